@@ -1,0 +1,6 @@
+#ifndef GNNMG_H
+#define GNNMG_H
+#define GNNMG_VERSION_MAJOR 0
+#define GNNMG_VERSION_MINOR 1
+#define GNNMG_VERSION_PATCH 0
+#endif

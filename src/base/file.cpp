@@ -1,0 +1,219 @@
+#include "base/file.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+namespace gnnmg::base {
+namespace {
+
+std::atomic<const FileTable*> current_table{nullptr};
+
+std::string system_text(int error) {
+  char buffer[128];
+  return strerror_r(error, buffer, sizeof buffer);
+}
+
+[[noreturn]] void fail_io(int error, const std::string& path, std::string_view doing) {
+  throw Error(error == ENOENT ? Status::kNotFound : Status::kIo,
+              text(path, ": ", doing, ": ", system_text(error)), -1, error);
+}
+
+int retry(auto call) {
+  int result;
+  do result = call();
+  while (result < 0 && errno == EINTR);
+  return result;
+}
+
+std::string parent_of(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  if (slash == std::string::npos) return ".";
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+}  // namespace
+
+const FileTable& system_files() noexcept {
+  static const FileTable table{
+      [](const char* path, int flags, mode_t mode) { return ::open(path, flags, mode); },
+      ::close,
+      ::pread,
+      ::write,
+      [](int fd, struct stat* info) { return ::fstat(fd, info); },
+      ::fsync,
+      std::rename,
+      ::unlink,
+      ::mkdir};
+  return table;
+}
+
+const FileTable* set_file_table(const FileTable* table) noexcept {
+  return current_table.exchange(table);
+}
+
+const FileTable& files() noexcept {
+  const FileTable* table = current_table.load(std::memory_order_acquire);
+  return table ? *table : system_files();
+}
+
+File::File(const std::string& path) : path_(path) {
+  fd_ = retry([&] { return files().open(path.c_str(), O_RDONLY | O_CLOEXEC, 0); });
+  if (fd_ < 0) fail_io(errno, path, "open");
+  struct stat info;
+  if (files().fstat(fd_, &info) < 0) {
+    const int error = errno;
+    files().close(fd_);
+    fail_io(error, path, "stat");
+  }
+  if (!S_ISREG(info.st_mode)) {
+    files().close(fd_);
+    fail(Status::kInvalidArgument, path, ": expected a regular file, found ",
+         S_ISDIR(info.st_mode) ? "a folder" : "a special file");
+  }
+  size_ = info.st_size;
+}
+
+File::~File() { files().close(fd_); }
+
+int64_t File::read_some(int64_t offset, std::span<uint8_t> out) const {
+  size_t done = 0;
+  while (done < out.size()) {
+    const ssize_t got = files().pread(fd_, out.data() + done,
+                                      std::min(out.size() - done, size_t{1} << 30), offset + done);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) fail_io(errno, path_, text("read at byte ", offset + done));
+    if (got == 0) break;
+    done += got;
+  }
+  return done;
+}
+
+void File::read_at(int64_t offset, std::span<uint8_t> out) const {
+  const int64_t got = read_some(offset, out);
+  if (got != static_cast<int64_t>(out.size()))
+    fail(Status::kIo, path_, ": ends at byte ", offset + got, ", expected ", out.size(),
+         " bytes from byte ", offset);
+}
+
+std::vector<uint8_t> read_file(const std::string& path, int64_t limit) {
+  File file(path);
+  if (file.size() > limit)
+    fail(Status::kInvalidArgument, path, ": has ", file.size(), " bytes, at most ", limit,
+         " are accepted here");
+  std::vector<uint8_t> bytes(file.size());
+  file.read_at(0, bytes);
+  return bytes;
+}
+
+std::shared_ptr<MappedFile> MappedFile::open(const std::string& path) {
+  std::shared_ptr<MappedFile> mapped(new MappedFile(path));
+  if (mapped->file_.size() == 0) return mapped;
+  void* data = mmap(nullptr, mapped->file_.size(), PROT_READ, MAP_PRIVATE, mapped->file_.fd(), 0);
+  if (data == MAP_FAILED) fail_io(errno, path, "map into memory");
+  mapped->data_ = static_cast<const uint8_t*>(data);
+  return mapped;
+}
+
+MappedFile::~MappedFile() {
+  if (data_) munmap(const_cast<uint8_t*>(data_), file_.size());
+}
+
+void MappedFile::check_size() const {
+  struct stat info;
+  if (files().fstat(file_.fd(), &info) < 0) fail_io(errno, path(), "stat");
+  if (info.st_size != file_.size())
+    fail(Status::kIo, path(), ": had ", file_.size(), " bytes when it was opened and has ",
+         int64_t{info.st_size}, " now");
+}
+
+AtomicFile::AtomicFile(const std::string& path) : path_(path) {
+  static std::atomic<uint64_t> counter{0};
+  temporary_ = text(path, ".tmp-", getpid(), "-", counter.fetch_add(1));
+  fd_ = retry([&] {
+    return files().open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  });
+  if (fd_ < 0) fail_io(errno, temporary_, "create");
+}
+
+AtomicFile::~AtomicFile() {
+  if (fd_ >= 0) files().close(fd_);
+  if (!temporary_.empty()) files().unlink(temporary_.c_str());
+}
+
+void AtomicFile::write(std::span<const uint8_t> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t put = files().write(fd_, bytes.data(), std::min(bytes.size(), size_t{1} << 30));
+    if (put < 0 && errno == EINTR) continue;
+    if (put <= 0) fail_io(put < 0 ? errno : ENOSPC, temporary_, "write");
+    bytes = bytes.subspan(put);
+  }
+}
+
+void AtomicFile::commit() {
+  if (retry([&] { return files().fsync(fd_); }) < 0) fail_io(errno, temporary_, "sync");
+  const int closed = files().close(fd_);
+  fd_ = -1;
+  if (closed < 0 && errno != EINTR) fail_io(errno, temporary_, "close");
+  if (files().rename(temporary_.c_str(), path_.c_str()) < 0)
+    fail_io(errno, path_, "rename into place");
+  temporary_.clear();
+  const std::string folder = parent_of(path_);
+  const int fd =
+      retry([&] { return files().open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0); });
+  if (fd < 0) fail_io(errno, folder, "open");
+  const int synced = retry([&] { return files().fsync(fd); });
+  const int error = errno;
+  files().close(fd);
+  if (synced < 0) fail_io(error, folder, "sync");
+}
+
+bool exists(const std::string& path) noexcept {
+  struct stat info;
+  return ::stat(path.c_str(), &info) == 0;
+}
+
+bool is_directory(const std::string& path) noexcept {
+  struct stat info;
+  return ::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+void make_directory(const std::string& path) {
+  if (files().mkdir(path.c_str(), 0777) < 0 && !(errno == EEXIST && is_directory(path)))
+    fail_io(errno, path, "make folder");
+}
+
+std::vector<std::string> list_directory(const std::string& path) {
+  std::unique_ptr<DIR, int (*)(DIR*)> folder(opendir(path.c_str()), closedir);
+  if (!folder) fail_io(errno, path, "list");
+  std::vector<std::string> names;
+  while (const dirent* entry = readdir(folder.get())) {
+    const std::string name = entry->d_name;
+    if (name != "." && name != "..") names.push_back(name);
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::string join_path(const std::string& folder, std::string_view name) {
+  return folder.empty() || folder.back() == '/' ? text(folder, name) : text(folder, "/", name);
+}
+
+void check_relative_name(std::string_view name, std::string_view where) {
+  bool bad = name.empty() || name.front() == '/' || name.find('\0') != std::string_view::npos;
+  for (size_t begin = 0; !bad && begin <= name.size();) {
+    const size_t end = std::min(name.find('/', begin), name.size());
+    bad = name.substr(begin, end - begin) == "..";
+    begin = end + 1;
+  }
+  if (bad) fail(Status::kFormat, where, ": the name \"", name, "\" leaves its folder");
+}
+
+}  // namespace gnnmg::base

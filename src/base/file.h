@@ -1,0 +1,108 @@
+// Files, behind one table of system calls, so that tests can make the n-th call fail, be short, or
+// lose power.
+#pragma once
+
+#include <sys/stat.h>
+#include <sys/types.h>
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+
+namespace gnnmg::base {
+
+// Every system call on files that the library makes. Signatures and errno as POSIX has them.
+struct FileTable {
+  int (*open)(const char* path, int flags, mode_t mode);
+  int (*close)(int fd);
+  ssize_t (*pread)(int fd, void* buffer, size_t size, off_t offset);
+  ssize_t (*write)(int fd, const void* buffer, size_t size);
+  int (*fstat)(int fd, struct stat* info);
+  int (*fsync)(int fd);
+  int (*rename)(const char* from, const char* to);
+  int (*unlink)(const char* path);
+  int (*mkdir)(const char* path, mode_t mode);
+};
+const FileTable& system_files() noexcept;
+// Replaces the table for the whole process and returns the old one; null: the system's. For tests.
+const FileTable* set_file_table(const FileTable* table) noexcept;
+const FileTable& files() noexcept;
+
+// A file open for reading. All errors are Error(kIo) with errno and path, or kNotFound; a path that
+// is no regular file is kInvalidArgument. EINTR and short reads are resumed.
+class File {
+ public:
+  explicit File(const std::string& path);
+  ~File();
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+  int64_t size() const { return size_; }
+  const std::string& path() const { return path_; }
+  // Fills `out` from `offset`; kIo "ends at byte ..." when the file is too short.
+  void read_at(int64_t offset, std::span<uint8_t> out) const;
+  // As much as there is, up to out.size(); returns the count.
+  int64_t read_some(int64_t offset, std::span<uint8_t> out) const;
+  int fd() const { return fd_; }
+
+ private:
+  std::string path_;
+  int fd_ = -1;
+  int64_t size_ = 0;
+};
+
+// Whole file as bytes; kInvalidArgument when it is larger than `limit`.
+std::vector<uint8_t> read_file(const std::string& path, int64_t limit);
+
+// A read-only private mapping of a whole file. Reading beyond the end of a file that has shrunk
+// meanwhile would be a bus error, so holders call `check_size` before they hand ranges out.
+class MappedFile {
+ public:
+  static std::shared_ptr<MappedFile> open(const std::string& path);
+  ~MappedFile();
+  std::span<const uint8_t> bytes() const { return {data_, static_cast<size_t>(file_.size())}; }
+  const std::string& path() const { return file_.path(); }
+  // Error(kIo) when the file no longer has the size it had when it was mapped.
+  void check_size() const;
+
+ private:
+  explicit MappedFile(const std::string& path) : file_(path) {}
+  File file_;
+  const uint8_t* data_ = nullptr;
+};
+
+// Writes a new file: to `path`.tmp-<pid>-<n>, then, on commit(), fsync, rename to `path`, fsync of
+// the folder. Without a commit the temporary file is removed. kIo with errno and path on any
+// failure.
+class AtomicFile {
+ public:
+  explicit AtomicFile(const std::string& path);
+  ~AtomicFile();
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+  void write(std::span<const uint8_t> bytes);
+  void write(std::string_view text) {
+    write({reinterpret_cast<const uint8_t*>(text.data()), text.size()});
+  }
+  void commit();
+
+ private:
+  std::string path_, temporary_;
+  int fd_ = -1;
+};
+
+bool exists(const std::string& path) noexcept;
+bool is_directory(const std::string& path) noexcept;
+// Makes the folder; fine if it is there already.
+void make_directory(const std::string& path);
+// Names in a folder, sorted, without "." and "..".
+std::vector<std::string> list_directory(const std::string& path);
+std::string join_path(const std::string& folder, std::string_view name);
+// `name` must stay inside its folder: not absolute, no "..", no NUL; Error(kFormat) naming `where`
+// otherwise.
+void check_relative_name(std::string_view name, std::string_view where);
+
+}  // namespace gnnmg::base

@@ -1,0 +1,95 @@
+#include "base/thread_pool.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <atomic>
+
+namespace gnnmg::base {
+
+struct ThreadPool::Job {
+  int64_t count, grain;
+  const std::function<void(int64_t, int64_t)>& body;
+  std::atomic<int64_t> next{0};
+  std::atomic<bool> failed{false};
+  std::exception_ptr error;  // guarded by ThreadPool::mutex_
+  int active = 0;            // workers inside run(); guarded by ThreadPool::mutex_
+};
+
+int available_cores() noexcept {
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) == 0) return std::max(1, CPU_COUNT(&set));
+  return std::max(1u, std::thread::hardware_concurrency());
+}
+
+ThreadPool::ThreadPool(int num_threads) {
+  if (num_threads <= 0) num_threads = available_cores();
+  try {
+    for (int i = 1; i < num_threads; ++i) workers_.emplace_back([this] { work(); });
+  } catch (...) {  // fewer threads than asked for is no failure: the loop runs on those there are
+  }
+}
+
+ThreadPool::~ThreadPool() {
+  {
+    std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  wake_.notify_all();
+  for (std::thread& worker : workers_) worker.join();
+}
+
+void ThreadPool::run(Job& job) {
+  try {
+    while (!job.failed.load(std::memory_order_relaxed)) {
+      const int64_t begin = job.next.fetch_add(job.grain, std::memory_order_relaxed);
+      if (begin >= job.count) break;
+      job.body(begin, std::min(job.count, begin + job.grain));
+    }
+  } catch (...) {
+    std::lock_guard lock(mutex_);
+    if (!job.failed.exchange(true)) job.error = std::current_exception();
+  }
+}
+
+void ThreadPool::work() {
+  uint64_t seen = 0;
+  std::unique_lock lock(mutex_);
+  while (true) {
+    wake_.wait(lock, [&] { return stopping_ || (job_ && generation_ != seen); });
+    if (stopping_) return;
+    seen = generation_;
+    Job& job = *job_;
+    ++job.active;
+    lock.unlock();
+    run(job);
+    lock.lock();
+    if (--job.active == 0) done_.notify_all();
+  }
+}
+
+void ThreadPool::parallel_for(int64_t count, int64_t grain,
+                              const std::function<void(int64_t, int64_t)>& body) {
+  if (count <= 0) return;
+  grain = std::max<int64_t>(1, grain);
+  std::unique_lock caller(caller_mutex_, std::try_to_lock);
+  if (workers_.empty() || count <= grain || !caller.owns_lock()) {
+    for (int64_t begin = 0; begin < count; begin += grain)
+      body(begin, std::min(count, begin + grain));
+    return;
+  }
+  Job job{count, grain, body};
+  {
+    std::lock_guard lock(mutex_);
+    job_ = &job;
+    ++generation_;
+  }
+  wake_.notify_all();
+  run(job);
+  std::unique_lock lock(mutex_);
+  job_ = nullptr;
+  done_.wait(lock, [&] { return job.active == 0; });
+  if (job.error) std::rethrow_exception(job.error);
+}
+
+}  // namespace gnnmg::base

@@ -1,0 +1,50 @@
+// A fixed set of worker threads and a parallel loop over ranges. One pool belongs to one context;
+// rooms get it handed in.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace gnnmg::base {
+
+// Number of cores that this process may run on.
+int available_cores() noexcept;
+
+class ThreadPool {
+ public:
+  // `num_threads` counts the calling thread: 1 makes no worker, 0 takes one a core.
+  explicit ThreadPool(int num_threads = 0);
+  ~ThreadPool();
+  ThreadPool(const ThreadPool&) = delete;
+  ThreadPool& operator=(const ThreadPool&) = delete;
+
+  int num_threads() const { return static_cast<int>(workers_.size()) + 1; }
+  // Calls body(begin, end) on consecutive ranges of at most `grain` items that cover [0, count)
+  // once, on the workers and the caller; returns when all are done. Ranges are the same for any
+  // number of threads. The first exception is rethrown after the others have ended. Any thread;
+  // calls from several threads or from inside a body run on the caller alone when the workers are
+  // taken.
+  void parallel_for(int64_t count, int64_t grain,
+                    const std::function<void(int64_t, int64_t)>& body);
+
+ private:
+  struct Job;
+  void work();
+  void run(Job& job);
+
+  std::vector<std::thread> workers_;
+  std::mutex caller_mutex_;  // held by the thread whose job the workers run
+  std::mutex mutex_;         // guards job_, generation_, stopping_ and a job's active count
+  std::condition_variable wake_;
+  std::condition_variable done_;
+  Job* job_ = nullptr;
+  uint64_t generation_ = 0;
+  bool stopping_ = false;
+};
+
+}  // namespace gnnmg::base
