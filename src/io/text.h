@@ -1,0 +1,61 @@
+// Lines and fields of text files, plain or gzip-compressed, in bounded memory.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/file.h"
+
+namespace gnnmg::io {
+
+// Bytes of a file or of memory, inflated if they begin with gzip's magic (several members in a row;
+// CRC and size checked).
+class ByteSource {
+ public:
+  static std::unique_ptr<ByteSource> open(const std::string& path);
+  static std::unique_ptr<ByteSource> memory(std::span<const uint8_t> bytes, std::string name);
+  virtual ~ByteSource() = default;
+  virtual int64_t read(std::span<uint8_t> out) = 0;  // 0 at the end
+  virtual const std::string& name() const = 0;
+};
+
+// Hands out lines without their end (LF or CRLF; a UTF-8 mark at the start is dropped; the last one
+// may lack its end). A NUL byte or a line of more than `max_line` bytes is Error(kFormat) naming
+// file and line.
+class LineReader {
+ public:
+  explicit LineReader(std::unique_ptr<ByteSource> source, int64_t max_line = int64_t{64} << 20);
+  ~LineReader();
+  // False at the end. The view lives until the next call.
+  bool next(std::string_view& line);
+  int64_t line_number() const { return line_number_; }  // of the line last handed out, from 1
+  const std::string& name() const;
+  // "file, line 17" for error texts.
+  std::string where() const;
+
+ private:
+  std::unique_ptr<ByteSource> source_;
+  std::vector<uint8_t> buffer_;
+  size_t begin_ = 0, end_ = 0;
+  bool ended_ = false;
+  int64_t max_line_;
+  int64_t line_number_ = 0;
+};
+
+// Parses the whole field: no sign but '-', no surplus characters (blanks around it aside). Nullopt
+// if it is no such number.
+std::optional<int64_t> parse_int(std::string_view field) noexcept;
+std::optional<double> parse_double(std::string_view field) noexcept;
+
+// Cuts a line at `separator`; ' ' means any run of blanks and tabs. Quotes are not interpreted.
+// Reuses `fields`.
+void split_fields(std::string_view line, char separator, std::vector<std::string_view>& fields);
+// The separator that this line most likely uses: tab, comma, semicolon, '|' or blanks.
+char guess_separator(std::string_view line) noexcept;
+
+}  // namespace gnnmg::io
