@@ -1,0 +1,29 @@
+// Splits: from masks or id lists, and random ones by class or by fraction.
+#pragma once
+
+#include "data/dataset.h"
+
+namespace gnnmg::data {
+
+// From one byte a node: 0 unused, 1 train, 2 validation, 3 test; anything else is Error(kFormat)
+// naming `where` and the node.
+Split split_from_codes(std::span<const uint8_t> codes, std::string name, int32_t index,
+                       std::string_view where);
+// From id lists in any order; out of range or in two lists: Error(kRange / kFormat).
+Split split_from_ids(std::span<const int64_t> train, std::span<const int64_t> validation,
+                     std::span<const int64_t> test, int64_t num_nodes, std::string name,
+                     int32_t index, std::string_view where);
+
+// floor(N * fraction) ids to train, to validation, the rest of the labelled nodes to test. The
+// order is a permutation from the library's own stream (seed), or NumPy's
+// RandomState(seed).permutation when `numpy_legacy`.
+Split random_split(const Dataset& dataset, double train, double validation, uint64_t seed,
+                   bool numpy_legacy);
+// `train` and `validation` labelled nodes of each class, the rest to test.
+Split random_split_by_class(const Dataset& dataset, int64_t train, int64_t validation,
+                            uint64_t seed);
+
+// NumPy's legacy shuffle: MT19937 seeded by init_genrand, RandomState.permutation(n).
+std::vector<int64_t> numpy_legacy_permutation(uint32_t seed, int64_t n);
+
+}  // namespace gnnmg::data

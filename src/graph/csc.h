@@ -1,0 +1,60 @@
+// The topology of one edge type in compressed sparse columns: per target node, the sources of its
+// incoming edges.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "base/tensor.h"
+#include "base/thread_pool.h"
+
+namespace gnnmg::graph {
+
+// Immutable once made. Index pointers are i64; sources are i32 where num_sources fits in 31 bits,
+// else i64; edge ids likewise by the number of edges. Entry e of target t (indptr[t] <= e <
+// indptr[t+1]) is the edge indices[e] -> t, known to the caller as edge edge_ids[e], or as e itself
+// when there are no edge ids.
+struct Csc {
+  int64_t num_sources = 0;
+  int64_t num_targets = 0;
+  base::Tensor indptr;    // i64 [num_targets + 1]
+  base::Tensor indices;   // i32 or i64 [num_edges]
+  base::Tensor edge_ids;  // i32 or i64 [num_edges], or undefined: identity
+
+  int64_t num_edges() const { return indices.rows(); }
+  bool wide() const { return indices.dtype() == base::DType::kI64; }
+  int64_t in_degree(int64_t target) const {
+    const int64_t* p = static_cast<const int64_t*>(indptr.data());
+    return p[target + 1] - p[target];
+  }
+  int64_t source(int64_t e) const {
+    return wide() ? static_cast<const int64_t*>(indices.data())[e]
+                  : static_cast<const int32_t*>(indices.data())[e];
+  }
+  int64_t edge_id(int64_t e) const;
+};
+
+// Calls `f` with the sources as a typed span: visit_indices(csc, [&](auto sources) {...}).
+template <typename F>
+decltype(auto) visit_indices(const Csc& csc, F&& f) {
+  if (csc.wide()) return f(std::span<const int64_t>(csc.indices.as<int64_t>()));
+  return f(std::span<const int32_t>(csc.indices.as<int32_t>()));
+}
+
+// From edge lists (i32 or i64, equal length). Stable: edges into one target keep the caller's
+// order, and edge ids are made unless the order is already that of the CSC. Parallel; the result
+// does not depend on the number of threads. Error(kRange) naming the array, the position, the id
+// and the bound; kInvalidArgument for unequal lengths or types.
+Csc csc_from_coo(const base::TensorView& sources, const base::TensorView& targets,
+                 int64_t num_sources, int64_t num_targets, base::ThreadPool& pool);
+
+// From index pointers and sources; checked (start at 0, never fall, end at the length, ids in
+// range), sources narrowed where they fit, otherwise shared, not copied. `edge_ids` may be
+// undefined; if given, a permutation of [0, E) is expected.
+Csc csc_from_arrays(base::Tensor indptr, base::Tensor indices, base::Tensor edge_ids,
+                    int64_t num_sources, base::ThreadPool& pool);
+
+// The edges in the caller's order (by edge id): two i64 tensors [num_edges].
+std::pair<base::Tensor, base::Tensor> coo_of(const Csc& csc, base::ThreadPool& pool);
+
+}  // namespace gnnmg::graph

@@ -1,0 +1,62 @@
+// Synthetic graphs, each a pure function of its seed, whatever the number of threads.
+#pragma once
+
+#include "base/thread_pool.h"
+#include "graph/graph.h"
+
+namespace gnnmg::graph {
+
+// Nodes fall into classes of equal size; features are a class centre plus noise. Node tensors: "x"
+// f32 [N, F], "y" i64 [N].
+struct PlantedPartitionConfig {
+  int64_t num_nodes = 50000;
+  int32_t num_classes = 10;
+  double mean_degree = 16;         // directed edges a node; each edge is present in both directions
+  double intra_probability = 0.8;  // that an edge joins two nodes of one class
+  int32_t num_features = 64;
+  double centre_scale = 0.35;  // centres ~ N(0, scale^2) a coordinate
+  double noise = 1.0;          // features = centre + N(0, noise^2)
+  double label_noise =
+      0.05;  // share of labels replaced by a random other class after all else is drawn
+  uint64_t seed = 1;
+};
+GraphRef planted_partition(const PlantedPartitionConfig& config, base::ThreadPool& pool);
+
+// In-degrees round(lognormal(mu, sigma)) with the given mean, at least 1 and at most N/20; a source
+// is drawn with weight = its own degree, from its target's community with probability `homophily`,
+// else from anywhere. Communities have Zipf sizes; x = centre * centre_scale + N(0,1); a share of
+// the labels is replaced at random.
+struct LogNormalConfig {
+  int64_t num_nodes = 2449029;
+  double mean_degree = 50.5;
+  double sigma = 1.45;
+  int32_t num_features = 100;  // 0: no features
+  int32_t num_classes = 47;    // 0: no labels, no communities
+  double zipf = 0.8;
+  double homophily = 0.5;
+  double centre_scale = 0.1;
+  double label_noise = 0.05;
+  uint64_t seed = 1;
+};
+GraphRef log_normal(const LogNormalConfig& config, base::ThreadPool& pool);
+
+// R-MAT (Chakrabarti, Zhan, Faloutsos, SDM 2004): 2^scale nodes, `num_edges` directed edges,
+// quadrant probabilities a, b, c, 1-a-b-c.
+struct RmatConfig {
+  int32_t scale = 16;
+  int64_t num_edges = 1 << 20;
+  double a = 0.57, b = 0.19, c = 0.19;
+  uint64_t seed = 1;
+};
+GraphRef rmat(const RmatConfig& config, base::ThreadPool& pool);
+
+// Erdos-Renyi G(n, m): `num_edges` directed edges, source and target uniform, self-loops and
+// duplicates allowed.
+struct ErdosRenyiConfig {
+  int64_t num_nodes = 10000;
+  int64_t num_edges = 100000;
+  uint64_t seed = 1;
+};
+GraphRef erdos_renyi(const ErdosRenyiConfig& config, base::ThreadPool& pool);
+
+}  // namespace gnnmg::graph

@@ -1,0 +1,33 @@
+// Transforms of graphs. Each makes a new graph that shares the untouched tensors; node tensors are
+// carried over. Edge tensors follow their edges: a reverse edge has its forward edge's row, an
+// appended self-loop a row of zeros, and coalescing keeps the row of the first edge.
+#pragma once
+
+#include "base/thread_pool.h"
+#include "graph/graph.h"
+
+namespace gnnmg::graph {
+
+// All act on one edge type whose source and target types are equal; Error(kInvalidArgument)
+// otherwise.
+
+// Appends (v, u) for each (u, v) that is not a self-loop, in edge order; duplicates stay unless
+// `coalesce`.
+GraphRef add_reverse_edges(const Graph& graph, bool coalesce, base::ThreadPool& pool,
+                           int32_t edge_type = 0);
+// Reverse edges and coalescing.
+GraphRef to_undirected(const Graph& graph, base::ThreadPool& pool, int32_t edge_type = 0);
+// Keeps the first of equal edges, edges in CSC order with ascending sources.
+GraphRef coalesce(const Graph& graph, base::ThreadPool& pool, int32_t edge_type = 0);
+GraphRef remove_self_loops(const Graph& graph, base::ThreadPool& pool, int32_t edge_type = 0);
+// Appends one loop a node.
+GraphRef add_self_loops(const Graph& graph, base::ThreadPool& pool, int32_t edge_type = 0);
+// Appends one loop to each node that has none.
+GraphRef add_remaining_self_loops(const Graph& graph, base::ThreadPool& pool,
+                                  int32_t edge_type = 0);
+// The same nodes without any edge.
+GraphRef remove_edges(const Graph& graph);
+// Every row of a dense or sparse node tensor divided by its sum (by nothing where the sum is 0).
+GraphRef normalize_rows(const Graph& graph, std::string_view node_tensor, base::ThreadPool& pool);
+
+}  // namespace gnnmg::graph
