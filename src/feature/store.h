@@ -1,0 +1,49 @@
+// Feature stores: where rows of node features come from, and the gather of a batch's rows.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "base/cancel.h"
+#include "base/memory.h"
+#include "base/tensor.h"
+#include "base/thread_pool.h"
+#include "graph/graph.h"
+
+namespace gnnmg::feature {
+
+// Sparse rows of a batch, in memory that is kept.
+struct SparseRows {
+  int64_t num_rows = 0, num_cols = 0;
+  base::PageVector<int64_t> indptr;
+  base::PageVector<int32_t> indices;
+  base::PageVector<float> values;
+};
+
+class FeatureStore {
+ public:
+  virtual ~FeatureStore() = default;
+  virtual int64_t num_rows() const = 0;
+  virtual int64_t num_cols() const = 0;  // elements of a row
+  virtual base::DType dtype() const = 0;
+  virtual bool sparse() const = 0;
+  // The table itself where it lies in memory as one dense array, for kernels that read rows in
+  // place; undefined otherwise.
+  virtual base::Tensor dense() const = 0;
+  // Copies the rows of `ids` (each in [0, num_rows), checked by the caller's sampler) to out[i *
+  // row bytes]. Dense stores only.
+  virtual void gather(std::span<const int64_t> ids, uint8_t* out, base::ThreadPool* pool) const = 0;
+  virtual void gather_sparse(std::span<const int64_t> ids, SparseRows& out,
+                             base::ThreadPool* pool) const = 0;
+};
+
+// Over a column of a graph: a dense tensor in memory or mapped from a file (a file that shrinks
+// while mapped is Error(kIo), not a signal), or CSR.
+std::unique_ptr<FeatureStore> make_store(const graph::Column& column);
+
+// Row gather as a kernel: prefetched copies of rows of `row_bytes` bytes.
+void gather_rows(const uint8_t* table, int64_t row_bytes, std::span<const int64_t> ids,
+                 uint8_t* out, base::ThreadPool* pool);
+
+}  // namespace gnnmg::feature

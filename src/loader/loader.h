@@ -1,0 +1,75 @@
+// The loader: samples and gathers the mini-batches of a plan ahead of the one who asks, and hands
+// them out in plan order.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/cancel.h"
+#include "base/host_queue.h"
+#include "feature/store.h"
+#include "loader/plan.h"
+#include "sample/sampler.h"
+
+namespace gnnmg::loader {
+
+// One mini-batch. Lives in a pool of the loader's: when the last reference goes, its memory is used
+// for a later one, so an exported tensor that holds a reference pins it.
+struct Batch {
+  uint64_t epoch = 0;
+  int64_t number = -1;  // in the plan; -1: empty, made so that this rank takes part in the step
+  int64_t step = 0;
+  bool last_of_step = true;  // of this rank's mini-batches of the step
+  int64_t step_seeds = 0;    // seeds of all ranks in the step: the denominator of the exact loss
+  std::vector<int64_t> seeds;
+  sample::Sample sample;
+  // Rows of sample.node_ids; one of the two, or neither when the loader does not gather.
+  base::PageVector<uint8_t> features;
+  base::DType feature_dtype = base::DType::kF32;
+  int64_t feature_cols = 0;
+  feature::SparseRows sparse_features;
+  bool has_features = false, sparse = false;
+  double sample_seconds = 0, gather_seconds = 0;
+  bool empty() const { return seeds.empty(); }
+};
+using BatchRef = std::shared_ptr<Batch>;
+
+struct LoaderConfig {
+  PlanConfig plan;
+  int32_t num_threads = 1;  // workers; 0: sample inside next()
+  int32_t prefetch = 2;     // mini-batches made ahead
+  bool gather = true;
+  base::Purpose purpose = base::Purpose::kSample;
+  uint64_t sample_seed = 0;  // seed of the draws; the plan's own seed orders the ids
+};
+
+class Loader {
+ public:
+  // `ids` are copied. `store` may be null (no features); sampler and store are shared and outlive
+  // the loader through their references. `host` may be null when no sampler calls back into the
+  // host.
+  Loader(std::span<const int64_t> ids, std::shared_ptr<const sample::Sampler> sampler,
+         std::shared_ptr<const feature::FeatureStore> store, const LoaderConfig& config,
+         base::HostQueue* host);
+  ~Loader();  // cancels and joins
+
+  // Starts an epoch at a step; what is still in flight of another one is dropped.
+  void start_epoch(uint64_t epoch, int64_t first_step = 0);
+  const EpochPlan& plan() const;
+  // The next mini-batch of this rank; null when the epoch has ended; nullopt when the deadline
+  // passed. A failure of a worker is thrown here, in plan order, and again by every later call
+  // until start_epoch. Waits through the host queue when the calling thread is a host thread, else
+  // plainly.
+  std::optional<BatchRef> next(const base::Deadline& deadline);
+  // Any thread: workers end soon and next() throws Error(kCancelled).
+  void cancel() noexcept;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace gnnmg::loader

@@ -1,0 +1,62 @@
+// The epoch plan: which ids stand in which mini-batch, which mini-batches make a step, and who
+// works on them. Every rank derives the same plan from the same numbers, so all agree on the steps
+// before the epoch begins.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/error.h"
+
+namespace gnnmg::loader {
+
+enum class Partition : int32_t {
+  kGlobal = 0,              // one permutation for all ranks, every id exactly once
+  kDistributedSampler = 1,  // PyTorch's DistributedSampler: padded to a multiple of the world size,
+                            // strided over ranks
+  kContiguous = 2,          // DGL's: each rank permutes an equal contiguous slice of the ids
+};
+
+struct PlanConfig {
+  int64_t batch_size = 1024;
+  int64_t batches_per_step =
+      0;  // G; 0: world_size. With the two comparison partitions it must be 0 or world_size
+  int32_t rank = 0;
+  int32_t world_size = 1;
+  Partition partition = Partition::kGlobal;
+  bool shuffle = true;
+  bool drop_last = false;  // leave out the last mini-batch if it is short
+  uint64_t seed = 0;
+};
+
+// One epoch. Mini-batches are numbered 0 .. num_batches()-1; step s holds numbers s*G .. s*G+G-1;
+// rank r works on those numbered r, r+W, ... within the step. With the comparison partitions
+// mini-batch s*W + r is rank r's s-th.
+class EpochPlan {
+ public:
+  // `ids` must outlive the plan. Error(kInvalidArgument) for a batch size below 1, rank outside the
+  // world, and so on.
+  EpochPlan(std::span<const int64_t> ids, const PlanConfig& config, uint64_t epoch);
+  int64_t num_batches() const { return num_batches_; }
+  int64_t num_steps() const { return num_steps_; }
+  int64_t batches_per_step() const { return batches_per_step_; }
+  // The ids of mini-batch `number`; empty beyond the end.
+  std::span<const int64_t> batch(int64_t number) const;
+  // Seeds of all ranks in a step.
+  int64_t step_seeds(int64_t step) const;
+  // Mini-batches of this rank in a step, in plan order; at least one entry a step: -1 stands for an
+  // empty one.
+  std::vector<int64_t> own_batches(int64_t step) const;
+  uint64_t epoch() const { return epoch_; }
+  const PlanConfig& config() const { return config_; }
+
+ private:
+  PlanConfig config_;
+  uint64_t epoch_;
+  std::vector<int64_t> order_;       // permuted ids; for the comparison partitions rank after rank
+  std::vector<int64_t> rank_begin_;  // comparison partitions: where a rank's ids begin in order_
+  int64_t num_batches_ = 0, num_steps_ = 0, batches_per_step_ = 1;
+};
+
+}  // namespace gnnmg::loader

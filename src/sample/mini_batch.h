@@ -1,0 +1,54 @@
+// What a sampler returns: a list of nodes, seeds first, and one bipartite block a layer, all in
+// memory that is kept from batch to batch.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/memory.h"
+
+namespace gnnmg::sample {
+
+// The edges that one layer of a model sends along. Sources are the first num_sources nodes of the
+// list, targets the first num_targets, so targets are the first rows of the sources. Row t holds
+// the sources of target t: indices[indptr[t]] .. indices[indptr[t+1]-1], as positions in the node
+// list.
+struct BlockView {
+  int64_t num_targets = 0;
+  int64_t num_sources = 0;
+  int64_t num_edges = 0;              // indptr[num_targets]
+  const int32_t* indptr = nullptr;    // [num_targets + 1]
+  const int32_t* indices = nullptr;   // [num_edges]
+  const int64_t* edge_ids = nullptr;  // [num_edges], or null when not asked for
+  // The same edges by source, for gradients: the targets that source s sends to, ascending. The
+  // lists may go on with targets >= num_targets, which belong to other layers: stop there. Null
+  // when not asked for.
+  const int32_t* out_indptr = nullptr;  // [num_sources + 1]
+  const int32_t* out_targets = nullptr;
+};
+
+// The storage of one block.
+struct BlockStore {
+  base::PageVector<int32_t> indptr;
+  base::PageVector<int32_t> indices;
+  base::PageVector<int64_t> edge_ids;
+  base::PageVector<int32_t> out_indptr;
+  base::PageVector<int32_t> out_targets;
+};
+
+// One sampled neighbourhood. Used again and again: sampling into it keeps its pages.
+struct Sample {
+  int64_t num_seeds = 0;
+  base::PageVector<int64_t> node_ids;  // seeds, then nodes by hop in order of first appearance
+  std::vector<int64_t>
+      hop_ends;  // [num_hops + 1]: nodes known after hop h; hop_ends[0] = num_seeds
+  std::vector<BlockView> blocks;  // in the order of the layers: blocks[0] reads the input, the last
+                                  // one yields the seeds
+  std::vector<BlockStore>
+      stores;  // what the views point into; with expansion "once" all layers share stores[0]
+  int64_t num_nodes() const { return node_ids.size(); }
+  int64_t num_edges_drawn() const;  // distinct stored edges
+};
+
+}  // namespace gnnmg::sample

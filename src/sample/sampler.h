@@ -1,0 +1,108 @@
+// Samplers: from seeds to neighbourhoods, as a pure function of (seed, epoch, mini-batch, hop,
+// node).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/cancel.h"
+#include "base/philox.h"
+#include "graph/graph.h"
+#include "sample/mini_batch.h"
+
+namespace gnnmg::sample {
+
+enum class Expansion : int32_t {
+  kOnce = 0,  // a node is expanded at the hop where it first appears; layers share one edge set and
+              // are trimmed
+  kEveryLayer = 1,  // each layer draws afresh for all its targets; one block a layer
+};
+
+inline constexpr int kMaxHops = 16;
+
+struct NeighborConfig {
+  std::vector<int64_t> fanouts;  // nearest to the seeds first; -1: all, 0: none
+  Expansion expansion = Expansion::kOnce;
+  bool replace = false;
+  bool edge_ids = false;   // fill BlockView::edge_ids
+  bool transpose = false;  // fill BlockView::out_*
+  bool outgoing = false;   // follow edges from source to target instead
+};
+
+// Names the draws of one mini-batch.
+struct BatchKey {
+  uint64_t seed = 0;
+  base::Purpose purpose = base::Purpose::kSample;
+  uint64_t epoch = 0;
+  uint64_t batch = 0;
+  // The key of one hop; the draw for a node uses words of counter (node, slot).
+  base::Key hop(uint64_t hop, uint64_t edge_type = 0) const {
+    return base::stream_key(seed, purpose, epoch, batch, hop, edge_type);
+  }
+};
+
+// Tables and buffers of one sampling thread, kept from batch to batch.
+class Workspace {
+ public:
+  Workspace();
+  ~Workspace();
+  Workspace(Workspace&&) noexcept;
+  struct State;
+  State& state() { return *state_; }
+
+ private:
+  std::unique_ptr<State> state_;
+};
+
+class Sampler {
+ public:
+  virtual ~Sampler() = default;
+  virtual int num_layers() const = 0;
+  // Samples for `seeds` (ids in range; a repeated seed gets a row of its own with the same draws).
+  // Concurrent calls are fine with workspaces and samples of their own. No allocation once the
+  // buffers have grown.
+  virtual void sample(std::span<const int64_t> seeds, const BatchKey& key, Workspace& workspace,
+                      Sample& out, const base::CancelToken& cancel) const = 0;
+};
+
+std::unique_ptr<Sampler> make_neighbor_sampler(graph::GraphRef graph, const NeighborConfig& config,
+                                               int32_t edge_type = 0);
+
+// Where a custom sampler puts the edges of one layer: ids of the graph, any order of sources,
+// grouped or not by target.
+class EdgeSink {
+ public:
+  void add(std::span<const int64_t> sources, std::span<const int64_t> targets,
+           std::span<const int64_t> edge_ids);
+  void clear();
+  base::PageVector<int64_t> sources, targets, edge_ids;
+};
+
+// What a custom sampler is asked for: the edges of one layer. Layers are asked for from the seeds
+// outwards; the targets of the next layer are all nodes found so far (expansion every_layer).
+struct LayerRequest {
+  uint64_t epoch = 0;
+  uint64_t batch = 0;
+  int32_t layer = 0;                 // 0 is next to the seeds
+  std::span<const int64_t> targets;  // node ids, in the order of the node list
+  base::Key key;                     // the built-in sampler's key of this hop
+};
+using LayerFunction = std::function<void(const LayerRequest&, EdgeSink&)>;
+
+// Calls `function` for each layer, relabels its edges and builds the blocks: sources are numbered
+// in the order in which they first appear by target row, then in the order added. Targets or
+// sources out of range: Error(kCallback) naming them.
+std::unique_ptr<Sampler> make_custom_sampler(graph::GraphRef graph, int num_layers, bool edge_ids,
+                                             bool transpose, LayerFunction function);
+
+// The one-hop draw for custom samplers: for each target up to `fanout` in-neighbours (-1: all)
+// without or with replacement, the same picks in the same order as the built-in sampler's with this
+// key.
+void sample_neighbors(const graph::Graph& graph, std::span<const int64_t> targets, int64_t fanout,
+                      bool replace, base::Key key, EdgeSink& sink, int32_t edge_type = 0);
+
+}  // namespace gnnmg::sample
