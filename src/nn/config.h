@@ -1,0 +1,67 @@
+// What a GraphSAGE model is made of. Plain values, no torch: the C API and the trainer fill them
+// in.
+#pragma once
+
+#include <cstdint>
+
+#include "base/tensor.h"
+
+namespace gnnmg::nn {
+
+enum class Aggregation : int32_t { kMean = 0, kMax = 1, kSum = 2 };
+enum class Activation : int32_t {
+  kRelu = 0,
+  kNone = 1,
+  kElu = 2,
+  kLeakyRelu = 3,
+  kGelu = 4,
+  kTanh = 5,
+  kPrelu = 6
+};
+enum class Norm : int32_t {
+  kNone = 0,
+  kBatch = 1,
+  kLayer = 2,       // each row by itself
+  kLayerGraph = 3,  // all entries together, PyG's default LayerNorm
+};
+enum class Skip : int32_t {
+  kNone = 0,
+  kLinear = 1,  // x <- dropout(act(norm(conv(x) + linear(x)))) in every layer, then a linear output
+                // (tunedGNN's form)
+  kResidual = 2,  // linear input; x <- x + dropout(act(conv(norm(x)))) in every layer; norm, linear
+                  // output (Platonov's form)
+};
+// Law of the initial weights.
+enum class Init : int32_t {
+  kPyg = 0,     // uniform in +-1/sqrt(fan in), weights and biases
+  kGlorot = 1,  // weights uniform in +-sqrt(6 / (fan in + fan out)), biases 0
+  kDgl = 2,     // DGL SAGEConv's: Xavier uniform with gain sqrt 2
+};
+
+// PyG's GraphSAGE class, with skips beyond it. Without a skip: layers input -> hidden -> ... ->
+// output (-> hidden when output_dim is 0); after each but the last: norm, activation, dropout
+// (activation first with act_first).
+struct SageConfig {
+  int64_t input_dim = 0;
+  int64_t hidden_dim = 256;
+  int64_t output_dim = 0;
+  int32_t num_layers = 2;  // 1 to 10
+  Aggregation aggregation = Aggregation::kMean;
+  Activation activation = Activation::kRelu;
+  Norm norm = Norm::kNone;
+  Skip skip = Skip::kNone;
+  Init init = Init::kPyg;
+  bool bias = true;
+  bool root_weight = true;
+  bool normalize = false;  // rows of each layer's output to unit length
+  bool project = false;    // linear and ReLU on the sources first
+  bool act_first = false;
+  double dropout = 0.0;        // on hidden rows
+  double input_dropout = 0.0;  // on the features; on the stored values where they are sparse
+  base::DType dtype = base::DType::kF32;  // f32 or f64
+  uint64_t seed = 0;                      // of the initial weights
+  // Error(kInvalidArgument) naming the field.
+  void check() const;
+};
+
+}  // namespace gnnmg::nn

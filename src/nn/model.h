@@ -1,0 +1,94 @@
+// Models: parameters under the keys that PyG gives them, a forward pass on the blocks of a
+// mini-batch, and inference layer by layer over a whole graph.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/thread_pool.h"
+#include "feature/store.h"
+#include "graph/graph.h"
+#include "io/state_file.h"
+#include "nn/config.h"
+#include "sample/mini_batch.h"
+
+namespace gnnmg::nn {
+
+// Rows of the nodes of a mini-batch: dense [num_nodes, F] of any float type, or sparse.
+struct RowInput {
+  at::Tensor dense;
+  const feature::SparseRows* sparse = nullptr;
+};
+
+// Dropout bits depend on (seed, epoch, mini-batch, layer, row, column) alone.
+struct DropoutKey {
+  uint64_t seed = 0, epoch = 0, batch = 0;
+};
+
+struct ForwardArgs {
+  RowInput input;
+  std::span<const sample::BlockView>
+      blocks;  // one a layer, with out_* lists when gradients are wanted
+  bool training = false;
+  DropoutKey dropout;
+  base::ThreadPool* pool = nullptr;  // for our kernels; null: the calling thread
+};
+
+struct NamedTensor {
+  std::string key;
+  at::Tensor tensor;
+};
+
+// Inference over all nodes of a graph with full neighbourhoods. Each stage's rows are computed in
+// any ranges, by any number of ranks, and put together by the caller before the next stage begins.
+class Inference {
+ public:
+  virtual ~Inference() = default;
+  virtual int num_stages() const = 0;
+  virtual int64_t width(int stage) const = 0;  // columns of the stage's output
+  // Rows [begin, end) of the output of `stage`. Stage 0 reads the features; stage k reads what
+  // set_rows gave for stage k-1.
+  virtual at::Tensor run(int stage, int64_t begin, int64_t end) = 0;
+  // The whole output of `stage`, [num_nodes, width(stage)].
+  virtual void set_rows(int stage, at::Tensor rows) = 0;
+};
+
+// One replica of a model. Parameters are views of one flat buffer, gradients of another, so that
+// all ranks exchange a single tensor; gradients accumulate until zero_gradients(). One thread at a
+// time.
+class Model {
+ public:
+  virtual ~Model() = default;
+  virtual const SageConfig& config() const = 0;
+  // Logits [num_seeds, output width], with a graph for backward() when training.
+  virtual at::Tensor forward(const ForwardArgs& args) = 0;
+  virtual std::unique_ptr<Inference> inference(const graph::Graph& graph,
+                                               const graph::Column& features,
+                                               base::ThreadPool* pool) = 0;
+
+  // In PyG's order. Tensors share memory with the model.
+  virtual const std::vector<NamedTensor>& parameters() const = 0;
+  virtual const std::vector<NamedTensor>& buffers() const = 0;
+  virtual at::Tensor flat_parameters() const = 0;  // 1-d
+  virtual at::Tensor flat_gradients()
+      const = 0;  // 1-d, same layout; zero where a parameter got no gradient
+  void zero_gradients() { flat_gradients().zero_(); }
+
+  // State dict in PyG's key layout (parameters, then buffers, module by module).
+  io::StateFile state() const;
+  // Copies values in; strict: Error(kFormat) with one list of missing, unexpected and misshapen
+  // keys, and nothing changed.
+  void load_state(const io::StateFile& state);
+  // The running statistics of batch norm after this forward pass are pending until the trainer
+  // folds them in plan order; see batch_statistics below.
+  virtual std::unique_ptr<Model> clone() const = 0;
+};
+
+std::unique_ptr<Model> make_sage(const SageConfig& config);
+
+}  // namespace gnnmg::nn

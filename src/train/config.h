@@ -1,0 +1,119 @@
+// Settings of optimisers and of the trainer. Plain values, no torch.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "loader/plan.h"
+#include "nn/loss.h"
+
+namespace gnnmg::train {
+
+enum class OptimizerKind : int32_t { kAdam = 0, kAdamW = 1, kSgd = 2 };
+struct OptimizerConfig {
+  OptimizerKind kind = OptimizerKind::kAdam;
+  double learning_rate = 0.01;
+  double weight_decay = 0;
+  double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;
+  bool amsgrad = false;
+  double momentum = 0, dampening = 0;
+  bool nesterov = false;
+  void check() const;
+};
+
+enum class ScheduleKind : int32_t { kConstant = 0, kCosine = 1, kStep = 2, kPlateau = 3 };
+struct ScheduleConfig {
+  ScheduleKind kind = ScheduleKind::kConstant;
+  int64_t warmup_epochs = 0;  // linear from 0
+  double minimum_factor = 0;  // cosine ends here; plateau and step stop here
+  int64_t step_epochs = 50;   // step: multiply by `factor` every so many epochs
+  double factor = 0.5;
+  int64_t patience = 10;  // plateau: epochs without improvement of the validation metric
+};
+
+enum class Metric : int32_t {
+  kAccuracy = 0,
+  kLoss = 1,
+  kRocAuc = 2,
+  kF1Macro = 3,
+  kF1Micro = 4,
+  kAveragePrecision = 5,
+  kRmse = 6,
+  kMae = 7
+};
+enum class EvaluationMode : int32_t { kFull = 0, kSampled = 1 };
+enum class LossAverage : int32_t { kExact = 0, kRanks = 1 };
+
+struct TrainerConfig {
+  int32_t num_ranks = 1;  // threads of this process, each with a replica
+  int64_t num_epochs = 10;
+  int64_t batch_size = 1024;
+  int64_t batches_per_step = 0;  // 0: world size
+  loader::Partition partition = loader::Partition::kGlobal;
+  LossAverage loss_average = LossAverage::kExact;
+  bool shuffle = true, drop_last = false;
+  uint64_t seed = 0;  // order, samples, dropout
+  OptimizerConfig optimizer;
+  ScheduleConfig schedule;
+  nn::Loss loss = nn::Loss::kAuto;
+  double clip_norm = 0;  // 0: none
+  std::string split;     // name; empty: the data set's first
+  int32_t split_index = 0;
+  int32_t loader_threads = 1;  // a rank; 0: sample in the rank's thread
+  int32_t prefetch = 2;
+  int32_t torch_threads = 0;   // a rank; 0: the process's cores divided by its ranks
+  int64_t evaluate_every = 1;  // epochs between validations; 0: never
+  EvaluationMode evaluation = EvaluationMode::kFull;
+  int64_t eval_batch_size = 4096;
+  Metric best_by = Metric::kAccuracy;
+  bool keep_best = true;            // the model ends with the weights of the best validation epoch
+  int64_t early_stop_patience = 0;  // evaluations without improvement; 0: never
+  int64_t collective_timeout_ms = 30000;
+  std::string log_jsonl;        // file for one JSON object an epoch; empty: none
+  std::string log_tensorboard;  // folder for event files; empty: none
+  void check() const;           // Error(kInvalidArgument) naming the field
+};
+
+struct EpochReport {
+  int64_t epoch = 0, num_epochs = 0;
+  int64_t steps = 0;
+  double train_loss = 0, train_accuracy = 0;  // over the epoch's mini-batches as they were trained
+  bool evaluated = false;
+  nn::Metrics validation;
+  bool best = false;
+  double learning_rate = 0;
+  double seconds = 0, evaluation_seconds = 0;
+  double seeds_per_second = 0;
+  // Seconds of rank 0's training loop.
+  double wait_seconds = 0;                        // for the loader
+  double sample_seconds = 0, gather_seconds = 0;  // loader threads, summed
+  double compute_seconds = 0, reduce_seconds = 0, optimizer_seconds = 0;
+};
+
+enum class TrainerState : int32_t {
+  kIdle = 0,
+  kRunning = 1,
+  kStopping = 2,
+  kFinished = 3,
+  kFailed = 4
+};
+
+struct Progress {
+  TrainerState state = TrainerState::kIdle;
+  int64_t epoch = 0, num_epochs = 0, step = 0, num_steps = 0;
+  int64_t seeds_done = 0;         // of the epoch, all ranks, as far as rank 0 knows
+  double loss = 0, accuracy = 0;  // running means of the epoch
+  double seeds_per_second = 0;
+  double elapsed_seconds = 0;
+  bool evaluating = false;
+  bool has_validation = false;
+  double validation = 0, best_validation = 0;  // by the metric of the config
+  int64_t best_epoch = -1;
+};
+
+// Called once an epoch on a host thread; a non-zero answer stops the training with
+// Error(kCallback).
+using EpochFunction = std::function<int32_t(const EpochReport&)>;
+
+}  // namespace gnnmg::train
