@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -65,7 +66,8 @@ const FileTable& files() noexcept {
 }
 
 File::File(const std::string& path) : path_(path) {
-  fd_ = retry([&] { return files().open(path.c_str(), O_RDONLY | O_CLOEXEC, 0); });
+  // O_NONBLOCK changes nothing for regular files and keeps pipes and devices from blocking here.
+  fd_ = retry([&] { return files().open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0); });
   if (fd_ < 0) fail_io(errno, path, "open");
   struct stat info;
   if (files().fstat(fd_, &info) < 0) {
@@ -135,11 +137,15 @@ void MappedFile::check_size() const {
 }
 
 AtomicFile::AtomicFile(const std::string& path) : path_(path) {
-  static std::atomic<uint64_t> counter{0};
-  temporary_ = text(path, ".tmp-", getpid(), "-", counter.fetch_add(1));
-  fd_ = retry([&] {
-    return files().open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  });
+  constexpr int kTries = 8;  // a name that is taken, by chance or ill will, is left alone
+  for (int i = 0; i < kTries && fd_ < 0 && (i == 0 || errno == EEXIST); ++i) {
+    uint64_t random = 0;
+    if (getrandom(&random, sizeof random, 0) != sizeof random) fail_io(errno, path, "draw a name");
+    temporary_ = text(path, ".tmp-", random);
+    fd_ = retry([&] {
+      return files().open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    });
+  }
   if (fd_ < 0) fail_io(errno, temporary_, "create");
 }
 
@@ -194,7 +200,11 @@ std::vector<std::string> list_directory(const std::string& path) {
   std::unique_ptr<DIR, int (*)(DIR*)> folder(opendir(path.c_str()), closedir);
   if (!folder) fail_io(errno, path, "list");
   std::vector<std::string> names;
-  while (const dirent* entry = readdir(folder.get())) {
+  while (true) {
+    errno = 0;  // readdir tells its end and its failures apart by errno alone
+    const dirent* entry = readdir(folder.get());
+    if (!entry && errno != 0) fail_io(errno, path, "list");
+    if (!entry) break;
     const std::string name = entry->d_name;
     if (name != "." && name != "..") names.push_back(name);
   }

@@ -33,7 +33,8 @@ const FileTable* set_file_table(const FileTable* table) noexcept;
 const FileTable& files() noexcept;
 
 // A file open for reading. All errors are Error(kIo) with errno and path, or kNotFound; a path that
-// is no regular file is kInvalidArgument. EINTR and short reads are resumed.
+// is no regular file is kInvalidArgument, at once, also for a pipe that nobody writes to. EINTR and
+// short reads are resumed.
 class File {
  public:
   explicit File(const std::string& path);
@@ -74,9 +75,10 @@ class MappedFile {
   const uint8_t* data_ = nullptr;
 };
 
-// Writes a new file: to `path`.tmp-<pid>-<n>, then, on commit(), fsync, rename to `path`, fsync of
+// Writes a new file: to `path`.tmp-<random>, then, on commit(), fsync, rename to `path`, fsync of
 // the folder. Without a commit the temporary file is removed. kIo with errno and path on any
-// failure.
+// failure; when only the last step failed, the new file is in place but may not outlive a loss of
+// power.
 class AtomicFile {
  public:
   explicit AtomicFile(const std::string& path);

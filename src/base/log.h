@@ -20,10 +20,10 @@ struct LogRecord {
   std::string text;
 };
 
-// Any thread. Holds at most `capacity` records; the oldest gives way.
+// Any thread. Holds at most `capacity` records, 1 at least; the oldest gives way.
 class Log {
  public:
-  explicit Log(size_t capacity = 1024) : capacity_(capacity) {}
+  explicit Log(size_t capacity = 1024) : capacity_(capacity ? capacity : 1) {}
   void add(LogLevel level, std::string text) noexcept;
   std::optional<LogRecord> next();
 

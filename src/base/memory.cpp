@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 namespace gnnmg::base {
@@ -13,12 +14,12 @@ constexpr size_t kHugePage = size_t{2} << 20;
 std::shared_ptr<void> allocate_pages(int64_t bytes) {
   const bool huge = bytes >= static_cast<int64_t>(2 * kHugePage);
   const size_t alignment = huge ? kHugePage : kLine;
-  size_t rounded;
-  void* memory = nullptr;
-  if (bytes < 0 || __builtin_add_overflow(static_cast<size_t>(bytes), alignment, &rounded) ||
-      (memory = std::aligned_alloc(alignment, rounded / alignment * alignment)) == nullptr)
-    fail(Status::kNoMemory, "no memory for ", bytes, " bytes");
-  if (huge) madvise(memory, rounded / alignment * alignment, MADV_HUGEPAGE);
+  if (bytes < 0) fail(Status::kNoMemory, "no memory for ", bytes, " bytes");
+  const size_t size = std::max<size_t>(1, bytes);
+  const size_t rounded = (size + alignment - 1) / alignment * alignment;
+  void* memory = std::aligned_alloc(alignment, rounded);
+  if (!memory) fail(Status::kNoMemory, "no memory for ", bytes, " bytes");
+  if (huge) madvise(memory, rounded, MADV_HUGEPAGE);
   try {
     return std::shared_ptr<void>(memory, std::free);
   } catch (...) {

@@ -2,6 +2,7 @@
 // belongs to a batch comes from an arena that keeps its pages and is used again for ever.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>

@@ -67,7 +67,8 @@ class Stream {
   Stream(Key key, uint64_t id) : key_(key), id_(id) {}
   uint32_t next() noexcept {
     if (slot_ % 4 == 0)
-      block_ = philox({static_cast<uint32_t>(id_), static_cast<uint32_t>(id_ >> 32), slot_ / 4, 0},
+      block_ = philox({static_cast<uint32_t>(id_), static_cast<uint32_t>(id_ >> 32),
+                       static_cast<uint32_t>(slot_ / 4), static_cast<uint32_t>(slot_ / 4 >> 32)},
                       key_);
     return block_[slot_++ % 4];
   }
@@ -87,7 +88,7 @@ class Stream {
  private:
   Key key_;
   uint64_t id_;
-  uint32_t slot_ = 0;
+  uint64_t slot_ = 0;
   Counter block_{};
 };
 

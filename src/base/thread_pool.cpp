@@ -3,16 +3,15 @@
 #include <sched.h>
 
 #include <algorithm>
-#include <atomic>
 
 namespace gnnmg::base {
 
 struct ThreadPool::Job {
   int64_t count, grain;
   const std::function<void(int64_t, int64_t)>& body;
-  std::atomic<int64_t> next{0};
+  std::atomic<int64_t> next{0};  // number of the next range
   std::atomic<bool> failed{false};
-  std::exception_ptr error;  // guarded by ThreadPool::mutex_
+  std::exception_ptr error{};  // guarded by ThreadPool::mutex_
   int active = 0;            // workers inside run(); guarded by ThreadPool::mutex_
 };
 
@@ -41,10 +40,12 @@ ThreadPool::~ThreadPool() {
 
 void ThreadPool::run(Job& job) {
   try {
+    const int64_t num_ranges = (job.count - 1) / job.grain + 1;
     while (!job.failed.load(std::memory_order_relaxed)) {
-      const int64_t begin = job.next.fetch_add(job.grain, std::memory_order_relaxed);
-      if (begin >= job.count) break;
-      job.body(begin, std::min(job.count, begin + job.grain));
+      const int64_t range = job.next.fetch_add(1, std::memory_order_relaxed);
+      if (range >= num_ranges) break;
+      const int64_t begin = range * job.grain;
+      job.body(begin, begin + std::min(job.grain, job.count - begin));
     }
   } catch (...) {
     std::lock_guard lock(mutex_);
@@ -72,10 +73,11 @@ void ThreadPool::parallel_for(int64_t count, int64_t grain,
                               const std::function<void(int64_t, int64_t)>& body) {
   if (count <= 0) return;
   grain = std::max<int64_t>(1, grain);
-  std::unique_lock caller(caller_mutex_, std::try_to_lock);
-  if (workers_.empty() || count <= grain || !caller.owns_lock()) {
-    for (int64_t begin = 0; begin < count; begin += grain)
-      body(begin, std::min(count, begin + grain));
+  if (workers_.empty() || count <= grain || taken_.exchange(true, std::memory_order_acquire)) {
+    for (int64_t begin = 0, size; begin < count; begin += size) {
+      size = std::min(grain, count - begin);
+      body(begin, begin + size);
+    }
     return;
   }
   Job job{count, grain, body};
@@ -86,9 +88,12 @@ void ThreadPool::parallel_for(int64_t count, int64_t grain,
   }
   wake_.notify_all();
   run(job);
-  std::unique_lock lock(mutex_);
-  job_ = nullptr;
-  done_.wait(lock, [&] { return job.active == 0; });
+  {
+    std::unique_lock lock(mutex_);
+    job_ = nullptr;
+    done_.wait(lock, [&] { return job.active == 0; });
+  }
+  taken_.store(false, std::memory_order_release);
   if (job.error) std::rethrow_exception(job.error);
 }
 

@@ -2,6 +2,7 @@
 // rooms get it handed in.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <exception>
@@ -38,8 +39,8 @@ class ThreadPool {
   void run(Job& job);
 
   std::vector<std::thread> workers_;
-  std::mutex caller_mutex_;  // held by the thread whose job the workers run
-  std::mutex mutex_;         // guards job_, generation_, stopping_ and a job's active count
+  std::atomic<bool> taken_{false};  // the workers run somebody's job
+  std::mutex mutex_;                // guards job_, generation_, stopping_, a job's active and error
   std::condition_variable wake_;
   std::condition_variable done_;
   Job* job_ = nullptr;

@@ -20,9 +20,25 @@ add_library(gnnmg_flags INTERFACE)
 target_compile_features(gnnmg_flags INTERFACE cxx_std_20 c_std_99)
 target_compile_options(gnnmg_flags INTERFACE
   -Wall -Wextra -fvisibility=hidden
-  $<$<COMPILE_LANGUAGE:CXX>:-fvisibility-inlines-hidden -fno-gnu-unique>)
+  $<$<COMPILE_LANGUAGE:CXX>:-fvisibility-inlines-hidden>
+  $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fno-gnu-unique>)
 target_link_libraries(gnnmg_flags INTERFACE Threads::Threads)
 if(GNNMG_SANITIZE)
-  target_compile_options(gnnmg_flags INTERFACE -fsanitize=${GNNMG_SANITIZE} -fno-omit-frame-pointer)
+  target_compile_options(gnnmg_flags INTERFACE -fsanitize=${GNNMG_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_link_options(gnnmg_flags INTERFACE -fsanitize=${GNNMG_SANITIZE})
+endif()
+
+# An allocation that is too large is an answer in our tests, not the end of the program.
+set(GNNMG_TEST_ENVIRONMENT
+  ASAN_OPTIONS=allocator_may_return_null=1:detect_stack_use_after_return=1
+  TSAN_OPTIONS=allocator_may_return_null=1:second_deadlock_stack=1
+  UBSAN_OPTIONS=print_stacktrace=1)
+
+# Sanitizers and valgrind slow programs down; the time limits of the tests are multiplied by this.
+set(GNNMG_TIMEOUT_FACTOR "" CACHE STRING "Multiplies the time limits of the tests; empty: 5 with sanitizers, else 1")
+if(NOT GNNMG_TIMEOUT_FACTOR)
+  set(GNNMG_TIMEOUT_FACTOR 1)
+  if(GNNMG_SANITIZE)
+    set(GNNMG_TIMEOUT_FACTOR 5)
+  endif()
 endif()

@@ -20,24 +20,30 @@ function(gnnmg_add_room room)
   endif()
 endfunction()
 
-# gnnmg_add_test(<name> SOURCES <file>... ROOMS <room>... [LABELS <label>...] [LIBS <target>...] [TIMEOUT <s>] [TORCH])
-# One GoogleTest program, one ctest entry.
+# gnnmg_add_test(<name> SOURCES <file>... ROOMS <room>... [LABELS <label>...] [LIBS <target>...] [TIMEOUT <s>] [TORCH]
+#                [SERIAL])
+# One GoogleTest program with tests/support, one ctest entry; "skipped" when any of its tests was skipped. TIMEOUT is for
+# a plain build; sanitizers get GNNMG_TIMEOUT_FACTOR times as much. SERIAL: nothing else runs beside it.
 function(gnnmg_add_test name)
-  cmake_parse_arguments(arg "TORCH" "TIMEOUT" "SOURCES;ROOMS;LABELS;LIBS" ${ARGN})
+  cmake_parse_arguments(arg "TORCH;SERIAL" "TIMEOUT" "SOURCES;ROOMS;LABELS;LIBS" ${ARGN})
+  if(arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "gnnmg_add_test(${name}): what is \"${arg_UNPARSED_ARGUMENTS}\"?")
+  endif()
   if(arg_TORCH AND NOT GNNMG_TORCH)
     return()
   endif()
-  find_package(GTest REQUIRED)
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 120)
   endif()
   if(NOT arg_LABELS)
     set(arg_LABELS unit)
   endif()
+  math(EXPR timeout "${arg_TIMEOUT} * ${GNNMG_TIMEOUT_FACTOR}")
   add_executable(${name} ${arg_SOURCES})
   list(TRANSFORM arg_ROOMS PREPEND gnnmg_)
-  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
-  target_link_libraries(${name} PRIVATE ${arg_ROOMS} ${arg_LIBS} gnnmg_flags GTest::gtest GTest::gmock GTest::gtest_main)
+  target_link_libraries(${name} PRIVATE ${arg_LIBS} ${arg_ROOMS} gnnmg_test_support gnnmg_flags)
   add_test(NAME ${name} COMMAND ${name})
-  set_tests_properties(${name} PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}")
+  set_tests_properties(${name} PROPERTIES
+    TIMEOUT ${timeout} LABELS "${arg_LABELS}" SKIP_RETURN_CODE 77 RUN_SERIAL ${arg_SERIAL}
+    ENVIRONMENT "${GNNMG_TEST_ENVIRONMENT}")
 endfunction()

@@ -1,0 +1,396 @@
+#include "base/file.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <limits>
+#include <numeric>
+
+#include "support/file_faults.h"
+#include "support/power_loss.h"
+#include "support/temp_dir.h"
+
+namespace gnnmg::base {
+namespace {
+
+using test::fail_each_file_call;
+using test::FileCall;
+using test::FileFaults;
+using test::FilePlan;
+using test::PowerLoss;
+using test::slurp;
+using test::TempDir;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+std::vector<uint8_t> some_bytes(size_t size) {
+  std::vector<uint8_t> bytes(size);
+  for (size_t i = 0; i < size; ++i) bytes[i] = static_cast<uint8_t>(i * 131 + (i >> 8));
+  return bytes;
+}
+
+// The Error that `call` throws; a test failure and an empty one when it throws none.
+Error error_of(auto call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error;
+  }
+  ADD_FAILURE() << "nothing was thrown";
+  return Error(Status::kOk, "");
+}
+
+int open_descriptors() {
+  int count = 0;
+  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator("/proc/self/fd"))
+    ++count;
+  return count;
+}
+
+TEST(File, ReadsRanges) {
+  const TempDir folder;
+  const auto bytes = some_bytes(1000);
+  const File file(folder.write("f", bytes));
+  EXPECT_EQ(file.size(), 1000);
+  EXPECT_EQ(file.path(), folder.file("f"));
+  std::vector<uint8_t> out(10);
+  file.read_at(990, out);
+  EXPECT_TRUE(std::equal(out.begin(), out.end(), bytes.begin() + 990));
+  EXPECT_EQ(file.read_some(995, out), 5);
+  EXPECT_EQ(file.read_some(1000, out), 0);
+  EXPECT_EQ(file.read_some(5000, out), 0);
+  file.read_at(1000, {});
+}
+
+TEST(File, SaysWhereItEnds) {
+  const TempDir folder;
+  const File file(folder.write("f", some_bytes(100)));
+  std::vector<uint8_t> out(10);
+  const Error error = error_of([&] { file.read_at(95, out); });
+  EXPECT_EQ(error.status(), Status::kIo);
+  EXPECT_EQ(error.what(), folder.file("f") + ": ends at byte 100, expected 10 bytes from byte 95");
+}
+
+TEST(File, IsOpenedCloseOnExec) {
+  const TempDir folder;
+  const File file(folder.write("f", "x"));
+  EXPECT_TRUE(fcntl(file.fd(), F_GETFD) & FD_CLOEXEC);
+}
+
+TEST(File, NamesAMissingFile) {
+  const TempDir folder;
+  const Error error = error_of([&] { File file(folder.file("none")); });
+  EXPECT_EQ(error.status(), Status::kNotFound);
+  EXPECT_EQ(error.system_error(), ENOENT);
+  EXPECT_THAT(error.what(), StartsWith(folder.file("none") + ": open: "));
+}
+
+TEST(File, RefusesAnythingButARegularFile) {
+  const TempDir folder;
+  const int before = open_descriptors();
+  EXPECT_EQ(error_of([&] { File file(folder.path()); }).what(),
+            folder.path() + ": expected a regular file, found a folder");
+  EXPECT_EQ(error_of([] { File file("/dev/null"); }).status(), Status::kInvalidArgument);
+  EXPECT_EQ(open_descriptors(), before);
+}
+
+TEST(File, DoesNotWaitForTheWriterOfAPipe) {
+  const TempDir folder;
+  ASSERT_EQ(mkfifo(folder.file("pipe").c_str(), 0600), 0);
+  EXPECT_EQ(error_of([&] { File file(folder.file("pipe")); }).status(), Status::kInvalidArgument);
+}
+
+TEST(ReadFile, ReadsAllUpToItsLimit) {
+  const TempDir folder;
+  const auto bytes = some_bytes(100);
+  const std::string path = folder.write("f", bytes);
+  EXPECT_EQ(read_file(path, 100), bytes);
+  const Error error = error_of([&] { read_file(path, 99); });
+  EXPECT_EQ(error.status(), Status::kInvalidArgument);
+  EXPECT_EQ(error.what(), path + ": has 100 bytes, at most 99 are accepted here");
+  EXPECT_TRUE(read_file(folder.write("empty", ""), 0).empty());
+}
+
+TEST(MappedFile, ShowsTheFile) {
+  const TempDir folder;
+  const auto bytes = some_bytes(10000);
+  const auto mapped = MappedFile::open(folder.write("f", bytes));
+  EXPECT_TRUE(
+      std::equal(bytes.begin(), bytes.end(), mapped->bytes().begin(), mapped->bytes().end()));
+  EXPECT_NO_THROW(mapped->check_size());
+  EXPECT_TRUE(MappedFile::open(folder.write("empty", ""))->bytes().empty());
+}
+
+TEST(MappedFile, NoticesThatTheFileShrank) {
+  const TempDir folder;
+  const std::string path = folder.write("f", some_bytes(10000));
+  const auto mapped = MappedFile::open(path);
+  ASSERT_EQ(truncate(path.c_str(), 4096), 0);
+  const Error error = error_of([&] { mapped->check_size(); });
+  EXPECT_EQ(error.status(), Status::kIo);
+  EXPECT_EQ(error.what(), path + ": had 10000 bytes when it was opened and has 4096 now");
+}
+
+TEST(AtomicFile, ReplacesOnCommitOnly) {
+  const TempDir folder;
+  const std::string path = folder.write("f", "old");
+  {
+    AtomicFile file(path);
+    file.write("never seen");
+    EXPECT_EQ(slurp(path), "old");
+  }
+  EXPECT_THAT(folder.list(), ElementsAre("f"));
+  AtomicFile file(path);
+  file.write("new ");
+  file.write(std::string_view());
+  file.write("text");
+  EXPECT_EQ(slurp(path), "old");
+  file.commit();
+  EXPECT_EQ(slurp(path), "new text");
+  EXPECT_THAT(folder.list(), ElementsAre("f"));
+}
+
+TEST(AtomicFile, IsReadableByItsOwnerAlone) {
+  const TempDir folder;
+  AtomicFile file(folder.file("f"));
+  file.commit();
+  struct stat info;
+  ASSERT_EQ(stat(folder.file("f").c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777, 0600u);
+}
+
+TEST(AtomicFile, KeepsTwoWritersOfOneNameApart) {
+  const TempDir folder;
+  AtomicFile first(folder.file("f")), second(folder.file("f"));
+  first.write("first");
+  second.write("second");
+  first.commit();
+  EXPECT_EQ(slurp(folder.file("f")), "first");
+  second.commit();
+  EXPECT_EQ(slurp(folder.file("f")), "second");
+}
+
+TEST(AtomicFile, NamesTheFolderThatIsMissing) {
+  const TempDir folder;
+  const Error error = error_of([&] { AtomicFile file(folder.file("none/f")); });
+  EXPECT_EQ(error.status(), Status::kNotFound);
+  EXPECT_THAT(error.what(), HasSubstr("none/f"));
+}
+
+// A name that is taken, by a run that was killed or by an attacker, must not stop a save.
+TEST(AtomicFile, FindsAnotherNameWhenOneIsTaken) {
+  const TempDir folder;
+  {
+    const FileFaults faults({.call = FileCall::kOpen, .fail_at = 1, .error = EEXIST});
+    AtomicFile file(folder.file("f"));
+    file.write("x");
+    file.commit();
+    EXPECT_EQ(faults.count(FileCall::kOpen), 3);  // taken, free, the folder
+  }
+  EXPECT_EQ(slurp(folder.file("f")), "x");
+  const FileFaults faults(
+      {.call = FileCall::kOpen, .fail_at = 1, .for_ever = true, .error = EEXIST});
+  EXPECT_EQ(error_of([&] { AtomicFile file(folder.file("g")); }).system_error(), EEXIST);
+}
+
+TEST(Faults, ReadsSurviveShortAndInterruptedCalls) {
+  const TempDir folder;
+  const auto bytes = some_bytes(300);
+  const std::string path = folder.write("f", bytes);
+  const FileFaults faults({.chunk = 7, .interrupts = true});
+  EXPECT_EQ(read_file(path, 1000), bytes);
+  EXPECT_GE(faults.count(FileCall::kRead), 43);
+}
+
+TEST(Faults, WritesSurviveShortAndInterruptedCalls) {
+  const TempDir folder;
+  const auto bytes = some_bytes(300);
+  {
+    const FileFaults faults({.chunk = 7, .interrupts = true});
+    AtomicFile file(folder.file("f"));
+    file.write(bytes);
+    file.commit();
+    EXPECT_GE(faults.count(FileCall::kWrite), 43);
+  }
+  EXPECT_EQ(read_file(folder.file("f"), 1000), bytes);
+}
+
+TEST(Faults, EveryCallOfAReadMayFail) {
+  const TempDir folder;
+  const auto bytes = some_bytes(64);
+  const std::string path = folder.write("f", bytes);
+  const int before = open_descriptors();
+  const int64_t runs = fail_each_file_call(
+      {.error = EIO, .chunk = 16},
+      [&] {
+        const File file(path);
+        std::vector<uint8_t> out(64);
+        file.read_at(0, out);
+      },
+      [&](int64_t n, const Error* error) {
+        if (error) {  // a failing close of a file that was read loses nothing
+          EXPECT_EQ(error->status(), Status::kIo) << n;
+          EXPECT_EQ(error->system_error(), EIO) << n;
+          EXPECT_THAT(error->what(), StartsWith(path + ": "));
+        }
+        EXPECT_EQ(open_descriptors(), before) << n;
+      });
+  EXPECT_EQ(runs, 7);  // open, stat, four reads, close
+}
+
+// Every call of a save fails in turn, once and for ever, with each of the errors that disks give.
+TEST(Faults, ASaveIsDoneOrTheOldFileIsThere) {
+  for (const int error_number : {EIO, ENOSPC, EROFS, EDQUOT}) {
+    for (const bool for_ever : {false, true}) {
+      const TempDir folder;
+      const std::string path = folder.file("f");
+      const int before = open_descriptors();
+      const int64_t runs = fail_each_file_call(
+          {.for_ever = for_ever, .error = error_number, .chunk = 4},
+          [&] {
+            folder.write("f", "the old text");
+            AtomicFile file(path);
+            file.write("a new text");
+            file.commit();
+          },
+          [&](int64_t n, const Error* error) {
+            const std::string found = slurp(path);
+            if (error) {
+              EXPECT_EQ(error->status(), Status::kIo) << n;
+              EXPECT_EQ(error->system_error(), error_number) << n;
+              EXPECT_THAT(error->what(), HasSubstr(folder.path())) << n;
+            } else {
+              EXPECT_EQ(found, "a new text") << n;
+            }
+            EXPECT_TRUE(found == "the old text" || found == "a new text") << n << found;
+            if (!for_ever) {
+              EXPECT_THAT(folder.list(), ElementsAre("f")) << n;
+            }
+            EXPECT_EQ(open_descriptors(), before) << n;
+          });
+      EXPECT_EQ(runs, 10);  // open, 3 writes, sync, close, rename; open, sync, close of the folder
+    }
+  }
+}
+
+TEST(Faults, AWriteThatMovesNothingIsAFullDisk) {
+  static const FileTable* system = &system_files();
+  FileTable table = *system;
+  table.write = [](int, const void*, size_t) -> ssize_t { return 0; };
+  const TempDir folder;
+  const FileTable* previous = set_file_table(&table);
+  const Error error = error_of([&] {
+    AtomicFile file(folder.file("f"));
+    file.write("x");
+  });
+  set_file_table(previous);
+  EXPECT_EQ(error.status(), Status::kIo);
+  EXPECT_EQ(error.system_error(), ENOSPC);
+}
+
+// The machine goes down before each call that changes anything, and comes up in each of many
+// states: the old or the new text is there, never neither and never a mix.
+TEST(PowerLossTest, ASaveIsWholeOrAbsent) {
+  const std::string old_text = "the old text, long enough to be cut";
+  const std::string new_text = "a new text, which is a little longer than the old one";
+  bool completed = false;
+  int64_t old_seen = 0, new_seen = 0, calls = 0;
+  while (!completed) {
+    ++calls;
+    const TempDir folder;
+    folder.write("f", old_text);
+    const PowerLoss power(folder.path(), calls);
+    bool committed = true;
+    try {
+      AtomicFile file(folder.file("f"));
+      file.write(std::string_view(new_text).substr(0, 20));
+      file.write(std::string_view(new_text).substr(20));
+      file.commit();
+    } catch (const Error&) {
+      committed = false;
+    }
+    completed = !power.lost();
+    EXPECT_EQ(committed, completed) << calls;
+    for (uint64_t seed = 0; seed < 20; ++seed) {
+      const TempDir after;
+      power.restart(seed, after.path());
+      const std::string found = slurp(after.file("f"));
+      EXPECT_TRUE(found == old_text || found == new_text) << calls << ": " << found;
+      if (committed) {
+        EXPECT_EQ(found, new_text) << "a save that was confirmed is kept";
+      }
+      ++(found == old_text ? old_seen : new_seen);
+    }
+  }
+  EXPECT_EQ(calls, 7);  // create, 2 writes, sync, rename, sync of the folder, and one run without
+  EXPECT_GT(old_seen, 0);
+  EXPECT_GT(new_seen, 20);
+}
+
+// The harness itself must see what a save without fsync loses.
+TEST(PowerLossTest, FindsASaveThatDoesNotSync) {
+  const TempDir folder;
+  folder.write("f", "old");
+  const PowerLoss power(folder.path(), 0);
+  const int fd = files().open(folder.file("t").c_str(), O_WRONLY | O_CREAT | O_EXCL, 0600);
+  ASSERT_GE(fd, 0);
+  ASSERT_EQ(files().write(fd, "new", 3), 3);
+  files().close(fd);
+  ASSERT_EQ(files().rename(folder.file("t").c_str(), folder.file("f").c_str()), 0);
+  bool broken = false;
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    const TempDir after;
+    power.restart(seed, after.path());
+    const std::string found = slurp(after.file("f"));
+    broken |= found != "old" && found != "new";
+  }
+  EXPECT_TRUE(broken);
+}
+
+TEST(Folders, AreMadeListedAndTold) {
+  const TempDir folder;
+  const std::string path = join_path(folder.path(), "sub");
+  EXPECT_FALSE(exists(path));
+  make_directory(path);
+  make_directory(path);
+  EXPECT_TRUE(is_directory(path));
+  folder.write("sub/b", "1");
+  folder.write("sub/a", "2");
+  folder.write("sub/.hidden", "3");
+  EXPECT_THAT(list_directory(path), ElementsAre(".hidden", "a", "b"));
+  EXPECT_TRUE(exists(join_path(path, "a")));
+  EXPECT_FALSE(is_directory(join_path(path, "a")));
+  EXPECT_EQ(error_of([&] { make_directory(join_path(path, "a")); }).system_error(), EEXIST);
+  EXPECT_EQ(error_of([&] { make_directory(folder.file("x/y")); }).status(), Status::kNotFound);
+  EXPECT_EQ(error_of([&] { list_directory(folder.file("none")); }).status(), Status::kNotFound);
+  EXPECT_EQ(error_of([&] { list_directory(join_path(path, "a")); }).system_error(), ENOTDIR);
+}
+
+TEST(Paths, AreJoined) {
+  EXPECT_EQ(join_path("a", "b"), "a/b");
+  EXPECT_EQ(join_path("a/", "b"), "a/b");
+  EXPECT_EQ(join_path("", "b"), "b");
+  EXPECT_EQ(join_path("/", "b"), "/b");
+}
+
+TEST(Paths, StayInsideTheirFolder) {
+  for (const std::string_view name : {"a", "a/b", "..a", "a..", "a/..b/c", "...", "./a"})
+    EXPECT_NO_THROW(check_relative_name(name, "metadata.json")) << name;
+  for (const std::string_view name :
+       {std::string_view(""), std::string_view("/a"), std::string_view(".."),
+        std::string_view("../a"), std::string_view("a/../b"), std::string_view("a/.."),
+        std::string_view("a\0b", 3)}) {
+    const Error error = error_of([&] { check_relative_name(name, "metadata.json"); });
+    EXPECT_EQ(error.status(), Status::kFormat) << name;
+    EXPECT_THAT(error.what(), StartsWith("metadata.json: the name \"")) << name;
+  }
+}
+
+}  // namespace
+}  // namespace gnnmg::base

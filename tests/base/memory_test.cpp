@@ -1,0 +1,159 @@
+#include "base/memory.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <limits>
+#include <new>
+#include <vector>
+
+#include "base/log.h"
+#include "base/tensor.h"
+#include "support/alloc_faults.h"
+
+namespace gnnmg::base {
+namespace {
+
+TEST(AllocatePages, IsAlignedAndNeverNull) {
+  for (const int64_t bytes : {0, 1, 63, 64, 65, 4096, 1 << 20}) {
+    const auto memory = allocate_pages(bytes);
+    ASSERT_NE(memory, nullptr) << bytes;
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(memory.get()) % 64, 0u) << bytes;
+    std::memset(memory.get(), 0xab, bytes);
+  }
+  for (const int64_t bytes : {4 << 20, (4 << 20) + 1, 9 << 20}) {
+    const auto memory = allocate_pages(bytes);
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(memory.get()) % (2 << 20), 0u) << bytes;
+    std::memset(memory.get(), 0xab, bytes);
+  }
+}
+
+TEST(AllocatePages, RefusesWhatThereIsNot) {
+  for (const int64_t bytes :
+       {int64_t{-1}, std::numeric_limits<int64_t>::max(), std::numeric_limits<int64_t>::min()}) {
+    try {
+      allocate_pages(bytes);
+      FAIL() << bytes << " bytes were there";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.status(), Status::kNoMemory);
+      EXPECT_EQ(error.what(), text("no memory for ", bytes, " bytes"));
+    }
+  }
+}
+
+TEST(PageVector, GrowsAndKeeps) {
+  PageVector<int32_t> values;
+  EXPECT_EQ(values.size(), 0);
+  values.resize_keep(3);
+  for (int i = 0; i < 3; ++i) values[i] = i + 1;
+  values.resize_keep(100000);
+  EXPECT_EQ(values.size(), 100000);
+  EXPECT_EQ(values[0], 1);
+  EXPECT_EQ(values[2], 3);
+  EXPECT_EQ(values.span().size(), 100000u);
+  EXPECT_EQ(values.end() - values.begin(), 100000);
+}
+
+TEST(PageVector, KeepsItsMemoryWhenItShrinks) {
+  PageVector<double> values;
+  values.resize_discard(1000);
+  const double* data = values.data();
+  const int64_t capacity = values.capacity();
+  values.clear();
+  values.resize_discard(10);
+  values.resize_keep(1000);
+  EXPECT_EQ(values.data(), data);
+  EXPECT_EQ(values.capacity(), capacity);
+}
+
+TEST(PageVector, OutlivesItselfThroughItsOwner) {
+  std::shared_ptr<void> owner;
+  {
+    PageVector<int64_t> values;
+    values.resize_discard(8);
+    values[7] = 42;
+    owner = values.owner();
+    values.resize_keep(1 << 20);  // moves to new memory; the old stays with its other owner
+    EXPECT_NE(owner, values.owner());
+  }
+  EXPECT_EQ(static_cast<int64_t*>(owner.get())[7], 42);
+}
+
+TEST(PageVector, RefusesSizesThatOverflow) {
+  PageVector<int64_t> values;
+  EXPECT_THROW(values.resize_discard(std::numeric_limits<int64_t>::max() / 4), Error);
+  EXPECT_EQ(values.size(), 0);
+}
+
+TEST(OutOfMemory, AnyAllocationOfATensorMayFail) {
+  const auto body = [] {
+    const Tensor zeros = Tensor::zeros(DType::kF32, {1000, 10});
+    PageVector<int32_t> values;
+    for (int i = 1; i < 6; ++i) values.resize_keep(i * 1000);
+  };
+  EXPECT_GE(test::fail_each_allocation(body), 7);
+  EXPECT_GE(test::fail_each_allocation(body, true), 7);
+}
+
+TEST(OutOfMemory, PageVectorKeepsItsContents) {
+  PageVector<int32_t> values;
+  values.resize_keep(4);
+  values[3] = 9;
+  {
+    const test::AllocationFaults faults({1, true});
+    EXPECT_ANY_THROW(values.resize_keep(1 << 20));  // Error, or bad_alloc for want of its text
+  }
+  EXPECT_EQ(values.size(), 4);
+  EXPECT_EQ(values[3], 9);
+}
+
+TEST(OutOfMemory, LogCountsWhatItCouldNotKeep) {
+  Log log;
+  log.add(LogLevel::kInfo, "kept");
+  {
+    std::vector<std::string> texts(200, std::string(40, 'x'));
+    const test::AllocationFaults faults({1, true});
+    for (std::string& text : texts) log.add(LogLevel::kInfo, std::move(text));
+  }
+  log.add(LogLevel::kInfo, "later");
+  int64_t pulled = 0, dropped = 0;
+  while (const auto record = log.next()) {
+    ++pulled;
+    dropped += record->dropped_before;
+  }
+  EXPECT_EQ(pulled + dropped, 202);
+  EXPECT_GT(dropped, 0);
+}
+
+TEST(AllocationFaults, CountAndMeasure) {
+  const test::AllocationFaults faults;
+  {
+    const std::vector<char> block(100000);
+    EXPECT_EQ(faults.count(), 1);
+    EXPECT_GE(faults.held_bytes(), 100000);
+  }
+  EXPECT_EQ(faults.held_bytes(), 0);
+  EXPECT_GE(faults.peak_bytes(), 100000);
+  EXPECT_LT(faults.peak_bytes(), 110000);
+  EXPECT_FALSE(faults.struck());
+}
+
+TEST(AllocationFaults, FindALeak) {
+  static std::vector<void*> leaked;
+  leaked.reserve(100);
+  const auto body = [] {
+    void* first = ::operator new(100);
+    try {
+      ::operator delete(::operator new(200));
+    } catch (const std::bad_alloc&) {
+      leaked.push_back(first);  // forgotten on this way out
+      throw;
+    }
+    ::operator delete(first);
+  };
+  EXPECT_THROW(test::fail_each_allocation(body), std::runtime_error);
+  for (void* block : leaked) ::operator delete(block);
+}
+
+}  // namespace
+}  // namespace gnnmg::base

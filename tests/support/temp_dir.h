@@ -1,0 +1,34 @@
+// A folder of its own for a test, removed with all that lies in it.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gnnmg::test {
+
+class TempDir {
+ public:
+  TempDir();  // below $TMPDIR, or /tmp
+  ~TempDir();
+  TempDir(const TempDir&) = delete;
+  TempDir& operator=(const TempDir&) = delete;
+
+  const std::string& path() const { return path_; }
+  std::string file(std::string_view name) const;
+  // Writes a file, with the folders on its way, and returns its path.
+  std::string write(std::string_view name, std::span<const uint8_t> bytes) const;
+  std::string write(std::string_view name, std::string_view text) const;
+  // Names of all files and folders below, relative and sorted.
+  std::vector<std::string> list() const;
+
+ private:
+  std::string path_;
+};
+
+// Contents of a file, read without the library; throws std::runtime_error.
+std::string slurp(const std::string& path);
+
+}  // namespace gnnmg::test
