@@ -28,20 +28,25 @@ struct NpyHeader {
   int64_t num_bytes() const;  // of the data
 };
 
-// Reads a header out of the first bytes of a .npy (`file_bytes` is the size of the whole), checks
-// it against the size. Nothing is evaluated; object and structured types are refused.
-// Error(kFormat) naming `name`.
+// Reads a header out of the first bytes of a .npy (`file_bytes` is the size of the whole; `start`
+// holds all of it or at least kNpyStart bytes), and checks it against that size. Nothing is
+// evaluated; object, structured, complex and date types are refused. Error(kFormat) naming `name`.
+inline constexpr int64_t kNpyStart = 12 + (int64_t{64} << 10);
 NpyHeader parse_npy_header(std::span<const uint8_t> start, int64_t file_bytes,
                            std::string_view name);
+
+// What two-byte unsigned integers are. NumPy has no bfloat16, so write_npy stores it as '<u2', and
+// whoever knows that from elsewhere asks for it when reading.
+enum class U2 : uint8_t { kInteger, kBFloat16 };
 
 // The array in native byte order and row-major order. Types without a twin (i8, u16, u32, u64, ...)
 // are widened without loss where possible (u8 and bool stay; i8, i16, u16 -> i32; u32 -> i64; u64
 // -> i64, kRange when a value does not fit); byte and unicode strings are refused here.
-base::Tensor parse_npy(std::span<const uint8_t> bytes, std::string_view name);
-base::Tensor read_npy(const std::string& path);
+base::Tensor parse_npy(std::span<const uint8_t> bytes, std::string_view name, U2 u2 = U2::kInteger);
+base::Tensor read_npy(const std::string& path, U2 u2 = U2::kInteger);
 // The array as a view of the mapped file where type and order are the library's own, else read as
-// read_npy does.
-base::Tensor map_npy(const std::string& path);
+// read_npy does. The owner of a view is the base::MappedFile.
+base::Tensor map_npy(const std::string& path, U2 u2 = U2::kInteger);
 
 // Writes version 1.0, data at a multiple of 64, atomically. f16 is written as '<f2', bf16 as '<u2'.
 void write_npy(const std::string& path, const base::TensorView& tensor);
@@ -49,7 +54,7 @@ void write_npy(const std::string& path, const base::TensorView& tensor);
 std::string npy_header(base::DType dtype, const base::Shape& shape);
 
 // An .npz opened for reading: entries by name without ".npy". The archive is validated on opening
-// (zip.h).
+// (zip.h), an entry when it is read. Copies share; reading may be done by several threads at once.
 class Npz {
  public:
   static Npz open(const std::string& path);
@@ -59,17 +64,21 @@ class Npz {
   std::vector<std::string> keys() const;
   base::Tensor get(std::string_view key) const;  // kNotFound naming key and file
   NpyHeader header(std::string_view key) const;  // reads no more than the start of the entry
-  std::string get_text(
-      std::string_view key) const;  // 0-d byte or unicode string, e.g. SciPy's "format"
+  // A byte or unicode string of one element, as UTF-8, e.g. SciPy's "format".
+  std::string get_text(std::string_view key) const;
+  const std::string& name() const;
 
  private:
   struct State;
   std::shared_ptr<const State> state_;
 };
 
-// SciPy's sparse matrices as scipy.sparse.save_npz writes them (format csr; csc and coo are
-// converted). Values become f32; f64 that is not exactly representable is refused unless
-// `round_values`. Duplicates are kept or, asked for, added up.
+// SciPy's sparse matrices as scipy.sparse.save_npz writes them: csr; csc and coo are converted,
+// with rows in order of the columns or of the file. Without the key "format" (files with a prefix,
+// such as "adj_", have none) it is csr. Ids are checked against the shape. Values become f32; what
+// is not exactly representable is refused (kRange) unless `round_values`, and so is always what
+// would become infinite. Duplicates are kept or, asked for, added up, which also orders each row by
+// column.
 struct SparseOptions {
   bool round_values = false;
   bool sum_duplicates = false;

@@ -20,28 +20,34 @@ class ByteSource {
   static std::unique_ptr<ByteSource> open(const std::string& path);
   static std::unique_ptr<ByteSource> memory(std::span<const uint8_t> bytes, std::string name);
   virtual ~ByteSource() = default;
-  virtual int64_t read(std::span<uint8_t> out) = 0;  // 0 at the end
+  // At least one byte, at most out.size(); 0 only at the end. `out` is not empty.
+  virtual int64_t read(std::span<uint8_t> out) = 0;
   virtual const std::string& name() const = 0;
 };
 
 // Hands out lines without their end (LF or CRLF; a UTF-8 mark at the start is dropped; the last one
 // may lack its end). A NUL byte or a line of more than `max_line` bytes is Error(kFormat) naming
-// file and line.
+// file and line. One thread at a time.
 class LineReader {
  public:
   explicit LineReader(std::unique_ptr<ByteSource> source, int64_t max_line = int64_t{64} << 20);
-  ~LineReader();
   // False at the end. The view lives until the next call.
   bool next(std::string_view& line);
   int64_t line_number() const { return line_number_; }  // of the line last handed out, from 1
-  const std::string& name() const;
+  const std::string& name() const { return source_->name(); }
   // "file, line 17" for error texts.
   std::string where() const;
 
  private:
+  struct Free {
+    void operator()(uint8_t* memory) const;
+  };
+  void fill();
+  void grow();
+
   std::unique_ptr<ByteSource> source_;
-  std::vector<uint8_t> buffer_;
-  size_t begin_ = 0, end_ = 0;
+  std::unique_ptr<uint8_t, Free> buffer_;  // from malloc, so that it can grow in place
+  size_t capacity_ = 0, begin_ = 0, end_ = 0;
   bool ended_ = false;
   int64_t max_line_;
   int64_t line_number_ = 0;

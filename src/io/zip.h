@@ -1,5 +1,5 @@
-// A strict reader and a small writer of zip archives, as .npz and .pth files use them: stored or
-// deflated entries, zip64.
+// A strict reader of zip archives, as .npz and .pth files use them: stored or deflated entries,
+// zip64. It reads through base::File or from memory, and inflates piece by piece.
 #pragma once
 
 #include <cstdint>
@@ -24,47 +24,67 @@ struct ZipEntry {
 
 // End record, central directory and local headers must agree; encryption, absolute or ".." names,
 // duplicates, overlaps and other methods than stored and deflate are Error(kFormat) naming archive
-// and entry. Sizes come from the central directory (a local header with a data descriptor may hold
-// zeros).
+// and entry, and so is an entry that claims to inflate more than 1100-fold. Sizes come from the
+// central directory (a local header with a data descriptor may hold zeros). Reading is const and
+// may be done by several threads at once.
 class ZipReader {
  public:
   // `bytes` must outlive the reader.
   ZipReader(std::span<const uint8_t> bytes, std::string name, bool check_crc = true);
-  const std::vector<ZipEntry>& entries() const { return entries_; }
-  const ZipEntry* find(std::string_view name) const;  // null when absent
+  // Keeps the file open and reads what is asked for; nothing is mapped.
+  static ZipReader open(const std::string& path, bool check_crc = true);
+
+  const std::vector<ZipEntry>& entries() const { return entries_; }  // in the directory's order
+  const ZipEntry* find(std::string_view name) const;                 // null when absent
   // The inflated bytes; stored entries too. Real size and CRC (if checked) must be the declared
-  // ones; an entry that claims to inflate more than 1100-fold is refused before anything is
-  // allocated.
+  // ones: kFormat, kChecksum.
   std::vector<uint8_t> read(const ZipEntry& entry) const;
   // The first bytes of an entry, at most `count`, without a CRC check.
   std::vector<uint8_t> read_start(const ZipEntry& entry, int64_t count) const;
-  // The bytes of a stored entry as they lie in the archive.
+  // The bytes of a stored entry as they lie in an archive in memory; kUnsupported for others.
   std::span<const uint8_t> stored(const ZipEntry& entry) const;
   const std::string& name() const { return name_; }
+  int64_t num_bytes() const { return file_ ? file_->size() : static_cast<int64_t>(bytes_.size()); }
 
  private:
+  friend class ZipStream;
+  ZipReader(std::shared_ptr<const base::File> file, bool check_crc);
+  void read_directory();
+  void read_local_header(ZipEntry& entry, int64_t header_offset, uint16_t flags);
+  void fetch(int64_t offset, std::span<uint8_t> out) const;
+
   std::span<const uint8_t> bytes_;
+  std::shared_ptr<const base::File> file_;  // null: the archive is in memory
   std::string name_;
   bool check_crc_;
   std::vector<ZipEntry> entries_;
+  std::vector<uint32_t> by_name_;
 };
 
-// Writes stored entries, each aligned to 64 bytes, with correct CRCs; zip64 where needed.
-class ZipWriter {
+// Reads one entry from front to back. Archive and entry must outlive it; one thread at a time.
+class ZipStream {
  public:
-  explicit ZipWriter(base::AtomicFile& file) : file_(file) {}
-  void add(std::string_view name, std::span<const uint8_t> bytes);
-  void finish();  // central directory; the caller commits the file
+  ZipStream(const ZipReader& archive, const ZipEntry& entry);
+  ~ZipStream();
+  ZipStream(const ZipStream&) = delete;
+  ZipStream& operator=(const ZipStream&) = delete;
+  // Fills `out`; kFormat when the entry ends before.
+  void read(std::span<uint8_t> out);
+  // To be called when all of the entry has been read: nothing may follow, and the CRC must be
+  // right.
+  void finish();
 
  private:
-  struct Record {
-    std::string name;
-    int64_t offset, size;
-    uint32_t crc;
-  };
-  base::AtomicFile& file_;
-  int64_t position_ = 0;
-  std::vector<Record> records_;
+  struct Inflater;
+  size_t inflate_some(std::span<uint8_t> out);  // how many bytes it gave
+  [[noreturn]] void refuse(std::string_view what) const;
+
+  const ZipReader& archive_;
+  const ZipEntry& entry_;
+  std::unique_ptr<Inflater> inflater_;  // null for a stored entry
+  int64_t taken_ = 0;                   // compressed bytes fetched so far
+  int64_t given_ = 0;                   // inflated bytes handed out so far
+  uint32_t crc_ = 0;
 };
 
 }  // namespace gnnmg::io

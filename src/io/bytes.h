@@ -1,0 +1,43 @@
+// Little- and big-endian integers in byte buffers: what the binary formats of this room share.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace gnnmg::io {
+
+static_assert(std::endian::native == std::endian::little,
+              "the file formats are read and written on little-endian machines");
+
+// The little-endian integer at `at`; the caller has checked that it lies inside `bytes`.
+template <typename T>
+T load_little(std::span<const uint8_t> bytes, size_t at) noexcept {
+  T value;
+  std::memcpy(&value, bytes.data() + at, sizeof value);
+  return value;
+}
+
+template <typename T>
+void append_little(std::string& out, T value) {
+  char raw[sizeof value];
+  std::memcpy(raw, &value, sizeof value);
+  out.append(raw, sizeof value);
+}
+
+inline std::span<const uint8_t> as_bytes(std::string_view text) noexcept {
+  return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
+}
+
+inline std::string_view as_text(std::span<const uint8_t> bytes) noexcept {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+// `text` fit for one line of an error: what is not printable ASCII becomes \xNN, and what is beyond
+// `limit` characters "...".
+std::string printable(std::string_view text, size_t limit = 80);
+
+}  // namespace gnnmg::io

@@ -1,0 +1,247 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "io/bytes.h"
+#include "io/npy.h"
+
+namespace gnnmg::io {
+namespace {
+
+using base::DType;
+using base::fail;
+using base::Status;
+using base::Tensor;
+
+// Rows that no entry proves: a matrix of coordinates says its height by one number alone, which
+// must not be able to ask for any amount of memory.
+constexpr int64_t kFreeRows = int64_t{16} << 20;
+constexpr int64_t kFreeRowsPerEntry = 16;
+
+Tensor vector_of(const Npz& npz, const std::string& key) {
+  Tensor tensor = npz.get(key);
+  if (tensor.shape().num_dims != 1)
+    fail(Status::kFormat, npz.name(), ", array \"", key, "\": has shape ",
+         tensor.shape().to_string(), ", expected one dimension");
+  return tensor;
+}
+
+// An index array as int64.
+Tensor index_vector(const Npz& npz, const std::string& key) {
+  Tensor tensor = vector_of(npz, key);
+  if (tensor.dtype() == DType::kI64) return tensor;
+  if (tensor.dtype() != DType::kI32 && tensor.dtype() != DType::kU8)
+    fail(Status::kFormat, npz.name(), ", array \"", key, "\": has type ",
+         base::dtype_name(tensor.dtype()), ", expected integers");
+  Tensor wide = Tensor::empty(DType::kI64, tensor.shape());
+  if (tensor.dtype() == DType::kI32)
+    std::copy_n(tensor.as<int32_t>().begin(), tensor.rows(), wide.as<int64_t>().begin());
+  else
+    std::copy_n(tensor.as<uint8_t>().begin(), tensor.rows(), wide.as<int64_t>().begin());
+  return wide;
+}
+
+// Ids in [0, limit) as int32; int32 input is checked in place.
+Tensor ids(const Npz& npz, const std::string& key, int64_t limit) {
+  Tensor tensor = vector_of(npz, key);
+  const auto check = [&](auto values) {
+    for (size_t i = 0; i < values.size(); ++i)
+      if (values[i] < 0 || values[i] >= limit)
+        fail(Status::kFormat, npz.name(), ", array \"", key, "\": element ", i, " is ", values[i],
+             ", expected 0 to ", limit - 1);
+  };
+  if (tensor.dtype() == DType::kI32) {
+    check(tensor.as<int32_t>());
+    return tensor;
+  }
+  tensor = index_vector(npz, key);
+  const std::span<int64_t> wide = tensor.as<int64_t>();
+  check(wide);
+  Tensor narrow = Tensor::empty(DType::kI32, tensor.shape());
+  std::transform(wide.begin(), wide.end(), narrow.as<int32_t>().begin(),
+                 [](int64_t id) { return static_cast<int32_t>(id); });
+  return narrow;
+}
+
+template <typename T>
+float to_float(T value, bool round, const Npz& npz, const std::string& key, int64_t i) {
+  const auto narrow = static_cast<float>(value);
+  if constexpr (std::is_floating_point_v<T>) {
+    if (std::isnan(value) || narrow == value) return narrow;
+    if (round && std::isfinite(narrow)) return narrow;
+  } else {
+    // 2^63 as a float would not fit back.
+    if (round || (narrow < 9.2e18f && static_cast<T>(narrow) == value)) return narrow;
+  }
+  fail(Status::kRange, npz.name(), ", array \"", key, "\": element ", i, " is ", value,
+       ", which is no 32-bit float", round ? "" : "; ask for rounding to accept it");
+}
+
+Tensor float_values(const Npz& npz, const std::string& key, bool round) {
+  Tensor tensor = vector_of(npz, key);
+  if (tensor.dtype() == DType::kF32) return tensor;
+  Tensor out = Tensor::empty(DType::kF32, tensor.shape());
+  const std::span<float> to = out.as<float>();
+  const auto convert = [&](auto from) {
+    for (size_t i = 0; i < from.size(); ++i) to[i] = to_float(from[i], round, npz, key, i);
+  };
+  switch (tensor.dtype()) {
+    case DType::kF64:
+      convert(tensor.as<double>());
+      break;
+    case DType::kI64:
+      convert(tensor.as<int64_t>());
+      break;
+    case DType::kI32:
+      convert(tensor.as<int32_t>());
+      break;
+    case DType::kU8:
+      convert(tensor.as<uint8_t>());
+      break;
+    case DType::kBool:
+      convert(tensor.as<bool>());
+      break;
+    default: {  // f16; a .npy holds no bf16
+      const auto* bits = static_cast<const uint16_t*>(tensor.data());
+      for (size_t i = 0; i < to.size(); ++i) to[i] = base::f16_to_f32(bits[i]);
+    }
+  }
+  return out;
+}
+
+// Checks a pointer array for `count` rows (or columns) over `nnz` entries.
+void check_pointers(std::span<const int64_t> pointers, int64_t count, int64_t nnz, const Npz& npz,
+                    const std::string& key) {
+  const auto refuse = [&](const auto&... what) {
+    fail(Status::kFormat, npz.name(), ", array \"", key, "\": ", what...);
+  };
+  if (static_cast<int64_t>(pointers.size()) != count + 1)
+    refuse("has ", pointers.size(), " elements, expected ", count + 1, " by the shape");
+  if (pointers.front() != 0) refuse("begins with ", pointers.front(), ", expected 0");
+  for (size_t i = 1; i < pointers.size(); ++i)
+    if (pointers[i] < pointers[i - 1])
+      refuse("falls from ", pointers[i - 1], " to ", pointers[i], " at element ", i);
+  if (pointers.back() != nnz)
+    refuse("ends with ", pointers.back(), ", expected the number of entries, ", nnz);
+}
+
+// Entries (row, column, value) in the given order become rows; `column_of(i)` is entry i's column.
+template <typename ColumnOf>
+base::CsrMatrix group_by_row(int64_t num_rows, int64_t num_cols, std::span<const int32_t> rows,
+                             const ColumnOf& column_of, std::span<const float> values) {
+  const auto nnz = static_cast<int64_t>(rows.size());
+  base::CsrMatrix matrix{num_rows, num_cols, Tensor::zeros(DType::kI64, {num_rows + 1}),
+                         Tensor::empty(DType::kI32, {nnz}), Tensor::empty(DType::kF32, {nnz})};
+  // indptr[r + 1] first counts row r, then holds where its next entry goes, and ends as its end.
+  const std::span<int64_t> indptr = matrix.indptr.as<int64_t>();
+  for (const int32_t row : rows) ++indptr[row + 1];
+  int64_t begin = 0;
+  for (int64_t row = 0; row < num_rows; ++row) {
+    const int64_t count = indptr[row + 1];
+    indptr[row + 1] = begin;
+    begin += count;
+  }
+  const std::span<int32_t> out_columns = matrix.indices.as<int32_t>();
+  const std::span<float> out_values = matrix.values.as<float>();
+  for (int64_t i = 0; i < nnz; ++i) {
+    const int64_t at = indptr[rows[i] + 1]++;
+    out_columns[at] = column_of(i);
+    out_values[at] = values[i];
+  }
+  return matrix;
+}
+
+void add_up_duplicates(base::CsrMatrix& matrix) {
+  const std::span<int64_t> indptr = matrix.indptr.as<int64_t>();
+  const std::span<int32_t> columns = matrix.indices.as<int32_t>();
+  const std::span<float> values = matrix.values.as<float>();
+  std::vector<std::pair<int32_t, float>> row;
+  int64_t kept = 0, begin = 0;
+  for (int64_t r = 0; r < matrix.num_rows; ++r) {
+    const int64_t end = indptr[r + 1];
+    row.clear();
+    for (int64_t i = begin; i < end; ++i) row.emplace_back(columns[i], values[i]);
+    std::stable_sort(row.begin(), row.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    for (size_t i = 0; i < row.size(); ++i) {
+      if (i > 0 && row[i].first == row[i - 1].first) {
+        values[kept - 1] += row[i].second;
+      } else {
+        columns[kept] = row[i].first;
+        values[kept++] = row[i].second;
+      }
+    }
+    begin = end;
+    indptr[r + 1] = kept;
+  }
+  matrix.indices = Tensor({columns.data(), DType::kI32, {kept}}, matrix.indices.owner());
+  matrix.values = Tensor({values.data(), DType::kF32, {kept}}, matrix.values.owner());
+}
+
+}  // namespace
+
+base::CsrMatrix read_scipy_sparse(const Npz& npz, std::string_view prefix,
+                                  const SparseOptions& options) {
+  const auto key = [prefix](std::string_view name) { return base::text(prefix, name); };
+  const bool implied = !prefix.empty() && !npz.has(key("format"));
+  const std::string format = implied ? "csr" : npz.get_text(key("format"));
+  if (format != "csr" && format != "csc" && format != "coo")
+    fail(Status::kFormat, npz.name(), ": holds a sparse matrix of format \"", printable(format),
+         "\", expected csr, csc or coo");
+  const Tensor shape = index_vector(npz, key("shape"));
+  if (shape.rows() != 2)
+    fail(Status::kFormat, npz.name(), ", array \"", key("shape"), "\": has ", shape.rows(),
+         " elements, expected 2");
+  const int64_t num_rows = shape.as<int64_t>()[0], num_cols = shape.as<int64_t>()[1];
+  constexpr int64_t kMaxSize = std::numeric_limits<int32_t>::max();
+  if (num_rows < 0 || num_cols < 0 || num_rows > kMaxSize || num_cols > kMaxSize)
+    fail(Status::kFormat, npz.name(), ", array \"", key("shape"), "\": is ", num_rows, " x ",
+         num_cols, ", expected sizes from 0 to ", kMaxSize);
+
+  const Tensor values = float_values(npz, key("data"), options.round_values);
+  const int64_t nnz = values.rows();
+  const auto check_count = [&](const Tensor& tensor, const std::string& name) {
+    if (tensor.rows() != nnz)
+      fail(Status::kFormat, npz.name(), ", array \"", name, "\": has ", tensor.rows(),
+           " elements, expected ", nnz, " as \"", key("data"), "\" has");
+  };
+  if (format != "csr" && num_rows > kFreeRows + kFreeRowsPerEntry * nnz)
+    fail(Status::kFormat, npz.name(), ", array \"", key("shape"), "\": claims ", num_rows,
+         " rows for ", nnz, " entries");
+
+  base::CsrMatrix matrix;
+  if (format == "csr") {
+    matrix = {num_rows, num_cols, index_vector(npz, key("indptr")),
+              ids(npz, key("indices"), num_cols), values};
+    check_count(matrix.indices, key("indices"));
+    check_pointers(matrix.indptr.as<int64_t>(), num_rows, nnz, npz, key("indptr"));
+  } else if (format == "csc") {
+    const Tensor rows = ids(npz, key("indices"), num_rows);
+    check_count(rows, key("indices"));
+    const Tensor indptr = index_vector(npz, key("indptr"));
+    const std::span<const int64_t> pointers = indptr.as<int64_t>();
+    check_pointers(pointers, num_cols, nnz, npz, key("indptr"));
+    size_t column = 0;
+    matrix = group_by_row(
+        num_rows, num_cols, rows.as<int32_t>(),
+        [&](int64_t i) {  // called with rising i
+          while (pointers[column + 1] <= i) ++column;
+          return static_cast<int32_t>(column);
+        },
+        values.as<float>());
+  } else {
+    const Tensor rows = ids(npz, key("row"), num_rows);
+    const Tensor columns = ids(npz, key("col"), num_cols);
+    check_count(rows, key("row"));
+    check_count(columns, key("col"));
+    const std::span<const int32_t> column = columns.as<int32_t>();
+    matrix = group_by_row(
+        num_rows, num_cols, rows.as<int32_t>(), [&](int64_t i) { return column[i]; },
+        values.as<float>());
+  }
+  if (options.sum_duplicates) add_up_duplicates(matrix);
+  return matrix;
+}
+
+}  // namespace gnnmg::io

@@ -1,0 +1,256 @@
+#include "io/text.h"
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+
+#include "io/bytes.h"
+
+namespace gnnmg::io {
+namespace {
+
+using base::fail;
+using base::Status;
+
+constexpr size_t kInputPiece = 64 << 10;
+constexpr size_t kFirstLineBuffer = 256 << 10;
+constexpr std::string_view kUtf8Mark = "\xef\xbb\xbf";
+
+class FileSource final : public ByteSource {
+ public:
+  explicit FileSource(const std::string& path) : file_(path) {}
+  int64_t read(std::span<uint8_t> out) override {
+    const int64_t got = file_.read_some(position_, out);
+    position_ += got;
+    return got;
+  }
+  const std::string& name() const override { return file_.path(); }
+
+ private:
+  base::File file_;
+  int64_t position_ = 0;
+};
+
+class MemorySource final : public ByteSource {
+ public:
+  MemorySource(std::span<const uint8_t> bytes, std::string name)
+      : rest_(bytes), name_(std::move(name)) {}
+  int64_t read(std::span<uint8_t> out) override {
+    const size_t count = std::min(out.size(), rest_.size());
+    std::copy_n(rest_.begin(), count, out.begin());
+    rest_ = rest_.subspan(count);
+    return static_cast<int64_t>(count);
+  }
+  const std::string& name() const override { return name_; }
+
+ private:
+  std::span<const uint8_t> rest_;
+  std::string name_;
+};
+
+// Hands out what it was given to look at before, then the rest.
+class PeekedSource final : public ByteSource {
+ public:
+  PeekedSource(std::unique_ptr<ByteSource> source, std::vector<uint8_t> start)
+      : source_(std::move(source)), start_(std::move(start)) {}
+  int64_t read(std::span<uint8_t> out) override {
+    if (given_ == start_.size()) return source_->read(out);
+    const size_t count = std::min(out.size(), start_.size() - given_);
+    std::copy_n(start_.begin() + given_, count, out.begin());
+    given_ += count;
+    return static_cast<int64_t>(count);
+  }
+  const std::string& name() const override { return source_->name(); }
+
+ private:
+  std::unique_ptr<ByteSource> source_;
+  std::vector<uint8_t> start_;
+  size_t given_ = 0;
+};
+
+class GzipSource final : public ByteSource {
+ public:
+  explicit GzipSource(std::unique_ptr<ByteSource> source)
+      : source_(std::move(source)), input_(kInputPiece) {
+    if (inflateInit2(&z_, 16 + MAX_WBITS) != Z_OK)  // 16: a gzip wrapper is expected
+      fail(Status::kNoMemory, name(), ": no memory to inflate");
+  }
+  ~GzipSource() override { inflateEnd(&z_); }
+  const std::string& name() const override { return source_->name(); }
+
+  int64_t read(std::span<uint8_t> out) override {
+    for (;;) {
+      if (z_.avail_in == 0) {
+        z_.avail_in = static_cast<uInt>(source_->read(input_));
+        z_.next_in = input_.data();
+        taken_ += z_.avail_in;
+      }
+      if (member_ended_) {
+        if (z_.avail_in == 0) return 0;
+        inflateReset(&z_);
+        member_ended_ = false;
+      }
+      const size_t wanted = std::min(out.size(), size_t{1} << 30);
+      z_.next_out = out.data();
+      z_.avail_out = static_cast<uInt>(wanted);
+      const bool input_ended = z_.avail_in == 0;
+      const int code = inflate(&z_, Z_NO_FLUSH);
+      member_ended_ = code == Z_STREAM_END;
+      if (code != Z_OK && code != Z_STREAM_END && code != Z_BUF_ERROR) refuse(code);
+      if (z_.avail_out != wanted) return static_cast<int64_t>(wanted - z_.avail_out);
+      if (!member_ended_ && input_ended)
+        fail(Status::kFormat, name(), ": the gzip data is cut at byte ", taken_);
+    }
+  }
+
+ private:
+  [[noreturn]] void refuse(int code) const {
+    if (code == Z_MEM_ERROR) fail(Status::kNoMemory, name(), ": no memory to inflate");
+    const std::string_view reason = z_.msg ? z_.msg : "broken data";
+    const bool sums = reason == "incorrect data check" || reason == "incorrect length check";
+    fail(sums ? Status::kChecksum : Status::kFormat, name(),
+         ": the gzip data is broken before byte ", taken_, " (", reason, ")");
+  }
+
+  std::unique_ptr<ByteSource> source_;
+  std::vector<uint8_t> input_;
+  z_stream z_{};
+  int64_t taken_ = 0;  // compressed bytes read
+  bool member_ended_ = false;
+};
+
+std::unique_ptr<ByteSource> with_gzip(std::unique_ptr<ByteSource> source) {
+  std::vector<uint8_t> start(2);
+  int64_t count = source->read(start);
+  if (count == 1) count += source->read(std::span(start).subspan(1));
+  start.resize(count);
+  const bool gzip = count == 2 && start[0] == 0x1f && start[1] == 0x8b;
+  auto peeked = std::make_unique<PeekedSource>(std::move(source), std::move(start));
+  if (!gzip) return peeked;
+  return std::make_unique<GzipSource>(std::move(peeked));
+}
+
+std::string_view trim(std::string_view field) noexcept {
+  const size_t begin = field.find_first_not_of(" \t");
+  if (begin == std::string_view::npos) return {};
+  return field.substr(begin, field.find_last_not_of(" \t") - begin + 1);
+}
+
+template <typename T>
+std::optional<T> parse_number(std::string_view field) noexcept {
+  field = trim(field);
+  T value{};
+  const char* end = field.data() + field.size();
+  const auto [rest, code] = std::from_chars(field.data(), end, value);
+  if (code != std::errc() || rest != end) return std::nullopt;
+  return value;
+}
+
+}  // namespace
+
+std::unique_ptr<ByteSource> ByteSource::open(const std::string& path) {
+  return with_gzip(std::make_unique<FileSource>(path));
+}
+
+std::unique_ptr<ByteSource> ByteSource::memory(std::span<const uint8_t> bytes, std::string name) {
+  return with_gzip(std::make_unique<MemorySource>(bytes, std::move(name)));
+}
+
+LineReader::LineReader(std::unique_ptr<ByteSource> source, int64_t max_line)
+    : source_(std::move(source)), max_line_(max_line) {
+  grow();
+  while (!ended_ && end_ < kUtf8Mark.size()) fill();
+  if (end_ >= kUtf8Mark.size() &&
+      std::memcmp(buffer_.get(), kUtf8Mark.data(), kUtf8Mark.size()) == 0)
+    begin_ = kUtf8Mark.size();
+}
+
+void LineReader::Free::operator()(uint8_t* memory) const { std::free(memory); }
+
+std::string LineReader::where() const { return base::text(name(), ", line ", line_number_); }
+
+void LineReader::grow() {
+  const size_t capacity = capacity_ ? 2 * capacity_ : kFirstLineBuffer;
+  void* grown = std::realloc(buffer_.get(), capacity);
+  if (!grown) fail(Status::kNoMemory, name(), ": no memory for a line of ", capacity, " bytes");
+  static_cast<void>(buffer_.release());
+  buffer_.reset(static_cast<uint8_t*>(grown));
+  capacity_ = capacity;
+}
+
+void LineReader::fill() {
+  if (begin_ > 0) {
+    std::memmove(buffer_.get(), buffer_.get() + begin_, end_ - begin_);
+    end_ -= begin_;
+    begin_ = 0;
+  }
+  if (end_ == capacity_) grow();
+  const int64_t got = source_->read({buffer_.get() + end_, capacity_ - end_});
+  ended_ = got == 0;
+  end_ += got;
+}
+
+bool LineReader::next(std::string_view& line) {
+  const void* found = nullptr;
+  for (size_t scanned = 0;;) {
+    const uint8_t* start = buffer_.get() + begin_;
+    const size_t size = end_ - begin_;
+    found = scanned < size ? std::memchr(start + scanned, '\n', size - scanned) : nullptr;
+    if (found || ended_) break;
+    scanned = size;
+    if (static_cast<int64_t>(size) > max_line_) break;
+    fill();
+  }
+  if (!found && ended_ && begin_ == end_) return false;
+
+  ++line_number_;
+  const char* start = reinterpret_cast<const char*>(buffer_.get()) + begin_;
+  const char* stop =
+      found ? static_cast<const char*>(found) : reinterpret_cast<const char*>(buffer_.get()) + end_;
+  begin_ += stop - start + (found ? 1 : 0);
+  line = {start, static_cast<size_t>(stop - start)};
+  if (static_cast<int64_t>(line.size()) > max_line_)
+    fail(Status::kFormat, where(), ": has more than ", max_line_, " bytes");
+  if (const size_t nul = line.find('\0'); nul != std::string_view::npos)
+    fail(Status::kFormat, where(), ": has a NUL byte at column ", nul + 1,
+         ", so this is no text file");
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  return true;
+}
+
+std::optional<int64_t> parse_int(std::string_view field) noexcept {
+  return parse_number<int64_t>(field);
+}
+
+std::optional<double> parse_double(std::string_view field) noexcept {
+  return parse_number<double>(field);
+}
+
+void split_fields(std::string_view line, char separator, std::vector<std::string_view>& fields) {
+  fields.clear();
+  if (separator == ' ') {
+    for (size_t begin = 0; (begin = line.find_first_not_of(" \t", begin)) != line.npos;) {
+      const size_t end = std::min(line.find_first_of(" \t", begin), line.size());
+      fields.push_back(line.substr(begin, end - begin));
+      begin = end;
+    }
+    return;
+  }
+  for (size_t begin = 0;;) {
+    const size_t end = line.find(separator, begin);
+    fields.push_back(line.substr(begin, end - begin));
+    if (end == line.npos) return;
+    begin = end + 1;
+  }
+}
+
+char guess_separator(std::string_view line) noexcept {
+  for (const char candidate : {'\t', ',', ';', '|'})
+    if (line.find(candidate) != line.npos) return candidate;
+  return ' ';
+}
+
+}  // namespace gnnmg::io
