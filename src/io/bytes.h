@@ -40,4 +40,7 @@ inline std::string_view as_text(std::span<const uint8_t> bytes) noexcept {
 // `limit` characters "...".
 std::string printable(std::string_view text, size_t limit = 80);
 
+// Whether `text` is UTF-8: no surplus or missing continuation, no overlong form, no surrogate.
+bool is_utf8(std::string_view text) noexcept;
+
 }  // namespace gnnmg::io

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -15,12 +16,14 @@
 namespace gnnmg::io {
 
 struct PickleValue;
+// A pickle may name a value twice; both then share it. Values form no cycles and are not to be
+// changed.
 using PickleRef = std::shared_ptr<PickleValue>;
 
 struct PickleNone {};
 struct PickleBytes {
   std::string bytes;
-};  // Python 2 str, or bytes
+};  // Python 2 str
 struct PickleList {
   std::vector<PickleRef> items;
 };
@@ -29,39 +32,65 @@ struct PickleTuple {
 };
 struct PickleDict {
   std::vector<std::pair<PickleRef, PickleRef>> items;
-};  // in order of insertion
+};  // in order of insertion, a key that came twice included
 struct PickleGlobal {
   std::string module, name;
 };
 struct PicklePersistent {
   PickleRef id;
 };
-// An accepted global applied to arguments; `state` is what BUILD gave it, `items` what SETITEMS
-// did.
+// An accepted global applied to arguments (called or constructed); `state` is what BUILD gave it,
+// `items` what SETITEMS did.
 struct PickleObject {
   std::string module, name;
   PickleRef arguments;  // a tuple
   PickleRef state;      // or null
   PickleDict items;
+  bool is(std::string_view of_module, std::string_view of_name) const {
+    return module == of_module && name == of_name;
+  }
 };
 
 struct PickleValue {
+  // The two large kinds are boxed, so that millions of numbers stay small.
   std::variant<PickleNone, bool, int64_t, double, std::string, PickleBytes, PickleList, PickleTuple,
-               PickleDict, PickleGlobal, PicklePersistent, PickleObject>
+               PickleDict, PicklePersistent, std::unique_ptr<PickleGlobal>,
+               std::unique_ptr<PickleObject>>
       value;
+
+  // The value as a T, or null when it is something else: value->as<PickleObject>().
+  template <typename T>
+  const T* as() const {
+    if constexpr (std::is_same_v<T, PickleGlobal> || std::is_same_v<T, PickleObject>) {
+      const auto* box = std::get_if<std::unique_ptr<T>>(&value);
+      return box ? box->get() : nullptr;
+    } else {
+      return std::get_if<T>(&value);
+    }
+  }
+  // The bytes of a str of either Python; null when it is something else.
+  const std::string* as_text() const;
+
+  // For the reader: how large the value is when shared parts are counted each time, how deep it is
+  // nested, and whether it lies in another one and must not change any more.
+  uint32_t weight = 1;
+  uint16_t depth = 1;
+  bool placed = false;
 };
 
 struct PickleOptions {
   // Which globals may appear; anything else is Error(kFormat) naming it.
   std::function<bool(std::string_view module, std::string_view name)> accept;
-  int64_t max_bytes = int64_t{1} << 31;    // of the pickle
-  int64_t max_values = int64_t{64} << 20;  // memo and stack entries
-  int max_depth = 200;                     // nesting of the result
+  int64_t max_bytes = int64_t{1} << 31;  // of the pickle
+  // Of values in the result, counted wherever they are named (64 bytes of text count as one more).
+  int64_t max_values = int64_t{64} << 20;
+  int max_depth = 200;  // nesting of the result
 };
 
 // Protocols 0 to 2 as far as state dicts and Planetoid files use them, by a list of opcodes.
-// Error(kFormat) naming `name`, opcode and byte. Memory stays within a bounded multiple of the
-// input; reference cycles are refused.
+// Error(kFormat) naming `name`, opcode and byte. Memory stays below 160 times the input (a list or
+// number of one or two bytes becomes a value of ours); reference cycles and surplus bytes are
+// refused.
 PickleRef parse_pickle(std::span<const uint8_t> bytes, const PickleOptions& options,
                        std::string_view name);
 

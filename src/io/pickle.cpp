@@ -1,0 +1,369 @@
+#include "io/pickle.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <limits>
+#include <unordered_map>
+
+#include "base/error.h"
+#include "io/bytes.h"
+
+namespace gnnmg::io {
+namespace {
+
+using base::fail;
+using base::Status;
+
+// The opcodes that are known, by the names of Python's pickletools.
+enum Opcode : uint8_t {
+  kMark = '(',
+  kEmptyTuple = ')',
+  kStop = '.',
+  kBinFloat = 'G',
+  kBinInt = 'J',
+  kBinInt1 = 'K',
+  kBinInt2 = 'M',
+  kNone = 'N',
+  kBinPersId = 'Q',
+  kReduce = 'R',
+  kBinString = 'T',
+  kShortBinString = 'U',
+  kBinUnicode = 'X',
+  kEmptyList = ']',
+  kAppend = 'a',
+  kBuild = 'b',
+  kGlobal = 'c',
+  kAppends = 'e',
+  kBinGet = 'h',
+  kLongBinGet = 'j',
+  kBinPut = 'q',
+  kLongBinPut = 'r',
+  kSetItem = 's',
+  kTuple = 't',
+  kSetItems = 'u',
+  kEmptyDict = '}',
+  kProto = 0x80,
+  kNewObj = 0x81,
+  kTuple1 = 0x85,
+  kTuple2 = 0x86,
+  kTuple3 = 0x87,
+  kNewTrue = 0x88,
+  kNewFalse = 0x89,
+  kLong1 = 0x8a,
+};
+
+constexpr int kHighestProtocol = 2;
+constexpr size_t kMaxGlobalName = 256;
+constexpr size_t kTextPerWeight = 64;
+
+// Runs a pickle. A value may change (items, state) only until it is placed in another one: so there
+// are no cycles, and depth and weight of what is placed are final.
+class Machine {
+ public:
+  Machine(std::span<const uint8_t> bytes, const PickleOptions& options, std::string_view name)
+      : bytes_(bytes), options_(options), name_(name) {}
+
+  PickleRef run() {
+    for (;;) {
+      opcode_at_ = at_;
+      if (at_ == bytes_.size()) refuse("the pickle is cut: it has no STOP");
+      opcode_ = bytes_[at_++];
+      if (opcode_ == kStop) break;
+      step();
+    }
+    if (stack_.size() != 1 || !marks_.empty())
+      refuse(base::text("STOP with ", stack_.size(), " values on the stack, expected one"));
+    if (at_ != bytes_.size())
+      refuse(base::text(bytes_.size() - at_, " surplus bytes behind the pickle"));
+    return stack_.back();
+  }
+
+ private:
+  [[noreturn]] void refuse(std::string_view what) const {
+    fail(Status::kFormat, name_, ", byte ", opcode_at_, " of the pickle: ", what);
+  }
+
+  std::span<const uint8_t> take(size_t count) {
+    if (count > bytes_.size() - at_) refuse("the pickle is cut");
+    at_ += count;
+    return bytes_.subspan(at_ - count, count);
+  }
+  template <typename T>
+  T take_little() {
+    return load_little<T>(take(sizeof(T)), 0);
+  }
+  std::string take_line() {
+    const auto rest = bytes_.subspan(at_, std::min(bytes_.size() - at_, kMaxGlobalName));
+    const auto end = std::find(rest.begin(), rest.end(), '\n');
+    if (end == rest.end()) refuse("the name of a global has no end");
+    const auto line = take(end - rest.begin());
+    take(1);
+    return std::string(as_text(line));
+  }
+
+  void push(PickleRef value) { stack_.push_back(std::move(value)); }
+  template <typename T>
+  PickleRef make(T value) {
+    auto made = std::make_shared<PickleValue>();
+    made->value = std::move(value);
+    return made;
+  }
+  void push_text(PickleRef value, size_t size) {
+    add_weight(*value, size / kTextPerWeight);
+    push(std::move(value));
+  }
+  // Values without contents are made once: a pickle of a million Nones stays small.
+  template <typename T>
+  void push_shared(PickleRef& shared, T value) {
+    if (!shared) shared = make(std::move(value));
+    push(shared);
+  }
+  void push_int(int64_t value) {
+    if (value >= 0 && value < static_cast<int64_t>(small_ints_.size()))
+      push_shared(small_ints_[value], value);
+    else
+      push(make(value));
+  }
+
+  size_t floor() const { return marks_.empty() ? 0 : marks_.back(); }
+  PickleRef pop() {
+    if (stack_.size() <= floor()) refuse("the stack is empty");
+    PickleRef value = std::move(stack_.back());
+    stack_.pop_back();
+    return value;
+  }
+  PickleValue& top() {
+    if (stack_.size() <= floor()) refuse("the stack is empty");
+    return *stack_.back();
+  }
+  // The values since the last mark, taken off.
+  std::vector<PickleRef> pop_marked() {
+    if (marks_.empty()) refuse("the stack has no mark");
+    const auto begin = stack_.begin() + static_cast<ptrdiff_t>(marks_.back());
+    std::vector<PickleRef> values(std::make_move_iterator(begin),
+                                  std::make_move_iterator(stack_.end()));
+    stack_.erase(begin, stack_.end());
+    marks_.pop_back();
+    return values;
+  }
+
+  void add_weight(PickleValue& value, uint64_t weight) {
+    const uint64_t sum = value.weight + weight;
+    if (sum > static_cast<uint64_t>(options_.max_values) ||
+        sum > std::numeric_limits<uint32_t>::max())
+      refuse(base::text("more than ", options_.max_values, " values"));
+    value.weight = static_cast<uint32_t>(sum);
+  }
+  void place(PickleValue& parent, PickleValue& child) {
+    child.placed = true;
+    if (parent.placed) refuse("a value that lies in another one is changed");
+    if (child.depth >= options_.max_depth)
+      refuse(base::text("nested more than ", options_.max_depth, " levels deep"));
+    parent.depth = std::max<uint16_t>(parent.depth, child.depth + 1);
+    add_weight(parent, child.weight);
+  }
+
+  void push_tuple(std::vector<PickleRef> items) {
+    PickleRef tuple = make(PickleTuple{});
+    for (const PickleRef& item : items) place(*tuple, *item);
+    std::get<PickleTuple>(tuple->value).items = std::move(items);
+    push(std::move(tuple));
+  }
+  void push_tuple_of(size_t count) {
+    std::vector<PickleRef> items(count);
+    while (count > 0) items[--count] = pop();
+    push_tuple(std::move(items));
+  }
+  void append(std::vector<PickleRef> items) {
+    PickleValue& target = top();
+    auto* list = std::get_if<PickleList>(&target.value);
+    if (!list) refuse("items for something that is no list");
+    for (PickleRef& item : items) {
+      place(target, *item);
+      list->items.push_back(std::move(item));
+    }
+  }
+  void set_items(std::vector<PickleRef> flat) {
+    if (flat.size() % 2 != 0) refuse("a key without a value");
+    PickleValue& target = top();
+    auto* dict = std::get_if<PickleDict>(&target.value);
+    if (auto* object = std::get_if<std::unique_ptr<PickleObject>>(&target.value))
+      dict = &(*object)->items;
+    if (!dict) refuse("items for something that is no dict");
+    for (size_t i = 0; i < flat.size(); i += 2) {
+      place(target, *flat[i]);
+      place(target, *flat[i + 1]);
+      dict->items.emplace_back(std::move(flat[i]), std::move(flat[i + 1]));
+    }
+  }
+  void apply() {
+    PickleRef arguments = pop();
+    const PickleRef callable = pop();
+    const auto* global = callable->as<PickleGlobal>();
+    if (!global) refuse("something is called that is no global");
+    if (!arguments->as<PickleTuple>()) refuse("arguments that are no tuple");
+    auto object = std::make_unique<PickleObject>();
+    object->module = global->module;
+    object->name = global->name;
+    object->arguments = arguments;
+    PickleRef made = make(std::move(object));
+    place(*made, *arguments);
+    push(std::move(made));
+  }
+  void build() {
+    PickleRef state = pop();
+    PickleValue& target = top();
+    auto* object = std::get_if<std::unique_ptr<PickleObject>>(&target.value);
+    if (!object || (*object)->state) refuse("a state for something that takes none");
+    place(target, *state);
+    (*object)->state = std::move(state);
+  }
+  void push_global() {
+    const std::string module = take_line();
+    const std::string name = take_line();
+    if (!options_.accept || !options_.accept(module, name))
+      refuse(base::text("names ", printable(module), ".", printable(name),
+                        ", which is not accepted here"));
+    push(make(std::make_unique<PickleGlobal>(PickleGlobal{module, name})));
+  }
+  void push_long() {
+    const auto raw = take(take_little<uint8_t>());
+    if (raw.size() > 8) refuse("an integer that does not fit 64 bits");
+    uint64_t value = !raw.empty() && raw.back() >= 0x80 ? ~uint64_t{0} : 0;  // two's complement
+    for (size_t i = raw.size(); i-- > 0;) value = value << 8 | raw[i];
+    push_int(static_cast<int64_t>(value));
+  }
+  void push_bytes(size_t size) {
+    push_text(make(PickleBytes{std::string(as_text(take(size)))}), size);
+  }
+  void push_unicode() {
+    const auto raw = take(take_little<uint32_t>());
+    if (!is_utf8(as_text(raw))) refuse("text that is not UTF-8");
+    push_text(make(std::string(as_text(raw))), raw.size());
+  }
+  void put(uint32_t index) {
+    top();
+    memo_[index] = stack_.back();
+  }
+  void get(uint32_t index) {
+    const auto found = memo_.find(index);
+    if (found == memo_.end()) refuse(base::text("memo entry ", index, " was never made"));
+    push(found->second);
+  }
+
+  void step() {
+    switch (opcode_) {
+      case kProto: {
+        const int protocol = take_little<uint8_t>();
+        if (opcode_at_ != 0 || protocol > kHighestProtocol)
+          refuse(base::text("protocol ", protocol, ", expected at most ", kHighestProtocol,
+                            " at the start"));
+        return;
+      }
+      case kMark:
+        marks_.push_back(stack_.size());
+        return;
+      case kNone:
+        return push_shared(none_, PickleNone{});
+      case kNewTrue:
+        return push_shared(true_, true);
+      case kNewFalse:
+        return push_shared(false_, false);
+      case kBinInt1:
+        return push_int(take_little<uint8_t>());
+      case kBinInt2:
+        return push_int(take_little<uint16_t>());
+      case kBinInt:
+        return push_int(take_little<int32_t>());
+      case kLong1:
+        return push_long();
+      case kBinFloat:  // the one big-endian number
+        return push(make(std::bit_cast<double>(__builtin_bswap64(take_little<uint64_t>()))));
+      case kShortBinString:
+        return push_bytes(take_little<uint8_t>());
+      case kBinString:  // a negative length becomes one that no file has
+        return push_bytes(static_cast<size_t>(int64_t{take_little<int32_t>()}));
+      case kBinUnicode:
+        return push_unicode();
+      case kEmptyTuple:
+        return push_shared(empty_tuple_, PickleTuple{});
+      case kTuple:
+        return push_tuple(pop_marked());
+      case kTuple1:
+        return push_tuple_of(1);
+      case kTuple2:
+        return push_tuple_of(2);
+      case kTuple3:
+        return push_tuple_of(3);
+      case kEmptyList:
+        return push(make(PickleList{}));
+      case kAppend: {
+        PickleRef item = pop();
+        return append({std::move(item)});
+      }
+      case kAppends:
+        return append(pop_marked());
+      case kEmptyDict:
+        return push(make(PickleDict{}));
+      case kSetItem: {
+        PickleRef item = pop();
+        PickleRef key = pop();
+        return set_items({std::move(key), std::move(item)});
+      }
+      case kSetItems:
+        return set_items(pop_marked());
+      case kGlobal:
+        return push_global();
+      case kReduce:
+      case kNewObj:
+        return apply();
+      case kBuild:
+        return build();
+      case kBinPersId: {
+        PickleRef id = pop();
+        PickleRef persistent = make(PicklePersistent{id});
+        place(*persistent, *id);
+        return push(std::move(persistent));
+      }
+      case kBinPut:
+        return put(take_little<uint8_t>());
+      case kLongBinPut:
+        return put(take_little<uint32_t>());
+      case kBinGet:
+        return get(take_little<uint8_t>());
+      case kLongBinGet:
+        return get(take_little<uint32_t>());
+      default:
+        refuse(base::text("opcode ", int{opcode_}, " is not accepted"));
+    }
+  }
+
+  std::span<const uint8_t> bytes_;
+  const PickleOptions& options_;
+  std::string_view name_;
+  size_t at_ = 0, opcode_at_ = 0;
+  uint8_t opcode_ = 0;
+  std::vector<PickleRef> stack_;
+  std::vector<size_t> marks_;  // sizes of the stack
+  std::unordered_map<uint32_t, PickleRef> memo_;
+  PickleRef none_, true_, false_, empty_tuple_;
+  std::array<PickleRef, 256> small_ints_;
+};
+
+}  // namespace
+
+const std::string* PickleValue::as_text() const {
+  if (const auto* bytes = as<PickleBytes>()) return &bytes->bytes;
+  return as<std::string>();
+}
+
+PickleRef parse_pickle(std::span<const uint8_t> bytes, const PickleOptions& options,
+                       std::string_view name) {
+  if (static_cast<int64_t>(bytes.size()) > options.max_bytes)
+    fail(Status::kFormat, name, ": the pickle has ", bytes.size(), " bytes, at most ",
+         options.max_bytes, " are accepted");
+  return Machine(bytes, options, name).run();
+}
+
+}  // namespace gnnmg::io
