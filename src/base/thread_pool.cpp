@@ -12,7 +12,7 @@ struct ThreadPool::Job {
   std::atomic<int64_t> next{0};  // number of the next range
   std::atomic<bool> failed{false};
   std::exception_ptr error{};  // guarded by ThreadPool::mutex_
-  int active = 0;            // workers inside run(); guarded by ThreadPool::mutex_
+  int active = 0;              // workers inside run(); guarded by ThreadPool::mutex_
 };
 
 int available_cores() noexcept {

@@ -1,6 +1,9 @@
 # Options and the compiler flags that every target of the project shares.
 option(GNNMG_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
 option(GNNMG_TORCH "Build the rooms above the torch line; OFF leaves the torch-free static libraries" ON)
+option(GNNMG_WERROR "Treat compiler warnings as errors" OFF)
+option(GNNMG_FUZZ "Build the libFuzzer targets; needs clang, and GNNMG_SANITIZE and GNNMG_TORCH as the preset fuzz sets them" OFF)
+option(GNNMG_COVERAGE "Count executed lines and branches for gcov" OFF)
 set(GNNMG_SANITIZE "" CACHE STRING "Sanitizers, as -fsanitize= takes them, e.g. address,undefined")
 
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
@@ -13,6 +16,15 @@ if(GNNMG_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${GNNMG_CCACHE})
 endif()
 
+if(GNNMG_SANITIZE MATCHES "thread" AND GNNMG_TORCH)
+  message(FATAL_ERROR "ThreadSanitizer reports false races in LibTorch, which is not built for it: "
+                      "use the preset tsan, or add -DGNNMG_TORCH=OFF")
+endif()
+if(GNNMG_FUZZ AND NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+  message(FATAL_ERROR "The fuzz targets need clang's libFuzzer, but the compiler is ${CMAKE_CXX_COMPILER}: "
+                      "use the preset fuzz, or add -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++")
+endif()
+
 find_package(Threads REQUIRED)
 find_package(ZLIB REQUIRED)
 
@@ -23,6 +35,16 @@ target_compile_options(gnnmg_flags INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-fvisibility-inlines-hidden>
   $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fno-gnu-unique>)
 target_link_libraries(gnnmg_flags INTERFACE Threads::Threads)
+if(GNNMG_WERROR)
+  target_compile_options(gnnmg_flags INTERFACE -Werror)
+endif()
+if(GNNMG_COVERAGE)
+  target_compile_options(gnnmg_flags INTERFACE --coverage -fprofile-update=atomic)
+  target_link_options(gnnmg_flags INTERFACE --coverage)
+endif()
+if(GNNMG_FUZZ)
+  target_compile_options(gnnmg_flags INTERFACE -fsanitize=fuzzer-no-link)
+endif()
 if(GNNMG_SANITIZE)
   target_compile_options(gnnmg_flags INTERFACE -fsanitize=${GNNMG_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_link_options(gnnmg_flags INTERFACE -fsanitize=${GNNMG_SANITIZE})

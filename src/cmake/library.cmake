@@ -1,0 +1,54 @@
+# libgnnmg.so: all rooms in one shared library that exports the functions of gnnmg.h and nothing else; its installation,
+# and how CMake and pkg-config find it.
+include(CMakePackageConfigHelpers)
+
+# gnnmg_add_library(): makes target gnnmg from the room capi and what it links. Nothing without the room.
+function(gnnmg_add_library)
+  if(NOT TARGET gnnmg_capi)
+    return()
+  endif()
+  # The objects of capi by themselves: out of an archive --exclude-libs would hide them too.
+  add_library(gnnmg SHARED $<TARGET_OBJECTS:gnnmg_capi>)
+  add_library(gnnmg::gnnmg ALIAS gnnmg)
+  target_link_libraries(gnnmg PRIVATE $<TARGET_PROPERTY:gnnmg_capi,LINK_LIBRARIES>)
+  target_sources(gnnmg PUBLIC FILE_SET HEADERS
+                 BASE_DIRS ${PROJECT_SOURCE_DIR}/include FILES ${PROJECT_SOURCE_DIR}/include/gnnmg.h)
+
+  # Every symbol is bound when the library is loaded: with a wrong LibTorch in the process loading fails, not a later call.
+  # The library stays loaded: a collective that was given up may still be ending on a thread of ours.
+  set(map ${PROJECT_SOURCE_DIR}/src/capi/gnnmg.map)
+  target_link_options(gnnmg PRIVATE
+    "LINKER:--version-script=${map}" LINKER:--exclude-libs,ALL LINKER:-z,now LINKER:-z,nodelete)
+  if(NOT GNNMG_SANITIZE)  # the sanitizers' run time is looked up in the program
+    target_link_options(gnnmg PRIVATE LINKER:-z,defs)
+  endif()
+  set_property(TARGET gnnmg APPEND PROPERTY LINK_DEPENDS ${map})
+
+  get_filename_component(torch_lib ${LibTorch_CPU_LIBRARY} DIRECTORY)
+  set_target_properties(gnnmg PROPERTIES
+    VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
+    LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}
+    INSTALL_RPATH "$ORIGIN;${torch_lib}")
+
+  set(cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/gnnmg)
+  install(TARGETS gnnmg EXPORT gnnmg
+          LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+          FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  install(EXPORT gnnmg NAMESPACE gnnmg:: FILE gnnmgConfig.cmake DESTINATION ${cmake_dir})
+  write_basic_package_version_file(${PROJECT_BINARY_DIR}/gnnmgConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+  install(FILES ${PROJECT_BINARY_DIR}/gnnmgConfigVersion.cmake DESTINATION ${cmake_dir})
+
+  # An installed tree may be moved as a whole, so its prefix is found from where the file lies.
+  file(RELATIVE_PATH up "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
+  string(REGEX REPLACE "/$" "" up "${up}")
+  set(pc_prefix "\${pcfiledir}/${up}")
+  set(pc_libdir "\${prefix}/${CMAKE_INSTALL_LIBDIR}")
+  set(pc_includedir "\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}")
+  configure_file(${PROJECT_SOURCE_DIR}/src/cmake/gnnmg.pc.in ${PROJECT_BINARY_DIR}/installed/gnnmg.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/installed/gnnmg.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+  # A second one serves programs that use the library from the build tree.
+  set(pc_prefix ${PROJECT_BINARY_DIR})
+  set(pc_libdir ${PROJECT_BINARY_DIR})
+  set(pc_includedir ${PROJECT_SOURCE_DIR}/include)
+  configure_file(${PROJECT_SOURCE_DIR}/src/cmake/gnnmg.pc.in ${PROJECT_BINARY_DIR}/pkgconfig/gnnmg.pc @ONLY)
+endfunction()

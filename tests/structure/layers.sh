@@ -1,0 +1,71 @@
+#!/usr/bin/env bash
+# Who may include whom: reads the #include lines below a source folder and fails on every one that leads to a room of the
+# same or a higher level, and on LibTorch's headers below the torch line.
+#   layers.sh <src folder>
+set -euo pipefail
+cd "$1"
+
+# room, level, and "torch" where LibTorch may be included: a folder's own line counts before its room's.
+table='
+base       0
+io         1
+graph      2
+data       3
+sample     3
+feature    3
+partition  3
+comm       3
+comm/gloo  3 torch
+dist       4
+loader     5
+nn         6 torch
+train      7 torch
+capi       8 torch
+server     6
+cuda       9 torch
+'
+
+find . -type f \( -name '*.h' -o -name '*.cpp' -o -name '*.c' -o -name '*.cu' -o -name '*.cuh' \) -printf '%P\n' | sort |
+  xargs -r grep -HnE '^[[:space:]]*#[[:space:]]*include' /dev/null |
+  awk -v table="$table" '
+    BEGIN {
+      count = split(table, rows, "\n")
+      for (i = 1; i <= count; i++) {
+        if (split(rows[i], field, " ") < 2) continue
+        level[field[1]] = field[2]
+        torch[field[1]] = field[3] == "torch"
+      }
+    }
+    function complain(text) { print place ": " text; bad++ }
+    {
+      split($0, part, ":")
+      place = part[1] ":" part[2]
+      file = part[1]
+      line = substr($0, length(place) + 2)
+      room = file; sub("/.*", "", room)
+      if (file !~ "/") { complain("lies in no room"); next }
+      if (!(room in level)) { complain("the room \"" room "\" is not in the table of layers.sh"); next }
+      area = file; sub("/[^/]*$", "", area)
+      while (!(area in level)) sub("/[^/]*$", "", area)
+
+      quoted = line ~ /include[ \t]*"/
+      target = line
+      if (!match(target, /["<][^">]*[">]/)) next
+      target = substr(target, RSTART + 1, RLENGTH - 2)
+      first = target; sub("/.*", "", first)
+
+      if (first ~ /^(torch|ATen|c10|caffe2)$/ || target ~ /^gloo\//) {
+        if (!torch[area]) complain("\"" room "\" lies below the torch line and includes " target)
+      } else if (target == "gnnmg.h") {
+        if (room != "capi") complain("only \"capi\" may include gnnmg.h")
+      } else if (first in level && target ~ "/") {
+        if (first != room && level[first] >= level[room])
+          complain("\"" room "\" (level " level[room] ") includes " target " (level " level[first] ")")
+        if (first == "capi" && room != "capi") complain("nothing includes \"capi\"")
+        if (room == "server" && torch[first]) complain("the server holds torch-free rooms only, not " target)
+        if (!quoted) complain("rooms are included in quotes: " target)
+      } else if (quoted) {
+        complain("\"" target "\" is no path from src/, as \"room/file.h\"")
+      }
+    }
+    END { if (bad) { print bad " includes break the layers"; exit 1 } print NR " includes, all downwards" }'
