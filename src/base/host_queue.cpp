@@ -27,6 +27,8 @@ HostQueue::Entry::~Entry() { entered = outer_; }
 
 HostQueue::~HostQueue() { run_deferred(); }
 
+bool HostQueue::entered_here() const noexcept { return entered == this; }
+
 bool HostQueue::inside_callback() noexcept { return callback_depth > 0; }
 
 void HostQueue::call(const std::function<void()>& work, const CancelToken& cancel) {

@@ -49,6 +49,9 @@ class HostQueue {
   // host's free). Any thread.
   void defer(std::function<void()> work);
 
+  // True on a thread whose innermost Entry is one of this queue: it may wait() here.
+  bool entered_here() const noexcept;
+
   // True while this thread runs a callback of the host: waiting calls are then refused.
   static bool inside_callback() noexcept;
 

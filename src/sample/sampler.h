@@ -62,20 +62,28 @@ class Sampler {
  public:
   virtual ~Sampler() = default;
   virtual int num_layers() const = 0;
-  // Samples for `seeds` (ids in range; a repeated seed gets a row of its own with the same draws).
-  // Concurrent calls are fine with workspaces and samples of their own. No allocation once the
-  // buffers have grown.
+  virtual int64_t num_nodes() const = 0;  // seeds are in [0, num_nodes)
+  // Samples for `seeds`; a repeated seed gets a row of its own with the same draws, and edges from
+  // that node come from its first row. Concurrent calls are fine with workspaces and samples of
+  // their own. No allocation once the buffers have grown. Error(kRange) for a seed that is no node
+  // or a mini-batch of more than 2^30 nodes or 2^31 - 1 edges a layer, kCancelled between two
+  // chunks of rows.
   virtual void sample(std::span<const int64_t> seeds, const BatchKey& key, Workspace& workspace,
                       Sample& out, const base::CancelToken& cancel) const = 0;
 };
 
+// Draws uniformly from each node's neighbourhood, as draw.h defines it. Error(kInvalidArgument) for
+// fan-outs below -1, none or more than kMaxHops of them, an edge type that does not exist or joins
+// two node types; kUnsupported for a node of 2^32 or more neighbours.
 std::unique_ptr<Sampler> make_neighbor_sampler(graph::GraphRef graph, const NeighborConfig& config,
                                                int32_t edge_type = 0);
 
 // Where a custom sampler puts the edges of one layer: ids of the graph, any order of sources,
-// grouped or not by target.
+// grouped or not by target. One thread at a time.
 class EdgeSink {
  public:
+  // Appends edges. `edge_ids` may be empty: -1 is stored. Error(kInvalidArgument) for lists of
+  // unequal length.
   void add(std::span<const int64_t> sources, std::span<const int64_t> targets,
            std::span<const int64_t> edge_ids);
   void clear();
@@ -87,21 +95,25 @@ class EdgeSink {
 struct LayerRequest {
   uint64_t epoch = 0;
   uint64_t batch = 0;
-  int32_t layer = 0;                 // 0 is next to the seeds
-  std::span<const int64_t> targets;  // node ids, in the order of the node list
-  base::Key key;                     // the built-in sampler's key of this hop
+  int32_t layer = 0;                          // 0 is next to the seeds
+  std::span<const int64_t> targets;           // node ids, in the order of the node list, each once
+  base::Key key;                              // the built-in sampler's key of this hop
+  const base::CancelToken* cancel = nullptr;  // of the work that asks; never null in a call
 };
 using LayerFunction = std::function<void(const LayerRequest&, EdgeSink&)>;
 
 // Calls `function` for each layer, relabels its edges and builds the blocks: sources are numbered
-// in the order in which they first appear by target row, then in the order added. Targets or
-// sources out of range: Error(kCallback) naming them.
+// in the order in which they first appear by target row, then in the order added. `function` is
+// called by several threads at once and must allow it; what it throws goes through. Edges to nodes
+// that are no targets, from nodes that do not exist, or, with `edge_ids`, with ids of no edge:
+// Error(kCallback) naming layer, edge and node. The graph must have one node and one edge type.
 std::unique_ptr<Sampler> make_custom_sampler(graph::GraphRef graph, int num_layers, bool edge_ids,
                                              bool transpose, LayerFunction function);
 
 // The one-hop draw for custom samplers: for each target up to `fanout` in-neighbours (-1: all)
 // without or with replacement, the same picks in the same order as the built-in sampler's with this
-// key.
+// key. Appends to `sink`. Error(kRange) for a target that is no node, kInvalidArgument for a
+// fan-out below -1.
 void sample_neighbors(const graph::Graph& graph, std::span<const int64_t> targets, int64_t fanout,
                       bool replace, base::Key key, EdgeSink& sink, int32_t edge_type = 0);
 

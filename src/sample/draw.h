@@ -1,0 +1,62 @@
+// The draws of the uniform neighbour sampler: which of a node's neighbours are picked, and in which
+// order. This is the definition that every device reproduces; who reads the neighbours and numbers
+// them is elsewhere.
+//
+// A node v with d neighbours and fan-out k has the words w(i) = base::draw(key, v, i), i = 0, 1,
+// ..., of the hop's key: word i is word i % 4 of the Philox block whose counter is (low half of v,
+// high half of v, i / 4, 0). bounded(w, b) = (w * b) >> 32.
+//
+//   without replacement, d <= k or k = -1   all neighbours, in CSC order; nothing is drawn
+//   without replacement, d > k              for i = 0 .. k-1, with j = d - k + i:
+//                                           t = bounded(w(i), j + 1); pick i is t, or j if t is
+//                                           among the picks before (Floyd; Bentley, "Programming
+//                                           pearls", CACM 30(9), 1987)
+//   with replacement, d > 0                 pick i is bounded(w(i), d), i = 0 .. k-1
+//   d = 0 or k = 0                          nothing
+//
+// Picks are positions in the node's row. A word decides one pick, so the probability of a pick
+// deviates from uniform by less than d / 2^32; nodes of 2^32 neighbours and more are refused.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "base/memory.h"
+#include "base/philox.h"
+#include "sample/draw_lanes.h"
+
+namespace gnnmg::sample {
+
+// Up to this fan-out kLanes nodes are drawn for side by side; beyond it the look among the earlier
+// picks would dominate, and draw_row is used.
+inline constexpr int64_t kMaxLaneFanout = 32;
+
+// Writes pick i of lane l to picks[i * kLanes + l]; `picks` is aligned to 64 bytes.
+using LaneKernel = void (*)(const uint32_t* key, const LaneRows& rows, int fanout, bool replace,
+                            uint32_t* picks);
+struct NamedKernel {
+  const char* name;
+  LaneKernel run;
+};
+// Those that this CPU can run, the fastest first; all give the same picks.
+std::span<const NamedKernel> lane_kernels() noexcept;
+
+// The picks of a row so far, for fan-outs beyond kMaxLaneFanout: an open-addressing set that is
+// emptied by moving on to the next stamp.
+class PickSet {
+ public:
+  void begin(int64_t capacity);
+  // False if it was there already.
+  bool insert(uint32_t pick);
+
+ private:
+  base::PageVector<uint64_t> slots_;  // stamp in the high half, pick in the low one
+  uint32_t stamp_ = 0;
+  int shift_ = 0;
+};
+
+// One row of any fan-out: writes first + pick i to out[i].
+void draw_row(base::Key key, int64_t node, uint32_t degree, int64_t fanout, bool replace,
+              PickSet& set, int64_t first, int64_t* out);
+
+}  // namespace gnnmg::sample

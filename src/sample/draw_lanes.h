@@ -1,0 +1,61 @@
+// The lane kernel of draw.h for any vector type. Included by files that are compiled for one
+// instruction set each, so it pulls in nothing whose inline code other files could share.
+#pragma once
+
+#include <cstdint>
+
+namespace gnnmg::sample {
+
+inline constexpr int kLanes = 16;
+
+// Sixteen rows with draws, one a vector lane: ids split in halves, and the number of neighbours,
+// which is above the fan-out unless drawn with replacement.
+struct LaneRows {
+  alignas(64) uint32_t id_low[kLanes];
+  alignas(64) uint32_t id_high[kLanes];
+  alignas(64) uint32_t degree[kLanes];
+};
+
+// V has kWidth lanes of 32 bits, load, splat, store, + - ^, and static multiply (low and high half
+// of the product), equal (a mask), Mask with |=, and select(mask, yes, no).
+template <typename V>
+void draw_lanes(const uint32_t* key, const LaneRows& rows, int fanout, bool replace,
+                uint32_t* picks) {
+  for (int lane = 0; lane < kLanes; lane += V::kWidth) {
+    const V id_low = V::load(rows.id_low + lane);
+    const V id_high = V::load(rows.id_high + lane);
+    const V degree = V::load(rows.degree + lane);
+    for (int block = 0; 4 * block < fanout; ++block) {
+      V c0 = id_low, c1 = id_high, c2 = V::splat(block), c3 = V::splat(0);
+      uint32_t k0 = key[0], k1 = key[1];
+      for (int round = 0; round < 10; ++round) {
+        V low0, high0, low1, high1;
+        V::multiply(c0, V::splat(0xD2511F53u), low0, high0);
+        V::multiply(c2, V::splat(0xCD9E8D57u), low1, high1);
+        c0 = high1 ^ c1 ^ V::splat(k0);
+        c1 = low1;
+        c2 = high0 ^ c3 ^ V::splat(k1);
+        c3 = low0;
+        k0 += 0x9E3779B9u;
+        k1 += 0xBB67AE85u;
+      }
+      const V words[4] = {c0, c1, c2, c3};
+      for (int w = 0; w < 4 && 4 * block + w < fanout; ++w) {
+        const int slot = 4 * block + w;
+        V pick, unused;
+        if (replace) {
+          V::multiply(words[w], degree, unused, pick);
+        } else {
+          const V last = degree - V::splat(fanout - slot);
+          V::multiply(words[w], last + V::splat(1), unused, pick);
+          typename V::Mask seen{};
+          for (int i = 0; i < slot; ++i) seen |= V::equal(pick, V::load(picks + i * kLanes + lane));
+          pick = V::select(seen, last, pick);
+        }
+        pick.store(picks + slot * kLanes + lane);
+      }
+    }
+  }
+}
+
+}  // namespace gnnmg::sample

@@ -1,0 +1,210 @@
+// The built-in neighbour sampler and its one-hop call: reads the sources that the picker chose,
+// numbers them, writes the blocks.
+#include <algorithm>
+#include <limits>
+
+#include "base/error.h"
+#include "base/thread_pool.h"
+#include "sample/workspace.h"
+
+namespace gnnmg::sample {
+namespace {
+
+using base::fail;
+using base::Status;
+
+// Row pointers of `csc` grow beyond what 32 random bits address only in graphs of that many edges.
+void check_degrees(const graph::Csc& csc) {
+  if (csc.num_edges() < int64_t{1} << 32) return;
+  for (int64_t v = 0; v < csc.num_targets; ++v) {
+    if (csc.in_degree(v) >= int64_t{1} << 32)
+      fail(Status::kUnsupported, "node ", v, " has ", csc.in_degree(v),
+           " neighbours, fewer than 4294967296 can be sampled from");
+  }
+}
+
+void check_edge_type(const graph::Graph& graph, int32_t edge_type) {
+  const auto& types = graph.schema().edge_types;
+  if (edge_type < 0 || edge_type >= static_cast<int64_t>(types.size()))
+    fail(Status::kInvalidArgument, "edge type is ", edge_type, ", expected 0 to ",
+         types.size() - 1);
+  if (types[edge_type].source != types[edge_type].target)
+    fail(Status::kInvalidArgument, "edge type '", types[edge_type].name,
+         "' joins two node types; a neighbour sampler needs one that joins nodes of one type");
+}
+
+// The graph by source instead: neighbours are the targets of a node's outgoing edges, in the order
+// of the edge ids.
+graph::Csc reversed(const graph::Csc& csc) {
+  base::ThreadPool pool;
+  const auto [sources, targets] = graph::coo_of(csc, pool);
+  return graph::csc_from_coo(targets.view(), sources.view(), csc.num_targets, csc.num_sources,
+                             pool);
+}
+
+template <typename Id>
+void copy_edge_ids(const Id* ids, std::span<const int64_t> places, int64_t* out) {
+  for (const int64_t place : places) *out++ = ids[place];
+}
+
+void read_edge_ids(const graph::Csc& csc, std::span<const int64_t> places, int64_t* out) {
+  if (!csc.edge_ids.defined())
+    std::copy(places.begin(), places.end(), out);
+  else if (csc.edge_ids.dtype() == base::DType::kI64)
+    copy_edge_ids(static_cast<const int64_t*>(csc.edge_ids.data()), places, out);
+  else
+    copy_edge_ids(static_cast<const int32_t*>(csc.edge_ids.data()), places, out);
+}
+
+class NeighborSampler : public Sampler {
+ public:
+  NeighborSampler(graph::GraphRef graph, const NeighborConfig& config, int32_t edge_type)
+      : graph_(std::move(graph)),
+        config_(config),
+        edge_type_(edge_type),
+        csc_(config.outgoing ? reversed(graph_->csc(edge_type)) : graph_->csc(edge_type)) {
+    check_degrees(csc_);
+  }
+
+  int num_layers() const override { return static_cast<int>(config_.fanouts.size()); }
+  int64_t num_nodes() const override { return csc_.num_targets; }
+
+  void sample(std::span<const int64_t> seeds, const BatchKey& key, Workspace& workspace,
+              Sample& out, const base::CancelToken& cancel) const override {
+    if (csc_.wide())
+      run<WideTable>(seeds, key, workspace.state(), out, cancel);
+    else
+      run<NarrowTable>(seeds, key, workspace.state(), out, cancel);
+  }
+
+ private:
+  template <typename Table>
+  void run(std::span<const int64_t> seeds, const BatchKey& key, Workspace::State& state,
+           Sample& out, const base::CancelToken& cancel) const {
+    const int layers = num_layers();
+    const bool once = config_.expansion == Expansion::kOnce;
+    Table& table = state.table<Table>();
+    begin_sample(seeds, num_nodes(), table, out);
+    out.hop_ends.resize(layers + 1);
+    out.hop_ends[0] = out.num_seeds;
+    out.blocks.resize(layers);
+    out.stores.resize(once ? 1 : layers);
+
+    int64_t expanded = 0;  // rows that store 0 has, expansion once
+    for (int hop = 0; hop < layers; ++hop) {
+      // Layers count from the input, hops from the seeds.
+      BlockStore& store = out.stores[once ? 0 : layers - 1 - hop];
+      if (hop == 0 || !once) {
+        clear(store);
+        expanded = 0;
+      }
+      const HopDraw draw{key.hop(hop, edge_type_), config_.fanouts[hop], config_.replace};
+      const int64_t known = out.num_nodes();
+      expand<Table>(expanded, known, draw, state, out, store, cancel);
+      expanded = known;
+      out.hop_ends[hop + 1] = out.num_nodes();
+      if (config_.transpose && (!once || hop == layers - 1))
+        transpose(store, known, out.num_nodes());
+    }
+    for (int hop = 0; hop < layers; ++hop) {
+      const int layer = layers - 1 - hop;
+      out.blocks[layer] = view_of(out.stores[once ? 0 : layer], out.hop_ends[hop],
+                                  out.hop_ends[hop + 1], config_.edge_ids, config_.transpose);
+    }
+  }
+
+  // Appends rows first .. last - 1 of the node list to the store, chunk by chunk, and their sources
+  // to the node list. Each stage of a chunk prefetches what the next one reads.
+  template <typename Table>
+  void expand(int64_t first, int64_t last, const HopDraw& draw, Workspace::State& state,
+              Sample& out, BlockStore& store, const base::CancelToken& cancel) const {
+    using Key = typename Table::Key;
+    const Key* graph_sources = static_cast<const Key*>(csc_.indices.data());
+    Table& table = state.table<Table>();
+    auto& sources = state.sources<Table>();
+    store.indptr.resize_keep(last + 1);
+    for (int64_t row = first; row < last;) {
+      cancel.check("sampling");
+      Picker& picker = state.picker;
+      const int64_t num_rows =
+          picker.pick(csc_, {out.node_ids.data() + row, static_cast<size_t>(last - row)}, draw);
+      const int64_t num_picks = picker.num_picks();
+      const int64_t* places = picker.places();
+      const int64_t edges = store.indices.size();
+      if (edges + num_picks > kMaxBlockEdges)
+        fail(Status::kRange, "a mini-batch has more than ", kMaxBlockEdges,
+             " edges in one layer; take smaller mini-batches or fan-outs");
+
+      sources.resize_discard(num_picks);
+      for (int64_t i = 0; i < num_picks; ++i) {
+        sources[i] = graph_sources[places[i]];
+        table.prefetch(sources[i]);
+      }
+      store.indices.resize_keep(edges + num_picks);
+      number_sources<Table>(sources.span(), table, out, store.indices.data() + edges);
+      if (config_.edge_ids) {
+        store.edge_ids.resize_keep(edges + num_picks);
+        read_edge_ids(csc_, {places, static_cast<size_t>(num_picks)},
+                      store.edge_ids.data() + edges);
+      }
+      for (int64_t r = 0; r < num_rows; ++r)
+        store.indptr[row + r + 1] = static_cast<int32_t>(edges + picker.ends()[r]);
+      row += num_rows;
+    }
+  }
+
+  graph::GraphRef graph_;
+  NeighborConfig config_;
+  int32_t edge_type_;
+  graph::Csc csc_;  // shares the graph's tensors, or is its reverse
+};
+
+void check_fanout(int64_t fanout, std::string_view what) {
+  if (fanout < -1 || fanout > std::numeric_limits<int32_t>::max())
+    fail(Status::kInvalidArgument, what, " is ", fanout, ", expected -1 (all), 0 or up to ",
+         std::numeric_limits<int32_t>::max());
+}
+
+}  // namespace
+
+std::unique_ptr<Sampler> make_neighbor_sampler(graph::GraphRef graph, const NeighborConfig& config,
+                                               int32_t edge_type) {
+  const int64_t hops = static_cast<int64_t>(config.fanouts.size());
+  if (hops < 1 || hops > kMaxHops)
+    fail(Status::kInvalidArgument, hops, " fan-outs, expected 1 to ", kMaxHops);
+  for (int64_t h = 0; h < hops; ++h) check_fanout(config.fanouts[h], base::text("fan-out ", h));
+  check_edge_type(*graph, edge_type);
+  return std::make_unique<NeighborSampler>(std::move(graph), config, edge_type);
+}
+
+void sample_neighbors(const graph::Graph& graph, std::span<const int64_t> targets, int64_t fanout,
+                      bool replace, base::Key key, EdgeSink& sink, int32_t edge_type) {
+  check_fanout(fanout, "fan-out");
+  check_edge_type(graph, edge_type);
+  const graph::Csc& csc = graph.csc(edge_type);
+  check_degrees(csc);
+  for (size_t i = 0; i < targets.size(); ++i) {
+    if (targets[i] < 0 || targets[i] >= csc.num_targets)
+      fail(Status::kRange, "target ", i, " is node ", targets[i], ", expected 0 to ",
+           csc.num_targets - 1);
+  }
+  const auto picker = std::make_unique<Picker>();
+  const HopDraw draw{key, fanout, replace};
+  for (size_t row = 0; row < targets.size();) {
+    const int64_t num_rows = picker->pick(csc, targets.subspan(row), draw);
+    const int64_t num_picks = picker->num_picks();
+    const int64_t* places = picker->places();
+    const int64_t edges = sink.sources.size();
+    sink.sources.resize_keep(edges + num_picks);
+    sink.targets.resize_keep(edges + num_picks);
+    sink.edge_ids.resize_keep(edges + num_picks);
+    for (int64_t i = 0; i < num_picks; ++i) sink.sources[edges + i] = csc.source(places[i]);
+    read_edge_ids(csc, {places, static_cast<size_t>(num_picks)}, sink.edge_ids.data() + edges);
+    for (int64_t r = 0, i = 0; r < num_rows; ++r) {
+      for (; i < picker->ends()[r]; ++i) sink.targets[edges + i] = targets[row + r];
+    }
+    row += num_rows;
+  }
+}
+
+}  // namespace gnnmg::sample

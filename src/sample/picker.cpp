@@ -1,0 +1,82 @@
+#include "sample/picker.h"
+
+#include <algorithm>
+
+namespace gnnmg::sample {
+
+int64_t Picker::pick(const graph::Csc& csc, std::span<const int64_t> nodes, const HopDraw& draw) {
+  const int64_t* indptr = static_cast<const int64_t*>(csc.indptr.data());
+  const char* sources = static_cast<const char*>(csc.indices.data());
+  const int64_t source_bytes = csc.wide() ? 8 : 4;
+  const int64_t available = static_cast<int64_t>(nodes.size());
+  int64_t num_rows = std::min(available, kChunkRows);
+
+  const int64_t ahead = std::min(available, 2 * kChunkRows);
+  for (int64_t r = num_rows; r < ahead; ++r) __builtin_prefetch(indptr + nodes[r]);
+
+  const bool all = draw.fanout < 0;
+  const int64_t fanout = draw.fanout;
+  num_picks_ = 0;
+  for (int64_t r = 0; r < num_rows; ++r) {
+    const int64_t begin = indptr[nodes[r]];
+    const int64_t degree = indptr[nodes[r] + 1] - begin;
+    begins_[r] = begin;
+    degrees_[r] = degree;
+    num_picks_ += all            ? degree
+                  : draw.replace ? (degree > 0 ? fanout : 0)
+                                 : std::min(degree, fanout);
+    ends_[r + 1] = num_picks_;
+    if (num_picks_ >= kChunkEdges) num_rows = r + 1;
+  }
+  places_.resize_discard(num_picks_);
+
+  int64_t* places = places_.data();
+  int lane = 0;
+  for (int64_t r = 0; r < num_rows; ++r) {
+    const int64_t begin = begins_[r];
+    const int64_t degree = degrees_[r];
+    int64_t* out = places + ends_[r];
+    if (all || (!draw.replace && degree <= fanout)) {
+      for (int64_t i = 0; i < degree; ++i) out[i] = begin + i;
+      const char* row = sources + begin * source_bytes;
+      for (int64_t byte = 0; byte < degree * source_bytes; byte += 64)
+        __builtin_prefetch(row + byte);
+      if (degree > 0) __builtin_prefetch(row + degree * source_bytes - 1);
+    } else if (degree == 0 || fanout == 0) {
+      continue;
+    } else if (fanout > kMaxLaneFanout) {
+      draw_row(draw.key, nodes[r], static_cast<uint32_t>(degree), fanout, draw.replace, set_, begin,
+               out);
+      for (int64_t i = 0; i < fanout; ++i) __builtin_prefetch(sources + out[i] * source_bytes);
+    } else {
+      const uint64_t id = nodes[r];
+      lanes_.id_low[lane] = static_cast<uint32_t>(id);
+      lanes_.id_high[lane] = static_cast<uint32_t>(id >> 32);
+      lanes_.degree[lane] = static_cast<uint32_t>(degree);
+      lane_begin_[lane] = begin;
+      lane_out_[lane] = ends_[r];
+      if (++lane == kLanes) {
+        run_lanes(draw.key.data(), draw, lane, sources, source_bytes);
+        lane = 0;
+      }
+    }
+  }
+  if (lane > 0) run_lanes(draw.key.data(), draw, lane, sources, source_bytes);
+  return num_rows;
+}
+
+void Picker::run_lanes(const uint32_t* key, const HopDraw& draw, int num_lanes, const char* sources,
+                       int64_t source_bytes) {
+  const int fanout = static_cast<int>(draw.fanout);
+  kernel_(key, lanes_, fanout, draw.replace, lane_picks_.data());
+  for (int lane = 0; lane < num_lanes; ++lane) {
+    int64_t* out = places_.data() + lane_out_[lane];
+    const int64_t begin = lane_begin_[lane];
+    for (int i = 0; i < fanout; ++i) {
+      out[i] = begin + lane_picks_[i * kLanes + lane];
+      __builtin_prefetch(sources + out[i] * source_bytes);
+    }
+  }
+}
+
+}  // namespace gnnmg::sample

@@ -1,0 +1,55 @@
+// The first stage of a hop: the picks of a chunk of rows, as places in the graph's list of sources,
+// with those places prefetched for the stage that reads them.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+#include "base/memory.h"
+#include "base/philox.h"
+#include "graph/csc.h"
+#include "sample/draw.h"
+
+namespace gnnmg::sample {
+
+// What one hop draws.
+struct HopDraw {
+  base::Key key;
+  int64_t fanout = -1;
+  bool replace = false;
+};
+
+// Bounds of a chunk: small enough for its buffers to stay in the first caches.
+inline constexpr int64_t kChunkRows = 512;
+inline constexpr int64_t kChunkEdges = 8192;
+
+class Picker {
+ public:
+  // Picks for the first rows of `nodes`: at most kChunkRows, fewer once they have kChunkEdges
+  // edges, at least one. Returns how many. Index pointers of the rows after those are prefetched.
+  int64_t pick(const graph::Csc& csc, std::span<const int64_t> nodes, const HopDraw& draw);
+  // ends()[r]: picks of the rows up to and with r.
+  const int64_t* ends() const { return ends_.data() + 1; }
+  int64_t num_picks() const { return num_picks_; }
+  // The picks row after row, each an index into csc.indices.
+  const int64_t* places() const { return places_.data(); }
+
+ private:
+  void run_lanes(const uint32_t* key, const HopDraw& draw, int num_lanes, const char* sources,
+                 int64_t source_bytes);
+
+  LaneKernel kernel_ = lane_kernels()[0].run;
+  LaneRows lanes_{};
+  std::array<int64_t, kLanes> lane_begin_{};  // first entry of the lane's row in csc.indices
+  std::array<int64_t, kLanes> lane_out_{};    // first pick of the lane's row in places_
+  alignas(64) std::array<uint32_t, kMaxLaneFanout * kLanes> lane_picks_{};
+  std::array<int64_t, kChunkRows> begins_{};
+  std::array<int64_t, kChunkRows> degrees_{};
+  std::array<int64_t, kChunkRows + 1> ends_{};
+  int64_t num_picks_ = 0;
+  base::PageVector<int64_t> places_;
+  PickSet set_;
+};
+
+}  // namespace gnnmg::sample

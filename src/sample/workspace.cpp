@@ -1,0 +1,61 @@
+#include "sample/workspace.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace gnnmg::sample {
+
+Workspace::Workspace() : state_(std::make_unique<State>()) {}
+Workspace::~Workspace() = default;
+Workspace::Workspace(Workspace&&) noexcept = default;
+
+int64_t Sample::num_edges_drawn() const {
+  if (stores.size() <= 1) return blocks.empty() ? 0 : blocks.front().num_edges;
+  int64_t edges = 0;
+  for (const BlockView& block : blocks) edges += block.num_edges;
+  return edges;
+}
+
+void clear(BlockStore& store) {
+  store.indptr.resize_discard(1);
+  store.indptr[0] = 0;
+  store.indices.resize_discard(1);
+  store.indices.clear();
+  store.edge_ids.resize_discard(1);
+  store.edge_ids.clear();
+}
+
+void transpose(BlockStore& store, int64_t num_targets, int64_t num_sources) {
+  const int64_t num_edges = store.indices.size();
+  // One entry more than the result has: counts stand two places on, so that filling the lists moves
+  // each start to where it belongs.
+  store.out_indptr.resize_discard(num_sources + 2);
+  store.out_targets.resize_discard(std::max<int64_t>(num_edges, 1));
+  int32_t* starts = store.out_indptr.data();
+  std::memset(starts, 0, (num_sources + 2) * sizeof(int32_t));
+  const int32_t* indices = store.indices.data();
+  for (int64_t e = 0; e < num_edges; ++e) ++starts[indices[e] + 2];
+  for (int64_t s = 2; s <= num_sources; ++s) starts[s + 1] += starts[s];
+  const int32_t* indptr = store.indptr.data();
+  int32_t* targets = store.out_targets.data();
+  for (int64_t t = 0; t < num_targets; ++t) {
+    for (int32_t e = indptr[t]; e < indptr[t + 1]; ++e)
+      targets[starts[indices[e] + 1]++] = static_cast<int32_t>(t);
+  }
+}
+
+BlockView view_of(const BlockStore& store, int64_t num_targets, int64_t num_sources, bool edge_ids,
+                  bool transposed) {
+  BlockView view;
+  view.num_targets = num_targets;
+  view.num_sources = num_sources;
+  view.num_edges = store.indptr[num_targets];
+  view.indptr = store.indptr.data();
+  view.indices = store.indices.data();
+  view.edge_ids = edge_ids ? store.edge_ids.data() : nullptr;
+  view.out_indptr = transposed ? store.out_indptr.data() : nullptr;
+  view.out_targets = transposed ? store.out_targets.data() : nullptr;
+  return view;
+}
+
+}  // namespace gnnmg::sample
