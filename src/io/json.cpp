@@ -1,10 +1,6 @@
 #include "io/json.h"
 
-#include <cmath>
-#include <nlohmann/json.hpp>
-
-#include "base/error.h"
-#include "io/bytes.h"
+#include "io/json_events.h"
 
 namespace gnnmg::io {
 namespace {
@@ -15,9 +11,9 @@ using nlohmann::json;
 
 // Receives the parser's events and builds the value, with what the library itself does not check:
 // duplicate keys, depth, and integers that would silently become floating-point numbers.
-class Builder {
+class Builder : public JsonHandler {
  public:
-  Builder(std::string_view name, const JsonLimits& limits) : name_(name), limits_(limits) {}
+  Builder(std::string_view name, const JsonLimits& limits) : JsonHandler(name), limits_(limits) {}
   json take() { return std::move(root_); }
 
   bool null() { return put(nullptr); }
@@ -30,7 +26,6 @@ class Builder {
     return put(value);
   }
   bool string(std::string& value) { return put(std::move(value)); }
-  bool binary(json::binary_t&) { return false; }  // JSON text has none
   bool start_object(size_t) { return open(json::object()); }
   bool start_array(size_t) { return open(json::array()); }
   bool end_object() { return close(); }
@@ -41,13 +36,6 @@ class Builder {
            "\" occurs twice in one object");
     key_ = std::move(value);
     return true;
-  }
-  bool parse_error(size_t position, const std::string&, const json::exception& error) {
-    // The library's text without its own prefix and without the raw bytes it stopped at.
-    std::string_view reason = error.what();
-    if (const size_t at = reason.find(": "); at != reason.npos) reason.remove_prefix(at + 2);
-    reason = reason.substr(0, reason.find("; last read"));
-    fail(Status::kFormat, name_, ", byte ", position, ": not valid JSON: ", printable(reason, 200));
   }
 
  private:
@@ -75,7 +63,6 @@ class Builder {
     return &parent.back();
   }
 
-  std::string_view name_;
   const JsonLimits& limits_;
   json root_;
   std::vector<json*> open_;
@@ -88,11 +75,8 @@ json parse_json(std::span<const uint8_t> text, std::string_view name, const Json
   if (static_cast<int64_t>(text.size()) > limits.max_bytes)
     fail(Status::kFormat, name, ": has ", text.size(), " bytes, at most ", limits.max_bytes,
          " are accepted");
-  // The library would take a NUL byte for the end of the text.
-  if (const size_t nul = as_text(text).find('\0'); nul != std::string_view::npos)
-    fail(Status::kFormat, name, ", byte ", nul, ": not valid JSON: a NUL byte");
   Builder builder(name, limits);
-  json::sax_parse(text.begin(), text.end(), &builder);
+  parse_json_events(text, name, builder);
   return builder.take();
 }
 

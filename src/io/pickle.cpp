@@ -62,7 +62,10 @@ constexpr size_t kTextPerWeight = 64;
 class Machine {
  public:
   Machine(std::span<const uint8_t> bytes, const PickleOptions& options, std::string_view name)
-      : bytes_(bytes), options_(options), name_(name) {}
+      : bytes_(bytes),
+        options_(options),
+        name_(name),
+        most_(std::clamp<int64_t>(options.max_values, 0, std::numeric_limits<uint32_t>::max())) {}
 
   PickleRef run() {
     for (;;) {
@@ -71,6 +74,7 @@ class Machine {
       opcode_ = bytes_[at_++];
       if (opcode_ == kStop) break;
       step();
+      if (made_ + stack_.size() + marks_.size() + memo_.size() > most_) refuse_many();
     }
     if (stack_.size() != 1 || !marks_.empty())
       refuse(base::text("STOP with ", stack_.size(), " values on the stack, expected one"));
@@ -82,6 +86,10 @@ class Machine {
  private:
   [[noreturn]] void refuse(std::string_view what) const {
     fail(Status::kFormat, name_, ", byte ", opcode_at_, " of the pickle: ", what);
+  }
+
+  [[noreturn]] void refuse_many() const {
+    refuse(base::text("more than ", options_.max_values, " values"));
   }
 
   std::span<const uint8_t> take(size_t count) {
@@ -105,6 +113,7 @@ class Machine {
   void push(PickleRef value) { stack_.push_back(std::move(value)); }
   template <typename T>
   PickleRef make(T value) {
+    ++made_;
     auto made = std::make_shared<PickleValue>();
     made->value = std::move(value);
     return made;
@@ -150,9 +159,7 @@ class Machine {
 
   void add_weight(PickleValue& value, uint64_t weight) {
     const uint64_t sum = value.weight + weight;
-    if (sum > static_cast<uint64_t>(options_.max_values) ||
-        sum > std::numeric_limits<uint32_t>::max())
-      refuse(base::text("more than ", options_.max_values, " values"));
+    if (sum > most_) refuse_many();
     value.weight = static_cast<uint32_t>(sum);
   }
   void place(PickleValue& parent, PickleValue& child) {
@@ -342,6 +349,8 @@ class Machine {
   std::span<const uint8_t> bytes_;
   const PickleOptions& options_;
   std::string_view name_;
+  uint64_t most_;  // values
+  uint64_t made_ = 0;
   size_t at_ = 0, opcode_at_ = 0;
   uint8_t opcode_ = 0;
   std::vector<PickleRef> stack_;

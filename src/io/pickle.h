@@ -82,15 +82,16 @@ struct PickleOptions {
   // Which globals may appear; anything else is Error(kFormat) naming it.
   std::function<bool(std::string_view module, std::string_view name)> accept;
   int64_t max_bytes = int64_t{1} << 31;  // of the pickle
-  // Of values in the result, counted wherever they are named (64 bytes of text count as one more).
+  // Of values that are made; of entries of stack and memo; and of values in the result, counted
+  // wherever they are named (64 bytes of text count as one more).
   int64_t max_values = int64_t{64} << 20;
   int max_depth = 200;  // nesting of the result
 };
 
 // Protocols 0 to 2 as far as state dicts and Planetoid files use them, by a list of opcodes.
-// Error(kFormat) naming `name`, opcode and byte. Memory stays below 160 times the input (a list or
-// number of one or two bytes becomes a value of ours); reference cycles and surplus bytes are
-// refused.
+// Error(kFormat) naming `name`, opcode and byte. Memory stays below 160 times the input (a list of
+// one byte becomes a value of ours) and 160 bytes times max_values plus the texts; reference cycles
+// and surplus bytes are refused.
 PickleRef parse_pickle(std::span<const uint8_t> bytes, const PickleOptions& options,
                        std::string_view name);
 

@@ -2,8 +2,11 @@
 // and writing without Python).
 #pragma once
 
+#include <cstdint>
 #include <map>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -18,21 +21,29 @@ struct StateFile {
   const base::Tensor* find(std::string_view name) const;
 };
 
+// For writers: kInvalidArgument, naming `path`, when two tensors have one name, a name is not UTF-8
+// or a tensor is undefined.
+void check_names(const StateFile& state, const std::string& path);
+
 // Strict: gaps, overlaps, wrong sizes, trailing bytes, unknown types, non-string metadata are
-// Error(kFormat).
+// Error(kFormat). Integer types without a twin are widened as read_npy does.
 StateFile read_safetensors(const std::string& path);
 StateFile parse_safetensors(std::span<const uint8_t> bytes, std::string_view name);
 // Header padded to a multiple of 8; tensors ordered by element size (wider first), then name;
-// atomic.
+// atomic. Equal states give equal bytes.
 void write_safetensors(const std::string& path, const StateFile& state);
 
 // A state dict written by torch.save: zip of a restricted pickle and raw storages. `path_in_file`
-// picks a nested dict
-// ("model.state_dict"); empty: the top, or the only value that is a dict of tensors. One leading
-// "module." is stripped if every key has it. The layout before torch 1.6 is refused with a hint.
+// picks a nested dict ("model.state_dict"; a number picks the entry of that key); empty: the top,
+// or its only value that is a dict of tensors. One leading "module." is stripped if every key has
+// it. Tensors that lie one behind the other in a storage are views of it and share its memory;
+// views with other strides become copies of their own, which in all must not be larger than the
+// file and 1 MiB. The layout before torch 1.6 is kUnsupported with a hint; a path that is not there
+// kNotFound.
 StateFile read_pth(const std::string& path, std::string_view path_in_file = "");
 StateFile parse_pth(std::span<const uint8_t> bytes, std::string_view name,
                     std::string_view path_in_file = "");
+// What torch.load reads under its defaults; atomic. Equal states give equal bytes.
 void write_pth(const std::string& path, const StateFile& state);
 
 }  // namespace gnnmg::io

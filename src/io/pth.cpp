@@ -1,0 +1,382 @@
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "base/file.h"
+#include "io/bytes.h"
+#include "io/npy_load.h"
+#include "io/pickle.h"
+#include "io/state_file.h"
+#include "io/zip.h"
+
+namespace gnnmg::io {
+namespace {
+
+using base::fail;
+using base::Status;
+using base::Tensor;
+
+constexpr std::string_view kRebuild = "torch._utils";
+constexpr int64_t kMaxPickle = int64_t{64} << 20;
+constexpr int64_t kNewestFormat = 10;  // of PyTorch 2.11
+// Values of the pickle that no tensor of the file accounts for: options, histories, counters.
+constexpr int64_t kFreeValues = int64_t{1} << 20;
+constexpr int64_t kValuesPerRecord = 64;
+constexpr int64_t kFreeCopies = int64_t{1} << 20;
+
+struct StorageType {
+  std::string_view name;
+  NpyKind kind;
+  int32_t item_size;
+  U2 u2 = U2::kInteger;
+};
+constexpr StorageType kStorageTypes[] = {
+    {"FloatStorage", NpyKind::kFloat, 4},
+    {"DoubleStorage", NpyKind::kFloat, 8},
+    {"HalfStorage", NpyKind::kFloat, 2},
+    {"BFloat16Storage", NpyKind::kUnsigned, 2, U2::kBFloat16},
+    {"LongStorage", NpyKind::kSigned, 8},
+    {"IntStorage", NpyKind::kSigned, 4},
+    {"ShortStorage", NpyKind::kSigned, 2},
+    {"CharStorage", NpyKind::kSigned, 1},
+    {"ByteStorage", NpyKind::kUnsigned, 1},
+    {"BoolStorage", NpyKind::kBool, 1},
+};
+
+const StorageType* find_storage_type(std::string_view name) {
+  const auto* found = std::find_if(std::begin(kStorageTypes), std::end(kStorageTypes),
+                                   [&](const StorageType& type) { return type.name == name; });
+  return found == std::end(kStorageTypes) ? nullptr : found;
+}
+
+bool accepted(std::string_view module, std::string_view name) {
+  if (module == "collections") return name == "OrderedDict";
+  if (module == kRebuild) return name == "_rebuild_tensor_v2" || name == "_rebuild_parameter";
+  if (module == "torch") return name == "Size" || find_storage_type(name);
+  return false;
+}
+
+// The entries of a dict of either kind, or null.
+const PickleDict* as_dict(const PickleRef& value) {
+  if (const auto* object = value->as<PickleObject>())
+    return object->is("collections", "OrderedDict") ? &object->items : nullptr;
+  return value->as<PickleDict>();
+}
+
+bool is_tensor(const PickleRef& value) {
+  const auto* object = value->as<PickleObject>();
+  return object && object->module == kRebuild;
+}
+
+bool is_state_dict(const PickleRef& value) {
+  const PickleDict* dict = as_dict(value);
+  return dict && std::all_of(dict->items.begin(), dict->items.end(),
+                             [](const auto& item) { return is_tensor(item.second); });
+}
+
+// A key as a part of a path, where it can be one.
+std::optional<std::string> key_text(const PickleRef& key) {
+  if (const std::string* text = key->as_text()) return *text;
+  if (const int64_t* number = key->as<int64_t>()) return std::to_string(*number);
+  return std::nullopt;
+}
+
+class PthReader {
+ public:
+  explicit PthReader(const ZipReader& archive) : archive_(archive), name_(archive.name()) {
+    find_folder();
+    const std::string version = small_record("version");
+    const std::string order = archive_.find(folder_ + "byteorder") ? small_record("byteorder") : "";
+    if (!order.empty() && order != "little")
+      fail(Status::kUnsupported, name_, ": holds data of byte order \"", printable(order),
+           "\", only little is supported");
+    const std::string digits = version.substr(0, version.find('\n'));
+    if (digits.empty() || digits.size() > 9 ||
+        digits.find_first_not_of("0123456789") != std::string::npos)
+      fail(Status::kFormat, name_, ": its version \"", printable(version), "\" is no number");
+    if (std::stoll(digits) > kNewestFormat)
+      fail(Status::kVersion, name_, ": has format version ", digits, ", the newest known is ",
+           kNewestFormat);
+  }
+
+  StateFile read(std::string_view path_in_file) {
+    const ZipEntry& entry = record("data.pkl");
+    PickleOptions options;
+    options.accept = accepted;
+    options.max_bytes = kMaxPickle;
+    options.max_values =
+        kFreeValues + kValuesPerRecord * static_cast<int64_t>(archive_.entries().size());
+    if (entry.size > kMaxPickle)
+      fail(Status::kFormat, name_, ": data.pkl has ", entry.size, " bytes, at most ", kMaxPickle,
+           " are accepted");
+    const PickleRef root = parse_pickle(archive_.read(entry), options, name_ + ", data.pkl");
+    const PickleRef picked = path_in_file.empty() ? guess(root) : walk(root, path_in_file);
+    return build(*as_dict(picked));
+  }
+
+ private:
+  // What one storage of the file became.
+  struct Storage {
+    const StorageType* type = nullptr;
+    Tensor elements;  // one dimension
+  };
+
+  [[noreturn]] void refuse(std::string_view what) const { fail(Status::kFormat, name_, what); }
+
+  // All records lie in one top folder.
+  void find_folder() {
+    for (const ZipEntry& entry : archive_.entries()) {
+      const size_t slash = entry.name.find('/');
+      const std::string_view top = std::string_view(entry.name).substr(0, slash + 1);
+      if (slash == std::string::npos || (!folder_.empty() && top != folder_))
+        refuse(base::text(": the entry \"", printable(entry.name),
+                          "\" lies outside the one folder that torch.save makes"));
+      folder_ = top;
+    }
+    record("data.pkl");
+  }
+  const ZipEntry& record(const std::string& name) const {
+    const ZipEntry* entry = archive_.find(folder_ + name);
+    if (!entry) refuse(base::text(": has no record \"", printable(name), "\""));
+    return *entry;
+  }
+  std::string small_record(const std::string& name) const {
+    const ZipEntry& entry = record(name);
+    if (entry.size > 64) refuse(base::text(": the record \"", name, "\" is too long"));
+    return std::string(as_text(archive_.read(entry)));
+  }
+
+  PickleRef guess(const PickleRef& root) const {
+    if (is_state_dict(root)) return root;
+    const PickleDict* dict = as_dict(root);
+    if (!dict) refuse(": holds no dict");
+    PickleRef found;
+    int64_t count = 0;
+    std::string names;
+    for (const auto& [key, value] : dict->items) {
+      if (!is_state_dict(value) || as_dict(value)->items.empty()) continue;
+      found = value;
+      if (count++ < 8)
+        names += base::text(names.empty() ? "" : ", ", printable(key_text(key).value_or("?"), 40));
+    }
+    if (count == 0) refuse(": holds no dict of tensors");
+    if (count > 1) refuse(base::text(": holds ", count, " dicts of tensors, say which: ", names));
+    return found;
+  }
+
+  // The state dict at a dotted path; keys may hold dots themselves.
+  PickleRef walk(const PickleRef& root, std::string_view path) const {
+    PickleRef found;
+    if (!descend(root, path, found))
+      fail(Status::kNotFound, name_, ": has nothing at \"", printable(path), "\"");
+    if (!is_state_dict(found))
+      refuse(base::text(": what is at \"", printable(path), "\" is no dict of tensors"));
+    return found;
+  }
+  bool descend(const PickleRef& value, std::string_view path, PickleRef& found) const {
+    const PickleDict* dict = as_dict(value);
+    if (!dict) return false;
+    for (const auto& [key, item] : dict->items) {
+      const std::optional<std::string> text = key_text(key);
+      if (!text || !path.starts_with(*text)) continue;
+      if (path.size() == text->size()) {
+        found = item;
+        return true;
+      }
+      if (path[text->size()] == '.' && descend(item, path.substr(text->size() + 1), found))
+        return true;
+    }
+    return false;
+  }
+
+  StateFile build(const PickleDict& dict) {
+    StateFile state;
+    std::set<std::string_view> seen;
+    const bool strip =
+        !dict.items.empty() &&
+        std::all_of(dict.items.begin(), dict.items.end(), [](const auto& item) {
+          const std::string* key = item.first->as_text();
+          return key && key->starts_with(kParallelPrefix) && key->size() > kParallelPrefix.size();
+        });
+    state.tensors.reserve(dict.items.size());
+    for (const auto& [key, value] : dict.items) {
+      const std::string* text = key->as_text();
+      if (!text || !is_utf8(*text)) refuse(": a key of the state dict is no text");
+      if (!seen.insert(*text).second)
+        refuse(base::text(": the key \"", printable(*text), "\" occurs twice"));
+      where_ = base::text(", tensor \"", printable(*text), "\": ");
+      state.tensors.emplace_back(strip ? text->substr(kParallelPrefix.size()) : *text,
+                                 tensor_of(value));
+    }
+    return state;
+  }
+
+  [[noreturn]] void refuse_tensor(std::string_view what) const {
+    refuse(where_ + std::string(what));
+  }
+
+  const std::vector<PickleRef>& arguments_of(const PickleObject& object, size_t count) const {
+    const auto& items = object.arguments->as<PickleTuple>()->items;
+    if (items.size() != count)
+      refuse_tensor(base::text(object.name, " has ", items.size(), " arguments, expected ", count));
+    return items;
+  }
+  int64_t int_of(const PickleRef& value, std::string_view what) const {
+    const int64_t* number = value->as<int64_t>();
+    if (!number || *number < 0) refuse_tensor(base::text("its ", what, " is no size"));
+    return *number;
+  }
+  std::vector<int64_t> ints_of(PickleRef value, std::string_view what) const {
+    if (const auto* object = value->as<PickleObject>(); object && object->is("torch", "Size"))
+      value = arguments_of(*object, 1)[0];
+    const auto* tuple = value->as<PickleTuple>();
+    if (!tuple) refuse_tensor(base::text("its ", what, " is no tuple"));
+    if (tuple->items.size() > base::kMaxDims)
+      fail(Status::kUnsupported, name_, where_, "has ", tuple->items.size(),
+           " dimensions, at most ", base::kMaxDims, " are supported");
+    std::vector<int64_t> numbers;
+    for (const PickleRef& item : tuple->items) numbers.push_back(int_of(item, what));
+    return numbers;
+  }
+
+  Tensor tensor_of(const PickleRef& value) {
+    const PickleObject* object = value->as<PickleObject>();
+    if (object && object->is(kRebuild, "_rebuild_parameter"))
+      object = arguments_of(*object, 3)[0]->as<PickleObject>();
+    if (!object || !object->is(kRebuild, "_rebuild_tensor_v2")) refuse_tensor("is no tensor");
+    const auto& arguments = arguments_of(*object, 6);
+    const Storage& storage = storage_of(arguments[0]);
+    const int64_t offset = int_of(arguments[1], "offset");
+    const std::vector<int64_t> sizes = ints_of(arguments[2], "size");
+    const std::vector<int64_t> strides = ints_of(arguments[3], "stride");
+    if (sizes.size() != strides.size()) refuse_tensor("its size and stride differ in length");
+    const PickleDict* hooks = as_dict(arguments[5]);
+    if (!hooks || !hooks->items.empty()) refuse_tensor("it has hooks");
+    return view_of(storage.elements, offset, sizes, strides);
+  }
+
+  const Storage& storage_of(const PickleRef& value) {
+    const auto* persistent = value->as<PicklePersistent>();
+    const auto* id = persistent ? persistent->id->as<PickleTuple>() : nullptr;
+    if (!id || id->items.size() != 5) refuse_tensor("it has no storage");
+    const std::string* kind = id->items[0]->as_text();
+    const auto* global = id->items[1]->as<PickleGlobal>();
+    const std::string* key = id->items[2]->as_text();
+    const StorageType* type =
+        global && global->module == "torch" ? find_storage_type(global->name) : nullptr;
+    if (!kind || *kind != "storage" || !type || !key || !id->items[3]->as_text())
+      refuse_tensor("its storage is no known one");
+    const int64_t count = int_of(id->items[4], "storage length");
+
+    Storage& storage = storages_[*key];
+    if (storage.type) {
+      if (storage.type != type || storage.elements.rows() != count)
+        refuse_tensor(base::text("shares the storage \"", printable(*key),
+                                 "\" but names another type or length"));
+      return storage;
+    }
+    const ZipEntry& entry = record("data/" + *key);
+    const int64_t bytes = base::checked_mul(count, type->item_size, name_ + where_ + "storage");
+    if (entry.size != bytes)
+      refuse_tensor(base::text("its storage has ", count, " elements of ", type->item_size,
+                               " bytes, the record \"", printable(entry.name), "\" ", entry.size,
+                               " bytes"));
+    NpyHeader array;
+    array.kind = type->kind;
+    array.item_size = type->item_size;
+    array.shape = {count};
+    ZipStream stream(archive_, entry);
+    storage.elements =
+        load_npy_data(array, type->u2, name_ + ", record \"" + printable(entry.name) + "\"",
+                      [&](std::span<uint8_t> out) { stream.read(out); });
+    stream.finish();
+    storage.type = type;
+    return storage;
+  }
+
+  Tensor view_of(const Tensor& elements, int64_t offset, const std::vector<int64_t>& sizes,
+                 const std::vector<int64_t>& strides) {
+    int64_t total = 1;
+    for (const int64_t size : sizes)
+      total = base::checked_mul(total, size, name_ + where_ + "size");
+    const base::Shape shape(sizes);
+    const int64_t item = base::dtype_size(elements.dtype());
+    auto* const start = static_cast<uint8_t*>(elements.data());
+    if (total == 0) return Tensor({start, elements.dtype(), shape}, elements.owner());
+
+    int64_t last = offset;
+    bool contiguous = true;
+    int64_t packed = 1;  // the stride that a packed tensor would have
+    for (size_t i = sizes.size(); i-- > 0;) {
+      last = base::checked_add(last, base::checked_mul(sizes[i] - 1, strides[i], name_ + where_),
+                               name_ + where_);
+      contiguous &= sizes[i] == 1 || strides[i] == packed;
+      packed *= sizes[i];
+    }
+    if (last >= elements.rows())
+      refuse_tensor(
+          base::text("reaches element ", last, " of its storage, which has ", elements.rows()));
+    if (contiguous)
+      return Tensor({start + offset * item, elements.dtype(), shape}, elements.owner());
+
+    copied_ = base::checked_add(copied_, base::checked_mul(total, item, name_ + where_), name_);
+    if (copied_ > archive_.num_bytes() + kFreeCopies)
+      refuse_tensor("its repeated elements would take more memory than the file accounts for");
+    Tensor copy = Tensor::empty(elements.dtype(), shape);
+    std::array<int64_t, base::kMaxDims> size{1, 1, 1, 1}, stride{};
+    const size_t skip = base::kMaxDims - sizes.size();
+    std::copy(sizes.begin(), sizes.end(), size.begin() + skip);
+    std::copy(strides.begin(), strides.end(), stride.begin() + skip);
+    auto* to = static_cast<uint8_t*>(copy.data());
+    for (int64_t i = 0; i < size[0]; ++i)
+      for (int64_t j = 0; j < size[1]; ++j)
+        for (int64_t k = 0; k < size[2]; ++k)
+          for (int64_t l = 0; l < size[3]; ++l, to += item)
+            std::memcpy(
+                to,
+                start +
+                    (offset + i * stride[0] + j * stride[1] + k * stride[2] + l * stride[3]) * item,
+                item);
+    return copy;
+  }
+
+  static constexpr std::string_view kParallelPrefix = "module.";
+
+  const ZipReader& archive_;
+  const std::string& name_;
+  std::string folder_;  // with its slash
+  std::string where_;   // ", tensor "..": " while one is built
+  std::map<std::string, Storage> storages_;
+  int64_t copied_ = 0;  // bytes of copies of views
+};
+
+void refuse_other_layouts(std::span<const uint8_t> start, std::string_view name) {
+  constexpr std::string_view kLegacy = "\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19";
+  if (as_text(start).starts_with(kLegacy))
+    fail(Status::kUnsupported, name,
+         ": has the layout of PyTorch before 1.6, which is not supported; load it with a newer "
+         "PyTorch and save it again");
+}
+
+}  // namespace
+
+StateFile read_pth(const std::string& path, std::string_view path_in_file) {
+  uint8_t start[16];
+  {
+    const base::File file(path);
+    refuse_other_layouts(std::span(start).first(file.read_some(0, start)), path);
+  }
+  return PthReader(ZipReader::open(path)).read(path_in_file);
+}
+
+StateFile parse_pth(std::span<const uint8_t> bytes, std::string_view name,
+                    std::string_view path_in_file) {
+  refuse_other_layouts(bytes, name);
+  const ZipReader archive(bytes, std::string(name));
+  return PthReader(archive).read(path_in_file);
+}
+
+}  // namespace gnnmg::io
