@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -19,22 +20,31 @@ enum class ReduceOp : int32_t { kSum = 0, kMean = 1, kMin = 2, kMax = 3 };
 struct Wait {
   base::Deadline deadline;
   base::CancelToken cancel;
+  // True while ranks may be late for a good reason (one waits for a callback of the host). The
+  // deadline does not run meanwhile, until `stall` has passed. Empty: nothing excuses. Called on
+  // the waiting thread without a lock held.
+  std::function<bool()> excused;
+  base::Deadline stall;
 };
 
 // All ranks call the same operations in the same order. Buffers are read at the call and written on
 // success only: the engine works on staging memory of its own, so that a call given up early never
-// writes into the caller's memory later. After kTimeout, kCancelled, kPeerLost or kAborted the
-// communicator is spent: every later call is Error(kAborted) with the first cause. One thread a
-// rank; abort() from any thread.
+// writes into the caller's memory later. Arguments that do not fit are Error(kInvalidArgument) and
+// leave the communicator as it was. After kTimeout, kCancelled, kPeerLost or kAborted it is spent:
+// every later call is Error(kAborted) with the first cause. A rank that gives up ends the operation
+// on all: those that wait for the same missing rank say kTimeout too, the others kAborted. One
+// thread a rank; abort() from any thread.
 class Collectives {
  public:
   virtual ~Collectives() = default;
   virtual int rank() const = 0;
   virtual int world_size() const = 0;
+  // In place. f32, f64, f16, bf16, i64, i32, u8; integers have no mean. Every rank gets the same
+  // bits.
   virtual void all_reduce(const base::TensorView& tensor, ReduceOp op, const Wait& wait) = 0;
   virtual void broadcast(const base::TensorView& tensor, int root, const Wait& wait) = 0;
   // Gathers rank r's `input` into outputs[r]; sizes may differ but must be known: outputs[r] has
-  // the shape of rank r's input.
+  // the shape of rank r's input. Any element type, here and below.
   virtual void all_gather(const base::TensorView& input, std::span<const base::TensorView> outputs,
                           const Wait& wait) = 0;
   // Sends inputs[r] to rank r; outputs[r] receives rank r's, shapes known on both sides.
@@ -49,7 +59,7 @@ class Collectives {
 
 // The ends of a communicator among `world_size` threads of this process over Gloo on the loopback
 // interface; each is to be used by one thread. The ends must be connected by their threads:
-// connect() of all ends runs at the same time.
+// connect() of all ends runs at the same time. An end may outlive the group.
 class ThreadGroup {
  public:
   static std::shared_ptr<ThreadGroup> create(int world_size);
@@ -60,5 +70,10 @@ class ThreadGroup {
   virtual std::unique_ptr<Collectives> connect(int rank, const Wait& wait) = 0;
   virtual void abort(const std::string& why) noexcept = 0;
 };
+
+// Threads of the library that still wait for operations which were given up. They end by
+// themselves, at the latest when Gloo's own time-out (deadline and stall limit of the operation)
+// has passed; nothing ever waits for them.
+int pending_reapers() noexcept;
 
 }  // namespace gnnmg::comm

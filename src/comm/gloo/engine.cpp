@@ -1,0 +1,298 @@
+#include "comm/gloo/engine.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <limits>
+
+#include "comm/check.h"
+
+namespace gnnmg::comm::gloo {
+namespace {
+
+using base::Status;
+using base::TensorView;
+using Starter =
+    std::function<std::vector<WorkPtr>(c10d::ProcessGroupGloo&, std::chrono::milliseconds timeout)>;
+
+at::ScalarType scalar_type(base::DType dtype) {
+  switch (dtype) {
+    case base::DType::kF32:
+      return at::kFloat;
+    case base::DType::kF64:
+      return at::kDouble;
+    case base::DType::kF16:
+      return at::kHalf;
+    case base::DType::kBF16:
+      return at::kBFloat16;
+    case base::DType::kI64:
+      return at::kLong;
+    case base::DType::kI32:
+      return at::kInt;
+    case base::DType::kU8:
+    case base::DType::kBool:
+      return at::kByte;
+  }
+  base::fail(Status::kInternal, "element type ", static_cast<int>(dtype));
+}
+
+// LibTorch appends its C++ trace below the first line.
+std::string first_line(const std::exception_ptr& error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const std::exception& e) {
+    const std::string text = e.what();
+    return text.substr(0, text.find('\n'));
+  } catch (...) {
+    return "unknown error";
+  }
+}
+
+// Gloo's own time-out comes after ours: it closes connections for good, so it only bounds the life
+// of operations that were given up.
+std::chrono::milliseconds gloo_timeout(const Wait& wait) {
+  constexpr int64_t kLongest = int64_t{30} * 24 * 3600 * 1000;
+  constexpr int64_t kSlack = 5000;
+  if (wait.deadline.never()) return std::chrono::milliseconds(kLongest);
+  const int64_t own = std::min(kLongest, wait.deadline.remaining_ms());
+  const int64_t stall = wait.excused ? std::min(kLongest, wait.stall.remaining_ms()) : int64_t{0};
+  return std::chrono::milliseconds(own + stall + kSlack);
+}
+
+const char* op_name(ReduceOp op) {
+  switch (op) {
+    case ReduceOp::kSum:
+      return "sum";
+    case ReduceOp::kMean:
+      return "mean";
+    case ReduceOp::kMin:
+      return "min";
+    case ReduceOp::kMax:
+      return "max";
+  }
+  return "?";
+}
+
+// What must agree between ranks of one tensor.
+std::string describe(const TensorView& tensor) {
+  return base::text(base::dtype_name(tensor.dtype), " ", tensor.shape.to_string());
+}
+
+// Completion of the operations of one call, written by Gloo's threads under the group's lock.
+struct Completion {
+  size_t open = 0;
+  std::exception_ptr error;
+};
+
+class Engine final : public Collectives {
+ public:
+  Engine(std::shared_ptr<Groups> groups, int rank) : groups_(std::move(groups)), rank_(rank) {}
+  ~Engine() override {
+    groups_->state->leave(rank_);
+    // The last to leave drops the process groups.
+  }
+
+  int rank() const override { return rank_; }
+  int world_size() const override { return groups_->state->world_size(); }
+
+  void all_reduce(const TensorView& tensor, ReduceOp op, const Wait& wait) override {
+    check_reduce(tensor, op);
+    Call call{"all_reduce", base::text(describe(tensor), ", ", op_name(op))};
+    if (tensor.shape.num_elements() == 0) return synchronize(std::move(call), wait);
+    at::Tensor staged = stage(tensor.num_bytes()).view(scalar_type(tensor.dtype));
+    std::memcpy(staged.data_ptr(), tensor.data, tensor.num_bytes());
+    c10d::AllreduceOptions options;
+    options.reduceOp = op == ReduceOp::kMin   ? c10d::ReduceOp::MIN
+                       : op == ReduceOp::kMax ? c10d::ReduceOp::MAX
+                                              : c10d::ReduceOp::SUM;
+    run(std::move(call), wait,
+        [&](c10d::ProcessGroupGloo& group, std::chrono::milliseconds timeout) {
+          options.timeout = timeout;
+          std::vector<at::Tensor> tensors{staged};
+          return std::vector<WorkPtr>{group.allreduce(tensors, options)};
+        });
+    if (op == ReduceOp::kMean) staged.div_(world_size());
+    std::memcpy(tensor.data, staged.data_ptr(), tensor.num_bytes());
+  }
+
+  void broadcast(const TensorView& tensor, int root, const Wait& wait) override {
+    check_root(root, world_size());
+    Call call{"broadcast", base::text(describe(tensor), ", root ", root)};
+    if (tensor.num_bytes() == 0) return synchronize(std::move(call), wait);
+    at::Tensor staged = stage(tensor.num_bytes());
+    if (root == rank_) std::memcpy(staged.data_ptr(), tensor.data, tensor.num_bytes());
+    run(std::move(call), wait,
+        [&](c10d::ProcessGroupGloo& group, std::chrono::milliseconds timeout) {
+          return std::vector<WorkPtr>{start_broadcast(group, staged, root, timeout)};
+        });
+    if (root != rank_) std::memcpy(tensor.data, staged.data_ptr(), tensor.num_bytes());
+  }
+
+  void all_gather(const TensorView& input, std::span<const TensorView> outputs,
+                  const Wait& wait) override {
+    check_gather(input, outputs, rank_, world_size());
+    Call call{"all_gather", base::dtype_name(input.dtype)};
+    int64_t total = 0;
+    bool even = true;
+    for (const TensorView& output : outputs) {
+      call.detail += base::text(" ", output.shape.to_string());
+      total += output.num_bytes();
+      even = even && output.num_bytes() == input.num_bytes();
+    }
+    if (total == 0) return synchronize(std::move(call), wait);
+    // Equal sizes are one operation; else each rank sends its part to all, one after another.
+    at::Tensor staged = stage(total + (even ? input.num_bytes() : 0));
+    uint8_t* bytes = staged.data_ptr<uint8_t>();
+    std::vector<int64_t> begin(outputs.size() + 1, 0);
+    for (size_t r = 0; r < outputs.size(); ++r) begin[r + 1] = begin[r] + outputs[r].num_bytes();
+    const int64_t own = even ? total : begin[rank_];
+    copy(bytes + own, input.data, input.num_bytes());
+    run(std::move(call), wait,
+        [&](c10d::ProcessGroupGloo& group, std::chrono::milliseconds timeout) {
+          if (even) {
+            c10d::AllgatherOptions options;
+            options.timeout = timeout;
+            at::Tensor from = staged.narrow(0, total, input.num_bytes());
+            at::Tensor to = staged.narrow(0, 0, total);
+            return std::vector<WorkPtr>{group._allgather_base(to, from, options)};
+          }
+          std::vector<WorkPtr> works;
+          for (size_t r = 0; r < outputs.size(); ++r)
+            if (outputs[r].num_bytes() > 0)
+              works.push_back(start_broadcast(group,
+                                              staged.narrow(0, begin[r], outputs[r].num_bytes()),
+                                              static_cast<int>(r), timeout));
+          return works;
+        });
+    for (size_t r = 0; r < outputs.size(); ++r)
+      copy(outputs[r].data, bytes + begin[r], outputs[r].num_bytes());
+  }
+
+  void all_to_all(std::span<const TensorView> inputs, std::span<const TensorView> outputs,
+                  const Wait& wait) override {
+    check_exchange(inputs, outputs, rank_, world_size());
+    Call call{"all_to_all", base::dtype_name(inputs[0].dtype)};
+    for (const TensorView& input : inputs) call.sent.push_back(input.num_bytes());
+    for (const TensorView& output : outputs) call.received.push_back(output.num_bytes());
+    std::vector<int64_t> sent = call.sent, received = call.received;
+    int64_t total_sent = 0, total_received = 0;
+    for (int64_t n : sent) total_sent += n;
+    for (int64_t n : received) total_received += n;
+    at::Tensor staged = stage(total_sent + total_received);
+    at::Tensor from = staged.narrow(0, 0, total_sent);
+    at::Tensor to = staged.narrow(0, total_sent, total_received);
+    uint8_t* place = staged.data_ptr<uint8_t>();
+    for (const TensorView& input : inputs) {
+      copy(place, input.data, input.num_bytes());
+      place += input.num_bytes();
+    }
+    run(std::move(call), wait,
+        [&](c10d::ProcessGroupGloo& group, std::chrono::milliseconds timeout) {
+          c10d::AllToAllOptions options;
+          options.timeout = timeout;
+          return std::vector<WorkPtr>{group.alltoall_base(to, from, received, sent, options)};
+        });
+    for (const TensorView& output : outputs) {
+      copy(output.data, place, output.num_bytes());
+      place += output.num_bytes();
+    }
+  }
+
+  void barrier(const Wait& wait) override { synchronize({"barrier", ""}, wait); }
+
+  void abort(const std::string& why) noexcept override {
+    groups_->end({Status::kAborted, why, -1, std::numeric_limits<uint64_t>::max(), {}});
+  }
+  bool spent() const noexcept override { return groups_->state->ended(); }
+
+ private:
+  // Also what is left of an operation on tensors without elements.
+  void synchronize(Call call, const Wait& wait) {
+    run(std::move(call), wait,
+        [](c10d::ProcessGroupGloo& group, std::chrono::milliseconds timeout) {
+          c10d::BarrierOptions options;
+          options.timeout = timeout;
+          return std::vector<WorkPtr>{group.barrier(options)};
+        });
+  }
+
+  static void copy(void* to, const void* from, int64_t bytes) {
+    if (bytes > 0) std::memcpy(to, from, bytes);
+  }
+
+  static WorkPtr start_broadcast(c10d::ProcessGroupGloo& group, at::Tensor tensor, int root,
+                                 std::chrono::milliseconds timeout) {
+    c10d::BroadcastOptions options;
+    options.rootRank = root;
+    options.timeout = timeout;
+    std::vector<at::Tensor> tensors{std::move(tensor)};
+    return group.broadcast(tensors, options);
+  }
+
+  // Staging memory, used again by the next operation. One that was given up keeps it alive through
+  // its tensors, and then this end is spent and stages nothing more.
+  at::Tensor stage(int64_t bytes) {
+    if (!staging_.defined() || staging_.numel() < bytes)
+      staging_ = at::empty({bytes}, at::TensorOptions(at::kByte));
+    return staging_.narrow(0, 0, bytes);
+  }
+
+  void run(Call call, const Wait& wait, const Starter& starter) {
+    const uint64_t operation = ++operation_;
+    const std::shared_ptr<GroupState> state = groups_->state;
+    const std::string what = call.what;
+    auto completion = std::make_shared<Completion>();
+    try {
+      if (wait.cancel.cancelled()) state->wait(rank_, operation, what, wait, [] { return false; });
+      state->enter(rank_, operation, std::move(call));
+      std::vector<WorkPtr> works = groups_->start(
+          rank_, operation,
+          [&](c10d::ProcessGroupGloo& group) { return starter(group, gloo_timeout(wait)); });
+      completion->open = works.size();
+      for (const WorkPtr& work : works) {
+        // Runs on a thread of the process group, so it must not hold a share in that.
+        work->getFuture()->addCallback(
+            [state, completion](c10::ivalue::Future& future) {
+              state->notify([&] {
+                --completion->open;
+                if (future.hasError() && !completion->error)
+                  completion->error = future.exception_ptr();
+              });
+            },
+            /*uses_future=*/false);
+      }
+      works.clear();
+      state->wait(rank_, operation, what, wait, [&] { return completion->open == 0; });
+      if (completion->error) {
+        state->end({Status::kPeerLost,
+                    base::text(what, ": ", first_line(completion->error)),
+                    -1,
+                    operation,
+                    {}});
+        state->throw_cause(rank_, operation);
+      }
+    } catch (const base::Error& error) {
+      groups_->end({error.status(), error.what(), error.rank(), operation, {}});
+      throw;
+    } catch (const std::exception&) {
+      const std::string text = base::text(what, ": ", first_line(std::current_exception()));
+      groups_->end({Status::kInternal, text, rank_, operation, {}});
+      throw base::Error(Status::kInternal, text, rank_);
+    }
+  }
+
+  std::shared_ptr<Groups> groups_;
+  int rank_;
+  uint64_t operation_ = 0;
+  at::Tensor staging_;
+};
+
+}  // namespace
+
+std::unique_ptr<Collectives> make_engine(std::shared_ptr<Groups> groups, int rank) {
+  return std::make_unique<Engine>(std::move(groups), rank);
+}
+
+}  // namespace gnnmg::comm::gloo

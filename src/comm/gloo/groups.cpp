@@ -1,0 +1,37 @@
+#include "comm/gloo/groups.h"
+
+namespace gnnmg::comm::gloo {
+
+// The ends are gone, so nothing is in flight unless the communicator has ended, and then the groups
+// are gone as well: dropping takes milliseconds.
+Groups::~Groups() {
+  if (state->ended()) drop();
+}
+
+void Groups::set(int rank, GroupPtr group) {
+  std::lock_guard lock(mutex_);
+  if (state->ended())
+    reap(std::move(group));
+  else
+    groups_[rank] = std::move(group);
+}
+
+std::vector<WorkPtr> Groups::start(
+    int rank, uint64_t operation,
+    const std::function<std::vector<WorkPtr>(c10d::ProcessGroupGloo&)>& body) {
+  std::lock_guard lock(mutex_);
+  if (state->ended()) state->throw_cause(rank, operation);
+  return body(*groups_[rank]);
+}
+
+void Groups::end(Cause cause) noexcept {
+  state->end(std::move(cause));
+  drop();
+}
+
+void Groups::drop() noexcept {
+  std::lock_guard lock(mutex_);
+  for (GroupPtr& group : groups_) reap(std::move(group));
+}
+
+}  // namespace gnnmg::comm::gloo

@@ -1,0 +1,36 @@
+#include "comm/gloo/reaper.h"
+
+#include <atomic>
+#include <thread>
+
+#include "comm/collectives.h"
+
+namespace gnnmg::comm {
+namespace {
+std::atomic<int> pending{0};
+}
+
+int pending_reapers() noexcept { return pending.load(); }
+
+namespace gloo {
+
+void reap(GroupPtr group) noexcept {
+  if (!group) return;
+  ++pending;
+  // Released by hand, so that a thread that cannot be made leaks the group instead of waiting.
+  c10d::ProcessGroupGloo* raw = group.release();
+  try {
+    std::thread([raw] {
+      try {
+        GroupPtr::reclaim(raw).reset();
+      } catch (...) {  // a failed operation has nobody left to tell
+      }
+      --pending;
+    }).detach();
+  } catch (...) {
+    --pending;
+  }
+}
+
+}  // namespace gloo
+}  // namespace gnnmg::comm

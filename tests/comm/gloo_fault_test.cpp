@@ -1,0 +1,211 @@
+// Late, missing, cancelled and aborted ranks over Gloo: who is told what, how soon, and that
+// nothing stays behind: no thread, no descriptor, no line on standard error, no late write.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+
+#include "comm/ranks.h"
+
+namespace gnnmg::test {
+namespace {
+
+using base::DType;
+using base::Status;
+using comm::Collectives;
+using comm::ReduceOp;
+using testing::HasSubstr;
+
+void sleep_ms(int64_t ms) { std::this_thread::sleep_for(std::chrono::milliseconds(ms)); }
+
+void wait_for_reapers() {
+  for (int i = 0; i < 1000 && comm::pending_reapers() > 0; ++i) sleep_ms(10);
+  EXPECT_EQ(comm::pending_reapers(), 0);
+}
+
+// Each test must leave threads and descriptors as it found them, and standard error empty.
+class GlooFault : public testing::Test {
+ protected:
+  void SetUp() override {
+    run_ranks(2,
+              [](Collectives& comm) { comm.barrier(within_ms(60'000)); });  // what stays for good
+    threads_ = count_own("task");
+    files_ = count_own("fd");
+    testing::internal::CaptureStderr();
+  }
+  void TearDown() override {
+    wait_for_reapers();
+    for (int i = 0; i < 300 && count_own("task") > threads_; ++i) sleep_ms(10);
+    EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+    EXPECT_LE(count_own("task"), threads_);
+    EXPECT_LE(count_own("fd"), files_);
+  }
+  int threads_ = 0, files_ = 0;
+};
+
+void all_reduce(Collectives& comm, const comm::Wait& wait) {
+  std::vector<float> values(1000, 1.0f);
+  comm.all_reduce({values.data(), DType::kF32, {1000}}, ReduceOp::kSum, wait);
+}
+
+TEST_F(GlooFault, CancelReturnsAtOnceAndCallsOffThePeers) {
+  for (int world : {2, 4}) {
+    comm::Wait wait = within_ms(60'000);
+    std::atomic<std::chrono::steady_clock::time_point> at{};
+    std::vector<double> after(world);
+    const auto outcomes = run_ranks(world, [&](Collectives& comm) {
+      const int me = comm.rank();
+      if (me == world - 1) {  // comes late, to a communicator that is over
+        sleep_ms(600);
+        all_reduce(comm, within_ms(60'000));
+        return;
+      }
+      std::thread canceller;
+      if (me == 0)
+        canceller = std::thread([&] {
+          sleep_ms(200);
+          at = std::chrono::steady_clock::now();
+          wait.cancel.cancel();
+        });
+      try {
+        all_reduce(comm, me == 0 ? wait : within_ms(60'000));
+      } catch (const base::Error&) {
+        after[me] =
+            std::chrono::duration<double>(std::chrono::steady_clock::now() - at.load()).count();
+        if (canceller.joinable()) canceller.join();
+        throw;
+      }
+    });
+    EXPECT_EQ(outcomes[0].status, Status::kCancelled);
+    EXPECT_LT(after[0], 0.1);
+    for (int r = 1; r < world; ++r) {
+      EXPECT_EQ(outcomes[r].status, Status::kAborted) << r;
+      EXPECT_THAT(outcomes[r].text, HasSubstr("rank 0 was cancelled"));
+      if (r < world - 1) {
+        EXPECT_LT(after[r], 0.5);
+      }
+    }
+  }
+}
+
+TEST_F(GlooFault, DeadlineNamesTheMissingRank) {
+  const auto outcomes = run_ranks(4, [&](Collectives& comm) {
+    all_reduce(comm, within_ms(60'000));
+    if (comm.rank() == 2) sleep_ms(800);
+    all_reduce(comm, within_ms(300));
+  });
+  for (int r : {0, 1, 3}) {
+    EXPECT_EQ(outcomes[r].status, Status::kTimeout) << r;
+    EXPECT_THAT(outcomes[r].text, HasSubstr("all_reduce: 3 of 4 ranks came within"));
+    EXPECT_THAT(outcomes[r].text, HasSubstr("missing: 2"));
+  }
+  EXPECT_EQ(outcomes[2].status, Status::kAborted);
+}
+
+TEST_F(GlooFault, RendezvousNamesTheMissingRanks) {
+  const auto group = comm::ThreadGroup::create(3);
+  const Outcome outcome = attempt([&] { group->connect(1, within_ms(200)); });
+  EXPECT_EQ(outcome.status, Status::kTimeout);
+  EXPECT_THAT(outcome.text, HasSubstr("rendezvous: 1 of 3 ranks came within"));
+  EXPECT_THAT(outcome.text, HasSubstr("missing: 0, 2"));
+  EXPECT_LT(outcome.seconds, 1.0);
+}
+
+TEST_F(GlooFault, AbortWakesEverybody) {
+  std::vector<Collectives*> ends(4);
+  std::atomic<int> waiting{0};
+  std::atomic<std::chrono::steady_clock::time_point> at{};
+  std::vector<double> after(4);
+  std::thread aborter([&] {
+    while (waiting < 3) sleep_ms(1);
+    sleep_ms(100);
+    at = std::chrono::steady_clock::now();
+    ends[1]->abort("the data set is gone");
+    ends[1]->abort("and nobody hears this");
+  });
+  const auto outcomes = run_ranks(4, [&](Collectives& comm) {
+    const int me = comm.rank();
+    ends[me] = &comm;
+    comm.barrier(within_ms(60'000));
+    if (me == 3) aborter.join();  // computes meanwhile
+    ++waiting;
+    try {
+      all_reduce(comm, within_ms(60'000));
+    } catch (const base::Error&) {
+      after[me] =
+          std::chrono::duration<double>(std::chrono::steady_clock::now() - at.load()).count();
+      EXPECT_TRUE(comm.spent());
+      const Outcome again = attempt([&] { comm.barrier(within_ms(60'000)); });
+      EXPECT_EQ(again.status, Status::kAborted);
+      EXPECT_EQ(again.text, "the data set is gone");
+      throw;
+    }
+  });
+  for (int r = 0; r < 4; ++r) {
+    EXPECT_EQ(outcomes[r].status, Status::kAborted) << r;
+    EXPECT_EQ(outcomes[r].text, "the data set is gone");
+    EXPECT_LT(after[r], 0.5);
+  }
+}
+
+TEST_F(GlooFault, ARankThatThrowsIsNamedAtOnce) {
+  const auto outcomes = run_ranks(3, [&](Collectives& comm) {
+    if (comm.rank() == 1) throw base::Error(Status::kCallback, "the sampler threw");
+    all_reduce(comm, within_ms(60'000));
+  });
+  EXPECT_EQ(outcomes[1].status, Status::kCallback);
+  for (int r : {0, 2}) {
+    EXPECT_EQ(outcomes[r].status, Status::kPeerLost) << r;
+    EXPECT_EQ(outcomes[r].text, "all_reduce: rank 1 has left the communicator");
+    EXPECT_LT(outcomes[r].seconds, 5.0);
+  }
+}
+
+TEST_F(GlooFault, DifferentCallsAreRefusedEverywhere) {
+  const auto outcomes = run_ranks(3, [&](Collectives& comm) {
+    std::vector<float> values(comm.rank() == 1 ? 7 : 8);
+    comm.all_reduce({values.data(), DType::kF32, {static_cast<int64_t>(values.size())}},
+                    ReduceOp::kSum, within_ms(60'000));
+  });
+  for (const Outcome& outcome : outcomes) {
+    EXPECT_EQ(outcome.status, Status::kMismatch);
+    EXPECT_THAT(outcome.text, HasSubstr("f32 [7], sum"));
+    EXPECT_THAT(outcome.text, HasSubstr("f32 [8], sum"));
+  }
+}
+
+TEST_F(GlooFault, AGivenUpOperationWritesNothingLater) {
+  std::vector<float> values(100'000, 1.0f);
+  const auto outcomes = run_ranks(2, [&](Collectives& comm) {
+    if (comm.rank() == 1) {
+      sleep_ms(300);
+      all_reduce(comm, within_ms(60'000));
+      return;
+    }
+    try {
+      comm.all_reduce({values.data(), DType::kF32, {100'000}}, ReduceOp::kSum, within_ms(100));
+    } catch (const base::Error&) {
+      std::ranges::fill(values, 3.0f);
+      throw;
+    }
+  });
+  EXPECT_EQ(outcomes[0].status, Status::kTimeout);
+  wait_for_reapers();
+  EXPECT_THAT(values, testing::Each(3.0f));
+}
+
+TEST_F(GlooFault, ANewGroupWorksAfterAFailedOne) {
+  for (int round = 0; round < 10; ++round) {
+    run_ranks(3, [&](Collectives& comm) {
+      if (comm.rank() == round % 3) comm.abort("over");
+      all_reduce(comm, within_ms(60'000));
+    });
+    for (const Outcome& outcome :
+         run_ranks(3, [](Collectives& comm) { all_reduce(comm, within_ms(60'000)); }))
+      EXPECT_EQ(outcome.status, Status::kOk) << outcome.text;
+  }
+}
+
+}  // namespace
+}  // namespace gnnmg::test

@@ -1,0 +1,200 @@
+// How waiting ranks learn that others are late, gone or of another mind; without a network, so that
+// it runs under the thread sanitizer.
+#include "comm/group_state.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+#include "comm/single.h"
+
+namespace gnnmg::comm {
+namespace {
+
+using base::Deadline;
+using base::Error;
+using base::Status;
+using testing::HasSubstr;
+
+Wait within_ms(int64_t ms) {
+  Wait wait;
+  wait.deadline = Deadline::after_ms(ms);
+  return wait;
+}
+
+// Status and text of what `body` throws.
+std::pair<Status, std::string> failure(const std::function<void()>& body) {
+  try {
+    body();
+  } catch (const Error& error) {
+    return {error.status(), error.what()};
+  }
+  return {Status::kOk, ""};
+}
+
+double seconds_of(const std::function<void()>& body) {
+  const auto start = std::chrono::steady_clock::now();
+  body();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+TEST(GroupState, AllMeet) {
+  GroupState state(4);
+  std::vector<std::thread> threads;
+  std::atomic<int> met{0};
+  for (int r = 0; r < 4; ++r)
+    threads.emplace_back([&, r] {
+      for (uint64_t operation = 0; operation < 200; ++operation)
+        state.meet(r, operation, "meeting", within_ms(20'000));
+      ++met;
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(met, 4);
+  EXPECT_FALSE(state.ended());
+}
+
+TEST(GroupState, DeadlineNamesTheMissing) {
+  GroupState state(4);
+  std::vector<std::pair<Status, std::string>> seen(4);
+  std::vector<std::thread> threads;
+  for (int r : {0, 1})
+    threads.emplace_back([&, r] {
+      seen[r] = failure([&] { state.meet(r, 1, "all_reduce", within_ms(r == 0 ? 100 : 5000)); });
+    });
+  for (std::thread& thread : threads) thread.join();
+  // Rank 1 had longer to wait, but waited for the same ranks.
+  for (int r : {0, 1}) {
+    EXPECT_EQ(seen[r].first, Status::kTimeout);
+    EXPECT_THAT(seen[r].second, HasSubstr("all_reduce: 2 of 4 ranks came within 0.1"));
+    EXPECT_THAT(seen[r].second, HasSubstr("missing: 2, 3"));
+  }
+  // The late ones were waited for: they are told so, and do not time out themselves.
+  const auto late = failure([&] { state.meet(3, 1, "all_reduce", within_ms(5000)); });
+  EXPECT_EQ(late.first, Status::kAborted);
+  EXPECT_EQ(late.second, seen[0].second);
+}
+
+TEST(GroupState, CancelEndsOneAndCallsOffTheOthers) {
+  GroupState state(2);
+  Wait wait = within_ms(20'000);
+  std::pair<Status, std::string> peer;
+  std::thread other([&] {
+    peer = failure([&] { state.wait(1, 1, "barrier", within_ms(20'000), [] { return false; }); });
+  });
+  std::thread canceller([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    wait.cancel.cancel();
+  });
+  std::pair<Status, std::string> own;
+  const double seconds = seconds_of(
+      [&] { own = failure([&] { state.wait(0, 1, "barrier", wait, [] { return false; }); }); });
+  canceller.join();
+  other.join();
+  EXPECT_EQ(own.first, Status::kCancelled);
+  EXPECT_LT(seconds, 0.15);
+  EXPECT_EQ(peer.first, Status::kAborted);
+  EXPECT_THAT(peer.second, HasSubstr("rank 0 was cancelled"));
+}
+
+TEST(GroupState, ARankThatLeftIsNamedAtOnce) {
+  GroupState state(3);
+  for (int r = 0; r < 3; ++r) state.enter(r, 1);
+  state.leave(2);
+  // It took part in operation 1, so that one is unharmed.
+  state.wait(0, 1, "all_gather", within_ms(1000), [] { return true; });
+  state.enter(0, 2);
+  const auto seen =
+      failure([&] { state.wait(0, 2, "all_gather", within_ms(5000), [] { return false; }); });
+  EXPECT_EQ(seen.first, Status::kPeerLost);
+  EXPECT_EQ(seen.second, "all_gather: rank 2 has left the communicator");
+}
+
+TEST(GroupState, CallsThatDiffer) {
+  GroupState state(3);
+  state.enter(0, 1, {"all_reduce", "f32 [8], sum"});
+  state.enter(1, 1, {"all_reduce", "f32 [7], sum"});
+  for (int r : {0, 1, 2}) {
+    const auto seen =
+        failure([&] { state.wait(r, 1, "all_reduce", within_ms(1000), [] { return false; }); });
+    EXPECT_EQ(seen.first, Status::kMismatch);
+    EXPECT_EQ(seen.second,
+              "rank 1 calls all_reduce(f32 [7], sum), but rank 0 calls all_reduce(f32 [8], sum)");
+  }
+}
+
+TEST(GroupState, ExchangesThatDiffer) {
+  GroupState good(2);
+  good.enter(0, 1, {"all_to_all", "f32", {4, 8}, {4, 12}});
+  good.enter(1, 1, {"all_to_all", "f32", {12, 0}, {8, 0}});
+  EXPECT_FALSE(good.ended());
+  GroupState bad(2);
+  bad.enter(0, 1, {"all_to_all", "f32", {4, 8}, {4, 12}});
+  bad.enter(1, 1, {"all_to_all", "f32", {16, 0}, {8, 0}});
+  ASSERT_TRUE(bad.ended());
+  EXPECT_EQ(bad.cause()->text, "all_to_all: rank 1 sends 16 bytes to rank 0, which expects 12");
+}
+
+TEST(GroupState, AnExcusePutsTheDeadlineOff) {
+  GroupState state(2);
+  std::atomic<bool> in_callback{true};
+  Wait wait = within_ms(50);
+  wait.excused = [&] { return in_callback.load(); };
+  wait.stall = Deadline::after_ms(20'000);
+  std::thread other([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    state.enter(1, 1);
+    in_callback = false;
+  });
+  EXPECT_EQ(failure([&] { state.meet(0, 1, "barrier", wait); }).first, Status::kOk);
+  other.join();
+}
+
+TEST(GroupState, AnExcuseEndsWithTheStallLimit) {
+  GroupState state(2);
+  Wait wait = within_ms(50);
+  wait.excused = [] { return true; };
+  wait.stall = Deadline::after_ms(200);
+  std::pair<Status, std::string> seen;
+  const double seconds =
+      seconds_of([&] { seen = failure([&] { state.meet(0, 1, "barrier", wait); }); });
+  EXPECT_EQ(seen.first, Status::kTimeout);
+  EXPECT_GE(seconds, 0.19);
+  EXPECT_LT(seconds, 0.5);
+}
+
+TEST(Single, CopiesAndEndsAsTheOthers) {
+  auto state = std::make_shared<GroupState>(1);
+  const std::unique_ptr<Collectives> comm = make_single(state);
+  std::vector<float> from{1, 2, 3}, to(3, 0);
+  const base::TensorView input{from.data(), base::DType::kF32, {3}};
+  const base::TensorView output{to.data(), base::DType::kF32, {3}};
+  comm->all_reduce(input, ReduceOp::kMean, {});
+  EXPECT_THAT(from, testing::ElementsAre(1, 2, 3));
+  comm->all_gather(input, {{output}}, {});
+  EXPECT_EQ(to, from);
+  to.assign(3, 0);
+  comm->all_to_all({{input}}, {{output}}, {});
+  EXPECT_EQ(to, from);
+  comm->broadcast(input, 0, {});
+  comm->barrier({});
+  EXPECT_FALSE(comm->spent());
+  comm->abort("enough");
+  EXPECT_TRUE(comm->spent());
+  const auto seen = failure([&] { comm->barrier({}); });
+  EXPECT_EQ(seen.first, Status::kAborted);
+  EXPECT_EQ(seen.second, "enough");
+}
+
+TEST(Single, Cancel) {
+  const std::unique_ptr<Collectives> comm = make_single(std::make_shared<GroupState>(1));
+  Wait wait;
+  wait.cancel.cancel();
+  EXPECT_EQ(failure([&] { comm->barrier(wait); }).first, Status::kCancelled);
+  EXPECT_EQ(failure([&] { comm->barrier({}); }).first, Status::kAborted);
+}
+
+}  // namespace
+}  // namespace gnnmg::comm
