@@ -387,21 +387,28 @@ Csc csc_from_arrays(Tensor indptr, Tensor indices, Tensor edge_ids, int64_t num_
   return csc;
 }
 
-std::pair<Tensor, Tensor> coo_of(const Csc& csc, ThreadPool& pool) {
+std::pair<Tensor, Tensor> coo_of(const Csc& csc, ThreadPool& pool, DType type) {
+  if (type != DType::kI64 &&
+      (type != DType::kI32 || id_type(std::max(csc.num_sources, csc.num_targets)) != type))
+    fail(Status::kInvalidArgument, "edges are asked for as ", base::dtype_name(type),
+         ", expected i64, or i32 for fewer than 2^31 nodes");
   const int64_t num_edges = csc.num_edges();
-  Tensor sources = Tensor::empty(DType::kI64, {num_edges});
-  Tensor targets = Tensor::empty(DType::kI64, {num_edges});
-  int64_t* out_sources = sources.as<int64_t>().data();
-  int64_t* out_targets = targets.as<int64_t>().data();
+  Tensor sources = Tensor::empty(type, {num_edges});
+  Tensor targets = Tensor::empty(type, {num_edges});
   const std::span<const int64_t> indptr = csc.indptr.as<const int64_t>();
-  pool.parallel_for(num_edges, kGrain, [&](int64_t begin, int64_t end) {
-    int64_t target = std::upper_bound(indptr.begin(), indptr.end(), begin) - indptr.begin() - 1;
-    for (int64_t e = begin; e < end; ++e) {
-      while (indptr[target + 1] <= e) ++target;
-      const int64_t id = csc.edge_id(e);
-      out_sources[id] = csc.source(e);
-      out_targets[id] = target;
-    }
+  visit_type(type, [&](auto tag) {
+    using Id = decltype(tag);
+    Id* out_sources = sources.as<Id>().data();
+    Id* out_targets = targets.as<Id>().data();
+    pool.parallel_for(num_edges, kGrain, [&](int64_t begin, int64_t end) {
+      int64_t target = std::upper_bound(indptr.begin(), indptr.end(), begin) - indptr.begin() - 1;
+      for (int64_t e = begin; e < end; ++e) {
+        while (indptr[target + 1] <= e) ++target;
+        const int64_t id = csc.edge_id(e);
+        out_sources[id] = static_cast<Id>(csc.source(e));
+        out_targets[id] = static_cast<Id>(target);
+      }
+    });
   });
   return {std::move(sources), std::move(targets)};
 }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <span>
+#include <utility>
 
 #include "base/tensor.h"
 #include "base/thread_pool.h"
@@ -54,7 +55,9 @@ Csc csc_from_coo(const base::TensorView& sources, const base::TensorView& target
 Csc csc_from_arrays(base::Tensor indptr, base::Tensor indices, base::Tensor edge_ids,
                     int64_t num_sources, base::ThreadPool& pool);
 
-// The edges in the caller's order (by edge id): two i64 tensors [num_edges].
-std::pair<base::Tensor, base::Tensor> coo_of(const Csc& csc, base::ThreadPool& pool);
+// The edges in the caller's order (by edge id): two tensors [num_edges] of `type`, i64 or, where
+// both numbers of nodes fit in 31 bits, i32.
+std::pair<base::Tensor, base::Tensor> coo_of(const Csc& csc, base::ThreadPool& pool,
+                                             base::DType type = base::DType::kI64);
 
 }  // namespace gnnmg::graph

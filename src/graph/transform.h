@@ -25,9 +25,10 @@ GraphRef add_self_loops(const Graph& graph, base::ThreadPool& pool, int32_t edge
 // Appends one loop to each node that has none.
 GraphRef add_remaining_self_loops(const Graph& graph, base::ThreadPool& pool,
                                   int32_t edge_type = 0);
-// The same nodes without any edge.
+// The same nodes without any edge of any type.
 GraphRef remove_edges(const Graph& graph);
-// Every row of a dense or sparse node tensor divided by its sum (by nothing where the sum is 0).
+// Every row of a node tensor, dense f32 or sparse, divided by its sum; rows whose sum is 0 stay as
+// they are. On every node type that has the tensor; Error(kNotFound) when none has.
 GraphRef normalize_rows(const Graph& graph, std::string_view node_tensor, base::ThreadPool& pool);
 
 }  // namespace gnnmg::graph

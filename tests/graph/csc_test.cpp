@@ -208,6 +208,17 @@ TEST(CooOf, GivesBackTheCallersOrder) {
   }
 }
 
+TEST(CooOf, NarrowListsOnlyWhereIdsFit) {
+  ThreadPool pool(1);
+  const Csc wide = csc_of({{int64_t{1} << 33, 1}, {0, 0}}, (int64_t{1} << 33) + 1, 1, pool);
+  EXPECT_EQ(ids_of(coo_of(wide, pool).first), (Ids{int64_t{1} << 33, 1}));
+  EXPECT_EQ(error_of([&] { coo_of(wide, pool, DType::kI32); }).first, Status::kInvalidArgument);
+  const Csc narrow = csc_of({{1, 0}, {1, 0}}, 2, 2, pool);
+  EXPECT_EQ(coo_of(narrow, pool, DType::kI32).second.dtype(), DType::kI32);
+  EXPECT_EQ(ids_of(coo_of(narrow, pool, DType::kI32).second), (Ids{1, 0}));
+  EXPECT_EQ(error_of([&] { coo_of(narrow, pool, DType::kF32); }).first, Status::kInvalidArgument);
+}
+
 TEST(VisitIndices, GivesTheStoredType) {
   ThreadPool pool(1);
   const auto width = [](const Csc& csc) {

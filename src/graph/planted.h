@@ -1,0 +1,50 @@
+// What the generators with classes share: features around class centres and noisy labels, one
+// stream a node.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "base/philox.h"
+#include "base/tensor.h"
+#include "base/thread_pool.h"
+
+namespace gnnmg::graph {
+
+// Generators and the parts of each that have streams of their own. Numbers are part of what a seed
+// means and are never reused.
+enum class Generator : uint32_t {
+  kPlantedPartition = 1,
+  kLogNormal = 2,
+  kRmat = 3,
+  kErdosRenyi = 4
+};
+enum class Part : uint32_t {
+  kEdges = 1,
+  kClasses = 2,
+  kDegrees = 3,
+  kCentres = 4,
+  kFeatures = 5,
+  kLabels = 6,
+};
+base::Key generator_key(uint64_t seed, Generator generator, Part part);
+
+// f32 [num_classes, num_features], each from N(0, scale^2).
+base::Tensor make_centres(int32_t num_classes, int32_t num_features, double scale, base::Key key);
+
+// f32 [N, num_features]: the centre of the node's class plus N(0, noise^2). With `classes` empty
+// there are no centres and N is num_nodes.
+base::Tensor make_features(int64_t num_nodes, std::span<const int32_t> classes,
+                           const base::Tensor& centres, int32_t num_features, double noise,
+                           base::Key key, base::ThreadPool& pool);
+
+// i64 [N]: the class, replaced with probability `share` by one drawn uniformly from all classes, or
+// from all but the true one when `other`.
+base::Tensor make_labels(std::span<const int32_t> classes, int32_t num_classes, double share,
+                         bool other, base::Key key, base::ThreadPool& pool);
+
+// Error(kInvalidArgument) naming the field of a config: `value` not finite or outside [low, high].
+void check_field(const char* field, double value, double low, double high);
+void check_field(const char* field, int64_t value, int64_t low, int64_t high);
+
+}  // namespace gnnmg::graph
