@@ -3,6 +3,7 @@ option(GNNMG_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
 option(GNNMG_TORCH "Build the rooms above the torch line; OFF leaves the torch-free static libraries" ON)
 option(GNNMG_WERROR "Treat compiler warnings as errors" OFF)
 option(GNNMG_FUZZ "Build the libFuzzer targets; needs clang, and GNNMG_SANITIZE and GNNMG_TORCH as the preset fuzz sets them" OFF)
+option(GNNMG_BENCH "Build the programs of tests/bench; needs Google Benchmark (libbenchmark-dev)" OFF)
 option(GNNMG_COVERAGE "Count executed lines and branches for gcov" OFF)
 set(GNNMG_SANITIZE "" CACHE STRING "Sanitizers, as -fsanitize= takes them, e.g. address,undefined")
 
