@@ -27,6 +27,11 @@ HostQueue::Entry::~Entry() { entered = outer_; }
 
 HostQueue::~HostQueue() { run_deferred(); }
 
+bool HostQueue::has_calls() const noexcept {
+  std::lock_guard lock(mutex_);
+  return running_ > 0 || !calls_.empty();
+}
+
 bool HostQueue::entered_here() const noexcept { return entered == this; }
 
 bool HostQueue::inside_callback() noexcept { return callback_depth > 0; }
@@ -57,6 +62,7 @@ void HostQueue::run(std::unique_lock<std::mutex>& lock) {
     std::shared_ptr<Call> call = calls_.front();
     calls_.pop_front();
     call->taken = true;
+    ++running_;
     lock.unlock();
     std::exception_ptr error;
     try {
@@ -66,6 +72,7 @@ void HostQueue::run(std::unique_lock<std::mutex>& lock) {
       error = std::current_exception();
     }
     lock.lock();
+    --running_;
     call->error = error;
     call->done = true;
     changed_.notify_all();

@@ -49,6 +49,10 @@ class HostQueue {
   // host's free). Any thread.
   void defer(std::function<void()> work);
 
+  // True while a call waits for a host thread or runs on one: whoever is late may be waiting for
+  // the host. Any thread.
+  bool has_calls() const noexcept;
+
   // True on a thread whose innermost Entry is one of this queue: it may wait() here.
   bool entered_here() const noexcept;
 
@@ -62,10 +66,11 @@ class HostQueue {
   void run(std::unique_lock<std::mutex>& lock);
   void run_deferred();
 
-  std::mutex mutex_;  // guards all below; held while nobody's code runs
+  mutable std::mutex mutex_;  // guards all below; held while nobody's code runs
   std::condition_variable changed_;
   std::deque<std::shared_ptr<Call>> calls_;
   std::deque<std::function<void()>> deferred_;
+  int running_ = 0;  // calls that a host thread has taken
   uint64_t version_ = 0;
 };
 

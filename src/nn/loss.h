@@ -10,15 +10,10 @@
 #include <vector>
 
 #include "data/dataset.h"
+#include "nn/metrics.h"
 
 namespace gnnmg::nn {
 
-enum class Loss : int32_t {
-  kAuto = 0,
-  kCrossEntropy = 1,
-  kBinaryCrossEntropy = 2,
-  kMeanSquaredError = 3
-};
 Loss loss_for(data::Task task);
 
 // The labels of the seeds of a batch, from the data set's label tensor: i64 [n], or float [n,
@@ -33,17 +28,6 @@ struct LossSum {
 // Rows without a label have weight zero. `class_weights` may be undefined.
 LossSum loss_sum(Loss loss, const at::Tensor& logits, const at::Tensor& labels,
                  const at::Tensor& class_weights);
-
-struct Metrics {
-  int64_t count = 0;  // labelled rows (or targets)
-  int64_t correct = 0;
-  double loss = 0;
-  double accuracy = 0;
-  double f1_micro = 0, f1_macro = 0;
-  double roc_auc = 0;  // NaN where undefined
-  double average_precision = 0;
-  double rmse = 0, mae = 0;
-};
 
 // Adds rows up exactly: integers as integers, losses in f64. Scores are kept for ROC-AUC and
 // average precision of binary tasks.

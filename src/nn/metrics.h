@@ -1,0 +1,27 @@
+// Kinds of loss and the figures of an evaluation. Plain values, no torch: reports and logs are made
+// of them.
+#pragma once
+
+#include <cstdint>
+
+namespace gnnmg::nn {
+
+enum class Loss : int32_t {
+  kAuto = 0,
+  kCrossEntropy = 1,
+  kBinaryCrossEntropy = 2,
+  kMeanSquaredError = 3
+};
+
+struct Metrics {
+  int64_t count = 0;  // labelled rows (or targets)
+  int64_t correct = 0;
+  double loss = 0;
+  double accuracy = 0;
+  double f1_micro = 0, f1_macro = 0;
+  double roc_auc = 0;  // NaN where undefined
+  double average_precision = 0;
+  double rmse = 0, mae = 0;
+};
+
+}  // namespace gnnmg::nn
