@@ -116,12 +116,18 @@ std::vector<uint8_t> read_file(const std::string& path, int64_t limit) {
 }
 
 std::shared_ptr<MappedFile> MappedFile::open(const std::string& path) {
-  std::shared_ptr<MappedFile> mapped(new MappedFile(path));
+  auto* const file = new MappedFile(path);
+  std::shared_ptr<MappedFile> mapped(file, Deleter{file});
   if (mapped->file_.size() == 0) return mapped;
   void* data = mmap(nullptr, mapped->file_.size(), PROT_READ, MAP_PRIVATE, mapped->file_.fd(), 0);
   if (data == MAP_FAILED) fail_io(errno, path, "map into memory");
   mapped->data_ = static_cast<const uint8_t*>(data);
   return mapped;
+}
+
+const MappedFile* MappedFile::behind(const std::shared_ptr<void>& owner) noexcept {
+  const Deleter* deleter = std::get_deleter<Deleter>(owner);
+  return deleter ? deleter->file : nullptr;
 }
 
 MappedFile::~MappedFile() {

@@ -63,6 +63,8 @@ std::vector<uint8_t> read_file(const std::string& path, int64_t limit);
 class MappedFile {
  public:
   static std::shared_ptr<MappedFile> open(const std::string& path);
+  // The mapped file that `owner` shares in, if it is one: of a tensor that is a view of a file.
+  static const MappedFile* behind(const std::shared_ptr<void>& owner) noexcept;
   ~MappedFile();
   std::span<const uint8_t> bytes() const { return {data_, static_cast<size_t>(file_.size())}; }
   const std::string& path() const { return file_.path(); }
@@ -70,6 +72,11 @@ class MappedFile {
   void check_size() const;
 
  private:
+  // Known by its type to behind().
+  struct Deleter {
+    MappedFile* file;
+    void operator()(MappedFile* mapped) const { delete mapped; }
+  };
   explicit MappedFile(const std::string& path) : file_(path) {}
   File file_;
   const uint8_t* data_ = nullptr;

@@ -112,11 +112,11 @@ void HostQueue::defer(std::function<void()> work) {
 }
 
 void HostQueue::run_deferred() {
+  std::unique_lock lock(mutex_);
+  if (deferred_.empty()) return;  // an empty deque is no free thing to make
   std::deque<std::function<void()>> taken;
-  {
-    std::lock_guard lock(mutex_);
-    taken.swap(deferred_);
-  }
+  taken.swap(deferred_);
+  lock.unlock();
   for (std::function<void()>& work : taken) work();
 }
 

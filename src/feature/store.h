@@ -31,8 +31,9 @@ class FeatureStore {
   // The table itself where it lies in memory as one dense array, for kernels that read rows in
   // place; undefined otherwise.
   virtual base::Tensor dense() const = 0;
-  // Copies the rows of `ids` (each in [0, num_rows), checked by the caller's sampler) to out[i *
-  // row bytes]. Dense stores only.
+  // Copies row ids[i] to out + i * row bytes. Dense stores only: Error(kInvalidArgument) from a
+  // sparse one, as from gather_sparse of a dense one. Ids are in [0, num_rows), which the one who
+  // made them has checked. `pool` may be null. Any thread.
   virtual void gather(std::span<const int64_t> ids, uint8_t* out, base::ThreadPool* pool) const = 0;
   virtual void gather_sparse(std::span<const int64_t> ids, SparseRows& out,
                              base::ThreadPool* pool) const = 0;
@@ -42,7 +43,8 @@ class FeatureStore {
 // while mapped is Error(kIo), not a signal), or CSR.
 std::unique_ptr<FeatureStore> make_store(const graph::Column& column);
 
-// Row gather as a kernel: prefetched copies of rows of `row_bytes` bytes.
+// Row gather as a kernel: copies rows of `row_bytes` bytes, prefetched, around the caches when they
+// would not hold the result. `pool` may be null.
 void gather_rows(const uint8_t* table, int64_t row_bytes, std::span<const int64_t> ids,
                  uint8_t* out, base::ThreadPool* pool);
 

@@ -40,7 +40,7 @@ using BatchRef = std::shared_ptr<Batch>;
 struct LoaderConfig {
   PlanConfig plan;
   int32_t num_threads = 1;  // workers; 0: sample inside next()
-  int32_t prefetch = 2;     // mini-batches made ahead
+  int32_t prefetch = 2;     // mini-batches made ahead, at least one a worker
   bool gather = true;
   base::Purpose purpose = base::Purpose::kSample;
   uint64_t sample_seed = 0;  // seed of the draws; the plan's own seed orders the ids
@@ -50,21 +50,27 @@ class Loader {
  public:
   // `ids` are copied. `store` may be null (no features); sampler and store are shared and outlive
   // the loader through their references. `host` may be null when no sampler calls back into the
-  // host.
+  // host. Error(kRange) for an id that is no node, kInvalidArgument for a plan that EpochPlan
+  // refuses, features that have another number of rows than the graph has nodes, or negative
+  // numbers of threads.
   Loader(std::span<const int64_t> ids, std::shared_ptr<const sample::Sampler> sampler,
          std::shared_ptr<const feature::FeatureStore> store, const LoaderConfig& config,
          base::HostQueue* host);
-  ~Loader();  // cancels and joins
+  // Cancels and joins. Inside a callback of the host, for which a worker may be waiting, the
+  // joining is left to the host thread's next entry.
+  ~Loader();
 
-  // Starts an epoch at a step; what is still in flight of another one is dropped.
+  // Starts an epoch at a step; what is still in flight of another one is dropped, without waiting
+  // for it. One thread at a time, as next().
   void start_epoch(uint64_t epoch, int64_t first_step = 0);
+  // Of the epoch that was started last (before the first: of epoch 0); until the next start_epoch.
   const EpochPlan& plan() const;
   // The next mini-batch of this rank; null when the epoch has ended; nullopt when the deadline
   // passed. A failure of a worker is thrown here, in plan order, and again by every later call
   // until start_epoch. Waits through the host queue when the calling thread is a host thread, else
-  // plainly.
+  // plainly. Without workers the mini-batch is made here, whatever the deadline.
   std::optional<BatchRef> next(const base::Deadline& deadline);
-  // Any thread: workers end soon and next() throws Error(kCancelled).
+  // Any thread: workers end soon and next() throws Error(kCancelled), until start_epoch.
   void cancel() noexcept;
 
  private:

@@ -15,7 +15,8 @@ enum class Partition : int32_t {
   kGlobal = 0,              // one permutation for all ranks, every id exactly once
   kDistributedSampler = 1,  // PyTorch's DistributedSampler: padded to a multiple of the world size,
                             // strided over ranks
-  kContiguous = 2,          // DGL's: each rank permutes an equal contiguous slice of the ids
+  kContiguous = 2,          // DGL's: each rank permutes a contiguous slice of the ids of its own,
+                            // slices differing by at most one id
 };
 
 struct PlanConfig {
@@ -35,19 +36,22 @@ struct PlanConfig {
 // mini-batch s*W + r is rank r's s-th.
 class EpochPlan {
  public:
-  // `ids` must outlive the plan. Error(kInvalidArgument) for a batch size below 1, rank outside the
-  // world, and so on.
+  // Error(kInvalidArgument) for a batch size below 1, a rank outside the world, a batches_per_step
+  // below 0 or, with a comparison partition, other than the world size.
   EpochPlan(std::span<const int64_t> ids, const PlanConfig& config, uint64_t epoch);
   int64_t num_batches() const { return num_batches_; }
   int64_t num_steps() const { return num_steps_; }
   int64_t batches_per_step() const { return batches_per_step_; }
-  // The ids of mini-batch `number`; empty beyond the end.
+  // The ids of mini-batch `number`; empty outside 0 .. num_batches()-1.
   std::span<const int64_t> batch(int64_t number) const;
   // Seeds of all ranks in a step.
   int64_t step_seeds(int64_t step) const;
   // Mini-batches of this rank in a step, in plan order; at least one entry a step: -1 stands for an
   // empty one.
   std::vector<int64_t> own_batches(int64_t step) const;
+  // The same without a list: how many entries, and the i-th.
+  int64_t num_own(int64_t step) const;
+  int64_t own_batch(int64_t step, int64_t i) const;
   uint64_t epoch() const { return epoch_; }
   const PlanConfig& config() const { return config_; }
 
@@ -55,7 +59,8 @@ class EpochPlan {
   PlanConfig config_;
   uint64_t epoch_;
   std::vector<int64_t> order_;       // permuted ids; for the comparison partitions rank after rank
-  std::vector<int64_t> rank_begin_;  // comparison partitions: where a rank's ids begin in order_
+  std::vector<int64_t> rank_begin_;  // [slices + 1], where a slice begins in order_; one slice with
+                                     // the global partition
   int64_t num_batches_ = 0, num_steps_ = 0, batches_per_step_ = 1;
 };
 

@@ -1,0 +1,333 @@
+#include "loader/loader.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <thread>
+
+#include "base/error.h"
+#include "loader/batch_pool.h"
+
+namespace gnnmg::loader {
+
+using base::fail;
+using base::Status;
+
+namespace {
+
+// A mini-batch to be made: the `place`-th of this rank since the epoch was started.
+struct Item {
+  int64_t place = 0;
+  int64_t number = -1;
+  int64_t step = 0;
+  bool last_of_step = true;
+};
+
+// A place in the ring of mini-batches in flight.
+struct Slot {
+  bool done = false;
+  BatchRef batch;
+  std::exception_ptr error;
+};
+
+// One epoch in flight. Workers hold a reference while they work for it, so that the next one can be
+// started at once. The plan does not change; all else is guarded by the loader's mutex.
+struct Epoch {
+  Epoch(std::span<const int64_t> ids, const PlanConfig& config, uint64_t epoch, int64_t first_step,
+        int64_t window)
+      : plan(ids, config, epoch), step(first_step), ring(window) {
+    if (first_step < 0 || first_step > plan.num_steps())
+      fail(Status::kInvalidArgument, "first step is ", first_step, ", expected 0 to ",
+           plan.num_steps());
+  }
+
+  bool may_begin() const {
+    return step < plan.num_steps() && !failed && !cancel.cancelled() &&
+           begun - handed_out < static_cast<int64_t>(ring.size());
+  }
+  Item begin() {
+    const Item item{begun++, plan.own_batch(step, index), step, index + 1 == plan.num_own(step)};
+    index = item.last_of_step ? 0 : index + 1;
+    step += item.last_of_step;
+    return item;
+  }
+  bool ended() const { return step == plan.num_steps() && handed_out == begun; }
+  Slot& slot(int64_t place) { return ring[place % static_cast<int64_t>(ring.size())]; }
+
+  const EpochPlan plan;
+  const base::CancelToken cancel;
+  int64_t step, index = 0;  // what is begun next
+  int64_t begun = 0, handed_out = 0;
+  bool failed = false;  // nothing more is begun
+  std::exception_ptr thrown;
+  std::vector<Slot> ring;
+};
+
+double seconds_since(base::SteadyClock::time_point start) {
+  return std::chrono::duration<double>(base::SteadyClock::now() - start).count();
+}
+
+}  // namespace
+
+struct Loader::State {
+  State(std::span<const int64_t> all_ids, std::shared_ptr<const sample::Sampler> the_sampler,
+        std::shared_ptr<const feature::FeatureStore> the_store, const LoaderConfig& the_config,
+        base::HostQueue* the_host)
+      : ids(all_ids.begin(), all_ids.end()),
+        sampler(std::move(the_sampler)),
+        store(std::move(the_store)),
+        config(the_config),
+        host(the_host) {}
+
+  void check() const {
+    if (config.num_threads < 0)
+      fail(Status::kInvalidArgument, "num_threads is ", config.num_threads, ", expected 0 or more");
+    if (config.prefetch < 0)
+      fail(Status::kInvalidArgument, "prefetch is ", config.prefetch, ", expected 0 or more");
+    const int64_t num_nodes = sampler->num_nodes();
+    if (gathers() && store->num_rows() != num_nodes)
+      fail(Status::kInvalidArgument, "features have ", store->num_rows(), " rows, expected ",
+           num_nodes, ", the number of nodes");
+    for (size_t i = 0; i < ids.size(); ++i) {
+      if (ids[i] < 0 || ids[i] >= num_nodes)
+        fail(Status::kRange, "ids[", i, "] is ", ids[i], ", expected 0 to ", num_nodes - 1);
+    }
+  }
+
+  bool gathers() const { return config.gather && store != nullptr; }
+  int64_t window() const { return std::max({1, config.prefetch, config.num_threads}); }
+
+  std::shared_ptr<Epoch> new_epoch(uint64_t number, int64_t first_step) const {
+    return std::make_shared<Epoch>(ids, config.plan, number, first_step, window());
+  }
+
+  BatchRef make(const Epoch& from, const Item& item, sample::Workspace& workspace) const {
+    BatchRef batch = pool->take();
+    const std::span<const int64_t> seeds = from.plan.batch(item.number);
+    batch->epoch = from.plan.epoch();
+    batch->number = item.number;
+    batch->step = item.step;
+    batch->last_of_step = item.last_of_step;
+    batch->step_seeds = from.plan.step_seeds(item.step);
+    batch->seeds.assign(seeds.begin(), seeds.end());
+
+    const auto start = base::SteadyClock::now();
+    const sample::BatchKey key{config.sample_seed, config.purpose, batch->epoch,
+                               static_cast<uint64_t>(item.number)};
+    sampler->sample(seeds, key, workspace, batch->sample, from.cancel);
+    batch->sample_seconds = seconds_since(start);
+
+    batch->has_features = gathers();
+    batch->sparse = batch->has_features && store->sparse();
+    batch->gather_seconds = 0;
+    if (!batch->has_features) return batch;
+    from.cancel.check("gathering");
+    const auto gather_start = base::SteadyClock::now();
+    const std::span<const int64_t> nodes = batch->sample.node_ids.span();
+    batch->feature_dtype = store->dtype();
+    batch->feature_cols = store->num_cols();
+    if (batch->sparse) {
+      store->gather_sparse(nodes, batch->sparse_features, nullptr);
+    } else {
+      batch->features.resize_discard(batch->sample.num_nodes() * store->num_cols() *
+                                     base::dtype_size(store->dtype()));
+      store->gather(nodes, batch->features.data(), nullptr);
+    }
+    batch->gather_seconds = seconds_since(gather_start);
+    return batch;
+  }
+
+  // Makes the item's mini-batch and keeps it, or what went wrong.
+  Slot run(const Epoch& from, const Item& item, sample::Workspace& workspace) const noexcept {
+    Slot slot;
+    try {
+      slot.batch = make(from, item, workspace);
+    } catch (...) {
+      slot.error = std::current_exception();
+    }
+    slot.done = true;
+    return slot;
+  }
+
+  void work() {
+    sample::Workspace workspace;
+    std::unique_lock lock(mutex);
+    while (true) {
+      work_to_do.wait(lock, [&] { return stopping || epoch->may_begin(); });
+      if (stopping) return;
+      std::shared_ptr<Epoch> from = epoch;
+      const Item item = from->begin();
+      lock.unlock();
+      Slot slot = run(*from, item, workspace);
+      lock.lock();
+      from->failed |= slot.error != nullptr;
+      from->slot(item.place) = std::move(slot);
+      lock.unlock();
+      from.reset();
+      tell_consumers();
+      lock.lock();
+    }
+  }
+
+  void tell_consumers() noexcept {
+    batch_ready.notify_all();
+    if (host) host->notify();
+  }
+
+  // Whether next() has something to return or to throw. With the mutex held.
+  bool answer_ready() const {
+    return cancelled || epoch->thrown || epoch->ended() || epoch->slot(epoch->handed_out).done;
+  }
+
+  bool wait(const base::Deadline& deadline) {
+    if (host && host->entered_here()) {
+      return host->wait(
+          [this] {
+            std::lock_guard lock(mutex);
+            return answer_ready();
+          },
+          deadline);
+    }
+    std::unique_lock lock(mutex);
+    const auto ready = [this] { return answer_ready(); };
+    if (!deadline.never()) return batch_ready.wait_until(lock, deadline.at(), ready);
+    batch_ready.wait(lock, ready);
+    return true;
+  }
+
+  // With the mutex held.
+  void throw_if_spent() const {
+    if (cancelled) fail(Status::kCancelled, "the loader was cancelled");
+    if (!started)
+      fail(Status::kInvalidArgument, "the loader was asked before an epoch was started");
+    if (epoch->thrown) std::rethrow_exception(epoch->thrown);
+  }
+
+  void stop() noexcept {
+    {
+      std::lock_guard lock(mutex);
+      stopping = true;
+      epoch->cancel.cancel();
+    }
+    work_to_do.notify_all();
+    tell_consumers();
+    for (std::thread& worker : workers) worker.join();
+    workers.clear();
+  }
+
+  const std::vector<int64_t> ids;
+  const std::shared_ptr<const sample::Sampler> sampler;
+  const std::shared_ptr<const feature::FeatureStore> store;
+  const LoaderConfig config;
+  base::HostQueue* const host;
+  // The ring, what the caller holds, and one a worker.
+  const std::shared_ptr<BatchPool> pool = BatchPool::create(window() + config.num_threads + 2);
+
+  std::mutex mutex;  // guards what follows, to the empty line
+  std::condition_variable work_to_do;
+  std::condition_variable batch_ready;
+  std::shared_ptr<Epoch> epoch;
+  bool started = false;
+  bool cancelled = false;
+  bool stopping = false;
+
+  sample::Workspace workspace;  // of the caller of next(), without workers
+  std::vector<std::thread> workers;
+};
+
+Loader::Loader(std::span<const int64_t> ids, std::shared_ptr<const sample::Sampler> sampler,
+               std::shared_ptr<const feature::FeatureStore> store, const LoaderConfig& config,
+               base::HostQueue* host)
+    : state_(std::make_unique<State>(ids, std::move(sampler), std::move(store), config, host)) {
+  state_->check();
+  state_->epoch = state_->new_epoch(0, 0);
+  state_->epoch->cancel.cancel();  // nothing is made before start_epoch
+  try {
+    State* state = state_.get();
+    for (int i = 0; i < config.num_threads; ++i)
+      state->workers.emplace_back([state] { state->work(); });
+  } catch (...) {  // those there are do the work, or next() does
+  }
+}
+
+Loader::~Loader() {
+  if (!state_->host || !base::HostQueue::inside_callback() || state_->workers.empty()) {
+    state_->stop();
+    return;
+  }
+  cancel();
+  struct Leftover {
+    std::shared_ptr<State> state;
+    void operator()() const {
+      if (base::HostQueue::inside_callback())
+        state->host->defer(*this);
+      else
+        state->stop();
+    }
+  };
+  base::HostQueue* host = state_->host;
+  host->defer(Leftover{std::shared_ptr<State>(std::move(state_))});
+}
+
+void Loader::start_epoch(uint64_t epoch, int64_t first_step) {
+  std::shared_ptr<Epoch> fresh = state_->new_epoch(epoch, first_step);
+  {
+    std::lock_guard lock(state_->mutex);
+    state_->epoch->cancel.cancel();
+    state_->epoch.swap(fresh);
+    state_->started = true;
+    state_->cancelled = false;
+  }
+  state_->work_to_do.notify_all();
+  state_->tell_consumers();  // calls queued for the old epoch are given up
+}
+
+const EpochPlan& Loader::plan() const { return state_->epoch->plan; }
+
+std::optional<BatchRef> Loader::next(const base::Deadline& deadline) {
+  State& state = *state_;
+  if (!state.workers.empty()) {
+    {
+      std::lock_guard lock(state.mutex);
+      state.throw_if_spent();
+    }
+    if (!state.wait(deadline)) return std::nullopt;
+  }
+  std::unique_lock lock(state.mutex);
+  state.throw_if_spent();
+  Epoch& epoch = *state.epoch;
+  if (epoch.ended()) return BatchRef();
+  Slot slot;
+  if (state.workers.empty()) {
+    const Item item = epoch.begin();
+    lock.unlock();
+    slot = state.run(epoch, item, state.workspace);
+    lock.lock();
+    if (state.cancelled) state.throw_if_spent();
+  } else {
+    std::swap(slot, epoch.slot(epoch.handed_out));
+  }
+  ++epoch.handed_out;
+  if (slot.error) {
+    epoch.failed = true;
+    epoch.thrown = slot.error;
+    std::rethrow_exception(slot.error);
+  }
+  lock.unlock();
+  state.work_to_do.notify_one();
+  return std::move(slot.batch);
+}
+
+void Loader::cancel() noexcept {
+  {
+    std::lock_guard lock(state_->mutex);
+    state_->cancelled = true;
+    state_->epoch->cancel.cancel();
+  }
+  state_->tell_consumers();
+}
+
+}  // namespace gnnmg::loader

@@ -1,0 +1,135 @@
+#include "loader/plan.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/philox.h"
+
+namespace gnnmg::loader {
+
+using base::fail;
+using base::Status;
+
+namespace {
+
+void check(const PlanConfig& config) {
+  if (config.batch_size < 1)
+    fail(Status::kInvalidArgument, "batch_size is ", config.batch_size, ", expected 1 or more");
+  if (config.world_size < 1)
+    fail(Status::kInvalidArgument, "world_size is ", config.world_size, ", expected 1 or more");
+  if (config.rank < 0 || config.rank >= config.world_size)
+    fail(Status::kInvalidArgument, "rank is ", config.rank, ", expected 0 to ",
+         config.world_size - 1);
+  if (config.batches_per_step < 0)
+    fail(Status::kInvalidArgument, "batches_per_step is ", config.batches_per_step,
+         ", expected 1 or more, or 0 for the world size");
+  if (config.partition != Partition::kGlobal &&
+      config.partition != Partition::kDistributedSampler &&
+      config.partition != Partition::kContiguous)
+    fail(Status::kInvalidArgument, "partition is ", static_cast<int32_t>(config.partition),
+         ", expected 0 to 2");
+  if (config.partition != Partition::kGlobal && config.batches_per_step != 0 &&
+      config.batches_per_step != config.world_size)
+    fail(Status::kInvalidArgument, "batches_per_step is ", config.batches_per_step, ", expected ",
+         config.world_size, ", the world size, as the partition gives each rank one a step");
+}
+
+// Fisher and Yates' shuffle with the words of stream `id` of the epoch's permutation key: for i
+// from the last position down to 1, swaps i with a position drawn from 0 .. i.
+void shuffle(std::span<int64_t> ids, const PlanConfig& config, uint64_t epoch, uint64_t id) {
+  base::Stream stream(base::stream_key(config.seed, base::Purpose::kPermutation, epoch), id);
+  for (size_t i = ids.size(); i > 1; --i) std::swap(ids[i - 1], ids[stream.below(i)]);
+}
+
+int64_t divide_up(int64_t a, int64_t b) { return a / b + (a % b != 0); }
+
+}  // namespace
+
+EpochPlan::EpochPlan(std::span<const int64_t> ids, const PlanConfig& config, uint64_t epoch)
+    : config_(config), epoch_(epoch) {
+  check(config);
+  const int64_t count = static_cast<int64_t>(ids.size());
+  const int64_t world = config.world_size;
+  batches_per_step_ = config.batches_per_step > 0 ? config.batches_per_step : world;
+  order_.assign(ids.begin(), ids.end());
+  const bool global = config.partition == Partition::kGlobal;
+
+  if (config.shuffle && config.partition != Partition::kContiguous)
+    shuffle(order_, config, epoch, 0);
+  rank_begin_ = {0};
+  if (global) {
+    rank_begin_.push_back(count);
+  } else if (config.partition == Partition::kDistributedSampler) {
+    // Padded by starting over, then dealt out like cards.
+    const int64_t share = divide_up(count, world);
+    std::vector<int64_t> dealt;
+    dealt.reserve(share * world);
+    for (int64_t rank = 0; rank < world; ++rank) {
+      for (int64_t i = 0; i < share; ++i) dealt.push_back(order_[(i * world + rank) % count]);
+      rank_begin_.push_back(static_cast<int64_t>(dealt.size()));
+    }
+    order_ = std::move(dealt);
+  } else {
+    for (int64_t rank = 0; rank < world; ++rank) {
+      const int64_t begin = rank_begin_.back();
+      const int64_t end = begin + count / world + (rank < count % world);
+      rank_begin_.push_back(end);
+      if (config.shuffle)
+        shuffle({order_.data() + begin, static_cast<size_t>(end - begin)}, config, epoch, rank);
+    }
+  }
+
+  int64_t longest = 0;  // mini-batches of the slice that has most
+  for (size_t i = 0; i + 1 < rank_begin_.size(); ++i) {
+    const int64_t size = rank_begin_[i + 1] - rank_begin_[i];
+    longest = std::max(
+        longest, config.drop_last ? size / config.batch_size : divide_up(size, config.batch_size));
+  }
+  num_batches_ = global ? longest : longest * world;
+  num_steps_ = divide_up(num_batches_, batches_per_step_);
+}
+
+std::span<const int64_t> EpochPlan::batch(int64_t number) const {
+  if (number < 0 || number >= num_batches_) return {};
+  const int64_t slices = static_cast<int64_t>(rank_begin_.size()) - 1;
+  const int64_t begin = rank_begin_[number % slices];
+  const int64_t size = rank_begin_[number % slices + 1] - begin;
+  // Neither product overflows: a slice of `size` ids has number / slices whole mini-batches, or
+  // this one is empty.
+  const int64_t index = number / slices;
+  if (index > size / config_.batch_size) return {};
+  const int64_t first = index * config_.batch_size;
+  const int64_t length = std::min(config_.batch_size, size - first);
+  if (config_.drop_last && length < config_.batch_size) return {};
+  return {order_.data() + begin + first, static_cast<size_t>(length)};
+}
+
+int64_t EpochPlan::step_seeds(int64_t step) const {
+  if (step < 0 || step >= num_steps_) return 0;
+  const int64_t first = step * batches_per_step_;
+  const int64_t last = std::min(num_batches_ - first, batches_per_step_) + first;
+  int64_t seeds = 0;
+  for (int64_t number = first; number < last; ++number)
+    seeds += static_cast<int64_t>(batch(number).size());
+  return seeds;
+}
+
+int64_t EpochPlan::num_own(int64_t step) const {
+  if (step < 0 || step >= num_steps_) return 0;
+  const int64_t in_step = std::min(num_batches_ - step * batches_per_step_, batches_per_step_);
+  return std::max<int64_t>(1, divide_up(in_step - config_.rank, config_.world_size));
+}
+
+int64_t EpochPlan::own_batch(int64_t step, int64_t i) const {
+  const int64_t within = config_.rank + i * config_.world_size;
+  const int64_t number = step * batches_per_step_ + within;
+  return within < batches_per_step_ && !batch(number).empty() ? number : -1;
+}
+
+std::vector<int64_t> EpochPlan::own_batches(int64_t step) const {
+  std::vector<int64_t> batches;
+  for (int64_t i = 0; i < num_own(step); ++i) batches.push_back(own_batch(step, i));
+  return batches;
+}
+
+}  // namespace gnnmg::loader

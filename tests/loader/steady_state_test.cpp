@@ -1,0 +1,96 @@
+// After a few mini-batches nothing below the loader allocates any more. A program of its own,
+// because it counts the allocations of the whole process.
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "loader/loader.h"
+#include "sample/reference.h"
+#include "support/alloc_faults.h"
+
+namespace gnnmg {
+namespace {
+
+constexpr int64_t kNodes = 3000;
+
+graph::Column features(bool sparse) {
+  if (!sparse) return base::Tensor::zeros(base::DType::kF32, {kNodes, 20});
+  std::vector<int64_t> indptr(kNodes + 1);
+  std::iota(indptr.begin(), indptr.end(), 0);
+  return base::CsrMatrix{kNodes, 100, base::Tensor::copy_of<int64_t>(indptr),
+                         base::Tensor::zeros(base::DType::kI32, {kNodes}),
+                         base::Tensor::zeros(base::DType::kF32, {kNodes})};
+}
+
+// Runs the same epoch until one passes without an allocation. Which thread and which of the pooled
+// mini-batches serve which number is a matter of timing, so it takes some epochs until each has
+// grown to the largest; what allocates for each mini-batch never gets there.
+void expect_no_allocation(const std::shared_ptr<const sample::Sampler>& sampler, bool sparse,
+                          int32_t num_threads) {
+  std::vector<int64_t> ids(2000);
+  std::iota(ids.begin(), ids.end(), 0);
+  loader::LoaderConfig config;
+  config.plan.batch_size = 50;
+  config.num_threads = num_threads;
+  base::HostQueue host;
+  const base::HostQueue::Entry entry(host);
+  loader::Loader loader(ids, sampler, feature::make_store(features(sparse)), config, &host);
+  int64_t allocations = 1;
+  for (int epoch = 0; epoch < 200 && allocations > 0; ++epoch) {
+    loader.start_epoch(0);
+    while (loader.next({}).value()->number < 5) continue;
+    const test::AllocationFaults counter;
+    int batches = 0;
+    while (loader.next({}).value()) ++batches;
+    allocations = counter.count();
+    EXPECT_EQ(batches, 34);
+  }
+  EXPECT_EQ(allocations, 0);
+}
+
+TEST(SteadyState, BuiltInSamplersAllocateNothing) {
+  const graph::GraphRef graph = test::skewed_graph(kNodes, 20000, 1);
+  for (int bits = 0; bits < 4; ++bits) {
+    for (const int32_t threads : {0, 1, 2}) {
+      sample::NeighborConfig config;
+      config.fanouts = {50, 4};
+      config.expansion = bits & 1 ? sample::Expansion::kEveryLayer : sample::Expansion::kOnce;
+      config.edge_ids = config.transpose = true;
+      SCOPED_TRACE(std::to_string(bits) + " " + std::to_string(threads));
+      expect_no_allocation(sample::make_neighbor_sampler(graph, config), bits & 2, threads);
+    }
+  }
+}
+
+TEST(SteadyState, CustomSamplersAllocateNothingOfTheirOwn) {
+  const graph::GraphRef graph = test::skewed_graph(kNodes, 20000, 1);
+  const std::shared_ptr<const sample::Sampler> sampler = sample::make_custom_sampler(
+      graph, 2, true, true, [&](const sample::LayerRequest& request, sample::EdgeSink& sink) {
+        sink.add(request.targets, request.targets, request.targets);
+      });
+  expect_no_allocation(sampler, false, 1);
+}
+
+// An allocation that fails, whichever it is, is an error and nothing worse.
+TEST(SteadyState, FailingAllocationsAreErrors) {
+  const graph::GraphRef graph = test::skewed_graph(300, 200, 1);
+  const graph::Column column = base::Tensor::zeros(base::DType::kF32, {300, 4});
+  std::vector<int64_t> ids(60);
+  std::iota(ids.begin(), ids.end(), 0);
+  const auto body = [&] {
+    sample::NeighborConfig sampling;
+    sampling.fanouts = {3, 2};
+    sampling.edge_ids = sampling.transpose = true;
+    loader::LoaderConfig config;
+    config.plan.batch_size = 20;
+    config.num_threads = 0;
+    loader::Loader loader(ids, sample::make_neighbor_sampler(graph, sampling),
+                          feature::make_store(column), config, nullptr);
+    loader.start_epoch(0);
+    while (loader.next({}).value()) continue;
+  };
+  EXPECT_GT(test::fail_each_allocation(body), 20);
+}
+
+}  // namespace
+}  // namespace gnnmg
