@@ -1,0 +1,15 @@
+#!/usr/bin/env bash
+# What the loader reads of the library: its name, that every symbol is bound at once, that it stays loaded, and that it
+# does not ask for a library of which LibTorch holds a copy of its own.
+#   dynamic.sh <library> <soname>
+set -euo pipefail
+dynamic=$(readelf -dW "$1")
+bad=0
+expect() { grep -qE "$1" <<<"$dynamic" || { echo "missing: $2" && bad=1; }; }
+expect "SONAME.*\[$2\]" "soname $2"
+expect 'FLAGS_1.*\bNOW\b' "-z now"
+expect 'FLAGS_1.*\bNODELETE\b' "-z nodelete"
+expect 'NEEDED.*\[libtorch_cpu\.so\]' "libtorch_cpu.so"
+! grep -E 'NEEDED.*\[(libgloo|libtorch_cuda|libc10_cuda|libcuda|libgtest)' <<<"$dynamic" || bad=1
+! grep TEXTREL <<<"$dynamic" || bad=1
+((bad == 0)) && echo "$2 is as it should be"

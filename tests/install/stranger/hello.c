@@ -1,0 +1,15 @@
+/* The least that shows that header and library fit: makes a context and frees it. */
+#include <gnnmg.h>
+#include <stdio.h>
+
+int main(void) {
+  gnnmg_context* context = NULL;
+  const gnnmg_status status = gnnmg_context_create(GNNMG_VERSION, NULL, &context);
+  if (status != GNNMG_OK) {
+    printf("%s: %s\n", gnnmg_status_name(status), gnnmg_last_error());
+    return 1;
+  }
+  gnnmg_context_free(context);
+  printf("hello from libgnnmg %d\n", (int)gnnmg_version());
+  return gnnmg_version() != GNNMG_VERSION;
+}

@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# Sets up what is missing, builds, and runs every test: all of them as users build the library, again under the sanitizers,
+# and the fuzz targets for 30 s each. The presets are built one after another; their tests then run as one list, so that
+# the last lines printed are about all of them.
+#   tests/run.sh [<preset>...]     release asan tsan fuzz, unless some are named
+# CI=true: a test that has to be skipped fails, and so does a compiler warning.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+presets=("$@")
+((${#presets[@]})) || presets=(release asan tsan fuzz)
+jobs=$(nproc)
+kilobytes=$(awk '/^MemAvailable/ { print $2 }' /proc/meminfo)
+((jobs * 2000000 <= kilobytes)) || jobs=$((kilobytes / 2000000 + 1)) # a file with torch's headers takes 1.5 GB
+
+# part <title> <command...>: runs it and says how long it took.
+part() {
+  local title=$1 begin=$SECONDS
+  shift
+  printf '\n== %s\n' "$title"
+  "$@"
+  printf '== %s: %d s\n' "$title" $((SECONDS - begin))
+}
+
+build() {
+  local werror=OFF
+  [[ ${CI:-} != true ]] || werror=ON
+  cmake --preset "$1" -DGNNMG_WERROR=$werror >"build/$1.log" 2>&1 || { cat "build/$1.log" && return 1; }
+  cmake --build --preset "$1" -j "$jobs"
+}
+
+part "set-up" src/cmake/setup.sh --full --tests
+mkdir -p build
+for preset in "${presets[@]}"; do part "build of preset $preset" build "$preset"; done
+
+# One list of tests out of all the build folders.
+mkdir -p build/all
+printf 'subdirs("%s")\n' "${presets[@]/#/$PWD/build/}" >build/all/CTestTestfile.cmake
+printf '\n== tests of: %s\n' "${presets[*]}"
+exec ctest --test-dir build/all -j "$jobs" --output-on-failure --no-tests=error
