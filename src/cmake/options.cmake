@@ -28,6 +28,9 @@ endif()
 
 find_package(Threads REQUIRED)
 find_package(ZLIB REQUIRED)
+if(GNNMG_TORCH)
+  find_package(LibTorch 2.11...<2.12 REQUIRED)
+endif()
 
 add_library(gnnmg_flags INTERFACE)
 target_compile_features(gnnmg_flags INTERFACE cxx_std_20 c_std_99)
