@@ -15,7 +15,7 @@ extern "C" {
 #endif
 
 /**
- * @mainpage libgnnmg
+ * @page header The header as a manual
  *
  * A program opens a data set, says how neighbourhoods are sampled, describes a model, and trains:
  *

@@ -19,6 +19,7 @@ comm/gloo  3 torch
 dist       4
 loader     5
 nn         6 torch
+nn/kernels 6
 train      7 torch
 capi       8 torch
 server     6

@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# What takes too long for every change: coverage of the torch-free rooms, the same tests under valgrind, fuzzing for hours,
+# and every test again and again to find those that fail once in a while. Each part may be named alone.
+#   tests/nightly.sh [coverage] [valgrind] [fuzz] [repeat]
+# GNNMG_FUZZ_SECONDS is for each target (default 3600), GNNMG_REPEAT the number of rounds (default 50).
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+parts=("$@")
+((${#parts[@]})) || parts=(coverage valgrind fuzz repeat)
+jobs=$(nproc)
+
+build() { # <preset> [<cmake argument>...]
+  local preset=$1
+  shift
+  cmake --preset "$preset" "$@" >/dev/null
+  cmake --build --preset "$preset" -j "$jobs"
+}
+
+# Lines and branches that the tests reach, room by room. Branches that only a failing allocation takes do not count.
+coverage() {
+  build coverage
+  find build/coverage -name '*.gcda' -delete
+  ctest --preset coverage -j "$jobs" --quiet
+  mkdir -p build/coverage/report
+  local room
+  {
+    printf '%-10s %8s %8s %10s\n' room lines branches functions
+    for room in src/*/; do
+      room=$(basename "$room")
+      [[ -d build/coverage/src/$room ]] || continue
+      gcovr --root . --object-directory build/coverage --filter "src/$room/" --exclude-throw-branches \
+        --exclude-unreachable-branches --json-summary - 2>/dev/null |
+        python3 -c '
+import json, sys
+s = json.load(sys.stdin)
+percent = lambda what: "-" if not s[what + "_total"] else "%.1f" % (100 * s[what + "_covered"] / s[what + "_total"])
+print("%-10s %8s %8s %10s" % (sys.argv[1], percent("line"), percent("branch"), percent("function")))' "$room"
+    done
+  } | tee build/coverage/report/rooms.txt
+  gcovr --root . --object-directory build/coverage --filter src/ --exclude-throw-branches \
+    --exclude-unreachable-branches --html-details build/coverage/report/index.html 2>/dev/null
+  echo "line by line: build/coverage/report/index.html"
+}
+
+# Reads of memory that nobody wrote, and leaks, where no sanitizer looks: the plain build.
+valgrind() {
+  build dev -B build/valgrind -DGNNMG_TORCH=OFF -DGNNMG_TIMEOUT_FACTOR=30 -DCMAKE_CXX_FLAGS_RELWITHDEBINFO="-O1 -g"
+  ctest --test-dir build/valgrind -j "$jobs" -L 'unit|fault' -T memcheck --no-tests=error \
+    --overwrite MemoryCheckCommandOptions="--error-exitcode=1 --leak-check=full --errors-for-leak-kinds=definite"
+}
+
+fuzz() {
+  build fuzz
+  GNNMG_FUZZ_SECONDS=${GNNMG_FUZZ_SECONDS:-3600} ctest --preset fuzz -j "$jobs"
+}
+
+# A test that fails once in 200 runs is a bug, of the code or of the test.
+repeat() {
+  build release
+  ctest --preset release -j "$jobs" -LE 'structure|install|docs|abi' --repeat "until-fail:${GNNMG_REPEAT:-50}"
+}
+
+src/cmake/setup.sh --full --tests --nightly
+failed=()
+for part in "${parts[@]}"; do
+  case $part in
+    coverage | valgrind | fuzz | repeat) ;;
+    *) echo "nightly.sh: no part is called \"$part\"" >&2 && exit 2 ;;
+  esac
+  printf '\n== %s\n' "$part"
+  (set -e; "$part") || failed+=("$part")
+done
+((${#failed[@]} == 0)) || { echo "failed: ${failed[*]}" && exit 1; }
+echo "all parts passed"
