@@ -10,6 +10,7 @@ using base::fail;
 using base::Status;
 
 struct Npz::State {
+  explicit State(ZipReader opened) : archive(std::move(opened)) {}
   ZipReader archive;
 };
 

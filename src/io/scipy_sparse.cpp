@@ -16,7 +16,7 @@ using base::Tensor;
 
 // Rows that no entry proves: a matrix of coordinates says its height by one number alone, which
 // must not be able to ask for any amount of memory.
-constexpr int64_t kFreeRows = int64_t{16} << 20;
+constexpr int64_t kFreeRows = int64_t{1} << 20;
 constexpr int64_t kFreeRowsPerEntry = 16;
 
 Tensor vector_of(const Npz& npz, const std::string& key) {

@@ -1,0 +1,75 @@
+// Makes .npy and zip files byte by byte, right ones and wrong ones.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gnnmg::test {
+
+// The raw bytes of values, lowest byte first.
+template <typename T>
+std::string raw(const std::vector<T>& values) {
+  std::string out(values.size() * sizeof(T), '\0');
+  for (size_t i = 0; i < values.size(); ++i) {
+    const T value = values[i];
+    __builtin_memcpy(out.data() + i * sizeof(T), &value, sizeof(T));
+  }
+  return out;
+}
+// The same with the bytes of each value turned round.
+template <typename T>
+std::string raw_big(const std::vector<T>& values) {
+  std::string out = raw(values);
+  for (size_t at = 0; at < out.size(); at += sizeof(T))
+    std::reverse(out.begin() + static_cast<ptrdiff_t>(at),
+                 out.begin() + static_cast<ptrdiff_t>(at + sizeof(T)));
+  return out;
+}
+
+// A .npy file with this dict as its header, padded as NumPy does.
+std::string npy_with(std::string_view dict, std::string_view data, int version = 1);
+// npy("<f4", "(2, 3)", data).
+std::string npy(std::string_view descr, std::string_view shape, std::string_view data,
+                bool fortran = false, int version = 1);
+
+std::string deflated(std::string_view bytes);  // as zip archives hold it
+std::string gzipped(std::string_view bytes);   // one member
+
+// One entry of a test archive. What is set beside name and content replaces what would be right.
+struct TestEntry {
+  std::string name;
+  std::string content;
+  bool deflate = false;
+  bool descriptor = false;               // sizes and CRC behind the data, zeros in the local header
+  std::optional<std::string> payload{};  // the bytes in the archive
+  std::optional<std::string> local_name{};
+  std::optional<uint16_t> flags{}, local_flags{}, method{}, local_method{};
+  std::optional<uint32_t> crc{}, size{}, compressed_size{}, header_offset{};
+  std::optional<uint32_t> local_size{}, local_crc{};
+  std::string local_extra{}, directory_extra{}, comment{};
+};
+
+struct TestArchive {
+  std::vector<TestEntry> entries;
+  std::string comment;
+  std::string before_directory;  // bytes that belong to nothing
+  std::string after_directory;
+  bool zip64 = false;      // with the 64-bit end record and its locator
+  bool saturated = false;  // and nothing but "see there" in the old one
+  std::optional<uint16_t> count, disk;
+  std::optional<uint32_t> directory_offset, directory_size;
+  std::optional<uint64_t> count64, offset64, size64, locator_offset;
+  std::optional<uint32_t> disks;
+
+  std::string build() const;
+};
+
+// A zip64 extra field of these values.
+std::string zip64_extra(const std::vector<uint64_t>& values);
+
+}  // namespace gnnmg::test
