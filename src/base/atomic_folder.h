@@ -1,0 +1,25 @@
+// A folder of files that appears under its name whole or not at all.
+#pragma once
+
+#include <string>
+
+namespace gnnmg::base {
+
+// Files are written into `temporary()`, a hidden folder beside the target; commit() syncs it,
+// renames it to the target and syncs the parent. Without a commit the temporary folder and the
+// files in it are removed. The files must be synced by whoever writes them (AtomicFile does) and
+// lie flat. kInvalidArgument when `path` exists; kIo with errno and path on any failure.
+class AtomicFolder {
+ public:
+  explicit AtomicFolder(const std::string& path);
+  ~AtomicFolder();
+  AtomicFolder(const AtomicFolder&) = delete;
+  AtomicFolder& operator=(const AtomicFolder&) = delete;
+  const std::string& temporary() const { return temporary_; }
+  void commit();
+
+ private:
+  std::string path_, parent_, temporary_;
+};
+
+}  // namespace gnnmg::base
