@@ -83,6 +83,16 @@ struct SparseOptions {
   bool round_values = false;
   bool sum_duplicates = false;
 };
+// An array and what errors call it.
+struct NamedArray {
+  base::Tensor tensor;
+  std::string name;
+};
+// A CSR matrix from its three arrays, checked and converted as above. Shares what needs no
+// conversion; `sum_duplicates` works in the arrays' own memory.
+base::CsrMatrix csr_from_arrays(const NamedArray& indptr, const NamedArray& indices,
+                                const NamedArray& values, int64_t num_rows, int64_t num_cols,
+                                const SparseOptions& options = {});
 base::CsrMatrix read_scipy_sparse(const Npz& npz, std::string_view prefix,
                                   const SparseOptions& options = {});
 

@@ -19,21 +19,24 @@ using base::Tensor;
 constexpr int64_t kFreeRows = int64_t{1} << 20;
 constexpr int64_t kFreeRowsPerEntry = 16;
 
-Tensor vector_of(const Npz& npz, const std::string& key) {
-  Tensor tensor = npz.get(key);
-  if (tensor.shape().num_dims != 1)
-    fail(Status::kFormat, npz.name(), ", array \"", key, "\": has shape ",
-         tensor.shape().to_string(), ", expected one dimension");
-  return tensor;
+NamedArray array_of(const Npz& npz, const std::string& key) {
+  return {npz.get(key), base::text(npz.name(), ", array \"", key, "\"")};
+}
+
+void expect_vector(const NamedArray& array) {
+  if (array.tensor.shape().num_dims != 1)
+    fail(Status::kFormat, array.name, ": has shape ", array.tensor.shape().to_string(),
+         ", expected one dimension");
 }
 
 // An index array as int64.
-Tensor index_vector(const Npz& npz, const std::string& key) {
-  Tensor tensor = vector_of(npz, key);
+Tensor index_vector(const NamedArray& array) {
+  expect_vector(array);
+  const Tensor& tensor = array.tensor;
   if (tensor.dtype() == DType::kI64) return tensor;
   if (tensor.dtype() != DType::kI32 && tensor.dtype() != DType::kU8)
-    fail(Status::kFormat, npz.name(), ", array \"", key, "\": has type ",
-         base::dtype_name(tensor.dtype()), ", expected integers");
+    fail(Status::kFormat, array.name, ": has type ", base::dtype_name(tensor.dtype()),
+         ", expected integers");
   Tensor wide = Tensor::empty(DType::kI64, tensor.shape());
   if (tensor.dtype() == DType::kI32)
     std::copy_n(tensor.as<int32_t>().begin(), tensor.rows(), wide.as<int64_t>().begin());
@@ -43,19 +46,19 @@ Tensor index_vector(const Npz& npz, const std::string& key) {
 }
 
 // Ids in [0, limit) as int32; int32 input is checked in place.
-Tensor ids(const Npz& npz, const std::string& key, int64_t limit) {
-  Tensor tensor = vector_of(npz, key);
+Tensor ids(const NamedArray& array, int64_t limit) {
+  expect_vector(array);
   const auto check = [&](auto values) {
     for (size_t i = 0; i < values.size(); ++i)
       if (values[i] < 0 || values[i] >= limit)
-        fail(Status::kFormat, npz.name(), ", array \"", key, "\": element ", i, " is ", values[i],
-             ", expected 0 to ", limit - 1);
+        fail(Status::kFormat, array.name, ": element ", i, " is ", values[i], ", expected 0 to ",
+             limit - 1);
   };
-  if (tensor.dtype() == DType::kI32) {
-    check(tensor.as<int32_t>());
-    return tensor;
+  if (array.tensor.dtype() == DType::kI32) {
+    check(array.tensor.as<int32_t>());
+    return array.tensor;
   }
-  tensor = index_vector(npz, key);
+  const Tensor tensor = index_vector(array);
   const std::span<int64_t> wide = tensor.as<int64_t>();
   check(wide);
   Tensor narrow = Tensor::empty(DType::kI32, tensor.shape());
@@ -65,7 +68,7 @@ Tensor ids(const Npz& npz, const std::string& key, int64_t limit) {
 }
 
 template <typename T>
-float to_float(T value, bool round, const Npz& npz, const std::string& key, int64_t i) {
+float to_float(T value, bool round, const std::string& name, int64_t i) {
   const auto narrow = static_cast<float>(value);
   if constexpr (std::is_floating_point_v<T>) {
     if (std::isnan(value) || narrow == value) return narrow;
@@ -74,17 +77,18 @@ float to_float(T value, bool round, const Npz& npz, const std::string& key, int6
     // 2^63 as a float would not fit back.
     if (round || (narrow < 9.2e18f && static_cast<T>(narrow) == value)) return narrow;
   }
-  fail(Status::kRange, npz.name(), ", array \"", key, "\": element ", i, " is ", value,
-       ", which is no 32-bit float", round ? "" : "; ask for rounding to accept it");
+  fail(Status::kRange, name, ": element ", i, " is ", value, ", which is no 32-bit float",
+       round ? "" : "; ask for rounding to accept it");
 }
 
-Tensor float_values(const Npz& npz, const std::string& key, bool round) {
-  Tensor tensor = vector_of(npz, key);
+Tensor float_values(const NamedArray& array, bool round) {
+  expect_vector(array);
+  const Tensor& tensor = array.tensor;
   if (tensor.dtype() == DType::kF32) return tensor;
   Tensor out = Tensor::empty(DType::kF32, tensor.shape());
   const std::span<float> to = out.as<float>();
   const auto convert = [&](auto from) {
-    for (size_t i = 0; i < from.size(); ++i) to[i] = to_float(from[i], round, npz, key, i);
+    for (size_t i = 0; i < from.size(); ++i) to[i] = to_float(from[i], round, array.name, i);
   };
   switch (tensor.dtype()) {
     case DType::kF64:
@@ -111,11 +115,9 @@ Tensor float_values(const Npz& npz, const std::string& key, bool round) {
 }
 
 // Checks a pointer array for `count` rows (or columns) over `nnz` entries.
-void check_pointers(std::span<const int64_t> pointers, int64_t count, int64_t nnz, const Npz& npz,
-                    const std::string& key) {
-  const auto refuse = [&](const auto&... what) {
-    fail(Status::kFormat, npz.name(), ", array \"", key, "\": ", what...);
-  };
+void check_pointers(std::span<const int64_t> pointers, int64_t count, int64_t nnz,
+                    const std::string& name) {
+  const auto refuse = [&](const auto&... what) { fail(Status::kFormat, name, ": ", what...); };
   if (static_cast<int64_t>(pointers.size()) != count + 1)
     refuse("has ", pointers.size(), " elements, expected ", count + 1, " by the shape");
   if (pointers.front() != 0) refuse("begins with ", pointers.front(), ", expected 0");
@@ -124,6 +126,13 @@ void check_pointers(std::span<const int64_t> pointers, int64_t count, int64_t nn
       refuse("falls from ", pointers[i - 1], " to ", pointers[i], " at element ", i);
   if (pointers.back() != nnz)
     refuse("ends with ", pointers.back(), ", expected the number of entries, ", nnz);
+}
+
+void check_count(const Tensor& tensor, const std::string& name, int64_t nnz,
+                 const std::string& values_name) {
+  if (tensor.rows() != nnz)
+    fail(Status::kFormat, name, ": has ", tensor.rows(), " elements, expected ", nnz, " as ",
+         values_name, " has");
 }
 
 // Entries (row, column, value) in the given order become rows; `column_of(i)` is entry i's column.
@@ -181,47 +190,58 @@ void add_up_duplicates(base::CsrMatrix& matrix) {
 
 }  // namespace
 
+base::CsrMatrix csr_from_arrays(const NamedArray& indptr, const NamedArray& indices,
+                                const NamedArray& values, int64_t num_rows, int64_t num_cols,
+                                const SparseOptions& options) {
+  constexpr int64_t kMaxSize = std::numeric_limits<int32_t>::max();
+  if (num_rows < 0 || num_cols < 0 || num_rows > kMaxSize || num_cols > kMaxSize)
+    fail(Status::kFormat, indptr.name, ": belongs to a matrix of ", num_rows, " x ", num_cols,
+         ", expected sizes from 0 to ", kMaxSize);
+  base::CsrMatrix matrix{num_rows, num_cols, index_vector(indptr), ids(indices, num_cols),
+                         float_values(values, options.round_values)};
+  check_count(matrix.indices, indices.name, matrix.values.rows(), values.name);
+  check_pointers(matrix.indptr.as<int64_t>(), num_rows, matrix.values.rows(), indptr.name);
+  if (options.sum_duplicates) add_up_duplicates(matrix);
+  return matrix;
+}
+
 base::CsrMatrix read_scipy_sparse(const Npz& npz, std::string_view prefix,
                                   const SparseOptions& options) {
   const auto key = [prefix](std::string_view name) { return base::text(prefix, name); };
+  const auto array = [&](std::string_view name) { return array_of(npz, key(name)); };
   const bool implied = !prefix.empty() && !npz.has(key("format"));
   const std::string format = implied ? "csr" : npz.get_text(key("format"));
   if (format != "csr" && format != "csc" && format != "coo")
     fail(Status::kFormat, npz.name(), ": holds a sparse matrix of format \"", printable(format),
          "\", expected csr, csc or coo");
-  const Tensor shape = index_vector(npz, key("shape"));
+  const NamedArray shape_array = array("shape");
+  const Tensor shape = index_vector(shape_array);
   if (shape.rows() != 2)
-    fail(Status::kFormat, npz.name(), ", array \"", key("shape"), "\": has ", shape.rows(),
-         " elements, expected 2");
+    fail(Status::kFormat, shape_array.name, ": has ", shape.rows(), " elements, expected 2");
   const int64_t num_rows = shape.as<int64_t>()[0], num_cols = shape.as<int64_t>()[1];
   constexpr int64_t kMaxSize = std::numeric_limits<int32_t>::max();
   if (num_rows < 0 || num_cols < 0 || num_rows > kMaxSize || num_cols > kMaxSize)
-    fail(Status::kFormat, npz.name(), ", array \"", key("shape"), "\": is ", num_rows, " x ",
-         num_cols, ", expected sizes from 0 to ", kMaxSize);
+    fail(Status::kFormat, shape_array.name, ": is ", num_rows, " x ", num_cols,
+         ", expected sizes from 0 to ", kMaxSize);
+  if (format == "csr")
+    return csr_from_arrays(array("indptr"), array("indices"), array("data"), num_rows, num_cols,
+                           options);
 
-  const Tensor values = float_values(npz, key("data"), options.round_values);
+  const NamedArray data = array("data");
+  const Tensor values = float_values(data, options.round_values);
   const int64_t nnz = values.rows();
-  const auto check_count = [&](const Tensor& tensor, const std::string& name) {
-    if (tensor.rows() != nnz)
-      fail(Status::kFormat, npz.name(), ", array \"", name, "\": has ", tensor.rows(),
-           " elements, expected ", nnz, " as \"", key("data"), "\" has");
-  };
-  if (format != "csr" && num_rows > kFreeRows + kFreeRowsPerEntry * nnz)
-    fail(Status::kFormat, npz.name(), ", array \"", key("shape"), "\": claims ", num_rows,
-         " rows for ", nnz, " entries");
+  if (num_rows > kFreeRows + kFreeRowsPerEntry * nnz)
+    fail(Status::kFormat, shape_array.name, ": claims ", num_rows, " rows for ", nnz, " entries");
 
   base::CsrMatrix matrix;
-  if (format == "csr") {
-    matrix = {num_rows, num_cols, index_vector(npz, key("indptr")),
-              ids(npz, key("indices"), num_cols), values};
-    check_count(matrix.indices, key("indices"));
-    check_pointers(matrix.indptr.as<int64_t>(), num_rows, nnz, npz, key("indptr"));
-  } else if (format == "csc") {
-    const Tensor rows = ids(npz, key("indices"), num_rows);
-    check_count(rows, key("indices"));
-    const Tensor indptr = index_vector(npz, key("indptr"));
+  if (format == "csc") {
+    const NamedArray indices = array("indices");
+    const Tensor rows = ids(indices, num_rows);
+    check_count(rows, indices.name, nnz, data.name);
+    const NamedArray indptr_array = array("indptr");
+    const Tensor indptr = index_vector(indptr_array);
     const std::span<const int64_t> pointers = indptr.as<int64_t>();
-    check_pointers(pointers, num_cols, nnz, npz, key("indptr"));
+    check_pointers(pointers, num_cols, nnz, indptr_array.name);
     size_t column = 0;
     matrix = group_by_row(
         num_rows, num_cols, rows.as<int32_t>(),
@@ -231,10 +251,11 @@ base::CsrMatrix read_scipy_sparse(const Npz& npz, std::string_view prefix,
         },
         values.as<float>());
   } else {
-    const Tensor rows = ids(npz, key("row"), num_rows);
-    const Tensor columns = ids(npz, key("col"), num_cols);
-    check_count(rows, key("row"));
-    check_count(columns, key("col"));
+    const NamedArray row = array("row"), col = array("col");
+    const Tensor rows = ids(row, num_rows);
+    const Tensor columns = ids(col, num_cols);
+    check_count(rows, row.name, nnz, data.name);
+    check_count(columns, col.name, nnz, data.name);
     const std::span<const int32_t> column = columns.as<int32_t>();
     matrix = group_by_row(
         num_rows, num_cols, rows.as<int32_t>(), [&](int64_t i) { return column[i]; },
