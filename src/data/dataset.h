@@ -5,8 +5,9 @@
 #include <array>
 #include <cstdint>
 #include <memory>
-#include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/cancel.h"
@@ -39,6 +40,7 @@ struct Dataset {
   std::string name;
   std::string source;  // path or generator
   graph::GraphRef graph;
+  int32_t node_type = 0;      // the node type that features, labels and splits belong to
   std::string feature = "x";  // node tensor with the features; empty: none
   std::string label = "y";    // node tensor with the labels; empty: none
   Task task = Task::kNone;
@@ -51,9 +53,12 @@ struct Dataset {
 using DatasetRef = std::shared_ptr<const Dataset>;
 
 struct OpenOptions {
-  std::string format;      // empty: recognise; else "gnnmg", "planetoid", "plain", "shchur",
-                           // "heterophilous", "ogb", "edges"
-  bool undirected = true;  // for formats that list each undirected edge once: add the reverse edges
+  std::string format;  // empty: recognise; else "gnnmg", "planetoid", "plain", "shchur",
+                       // "heterophilous", "ogb", "edges"
+  // Foreign formats: 1 adds the reverse of every edge and drops repeated edges, 0 takes the edges
+  // as they are listed, -1 does what the format means: added for planetoid, plain, shchur,
+  // heterophilous and those OGB sets that list each undirected edge once; as listed otherwise.
+  int32_t undirected = -1;
   bool sum_duplicates = false;  // sparse features: add repeated entries up
   bool map_files = true;        // own format: map tensors instead of reading them
   bool check_finite = true;     // refuse NaN and infinite features
@@ -83,9 +88,12 @@ DatasetRef open_dataset(const std::string& path, const OpenOptions& options,
 // not exist.
 void save_dataset(const Dataset& dataset, const std::string& path);
 
-// A data set around a graph of one's own; task and classes follow from the label tensor (i64/i32:
-// multiclass; floats: regression unless `binary`). Labels outside [-1, classes) are refused.
+// A data set around a graph of one's own; the task follows from the label tensor (integers:
+// multiclass; floats: regression; either with `binary`: 0 and 1, NaN or -1 for none). A label
+// tensor of another type is replaced by its i64 [N] or f32 [N, T] form; values that do not convert
+// exactly are refused. `num_classes` 0: largest label + 1; labels outside [-1, classes) are
+// refused. Id lists of `splits` may be in any order.
 DatasetRef make_dataset(graph::GraphRef graph, std::string feature, std::string label, bool binary,
-                        std::vector<Split> splits);
+                        std::vector<Split> splits, int64_t num_classes = 0, int32_t node_type = 0);
 
 }  // namespace gnnmg::data

@@ -14,12 +14,18 @@ Split split_from_ids(std::span<const int64_t> train, std::span<const int64_t> va
                      std::span<const int64_t> test, int64_t num_nodes, std::string name,
                      int32_t index, std::string_view where);
 
-// floor(N * fraction) ids to train, to validation, the rest of the labelled nodes to test. The
-// order is a permutation from the library's own stream (seed), or NumPy's
-// RandomState(seed).permutation when `numpy_legacy`.
+// From one mask a part, of equal length; a node in two masks: Error(kFormat).
+Split split_from_masks(std::span<const bool> train, std::span<const bool> validation,
+                       std::span<const bool> test, std::string name, int32_t index,
+                       std::string_view where);
+
+// floor(N * fraction) of the N labelled nodes to train and to validation, the rest to test; without
+// labels all nodes count. The order is a permutation from the library's own stream (seed), or
+// NumPy's RandomState(seed).permutation(N) when `numpy_legacy`. Named "random".
 Split random_split(const Dataset& dataset, double train, double validation, uint64_t seed,
                    bool numpy_legacy);
-// `train` and `validation` labelled nodes of each class, the rest to test.
+// `train` and `validation` labelled nodes of each class, the rest to test; a class with fewer is
+// Error(kInvalidArgument). Named "random_by_class".
 Split random_split_by_class(const Dataset& dataset, int64_t train, int64_t validation,
                             uint64_t seed);
 

@@ -1,0 +1,161 @@
+#include "data/arrays.h"
+
+#include <algorithm>
+#include <atomic>
+#include <limits>
+#include <utility>
+
+#include "base/file.h"
+
+namespace gnnmg::data {
+namespace {
+
+using base::DType;
+using base::fail;
+using base::Status;
+using base::Tensor;
+using base::ThreadPool;
+
+constexpr int64_t kGrain = 1 << 17;
+constexpr int64_t kNone = std::numeric_limits<int64_t>::max();
+
+void lower(std::atomic<int64_t>& smallest, int64_t value) {
+  int64_t seen = smallest.load(std::memory_order_relaxed);
+  while (value < seen && !smallest.compare_exchange_weak(seen, value, std::memory_order_relaxed)) {
+  }
+}
+
+template <typename F>
+decltype(auto) visit_ids(const Tensor& ids, F&& f) {
+  if (ids.dtype() == DType::kI64) return f(std::span<const int64_t>(ids.as<const int64_t>()));
+  return f(std::span<const int32_t>(ids.as<const int32_t>()));
+}
+
+bool is_id_type(DType dtype) { return dtype == DType::kI64 || dtype == DType::kI32; }
+
+template <typename Word, Word kExponent>
+int64_t find_exponent(const void* data, int64_t count) noexcept {
+  const Word* words = static_cast<const Word*>(data);
+  for (int64_t i = 0; i < count; ++i)
+    if ((words[i] & kExponent) == kExponent) return i;
+  return -1;
+}
+
+}  // namespace
+
+void ByteBudget::take(int64_t bytes, std::string_view path) {
+  if (bytes > left_)
+    fail(Status::kInvalidArgument, path, ": needs ", bytes, " bytes, max_bytes leaves ", left_);
+  left_ -= bytes;
+}
+
+int64_t ByteBudget::take_file(const std::string& path) {
+  const int64_t size = base::File(path).size();
+  take(size, path);
+  return size;
+}
+
+void check_ids(const Tensor& ids, int64_t bound, std::string_view where, ThreadPool& pool,
+               int64_t stride) {
+  visit_ids(ids, [&](auto values) {
+    std::atomic<int64_t> first{kNone};
+    pool.parallel_for(static_cast<int64_t>(values.size()), kGrain, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i)
+        if (static_cast<uint64_t>(values[i]) >= static_cast<uint64_t>(bound))
+          return lower(first, i);
+    });
+    const int64_t bad = first.load();
+    if (bad == kNone) return;
+    fail(Status::kRange, where, ", row ", bad / stride, ": node ", int64_t{values[bad]},
+         ", expected 0 to ", bound - 1);
+  });
+}
+
+std::pair<Tensor, Tensor> edge_columns(const Tensor& pairs, bool transposed, std::string_view where,
+                                       ThreadPool& pool) {
+  const base::Shape& shape = pairs.shape();
+  if (shape.num_dims != 2 || shape[transposed ? 0 : 1] != 2)
+    fail(Status::kFormat, where, ": edges of shape ", shape.to_string(), ", expected ",
+         transposed ? "[2, E]" : "[E, 2]");
+  const Tensor ids = is_id_type(pairs.dtype()) ? pairs : to_i64(pairs, where);
+  const int64_t count = shape[transposed ? 1 : 0];
+  Tensor sources = Tensor::empty(ids.dtype(), {count});
+  Tensor targets = Tensor::empty(ids.dtype(), {count});
+  visit_ids(ids, [&](auto values) {
+    using Id = std::remove_const_t<typename decltype(values)::element_type>;
+    Id* from = sources.as<Id>().data();
+    Id* to = targets.as<Id>().data();
+    pool.parallel_for(count, kGrain, [&](int64_t begin, int64_t end) {
+      for (int64_t e = begin; e < end; ++e) {
+        from[e] = values[transposed ? e : 2 * e];
+        to[e] = values[transposed ? count + e : 2 * e + 1];
+      }
+    });
+  });
+  return {std::move(sources), std::move(targets)};
+}
+
+int64_t find_not_finite(const void* data, DType dtype, int64_t count) noexcept {
+  switch (dtype) {
+    case DType::kF32:
+      return find_exponent<uint32_t, 0x7f800000u>(data, count);
+    case DType::kF64:
+      return find_exponent<uint64_t, 0x7ff0000000000000u>(data, count);
+    case DType::kF16:
+      return find_exponent<uint16_t, 0x7c00u>(data, count);
+    case DType::kBF16:
+      return find_exponent<uint16_t, 0x7f80u>(data, count);
+    default:
+      return -1;
+  }
+}
+
+void fail_not_finite(std::string_view where, int64_t row, int64_t column) {
+  fail(Status::kNan, where, ", row ", row, ", column ", column,
+       ": expected a finite value, found NaN or infinity");
+}
+
+void check_finite(const graph::Column& column, std::string_view where, ThreadPool& pool) {
+  const auto* sparse = std::get_if<base::CsrMatrix>(&column);
+  const Tensor& values = sparse ? sparse->values : std::get<Tensor>(column);
+  const int64_t size = base::dtype_size(values.dtype());
+  const uint8_t* data = static_cast<const uint8_t*>(values.data());
+  std::atomic<int64_t> first{kNone};
+  pool.parallel_for(values.shape().num_elements(), kGrain, [&](int64_t begin, int64_t end) {
+    const int64_t found = find_not_finite(data + begin * size, values.dtype(), end - begin);
+    if (found >= 0) lower(first, begin + found);
+  });
+  const int64_t bad = first.load();
+  if (bad == kNone) return;
+  if (!sparse) {
+    const int64_t width = values.shape().row_elements();
+    fail_not_finite(where, bad / width, bad % width);
+  }
+  const auto indptr = sparse->indptr.as<const int64_t>();
+  const int64_t row = std::upper_bound(indptr.begin(), indptr.end(), bad) - indptr.begin() - 1;
+  fail_not_finite(where, row, sparse->indices.as<const int32_t>()[bad]);
+}
+
+Tensor to_i64(const Tensor& tensor, std::string_view where) {
+  if (tensor.dtype() == DType::kI64) return tensor;
+  Tensor out = Tensor::empty(DType::kI64, tensor.shape());
+  const auto to = out.as<int64_t>();
+  const auto convert = [&](auto values) { std::copy(values.begin(), values.end(), to.begin()); };
+  switch (tensor.dtype()) {
+    case DType::kI32:
+      convert(tensor.as<const int32_t>());
+      break;
+    case DType::kU8:
+      convert(tensor.as<const uint8_t>());
+      break;
+    case DType::kBool:
+      convert(tensor.as<const bool>());
+      break;
+    default:
+      fail(Status::kFormat, where, ": elements of type ", base::dtype_name(tensor.dtype()),
+           ", expected integers");
+  }
+  return out;
+}
+
+}  // namespace gnnmg::data

@@ -1,0 +1,48 @@
+// Checks and conversions of arrays that several readers share.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/cancel.h"
+#include "base/tensor.h"
+#include "base/thread_pool.h"
+#include "graph/graph.h"
+
+namespace gnnmg::data {
+
+// The bytes that one open_dataset may read, over all of its files.
+class ByteBudget {
+ public:
+  explicit ByteBudget(int64_t max_bytes) : left_(max_bytes) {}
+  // kInvalidArgument naming `path` when the budget does not hold `bytes` more.
+  void take(int64_t bytes, std::string_view path);
+  // The size of the file at `path`, taken from the budget.
+  int64_t take_file(const std::string& path);
+
+ private:
+  int64_t left_;
+};
+
+// Every id of an i32 or i64 tensor lies in [0, bound); Error(kRange) "WHERE, row R: node ..., ...".
+// With `stride` 2 rows are pairs.
+void check_ids(const base::Tensor& ids, int64_t bound, std::string_view where,
+               base::ThreadPool& pool, int64_t stride = 1);
+
+// Cuts [E, 2] pairs (`transposed`: [2, E]) into two tensors [E] of the same type; checks type and
+// shape. Other integers are widened to i64.
+std::pair<base::Tensor, base::Tensor> edge_columns(const base::Tensor& pairs, bool transposed,
+                                                   std::string_view where, base::ThreadPool& pool);
+
+// Error(kNan) "WHERE, row R, column C: ..." at the first value of a floating column that is NaN or
+// infinite.
+void check_finite(const graph::Column& column, std::string_view where, base::ThreadPool& pool);
+// The first such value among `count` elements, or -1.
+int64_t find_not_finite(const void* data, base::DType dtype, int64_t count) noexcept;
+[[noreturn]] void fail_not_finite(std::string_view where, int64_t row, int64_t column);
+
+// The tensor itself, or its values as i64; floats are Error(kFormat).
+base::Tensor to_i64(const base::Tensor& tensor, std::string_view where);
+
+}  // namespace gnnmg::data

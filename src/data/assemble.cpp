@@ -1,0 +1,63 @@
+#include "data/assemble.h"
+
+#include "data/arrays.h"
+#include "data/labels.h"
+#include "graph/transform.h"
+
+namespace gnnmg::data {
+
+using base::fail;
+using base::Status;
+
+DatasetRef assemble(Found found, const OpenOptions& options, const ReadContext& context) {
+  context.cancel.check("opening a data set");
+  const int64_t num_nodes = found.num_nodes;
+  const std::string nodes = base::text(num_nodes, ", the number of nodes");
+  check_ids(found.sources, num_nodes, found.edges_from, context.pool);
+  check_ids(found.targets, num_nodes, found.edges_from, context.pool);
+
+  graph::GraphParts parts;
+  parts.num_nodes = {num_nodes};
+  if (found.features) {
+    const int64_t rows = graph::column_rows(*found.features);
+    if (rows != num_nodes)
+      fail(Status::kFormat, found.features_from, ": ", rows, " rows, expected ", nodes);
+    if (options.check_finite) check_finite(*found.features, found.features_from, context.pool);
+    found.node_columns.insert_or_assign("x", std::move(*found.features));
+  }
+  Labels labels;
+  if (found.labels.defined()) {
+    labels =
+        make_labels(found.labels, num_nodes, found.binary, found.num_classes, found.labels_from);
+    found.node_columns.insert_or_assign("y", labels.values);
+  }
+  parts.topology.push_back(graph::csc_from_coo(found.sources.view(), found.targets.view(),
+                                               num_nodes, num_nodes, context.pool));
+  const int64_t listed = found.sources.rows();
+  found.sources = found.targets = {};
+  parts.node_columns.push_back(std::move(found.node_columns));
+  parts.edge_columns.push_back(std::move(found.edge_columns));
+  graph::GraphRef graph = graph::Graph::create(std::move(parts));
+  context.cancel.check("opening a data set");
+
+  const bool undirected = options.undirected < 0 ? found.undirected : options.undirected != 0;
+  if (undirected) graph = graph::to_undirected(*graph, context.pool);
+
+  Dataset dataset =
+      build_dataset(std::move(graph), found.features ? "x" : "", found.labels.defined() ? "y" : "",
+                    found.binary, std::move(found.splits), labels.num_classes, 0);
+  dataset.name = std::move(found.name);
+  dataset.source = std::move(found.source);
+  context.log.add(base::LogLevel::kInfo,
+                  base::text("opened ", dataset.source, " as ", found.format, ": ", num_nodes,
+                             " nodes, ", listed, " edges listed",
+                             undirected ? base::text(", ", dataset.graph->num_edges(),
+                                                     " with reverse edges and without repeats")
+                                        : "",
+                             ", ", dataset.feature_dim(), " features, ", dataset.num_classes,
+                             dataset.task == Task::kMulticlass ? " classes, " : " targets, ",
+                             dataset.splits.size(), " splits"));
+  return std::make_shared<const Dataset>(std::move(dataset));
+}
+
+}  // namespace gnnmg::data

@@ -1,0 +1,40 @@
+// From what a reader has found to a checked data set: the last step of every reader of a foreign
+// format.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "data/dataset.h"
+
+namespace gnnmg::data {
+
+// A homogeneous graph in pieces. The `_from` texts say in errors where a piece came from ("DIR/
+// edges.npy").
+struct Found {
+  std::string format;  // as OpenOptions names it
+  std::string name, source;
+  int64_t num_nodes = 0;
+  base::Tensor sources, targets;  // i32 or i64 [E]
+  std::string edges_from;
+  bool undirected = true;  // what OpenOptions::undirected = -1 means here
+  std::optional<graph::Column> features;
+  std::string features_from;
+  base::Tensor labels;  // as make_labels takes them; undefined: none
+  std::string labels_from;
+  bool binary = false;
+  int64_t num_classes = 0;  // 0: largest label + 1
+  graph::Columns node_columns, edge_columns;
+  std::vector<Split> splits;
+};
+
+// Checks ids, rows and values, builds the graph, adds reverse edges if asked, and makes the data
+// set with features "x" and labels "y". Says in the log what was read.
+DatasetRef assemble(Found found, const OpenOptions& options, const ReadContext& context);
+
+// make_dataset, for callers that fill in the name.
+Dataset build_dataset(graph::GraphRef graph, std::string feature, std::string label, bool binary,
+                      std::vector<Split> splits, int64_t num_classes, int32_t node_type);
+
+}  // namespace gnnmg::data

@@ -1,0 +1,100 @@
+#include "data/dataset.h"
+
+#include "data/assemble.h"
+#include "data/labels.h"
+#include "data/split.h"
+
+namespace gnnmg::data {
+
+using base::fail;
+using base::Status;
+using base::Tensor;
+
+int64_t Dataset::feature_dim() const {
+  if (feature.empty()) return 0;
+  const graph::Column* column = graph->node_column(feature, node_type);
+  if (!column) return 0;
+  if (const auto* sparse = std::get_if<base::CsrMatrix>(column)) return sparse->num_cols;
+  return std::get<Tensor>(*column).shape().row_elements();
+}
+
+const Split& Dataset::split(std::string_view wanted, int32_t index) const {
+  if (splits.empty())
+    fail(Status::kNotFound, "data set \"", name, "\" has no splits; make a random one");
+  const std::string_view searched = wanted.empty() ? std::string_view(splits[0].name) : wanted;
+  for (const Split& split : splits)
+    if (split.name == searched && split.index == index) return split;
+  std::string known;
+  for (size_t i = 0; i < splits.size();) {
+    size_t end = i + 1;
+    while (end < splits.size() && splits[end].name == splits[i].name) ++end;
+    known += base::text(known.empty() ? "" : ", ", splits[i].name, " ", splits[i].index);
+    if (end - i > 1) known += base::text(" to ", splits[end - 1].index);
+    i = end;
+  }
+  fail(Status::kNotFound, "data set \"", name, "\" has no split \"", searched, "\" ", index,
+       "; there are: ", known);
+}
+
+Dataset build_dataset(graph::GraphRef graph, std::string feature, std::string label, bool binary,
+                      std::vector<Split> splits, int64_t num_classes, int32_t node_type) {
+  if (!graph) fail(Status::kInvalidArgument, "graph: expected a graph, found none");
+  const auto& node_types = graph->schema().node_types;
+  if (node_type < 0 || node_type >= static_cast<int32_t>(node_types.size()))
+    fail(Status::kInvalidArgument, "node_type ", node_type, ": expected 0 to ",
+         node_types.size() - 1);
+  const auto column_of = [&](std::string_view role, const std::string& column_name) {
+    const graph::Column* column = graph->node_column(column_name, node_type);
+    if (!column)
+      fail(Status::kNotFound, role, " tensor \"", column_name, "\": no such tensor on node type \"",
+           node_types[node_type], "\"");
+    return column;
+  };
+
+  Dataset dataset;
+  dataset.node_type = node_type;
+  dataset.feature = std::move(feature);
+  dataset.label = std::move(label);
+  if (!dataset.feature.empty()) {
+    const auto* dense = std::get_if<Tensor>(column_of("feature", dataset.feature));
+    if (dense && dense->shape().num_dims > 2)
+      fail(Status::kInvalidArgument, "feature tensor \"", dataset.feature, "\" has shape ",
+           dense->shape().to_string(), ", expected [N] or [N, F]");
+  }
+  if (!dataset.label.empty()) {
+    const std::string where = base::text("label tensor \"", dataset.label, "\"");
+    const auto* raw = std::get_if<Tensor>(column_of("label", dataset.label));
+    if (!raw) fail(Status::kInvalidArgument, where, " is sparse, expected a dense tensor");
+    Labels labels = make_labels(*raw, graph->num_nodes(node_type), binary, num_classes, where);
+    dataset.task = labels.task;
+    dataset.num_classes = labels.num_classes;
+    if (labels.values.dtype() != raw->dtype() || labels.values.shape() != raw->shape()) {
+      graph::GraphParts parts = graph->parts();
+      parts.node_columns[node_type].insert_or_assign(dataset.label, std::move(labels.values));
+      graph = graph::Graph::create(std::move(parts));
+    }
+  }
+  for (Split& split : splits) {
+    const std::string where = base::text("split \"", split.name, "\" ", split.index);
+    std::array<std::span<const int64_t>, 3> parts;
+    for (int part = 0; part < 3; ++part)
+      if (split.ids[part].defined()) parts[part] = split.ids[part].as<const int64_t>();
+    for (const Split& earlier : dataset.splits)
+      if (earlier.name == split.name && earlier.index == split.index)
+        fail(Status::kInvalidArgument, where, " is given twice");
+    dataset.splits.push_back(split_from_ids(parts[0], parts[1], parts[2],
+                                            graph->num_nodes(node_type), std::move(split.name),
+                                            split.index, where));
+  }
+  dataset.graph = std::move(graph);
+  return dataset;
+}
+
+DatasetRef make_dataset(graph::GraphRef graph, std::string feature, std::string label, bool binary,
+                        std::vector<Split> splits, int64_t num_classes, int32_t node_type) {
+  return std::make_shared<const Dataset>(build_dataset(std::move(graph), std::move(feature),
+                                                       std::move(label), binary, std::move(splits),
+                                                       num_classes, node_type));
+}
+
+}  // namespace gnnmg::data

@@ -1,0 +1,241 @@
+#include "data/edge_list.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "data/numbers.h"
+#include "io/bytes.h"
+
+namespace gnnmg::data {
+namespace {
+
+using base::fail;
+using base::Status;
+
+// Numbers ids of any size in order of appearance: a table of slots that hold positions in the list
+// of ids, at most half full.
+class Relabeller {
+ public:
+  int64_t number(int64_t id) {
+    if (2 * (ids_.size() + 1) > slots_.size()) grow();
+    size_t slot = slot_of(id);
+    while (slots_[slot] >= 0) {
+      if (ids_[slots_[slot]] == id) return slots_[slot];
+      slot = (slot + 1) & (slots_.size() - 1);
+    }
+    if (ids_.size() >= static_cast<size_t>(std::numeric_limits<int32_t>::max()))
+      fail(Status::kRange, "more than ", std::numeric_limits<int32_t>::max(), " different ids");
+    slots_[slot] = static_cast<int32_t>(ids_.size());
+    ids_.push_back(id);
+    return slots_[slot];
+  }
+  const std::deque<int64_t>& ids() const { return ids_; }
+
+ private:
+  size_t slot_of(int64_t id) const {
+    uint64_t hash = static_cast<uint64_t>(id) * 0x9E3779B97F4A7C15u;
+    hash ^= hash >> 32;
+    return hash & (slots_.size() - 1);
+  }
+  void grow() {
+    slots_.assign(std::max<size_t>(64, slots_.size() * 2), -1);
+    for (size_t i = 0; i < ids_.size(); ++i) {
+      size_t slot = slot_of(ids_[i]);
+      while (slots_[slot] >= 0) slot = (slot + 1) & (slots_.size() - 1);
+      slots_[slot] = static_cast<int32_t>(i);
+    }
+  }
+  std::vector<int32_t> slots_;
+  std::deque<int64_t> ids_;
+};
+
+bool is_comment(std::string_view line) {
+  return line.starts_with('#') || line.starts_with('%') || line.starts_with("//");
+}
+
+bool is_blank(std::string_view line) { return line.find_first_not_of(" \t") == line.npos; }
+
+class EdgeParser {
+ public:
+  EdgeParser(std::unique_ptr<io::ByteSource> source, Reading& reading)
+      : lines_(std::move(source)), reading_(reading), options_(reading.options) {
+    if (options_.source_column < 0 || options_.target_column < 0 ||
+        options_.source_column == options_.target_column)
+      fail(Status::kInvalidArgument, "source_column ", options_.source_column, ", target_column ",
+           options_.target_column, ": expected two different columns, counted from 0");
+    if (options_.separator.size() > 1)
+      fail(Status::kInvalidArgument, "separator \"", io::printable(options_.separator),
+           "\": expected one character, or \"\" to guess it");
+    if (options_.relabel && options_.num_nodes >= 0)
+      fail(Status::kInvalidArgument, "num_nodes ", options_.num_nodes,
+           ": expected -1 with relabel, which counts the nodes itself");
+  }
+
+  Found parse() {
+    std::string_view line;
+    for (int32_t i = 0; i < options_.header; ++i)
+      if (!next(line)) break;
+    while (next(line)) {
+      if (is_blank(line) || is_comment(line)) continue;
+      if (separator_ == 0)
+        separator_ = options_.separator.empty() ? io::guess_separator(line) : options_.separator[0];
+      io::split_fields(line, separator_, fields_);
+      if (columns_ == 0 && begin_columns()) continue;
+      if (fields_.size() != columns_)
+        fail(Status::kFormat, lines_.where(), ": ", fields_.size(), " columns, expected ", columns_,
+             " as in the first edge");
+      add_edge();
+    }
+    return finish();
+  }
+
+ private:
+  // The next line, its bytes counted.
+  bool next(std::string_view& line) {
+    if (!lines_.next(line)) return false;
+    bytes_ += static_cast<int64_t>(line.size()) + 1;
+    constexpr int64_t kBlock = int64_t{1} << 20;
+    if (bytes_ - budgeted_ >= kBlock) {
+      reading_.context.cancel.check("opening a data set");
+      reading_.budget.take(bytes_ - budgeted_, lines_.name());
+      budgeted_ = bytes_;
+    }
+    return true;
+  }
+
+  // Looks at the first line that is no comment; true when it is a header.
+  bool begin_columns() {
+    const size_t source = options_.source_column, target = options_.target_column;
+    const size_t needed = std::max(source, target) + 1;
+    const bool enough = fields_.size() >= needed;
+    if (options_.header < 0 && !header_seen_ &&
+        (!enough || (!io::parse_double(fields_[source]) && !io::parse_double(fields_[target])))) {
+      header_seen_ = true;
+      separator_ = 0;
+      return true;
+    }
+    if (!enough)
+      fail(Status::kFormat, lines_.where(), ": ", fields_.size(), " columns, expected at least ",
+           needed);
+    columns_ = fields_.size();
+    weight_column_ = 0;
+    while (weight_column_ == source || weight_column_ == target) ++weight_column_;
+    has_weight_ = weight_column_ < columns_ && io::parse_double(fields_[weight_column_]);
+    return false;
+  }
+
+  int64_t node(std::string_view field, const char* end) {
+    const auto id = io::parse_int(field);
+    if (options_.relabel) {
+      if (!id)
+        fail(Status::kFormat, lines_.where(), ": ", end, " \"", io::printable(field),
+             "\", expected an integer of 64 bits");
+      return relabeller_.number(*id);
+    }
+    if (!id || *id < 0)
+      fail(Status::kFormat, lines_.where(), ": ", end, " \"", io::printable(field),
+           "\", expected an integer from 0");
+    if (options_.num_nodes >= 0 && *id >= options_.num_nodes)
+      fail(Status::kRange, lines_.where(), ": ", end, " ", *id, ", expected 0 to ",
+           options_.num_nodes - 1);
+    largest_ = std::max(largest_, *id);
+    return *id;
+  }
+
+  void add_edge() {
+    sources_.push(node(fields_[options_.source_column], "source"));
+    targets_.push(node(fields_[options_.target_column], "target"));
+    if (!has_weight_) return;
+    const auto weight = io::parse_double(fields_[weight_column_]);
+    const float value = weight ? static_cast<float>(*weight) : 0.0f;
+    if (!weight || !std::isfinite(value))
+      fail(Status::kFormat, lines_.where(), ": weight \"", io::printable(fields_[weight_column_]),
+           "\", expected a finite number");
+    weights_.push_back(value);
+  }
+
+  Found finish() {
+    const std::string& where = lines_.name();
+    if (sources_.size() == 0 && options_.num_nodes < 0)
+      fail(Status::kFormat, where, ": holds no edges; give num_nodes to open a graph without any");
+    Found found;
+    found.format = "edges";
+    found.source = found.edges_from = where;
+    found.undirected = false;
+    if (options_.relabel) {
+      found.num_nodes = static_cast<int64_t>(relabeller_.ids().size());
+      base::Tensor original = base::Tensor::empty(base::DType::kI64, {found.num_nodes});
+      std::copy(relabeller_.ids().begin(), relabeller_.ids().end(), original.as<int64_t>().begin());
+      found.node_columns.emplace("original_id", std::move(original));
+    } else if (options_.num_nodes >= 0) {
+      found.num_nodes = options_.num_nodes;
+    } else {
+      // The largest id of 64 bits has no successor; it fails here like any id beyond proportion.
+      check_node_count(std::max(largest_, largest_ + (largest_ < INT64_MAX)), bytes_, where);
+      found.num_nodes = largest_ + 1;
+    }
+    const bool wide = sources_.wide() || targets_.wide();
+    found.sources = sources_.take(wide);
+    found.targets = targets_.take(wide);
+    if (has_weight_) {
+      base::Tensor weights =
+          base::Tensor::empty(base::DType::kF32, {static_cast<int64_t>(weights_.size())});
+      std::copy(weights_.begin(), weights_.end(), weights.as<float>().begin());
+      found.edge_columns.emplace("weight", std::move(weights));
+    }
+    log_columns(where);
+    return found;
+  }
+
+  void log_columns(const std::string& where) {
+    std::string note = base::text(where, ": separator ",
+                                  separator_ == '\t'  ? "tab"
+                                  : separator_ == ' ' ? "blanks"
+                                                      : std::string{'"', separator_, '"'});
+    if (header_seen_) note += ", the first line is a header";
+    if (has_weight_) note += base::text(", column ", weight_column_, " kept as \"weight\"");
+    const size_t kept = has_weight_ ? 3 : 2;
+    if (columns_ > kept) note += base::text(", ", columns_ - kept, " more columns not kept");
+    if (columns_ > 0) reading_.context.log.add(base::LogLevel::kInfo, std::move(note));
+  }
+
+  io::LineReader lines_;
+  Reading& reading_;
+  const OpenOptions& options_;
+  std::vector<std::string_view> fields_;
+  char separator_ = 0;
+  bool header_seen_ = false;
+  size_t columns_ = 0;  // of every line; 0 before the first edge
+  size_t weight_column_ = 0;
+  bool has_weight_ = false;
+  Relabeller relabeller_;
+  IdColumn sources_, targets_;
+  std::deque<float> weights_;
+  int64_t largest_ = -1;
+  int64_t bytes_ = 0, budgeted_ = 0;
+};
+
+}  // namespace
+
+void check_node_count(int64_t num_nodes, int64_t bytes, std::string_view where) {
+  // Index pointers of eight bytes a node may take twice the text and a mebibyte.
+  const int64_t most = bytes / 4 + (int64_t{1} << 17);
+  if (num_nodes > most)
+    fail(Status::kRange, where, ": the largest id asks for ", num_nodes, " nodes, a text of ",
+         bytes, " bytes for at most ", most, "; give num_nodes, or relabel the ids");
+}
+
+Found parse_edges(std::unique_ptr<io::ByteSource> source, Reading& reading) {
+  return EdgeParser(std::move(source), reading).parse();
+}
+
+DatasetRef read_edges(const std::string& path, Reading& reading) {
+  reading.budget.take_file(path);
+  Found found = parse_edges(io::ByteSource::open(path), reading);
+  const size_t slash = path.rfind('/');
+  found.name = slash == std::string::npos ? path : path.substr(slash + 1);
+  found.name.resize(std::min(found.name.size(), std::max<size_t>(found.name.find('.'), 1)));
+  return assemble(std::move(found), reading.options, reading.context);
+}
+
+}  // namespace gnnmg::data

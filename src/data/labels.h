@@ -1,0 +1,22 @@
+// Labels in the two forms that the library trains on, made from what users and files have.
+#pragma once
+
+#include <string_view>
+
+#include "data/dataset.h"
+
+namespace gnnmg::data {
+
+struct Labels {
+  base::Tensor values;  // i64 [N], or f32 [N, T]
+  Task task = Task::kNone;
+  int64_t num_classes = 0;
+};
+
+// From a tensor of `rows` rows: [N], [N, 1] or [N, T]. Integers without `binary` are classes, -1
+// for none; `num_classes` 0 means the largest + 1. Shares the memory where nothing is to be
+// converted. Errors name `where`, row, expected and found.
+Labels make_labels(const base::Tensor& raw, int64_t rows, bool binary, int64_t num_classes,
+                   std::string_view where);
+
+}  // namespace gnnmg::data

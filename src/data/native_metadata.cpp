@@ -1,0 +1,366 @@
+#include "data/native_metadata.h"
+
+#include <initializer_list>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "base/file.h"
+#include "io/bytes.h"
+#include "io/json.h"
+
+namespace gnnmg::data::native {
+namespace {
+
+using base::DType;
+using base::fail;
+using base::Shape;
+using base::Status;
+using nlohmann::json;
+
+constexpr DType kDTypes[] = {DType::kF32, DType::kF64, DType::kF16, DType::kBF16,
+                             DType::kI64, DType::kI32, DType::kU8,  DType::kBool};
+constexpr std::pair<Task, const char*> kTasks[] = {{Task::kNone, "none"},
+                                                   {Task::kMulticlass, "multiclass"},
+                                                   {Task::kBinary, "binary"},
+                                                   {Task::kRegression, "regression"}};
+
+// A value in the document and the way to it, which every error names.
+class Node {
+ public:
+  Node(const json& value, std::string path) : value_(value), path_(std::move(path)) {}
+
+  template <typename... Args>
+  [[noreturn]] void refuse(const Args&... args) const {
+    fail(Status::kFormat, path_, ": ", args...);
+  }
+
+  // An object with exactly these keys; those that start with '?' may be missing.
+  void expect_keys(std::initializer_list<std::string_view> keys) const {
+    if (!value_.is_object()) refuse("expected an object, found ", value_.type_name());
+    size_t known = 0;
+    for (std::string_view key : keys) {
+      const bool optional = key.front() == '?';
+      if (optional) key.remove_prefix(1);
+      if (value_.contains(key))
+        ++known;
+      else if (!optional)
+        refuse("the key \"", key, "\" is missing");
+    }
+    if (known == value_.size()) return;
+    for (const auto& item : value_.items()) {
+      bool found = false;
+      for (std::string_view key : keys)
+        found |= key == item.key() || (key.front() == '?' && key.substr(1) == item.key());
+      if (!found) refuse("unknown key \"", io::printable(item.key()), "\"");
+    }
+  }
+  bool has(const char* key) const { return value_.is_object() && value_.contains(key); }
+  Node at(const char* key) const {
+    if (!has(key)) refuse("the key \"", key, "\" is missing");
+    return {value_.at(key), path_ + "." + key};
+  }
+  std::vector<Node> items() const {
+    if (!value_.is_array()) refuse("expected a list, found ", value_.type_name());
+    std::vector<Node> nodes;
+    nodes.reserve(value_.size());
+    for (size_t i = 0; i < value_.size(); ++i)
+      nodes.emplace_back(value_[i], base::text(path_, "[", i, "]"));
+    return nodes;
+  }
+  std::string string() const {
+    if (!value_.is_string()) refuse("expected a string, found ", value_.type_name());
+    return value_.get<std::string>();
+  }
+  int64_t integer(int64_t smallest, int64_t largest) const {
+    if (!value_.is_number_integer()) refuse("expected an integer, found ", value_.type_name());
+    if (value_.is_number_unsigned() &&
+        value_.get<uint64_t>() > uint64_t{std::numeric_limits<int64_t>::max()})
+      refuse(value_.get<uint64_t>(), ", expected at most ", largest);
+    const int64_t value = value_.get<int64_t>();
+    if (value < smallest || value > largest)
+      refuse(value, ", expected ", smallest, " to ", largest);
+    return value;
+  }
+  int64_t size() const { return integer(0, std::numeric_limits<int64_t>::max()); }
+  const std::string& path() const { return path_; }
+
+ private:
+  const json& value_;
+  std::string path_;
+};
+
+Array read_array(const Node& node) {
+  node.expect_keys({"file", "dtype", "shape"});
+  Array array;
+  array.file = node.at("file").string();
+  base::check_relative_name(array.file, node.path());
+  if (array.file.find('/') != std::string::npos || array.file.front() == '.')
+    node.refuse("the file name \"", io::printable(array.file),
+                "\", expected a plain name in the same folder");
+  const std::string dtype = node.at("dtype").string();
+  bool known = false;
+  for (DType candidate : kDTypes) {
+    if (dtype != base::dtype_name(candidate)) continue;
+    array.dtype = candidate;
+    known = true;
+  }
+  if (!known) node.refuse("unknown element type \"", io::printable(dtype), "\"");
+  std::vector<int64_t> dims;
+  for (const Node& dim : node.at("shape").items()) dims.push_back(dim.size());
+  if (dims.empty() || dims.size() > static_cast<size_t>(base::kMaxDims))
+    node.refuse(dims.size(), " dimensions, expected 1 to ", base::kMaxDims);
+  array.shape = Shape(dims);
+  base::checked_mul(array.shape.num_elements(), base::dtype_size(array.dtype), node.path());
+  return array;
+}
+
+void expect_array(const Node& node, const Array& array, std::initializer_list<DType> dtypes,
+                  const Shape& shape) {
+  std::string names;
+  bool right = false;
+  for (DType dtype : dtypes) {
+    names += base::text(names.empty() ? "" : " or ", base::dtype_name(dtype));
+    right |= dtype == array.dtype;
+  }
+  if (!right || array.shape != shape)
+    node.refuse(base::dtype_name(array.dtype), " ", array.shape.to_string(), ", expected ", names,
+                " ", shape.to_string());
+}
+
+Column read_column(const Node& node, int64_t rows) {
+  Column column;
+  const std::string layout = node.at("layout").string();
+  if (layout == "dense") {
+    node.expect_keys({"name", "layout", "array"});
+    column.dense = read_array(node.at("array"));
+    if (column.dense.shape[0] != rows)
+      node.at("array").refuse(column.dense.shape[0], " rows, expected ", rows);
+  } else if (layout == "csr") {
+    node.expect_keys({"name", "layout", "num_cols", "indptr", "indices", "values"});
+    column.sparse = true;
+    column.num_cols = node.at("num_cols").integer(0, std::numeric_limits<int32_t>::max());
+    column.indptr = read_array(node.at("indptr"));
+    column.indices = read_array(node.at("indices"));
+    column.values = read_array(node.at("values"));
+    expect_array(node.at("indptr"), column.indptr, {DType::kI64},
+                 {base::checked_add(rows, 1, node.path())});
+    expect_array(node.at("indices"), column.indices, {DType::kI32}, {column.indices.shape[0]});
+    expect_array(node.at("values"), column.values, {DType::kF32}, {column.indices.shape[0]});
+  } else {
+    node.at("layout").refuse("\"", io::printable(layout), "\", expected \"dense\" or \"csr\"");
+  }
+  column.name = node.at("name").string();
+  if (column.name.empty()) node.at("name").refuse("empty, expected a name");
+  return column;
+}
+
+std::vector<Column> read_columns(const Node& node, int64_t rows) {
+  std::vector<Column> columns;
+  std::set<std::string> names;
+  for (const Node& item : node.items()) {
+    columns.push_back(read_column(item, rows));
+    if (!names.insert(columns.back().name).second)
+      item.refuse("the name \"", io::printable(columns.back().name), "\" occurs twice");
+  }
+  return columns;
+}
+
+EdgeType read_edge_type(const Node& node, const std::vector<NodeType>& node_types) {
+  node.expect_keys({"name", "source", "target", "indptr", "indices", "?edge_ids", "tensors"});
+  const auto type_named = [&](const Node& end) {
+    const std::string name = end.string();
+    for (size_t i = 0; i < node_types.size(); ++i)
+      if (node_types[i].name == name) return static_cast<int32_t>(i);
+    end.refuse("there is no node type \"", io::printable(name), "\"");
+  };
+  EdgeType type;
+  type.name = node.at("name").string();
+  type.source = type_named(node.at("source"));
+  type.target = type_named(node.at("target"));
+  type.indptr = read_array(node.at("indptr"));
+  type.indices = read_array(node.at("indices"));
+  const int64_t num_targets = node_types[type.target].num_nodes;
+  expect_array(node.at("indptr"), type.indptr, {DType::kI64},
+               {base::checked_add(num_targets, 1, node.path())});
+  expect_array(node.at("indices"), type.indices, {DType::kI32, DType::kI64},
+               {type.indices.shape[0]});
+  if (node.has("edge_ids")) {
+    type.edge_ids = read_array(node.at("edge_ids"));
+    expect_array(node.at("edge_ids"), *type.edge_ids, {DType::kI32, DType::kI64},
+                 {type.num_edges()});
+  }
+  type.columns = read_columns(node.at("tensors"), type.num_edges());
+  return type;
+}
+
+SplitGroup read_split(const Node& node, int64_t num_nodes) {
+  node.expect_keys({"name", "indices", "codes"});
+  SplitGroup split;
+  split.name = node.at("name").string();
+  for (const Node& index : node.at("indices").items())
+    split.indices.push_back(
+        static_cast<int32_t>(index.integer(0, std::numeric_limits<int32_t>::max())));
+  split.codes = read_array(node.at("codes"));
+  expect_array(node.at("codes"), split.codes, {DType::kU8},
+               {static_cast<int64_t>(split.indices.size()), num_nodes});
+  return split;
+}
+
+const Column* find(const std::vector<Column>& columns, std::string_view name) {
+  for (const Column& column : columns)
+    if (column.name == name) return &column;
+  return nullptr;
+}
+
+// Labels have the form that their task says.
+void check_roles(const Node& root, const Metadata& metadata) {
+  const NodeType& type = metadata.node_types[metadata.node_type];
+  const Column* feature = find(type.columns, metadata.feature);
+  if (!metadata.feature.empty() && !feature)
+    root.at("feature").refuse("there is no tensor \"", io::printable(metadata.feature),
+                              "\" on node type \"", io::printable(type.name), "\"");
+  if ((metadata.task == Task::kNone) != metadata.label.empty())
+    root.at("label").refuse("\"", io::printable(metadata.label),
+                            "\", expected a tensor's name with a task and \"\" without one");
+  if (metadata.label.empty()) {
+    if (metadata.num_classes != 0)
+      root.at("num_classes").refuse(metadata.num_classes, ", expected 0 without labels");
+    return;
+  }
+  const Column* label = find(type.columns, metadata.label);
+  if (!label || label->sparse)
+    root.at("label").refuse("there is no dense tensor \"", io::printable(metadata.label),
+                            "\" on node type \"", io::printable(type.name), "\"");
+  const bool classes = metadata.task == Task::kMulticlass;
+  const Shape shape = classes ? Shape{type.num_nodes} : Shape{type.num_nodes, metadata.num_classes};
+  if (label->dense.dtype != (classes ? DType::kI64 : DType::kF32) || label->dense.shape != shape)
+    root.at("label").refuse("the tensor is ", base::dtype_name(label->dense.dtype), " ",
+                            label->dense.shape.to_string(), ", expected ",
+                            classes ? "i64 " : "f32 ", shape.to_string());
+}
+
+json array_json(const Array& array) {
+  json dims = json::array();
+  for (int i = 0; i < array.shape.num_dims; ++i) dims.push_back(array.shape[i]);
+  return {{"file", array.file}, {"dtype", base::dtype_name(array.dtype)}, {"shape", dims}};
+}
+
+nlohmann::ordered_json columns_json(const std::vector<Column>& columns) {
+  auto list = nlohmann::ordered_json::array();
+  for (const Column& column : columns) {
+    nlohmann::ordered_json item{{"name", column.name}, {"layout", column.sparse ? "csr" : "dense"}};
+    if (column.sparse) {
+      item["num_cols"] = column.num_cols;
+      item["indptr"] = array_json(column.indptr);
+      item["indices"] = array_json(column.indices);
+      item["values"] = array_json(column.values);
+    } else {
+      item["array"] = array_json(column.dense);
+    }
+    list.push_back(std::move(item));
+  }
+  return list;
+}
+
+}  // namespace
+
+Metadata parse_metadata(std::span<const uint8_t> text, std::string_view where) {
+  const json document = io::parse_json(text, where);
+  const Node root(document, std::string(where));
+  // The version first: what a newer one looks like is not known.
+  if (!root.has("format") || root.at("format").string() != kFormatName)
+    root.refuse("expected \"format\": \"", kFormatName, "\"");
+  const int64_t version = root.at("version").size();
+  if (version > kVersion)
+    fail(Status::kVersion, where, ": format version ", version, ", this library reads up to ",
+         kVersion);
+  if (version < 1) root.at("version").refuse(version, ", expected 1 to ", kVersion);
+  root.expect_keys({"format", "version", "name", "source", "task", "num_classes", "node_type",
+                    "feature", "label", "node_types", "edge_types", "splits"});
+  Metadata metadata;
+  metadata.name = root.at("name").string();
+  metadata.source = root.at("source").string();
+  const std::string task = root.at("task").string();
+  bool known = false;
+  for (const auto& [value, name] : kTasks) {
+    if (task != name) continue;
+    metadata.task = value;
+    known = true;
+  }
+  if (!known)
+    root.at("task").refuse("\"", io::printable(task),
+                           "\", expected none, multiclass, binary or regression");
+  metadata.num_classes = root.at("num_classes").size();
+  metadata.feature = root.at("feature").string();
+  metadata.label = root.at("label").string();
+  for (const Node& node : root.at("node_types").items()) {
+    node.expect_keys({"name", "num_nodes", "tensors"});
+    NodeType type;
+    type.name = node.at("name").string();
+    type.num_nodes = node.at("num_nodes").size();
+    type.columns = read_columns(node.at("tensors"), type.num_nodes);
+    metadata.node_types.push_back(std::move(type));
+  }
+  if (metadata.node_types.empty()) root.at("node_types").refuse("empty, expected a node type");
+  for (const Node& node : root.at("edge_types").items())
+    metadata.edge_types.push_back(read_edge_type(node, metadata.node_types));
+  metadata.node_type = static_cast<int32_t>(
+      root.at("node_type").integer(0, static_cast<int64_t>(metadata.node_types.size()) - 1));
+  const int64_t num_nodes = metadata.node_types[metadata.node_type].num_nodes;
+  std::set<std::pair<std::string, int32_t>> seen;
+  for (const Node& node : root.at("splits").items()) {
+    metadata.splits.push_back(read_split(node, num_nodes));
+    const SplitGroup& group = metadata.splits.back();
+    for (int32_t index : group.indices)
+      if (!seen.emplace(group.name, index).second)
+        node.refuse("split \"", io::printable(group.name), "\" ", index, " occurs twice");
+  }
+  check_roles(root, metadata);
+  return metadata;
+}
+
+std::string metadata_text(const Metadata& metadata) {
+  const char* task = "none";
+  for (const auto& [value, name] : kTasks)
+    if (value == metadata.task) task = name;
+  nlohmann::ordered_json document{{"format", kFormatName},
+                                  {"version", kVersion},
+                                  {"name", metadata.name},
+                                  {"source", metadata.source},
+                                  {"task", task},
+                                  {"num_classes", metadata.num_classes},
+                                  {"node_type", metadata.node_type},
+                                  {"feature", metadata.feature},
+                                  {"label", metadata.label}};
+  auto& node_types = document["node_types"] = nlohmann::ordered_json::array();
+  for (const NodeType& type : metadata.node_types)
+    node_types.push_back({{"name", type.name},
+                          {"num_nodes", type.num_nodes},
+                          {"tensors", columns_json(type.columns)}});
+  auto& edge_types = document["edge_types"] = nlohmann::ordered_json::array();
+  for (const EdgeType& type : metadata.edge_types) {
+    nlohmann::ordered_json item{{"name", type.name},
+                                {"source", metadata.node_types[type.source].name},
+                                {"target", metadata.node_types[type.target].name},
+                                {"indptr", array_json(type.indptr)},
+                                {"indices", array_json(type.indices)}};
+    if (type.edge_ids) item["edge_ids"] = array_json(*type.edge_ids);
+    item["tensors"] = columns_json(type.columns);
+    edge_types.push_back(std::move(item));
+  }
+  auto& splits = document["splits"] = nlohmann::ordered_json::array();
+  for (const SplitGroup& split : metadata.splits)
+    splits.push_back(
+        {{"name", split.name}, {"indices", split.indices}, {"codes", array_json(split.codes)}});
+  try {
+    return document.dump(1) + "\n";
+  } catch (const json::exception&) {
+    fail(Status::kInvalidArgument, "data set \"", io::printable(metadata.name),
+         "\": a name in it is not valid UTF-8");
+  }
+}
+
+bool looks_native(std::string_view start) { return start.find(kFormatName) != start.npos; }
+
+}  // namespace gnnmg::data::native

@@ -1,0 +1,218 @@
+// Reading the own format. Dense tensors other than labels are mapped; what later code follows
+// without a check (topology, sparse rows, labels, splits) is read into memory, where a file that is
+// cut short afterwards cannot hurt.
+#include <algorithm>
+#include <atomic>
+#include <limits>
+
+#include "base/file.h"
+#include "data/assemble.h"
+#include "data/native_metadata.h"
+#include "data/readers.h"
+#include "data/split.h"
+#include "io/npy.h"
+
+namespace gnnmg::data {
+namespace {
+
+using base::DType;
+using base::fail;
+using base::Status;
+using base::Tensor;
+using native::Array;
+
+constexpr int64_t kScanBytes = int64_t{4} << 20;
+
+struct Stored {
+  io::NpyKind kind;
+  int32_t item_size;
+};
+
+Stored stored_as(DType dtype) {
+  const auto size = static_cast<int32_t>(base::dtype_size(dtype));
+  switch (dtype) {
+    case DType::kBF16:  // NumPy has no such type; its bits are kept as integers
+    case DType::kU8:
+      return {io::NpyKind::kUnsigned, size};
+    case DType::kI64:
+    case DType::kI32:
+      return {io::NpyKind::kSigned, size};
+    case DType::kBool:
+      return {io::NpyKind::kBool, size};
+    default:
+      return {io::NpyKind::kFloat, size};
+  }
+}
+
+std::string shape_text(const std::vector<int64_t>& shape) {
+  std::string out = "[";
+  for (size_t i = 0; i < shape.size(); ++i) out += base::text(i ? ", " : "", shape[i]);
+  return out + "]";
+}
+
+// Reads the header and holds it against the metadata.
+io::NpyHeader check_header(const base::File& file, const Array& array) {
+  std::vector<uint8_t> start(std::min(file.size(), io::kNpyStart));
+  file.read_at(0, start);
+  io::NpyHeader header = io::parse_npy_header(start, file.size(), file.path());
+  const Stored expected = stored_as(array.dtype);
+  if (header.kind != expected.kind || header.item_size != expected.item_size)
+    fail(Status::kFormat, file.path(), ": holds elements of another type than ",
+         base::dtype_name(array.dtype), ", which ", native::kMetadataFile, " says");
+  if (static_cast<int>(header.shape.size()) != array.shape.num_dims ||
+      !std::equal(header.shape.begin(), header.shape.end(), array.shape.dims.begin()))
+    fail(Status::kFormat, file.path(), ": shape ", shape_text(header.shape), ", expected ",
+         array.shape.to_string(), ", which ", native::kMetadataFile, " says");
+  return header;
+}
+
+class Loader {
+ public:
+  Loader(std::string folder, Reading& reading) : folder_(std::move(folder)), reading_(reading) {}
+
+  Tensor read(const Array& array) {
+    const std::string file = path(array);
+    reading_.budget.take_file(file);
+    check_header(base::File(file), array);
+    return io::read_npy(file, u2(array));
+  }
+
+  Tensor map(const Array& array) {
+    const std::string file = path(array);
+    check_header(base::File(file), array);
+    return io::map_npy(file, u2(array));
+  }
+
+  graph::Column column(const native::Column& column, bool may_map) {
+    if (!column.sparse)
+      return may_map && reading_.options.map_files ? map(column.dense) : read(column.dense);
+    base::CsrMatrix matrix;
+    matrix.num_rows = column.indptr.shape[0] - 1;
+    matrix.num_cols = column.num_cols;
+    matrix.indptr = read(column.indptr);
+    matrix.indices = read(column.indices);
+    matrix.values = read(column.values);
+    return matrix;
+  }
+
+  // Looks for values that are not finite in a dense file, reading beside any mapping of it.
+  void check_finite_file(const Array& array) {
+    if (!base::is_floating(array.dtype)) return;
+    const base::File file(path(array));
+    const io::NpyHeader header = check_header(file, array);
+    if (header.big_endian || header.fortran_order)  // converted, hence not mapped
+      return check_finite(io::read_npy(file.path(), u2(array)), file.path(), reading_.context.pool);
+    const int64_t size = header.item_size;
+    std::atomic<int64_t> first{std::numeric_limits<int64_t>::max()};
+    reading_.context.pool.parallel_for(
+        array.shape.num_elements(), kScanBytes / size, [&](int64_t begin, int64_t end) {
+          reading_.context.cancel.check("opening a data set");
+          std::vector<uint8_t> bytes((end - begin) * size);
+          file.read_at(header.data_offset + begin * size, bytes);
+          const int64_t found = find_not_finite(bytes.data(), array.dtype, end - begin);
+          if (found < 0) return;
+          int64_t seen = first.load();
+          while (begin + found < seen && !first.compare_exchange_weak(seen, begin + found)) {
+          }
+        });
+    const int64_t bad = first.load();
+    if (bad == std::numeric_limits<int64_t>::max()) return;
+    const int64_t width = array.shape.row_elements();
+    fail_not_finite(file.path(), bad / width, bad % width);
+  }
+
+  std::string path(const Array& array) const { return base::join_path(folder_, array.file); }
+
+ private:
+  static io::U2 u2(const Array& array) {
+    return array.dtype == DType::kBF16 ? io::U2::kBFloat16 : io::U2::kInteger;
+  }
+
+  std::string folder_;
+  Reading& reading_;
+};
+
+// Errors of other rooms name arrays; this puts the file before them.
+template <typename F>
+auto naming(const std::string& where, F&& body) {
+  try {
+    return body();
+  } catch (const base::Error& error) {
+    throw base::Error(error.status() == Status::kInvalidArgument ? Status::kFormat : error.status(),
+                      base::text(where, ": ", error.what()), -1, error.system_error());
+  }
+}
+
+std::vector<Split> read_splits(const std::vector<native::SplitGroup>& groups, Loader& loader) {
+  std::vector<Split> splits;
+  for (const native::SplitGroup& group : groups) {
+    const Tensor codes = loader.read(group.codes);
+    const int64_t num_nodes = codes.shape()[1];
+    for (size_t i = 0; i < group.indices.size(); ++i)
+      splits.push_back(split_from_codes(codes.as<const uint8_t>().subspan(i * num_nodes, num_nodes),
+                                        group.name, group.indices[i],
+                                        base::text(loader.path(group.codes), ", row ", i)));
+  }
+  return splits;
+}
+
+}  // namespace
+
+DatasetRef read_native(const std::string& folder, Reading& reading) {
+  const std::string where = base::join_path(folder, native::kMetadataFile);
+  constexpr int64_t kMaxMetadata = int64_t{16} << 20;
+  native::Metadata metadata = native::parse_metadata(base::read_file(where, kMaxMetadata), where);
+  Loader loader(folder, reading);
+
+  graph::GraphParts parts;
+  parts.schema = {};
+  for (size_t i = 0; i < metadata.node_types.size(); ++i) {
+    native::NodeType& type = metadata.node_types[i];
+    const bool main_type = static_cast<int32_t>(i) == metadata.node_type;
+    graph::Columns columns;
+    for (const native::Column& column : type.columns) {
+      const bool is_label = main_type && column.name == metadata.label;
+      const bool is_feature = main_type && column.name == metadata.feature;
+      if (is_feature && !column.sparse && reading.options.check_finite)
+        loader.check_finite_file(column.dense);
+      graph::Column loaded = loader.column(column, !is_label);
+      if (is_feature && column.sparse && reading.options.check_finite)
+        check_finite(loaded, loader.path(column.values), reading.context.pool);
+      columns.emplace(column.name, std::move(loaded));
+    }
+    parts.num_nodes.push_back(type.num_nodes);
+    parts.node_columns.push_back(std::move(columns));
+    parts.schema.node_types.push_back(std::move(type.name));
+  }
+  for (const native::EdgeType& type : metadata.edge_types) {
+    reading.context.cancel.check("opening a data set");
+    Tensor indptr = loader.read(type.indptr);
+    Tensor indices = loader.read(type.indices);
+    Tensor edge_ids = type.edge_ids ? loader.read(*type.edge_ids) : Tensor();
+    parts.topology.push_back(naming(base::text(where, ", edge type \"", type.name, "\""), [&] {
+      return graph::csc_from_arrays(std::move(indptr), std::move(indices), std::move(edge_ids),
+                                    parts.num_nodes[type.source], reading.context.pool);
+    }));
+    graph::Columns columns;
+    for (const native::Column& column : type.columns)
+      columns.emplace(column.name, loader.column(column, true));
+    parts.edge_columns.push_back(std::move(columns));
+    parts.schema.edge_types.push_back({type.source, type.target, type.name});
+  }
+
+  std::vector<Split> splits = read_splits(metadata.splits, loader);
+  Dataset dataset = naming(where, [&] {
+    return build_dataset(graph::Graph::create(std::move(parts)), metadata.feature, metadata.label,
+                         metadata.task == Task::kBinary, std::move(splits), metadata.num_classes,
+                         metadata.node_type);
+  });
+  if (dataset.task != metadata.task || dataset.num_classes != metadata.num_classes)
+    fail(Status::kFormat, where, ": the labels are of another task than it says");
+  dataset.name = std::move(metadata.name);
+  dataset.source = std::move(metadata.source);
+  reading.context.log.add(base::LogLevel::kInfo,
+                          base::text("opened ", folder, " as gnnmg, version ", native::kVersion));
+  return std::make_shared<const Dataset>(std::move(dataset));
+}
+
+}  // namespace gnnmg::data

@@ -1,0 +1,140 @@
+// Writing the own format: every tensor as a .npy file, metadata.json last, and all of it in a
+// folder that takes its name only when it is complete.
+#include <algorithm>
+#include <set>
+
+#include "base/atomic_folder.h"
+#include "base/file.h"
+#include "data/native_metadata.h"
+#include "io/npy.h"
+
+namespace gnnmg::data {
+namespace {
+
+using base::DType;
+using base::Tensor;
+
+class Writer {
+ public:
+  explicit Writer(const std::string& folder) : folder_(folder) {}
+
+  native::Array array(const Tensor& tensor, std::string_view stem) {
+    native::Array array{file_name(stem), tensor.dtype(), tensor.shape()};
+    io::write_npy(base::join_path(folder_, array.file), tensor.view());
+    return array;
+  }
+
+  std::vector<native::Column> columns(const graph::Columns& columns, const std::string& stem) {
+    std::vector<native::Column> written;
+    for (const auto& [name, column] : columns) {
+      native::Column entry;
+      entry.name = name;
+      const std::string file = base::text(stem, "-", name);
+      if (const auto* matrix = std::get_if<base::CsrMatrix>(&column)) {
+        entry.sparse = true;
+        entry.num_cols = matrix->num_cols;
+        entry.indptr = array(matrix->indptr, file + ".indptr");
+        entry.indices = array(matrix->indices, file + ".indices");
+        entry.values = array(matrix->values, file + ".values");
+      } else {
+        entry.dense = array(std::get<Tensor>(column), file);
+      }
+      written.push_back(std::move(entry));
+    }
+    return written;
+  }
+
+ private:
+  // A name of its own for each file, close to `stem` but of harmless characters only.
+  std::string file_name(std::string_view stem) {
+    constexpr size_t kLongest = 100;
+    std::string name(stem.substr(0, kLongest));
+    for (char& c : name)
+      if (!(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z') && !(c >= '0' && c <= '9') &&
+          c != '-' && c != '.')
+        c = '_';
+    for (int k = 1;; ++k) {
+      std::string candidate = k == 1 ? name + ".npy" : base::text(name, "-", k, ".npy");
+      if (used_.insert(candidate).second) return candidate;
+    }
+  }
+
+  std::string folder_;
+  std::set<std::string> used_;
+};
+
+// The splits of one name as rows of codes.
+native::SplitGroup write_splits(const std::vector<const Split*>& splits, int64_t num_nodes,
+                                Writer& writer) {
+  native::SplitGroup group;
+  group.name = splits[0]->name;
+  const Tensor codes = Tensor::zeros(DType::kU8, {static_cast<int64_t>(splits.size()), num_nodes});
+  for (size_t i = 0; i < splits.size(); ++i) {
+    group.indices.push_back(splits[i]->index);
+    const auto row = codes.as<uint8_t>().subspan(i * num_nodes, num_nodes);
+    for (int part = 0; part < 3; ++part)
+      for (int64_t id : splits[i]->ids[part].as<const int64_t>())
+        row[id] = static_cast<uint8_t>(part + 1);
+  }
+  group.codes = writer.array(codes, "split-" + group.name);
+  return group;
+}
+
+}  // namespace
+
+void save_dataset(const Dataset& dataset, const std::string& path) {
+  const graph::Graph& graph = *dataset.graph;
+  const graph::Schema& schema = graph.schema();
+  base::AtomicFolder folder(path);
+  Writer writer(folder.temporary());
+
+  native::Metadata metadata;
+  metadata.name = dataset.name;
+  metadata.source = dataset.source;
+  metadata.task = dataset.task;
+  metadata.num_classes = dataset.num_classes;
+  metadata.node_type = dataset.node_type;
+  metadata.feature = dataset.feature;
+  metadata.label = dataset.label;
+  for (size_t i = 0; i < schema.node_types.size(); ++i) {
+    const int32_t type = static_cast<int32_t>(i);
+    metadata.node_types.push_back(
+        {schema.node_types[i], graph.num_nodes(type),
+         writer.columns(graph.node_columns(type), "node-" + schema.node_types[i])});
+  }
+  for (size_t i = 0; i < schema.edge_types.size(); ++i) {
+    const graph::EdgeType& type = schema.edge_types[i];
+    const graph::Csc& csc = graph.csc(static_cast<int32_t>(i));
+    const std::string stem = schema.edge_types.size() == 1
+                                 ? base::text("edge-", type.name)
+                                 : base::text("edge-", schema.node_types[type.source], "-",
+                                              type.name, "-", schema.node_types[type.target]);
+    native::EdgeType entry;
+    entry.name = type.name;
+    entry.source = type.source;
+    entry.target = type.target;
+    entry.indptr = writer.array(csc.indptr, stem + ".indptr");
+    entry.indices = writer.array(csc.indices, stem + ".indices");
+    if (csc.edge_ids.defined()) entry.edge_ids = writer.array(csc.edge_ids, stem + ".edge_ids");
+    entry.columns = writer.columns(graph.edge_columns(static_cast<int32_t>(i)), stem);
+    metadata.edge_types.push_back(std::move(entry));
+  }
+  std::vector<std::vector<const Split*>> groups;
+  for (const Split& split : dataset.splits) {
+    const auto same = std::find_if(groups.begin(), groups.end(),
+                                   [&](const auto& group) { return group[0]->name == split.name; });
+    if (same == groups.end())
+      groups.push_back({&split});
+    else
+      same->push_back(&split);
+  }
+  for (const auto& group : groups)
+    metadata.splits.push_back(write_splits(group, graph.num_nodes(dataset.node_type), writer));
+
+  base::AtomicFile file(base::join_path(folder.temporary(), native::kMetadataFile));
+  file.write(native::metadata_text(metadata));
+  file.commit();
+  folder.commit();
+}
+
+}  // namespace gnnmg::data

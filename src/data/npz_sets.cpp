@@ -1,0 +1,104 @@
+// Data sets in one .npz file: the layout of Shchur et al., "Pitfalls of graph neural network
+// evaluation" (2018), and that of Platonov et al., "A critical look at the evaluation of GNNs under
+// heterophily" (2023).
+#include <algorithm>
+
+#include "data/assemble.h"
+#include "data/npz_splits.h"
+#include "data/readers.h"
+#include "io/npy.h"
+
+namespace gnnmg::data {
+namespace {
+
+using base::DType;
+using base::fail;
+using base::Status;
+using base::Tensor;
+
+std::string stem_of(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  std::string name = slash == std::string::npos ? path : path.substr(slash + 1);
+  if (name.ends_with(".npz")) name.resize(name.size() - 4);
+  return name;
+}
+
+Found begin(const std::string& path, const char* format) {
+  Found found;
+  found.format = format;
+  found.source = path;
+  found.name = stem_of(path);
+  return found;
+}
+
+std::string array_name(const io::Npz& npz, std::string_view key) {
+  return base::text(npz.name(), ", array \"", key, "\"");
+}
+
+Tensor dense_features(const io::Npz& npz, std::string_view key) {
+  Tensor table = npz.get(key);
+  if (table.shape().num_dims != 2)
+    fail(Status::kFormat, array_name(npz, key), ": shape ", table.shape().to_string(),
+         ", expected [N, F]");
+  return table;
+}
+
+// Entry (row, column) of the adjacency matrix is the edge row -> column.
+void take_adjacency(const base::CsrMatrix& adjacency, Found& found) {
+  found.sources = Tensor::empty(DType::kI32, {adjacency.nnz()});
+  found.targets = adjacency.indices;
+  const auto indptr = adjacency.indptr.as<const int64_t>();
+  const auto sources = found.sources.as<int32_t>();
+  for (int64_t row = 0; row < adjacency.num_rows; ++row)
+    std::fill(sources.begin() + indptr[row], sources.begin() + indptr[row + 1],
+              static_cast<int32_t>(row));
+  const auto weights = adjacency.values.as<const float>();
+  if (std::any_of(weights.begin(), weights.end(), [](float weight) { return weight != 1.0f; }))
+    found.edge_columns.emplace("weight", adjacency.values);
+}
+
+}  // namespace
+
+DatasetRef read_shchur(const std::string& path, Reading& reading) {
+  reading.budget.take_file(path);
+  const io::Npz npz = io::Npz::open(path);
+  Found found = begin(path, "shchur");
+  const base::CsrMatrix adjacency = io::read_scipy_sparse(npz, "adj_");
+  if (adjacency.num_rows != adjacency.num_cols)
+    fail(Status::kFormat, array_name(npz, "adj_shape"), ": ", adjacency.num_rows, " x ",
+         adjacency.num_cols, ", expected a square matrix");
+  found.num_nodes = adjacency.num_rows;
+  found.edges_from = array_name(npz, "adj_indices");
+  take_adjacency(adjacency, found);
+  if (npz.has("attr_indptr")) {
+    found.features_from = array_name(npz, "attr_indptr");
+    found.features = io::read_scipy_sparse(
+        npz, "attr_", {.round_values = false, .sum_duplicates = reading.options.sum_duplicates});
+  } else if (npz.has("attr_matrix")) {
+    found.features_from = array_name(npz, "attr_matrix");
+    found.features = dense_features(npz, "attr_matrix");
+  }
+  if (npz.has("labels")) {
+    found.labels = npz.get("labels");
+    found.labels_from = array_name(npz, "labels");
+  }
+  return assemble(std::move(found), reading.options, reading.context);
+}
+
+DatasetRef read_heterophilous(const std::string& path, Reading& reading) {
+  reading.budget.take_file(path);
+  const io::Npz npz = io::Npz::open(path);
+  Found found = begin(path, "heterophilous");
+  found.features = dense_features(npz, "node_features");
+  found.features_from = array_name(npz, "node_features");
+  found.num_nodes = graph::column_rows(*found.features);
+  found.labels = npz.get("node_labels");
+  found.labels_from = array_name(npz, "node_labels");
+  found.edges_from = array_name(npz, "edges");
+  std::tie(found.sources, found.targets) =
+      edge_columns(npz.get("edges"), false, found.edges_from, reading.context.pool);
+  append_npz_splits(npz, "published", found.num_nodes, found.splits);
+  return assemble(std::move(found), reading.options, reading.context);
+}
+
+}  // namespace gnnmg::data

@@ -1,0 +1,73 @@
+#include "data/npz_splits.h"
+
+#include <array>
+
+#include "data/arrays.h"
+#include "data/split.h"
+
+namespace gnnmg::data {
+namespace {
+
+using base::DType;
+using base::fail;
+using base::Status;
+using base::Tensor;
+
+struct Part {
+  Tensor tensor;
+  std::string where;
+};
+
+// The array of one part under any of its names; undefined when there is none.
+Part find_part(const io::Npz& npz, std::initializer_list<std::string_view> stems) {
+  for (std::string_view stem : stems)
+    for (std::string_view ending : {"", "_masks", "_mask", "_idx"})
+      if (const std::string key = base::text(stem, ending); npz.has(key))
+        return {npz.get(key), base::text(npz.name(), ", array \"", key, "\"")};
+  return {};
+}
+
+}  // namespace
+
+void append_npz_splits(const io::Npz& npz, const std::string& name, int64_t num_nodes,
+                       std::vector<Split>& splits) {
+  const std::array<Part, 3> parts = {find_part(npz, {"train"}),
+                                     find_part(npz, {"val", "valid", "validation"}),
+                                     find_part(npz, {"test"})};
+  if (!parts[0].tensor.defined()) return;
+  for (const Part& part : parts)
+    if (!part.tensor.defined())
+      fail(Status::kFormat, npz.name(),
+           ": has a train array, expected one for validation and test");
+
+  if (parts[0].tensor.dtype() != DType::kBool) {
+    std::array<Tensor, 3> ids;
+    for (int i = 0; i < 3; ++i) {
+      if (parts[i].tensor.shape().num_dims != 1)
+        fail(Status::kFormat, parts[i].where, ": shape ", parts[i].tensor.shape().to_string(),
+             ", expected a list of node ids");
+      ids[i] = to_i64(parts[i].tensor, parts[i].where);
+    }
+    splits.push_back(split_from_ids(ids[0].as<const int64_t>(), ids[1].as<const int64_t>(),
+                                    ids[2].as<const int64_t>(), num_nodes, name, 0, npz.name()));
+    return;
+  }
+  const base::Shape& shape = parts[0].tensor.shape();
+  const bool rows = shape.num_dims == 2;
+  for (const Part& part : parts)
+    if (part.tensor.dtype() != DType::kBool || part.tensor.shape() != shape ||
+        (!rows && shape.num_dims != 1) || shape[rows ? 1 : 0] != num_nodes)
+      fail(Status::kFormat, part.where, ": ", base::dtype_name(part.tensor.dtype()), " ",
+           part.tensor.shape().to_string(), ", expected bool masks [S, ", num_nodes, "] or [",
+           num_nodes, "] of one shape");
+  const int64_t count = rows ? shape[0] : 1;
+  for (int64_t i = 0; i < count; ++i) {
+    std::array<std::span<const bool>, 3> masks;
+    for (int part = 0; part < 3; ++part)
+      masks[part] = parts[part].tensor.as<const bool>().subspan(i * num_nodes, num_nodes);
+    splits.push_back(split_from_masks(masks[0], masks[1], masks[2], name, static_cast<int32_t>(i),
+                                      base::text(npz.name(), ", masks ", i)));
+  }
+}
+
+}  // namespace gnnmg::data

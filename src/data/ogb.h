@@ -1,0 +1,21 @@
+// OGB's tables of numbers, apart from the folder they lie in, so that they can be fuzzed.
+#pragma once
+
+#include <memory>
+
+#include "data/numbers.h"
+#include "data/readers.h"
+#include "io/text.h"
+
+namespace gnnmg::data {
+
+struct Table {
+  int64_t rows = 0, columns = 0;
+  NumberColumn values;  // row by row
+};
+
+// Comma-separated numbers without a header; an empty field and "nan" are NaN. Error(kFormat) naming
+// file and line for anything else and for rows of unequal length.
+Table parse_table(std::unique_ptr<io::ByteSource> source, Reading& reading);
+
+}  // namespace gnnmg::data

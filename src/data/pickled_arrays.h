@@ -1,0 +1,27 @@
+// NumPy arrays and SciPy matrices as they lie in pickles: the few names that Planetoid's files use,
+// each turned into a value of ours.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/tensor.h"
+#include "io/npy.h"
+#include "io/pickle.h"
+
+namespace gnnmg::data {
+
+// The globals that may appear: NumPy's array, scalar and dtype constructors, SciPy's CSR class,
+// defaultdict and list, under the names of Python 2 and 3.
+bool accept_array_globals(std::string_view module, std::string_view name);
+
+// Each throws Error(kFormat) naming `where`, expected and found, when the value is something else.
+base::Tensor pickled_array(const io::PickleValue& value, const std::string& where);
+base::CsrMatrix pickled_csr(const io::PickleValue& value, const std::string& where,
+                            const io::SparseOptions& options);
+// A dict or defaultdict.
+const io::PickleDict& pickled_dict(const io::PickleValue& value, const std::string& where);
+// An int, or a NumPy scalar of an integer type.
+int64_t pickled_int(const io::PickleValue& value, const std::string& where);
+
+}  // namespace gnnmg::data

@@ -1,0 +1,206 @@
+// The plain layout: a folder with edges.npy [E, 2], labels.npy [N], features as feat.npy,
+// feat.npz or feat_{indptr,indices,data}.npy, splits as split_NAME.npy, and meta.json with counts.
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "base/file.h"
+#include "data/assemble.h"
+#include "data/npz_splits.h"
+#include "data/readers.h"
+#include "data/split.h"
+#include "io/json.h"
+#include "io/npy.h"
+
+namespace gnnmg::data {
+namespace {
+
+using base::fail;
+using base::join_path;
+using base::Status;
+using base::Tensor;
+
+class PlainFolder {
+ public:
+  PlainFolder(std::string folder, Reading& reading)
+      : folder_(std::move(folder)), reading_(reading) {}
+
+  std::string path(std::string_view name) const { return join_path(folder_, name); }
+  bool has(std::string_view name) const { return base::exists(path(name)); }
+  Tensor array(std::string_view name) {
+    reading_.budget.take_file(path(name));
+    return io::read_npy(path(name));
+  }
+  io::NamedArray named_array(std::string_view name) { return {array(name), path(name)}; }
+  io::Npz archive(std::string_view name) {
+    reading_.budget.take_file(path(name));
+    return io::Npz::open(path(name));
+  }
+  const std::string& folder() const { return folder_; }
+  io::SparseOptions sparse_options() const {
+    return {.round_values = false, .sum_duplicates = reading_.options.sum_duplicates};
+  }
+
+ private:
+  std::string folder_;
+  Reading& reading_;
+};
+
+// meta.json, where there is one: counts that the arrays must have.
+class Counts {
+ public:
+  explicit Counts(const PlainFolder& folder) : path_(folder.path("meta.json")) {
+    if (!folder.has("meta.json")) return;
+    constexpr int64_t kLimit = int64_t{1} << 20;
+    meta_ = io::parse_json(base::read_file(path_, kLimit), path_);
+    if (!meta_.is_object())
+      fail(Status::kFormat, path_, ": expected an object, found ", meta_.type_name());
+  }
+  // -1 when it says nothing of `key`.
+  int64_t get(const char* key) const {
+    if (!meta_.is_object() || !meta_.contains(key)) return -1;
+    const auto& value = meta_.at(key);
+    if (!value.is_number_integer())
+      fail(Status::kFormat, path_, ": ", key, ": expected an integer, found ", value.type_name());
+    return value.get<int64_t>();
+  }
+  void expect(const char* key, int64_t found, std::string_view where) const {
+    const int64_t expected = get(key);
+    if (meta_.is_object() && meta_.contains(key) && expected != found)
+      fail(Status::kFormat, where, ": holds ", found, ", expected ", expected, " by \"", key,
+           "\" in ", path_);
+  }
+  void expect_class_counts(const Tensor& labels, int64_t num_classes) const {
+    if (!meta_.is_object() || !meta_.contains("class_counts")) return;
+    std::vector<int64_t> counts(num_classes, 0);
+    for (int64_t label : labels.as<const int64_t>())
+      if (label >= 0) ++counts[label];
+    if (meta_.at("class_counts") != nlohmann::json(counts))
+      fail(Status::kFormat, path_, ": class_counts are not those of labels.npy");
+  }
+  std::string name(const std::string& otherwise) const {
+    if (!meta_.is_object() || !meta_.contains("name") || !meta_.at("name").is_string())
+      return otherwise;
+    return meta_.at("name").get<std::string>();
+  }
+
+ private:
+  std::string path_;
+  nlohmann::json meta_;
+};
+
+void read_features(PlainFolder& folder, const Counts& counts, Found& found) {
+  const bool dense = folder.has("feat.npy"), archive = folder.has("feat.npz"),
+             parts = folder.has("feat_indptr.npy");
+  if (dense + archive + parts > 1)
+    fail(Status::kFormat, folder.folder(),
+         ": holds features twice, expected one of feat.npy, feat.npz and feat_indptr.npy");
+  if (dense) {
+    found.features_from = folder.path("feat.npy");
+    Tensor table = folder.array("feat.npy");
+    if (table.shape().num_dims != 2)
+      fail(Status::kFormat, found.features_from, ": shape ", table.shape().to_string(),
+           ", expected [N, F]");
+    counts.expect("feat_dim", table.shape()[1], found.features_from);
+    found.features = std::move(table);
+  } else if (archive) {
+    found.features_from = folder.path("feat.npz");
+    found.features = io::read_scipy_sparse(folder.archive("feat.npz"), "", folder.sparse_options());
+  } else if (parts) {
+    found.features_from = folder.path("feat_indptr.npy");
+    const io::NamedArray indptr = folder.named_array("feat_indptr.npy");
+    const io::NamedArray indices = folder.named_array("feat_indices.npy");
+    const io::NamedArray values = folder.named_array("feat_data.npy");
+    int64_t columns = counts.get("feat_dim");
+    if (columns < 0) {  // nothing says how wide the table is but its last column
+      columns = 0;
+      const Tensor ids = to_i64(indices.tensor, indices.name);
+      for (int64_t id : ids.as<const int64_t>()) columns = std::max(columns, id + 1);
+    }
+    found.features =
+        io::csr_from_arrays(indptr, indices, values, std::max<int64_t>(indptr.tensor.rows() - 1, 0),
+                            columns, folder.sparse_options());
+  }
+  if (!found.features) return;
+  if (const auto* sparse = std::get_if<base::CsrMatrix>(&*found.features)) {
+    counts.expect("feat_dim", sparse->num_cols, found.features_from);
+    if (!folder.sparse_options().sum_duplicates)
+      counts.expect("feat_nnz", sparse->nnz(), found.features_from);
+  }
+}
+
+void read_splits(PlainFolder& folder, int64_t num_nodes, std::vector<Split>& splits) {
+  constexpr std::string_view kPrefix = "split_";
+  for (const std::string& file : base::list_directory(folder.folder())) {
+    if (!file.starts_with(kPrefix)) continue;
+    const std::string name =
+        file.substr(kPrefix.size(), file.size() - kPrefix.size() - std::string_view(".npy").size());
+    if (file.ends_with(".npz")) {
+      append_npz_splits(folder.archive(file), name, num_nodes, splits);
+      continue;
+    }
+    if (!file.ends_with(".npy")) continue;
+    const std::string where = folder.path(file);
+    const Tensor codes = folder.array(file);
+    const base::Shape& shape = codes.shape();
+    const bool rows = shape.num_dims == 2;
+    if (codes.dtype() != base::DType::kU8 || (!rows && shape.num_dims != 1) ||
+        shape[rows ? 1 : 0] != num_nodes)
+      fail(Status::kFormat, where, ": ", base::dtype_name(codes.dtype()), " ", shape.to_string(),
+           ", expected u8 [S, ", num_nodes, "] or [", num_nodes, "]");
+    const int64_t count = rows ? shape[0] : 1;
+    for (int64_t i = 0; i < count; ++i)
+      splits.push_back(split_from_codes(codes.as<const uint8_t>().subspan(i * num_nodes, num_nodes),
+                                        name, static_cast<int32_t>(i),
+                                        rows ? base::text(where, ", row ", i) : where));
+  }
+}
+
+// "DIR/cora/plain" is about cora.
+std::string name_of(const std::string& folder) {
+  std::string_view rest = folder;
+  std::string_view last;
+  do {
+    while (rest.ends_with('/')) rest.remove_suffix(1);
+    const size_t slash = rest.rfind('/');
+    last = slash == rest.npos ? rest : rest.substr(slash + 1);
+    rest = slash == rest.npos ? std::string_view() : rest.substr(0, slash);
+  } while (last == "plain" && !rest.empty());
+  return std::string(last);
+}
+
+}  // namespace
+
+DatasetRef read_plain(const std::string& path, Reading& reading) {
+  PlainFolder folder(path, reading);
+  const Counts counts(folder);
+  Found found;
+  found.format = "plain";
+  found.source = path;
+  found.name = counts.name(name_of(path));
+
+  found.labels = folder.array("labels.npy");
+  found.labels_from = folder.path("labels.npy");
+  if (found.labels.shape().num_dims < 1)
+    fail(Status::kFormat, found.labels_from, ": shape [], expected [N]");
+  found.num_nodes = found.labels.rows();
+  counts.expect("nodes", found.num_nodes, found.labels_from);
+  const int64_t classes = counts.get("classes");
+  found.num_classes = classes > 0 ? classes : 0;
+
+  found.edges_from = folder.path("edges.npy");
+  const Tensor edges = folder.array("edges.npy");
+  counts.expect("edges_stored", edges.rows(), found.edges_from);
+  std::tie(found.sources, found.targets) =
+      edge_columns(edges, false, found.edges_from, reading.context.pool);
+
+  read_features(folder, counts, found);
+  read_splits(folder, found.num_nodes, found.splits);
+  DatasetRef dataset = assemble(std::move(found), reading.options, reading.context);
+  if (dataset->task == Task::kMulticlass)
+    counts.expect_class_counts(std::get<Tensor>(*dataset->graph->node_column("y")),
+                               dataset->num_classes);
+  return dataset;
+}
+
+}  // namespace gnnmg::data

@@ -1,0 +1,237 @@
+// Planetoid's raw files (Yang, Cohen, Salakhutdinov, "Revisiting semi-supervised learning with
+// graph embeddings", 2016): pickles of Python 2 with features and one-hot labels of all but the
+// test nodes (allx, ally) and of the test nodes (tx, ty) in the order of test.index, and the graph
+// as a dict of lists. The first len(y) nodes are the training set, the next 500 the validation set.
+#include "data/planetoid.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/file.h"
+#include "data/pickled_arrays.h"
+#include "data/readers.h"
+#include "data/split.h"
+#include "io/text.h"
+
+namespace gnnmg::data {
+namespace {
+
+using base::CsrMatrix;
+using base::DType;
+using base::fail;
+using base::Status;
+using base::Tensor;
+
+constexpr int64_t kValidation = 500;
+
+io::PickleRef unpickle(std::span<const uint8_t> bytes, const std::string& where) {
+  io::PickleOptions options;
+  options.accept = accept_array_globals;
+  return io::parse_pickle(bytes, options, where);
+}
+
+Tensor label_array(std::span<const uint8_t> bytes, const std::string& where) {
+  Tensor array = pickled_array(*unpickle(bytes, where), where);
+  if (array.shape().num_dims != 2)
+    fail(Status::kFormat, where, ": labels of shape ", array.shape().to_string(),
+         ", expected [n, classes]");
+  return array;
+}
+
+template <typename T>
+int64_t class_of_row(std::span<const T> row, int64_t index, const std::string& where) {
+  int64_t found = -1;
+  for (size_t c = 0; c < row.size(); ++c) {
+    if (row[c] == T{0}) continue;
+    if (row[c] != T{1} || found >= 0)
+      fail(Status::kFormat, where, ", row ", index, ": expected one 1 among zeros");
+    found = static_cast<int64_t>(c);
+  }
+  return found;
+}
+
+// Class of each row of a one-hot array; -1 for a row of zeros.
+std::vector<int64_t> classes_of(const Tensor& one_hot, const std::string& where) {
+  const int64_t rows = one_hot.rows(), width = one_hot.shape()[1];
+  std::vector<int64_t> classes(rows);
+  const auto convert = [&](auto values) {
+    using T = std::remove_const_t<typename decltype(values)::element_type>;
+    for (int64_t i = 0; i < rows; ++i)
+      classes[i] = class_of_row<T>(values.subspan(i * width, width), i, where);
+  };
+  switch (one_hot.dtype()) {
+    case DType::kI32:
+      convert(one_hot.as<const int32_t>());
+      break;
+    case DType::kI64:
+      convert(one_hot.as<const int64_t>());
+      break;
+    case DType::kU8:
+      convert(one_hot.as<const uint8_t>());
+      break;
+    case DType::kF32:
+      convert(one_hot.as<const float>());
+      break;
+    case DType::kF64:
+      convert(one_hot.as<const double>());
+      break;
+    default:
+      fail(Status::kFormat, where, ": labels of type ", base::dtype_name(one_hot.dtype()),
+           ", expected numbers");
+  }
+  return classes;
+}
+
+// Ids of the test nodes in the file's order, each in [first, num_nodes) and once.
+std::vector<int64_t> test_ids(std::span<const uint8_t> bytes, const std::string& where,
+                              int64_t first, int64_t num_nodes) {
+  std::vector<int64_t> ids;
+  std::vector<bool> seen(std::max<int64_t>(num_nodes - first, 0));
+  io::LineReader lines(io::ByteSource::memory(bytes, where));
+  std::string_view line;
+  while (lines.next(line)) {
+    if (line.empty()) continue;
+    const auto id = io::parse_int(line);
+    if (!id || *id < first || *id >= num_nodes)
+      fail(Status::kFormat, lines.where(), ": expected a node from ", first, " to ", num_nodes - 1,
+           ", found \"", line.substr(0, 40), "\"");
+    if (seen[*id - first]) fail(Status::kFormat, lines.where(), ": node ", *id, " occurs twice");
+    seen[*id - first] = true;
+    ids.push_back(*id);
+  }
+  return ids;
+}
+
+void read_graph(std::span<const uint8_t> bytes, const std::string& where, Found& found) {
+  const io::PickleRef root = unpickle(bytes, where);
+  const auto& entries = pickled_dict(*root, where).items;
+  const int64_t num_nodes = static_cast<int64_t>(entries.size());
+  const auto node = [&](const io::PickleValue& value, std::string_view of, int64_t position) {
+    const int64_t id = pickled_int(value, where);
+    if (id < 0 || id >= num_nodes)
+      fail(Status::kRange, where, ", ", of, " ", position, ": node ", id, ", expected 0 to ",
+           num_nodes - 1);
+    return id;
+  };
+  std::vector<bool> seen(num_nodes);
+  std::vector<int64_t> sources, targets;
+  for (int64_t i = 0; i < num_nodes; ++i) {
+    const int64_t source = node(*entries[i].first, "entry", i);
+    if (seen[source]) fail(Status::kFormat, where, ": node ", source, " occurs twice");
+    seen[source] = true;
+    const auto* neighbours = entries[i].second->as<io::PickleList>();
+    if (!neighbours)
+      fail(Status::kFormat, where, ", node ", source, ": expected a list of neighbours");
+    for (const auto& neighbour : neighbours->items) {
+      targets.push_back(node(*neighbour, "neighbours of node", source));
+      sources.push_back(source);
+    }
+  }
+  found.num_nodes = num_nodes;
+  found.sources = Tensor::copy_of(std::span<const int64_t>(sources));
+  found.targets = Tensor::copy_of(std::span<const int64_t>(targets));
+  found.edges_from = where;
+}
+
+// Rows of `all` for the first nodes, row i of `test` for node ids[i], empty rows elsewhere.
+CsrMatrix join_rows(const CsrMatrix& all, const CsrMatrix& test, std::span<const int64_t> ids,
+                    int64_t num_nodes) {
+  std::vector<int64_t> test_row(num_nodes - all.num_rows, -1);
+  for (size_t i = 0; i < ids.size(); ++i) test_row[ids[i] - all.num_rows] = static_cast<int64_t>(i);
+  const int64_t nnz = all.nnz() + test.nnz();
+  CsrMatrix joined{num_nodes, all.num_cols, Tensor::empty(DType::kI64, {num_nodes + 1}),
+                   Tensor::empty(DType::kI32, {nnz}), Tensor::empty(DType::kF32, {nnz})};
+  const auto indptr = joined.indptr.as<int64_t>();
+  auto next_index = joined.indices.as<int32_t>().begin();
+  auto next_value = joined.values.as<float>().begin();
+  indptr[0] = 0;
+  for (int64_t node = 0; node < num_nodes; ++node) {
+    const bool in_all = node < all.num_rows;
+    const CsrMatrix& from = in_all ? all : test;
+    const int64_t row = in_all ? node : test_row[node - all.num_rows];
+    indptr[node + 1] = indptr[node];
+    if (row < 0) continue;
+    const auto pointers = from.indptr.as<const int64_t>();
+    const int64_t begin = pointers[row], count = pointers[row + 1] - begin;
+    next_index = std::copy_n(from.indices.as<const int32_t>().begin() + begin, count, next_index);
+    next_value = std::copy_n(from.values.as<const float>().begin() + begin, count, next_value);
+    indptr[node + 1] += count;
+  }
+  return joined;
+}
+
+void expect_equal(int64_t found, int64_t expected, const std::string& where, const char* what,
+                  const std::string& as) {
+  if (found != expected)
+    fail(Status::kFormat, where, ": ", found, " ", what, ", expected ", expected, " as in ", as);
+}
+
+}  // namespace
+
+Found parse_planetoid(const PlanetoidBytes& bytes, const std::string& prefix,
+                      const OpenOptions& options) {
+  const auto file = [&](const char* part) { return prefix + part; };
+  Found found;
+  found.format = "planetoid";
+  found.source = prefix;
+  const size_t slash = prefix.rfind('/');
+  found.name = slash == std::string::npos ? prefix : prefix.substr(slash + 1);
+  if (found.name.starts_with("ind.")) found.name.erase(0, 4);
+  read_graph(bytes.graph, file(".graph"), found);
+
+  const io::SparseOptions sparse{.round_values = false, .sum_duplicates = options.sum_duplicates};
+  const CsrMatrix all = pickled_csr(*unpickle(bytes.allx, file(".allx")), file(".allx"), sparse);
+  const CsrMatrix test = pickled_csr(*unpickle(bytes.tx, file(".tx")), file(".tx"), sparse);
+  expect_equal(test.num_cols, all.num_cols, file(".tx"), "columns", file(".allx"));
+  if (all.num_rows > found.num_nodes)
+    fail(Status::kFormat, file(".allx"), ": ", all.num_rows, " rows, expected at most ",
+         found.num_nodes, ", the nodes in ", file(".graph"));
+  const std::vector<int64_t> ids =
+      test_ids(bytes.test_index, file(".test.index"), all.num_rows, found.num_nodes);
+  expect_equal(static_cast<int64_t>(ids.size()), test.num_rows, file(".test.index"), "nodes",
+               file(".tx"));
+
+  const Tensor all_labels = label_array(bytes.ally, file(".ally"));
+  const Tensor test_labels = label_array(bytes.ty, file(".ty"));
+  const Tensor train_labels = label_array(bytes.y, file(".y"));
+  expect_equal(all_labels.rows(), all.num_rows, file(".ally"), "rows", file(".allx"));
+  expect_equal(test_labels.rows(), test.num_rows, file(".ty"), "rows", file(".tx"));
+  found.num_classes = all_labels.shape()[1];
+  expect_equal(test_labels.shape()[1], found.num_classes, file(".ty"), "columns", file(".ally"));
+  const int64_t num_train = train_labels.rows();
+  if (num_train > all.num_rows)
+    fail(Status::kFormat, file(".y"), ": ", num_train, " rows, expected at most ", all.num_rows,
+         ", the rows of ", file(".allx"));
+
+  found.features_from = file(".allx");
+  found.features = join_rows(all, test, ids, found.num_nodes);
+  found.labels_from = file(".ally");
+  std::vector<int64_t> labels = classes_of(all_labels, file(".ally"));
+  const std::vector<int64_t> of_test = classes_of(test_labels, file(".ty"));
+  labels.resize(found.num_nodes, -1);
+  for (size_t i = 0; i < ids.size(); ++i) labels[ids[i]] = of_test[i];
+  found.labels = Tensor::copy_of(std::span<const int64_t>(labels));
+
+  std::vector<int64_t> train(num_train);
+  std::vector<int64_t> validation(std::min(kValidation, all.num_rows - num_train));
+  std::iota(train.begin(), train.end(), 0);
+  std::iota(validation.begin(), validation.end(), num_train);
+  found.splits.push_back(
+      split_from_ids(train, validation, ids, found.num_nodes, "public", 0, prefix));
+  return found;
+}
+
+DatasetRef read_planetoid(const std::string& prefix, Reading& reading) {
+  const auto load = [&](const char* part) {
+    const std::string path = prefix + part;
+    const int64_t size = reading.budget.take_file(path);
+    return base::read_file(path, size);
+  };
+  const auto y = load(".y"), tx = load(".tx"), ty = load(".ty"), allx = load(".allx"),
+             ally = load(".ally"), graph = load(".graph"), test_index = load(".test.index");
+  Found found =
+      parse_planetoid({y, tx, ty, allx, ally, graph, test_index}, prefix, reading.options);
+  return assemble(std::move(found), reading.options, reading.context);
+}
+
+}  // namespace gnnmg::data

@@ -1,0 +1,34 @@
+// The readers, one for each format that open_dataset recognises. Each takes a path that has been
+// recognised as its own.
+#pragma once
+
+#include <string>
+
+#include "data/arrays.h"
+#include "data/dataset.h"
+
+namespace gnnmg::data {
+
+// What a reader gets besides its path: options, context, and the bytes that may still be read.
+struct Reading {
+  const OpenOptions& options;
+  const ReadContext& context;
+  ByteBudget budget;
+};
+
+// The own format: a folder with metadata.json.
+DatasetRef read_native(const std::string& folder, Reading& reading);
+// A folder with edges.npy, labels.npy, feat* and split_*.npy.
+DatasetRef read_plain(const std::string& folder, Reading& reading);
+// The eight files PREFIX.x, PREFIX.graph, ... ("DIR/ind.cora").
+DatasetRef read_planetoid(const std::string& prefix, Reading& reading);
+// An .npz with adj_* and attr_*.
+DatasetRef read_shchur(const std::string& path, Reading& reading);
+// An .npz with node_features, node_labels, edges and masks.
+DatasetRef read_heterophilous(const std::string& path, Reading& reading);
+// A text file with an edge a line, plain or compressed by gzip.
+DatasetRef read_edges(const std::string& path, Reading& reading);
+// A folder with raw/ and split/ as the Open Graph Benchmark lays them out.
+DatasetRef read_ogb(const std::string& folder, Reading& reading);
+
+}  // namespace gnnmg::data

@@ -1,0 +1,195 @@
+#include "data/recognise.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/file.h"
+#include "data/native_metadata.h"
+#include "io/npy.h"
+
+namespace gnnmg::data {
+namespace {
+
+using base::exists;
+using base::fail;
+using base::is_directory;
+using base::join_path;
+using base::Status;
+
+constexpr std::array kFormats = {Format::kNative, Format::kPlain,  Format::kPlanetoid,
+                                 Format::kOgb,    Format::kShchur, Format::kHeterophilous,
+                                 Format::kEdges};
+constexpr const char* kSupported =
+    "supported are gnnmg (metadata.json), plain (edges.npy, labels.npy), planetoid (ind.NAME.*), "
+    "ogb (raw/, split/), shchur and heterophilous (.npz), edges (.csv, .tsv, .txt, .edges, also "
+    ".gz)";
+constexpr std::string_view kPlanetoidParts[] = {".x",    ".y",    ".tx",    ".ty",
+                                                ".allx", ".ally", ".graph", ".test.index"};
+
+std::string start_of(const std::string& path, int64_t count) {
+  const base::File file(path);
+  std::vector<uint8_t> bytes(std::min(file.size(), count));
+  bytes.resize(file.read_some(0, bytes));
+  return {bytes.begin(), bytes.end()};
+}
+
+bool is_file(const std::string& path) { return exists(path) && !is_directory(path); }
+
+bool is_edge_list_name(std::string_view name) {
+  if (name.ends_with(".gz")) name.remove_suffix(3);
+  for (std::string_view ending : {".csv", ".tsv", ".txt", ".edges", ".edgelist", ".el"})
+    if (name.ends_with(ending)) return true;
+  return false;
+}
+
+void classify_npz(const std::string& path, std::vector<Candidate>& out) {
+  const io::Npz npz = io::Npz::open(path);
+  if (npz.has("adj_indptr"))
+    out.push_back({Format::kShchur, path});
+  else if (npz.has("node_features") && npz.has("edges"))
+    out.push_back({Format::kHeterophilous, path});
+}
+
+std::vector<Candidate> look_at_file(const std::string& path) {
+  std::vector<Candidate> found;
+  const std::string start = start_of(path, 4096);
+  const size_t slash = path.rfind('/');
+  const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+  const std::string name = slash == std::string::npos ? path : path.substr(slash + 1);
+  if (start.starts_with("PK")) {
+    classify_npz(path, found);
+  } else if (name == native::kMetadataFile && native::looks_native(start)) {
+    found.push_back({Format::kNative, folder});
+  } else if (name.starts_with("ind.")) {
+    for (std::string_view part : kPlanetoidParts)
+      if (path.ends_with(part))
+        found.push_back({Format::kPlanetoid, path.substr(0, path.size() - part.size())});
+    // ".allx" ends with ".x" too, and so on: the longest part is the right one.
+    if (found.size() > 1)
+      found = {*std::min_element(found.begin(), found.end(), [](const auto& a, const auto& b) {
+        return a.path.size() < b.path.size();
+      })};
+  } else if (start.starts_with("\x1f\x8b") ||
+             (start.find('\0') == start.npos && !start.starts_with("\x93NUMPY"))) {
+    found.push_back({Format::kEdges, path});
+  }
+  return found;
+}
+
+// `names` are the folder's entries. Files of the plain layout and of OGB are no data sets alone.
+std::vector<Candidate> look_in_folder(const std::string& folder,
+                                      const std::vector<std::string>& names) {
+  std::vector<Candidate> found;
+  const auto has = [&](std::string_view name) {
+    return std::binary_search(names.begin(), names.end(), name);
+  };
+  if (has(native::kMetadataFile)) {
+    const std::string path = join_path(folder, native::kMetadataFile);
+    if (is_file(path) && native::looks_native(start_of(path, 4096)))
+      found.push_back({Format::kNative, folder});
+  }
+  if (has("edges.npy") && has("labels.npy")) found.push_back({Format::kPlain, folder});
+  for (const std::string& name : names)
+    if (name.starts_with("ind.") && name.ends_with(".graph"))
+      found.push_back({Format::kPlanetoid, join_path(folder, name.substr(0, name.size() - 6))});
+  if (has("raw") &&
+      (exists(join_path(folder, "raw/edge.csv.gz")) || exists(join_path(folder, "raw/data.npz")) ||
+       exists(join_path(folder, "raw/triplet-type-list.csv.gz"))))
+    found.push_back({Format::kOgb, folder});
+  if (!found.empty()) return found;
+  for (const std::string& name : names)
+    if (name.ends_with(".npz") && is_file(join_path(folder, name)))
+      classify_npz(join_path(folder, name), found);
+  if (!found.empty()) return found;
+  for (const std::string& name : names)
+    if (is_edge_list_name(name) && is_file(join_path(folder, name)))
+      found.push_back({Format::kEdges, join_path(folder, name)});
+  return found;
+}
+
+std::string listed(const std::vector<std::string>& names) {
+  if (names.empty()) return "nothing";
+  constexpr size_t kMost = 12;
+  std::string out;
+  for (size_t i = 0; i < std::min(names.size(), kMost); ++i)
+    out += base::text(i ? ", " : "", names[i]);
+  if (names.size() > kMost) out += base::text(" and ", names.size() - kMost, " more");
+  return out;
+}
+
+}  // namespace
+
+const char* format_name(Format format) noexcept {
+  switch (format) {
+    case Format::kNative:
+      return "gnnmg";
+    case Format::kPlain:
+      return "plain";
+    case Format::kPlanetoid:
+      return "planetoid";
+    case Format::kOgb:
+      return "ogb";
+    case Format::kShchur:
+      return "shchur";
+    case Format::kHeterophilous:
+      return "heterophilous";
+    case Format::kEdges:
+      return "edges";
+  }
+  return "unknown";
+}
+
+Candidate recognise(const std::string& path, std::string_view wanted,
+                    std::vector<Candidate>* passed_over) {
+  const bool any = wanted.empty();
+  if (!any && std::none_of(kFormats.begin(), kFormats.end(),
+                           [&](Format format) { return wanted == format_name(format); }))
+    fail(Status::kInvalidArgument, "format \"", wanted, "\": ", kSupported);
+  const auto keep_wanted = [&](std::vector<Candidate> found) {
+    std::erase_if(found, [&](const Candidate& candidate) {
+      return !any && wanted != format_name(candidate.format);
+    });
+    return found;
+  };
+
+  std::vector<Candidate> found;
+  std::string what = "nothing that is known";
+  if (is_directory(path)) {
+    const std::vector<std::string> names = base::list_directory(path);
+    what = listed(names);
+    found = keep_wanted(look_in_folder(path, names));
+    if (found.empty()) {
+      for (const std::string& name : names) {
+        const std::string inner = join_path(path, name);
+        if (name.starts_with('.') || !is_directory(inner)) continue;
+        for (Candidate& candidate : keep_wanted(look_in_folder(inner, base::list_directory(inner))))
+          // Any text in a sub-folder might be a list of edges; that guess would be too bold.
+          if (candidate.format != Format::kEdges) found.push_back(std::move(candidate));
+      }
+    }
+  } else if (exists(path)) {
+    found = keep_wanted(look_at_file(path));
+  } else if (exists(path + ".graph")) {
+    found = keep_wanted({{Format::kPlanetoid, path}});
+  } else {
+    fail(Status::kNotFound, path, ": no such file or folder");
+  }
+
+  if (found.empty())
+    fail(Status::kFormat, path, ": expected ",
+         any ? "a data set" : base::text("a data set of format ", wanted), ", found ", what, "; ",
+         kSupported);
+  std::stable_sort(found.begin(), found.end(),
+                   [](const Candidate& a, const Candidate& b) { return a.format < b.format; });
+  if (found.size() > 1 && found[1].format == found[0].format) {
+    std::vector<std::string> paths;
+    for (const Candidate& candidate : found)
+      if (candidate.format == found[0].format) paths.push_back(candidate.path);
+    fail(Status::kFormat, path, ": holds ", paths.size(), " data sets of format ",
+         format_name(found[0].format), ": ", listed(paths), "; open one of them by its own path");
+  }
+  if (passed_over) passed_over->assign(found.begin() + 1, found.end());
+  return found[0];
+}
+
+}  // namespace gnnmg::data

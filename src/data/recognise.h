@@ -1,0 +1,28 @@
+// What lies at a path: which of the supported formats, and where exactly.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gnnmg::data {
+
+// In order of preference where a folder holds several.
+enum class Format { kNative, kPlain, kPlanetoid, kOgb, kShchur, kHeterophilous, kEdges };
+// As OpenOptions::format names it.
+const char* format_name(Format format) noexcept;
+
+struct Candidate {
+  Format format;
+  std::string path;  // as the format's reader takes it
+};
+
+// The data set at `path`: a file, a folder, a folder with one of the formats in a sub-folder, or
+// the prefix of Planetoid files. `wanted` empty: the most preferred format that is there;
+// `passed_over` gets the others. kNotFound when nothing is there; kFormat, with what is supported
+// and what was found, when nothing is recognised or two of equal rank are; kInvalidArgument for an
+// unknown `wanted`.
+Candidate recognise(const std::string& path, std::string_view wanted,
+                    std::vector<Candidate>* passed_over);
+
+}  // namespace gnnmg::data

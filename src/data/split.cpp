@@ -1,0 +1,198 @@
+#include "data/split.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "base/philox.h"
+
+namespace gnnmg::data {
+namespace {
+
+using base::fail;
+using base::Status;
+using base::Tensor;
+
+constexpr const char* kPartNames[3] = {"train", "validation", "test"};
+
+// Sub-streams of Purpose::kSplit; part of the definition of a split with a given seed.
+constexpr uint64_t kByFraction = 0;
+constexpr uint64_t kByClass = 1;
+
+void shuffle(std::span<int64_t> ids, base::Stream& stream) {
+  for (size_t i = ids.size(); i > 1; --i) std::swap(ids[i - 1], ids[stream.below(i)]);
+}
+
+// Ids of the nodes that have a label (for several targets: at least one); all nodes of a data set
+// without labels.
+std::vector<int64_t> labelled_nodes(const Dataset& dataset) {
+  const int64_t num_nodes = dataset.graph->num_nodes(dataset.node_type);
+  std::vector<int64_t> ids;
+  ids.reserve(num_nodes);
+  const graph::Column* column = dataset.label.empty()
+                                    ? nullptr
+                                    : dataset.graph->node_column(dataset.label, dataset.node_type);
+  const Tensor* labels = column ? std::get_if<Tensor>(column) : nullptr;
+  if (!labels || dataset.task == Task::kNone) {
+    ids.resize(num_nodes);
+    std::iota(ids.begin(), ids.end(), 0);
+  } else if (dataset.task == Task::kMulticlass) {
+    const auto values = labels->as<const int64_t>();
+    for (int64_t i = 0; i < num_nodes; ++i)
+      if (values[i] >= 0) ids.push_back(i);
+  } else {
+    const auto values = labels->as<const float>();
+    const int64_t targets = labels->shape().row_elements();
+    for (int64_t i = 0; i < num_nodes; ++i) {
+      const auto row = values.subspan(i * targets, targets);
+      if (!std::all_of(row.begin(), row.end(), [](float v) { return std::isnan(v); }))
+        ids.push_back(i);
+    }
+  }
+  return ids;
+}
+
+Tensor sorted_ids(std::span<const int64_t> ids) {
+  Tensor tensor = Tensor::copy_of(ids);
+  const auto values = tensor.as<int64_t>();
+  std::sort(values.begin(), values.end());
+  return tensor;
+}
+
+Split cut(std::span<const int64_t> order, int64_t train, int64_t validation, std::string name) {
+  Split split;
+  split.name = std::move(name);
+  split.ids = {sorted_ids(order.first(train)), sorted_ids(order.subspan(train, validation)),
+               sorted_ids(order.subspan(train + validation))};
+  return split;
+}
+
+}  // namespace
+
+Split split_from_codes(std::span<const uint8_t> codes, std::string name, int32_t index,
+                       std::string_view where) {
+  std::array<int64_t, 4> counts{};
+  for (size_t i = 0; i < codes.size(); ++i) {
+    if (codes[i] > 3)
+      fail(Status::kFormat, where, ", node ", i, ": found ", int{codes[i]},
+           ", expected 0 (unused), 1 (train), 2 (validation) or 3 (test)");
+    ++counts[codes[i]];
+  }
+  Split split;
+  split.name = std::move(name);
+  split.index = index;
+  std::array<int64_t*, 3> next;
+  for (int part = 0; part < 3; ++part) {
+    split.ids[part] = Tensor::empty(base::DType::kI64, {counts[part + 1]});
+    next[part] = split.ids[part].as<int64_t>().data();
+  }
+  for (size_t i = 0; i < codes.size(); ++i)
+    if (codes[i] != 0) *next[codes[i] - 1]++ = static_cast<int64_t>(i);
+  return split;
+}
+
+Split split_from_ids(std::span<const int64_t> train, std::span<const int64_t> validation,
+                     std::span<const int64_t> test, int64_t num_nodes, std::string name,
+                     int32_t index, std::string_view where) {
+  std::vector<uint8_t> codes(num_nodes, 0);
+  const std::array<std::span<const int64_t>, 3> parts = {train, validation, test};
+  for (int part = 0; part < 3; ++part) {
+    for (size_t i = 0; i < parts[part].size(); ++i) {
+      const int64_t id = parts[part][i];
+      if (id < 0 || id >= num_nodes)
+        fail(Status::kRange, where, ", ", kPartNames[part], ", position ", i, ": node ", id,
+             ", expected 0 to ", num_nodes - 1);
+      if (codes[id] != 0)
+        fail(Status::kFormat, where, ", ", kPartNames[part], ", position ", i, ": node ", id,
+             " is already in ", kPartNames[codes[id] - 1]);
+      codes[id] = static_cast<uint8_t>(part + 1);
+    }
+  }
+  return split_from_codes(codes, std::move(name), index, where);
+}
+
+Split split_from_masks(std::span<const bool> train, std::span<const bool> validation,
+                       std::span<const bool> test, std::string name, int32_t index,
+                       std::string_view where) {
+  const std::array<std::span<const bool>, 3> masks = {train, validation, test};
+  std::vector<uint8_t> codes(train.size(), 0);
+  for (int part = 0; part < 3; ++part) {
+    if (masks[part].size() != codes.size())
+      fail(Status::kInvalidArgument, where, ", ", kPartNames[part], ": ", masks[part].size(),
+           " nodes, expected ", codes.size());
+    for (size_t i = 0; i < codes.size(); ++i) {
+      if (!masks[part][i]) continue;
+      if (codes[i] != 0)
+        fail(Status::kFormat, where, ", node ", i, ": is in ", kPartNames[codes[i] - 1], " and in ",
+             kPartNames[part]);
+      codes[i] = static_cast<uint8_t>(part + 1);
+    }
+  }
+  return split_from_codes(codes, std::move(name), index, where);
+}
+
+Split random_split(const Dataset& dataset, double train, double validation, uint64_t seed,
+                   bool numpy_legacy) {
+  // Sums such as 0.7 + 0.2 + 0.1 may miss 1 by a rounding.
+  if (!(train >= 0) || !(validation >= 0) || !(train + validation <= 1 + 1e-9))
+    fail(Status::kInvalidArgument, "split fractions train ", train, " and validation ", validation,
+         ": expected 0 or more each and at most 1 together");
+  if (numpy_legacy && seed > std::numeric_limits<uint32_t>::max())
+    fail(Status::kRange, "seed ", seed, ": NumPy's legacy generator takes 0 to 4294967295");
+  std::vector<int64_t> order = labelled_nodes(dataset);
+  const int64_t count = static_cast<int64_t>(order.size());
+  if (numpy_legacy) {
+    std::vector<int64_t> permutation = numpy_legacy_permutation(static_cast<uint32_t>(seed), count);
+    for (int64_t& position : permutation) position = order[position];
+    order = std::move(permutation);
+  } else {
+    base::Stream stream(base::stream_key(seed, base::Purpose::kSplit, kByFraction), 0);
+    shuffle(order, stream);
+  }
+  const auto part = [&](double fraction, int64_t left) {
+    return std::min(static_cast<int64_t>(std::floor(static_cast<double>(count) * fraction)), left);
+  };
+  const int64_t num_train = part(train, count);
+  return cut(order, num_train, part(validation, count - num_train), "random");
+}
+
+Split random_split_by_class(const Dataset& dataset, int64_t train, int64_t validation,
+                            uint64_t seed) {
+  if (train < 0 || validation < 0)
+    fail(Status::kInvalidArgument, "split by class with ", train, " train and ", validation,
+         " validation nodes a class: expected 0 or more");
+  if (dataset.task != Task::kMulticlass)
+    fail(Status::kInvalidArgument, "split by class: data set \"", dataset.name,
+         "\" has no class labels");
+  const int64_t wanted = base::checked_add(train, validation, "nodes a class");
+  const auto labels =
+      std::get<Tensor>(*dataset.graph->node_column(dataset.label, dataset.node_type))
+          .as<const int64_t>();
+  std::vector<std::vector<int64_t>> members(dataset.num_classes);
+  for (size_t i = 0; i < labels.size(); ++i)
+    if (labels[i] >= 0) members[labels[i]].push_back(static_cast<int64_t>(i));
+
+  std::array<std::vector<int64_t>, 3> parts;
+  const base::Key key = base::stream_key(seed, base::Purpose::kSplit, kByClass);
+  for (size_t c = 0; c < members.size(); ++c) {
+    std::vector<int64_t>& ids = members[c];
+    if (ids.empty()) continue;  // a class number that no node has
+    if (static_cast<int64_t>(ids.size()) < wanted)
+      fail(Status::kInvalidArgument, "split by class: class ", c, " has ", ids.size(),
+           " labelled nodes, ", train, " for train and ", validation,
+           " for validation are asked for");
+    base::Stream stream(key, c);
+    shuffle(ids, stream);
+    const auto begin = ids.begin();
+    parts[0].insert(parts[0].end(), begin, begin + train);
+    parts[1].insert(parts[1].end(), begin + train, begin + wanted);
+    parts[2].insert(parts[2].end(), begin + wanted, ids.end());
+  }
+  Split split;
+  split.name = "random_by_class";
+  for (int part = 0; part < 3; ++part) split.ids[part] = sorted_ids(parts[part]);
+  return split;
+}
+
+}  // namespace gnnmg::data

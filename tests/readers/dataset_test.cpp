@@ -1,0 +1,129 @@
+// Data sets around a graph of one's own: what follows from the labels, and what is refused.
+#include <cmath>
+
+#include "readers/support.h"
+
+namespace gnnmg::data {
+namespace {
+
+using base::Status;
+
+// The small graph with another label tensor.
+graph::GraphRef with_labels(base::ThreadPool& pool, graph::Column labels) {
+  graph::GraphParts parts = small_graph(pool)->parts();
+  parts.node_columns[0].insert_or_assign("y", std::move(labels));
+  return graph::Graph::create(std::move(parts));
+}
+
+class MakeDataset : public testing::Test {
+ protected:
+  DatasetRef make(graph::Column labels, bool binary = false, int64_t num_classes = 0) {
+    return make_dataset(with_labels(pool_, std::move(labels)), "x", "y", binary, {}, num_classes);
+  }
+  base::ThreadPool pool_{1};
+};
+
+TEST_F(MakeDataset, ClassesFollowFromIntegers) {
+  const graph::GraphRef graph = small_graph(pool_);
+  const DatasetRef dataset = make_dataset(graph, "x", "y", false, {});
+  EXPECT_EQ(dataset->task, Task::kMulticlass);
+  EXPECT_EQ(dataset->num_classes, 2);
+  EXPECT_EQ(dataset->feature_dim(), 2);
+  EXPECT_EQ(dataset->graph, graph) << "nothing to convert, so the graph is shared";
+  EXPECT_TRUE(dataset->splits.empty());
+
+  const DatasetRef narrow = make(tensor<int32_t>({4, -1, 0, 2}, {4, 1}));
+  EXPECT_EQ(narrow->num_classes, 5);
+  EXPECT_EQ(values<int64_t>(dense(*narrow, "y")), (std::vector<int64_t>{4, -1, 0, 2}));
+  EXPECT_EQ(dense(*narrow, "y").shape(), base::Shape({4}));
+  EXPECT_EQ(make(tensor<uint8_t>({4, 1, 0, 2}, {4}))->num_classes, 5);
+  EXPECT_EQ(make(tensor<int64_t>({0, 0, 0, 0}, {4}), false, 7)->num_classes, 7);
+}
+
+TEST_F(MakeDataset, FloatsAreRegressionAndBinaryIsAsked) {
+  const DatasetRef numbers = make(tensor<float>({0.5f, 1, NAN, -3}, {4}));
+  EXPECT_EQ(numbers->task, Task::kRegression);
+  EXPECT_EQ(numbers->num_classes, 1);
+  EXPECT_EQ(dense(*numbers, "y").shape(), base::Shape({4, 1}));
+
+  const DatasetRef binary = make(tensor<double>({0, 1, NAN, 0, 1, 1, 0, 0}, {4, 2}), true);
+  EXPECT_EQ(binary->task, Task::kBinary);
+  EXPECT_EQ(binary->num_classes, 2);
+  EXPECT_EQ(dense(*binary, "y").as<const float>()[1], 1.0f);
+  EXPECT_TRUE(std::isnan(dense(*binary, "y").as<const float>()[2]));
+
+  const DatasetRef integers = make(tensor<int64_t>({0, 1, -1, 0}, {4}), true);
+  EXPECT_TRUE(std::isnan(dense(*integers, "y").as<const float>()[2])) << "-1 is none";
+}
+
+TEST_F(MakeDataset, LabelsOutsideTheirRangeAreRefused) {
+  expect_error(Status::kRange, {"\"y\", row 1", "label -2", "-1 (none)"},
+               [&] { make(tensor<int64_t>({0, -2, 0, 1}, {4})); });
+  expect_error(Status::kRange, {"\"y\", row 3", "label 3", "to 2"},
+               [&] { make(tensor<int32_t>({0, 1, 2, 3}, {4}), false, 3); });
+  expect_error(Status::kRange, {"row 2", "label 1099511627776"},
+               [&] { make(tensor<int64_t>({0, 1, int64_t{1} << 40, 3}, {4})); });
+  expect_error(Status::kRange, {"1099511627776 classes for 4 nodes"},
+               [&] { make(tensor<int64_t>({0, 1, 2, 3}, {4}), false, int64_t{1} << 40); });
+  expect_error(Status::kRange, {"row 3", "label 0.5", "0, 1 or none"},
+               [&] { make(tensor<float>({0, 1, 1, 0.5f}, {4}), true); });
+  expect_error(Status::kRange, {"row 0", "label 2"},
+               [&] { make(tensor<int64_t>({2, 1, 1, 0}, {4}), true); });
+  expect_error(Status::kNan, {"row 1", "found inf"},
+               [&] { make(tensor<float>({0, INFINITY, 1, 0}, {4})); });
+  expect_error(Status::kRange, {"row 1", "not exact as f32"},
+               [&] { make(tensor<double>({0, 0.1, 1, 0}, {4})); });
+  expect_error(Status::kInvalidArgument, {"-1 classes"},
+               [&] { make(tensor<int64_t>({0, 1, 1, 0}, {4}), false, -1); });
+}
+
+TEST_F(MakeDataset, TensorsAreLookedUpAndShapesChecked) {
+  const graph::GraphRef graph = small_graph(pool_);
+  expect_error(Status::kNotFound, {"feature tensor \"z\"", "\"node\""},
+               [&] { make_dataset(graph, "z", "", false, {}); });
+  expect_error(Status::kNotFound, {"label tensor \"z\""},
+               [&] { make_dataset(graph, "", "z", false, {}); });
+  expect_error(Status::kInvalidArgument, {"graph", "found none"},
+               [&] { make_dataset(nullptr, "", "", false, {}); });
+  expect_error(Status::kInvalidArgument, {"node_type 1", "0 to 0"},
+               [&] { make_dataset(graph, "", "", false, {}, 0, 1); });
+  expect_error(Status::kInvalidArgument, {"[4, 2]", "expected [4]"},
+               [&] { make(tensor<int64_t>({0, 0, 0, 0, 0, 0, 0, 0}, {4, 2})); });
+  expect_error(Status::kInvalidArgument, {"\"y\" is sparse"}, [&] {
+    make(base::CsrMatrix{4, 1, tensor<int64_t>({0, 0, 0, 0, 0}, {5}), tensor<int32_t>({}, {0}),
+                         tensor<float>({}, {0})});
+  });
+  expect_error(Status::kInvalidArgument, {"feature tensor \"y\"", "[4, 1, 2]"}, [&] {
+    make_dataset(with_labels(pool_, tensor<float>({0, 0, 0, 0, 0, 0, 0, 0}, {4, 1, 2})), "y", "",
+                 false, {});
+  });
+  const DatasetRef bare = make_dataset(graph, "", "", false, {});
+  EXPECT_EQ(bare->task, Task::kNone);
+  EXPECT_EQ(bare->feature_dim(), 0);
+}
+
+TEST_F(MakeDataset, SplitsAreSortedCheckedAndFound) {
+  Split first{.name = "a", .index = 0, .ids = {}};
+  first.ids = {tensor<int64_t>({2, 0}, {2}), tensor<int64_t>({1}, {1}), {}};
+  Split second{.name = "a", .index = 1, .ids = {}};
+  Split third{.name = "b", .index = 0, .ids = {}};
+  const graph::GraphRef graph = small_graph(pool_);
+  const DatasetRef dataset = make_dataset(graph, "x", "y", false, {first, second, third});
+  EXPECT_EQ(ids(dataset->split("", 0), SplitPart::kTrain), (std::vector<int64_t>{0, 2}));
+  EXPECT_TRUE(dataset->split("a", 1).part(SplitPart::kTrain).empty()) << "legal until training";
+  EXPECT_EQ(dataset->split("b", 0).name, "b");
+  expect_error(Status::kNotFound, {"no split \"a\" 2", "a 0 to 1, b 0"},
+               [&] { dataset->split("a", 2); });
+  expect_error(Status::kNotFound, {"no split \"c\" 0"}, [&] { dataset->split("c", 0); });
+  expect_error(Status::kNotFound, {"no splits"},
+               [&] { make_dataset(graph, "x", "y", false, {})->split("", 0); });
+
+  first.ids[0] = tensor<int64_t>({4}, {1});
+  expect_error(Status::kRange, {"split \"a\" 0, train, position 0", "node 4", "0 to 3"},
+               [&] { make_dataset(graph, "x", "y", false, {first}); });
+  expect_error(Status::kInvalidArgument, {"split \"b\" 0 is given twice"},
+               [&] { make_dataset(graph, "x", "y", false, {third, third}); });
+}
+
+}  // namespace
+}  // namespace gnnmg::data
