@@ -61,16 +61,19 @@ Edges edges_of(const Graph& graph, ThreadPool& pool) {
   const auto [sources, targets] = coo_of(graph.csc(), pool);
   const auto& numbers = std::get<Tensor>(*graph.edge_column("number"));
   const auto& sparse = std::get<CsrMatrix>(*graph.edge_column("sparse"));
+  const auto* number = numbers.as<int64_t>().data();
+  const auto* begin = sparse.indptr.as<int64_t>().data();
+  const auto* value = sparse.values.as<float>().data();
   Edges out;
+  int64_t disagree = 0;
   for (int64_t e = 0; e < graph.num_edges(); ++e) {
-    const int64_t number = numbers.as<int64_t>()[2 * e];
-    EXPECT_EQ(numbers.as<int64_t>()[2 * e + 1], -number);
-    const int64_t begin = sparse.indptr.as<int64_t>()[e], end = sparse.indptr.as<int64_t>()[e + 1];
-    EXPECT_EQ(end - begin, number ? 1 : 0);
-    for (int64_t i = begin; i < end; ++i)
-      EXPECT_EQ(sparse.values.as<float>()[i], static_cast<float>(number));
-    out.push_back({sources.as<int64_t>()[e], targets.as<int64_t>()[e], number - 1});
+    const int64_t at = number[2 * e];
+    disagree += number[2 * e + 1] != -at || begin[e + 1] - begin[e] != (at ? 1 : 0);
+    for (int64_t i = begin[e]; i < begin[e + 1]; ++i)
+      disagree += value[i] != static_cast<float>(at);
+    out.push_back({sources.as<int64_t>()[e], targets.as<int64_t>()[e], at - 1});
   }
+  EXPECT_EQ(disagree, 0);
   return out;
 }
 
@@ -137,7 +140,7 @@ TEST_P(Transforms, EqualTheReferenceForEveryNumberOfThreads) {
 
 INSTANTIATE_TEST_SUITE_P(Shapes, Transforms,
                          testing::Values(Sizes{0, 0}, Sizes{1, 3}, Sizes{4, 0}, Sizes{5, 60},
-                                         Sizes{40, 300}, Sizes{700, 2000}, Sizes{300, 140000}));
+                                         Sizes{40, 300}, Sizes{700, 2000}, Sizes{300, 70000}));
 
 TEST(TransformsPlain, GraphsWithoutEdgeTensorsGetTheSameTopology) {
   ThreadPool pool(2);
