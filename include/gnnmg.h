@@ -822,9 +822,9 @@ gnnmg_planted_partition_config_init(gnnmg_planted_partition_config* config, size
 
 /**
  * @brief Generates an undirected graph whose nodes fall into classes, with node tensors "x" f32
- *   [nodes, num_features] (a class centre plus noise) and "y" i64 [nodes]. With the defaults no model
- *   can name more than about 0.391 of the labels from a node's own features, 0.740 with those one
- *   hop away, 0.909 with two hops, 0.935 with any number.
+ *   [nodes, num_features] (a class centre plus noise) and "y" i64 [nodes]. With the defaults
+ *   features name at most a share of about 0.391 of the labels when they are the node's own, 0.740
+ *   with those one hop away, 0.909 with two hops, 0.935 with any number.
  * @param[in] context a context
  * @param[in] config settings, or NULL
  * @param[out] graph the new handle
