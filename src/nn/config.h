@@ -62,6 +62,7 @@ struct SageConfig {
   uint64_t seed = 0;                      // of the initial weights
   // Error(kInvalidArgument) naming the field.
   void check() const;
+  int64_t output_width() const;  // columns of the logits
 };
 
 }  // namespace gnnmg::nn

@@ -2,7 +2,7 @@
 // mini-batch, and inference layer by layer over a whole graph.
 #pragma once
 
-#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
 
 #include <memory>
 #include <span>
@@ -19,10 +19,13 @@
 
 namespace gnnmg::nn {
 
-// Rows of the nodes of a mini-batch: dense [num_nodes, F] of any float type, or sparse.
+// Rows of the nodes of a mini-batch: dense [num_nodes, F] of any float type, or sparse, or, in
+// place of gathered rows, a table that the first layer reads itself: node i has row ids[i].
 struct RowInput {
   at::Tensor dense;
   const feature::SparseRows* sparse = nullptr;
+  at::Tensor table;
+  std::span<const int64_t> ids;
 };
 
 // Dropout bits depend on (seed, epoch, mini-batch, layer, row, column) alone.
@@ -35,8 +38,11 @@ struct ForwardArgs {
   std::span<const sample::BlockView>
       blocks;  // one a layer, with out_* lists when gradients are wanted
   bool training = false;
+  bool gradients = false;  // keep what backward() needs; implied by training
   DropoutKey dropout;
-  base::ThreadPool* pool = nullptr;  // for our kernels; null: the calling thread
+  // For our kernels; null: LibTorch's intra-op threads of the calling thread, on which products are
+  // spread too (the faster way: two sets of threads get into each other's way).
+  base::ThreadPool* pool = nullptr;
 };
 
 struct NamedTensor {
@@ -58,6 +64,8 @@ class Inference {
   virtual void set_rows(int stage, at::Tensor rows) = 0;
 };
 
+// Blocks and sparse rows of a training pass must stay until backward() has run.
+//
 // One replica of a model. Parameters are views of one flat buffer, gradients of another, so that
 // all ranks exchange a single tensor; gradients accumulate until zero_gradients(). One thread at a
 // time.
@@ -65,8 +73,9 @@ class Model {
  public:
   virtual ~Model() = default;
   virtual const SageConfig& config() const = 0;
-  // Logits [num_seeds, output width], with a graph for backward() when training.
+  // Logits [num_seeds, output width], with a graph for backward() when gradients are wanted.
   virtual at::Tensor forward(const ForwardArgs& args) = 0;
+  // The model and the graph must outlive it; `pool` as in ForwardArgs.
   virtual std::unique_ptr<Inference> inference(const graph::Graph& graph,
                                                const graph::Column& features,
                                                base::ThreadPool* pool) = 0;
@@ -84,8 +93,16 @@ class Model {
   // Copies values in; strict: Error(kFormat) with one list of missing, unexpected and misshapen
   // keys, and nothing changed.
   void load_state(const io::StateFile& state);
-  // The running statistics of batch norm after this forward pass are pending until the trainer
-  // folds them in plan order; see batch_statistics below.
+
+  // Batch norm takes its statistics from the rows of the pass when training; its running statistics
+  // (buffers) move only when the trainer folds them in, in the order of the plan.
+  virtual int64_t batch_statistics_width() const = 0;  // 0 without batch norm
+  // Statistics of the training passes since the last call, one row each: [passes, width].
+  virtual at::Tensor take_batch_statistics() = 0;
+  // running <- 0.9 running + 0.1 statistics, row after row.
+  virtual void fold_batch_statistics(const at::Tensor& rows) = 0;
+
+  // A model of its own with equal parameters and buffers, gradients zero.
   virtual std::unique_ptr<Model> clone() const = 0;
 };
 

@@ -1,0 +1,252 @@
+// The hot operation of GraphSAGE, forward and backward. Rows go through in chunks: aggregated,
+// multiplied and finished by one thread while they lie in its cache. Chunks and the order in which
+// their weight gradients are added up are fixed by the number of rows, so results do not depend on
+// the number of threads.
+#include <ATen/core/LegacyTypeDispatch.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/mm.h>
+
+#include <torch/csrc/autograd/custom_function.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "nn/functions.h"
+#include "nn/parallel.h"
+#include "nn/tensors.h"
+
+namespace gnnmg::nn {
+namespace {
+
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
+
+constexpr int64_t kMaxChunk = 512;
+constexpr int64_t kMinChunk = 64;
+constexpr int64_t kLanes = 16;  // partial sums of the weight gradient
+
+int64_t chunk_rows(int64_t rows) {
+  const int64_t even = (rows + kLanes - 1) / kLanes;
+  return std::clamp<int64_t>((even + 15) / 16 * 16, kMinChunk, kMaxChunk);
+}
+
+struct Spec : torch::CustomClassHolder {
+  sample::BlockView block;
+  const int64_t* ids = nullptr;
+  Reduce reduce = Reduce::kMean;
+  Finish finish;
+  Execution execution;
+  int64_t source_width = 0, target_width = 0;  // columns of the two halves of the product's input
+  bool own_is_source = true;                   // the own row of target t is x[t]
+  bool has_bias = false;
+  size_t target_edge = 0;  // of x_target among the inputs that are there
+};
+
+// Rows [begin, end) of the product's input: [reduced | own], from `out` on.
+template <typename T>
+void gather_rows(const Spec& spec, const at::Tensor& x, const at::Tensor& x_target,
+                 kernels::Matrix<T> out, int64_t begin, int64_t end) {
+  const auto source = const_matrix<T>(x);
+  kernels::table<T>().aggregate(spec.reduce, lists_by_target(spec.block),
+                                {source.data, source.stride, spec.ids}, spec.source_width, out,
+                                begin, end);
+  if (spec.target_width == 0) return;
+  const auto own = x_target.defined() ? const_matrix<T>(x_target) : source;
+  const int64_t* ids = x_target.defined() ? nullptr : spec.ids;
+  for (int64_t t = begin; t < end; ++t)
+    std::copy_n(own.row(ids ? ids[t] : t), spec.target_width,
+                out.row(t - begin) + spec.source_width);
+}
+
+// The gradient of x from that of the product's input. `own`: what reaches x by way of own rows.
+at::Tensor source_gradient(const Spec& spec, const at::Tensor& input, const at::Tensor& x,
+                           const at::Tensor& input_gradient, const at::Tensor& own) {
+  const sample::BlockView& block = spec.block;
+  const Execution& execution = spec.execution;
+  const at::ScalarType type = input_gradient.scalar_type();
+  const int64_t width = spec.source_width;
+  const kernels::Lists lists = lists_by_source(block);
+  at::Tensor dx = scratch_tensor(execution, {block.num_sources, width}, type);
+  visit_type(type, [&]<typename T>() {
+    const auto self = own.defined() ? const_matrix<T>(own) : kernels::Matrix<const T>{};
+    const auto reduced = const_matrix<T>(input_gradient);
+    const auto& table = kernels::table<T>();
+    if (spec.reduce == Reduce::kMax) {
+      at::Tensor share = scratch_tensor(execution, {block.num_targets, width}, type);
+      const auto values = const_matrix<T>(x);
+      const auto max = const_matrix<T>(input);
+      for_ranges(execution.pool, block.num_targets, kMaxChunk, [&](int64_t begin, int64_t end) {
+        table.max_share(lists_by_target(block), {values.data, values.stride, nullptr}, max, reduced,
+                        width, matrix<T>(share), begin, end);
+      });
+      for_ranges(execution.pool, block.num_sources, kMaxChunk, [&](int64_t begin, int64_t end) {
+        table.max_transposed(lists, block.num_targets, values, max, const_matrix<T>(share), self,
+                             width, matrix<T>(dx), begin, end);
+      });
+      return;
+    }
+    const at::Tensor scale = source_scale(block, spec.reduce, type, execution);
+    const T* factor = scale.defined() ? scale.const_data_ptr<T>() : nullptr;
+    for_ranges(execution.pool, block.num_sources, kMaxChunk, [&](int64_t begin, int64_t end) {
+      table.aggregate_transposed(lists, block.num_targets, factor, reduced, self, width,
+                                 matrix<T>(dx), begin, end);
+    });
+  });
+  return dx;
+}
+
+struct AggregateLinearFunction : torch::autograd::Function<AggregateLinearFunction> {
+  static at::Tensor forward(AutogradContext* context, const at::Tensor& x_any,
+                            const at::Tensor& lin_l, const std::optional<at::Tensor>& bias,
+                            const std::optional<at::Tensor>& lin_r,
+                            const std::optional<at::Tensor>& target_any,
+                            c10::intrusive_ptr<Spec> spec) {
+    const Execution& execution = spec->execution;
+    const at::Tensor x = with_dense_rows(x_any);
+    const at::Tensor x_target = target_any ? with_dense_rows(*target_any) : at::Tensor();
+    const bool wants_x = execution.gradients && x.requires_grad();
+    if (wants_x) lists_by_source(spec->block);
+    const at::Tensor weight = lin_r ? at::cat({lin_l, *lin_r}, 1) : lin_l.contiguous();
+    const at::Tensor by_input = weight.t();
+    const int64_t rows = spec->block.num_targets, out_width = weight.size(0);
+    const int64_t in_width = weight.size(1), chunk = chunk_rows(rows);
+    const at::ScalarType type = weight.scalar_type();
+
+    // With a pool the products stay on this thread, behind all rows.
+    const bool whole = execution.gradients || execution.pool;
+    at::Tensor input;
+    if (whole) input = scratch_tensor(execution, {rows, in_width}, type);
+    at::Tensor y = scratch_tensor(execution, {rows, out_width}, type);
+    visit_type(type, [&]<typename T>() {
+      const T* shift = bias ? bias->const_data_ptr<T>() : nullptr;
+      const auto gather = [&](int64_t begin, int64_t end) {
+        at::Tensor part = whole ? input.narrow(0, begin, end - begin)
+                                : scratch_tensor(execution, {end - begin, in_width}, type);
+        gather_rows<T>(*spec, x, x_target, matrix<T>(part), begin, end);
+        return part;
+      };
+      const auto multiply = [&](const at::Tensor& part, int64_t begin, int64_t end) {
+        at::Tensor to = y.narrow(0, begin, end - begin);
+        at::mm_out(to, part, by_input);
+        kernels::table<T>().finish(const_matrix<T>(y), out_width, shift, spec->finish.relu,
+                                   spec->finish.dropout, matrix<T>(y), begin, end);
+      };
+      if (execution.pool) {
+        for_ranges(execution.pool, rows, chunk, gather);
+        for (int64_t begin = 0; begin < rows; begin += chunk) {
+          const int64_t end = std::min(rows, begin + chunk);
+          multiply(input.narrow(0, begin, end - begin), begin, end);
+        }
+      } else {
+        for_ranges(nullptr, rows, chunk, [&](int64_t begin, int64_t end) {
+          at::AutoDispatchBelowAutograd below;
+          multiply(gather(begin, end), begin, end);
+        });
+      }
+    });
+    if (execution.gradients) {
+      const bool wants_max = wants_x && spec->reduce == Reduce::kMax;
+      context->save_for_backward(
+          {weight, input, spec->finish.relu ? y : at::Tensor(), wants_max ? x : at::Tensor()});
+      context->saved_data["spec"] = c10::IValue::make_capsule(spec);
+      // Inputs that are not there have no edge in the graph.
+      spec->has_bias = bias.has_value();
+      spec->target_edge = 2 + bias.has_value() + lin_r.has_value();
+    }
+    return y;
+  }
+
+  static variable_list backward(AutogradContext* context, variable_list gradients) {
+    const auto spec =
+        c10::static_intrusive_pointer_cast<Spec>(context->saved_data["spec"].toCapsule());
+    const variable_list saved = context->get_saved_variables();
+    const at::Tensor &weight = saved[0], &input = saved[1], &y = saved[2], &x = saved[3];
+    const Execution& execution = spec->execution;
+    const at::Tensor dy = with_dense_rows(gradients[0]);
+    const int64_t rows = dy.size(0), out_width = dy.size(1), in_width = weight.size(1);
+    const int64_t chunk = chunk_rows(rows), num_chunks = (rows + chunk - 1) / chunk;
+    const int64_t lanes = std::clamp<int64_t>(num_chunks, 1, kLanes);
+    const at::ScalarType type = dy.scalar_type();
+    const bool wants_x = context->needs_input_grad(0);
+    const bool wants_target = !spec->own_is_source && context->needs_input_grad(spec->target_edge);
+
+    // Lane l takes the chunks l, l + lanes, ... in this order.
+    at::Tensor weight_sums = scratch_tensor(execution, {lanes, out_width, in_width}, type);
+    at::Tensor bias_sums = scratch_tensor(execution, {lanes, out_width}, type);
+    at::Tensor input_gradient;
+    if (wants_x || wants_target) input_gradient = scratch_tensor(execution, {rows, in_width}, type);
+    visit_type(type, [&]<typename T>() {
+      const auto lane_body = [&](int64_t lane, int64_t) {
+        at::AutoDispatchBelowAutograd below;
+        at::Tensor weight_sum = weight_sums[lane];
+        T* bias_sum = bias_sums[lane].mutable_data_ptr<T>();
+        std::fill_n(bias_sum, out_width, T{0});
+        if (num_chunks == 0) weight_sum.zero_();
+        at::Tensor dz_rows = scratch_tensor(execution, {chunk, out_width}, type);
+        for (int64_t k = lane; k < num_chunks; k += lanes) {
+          const int64_t begin = k * chunk, n = std::min(rows - begin, chunk);
+          const auto dy_rows = const_matrix<T>(dy);
+          const auto y_rows = y.defined() ? const_matrix<T>(y) : kernels::Matrix<const T>{};
+          const at::Tensor dz = dz_rows.narrow(0, 0, n);
+          kernels::table<T>().finish_backward(dy_rows, y_rows, out_width, spec->finish.relu,
+                                              spec->finish.dropout, matrix<T>(dz), bias_sum, begin,
+                                              begin + n);
+          const at::Tensor part = input.narrow(0, begin, n);
+          if (k == lane)
+            at::mm_out(weight_sum, dz.t(), part);
+          else
+            weight_sum.addmm_(dz.t(), part);
+          if (input_gradient.defined()) {
+            at::Tensor to = input_gradient.narrow(0, begin, n);
+            at::mm_out(to, dz, weight);
+          }
+        }
+      };
+      if (execution.pool)
+        for (int64_t lane = 0; lane < lanes; ++lane) lane_body(lane, lane + 1);
+      else
+        for_ranges(nullptr, lanes, 1, lane_body);
+    });
+    at::Tensor weight_gradient = weight_sums[0], bias_gradient = bias_sums[0];
+    for (int64_t lane = 1; lane < lanes; ++lane) {
+      weight_gradient.add_(weight_sums[lane]);
+      bias_gradient.add_(bias_sums[lane]);
+    }
+
+    const int64_t f = spec->source_width;
+    at::Tensor own_gradient, dx;
+    if (input_gradient.defined() && spec->target_width)
+      own_gradient = input_gradient.narrow(1, f, spec->target_width);
+    if (wants_x)
+      dx = source_gradient(*spec, input, x, input_gradient,
+                           spec->own_is_source ? own_gradient : at::Tensor());
+    return {dx,
+            weight_gradient.narrow(1, 0, f),
+            spec->has_bias ? bias_gradient : at::Tensor(),
+            spec->target_width ? weight_gradient.narrow(1, f, spec->target_width) : at::Tensor(),
+            wants_target ? own_gradient : at::Tensor(),
+            at::Tensor()};
+  }
+};
+
+}  // namespace
+
+at::Tensor aggregate_linear(const AggregateLinear& in, const sample::BlockView& block,
+                            Reduce reduce, const Finish& finish, const Execution& execution) {
+  auto spec = c10::make_intrusive<Spec>();
+  spec->block = block;
+  spec->ids = in.ids;
+  spec->reduce = reduce;
+  spec->finish = finish;
+  spec->execution = execution;
+  spec->source_width = in.lin_l.size(1);
+  spec->target_width = in.lin_r.defined() ? in.lin_r.size(1) : 0;
+  spec->own_is_source = !in.x_target.defined();
+  const auto given = [](const at::Tensor& t) {
+    return t.defined() ? std::optional<at::Tensor>(t) : std::nullopt;
+  };
+  return AggregateLinearFunction::apply(in.x, in.lin_l, given(in.bias), given(in.lin_r),
+                                        given(in.x_target), std::move(spec));
+}
+
+}  // namespace gnnmg::nn

@@ -1,0 +1,71 @@
+// The differentiable operations that the layers are made of, on our kernels: each is one node of
+// LibTorch's autograd graph. Tensors are f32 or f64, matrices row-major.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include "base/thread_pool.h"
+#include "nn/kernels/kernels.h"
+#include "nn/scratch.h"
+#include "sample/mini_batch.h"
+
+namespace gnnmg::nn {
+
+using kernels::Dropout;
+using kernels::Reduce;
+
+// Where an operation runs and takes its memory from.
+struct Execution {
+  base::ThreadPool* pool = nullptr;  // as for_ranges
+  Scratch scratch;
+  bool gradients = false;  // backward() will be asked for: keep what it needs
+};
+
+at::Tensor scratch_tensor(const Execution& execution, at::IntArrayRef sizes, at::ScalarType type);
+
+// What comes behind a product: y = dropout(relu(x)).
+struct Finish {
+  bool relu = false;
+  Dropout dropout;
+  bool any() const { return relu || dropout.active(); }
+};
+
+// y[t] = finish([reduce over the sources s of t: x[s] | own row of t] [lin_l | lin_r]^T + bias),
+// the aggregation, one product and what follows it in one pass over chunks of rows that stay in the
+// cache. The own row of t is x[t], or x_target[t] where that is defined; without lin_r there is
+// none. With `ids`, x is a table without gradient and source s is its row ids[s]. Blocks must stay
+// until backward() has run, and carry lists by source if x wants a gradient. Max: the gradient is
+// shared evenly among tied edges.
+struct AggregateLinear {
+  at::Tensor x, x_target;
+  const int64_t* ids = nullptr;
+  at::Tensor lin_l, bias,
+      lin_r;  // [out, in], [out] or undefined, [out, in of targets] or undefined
+};
+at::Tensor aggregate_linear(const AggregateLinear& in, const sample::BlockView& block,
+                            Reduce reduce, const Finish& finish, const Execution& execution);
+
+// [num_targets, F]: sum or mean of the rows of x over the sources of each target.
+at::Tensor aggregate(const at::Tensor& x, const sample::BlockView& block, Reduce reduce,
+                     const Execution& execution);
+
+// Sparse rows that somebody else keeps until backward() has run; indptr starts at 0.
+struct SparseView {
+  int64_t num_rows = 0, num_cols = 0;
+  const int64_t* indptr = nullptr;
+  const int32_t* indices = nullptr;
+  const float* values = nullptr;
+};
+// x weight^T for the first num_rows sparse rows, with dropout of the stored values.
+at::Tensor sparse_linear(const SparseView& x, int64_t num_rows, const Dropout& dropout,
+                         const at::Tensor& weight, const Execution& execution);
+// The sparse rows as a dense matrix, without a gradient.
+at::Tensor densify(const SparseView& x, const Dropout& dropout, at::ScalarType type,
+                   const Execution& execution);
+
+at::Tensor apply_finish(const at::Tensor& x, const Finish& finish, const Execution& execution);
+
+// Rows to unit length; rows of zeros stay.
+at::Tensor normalize_rows(const at::Tensor& x, const Execution& execution);
+
+}  // namespace gnnmg::nn

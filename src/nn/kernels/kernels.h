@@ -1,0 +1,110 @@
+// The sparse and element-wise kernels of the layers, free of torch: plain pointers and ranges of
+// rows. No kernel splits the sum of one output row, so results do not depend on how callers cut the
+// ranges or on threads.
+#pragma once
+
+#include <cstdint>
+
+#include "base/philox.h"
+
+namespace gnnmg::nn::kernels {
+
+// Rows of a matrix, `stride` elements apart.
+template <typename T>
+struct Matrix {
+  T* data = nullptr;
+  int64_t stride = 0;
+  T* row(int64_t r) const { return data + r * stride; }
+};
+
+// Rows that edges read: row r is data + r * stride, or, with `ids`, row ids[r] of a table.
+template <typename T>
+struct Rows {
+  const T* data = nullptr;
+  int64_t stride = 0;
+  const int64_t* ids = nullptr;
+};
+
+// Lists of row numbers: list t is indices[indptr[t]] .. indices[indptr[t+1]-1].
+struct Lists {
+  const int32_t* indptr = nullptr;
+  const int32_t* indices = nullptr;
+};
+
+// Sparse rows: row r holds values[k] in column indices[k] for indptr[r] <= k < indptr[r+1].
+template <typename T>
+struct SparseMatrix {
+  const int64_t* indptr = nullptr;
+  const int32_t* indices = nullptr;
+  const T* values = nullptr;
+};
+
+enum class Reduce : int32_t { kSum, kMean, kMax };
+
+// Dropout of one layer of one mini-batch. The bits of (row, column): half word h of the Philox
+// block with counter (row, b), where within each run of 128 columns b counts the sixteen columns
+// 16h, 16h+1, ... that share h: vectors of sixteen words need no shuffle. An element is dropped
+// when its half word is below `threshold`; what is kept is multiplied by `scale`.
+struct Dropout {
+  base::Key key{};
+  uint32_t threshold = 0;  // 0: nothing is dropped
+  double scale = 1;
+  bool active() const { return threshold != 0; }
+};
+// Of probability `rate` in [0, 1), which is rounded to a multiple of 2^-16.
+Dropout make_dropout(double rate, uint64_t seed, uint64_t epoch, uint64_t batch, uint64_t layer);
+
+// All kernels for one element type and one instruction set. Ranges are of output rows.
+template <typename T>
+struct Table {
+  // out[t] = sum, mean or maximum of x over list t; 0 where the list is empty. A NaN in x stays
+  // one.
+  void (*aggregate)(Reduce reduce, Lists lists, Rows<T> x, int64_t width, Matrix<T> out,
+                    int64_t begin, int64_t end);
+  // The gradient of sums and means: out[s] = sum of scale[t] * y[t] over the leading entries t <
+  // num_targets of the ascending list s, plus self[s] where s < num_targets. `scale` null: ones.
+  void (*aggregate_transposed)(Lists lists, int64_t num_targets, const T* scale, Matrix<const T> y,
+                               Matrix<const T> self, int64_t width, Matrix<T> out, int64_t begin,
+                               int64_t end);
+  // share[t] = gradient[t] / number of entries of list t whose x equals max[t]; 0 for empty lists.
+  void (*max_share)(Lists lists, Rows<T> x, Matrix<const T> max, Matrix<const T> gradient,
+                    int64_t width, Matrix<T> share, int64_t begin, int64_t end);
+  // out[s] = sum of share[t] over list s where x[s] equals max[t], plus self[s] as above.
+  void (*max_transposed)(Lists lists, int64_t num_targets, Matrix<const T> x, Matrix<const T> max,
+                         Matrix<const T> share, Matrix<const T> self, int64_t width, Matrix<T> out,
+                         int64_t begin, int64_t end);
+  // out[r] = sum over the entries (c, v) of sparse row r of v * y[c].
+  void (*sparse_times_dense)(SparseMatrix<T> a, Matrix<const T> y, int64_t width, Matrix<T> out,
+                             int64_t begin, int64_t end);
+  // out[c] += v * y[r] over all entries (r, c, v) of the first num_rows rows, for the columns
+  // [begin, end) of y and out: ranges of columns in place of rows.
+  void (*sparse_transposed_times_dense)(SparseMatrix<T> a, int64_t num_rows, Matrix<const T> y,
+                                        Matrix<T> out, int64_t begin, int64_t end);
+  // y = dropout(relu(x + bias)); bias may be null, relu left out, x and y the same memory.
+  void (*finish)(Matrix<const T> x, int64_t width, const T* bias, bool relu, const Dropout& dropout,
+                 Matrix<T> y, int64_t begin, int64_t end);
+  // The gradient of finish: dx from dy, and from y where there is a relu. Adds the columns of dx up
+  // in bias_gradient, row after row, unless that is null. dx and dy may be the same memory.
+  void (*finish_backward)(Matrix<const T> dy, Matrix<const T> y, int64_t width, bool relu,
+                          const Dropout& dropout, Matrix<T> dx, T* bias_gradient, int64_t begin,
+                          int64_t end);
+  // out[k] = dropout(value k) for the entries of sparse rows [begin, end): row and column give the
+  // bits, as if the matrix were dense.
+  void (*sparse_dropout)(SparseMatrix<float> a, const Dropout& dropout, T* out, int64_t begin,
+                         int64_t end);
+  // Rows to unit length: y = x / max(norm, 1e-12), norms[r] = norm of x[r].
+  void (*normalize)(Matrix<const T> x, int64_t width, Matrix<T> y, T* norms, int64_t begin,
+                    int64_t end);
+  void (*normalize_backward)(Matrix<const T> dy, Matrix<const T> y, const T* norms, int64_t width,
+                             Matrix<T> dx, int64_t begin, int64_t end);
+};
+
+enum class Isa : int32_t { kGeneric, kAvx2, kAvx512 };
+// Null where this machine cannot run them.
+template <typename T>
+const Table<T>* table_for(Isa isa) noexcept;
+// The widest that this machine runs.
+template <typename T>
+const Table<T>& table() noexcept;
+
+}  // namespace gnnmg::nn::kernels

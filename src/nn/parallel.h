@@ -1,0 +1,19 @@
+// Parallel loops over rows. Apart because this is the one file that is compiled with OpenMP, whose
+// threads LibTorch's own loops use too.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "base/thread_pool.h"
+
+namespace gnnmg::nn {
+
+// Calls body(begin, end) on consecutive ranges of `grain` items (the last may be shorter) that
+// cover [0, count) once: on the threads of `pool`, or, where it is null, on LibTorch's intra-op
+// threads of the calling thread, where matrix products inside a body run on one thread. Ranges do
+// not depend on the number of threads; threads take them in turn. Exceptions are rethrown.
+void for_ranges(base::ThreadPool* pool, int64_t count, int64_t grain,
+                const std::function<void(int64_t, int64_t)>& body);
+
+}  // namespace gnnmg::nn

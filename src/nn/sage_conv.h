@@ -1,0 +1,43 @@
+// One GraphSAGE convolution as PyG defines it, on a block.
+#pragma once
+
+#include "nn/functions.h"
+
+namespace gnnmg::nn {
+
+struct SageConvWeights {
+  at::Tensor lin, lin_bias;      // projection of the sources [in, in], [in]; undefined: none
+  at::Tensor lin_l, lin_l_bias;  // [out, in], [out]; the bias may be undefined
+  at::Tensor lin_r;              // [out, in of targets]; undefined: no root weight
+  at::Tensor skip, skip_bias;    // a linear layer beside the convolution; undefined: none
+};
+
+// Rows of the sources, and of the targets where they are not the first rows of the sources.
+struct SageConvInput {
+  at::Tensor x, x_target;
+  const int64_t* ids = nullptr;  // x is a table, source s its row ids[s]
+  bool sparse = false;           // `rows` in place of x
+  SparseView rows;
+  Dropout rows_dropout;
+};
+
+struct SageConvOptions {
+  Reduce reduce = Reduce::kMean;
+  bool normalize = false;
+};
+
+// finish(conv(x) + skip(x)), [num_targets, out].
+at::Tensor sage_conv(const SageConvWeights& weights, const SageConvInput& input,
+                     const sample::BlockView& block, const SageConvOptions& options,
+                     const Finish& finish, const Execution& execution);
+
+// The weights with which own rows are multiplied, root and skip together, and all biases together,
+// for when nothing stands between convolution and skip. Undefined where there are none.
+at::Tensor own_weight(const SageConvWeights& weights);
+at::Tensor whole_bias(const SageConvWeights& weights);
+
+// Whether it costs less to multiply the rows before they are aggregated: it must make them
+// narrower, and there must not be many more sources than targets.
+bool transforms_first(Reduce reduce, const sample::BlockView& block, int64_t in, int64_t out);
+
+}  // namespace gnnmg::nn

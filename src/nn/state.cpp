@@ -1,0 +1,116 @@
+// State dicts of models: out in PyG's order of modules, in strictly.
+#include <ATen/ops/from_blob.h>
+#include <c10/core/GradMode.h>
+
+#include <map>
+#include <set>
+
+#include "base/error.h"
+#include "nn/model.h"
+#include "nn/parameters.h"
+
+namespace gnnmg::nn {
+namespace {
+
+constexpr std::string_view kModulePrefix = "module.";
+constexpr std::string_view kCounter = "num_batches_tracked";
+
+// "norms.0.module." of "norms.0.module.weight".
+std::string_view module_of(std::string_view key) {
+  const size_t dot = key.rfind('.');
+  return dot == std::string_view::npos ? std::string_view() : key.substr(0, dot + 1);
+}
+
+// Parameters, and behind those of each module its buffers.
+std::vector<const NamedTensor*> in_state_order(const Model& model) {
+  std::vector<const NamedTensor*> order;
+  const auto& parameters = model.parameters();
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    order.push_back(&parameters[i]);
+    const std::string_view module = module_of(parameters[i].key);
+    if (i + 1 < parameters.size() && module_of(parameters[i + 1].key) == module) continue;
+    for (const NamedTensor& buffer : model.buffers())
+      if (module_of(buffer.key) == module) order.push_back(&buffer);
+  }
+  return order;
+}
+
+base::DType dtype_of(at::ScalarType type) {
+  return type == at::kDouble  ? base::DType::kF64
+         : type == at::kFloat ? base::DType::kF32
+                              : base::DType::kI64;
+}
+
+at::Tensor view_of(const base::Tensor& tensor) {
+  const base::Shape& shape = tensor.shape();
+  return at::from_blob(tensor.data(),
+                       at::IntArrayRef(shape.dims.data(), static_cast<size_t>(shape.num_dims)),
+                       at::TensorOptions(scalar_type(tensor.dtype())));
+}
+
+void append(std::string& list, const std::string& item) {
+  list += (list.empty() ? "" : ", ") + item;
+}
+
+}  // namespace
+
+io::StateFile Model::state() const {
+  io::StateFile state;
+  for (const NamedTensor* entry : in_state_order(*this)) {
+    const at::IntArrayRef sizes = entry->tensor.sizes();
+    base::Tensor copy = base::Tensor::empty(dtype_of(entry->tensor.scalar_type()),
+                                            base::Shape({sizes.data(), sizes.size()}));
+    const c10::NoGradGuard no_grad;
+    view_of(copy).copy_(entry->tensor);
+    state.tensors.emplace_back(entry->key, std::move(copy));
+  }
+  return state;
+}
+
+void Model::load_state(const io::StateFile& state) {
+  bool prefixed = !state.tensors.empty();
+  for (const auto& [key, tensor] : state.tensors) prefixed &= key.starts_with(kModulePrefix);
+  std::map<std::string_view, const base::Tensor*> given;
+  std::string missing, unexpected, misshapen;
+  for (const auto& [key, tensor] : state.tensors)
+    given[std::string_view(key).substr(prefixed ? kModulePrefix.size() : 0)] = &tensor;
+
+  std::vector<std::pair<at::Tensor, const base::Tensor*>> copies;
+  for (const NamedTensor* entry : in_state_order(*this)) {
+    const auto found = given.find(entry->key);
+    const bool counter = entry->key.ends_with(kCounter);
+    if (found == given.end()) {
+      if (!counter) append(missing, entry->key);
+      copies.emplace_back(entry->tensor, nullptr);
+      continue;
+    }
+    const base::Tensor& tensor = *found->second;
+    const base::Shape expected({entry->tensor.sizes().data(), entry->tensor.sizes().size()});
+    if (!(tensor.shape() == expected))
+      append(misshapen, base::text(entry->key, " is ", tensor.shape().to_string(), ", expected ",
+                                   expected.to_string()));
+    else if (base::is_floating(tensor.dtype()) == counter)
+      append(misshapen,
+             base::text(entry->key, " has elements of type ", base::dtype_name(tensor.dtype()),
+                        ", expected ", base::dtype_name(dtype_of(entry->tensor.scalar_type()))));
+    copies.emplace_back(entry->tensor, &tensor);
+    given.erase(found);
+  }
+  for (const auto& [key, tensor] : given) append(unexpected, std::string(key));
+  if (!missing.empty() || !unexpected.empty() || !misshapen.empty()) {
+    std::string list;
+    if (!missing.empty()) append(list, "missing: " + missing);
+    if (!unexpected.empty()) append(list, "unexpected: " + unexpected);
+    if (!misshapen.empty()) append(list, "of the wrong shape or type: " + misshapen);
+    base::fail(base::Status::kFormat, "the state does not fit the model; ", list);
+  }
+  const c10::NoGradGuard no_grad;
+  for (auto& [target, source] : copies) {
+    if (source)
+      target.copy_(view_of(*source));
+    else
+      target.zero_();
+  }
+}
+
+}  // namespace gnnmg::nn

@@ -1,0 +1,42 @@
+// Small helpers between LibTorch's tensors and the kernels' pointers.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include "nn/functions.h"
+
+namespace gnnmg::nn {
+
+template <typename T>
+kernels::Matrix<T> matrix(const at::Tensor& t) {
+  return {t.mutable_data_ptr<T>(), t.stride(0)};
+}
+template <typename T>
+kernels::Matrix<const T> const_matrix(const at::Tensor& t) {
+  return {t.const_data_ptr<T>(), t.stride(0)};
+}
+
+// The matrix itself where its rows lie dense in memory, at any distance; else a copy.
+inline at::Tensor with_dense_rows(const at::Tensor& t) {
+  return t.stride(1) == 1 || t.size(1) <= 1 ? t : t.contiguous();
+}
+
+// Calls f.template operator()<float>() or <double>().
+template <typename F>
+decltype(auto) visit_type(at::ScalarType type, F&& f) {
+  TORCH_CHECK(type == at::kFloat || type == at::kDouble, "expected f32 or f64, found ", type);
+  return type == at::kFloat ? f.template operator()<float>() : f.template operator()<double>();
+}
+
+inline kernels::Lists lists_by_target(const sample::BlockView& block) {
+  return {block.indptr, block.indices};
+}
+// Error(kInvalidArgument) where the block has none.
+kernels::Lists lists_by_source(const sample::BlockView& block);
+
+// [num_targets]: what a target's gradient is multiplied by on its way to each source; undefined for
+// sums.
+at::Tensor source_scale(const sample::BlockView& block, Reduce reduce, at::ScalarType type,
+                        const Execution& execution);
+
+}  // namespace gnnmg::nn
