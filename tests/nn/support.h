@@ -1,0 +1,47 @@
+// What the tests of the layers share: blocks made from edge lists, and comparisons of tensors.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+#include <gtest/gtest.h>
+
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/philox.h"
+#include "base/tensor.h"
+#include "sample/mini_batch.h"
+
+namespace gnnmg::nn {
+
+// A block with its storage. Sources of a target keep the order of the edges.
+class TestBlock {
+ public:
+  using Edges = std::vector<std::pair<int64_t, int64_t>>;  // source, target
+  TestBlock(int64_t num_sources, int64_t num_targets, const Edges& edges);
+  // The whole graph as `num_layers` blocks.
+  static std::vector<sample::BlockView> repeated(const TestBlock& block, int num_layers) {
+    return std::vector<sample::BlockView>(num_layers, block.view());
+  }
+  sample::BlockView view() const;
+
+ private:
+  int64_t num_sources_, num_targets_;
+  std::vector<int32_t> indptr_, indices_, out_indptr_, out_targets_;
+};
+
+// Edges at random, some of them twice; target 0 is a hub, the last target and the last source have
+// no edge.
+TestBlock::Edges random_edges(int64_t num_sources, int64_t num_targets, int64_t num_edges,
+                              uint64_t seed);
+at::Tensor random_tensor(at::IntArrayRef sizes, at::ScalarType type, uint64_t seed);
+// A copy.
+at::Tensor to_torch(const base::Tensor& tensor);
+
+// The largest |a - b| at most `tolerance` times max(the largest |b|, floor).
+testing::AssertionResult near(const at::Tensor& a, const at::Tensor& b, double tolerance,
+                              double floor = 0);
+double largest(const at::Tensor& t);
+
+}  // namespace gnnmg::nn
