@@ -1,0 +1,310 @@
+/* train: GraphSAGE on a data set of one's own or a generated one, from the command line.
+ *
+ * The library's flagship example: every depth of options, one or several ranks, a progress bar, and
+ * a closing table. `train --help` lists what it takes. */
+#include <gnnmg.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common.h"
+#include "train_options.h"
+#include "train_progress.h"
+
+static volatile sig_atomic_t interrupted;
+static void on_interrupt(int signal_number) {
+  (void)signal_number;
+  interrupted = 1;
+}
+
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* "planted:20000" names a generator and a size; returns 0 for anything else. */
+static int generator(const char* text, const char* name, int64_t* nodes) {
+  const size_t length = strlen(name);
+  if (strncmp(text, name, length) != 0) return 0;
+  if (!text[length]) return 1;
+  char* end;
+  *nodes = strtoll(text + length + 1, &end, 10);
+  return text[length] == ':' && !*end && *nodes > 0;
+}
+
+static gnnmg_graph* generate(gnnmg_context* context, const train_options* o) {
+  gnnmg_planted_partition_config planted;
+  gnnmg_log_normal_config products;
+  gnnmg_graph* graph = NULL;
+  CHECK(gnnmg_planted_partition_config_init(&planted, sizeof planted));
+  CHECK(gnnmg_log_normal_config_init(&products, sizeof products));
+  products.num_nodes = 244903;
+  if (generator(o->dataset, "planted", &planted.num_nodes))
+    CHECK(gnnmg_graph_create_planted_partition(context, &planted, &graph));
+  else if (generator(o->dataset, "products", &products.num_nodes))
+    CHECK(gnnmg_graph_create_log_normal(context, &products, &graph));
+  return graph;
+}
+
+/* Takes the graph of `data`, changes it as the options say, and puts the data set's splits around
+ * the new one. */
+static gnnmg_dataset* transform(gnnmg_dataset* data, const train_options* o) {
+  gnnmg_graph *graph, *changed;
+  const char *features, *labels, *name;
+  gnnmg_dataset_info info = {.struct_size = sizeof info};
+  CHECK(gnnmg_dataset_get_graph(data, 0, &graph));
+  CHECK(gnnmg_dataset_get_names(data, &name, &features, &labels));
+  CHECK(gnnmg_dataset_get_info(data, &info));
+  if (o->normalize_rows) {
+    CHECK(gnnmg_graph_create_normalized(graph, features, &changed));
+    gnnmg_graph_free(graph);
+    graph = changed;
+  }
+  if (o->no_edges) {
+    CHECK(gnnmg_graph_create_transformed(graph, GNNMG_TRANSFORM_REMOVE_EDGES, 0, &changed));
+    gnnmg_graph_free(graph);
+    graph = changed;
+  }
+  gnnmg_dataset* result;
+  CHECK(gnnmg_dataset_create(graph, *features ? features : NULL, *labels ? labels : NULL, info.task,
+                             info.num_classes, &result));
+  gnnmg_graph_free(graph);
+  gnnmg_split_info split = {.struct_size = sizeof split};
+  for (int64_t i = 0; gnnmg_dataset_get_split_info(data, i, &name, &split) == GNNMG_OK; ++i) {
+    struct DLManagedTensorVersioned* ids[3];
+    gnnmg_tensor_info part[3];
+    CHECK(gnnmg_dataset_set_split(data, name, split.index));
+    for (int p = 0; p < 3; ++p) {
+      part[p].struct_size = sizeof part[p];
+      CHECK(gnnmg_dataset_export_split(data, GNNMG_SPLIT_TRAIN + p, &ids[p]));
+      CHECK(gnnmg_tensor_get_info(ids[p], &part[p]));
+    }
+    CHECK(gnnmg_dataset_add_split(result, name, part[0].data, part[0].num_elements, part[1].data,
+                                  part[1].num_elements, part[2].data, part[2].num_elements));
+    for (int p = 0; p < 3; ++p) gnnmg_tensor_free(ids[p]);
+  }
+  return result;
+}
+
+static gnnmg_dataset* open_data(gnnmg_context* context, const train_options* o) {
+  gnnmg_dataset* data;
+  gnnmg_graph* graph = generate(context, o);
+  if (graph) {
+    CHECK(gnnmg_dataset_create(graph, "x", "y", GNNMG_TASK_MULTICLASS, 0, &data));
+    gnnmg_graph_free(graph);
+  } else {
+    CHECK(gnnmg_dataset_open(context, o->dataset, NULL, &data, -1));
+  }
+  if (o->normalize_rows || o->no_edges) {
+    gnnmg_dataset* changed = transform(data, o);
+    gnnmg_dataset_free(data);
+    data = changed;
+  }
+  return data;
+}
+
+/* Chooses the split of a run: the one asked for, a random one, or the first there is. */
+static void choose_split(gnnmg_dataset* data, const train_options* o, int run) {
+  gnnmg_dataset_info info = {.struct_size = sizeof info};
+  CHECK(gnnmg_dataset_get_info(data, &info));
+  if (o->train_fraction > 0 || info.num_splits == 0) {
+    gnnmg_split_config random;
+    CHECK(gnnmg_split_config_init(&random, sizeof random));
+    if (o->train_fraction > 0) {
+      random.train_fraction = o->train_fraction;
+      random.validation_fraction = o->validation_fraction;
+    }
+    random.seed = o->seed + (uint64_t)(o->vary_split ? run : 0);
+    CHECK(gnnmg_dataset_add_random_split(data, "random", &random));
+  } else {
+    CHECK(gnnmg_dataset_set_split(data, o->split, o->split_index + (o->vary_split ? run : 0)));
+  }
+}
+
+static gnnmg_model* make_model(gnnmg_context* context, gnnmg_dataset* data, const train_options* o,
+                               int run) {
+  gnnmg_model_config config;
+  gnnmg_model* model;
+  CHECK(gnnmg_model_config_init(&config, sizeof config));
+  config.num_layers = o->layers;
+  config.hidden_dim = o->hidden;
+  config.aggregation = o->aggregation;
+  config.activation = o->activation;
+  config.norm = o->norm;
+  config.skip = o->skip;
+  config.weight_init = o->init;
+  config.dropout = o->dropout;
+  config.input_dropout = o->input_dropout;
+  config.normalize = o->normalize;
+  config.project = o->project;
+  config.root_weight = !o->no_root;
+  config.dtype = o->double_precision ? GNNMG_DTYPE_F64 : GNNMG_DTYPE_F32;
+  config.seed = o->seed + (uint64_t)run;
+  CHECK(gnnmg_model_create(context, data, &config, &model));
+  if (o->load) CHECK(gnnmg_model_load(model, o->load, NULL, -1));
+  return model;
+}
+
+static gnnmg_trainer* make_trainer(gnnmg_model* model, gnnmg_dataset* data, const train_options* o,
+                                   int run) {
+  gnnmg_graph* graph;
+  gnnmg_sampler* sampler;
+  gnnmg_sampler_config neighbours;
+  gnnmg_trainer_config config;
+  gnnmg_trainer* trainer;
+  CHECK(gnnmg_dataset_get_graph(data, 0, &graph));
+  CHECK(gnnmg_sampler_config_init(&neighbours, sizeof neighbours));
+  neighbours.num_fanouts = o->num_fanouts;
+  memcpy(neighbours.fanouts, o->fanouts, sizeof neighbours.fanouts);
+  neighbours.expansion = o->expansion;
+  neighbours.replace = o->replace;
+  CHECK(gnnmg_sampler_create(graph, &neighbours, &sampler));
+
+  CHECK(gnnmg_trainer_config_init(&config, sizeof config));
+  config.num_ranks = o->ranks;
+  config.num_epochs = o->epochs;
+  config.batch_size = o->batch_size ? o->batch_size : INT64_MAX;
+  config.batches_per_step = o->batches_per_step;
+  config.seed = o->seed + (uint64_t)run;
+  config.optimizer = o->optimizer;
+  config.learning_rate = o->learning_rate;
+  config.weight_decay = o->weight_decay;
+  config.clip_norm = o->clip;
+  config.schedule = o->schedule;
+  config.best_by = o->metric;
+  config.evaluation = o->evaluation;
+  config.evaluate_every = o->evaluate_every;
+  config.early_stop_patience = o->patience;
+  config.loader_threads = o->loader_threads;
+  config.torch_threads = o->torch_threads;
+  CHECK(gnnmg_trainer_create(model, data, sampler, NULL, &config, &trainer));
+  if (o->log) CHECK(gnnmg_trainer_set_record(trainer, GNNMG_RECORD_JSON_LINES, o->log));
+  if (o->tensorboard)
+    CHECK(gnnmg_trainer_set_record(trainer, GNNMG_RECORD_TENSORBOARD, o->tensorboard));
+  gnnmg_sampler_free(sampler);
+  gnnmg_graph_free(graph);
+  return trainer;
+}
+
+/* Trains to the end, or until the user interrupts: then all ranks stop after the same step and the
+ * best weights so far are kept. */
+static void train(gnnmg_trainer* trainer, train_progress* progress) {
+  gnnmg_status status;
+  int stopping = 0;
+  CHECK(gnnmg_trainer_start(trainer, train_progress_epoch, progress, NULL));
+  while ((status = gnnmg_trainer_wait(trainer, 100)) == GNNMG_PENDING) {
+    train_progress_draw(progress, trainer);
+    if (interrupted && !stopping) {
+      stopping = 1;
+      gnnmg_trainer_stop(trainer);
+    }
+  }
+  train_progress_clear(progress);
+  CHECK(status);
+}
+
+static double value_of(const gnnmg_metrics* metrics, const train_options* o) {
+  if (metrics->task == GNNMG_TASK_REGRESSION) return metrics->rmse;
+  return o->metric == GNNMG_METRIC_ROC_AUC ? metrics->roc_auc : metrics->accuracy;
+}
+
+static const char* name_of(const gnnmg_metrics* metrics, const train_options* o) {
+  if (metrics->task == GNNMG_TASK_REGRESSION) return "RMSE";
+  return o->metric == GNNMG_METRIC_ROC_AUC ? "ROC-AUC" : "accuracy";
+}
+
+static void print_head(gnnmg_dataset* data, gnnmg_model* model, const train_options* o) {
+  gnnmg_dataset_info info = {.struct_size = sizeof info};
+  gnnmg_model_info m = {.struct_size = sizeof m};
+  struct DLManagedTensorVersioned* ids;
+  gnnmg_tensor_info part = {.struct_size = sizeof part};
+  long long sizes[3];
+  CHECK(gnnmg_dataset_get_info(data, &info));
+  CHECK(gnnmg_model_get_info(model, &m));
+  for (int p = 0; p < 3; ++p) {
+    CHECK(gnnmg_dataset_export_split(data, GNNMG_SPLIT_TRAIN + p, &ids));
+    CHECK(gnnmg_tensor_get_info(ids, &part));
+    sizes[p] = part.num_elements;
+    gnnmg_tensor_free(ids);
+  }
+  printf("data    %s: %lld nodes, %lld edges, %lld features, %lld classes\n", o->dataset,
+         (long long)info.num_nodes, (long long)info.num_edges, (long long)info.feature_dim,
+         (long long)info.num_classes);
+  printf("split   %lld train, %lld validation, %lld test\n", sizes[0], sizes[1], sizes[2]);
+  printf("model   GraphSAGE %s, %d layers, hidden width %lld, %lld parameters\n",
+         train_option_word("aggregation", o->aggregation), m.num_layers, (long long)m.hidden_dim,
+         (long long)m.num_parameters);
+  printf("ranks   %d in this process, fan-outs", o->ranks);
+  for (int i = 0; i < o->num_fanouts; ++i) printf(" %lld", (long long)o->fanouts[i]);
+  printf("\n\n");
+  fflush(stdout);
+}
+
+static void print_tail(const train_times* t, double seconds) {
+  const double loop = t->epochs > 0 ? t->epochs / 100 : 1; /* one per cent */
+  const double rest = t->epochs - t->wait - t->compute - t->reduce - t->optimizer;
+  printf("time    %.1f s: %lld epochs of %.3f s, validation %.3f s each\n", seconds,
+         (long long)t->num_epochs, t->epochs / (double)(t->num_epochs ? t->num_epochs : 1),
+         t->evaluation / (double)(t->num_epochs ? t->num_epochs : 1));
+  printf(
+      "        of an epoch on rank 0: waiting for mini-batches %.0f %%, forward and backward "
+      "%.0f %%,\n        all-reduce %.0f %%, update %.0f %%, other %.0f %%\n",
+      t->wait / loop, t->compute / loop, t->reduce / loop, t->optimizer / loop, rest / loop);
+  printf("        beside it on rank 0's loader: sampling %.2f s, gathering %.2f s in all\n",
+         t->sample, t->gather);
+}
+
+int main(int argc, char** argv) {
+  train_options o;
+  train_options_parse(&o, argc, argv);
+  signal(SIGINT, on_interrupt);
+
+  const double start = now();
+  gnnmg_context* context;
+  CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
+  gnnmg_dataset* data = open_data(context, &o);
+  double sum = 0, squares = 0;
+  int runs = 0;
+  gnnmg_metrics test = {.struct_size = sizeof test};
+  for (int run = 0; run < o.runs && !interrupted; ++run) {
+    choose_split(data, &o, run);
+    gnnmg_model* model = make_model(context, data, &o, run);
+    gnnmg_trainer* trainer = make_trainer(model, data, &o, run);
+    train_progress progress = {.bar = !o.quiet && isatty(STDERR_FILENO) && isatty(STDOUT_FILENO),
+                               .quiet = o.quiet,
+                               .name = train_option_word("metric", o.metric),
+                               .metric = o.metric};
+    if (run == 0) print_head(data, model, &o);
+    train(trainer, &progress);
+    CHECK(gnnmg_trainer_evaluate(trainer, GNNMG_SPLIT_TEST, &test, -1));
+    gnnmg_progress_info info = {.struct_size = sizeof info};
+    CHECK(gnnmg_trainer_progress(trainer, &info));
+    printf("%stest    %s %.4f, loss %.4f", o.quiet ? "" : "\n", name_of(&test, &o),
+           value_of(&test, &o), test.loss);
+    if (info.has_validation)
+      printf(" (weights of epoch %lld, validation %.4f)", (long long)info.best_epoch + 1,
+             info.best_validation);
+    printf("\n");
+    print_tail(&progress.times, now() - start);
+    if (o.save && run == 0) CHECK(gnnmg_model_save(model, o.save, NULL, -1));
+    sum += value_of(&test, &o);
+    squares += value_of(&test, &o) * value_of(&test, &o);
+    ++runs;
+    gnnmg_trainer_free(trainer);
+    gnnmg_model_free(model);
+  }
+  if (o.runs > 1 && runs > 1) {
+    const double mean = sum / runs;
+    const double variance = (squares - sum * mean) / (runs - 1);
+    printf("\nresult  %s %.4f +- %.4f (mean and standard error of %d runs)\n", name_of(&test, &o),
+           mean, sqrt((variance > 0 ? variance : 0) / runs), runs);
+  }
+  gnnmg_dataset_free(data);
+  gnnmg_context_free(context);
+  return interrupted ? 130 : 0;
+}

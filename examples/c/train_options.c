@@ -1,0 +1,361 @@
+/* The command line of `train`, on getopt_long. */
+#include "train_options.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <gnnmg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char help_text[] =
+    "Usage: train [OPTION]... DATASET\n"
+    "\n"
+    "Trains GraphSAGE for node classification (or regression) on every format that libgnnmg "
+    "reads,\n"
+    "evaluates it on the test part of the split, and says where the time went.\n"
+    "\n"
+    "DATASET is a folder or file, or a graph that is generated in memory:\n"
+    "  planted[:NODES]        ten classes, noisy features (50000 nodes)\n"
+    "  products[:NODES]       shaped like a co-purchase network, planted labels (244903 nodes)\n"
+    "\n"
+    "Data\n"
+    "  --split NAME[:INDEX]   split to use (default: the first of the data set)\n"
+    "  --random-split T,V     draw a split instead: fractions for training and validation\n"
+    "  --normalize-rows       divide each node's features by their sum\n"
+    "  --no-edges             drop all edges, to see what the graph gives\n"
+    "Model\n"
+    "  --layers N             layers (2)\n"
+    "  --hidden N             hidden width (64)\n"
+    "  --aggregation A        mean, max, sum (mean)\n"
+    "  --activation A         relu, elu, leaky, gelu, tanh, prelu, none (relu)\n"
+    "  --norm N               none, batch, layer, graph (none)\n"
+    "  --skip S               none, linear, residual (none)\n"
+    "  --init I               pyg, glorot, dgl: law of the initial weights (pyg)\n"
+    "  --dropout P            on hidden rows (0.5)\n"
+    "  --input-dropout P      on features (0)\n"
+    "  --normalize            scale each layer's rows to unit length\n"
+    "  --project              a linear layer on the sources first\n"
+    "  --no-root              leave out a node's own row\n"
+    "  --double               double precision\n"
+    "Sampling\n"
+    "  --fanouts A,B,...      neighbours a hop, nearest to the seeds first; or \"full\" (10,10)\n"
+    "  --expansion E          once, every-layer (once)\n"
+    "  --replace              draw with replacement\n"
+    "Training\n"
+    "  --epochs N             epochs (20)\n"
+    "  --batch-size N         seeds a mini-batch; \"all\": one mini-batch an epoch (1024)\n"
+    "  --batches-per-step N   mini-batches a step, all ranks together (number of ranks)\n"
+    "  --optimizer O          adam, adamw, sgd (adam)\n"
+    "  --lr X                 learning rate (0.003)\n"
+    "  --weight-decay X       (0)\n"
+    "  --schedule S           constant, cosine, step, plateau (constant)\n"
+    "  --clip X               limit of the gradient's norm; 0: none (0)\n"
+    "  --patience N           stop after N evaluations without a better one; 0: never (0)\n"
+    "  --metric M             accuracy, auc, loss: what the best epoch is chosen by (accuracy)\n"
+    "  --evaluation E         full, sampled (full)\n"
+    "  --evaluate-every N     epochs between validations (1)\n"
+    "  --ranks N              replicas, each in a thread of its own (1)\n"
+    "  --loader-threads N     threads a rank that sample and gather (1)\n"
+    "  --torch-threads N      threads a rank for dense products; 0: its share of the cores (0)\n"
+    "  --seed N               of weights, order, samples, dropout and random split (1)\n"
+    "  --runs N               train N times with seeds counting up; prints mean and error (1)\n"
+    "  --vary-split           count the split's index up as well\n"
+    "Output\n"
+    "  --save FILE            weights, .safetensors or .pth\n"
+    "  --load FILE            weights to start from\n"
+    "  --log FILE             one JSON object an epoch\n"
+    "  --tensorboard DIR      event files\n"
+    "  --quiet                only the closing table\n"
+    "  --help, --version\n";
+
+typedef struct choice {
+  const char *option, *word;
+  int number;
+} choice;
+
+static const choice choices[] = {
+    {"aggregation", "mean", GNNMG_AGGREGATION_MEAN},
+    {"aggregation", "max", GNNMG_AGGREGATION_MAX},
+    {"aggregation", "sum", GNNMG_AGGREGATION_SUM},
+    {"activation", "relu", GNNMG_ACTIVATION_RELU},
+    {"activation", "none", GNNMG_ACTIVATION_NONE},
+    {"activation", "elu", GNNMG_ACTIVATION_ELU},
+    {"activation", "leaky", GNNMG_ACTIVATION_LEAKY_RELU},
+    {"activation", "gelu", GNNMG_ACTIVATION_GELU},
+    {"activation", "tanh", GNNMG_ACTIVATION_TANH},
+    {"activation", "prelu", GNNMG_ACTIVATION_PRELU},
+    {"norm", "none", GNNMG_NORM_NONE},
+    {"norm", "batch", GNNMG_NORM_BATCH},
+    {"norm", "layer", GNNMG_NORM_LAYER},
+    {"norm", "graph", GNNMG_NORM_LAYER_GRAPH},
+    {"skip", "none", GNNMG_SKIP_NONE},
+    {"skip", "linear", GNNMG_SKIP_LINEAR},
+    {"skip", "residual", GNNMG_SKIP_RESIDUAL},
+    {"init", "pyg", GNNMG_WEIGHT_INIT_PYG},
+    {"init", "glorot", GNNMG_WEIGHT_INIT_GLOROT},
+    {"init", "dgl", GNNMG_WEIGHT_INIT_DGL},
+    {"expansion", "once", GNNMG_EXPANSION_ONCE},
+    {"expansion", "every-layer", GNNMG_EXPANSION_EVERY_LAYER},
+    {"optimizer", "adam", GNNMG_OPTIMIZER_ADAM},
+    {"optimizer", "adamw", GNNMG_OPTIMIZER_ADAMW},
+    {"optimizer", "sgd", GNNMG_OPTIMIZER_SGD},
+    {"schedule", "constant", GNNMG_SCHEDULE_CONSTANT},
+    {"schedule", "cosine", GNNMG_SCHEDULE_COSINE},
+    {"schedule", "step", GNNMG_SCHEDULE_STEP},
+    {"schedule", "plateau", GNNMG_SCHEDULE_PLATEAU},
+    {"metric", "accuracy", GNNMG_METRIC_ACCURACY},
+    {"metric", "loss", GNNMG_METRIC_LOSS},
+    {"metric", "auc", GNNMG_METRIC_ROC_AUC},
+    {"evaluation", "full", GNNMG_EVALUATION_FULL},
+    {"evaluation", "sampled", GNNMG_EVALUATION_SAMPLED},
+};
+enum { num_choices = sizeof choices / sizeof *choices };
+
+static void complain(const char* option, const char* value, const char* expected) {
+  fprintf(stderr, "train: --%s %s: expected %s (try --help)\n", option, value, expected);
+  exit(2);
+}
+
+static int choose(const char* option, const char* word) {
+  char expected[160] = "one of";
+  for (int i = 0; i < num_choices; ++i) {
+    if (strcmp(choices[i].option, option) != 0) continue;
+    if (strcmp(choices[i].word, word) == 0) return choices[i].number;
+    strcat(strcat(expected, " "), choices[i].word);
+  }
+  complain(option, word, expected);
+  return 0;
+}
+
+const char* train_option_word(const char* option, int number) {
+  for (int i = 0; i < num_choices; ++i)
+    if (strcmp(choices[i].option, option) == 0 && choices[i].number == number)
+      return choices[i].word;
+  return "?";
+}
+
+static int64_t integer(const char* option, const char* text, int64_t least) {
+  char expected[64];
+  char* end;
+  errno = 0;
+  const long long value = strtoll(text, &end, 10);
+  snprintf(expected, sizeof expected, "an integer of at least %lld", (long long)least);
+  if (errno || end == text || *end || value < least) complain(option, text, expected);
+  return value;
+}
+
+static double number(const char* option, const char* text, double least, double most) {
+  char expected[64];
+  char* end;
+  const double value = strtod(text, &end);
+  snprintf(expected, sizeof expected, "a number from %g to %g", least, most);
+  if (end == text || *end || !(value >= least && value <= most)) complain(option, text, expected);
+  return value;
+}
+
+static void fanouts(train_options* o, const char* text) {
+  o->num_fanouts = 0;
+  if (strcmp(text, "full") == 0) return; /* one -1 a layer, once the layers are known */
+  for (const char* at = text;; ++at) {
+    char* end;
+    const long long value = strtoll(at, &end, 10);
+    if (end == at || value < -1 || (*end && *end != ',') || o->num_fanouts == 16)
+      complain("fanouts", text,
+               "\"full\", or up to 16 integers of at least -1 with commas between");
+    o->fanouts[o->num_fanouts++] = value;
+    if (!*end) return;
+    at = end;
+  }
+}
+
+static void fractions(train_options* o, const char* text) {
+  char* end;
+  o->train_fraction = strtod(text, &end);
+  const char* second = *end == ',' ? end + 1 : end;
+  o->validation_fraction = strtod(second, &end);
+  if (end == second || *end || o->train_fraction <= 0 || o->validation_fraction < 0 ||
+      o->train_fraction + o->validation_fraction > 1)
+    complain("random-split", text, "two fractions like 0.6,0.2 with a sum of at most 1");
+}
+
+static void split(train_options* o, char* text) {
+  char* colon = strrchr(text, ':');
+  if (colon) {
+    *colon = 0;
+    o->split_index = (int)integer("split", colon + 1, 0);
+  }
+  o->split = *text ? text : NULL;
+}
+
+void train_options_parse(train_options* o, int argc, char** argv) {
+  enum { value = required_argument, flag = no_argument };
+  static const struct option known[] = {{"split", value, 0, 0},
+                                        {"random-split", value, 0, 0},
+                                        {"normalize-rows", flag, 0, 0},
+                                        {"no-edges", flag, 0, 0},
+                                        {"layers", value, 0, 0},
+                                        {"hidden", value, 0, 0},
+                                        {"aggregation", value, 0, 0},
+                                        {"activation", value, 0, 0},
+                                        {"norm", value, 0, 0},
+                                        {"skip", value, 0, 0},
+                                        {"init", value, 0, 0},
+                                        {"dropout", value, 0, 0},
+                                        {"input-dropout", value, 0, 0},
+                                        {"normalize", flag, 0, 0},
+                                        {"project", flag, 0, 0},
+                                        {"no-root", flag, 0, 0},
+                                        {"double", flag, 0, 0},
+                                        {"fanouts", value, 0, 0},
+                                        {"expansion", value, 0, 0},
+                                        {"replace", flag, 0, 0},
+                                        {"epochs", value, 0, 0},
+                                        {"batch-size", value, 0, 0},
+                                        {"batches-per-step", value, 0, 0},
+                                        {"optimizer", value, 0, 0},
+                                        {"lr", value, 0, 0},
+                                        {"weight-decay", value, 0, 0},
+                                        {"schedule", value, 0, 0},
+                                        {"clip", value, 0, 0},
+                                        {"patience", value, 0, 0},
+                                        {"metric", value, 0, 0},
+                                        {"evaluation", value, 0, 0},
+                                        {"evaluate-every", value, 0, 0},
+                                        {"ranks", value, 0, 0},
+                                        {"loader-threads", value, 0, 0},
+                                        {"torch-threads", value, 0, 0},
+                                        {"seed", value, 0, 0},
+                                        {"runs", value, 0, 0},
+                                        {"vary-split", flag, 0, 0},
+                                        {"save", value, 0, 0},
+                                        {"load", value, 0, 0},
+                                        {"log", value, 0, 0},
+                                        {"tensorboard", value, 0, 0},
+                                        {"quiet", flag, 0, 0},
+                                        {"help", flag, 0, 'h'},
+                                        {"version", flag, 0, 'v'},
+                                        {0, 0, 0, 0}};
+  *o = (train_options){.layers = 2,
+                       .hidden = 64,
+                       .dropout = 0.5,
+                       .num_fanouts = 2,
+                       .fanouts = {10, 10},
+                       .epochs = 20,
+                       .batch_size = 1024,
+                       .learning_rate = 0.003,
+                       .evaluate_every = 1,
+                       .ranks = 1,
+                       .loader_threads = 1,
+                       .seed = 1,
+                       .runs = 1};
+  for (int index, code; (code = getopt_long(argc, argv, "h", known, &index)) != -1;) {
+    if (code == '?') exit(2); /* getopt_long has said what is wrong */
+    if (code == 'h') {
+      fputs(help_text, stdout);
+      exit(0);
+    }
+    if (code == 'v') {
+      const int v = gnnmg_version();
+      printf("train, libgnnmg %d.%d.%d\n", v / 10000, v / 100 % 100, v % 100);
+      exit(0);
+    }
+    const char* name = known[index].name;
+#define IS(text) (strcmp(name, text) == 0)
+    if (IS("split"))
+      split(o, optarg);
+    else if (IS("random-split"))
+      fractions(o, optarg);
+    else if (IS("normalize-rows"))
+      o->normalize_rows = 1;
+    else if (IS("no-edges"))
+      o->no_edges = 1;
+    else if (IS("layers"))
+      o->layers = (int)integer(name, optarg, 1);
+    else if (IS("hidden"))
+      o->hidden = integer(name, optarg, 1);
+    else if (IS("aggregation"))
+      o->aggregation = choose(name, optarg);
+    else if (IS("activation"))
+      o->activation = choose(name, optarg);
+    else if (IS("norm"))
+      o->norm = choose(name, optarg);
+    else if (IS("skip"))
+      o->skip = choose(name, optarg);
+    else if (IS("init"))
+      o->init = choose(name, optarg);
+    else if (IS("dropout"))
+      o->dropout = number(name, optarg, 0, 1);
+    else if (IS("input-dropout"))
+      o->input_dropout = number(name, optarg, 0, 1);
+    else if (IS("normalize"))
+      o->normalize = 1;
+    else if (IS("project"))
+      o->project = 1;
+    else if (IS("no-root"))
+      o->no_root = 1;
+    else if (IS("double"))
+      o->double_precision = 1;
+    else if (IS("fanouts"))
+      fanouts(o, optarg);
+    else if (IS("expansion"))
+      o->expansion = choose(name, optarg);
+    else if (IS("replace"))
+      o->replace = 1;
+    else if (IS("epochs"))
+      o->epochs = integer(name, optarg, 1);
+    else if (IS("batch-size"))
+      o->batch_size = strcmp(optarg, "all") ? integer(name, optarg, 1) : 0;
+    else if (IS("batches-per-step"))
+      o->batches_per_step = integer(name, optarg, 1);
+    else if (IS("optimizer"))
+      o->optimizer = choose(name, optarg);
+    else if (IS("lr"))
+      o->learning_rate = number(name, optarg, 0, 1e6);
+    else if (IS("weight-decay"))
+      o->weight_decay = number(name, optarg, 0, 1e6);
+    else if (IS("schedule"))
+      o->schedule = choose(name, optarg);
+    else if (IS("clip"))
+      o->clip = number(name, optarg, 0, 1e30);
+    else if (IS("patience"))
+      o->patience = integer(name, optarg, 0);
+    else if (IS("metric"))
+      o->metric = choose(name, optarg);
+    else if (IS("evaluation"))
+      o->evaluation = choose(name, optarg);
+    else if (IS("evaluate-every"))
+      o->evaluate_every = integer(name, optarg, 1);
+    else if (IS("ranks"))
+      o->ranks = (int)integer(name, optarg, 1);
+    else if (IS("loader-threads"))
+      o->loader_threads = (int)integer(name, optarg, 0);
+    else if (IS("torch-threads"))
+      o->torch_threads = (int)integer(name, optarg, 0);
+    else if (IS("seed"))
+      o->seed = (uint64_t)integer(name, optarg, 0);
+    else if (IS("runs"))
+      o->runs = (int)integer(name, optarg, 1);
+    else if (IS("vary-split"))
+      o->vary_split = 1;
+    else if (IS("save"))
+      o->save = optarg;
+    else if (IS("load"))
+      o->load = optarg;
+    else if (IS("log"))
+      o->log = optarg;
+    else if (IS("tensorboard"))
+      o->tensorboard = optarg;
+    else if (IS("quiet"))
+      o->quiet = 1;
+#undef IS
+  }
+  if (optind + 1 != argc) {
+    fprintf(stderr, optind == argc ? "train: which data set? (try --help)\n"
+                                   : "train: one data set, please (try --help)\n");
+    exit(2);
+  }
+  o->dataset = argv[optind];
+  if (o->num_fanouts == 0)
+    for (; o->num_fanouts < o->layers && o->num_fanouts < 16;) o->fanouts[o->num_fanouts++] = -1;
+}

@@ -1,0 +1,46 @@
+/* Options of the program `train`: what the command line says, as plain values. */
+#ifndef TRAIN_OPTIONS_H
+#define TRAIN_OPTIONS_H
+
+#include <stdint.h>
+
+typedef struct train_options {
+  /* Data */
+  const char* dataset; /* a path, or "planted[:NODES]", "products[:NODES]" */
+  const char* split;   /* NULL: the first */
+  int split_index;
+  double train_fraction; /* above 0: a random split */
+  double validation_fraction;
+  int normalize_rows;
+  int no_edges;
+  /* Model */
+  int layers;
+  int64_t hidden;
+  int aggregation, activation, norm, skip, init; /* numbers of gnnmg.h */
+  double dropout, input_dropout;
+  int normalize, project, no_root, double_precision;
+  /* Sampling */
+  int num_fanouts;
+  int64_t fanouts[16];
+  int expansion, replace;
+  /* Training */
+  int64_t epochs, batch_size, batches_per_step; /* batch_size 0: all ids at once */
+  double learning_rate, weight_decay, clip;
+  int optimizer, schedule, metric, evaluation;
+  int64_t evaluate_every, patience;
+  int ranks, loader_threads, torch_threads;
+  uint64_t seed;
+  int runs, vary_split;
+  /* Output */
+  const char *save, *load, *log, *tensorboard;
+  int quiet;
+} train_options;
+
+/* Fills `options` from the command line. Prints help or what is wrong and ends the program where
+ * that is what the command line comes to. */
+void train_options_parse(train_options* options, int argc, char** argv);
+
+/* The word on the command line for a number, for the closing table. */
+const char* train_option_word(const char* option, int number);
+
+#endif

@@ -1,0 +1,75 @@
+/* The progress bar and the lines of `train`. */
+#include "train_progress.h"
+
+#include <math.h>
+#include <stdio.h>
+
+static double validation_of(const gnnmg_epoch_info* epoch, int metric) {
+  switch (metric) {
+    case GNNMG_METRIC_LOSS:
+      return epoch->validation_loss;
+    case GNNMG_METRIC_ROC_AUC:
+      return epoch->validation_roc_auc;
+    case GNNMG_METRIC_RMSE:
+      return epoch->validation_rmse;
+    default:
+      return epoch->validation_accuracy;
+  }
+}
+
+int32_t train_progress_epoch(const gnnmg_epoch_info* epoch, void* user_data) {
+  train_progress* progress = user_data;
+  train_times* times = &progress->times;
+  times->epochs += epoch->seconds;
+  times->evaluation += epoch->evaluation_seconds;
+  times->wait += epoch->wait_seconds;
+  times->compute += epoch->compute_seconds;
+  times->reduce += epoch->reduce_seconds;
+  times->optimizer += epoch->optimizer_seconds;
+  times->sample += epoch->sample_seconds;
+  times->gather += epoch->gather_seconds;
+  times->seeds_per_second = epoch->seeds_per_second;
+  times->num_epochs += 1;
+  if (progress->quiet || progress->bar) return 0;
+  printf("epoch %3lld/%lld  loss %.4f", (long long)epoch->epoch + 1, (long long)epoch->num_epochs,
+         epoch->train_loss);
+  if (epoch->evaluated)
+    printf("  validation %s %.4f%s", progress->name, validation_of(epoch, progress->metric),
+           epoch->best ? " *" : "  ");
+  printf("  %.2f s  %.0f seeds/s\n", epoch->seconds + epoch->evaluation_seconds,
+         epoch->seeds_per_second);
+  fflush(stdout);
+  return 0;
+}
+
+void train_progress_draw(const train_progress* progress, const gnnmg_trainer* trainer) {
+  enum { width = 24 };
+  gnnmg_progress_info info = {.struct_size = sizeof info};
+  if (!progress->bar || gnnmg_trainer_progress(trainer, &info) != GNNMG_OK) return;
+  const double epoch_share = info.num_steps ? (double)info.step / (double)info.num_steps : 0;
+  double share = ((double)info.epoch + epoch_share) / (double)info.num_epochs;
+  if (!(share < 1)) share = 1;
+  char bar[width + 1];
+  for (int i = 0; i < width; ++i) bar[i] = i < share * width ? '=' : '.';
+  bar[width] = 0;
+  const long long shown = info.epoch < info.num_epochs ? info.epoch + 1 : info.num_epochs;
+  fprintf(stderr, "\r[%s] %3.0f%%  epoch %lld/%lld  loss %.4f", bar, 100 * share, shown,
+          (long long)info.num_epochs, info.loss);
+  if (info.has_validation)
+    fprintf(stderr, "  %s %.4f (best %.4f, epoch %lld)", progress->name, info.validation,
+            info.best_validation, (long long)info.best_epoch + 1);
+  if (info.evaluating)
+    fprintf(stderr, "  validating");
+  else
+    fprintf(stderr, "  %.0f seeds/s", info.seeds_per_second);
+  if (share > 0.01 && share < 1) {
+    const double left = info.elapsed_seconds * (1 - share) / share;
+    fprintf(stderr, "  %d:%02d left", (int)(left / 60), (int)fmod(left, 60));
+  }
+  fprintf(stderr, "\033[K");
+  fflush(stderr);
+}
+
+void train_progress_clear(const train_progress* progress) {
+  if (progress->bar) fprintf(stderr, "\r\033[K");
+}

@@ -1,0 +1,33 @@
+/* What a user watches while `train` runs: a bar on a terminal, a line an epoch in a pipe. */
+#ifndef TRAIN_PROGRESS_H
+#define TRAIN_PROGRESS_H
+
+#include <gnnmg.h>
+
+/* Where the time of a training went, added up over its epochs. */
+typedef struct train_times {
+  double epochs, evaluation;               /* seconds */
+  double wait, compute, reduce, optimizer; /* rank 0's loop, seconds */
+  double sample, gather;                   /* rank 0's loader threads, seconds */
+  double seeds_per_second;                 /* of the last epoch */
+  int64_t num_epochs;
+} train_times;
+
+typedef struct train_progress {
+  int bar;          /* 1: standard error is a terminal and gets a bar */
+  int quiet;        /* 1: nothing is shown */
+  const char* name; /* of the metric that chooses the best epoch */
+  int metric;       /* ... and its number */
+  train_times times;
+} train_progress;
+
+/* The epoch callback; `user_data` is a train_progress. */
+int32_t train_progress_epoch(const gnnmg_epoch_info* epoch, void* user_data);
+
+/* Draws the bar once. */
+void train_progress_draw(const train_progress* progress, const gnnmg_trainer* trainer);
+
+/* Wipes the bar, so that other text can follow. */
+void train_progress_clear(const train_progress* progress);
+
+#endif
