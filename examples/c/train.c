@@ -245,6 +245,15 @@ static void print_head(gnnmg_dataset* data, gnnmg_model* model, const train_opti
   fflush(stdout);
 }
 
+/* The generated graphs come with what can be known about them: the share of test labels that the
+ * generator's own likelihoods name rightly (the library's docs tell how it was computed). */
+static void print_ceiling(const train_options* o) {
+  if (strcmp(o->dataset, "planted") == 0)
+    printf("        reachable: 0.391 from own features, 0.740 with one hop, 0.909 with two\n");
+  if (strcmp(o->dataset, "products") == 0)
+    printf("        reachable: 0.229 from own features, 0.608 with one hop, 0.882 with two\n");
+}
+
 static void print_tail(const train_times* t, double seconds) {
   const double loop = t->epochs > 0 ? t->epochs / 100 : 1; /* one per cent */
   const double rest = t->epochs - t->wait - t->compute - t->reduce - t->optimizer;
@@ -290,6 +299,7 @@ int main(int argc, char** argv) {
       printf(" (weights of epoch %lld, validation %.4f)", (long long)info.best_epoch + 1,
              info.best_validation);
     printf("\n");
+    print_ceiling(&o);
     print_tail(&progress.times, now() - start);
     if (o.save && run == 0) CHECK(gnnmg_model_save(model, o.save, NULL, -1));
     sum += value_of(&test, &o);
