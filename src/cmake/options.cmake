@@ -1,5 +1,6 @@
 # Options and the compiler flags that every target of the project shares.
 option(GNNMG_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
+option(GNNMG_EXAMPLES "Build the example programs" ${PROJECT_IS_TOP_LEVEL})
 option(GNNMG_TORCH "Build the rooms above the torch line; OFF leaves the torch-free static libraries" ON)
 option(GNNMG_WERROR "Treat compiler warnings as errors" OFF)
 option(GNNMG_FUZZ "Build the libFuzzer targets; needs clang, and GNNMG_SANITIZE and GNNMG_TORCH as the preset fuzz sets them" OFF)
