@@ -13,6 +13,9 @@ jobs=$(nproc)
 kilobytes=$(awk '/^MemAvailable/ { print $2 }' /proc/meminfo)
 ((jobs * 2000000 <= kilobytes)) || jobs=$((kilobytes / 2000000 + 1)) # a file with torch's headers takes 1.5 GB
 
+# Paths below this folder count as relative in ccache, so that another clone finds what this one has compiled.
+export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=true
+
 # part <title> <command...>: runs it and says how long it took.
 part() {
   local title=$1 begin=$SECONDS
