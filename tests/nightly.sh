@@ -8,6 +8,12 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 parts=("$@")
 ((${#parts[@]})) || parts=(coverage valgrind fuzz repeat)
+for part in "${parts[@]}"; do
+  case $part in
+    coverage | valgrind | fuzz | repeat) ;;
+    *) echo "nightly.sh: no part is called \"$part\"" >&2 && exit 2 ;;
+  esac
+done
 jobs=$(nproc)
 
 build() { # <preset> [<cmake argument>...]
@@ -43,11 +49,13 @@ print("%-10s %8s %8s %10s" % (sys.argv[1], percent("line"), percent("branch"), p
   echo "line by line: build/coverage/report/index.html"
 }
 
-# Reads of memory that nobody wrote, and leaks, where no sanitizer looks: the plain build.
+# Reads of memory that nobody wrote, and leaks: each test program is run by valgrind.
 valgrind() {
-  build dev -B build/valgrind -DGNNMG_TORCH=OFF -DGNNMG_TIMEOUT_FACTOR=30 -DCMAKE_CXX_FLAGS_RELWITHDEBINFO="-O1 -g"
-  ctest --test-dir build/valgrind -j "$jobs" -L 'unit|fault' -T memcheck --no-tests=error \
-    --overwrite MemoryCheckCommandOptions="--error-exitcode=1 --leak-check=full --errors-for-leak-kinds=definite"
+  cmake --preset dev -B build/valgrind -DGNNMG_TORCH=OFF -DGNNMG_TIMEOUT_FACTOR=60 \
+    -DCMAKE_CROSSCOMPILING_EMULATOR="valgrind;--quiet;--error-exitcode=1;--leak-check=full;--errors-for-leak-kinds=definite" \
+    >/dev/null
+  cmake --build build/valgrind -j "$jobs"
+  ctest --test-dir build/valgrind -j "$jobs" -L 'unit|fault' --output-on-failure --no-tests=error
 }
 
 fuzz() {
@@ -61,15 +69,17 @@ repeat() {
   ctest --preset release -j "$jobs" -LE 'structure|install|docs|abi' --repeat "until-fail:${GNNMG_REPEAT:-50}"
 }
 
+if ((${#parts[@]} == 1)); then
+  [[ -n ${GNNMG_NIGHTLY_INSIDE:-} ]] || src/cmake/setup.sh --full --tests --nightly
+  "${parts[0]}"
+  exit
+fi
+# Each part in a shell of its own, so that its first failure ends it and the others still run.
 src/cmake/setup.sh --full --tests --nightly
 failed=()
 for part in "${parts[@]}"; do
-  case $part in
-    coverage | valgrind | fuzz | repeat) ;;
-    *) echo "nightly.sh: no part is called \"$part\"" >&2 && exit 2 ;;
-  esac
   printf '\n== %s\n' "$part"
-  (set -e; "$part") || failed+=("$part")
+  GNNMG_NIGHTLY_INSIDE=1 bash tests/nightly.sh "$part" || failed+=("$part")
 done
 ((${#failed[@]} == 0)) || { echo "failed: ${failed[*]}" && exit 1; }
 echo "all parts passed"
