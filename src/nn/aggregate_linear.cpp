@@ -188,8 +188,11 @@ struct AggregateLinearFunction : torch::autograd::Function<AggregateLinearFuncti
           const auto dy_rows = const_matrix<T>(dy);
           const auto y_rows = y.defined() ? const_matrix<T>(y) : kernels::Matrix<const T>{};
           const at::Tensor dz = dz_rows.narrow(0, 0, n);
+          // Row `begin` of the whole is row 0 of this chunk's buffer.
+          kernels::Matrix<T> dz_at = matrix<T>(dz);
+          dz_at.data -= begin * dz_at.stride;
           kernels::table<T>().finish_backward(dy_rows, y_rows, out_width, spec->finish.relu,
-                                              spec->finish.dropout, matrix<T>(dz), bias_sum, begin,
+                                              spec->finish.dropout, dz_at, bias_sum, begin,
                                               begin + n);
           const at::Tensor part = input.narrow(0, begin, n);
           if (k == lane)
