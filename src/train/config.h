@@ -6,7 +6,7 @@
 #include <string>
 
 #include "loader/plan.h"
-#include "nn/loss.h"
+#include "nn/metrics.h"
 
 namespace gnnmg::train {
 
@@ -19,17 +19,20 @@ struct OptimizerConfig {
   bool amsgrad = false;
   double momentum = 0, dampening = 0;
   bool nesterov = false;
-  void check() const;
+  void check() const;  // Error(kInvalidArgument) naming the field
 };
 
 enum class ScheduleKind : int32_t { kConstant = 0, kCosine = 1, kStep = 2, kPlateau = 3 };
+// The learning rate of a step is the optimiser's rate times a factor; see schedule.h for the
+// formulas.
 struct ScheduleConfig {
   ScheduleKind kind = ScheduleKind::kConstant;
-  int64_t warmup_epochs = 0;  // linear from 0
+  int64_t warmup_epochs = 0;  // linear from 0, step by step
   double minimum_factor = 0;  // cosine ends here; plateau and step stop here
   int64_t step_epochs = 50;   // step: multiply by `factor` every so many epochs
   double factor = 0.5;
-  int64_t patience = 10;  // plateau: epochs without improvement of the validation metric
+  int64_t patience = 10;  // plateau: validations in a row without improvement before each cut
+  void check() const;
 };
 
 enum class Metric : int32_t {
@@ -46,7 +49,7 @@ enum class EvaluationMode : int32_t { kFull = 0, kSampled = 1 };
 enum class LossAverage : int32_t { kExact = 0, kRanks = 1 };
 
 struct TrainerConfig {
-  int32_t num_ranks = 1;  // threads of this process, each with a replica
+  int32_t num_ranks = 1;  // threads of this process, each with a replica; 0: one
   int64_t num_epochs = 10;
   int64_t batch_size = 1024;
   int64_t batches_per_step = 0;  // 0: world size
@@ -66,13 +69,14 @@ struct TrainerConfig {
   int64_t evaluate_every = 1;  // epochs between validations; 0: never
   EvaluationMode evaluation = EvaluationMode::kFull;
   int64_t eval_batch_size = 4096;
-  Metric best_by = Metric::kAccuracy;
+  Metric best_by = Metric::kAccuracy;  // a regression: the loss
   bool keep_best = true;            // the model ends with the weights of the best validation epoch
   int64_t early_stop_patience = 0;  // evaluations without improvement; 0: never
   int64_t collective_timeout_ms = 30000;
-  std::string log_jsonl;        // file for one JSON object an epoch; empty: none
-  std::string log_tensorboard;  // folder for event files; empty: none
-  void check() const;           // Error(kInvalidArgument) naming the field
+  int64_t stall_limit_ms = 600000;  // how long a callback of the host may keep the ranks waiting
+  std::string log_jsonl;            // file to append one JSON object an epoch to; empty: none
+  std::string log_tensorboard;      // folder for event files; empty: none
+  void check() const;               // Error(kInvalidArgument) naming the field
 };
 
 struct EpochReport {

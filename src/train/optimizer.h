@@ -2,12 +2,14 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "nn/model.h"
 #include "train/config.h"
 
 namespace gnnmg::train {
 
+// One thread at a time.
 class Optimizer {
  public:
   // Works on the parameters of `model`, which must outlive it.
@@ -17,9 +19,19 @@ class Optimizer {
   virtual void set_learning_rate(double rate) = 0;
   virtual double learning_rate() const = 0;
   virtual const OptimizerConfig& config() const = 0;
+  // What it has gathered so far, over all parameters in the order of the flat buffers: for Adam
+  // "step" (f64 [1]), "exp_avg", "exp_avg_sq" and with amsgrad "max_exp_avg_sq", for SGD with
+  // momentum "momentum_buffer". Tensors share memory with the optimiser; empty before the first
+  // step.
+  virtual std::vector<nn::NamedTensor> state() const = 0;
+  // Copies such a state in; Error(kFormat) naming a key that is missing or has another shape.
+  virtual void load_state(const std::vector<nn::NamedTensor>& state) = 0;
 };
 
 // Scales the flat gradient so that its 2-norm is at most `limit`; returns the norm before.
 double clip_gradients(nn::Model& model, double limit);
+// Its two halves: the 2-norm, summed in f64, and the scaling of a gradient whose norm is known.
+double gradient_norm(const nn::Model& model);
+void clip_to(nn::Model& model, double norm, double limit);
 
 }  // namespace gnnmg::train

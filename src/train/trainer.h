@@ -1,18 +1,23 @@
-// The trainer: ranks as threads, one step after another, evaluation, the best weights kept.
+// The trainer: ranks as threads, one step after another, evaluation, the best weights kept. Without
+// a torch header, so that whoever only drives a trainer compiles fast.
 #pragma once
 
 #include <memory>
 #include <optional>
+#include <span>
+#include <string>
 
 #include "base/cancel.h"
 #include "base/host_queue.h"
 #include "base/log.h"
 #include "base/thread_pool.h"
-#include "comm/collectives.h"
 #include "data/dataset.h"
-#include "nn/model.h"
 #include "sample/sampler.h"
 #include "train/config.h"
+
+namespace gnnmg::nn {
+class Model;
+}
 
 namespace gnnmg::train {
 
@@ -23,9 +28,11 @@ struct Environment {
   base::ThreadPool& pool;
 };
 
-// Waits run on host threads, through the host queue; ranks never run there. A failure of a rank is
-// thrown by the next call. After a failure or a cancel the model holds the last step that the first
-// rank finished; start() makes a new group of ranks.
+// One host thread at a time, but for the functions that say otherwise; a call while another kind of
+// work is under way is Error(kBusy). Waits run on host threads, through the host queue; ranks never
+// run there. A failure of a rank is thrown by the next call that waits or starts. After a failure
+// or a cancel the model holds the last step that the first rank finished, and the next call that
+// needs ranks makes a new group of them, which goes on from there.
 class Trainer {
  public:
   // The model trained is `model` itself (the first rank's replica); the others are clones. Checks
@@ -37,7 +44,10 @@ class Trainer {
                                          const Environment& environment);
   virtual ~Trainer() = default;  // cancels and joins the ranks
 
+  // Before start().
   virtual void set_epoch_function(EpochFunction function) = 0;
+  // Files that epochs are written to from the next start on, in place of the config's; empty: none.
+  virtual void set_records(std::string jsonl_path, std::string tensorboard_folder) = 0;
 
   // Starts the ranks on what is left of the epochs; at once.
   virtual void start() = 0;
@@ -46,18 +56,20 @@ class Trainer {
   virtual bool wait(const base::Deadline& deadline) = 0;
   // Ends all ranks after the same step; start() goes on from there. Any thread.
   virtual void stop() noexcept = 0;
-  // Ends the work at once; wait() throws Error(kCancelled). Any thread.
+  // Ends the work, as soon as the ranks have left the kernels they are in; wait() throws
+  // Error(kCancelled). Any thread.
   virtual void cancel() noexcept = 0;
 
-  // One step of the plan (with the evaluation at an epoch's end). kOk with a loss, kEnd after the
-  // last, kPending when the deadline passed: the same call again goes on waiting.
+  // One step of the plan (with the evaluation at an epoch's end). kOk with a loss (NaN where it was
+  // not finite), kEnd after the last, kPending when the deadline passed: the same call again goes
+  // on waiting.
   virtual base::Status step(const base::Deadline& deadline, double* loss) = 0;
   // Exact metrics over one part of the split on all ranks; nullopt when the deadline passed.
   virtual std::optional<nn::Metrics> evaluate(data::SplitPart part,
                                               const base::Deadline& deadline) = 0;
 
   virtual Progress progress() const = 0;  // any thread
-  virtual bool busy() const = 0;          // something is under way
+  virtual bool busy() const = 0;          // something is under way; any thread
   virtual const TrainerConfig& config() const = 0;
 };
 

@@ -1,0 +1,187 @@
+#include "train/evaluation.h"
+
+#include <ATen/ops/empty.h>
+#include <ATen/ops/from_blob.h>
+#include <c10/core/GradMode.h>
+
+#include <algorithm>
+
+#include "comm/group_state.h"
+#include "comm/single.h"
+#include "train/trainer.h"
+
+namespace gnnmg::train {
+namespace {
+
+// What this rank's chunks come to, one after another.
+class ChunkSums {
+ public:
+  ChunkSums(const Subject& subject, const Participant& participant)
+      : subject_(subject), participant_(participant) {
+    const nn::MetricSum empty = make();
+    num_counts_ = static_cast<int64_t>(empty.counts().size());
+    num_sums_ = static_cast<int64_t>(empty.sums().size());
+  }
+
+  void add(const at::Tensor& logits, std::span<const int64_t> ids) {
+    nn::MetricSum sum = make();
+    sum.add(logits, nn::gather_labels(subject_.dataset, ids, logits.scalar_type()));
+    const std::vector<int64_t> counts = sum.counts();
+    const std::vector<double> sums = sum.sums();
+    const std::vector<float> scores = sum.scores();
+    counts_.insert(counts_.end(), counts.begin(), counts.end());
+    counts_.push_back(static_cast<int64_t>(scores.size()));
+    sums_.insert(sums_.end(), sums.begin(), sums.end());
+    scores_.insert(scores_.end(), scores.begin(), scores.end());
+  }
+
+  // Collective: the metrics of all chunks of all ranks.
+  nn::Metrics result() {
+    const int world = participant_.comm.world_size();
+    const int64_t chunks =
+        (static_cast<int64_t>(subject_.ids.size()) + participant_.chunk - 1) / participant_.chunk;
+    const auto share = [&](int r) { return (chunks - r + world - 1) / world; };
+    std::vector<int64_t> counts(world), sums(world), scores(world, 0);
+    for (int r = 0; r < world; ++r) {
+      counts[r] = share(r) * (num_counts_ + 1);
+      sums[r] = share(r) * num_sums_;
+    }
+    const auto all_counts = gather(counts_, counts);
+    const auto all_sums = gather(sums_, sums);
+    for (int r = 0; r < world; ++r)
+      for (int64_t k = 0; k < share(r); ++k)
+        scores[r] += all_counts[r][k * (num_counts_ + 1) + num_counts_];
+    const auto all_scores = gather(scores_, scores);
+
+    nn::MetricSum total = make();
+    std::vector<int64_t> scores_read(world, 0);
+    for (int64_t k = 0; k < chunks; ++k) {
+      const int r = static_cast<int>(k % world);
+      const int64_t own = k / world;
+      const std::span chunk_counts =
+          std::span(all_counts[r]).subspan(own * (num_counts_ + 1), num_counts_ + 1);
+      const int64_t num_scores = chunk_counts.back();
+      total.merge(chunk_counts.first(num_counts_),
+                  std::span(all_sums[r]).subspan(own * num_sums_, num_sums_),
+                  std::span(all_scores[r]).subspan(scores_read[r], num_scores));
+      scores_read[r] += num_scores;
+    }
+    return total.result();
+  }
+
+ private:
+  nn::MetricSum make() const {
+    return {subject_.dataset.task, subject_.loss, subject_.dataset.num_classes};
+  }
+
+  template <typename T>
+  std::vector<std::vector<T>> gather(std::vector<T>& own, const std::vector<int64_t>& sizes) {
+    std::vector<std::vector<T>> all(sizes.size());
+    std::vector<base::TensorView> outputs;
+    for (size_t r = 0; r < sizes.size(); ++r) {
+      all[r].resize(sizes[r]);
+      outputs.push_back({all[r].data(), base::dtype_of<T>(), {sizes[r]}});
+    }
+    participant_.comm.all_gather(
+        {own.data(), base::dtype_of<T>(), {static_cast<int64_t>(own.size())}}, outputs,
+        participant_.wait());
+    return all;
+  }
+
+  const Subject& subject_;
+  const Participant& participant_;
+  int64_t num_counts_ = 0, num_sums_ = 0;
+  std::vector<int64_t> counts_;  // a chunk's counts, then the number of its scores
+  std::vector<double> sums_;
+  std::vector<float> scores_;
+};
+
+// Calls body(begin, end) for this rank's chunks of [0, count).
+void for_own_chunks(const Participant& participant, int64_t count,
+                    const std::function<void(int64_t, int64_t)>& body) {
+  const int64_t chunk = participant.chunk;
+  for (int64_t begin = participant.comm.rank() * chunk; begin < count;
+       begin += participant.comm.world_size() * chunk) {
+    participant.cancel.check("the evaluation");
+    body(begin, std::min(begin + chunk, count));
+  }
+}
+
+}  // namespace
+
+at::Tensor StageRows::get(int stage, at::IntArrayRef sizes, const at::TensorOptions& options) {
+  std::lock_guard lock(mutex_);
+  if (static_cast<int>(stages_.size()) <= stage) stages_.resize(stage + 1);
+  if (!stages_[stage].defined()) stages_[stage] = at::empty(sizes, options);
+  return stages_[stage];
+}
+
+void StageRows::release(int stage) {
+  std::lock_guard lock(mutex_);
+  stages_[stage].reset();
+}
+
+void StageRows::clear() {
+  std::lock_guard lock(mutex_);
+  stages_.clear();
+}
+
+nn::Metrics evaluate_full(const Subject& subject, const Participant& participant) {
+  c10::NoGradGuard no_grad;
+  const graph::Graph& graph = *subject.dataset.graph;
+  const auto inference =
+      subject.model.inference(graph, *graph.node_column(subject.dataset.feature), participant.pool);
+  const auto options = subject.model.flat_parameters().options().requires_grad(false);
+  at::Tensor rows;
+  for (int stage = 0; stage < inference->num_stages(); ++stage) {
+    rows = participant.rows.get(stage, {graph.num_nodes(), inference->width(stage)}, options);
+    for_own_chunks(participant, graph.num_nodes(), [&](int64_t begin, int64_t end) {
+      rows.narrow(0, begin, end - begin).copy_(inference->run(stage, begin, end));
+    });
+    participant.comm.barrier(participant.wait());
+    if (participant.comm.rank() == 0) participant.rows.release(stage);
+    if (stage + 1 < inference->num_stages()) inference->set_rows(stage, rows);
+  }
+  ChunkSums sums(subject, participant);
+  for_own_chunks(
+      participant, static_cast<int64_t>(subject.ids.size()), [&](int64_t begin, int64_t end) {
+        const auto ids = subject.ids.subspan(begin, end - begin);
+        const at::Tensor index = at::from_blob(const_cast<int64_t*>(ids.data()),
+                                               {static_cast<int64_t>(ids.size())}, at::kLong);
+        sums.add(rows.index_select(0, index), ids);
+      });
+  return sums.result();
+}
+
+nn::Metrics evaluate_sampled(const Subject& subject, const Participant& participant,
+                             loader::Loader& loader,
+                             const std::function<at::Tensor(const loader::Batch&)>& forward) {
+  c10::NoGradGuard no_grad;
+  ChunkSums sums(subject, participant);
+  loader.start_epoch(0);
+  while (true) {
+    participant.cancel.check("the evaluation");
+    const std::optional<loader::BatchRef> batch = loader.next(base::Deadline::after_ms(200));
+    if (!batch) continue;
+    if (!*batch) break;
+    if (!(*batch)->empty()) sums.add(forward(**batch), (*batch)->seeds);
+  }
+  return sums.result();
+}
+
+nn::Metrics evaluate_model(nn::Model& model, const data::Dataset& dataset,
+                           std::span<const int64_t> ids, nn::Loss loss, base::ThreadPool& pool) {
+  const std::unique_ptr<comm::Collectives> comm =
+      comm::make_single(std::make_shared<comm::GroupState>(1));
+  StageRows rows;
+  const Participant participant{.comm = *comm,
+                                .wait = [] { return comm::Wait{}; },
+                                .rows = rows,
+                                .cancel = {},
+                                .pool = &pool};
+  return evaluate_full(
+      {model, dataset, loss == nn::Loss::kAuto ? nn::loss_for(dataset.task) : loss, ids},
+      participant);
+}
+
+}  // namespace gnnmg::train

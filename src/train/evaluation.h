@@ -1,0 +1,61 @@
+// Exact metrics on all ranks: ids are cut into chunks, chunk k belongs to rank k mod W, and what
+// the chunks come to is added in chunk order on every rank, so the result does not depend on W.
+#pragma once
+
+#include <functional>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "base/thread_pool.h"
+#include "comm/collectives.h"
+#include "data/dataset.h"
+#include "loader/loader.h"
+#include "nn/loss.h"
+#include "nn/model.h"
+
+namespace gnnmg::train {
+
+// The rows of a stage of layer-by-layer inference, in one place for all ranks of a process: each
+// writes its own chunks, and after a barrier all read.
+class StageRows {
+ public:
+  // The tensor of `stage`; the first rank to come makes it.
+  at::Tensor get(int stage, at::IntArrayRef sizes, const at::TensorOptions& options);
+  // Forgets it once all have it.
+  void release(int stage);
+  void clear();
+
+ private:
+  std::mutex mutex_;
+  std::vector<at::Tensor> stages_;
+};
+
+// One rank's part in an evaluation.
+struct Participant {
+  comm::Collectives& comm;
+  std::function<comm::Wait()> wait;  // for each collective
+  StageRows& rows;
+  base::CancelToken cancel;
+  int64_t chunk = 4096;              // nodes at a time
+  base::ThreadPool* pool = nullptr;  // as in nn::ForwardArgs
+};
+
+// What is evaluated. `ids` ascending.
+struct Subject {
+  nn::Model& model;
+  const data::Dataset& dataset;
+  nn::Loss loss;
+  std::span<const int64_t> ids;
+};
+
+// Full neighbourhoods, layer by layer over the whole graph.
+nn::Metrics evaluate_full(const Subject& subject, const Participant& participant);
+
+// Sampled neighbourhoods: `loader` hands out this rank's chunks of the ids in order.
+// `forward` yields the logits of a mini-batch.
+nn::Metrics evaluate_sampled(const Subject& subject, const Participant& participant,
+                             loader::Loader& loader,
+                             const std::function<at::Tensor(const loader::Batch&)>& forward);
+
+}  // namespace gnnmg::train

@@ -1,0 +1,144 @@
+#include "train/job.h"
+
+#include <c10/core/GradMode.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "nn/loss.h"
+#include "train/metric.h"
+
+namespace gnnmg::train {
+namespace {
+
+using base::Status;
+using data::SplitPart;
+using data::Task;
+
+void check_model(const nn::SageConfig& model, const data::Dataset& dataset,
+                 const sample::Sampler& sampler) {
+  if (model.input_dim != dataset.feature_dim())
+    base::fail(Status::kInvalidArgument, "the model reads ", model.input_dim,
+               " features a node, but the data set has ", dataset.feature_dim());
+  if (model.output_width() != dataset.num_classes)
+    base::fail(Status::kInvalidArgument, "the model has ", model.output_width(),
+               " outputs, but the data set has ", dataset.num_classes,
+               dataset.task == Task::kMulticlass ? " classes" : " targets");
+  if (model.num_layers != sampler.num_layers())
+    base::fail(Status::kInvalidArgument, "the model has ", model.num_layers,
+               " layers, but the sampler draws ", sampler.num_layers(), " hops");
+}
+
+// The number of nodes among `ids` that have a label.
+int64_t count_labelled(const data::Dataset& dataset, std::span<const int64_t> ids) {
+  const graph::Column* column = dataset.graph->node_column(dataset.label);
+  const base::Tensor& labels = std::get<base::Tensor>(*column);
+  int64_t count = 0;
+  if (dataset.task == Task::kMulticlass) {
+    const auto values = labels.as<const int64_t>();
+    for (int64_t id : ids) count += values[id] >= 0;
+    return count;
+  }
+  const auto values = labels.as<const float>();
+  const int64_t width = labels.shape().row_elements();
+  for (int64_t id : ids) {
+    const auto row = values.subspan(id * width, width);
+    count += std::ranges::any_of(row, [](float value) { return !std::isnan(value); });
+  }
+  return count;
+}
+
+void check_loss(nn::Loss loss, Task task) {
+  if (loss == nn::Loss::kCrossEntropy && task != Task::kMulticlass)
+    base::fail(Status::kInvalidArgument,
+               "loss cross-entropy: needs one class a node, which the data set has not");
+  if (loss == nn::Loss::kBinaryCrossEntropy && task != Task::kBinary)
+    base::fail(Status::kInvalidArgument,
+               "loss binary cross-entropy: needs targets of 0 and 1, which the data set has not");
+  if (loss == nn::Loss::kMeanSquaredError && task == Task::kMulticlass)
+    base::fail(Status::kInvalidArgument,
+               "loss mean squared error: needs targets, but the data set has classes");
+}
+
+}  // namespace
+
+void Snapshot::take(const nn::Model& model) {
+  c10::NoGradGuard no_grad;
+  const at::Tensor flat = model.flat_parameters().detach();
+  if (parameters_.defined())
+    parameters_.copy_(flat);
+  else
+    parameters_ = flat.clone();
+  buffers_.resize(model.buffers().size());
+  for (size_t i = 0; i < buffers_.size(); ++i) buffers_[i] = model.buffers()[i].tensor.clone();
+}
+
+void Snapshot::restore(nn::Model& model) const {
+  c10::NoGradGuard no_grad;
+  model.flat_parameters().detach().copy_(parameters_);
+  for (size_t i = 0; i < buffers_.size(); ++i) model.buffers()[i].tensor.copy_(buffers_[i]);
+}
+
+Training::Training(const Job& job)
+    : position(job.config), optimizer(Optimizer::create(*job.model, job.config.optimizer)) {
+  progress_.num_epochs = job.config.num_epochs;
+}
+
+void Training::set_progress(const std::function<void(Progress&)>& change) {
+  std::lock_guard lock(progress_mutex_);
+  change(progress_);
+}
+
+Progress Training::progress() const {
+  std::lock_guard lock(progress_mutex_);
+  return progress_;
+}
+
+std::shared_ptr<const Job> make_job(std::shared_ptr<nn::Model> model, data::DatasetRef dataset,
+                                    std::shared_ptr<const sample::Sampler> sampler,
+                                    const TrainerConfig& config, const Environment& environment) {
+  config.check();
+  auto job = std::make_shared<Job>(Job{.model = std::move(model),
+                                       .dataset = std::move(dataset),
+                                       .sampler = std::move(sampler),
+                                       .store = nullptr,
+                                       .config = config,
+                                       .environment = environment});
+  const data::Dataset& data = *job->dataset;
+  if (!data.graph->homogeneous())
+    base::fail(Status::kUnsupported, "data set ", data.name,
+               " has several node or edge types, which GraphSAGE does not take");
+  if (data.task == Task::kNone)
+    base::fail(Status::kNotFound, "data set ", data.name, " has no labels to train on");
+  job->features = data.feature.empty() ? nullptr : data.graph->node_column(data.feature);
+  if (!job->features) base::fail(Status::kNotFound, "data set ", data.name, " has no features");
+  job->split = &data.split(config.split, config.split_index);
+
+  TrainerConfig& meant = job->config;
+  meant.num_ranks = std::max(config.num_ranks, 1);
+  if (meant.loss == nn::Loss::kAuto) meant.loss = nn::loss_for(data.task);
+  check_loss(meant.loss, data.task);
+  meant.best_by = metric_for(config.best_by, data.task, data.num_classes);
+  check_model(job->model->config(), data, *job->sampler);
+
+  const std::span<const int64_t> train = job->split->part(SplitPart::kTrain);
+  const auto where = base::text("split ", job->split->name, " ", job->split->index);
+  if (train.empty()) base::fail(Status::kInvalidArgument, where, ": its training part is empty");
+  if (count_labelled(data, train) == 0)
+    base::fail(Status::kInvalidArgument, where, ": none of its ", train.size(),
+               " training nodes has a label");
+  if (config.drop_last && static_cast<int64_t>(train.size()) < config.batch_size)
+    base::fail(Status::kInvalidArgument, "drop_last: leaves no mini-batch, because the ",
+               train.size(), " training nodes are fewer than batch_size ", config.batch_size);
+  const bool validates =
+      config.evaluate_every > 0 && !job->split->part(SplitPart::kValidation).empty();
+  if (!validates && config.early_stop_patience > 0)
+    base::fail(Status::kInvalidArgument, "early_stop_patience ", config.early_stop_patience, ": ",
+               where, " has no validation part");
+  if (!validates && config.schedule.kind == ScheduleKind::kPlateau)
+    base::fail(Status::kInvalidArgument, "schedule plateau: ", where, " has no validation part");
+  job->store = feature::make_store(*job->features);
+  return job;
+}
+
+}  // namespace gnnmg::train

@@ -1,0 +1,104 @@
+// What the ranks of a trainer share: what they work on, which never changes, and where they are,
+// which the first rank keeps for all.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <limits>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "train/optimizer.h"
+#include "train/run_log.h"
+#include "train/schedule.h"
+#include "train/trainer.h"
+
+namespace gnnmg::train {
+
+// Sums over the mini-batches of an epoch so far, and rank 0's seconds.
+struct EpochSums {
+  double loss = 0, weight = 0;
+  int64_t correct = 0, labelled = 0, seeds = 0;
+  double learning_rate = 0;
+  double seconds = 0, wait = 0, sample = 0, gather = 0, compute = 0, reduce = 0, optimizer = 0;
+};
+
+// Where training is, and all that decides how it goes on. Every rank has one of its own, and all
+// are equal in everything but the seconds, because they are made of exchanged numbers alone.
+struct Position {
+  explicit Position(const TrainerConfig& config)
+      : finished(config.num_epochs == 0), schedule(config.schedule, config.num_epochs) {}
+
+  int64_t epoch = 0;
+  int64_t step = 0;  // steps of the epoch that are done
+  int64_t total_steps = 0;
+  bool finished;
+  EpochSums sums;
+  int64_t bad_steps = 0;  // in a row, with a loss or gradient that is not finite
+  Schedule schedule;
+  double last_loss = std::numeric_limits<double>::quiet_NaN();  // of the last step
+  double best = std::numeric_limits<double>::quiet_NaN();
+  double last = std::numeric_limits<double>::quiet_NaN();
+  int64_t best_epoch = -1;
+  int64_t without_improvement = 0;
+  bool has_validation = false;
+};
+
+// Weights and buffers of a model, copied.
+class Snapshot {
+ public:
+  bool taken() const { return parameters_.defined(); }
+  void take(const nn::Model& model);
+  void restore(nn::Model& model) const;
+
+ private:
+  at::Tensor parameters_;
+  std::vector<at::Tensor> buffers_;
+};
+
+// Immutable once made; everything here is used by all ranks at once.
+struct Job {
+  std::shared_ptr<nn::Model> model;  // the first rank's replica
+  data::DatasetRef dataset;
+  std::shared_ptr<const sample::Sampler> sampler;
+  std::shared_ptr<const feature::FeatureStore> store;
+  const graph::Column* features = nullptr;
+  const data::Split* split = nullptr;
+  TrainerConfig config;  // `loss`, `best_by` and `num_ranks` as they are meant
+  Environment environment;
+  int world_size() const { return config.num_ranks; }
+};
+
+// Checks that the parts fit together; Error naming what does not.
+std::shared_ptr<const Job> make_job(std::shared_ptr<nn::Model> model, data::DatasetRef dataset,
+                                    std::shared_ptr<const sample::Sampler> sampler,
+                                    const TrainerConfig& config, const Environment& environment);
+
+// What stays while groups of ranks come and go.
+struct Training {
+  explicit Training(const Job& job);
+
+  Position position;                     // the first rank's
+  std::unique_ptr<Optimizer> optimizer;  // the first rank's
+  Snapshot best;                         // of the best validation
+  Snapshot last_good;                    // with which the last finite loss was computed
+  std::unique_ptr<RunLog> log;
+  EpochFunction on_epoch;
+  std::atomic<bool> stop{false};  // asked for; all ranks end when they have agreed on it
+
+  // Progress for other threads.
+  void set_progress(const std::function<void(Progress&)>& change);
+  Progress progress() const;
+
+ private:
+  mutable std::mutex progress_mutex_;
+  Progress progress_;
+};
+
+using Clock = std::chrono::steady_clock;
+inline double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+}  // namespace gnnmg::train

@@ -1,0 +1,366 @@
+#include "train/rank.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "train/metric.h"
+#include "train/tensors.h"
+
+namespace gnnmg::train {
+namespace {
+
+using base::Status;
+using data::SplitPart;
+
+constexpr int64_t kBadSteps = 3;  // steps in a row without a finite loss that end training
+
+}  // namespace
+
+Rank::Rank(const Job& job, Training& training, GroupShared& group, int rank)
+    : job_(job), training_(training), group_(group), rank_(rank), position_(job.config) {
+  comm_ = group_.comm->connect(rank_, wait());
+  if (rank_ == 0) {
+    model_ = job_.model;
+    optimizer_ = training_.optimizer.get();
+  } else {
+    model_ = job_.model->clone();
+    own_optimizer_ = Optimizer::create(*model_, job_.config.optimizer);
+    own_optimizer_->load_state(training_.optimizer->state());
+    optimizer_ = own_optimizer_.get();
+  }
+  position_ = training_.position;
+  loader_ = make_loader(job_.split->part(SplitPart::kTrain), loader_config());
+  const int64_t batches = job_.config.batches_per_step;
+  exchange_ =
+      std::make_unique<StepExchange>(*model_, *comm_, batches == 0 ? job_.world_size() : batches);
+  comm_->barrier(wait());  // nobody reads the first replica any more
+}
+
+void Rank::cancel() noexcept {
+  std::lock_guard lock(loaders_);
+  if (loader_) loader_->cancel();
+  if (evaluation_loader_) evaluation_loader_->cancel();
+}
+
+comm::Wait Rank::wait() const {
+  comm::Wait wait;
+  wait.deadline = base::Deadline::after_ms(job_.config.collective_timeout_ms);
+  wait.cancel = group_.cancel;
+  wait.excused = [&host = job_.environment.host] { return host.has_calls(); };
+  wait.stall = base::Deadline::after_ms(job_.config.stall_limit_ms);
+  return wait;
+}
+
+loader::LoaderConfig Rank::loader_config() const {
+  const TrainerConfig& c = job_.config;
+  loader::LoaderConfig config;
+  config.plan = {.batch_size = c.batch_size,
+                 .batches_per_step = c.batches_per_step,
+                 .rank = rank_,
+                 .world_size = job_.world_size(),
+                 .partition = c.partition,
+                 .shuffle = c.shuffle,
+                 .drop_last = c.drop_last,
+                 .seed = c.seed};
+  config.num_threads = c.loader_threads;
+  config.prefetch = c.prefetch;
+  config.gather = !reads_table(*job_.store);
+  config.sample_seed = c.seed;
+  return config;
+}
+
+std::unique_ptr<loader::Loader> Rank::make_loader(std::span<const int64_t> ids,
+                                                  const loader::LoaderConfig& config) {
+  auto made = std::make_unique<loader::Loader>(ids, job_.sampler, job_.store, config,
+                                               &job_.environment.host);
+  if (group_.cancel.cancelled()) made->cancel();
+  return made;
+}
+
+void Rank::commit(const std::function<void()>& change) {
+  group_.cancel.check("training");
+  change();
+  if (rank_ == 0) training_.position = position_;
+}
+
+bool Rank::agree(bool flag) {
+  double value = flag ? 1 : 0;
+  comm_->all_reduce({&value, base::DType::kF64, {1}}, comm::ReduceOp::kMax, wait());
+  return value > 0;
+}
+
+void Rank::train(int64_t max_steps) {
+  stop_agreed_ = false;
+  while (!position_.finished && !stop_agreed_) {
+    seek_loader();
+    if (position_.step == num_steps_) {
+      end_epoch();
+    } else {
+      if (max_steps-- == 0) return;
+      step();
+    }
+  }
+}
+
+void Rank::seek_loader() {
+  if (loader_epoch_ == position_.epoch && loader_step_ == position_.step) return;
+  // The loader runs ahead into the next epoch while the last step of this one is worked on.
+  const bool ended = position_.step > 0 && position_.step == num_steps_;
+  if (ended && loader_epoch_ == position_.epoch + 1) return;
+  loader_->start_epoch(static_cast<uint64_t>(position_.epoch), position_.step);
+  loader_epoch_ = position_.epoch;
+  loader_step_ = position_.step;
+  num_steps_ = loader_->plan().num_steps();
+}
+
+loader::BatchRef Rank::next_batch() {
+  while (true) {
+    group_.cancel.check("training");
+    std::optional<loader::BatchRef> batch = loader_->next(base::Deadline::after_ms(200));
+    if (!batch) continue;
+    if (!*batch)
+      base::fail(Status::kInternal, "the loader ended at step ", position_.step, " of ",
+                 num_steps_);
+    if ((*batch)->last_of_step && ++loader_step_ == num_steps_ &&
+        position_.epoch + 1 < job_.config.num_epochs) {
+      loader_->start_epoch(static_cast<uint64_t>(++loader_epoch_));
+      loader_step_ = 0;
+    }
+    return std::move(*batch);
+  }
+}
+
+at::Tensor Rank::forward(const loader::Batch& batch, bool training) {
+  nn::ForwardArgs args;
+  args.input = input_of(batch, *job_.store);
+  args.blocks = batch.sample.blocks;
+  args.training = training;
+  args.dropout = {job_.config.seed, batch.epoch, static_cast<uint64_t>(batch.number)};
+  return model_->forward(args);
+}
+
+void Rank::add_batch(const loader::Batch& batch, StepSums& sums) {
+  const at::Tensor logits = forward(batch, true);
+  const at::Tensor labels = nn::gather_labels(*job_.dataset, batch.seeds, logits.scalar_type());
+  nn::LossSum loss = nn::loss_sum(job_.config.loss, logits, labels, {});
+  const double value = loss.sum.item<double>();
+  if (std::isfinite(value)) {
+    sums.loss += value;
+    loss.sum.backward();
+  } else {
+    sums.bad = true;
+  }
+  sums.weight += loss.weight;
+  sums.seeds += static_cast<int64_t>(batch.seeds.size());
+  const Correct correct = count_correct(job_.dataset->task, logits, labels);
+  sums.correct += correct.correct;
+  sums.labelled += correct.labelled;
+  if (model_->batch_statistics_width() > 0)
+    exchange_->set_statistics(batch.number - batch.step * exchange_->batches_per_step(),
+                              model_->take_batch_statistics()[0]);
+}
+
+void Rank::step() {
+  const Clock::time_point start = Clock::now();
+  StepSums sums;
+  EpochSums times;
+  model_->zero_gradients();
+  for (bool last = false; !last;) {
+    const Clock::time_point asked = Clock::now();
+    const loader::BatchRef batch = next_batch();
+    const Clock::time_point got = Clock::now();
+    times.wait += std::chrono::duration<double>(got - asked).count();
+    times.sample += batch->sample_seconds;
+    times.gather += batch->gather_seconds;
+    if (!batch->empty()) add_batch(*batch, sums);
+    times.compute += seconds_since(got);
+    last = batch->last_of_step;
+  }
+
+  const Clock::time_point computed = Clock::now();
+  at::Tensor gradients = model_->flat_gradients();
+  const bool by_rank = job_.config.loss_average == LossAverage::kRanks;
+  if (by_rank && sums.weight > 0) gradients.mul_(1 / sums.weight);
+  sums.stop = training_.stop.load();
+  exchange_->reduce(sums, wait());
+  times.reduce = seconds_since(computed);
+
+  const Clock::time_point reduced = Clock::now();
+  if (by_rank)
+    gradients.mul_(1.0 / job_.world_size());
+  else if (sums.weight > 0)
+    gradients.mul_(1 / sums.weight);
+  const double norm = gradient_norm(*model_);
+  sums.bad = sums.bad || !std::isfinite(norm);
+  if (!sums.bad && job_.config.clip_norm > 0) clip_to(*model_, norm, job_.config.clip_norm);
+  const double rate = job_.config.optimizer.learning_rate *
+                      position_.schedule.factor(position_.epoch, position_.step, num_steps_);
+  commit([&] {
+    EpochSums& epoch = position_.sums;
+    position_.bad_steps = sums.bad ? position_.bad_steps + 1 : 0;
+    position_.last_loss = sums.bad ? std::nan("") : sums.weight > 0 ? sums.loss / sums.weight : 0;
+    if (!sums.bad) {
+      if (rank_ == 0) training_.last_good.take(*model_);
+      if (sums.weight > 0) {
+        optimizer_->set_learning_rate(rate);
+        optimizer_->step();
+      }
+      for (const at::Tensor& row : exchange_->statistics())
+        model_->fold_batch_statistics(row.unsqueeze(0));
+      epoch.loss += sums.loss;
+      epoch.weight += sums.weight;
+      epoch.correct += sums.correct;
+      epoch.labelled += sums.labelled;
+    }
+    epoch.seeds += sums.seeds;
+    epoch.learning_rate = rate;
+    epoch.wait += times.wait;
+    epoch.sample += times.sample;
+    epoch.gather += times.gather;
+    epoch.compute += times.compute;
+    epoch.reduce += times.reduce;
+    epoch.optimizer += seconds_since(reduced);
+    epoch.seconds += seconds_since(start);
+    ++position_.step;
+    ++position_.total_steps;
+  });
+  stop_agreed_ = sums.stop;
+  show();
+  if (position_.bad_steps == kBadSteps) diverged();
+}
+
+void Rank::diverged() {
+  // The first rank speaks for all; the others wait here until its failure has reached them.
+  if (rank_ != 0) comm_->barrier(wait());
+  commit([&] {
+    position_.bad_steps = 0;
+    if (training_.last_good.taken()) training_.last_good.restore(*model_);
+  });
+  base::fail(Status::kDiverged, "the loss or its gradient was not finite in ", kBadSteps,
+             " steps in a row, the last of them step ", position_.step - 1, " of epoch ",
+             position_.epoch, "; the model holds the weights of the last good step");
+}
+
+void Rank::end_epoch() {
+  const TrainerConfig& c = job_.config;
+  const int64_t epoch = position_.epoch;
+  const bool last_epoch = epoch + 1 == c.num_epochs;
+  EpochReport report;
+  report.evaluated = c.evaluate_every > 0 && ((epoch + 1) % c.evaluate_every == 0 || last_epoch) &&
+                     !job_.split->part(SplitPart::kValidation).empty();
+  if (report.evaluated) {
+    const Clock::time_point start = Clock::now();
+    if (rank_ == 0) training_.set_progress([](Progress& p) { p.evaluating = true; });
+    report.validation = evaluate_part(SplitPart::kValidation);
+    report.evaluation_seconds = seconds_since(start);
+  }
+  stop_agreed_ = agree(training_.stop.load());
+
+  const EpochSums sums = position_.sums;
+  report.epoch = epoch;
+  report.num_epochs = c.num_epochs;
+  report.steps = position_.step;
+  report.train_loss = sums.loss / std::max(sums.weight, 1e-300);
+  report.train_accuracy =
+      static_cast<double>(sums.correct) / static_cast<double>(std::max<int64_t>(sums.labelled, 1));
+  report.learning_rate = sums.learning_rate;
+  report.seconds = sums.seconds;
+  report.seeds_per_second = static_cast<double>(sums.seeds) / std::max(sums.seconds, 1e-9);
+  report.wait_seconds = sums.wait;
+  report.sample_seconds = sums.sample;
+  report.gather_seconds = sums.gather;
+  report.compute_seconds = sums.compute;
+  report.reduce_seconds = sums.reduce;
+  report.optimizer_seconds = sums.optimizer;
+
+  commit([&] {
+    Position& p = position_;
+    if (report.evaluated) {
+      p.last = metric_value(c.best_by, report.validation);
+      report.best = metric_better(c.best_by, p.last, p.best);
+      p.has_validation = true;
+      p.without_improvement = report.best ? 0 : p.without_improvement + 1;
+      p.schedule.observe(report.best);
+      if (report.best) {
+        p.best = p.last;
+        p.best_epoch = epoch;
+        if (rank_ == 0 && c.keep_best) training_.best.take(*model_);
+      }
+    }
+    ++p.epoch;
+    p.step = 0;
+    p.sums = {};
+    p.finished = last_epoch || (c.early_stop_patience > 0 && report.evaluated &&
+                                p.without_improvement >= c.early_stop_patience);
+    if (p.finished && rank_ == 0 && training_.best.taken()) training_.best.restore(*model_);
+  });
+  show();
+  if (rank_ == 0) {
+    if (training_.log) training_.log->add(report);
+    if (training_.on_epoch) {
+      int32_t answer = 0;
+      job_.environment.host.call([&] { answer = training_.on_epoch(report); }, group_.cancel);
+      if (answer != 0)
+        base::fail(Status::kCallback, "the epoch callback answered ", answer, " after epoch ",
+                   epoch);
+    }
+  }
+  if (position_.finished) finish();
+}
+
+void Rank::finish() {
+  comm_->barrier(wait());  // the first rank holds the best weights now
+  if (rank_ != 0 && training_.best.taken()) training_.best.restore(*model_);
+}
+
+nn::Metrics Rank::evaluate(SplitPart part) { return evaluate_part(part); }
+
+nn::Metrics Rank::evaluate_part(SplitPart part) {
+  const Subject subject{*model_, *job_.dataset, job_.config.loss, job_.split->part(part)};
+  const Participant participant{.comm = *comm_,
+                                .wait = [this] { return wait(); },
+                                .rows = group_.rows,
+                                .cancel = group_.cancel,
+                                .chunk = job_.config.eval_batch_size};
+  if (job_.config.evaluation == EvaluationMode::kFull) return evaluate_full(subject, participant);
+
+  loader::LoaderConfig config = loader_config();
+  config.plan.batch_size = job_.config.eval_batch_size;
+  config.plan.batches_per_step = 0;
+  config.plan.partition = loader::Partition::kGlobal;
+  config.plan.shuffle = config.plan.drop_last = false;
+  config.purpose = base::Purpose::kEvaluationSample;
+  {
+    std::lock_guard lock(loaders_);
+    evaluation_loader_ = make_loader(subject.ids, config);
+  }
+  const nn::Metrics metrics =
+      evaluate_sampled(subject, participant, *evaluation_loader_,
+                       [&](const loader::Batch& batch) { return forward(batch, false); });
+  std::lock_guard lock(loaders_);
+  evaluation_loader_.reset();
+  return metrics;
+}
+
+void Rank::show() {
+  if (rank_ != 0) return;
+  training_.set_progress([&](Progress& p) {
+    const Position& at = position_;
+    p.evaluating = false;
+    p.epoch = at.epoch;
+    p.step = at.step;
+    p.num_steps = num_steps_;
+    p.seeds_done = at.sums.seeds;
+    if (at.sums.weight > 0) p.loss = at.sums.loss / at.sums.weight;
+    if (at.sums.labelled > 0)
+      p.accuracy = static_cast<double>(at.sums.correct) / static_cast<double>(at.sums.labelled);
+    if (at.sums.seconds > 0)
+      p.seeds_per_second = static_cast<double>(at.sums.seeds) / at.sums.seconds;
+    p.has_validation = at.has_validation;
+    p.validation = at.last;
+    p.best_validation = at.best;
+    p.best_epoch = at.best_epoch;
+  });
+}
+
+}  // namespace gnnmg::train

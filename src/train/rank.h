@@ -1,0 +1,76 @@
+// One rank: a replica, its optimiser, its loader and its end of the communicator, on a thread of
+// its own.
+#pragma once
+
+#include <memory>
+#include <mutex>
+
+#include "train/evaluation.h"
+#include "train/job.h"
+#include "train/step_exchange.h"
+
+namespace gnnmg::train {
+
+// What the ranks of one group share.
+struct GroupShared {
+  explicit GroupShared(int world_size) : comm(comm::ThreadGroup::create(world_size)) {}
+  std::shared_ptr<comm::ThreadGroup> comm;
+  base::CancelToken cancel;  // of this group: switched by a failure too
+  StageRows rows;
+};
+
+// All functions run on the rank's thread, cancel() aside, and all but it are collective.
+class Rank {
+ public:
+  // Meets the other ranks and takes over model, optimiser and position of the first.
+  Rank(const Job& job, Training& training, GroupShared& group, int rank);
+
+  // Trains on until all epochs are done, `max_steps` steps are, or a stop is agreed on.
+  void train(int64_t max_steps);
+  nn::Metrics evaluate(data::SplitPart part);
+  const Position& position() const { return position_; }
+
+  // Any thread: waits for the loader end.
+  void cancel() noexcept;
+
+ private:
+  void step();
+  void finish_step(const StepSums& sums);
+  void diverged();
+  void end_epoch();
+  void finish();
+  loader::BatchRef next_batch();
+  void add_batch(const loader::Batch& batch, StepSums& sums);
+  at::Tensor forward(const loader::Batch& batch, bool training);
+  void seek_loader();
+  std::unique_ptr<loader::Loader> make_loader(std::span<const int64_t> ids,
+                                              const loader::LoaderConfig& config);
+  loader::LoaderConfig loader_config() const;
+  nn::Metrics evaluate_part(data::SplitPart part);
+  bool agree(bool flag);
+  comm::Wait wait() const;
+  // Changes model, optimiser and position together: whole, or after a cancel not at all.
+  void commit(const std::function<void()>& change);
+  void show();
+
+  const Job& job_;
+  Training& training_;
+  GroupShared& group_;
+  const int rank_;
+  std::unique_ptr<comm::Collectives> comm_;
+  std::shared_ptr<nn::Model> model_;
+  std::unique_ptr<Optimizer> own_optimizer_;  // of all ranks but the first
+  Optimizer* optimizer_ = nullptr;
+  Position position_;
+  std::unique_ptr<StepExchange> exchange_;
+
+  std::mutex loaders_;  // guards the pointers against cancel()
+  std::unique_ptr<loader::Loader> loader_;
+  std::unique_ptr<loader::Loader> evaluation_loader_;
+  int64_t loader_epoch_ = -1;  // what loader_ hands out next
+  int64_t loader_step_ = 0;
+  int64_t num_steps_ = 0;  // of the epoch of position_
+  bool stop_agreed_ = false;
+};
+
+}  // namespace gnnmg::train

@@ -1,0 +1,181 @@
+#include "train/rank_group.h"
+
+#include <ATen/Parallel.h>
+#include <c10/util/Exception.h>
+
+#include <algorithm>
+#include <new>
+
+namespace gnnmg::train {
+namespace {
+
+using base::Status;
+
+// LibTorch's warnings on this thread go to the log; its own handler would print them.
+class LogWarnings final : public c10::WarningHandler {
+ public:
+  explicit LogWarnings(base::Log& log) : log_(log) {}
+  void process(const c10::Warning& warning) override {
+    log_.add(base::LogLevel::kWarning, warning.msg());
+  }
+
+ private:
+  base::Log& log_;
+};
+
+// Sets LibTorch's threads for the calling thread. LibTorch also remembers the number for threads
+// that start later; those are the host's, so a thread of no other use puts that back.
+void set_own_torch_threads(int count) {
+  // Whoever is first to go parallel on a thread sets it up from the remembered number: LibTorch's
+  // code and, through an inline function, ours, each once. Both come before the number is set.
+  at::internal::lazy_init_num_threads();
+  const int before = at::get_num_threads();
+  if (count == before) return;
+  at::set_num_threads(count);
+  std::thread([before] { at::set_num_threads(before); }).join();
+}
+
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+base::Error as_error(const std::exception_ptr& error, int rank) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const base::Error& e) {
+    return {e.status(), e.what(), e.rank() < 0 ? rank : e.rank(), e.system_error()};
+  } catch (const c10::OutOfMemoryError& e) {
+    return {Status::kNoMemory, first_line(e.what_without_backtrace()), rank};
+  } catch (const c10::Error& e) {
+    return {Status::kInternal, first_line(e.what_without_backtrace()), rank};
+  } catch (const std::bad_alloc&) {
+    return {Status::kNoMemory, "out of memory", rank};
+  } catch (const std::exception& e) {
+    return {Status::kInternal, first_line(e.what()), rank};
+  } catch (...) {
+    return {Status::kInternal, "unknown exception", rank};
+  }
+}
+
+}  // namespace
+
+RankGroup::RankGroup(std::shared_ptr<const Job> job, Training& training)
+    : job_(std::move(job)),
+      training_(training),
+      shared_(job_->world_size()),
+      ranks_(job_->world_size(), nullptr) {
+  try {
+    for (int r = 0; r < job_->world_size(); ++r) threads_.emplace_back([this, r] { run(r); });
+  } catch (const std::system_error& e) {
+    {
+      std::lock_guard lock(mutex_);
+      leaving_ = true;
+    }
+    wake_.notify_all();
+    for (std::thread& thread : threads_) thread.join();
+    base::fail(Status::kNoMemory, "cannot start a thread for a rank: ", e.what());
+  }
+}
+
+RankGroup::~RankGroup() {
+  cancel();
+  {
+    std::lock_guard lock(mutex_);
+    leaving_ = true;
+  }
+  wake_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+}
+
+void RankGroup::start(const Command& command) {
+  {
+    std::lock_guard lock(mutex_);
+    command_ = command;
+    running_ = job_->world_size();
+    ++generation_;
+  }
+  wake_.notify_all();
+}
+
+bool RankGroup::at_rest() const {
+  std::lock_guard lock(mutex_);
+  return running_ == 0;
+}
+
+std::optional<base::Error> RankGroup::failure() const {
+  std::lock_guard lock(mutex_);
+  return failure_;
+}
+
+void RankGroup::cancel() noexcept {
+  {
+    std::lock_guard lock(mutex_);
+    if (running_ == 0) return;
+  }
+  end({Status::kCancelled, "training was cancelled"});
+}
+
+void RankGroup::end(base::Error why) noexcept {
+  std::lock_guard lock(mutex_);
+  if (failure_) return;
+  failure_ = why;
+  // The communicator gets the cause first: what a rank says after that is no cause any more.
+  shared_.comm->abort(why.what());
+  shared_.cancel.cancel();
+  for (Rank* rank : ranks_)
+    if (rank) rank->cancel();
+  job_->environment.host.notify();
+}
+
+void RankGroup::run(int number) {
+  LogWarnings handler(job_->environment.log);
+  c10::WarningUtils::WarningHandlerGuard guard(&handler);
+  const int asked = job_->config.torch_threads;
+  set_own_torch_threads(asked > 0 ? asked
+                                  : std::max(1, base::available_cores() / job_->world_size()));
+
+  std::unique_ptr<Rank> rank;
+  uint64_t seen = 0;
+  while (true) {
+    Command command;
+    {
+      std::unique_lock lock(mutex_);
+      wake_.wait(lock, [&] { return leaving_ || generation_ != seen; });
+      // A command that was started is carried out, so that nobody waits for this rank in vain.
+      if (generation_ == seen) break;
+      seen = generation_;
+      command = command_;
+    }
+    try {
+      if (!rank) {
+        rank = std::make_unique<Rank>(*job_, training_, shared_, number);
+        std::lock_guard lock(mutex_);
+        ranks_[number] = rank.get();
+        if (failure_) rank->cancel();
+      }
+      carry_out(command, *rank, number);
+    } catch (...) {
+      end(as_error(std::current_exception(), number));
+    }
+    bool all_rest;
+    {
+      std::lock_guard lock(mutex_);
+      all_rest = --running_ == 0;
+    }
+    if (all_rest) job_->environment.host.notify();
+  }
+  std::lock_guard lock(mutex_);
+  ranks_[number] = nullptr;
+}
+
+void RankGroup::carry_out(const Command& command, Rank& rank, int number) {
+  switch (command.kind) {
+    case Command::Kind::kTrain:
+      return rank.train(command.max_steps);
+    case Command::Kind::kEvaluate: {
+      const nn::Metrics metrics = rank.evaluate(command.part);
+      if (number == 0) metrics_ = metrics;
+      return;
+    }
+  }
+}
+
+}  // namespace gnnmg::train

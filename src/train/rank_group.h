@@ -1,0 +1,58 @@
+// The threads of a trainer's ranks. They live from one command to the next, so that a caller who
+// asks for single steps finds replicas and loaders as they were; the first failure ends the group.
+#pragma once
+
+#include <condition_variable>
+#include <optional>
+#include <thread>
+
+#include "train/rank.h"
+
+namespace gnnmg::train {
+
+struct Command {
+  enum class Kind { kTrain, kEvaluate } kind = Kind::kTrain;
+  int64_t max_steps = std::numeric_limits<int64_t>::max();
+  data::SplitPart part = data::SplitPart::kValidation;
+};
+
+class RankGroup {
+ public:
+  // `training` must outlive it.
+  RankGroup(std::shared_ptr<const Job> job, Training& training);
+  ~RankGroup();  // cancels and joins
+  RankGroup(const RankGroup&) = delete;
+  RankGroup& operator=(const RankGroup&) = delete;
+
+  // Has all ranks carry out a command; the one before must have ended.
+  void start(const Command& command);
+  // True when all ranks are at rest. Notifies the host queue when it becomes so.
+  bool at_rest() const;
+  // Ends the command that is under way, if any, with Error(kCancelled). Any thread.
+  void cancel() noexcept;
+  // The first failure; the group is of no more use then.
+  std::optional<base::Error> failure() const;
+  const nn::Metrics& metrics() const { return metrics_; }  // of an evaluation, at rest
+
+ private:
+  void run(int rank);
+  void carry_out(const Command& command, Rank& rank, int number);
+  void end(base::Error why) noexcept;
+
+  std::shared_ptr<const Job> job_;
+  Training& training_;
+  GroupShared shared_;
+  nn::Metrics metrics_;
+
+  mutable std::mutex mutex_;  // guards all below
+  std::condition_variable wake_;
+  Command command_;
+  uint64_t generation_ = 0;
+  int running_ = 0;
+  bool leaving_ = false;
+  std::optional<base::Error> failure_;
+  std::vector<Rank*> ranks_;  // null until a rank has met the others
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace gnnmg::train

@@ -1,0 +1,101 @@
+#include "train/step_exchange.h"
+
+#include <ATen/ops/zeros.h>
+#include <c10/core/GradMode.h>
+
+#include <array>
+#include <cmath>
+
+namespace gnnmg::train {
+namespace {
+
+// Each number travels as two of the model's type, the second holding what the first rounds away:
+// counts up to 2^24 a rank and step stay exact in f32, sums keep more digits than f32 has.
+constexpr int kNumbers = 7;
+
+template <typename T>
+void pack(const StepSums& sums, T* out) {
+  const std::array<double, kNumbers> values{sums.loss,
+                                            sums.weight,
+                                            static_cast<double>(sums.correct),
+                                            static_cast<double>(sums.labelled),
+                                            static_cast<double>(sums.seeds),
+                                            sums.stop ? 1.0 : 0.0,
+                                            sums.bad ? 1.0 : 0.0};
+  for (double value : values) {
+    const T high = static_cast<T>(value);
+    *out++ = high;
+    *out++ = static_cast<T>(value - static_cast<double>(high));
+  }
+}
+
+template <typename T>
+void unpack(const T* in, StepSums& sums) {
+  std::array<double, kNumbers> values;
+  for (double& value : values) {
+    value = static_cast<double>(in[0]) + static_cast<double>(in[1]);
+    in += 2;
+  }
+  sums.loss = values[0];
+  sums.weight = values[1];
+  sums.correct = std::llround(values[2]);
+  sums.labelled = std::llround(values[3]);
+  sums.seeds = std::llround(values[4]);
+  sums.stop = values[5] > 0;
+  sums.bad = values[6] > 0;
+}
+
+}  // namespace
+
+StepExchange::StepExchange(nn::Model& model, comm::Collectives& comm, int64_t batches_per_step)
+    : model_(model),
+      comm_(comm),
+      batches_per_step_(batches_per_step),
+      gradients_(model.flat_gradients().numel()),
+      width_(model.batch_statistics_width()),
+      places_(width_ == 0 ? 0 : batches_per_step) {
+  const int64_t table = places_ * (1 + width_);
+  const auto options = model.flat_gradients().options().requires_grad(false);
+  if (comm.world_size() == 1) {
+    table_ = at::zeros({places_, 1 + width_}, options);
+    return;
+  }
+  buffer_ = at::zeros({gradients_ + table + 2 * kNumbers}, options);
+  table_ = buffer_.narrow(0, gradients_, table).view({places_, 1 + width_});
+  numbers_ = buffer_.narrow(0, gradients_ + table, 2 * kNumbers);
+}
+
+void StepExchange::set_statistics(int64_t place, const at::Tensor& row) {
+  c10::NoGradGuard no_grad;
+  at::Tensor out = table_[place];
+  out[0].fill_(1);
+  out.narrow(0, 1, width_).copy_(row);
+}
+
+void StepExchange::reduce(StepSums& sums, const comm::Wait& wait) {
+  c10::NoGradGuard no_grad;
+  if (comm_.world_size() > 1) {
+    at::Tensor gradients = model_.flat_gradients();
+    buffer_.narrow(0, 0, gradients_).copy_(gradients);
+    const bool wide = buffer_.scalar_type() == at::kDouble;
+    if (wide)
+      pack(sums, numbers_.data_ptr<double>());
+    else
+      pack(sums, numbers_.data_ptr<float>());
+    comm_.all_reduce(
+        {buffer_.data_ptr(), wide ? base::DType::kF64 : base::DType::kF32, {buffer_.numel()}},
+        comm::ReduceOp::kSum, wait);
+    if (wide)
+      unpack(numbers_.data_ptr<double>(), sums);
+    else
+      unpack(numbers_.data_ptr<float>(), sums);
+    gradients.copy_(buffer_.narrow(0, 0, gradients_));
+  }
+  rows_.clear();
+  for (int64_t place = 0; place < places_; ++place)
+    if (table_[place][0].item<double>() > 0)
+      rows_.push_back(table_[place].narrow(0, 1, width_).clone());
+  table_.zero_();
+}
+
+}  // namespace gnnmg::train

@@ -1,0 +1,66 @@
+#include "train/tensors.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/from_blob.h>
+#include <c10/core/GradMode.h>
+
+namespace gnnmg::train {
+namespace {
+
+at::ScalarType scalar_type(base::DType dtype) {
+  switch (dtype) {
+    case base::DType::kF32:
+      return at::kFloat;
+    case base::DType::kF64:
+      return at::kDouble;
+    case base::DType::kF16:
+      return at::kHalf;
+    case base::DType::kBF16:
+      return at::kBFloat16;
+    default:
+      base::fail(base::Status::kUnsupported, "features of type ", base::dtype_name(dtype),
+                 ": expected f32, f64, f16 or bf16");
+  }
+}
+
+at::Tensor matrix(const void* data, int64_t rows, int64_t cols, base::DType dtype) {
+  return at::from_blob(const_cast<void*>(data), {rows, cols}, scalar_type(dtype));
+}
+
+}  // namespace
+
+bool reads_table(const feature::FeatureStore& store) {
+  return !store.sparse() && store.dense().defined();
+}
+
+nn::RowInput input_of(const loader::Batch& batch, const feature::FeatureStore& store) {
+  nn::RowInput input;
+  if (!batch.has_features) {
+    const base::Tensor table = store.dense();
+    input.table = matrix(table.data(), store.num_rows(), store.num_cols(), store.dtype());
+    input.ids = batch.sample.node_ids.span();
+  } else if (batch.sparse) {
+    input.sparse = &batch.sparse_features;
+  } else {
+    input.dense = matrix(batch.features.data(), batch.sample.num_nodes(), batch.feature_cols,
+                         batch.feature_dtype);
+  }
+  return input;
+}
+
+Correct count_correct(data::Task task, const at::Tensor& logits, const at::Tensor& labels) {
+  c10::NoGradGuard no_grad;
+  Correct out;
+  if (task == data::Task::kMulticlass) {
+    const at::Tensor known = labels >= 0;
+    out.labelled = known.sum().item<int64_t>();
+    out.correct = (logits.argmax(1) == labels).sum().item<int64_t>();
+  } else if (task == data::Task::kBinary) {
+    const at::Tensor known = ~labels.isnan();
+    out.labelled = known.sum().item<int64_t>();
+    out.correct = (((logits > 0) == (labels > 0.5)) & known).sum().item<int64_t>();
+  }
+  return out;
+}
+
+}  // namespace gnnmg::train

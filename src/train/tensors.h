@@ -1,0 +1,25 @@
+// Batches as the model takes them, and counts of right answers.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include "data/dataset.h"
+#include "feature/store.h"
+#include "loader/loader.h"
+#include "nn/model.h"
+
+namespace gnnmg::train {
+
+// Whether the model reads the store's rows in place, so that the loader need not gather them.
+bool reads_table(const feature::FeatureStore& store);
+// Views: batch and store must outlive their use.
+nn::RowInput input_of(const loader::Batch& batch, const feature::FeatureStore& store);
+
+struct Correct {
+  int64_t correct = 0;
+  int64_t labelled = 0;  // rows, or targets
+};
+// Highest logit for classes, sign of the logit for binary targets; nothing for regression.
+Correct count_correct(data::Task task, const at::Tensor& logits, const at::Tensor& labels);
+
+}  // namespace gnnmg::train

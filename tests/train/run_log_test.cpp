@@ -1,0 +1,84 @@
+// JSON lines: one object an epoch, whatever was in the file before.
+#include "train/run_log.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "support/temp_dir.h"
+
+namespace gnnmg::train {
+namespace {
+
+EpochReport report(int64_t epoch) {
+  EpochReport r;
+  r.epoch = epoch;
+  r.num_epochs = 5;
+  r.steps = 12;
+  r.train_loss = 0.75;
+  r.train_accuracy = 0.5;
+  r.learning_rate = 0.01;
+  r.seconds = 1.25;
+  return r;
+}
+
+std::vector<nlohmann::json> lines_of(const std::string& path) {
+  std::vector<nlohmann::json> lines;
+  std::istringstream in(test::slurp(path));
+  for (std::string line; std::getline(in, line);)
+    lines.push_back(nlohmann::json::parse(line, nullptr, false));
+  return lines;
+}
+
+TEST(RunLog, OneObjectAnEpoch) {
+  const test::TempDir folder;
+  const std::string path = folder.file("log.jsonl");
+  {
+    RunLog log(path, "");
+    log.add(report(0));
+    EpochReport second = report(1);
+    second.evaluated = second.best = true;
+    second.validation.count = 40;
+    second.validation.accuracy = 0.875;
+    second.validation.roc_auc = std::nan("");
+    log.add(second);
+  }
+  const auto lines = lines_of(path);
+  ASSERT_EQ(lines.size(), 2u);
+  EXPECT_EQ(lines[0]["epoch"], 0);
+  EXPECT_EQ(lines[0]["steps"], 12);
+  EXPECT_EQ(lines[0]["train_loss"], 0.75);
+  EXPECT_EQ(lines[0]["seconds"], 1.25);
+  EXPECT_FALSE(lines[0].contains("validation"));
+  EXPECT_EQ(lines[1]["validation"]["count"], 40);
+  EXPECT_EQ(lines[1]["validation"]["accuracy"], 0.875);
+  EXPECT_TRUE(lines[1]["validation"]["roc_auc"].is_null());
+  EXPECT_EQ(lines[1]["best"], true);
+}
+
+TEST(RunLog, GoesOnAfterALineThatWasCutOff) {
+  const test::TempDir folder;
+  const std::string path = folder.write("log.jsonl", "{\"epoch\":0}\n{\"epo");
+  RunLog(path, "").add(report(1));
+  RunLog(path, "").add(report(2));
+  const auto lines = lines_of(path);
+  ASSERT_EQ(lines.size(), 4u);
+  EXPECT_EQ(lines[0]["epoch"], 0);
+  EXPECT_TRUE(lines[1].is_discarded());
+  EXPECT_EQ(lines[2]["epoch"], 1);
+  EXPECT_EQ(lines[3]["epoch"], 2);
+}
+
+TEST(RunLog, BothKindsAtOnce) {
+  const test::TempDir folder;
+  RunLog(folder.file("log.jsonl"), folder.file("events")).add(report(0));
+  EXPECT_THAT(folder.list(), testing::IsSupersetOf<testing::Matcher<std::string>>(
+                                 {testing::StrEq("log.jsonl"),
+                                  testing::HasSubstr("events/events.out.tfevents.")}));
+}
+
+}  // namespace
+}  // namespace gnnmg::train
