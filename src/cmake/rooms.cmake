@@ -42,7 +42,11 @@ function(gnnmg_add_test name)
   list(TRANSFORM arg_ROOMS PREPEND gnnmg_)
   target_link_libraries(${name} PRIVATE ${arg_LIBS} ${arg_ROOMS} gnnmg_test_support gnnmg_flags)
   # The tests' own code need not be fast, and compiles in half the time, under sanitizers in a quarter.
-  target_compile_options(${name} PRIVATE $<$<NOT:$<CONFIG:Debug>>:$<IF:$<BOOL:${GNNMG_SANITIZE}>,-Og,-O1>>)
+  set(level -O1)
+  if(GNNMG_SANITIZE)
+    set(level -Og)
+  endif()
+  target_compile_options(${name} PRIVATE $<$<NOT:$<CONFIG:Debug>>:${level}>)
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES
     TIMEOUT ${timeout} LABELS "${arg_LABELS}" SKIP_RETURN_CODE 77 RUN_SERIAL ${arg_SERIAL}
