@@ -13,14 +13,10 @@ namespace {
 using base::fail;
 using base::Status;
 
-// Row pointers of `csc` grow beyond what 32 random bits address only in graphs of that many edges.
-void check_degrees(const graph::Csc& csc) {
-  if (csc.num_edges() < int64_t{1} << 32) return;
-  for (int64_t v = 0; v < csc.num_targets; ++v) {
-    if (csc.in_degree(v) >= int64_t{1} << 32)
-      fail(Status::kUnsupported, "node ", v, " has ", csc.in_degree(v),
-           " neighbours, fewer than 4294967296 can be sampled from");
-  }
+void check_degree(const graph::Csc& csc, int64_t node) {
+  if (csc.in_degree(node) >= int64_t{1} << 32)
+    fail(Status::kUnsupported, "node ", node, " has ", csc.in_degree(node),
+         " neighbours, fewer than 4294967296 can be sampled from");
 }
 
 void check_edge_type(const graph::Graph& graph, int32_t edge_type) {
@@ -63,7 +59,9 @@ class NeighborSampler : public Sampler {
         config_(config),
         edge_type_(edge_type),
         csc_(config.outgoing ? reversed(graph_->csc(edge_type)) : graph_->csc(edge_type)) {
-    check_degrees(csc_);
+    // Only a graph of that many edges can have such a node.
+    if (csc_.num_edges() < int64_t{1} << 32) return;
+    for (int64_t node = 0; node < csc_.num_targets; ++node) check_degree(csc_, node);
   }
 
   int num_layers() const override { return static_cast<int>(config_.fanouts.size()); }
@@ -182,11 +180,11 @@ void sample_neighbors(const graph::Graph& graph, std::span<const int64_t> target
   check_fanout(fanout, "fan-out");
   check_edge_type(graph, edge_type);
   const graph::Csc& csc = graph.csc(edge_type);
-  check_degrees(csc);
   for (size_t i = 0; i < targets.size(); ++i) {
     if (targets[i] < 0 || targets[i] >= csc.num_targets)
       fail(Status::kRange, "target ", i, " is node ", targets[i], ", expected 0 to ",
            csc.num_targets - 1);
+    check_degree(csc, targets[i]);
   }
   const auto picker = std::make_unique<Picker>();
   const HopDraw draw{key, fanout, replace};

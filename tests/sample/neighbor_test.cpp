@@ -13,6 +13,7 @@
 namespace gnnmg {
 namespace {
 
+using base::Tensor;
 using sample::BatchKey;
 using sample::Expansion;
 using sample::NeighborConfig;
@@ -81,14 +82,31 @@ TEST(Neighbor, RepeatedSeedsHaveRowsOfTheirOwnWithTheSameDraws) {
   }
 }
 
-// A graph of more nodes than 32 bits number, of which only the last few have edges: the index
-// pointers of all others are zeros that no memory stands behind.
-graph::GraphRef graph_of_wide_ids(int64_t num_nodes, int64_t num_active) {
-  const size_t bytes = (num_nodes + 1) * sizeof(int64_t);
+// Zeros that no memory stands behind until they are written; undefined where the system has not so
+// many addresses.
+Tensor endless_zeros(base::DType dtype, int64_t count) {
+  const size_t bytes = count * base::dtype_size(dtype);
   void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED) return nullptr;
-  auto* indptr = static_cast<int64_t*>(memory);
+  if (memory == MAP_FAILED) return {};
+  return Tensor({memory, dtype, {count}},
+                std::shared_ptr<void>(memory, [bytes](void* m) { munmap(m, bytes); }));
+}
+
+graph::GraphRef graph_of(graph::Csc csc) {
+  graph::GraphParts parts;
+  parts.num_nodes = {csc.num_targets};
+  parts.topology.push_back(std::move(csc));
+  return graph::Graph::create(std::move(parts));
+}
+
+// A graph of more nodes than 32 bits number, of which only the last few have edges.
+graph::GraphRef graph_of_wide_ids(int64_t num_nodes, int64_t num_active) {
+  graph::Csc csc;
+  csc.num_sources = csc.num_targets = num_nodes;
+  csc.indptr = endless_zeros(base::DType::kI64, num_nodes + 1);
+  if (!csc.indptr.defined()) return nullptr;
+  const std::span<int64_t> indptr = csc.indptr.as<int64_t>();
   base::Stream stream({4, 4}, 0);
   std::vector<int64_t> sources;
   for (int64_t v = num_nodes - num_active; v < num_nodes; ++v) {
@@ -98,15 +116,8 @@ graph::GraphRef graph_of_wide_ids(int64_t num_nodes, int64_t num_active) {
     }
     indptr[v + 1] = static_cast<int64_t>(sources.size());
   }
-  graph::Csc csc;
-  csc.num_sources = csc.num_targets = num_nodes;
-  csc.indptr = base::Tensor({indptr, base::DType::kI64, {num_nodes + 1}},
-                            std::shared_ptr<void>(memory, [bytes](void* m) { munmap(m, bytes); }));
-  csc.indices = base::Tensor::copy_of<int64_t>(sources);
-  graph::GraphParts parts;
-  parts.num_nodes = {num_nodes};
-  parts.topology.push_back(std::move(csc));
-  return graph::Graph::create(std::move(parts));
+  csc.indices = Tensor::copy_of<int64_t>(sources);
+  return graph_of(std::move(csc));
 }
 
 TEST(Neighbor, IdsOf64BitsFollowTheDefinition) {
@@ -125,6 +136,38 @@ TEST(Neighbor, IdsOf64BitsFollowTheDefinition) {
     config.expansion = expansion;
     expect_as_reference(graph, config, seeds, workspace, sample);
     EXPECT_GT(sample.num_nodes(), 3000);
+  }
+}
+
+TEST(Neighbor, DegreesEndWhere32BitsEnd) {
+  constexpr int64_t kMost = (int64_t{1} << 32) - 1;
+  for (const int64_t degree : {kMost, kMost + 1}) {
+    graph::Csc csc;
+    csc.num_sources = csc.num_targets = 2;
+    csc.indptr = Tensor::copy_of<int64_t>(std::vector<int64_t>{0, 1, 1 + degree});
+    csc.indices = endless_zeros(base::DType::kI32, degree + 1);
+    if (!csc.indices.defined()) GTEST_SKIP() << "needs 16 GiB of addresses";
+    const graph::GraphRef graph = graph_of(std::move(csc));
+    NeighborConfig config;
+    config.fanouts = {5};
+    config.edge_ids = true;
+    const std::vector<int64_t> seeds = {0, 1};
+    sample::EdgeSink sink;
+    if (degree == kMost) {
+      sample::Workspace workspace;
+      sample::Sample sample;
+      expect_as_reference(graph, config, seeds, workspace, sample);
+      sample::sample_neighbors(*graph, seeds, 5, true, kKey.hop(0), sink);
+      EXPECT_EQ(sink.sources.size(), 10);
+      continue;
+    }
+    EXPECT_EQ(status_of([&] { sample::make_neighbor_sampler(graph, config); },
+                        "node 1 has 4294967296 neighbours"),
+              base::Status::kUnsupported);
+    EXPECT_EQ(status_of([&] { sample::sample_neighbors(*graph, seeds, 5, true, {}, sink); },
+                        "node 1 has 4294967296 neighbours"),
+              base::Status::kUnsupported);
+    EXPECT_EQ(sink.sources.size(), 0);
   }
 }
 
@@ -295,8 +338,8 @@ TEST(Neighbor, EdgeTypesBetweenTwoNodeTypesAreRefused) {
     graph::Csc csc;
     csc.num_sources = sources;
     csc.num_targets = 2;
-    csc.indptr = base::Tensor::copy_of<int64_t>(std::vector<int64_t>{0, 1, 2});
-    csc.indices = base::Tensor::copy_of<int32_t>(std::vector<int32_t>{1, 0});
+    csc.indptr = Tensor::copy_of<int64_t>(std::vector<int64_t>{0, 1, 2});
+    csc.indices = Tensor::copy_of<int32_t>(std::vector<int32_t>{1, 0});
     parts.topology.push_back(csc);
   }
   const graph::GraphRef graph = graph::Graph::create(std::move(parts));

@@ -1,0 +1,62 @@
+// The gather of feature rows into reused memory, beside a streaming copy of as many bytes.
+#include <benchmark/benchmark.h>
+
+#include <cstring>
+
+#include "base/philox.h"
+#include "feature/store.h"
+
+namespace gnnmg::feature {
+namespace {
+
+constexpr int64_t kTableRows = 1'000'000;
+
+std::vector<int64_t> random_ids(int64_t count) {
+  std::vector<int64_t> ids(count);
+  base::Stream stream({1, 1}, 1);
+  for (int64_t& id : ids) id = static_cast<int64_t>(stream.below(kTableRows));
+  return ids;
+}
+
+void set_rate(benchmark::State& state, int64_t bytes) {
+  state.SetBytesProcessed(state.iterations() * bytes);
+}
+
+// Arguments: bytes a row, rows, threads.
+void gather(benchmark::State& state) {
+  const int64_t row_bytes = state.range(0), count = state.range(1);
+  base::ThreadPool pool(static_cast<int>(state.range(2)));
+  const base::Tensor table = base::Tensor::zeros(base::DType::kU8, {kTableRows, row_bytes});
+  const std::vector<int64_t> ids = random_ids(count);
+  base::PageVector<uint8_t> out;
+  out.resize_discard(count * row_bytes);
+  std::memset(out.data(), 0, out.size());
+  for (auto _ : state)
+    gather_rows(static_cast<const uint8_t*>(table.data()), row_bytes, ids, out.data(), &pool);
+  set_rate(state, count * row_bytes);
+}
+BENCHMARK(gather)
+    ->ArgNames({"row_bytes", "rows", "threads"})
+    ->ArgsProduct({{200, 400, 1024, 2408}, {10'000, 400'000}, {1, 2}})
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
+
+void copy(benchmark::State& state) {
+  const int64_t bytes = state.range(0) << 20;
+  base::PageVector<uint8_t> from, to;
+  from.resize_discard(bytes);
+  to.resize_discard(bytes);
+  std::memset(from.data(), 0, bytes);
+  std::memset(to.data(), 0, bytes);
+  for (auto _ : state) {
+    std::memcpy(to.data(), from.data(), bytes);
+    benchmark::ClobberMemory();
+  }
+  set_rate(state, bytes);
+}
+BENCHMARK(copy)->ArgName("MiB")->Arg(4)->Arg(160)->Unit(benchmark::kMillisecond);
+
+}  // namespace
+}  // namespace gnnmg::feature
+
+BENCHMARK_MAIN();
