@@ -152,8 +152,7 @@ struct Loader::State {
     return slot;
   }
 
-  void work() {
-    sample::Workspace workspace;
+  void work(sample::Workspace& workspace) {
     std::unique_lock lock(mutex);
     while (true) {
       work_to_do.wait(lock, [&] { return stopping || epoch->may_begin(); });
@@ -248,7 +247,8 @@ Loader::Loader(std::span<const int64_t> ids, std::shared_ptr<const sample::Sampl
   try {
     State* state = state_.get();
     for (int i = 0; i < config.num_threads; ++i)
-      state->workers.emplace_back([state] { state->work(); });
+      state->workers.emplace_back(
+          [state, workspace = sample::Workspace()]() mutable { state->work(workspace); });
   } catch (...) {  // those there are do the work, or next() does
   }
 }

@@ -71,25 +71,60 @@ TEST(SteadyState, CustomSamplersAllocateNothingOfTheirOwn) {
   expect_no_allocation(sampler, false, 1);
 }
 
-// An allocation that fails, whichever it is, is an error and nothing worse.
-TEST(SteadyState, FailingAllocationsAreErrors) {
-  const graph::GraphRef graph = test::skewed_graph(300, 200, 1);
-  const graph::Column column = base::Tensor::zeros(base::DType::kF32, {300, 4});
-  std::vector<int64_t> ids(60);
-  std::iota(ids.begin(), ids.end(), 0);
-  const auto body = [&] {
+class OutOfMemory : public testing::Test {
+ protected:
+  OutOfMemory() : ids_(60) { std::iota(ids_.begin(), ids_.end(), 0); }
+
+  std::unique_ptr<loader::Loader> make(int32_t num_threads) const {
     sample::NeighborConfig sampling;
-    sampling.fanouts = {3, 2};
+    sampling.fanouts = {3, 40};
     sampling.edge_ids = sampling.transpose = true;
     loader::LoaderConfig config;
     config.plan.batch_size = 20;
-    config.num_threads = 0;
-    loader::Loader loader(ids, sample::make_neighbor_sampler(graph, sampling),
-                          feature::make_store(column), config, nullptr);
+    config.num_threads = num_threads;
+    return std::make_unique<loader::Loader>(ids_, sample::make_neighbor_sampler(graph_, sampling),
+                                            feature::make_store(column_), config, nullptr);
+  }
+  static std::vector<int64_t> run(loader::Loader& loader) {
+    std::vector<int64_t> nodes;
     loader.start_epoch(0);
-    while (loader.next({}).value()) continue;
-  };
-  EXPECT_GT(test::fail_each_allocation(body), 20);
+    while (const loader::BatchRef batch = loader.next({}).value())
+      nodes.insert(nodes.end(), batch->sample.node_ids.begin(), batch->sample.node_ids.end());
+    return nodes;
+  }
+
+  std::vector<int64_t> ids_;
+  graph::GraphRef graph_ = test::skewed_graph(300, 200, 1);
+  graph::Column column_ = base::Tensor::zeros(base::DType::kF32, {300, 4});
+};
+
+// Whichever allocation fails, on whichever thread, it is an error and nothing worse.
+TEST_F(OutOfMemory, IsAnError) {
+  for (const int32_t threads : {0, 1}) {
+    for (const bool for_ever : {false, true}) {
+      const int64_t faults = test::fail_each_allocation([&] { run(*make(threads)); }, for_ever);
+      EXPECT_GT(faults, 20) << threads;
+    }
+  }
+}
+
+TEST_F(OutOfMemory, LeavesALoaderThatWorks) {
+  const std::vector<int64_t> expected = run(*make(0));
+  for (const int32_t threads : {0, 1}) {
+    for (int64_t n = 1;; ++n) {
+      const auto loader = make(threads);
+      bool struck = false;
+      try {
+        const test::AllocationFaults faults({n});
+        run(*loader);
+        struck = faults.struck();
+      } catch (const std::exception&) {
+        struck = true;
+      }
+      ASSERT_EQ(run(*loader), expected) << "after allocation " << n;
+      if (!struck) break;
+    }
+  }
 }
 
 }  // namespace
