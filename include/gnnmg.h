@@ -353,7 +353,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_context_lend(gnnmg_context* context,
                                                          int64_t timeout_ms);
 
 /**
- * @brief Cancels what runs on the context itself: data sets being opened or saved, threads lent.
+ * @brief Cancels what runs on the context itself: data sets being opened, threads lent.
  *   Those calls end with ::GNNMG_ERR_CANCELLED. Later calls are not concerned.
  * @param[in] context a handle; a stale one is ignored
  * @threading (a)
@@ -2198,7 +2198,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_get_info(const gnnmg_model* mo
                                                            gnnmg_model_info* info);
 
 /**
- * @brief Keys of the model's tensors in the order of PyG's state dict, one by one.
+ * @brief Keys of the model's tensors, parameters first, one by one.
  * @param[in] model a model
  * @param[in] index 0, 1, ... until ::GNNMG_END
  * @param[out] key borrowed from the model, as "convs.0.lin_l.weight"
@@ -2295,8 +2295,8 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_forward(gnnmg_model* model,
 
 /**
  * @brief Adds the gradient of the last training forward's loss to the model's gradients. The loss
- *   is the sum over the mini-batch's seeds divided by `step_seeds`, so over the mini-batches of a
- *   step, on all ranks, it adds up to the step's mean.
+ *   is the sum over the mini-batch's seeds (and targets) divided by those of the whole step, so
+ * over the mini-batches of a step, on all ranks, it adds up to the step's mean.
  * @param[in] model a model after gnnmg_model_forward() with `training`, whose mini-batch has labels
  * @param[in] loss which loss
  * @param[out] value the mini-batch's share of the step's loss; the pointer may be NULL
@@ -2359,7 +2359,8 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_embed(gnnmg_model* model,
  * @param[in] path the file, replaced if it is there
  * @param[in] config settings, or NULL
  * @param[in] timeout_ms milliseconds, -1: until done
- * @return ::GNNMG_OK; ::GNNMG_PENDING, continued by a call with equal arguments; ::GNNMG_ERR_IO
+ * @return ::GNNMG_OK; ::GNNMG_PENDING, continued by a call with equal arguments; ::GNNMG_ERR_IO;
+ *   ::GNNMG_ERR_NOT_FOUND when there is no such folder
  * @threading (c)
  * @since 0.1
  */
@@ -2454,7 +2455,8 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_optimizer_create(gnnmg_model* model,
 GNNMG_API void gnnmg_optimizer_free(gnnmg_optimizer* optimizer);
 
 /**
- * @brief One update from the gradients as they stand; afterwards they are 0 again.
+ * @brief One update from the gradients as they stand; afterwards they are 0 again. Running
+ * statistics of batch norm take in the mini-batches that this model saw since the last update.
  * @param[in] optimizer an optimizer, whose model is held too
  * @return ::GNNMG_OK
  * @threading (c)
@@ -2753,6 +2755,8 @@ typedef struct gnnmg_trainer_config {
   int32_t torch_threads;       /**< LibTorch's threads, a rank; 0: the cores divided. 0. */
   int32_t padding0;            /**< 0. */
   int64_t deadline_ms;         /**< How long ranks wait for each other, milliseconds. 30 000. */
+  int64_t stall_limit_ms;      /**< How long a callback may keep the ranks waiting, milliseconds.
+                                    600 000. */
 } gnnmg_trainer_config;
 
 /** State of a trainer. */
@@ -2878,7 +2882,7 @@ gnnmg_trainer_create(gnnmg_model* model, const gnnmg_dataset* dataset, const gnn
 GNNMG_API void gnnmg_trainer_free(gnnmg_trainer* trainer);
 
 /**
- * @brief Has the trainer write its figures, epoch by epoch. Before the first start.
+ * @brief Has the trainer write its figures, epoch by epoch, from its next start on.
  * @param[in] trainer a trainer
  * @param[in] record which kind
  * @param[in] path the file or folder; NULL: no longer

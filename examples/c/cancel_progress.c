@@ -1,0 +1,75 @@
+/*
+ * Training that is watched from outside: one thread waits for it, another one shows where it is and
+ * cancels it after a while. What was learned until then stays in the model.
+ */
+#include <pthread.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "common.h"
+
+enum { SHOW = 5 };
+
+static void* watch(void* argument) {
+  gnnmg_trainer* trainer = argument;
+  for (int shown = 0; shown < SHOW; ++shown) {
+    const struct timespec pause = {0, 200 * 1000 * 1000};
+    nanosleep(&pause, NULL);
+    /*! [progress] */
+    gnnmg_progress_info progress = {sizeof progress};
+    CHECK(gnnmg_trainer_progress(trainer, &progress));
+    printf("epoch %lld, step %lld of %lld, loss %.4f, %.0f seeds/s\n", (long long)progress.epoch,
+           (long long)progress.step, (long long)progress.num_steps, progress.loss,
+           progress.seeds_per_second);
+    /*! [progress] */
+  }
+  /*! [cancel] */
+  gnnmg_trainer_cancel(trainer); /* gnnmg_trainer_stop() would end it between two steps */
+  /*! [cancel] */
+  return NULL;
+}
+
+int main(void) {
+  gnnmg_context* context;
+  gnnmg_graph* graph;
+  gnnmg_dataset* data;
+  gnnmg_sampler* sampler;
+  gnnmg_model* model;
+  gnnmg_trainer* trainer;
+  CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
+  CHECK(gnnmg_graph_create_planted_partition(context, NULL, &graph));
+  CHECK(gnnmg_dataset_create(graph, "x", "y", GNNMG_TASK_MULTICLASS, 0, &data));
+  CHECK(gnnmg_dataset_add_random_split(data, "random", NULL));
+  CHECK(gnnmg_sampler_create(graph, NULL, &sampler));
+  CHECK(gnnmg_model_create(context, data, NULL, &model));
+  gnnmg_trainer_config training;
+  CHECK(gnnmg_trainer_config_init(&training, sizeof training));
+  training.num_epochs = 1000000; /* for ever */
+  CHECK(gnnmg_trainer_create(model, data, sampler, NULL, &training, &trainer));
+
+  pthread_t watcher;
+  if (pthread_create(&watcher, NULL, watch, trainer) != 0) give_up("no thread");
+  /*! [start] */
+  CHECK(gnnmg_trainer_start(trainer, NULL, NULL, NULL));
+  /*! [start] */
+  /*! [wait] */
+  gnnmg_status status;
+  while ((status = gnnmg_trainer_wait(trainer, 100)) == GNNMG_PENDING) {
+    /* Here a program looks after its window, its signals, its other work. */
+  }
+  /*! [wait] */
+  pthread_join(watcher, NULL);
+  printf("%s: %s\n", gnnmg_status_name(status), gnnmg_last_error());
+
+  gnnmg_metrics metrics = {sizeof metrics};
+  CHECK(gnnmg_model_evaluate(model, data, GNNMG_SPLIT_TEST, &metrics, -1));
+  printf("test accuracy so far %.4f\n", metrics.accuracy);
+
+  gnnmg_trainer_free(trainer);
+  gnnmg_model_free(model);
+  gnnmg_sampler_free(sampler);
+  gnnmg_dataset_free(data);
+  gnnmg_graph_free(graph);
+  gnnmg_context_free(context);
+  return status == GNNMG_ERR_CANCELLED ? 0 : 1;
+}

@@ -1,0 +1,82 @@
+#include "capi/arguments.h"
+
+#include "capi/reaper.h"
+
+namespace gnnmg::capi {
+
+void copy_text(std::string_view text, char* out, size_t capacity) noexcept {
+  if (capacity == 0) return;
+  size_t count = std::min(text.size(), capacity - 1);
+  if (count < text.size())  // step back over the bytes of a character that would be cut
+    while (count > 0 && (static_cast<unsigned char>(text[count]) & 0xC0) == 0x80) --count;
+  std::memcpy(out, text.data(), count);
+  out[count] = '\0';
+}
+
+void give_text(std::string_view text, char* out, size_t capacity, size_t* needed) {
+  if (out == nullptr && capacity > 0) fail(Status::kInvalidArgument, "argument 'text' is NULL");
+  copy_text(text, out, capacity);
+  *needed = text.size() + 1;
+}
+
+void check_flag(int32_t value, const char* name) {
+  if (value != 0 && value != 1)
+    fail(Status::kInvalidArgument, name, " is ", value, ", expected 0 or 1");
+}
+
+void check_choice(int32_t value, int32_t first, int32_t last, const char* name) {
+  if (value < first || value > last)
+    fail(Status::kInvalidArgument, name, " is ", value, ", expected ", first, " to ", last);
+}
+
+void check_least(int64_t value, int64_t least, const char* name) {
+  if (value < least)
+    fail(Status::kInvalidArgument, name, " is ", value, ", expected at least ", least);
+}
+
+void check_dtype(gnnmg_dtype dtype, const char* name) {
+  check_choice(dtype, GNNMG_DTYPE_F32, GNNMG_DTYPE_BOOL, name);
+}
+
+std::string_view read_text(const char* text, const char* name) {
+  constexpr size_t kLimit = 65536;
+  if (text == nullptr) fail(Status::kInvalidArgument, "argument '", name, "' is NULL");
+  const size_t size = strnlen(text, kLimit);
+  if (size == kLimit)
+    fail(Status::kInvalidArgument, "argument '", name, "' is longer than ", kLimit - 1, " bytes");
+  return {text, size};
+}
+
+std::string_view read_name(const char* text, const char* name) {
+  const std::string_view result = read_text(text, name);
+  if (result.empty()) fail(Status::kInvalidArgument, "argument '", name, "' is empty");
+  return result;
+}
+
+void fail_handle(const void* token, Kind kind, const char* name) {
+  if (token == nullptr)
+    fail(Status::kHandle, "argument '", name, "' is NULL, expected a ", kind_name(kind));
+  fail(Status::kHandle, "argument '", name, "' is no live handle of a ", kind_name(kind),
+       ": freed, of another kind, or garbage");
+}
+
+void fail_busy(Kind kind, const char* name) {
+  fail(Status::kBusy, "argument '", name, "': another call holds this ", kind_name(kind));
+}
+
+void check_may_wait() {
+  if (base::HostQueue::inside_callback())
+    fail(Status::kBusy, "a function that waits was called inside a callback");
+}
+
+void free_handle(const void* token, Kind kind) noexcept {
+  if (token == nullptr || forked()) return;
+  CallScope scope;
+  std::shared_ptr<Object> object = remove_handle(token, kind);
+  if (object == nullptr) return;
+  visit_queue(object->queue);
+  object->cancel_work();
+  if (object->ends_slowly()) reap(std::move(object));
+}
+
+}  // namespace gnnmg::capi

@@ -1,0 +1,202 @@
+// Checks of what comes in, and delivery of what goes out: outputs, structs with their sizes,
+// settings, texts, lists, handles.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <concepts>
+#include <cstring>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/error.h"
+#include "base/host_queue.h"
+#include "capi/guard.h"
+#include "capi/handles.h"
+#include "capi/object.h"
+#include "gnnmg.h"
+
+namespace gnnmg::capi {
+
+using base::fail;
+using base::Status;
+
+// --- Structs that start with their size ----------------------------------------------------------
+
+template <typename T>
+concept SizedStruct = requires(T value) {
+  { value.struct_size } -> std::convertible_to<uint32_t>;
+};
+
+// No struct of any version comes near this; a larger size is garbage, and nothing is read by it.
+inline constexpr size_t kMaxStructSize = 16384;
+
+// Size of the struct in the first release that had it. A struct that has grown since names its old
+// size in a specialisation.
+template <SizedStruct T>
+inline constexpr size_t kFirstSize = sizeof(T);
+
+template <SizedStruct T>
+bool valid_size(uint32_t size) noexcept {
+  return size >= kFirstSize<T> && size <= kMaxStructSize;
+}
+
+// --- Outputs ------------------------------------------------------------------------------------
+
+template <typename T>
+struct Out {
+  T* pointer;
+  const char* name;
+};
+template <typename T>
+Out(T*, const char*) -> Out<T>;
+
+// Sets an output to NULL or 0 and notes what is wrong with it.
+template <typename T>
+void clear_out(const Out<T>& out, OutCheck& check) noexcept {
+  if (out.pointer == nullptr) {
+    if (check.missing == nullptr) check.missing = out.name;
+    return;
+  }
+  if constexpr (SizedStruct<T>) {
+    const uint32_t size = out.pointer->struct_size;
+    if (!valid_size<T>(size)) {
+      if (check.wrong_size == nullptr) {
+        check.wrong_size = out.name;
+        check.size = size;
+        check.expected_size = sizeof(T);
+      }
+      return;
+    }
+    std::memset(static_cast<void*>(out.pointer), 0, size);
+    out.pointer->struct_size = size;
+  } else {
+    *out.pointer = T{};
+  }
+}
+
+template <typename... T>
+OutCheck outs(const Out<T>&... out) noexcept {
+  OutCheck check;
+  (clear_out(out, check), ...);
+  return check;
+}
+
+// Copies a filled struct to the caller's, as far as that goes; its size was checked by outs().
+template <SizedStruct T>
+void give(T* out, T value) {
+  const uint32_t size = out->struct_size;
+  value.struct_size = size;
+  std::memcpy(static_cast<void*>(out), &value, std::min<size_t>(size, sizeof(T)));
+}
+
+// As many bytes of `text` as fit, cut between UTF-8 characters, and a NUL.
+void copy_text(std::string_view text, char* out, size_t capacity) noexcept;
+
+// The (text, capacity, needed) way of handing out a text.
+void give_text(std::string_view text, char* out, size_t capacity, size_t* needed);
+
+// --- Settings -----------------------------------------------------------------------------------
+
+// Body of the _config_init functions. `defaults` holds the default of each field.
+template <SizedStruct T>
+gnnmg_status init_config(T* config, size_t struct_size, T defaults) noexcept {
+  return guard([&] {
+    if (config == nullptr) fail(Status::kInvalidArgument, "argument 'config' is NULL");
+    if (struct_size < kFirstSize<T> || struct_size > kMaxStructSize)
+      fail(Status::kInvalidArgument, "argument 'struct_size' is ", struct_size, ", expected ",
+           sizeof(T));
+    std::memset(static_cast<void*>(config), 0, struct_size);
+    defaults.struct_size = static_cast<uint32_t>(struct_size);
+    std::memcpy(static_cast<void*>(config), &defaults, std::min(struct_size, sizeof(T)));
+  });
+}
+
+// The caller's settings, whatever version of the struct they come in; the defaults for NULL.
+template <SizedStruct T>
+T read_config(const T* config, const T& defaults, const char* name = "config") {
+  if (config == nullptr) return defaults;
+  const uint32_t size = config->struct_size;
+  if (!valid_size<T>(size))
+    fail(Status::kInvalidArgument, "argument '", name, "': struct_size is ", size, ", expected ",
+         sizeof(T), "; fill the struct with its init function");
+  const unsigned char* bytes = reinterpret_cast<const unsigned char*>(config);
+  for (size_t i = sizeof(T); i < size; ++i)
+    if (bytes[i] != 0)
+      fail(Status::kVersion, "argument '", name, "' sets a field that version ",
+           GNNMG_VERSION_MAJOR, ".", GNNMG_VERSION_MINOR, " of the library does not know (byte ", i,
+           ")");
+  T result{};
+  std::memcpy(static_cast<void*>(&result), config, std::min<size_t>(size, sizeof(T)));
+  if constexpr (requires { result.padding0; })
+    if (result.padding0 != 0)
+      fail(Status::kInvalidArgument, name, ".padding0 is ", result.padding0, ", expected 0");
+  return result;
+}
+
+// --- Values -------------------------------------------------------------------------------------
+
+void check_flag(int32_t value, const char* name);                                 // 0 or 1
+void check_choice(int32_t value, int32_t first, int32_t last, const char* name);  // an enumeration
+void check_least(int64_t value, int64_t least, const char* name);
+void check_dtype(gnnmg_dtype dtype, const char* name);
+
+// UTF-8 text of at most 64 KiB.
+std::string_view read_text(const char* text, const char* name);
+// The same, not empty.
+std::string_view read_name(const char* text, const char* name);
+
+template <typename T>
+std::span<const T> read_list(const T* list, int64_t count, const char* name) {
+  if (count < 0) fail(Status::kInvalidArgument, "number of '", name, "' is ", count);
+  if (list == nullptr && count > 0) fail(Status::kInvalidArgument, "argument '", name, "' is NULL");
+  if (reinterpret_cast<uintptr_t>(list) % alignof(T) != 0)
+    fail(Status::kInvalidArgument, "argument '", name, "' is not aligned to ", alignof(T),
+         " bytes");
+  return {list, static_cast<size_t>(count)};
+}
+
+// --- Handles ------------------------------------------------------------------------------------
+
+[[noreturn]] void fail_handle(const void* token, Kind kind, const char* name);
+[[noreturn]] void fail_busy(Kind kind, const char* name);
+
+// (a): the object, whoever works on it.
+template <typename T>
+std::shared_ptr<T> find(const void* token, const char* name) {
+  std::shared_ptr<Object> object = find_handle(token, T::kKind);
+  if (object == nullptr) fail_handle(token, T::kKind, name);
+  visit_queue(object->queue);
+  return std::static_pointer_cast<T>(std::move(object));
+}
+
+// (b): the object, together with other readers.
+template <typename T>
+Read<T> read(const void* token, const char* name) {
+  std::shared_ptr<T> object = find<T>(token, name);
+  if (!object->occupancy.try_read()) fail_busy(T::kKind, name);
+  return Read<T>(std::move(object));
+}
+
+// (c): the object alone.
+template <typename T>
+Hold<T> hold(const void* token, const char* name) {
+  std::shared_ptr<T> object = find<T>(token, name);
+  if (!object->occupancy.try_hold()) fail_busy(T::kKind, name);
+  return Hold<T>(std::move(object));
+}
+
+// A token of `Handle`'s type for an object.
+template <typename Handle>
+Handle* new_handle(std::shared_ptr<Object> object) {
+  return static_cast<Handle*>(add_handle(std::move(object)));
+}
+
+// Waiting functions are refused inside a callback, where they could wait for themselves.
+void check_may_wait();
+
+// Body of the _free functions.
+void free_handle(const void* token, Kind kind) noexcept;
+
+}  // namespace gnnmg::capi

@@ -1,0 +1,192 @@
+#include "capi/batch.h"
+
+#include "capi/arguments.h"
+#include "capi/context.h"
+#include "capi/dataset.h"
+#include "capi/sampler.h"
+#include "capi/tensor.h"
+#include "capi/torch_tensor.h"
+#include "nn/loss.h"
+
+namespace gnnmg::capi {
+
+Batch::Batch(std::shared_ptr<Context> owner, loader::BatchRef made, data::DatasetRef dataset,
+             uint64_t seed, bool has_transpose)
+    : Object(kKind, owner, owner->queue),
+      batch_(std::move(made)),
+      dataset_(std::move(dataset)),
+      seed_(seed),
+      transpose_(has_transpose) {}
+
+void check_fit(const Sampler& sampler, const Dataset& dataset) {
+  check_same_context(sampler, dataset);
+  if (sampler.get()->num_nodes() != dataset.num_nodes())
+    fail(Status::kInvalidArgument, "the sampler works on a graph of ", sampler.get()->num_nodes(),
+         " nodes, the data set has ", dataset.num_nodes());
+}
+
+void gather_features(const feature::FeatureStore& store, loader::Batch& batch,
+                     base::ThreadPool& pool) {
+  const auto start = base::SteadyClock::now();
+  const std::span<const int64_t> nodes = batch.sample.node_ids.span();
+  batch.has_features = true;
+  batch.sparse = store.sparse();
+  batch.feature_dtype = store.dtype();
+  batch.feature_cols = store.num_cols();
+  if (batch.sparse) {
+    store.gather_sparse(nodes, batch.sparse_features, &pool);
+  } else {
+    const int64_t row_bytes = store.num_cols() * base::dtype_size(store.dtype());
+    batch.features.resize_discard(
+        base::checked_mul(batch.sample.num_nodes(), row_bytes, "features of a mini-batch"));
+    store.gather(nodes, batch.features.data(), &pool);
+  }
+  batch.gather_seconds = std::chrono::duration<double>(base::SteadyClock::now() - start).count();
+}
+
+namespace {
+
+const sample::BlockView& block_of(const loader::Batch& batch, int32_t layer) {
+  const auto& blocks = batch.sample.blocks;
+  if (layer < 0 || static_cast<size_t>(layer) >= blocks.size())
+    fail(Status::kNotFound, "layer ", layer, " does not exist, the mini-batch has ", blocks.size());
+  return blocks[static_cast<size_t>(layer)];
+}
+
+void need_features(const loader::Batch& batch, bool sparse) {
+  if (!batch.has_features) fail(Status::kNotFound, "the mini-batch has no features");
+  if (batch.sparse != sparse)
+    fail(Status::kUnsupported, "the features are ", batch.sparse ? "sparse" : "dense",
+         batch.sparse ? "; gnnmg_batch_export_sparse_features() yields them"
+                      : "; gnnmg_batch_export_features() yields them");
+}
+
+}  // namespace
+}  // namespace gnnmg::capi
+
+using namespace gnnmg::capi;
+
+extern "C" {
+
+void gnnmg_batch_free(gnnmg_batch* batch) { free_handle(batch, Kind::kBatch); }
+
+gnnmg_status gnnmg_batch_get_info(const gnnmg_batch* batch, gnnmg_batch_info* info) {
+  return guard(outs(Out{info, "info"}), [&] {
+    const auto handle = read<Batch>(batch, "batch");
+    const gnnmg::loader::Batch& b = *handle->get();
+    gnnmg_batch_info facts{};
+    facts.num_layers = static_cast<int32_t>(b.sample.blocks.size());
+    facts.epoch = static_cast<int64_t>(b.epoch);
+    facts.number = b.number;
+    facts.step = b.step;
+    facts.num_seeds = static_cast<int64_t>(b.seeds.size());
+    facts.num_nodes = b.sample.num_nodes();
+    facts.num_edges = b.sample.num_edges_drawn();
+    facts.feature_dim = b.has_features ? b.feature_cols : 0;
+    facts.step_seeds = b.step_seeds;
+    if (b.step_seeds > 0)
+      facts.loss_weight = static_cast<double>(facts.num_seeds) / static_cast<double>(b.step_seeds);
+    facts.sample_seconds = b.sample_seconds;
+    facts.gather_seconds = b.gather_seconds;
+    facts.last_of_step = b.last_of_step;
+    facts.sparse_features = b.has_features && b.sparse;
+    give(info, facts);
+  });
+}
+
+gnnmg_status gnnmg_batch_get_block_info(const gnnmg_batch* batch, int32_t layer,
+                                        gnnmg_block_info* info) {
+  return guard(outs(Out{info, "info"}), [&] {
+    const auto handle = read<Batch>(batch, "batch");
+    const gnnmg::sample::BlockView& block = block_of(*handle->get(), layer);
+    gnnmg_block_info facts{};
+    facts.num_targets = block.num_targets;
+    facts.num_sources = block.num_sources;
+    facts.num_edges = block.num_edges;
+    give(info, facts);
+  });
+}
+
+gnnmg_status gnnmg_batch_export_seeds(const gnnmg_batch* batch, DLManagedTensorVersioned** seeds) {
+  return guard(outs(Out{seeds, "seeds"}), [&] {
+    const auto handle = read<Batch>(batch, "batch");
+    const auto& b = handle->get();
+    *seeds = export_list(b->seeds.data(), static_cast<int64_t>(b->seeds.size()), b).release();
+  });
+}
+
+gnnmg_status gnnmg_batch_export_node_ids(const gnnmg_batch* batch,
+                                         DLManagedTensorVersioned** node_ids) {
+  return guard(outs(Out{node_ids, "node_ids"}), [&] {
+    const auto handle = read<Batch>(batch, "batch");
+    const auto& b = handle->get();
+    *node_ids = export_list(b->sample.node_ids.data(), b->sample.num_nodes(), b).release();
+  });
+}
+
+gnnmg_status gnnmg_batch_export_features(const gnnmg_batch* batch,
+                                         DLManagedTensorVersioned** features) {
+  return guard(outs(Out{features, "features"}), [&] {
+    const auto handle = read<Batch>(batch, "batch");
+    const auto& b = handle->get();
+    need_features(*b, false);
+    *features =
+        export_tensor(
+            {b->features.data(), b->feature_dtype, {b->sample.num_nodes(), b->feature_cols}}, b,
+            true)
+            .release();
+  });
+}
+
+gnnmg_status gnnmg_batch_export_sparse_features(const gnnmg_batch* batch,
+                                                DLManagedTensorVersioned** indptr,
+                                                DLManagedTensorVersioned** indices,
+                                                DLManagedTensorVersioned** values) {
+  return guard(outs(Out{indptr, "indptr"}, Out{indices, "indices"}, Out{values, "values"}), [&] {
+    const auto handle = read<Batch>(batch, "batch");
+    const auto& b = handle->get();
+    need_features(*b, true);
+    const gnnmg::feature::SparseRows& rows = b->sparse_features;
+    Export pointers = export_list(rows.indptr.data(), rows.indptr.size(), b);
+    Export columns = export_list(rows.indices.data(), rows.indices.size(), b);
+    Export entries = export_list(rows.values.data(), rows.values.size(), b);
+    *indptr = pointers.release();
+    *indices = columns.release();
+    *values = entries.release();
+  });
+}
+
+gnnmg_status gnnmg_batch_export_labels(const gnnmg_batch* batch,
+                                       DLManagedTensorVersioned** labels) {
+  return guard(outs(Out{labels, "labels"}), [&] {
+    const auto handle = read<Batch>(batch, "batch");
+    if (!handle->has_labels()) fail(Status::kNotFound, "the mini-batch has no labels");
+    TorchScope scope(*handle->context);
+    *labels =
+        export_torch(gnnmg::nn::gather_labels(*handle->dataset(), handle->get()->seeds, at::kFloat),
+                     true)
+            .release();
+  });
+}
+
+gnnmg_status gnnmg_batch_export_block(const gnnmg_batch* batch, int32_t layer,
+                                      DLManagedTensorVersioned** indptr,
+                                      DLManagedTensorVersioned** indices,
+                                      DLManagedTensorVersioned** edge_ids) {
+  if (edge_ids != nullptr) *edge_ids = nullptr;
+  return guard(outs(Out{indptr, "indptr"}, Out{indices, "indices"}), [&] {
+    const auto handle = read<Batch>(batch, "batch");
+    const auto& b = handle->get();
+    const gnnmg::sample::BlockView& block = block_of(*b, layer);
+    Export pointers = export_list(block.indptr, block.num_targets + 1, b);
+    Export sources = export_list(block.indices, block.num_edges, b);
+    Export ids = edge_ids != nullptr && block.edge_ids != nullptr
+                     ? export_list(block.edge_ids, block.num_edges, b)
+                     : Export{};
+    *indptr = pointers.release();
+    *indices = sources.release();
+    if (edge_ids != nullptr) *edge_ids = ids.release();
+  });
+}
+
+}  // extern "C"

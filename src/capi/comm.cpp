@@ -1,0 +1,288 @@
+#include "capi/comm.h"
+
+#include <cstring>
+#include <vector>
+
+#include "capi/arguments.h"
+#include "capi/context.h"
+#include "capi/tensor.h"
+
+namespace gnnmg::capi {
+
+// How long a callback of the host may keep an operation waiting beyond its deadline.
+constexpr int64_t kStallLimitMs = 600000;
+
+// Touched by the communicator's thread alone.
+struct Comm::End {
+  std::unique_ptr<comm::Collectives> collectives;
+  std::exception_ptr error;  // of connecting
+};
+
+Comm::Comm(std::shared_ptr<Context> owner, std::shared_ptr<comm::ThreadGroup> group, int rank,
+           int64_t deadline_ms)
+    : Object(kKind, owner, owner->queue),
+      group_(std::move(group)),
+      rank_(rank),
+      world_size_(group_->world_size()),
+      deadline_ms_(deadline_ms),
+      end_(std::make_shared<End>()) {
+  thread_.post([end = end_, group = group_, rank, wait = wait()] {
+    try {
+      end->collectives = group->connect(rank, wait);
+    } catch (...) {
+      end->error = std::current_exception();
+    }
+  });
+}
+
+Comm::~Comm() { cancel_work(); }
+
+comm::Wait Comm::wait() const {
+  comm::Wait wait;
+  wait.deadline = base::Deadline::after_ms(deadline_ms_);
+  wait.cancel = cancel_;
+  wait.excused = [queue = queue] { return queue->has_calls(); };
+  wait.stall = base::Deadline::after_ms(kStallLimitMs);
+  return wait;
+}
+
+void Comm::cancel_work() noexcept {
+  if (closed_) return;
+  cancel_.cancel();
+  group_->abort(base::text("rank ", rank_, " freed its communicator without a shutdown"));
+}
+
+void Comm::cancel() noexcept {
+  cancel_.cancel();
+  try {  // where no operation runs, nobody looks at the switch
+    thread_.post([end = end_, rank = rank_] {
+      if (end->collectives)
+        end->collectives->abort(base::text("rank ", rank, " cancelled its communicator"));
+    });
+  } catch (...) {
+    group_->abort("a rank cancelled its communicator");
+  }
+}
+
+void Comm::close() {
+  closed_ = true;
+  thread_.post([end = end_] { end->collectives.reset(); });
+}
+
+std::shared_ptr<Job> Comm::start(
+    std::function<Job::Result(comm::Collectives&, const comm::Wait&)> work) {
+  if (closed_) fail(Status::kAborted, "rank ", rank_, " has shut its communicator down before");
+  auto job = std::make_shared<Job>(queue);
+  thread_.post([job, end = end_, wait = wait(), work = std::move(work)] {
+    job->run([&] {
+      if (end->error) std::rethrow_exception(end->error);
+      return work(*end->collectives, wait);
+    });
+  });
+  return job;
+}
+
+namespace {
+
+static_assert(static_cast<int32_t>(comm::ReduceOp::kSum) == GNNMG_REDUCE_SUM &&
+              static_cast<int32_t>(comm::ReduceOp::kMean) == GNNMG_REDUCE_MEAN &&
+              static_cast<int32_t>(comm::ReduceOp::kMin) == GNNMG_REDUCE_MIN &&
+              static_cast<int32_t>(comm::ReduceOp::kMax) == GNNMG_REDUCE_MAX);
+
+constexpr gnnmg_comm_config kDefaults{sizeof(gnnmg_comm_config), 0, 30000};
+
+using base::Tensor;
+using base::TensorView;
+using Staging = std::vector<Tensor>;
+
+Tensor staged(const TensorView& view) {
+  return copy_array(view.data, view.dtype, view.shape, "tensor");
+}
+
+std::vector<TensorView> views(const Staging& tensors) {
+  std::vector<TensorView> result;
+  for (const Tensor& tensor : tensors) result.push_back(tensor.view());
+  return result;
+}
+
+// Which tensors a call is about, so that the call that goes on is the one that began.
+void add_to_key(std::string& key, const TensorView& view) {
+  key += base::text(" ", reinterpret_cast<uintptr_t>(view.data), " ", base::dtype_name(view.dtype),
+                    view.shape.to_string());
+}
+
+// Copies results to where the host wants them.
+void deliver(const Outcome& outcome, const std::vector<TensorView>& targets) {
+  const Staging& results = outcome.as<Staging>();
+  for (size_t i = 0; i < targets.size(); ++i)
+    if (const int64_t bytes = targets[i].num_bytes(); bytes > 0)
+      std::memcpy(targets[i].data, results[i].data(), static_cast<size_t>(bytes));
+}
+
+// Runs an operation that works on copies of `inputs` (the first of which it may change) and yields
+// one result for each of `outputs`.
+gnnmg_status run_operation(const gnnmg_comm* comm, std::string key,
+                           const std::vector<TensorView>& inputs,
+                           const std::vector<TensorView>& outputs, int64_t timeout_ms,
+                           std::function<void(comm::Collectives&, const Staging& in,
+                                              const Staging& out, const comm::Wait&)>
+                               operation) {
+  const auto c = find<Comm>(comm, "comm");
+  for (const TensorView& view : inputs) add_to_key(key, view);
+  for (const TensorView& view : outputs) add_to_key(key, view);
+  const Outcome outcome = run_held(c, "comm", key, timeout_ms, [&] {
+    Staging in, out;
+    for (const TensorView& view : inputs) in.push_back(staged(view));
+    for (const TensorView& view : outputs) out.push_back(Tensor::empty(view.dtype, view.shape));
+    return c->start([in = std::move(in), out = std::move(out), operation = std::move(operation)](
+                        comm::Collectives& collectives, const comm::Wait& wait) -> Job::Result {
+      operation(collectives, in, out, wait);
+      return std::make_shared<Staging>(out);
+    });
+  });
+  if (outcome.pending) return GNNMG_PENDING;
+  deliver(outcome, outputs);
+  return GNNMG_OK;
+}
+
+// Of an operation that changes one tensor in place.
+gnnmg_status run_in_place(const gnnmg_comm* comm, const std::string& key,
+                          DLManagedTensorVersioned* tensor, int64_t timeout_ms,
+                          const std::function<void(comm::Collectives&, const TensorView&,
+                                                   const comm::Wait&)>& operation) {
+  const TensorView view = borrow_writable(tensor, "tensor");
+  return run_operation(comm, key, {view}, {view}, timeout_ms,
+                       [operation](comm::Collectives& collectives, const Staging& in,
+                                   const Staging& out, const comm::Wait& wait) {
+                         operation(collectives, in[0].view(), wait);
+                         const auto bytes = static_cast<size_t>(in[0].view().num_bytes());
+                         if (bytes > 0) std::memcpy(out[0].data(), in[0].data(), bytes);
+                       });
+}
+
+}  // namespace
+}  // namespace gnnmg::capi
+
+using namespace gnnmg::capi;
+using gnnmg::base::TensorView;
+using gnnmg::comm::Collectives;
+using gnnmg::comm::Wait;
+
+extern "C" {
+
+gnnmg_status gnnmg_comm_config_init(gnnmg_comm_config* config, size_t struct_size) {
+  return init_config(config, struct_size, kDefaults);
+}
+
+gnnmg_status gnnmg_comm_create_group(const gnnmg_context* context, int32_t world_size,
+                                     const gnnmg_comm_config* config, gnnmg_comm** comms) {
+  return guard(outs(Out{comms, "comms"}), [&] {
+    const auto c = find<Context>(context, "context");
+    const gnnmg_comm_config in = read_config(config, kDefaults);
+    check_choice(world_size, 1, 1024, "world_size");
+    check_least(in.deadline_ms, 1, "config.deadline_ms");
+    const auto group = gnnmg::comm::ThreadGroup::create(world_size);
+    std::vector<std::shared_ptr<Comm>> ends;
+    std::vector<gnnmg_comm*> handles;
+    try {
+      for (int32_t rank = 0; rank < world_size; ++rank)
+        ends.push_back(std::make_shared<Comm>(c, group, rank, in.deadline_ms));
+      for (const auto& end : ends) handles.push_back(new_handle<gnnmg_comm>(end));
+    } catch (...) {
+      for (gnnmg_comm* handle : handles) remove_handle(handle, Kind::kComm);
+      for (auto& end : ends) end->cancel_work();
+      throw;
+    }
+    std::copy(handles.begin(), handles.end(), comms);
+  });
+}
+
+void gnnmg_comm_free(gnnmg_comm* comm) { free_handle(comm, Kind::kComm); }
+
+gnnmg_status gnnmg_comm_rank(const gnnmg_comm* comm, int32_t* rank) {
+  return guard(outs(Out{rank, "rank"}), [&] { *rank = find<Comm>(comm, "comm")->rank(); });
+}
+
+gnnmg_status gnnmg_comm_world_size(const gnnmg_comm* comm, int32_t* size) {
+  return guard(outs(Out{size, "size"}), [&] { *size = find<Comm>(comm, "comm")->world_size(); });
+}
+
+gnnmg_status gnnmg_comm_all_reduce(gnnmg_comm* comm, DLManagedTensorVersioned* tensor,
+                                   gnnmg_reduce operation, int64_t timeout_ms) {
+  return guard([&] {
+    find<Comm>(comm, "comm");
+    check_choice(operation, GNNMG_REDUCE_SUM, GNNMG_REDUCE_MAX, "operation");
+    return run_in_place(comm, gnnmg::base::text("all_reduce ", operation), tensor, timeout_ms,
+                        [operation](Collectives& c, const TensorView& view, const Wait& wait) {
+                          c.all_reduce(view, static_cast<gnnmg::comm::ReduceOp>(operation), wait);
+                        });
+  });
+}
+
+gnnmg_status gnnmg_comm_broadcast(gnnmg_comm* comm, DLManagedTensorVersioned* tensor, int32_t root,
+                                  int64_t timeout_ms) {
+  return guard([&] {
+    check_choice(root, 0, find<Comm>(comm, "comm")->world_size() - 1, "root");
+    return run_in_place(comm, gnnmg::base::text("broadcast ", root), tensor, timeout_ms,
+                        [root](Collectives& c, const TensorView& view, const Wait& wait) {
+                          c.broadcast(view, root, wait);
+                        });
+  });
+}
+
+gnnmg_status gnnmg_comm_all_gather(gnnmg_comm* comm, const DLManagedTensorVersioned* input,
+                                   DLManagedTensorVersioned* const* outputs, int64_t timeout_ms) {
+  return guard([&] {
+    const int world_size = find<Comm>(comm, "comm")->world_size();
+    std::vector<TensorView> to;
+    for (DLManagedTensorVersioned* output : read_list(outputs, world_size, "outputs"))
+      to.push_back(borrow_writable(output, "outputs"));
+    return run_operation(comm, "all_gather", {borrow_tensor(input, "input")}, to, timeout_ms,
+                         [](Collectives& c, const auto& in, const auto& out, const Wait& wait) {
+                           c.all_gather(in[0].view(), views(out), wait);
+                         });
+  });
+}
+
+gnnmg_status gnnmg_comm_all_to_all(gnnmg_comm* comm, const DLManagedTensorVersioned* const* inputs,
+                                   DLManagedTensorVersioned* const* outputs, int64_t timeout_ms) {
+  return guard([&] {
+    const int world_size = find<Comm>(comm, "comm")->world_size();
+    std::vector<TensorView> from, to;
+    for (const DLManagedTensorVersioned* input : read_list(inputs, world_size, "inputs"))
+      from.push_back(borrow_tensor(input, "inputs"));
+    for (DLManagedTensorVersioned* output : read_list(outputs, world_size, "outputs"))
+      to.push_back(borrow_writable(output, "outputs"));
+    return run_operation(comm, "all_to_all", from, to, timeout_ms,
+                         [](Collectives& c, const auto& in, const auto& out, const Wait& wait) {
+                           c.all_to_all(views(in), views(out), wait);
+                         });
+  });
+}
+
+gnnmg_status gnnmg_comm_barrier(gnnmg_comm* comm, int64_t timeout_ms) {
+  return guard([&] {
+    return run_operation(
+        comm, "barrier", {}, {}, timeout_ms,
+        [](Collectives& c, const auto&, const auto&, const Wait& wait) { c.barrier(wait); });
+  });
+}
+
+void gnnmg_comm_cancel(gnnmg_comm* comm) {
+  if (forked()) return;
+  CallScope scope;
+  if (const auto object = find_handle(comm, Kind::kComm)) static_cast<Comm&>(*object).cancel();
+}
+
+gnnmg_status gnnmg_comm_shutdown(gnnmg_comm* comm, int64_t timeout_ms) {
+  return guard([&]() -> gnnmg_status {
+    const auto c = find<Comm>(comm, "comm");
+    const gnnmg_status met = run_operation(
+        comm, "shutdown", {}, {}, timeout_ms,
+        [](Collectives& ends, const auto&, const auto&, const Wait& wait) { ends.barrier(wait); });
+    if (met == GNNMG_OK) c->close();
+    return met;
+  });
+}
+
+}  // extern "C"

@@ -1,0 +1,55 @@
+// One end of a communicator among threads. Its operations run on a thread of its own, because they
+// may outlast the call that asked for them, on copies of the host's data.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/cancel.h"
+#include "capi/job.h"
+#include "capi/object.h"
+#include "comm/collectives.h"
+
+namespace gnnmg::capi {
+
+class Comm : public Object {
+ public:
+  static constexpr Kind kKind = Kind::kComm;
+  // Begins to connect at once.
+  Comm(std::shared_ptr<Context> owner, std::shared_ptr<comm::ThreadGroup> group, int rank,
+       int64_t deadline_ms);
+  ~Comm() override;
+
+  void cancel_work() noexcept override;  // freed: an abort, unless it was shut down
+  bool ends_slowly() const noexcept override { return true; }
+
+  int rank() const { return rank_; }
+  int world_size() const { return world_size_; }
+  // Runs an operation in the background.
+  std::shared_ptr<Job> start(
+      std::function<Job::Result(comm::Collectives&, const comm::Wait&)> work);
+  // Any thread: what runs ends with Error(kCancelled), and so does the communicator.
+  void cancel() noexcept;
+  // After all ranks have met for the end.
+  void close();
+  bool closed() const { return closed_; }
+
+  Pendings pendings;
+
+ private:
+  struct End;
+  comm::Wait wait() const;
+
+  const std::shared_ptr<comm::ThreadGroup> group_;
+  const int rank_;
+  const int world_size_;
+  const int64_t deadline_ms_;
+  const base::CancelToken cancel_;
+  std::shared_ptr<End> end_;
+  std::atomic<bool> closed_{false};
+  WorkThread thread_;
+};
+
+}  // namespace gnnmg::capi

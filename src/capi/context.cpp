@@ -1,0 +1,233 @@
+#include "capi/context.h"
+
+#include <charconv>
+#include <optional>
+
+#include "capi/arguments.h"
+#include "capi/reaper.h"
+#include "capi/torch_check.h"
+
+namespace gnnmg::capi {
+
+void LogWarnings::process(const c10::Warning& warning) {
+  const std::string& text = warning.msg();
+  log_.add(base::LogLevel::kWarning, text.substr(0, text.find('\n')));
+}
+
+Context::Context(int32_t num_threads, int64_t log_capacity)
+    : Object(kKind, nullptr, make_host_queue()),
+      log(static_cast<size_t>(log_capacity)),
+      pool(num_threads),
+      warnings(log) {}
+
+void Context::cancel_work() noexcept {
+  freed_.store(true, std::memory_order_release);
+  queue->notify();
+}
+
+Options Context::options() const {
+  std::lock_guard lock(mutex_);
+  return options_;
+}
+
+void Context::change_options(const std::function<void(Options&)>& change) {
+  std::lock_guard lock(mutex_);
+  change(options_);
+}
+
+base::CancelToken Context::work_token() const {
+  std::lock_guard lock(mutex_);
+  return work_token_;
+}
+
+void Context::cancel() noexcept {
+  try {
+    base::CancelToken fresh;
+    std::lock_guard lock(mutex_);
+    work_token_.cancel();
+    work_token_ = fresh;
+  } catch (...) {  // no memory for a new token: the old one stays as it is
+  }
+  queue->notify();
+}
+
+std::shared_ptr<Job> start_job(std::shared_ptr<Context> context, Job::Work work) {
+  auto job = std::make_shared<Job>(context->queue);
+  run_in_background([context = std::move(context), job, work = std::move(work)] {
+    TorchScope scope(*context);
+    job->run(work);
+  });
+  return job;
+}
+
+void check_same_context(const Object& a, const Object& b) {
+  const auto of = [](const Object& object) {
+    return object.context ? static_cast<const Object*>(object.context.get()) : &object;
+  };
+  if (of(a) != of(b))
+    fail(Status::kInvalidArgument, "the ", kind_name(a.kind), " and the ", kind_name(b.kind),
+         " belong to two contexts");
+}
+
+namespace {
+
+constexpr gnnmg_context_config kDefaults{sizeof(gnnmg_context_config), 0, 1024};
+constexpr const char* kLevels[] = {"debug", "info", "warning", "error"};
+
+// One option: how it is listed, set and shown.
+struct Option {
+  const char* key;
+  const char* help;
+  void (*set)(Options&, std::string_view value);
+  std::string (*get)(const Options&);
+};
+
+constexpr Option kOptions[] = {
+    {"log_level",
+     "least weight of the messages that gnnmg_log_next() yields: debug, info, warning or error; "
+     "debug by default",
+     [](Options& options, std::string_view value) {
+       for (int32_t level = 0; level < 4; ++level)
+         if (value == kLevels[level]) {
+           options.log_level = level;
+           return;
+         }
+       fail(Status::kInvalidArgument, "option 'log_level' is '", value,
+            "', expected debug, info, warning or error");
+     },
+     [](const Options& options) { return std::string(kLevels[options.log_level]); }},
+    {"max_file_bytes",
+     "largest file or inflated content that gnnmg_dataset_open() reads, bytes; 1099511627776 by "
+     "default",
+     [](Options& options, std::string_view value) {
+       int64_t bytes = 0;
+       const char* end = value.data() + value.size();
+       const auto [rest, error] = std::from_chars(value.data(), end, bytes);
+       if (error != std::errc{} || rest != end || bytes < 1)
+         fail(Status::kInvalidArgument, "option 'max_file_bytes' is '", value,
+              "', expected a whole number above 0");
+       options.max_file_bytes = bytes;
+     },
+     [](const Options& options) { return std::to_string(options.max_file_bytes); }},
+};
+
+const Option& find_option(std::string_view key) {
+  for (const Option& option : kOptions)
+    if (key == option.key) return option;
+  fail(Status::kNotFound, "there is no option '", key, "'; gnnmg_option_info() lists them");
+}
+
+}  // namespace
+}  // namespace gnnmg::capi
+
+using namespace gnnmg::capi;
+
+extern "C" {
+
+gnnmg_status gnnmg_context_config_init(gnnmg_context_config* config, size_t struct_size) {
+  return init_config(config, struct_size, kDefaults);
+}
+
+gnnmg_status gnnmg_context_create(int32_t header_version, const gnnmg_context_config* config,
+                                  gnnmg_context** context) {
+  return guard(outs(Out{context, "context"}), [&] {
+    if (header_version / 100 != GNNMG_VERSION / 100)
+      fail(Status::kVersion, "the header is of version ", header_version / 10000, ".",
+           header_version / 100 % 100, ", the library of ", GNNMG_VERSION_MAJOR, ".",
+           GNNMG_VERSION_MINOR);
+    const gnnmg_context_config settings = read_config(config, kDefaults);
+    check_least(settings.num_threads, 0, "config.num_threads");
+    if (settings.num_threads > 4096)
+      fail(Status::kInvalidArgument, "config.num_threads is ", settings.num_threads,
+           ", expected at most 4096");
+    check_least(settings.log_capacity, 1, "config.log_capacity");
+    check_torch(find_torch());
+    watch_for_fork();
+    *context = new_handle<gnnmg_context>(
+        std::make_shared<Context>(settings.num_threads, settings.log_capacity));
+  });
+}
+
+void gnnmg_context_free(gnnmg_context* context) { free_handle(context, Kind::kContext); }
+
+gnnmg_status gnnmg_context_get_info(const gnnmg_context* context, gnnmg_context_info* info) {
+  return guard(outs(Out{info, "info"}), [&] {
+    const auto c = find<Context>(context, "context");
+    gnnmg_context_info facts{};
+    facts.num_threads = c->pool.num_threads();
+    facts.num_cores = gnnmg::base::available_cores();
+    facts.torch_version = torch_version(find_torch());
+    give(info, facts);
+  });
+}
+
+gnnmg_status gnnmg_context_set_option(gnnmg_context* context, const char* key, const char* value) {
+  return guard([&] {
+    const auto c = find<Context>(context, "context");
+    const Option& option = find_option(read_name(key, "key"));
+    const std::string_view text = read_text(value, "value");
+    c->change_options([&](Options& options) { option.set(options, text); });
+  });
+}
+
+gnnmg_status gnnmg_context_get_option(const gnnmg_context* context, const char* key, char* text,
+                                      size_t capacity, size_t* needed) {
+  return guard(outs(Out{needed, "needed"}), [&] {
+    const auto c = find<Context>(context, "context");
+    const Option& option = find_option(read_name(key, "key"));
+    give_text(option.get(c->options()), text, capacity, needed);
+  });
+}
+
+gnnmg_status gnnmg_option_info(int64_t index, const char** key, const char** help) {
+  return guard(outs(Out{key, "key"}, Out{help, "help"}), [&]() -> gnnmg_status {
+    check_least(index, 0, "index");
+    if (index >= static_cast<int64_t>(std::size(kOptions))) return GNNMG_END;
+    *key = kOptions[index].key;
+    *help = kOptions[index].help;
+    return GNNMG_OK;
+  });
+}
+
+gnnmg_status gnnmg_context_lend(gnnmg_context* context, int64_t timeout_ms) {
+  return guard([&]() -> gnnmg_status {
+    const auto c = find<Context>(context, "context");
+    const gnnmg::base::CancelToken token = c->work_token();
+    const bool called_back =
+        wait_on_host(*c->queue, [&] { return c->freed() || token.cancelled(); }, timeout_ms);
+    if (!called_back) return GNNMG_OK;
+    if (c->freed()) return GNNMG_END;
+    fail(Status::kCancelled, "the lent thread was called back");
+  });
+}
+
+void gnnmg_context_cancel(gnnmg_context* context) {
+  if (forked()) return;
+  CallScope scope;
+  if (const auto object = find_handle(context, Kind::kContext))
+    static_cast<Context&>(*object).cancel();
+}
+
+gnnmg_status gnnmg_log_next(gnnmg_context* context, gnnmg_log_info* info, char* text,
+                            size_t capacity, size_t* needed) {
+  return guard(outs(Out{info, "info"}, Out{needed, "needed"}), [&]() -> gnnmg_status {
+    const auto c = find<Context>(context, "context");
+    const int32_t least = c->options().log_level;
+    std::lock_guard lock(c->log_mutex);
+    std::optional<gnnmg::base::LogRecord>& record = c->kept_record;
+    while (!record || static_cast<int32_t>(record->level) < least) {
+      record = c->log.next();
+      if (!record) return GNNMG_END;
+    }
+    give_text(record->text, text, capacity, needed);
+    gnnmg_log_info facts{};
+    facts.level = static_cast<int32_t>(record->level);
+    facts.unix_time_ns = record->unix_time_ns;
+    facts.dropped_before = record->dropped_before;
+    give(info, facts);
+    if (*needed <= capacity) record.reset();
+    return GNNMG_OK;
+  });
+}
+
+}  // extern "C"

@@ -1,0 +1,84 @@
+// The context: threads, messages, options, and what waits for the host's threads. Everything else
+// keeps it alive.
+#pragma once
+
+#include <c10/util/Exception.h>
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "base/cancel.h"
+#include "base/host_queue.h"
+#include "base/log.h"
+#include "base/thread_pool.h"
+#include "capi/job.h"
+#include "capi/object.h"
+
+namespace gnnmg::capi {
+
+// LibTorch's warnings go to the log in place of standard error.
+class LogWarnings : public c10::WarningHandler {
+ public:
+  explicit LogWarnings(base::Log& log) : log_(log) {}
+  void process(const c10::Warning& warning) override;
+
+ private:
+  base::Log& log_;
+};
+
+struct Options {
+  int32_t log_level = 0;
+  int64_t max_file_bytes = int64_t{1} << 40;
+};
+
+class Context : public Object {
+ public:
+  static constexpr Kind kKind = Kind::kContext;
+  Context(int32_t num_threads, int64_t log_capacity);
+
+  void cancel_work() noexcept override;  // the handle was freed: lent threads come back
+
+  base::Log log;
+  base::ThreadPool pool;
+  LogWarnings warnings;
+  Pendings pendings;
+
+  Options options() const;
+  void change_options(const std::function<void(Options&)>& change);
+
+  // Shared by all work that runs on the context itself; cancel() switches it and makes a new one.
+  base::CancelToken work_token() const;
+  void cancel() noexcept;
+  bool freed() const noexcept { return freed_.load(std::memory_order_acquire); }
+
+  // A message pulled from the log for which the host's buffer was too small.
+  std::mutex log_mutex;
+  std::optional<base::LogRecord> kept_record;
+
+ private:
+  mutable std::mutex mutex_;
+  Options options_;
+  base::CancelToken work_token_;
+  std::atomic<bool> freed_{false};
+};
+
+// Where LibTorch is used: its warnings go to the context's log while this lives.
+class TorchScope {
+ public:
+  explicit TorchScope(Context& context) : guard_(&context.warnings) {}
+
+ private:
+  c10::WarningUtils::WarningHandlerGuard guard_;
+};
+
+// Starts a job on a thread of its own.
+std::shared_ptr<Job> start_job(std::shared_ptr<Context> context, Job::Work work);
+
+// Objects that work together must hang on one context.
+void check_same_context(const Object& a, const Object& b);
+
+}  // namespace gnnmg::capi

@@ -1,0 +1,349 @@
+#include "capi/dataset.h"
+
+#include <algorithm>
+
+#include "capi/arguments.h"
+#include "capi/context.h"
+#include "capi/tensor.h"
+#include "data/split.h"
+
+namespace gnnmg::capi {
+
+static_assert(static_cast<int32_t>(data::Task::kNone) == GNNMG_TASK_NONE &&
+              static_cast<int32_t>(data::Task::kMulticlass) == GNNMG_TASK_MULTICLASS &&
+              static_cast<int32_t>(data::Task::kBinary) == GNNMG_TASK_BINARY &&
+              static_cast<int32_t>(data::Task::kRegression) == GNNMG_TASK_REGRESSION);
+static_assert(static_cast<int32_t>(data::SplitPart::kTrain) == GNNMG_SPLIT_TRAIN &&
+              static_cast<int32_t>(data::SplitPart::kValidation) == GNNMG_SPLIT_VALIDATION &&
+              static_cast<int32_t>(data::SplitPart::kTest) == GNNMG_SPLIT_TEST);
+
+Dataset::Dataset(std::shared_ptr<Context> owner, data::DatasetRef made)
+    : Object(kKind, owner, owner->queue),
+      data_(std::move(made)),
+      graph_(std::make_shared<Graph>(owner, data_->graph)) {}
+
+const data::Split& Dataset::split() const {
+  if (data_->splits.empty())
+    fail(Status::kNotFound, "the data set '", data_->name,
+         "' has no split; gnnmg_dataset_add_split() and gnnmg_dataset_add_random_split() make one");
+  return data_->splits[split_];
+}
+
+std::span<const int64_t> Dataset::part(gnnmg_split part) const {
+  check_choice(part, GNNMG_SPLIT_TRAIN, GNNMG_SPLIT_TEST, "part");
+  return split().part(static_cast<data::SplitPart>(part));
+}
+
+void Dataset::set_split(std::string_view name, int32_t index) {
+  split_ = static_cast<size_t>(&data_->split(name, index) - data_->splits.data());
+}
+
+void Dataset::add_split(data::Split split) {
+  auto next = std::make_shared<data::Dataset>(*data_);
+  split.index = static_cast<int32_t>(
+      std::count_if(next->splits.begin(), next->splits.end(),
+                    [&](const data::Split& other) { return other.name == split.name; }));
+  next->splits.push_back(std::move(split));
+  split_ = next->splits.size() - 1;
+  data_ = std::move(next);
+}
+
+std::shared_ptr<const feature::FeatureStore> Dataset::features() const {
+  if (data_->feature.empty()) return nullptr;
+  std::lock_guard lock(store_mutex_);
+  if (store_ == nullptr) {
+    const graph::Column* column = data_->graph->node_column(data_->feature, data_->node_type);
+    if (column == nullptr)
+      fail(Status::kNotFound, "the graph has no node tensor '", data_->feature, "'");
+    store_ = feature::make_store(*column);
+  }
+  return store_;
+}
+
+std::shared_ptr<const feature::FeatureStore> Dataset::need_features() const {
+  auto store = features();
+  if (store == nullptr) fail(Status::kNotFound, "the data set '", data_->name, "' has no features");
+  return store;
+}
+
+void Dataset::need_labels() const {
+  if (data_->task == data::Task::kNone)
+    fail(Status::kNotFound, "the data set '", data_->name, "' has no labels");
+}
+
+namespace {
+
+const gnnmg_dataset_config kDefaults = [] {
+  const data::OpenOptions d;
+  gnnmg_dataset_config config{};
+  config.struct_size = sizeof config;
+  config.format = GNNMG_FORMAT_AUTO;
+  config.undirected = d.undirected;
+  config.sum_duplicates = d.sum_duplicates;
+  config.map_files = d.map_files;
+  config.check_finite = d.check_finite;
+  config.header_lines = d.header;
+  config.source_column = d.source_column;
+  config.target_column = d.target_column;
+  config.relabel = d.relabel;
+  config.num_nodes = d.num_nodes;
+  return config;
+}();
+
+const gnnmg_split_config kSplitDefaults = [] {
+  gnnmg_split_config config{};
+  config.struct_size = sizeof config;
+  config.train_fraction = 0.6;
+  config.validation_fraction = 0.2;
+  return config;
+}();
+
+// By gnnmg_format.
+constexpr const char* kFormats[] = {"",       "gnnmg",         "planetoid", "plain",
+                                    "shchur", "heterophilous", "ogb",       "edges"};
+
+data::OpenOptions options_of(const gnnmg_dataset_config& in, const Context& context) {
+  check_choice(in.format, GNNMG_FORMAT_AUTO, GNNMG_FORMAT_EDGES, "config.format");
+  check_choice(in.undirected, -1, 1, "config.undirected");
+  check_flag(in.sum_duplicates, "config.sum_duplicates");
+  check_flag(in.map_files, "config.map_files");
+  check_flag(in.check_finite, "config.check_finite");
+  check_flag(in.relabel, "config.relabel");
+  check_choice(in.separator, 0, 126, "config.separator");
+  check_least(in.header_lines, -1, "config.header_lines");
+  check_least(in.source_column, 0, "config.source_column");
+  check_least(in.target_column, 0, "config.target_column");
+  check_least(in.num_nodes, -1, "config.num_nodes");
+  data::OpenOptions options;
+  options.format = kFormats[in.format];
+  options.undirected = in.undirected;
+  options.sum_duplicates = in.sum_duplicates;
+  options.map_files = in.map_files;
+  options.check_finite = in.check_finite;
+  options.max_bytes = context.options().max_file_bytes;
+  if (in.separator != 0) options.separator = std::string(1, static_cast<char>(in.separator));
+  options.source_column = in.source_column;
+  options.target_column = in.target_column;
+  options.header = in.header_lines;
+  options.relabel = in.relabel;
+  options.num_nodes = in.num_nodes;
+  return options;
+}
+
+// The name of a node tensor of a graph with one node type; empty for NULL.
+std::string tensor_name(const graph::Graph& graph, const char* text, const char* name) {
+  if (text == nullptr) return {};
+  std::string key(read_name(text, name));
+  if (graph.node_column(key) == nullptr)
+    fail(Status::kNotFound, "argument '", name, "': the graph has no node tensor '", key, "'");
+  return key;
+}
+
+void check_task(const graph::Graph& graph, const std::string& labels, gnnmg_task task) {
+  check_choice(task, GNNMG_TASK_NONE, GNNMG_TASK_REGRESSION, "task");
+  if (labels.empty()) {
+    if (task != GNNMG_TASK_NONE)
+      fail(Status::kInvalidArgument, "task is ", task, ", but there are no labels");
+    return;
+  }
+  const auto* tensor = std::get_if<base::Tensor>(graph.node_column(labels));
+  if (tensor == nullptr)
+    fail(Status::kInvalidArgument, "the node tensor '", labels,
+         "' is sparse; labels must be dense");
+  const bool floats = base::is_floating(tensor->dtype());
+  if ((task == GNNMG_TASK_MULTICLASS && floats) || (task == GNNMG_TASK_REGRESSION && !floats))
+    fail(Status::kInvalidArgument, "task is ", task, ", but the labels '", labels, "' are ",
+         base::dtype_name(tensor->dtype()));
+}
+
+}  // namespace
+}  // namespace gnnmg::capi
+
+using namespace gnnmg::capi;
+using gnnmg::data::DatasetRef;
+
+extern "C" {
+
+gnnmg_status gnnmg_dataset_config_init(gnnmg_dataset_config* config, size_t struct_size) {
+  return init_config(config, struct_size, kDefaults);
+}
+
+gnnmg_status gnnmg_split_config_init(gnnmg_split_config* config, size_t struct_size) {
+  return init_config(config, struct_size, kSplitDefaults);
+}
+
+gnnmg_status gnnmg_dataset_open(const gnnmg_context* context, const char* path,
+                                const gnnmg_dataset_config* config, gnnmg_dataset** dataset,
+                                int64_t timeout_ms) {
+  return guard(outs(Out{dataset, "dataset"}), [&]() -> gnnmg_status {
+    const auto c = find<Context>(context, "context");
+    const std::string file(read_name(path, "path"));
+    const gnnmg_dataset_config in = read_config(config, kDefaults);
+    const gnnmg::data::OpenOptions options = options_of(in, *c);
+    std::string key = "open " + file + '\0';
+    key.append(reinterpret_cast<const char*>(&in) + sizeof in.struct_size,
+               sizeof in - sizeof in.struct_size);
+    const Outcome outcome = wait_for_job(
+        c->pendings, key, *c->queue, timeout_ms,
+        [&] {
+          return start_job(c, [context = c.get(), file, options, token = c->work_token()] {
+            return std::make_shared<DatasetRef>(
+                gnnmg::data::open_dataset(file, options, {context->pool, context->log, token}));
+          });
+        },
+        [] {});
+    if (outcome.pending) return GNNMG_PENDING;
+    *dataset = new_handle<gnnmg_dataset>(std::make_shared<Dataset>(c, outcome.as<DatasetRef>()));
+    return GNNMG_OK;
+  });
+}
+
+gnnmg_status gnnmg_dataset_create(const gnnmg_graph* graph, const char* features,
+                                  const char* labels, gnnmg_task task, int64_t num_classes,
+                                  gnnmg_dataset** dataset) {
+  return guard(outs(Out{dataset, "dataset"}), [&] {
+    const auto g = read<Graph>(graph, "graph");
+    check_least(num_classes, 0, "num_classes");
+    const gnnmg::graph::GraphRef made = g->take();
+    if (made->schema().node_types.size() != 1)
+      fail(Status::kUnsupported, "the graph has ", made->schema().node_types.size(),
+           " node types; data sets are made around graphs with one");
+    const std::string x = tensor_name(*made, features, "features");
+    const std::string y = tensor_name(*made, labels, "labels");
+    check_task(*made, y, task);
+    *dataset = new_handle<gnnmg_dataset>(std::make_shared<Dataset>(
+        g->context,
+        gnnmg::data::make_dataset(made, x, y, task == GNNMG_TASK_BINARY, {}, num_classes)));
+  });
+}
+
+void gnnmg_dataset_free(gnnmg_dataset* dataset) { free_handle(dataset, Kind::kDataset); }
+
+gnnmg_status gnnmg_dataset_save(const gnnmg_dataset* dataset, const char* path,
+                                int64_t timeout_ms) {
+  return guard([&]() -> gnnmg_status {
+    const auto d = read<Dataset>(dataset, "dataset");
+    const std::string folder(read_name(path, "path"));
+    const Outcome outcome = wait_for_job(
+        d->pendings, "save " + folder, *d->queue, timeout_ms,
+        [&] {
+          return start_job(d->context, [data = d->data(), folder]() -> Job::Result {
+            gnnmg::data::save_dataset(*data, folder);
+            return nullptr;
+          });
+        },
+        [] {});
+    return outcome.pending ? GNNMG_PENDING : GNNMG_OK;
+  });
+}
+
+gnnmg_status gnnmg_dataset_get_info(const gnnmg_dataset* dataset, gnnmg_dataset_info* info) {
+  return guard(outs(Out{info, "info"}), [&] {
+    const auto d = read<Dataset>(dataset, "dataset");
+    const gnnmg::data::Dataset& data = *d->data();
+    gnnmg_dataset_info facts{};
+    facts.task = static_cast<gnnmg_task>(data.task);
+    facts.num_graphs = 1;
+    for (const int64_t count : data.graph->parts().num_nodes) facts.num_nodes += count;
+    for (const auto& csc : data.graph->parts().topology) facts.num_edges += csc.num_edges();
+    facts.feature_dim = data.feature_dim();
+    facts.num_classes = data.num_classes;
+    facts.num_splits = static_cast<int64_t>(data.splits.size());
+    give(info, facts);
+  });
+}
+
+gnnmg_status gnnmg_dataset_get_names(const gnnmg_dataset* dataset, const char** name,
+                                     const char** features, const char** labels) {
+  return guard(outs(Out{name, "name"}, Out{features, "features"}, Out{labels, "labels"}), [&] {
+    const auto d = read<Dataset>(dataset, "dataset");
+    *name = d->keep_text(d->data()->name);
+    *features = d->keep_text(d->data()->feature);
+    *labels = d->keep_text(d->data()->label);
+  });
+}
+
+gnnmg_status gnnmg_dataset_get_graph(const gnnmg_dataset* dataset, int64_t index,
+                                     gnnmg_graph** graph) {
+  return guard(outs(Out{graph, "graph"}), [&] {
+    const auto d = read<Dataset>(dataset, "dataset");
+    if (index != 0) fail(Status::kNotFound, "graph ", index, " does not exist, the data set has 1");
+    *graph = new_handle<gnnmg_graph>(d->graph());
+  });
+}
+
+gnnmg_status gnnmg_dataset_get_split_info(const gnnmg_dataset* dataset, int64_t position,
+                                          const char** name, gnnmg_split_info* info) {
+  return guard(outs(Out{name, "name"}, Out{info, "info"}), [&]() -> gnnmg_status {
+    const auto d = read<Dataset>(dataset, "dataset");
+    check_least(position, 0, "position");
+    const auto& splits = d->data()->splits;
+    if (position >= static_cast<int64_t>(splits.size())) return GNNMG_END;
+    const gnnmg::data::Split& split = splits[static_cast<size_t>(position)];
+    *name = d->keep_text(split.name);
+    gnnmg_split_info facts{};
+    facts.index = split.index;
+    facts.num_train = split.ids[0].rows();
+    facts.num_validation = split.ids[1].rows();
+    facts.num_test = split.ids[2].rows();
+    give(info, facts);
+    return GNNMG_OK;
+  });
+}
+
+gnnmg_status gnnmg_dataset_set_split(gnnmg_dataset* dataset, const char* name, int32_t index) {
+  return guard([&] {
+    const auto d = hold<Dataset>(dataset, "dataset");
+    check_least(index, 0, "index");
+    d->set_split(name == nullptr ? std::string_view() : read_name(name, "name"), index);
+  });
+}
+
+gnnmg_status gnnmg_dataset_add_split(gnnmg_dataset* dataset, const char* name, const int64_t* train,
+                                     int64_t num_train, const int64_t* validation,
+                                     int64_t num_validation, const int64_t* test,
+                                     int64_t num_test) {
+  return guard([&] {
+    const auto d = hold<Dataset>(dataset, "dataset");
+    const std::string key(read_name(name, "name"));
+    d->add_split(gnnmg::data::split_from_ids(
+        read_list(train, num_train, "train"), read_list(validation, num_validation, "validation"),
+        read_list(test, num_test, "test"), d->num_nodes(), key, 0, "split '" + key + "'"));
+  });
+}
+
+gnnmg_status gnnmg_dataset_add_random_split(gnnmg_dataset* dataset, const char* name,
+                                            const gnnmg_split_config* config) {
+  return guard([&] {
+    const auto d = hold<Dataset>(dataset, "dataset");
+    const std::string key(read_name(name, "name"));
+    const gnnmg_split_config in = read_config(config, kSplitDefaults);
+    check_flag(in.numpy_legacy, "config.numpy_legacy");
+    check_least(in.train_per_class, 0, "config.train_per_class");
+    check_least(in.validation_per_class, 0, "config.validation_per_class");
+    if (in.train_per_class > 0 && in.numpy_legacy)
+      fail(Status::kInvalidArgument,
+           "config.numpy_legacy is 1, which does not go with config.train_per_class");
+    gnnmg::data::Split split =
+        in.train_per_class > 0
+            ? gnnmg::data::random_split_by_class(*d->data(), in.train_per_class,
+                                                 in.validation_per_class, in.seed)
+            : gnnmg::data::random_split(*d->data(), in.train_fraction, in.validation_fraction,
+                                        in.seed, in.numpy_legacy);
+    split.name = key;
+    d->add_split(std::move(split));
+  });
+}
+
+gnnmg_status gnnmg_dataset_export_split(const gnnmg_dataset* dataset, gnnmg_split part,
+                                        DLManagedTensorVersioned** ids) {
+  return guard(outs(Out{ids, "ids"}), [&] {
+    const auto d = read<Dataset>(dataset, "dataset");
+    const std::span<const int64_t> list = d->part(part);
+    *ids = export_list(list.data(), static_cast<int64_t>(list.size()),
+                       std::const_pointer_cast<gnnmg::data::Dataset>(d->data()))
+               .release();
+  });
+}
+
+}  // extern "C"

@@ -1,0 +1,49 @@
+// The data set behind a handle: the room's data set, the graph's handle object, the chosen split,
+// and the store of its features, which all loaders share.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <span>
+
+#include "capi/graph.h"
+#include "capi/job.h"
+#include "capi/object.h"
+#include "data/dataset.h"
+#include "feature/store.h"
+
+namespace gnnmg::capi {
+
+class Dataset : public Object {
+ public:
+  static constexpr Kind kKind = Kind::kDataset;
+  Dataset(std::shared_ptr<Context> owner, data::DatasetRef made);
+
+  const data::DatasetRef& data() const { return data_; }
+  const std::shared_ptr<Graph>& graph() const { return graph_; }
+  int64_t num_nodes() const { return data_->graph->num_nodes(data_->node_type); }
+
+  // The split that is set; Error(kNotFound) when there is none.
+  const data::Split& split() const;
+  std::span<const int64_t> part(gnnmg_split part) const;
+  // With a hold.
+  void set_split(std::string_view name, int32_t index);
+  void add_split(data::Split split);
+
+  // Null when there are no features. Made on first use.
+  std::shared_ptr<const feature::FeatureStore> features() const;
+  // The same, for what cannot do without: Error(kNotFound).
+  std::shared_ptr<const feature::FeatureStore> need_features() const;
+  void need_labels() const;
+
+  Pendings pendings;
+
+ private:
+  data::DatasetRef data_;
+  std::shared_ptr<Graph> graph_;
+  size_t split_ = 0;  // position among the splits
+  mutable std::mutex store_mutex_;
+  mutable std::shared_ptr<const feature::FeatureStore> store_;
+};
+
+}  // namespace gnnmg::capi

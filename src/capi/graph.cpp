@@ -1,0 +1,379 @@
+// Graphs: making, building up, freeing. Reading is in graph_read.cpp, generators and transforms in
+// graph_make.cpp.
+#include "capi/graph.h"
+
+#include <optional>
+
+#include "capi/arguments.h"
+#include "capi/context.h"
+#include "capi/tensor.h"
+
+namespace gnnmg::capi {
+namespace {
+
+using base::DType;
+using base::Tensor;
+using base::TensorView;
+
+graph::Csc no_edges(int64_t num_sources, int64_t num_targets, base::ThreadPool& pool) {
+  const Tensor none = Tensor::empty(DType::kI32, {0});
+  return graph::csc_from_coo(none.view(), none.view(), num_sources, num_targets, pool);
+}
+
+// The parts as a graph; null while there are no node types. While there are no edge types the nodes
+// are checked with a type made for that, and the result is null too.
+graph::GraphRef make(const graph::GraphParts& parts, base::ThreadPool& pool) {
+  if (parts.schema.node_types.empty()) return nullptr;
+  if (!parts.schema.edge_types.empty()) return graph::Graph::create(parts);
+  graph::GraphParts completed = parts;
+  completed.schema.edge_types.push_back({0, 0, "edge"});
+  completed.topology.push_back(no_edges(parts.num_nodes[0], parts.num_nodes[0], pool));
+  graph::Graph::create(std::move(completed));
+  return nullptr;
+}
+
+graph::GraphParts empty_parts() {
+  graph::GraphParts parts;
+  parts.schema = {};
+  return parts;
+}
+
+}  // namespace
+
+Graph::Graph(std::shared_ptr<Context> owner)
+    : Object(kKind, owner, owner->queue), parts_(empty_parts()) {}
+
+Graph::Graph(std::shared_ptr<Context> owner, graph::GraphRef made)
+    : Object(kKind, owner, owner->queue),
+      parts_(made->parts()),
+      made_(std::move(made)),
+      taken_(true) {}
+
+graph::GraphRef Graph::take() const {
+  if (made_ == nullptr)
+    fail(Status::kInvalidArgument, "the graph has ", parts_.schema.node_types.size(),
+         " node types and ", parts_.schema.edge_types.size(),
+         " edge types, expected at least one of each");
+  taken_.store(true, std::memory_order_release);
+  return made_;
+}
+
+void Graph::change(const std::function<void(graph::GraphParts&)>& change) {
+  if (taken_.load(std::memory_order_acquire))
+    fail(Status::kInvalidArgument,
+         "the graph is complete: a sampler, a data set or another graph was made from it, or it "
+         "came out of one; it cannot be changed any more");
+  graph::GraphParts next = parts_;
+  change(next);
+  graph::GraphRef made = make(next, context->pool);
+  parts_ = std::move(next);
+  made_ = std::move(made);
+}
+
+void check_node_type(const graph::GraphParts& parts, int32_t node_type) {
+  const size_t count = parts.schema.node_types.size();
+  if (node_type < 0 || static_cast<size_t>(node_type) >= count)
+    fail(Status::kNotFound, "node type ", node_type, " does not exist, the graph has ", count);
+}
+
+void check_edge_type(const graph::GraphParts& parts, int32_t edge_type) {
+  const size_t count = parts.schema.edge_types.size();
+  if (edge_type < 0 || static_cast<size_t>(edge_type) >= count)
+    fail(Status::kNotFound, "edge type ", edge_type, " does not exist, the graph has ", count);
+}
+
+namespace {
+
+TensorView id_view(const void* ids, gnnmg_dtype dtype, int64_t count, const char* name) {
+  if (dtype != GNNMG_DTYPE_I64 && dtype != GNNMG_DTYPE_I32)
+    fail(Status::kInvalidArgument, "dtype is ", dtype,
+         ", expected GNNMG_DTYPE_I64 or GNNMG_DTYPE_I32");
+  if (dtype == GNNMG_DTYPE_I64)
+    read_list(static_cast<const int64_t*>(ids), count, name);
+  else
+    read_list(static_cast<const int32_t*>(ids), count, name);
+  return {const_cast<void*>(ids), dtype_of(dtype), {count}};
+}
+
+Tensor id_copy(const void* ids, gnnmg_dtype dtype, int64_t count, const char* name) {
+  const TensorView view = id_view(ids, dtype, count, name);
+  return copy_array(ids, view.dtype, view.shape, name);
+}
+
+void set_coo(Graph& graph, int32_t edge_type, const TensorView& sources,
+             const TensorView& targets) {
+  graph.change([&](graph::GraphParts& parts) {
+    check_edge_type(parts, edge_type);
+    const graph::EdgeType& type = parts.schema.edge_types[edge_type];
+    parts.topology[edge_type] =
+        graph::csc_from_coo(sources, targets, parts.num_nodes[type.source],
+                            parts.num_nodes[type.target], graph.context->pool);
+  });
+}
+
+void set_csc(Graph& graph, int32_t edge_type, Tensor indptr, Tensor indices, Tensor edge_ids) {
+  graph.change([&](graph::GraphParts& parts) {
+    check_edge_type(parts, edge_type);
+    const graph::EdgeType& type = parts.schema.edge_types[edge_type];
+    const int64_t entries = parts.num_nodes[type.target] + 1;
+    if (indptr.dtype() != DType::kI64 || indptr.shape() != base::Shape{entries})
+      fail(Status::kInvalidArgument, "indptr is ", base::dtype_name(indptr.dtype()), " ",
+           indptr.shape().to_string(), ", expected i64 [", entries, "], the targets plus 1");
+    parts.topology[edge_type] =
+        graph::csc_from_arrays(std::move(indptr), std::move(indices), std::move(edge_ids),
+                               parts.num_nodes[type.source], graph.context->pool);
+  });
+}
+
+void set_column(Graph& graph, int32_t type, const char* name, graph::Column column, bool edges) {
+  const std::string key(read_name(name, "name"));
+  graph.change([&](graph::GraphParts& parts) {
+    edges ? check_edge_type(parts, type) : check_node_type(parts, type);
+    auto& columns = edges ? parts.edge_columns : parts.node_columns;
+    columns.resize(edges ? parts.schema.edge_types.size() : parts.schema.node_types.size());
+    columns[type].insert_or_assign(key, std::move(column));
+  });
+}
+
+// Copies an array with a row for each node or edge; the rows are counted before it is touched.
+Tensor row_copy(const Graph& graph, int32_t type, bool edges, const void* data, gnnmg_dtype dtype,
+                int32_t num_dims, const int64_t* shape) {
+  const graph::GraphParts& parts = graph.parts();
+  edges ? check_edge_type(parts, type) : check_node_type(parts, type);
+  check_dtype(dtype, "dtype");
+  const base::Shape rows = read_shape(shape, num_dims, 1);
+  const int64_t expected = edges ? parts.topology[type].num_edges() : parts.num_nodes[type];
+  if (rows[0] != expected)
+    fail(Status::kInvalidArgument, "shape[0] is ", rows[0], ", expected ", expected,
+         ", the number of ", edges ? "edges" : "nodes");
+  return copy_array(data, dtype_of(dtype), rows, "data");
+}
+
+std::shared_ptr<Graph> new_homogeneous(const gnnmg_context* context, int64_t num_nodes) {
+  const auto c = find<Context>(context, "context");
+  check_least(num_nodes, 0, "num_nodes");
+  auto graph = std::make_shared<Graph>(c);
+  graph->change([&](graph::GraphParts& parts) {
+    parts.schema = graph::Schema::homogeneous();
+    parts.num_nodes = {num_nodes};
+    parts.topology = {no_edges(num_nodes, num_nodes, c->pool)};
+  });
+  return graph;
+}
+
+base::CsrMatrix csr_of(const Graph& graph, int32_t node_type, int64_t num_columns, Tensor indptr,
+                       Tensor indices, Tensor values) {
+  check_node_type(graph.parts(), node_type);
+  base::CsrMatrix matrix;
+  matrix.num_rows = graph.parts().num_nodes[node_type];
+  matrix.num_cols = num_columns;
+  matrix.indptr = std::move(indptr);
+  matrix.indices = std::move(indices);
+  matrix.values = std::move(values);
+  return matrix;
+}
+
+}  // namespace
+}  // namespace gnnmg::capi
+
+using namespace gnnmg::capi;
+
+extern "C" {
+
+gnnmg_status gnnmg_graph_create(const gnnmg_context* context, gnnmg_graph** graph) {
+  return guard(outs(Out{graph, "graph"}), [&] {
+    *graph = new_handle<gnnmg_graph>(std::make_shared<Graph>(find<Context>(context, "context")));
+  });
+}
+
+gnnmg_status gnnmg_graph_create_from_coo(const gnnmg_context* context, int64_t num_nodes,
+                                         const void* sources, const void* targets,
+                                         gnnmg_dtype dtype, int64_t num_edges,
+                                         gnnmg_graph** graph) {
+  return guard(outs(Out{graph, "graph"}), [&] {
+    const auto made = new_homogeneous(context, num_nodes);
+    set_coo(*made, 0, id_view(sources, dtype, num_edges, "sources"),
+            id_view(targets, dtype, num_edges, "targets"));
+    *graph = new_handle<gnnmg_graph>(made);
+  });
+}
+
+gnnmg_status gnnmg_graph_create_from_csc(const gnnmg_context* context, int64_t num_nodes,
+                                         const int64_t* indptr, const void* indices,
+                                         gnnmg_dtype dtype, int64_t num_edges,
+                                         gnnmg_graph** graph) {
+  return guard(outs(Out{graph, "graph"}), [&] {
+    const auto made = new_homogeneous(context, num_nodes);
+    set_csc(*made, 0, id_copy(indptr, GNNMG_DTYPE_I64, num_nodes + 1, "indptr"),
+            id_copy(indices, dtype, num_edges, "indices"), {});
+    *graph = new_handle<gnnmg_graph>(made);
+  });
+}
+
+void gnnmg_graph_free(gnnmg_graph* graph) { free_handle(graph, Kind::kGraph); }
+
+gnnmg_status gnnmg_graph_add_node_type(gnnmg_graph* graph, const char* name, int64_t num_nodes,
+                                       int32_t* node_type) {
+  if (node_type != nullptr) *node_type = 0;
+  return guard([&] {
+    const auto g = hold<Graph>(graph, "graph");
+    const std::string type(read_name(name, "name"));
+    check_least(num_nodes, 0, "num_nodes");
+    g->change([&](gnnmg::graph::GraphParts& parts) {
+      parts.schema.node_types.push_back(type);
+      parts.num_nodes.push_back(num_nodes);
+    });
+    if (node_type != nullptr)
+      *node_type = static_cast<int32_t>(g->parts().schema.node_types.size()) - 1;
+  });
+}
+
+gnnmg_status gnnmg_graph_add_edge_type(gnnmg_graph* graph, int32_t source_type, const char* name,
+                                       int32_t target_type, int32_t* edge_type) {
+  if (edge_type != nullptr) *edge_type = 0;
+  return guard([&] {
+    const auto g = hold<Graph>(graph, "graph");
+    const std::string type(read_name(name, "name"));
+    g->change([&](gnnmg::graph::GraphParts& parts) {
+      check_node_type(parts, source_type);
+      check_node_type(parts, target_type);
+      parts.schema.edge_types.push_back({source_type, target_type, type});
+      parts.topology.push_back(
+          no_edges(parts.num_nodes[source_type], parts.num_nodes[target_type], g->context->pool));
+    });
+    if (edge_type != nullptr)
+      *edge_type = static_cast<int32_t>(g->parts().schema.edge_types.size()) - 1;
+  });
+}
+
+gnnmg_status gnnmg_graph_set_coo(gnnmg_graph* graph, int32_t edge_type, const void* sources,
+                                 const void* targets, gnnmg_dtype dtype, int64_t num_edges) {
+  return guard([&] {
+    const auto g = hold<Graph>(graph, "graph");
+    set_coo(*g, edge_type, id_view(sources, dtype, num_edges, "sources"),
+            id_view(targets, dtype, num_edges, "targets"));
+  });
+}
+
+gnnmg_status gnnmg_graph_set_csc(gnnmg_graph* graph, int32_t edge_type, const int64_t* indptr,
+                                 const void* indices, const void* edge_ids, gnnmg_dtype dtype,
+                                 int64_t num_edges) {
+  return guard([&] {
+    const auto g = hold<Graph>(graph, "graph");
+    check_edge_type(g->parts(), edge_type);
+    const int32_t target_type = g->parts().schema.edge_types[edge_type].target;
+    const int64_t num_targets = g->parts().num_nodes[target_type];
+    set_csc(*g, edge_type, id_copy(indptr, GNNMG_DTYPE_I64, num_targets + 1, "indptr"),
+            id_copy(indices, dtype, num_edges, "indices"),
+            edge_ids == nullptr ? Tensor{} : id_copy(edge_ids, dtype, num_edges, "edge_ids"));
+  });
+}
+
+gnnmg_status gnnmg_graph_import_coo(gnnmg_graph* graph, int32_t edge_type,
+                                    DLManagedTensorVersioned* sources,
+                                    DLManagedTensorVersioned* targets) {
+  return guard([&] {
+    const auto g = hold<Graph>(graph, "graph");
+    Import from(sources, "sources", g->queue), to(targets, "targets", g->queue);
+    set_coo(*g, edge_type, from.tensor().view(), to.tensor().view());
+    from.accept();
+    to.accept();
+  });
+}
+
+gnnmg_status gnnmg_graph_import_csc(gnnmg_graph* graph, int32_t edge_type,
+                                    DLManagedTensorVersioned* indptr,
+                                    DLManagedTensorVersioned* indices,
+                                    DLManagedTensorVersioned* edge_ids) {
+  return guard([&] {
+    const auto g = hold<Graph>(graph, "graph");
+    Import pointers(indptr, "indptr", g->queue), sources(indices, "indices", g->queue);
+    std::optional<Import> ids;
+    if (edge_ids != nullptr) ids.emplace(edge_ids, "edge_ids", g->queue);
+    set_csc(*g, edge_type, pointers.tensor(), sources.tensor(), ids ? ids->tensor() : Tensor{});
+    pointers.accept();
+    sources.accept();
+    if (ids) ids->accept();
+  });
+}
+
+gnnmg_status gnnmg_graph_set_node_tensor(gnnmg_graph* graph, int32_t node_type, const char* name,
+                                         const void* data, gnnmg_dtype dtype, int32_t num_dims,
+                                         const int64_t* shape) {
+  return guard([&] {
+    const auto g = hold<Graph>(graph, "graph");
+    set_column(*g, node_type, name, row_copy(*g, node_type, false, data, dtype, num_dims, shape),
+               false);
+  });
+}
+
+gnnmg_status gnnmg_graph_import_node_tensor(gnnmg_graph* graph, int32_t node_type, const char* name,
+                                            DLManagedTensorVersioned* tensor) {
+  return guard([&] {
+    const auto g = hold<Graph>(graph, "graph");
+    Import imported(tensor, "tensor", g->queue);
+    set_column(*g, node_type, name, imported.tensor(), false);
+    imported.accept();
+  });
+}
+
+gnnmg_status gnnmg_graph_set_node_csr(gnnmg_graph* graph, int32_t node_type, const char* name,
+                                      int64_t num_columns, const int64_t* indptr,
+                                      const int32_t* indices, const float* values,
+                                      int64_t num_entries) {
+  return guard([&] {
+    const auto g = hold<Graph>(graph, "graph");
+    check_node_type(g->parts(), node_type);
+    const int64_t rows = g->parts().num_nodes[node_type];
+    const auto pointers = read_list(indptr, rows + 1, "indptr");
+    const auto columns = read_list(indices, num_entries, "indices");
+    const auto entries = read_list(values, num_entries, "values");
+    if (pointers[rows] != num_entries)
+      fail(Status::kRange, "indptr[", rows, "] is ", pointers[rows], ", expected ", num_entries,
+           ", the number of entries");
+    set_column(*g, node_type, name,
+               csr_of(*g, node_type, num_columns, Tensor::copy_of(pointers),
+                      Tensor::copy_of(columns), Tensor::copy_of(entries)),
+               false);
+  });
+}
+
+gnnmg_status gnnmg_graph_import_node_csr(gnnmg_graph* graph, int32_t node_type, const char* name,
+                                         int64_t num_columns, DLManagedTensorVersioned* indptr,
+                                         DLManagedTensorVersioned* indices,
+                                         DLManagedTensorVersioned* values) {
+  return guard([&] {
+    const auto g = hold<Graph>(graph, "graph");
+    Import pointers(indptr, "indptr", g->queue), columns(indices, "indices", g->queue);
+    Import entries(values, "values", g->queue);
+    set_column(
+        *g, node_type, name,
+        csr_of(*g, node_type, num_columns, pointers.tensor(), columns.tensor(), entries.tensor()),
+        false);
+    pointers.accept();
+    columns.accept();
+    entries.accept();
+  });
+}
+
+gnnmg_status gnnmg_graph_set_edge_tensor(gnnmg_graph* graph, int32_t edge_type, const char* name,
+                                         const void* data, gnnmg_dtype dtype, int32_t num_dims,
+                                         const int64_t* shape) {
+  return guard([&] {
+    const auto g = hold<Graph>(graph, "graph");
+    set_column(*g, edge_type, name, row_copy(*g, edge_type, true, data, dtype, num_dims, shape),
+               true);
+  });
+}
+
+gnnmg_status gnnmg_graph_import_edge_tensor(gnnmg_graph* graph, int32_t edge_type, const char* name,
+                                            DLManagedTensorVersioned* tensor) {
+  return guard([&] {
+    const auto g = hold<Graph>(graph, "graph");
+    Import imported(tensor, "tensor", g->queue);
+    set_column(*g, edge_type, name, imported.tensor(), true);
+    imported.accept();
+  });
+}
+
+}  // extern "C"

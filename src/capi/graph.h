@@ -1,0 +1,37 @@
+// The graph behind a handle: parts that may grow until another object takes the graph.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+
+#include "capi/object.h"
+#include "graph/graph.h"
+
+namespace gnnmg::capi {
+
+class Graph : public Object {
+ public:
+  static constexpr Kind kKind = Kind::kGraph;
+  explicit Graph(std::shared_ptr<Context> owner);
+  // A graph that is complete: it cannot be changed.
+  Graph(std::shared_ptr<Context> owner, graph::GraphRef made);
+
+  const graph::GraphParts& parts() const { return parts_; }
+  // For another object: from here on the graph never changes. Error(kInvalidArgument) for a graph
+  // without node or edge types. With a reader's share.
+  graph::GraphRef take() const;
+  // Changes a copy of the parts, checks it, and puts it in place. With a hold.
+  void change(const std::function<void(graph::GraphParts&)>& change);
+
+ private:
+  graph::GraphParts parts_;
+  graph::GraphRef made_;  // of the present parts; null while types are missing
+  mutable std::atomic<bool> taken_{false};
+};
+
+// Node and edge types by index; Error(kNotFound).
+void check_node_type(const graph::GraphParts& parts, int32_t node_type);
+void check_edge_type(const graph::GraphParts& parts, int32_t edge_type);
+
+}  // namespace gnnmg::capi

@@ -1,0 +1,204 @@
+#include "capi/guard.h"
+
+#include <c10/util/Exception.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstring>
+#include <mutex>
+#include <new>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+namespace gnnmg::capi {
+namespace {
+
+// A page that a child finds empty; -1 for systems without such pages.
+std::atomic<const volatile int32_t*> fork_page{nullptr};
+std::atomic<pid_t> first_process{0};
+
+thread_local int call_depth = 0;
+
+using Work = std::vector<std::function<void()>>;
+
+// What the present thread has to run at the end of its call. A pointer, so that the order in which
+// a thread's variables end does not matter.
+thread_local Work* collected = nullptr;
+
+// The queue that the present call has to do with.
+thread_local std::shared_ptr<base::HostQueue> visited;
+
+// Queues whose last reference was dropped by a thread of ours: emptied by the next call.
+struct Orphans {
+  std::mutex mutex;
+  std::vector<base::HostQueue*> queues;
+  std::atomic<bool> any{false};
+};
+Orphans& orphans() noexcept {
+  static Orphans& instance = *new Orphans;
+  return instance;
+}
+
+void run_orphans() {
+  Orphans& o = orphans();
+  if (!o.any.load(std::memory_order_acquire)) return;
+  std::vector<base::HostQueue*> taken;
+  {
+    std::lock_guard lock(o.mutex);
+    taken.swap(o.queues);
+    o.any = false;
+  }
+  for (base::HostQueue* queue : taken) delete queue;
+}
+
+void run_collected() {
+  while (collected != nullptr && !collected->empty()) {
+    Work work;
+    work.swap(*collected);
+    for (std::function<void()>& item : work) item();
+  }
+}
+
+void drop_queue(base::HostQueue* queue) noexcept {
+  try {
+    if (call_depth > 0) {
+      if (collected == nullptr) collected = new Work;
+      collected->push_back([queue] { delete queue; });
+      return;
+    }
+    Orphans& o = orphans();
+    std::lock_guard lock(o.mutex);
+    o.queues.push_back(queue);
+    o.any.store(true, std::memory_order_release);
+  } catch (...) {
+    delete queue;  // without memory to keep it for later
+  }
+}
+
+thread_local LastError failure;
+
+std::string_view first_line(std::string_view text) { return text.substr(0, text.find('\n')); }
+
+}  // namespace
+
+bool forked() noexcept {
+  const volatile int32_t* page = fork_page.load(std::memory_order_acquire);
+  if (page == nullptr) {
+    const pid_t process = first_process.load(std::memory_order_relaxed);
+    return process != 0 && process != getpid();
+  }
+  return *page == 0;
+}
+
+void watch_for_fork() noexcept {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    first_process = getpid();
+    const size_t size = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+    void* page = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (page == MAP_FAILED) return;
+    if (madvise(page, size, MADV_WIPEONFORK) != 0) {
+      munmap(page, size);
+      return;
+    }
+    *static_cast<int32_t*>(page) = 1;
+    fork_page.store(static_cast<const volatile int32_t*>(page), std::memory_order_release);
+  });
+}
+
+CallScope::CallScope() noexcept : outer_(std::move(visited)) {
+  visited = nullptr;
+  if (++call_depth == 1) run_orphans();
+}
+
+CallScope::~CallScope() {
+  if (visited != nullptr) {
+    const std::shared_ptr<base::HostQueue> queue = std::move(visited);
+    base::HostQueue::Entry drain(*queue);
+  }
+  run_collected();
+  visited = std::move(outer_);
+  if (--call_depth == 0) {
+    delete collected;
+    collected = nullptr;
+  }
+}
+
+void OutCheck::require() const {
+  if (missing != nullptr)
+    base::fail(base::Status::kInvalidArgument, "argument '", missing,
+               "' is NULL; it must point to where the result goes");
+  if (wrong_size != nullptr)
+    base::fail(base::Status::kInvalidArgument, "argument '", wrong_size, "': struct_size is ", size,
+               ", expected ", expected_size, "; set it to the size of the struct before the call");
+}
+
+void visit_queue(const std::shared_ptr<base::HostQueue>& queue) noexcept {
+  if (visited == nullptr) visited = queue;
+}
+
+void run_on_host(base::HostQueue* queue, std::function<void()> work) noexcept {
+  try {
+    if (call_depth == 0 && queue == nullptr) return work();
+    if (call_depth == 0) return queue->defer(std::move(work));
+    if (collected == nullptr) collected = new Work;
+    collected->push_back(std::move(work));
+  } catch (...) {
+    if (work) work();  // without memory to keep it for later
+  }
+}
+
+std::shared_ptr<base::HostQueue> make_host_queue() {
+  return std::shared_ptr<base::HostQueue>(new base::HostQueue, drop_queue);
+}
+
+const LastError& last_error() noexcept { return failure; }
+
+gnnmg_status set_last_error(base::Status status, const char* text, int rank,
+                            int system_error) noexcept {
+  failure.status = static_cast<gnnmg_status>(status);
+  failure.rank = rank;
+  failure.system_error = system_error;
+  try {
+    failure.text = text;
+  } catch (...) {
+    failure.text.clear();  // no memory for the text; the status tells
+  }
+  return failure.status;
+}
+
+gnnmg_status status_of_current_exception() noexcept {
+  using base::Status;
+  try {
+    try {
+      throw;
+    } catch (const base::Error& error) {
+      return set_last_error(error.status(), error.what(), error.rank(), error.system_error());
+    } catch (const std::bad_alloc&) {
+      return set_last_error(Status::kNoMemory, "no memory", -1, 0);
+    } catch (const c10::OutOfMemoryError& error) {
+      const std::string text(first_line(error.what_without_backtrace()));
+      return set_last_error(Status::kNoMemory, text.c_str(), -1, 0);
+    } catch (const c10::Error& error) {
+      const std::string text(first_line(error.what_without_backtrace()));
+      // LibTorch's allocator for main memory says so with a plain error.
+      const bool memory = text.find("DefaultCPUAllocator") != std::string::npos;
+      return set_last_error(memory ? Status::kNoMemory : Status::kInternal, text.c_str(), -1, 0);
+    } catch (const std::system_error& error) {
+      return set_last_error(Status::kNoMemory,
+                            base::text("the system refused a resource: ", error.what()).c_str(), -1,
+                            error.code().value());
+    } catch (const std::exception& error) {
+      const std::string text(first_line(error.what()));
+      return set_last_error(Status::kInternal, text.c_str(), -1, 0);
+    } catch (...) {
+      return set_last_error(Status::kInternal, "an exception of unknown type", -1, 0);
+    }
+  } catch (...) {
+    return set_last_error(Status::kNoMemory, "no memory", -1, 0);
+  }
+}
+
+}  // namespace gnnmg::capi

@@ -1,0 +1,96 @@
+// The guard around every exported function: what is thrown becomes a status and a text, a forked
+// child is refused, and the host's deleters and releases run when nothing of ours is in the way.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "base/error.h"
+#include "base/host_queue.h"
+#include "gnnmg.h"
+
+namespace gnnmg::capi {
+
+// True in a child of a process that had used the library. One load.
+bool forked() noexcept;
+// From here on, children are told from this process. Idempotent.
+void watch_for_fork() noexcept;
+
+// Marks the calling thread, which is the host's, as being inside a call of the library. At the end
+// runs what run_on_host() has collected.
+class CallScope {
+ public:
+  CallScope() noexcept;
+  ~CallScope();
+  CallScope(const CallScope&) = delete;
+  CallScope& operator=(const CallScope&) = delete;
+
+ private:
+  std::shared_ptr<base::HostQueue> outer_;  // what the call around a callback visits
+};
+
+// Runs `work`, which calls into the host and throws nothing, on a thread of the host's inside a
+// call: at the end of the present call, or, on a thread of ours, by `queue` in a later one. Without
+// a queue the thread is taken to be the host's.
+void run_on_host(base::HostQueue* queue, std::function<void()> work) noexcept;
+
+// The queue of a context that the present call has to do with: what waits in it is run at the end
+// of the call.
+void visit_queue(const std::shared_ptr<base::HostQueue>& queue) noexcept;
+
+// A queue whose remaining work is run by a host thread, whoever drops the last reference.
+std::shared_ptr<base::HostQueue> make_host_queue();
+
+struct LastError {
+  gnnmg_status status = GNNMG_OK;
+  int32_t rank = -1;
+  int32_t system_error = 0;
+  std::string text;
+};
+// Of the calling thread.
+const LastError& last_error() noexcept;
+// Keeps the failure as the thread's last error and returns its status.
+gnnmg_status set_last_error(base::Status status, const char* text, int rank,
+                            int system_error) noexcept;
+// The same for the exception that is being handled.
+gnnmg_status status_of_current_exception() noexcept;
+
+// The outputs of a call, already cleared, and the first thing that is wrong with one of them.
+struct OutCheck {
+  const char* missing = nullptr;     // an output that is NULL
+  const char* wrong_size = nullptr;  // a struct whose struct_size is none
+  uint32_t size = 0, expected_size = 0;
+  void require() const;
+};
+
+// Runs the body of an exported function. It returns a gnnmg_status, or nothing for GNNMG_OK.
+template <typename Body>
+gnnmg_status guard(const OutCheck& outs, Body&& body) noexcept {
+  if (forked())
+    return set_last_error(base::Status::kForked,
+                          "this process was forked from one that had used the library; start a "
+                          "new process instead",
+                          -1, 0);
+  try {
+    CallScope scope;
+    outs.require();
+    if constexpr (std::is_void_v<decltype(body())>) {
+      body();
+      return GNNMG_OK;
+    } else {
+      return body();
+    }
+  } catch (...) {
+    return status_of_current_exception();
+  }
+}
+
+template <typename Body>
+gnnmg_status guard(Body&& body) noexcept {
+  return guard(OutCheck{}, std::forward<Body>(body));
+}
+
+}  // namespace gnnmg::capi

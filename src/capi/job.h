@@ -1,0 +1,111 @@
+// The work of one call that may outlast it: it runs in the background, the call waits for it in the
+// host queue, and the same call finds it again after GNNMG_PENDING.
+#pragma once
+
+#include <atomic>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/cancel.h"
+#include "base/host_queue.h"
+#include "capi/arguments.h"
+
+namespace gnnmg::capi {
+
+// What happens in the background. The result is whatever the caller and the work agree on.
+class Job {
+ public:
+  using Result = std::shared_ptr<void>;
+  using Work = std::function<Result()>;
+
+  explicit Job(std::shared_ptr<base::HostQueue> queue) : queue_(std::move(queue)) {}
+  // Runs the work on the calling thread; what it throws is kept.
+  void run(const Work& work) noexcept;
+  bool done() const noexcept { return done_.load(std::memory_order_acquire); }
+  // Once done: the result, or what the work threw.
+  Result result();
+
+ private:
+  std::shared_ptr<base::HostQueue> queue_;
+  std::atomic<bool> done_{false};
+  Result result_;
+  std::exception_ptr error_;
+};
+
+// The jobs of one object whose calls have answered GNNMG_PENDING or are waiting now. A key names a
+// call and its arguments.
+class Pendings {
+ public:
+  // Marks that a call is inside `key` and returns its job; null when the call has to start it.
+  // Error(kBusy) when another call is inside.
+  std::shared_ptr<Job> enter(const std::string& key);
+  void set(const std::string& key, std::shared_ptr<Job> job) noexcept;
+  void leave(const std::string& key) noexcept;   // the call answers GNNMG_PENDING
+  void remove(const std::string& key) noexcept;  // the call has its result
+
+ private:
+  struct Entry {
+    std::string key;
+    std::shared_ptr<Job> job;
+    bool inside = false;
+  };
+  std::mutex mutex_;
+  std::vector<Entry> entries_;
+};
+
+// Waits on a host thread until ready() is true; false when the time is over first.
+bool wait_on_host(base::HostQueue& queue, const std::function<bool()>& ready, int64_t timeout_ms);
+
+// What a waiting call has in the end. `pending`: not yet.
+struct Outcome {
+  bool pending = false;
+  Job::Result result;
+  template <typename T>
+  const T& as() const {
+    return *static_cast<const T*>(result.get());
+  }
+};
+
+// Waits for the job of `key`, which `start` makes when there is none; `end` is called when the job
+// has ended, before its failure is thrown.
+Outcome wait_for_job(Pendings& pendings, const std::string& key, base::HostQueue& queue,
+                     int64_t timeout_ms, const std::function<std::shared_ptr<Job>()>& start,
+                     const std::function<void()>& end);
+
+// The same for a (c) call: the object, which has a member `pendings`, is held from the call that
+// starts the job to the one that gets its result.
+template <typename T>
+Outcome run_held(const std::shared_ptr<T>& object, const char* name, const std::string& key,
+                 int64_t timeout_ms, const std::function<std::shared_ptr<Job>()>& start) {
+  return wait_for_job(
+      object->pendings, key, *object->queue, timeout_ms,
+      [&] {
+        if (!object->occupancy.try_hold()) fail_busy(T::kKind, name);
+        Hold<T> held(object);
+        std::shared_ptr<Job> job = start();
+        held.keep();
+        return job;
+      },
+      [&] { object->occupancy.end_hold(); });
+}
+
+// A thread that runs what it is given, one after the other, until it is told to end. For objects
+// whose work has to stay on one thread.
+class WorkThread {
+ public:
+  WorkThread();
+  ~WorkThread();  // waits for what runs; what has not begun is dropped
+  void post(std::function<void()> work);
+
+ private:
+  struct State;
+  std::shared_ptr<State> state_;
+  std::thread thread_;
+};
+
+}  // namespace gnnmg::capi

@@ -1,0 +1,46 @@
+// The loader behind a handle: epochs follow each other, one GNNMG_END between two of them.
+#pragma once
+
+#include <atomic>
+#include <memory>
+
+#include "capi/object.h"
+#include "capi/resume.h"
+#include "data/dataset.h"
+#include "loader/loader.h"
+
+namespace gnnmg::capi {
+
+class Loader : public Object {
+ public:
+  static constexpr Kind kKind = Kind::kLoader;
+  Loader(std::shared_ptr<Context> owner, std::unique_ptr<loader::Loader> made,
+         data::DatasetRef dataset, int64_t num_seeds, uint64_t seed, bool has_transpose);
+
+  void cancel_work() noexcept override {
+    cancelled = true;
+    loader_->cancel();
+  }
+  bool ends_slowly() const noexcept override { return true; }
+
+  loader::Loader& get() const { return *loader_; }
+  const data::DatasetRef& dataset() const { return dataset_; }
+  int64_t num_seeds() const { return num_seeds_; }
+  uint64_t seed() const { return seed_; }
+  bool has_transpose() const { return transpose_; }
+
+  Suspension suspension;
+  std::atomic<bool> cancelled{false};  // until gnnmg_loader_start()
+  // With a hold: the epoch that is under way, or, when none is, the next one.
+  bool under_way = false;
+  int64_t epoch = 0;
+
+ private:
+  data::DatasetRef dataset_;
+  int64_t num_seeds_;
+  uint64_t seed_;
+  bool transpose_;
+  std::unique_ptr<loader::Loader> loader_;
+};
+
+}  // namespace gnnmg::capi

@@ -1,0 +1,211 @@
+// What models do: forward, backward, exact metrics, results for all nodes.
+#include <ATen/ops/empty.h>
+#include <ATen/ops/zeros.h>
+
+#include "capi/arguments.h"
+#include "capi/batch.h"
+#include "capi/context.h"
+#include "capi/dataset.h"
+#include "capi/metrics.h"
+#include "capi/model.h"
+#include "capi/tensor.h"
+#include "capi/torch_tensor.h"
+#include "nn/loss.h"
+#include "train/trainer.h"
+
+namespace gnnmg::capi {
+namespace {
+
+constexpr int64_t kRowsAtATime = 16384;
+
+static_assert(static_cast<int32_t>(nn::Loss::kAuto) == GNNMG_LOSS_AUTO &&
+              static_cast<int32_t>(nn::Loss::kCrossEntropy) == GNNMG_LOSS_CROSS_ENTROPY &&
+              static_cast<int32_t>(nn::Loss::kBinaryCrossEntropy) ==
+                  GNNMG_LOSS_BINARY_CROSS_ENTROPY &&
+              static_cast<int32_t>(nn::Loss::kMeanSquaredError) == GNNMG_LOSS_MEAN_SQUARED_ERROR);
+
+void check_batch(const nn::Model& model, const Batch& handle, bool training) {
+  const loader::Batch& batch = *handle.get();
+  const nn::SageConfig& config = model.config();
+  if (batch.empty()) return;
+  if (!batch.has_features)
+    fail(Status::kNotFound,
+         "the mini-batch has no features; its loader or sampler had no data set "
+         "with features, or did not gather");
+  if (batch.feature_cols != config.input_dim)
+    fail(Status::kInvalidArgument, "the mini-batch has ", batch.feature_cols,
+         " features, the model expects ", config.input_dim);
+  if (!batch.sparse && !base::is_floating(batch.feature_dtype))
+    fail(Status::kUnsupported, "the features are ", base::dtype_name(batch.feature_dtype),
+         "; models take floating-point numbers");
+  if (batch.sample.blocks.size() != static_cast<size_t>(config.num_layers))
+    fail(Status::kInvalidArgument, "the mini-batch has ", batch.sample.blocks.size(),
+         " layers, the model ", config.num_layers);
+  if (training && !handle.has_transpose())
+    fail(Status::kUnsupported,
+         "the mini-batch was sampled without `transpose`, which backward passes need");
+}
+
+at::Tensor forward(nn::Model& model, const Batch& handle, bool training) {
+  const loader::Batch& batch = *handle.get();
+  if (batch.empty())
+    return at::zeros({0, model.config().output_dim}, scalar_type(model.config().dtype));
+  nn::ForwardArgs args;
+  if (batch.sparse)
+    args.input.sparse = &batch.sparse_features;
+  else
+    args.input.dense = torch_view({const_cast<uint8_t*>(batch.features.data()),
+                                   batch.feature_dtype,
+                                   {batch.sample.num_nodes(), batch.feature_cols}});
+  args.blocks = batch.sample.blocks;
+  args.training = training;
+  args.dropout = {handle.seed(), batch.epoch, static_cast<uint64_t>(batch.number)};
+  return model.forward(args);
+}
+
+Model::Pass take_pass(Model& model) {
+  if (!model.pass)
+    fail(Status::kNotFound, "there was no gnnmg_model_forward() with `training` before");
+  Model::Pass pass = std::move(*model.pass);
+  model.pass.reset();
+  return pass;
+}
+
+// The model's result for all nodes.
+at::Tensor embed(nn::Model& model, const data::Dataset& dataset) {
+  const graph::Column& column = *dataset.graph->node_column(dataset.feature, dataset.node_type);
+  const auto inference = model.inference(*dataset.graph, column, nullptr);
+  const int64_t num_nodes = dataset.graph->num_nodes(dataset.node_type);
+  at::Tensor rows;
+  for (int stage = 0; stage < inference->num_stages(); ++stage) {
+    rows = at::empty({num_nodes, inference->width(stage)}, scalar_type(model.config().dtype));
+    for (int64_t begin = 0; begin < num_nodes; begin += kRowsAtATime) {
+      const int64_t end = std::min(begin + kRowsAtATime, num_nodes);
+      rows.narrow(0, begin, end - begin).copy_(inference->run(stage, begin, end));
+    }
+    inference->set_rows(stage, rows);
+  }
+  return rows;
+}
+
+void check_width(const nn::Model& model, const Dataset& dataset) {
+  dataset.need_features();
+  if (dataset.data()->feature_dim() != model.config().input_dim)
+    fail(Status::kInvalidArgument, "the data set has ", dataset.data()->feature_dim(),
+         " features, the model expects ", model.config().input_dim);
+}
+
+}  // namespace
+}  // namespace gnnmg::capi
+
+using namespace gnnmg::capi;
+
+extern "C" {
+
+gnnmg_status gnnmg_model_forward(gnnmg_model* model, const gnnmg_batch* batch, int32_t training,
+                                 DLManagedTensorVersioned** logits) {
+  if (logits != nullptr) *logits = nullptr;
+  return guard([&] {
+    const auto m = hold<Model>(model, "model");
+    const auto b = read<Batch>(batch, "batch");
+    check_same_context(*m, *b);
+    check_flag(training, "training");
+    check_batch(*m->get(), *b, training);
+    TorchScope scope(*m->context);
+    const at::Tensor result = forward(*m->get(), *b, training);
+    Export out;
+    if (logits != nullptr) out = export_torch(result.detach().clone(), false);
+    m->pass.reset();
+    if (training) m->pass = Model::Pass{result, b->get(), b->dataset()};
+    if (logits != nullptr) *logits = out.release();
+  });
+}
+
+gnnmg_status gnnmg_model_backward(gnnmg_model* model, gnnmg_loss loss, double* value) {
+  if (value != nullptr) *value = 0;
+  return guard([&] {
+    const auto m = hold<Model>(model, "model");
+    check_choice(loss, GNNMG_LOSS_AUTO, GNNMG_LOSS_MEAN_SQUARED_ERROR, "loss");
+    if (m->pass && (!m->pass->dataset || m->pass->dataset->task == gnnmg::data::Task::kNone))
+      fail(Status::kNotFound, "the mini-batch has no labels");
+    const Model::Pass pass = take_pass(*m);
+    if (pass.batch->empty()) return;
+    TorchScope scope(*m->context);
+    const gnnmg::data::Dataset& data = *pass.dataset;
+    const auto kind = loss == GNNMG_LOSS_AUTO ? gnnmg::nn::loss_for(data.task)
+                                              : static_cast<gnnmg::nn::Loss>(loss);
+    const at::Tensor labels =
+        gnnmg::nn::gather_labels(data, pass.batch->seeds, pass.logits.scalar_type());
+    const gnnmg::nn::LossSum sum = gnnmg::nn::loss_sum(kind, pass.logits, labels, {});
+    const int64_t targets = labels.dim() > 1 ? labels.size(1) : 1;
+    const at::Tensor share =
+        sum.sum.div(static_cast<double>(std::max<int64_t>(1, pass.batch->step_seeds * targets)));
+    share.backward();
+    if (value != nullptr) *value = share.item<double>();
+  });
+}
+
+gnnmg_status gnnmg_model_backward_from(gnnmg_model* model,
+                                       const DLManagedTensorVersioned* gradient) {
+  return guard([&] {
+    const auto m = hold<Model>(model, "model");
+    const gnnmg::base::TensorView view = borrow_tensor(gradient, "gradient");
+    TorchScope scope(*m->context);
+    if (m->pass) {
+      const at::Tensor& logits = m->pass->logits;
+      const gnnmg::base::Shape expected{logits.size(0), logits.size(1)};
+      if (scalar_type(view.dtype) != logits.scalar_type() || view.shape != expected)
+        fail(Status::kInvalidArgument, "argument 'gradient' is ",
+             gnnmg::base::dtype_name(view.dtype), " ", view.shape.to_string(), ", expected ",
+             gnnmg::base::dtype_name(dtype_of(logits)), " ", expected.to_string());
+    }
+    const Model::Pass pass = take_pass(*m);
+    if (!pass.batch->empty()) pass.logits.backward(torch_view(view).clone());
+  });
+}
+
+gnnmg_status gnnmg_model_evaluate(gnnmg_model* model, const gnnmg_dataset* dataset,
+                                  gnnmg_split part, gnnmg_metrics* metrics, int64_t timeout_ms) {
+  return guard(outs(Out{metrics, "metrics"}), [&]() -> gnnmg_status {
+    const auto m = find<Model>(model, "model");
+    const auto d = read<Dataset>(dataset, "dataset");
+    check_same_context(*m, *d);
+    check_width(*m->get(), *d);
+    d->need_labels();
+    const std::span<const int64_t> ids = d->part(part);
+    const std::string key =
+        gnnmg::base::text("evaluate ", reinterpret_cast<uintptr_t>(dataset), " ", part, " ",
+                          d->split().name, " ", d->split().index);
+    const Outcome outcome = run_held(m, "model", key, timeout_ms, [&] {
+      return start_job(m->context,
+                       [context = m->context.get(), made = m->get(), data = d->data(), ids] {
+                         return std::make_shared<gnnmg::nn::Metrics>(gnnmg::train::evaluate_model(
+                             *made, *data, ids, gnnmg::nn::loss_for(data->task), context->pool));
+                       });
+    });
+    if (outcome.pending) return GNNMG_PENDING;
+    give(metrics, metrics_of(outcome.as<gnnmg::nn::Metrics>(), d->data()->task));
+    return GNNMG_OK;
+  });
+}
+
+gnnmg_status gnnmg_model_embed(gnnmg_model* model, const gnnmg_dataset* dataset,
+                               DLManagedTensorVersioned** rows, int64_t timeout_ms) {
+  return guard(outs(Out{rows, "rows"}), [&]() -> gnnmg_status {
+    const auto m = find<Model>(model, "model");
+    const auto d = read<Dataset>(dataset, "dataset");
+    check_same_context(*m, *d);
+    check_width(*m->get(), *d);
+    const std::string key = gnnmg::base::text("embed ", reinterpret_cast<uintptr_t>(dataset));
+    const Outcome outcome = run_held(m, "model", key, timeout_ms, [&] {
+      return start_job(m->context, [made = m->get(), data = d->data()] {
+        return std::make_shared<at::Tensor>(embed(*made, *data));
+      });
+    });
+    if (outcome.pending) return GNNMG_PENDING;
+    *rows = export_torch(outcome.as<at::Tensor>(), false).release();
+    return GNNMG_OK;
+  });
+}
+
+}  // extern "C"

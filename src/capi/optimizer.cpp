@@ -1,0 +1,90 @@
+#include "capi/optimizer.h"
+
+#include <cmath>
+
+#include "capi/arguments.h"
+#include "capi/context.h"
+
+namespace gnnmg::capi {
+
+Optimizer::Optimizer(std::shared_ptr<Model> model, const train::OptimizerConfig& config,
+                     double clip_norm)
+    : Object(kKind, model->context, model->queue),
+      model_(std::move(model)),
+      optimizer_(train::Optimizer::create(*model_->get(), config)),
+      clip_norm_(clip_norm) {}
+
+static_assert(static_cast<int32_t>(train::OptimizerKind::kAdam) == GNNMG_OPTIMIZER_ADAM &&
+              static_cast<int32_t>(train::OptimizerKind::kAdamW) == GNNMG_OPTIMIZER_ADAMW &&
+              static_cast<int32_t>(train::OptimizerKind::kSgd) == GNNMG_OPTIMIZER_SGD);
+
+namespace {
+
+const gnnmg_optimizer_config kDefaults = [] {
+  gnnmg_optimizer_config config{};
+  config.struct_size = sizeof config;
+  config.kind = GNNMG_OPTIMIZER_ADAM;
+  optimizer_defaults(config);
+  return config;
+}();
+
+}  // namespace
+}  // namespace gnnmg::capi
+
+using namespace gnnmg::capi;
+
+extern "C" {
+
+gnnmg_status gnnmg_optimizer_config_init(gnnmg_optimizer_config* config, size_t struct_size) {
+  return init_config(config, struct_size, kDefaults);
+}
+
+gnnmg_status gnnmg_optimizer_create(gnnmg_model* model, const gnnmg_optimizer_config* config,
+                                    gnnmg_optimizer** optimizer) {
+  return guard(outs(Out{optimizer, "optimizer"}), [&] {
+    const auto m = hold<Model>(model, "model");
+    const gnnmg_optimizer_config in = read_config(config, kDefaults);
+    check_choice(in.kind, GNNMG_OPTIMIZER_ADAM, GNNMG_OPTIMIZER_SGD, "config.kind");
+    check_flag(in.amsgrad, "config.amsgrad");
+    check_flag(in.nesterov, "config.nesterov");
+    if (!(in.clip_norm >= 0) || std::isinf(in.clip_norm))
+      fail(Status::kInvalidArgument, "config.clip_norm is ", in.clip_norm,
+           ", expected a number of at least 0");
+    TorchScope scope(*m->context);
+    *optimizer = new_handle<gnnmg_optimizer>(
+        std::make_shared<Optimizer>(m.share(), optimizer_config(in, in.kind), in.clip_norm));
+  });
+}
+
+void gnnmg_optimizer_free(gnnmg_optimizer* optimizer) { free_handle(optimizer, Kind::kOptimizer); }
+
+gnnmg_status gnnmg_optimizer_step(gnnmg_optimizer* optimizer) {
+  return guard([&] {
+    const auto o = hold<Optimizer>(optimizer, "optimizer");
+    if (!o->model()->occupancy.try_hold()) fail_busy(Kind::kModel, "optimizer's model");
+    const Hold<Model> held(o->model());
+    TorchScope scope(*o->context);
+    gnnmg::nn::Model& model = *held->get();
+    if (o->clip_norm() > 0) gnnmg::train::clip_gradients(model, o->clip_norm());
+    o->get().step();
+    model.zero_gradients();
+    if (model.batch_statistics_width() > 0)
+      model.fold_batch_statistics(model.take_batch_statistics());
+  });
+}
+
+gnnmg_status gnnmg_optimizer_set_learning_rate(gnnmg_optimizer* optimizer, double rate) {
+  return guard([&] {
+    const auto o = hold<Optimizer>(optimizer, "optimizer");
+    if (!(rate >= 0) || std::isinf(rate))
+      fail(Status::kInvalidArgument, "rate is ", rate, ", expected a number of at least 0");
+    o->get().set_learning_rate(rate);
+  });
+}
+
+gnnmg_status gnnmg_optimizer_learning_rate(const gnnmg_optimizer* optimizer, double* rate) {
+  return guard(outs(Out{rate, "rate"}),
+               [&] { *rate = read<Optimizer>(optimizer, "optimizer")->get().learning_rate(); });
+}
+
+}  // extern "C"

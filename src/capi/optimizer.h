@@ -1,0 +1,60 @@
+// The optimizer behind a handle.
+#pragma once
+
+#include <memory>
+
+#include "capi/model.h"
+#include "capi/object.h"
+#include "train/optimizer.h"
+
+namespace gnnmg::capi {
+
+// The settings that optimizer and trainer configs share, checked.
+template <typename Config>
+train::OptimizerConfig optimizer_config(const Config& in, int32_t kind) {
+  train::OptimizerConfig config;
+  config.kind = static_cast<train::OptimizerKind>(kind);
+  config.learning_rate = in.learning_rate;
+  config.weight_decay = in.weight_decay;
+  config.beta1 = in.beta1;
+  config.beta2 = in.beta2;
+  config.epsilon = in.epsilon;
+  config.amsgrad = in.amsgrad;
+  config.momentum = in.momentum;
+  config.dampening = in.dampening;
+  config.nesterov = in.nesterov;
+  config.check();
+  return config;
+}
+
+// And their defaults.
+template <typename Config>
+void optimizer_defaults(Config& out) {
+  const train::OptimizerConfig d;
+  out.learning_rate = d.learning_rate;
+  out.weight_decay = d.weight_decay;
+  out.beta1 = d.beta1;
+  out.beta2 = d.beta2;
+  out.epsilon = d.epsilon;
+  out.amsgrad = d.amsgrad;
+  out.momentum = d.momentum;
+  out.dampening = d.dampening;
+  out.nesterov = d.nesterov;
+}
+
+class Optimizer : public Object {
+ public:
+  static constexpr Kind kKind = Kind::kOptimizer;
+  Optimizer(std::shared_ptr<Model> model, const train::OptimizerConfig& config, double clip_norm);
+
+  const std::shared_ptr<Model>& model() const { return model_; }
+  train::Optimizer& get() const { return *optimizer_; }
+  double clip_norm() const { return clip_norm_; }
+
+ private:
+  std::shared_ptr<Model> model_;
+  std::unique_ptr<train::Optimizer> optimizer_;
+  double clip_norm_;
+};
+
+}  // namespace gnnmg::capi

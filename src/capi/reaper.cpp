@@ -1,0 +1,114 @@
+#include "capi/reaper.h"
+
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "capi/guard.h"
+#include "capi/handles.h"
+
+namespace gnnmg::capi {
+namespace {
+
+constexpr std::chrono::seconds kPatienceAtExit{2};
+
+struct State {
+  std::mutex mutex;
+  std::condition_variable wake;
+  std::condition_variable idle;
+  std::deque<std::shared_ptr<Object>> waiting;
+  bool started = false;
+  bool busy = false;
+  int background = 0;  // threads of run_in_background()
+};
+
+// Never destroyed: its thread outlives the end of main().
+State& state() noexcept {
+  static State& instance = *new State;
+  return instance;
+}
+
+void work() {
+  State& s = state();
+  std::unique_lock lock(s.mutex);
+  while (true) {
+    s.wake.wait(lock, [&] { return !s.waiting.empty(); });
+    std::shared_ptr<Object> object = std::move(s.waiting.front());
+    s.waiting.pop_front();
+    s.busy = true;
+    lock.unlock();
+    object.reset();
+    lock.lock();
+    s.busy = false;
+    s.idle.notify_all();
+  }
+}
+
+// When the process ends, what still runs is cancelled and waited for, for a while: LibTorch's own
+// end must not meet our threads at work. Objects without threads are left as they are.
+struct AtExit {
+  ~AtExit() {
+    if (forked()) return;
+    static auto& left = *new std::vector<std::shared_ptr<Object>>;
+    try {
+      left = take_all_handles();
+    } catch (...) {
+      return;
+    }
+    for (std::shared_ptr<Object>& object : left) {
+      object->cancel_work();
+      if (object->ends_slowly()) reap(std::move(object));
+    }
+    State& s = state();
+    std::unique_lock lock(s.mutex);
+    s.idle.wait_for(lock, kPatienceAtExit,
+                    [&] { return s.waiting.empty() && !s.busy && s.background == 0; });
+  }
+};
+AtExit at_exit;
+
+}  // namespace
+
+void reap(std::shared_ptr<Object> object) noexcept {
+  State& s = state();
+  std::lock_guard lock(s.mutex);
+  try {
+    if (!s.started) {
+      std::thread(work).detach();
+      s.started = true;
+    }
+    s.waiting.push_back(std::move(object));
+    s.wake.notify_one();
+  } catch (...) {  // no thread or no memory: the caller's thread does it
+  }
+}
+
+void run_in_background(std::function<void()> work) {
+  State& s = state();
+  {
+    std::lock_guard lock(s.mutex);
+    ++s.background;
+  }
+  const auto ended = [&s] {
+    std::lock_guard lock(s.mutex);
+    --s.background;
+    s.idle.notify_all();
+  };
+  try {
+    std::thread([work = std::move(work), ended]() mutable {
+      work();
+      work = nullptr;  // what it holds goes before the thread is counted out
+      ended();
+    }).detach();
+  } catch (...) {
+    ended();
+    throw;
+  }
+}
+
+}  // namespace gnnmg::capi

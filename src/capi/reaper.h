@@ -1,0 +1,19 @@
+// Ends what has threads of its own without making a host thread wait for it, and keeps count of the
+// library's background threads, so that the end of the process does not overtake them.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "capi/object.h"
+
+namespace gnnmg::capi {
+
+// Destroys the object on a thread of the library's. Never waits.
+void reap(std::shared_ptr<Object> object) noexcept;
+
+// Runs `work`, which throws nothing, on a thread of its own. Error(kNoMemory) when the system has
+// none.
+void run_in_background(std::function<void()> work);
+
+}  // namespace gnnmg::capi

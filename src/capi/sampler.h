@@ -1,0 +1,47 @@
+// Samplers behind handles, and the sink that a custom sampler's callback fills.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "capi/graph.h"
+#include "capi/object.h"
+#include "sample/sampler.h"
+
+namespace gnnmg::capi {
+
+class Sampler : public Object {
+ public:
+  static constexpr Kind kKind = Kind::kSampler;
+  Sampler(std::shared_ptr<Context> owner, std::shared_ptr<const sample::Sampler> made,
+          bool has_transpose);
+
+  const std::shared_ptr<const sample::Sampler>& get() const { return sampler_; }
+  bool has_transpose() const { return transpose_; }
+
+  // Buffers for one call of sample(), kept for later ones.
+  std::unique_ptr<sample::Workspace> borrow_workspace();
+  void give_workspace(std::unique_ptr<sample::Workspace> workspace) noexcept;
+
+ private:
+  std::shared_ptr<const sample::Sampler> sampler_;
+  bool transpose_;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<sample::Workspace>> workspaces_;
+};
+
+// Alive while a callback runs; closed before the edges go.
+class Sink : public Object {
+ public:
+  static constexpr Kind kKind = Kind::kSink;
+  Sink(std::shared_ptr<Context> owner, sample::EdgeSink& edges);
+  // With a hold; Error(kHandle) once closed.
+  sample::EdgeSink& edges() const;
+  void close() noexcept;
+
+ private:
+  sample::EdgeSink* edges_;
+};
+
+}  // namespace gnnmg::capi

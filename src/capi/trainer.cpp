@@ -1,0 +1,430 @@
+#include "capi/trainer.h"
+
+#include "capi/arguments.h"
+#include "capi/batch.h"
+#include "capi/callback.h"
+#include "capi/comm.h"
+#include "capi/context.h"
+#include "capi/dataset.h"
+#include "capi/metrics.h"
+#include "capi/optimizer.h"
+#include "capi/sampler.h"
+
+namespace gnnmg::capi {
+
+Trainer::Trainer(std::shared_ptr<Model> model, std::unique_ptr<train::Trainer> made,
+                 data::Task task)
+    : Object(kKind, model->context, model->queue),
+      model_(std::move(model)),
+      task_(task),
+      trainer_(std::move(made)) {}
+
+Trainer::~Trainer() {
+  trainer_.reset();  // joins the ranks, which work on the model
+  end_model_hold();
+}
+
+void Trainer::hold_model() {
+  if (!model_->occupancy.try_hold()) fail_busy(Kind::kModel, "trainer's model");
+  model_held_ = true;
+}
+
+void Trainer::end_model_hold() noexcept {
+  if (std::exchange(model_held_, false)) model_->occupancy.end_hold();
+}
+
+void Trainer::check_not_running() const {
+  if (running)
+    fail(Status::kBusy,
+         "the trainer was started; gnnmg_trainer_wait() has to report its end first");
+}
+
+namespace {
+
+static_assert(static_cast<int32_t>(train::ScheduleKind::kConstant) == GNNMG_SCHEDULE_CONSTANT &&
+              static_cast<int32_t>(train::ScheduleKind::kCosine) == GNNMG_SCHEDULE_COSINE &&
+              static_cast<int32_t>(train::ScheduleKind::kStep) == GNNMG_SCHEDULE_STEP &&
+              static_cast<int32_t>(train::ScheduleKind::kPlateau) == GNNMG_SCHEDULE_PLATEAU);
+static_assert(static_cast<int32_t>(train::Metric::kAccuracy) == GNNMG_METRIC_ACCURACY &&
+              static_cast<int32_t>(train::Metric::kLoss) == GNNMG_METRIC_LOSS &&
+              static_cast<int32_t>(train::Metric::kRocAuc) == GNNMG_METRIC_ROC_AUC &&
+              static_cast<int32_t>(train::Metric::kF1Macro) == GNNMG_METRIC_F1_MACRO &&
+              static_cast<int32_t>(train::Metric::kF1Micro) == GNNMG_METRIC_F1_MICRO &&
+              static_cast<int32_t>(train::Metric::kAveragePrecision) ==
+                  GNNMG_METRIC_AVERAGE_PRECISION &&
+              static_cast<int32_t>(train::Metric::kRmse) == GNNMG_METRIC_RMSE &&
+              static_cast<int32_t>(train::Metric::kMae) == GNNMG_METRIC_MAE);
+static_assert(static_cast<int32_t>(train::EvaluationMode::kFull) == GNNMG_EVALUATION_FULL &&
+              static_cast<int32_t>(train::EvaluationMode::kSampled) == GNNMG_EVALUATION_SAMPLED);
+static_assert(static_cast<int32_t>(train::LossAverage::kExact) == GNNMG_LOSS_AVERAGE_EXACT &&
+              static_cast<int32_t>(train::LossAverage::kRanks) == GNNMG_LOSS_AVERAGE_RANKS);
+static_assert(static_cast<int32_t>(train::TrainerState::kIdle) == GNNMG_TRAINER_IDLE &&
+              static_cast<int32_t>(train::TrainerState::kRunning) == GNNMG_TRAINER_RUNNING &&
+              static_cast<int32_t>(train::TrainerState::kStopping) == GNNMG_TRAINER_STOPPING &&
+              static_cast<int32_t>(train::TrainerState::kFinished) == GNNMG_TRAINER_FINISHED &&
+              static_cast<int32_t>(train::TrainerState::kFailed) == GNNMG_TRAINER_FAILED);
+
+const gnnmg_trainer_config kDefaults = [] {
+  const train::TrainerConfig d;
+  gnnmg_trainer_config config{};
+  config.struct_size = sizeof config;
+  config.num_epochs = d.num_epochs;
+  config.batch_size = d.batch_size;
+  config.batches_per_step = d.batches_per_step;
+  config.seed = d.seed;
+  config.partition = static_cast<int32_t>(d.partition);
+  config.loss_average = static_cast<int32_t>(d.loss_average);
+  config.shuffle = d.shuffle;
+  config.drop_last = d.drop_last;
+  config.loss = static_cast<int32_t>(d.loss);
+  config.optimizer = static_cast<int32_t>(d.optimizer.kind);
+  optimizer_defaults(config);
+  config.clip_norm = d.clip_norm;
+  config.schedule = static_cast<int32_t>(d.schedule.kind);
+  config.evaluation = static_cast<int32_t>(d.evaluation);
+  config.warmup_epochs = d.schedule.warmup_epochs;
+  config.schedule_minimum = d.schedule.minimum_factor;
+  config.schedule_factor = d.schedule.factor;
+  config.schedule_step_epochs = d.schedule.step_epochs;
+  config.schedule_patience = d.schedule.patience;
+  config.evaluate_every = d.evaluate_every;
+  config.eval_batch_size = d.eval_batch_size;
+  config.best_by = static_cast<int32_t>(d.best_by);
+  config.keep_best = d.keep_best;
+  config.early_stop_patience = d.early_stop_patience;
+  config.loader_threads = d.loader_threads;
+  config.prefetch = d.prefetch;
+  config.torch_threads = d.torch_threads;
+  config.deadline_ms = d.collective_timeout_ms;
+  config.stall_limit_ms = d.stall_limit_ms;
+  return config;
+}();
+
+train::TrainerConfig trainer_config(const gnnmg_trainer_config& in) {
+  check_choice(in.num_ranks, 0, 1024, "config.num_ranks");
+  check_choice(in.partition, GNNMG_PARTITION_GLOBAL, GNNMG_PARTITION_CONTIGUOUS,
+               "config.partition");
+  check_choice(in.loss_average, GNNMG_LOSS_AVERAGE_EXACT, GNNMG_LOSS_AVERAGE_RANKS,
+               "config.loss_average");
+  check_flag(in.shuffle, "config.shuffle");
+  check_flag(in.drop_last, "config.drop_last");
+  check_choice(in.loss, GNNMG_LOSS_AUTO, GNNMG_LOSS_MEAN_SQUARED_ERROR, "config.loss");
+  check_choice(in.optimizer, GNNMG_OPTIMIZER_ADAM, GNNMG_OPTIMIZER_SGD, "config.optimizer");
+  check_flag(in.amsgrad, "config.amsgrad");
+  check_flag(in.nesterov, "config.nesterov");
+  check_choice(in.schedule, GNNMG_SCHEDULE_CONSTANT, GNNMG_SCHEDULE_PLATEAU, "config.schedule");
+  check_choice(in.evaluation, GNNMG_EVALUATION_FULL, GNNMG_EVALUATION_SAMPLED, "config.evaluation");
+  check_choice(in.best_by, GNNMG_METRIC_ACCURACY, GNNMG_METRIC_MAE, "config.best_by");
+  check_flag(in.keep_best, "config.keep_best");
+  check_choice(in.loader_threads, 0, 1024, "config.loader_threads");
+  check_choice(in.prefetch, 0, 4096, "config.prefetch");
+  check_choice(in.torch_threads, 0, 4096, "config.torch_threads");
+  train::TrainerConfig config;
+  config.num_ranks = in.num_ranks == 0 ? 1 : in.num_ranks;
+  config.num_epochs = in.num_epochs;
+  config.batch_size = in.batch_size;
+  config.batches_per_step = in.batches_per_step;
+  config.partition = static_cast<loader::Partition>(in.partition);
+  config.loss_average = static_cast<train::LossAverage>(in.loss_average);
+  config.shuffle = in.shuffle;
+  config.drop_last = in.drop_last;
+  config.seed = in.seed;
+  config.optimizer = optimizer_config(in, in.optimizer);
+  config.schedule.kind = static_cast<train::ScheduleKind>(in.schedule);
+  config.schedule.warmup_epochs = in.warmup_epochs;
+  config.schedule.minimum_factor = in.schedule_minimum;
+  config.schedule.step_epochs = in.schedule_step_epochs;
+  config.schedule.factor = in.schedule_factor;
+  config.schedule.patience = in.schedule_patience;
+  config.loss = static_cast<nn::Loss>(in.loss);
+  config.clip_norm = in.clip_norm;
+  config.loader_threads = in.loader_threads;
+  config.prefetch = in.prefetch;
+  config.torch_threads = in.torch_threads;
+  config.evaluate_every = in.evaluate_every;
+  config.evaluation = static_cast<train::EvaluationMode>(in.evaluation);
+  config.eval_batch_size = in.eval_batch_size;
+  config.best_by = static_cast<train::Metric>(in.best_by);
+  config.keep_best = in.keep_best;
+  config.early_stop_patience = in.early_stop_patience;
+  config.collective_timeout_ms = in.deadline_ms;
+  config.stall_limit_ms = in.stall_limit_ms;
+  config.check();
+  return config;
+}
+
+gnnmg_epoch_info epoch_info(const train::EpochReport& report) {
+  gnnmg_epoch_info info{};
+  info.struct_size = sizeof info;
+  info.evaluated = report.evaluated;
+  info.epoch = report.epoch;
+  info.num_epochs = report.num_epochs;
+  info.num_steps = report.steps;
+  info.train_loss = report.train_loss;
+  info.train_accuracy = report.train_accuracy;
+  info.learning_rate = report.learning_rate;
+  if (report.evaluated) {
+    info.validation_count = report.validation.count;
+    info.validation_correct = report.validation.correct;
+    info.validation_loss = report.validation.loss;
+    info.validation_accuracy = report.validation.accuracy;
+    info.validation_f1_micro = report.validation.f1_micro;
+    info.validation_f1_macro = report.validation.f1_macro;
+    info.validation_roc_auc = report.validation.roc_auc;
+    info.validation_average_precision = report.validation.average_precision;
+    info.validation_rmse = report.validation.rmse;
+    info.validation_mae = report.validation.mae;
+  }
+  info.seconds = report.seconds;
+  info.evaluation_seconds = report.evaluation_seconds;
+  info.seeds_per_second = report.seeds_per_second;
+  info.wait_seconds = report.wait_seconds;
+  info.sample_seconds = report.sample_seconds;
+  info.gather_seconds = report.gather_seconds;
+  info.compute_seconds = report.compute_seconds;
+  info.reduce_seconds = report.reduce_seconds;
+  info.optimizer_seconds = report.optimizer_seconds;
+  info.best = report.best;
+  return info;
+}
+
+// Runs on a thread of the host's.
+train::EpochFunction epoch_function(gnnmg_epoch_fn function, std::shared_ptr<UserData> user) {
+  if (function == nullptr) return {};
+  return [function, user = std::move(user)](const train::EpochReport& report) {
+    const gnnmg_epoch_info info = epoch_info(report);
+    try {
+      return function(&info, user->get());
+    } catch (...) {
+      fail(Status::kCallback, "the epoch callback threw an exception after epoch ", report.epoch);
+    }
+  };
+}
+
+// With a hold on the trainer.
+void start_training(Trainer& trainer, gnnmg_epoch_fn on_epoch, Registration& registration) {
+  trainer.check_not_running();
+  trainer.hold_model();
+  try {
+    std::shared_ptr<UserData> user = registration.take(trainer.queue);
+    trainer.get().set_epoch_function(epoch_function(on_epoch, user));
+    trainer.user = std::move(user);
+    trainer.get().start();
+    trainer.running = true;
+  } catch (...) {
+    trainer.end_training();
+    throw;
+  }
+}
+
+// With a hold on the trainer, which is running.
+gnnmg_status wait_for_training(Trainer& trainer, int64_t timeout_ms) {
+  const base::HostQueue::Entry entry(*trainer.queue);
+  bool ended = true;
+  try {
+    ended = trainer.get().wait(base::Deadline::after_ms(timeout_ms));
+  } catch (...) {
+    trainer.end_training();
+    throw;
+  }
+  if (!ended) return GNNMG_PENDING;
+  trainer.end_training();
+  return GNNMG_OK;
+}
+
+// Work of a call that may answer GNNMG_PENDING: `work` yields true when it has ended. The model is
+// held from the first such call to the last.
+gnnmg_status work_in_slices(Resumed<Trainer>& trainer, const std::function<bool()>& work) {
+  if (!trainer.continued()) {
+    trainer->check_not_running();
+    trainer->hold_model();
+  }
+  const base::HostQueue::Entry entry(*trainer->queue);
+  bool ended = true;
+  try {
+    ended = work();
+  } catch (...) {
+    trainer->end_model_hold();
+    throw;
+  }
+  if (!ended) return trainer.suspend();
+  trainer->end_model_hold();
+  return GNNMG_OK;
+}
+
+}  // namespace
+
+void Trainer::end_training() noexcept {
+  running = false;
+  try {
+    trainer_->set_epoch_function({});
+  } catch (...) {  // the next start replaces it
+  }
+  user.reset();
+  end_model_hold();
+}
+
+}  // namespace gnnmg::capi
+
+using namespace gnnmg::capi;
+
+extern "C" {
+
+gnnmg_status gnnmg_trainer_config_init(gnnmg_trainer_config* config, size_t struct_size) {
+  return init_config(config, struct_size, kDefaults);
+}
+
+gnnmg_status gnnmg_trainer_create(gnnmg_model* model, const gnnmg_dataset* dataset,
+                                  const gnnmg_sampler* sampler, gnnmg_comm* comm,
+                                  const gnnmg_trainer_config* config, gnnmg_trainer** trainer) {
+  return guard(outs(Out{trainer, "trainer"}), [&] {
+    const auto m = hold<Model>(model, "model");
+    const auto d = read<Dataset>(dataset, "dataset");
+    const auto s = read<Sampler>(sampler, "sampler");
+    if (comm != nullptr) {
+      find<Comm>(comm, "comm");
+      fail(Status::kUnsupported,
+           "argument 'comm' is a communicator among threads, which is for loops of one's own; a "
+           "trainer makes that of its ranks itself: pass NULL");
+    }
+    check_same_context(*m, *d);
+    check_fit(*s, *d);
+    gnnmg::train::TrainerConfig settings = trainer_config(read_config(config, kDefaults));
+    d->need_features();
+    d->need_labels();
+    if (!s->has_transpose())
+      fail(Status::kUnsupported, "the sampler was made without `transpose`, which training needs");
+    settings.split = d->split().name;
+    settings.split_index = d->split().index;
+    TorchScope scope(*m->context);
+    const std::shared_ptr<Context>& c = m->context;
+    *trainer = new_handle<gnnmg_trainer>(std::make_shared<Trainer>(
+        m.share(),
+        gnnmg::train::Trainer::create((*m).get(), d->data(), s->get(), settings,
+                                      {*c->queue, c->log, c->pool}),
+        d->data()->task));
+  });
+}
+
+void gnnmg_trainer_free(gnnmg_trainer* trainer) { free_handle(trainer, Kind::kTrainer); }
+
+gnnmg_status gnnmg_trainer_set_record(gnnmg_trainer* trainer, gnnmg_record record,
+                                      const char* path) {
+  return guard([&] {
+    const auto t = hold<Trainer>(trainer, "trainer");
+    t->check_not_running();
+    check_choice(record, GNNMG_RECORD_JSON_LINES, GNNMG_RECORD_TENSORBOARD, "record");
+    const std::string where(path == nullptr ? std::string_view() : read_name(path, "path"));
+    (record == GNNMG_RECORD_JSON_LINES ? t->json_lines : t->tensorboard) = where;
+    t->get().set_records(t->json_lines, t->tensorboard);
+  });
+}
+
+gnnmg_status gnnmg_trainer_start(gnnmg_trainer* trainer, gnnmg_epoch_fn on_epoch, void* user_data,
+                                 gnnmg_release_fn release) {
+  Registration registration(user_data, release);
+  return guard([&] {
+    const auto t = hold<Trainer>(trainer, "trainer");
+    start_training(*t, on_epoch, registration);
+  });
+}
+
+gnnmg_status gnnmg_trainer_wait(gnnmg_trainer* trainer, int64_t timeout_ms) {
+  return guard([&] {
+    check_may_wait();
+    const auto t = hold<Trainer>(trainer, "trainer");
+    if (!t->running)
+      fail(Status::kInvalidArgument, "the trainer was not started, or its end was reported before");
+    return wait_for_training(*t, timeout_ms);
+  });
+}
+
+gnnmg_status gnnmg_trainer_run(gnnmg_trainer* trainer, gnnmg_epoch_fn on_epoch, void* user_data,
+                               gnnmg_release_fn release) {
+  Registration registration(user_data, release);
+  return guard([&] {
+    check_may_wait();
+    const auto t = hold<Trainer>(trainer, "trainer");
+    start_training(*t, on_epoch, registration);
+    return wait_for_training(*t, -1);
+  });
+}
+
+void gnnmg_trainer_stop(gnnmg_trainer* trainer) {
+  if (forked()) return;
+  CallScope scope;
+  if (const auto object = find_handle(trainer, Kind::kTrainer))
+    static_cast<Trainer&>(*object).get().stop();
+}
+
+void gnnmg_trainer_cancel(gnnmg_trainer* trainer) {
+  if (forked()) return;
+  CallScope scope;
+  if (const auto object = find_handle(trainer, Kind::kTrainer)) object->cancel_work();
+}
+
+gnnmg_status gnnmg_trainer_step(gnnmg_trainer* trainer, double* loss, int64_t timeout_ms) {
+  if (loss != nullptr) *loss = 0;
+  return guard([&] {
+    check_may_wait();
+    Resumed<Trainer> t(trainer, "trainer", "step");
+    Status answer = Status::kOk;
+    double value = 0;
+    const gnnmg_status sliced = work_in_slices(t, [&] {
+      answer = t->get().step(gnnmg::base::Deadline::after_ms(timeout_ms), &value);
+      return answer != Status::kPending;
+    });
+    if (sliced != GNNMG_OK) return sliced;
+    if (answer == Status::kOk && loss != nullptr) *loss = value;
+    return static_cast<gnnmg_status>(answer);
+  });
+}
+
+gnnmg_status gnnmg_trainer_evaluate(gnnmg_trainer* trainer, gnnmg_split part,
+                                    gnnmg_metrics* metrics, int64_t timeout_ms) {
+  return guard(outs(Out{metrics, "metrics"}), [&] {
+    check_may_wait();
+    Resumed<Trainer> t(trainer, "trainer", gnnmg::base::text("evaluate ", part));
+    check_choice(part, GNNMG_SPLIT_TRAIN, GNNMG_SPLIT_TEST, "part");
+    std::optional<gnnmg::nn::Metrics> result;
+    const gnnmg_status sliced = work_in_slices(t, [&] {
+      result = t->get().evaluate(static_cast<gnnmg::data::SplitPart>(part),
+                                 gnnmg::base::Deadline::after_ms(timeout_ms));
+      return result.has_value();
+    });
+    if (sliced == GNNMG_OK) give(metrics, metrics_of(*result, t->task()));
+    return sliced;
+  });
+}
+
+gnnmg_status gnnmg_trainer_progress(const gnnmg_trainer* trainer, gnnmg_progress_info* info) {
+  return guard(outs(Out{info, "info"}), [&] {
+    const auto t = find<Trainer>(trainer, "trainer");
+    const gnnmg::train::Progress progress = t->get().progress();
+    gnnmg_progress_info facts{};
+    facts.state = static_cast<gnnmg_trainer_state>(progress.state);
+    facts.epoch = progress.epoch;
+    facts.num_epochs = progress.num_epochs;
+    facts.step = progress.step;
+    facts.num_steps = progress.num_steps;
+    facts.seeds_done = progress.seeds_done;
+    facts.loss = progress.loss;
+    facts.accuracy = progress.accuracy;
+    facts.seeds_per_second = progress.seeds_per_second;
+    facts.elapsed_seconds = progress.elapsed_seconds;
+    facts.validation = progress.validation;
+    facts.best_validation = progress.best_validation;
+    facts.best_epoch = progress.best_epoch;
+    facts.evaluating = progress.evaluating;
+    facts.has_validation = progress.has_validation;
+    give(info, facts);
+  });
+}
+
+gnnmg_status gnnmg_trainer_get_model(const gnnmg_trainer* trainer, gnnmg_model** model) {
+  return guard(outs(Out{model, "model"}), [&] {
+    *model = new_handle<gnnmg_model>(find<Trainer>(trainer, "trainer")->model());
+  });
+}
+
+}  // extern "C"

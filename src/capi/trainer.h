@@ -1,0 +1,47 @@
+// The trainer behind a handle: it holds its model while it works.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "capi/callback.h"
+#include "capi/model.h"
+#include "capi/object.h"
+#include "capi/resume.h"
+#include "train/trainer.h"
+
+namespace gnnmg::capi {
+
+class Trainer : public Object {
+ public:
+  static constexpr Kind kKind = Kind::kTrainer;
+  Trainer(std::shared_ptr<Model> model, std::unique_ptr<train::Trainer> made, data::Task task);
+  ~Trainer() override;
+
+  void cancel_work() noexcept override { trainer_->cancel(); }
+  bool ends_slowly() const noexcept override { return true; }
+
+  train::Trainer& get() const { return *trainer_; }
+  const std::shared_ptr<Model>& model() const { return model_; }
+  data::Task task() const { return task_; }
+
+  Suspension suspension;
+
+  // With a hold. Work that outlasts the call that began it keeps the model held.
+  bool running = false;  // started, and no wait has reported the end
+  void hold_model();
+  void end_model_hold() noexcept;
+  void check_not_running() const;
+  void end_training() noexcept;         // of what a start began
+  std::string json_lines, tensorboard;  // where records go
+  std::shared_ptr<UserData> user;       // of the epoch callback
+
+ private:
+  std::shared_ptr<Model> model_;
+  bool model_held_ = false;
+  data::Task task_;
+  std::unique_ptr<train::Trainer> trainer_;
+};
+
+}  // namespace gnnmg::capi

@@ -1,0 +1,203 @@
+// Data sets: opening in slices, saving, splits.
+#include <algorithm>
+#include <set>
+
+#include "capi/support.h"
+#include "support/temp_dir.h"
+
+namespace gnnmg::test {
+namespace {
+
+std::vector<int64_t> part(const gnnmg_dataset* dataset, gnnmg_split part) {
+  Tensor ids;
+  EXPECT_OK(gnnmg_dataset_export_split(dataset, part, ids.out()));
+  return values<int64_t>(ids);
+}
+
+TEST(DatasetTest, TellsWhatItHolds) {
+  World world(200);
+  auto facts = info<gnnmg_dataset_info>();
+  ASSERT_OK(gnnmg_dataset_get_info(world.dataset, &facts));
+  EXPECT_EQ(facts.task, GNNMG_TASK_MULTICLASS);
+  EXPECT_EQ(facts.num_graphs, 1);
+  EXPECT_EQ(facts.num_nodes, 200);
+  EXPECT_EQ(facts.feature_dim, 8);
+  EXPECT_EQ(facts.num_classes, 3);
+  EXPECT_EQ(facts.num_splits, 1);
+  const char *name, *features, *labels;
+  ASSERT_OK(gnnmg_dataset_get_names(world.dataset, &name, &features, &labels));
+  EXPECT_STREQ(features, "x");
+  EXPECT_STREQ(labels, "y");
+  Graph graph;
+  ASSERT_OK(gnnmg_dataset_get_graph(world.dataset, 0, graph.out()));
+  int64_t edges = 0;
+  ASSERT_OK(gnnmg_graph_num_edges(graph, 0, &edges));
+  EXPECT_EQ(edges, facts.num_edges);
+  EXPECT_EQ(gnnmg_dataset_get_graph(world.dataset, 1, graph.out()), GNNMG_ERR_NOT_FOUND);
+}
+
+TEST(DatasetTest, SavedAndOpenedInSlicesOfAMillisecond) {
+  World world(3000);
+  const TempDir folder;
+  const std::string path = folder.file("saved");
+  ASSERT_EQ(until_done([&] { return gnnmg_dataset_save(world.dataset, path.c_str(), 1); }),
+            GNNMG_OK)
+      << gnnmg_last_error();
+  EXPECT_LT(gnnmg_dataset_save(world.dataset, path.c_str(), -1), 0);  // it is there already
+  Dataset opened;
+  int pending = 0;
+  ASSERT_EQ(until_done(
+                [&] {
+                  const gnnmg_status status =
+                      gnnmg_dataset_open(world.context, path.c_str(), nullptr, opened.out(), 0);
+                  if (status == GNNMG_PENDING) {
+                    EXPECT_EQ(opened.get(), nullptr);
+                  }
+                  return status;
+                },
+                &pending),
+            GNNMG_OK)
+      << gnnmg_last_error();
+  EXPECT_GT(pending, 0);
+  auto before = info<gnnmg_dataset_info>(), after = info<gnnmg_dataset_info>();
+  ASSERT_OK(gnnmg_dataset_get_info(world.dataset, &before));
+  ASSERT_OK(gnnmg_dataset_get_info(opened, &after));
+  EXPECT_EQ(std::memcmp(&before, &after, sizeof before), 0);
+  EXPECT_EQ(part(opened, GNNMG_SPLIT_TEST), part(world.dataset, GNNMG_SPLIT_TEST));
+}
+
+TEST(DatasetTest, AnOpeningThatNobodyWaitsForCanBeCancelled) {
+  World world(60);
+  const TempDir folder;
+  std::string edges;
+  for (int i = 0; i < 400000; ++i) edges += std::to_string(i) + "," + std::to_string(i / 2) + "\n";
+  const std::string path = folder.write("edges.csv", edges);
+  Dataset dataset;
+  const gnnmg_status first =
+      gnnmg_dataset_open(world.context, path.c_str(), nullptr, dataset.out(), 0);
+  gnnmg_context_cancel(world.context);
+  if (first == GNNMG_PENDING) {
+    const gnnmg_status status =
+        gnnmg_dataset_open(world.context, path.c_str(), nullptr, dataset.out(), -1);
+    EXPECT_TRUE(status == GNNMG_ERR_CANCELLED || status == GNNMG_OK) << gnnmg_last_error();
+  }
+  // The cancel concerns no later opening.
+  EXPECT_OK(gnnmg_dataset_open(world.context, path.c_str(), nullptr, dataset.out(), -1));
+  auto facts = info<gnnmg_dataset_info>();
+  ASSERT_OK(gnnmg_dataset_get_info(dataset, &facts));
+  EXPECT_EQ(facts.num_nodes, 400000);
+}
+
+TEST(DatasetTest, WhatCannotBeOpenedSaysWhy) {
+  World world(60);
+  const TempDir folder;
+  Dataset dataset;
+  EXPECT_FAILS(gnnmg_dataset_open(world.context, "", nullptr, dataset.out(), -1),
+               GNNMG_ERR_INVALID_ARGUMENT, "'path' is empty");
+  const std::string nothing = folder.write("nothing.bin", std::string_view("\x01\x02\x00\x03", 4));
+  EXPECT_LT(gnnmg_dataset_open(world.context, nothing.c_str(), nullptr, dataset.out(), -1), 0);
+  EXPECT_EQ(dataset.get(), nullptr);
+  auto config = init(gnnmg_dataset_config_init);
+  config.format = 99;
+  EXPECT_FAILS(gnnmg_dataset_open(world.context, nothing.c_str(), &config, dataset.out(), -1),
+               GNNMG_ERR_INVALID_ARGUMENT, "config.format is 99");
+  const std::string edges = folder.write("edges.txt", "0 1\n1 2\n");
+  ASSERT_OK(gnnmg_context_set_option(world.context, "max_file_bytes", "4"));
+  EXPECT_LT(gnnmg_dataset_open(world.context, edges.c_str(), nullptr, dataset.out(), -1), 0);
+  ASSERT_OK(gnnmg_context_set_option(world.context, "max_file_bytes", "4096"));
+  EXPECT_OK(gnnmg_dataset_open(world.context, edges.c_str(), nullptr, dataset.out(), -1));
+}
+
+TEST(DatasetTest, SplitsAreAddedAndChosen) {
+  World world(100);
+  const int64_t train[] = {9, 3, 5}, validation[] = {1}, test[] = {7, 8};
+  ASSERT_OK(gnnmg_dataset_add_split(world.dataset, "mine", train, 3, validation, 1, test, 2));
+  EXPECT_EQ(part(world.dataset, GNNMG_SPLIT_TRAIN), (std::vector<int64_t>{3, 5, 9}));
+  ASSERT_OK(gnnmg_dataset_add_split(world.dataset, "mine", test, 2, nullptr, 0, train, 3));
+  EXPECT_EQ(part(world.dataset, GNNMG_SPLIT_TRAIN), (std::vector<int64_t>{7, 8}));
+  ASSERT_OK(gnnmg_dataset_set_split(world.dataset, "mine", 0));
+  EXPECT_EQ(part(world.dataset, GNNMG_SPLIT_TEST), (std::vector<int64_t>{7, 8}));
+  ASSERT_OK(gnnmg_dataset_set_split(world.dataset, nullptr, 0));
+  EXPECT_EQ(part(world.dataset, GNNMG_SPLIT_TRAIN).size(), 60u);
+  EXPECT_FAILS(gnnmg_dataset_set_split(world.dataset, "mine", 2), GNNMG_ERR_NOT_FOUND, "mine");
+  EXPECT_EQ(part(world.dataset, GNNMG_SPLIT_TRAIN).size(), 60u);
+
+  const char* name = nullptr;
+  auto facts = info<gnnmg_split_info>();
+  ASSERT_OK(gnnmg_dataset_get_split_info(world.dataset, 2, &name, &facts));
+  EXPECT_STREQ(name, "mine");
+  EXPECT_EQ(facts.index, 1);
+  EXPECT_EQ(facts.num_train, 2);
+  EXPECT_EQ(facts.num_validation, 0);
+  EXPECT_EQ(facts.num_test, 3);
+  EXPECT_EQ(gnnmg_dataset_get_split_info(world.dataset, 3, &name, &facts), GNNMG_END);
+  EXPECT_EQ(name, nullptr);
+
+  const int64_t outside[] = {100};
+  EXPECT_FAILS(gnnmg_dataset_add_split(world.dataset, "bad", outside, 1, nullptr, 0, nullptr, 0),
+               GNNMG_ERR_RANGE, "100");
+  EXPECT_EQ(gnnmg_dataset_add_split(world.dataset, "bad", train, 3, train, 1, nullptr, 0),
+            GNNMG_ERR_FORMAT);
+  EXPECT_FAILS(gnnmg_dataset_export_split(world.dataset, 4, Tensor().out()),
+               GNNMG_ERR_INVALID_ARGUMENT, "part is 4");
+}
+
+TEST(DatasetTest, RandomSplitsFollowTheirSettings) {
+  World world(100);
+  auto config = init(gnnmg_split_config_init);
+  config.train_per_class = 5;
+  config.validation_per_class = 3;
+  config.seed = 7;
+  ASSERT_OK(gnnmg_dataset_add_random_split(world.dataset, "classes", &config));
+  EXPECT_EQ(part(world.dataset, GNNMG_SPLIT_TRAIN).size(), 15u);
+  EXPECT_EQ(part(world.dataset, GNNMG_SPLIT_VALIDATION).size(), 9u);
+  config = init(gnnmg_split_config_init);
+  config.train_fraction = 0.255;
+  config.validation_fraction = 0.5;
+  ASSERT_OK(gnnmg_dataset_add_random_split(world.dataset, "shares", &config));
+  EXPECT_EQ(part(world.dataset, GNNMG_SPLIT_TRAIN).size(), 25u);
+  EXPECT_EQ(part(world.dataset, GNNMG_SPLIT_TEST).size(), 25u);
+  config.validation_fraction = 0.9;
+  EXPECT_LT(gnnmg_dataset_add_random_split(world.dataset, "shares", &config), 0);
+}
+
+TEST(DatasetTest, TheTaskFollowsTheLabels) {
+  World world(6);
+  const auto open = [&] {
+    Graph graph;
+    EXPECT_OK(gnnmg_graph_create_from_coo(world.context, 3, nullptr, nullptr, GNNMG_DTYPE_I64, 0,
+                                          graph.out()));
+    return graph;
+  };
+  const int64_t classes[] = {0, 2, -1};
+  const float numbers[] = {0.5f, 1, 2}, bits[] = {0, 1, 1};
+  const int64_t rows[] = {3, 1};
+  auto facts = info<gnnmg_dataset_info>();
+  Dataset dataset;
+  const Graph graph = open();
+  ASSERT_OK(gnnmg_graph_set_node_tensor(graph, 0, "c", classes, GNNMG_DTYPE_I64, 1, rows));
+  ASSERT_OK(gnnmg_graph_set_node_tensor(graph, 0, "n", numbers, GNNMG_DTYPE_F32, 1, rows));
+  ASSERT_OK(gnnmg_graph_set_node_tensor(graph, 0, "b", bits, GNNMG_DTYPE_F32, 2, rows));
+  ASSERT_OK(gnnmg_dataset_create(graph, nullptr, "c", GNNMG_TASK_NONE, 0, dataset.out()));
+  ASSERT_OK(gnnmg_dataset_get_info(dataset, &facts));
+  EXPECT_EQ(facts.task, GNNMG_TASK_MULTICLASS);
+  EXPECT_EQ(facts.num_classes, 3);
+  EXPECT_EQ(facts.feature_dim, 0);
+  ASSERT_OK(gnnmg_dataset_create(graph, nullptr, "n", GNNMG_TASK_NONE, 0, dataset.out()));
+  ASSERT_OK(gnnmg_dataset_get_info(dataset, &facts));
+  EXPECT_EQ(facts.task, GNNMG_TASK_REGRESSION);
+  ASSERT_OK(gnnmg_dataset_create(graph, nullptr, "b", GNNMG_TASK_BINARY, 0, dataset.out()));
+  ASSERT_OK(gnnmg_dataset_get_info(dataset, &facts));
+  EXPECT_EQ(facts.task, GNNMG_TASK_BINARY);
+  EXPECT_FAILS(gnnmg_dataset_create(graph, nullptr, "n", GNNMG_TASK_MULTICLASS, 0, dataset.out()),
+               GNNMG_ERR_INVALID_ARGUMENT, "f32");
+  EXPECT_FAILS(gnnmg_dataset_create(graph, "q", nullptr, GNNMG_TASK_NONE, 0, dataset.out()),
+               GNNMG_ERR_NOT_FOUND, "'q'");
+  EXPECT_FAILS(gnnmg_dataset_create(graph, nullptr, "c", GNNMG_TASK_MULTICLASS, 2, dataset.out()),
+               GNNMG_ERR_RANGE, "2");
+  EXPECT_FAILS(gnnmg_dataset_create(graph, nullptr, nullptr, GNNMG_TASK_BINARY, 0, dataset.out()),
+               GNNMG_ERR_INVALID_ARGUMENT, "no labels");
+}
+
+}  // namespace
+}  // namespace gnnmg::test

@@ -1,0 +1,256 @@
+// What the generated misuse sweep stands on: one live object of each kind, and every sort of bad
+// handle.
+#pragma once
+
+#include <cstring>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "capi/support.h"
+
+namespace gnnmg::test {
+
+inline int32_t misuse_gnnmg_layer_fn(const gnnmg_layer_info*, const int64_t*, int64_t, gnnmg_sink*,
+                                     void*) {
+  return 0;
+}
+inline int32_t misuse_gnnmg_epoch_fn(const gnnmg_epoch_info*, void*) { return 0; }
+
+// A value that is not NULL or 0, to see that a call has cleared it.
+template <typename T>
+T garbage() {
+  T value;
+  std::memset(&value, 0x5a, sizeof value);
+  return value;
+}
+
+// A struct of a later version that sets a field which this one does not know.
+template <typename T>
+class Later {
+ public:
+  explicit Later(const T& known) {
+    T grown = known;
+    grown.struct_size = static_cast<uint32_t>(bytes_.size());
+    std::memcpy(bytes_.data(), &grown, sizeof grown);
+    bytes_.back() = 1;
+  }
+  const T* get() const { return reinterpret_cast<const T*>(bytes_.data()); }
+
+ private:
+  alignas(T) std::array<unsigned char, sizeof(T) + 16> bytes_{};
+};
+
+struct MisuseWorld {
+  World parts{100};
+  Sampler sampler = parts.make_sampler();
+  Loader loader = parts.make_loader(sampler);
+  Batch batch;
+  Model model = parts.make_model();
+  Optimizer optimizer;
+  std::vector<Comm> comms;
+  Trainer trainer;
+  std::vector<float> numbers = std::vector<float>(4);
+  Tensor tensor = wrap(numbers);
+  DLManagedTensorVersioned* tensor_list[2] = {tensor, tensor};
+  gnnmg_comm* comm_slots[2] = {};
+
+  MisuseWorld() {
+    EXPECT_OK(gnnmg_loader_next(loader, batch.out(), -1));
+    EXPECT_OK(gnnmg_optimizer_create(model, nullptr, optimizer.out()));
+    gnnmg_comm* ends[2];
+    EXPECT_OK(gnnmg_comm_create_group(parts.context, 2, nullptr, ends));
+    for (gnnmg_comm* end : ends) comms.emplace_back(end);
+    trainer = parts.make_trainer(model, sampler);
+  }
+
+  std::vector<const void*> all() const {
+    return {parts.context.get(), parts.graph.get(), parts.dataset.get(), sampler.get(),
+            loader.get(),        batch.get(),       model.get(),         optimizer.get(),
+            comms[0].get(),      trainer.get()};
+  }
+
+  template <typename T>
+  T* live() const {
+    if constexpr (std::is_same_v<T, gnnmg_context>) return parts.context;
+    if constexpr (std::is_same_v<T, gnnmg_graph>) return parts.graph;
+    if constexpr (std::is_same_v<T, gnnmg_dataset>) return parts.dataset;
+    if constexpr (std::is_same_v<T, gnnmg_sampler>) return sampler;
+    if constexpr (std::is_same_v<T, gnnmg_loader>) return loader;
+    if constexpr (std::is_same_v<T, gnnmg_batch>) return batch;
+    if constexpr (std::is_same_v<T, gnnmg_model>) return model;
+    if constexpr (std::is_same_v<T, gnnmg_optimizer>) return optimizer;
+    if constexpr (std::is_same_v<T, gnnmg_comm>) return comms[0];
+    if constexpr (std::is_same_v<T, gnnmg_trainer>) return trainer;
+    return nullptr;  // a sink lives in a callback alone
+  }
+
+  // A handle that was live and is freed.
+  template <typename T>
+  const void* freed() {
+    if constexpr (std::is_same_v<T, gnnmg_graph>) {
+      Graph graph;
+      EXPECT_OK(gnnmg_graph_create(parts.context, graph.out()));
+      return graph;
+    } else if constexpr (std::is_same_v<T, gnnmg_context>) {
+      Context context;
+      auto config = init(gnnmg_context_config_init);
+      config.num_threads = 1;
+      EXPECT_OK(gnnmg_context_create(GNNMG_VERSION, &config, context.out()));
+      return context;
+    } else if constexpr (std::is_same_v<T, gnnmg_dataset>) {
+      Dataset dataset;
+      EXPECT_OK(
+          gnnmg_dataset_create(parts.graph, nullptr, nullptr, GNNMG_TASK_NONE, 0, dataset.out()));
+      return dataset;
+    } else if constexpr (std::is_same_v<T, gnnmg_sampler>) {
+      return parts.make_sampler().get();
+    } else if constexpr (std::is_same_v<T, gnnmg_loader>) {
+      return parts.make_loader(sampler).get();
+    } else if constexpr (std::is_same_v<T, gnnmg_batch>) {
+      Batch sampled;
+      const int64_t seed = 0;
+      EXPECT_OK(gnnmg_sampler_sample(sampler, nullptr, &seed, 1, 0, 0, 0, sampled.out(), -1));
+      return sampled;
+    } else if constexpr (std::is_same_v<T, gnnmg_model>) {
+      return parts.make_model().get();
+    } else if constexpr (std::is_same_v<T, gnnmg_optimizer>) {
+      Optimizer other;
+      EXPECT_OK(gnnmg_optimizer_create(model, nullptr, other.out()));
+      return other;
+    } else if constexpr (std::is_same_v<T, gnnmg_comm>) {
+      Comm comm;
+      EXPECT_OK(gnnmg_comm_create_group(parts.context, 1, nullptr, comm.out()));
+      return comm;
+    } else if constexpr (std::is_same_v<T, gnnmg_trainer>) {
+      return parts.make_trainer(model, sampler).get();
+    } else {
+      return stale_sink();
+    }
+  }
+
+  // The sink of a callback that has returned.
+  const void* stale_sink() {
+    const void* seen = nullptr;
+    Sampler custom;
+    EXPECT_OK(gnnmg_sampler_create_custom(
+        parts.graph, nullptr,
+        [](const gnnmg_layer_info*, const int64_t*, int64_t, gnnmg_sink* sink, void* out) {
+          *static_cast<const void**>(out) = sink;
+          return int32_t{0};
+        },
+        &seen, nullptr, custom.out()));
+    Batch sampled;
+    const int64_t seed = 0;
+    EXPECT_OK(gnnmg_sampler_sample(custom, nullptr, &seed, 1, 0, 0, 0, sampled.out(), -1));
+    return seen;
+  }
+
+  // Everything that is no live handle of a T.
+  template <typename T>
+  std::vector<const void*> bad(bool with_null) {
+    std::vector<const void*> list;
+    if (with_null) list.push_back(nullptr);
+    list.push_back(freed<T>());
+    for (const void* other : all())
+      if (other != live<T>()) list.push_back(other);
+    static std::mt19937_64 random(1);
+    for (int i = 0; i < 20; ++i) list.push_back(reinterpret_cast<const void*>(random()));
+    for (uint64_t bits : {uint64_t{1}, uint64_t{0xdeadbeef}, ~uint64_t{0}, uint64_t{1} << 63})
+      list.push_back(reinterpret_cast<const void*>(bits));
+    const auto near = reinterpret_cast<uint64_t>(live<T>());
+    for (uint64_t flip :
+         {uint64_t{1}, uint64_t{1} << 31, uint64_t{1} << 33, uint64_t{1} << 55, uint64_t{1} << 60})
+      list.push_back(reinterpret_cast<const void*>(near ^ flip));
+    static int local;
+    list.push_back(&local);
+    return list;
+  }
+
+  // Nothing that is alive was freed or changed by a call that failed.
+  void expect_untouched() const {
+    int32_t count = 0;
+    int64_t large = 0;
+    auto context = info<gnnmg_context_info>();
+    EXPECT_OK(gnnmg_context_get_info(parts.context, &context));
+    EXPECT_OK(gnnmg_graph_num_nodes(parts.graph, 0, &large));
+    EXPECT_EQ(large, 100);
+    auto dataset = info<gnnmg_dataset_info>();
+    EXPECT_OK(gnnmg_dataset_get_info(parts.dataset, &dataset));
+    EXPECT_EQ(dataset.num_splits, 1);
+    EXPECT_OK(gnnmg_sampler_num_layers(sampler, &count));
+    auto loader_facts = info<gnnmg_loader_info>();
+    EXPECT_OK(gnnmg_loader_get_info(loader, &loader_facts));
+    auto batch_facts = info<gnnmg_batch_info>();
+    EXPECT_OK(gnnmg_batch_get_info(batch, &batch_facts));
+    auto model_facts = info<gnnmg_model_info>();
+    EXPECT_OK(gnnmg_model_get_info(model, &model_facts));
+    double rate = 0;
+    EXPECT_OK(gnnmg_optimizer_learning_rate(optimizer, &rate));
+    EXPECT_OK(gnnmg_comm_rank(comms[0], &count));
+    auto progress = info<gnnmg_progress_info>();
+    EXPECT_OK(gnnmg_trainer_progress(trainer, &progress));
+    EXPECT_EQ(progress.state, GNNMG_TRAINER_IDLE);
+  }
+
+  void defaults(gnnmg_context_config* c) { EXPECT_OK(gnnmg_context_config_init(c, sizeof *c)); }
+  void defaults(gnnmg_planted_partition_config* c) {
+    EXPECT_OK(gnnmg_planted_partition_config_init(c, sizeof *c));
+  }
+  void defaults(gnnmg_log_normal_config* c) {
+    EXPECT_OK(gnnmg_log_normal_config_init(c, sizeof *c));
+  }
+  void defaults(gnnmg_rmat_config* c) { EXPECT_OK(gnnmg_rmat_config_init(c, sizeof *c)); }
+  void defaults(gnnmg_erdos_renyi_config* c) {
+    EXPECT_OK(gnnmg_erdos_renyi_config_init(c, sizeof *c));
+  }
+  void defaults(gnnmg_dataset_config* c) { EXPECT_OK(gnnmg_dataset_config_init(c, sizeof *c)); }
+  void defaults(gnnmg_split_config* c) { EXPECT_OK(gnnmg_split_config_init(c, sizeof *c)); }
+  void defaults(gnnmg_sampler_config* c) { EXPECT_OK(gnnmg_sampler_config_init(c, sizeof *c)); }
+  void defaults(gnnmg_loader_config* c) { EXPECT_OK(gnnmg_loader_config_init(c, sizeof *c)); }
+  void defaults(gnnmg_model_config* c) { EXPECT_OK(gnnmg_model_config_init(c, sizeof *c)); }
+  void defaults(gnnmg_model_file_config* c) {
+    EXPECT_OK(gnnmg_model_file_config_init(c, sizeof *c));
+  }
+  void defaults(gnnmg_optimizer_config* c) { EXPECT_OK(gnnmg_optimizer_config_init(c, sizeof *c)); }
+  void defaults(gnnmg_comm_config* c) { EXPECT_OK(gnnmg_comm_config_init(c, sizeof *c)); }
+  void defaults(gnnmg_trainer_config* c) { EXPECT_OK(gnnmg_trainer_config_init(c, sizeof *c)); }
+};
+
+class Misuse : public testing::Test {
+ public:
+  static void SetUpTestSuite() { shared = new MisuseWorld; }
+  static void TearDownTestSuite() {
+    delete shared;
+    shared = nullptr;
+  }
+  MisuseWorld& world = *shared;
+
+ private:
+  static inline MisuseWorld* shared = nullptr;
+};
+
+// An init function fills what it is told to and not a byte more.
+template <typename T>
+void check_init(gnnmg_status (*fill)(T*, size_t)) {
+  constexpr size_t kRoom = sizeof(T) + 64;
+  alignas(T) unsigned char bytes[kRoom];
+  T* config = reinterpret_cast<T*>(bytes);
+  EXPECT_EQ(fill(nullptr, sizeof(T)), GNNMG_ERR_INVALID_ARGUMENT);
+  for (size_t size : {size_t{0}, size_t{3}, sizeof(T) - 1, size_t{1} << 20, ~size_t{0}}) {
+    std::memset(bytes, 0x5a, kRoom);
+    EXPECT_EQ(fill(config, size), GNNMG_ERR_INVALID_ARGUMENT) << size;
+    EXPECT_EQ(bytes[0], 0x5a) << size;
+  }
+  for (size_t size : {sizeof(T), sizeof(T) + 8, sizeof(T) + 32}) {
+    std::memset(bytes, 0x5a, kRoom);
+    ASSERT_OK(fill(config, size));
+    EXPECT_EQ(config->struct_size, size);
+    for (size_t i = sizeof(T); i < size; ++i) EXPECT_EQ(bytes[i], 0) << i;
+    for (size_t i = size; i < kRoom; ++i) EXPECT_EQ(bytes[i], 0x5a) << i;
+  }
+}
+
+}  // namespace gnnmg::test
+
+using namespace gnnmg::test;

@@ -1,0 +1,367 @@
+// Models and optimizers: tensors in and out, passes, files, slices.
+#include <cmath>
+#include <fstream>
+
+#include "capi/support.h"
+#include "support/temp_dir.h"
+
+namespace gnnmg::test {
+namespace {
+
+Batch full_batch(World& world, const gnnmg_sampler* sampler, const std::vector<int64_t>& seeds) {
+  Batch batch;
+  EXPECT_OK(gnnmg_sampler_sample(sampler, world.dataset, seeds.data(),
+                                 static_cast<int64_t>(seeds.size()), 0, 0, 0, batch.out(), -1));
+  return batch;
+}
+
+TEST(ModelTest, WidthsComeFromTheDataOrTheConfig) {
+  World world(60);
+  const Model model = world.make_model();
+  auto facts = info<gnnmg_model_info>();
+  ASSERT_OK(gnnmg_model_get_info(model, &facts));
+  EXPECT_EQ(facts.architecture, GNNMG_MODEL_SAGE);
+  EXPECT_EQ(facts.input_dim, 8);
+  EXPECT_EQ(facts.hidden_dim, 8);
+  EXPECT_EQ(facts.output_dim, 3);
+  EXPECT_EQ(facts.num_parameters, 8 * 8 * 2 + 8 + 8 * 3 * 2 + 3);
+  Model other;
+  EXPECT_FAILS(gnnmg_model_create(world.context, nullptr, &world.layers, other.out()),
+               GNNMG_ERR_INVALID_ARGUMENT, "config.input_dim is 0");
+  world.layers.input_dim = 5;
+  world.layers.output_dim = 2;
+  ASSERT_OK(gnnmg_model_create(world.context, nullptr, &world.layers, other.out()));
+  ASSERT_OK(gnnmg_model_get_info(other, &facts));
+  EXPECT_EQ(facts.input_dim, 5);
+  EXPECT_EQ(facts.output_dim, 2);
+  world.layers.num_layers = 11;
+  EXPECT_FAILS(gnnmg_model_create(world.context, nullptr, &world.layers, other.out()),
+               GNNMG_ERR_INVALID_ARGUMENT, "11");
+  world.layers.num_layers = 2;
+  world.layers.hidden_dim = int64_t{1} << 60;
+  EXPECT_FAILS(gnnmg_model_create(world.context, nullptr, &world.layers, other.out()),
+               GNNMG_ERR_INVALID_ARGUMENT, "config.hidden_dim");
+}
+
+TEST(ModelTest, TensorsShareMemoryWithTheModel) {
+  World world(60);
+  world.layers.norm = GNNMG_NORM_BATCH;
+  const Model model = world.make_model();
+  int64_t learned = 0, index = 0, buffers = 0;
+  const char* key = nullptr;
+  int32_t trained = 0;
+  while (gnnmg_model_tensor_key(model, index++, &key, &trained) == GNNMG_OK) {
+    Tensor tensor, gradient;
+    ASSERT_OK(gnnmg_model_export_tensor(model, key, tensor.out())) << key;
+    auto facts = info<gnnmg_tensor_info>();
+    ASSERT_OK(gnnmg_tensor_get_info(tensor, &facts));
+    EXPECT_EQ(facts.read_only, 0);
+    if (trained) {
+      learned += facts.num_elements;
+      ASSERT_OK(gnnmg_model_export_gradient(model, key, gradient.out())) << key;
+      EXPECT_EQ(shape_of(gradient), shape_of(tensor));
+    } else {
+      ++buffers;
+      EXPECT_EQ(gnnmg_model_export_gradient(model, key, gradient.out()), GNNMG_ERR_NOT_FOUND);
+    }
+  }
+  auto facts = info<gnnmg_model_info>();
+  ASSERT_OK(gnnmg_model_get_info(model, &facts));
+  EXPECT_EQ(learned, facts.num_parameters);
+  EXPECT_EQ(index - 1, facts.num_tensors);
+  EXPECT_GT(buffers, 0);
+
+  Tensor bias, flat;
+  ASSERT_OK(gnnmg_model_export_tensor(model, "convs.1.lin_l.bias", bias.out()));
+  ASSERT_OK(gnnmg_model_export_parameters(model, flat.out()));
+  auto view = info<gnnmg_tensor_info>();
+  ASSERT_OK(gnnmg_tensor_get_info(bias, &view));
+  static_cast<float*>(view.data)[0] = 1234.5f;
+  const auto all = values<float>(flat);
+  EXPECT_EQ(std::count(all.begin(), all.end(), 1234.5f), 1);
+
+  std::vector<float> three{1, 2, 3}, two{1, 2};
+  const Tensor good = wrap(three), bad = wrap(two);
+  ASSERT_OK(gnnmg_model_set_tensor(model, "convs.1.lin_l.bias", good));
+  EXPECT_EQ(values<float>(bias), three);
+  EXPECT_FAILS(gnnmg_model_set_tensor(model, "convs.1.lin_l.bias", bad), GNNMG_ERR_INVALID_ARGUMENT,
+               "f32 [2], expected f32 [3]");
+  EXPECT_FAILS(gnnmg_model_set_tensor(model, "nothing", good), GNNMG_ERR_NOT_FOUND,
+               "convs.0.lin_l.weight");
+}
+
+TEST(ModelTest, ACopyIsEqualAndItsOwn) {
+  World world(60);
+  const Model model = world.make_model();
+  Model copy;
+  ASSERT_OK(gnnmg_model_create_copy(model, copy.out()));
+  EXPECT_EQ(weights(copy), weights(model));
+  std::vector<float> three{1, 2, 3};
+  ASSERT_OK(gnnmg_model_set_tensor(copy, "convs.1.lin_l.bias", wrap(three)));
+  EXPECT_NE(weights(copy), weights(model));
+  EXPECT_EQ(weights(world.make_model()), weights(model));  // equal seeds, equal weights
+}
+
+TEST(ModelTest, SavedAndLoadedInBothFormats) {
+  World world(60);
+  const TempDir folder;
+  const Model model = world.make_model();
+  for (const char* name : {"m.safetensors", "m.pth", "m.pt", "m"}) {
+    const std::string path = folder.file(name);
+    ASSERT_OK(gnnmg_model_save(model, path.c_str(), nullptr, -1)) << name;
+    world.layers.seed += 1;
+    const Model other = world.make_model();
+    ASSERT_NE(weights(other), weights(model));
+    ASSERT_EQ(until_done([&] { return gnnmg_model_load(other, path.c_str(), nullptr, 1); }),
+              GNNMG_OK)
+        << gnnmg_last_error();
+    EXPECT_EQ(weights(other), weights(model)) << name;
+  }
+  EXPECT_EQ(slurp(folder.file("m.pth")).substr(0, 2), "PK");
+  auto format = init(gnnmg_model_file_config_init);
+  format.format = GNNMG_MODEL_FORMAT_PTH;
+  EXPECT_EQ(gnnmg_model_load(model, folder.file("m").c_str(), &format, -1), GNNMG_ERR_FORMAT);
+
+  world.layers.hidden_dim = 9;
+  const Model wider = world.make_model();
+  const auto before = weights(wider);
+  EXPECT_FAILS(gnnmg_model_load(wider, folder.file("m").c_str(), nullptr, -1), GNNMG_ERR_FORMAT,
+               "convs.0.lin_l.weight");
+  EXPECT_EQ(weights(wider), before);
+  EXPECT_EQ(gnnmg_model_load(wider, folder.file("none").c_str(), nullptr, -1), GNNMG_ERR_NOT_FOUND);
+  EXPECT_EQ(gnnmg_model_save(wider, folder.file("no/such/folder").c_str(), nullptr, -1),
+            GNNMG_ERR_NOT_FOUND);
+  auto error = info<gnnmg_error_info>();
+  ASSERT_OK(gnnmg_last_error_info(&error));
+  EXPECT_EQ(error.system_error, ENOENT);
+}
+
+TEST(ModelTest, BackwardOfBothKindsIsTheGradientOfTheLoss) {
+  World world(60);
+  world.sampling.fanouts[0] = world.sampling.fanouts[1] = -1;
+  world.layers.dtype = GNNMG_DTYPE_F64;
+  const Sampler sampler = world.make_sampler();
+  const Model model = world.make_model();
+  const std::vector<int64_t> seeds{3, 14, 15, 9, 26};
+  const Batch batch = full_batch(world, sampler, seeds);
+  Tensor labels, logits;
+  ASSERT_OK(gnnmg_batch_export_labels(batch, labels.out()));
+  const auto classes = values<int64_t>(labels);
+  double loss = 0;
+  ASSERT_OK(gnnmg_model_forward(model, batch, 1, logits.out()));
+  ASSERT_OK(gnnmg_model_backward(model, GNNMG_LOSS_AUTO, &loss));
+  Tensor flat;
+  ASSERT_OK(gnnmg_model_export_gradients(model, flat.out()));
+  const auto gradients = values<double>(flat);
+
+  // Cross-entropy by hand, and its gradient by the logits.
+  const auto scores = values<double>(logits);
+  std::vector<double> by_logit(scores.size());
+  double expected = 0;
+  for (size_t i = 0; i < seeds.size(); ++i) {
+    double sum = 0;
+    for (size_t c = 0; c < 3; ++c) sum += std::exp(scores[3 * i + c]);
+    expected -= scores[3 * i + static_cast<size_t>(classes[i])] - std::log(sum);
+    for (size_t c = 0; c < 3; ++c)
+      by_logit[3 * i + c] =
+          (std::exp(scores[3 * i + c]) / sum - (static_cast<int64_t>(c) == classes[i])) / 5;
+  }
+  EXPECT_NEAR(loss, expected / 5, 1e-12);
+
+  // A second pass with that gradient doubles what is there.
+  const int64_t shape[] = {5, 3};
+  Tensor own;
+  ASSERT_OK(
+      gnnmg_tensor_create(by_logit.data(), GNNMG_DTYPE_F64, 2, shape, nullptr, nullptr, own.out()));
+  ASSERT_OK(gnnmg_model_forward(model, batch, 1, nullptr));
+  ASSERT_OK(gnnmg_model_backward_from(model, own));
+  const auto doubled = values<double>(flat);
+  double largest = 0;
+  for (size_t i = 0; i < gradients.size(); ++i) {
+    EXPECT_NEAR(doubled[i], 2 * gradients[i], 1e-12);
+    largest = std::max(largest, std::abs(gradients[i]));
+  }
+  EXPECT_GT(largest, 1e-3);
+}
+
+TEST(ModelTest, PassesThatDoNotFitAreRefused) {
+  World world(60);
+  const Sampler sampler = world.make_sampler();
+  const Model model = world.make_model();
+  const Batch batch = full_batch(world, sampler, {1, 2});
+  EXPECT_FAILS(gnnmg_model_backward(model, GNNMG_LOSS_AUTO, nullptr), GNNMG_ERR_NOT_FOUND,
+               "gnnmg_model_forward()");
+  ASSERT_OK(gnnmg_model_forward(model, batch, 0, nullptr));  // not for training
+  EXPECT_EQ(gnnmg_model_backward(model, GNNMG_LOSS_AUTO, nullptr), GNNMG_ERR_NOT_FOUND);
+  std::vector<float> wrong(5);
+  ASSERT_OK(gnnmg_model_forward(model, batch, 1, nullptr));
+  EXPECT_FAILS(gnnmg_model_backward_from(model, wrap(wrong)), GNNMG_ERR_INVALID_ARGUMENT,
+               "expected f32 [2, 3]");
+  EXPECT_OK(gnnmg_model_backward(model, GNNMG_LOSS_AUTO, nullptr));  // the pass is still there
+  EXPECT_EQ(gnnmg_model_backward(model, GNNMG_LOSS_AUTO, nullptr), GNNMG_ERR_NOT_FOUND);
+  EXPECT_FAILS(gnnmg_model_forward(model, batch, 2, nullptr), GNNMG_ERR_INVALID_ARGUMENT,
+               "training is 2");
+
+  Batch bare;
+  const int64_t seed = 1;
+  ASSERT_OK(gnnmg_sampler_sample(sampler, nullptr, &seed, 1, 0, 0, 0, bare.out(), -1));
+  EXPECT_FAILS(gnnmg_model_forward(model, bare, 0, nullptr), GNNMG_ERR_NOT_FOUND, "no features");
+  world.sampling.transpose = 0;
+  const Sampler forward_only = world.make_sampler();
+  const Batch plain = full_batch(world, forward_only, {1, 2});
+  EXPECT_OK(gnnmg_model_forward(model, plain, 0, nullptr));
+  EXPECT_FAILS(gnnmg_model_forward(model, plain, 1, nullptr), GNNMG_ERR_UNSUPPORTED, "transpose");
+  world.layers.num_layers = 3;
+  const Model deeper = world.make_model();
+  EXPECT_FAILS(gnnmg_model_forward(deeper, batch, 0, nullptr), GNNMG_ERR_INVALID_ARGUMENT,
+               "2 layers, the model 3");
+  world.layers.input_dim = 7;
+  const Model narrow = world.make_model();
+  EXPECT_FAILS(gnnmg_model_forward(narrow, batch, 0, nullptr), GNNMG_ERR_INVALID_ARGUMENT,
+               "8 features, the model expects 7");
+}
+
+TEST(ModelTest, AnEmptyBatchTakesPartWithNothing) {
+  World world(60);
+  const Sampler sampler = world.make_sampler();
+  const Model model = world.make_model();
+  const Batch batch = full_batch(world, sampler, {});
+  Tensor logits, flat;
+  double loss = 7;
+  ASSERT_OK(gnnmg_model_forward(model, batch, 1, logits.out()));
+  EXPECT_EQ(shape_of(logits), (std::vector<int64_t>{0, 3}));
+  ASSERT_OK(gnnmg_model_backward(model, GNNMG_LOSS_AUTO, &loss));
+  EXPECT_EQ(loss, 0);
+  ASSERT_OK(gnnmg_model_export_gradients(model, flat.out()));
+  for (float value : values<float>(flat)) EXPECT_EQ(value, 0);
+}
+
+TEST(ModelTest, EmbedEqualsForwardWithAllNeighbours) {
+  World world(120);
+  world.sampling.fanouts[0] = world.sampling.fanouts[1] = -1;
+  const Sampler sampler = world.make_sampler();
+  const Model model = world.make_model();
+  std::vector<int64_t> all(120);
+  for (size_t i = 0; i < all.size(); ++i) all[i] = static_cast<int64_t>(i);
+  const Batch batch = full_batch(world, sampler, all);
+  Tensor logits, rows;
+  ASSERT_OK(gnnmg_model_forward(model, batch, 0, logits.out()));
+  ASSERT_EQ(until_done([&] { return gnnmg_model_embed(model, world.dataset, rows.out(), 1); }),
+            GNNMG_OK)
+      << gnnmg_last_error();
+  EXPECT_EQ(shape_of(rows), (std::vector<int64_t>{120, 3}));
+  const auto a = values<float>(logits), b = values<float>(rows);
+  for (size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i], b[i], 1e-5);
+}
+
+TEST(ModelTest, EvaluationCountsWhatTheModelSays) {
+  World world(200);
+  const Model model = world.make_model();
+  auto metrics = info<gnnmg_metrics>();
+  ASSERT_EQ(until_done([&] {
+              return gnnmg_model_evaluate(model, world.dataset, GNNMG_SPLIT_TEST, &metrics, 1);
+            }),
+            GNNMG_OK)
+      << gnnmg_last_error();
+  EXPECT_EQ(metrics.task, GNNMG_TASK_MULTICLASS);
+  Tensor rows, y, ids;
+  ASSERT_OK(gnnmg_model_embed(model, world.dataset, rows.out(), -1));
+  ASSERT_OK(gnnmg_graph_export_node_tensor(world.graph, 0, "y", y.out()));
+  ASSERT_OK(gnnmg_dataset_export_split(world.dataset, GNNMG_SPLIT_TEST, ids.out()));
+  const auto scores = values<float>(rows);
+  const auto labels = values<int64_t>(y);
+  int64_t count = 0, correct = 0;
+  for (int64_t id : values<int64_t>(ids)) {
+    const auto* row = &scores[static_cast<size_t>(3 * id)];
+    correct += std::max_element(row, row + 3) - row == labels[static_cast<size_t>(id)];
+    ++count;
+  }
+  EXPECT_EQ(metrics.count, count);
+  EXPECT_EQ(metrics.correct, correct);
+  EXPECT_DOUBLE_EQ(metrics.accuracy, static_cast<double>(correct) / static_cast<double>(count));
+}
+
+TEST(ModelTest, ACallThatIsPendingHoldsTheModel) {
+  World world(60000);
+  const Model model = world.make_model();
+  Tensor rows;
+  ASSERT_EQ(gnnmg_model_embed(model, world.dataset, rows.out(), 0), GNNMG_PENDING);
+  EXPECT_EQ(rows.get(), nullptr);
+  auto facts = info<gnnmg_model_info>();
+  EXPECT_EQ(gnnmg_model_get_info(model, &facts), GNNMG_ERR_BUSY);
+  EXPECT_EQ(gnnmg_model_save(model, "/tmp/never", nullptr, -1), GNNMG_ERR_BUSY);
+  auto metrics = info<gnnmg_metrics>();
+  EXPECT_EQ(gnnmg_model_evaluate(model, world.dataset, GNNMG_SPLIT_TEST, &metrics, -1),
+            GNNMG_ERR_BUSY);
+  EXPECT_OK(until_done([&] { return gnnmg_model_embed(model, world.dataset, rows.out(), 1); }));
+  EXPECT_OK(gnnmg_model_get_info(model, &facts));
+}
+
+TEST(OptimizerTest, UpdatesAndClearsTheGradients) {
+  World world(60);
+  const Sampler sampler = world.make_sampler();
+  const Model model = world.make_model();
+  auto config = init(gnnmg_optimizer_config_init);
+  config.kind = GNNMG_OPTIMIZER_SGD;
+  config.learning_rate = 0.5;
+  Optimizer optimizer;
+  ASSERT_OK(gnnmg_optimizer_create(model, &config, optimizer.out()));
+  const Batch batch = full_batch(world, sampler, {1, 2, 3});
+  ASSERT_OK(gnnmg_model_forward(model, batch, 1, nullptr));
+  ASSERT_OK(gnnmg_model_backward(model, GNNMG_LOSS_AUTO, nullptr));
+  Tensor flat;
+  ASSERT_OK(gnnmg_model_export_gradients(model, flat.out()));
+  const auto gradients = values<float>(flat), before = weights(model);
+  ASSERT_OK(gnnmg_optimizer_step(optimizer));
+  const auto after = weights(model);
+  for (size_t i = 0; i < before.size(); ++i)
+    EXPECT_FLOAT_EQ(after[i], before[i] - 0.5f * gradients[i]);
+  for (float value : values<float>(flat)) EXPECT_EQ(value, 0);
+
+  double rate = 0;
+  ASSERT_OK(gnnmg_optimizer_set_learning_rate(optimizer, 0.25));
+  ASSERT_OK(gnnmg_optimizer_learning_rate(optimizer, &rate));
+  EXPECT_EQ(rate, 0.25);
+  EXPECT_FAILS(gnnmg_optimizer_set_learning_rate(optimizer, NAN), GNNMG_ERR_INVALID_ARGUMENT,
+               "rate");
+  config.clip_norm = -1;
+  Optimizer bad;
+  EXPECT_FAILS(gnnmg_optimizer_create(model, &config, bad.out()), GNNMG_ERR_INVALID_ARGUMENT,
+               "config.clip_norm");
+  config = init(gnnmg_optimizer_config_init);
+  config.learning_rate = -1;
+  EXPECT_EQ(gnnmg_optimizer_create(model, &config, bad.out()), GNNMG_ERR_INVALID_ARGUMENT);
+}
+
+TEST(OptimizerTest, ClipsTheWholeGradient) {
+  World world(60);
+  const Sampler sampler = world.make_sampler();
+  const Model model = world.make_model();
+  auto config = init(gnnmg_optimizer_config_init);
+  config.kind = GNNMG_OPTIMIZER_SGD;
+  config.learning_rate = 1;
+  config.clip_norm = 0.01;
+  Optimizer optimizer;
+  ASSERT_OK(gnnmg_optimizer_create(model, &config, optimizer.out()));
+  ASSERT_OK(gnnmg_model_forward(model, full_batch(world, sampler, {1, 2, 3}), 1, nullptr));
+  ASSERT_OK(gnnmg_model_backward(model, GNNMG_LOSS_AUTO, nullptr));
+  const auto before = weights(model);
+  ASSERT_OK(gnnmg_optimizer_step(optimizer));
+  const auto after = weights(model);
+  double square = 0;
+  for (size_t i = 0; i < before.size(); ++i) square += std::pow(after[i] - before[i], 2);
+  EXPECT_NEAR(std::sqrt(square), 0.01, 1e-5);
+}
+
+TEST(OptimizerTest, KeepsItsModelAlive) {
+  World world(60);
+  Model model = world.make_model();
+  Optimizer optimizer;
+  ASSERT_OK(gnnmg_optimizer_create(model, nullptr, optimizer.out()));
+  model.reset();
+  world.context.reset();
+  EXPECT_OK(gnnmg_optimizer_step(optimizer));
+}
+
+}  // namespace
+}  // namespace gnnmg::test

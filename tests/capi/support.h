@@ -1,0 +1,142 @@
+// What the tests of the C interface share: handles that free themselves, small graphs and all that
+// is made from them.
+#pragma once
+
+#include <gnnmg.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace gnnmg::test {
+
+#define ASSERT_OK(call) ASSERT_EQ((call), GNNMG_OK) << gnnmg_last_error()
+#define EXPECT_OK(call) EXPECT_EQ((call), GNNMG_OK) << gnnmg_last_error()
+// The status of a failed call, and a part of its text.
+#define EXPECT_FAILS(call, status, part)                                     \
+  do {                                                                       \
+    EXPECT_EQ((call), (status)) << gnnmg_last_error();                       \
+    EXPECT_NE(std::string(gnnmg_last_error()).find(part), std::string::npos) \
+        << "the text is: " << gnnmg_last_error();                            \
+  } while (false)
+
+// A handle or tensor that frees itself.
+template <typename T, void (*Free)(T*)>
+class Owned {
+ public:
+  Owned() = default;
+  explicit Owned(T* value) : value_(value) {}
+  Owned(Owned&& other) noexcept : value_(other.release()) {}
+  Owned& operator=(Owned&& other) noexcept {
+    std::swap(value_, other.value_);
+    return *this;
+  }
+  ~Owned() { Free(value_); }
+  operator T*() const { return value_; }
+  T* get() const { return value_; }
+  T** out() {
+    reset();
+    return &value_;
+  }
+  T* release() { return std::exchange(value_, nullptr); }
+  void reset() { Free(release()); }
+
+ private:
+  T* value_ = nullptr;
+};
+using Context = Owned<gnnmg_context, gnnmg_context_free>;
+using Graph = Owned<gnnmg_graph, gnnmg_graph_free>;
+using Dataset = Owned<gnnmg_dataset, gnnmg_dataset_free>;
+using Sampler = Owned<gnnmg_sampler, gnnmg_sampler_free>;
+using Loader = Owned<gnnmg_loader, gnnmg_loader_free>;
+using Batch = Owned<gnnmg_batch, gnnmg_batch_free>;
+using Model = Owned<gnnmg_model, gnnmg_model_free>;
+using Optimizer = Owned<gnnmg_optimizer, gnnmg_optimizer_free>;
+using Comm = Owned<gnnmg_comm, gnnmg_comm_free>;
+using Trainer = Owned<gnnmg_trainer, gnnmg_trainer_free>;
+using Tensor = Owned<DLManagedTensorVersioned, gnnmg_tensor_free>;
+
+// A config with its defaults: init<gnnmg_sampler_config>(gnnmg_sampler_config_init).
+template <typename T>
+T init(gnnmg_status (*fill)(T*, size_t)) {
+  T config;
+  EXPECT_OK(fill(&config, sizeof config));
+  return config;
+}
+
+template <typename T>
+T info() {
+  T value{};
+  value.struct_size = sizeof value;
+  return value;
+}
+
+// The elements of a tensor as a list.
+template <typename T>
+std::vector<T> values(const DLManagedTensorVersioned* tensor) {
+  auto facts = info<gnnmg_tensor_info>();
+  EXPECT_OK(gnnmg_tensor_get_info(tensor, &facts));
+  const T* data = static_cast<const T*>(facts.data);
+  return {data, data + facts.num_elements};
+}
+std::vector<int64_t> shape_of(const DLManagedTensorVersioned* tensor);
+// A tensor over a list, which must outlive it.
+template <typename T>
+Tensor wrap(std::vector<T>& list) {
+  const gnnmg_dtype dtype = std::is_same_v<T, float>     ? GNNMG_DTYPE_F32
+                            : std::is_same_v<T, double>  ? GNNMG_DTYPE_F64
+                            : std::is_same_v<T, int64_t> ? GNNMG_DTYPE_I64
+                                                         : GNNMG_DTYPE_I32;
+  const int64_t size = static_cast<int64_t>(list.size());
+  Tensor tensor;
+  EXPECT_OK(gnnmg_tensor_create(list.data(), dtype, 1, &size, nullptr, nullptr, tensor.out()));
+  return tensor;
+}
+
+// A planted graph with features "x" and labels "y", and what is made from it. The parts are made in
+// the order of the members; those not wanted stay empty.
+struct World {
+  explicit World(int64_t num_nodes = 300, int32_t threads = 2);
+  gnnmg_sampler_config sampling = init(gnnmg_sampler_config_init);
+  gnnmg_model_config layers = init(gnnmg_model_config_init);
+  gnnmg_trainer_config training = init(gnnmg_trainer_config_init);
+  gnnmg_loader_config plan = init(gnnmg_loader_config_init);
+
+  Context context;
+  Graph graph;
+  Dataset dataset;
+
+  Sampler make_sampler();
+  Model make_model();
+  Loader make_loader(const gnnmg_sampler* sampler);
+  Trainer make_trainer(gnnmg_model* model, const gnnmg_sampler* sampler);
+};
+
+// All parameters, as they lie in memory.
+std::vector<float> weights(const gnnmg_model* model);
+
+// Calls `call` until it answers something else than GNNMG_PENDING; counts the answers in `pending`.
+template <typename Call>
+gnnmg_status until_done(const Call& call, int* pending = nullptr) {
+  gnnmg_status status;
+  while ((status = call()) == GNNMG_PENDING)
+    if (pending != nullptr) ++*pending;
+  return status;
+}
+
+// Waits for something that another thread will bring about, at most 20 s.
+template <typename Condition>
+bool eventually(const Condition& condition) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > end) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return true;
+}
+
+}  // namespace gnnmg::test

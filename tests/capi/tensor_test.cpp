@@ -1,0 +1,250 @@
+// DLPack in and out: what is taken, what is refused, who deletes and when.
+#include <atomic>
+#include <thread>
+
+#include "capi/dlpack.h"
+#include "capi/support.h"
+
+namespace gnnmg::test {
+namespace {
+
+struct Counter {
+  std::atomic<int> calls{0};
+  std::thread::id thread;
+};
+void count(void* counter) {
+  auto* c = static_cast<Counter*>(counter);
+  c->thread = std::this_thread::get_id();
+  ++c->calls;
+}
+
+Tensor counted(std::vector<float>& data, std::vector<int64_t> shape, Counter& counter) {
+  Tensor tensor;
+  EXPECT_OK(gnnmg_tensor_create(data.data(), GNNMG_DTYPE_F32, static_cast<int32_t>(shape.size()),
+                                shape.data(), count, &counter, tensor.out()));
+  return tensor;
+}
+
+TEST(TensorTest, WrapsAnArrayAndReleasesItOnce) {
+  std::vector<float> data(6);
+  Counter counter;
+  {
+    const Tensor tensor = counted(data, {2, 3}, counter);
+    auto facts = info<gnnmg_tensor_info>();
+    ASSERT_OK(gnnmg_tensor_get_info(tensor, &facts));
+    EXPECT_EQ(facts.data, data.data());
+    EXPECT_EQ(facts.dtype, GNNMG_DTYPE_F32);
+    EXPECT_EQ(facts.num_dims, 2);
+    EXPECT_EQ(facts.shape[0], 2);
+    EXPECT_EQ(facts.shape[1], 3);
+    EXPECT_EQ(facts.shape[2], 0);
+    EXPECT_EQ(facts.num_elements, 6);
+    EXPECT_EQ(facts.read_only, 0);
+    EXPECT_EQ(counter.calls, 0);
+  }
+  EXPECT_EQ(counter.calls, 1);
+}
+
+TEST(TensorTest, AFailedWrapReleasesToo) {
+  Counter counter;
+  DLManagedTensorVersioned* tensor = nullptr;
+  const int64_t shape = 4;
+  EXPECT_FAILS(gnnmg_tensor_create(nullptr, GNNMG_DTYPE_F32, 1, &shape, count, &counter, &tensor),
+               GNNMG_ERR_INVALID_ARGUMENT, "'data'");
+  EXPECT_EQ(counter.calls, 1);
+  float data[4];
+  EXPECT_FAILS(gnnmg_tensor_create(data, 99, 1, &shape, count, &counter, &tensor),
+               GNNMG_ERR_INVALID_ARGUMENT, "dtype");
+  EXPECT_FAILS(gnnmg_tensor_create(data, 0, 5, &shape, count, &counter, &tensor),
+               GNNMG_ERR_INVALID_ARGUMENT, "num_dims");
+  const int64_t negative = -1, huge = int64_t{1} << 62;
+  EXPECT_FAILS(gnnmg_tensor_create(data, 0, 1, &negative, count, &counter, &tensor),
+               GNNMG_ERR_INVALID_ARGUMENT, "shape[0] is -1");
+  EXPECT_FAILS(gnnmg_tensor_create(data, 0, 1, &huge, count, &counter, &tensor),
+               GNNMG_ERR_INVALID_ARGUMENT, "shape[0]");
+  EXPECT_FAILS(gnnmg_tensor_create(reinterpret_cast<char*>(data) + 1, 0, 1, &shape, count, &counter,
+                                   &tensor),
+               GNNMG_ERR_INVALID_ARGUMENT, "aligned");
+  EXPECT_EQ(counter.calls, 6);
+}
+
+// A tensor of another library's, field by field.
+struct Foreign {
+  DLManagedTensorVersioned managed{};
+  std::vector<int64_t> shape, strides;
+  int deleted = 0;
+
+  explicit Foreign(void* data, std::vector<int64_t> sizes, DLDataType type = {2, 32, 1})
+      : shape(std::move(sizes)) {
+    managed.version = {1, 0};
+    managed.manager_ctx = this;
+    managed.deleter = [](DLManagedTensorVersioned* self) {
+      ++static_cast<Foreign*>(self->manager_ctx)->deleted;
+    };
+    managed.dl_tensor = {data,    {1, 0}, static_cast<int32_t>(shape.size()), type, shape.data(),
+                         nullptr, 0};
+  }
+  void set_strides(std::vector<int64_t> values) {
+    strides = std::move(values);
+    managed.dl_tensor.strides = strides.data();
+  }
+};
+
+class ImportTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_OK(gnnmg_context_create(GNNMG_VERSION, nullptr, context.out()));
+    ASSERT_OK(gnnmg_graph_create(context, graph.out()));
+    ASSERT_OK(gnnmg_graph_add_node_type(graph, "node", 3, nullptr));
+  }
+  gnnmg_status import(Foreign& tensor) {
+    return gnnmg_graph_import_node_tensor(graph, 0, "x", &tensor.managed);
+  }
+  Context context;
+  Graph graph;
+  alignas(8) float data[12] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
+};
+
+TEST_F(ImportTest, KeepsTheTensorUntilTheGraphGoes) {
+  Foreign tensor(data, {3, 2});
+  ASSERT_OK(import(tensor));
+  EXPECT_EQ(tensor.deleted, 0);
+  Tensor out;
+  ASSERT_OK(gnnmg_graph_export_node_tensor(graph, 0, "x", out.out()));
+  auto facts = info<gnnmg_tensor_info>();
+  ASSERT_OK(gnnmg_tensor_get_info(out, &facts));
+  EXPECT_EQ(facts.data, data);  // not copied
+  EXPECT_EQ(facts.read_only, 1);
+  graph.reset();
+  context.reset();
+  EXPECT_EQ(tensor.deleted, 0);  // the export pins it
+  out.reset();
+  EXPECT_EQ(tensor.deleted, 1);
+}
+
+TEST_F(ImportTest, AReplacedTensorIsDeletedInThatCall) {
+  Foreign first(data, {3, 2}), second(data, {3, 4});
+  ASSERT_OK(import(first));
+  ASSERT_OK(import(second));
+  EXPECT_EQ(first.deleted, 1);
+  EXPECT_EQ(second.deleted, 0);
+  graph.reset();
+  EXPECT_EQ(second.deleted, 1);
+}
+
+TEST_F(ImportTest, WhatIsRefusedStaysTheCallers) {
+  const auto refused = [&](Foreign& tensor, gnnmg_status status, const char* part) {
+    EXPECT_FAILS(import(tensor), status, part);
+    EXPECT_EQ(tensor.deleted, 0);
+  };
+  Foreign device(data, {3, 2});
+  device.managed.dl_tensor.device = {2, 0};
+  refused(device, GNNMG_ERR_UNSUPPORTED, "device");
+  Foreign version(data, {3, 2});
+  version.managed.version = {2, 0};
+  refused(version, GNNMG_ERR_UNSUPPORTED, "DLPack 2.0");
+  Foreign lanes(data, {3, 2}, {2, 32, 4});
+  refused(lanes, GNNMG_ERR_UNSUPPORTED, "lanes");
+  Foreign complex_numbers(data, {3}, {5, 64, 1});
+  refused(complex_numbers, GNNMG_ERR_UNSUPPORTED, "type code 5");
+  Foreign dims(data, {3, 1, 1, 1, 1});
+  refused(dims, GNNMG_ERR_UNSUPPORTED, "5 dimensions");
+  Foreign negative(data, {-3, 2});
+  refused(negative, GNNMG_ERR_INVALID_ARGUMENT, "size -3");
+  Foreign overflow(data, {int64_t{1} << 40, int64_t{1} << 40});
+  refused(overflow, GNNMG_ERR_INVALID_ARGUMENT, "overflows");
+  Foreign columns(data, {3, 2});
+  columns.set_strides({1, 3});
+  refused(columns, GNNMG_ERR_UNSUPPORTED, "contiguous");
+  Foreign empty(nullptr, {3, 2});
+  refused(empty, GNNMG_ERR_INVALID_ARGUMENT, "no data");
+  Foreign shapeless(data, {3, 2});
+  shapeless.managed.dl_tensor.shape = nullptr;
+  refused(shapeless, GNNMG_ERR_INVALID_ARGUMENT, "no shape");
+  Foreign crooked(reinterpret_cast<char*>(data) + 1, {3, 2});
+  refused(crooked, GNNMG_ERR_UNSUPPORTED, "aligned");
+  Foreign rows(data, {2, 3});
+  refused(rows, GNNMG_ERR_INVALID_ARGUMENT, "2 rows, expected 3");
+  Foreign scalar(data, {});
+  refused(scalar, GNNMG_ERR_INVALID_ARGUMENT, "shape []");
+}
+
+TEST_F(ImportTest, StridesOfContiguousTensorsAreAccepted) {
+  Foreign tensor(data, {3, 1, 2});
+  tensor.set_strides({2, 77, 1});  // the stride of a dimension of one means nothing
+  EXPECT_OK(import(tensor));
+  Foreign offset(data, {3, 2});
+  offset.managed.dl_tensor.byte_offset = 8;
+  EXPECT_OK(gnnmg_graph_import_node_tensor(graph, 0, "offset", &offset.managed));
+  Tensor out;
+  ASSERT_OK(gnnmg_graph_export_node_tensor(graph, 0, "offset", out.out()));
+  EXPECT_EQ(values<float>(out), std::vector<float>({2, 3, 4, 5, 6, 7}));
+  graph.reset();
+}
+
+TEST_F(ImportTest, ATensorWithoutDeleterIsFine) {
+  Foreign tensor(data, {3, 2});
+  tensor.managed.deleter = nullptr;
+  EXPECT_OK(import(tensor));
+  graph.reset();
+}
+
+TEST_F(ImportTest, EdgesAreReadAndGivenBack) {
+  std::vector<int64_t> sources{0, 1, 2}, targets{1, 2, 0};
+  Foreign from(sources.data(), {3}, {0, 64, 1}), to(targets.data(), {3}, {0, 64, 1});
+  ASSERT_OK(gnnmg_graph_add_edge_type(graph, 0, "edge", 0, nullptr));
+  ASSERT_OK(gnnmg_graph_import_coo(graph, 0, &from.managed, &to.managed));
+  EXPECT_EQ(from.deleted, 1);
+  EXPECT_EQ(to.deleted, 1);
+  targets[2] = 7;
+  Foreign bad_from(sources.data(), {3}, {0, 64, 1}), bad_to(targets.data(), {3}, {0, 64, 1});
+  EXPECT_FAILS(gnnmg_graph_import_coo(graph, 0, &bad_from.managed, &bad_to.managed),
+               GNNMG_ERR_RANGE, "targets[2] is 7");
+  EXPECT_EQ(bad_from.deleted + bad_to.deleted, 0);
+}
+
+TEST_F(ImportTest, DeletersRunOnTheHostsThreadsAlone) {
+  // The last share goes on a thread of the library's: the loader holds features and is taken down
+  // in the background. The deleter must wait for the next call.
+  static std::atomic<int> deleted;
+  static std::thread::id deleting_thread;
+  deleted = 0;
+  std::vector<float> rows(50 * 4);
+  auto* foreign = new Foreign(rows.data(), {50, 4});
+  foreign->managed.deleter = [](DLManagedTensorVersioned* self) {
+    deleting_thread = std::this_thread::get_id();
+    delete static_cast<Foreign*>(self->manager_ctx);
+    ++deleted;
+  };
+  std::vector<int64_t> sources(200), targets(200);
+  for (size_t e = 0; e < 200; ++e)
+    sources[e] = static_cast<int64_t>(e * 7 % 50), targets[e] = static_cast<int64_t>(e % 50);
+  Graph big;
+  ASSERT_OK(gnnmg_graph_create_from_coo(context, 50, sources.data(), targets.data(),
+                                        GNNMG_DTYPE_I64, 200, big.out()));
+  ASSERT_OK(gnnmg_graph_import_node_tensor(big, 0, "x", &foreign->managed));
+  Dataset dataset;
+  ASSERT_OK(gnnmg_dataset_create(big, "x", nullptr, GNNMG_TASK_NONE, 0, dataset.out()));
+  Sampler sampler;
+  ASSERT_OK(gnnmg_sampler_create(big, nullptr, sampler.out()));
+  Loader loader;
+  const std::vector<int64_t> seeds{1, 2, 3, 4, 5, 6};
+  auto plan = init(gnnmg_loader_config_init);
+  plan.batch_size = 1;
+  ASSERT_OK(gnnmg_loader_create_from_seeds(sampler, dataset, seeds.data(), 6, &plan, loader.out()));
+  Batch batch;
+  ASSERT_OK(gnnmg_loader_next(loader, batch.out(), -1));
+  batch.reset();
+  big.reset();
+  dataset.reset();
+  sampler.reset();
+  loader.reset();
+  EXPECT_TRUE(eventually([&] {
+    EXPECT_OK(gnnmg_context_lend(context, 0));  // any call will do
+    return deleted == 1;
+  }));
+  EXPECT_EQ(deleting_thread, std::this_thread::get_id());
+}
+
+}  // namespace
+}  // namespace gnnmg::test

@@ -1,0 +1,449 @@
+// Trainers: the three depths of use agree, and starting, waiting, stopping, cancelling do what the
+// header says.
+#include <atomic>
+#include <cmath>
+#include <thread>
+
+#include "capi/support.h"
+#include "support/temp_dir.h"
+
+namespace gnnmg::test {
+namespace {
+
+void expect_near(const std::vector<float>& a, const std::vector<float>& b, double tolerance) {
+  ASSERT_EQ(a.size(), b.size());
+  for (size_t i = 0; i < a.size(); ++i) ASSERT_NEAR(a[i], b[i], tolerance) << i;
+}
+
+// Settings under which the model ends with the last step's weights.
+World plain_world() {
+  World world;
+  world.training.evaluate_every = 0;
+  world.training.keep_best = 0;
+  world.training.num_ranks = 2;
+  world.training.optimizer = GNNMG_OPTIMIZER_SGD;
+  world.training.learning_rate = 0.1;
+  world.training.num_epochs = 3;
+  world.layers.dropout = 0.5;
+  return world;
+}
+
+std::vector<float> trained(World& world, const gnnmg_sampler* sampler) {
+  const Model model = world.make_model();
+  const Trainer trainer = world.make_trainer(model, sampler);
+  EXPECT_OK(gnnmg_trainer_run(trainer, nullptr, nullptr, nullptr));
+  return weights(model);
+}
+
+TEST(TrainerTest, TheThreeDepthsAgree) {
+  World world = plain_world();
+  const Sampler sampler = world.make_sampler();
+  const std::vector<float> by_run = trained(world, sampler);
+  EXPECT_NE(by_run, weights(world.make_model()));
+
+  const Model stepped = world.make_model();
+  const Trainer trainer = world.make_trainer(stepped, sampler);
+  double loss = 0;
+  int steps = 0;
+  gnnmg_status status;
+  while ((status = until_done([&] { return gnnmg_trainer_step(trainer, &loss, 1); })) == GNNMG_OK) {
+    EXPECT_GT(loss, 0);
+    ++steps;
+  }
+  EXPECT_EQ(status, GNNMG_END) << gnnmg_last_error();
+  EXPECT_EQ(steps, 9);  // 180 seeds in mini-batches of 32, two a step, three epochs
+  expect_near(weights(stepped), by_run, 1e-6);
+
+  // A loop of one's own, a thread a rank.
+  Model replicas[2] = {world.make_model(), {}};
+  ASSERT_OK(gnnmg_model_create_copy(replicas[0], replicas[1].out()));
+  gnnmg_comm* ends[2];
+  ASSERT_OK(gnnmg_comm_create_group(world.context, 2, nullptr, ends));
+  std::vector<std::thread> threads;
+  for (int32_t rank = 0; rank < 2; ++rank)
+    threads.emplace_back([&, rank] {
+      const Comm comm(ends[rank]);
+      const gnnmg_model* const_model = replicas[rank];
+      gnnmg_model* model = replicas[rank];
+      auto plan = world.plan;
+      plan.rank = rank;
+      plan.world_size = 2;
+      Loader loader;
+      ASSERT_OK(gnnmg_loader_create(world.dataset, sampler, &plan, loader.out()));
+      auto config = init(gnnmg_optimizer_config_init);
+      config.kind = GNNMG_OPTIMIZER_SGD;
+      config.learning_rate = 0.1;
+      Optimizer optimizer;
+      ASSERT_OK(gnnmg_optimizer_create(model, &config, optimizer.out()));
+      Tensor gradients;
+      ASSERT_OK(gnnmg_model_export_gradients(const_model, gradients.out()));
+      for (int epoch = 0; epoch < 3; ++epoch) {
+        Batch batch;
+        while (until_done([&] { return gnnmg_loader_next(loader, batch.out(), 1); }) == GNNMG_OK) {
+          auto facts = info<gnnmg_batch_info>();
+          ASSERT_OK(gnnmg_batch_get_info(batch, &facts));
+          ASSERT_OK(gnnmg_model_forward(model, batch, 1, nullptr));
+          ASSERT_OK(gnnmg_model_backward(model, GNNMG_LOSS_AUTO, nullptr));
+          if (!facts.last_of_step) continue;
+          ASSERT_OK(until_done(
+              [&] { return gnnmg_comm_all_reduce(comm, gradients, GNNMG_REDUCE_SUM, 1); }));
+          ASSERT_OK(gnnmg_optimizer_step(optimizer));
+        }
+      }
+      EXPECT_OK(gnnmg_comm_shutdown(comm, -1));
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(weights(replicas[0]), weights(replicas[1]));
+  expect_near(weights(replicas[0]), by_run, 1e-5);
+}
+
+// Leaves the drawing to the library, hop by hop.
+struct Wishes {
+  const gnnmg_graph* graph;
+  std::vector<int64_t> fanouts;
+  std::atomic<int> calls{0}, released{0};
+  static int32_t sample(const gnnmg_layer_info* layer, const int64_t* targets, int64_t num_targets,
+                        gnnmg_sink* sink, void* data) {
+    auto* wish = static_cast<Wishes*>(data);
+    ++wish->calls;
+    return gnnmg_graph_sample_neighbors(wish->graph, 0, targets, num_targets,
+                                        wish->fanouts[static_cast<size_t>(layer->layer)], 0,
+                                        layer->key, sink);
+  }
+  static void release(void* data) { ++static_cast<Wishes*>(data)->released; }
+};
+
+TEST(TrainerTest, ACustomSamplerOverSeveralRanksTrainsAsTheBuiltInOne) {
+  World world = plain_world();
+  world.sampling.num_fanouts = 3;
+  for (int i = 0; i < 3; ++i) world.sampling.fanouts[i] = 4;
+  world.sampling.expansion = GNNMG_EXPANSION_EVERY_LAYER;
+  world.layers.num_layers = 3;
+  world.training.num_ranks = 3;
+  const Sampler built_in = world.make_sampler();
+  const std::vector<float> expected = trained(world, built_in);
+
+  Wishes wishes{world.graph, {4, 4, 4}, {}, {}};
+  Sampler custom;
+  ASSERT_OK(gnnmg_sampler_create_custom(world.graph, &world.sampling, Wishes::sample, &wishes,
+                                        Wishes::release, custom.out()));
+  std::atomic<bool> stop{false};
+  std::thread lent([&] {
+    while (!stop) EXPECT_OK(gnnmg_context_lend(world.context, 5));
+  });
+  EXPECT_EQ(trained(world, custom), expected);
+  stop = true;
+  lent.join();
+  EXPECT_GT(wishes.calls, 3 * 6 * 3 - 1);
+  custom.reset();
+  EXPECT_TRUE(eventually([&] {
+    EXPECT_OK(gnnmg_context_lend(world.context, 0));
+    return wishes.released == 1;
+  }));
+}
+
+struct Watcher {
+  std::vector<gnnmg_epoch_info> epochs;
+  std::vector<std::thread::id> threads;
+  int released = 0;
+  int64_t stop_after = -1;
+  int32_t answer = 0;
+  gnnmg_trainer* trainer = nullptr;
+  std::function<void()> inside;
+  static int32_t on_epoch(const gnnmg_epoch_info* epoch, void* data) {
+    auto* watcher = static_cast<Watcher*>(data);
+    watcher->epochs.push_back(*epoch);
+    watcher->threads.push_back(std::this_thread::get_id());
+    if (watcher->inside) watcher->inside();
+    return epoch->epoch == watcher->stop_after ? watcher->answer : 0;
+  }
+  static void release(void* data) { ++static_cast<Watcher*>(data)->released; }
+};
+
+TEST(TrainerTest, EpochsAreReportedOnTheThreadThatWaits) {
+  World world;
+  world.training.num_epochs = 4;
+  const Sampler sampler = world.make_sampler();
+  const Model model = world.make_model();
+  const Trainer trainer = world.make_trainer(model, sampler);
+  Watcher watcher;
+  ASSERT_OK(gnnmg_trainer_run(trainer, Watcher::on_epoch, &watcher, Watcher::release));
+  EXPECT_EQ(watcher.released, 1);
+  ASSERT_EQ(watcher.epochs.size(), 4u);
+  for (size_t e = 0; e < 4; ++e) {
+    EXPECT_EQ(watcher.epochs[e].epoch, static_cast<int64_t>(e));
+    EXPECT_EQ(watcher.epochs[e].num_epochs, 4);
+    EXPECT_EQ(watcher.epochs[e].num_steps, 6);
+    EXPECT_EQ(watcher.epochs[e].evaluated, 1);
+    EXPECT_EQ(watcher.epochs[e].validation_count, 60);
+    EXPECT_GT(watcher.epochs[e].train_loss, 0);
+    EXPECT_EQ(watcher.threads[e], std::this_thread::get_id());
+  }
+  EXPECT_EQ(watcher.epochs[0].best, 1);
+  auto progress = info<gnnmg_progress_info>();
+  ASSERT_OK(gnnmg_trainer_progress(trainer, &progress));
+  EXPECT_EQ(progress.state, GNNMG_TRAINER_FINISHED);
+  EXPECT_EQ(progress.has_validation, 1);
+
+  auto by_trainer = info<gnnmg_metrics>(), by_model = info<gnnmg_metrics>();
+  ASSERT_OK(until_done(
+      [&] { return gnnmg_trainer_evaluate(trainer, GNNMG_SPLIT_TEST, &by_trainer, 1); }));
+  ASSERT_OK(gnnmg_model_evaluate(model, world.dataset, GNNMG_SPLIT_TEST, &by_model, -1));
+  EXPECT_EQ(by_trainer.count, by_model.count);
+  EXPECT_EQ(by_trainer.correct, by_model.correct);
+  EXPECT_NEAR(by_trainer.loss, by_model.loss, 1e-6);
+  Model same;
+  ASSERT_OK(gnnmg_trainer_get_model(trainer, same.out()));
+  EXPECT_NE(same.get(), model.get());  // a token of its own
+  EXPECT_EQ(weights(same), weights(model));
+}
+
+TEST(TrainerTest, ACallbackThatAnswersNonZeroEndsTraining) {
+  World world;
+  world.training.num_ranks = 2;
+  world.training.num_epochs = 10;
+  const Sampler sampler = world.make_sampler();
+  const Model model = world.make_model();
+  const Trainer trainer = world.make_trainer(model, sampler);
+  Watcher watcher;
+  watcher.stop_after = 1;
+  watcher.answer = 77;
+  EXPECT_FAILS(gnnmg_trainer_run(trainer, Watcher::on_epoch, &watcher, Watcher::release),
+               GNNMG_ERR_CALLBACK, "77");
+  EXPECT_EQ(watcher.epochs.size(), 2u);
+  EXPECT_EQ(watcher.released, 1);
+  auto facts = info<gnnmg_model_info>();
+  EXPECT_OK(gnnmg_model_get_info(model, &facts));  // the model is free again
+  EXPECT_EQ(static_cast<int64_t>(weights(model).size()), facts.num_parameters);
+  EXPECT_OK(gnnmg_trainer_run(trainer, nullptr, nullptr, nullptr));  // and training goes on
+}
+
+TEST(TrainerTest, WhatACallbackMayDoAndWhatNot) {
+  World world;
+  const Sampler sampler = world.make_sampler();
+  const Model model = world.make_model(), other = world.make_model();
+  const Trainer trainer = world.make_trainer(model, sampler);
+  const Loader loader = world.make_loader(sampler);
+  Watcher watcher;
+  watcher.inside = [&] {
+    auto progress = info<gnnmg_progress_info>();
+    EXPECT_OK(gnnmg_trainer_progress(trainer, &progress));  // (a)
+    auto facts = info<gnnmg_dataset_info>();
+    EXPECT_OK(gnnmg_dataset_get_info(world.dataset, &facts));  // (b)
+    std::vector<float> three{1, 2, 3};
+    EXPECT_OK(gnnmg_model_set_tensor(other, "convs.1.lin_l.bias", wrap(three)));  // (c), free
+    EXPECT_EQ(gnnmg_model_set_tensor(model, "convs.1.lin_l.bias", wrap(three)), GNNMG_ERR_BUSY);
+    EXPECT_EQ(gnnmg_trainer_start(trainer, nullptr, nullptr, nullptr), GNNMG_ERR_BUSY);
+    Batch batch;  // waiting is refused
+    EXPECT_FAILS(gnnmg_loader_next(loader, batch.out(), 0), GNNMG_ERR_BUSY, "inside a callback");
+    EXPECT_EQ(gnnmg_trainer_wait(trainer, 0), GNNMG_ERR_BUSY);
+    EXPECT_EQ(gnnmg_context_lend(world.context, 0), GNNMG_ERR_BUSY);
+    auto metrics = info<gnnmg_metrics>();
+    EXPECT_EQ(gnnmg_model_evaluate(other, world.dataset, GNNMG_SPLIT_TEST, &metrics, -1),
+              GNNMG_ERR_BUSY);
+    const int64_t seed = 0;
+    EXPECT_EQ(gnnmg_sampler_sample(sampler, nullptr, &seed, 1, 0, 0, 0, batch.out(), -1),
+              GNNMG_ERR_BUSY);
+  };
+  EXPECT_OK(gnnmg_trainer_run(trainer, Watcher::on_epoch, &watcher, nullptr));
+  EXPECT_EQ(watcher.epochs.size(), 2u);
+}
+
+TEST(TrainerTest, ACallbackThatThrowsIsACallbackError) {
+  World world;
+  const Sampler sampler = world.make_sampler();
+  const Model model = world.make_model();
+  const Trainer trainer = world.make_trainer(model, sampler);
+  Watcher watcher;
+  watcher.inside = [] { throw 42; };
+  EXPECT_FAILS(gnnmg_trainer_run(trainer, Watcher::on_epoch, &watcher, Watcher::release),
+               GNNMG_ERR_CALLBACK, "exception");
+  EXPECT_EQ(watcher.released, 1);
+}
+
+TEST(TrainerTest, AFailedSamplerIsNamedAndReleased) {
+  World world;
+  world.training.num_ranks = 2;
+  static std::atomic<int> released;
+  released = 0;
+  Sampler sampler;
+  ASSERT_OK(gnnmg_sampler_create_custom(
+      world.graph, nullptr,
+      [](const gnnmg_layer_info* layer, const int64_t*, int64_t, gnnmg_sink*, void*) {
+        return static_cast<int32_t>(layer->batch == 3 ? 5 : 0);
+      },
+      nullptr, [](void*) { ++released; }, sampler.out()));
+  const Model model = world.make_model();
+  Trainer trainer = world.make_trainer(model, sampler);
+  EXPECT_FAILS(gnnmg_trainer_run(trainer, nullptr, nullptr, nullptr), GNNMG_ERR_CALLBACK,
+               "answered 5");
+  EXPECT_NE(std::string(gnnmg_last_error()).find("mini-batch 3"), std::string::npos);
+  sampler.reset();
+  EXPECT_EQ(released, 0);  // the trainer still has it
+  trainer.reset();
+  EXPECT_TRUE(eventually([&] {
+    EXPECT_OK(gnnmg_context_lend(world.context, 0));
+    return released == 1;
+  }));
+}
+
+TEST(TrainerTest, StartAndWaitInSlices) {
+  World world;
+  world.training.num_epochs = 5;
+  const Sampler sampler = world.make_sampler();
+  const Model model = world.make_model();
+  const Trainer trainer = world.make_trainer(model, sampler);
+  EXPECT_FAILS(gnnmg_trainer_wait(trainer, 0), GNNMG_ERR_INVALID_ARGUMENT, "not started");
+  Watcher watcher;
+  ASSERT_OK(gnnmg_trainer_start(trainer, Watcher::on_epoch, &watcher, Watcher::release));
+  Watcher second;
+  EXPECT_EQ(gnnmg_trainer_start(trainer, Watcher::on_epoch, &second, Watcher::release),
+            GNNMG_ERR_BUSY);
+  EXPECT_EQ(second.released, 1);
+  auto facts = info<gnnmg_model_info>();
+  EXPECT_EQ(gnnmg_model_get_info(model, &facts), GNNMG_ERR_BUSY);
+  auto metrics = info<gnnmg_metrics>();
+  EXPECT_EQ(gnnmg_trainer_evaluate(trainer, GNNMG_SPLIT_TEST, &metrics, -1), GNNMG_ERR_BUSY);
+  EXPECT_EQ(gnnmg_trainer_step(trainer, nullptr, -1), GNNMG_ERR_BUSY);
+  EXPECT_EQ(watcher.epochs.size(), 0u);  // nobody waits, so nobody was called
+  int pending = 0;
+  EXPECT_OK(until_done([&] { return gnnmg_trainer_wait(trainer, 1); }, &pending));
+  EXPECT_EQ(watcher.epochs.size(), 5u);
+  EXPECT_EQ(watcher.released, 1);
+  EXPECT_OK(gnnmg_model_get_info(model, &facts));
+  EXPECT_EQ(gnnmg_trainer_wait(trainer, 0), GNNMG_ERR_INVALID_ARGUMENT);
+}
+
+TEST(TrainerTest, StopEndsBetweenStepsAndStartGoesOn) {
+  World world = plain_world();
+  world.training.num_epochs = 40;
+  const Sampler sampler = world.make_sampler();
+  const std::vector<float> expected = trained(world, sampler);
+  const Model model = world.make_model();
+  const Trainer trainer = world.make_trainer(model, sampler);
+  auto progress = info<gnnmg_progress_info>();
+  int stops = 0;
+  do {
+    ASSERT_OK(gnnmg_trainer_start(trainer, nullptr, nullptr, nullptr));
+    std::this_thread::sleep_for(std::chrono::milliseconds(15));
+    gnnmg_trainer_stop(trainer);
+    ASSERT_OK(gnnmg_trainer_wait(trainer, -1));
+    ASSERT_OK(gnnmg_trainer_progress(trainer, &progress));
+    ++stops;
+  } while (progress.state != GNNMG_TRAINER_FINISHED && stops < 5000);
+  EXPECT_GT(stops, 1);
+  EXPECT_EQ(weights(model), expected);
+  gnnmg_trainer_stop(nullptr);
+}
+
+TEST(TrainerTest, CancelFromASecondThread) {
+  World world(2000);
+  world.training.num_epochs = 1000000;
+  world.training.num_ranks = 2;
+  const Sampler sampler = world.make_sampler();
+  const Model model = world.make_model();
+  Trainer trainer = world.make_trainer(model, sampler);
+  std::chrono::steady_clock::time_point cancelled;
+  std::thread second([&] {
+    auto progress = info<gnnmg_progress_info>();
+    EXPECT_TRUE(eventually([&] {
+      EXPECT_OK(gnnmg_trainer_progress(trainer, &progress));
+      return progress.state == GNNMG_TRAINER_RUNNING && progress.step > 2;
+    }));
+    cancelled = std::chrono::steady_clock::now();
+    gnnmg_trainer_cancel(trainer);
+  });
+  EXPECT_EQ(gnnmg_trainer_run(trainer, nullptr, nullptr, nullptr), GNNMG_ERR_CANCELLED);
+  second.join();
+  EXPECT_LT(std::chrono::steady_clock::now() - cancelled, std::chrono::seconds(2));
+  const auto half_way = weights(model);  // the model is free, and may be used
+  double loss = 0;
+  EXPECT_OK(gnnmg_trainer_step(trainer, &loss, -1));  // training goes on from there
+  EXPECT_NE(weights(model), half_way);
+  gnnmg_trainer* stale = trainer;
+  trainer.reset();
+  gnnmg_trainer_cancel(stale);
+  gnnmg_trainer_cancel(nullptr);
+}
+
+TEST(TrainerTest, FreeingARunningTrainerCancelsIt) {
+  World world(2000);
+  world.training.num_epochs = 1000000;
+  const Sampler sampler = world.make_sampler();
+  const Model model = world.make_model();
+  Trainer trainer = world.make_trainer(model, sampler);
+  Watcher watcher;
+  ASSERT_OK(gnnmg_trainer_start(trainer, Watcher::on_epoch, &watcher, Watcher::release));
+  EXPECT_EQ(gnnmg_trainer_wait(trainer, 30), GNNMG_PENDING);
+  const auto start = std::chrono::steady_clock::now();
+  trainer.reset();
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::milliseconds(200));
+  auto facts = info<gnnmg_model_info>();
+  EXPECT_TRUE(eventually([&] {  // the model is free once the ranks have ended
+    const gnnmg_status status = gnnmg_model_get_info(model, &facts);
+    EXPECT_TRUE(status == GNNMG_OK || status == GNNMG_ERR_BUSY);
+    return status == GNNMG_OK && watcher.released == 1;
+  }));
+}
+
+TEST(TrainerTest, RecordsAreWritten) {
+  World world;
+  const TempDir folder;
+  const Sampler sampler = world.make_sampler();
+  const Model model = world.make_model();
+  const Trainer trainer = world.make_trainer(model, sampler);
+  const std::string lines = folder.file("epochs.jsonl");
+  ASSERT_OK(gnnmg_trainer_set_record(trainer, GNNMG_RECORD_JSON_LINES, lines.c_str()));
+  ASSERT_OK(
+      gnnmg_trainer_set_record(trainer, GNNMG_RECORD_TENSORBOARD, folder.file("events").c_str()));
+  ASSERT_OK(gnnmg_trainer_run(trainer, nullptr, nullptr, nullptr));
+  const std::string text = slurp(lines);
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 2);
+  EXPECT_EQ(text.front(), '{');
+  EXPECT_EQ(folder.list().size(), 3u);  // the file, the folder, its event file
+  EXPECT_EQ(gnnmg_trainer_set_record(trainer, 9, "x"), GNNMG_ERR_INVALID_ARGUMENT);
+}
+
+TEST(TrainerTest, WhatDoesNotFitIsRefusedAtOnce) {
+  World world;
+  const Sampler sampler = world.make_sampler();
+  const Model model = world.make_model();
+  Trainer trainer;
+  const auto refused = [&](gnnmg_status status, const char* part) {
+    EXPECT_FAILS(gnnmg_trainer_create(model, world.dataset, sampler, nullptr, &world.training,
+                                      trainer.out()),
+                 status, part);
+    world.training = init(gnnmg_trainer_config_init);
+  };
+  world.training.batch_size = 0;
+  refused(GNNMG_ERR_INVALID_ARGUMENT, "batch_size");
+  world.training.learning_rate = -1;
+  refused(GNNMG_ERR_INVALID_ARGUMENT, "learning_rate");
+  world.training.num_epochs = -1;
+  refused(GNNMG_ERR_INVALID_ARGUMENT, "num_epochs");
+  world.training.shuffle = 2;
+  refused(GNNMG_ERR_INVALID_ARGUMENT, "config.shuffle is 2");
+  world.training.schedule = 9;
+  refused(GNNMG_ERR_INVALID_ARGUMENT, "config.schedule is 9");
+  world.training.num_ranks = -3;
+  refused(GNNMG_ERR_INVALID_ARGUMENT, "config.num_ranks is -3");
+
+  world.layers.num_layers = 3;
+  const Model deeper = world.make_model();
+  EXPECT_EQ(gnnmg_trainer_create(deeper, world.dataset, sampler, nullptr, nullptr, trainer.out()),
+            GNNMG_ERR_INVALID_ARGUMENT);
+  gnnmg_comm* end = nullptr;
+  ASSERT_OK(gnnmg_comm_create_group(world.context, 1, nullptr, &end));
+  const Comm comm(end);
+  EXPECT_FAILS(gnnmg_trainer_create(model, world.dataset, sampler, comm, nullptr, trainer.out()),
+               GNNMG_ERR_UNSUPPORTED, "pass NULL");
+  Dataset bare;
+  ASSERT_OK(gnnmg_dataset_create(world.graph, "x", "y", 0, 0, bare.out()));
+  EXPECT_FAILS(gnnmg_trainer_create(model, bare, sampler, nullptr, nullptr, trainer.out()),
+               GNNMG_ERR_NOT_FOUND, "no split");
+  World other(50);
+  EXPECT_EQ(trainer.get(), nullptr);
+}
+
+}  // namespace
+}  // namespace gnnmg::test
