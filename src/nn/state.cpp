@@ -99,10 +99,13 @@ void Model::load_state(const io::StateFile& state) {
   for (const auto& [key, tensor] : given) append(unexpected, std::string(key));
   if (!missing.empty() || !unexpected.empty() || !misshapen.empty()) {
     std::string list;
-    if (!missing.empty()) append(list, "missing: " + missing);
-    if (!unexpected.empty()) append(list, "unexpected: " + unexpected);
-    if (!misshapen.empty()) append(list, "of the wrong shape or type: " + misshapen);
-    base::fail(base::Status::kFormat, "the state does not fit the model; ", list);
+    const auto section = [&](std::string_view title, const std::string& items) {
+      if (!items.empty()) list += base::text(list.empty() ? "" : "; ", title, ": ", items);
+    };
+    section("missing", missing);
+    section("unexpected", unexpected);
+    section("of the wrong shape or type", misshapen);
+    base::fail(base::Status::kFormat, "the state does not fit the model: ", list);
   }
   const c10::NoGradGuard no_grad;
   for (auto& [target, source] : copies) {
