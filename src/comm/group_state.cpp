@@ -127,10 +127,13 @@ void GroupState::wait(int rank, uint64_t operation, const std::string& what, con
     if (done()) return;
 
     const std::vector<int> absent = missing(operation);
-    for (int r : absent) {
-      if (!gone_[r]) continue;
-      end_locked({Status::kPeerLost, base::text(what, ": rank ", r, " has left the communicator"),
-                  r, operation, absent});
+    std::vector<int> lost;
+    for (int r : absent)
+      if (gone_[r]) lost.push_back(r);
+    if (!lost.empty()) {  // those who are only on their way will suffer the same
+      end_locked({Status::kPeerLost,
+                  base::text(what, ": rank ", lost.front(), " has left the communicator"),
+                  lost.front(), operation, lost});
       throw_locked(rank, operation);
     }
     if (deadline.passed()) {

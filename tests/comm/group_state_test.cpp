@@ -110,6 +110,10 @@ TEST(GroupState, ARankThatLeftIsNamedAtOnce) {
       failure([&] { state.wait(0, 2, "all_gather", within_ms(5000), [] { return false; }); });
   EXPECT_EQ(seen.first, Status::kPeerLost);
   EXPECT_EQ(seen.second, "all_gather: rank 2 has left the communicator");
+
+  // Rank 1 was on its way: nobody waited for it in vain, so the loss is its own as well.
+  const auto late = failure([&] { state.throw_cause(1, 2); });
+  EXPECT_EQ(late, seen);
 }
 
 TEST(GroupState, CallsThatDiffer) {
