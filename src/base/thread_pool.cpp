@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "base/signals.h"
+
 namespace gnnmg::base {
 
 struct ThreadPool::Job {
@@ -24,7 +26,7 @@ int available_cores() noexcept {
 ThreadPool::ThreadPool(int num_threads) {
   if (num_threads <= 0) num_threads = available_cores();
   try {
-    for (int i = 1; i < num_threads; ++i) workers_.emplace_back([this] { work(); });
+    for (int i = 1; i < num_threads; ++i) workers_.push_back(start_thread([this] { work(); }));
   } catch (...) {  // fewer threads than asked for is no failure: the loop runs on those there are
   }
 }

@@ -5,6 +5,8 @@
 #include <deque>
 #include <thread>
 
+#include "base/signals.h"
+
 namespace gnnmg::capi {
 
 void Job::run(const Work& work) noexcept {
@@ -95,7 +97,7 @@ struct WorkThread::State {
 };
 
 WorkThread::WorkThread() : state_(std::make_shared<State>()) {
-  thread_ = std::thread([state = state_] {
+  thread_ = base::start_thread([state = state_] {
     std::unique_lock lock(state->mutex);
     while (true) {
       state->wake.wait(lock, [&] { return state->ending || !state->work.empty(); });

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/signals.h"
 #include "capi/guard.h"
 #include "capi/handles.h"
 
@@ -79,7 +80,7 @@ void reap(std::shared_ptr<Object> object) noexcept {
   std::lock_guard lock(s.mutex);
   try {
     if (!s.started) {
-      std::thread(work).detach();
+      base::start_thread(work).detach();
       s.started = true;
     }
     s.waiting.push_back(std::move(object));
@@ -100,7 +101,7 @@ void run_in_background(std::function<void()> work) {
     s.idle.notify_all();
   };
   try {
-    std::thread([work = std::move(work), ended]() mutable {
+    base::start_thread([work = std::move(work), ended]() mutable {
       work();
       work = nullptr;  // what it holds goes before the thread is counted out
       ended();

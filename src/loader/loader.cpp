@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "base/error.h"
+#include "base/signals.h"
 #include "loader/batch_pool.h"
 
 namespace gnnmg::loader {
@@ -247,8 +248,8 @@ Loader::Loader(std::span<const int64_t> ids, std::shared_ptr<const sample::Sampl
   try {
     State* state = state_.get();
     for (int i = 0; i < config.num_threads; ++i)
-      state->workers.emplace_back(
-          [state, workspace = sample::Workspace()]() mutable { state->work(workspace); });
+      state->workers.push_back(base::start_thread(
+          [state, workspace = sample::Workspace()]() mutable { state->work(workspace); }));
   } catch (...) {  // those there are do the work, or next() does
   }
 }

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <new>
 
+#include "base/signals.h"
+
 namespace gnnmg::train {
 namespace {
 
@@ -63,7 +65,8 @@ RankGroup::RankGroup(std::shared_ptr<const Job> job, Training& training)
       shared_(job_->world_size()),
       ranks_(job_->world_size(), nullptr) {
   try {
-    for (int r = 0; r < job_->world_size(); ++r) threads_.emplace_back([this, r] { run(r); });
+    for (int r = 0; r < job_->world_size(); ++r)
+      threads_.push_back(base::start_thread([this, r] { run(r); }));
   } catch (const std::system_error& e) {
     {
       std::lock_guard lock(mutex_);

@@ -5,6 +5,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
 
 #include "comm/ranks.h"
 
@@ -89,6 +92,28 @@ TEST_F(GlooFault, CancelReturnsAtOnceAndCallsOffThePeers) {
   }
 }
 
+// Threads of this process that a SIGPIPE would reach.
+int threads_open_to_sigpipe() {
+  int count = 0;
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+    std::ifstream status(task.path() / "status");
+    for (std::string line; std::getline(status, line);)
+      if (line.starts_with("SigBlk:"))
+        count += (std::stoull(line.substr(7), nullptr, 16) >> (SIGPIPE - 1) & 1) == 0;
+  }
+  return count;
+}
+
+TEST_F(GlooFault, NoThreadOfTheirsDiesOfAClosedSocket) {
+  const int own = threads_open_to_sigpipe();
+  for (const Outcome& outcome : run_ranks(3, [&](Collectives& comm) {
+         comm.barrier(within_ms(60'000));
+         EXPECT_EQ(threads_open_to_sigpipe(), own + 3);  // the threads of run_ranks
+         comm.barrier(within_ms(60'000));
+       }))
+    EXPECT_EQ(outcome.status, Status::kOk) << outcome.text;
+}
+
 TEST_F(GlooFault, DeadlineNamesTheMissingRank) {
   const auto outcomes = run_ranks(4, [&](Collectives& comm) {
     all_reduce(comm, within_ms(60'000));
@@ -121,8 +146,8 @@ TEST_F(GlooFault, AbortWakesEverybody) {
     while (waiting < 3) sleep_ms(1);
     sleep_ms(100);
     at = std::chrono::steady_clock::now();
-    ends[1]->abort("the data set is gone");
-    ends[1]->abort("and nobody hears this");
+    ends[3]->abort("the data set is gone");  // rank 3 keeps its end until this thread is done
+    ends[3]->abort("and nobody hears this");
   });
   const auto outcomes = run_ranks(4, [&](Collectives& comm) {
     const int me = comm.rank();

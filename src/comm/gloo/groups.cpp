@@ -1,11 +1,15 @@
 #include "comm/gloo/groups.h"
 
+#include "base/signals.h"
+
 namespace gnnmg::comm::gloo {
 
 // The ends are gone, so nothing is in flight unless the communicator has ended, and then the groups
 // are gone as well: dropping takes milliseconds.
 Groups::~Groups() {
   if (state->ended()) drop();
+  const base::SignalGuard guard;
+  groups_.clear();
 }
 
 void Groups::set(int rank, GroupPtr group) {

@@ -1,8 +1,8 @@
 #include "comm/gloo/reaper.h"
 
 #include <atomic>
-#include <thread>
 
+#include "base/signals.h"
 #include "comm/collectives.h"
 
 namespace gnnmg::comm {
@@ -20,7 +20,7 @@ void reap(GroupPtr group) noexcept {
   // Released by hand, so that a thread that cannot be made leaks the group instead of waiting.
   c10d::ProcessGroupGloo* raw = group.release();
   try {
-    std::thread([raw] {
+    base::start_thread([raw] {
       try {
         GroupPtr::reclaim(raw).reset();
       } catch (...) {  // a failed operation has nobody left to tell

@@ -6,6 +6,7 @@
 #include <limits>
 #include <torch/csrc/distributed/c10d/HashStore.hpp>
 
+#include "base/signals.h"
 #include "comm/check.h"
 #include "comm/gloo/engine.h"
 #include "comm/gloo/quiet.h"
@@ -56,6 +57,7 @@ class GlooThreadGroup final : public ThreadGroup {
  private:
   GroupPtr make_group(int rank, const Wait& wait) {
     constexpr int64_t kLongest = 60'000;  // all ranks are here, so this takes milliseconds
+    const base::SignalGuard guard;        // the threads of the group write to sockets
     QuietLog quiet_log;
     QuietWarnings handler;
     c10::WarningUtils::WarningHandlerGuard quiet_warnings(&handler);
