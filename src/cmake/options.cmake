@@ -36,8 +36,9 @@ endif()
 add_library(gnnmg_flags INTERFACE)
 target_compile_features(gnnmg_flags INTERFACE cxx_std_20 c_std_99)
 target_compile_options(gnnmg_flags INTERFACE
-  -Wall -Wextra -fvisibility=hidden $<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict>  # GCC 12 warns of std::string's own code (PR 105651)
- 
+  -Wall -Wextra -fvisibility=hidden
+  # GCC 12 warns of its own std::string (PR 105651).
+  $<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict>
   $<$<COMPILE_LANGUAGE:CXX>:-fvisibility-inlines-hidden>
   $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fno-gnu-unique>)
 target_link_libraries(gnnmg_flags INTERFACE Threads::Threads)
