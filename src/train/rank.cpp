@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "train/exit.h"
 #include "train/metric.h"
 #include "train/tensors.h"
 
@@ -226,6 +227,7 @@ void Rank::step() {
   });
   stop_agreed_ = sums.stop;
   show();
+  if (rank_ == 0 && position_.total_steps < 3) ExitGuard::renew();
   if (position_.bad_steps == kBadSteps) diverged();
 }
 

@@ -64,6 +64,7 @@ RankGroup::RankGroup(std::shared_ptr<const Job> job, Training& training)
       training_(training),
       shared_(job_->world_size()),
       ranks_(job_->world_size(), nullptr) {
+  ExitGuard::renew();
   try {
     for (int r = 0; r < job_->world_size(); ++r)
       threads_.push_back(base::start_thread([this, r] { run(r); }));

@@ -6,6 +6,7 @@
 #include <optional>
 #include <thread>
 
+#include "train/exit.h"
 #include "train/rank.h"
 
 namespace gnnmg::train {
@@ -53,6 +54,7 @@ class RankGroup {
   std::optional<base::Error> failure_;
   std::vector<Rank*> ranks_;  // null until a rank has met the others
   std::vector<std::thread> threads_;
+  ExitGuard exit_guard_{[this] { cancel(); }, [this] { return at_rest(); }};
 };
 
 }  // namespace gnnmg::train

@@ -307,5 +307,24 @@ TEST(TrainerFault, NothingStaysBehind) {
   EXPECT_LE(count_own("fd"), files);
 }
 
+// A host that ends with ranks at work gets its own exit code, and nothing is printed.
+TEST(TrainerFaultDeathTest, ExitInTheMiddle) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  for (int after_ms : {1, 50, 150}) {
+    EXPECT_EXIT(
+        {
+          // Kept for good, as by a host that frees nothing.
+          static Host* host = new Host;
+          Recipe recipe = in_f64(3);
+          recipe.trainer.num_epochs = 1'000'000;
+          static Trial* run = new Trial(recipe, *host);
+          (*run)->start();
+          std::this_thread::sleep_for(std::chrono::milliseconds(after_ms));
+          std::exit(7);
+        },
+        testing::ExitedWithCode(7), "^$");
+  }
+}
+
 }  // namespace
 }  // namespace gnnmg::test

@@ -1,0 +1,63 @@
+#include "train/exit.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace gnnmg::train {
+
+struct ExitGuard::Entry {
+  std::function<void()> call_off;
+  std::function<bool()> at_rest;
+};
+
+namespace {
+
+struct Registry {
+  std::mutex mutex;
+  std::vector<ExitGuard::Entry*> entries;
+};
+// Never destroyed: it is used while all else is.
+Registry& registry() {
+  static Registry* const instance = new Registry;
+  return *instance;
+}
+
+// A rank in a callback of the host that itself ends the program never comes to rest, and does no
+// harm where it waits.
+constexpr auto kLongest = std::chrono::seconds(2);
+
+}  // namespace
+
+ExitGuard::ExitGuard(std::function<void()> call_off, std::function<bool()> at_rest)
+    : entry_(new Entry{std::move(call_off), std::move(at_rest)}) {
+  std::lock_guard lock(registry().mutex);
+  registry().entries.push_back(entry_);
+}
+
+ExitGuard::~ExitGuard() {
+  {
+    std::lock_guard lock(registry().mutex);
+    std::erase(registry().entries, entry_);
+  }
+  delete entry_;
+}
+
+void ExitGuard::renew() noexcept {
+  static std::atomic<int> calls{0};
+  if (calls.fetch_add(1) >= 8) return;
+  std::atexit([] {
+    std::lock_guard lock(registry().mutex);
+    for (ExitGuard::Entry* entry : registry().entries) entry->call_off();
+    const auto deadline = std::chrono::steady_clock::now() + kLongest;
+    for (ExitGuard::Entry* entry : registry().entries)
+      while (!entry->at_rest() && std::chrono::steady_clock::now() < deadline)
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  });
+}
+
+}  // namespace gnnmg::train
