@@ -4,6 +4,8 @@
 #include <torch/optim/adamw.h>
 #include <torch/optim/sgd.h>
 
+#include <cmath>
+
 namespace gnnmg::train {
 namespace {
 
@@ -15,6 +17,28 @@ at::Tensor flat_parameter(nn::Model& model) {
   at::Tensor flat = model.flat_parameters().detach();
   flat.mutable_grad() = model.flat_gradients().detach();
   return flat;
+}
+
+// One pass over the gradient in place of LibTorch's three; lanes of their own let it run in
+// vectors.
+template <typename T>
+double scale_and_sum(T* values, int64_t count, T factor) {
+  constexpr int64_t kLanes = 16;
+  double lanes[kLanes] = {};
+  int64_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) {
+    for (int64_t lane = 0; lane < kLanes; ++lane) {
+      const T value = values[i + lane] *= factor;
+      lanes[lane] += static_cast<double>(value) * static_cast<double>(value);
+    }
+  }
+  double sum = 0;
+  for (; i < count; ++i) {
+    const T value = values[i] *= factor;
+    sum += static_cast<double>(value) * static_cast<double>(value);
+  }
+  for (double lane : lanes) sum += lane;
+  return std::sqrt(sum);
 }
 
 const at::Tensor& find(const std::vector<nn::NamedTensor>& state, std::string_view key,
@@ -146,10 +170,11 @@ std::unique_ptr<Optimizer> Optimizer::create(nn::Model& model, const OptimizerCo
   base::fail(Status::kInternal, "optimiser ", static_cast<int>(config.kind));
 }
 
-double gradient_norm(const nn::Model& model) {
-  return at::linalg_vector_norm(model.flat_gradients(), 2, at::OptionalIntArrayRef(), false,
-                                at::kDouble)
-      .item<double>();
+double scale_gradients(nn::Model& model, double factor) {
+  at::Tensor flat = model.flat_gradients();
+  return flat.scalar_type() == at::kDouble
+             ? scale_and_sum(flat.data_ptr<double>(), flat.numel(), factor)
+             : scale_and_sum(flat.data_ptr<float>(), flat.numel(), static_cast<float>(factor));
 }
 
 void clip_to(nn::Model& model, double norm, double limit) {
@@ -159,7 +184,7 @@ void clip_to(nn::Model& model, double norm, double limit) {
 }
 
 double clip_gradients(nn::Model& model, double limit) {
-  const double norm = gradient_norm(model);
+  const double norm = scale_gradients(model, 1);
   clip_to(model, norm, limit);
   return norm;
 }

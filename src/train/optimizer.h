@@ -30,8 +30,10 @@ class Optimizer {
 
 // Scales the flat gradient so that its 2-norm is at most `limit`; returns the norm before.
 double clip_gradients(nn::Model& model, double limit);
-// Its two halves: the 2-norm, summed in f64, and the scaling of a gradient whose norm is known.
-double gradient_norm(const nn::Model& model);
+// Its two halves. Multiplies the flat gradient by `factor` and returns the 2-norm that it has then,
+// summed in f64 and in an order that does not depend on threads; not finite if an entry is not.
+double scale_gradients(nn::Model& model, double factor);
+// Scales a gradient of that norm.
 void clip_to(nn::Model& model, double norm, double limit);
 
 }  // namespace gnnmg::train

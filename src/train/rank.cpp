@@ -179,19 +179,15 @@ void Rank::step() {
   }
 
   const Clock::time_point computed = Clock::now();
-  at::Tensor gradients = model_->flat_gradients();
   const bool by_rank = job_.config.loss_average == LossAverage::kRanks;
-  if (by_rank && sums.weight > 0) gradients.mul_(1 / sums.weight);
+  if (by_rank && sums.weight > 0) scale_gradients(*model_, 1 / sums.weight);
   sums.stop = training_.stop.load();
   exchange_->reduce(sums, wait());
   times.reduce = seconds_since(computed);
 
   const Clock::time_point reduced = Clock::now();
-  if (by_rank)
-    gradients.mul_(1.0 / job_.world_size());
-  else if (sums.weight > 0)
-    gradients.mul_(1 / sums.weight);
-  const double norm = gradient_norm(*model_);
+  const double share = by_rank ? 1.0 / job_.world_size() : sums.weight > 0 ? 1 / sums.weight : 1.0;
+  const double norm = scale_gradients(*model_, share);
   sums.bad = sums.bad || !std::isfinite(norm);
   if (!sums.bad && job_.config.clip_norm > 0) clip_to(*model_, norm, job_.config.clip_norm);
   const double rate = job_.config.optimizer.learning_rate *

@@ -185,7 +185,9 @@ TEST(Optimizer, ClipsToANorm) {
   EXPECT_NEAR(train::clip_gradients(*model, 2 * norm), norm, 1e-12);
   EXPECT_TRUE(at::equal(model->flat_gradients(), before));
   EXPECT_NEAR(train::clip_gradients(*model, 0.5), norm, 1e-12);
-  EXPECT_NEAR(train::gradient_norm(*model), 0.5, 1e-6);
+  EXPECT_NEAR(train::scale_gradients(*model, 1), 0.5, 1e-6);
+  EXPECT_NEAR(train::scale_gradients(*model, 3), 1.5, 1e-5);
+  train::scale_gradients(*model, 1.0 / 3);
   EXPECT_TRUE(at::allclose(model->flat_gradients() * (norm / 0.5), before, 1e-5));
 }
 
