@@ -14,8 +14,11 @@ namespace {
 
 [[noreturn]] void fail_io(int error, const std::string& path, std::string_view doing) {
   char buffer[128];
-  throw Error(error == ENOENT ? Status::kNotFound : Status::kIo,
-              text(path, ": ", doing, ": ", strerror_r(error, buffer, sizeof buffer)), -1, error);
+  const Status status = error == ENOENT   ? Status::kNotFound
+                        : error == ENOMEM ? Status::kNoMemory
+                                          : Status::kIo;
+  throw Error(status, text(path, ": ", doing, ": ", strerror_r(error, buffer, sizeof buffer)), -1,
+              error);
 }
 
 void sync_folder(const std::string& path) {

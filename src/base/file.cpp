@@ -23,8 +23,10 @@ std::string system_text(int error) {
 }
 
 [[noreturn]] void fail_io(int error, const std::string& path, std::string_view doing) {
-  throw Error(error == ENOENT ? Status::kNotFound : Status::kIo,
-              text(path, ": ", doing, ": ", system_text(error)), -1, error);
+  const Status status = error == ENOENT   ? Status::kNotFound
+                        : error == ENOMEM ? Status::kNoMemory
+                                          : Status::kIo;
+  throw Error(status, text(path, ": ", doing, ": ", system_text(error)), -1, error);
 }
 
 int retry(auto call) {
