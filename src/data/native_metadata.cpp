@@ -2,12 +2,12 @@
 
 #include <initializer_list>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "base/file.h"
 #include "io/bytes.h"
 #include "io/json.h"
+#include "io/json_writer.h"
 
 namespace gnnmg::data::native {
 namespace {
@@ -16,7 +16,7 @@ using base::DType;
 using base::fail;
 using base::Shape;
 using base::Status;
-using nlohmann::json;
+using io::JsonValue;
 
 constexpr DType kDTypes[] = {DType::kF32, DType::kF64, DType::kF16, DType::kBF16,
                              DType::kI64, DType::kI32, DType::kU8,  DType::kBool};
@@ -28,7 +28,7 @@ constexpr std::pair<Task, const char*> kTasks[] = {{Task::kNone, "none"},
 // A value in the document and the way to it, which every error names.
 class Node {
  public:
-  Node(const json& value, std::string path) : value_(value), path_(std::move(path)) {}
+  Node(const JsonValue& value, std::string path) : value_(value), path_(std::move(path)) {}
 
   template <typename... Args>
   [[noreturn]] void refuse(const Args&... args) const {
@@ -37,56 +37,59 @@ class Node {
 
   // An object with exactly these keys; those that start with '?' may be missing.
   void expect_keys(std::initializer_list<std::string_view> keys) const {
-    if (!value_.is_object()) refuse("expected an object, found ", value_.type_name());
+    const auto* object = value_.as<JsonValue::Object>();
+    if (!object) refuse("expected an object, found ", value_.kind());
     size_t known = 0;
     for (std::string_view key : keys) {
       const bool optional = key.front() == '?';
       if (optional) key.remove_prefix(1);
-      if (value_.contains(key))
+      if (value_.find(key))
         ++known;
       else if (!optional)
         refuse("the key \"", key, "\" is missing");
     }
-    if (known == value_.size()) return;
-    for (const auto& item : value_.items()) {
+    if (known == object->size()) return;
+    for (const auto& [name, member] : *object) {
       bool found = false;
       for (std::string_view key : keys)
-        found |= key == item.key() || (key.front() == '?' && key.substr(1) == item.key());
-      if (!found) refuse("unknown key \"", io::printable(item.key()), "\"");
+        found |= key == name || (key.front() == '?' && key.substr(1) == name);
+      if (!found) refuse("unknown key \"", io::printable(name), "\"");
     }
   }
-  bool has(const char* key) const { return value_.is_object() && value_.contains(key); }
+  bool has(const char* key) const { return value_.find(key) != nullptr; }
   Node at(const char* key) const {
-    if (!has(key)) refuse("the key \"", key, "\" is missing");
-    return {value_.at(key), path_ + "." + key};
+    const JsonValue* member = value_.find(key);
+    if (!member) refuse("the key \"", key, "\" is missing");
+    return {*member, path_ + "." + key};
   }
   std::vector<Node> items() const {
-    if (!value_.is_array()) refuse("expected a list, found ", value_.type_name());
+    const auto* list = value_.as<JsonValue::Array>();
+    if (!list) refuse("expected a list, found ", value_.kind());
     std::vector<Node> nodes;
-    nodes.reserve(value_.size());
-    for (size_t i = 0; i < value_.size(); ++i)
-      nodes.emplace_back(value_[i], base::text(path_, "[", i, "]"));
+    nodes.reserve(list->size());
+    for (size_t i = 0; i < list->size(); ++i)
+      nodes.emplace_back((*list)[i], base::text(path_, "[", i, "]"));
     return nodes;
   }
   std::string string() const {
-    if (!value_.is_string()) refuse("expected a string, found ", value_.type_name());
-    return value_.get<std::string>();
+    const auto* text = value_.as<std::string>();
+    if (!text) refuse("expected a string, found ", value_.kind());
+    return *text;
   }
   int64_t integer(int64_t smallest, int64_t largest) const {
-    if (!value_.is_number_integer()) refuse("expected an integer, found ", value_.type_name());
-    if (value_.is_number_unsigned() &&
-        value_.get<uint64_t>() > uint64_t{std::numeric_limits<int64_t>::max()})
-      refuse(value_.get<uint64_t>(), ", expected at most ", largest);
-    const int64_t value = value_.get<int64_t>();
-    if (value < smallest || value > largest)
-      refuse(value, ", expected ", smallest, " to ", largest);
-    return value;
+    if (const auto* large = value_.as<uint64_t>())
+      refuse(*large, ", expected ", smallest, " to ", largest);
+    const auto* number = value_.as<int64_t>();
+    if (!number) refuse("expected an integer, found ", value_.kind());
+    if (*number < smallest || *number > largest)
+      refuse(*number, ", expected ", smallest, " to ", largest);
+    return *number;
   }
   int64_t size() const { return integer(0, std::numeric_limits<int64_t>::max()); }
   const std::string& path() const { return path_; }
 
  private:
-  const json& value_;
+  const JsonValue& value_;
   std::string path_;
 };
 
@@ -240,33 +243,35 @@ void check_roles(const Node& root, const Metadata& metadata) {
                             classes ? "i64 " : "f32 ", shape.to_string());
 }
 
-json array_json(const Array& array) {
-  json dims = json::array();
-  for (int i = 0; i < array.shape.num_dims; ++i) dims.push_back(array.shape[i]);
-  return {{"file", array.file}, {"dtype", base::dtype_name(array.dtype)}, {"shape", dims}};
+void write_array(io::JsonWriter& out, const char* key, const Array& array) {
+  out.key(key).begin_object().member("file", array.file);
+  out.member("dtype", base::dtype_name(array.dtype)).key("shape").begin_list();
+  for (int i = 0; i < array.shape.num_dims; ++i) out.value(array.shape[i]);
+  out.end_list().end_object();
 }
 
-nlohmann::ordered_json columns_json(const std::vector<Column>& columns) {
-  auto list = nlohmann::ordered_json::array();
+void write_columns(io::JsonWriter& out, const std::vector<Column>& columns) {
+  out.key("tensors").begin_list();
   for (const Column& column : columns) {
-    nlohmann::ordered_json item{{"name", column.name}, {"layout", column.sparse ? "csr" : "dense"}};
+    out.begin_object().member("name", column.name);
+    out.member("layout", column.sparse ? "csr" : "dense");
     if (column.sparse) {
-      item["num_cols"] = column.num_cols;
-      item["indptr"] = array_json(column.indptr);
-      item["indices"] = array_json(column.indices);
-      item["values"] = array_json(column.values);
+      out.member("num_cols", column.num_cols);
+      write_array(out, "indptr", column.indptr);
+      write_array(out, "indices", column.indices);
+      write_array(out, "values", column.values);
     } else {
-      item["array"] = array_json(column.dense);
+      write_array(out, "array", column.dense);
     }
-    list.push_back(std::move(item));
+    out.end_object();
   }
-  return list;
+  out.end_list();
 }
 
 }  // namespace
 
 Metadata parse_metadata(std::span<const uint8_t> text, std::string_view where) {
-  const json document = io::parse_json(text, where);
+  const JsonValue document = io::parse_json(text, where);
   const Node root(document, std::string(where));
   // The version first: what a newer one looks like is not known.
   if (!root.has("format") || root.at("format").string() != kFormatName)
@@ -324,40 +329,42 @@ std::string metadata_text(const Metadata& metadata) {
   const char* task = "none";
   for (const auto& [value, name] : kTasks)
     if (value == metadata.task) task = name;
-  nlohmann::ordered_json document{{"format", kFormatName},
-                                  {"version", kVersion},
-                                  {"name", metadata.name},
-                                  {"source", metadata.source},
-                                  {"task", task},
-                                  {"num_classes", metadata.num_classes},
-                                  {"node_type", metadata.node_type},
-                                  {"feature", metadata.feature},
-                                  {"label", metadata.label}};
-  auto& node_types = document["node_types"] = nlohmann::ordered_json::array();
-  for (const NodeType& type : metadata.node_types)
-    node_types.push_back({{"name", type.name},
-                          {"num_nodes", type.num_nodes},
-                          {"tensors", columns_json(type.columns)}});
-  auto& edge_types = document["edge_types"] = nlohmann::ordered_json::array();
-  for (const EdgeType& type : metadata.edge_types) {
-    nlohmann::ordered_json item{{"name", type.name},
-                                {"source", metadata.node_types[type.source].name},
-                                {"target", metadata.node_types[type.target].name},
-                                {"indptr", array_json(type.indptr)},
-                                {"indices", array_json(type.indices)}};
-    if (type.edge_ids) item["edge_ids"] = array_json(*type.edge_ids);
-    item["tensors"] = columns_json(type.columns);
-    edge_types.push_back(std::move(item));
-  }
-  auto& splits = document["splits"] = nlohmann::ordered_json::array();
-  for (const SplitGroup& split : metadata.splits)
-    splits.push_back(
-        {{"name", split.name}, {"indices", split.indices}, {"codes", array_json(split.codes)}});
   try {
-    return document.dump(1) + "\n";
-  } catch (const json::exception&) {
-    fail(Status::kInvalidArgument, "data set \"", io::printable(metadata.name),
-         "\": a name in it is not valid UTF-8");
+    io::JsonWriter out(1);
+    out.begin_object().member("format", kFormatName).member("version", int64_t{kVersion});
+    out.member("name", metadata.name).member("source", metadata.source).member("task", task);
+    out.member("num_classes", metadata.num_classes);
+    out.member("node_type", int64_t{metadata.node_type});
+    out.member("feature", metadata.feature).member("label", metadata.label);
+    out.key("node_types").begin_list();
+    for (const NodeType& type : metadata.node_types) {
+      out.begin_object().member("name", type.name).member("num_nodes", type.num_nodes);
+      write_columns(out, type.columns);
+      out.end_object();
+    }
+    out.end_list().key("edge_types").begin_list();
+    for (const EdgeType& type : metadata.edge_types) {
+      out.begin_object().member("name", type.name);
+      out.member("source", metadata.node_types[type.source].name);
+      out.member("target", metadata.node_types[type.target].name);
+      write_array(out, "indptr", type.indptr);
+      write_array(out, "indices", type.indices);
+      if (type.edge_ids) write_array(out, "edge_ids", *type.edge_ids);
+      write_columns(out, type.columns);
+      out.end_object();
+    }
+    out.end_list().key("splits").begin_list();
+    for (const SplitGroup& split : metadata.splits) {
+      out.begin_object().member("name", split.name).key("indices").begin_list();
+      for (const int32_t index : split.indices) out.value(int64_t{index});
+      out.end_list();
+      write_array(out, "codes", split.codes);
+      out.end_object();
+    }
+    return out.end_list().end_object().finish() + "\n";
+  } catch (const base::Error& error) {
+    fail(error.status(), "data set \"", io::printable(metadata.name), "\": the name ",
+         error.what());
   }
 }
 

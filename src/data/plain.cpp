@@ -1,7 +1,6 @@
 // The plain layout: a folder with edges.npy [E, 2], labels.npy [N], features as feat.npy,
 // feat.npz or feat_{indptr,indices,data}.npy, splits as split_NAME.npy, and meta.json with counts.
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "base/file.h"
@@ -53,40 +52,49 @@ class Counts {
     if (!folder.has("meta.json")) return;
     constexpr int64_t kLimit = int64_t{1} << 20;
     meta_ = io::parse_json(base::read_file(path_, kLimit), path_);
-    if (!meta_.is_object())
-      fail(Status::kFormat, path_, ": expected an object, found ", meta_.type_name());
+    if (!meta_.as<io::JsonValue::Object>())
+      fail(Status::kFormat, path_, ": expected an object, found ", meta_.kind());
   }
   // -1 when it says nothing of `key`.
   int64_t get(const char* key) const {
-    if (!meta_.is_object() || !meta_.contains(key)) return -1;
-    const auto& value = meta_.at(key);
-    if (!value.is_number_integer())
-      fail(Status::kFormat, path_, ": ", key, ": expected an integer, found ", value.type_name());
-    return value.get<int64_t>();
+    const io::JsonValue* value = meta_.find(key);
+    return value ? integer(*value, key) : -1;
   }
   void expect(const char* key, int64_t found, std::string_view where) const {
-    const int64_t expected = get(key);
-    if (meta_.is_object() && meta_.contains(key) && expected != found)
-      fail(Status::kFormat, where, ": holds ", found, ", expected ", expected, " by \"", key,
+    if (meta_.find(key) && get(key) != found)
+      fail(Status::kFormat, where, ": holds ", found, ", expected ", get(key), " by \"", key,
            "\" in ", path_);
   }
   void expect_class_counts(const Tensor& labels, int64_t num_classes) const {
-    if (!meta_.is_object() || !meta_.contains("class_counts")) return;
-    std::vector<int64_t> counts(num_classes, 0);
+    const io::JsonValue* value = meta_.find("class_counts");
+    if (!value) return;
+    std::vector<int64_t> counts(num_classes, 0), expected;
     for (int64_t label : labels.as<const int64_t>())
       if (label >= 0) ++counts[label];
-    if (meta_.at("class_counts") != nlohmann::json(counts))
+    const auto* list = value->as<io::JsonValue::Array>();
+    if (!list)
+      fail(Status::kFormat, path_, ": class_counts: expected a list, found ", value->kind());
+    for (const io::JsonValue& item : *list) expected.push_back(integer(item, "class_counts"));
+    if (counts != expected)
       fail(Status::kFormat, path_, ": class_counts are not those of labels.npy");
   }
   std::string name(const std::string& otherwise) const {
-    if (!meta_.is_object() || !meta_.contains("name") || !meta_.at("name").is_string())
-      return otherwise;
-    return meta_.at("name").get<std::string>();
+    const io::JsonValue* value = meta_.find("name");
+    const auto* text = value ? value->as<std::string>() : nullptr;
+    return text ? *text : otherwise;
   }
 
  private:
+  int64_t integer(const io::JsonValue& value, const char* key) const {
+    const auto* number = value.as<int64_t>();
+    if (!number)
+      fail(Status::kFormat, path_, ": ", key, ": expected an integer of 64 bits, found ",
+           value.kind());
+    return *number;
+  }
+
   std::string path_;
-  nlohmann::json meta_;
+  io::JsonValue meta_;
 };
 
 void read_features(PlainFolder& folder, const Counts& counts, Found& found) {

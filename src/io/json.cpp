@@ -1,5 +1,7 @@
 #include "io/json.h"
 
+#include <utility>
+
 #include "io/json_events.h"
 
 namespace gnnmg::io {
@@ -7,31 +9,33 @@ namespace {
 
 using base::fail;
 using base::Status;
-using nlohmann::json;
 
 // Receives the parser's events and builds the value, with what the library itself does not check:
 // duplicate keys, depth, and integers that would silently become floating-point numbers.
 class Builder : public JsonHandler {
  public:
   Builder(std::string_view name, const JsonLimits& limits) : JsonHandler(name), limits_(limits) {}
-  json take() { return std::move(root_); }
+  JsonValue take() { return std::move(root_); }
 
-  bool null() { return put(nullptr); }
-  bool boolean(bool value) { return put(value); }
-  bool number_integer(int64_t value) { return put(value); }
-  bool number_unsigned(uint64_t value) { return put(value); }
+  bool null() { return put({}); }
+  bool boolean(bool value) { return put({value}); }
+  bool number_integer(int64_t value) { return put({value}); }
+  bool number_unsigned(uint64_t value) {
+    if (std::in_range<int64_t>(value)) return put({static_cast<int64_t>(value)});
+    return put({value});
+  }
   bool number_float(double value, const std::string& text) {
     if (text.find_first_of(".eE") == std::string::npos)
       fail(Status::kFormat, name_, ": the integer ", printable(text), " does not fit 64 bits");
-    return put(value);
+    return put({value});
   }
-  bool string(std::string& value) { return put(std::move(value)); }
-  bool start_object(size_t) { return open(json::object()); }
-  bool start_array(size_t) { return open(json::array()); }
+  bool string(std::string& value) { return put({std::move(value)}); }
+  bool start_object(size_t) { return open({JsonValue::Object()}); }
+  bool start_array(size_t) { return open({JsonValue::Array()}); }
   bool end_object() { return close(); }
   bool end_array() { return close(); }
   bool key(std::string& value) {
-    if (open_.back()->contains(value))
+    if (open_.back()->find(value))
       fail(Status::kFormat, name_, ": the key \"", printable(value),
            "\" occurs twice in one object");
     key_ = std::move(value);
@@ -39,11 +43,11 @@ class Builder : public JsonHandler {
   }
 
  private:
-  bool put(json value) {
+  bool put(JsonValue value) {
     place(std::move(value));
     return true;
   }
-  bool open(json container) {
+  bool open(JsonValue container) {
     if (static_cast<int>(open_.size()) >= limits_.max_depth)
       fail(Status::kFormat, name_, ": nested more than ", limits_.max_depth, " levels deep");
     open_.push_back(place(std::move(container)));
@@ -55,23 +59,37 @@ class Builder : public JsonHandler {
   }
   // Where values of an open container lie does not change while it is being filled: only the
   // innermost one grows, and its own place is in its parent, which does not.
-  json* place(json value) {
+  JsonValue* place(JsonValue value) {
     if (open_.empty()) return &(root_ = std::move(value));
-    json& parent = *open_.back();
-    if (parent.is_object()) return &(parent[key_] = std::move(value));
-    parent.push_back(std::move(value));
-    return &parent.back();
+    JsonValue& parent = *open_.back();
+    if (auto* object = std::get_if<JsonValue::Object>(&parent.value))
+      return &object->emplace(key_, std::move(value)).first->second;
+    return &std::get<JsonValue::Array>(parent.value).emplace_back(std::move(value));
   }
 
   const JsonLimits& limits_;
-  json root_;
-  std::vector<json*> open_;
+  JsonValue root_;
+  std::vector<JsonValue*> open_;
   std::string key_;
 };
 
 }  // namespace
 
-json parse_json(std::span<const uint8_t> text, std::string_view name, const JsonLimits& limits) {
+const JsonValue* JsonValue::find(std::string_view key) const {
+  const auto* object = as<Object>();
+  if (!object) return nullptr;
+  const auto member = object->find(key);
+  return member == object->end() ? nullptr : &member->second;
+}
+
+const char* JsonValue::kind() const noexcept {
+  constexpr const char* kKinds[] = {"null",     "true or false", "an integer", "an integer",
+                                    "a number", "a string",      "a list",     "an object"};
+  return kKinds[value.index()];
+}
+
+JsonValue parse_json(std::span<const uint8_t> text, std::string_view name,
+                     const JsonLimits& limits) {
   if (static_cast<int64_t>(text.size()) > limits.max_bytes)
     fail(Status::kFormat, name, ": has ", text.size(), " bytes, at most ", limits.max_bytes,
          " are accepted");

@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "io/json_events.h"
+#include "io/json_writer.h"
 #include "io/npy_load.h"
 #include "io/state_file.h"
 
@@ -13,7 +14,6 @@ namespace {
 using base::DType;
 using base::fail;
 using base::Status;
-using nlohmann::json;
 
 constexpr int64_t kLengthBytes = 8;
 constexpr int64_t kHeaderLimit = 100'000'000;  // the format's own
@@ -42,9 +42,10 @@ struct Entry {
 // Takes the header's JSON to pieces as it is parsed; nothing else is ever held of it.
 class HeaderHandler : public JsonHandler {
  public:
-  HeaderHandler(std::string_view name, std::vector<Entry>& entries,
+  // `name` is the file's, `header_name` says that its header is meant.
+  HeaderHandler(std::string_view name, std::string_view header_name, std::vector<Entry>& entries,
                 std::map<std::string, std::string>& metadata)
-      : JsonHandler(name), entries_(entries), metadata_(metadata) {}
+      : JsonHandler(header_name), file_(name), entries_(entries), metadata_(metadata) {}
 
   bool null() { refuse("null is not expected"); }
   bool boolean(bool) { refuse("true or false is not expected"); }
@@ -146,13 +147,14 @@ class HeaderHandler : public JsonHandler {
   std::string where() const {
     const bool in_entry =
         place_ == Place::kEntry || place_ == Place::kShape || place_ == Place::kOffsets;
-    return in_entry ? base::text(name_, ", tensor \"", printable(entries_.back().name), "\"")
-                    : base::text(name_, ", header");
+    return in_entry ? base::text(file_, ", tensor \"", printable(entries_.back().name), "\"")
+                    : std::string(name_);
   }
   [[noreturn]] void refuse(std::string_view what) const {
     fail(Status::kFormat, where(), ": ", what);
   }
 
+  std::string_view file_;
   std::vector<Entry>& entries_;
   std::map<std::string, std::string>& metadata_;
   Place place_ = Place::kStart;
@@ -210,8 +212,9 @@ StateFile load(int64_t size, std::string_view name, const Fetch& fetch) {
   {
     std::vector<uint8_t> header(length);
     fetch(kLengthBytes, std::span<uint8_t>(header));
-    HeaderHandler handler(name, entries, state.metadata);
-    parse_json_events(header, base::text(name, ", header"), handler);
+    const std::string header_name = base::text(name, ", header");
+    HeaderHandler handler(name, header_name, entries, state.metadata);
+    parse_json_events(header, header_name, handler);
   }
   check_ranges(entries, size - data_offset, name);
   std::sort(entries.begin(), entries.end(),
@@ -290,21 +293,25 @@ void write_safetensors(const std::string& path, const StateFile& state) {
     return size_a != size_b ? size_a > size_b : a->first < b->first;
   });
 
-  std::string header = "{";
-  if (!state.metadata.empty())
-    header += base::text("\"", kMetadata, "\":", json(state.metadata).dump());
+  JsonWriter json;
+  json.begin_object();
+  if (!state.metadata.empty()) {
+    json.key(kMetadata).begin_object();
+    for (const auto& [key, value] : state.metadata) json.member(key, value);
+    json.end_object();
+  }
   int64_t offset = 0;
   for (const auto* named : order) {
-    const base::Tensor& tensor = named->second;
-    const base::Shape& shape = tensor.shape();
-    const json dims(std::vector<int64_t>(shape.dims.begin(), shape.dims.begin() + shape.num_dims));
-    const int64_t end = offset + tensor.view().num_bytes();
-    header += base::text(header.size() > 1 ? "," : "", json(named->first).dump(), ":{\"dtype\":\"",
-                         type_name(tensor.dtype()), "\",\"shape\":", dims.dump(),
-                         ",\"data_offsets\":[", offset, ",", end, "]}");
+    const base::TensorView& view = named->second.view();
+    const int64_t end = offset + view.num_bytes();
+    json.key(named->first).begin_object().member("dtype", type_name(view.dtype));
+    json.key("shape").begin_list();
+    for (int i = 0; i < view.shape.num_dims; ++i) json.value(view.shape[i]);
+    json.end_list();
+    json.key("data_offsets").begin_list().value(offset).value(end).end_list().end_object();
     offset = end;
   }
-  header += "}";
+  std::string header = json.end_object().finish();
   header.append((kLengthBytes - header.size() % kLengthBytes) % kLengthBytes, ' ');
   if (static_cast<int64_t>(header.size()) > kHeaderLimit)
     fail(Status::kUnsupported, path, ": the header would have ", header.size(), " bytes, at most ",

@@ -1,8 +1,9 @@
 #include "train/run_log.h"
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <vector>
+
+#include "io/json_writer.h"
 
 namespace gnnmg::train {
 namespace {
@@ -14,32 +15,26 @@ std::span<const uint8_t> bytes_of(const std::string& text) {
 }  // namespace
 
 std::string epoch_json(const EpochReport& r) {
-  nlohmann::ordered_json line;
-  line["epoch"] = r.epoch;
-  line["num_epochs"] = r.num_epochs;
-  line["steps"] = r.steps;
-  line["train_loss"] = r.train_loss;
-  line["train_accuracy"] = r.train_accuracy;
-  line["learning_rate"] = r.learning_rate;
+  io::JsonWriter line;  // writes null for what is not finite
+  line.begin_object().member("epoch", int64_t{r.epoch});
+  line.member("num_epochs", int64_t{r.num_epochs}).member("steps", int64_t{r.steps});
+  line.member("train_loss", r.train_loss).member("train_accuracy", r.train_accuracy);
+  line.member("learning_rate", r.learning_rate);
   if (r.evaluated) {
     const nn::Metrics& v = r.validation;
-    line["validation"] = {{"count", v.count},       {"correct", v.correct},
-                          {"loss", v.loss},         {"accuracy", v.accuracy},
-                          {"f1_micro", v.f1_micro}, {"f1_macro", v.f1_macro},
-                          {"roc_auc", v.roc_auc},   {"average_precision", v.average_precision},
-                          {"rmse", v.rmse},         {"mae", v.mae}};
-    line["best"] = r.best;
+    line.key("validation").begin_object();
+    line.member("count", v.count).member("correct", v.correct).member("loss", v.loss);
+    line.member("accuracy", v.accuracy).member("f1_micro", v.f1_micro);
+    line.member("f1_macro", v.f1_macro).member("roc_auc", v.roc_auc);
+    line.member("average_precision", v.average_precision).member("rmse", v.rmse);
+    line.member("mae", v.mae).end_object().member("best", r.best);
   }
-  line["seconds"] = r.seconds;
-  line["evaluation_seconds"] = r.evaluation_seconds;
-  line["seeds_per_second"] = r.seeds_per_second;
-  line["wait_seconds"] = r.wait_seconds;
-  line["sample_seconds"] = r.sample_seconds;
-  line["gather_seconds"] = r.gather_seconds;
-  line["compute_seconds"] = r.compute_seconds;
-  line["reduce_seconds"] = r.reduce_seconds;
-  line["optimizer_seconds"] = r.optimizer_seconds;
-  return line.dump();  // writes null for what is not finite
+  line.member("seconds", r.seconds).member("evaluation_seconds", r.evaluation_seconds);
+  line.member("seeds_per_second", r.seeds_per_second).member("wait_seconds", r.wait_seconds);
+  line.member("sample_seconds", r.sample_seconds).member("gather_seconds", r.gather_seconds);
+  line.member("compute_seconds", r.compute_seconds).member("reduce_seconds", r.reduce_seconds);
+  line.member("optimizer_seconds", r.optimizer_seconds).end_object();
+  return line.finish();
 }
 
 RunLog::RunLog(const std::string& jsonl_path, const std::string& tensorboard_folder) {

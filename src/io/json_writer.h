@@ -1,0 +1,48 @@
+// JSON out: text that is put together piece by piece, without a tree of values.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace gnnmg::io {
+
+// Calls follow the structure: begin_object(), key("a"), value(1), end_object(). Commas, quotes and
+// escapes are the writer's work. Text that is not UTF-8 is Error(kInvalidArgument).
+class JsonWriter {
+ public:
+  // `indent`: blanks a level, each value on a line of its own; negative: all on one line.
+  explicit JsonWriter(int indent = -1) : indent_(indent) {}
+
+  JsonWriter& begin_object() { return begin('{'); }
+  JsonWriter& end_object() { return end('}'); }
+  JsonWriter& begin_list() { return begin('['); }
+  JsonWriter& end_list() { return end(']'); }
+  JsonWriter& key(std::string_view name);
+  JsonWriter& value(std::string_view text);
+  JsonWriter& value(const char* text) { return value(std::string_view(text)); }
+  JsonWriter& value(int64_t number);
+  JsonWriter& value(double number);  // null for what is not finite
+  JsonWriter& value(bool truth);
+  template <typename T>
+  JsonWriter& member(std::string_view name, const T& content) {
+    return key(name).value(content);
+  }
+  // The text; the writer is then used up.
+  std::string finish() { return std::move(out_); }
+
+ private:
+  JsonWriter& begin(char bracket);
+  JsonWriter& end(char bracket);
+  void next();  // what goes before a value
+  void break_line();
+  void quote(std::string_view text);
+
+  std::string out_;
+  int indent_;
+  int depth_ = 0;
+  bool first_ = true;       // of the innermost object or list
+  bool after_key_ = false;  // the next value belongs to a key
+};
+
+}  // namespace gnnmg::io
