@@ -98,9 +98,13 @@ int posix_memalign(void** out, size_t alignment, size_t size) noexcept {
 #endif
 }
 
-// operator new, in the six forms to which the others fall back.
+// operator new, in the forms to which the others fall back. A sanitizer's own nothrow form, which
+// the standard library's sorts use for their buffer, would not fall back.
+void* operator new(size_t size, const std::nothrow_t&) noexcept {
+  return std::malloc(size ? size : 1);
+}
 void* operator new(size_t size) {
-  if (void* block = std::malloc(size ? size : 1)) return block;
+  if (void* block = operator new(size, std::nothrow)) return block;
   throw std::bad_alloc();
 }
 void* operator new(size_t size, std::align_val_t alignment) {

@@ -1,0 +1,42 @@
+#include "io/bytes.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace gnnmg::test {
+namespace {
+
+using io::is_utf8;
+
+TEST(Bytes, LoadsAndAppendsLittleEndian) {
+  std::string out;
+  io::append_little<uint16_t>(out, 0x1234);
+  io::append_little<int64_t>(out, -2);
+  EXPECT_EQ(out, std::string("\x34\x12\xfe") + std::string(7, '\xff'));
+  EXPECT_EQ(io::load_little<uint16_t>(io::as_bytes(out), 0), 0x1234);
+  EXPECT_EQ(io::load_little<int64_t>(io::as_bytes(out), 2), -2);
+}
+
+TEST(Bytes, PrintsAnythingOnOneLine) {
+  EXPECT_EQ(io::printable("plain text"), "plain text");
+  EXPECT_EQ(io::printable("a\nb\x7f\xc3\xa9"), "a\\x0ab\\x7f\\xc3\\xa9");
+  EXPECT_EQ(io::printable(std::string(80, 'x')), std::string(80, 'x'));
+  EXPECT_EQ(io::printable(std::string(81, 'x')), std::string(80, 'x') + "...");
+  EXPECT_EQ(io::printable("abc", 2), "ab...");
+}
+
+TEST(Bytes, KnowsUtf8) {
+  for (const char* good :
+       {"", "plain", "\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x98\x80", "\xed\x9f\xbf", "\xee\x80\x80",
+        "\xf4\x8f\xbf\xbf", "\xc2\x80", "\xe0\xa0\x80", "\xf0\x90\x80\x80"})
+    EXPECT_TRUE(is_utf8(good)) << io::printable(good);
+  for (const char* bad :
+       {"\x80", "\xbf", "\xc0\xaf", "\xc1\xbf", "\xc3", "\xc3(", "\xe2\x82", "\xe2(\xa1",
+        "\xe0\x9f\xbf", "\xed\xa0\x80", "\xed\xbf\xbf", "\xf0\x8f\xbf\xbf", "\xf4\x90\x80\x80",
+        "\xf5\x80\x80\x80", "\xff", "\xfe", "ok\xf0\x9f\x98"})
+    EXPECT_FALSE(is_utf8(bad)) << io::printable(bad);
+}
+
+}  // namespace
+}  // namespace gnnmg::test

@@ -1,0 +1,458 @@
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <set>
+
+#include "base/file.h"
+#include "io/damage.h"
+#include "io/files.h"
+#include "io/npy.h"
+#include "io/state_file.h"
+#include "io/text.h"
+#include "support/data.h"
+#include "support/temp_dir.h"
+
+namespace gnnmg::test {
+namespace {
+
+using namespace std::string_literals;
+using base::DType;
+using base::Shape;
+using base::Status;
+using base::Tensor;
+using io::as_bytes;
+using io::StateFile;
+
+// --- Pickles, opcode by opcode ---
+
+std::string integer(int64_t value) {
+  if (value >= 0 && value < 256) return "K"s + static_cast<char>(value);
+  return "\x8a\x08" + raw<int64_t>({value});
+}
+std::string text(const std::string& value) {
+  return "X" + raw<uint32_t>({static_cast<uint32_t>(value.size())}) + value;
+}
+std::string sizes(const std::vector<int64_t>& values) {
+  std::string out = "(";
+  for (const int64_t value : values) out += integer(value);
+  return out + "t";
+}
+std::string global(const std::string& module, const std::string& name) {
+  return "c" + module + "\n" + name + "\n";
+}
+const std::string kOrdered = global("collections", "OrderedDict") + ")R";
+const std::string kRebuild = global("torch._utils", "_rebuild_tensor_v2");
+
+std::string storage(const std::string& type, const std::string& key, int64_t count) {
+  return "(" + text("storage") + global("torch", type) + text(key) + text("cpu") + integer(count) +
+         "tQ";
+}
+std::string tensor(const std::string& storage, int64_t offset, const std::vector<int64_t>& size,
+                   const std::vector<int64_t>& stride) {
+  return kRebuild + "(" + storage + integer(offset) + sizes(size) + sizes(stride) + "\x89" +
+         kOrdered + "tR";
+}
+// Six floats under the key 0.
+std::string floats(int64_t offset, const std::vector<int64_t>& size,
+                   const std::vector<int64_t>& stride) {
+  return tensor(storage("FloatStorage", "0", 6), offset, size, stride);
+}
+// A dict of these keys and values, all opcodes.
+std::string dict(const std::vector<std::pair<std::string, std::string>>& items) {
+  std::string out = "}(";
+  for (const auto& [key, value] : items) out += text(key) + value;
+  return out + "u";
+}
+
+TestArchive archive_of(const std::string& value) {
+  TestArchive archive;
+  archive.entries = {{.name = "model/data.pkl", .content = "\x80\x02" + value + "."},
+                     {.name = "model/byteorder", .content = "little"},
+                     {.name = "model/data/0", .content = raw<float>({0, 1, 2, 3, 4, 5})},
+                     {.name = "model/version", .content = "3\n"}};
+  return archive;
+}
+StateFile parse(const TestArchive& archive, std::string_view path = "") {
+  const std::string bytes = archive.build();
+  return io::parse_pth(as_bytes(bytes), "a.pth", path);
+}
+StateFile parse(const std::string& value, std::string_view path = "") {
+  return parse(archive_of(value), path);
+}
+void expect_refused(const std::string& value, std::string_view part,
+                    Status status = Status::kFormat, std::string_view path = "") {
+  expect_error(status, part, [&] { parse(value, path); });
+}
+void expect_tensor_refused(const std::string& tensor, std::string_view part,
+                           Status status = Status::kFormat) {
+  expect_refused(dict({{"w", tensor}}), part, status);
+}
+std::vector<float> floats_of(const Tensor& tensor) {
+  const std::span<float> values = tensor.as<float>();
+  return {values.begin(), values.end()};
+}
+
+TEST(Pth, ReadsViews) {
+  const StateFile state = parse(dict({{"whole", floats(0, {2, 3}, {3, 1})},
+                                      {"part", floats(2, {3}, {1})},
+                                      {"turned", floats(0, {3, 2}, {1, 3})},
+                                      {"column", floats(1, {2}, {3})},
+                                      {"repeated", floats(4, {2, 2}, {0, 1})},
+                                      {"scalar", floats(5, {}, {})},
+                                      {"none", floats(0, {0, 3}, {3, 1})},
+                                      {"padded", floats(0, {1, 6, 1}, {77, 1, 99})}}));
+  ASSERT_EQ(state.tensors.size(), 8u);
+  EXPECT_EQ(state.tensors[0].first, "whole");
+  EXPECT_EQ(state.tensors[7].first, "padded");
+  EXPECT_EQ(state.find("whole")->shape(), Shape({2, 3}));
+  EXPECT_EQ(floats_of(*state.find("part")), (std::vector<float>{2, 3, 4}));
+  EXPECT_EQ(floats_of(*state.find("turned")), (std::vector<float>{0, 3, 1, 4, 2, 5}));
+  EXPECT_EQ(floats_of(*state.find("column")), (std::vector<float>{1, 4}));
+  EXPECT_EQ(floats_of(*state.find("repeated")), (std::vector<float>{4, 5, 4, 5}));
+  EXPECT_EQ(floats_of(*state.find("scalar")), std::vector<float>{5});
+  EXPECT_EQ(state.find("none")->shape(), Shape({0, 3}));
+  // Packed views share the storage's memory, others have their own.
+  const auto at = [&](const char* name) { return state.find(name)->as<float>().data(); };
+  EXPECT_EQ(at("part"), at("whole") + 2);
+  EXPECT_EQ(at("padded"), at("whole"));
+  EXPECT_EQ(state.find("part")->owner(), state.find("whole")->owner());
+  EXPECT_NE(state.find("turned")->owner(), state.find("whole")->owner());
+}
+
+TEST(Pth, ReadsAllStorageTypes) {
+  const struct {
+    const char* name;
+    int64_t item;
+    DType dtype;
+  } types[] = {{"FloatStorage", 4, DType::kF32}, {"DoubleStorage", 8, DType::kF64},
+               {"HalfStorage", 2, DType::kF16},  {"BFloat16Storage", 2, DType::kBF16},
+               {"LongStorage", 8, DType::kI64},  {"IntStorage", 4, DType::kI32},
+               {"ShortStorage", 2, DType::kI32}, {"CharStorage", 1, DType::kI32},
+               {"ByteStorage", 1, DType::kU8},   {"BoolStorage", 1, DType::kBool}};
+  for (const auto& type : types) {
+    const int64_t count = 24 / type.item;
+    TestArchive archive =
+        archive_of(dict({{"w", tensor(storage(type.name, "0", count), 0, {count}, {1})}}));
+    archive.entries[2].content = std::string(24, '\1');
+    const StateFile state = parse(archive);
+    EXPECT_EQ(state.tensors[0].second.dtype(), type.dtype) << type.name;
+    EXPECT_EQ(state.tensors[0].second.rows(), count);
+  }
+  expect_tensor_refused(tensor(storage("ComplexFloatStorage", "0", 3), 0, {3}, {1}),
+                        "names torch.ComplexFloatStorage, which is not accepted");
+}
+
+TEST(Pth, ReadsDictsOfAllForms) {
+  const std::string w = floats(0, {6}, {1});
+  // OrderedDict with torch's own attribute, parameters, torch.Size.
+  const std::string ordered =
+      kOrdered + "(" + text("w") + w + "u" + "}" + text("_metadata") + kOrdered + "sb";
+  EXPECT_EQ(parse(ordered).tensors[0].first, "w");
+  const std::string parameter =
+      global("torch._utils", "_rebuild_parameter") + "(" + w + "\x88" + kOrdered + "tR";
+  EXPECT_EQ(floats_of(parse(dict({{"p", parameter}})).tensors[0].second)[5], 5);
+  const std::string size = global("torch", "Size") + "(K\6t\x85R";
+  const std::string sized = kRebuild + "(" + storage("FloatStorage", "0", 6) + "K\0"s + size +
+                            sizes({1}) + "\x89" + kOrdered + "tR";
+  EXPECT_EQ(parse(dict({{"s", sized}})).tensors[0].second.shape(), Shape({6}));
+  EXPECT_TRUE(parse("}").tensors.empty());
+  // Python 2 keys.
+  EXPECT_EQ(parse("}U\1w" + w + "s").tensors[0].first, "w");
+}
+
+TEST(Pth, StripsThePrefixOfParallelModules) {
+  const std::string w = floats(0, {6}, {1});
+  const StateFile stripped = parse(dict({{"module.a", w}, {"module.module.b", w}}));
+  EXPECT_EQ(stripped.tensors[0].first, "a");
+  EXPECT_EQ(stripped.tensors[1].first, "module.b");
+  EXPECT_EQ(parse(dict({{"module.a", w}, {"b", w}})).tensors[0].first, "module.a");
+  EXPECT_EQ(parse(dict({{"module.", w}})).tensors[0].first, "module.");
+}
+
+TEST(Pth, FindsNestedDicts) {
+  const std::string w = floats(0, {6}, {1});
+  const std::string model = dict({{"w", w}});
+  const std::string lr = "G\x3f\xf8\0\0\0\0\0\0"s;
+  const std::string checkpoint =
+      dict({{"epoch", integer(3)}, {"lr", lr}, {"model", model}, {"log", "]"}});
+  EXPECT_EQ(parse(checkpoint).tensors[0].first, "w");
+  EXPECT_EQ(parse(checkpoint, "model").tensors[0].first, "w");
+  const std::string two =
+      dict({{"ema", model}, {"net", dict({{"state.dict", model}})}, {"a,b", model}});
+  expect_refused(two, "holds 2 dicts of tensors, say which: ema, a,b");
+  EXPECT_EQ(parse(two, "ema").tensors[0].first, "w");
+  EXPECT_EQ(parse(two, "net.state.dict").tensors[0].first, "w");  // keys may hold dots
+  for (const char* path : {"nothing", "ema.w.x", "net.state", "em", "ema.", ".ema", "module.ema"})
+    expect_refused(two, "has nothing at", Status::kNotFound, path);
+  expect_refused(two, "no dict of tensors", Status::kFormat, "ema.w");
+  expect_refused(checkpoint, "no dict of tensors", Status::kFormat, "epoch");
+  const std::string optimizer =
+      dict({{"state", "}K\0"s + dict({{"step", floats(0, {}, {})}}) + "s"}, {"param_groups", "]"}});
+  EXPECT_EQ(parse(optimizer, "state.0").tensors[0].first, "step");
+  expect_refused(optimizer, "holds no dict of tensors");
+  expect_refused("]", "holds no dict");
+  expect_refused(w, "holds no dict");
+  expect_refused("}]K\1s", "holds no dict of tensors");
+}
+
+TEST(Pth, RefusesViewsOutsideTheirStorage) {
+  expect_tensor_refused(floats(0, {7}, {1}), "reaches element 6 of its storage, which has 6");
+  expect_tensor_refused(floats(6, {}, {}), "reaches element 6");
+  expect_tensor_refused(floats(1, {2, 3}, {3, 1}), "reaches element 6");
+  expect_tensor_refused(floats(0, {2, 2}, {1ll << 62, 1}), "reaches element");
+  expect_tensor_refused(floats(0, {3}, {1ll << 62}), "does not fit 64 bits");
+  expect_tensor_refused(floats(INT64_MAX, {2}, {1}), "does not fit 64 bits");
+  expect_tensor_refused(floats(0, {1ll << 40, 1ll << 40}, {0, 0}), "does not fit 64 bits");
+  expect_tensor_refused(floats(-1, {1}, {1}), "offset is no size");
+  expect_tensor_refused(floats(0, {-1}, {1}), "size is no size");
+  expect_tensor_refused(floats(0, {1}, {-1}), "stride is no size");
+  expect_tensor_refused(floats(0, {2, 3}, {1}), "differ in length");
+  expect_tensor_refused(floats(0, {1, 1, 1, 1, 1}, {1, 1, 1, 1, 1}), "5 dimensions",
+                        Status::kUnsupported);
+  // A view may repeat elements, but not into gigabytes.
+  expect_tensor_refused(floats(0, {1 << 20, 6}, {0, 1}), "more memory than the file accounts for");
+}
+
+TEST(Pth, RefusesStoragesThatLie) {
+  const auto stored = [](const std::string& storage) { return tensor(storage, 0, {}, {}); };
+  expect_tensor_refused(stored(storage("FloatStorage", "0", 5)),
+                        "5 elements of 4 bytes, the record \"model/data/0\" 24");
+  expect_tensor_refused(stored(storage("DoubleStorage", "0", 6)), "6 elements of 8 bytes");
+  expect_tensor_refused(stored(storage("DoubleStorage", "0", 1ll << 61)), "does not fit 64 bits");
+  expect_tensor_refused(stored(storage("FloatStorage", "0", -6)), "storage length is no size");
+  expect_tensor_refused(stored(storage("FloatStorage", "7", 6)), "has no record \"data/7\"");
+  expect_tensor_refused(stored(storage("FloatStorage", "../version", 6)), "has no record");
+  expect_tensor_refused(stored("N"), "it has no storage");
+  expect_tensor_refused(stored("NQ"), "it has no storage");
+  expect_tensor_refused(stored("N\x85Q"), "it has no storage");
+  expect_tensor_refused(stored("(" + text("module") + global("torch", "FloatStorage") + text("0") +
+                               text("cpu") + integer(6) + "tQ"),
+                        "no known one");
+  expect_tensor_refused(stored("(" + text("storage") + global("torch", "Size") + text("0") +
+                               text("cpu") + integer(6) + "tQ"),
+                        "no known one");
+  expect_tensor_refused(stored("(" + text("storage") + text("FloatStorage") + text("0") +
+                               text("cpu") + integer(6) + "tQ"),
+                        "no known one");
+  expect_refused(dict({{"a", floats(0, {}, {})}, {"b", stored(storage("IntStorage", "0", 6))}}),
+                 "tensor \"b\": shares the storage \"0\" but names another type");
+  TestArchive archive = archive_of(dict({{"w", stored(storage("BoolStorage", "0", 24))}}));
+  archive.entries[2].content = std::string(7, '\1') + std::string(17, '\2');
+  expect_error(Status::kFormat, "element 7 is a bool of value 2", [&] { parse(archive); });
+}
+
+TEST(Pth, RefusesTensorsThatAreNone) {
+  const std::string good =
+      storage("FloatStorage", "0", 6) + "K\0"s + sizes({}) + sizes({}) + "\x89";
+  expect_tensor_refused(kRebuild + "(" + good + "tR", "has 5 arguments, expected 6");
+  expect_tensor_refused(kRebuild + "(" + good + kOrdered + "NtR", "has 7 arguments");
+  expect_tensor_refused(kRebuild + "(" + good + "NtR", "has hooks");
+  expect_tensor_refused(kRebuild + "(" + good + kOrdered + "K\1K\2stR", "has hooks");
+  expect_tensor_refused(global("torch._utils", "_rebuild_parameter") + "(N\x88" + kOrdered + "tR",
+                        "is no tensor");
+  expect_tensor_refused(kRebuild + "(" + storage("FloatStorage", "0", 6) + "K\0]"s + sizes({}) +
+                            "\x89" + kOrdered + "tR",
+                        "size is no tuple");
+  expect_refused("}K\1" + floats(0, {}, {}) + "s", "no text");
+  expect_refused("}U\1\xff" + floats(0, {}, {}) + "s", "no text");
+  const std::string w = floats(0, {}, {});
+  expect_refused(dict({{"a", w}, {"a", w}}), "the key \"a\" occurs twice");
+}
+
+TEST(Pth, RunsNothing) {
+  expect_refused(global("os", "system") + text("exit 1") + "\x85R", "names os.system");
+  expect_refused(dict({{"w", global("builtins", "eval") + text("1") + "\x85R"}}),
+                 "a.pth, data.pkl, byte 10 of the pickle: names builtins.eval");
+  expect_refused(dict({{"w", global("torch._utils", "_rebuild_sparse_tensor") + ")R"}}),
+                 "_rebuild_sparse_tensor");
+  expect_refused(dict({{"w", global("numpy.core.multiarray", "_reconstruct") + ")R"}}), "numpy");
+}
+
+TEST(Pth, RefusesOtherArchives) {
+  const std::string value = dict({{"w", floats(0, {6}, {1})}});
+  const auto refused = [&](std::string_view part, const auto& change,
+                           Status status = Status::kFormat) {
+    TestArchive archive = archive_of(value);
+    change(archive.entries);
+    expect_error(status, part, [&] { parse(archive); });
+  };
+  using Entries = std::vector<TestEntry>;
+  refused("outside the one folder", [](Entries& e) { e[3].name = "other/version"; });
+  refused("outside the one folder", [](Entries& e) { e[3].name = "version"; });
+  refused("no record \"data.pkl\"", [](Entries& e) { e[0].name = "model/deep/data.pkl"; });
+  refused("no record \"data.pkl\"", [](Entries& e) { e.clear(); });
+  refused("no record \"version\"", [](Entries& e) { e.pop_back(); });
+  refused("no number", [](Entries& e) { e[3].content = "three"; });
+  refused("no number", [](Entries& e) { e[3].content = ""; });
+  refused("too long", [](Entries& e) { e[3].content = std::string(65, '3'); });
+  refused("newest known is 10", [](Entries& e) { e[3].content = "11\n"; }, Status::kVersion);
+  refused("byte order \"big\"", [](Entries& e) { e[1].content = "big"; }, Status::kUnsupported);
+  refused("its CRC is", [](Entries& e) { e[2].crc = 1; }, Status::kChecksum);
+  refused("its CRC is", [](Entries& e) { e[0].crc = 1; }, Status::kChecksum);
+  TestArchive plain = archive_of(value);
+  plain.entries.erase(plain.entries.begin() + 1);  // older files do not say their byte order
+  plain.entries[0].deflate = plain.entries[1].deflate = true;
+  EXPECT_EQ(parse(plain).tensors.size(), 1u);
+  expect_error(Status::kUnsupported, "before 1.6", [] {
+    io::parse_pth(as_bytes("\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19."), "a.pth");
+  });
+  expect_error(Status::kFormat, "no zip archive", [] { io::parse_pth(as_bytes("text"), "a.pth"); });
+  expect_error(Status::kFormat, "no zip archive", [] { io::parse_pth({}, "a.pth"); });
+}
+
+TEST(Pth, RefusesEveryBeginningAndEveryFlippedBit) {
+  const std::string bytes =
+      archive_of(dict({{"w", floats(0, {2, 3}, {3, 1})}, {"b", floats(1, {2}, {3})}})).build();
+  const auto read = [](Bytes damaged) { io::parse_pth(damaged, "a.pth"); };
+  expect_no_beginning(bytes, read);
+  EXPECT_GT(flip_each_byte(bytes, 0, bytes.size(), read), 1500);
+}
+
+TEST(Pth, WritesWhatItReads) {
+  const TempDir folder;
+  const std::string path = folder.file("a.pth");
+  StateFile state;
+  for (const DType dtype : {DType::kF32, DType::kF64, DType::kF16, DType::kBF16, DType::kI64,
+                            DType::kI32, DType::kU8, DType::kBool})
+    for (const Shape& shape :
+         {Shape(), Shape({0}), Shape({300}), Shape({2, 3}), Shape({2, 1, 3, 2})}) {
+      Tensor tensor = Tensor::empty(dtype, shape);
+      for (int64_t i = 0; i < tensor.view().num_bytes(); ++i)
+        static_cast<uint8_t*>(tensor.data())[i] =
+            static_cast<uint8_t>(dtype == DType::kBool ? i % 2 : i * 31);
+      state.tensors.emplace_back(
+          base::text(base::dtype_name(dtype), ".\xc3\xa9", shape.to_string()), tensor);
+    }
+  io::write_pth(path, state);
+  const StateFile back = io::read_pth(path);
+  ASSERT_EQ(back.tensors.size(), state.tensors.size());
+  for (size_t i = 0; i < state.tensors.size(); ++i) {
+    const auto& [name, expected] = state.tensors[i];
+    const auto& [found_name, found] = back.tensors[i];
+    EXPECT_EQ(found_name, name);
+    EXPECT_EQ(found.dtype(), expected.dtype());
+    EXPECT_EQ(found.shape(), expected.shape());
+    EXPECT_EQ(std::memcmp(found.data(), expected.data(), expected.view().num_bytes()), 0);
+  }
+  io::write_pth(folder.file("b.pth"), back);
+  EXPECT_EQ(slurp(folder.file("b.pth")), slurp(path));
+  io::write_pth(path, {});
+  EXPECT_TRUE(io::read_pth(path).tensors.empty());
+  expect_error(Status::kInvalidArgument, "undefined",
+               [&] { io::write_pth(path, {.tensors = {{"a", Tensor()}}, .metadata = {}}); });
+}
+
+// Values of `tensor`, whatever its type, as f64.
+std::vector<double> widened(const Tensor& tensor) {
+  std::vector<double> out;
+  const auto take = [&](auto values) { out.assign(values.begin(), values.end()); };
+  switch (tensor.dtype()) {
+    case DType::kF32:
+      take(tensor.as<float>());
+      break;
+    case DType::kF64:
+      take(tensor.as<double>());
+      break;
+    case DType::kI64:
+      take(tensor.as<int64_t>());
+      break;
+    case DType::kI32:
+      take(tensor.as<int32_t>());
+      break;
+    case DType::kU8:
+      take(tensor.as<uint8_t>());
+      break;
+    case DType::kBool:
+      take(tensor.as<bool>());
+      break;
+    default:
+      for (int64_t i = 0; i < tensor.shape().num_elements(); ++i) {
+        const uint16_t bits = static_cast<uint16_t*>(tensor.data())[i];
+        out.push_back(tensor.dtype() == DType::kF16 ? base::f16_to_f32(bits)
+                                                    : base::bf16_to_f32(bits));
+      }
+  }
+  return out;
+}
+
+TEST(Pth, ReadsTheFormatCases) {
+  GNNMG_NEEDS_DATA("parity/format/index.tsv");
+  const std::string folder = data_path("parity/format");
+  io::LineReader index(io::ByteSource::open(folder + "/index.tsv"));
+  std::vector<std::string_view> fields;
+  std::string_view line;
+  index.next(line);  // the names of the columns
+  int64_t accepted = 0, refused = 0;
+  while (index.next(line)) {
+    io::split_fields(line, '\t', fields);
+    const std::string path = base::join_path(folder, fields[0]);
+    if (fields[1] == "refuse") {
+      const auto read = [&] {
+        path.ends_with(".pth") ? io::read_pth(path) : io::read_safetensors(path);
+      };
+      const base::Error error = error_of(read);
+      EXPECT_EQ(error.status(), fields[0] == "legacy.pth" ? Status::kUnsupported : Status::kFormat);
+      EXPECT_NE(std::string(error.what()).find(path), std::string::npos) << error.what();
+      ++refused;
+      continue;
+    }
+    std::vector<StateFile> states = {io::read_pth(path + ".pth")};
+    if (base::exists(path + ".safetensors"))
+      states.push_back(io::read_safetensors(path + ".safetensors"));
+    const io::Npz expected = io::Npz::open(path + ".npz");
+    for (const StateFile& state : states) {
+      std::set<std::string> names;
+      for (const auto& [name, tensor] : state.tensors) {
+        const std::string key = fields[0] == "nested" ? "model." + name : name;
+        names.insert(key);
+        const Tensor values = expected.get(key);
+        EXPECT_EQ(tensor.shape(), values.shape()) << path << " " << name;
+        EXPECT_EQ(widened(tensor), widened(values)) << path << " " << name;
+      }
+      const std::vector<std::string> keys = expected.keys();
+      EXPECT_EQ(names, std::set<std::string>(keys.begin(), keys.end())) << path;
+    }
+    ++accepted;
+  }
+  EXPECT_EQ(accepted, 5);
+  EXPECT_EQ(refused, 8);
+}
+
+// Every state dict of both frameworks: both formats hold the same tensors, bit for bit.
+TEST(Pth, ReadsTheStateDictsOfBothFrameworks) {
+  GNNMG_NEEDS_DATA("parity/pyg");
+  int64_t compared = 0;
+  for (const char* framework : {"parity/pyg", "parity/dgl"}) {
+    const std::string folder = data_path(framework);
+    for (const std::string& name : base::list_directory(folder)) {
+      if (!name.ends_with(".pth")) continue;
+      const std::string path = base::join_path(folder, name);
+      if (name.ends_with(".opt.pth")) {
+        EXPECT_GE(io::read_pth(path, "state.0").tensors.size(), 1u) << path;
+        continue;
+      }
+      const StateFile pth = io::read_pth(path);
+      EXPECT_FALSE(pth.tensors.empty());
+      const std::string twin = path.substr(0, path.size() - 3) + "safetensors";
+      if (!base::exists(twin)) continue;
+      const StateFile plain = io::read_safetensors(twin);
+      EXPECT_EQ(pth.tensors.size(), plain.tensors.size()) << path;
+      // safetensors keeps the prefix of parallel modules.
+      const bool prefixed =
+          std::all_of(plain.tensors.begin(), plain.tensors.end(),
+                      [](auto& named) { return named.first.starts_with("module."); });
+      for (const auto& [key, tensor] : pth.tensors) {
+        const Tensor* other = plain.find(prefixed ? "module." + key : key);
+        ASSERT_NE(other, nullptr) << path << " " << key;
+        ASSERT_EQ(tensor.dtype(), other->dtype());
+        ASSERT_EQ(tensor.shape(), other->shape());
+        EXPECT_EQ(std::memcmp(tensor.data(), other->data(), tensor.view().num_bytes()), 0);
+        ++compared;
+      }
+    }
+  }
+  EXPECT_GT(compared, 900);
+}
+
+}  // namespace
+}  // namespace gnnmg::test
