@@ -108,8 +108,12 @@ class EdgeParser {
     const size_t source = options_.source_column, target = options_.target_column;
     const size_t needed = std::max(source, target) + 1;
     const bool enough = fields_.size() >= needed;
-    if (options_.header < 0 && !header_seen_ &&
-        (!enough || (!io::parse_double(fields_[source]) && !io::parse_double(fields_[target])))) {
+    const auto is_number = [](std::string_view field) {
+      return io::parse_double(field).has_value();
+    };
+    const bool no_numbers = enough ? !is_number(fields_[source]) && !is_number(fields_[target])
+                                   : std::none_of(fields_.begin(), fields_.end(), is_number);
+    if (options_.header < 0 && !header_seen_ && no_numbers) {
       header_seen_ = true;
       separator_ = 0;
       return true;

@@ -83,6 +83,9 @@ void set_labels(const Tensor& raw, std::string where, Found& found) {
   if (raw.shape().num_dims < 1 || raw.shape().num_dims > 2)
     fail(Status::kFormat, found.labels_from, ": shape ", raw.shape().to_string(),
          ", expected [N, T]");
+  if (raw.rows() != found.num_nodes)
+    fail(Status::kFormat, found.labels_from, ": ", raw.rows(), " rows, expected ", found.num_nodes,
+         ", the number of nodes");
   if (raw.dtype() != DType::kF32 && raw.dtype() != DType::kF64) return;
   NumberColumn numbers;
   bool zero_one = true;
@@ -191,6 +194,8 @@ void read_tables(OgbFolder& folder, Reading& reading, Found& found) {
   Reading list_reading{list, reading.context, reading.budget};
   Found edges = parse_edges(folder.source("raw/edge.csv.gz"), list_reading);
   reading.budget = list_reading.budget;
+  if (!edges.edge_columns.empty())
+    fail(Status::kFormat, found.edges_from, ": more than 2 columns, expected source and target");
   expect_rows(edges.sources.rows(), num_edges, found.edges_from, edges_by);
   found.sources = std::move(edges.sources);
   found.targets = std::move(edges.targets);

@@ -21,8 +21,8 @@ constexpr std::array kFormats = {Format::kNative, Format::kPlain,  Format::kPlan
                                  Format::kEdges};
 constexpr const char* kSupported =
     "supported are gnnmg (metadata.json), plain (edges.npy, labels.npy), planetoid (ind.NAME.*), "
-    "ogb (raw/, split/), shchur and heterophilous (.npz), edges (.csv, .tsv, .txt, .edges, also "
-    ".gz)";
+    "ogb (raw/, split/), shchur and heterophilous (.npz), edges (a text with an edge a line, also "
+    "gzipped, by its own path)";
 constexpr std::string_view kPlanetoidParts[] = {".x",    ".y",    ".tx",    ".ty",
                                                 ".allx", ".ally", ".graph", ".test.index"};
 
@@ -101,9 +101,13 @@ std::vector<Candidate> look_in_folder(const std::string& folder,
     if (name.ends_with(".npz") && is_file(join_path(folder, name)))
       classify_npz(join_path(folder, name), found);
   if (!found.empty()) return found;
-  for (const std::string& name : names)
-    if (is_edge_list_name(name) && is_file(join_path(folder, name)))
-      found.push_back({Format::kEdges, join_path(folder, name)});
+  // A text is taken for a list of edges only where it lies alone.
+  for (const std::string& name : names) {
+    if (name.starts_with('.') || name.starts_with("README") || name.starts_with("LICENSE"))
+      continue;
+    if (!found.empty() || !is_edge_list_name(name) || !is_file(join_path(folder, name))) return {};
+    found.push_back({Format::kEdges, join_path(folder, name)});
+  }
   return found;
 }
 
@@ -168,7 +172,9 @@ Candidate recognise(const std::string& path, std::string_view wanted,
       }
     }
   } else if (exists(path)) {
-    found = keep_wanted(look_at_file(path));
+    // Any file can be read as text when that is asked for.
+    found = wanted == format_name(Format::kEdges) ? std::vector<Candidate>{{Format::kEdges, path}}
+                                                  : keep_wanted(look_at_file(path));
   } else if (exists(path + ".graph")) {
     found = keep_wanted({{Format::kPlanetoid, path}});
   } else {

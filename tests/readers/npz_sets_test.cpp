@@ -1,0 +1,136 @@
+// Data sets in one .npz: adjacency as published, weights, masks, and what is refused.
+#include "readers/support.h"
+
+namespace gnnmg::data {
+namespace {
+
+using base::Status;
+using Edges = std::vector<std::pair<int64_t, int64_t>>;
+using Arrays = std::vector<std::pair<std::string, std::string>>;
+
+class NpzSets : public testing::Test {
+ protected:
+  DatasetRef open(const Arrays& arrays, const OpenOptions& options = {}) {
+    const std::string path = dir_.file("tiny.npz");
+    write_npz(path, arrays);
+    return opener_.open(path, options);
+  }
+  void expect_refused(const Arrays& arrays, const std::vector<std::string>& parts,
+                      Status status = Status::kFormat) {
+    expect_error(status, parts, [&] { open(arrays); });
+  }
+  test::TempDir dir_;
+  Opener opener_;
+};
+
+// 0 -> 1, 0 -> 2, 2 -> 2
+Arrays shchur() {
+  return {{"adj_data", npy_of<float>({1, 1, 1}, "(3,)")},
+          {"adj_indices", npy_of<int32_t>({1, 2, 2}, "(3,)")},
+          {"adj_indptr", npy_of<int32_t>({0, 2, 2, 3}, "(4,)")},
+          {"adj_shape", npy_of<int64_t>({3, 3}, "(2,)")},
+          {"attr_data", npy_of<float>({2, 3}, "(2,)")},
+          {"attr_indices", npy_of<int32_t>({0, 4}, "(2,)")},
+          {"attr_indptr", npy_of<int32_t>({0, 1, 1, 2}, "(4,)")},
+          {"attr_shape", npy_of<int64_t>({3, 5}, "(2,)")},
+          {"labels", npy_of<int64_t>({1, 0, 1}, "(3,)")}};
+}
+
+Arrays with(Arrays arrays, const std::string& name, const std::string& bytes) {
+  for (auto& [key, value] : arrays)
+    if (key == name) {
+      value = bytes;
+      return arrays;
+    }
+  arrays.emplace_back(name, bytes);
+  return arrays;
+}
+
+Arrays without(Arrays arrays, const std::string& start) {
+  std::erase_if(arrays, [&](const auto& entry) { return entry.first.starts_with(start); });
+  return arrays;
+}
+
+TEST_F(NpzSets, Shchur) {
+  const DatasetRef dataset = open(shchur());
+  EXPECT_EQ(dataset->name, "tiny");
+  EXPECT_EQ(edges(*dataset->graph), (Edges{{1, 0}, {2, 0}, {0, 1}, {0, 2}, {2, 2}}));
+  EXPECT_EQ(dataset->feature_dim(), 5);
+  EXPECT_EQ(dataset->num_classes, 2);
+  EXPECT_EQ(dataset->graph->edge_column("weight"), nullptr);
+  OpenOptions options;
+  options.undirected = 0;
+  EXPECT_EQ(edges(*open(shchur(), options)->graph), (Edges{{0, 1}, {0, 2}, {2, 2}}));
+}
+
+TEST_F(NpzSets, ShchurWeightsAndMissingParts) {
+  OpenOptions options;
+  options.undirected = 0;
+  const DatasetRef weighted =
+      open(with(shchur(), "adj_data", npy_of<float>({1, 2, 1}, "(3,)")), options);
+  EXPECT_EQ(values<float>(std::get<base::Tensor>(*weighted->graph->edge_column("weight"))),
+            (std::vector<float>{1, 2, 1}));
+  const DatasetRef bare = open(without(without(shchur(), "attr_"), "labels"));
+  EXPECT_EQ(bare->feature_dim(), 0);
+  EXPECT_EQ(bare->task, Task::kNone);
+  const DatasetRef table = open(
+      with(without(shchur(), "attr_"), "attr_matrix", npy_of<float>({1, 2, 3, 4, 5, 6}, "(3, 2)")));
+  EXPECT_EQ(table->feature_dim(), 2);
+}
+
+TEST_F(NpzSets, BadShchur) {
+  expect_refused(with(shchur(), "adj_shape", npy_of<int64_t>({3, 4}, "(2,)")),
+                 {"adj_shape", "3 x 4", "square"});
+  expect_refused(with(shchur(), "adj_shape", npy_of<int64_t>({9, 9}, "(2,)")), {"adj_indptr"});
+  expect_refused(with(shchur(), "adj_indices", npy_of<int32_t>({1, 3, 2}, "(3,)")),
+                 {"adj_indices", "element 1 is 3", "0 to 2"});
+  expect_refused(with(shchur(), "attr_shape", npy_of<int64_t>({3, 4}, "(2,)")),
+                 {"attr_indices", "element 1 is 4"});
+  expect_refused(with(shchur(), "labels", npy_of<int64_t>({1, 0}, "(2,)")),
+                 {"tiny.npz, array \"labels\"", "[2]", "3 nodes"}, Status::kInvalidArgument);
+  expect_refused(without(shchur(), "adj_data"), {"no array \"adj_data\""}, Status::kNotFound);
+  expect_refused(with(without(shchur(), "attr_"), "attr_matrix", npy_of<float>({1, 2, 3}, "(3,)")),
+                 {"attr_matrix", "expected [N, F]"});
+}
+
+Arrays heterophilous() {
+  return {{"node_features", npy_of<float>({1, 2, 3, 4, 5, 6}, "(3, 2)")},
+          {"node_labels", npy_of<int64_t>({1, 0, 1}, "(3,)")},
+          {"edges", npy_of<int64_t>({0, 1, 1, 2}, "(2, 2)")},
+          {"train_masks", npy_text("|b1", "(2, 3)", std::string("\1\0\0\0\0\1", 6))},
+          {"val_masks", npy_text("|b1", "(2, 3)", std::string("\0\1\0\0\1\0", 6))},
+          {"test_masks", npy_text("|b1", "(2, 3)", std::string("\0\0\1\1\0\0", 6))}};
+}
+
+TEST_F(NpzSets, Heterophilous) {
+  const DatasetRef dataset = open(heterophilous());
+  EXPECT_EQ(edges(*dataset->graph), (Edges{{1, 0}, {0, 1}, {2, 1}, {1, 2}}));
+  EXPECT_EQ(dataset->feature_dim(), 2);
+  ASSERT_EQ(dataset->splits.size(), 2u);
+  EXPECT_EQ(ids(dataset->split("published", 1), SplitPart::kTrain), (std::vector<int64_t>{2}));
+  EXPECT_EQ(ids(dataset->split("published", 1), SplitPart::kTest), (std::vector<int64_t>{0}));
+  EXPECT_TRUE(open(without(heterophilous(), "t"))->splits.empty());
+}
+
+TEST_F(NpzSets, BadHeterophilous) {
+  expect_refused(with(heterophilous(), "test_masks",
+                      npy_text("|b1", "(2, 3)", std::string("\0\0\1\1\1\0", 6))),
+                 {"masks 1, node 1", "in validation and in test"});
+  expect_refused(with(heterophilous(), "test_masks", npy_text("|b1", "(1, 3)", std::string(3, 0))),
+                 {"test_masks", "bool [1, 3]", "of one shape"});
+  expect_refused(with(heterophilous(), "train_masks", npy_of<int64_t>({0, 3}, "(2,)")),
+                 {"val_masks", "expected a list of node ids"});
+  expect_refused(with(heterophilous(), "edges", npy_of<int64_t>({0, 1, 1, 3}, "(2, 2)")),
+                 {"array \"edges\", row 1", "node 3"}, Status::kRange);
+  expect_refused(with(heterophilous(), "node_features", npy_of<float>({1, 2, 3}, "(3,)")),
+                 {"node_features", "[3]"});
+  expect_refused(without(heterophilous(), "node_labels"), {"no array \"node_labels\""},
+                 Status::kNotFound);
+}
+
+TEST_F(NpzSets, OtherArchivesAreUnknown) {
+  expect_refused({{"a", npy_of<float>({1}, "(1,)")}}, {"tiny.npz", "expected a data set", "a"});
+}
+
+}  // namespace
+}  // namespace gnnmg::data

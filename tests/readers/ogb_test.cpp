@@ -1,0 +1,223 @@
+// OGB's node-property layout, as tables and as archives, written here from its documented form.
+#include <cmath>
+#include <filesystem>
+
+#include "readers/support.h"
+
+namespace gnnmg::data {
+namespace {
+
+using base::Status;
+using Edges = std::vector<std::pair<int64_t, int64_t>>;
+using Ids = std::vector<int64_t>;
+
+class Ogb : public testing::Test {
+ protected:
+  std::string path() const { return dir_.file("ogbn_tiny"); }
+  void put(const std::string& name, const std::string& text) {
+    dir_.write("ogbn_tiny/" + name, gzip(text));
+  }
+  void remove(const std::string& name) { std::filesystem::remove(path() + "/" + name); }
+  void put_tables() {
+    put("raw/num-node-list.csv.gz", "4\n");
+    put("raw/num-edge-list.csv.gz", "3\n");
+    put("raw/edge.csv.gz", "0,1\n1,2\n0,3\n");
+    put("raw/node-feat.csv.gz", "0.5,-1\n1,2\n3,4e2\n5,6\n");
+    put("raw/node-label.csv.gz", "0\n2\n1\nnan\n");
+    put_splits();
+  }
+  void put_splits() {
+    put("split/time/train.csv.gz", "2\n0\n");
+    put("split/time/valid.csv.gz", "1\n");
+    put("split/time/test.csv.gz", "3\n");
+  }
+  void put_archives() {
+    std::filesystem::create_directories(path() + "/raw");
+    write_npz(path() + "/raw/data.npz",
+              {{"edge_index", npy_of<int64_t>({0, 1, 0, 1, 2, 3}, "(2, 3)")},
+               {"node_feat", npy_text("<f2", "(4, 1)", raw<int16_t>({0, 0x3c00, 0x4000, 0x4200}))},
+               {"node_year", npy_of<int64_t>({2001, 2002, 2003, 2004}, "(4, 1)")},
+               {"edge_reltype", npy_of<int64_t>({0, 1, 0}, "(3, 1)")},
+               {"num_nodes_list", npy_of<int64_t>({4}, "(1,)")},
+               {"num_edges_list", npy_of<int64_t>({3}, "(1,)")}});
+    write_npz(path() + "/raw/node-label.npz",
+              {{"node_label", npy_of<float>({0, 2, 1, NAN}, "(4, 1)")}});
+    put_splits();
+  }
+  DatasetRef open(const OpenOptions& options = {}) { return opener_.open(path(), options); }
+  void expect_refused(const std::vector<std::string>& parts, Status status = Status::kFormat) {
+    expect_error(status, parts, [&] { open(); });
+  }
+  test::TempDir dir_;
+  Opener opener_;
+};
+
+TEST_F(Ogb, Tables) {
+  put_tables();
+  const DatasetRef dataset = open();
+  EXPECT_EQ(dataset->name, "ogbn_tiny");
+  EXPECT_EQ(edges(*dataset->graph), (Edges{{0, 1}, {1, 2}, {0, 3}})) << "as listed";
+  EXPECT_EQ(values<float>(dense(*dataset, "x")),
+            (std::vector<float>{0.5f, -1, 1, 2, 3, 400, 5, 6}));
+  EXPECT_EQ(dense(*dataset, "x").shape(), base::Shape({4, 2}));
+  EXPECT_EQ(dataset->task, Task::kMulticlass);
+  EXPECT_EQ(values<int64_t>(dense(*dataset, "y")), (Ids{0, 2, 1, -1}));
+  EXPECT_EQ(dataset->num_classes, 3);
+  const Split& split = dataset->split("time", 0);
+  EXPECT_EQ(ids(split, SplitPart::kTrain), (Ids{0, 2}));
+  EXPECT_EQ(ids(split, SplitPart::kValidation), (Ids{1}));
+  EXPECT_EQ(ids(split, SplitPart::kTest), (Ids{3}));
+  OpenOptions options;
+  options.undirected = 1;
+  EXPECT_EQ(open(options)->graph->num_edges(), 6);
+}
+
+TEST_F(Ogb, Archives) {
+  put_archives();
+  const DatasetRef dataset = open();
+  EXPECT_EQ(edges(*dataset->graph), (Edges{{0, 1}, {1, 2}, {0, 3}}));
+  EXPECT_EQ(dense(*dataset, "x").dtype(), base::DType::kF16);
+  EXPECT_EQ(values<int64_t>(dense(*dataset, "y")), (Ids{0, 2, 1, -1}));
+  EXPECT_EQ(values<int64_t>(dense(*dataset, "year")), (Ids{2001, 2002, 2003, 2004}));
+  EXPECT_EQ(values<int64_t>(std::get<base::Tensor>(*dataset->graph->edge_column("reltype"))),
+            (Ids{0, 1, 0}));
+  EXPECT_EQ(dataset->splits.size(), 1u);
+}
+
+TEST_F(Ogb, FurtherTables) {
+  put_tables();
+  put("raw/node_year.csv.gz", "2013\n2015\n20000001\n2009\n");
+  put("raw/node_score.csv.gz", "1\n0.5\n16777217\n\n0\n");
+  put("raw/edge-feat.csv.gz", "1,2\n3,4\n5,6.5\n");
+  put("raw/edge_kind.csv.gz", "1\n0\n1\n");
+  const DatasetRef dataset = open();
+  EXPECT_EQ(values<int64_t>(dense(*dataset, "year")), (Ids{2013, 2015, 20000001, 2009}))
+      << "no float holds the third";
+  EXPECT_EQ(values<float>(dense(*dataset, "score")), (std::vector<float>{1, 0.5f, 16777216.0f, 0}))
+      << "rounded among numbers";
+  const auto& edge_columns = dataset->graph->edge_columns();
+  EXPECT_EQ(std::get<base::Tensor>(edge_columns.at("x")).shape(), base::Shape({3, 2}));
+  EXPECT_EQ(std::get<base::Tensor>(edge_columns.at("kind")).dtype(), base::DType::kI64);
+}
+
+TEST_F(Ogb, TheTaskFollowsFromTheLabels) {
+  put_tables();
+  put("raw/node-label.csv.gz", "0,1\n1,nan\n0,0\n1,1\n");
+  EXPECT_EQ(open()->task, Task::kBinary);
+  EXPECT_EQ(open()->num_classes, 2);
+  EXPECT_TRUE(std::isnan(dense(*open(), "y").as<const float>()[3]));
+  put("raw/node-label.csv.gz", "0.5\n1\n-2\n1e9\n");
+  EXPECT_EQ(open()->task, Task::kRegression);
+  put("raw/node-label.csv.gz", "0,1\n1,2\n0,0\n1,1\n");
+  EXPECT_EQ(open()->task, Task::kRegression);
+  remove("raw/node-label.csv.gz");
+  EXPECT_EQ(open()->task, Task::kNone);
+}
+
+TEST_F(Ogb, SetsThatListEachEdgeOnce) {
+  put_tables();
+  std::filesystem::rename(path(), dir_.file("ogbn_products"));
+  EXPECT_EQ(opener_.open(dir_.file("ogbn_products/"))->graph->num_edges(), 6);
+}
+
+TEST_F(Ogb, CountsAreHeldAgainstTheRows) {
+  put_tables();
+  put("raw/num-node-list.csv.gz", "5\n");
+  expect_refused({"node-feat.csv.gz", "4 rows, expected 5 by", "num-node-list.csv.gz"});
+  put("raw/num-node-list.csv.gz", "4\n");
+  put("raw/num-edge-list.csv.gz", "2\n");
+  expect_refused({"edge.csv.gz", "3 rows, expected 2 by", "num-edge-list.csv.gz"});
+  put("raw/num-edge-list.csv.gz", "3\n");
+  put("raw/node-label.csv.gz", "0\n1\n");
+  expect_refused({"node-label.csv.gz", "2 rows, expected 4"});
+  put("raw/node-label.csv.gz", "0\n1\n1\n0\n");
+  put("raw/edge_kind.csv.gz", "1\n");
+  expect_refused({"edge_kind.csv.gz", "1 rows, expected 3"});
+  remove("raw/edge_kind.csv.gz");
+  put("raw/num-node-list.csv.gz", "2\n2\n");
+  expect_refused({"num-node-list.csv.gz", "2 graphs"}, Status::kUnsupported);
+  put("raw/num-node-list.csv.gz", "-4\n");
+  expect_refused({"num-node-list.csv.gz", "-4"});
+  put("raw/num-node-list.csv.gz", "4.5\n");
+  expect_refused({"num-node-list.csv.gz", "one integer"});
+  remove("raw/num-node-list.csv.gz");
+  expect_refused({"num-node-list.csv.gz", "open"}, Status::kNotFound);
+}
+
+TEST_F(Ogb, RowsThatCannotBeRead) {
+  put_tables();
+  put("raw/node-feat.csv.gz", "0.5,-1\n1,2\n3\n5,6\n");
+  expect_refused({"node-feat.csv.gz, line 3", "1 columns, expected 2"});
+  put("raw/node-feat.csv.gz", "0.5,-1\n1,2\n3,x\n5,6\n");
+  expect_refused({"node-feat.csv.gz, line 3", "\"x\"", "expected a number"});
+  put("raw/node-feat.csv.gz", "0.5,-1\n1,2\n3,\n5,6\n");
+  expect_refused({"node-feat.csv.gz, row 2, column 1"}, Status::kNan);
+  put("raw/node-feat.csv.gz", "0.5,-1\n1,2\n3,4\n5,6\n");
+  put("raw/edge.csv.gz", "0,1\n1,4\n0,3\n");
+  expect_refused({"edge.csv.gz, line 2", "target 4", "0 to 3"}, Status::kRange);
+  put("raw/edge.csv.gz", "0,1\n1,2,3\n0,3\n");
+  expect_refused({"edge.csv.gz, line 2", "3 columns, expected 2"});
+  put("raw/edge.csv.gz", "0,1,1\n1,2,1\n0,3,1\n");
+  expect_refused({"edge.csv.gz", "more than 2 columns"});
+  put("raw/edge.csv.gz", "source,target\n1,2\n0,3\n");
+  expect_refused({"edge.csv.gz, line 1", "source \"source\""});
+  std::string damaged = gzip("0,1\n1,2\n0,3\n");
+  damaged[damaged.size() - 7] ^= 1;
+  dir_.write("ogbn_tiny/raw/edge.csv.gz", damaged);
+  expect_refused({"edge.csv.gz"}, Status::kChecksum);
+  dir_.write("ogbn_tiny/raw/edge.csv.gz", gzip("0,1\n1,2\n0,3\n").substr(0, 20));
+  expect_refused({"edge.csv.gz"});
+}
+
+TEST_F(Ogb, BadSplits) {
+  put_tables();
+  put("split/time/test.csv.gz", "4\n");
+  expect_refused({"split/time, test, position 0", "node 4", "0 to 3"}, Status::kRange);
+  put("split/time/test.csv.gz", "0\n");
+  expect_refused({"split/time, test, position 0", "node 0 is already in train"});
+  put("split/time/test.csv.gz", "0.5\n");
+  expect_refused({"split/time/test.csv.gz", "one node id"});
+  remove("split/time/test.csv.gz");
+  expect_refused({"split/time/test.csv.gz", "open"}, Status::kNotFound);
+  remove("split/time/train.csv.gz");
+  opener_.log();
+  EXPECT_TRUE(open()->splits.empty());
+  EXPECT_NE(opener_.log().find("no train.csv.gz"), std::string::npos);
+}
+
+TEST_F(Ogb, BadArchives) {
+  put_archives();
+  const auto write = [&](const std::string& edge_index, const std::string& nodes,
+                         const std::string& edges) {
+    write_npz(path() + "/raw/data.npz",
+              {{"edge_index", edge_index}, {"num_nodes_list", nodes}, {"num_edges_list", edges}});
+  };
+  const std::string pairs = npy_of<int64_t>({0, 1, 0, 1, 2, 3}, "(2, 3)");
+  const std::string three = npy_of<int64_t>({3}, "(1,)"), four = npy_of<int64_t>({4}, "(1,)");
+  write(pairs, four, three);
+  EXPECT_EQ(open()->feature_dim(), 0);
+  write(pairs, three, three);
+  expect_refused({"\"node_label\"", "4 rows, expected 3"});
+  write(pairs, four, four);
+  expect_refused({"edge_index", "3 edges, expected 4"});
+  write(npy_of<int64_t>({0, 1, 0, 1, 2, 3}, "(3, 2)"), four, three);
+  expect_refused({"edge_index", "[3, 2]", "[2, E]"});
+  write(pairs, npy_of<int64_t>({2, 2}, "(2,)"), three);
+  expect_refused({"num_nodes_list", "2 graphs"}, Status::kUnsupported);
+  write(pairs, npy_of<int64_t>({int64_t{1} << 40}, "(1,)"), three);
+  expect_refused({"\"node_label\"", "4 rows, expected 1099511627776"});
+  remove("raw/node-label.npz");
+  std::filesystem::remove_all(path() + "/split");
+  expect_refused({"num_nodes_list", "1099511627776 nodes"}, Status::kRange);
+  write(pairs, three, three);
+  expect_refused({"edge_index", "node 3", "0 to 2"}, Status::kRange);
+}
+
+TEST_F(Ogb, TypedSetsAreNamed) {
+  put_tables();
+  put("raw/triplet-type-list.csv.gz", "paper,cites,paper\n");
+  expect_refused({"triplet-type-list.csv.gz", "several types"}, Status::kUnsupported);
+}
+
+}  // namespace
+}  // namespace gnnmg::data

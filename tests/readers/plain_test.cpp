@@ -1,0 +1,195 @@
+// The plain layout: every form of features and splits, and what is refused by file and row.
+#include <cmath>
+
+#include "readers/support.h"
+
+namespace gnnmg::data {
+namespace {
+
+using base::Status;
+using Edges = std::vector<std::pair<int64_t, int64_t>>;
+
+class Plain : public testing::Test {
+ protected:
+  void SetUp() override {
+    put("edges.npy", npy_of<int32_t>({0, 1, 1, 2, 0, 3}, "(3, 2)"));
+    put("labels.npy", npy_of<int32_t>({0, 1, 2, -1}, "(4,)"));
+  }
+  std::string put(const std::string& name, const std::string& bytes) {
+    return dir_.write("tiny/plain/" + name, bytes);
+  }
+  std::string path() const { return dir_.file("tiny/plain"); }
+  DatasetRef open(const OpenOptions& options = {}) { return opener_.open(path(), options); }
+  void expect_refused(const std::vector<std::string>& parts, Status status = Status::kFormat,
+                      const OpenOptions& options = {}) {
+    expect_error(status, parts, [&] { open(options); });
+  }
+  test::TempDir dir_;
+  Opener opener_;
+};
+
+TEST_F(Plain, EdgesBecomeUndirected) {
+  const DatasetRef dataset = open();
+  EXPECT_EQ(dataset->name, "tiny");
+  EXPECT_EQ(dataset->graph->num_nodes(), 4);
+  EXPECT_EQ(edges(*dataset->graph), (Edges{{1, 0}, {3, 0}, {0, 1}, {2, 1}, {1, 2}, {0, 3}}));
+  EXPECT_EQ(dataset->feature, "");
+  EXPECT_EQ(dataset->num_classes, 3);
+  EXPECT_EQ(opener_.open(dir_.file("tiny"))->name, "tiny");
+  OpenOptions options;
+  options.undirected = 0;
+  EXPECT_EQ(edges(*open(options)->graph), (Edges{{0, 1}, {1, 2}, {0, 3}}));
+  options.undirected = 2;
+  expect_refused({"undirected 2"}, Status::kInvalidArgument, options);
+}
+
+TEST_F(Plain, OtherIntegerTypesOfEdges) {
+  put("edges.npy", npy_of<int64_t>({0, 1, 3, 2}, "(2, 2)"));
+  EXPECT_EQ(open()->graph->num_edges(), 4);
+  put("edges.npy", npy_text("<u2", "(1, 2)", std::string("\x00\x00\x03\x00", 4)));
+  EXPECT_EQ(open()->graph->num_edges(), 2);
+  put("edges.npy", npy_of<uint8_t>({0, 3}, "(1, 2)"));
+  EXPECT_EQ(open()->graph->num_edges(), 2);
+  put("edges.npy", npy_of<int32_t>({}, "(0, 2)"));
+  EXPECT_EQ(open()->graph->num_edges(), 0);
+}
+
+TEST_F(Plain, BadEdges) {
+  put("edges.npy", npy_of<int32_t>({0, 1, 1, 4}, "(2, 2)"));
+  expect_refused({"tiny/plain/edges.npy, row 1", "node 4", "expected 0 to 3"}, Status::kRange);
+  put("edges.npy", npy_of<int32_t>({0, 1, -1, 0}, "(2, 2)"));
+  expect_refused({"edges.npy, row 1", "node -1"}, Status::kRange);
+  put("edges.npy", npy_of<int32_t>({0, 1, 1, 0}, "(4,)"));
+  expect_refused({"edges.npy", "[4]", "expected [E, 2]"});
+  put("edges.npy", npy_of<float>({0, 1}, "(1, 2)"));
+  expect_refused({"edges.npy", "f32", "expected integers"});
+  put("edges.npy", npy_of<int32_t>({0, 1}, "(2, 2)"));
+  expect_refused({"edges.npy"});
+  put("edges.npy", npy_text("|O", "(1, 2)", std::string(16, '\0')));
+  expect_refused({"edges.npy"});
+}
+
+TEST_F(Plain, DenseFeatures) {
+  put("feat.npy", npy_of<float>({1, 2, 3, 4, 5, 6, 7, 8}, "(4, 2)"));
+  const DatasetRef dataset = open();
+  EXPECT_EQ(dataset->feature_dim(), 2);
+  EXPECT_EQ(dense(*dataset, "x").as<const float>()[3], 4);
+  put("feat.npy", npy_of<float>({1, 2, 3}, "(3, 1)"));
+  expect_refused({"feat.npy", "3 rows, expected 4, the number of nodes"});
+  put("feat.npy", npy_of<float>({1, 2, 3, 4}, "(4,)"));
+  expect_refused({"feat.npy", "[4]", "expected [N, F]"});
+  put("feat.npy", npy_of<float>({1, 2, 3, 4, NAN, 6, 7, 8}, "(4, 2)"));
+  expect_refused({"feat.npy, row 2, column 0", "NaN"}, Status::kNan);
+  OpenOptions options;
+  options.check_finite = false;
+  EXPECT_TRUE(std::isnan(dense(*open(options), "x").as<const float>()[4]));
+}
+
+TEST_F(Plain, SparseFeaturesInThreeFiles) {
+  put("feat_indptr.npy", npy_of<int64_t>({0, 2, 2, 3, 4}, "(5,)"));
+  put("feat_indices.npy", npy_of<int32_t>({4, 0, 1, 1}, "(4,)"));
+  put("feat_data.npy", npy_of<float>({1, 2, 3, 4}, "(4,)"));
+  EXPECT_EQ(sparse(*open(), "x").num_cols, 5) << "by its last column";
+  put("meta.json", R"({"feat_dim": 9, "feat_nnz": 4, "nodes": 4, "name": "named"})");
+  const DatasetRef dataset = open();
+  EXPECT_EQ(dataset->name, "named");
+  EXPECT_EQ(dataset->feature_dim(), 9);
+  put("meta.json", R"({"feat_dim": 4})");
+  expect_refused({"feat_indices.npy", "element 0 is 4", "expected 0 to 3"});
+  put("meta.json", R"({"feat_dim": 9, "feat_nnz": 5})");
+  expect_refused({"feat_indptr.npy", "holds 4, expected 5", "feat_nnz", "meta.json"});
+  put("meta.json", "{}");
+  put("feat_indptr.npy", npy_of<int64_t>({0, 2, 1, 3, 4}, "(5,)"));
+  expect_refused({"feat_indptr.npy", "falls from 2 to 1 at element 2"});
+  put("feat_indptr.npy", npy_of<int64_t>({0, 2, 2, 3, 5}, "(5,)"));
+  expect_refused({"feat_indptr.npy", "ends with 5", "4"});
+  put("feat_indptr.npy", npy_of<int64_t>({0, 2, 4}, "(3,)"));
+  expect_refused({"feat_indptr.npy", "2 rows, expected 4"});
+  put("feat_indptr.npy", npy_of<int64_t>({}, "(0,)"));
+  expect_refused({"feat_indptr.npy"});
+  put("feat_data.npy", npy_of<float>({1, 2, 3}, "(3,)"));
+  put("feat_indptr.npy", npy_of<int64_t>({0, 2, 2, 3, 4}, "(5,)"));
+  expect_refused({"feat_indices.npy", "4 elements, expected 3"});
+}
+
+TEST_F(Plain, SparseFeaturesInAnArchive) {
+  const auto write = [&](const std::string& data) {
+    write_npz(path() + "/feat.npz", {{"indices", npy_of<int32_t>({1, 1, 0}, "(3,)")},
+                                     {"indptr", npy_of<int32_t>({0, 2, 2, 3, 3}, "(5,)")},
+                                     {"format", npy_string("csr")},
+                                     {"shape", npy_of<int64_t>({4, 2}, "(2,)")},
+                                     {"data", data}});
+  };
+  write(npy_of<double>({1, 2, 0.5}, "(3,)"));
+  EXPECT_EQ(sparse(*open(), "x").nnz(), 3) << "duplicates are kept";
+  OpenOptions options;
+  options.sum_duplicates = true;
+  EXPECT_EQ(values<float>(sparse(*open(options), "x").values), (std::vector<float>{3, 0.5f}));
+  write(npy_of<double>({1, 2, 0.1}, "(3,)"));
+  expect_refused({"feat.npz", "\"data\"", "element 2"}, Status::kRange);
+  write(npy_of<float>({1, 2, INFINITY}, "(3,)"));
+  expect_refused({"feat.npz, row 2, column 0"}, Status::kNan);
+  put("feat.npy", npy_of<float>({1, 2, 3, 4}, "(4, 1)"));
+  expect_refused({"tiny/plain", "holds features twice"});
+}
+
+TEST_F(Plain, SplitsByNameAndIndex) {
+  put("split_b.npy", npy_of<uint8_t>({1, 2, 3, 0, 3, 2, 1, 0}, "(2, 4)"));
+  put("split_a.npy", npy_of<uint8_t>({1, 1, 2, 3}, "(4,)"));
+  write_npz(path() + "/split_c.npz", {{"train", npy_of<int64_t>({3, 0}, "(2,)")},
+                                      {"valid", npy_of<int64_t>({1}, "(1,)")},
+                                      {"test", npy_of<int64_t>({2}, "(1,)")}});
+  const DatasetRef dataset = open();
+  ASSERT_EQ(dataset->splits.size(), 4u);
+  EXPECT_EQ(ids(dataset->split("a", 0), SplitPart::kTrain), (std::vector<int64_t>{0, 1}));
+  EXPECT_EQ(ids(dataset->split("b", 1), SplitPart::kTest), (std::vector<int64_t>{0}));
+  EXPECT_EQ(ids(dataset->split("c", 0), SplitPart::kTrain), (std::vector<int64_t>{0, 3}));
+  EXPECT_EQ(dataset->split("", 0).name, "a");
+}
+
+TEST_F(Plain, BadSplits) {
+  put("split_a.npy", npy_of<uint8_t>({1, 1, 7, 3}, "(1, 4)"));
+  expect_refused({"split_a.npy, row 0, node 2", "found 7"});
+  put("split_a.npy", npy_of<uint8_t>({1, 1, 3}, "(1, 3)"));
+  expect_refused({"split_a.npy", "u8 [1, 3]", "expected u8 [S, 4] or [4]"});
+  put("split_a.npy", npy_of<int32_t>({1, 1, 3, 2}, "(1, 4)"));
+  expect_refused({"split_a.npy", "i32"});
+  put("split_a.npy", npy_of<uint8_t>({1, 2, 3, 0}, "(1, 4)"));
+  write_npz(path() + "/split_c.npz", {{"train", npy_of<int64_t>({3, 0}, "(2,)")},
+                                      {"valid", npy_of<int64_t>({3}, "(1,)")},
+                                      {"test", npy_of<int64_t>({2}, "(1,)")}});
+  expect_refused({"split_c.npz, validation, position 0", "node 3 is already in train"});
+  write_npz(path() + "/split_c.npz", {{"train", npy_of<int64_t>({3, 0}, "(2,)")}});
+  expect_refused({"split_c.npz", "expected one for validation and test"});
+}
+
+TEST_F(Plain, LabelsAndCountsAreChecked) {
+  put("labels.npy", npy_of<int32_t>({0, 1, -2, 1}, "(4,)"));
+  expect_refused({"labels.npy, row 2", "label -2"}, Status::kRange);
+  put("labels.npy", npy_of<int32_t>({0, 1, 2, 1}, "(4,)"));
+  put("meta.json", R"({"classes": 2})");
+  expect_refused({"labels.npy, row 2", "label 2", "to 1"}, Status::kRange);
+  put("meta.json", R"({"classes": 3, "class_counts": [1, 1, 1]})");
+  expect_refused({"meta.json", "class_counts"});
+  put("meta.json", R"({"classes": 3, "class_counts": [1, 2, 1]})");
+  EXPECT_EQ(open()->num_classes, 3);
+  put("meta.json", R"({"nodes": 5})");
+  expect_refused({"labels.npy", "holds 4, expected 5", "\"nodes\""});
+  put("meta.json", R"({"edges_stored": 2})");
+  expect_refused({"edges.npy", "holds 3, expected 2"});
+  put("meta.json", R"({"nodes": "4"})");
+  expect_refused({"meta.json", "nodes", "expected an integer"});
+  put("meta.json", "[1]");
+  expect_refused({"meta.json", "expected an object"});
+  put("meta.json", "{");
+  expect_refused({"meta.json", "not valid JSON"});
+}
+
+TEST_F(Plain, ByteLimit) {
+  OpenOptions options;
+  options.max_bytes = 200;
+  expect_refused({"max_bytes leaves"}, Status::kInvalidArgument, options);
+}
+
+}  // namespace
+}  // namespace gnnmg::data

@@ -1,0 +1,181 @@
+// Planetoid's raw files: the gaps of test.index, repeated edges, number formats, and hostile
+// pickles.
+#include <filesystem>
+
+#include "readers/pickles.h"
+#include "readers/support.h"
+
+namespace gnnmg::data {
+namespace {
+
+using base::Status;
+using pickles::finish;
+using Ids = std::vector<int64_t>;
+
+// Eight nodes: 0 to 4 in allx, 7 and 5 in tx (in this order), 6 in neither.
+class Planetoid : public testing::Test {
+ protected:
+  void SetUp() override {
+    put("y", finish(pickles::array("i4", {2, 3}, raw<int32_t>({1, 0, 0, 0, 1, 0}))));
+    put("allx", finish(pickles::csr(5, 4, {0, 1, 2, 3, 3, 4}, {0, 1, 2, 3}, {1, 1, 1, 1})));
+    put("ally", finish(pickles::array(
+                    "i4", {5, 3}, raw<int32_t>({1, 0, 0, 0, 1, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0}))));
+    put("tx", finish(pickles::csr(2, 4, {0, 2, 3}, {0, 3, 1}, {2, 3, 4})));
+    put("ty", finish(pickles::array("i4", {2, 3}, raw<int32_t>({0, 1, 0, 0, 0, 1}))));
+    put("graph", finish(pickles::dict_of_lists({{0, {1, 1, 2}},
+                                                {1, {0, 0}},
+                                                {2, {0, 3}},
+                                                {3, {3}},
+                                                {4, {5}},
+                                                {5, {4}},
+                                                {6, {}},
+                                                {7, {0}}})));
+    put("test.index", "7\n5\n");
+  }
+  void put(const std::string& part, const std::string& bytes) {
+    dir_.write("tiny/ind.tiny." + part, bytes);
+  }
+  DatasetRef open(const OpenOptions& options = {}) {
+    return opener_.open(dir_.file("tiny"), options);
+  }
+  void expect_refused(const std::vector<std::string>& parts, Status status = Status::kFormat) {
+    expect_error(status, parts, [&] { open(); });
+  }
+  test::TempDir dir_;
+  Opener opener_;
+};
+
+TEST_F(Planetoid, RowsFindTheirNodes) {
+  const DatasetRef dataset = open();
+  EXPECT_EQ(dataset->name, "tiny");
+  EXPECT_EQ(dataset->graph->num_nodes(), 8);
+  EXPECT_EQ(dataset->num_classes, 3);
+  const base::CsrMatrix& x = sparse(*dataset, "x");
+  EXPECT_EQ(values<int64_t>(x.indptr), (Ids{0, 1, 2, 3, 3, 4, 5, 5, 7}));
+  EXPECT_EQ(values<int32_t>(x.indices), (std::vector<int32_t>{0, 1, 2, 3, 1, 0, 3}));
+  EXPECT_EQ(values<float>(x.values), (std::vector<float>{1, 1, 1, 1, 4, 2, 3}));
+  EXPECT_EQ(values<int64_t>(dense(*dataset, "y")), (Ids{0, 1, 2, 0, -1, 2, -1, 1}));
+  const Split& split = dataset->split("public", 0);
+  EXPECT_EQ(ids(split, SplitPart::kTrain), (Ids{0, 1}));
+  EXPECT_EQ(ids(split, SplitPart::kValidation), (Ids{2, 3, 4})) << "at most 500 of what is left";
+  EXPECT_EQ(ids(split, SplitPart::kTest), (Ids{5, 7}));
+}
+
+TEST_F(Planetoid, EdgesAreMadeUndirectedAndSingle) {
+  // {0,1} {0,2} {2,3} {4,5} {0,7} both ways, and the loop at 3.
+  EXPECT_EQ(open()->graph->num_edges(), 11);
+  OpenOptions options;
+  options.undirected = 0;
+  EXPECT_EQ(open(options)->graph->num_edges(), 11) << "as listed: 3 + 2 + 2 + 1 + 1 + 1 + 0 + 1";
+}
+
+TEST_F(Planetoid, NumberFormats) {
+  put("ally", finish(pickles::array("f8", {5, 3},
+                                    raw<double>({1, 0, 0, 0, 1, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0}))));
+  put("ty", finish(pickles::array("i8", {2, 3}, raw<int64_t>({0, 0, 1, 0, 0, 1}), true)));
+  put("y", finish(pickles::array("i4", {2, 3}, std::string(24, '\0'), false, ">")));
+  EXPECT_EQ(values<int64_t>(dense(*open(), "y")), (Ids{0, 1, 2, 0, -1, 2, -1, 1}));
+  const std::string scalar =
+      pickles::global("numpy.core.multiarray", "scalar") +
+      pickles::tuple(
+          {pickles::global("numpy", "dtype") +
+               pickles::tuple({pickles::text("i8"), pickles::integer(0), pickles::integer(1)}) +
+               "R" +
+               pickles::tuple({pickles::integer(3), pickles::text("<"), "N", "N", "N",
+                               pickles::integer(-1), pickles::integer(-1), pickles::integer(0)}) +
+               "b",
+           pickles::text(raw<int64_t>({3}))}) +
+      "R";
+  std::string graph = "}(";
+  for (int64_t node = 0; node < 8; ++node)
+    graph += pickles::integer(node) + pickles::list({scalar});
+  put("graph", finish(graph + "u"));
+  EXPECT_EQ(open()->graph->num_edges(), 15) << "a plain dict, and NumPy's integers";
+}
+
+TEST_F(Planetoid, FilesThatDisagree) {
+  put("test.index", "7\n");
+  expect_refused({"ind.tiny.test.index", "1 nodes, expected 2 as in", "ind.tiny.tx"});
+  put("test.index", "7\n7\n");
+  expect_refused({"ind.tiny.test.index, line 2", "node 7 occurs twice"});
+  put("test.index", "7\n4\n");
+  expect_refused({"test.index, line 2", "from 5 to 7", "\"4\""});
+  put("test.index", "7\n3000000000\n");
+  expect_refused({"test.index, line 2", "\"3000000000\""});
+  put("test.index", "7\nx\n");
+  expect_refused({"test.index, line 2", "\"x\""});
+  put("test.index", "7\n5\n");
+  put("tx", finish(pickles::csr(2, 5, {0, 2, 3}, {0, 3, 1}, {2, 3, 4})));
+  expect_refused({"ind.tiny.tx", "5 columns, expected 4"});
+  put("tx", finish(pickles::csr(2, 4, {0, 2, 3}, {0, 4, 1}, {2, 3, 4})));
+  expect_refused({"ind.tiny.tx, indices", "element 1 is 4", "0 to 3"});
+  put("tx", finish(pickles::csr(2, 4, {0, 3, 2}, {0, 3, 1}, {2, 3, 4})));
+  expect_refused({"ind.tiny.tx, indptr", "falls"});
+  put("tx", finish(pickles::csr(int64_t{1} << 40, 4, {0, 2, 3}, {0, 3, 1}, {2, 3, 4})));
+  expect_refused({"ind.tiny.tx, indptr", "1099511627776"});
+}
+
+TEST_F(Planetoid, LabelsThatDisagree) {
+  put("ally", finish(pickles::array("i4", {4, 3}, raw(std::vector<int32_t>(12, 0)))));
+  expect_refused({"ind.tiny.ally", "4 rows, expected 5"});
+  put("ally", finish(pickles::array("i4", {5, 3}, raw(std::vector<int32_t>(15, 1)))));
+  expect_refused({"ind.tiny.ally, row 0", "expected one 1 among zeros"});
+  put("ally", finish(pickles::array("i4", {15}, raw(std::vector<int32_t>(15, 0)))));
+  expect_refused({"ind.tiny.ally", "[15]", "[n, classes]"});
+  put("ally", finish(pickles::array("i4", {5, 3}, "short")));
+  expect_refused({"ind.tiny.ally"});
+  put("ally", finish(pickles::array("i4", {5, int64_t{1} << 62}, "short")));
+  expect_refused({"ind.tiny.ally"});
+  put("ally", finish(pickles::array("O4", {5, 3}, std::string(60, '\0'))));
+  expect_refused({"ind.tiny.ally", "dtype", "O4"});
+  put("ally", finish(pickles::array("i4", {5, -3}, std::string(60, '\0'))));
+  expect_refused({"ind.tiny.ally", "-3"});
+  put("ally", finish(pickles::list({pickles::integer(1)})));
+  expect_refused({"ind.tiny.ally", "expected a NumPy array"});
+}
+
+TEST_F(Planetoid, GraphsThatDisagree) {
+  put("graph", finish(pickles::dict_of_lists({{0, {1}}, {1, {9}}})));
+  expect_refused({"ind.tiny.graph", "neighbours of node 1", "node 9", "0 to 1"}, Status::kRange);
+  put("graph", finish(pickles::dict_of_lists({{0, {1}}, {5, {0}}})));
+  expect_refused({"ind.tiny.graph", "entry 1", "node 5"}, Status::kRange);
+  put("graph", finish(pickles::dict_of_lists({{0, {}}, {0, {}}})));
+  expect_refused({"ind.tiny.graph", "node 0 occurs twice"});
+  put("graph", finish(pickles::dict_of_lists({{0, {1}}, {1, {0}}})));
+  expect_refused({"ind.tiny.allx", "5 rows, expected at most 2"});
+  put("graph", finish("}(" + pickles::integer(0) + pickles::integer(1) + "u"));
+  expect_refused({"ind.tiny.graph, node 0", "expected a list"});
+  put("graph", finish(pickles::text("x")));
+  expect_refused({"ind.tiny.graph", "expected a dict"});
+}
+
+TEST_F(Planetoid, NothingIsRun) {
+  const std::string calls[] = {
+      pickles::global("os", "system") + pickles::tuple({pickles::text("touch /tmp/x")}) + "R",
+      pickles::global("posix", "system") + pickles::tuple({pickles::text("id")}) + "R",
+      pickles::global("__builtin__", "eval") + pickles::tuple({pickles::text("1")}) + "R",
+      pickles::global("__builtin__", "getattr") + pickles::tuple({pickles::text("1")}) + "R",
+      pickles::global("numpy", "load") + pickles::tuple({pickles::text("1")}) + "R"};
+  for (const std::string& call : calls) {
+    put("graph", finish(call));
+    const size_t end = call.find('\n', call.find('\n') + 1);
+    std::string name = call.substr(1, end - 1);
+    name[name.find('\n')] = '.';
+    expect_refused({"ind.tiny.graph", name});
+  }
+}
+
+TEST_F(Planetoid, FilesAreFoundByPrefixAndMissedByName) {
+  EXPECT_EQ(opener_.open(dir_.file("tiny/ind.tiny"))->name, "tiny");
+  EXPECT_EQ(opener_.open(dir_.file("tiny/ind.tiny.graph"))->name, "tiny");
+  EXPECT_EQ(opener_.open(dir_.path())->name, "tiny") << "in a folder below";
+  dir_.write("tiny/ind.other.graph", "x");
+  expect_error(Status::kFormat, {"holds 2 data sets of format planetoid", "ind.other", "ind.tiny"},
+               [&] { open(); });
+  std::filesystem::remove(dir_.file("tiny/ind.other.graph"));
+  std::filesystem::remove(dir_.file("tiny/ind.tiny.ty"));
+  expect_refused({"ind.tiny.ty", "open"}, Status::kNotFound);
+}
+
+}  // namespace
+}  // namespace gnnmg::data

@@ -1,0 +1,113 @@
+// Which format is taken where, and what the error says when none is.
+#include "data/recognise.h"
+
+#include "readers/support.h"
+
+namespace gnnmg::data {
+namespace {
+
+using base::Status;
+
+class Recognise : public testing::Test {
+ protected:
+  void plain(const std::string& folder) {
+    dir_.write(folder + "/edges.npy", npy_of<int32_t>({0, 1}, "(1, 2)"));
+    dir_.write(folder + "/labels.npy", npy_of<int32_t>({0, 1}, "(2,)"));
+  }
+  void native(const std::string& folder) {
+    save_dataset(*make_dataset(small_graph(opener_.pool()), "x", "y", false, {}),
+                 dir_.file(folder));
+  }
+  // "format path", the path without the temporary folder.
+  std::string found(const std::string& name, std::string_view wanted = "") {
+    std::vector<Candidate> others;
+    const Candidate taken = recognise(dir_.file(name), wanted, &others);
+    std::string text =
+        base::text(format_name(taken.format), " ", taken.path.substr(dir_.path().size() + 1));
+    for (const Candidate& other : others) text += base::text(", ", format_name(other.format));
+    return text;
+  }
+  test::TempDir dir_;
+  Opener opener_;
+};
+
+TEST_F(Recognise, WhatLiesInAFolder) {
+  plain("a");
+  EXPECT_EQ(found("a"), "plain a");
+  native("b");
+  EXPECT_EQ(found("b"), "gnnmg b");
+  EXPECT_EQ(found("b/metadata.json"), "gnnmg b/");
+  dir_.write("c/ind.tiny.graph", "x");
+  EXPECT_EQ(found("c"), "planetoid c/ind.tiny");
+  dir_.write("d/raw/edge.csv.gz", "x");
+  EXPECT_EQ(found("d"), "ogb d");
+  write_npz(dir_.write("e/x", "") + ".npz", {{"adj_indptr", npy_of<int32_t>({0}, "(1,)")}});
+  EXPECT_EQ(found("e"), "shchur e/x.npz");
+  dir_.write("f/list.tsv", "0\t1\n");
+  dir_.write("f/README.txt", "about");
+  EXPECT_EQ(found("f"), "edges f/list.tsv");
+}
+
+TEST_F(Recognise, SubfoldersByPreference) {
+  plain("set/plain");
+  dir_.write("set/planetoid/ind.tiny.graph", "x");
+  dir_.write("set/.hidden/metadata.json", R"({"format": "gnnmg-dataset"})");
+  EXPECT_EQ(found("set"), "plain set/plain, planetoid");
+  EXPECT_EQ(found("set", "planetoid"), "planetoid set/planetoid/ind.tiny");
+  expect_error(Status::kFormat, {"/set", "of format ogb", "plain, planetoid"},
+               [&] { found("set", "ogb"); });
+  native("set/saved");
+  EXPECT_EQ(found("set"), "gnnmg set/saved, plain, planetoid");
+}
+
+TEST_F(Recognise, TwoOfAKindAreAQuestion) {
+  plain("sets/one");
+  plain("sets/two");
+  expect_error(Status::kFormat, {"holds 2 data sets of format plain", "sets/one", "sets/two"},
+               [&] { found("sets"); });
+}
+
+TEST_F(Recognise, NothingThatIsKnown) {
+  dir_.write("a/notes.md", "text");
+  dir_.write("a/edges.npy", "no labels");
+  expect_error(Status::kFormat,
+               {"/a: expected a data set, found edges.npy, notes.md; supported are gnnmg "
+                "(metadata.json), plain"},
+               [&] { found("a"); });
+  dir_.write("b/c/list.txt", "0 1\n");
+  expect_error(Status::kFormat, {"/b: expected a data set, found c"}, [&] { found("b"); });
+  for (int i = 0; i < 30; ++i) dir_.write(base::text("many/", i + 10, ".npy"), "");
+  expect_error(Status::kFormat, {"found 10.npy", "and 18 more"}, [&] { found("many"); });
+  dir_.write("two/a.txt", "0 1\n");
+  dir_.write("two/b.txt", "0 1\n");
+  expect_error(Status::kFormat, {"found a.txt, b.txt", "by its own path"}, [&] { found("two"); });
+  EXPECT_EQ(found("two/a.txt"), "edges two/a.txt");
+  dir_.write("x.npy", npy_of<float>({1}, "(1,)"));
+  expect_error(Status::kFormat, {"x.npy: expected a data set"}, [&] { found("x.npy"); });
+  dir_.write("x.bin", std::string("a\0b", 3));
+  expect_error(Status::kFormat, {"x.bin: expected a data set"}, [&] { found("x.bin"); });
+  EXPECT_EQ(found("x.bin", "edges"), "edges x.bin") << "when it is asked for";
+  dir_.write("e/metadata.json", R"({"format": "somebody else's"})");
+  expect_error(Status::kFormat, {"found metadata.json"}, [&] { found("e"); });
+}
+
+TEST_F(Recognise, PathsAndFormatsThatDoNotExist) {
+  expect_error(Status::kNotFound, {"/nowhere: no such file or folder"}, [&] { found("nowhere"); });
+  expect_error(Status::kInvalidArgument, {"format \"csv\"", "supported are"},
+               [&] { found("nowhere", "csv"); });
+  expect_error(Status::kInvalidArgument, {"path", "\"\""}, [&] { opener_.open(""); });
+  expect_error(Status::kInvalidArgument, {"special file"}, [&] { opener_.open("/dev/null"); });
+}
+
+TEST_F(Recognise, TheLogSaysWhatWasTaken) {
+  plain("set/plain");
+  dir_.write("set/planetoid/ind.tiny.graph", "x");
+  opener_.open(dir_.file("set"));
+  const std::string log = opener_.log();
+  EXPECT_NE(log.find("set/plain (plain), passes over"), std::string::npos) << log;
+  EXPECT_NE(log.find("as plain: 2 nodes, 1 edges listed, 2 with reverse edges"), std::string::npos)
+      << log;
+}
+
+}  // namespace
+}  // namespace gnnmg::data
