@@ -1,5 +1,11 @@
 #include "train/exit.h"
 
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/mm.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/relu.h>
+#include <c10/core/GradMode.h>
+
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -27,6 +33,14 @@ Registry& registry() {
   return *instance;
 }
 
+// LibTorch's first backward pass makes objects that its later ones use. Here it is a small one, so
+// that they are there, and outlive the ranks, before a rank needs them.
+void use_torch_once() {
+  const c10::AutoGradMode with_gradients(true);
+  const at::Tensor x = at::ones({8, 8}).requires_grad_(true);
+  at::relu(at::mm(x, x)).sum().backward();
+}
+
 // A rank in a callback of the host that itself ends the program never comes to rest, and does no
 // harm where it waits.
 constexpr auto kLongest = std::chrono::seconds(2);
@@ -50,6 +64,11 @@ ExitGuard::~ExitGuard() {
 void ExitGuard::renew() noexcept {
   static std::atomic<int> calls{0};
   if (calls.fetch_add(1) >= 8) return;
+  static std::once_flag used;
+  try {
+    std::call_once(used, use_torch_once);
+  } catch (...) {  // the ranks will meet the same failure and report it
+  }
   std::atexit([] {
     std::lock_guard lock(registry().mutex);
     for (ExitGuard::Entry* entry : registry().entries) entry->call_off();
