@@ -284,12 +284,15 @@ TEST(ModelTest, EvaluationCountsWhatTheModelSays) {
 TEST(ModelTest, ACallThatIsPendingHoldsTheModel) {
   World world(60000);
   const Model model = world.make_model();
+  const TempDir folder;
   Tensor rows;
   ASSERT_EQ(gnnmg_model_embed(model, world.dataset, rows.out(), 0), GNNMG_PENDING);
   EXPECT_EQ(rows.get(), nullptr);
   auto facts = info<gnnmg_model_info>();
   EXPECT_EQ(gnnmg_model_get_info(model, &facts), GNNMG_ERR_BUSY);
-  EXPECT_EQ(gnnmg_model_save(model, "/tmp/never", nullptr, -1), GNNMG_ERR_BUSY);
+  EXPECT_EQ(gnnmg_model_save(model, folder.file("busy.safetensors").c_str(), nullptr, -1),
+            GNNMG_ERR_BUSY);
+  EXPECT_TRUE(folder.list().empty());
   auto metrics = info<gnnmg_metrics>();
   EXPECT_EQ(gnnmg_model_evaluate(model, world.dataset, GNNMG_SPLIT_TEST, &metrics, -1),
             GNNMG_ERR_BUSY);
