@@ -2300,7 +2300,8 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_forward(gnnmg_model* model,
  * @param[in] model a model after gnnmg_model_forward() with `training`, whose mini-batch has labels
  * @param[in] loss which loss
  * @param[out] value the mini-batch's share of the step's loss; the pointer may be NULL
- * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND without a forward before or without labels
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND without labels, or without a forward since the
+ *   parameters were last changed (by an optimizer, a trainer, or from outside)
  * @threading (c)
  * @since 0.1
  */
@@ -2312,7 +2313,8 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_backward(gnnmg_model* model, g
  * @param[in] model a model after gnnmg_model_forward() with `training`
  * @param[in] gradient of that loss by the logits, [num_seeds, output_dim], in the model's type;
  * read during the call
- * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND without a forward before
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND without a forward since the parameters were last
+ * changed
  * @threading (c)
  * @since 0.1
  */

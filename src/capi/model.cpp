@@ -224,6 +224,7 @@ gnnmg_status gnnmg_model_set_tensor(gnnmg_model* model, const char* key,
                std::span<const int64_t>(target.sizes().data(), static_cast<size_t>(target.dim())))
                .to_string(),
            " as '", key, "' is");
+    m->pass.reset();
     target.copy_(source);
   });
 }

@@ -25,6 +25,7 @@ class Model : public Object {
   Pendings pendings;
 
   // Between forward and backward; keeps the blocks that the backward pass reads. With a hold.
+  // Whoever changes parameters drops it: its gradient would be that of no model.
   struct Pass {
     at::Tensor logits;
     loader::BatchRef batch;

@@ -55,6 +55,7 @@ gnnmg_status gnnmg_model_load(gnnmg_model* model, const char* path,
     const std::string file(read_name(path, "path"));
     const bool pth = is_pth(read_config(config, kDefaults).format, file);
     const Outcome outcome = run_held(m, "model", call_key("load", file, pth), timeout_ms, [&] {
+      m->pass.reset();
       return start_job(m->context, [made = m->get(), file, pth]() -> Job::Result {
         made->load_state(pth ? gnnmg::io::read_pth(file) : gnnmg::io::read_safetensors(file));
         return nullptr;

@@ -65,7 +65,10 @@ at::Tensor forward(nn::Model& model, const Batch& handle, bool training) {
 
 Model::Pass take_pass(Model& model) {
   if (!model.pass)
-    fail(Status::kNotFound, "there was no gnnmg_model_forward() with `training` before");
+    fail(
+        Status::kNotFound,
+        "there was no gnnmg_model_forward() with `training` since the last backward pass or change "
+        "of the model's parameters");
   Model::Pass pass = std::move(*model.pass);
   model.pass.reset();
   return pass;

@@ -65,6 +65,7 @@ gnnmg_status gnnmg_optimizer_step(gnnmg_optimizer* optimizer) {
     const Hold<Model> held(o->model());
     TorchScope scope(*o->context);
     gnnmg::nn::Model& model = *held->get();
+    held->pass.reset();
     if (o->clip_norm() > 0) gnnmg::train::clip_gradients(model, o->clip_norm());
     o->get().step();
     model.zero_gradients();

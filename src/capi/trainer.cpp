@@ -27,6 +27,7 @@ Trainer::~Trainer() {
 void Trainer::hold_model() {
   if (!model_->occupancy.try_hold()) fail_busy(Kind::kModel, "trainer's model");
   model_held_ = true;
+  model_->pass.reset();
 }
 
 void Trainer::end_model_hold() noexcept {

@@ -1,6 +1,7 @@
 // Models and optimizers: tensors in and out, passes, files, slices.
 #include <cmath>
 #include <fstream>
+#include <functional>
 
 #include "capi/support.h"
 #include "support/temp_dir.h"
@@ -334,6 +335,33 @@ TEST(OptimizerTest, UpdatesAndClearsTheGradients) {
   config = init(gnnmg_optimizer_config_init);
   config.learning_rate = -1;
   EXPECT_EQ(gnnmg_optimizer_create(model, &config, bad.out()), GNNMG_ERR_INVALID_ARGUMENT);
+}
+
+TEST(OptimizerTest, AForwardPassIsLostWhenTheParametersChange) {
+  World world(60);
+  const Sampler sampler = world.make_sampler();
+  const Model model = world.make_model();
+  const TempDir folder;
+  const std::string path = folder.file("weights.safetensors");
+  Optimizer optimizer;
+  ASSERT_OK(gnnmg_optimizer_create(model, nullptr, optimizer.out()));
+  const Trainer trainer = world.make_trainer(model, sampler);
+  ASSERT_OK(gnnmg_model_save(model, path.c_str(), nullptr, -1));
+  const std::vector<std::function<gnnmg_status()>> changes = {
+      [&] { return gnnmg_optimizer_step(optimizer); },
+      [&] { return gnnmg_model_load(model, path.c_str(), nullptr, -1); },
+      [&] { return gnnmg_trainer_step(trainer, nullptr, -1); },
+      [&] {
+        std::vector<float> bias(3, 0.5f);
+        return gnnmg_model_set_tensor(model, "convs.1.lin_l.bias", wrap(bias));
+      },
+  };
+  for (size_t i = 0; i < changes.size(); ++i) {
+    ASSERT_OK(gnnmg_model_forward(model, full_batch(world, sampler, {1, 2, 3}), 1, nullptr));
+    ASSERT_OK(changes[i]()) << i;
+    EXPECT_FAILS(gnnmg_model_backward(model, GNNMG_LOSS_AUTO, nullptr), GNNMG_ERR_NOT_FOUND,
+                 "change of the model's parameters");
+  }
 }
 
 TEST(OptimizerTest, ClipsTheWholeGradient) {
