@@ -161,7 +161,7 @@ inline void reduce_panel(const Source& x, const int32_t* indices, int64_t n, int
         } else {
           for (int i = 0; i < N; ++i) {
             const Vector<T> value = load(row + offset<T>(i, last));
-            sum[i] = (value > sum[i]) | (value != value) ? value : sum[i];
+            sum[i] = ((value > sum[i]) | (value != value)) ? value : sum[i];
           }
         }
       } else if constexpr (kWeights == Weights::kNone) {
@@ -446,7 +446,7 @@ void finish(Matrix<const T> x, int64_t width, const T* bias, bool relu, const Dr
         for (; c + kLanes<T> <= n; c += kLanes<T>) {
           Vector<T> value = load(from + c);
           if (shift) value += load(shift + c);
-          if (relu) value = (value > zero) | (value != value) ? value : zero;
+          if (relu) value = ((value > zero) | (value != value)) ? value : zero;
           if (dropout.active())
             value = reinterpret_cast<Vector<T>>(reinterpret_cast<Words>(value * factor) &
                                                 load(keep + c));
