@@ -16,11 +16,12 @@ namespace {
 std::atomic<bool> counting{false};
 std::atomic<bool> was_struck{false};
 std::atomic<int64_t> calls{0}, held{0}, peak{0};
-std::atomic<int64_t> first_failure{0};
+std::atomic<int64_t> first_failure{0}, smallest{0};
 std::atomic<bool> fails_for_ever{false};
 
-bool strikes() {
-  if (!counting.load(std::memory_order_acquire)) return false;
+bool strikes(size_t size) {
+  if (!counting.load(std::memory_order_acquire) || static_cast<int64_t>(size) < smallest)
+    return false;
   const int64_t n = ++calls;
   const int64_t first = first_failure;
   if (first == 0 || n < first || (n > first && !fails_for_ever)) return false;
@@ -61,15 +62,15 @@ void* SYSTEM(calloc)(size_t count, size_t size);
 void* SYSTEM(realloc)(void* block, size_t size);
 
 void* HOOK(malloc)(size_t size) noexcept {
-  return strikes() ? nullptr : taken(SYSTEM(malloc)(size));
+  return strikes(size) ? nullptr : taken(SYSTEM(malloc)(size));
 }
 
 void* HOOK(calloc)(size_t count, size_t size) noexcept {
-  return strikes() ? nullptr : taken(SYSTEM(calloc)(count, size));
+  return strikes(count * size) ? nullptr : taken(SYSTEM(calloc)(count, size));
 }
 
 void* HOOK(realloc)(void* block, size_t size) noexcept {
-  if (strikes()) return nullptr;
+  if (strikes(size)) return nullptr;
   given_back(block);
   void* moved = SYSTEM(realloc)(block, size);
   if (!moved && size) taken(block);
@@ -81,15 +82,15 @@ void HOOK(free)(void* block) noexcept { SYSTEM(free)(given_back(block)); }
 #ifdef GNNMG_SANITIZED
 void* __real_aligned_alloc(size_t alignment, size_t size);
 void* __wrap_aligned_alloc(size_t alignment, size_t size) noexcept {
-  return strikes() ? nullptr : taken(__real_aligned_alloc(alignment, size));
+  return strikes(size) ? nullptr : taken(__real_aligned_alloc(alignment, size));
 }
 #else
 void* aligned_alloc(size_t alignment, size_t size) noexcept {
-  return strikes() ? nullptr : taken(__libc_memalign(alignment, size));
+  return strikes(size) ? nullptr : taken(__libc_memalign(alignment, size));
 }
 
 int posix_memalign(void** out, size_t alignment, size_t size) noexcept {
-  if (strikes()) return ENOMEM;
+  if (strikes(size)) return ENOMEM;
   void* block = taken(__libc_memalign(alignment, size));
   if (!block) return ENOMEM;
   *out = block;
@@ -124,6 +125,7 @@ AllocationFaults::AllocationFaults(const AllocationPlan& plan) {
   calls = held = peak = 0;
   was_struck = false;
   first_failure = plan.fail_at;
+  smallest = plan.at_least;
   fails_for_ever = plan.for_ever;
   counting.store(true, std::memory_order_release);
 }
@@ -136,14 +138,14 @@ int64_t AllocationFaults::peak_bytes() const { return peak; }
 int64_t AllocationFaults::held_bytes() const { return held; }
 
 int64_t fail_each_allocation(const std::function<void()>& body, bool for_ever, int64_t first,
-                             int64_t step) {
+                             int64_t step, int64_t at_least) {
   body();  // whatever is set up once in a process
   int64_t runs = 0;
   for (int64_t n = first;; n += step) {
     int64_t left;
     bool struck;
     {
-      const AllocationFaults faults({n, for_ever});
+      const AllocationFaults faults({n, for_ever, at_least});
       try {
         body();
       } catch (const base::Error& error) {

@@ -16,6 +16,9 @@ namespace gnnmg::test {
 struct AllocationPlan {
   int64_t fail_at = 0;    // the n-th allocation fails, from 1; 0: none
   bool for_ever = false;  // and all after it
+  // Smaller ones, in bytes, are not counted and never fail: what LibTorch does not survive are
+  // failures of its own bookkeeping.
+  int64_t at_least = 0;
 };
 
 // One at a time in a process. All threads are counted.
@@ -36,8 +39,9 @@ class AllocationFaults {
 // Runs `body` with the n-th allocation failing, n = first, first + step, ... until a run meets no
 // fault. A run that meets one must end well or throw Error(kNoMemory) or std::bad_alloc; anything
 // else is thrown on. Each must leave no memory held, where `body` keeps none on success. Throws
-// std::runtime_error naming n otherwise. Returns the number of runs that met a fault.
+// std::runtime_error naming n otherwise. Returns the number of runs that met a fault. `at_least` as
+// in the plan.
 int64_t fail_each_allocation(const std::function<void()>& body, bool for_ever = false,
-                             int64_t first = 1, int64_t step = 1);
+                             int64_t first = 1, int64_t step = 1, int64_t at_least = 0);
 
 }  // namespace gnnmg::test

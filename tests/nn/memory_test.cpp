@@ -1,0 +1,133 @@
+// What a training pass does when there is no memory for its rows: an error, nothing lost, and the
+// next pass gives what it would have given. A program of its own, because it replaces the
+// allocator.
+#include <gtest/gtest.h>
+
+#include <ATen/Parallel.h>
+#include <ATen/TensorOperators.h>
+#include <c10/util/Exception.h>
+
+#include "base/error.h"
+#include "nn/model.h"
+#include "nn/support.h"
+#include "support/alloc_faults.h"
+
+namespace gnnmg::nn {
+namespace {
+
+constexpr int64_t kSources = 900, kTargets = 700, kWidth = 24;
+// Rows, weights and their gradients are larger; LibTorch's bookkeeping, whose failures it does not
+// survive, is smaller.
+constexpr int64_t kRowBytes = 8192;
+
+struct Pass {
+  std::vector<double> logits, gradients;
+  bool operator==(const Pass&) const = default;
+};
+
+std::vector<double> numbers(const at::Tensor& t) {
+  const at::Tensor exact = t.detach().to(at::kDouble).contiguous();
+  return {exact.const_data_ptr<double>(), exact.const_data_ptr<double>() + exact.numel()};
+}
+
+class MemoryTest : public testing::TestWithParam<Aggregation> {
+ protected:
+  static SageConfig config() {
+    SageConfig c;
+    c.input_dim = kWidth;
+    c.hidden_dim = 32;
+    c.output_dim = 16;
+    c.num_layers = 2;
+    c.dropout = 0.25;
+    c.aggregation = GetParam();
+    return c;
+  }
+
+  // Forward and backward.
+  void pass(Model& model) {
+    const std::vector<sample::BlockView> blocks = {lower_.view(), upper_.view()};
+    ForwardArgs args;
+    args.input.dense = x_;
+    args.blocks = blocks;
+    args.training = true;
+    model.zero_gradients();
+    logits_ = model.forward(args);
+    logits_.sum().backward();
+  }
+
+  // As the border does, LibTorch's way to say it becomes ours.
+  static void translated(const std::function<void()>& body) {
+    try {
+      body();
+    } catch (const c10::Error& error) {
+      const std::string text = error.what_without_backtrace();
+      if (text.find("DefaultCPUAllocator") == std::string::npos) throw;
+      base::fail(base::Status::kNoMemory, "LibTorch has no memory");
+    }
+  }
+
+  const TestBlock lower_{kSources, kTargets, random_edges(kSources, kTargets, 5000, 1)};
+  const TestBlock upper_{kTargets, 300, random_edges(kTargets, 300, 2000, 2)};
+  const at::Tensor x_ = random_tensor({kSources, kWidth}, at::kFloat, 3);
+  at::Tensor logits_;
+};
+
+TEST_P(MemoryTest, NothingStaysHeldWhereAnAllocationFails) {
+  const auto body = [&] {
+    translated([&] {
+      const std::unique_ptr<Model> model = make_sage(config());
+      try {
+        pass(*model);
+      } catch (...) {
+        logits_ = at::Tensor();
+        throw;
+      }
+      logits_ = at::Tensor();
+    });
+  };
+  body();
+  {  // what LibTorch makes once in a process for its first failure
+    const test::AllocationFaults faults({1, /*for_ever=*/false, kRowBytes});
+    EXPECT_ANY_THROW(body());
+  }
+  const int64_t runs = test::fail_each_allocation(body, /*for_ever=*/false, /*first=*/1,
+                                                  /*step=*/1, kRowBytes);
+  EXPECT_GE(runs, 8);  // the model's buffers, each layer's rows and their gradients
+}
+
+TEST_P(MemoryTest, TheNextPassIsAsIfNothingHadFailed) {
+  const std::unique_ptr<Model> untouched = make_sage(config());
+  pass(*untouched);
+  const Pass expected{numbers(logits_), numbers(untouched->flat_gradients())};
+  int failures = 0;
+  for (int64_t n = 1;; ++n) {
+    // A model of its own: the scratch memory of an older one fails no more.
+    const std::unique_ptr<Model> model = make_sage(config());
+    bool struck = false;
+    {
+      const test::AllocationFaults faults({n, /*for_ever=*/true, kRowBytes});
+      try {
+        translated([&] { pass(*model); });
+      } catch (const base::Error& error) {
+        EXPECT_EQ(error.status(), base::Status::kNoMemory);
+        ++failures;
+      } catch (const std::bad_alloc&) {
+        ++failures;
+      }
+      struck = faults.struck();
+    }
+    pass(*model);
+    ASSERT_EQ((Pass{numbers(logits_), numbers(model->flat_gradients())}), expected) << n;
+    if (!struck) break;
+  }
+  EXPECT_GE(failures, 6);
+}
+
+INSTANTIATE_TEST_SUITE_P(Aggregations, MemoryTest,
+                         testing::Values(Aggregation::kMean, Aggregation::kMax),
+                         [](const auto& info) {
+                           return info.param == Aggregation::kMean ? "mean" : "max";
+                         });
+
+}  // namespace
+}  // namespace gnnmg::nn
