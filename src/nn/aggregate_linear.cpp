@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "nn/functions.h"
 #include "nn/parallel.h"
@@ -30,6 +31,31 @@ int64_t chunk_rows(int64_t rows) {
   return std::clamp<int64_t>((even + 15) / 16 * 16, kMinChunk, kMaxChunk);
 }
 
+// The gradient of the rows that a layer read, made row by row where it is needed.
+struct SourceGradient {
+  sample::BlockView block;
+  Reduce reduce = Reduce::kMean;
+  int64_t width = 0;
+  at::Tensor reduced;    // the gradient of what was reduced; for max, of each tied edge
+  at::Tensor own;        // what reaches the rows as own rows; may be undefined
+  at::Tensor scale;      // of means
+  at::Tensor rows, max;  // what was reduced, and to what: of max
+
+  // Rows [begin, end) of `out`.
+  template <typename T>
+  void write(kernels::Matrix<T> out, int64_t begin, int64_t end) const {
+    const auto self = own.defined() ? const_matrix<T>(own) : kernels::Matrix<const T>{};
+    if (reduce == Reduce::kMax)
+      return kernels::table<T>().max_transposed(
+          lists_by_source(block), block.num_targets, const_matrix<T>(rows), const_matrix<T>(max),
+          const_matrix<T>(reduced), self, width, out, begin, end);
+    kernels::table<T>().aggregate_transposed(lists_by_source(block), block.num_targets,
+                                             scale.defined() ? scale.const_data_ptr<T>() : nullptr,
+                                             const_matrix<T>(reduced), self, width, out, begin,
+                                             end);
+  }
+};
+
 struct Spec : torch::CustomClassHolder {
   sample::BlockView block;
   const int64_t* ids = nullptr;
@@ -40,6 +66,10 @@ struct Spec : torch::CustomClassHolder {
   bool own_is_source = true;                   // the own row of target t is x[t]
   bool has_bias = false;
   size_t target_edge = 0;  // of x_target among the inputs that are there
+  // The layer that made x and takes its gradient from here, in place of LibTorch's graph.
+  c10::intrusive_ptr<Spec> producer;
+  bool has_taker = false;                  // some layer has this one as its producer
+  std::optional<SourceGradient> incoming;  // what that layer left in its backward pass
 };
 
 // Rows [begin, end) of the product's input: [reduced | own], from `out` on.
@@ -53,46 +83,57 @@ void gather_rows(const Spec& spec, const at::Tensor& x, const at::Tensor& x_targ
   if (spec.target_width == 0) return;
   const auto own = x_target.defined() ? const_matrix<T>(x_target) : source;
   const int64_t* ids = x_target.defined() ? nullptr : spec.ids;
-  for (int64_t t = begin; t < end; ++t)
+  constexpr int64_t kAhead = 8;
+  for (int64_t t = begin; t < end; ++t) {
+    if (ids && t + kAhead < end) {  // rows of a table lie anywhere
+      const T* ahead = own.row(ids[t + kAhead]);
+      for (int64_t c = 0; c < spec.target_width; c += 64 / sizeof(T)) __builtin_prefetch(ahead + c);
+    }
     std::copy_n(own.row(ids ? ids[t] : t), spec.target_width,
                 out.row(t - begin) + spec.source_width);
+  }
 }
 
 // The gradient of x from that of the product's input. `own`: what reaches x by way of own rows.
-at::Tensor source_gradient(const Spec& spec, const at::Tensor& input, const at::Tensor& x,
-                           const at::Tensor& input_gradient, const at::Tensor& own) {
+SourceGradient source_gradient(const Spec& spec, const at::Tensor& input, const at::Tensor& x,
+                               const at::Tensor& input_gradient, const at::Tensor& own) {
   const sample::BlockView& block = spec.block;
-  const Execution& execution = spec.execution;
   const at::ScalarType type = input_gradient.scalar_type();
-  const int64_t width = spec.source_width;
-  const kernels::Lists lists = lists_by_source(block);
-  at::Tensor dx = scratch_tensor(execution, {block.num_sources, width}, type);
+  SourceGradient gradient{.block = block,
+                          .reduce = spec.reduce,
+                          .width = spec.source_width,
+                          .reduced = input_gradient,
+                          .own = own};
+  if (spec.reduce != Reduce::kMax) {
+    gradient.scale = source_scale(block, spec.reduce, type, spec.execution);
+    return gradient;
+  }
+  gradient.rows = x;
+  gradient.max = input;
+  gradient.reduced = scratch_tensor(spec.execution, {block.num_targets, spec.source_width}, type);
   visit_type(type, [&]<typename T>() {
-    const auto self = own.defined() ? const_matrix<T>(own) : kernels::Matrix<const T>{};
-    const auto reduced = const_matrix<T>(input_gradient);
-    const auto& table = kernels::table<T>();
-    if (spec.reduce == Reduce::kMax) {
-      at::Tensor share = scratch_tensor(execution, {block.num_targets, width}, type);
-      const auto values = const_matrix<T>(x);
-      const auto max = const_matrix<T>(input);
-      for_ranges(execution.pool, block.num_targets, kMaxChunk, [&](int64_t begin, int64_t end) {
-        table.max_share(lists_by_target(block), {values.data, values.stride, nullptr}, max, reduced,
-                        width, matrix<T>(share), begin, end);
-      });
-      for_ranges(execution.pool, block.num_sources, kMaxChunk, [&](int64_t begin, int64_t end) {
-        table.max_transposed(lists, block.num_targets, values, max, const_matrix<T>(share), self,
-                             width, matrix<T>(dx), begin, end);
-      });
-      return;
-    }
-    const at::Tensor scale = source_scale(block, spec.reduce, type, execution);
-    const T* factor = scale.defined() ? scale.const_data_ptr<T>() : nullptr;
-    for_ranges(execution.pool, block.num_sources, kMaxChunk, [&](int64_t begin, int64_t end) {
-      table.aggregate_transposed(lists, block.num_targets, factor, reduced, self, width,
-                                 matrix<T>(dx), begin, end);
+    const auto values = const_matrix<T>(x);
+    for_ranges(spec.execution.pool, block.num_targets, kMaxChunk, [&](int64_t begin, int64_t end) {
+      kernels::table<T>().max_share(lists_by_target(block), {values.data, values.stride, nullptr},
+                                    const_matrix<T>(input), const_matrix<T>(input_gradient),
+                                    spec.source_width, matrix<T>(gradient.reduced), begin, end);
     });
   });
+  return gradient;
+}
+
+at::Tensor whole(const SourceGradient& gradient, const Execution& execution) {
+  const at::ScalarType type = gradient.reduced.scalar_type();
+  at::Tensor dx = scratch_tensor(execution, {gradient.block.num_sources, gradient.width}, type);
+  visit_type(type, [&]<typename T>() {
+    for_ranges(execution.pool, dx.size(0), kMaxChunk,
+               [&](int64_t begin, int64_t end) { gradient.write(matrix<T>(dx), begin, end); });
+  });
   return dx;
+}
+
+c10::intrusive_ptr<Spec> spec_of(AutogradContext* context) {
+  return c10::static_intrusive_pointer_cast<Spec>(context->saved_data["spec"].toCapsule());
 }
 
 struct AggregateLinearFunction : torch::autograd::Function<AggregateLinearFunction> {
@@ -102,6 +143,7 @@ struct AggregateLinearFunction : torch::autograd::Function<AggregateLinearFuncti
                             const std::optional<at::Tensor>& target_any,
                             c10::intrusive_ptr<Spec> spec) {
     const Execution& execution = spec->execution;
+    context->set_materialize_grads(false);
     const at::Tensor x = with_dense_rows(x_any);
     const at::Tensor x_target = target_any ? with_dense_rows(*target_any) : at::Tensor();
     const bool wants_x = execution.gradients && x.requires_grad();
@@ -157,16 +199,17 @@ struct AggregateLinearFunction : torch::autograd::Function<AggregateLinearFuncti
   }
 
   static variable_list backward(AutogradContext* context, variable_list gradients) {
-    const auto spec =
-        c10::static_intrusive_pointer_cast<Spec>(context->saved_data["spec"].toCapsule());
+    const auto spec = spec_of(context);
     const variable_list saved = context->get_saved_variables();
     const at::Tensor &weight = saved[0], &input = saved[1], &y = saved[2], &x = saved[3];
     const Execution& execution = spec->execution;
-    const at::Tensor dy = with_dense_rows(gradients[0]);
-    const int64_t rows = dy.size(0), out_width = dy.size(1), in_width = weight.size(1);
+    const std::optional<SourceGradient> incoming = std::exchange(spec->incoming, std::nullopt);
+    if (!gradients[0].defined() && !incoming) return variable_list(6);
+    const at::Tensor dy = gradients[0].defined() ? with_dense_rows(gradients[0]) : at::Tensor();
+    const int64_t rows = input.size(0), out_width = weight.size(0), in_width = weight.size(1);
     const int64_t chunk = chunk_rows(rows), num_chunks = (rows + chunk - 1) / chunk;
     const int64_t lanes = std::clamp<int64_t>(num_chunks, 1, kLanes);
-    const at::ScalarType type = dy.scalar_type();
+    const at::ScalarType type = weight.scalar_type();
     const bool wants_x = context->needs_input_grad(0);
     const bool wants_target = !spec->own_is_source && context->needs_input_grad(spec->target_edge);
 
@@ -185,12 +228,17 @@ struct AggregateLinearFunction : torch::autograd::Function<AggregateLinearFuncti
         at::Tensor dz_rows = scratch_tensor(execution, {chunk, out_width}, type);
         for (int64_t k = lane; k < num_chunks; k += lanes) {
           const int64_t begin = k * chunk, n = std::min(rows - begin, chunk);
-          const auto dy_rows = const_matrix<T>(dy);
           const auto y_rows = y.defined() ? const_matrix<T>(y) : kernels::Matrix<const T>{};
           const at::Tensor dz = dz_rows.narrow(0, 0, n);
           // Row `begin` of the whole is row 0 of this chunk's buffer.
           kernels::Matrix<T> dz_at = matrix<T>(dz);
           dz_at.data -= begin * dz_at.stride;
+          kernels::Matrix<const T> dy_rows = {dz_at.data, dz_at.stride};
+          if (incoming)
+            incoming->write(dz_at, begin, begin + n);
+          else
+            dy_rows = const_matrix<T>(dy);
+          if (incoming && dy.defined()) dz.add_(dy.narrow(0, begin, n));
           kernels::table<T>().finish_backward(dy_rows, y_rows, out_width, spec->finish.relu,
                                               spec->finish.dropout, dz_at, bias_sum, begin,
                                               begin + n);
@@ -217,12 +265,17 @@ struct AggregateLinearFunction : torch::autograd::Function<AggregateLinearFuncti
     }
 
     const int64_t f = spec->source_width;
-    at::Tensor own_gradient, dx;
+    at::Tensor own_gradient, dx;  // dx stays undefined where the producer is left the gradient
     if (input_gradient.defined() && spec->target_width)
       own_gradient = input_gradient.narrow(1, f, spec->target_width);
-    if (wants_x)
-      dx = source_gradient(*spec, input, x, input_gradient,
-                           spec->own_is_source ? own_gradient : at::Tensor());
+    if (wants_x) {
+      SourceGradient gradient = source_gradient(*spec, input, x, input_gradient,
+                                                spec->own_is_source ? own_gradient : at::Tensor());
+      if (spec->producer)
+        spec->producer->incoming = std::move(gradient);
+      else
+        dx = whole(gradient, execution);
+    }
     return {dx,
             weight_gradient.narrow(1, 0, f),
             spec->has_bias ? bias_gradient : at::Tensor(),
@@ -231,6 +284,13 @@ struct AggregateLinearFunction : torch::autograd::Function<AggregateLinearFuncti
             at::Tensor()};
   }
 };
+
+// The layer that x is the result of; null where that is something else.
+c10::intrusive_ptr<Spec> maker_of(const at::Tensor& x) {
+  const auto node =
+      std::dynamic_pointer_cast<torch::autograd::CppNode<AggregateLinearFunction>>(x.grad_fn());
+  return node ? spec_of(&node->ctx_) : nullptr;
+}
 
 }  // namespace
 
@@ -245,6 +305,10 @@ at::Tensor aggregate_linear(const AggregateLinear& in, const sample::BlockView& 
   spec->source_width = in.lin_l.size(1);
   spec->target_width = in.lin_r.defined() ? in.lin_r.size(1) : 0;
   spec->own_is_source = !in.x_target.defined();
+  if (in.x_is_internal && execution.gradients && in.x.requires_grad()) {
+    c10::intrusive_ptr<Spec> producer = maker_of(in.x);
+    if (producer && !std::exchange(producer->has_taker, true)) spec->producer = producer;
+  }
   const auto given = [](const at::Tensor& t) {
     return t.defined() ? std::optional<at::Tensor>(t) : std::nullopt;
   };

@@ -38,6 +38,9 @@ struct Finish {
 // shared evenly among tied edges.
 struct AggregateLinear {
   at::Tensor x, x_target;
+  // Nobody but layers asks for the gradient of x. If x is the result of an aggregate_linear, that
+  // one then makes it chunk by chunk in its own backward pass, and it never exists as a whole.
+  bool x_is_internal = false;
   const int64_t* ids = nullptr;
   at::Tensor lin_l, bias,
       lin_r;  // [out, in], [out] or undefined, [out, in of targets] or undefined

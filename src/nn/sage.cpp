@@ -328,6 +328,7 @@ at::Tensor SageModel::forward(const ForwardArgs& args) {
     y = after_conv(i, y, drop, execution, args.training);
     in = {};
     in.x = residual ? before.narrow(0, 0, block.num_targets) + y : y;
+    in.x_is_internal = true;
   }
   if (residual) in.x = apply_norm(output_norm_, in.x, args.training);
   if (output_weight_.defined()) in.x = at::linear(in.x, output_weight_, output_bias_);

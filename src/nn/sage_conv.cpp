@@ -34,6 +34,7 @@ at::Tensor convolve(const SageConvWeights& w, const SageConvInput& in, const at:
   AggregateLinear arguments;
   arguments.x = in.x;
   arguments.x_target = in.x_target;
+  arguments.x_is_internal = in.x_is_internal;
   arguments.ids = in.ids;
   arguments.lin_l = w.lin_l;
   arguments.bias = bias;

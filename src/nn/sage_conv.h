@@ -15,6 +15,7 @@ struct SageConvWeights {
 // Rows of the sources, and of the targets where they are not the first rows of the sources.
 struct SageConvInput {
   at::Tensor x, x_target;
+  bool x_is_internal = false;    // as in AggregateLinear
   const int64_t* ids = nullptr;  // x is a table, source s its row ids[s]
   bool sparse = false;           // `rows` in place of x
   SparseView rows;

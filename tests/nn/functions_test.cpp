@@ -180,6 +180,53 @@ TEST_F(Functions, SageConv) {
         }
 }
 
+// Gradients of all inputs of two layers, one on top of the other, with a second reader of what lies
+// between them, or with two layers on top.
+std::vector<at::Tensor> stacked_gradients(Reduce reduce, bool internal, int readers,
+                                          const Execution& execution) {
+  const TestBlock lower(2000, 1500, random_edges(2000, 1500, 9000, 5));
+  const TestBlock upper(1500, 400, random_edges(1500, 400, 3000, 6));
+  const at::Tensor x = variable({2000, 5}, 1);
+  std::vector<at::Tensor> inputs{x};
+  const auto weights = [&](AggregateLinear& in, int64_t out, int64_t width, uint64_t seed) {
+    inputs.push_back(in.lin_l = variable({out, width}, seed));
+    inputs.push_back(in.bias = variable({out}, seed + 1));
+    inputs.push_back(in.lin_r = variable({out, width}, seed + 2));
+  };
+  AggregateLinear first, second, third;
+  first.x = x;
+  weights(first, 6, 5, 10);
+  const Finish finish{true, kernels::make_dropout(0.3, 1, 2, 3, 4)};
+  const at::Tensor between = aggregate_linear(first, lower.view(), reduce, finish, execution);
+  second.x = third.x = between;
+  second.x_is_internal = third.x_is_internal = internal;
+  weights(second, 4, 6, 20);
+  weights(third, 4, 6, 30);
+  at::Tensor loss = aggregate_linear(second, upper.view(), reduce, finish, execution).sum();
+  if (readers == 2) loss = loss + (between * between).sum();
+  if (readers == 3)
+    loss = loss + aggregate_linear(third, upper.view(), reduce, Finish{}, execution).sum();
+  loss.backward();
+  std::vector<at::Tensor> gradients;
+  for (const at::Tensor& input : inputs)
+    gradients.push_back(input.grad().defined() ? input.grad() : at::zeros_like(input));
+  return gradients;
+}
+
+TEST_F(Functions, ALayerMayTakeItsGradientFromTheOneAbove) {
+  for (const Reduce reduce : {Reduce::kSum, Reduce::kMean, Reduce::kMax})
+    for (const int readers : {1, 2, 3}) {
+      const auto plain = stacked_gradients(reduce, false, readers, execution_);
+      const auto handed = stacked_gradients(reduce, true, readers, execution_);
+      for (size_t i = 0; i < plain.size(); ++i) {
+        if (readers == 1)
+          EXPECT_TRUE(plain[i].equal(handed[i])) << readers << " readers, input " << i;
+        else  // the order of two additions
+          EXPECT_TRUE(near(handed[i], plain[i], 1e-13)) << readers << " readers, input " << i;
+      }
+    }
+}
+
 TEST_F(Functions, GradientsNeedListsBySource) {
   sample::BlockView block = block_.view();
   block.out_indptr = block.out_targets = nullptr;
