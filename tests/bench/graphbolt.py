@@ -12,27 +12,16 @@ other; rates are of edges (or nodes) that came back. CPU time is printed beside 
 the machine may have other things to do; "others" is the share of all cores that they took.
 """
 import argparse
-import json
-import os
 import statistics
-import subprocess
 import time
 
 import dgl.graphbolt as gb
 import numpy as np
 import torch
 
+from turns import Server, in_turns, spread
+
 BATCH = 1024
-
-
-class Ours:
-    def __init__(self, program, folder):
-        self.process = subprocess.Popen(
-            [program, "serve", folder], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-
-    def ask(self, *words):
-        print(*words, file=self.process.stdin, flush=True)
-        return json.loads(self.process.stdout.readline())
 
 
 class GraphBolt:
@@ -78,31 +67,20 @@ class GraphBolt:
         return {"wall": wall, "cpu": cpu, "edges": 0, "nodes": nodes}
 
 
-def busy_ticks():
-    fields = [int(x) for x in open("/proc/stat").readline().split()[1:]]
-    return sum(fields) - fields[3] - fields[4], sum(fields)
-
-
-def spread(values):
-    return f"{statistics.median(values):7.2f} ({min(values):.2f}-{max(values):.2f})"
-
-
 def compare(title, unit, sides, rounds, batches):
     """Runs the sides in turns and prints rates in million units, and ratios to the first side."""
-    results = {name: [] for name in sides}
-    others = []
-    for name, side in sides.items():
+    for side in sides.values():
         side(0, 2)  # not timed
-    for number in range(rounds):
-        for name, side in sides.items():
-            busy, total = busy_ticks()
-            result = side(2 + number * batches, batches)
-            busy_after, total_after = busy_ticks()
-            results[name].append(result)
-            own = result["cpu"] * os.sysconf("SC_CLK_TCK")
-            others.append(max(0.0, busy_after - busy - own) / max(1, total_after - total))
+    number = {name: 0 for name in sides}
+
+    def one(name):
+        first = 2 + number[name] * batches
+        number[name] += 1
+        return sides[name](first, batches)
+
+    results, others = in_turns({name: lambda name=name: one(name) for name in sides}, rounds)
     print(f"\n{title}: {rounds} rounds of {batches} mini-batches, others took "
-          f"{100 * statistics.median(others):.0f} % of the machine")
+          f"{100 * others:.0f} % of the machine")
     first = next(iter(sides))
     for name, rows in results.items():
         wall = [row[unit] / row["wall"] / 1e6 for row in rows]
@@ -126,7 +104,7 @@ def main():
     options = parser.parse_args()
     torch.set_num_threads(1)
 
-    ours = Ours(options.rounds, options.graph)
+    ours = Server([options.rounds, "serve", options.graph])
     peers = {"GraphBolt int32": GraphBolt(options.graph, torch.int32)}
     if options.int64:
         peers["GraphBolt int64"] = GraphBolt(options.graph, torch.int64)

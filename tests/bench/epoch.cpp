@@ -1,0 +1,163 @@
+// Our side of whole training epochs (epoch.py asks for them in turns): GraphSAGE of 3 layers and
+// 256 hidden units, fan-outs 15, 10, 5, mini-batches of 1,024, Adam, dropout 0.5, through the
+// trainer.
+//
+//   bench_epoch serve <folder> <threads> <ranks> <loader threads> <once|every_layer>
+//       answers each line of its input by one epoch, as a line of JSON; <threads> are those of all
+//       ranks together, which compute; a loader thread belongs to one rank
+//   bench_epoch blocks <folder>   writes the blocks of one epoch for peers that are fed with them:
+//       epoch_<number>_nodes.npy and, per layer, _<layer>_indptr.npy and _<layer>_indices.npy
+//
+// <folder> is written by bench_rounds.
+#include <sys/resource.h>
+
+#include <cstdio>
+#include <iostream>
+
+#include "base/error.h"
+#include "bench/folder.h"
+#include "data/split.h"
+#include "io/npy.h"
+#include "nn/model.h"
+#include "train/trainer.h"
+
+namespace gnnmg {
+namespace {
+
+using bench::Times;
+
+constexpr int64_t kClasses = 47;
+
+sample::NeighborConfig sampler_config(bool once) {
+  sample::NeighborConfig config;
+  config.fanouts = {15, 10, 5};
+  config.expansion = once ? sample::Expansion::kOnce : sample::Expansion::kEveryLayer;
+  config.transpose = true;
+  return config;
+}
+
+double peak_megabytes() {
+  rusage usage;
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_maxrss) / 1024;
+}
+
+class Server {
+ public:
+  Server(const std::string& path, int threads, int ranks, int loader_threads, bool once) {
+    bench::Folder folder = bench::read_folder(path, true);
+    std::vector<data::Split> splits{data::split_from_ids(
+        folder.train_ids(), {}, {}, folder.graph->num_nodes(), "train", 0, path)};
+    const data::DatasetRef dataset =
+        data::make_dataset(folder.graph, "x", "y", false, std::move(splits), kClasses);
+    nn::SageConfig model;
+    model.input_dim = dataset->feature_dim();
+    model.hidden_dim = 256;
+    model.output_dim = kClasses;
+    model.num_layers = 3;
+    model.dropout = 0.5;
+    train::TrainerConfig config;
+    config.num_ranks = ranks;
+    config.num_epochs = 1 << 20;
+    config.batch_size = bench::kBatchSize;
+    config.batches_per_step = ranks;
+    config.optimizer.learning_rate = 0.003;
+    config.loader_threads = loader_threads;
+    config.torch_threads = std::max(1, threads / ranks);
+    config.evaluate_every = 0;
+    trainer_ =
+        train::Trainer::create(nn::make_sage(model), dataset,
+                               sample::make_neighbor_sampler(folder.graph, sampler_config(once)),
+                               config, {host_, log_, pool_});
+    trainer_->set_epoch_function([this](const train::EpochReport& report) {
+      report_ = report;
+      return 0;
+    });
+    const int64_t batches =
+        (static_cast<int64_t>(folder.train_ids().size()) + bench::kBatchSize - 1) /
+        bench::kBatchSize;
+    steps_ = (batches + ranks - 1) / ranks;
+    loaded_ = peak_megabytes();
+  }
+
+  void epoch() {
+    const Times start = bench::now();
+    for (int64_t i = 0; i < steps_; ++i)
+      if (trainer_->step({}, nullptr) != base::Status::kOk)
+        base::fail(base::Status::kInternal, "training ended");
+    const Times spent = bench::now() - start;
+    std::printf(
+        "{\"wall\": %.4f, \"cpu\": %.4f, \"sample\": %.4f, \"gather\": %.4f, \"wait\": %.4f, "
+        "\"compute\": %.4f, \"step\": %.4f, \"loss\": %.4f, \"loaded_mb\": %.0f, \"peak_mb\": "
+        "%.0f}\n",
+        spent.wall, spent.cpu, report_.sample_seconds, report_.gather_seconds, report_.wait_seconds,
+        report_.compute_seconds, report_.reduce_seconds + report_.optimizer_seconds,
+        report_.train_loss, loaded_, peak_megabytes());
+    std::fflush(stdout);
+  }
+
+ private:
+  base::HostQueue host_;
+  base::HostQueue::Entry entry_{host_};
+  base::Log log_;
+  base::ThreadPool pool_{1};
+  std::unique_ptr<train::Trainer> trainer_;
+  train::EpochReport report_;
+  int64_t steps_ = 0;
+  double loaded_ = 0;
+};
+
+base::Tensor copy_of(const int32_t* values, int64_t count) {
+  return base::Tensor::copy_of(std::span(values, static_cast<size_t>(count)));
+}
+
+void write_blocks(const std::string& path) {
+  const bench::Folder folder = bench::read_folder(path, false);
+  const auto sampler = sample::make_neighbor_sampler(folder.graph, sampler_config(false));
+  sample::Workspace workspace;
+  sample::Sample sample;
+  const std::span<const int64_t> ids = folder.train_ids();
+  for (size_t first = 0, number = 0; first < ids.size(); first += bench::kBatchSize, ++number) {
+    const auto seeds = ids.subspan(first, std::min<size_t>(bench::kBatchSize, ids.size() - first));
+    sampler->sample(seeds, {1, base::Purpose::kSample, 0, number}, workspace, sample, {});
+    const std::string start = base::text(path, "/epoch_", number);
+    io::write_npy(start + "_nodes.npy",
+                  base::Tensor::copy_of(std::span<const int64_t>(sample.node_ids.span())).view());
+    for (size_t layer = 0; layer < sample.blocks.size(); ++layer) {
+      const sample::BlockView& block = sample.blocks[layer];
+      const std::string name = base::text(start, "_", layer);
+      io::write_npy(name + "_indptr.npy", copy_of(block.indptr, block.num_targets + 1).view());
+      io::write_npy(name + "_indices.npy", copy_of(block.indices, block.num_edges).view());
+    }
+  }
+}
+
+int start(int argc, char** argv) {
+  const std::string verb = argc > 2 ? argv[1] : "";
+  if (verb == "blocks") {
+    write_blocks(argv[2]);
+    return 0;
+  }
+  if (verb != "serve" || argc != 7) {
+    std::fprintf(stderr,
+                 "usage: bench_epoch serve <folder> <threads> <ranks> <loader threads> "
+                 "<once|every_layer> | blocks <folder>\n");
+    return 2;
+  }
+  Server server(argv[2], std::stoi(argv[3]), std::stoi(argv[4]), std::stoi(argv[5]),
+                std::string(argv[6]) == "once");
+  for (std::string line; std::getline(std::cin, line);) server.epoch();
+  return 0;
+}
+
+}  // namespace
+}  // namespace gnnmg
+
+int main(int argc, char** argv) {
+  try {
+    return gnnmg::start(argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "bench_epoch: %s\n", error.what());
+    return 1;
+  }
+}

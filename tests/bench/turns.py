@@ -1,0 +1,46 @@
+"""What the comparisons share: programs that answer line by line, and rounds measured in turns."""
+import json
+import os
+import statistics
+import subprocess
+
+
+class Server:
+    """A program that answers each line it is sent by a line of JSON."""
+
+    def __init__(self, command, environment=None):
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                                        env={**os.environ, **(environment or {})})
+
+    def ask(self, *words):
+        print(*words, file=self.process.stdin, flush=True)
+        return json.loads(self.process.stdout.readline())
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+
+def busy_ticks():
+    fields = [int(x) for x in open("/proc/stat").readline().split()[1:]]
+    return sum(fields) - fields[3] - fields[4], sum(fields)
+
+
+def spread(values, digits=2):
+    return f"{statistics.median(values):.{digits}f} ({min(values):.{digits}f}-{max(values):.{digits}f})"
+
+
+def in_turns(sides, rounds):
+    """Asks each side in turn, `rounds` times: lists of what they answered, by name, and the median
+    share of all cores that others took meanwhile."""
+    results = {name: [] for name in sides}
+    others = []
+    for _ in range(rounds):
+        for name, side in sides.items():
+            busy, total = busy_ticks()
+            result = side()
+            busy_after, total_after = busy_ticks()
+            results[name].append(result)
+            own = result["cpu"] * os.sysconf("SC_CLK_TCK")
+            others.append(max(0.0, busy_after - busy - own) / max(1, total_after - total))
+    return results, statistics.median(others)
