@@ -1,4 +1,4 @@
-// A folder of files that appears under its name whole or not at all.
+// A folder of files that appears under its name whole or not at all, and goes in the same way.
 #pragma once
 
 #include <string>
@@ -21,5 +21,12 @@ class AtomicFolder {
  private:
   std::string path_, parent_, temporary_;
 };
+
+// Takes a folder of plain files away: its name first, at once, then what it held. kNotFound when
+// there is none, kIo with errno and path on any failure.
+void remove_folder(const std::string& path);
+// Removes what processes of this machine that are dead have left unfinished in `parent`: hidden
+// folders of AtomicFolder and remove_folder. What cannot be removed stays.
+void remove_leftovers(const std::string& parent) noexcept;
 
 }  // namespace gnnmg::base
