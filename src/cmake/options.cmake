@@ -29,6 +29,7 @@ endif()
 
 find_package(Threads REQUIRED)
 find_package(ZLIB REQUIRED)
+find_package(OpenSSL REQUIRED COMPONENTS Crypto)
 if(GNNMG_TORCH)
   find_package(LibTorch 2.11...<2.12 REQUIRED)
 endif()

@@ -86,6 +86,7 @@ find_missing_packages() {
   want ccache has_command ccache
   want python3-venv has_venv
   want zlib1g-dev has_header zlib.h
+  want libssl-dev has_header openssl/evp.h
   want nlohmann-json3-dev has_header nlohmann/json.hpp
   want libgloo-dev has_header gloo/types.h
   if ((tests)); then
