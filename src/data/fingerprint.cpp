@@ -1,0 +1,43 @@
+#include "data/fingerprint.h"
+
+#include "io/checksum.h"
+
+namespace gnnmg::data {
+namespace {
+
+std::string sum_of(std::initializer_list<const base::Tensor*> tensors) {
+  io::Sha256 sum;
+  for (const base::Tensor* tensor : tensors)
+    if (tensor->view().num_bytes() > 0)
+      sum.add({static_cast<const uint8_t*>(tensor->data()),
+               static_cast<size_t>(tensor->view().num_bytes())});
+  return sum.finish();
+}
+
+const char* type_of(const graph::Column& column) {
+  if (const auto* dense = std::get_if<base::Tensor>(&column))
+    return base::dtype_name(dense->dtype());
+  return "sparse";
+}
+
+}  // namespace
+
+Fingerprint fingerprint(const Dataset& dataset, const Split& split) {
+  const graph::Csc& csc = dataset.graph->csc();
+  Fingerprint facts{{"nodes", std::to_string(dataset.graph->num_nodes(dataset.node_type))},
+                    {"edges", std::to_string(csc.num_edges())},
+                    {"topology", sum_of({&csc.indptr, &csc.indices})}};
+  const graph::Column* features =
+      dataset.feature.empty() ? nullptr
+                              : dataset.graph->node_column(dataset.feature, dataset.node_type);
+  facts.emplace_back("features",
+                     features ? base::text(type_of(*features), " of width ", dataset.feature_dim())
+                              : std::string("none"));
+  facts.emplace_back("classes", std::to_string(dataset.num_classes));
+  static constexpr const char* kParts[] = {"training ids", "validation ids", "test ids"};
+  for (size_t part = 0; part < split.ids.size(); ++part)
+    facts.emplace_back(kParts[part], sum_of({&split.ids[part]}));
+  return facts;
+}
+
+}  // namespace gnnmg::data
