@@ -90,6 +90,9 @@ class Model {
 
   // State dict in PyG's key layout (parameters, then buffers, module by module).
   io::StateFile state() const;
+  // The same into `state`, which is empty or has come from this function of an equal model: then
+  // without an allocation.
+  void copy_state(io::StateFile& state) const;
   // Copies values in; strict: Error(kFormat) with one list of missing, unexpected and misshapen
   // keys, and nothing changed.
   void load_state(const io::StateFile& state);

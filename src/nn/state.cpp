@@ -56,15 +56,22 @@ void append(std::string& list, const std::string& item) {
 
 io::StateFile Model::state() const {
   io::StateFile state;
-  for (const NamedTensor* entry : in_state_order(*this)) {
-    const at::IntArrayRef sizes = entry->tensor.sizes();
-    base::Tensor copy = base::Tensor::empty(dtype_of(entry->tensor.scalar_type()),
-                                            base::Shape({sizes.data(), sizes.size()}));
-    const c10::NoGradGuard no_grad;
-    view_of(copy).copy_(entry->tensor);
-    state.tensors.emplace_back(entry->key, std::move(copy));
-  }
+  copy_state(state);
   return state;
+}
+
+void Model::copy_state(io::StateFile& state) const {
+  const std::vector<const NamedTensor*> order = in_state_order(*this);
+  if (state.tensors.empty())
+    for (const NamedTensor* entry : order) {
+      const at::IntArrayRef sizes = entry->tensor.sizes();
+      state.tensors.emplace_back(entry->key,
+                                 base::Tensor::empty(dtype_of(entry->tensor.scalar_type()),
+                                                     base::Shape({sizes.data(), sizes.size()})));
+    }
+  const c10::NoGradGuard no_grad;
+  for (size_t i = 0; i < order.size(); ++i)
+    view_of(state.tensors[i].second).copy_(order[i]->tensor);
 }
 
 void Model::load_state(const io::StateFile& state) {

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <vector>
 
+#include "train/checkpoint_writer.h"
 #include "train/optimizer.h"
 #include "train/run_log.h"
 #include "train/schedule.h"
@@ -28,11 +29,14 @@ struct EpochSums {
 // are equal in everything but the seconds, because they are made of exchanged numbers alone.
 struct Position {
   explicit Position(const TrainerConfig& config)
-      : finished(config.num_epochs == 0), schedule(config.schedule, config.num_epochs) {}
+      : batches_per_step(config.batches_per_step > 0 ? config.batches_per_step : config.num_ranks),
+        finished(config.num_epochs == 0),
+        schedule(config.schedule, config.num_epochs) {}
 
   int64_t epoch = 0;
   int64_t step = 0;  // steps of the epoch that are done
   int64_t total_steps = 0;
+  int64_t batches_per_step;  // of all ranks together; stays when the number of ranks changes
   bool finished;
   EpochSums sums;
   int64_t bad_steps = 0;  // in a row, with a loss or gradient that is not finite
@@ -84,6 +88,7 @@ struct Training {
   Snapshot best;                         // of the best validation
   Snapshot last_good;                    // with which the last finite loss was computed
   std::unique_ptr<RunLog> log;
+  std::unique_ptr<CheckpointWriter> checkpoints;  // null: none are written
   EpochFunction on_epoch;
   std::atomic<bool> stop{false};  // asked for; all ranks end when they have agreed on it
 

@@ -31,9 +31,7 @@ Rank::Rank(const Job& job, Training& training, GroupShared& group, int rank)
   }
   position_ = training_.position;
   loader_ = make_loader(job_.split->part(SplitPart::kTrain), loader_config());
-  const int64_t batches = job_.config.batches_per_step;
-  exchange_ =
-      std::make_unique<StepExchange>(*model_, *comm_, batches == 0 ? job_.world_size() : batches);
+  exchange_ = std::make_unique<StepExchange>(*model_, *comm_, position_.batches_per_step);
   comm_->barrier(wait());  // nobody reads the first replica any more
 }
 
@@ -56,7 +54,7 @@ loader::LoaderConfig Rank::loader_config() const {
   const TrainerConfig& c = job_.config;
   loader::LoaderConfig config;
   config.plan = {.batch_size = c.batch_size,
-                 .batches_per_step = c.batches_per_step,
+                 .batches_per_step = position_.batches_per_step,
                  .rank = rank_,
                  .world_size = job_.world_size(),
                  .partition = c.partition,
@@ -182,6 +180,7 @@ void Rank::step() {
   const bool by_rank = job_.config.loss_average == LossAverage::kRanks;
   if (by_rank && sums.weight > 0) scale_gradients(*model_, 1 / sums.weight);
   sums.stop = training_.stop.load();
+  sums.write_failed = writes() && training_.checkpoints->failed();
   exchange_->reduce(sums, wait());
   times.reduce = seconds_since(computed);
 
@@ -223,8 +222,19 @@ void Rank::step() {
   });
   stop_agreed_ = sums.stop;
   show();
+  if (writes() && training_.checkpoints->due(position_.total_steps))
+    training_.checkpoints->take(position_, training_, false);
   if (rank_ == 0 && position_.total_steps < 3) ExitGuard::renew();
   if (position_.bad_steps == kBadSteps) diverged();
+  if (sums.write_failed) write_failed();
+}
+
+bool Rank::writes() const { return rank_ == 0 && training_.checkpoints; }
+
+void Rank::write_failed() {
+  // As in diverged(): one speaks, and training may go on from here.
+  if (rank_ != 0) comm_->barrier(wait());
+  training_.checkpoints->throw_failure();
 }
 
 void Rank::diverged() {
@@ -290,6 +300,8 @@ void Rank::end_epoch() {
     p.sums = {};
     p.finished = last_epoch || (c.early_stop_patience > 0 && report.evaluated &&
                                 p.without_improvement >= c.early_stop_patience);
+    if (writes() && (p.finished || training_.checkpoints->due_after_epoch()))
+      training_.checkpoints->take(p, training_, report.best);
     if (p.finished && rank_ == 0 && training_.best.taken()) training_.best.restore(*model_);
   });
   show();

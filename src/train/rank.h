@@ -37,6 +37,8 @@ class Rank {
   void step();
   void finish_step(const StepSums& sums);
   void diverged();
+  void write_failed();
+  bool writes() const;  // this rank writes checkpoints
   void end_epoch();
   void finish();
   loader::BatchRef next_batch();

@@ -24,16 +24,17 @@ double Schedule::factor(int64_t epoch, int64_t step, int64_t num_steps) const {
       return std::max(config_.minimum_factor, std::pow(config_.factor, static_cast<double>(cuts)));
     }
     case ScheduleKind::kPlateau:
-      return plateau_;
+      return state_.plateau;
   }
   return 1;
 }
 
 void Schedule::observe(bool improved) {
-  without_improvement_ = improved ? 0 : without_improvement_ + 1;
-  if (config_.kind != ScheduleKind::kPlateau || without_improvement_ < config_.patience) return;
-  plateau_ = std::max(config_.minimum_factor, plateau_ * config_.factor);
-  without_improvement_ = 0;
+  int64_t& waited = state_.without_improvement;
+  waited = improved ? 0 : waited + 1;
+  if (config_.kind != ScheduleKind::kPlateau || waited < config_.patience) return;
+  state_.plateau = std::max(config_.minimum_factor, state_.plateau * config_.factor);
+  waited = 0;
 }
 
 }  // namespace gnnmg::train

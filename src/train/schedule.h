@@ -23,11 +23,18 @@ class Schedule {
   // Told after each validation.
   void observe(bool improved);
 
+  // What observe() has gathered.
+  struct State {
+    int64_t without_improvement = 0;
+    double plateau = 1;
+  };
+  const State& state() const { return state_; }
+  void set_state(const State& state) { state_ = state; }
+
  private:
   ScheduleConfig config_;
   int64_t num_epochs_;
-  int64_t without_improvement_ = 0;
-  double plateau_ = 1;
+  State state_;
 };
 
 }  // namespace gnnmg::train

@@ -11,7 +11,7 @@ namespace {
 
 // Each number travels as two of the model's type, the second holding what the first rounds away:
 // counts up to 2^24 a rank and step stay exact in f32, sums keep more digits than f32 has.
-constexpr int kNumbers = 7;
+constexpr int kNumbers = 8;
 
 template <typename T>
 void pack(const StepSums& sums, T* out) {
@@ -21,7 +21,8 @@ void pack(const StepSums& sums, T* out) {
                                             static_cast<double>(sums.labelled),
                                             static_cast<double>(sums.seeds),
                                             sums.stop ? 1.0 : 0.0,
-                                            sums.bad ? 1.0 : 0.0};
+                                            sums.bad ? 1.0 : 0.0,
+                                            sums.write_failed ? 1.0 : 0.0};
   for (double value : values) {
     const T high = static_cast<T>(value);
     *out++ = high;
@@ -43,6 +44,7 @@ void unpack(const T* in, StepSums& sums) {
   sums.seeds = std::llround(values[4]);
   sums.stop = values[5] > 0;
   sums.bad = values[6] > 0;
+  sums.write_failed = values[7] > 0;
 }
 
 }  // namespace

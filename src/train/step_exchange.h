@@ -16,8 +16,9 @@ namespace gnnmg::train {
 struct StepSums {
   double loss = 0, weight = 0;  // sums over the seeds; their quotient is the step's loss
   int64_t correct = 0, labelled = 0, seeds = 0;
-  bool stop = false;  // a rank was asked to stop
-  bool bad = false;   // a rank's loss was not finite
+  bool stop = false;          // a rank was asked to stop
+  bool bad = false;           // a rank's loss was not finite
+  bool write_failed = false;  // a checkpoint could not be written
 };
 
 // One rank's. Buffers are kept from step to step.

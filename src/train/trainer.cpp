@@ -3,6 +3,8 @@
 
 #include <atomic>
 
+#include "train/checkpoint_state.h"
+#include "train/optimizer_file.h"
 #include "train/rank_group.h"
 
 namespace gnnmg::train {
@@ -45,6 +47,62 @@ class RankTrainer final : public Trainer {
     training_.log.reset();
     jsonl_path_ = std::move(jsonl_path);
     tensorboard_folder_ = std::move(tensorboard_folder);
+  }
+
+  void set_checkpoints(const std::optional<CheckpointConfig>& config) override {
+    require_rest(Work::kNone);
+    training_.checkpoints.reset();
+    checkpoints_ = config;
+    if (config) make_writer();
+  }
+
+  void save(const std::string& path) override {
+    require_rest(Work::kNone);
+    CheckpointFiles files;
+    copy_files(*job_, data(), training_.position, training_, files);
+    files.best = best_weights(*job_, training_);
+    write_checkpoint(path, files);
+  }
+
+  std::string load(const std::string& path) override {
+    require_rest(Work::kNone);
+    const LoadedCheckpoint loaded = find_checkpoint(path, job_->environment.log);
+    const CheckpointFiles& files = loaded.files;
+    // Everything that can be wrong is found before anything is changed.
+    Position position = read_state(*job_, data(), files.state, loaded.path);
+    const std::vector<nn::NamedTensor> optimizer =
+        parse_state(files.optimizer, *job_->model, job_->config.optimizer, loaded.path);
+    Snapshot best;
+    if (!files.best.tensors.empty()) {
+      const std::unique_ptr<nn::Model> model = job_->model->clone();
+      load_weights(*model, files.best, loaded.path);
+      best.take(*model);
+    }
+    drop_group();
+    load_weights(*job_->model, files.model, loaded.path);
+    training_.optimizer->load_state(optimizer);
+    training_.best = std::move(best);
+    training_.last_good = {};
+    training_.position = position;
+    if (position.finished && training_.best.taken()) training_.best.restore(*job_->model);
+    training_.set_progress([&](Progress& p) {
+      p = {.state = position.finished ? TrainerState::kFinished : TrainerState::kIdle,
+           .epoch = position.epoch,
+           .num_epochs = job_->config.num_epochs,
+           .step = position.step,
+           .seeds_done = position.sums.seeds,
+           .has_validation = position.has_validation,
+           .validation = position.last,
+           .best_validation = position.best,
+           .best_epoch = position.best_epoch};
+    });
+    if (checkpoints_) {
+      make_writer();
+      const std::string folder = training_.checkpoints->folder();
+      if (loaded.path.starts_with(folder))
+        training_.checkpoints->protect(loaded.path.substr(loaded.path.rfind('/') + 1));
+    }
+    return loaded.path;
   }
 
   void start() override {
@@ -168,8 +226,9 @@ class RankTrainer final : public Trainer {
       base::HostQueue& host = job_->environment.host;
       std::optional<base::HostQueue::Entry> entry;
       if (!host.entered_here()) entry.emplace(host);
-      if (!host.wait([&] { return group_->at_rest(); }, deadline)) return false;
+      if (!host.wait([&] { return at_rest(); }, deadline)) return false;
     }
+    const Work work = work_;
     work_ = Work::kNone;
     {
       std::lock_guard lock(clock_mutex_);
@@ -179,10 +238,45 @@ class RankTrainer final : public Trainer {
     if (const std::optional<base::Error> failure = group_->failure()) {
       drop_group();
       set_state(TrainerState::kFailed);
+      // What failed after the failure that is told is no news.
+      if (training_.checkpoints && failure->status() != Status::kCancelled)
+        training_.checkpoints->forget_failure();
       throw base::Error(*failure);
     }
     set_state(training_.position.finished ? TrainerState::kFinished : TrainerState::kIdle);
+    if (training_.checkpoints && flushes(work)) training_.checkpoints->throw_failure();
     return true;
+  }
+
+  // Whether the end of such work is the end of its checkpoints too; a single step waits for none.
+  bool flushes(Work work) const {
+    return work == Work::kTrain || (work == Work::kStep && training_.position.finished);
+  }
+
+  bool at_rest() const {
+    if (!group_->at_rest()) return false;
+    if (!training_.checkpoints || training_.checkpoints->idle()) return true;
+    const std::optional<base::Error> failure = group_->failure();
+    return failure ? failure->status() == Status::kCancelled : !flushes(work_);
+  }
+
+  const data::Fingerprint& data() {
+    if (data_.empty()) data_ = data::fingerprint(*job_->dataset, *job_->split);
+    return data_;
+  }
+
+  void make_writer() {
+    training_.checkpoints = std::make_unique<CheckpointWriter>(
+        *job_, data(), *checkpoints_, [&host = job_->environment.host] { host.notify(); });
+  }
+
+  // Strict, with the file named.
+  static void load_weights(nn::Model& model, const io::StateFile& state, const std::string& path) {
+    try {
+      model.load_state(state);
+    } catch (const base::Error& error) {
+      base::fail(error.status(), path, ": ", error.what());
+    }
   }
 
   void drop_group() {
@@ -196,6 +290,8 @@ class RankTrainer final : public Trainer {
   std::shared_ptr<const Job> job_;
   Training training_;
   std::string jsonl_path_, tensorboard_folder_;
+  std::optional<CheckpointConfig> checkpoints_;
+  data::Fingerprint data_;  // empty until it is asked for
 
   std::atomic<Work> work_{Work::kNone};
   data::SplitPart part_ = data::SplitPart::kValidation;

@@ -13,6 +13,7 @@
 #include "base/thread_pool.h"
 #include "data/dataset.h"
 #include "sample/sampler.h"
+#include "train/checkpoint_writer.h"
 #include "train/config.h"
 
 namespace gnnmg::nn {
@@ -48,6 +49,15 @@ class Trainer {
   virtual void set_epoch_function(EpochFunction function) = 0;
   // Files that epochs are written to from the next start on, in place of the config's; empty: none.
   virtual void set_records(std::string jsonl_path, std::string tensorboard_folder) = 0;
+
+  // Checkpoints from the next start on; nullopt: none any more.
+  virtual void set_checkpoints(const std::optional<CheckpointConfig>& config) = 0;
+  // Writes one now, as a folder that must not exist.
+  virtual void save(const std::string& path) = 0;
+  // Goes on from a checkpoint, or from the newest whole one of a folder of them (see
+  // find_checkpoint); returns its path. All or nothing. Where the trainer's config leaves the
+  // number of mini-batches a step open, the checkpoint's holds.
+  virtual std::string load(const std::string& path) = 0;
 
   // Starts the ranks on what is left of the epochs; at once.
   virtual void start() = 0;

@@ -1,0 +1,66 @@
+// Checkpoints on disk. One is a folder of files that other tools read, whole or not there:
+//
+//   model.safetensors      weights and buffers, by the model's keys
+//   optimizer.safetensors  what the optimiser has gathered, by parameter; absent before a first
+//   step best.safetensors       the weights of the best validation; absent while there is none
+//   state.json             the position in training
+//   manifest.json          written last: format version, size and SHA-256 of each of the others
+//
+// A series of them lies in one folder, counted as they are written and named after the step too
+// ("000007-step-1200"), beside `latest` and `best`, small files with the name of one of them.
+// Without torch.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/log.h"
+#include "io/state_file.h"
+
+namespace gnnmg::train {
+
+struct CheckpointFiles {
+  io::StateFile model;
+  io::StateFile optimizer;  // without tensors: no such file
+  io::StateFile best;       // likewise
+  std::string state;        // the text of state.json
+};
+
+// `path` must not exist. Errors are those of AtomicFolder and AtomicFile; nothing stays then.
+void write_checkpoint(const std::string& path, const CheckpointFiles& files);
+// Compares all sums before a tensor is read: kChecksum naming the file that is not what was
+// written, kFormat for a manifest that is none, kVersion for one of a later format, kNotFound where
+// there is no checkpoint.
+CheckpointFiles read_checkpoint(const std::string& path);
+
+class CheckpointSeries {
+ public:
+  // Keeps the last `keep` (at least 1), the best, and those that were named to protect().
+  // Makes the folder when the first checkpoint comes.
+  CheckpointSeries(std::string folder, int32_t keep) : folder_(std::move(folder)), keep_(keep) {}
+
+  // Writes one, then `latest`, and `best` if it is that; then removes what is not to be kept.
+  // Returns its path.
+  std::string add(int64_t step, const CheckpointFiles& files, bool best);
+  void protect(std::string name) { protected_.push_back(std::move(name)); }
+  const std::string& folder() const { return folder_; }
+
+ private:
+  void prune() const;
+
+  std::string folder_;
+  int32_t keep_;
+  std::vector<std::string> protected_;
+};
+
+struct LoadedCheckpoint {
+  std::string path;
+  CheckpointFiles files;
+};
+// `path` is a checkpoint, or a folder of them: then the one that `latest` names, or, where that is
+// not whole, the newest that is, with a word in the log for each that is not. kNotFound when there
+// is none at all, kChecksum when none is whole.
+LoadedCheckpoint find_checkpoint(const std::string& path, base::Log& log);
+
+}  // namespace gnnmg::train

@@ -1,0 +1,190 @@
+#include "train/checkpoint_writer.h"
+
+#include <array>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include "base/signals.h"
+#include "train/checkpoint_state.h"
+#include "train/job.h"
+#include "train/optimizer_file.h"
+
+namespace gnnmg::train {
+
+using base::Status;
+
+void CheckpointConfig::check() const {
+  if (folder.empty()) base::fail(Status::kInvalidArgument, "checkpoints: folder is empty");
+  if (every_steps < 0)
+    base::fail(Status::kInvalidArgument, "checkpoints: every_steps ", every_steps,
+               ": expected 0 or more");
+  if (!(every_seconds >= 0))
+    base::fail(Status::kInvalidArgument, "checkpoints: every_seconds ", every_seconds,
+               ": expected 0 or more");
+  if (keep < 1)
+    base::fail(Status::kInvalidArgument, "checkpoints: keep ", keep, ": expected 1 or more");
+}
+
+void copy_files(const Job& job, const data::Fingerprint& data, const Position& position,
+                const Training& training, CheckpointFiles& files) {
+  job.model->copy_state(files.model);
+  copy_state(*training.optimizer, *job.model, files.optimizer);
+  files.state = write_state(job, data, position);
+}
+
+io::StateFile best_weights(const Job& job, const Training& training) {
+  if (!training.best.taken()) return {};
+  const std::unique_ptr<nn::Model> model = job.model->clone();
+  training.best.restore(*model);
+  return model->state();
+}
+
+namespace {
+
+// One checkpoint in memory, used again for later ones.
+struct Image {
+  CheckpointFiles files;
+  int64_t step = 0;
+  bool best = false;
+};
+
+}  // namespace
+
+struct CheckpointWriter::State {
+  State(const Job& of, data::Fingerprint facts, const CheckpointConfig& c,
+        std::function<void()> at_rest)
+      : job(of),
+        data(std::move(facts)),
+        config(c),
+        ended(std::move(at_rest)),
+        series(c.folder, c.keep) {}
+
+  void work() {
+    std::unique_lock lock(mutex);
+    while (true) {
+      wake.wait(lock, [&] { return waiting || leaving; });
+      if (!waiting) return;
+      writing = std::exchange(waiting, nullptr);
+      lock.unlock();
+      std::optional<base::Error> error;
+      try {
+        series.add(writing->step, writing->files, writing->best);
+      } catch (const base::Error& e) {
+        error = e;
+      } catch (const std::exception& e) {
+        error = base::Error(Status::kNoMemory, e.what());
+      }
+      lock.lock();
+      writing = nullptr;
+      if (error && !failure) failure = error;
+      if (waiting) continue;
+      lock.unlock();
+      ended();
+      lock.lock();
+    }
+  }
+
+  const Job& job;
+  const data::Fingerprint data;
+  const CheckpointConfig config;
+  const std::function<void()> ended;
+
+  // The first rank's alone.
+  Clock::time_point last = Clock::now();  // when the last one was taken
+  int64_t best_epoch = -1;                // whose weights `best` holds
+  io::StateFile best;                     // shared by the images
+
+  mutable std::mutex mutex;  // guards all below; images while they are one of the two
+  std::condition_variable wake;
+  CheckpointSeries series;
+  std::array<Image, 2> images;
+  Image* writing = nullptr;
+  Image* waiting = nullptr;
+  bool leaving = false;
+  std::optional<base::Error> failure;
+  std::thread thread;
+};
+
+CheckpointWriter::CheckpointWriter(const Job& job, data::Fingerprint data,
+                                   const CheckpointConfig& config, std::function<void()> ended) {
+  config.check();
+  state_ = std::make_unique<State>(job, std::move(data), config, std::move(ended));
+  state_->thread = base::start_thread([state = state_.get()] { state->work(); });
+}
+
+CheckpointWriter::~CheckpointWriter() {
+  {
+    std::lock_guard lock(state_->mutex);
+    state_->leaving = true;
+  }
+  state_->wake.notify_all();
+  state_->thread.join();
+  if (state_->failure)
+    state_->job.environment.log.add(base::LogLevel::kError, state_->failure->what());
+}
+
+const std::string& CheckpointWriter::folder() const { return state_->config.folder; }
+
+void CheckpointWriter::protect(std::string name) {
+  std::lock_guard lock(state_->mutex);
+  state_->series.protect(std::move(name));
+}
+
+bool CheckpointWriter::due(int64_t total_steps) const {
+  const CheckpointConfig& c = state_->config;
+  return (c.every_steps > 0 && total_steps % c.every_steps == 0) ||
+         (c.every_seconds > 0 && seconds_since(state_->last) >= c.every_seconds);
+}
+
+bool CheckpointWriter::due_after_epoch() const {
+  return state_->config.every_steps == 0 && state_->config.every_seconds == 0;
+}
+
+void CheckpointWriter::take(const Position& position, const Training& training, bool best) {
+  State& s = *state_;
+  Image* image = nullptr;
+  {
+    std::lock_guard lock(s.mutex);
+    s.waiting = nullptr;
+    image = s.writing == &s.images[0] ? &s.images[1] : &s.images[0];
+  }
+  if (s.best_epoch != position.best_epoch) {
+    s.best = best_weights(s.job, training);
+    s.best_epoch = position.best_epoch;
+  }
+  copy_files(s.job, s.data, position, training, image->files);
+  image->files.best = s.best;
+  image->step = position.total_steps;
+  image->best = best;
+  s.last = Clock::now();
+  {
+    std::lock_guard lock(s.mutex);
+    s.waiting = image;
+  }
+  s.wake.notify_all();
+}
+
+bool CheckpointWriter::idle() const {
+  std::lock_guard lock(state_->mutex);
+  return !state_->writing && !state_->waiting;
+}
+
+bool CheckpointWriter::failed() const {
+  std::lock_guard lock(state_->mutex);
+  return state_->failure.has_value();
+}
+
+void CheckpointWriter::throw_failure() {
+  std::lock_guard lock(state_->mutex);
+  if (std::optional<base::Error> failure = std::exchange(state_->failure, std::nullopt))
+    throw base::Error(*failure);
+}
+
+void CheckpointWriter::forget_failure() noexcept {
+  std::lock_guard lock(state_->mutex);
+  state_->failure.reset();
+}
+
+}  // namespace gnnmg::train

@@ -1,0 +1,245 @@
+// Checkpoints on disk: whole or not there, whatever fails, is damaged or loses its power.
+#include "train/checkpoint_folder.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <memory>
+
+#include "base/atomic_folder.h"
+#include "support/file_faults.h"
+#include "support/power_loss.h"
+#include "support/temp_dir.h"
+
+namespace gnnmg::test {
+namespace {
+
+using base::Status;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using train::CheckpointFiles;
+using train::CheckpointSeries;
+
+CheckpointFiles files_of(float value) {
+  CheckpointFiles files;
+  const auto tensor = [&] { return base::Tensor::copy_of<float>(std::vector<float>(50, value)); };
+  files.model.tensors.emplace_back("w", tensor());
+  files.optimizer.tensors.emplace_back("exp_avg.w", tensor());
+  files.best.tensors.emplace_back("w", tensor());
+  files.state = base::text("{\"value\": ", value, "}");
+  return files;
+}
+
+// The value that all files of a checkpoint agree on.
+float value_of(const CheckpointFiles& files) {
+  const float value = files.model.find("w")->as<float>()[49];
+  EXPECT_EQ(files.optimizer.find("exp_avg.w")->as<float>()[49], value);
+  EXPECT_EQ(files.best.find("w")->as<float>()[49], value);
+  EXPECT_EQ(files.state, base::text("{\"value\": ", value, "}"));
+  return value;
+}
+
+std::pair<Status, std::string> failure(const std::function<void()>& body) {
+  try {
+    body();
+  } catch (const base::Error& error) {
+    return {error.status(), error.what()};
+  }
+  return {Status::kOk, ""};
+}
+
+std::vector<std::string> names(const std::string& folder) { return base::list_directory(folder); }
+
+TEST(CheckpointFolder, WrittenAndReadBack) {
+  const TempDir folder;
+  const std::string path = folder.file("one");
+  train::write_checkpoint(path, files_of(3));
+  EXPECT_EQ(value_of(train::read_checkpoint(path)), 3);
+  EXPECT_THAT(names(path), ElementsAre("best.safetensors", "manifest.json", "model.safetensors",
+                                       "optimizer.safetensors", "state.json"));
+  const auto again = failure([&] { train::write_checkpoint(path, files_of(4)); });
+  EXPECT_EQ(again.first, Status::kInvalidArgument);
+  EXPECT_EQ(value_of(train::read_checkpoint(path)), 3);
+
+  CheckpointFiles first = files_of(5);  // as before any step and any validation
+  first.optimizer.tensors.clear();
+  first.best.tensors.clear();
+  train::write_checkpoint(folder.file("first"), first);
+  const CheckpointFiles found = train::read_checkpoint(folder.file("first"));
+  EXPECT_TRUE(found.optimizer.tensors.empty());
+  EXPECT_TRUE(found.best.tensors.empty());
+}
+
+TEST(CheckpointFolder, KeepsTheLastTheBestAndTheProtected) {
+  const TempDir parent;
+  base::Log log;
+  CheckpointSeries series(parent.file("run"), 2);
+  for (int i = 0; i < 7; ++i) {
+    series.add(10 * i, files_of(static_cast<float>(i)), i == 2);
+    if (i == 0) series.protect("000000-step-0");
+  }
+  EXPECT_THAT(names(series.folder()),
+              ElementsAre("000000-step-0", "000002-step-20", "000005-step-50", "000006-step-60",
+                          "best", "latest"));
+  EXPECT_EQ(slurp(series.folder() + "/latest"), "000006-step-60\n");
+  EXPECT_EQ(slurp(series.folder() + "/best"), "000002-step-20\n");
+  const auto loaded = train::find_checkpoint(series.folder(), log);
+  EXPECT_EQ(loaded.path, series.folder() + "/000006-step-60");
+  EXPECT_EQ(value_of(loaded.files), 6);
+
+  // Another run that starts from an earlier step counts on, and its own are the last.
+  CheckpointSeries other(series.folder(), 2);
+  other.add(5, files_of(7), false);
+  EXPECT_EQ(value_of(train::find_checkpoint(series.folder(), log).files), 7);
+  other.add(6, files_of(8), false);
+  EXPECT_THAT(names(series.folder()),
+              ElementsAre("000002-step-20", "000007-step-5", "000008-step-6", "best", "latest"));
+  EXPECT_FALSE(log.next());
+}
+
+TEST(CheckpointFolder, ADamagedOneIsPassedOver) {
+  const TempDir parent;
+  const std::string folder = parent.file("run");
+  CheckpointSeries series(folder, 3);
+  series.add(1, files_of(1), false);
+  const std::string newest = series.add(2, files_of(2), false);
+  for (const std::string& file : names(newest)) {
+    const std::string path = newest + "/" + file;
+    const std::string content = slurp(path);
+    const auto damaged = [&](const std::string& bytes) {
+      std::ofstream(path, std::ios::binary) << bytes;
+      const auto [status, text] = failure([&] { train::read_checkpoint(newest); });
+      EXPECT_TRUE(status == Status::kChecksum || status == Status::kFormat) << file << ": " << text;
+      EXPECT_THAT(text, HasSubstr(file == "manifest.json" ? "manifest.json" : file));
+      base::Log log;
+      const auto loaded = train::find_checkpoint(folder, log);
+      EXPECT_EQ(value_of(loaded.files), 1);
+      const auto record = log.next();
+      ASSERT_TRUE(record) << file;
+      EXPECT_THAT(record->text, HasSubstr("passed over"));
+    };
+    damaged(content.substr(0, content.size() / 2));
+    damaged(content + "x");
+    damaged("");
+    // Sums do not cover the manifest itself, whose digits are what the rest is compared with.
+    for (size_t at = 0; at < content.size(); at += 13) {
+      std::string flipped = content;
+      flipped[at] ^= 4;
+      if (file != "manifest.json") damaged(flipped);
+    }
+    unlink(path.c_str());
+    base::Log log;
+    EXPECT_EQ(value_of(train::find_checkpoint(folder, log).files), 1) << file;
+    std::ofstream(path, std::ios::binary) << content;
+    EXPECT_EQ(value_of(train::read_checkpoint(newest)), 2);
+  }
+}
+
+TEST(CheckpointFolder, WhatIsNoneIsSaid) {
+  const TempDir folder;
+  base::Log log;
+  const auto expect = [&](const std::string& path, Status status, const std::string& text) {
+    const auto found = failure([&] { train::find_checkpoint(path, log); });
+    EXPECT_EQ(found.first, status) << found.second;
+    EXPECT_THAT(found.second, HasSubstr(text));
+  };
+  expect(folder.file("absent"), Status::kNotFound, "absent: no such folder");
+  expect(folder.path(), Status::kNotFound, "holds no checkpoint");
+  CheckpointSeries series(folder.file("run"), 3);
+  for (int i = 0; i < 2; ++i) {
+    const std::string path = series.add(i, files_of(1), false);
+    std::ofstream(path + "/state.json") << "{}";
+  }
+  expect(series.folder(), Status::kChecksum, "none of its 2 checkpoints is whole");
+
+  const std::string newer = folder.file("newer");
+  train::write_checkpoint(newer, files_of(1));
+  std::string manifest = slurp(newer + "/manifest.json");
+  manifest.replace(manifest.find("\"version\": 1"), 12, "\"version\": 7");
+  std::ofstream(newer + "/manifest.json") << manifest;
+  expect(newer, Status::kVersion, "is of format version 7; this library reads up to 1");
+
+  manifest.replace(manifest.find("\"version\": 7"), 12, "\"version\": 1");
+  manifest.replace(manifest.find("state.json"), 10, "../x/y.json");
+  std::ofstream(newer + "/manifest.json") << manifest;
+  expect(newer, Status::kFormat, "../x/y.json");
+}
+
+TEST(CheckpointFolder, EveryFailingCallLeavesTheOldOne) {
+  for (const int error : {ENOSPC, EIO, EACCES}) {
+    const TempDir parent;
+    const std::string folder = parent.file("run");
+    CheckpointSeries(folder, 1).add(1, files_of(1), true);
+    int64_t written = 0;
+    const int64_t faults = fail_each_file_call(
+        {.error = error}, [&] { CheckpointSeries(folder, 1).add(2, files_of(2), false); },
+        [&](int64_t call, const base::Error* thrown) {
+          base::Log log;
+          const float value = value_of(train::find_checkpoint(folder, log).files);
+          if (!thrown) return;
+          EXPECT_TRUE(value == 1 || value == 2) << "call " << call;
+          EXPECT_EQ(thrown->system_error(), error) << thrown->what();
+          written += value == 2;
+          for (const std::string& name : names(folder)) EXPECT_NE(name[0], '.') << name;
+          // As it was, for the next call to fail.
+          for (const std::string& name : names(folder))
+            if (name.ends_with("-step-2")) base::remove_folder(folder + "/" + name);
+          std::ofstream(folder + "/latest") << "000000-step-1\n";
+        });
+    EXPECT_GT(faults, 30);
+    EXPECT_GT(written, 0);  // where only the small files or the clearing up failed
+  }
+}
+
+TEST(CheckpointFolder, PowerLossLeavesTheOldOrTheNewOne) {
+  int outcomes[3] = {};
+  for (int64_t calls = 1;; ++calls) {
+    const TempDir parent;
+    const std::string folder = parent.file("run");
+    CheckpointSeries(folder, 1).add(1, files_of(1), true);
+    std::vector<std::unique_ptr<TempDir>> found;
+    {
+      const PowerLoss power(parent.path(), calls);
+      try {
+        CheckpointSeries(folder, 1).add(2, files_of(2), true);
+      } catch (const base::Error&) {
+      }
+      if (!power.lost()) break;
+      for (uint64_t seed = 0; seed < 20; ++seed) {
+        found.push_back(std::make_unique<TempDir>());
+        power.restart(seed, found.back()->path());
+      }
+    }
+    for (const auto& after : found) {
+      base::Log log;
+      const float value = value_of(train::find_checkpoint(after->file("run"), log).files);
+      ASSERT_TRUE(value == 1 || value == 2) << "call " << calls;
+      ++outcomes[static_cast<int>(value)];
+    }
+  }
+  EXPECT_GT(outcomes[1], 100);
+  EXPECT_GT(outcomes[2], 20);
+}
+
+TEST(CheckpointFolder, LeftoversOfDeadProcessesGo) {
+  const TempDir folder;
+  const pid_t dead = fork();
+  if (dead == 0) _exit(0);
+  waitpid(dead, nullptr, 0);
+  const std::string gone = base::text(".000003-step-9.tmp-", dead, "-0");
+  const std::string alive = base::text(".000003-step-9.tmp-", getppid(), "-0");
+  const std::string foreign = ".hidden";
+  for (const std::string& name : {gone, alive, foreign})
+    folder.write(name + "/model.safetensors", "half");
+  CheckpointSeries series(folder.path(), 2);
+  series.add(1, files_of(1), false);
+  EXPECT_THAT(names(folder.path()), ElementsAre(alive, foreign, "000000-step-1", "latest"));
+}
+
+}  // namespace
+}  // namespace gnnmg::test

@@ -1,0 +1,293 @@
+// Training that is interrupted and goes on from a checkpoint: with the same bits, on another number
+// of ranks, and not at all where it would be another training.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cmath>
+#include <thread>
+
+#include "base/file.h"
+#include "comm/ranks.h"
+#include "support/file_faults.h"
+#include "support/temp_dir.h"
+#include "train/fixture.h"
+
+namespace gnnmg::test {
+namespace {
+
+using base::Deadline;
+using base::Status;
+using testing::AllOf;
+using testing::HasSubstr;
+using train::CheckpointConfig;
+using train::TrainerState;
+
+// Everything that has a state of its own: batch norm, dropout, momentum or moments, a plateau.
+Recipe eventful(train::OptimizerKind optimizer, int world) {
+  Recipe setup;
+  setup.model.norm = nn::Norm::kBatch;
+  setup.model.dropout = 0.3;
+  setup.trainer.num_ranks = world;
+  setup.trainer.num_epochs = 5;
+  setup.trainer.optimizer.kind = optimizer;
+  setup.trainer.optimizer.momentum = 0.9;
+  setup.trainer.schedule = {.kind = train::ScheduleKind::kPlateau, .patience = 1};
+  return setup;
+}
+
+// Ends a training by a cancel when a mini-batch is sampled, as a kill would.
+Outcome train_until(Recipe setup, const CheckpointConfig& checkpoints, uint64_t epoch,
+                    uint64_t batch) {
+  Trial* running = nullptr;
+  watch(setup, [&](const sample::BatchKey& key, const base::CancelToken&) {
+    if (key.epoch == epoch && key.batch == batch) (*running)->cancel();
+  });
+  Host host;
+  Trial run(setup, host);
+  running = &run;
+  run->set_checkpoints(checkpoints);
+  return attempt([&] { run.train(); });
+}
+
+TEST(Checkpoint, GoesOnInTheMiddleOfAnEpochWithTheSameBits) {
+  using train::OptimizerKind;
+  for (const OptimizerKind kind :
+       {OptimizerKind::kAdam, OptimizerKind::kAdamW, OptimizerKind::kSgd})
+    for (const int world : {1, 2}) {
+      const Recipe setup = eventful(kind, world);
+      const std::vector<double> expected = weights_after(setup);
+      for (uint64_t point = 0; point < 7; ++point) {
+        const TempDir folder;
+        const CheckpointConfig config{.folder = folder.file("run"), .every_steps = 1};
+        const Outcome outcome = train_until(setup, config, point % 5, 4 * point % 5);
+        if (!base::exists(config.folder)) continue;  // before the first step
+        EXPECT_EQ(outcome.status, Status::kCancelled);
+        Host host;
+        Trial again(setup, host);
+        const std::string path = again->load(config.folder);
+        EXPECT_THAT(path, HasSubstr("-step-"));
+        again.train();
+        EXPECT_EQ(again->progress().state, TrainerState::kFinished);
+        EXPECT_EQ(again.weights(), expected) << world << " ranks, from " << path;
+      }
+    }
+}
+
+TEST(Checkpoint, OnAnotherNumberOfRanks) {
+  Recipe setup = eventful(train::OptimizerKind::kAdam, 2);
+  setup.model.dtype = base::DType::kF64;
+  const std::vector<double> expected = weights_after(setup);
+  const TempDir folder;
+  const CheckpointConfig config{.folder = folder.file("run"), .every_steps = 1};
+  ASSERT_EQ(train_until(setup, config, 2, 2).status, Status::kCancelled);
+  for (const int world : {1, 3, 4}) {
+    setup.trainer.num_ranks = world;
+    setup.trainer.batches_per_step = 0;  // the checkpoint's two
+    Host host;
+    Trial run(setup, host);
+    run->load(config.folder);
+    run.train();
+    EXPECT_LE(largest_difference(run.weights(), expected), 1e-9) << world;
+  }
+}
+
+TEST(Checkpoint, SavedByHandBetweenSteps) {
+  const Recipe setup = eventful(train::OptimizerKind::kAdam, 2);
+  const std::vector<double> expected = weights_after(setup);
+  const TempDir folder;
+  Host host;
+  {
+    Trial run(setup, host);
+    run->save(folder.file("before"));  // a first step, moments and best weights are to come
+    for (int i = 0; i < 4; ++i) EXPECT_EQ(run->step({}, nullptr), Status::kOk);
+    run->save(folder.file("after four"));
+    const Outcome there = attempt([&] { run->save(folder.file("before")); });
+    EXPECT_EQ(there.status, Status::kInvalidArgument);
+    run.train();
+    EXPECT_EQ(run.weights(), expected);
+    run->save(folder.file("end"));
+  }
+  for (const char* name : {"before", "after four"}) {
+    Trial run(setup, host);
+    EXPECT_EQ(run->load(folder.file(name)), folder.file(name));
+    run.train();
+    EXPECT_EQ(run.weights(), expected) << name;
+  }
+  Trial done(setup, host);
+  done->load(folder.file("end"));
+  EXPECT_EQ(done->progress().state, TrainerState::kFinished);
+  EXPECT_EQ(done.weights(), expected);  // the best, not the last
+  EXPECT_EQ(done->step({}, nullptr), Status::kEnd);
+
+  // A loaded trainer may load again, and one that has trained may go back.
+  done->load(folder.file("after four"));
+  done.train();
+  EXPECT_EQ(done.weights(), expected);
+  done->load(folder.file("before"));
+  done.train();
+  EXPECT_EQ(done.weights(), expected);
+}
+
+TEST(Checkpoint, MoreEpochsThanItHad) {
+  Recipe setup;
+  setup.trainer.keep_best = false;
+  setup.trainer.num_epochs = 6;
+  const std::vector<double> expected = weights_after(setup);
+  setup.trainer.num_epochs = 3;
+  const TempDir folder;
+  Host host;
+  {
+    Trial run(setup, host);
+    run->set_checkpoints(CheckpointConfig{.folder = folder.file("run")});
+    run.train();
+  }
+  setup.trainer.num_epochs = 6;
+  Trial run(setup, host);
+  run->load(folder.file("run"));
+  EXPECT_EQ(run->progress().epoch, 3);
+  run.train();
+  EXPECT_EQ(run.weights(), expected);
+}
+
+TEST(Checkpoint, OneEachEpochTheBestAmongThem) {
+  Recipe setup;
+  setup.trainer.num_epochs = 6;
+  const TempDir folder;
+  Host host;
+  Trial run(setup, host);
+  run->set_checkpoints(CheckpointConfig{.folder = folder.file("run"), .keep = 2});
+  run.train();
+  const std::vector<std::string> names = base::list_directory(folder.file("run"));
+  EXPECT_THAT(names, testing::Contains("best"));
+  EXPECT_GE(names.size(), 4u);
+  EXPECT_LE(names.size(), 5u);  // two, the best if it is another, `best` and `latest`
+  const std::string best = slurp(folder.file("run/best"));
+  Recipe longer = setup;
+  longer.trainer.keep_best = false;
+  longer.trainer.num_epochs = run->progress().best_epoch + 1;
+  Trial from_best(longer, host);
+  from_best->load(folder.file("run/" + best.substr(0, best.size() - 1)));
+  EXPECT_EQ(from_best.weights(), run.weights());
+}
+
+TEST(Checkpoint, AnotherTrainingIsRefusedWithAListAndChangesNothing) {
+  const TempDir folder;
+  Recipe setup = eventful(train::OptimizerKind::kAdam, 2);
+  Host host;
+  {
+    Trial run(setup, host);
+    for (int i = 0; i < 4; ++i) run->step({}, nullptr);
+    run->save(folder.file("it"));
+  }
+  const auto refused = [&](const std::function<void(Recipe&)>& change, Status status,
+                           const auto& text) {
+    Recipe other = setup;
+    change(other);
+    Trial run(other, host);
+    const std::vector<double> before = run.weights();
+    const Outcome outcome = attempt([&] { run->load(folder.file("it")); });
+    EXPECT_EQ(outcome.status, status);
+    EXPECT_THAT(outcome.text, text);
+    EXPECT_EQ(run.weights(), before);
+    EXPECT_EQ(run->progress().step, 0);
+    EXPECT_EQ(run->step({}, nullptr), Status::kOk);  // and trains as if nothing had been
+  };
+  refused([](Recipe& r) { r.trainer.seed = 7; }, Status::kMismatch, HasSubstr("seed is 7, was 11"));
+  refused(
+      [](Recipe& r) {
+        r.trainer.batch_size = 16;
+        r.trainer.shuffle = false;
+      },
+      Status::kMismatch,
+      AllOf(HasSubstr("batch size is 16, was 32"), HasSubstr("shuffle is no, was yes")));
+  refused([](Recipe& r) { r.trainer.batches_per_step = 5; }, Status::kMismatch,
+          HasSubstr("batches a step is 5, was 2"));
+  refused([](Recipe& r) { r.trainer.optimizer.kind = train::OptimizerKind::kSgd; },
+          Status::kMismatch, HasSubstr("optimizer is sgd with momentum, was adam"));
+  refused([](Recipe& r) { r.dataset = make_small({.num_nodes = 610}); }, Status::kMismatch,
+          AllOf(HasSubstr("nodes is 610, was 600"), HasSubstr("topology is")));
+  refused([](Recipe& r) { r.dataset = make_small({.num_train = 128}); }, Status::kMismatch,
+          HasSubstr("training ids is"));
+  refused([](Recipe& r) { r.model.hidden_dim += 1; }, Status::kFormat, HasSubstr("misshapen"));
+  refused([](Recipe& r) { r.model.norm = nn::Norm::kNone; }, Status::kFormat,
+          HasSubstr("unexpected"));
+}
+
+TEST(Checkpoint, AFullDiskIsAnErrorAndTrainingGoesOn) {
+  for (const int world : {1, 2}) {
+    const Recipe setup = eventful(train::OptimizerKind::kAdam, world);
+    const std::vector<double> expected = weights_after(setup);
+    const TempDir folder;
+    Host host;
+    Trial run(setup, host);
+    run->set_checkpoints(CheckpointConfig{.folder = folder.file("run"), .every_steps = 1});
+    EXPECT_EQ(run->step({}, nullptr), Status::kOk);
+    {
+      const FileFaults faults(
+          {.call = FileCall::kWrite, .fail_at = 1, .for_ever = true, .error = ENOSPC});
+      const Outcome outcome = attempt([&] { run.train(); });
+      EXPECT_EQ(outcome.status, Status::kIo);
+      EXPECT_THAT(outcome.text, AllOf(HasSubstr(folder.path()), HasSubstr("No space left")));
+    }
+    EXPECT_EQ(run->progress().state, TrainerState::kFailed);
+    run.train();
+    EXPECT_EQ(run.weights(), expected) << world;
+    for (const std::string& name : base::list_directory(folder.file("run")))
+      EXPECT_NE(name[0], '.') << name;
+    Trial again(setup, host);
+    again->load(folder.file("run"));
+    EXPECT_EQ(again.weights(), expected);
+  }
+}
+
+TEST(Checkpoint, AFailedWriteIsAnErrorOfTheNextStep) {
+  Recipe setup;
+  setup.trainer.num_ranks = 2;
+  const TempDir folder;
+  Host host;
+  Trial run(setup, host);
+  run->set_checkpoints(CheckpointConfig{.folder = folder.file("run"), .every_steps = 2});
+  const FileFaults faults({.call = FileCall::kSync, .fail_at = 1, .error = EIO});
+  EXPECT_EQ(run->step({}, nullptr), Status::kOk);
+  EXPECT_EQ(run->step({}, nullptr), Status::kOk);
+  while (!faults.struck()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  EXPECT_EQ(attempt([&] { run->step({}, nullptr); }).status, Status::kIo);
+  EXPECT_EQ(run->step({}, nullptr), Status::kOk);
+}
+
+TEST(Checkpoint, ByTime) {
+  Recipe setup;
+  setup.trainer.num_epochs = 1'000'000;
+  const TempDir folder;
+  Host host;
+  Trial run(setup, host);
+  run->set_checkpoints(CheckpointConfig{.folder = folder.file("run"), .every_seconds = 0.2});
+  run->start();
+  EXPECT_FALSE(run->wait(Deadline::after_ms(1000)));
+  run->stop();
+  EXPECT_TRUE(run->wait({}));
+  int64_t written = 0;
+  for (const std::string& name : base::list_directory(folder.file("run")))
+    if (name.find("-step-") != name.npos) written = std::stoll(name.substr(0, 6)) + 1;
+  EXPECT_GE(written, 1);
+  EXPECT_LE(written, 6);
+}
+
+TEST(Checkpoint, WrongSettingsAreNamed) {
+  Host host;
+  Trial run(Recipe(), host);
+  const auto refused = [&](const CheckpointConfig& config, const std::string& text) {
+    const Outcome outcome = attempt([&] { run->set_checkpoints(config); });
+    EXPECT_EQ(outcome.status, Status::kInvalidArgument);
+    EXPECT_THAT(outcome.text, HasSubstr(text));
+  };
+  refused({}, "folder is empty");
+  refused({.folder = "x", .every_steps = -1}, "every_steps -1");
+  refused({.folder = "x", .every_seconds = std::nan("")}, "every_seconds nan");
+  refused({.folder = "x", .keep = 0}, "keep 0");
+}
+
+}  // namespace
+}  // namespace gnnmg::test
