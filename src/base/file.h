@@ -59,7 +59,8 @@ class File {
 std::vector<uint8_t> read_file(const std::string& path, int64_t limit);
 
 // A read-only private mapping of a whole file. Reading beyond the end of a file that has shrunk
-// meanwhile would be a bus error, so holders call `check_size` before they hand ranges out.
+// meanwhile would be a bus error, at whatever moment it shrinks: who copies out of it reads file()
+// at the same offsets instead, and who must hand ranges out calls `check_size` before.
 class MappedFile {
  public:
   static std::shared_ptr<MappedFile> open(const std::string& path);
@@ -68,6 +69,7 @@ class MappedFile {
   ~MappedFile();
   std::span<const uint8_t> bytes() const { return {data_, static_cast<size_t>(file_.size())}; }
   const std::string& path() const { return file_.path(); }
+  const File& file() const { return file_; }
   // Error(kIo) when the file no longer has the size it had when it was mapped.
   void check_size() const;
 

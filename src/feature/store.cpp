@@ -20,16 +20,18 @@ void check_mapping(const Tensor& tensor) {
 
 class DenseStore : public FeatureStore {
  public:
-  explicit DenseStore(Tensor table) : table_(std::move(table)) {}
+  explicit DenseStore(Tensor table)
+      : table_(std::move(table)), file_(base::MappedFile::behind(table_.owner())) {}
 
   int64_t num_rows() const override { return table_.rows(); }
   int64_t num_cols() const override { return table_.shape().row_elements(); }
   base::DType dtype() const override { return table_.dtype(); }
   bool sparse() const override { return false; }
-  Tensor dense() const override { return table_; }
+  // A mapped file is no memory to be read in place: it may shrink meanwhile.
+  Tensor dense() const override { return file_ ? Tensor() : table_; }
 
   void gather(std::span<const int64_t> ids, uint8_t* out, base::ThreadPool* pool) const override {
-    check_mapping(table_);
+    if (file_) return gather_from_file(ids, out, pool);
     gather_rows(static_cast<const uint8_t*>(table_.data()), table_.view().row_bytes(), ids, out,
                 pool);
   }
@@ -39,7 +41,27 @@ class DenseStore : public FeatureStore {
   }
 
  private:
+  // By reading, not through the mapping, where the end of a file that shrinks is a signal.
+  void gather_from_file(std::span<const int64_t> ids, uint8_t* out, base::ThreadPool* pool) const {
+    constexpr int64_t kGrain = 256;
+    const int64_t row_bytes = table_.view().row_bytes();
+    const int64_t begin = static_cast<const uint8_t*>(table_.data()) - file_->bytes().data();
+    const auto copy = [&](int64_t first, int64_t last) {
+      for (int64_t i = first, end; i < last; i = end) {
+        for (end = i + 1; end < last && ids[end] == ids[end - 1] + 1;) ++end;
+        file_->file().read_at(begin + ids[i] * row_bytes,
+                              {out + i * row_bytes, static_cast<size_t>((end - i) * row_bytes)});
+      }
+    };
+    const int64_t count = static_cast<int64_t>(ids.size());
+    if (pool)
+      pool->parallel_for(count, kGrain, copy);
+    else
+      copy(0, count);
+  }
+
   Tensor table_;
+  const base::MappedFile* file_;  // the table's own, or null
 };
 
 class SparseStore : public FeatureStore {

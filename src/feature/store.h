@@ -29,7 +29,7 @@ class FeatureStore {
   virtual base::DType dtype() const = 0;
   virtual bool sparse() const = 0;
   // The table itself where it lies in memory as one dense array, for kernels that read rows in
-  // place; undefined otherwise.
+  // place; undefined otherwise, for a mapped file too.
   virtual base::Tensor dense() const = 0;
   // Copies row ids[i] to out + i * row bytes. Dense stores only: Error(kInvalidArgument) from a
   // sparse one, as from gather_sparse of a dense one. Ids are in [0, num_rows), which the one who
@@ -39,8 +39,8 @@ class FeatureStore {
                              base::ThreadPool* pool) const = 0;
 };
 
-// Over a column of a graph: a dense tensor in memory or mapped from a file (a file that shrinks
-// while mapped is Error(kIo), not a signal), or CSR.
+// Over a column of a graph: a dense tensor in memory or mapped from a file (rows are then read from
+// it, so that a file that shrinks is Error(kIo), not a signal), or CSR.
 std::unique_ptr<FeatureStore> make_store(const graph::Column& column);
 
 // Row gather as a kernel: copies rows of `row_bytes` bytes, prefetched, around the caches when they

@@ -279,10 +279,14 @@ bool needs_transpose(const NpyHeader& header) {
   return header.fortran_order && header.shape.size() > 1;
 }
 
-Tensor read_npy(const base::File& file, U2 u2) {
+NpyHeader read_header(const base::File& file) {
   std::vector<uint8_t> start(std::min(file.size(), kNpyStart));
   file.read_at(0, start);
-  const NpyHeader header = parse_npy_header(start, file.size(), file.path());
+  return parse_npy_header(start, file.size(), file.path());
+}
+
+Tensor read_npy(const base::File& file, U2 u2) {
+  const NpyHeader header = read_header(file);
   int64_t at = header.data_offset;
   return load_npy_data(header, u2, file.path(), [&](std::span<uint8_t> out) {
     file.read_at(at, out);
@@ -369,18 +373,25 @@ Tensor parse_npy(std::span<const uint8_t> bytes, std::string_view name, U2 u2) {
 Tensor read_npy(const std::string& path, U2 u2) { return read_npy(base::File(path), u2); }
 
 Tensor map_npy(const std::string& path, U2 u2) {
-  const std::shared_ptr<base::MappedFile> file = base::MappedFile::open(path);
-  const std::span<const uint8_t> bytes = file->bytes();
-  file->check_size();
-  const NpyHeader header = parse_npy_header(bytes, static_cast<int64_t>(bytes.size()), path);
+  constexpr int64_t kPieceBytes = int64_t{64} << 10;
+  const std::shared_ptr<base::MappedFile> mapped = base::MappedFile::open(path);
+  const base::File& file = mapped->file();
+  const NpyHeader header = read_header(file);
   const Target target = target_of(header, u2, path);
   if (!target.same_bytes || header.big_endian || needs_transpose(header) ||
       header.data_offset % header.item_size != 0)
-    return read_npy(path, u2);
-  const auto data = bytes.subspan(header.data_offset);
-  if (target.dtype == DType::kBool) check_bools(data, 0, path);
+    return read_npy(file, u2);
+  if (target.dtype == DType::kBool) {
+    std::vector<uint8_t> piece(std::min(header.num_bytes(), kPieceBytes));
+    for (int64_t at = 0; at < header.num_bytes(); at += kPieceBytes) {
+      const auto part = std::span(piece).first(std::min(header.num_bytes() - at, kPieceBytes));
+      file.read_at(header.data_offset + at, part);
+      check_bools(part, at, path);
+    }
+  }
+  const auto data = mapped->bytes().subspan(header.data_offset);
   // Views are not typed const; the pages are, and nobody writes to what a reader gave him.
-  return Tensor({const_cast<uint8_t*>(data.data()), target.dtype, shape_of(header, path)}, file);
+  return Tensor({const_cast<uint8_t*>(data.data()), target.dtype, shape_of(header, path)}, mapped);
 }
 
 std::string npy_header(DType dtype, const base::Shape& shape) {

@@ -5,7 +5,9 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstring>
+#include <thread>
 
 #include "base/file.h"
 #include "base/philox.h"
@@ -136,6 +138,65 @@ TEST(SparseStore, GathersRowsAsTheyAre) {
       }
     }
   }
+}
+
+TEST(MappedStore, ReadsTheRowsOfTheFile) {
+  const test::TempDir folder;
+  constexpr int64_t kRows = 3000, kCols = 17, kHead = 40;
+  std::vector<float> numbers(kHead / sizeof(float) + kRows * kCols);
+  for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<float>(i);
+  const std::string path =
+      folder.write("x.bin", {reinterpret_cast<const char*>(numbers.data()), numbers.size() * 4});
+  const std::shared_ptr<base::MappedFile> file = base::MappedFile::open(path);
+  const Tensor table(
+      {const_cast<uint8_t*>(file->bytes().data()) + kHead, DType::kF32, {kRows, kCols}}, file);
+  const auto store = feature::make_store(table);
+  EXPECT_FALSE(store->dense().defined()) << "not memory to be read in place";
+  std::vector<int64_t> ids;
+  for (int64_t i = 0; i < kRows; ++i) ids.push_back(i % 7 ? i : kRows - 1 - i);
+  ids.insert(ids.end(), {0, 0, 1, 2, kRows - 1});
+  base::ThreadPool pool(3);
+  for (base::ThreadPool* threads : {static_cast<base::ThreadPool*>(nullptr), &pool}) {
+    std::vector<float> out(ids.size() * kCols);
+    store->gather(ids, reinterpret_cast<uint8_t*>(out.data()), threads);
+    for (size_t i = 0; i < ids.size(); ++i)
+      for (int64_t c = 0; c < kCols; ++c)
+        ASSERT_EQ(out[i * kCols + c], numbers[kHead / sizeof(float) + ids[i] * kCols + c]);
+  }
+}
+
+// At whatever moment it happens: while one thread gathers, another cuts the file and restores it.
+TEST(MappedStore, AFileThatShrinksWhileItIsRead) {
+  const test::TempDir folder;
+  constexpr int64_t kRows = 4096, kCols = 512;
+  const std::string path =
+      folder.write("x.bin", std::vector<uint8_t>(static_cast<size_t>(kRows * kCols), uint8_t{7}));
+  const std::shared_ptr<base::MappedFile> file = base::MappedFile::open(path);
+  const auto store = feature::make_store(
+      Tensor({const_cast<uint8_t*>(file->bytes().data()), DType::kU8, {kRows, kCols}}, file));
+  std::vector<int64_t> ids(kRows);
+  for (int64_t i = 0; i < kRows; ++i) ids[i] = i * 37 % kRows;
+  std::atomic<bool> done{false};
+  std::thread cutter([&] {
+    while (!done) {
+      EXPECT_EQ(truncate(path.c_str(), 4096), 0);
+      EXPECT_EQ(truncate(path.c_str(), kRows * kCols), 0);
+    }
+  });
+  std::vector<uint8_t> out(static_cast<size_t>(kRows * kCols));
+  int refused = 0;
+  for (int i = 0; i < 2000 && refused < 20; ++i) {
+    try {
+      store->gather(ids, out.data(), nullptr);
+    } catch (const base::Error& error) {
+      EXPECT_EQ(error.status(), base::Status::kIo);
+      EXPECT_THAT(error.what(), testing::HasSubstr(path));
+      ++refused;
+    }
+  }
+  done = true;
+  cutter.join();
+  EXPECT_GT(refused, 0);
 }
 
 TEST(MappedStore, AFileThatShrinksIsAnErrorNotASignal) {
