@@ -1,5 +1,6 @@
 #include "base/tensor.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -86,12 +87,12 @@ Shape::Shape(std::span<const int64_t> sizes) {
   if (sizes.size() > kMaxDims)
     fail(Status::kUnsupported, "tensor has ", sizes.size(), " dimensions, at most ", kMaxDims,
          " are supported");
-  int64_t total = 1;
+  int64_t total = 1;  // beside a 0 too, for row_elements() must fit as well
   for (int64_t size : sizes) {
     if (size < 0)
       fail(Status::kInvalidArgument, "tensor dimension ", num_dims, " is ", size,
            ", expected 0 or more");
-    total = checked_mul(total, size, "tensor shape");
+    total = checked_mul(total, std::max<int64_t>(size, 1), "tensor shape");
     dims[num_dims++] = size;
   }
 }

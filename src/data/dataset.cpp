@@ -80,7 +80,7 @@ Dataset build_dataset(graph::GraphRef graph, std::string feature, std::string la
     for (int part = 0; part < 3; ++part)
       if (split.ids[part].defined()) parts[part] = split.ids[part].as<const int64_t>();
     for (const Split& earlier : dataset.splits)
-      if (earlier.name == split.name && earlier.index == split.index)
+      if (earlier.index == split.index && earlier.name == split.name)
         fail(Status::kInvalidArgument, where, " is given twice");
     dataset.splits.push_back(split_from_ids(parts[0], parts[1], parts[2],
                                             graph->num_nodes(node_type), std::move(split.name),

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/file.h"
+#include "data/split.h"
 #include "io/bytes.h"
 #include "io/json.h"
 #include "io/json_writer.h"
@@ -204,6 +205,7 @@ SplitGroup read_split(const Node& node, int64_t num_nodes) {
   for (const Node& index : node.at("indices").items())
     split.indices.push_back(
         static_cast<int32_t>(index.integer(0, std::numeric_limits<int32_t>::max())));
+  check_split_count(0, static_cast<int64_t>(split.indices.size()), node.path());
   split.codes = read_array(node.at("codes"));
   expect_array(node.at("codes"), split.codes, {DType::kU8},
                {static_cast<int64_t>(split.indices.size()), num_nodes});

@@ -61,6 +61,7 @@ void append_npz_splits(const io::Npz& npz, const std::string& name, int64_t num_
            part.tensor.shape().to_string(), ", expected bool masks [S, ", num_nodes, "] or [",
            num_nodes, "] of one shape");
   const int64_t count = rows ? shape[0] : 1;
+  check_split_count(static_cast<int64_t>(splits.size()), count, parts[0].where);
   for (int64_t i = 0; i < count; ++i) {
     std::array<std::span<const bool>, 3> masks;
     for (int part = 0; part < 3; ++part)

@@ -132,6 +132,13 @@ Split split_from_masks(std::span<const bool> train, std::span<const bool> valida
   return split_from_codes(codes, std::move(name), index, where);
 }
 
+void check_split_count(int64_t there, int64_t more, std::string_view where) {
+  if (more > kMaxSplits - there)
+    fail(Status::kFormat, where, ": ", more, " splits",
+         there > 0 ? base::text(" behind ", there, " of other files") : "", ", expected at most ",
+         kMaxSplits, " in all");
+}
+
 Split random_split(const Dataset& dataset, double train, double validation, uint64_t seed,
                    bool numpy_legacy) {
   // Sums such as 0.7 + 0.2 + 0.1 may miss 1 by a rounding.

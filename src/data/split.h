@@ -19,6 +19,12 @@ Split split_from_masks(std::span<const bool> train, std::span<const bool> valida
                        std::span<const bool> test, std::string name, int32_t index,
                        std::string_view where);
 
+// A data set has at most so many splits. Rows of an array over no nodes take no bytes in a file, so
+// nothing else would bound what they ask for.
+inline constexpr int64_t kMaxSplits = 10'000;
+// Error(kFormat) naming `where` when `more` splits behind `there` are too many.
+void check_split_count(int64_t there, int64_t more, std::string_view where);
+
 // floor(N * fraction) of the N labelled nodes to train and to validation, the rest to test; without
 // labels all nodes count. The order is a permutation from the library's own stream (seed), or
 // NumPy's RandomState(seed).permutation(N) when `numpy_legacy`. Named "random".

@@ -254,6 +254,7 @@ void to_row_major(const T* from, T* to, const base::Shape& shape) {
 
 Tensor row_major(const Tensor& from) {
   Tensor to = Tensor::empty(from.dtype(), from.shape());
+  if (from.shape().num_elements() == 0) return to;  // any size beside a 0 costs nothing
   switch (base::dtype_size(from.dtype())) {
     case 1:
       to_row_major(static_cast<const uint8_t*>(from.data()), static_cast<uint8_t*>(to.data()),
@@ -328,8 +329,11 @@ NpyHeader parse_npy_header(std::span<const uint8_t> start, int64_t file_bytes,
   NpyHeader header;
   HeaderParser(as_text(start.subspan(text_offset, length)), name).parse(header);
   header.data_offset = static_cast<int64_t>(text_offset) + length;
-  int64_t expected = header.item_size;
-  for (const int64_t size : header.shape) expected = base::checked_mul(expected, size, name);
+  // Dimensions beside a 0 must fit too, and whatever type the elements may be widened to.
+  int64_t extent = std::max<int64_t>(header.item_size, sizeof(int64_t));
+  for (const int64_t size : header.shape)
+    extent = base::checked_mul(extent, std::max<int64_t>(size, 1), name);
+  const int64_t expected = header.num_bytes();
   if (expected != file_bytes - header.data_offset)
     fail(Status::kFormat, name, ": the header announces ", expected, " bytes of data, found ",
          file_bytes - header.data_offset);

@@ -142,7 +142,9 @@ TEST(Shape, RefusesWhatCannotBe) {
   EXPECT_EQ(status_of({1, 1, 1, 1, 1}), Status::kUnsupported);
   EXPECT_EQ(status_of({2, -1}), Status::kInvalidArgument);
   EXPECT_EQ(status_of({int64_t{1} << 32, int64_t{1} << 31}), Status::kFormat);
+  EXPECT_EQ(status_of({0, int64_t{1} << 32, int64_t{1} << 31}), Status::kFormat);
   EXPECT_EQ(status_of({int64_t{1} << 31, int64_t{1} << 31}), Status::kOk);
+  EXPECT_EQ(status_of({0, int64_t{1} << 31, int64_t{1} << 31}), Status::kOk);
 }
 
 TEST(TensorView, KnowsItsBytes) {

@@ -185,8 +185,17 @@ TEST(Npy, RefusesSizesThatDoNotFitTheFile) {
   expect_refused(npy("<i4", "(1,)", raw<int32_t>({1, 2})), "announces 4 bytes of data, found 8");
   expect_refused(npy("<i4", "()", ""), "announces 4 bytes");
   expect_refused(npy("<i8", "(4611686018427387904, 4)", "abcd"), "does not fit 64 bits");
+  expect_refused(npy("<f4", "(0, 1099511627776, 1099511627776)", ""), "a.npy");
+  expect_refused(npy("|u1", "(0, 4611686018427387904)", ""), "does not fit 64 bits");
   expect_refused(npy("<f4", "(1000000000000,)", "abcd"), "announces 4000000000000 bytes");
   expect_refused(npy("<f4", "(1, 1, 1, 1, 1)", "abcd"), "at most 4", Status::kUnsupported);
+}
+
+TEST(Npy, RowsWithoutColumnsCostNothing) {
+  for (const bool fortran : {false, true}) {
+    const Tensor tensor = parse(npy("<f4", "(288230376151711744, 0)", "", fortran));
+    EXPECT_EQ(tensor.shape(), Shape({int64_t{1} << 58, 0}));
+  }
 }
 
 TEST(Npy, RefusesBoolsThatAreNone) {

@@ -241,6 +241,10 @@ TEST_F(Native, MetadataIsHeldAgainstItself) {
   expect_refused({"unknown key \"extra\""}, [](json& d) { d["extra"] = 1; });
   expect_refused({"edge_types[0]", "unknown key \"extra\""},
                  [](json& d) { d["edge_types"][0]["extra"] = 1; });
+  expect_refused({"splits[0]", "10001 splits, expected at most 10000"}, [](json& d) {
+    d["splits"][0]["indices"] = std::vector<int>(10001, 0);
+    d["splits"][0]["codes"]["shape"][0] = 10001;
+  });
   expect_refused({".task", "\"guess\""}, [](json& d) { d["task"] = "guess"; });
   expect_refused({".label", "no dense tensor \"s\""}, [](json& d) { d["label"] = "s"; });
   expect_refused({".label", "f32 [4, 2], expected i64 [4]"}, [](json& d) { d["label"] = "x"; });
