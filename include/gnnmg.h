@@ -1207,8 +1207,9 @@ enum {
 typedef struct gnnmg_dataset_config {
   uint32_t struct_size;   /**< sizeof of this struct. */
   gnnmg_format format;    /**< ::GNNMG_FORMAT_AUTO. */
-  int32_t undirected;     /**< 1: add the reverse of every edge and drop repeated ones; 0: edges as
-                               listed; -1: as the format means it. -1. */
+  int32_t undirected;     /**< 1: add the reverse of every edge and drop repeated ones, for
+                               Planetoid and Shchur also self-loops; 0: edges as listed; -1: as the
+                               format means it. -1. */
   int32_t sum_duplicates; /**< 1: add up repeated entries of sparse features. 0. */
   int32_t map_files;      /**< 1: map the files of the library's own format, else read. 1. */
   int32_t check_finite;   /**< 1: refuse NaN and infinite features. 1. */
@@ -1218,7 +1219,8 @@ typedef struct gnnmg_dataset_config {
   int32_t target_column;  /**< Edge lists: counting from 0. 1. */
   int32_t relabel;        /**< Edge lists: 1: ids of any size, numbered in order of appearance, kept
                                in the node tensor "original_id". 0. */
-  int32_t padding0;       /**< 0. */
+  int32_t round_values;   /**< 1: round sparse features to the nearest f32; 0: refuse what is none.
+                               0. */
   int64_t num_nodes;      /**< Edge lists: number of nodes; -1: the largest id + 1. -1. */
 } gnnmg_dataset_config;
 

@@ -80,6 +80,7 @@ const gnnmg_dataset_config kDefaults = [] {
   config.format = GNNMG_FORMAT_AUTO;
   config.undirected = d.undirected;
   config.sum_duplicates = d.sum_duplicates;
+  config.round_values = d.round_values;
   config.map_files = d.map_files;
   config.check_finite = d.check_finite;
   config.header_lines = d.header;
@@ -106,6 +107,7 @@ data::OpenOptions options_of(const gnnmg_dataset_config& in, const Context& cont
   check_choice(in.format, GNNMG_FORMAT_AUTO, GNNMG_FORMAT_EDGES, "config.format");
   check_choice(in.undirected, -1, 1, "config.undirected");
   check_flag(in.sum_duplicates, "config.sum_duplicates");
+  check_flag(in.round_values, "config.round_values");
   check_flag(in.map_files, "config.map_files");
   check_flag(in.check_finite, "config.check_finite");
   check_flag(in.relabel, "config.relabel");
@@ -118,6 +120,7 @@ data::OpenOptions options_of(const gnnmg_dataset_config& in, const Context& cont
   options.format = kFormats[in.format];
   options.undirected = in.undirected;
   options.sum_duplicates = in.sum_duplicates;
+  options.round_values = in.round_values;
   options.map_files = in.map_files;
   options.check_finite = in.check_finite;
   options.max_bytes = context.options().max_file_bytes;

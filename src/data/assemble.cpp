@@ -3,11 +3,19 @@
 #include "data/arrays.h"
 #include "data/labels.h"
 #include "graph/transform.h"
+#include "io/bytes.h"
 
 namespace gnnmg::data {
 
 using base::fail;
 using base::Status;
+
+void add_column(graph::Columns& columns, std::string_view name, graph::Column column,
+                std::string_view where) {
+  if (name.empty()) fail(Status::kFormat, where, ": expected a name for the tensor, found none");
+  if (!columns.try_emplace(std::string(name), std::move(column)).second)
+    fail(Status::kFormat, where, ": would be a second tensor named \"", io::printable(name), "\"");
+}
 
 DatasetRef assemble(Found found, const OpenOptions& options, const ReadContext& context) {
   context.cancel.check("opening a data set");
@@ -23,13 +31,14 @@ DatasetRef assemble(Found found, const OpenOptions& options, const ReadContext& 
     if (rows != num_nodes)
       fail(Status::kFormat, found.features_from, ": ", rows, " rows, expected ", nodes);
     if (options.check_finite) check_finite(*found.features, found.features_from, context.pool);
-    found.node_columns.insert_or_assign("x", std::move(*found.features));
+    add_column(found.node_columns, "x", std::move(*found.features), found.features_from);
   }
   Labels labels;
   if (found.labels.defined()) {
-    labels =
-        make_labels(found.labels, num_nodes, found.binary, found.num_classes, found.labels_from);
-    found.node_columns.insert_or_assign("y", labels.values);
+    labels = found.regression ? make_regression(found.labels, num_nodes, found.labels_from)
+                              : make_labels(found.labels, num_nodes, found.binary,
+                                            found.num_classes, found.labels_from);
+    add_column(found.node_columns, "y", labels.values, found.labels_from);
   }
   parts.topology.push_back(graph::csc_from_coo(found.sources.view(), found.targets.view(),
                                                num_nodes, num_nodes, context.pool));
@@ -41,6 +50,11 @@ DatasetRef assemble(Found found, const OpenOptions& options, const ReadContext& 
   context.cancel.check("opening a data set");
 
   const bool undirected = options.undirected < 0 ? found.undirected : options.undirected != 0;
+  int64_t loops = 0;
+  if (undirected && found.drop_loops) {
+    graph = graph::remove_self_loops(*graph, context.pool);
+    loops = listed - graph->num_edges();
+  }
   if (undirected) graph = graph::to_undirected(*graph, context.pool);
 
   Dataset dataset =
@@ -51,6 +65,7 @@ DatasetRef assemble(Found found, const OpenOptions& options, const ReadContext& 
   context.log.add(base::LogLevel::kInfo,
                   base::text("opened ", dataset.source, " as ", found.format, ": ", num_nodes,
                              " nodes, ", listed, " edges listed",
+                             loops > 0 ? base::text(" (", loops, " self-loops dropped)") : "",
                              undirected ? base::text(", ", dataset.graph->num_edges(),
                                                      " with reverse edges and without repeats")
                                         : "",

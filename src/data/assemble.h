@@ -18,16 +18,23 @@ struct Found {
   int64_t num_nodes = 0;
   base::Tensor sources, targets;  // i32 or i64 [E]
   std::string edges_from;
-  bool undirected = true;  // what OpenOptions::undirected = -1 means here
+  bool undirected = true;   // what OpenOptions::undirected = -1 means here
+  bool drop_loops = false;  // making the graph undirected drops self-loops too
   std::optional<graph::Column> features;
   std::string features_from;
   base::Tensor labels;  // as make_labels takes them; undefined: none
   std::string labels_from;
-  bool binary = false;
+  bool binary = false;      // labels are independent targets of 0 and 1
+  bool regression = false;  // labels are numbers, of whatever type
   int64_t num_classes = 0;  // 0: largest label + 1
   graph::Columns node_columns, edge_columns;
   std::vector<Split> splits;
 };
+
+// Adds a tensor whose name comes from a file. Error(kFormat) naming `where` for an empty name and
+// for one that is taken.
+void add_column(graph::Columns& columns, std::string_view name, graph::Column column,
+                std::string_view where);
 
 // Checks ids, rows and values, builds the graph, adds reverse edges if asked, and makes the data
 // set with features "x" and labels "y". Says in the log what was read.

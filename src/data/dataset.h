@@ -55,11 +55,13 @@ using DatasetRef = std::shared_ptr<const Dataset>;
 struct OpenOptions {
   std::string format;  // empty: recognise; else "gnnmg", "planetoid", "plain", "shchur",
                        // "heterophilous", "ogb", "edges"
-  // Foreign formats: 1 adds the reverse of every edge and drops repeated edges, 0 takes the edges
-  // as they are listed, -1 does what the format means: added for planetoid, plain, shchur,
-  // heterophilous and those OGB sets that list each undirected edge once; as listed otherwise.
+  // Foreign formats: 1 adds the reverse of every edge and drops repeated edges, for planetoid and
+  // shchur also self-loops, which their published counts leave out; 0 takes the edges as they are
+  // listed, -1 does what the format means: 1 for planetoid, plain, shchur, heterophilous and those
+  // OGB sets that list each undirected edge once; 0 otherwise.
   int32_t undirected = -1;
   bool sum_duplicates = false;  // sparse features: add repeated entries up
+  bool round_values = false;    // sparse features: round what is no f32, else refuse it
   bool map_files = true;        // own format: map tensors instead of reading them
   bool check_finite = true;     // refuse NaN and infinite features
   int64_t max_bytes = int64_t{1} << 40;

@@ -119,13 +119,22 @@ Labels make_targets(const Tensor& raw, int64_t rows, bool binary, std::string_vi
   return labels;
 }
 
-}  // namespace
-
-Labels make_labels(const Tensor& raw, int64_t rows, bool binary, int64_t num_classes,
-                   std::string_view where) {
+void check_rows(const Tensor& raw, int64_t rows, std::string_view where) {
   if (raw.shape().num_dims < 1 || raw.shape().num_dims > 2 || raw.rows() != rows)
     fail(Status::kInvalidArgument, where, ": labels of shape ", raw.shape().to_string(),
          ", expected one row for each of ", rows, " nodes");
+}
+
+}  // namespace
+
+Labels make_regression(const Tensor& raw, int64_t rows, std::string_view where) {
+  check_rows(raw, rows, where);
+  return make_targets(raw, rows, false, where);
+}
+
+Labels make_labels(const Tensor& raw, int64_t rows, bool binary, int64_t num_classes,
+                   std::string_view where) {
+  check_rows(raw, rows, where);
   if (num_classes < 0)
     fail(Status::kInvalidArgument, where, ": ", num_classes, " classes, expected 0 or more");
   if (binary || base::is_floating(raw.dtype())) return make_targets(raw, rows, binary, where);

@@ -18,5 +18,7 @@ struct Labels {
 // converted. Errors name `where`, row, expected and found.
 Labels make_labels(const base::Tensor& raw, int64_t rows, bool binary, int64_t num_classes,
                    std::string_view where);
+// The same for numbers to regress, which integers may be too.
+Labels make_regression(const base::Tensor& raw, int64_t rows, std::string_view where);
 
 }  // namespace gnnmg::data

@@ -43,8 +43,10 @@ Tensor dense_features(const io::Npz& npz, std::string_view key) {
   return table;
 }
 
-// Entry (row, column) of the adjacency matrix is the edge row -> column.
-void take_adjacency(const base::CsrMatrix& adjacency, Found& found) {
+// Entry (row, column) of the adjacency matrix is the edge row -> column, its value a weight. The
+// published sets have no weights, so these need not be exact: they are rounded like those of a
+// list of edges.
+void take_adjacency(const base::CsrMatrix& adjacency, std::string_view weights_from, Found& found) {
   found.sources = Tensor::empty(DType::kI32, {adjacency.nnz()});
   found.targets = adjacency.indices;
   const auto indptr = adjacency.indptr.as<const int64_t>();
@@ -53,6 +55,9 @@ void take_adjacency(const base::CsrMatrix& adjacency, Found& found) {
     std::fill(sources.begin() + indptr[row], sources.begin() + indptr[row + 1],
               static_cast<int32_t>(row));
   const auto weights = adjacency.values.as<const float>();
+  if (const int64_t bad = find_not_finite(weights.data(), DType::kF32, adjacency.nnz()); bad >= 0)
+    fail(Status::kNan, weights_from, ": element ", bad, " is ", weights[bad],
+         ", expected a finite weight");
   if (std::any_of(weights.begin(), weights.end(), [](float weight) { return weight != 1.0f; }))
     found.edge_columns.emplace("weight", adjacency.values);
 }
@@ -63,17 +68,17 @@ DatasetRef read_shchur(const std::string& path, Reading& reading) {
   reading.budget.take_file(path);
   const io::Npz npz = io::Npz::open(path);
   Found found = begin(path, "shchur");
-  const base::CsrMatrix adjacency = io::read_scipy_sparse(npz, "adj_");
+  found.drop_loops = true;
+  const base::CsrMatrix adjacency = io::read_scipy_sparse(npz, "adj_", {.round_values = true});
   if (adjacency.num_rows != adjacency.num_cols)
     fail(Status::kFormat, array_name(npz, "adj_shape"), ": ", adjacency.num_rows, " x ",
          adjacency.num_cols, ", expected a square matrix");
   found.num_nodes = adjacency.num_rows;
   found.edges_from = array_name(npz, "adj_indices");
-  take_adjacency(adjacency, found);
+  take_adjacency(adjacency, array_name(npz, "adj_data"), found);
   if (npz.has("attr_indptr")) {
     found.features_from = array_name(npz, "attr_indptr");
-    found.features = io::read_scipy_sparse(
-        npz, "attr_", {.round_values = false, .sum_duplicates = reading.options.sum_duplicates});
+    found.features = io::read_scipy_sparse(npz, "attr_", sparse_options(reading.options));
   } else if (npz.has("attr_matrix")) {
     found.features_from = array_name(npz, "attr_matrix");
     found.features = dense_features(npz, "attr_matrix");

@@ -76,7 +76,8 @@ LabelKind kind_of(bool integral, bool zero_one, int64_t columns) {
   return {.binary = columns > 1 && zero_one, .classes = columns == 1 && integral};
 }
 
-// Labels as make_labels takes them, out of floats in which NaN is "none".
+// Labels as make_labels takes them. Floats are looked at as the text of the tables is: NaN is
+// "none", and what is integral may be classes. Integers keep their type, in which -1 is "none".
 void set_labels(const Tensor& raw, std::string where, Found& found) {
   found.labels_from = std::move(where);
   found.labels = raw;
@@ -86,22 +87,47 @@ void set_labels(const Tensor& raw, std::string where, Found& found) {
   if (raw.rows() != found.num_nodes)
     fail(Status::kFormat, found.labels_from, ": ", raw.rows(), " rows, expected ", found.num_nodes,
          ", the number of nodes");
-  if (raw.dtype() != DType::kF32 && raw.dtype() != DType::kF64) return;
   NumberColumn numbers;
   bool zero_one = true;
   const auto scan = [&](auto values) {
-    for (auto value : values) {
-      numbers.push(value);
-      zero_one &= std::isnan(value) || value == 0 || value == 1;
+    using T = std::remove_cv_t<typename decltype(values)::element_type>;
+    for (const T value : values) {
+      bool none = false;
+      if constexpr (std::is_floating_point_v<T>) {
+        none = std::isnan(value);
+        numbers.push(value);
+      }
+      zero_one &= none || value == T{0} || value == T{1};
     }
   };
-  if (raw.dtype() == DType::kF32)
-    scan(raw.as<const float>());
-  else
-    scan(raw.as<const double>());
-  const LabelKind kind = kind_of(numbers.integral(), zero_one, raw.shape().row_elements());
+  switch (raw.dtype()) {
+    case DType::kF32:
+      scan(raw.as<const float>());
+      break;
+    case DType::kF64:
+      scan(raw.as<const double>());
+      break;
+    case DType::kI64:
+      scan(raw.as<const int64_t>());
+      break;
+    case DType::kI32:
+      scan(raw.as<const int32_t>());
+      break;
+    case DType::kU8:
+      scan(raw.as<const uint8_t>());
+      break;
+    case DType::kBool:
+      break;  // nothing but 0 and 1
+    default:
+      fail(Status::kUnsupported, found.labels_from, ": labels of type ",
+           base::dtype_name(raw.dtype()), ", expected i64, i32, u8, bool, f32 or f64");
+  }
+  const bool floating = base::is_floating(raw.dtype());
+  const LabelKind kind =
+      kind_of(!floating || numbers.integral(), zero_one, raw.shape().row_elements());
   found.binary = kind.binary;
-  if (kind.classes) found.labels = numbers.take_i64({raw.rows()});
+  found.regression = !kind.binary && !kind.classes;
+  if (kind.classes && floating) found.labels = numbers.take_i64({raw.rows()});
 }
 
 class OgbFolder {
@@ -212,8 +238,8 @@ void read_tables(OgbFolder& folder, Reading& reading, Found& found) {
     expect_rows(table.rows, of_nodes ? found.num_nodes : num_edges, where,
                 of_nodes ? nodes_by : edges_by);
     const bool features = stem == "edge-feat";
-    (of_nodes ? found.node_columns : found.edge_columns)
-        .emplace(features ? "x" : stem.substr(5), table_tensor(std::move(table), features));
+    add_column(of_nodes ? found.node_columns : found.edge_columns, features ? "x" : stem.substr(5),
+               table_tensor(std::move(table), features), where);
   }
 }
 
@@ -244,22 +270,23 @@ void read_archives(OgbFolder& folder, Reading& reading, Found& found) {
     if (tensor.shape().num_dims < 1 || tensor.rows() != expected)
       fail(Status::kFormat, array(key), ": shape ", tensor.shape().to_string(), ", expected ",
            expected, " rows");
-    nodes_proved |= of_nodes;
+    nodes_proved |= of_nodes && tensor.shape().row_elements() > 0;
     const std::string name = key.substr(5);
     if (key == "node_feat") {
       found.features_from = array(key);
       found.features = std::move(tensor);
     } else {
-      (of_nodes ? found.node_columns : found.edge_columns)
-          .emplace(name == "feat" ? "x" : name, std::move(tensor));
+      add_column(of_nodes ? found.node_columns : found.edge_columns, name == "feat" ? "x" : name,
+                 std::move(tensor), array(key));
     }
   }
   if (folder.has("raw/node-label.npz")) {
     const io::Npz labels = folder.archive("raw/node-label.npz");
     set_labels(labels.get("node_label"), base::text(labels.name(), ", array \"node_label\""),
                found);
-    nodes_proved = true;
+    nodes_proved |= found.labels.shape().row_elements() > 0;
   }
+  // Rows without columns take no bytes, so any number of them proves nothing.
   if (!nodes_proved) check_node_count(found.num_nodes, 8 * num_edges, array("num_nodes_list"));
 }
 

@@ -36,9 +36,7 @@ class PlainFolder {
     return io::Npz::open(path(name));
   }
   const std::string& folder() const { return folder_; }
-  io::SparseOptions sparse_options() const {
-    return {.round_values = false, .sum_duplicates = reading_.options.sum_duplicates};
-  }
+  io::SparseOptions sparse_options() const { return data::sparse_options(reading_.options); }
 
  private:
   std::string folder_;
@@ -97,6 +95,21 @@ class Counts {
   io::JsonValue meta_;
 };
 
+// One more than the largest column id; ids below 0 are left to the check of the whole matrix.
+int64_t width_of(const io::NamedArray& indices) {
+  constexpr int64_t kMaxColumns = std::numeric_limits<int32_t>::max();
+  const Tensor tensor = to_i64(indices.tensor, indices.name);
+  const auto ids = tensor.as<const int64_t>();
+  int64_t columns = 0;
+  for (size_t i = 0; i < ids.size(); ++i) {
+    if (ids[i] >= kMaxColumns)
+      fail(Status::kRange, indices.name, ": element ", i, " is ", ids[i], ", expected 0 to ",
+           kMaxColumns - 1);
+    columns = std::max(columns, ids[i] + 1);
+  }
+  return columns;
+}
+
 void read_features(PlainFolder& folder, const Counts& counts, Found& found) {
   const bool dense = folder.has("feat.npy"), archive = folder.has("feat.npz"),
              parts = folder.has("feat_indptr.npy");
@@ -121,9 +134,7 @@ void read_features(PlainFolder& folder, const Counts& counts, Found& found) {
     const io::NamedArray values = folder.named_array("feat_data.npy");
     int64_t columns = counts.get("feat_dim");
     if (columns < 0) {  // nothing says how wide the table is but its last column
-      columns = 0;
-      const Tensor ids = to_i64(indices.tensor, indices.name);
-      for (int64_t id : ids.as<const int64_t>()) columns = std::max(columns, id + 1);
+      columns = width_of(indices);
     }
     found.features =
         io::csr_from_arrays(indptr, indices, values, std::max<int64_t>(indptr.tensor.rows() - 1, 0),
@@ -140,15 +151,18 @@ void read_features(PlainFolder& folder, const Counts& counts, Found& found) {
 void read_splits(PlainFolder& folder, int64_t num_nodes, std::vector<Split>& splits) {
   constexpr std::string_view kPrefix = "split_";
   for (const std::string& file : base::list_directory(folder.folder())) {
-    if (!file.starts_with(kPrefix)) continue;
+    const bool archive = file.ends_with(".npz");
+    if (!file.starts_with(kPrefix) || (!archive && !file.ends_with(".npy"))) continue;
+    const std::string where = folder.path(file);
     const std::string name =
         file.substr(kPrefix.size(), file.size() - kPrefix.size() - std::string_view(".npy").size());
-    if (file.ends_with(".npz")) {
+    if (archive && folder.has(base::text(kPrefix, name, ".npy")))
+      fail(Status::kFormat, where, ": the splits \"", name, "\" are in ", kPrefix, name,
+           ".npy too, expected one of both");
+    if (archive) {
       append_npz_splits(folder.archive(file), name, num_nodes, splits);
       continue;
     }
-    if (!file.ends_with(".npy")) continue;
-    const std::string where = folder.path(file);
     const Tensor codes = folder.array(file);
     const base::Shape& shape = codes.shape();
     const bool rows = shape.num_dims == 2;
@@ -157,6 +171,7 @@ void read_splits(PlainFolder& folder, int64_t num_nodes, std::vector<Split>& spl
       fail(Status::kFormat, where, ": ", base::dtype_name(codes.dtype()), " ", shape.to_string(),
            ", expected u8 [S, ", num_nodes, "] or [", num_nodes, "]");
     const int64_t count = rows ? shape[0] : 1;
+    check_split_count(static_cast<int64_t>(splits.size()), count, where);
     for (int64_t i = 0; i < count; ++i)
       splits.push_back(split_from_codes(codes.as<const uint8_t>().subspan(i * num_nodes, num_nodes),
                                         name, static_cast<int32_t>(i),

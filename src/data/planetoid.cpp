@@ -173,13 +173,14 @@ Found parse_planetoid(const PlanetoidBytes& bytes, const std::string& prefix,
   const auto file = [&](const char* part) { return prefix + part; };
   Found found;
   found.format = "planetoid";
+  found.drop_loops = true;
   found.source = prefix;
   const size_t slash = prefix.rfind('/');
   found.name = slash == std::string::npos ? prefix : prefix.substr(slash + 1);
   if (found.name.starts_with("ind.")) found.name.erase(0, 4);
   read_graph(bytes.graph, file(".graph"), found);
 
-  const io::SparseOptions sparse{.round_values = false, .sum_duplicates = options.sum_duplicates};
+  const io::SparseOptions sparse = sparse_options(options);
   const CsrMatrix all = pickled_csr(*unpickle(bytes.allx, file(".allx")), file(".allx"), sparse);
   const CsrMatrix test = pickled_csr(*unpickle(bytes.tx, file(".tx")), file(".tx"), sparse);
   expect_equal(test.num_cols, all.num_cols, file(".tx"), "columns", file(".allx"));

@@ -6,6 +6,7 @@
 
 #include "data/arrays.h"
 #include "data/dataset.h"
+#include "io/npy.h"
 
 namespace gnnmg::data {
 
@@ -15,6 +16,10 @@ struct Reading {
   const ReadContext& context;
   ByteBudget budget;
 };
+
+inline io::SparseOptions sparse_options(const OpenOptions& options) {
+  return {.round_values = options.round_values, .sum_duplicates = options.sum_duplicates};
+}
 
 // The own format: a folder with metadata.json.
 DatasetRef read_native(const std::string& folder, Reading& reading);

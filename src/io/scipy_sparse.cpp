@@ -78,7 +78,7 @@ float to_float(T value, bool round, const std::string& name, int64_t i) {
     if (round || (narrow < 9.2e18f && static_cast<T>(narrow) == value)) return narrow;
   }
   fail(Status::kRange, name, ": element ", i, " is ", value, ", which is no 32-bit float",
-       round ? "" : "; ask for rounding to accept it");
+       round ? "" : "; round_values accepts it");
 }
 
 Tensor float_values(const NamedArray& array, bool round) {

@@ -1,4 +1,6 @@
 // Data sets in one .npz: adjacency as published, weights, masks, and what is refused.
+#include <cmath>
+
 #include "readers/support.h"
 
 namespace gnnmg::data {
@@ -54,13 +56,15 @@ Arrays without(Arrays arrays, const std::string& start) {
 TEST_F(NpzSets, Shchur) {
   const DatasetRef dataset = open(shchur());
   EXPECT_EQ(dataset->name, "tiny");
-  EXPECT_EQ(edges(*dataset->graph), (Edges{{1, 0}, {2, 0}, {0, 1}, {0, 2}, {2, 2}}));
+  EXPECT_EQ(edges(*dataset->graph), (Edges{{1, 0}, {2, 0}, {0, 1}, {0, 2}})) << "without the loop";
+  EXPECT_NE(opener_.log().find("3 edges listed (1 self-loops dropped), 4 with"), std::string::npos);
   EXPECT_EQ(dataset->feature_dim(), 5);
   EXPECT_EQ(dataset->num_classes, 2);
   EXPECT_EQ(dataset->graph->edge_column("weight"), nullptr);
   OpenOptions options;
   options.undirected = 0;
   EXPECT_EQ(edges(*open(shchur(), options)->graph), (Edges{{0, 1}, {0, 2}, {2, 2}}));
+  EXPECT_EQ(opener_.log().find("dropped"), std::string::npos);
 }
 
 TEST_F(NpzSets, ShchurWeightsAndMissingParts) {
@@ -76,6 +80,35 @@ TEST_F(NpzSets, ShchurWeightsAndMissingParts) {
   const DatasetRef table = open(
       with(without(shchur(), "attr_"), "attr_matrix", npy_of<float>({1, 2, 3, 4, 5, 6}, "(3, 2)")));
   EXPECT_EQ(table->feature_dim(), 2);
+}
+
+TEST_F(NpzSets, ShchurWeightsAreRounded) {
+  const auto weights = [&](const std::string& data) {
+    const DatasetRef dataset = open(with(shchur(), "adj_data", data));
+    return values<float>(std::get<base::Tensor>(*dataset->graph->edge_column("weight")));
+  };
+  // 0 -> 1 and its reverse, 0 -> 2 and its reverse; the loop's weight goes with it.
+  EXPECT_EQ(weights(npy_of<double>({0.1, 3, 7}, "(3,)")), (std::vector<float>{0.1f, 3, 0.1f, 3}));
+  EXPECT_EQ(weights(npy_of<int64_t>({16777217, 0, 1}, "(3,)")),
+            (std::vector<float>{16777216, 0, 16777216, 0}));
+  EXPECT_EQ(open(with(shchur(), "adj_data", npy_of<double>({1, 1, 1}, "(3,)")))
+                ->graph->edge_column("weight"),
+            nullptr);
+  expect_refused(with(shchur(), "adj_data", npy_of<double>({1, 1e300, 1}, "(3,)")),
+                 {"adj_data", "element 1", "1e+300"}, Status::kRange);
+  expect_refused(with(shchur(), "adj_data", npy_of<float>({1, 1, NAN}, "(3,)")),
+                 {"tiny.npz, array \"adj_data\"", "element 2 is nan", "finite"}, Status::kNan);
+  expect_refused(with(shchur(), "adj_data", npy_of<double>({INFINITY, 1, 1}, "(3,)")),
+                 {"tiny.npz, array \"adj_data\"", "element 0 is inf"}, Status::kNan);
+}
+
+TEST_F(NpzSets, FeaturesAreRoundedOnRequest) {
+  const Arrays arrays = with(shchur(), "attr_data", npy_of<double>({2, 0.1}, "(2,)"));
+  expect_refused(arrays, {"attr_data", "element 1 is 0.1", "round_values"}, Status::kRange);
+  OpenOptions options;
+  options.round_values = true;
+  EXPECT_EQ(values<float>(sparse(*open(arrays, options), "x").values),
+            (std::vector<float>{2, 0.1f}));
 }
 
 TEST_F(NpzSets, BadShchur) {
@@ -110,6 +143,23 @@ TEST_F(NpzSets, Heterophilous) {
   EXPECT_EQ(ids(dataset->split("published", 1), SplitPart::kTrain), (std::vector<int64_t>{2}));
   EXPECT_EQ(ids(dataset->split("published", 1), SplitPart::kTest), (std::vector<int64_t>{0}));
   EXPECT_TRUE(open(without(heterophilous(), "t"))->splits.empty());
+}
+
+// Rows without columns take no bytes, so a file of a few can claim any number of them.
+TEST_F(NpzSets, SplitsOverNoNodes) {
+  const auto masks = [](const std::string& shape) {
+    const std::string none = npy_text("|b1", shape, "");
+    return Arrays{{"node_features", npy_text("<f4", "(0, 2)", "")},
+                  {"node_labels", npy_text("<i8", "(0,)", "")},
+                  {"edges", npy_text("<i8", "(0, 2)", "")},
+                  {"train_masks", none},
+                  {"val_masks", none},
+                  {"test_masks", none}};
+  };
+  EXPECT_EQ(open(masks("(10000, 0)"))->splits.size(), 10000u);
+  expect_refused(masks("(10001, 0)"),
+                 {"train_masks", "10001 splits, expected at most 10000 in all"});
+  expect_refused(masks("(576460752303423488, 0)"), {"train_masks", "at most 10000"});
 }
 
 TEST_F(NpzSets, BadHeterophilous) {

@@ -100,6 +100,23 @@ TEST_F(Ogb, FurtherTables) {
   EXPECT_EQ(std::get<base::Tensor>(edge_columns.at("kind")).dtype(), base::DType::kI64);
 }
 
+TEST_F(Ogb, NamesThatAreTaken) {
+  put_tables();
+  for (const char* name : {"x", "y"}) {
+    const std::string file = base::text("raw/node_", name, ".csv.gz");
+    put(file, "1\n2\n3\n4\n");
+    expect_refused({name == std::string("x") ? "node-feat.csv.gz" : "node-label.csv.gz",
+                    base::text("second tensor named \"", name, "\"")});
+    remove(file);
+  }
+  put("raw/edge-feat.csv.gz", "1\n2\n3\n");
+  put("raw/edge_x.csv.gz", "1\n2\n3\n");
+  expect_refused({"edge_x.csv.gz", "second tensor named \"x\""});
+  remove("raw/edge_x.csv.gz");
+  put("raw/node_.csv.gz", "1\n2\n3\n4\n");
+  expect_refused({"node_.csv.gz", "expected a name"});
+}
+
 TEST_F(Ogb, TheTaskFollowsFromTheLabels) {
   put_tables();
   put("raw/node-label.csv.gz", "0,1\n1,nan\n0,0\n1,1\n");
@@ -112,6 +129,65 @@ TEST_F(Ogb, TheTaskFollowsFromTheLabels) {
   EXPECT_EQ(open()->task, Task::kRegression);
   remove("raw/node-label.csv.gz");
   EXPECT_EQ(open()->task, Task::kNone);
+}
+
+// What a table of labels says must be what an archive of the same numbers says, of whatever type.
+TEST_F(Ogb, LabelsMeanTheSameInBothForms) {
+  struct Case {
+    std::string table;
+    std::vector<int64_t> numbers;  // the same, row by row
+    int64_t columns;
+    Task task;
+    int64_t num_classes;
+  };
+  const std::vector<Case> cases = {
+      {"0\n2\n1\n0\n", {0, 2, 1, 0}, 1, Task::kMulticlass, 3},
+      {"0\n1\n1\n0\n", {0, 1, 1, 0}, 1, Task::kMulticlass, 2},
+      {"0,1\n1,1\n0,0\n1,0\n", {0, 1, 1, 1, 0, 0, 1, 0}, 2, Task::kBinary, 2},
+      {"0,1\n1,2\n0,0\n1,7\n", {0, 1, 1, 2, 0, 0, 1, 7}, 2, Task::kRegression, 2},
+      {"3,4,5\n0,1,9\n2,2,2\n1,0,1\n",
+       {3, 4, 5, 0, 1, 9, 2, 2, 2, 1, 0, 1},
+       3,
+       Task::kRegression,
+       3}};
+  for (const Case& c : cases) {
+    put_tables();
+    put("raw/node-label.csv.gz", c.table);
+    const DatasetRef table = open();
+    EXPECT_EQ(table->task, c.task) << c.table;
+    EXPECT_EQ(table->num_classes, c.num_classes) << c.table;
+    put_archives();
+    const std::string shape = base::text("(4, ", c.columns, ")");
+    const auto as = [&]<typename T>(T) {
+      return npy_of<T>(std::vector<T>(c.numbers.begin(), c.numbers.end()), shape);
+    };
+    for (const std::string& array :
+         {as(int64_t{}), as(int32_t{}), as(uint8_t{}), as(float{}), as(double{})}) {
+      write_npz(path() + "/raw/node-label.npz", {{"node_label", array}});
+      const DatasetRef archive = open();
+      EXPECT_EQ(archive->task, c.task) << c.table;
+      EXPECT_EQ(archive->num_classes, c.num_classes) << c.table;
+      if (c.task == Task::kMulticlass)
+        EXPECT_EQ(values<int64_t>(dense(*archive, "y")), values<int64_t>(dense(*table, "y")));
+      else
+        EXPECT_EQ(values<float>(dense(*archive, "y")), values<float>(dense(*table, "y")));
+    }
+    std::filesystem::remove(path() + "/raw/data.npz");
+  }
+  put_archives();
+  const auto label = [&](const std::string& array) {
+    write_npz(path() + "/raw/node-label.npz", {{"node_label", array}});
+  };
+  label(npy_text("|b1", "(4, 2)", std::string("\0\1\1\1\0\0\1\0", 8)));
+  EXPECT_EQ(open()->task, Task::kBinary);
+  label(npy_of<int64_t>({0, 1, 1, 16777217, 0, 0, 1, 7}, "(4, 2)"));
+  expect_refused({"\"node_label\"", "row 1", "16777217 is not exact as f32"}, Status::kRange);
+  label(npy_of<int64_t>({0, -2, 1, 1}, "(4, 1)"));
+  expect_refused({"\"node_label\"", "row 1", "label -2"}, Status::kRange);
+  label(npy_text("<f2", "(4, 1)", std::string(8, '\0')));
+  expect_refused({"\"node_label\"", "f16"}, Status::kUnsupported);
+  label(npy_of<float>({0, 1, INFINITY, 1, 0, 2, 0, 0}, "(4, 2)"));
+  expect_refused({"\"node_label\"", "row 1", "inf"}, Status::kNan);
 }
 
 TEST_F(Ogb, SetsThatListEachEdgeOnce) {
@@ -211,6 +287,22 @@ TEST_F(Ogb, BadArchives) {
   expect_refused({"num_nodes_list", "1099511627776 nodes"}, Status::kRange);
   write(pairs, three, three);
   expect_refused({"edge_index", "node 3", "0 to 2"}, Status::kRange);
+  // Rows without columns take no bytes, so they prove no nodes.
+  for (const char* name : {"node_feat", "node_year"}) {
+    write_npz(path() + "/raw/data.npz",
+              {{"edge_index", pairs},
+               {"num_nodes_list", npy_of<int64_t>({int64_t{1} << 40}, "(1,)")},
+               {"num_edges_list", three},
+               {name, npy_of<float>({}, "(1099511627776, 0)")}});
+    expect_refused({"num_nodes_list", "1099511627776 nodes"}, Status::kRange);
+  }
+  write_npz(path() + "/raw/data.npz",
+            {{"edge_index", pairs},
+             {"num_nodes_list", npy_of<int64_t>({int64_t{1} << 40}, "(1,)")},
+             {"num_edges_list", three}});
+  write_npz(path() + "/raw/node-label.npz",
+            {{"node_label", npy_of<float>({}, "(1099511627776, 0)")}});
+  expect_refused({"num_nodes_list", "1099511627776 nodes"}, Status::kRange);
 }
 
 TEST_F(Ogb, TypedSetsAreNamed) {

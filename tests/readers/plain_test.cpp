@@ -1,5 +1,6 @@
 // The plain layout: every form of features and splits, and what is refused by file and row.
 #include <cmath>
+#include <filesystem>
 
 #include "readers/support.h"
 
@@ -112,6 +113,26 @@ TEST_F(Plain, SparseFeaturesInThreeFiles) {
   expect_refused({"feat_indices.npy", "4 elements, expected 3"});
 }
 
+TEST_F(Plain, ColumnsThatNoMatrixHas) {
+  put("feat_indptr.npy", npy_of<int64_t>({0, 2, 2, 3, 4}, "(5,)"));
+  put("feat_data.npy", npy_of<float>({1, 2, 3, 4}, "(4,)"));
+  put("feat_indices.npy", npy_of<int64_t>({0, INT64_MAX, 1, 1}, "(4,)"));
+  expect_refused({"tiny/plain/feat_indices.npy", "element 1 is 9223372036854775807",
+                  "expected 0 to 2147483646"},
+                 Status::kRange);
+  put("feat_indices.npy", npy_of<int64_t>({0, 1, 2147483647, 1}, "(4,)"));
+  expect_refused({"feat_indices.npy", "element 2 is 2147483647"}, Status::kRange);
+  put("feat_indices.npy", npy_of<int64_t>({0, 1, 2147483646, 1}, "(4,)"));
+  EXPECT_EQ(open()->feature_dim(), 2147483647);
+  put("feat_indices.npy", npy_of<int64_t>({0, INT64_MIN, 1, 1}, "(4,)"));
+  expect_refused({"feat_indices.npy", "element 1 is -9223372036854775808", "expected 0 to 1"});
+  put("feat_indices.npy", npy_of<float>({0, 1, 1, 1}, "(4,)"));
+  expect_refused({"feat_indices.npy", "f32", "expected integers"});
+  put("meta.json", R"({"feat_dim": -1})");
+  put("feat_indices.npy", npy_of<int64_t>({0, INT64_MAX, 1, 1}, "(4,)"));
+  expect_refused({"feat_indices.npy", "element 1"}, Status::kRange);
+}
+
 TEST_F(Plain, SparseFeaturesInAnArchive) {
   const auto write = [&](const std::string& data) {
     write_npz(path() + "/feat.npz", {{"indices", npy_of<int32_t>({1, 1, 0}, "(3,)")},
@@ -161,6 +182,44 @@ TEST_F(Plain, BadSplits) {
   expect_refused({"split_c.npz, validation, position 0", "node 3 is already in train"});
   write_npz(path() + "/split_c.npz", {{"train", npy_of<int64_t>({3, 0}, "(2,)")}});
   expect_refused({"split_c.npz", "expected one for validation and test"});
+  put("split_c.npy", npy_of<uint8_t>({1, 2, 3, 0}, "(1, 4)"));
+  expect_refused({"split_c.npz", "\"c\" are in split_c.npy too"});
+}
+
+// Rows without columns take no bytes, so a file of a few can claim any number of them.
+TEST_F(Plain, SplitsOverNoNodes) {
+  put("edges.npy", npy_of<int32_t>({}, "(0, 2)"));
+  put("labels.npy", npy_of<int32_t>({}, "(0,)"));
+  put("split_a.npy", npy_of<uint8_t>({}, "(6000, 0)"));
+  EXPECT_EQ(open()->splits.size(), 6000u);
+  put("split_b.npy", npy_of<uint8_t>({}, "(4001, 0)"));
+  expect_refused({"split_b.npy", "4001 splits behind 6000 of other files", "at most 10000 in all"});
+  put("split_a.npy", npy_of<uint8_t>({}, "(576460752303423488, 0)"));
+  expect_refused({"split_a.npy", "at most 10000"});
+}
+
+TEST_F(Plain, TablesWithoutColumns) {
+  put("labels.npy", npy_of<uint8_t>({}, "(576460752303423488, 0)"));
+  expect_refused({"labels.npy", "[576460752303423488, 0]"}, Status::kInvalidArgument);
+  put("labels.npy", npy_of<float>({}, "(576460752303423488, 0)"));
+  expect_refused({"labels.npy", "at least one column"}, Status::kInvalidArgument);
+  put("labels.npy", npy_of<int32_t>({0, 1, 2, -1}, "(4,)"));
+  put("feat.npy", npy_of<float>({}, "(4, 0)"));
+  EXPECT_EQ(open()->feature_dim(), 0);
+  put("feat.npy", npy_text("<f4", "(4, 0)", "", true));
+  EXPECT_EQ(open()->feature_dim(), 0);
+  put("feat.npy", npy_text("<f4", "(288230376151711744, 0)", "", true));
+  expect_refused({"feat.npy", "288230376151711744 rows, expected 4"});
+}
+
+TEST_F(Plain, FoldersInPlaceOfFiles) {
+  for (const char* name : {"feat.npy", "split_a.npy", "meta.json"}) {
+    std::filesystem::create_directory(path() + "/" + name);
+    expect_refused({"tiny/plain/" + std::string(name), "regular file"}, Status::kInvalidArgument);
+    std::filesystem::remove(path() + "/" + name);
+  }
+  std::filesystem::create_symlink("nowhere", path() + "/feat.npy");
+  EXPECT_EQ(open()->feature, "") << "a link to nothing is nothing";
 }
 
 TEST_F(Plain, LabelsAndCountsAreChecked) {
