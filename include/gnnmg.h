@@ -231,7 +231,9 @@ typedef void (*gnnmg_release_fn)(void* user_data);
 /* ============================================================================================= */
 /** @defgroup context Context
  * Everything hangs on a context: threads, memory limit, options, messages. Contexts share nothing,
- * and objects of two contexts do not mix. */
+ * and objects of two contexts do not mix. What does not fit the memory limit ends with
+ * ::GNNMG_ERR_NO_MEMORY, whose text names what wanted how much; nothing is half done, and whatever
+ * is smaller, or comes when something has been freed, succeeds. */
 /** @{ */
 
 /** @brief Where everything else comes from. */
@@ -243,6 +245,9 @@ typedef struct gnnmg_context_config {
   int32_t num_threads;  /**< Threads for reading, sampling kernels and evaluation, the calling one
                              included; 0: one a core that this process may use. */
   int64_t log_capacity; /**< Messages kept until they are pulled; the oldest gives way. 1024. */
+  size_t memory_limit;  /**< Bytes that the context's graphs, samples, mini-batches and rows of
+                             results may take together; what LibTorch takes for parameters and
+                             products is not counted. 0: no limit. 0. */
 } gnnmg_context_config;
 
 /** Facts about a context. */
@@ -251,6 +256,8 @@ typedef struct gnnmg_context_info {
   int32_t num_threads;   /**< Threads in use, the calling one included. */
   int32_t num_cores;     /**< Cores that this process may use. */
   int32_t torch_version; /**< Version of LibTorch as ::GNNMG_VERSION writes one. */
+  size_t memory_limit;   /**< As configured, bytes; 0: no limit. */
+  size_t memory_used;    /**< Bytes taken of it now. */
 } gnnmg_context_info;
 
 /**

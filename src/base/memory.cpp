@@ -4,26 +4,63 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <new>
+#include <utility>
 
 namespace gnnmg::base {
 namespace {
+
 constexpr size_t kLine = 64;
 constexpr size_t kHugePage = size_t{2} << 20;
+
+thread_local std::shared_ptr<MemoryBudget> thread_budget;
+
+// Frees a buffer and tells its budget, if it has one.
+struct Release {
+  std::shared_ptr<MemoryBudget> budget;
+  int64_t bytes;
+  void operator()(void* memory) const noexcept {
+    std::free(memory);
+    if (budget) budget->give_back(bytes);
+  }
+};
+
 }  // namespace
 
-std::shared_ptr<void> allocate_pages(int64_t bytes) {
+void MemoryBudget::take(int64_t bytes, std::string_view what) {
+  int64_t before = used();
+  do {
+    if (limit_ != 0 && bytes > limit_ - before)
+      fail(Status::kNoMemory, what, " of ", bytes, " bytes does not fit the memory limit of ",
+           limit_, " bytes, of which ", before, " are in use");
+  } while (!used_.compare_exchange_weak(before, before + bytes, std::memory_order_relaxed));
+}
+
+const std::shared_ptr<MemoryBudget>& current_budget() noexcept { return thread_budget; }
+
+BudgetScope::BudgetScope(std::shared_ptr<MemoryBudget> budget) noexcept
+    : outer_(std::exchange(thread_budget, std::move(budget))) {}
+
+BudgetScope::~BudgetScope() { thread_budget = std::move(outer_); }
+
+std::shared_ptr<void> allocate_pages(int64_t bytes, std::string_view what) {
   const bool huge = bytes >= static_cast<int64_t>(2 * kHugePage);
   const size_t alignment = huge ? kHugePage : kLine;
-  if (bytes < 0) fail(Status::kNoMemory, "no memory for ", bytes, " bytes");
+  if (bytes < 0) fail(Status::kNoMemory, "no memory for ", what, " of ", bytes, " bytes");
   const size_t size = std::max<size_t>(1, bytes);
   const size_t rounded = (size + alignment - 1) / alignment * alignment;
+  Release release{thread_budget, static_cast<int64_t>(size)};
+  if (release.budget) release.budget->take(release.bytes, what);
   void* memory = std::aligned_alloc(alignment, rounded);
-  if (!memory) fail(Status::kNoMemory, "no memory for ", bytes, " bytes");
+  if (!memory) {
+    if (release.budget) release.budget->give_back(release.bytes);
+    fail(Status::kNoMemory, "no memory for ", what, " of ", bytes, " bytes");
+  }
   if (huge) madvise(memory, rounded, MADV_HUGEPAGE);
   try {
-    return std::shared_ptr<void>(memory, std::free);
-  } catch (...) {
-    fail(Status::kNoMemory, "no memory for ", bytes, " bytes");
+    return std::shared_ptr<void>(memory, std::move(release));
+  } catch (const std::bad_alloc&) {  // the pointer has freed the memory already
+    fail(Status::kNoMemory, "no memory for ", what, " of ", bytes, " bytes");
   }
 }
 

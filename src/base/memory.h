@@ -3,19 +3,54 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "base/error.h"
 
 namespace gnnmg::base {
 
+// What buffers may take together, and what they take. Buffers share it, so that it outlives whoever
+// made it. Any thread.
+class MemoryBudget {
+ public:
+  explicit MemoryBudget(int64_t limit) : limit_(limit) {}  // bytes; 0: no limit
+  int64_t limit() const noexcept { return limit_; }
+  int64_t used() const noexcept { return used_.load(std::memory_order_relaxed); }
+  // Error(kNoMemory) that names what wanted how much, the limit, and what is taken already.
+  void take(int64_t bytes, std::string_view what);
+  void give_back(int64_t bytes) noexcept { used_.fetch_sub(bytes, std::memory_order_relaxed); }
+
+ private:
+  const int64_t limit_;
+  std::atomic<int64_t> used_{0};
+};
+
+// The budget that the calling thread's allocations are charged to; null: none. Threads that work
+// for others take it over from them.
+const std::shared_ptr<MemoryBudget>& current_budget() noexcept;
+
+// Charges the calling thread's allocations to a budget, or to none, while it lives.
+class BudgetScope {
+ public:
+  explicit BudgetScope(std::shared_ptr<MemoryBudget> budget) noexcept;
+  ~BudgetScope();
+  BudgetScope(const BudgetScope&) = delete;
+  BudgetScope& operator=(const BudgetScope&) = delete;
+
+ private:
+  std::shared_ptr<MemoryBudget> outer_;
+};
+
 // `bytes` of uninitialised memory aligned to 64 bytes (2 MiB and madvise'd for huge pages from 4
-// MiB on); never null, also for 0 bytes. Error(kNoMemory) with the size when the system has none.
-std::shared_ptr<void> allocate_pages(int64_t bytes);
+// MiB on); never null, also for 0 bytes. Error(kNoMemory) that names `what` and the size when the
+// system has none or the thread's budget does not allow it; the memory counts until it is freed.
+std::shared_ptr<void> allocate_pages(int64_t bytes, std::string_view what = "a buffer");
 
 // A growing buffer whose memory is kept: resize() within the capacity touches nothing, growth
 // copies nothing unless asked. For element types that need no construction. One thread at a time.

@@ -117,7 +117,8 @@ std::string Shape::to_string() const {
 
 Tensor Tensor::empty(DType dtype, Shape shape) {
   const int64_t bytes = checked_mul(shape.num_elements(), dtype_size(dtype), "tensor size");
-  std::shared_ptr<void> owner = allocate_pages(bytes);
+  std::shared_ptr<void> owner =
+      allocate_pages(bytes, text("a tensor ", dtype_name(dtype), " ", shape.to_string()));
   return Tensor({owner.get(), dtype, shape}, owner);
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/memory.h"
 #include "base/signals.h"
 
 namespace gnnmg::base {
@@ -15,6 +16,7 @@ struct ThreadPool::Job {
   std::atomic<bool> failed{false};
   std::exception_ptr error{};  // guarded by ThreadPool::mutex_
   int active = 0;              // workers inside run(); guarded by ThreadPool::mutex_
+  const std::shared_ptr<MemoryBudget>& budget = current_budget();  // of the caller
 };
 
 int available_cores() noexcept {
@@ -65,7 +67,10 @@ void ThreadPool::work() {
     Job& job = *job_;
     ++job.active;
     lock.unlock();
-    run(job);
+    {
+      const BudgetScope charged(job.budget);
+      run(job);
+    }
     lock.lock();
     if (--job.active == 0) done_.notify_all();
   }

@@ -167,7 +167,7 @@ template <typename T>
 std::shared_ptr<T> find(const void* token, const char* name) {
   std::shared_ptr<Object> object = find_handle(token, T::kKind);
   if (object == nullptr) fail_handle(token, T::kKind, name);
-  visit_queue(object->queue);
+  visit(*object);
   return std::static_pointer_cast<T>(std::move(object));
 }
 

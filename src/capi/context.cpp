@@ -14,10 +14,11 @@ void LogWarnings::process(const c10::Warning& warning) {
   log_.add(base::LogLevel::kWarning, text.substr(0, text.find('\n')));
 }
 
-Context::Context(int32_t num_threads, int64_t log_capacity)
+Context::Context(const gnnmg_context_config& config)
     : Object(kKind, nullptr, make_host_queue()),
-      log(static_cast<size_t>(log_capacity)),
-      pool(num_threads),
+      log(static_cast<size_t>(config.log_capacity)),
+      memory(std::make_shared<base::MemoryBudget>(static_cast<int64_t>(config.memory_limit))),
+      pool(config.num_threads),
       warnings(log) {}
 
 void Context::cancel_work() noexcept {
@@ -54,24 +55,33 @@ void Context::cancel() noexcept {
 std::shared_ptr<Job> start_job(std::shared_ptr<Context> context, Job::Work work) {
   auto job = std::make_shared<Job>(context->queue);
   run_in_background([context = std::move(context), job, work = std::move(work)] {
+    const base::BudgetScope charged(context->memory);
     TorchScope scope(*context);
     job->run(work);
   });
   return job;
 }
 
+namespace {
+const Context& context_of(const Object& object) {
+  return object.context ? *object.context : static_cast<const Context&>(object);
+}
+}  // namespace
+
+void visit(const Object& object) noexcept {
+  visit_queue(object.queue);
+  charge_call(context_of(object).memory);
+}
+
 void check_same_context(const Object& a, const Object& b) {
-  const auto of = [](const Object& object) {
-    return object.context ? static_cast<const Object*>(object.context.get()) : &object;
-  };
-  if (of(a) != of(b))
+  if (&context_of(a) != &context_of(b))
     fail(Status::kInvalidArgument, "the ", kind_name(a.kind), " and the ", kind_name(b.kind),
          " belong to two contexts");
 }
 
 namespace {
 
-constexpr gnnmg_context_config kDefaults{sizeof(gnnmg_context_config), 0, 1024};
+constexpr gnnmg_context_config kDefaults{sizeof(gnnmg_context_config), 0, 1024, 0};
 constexpr const char* kLevels[] = {"debug", "info", "warning", "error"};
 
 // One option: how it is listed, set and shown.
@@ -141,10 +151,12 @@ gnnmg_status gnnmg_context_create(int32_t header_version, const gnnmg_context_co
       fail(Status::kInvalidArgument, "config.num_threads is ", settings.num_threads,
            ", expected at most 4096");
     check_least(settings.log_capacity, 1, "config.log_capacity");
+    if (settings.memory_limit > INT64_MAX)
+      fail(Status::kInvalidArgument, "config.memory_limit is ", settings.memory_limit,
+           ", expected at most ", INT64_MAX);
     check_torch(find_torch());
     watch_for_fork();
-    *context = new_handle<gnnmg_context>(
-        std::make_shared<Context>(settings.num_threads, settings.log_capacity));
+    *context = new_handle<gnnmg_context>(std::make_shared<Context>(settings));
   });
 }
 
@@ -157,6 +169,8 @@ gnnmg_status gnnmg_context_get_info(const gnnmg_context* context, gnnmg_context_
     facts.num_threads = c->pool.num_threads();
     facts.num_cores = gnnmg::base::available_cores();
     facts.torch_version = torch_version(find_torch());
+    facts.memory_limit = static_cast<size_t>(c->memory->limit());
+    facts.memory_used = static_cast<size_t>(c->memory->used());
     give(info, facts);
   });
 }

@@ -14,6 +14,7 @@
 #include "base/cancel.h"
 #include "base/host_queue.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "base/thread_pool.h"
 #include "capi/job.h"
 #include "capi/object.h"
@@ -38,11 +39,12 @@ struct Options {
 class Context : public Object {
  public:
   static constexpr Kind kKind = Kind::kContext;
-  Context(int32_t num_threads, int64_t log_capacity);
+  explicit Context(const gnnmg_context_config& config);
 
   void cancel_work() noexcept override;  // the handle was freed: lent threads come back
 
   base::Log log;
+  const std::shared_ptr<base::MemoryBudget> memory;
   base::ThreadPool pool;
   LogWarnings warnings;
   Pendings pendings;

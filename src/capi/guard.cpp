@@ -20,6 +20,7 @@ std::atomic<const volatile int32_t*> fork_page{nullptr};
 std::atomic<pid_t> first_process{0};
 
 thread_local int call_depth = 0;
+thread_local CallScope* present = nullptr;
 
 using Work = std::vector<std::function<void()>>;
 
@@ -108,7 +109,8 @@ void watch_for_fork() noexcept {
   });
 }
 
-CallScope::CallScope() noexcept : outer_(std::move(visited)) {
+CallScope::CallScope() noexcept
+    : outer_(std::move(visited)), outer_scope_(std::exchange(present, this)) {
   visited = nullptr;
   if (++call_depth == 1) run_orphans();
 }
@@ -120,6 +122,7 @@ CallScope::~CallScope() {
   }
   run_collected();
   visited = std::move(outer_);
+  present = outer_scope_;
   if (--call_depth == 0) {
     delete collected;
     collected = nullptr;
@@ -137,6 +140,10 @@ void OutCheck::require() const {
 
 void visit_queue(const std::shared_ptr<base::HostQueue>& queue) noexcept {
   if (visited == nullptr) visited = queue;
+}
+
+void charge_call(const std::shared_ptr<base::MemoryBudget>& budget) noexcept {
+  if (present != nullptr && !present->charged_) present->charged_.emplace(budget);
 }
 
 void run_on_host(base::HostQueue* queue, std::function<void()> work) noexcept {

@@ -4,12 +4,14 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
 
 #include "base/error.h"
 #include "base/host_queue.h"
+#include "base/memory.h"
 #include "gnnmg.h"
 
 namespace gnnmg::capi {
@@ -29,7 +31,11 @@ class CallScope {
   CallScope& operator=(const CallScope&) = delete;
 
  private:
+  friend void charge_call(const std::shared_ptr<base::MemoryBudget>& budget) noexcept;
   std::shared_ptr<base::HostQueue> outer_;  // what the call around a callback visits
+  CallScope* const outer_scope_;
+  base::BudgetScope own_{nullptr};  // nothing counts until it is known for whom
+  std::optional<base::BudgetScope> charged_;
 };
 
 // Runs `work`, which calls into the host and throws nothing, on a thread of the host's inside a
@@ -40,6 +46,10 @@ void run_on_host(base::HostQueue* queue, std::function<void()> work) noexcept;
 // The queue of a context that the present call has to do with: what waits in it is run at the end
 // of the call.
 void visit_queue(const std::shared_ptr<base::HostQueue>& queue) noexcept;
+
+// What the present call allocates from here on counts for this context's budget, unless it counts
+// for one already.
+void charge_call(const std::shared_ptr<base::MemoryBudget>& budget) noexcept;
 
 // A queue whose remaining work is run by a host thread, whoever drops the last reference.
 std::shared_ptr<base::HostQueue> make_host_queue();

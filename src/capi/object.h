@@ -83,6 +83,10 @@ class Object {
   mutable std::set<std::string, std::less<>> texts_;
 };
 
+// The present call has to do with the object: its context's host queue is visited, and what is
+// allocated counts for that context. The first object of a call counts. (context.cpp)
+void visit(const Object& object) noexcept;
+
 // A share in an object that others may read at the same time; given back at the end.
 template <typename T>
 class Read {

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "base/signals.h"
 #include "loader/batch_pool.h"
 
@@ -249,7 +250,10 @@ Loader::Loader(std::span<const int64_t> ids, std::shared_ptr<const sample::Sampl
     State* state = state_.get();
     for (int i = 0; i < config.num_threads; ++i)
       state->workers.push_back(base::start_thread(
-          [state, workspace = sample::Workspace()]() mutable { state->work(workspace); }));
+          [state, budget = base::current_budget(), workspace = sample::Workspace()]() mutable {
+            const base::BudgetScope charged(std::move(budget));
+            state->work(workspace);
+          }));
   } catch (...) {  // those there are do the work, or next() does
   }
 }

@@ -1,6 +1,5 @@
 #include "train/evaluation.h"
 
-#include <ATen/ops/empty.h>
 #include <ATen/ops/from_blob.h>
 #include <c10/core/GradMode.h>
 
@@ -8,6 +7,7 @@
 
 #include "comm/group_state.h"
 #include "comm/single.h"
+#include "train/tensors.h"
 #include "train/trainer.h"
 
 namespace gnnmg::train {
@@ -109,10 +109,10 @@ void for_own_chunks(const Participant& participant, int64_t count,
 
 }  // namespace
 
-at::Tensor StageRows::get(int stage, at::IntArrayRef sizes, const at::TensorOptions& options) {
+at::Tensor StageRows::get(int stage, int64_t rows, int64_t cols, base::DType dtype) {
   std::lock_guard lock(mutex_);
   if (static_cast<int>(stages_.size()) <= stage) stages_.resize(stage + 1);
-  if (!stages_[stage].defined()) stages_[stage] = at::empty(sizes, options);
+  if (!stages_[stage].defined()) stages_[stage] = counted_matrix(rows, cols, dtype);
   return stages_[stage];
 }
 
@@ -131,10 +131,10 @@ nn::Metrics evaluate_full(const Subject& subject, const Participant& participant
   const graph::Graph& graph = *subject.dataset.graph;
   const auto inference =
       subject.model.inference(graph, *graph.node_column(subject.dataset.feature), participant.pool);
-  const auto options = subject.model.flat_parameters().options().requires_grad(false);
   at::Tensor rows;
   for (int stage = 0; stage < inference->num_stages(); ++stage) {
-    rows = participant.rows.get(stage, {graph.num_nodes(), inference->width(stage)}, options);
+    rows = participant.rows.get(stage, graph.num_nodes(), inference->width(stage),
+                                subject.model.config().dtype);
     for_own_chunks(participant, graph.num_nodes(), [&](int64_t begin, int64_t end) {
       rows.narrow(0, begin, end - begin).copy_(inference->run(stage, begin, end));
     });

@@ -21,7 +21,7 @@ namespace gnnmg::train {
 class StageRows {
  public:
   // The tensor of `stage`; the first rank to come makes it.
-  at::Tensor get(int stage, at::IntArrayRef sizes, const at::TensorOptions& options);
+  at::Tensor get(int stage, int64_t rows, int64_t cols, base::DType dtype);
   // Forgets it once all have it.
   void release(int stage);
   void clear();

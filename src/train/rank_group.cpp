@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <new>
 
+#include "base/memory.h"
 #include "base/signals.h"
 
 namespace gnnmg::train {
@@ -67,7 +68,10 @@ RankGroup::RankGroup(std::shared_ptr<const Job> job, Training& training)
   ExitGuard::renew();
   try {
     for (int r = 0; r < job_->world_size(); ++r)
-      threads_.push_back(base::start_thread([this, r] { run(r); }));
+      threads_.push_back(base::start_thread([this, r, budget = base::current_budget()] {
+        const base::BudgetScope charged(budget);
+        run(r);
+      }));
   } catch (const std::system_error& e) {
     {
       std::lock_guard lock(mutex_);

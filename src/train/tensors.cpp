@@ -29,6 +29,11 @@ at::Tensor matrix(const void* data, int64_t rows, int64_t cols, base::DType dtyp
 
 }  // namespace
 
+at::Tensor counted_matrix(int64_t rows, int64_t cols, base::DType dtype) {
+  const base::Tensor memory = base::Tensor::empty(dtype, {rows, cols});
+  return at::from_blob(memory.data(), {rows, cols}, [memory](void*) {}, scalar_type(dtype));
+}
+
 bool reads_table(const feature::FeatureStore& store) {
   return !store.sparse() && store.dense().defined();
 }

@@ -1,4 +1,4 @@
-// Batches as the model takes them, and counts of right answers.
+// Batches as the model takes them, large results, and counts of right answers.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -14,6 +14,9 @@ namespace gnnmg::train {
 bool reads_table(const feature::FeatureStore& store);
 // Views: batch and store must outlive their use.
 nn::RowInput input_of(const loader::Batch& batch, const feature::FeatureStore& store);
+
+// [rows, cols], f32 or f64, uninitialised, in memory that counts for the calling thread's budget.
+at::Tensor counted_matrix(int64_t rows, int64_t cols, base::DType dtype);
 
 struct Correct {
   int64_t correct = 0;

@@ -2,13 +2,16 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstring>
 #include <limits>
 #include <new>
+#include <thread>
 #include <vector>
 
 #include "base/log.h"
 #include "base/tensor.h"
+#include "base/thread_pool.h"
 #include "support/alloc_faults.h"
 
 namespace gnnmg::base {
@@ -36,9 +39,93 @@ TEST(AllocatePages, RefusesWhatThereIsNot) {
       FAIL() << bytes << " bytes were there";
     } catch (const Error& error) {
       EXPECT_EQ(error.status(), Status::kNoMemory);
-      EXPECT_EQ(error.what(), text("no memory for ", bytes, " bytes"));
+      EXPECT_EQ(error.what(), text("no memory for a buffer of ", bytes, " bytes"));
     }
   }
+}
+
+TEST(MemoryBudget, RefusesWhatDoesNotFitAndTakesWhatDoes) {
+  const auto budget = std::make_shared<MemoryBudget>(1000);
+  {
+    const BudgetScope scope(budget);
+    const auto first = allocate_pages(640);
+    EXPECT_EQ(budget->used(), 640);
+    try {
+      allocate_pages(384, "the features");
+      FAIL() << "1024 bytes of 1000";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.status(), Status::kNoMemory);
+      EXPECT_STREQ(
+          error.what(),
+          "the features of 384 bytes does not fit the memory limit of 1000 bytes, of which "
+          "640 are in use");
+    }
+    EXPECT_EQ(budget->used(), 640);
+    const auto smaller = allocate_pages(320);
+    EXPECT_EQ(budget->used(), 960);
+  }
+  EXPECT_EQ(budget->used(), 0);
+}
+
+TEST(MemoryBudget, CountsUntilTheLastShareIsGone) {
+  auto budget = std::make_shared<MemoryBudget>(0);
+  Tensor kept;
+  {
+    const BudgetScope scope(budget);
+    kept = Tensor::empty(DType::kF64, {8});
+  }
+  EXPECT_EQ(current_budget(), nullptr);
+  EXPECT_EQ(budget->used(), 64);
+  allocate_pages(1000);  // nobody's
+  EXPECT_EQ(budget->used(), 64);
+  kept = Tensor();
+  EXPECT_EQ(budget->used(), 0);
+}
+
+TEST(MemoryBudget, ScopesNest) {
+  const auto outer = std::make_shared<MemoryBudget>(0), inner = std::make_shared<MemoryBudget>(0);
+  const BudgetScope one(outer);
+  {
+    const BudgetScope two(inner);
+    EXPECT_EQ(current_budget(), inner);
+    const BudgetScope none(nullptr);
+    EXPECT_EQ(current_budget(), nullptr);
+  }
+  EXPECT_EQ(current_budget(), outer);
+}
+
+TEST(MemoryBudget, NeverLetsThreadsPassTheLimitTogether) {
+  const auto budget = std::make_shared<MemoryBudget>(64 * 100);
+  std::atomic<int> refused{0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 8; ++t)
+    threads.emplace_back([&] {
+      const BudgetScope scope(budget);
+      std::vector<std::shared_ptr<void>> held;
+      for (int i = 0; i < 1000; ++i) {
+        try {
+          held.push_back(allocate_pages(64));
+        } catch (const Error&) {
+          ++refused;
+          held.clear();
+        }
+        ASSERT_LE(budget->used(), budget->limit());
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_GT(refused, 0);
+  EXPECT_EQ(budget->used(), 0);
+}
+
+TEST(MemoryBudget, TheWorkersOfAPoolChargeItsCaller) {
+  ThreadPool pool(4);
+  const auto budget = std::make_shared<MemoryBudget>(0);
+  const BudgetScope scope(budget);
+  std::vector<std::shared_ptr<void>> held(100);
+  pool.parallel_for(100, 1, [&](int64_t begin, int64_t) {
+    held[static_cast<size_t>(begin)] = allocate_pages(64);
+  });
+  EXPECT_EQ(budget->used(), 6400);
 }
 
 TEST(PageVector, GrowsAndKeeps) {

@@ -201,7 +201,8 @@ TEST(Tensor, SaysWhenThereIsNoMemory) {
       FAIL() << "2^" << std::log2(count) << " doubles found room";
     } catch (const Error& error) {
       EXPECT_EQ(error.status(), Status::kNoMemory);
-      EXPECT_EQ(std::string(error.what()), text("no memory for ", count * 8, " bytes"));
+      EXPECT_EQ(std::string(error.what()),
+                text("no memory for a tensor f64 [", count, "] of ", count * 8, " bytes"));
     }
   }
 }

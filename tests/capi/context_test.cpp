@@ -1,5 +1,6 @@
 // Versions, errors, the context, its options, its messages and lent threads.
 #include <atomic>
+#include <numeric>
 #include <thread>
 
 #include "capi/support.h"
@@ -68,6 +69,119 @@ TEST(ContextTest, TellsWhatItRunsOn) {
   EXPECT_EQ(facts.torch_version / 100, 211);
 }
 
+// A graph and a data set with 256 features a node, 1 kB, and what they take.
+struct Limited {
+  explicit Limited(size_t limit) {
+    auto config = init(gnnmg_context_config_init);
+    config.num_threads = 2;
+    config.memory_limit = limit;
+    EXPECT_OK(gnnmg_context_create(GNNMG_VERSION, &config, context.out()));
+  }
+  gnnmg_status generate(int64_t num_nodes) {
+    auto planted = init(gnnmg_planted_partition_config_init);
+    planted.num_nodes = num_nodes;
+    planted.num_features = 256;
+    return gnnmg_graph_create_planted_partition(context, &planted, graph.out());
+  }
+  void make_dataset() {
+    EXPECT_OK(generate(2000));
+    EXPECT_OK(gnnmg_dataset_create(graph, "x", "y", GNNMG_TASK_NONE, 0, dataset.out()));
+    EXPECT_OK(gnnmg_dataset_add_random_split(dataset, "random", nullptr));
+    auto sampling = init(gnnmg_sampler_config_init);
+    sampling.fanouts[0] = sampling.fanouts[1] = 2;
+    EXPECT_OK(gnnmg_sampler_create(graph, &sampling, sampler.out()));
+    EXPECT_OK(gnnmg_model_create(context, dataset, nullptr, model.out()));
+  }
+  size_t used() const {
+    auto facts = info<gnnmg_context_info>();
+    EXPECT_OK(gnnmg_context_get_info(context, &facts));
+    return facts.memory_used;
+  }
+  Context context;
+  Graph graph;
+  Dataset dataset;
+  Sampler sampler;
+  Model model;
+};
+
+TEST(MemoryLimit, WhatDoesNotFitIsRefusedAndWhatDoesSucceeds) {
+  Limited l(1 << 20);
+  auto facts = info<gnnmg_context_info>();
+  ASSERT_OK(gnnmg_context_get_info(l.context, &facts));
+  EXPECT_EQ(facts.memory_limit, size_t{1} << 20);
+  EXPECT_EQ(facts.memory_used, 0u);
+  EXPECT_FAILS(l.generate(50000), GNNMG_ERR_NO_MEMORY, "the memory limit of 1048576 bytes");
+  EXPECT_EQ(l.graph.get(), nullptr);
+  EXPECT_EQ(l.used(), 0u);  // nothing stays behind
+  EXPECT_FAILS(gnnmg_graph_create_from_coo(l.context, 1 << 20, nullptr, nullptr, GNNMG_DTYPE_I64, 0,
+                                           l.graph.out()),
+               GNNMG_ERR_NO_MEMORY, "a tensor i64 [1048577] of 8388616 bytes");
+  EXPECT_OK(l.generate(500));
+  EXPECT_GT(l.used(), size_t{500 * 1024});
+  Tensor features;
+  ASSERT_OK(gnnmg_graph_export_node_tensor(l.graph, 0, "x", features.out()));
+  l.graph.reset();
+  EXPECT_GE(l.used(), size_t{500 * 1024});  // the tensor pins it
+  features.reset();
+  EXPECT_EQ(l.used(), 0u);
+}
+
+TEST(MemoryLimit, HoldsForSamplesOnEveryThread) {
+  Limited measured(0);
+  measured.make_dataset();
+  Limited l(measured.used() + 1'000'000);
+  l.make_dataset();
+  std::vector<int64_t> seeds(2000);
+  std::iota(seeds.begin(), seeds.end(), 0);
+  const auto sample = [&](int64_t count, Batch& batch) {
+    return gnnmg_sampler_sample(l.sampler, l.dataset, seeds.data(), count, 0, 0, 0, batch.out(),
+                                -1);
+  };
+  Batch small, large;
+  EXPECT_OK(sample(10, small));
+  EXPECT_FAILS(sample(2000, large), GNNMG_ERR_NO_MEMORY, "memory limit");
+  EXPECT_OK(sample(10, large));
+
+  // On threads of the loader.
+  auto plan = init(gnnmg_loader_config_init);
+  plan.batch_size = 1000;
+  Loader loader;
+  ASSERT_OK(gnnmg_loader_create(l.dataset, l.sampler, &plan, loader.out()));
+  EXPECT_FAILS(gnnmg_loader_next(loader, large.out(), -1), GNNMG_ERR_NO_MEMORY, "memory limit");
+  plan.batch_size = 10;
+  ASSERT_OK(gnnmg_loader_create(l.dataset, l.sampler, &plan, loader.out()));
+  EXPECT_OK(gnnmg_loader_next(loader, large.out(), -1));
+  loader.reset();
+
+  // On ranks.
+  auto training = init(gnnmg_trainer_config_init);
+  training.num_epochs = 1;
+  training.batch_size = 1000;
+  Trainer trainer;
+  ASSERT_OK(gnnmg_trainer_create(l.model, l.dataset, l.sampler, nullptr, &training, trainer.out()));
+  EXPECT_FAILS(gnnmg_trainer_run(trainer, nullptr, nullptr, nullptr), GNNMG_ERR_NO_MEMORY,
+               "memory limit");
+}
+
+TEST(MemoryLimit, ComesBackWhenAllIsFreed) {
+  Limited l(64 << 20);
+  l.make_dataset();
+  auto training = init(gnnmg_trainer_config_init);
+  training.num_epochs = 2;
+  training.num_ranks = 2;
+  training.batch_size = 100;
+  Trainer trainer;
+  ASSERT_OK(gnnmg_trainer_create(l.model, l.dataset, l.sampler, nullptr, &training, trainer.out()));
+  EXPECT_OK(gnnmg_trainer_run(trainer, nullptr, nullptr, nullptr));
+  EXPECT_GT(l.used(), 0u);
+  trainer.reset();
+  l.model.reset();
+  l.sampler.reset();
+  l.dataset.reset();
+  l.graph.reset();
+  EXPECT_TRUE(eventually([&] { return l.used() == 0; })) << l.used();
+}
+
 TEST(ContextTest, RefusesSettingsThatMakeNoSense) {
   Context context;
   auto config = init(gnnmg_context_config_init);
@@ -78,6 +192,10 @@ TEST(ContextTest, RefusesSettingsThatMakeNoSense) {
   config.log_capacity = 0;
   EXPECT_FAILS(gnnmg_context_create(GNNMG_VERSION, &config, context.out()),
                GNNMG_ERR_INVALID_ARGUMENT, "config.log_capacity is 0");
+  config = init(gnnmg_context_config_init);
+  config.memory_limit = SIZE_MAX;
+  EXPECT_FAILS(gnnmg_context_create(GNNMG_VERSION, &config, context.out()),
+               GNNMG_ERR_INVALID_ARGUMENT, "config.memory_limit is ");
 }
 
 TEST(ContextTest, AStructWithAZeroTailOfALaterVersionIsTaken) {
