@@ -360,8 +360,9 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_context_lend(gnnmg_context* context,
                                                          int64_t timeout_ms);
 
 /**
- * @brief Cancels what runs on the context itself: data sets being opened, threads lent.
- *   Those calls end with ::GNNMG_ERR_CANCELLED. Later calls are not concerned.
+ * @brief Cancels what runs on the context itself: data sets being opened or saved,
+ *   gnnmg_model_evaluate(), gnnmg_model_embed() and its twin, threads lent. Those calls end with
+ *   ::GNNMG_ERR_CANCELLED. Later calls are not concerned.
  * @param[in] context a handle; a stale one is ignored
  * @threading (a)
  * @since 0.1
@@ -2338,7 +2339,8 @@ gnnmg_model_backward_from(gnnmg_model* model, const struct DLManagedTensorVersio
  * @param[in,out] metrics filled
  * @param[in] timeout_ms milliseconds, -1: until done
  * @return ::GNNMG_OK; ::GNNMG_PENDING, continued by a call with equal arguments;
- *   ::GNNMG_ERR_NOT_FOUND when the data set has no split, labels or features
+ *   ::GNNMG_ERR_NOT_FOUND when the data set has no split, labels or features;
+ *   ::GNNMG_ERR_CANCELLED
  * @threading (c)
  * @since 0.1
  */
@@ -2354,7 +2356,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_evaluate(gnnmg_model* model,
  * @param[out] rows [number of nodes, output_dim]
  * @param[in] timeout_ms milliseconds, -1: until done
  * @return ::GNNMG_OK; ::GNNMG_PENDING, continued by a call with equal arguments;
- *   ::GNNMG_ERR_NOT_FOUND when the data set has no features
+ *   ::GNNMG_ERR_NOT_FOUND when the data set has no features; ::GNNMG_ERR_CANCELLED
  * @threading (c)
  * @owns the caller frees `rows`
  * @since 0.1
@@ -2363,6 +2365,24 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_embed(gnnmg_model* model,
                                                         const gnnmg_dataset* dataset,
                                                         struct DLManagedTensorVersioned** rows,
                                                         int64_t timeout_ms);
+
+/**
+ * @brief gnnmg_model_embed() straight into a `.npy` file, which appears whole or not at all. The
+ *   rows of the last layer are written as they are made and never lie in memory together.
+ * @param[in] model a model
+ * @param[in] dataset a data set with features
+ * @param[in] path the file, replaced if it is there: [number of nodes, output_dim] in the model's
+ *   type
+ * @param[in] timeout_ms milliseconds, -1: until done
+ * @return ::GNNMG_OK; ::GNNMG_PENDING, continued by a call with equal arguments;
+ *   ::GNNMG_ERR_NOT_FOUND when the data set has no features; ::GNNMG_ERR_IO; ::GNNMG_ERR_CANCELLED
+ * @threading (c)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_embed_to_file(gnnmg_model* model,
+                                                                const gnnmg_dataset* dataset,
+                                                                const char* path,
+                                                                int64_t timeout_ms);
 
 /**
  * @brief Writes parameters and buffers under PyG's keys, whole or not at all.

@@ -170,14 +170,15 @@ nn::Metrics evaluate_sampled(const Subject& subject, const Participant& particip
 }
 
 nn::Metrics evaluate_model(nn::Model& model, const data::Dataset& dataset,
-                           std::span<const int64_t> ids, nn::Loss loss, base::ThreadPool& pool) {
+                           std::span<const int64_t> ids, nn::Loss loss, base::ThreadPool& pool,
+                           const base::CancelToken& cancel) {
   const std::unique_ptr<comm::Collectives> comm =
       comm::make_single(std::make_shared<comm::GroupState>(1));
   StageRows rows;
   const Participant participant{.comm = *comm,
                                 .wait = [] { return comm::Wait{}; },
                                 .rows = rows,
-                                .cancel = {},
+                                .cancel = cancel,
                                 .pool = &pool};
   return evaluate_full(
       {model, dataset, loss == nn::Loss::kAuto ? nn::loss_for(dataset.task) : loss, ids},

@@ -83,8 +83,9 @@ class Trainer {
   virtual const TrainerConfig& config() const = 0;
 };
 
-// Exact metrics of a model over one part of a split on this thread alone, full neighbourhoods.
+// Exact metrics of a model over one part of a split, full neighbourhoods, without ranks.
 nn::Metrics evaluate_model(nn::Model& model, const data::Dataset& dataset,
-                           std::span<const int64_t> ids, nn::Loss loss, base::ThreadPool& pool);
+                           std::span<const int64_t> ids, nn::Loss loss, base::ThreadPool& pool,
+                           const base::CancelToken& cancel);
 
 }  // namespace gnnmg::train

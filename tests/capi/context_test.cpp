@@ -161,6 +161,11 @@ TEST(MemoryLimit, HoldsForSamplesOnEveryThread) {
   ASSERT_OK(gnnmg_trainer_create(l.model, l.dataset, l.sampler, nullptr, &training, trainer.out()));
   EXPECT_FAILS(gnnmg_trainer_run(trainer, nullptr, nullptr, nullptr), GNNMG_ERR_NO_MEMORY,
                "memory limit");
+
+  // In the background: 2000 rows of 256 columns.
+  Tensor rows;
+  EXPECT_FAILS(gnnmg_model_embed(l.model, l.dataset, rows.out(), -1), GNNMG_ERR_NO_MEMORY,
+               "a tensor f32 [2000, 256] of 2048000 bytes");
 }
 
 TEST(MemoryLimit, ComesBackWhenAllIsFreed) {

@@ -255,6 +255,65 @@ TEST(ModelTest, EmbedEqualsForwardWithAllNeighbours) {
   for (size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i], b[i], 1e-5);
 }
 
+TEST(ModelTest, EmbedToAFileWritesTheSameRows) {
+  World world(300);
+  world.layers.dtype = GNNMG_DTYPE_F64;
+  const Model model = world.make_model();
+  const TempDir folder;
+  const std::string path = folder.write("rows.npy", "an older file");
+  Tensor rows;
+  ASSERT_OK(gnnmg_model_embed(model, world.dataset, rows.out(), -1));
+  EXPECT_OK(
+      until_done([&] { return gnnmg_model_embed_to_file(model, world.dataset, path.c_str(), 1); }));
+  EXPECT_EQ(folder.list(), std::vector<std::string>{"rows.npy"});
+  const std::string file = slurp(path);
+  const auto expected = values<double>(rows);
+  const size_t bytes = expected.size() * sizeof(double);
+  ASSERT_EQ(file.size() % 64, bytes % 64);
+  EXPECT_EQ(file.substr(0, 6), "\x93NUMPY");
+  EXPECT_NE(file.find("'descr': '<f8', 'fortran_order': False, 'shape': (300, 3)"),
+            std::string::npos);
+  ASSERT_GT(file.size(), bytes);
+  EXPECT_EQ(std::memcmp(file.data() + file.size() - bytes, expected.data(), bytes), 0);
+}
+
+TEST(ModelTest, EmbedToAFileLeavesNothingBehindWhenItFails) {
+  World world(60000);
+  const Model model = world.make_model();
+  const TempDir folder;
+  EXPECT_EQ(
+      gnnmg_model_embed_to_file(model, world.dataset, folder.file("missing/rows.npy").c_str(), -1),
+      GNNMG_ERR_NOT_FOUND);
+  ASSERT_EQ(gnnmg_model_embed_to_file(model, world.dataset, folder.file("rows.npy").c_str(), 0),
+            GNNMG_PENDING);
+  gnnmg_context_cancel(world.context);
+  EXPECT_EQ(until_done([&] {
+              return gnnmg_model_embed_to_file(model, world.dataset,
+                                               folder.file("rows.npy").c_str(), 1);
+            }),
+            GNNMG_ERR_CANCELLED);
+  EXPECT_TRUE(folder.list().empty());
+}
+
+TEST(ModelTest, CancellingTheContextEndsWhatItsModelsDo) {
+  World world(60000);
+  const Model model = world.make_model();
+  Tensor rows;
+  ASSERT_EQ(gnnmg_model_embed(model, world.dataset, rows.out(), 0), GNNMG_PENDING);
+  gnnmg_context_cancel(world.context);
+  EXPECT_EQ(until_done([&] { return gnnmg_model_embed(model, world.dataset, rows.out(), 1); }),
+            GNNMG_ERR_CANCELLED);
+  auto metrics = info<gnnmg_metrics>();
+  const auto evaluate = [&](int64_t timeout_ms) {
+    return gnnmg_model_evaluate(model, world.dataset, GNNMG_SPLIT_TEST, &metrics, timeout_ms);
+  };
+  ASSERT_EQ(evaluate(0), GNNMG_PENDING);
+  gnnmg_context_cancel(world.context);
+  EXPECT_EQ(until_done([&] { return evaluate(1); }), GNNMG_ERR_CANCELLED);
+  EXPECT_OK(evaluate(-1));  // later calls are not concerned
+  EXPECT_GT(metrics.count, 0);
+}
+
 TEST(ModelTest, EvaluationCountsWhatTheModelSays) {
   World world(200);
   const Model model = world.make_model();

@@ -148,7 +148,7 @@ TEST(Trainer, EvaluatesAsOneThreadAloneDoes) {
   const nn::Metrics ranks = *run->evaluate(SplitPart::kValidation, {});
   const auto ids = setup.dataset->split("", 0).part(SplitPart::kValidation);
   const nn::Metrics alone =
-      train::evaluate_model(run.model(), *setup.dataset, ids, nn::Loss::kAuto, host.pool);
+      train::evaluate_model(run.model(), *setup.dataset, ids, nn::Loss::kAuto, host.pool, {});
   EXPECT_EQ(ranks.correct, alone.correct);
   EXPECT_NEAR(ranks.loss, alone.loss, 1e-6);
   EXPECT_EQ(run->progress().state, TrainerState::kFinished);
@@ -176,9 +176,9 @@ TEST(Trainer, KeepsTheBestWeights) {
   // All ranks hold them, the first one in the caller's model.
   EXPECT_EQ(run->evaluate(SplitPart::kValidation, {})->accuracy, best);
   const auto ids = setup.dataset->split("", 0).part(SplitPart::kValidation);
-  EXPECT_EQ(
-      train::evaluate_model(run.model(), *setup.dataset, ids, nn::Loss::kAuto, host.pool).accuracy,
-      best);
+  EXPECT_EQ(train::evaluate_model(run.model(), *setup.dataset, ids, nn::Loss::kAuto, host.pool, {})
+                .accuracy,
+            best);
 }
 
 TEST(Trainer, BestByLossIsTheLowest) {
