@@ -378,7 +378,8 @@ TEST(Loader, MayBeDestroyedByTheCallbackThatItWaitsFor) {
   }
   EXPECT_EQ(loader, nullptr);
   { const base::HostQueue::Entry entry(host); }  // joins the workers, if the wait has not
-  EXPECT_EQ(calls, 3);
+  EXPECT_GE(calls, 3);
+  EXPECT_LE(calls, 4);  // the other worker's call may have been queued already
 }
 
 TEST(Loader, BatchesOutliveTheLoaderAndPinTheirMemory) {
