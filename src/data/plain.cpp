@@ -1,7 +1,7 @@
 // The plain layout: a folder with edges.npy [E, 2], labels.npy [N], features as feat.npy,
 // feat.npz or feat_{indptr,indices,data}.npy, splits as split_NAME.npy, and meta.json with counts.
+#include <algorithm>
 #include <limits>
-#include <numeric>
 
 #include "base/file.h"
 #include "data/assemble.h"
@@ -22,10 +22,14 @@ using base::Tensor;
 class PlainFolder {
  public:
   PlainFolder(std::string folder, Reading& reading)
-      : folder_(std::move(folder)), reading_(reading) {}
+      : folder_(std::move(folder)), names_(base::list_directory(folder_)), reading_(reading) {}
 
   std::string path(std::string_view name) const { return join_path(folder_, name); }
-  bool has(std::string_view name) const { return base::exists(path(name)); }
+  // By name alone: a link that leads nowhere is an error when it is opened, not a missing file.
+  bool has(std::string_view name) const {
+    return std::binary_search(names_.begin(), names_.end(), name);
+  }
+  const std::vector<std::string>& names() const { return names_; }  // ascending
   Tensor array(std::string_view name) {
     reading_.budget.take_file(path(name));
     return io::read_npy(path(name));
@@ -40,6 +44,7 @@ class PlainFolder {
 
  private:
   std::string folder_;
+  std::vector<std::string> names_;
   Reading& reading_;
 };
 
@@ -150,7 +155,7 @@ void read_features(PlainFolder& folder, const Counts& counts, Found& found) {
 
 void read_splits(PlainFolder& folder, int64_t num_nodes, std::vector<Split>& splits) {
   constexpr std::string_view kPrefix = "split_";
-  for (const std::string& file : base::list_directory(folder.folder())) {
+  for (const std::string& file : folder.names()) {
     const bool archive = file.ends_with(".npz");
     if (!file.starts_with(kPrefix) || (!archive && !file.ends_with(".npy"))) continue;
     const std::string where = folder.path(file);

@@ -219,7 +219,7 @@ TEST_F(Plain, FoldersInPlaceOfFiles) {
     std::filesystem::remove(path() + "/" + name);
   }
   std::filesystem::create_symlink("nowhere", path() + "/feat.npy");
-  EXPECT_EQ(open()->feature, "") << "a link to nothing is nothing";
+  expect_refused({"tiny/plain/feat.npy", "open"}, Status::kNotFound);
 }
 
 TEST_F(Plain, LabelsAndCountsAreChecked) {
