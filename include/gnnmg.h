@@ -2925,6 +2925,78 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_set_record(gnnmg_trainer* tr
                                                                gnnmg_record record,
                                                                const char* path);
 
+/** Settings of gnnmg_trainer_set_checkpoints(). */
+typedef struct gnnmg_checkpoint_config {
+  uint32_t struct_size; /**< sizeof of this struct. */
+  int32_t keep;         /**< How many of the last stay, beside the best. 3. */
+  int64_t every_steps;  /**< Steps between two; 0: not by steps. 0. */
+  double every_seconds; /**< Seconds between two; 0: not by time. 0. */
+} gnnmg_checkpoint_config;
+
+/**
+ * @brief Fills a config with the defaults.
+ * @param[out] config zeroed over `struct_size` bytes, then filled
+ * @param[in] struct_size sizeof of the caller's struct, bytes
+ * @return ::GNNMG_OK
+ * @threading (a)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_checkpoint_config_init(gnnmg_checkpoint_config* config,
+                                                                   size_t struct_size);
+
+/**
+ * @brief Has the trainer write checkpoints, from its next start on: after so many steps or seconds,
+ *   where neither is asked for after each epoch, and in any case when training ends or is stopped.
+ *
+ * Training pauses while weights, optimiser and position are copied in memory; a thread of the
+ * library writes them, and gnnmg_trainer_wait() reports the end of training when that is done. A
+ * checkpoint is a folder ("000007-step-1200") of `model.safetensors`, `optimizer.safetensors`,
+ * `best.safetensors`, `state.json` and a manifest with the SHA-256 of each, which appears whole or
+ * not at all; beside them `latest` and `best` name one each. One that cannot be written is an error
+ * of the next step, behind which training may be started again.
+ * @param[in] trainer a trainer
+ * @param[in] folder where they go, made when the first is written; NULL: no more of them
+ * @param[in] config settings, or NULL
+ * @return ::GNNMG_OK
+ * @threading (c)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_set_checkpoints(
+    gnnmg_trainer* trainer, const char* folder, const gnnmg_checkpoint_config* config);
+
+/**
+ * @brief Writes a checkpoint now, between two steps.
+ * @param[in] trainer a trainer that is not at work
+ * @param[in] path a folder that does not exist
+ * @param[in] timeout_ms milliseconds, -1: until done
+ * @return ::GNNMG_OK; ::GNNMG_PENDING, continued by a call with equal arguments; ::GNNMG_ERR_IO
+ * @threading (c)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_save(gnnmg_trainer* trainer, const char* path,
+                                                         int64_t timeout_ms);
+
+/**
+ * @brief Goes on from a checkpoint, in the middle of an epoch if need be: with the same bits on the
+ *   same number of ranks, with the same mini-batches and steps on another. All or nothing.
+ *
+ * Data, model and what the plan depends on (seed, batch size, order, loss, kind of optimiser) must
+ * be those of the training that was saved; rates, schedule, number of epochs and ranks are the
+ * trainer's own, and so is `batches_per_step` unless it is 0.
+ * @param[in] trainer a trainer that is not at work
+ * @param[in] path a checkpoint, or a folder of them: then the newest that is whole, with a warning
+ *   in the log for each that is not
+ * @param[in] timeout_ms milliseconds, -1: until done
+ * @return ::GNNMG_OK; ::GNNMG_PENDING, continued by a call with equal arguments;
+ *   ::GNNMG_ERR_NOT_FOUND when there is no checkpoint, ::GNNMG_ERR_CHECKSUM when none is whole,
+ *   ::GNNMG_ERR_MISMATCH with a list of what differs, ::GNNMG_ERR_FORMAT for another model,
+ *   ::GNNMG_ERR_VERSION for one of a later library
+ * @threading (c)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_load(gnnmg_trainer* trainer, const char* path,
+                                                         int64_t timeout_ms);
+
 /**
  * @brief Starts the ranks on what is left of the epochs, and returns at once. From here until a
  * wait answers other than ::GNNMG_PENDING, the trainer holds its model.

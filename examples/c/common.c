@@ -16,7 +16,7 @@ void give_up(const char* text) {
 }
 
 const void* data_of(const struct DLManagedTensorVersioned* tensor, int64_t* num_elements) {
-  gnnmg_tensor_info info = {sizeof info};
+  gnnmg_tensor_info info = {.struct_size = sizeof info};
   CHECK(gnnmg_tensor_get_info(tensor, &info));
   if (num_elements != NULL) *num_elements = info.num_elements;
   return info.data;

@@ -191,6 +191,23 @@ static gnnmg_trainer* make_trainer(gnnmg_model* model, gnnmg_dataset* data, cons
   return trainer;
 }
 
+/* Has the trainer write checkpoints, and goes on from the newest when that is asked for. */
+static void use_checkpoints(gnnmg_trainer* trainer, const train_options* o) {
+  gnnmg_checkpoint_config config;
+  CHECK(gnnmg_checkpoint_config_init(&config, sizeof config));
+  config.every_steps = o->checkpoint_steps;
+  config.keep = o->checkpoint_keep;
+  CHECK(gnnmg_trainer_set_checkpoints(trainer, o->checkpoints, &config));
+  if (!o->resume) return;
+  const gnnmg_status status = gnnmg_trainer_load(trainer, o->checkpoints, -1);
+  if (status == GNNMG_ERR_NOT_FOUND) return; /* this is the first start */
+  CHECK(status);
+  gnnmg_progress_info at = {.struct_size = sizeof at};
+  CHECK(gnnmg_trainer_progress(trainer, &at));
+  printf("resumed %lld epochs and %lld steps into training\n", (long long)at.epoch,
+         (long long)at.step);
+}
+
 /* Trains to the end, or until the user interrupts: then all ranks stop after the same step and the
  * best weights so far are kept. */
 static void train(gnnmg_trainer* trainer, train_progress* progress) {
@@ -272,6 +289,7 @@ int main(int argc, char** argv) {
   train_options o;
   train_options_parse(&o, argc, argv);
   signal(SIGINT, on_interrupt);
+  signal(SIGTERM, on_interrupt);
 
   const double start = now();
   gnnmg_context* context;
@@ -289,6 +307,7 @@ int main(int argc, char** argv) {
                                .name = train_option_word("metric", o.metric),
                                .metric = o.metric};
     if (run == 0) print_head(data, model, &o);
+    if (o.checkpoints) use_checkpoints(trainer, &o);
     train(trainer, &progress);
     CHECK(gnnmg_trainer_evaluate(trainer, GNNMG_SPLIT_TEST, &test, -1));
     gnnmg_progress_info info = {.struct_size = sizeof info};

@@ -64,6 +64,10 @@ static const char help_text[] =
     "Output\n"
     "  --save FILE            weights, .safetensors or .pth\n"
     "  --load FILE            weights to start from\n"
+    "  --checkpoints DIR      checkpoints after each epoch, and on an interrupt\n"
+    "  --checkpoint-steps N   after so many steps instead\n"
+    "  --checkpoint-keep N    how many of the last stay, beside the best (3)\n"
+    "  --resume               go on from the newest whole checkpoint in there, if there is one\n"
     "  --log FILE             one JSON object an epoch\n"
     "  --tensorboard DIR      event files\n"
     "  --quiet                only the closing table\n"
@@ -230,6 +234,10 @@ void train_options_parse(train_options* o, int argc, char** argv) {
                                         {"vary-split", flag, 0, 0},
                                         {"save", value, 0, 0},
                                         {"load", value, 0, 0},
+                                        {"checkpoints", value, 0, 0},
+                                        {"checkpoint-steps", value, 0, 0},
+                                        {"checkpoint-keep", value, 0, 0},
+                                        {"resume", flag, 0, 0},
                                         {"log", value, 0, 0},
                                         {"tensorboard", value, 0, 0},
                                         {"quiet", flag, 0, 0},
@@ -246,6 +254,7 @@ void train_options_parse(train_options* o, int argc, char** argv) {
                        .learning_rate = 0.003,
                        .evaluate_every = 1,
                        .ranks = 1,
+                       .checkpoint_keep = 3,
                        .loader_threads = 1,
                        .seed = 1,
                        .runs = 1};
@@ -342,6 +351,14 @@ void train_options_parse(train_options* o, int argc, char** argv) {
       o->save = optarg;
     else if (IS("load"))
       o->load = optarg;
+    else if (IS("checkpoints"))
+      o->checkpoints = optarg;
+    else if (IS("checkpoint-steps"))
+      o->checkpoint_steps = integer(name, optarg, 1);
+    else if (IS("checkpoint-keep"))
+      o->checkpoint_keep = (int)integer(name, optarg, 1);
+    else if (IS("resume"))
+      o->resume = 1;
     else if (IS("log"))
       o->log = optarg;
     else if (IS("tensorboard"))
@@ -356,6 +373,14 @@ void train_options_parse(train_options* o, int argc, char** argv) {
     exit(2);
   }
   o->dataset = argv[optind];
+  if (!o->checkpoints && (o->resume || o->checkpoint_steps)) {
+    fprintf(stderr, "train: --%s needs --checkpoints\n", o->resume ? "resume" : "checkpoint-steps");
+    exit(2);
+  }
+  if (o->checkpoints && o->runs > 1) {
+    fprintf(stderr, "train: --checkpoints are of one run, not of %d\n", o->runs);
+    exit(2);
+  }
   if (o->num_fanouts == 0)
     for (; o->num_fanouts < o->layers && o->num_fanouts < 16;) o->fanouts[o->num_fanouts++] = -1;
 }

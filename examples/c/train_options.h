@@ -32,7 +32,9 @@ typedef struct train_options {
   uint64_t seed;
   int runs, vary_split;
   /* Output */
-  const char *save, *load, *log, *tensorboard;
+  const char *save, *load, *log, *tensorboard, *checkpoints;
+  int64_t checkpoint_steps;
+  int checkpoint_keep, resume;
   int quiet;
 } train_options;
 

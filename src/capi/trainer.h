@@ -6,6 +6,7 @@
 #include <string>
 
 #include "capi/callback.h"
+#include "capi/job.h"
 #include "capi/model.h"
 #include "capi/object.h"
 #include "capi/resume.h"
@@ -27,6 +28,7 @@ class Trainer : public Object {
   data::Task task() const { return task_; }
 
   Suspension suspension;
+  Pendings pendings;
 
   // With a hold. Work that outlasts the call that began it keeps the model held.
   bool running = false;  // started, and no wait has reported the end

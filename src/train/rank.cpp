@@ -99,6 +99,8 @@ void Rank::train(int64_t max_steps) {
       step();
     }
   }
+  if (stop_agreed_ && !position_.finished && writes())
+    training_.checkpoints->take(position_, training_, false);
 }
 
 void Rank::seek_loader() {

@@ -214,6 +214,9 @@ struct MisuseWorld {
   }
   void defaults(gnnmg_optimizer_config* c) { EXPECT_OK(gnnmg_optimizer_config_init(c, sizeof *c)); }
   void defaults(gnnmg_comm_config* c) { EXPECT_OK(gnnmg_comm_config_init(c, sizeof *c)); }
+  void defaults(gnnmg_checkpoint_config* c) {
+    EXPECT_OK(gnnmg_checkpoint_config_init(c, sizeof *c));
+  }
   void defaults(gnnmg_trainer_config* c) { EXPECT_OK(gnnmg_trainer_config_init(c, sizeof *c)); }
 };
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <thread>
 
+#include "base/file.h"
 #include "capi/support.h"
 #include "support/temp_dir.h"
 
@@ -443,6 +444,57 @@ TEST(TrainerTest, WhatDoesNotFitIsRefusedAtOnce) {
                GNNMG_ERR_NOT_FOUND, "no split");
   World other(50);
   EXPECT_EQ(trainer.get(), nullptr);
+}
+
+TEST(TrainerTest, GoesOnFromACheckpoint) {
+  World world = plain_world();
+  world.training.num_epochs = 4;
+  const Sampler sampler = world.make_sampler();
+  const std::vector<float> expected = trained(world, sampler);
+  const TempDir folder;
+  gnnmg_checkpoint_config config;
+  ASSERT_OK(gnnmg_checkpoint_config_init(&config, sizeof config));
+  EXPECT_EQ(config.keep, 3);
+  config.every_steps = 2;
+  const std::string run = folder.file("run");
+  {
+    const Model model = world.make_model();
+    const Trainer trainer = world.make_trainer(model, sampler);
+    EXPECT_FAILS(gnnmg_trainer_load(trainer, run.c_str(), -1), GNNMG_ERR_NOT_FOUND, "run");
+    ASSERT_OK(gnnmg_trainer_set_checkpoints(trainer, run.c_str(), &config));
+    for (int i = 0; i < 5; ++i)
+      ASSERT_OK(until_done([&] { return gnnmg_trainer_step(trainer, nullptr, -1); }));
+    ASSERT_OK(
+        until_done([&] { return gnnmg_trainer_save(trainer, folder.file("five").c_str(), 0); }));
+    EXPECT_FAILS(gnnmg_trainer_save(trainer, folder.file("five").c_str(), -1),
+                 GNNMG_ERR_INVALID_ARGUMENT, "five: exists already");
+  }
+  // The writer may be behind, and ends after the free at the latest.
+  EXPECT_TRUE(eventually([&] {
+    return base::exists(run + "/latest") && slurp(run + "/latest") == "000001-step-4\n";
+  }));
+  for (const std::string& path : {run, folder.file("five")}) {
+    const Model model = world.make_model();
+    const Trainer trainer = world.make_trainer(model, sampler);
+    ASSERT_OK(until_done([&] { return gnnmg_trainer_load(trainer, path.c_str(), 0); }));
+    auto progress = info<gnnmg_progress_info>();
+    ASSERT_OK(gnnmg_trainer_progress(trainer, &progress));
+    EXPECT_EQ(progress.epoch, 1);
+    EXPECT_EQ(progress.step, path == run ? 1 : 2);
+    ASSERT_OK(gnnmg_trainer_run(trainer, nullptr, nullptr, nullptr));
+    EXPECT_EQ(weights(model), expected) << path;
+  }
+  world.training.seed += 1;
+  const Model model = world.make_model();
+  const Trainer other = world.make_trainer(model, sampler);
+  EXPECT_FAILS(gnnmg_trainer_load(other, run.c_str(), -1), GNNMG_ERR_MISMATCH, "seed is");
+  config.keep = 0;
+  EXPECT_FAILS(gnnmg_trainer_set_checkpoints(other, run.c_str(), &config),
+               GNNMG_ERR_INVALID_ARGUMENT, "keep 0");
+  EXPECT_OK(gnnmg_trainer_set_checkpoints(other, nullptr, nullptr));
+  ASSERT_OK(gnnmg_trainer_start(other, nullptr, nullptr, nullptr));
+  EXPECT_FAILS(gnnmg_trainer_save(other, folder.file("busy").c_str(), -1), GNNMG_ERR_BUSY, "");
+  ASSERT_OK(until_done([&] { return gnnmg_trainer_wait(other, -1); }));
 }
 
 }  // namespace

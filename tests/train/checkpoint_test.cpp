@@ -257,6 +257,31 @@ TEST(Checkpoint, AFailedWriteIsAnErrorOfTheNextStep) {
   EXPECT_EQ(run->step({}, nullptr), Status::kOk);
 }
 
+TEST(Checkpoint, AStopLeavesOne) {
+  Recipe setup;
+  setup.trainer.num_ranks = 2;
+  const std::vector<double> expected = weights_after(setup);
+  const TempDir folder;
+  Trial* running = nullptr;
+  Recipe watched = setup;
+  watch(watched, [&](const sample::BatchKey& key, const base::CancelToken&) {
+    if (key.epoch == 2) (*running)->stop();
+  });
+  Host host;
+  {
+    Trial run(watched, host);
+    running = &run;
+    run->set_checkpoints(CheckpointConfig{.folder = folder.file("run"), .every_steps = 1'000'000});
+    run.train();
+    EXPECT_EQ(run->progress().state, TrainerState::kIdle);
+  }
+  Trial again(setup, host);
+  again->load(folder.file("run"));
+  EXPECT_GE(again->progress().epoch, 1);
+  again.train();
+  EXPECT_EQ(again.weights(), expected);
+}
+
 TEST(Checkpoint, ByTime) {
   Recipe setup;
   setup.trainer.num_epochs = 1'000'000;

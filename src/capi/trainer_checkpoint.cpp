@@ -1,0 +1,95 @@
+// Checkpoints of a trainer.
+#include "capi/arguments.h"
+#include "capi/context.h"
+#include "capi/trainer.h"
+
+namespace gnnmg::capi {
+namespace {
+
+const gnnmg_checkpoint_config kDefaults = [] {
+  const train::CheckpointConfig d;
+  gnnmg_checkpoint_config config{};
+  config.struct_size = sizeof config;
+  config.keep = d.keep;
+  config.every_steps = d.every_steps;
+  config.every_seconds = d.every_seconds;
+  return config;
+}();
+
+// A job that has trainer and model to itself.
+gnnmg_status run_at_rest(const std::shared_ptr<Trainer>& trainer, const std::string& key,
+                         int64_t timeout_ms, const std::function<void(train::Trainer&)>& work) {
+  const Outcome outcome = wait_for_job(
+      trainer->pendings, key, *trainer->queue, timeout_ms,
+      [&] {
+        if (!trainer->occupancy.try_hold()) fail_busy(Kind::kTrainer, "trainer");
+        Hold<Trainer> held(trainer);
+        trainer->check_not_running();
+        trainer->hold_model();
+        try {
+          std::shared_ptr<Job> job = start_job(trainer->context, [trainer, work]() -> Job::Result {
+            work(trainer->get());
+            return nullptr;
+          });
+          held.keep();
+          return job;
+        } catch (...) {
+          trainer->end_model_hold();
+          throw;
+        }
+      },
+      [&] {
+        trainer->end_model_hold();
+        trainer->occupancy.end_hold();
+      });
+  return outcome.pending ? GNNMG_PENDING : GNNMG_OK;
+}
+
+}  // namespace
+}  // namespace gnnmg::capi
+
+using namespace gnnmg::capi;
+
+extern "C" {
+
+gnnmg_status gnnmg_checkpoint_config_init(gnnmg_checkpoint_config* config, size_t struct_size) {
+  return init_config(config, struct_size, kDefaults);
+}
+
+gnnmg_status gnnmg_trainer_set_checkpoints(gnnmg_trainer* trainer, const char* folder,
+                                           const gnnmg_checkpoint_config* config) {
+  return guard([&] {
+    const auto t = hold<Trainer>(trainer, "trainer");
+    t->check_not_running();
+    const gnnmg_checkpoint_config in = read_config(config, kDefaults);
+    if (folder == nullptr) return t->get().set_checkpoints(std::nullopt);
+    gnnmg::train::CheckpointConfig out;
+    out.folder = read_name(folder, "folder");
+    out.keep = in.keep;
+    out.every_steps = in.every_steps;
+    out.every_seconds = in.every_seconds;
+    t->get().set_checkpoints(out);
+  });
+}
+
+gnnmg_status gnnmg_trainer_save(gnnmg_trainer* trainer, const char* path, int64_t timeout_ms) {
+  return guard([&]() -> gnnmg_status {
+    check_may_wait();
+    const auto t = find<Trainer>(trainer, "trainer");
+    const std::string folder(read_name(path, "path"));
+    return run_at_rest(t, "save " + folder, timeout_ms,
+                       [folder](gnnmg::train::Trainer& made) { made.save(folder); });
+  });
+}
+
+gnnmg_status gnnmg_trainer_load(gnnmg_trainer* trainer, const char* path, int64_t timeout_ms) {
+  return guard([&]() -> gnnmg_status {
+    check_may_wait();
+    const auto t = find<Trainer>(trainer, "trainer");
+    const std::string folder(read_name(path, "path"));
+    return run_at_rest(t, "load " + folder, timeout_ms,
+                       [folder](gnnmg::train::Trainer& made) { made.load(folder); });
+  });
+}
+
+}  // extern "C"
