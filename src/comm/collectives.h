@@ -27,13 +27,34 @@ struct Wait {
   base::Deadline stall;
 };
 
+enum class Phase : uint8_t {
+  kUnknown,
+  kStarting,
+  kSampling,
+  kGathering,
+  kComputing,
+  kExchanging,
+  kUpdating,
+  kEvaluating,
+  kSaving,
+  kIdle,
+};
+const char* phase_name(Phase phase) noexcept;
+
+// Where a rank is in its work, for the texts of those who wait for it. -1: not said.
+struct Position {
+  int64_t epoch = -1, step = -1;
+  Phase phase = Phase::kUnknown;
+};
+
 // All ranks call the same operations in the same order. Buffers are read at the call and written on
 // success only: the engine works on staging memory of its own, so that a call given up early never
 // writes into the caller's memory later. Arguments that do not fit are Error(kInvalidArgument) and
 // leave the communicator as it was. After kTimeout, kCancelled, kPeerLost or kAborted it is spent:
 // every later call is Error(kAborted) with the first cause. A rank that gives up ends the operation
-// on all: those that wait for the same missing rank say kTimeout too, the others kAborted. One
-// thread a rank; abort() from any thread.
+// on all: those that wait for the same missing rank say kTimeout too, the others kAborted. When a
+// process is lost or no longer heard of, all ranks of the others say so, wherever they are. One
+// thread a rank; abort() and set_position() from any thread.
 class Collectives {
  public:
   virtual ~Collectives() = default;
@@ -55,18 +76,24 @@ class Collectives {
   // thread, idempotent.
   virtual void abort(const std::string& why) noexcept = 0;
   virtual bool spent() const noexcept = 0;
+  // Notes where this rank is; others read it when they wait too long. Costs a write to memory.
+  virtual void set_position(const Position&) noexcept {}
 };
 
-// The ends of a communicator among `world_size` threads of this process over Gloo on the loopback
-// interface; each is to be used by one thread. The ends must be connected by their threads:
-// connect() of all ends runs at the same time. An end may outlive the group.
+// The ends of a communicator that the threads of this process hold: all of its ranks, or, in a job
+// of many processes (comm/processes.h), ranks first_rank() to first_rank() + num_local() - 1. Each
+// is to be used by one thread. The ends must be connected by their threads: connect() of all ends
+// runs at the same time. An end may outlive the group.
 class ThreadGroup {
  public:
+  // Of this process alone, over Gloo on the loopback interface.
   static std::shared_ptr<ThreadGroup> create(int world_size);
   virtual ~ThreadGroup() = default;
   virtual int world_size() const = 0;
-  // Called once by each rank's own thread; returns when all have come, or Error(kTimeout) naming
-  // the missing ranks.
+  virtual int first_rank() const { return 0; }
+  virtual int num_local() const { return world_size(); }
+  // Called once by each of this process's ranks on its own thread; returns when all have come, or
+  // Error(kTimeout) naming the missing ranks.
   virtual std::unique_ptr<Collectives> connect(int rank, const Wait& wait) = 0;
   virtual void abort(const std::string& why) noexcept = 0;
 };

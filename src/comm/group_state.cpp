@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
+#include <utility>
 
 namespace gnnmg::comm {
 namespace {
@@ -11,6 +13,15 @@ using base::SteadyClock;
 
 // How often a waiting rank looks at its cancel token and at excuses, which nobody announces.
 constexpr auto kSlice = std::chrono::milliseconds(10);
+// How long a rank waits before it tells other processes where it is: most operations are over by
+// then. Sooner when the deadline is short.
+constexpr auto kQuiet = std::chrono::milliseconds(100);
+// How long the reason of a failed operation may take to arrive.
+constexpr auto kExplained = std::chrono::milliseconds(1500);
+
+double seconds_since(SteadyClock::time_point start) {
+  return rounded(std::chrono::duration<double>(SteadyClock::now() - start).count());
+}
 
 std::string join(const std::vector<int>& ranks) {
   std::string out;
@@ -34,30 +45,135 @@ std::string compare(int a, const Call& call_a, int b, const Call& call_b) {
 
 }  // namespace
 
+double rounded(double seconds) { return std::round(seconds * 100) / 100; }
+
+const char* phase_name(Phase phase) noexcept {
+  switch (phase) {
+    case Phase::kUnknown:
+      break;
+    case Phase::kStarting:
+      return "starting";
+    case Phase::kSampling:
+      return "sampling";
+    case Phase::kGathering:
+      return "gathering";
+    case Phase::kComputing:
+      return "computing";
+    case Phase::kExchanging:
+      return "exchanging";
+    case Phase::kUpdating:
+      return "updating";
+    case Phase::kEvaluating:
+      return "evaluating";
+    case Phase::kSaving:
+      return "saving";
+    case Phase::kIdle:
+      return "idle";
+  }
+  return "at work";
+}
+
 bool GroupState::enter(int rank, uint64_t operation, Call call) {
   std::lock_guard lock(mutex_);
-  if (progress_[rank] >= static_cast<int64_t>(operation)) return false;
-  progress_[rank] = static_cast<int64_t>(operation);
-  calls_[rank] = std::move(call);
-  for (int other = 0; other < world_size(); ++other) {
-    if (other == rank || progress_[other] != static_cast<int64_t>(operation)) continue;
-    const std::string difference = compare(rank, calls_[rank], other, calls_[other]);
-    if (!difference.empty()) end_locked({Status::kMismatch, difference, rank, operation, {}});
-  }
+  if (ranks_[rank].progress >= static_cast<int64_t>(operation)) return false;
+  ranks_[rank].progress = ranks_[rank].called = static_cast<int64_t>(operation);
+  ranks_[rank].call = std::move(call);
+  compare_calls(rank, operation);
   changed_.notify_all();
   return true;
 }
 
+void GroupState::came_elsewhere(int rank, uint64_t operation, Call call) {
+  std::lock_guard lock(mutex_);
+  Rank& other = ranks_[rank];
+  const auto number = static_cast<int64_t>(operation);
+  other.progress = std::max(other.progress, number);
+  if (other.called < number) {
+    other.called = number;
+    other.call = std::move(call);
+    compare_calls(rank, operation);
+  }
+  changed_.notify_all();
+}
+
+void GroupState::compare_calls(int rank, uint64_t operation) {
+  for (int other = 0; other < world_size(); ++other) {
+    if (other == rank || ranks_[other].called != static_cast<int64_t>(operation)) continue;
+    const std::string difference = compare(rank, ranks_[rank].call, other, ranks_[other].call);
+    if (!difference.empty()) end_locked({Status::kMismatch, difference, rank, operation, {}});
+  }
+}
+
 void GroupState::leave(int rank) {
   std::lock_guard lock(mutex_);
-  gone_[rank] = true;
+  ranks_[rank].gone = true;
+  if (link_) link_->left(rank, static_cast<uint64_t>(std::max<int64_t>(0, ranks_[rank].progress)));
   changed_.notify_all();
+}
+
+bool GroupState::all_gone() const {
+  std::lock_guard lock(mutex_);
+  return std::ranges::all_of(ranks_, &Rank::gone);
+}
+
+void GroupState::left_elsewhere(int rank, uint64_t operation) {
+  std::lock_guard lock(mutex_);
+  ranks_[rank].gone = true;
+  ranks_[rank].progress = std::max(ranks_[rank].progress, static_cast<int64_t>(operation));
+  changed_.notify_all();
+}
+
+void GroupState::hear(int rank, const RankNews& news) {
+  std::lock_guard lock(mutex_);
+  Rank& other = ranks_[rank];
+  other.position = news.position;
+  other.since = SteadyClock::now() - std::chrono::milliseconds(news.age_ms);
+  if (news.operation <= other.progress) return;
+  other.progress = news.operation;
+  changed_.notify_all();
+}
+
+void GroupState::set_position(int rank, const Position& position) {
+  std::lock_guard lock(mutex_);
+  ranks_[rank].position = position;
+  ranks_[rank].since = SteadyClock::now();
+}
+
+RankNews GroupState::news(int rank) const {
+  std::lock_guard lock(mutex_);
+  const Rank& r = ranks_[rank];
+  const auto age =
+      std::chrono::duration_cast<std::chrono::milliseconds>(SteadyClock::now() - r.since);
+  return {r.progress, r.position, r.since == SteadyClock::time_point() ? 0 : age.count()};
+}
+
+std::string GroupState::position_text(int rank) const {
+  std::lock_guard lock(mutex_);
+  const std::string text = describe(rank);
+  return text.empty() ? "" : base::text(" (", text, ")");
+}
+
+// "on host b, last heard of 3.1 s ago, epoch 4 step 118, sampling for 3 s", as far as it is known.
+std::string GroupState::describe(int rank) const {
+  const Rank& r = ranks_[rank];
+  std::string text = link_ ? link_->where(rank) : "";
+  const auto add = [&](const std::string& part) {
+    text += base::text(text.empty() ? "" : ", ", part);
+  };
+  if (r.position.epoch >= 0) {
+    std::string place = base::text("epoch ", r.position.epoch);
+    if (r.position.step >= 0) place += base::text(" step ", r.position.step);
+    add(place);
+  }
+  if (r.position.phase != Phase::kUnknown)
+    add(base::text(phase_name(r.position.phase), " for ", seconds_since(r.since), " s"));
+  return text;
 }
 
 std::vector<int> GroupState::missing(uint64_t operation) const {
   std::vector<int> ranks;
   for (int r = 0; r < world_size(); ++r)
-    if (progress_[r] < static_cast<int64_t>(operation)) ranks.push_back(r);
+    if (ranks_[r].progress < static_cast<int64_t>(operation)) ranks.push_back(r);
   return ranks;
 }
 
@@ -66,11 +182,26 @@ bool GroupState::end(Cause cause) {
   return end_locked(std::move(cause));
 }
 
-bool GroupState::end_locked(Cause cause) {
+bool GroupState::end_elsewhere(Cause cause) {
+  std::lock_guard lock(mutex_);
+  return end_locked(std::move(cause), true);
+}
+
+bool GroupState::end_locked(Cause cause, bool elsewhere) {
   if (cause_) return false;
   cause_ = std::move(cause);
+  if (link_ && !elsewhere) link_->ended(*cause_);
   changed_.notify_all();
   return true;
+}
+
+void GroupState::end_unless_explained(int rank, uint64_t operation, Cause cause) {
+  std::unique_lock lock(mutex_);
+  if (link_) {
+    if (!cause_) link_->came(rank, operation, ranks_[rank].call);
+    changed_.wait_for(lock, kExplained, [&] { return cause_.has_value(); });
+  }
+  end_locked(std::move(cause));
 }
 
 std::optional<Cause> GroupState::cause() const {
@@ -89,12 +220,15 @@ void GroupState::throw_cause(int rank, uint64_t operation) const {
 }
 
 void GroupState::throw_locked(int rank, uint64_t operation) const {
-  // Whoever waits in the same operation suffers the same; all others, and those who were waited
-  // for, were called off.
+  // Whoever waits in the same operation suffers the same, and so does everybody once when a process
+  // is lost; all others, and those who were waited for, were called off.
   const bool shared = cause_->status == Status::kTimeout || cause_->status == Status::kPeerLost ||
                       cause_->status == Status::kMismatch;
-  const bool same = shared && cause_->operation == operation &&
-                    std::ranges::find(cause_->missing, rank) == cause_->missing.end();
+  const bool here =
+      cause_->operation == kEveryOperation ? !ranks_[rank].told : cause_->operation == operation;
+  const bool same =
+      shared && here && std::ranges::find(cause_->missing, rank) == cause_->missing.end();
+  ranks_[rank].told = true;
   throw base::Error(same ? cause_->status : Status::kAborted, cause_->text, cause_->rank);
 }
 
@@ -109,10 +243,43 @@ void GroupState::meet(int rank, uint64_t operation, const std::string& what, con
   wait(rank, operation, what, wait_for, [&] { return missing(operation).empty(); });
 }
 
+bool GroupState::excuses(const std::vector<int>& absent) const {
+  return link_ && std::ranges::any_of(absent, [&](int r) { return link_->excused(r); });
+}
+
+// Why an operation is not done in time. Ranks that nothing is heard of are to blame before those
+// who have not come, who may wait for them in another operation.
+Cause GroupState::time_out(uint64_t operation, const std::string& what, double seconds) const {
+  Cause cause{Status::kTimeout, "", -1, operation, missing(operation)};
+  std::vector<int> silent;
+  for (int r = 0; link_ && r < world_size(); ++r)
+    if (link_->silent(r)) silent.push_back(r);
+  const int came = world_size() - static_cast<int>(cause.missing.size());
+  if (cause.missing.empty())
+    cause.text = base::text(what, ": not done after ", seconds, " s, though all ranks came");
+  else
+    cause.text = base::text(what, ": ", came, " of ", world_size(), " ranks came within ", seconds,
+                            " s, missing: ", join(cause.missing));
+  if (!silent.empty()) {
+    cause.missing = silent;
+    cause.operation = kEveryOperation;
+  }
+  if (!cause.missing.empty()) cause.rank = cause.missing.front();
+  constexpr size_t kMost = 8;  // of those that are described
+  for (size_t i = 0; i < std::min(kMost, cause.missing.size()); ++i)
+    if (const std::string known = describe(cause.missing[i]); !known.empty())
+      cause.text += base::text("; rank ", cause.missing[i], " ", known);
+  return cause;
+}
+
 void GroupState::wait(int rank, uint64_t operation, const std::string& what, const Wait& wait,
                       const std::function<bool()>& done) {
   const SteadyClock::time_point start = SteadyClock::now();
   base::Deadline deadline = wait.deadline;
+  SteadyClock::duration quiet = operation == 0 ? SteadyClock::duration(0) : kQuiet;
+  if (!deadline.never())
+    quiet = std::clamp<SteadyClock::duration>((deadline.at() - start) / 4, {}, quiet);
+  bool announced = !link_, settled = !link_;
   std::unique_lock lock(mutex_);
   while (true) {
     if (wait.cancel.cancelled()) {
@@ -124,12 +291,16 @@ void GroupState::wait(int rank, uint64_t operation, const std::string& what, con
       base::fail(Status::kCancelled, what, " was cancelled");
     }
     if (cause_) throw_locked(rank, operation);
+    if (!announced && SteadyClock::now() - start >= quiet) {
+      announced = true;
+      link_->came(rank, operation, ranks_[rank].call);
+    }
     if (done()) return;
 
     const std::vector<int> absent = missing(operation);
     std::vector<int> lost;
     for (int r : absent)
-      if (gone_[r]) lost.push_back(r);
+      if (ranks_[r].gone) lost.push_back(r);
     if (!lost.empty()) {  // those who are only on their way will suffer the same
       end_locked({Status::kPeerLost,
                   base::text(what, ": rank ", lost.front(), " has left the communicator"),
@@ -137,26 +308,24 @@ void GroupState::wait(int rank, uint64_t operation, const std::string& what, con
       throw_locked(rank, operation);
     }
     if (deadline.passed()) {
+      bool excused = excuses(absent);
       lock.unlock();
-      const bool excused = wait.excused && wait.excused() && !wait.stall.passed();
+      // This process may have been stopped itself: then the others' word is waiting to be read.
+      if (!settled) link_->settle();
+      excused = (excused || (wait.excused && wait.excused())) && !wait.stall.passed();
       lock.lock();
+      if (!std::exchange(settled, true)) continue;
       if (excused) {
         // What is left after the excuse is the whole time again.
         const auto span = wait.deadline.at() - start;
         deadline = base::Deadline::earlier(
             wait.stall,
             base::Deadline::after_ms(std::chrono::ceil<std::chrono::milliseconds>(span).count()));
+        settled = !link_;
         continue;
       }
       if (cause_ || done()) continue;
-      const double seconds = std::chrono::duration<double>(SteadyClock::now() - start).count();
-      const int came = world_size() - static_cast<int>(absent.size());
-      end_locked({Status::kTimeout,
-                  absent.empty()
-                      ? base::text(what, ": not done after ", seconds, " s, though all ranks came")
-                      : base::text(what, ": ", came, " of ", world_size(), " ranks came within ",
-                                   seconds, " s, missing: ", join(absent)),
-                  absent.empty() ? -1 : absent.front(), operation, absent});
+      end_locked(time_out(operation, what, seconds_since(start)));
       throw_locked(rank, operation);
     }
     const auto slice = SteadyClock::now() + kSlice;

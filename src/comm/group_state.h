@@ -23,6 +23,12 @@ struct Cause {
   std::vector<int> missing;  // ranks that had not come to the operation
 };
 
+// Seconds as texts say them: to hundredths.
+double rounded(double seconds);
+
+// The operation of a cause that all ranks suffer alike, whatever they are at.
+constexpr uint64_t kEveryOperation = ~uint64_t{0};
+
 // What a rank calls. `what` and `detail` must be the same on all ranks; where sizes differ by pair,
 // what rank a sends to b must be what b expects from a.
 struct Call {
@@ -31,12 +37,39 @@ struct Call {
   std::vector<int64_t> sent = {}, received = {};  // bytes by rank, or empty
 };
 
+// What a communicator has beyond this process when its ranks live in several: the way to the others
+// and what is known of them. Called with the state's lock held, settle() aside, so it must call
+// nothing of the state.
+class Link {
+ public:
+  virtual ~Link() = default;
+  // A rank of this process waits in an operation, has left after one, or has ended the whole.
+  virtual void came(int rank, uint64_t operation, const Call& call) noexcept = 0;
+  virtual void left(int rank, uint64_t operation) noexcept = 0;
+  virtual void ended(const Cause& cause) noexcept = 0;
+  // Returns when what the others have sent by now is known here, or after a moment.
+  virtual void settle() noexcept = 0;
+  // "on host b, last heard of 3.1 s ago"
+  virtual std::string where(int rank) const = 0;
+  virtual bool silent(int rank) const noexcept = 0;   // nothing heard for several heartbeats
+  virtual bool excused(int rank) const noexcept = 0;  // its process waits for its host
+};
+
+// What is known of a rank, as one process tells another.
+struct RankNews {
+  int64_t operation = -1;  // that it has come to
+  Position position;
+  int64_t age_ms = 0;  // of the position
+};
+
 // Operation 0 is the meeting of the ranks; collectives count from 1. All functions from any thread.
 class GroupState {
  public:
-  explicit GroupState(int world_size)
-      : progress_(world_size, -1), calls_(world_size), gone_(world_size, false) {}
-  int world_size() const { return static_cast<int>(progress_.size()); }
+  explicit GroupState(int world_size, std::shared_ptr<Link> link = nullptr)
+      : link_(std::move(link)), ranks_(world_size) {}
+  int world_size() const { return static_cast<int>(ranks_.size()); }
+  bool spread() const { return link_ != nullptr; }  // over several processes
+  bool all_gone() const;                            // no rank takes part any more
 
   // `rank` takes part in `operation` from now on. False when it already does. Ends the communicator
   // with kMismatch when another rank has come to the same operation with another call.
@@ -45,6 +78,19 @@ class GroupState {
   void leave(int rank);
   // Ends the communicator; only the first cause counts. True for that one.
   bool end(Cause cause);
+  // Of ranks of other processes: the same, but nothing of it is told to other processes.
+  void came_elsewhere(int rank, uint64_t operation, Call call);
+  void left_elsewhere(int rank, uint64_t operation);
+  bool end_elsewhere(Cause cause);
+  void hear(int rank, const RankNews& news);
+  // An engine's operation has failed, which says little: waits a moment for a better cause, then
+  // ends the communicator with `cause`.
+  void end_unless_explained(int rank, uint64_t operation, Cause cause);
+
+  void set_position(int rank, const Position& position);
+  RankNews news(int rank) const;
+  // " (epoch 4 step 118, sampling for 3.1 s)", or empty when the rank has said nothing.
+  std::string position_text(int rank) const;
   std::optional<Cause> cause() const;
   bool ended() const;
   // The cause as the error that `rank`, which is at `operation`, shall see.
@@ -62,15 +108,28 @@ class GroupState {
   void notify(const std::function<void()>& change);
 
  private:
-  std::vector<int> missing(uint64_t operation) const;  // lock held
-  bool end_locked(Cause cause);
+  struct Rank {
+    int64_t progress = -1;  // the operation that it has come to; -1: none
+    int64_t called = -1;    // the one that `call` is of
+    Call call;
+    Position position;
+    base::SteadyClock::time_point since;  // of the position
+    bool gone = false;
+    mutable bool told = false;  // has seen the cause
+  };
+  // With the lock held:
+  std::vector<int> missing(uint64_t operation) const;
+  bool end_locked(Cause cause, bool elsewhere = false);
+  void compare_calls(int rank, uint64_t operation);
+  bool excuses(const std::vector<int>& absent) const;
+  std::string describe(int rank) const;
+  Cause time_out(uint64_t operation, const std::string& what, double seconds) const;
   [[noreturn]] void throw_locked(int rank, uint64_t operation) const;
 
-  mutable std::mutex mutex_;
+  const std::shared_ptr<Link> link_;  // null when all ranks are of this process
+  mutable std::mutex mutex_;          // guards all below
   std::condition_variable changed_;
-  std::vector<int64_t> progress_;  // the operation that each rank has come to; -1: none
-  std::vector<Call> calls_;        // the call of each rank there
-  std::vector<bool> gone_;
+  std::vector<Rank> ranks_;
   std::optional<Cause> cause_;
 };
 

@@ -10,6 +10,7 @@ namespace {
 class Single final : public Collectives {
  public:
   explicit Single(std::shared_ptr<GroupState> state) : state_(std::move(state)) {}
+  ~Single() override { state_->leave(0); }
   int rank() const override { return 0; }
   int world_size() const override { return 1; }
 
@@ -38,6 +39,9 @@ class Single final : public Collectives {
     state_->end({base::Status::kAborted, why, -1, 0, {}});
   }
   bool spent() const noexcept override { return state_->ended(); }
+  void set_position(const Position& position) noexcept override {
+    state_->set_position(0, position);
+  }
 
  private:
   // Meets nobody, but sees cancel and abort as the engines do.

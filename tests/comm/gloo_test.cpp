@@ -218,7 +218,8 @@ INSTANTIATE_TEST_SUITE_P(Worlds, Gloo, testing::Values(1, 2, 3, 4));
 TEST(ThreadGroup, RefusesBadRanks) {
   EXPECT_EQ(attempt([] { comm::ThreadGroup::create(0); }).status, Status::kInvalidArgument);
   const auto group = comm::ThreadGroup::create(1);
-  EXPECT_EQ(attempt([&] { group->connect(1, {}); }).text, "rank 1 is none of a world of 1");
+  EXPECT_EQ(attempt([&] { group->connect(1, {}); }).text,
+            "rank 1 is none of ranks 0 to 0 of this process");
   const auto end = group->connect(0, {});
   EXPECT_EQ(end->world_size(), 1);
   EXPECT_EQ(attempt([&] { group->connect(0, {}); }).text, "rank 0 is already connected");

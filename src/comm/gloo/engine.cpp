@@ -80,6 +80,13 @@ std::string describe(const TensorView& tensor) {
   return base::text(base::dtype_name(tensor.dtype), " ", tensor.shape.to_string());
 }
 
+// Messages of calls that differ never meet: the ranks then wait, and find out in what they differ.
+uint32_t call_tag(const Call& call, uint64_t operation) {
+  const uint64_t hash = std::hash<std::string>()(call.what + "\n" + call.detail);
+  const uint64_t mixed = (hash ^ operation) * 0x9e3779b97f4a7c15u;
+  return static_cast<uint32_t>(mixed >> 32);
+}
+
 // Completion of the operations of one call, written by Gloo's threads under the group's lock.
 struct Completion {
   size_t open = 0;
@@ -180,6 +187,7 @@ class Engine final : public Collectives {
     int64_t total_sent = 0, total_received = 0;
     for (int64_t n : sent) total_sent += n;
     for (int64_t n : received) total_received += n;
+    if (groups_->state->spread()) exchange_sizes(sent, received, wait);
     at::Tensor staged = stage(total_sent + total_received);
     at::Tensor from = staged.narrow(0, 0, total_sent);
     at::Tensor to = staged.narrow(0, total_sent, total_received);
@@ -206,8 +214,40 @@ class Engine final : public Collectives {
     groups_->end({Status::kAborted, why, -1, std::numeric_limits<uint64_t>::max(), {}});
   }
   bool spent() const noexcept override { return groups_->state->ended(); }
+  void set_position(const Position& position) noexcept override {
+    groups_->state->set_position(rank_, position);
+  }
 
  private:
+  // Among processes nobody sees both ends of a message beforehand, and Gloo takes one that is too
+  // short. Ends the communicator with kMismatch when two ranks expect different sizes.
+  void exchange_sizes(const std::vector<int64_t>& sent, const std::vector<int64_t>& received,
+                      const Wait& wait) {
+    const int64_t bytes = static_cast<int64_t>(sent.size() * sizeof(int64_t));
+    at::Tensor staged = stage(2 * bytes);
+    at::Tensor from = staged.narrow(0, 0, bytes), to = staged.narrow(0, bytes, bytes);
+    copy(from.data_ptr(), sent.data(), bytes);
+    std::vector<int64_t> even;
+    run({"all_to_all", "sizes"}, wait,
+        [&](c10d::ProcessGroupGloo& group, std::chrono::milliseconds timeout) {
+          c10d::AllToAllOptions options;
+          options.timeout = timeout;
+          return std::vector<WorkPtr>{group.alltoall_base(to, from, even, even, options)};
+        });
+    std::vector<int64_t> announced(sent.size());
+    copy(announced.data(), to.data_ptr(), bytes);
+    for (size_t r = 0; r < announced.size(); ++r) {
+      if (announced[r] == received[r]) continue;
+      groups_->end({Status::kMismatch,
+                    base::text("all_to_all: rank ", r, " sends ", announced[r], " bytes to rank ",
+                               rank_, ", which expects ", received[r]),
+                    rank_,
+                    operation_ + 1,
+                    {}});
+      groups_->state->throw_cause(rank_, operation_ + 1);
+    }
+  }
+
   // Also what is left of an operation on tensors without elements.
   void synchronize(Call call, const Wait& wait) {
     run(std::move(call), wait,
@@ -246,10 +286,12 @@ class Engine final : public Collectives {
     auto completion = std::make_shared<Completion>();
     try {
       if (wait.cancel.cancelled()) state->wait(rank_, operation, what, wait, [] { return false; });
+      const uint32_t tag = call_tag(call, operation);
       state->enter(rank_, operation, std::move(call));
-      std::vector<WorkPtr> works = groups_->start(
-          rank_, operation,
-          [&](c10d::ProcessGroupGloo& group) { return starter(group, gloo_timeout(wait)); });
+      std::vector<WorkPtr> works = groups_->start(rank_, operation, [&](TaggedGroup& group) {
+        group.set_tag(tag);
+        return starter(group, gloo_timeout(wait));
+      });
       completion->open = works.size();
       for (const WorkPtr& work : works) {
         // Runs on a thread of the process group, so it must not hold a share in that.
@@ -266,11 +308,12 @@ class Engine final : public Collectives {
       works.clear();
       state->wait(rank_, operation, what, wait, [&] { return completion->open == 0; });
       if (completion->error) {
-        state->end({Status::kPeerLost,
-                    base::text(what, ": ", first_line(completion->error)),
-                    -1,
-                    operation,
-                    {}});
+        state->end_unless_explained(rank_, operation,
+                                    {Status::kPeerLost,
+                                     base::text(what, ": ", first_line(completion->error)),
+                                     -1,
+                                     operation,
+                                     {}});
         state->throw_cause(rank_, operation);
       }
     } catch (const base::Error& error) {

@@ -20,9 +20,8 @@ void Groups::set(int rank, GroupPtr group) {
     groups_[rank] = std::move(group);
 }
 
-std::vector<WorkPtr> Groups::start(
-    int rank, uint64_t operation,
-    const std::function<std::vector<WorkPtr>(c10d::ProcessGroupGloo&)>& body) {
+std::vector<WorkPtr> Groups::start(int rank, uint64_t operation,
+                                   const std::function<std::vector<WorkPtr>(TaggedGroup&)>& body) {
   std::lock_guard lock(mutex_);
   if (state->ended()) state->throw_cause(rank, operation);
   return body(*groups_[rank]);
@@ -30,6 +29,11 @@ std::vector<WorkPtr> Groups::start(
 
 void Groups::end(Cause cause) noexcept {
   state->end(std::move(cause));
+  drop();
+}
+
+void Groups::end_elsewhere(Cause cause) noexcept {
+  state->end_elsewhere(std::move(cause));
   drop();
 }
 

@@ -24,12 +24,13 @@ class Groups {
   void set(int rank, GroupPtr group);
   // Starts operations of `rank`; the group is not held while they run. Throws the cause when the
   // communicator has ended.
-  std::vector<WorkPtr> start(
-      int rank, uint64_t operation,
-      const std::function<std::vector<WorkPtr>(c10d::ProcessGroupGloo&)>& body);
+  std::vector<WorkPtr> start(int rank, uint64_t operation,
+                             const std::function<std::vector<WorkPtr>(TaggedGroup&)>& body);
   // Ends the communicator and gives all groups to reapers: those with nothing in flight close their
   // connections at once, which frees the peers of the others.
   void end(Cause cause) noexcept;
+  // The same for a communicator that has ended in another process.
+  void end_elsewhere(Cause cause) noexcept;
   // After state.wait has thrown: the same for the groups alone.
   void drop() noexcept;
 

@@ -3,6 +3,7 @@
 #include <atomic>
 
 #include "base/signals.h"
+#include "comm/background.h"
 #include "comm/collectives.h"
 
 namespace gnnmg::comm {
@@ -10,7 +11,7 @@ namespace {
 std::atomic<int> pending{0};
 }
 
-int pending_reapers() noexcept { return pending.load(); }
+int pending_reapers() noexcept { return pending.load() + pending_background(); }
 
 namespace gloo {
 
@@ -18,7 +19,7 @@ void reap(GroupPtr group) noexcept {
   if (!group) return;
   ++pending;
   // Released by hand, so that a thread that cannot be made leaks the group instead of waiting.
-  c10d::ProcessGroupGloo* raw = group.release();
+  TaggedGroup* raw = group.release();
   try {
     base::start_thread([raw] {
       try {

@@ -7,7 +7,14 @@
 
 namespace gnnmg::comm::gloo {
 
-using GroupPtr = c10::intrusive_ptr<c10d::ProcessGroupGloo>;
+// A process group whose caller marks the messages of its next operation.
+class TaggedGroup final : public c10d::ProcessGroupGloo {
+ public:
+  using c10d::ProcessGroupGloo::ProcessGroupGloo;
+  void set_tag(uint32_t tag) { collectiveCounter_ = tag; }
+};
+
+using GroupPtr = c10::intrusive_ptr<TaggedGroup>;
 
 // Drops the caller's share of `group` on another thread; returns at once.
 void reap(GroupPtr group) noexcept;

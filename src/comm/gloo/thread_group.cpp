@@ -1,15 +1,17 @@
-// The meeting of rank threads: all come to a point in this process first, where a missing one can
-// be named, and only then make their process groups over an in-process store.
-#include <c10/util/Exception.h>
-
+// The meeting of rank threads: all come to a point first, where a missing one can be named, and
+// only then make their process groups, over an in-process store or, among several processes, over
+// the control connections.
 #include <algorithm>
 #include <limits>
 #include <torch/csrc/distributed/c10d/HashStore.hpp>
 
 #include "base/signals.h"
+#include "comm/background.h"
 #include "comm/check.h"
+#include "comm/gloo/control_store.h"
 #include "comm/gloo/engine.h"
 #include "comm/gloo/quiet.h"
+#include "comm/processes.h"
 #include "comm/single.h"
 
 namespace gnnmg::comm {
@@ -18,32 +20,50 @@ namespace {
 
 using base::Status;
 
-// Swallows LibTorch's warnings on this thread; the default handler would print them.
-struct QuietWarnings : c10::WarningHandler {
-  void process(const c10::Warning&) override {}
-};
+constexpr int64_t kLongest = 60'000;  // when all ranks are here, connecting takes milliseconds
 
-class GlooThreadGroup final : public ThreadGroup {
+GroupPtr make_group(c10::intrusive_ptr<c10d::Store> store, int rank, int world_size,
+                    const std::string& address, const base::Deadline& deadline) {
+  const base::SignalGuard guard;  // the threads of the group write to sockets
+  const QuietLog quiet_log;
+  QuietWarnings handler;
+  const c10::WarningUtils::WarningHandlerGuard quiet_warnings(&handler);
+  auto options = c10d::ProcessGroupGloo::Options::create(
+      std::chrono::milliseconds(std::clamp<int64_t>(deadline.remaining_ms(), 1000, kLongest)));
+  options->devices.push_back(address.empty()
+                                 ? c10d::ProcessGroupGloo::createDeviceForInterface("lo")
+                                 : c10d::ProcessGroupGloo::createDeviceForHostname(address));
+  options->threads = 1;  // operations of one rank run one after another
+  return c10::make_intrusive<TaggedGroup>(std::move(store), rank, world_size, options);
+}
+
+std::string first_line(const std::exception& error) {
+  const std::string text = error.what();
+  return text.substr(0, text.find('\n'));
+}
+
+class GlooThreadGroup : public ThreadGroup {
  public:
-  explicit GlooThreadGroup(int world_size)
-      : state_(std::make_shared<GroupState>(world_size)),
-        groups_(std::make_shared<Groups>(state_)),
-        store_(c10::make_intrusive<c10d::HashStore>()) {}
+  explicit GlooThreadGroup(std::shared_ptr<GroupState> state)
+      : state_(std::move(state)), groups_(std::make_shared<Groups>(state_)) {}
 
   int world_size() const override { return state_->world_size(); }
 
   std::unique_ptr<Collectives> connect(int rank, const Wait& wait) override {
-    if (rank < 0 || rank >= world_size())
-      base::fail(Status::kInvalidArgument, "rank ", rank, " is none of a world of ", world_size());
+    if (rank < first_rank() || rank >= first_rank() + num_local())
+      base::fail(Status::kInvalidArgument, "rank ", rank, " is none of ranks ", first_rank(),
+                 " to ", first_rank() + num_local() - 1, " of this process");
     if (!state_->enter(rank, 0))
       base::fail(Status::kInvalidArgument, "rank ", rank, " is already connected");
     state_->meet(rank, 0, "rendezvous", wait);
     if (world_size() == 1) return make_single(state_);
     try {
-      groups_->set(rank, make_group(rank, wait));
+      groups_->set(rank, connect_group(rank, wait));
+    } catch (const base::Error& error) {
+      groups_->end({error.status(), error.what(), rank, 0, {}});
+      throw;
     } catch (const std::exception& e) {
-      const std::string what = e.what();
-      const std::string text = base::text("rendezvous: ", what.substr(0, what.find('\n')));
+      const std::string text = base::text("rendezvous: ", first_line(e));
       groups_->end({Status::kInternal, text, rank, 0, {}});
       throw base::Error(Status::kInternal, text, rank);
     }
@@ -54,23 +74,84 @@ class GlooThreadGroup final : public ThreadGroup {
     groups_->end({Status::kAborted, why, -1, std::numeric_limits<uint64_t>::max(), {}});
   }
 
- private:
-  GroupPtr make_group(int rank, const Wait& wait) {
-    constexpr int64_t kLongest = 60'000;  // all ranks are here, so this takes milliseconds
-    const base::SignalGuard guard;        // the threads of the group write to sockets
-    QuietLog quiet_log;
-    QuietWarnings handler;
-    c10::WarningUtils::WarningHandlerGuard quiet_warnings(&handler);
-    auto options = c10d::ProcessGroupGloo::Options::create(std::chrono::milliseconds(
-        std::clamp<int64_t>(wait.deadline.remaining_ms(), 1000, kLongest)));
-    options->devices.push_back(c10d::ProcessGroupGloo::createDeviceForInterface("lo"));
-    options->threads = 1;  // operations of one rank run one after another
-    return c10::make_intrusive<c10d::ProcessGroupGloo>(store_, rank, world_size(), options);
+ protected:
+  virtual GroupPtr connect_group(int rank, const Wait& wait) = 0;
+
+  const std::shared_ptr<GroupState> state_;
+  const std::shared_ptr<Groups> groups_;
+};
+
+class OwnThreadGroup final : public GlooThreadGroup {
+ public:
+  explicit OwnThreadGroup(int world_size)
+      : GlooThreadGroup(std::make_shared<GroupState>(world_size)),
+        store_(c10::make_intrusive<c10d::HashStore>()) {}
+
+ protected:
+  GroupPtr connect_group(int rank, const Wait& wait) override {
+    return make_group(store_, rank, world_size(), "", wait.deadline);
   }
 
-  std::shared_ptr<GroupState> state_;
-  std::shared_ptr<Groups> groups_;
-  c10::intrusive_ptr<c10d::HashStore> store_;
+ private:
+  const c10::intrusive_ptr<c10d::HashStore> store_;
+};
+
+class SpreadThreadGroup final : public GlooThreadGroup {
+ public:
+  SpreadThreadGroup(std::shared_ptr<Processes> processes, uint64_t number,
+                    std::vector<int> first_ranks)
+      : GlooThreadGroup(std::make_shared<GroupState>(
+            first_ranks.back(), processes->control()->link(number, first_ranks))),
+        processes_(std::move(processes)),
+        number_(number),
+        first_ranks_(std::move(first_ranks)) {
+    processes_->control()->add_group(
+        number_, first_ranks_, state_,
+        [groups = groups_](const Cause& cause) { groups->end_elsewhere(cause); });
+  }
+
+  int first_rank() const override { return first_ranks_[processes_->process()]; }
+  int num_local() const override { return first_ranks_[processes_->process() + 1] - first_rank(); }
+
+ protected:
+  // Connecting cannot be called off, so it runs aside and is left alone when it must be.
+  GroupPtr connect_group(int rank, const Wait& wait) override {
+    struct Made {
+      GroupPtr group;
+      std::exception_ptr error;
+    };
+    auto made = std::make_shared<Made>();
+    auto store =
+        c10::make_intrusive<ControlStore>(processes_->control(), number_, state_, wait.deadline);
+    const bool ended = run_in_background(
+        [made, store, rank, world = world_size(), address = processes_->address(),
+         deadline = wait.deadline] {
+          try {
+            made->group = make_group(store, rank, world, address, deadline);
+          } catch (...) {
+            made->error = std::current_exception();
+          }
+        },
+        [&] { return state_->ended() || wait.cancel.cancelled() || wait.deadline.passed(); });
+    if (!ended || state_->ended())
+      state_->wait(rank, 0, "rendezvous", wait, [] { return false; });  // says why
+    if (made->error) {
+      try {
+        std::rethrow_exception(made->error);
+      } catch (const std::exception& e) {
+        // A process that was lost meanwhile explains it.
+        state_->end_unless_explained(
+            rank, 0, {Status::kPeerLost, base::text("rendezvous: ", first_line(e)), -1, 0, {}});
+        state_->throw_cause(rank, 0);
+      }
+    }
+    return std::move(made->group);
+  }
+
+ private:
+  const std::shared_ptr<Processes> processes_;
+  const uint64_t number_;
+  const std::vector<int> first_ranks_;
 };
 
 }  // namespace
@@ -78,7 +159,32 @@ class GlooThreadGroup final : public ThreadGroup {
 
 std::shared_ptr<ThreadGroup> ThreadGroup::create(int world_size) {
   check_world(world_size);
-  return std::make_shared<gloo::GlooThreadGroup>(world_size);
+  return std::make_shared<gloo::OwnThreadGroup>(world_size);
+}
+
+constexpr int kMostRanks = 1024;
+
+std::shared_ptr<ThreadGroup> make_group(std::shared_ptr<Processes> processes, int num_ranks,
+                                        const Wait& wait) {
+  check_world(num_ranks);
+  uint64_t number = 0;
+  std::vector<int> first_ranks{0};
+  FrameWriter own;
+  own.u32(static_cast<uint32_t>(num_ranks));
+  for (const std::string& bytes :
+       processes->control()->gather("make_group", own.fields(), wait, &number)) {
+    FrameReader reader(bytes);
+    const uint32_t count = reader.u32();
+    reader.finish();
+    if (count < 1 || count > kMostRanks)
+      base::fail(base::Status::kProtocol, "a process with ", count, " ranks");
+    first_ranks.push_back(first_ranks.back() + static_cast<int>(count));
+  }
+  if (first_ranks.back() > kMostRanks)
+    base::fail(base::Status::kInvalidArgument, "a world of ", first_ranks.back(),
+               " ranks: expected at most ", kMostRanks);
+  return std::make_shared<gloo::SpreadThreadGroup>(std::move(processes), number,
+                                                   std::move(first_ranks));
 }
 
 }  // namespace gnnmg::comm

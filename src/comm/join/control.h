@@ -1,0 +1,161 @@
+// The control connections of a job and the thread that serves them: signs of life, who is lost, the
+// ends of communicators, what processes tell each other at a rendezvous. Process 0 has a connection
+// to each of the others and passes on what they say; everything is small, and nobody waits for it
+// in a collective that goes well.
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "comm/group_state.h"
+#include "comm/join/join.h"
+
+namespace gnnmg::comm {
+
+// The name of the last exchange of a job: whoever closes its connection after it is not lost.
+inline constexpr std::string_view kFinish = "shutdown";
+
+// Tells the other processes of a communicator why it has ended.
+std::string ended_frame(uint64_t group, const Cause& cause);
+
+class Control : public std::enable_shared_from_this<Control> {
+ public:
+  Control(Joined joined, int64_t heartbeat_ms);
+  ~Control();
+
+  // The thread's body: returns after stop().
+  void run();
+  // Has run() write what is still to go, as far as peers take it within moments, and return.
+  void stop() noexcept;
+
+  int process() const { return process_; }
+  int num_processes() const { return static_cast<int>(hosts_.size()); }
+  const std::string& host(int process) const { return hosts_[process]; }
+  const std::string& address() const { return address_; }
+  std::string process_text(int process) const;  // "process 1 on host b"
+
+  // Everyone's bytes by process, and the number of this exchange in the job.
+  std::vector<std::string> gather(const std::string& name, const std::string& bytes,
+                                  const Wait& wait, uint64_t* number = nullptr);
+  // Ends the job with Error(kAborted) here and everywhere.
+  void abort(const std::string& why) noexcept;
+  bool spent() const noexcept;
+  void set_excuse(std::function<bool()> excuse);
+  // After everyone has agreed to end: a closed connection is no loss from now on.
+  void finish();
+
+  // A communicator of the job: `first_ranks` by process, and one more. `state` must have been made
+  // with link(). `end` is called when it ends elsewhere. Both are kept until the communicator has
+  // ended or no rank takes part in it any more.
+  std::shared_ptr<Link> link(uint64_t group, std::vector<int> first_ranks);
+  void add_group(uint64_t group, std::vector<int> first_ranks, std::shared_ptr<GroupState> state,
+                 std::function<void(const Cause&)> end);
+  // After run() has returned: lets go of all communicators.
+  void clear();
+
+  // A few words that each process can leave for all, for a group's rendezvous. get() returns
+  // nothing once over() is true.
+  void put(uint64_t group, const std::string& key, const std::string& value);
+  std::optional<std::string> get(uint64_t group, const std::string& key,
+                                 const std::function<bool()>& over);
+  bool has(uint64_t group, const std::string& key) const;
+
+ private:
+  friend class GroupLink;
+  using Clock = base::SteadyClock;
+
+  struct Group {
+    std::vector<int> first_ranks;
+    std::shared_ptr<GroupState> state;
+    std::function<void(const Cause&)> end;
+    int process_of(int rank) const;
+  };
+  struct Gather {
+    std::string name;
+    std::vector<bool> came;
+    std::vector<std::string> names, parts;  // of process 0: what has come
+    std::vector<std::string> result;
+    std::string mismatch;
+    bool done = false;
+  };
+  struct Failure {
+    base::Status status;
+    std::string text;
+    int rank = -1;
+    uint64_t gather = 0;  // in which it happened, or 0
+    std::vector<int> missing;
+    bool told = false;
+  };
+
+  // On the control thread:
+  void receive(int from);
+  void handle(int from, const Frame& frame);
+  void handle_beat(int from, FrameReader& reader);
+  void handle_group(int from, uint64_t id, const Frame& frame);
+  void handle_gather(int from, FrameReader& reader);
+  void handle_gathered(FrameReader& reader);
+  void handle_job_end(FrameReader& reader);
+  void lose(int process, const std::string& why);
+  void beat();
+  void sweep();
+  void flush();
+  std::string beat_frame(bool excused);
+  void pass_on(int from, FrameKind kind, const std::string& body);
+
+  // Any thread:
+  void send(int target, std::string bytes);  // to one process
+  void send_all(const std::string& bytes, int except = -1);
+  void wake() noexcept;
+  void settle() noexcept;
+  void fail_job(Failure failure, bool elsewhere);
+  void end_groups(const std::function<Cause(const Group&)>& cause_of);
+  std::optional<Group> find_group(uint64_t id) const;
+  void complete_gather(uint64_t number);
+  void note_gather(uint64_t number, int process, const std::string& name, std::string bytes);
+  void send_job_end(const Failure& failure, int except);
+  void forget(uint64_t id) noexcept;
+
+  // With the lock held:
+  [[noreturn]] void throw_failure(uint64_t gather);
+  double silence(int process) const;  // seconds since something was heard of it
+  std::string last_heard(int process) const;
+  bool is_silent(int process) const;
+  Gather& gather_of(uint64_t number);
+
+  const int process_;
+  const std::vector<std::string> hosts_;
+  const std::string address_;
+  const int64_t heartbeat_ms_;
+  std::vector<Connection> connections_;  // the control thread's
+  std::string scratch_;
+  int wake_fd_ = -1;
+
+  std::mutex call_mutex_;     // one collective call at a time; taken before mutex_
+  mutable std::mutex mutex_;  // guards all below; taken after a GroupState's lock, and no such
+                              // lock is taken under it
+  std::condition_variable changed_;
+  std::vector<std::pair<int, std::string>> outbox_;
+  std::vector<Clock::time_point> heard_;  // by process
+  std::vector<char> excused_;             // by process
+  std::vector<char> lost_;                // by process
+  std::map<uint64_t, Group> groups_;
+  std::map<uint64_t, std::vector<std::pair<int, Frame>>> early_;  // of groups not known here yet
+  size_t num_early_ = 0;
+  uint64_t newest_group_ = 0;
+  std::map<uint64_t, std::map<std::string, std::string>> words_;  // by group
+  std::map<uint64_t, Gather> gathers_;
+  uint64_t last_gather_ = 0;
+  std::optional<Failure> failure_;
+  std::function<bool()> excuse_;
+  uint64_t passes_ = 0;
+  bool stopping_ = false, finished_ = false;
+};
+
+}  // namespace gnnmg::comm

@@ -1,0 +1,215 @@
+// The other processes' side of joining: find process 0, prove to know the token, say who one is,
+// and wait until all have come.
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <system_error>
+#include <thread>
+
+#include "comm/group_state.h"
+#include "comm/join/handshake.h"
+#include "comm/join/join.h"
+
+namespace gnnmg::comm::join {
+namespace {
+
+using base::Status;
+using base::SteadyClock;
+using std::chrono::milliseconds;
+
+constexpr auto kSlice = milliseconds(20);
+constexpr auto kAgain = milliseconds(100);  // between attempts
+constexpr auto kAttempt = std::chrono::seconds(5);
+constexpr auto kGrace = milliseconds(500);  // for process 0's own word on who is missing
+
+class Follower {
+ public:
+  Follower(const JoinConfig& config, const Who& self, const std::string& token, const Wait& wait)
+      : config_(config), self_(self), token_(token), wait_(wait) {}
+
+  Joined run(const OpenBoard& open_board) {
+    std::unique_ptr<Board> board;
+    std::vector<Address> addresses;
+    if (config_.agent_store) {
+      where_ = base::text("the store at ", config_.host, ":", config_.port);
+      last_ = "process 0 has not told its address there";
+      board = open_board(config_.host, config_.port, wait_);
+    } else {
+      addresses = resolve(config_.host, config_.port, wait_);
+    }
+    for (size_t attempt = 0;; ++attempt) {
+      if (board) addresses = told_address(*board);
+      if (!addresses.empty()) {
+        const Address& address = addresses[attempt % addresses.size()];
+        check_asked(address, config_.host, token_);
+        where_ = address.text();
+        if (auto joined = try_once(address)) return std::move(*joined);
+      }
+      pause(kAgain);
+    }
+  }
+
+ private:
+  void check_wait() const {
+    wait_.cancel.check("joining");
+    if (!wait_.deadline.passed()) return;
+    if (roster_.empty())
+      base::fail(Status::kTimeout, "joining: process 0 is not to be had at ", where_, " within ",
+                 seconds(), " s: ", last_);
+    if (wait_.deadline.at() + kGrace < SteadyClock::now())
+      base::fail(Status::kTimeout, count_text(roster_, seconds()));
+  }
+
+  double seconds() const {
+    return rounded(std::chrono::duration<double>(SteadyClock::now() - start_).count());
+  }
+
+  void pause(milliseconds time) const {
+    const auto until = SteadyClock::now() + time;
+    while (SteadyClock::now() < until) {
+      check_wait();
+      std::this_thread::sleep_for(std::min(kSlice, time));
+    }
+  }
+
+  // What process 0 has written to the board; empty when there is nothing yet.
+  std::vector<Address> told_address(Board& board) const {
+    const auto value = board.look(board_key(config_));
+    if (!value) return {};
+    const size_t colon = value->rfind(':');
+    int32_t port = 0;
+    if (colon != std::string::npos)
+      std::from_chars(value->data() + colon + 1, value->data() + value->size(), port);
+    if (port < 1 || port > 65535)
+      base::fail(Status::kProtocol, "the store at ", config_.host, ":", config_.port, " says \"",
+                 *value, "\" under ", board_key(config_), ": expected an address and a port");
+    std::string host = value->substr(0, colon);
+    if (host.size() > 2 && host.front() == '[') host = host.substr(1, host.size() - 2);
+    return resolve(host, port, wait_);
+  }
+
+  // Empty, and the reason in last_, when it is worth trying again.
+  std::optional<Joined> try_once(const Address& address) {
+    roster_.clear();
+    Connection connection;
+    try {
+      Address from;
+      if (!config_.interface.empty()) from = interface_address(config_.interface, address.family());
+      connection.socket = Socket::connect(address, from);
+      if (!wait_connected(connection.socket)) return std::nullopt;
+    } catch (const base::Error& error) {
+      if (error.status() != Status::kUnavailable) throw;
+      last_ = error.what();
+      return std::nullopt;
+    }
+    ClientHandshake handshake(token_);
+    bool proven = false;
+    last_ = "it takes the connection, but says nothing";
+    while (true) {
+      check_wait();
+      std::vector<PollEntry> entries{{connection.socket.fd(), !connection.out.empty(), 0, 0}};
+      poll_sockets(entries, kSlice.count());
+      if (entries[0].readable) {
+        std::string bytes;
+        const bool closed = connection.socket.read(bytes) == Socket::Result::kClosed;
+        connection.in.append(bytes);
+        if (!proven) {
+          try {
+            proven = handshake.advance(connection.in, connection.out);
+          } catch (const base::Error& error) {
+            if (error.status() == Status::kAuth)
+              base::fail(Status::kAuth, "joining at ", where_, ": ", error.what());
+            last_ = error.what();
+            return std::nullopt;
+          }
+          if (proven) connection.out += who();
+        }
+        if (proven)
+          while (auto frame = connection.in.next())
+            if (auto joined = take(*frame, connection)) return joined;
+        if (closed) {
+          last_ = "it closed the connection";
+          return std::nullopt;
+        }
+      }
+      if (!connection.out.empty()) connection.socket.write(connection.out);
+    }
+  }
+
+  bool wait_connected(const Socket& socket) {
+    const auto until = SteadyClock::now() + kAttempt;
+    while (SteadyClock::now() < until) {
+      check_wait();
+      std::vector<PollEntry> entries{{socket.fd(), true, false, false}};
+      poll_sockets(entries, kSlice.count());
+      if (!entries[0].writable && !entries[0].readable) continue;
+      const int error = socket.pending_error();
+      if (error == 0) return true;
+      last_ = std::generic_category().message(error);
+      return false;
+    }
+    last_ = "no answer";
+    return false;
+  }
+
+  std::string who() const {
+    FrameWriter who(FrameKind::kWho);
+    who.text(kProtocolVersion);
+    who.text(self_.version);
+    who.text(self_.host);
+    who.i64(self_.pid);
+    who.i64(self_.process);
+    who.text(self_.job);
+    who.i64(self_.num_processes);
+    return who.finish(kStrangerLimit);
+  }
+
+  std::optional<Joined> take(const Frame& frame, Connection& connection) {
+    FrameReader reader(frame.body);
+    switch (frame.kind) {
+      case FrameKind::kRoster: {
+        const std::vector<int64_t> came = reader.list();
+        roster_.assign(came.begin(), came.end());
+        return std::nullopt;
+      }
+      case FrameKind::kRefused: {
+        const int64_t status = reader.i64();
+        if (status >= 0 || status < static_cast<int32_t>(Status::kInternal))
+          base::fail(Status::kProtocol, "process 0 refuses with status ", status);
+        throw base::Error(static_cast<Status>(status), reader.text());
+      }
+      case FrameKind::kWelcome: {
+        Joined joined;
+        joined.process = self_.process;
+        joined.hosts.resize(reader.count(4));
+        for (std::string& host : joined.hosts) host = reader.text();
+        if (static_cast<int>(joined.hosts.size()) != self_.num_processes)
+          base::fail(Status::kProtocol, "process 0 welcomes to a job of ", joined.hosts.size(),
+                     " processes, expected ", self_.num_processes);
+        joined.address = connection.socket.local().host();
+        joined.connections.push_back(std::move(connection));
+        return joined;
+      }
+      default:
+        base::fail(Status::kProtocol, "process 0 sends a frame of kind ",
+                   static_cast<int>(frame.kind), " to one that joins");
+    }
+  }
+
+  const JoinConfig& config_;
+  const Who& self_;
+  const std::string& token_;
+  const Wait& wait_;
+  const SteadyClock::time_point start_ = SteadyClock::now();
+  std::string where_, last_;
+  std::vector<bool> roster_;  // who has come, as process 0 last said; empty: it has said nothing
+};
+
+}  // namespace
+
+Joined follow(const JoinConfig& config, const Who& self, const std::string& token, const Wait& wait,
+              const OpenBoard& board) {
+  return Follower(config, self, token, wait).run(board);
+}
+
+}  // namespace gnnmg::comm::join

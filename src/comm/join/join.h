@@ -1,0 +1,56 @@
+// Joining: where process 0 is, and who comes to it. The sockets that are left when all have come
+// are the control connections of the job.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "comm/join/config.h"
+#include "comm/join/frame.h"
+#include "comm/join/socket.h"
+
+namespace gnnmg::comm {
+
+// A control connection, with what has come and what is still to go.
+struct Connection {
+  Socket socket;
+  FrameBuffer in{kFrameLimit};
+  std::string out;
+};
+
+struct Joined {
+  int process = 0;
+  std::vector<std::string> hosts;       // by process
+  std::vector<Connection> connections;  // by process: process 0 has one to all others, they to it
+  std::string address;                  // of this process, numeric
+};
+
+// What processes say of themselves, and what of it must be the same.
+struct Who {
+  std::string version, job;
+  int process = 0, num_processes = 0;
+  std::string host;
+  int64_t pid = 0;
+};
+
+Joined join_processes(const JoinConfig& config, const Wait& wait, const OpenBoard& board);
+
+namespace join {  // the two sides
+
+// Of what is said on control connections; process 0 and members must have the same.
+inline constexpr std::string_view kProtocolVersion = "1";
+
+// "joining: 3 of 4 processes came within 5 s, missing: 2"
+std::string count_text(const std::vector<bool>& came, double seconds);
+// Error(kAuth) unless the address is of this machine alone or there is a token.
+void check_asked(const Address& address, const std::string& host, const std::string& token);
+std::string board_key(const JoinConfig& config);
+
+Joined lead(const JoinConfig& config, const Who& self, const std::string& token, const Wait& wait,
+            const OpenBoard& board);
+Joined follow(const JoinConfig& config, const Who& self, const std::string& token, const Wait& wait,
+              const OpenBoard& board);
+
+}  // namespace join
+}  // namespace gnnmg::comm

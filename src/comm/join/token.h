@@ -1,0 +1,29 @@
+// The job's token: a secret that every process has from a file, and the proof of knowing it, which
+// tells a stranger nothing about it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace gnnmg::comm {
+
+using Nonce = std::array<uint8_t, 32>;
+using Proof = std::array<uint8_t, 32>;
+
+// The bytes of a file: 32 to 1024 of them, readable by its owner alone, who must be this user or
+// root. Error(kAuth) naming the file otherwise, kNotFound, kIo.
+std::string read_token(const std::string& path);
+
+// Fresh random bytes of the system.
+Nonce make_nonce();
+
+// HMAC-SHA-256 of a role and both sides' nonces under the token, which may be empty. The role keeps
+// one side's proof from serving as the other's.
+Proof make_proof(std::string_view token, std::string_view role, const Nonce& server,
+                 const Nonce& client);
+// Takes the same time wherever they differ.
+bool equal(const Proof& a, const Proof& b) noexcept;
+
+}  // namespace gnnmg::comm

@@ -1,0 +1,52 @@
+// Processes that a test starts, reads, stops and kills.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace gnnmg::test {
+
+class Child {
+ public:
+  // Starts a program with these arguments; `environment` is added to this process's.
+  Child(const std::string& program, const std::vector<std::string>& arguments,
+        const std::vector<std::string>& environment = {});
+  ~Child();  // kills it if it still runs
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+
+  void signal(int number) const;
+  // The first line, from the one after the last that was found, for which `wanted` is true; empty
+  // when there is none within `ms`. Lines are kept.
+  std::string wait_for(const std::function<bool(const std::string&)>& wanted, int64_t ms);
+  std::string wait_for(const std::string& start, int64_t ms);
+  // Reads all that comes until it ends; its exit code, minus the signal, or -1000 when it still
+  // runs after `ms`.
+  int wait_end(int64_t ms);
+  const std::vector<std::string>& lines() const { return lines_; }
+  const std::string& errors() const { return errors_; }  // standard error so far
+  std::string all() const;                               // for a failed test's text
+
+ private:
+  bool pump(int64_t ms);  // false when both ends are closed
+  pid_t pid_ = -1;
+  int out_ = -1, err_ = -1;
+  std::string partial_, errors_;
+  std::vector<std::string> lines_;
+  size_t next_ = 0;
+};
+
+// What a member printed as "end": see member.cpp.
+struct End {
+  int rank = -1;
+  std::string status, text;
+  int64_t at_ms = 0;
+};
+std::vector<End> ends_of(const Child& child);
+int64_t monotonic_ms();
+
+}  // namespace gnnmg::test

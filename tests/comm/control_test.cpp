@@ -1,0 +1,243 @@
+// What processes of a job learn of each other once they have joined: agreement, loss, lateness, the
+// end; and communicators' states over several processes, without an engine.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+
+#include "comm/jobs.h"
+#include "comm/join/control.h"
+
+namespace gnnmg::test {
+namespace {
+
+using base::Status;
+using comm::GroupState;
+using comm::Processes;
+using testing::HasSubstr;
+using JobPtr = std::shared_ptr<Processes>;
+
+void sleep_ms(int64_t ms) { std::this_thread::sleep_for(std::chrono::milliseconds(ms)); }
+
+// A communicator with one rank a process and no engine behind it.
+std::shared_ptr<GroupState> make_state(const JobPtr& job) {
+  uint64_t number = 0;
+  job->control()->gather("state", "", within_ms(60'000), &number);
+  std::vector<int> first_ranks;
+  for (int p = 0; p <= job->num_processes(); ++p) first_ranks.push_back(p);
+  auto state =
+      std::make_shared<GroupState>(job->num_processes(), job->control()->link(number, first_ranks));
+  job->control()->add_group(number, first_ranks, state,
+                            [state](const comm::Cause& cause) { state->end_elsewhere(cause); });
+  state->meet(job->process(), 0, "rendezvous", within_ms(60'000));
+  return state;
+}
+
+// An operation that needs all to come, as a barrier does.
+void barrier(GroupState& state, int rank, uint64_t operation, const comm::Wait& wait) {
+  state.meet(rank, operation, "barrier", wait);
+}
+
+TEST(Control, AllAgree) {
+  for (const Outcome& outcome : run_job(3, [](const JobPtr& job) {
+         for (int round = 0; round < 20; ++round)
+           job->agree("trainer", {{"seed", "1"}, {"round", std::to_string(round)}},
+                      within_ms(60'000));
+         job->shutdown(within_ms(60'000));
+       }))
+    EXPECT_EQ(outcome.status, Status::kOk) << outcome.text;
+}
+
+TEST(Control, ADifferenceIsNamedEverywhereAndTheJobGoesOn) {
+  std::atomic<int> after{0};
+  const auto outcomes = run_job(3, [&](const JobPtr& job) {
+    const std::string rate = job->process() == 2 ? "0.1" : "0.01";
+    const Outcome outcome = attempt([&] {
+      job->agree("trainer", {{"seed", "1"}, {"learning rate", rate}}, within_ms(60'000));
+    });
+    EXPECT_EQ(outcome.status, Status::kMismatch);
+    EXPECT_THAT(outcome.text, HasSubstr("trainer: learning rate differs: process 2 on host"));
+    EXPECT_THAT(outcome.text, HasSubstr("has 0.1, process 0 on host"));
+    EXPECT_THAT(outcome.text, testing::EndsWith("has 0.01"));
+    const Outcome missing = attempt([&] {
+      std::vector<comm::Field> fields{{"seed", "1"}};
+      if (job->process() != 1) fields.emplace_back("layers", "3");
+      job->agree("model", fields, within_ms(60'000));
+    });
+    EXPECT_THAT(missing.text, HasSubstr("model: layers differs: process 1"));
+    EXPECT_THAT(missing.text, HasSubstr("has none, process 0"));
+    job->agree("trainer", {{"seed", "1"}}, within_ms(60'000));
+    ++after;
+    job->shutdown(within_ms(60'000));
+  });
+  for (const Outcome& outcome : outcomes) EXPECT_EQ(outcome.status, Status::kOk) << outcome.text;
+  EXPECT_EQ(after, 3);
+}
+
+TEST(Control, DifferentCallsAreNamed) {
+  for (const Outcome& outcome : run_job(2, [](const JobPtr& job) {
+         job->agree(job->process() == 0 ? "model" : "trainer", {}, within_ms(60'000));
+       })) {
+    EXPECT_EQ(outcome.status, Status::kMismatch);
+    EXPECT_THAT(outcome.text, HasSubstr("calls agree trainer, process 0"));
+  }
+}
+
+TEST(Control, BytesOfAllSizes) {
+  for (const Outcome& outcome : run_job(3, [](const JobPtr& job) {
+         for (const size_t size : {size_t{0}, size_t{1}, size_t{5} << 20}) {
+           const auto all =
+               job->gather("bytes", std::string(size, static_cast<char>('a' + job->process())),
+                           within_ms(60'000));
+           for (int p = 0; p < 3; ++p)
+             EXPECT_EQ(all[p], std::string(size, static_cast<char>('a' + p)));
+         }
+         EXPECT_EQ(attempt([&] {
+                     job->gather("bytes", std::string(size_t{33} << 20, 'x'), within_ms(1000));
+                   }).status,
+                   Status::kInvalidArgument);
+         job->shutdown(within_ms(60'000));
+       }))
+    EXPECT_EQ(outcome.status, Status::kOk) << outcome.text;
+}
+
+TEST(Control, OneThatDoesNotComeIsNamed) {
+  const auto outcomes = run_job(3, [](const JobPtr& job) {
+    if (job->process() == 1) sleep_ms(1000);
+    job->agree("trainer", {}, within_ms(400));
+  });
+  for (const int p : {0, 2}) {
+    EXPECT_EQ(outcomes[p].status, Status::kTimeout) << outcomes[p].text;
+    EXPECT_THAT(outcomes[p].text, HasSubstr("agree trainer: 2 of 3 processes came within"));
+    EXPECT_THAT(outcomes[p].text, HasSubstr("missing: process 1 on host"));
+  }
+  EXPECT_EQ(outcomes[1].status, Status::kAborted) << outcomes[1].text;
+}
+
+TEST(Control, CancelHereAbortsThere) {
+  const auto outcomes = run_job(3, [](const JobPtr& job) {
+    comm::Wait wait = within_ms(60'000);
+    if (job->process() == 1) wait.cancel.cancel();
+    if (job->process() == 2) sleep_ms(200);
+    job->agree("trainer", {}, wait);
+  });
+  EXPECT_EQ(outcomes[1].status, Status::kCancelled);
+  for (const int p : {0, 2}) {
+    EXPECT_EQ(outcomes[p].status, Status::kAborted) << outcomes[p].text;
+    EXPECT_THAT(outcomes[p].text, HasSubstr("process 1"));
+    EXPECT_THAT(outcomes[p].text, HasSubstr("was cancelled"));
+    EXPECT_LT(outcomes[p].seconds, 10);
+  }
+}
+
+TEST(Control, LeavingWithoutAShutdownEndsTheJob) {
+  for (const int leaver : {0, 1}) {
+    const auto outcomes = run_job(3, [&](const JobPtr& job) {
+      const auto state = make_state(job);
+      if (job->process() == leaver) return;
+      barrier(*state, job->process(), 1, within_ms(60'000));
+    });
+    for (int p = 0; p < 3; ++p) {
+      EXPECT_EQ(outcomes[p].status, p == leaver ? Status::kOk : Status::kAborted);
+      if (p != leaver) {
+        EXPECT_THAT(outcomes[p].text, HasSubstr("has left the job without a shutdown"));
+        EXPECT_LT(outcomes[p].seconds, 10);
+      }
+    }
+  }
+}
+
+TEST(Control, StatesMeetAcrossProcesses) {
+  for (const Outcome& outcome : run_job(4, [](const JobPtr& job) {
+         const auto state = make_state(job);
+         for (uint64_t operation = 1; operation < 6; ++operation)
+           barrier(*state, job->process(), operation, within_ms(60'000));
+         state->leave(job->process());
+         job->shutdown(within_ms(60'000));
+       }))
+    EXPECT_EQ(outcome.status, Status::kOk) << outcome.text;
+}
+
+TEST(Control, ALateRankIsNamedWithWhereItWas) {
+  const auto outcomes = run_job(3, [](const JobPtr& job) {
+    const auto state = make_state(job);
+    state->set_position(job->process(), {4, 118, comm::Phase::kSampling});
+    sleep_ms(300);  // a heartbeat carries it
+    if (job->process() == 2) sleep_ms(1500);
+    barrier(*state, job->process(), 1, within_ms(500));
+  });
+  for (const int p : {0, 1}) {
+    EXPECT_EQ(outcomes[p].status, Status::kTimeout) << outcomes[p].text;
+    EXPECT_THAT(outcomes[p].text, HasSubstr("barrier: 2 of 3 ranks came within"));
+    EXPECT_THAT(outcomes[p].text, HasSubstr("missing: 2; rank 2 on host "));
+    EXPECT_THAT(outcomes[p].text, HasSubstr("last heard of 0"));
+    EXPECT_THAT(outcomes[p].text, HasSubstr("epoch 4 step 118, sampling for "));
+  }
+  EXPECT_EQ(outcomes[2].status, Status::kAborted);
+}
+
+// While a missing process waits for its host, the deadline does not run, up to the stall limit.
+TEST(Control, ACallbackElsewhereExcuses) {
+  for (const Outcome& outcome : run_job(2, [](const JobPtr& job) {
+         const auto state = make_state(job);
+         if (job->process() == 1) {
+           job->set_excuse([] { return true; });
+           sleep_ms(1200);
+         } else {
+           sleep_ms(300);
+         }
+         barrier(*state, job->process(), 1, within_ms(300));
+         job->set_excuse({});
+         job->shutdown(within_ms(60'000));
+       }))
+    EXPECT_EQ(outcome.status, Status::kOk) << outcome.text;
+
+  const auto stalled = run_job(2, [](const JobPtr& job) {
+    const auto state = make_state(job);
+    if (job->process() == 1) {
+      job->set_excuse([] { return true; });
+      sleep_ms(2500);
+    } else {
+      sleep_ms(300);
+    }
+    comm::Wait wait = within_ms(300);
+    wait.stall = base::Deadline::after_ms(800);
+    barrier(*state, job->process(), 1, wait);
+  });
+  EXPECT_EQ(stalled[0].status, Status::kTimeout);
+  EXPECT_THAT(stalled[0].text, HasSubstr("missing: 1"));
+  EXPECT_LT(stalled[0].seconds, 2.3);
+}
+
+TEST(Control, DifferentCallsOfRanksEndOnAll) {
+  for (const Outcome& outcome : run_job(3, [](const JobPtr& job) {
+         const auto state = make_state(job);
+         const int rank = job->process();
+         state->enter(rank, 1, {"all_reduce", rank == 1 ? "f32 [7], sum" : "f32 [8], sum"});
+         state->wait(rank, 1, "all_reduce", within_ms(60'000), [] { return false; });
+       })) {
+    EXPECT_EQ(outcome.status, Status::kMismatch) << outcome.text;
+    EXPECT_THAT(outcome.text, HasSubstr("f32 [7], sum"));
+    EXPECT_LT(outcome.seconds, 10);
+  }
+}
+
+// A failed rank's cause is everyone's text.
+TEST(Control, AnAbortTravels) {
+  const auto outcomes = run_job(3, [](const JobPtr& job) {
+    const auto state = make_state(job);
+    if (job->process() == 1) {
+      sleep_ms(100);
+      state->end({Status::kCallback, "rank 1: the sampler returned 3", 1, 0, {}});
+    }
+    barrier(*state, job->process(), 1, within_ms(60'000));
+  });
+  for (const Outcome& outcome : outcomes) {
+    EXPECT_EQ(outcome.status, Status::kAborted);
+    EXPECT_EQ(outcome.text, "rank 1: the sampler returned 3");
+    EXPECT_LT(outcome.seconds, 10);
+  }
+}
+
+}  // namespace
+}  // namespace gnnmg::test

@@ -1,0 +1,64 @@
+// Jobs for tests. Here the processes of a job are threads of one process, which nothing in joining
+// or the control connections can tell; tests that kill or stop a process have real ones.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "comm/processes.h"
+#include "comm/ranks.h"
+
+namespace gnnmg::test {
+
+// A port of 127.0.0.1 that nobody listens at.
+int free_port();
+
+inline comm::JoinConfig job_config(int port, int process, int num_processes) {
+  comm::JoinConfig config;
+  config.port = port;
+  config.process = process;
+  config.num_processes = num_processes;
+  config.heartbeat_ms = 100;
+  return config;
+}
+
+using JobBody = std::function<void(const std::shared_ptr<comm::Processes>&)>;
+
+// Joins `count` processes and runs the body in each; what each threw. `change` may alter a config.
+inline std::vector<Outcome> run_job(int count, const JobBody& body,
+                                    const std::function<void(comm::JoinConfig&)>& change = {},
+                                    int64_t join_ms = 60'000) {
+  const int port = free_port();
+  std::vector<Outcome> outcomes(count);
+  std::vector<std::thread> threads;
+  for (int p = 0; p < count; ++p)
+    threads.emplace_back([&, p] {
+      outcomes[p] = attempt([&] {
+        comm::JoinConfig config = job_config(port, p, count);
+        if (change) change(config);
+        body(comm::Processes::join(config, within_ms(join_ms)));
+      });
+    });
+  for (std::thread& thread : threads) thread.join();
+  return outcomes;
+}
+
+// A connection that knows nothing of the job.
+class RawClient {
+ public:
+  explicit RawClient(int port);
+  ~RawClient();
+  RawClient(const RawClient&) = delete;
+  RawClient& operator=(const RawClient&) = delete;
+  bool connected() const { return fd_ >= 0; }
+  void send(std::string_view bytes) const;
+  // What comes until the other side closes or `ms` have passed; true in `closed` for the former.
+  std::string read_all(int64_t ms, bool* closed) const;
+
+ private:
+  int fd_ = -1;
+};
+
+}  // namespace gnnmg::test

@@ -1,0 +1,398 @@
+// Joining: who comes in, who does not, and what everyone is told.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <atomic>
+#include <map>
+#include <mutex>
+
+#include "comm/jobs.h"
+#include "comm/join/handshake.h"
+#include "comm/join/join.h"
+#include "comm/join/token.h"
+#include "support/temp_dir.h"
+
+namespace gnnmg::test {
+namespace {
+
+using base::Status;
+using comm::JoinConfig;
+using comm::Processes;
+using testing::HasSubstr;
+
+const JobBody kShutDown = [](const std::shared_ptr<Processes>& job) {
+  job->shutdown(within_ms(60'000));
+};
+
+std::string token_file(const TempDir& dir, const char* name, char byte, mode_t mode = 0600) {
+  const std::string path = dir.write(name, std::string(32, byte));
+  chmod(path.c_str(), mode);
+  return path;
+}
+
+// Descriptors and threads are as before when a test ends.
+class Join : public testing::Test {
+ protected:
+  void SetUp() override {
+    threads_ = count_own("task");
+    files_ = count_own("fd");
+  }
+  void TearDown() override {
+    for (int i = 0; i < 300 && count_own("task") > threads_; ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    EXPECT_LE(count_own("task"), threads_);
+    EXPECT_LE(count_own("fd"), files_);
+  }
+  int threads_ = 0, files_ = 0;
+};
+
+TEST_F(Join, AllComeInAnyOrder) {
+  for (int count : {1, 2, 5}) {
+    std::atomic<int> met{0};
+    const auto outcomes = run_job(count, [&](const std::shared_ptr<Processes>& job) {
+      EXPECT_EQ(job->num_processes(), count);
+      EXPECT_EQ(job->address(), "127.0.0.1");
+      EXPECT_FALSE(job->host(count - 1).empty());
+      const auto all = job->gather("numbers", std::to_string(job->process()), within_ms(60'000));
+      for (int p = 0; p < count; ++p) EXPECT_EQ(all[p], std::to_string(p));
+      ++met;
+      job->shutdown(within_ms(60'000));
+      EXPECT_EQ(attempt([&] { job->gather("more", "", within_ms(1000)); }).status,
+                Status::kAborted);
+    });
+    for (const Outcome& outcome : outcomes) EXPECT_EQ(outcome.status, Status::kOk) << outcome.text;
+    EXPECT_EQ(met, count);
+  }
+}
+
+TEST_F(Join, TheMissingAreNamed) {
+  const int port = free_port();
+  std::vector<Outcome> outcomes(4);
+  std::vector<std::thread> threads;
+  for (const int p : {0, 1, 3})
+    threads.emplace_back([&, p] {
+      outcomes[p] = attempt([&] { Processes::join(job_config(port, p, 4), within_ms(1000)); });
+    });
+  for (std::thread& thread : threads) thread.join();
+  for (const int p : {0, 1, 3}) {
+    EXPECT_EQ(outcomes[p].status, Status::kTimeout) << p;
+    EXPECT_THAT(outcomes[p].text, HasSubstr("joining: 3 of 4 processes came within"));
+    EXPECT_THAT(outcomes[p].text, HasSubstr("missing: 2"));
+    EXPECT_LT(outcomes[p].seconds, 2.0);
+  }
+}
+
+TEST_F(Join, NobodyListens) {
+  const int port = free_port();
+  const Outcome outcome = attempt([&] { Processes::join(job_config(port, 1, 2), within_ms(500)); });
+  EXPECT_EQ(outcome.status, Status::kTimeout);
+  EXPECT_THAT(outcome.text, HasSubstr(base::text("127.0.0.1:", port)));
+  EXPECT_THAT(outcome.text, HasSubstr("refused"));
+  EXPECT_LT(outcome.seconds, 1.5);
+}
+
+TEST_F(Join, OneThatListensAndSaysNothing) {
+  const comm::Address any = comm::resolve("127.0.0.1", 0, within_ms(1000))[0];
+  const comm::Socket mute = comm::Socket::listen(any);
+  const Outcome outcome =
+      attempt([&] { Processes::join(job_config(mute.local().port(), 1, 2), within_ms(500)); });
+  EXPECT_EQ(outcome.status, Status::kTimeout);
+  EXPECT_THAT(outcome.text, HasSubstr("it takes the connection, but says nothing"));
+  EXPECT_LT(outcome.seconds, 1.5);
+}
+
+TEST_F(Join, ATakenPortIsNamed) {
+  const comm::Socket other =
+      comm::Socket::listen(comm::resolve("127.0.0.1", 0, within_ms(1000))[0]);
+  const Outcome outcome =
+      attempt([&] { Processes::join(job_config(other.local().port(), 0, 2), within_ms(60'000)); });
+  EXPECT_EQ(outcome.status, Status::kUnavailable);
+  EXPECT_THAT(outcome.text, HasSubstr("the port is taken by another program"));
+  EXPECT_LT(outcome.seconds, 5.0);
+}
+
+TEST_F(Join, HostsAndInterfacesThatAreNone) {
+  const auto joining = [](const std::function<void(JoinConfig&)>& change) {
+    JoinConfig config = job_config(4000, 0, 2);
+    change(config);
+    return attempt([&] { Processes::join(config, within_ms(20'000)); });
+  };
+  const Outcome interface = joining([](JoinConfig& c) { c.interface = "nosuch0"; });
+  EXPECT_EQ(interface.status, Status::kInvalidArgument);
+  EXPECT_THAT(interface.text, HasSubstr("interface \"nosuch0\" does not exist; there are "));
+  const Outcome wildcard = joining([](JoinConfig& c) { c.host = "0.0.0.0"; });
+  EXPECT_EQ(wildcard.status, Status::kInvalidArgument);
+  const Outcome name = joining([](JoinConfig& c) { c.host = "no such host"; });
+  EXPECT_EQ(name.status, Status::kUnavailable);
+  EXPECT_THAT(name.text, HasSubstr("\"no such host\""));
+}
+
+// A host that is not loopback is the asking, and then there must be a token, on both sides.
+TEST_F(Join, OtherMachinesNeedAToken) {
+  for (const int process : {0, 1}) {
+    JoinConfig config = job_config(4000, process, 2);
+    config.host = "192.0.2.1";
+    const Outcome outcome = attempt([&] { Processes::join(config, within_ms(5000)); });
+    EXPECT_EQ(outcome.status, Status::kAuth);
+    EXPECT_THAT(outcome.text, HasSubstr("can be reached from other machines"));
+    EXPECT_LT(outcome.seconds, 1.0);
+  }
+}
+
+TEST_F(Join, CancelReturnsAtOnce) {
+  for (const int process : {0, 1}) {
+    comm::Wait wait = within_ms(60'000);
+    std::chrono::steady_clock::time_point at;
+    std::thread canceller([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(200));
+      at = std::chrono::steady_clock::now();
+      wait.cancel.cancel();
+    });
+    const int port = free_port();
+    const Outcome outcome = attempt([&] { Processes::join(job_config(port, process, 2), wait); });
+    const double after =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - at).count();
+    canceller.join();
+    EXPECT_EQ(outcome.status, Status::kCancelled);
+    EXPECT_LT(after, 0.15);
+  }
+}
+
+// Every process hears what differs, with both values.
+TEST_F(Join, DifferencesAreRefusedEverywhere) {
+  const struct {
+    std::function<void(JoinConfig&)> change;  // of process 2
+    const char* expected;
+  } cases[] = {
+      {[](JoinConfig& c) { c.version = "9.9.9"; }, "has library version 9.9.9, process 0 on host"},
+      {[](JoinConfig& c) { c.num_processes = 4; },
+       "has world size (number of processes) 4, process 0"},
+      {[](JoinConfig& c) { c.process = 1; }, "two processes are number 1: on host"},
+  };
+  for (const auto& one : cases) {
+    const auto outcomes = run_job(3, kShutDown, [&](JoinConfig& config) {
+      if (config.process == 2) one.change(config);
+    });
+    for (const Outcome& outcome : outcomes) {
+      EXPECT_EQ(outcome.status, Status::kMismatch) << one.expected << ": " << outcome.text;
+      EXPECT_THAT(outcome.text, HasSubstr(one.expected));
+      EXPECT_LT(outcome.seconds, 5.0);
+    }
+  }
+}
+
+// One of another job came to the wrong door: it is told, the job goes on.
+TEST_F(Join, AnotherJobsProcessIsTurnedAway) {
+  const int port = free_port();
+  const auto config_of = [&](int process, const char* job) {
+    JoinConfig config = job_config(port, process, 2);
+    config.job = job;
+    return config;
+  };
+  Outcome leader;
+  std::thread thread([&] {
+    leader = attempt([&] { kShutDown(Processes::join(config_of(0, "a"), within_ms(60'000))); });
+  });
+  const Outcome stranger = attempt([&] { Processes::join(config_of(1, "b"), within_ms(60'000)); });
+  EXPECT_EQ(stranger.status, Status::kMismatch);
+  EXPECT_THAT(stranger.text, HasSubstr("is of job \"b\", process 0"));
+  const Outcome member =
+      attempt([&] { kShutDown(Processes::join(config_of(1, "a"), within_ms(60'000))); });
+  thread.join();
+  EXPECT_EQ(leader.status, Status::kOk) << leader.text;
+  EXPECT_EQ(member.status, Status::kOk) << member.text;
+}
+
+TEST_F(Join, TheTokenIsAskedForBothWays) {
+  const TempDir dir;
+  const std::string right = token_file(dir, "right", 'a'), wrong = token_file(dir, "wrong", 'b');
+  for (const Outcome& outcome :
+       run_job(3, kShutDown, [&](JoinConfig& config) { config.token_file = right; }))
+    EXPECT_EQ(outcome.status, Status::kOk) << outcome.text;
+
+  const struct {
+    std::string leader, member;
+    const char* expected;
+  } cases[] = {{right, wrong, "the tokens differ"},
+               {right, "", "process 0 asks for the job's token"},
+               {"", right, "this process has a token, and process 0 has none"}};
+  for (const auto& one : cases) {
+    const auto outcomes = run_job(
+        2, kShutDown,
+        [&](JoinConfig& config) {
+          config.token_file = config.process == 0 ? one.leader : one.member;
+        },
+        1000);
+    EXPECT_EQ(outcomes[1].status, Status::kAuth) << outcomes[1].text;
+    EXPECT_THAT(outcomes[1].text, HasSubstr(one.expected));
+    EXPECT_EQ(outcomes[0].status, Status::kTimeout);
+    EXPECT_THAT(outcomes[0].text, HasSubstr("missing: 1"));
+  }
+}
+
+TEST_F(Join, TokenFilesThatOthersCouldRead) {
+  const TempDir dir;
+  const auto refused = [](const std::string& path) {
+    return attempt([&] { comm::read_token(path); });
+  };
+  EXPECT_EQ(comm::read_token(token_file(dir, "good", 'a')), std::string(32, 'a'));
+  EXPECT_EQ(comm::read_token(token_file(dir, "read-only", 'a', 0400)), std::string(32, 'a'));
+  for (const mode_t mode : {0640, 0604, 0660, 0602}) {
+    const Outcome outcome = refused(token_file(dir, "open", 'a', mode));
+    EXPECT_EQ(outcome.status, Status::kAuth);
+    EXPECT_THAT(outcome.text, HasSubstr("expected mode 0600"));
+  }
+  const std::string small = dir.write("small", std::string(31, 'a'));
+  chmod(small.c_str(), 0600);
+  EXPECT_THAT(refused(small).text, HasSubstr("expected 32 to 1024 bytes, found 31"));
+  const std::string large = dir.write("large", std::string(1025, 'a'));
+  chmod(large.c_str(), 0600);
+  EXPECT_THAT(refused(large).text, HasSubstr("found 1025"));
+  EXPECT_EQ(refused(dir.file("none")).status, Status::kNotFound);
+}
+
+// What strangers send costs nothing that stays, and the job comes to be.
+TEST_F(Join, StrangersAtThePort) {
+  const TempDir dir;
+  const std::string token = token_file(dir, "token", 'a');
+  const int port = free_port();
+  const auto config_of = [&](int process) {
+    JoinConfig config = job_config(port, process, 2);
+    config.token_file = token;
+    return config;
+  };
+  Outcome leader;
+  std::thread thread([&] {
+    leader = attempt([&] { kShutDown(Processes::join(config_of(0), within_ms(60'000))); });
+  });
+  {
+    RawClient mute(port), junk(port), web(port), large(port);
+    ASSERT_TRUE(mute.connected() && junk.connected() && web.connected() && large.connected());
+    junk.send(std::string(72, '\xff'));
+    web.send("GET / HTTP/1.1\r\nHost: localhost\r\nUser-Agent: a rather long one indeed\r\n\r\n");
+    large.send(std::string(1 << 20, 'x'));
+    bool closed = false;
+    for (const RawClient* client : {&junk, &web, &large}) {
+      client->read_all(3000, &closed);
+      EXPECT_TRUE(closed);
+    }
+    // One that knows the greeting, but not the token.
+    RawClient liar(port);
+    comm::FrameBuffer in(1 << 10);
+    std::string out;
+    const std::string guess(32, 'b');
+    comm::ClientHandshake handshake(guess);
+    bool more = false;
+    in.append(liar.read_all(300, &more));
+    EXPECT_FALSE(handshake.advance(in, out));
+    liar.send(out);
+    in.append(liar.read_all(3000, &closed));
+    EXPECT_TRUE(closed);
+    EXPECT_EQ(attempt([&] { handshake.advance(in, out); }).status, Status::kAuth);
+    // Silence is borne for five seconds.
+    const auto start = std::chrono::steady_clock::now();
+    mute.read_all(7000, &closed);
+    EXPECT_TRUE(closed);
+    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(6));
+  }
+  for (int i = 0; i < 2000; ++i) {
+    RawClient client(port);
+    if (i % 2 == 0) client.send("junk");
+  }
+  const Outcome member =
+      attempt([&] { kShutDown(Processes::join(config_of(1), within_ms(60'000))); });
+  thread.join();
+  EXPECT_EQ(leader.status, Status::kOk) << leader.text;
+  EXPECT_EQ(member.status, Status::kOk) << member.text;
+}
+
+// What process 0 says to one that joins is only believed with the token's proof behind it.
+TEST_F(Join, AFalseProcessZeroIsFoundOut) {
+  const TempDir dir;
+  const comm::Socket listener =
+      comm::Socket::listen(comm::resolve("127.0.0.1", 0, within_ms(1000))[0]);
+  std::thread impostor([&] {
+    comm::Socket client;
+    while (!client.open()) {
+      client = listener.accept();
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    std::string out;
+    const std::string guess(32, 'b');
+    comm::ServerHandshake handshake(guess, out);
+    client.write(out);
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    std::string yes(1, '\x01');
+    yes += std::string(32, 'z');
+    client.write(yes);
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  });
+  JoinConfig config = job_config(listener.local().port(), 1, 2);
+  config.token_file = token_file(dir, "token", 'a');
+  const Outcome outcome = attempt([&] { Processes::join(config, within_ms(5000)); });
+  impostor.join();
+  EXPECT_EQ(outcome.status, Status::kAuth);
+  EXPECT_THAT(outcome.text, HasSubstr("does not know the token"));
+}
+
+// The board stands for the store of torchrun's agent.
+struct SharedBoard : comm::Board {
+  struct Words {
+    std::mutex mutex;
+    std::map<std::string, std::string> map;
+  };
+  explicit SharedBoard(std::shared_ptr<Words> shared) : words(std::move(shared)) {}
+  void publish(const std::string& key, const std::string& value) override {
+    std::lock_guard lock(words->mutex);
+    words->map[key] = value;
+  }
+  std::optional<std::string> look(const std::string& key) override {
+    std::lock_guard lock(words->mutex);
+    const auto found = words->map.find(key);
+    if (found == words->map.end()) return std::nullopt;
+    return found->second;
+  }
+  std::shared_ptr<Words> words;
+};
+
+TEST_F(Join, TheAddressIsTakenFromABoard) {
+  const auto words = std::make_shared<SharedBoard::Words>();
+  // An old address of a process 0 that is no more: it is tried, and looked up again.
+  words->map["gnnmg/job/3"] = base::text("127.0.0.1:", free_port());
+  const comm::OpenBoard open = [&](const std::string& host, int32_t, const comm::Wait&) {
+    EXPECT_EQ(host, "localhost");
+    return std::make_unique<SharedBoard>(words);
+  };
+  std::vector<Outcome> outcomes(2);
+  std::vector<std::thread> threads;
+  for (const int p : {1, 0}) {
+    threads.emplace_back([&, p] {
+      outcomes[p] = attempt([&] {
+        JoinConfig config = job_config(29500, p, 2);
+        config.host = "localhost";
+        config.agent_store = true;
+        config.job = "job";
+        config.restart = "3";
+        kShutDown(Processes::join(config, within_ms(60'000), open));
+      });
+    });
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (const Outcome& outcome : outcomes) EXPECT_EQ(outcome.status, Status::kOk) << outcome.text;
+  EXPECT_EQ(words->map.size(), 1u);
+
+  words->map["gnnmg/job/3"] = "somewhere";
+  JoinConfig config = job_config(29500, 1, 2);
+  config.host = "localhost";
+  config.agent_store = true;
+  config.job = "job";
+  config.restart = "3";
+  const Outcome bad = attempt([&] { Processes::join(config, within_ms(1000), open); });
+  EXPECT_EQ(bad.status, Status::kProtocol);
+  EXPECT_THAT(bad.text, HasSubstr("expected an address and a port"));
+}
+
+}  // namespace
+}  // namespace gnnmg::test

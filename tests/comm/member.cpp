@@ -1,0 +1,193 @@
+// One process of a job, for tests that start, stop and kill real ones. It joins, makes a
+// communicator of all rank threads and runs all-reduces in step until something ends them; what it
+// sees goes to standard output, a line an event, with the system's monotonic clock in ms:
+//   joined <process> of <n>
+//   step <k> at <ms>                       (first rank)
+//   end <rank> <status> at <ms> <text>     (each rank)
+//   done <steps> at <ms>                   (after a shutdown)
+//   left threads <+n> files <+n>           (against the time before joining)
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <mutex>
+#include <string>
+
+#include "comm/processes.h"
+#include "comm/ranks.h"
+
+namespace gnnmg::test {
+namespace {
+
+using base::Status;
+using comm::Collectives;
+
+int64_t now_ms() {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+void say(const std::string& line) {
+  static std::mutex mutex;
+  std::lock_guard lock(mutex);
+  std::printf("%s\n", line.c_str());
+  std::fflush(stdout);
+}
+
+struct Options {
+  std::map<std::string, std::string> given;
+  std::string text(const char* name, const char* otherwise) const {
+    const auto found = given.find(name);
+    return found == given.end() ? otherwise : found->second;
+  }
+  int64_t number(const char* name, int64_t otherwise) const {
+    const auto found = given.find(name);
+    return found == given.end() ? otherwise : std::atoll(found->second.c_str());
+  }
+};
+
+comm::JoinConfig read_config(const Options& options) {
+  comm::JoinConfig config;
+  if (options.number("env", 0) != 0) {
+    config = comm::read_join_environment([](const char* name) { return std::getenv(name); });
+  } else {
+    config.host = options.text("host", "127.0.0.1");
+    config.port = static_cast<int32_t>(options.number("port", 0));
+    config.process = static_cast<int32_t>(options.number("process", 0));
+    config.num_processes = static_cast<int32_t>(options.number("of", 1));
+    config.token_file = options.text("token", "");
+    config.interface = options.text("interface", "");
+  }
+  config.heartbeat_ms = options.number("heartbeat", 500);
+  return config;
+}
+
+// All-reduces in step; every rank knows what must come out.
+void work(Collectives& comm, const Options& options, bool speaks) {
+  const int64_t deadline = options.number("deadline", 30'000);
+  const int64_t steps = options.number("steps", 1'000'000'000);
+  const int64_t count = options.number("count", 1000);
+  comm::Wait cancelled = within_ms(deadline);
+  std::thread canceller;
+  const int64_t cancel_rank = options.number("cancel", -1);
+  std::vector<double> values(count);
+  for (int64_t step = 0; step < steps; ++step) {
+    comm.set_position({step / 100, step % 100, comm::Phase::kComputing});
+    if (const int64_t ms = options.number("pause", 0); ms > 0)
+      std::this_thread::sleep_for(std::chrono::milliseconds(ms));
+    if (comm.rank() == options.number("late", -1) && step == options.number("at", 5))
+      std::this_thread::sleep_for(std::chrono::milliseconds(options.number("by", 1000)));
+    if (comm.rank() == options.number("abort", -1) && step == options.number("at", 5))
+      comm.abort("rank " + std::to_string(comm.rank()) + ": the data set is gone");
+    if (comm.rank() == options.number("misfit", -1) && step == options.number("at", 5))
+      values.resize(count + 1);
+    for (size_t i = 0; i < values.size(); ++i)
+      values[i] = static_cast<double>(step) + comm.rank() + static_cast<double>(i);
+    comm.set_position({step / 100, step % 100, comm::Phase::kExchanging});
+    comm::Wait wait = within_ms(deadline);
+    if (comm.rank() == cancel_rank && step == options.number("at", 5)) {
+      wait.cancel = cancelled.cancel;
+      canceller = std::thread([&] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(200));
+        say("cancel at " + std::to_string(now_ms()));
+        cancelled.cancel.cancel();
+      });
+    }
+    try {
+      comm.all_reduce({values.data(), base::DType::kF64, {static_cast<int64_t>(values.size())}},
+                      comm::ReduceOp::kSum, wait);
+    } catch (...) {
+      if (canceller.joinable()) canceller.join();
+      throw;
+    }
+    const int world = comm.world_size();
+    for (size_t i = 0; i < values.size(); ++i)
+      if (values[i] !=
+          world * (static_cast<double>(step) + static_cast<double>(i)) + world * (world - 1) / 2)
+        throw base::Error(Status::kInternal, "a wrong sum");
+    if (speaks) say("step " + std::to_string(step) + " at " + std::to_string(now_ms()));
+  }
+}
+
+void report_end(int rank, const base::Error& error) {
+  say("end " + std::to_string(rank) + " " + base::status_name(error.status()) + " at " +
+      std::to_string(now_ms()) + " " + error.what());
+}
+
+// One job from joining to its end; false when it failed.
+bool run_job(const Options& options) {
+  const comm::JoinConfig config = read_config(options);
+  std::shared_ptr<comm::Processes> job;
+  std::shared_ptr<comm::ThreadGroup> group;
+  const comm::Wait wait = within_ms(options.number("join", 60'000));
+  try {
+    job = comm::join_job(config, wait);
+    say("joined " + std::to_string(job->process()) + " of " + std::to_string(job->num_processes()));
+    job->agree("member", {{"steps", options.text("steps", "for ever")}}, wait);
+    group = comm::make_group(job, static_cast<int>(options.number("ranks", 1)), wait);
+  } catch (const base::Error& error) {
+    report_end(config.process, error);
+    return false;
+  }
+  std::atomic<bool> failed{false};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < group->num_local(); ++i)
+    threads.emplace_back([&, rank = group->first_rank() + i] {
+      std::unique_ptr<Collectives> comm;
+      try {
+        comm = group->connect(rank, within_ms(options.number("join", 60'000)));
+        work(*comm, options, rank == group->first_rank());
+      } catch (const base::Error& error) {
+        failed = true;
+        report_end(rank, error);
+        if (!comm) return;
+        // Spent: it says so at once, with the cause.
+        const Outcome again = attempt([&] { comm->barrier(within_ms(60'000)); });
+        if (again.status != Status::kAborted || again.text != error.what() || again.seconds > 0.1)
+          if (error.status() != Status::kCancelled)
+            say("spent " + std::string(base::status_name(again.status)) + " " + again.text);
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  if (failed) return false;
+  try {
+    job->shutdown(within_ms(60'000));
+    say("done " + options.text("steps", "") + " at " + std::to_string(now_ms()));
+  } catch (const base::Error& error) {
+    report_end(config.process, error);
+    return false;
+  }
+  return true;
+}
+
+}  // namespace
+}  // namespace gnnmg::test
+
+// member key=value ...
+int main(int argc, char** argv) {
+  using namespace gnnmg;
+  using namespace gnnmg::test;
+  Options options;
+  for (int i = 1; i < argc; ++i) {
+    const std::string argument = argv[i];
+    const size_t equals = argument.find('=');
+    if (equals != std::string::npos)
+      options.given[argument.substr(0, equals)] = argument.substr(equals + 1);
+  }
+  // What LibTorch starts on first use stays for good.
+  run_ranks(2, [](Collectives& comm) { comm.barrier(within_ms(60'000)); });
+  const int threads = count_own("task"), files = count_own("fd");
+  bool good = false;
+  for (int64_t jobs = options.number("jobs", 1); jobs > 0 && !good; --jobs) {
+    good = run_job(options);
+    for (int i = 0; i < 2000; ++i) {
+      if (comm::pending_reapers() == 0 && count_own("task") <= threads) break;
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    say("left threads " + std::to_string(count_own("task") - threads) + " files " +
+        std::to_string(count_own("fd") - files));
+  }
+  return good ? 0 : 3;
+}

@@ -1,0 +1,267 @@
+// Jobs of real processes: worlds of all shapes, and every fault of a process in the middle of a
+// collective. What each survivor says, how soon, and what it leaves behind.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <memory>
+#include <random>
+
+#include "comm/children.h"
+#include "comm/jobs.h"
+#include "support/temp_dir.h"
+
+namespace gnnmg::test {
+namespace {
+
+using testing::HasSubstr;
+using Arguments = std::vector<std::string>;
+
+const std::string kMember = GNNMG_TEST_MEMBER;
+
+// The processes of one job.
+class Job {
+ public:
+  // `ranks` by process; `common` to all, `special` to one of them.
+  Job(const std::vector<int>& ranks, const Arguments& common, int special_process = -1,
+      const Arguments& special = {}) {
+    const int port = free_port();
+    for (size_t p = 0; p < ranks.size(); ++p) {
+      Arguments arguments{"port=" + std::to_string(port), "process=" + std::to_string(p),
+                          "of=" + std::to_string(ranks.size()),
+                          "ranks=" + std::to_string(ranks[p])};
+      arguments.insert(arguments.end(), common.begin(), common.end());
+      if (static_cast<int>(p) == special_process)
+        arguments.insert(arguments.end(), special.begin(), special.end());
+      arguments_.push_back(arguments);
+      children.push_back(std::make_unique<Child>(kMember, arguments));
+    }
+  }
+  // Another process in the place of one that is dead.
+  void restart(int p) { children[p] = std::make_unique<Child>(kMember, arguments_[p]); }
+  // True when all have come to a step.
+  bool wait_step(int64_t step, int64_t ms = 60'000) {
+    return std::ranges::all_of(children, [&](auto& child) {
+      return !child->wait_for("step " + std::to_string(step) + " ", ms).empty();
+    });
+  }
+  Child& operator[](int p) { return *children[p]; }
+  std::vector<std::unique_ptr<Child>> children;
+
+ private:
+  std::vector<Arguments> arguments_;
+};
+
+// A survivor: ended by itself, wrote nothing to standard error, left nothing behind.
+std::vector<End> finish(Child& child, int code = 3, int64_t ms = 30'000) {
+  EXPECT_EQ(child.wait_end(ms), code) << child.all();
+  EXPECT_EQ(child.errors(), "");
+  bool counted = false;
+  for (const std::string& line : child.lines()) {
+    if (line.starts_with("left")) {
+      counted = true;
+      EXPECT_EQ(line, "left threads 0 files 0");
+    }
+    EXPECT_FALSE(line.starts_with("spent")) << line;
+  }
+  EXPECT_TRUE(counted);
+  return ends_of(child);
+}
+
+// Figures are printed, so that a run of the tests is a measurement as well.
+void figure(const char* what, int64_t ms) {
+  std::printf("[ FIGURE   ] %s: %lld ms\n", what, static_cast<long long>(ms));
+}
+
+TEST(Processes, WorldsOfAllShapes) {
+  for (const std::vector<int>& ranks :
+       {std::vector<int>{1, 1}, {2, 2}, {1, 3}, {3}, {1}, {2, 1, 1}}) {
+    Job job(ranks, {"steps=20"});
+    for (auto& child : job.children) {
+      for (const End& end : finish(*child, 0)) ADD_FAILURE() << end.text;
+      EXPECT_THAT(child->all(), HasSubstr("done 20"));
+    }
+  }
+}
+
+class KilledAt : public testing::TestWithParam<int> {};
+
+// Rows 1 and 3: a process dies, process 0 among them.
+TEST_P(KilledAt, EverySurvivorNamesTheRank) {
+  std::mt19937 random(GetParam());
+  const int victim = GetParam() % 4;
+  const int64_t step = random() % 60;
+  Job job({1, 1, 1, 1}, {"pause=2"});
+  ASSERT_TRUE(job.wait_step(step)) << job[0].all();
+  const int64_t at = monotonic_ms();
+  job[victim].signal(SIGKILL);
+  int64_t slowest = 0;
+  for (int p = 0; p < 4; ++p) {
+    if (p == victim) continue;
+    const auto ends = finish(job[p]);
+    ASSERT_EQ(ends.size(), 1u) << job[p].all();
+    EXPECT_EQ(ends[0].status, "ERR_PEER_LOST") << ends[0].text;
+    EXPECT_THAT(ends[0].text, HasSubstr(base::text("lost process ", victim, " on host ")));
+    EXPECT_THAT(ends[0].text, HasSubstr(base::text("; rank ", victim, " (on host ")));
+    EXPECT_LE(ends[0].at_ms - at, 2000);
+    slowest = std::max(slowest, ends[0].at_ms - at);
+  }
+  figure(base::text("killed process ", victim, " after step ", step).c_str(), slowest);
+}
+INSTANTIATE_TEST_SUITE_P(Processes, KilledAt, testing::Range(0, 20));
+
+// All ranks of a lost process are named, with where they were.
+TEST(Processes, AllRanksOfALostProcessAreNamed) {
+  Job job({1, 2, 2}, {"pause=5", "heartbeat=100"});
+  ASSERT_TRUE(job.wait_step(80));
+  job[1].signal(SIGKILL);
+  for (const int p : {0, 2}) {
+    const auto ends = finish(job[p]);
+    ASSERT_EQ(ends.size(), p == 0 ? 1u : 2u) << job[p].all();
+    for (const End& end : ends) {
+      EXPECT_EQ(end.status, "ERR_PEER_LOST") << end.text;
+      EXPECT_THAT(end.text, HasSubstr("; rank 1 (on host "));
+      EXPECT_THAT(end.text, HasSubstr("; rank 2 (on host "));
+      EXPECT_THAT(end.text, HasSubstr("epoch 0 step "));
+    }
+  }
+}
+
+// Row 4: a process is stopped, process 0 among them, and goes on later.
+TEST(Processes, AStoppedProcessIsNamedAndAbortedWhenItWakes) {
+  for (const int victim : {2, 0}) {
+    Job job({1, 1, 1, 1}, {"pause=2", "deadline=3000", "heartbeat=250"});
+    ASSERT_TRUE(job.wait_step(10));
+    job[victim].signal(SIGSTOP);
+    const int64_t at = monotonic_ms();
+    int64_t slowest = 0;
+    for (int p = 0; p < 4; ++p) {
+      if (p == victim) continue;
+      ASSERT_NE(job[p].wait_for("end ", 10'000), "") << job[p].all();
+      const auto ends = ends_of(job[p]);
+      EXPECT_EQ(ends[0].status, "ERR_TIMEOUT") << ends[0].text;
+      EXPECT_THAT(ends[0].text, HasSubstr(base::text("; rank ", victim, " on host ")));
+      EXPECT_THAT(ends[0].text, HasSubstr("last heard of "));
+      EXPECT_LE(ends[0].at_ms - at, 4000);
+      slowest = std::max(slowest, ends[0].at_ms - at);
+    }
+    figure(base::text("stopped process ", victim, ", deadline 3000 ms").c_str(), slowest);
+    job[victim].signal(SIGCONT);
+    const int64_t woken = monotonic_ms();
+    const auto ends = finish(job[victim]);
+    ASSERT_EQ(ends.size(), 1u) << job[victim].all();
+    EXPECT_EQ(ends[0].status, "ERR_ABORTED") << ends[0].text;
+    EXPECT_LE(ends[0].at_ms - woken, 1000);
+    for (int p = 0; p < 4; ++p)
+      if (p != victim) finish(job[p]);
+  }
+}
+
+// A short stop is no fault.
+TEST(Processes, AStopBelowTheDeadlineIsSurvived) {
+  Job job({1, 1, 1}, {"pause=2", "deadline=20000", "heartbeat=250", "steps=200"});
+  ASSERT_TRUE(job.wait_step(10));
+  job[1].signal(SIGSTOP);
+  std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+  job[1].signal(SIGCONT);
+  for (auto& child : job.children) finish(*child, 0);
+}
+
+// Row 5: a rank's failure is everyone's text.
+TEST(Processes, AnAbortIsEverywhereWithItsCause) {
+  Job job({2, 2}, {"pause=2", "abort=3"});
+  int64_t first = 0, last = 0;
+  for (auto& child : job.children) {
+    const auto ends = finish(*child);
+    EXPECT_EQ(ends.size(), 2u);
+    for (const End& end : ends) {
+      EXPECT_EQ(end.status, "ERR_ABORTED");
+      EXPECT_EQ(end.text, "rank 3: the data set is gone");
+      first = first == 0 ? end.at_ms : std::min(first, end.at_ms);
+      last = std::max(last, end.at_ms);
+    }
+  }
+  EXPECT_LE(last - first, 2000);
+  figure("abort, first to last rank", last - first);
+}
+
+// Row 6: the caller of a cancelled collective is back at once, the others are aborted.
+TEST(Processes, CancelEndsAll) {
+  Job job({1, 2}, {"pause=2", "cancel=0", "at=5", "late=2", "by=3000"});
+  const std::string line = job[0].wait_for("cancel at ", 60'000);
+  ASSERT_NE(line, "") << job[0].all();
+  const int64_t at = std::atoll(line.c_str() + 10);
+  const auto own = finish(job[0]);
+  ASSERT_EQ(own.size(), 1u);
+  EXPECT_EQ(own[0].status, "ERR_CANCELLED");
+  EXPECT_LE(own[0].at_ms - at, 100);
+  figure("cancelled caller", own[0].at_ms - at);
+  for (const End& end : finish(job[1])) {
+    EXPECT_EQ(end.status, "ERR_ABORTED");
+    EXPECT_THAT(end.text, HasSubstr("rank 0 was cancelled"));
+    if (end.rank == 1) {  // rank 2 comes later, to a communicator that is over
+      EXPECT_LE(end.at_ms - at, 2000);
+      figure("aborted peer", end.at_ms - at);
+    }
+  }
+}
+
+TEST(Processes, ALateRankIsNamed) {
+  Job job({1, 2}, {"deadline=1000", "late=2", "by=4000"});
+  std::vector<End> ends = finish(job[0]);
+  for (const End& end : finish(job[1])) ends.push_back(end);
+  ASSERT_EQ(ends.size(), 3u);
+  for (const End& end : ends) {
+    EXPECT_EQ(end.status, end.rank == 2 ? "ERR_ABORTED" : "ERR_TIMEOUT") << end.text;
+    EXPECT_THAT(end.text, HasSubstr("all_reduce: 2 of 3 ranks came within 1"));
+    EXPECT_THAT(end.text, HasSubstr("missing: 2; rank 2 on host "));
+    EXPECT_THAT(end.text, HasSubstr("epoch 0 step 5, computing for "));
+  }
+}
+
+// Row 7, in the middle of work: what a rank calls must be what the others call.
+TEST(Processes, CallsThatDifferAreNamedEverywhere) {
+  Job job({1, 1, 1}, {"misfit=1", "deadline=3000"});
+  for (auto& child : job.children) {
+    const auto ends = finish(*child);
+    ASSERT_EQ(ends.size(), 1u);
+    EXPECT_EQ(ends[0].status, "ERR_MISMATCH") << ends[0].text;
+    EXPECT_THAT(ends[0].text, HasSubstr("f64 [1001], sum"));
+    EXPECT_THAT(ends[0].text, HasSubstr("f64 [1000], sum"));
+  }
+}
+
+TEST(Processes, AgreementIsCheckedBeforeWork) {
+  Job job({1, 1}, {}, 1, {"steps=7"});
+  for (auto& child : job.children) {
+    const auto ends = finish(*child);
+    ASSERT_EQ(ends.size(), 1u);
+    EXPECT_EQ(ends[0].status, "ERR_MISMATCH");
+    EXPECT_THAT(ends[0].text, HasSubstr("member: steps differs: process 1 on host"));
+  }
+}
+
+// After a loss the processes that are left make a new job at the same port with one that is new.
+TEST(Processes, ANewJobAfterALostOne) {
+  Job job({1, 1, 1}, {"pause=2", "jobs=2", "steps=400"});
+  ASSERT_TRUE(job.wait_step(20));
+  job[1].signal(SIGKILL);
+  ASSERT_NE(job[0].wait_for("left ", 20'000), "");
+  ASSERT_NE(job[2].wait_for("left ", 20'000), "");
+  job.restart(1);
+  for (auto& child : job.children) finish(*child, 0, 60'000);
+}
+
+TEST(Processes, NobodyComes) {
+  const int port = free_port();
+  Child alone(kMember, {base::text("port=", port), "process=1", "of=2", "join=1000"});
+  const auto ends = finish(alone);
+  ASSERT_EQ(ends.size(), 1u);
+  EXPECT_EQ(ends[0].status, "ERR_TIMEOUT");
+  EXPECT_THAT(ends[0].text, HasSubstr("process 0 is not to be had at"));
+}
+
+}  // namespace
+}  // namespace gnnmg::test
