@@ -8,6 +8,7 @@
 //   left threads <+n> files <+n>           (against the time before joining)
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
@@ -81,6 +82,10 @@ void work(Collectives& comm, const Options& options, bool speaks) {
       std::this_thread::sleep_for(std::chrono::milliseconds(options.number("by", 1000)));
     if (comm.rank() == options.number("abort", -1) && step == options.number("at", 5))
       comm.abort("rank " + std::to_string(comm.rank()) + ": the data set is gone");
+    const char* restart = std::getenv("TORCHELASTIC_RESTART_COUNT");
+    if (comm.rank() == options.number("die", -1) && step == options.number("at", 5) && restart &&
+        *restart == '0')
+      std::raise(SIGKILL);
     if (comm.rank() == options.number("misfit", -1) && step == options.number("at", 5))
       values.resize(count + 1);
     for (size_t i = 0; i < values.size(); ++i)
@@ -118,11 +123,12 @@ void report_end(int rank, const base::Error& error) {
 
 // One job from joining to its end; false when it failed.
 bool run_job(const Options& options) {
-  const comm::JoinConfig config = read_config(options);
+  comm::JoinConfig config;
   std::shared_ptr<comm::Processes> job;
   std::shared_ptr<comm::ThreadGroup> group;
   const comm::Wait wait = within_ms(options.number("join", 60'000));
   try {
+    config = read_config(options);
     job = comm::join_job(config, wait);
     say("joined " + std::to_string(job->process()) + " of " + std::to_string(job->num_processes()));
     job->agree("member", {{"steps", options.text("steps", "for ever")}}, wait);

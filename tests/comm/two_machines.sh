@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# Two machines on this one: network namespaces joined by a cable of their own. Runs one member of a job on each.
+#   unshare -rn bash two_machines.sh <member> <step after which the cable is cut, or -> <seconds of the cut> <arguments>...
+# Prints what the members print, theirs as it is, and "cut at <ms>" and "mended at <ms>" of the monotonic clock.
+set -euo pipefail
+member=$1 cut_after=$2 cut_for=$3
+shift 3
+
+ip link set lo up
+unshare -n sleep 300 &
+far=$!
+trap 'kill $far 2>/dev/null' EXIT
+for _ in $(seq 100); do # until it has its own network
+  [[ $(readlink /proc/$far/ns/net) != $(readlink /proc/self/ns/net) ]] && break
+  sleep 0.02
+done
+ip link add near0 type veth peer name far0
+ip link set far0 netns "$far"
+ip addr add 10.77.0.1/24 dev near0
+ip link set near0 up
+there() { nsenter -t "$far" -n "$@"; }
+there ip link set lo up
+there ip addr add 10.77.0.2/24 dev far0
+there ip link set far0 up
+
+now() { awk '{ printf "%d", $1 * 1000 }' /proc/uptime; }
+log=$(mktemp)
+trap 'kill $far 2>/dev/null; rm -f "$log"' EXIT
+"$member" host=10.77.0.1 port=29500 of=2 process=0 "$@" >"$log" &
+near_member=$!
+there "$member" host=10.77.0.1 port=29500 of=2 process=1 "$@" &
+far_member=$!
+if [[ $cut_after != - ]]; then
+  for _ in $(seq 1200); do
+    grep -q "^step $cut_after " "$log" && break
+    sleep 0.05
+  done
+  echo "cut at $(now)"
+  ip link set near0 down
+  sleep "$cut_for"
+  ip link set near0 up
+  echo "mended at $(now)"
+fi
+status=0
+wait $near_member || status=$?
+wait $far_member || status=$?
+cat "$log"
+exit $status
