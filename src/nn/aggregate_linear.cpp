@@ -36,10 +36,10 @@ struct SourceGradient {
   sample::BlockView block;
   Reduce reduce = Reduce::kMean;
   int64_t width = 0;
-  at::Tensor reduced;    // the gradient of what was reduced; for max, of each tied edge
-  at::Tensor own;        // what reaches the rows as own rows; may be undefined
-  at::Tensor scale;      // of means
-  at::Tensor rows, max;  // what was reduced, and to what: of max
+  at::Tensor reduced;        // the gradient of what was reduced; for max, of each tied edge
+  at::Tensor own;            // what reaches the rows as own rows; may be undefined
+  at::Tensor scale{};        // of means
+  at::Tensor rows{}, max{};  // what was reduced, and to what: of max
 
   // Rows [begin, end) of `out`.
   template <typename T>
