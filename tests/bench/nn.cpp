@@ -83,10 +83,11 @@ class OurWay : public Way {
       : block_(block.view()),
         reduce_(reduce),
         width_(width),
-        x_(at::rand({block_.num_sources, width})),
-        y_(at::ones({block_.num_targets, width})),
-        dx_(at::ones({block_.num_sources, width})),
-        share_(at::ones({block_.num_targets, width})) {}
+        x_(rows(block_.num_sources).uniform_()),
+        y_(rows(block_.num_targets)),
+        dx_(rows(block_.num_sources)),
+        dy_(rows(block_.num_targets).fill_(1)),
+        share_(rows(block_.num_targets)) {}
 
   void forward() override {
     const auto x = nn::const_matrix<float>(x_);
@@ -123,14 +124,18 @@ class OurWay : public Way {
   }
 
  private:
+  // Where the library keeps rows.
+  at::Tensor rows(int64_t count) const {
+    return nn::scratch_tensor(execution_, {count, width_}, at::kFloat);
+  }
+
   static constexpr int64_t kRows = 512;
   const nn::kernels::Table<float>& table_ = nn::kernels::table<float>();
   const sample::BlockView block_;
   const Reduce reduce_;
   const int64_t width_;
-  nn::Execution execution_;
-  at::Tensor x_, y_, dx_, share_;
-  at::Tensor dy_ = at::ones_like(y_);
+  const nn::Execution execution_;
+  at::Tensor x_, y_, dx_, dy_, share_;
 };
 
 at::Tensor as_torch(const base::Tensor& tensor) {
