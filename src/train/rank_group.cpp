@@ -48,7 +48,10 @@ base::Error as_error(const std::exception_ptr& error, int rank) {
   } catch (const c10::OutOfMemoryError& e) {
     return {Status::kNoMemory, first_line(e.what_without_backtrace()), rank};
   } catch (const c10::Error& e) {
-    return {Status::kInternal, first_line(e.what_without_backtrace()), rank};
+    const std::string text = first_line(e.what_without_backtrace());
+    // LibTorch's allocator for main memory says so with a plain error.
+    const bool memory = text.find("DefaultCPUAllocator") != std::string::npos;
+    return {memory ? Status::kNoMemory : Status::kInternal, text, rank};
   } catch (const std::bad_alloc&) {
     return {Status::kNoMemory, "out of memory", rank};
   } catch (const std::exception& e) {
