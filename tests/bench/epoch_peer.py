@@ -14,6 +14,7 @@ import json
 import resource
 import sys
 import time
+import warnings
 
 import numpy as np
 import torch
@@ -170,6 +171,7 @@ WAYS = {"dgl": Dgl, "pyg_blocks": PygBlocks, "pyg_trim": lambda folder: PygLoade
 def main():
     way, folder, threads = sys.argv[1:]
     torch.set_num_threads(int(threads))
+    warnings.filterwarnings("ignore")  # that sparse tensors are young
     peer = WAYS[way](folder)
     loaded = peak_mb()
     for _ in sys.stdin:
