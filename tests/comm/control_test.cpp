@@ -239,5 +239,25 @@ TEST(Control, AnAbortTravels) {
   }
 }
 
+// The end of a communicator is not the end of the job.
+TEST(Control, ANewCommunicatorAfterAnAbortedOne) {
+  for (const Outcome& outcome : run_job(3, [](const JobPtr& job) {
+         for (int round = 0; round < 3; ++round) {
+           // It may end while others are still on their way to its rendezvous.
+           const Outcome ended = attempt([&] {
+             const auto state = make_state(job);
+             if (job->process() == round) state->end({Status::kAborted, "over", round, 0, {}});
+             barrier(*state, job->process(), 1, within_ms(60'000));
+           });
+           EXPECT_EQ(ended.text, "over");
+           EXPECT_FALSE(job->spent());
+         }
+         const auto state = make_state(job);
+         barrier(*state, job->process(), 1, within_ms(60'000));
+         job->shutdown(within_ms(60'000));
+       }))
+    EXPECT_EQ(outcome.status, Status::kOk) << outcome.text;
+}
+
 }  // namespace
 }  // namespace gnnmg::test
