@@ -2544,10 +2544,19 @@ enum {
 
 /** Settings of a communicator. */
 typedef struct gnnmg_comm_config {
-  uint32_t struct_size; /**< sizeof of this struct. */
-  int32_t padding0;     /**< 0. */
-  int64_t deadline_ms;  /**< How long an operation may take before it fails with
-                             ::GNNMG_ERR_TIMEOUT, milliseconds. 30 000. */
+  uint32_t struct_size;  /**< sizeof of this struct. */
+  int32_t padding0;      /**< 0. */
+  int64_t deadline_ms;   /**< How long an operation may take before it fails with
+                              ::GNNMG_ERR_TIMEOUT, milliseconds. 30 000. */
+  int64_t join_ms;       /**< How long processes wait for each other at the start, milliseconds.
+                              300 000. */
+  int64_t heartbeat_ms;  /**< How often processes give a sign of life, milliseconds, 10 at least.
+                              After three that did not come a process counts as not heard of.
+                              500. */
+  int32_t port;          /**< Of process 0, for gnnmg_comm_create() with several processes. 0. */
+  int32_t process_rank;  /**< Number of this process, for gnnmg_comm_create(). 0. */
+  int32_t num_processes; /**< Number of processes, for gnnmg_comm_create(), 1 to 1024. 1. */
+  int32_t padding1;      /**< 0. */
 } gnnmg_comm_config;
 
 /**
@@ -2579,6 +2588,56 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_comm_create_group(const gnnmg_contex
                                                               int32_t world_size,
                                                               const gnnmg_comm_config* config,
                                                               gnnmg_comm** comms);
+
+/**
+ * @brief Joins a job of many processes: meets the others at process 0's host and port, proves to
+ *   know the job's token, compares version and number of processes. One rank a process.
+ *   Process 0 listens at `host` until all have come. An address of this machine alone needs no
+ * token; any other is the asking to be reached from other machines, and then all processes need the
+ *   same.
+ * @param[in] context a context
+ * @param[in] host name or address of process 0's machine, or NULL: "127.0.0.1"
+ * @param[in] interface network interface whose address this process uses, or NULL: the one that
+ *   leads to process 0
+ * @param[in] token_file path of the job's secret, 32 to 1024 bytes in a file of mode 0600, or NULL:
+ *   none
+ * @param[in] config port, process_rank, num_processes, times; or NULL: a job of this process alone
+ * @param[out] comm the communicator; rank and size count processes
+ * @param[in] timeout_ms milliseconds, -1: config.join_ms only
+ * @return ::GNNMG_OK; ::GNNMG_PENDING, continued by a call with equal arguments;
+ *   ::GNNMG_ERR_TIMEOUT naming the processes that did not come; ::GNNMG_ERR_MISMATCH, on every
+ *   process, when versions, sizes or numbers do not fit together; ::GNNMG_ERR_AUTH for a missing,
+ *   wrong or readable token; ::GNNMG_ERR_UNAVAILABLE when the address cannot be had
+ * @threading (b)
+ * @owns the caller frees `comm`; gnnmg_comm_shutdown() first, else the other processes are aborted
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_comm_create(const gnnmg_context* context,
+                                                        const char* host, const char* interface,
+                                                        const char* token_file,
+                                                        const gnnmg_comm_config* config,
+                                                        gnnmg_comm** comm, int64_t timeout_ms);
+
+/**
+ * @brief Joins the job that a launcher has started: gnnmg_comm_create() with what the environment
+ *   says. Read are RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT and the rest of torchrun's variables
+ *   (with TORCHELASTIC_USE_AGENT_STORE process 0's address goes through the store of its agent),
+ *   else those of Open MPI, else those of Slurm; and GNNMG_TOKEN_FILE and GNNMG_INTERFACE.
+ * @snippet processes.c join
+ * @param[in] context a context
+ * @param[in] config times; port, process_rank and num_processes are not read; or NULL
+ * @param[out] comm the communicator; rank and size count processes
+ * @param[in] timeout_ms milliseconds, -1: config.join_ms only
+ * @return as gnnmg_comm_create(); ::GNNMG_ERR_INVALID_ARGUMENT naming a variable, its value and
+ *   what was expected; ::GNNMG_ERR_NOT_FOUND when no launcher has set its variables
+ * @threading (b)
+ * @owns the caller frees `comm`; gnnmg_comm_shutdown() first, else the other processes are aborted
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_comm_create_from_env(const gnnmg_context* context,
+                                                                 const gnnmg_comm_config* config,
+                                                                 gnnmg_comm** comm,
+                                                                 int64_t timeout_ms);
 
 /**
  * @brief Frees the handle. Without gnnmg_comm_shutdown() before, that is an abort: what the other

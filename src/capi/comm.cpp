@@ -19,13 +19,15 @@ struct Comm::End {
 };
 
 Comm::Comm(std::shared_ptr<Context> owner, std::shared_ptr<comm::ThreadGroup> group, int rank,
-           int64_t deadline_ms)
+           int64_t deadline_ms, std::shared_ptr<comm::Processes> processes)
     : Object(kKind, owner, owner->queue),
+      processes_(std::move(processes)),
       group_(std::move(group)),
       rank_(rank),
       world_size_(group_->world_size()),
       deadline_ms_(deadline_ms),
       end_(std::make_shared<End>()) {
+  if (processes_) processes_->set_excuse([queue = queue] { return queue->has_calls(); });
   thread_.post([end = end_, group = group_, rank, wait = wait()] {
     try {
       end->collectives = group->connect(rank, wait);
@@ -82,14 +84,22 @@ std::shared_ptr<Job> Comm::start(
   return job;
 }
 
+gnnmg_comm_config read_comm_config(const gnnmg_comm_config* config) {
+  const gnnmg_comm_config in = read_config(config, kCommDefaults);
+  check_least(in.deadline_ms, 1, "config.deadline_ms");
+  check_least(in.join_ms, 1, "config.join_ms");
+  check_least(in.heartbeat_ms, 10, "config.heartbeat_ms");
+  if (in.padding1 != 0)
+    fail(Status::kInvalidArgument, "config.padding1 is ", in.padding1, ", expected 0");
+  return in;
+}
+
 namespace {
 
 static_assert(static_cast<int32_t>(comm::ReduceOp::kSum) == GNNMG_REDUCE_SUM &&
               static_cast<int32_t>(comm::ReduceOp::kMean) == GNNMG_REDUCE_MEAN &&
               static_cast<int32_t>(comm::ReduceOp::kMin) == GNNMG_REDUCE_MIN &&
               static_cast<int32_t>(comm::ReduceOp::kMax) == GNNMG_REDUCE_MAX);
-
-constexpr gnnmg_comm_config kDefaults{sizeof(gnnmg_comm_config), 0, 30000};
 
 using base::Tensor;
 using base::TensorView;
@@ -171,16 +181,15 @@ using gnnmg::comm::Wait;
 extern "C" {
 
 gnnmg_status gnnmg_comm_config_init(gnnmg_comm_config* config, size_t struct_size) {
-  return init_config(config, struct_size, kDefaults);
+  return init_config(config, struct_size, kCommDefaults);
 }
 
 gnnmg_status gnnmg_comm_create_group(const gnnmg_context* context, int32_t world_size,
                                      const gnnmg_comm_config* config, gnnmg_comm** comms) {
   return guard(outs(Out{comms, "comms"}), [&] {
     const auto c = find<Context>(context, "context");
-    const gnnmg_comm_config in = read_config(config, kDefaults);
+    const gnnmg_comm_config in = read_comm_config(config);
     check_choice(world_size, 1, 1024, "world_size");
-    check_least(in.deadline_ms, 1, "config.deadline_ms");
     const auto group = gnnmg::comm::ThreadGroup::create(world_size);
     std::vector<std::shared_ptr<Comm>> ends;
     std::vector<gnnmg_comm*> handles;
@@ -277,9 +286,13 @@ void gnnmg_comm_cancel(gnnmg_comm* comm) {
 gnnmg_status gnnmg_comm_shutdown(gnnmg_comm* comm, int64_t timeout_ms) {
   return guard([&]() -> gnnmg_status {
     const auto c = find<Comm>(comm, "comm");
-    const gnnmg_status met = run_operation(
-        comm, "shutdown", {}, {}, timeout_ms,
-        [](Collectives& ends, const auto&, const auto&, const Wait& wait) { ends.barrier(wait); });
+    const gnnmg_status met =
+        run_operation(comm, "shutdown", {}, {}, timeout_ms,
+                      [processes = c->processes()](Collectives& ends, const auto&, const auto&,
+                                                   const Wait& wait) {
+                        ends.barrier(wait);
+                        if (processes) processes->shutdown(wait);
+                      });
     if (met == GNNMG_OK) c->close();
     return met;
   });

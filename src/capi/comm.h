@@ -1,5 +1,5 @@
-// One end of a communicator among threads. Its operations run on a thread of its own, because they
-// may outlast the call that asked for them, on copies of the host's data.
+// One end of a communicator, among threads or among processes. Its operations run on a thread of
+// its own, because they may outlast the call that asked for them, on copies of the host's data.
 #pragma once
 
 #include <atomic>
@@ -11,15 +11,21 @@
 #include "capi/job.h"
 #include "capi/object.h"
 #include "comm/collectives.h"
+#include "comm/processes.h"
 
 namespace gnnmg::capi {
+
+inline constexpr gnnmg_comm_config kCommDefaults{
+    sizeof(gnnmg_comm_config), 0, 30000, 300000, 500, 0, 0, 1, 0};
+// The host's settings, checked; what only jobs of several processes need is checked there.
+gnnmg_comm_config read_comm_config(const gnnmg_comm_config* config);
 
 class Comm : public Object {
  public:
   static constexpr Kind kKind = Kind::kComm;
-  // Begins to connect at once.
+  // Begins to connect at once. `processes` is the job that the group belongs to, if it does.
   Comm(std::shared_ptr<Context> owner, std::shared_ptr<comm::ThreadGroup> group, int rank,
-       int64_t deadline_ms);
+       int64_t deadline_ms, std::shared_ptr<comm::Processes> processes = nullptr);
   ~Comm() override;
 
   void cancel_work() noexcept override;  // freed: an abort, unless it was shut down
@@ -27,6 +33,8 @@ class Comm : public Object {
 
   int rank() const { return rank_; }
   int world_size() const { return world_size_; }
+  // The job of many processes that this is the end of; null for one among threads.
+  const std::shared_ptr<comm::Processes>& processes() const { return processes_; }
   // Runs an operation in the background.
   std::shared_ptr<Job> start(
       std::function<Job::Result(comm::Collectives&, const comm::Wait&)> work);
@@ -42,6 +50,7 @@ class Comm : public Object {
   struct End;
   comm::Wait wait() const;
 
+  const std::shared_ptr<comm::Processes> processes_;
   const std::shared_ptr<comm::ThreadGroup> group_;
   const int rank_;
   const int world_size_;

@@ -283,10 +283,11 @@ gnnmg_status gnnmg_trainer_create(gnnmg_model* model, const gnnmg_dataset* datas
     const auto d = read<Dataset>(dataset, "dataset");
     const auto s = read<Sampler>(sampler, "sampler");
     if (comm != nullptr) {
-      find<Comm>(comm, "comm");
-      fail(Status::kUnsupported,
-           "argument 'comm' is a communicator among threads, which is for loops of one's own; a "
-           "trainer makes that of its ranks itself: pass NULL");
+      const bool threads = find<Comm>(comm, "comm")->processes() == nullptr;
+      fail(
+          Status::kUnsupported, "argument 'comm' is a communicator among ",
+          threads ? "threads" : "processes",
+          ", which is for loops of one's own; a trainer makes that of its ranks itself: pass NULL");
     }
     check_same_context(*m, *d);
     check_fit(*s, *d);
