@@ -13,7 +13,10 @@ namespace {
 constexpr size_t kLine = 64;
 constexpr size_t kHugePage = size_t{2} << 20;
 
-thread_local std::shared_ptr<MemoryBudget> thread_budget;
+// Of the innermost scope. A plain pointer: for a thread-local object with a destructor the C
+// library needs memory on each thread, and ends the program where there is none.
+thread_local const std::shared_ptr<MemoryBudget>* thread_budget = nullptr;
+const std::shared_ptr<MemoryBudget> no_budget;
 
 // Frees a buffer and tells its budget, if it has one.
 struct Release {
@@ -36,12 +39,14 @@ void MemoryBudget::take(int64_t bytes, std::string_view what) {
   } while (!used_.compare_exchange_weak(before, before + bytes, std::memory_order_relaxed));
 }
 
-const std::shared_ptr<MemoryBudget>& current_budget() noexcept { return thread_budget; }
+const std::shared_ptr<MemoryBudget>& current_budget() noexcept {
+  return thread_budget ? *thread_budget : no_budget;
+}
 
 BudgetScope::BudgetScope(std::shared_ptr<MemoryBudget> budget) noexcept
-    : outer_(std::exchange(thread_budget, std::move(budget))) {}
+    : budget_(std::move(budget)), outer_(std::exchange(thread_budget, &budget_)) {}
 
-BudgetScope::~BudgetScope() { thread_budget = std::move(outer_); }
+BudgetScope::~BudgetScope() { thread_budget = outer_; }
 
 std::shared_ptr<void> allocate_pages(int64_t bytes, std::string_view what) {
   const bool huge = bytes >= static_cast<int64_t>(2 * kHugePage);
@@ -49,7 +54,7 @@ std::shared_ptr<void> allocate_pages(int64_t bytes, std::string_view what) {
   if (bytes < 0) fail(Status::kNoMemory, "no memory for ", what, " of ", bytes, " bytes");
   const size_t size = std::max<size_t>(1, bytes);
   const size_t rounded = (size + alignment - 1) / alignment * alignment;
-  Release release{thread_budget, static_cast<int64_t>(size)};
+  Release release{current_budget(), static_cast<int64_t>(size)};
   if (release.budget) release.budget->take(release.bytes, what);
   void* memory = std::aligned_alloc(alignment, rounded);
   if (!memory) {

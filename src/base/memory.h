@@ -44,7 +44,8 @@ class BudgetScope {
   BudgetScope& operator=(const BudgetScope&) = delete;
 
  private:
-  std::shared_ptr<MemoryBudget> outer_;
+  const std::shared_ptr<MemoryBudget> budget_;
+  const std::shared_ptr<MemoryBudget>* const outer_;
 };
 
 // `bytes` of uninitialised memory aligned to 64 bytes (2 MiB and madvise'd for huge pages from 4

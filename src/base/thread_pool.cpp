@@ -28,6 +28,7 @@ int available_cores() noexcept {
 ThreadPool::ThreadPool(int num_threads) {
   if (num_threads <= 0) num_threads = available_cores();
   try {
+    workers_.reserve(num_threads - 1);  // a thread that has no place any more would end the program
     for (int i = 1; i < num_threads; ++i) workers_.push_back(start_thread([this] { work(); }));
   } catch (...) {  // fewer threads than asked for is no failure: the loop runs on those there are
   }

@@ -248,6 +248,7 @@ Loader::Loader(std::span<const int64_t> ids, std::shared_ptr<const sample::Sampl
   state_->epoch->cancel.cancel();  // nothing is made before start_epoch
   try {
     State* state = state_.get();
+    state->workers.reserve(config.num_threads);  // so that no thread is made without a place
     for (int i = 0; i < config.num_threads; ++i)
       state->workers.push_back(base::start_thread(
           [state, budget = base::current_budget(), workspace = sample::Workspace()]() mutable {

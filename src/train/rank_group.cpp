@@ -69,6 +69,8 @@ RankGroup::RankGroup(std::shared_ptr<const Job> job, Training& training)
       shared_(job_->world_size()),
       ranks_(job_->world_size(), nullptr) {
   ExitGuard::renew();
+  threads_.reserve(
+      job_->world_size());  // a thread that has no place any more would end the program
   try {
     for (int r = 0; r < job_->world_size(); ++r)
       threads_.push_back(base::start_thread([this, r, budget = base::current_budget()] {
