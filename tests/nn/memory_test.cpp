@@ -97,7 +97,9 @@ TEST_P(MemoryTest, NothingStaysHeldWhereAnAllocationFails) {
   }
   const int64_t runs = test::fail_each_allocation(body, /*for_ever=*/false, /*first=*/1,
                                                   /*step=*/1, kRowBytes);
-  EXPECT_GE(runs, 8);  // the model's buffers, each layer's rows and their gradients
+  // The model's buffers, each layer's rows and their gradients; under a sanitizer not those that
+  // LibTorch takes by itself.
+  EXPECT_GE(runs, 6);
 }
 
 TEST_P(MemoryTest, TheNextPassIsAsIfNothingHadFailed) {
