@@ -66,8 +66,8 @@ void read_ranks(const Environment& env, const Names& names, JoinConfig& config) 
     env.refuse(names.rank, base::text("expected less than ", names.size, " = ", size));
   config.process = static_cast<int32_t>(rank);
   config.num_processes = static_cast<int32_t>(size);
-  const auto local_size =
-      names.local_size ? env.number(names.local_size, 1, kMostProcesses) : std::optional<int64_t>();
+  std::optional<int64_t> local_size;
+  if (names.local_size) local_size = env.number(names.local_size, 1, kMostProcesses);
   const auto local_rank = env.number(names.local_rank, 0, kMostProcesses - 1);
   if (local_size && *local_size > size)
     env.refuse(names.local_size, base::text("expected at most ", names.size, " = ", size));
