@@ -7,7 +7,7 @@ train=$1
 kills=${2:-20}
 folder=$(mktemp -d)
 trap 'rm -r "$folder"' EXIT
-run=("$train" planted:4000 --epochs 20 --batch-size 128 --ranks 2 --torch-threads 1 --quiet)
+run=("$train" planted:4000 --epochs 60 --batch-size 128 --ranks 2 --torch-threads 1 --quiet)
 
 "${run[@]}" --save "$folder/whole.safetensors" >"$folder/whole.txt"
 
@@ -29,6 +29,7 @@ for ((i = 0; i < kills; ++i)); do
   kill -KILL $process 2>/dev/null || true
   status=0
   wait $process 2>/dev/null || status=$?
+  ((status != 0 || i < kills / 2)) || break # it was done before the kill
   ((status == 137)) || { cat "$folder/out.txt" && echo "start $i ended with $status" && exit 1; }
 done
 "${run[@]}" --checkpoints "$folder/run" --checkpoint-steps 1 --resume --save "$folder/killed.safetensors" >"$folder/killed.txt"
@@ -38,4 +39,4 @@ cmp "$folder/whole.safetensors" "$folder/killed.safetensors"
 [[ $(grep ^test "$folder/whole.txt") == "$(grep ^test "$folder/killed.txt")" ]]
 ((left == 0)) || { echo "$left unfinished folders are left" && exit 1; }
 sed -n 's/^resumed/the last start resumed/p' "$folder/killed.txt"
-echo "$kills kills; the weights are equal"
+echo "$i kills; the weights are equal"

@@ -111,7 +111,9 @@ void Control::run() {
     changed_.notify_all();
     if (stopping_) break;
   }
-  // What is still to go: at most moments, for a peer that takes nothing is none to wait for.
+  // What is still to go, the last answers among it: at most moments, for a peer that takes nothing
+  // is none to wait for.
+  flush();
   const auto until = Clock::now() + milliseconds(50);
   const auto unwritten = [](const Connection& c) { return c.socket.open() && !c.out.empty(); };
   while (std::ranges::any_of(connections_, unwritten) && Clock::now() < until) {

@@ -329,12 +329,16 @@ void Control::complete_gather(uint64_t number) {
     frame.u32(gather.mismatch.empty() ? static_cast<uint32_t>(hosts_.size()) : 0);
     if (gather.mismatch.empty())
       for (const std::string& part : gather.parts) frame.text(part);
+    // Under the same lock: whoever sees it done here may leave the job at once, and what he then
+    // says must come behind the result.
+    const std::string bytes = frame.finish();
+    for (int p = 1; p < num_processes(); ++p) outbox_.emplace_back(p, bytes);
     gather.result = std::move(gather.parts);
     gather.done = true;
     if (gather.mismatch.empty() && gather.names[0] == kFinish) finished_ = true;
     changed_.notify_all();
   }
-  send_all(frame.finish());
+  wake();
 }
 
 void Control::throw_failure(uint64_t gather) {
