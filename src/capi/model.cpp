@@ -7,6 +7,7 @@
 #include "capi/dataset.h"
 #include "capi/tensor.h"
 #include "capi/torch_tensor.h"
+#include "nn/torch_tensor.h"
 
 namespace gnnmg::capi {
 
@@ -215,11 +216,11 @@ gnnmg_status gnnmg_model_set_tensor(gnnmg_model* model, const char* key,
     TorchScope scope(*m->context);
     const at::Tensor target = find_tensor(*m->get(), read_name(key, "key")).detach();
     const gnnmg::base::TensorView view = borrow_tensor(values, "values");
-    const at::Tensor source = torch_view(view);
+    const at::Tensor source = gnnmg::nn::view_of(view);
     if (source.scalar_type() != target.scalar_type() || source.sizes() != target.sizes())
       fail(Status::kInvalidArgument, "argument 'values' is ", gnnmg::base::dtype_name(view.dtype),
-           " ", view.shape.to_string(), ", expected ", gnnmg::base::dtype_name(dtype_of(target)),
-           " ",
+           " ", view.shape.to_string(), ", expected ",
+           gnnmg::base::dtype_name(gnnmg::nn::dtype_of(target)), " ",
            gnnmg::base::Shape(
                std::span<const int64_t>(target.sizes().data(), static_cast<size_t>(target.dim())))
                .to_string(),

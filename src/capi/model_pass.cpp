@@ -14,6 +14,7 @@
 #include "capi/torch_tensor.h"
 #include "io/npy.h"
 #include "nn/loss.h"
+#include "nn/torch_tensor.h"
 #include "train/tensors.h"
 #include "train/trainer.h"
 
@@ -53,14 +54,14 @@ void check_batch(const nn::Model& model, const Batch& handle, bool training) {
 at::Tensor forward(nn::Model& model, const Batch& handle, bool training) {
   const loader::Batch& batch = *handle.get();
   if (batch.empty())
-    return at::zeros({0, model.config().output_dim}, scalar_type(model.config().dtype));
+    return at::zeros({0, model.config().output_dim}, nn::scalar_type(model.config().dtype));
   nn::ForwardArgs args;
   if (batch.sparse)
     args.input.sparse = &batch.sparse_features;
   else
-    args.input.dense = torch_view({const_cast<uint8_t*>(batch.features.data()),
-                                   batch.feature_dtype,
-                                   {batch.sample.num_nodes(), batch.feature_cols}});
+    args.input.dense = nn::view_of({const_cast<uint8_t*>(batch.features.data()),
+                                    batch.feature_dtype,
+                                    {batch.sample.num_nodes(), batch.feature_cols}});
   args.blocks = batch.sample.blocks;
   args.training = training;
   args.dropout = {handle.seed(), batch.epoch, static_cast<uint64_t>(batch.number)};
@@ -173,13 +174,13 @@ gnnmg_status gnnmg_model_backward_from(gnnmg_model* model,
     if (m->pass) {
       const at::Tensor& logits = m->pass->logits;
       const gnnmg::base::Shape expected{logits.size(0), logits.size(1)};
-      if (scalar_type(view.dtype) != logits.scalar_type() || view.shape != expected)
+      if (gnnmg::nn::scalar_type(view.dtype) != logits.scalar_type() || view.shape != expected)
         fail(Status::kInvalidArgument, "argument 'gradient' is ",
              gnnmg::base::dtype_name(view.dtype), " ", view.shape.to_string(), ", expected ",
-             gnnmg::base::dtype_name(dtype_of(logits)), " ", expected.to_string());
+             gnnmg::base::dtype_name(gnnmg::nn::dtype_of(logits)), " ", expected.to_string());
     }
     const Model::Pass pass = take_pass(*m);
-    if (!pass.batch->empty()) pass.logits.backward(torch_view(view).clone());
+    if (!pass.batch->empty()) pass.logits.backward(gnnmg::nn::view_of(view).clone());
   });
 }
 

@@ -10,7 +10,7 @@
 #include <ATen/ops/zeros.h>
 
 #include "base/error.h"
-#include "nn/parameters.h"
+#include "nn/torch_tensor.h"
 
 namespace gnnmg::nn {
 

@@ -10,28 +10,6 @@
 
 namespace gnnmg::nn {
 
-at::ScalarType scalar_type(base::DType dtype) {
-  switch (dtype) {
-    case base::DType::kF32:
-      return at::kFloat;
-    case base::DType::kF64:
-      return at::kDouble;
-    case base::DType::kF16:
-      return at::kHalf;
-    case base::DType::kBF16:
-      return at::kBFloat16;
-    case base::DType::kI64:
-      return at::kLong;
-    case base::DType::kI32:
-      return at::kInt;
-    case base::DType::kU8:
-      return at::kByte;
-    case base::DType::kBool:
-      return at::kBool;
-  }
-  base::fail(base::Status::kInternal, "element type ", static_cast<int>(dtype), " has no name");
-}
-
 ParameterSet::ParameterSet(const std::vector<ParameterSpec>& specs, at::ScalarType type,
                            uint64_t seed) {
   int64_t total = 0;

@@ -37,6 +37,4 @@ class ParameterSet {
   std::vector<NamedTensor> named_;
 };
 
-at::ScalarType scalar_type(base::DType dtype);
-
 }  // namespace gnnmg::nn

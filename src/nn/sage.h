@@ -7,6 +7,7 @@
 #include "nn/model.h"
 #include "nn/parameters.h"
 #include "nn/sage_conv.h"
+#include "nn/torch_tensor.h"
 
 namespace gnnmg::nn {
 

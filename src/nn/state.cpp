@@ -1,5 +1,4 @@
 // State dicts of models: out in PyG's order of modules, in strictly.
-#include <ATen/ops/from_blob.h>
 #include <c10/core/GradMode.h>
 
 #include <map>
@@ -7,7 +6,7 @@
 
 #include "base/error.h"
 #include "nn/model.h"
-#include "nn/parameters.h"
+#include "nn/torch_tensor.h"
 
 namespace gnnmg::nn {
 namespace {
@@ -35,19 +34,6 @@ std::vector<const NamedTensor*> in_state_order(const Model& model) {
   return order;
 }
 
-base::DType dtype_of(at::ScalarType type) {
-  return type == at::kDouble  ? base::DType::kF64
-         : type == at::kFloat ? base::DType::kF32
-                              : base::DType::kI64;
-}
-
-at::Tensor view_of(const base::Tensor& tensor) {
-  const base::Shape& shape = tensor.shape();
-  return at::from_blob(tensor.data(),
-                       at::IntArrayRef(shape.dims.data(), static_cast<size_t>(shape.num_dims)),
-                       at::TensorOptions(scalar_type(tensor.dtype())));
-}
-
 void append(std::string& list, const std::string& item) {
   list += (list.empty() ? "" : ", ") + item;
 }
@@ -65,13 +51,13 @@ void Model::copy_state(io::StateFile& state) const {
   if (state.tensors.empty())
     for (const NamedTensor* entry : order) {
       const at::IntArrayRef sizes = entry->tensor.sizes();
-      state.tensors.emplace_back(entry->key,
-                                 base::Tensor::empty(dtype_of(entry->tensor.scalar_type()),
-                                                     base::Shape({sizes.data(), sizes.size()})));
+      state.tensors.emplace_back(
+          entry->key,
+          base::Tensor::empty(dtype_of(entry->tensor), base::Shape({sizes.data(), sizes.size()})));
     }
   const c10::NoGradGuard no_grad;
   for (size_t i = 0; i < order.size(); ++i)
-    view_of(state.tensors[i].second).copy_(order[i]->tensor);
+    view_of(state.tensors[i].second.view()).copy_(order[i]->tensor);
 }
 
 void Model::load_state(const io::StateFile& state) {
@@ -99,7 +85,7 @@ void Model::load_state(const io::StateFile& state) {
     else if (base::is_floating(tensor.dtype()) == counter)
       append(misshapen,
              base::text(entry->key, " has elements of type ", base::dtype_name(tensor.dtype()),
-                        ", expected ", base::dtype_name(dtype_of(entry->tensor.scalar_type()))));
+                        ", expected ", base::dtype_name(dtype_of(entry->tensor))));
     copies.emplace_back(entry->tensor, &tensor);
     given.erase(found);
   }
@@ -117,7 +103,7 @@ void Model::load_state(const io::StateFile& state) {
   const c10::NoGradGuard no_grad;
   for (auto& [target, source] : copies) {
     if (source)
-      target.copy_(view_of(*source));
+      target.copy_(view_of(source->view()));
     else
       target.zero_();
   }

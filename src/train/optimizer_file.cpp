@@ -7,21 +7,14 @@
 #include <cstring>
 #include <set>
 
+#include "nn/torch_tensor.h"
+
 namespace gnnmg::train {
 namespace {
 
 using base::Status;
 
 constexpr const char* kStep = "step";
-
-base::DType dtype_of(const at::Tensor& tensor) {
-  return tensor.scalar_type() == at::kDouble ? base::DType::kF64 : base::DType::kF32;
-}
-
-base::Shape shape_of(const at::Tensor& tensor) {
-  const at::IntArrayRef sizes = tensor.sizes();
-  return base::Shape({sizes.data(), sizes.size()});
-}
 
 // Where a parameter lies in the flat buffers, in elements.
 int64_t offset_of(const nn::NamedTensor& parameter, const at::Tensor& flat) {
@@ -64,7 +57,7 @@ void copy_state(const Optimizer& optimizer, const nn::Model& model, io::StateFil
         for (const nn::NamedTensor& parameter : model.parameters())
           out.tensors.emplace_back(
               key_of(entry.key, parameter),
-              base::Tensor::empty(dtype_of(entry.tensor), shape_of(parameter.tensor)));
+              base::Tensor::empty(nn::dtype_of(entry.tensor), nn::shape_of(parameter.tensor)));
     }
   }
   auto next = out.tensors.begin();
@@ -111,9 +104,9 @@ std::vector<nn::NamedTensor> parse_state(const io::StateFile& file, const nn::Mo
   }
   for (const char* kind : kinds_of(config)) {
     state.push_back({kind, at::empty_like(flat)});
-    const base::DType dtype = dtype_of(flat);
+    const base::DType dtype = nn::dtype_of(flat);
     for (const nn::NamedTensor& parameter : model.parameters())
-      take(key_of(kind, parameter), dtype, shape_of(parameter.tensor),
+      take(key_of(kind, parameter), dtype, nn::shape_of(parameter.tensor),
            element(state.back().tensor.data_ptr(), offset_of(parameter, flat), dtype));
   }
   std::string all;

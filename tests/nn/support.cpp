@@ -4,7 +4,7 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/from_blob.h>
 
-#include "nn/parameters.h"
+#include "nn/torch_tensor.h"
 
 namespace gnnmg::nn {
 
