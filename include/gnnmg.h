@@ -2847,6 +2847,17 @@ typedef struct gnnmg_trainer_config {
   int64_t deadline_ms;         /**< How long ranks wait for each other, milliseconds. 30 000. */
   int64_t stall_limit_ms;      /**< How long a callback may keep the ranks waiting, milliseconds.
                                     600 000. */
+  int32_t deterministic;       /**< 1: strict mode. With the same `batches_per_step`, weights and
+                                    metrics have the same bits for any number of ranks and threads,
+                                    and after a resume on another number of ranks, on one kind of
+                                    CPU. The gradients of a step's mini-batches are gathered and
+                                    added in the order of the plan: a rank needs memory for as many
+                                    gradients as there are ranks, and receives one of each
+                                    mini-batch in place of a sum. LibTorch's own operators run on
+                                    one thread a rank; `torch_threads` is then the number of the
+                                    library's own loops. Not with
+                                    ::GNNMG_LOSS_AVERAGE_RANKS. 0. */
+  int32_t padding1;            /**< 0. */
 } gnnmg_trainer_config;
 
 /** State of a trainer. */

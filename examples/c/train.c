@@ -182,6 +182,7 @@ static gnnmg_trainer* make_trainer(gnnmg_model* model, gnnmg_dataset* data, cons
   config.early_stop_patience = o->patience;
   config.loader_threads = o->loader_threads;
   config.torch_threads = o->torch_threads;
+  config.deterministic = o->deterministic;
   CHECK(gnnmg_trainer_create(model, data, sampler, NULL, &config, &trainer));
   if (o->log) CHECK(gnnmg_trainer_set_record(trainer, GNNMG_RECORD_JSON_LINES, o->log));
   if (o->tensorboard)

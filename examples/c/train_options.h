@@ -28,7 +28,7 @@ typedef struct train_options {
   double learning_rate, weight_decay, clip;
   int optimizer, schedule, metric, evaluation;
   int64_t evaluate_every, patience;
-  int ranks, loader_threads, torch_threads;
+  int ranks, loader_threads, torch_threads, deterministic;
   uint64_t seed;
   int runs, vary_split;
   /* Output */

@@ -98,6 +98,7 @@ const gnnmg_trainer_config kDefaults = [] {
   config.torch_threads = d.torch_threads;
   config.deadline_ms = d.collective_timeout_ms;
   config.stall_limit_ms = d.stall_limit_ms;
+  config.deterministic = d.deterministic;
   return config;
 }();
 
@@ -120,6 +121,8 @@ train::TrainerConfig trainer_config(const gnnmg_trainer_config& in) {
   check_choice(in.loader_threads, 0, 1024, "config.loader_threads");
   check_choice(in.prefetch, 0, 4096, "config.prefetch");
   check_choice(in.torch_threads, 0, 4096, "config.torch_threads");
+  check_flag(in.deterministic, "config.deterministic");
+  check_choice(in.padding1, 0, 0, "config.padding1");
   train::TrainerConfig config;
   config.num_ranks = in.num_ranks == 0 ? 1 : in.num_ranks;
   config.num_epochs = in.num_epochs;
@@ -150,6 +153,7 @@ train::TrainerConfig trainer_config(const gnnmg_trainer_config& in) {
   config.early_stop_patience = in.early_stop_patience;
   config.collective_timeout_ms = in.deadline_ms;
   config.stall_limit_ms = in.stall_limit_ms;
+  config.deterministic = in.deterministic;
   config.check();
   return config;
 }

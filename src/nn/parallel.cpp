@@ -1,11 +1,33 @@
 #include "nn/parallel.h"
 
 #include <ATen/Parallel.h>
+#include <omp.h>
 
 #include <algorithm>
 #include <atomic>
 
 namespace gnnmg::nn {
+namespace {
+
+thread_local int loop_threads = 0;
+
+// Has the calling thread's next parallel region run on so many threads.
+class TeamSize {
+ public:
+  explicit TeamSize(int count) : before_(omp_get_max_threads()) {
+    if (count > 0) omp_set_num_threads(count);
+  }
+  ~TeamSize() { omp_set_num_threads(before_); }
+  TeamSize(const TeamSize&) = delete;
+  TeamSize& operator=(const TeamSize&) = delete;
+
+ private:
+  const int before_;
+};
+
+}  // namespace
+
+void set_loop_threads(int count) noexcept { loop_threads = count; }
 
 void for_ranges(base::ThreadPool* pool, int64_t count, int64_t grain,
                 const std::function<void(int64_t, int64_t)>& body) {
@@ -14,6 +36,7 @@ void for_ranges(base::ThreadPool* pool, int64_t count, int64_t grain,
   if (pool) return pool->parallel_for(count, grain, body);
   const int64_t ranges = (count + grain - 1) / grain;
   std::atomic<int64_t> next{0};
+  const TeamSize team(loop_threads);
   at::parallel_for(0, std::min<int64_t>(ranges, at::get_num_threads()), 1, [&](int64_t, int64_t) {
     for (int64_t begin; (begin = next.fetch_add(grain, std::memory_order_relaxed)) < count;)
       body(begin, std::min(count, begin + grain));

@@ -9,6 +9,10 @@
 
 namespace gnnmg::nn {
 
+// The number of threads that loops without a pool use on the calling thread in place of LibTorch's
+// intra-op threads, which may then be fewer; 0: as many as those.
+void set_loop_threads(int count) noexcept;
+
 // Calls body(begin, end) on consecutive ranges of `grain` items (the last may be shorter) that
 // cover [0, count) once: on the threads of `pool`, or, where it is null, on LibTorch's intra-op
 // threads of the calling thread, where matrix products inside a body run on one thread. Ranges do

@@ -82,6 +82,10 @@ void TrainerConfig::check() const {
   if (partition != loader::Partition::kGlobal && batches_per_step != 0 && batches_per_step != world)
     refuse("batches_per_step", batches_per_step,
            base::text("0 or the number of ranks, ", world, ", with a partition by ranks"));
+  if (deterministic && loss_average != LossAverage::kExact)
+    base::fail(
+        Status::kInvalidArgument,
+        "deterministic: cannot be had with loss_average ranks, which depends on their number");
   optimizer.check();
   schedule.check();
   one_of("loss", loss, nn::Loss::kMeanSquaredError);

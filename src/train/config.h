@@ -60,12 +60,14 @@ struct TrainerConfig {
   OptimizerConfig optimizer;
   ScheduleConfig schedule;
   nn::Loss loss = nn::Loss::kAuto;
-  double clip_norm = 0;  // 0: none
-  std::string split;     // name; empty: the data set's first
+  double clip_norm = 0;        // 0: none
+  bool deterministic = false;  // bit-equal for any number of ranks and threads
+  std::string split;           // name; empty: the data set's first
   int32_t split_index = 0;
   int32_t loader_threads = 1;  // a rank; 0: sample in the rank's thread
   int32_t prefetch = 2;
-  int32_t torch_threads = 0;   // a rank; 0: the process's cores divided by its ranks
+  int32_t torch_threads = 0;   // a rank; 0: the process's cores divided by its
+                               // ranks. Deterministic: of our own loops alone
   int64_t evaluate_every = 1;  // epochs between validations; 0: never
   EvaluationMode evaluation = EvaluationMode::kFull;
   int64_t eval_batch_size = 4096;

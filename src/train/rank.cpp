@@ -31,7 +31,8 @@ Rank::Rank(const Job& job, Training& training, GroupShared& group, int rank)
   }
   position_ = training_.position;
   loader_ = make_loader(job_.split->part(SplitPart::kTrain), loader_config());
-  exchange_ = std::make_unique<StepExchange>(*model_, *comm_, position_.batches_per_step);
+  exchange_ =
+      StepExchange::create(job_.config.deterministic, *model_, *comm_, position_.batches_per_step);
   comm_->barrier(wait());  // nobody reads the first replica any more
 }
 
@@ -112,6 +113,7 @@ void Rank::seek_loader() {
   loader_epoch_ = position_.epoch;
   loader_step_ = position_.step;
   num_steps_ = loader_->plan().num_steps();
+  num_batches_ = loader_->plan().num_batches();
 }
 
 loader::BatchRef Rank::next_batch() {
@@ -140,32 +142,32 @@ at::Tensor Rank::forward(const loader::Batch& batch, bool training) {
   return model_->forward(args);
 }
 
-void Rank::add_batch(const loader::Batch& batch, StepSums& sums) {
+StepSums Rank::run_batch(const loader::Batch& batch) {
+  StepSums sums;
   const at::Tensor logits = forward(batch, true);
   const at::Tensor labels = nn::gather_labels(*job_.dataset, batch.seeds, logits.scalar_type());
   nn::LossSum loss = nn::loss_sum(job_.config.loss, logits, labels, {});
   const double value = loss.sum.item<double>();
   if (std::isfinite(value)) {
-    sums.loss += value;
+    sums.loss = value;
     loss.sum.backward();
   } else {
     sums.bad = true;
   }
-  sums.weight += loss.weight;
-  sums.seeds += static_cast<int64_t>(batch.seeds.size());
+  sums.weight = loss.weight;
+  sums.seeds = static_cast<int64_t>(batch.seeds.size());
   const Correct correct = count_correct(job_.dataset->task, logits, labels);
-  sums.correct += correct.correct;
-  sums.labelled += correct.labelled;
-  if (model_->batch_statistics_width() > 0)
-    exchange_->set_statistics(batch.number - batch.step * exchange_->batches_per_step(),
-                              model_->take_batch_statistics()[0]);
+  sums.correct = correct.correct;
+  sums.labelled = correct.labelled;
+  return sums;
 }
 
 void Rank::step() {
   const Clock::time_point start = Clock::now();
   StepSums sums;
   EpochSums times;
-  model_->zero_gradients();
+  const int64_t first = position_.step * exchange_->batches_per_step();
+  exchange_->begin(std::min(exchange_->batches_per_step(), num_batches_ - first));
   for (bool last = false; !last;) {
     const Clock::time_point asked = Clock::now();
     const loader::BatchRef batch = next_batch();
@@ -173,9 +175,17 @@ void Rank::step() {
     times.wait += std::chrono::duration<double>(got - asked).count();
     times.sample += batch->sample_seconds;
     times.gather += batch->gather_seconds;
-    if (!batch->empty()) add_batch(*batch, sums);
-    times.compute += seconds_since(got);
     last = batch->last_of_step;
+    if (batch->empty()) continue;
+    const StepSums own = run_batch(*batch);
+    sums.add(own);
+    const Clock::time_point ran = Clock::now();
+    times.compute += std::chrono::duration<double>(ran - got).count();
+    exchange_->add(
+        own, batch->number - first,
+        model_->batch_statistics_width() > 0 ? model_->take_batch_statistics()[0] : at::Tensor(),
+        wait());
+    times.reduce += seconds_since(ran);
   }
 
   const Clock::time_point computed = Clock::now();
@@ -184,7 +194,7 @@ void Rank::step() {
   sums.stop = training_.stop.load();
   sums.write_failed = writes() && training_.checkpoints->failed();
   exchange_->reduce(sums, wait());
-  times.reduce = seconds_since(computed);
+  times.reduce += seconds_since(computed);
 
   const Clock::time_point reduced = Clock::now();
   const double share = by_rank ? 1.0 / job_.world_size() : sums.weight > 0 ? 1 / sums.weight : 1.0;

@@ -42,7 +42,8 @@ class Rank {
   void end_epoch();
   void finish();
   loader::BatchRef next_batch();
-  void add_batch(const loader::Batch& batch, StepSums& sums);
+  // Forward and backward pass of one mini-batch.
+  StepSums run_batch(const loader::Batch& batch);
   at::Tensor forward(const loader::Batch& batch, bool training);
   void seek_loader();
   std::unique_ptr<loader::Loader> make_loader(std::span<const int64_t> ids,
@@ -71,7 +72,7 @@ class Rank {
   std::unique_ptr<loader::Loader> evaluation_loader_;
   int64_t loader_epoch_ = -1;  // what loader_ hands out next
   int64_t loader_step_ = 0;
-  int64_t num_steps_ = 0;  // of the epoch of position_
+  int64_t num_steps_ = 0, num_batches_ = 0;  // of the epoch of position_
   bool stop_agreed_ = false;
 };
 

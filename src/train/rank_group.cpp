@@ -8,6 +8,7 @@
 
 #include "base/memory.h"
 #include "base/signals.h"
+#include "nn/parallel.h"
 
 namespace gnnmg::train {
 namespace {
@@ -142,8 +143,10 @@ void RankGroup::run(int number) {
   LogWarnings handler(job_->environment.log);
   c10::WarningUtils::WarningHandlerGuard guard(&handler);
   const int asked = job_->config.torch_threads;
-  set_own_torch_threads(asked > 0 ? asked
-                                  : std::max(1, base::available_cores() / job_->world_size()));
+  const int threads = asked > 0 ? asked : std::max(1, base::available_cores() / job_->world_size());
+  // LibTorch's own sums depend on the number of its threads, those of our loops do not.
+  set_own_torch_threads(job_->config.deterministic ? 1 : threads);
+  nn::set_loop_threads(threads);
 
   std::unique_ptr<Rank> rank;
   uint64_t seen = 0;

@@ -47,57 +47,92 @@ void unpack(const T* in, StepSums& sums) {
   sums.write_failed = values[7] > 0;
 }
 
+class AllReduce final : public StepExchange {
+ public:
+  AllReduce(nn::Model& model, comm::Collectives& comm, int64_t batches_per_step)
+      : StepExchange(model, comm, batches_per_step), places_(width_ == 0 ? 0 : batches_per_step) {
+    const int64_t table = places_ * (1 + width_);
+    const auto options = model.flat_gradients().options().requires_grad(false);
+    if (comm.world_size() == 1) {
+      table_ = at::zeros({places_, 1 + width_}, options);
+      return;
+    }
+    buffer_ = at::zeros({gradients_ + table + 2 * kNumbers}, options);
+    table_ = buffer_.narrow(0, gradients_, table).view({places_, 1 + width_});
+    numbers_ = buffer_.narrow(0, gradients_ + table, 2 * kNumbers);
+  }
+
+  void begin(int64_t) override {
+    model_.zero_gradients();
+    table_.zero_();
+  }
+
+  void add(const StepSums&, int64_t place, const at::Tensor& statistics,
+           const comm::Wait&) override {
+    if (!statistics.defined()) return;
+    c10::NoGradGuard no_grad;
+    at::Tensor out = table_[place];
+    out[0].fill_(1);
+    out.narrow(0, 1, width_).copy_(statistics);
+  }
+
+  void reduce(StepSums& sums, const comm::Wait& wait) override {
+    c10::NoGradGuard no_grad;
+    if (comm_.world_size() > 1) {
+      at::Tensor gradients = model_.flat_gradients();
+      buffer_.narrow(0, 0, gradients_).copy_(gradients);
+      const bool wide = buffer_.scalar_type() == at::kDouble;
+      if (wide)
+        pack(sums, numbers_.data_ptr<double>());
+      else
+        pack(sums, numbers_.data_ptr<float>());
+      comm_.all_reduce(
+          {buffer_.data_ptr(), wide ? base::DType::kF64 : base::DType::kF32, {buffer_.numel()}},
+          comm::ReduceOp::kSum, wait);
+      if (wide)
+        unpack(numbers_.data_ptr<double>(), sums);
+      else
+        unpack(numbers_.data_ptr<float>(), sums);
+      gradients.copy_(buffer_.narrow(0, 0, gradients_));
+    }
+    rows_.clear();
+    for (int64_t place = 0; place < places_; ++place)
+      if (table_[place][0].item<double>() > 0)
+        rows_.push_back(table_[place].narrow(0, 1, width_).clone());
+  }
+
+ private:
+  const int64_t places_;
+  at::Tensor buffer_;  // gradients | places x (present, statistics) | numbers
+  at::Tensor table_;   // [places, 1 + width], a view of buffer_
+  at::Tensor numbers_;
+};
+
 }  // namespace
+
+void StepSums::add(const StepSums& other) {
+  loss += other.loss;
+  weight += other.weight;
+  correct += other.correct;
+  labelled += other.labelled;
+  seeds += other.seeds;
+  stop = stop || other.stop;
+  bad = bad || other.bad;
+  write_failed = write_failed || other.write_failed;
+}
 
 StepExchange::StepExchange(nn::Model& model, comm::Collectives& comm, int64_t batches_per_step)
     : model_(model),
       comm_(comm),
       batches_per_step_(batches_per_step),
       gradients_(model.flat_gradients().numel()),
-      width_(model.batch_statistics_width()),
-      places_(width_ == 0 ? 0 : batches_per_step) {
-  const int64_t table = places_ * (1 + width_);
-  const auto options = model.flat_gradients().options().requires_grad(false);
-  if (comm.world_size() == 1) {
-    table_ = at::zeros({places_, 1 + width_}, options);
-    return;
-  }
-  buffer_ = at::zeros({gradients_ + table + 2 * kNumbers}, options);
-  table_ = buffer_.narrow(0, gradients_, table).view({places_, 1 + width_});
-  numbers_ = buffer_.narrow(0, gradients_ + table, 2 * kNumbers);
-}
+      width_(model.batch_statistics_width()) {}
 
-void StepExchange::set_statistics(int64_t place, const at::Tensor& row) {
-  c10::NoGradGuard no_grad;
-  at::Tensor out = table_[place];
-  out[0].fill_(1);
-  out.narrow(0, 1, width_).copy_(row);
-}
-
-void StepExchange::reduce(StepSums& sums, const comm::Wait& wait) {
-  c10::NoGradGuard no_grad;
-  if (comm_.world_size() > 1) {
-    at::Tensor gradients = model_.flat_gradients();
-    buffer_.narrow(0, 0, gradients_).copy_(gradients);
-    const bool wide = buffer_.scalar_type() == at::kDouble;
-    if (wide)
-      pack(sums, numbers_.data_ptr<double>());
-    else
-      pack(sums, numbers_.data_ptr<float>());
-    comm_.all_reduce(
-        {buffer_.data_ptr(), wide ? base::DType::kF64 : base::DType::kF32, {buffer_.numel()}},
-        comm::ReduceOp::kSum, wait);
-    if (wide)
-      unpack(numbers_.data_ptr<double>(), sums);
-    else
-      unpack(numbers_.data_ptr<float>(), sums);
-    gradients.copy_(buffer_.narrow(0, 0, gradients_));
-  }
-  rows_.clear();
-  for (int64_t place = 0; place < places_; ++place)
-    if (table_[place][0].item<double>() > 0)
-      rows_.push_back(table_[place].narrow(0, 1, width_).clone());
-  table_.zero_();
+std::unique_ptr<StepExchange> StepExchange::create(bool strict, nn::Model& model,
+                                                   comm::Collectives& comm,
+                                                   int64_t batches_per_step) {
+  if (strict) return make_strict_exchange(model, comm, batches_per_step);
+  return std::make_unique<AllReduce>(model, comm, batches_per_step);
 }
 
 }  // namespace gnnmg::train

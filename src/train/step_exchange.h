@@ -1,10 +1,11 @@
-// The one exchange of a step: gradients, batch statistics and a few numbers in a single flat
-// all-reduce.
+// The exchange of a step: gradients, batch statistics and a few numbers, in a single flat
+// all-reduce or bit for bit the same on any number of ranks.
 #pragma once
 
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "comm/collectives.h"
@@ -19,29 +20,43 @@ struct StepSums {
   bool stop = false;          // a rank was asked to stop
   bool bad = false;           // a rank's loss was not finite
   bool write_failed = false;  // a checkpoint could not be written
+  void add(const StepSums& other);
 };
 
-// One rank's. Buffers are kept from step to step.
+// One rank's; collective. A step is begin(), add() for each of the rank's mini-batches, reduce().
+// Buffers are kept from step to step.
 class StepExchange {
  public:
-  StepExchange(nn::Model& model, comm::Collectives& comm, int64_t batches_per_step);
+  // One flat all-reduce a step, or, for strict mode, the gradients of every mini-batch gathered and
+  // added in plan order.
+  static std::unique_ptr<StepExchange> create(bool strict, nn::Model& model,
+                                              comm::Collectives& comm, int64_t batches_per_step);
+  virtual ~StepExchange() = default;
 
-  // Notes the statistics of the mini-batch that stands at `place` of the step.
-  void set_statistics(int64_t place, const at::Tensor& row);
-  // Sums the flat gradients, `sums` and the statistics over all ranks. Clears the statistics noted.
-  void reduce(StepSums& sums, const comm::Wait& wait);
+  // A step of `batches` mini-batches on all ranks together. Zeroes the model's gradients.
+  virtual void begin(int64_t batches) = 0;
+  // What the rank's next mini-batch came to, whose gradients have been added to the model's. It
+  // stands at `place` of the step; `statistics` of its batch norms, [width], or undefined.
+  virtual void add(const StepSums& batch, int64_t place, const at::Tensor& statistics,
+                   const comm::Wait& wait) = 0;
+  // Makes the model's gradients and `sums`, which are this rank's, those of all ranks together.
+  virtual void reduce(StepSums& sums, const comm::Wait& wait) = 0;
+
   int64_t batches_per_step() const { return batches_per_step_; }
   // After reduce: the statistics of the step's mini-batches in plan order.
   const std::vector<at::Tensor>& statistics() const { return rows_; }
 
- private:
+ protected:
+  StepExchange(nn::Model& model, comm::Collectives& comm, int64_t batches_per_step);
+
   nn::Model& model_;
   comm::Collectives& comm_;
-  int64_t batches_per_step_, gradients_, width_, places_;
-  at::Tensor buffer_;  // gradients | places x (present, statistics) | numbers
-  at::Tensor table_;   // [places, 1 + width], a view of buffer_
-  at::Tensor numbers_;
+  const int64_t batches_per_step_, gradients_, width_;  // numbers of values
   std::vector<at::Tensor> rows_;
 };
+
+// For create(): the exchange of strict mode.
+std::unique_ptr<StepExchange> make_strict_exchange(nn::Model& model, comm::Collectives& comm,
+                                                   int64_t batches_per_step);
 
 }  // namespace gnnmg::train

@@ -98,6 +98,37 @@ TEST(TrainerTest, TheThreeDepthsAgree) {
   expect_near(weights(replicas[0]), by_run, 1e-5);
 }
 
+TEST(TrainerTest, DeterministicTrainingEndsWithTheSameBitsOnAnyNumberOfRanksAndThreads) {
+  std::vector<std::vector<float>> ends;
+  for (const int32_t ranks : {1, 2, 4})
+    for (const int32_t threads : {1, 2}) {
+      World world = plain_world();
+      world.layers.hidden_dim = 64;
+      world.training.deterministic = 1;
+      world.training.batches_per_step = 4;
+      world.training.num_ranks = ranks;
+      world.training.torch_threads = world.training.loader_threads = threads;
+      const Sampler sampler = world.make_sampler();
+      ends.push_back(trained(world, sampler));
+      EXPECT_TRUE(ends.back() == ends.front()) << ranks << " ranks, " << threads << " threads";
+    }
+
+  World world = plain_world();
+  const Model model = world.make_model();
+  const Sampler sampler = world.make_sampler();
+  Trainer trainer;
+  const auto refused = [&](const char* text) {
+    EXPECT_FAILS(gnnmg_trainer_create(model, world.dataset, sampler, nullptr, &world.training,
+                                      trainer.out()),
+                 GNNMG_ERR_INVALID_ARGUMENT, text);
+  };
+  world.training.deterministic = 2;
+  refused("config.deterministic");
+  world.training.deterministic = 1;
+  world.training.loss_average = GNNMG_LOSS_AVERAGE_RANKS;
+  refused("loss_average");
+}
+
 // Leaves the drawing to the library, hop by hop.
 struct Wishes {
   const gnnmg_graph* graph;

@@ -29,6 +29,31 @@ uint64_t checksum(const sample::Sample& sample) {
   return sum;
 }
 
+// Features above 0, the others not stored.
+base::CsrMatrix positive_part(const graph::Column& dense) {
+  const base::Tensor& x = std::get<base::Tensor>(dense);
+  const int64_t cols = x.shape().row_elements();
+  const auto from = x.as<const float>();
+  std::vector<int64_t> indptr{0};
+  std::vector<int32_t> indices;
+  std::vector<float> values;
+  for (int64_t r = 0; r < x.rows(); ++r) {
+    for (int64_t c = 0; c < cols; ++c) {
+      if (from[r * cols + c] <= 0) continue;
+      indices.push_back(static_cast<int32_t>(c));
+      values.push_back(from[r * cols + c]);
+    }
+    indptr.push_back(static_cast<int64_t>(indices.size()));
+  }
+  base::CsrMatrix sparse;
+  sparse.num_rows = x.rows();
+  sparse.num_cols = cols;
+  sparse.indptr = base::Tensor::copy_of(std::span<const int64_t>(indptr));
+  sparse.indices = base::Tensor::copy_of(std::span<const int32_t>(indices));
+  sparse.values = base::Tensor::copy_of(std::span<const float>(values));
+  return sparse;
+}
+
 }  // namespace
 
 data::DatasetRef make_small(const SmallData& c) {
@@ -72,6 +97,7 @@ data::DatasetRef make_small(const SmallData& c) {
                       std::numeric_limits<float>::quiet_NaN());
     columns.insert_or_assign("x", shaped);
   }
+  if (c.sparse) columns.insert_or_assign("x", positive_part(columns.at("x")));
   std::vector<data::Split> splits{
       data::split_from_ids(train, validation, test, c.num_nodes, "main", 0, "the test's split")};
   return data::make_dataset(graph::Graph::create(std::move(parts)), "x", "y", false,

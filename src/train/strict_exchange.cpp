@@ -1,0 +1,121 @@
+// The exchange of strict mode. Sums of floats depend on their order, so the gradients of a step's
+// mini-batches are not summed by whoever made them: rounds of one mini-batch a rank are gathered
+// and added up by everybody, in plan order.
+#include <ATen/ops/empty.h>
+#include <ATen/ops/from_blob.h>
+#include <ATen/ops/zeros_like.h>
+#include <c10/core/GradMode.h>
+
+#include <cstring>
+#include <type_traits>
+
+#include "train/step_exchange.h"
+
+namespace gnnmg::train {
+namespace {
+
+// What a rank sends in a round: this, its gradients, its statistics.
+struct Numbers {
+  StepSums sums;
+  int64_t place = -1;  // of the mini-batch in the step; -1: none this round
+  bool has_statistics = false;
+};
+static_assert(std::is_trivially_copyable_v<Numbers>);
+
+constexpr int64_t kAlignment = 64;
+constexpr int64_t aligned(int64_t bytes) {
+  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+}
+
+class StrictExchange final : public StepExchange {
+ public:
+  StrictExchange(nn::Model& model, comm::Collectives& comm, int64_t batches_per_step)
+      : StepExchange(model, comm, batches_per_step),
+        gradients_at_(aligned(sizeof(Numbers))),
+        statistics_at_(gradients_at_ + aligned(gradients_ * element_size())),
+        row_bytes_(statistics_at_ + aligned(width_ * element_size())),
+        total_(at::zeros_like(model.flat_gradients())) {
+    own_ = at::empty({row_bytes_}, at::TensorOptions(at::kByte)).zero_();
+    if (comm.world_size() > 1)
+      all_ = at::empty({comm.world_size(), row_bytes_}, at::TensorOptions(at::kByte));
+  }
+
+  void begin(int64_t batches) override {
+    rounds_left_ = (batches + comm_.world_size() - 1) / comm_.world_size();
+    total_.zero_();
+    sums_ = {};
+    next_ = {};
+    rows_.clear();
+    model_.zero_gradients();
+  }
+
+  void add(const StepSums& batch, int64_t place, const at::Tensor& statistics,
+           const comm::Wait& wait) override {
+    next_ = {batch, place, statistics.defined()};
+    next_statistics_ = statistics;
+    if (rounds_left_ > 1) send(wait);  // reduce() sends the last, with what ranks ask for
+  }
+
+  void reduce(StepSums& sums, const comm::Wait& wait) override {
+    while (rounds_left_ > 1) send(wait);
+    next_.sums.stop = sums.stop;
+    next_.sums.write_failed = sums.write_failed;
+    send(wait);
+    c10::NoGradGuard no_grad;
+    model_.flat_gradients().copy_(total_);
+    sums = sums_;
+  }
+
+ private:
+  int64_t element_size() const {
+    return static_cast<int64_t>(model_.flat_gradients().element_size());
+  }
+  at::Tensor values(uint8_t* at, int64_t count) const {
+    return at::from_blob(at, {count}, total_.options());
+  }
+
+  // One round: this rank's mini-batch, or none, and everybody else's.
+  void send(const comm::Wait& wait) {
+    c10::NoGradGuard no_grad;
+    uint8_t* row = own_.data_ptr<uint8_t>();
+    std::memcpy(row, &next_, sizeof next_);
+    if (next_.place >= 0) values(row + gradients_at_, gradients_).copy_(model_.flat_gradients());
+    if (next_.has_statistics) values(row + statistics_at_, width_).copy_(next_statistics_);
+    next_ = {};
+    --rounds_left_;
+    model_.zero_gradients();
+    if (comm_.world_size() == 1) return take(row);
+    std::vector<base::TensorView> outputs;
+    for (int r = 0; r < comm_.world_size(); ++r)
+      outputs.push_back({all_[r].data_ptr(), base::DType::kU8, {row_bytes_}});
+    comm_.all_gather({row, base::DType::kU8, {row_bytes_}}, outputs, wait);
+    // Rank r's mini-batch of a round stands r places behind the first rank's.
+    for (int r = 0; r < comm_.world_size(); ++r) take(all_[r].data_ptr<uint8_t>());
+  }
+
+  void take(uint8_t* row) {
+    Numbers numbers;
+    std::memcpy(&numbers, row, sizeof numbers);
+    sums_.add(numbers.sums);
+    if (numbers.place < 0) return;
+    total_.add_(values(row + gradients_at_, gradients_));
+    if (numbers.has_statistics) rows_.push_back(values(row + statistics_at_, width_).clone());
+  }
+
+  const int64_t gradients_at_, statistics_at_, row_bytes_;
+  at::Tensor total_;
+  at::Tensor own_, all_;  // rows as sent: [row bytes], [world size, row bytes]
+  Numbers next_;          // of this rank, not sent yet
+  at::Tensor next_statistics_;
+  StepSums sums_;
+  int64_t rounds_left_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<StepExchange> make_strict_exchange(nn::Model& model, comm::Collectives& comm,
+                                                   int64_t batches_per_step) {
+  return std::make_unique<StrictExchange>(model, comm, batches_per_step);
+}
+
+}  // namespace gnnmg::train
