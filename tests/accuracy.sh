@@ -6,6 +6,7 @@
 #   tests/accuracy.sh [--runs N] [NAME...]      NAME: a recipe below; default: all
 # GNNMG_BUILD is the build folder (default: build/release), GNNMG_DATA the folder with the data sets.
 set -euo pipefail
+shopt -s inherit_errexit
 root=$(cd "$(dirname "$0")/.." && pwd)
 train=${GNNMG_BUILD:-$root/build/release}/examples/c/train
 data=${GNNMG_DATA:-$root/../shared/data}
