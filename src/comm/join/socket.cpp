@@ -6,16 +6,18 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <memory>
 #include <system_error>
+#include <thread>
 
 #include "comm/background.h"
+#include "comm/join/socket_table.h"
 
 namespace gnnmg::comm {
 namespace {
@@ -56,14 +58,14 @@ Found look_up(const std::string& host, int32_t port, int flags) {
 }
 
 Socket make_socket(const Address& address) {
-  const int fd = ::socket(address.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  const int fd = sockets().socket(address.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (fd < 0) fail_address(address, "no socket", errno);
   return Socket(fd);
 }
 
 void send_at_once(int fd) {
   const int on = 1;
-  setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  sockets().set_option(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
 }
 
 }  // namespace
@@ -166,9 +168,10 @@ void Socket::close() noexcept {
 Socket Socket::listen(const Address& address) {
   Socket socket = make_socket(address);
   const int on = 1;
-  setsockopt(socket.fd(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-  if (::bind(socket.fd(), reinterpret_cast<const sockaddr*>(&address.storage), address.size) != 0 ||
-      ::listen(socket.fd(), 256) != 0) {
+  sockets().set_option(socket.fd(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  if (sockets().bind(socket.fd(), reinterpret_cast<const sockaddr*>(&address.storage),
+                     address.size) != 0 ||
+      sockets().listen(socket.fd(), 256) != 0) {
     const int error = errno;
     fail_address(address,
                  error == EADDRINUSE      ? "the port is taken by another program"
@@ -185,10 +188,12 @@ Socket Socket::connect(const Address& to, const Address& from) {
   if (from.size > 0) {
     Address bound = from;
     bound.set_port(0);
-    if (::bind(socket.fd(), reinterpret_cast<const sockaddr*>(&bound.storage), bound.size) != 0)
+    if (sockets().bind(socket.fd(), reinterpret_cast<const sockaddr*>(&bound.storage),
+                       bound.size) != 0)
       fail_address(from, "cannot connect from there", errno);
   }
-  if (::connect(socket.fd(), reinterpret_cast<const sockaddr*>(&to.storage), to.size) != 0 &&
+  if (sockets().connect(socket.fd(), reinterpret_cast<const sockaddr*>(&to.storage), to.size) !=
+          0 &&
       errno != EINPROGRESS && errno != EINTR)
     fail_address(to, "cannot connect", errno);
   return socket;
@@ -196,7 +201,7 @@ Socket Socket::connect(const Address& to, const Address& from) {
 
 Socket Socket::accept() const {
   while (true) {
-    const int fd = ::accept4(fd_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    const int fd = sockets().accept(fd_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (fd >= 0) {
       send_at_once(fd);
       return Socket(fd);
@@ -212,30 +217,22 @@ Socket Socket::accept() const {
 Address Socket::local() const {
   Address address;
   address.size = sizeof address.storage;
-  if (getsockname(fd_, reinterpret_cast<sockaddr*>(&address.storage), &address.size) != 0)
+  if (sockets().name(fd_, reinterpret_cast<sockaddr*>(&address.storage), &address.size) != 0)
     throw base::Error(Status::kUnavailable, "a socket has no address", -1, errno);
-  return address;
-}
-
-Address Socket::peer() const {
-  Address address;
-  address.size = sizeof address.storage;
-  if (getpeername(fd_, reinterpret_cast<sockaddr*>(&address.storage), &address.size) != 0)
-    throw base::Error(Status::kUnavailable, "a socket is not connected", -1, errno);
   return address;
 }
 
 int Socket::pending_error() const {
   int error = 0;
   socklen_t size = sizeof error;
-  return getsockopt(fd_, SOL_SOCKET, SO_ERROR, &error, &size) == 0 ? error : errno;
+  return sockets().get_option(fd_, SOL_SOCKET, SO_ERROR, &error, &size) == 0 ? error : errno;
 }
 
 Socket::Result Socket::read(std::string& to) {
   constexpr size_t kAtOnce = size_t{16} << 10, kMost = size_t{256} << 10;
   char buffer[kAtOnce];
   for (size_t total = 0; total < kMost;) {
-    const ssize_t n = ::recv(fd_, buffer, sizeof buffer, 0);
+    const ssize_t n = sockets().recv(fd_, buffer, sizeof buffer, 0);
     if (n > 0) {
       to.append(buffer, static_cast<size_t>(n));
       total += static_cast<size_t>(n);
@@ -254,7 +251,8 @@ Socket::Result Socket::write(std::string& from) {
   size_t written = 0;
   Result result = Result::kDone;
   while (written < from.size()) {
-    const ssize_t n = ::send(fd_, from.data() + written, from.size() - written, MSG_NOSIGNAL);
+    const ssize_t n =
+        sockets().send(fd_, from.data() + written, from.size() - written, MSG_NOSIGNAL);
     if (n >= 0) {
       written += static_cast<size_t>(n);
       continue;
@@ -273,7 +271,9 @@ void poll_sockets(std::vector<PollEntry>& entries, int64_t ms) {
   for (const PollEntry& entry : entries)
     fds.push_back({entry.fd, static_cast<short>(POLLIN | (entry.write ? POLLOUT : 0)), 0});
   const int ready =
-      ::poll(fds.data(), fds.size(), static_cast<int>(std::clamp<int64_t>(ms, 0, 60'000)));
+      sockets().poll(fds.data(), fds.size(), static_cast<int>(std::clamp<int64_t>(ms, 0, 60'000)));
+  if (ready < 0 && errno != EINTR)  // the machine is short of memory: no reason to spin
+    std::this_thread::sleep_for(std::chrono::milliseconds(std::clamp<int64_t>(ms, 0, 10)));
   for (size_t i = 0; i < entries.size(); ++i) {
     const short events = ready > 0 ? fds[i].revents : short{0};
     entries[i].readable = (events & (POLLIN | POLLHUP | POLLERR | POLLNVAL)) != 0;

@@ -50,7 +50,6 @@ class Socket {
   int fd() const { return fd_; }
   void close() noexcept;
   Address local() const;
-  Address peer() const;
   int pending_error() const;  // errno of the connection
 
   enum class Result { kDone, kAgain, kClosed };

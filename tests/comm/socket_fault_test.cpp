@@ -1,0 +1,139 @@
+// Every system call on sockets that joining, talking and leaving make, failing in its turn: each
+// process ends in bounded time with success or a status that says what happened, and nothing stays.
+#include <gtest/gtest.h>
+
+#include <cerrno>
+
+#include "comm/jobs.h"
+#include "comm/socket_faults.h"
+
+namespace gnnmg::test {
+namespace {
+
+using base::Status;
+using comm::Processes;
+
+constexpr int64_t kJoinMs = 1'500, kCallMs = 3'000;
+
+// What a job does: all agree, bytes of some size go round, all leave.
+void talk(const std::shared_ptr<Processes>& job) {
+  job->agree("test", {{"field", "same"}}, within_ms(kCallMs));
+  const std::string own(3'000, static_cast<char>('a' + job->process()));
+  const std::vector<std::string> all = job->gather("bytes", own, within_ms(kCallMs));
+  for (int p = 0; p < job->num_processes(); ++p)
+    if (all[p] != std::string(3'000, static_cast<char>('a' + p)))
+      throw std::logic_error("bytes of another");
+  job->shutdown(within_ms(kCallMs));
+}
+
+class SocketFault : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::thread([] {}).join();  // a sanitizer's own thread comes with the first one
+    threads_ = count_own("task");
+    files_ = count_own("fd");
+  }
+  // Descriptors and threads are as before.
+  void expect_nothing_left() const {
+    for (int i = 0; i < 500 && (count_own("task") > threads_ || count_own("fd") > files_); ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    EXPECT_LE(count_own("task"), threads_);
+    EXPECT_LE(count_own("fd"), files_);
+  }
+  void TearDown() override { expect_nothing_left(); }
+  int threads_ = 0, files_ = 0;
+};
+
+TEST_F(SocketFault, ShortAndInterruptedCallsChangeNothing) {
+  for (const int64_t chunk : {0, 1, 7}) {
+    SocketPlan plan;
+    plan.chunk = chunk;
+    plan.interrupts = true;
+    const SocketFaults faults(plan);
+    for (const Outcome& outcome : run_job(3, talk))
+      EXPECT_EQ(outcome.status, Status::kOk) << outcome.text;
+    EXPECT_GT(faults.count(SocketCall::kRecv), 20);
+  }
+}
+
+struct Kind {
+  SocketCall call;
+  const char* name;
+  int error;
+};
+
+class EachCall : public SocketFault, public testing::WithParamInterface<Kind> {};
+
+// Fails the n-th call of a kind, n = 1, 2, ... until a job meets no fault.
+TEST_P(EachCall, Fails) {
+  const Kind kind = GetParam();
+  int met = 0, failed = 0;
+  for (int64_t n = 1; n <= 400; ++n) {
+    SocketPlan plan;
+    plan.call = kind.call;
+    plan.fail_at = n;
+    plan.error = kind.error;
+    bool struck = false;
+    std::vector<Outcome> outcomes;
+    {
+      const SocketFaults faults(plan);
+      outcomes = run_job(2, talk, {}, kJoinMs);
+      struck = faults.struck();
+    }
+    for (const Outcome& outcome : outcomes) {
+      failed += outcome.status != Status::kOk;
+      EXPECT_TRUE(outcome.status == Status::kOk || outcome.status == Status::kUnavailable ||
+                  outcome.status == Status::kPeerLost || outcome.status == Status::kAborted ||
+                  outcome.status == Status::kTimeout)
+          << "call " << n << ": " << outcome.text;
+      EXPECT_LT(outcome.seconds, 15) << "call " << n << ": " << outcome.text;
+    }
+    expect_nothing_left();
+    if (HasFailure()) return;
+    if (!struck) break;
+    ++met;
+  }
+  EXPECT_GT(met, 0);
+  RecordProperty("met", met);
+  RecordProperty("failed", failed);
+}
+
+// What fails for ever ends the job, and says so.
+TEST_P(EachCall, FailsForEver) {
+  const Kind kind = GetParam();
+  SocketPlan plan;
+  plan.call = kind.call;
+  plan.fail_at = 1;
+  plan.for_ever = true;
+  plan.error = kind.error;
+  std::vector<Outcome> outcomes;
+  {
+    const SocketFaults faults(plan);
+    outcomes = run_job(2, talk, {}, kJoinMs);
+    EXPECT_TRUE(faults.struck());
+  }
+  for (const Outcome& outcome : outcomes) EXPECT_LT(outcome.seconds, 15) << outcome.text;
+  if (kind.call == SocketCall::kSetOption) {  // only asks for speed
+    for (const Outcome& outcome : outcomes) EXPECT_EQ(outcome.status, Status::kOk) << outcome.text;
+    return;
+  }
+  for (const Outcome& outcome : outcomes) EXPECT_NE(outcome.status, Status::kOk);
+}
+
+INSTANTIATE_TEST_SUITE_P(Calls, EachCall,
+                         testing::Values(Kind{SocketCall::kSocket, "socket", EMFILE},
+                                         Kind{SocketCall::kListen, "listen", EADDRINUSE},
+                                         Kind{SocketCall::kConnect, "connect", ECONNREFUSED},
+                                         Kind{SocketCall::kAccept, "accept", EMFILE},
+                                         Kind{SocketCall::kRecv, "recv", ECONNRESET},
+                                         Kind{SocketCall::kSend, "send", EPIPE},
+                                         Kind{SocketCall::kPoll, "poll", ENOMEM},
+                                         Kind{SocketCall::kName, "getsockname", ENOBUFS},
+                                         Kind{SocketCall::kGetOption, "getsockopt", ENOBUFS},
+                                         Kind{SocketCall::kSetOption, "setsockopt", ENOBUFS}),
+                         [](const testing::TestParamInfo<Kind>& info) {
+                           return std::string(info.param.name);
+                         });
+
+}  // namespace
+}  // namespace gnnmg::test
