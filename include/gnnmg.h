@@ -3163,6 +3163,40 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_evaluate(gnnmg_trainer* trai
                                                              int64_t timeout_ms);
 
 /**
+ * @brief The model's result for every node, with full neighbourhoods, computed by all ranks: nodes
+ *   are cut into chunks of `eval_batch_size` that go round the ranks, and after each layer every
+ *   rank has all rows. With `deterministic` it has the same bits for any number of ranks, and those
+ *   of gnnmg_model_embed() with `eval_batch_size` 4096 and one thread.
+ * @param[in] trainer a trainer that is not running
+ * @param[out] rows [number of nodes, output_dim] in the model's type
+ * @param[in] timeout_ms milliseconds, -1: until done
+ * @return ::GNNMG_OK; ::GNNMG_PENDING, continued by the same call; ::GNNMG_ERR_NO_MEMORY when two
+ *   layers' rows do not fit the context's memory limit; errors as gnnmg_trainer_wait()
+ * @threading (c)
+ * @owns the caller frees `rows`
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_embed(gnnmg_trainer* trainer,
+                                                          struct DLManagedTensorVersioned** rows,
+                                                          int64_t timeout_ms);
+
+/**
+ * @brief gnnmg_trainer_embed() straight into a `.npy` file, which appears whole or not at all. Rank
+ *   0 writes the rows of the last layer as they are made; they never lie in memory together.
+ * @param[in] trainer a trainer that is not running
+ * @param[in] path the file, replaced if it is there: [number of nodes, output_dim] in the model's
+ *   type
+ * @param[in] timeout_ms milliseconds, -1: until done
+ * @return as gnnmg_trainer_embed(); ::GNNMG_ERR_IO when the file cannot be written,
+ *   ::GNNMG_ERR_NOT_FOUND when there is no such folder
+ * @threading (c)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_embed_to_file(gnnmg_trainer* trainer,
+                                                                  const char* path,
+                                                                  int64_t timeout_ms);
+
+/**
  * @brief Where training is.
  * @snippet cancel_progress.c progress
  * @param[in] trainer a trainer

@@ -1,9 +1,6 @@
 // What models do: forward, backward, exact metrics, results for all nodes.
 #include <ATen/ops/zeros.h>
 
-#include <functional>
-
-#include "base/file.h"
 #include "capi/arguments.h"
 #include "capi/batch.h"
 #include "capi/context.h"
@@ -12,16 +9,12 @@
 #include "capi/model.h"
 #include "capi/tensor.h"
 #include "capi/torch_tensor.h"
-#include "io/npy.h"
 #include "nn/loss.h"
 #include "nn/torch_tensor.h"
-#include "train/tensors.h"
 #include "train/trainer.h"
 
 namespace gnnmg::capi {
 namespace {
-
-constexpr int64_t kRowsAtATime = 16384;
 
 static_assert(static_cast<int32_t>(nn::Loss::kAuto) == GNNMG_LOSS_AUTO &&
               static_cast<int32_t>(nn::Loss::kCrossEntropy) == GNNMG_LOSS_CROSS_ENTROPY &&
@@ -77,35 +70,6 @@ Model::Pass take_pass(Model& model) {
   Model::Pass pass = std::move(*model.pass);
   model.pass.reset();
   return pass;
-}
-
-// Computes the model's result for all nodes, layer by layer; `take` gets its rows in order, some at
-// a time, with the first one's number.
-void embed(nn::Model& model, const data::Dataset& dataset, const base::CancelToken& cancel,
-           const std::function<void(int64_t begin, const at::Tensor& rows)>& take) {
-  const graph::Column& column = *dataset.graph->node_column(dataset.feature, dataset.node_type);
-  const auto inference = model.inference(*dataset.graph, column, nullptr);
-  const int64_t num_nodes = dataset.graph->num_nodes(dataset.node_type);
-  const int last = inference->num_stages() - 1;
-  for (int stage = 0; stage <= last; ++stage) {
-    at::Tensor whole;
-    if (stage < last)
-      whole = train::counted_matrix(num_nodes, inference->width(stage), model.config().dtype);
-    for (int64_t begin = 0; begin < num_nodes; begin += kRowsAtATime) {
-      cancel.check("computing the rows of all nodes");
-      const int64_t end = std::min(begin + kRowsAtATime, num_nodes);
-      const at::Tensor made = inference->run(stage, begin, end);
-      if (stage < last)
-        whole.narrow(0, begin, end - begin).copy_(made);
-      else
-        take(begin, made);
-    }
-    if (stage < last) inference->set_rows(stage, whole);
-  }
-}
-
-base::Shape result_shape(const nn::Model& model, const data::Dataset& dataset) {
-  return {dataset.graph->num_nodes(dataset.node_type), model.config().output_width()};
 }
 
 void check_width(const nn::Model& model, const Dataset& dataset) {
@@ -218,19 +182,14 @@ gnnmg_status gnnmg_model_embed(gnnmg_model* model, const gnnmg_dataset* dataset,
     check_width(*m->get(), *d);
     const std::string key = gnnmg::base::text("embed ", reinterpret_cast<uintptr_t>(dataset));
     const Outcome outcome = run_held(m, "model", key, timeout_ms, [&] {
-      return start_job(
-          m->context, [made = m->get(), data = d->data(), cancel = m->context->work_token()] {
-            const gnnmg::base::Shape shape = result_shape(*made, *data);
-            auto whole = std::make_shared<at::Tensor>(
-                gnnmg::train::counted_matrix(shape.dims[0], shape.dims[1], made->config().dtype));
-            embed(*made, *data, cancel, [&](int64_t begin, const at::Tensor& some) {
-              whole->narrow(0, begin, some.size(0)).copy_(some);
-            });
-            return whole;
-          });
+      return start_job(m->context,
+                       [made = m->get(), data = d->data(), cancel = m->context->work_token()] {
+                         return std::make_shared<gnnmg::base::Tensor>(
+                             gnnmg::train::embed_model(*made, *data, cancel));
+                       });
     });
     if (outcome.pending) return GNNMG_PENDING;
-    *rows = export_torch(outcome.as<at::Tensor>(), false).release();
+    *rows = export_tensor(outcome.as<gnnmg::base::Tensor>(), false).release();
     return GNNMG_OK;
   });
 }
@@ -246,20 +205,12 @@ gnnmg_status gnnmg_model_embed_to_file(gnnmg_model* model, const gnnmg_dataset* 
     const std::string key =
         gnnmg::base::text("embed ", reinterpret_cast<uintptr_t>(dataset), " to ", file);
     const Outcome outcome = run_held(m, "model", key, timeout_ms, [&] {
-      return start_job(
-          m->context,
-          [made = m->get(), data = d->data(), file,
-           cancel = m->context->work_token()]() -> Job::Result {
-            gnnmg::base::AtomicFile out(file);
-            out.write(gnnmg::io::npy_header(made->config().dtype, result_shape(*made, *data)));
-            embed(*made, *data, cancel, [&](int64_t, const at::Tensor& some) {
-              const at::Tensor rows = some.contiguous();
-              out.write({static_cast<const uint8_t*>(rows.data_ptr()), rows.nbytes()});
-            });
-            cancel.check("writing the rows of all nodes");
-            out.commit();
-            return nullptr;
-          });
+      return start_job(m->context,
+                       [made = m->get(), data = d->data(), file,
+                        cancel = m->context->work_token()]() -> Job::Result {
+                         gnnmg::train::embed_model_to_file(*made, *data, file, cancel);
+                         return nullptr;
+                       });
     });
     return outcome.pending ? GNNMG_PENDING : GNNMG_OK;
   });

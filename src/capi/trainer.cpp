@@ -9,6 +9,7 @@
 #include "capi/metrics.h"
 #include "capi/optimizer.h"
 #include "capi/sampler.h"
+#include "capi/tensor.h"
 
 namespace gnnmg::capi {
 
@@ -400,6 +401,33 @@ gnnmg_status gnnmg_trainer_evaluate(gnnmg_trainer* trainer, gnnmg_split part,
     });
     if (sliced == GNNMG_OK) give(metrics, metrics_of(*result, t->task()));
     return sliced;
+  });
+}
+
+gnnmg_status gnnmg_trainer_embed(gnnmg_trainer* trainer, DLManagedTensorVersioned** rows,
+                                 int64_t timeout_ms) {
+  return guard(outs(Out{rows, "rows"}), [&] {
+    check_may_wait();
+    Resumed<Trainer> t(trainer, "trainer", "embed");
+    std::optional<gnnmg::base::Tensor> result;
+    const gnnmg_status sliced = work_in_slices(t, [&] {
+      result = t->get().embed(gnnmg::base::Deadline::after_ms(timeout_ms));
+      return result.has_value();
+    });
+    if (sliced == GNNMG_OK) *rows = export_tensor(*result, false).release();
+    return sliced;
+  });
+}
+
+gnnmg_status gnnmg_trainer_embed_to_file(gnnmg_trainer* trainer, const char* path,
+                                         int64_t timeout_ms) {
+  return guard([&] {
+    check_may_wait();
+    const std::string file(read_name(path, "path"));
+    Resumed<Trainer> t(trainer, "trainer", "embed to " + file);
+    return work_in_slices(t, [&] {
+      return t->get().embed_to_file(file, gnnmg::base::Deadline::after_ms(timeout_ms));
+    });
   });
 }
 

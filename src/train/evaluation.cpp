@@ -126,22 +126,32 @@ void StageRows::clear() {
   stages_.clear();
 }
 
+LayerWalk::LayerWalk(nn::Model& model, const data::Dataset& dataset, const Participant& participant)
+    : participant_(participant),
+      num_nodes_(dataset.graph->num_nodes(dataset.node_type)),
+      dtype_(model.config().dtype),
+      inference_(model.inference(*dataset.graph,
+                                 *dataset.graph->node_column(dataset.feature, dataset.node_type),
+                                 participant.pool)) {}
+
+at::Tensor LayerWalk::rows_of(int end) {
+  at::Tensor rows;
+  for (int stage = 0; stage < end; ++stage) {
+    rows = participant_.rows.get(stage, num_nodes_, inference_->width(stage), dtype_);
+    for_own_chunks(participant_, num_nodes_, [&](int64_t begin, int64_t stop) {
+      rows.narrow(0, begin, stop - begin).copy_(inference_->run(stage, begin, stop));
+    });
+    participant_.comm.barrier(participant_.wait());
+    if (participant_.comm.rank() == 0) participant_.rows.release(stage);
+    if (stage + 1 < inference_->num_stages()) inference_->set_rows(stage, rows);
+  }
+  return rows;
+}
+
 nn::Metrics evaluate_full(const Subject& subject, const Participant& participant) {
   c10::NoGradGuard no_grad;
-  const graph::Graph& graph = *subject.dataset.graph;
-  const auto inference =
-      subject.model.inference(graph, *graph.node_column(subject.dataset.feature), participant.pool);
-  at::Tensor rows;
-  for (int stage = 0; stage < inference->num_stages(); ++stage) {
-    rows = participant.rows.get(stage, graph.num_nodes(), inference->width(stage),
-                                subject.model.config().dtype);
-    for_own_chunks(participant, graph.num_nodes(), [&](int64_t begin, int64_t end) {
-      rows.narrow(0, begin, end - begin).copy_(inference->run(stage, begin, end));
-    });
-    participant.comm.barrier(participant.wait());
-    if (participant.comm.rank() == 0) participant.rows.release(stage);
-    if (stage + 1 < inference->num_stages()) inference->set_rows(stage, rows);
-  }
+  LayerWalk walk(subject.model, subject.dataset, participant);
+  const at::Tensor rows = walk.rows_of(walk.inference().num_stages());
   ChunkSums sums(subject, participant);
   for_own_chunks(
       participant, static_cast<int64_t>(subject.ids.size()), [&](int64_t begin, int64_t end) {

@@ -49,6 +49,22 @@ struct Subject {
   std::span<const int64_t> ids;
 };
 
+// Layer by layer over the whole graph with full neighbourhoods, chunk by chunk on all ranks.
+class LayerWalk {
+ public:
+  LayerWalk(nn::Model& model, const data::Dataset& dataset, const Participant& participant);
+  // Collective, once: runs the stages before `end`. The rows of the last of them, undefined where
+  // `end` is 0; the inference has been given them unless they are its result.
+  at::Tensor rows_of(int end);
+  nn::Inference& inference() { return *inference_; }
+
+ private:
+  const Participant& participant_;
+  const int64_t num_nodes_;
+  const base::DType dtype_;
+  std::unique_ptr<nn::Inference> inference_;
+};
+
 // Full neighbourhoods, layer by layer over the whole graph.
 nn::Metrics evaluate_full(const Subject& subject, const Participant& participant);
 

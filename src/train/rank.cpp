@@ -337,13 +337,23 @@ void Rank::finish() {
 
 nn::Metrics Rank::evaluate(SplitPart part) { return evaluate_part(part); }
 
+Participant Rank::participant() {
+  return {.comm = *comm_,
+          .wait = [this] { return wait(); },
+          .rows = group_.rows,
+          .cancel = group_.cancel,
+          .chunk = job_.config.eval_batch_size};
+}
+
+base::Tensor Rank::embed() { return train::embed(*model_, *job_.dataset, participant()); }
+
+void Rank::embed_to_file(const std::string& path) {
+  train::embed_to_file(*model_, *job_.dataset, participant(), path);
+}
+
 nn::Metrics Rank::evaluate_part(SplitPart part) {
   const Subject subject{*model_, *job_.dataset, job_.config.loss, job_.split->part(part)};
-  const Participant participant{.comm = *comm_,
-                                .wait = [this] { return wait(); },
-                                .rows = group_.rows,
-                                .cancel = group_.cancel,
-                                .chunk = job_.config.eval_batch_size};
+  const Participant participant = this->participant();
   if (job_.config.evaluation == EvaluationMode::kFull) return evaluate_full(subject, participant);
 
   loader::LoaderConfig config = loader_config();

@@ -5,6 +5,7 @@
 #include <memory>
 #include <mutex>
 
+#include "train/embedding.h"
 #include "train/evaluation.h"
 #include "train/job.h"
 #include "train/step_exchange.h"
@@ -28,6 +29,8 @@ class Rank {
   // Trains on until all epochs are done, `max_steps` steps are, or a stop is agreed on.
   void train(int64_t max_steps);
   nn::Metrics evaluate(data::SplitPart part);
+  base::Tensor embed();  // see embedding.h
+  void embed_to_file(const std::string& path);
   const Position& position() const { return position_; }
 
   // Any thread: waits for the loader end.
@@ -50,6 +53,7 @@ class Rank {
                                               const loader::LoaderConfig& config);
   loader::LoaderConfig loader_config() const;
   nn::Metrics evaluate_part(data::SplitPart part);
+  Participant participant();
   bool agree(bool flag);
   comm::Wait wait() const;
   // Changes model, optimiser and position together: whole, or after a cancel not at all.

@@ -191,6 +191,12 @@ void RankGroup::carry_out(const Command& command, Rank& rank, int number) {
       if (number == 0) metrics_ = metrics;
       return;
     }
+    case Command::Kind::kEmbed: {
+      if (!command.path.empty()) return rank.embed_to_file(command.path);
+      base::Tensor rows = rank.embed();
+      if (number == 0) rows_ = std::move(rows);
+      return;
+    }
   }
 }
 

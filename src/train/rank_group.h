@@ -12,9 +12,10 @@
 namespace gnnmg::train {
 
 struct Command {
-  enum class Kind { kTrain, kEvaluate } kind = Kind::kTrain;
+  enum class Kind { kTrain, kEvaluate, kEmbed } kind = Kind::kTrain;
   int64_t max_steps = std::numeric_limits<int64_t>::max();
   data::SplitPart part = data::SplitPart::kValidation;
+  std::string path{};  // where the rows of all nodes go; empty: to memory
 };
 
 class RankGroup {
@@ -34,6 +35,8 @@ class RankGroup {
   // The first failure; the group is of no more use then.
   std::optional<base::Error> failure() const;
   const nn::Metrics& metrics() const { return metrics_; }  // of an evaluation, at rest
+  // Of all nodes, at rest after they went to memory; the group forgets them.
+  base::Tensor take_rows() { return std::exchange(rows_, base::Tensor()); }
 
  private:
   void run(int rank);
@@ -44,6 +47,7 @@ class RankGroup {
   Training& training_;
   GroupShared shared_;
   nn::Metrics metrics_;
+  base::Tensor rows_;
 
   mutable std::mutex mutex_;  // guards all below
   std::condition_variable wake_;

@@ -13,7 +13,10 @@ namespace {
 using base::Deadline;
 using base::Status;
 
-enum class Work { kNone, kTrain, kStep, kEvaluate };
+enum class Work { kNone, kTrain, kStep, kEvaluate, kEmbed };
+
+// Work that moves training on.
+bool trains(Work work) { return work == Work::kTrain || work == Work::kStep; }
 
 const char* name_of(Work work) {
   switch (work) {
@@ -23,6 +26,8 @@ const char* name_of(Work work) {
       return "a step";
     case Work::kEvaluate:
       return "an evaluation";
+    case Work::kEmbed:
+      return "the computation of all nodes' rows";
     case Work::kNone:
       break;
   }
@@ -163,6 +168,16 @@ class RankTrainer final : public Trainer {
     return group_->metrics();
   }
 
+  std::optional<base::Tensor> embed(const Deadline& deadline) override {
+    if (!embed_somewhere({}, deadline)) return std::nullopt;
+    return group_->take_rows();
+  }
+
+  bool embed_to_file(const std::string& path, const Deadline& deadline) override {
+    if (path.empty()) base::fail(Status::kInvalidArgument, "path is empty: expected a file");
+    return embed_somewhere(path, deadline);
+  }
+
   Progress progress() const override {
     Progress progress = training_.progress();
     {
@@ -191,6 +206,18 @@ class RankTrainer final : public Trainer {
       base::fail(Status::kBusy, name_of(work), " is under way");
   }
 
+  // To memory where `path` is empty.
+  bool embed_somewhere(const std::string& path, const Deadline& deadline) {
+    require_rest(Work::kEmbed);
+    if (work_ == Work::kNone) {
+      path_ = path;
+      begin(Work::kEmbed, {.kind = Command::Kind::kEmbed, .path = path});
+    } else if (path != path_) {
+      base::fail(Status::kBusy, name_of(Work::kEmbed), " is under way to another place");
+    }
+    return await(deadline);
+  }
+
   void set_state(TrainerState state) {
     training_.set_progress([&](Progress& p) {
       p.state = state;
@@ -199,8 +226,7 @@ class RankTrainer final : public Trainer {
   }
 
   void begin(Work work, const Command& command) {
-    if (!training_.log && !(jsonl_path_.empty() && tensorboard_folder_.empty()) &&
-        work != Work::kEvaluate)
+    if (!training_.log && !(jsonl_path_.empty() && tensorboard_folder_.empty()) && trains(work))
       training_.log = std::make_unique<RunLog>(jsonl_path_, tensorboard_folder_);
     if (!group_) {
       auto group = std::make_unique<RankGroup>(job_, training_);
@@ -210,7 +236,7 @@ class RankTrainer final : public Trainer {
     training_.stop = false;
     {
       std::lock_guard lock(clock_mutex_);
-      running_ = work != Work::kEvaluate;
+      running_ = trains(work);
       started_ = Clock::now();
     }
     set_state(TrainerState::kRunning);
@@ -296,6 +322,7 @@ class RankTrainer final : public Trainer {
   std::atomic<Work> work_{Work::kNone};
   data::SplitPart part_ = data::SplitPart::kValidation;
   int64_t steps_before_ = 0;
+  std::string path_;  // of the rows of all nodes
 
   mutable std::mutex clock_mutex_;  // guards the three below
   Clock::time_point started_;

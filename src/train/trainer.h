@@ -10,6 +10,7 @@
 #include "base/cancel.h"
 #include "base/host_queue.h"
 #include "base/log.h"
+#include "base/tensor.h"
 #include "base/thread_pool.h"
 #include "data/dataset.h"
 #include "sample/sampler.h"
@@ -78,6 +79,13 @@ class Trainer {
   virtual std::optional<nn::Metrics> evaluate(data::SplitPart part,
                                               const base::Deadline& deadline) = 0;
 
+  // The model's result for all nodes, full neighbourhoods, on all ranks: [number of nodes, output
+  // width]; nullopt when the deadline passed.
+  virtual std::optional<base::Tensor> embed(const base::Deadline& deadline) = 0;
+  // The same straight into a .npy file, which the first rank writes, whole or not at all; false
+  // when the deadline passed.
+  virtual bool embed_to_file(const std::string& path, const base::Deadline& deadline) = 0;
+
   virtual Progress progress() const = 0;  // any thread
   virtual bool busy() const = 0;          // something is under way; any thread
   virtual const TrainerConfig& config() const = 0;
@@ -87,5 +95,11 @@ class Trainer {
 nn::Metrics evaluate_model(nn::Model& model, const data::Dataset& dataset,
                            std::span<const int64_t> ids, nn::Loss loss, base::ThreadPool& pool,
                            const base::CancelToken& cancel);
+
+// The model's result for all nodes, full neighbourhoods, without ranks; to memory or to a file.
+base::Tensor embed_model(nn::Model& model, const data::Dataset& dataset,
+                         const base::CancelToken& cancel);
+void embed_model_to_file(nn::Model& model, const data::Dataset& dataset, const std::string& path,
+                         const base::CancelToken& cancel);
 
 }  // namespace gnnmg::train

@@ -129,6 +129,37 @@ TEST(TrainerTest, DeterministicTrainingEndsWithTheSameBitsOnAnyNumberOfRanksAndT
   refused("loss_average");
 }
 
+TEST(TrainerTest, EmbedsWhatTheModelDoesOnAllRanks) {
+  World world(9000, 1);
+  world.training.deterministic = 1;
+  world.training.num_ranks = 3;
+  const Model model = world.make_model();
+  const Sampler sampler = world.make_sampler();
+  const Trainer trainer = world.make_trainer(model, sampler);
+  ASSERT_OK(gnnmg_trainer_step(trainer, nullptr, -1));
+  Tensor rows, alone;
+  int pending = 0;
+  ASSERT_OK(until_done([&] { return gnnmg_trainer_embed(trainer, rows.out(), 1); }, &pending));
+  EXPECT_GT(pending, 0);
+  ASSERT_OK(gnnmg_model_embed(model, world.dataset, alone.out(), -1));
+  EXPECT_EQ(shape_of(rows), shape_of(alone));
+  EXPECT_TRUE(values<float>(rows) == values<float>(alone));
+
+  const TempDir folder;
+  const std::string by_trainer = folder.file("a.npy"), by_model = folder.file("b.npy");
+  ASSERT_OK(
+      until_done([&] { return gnnmg_trainer_embed_to_file(trainer, by_trainer.c_str(), 1); }));
+  ASSERT_OK(gnnmg_model_embed_to_file(model, world.dataset, by_model.c_str(), -1));
+  EXPECT_TRUE(slurp(by_trainer) == slurp(by_model));
+
+  ASSERT_EQ(gnnmg_trainer_embed(trainer, rows.out(), 0), GNNMG_PENDING);
+  EXPECT_EQ(gnnmg_trainer_step(trainer, nullptr, 0), GNNMG_ERR_BUSY);
+  gnnmg_trainer_cancel(trainer);
+  EXPECT_EQ(until_done([&] { return gnnmg_trainer_embed(trainer, rows.out(), 1); }),
+            GNNMG_ERR_CANCELLED);
+  EXPECT_OK(gnnmg_trainer_step(trainer, nullptr, -1));  // training goes on
+}
+
 // Leaves the drawing to the library, hop by hop.
 struct Wishes {
   const gnnmg_graph* graph;

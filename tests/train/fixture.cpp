@@ -58,15 +58,16 @@ base::CsrMatrix positive_part(const graph::Column& dense) {
 
 data::DatasetRef make_small(const SmallData& c) {
   base::ThreadPool pool(1);
-  const graph::GraphRef planted = graph::planted_partition({.num_nodes = c.num_nodes,
-                                                            .num_classes = c.num_classes,
-                                                            .mean_degree = 10,
-                                                            .intra_probability = 0.8,
-                                                            .num_features = c.num_features,
-                                                            .centre_scale = c.centre_scale,
-                                                            .label_noise = c.label_noise,
-                                                            .seed = 7},
-                                                           pool);
+  const graph::GraphRef planted =
+      graph::planted_partition({.num_nodes = c.num_nodes,
+                                .num_classes = c.num_classes,
+                                .mean_degree = std::min(10.0, static_cast<double>(c.num_nodes)),
+                                .intra_probability = 0.8,
+                                .num_features = c.num_features,
+                                .centre_scale = c.centre_scale,
+                                .label_noise = c.label_noise,
+                                .seed = 7},
+                               pool);
   graph::GraphParts parts = planted->parts();
   graph::Columns& columns = parts.node_columns[0];
   // Every 7th node in turn, so that classes are spread over the parts.

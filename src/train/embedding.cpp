@@ -1,0 +1,99 @@
+#include "train/embedding.h"
+
+#include <ATen/ops/empty.h>
+#include <c10/core/GradMode.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "base/file.h"
+#include "comm/group_state.h"
+#include "comm/single.h"
+#include "io/npy.h"
+#include "nn/torch_tensor.h"
+#include "train/trainer.h"
+
+namespace gnnmg::train {
+namespace {
+
+base::TensorView view_of(const at::Tensor& rows) {
+  return {rows.data_ptr(), nn::dtype_of(rows), {rows.size(0), rows.size(1)}};
+}
+
+// Calls `with` with a participant that is alone.
+void alone(const base::CancelToken& cancel, const std::function<void(const Participant&)>& with) {
+  const std::unique_ptr<comm::Collectives> comm =
+      comm::make_single(std::make_shared<comm::GroupState>(1));
+  StageRows rows;
+  with({.comm = *comm, .wait = [] { return comm::Wait{}; }, .rows = rows, .cancel = cancel});
+}
+
+}  // namespace
+
+base::Tensor embed(nn::Model& model, const data::Dataset& dataset, const Participant& participant) {
+  c10::NoGradGuard no_grad;
+  LayerWalk walk(model, dataset, participant);
+  const at::Tensor rows = walk.rows_of(walk.inference().num_stages());
+  return {view_of(rows), std::make_shared<at::Tensor>(rows)};
+}
+
+void embed_to_file(nn::Model& model, const data::Dataset& dataset, const Participant& participant,
+                   const std::string& path) {
+  c10::NoGradGuard no_grad;
+  comm::Collectives& comm = participant.comm;
+  const int64_t chunk = participant.chunk, nodes = dataset.graph->num_nodes(dataset.node_type);
+  const base::DType dtype = model.config().dtype;
+  std::optional<base::AtomicFile> file;
+  if (comm.rank() == 0) {
+    file.emplace(path);  // a path that cannot be written is known before the work
+    file->write(io::npy_header(dtype, {nodes, model.config().output_width()}));
+  }
+  LayerWalk walk(model, dataset, participant);
+  const int last = walk.inference().num_stages() - 1;
+  walk.rows_of(last);
+  const int64_t width = walk.inference().width(last);
+  const at::TensorOptions options(nn::scalar_type(dtype));
+
+  for (int64_t low = 0; low < nodes; low += comm.world_size() * chunk) {
+    participant.cancel.check("computing the rows of all nodes");
+    const auto begin_of = [&](int rank) { return std::min(nodes, low + rank * chunk); };
+    const auto rows_of = [&](int rank) { return begin_of(rank + 1) - begin_of(rank); };
+    const int64_t begin = begin_of(comm.rank()), own = rows_of(comm.rank());
+    std::vector<at::Tensor> arrived(comm.world_size(), at::empty({0, width}, options));
+    arrived[comm.rank()] = own > 0 ? walk.inference().run(last, begin, begin + own).contiguous()
+                                   : arrived[comm.rank()];
+    if (comm.world_size() > 1) {
+      const at::Tensor mine = arrived[comm.rank()];
+      std::vector<base::TensorView> sent, received;
+      for (int r = 0; r < comm.world_size(); ++r) {
+        sent.push_back(view_of(r == 0 ? mine : mine.narrow(0, 0, 0)));
+        if (comm.rank() == 0)
+          arrived[r] = at::empty({rows_of(r), width}, options);
+        else
+          arrived[r] = mine.narrow(0, 0, 0);
+        received.push_back(view_of(arrived[r]));
+      }
+      comm.all_to_all(sent, received, participant.wait());
+    }
+    if (file)
+      for (const at::Tensor& rows : arrived)
+        file->write({static_cast<const uint8_t*>(rows.data_ptr()), rows.nbytes()});
+  }
+  participant.cancel.check("writing the rows of all nodes");
+  if (file) file->commit();
+  comm.barrier(participant.wait());  // nobody says it is done before it is
+}
+
+base::Tensor embed_model(nn::Model& model, const data::Dataset& dataset,
+                         const base::CancelToken& cancel) {
+  base::Tensor rows;
+  alone(cancel, [&](const Participant& one) { rows = embed(model, dataset, one); });
+  return rows;
+}
+
+void embed_model_to_file(nn::Model& model, const data::Dataset& dataset, const std::string& path,
+                         const base::CancelToken& cancel) {
+  alone(cancel, [&](const Participant& one) { embed_to_file(model, dataset, one, path); });
+}
+
+}  // namespace gnnmg::train

@@ -1,0 +1,155 @@
+// The rows of all nodes on several ranks: those of one rank, whatever does not divide evenly.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "base/file.h"
+#include "base/memory.h"
+#include "nn/model.h"
+#include "support/temp_dir.h"
+#include "train/fixture.h"
+
+namespace gnnmg::test {
+namespace {
+
+using base::Deadline;
+using base::Status;
+
+std::string bytes_of(const base::Tensor& rows) {
+  return {static_cast<const char*>(rows.data()), static_cast<size_t>(rows.view().num_bytes())};
+}
+
+Recipe recipe(int64_t num_nodes, int ranks) {
+  Recipe setup;
+  setup.dataset =
+      make_small({.num_nodes = num_nodes, .num_train = 3, .num_validation = 1, .num_test = 1});
+  setup.trainer.num_ranks = ranks;
+  setup.trainer.deterministic = true;
+  setup.trainer.batches_per_step = 4;
+  setup.trainer.num_epochs = 1;
+  return setup;
+}
+
+// What one call gives, and that the file of the other has the same bytes.
+std::string embedded(const Recipe& setup) {
+  Host host;
+  Trial run(setup, host);
+  run.train();
+  const std::optional<base::Tensor> rows = run->embed({});
+  EXPECT_EQ(rows->shape(), (base::Shape{setup.dataset->graph->num_nodes(), 4}));
+  const TempDir folder;
+  EXPECT_TRUE(run->embed_to_file(folder.file("rows.npy"), {}));
+  const std::string file = slurp(folder.file("rows.npy")), expected = bytes_of(*rows);
+  EXPECT_EQ(file.size() % 64, expected.size() % 64);
+  EXPECT_TRUE(file.ends_with(expected));
+  EXPECT_EQ(folder.list(), std::vector<std::string>{"rows.npy"});
+  return expected;
+}
+
+TEST(Embed, EqualBitsOnAnyNumberOfRanks) {
+  // Chunks of 64: of the last numbers of nodes some ranks get none, or one of a single row.
+  for (const int64_t nodes : {600, 193, 65, 64, 12}) {
+    const std::string expected = embedded(recipe(nodes, 1));
+    for (const int ranks : {2, 3, 4})
+      EXPECT_TRUE(embedded(recipe(nodes, ranks)) == expected)
+          << nodes << " nodes, " << ranks << " ranks";
+  }
+}
+
+TEST(Embed, FewerNodesThanRanks) {
+  Recipe setup = recipe(8, 1);
+  setup.trainer.eval_batch_size = 1;
+  const std::string expected = embedded(setup);
+  setup.trainer.num_ranks = 11;
+  EXPECT_TRUE(embedded(setup) == expected);
+}
+
+TEST(Embed, ModelsOfSeveralStagesALayer) {
+  for (const bool sparse : {false, true}) {
+    Recipe setup = recipe(600, 1);
+    setup.dataset = make_small({.num_features = 40, .centre_scale = 2, .sparse = sparse});
+    setup.model.norm = nn::Norm::kLayerGraph;
+    setup.model.skip = nn::Skip::kLinear;
+    setup.model.project = true;
+    const std::string expected = embedded(setup);
+    setup.trainer.num_ranks = 3;
+    EXPECT_TRUE(embedded(setup) == expected);
+  }
+}
+
+// More nodes than one chunk of the default size, on one thread as a single model computes them.
+TEST(Embed, AsTheModelAlone) {
+  Recipe setup = recipe(9000, 4);
+  setup.trainer.eval_batch_size = train::TrainerConfig().eval_batch_size;
+  Host host;
+  Trial run(setup, host);
+  run.train();
+  const std::string expected =
+      bytes_of(train::embed_model(run.model(), *setup.dataset, base::CancelToken()));
+  EXPECT_TRUE(bytes_of(*run->embed({})) == expected);
+  EXPECT_TRUE(bytes_of(*run->embed({})) == expected);  // and once more by the same ranks
+}
+
+TEST(Embed, InSlicesAndCancelled) {
+  Host host;
+  Trial run(recipe(30000, 2), host);
+  EXPECT_EQ(run->embed(Deadline::after_ms(0)), std::nullopt);
+  EXPECT_TRUE(run->busy());
+  try {
+    run->embed_to_file("elsewhere.npy", {});
+    ADD_FAILURE() << "two at once";
+  } catch (const base::Error& error) {
+    EXPECT_EQ(error.status(), Status::kBusy);
+  }
+  std::optional<base::Tensor> rows;
+  while (!(rows = run->embed(Deadline::after_ms(1))));
+  EXPECT_EQ(rows->rows(), 30000);
+
+  const TempDir folder;
+  EXPECT_FALSE(run->embed_to_file(folder.file("rows.npy"), Deadline::after_ms(0)));
+  run->cancel();
+  try {
+    run->embed_to_file(folder.file("rows.npy"), {});
+    ADD_FAILURE() << "was not cancelled";
+  } catch (const base::Error& error) {
+    EXPECT_EQ(error.status(), Status::kCancelled);
+  }
+  EXPECT_TRUE(folder.list().empty());
+  EXPECT_EQ(run->embed({})->rows(), 30000);  // by new ranks
+}
+
+TEST(Embed, AFileThatCannotBeIsAnErrorAndTrainingGoesOn) {
+  const Recipe setup = recipe(600, 2);
+  const std::vector<double> expected = weights_after(setup);
+  const TempDir folder;
+  Host host;
+  Trial run(setup, host);
+  try {
+    run->embed_to_file(folder.file("missing/rows.npy"), {});
+    ADD_FAILURE() << "was written";
+  } catch (const base::Error& error) {
+    EXPECT_EQ(error.status(), Status::kNotFound);
+    EXPECT_THAT(error.what(), testing::HasSubstr("missing/rows.npy"));
+  }
+  run.train();
+  EXPECT_EQ(run.weights(), expected);
+}
+
+// Two layers' rows of 20000 nodes and 16 columns count, whoever asks for them first.
+TEST(Embed, WithinTheMemoryLimit) {
+  const Recipe setup = recipe(20000, 2);
+  Host host;
+  const auto budget = std::make_shared<base::MemoryBudget>(1'000'000);
+  const base::BudgetScope scope(budget);
+  Trial run(setup, host);
+  try {
+    run->embed({});
+    ADD_FAILURE() << "fitted";
+  } catch (const base::Error& error) {
+    EXPECT_EQ(error.status(), Status::kNoMemory);
+  }
+}
+
+}  // namespace
+}  // namespace gnnmg::test
