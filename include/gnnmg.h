@@ -2916,18 +2916,18 @@ typedef struct gnnmg_epoch_info {
   double seconds;                      /**< The epoch without its validation. */
   double evaluation_seconds;           /**< Its validation. */
   double seeds_per_second;             /**< All ranks. */
-  double wait_seconds;                 /**< Rank 0: waiting for mini-batches. */
-  double sample_seconds;               /**< Rank 0: its loader's threads, sampling, summed. */
-  double gather_seconds;               /**< Rank 0: its loader's threads, features, summed. */
-  double compute_seconds;              /**< Rank 0: forward and backward. */
-  double reduce_seconds;               /**< Rank 0: reducing gradients, waiting included. */
-  double optimizer_seconds;            /**< Rank 0: updates. */
+  double wait_seconds;                 /**< This process's first rank: waiting for mini-batches. */
+  double sample_seconds;               /**< The same rank's loader threads, sampling, summed. */
+  double gather_seconds;               /**< Its loader threads, features, summed. */
+  double compute_seconds;              /**< Its forward and backward passes. */
+  double reduce_seconds;               /**< Its all-reduces, waiting included. */
+  double optimizer_seconds;            /**< Its updates. */
   int32_t best;                        /**< 1: the best validation so far. */
   int32_t padding0;                    /**< 0. */
 } gnnmg_epoch_info;
 
 /**
- * @brief Called after each epoch.
+ * @brief Called after each epoch, on every process that has registered one.
  * @param[in] epoch what it came to
  * @param[in] user_data as registered
  * @return 0, or anything else to end training with ::GNNMG_ERR_CALLBACK
@@ -2957,11 +2957,24 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_config_init(gnnmg_trainer_co
 /**
  * @brief Makes a trainer. What does not fit together is refused here: widths, number of layers
  *   against the sampler's, labels, an empty training part.
+ *
+ * With a communicator among processes, each of them makes a trainer, and these train one model
+ * together: the world is the sum of all `num_ranks`, numbered by process. gnnmg_trainer_start(),
+ * gnnmg_trainer_run(), gnnmg_trainer_step(), gnnmg_trainer_evaluate(), gnnmg_trainer_save() and
+ * gnnmg_trainer_load() are then collective: all processes make the same calls in the same order. At
+ * the first of them data set, model, sampler and all settings but ranks and threads are compared,
+ * and where they differ every process gets ::GNNMG_ERR_MISMATCH naming process and field; then all
+ * take over weights and position of process 0, which alone writes records and checkpoints. A
+ * failure on one process is ::GNNMG_ERR_ABORTED with its words on the others, a lost process
+ * ::GNNMG_ERR_PEER_LOST, a late one ::GNNMG_ERR_TIMEOUT naming rank, host and where it was. After a
+ * lost process the communicator is spent; after anything else the same calls, made by all, go on
+ * from where process 0 is.
  * @snippet node_classification.c train
  * @param[in] model what is trained; the first rank works on it directly
  * @param[in] dataset a data set with features, labels and a split
  * @param[in] sampler on the data set's graph
- * @param[in] comm NULL: the ranks of this process alone
+ * @param[in] comm NULL: the ranks of this process alone; else one of gnnmg_comm_create() or
+ *   gnnmg_comm_create_from_env(), whose job lasts at least as long as the trainer
  * @param[in] config settings, or NULL
  * @param[out] trainer the new handle
  * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND when the data set lacks features, labels or a split;
@@ -2983,7 +2996,8 @@ gnnmg_trainer_create(gnnmg_model* model, const gnnmg_dataset* dataset, const gnn
 GNNMG_API void gnnmg_trainer_free(gnnmg_trainer* trainer);
 
 /**
- * @brief Has the trainer write its figures, epoch by epoch, from its next start on.
+ * @brief Has the trainer write its figures, epoch by epoch, from its next start on; of several
+ *   processes the first one does.
  * @param[in] trainer a trainer
  * @param[in] record which kind
  * @param[in] path the file or folder; NULL: no longer
@@ -3023,7 +3037,8 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_checkpoint_config_init(gnnmg_checkpo
  * checkpoint is a folder ("000007-step-1200") of `model.safetensors`, `optimizer.safetensors`,
  * `best.safetensors`, `state.json` and a manifest with the SHA-256 of each, which appears whole or
  * not at all; beside them `latest` and `best` name one each. One that cannot be written is an error
- * of the next step, behind which training may be started again.
+ * of the next step, behind which training may be started again. Of several processes the first one
+ * writes, also at the end of training, when the others do not wait for it.
  * @param[in] trainer a trainer
  * @param[in] folder where they go, made when the first is written; NULL: no more of them
  * @param[in] config settings, or NULL
@@ -3035,7 +3050,8 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_set_checkpoints(
     gnnmg_trainer* trainer, const char* folder, const gnnmg_checkpoint_config* config);
 
 /**
- * @brief Writes a checkpoint now, between two steps.
+ * @brief Writes a checkpoint now, between two steps. Collective: process 0 writes it, and the call
+ *   ends on all when it is done.
  * @param[in] trainer a trainer that is not at work
  * @param[in] path a folder that does not exist
  * @param[in] timeout_ms milliseconds, -1: until done
@@ -3114,8 +3130,9 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_run(gnnmg_trainer* trainer,
                                                         gnnmg_release_fn release);
 
 /**
- * @brief Asks for an orderly end: all ranks end after the same step, waits answer ::GNNMG_OK, and
- *   another start goes on from there.
+ * @brief Asks for an orderly end: all ranks, of all processes, end after the same step, waits
+ * answer
+ *   ::GNNMG_OK, and another start goes on from there.
  * @param[in] trainer a handle; a stale one is ignored
  * @threading (a)
  * @since 0.1
@@ -3124,7 +3141,8 @@ GNNMG_API void gnnmg_trainer_stop(gnnmg_trainer* trainer);
 
 /**
  * @brief Ends what the trainer does at once; the call that waits for it answers
- *   ::GNNMG_ERR_CANCELLED. Another start goes on from the last step.
+ *   ::GNNMG_ERR_CANCELLED, on other processes ::GNNMG_ERR_ABORTED. Another start goes on from the
+ *   last step.
  * @snippet cancel_progress.c cancel
  * @param[in] trainer a handle; a stale one is ignored
  * @threading (a)
@@ -3146,7 +3164,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_step(gnnmg_trainer* trainer,
                                                          int64_t timeout_ms);
 
 /**
- * @brief Exact metrics over a part of the split, on all ranks.
+ * @brief Exact metrics over a part of the split, on all ranks; the same numbers on all processes.
  * @snippet node_classification.c evaluate
  * @param[in] trainer a trainer that is not running
  * @param[in] part which part

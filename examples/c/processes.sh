@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # Starts a program as a job of several processes on this machine, without a launcher.
-#   examples/c/processes.sh <program> <number of processes>
+#   examples/c/processes.sh <program> <number of processes> [<argument>...]
 set -euo pipefail
 export WORLD_SIZE=$2 MASTER_ADDR=127.0.0.1 MASTER_PORT=${MASTER_PORT:-$((20000 + RANDOM % 10000))}
 members=()
 for ((rank = 0; rank < WORLD_SIZE; rank++)); do
-  RANK=$rank "$1" &
+  RANK=$rank "$1" "${@:3}" &
   members+=($!)
 done
 status=0

@@ -1,7 +1,7 @@
 /* train: GraphSAGE on a data set of one's own or a generated one, from the command line.
  *
- * The library's flagship example: every depth of options, one or several ranks, a progress bar, and
- * a closing table. `train --help` lists what it takes. */
+ * The library's flagship example: every depth of options, one or several ranks in one or several
+ * processes, a progress bar, and a closing table. `train --help` lists what it takes. */
 #include <gnnmg.h>
 #include <math.h>
 #include <signal.h>
@@ -25,6 +25,27 @@ static double now(void) {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Joins the job that a launcher has started or that the options name; NULL: there is none, this
+ * process trains alone. */
+static gnnmg_comm* join(gnnmg_context* context, const train_options* o) {
+  gnnmg_comm* comm = NULL;
+  gnnmg_comm_config config;
+  CHECK(gnnmg_comm_config_init(&config, sizeof config));
+  config.deadline_ms = o->deadline_ms;
+  if (o->processes) {
+    config.num_processes = o->processes;
+    config.process_rank = o->process;
+    config.port = o->port;
+    CHECK(gnnmg_comm_create(context, o->host, o->interface_name,
+                            o->token_file ? o->token_file : getenv("GNNMG_TOKEN_FILE"), &config,
+                            &comm, -1));
+    return comm;
+  }
+  const gnnmg_status status = gnnmg_comm_create_from_env(context, &config, &comm, -1);
+  if (status != GNNMG_ERR_NOT_FOUND) CHECK(status);
+  return comm;
 }
 
 /* "planted:20000" names a generator and a size; returns 0 for anything else. */
@@ -150,8 +171,8 @@ static gnnmg_model* make_model(gnnmg_context* context, gnnmg_dataset* data, cons
   return model;
 }
 
-static gnnmg_trainer* make_trainer(gnnmg_model* model, gnnmg_dataset* data, const train_options* o,
-                                   int run) {
+static gnnmg_trainer* make_trainer(gnnmg_model* model, gnnmg_dataset* data, gnnmg_comm* comm,
+                                   const train_options* o, int run) {
   gnnmg_graph* graph;
   gnnmg_sampler* sampler;
   gnnmg_sampler_config neighbours;
@@ -183,7 +204,8 @@ static gnnmg_trainer* make_trainer(gnnmg_model* model, gnnmg_dataset* data, cons
   config.loader_threads = o->loader_threads;
   config.torch_threads = o->torch_threads;
   config.deterministic = o->deterministic;
-  CHECK(gnnmg_trainer_create(model, data, sampler, NULL, &config, &trainer));
+  config.deadline_ms = o->deadline_ms;
+  CHECK(gnnmg_trainer_create(model, data, sampler, comm, &config, &trainer));
   if (o->log) CHECK(gnnmg_trainer_set_record(trainer, GNNMG_RECORD_JSON_LINES, o->log));
   if (o->tensorboard)
     CHECK(gnnmg_trainer_set_record(trainer, GNNMG_RECORD_TENSORBOARD, o->tensorboard));
@@ -193,7 +215,7 @@ static gnnmg_trainer* make_trainer(gnnmg_model* model, gnnmg_dataset* data, cons
 }
 
 /* Has the trainer write checkpoints, and goes on from the newest when that is asked for. */
-static void use_checkpoints(gnnmg_trainer* trainer, const train_options* o) {
+static void use_checkpoints(gnnmg_trainer* trainer, const train_options* o, int speaks) {
   gnnmg_checkpoint_config config;
   CHECK(gnnmg_checkpoint_config_init(&config, sizeof config));
   config.every_steps = o->checkpoint_steps;
@@ -205,8 +227,10 @@ static void use_checkpoints(gnnmg_trainer* trainer, const train_options* o) {
   CHECK(status);
   gnnmg_progress_info at = {.struct_size = sizeof at};
   CHECK(gnnmg_trainer_progress(trainer, &at));
+  if (!speaks) return;
   printf("resumed %lld epochs and %lld steps into training\n", (long long)at.epoch,
          (long long)at.step);
+  fflush(stdout);
 }
 
 /* Trains to the end, or until the user interrupts: then all ranks stop after the same step and the
@@ -236,7 +260,8 @@ static const char* name_of(const gnnmg_metrics* metrics, const train_options* o)
   return o->metric == GNNMG_METRIC_ROC_AUC ? "ROC-AUC" : "accuracy";
 }
 
-static void print_head(gnnmg_dataset* data, gnnmg_model* model, const train_options* o) {
+static void print_head(gnnmg_dataset* data, gnnmg_model* model, const train_options* o,
+                       int processes) {
   gnnmg_dataset_info info = {.struct_size = sizeof info};
   gnnmg_model_info m = {.struct_size = sizeof m};
   struct DLManagedTensorVersioned* ids;
@@ -257,7 +282,11 @@ static void print_head(gnnmg_dataset* data, gnnmg_model* model, const train_opti
   printf("model   GraphSAGE %s, %d layers, hidden width %lld, %lld parameters\n",
          train_option_word("aggregation", o->aggregation), m.num_layers, (long long)m.hidden_dim,
          (long long)m.num_parameters);
-  printf("ranks   %d in this process, fan-outs", o->ranks);
+  printf("ranks   %d in ", o->ranks);
+  if (processes > 1)
+    printf("each of %d processes, fan-outs", processes);
+  else
+    printf("this process, fan-outs");
   for (int i = 0; i < o->num_fanouts; ++i) printf(" %lld", (long long)o->fanouts[i]);
   printf("\n\n");
   fflush(stdout);
@@ -270,6 +299,18 @@ static void print_ceiling(const train_options* o) {
     printf("        reachable: 0.391 from own features, 0.740 with one hop, 0.909 with two\n");
   if (strcmp(o->dataset, "products") == 0)
     printf("        reachable: 0.229 from own features, 0.608 with one hop, 0.882 with two\n");
+}
+
+static void print_test(gnnmg_trainer* trainer, const gnnmg_metrics* test, const train_options* o) {
+  gnnmg_progress_info info = {.struct_size = sizeof info};
+  CHECK(gnnmg_trainer_progress(trainer, &info));
+  printf("%stest    %s %.4f, loss %.4f", o->quiet ? "" : "\n", name_of(test, o), value_of(test, o),
+         test->loss);
+  if (info.has_validation)
+    printf(" (weights of epoch %lld, validation %.4f)", (long long)info.best_epoch + 1,
+           info.best_validation);
+  printf("\n");
+  print_ceiling(o);
 }
 
 static void print_tail(const train_times* t, double seconds) {
@@ -295,6 +336,13 @@ int main(int argc, char** argv) {
   const double start = now();
   gnnmg_context* context;
   CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
+  gnnmg_comm* comm = join(context, &o);
+  int32_t process = 0, processes = 1;
+  if (comm) {
+    CHECK(gnnmg_comm_rank(comm, &process));
+    CHECK(gnnmg_comm_world_size(comm, &processes));
+  }
+  const int speaks = process == 0; /* one process of a job prints and saves */
   gnnmg_dataset* data = open_data(context, &o);
   double sum = 0, squares = 0;
   int runs = 0;
@@ -302,38 +350,35 @@ int main(int argc, char** argv) {
   for (int run = 0; run < o.runs && !interrupted; ++run) {
     choose_split(data, &o, run);
     gnnmg_model* model = make_model(context, data, &o, run);
-    gnnmg_trainer* trainer = make_trainer(model, data, &o, run);
-    train_progress progress = {.bar = !o.quiet && isatty(STDERR_FILENO) && isatty(STDOUT_FILENO),
-                               .quiet = o.quiet,
-                               .name = train_option_word("metric", o.metric),
-                               .metric = o.metric};
-    if (run == 0) print_head(data, model, &o);
-    if (o.checkpoints) use_checkpoints(trainer, &o);
+    gnnmg_trainer* trainer = make_trainer(model, data, comm, &o, run);
+    train_progress progress = {
+        .bar = speaks && !o.quiet && isatty(STDERR_FILENO) && isatty(STDOUT_FILENO),
+        .quiet = o.quiet || !speaks,
+        .name = train_option_word("metric", o.metric),
+        .metric = o.metric};
+    if (run == 0 && speaks) print_head(data, model, &o, processes);
+    if (o.checkpoints) use_checkpoints(trainer, &o, speaks);
     train(trainer, &progress);
     CHECK(gnnmg_trainer_evaluate(trainer, GNNMG_SPLIT_TEST, &test, -1));
-    gnnmg_progress_info info = {.struct_size = sizeof info};
-    CHECK(gnnmg_trainer_progress(trainer, &info));
-    printf("%stest    %s %.4f, loss %.4f", o.quiet ? "" : "\n", name_of(&test, &o),
-           value_of(&test, &o), test.loss);
-    if (info.has_validation)
-      printf(" (weights of epoch %lld, validation %.4f)", (long long)info.best_epoch + 1,
-             info.best_validation);
-    printf("\n");
-    print_ceiling(&o);
-    print_tail(&progress.times, now() - start);
-    if (o.save && run == 0) CHECK(gnnmg_model_save(model, o.save, NULL, -1));
+    if (speaks) {
+      print_test(trainer, &test, &o);
+      print_tail(&progress.times, now() - start);
+      if (o.save && run == 0) CHECK(gnnmg_model_save(model, o.save, NULL, -1));
+    }
     sum += value_of(&test, &o);
     squares += value_of(&test, &o) * value_of(&test, &o);
     ++runs;
     gnnmg_trainer_free(trainer);
     gnnmg_model_free(model);
   }
-  if (o.runs > 1 && runs > 1) {
+  if (speaks && runs > 1) {
     const double mean = sum / runs;
     const double variance = (squares - sum * mean) / (runs - 1);
     printf("\nresult  %s %.4f +- %.4f (mean and standard error of %d runs)\n", name_of(&test, &o),
            mean, sqrt((variance > 0 ? variance : 0) / runs), runs);
   }
+  if (comm) CHECK(gnnmg_comm_shutdown(comm, 30000)); /* all processes leave together */
+  gnnmg_comm_free(comm);
   gnnmg_dataset_free(data);
   gnnmg_context_free(context);
   return interrupted ? 130 : 0;

@@ -62,7 +62,15 @@ static const char help_text[] =
     "  --seed N               of weights, order, samples, dropout and random split (1)\n"
     "  --runs N               train N times with seeds counting up; prints mean and error (1)\n"
     "  --vary-split           count the split's index up as well\n"
-    "Output\n"
+    "Several processes: started by torchrun, srun or mpirun they find each other, or by hand with\n"
+    "  --processes N          how many\n"
+    "  --process R            which of them this one is, from 0\n"
+    "  --host H               where process 0 is (127.0.0.1)\n"
+    "  --port P               where it listens\n"
+    "  --token-file FILE      secret of the job, needed beyond this machine (GNNMG_TOKEN_FILE)\n"
+    "  --interface I          network interface to be reached at\n"
+    "  --deadline S           seconds that ranks wait for a late one (30)\n"
+    "Output: of process 0 alone\n"
     "  --save FILE            weights, .safetensors or .pth\n"
     "  --load FILE            weights to start from\n"
     "  --checkpoints DIR      checkpoints after each epoch, and on an interrupt\n"
@@ -234,6 +242,13 @@ void train_options_parse(train_options* o, int argc, char** argv) {
                                         {"seed", value, 0, 0},
                                         {"runs", value, 0, 0},
                                         {"vary-split", flag, 0, 0},
+                                        {"processes", value, 0, 0},
+                                        {"process", value, 0, 0},
+                                        {"host", value, 0, 0},
+                                        {"port", value, 0, 0},
+                                        {"token-file", value, 0, 0},
+                                        {"interface", value, 0, 0},
+                                        {"deadline", value, 0, 0},
                                         {"save", value, 0, 0},
                                         {"load", value, 0, 0},
                                         {"checkpoints", value, 0, 0},
@@ -256,6 +271,8 @@ void train_options_parse(train_options* o, int argc, char** argv) {
                        .learning_rate = 0.003,
                        .evaluate_every = 1,
                        .ranks = 1,
+                       .host = "127.0.0.1",
+                       .deadline_ms = 30000,
                        .checkpoint_keep = 3,
                        .loader_threads = 1,
                        .seed = 1,
@@ -351,6 +368,20 @@ void train_options_parse(train_options* o, int argc, char** argv) {
       o->runs = (int)integer(name, optarg, 1);
     else if (IS("vary-split"))
       o->vary_split = 1;
+    else if (IS("processes"))
+      o->processes = (int)integer(name, optarg, 1);
+    else if (IS("process"))
+      o->process = (int)integer(name, optarg, 0);
+    else if (IS("host"))
+      o->host = optarg;
+    else if (IS("port"))
+      o->port = (int)integer(name, optarg, 1);
+    else if (IS("token-file"))
+      o->token_file = optarg;
+    else if (IS("interface"))
+      o->interface_name = optarg;
+    else if (IS("deadline"))
+      o->deadline_ms = (int64_t)(1000 * number(name, optarg, 0.001, 1e6));
     else if (IS("save"))
       o->save = optarg;
     else if (IS("load"))
@@ -383,6 +414,10 @@ void train_options_parse(train_options* o, int argc, char** argv) {
   }
   if (o->checkpoints && o->runs > 1) {
     fprintf(stderr, "train: --checkpoints are of one run, not of %d\n", o->runs);
+    exit(2);
+  }
+  if (o->processes > 1 && !o->port) {
+    fprintf(stderr, "train: --processes needs --port\n");
     exit(2);
   }
   if (o->num_fanouts == 0)

@@ -31,6 +31,10 @@ typedef struct train_options {
   int ranks, loader_threads, torch_threads, deterministic;
   uint64_t seed;
   int runs, vary_split;
+  /* Several processes */
+  int processes, process, port; /* processes 0: whatever a launcher has set */
+  const char *host, *token_file, *interface_name;
+  int64_t deadline_ms;
   /* Output */
   const char *save, *load, *log, *tensorboard, *checkpoints;
   int64_t checkpoint_steps;

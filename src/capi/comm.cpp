@@ -19,13 +19,14 @@ struct Comm::End {
 };
 
 Comm::Comm(std::shared_ptr<Context> owner, std::shared_ptr<comm::ThreadGroup> group, int rank,
-           int64_t deadline_ms, std::shared_ptr<comm::Processes> processes)
+           const gnnmg_comm_config& config, std::shared_ptr<comm::Processes> processes)
     : Object(kKind, owner, owner->queue),
       processes_(std::move(processes)),
       group_(std::move(group)),
       rank_(rank),
       world_size_(group_->world_size()),
-      deadline_ms_(deadline_ms),
+      deadline_ms_(config.deadline_ms),
+      join_ms_(config.join_ms),
       end_(std::make_shared<End>()) {
   if (processes_) processes_->set_excuse([queue = queue] { return queue->has_calls(); });
   thread_.post([end = end_, group = group_, rank, wait = wait()] {
@@ -195,7 +196,7 @@ gnnmg_status gnnmg_comm_create_group(const gnnmg_context* context, int32_t world
     std::vector<gnnmg_comm*> handles;
     try {
       for (int32_t rank = 0; rank < world_size; ++rank)
-        ends.push_back(std::make_shared<Comm>(c, group, rank, in.deadline_ms));
+        ends.push_back(std::make_shared<Comm>(c, group, rank, in));
       for (const auto& end : ends) handles.push_back(new_handle<gnnmg_comm>(end));
     } catch (...) {
       for (gnnmg_comm* handle : handles) remove_handle(handle, Kind::kComm);

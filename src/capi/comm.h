@@ -25,7 +25,7 @@ class Comm : public Object {
   static constexpr Kind kKind = Kind::kComm;
   // Begins to connect at once. `processes` is the job that the group belongs to, if it does.
   Comm(std::shared_ptr<Context> owner, std::shared_ptr<comm::ThreadGroup> group, int rank,
-       int64_t deadline_ms, std::shared_ptr<comm::Processes> processes = nullptr);
+       const gnnmg_comm_config& config, std::shared_ptr<comm::Processes> processes = nullptr);
   ~Comm() override;
 
   void cancel_work() noexcept override;  // freed: an abort, unless it was shut down
@@ -35,6 +35,8 @@ class Comm : public Object {
   int world_size() const { return world_size_; }
   // The job of many processes that this is the end of; null for one among threads.
   const std::shared_ptr<comm::Processes>& processes() const { return processes_; }
+  // How long processes wait for each other at a start.
+  int64_t join_ms() const { return join_ms_; }
   // Runs an operation in the background.
   std::shared_ptr<Job> start(
       std::function<Job::Result(comm::Collectives&, const comm::Wait&)> work);
@@ -54,7 +56,7 @@ class Comm : public Object {
   const std::shared_ptr<comm::ThreadGroup> group_;
   const int rank_;
   const int world_size_;
-  const int64_t deadline_ms_;
+  const int64_t deadline_ms_, join_ms_;
   const base::CancelToken cancel_;
   std::shared_ptr<End> end_;
   std::atomic<bool> closed_{false};

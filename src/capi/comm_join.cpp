@@ -37,8 +37,8 @@ gnnmg_status join(const std::shared_ptr<Context>& c, const comm::JoinConfig& con
       [] {});
   if (outcome.pending) return GNNMG_PENDING;
   const auto& joined = outcome.as<JoinedGroup>();
-  *comm = new_handle<gnnmg_comm>(std::make_shared<Comm>(c, joined.group, joined.group->first_rank(),
-                                                        in.deadline_ms, joined.processes));
+  *comm = new_handle<gnnmg_comm>(
+      std::make_shared<Comm>(c, joined.group, joined.group->first_rank(), in, joined.processes));
   return GNNMG_OK;
 }
 

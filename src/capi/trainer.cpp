@@ -13,10 +13,11 @@
 
 namespace gnnmg::capi {
 
-Trainer::Trainer(std::shared_ptr<Model> model, std::unique_ptr<train::Trainer> made,
-                 data::Task task)
+Trainer::Trainer(std::shared_ptr<Model> model, std::shared_ptr<Comm> comm,
+                 std::unique_ptr<train::Trainer> made, data::Task task)
     : Object(kKind, model->context, model->queue),
       model_(std::move(model)),
+      comm_(std::move(comm)),
       task_(task),
       trainer_(std::move(made)) {}
 
@@ -287,12 +288,14 @@ gnnmg_status gnnmg_trainer_create(gnnmg_model* model, const gnnmg_dataset* datas
     const auto m = hold<Model>(model, "model");
     const auto d = read<Dataset>(dataset, "dataset");
     const auto s = read<Sampler>(sampler, "sampler");
+    std::shared_ptr<Comm> job;
     if (comm != nullptr) {
-      const bool threads = find<Comm>(comm, "comm")->processes() == nullptr;
-      fail(
-          Status::kUnsupported, "argument 'comm' is a communicator among ",
-          threads ? "threads" : "processes",
-          ", which is for loops of one's own; a trainer makes that of its ranks itself: pass NULL");
+      job = find<Comm>(comm, "comm");
+      if (job->processes() == nullptr)
+        fail(Status::kUnsupported,
+             "argument 'comm' is a communicator among threads, which is for loops of one's own; a "
+             "trainer makes that of its ranks itself: pass NULL");
+      check_same_context(*m, *job);
     }
     check_same_context(*m, *d);
     check_fit(*s, *d);
@@ -305,11 +308,15 @@ gnnmg_status gnnmg_trainer_create(gnnmg_model* model, const gnnmg_dataset* datas
     settings.split_index = d->split().index;
     TorchScope scope(*m->context);
     const std::shared_ptr<Context>& c = m->context;
-    *trainer = new_handle<gnnmg_trainer>(std::make_shared<Trainer>(
-        m.share(),
-        gnnmg::train::Trainer::create((*m).get(), d->data(), s->get(), settings,
-                                      {*c->queue, c->log, c->pool}),
-        d->data()->task));
+    gnnmg::train::Environment environment{*c->queue, c->log, c->pool};
+    if (job) {
+      environment.processes = job->processes();
+      environment.meet_timeout_ms = job->join_ms();
+    }
+    auto made =
+        gnnmg::train::Trainer::create((*m).get(), d->data(), s->get(), settings, environment);
+    *trainer = new_handle<gnnmg_trainer>(
+        std::make_shared<Trainer>(m.share(), std::move(job), std::move(made), d->data()->task));
   });
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "capi/callback.h"
+#include "capi/comm.h"
 #include "capi/job.h"
 #include "capi/model.h"
 #include "capi/object.h"
@@ -17,7 +18,9 @@ namespace gnnmg::capi {
 class Trainer : public Object {
  public:
   static constexpr Kind kKind = Kind::kTrainer;
-  Trainer(std::shared_ptr<Model> model, std::unique_ptr<train::Trainer> made, data::Task task);
+  // `comm` is what the ranks of several processes meet through, or null.
+  Trainer(std::shared_ptr<Model> model, std::shared_ptr<Comm> comm,
+          std::unique_ptr<train::Trainer> made, data::Task task);
   ~Trainer() override;
 
   void cancel_work() noexcept override { trainer_->cancel(); }
@@ -41,6 +44,7 @@ class Trainer : public Object {
 
  private:
   std::shared_ptr<Model> model_;
+  std::shared_ptr<Comm> comm_;  // a job that nobody has a share in any more would be an aborted one
   bool model_held_ = false;
   data::Task task_;
   std::unique_ptr<train::Trainer> trainer_;

@@ -1,6 +1,6 @@
 #include "comm/processes.h"
 
-#include <map>
+#include <algorithm>
 #include <system_error>
 
 #include "base/signals.h"
@@ -60,28 +60,29 @@ void Processes::agree(const std::string& name, const std::vector<Field>& fields,
   }
   const std::string call = base::text("agree ", name);
   const std::vector<std::string> all = control_->gather(call, own.fields(), wait);
-  std::vector<std::map<std::string, std::string>> values;
+  std::vector<std::vector<Field>> values;
   for (const std::string& bytes : all) {
     FrameReader reader(bytes);
-    auto& map = values.emplace_back();
+    auto& list = values.emplace_back();
     for (uint32_t n = reader.count(8); n > 0; --n) {
       std::string field = reader.text();
-      map[std::move(field)] = reader.text();
+      list.emplace_back(std::move(field), reader.text());
     }
     reader.finish();
   }
-  // All look in the same order, so all find the same.
-  const auto say = [&](int process, const std::string& field) {
-    const auto& map = values[process];
-    const auto found = map.find(field);
-    return base::text(control_->process_text(process), " has ",
-                      found == map.end() ? "none" : found->second);
+  const auto find = [&](int process, const std::string& field) -> const std::string* {
+    const auto found = std::ranges::find(values[process], field, &Field::first);
+    return found == values[process].end() ? nullptr : &found->second;
   };
+  const auto say = [&](int process, const std::string& field) {
+    const std::string* value = find(process, field);
+    return base::text(control_->process_text(process), " has ", value ? *value : "none");
+  };
+  // All look in the same order, that of the fields, so all find the same.
   for (int p = 1; p < num_processes(); ++p)
     for (const int side : {0, p})
       for (const auto& [field, value] : values[side]) {
-        const auto& other = values[side == 0 ? p : 0];
-        if (const auto found = other.find(field); found == other.end() || found->second != value)
+        if (const std::string* other = find(side == 0 ? p : 0, field); !other || *other != value)
           throw base::Error(
               Status::kMismatch,
               base::text(name, ": ", field, " differs: ", say(p, field), ", ", say(0, field)), p);

@@ -49,6 +49,7 @@ class CustomSampler : public Sampler {
         function_(std::move(function)) {}
 
   int num_layers() const override { return num_layers_; }
+  std::string describe() const override { return base::text("custom, ", num_layers_, " layers"); }
   int64_t num_nodes() const override { return graph_->num_nodes(); }
 
   void sample(std::span<const int64_t> seeds, const BatchKey& key, Workspace& workspace,

@@ -65,6 +65,14 @@ class NeighborSampler : public Sampler {
   }
 
   int num_layers() const override { return static_cast<int>(config_.fanouts.size()); }
+  std::string describe() const override {
+    std::string text = "neighbours";
+    for (int64_t fanout : config_.fanouts) text += base::text(" ", fanout);
+    text += config_.expansion == Expansion::kOnce ? ", expanded once" : ", expanded in every layer";
+    if (config_.replace) text += ", with replacement";
+    if (config_.outgoing) text += ", along outgoing edges";
+    return text;
+  }
   int64_t num_nodes() const override { return csc_.num_targets; }
 
   void sample(std::span<const int64_t> seeds, const BatchKey& key, Workspace& workspace,

@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "base/cancel.h"
@@ -63,6 +64,8 @@ class Sampler {
   virtual ~Sampler() = default;
   virtual int num_layers() const = 0;
   virtual int64_t num_nodes() const = 0;  // seeds are in [0, num_nodes)
+  // How it draws, in words: equal for samplers that draw alike, as far as a sampler can tell.
+  virtual std::string describe() const = 0;
   // Samples for `seeds`; a repeated seed gets a row of its own with the same draws, and edges from
   // that node come from its first row. Concurrent calls are fine with workspaces and samples of
   // their own. No allocation once the buffers have grown. Error(kRange) for a seed that is no node

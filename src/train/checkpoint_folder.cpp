@@ -185,6 +185,28 @@ CheckpointFiles read_checkpoint(const std::string& path) {
   return files;
 }
 
+LoadedCheckpoint open_checkpoint(const std::string& path, const std::string& name,
+                                 const std::string& digest) {
+  LoadedCheckpoint loaded;
+  loaded.path = name.empty() ? path : base::join_path(path, name);
+  loaded.name = name;
+  const std::string manifest = base::join_path(loaded.path, kManifest);
+  if (!digest.empty()) {
+    if (!base::exists(manifest))
+      base::fail(Status::kNotFound, loaded.path,
+                 ": is not here, but the first process goes on from it; a checkpoint has to lie "
+                 "where all processes can read it");
+    const std::string found = io::sum_of_file(manifest).sha256;
+    if (found != digest)
+      base::fail(Status::kMismatch, loaded.path,
+                 ": is another checkpoint than the first process's: its manifest has SHA-256 ",
+                 found, ", that one ", digest);
+  }
+  loaded.files = read_checkpoint(loaded.path);
+  loaded.digest = io::sum_of_file(manifest).sha256;
+  return loaded;
+}
+
 std::string CheckpointSeries::add(int64_t step, const CheckpointFiles& files, bool best) {
   base::make_directory(folder_);
   base::remove_leftovers(folder_);
@@ -210,7 +232,7 @@ void CheckpointSeries::prune() const {
 
 LoadedCheckpoint find_checkpoint(const std::string& path, base::Log& log) {
   if (!base::exists(path)) base::fail(Status::kNotFound, path, ": no such folder");
-  if (base::exists(base::join_path(path, kManifest))) return {path, read_checkpoint(path)};
+  if (base::exists(base::join_path(path, kManifest))) return open_checkpoint(path, "", "");
   std::vector<std::string> names = names_in(path);
   if (names.empty()) base::fail(Status::kNotFound, path, ": holds no checkpoint");
   const std::string latest = named_by(path, "latest");
@@ -218,9 +240,8 @@ LoadedCheckpoint find_checkpoint(const std::string& path, base::Log& log) {
     std::rotate(names.begin(), found, found + 1);
   std::string first;
   for (const std::string& name : names) {
-    const std::string candidate = base::join_path(path, name);
     try {
-      return {candidate, read_checkpoint(candidate)};
+      return open_checkpoint(path, name, "");
     } catch (const base::Error& error) {
       // What another library wrote, or memory that is short, is no damage.
       if (error.status() != Status::kChecksum && error.status() != Status::kFormat &&

@@ -56,11 +56,17 @@ class CheckpointSeries {
 
 struct LoadedCheckpoint {
   std::string path;
+  std::string name;    // in the folder that was asked for; empty: that folder itself
+  std::string digest;  // SHA-256 of its manifest, and so of all that is in it
   CheckpointFiles files;
 };
 // `path` is a checkpoint, or a folder of them: then the one that `latest` names, or, where that is
 // not whole, the newest that is, with a word in the log for each that is not. kNotFound when there
 // is none at all, kChecksum when none is whole.
 LoadedCheckpoint find_checkpoint(const std::string& path, base::Log& log);
+// The one that find_checkpoint has found under this name on another machine: kMismatch when the
+// manifest here is another.
+LoadedCheckpoint open_checkpoint(const std::string& path, const std::string& name,
+                                 const std::string& digest);
 
 }  // namespace gnnmg::train

@@ -85,7 +85,7 @@ const char* name_of(const OptimizerConfig& config) {
 }
 
 // What must be equal for the mini-batches and the meaning of the tensors to be.
-Facts plan_facts(const Job& job) {
+Facts plan_facts(const Job& job, int ranks) {
   const TrainerConfig& c = job.config;
   Facts facts{{"seed", std::to_string(c.seed)},
               {"batch size", std::to_string(c.batch_size)},
@@ -96,7 +96,7 @@ Facts plan_facts(const Job& job) {
               {"loss average", c.loss_average == LossAverage::kExact ? "exact" : "ranks"},
               {"optimizer", name_of(c.optimizer)}};
   if (c.partition != loader::Partition::kGlobal || c.loss_average == LossAverage::kRanks)
-    facts.emplace_back("ranks", std::to_string(job.world_size()));
+    facts.emplace_back("ranks", std::to_string(ranks));
   return facts;
 }
 
@@ -173,11 +173,12 @@ void check(const Position& p, std::string_view name) {
 
 }  // namespace
 
-std::string write_state(const Job& job, const data::Fingerprint& data, const Position& position) {
+std::string write_state(const Job& job, int ranks, const data::Fingerprint& data,
+                        const Position& position) {
   io::JsonWriter out(2);
   out.begin_object();
-  out.member("ranks", int64_t{job.world_size()}).member("num_epochs", job.config.num_epochs);
-  write_facts(out, "plan", plan_facts(job));
+  out.member("ranks", int64_t{ranks}).member("num_epochs", job.config.num_epochs);
+  write_facts(out, "plan", plan_facts(job, ranks));
   write_facts(out, "data", data);
   out.key("position").begin_object();
   visit_position(position, position.schedule.state(),
@@ -186,12 +187,12 @@ std::string write_state(const Job& job, const data::Fingerprint& data, const Pos
   return out.finish();
 }
 
-Position read_state(const Job& job, const data::Fingerprint& data, std::string_view text,
+Position read_state(const Job& job, int ranks, const data::Fingerprint& data, std::string_view text,
                     std::string_view name) {
   const JsonValue state =
       io::parse_json({reinterpret_cast<const uint8_t*>(text.data()), text.size()}, name);
   std::string differences;
-  compare(state, "plan", plan_facts(job), name, differences);
+  compare(state, "plan", plan_facts(job, ranks), name, differences);
   compare(state, "data", data, name, differences);
 
   const JsonValue* members = state.find("position");

@@ -10,13 +10,15 @@
 namespace gnnmg::train {
 
 // `data` is the fingerprint of the job's data set and split.
-std::string write_state(const Job& job, const data::Fingerprint& data, const Position& position);
+// `ranks`: of all processes together.
+std::string write_state(const Job& job, int ranks, const data::Fingerprint& data,
+                        const Position& position);
 // Takes a position over. kFormat naming the member that is missing or wrong; kMismatch with one
 // list of what differs between the job and the one that was saved and would make other batches of
 // it: data, seed, batch size, order, loss, optimiser and, where a plan depends on it, world size.
 // Number of epochs, rates, schedule and all else are the job's, and so is the number of
 // mini-batches a step unless the job leaves it open.
-Position read_state(const Job& job, const data::Fingerprint& data, std::string_view text,
+Position read_state(const Job& job, int ranks, const data::Fingerprint& data, std::string_view text,
                     std::string_view name);
 
 }  // namespace gnnmg::train

@@ -31,7 +31,7 @@ void copy_files(const Job& job, const data::Fingerprint& data, const Position& p
                 const Training& training, CheckpointFiles& files) {
   job.model->copy_state(files.model);
   copy_state(*training.optimizer, *job.model, files.optimizer);
-  files.state = write_state(job, data, position);
+  files.state = write_state(job, training.world_size(), data, position);
 }
 
 io::StateFile best_weights(const Job& job, const Training& training) {

@@ -91,7 +91,7 @@ struct EpochReport {
   double learning_rate = 0;
   double seconds = 0, evaluation_seconds = 0;
   double seeds_per_second = 0;
-  // Seconds of rank 0's training loop.
+  // Seconds of the training loop of this process's first rank.
   double wait_seconds = 0;                        // for the loader
   double sample_seconds = 0, gather_seconds = 0;  // loader threads, summed
   double compute_seconds = 0, reduce_seconds = 0, optimizer_seconds = 0;

@@ -7,6 +7,7 @@
 
 #include "comm/group_state.h"
 #include "comm/single.h"
+#include "nn/torch_tensor.h"
 #include "train/tensors.h"
 #include "train/trainer.h"
 
@@ -107,6 +108,34 @@ void for_own_chunks(const Participant& participant, int64_t count,
   }
 }
 
+// Among several processes: brings the rows that other processes' ranks have computed into this
+// process's `rows`, in rounds of one chunk a rank. Every rank sends its rows to the first rank of
+// each other process, which holds the rows for all of its own.
+void exchange_rows(const Participant& participant, const at::Tensor& rows) {
+  if (participant.leaders.empty()) return;
+  const int world = participant.comm.world_size(), own = participant.comm.rank();
+  const std::span<const int> leaders = participant.leaders;
+  const base::DType dtype = nn::dtype_of(rows);
+  const auto chunk_of = [&](int64_t round, int rank, bool wanted) -> base::TensorView {
+    const int64_t begin = std::min((round * world + rank) * participant.chunk, rows.size(0));
+    const int64_t end = wanted ? std::min(begin + participant.chunk, rows.size(0)) : begin;
+    const at::Tensor part = rows.narrow(0, begin, end - begin);
+    return {part.data_ptr(), dtype, {part.size(0), part.size(1)}};
+  };
+  std::vector<base::TensorView> sent(world), received(world);
+  const int64_t rounds =
+      (rows.size(0) + world * participant.chunk - 1) / (world * participant.chunk);
+  for (int64_t round = 0; round < rounds; ++round) {
+    participant.cancel.check("the evaluation");
+    for (int r = 0; r < world; ++r) {
+      const bool apart = leaders[r] != leaders[own];
+      sent[r] = chunk_of(round, own, apart && leaders[r] == r);
+      received[r] = chunk_of(round, r, apart && leaders[own] == own);
+    }
+    participant.comm.all_to_all(sent, received, participant.wait());
+  }
+}
+
 }  // namespace
 
 at::Tensor StageRows::get(int stage, int64_t rows, int64_t cols, base::DType dtype) {
@@ -141,8 +170,9 @@ at::Tensor LayerWalk::rows_of(int end) {
     for_own_chunks(participant_, num_nodes_, [&](int64_t begin, int64_t stop) {
       rows.narrow(0, begin, stop - begin).copy_(inference_->run(stage, begin, stop));
     });
+    exchange_rows(participant_, rows);
     participant_.comm.barrier(participant_.wait());
-    if (participant_.comm.rank() == 0) participant_.rows.release(stage);
+    if (participant_.leads()) participant_.rows.release(stage);
     if (stage + 1 < inference_->num_stages()) inference_->set_rows(stage, rows);
   }
   return rows;

@@ -37,8 +37,13 @@ struct Participant {
   std::function<comm::Wait()> wait;  // for each collective
   StageRows& rows;
   base::CancelToken cancel;
-  int64_t chunk = 4096;              // nodes at a time
-  base::ThreadPool* pool = nullptr;  // as in nn::ForwardArgs
+  int64_t chunk = 4096;               // nodes at a time
+  std::span<const int> leaders = {};  // by rank, the first one of its process; empty: one process
+  base::ThreadPool* pool = nullptr;   // as in nn::ForwardArgs
+  // The first rank of its process.
+  bool leads() const {
+    return leaders.empty() ? comm.rank() == 0 : leaders[comm.rank()] == comm.rank();
+  }
 };
 
 // What is evaluated. `ids` ascending.

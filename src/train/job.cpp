@@ -62,6 +62,11 @@ void check_loss(nn::Loss loss, Task task) {
 
 }  // namespace
 
+const char* part_name(SplitPart part) {
+  static constexpr const char* kNames[] = {"training", "validation", "test"};
+  return kNames[static_cast<int>(part) - 1];
+}
+
 void Snapshot::take(const nn::Model& model) {
   c10::NoGradGuard no_grad;
   const at::Tensor flat = model.flat_parameters().detach();
@@ -79,9 +84,27 @@ void Snapshot::restore(nn::Model& model) const {
   for (size_t i = 0; i < buffers_.size(); ++i) model.buffers()[i].tensor.copy_(buffers_[i]);
 }
 
+std::vector<at::Tensor> Snapshot::tensors() const {
+  std::vector<at::Tensor> all{parameters_};
+  all.insert(all.end(), buffers_.begin(), buffers_.end());
+  return all;
+}
+
 Training::Training(const Job& job)
     : position(job.config), optimizer(Optimizer::create(*job.model, job.config.optimizer)) {
   progress_.num_epochs = job.config.num_epochs;
+  if (!job.environment.processes) set_world_size(job.config.num_ranks);
+}
+
+void Training::set_world_size(int ranks) {
+  world_size_ = ranks;
+  if (position.batches_per_step == 0) position.batches_per_step = ranks;
+}
+
+const data::Fingerprint& Training::fingerprint(const Job& job) {
+  std::lock_guard lock(fingerprint_mutex_);
+  if (fingerprint_.empty()) fingerprint_ = data::fingerprint(*job.dataset, *job.split);
+  return fingerprint_;
 }
 
 void Training::set_progress(const std::function<void(Progress&)>& change) {

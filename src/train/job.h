@@ -9,6 +9,8 @@
 #include <mutex>
 #include <vector>
 
+#include "comm/processes.h"
+#include "data/fingerprint.h"
 #include "train/checkpoint_writer.h"
 #include "train/optimizer.h"
 #include "train/run_log.h"
@@ -29,14 +31,15 @@ struct EpochSums {
 // are equal in everything but the seconds, because they are made of exchanged numbers alone.
 struct Position {
   explicit Position(const TrainerConfig& config)
-      : batches_per_step(config.batches_per_step > 0 ? config.batches_per_step : config.num_ranks),
+      : batches_per_step(config.batches_per_step),
         finished(config.num_epochs == 0),
         schedule(config.schedule, config.num_epochs) {}
 
   int64_t epoch = 0;
   int64_t step = 0;  // steps of the epoch that are done
   int64_t total_steps = 0;
-  int64_t batches_per_step;  // of all ranks together; stays when the number of ranks changes
+  // Of all ranks together; stays when the number of ranks changes. 0: not known before they meet.
+  int64_t batches_per_step;
   bool finished;
   EpochSums sums;
   int64_t bad_steps = 0;  // in a row, with a loss or gradient that is not finite
@@ -55,6 +58,7 @@ class Snapshot {
   bool taken() const { return parameters_.defined(); }
   void take(const nn::Model& model);
   void restore(nn::Model& model) const;
+  std::vector<at::Tensor> tensors() const;  // once taken: its own memory
 
  private:
   at::Tensor parameters_;
@@ -71,7 +75,10 @@ struct Job {
   const data::Split* split = nullptr;
   TrainerConfig config;  // `loss`, `best_by` and `num_ranks` as they are meant
   Environment environment;
-  int world_size() const { return config.num_ranks; }
+  // Of several processes the first one speaks, writes and saves for all.
+  bool first_process() const {
+    return !environment.processes || environment.processes->process() == 0;
+  }
 };
 
 // Checks that the parts fit together; Error naming what does not.
@@ -92,14 +99,26 @@ struct Training {
   EpochFunction on_epoch;
   std::atomic<bool> stop{false};  // asked for; all ranks end when they have agreed on it
 
+  // Ranks of all processes; 0 before they have met. Set while no rank is at work.
+  int world_size() const { return world_size_; }
+  void set_world_size(int ranks);
+  // Of the job's data; read when it is first asked for. Any thread.
+  const data::Fingerprint& fingerprint(const Job& job);
+
   // Progress for other threads.
   void set_progress(const std::function<void(Progress&)>& change);
   Progress progress() const;
 
  private:
+  int world_size_ = 0;
+  std::mutex fingerprint_mutex_;
+  data::Fingerprint fingerprint_;  // empty until it is asked for
   mutable std::mutex progress_mutex_;
   Progress progress_;
 };
+
+// "training", "validation", "test"
+const char* part_name(data::SplitPart part);
 
 using Clock = std::chrono::steady_clock;
 inline double seconds_since(Clock::time_point start) {

@@ -2,15 +2,18 @@
 
 #include <algorithm>
 #include <cmath>
+#include <thread>
 
 #include "train/exit.h"
 #include "train/metric.h"
+#include "train/take_over.h"
 #include "train/tensors.h"
 
 namespace gnnmg::train {
 namespace {
 
 using base::Status;
+using comm::Phase;
 using data::SplitPart;
 
 constexpr int64_t kBadSteps = 3;  // steps in a row without a finite loss that end training
@@ -18,9 +21,14 @@ constexpr int64_t kBadSteps = 3;  // steps in a row without a finite loss that e
 }  // namespace
 
 Rank::Rank(const Job& job, Training& training, GroupShared& group, int rank)
-    : job_(job), training_(training), group_(group), rank_(rank), position_(job.config) {
-  comm_ = group_.comm->connect(rank_, wait());
-  if (rank_ == 0) {
+    : job_(job),
+      training_(training),
+      group_(group),
+      rank_(rank),
+      leads_(rank == group.comm->first_rank()),
+      position_(job.config) {
+  connect();
+  if (leads_) {
     model_ = job_.model;
     optimizer_ = training_.optimizer.get();
   } else {
@@ -35,6 +43,28 @@ Rank::Rank(const Job& job, Training& training, GroupShared& group, int rank)
       StepExchange::create(job_.config.deterministic, *model_, *comm_, position_.batches_per_step);
   comm_->barrier(wait());  // nobody reads the first replica any more
 }
+
+void Rank::connect() {
+  comm::Wait patient = wait();
+  if (spread()) patient.deadline = base::Deadline::after_ms(job_.environment.meet_timeout_ms);
+  comm_ = group_.comm->connect(rank_, patient);
+  note(Phase::kStarting);
+  if (!spread()) return;
+  find_leaders();
+  take_over(job_, training_, *comm_, leads_, [this] { return wait(); });
+  comm_->barrier(wait());  // each process's first replica is what rank 0's is
+}
+
+void Rank::find_leaders() {
+  int64_t own = group_.comm->first_rank();
+  std::vector<int64_t> all(comm_->world_size());
+  std::vector<base::TensorView> outputs;
+  for (int64_t& leader : all) outputs.push_back({&leader, base::DType::kI64, {1}});
+  comm_->all_gather({&own, base::DType::kI64, {1}}, outputs, wait());
+  leaders_.assign(all.begin(), all.end());
+}
+
+void Rank::note(Phase phase) { comm_->set_position({position_.epoch, position_.step, phase}); }
 
 void Rank::cancel() noexcept {
   std::lock_guard lock(loaders_);
@@ -57,7 +87,7 @@ loader::LoaderConfig Rank::loader_config() const {
   config.plan = {.batch_size = c.batch_size,
                  .batches_per_step = position_.batches_per_step,
                  .rank = rank_,
-                 .world_size = job_.world_size(),
+                 .world_size = comm_->world_size(),
                  .partition = c.partition,
                  .shuffle = c.shuffle,
                  .drop_last = c.drop_last,
@@ -80,7 +110,7 @@ std::unique_ptr<loader::Loader> Rank::make_loader(std::span<const int64_t> ids,
 void Rank::commit(const std::function<void()>& change) {
   group_.cancel.check("training");
   change();
-  if (rank_ == 0) training_.position = position_;
+  if (leads_) training_.position = position_;
 }
 
 bool Rank::agree(bool flag) {
@@ -96,12 +126,13 @@ void Rank::train(int64_t max_steps) {
     if (position_.step == num_steps_) {
       end_epoch();
     } else {
-      if (max_steps-- == 0) return;
+      if (max_steps-- == 0) break;
       step();
     }
   }
   if (stop_agreed_ && !position_.finished && writes())
     training_.checkpoints->take(position_, training_, false);
+  note(Phase::kIdle);
 }
 
 void Rank::seek_loader() {
@@ -117,6 +148,7 @@ void Rank::seek_loader() {
 }
 
 loader::BatchRef Rank::next_batch() {
+  note(Phase::kSampling);
   while (true) {
     group_.cancel.check("training");
     std::optional<loader::BatchRef> batch = loader_->next(base::Deadline::after_ms(200));
@@ -175,11 +207,13 @@ void Rank::step() {
     times.wait += std::chrono::duration<double>(got - asked).count();
     times.sample += batch->sample_seconds;
     times.gather += batch->gather_seconds;
+    note(Phase::kComputing);
     last = batch->last_of_step;
     if (batch->empty()) continue;
     const StepSums own = run_batch(*batch);
     sums.add(own);
     const Clock::time_point ran = Clock::now();
+    note(Phase::kExchanging);
     times.compute += std::chrono::duration<double>(ran - got).count();
     exchange_->add(
         own, batch->number - first,
@@ -193,11 +227,15 @@ void Rank::step() {
   if (by_rank && sums.weight > 0) scale_gradients(*model_, 1 / sums.weight);
   sums.stop = training_.stop.load();
   sums.write_failed = writes() && training_.checkpoints->failed();
+  note(Phase::kExchanging);
   exchange_->reduce(sums, wait());
   times.reduce += seconds_since(computed);
 
   const Clock::time_point reduced = Clock::now();
-  const double share = by_rank ? 1.0 / job_.world_size() : sums.weight > 0 ? 1 / sums.weight : 1.0;
+  note(Phase::kUpdating);
+  const double share = by_rank           ? 1.0 / comm_->world_size()
+                       : sums.weight > 0 ? 1 / sums.weight
+                                         : 1.0;
   const double norm = scale_gradients(*model_, share);
   sums.bad = sums.bad || !std::isfinite(norm);
   if (!sums.bad && job_.config.clip_norm > 0) clip_to(*model_, norm, job_.config.clip_norm);
@@ -208,7 +246,7 @@ void Rank::step() {
     position_.bad_steps = sums.bad ? position_.bad_steps + 1 : 0;
     position_.last_loss = sums.bad ? std::nan("") : sums.weight > 0 ? sums.loss / sums.weight : 0;
     if (!sums.bad) {
-      if (rank_ == 0) training_.last_good.take(*model_);
+      if (leads_) training_.last_good.take(*model_);
       if (sums.weight > 0) {
         optimizer_->set_learning_rate(rate);
         optimizer_->step();
@@ -234,9 +272,11 @@ void Rank::step() {
   });
   stop_agreed_ = sums.stop;
   show();
-  if (writes() && training_.checkpoints->due(position_.total_steps))
+  if (writes() && training_.checkpoints->due(position_.total_steps)) {
+    note(Phase::kSaving);
     training_.checkpoints->take(position_, training_, false);
-  if (rank_ == 0 && position_.total_steps < 3) ExitGuard::renew();
+  }
+  if (leads_ && position_.total_steps < 3) ExitGuard::renew();
   if (position_.bad_steps == kBadSteps) diverged();
   if (sums.write_failed) write_failed();
 }
@@ -249,9 +289,23 @@ void Rank::write_failed() {
   training_.checkpoints->throw_failure();
 }
 
+void Rank::meet_here() {
+  const int64_t here = group_.comm->num_local();
+  const int64_t all = (group_.arrived.fetch_add(1) / here + 1) * here;
+  while (group_.arrived < all) {
+    group_.cancel.check("training");
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
 void Rank::diverged() {
-  // The first rank speaks for all; the others wait here until its failure has reached them.
-  if (rank_ != 0) comm_->barrier(wait());
+  // All see this in the same numbers. The first rank of each process speaks for it; its other ranks
+  // wait here until that failure has reached them.
+  meet_here();
+  while (!leads_) {
+    group_.cancel.check("training");
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
   commit([&] {
     position_.bad_steps = 0;
     if (training_.last_good.taken()) training_.last_good.restore(*model_);
@@ -270,7 +324,7 @@ void Rank::end_epoch() {
                      !job_.split->part(SplitPart::kValidation).empty();
   if (report.evaluated) {
     const Clock::time_point start = Clock::now();
-    if (rank_ == 0) training_.set_progress([](Progress& p) { p.evaluating = true; });
+    if (leads_) training_.set_progress([](Progress& p) { p.evaluating = true; });
     report.validation = evaluate_part(SplitPart::kValidation);
     report.evaluation_seconds = seconds_since(start);
   }
@@ -304,7 +358,7 @@ void Rank::end_epoch() {
       if (report.best) {
         p.best = p.last;
         p.best_epoch = epoch;
-        if (rank_ == 0 && c.keep_best) training_.best.take(*model_);
+        if (leads_ && c.keep_best) training_.best.take(*model_);
       }
     }
     ++p.epoch;
@@ -314,10 +368,10 @@ void Rank::end_epoch() {
                                 p.without_improvement >= c.early_stop_patience);
     if (writes() && (p.finished || training_.checkpoints->due_after_epoch()))
       training_.checkpoints->take(p, training_, report.best);
-    if (p.finished && rank_ == 0 && training_.best.taken()) training_.best.restore(*model_);
+    if (p.finished && leads_ && training_.best.taken()) training_.best.restore(*model_);
   });
   show();
-  if (rank_ == 0) {
+  if (leads_) {
     if (training_.log) training_.log->add(report);
     if (training_.on_epoch) {
       int32_t answer = 0;
@@ -331,27 +385,56 @@ void Rank::end_epoch() {
 }
 
 void Rank::finish() {
-  comm_->barrier(wait());  // the first rank holds the best weights now
-  if (rank_ != 0 && training_.best.taken()) training_.best.restore(*model_);
+  comm_->barrier(wait());  // the first rank of each process holds the best weights now
+  if (!leads_ && training_.best.taken()) training_.best.restore(*model_);
 }
 
-nn::Metrics Rank::evaluate(SplitPart part) { return evaluate_part(part); }
+nn::Metrics Rank::evaluate(SplitPart part) {
+  if (spread()) check_part(part);
+  const nn::Metrics metrics = evaluate_part(part);
+  note(Phase::kIdle);
+  return metrics;
+}
+
+void Rank::check_part(SplitPart part) {
+  int64_t own = static_cast<int64_t>(part);
+  std::vector<int64_t> all(comm_->world_size());
+  std::vector<base::TensorView> outputs;
+  for (int64_t& other : all) outputs.push_back({&other, base::DType::kI64, {1}});
+  comm_->all_gather({&own, base::DType::kI64, {1}}, outputs, wait());
+  for (size_t r = 1; r < all.size(); ++r) {
+    if (all[r] == all[0]) continue;
+    meet_here();
+    throw base::Error(
+        Status::kMismatch,
+        base::text("evaluation: rank ", r, " is asked for the ",
+                   part_name(static_cast<SplitPart>(all[r])), " part, rank 0 for the ",
+                   part_name(static_cast<SplitPart>(all[0])), " part"),
+        static_cast<int>(r));
+  }
+}
 
 Participant Rank::participant() {
   return {.comm = *comm_,
           .wait = [this] { return wait(); },
           .rows = group_.rows,
           .cancel = group_.cancel,
-          .chunk = job_.config.eval_batch_size};
+          .chunk = job_.config.eval_batch_size,
+          .leaders = leaders_};
 }
 
-base::Tensor Rank::embed() { return train::embed(*model_, *job_.dataset, participant()); }
+base::Tensor Rank::embed() {
+  note(Phase::kEvaluating);
+  return train::embed(*model_, *job_.dataset, participant());
+}
 
 void Rank::embed_to_file(const std::string& path) {
+  note(Phase::kEvaluating);
   train::embed_to_file(*model_, *job_.dataset, participant(), path);
 }
 
 nn::Metrics Rank::evaluate_part(SplitPart part) {
+  note(Phase::kEvaluating);
   const Subject subject{*model_, *job_.dataset, job_.config.loss, job_.split->part(part)};
   const Participant participant = this->participant();
   if (job_.config.evaluation == EvaluationMode::kFull) return evaluate_full(subject, participant);
@@ -375,7 +458,7 @@ nn::Metrics Rank::evaluate_part(SplitPart part) {
 }
 
 void Rank::show() {
-  if (rank_ != 0) return;
+  if (!leads_) return;
   training_.set_progress([&](Progress& p) {
     const Position& at = position_;
     p.evaluating = false;

@@ -2,6 +2,7 @@
 // its own.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 
@@ -14,16 +15,17 @@ namespace gnnmg::train {
 
 // What the ranks of one group share.
 struct GroupShared {
-  explicit GroupShared(int world_size) : comm(comm::ThreadGroup::create(world_size)) {}
-  std::shared_ptr<comm::ThreadGroup> comm;
-  base::CancelToken cancel;  // of this group: switched by a failure too
+  std::shared_ptr<comm::ThreadGroup> comm;  // null until the processes have met
+  base::CancelToken cancel;                 // of this group: switched by a failure too
+  std::atomic<int64_t> arrived{0};          // ranks of this process, see Rank::meet_here()
   StageRows rows;
 };
 
 // All functions run on the rank's thread, cancel() aside, and all but it are collective.
 class Rank {
  public:
-  // Meets the other ranks and takes over model, optimiser and position of the first.
+  // Meets the other ranks and takes over model, optimiser and position of the first. `rank` counts
+  // in the whole world.
   Rank(const Job& job, Training& training, GroupShared& group, int rank);
 
   // Trains on until all epochs are done, `max_steps` steps are, or a stop is agreed on.
@@ -55,7 +57,16 @@ class Rank {
   nn::Metrics evaluate_part(data::SplitPart part);
   Participant participant();
   bool agree(bool flag);
+  void check_part(data::SplitPart part);  // the same on all processes
+  void find_leaders();
+  void connect();
+  // Waits until all ranks of this process are here, before one of them fails for a reason that all
+  // have seen: its failure ends what the others are in.
+  void meet_here();
   comm::Wait wait() const;
+  // Tells the others where this rank is.
+  void note(comm::Phase phase);
+  bool spread() const { return job_.environment.processes != nullptr; }
   // Changes model, optimiser and position together: whole, or after a cancel not at all.
   void commit(const std::function<void()>& change);
   void show();
@@ -64,9 +75,11 @@ class Rank {
   Training& training_;
   GroupShared& group_;
   const int rank_;
+  const bool leads_;  // the first rank of this process: what the training keeps is in its hands
+  std::vector<int> leaders_;  // by rank, the first one of its process; empty: one process
   std::unique_ptr<comm::Collectives> comm_;
   std::shared_ptr<nn::Model> model_;
-  std::unique_ptr<Optimizer> own_optimizer_;  // of all ranks but the first
+  std::unique_ptr<Optimizer> own_optimizer_;  // of all ranks but the process's first
   Optimizer* optimizer_ = nullptr;
   Position position_;
   std::unique_ptr<StepExchange> exchange_;

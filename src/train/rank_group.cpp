@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "base/signals.h"
 #include "nn/parallel.h"
+#include "train/meeting.h"
 
 namespace gnnmg::train {
 namespace {
@@ -65,15 +66,13 @@ base::Error as_error(const std::exception_ptr& error, int rank) {
 }  // namespace
 
 RankGroup::RankGroup(std::shared_ptr<const Job> job, Training& training)
-    : job_(std::move(job)),
-      training_(training),
-      shared_(job_->world_size()),
-      ranks_(job_->world_size(), nullptr) {
+    : job_(std::move(job)), training_(training), ranks_(job_->config.num_ranks, nullptr) {
+  const int num_ranks = job_->config.num_ranks;
+  if (!job_->environment.processes) shared_.comm = comm::ThreadGroup::create(num_ranks);
   ExitGuard::renew();
-  threads_.reserve(
-      job_->world_size());  // a thread that has no place any more would end the program
+  threads_.reserve(num_ranks);  // a thread that has no place any more would end the program
   try {
-    for (int r = 0; r < job_->world_size(); ++r)
+    for (int r = 0; r < num_ranks; ++r)
       threads_.push_back(base::start_thread([this, r, budget = base::current_budget()] {
         const base::BudgetScope charged(budget);
         run(r);
@@ -103,7 +102,7 @@ void RankGroup::start(const Command& command) {
   {
     std::lock_guard lock(mutex_);
     command_ = command;
-    running_ = job_->world_size();
+    running_ = job_->config.num_ranks;
     ++generation_;
   }
   wake_.notify_all();
@@ -132,18 +131,27 @@ void RankGroup::end(base::Error why) noexcept {
   if (failure_) return;
   failure_ = why;
   // The communicator gets the cause first: what a rank says after that is no cause any more.
-  shared_.comm->abort(why.what());
+  abort_communicator();
   shared_.cancel.cancel();
   for (Rank* rank : ranks_)
     if (rank) rank->cancel();
   job_->environment.host.notify();
 }
 
+void RankGroup::abort_communicator() noexcept {
+  if (!shared_.comm || !failure_) return;
+  // These the ranks of all processes find out from the same numbers: none has to tell the others.
+  if (failure_->status() == Status::kDiverged || failure_->status() == Status::kMismatch) return;
+  const comm::Processes* processes = job_->environment.processes.get();
+  shared_.comm->abort(processes ? base::text(own_name(*processes), ": ", failure_->what())
+                                : std::string(failure_->what()));
+}
+
 void RankGroup::run(int number) {
   LogWarnings handler(job_->environment.log);
   c10::WarningUtils::WarningHandlerGuard guard(&handler);
   const int asked = job_->config.torch_threads;
-  const int threads = asked > 0 ? asked : std::max(1, base::available_cores() / job_->world_size());
+  const int threads = asked > 0 ? asked : std::max(1, base::available_cores() / neighbours());
   // LibTorch's own sums depend on the number of its threads, those of our loops do not.
   set_own_torch_threads(job_->config.deterministic ? 1 : threads);
   nn::set_loop_threads(threads);
@@ -161,15 +169,10 @@ void RankGroup::run(int number) {
       command = command_;
     }
     try {
-      if (!rank) {
-        rank = std::make_unique<Rank>(*job_, training_, shared_, number);
-        std::lock_guard lock(mutex_);
-        ranks_[number] = rank.get();
-        if (failure_) rank->cancel();
-      }
+      if (!rank) rank = make_rank(number);
       carry_out(command, *rank, number);
     } catch (...) {
-      end(as_error(std::current_exception(), number));
+      end(as_error(std::current_exception(), first_rank() + number));
     }
     bool all_rest;
     {
@@ -180,6 +183,46 @@ void RankGroup::run(int number) {
   }
   std::lock_guard lock(mutex_);
   ranks_[number] = nullptr;
+}
+
+// The first rank to come here meets the other processes for all of this one.
+std::unique_ptr<Rank> RankGroup::make_rank(int number) {
+  {
+    std::lock_guard meeting(meeting_);
+    if (!std::exchange(met_, true) && job_->environment.processes) {
+      try {
+        auto group = meet(*job_, training_, shared_.cancel);
+        std::lock_guard lock(mutex_);
+        shared_.comm = std::move(group);
+        abort_communicator();
+      } catch (...) {
+        meeting_error_ = std::current_exception();
+      }
+    }
+    if (meeting_error_) std::rethrow_exception(meeting_error_);
+  }
+  auto rank =
+      std::make_unique<Rank>(*job_, training_, shared_, shared_.comm->first_rank() + number);
+  std::lock_guard lock(mutex_);
+  ranks_[number] = rank.get();
+  if (failure_) rank->cancel();
+  return rank;
+}
+
+int RankGroup::first_rank() {
+  std::lock_guard lock(mutex_);
+  return shared_.comm ? shared_.comm->first_rank() : 0;
+}
+
+// How many ranks share this machine's cores, taking the other processes for the like of this one.
+int RankGroup::neighbours() const {
+  int processes = 1;
+  if (const comm::Processes* all = job_->environment.processes.get()) {
+    processes = 0;
+    for (int p = 0; p < all->num_processes(); ++p)
+      processes += all->host(p) == all->host(all->process());
+  }
+  return processes * job_->config.num_ranks;
 }
 
 void RankGroup::carry_out(const Command& command, Rank& rank, int number) {

@@ -39,9 +39,14 @@ class RankGroup {
   base::Tensor take_rows() { return std::exchange(rows_, base::Tensor()); }
 
  private:
-  void run(int rank);
+  // Ranks are counted within the process here.
+  void run(int number);
+  std::unique_ptr<Rank> make_rank(int number);
   void carry_out(const Command& command, Rank& rank, int number);
   void end(base::Error why) noexcept;
+  void abort_communicator() noexcept;  // once there are both it and a failure; with the lock held
+  int first_rank();                    // of this process in the world; 0 before that is known
+  int neighbours() const;
 
   std::shared_ptr<const Job> job_;
   Training& training_;
@@ -49,7 +54,11 @@ class RankGroup {
   nn::Metrics metrics_;
   base::Tensor rows_;
 
-  mutable std::mutex mutex_;  // guards all below
+  std::mutex meeting_;  // guards the two below; taken before mutex_
+  bool met_ = false;    // the other processes, or tried to
+  std::exception_ptr meeting_error_;
+
+  mutable std::mutex mutex_;  // guards all below, and shared_.comm
   std::condition_variable wake_;
   Command command_;
   uint64_t generation_ = 0;

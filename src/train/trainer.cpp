@@ -4,6 +4,7 @@
 #include <atomic>
 
 #include "train/checkpoint_state.h"
+#include "train/meeting.h"
 #include "train/optimizer_file.h"
 #include "train/rank_group.h"
 
@@ -63,56 +64,60 @@ class RankTrainer final : public Trainer {
 
   void save(const std::string& path) override {
     require_rest(Work::kNone);
-    CheckpointFiles files;
-    copy_files(*job_, data(), training_.position, training_, files);
-    files.best = best_weights(*job_, training_);
-    write_checkpoint(path, files);
+    const base::CancelToken cancel = new_call();
+    if (job_->environment.processes)  // what a state says of their ranks
+      training_.set_world_size(
+          world_size(exchange_reports(*job_, "save", report_of(*job_, [] { return ""; }), cancel)));
+    const auto write = [&] {
+      if (!job_->first_process()) return std::string();
+      CheckpointFiles files;
+      copy_files(*job_, data(), training_.position, training_, files);
+      files.best = best_weights(*job_, training_);
+      write_checkpoint(path, files);
+      return std::string();
+    };
+    if (!job_->environment.processes)
+      write();
+    else
+      exchange_reports(*job_, "saved", report_of(*job_, write), cancel, 0);
   }
 
   std::string load(const std::string& path) override {
     require_rest(Work::kNone);
-    const LoadedCheckpoint loaded = find_checkpoint(path, job_->environment.log);
-    const CheckpointFiles& files = loaded.files;
-    // Everything that can be wrong is found before anything is changed.
-    Position position = read_state(*job_, data(), files.state, loaded.path);
-    const std::vector<nn::NamedTensor> optimizer =
-        parse_state(files.optimizer, *job_->model, job_->config.optimizer, loaded.path);
-    Snapshot best;
-    if (!files.best.tensors.empty()) {
-      const std::unique_ptr<nn::Model> model = job_->model->clone();
-      load_weights(*model, files.best, loaded.path);
-      best.take(*model);
+    if (!job_->environment.processes) {
+      LoadedCheckpoint loaded = find_checkpoint(path, job_->environment.log);
+      take(read(loaded), loaded);
+      return loaded.path;
     }
-    drop_group();
-    load_weights(*job_->model, files.model, loaded.path);
-    training_.optimizer->load_state(optimizer);
-    training_.best = std::move(best);
-    training_.last_good = {};
-    training_.position = position;
-    if (position.finished && training_.best.taken()) training_.best.restore(*job_->model);
-    training_.set_progress([&](Progress& p) {
-      p = {.state = position.finished ? TrainerState::kFinished : TrainerState::kIdle,
-           .epoch = position.epoch,
-           .num_epochs = job_->config.num_epochs,
-           .step = position.step,
-           .seeds_done = position.sums.seeds,
-           .has_validation = position.has_validation,
-           .validation = position.last,
-           .best_validation = position.best,
-           .best_epoch = position.best_epoch};
+    // The first process chooses; the others read what has the same manifest, and nobody changes
+    // anything before all have read theirs.
+    const base::CancelToken cancel = new_call();
+    LoadedCheckpoint loaded;
+    Loaded parts;
+    const Report choice = report_of(*job_, [&]() -> std::string {
+      if (!job_->first_process()) return {};
+      loaded = find_checkpoint(path, job_->environment.log);
+      return loaded.name + "\n" + loaded.digest;
     });
-    if (checkpoints_) {
-      make_writer();
-      const std::string folder = training_.checkpoints->folder();
-      if (loaded.path.starts_with(folder))
-        training_.checkpoints->protect(loaded.path.substr(loaded.path.rfind('/') + 1));
-    }
+    const std::vector<Report> reports = exchange_reports(*job_, "load", choice, cancel, 0);
+    training_.set_world_size(world_size(reports));
+    const Report reading = report_of(*job_, [&]() -> std::string {
+      if (!job_->first_process()) {
+        const std::string& chosen = reports[0].word;
+        const size_t middle = chosen.rfind('\n');
+        loaded = open_checkpoint(path, chosen.substr(0, middle), chosen.substr(middle + 1));
+      }
+      parts = read(loaded);
+      return {};
+    });
+    exchange_reports(*job_, "loaded", reading, cancel);
+    take(std::move(parts), loaded);
     return loaded.path;
   }
 
   void start() override {
     require_rest(Work::kNone);
-    if (training_.position.finished) {
+    if (training_.position.finished && !job_->environment.processes) {
       set_state(TrainerState::kFinished);
       return;
     }
@@ -135,13 +140,14 @@ class RankTrainer final : public Trainer {
 
   void cancel() noexcept override {
     std::lock_guard lock(group_mutex_);
+    call_.cancel();
     if (group_) group_->cancel();
   }
 
   Status step(const Deadline& deadline, double* loss) override {
     require_rest(Work::kStep);
     if (work_ == Work::kNone) {
-      if (training_.position.finished) return Status::kEnd;
+      if (training_.position.finished && !job_->environment.processes) return Status::kEnd;
       steps_before_ = training_.position.total_steps;
       begin(Work::kStep, {.max_steps = 1});
     }
@@ -155,10 +161,9 @@ class RankTrainer final : public Trainer {
   std::optional<nn::Metrics> evaluate(data::SplitPart part, const Deadline& deadline) override {
     require_rest(Work::kEvaluate);
     if (work_ == Work::kNone) {
-      static constexpr const char* kNames[] = {"training", "validation", "test"};
       if (job_->split->part(part).empty())
         base::fail(Status::kInvalidArgument, "split ", job_->split->name, " ", job_->split->index,
-                   ": its ", kNames[static_cast<int>(part) - 1], " part is empty");
+                   ": its ", part_name(part), " part is empty");
       part_ = part;
       begin(Work::kEvaluate, {.kind = Command::Kind::kEvaluate, .part = part});
     } else if (part != part_) {
@@ -226,7 +231,8 @@ class RankTrainer final : public Trainer {
   }
 
   void begin(Work work, const Command& command) {
-    if (!training_.log && !(jsonl_path_.empty() && tensorboard_folder_.empty()) && trains(work))
+    if (!training_.log && !(jsonl_path_.empty() && tensorboard_folder_.empty()) && trains(work) &&
+        job_->first_process())
       training_.log = std::make_unique<RunLog>(jsonl_path_, tensorboard_folder_);
     if (!group_) {
       auto group = std::make_unique<RankGroup>(job_, training_);
@@ -286,14 +292,68 @@ class RankTrainer final : public Trainer {
     return failure ? failure->status() == Status::kCancelled : !flushes(work_);
   }
 
-  const data::Fingerprint& data() {
-    if (data_.empty()) data_ = data::fingerprint(*job_->dataset, *job_->split);
-    return data_;
-  }
+  const data::Fingerprint& data() { return training_.fingerprint(*job_); }
 
   void make_writer() {
+    if (!job_->first_process()) return;
     training_.checkpoints = std::make_unique<CheckpointWriter>(
         *job_, data(), *checkpoints_, [&host = job_->environment.host] { host.notify(); });
+  }
+
+  // Of a collective call that is no work of the ranks; cancel() ends it.
+  base::CancelToken new_call() {
+    std::lock_guard lock(group_mutex_);
+    return call_ = base::CancelToken();
+  }
+
+  // What a checkpoint comes to for this trainer. Everything that can be wrong is found here, before
+  // anything is changed.
+  struct Loaded {
+    std::optional<Position> position;
+    std::vector<nn::NamedTensor> optimizer;
+    std::unique_ptr<nn::Model> model;
+    Snapshot best;
+  };
+  Loaded read(const LoadedCheckpoint& from) {
+    const CheckpointFiles& files = from.files;
+    Loaded parts;
+    parts.position = read_state(*job_, training_.world_size(), data(), files.state, from.path);
+    parts.optimizer = parse_state(files.optimizer, *job_->model, job_->config.optimizer, from.path);
+    parts.model = job_->model->clone();
+    if (!files.best.tensors.empty()) {
+      load_weights(*parts.model, files.best, from.path);
+      parts.best.take(*parts.model);
+    }
+    load_weights(*parts.model, files.model, from.path);
+    return parts;
+  }
+
+  void take(Loaded parts, const LoadedCheckpoint& from) {
+    drop_group();
+    const Position& position = *parts.position;
+    Snapshot weights;
+    weights.take(*parts.model);
+    weights.restore(*job_->model);
+    training_.optimizer->load_state(parts.optimizer);
+    training_.best = std::move(parts.best);
+    training_.last_good = {};
+    training_.position = position;
+    if (position.finished && training_.best.taken()) training_.best.restore(*job_->model);
+    training_.set_progress([&](Progress& p) {
+      p = {.state = position.finished ? TrainerState::kFinished : TrainerState::kIdle,
+           .epoch = position.epoch,
+           .num_epochs = job_->config.num_epochs,
+           .step = position.step,
+           .seeds_done = position.sums.seeds,
+           .has_validation = position.has_validation,
+           .validation = position.last,
+           .best_validation = position.best,
+           .best_epoch = position.best_epoch};
+    });
+    if (!training_.checkpoints) return;
+    make_writer();
+    if (from.path.starts_with(training_.checkpoints->folder()))
+      training_.checkpoints->protect(from.path.substr(from.path.rfind('/') + 1));
   }
 
   // Strict, with the file named.
@@ -317,7 +377,6 @@ class RankTrainer final : public Trainer {
   Training training_;
   std::string jsonl_path_, tensorboard_folder_;
   std::optional<CheckpointConfig> checkpoints_;
-  data::Fingerprint data_;  // empty until it is asked for
 
   std::atomic<Work> work_{Work::kNone};
   data::SplitPart part_ = data::SplitPart::kValidation;
@@ -329,8 +388,9 @@ class RankTrainer final : public Trainer {
   double elapsed_ = 0;
   bool running_ = false;
 
-  mutable std::mutex group_mutex_;  // guards the pointer against cancel()
+  mutable std::mutex group_mutex_;  // guards the two below against cancel()
   std::unique_ptr<RankGroup> group_;
+  base::CancelToken call_;
 };
 
 }  // namespace

@@ -20,16 +20,28 @@
 namespace gnnmg::nn {
 class Model;
 }
+namespace gnnmg::comm {
+class Processes;
+}
 
 namespace gnnmg::train {
 
-// What the trainer is given from outside; all outlive it.
+// What the trainer is given from outside; what it is given by reference outlives it.
 struct Environment {
   base::HostQueue& host;
   base::Log& log;
   base::ThreadPool& pool;
+  // The job of many processes whose ranks train together; null: this process trains alone.
+  std::shared_ptr<comm::Processes> processes = nullptr;
+  int64_t meet_timeout_ms = 300'000;  // how long processes wait for each other at a start
 };
 
+// Among several processes, each has a trainer of its own, and load, save, start, step and evaluate
+// are collective: all make the same calls in the same order. Process 0 alone writes checkpoints and
+// records, and what it holds when a group of ranks is made, all take over. A group that has ended
+// is made anew by the next call of all processes, unless one of them was lost: then
+// Error(kAborted).
+//
 // One host thread at a time, but for the functions that say otherwise; a call while another kind of
 // work is under way is Error(kBusy). Waits run on host threads, through the host queue; ranks never
 // run there. A failure of a rank is thrown by the next call that waits or starts. After a failure

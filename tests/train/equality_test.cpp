@@ -10,17 +10,6 @@ namespace {
 
 using train::OptimizerKind;
 
-// Enough epochs for at least `steps` steps.
-void set_steps(Recipe& setup, int64_t steps) {
-  const int64_t ids =
-      static_cast<int64_t>(setup.dataset->split("", 0).part(data::SplitPart::kTrain).size());
-  const int64_t batches = (ids + setup.trainer.batch_size - 1) / setup.trainer.batch_size;
-  const int64_t per_step = setup.trainer.batches_per_step;
-  const int64_t per_epoch = (batches + per_step - 1) / per_step;
-  setup.trainer.num_epochs = (steps + per_epoch - 1) / per_epoch;
-  setup.trainer.evaluate_every = 0;
-}
-
 void expect_equal(Recipe setup, double tolerance, const std::vector<int>& worlds = {2, 4}) {
   setup.trainer.num_ranks = 1;
   const std::vector<double> alone = weights_after(setup);

@@ -157,6 +157,16 @@ std::vector<double> weights_after(const Recipe& setup) {
   return run.weights();
 }
 
+void set_steps(Recipe& setup, int64_t steps) {
+  const int64_t ids =
+      static_cast<int64_t>(setup.dataset->split("", 0).part(data::SplitPart::kTrain).size());
+  const int64_t batches = (ids + setup.trainer.batch_size - 1) / setup.trainer.batch_size;
+  const int64_t per_step = setup.trainer.batches_per_step;
+  const int64_t per_epoch = (batches + per_step - 1) / per_step;
+  setup.trainer.num_epochs = (steps + per_epoch - 1) / per_epoch;
+  setup.trainer.evaluate_every = 0;
+}
+
 double largest_difference(const std::vector<double>& a, const std::vector<double>& b) {
   if (a.size() != b.size()) return std::numeric_limits<double>::infinity();
   double largest = 0;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/log.h"
+#include "comm/processes.h"
 #include "data/dataset.h"
 #include "nn/config.h"
 #include "sample/sampler.h"
@@ -37,7 +38,9 @@ struct Host {
   base::Log log;
   base::HostQueue queue;
   base::ThreadPool pool{1};
-  train::Environment environment() { return {queue, log, pool}; }
+  std::shared_ptr<comm::Processes> processes;  // null: trains alone
+  train::Environment environment() { return {queue, log, pool, processes, meet_timeout_ms}; }
+  int64_t meet_timeout_ms = 60'000;
 };
 
 // Everything a training is made of. GraphSAGE of two layers, fan-outs 5 and 5.
@@ -69,6 +72,8 @@ class Trial {
 };
 
 std::vector<double> weights_after(const Recipe& setup);
+// Enough epochs for at least `steps` steps, and no validation.
+void set_steps(Recipe& setup, int64_t steps);
 double largest_difference(const std::vector<double>& a, const std::vector<double>& b);
 
 // A sampler that notes what it is asked for, and may do something first.
@@ -86,6 +91,7 @@ class WatchedSampler final : public sample::Sampler {
       : inner_(std::move(inner)), notes_(std::move(notes)), before_(std::move(before)) {}
   int num_layers() const override { return inner_->num_layers(); }
   int64_t num_nodes() const override { return inner_->num_nodes(); }
+  std::string describe() const override { return inner_->describe(); }
   void sample(std::span<const int64_t> seeds, const sample::BatchKey& key,
               sample::Workspace& workspace, sample::Sample& out,
               const base::CancelToken& cancel) const override;

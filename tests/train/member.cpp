@@ -1,0 +1,139 @@
+// One process of a training, for tests that start, stop and kill real ones. Options are those of
+// options.h and below; what it sees goes to standard output, a line an event, with the system's
+// monotonic clock in ms:
+//   joined <process> of <n>
+//   loaded <path>                                  (resume=1)
+//   step <k> at <ms>                               (by=step: after each, k steps of the whole)
+//   metrics <count> <correct> <loss>               (of the test part, in the end)
+//   end <process> <status> at <ms> <text>          (a failure)
+//   done at <ms>                                   (after a shutdown)
+//   left threads <+n> files <+n>                   (against the time before joining)
+#include <csignal>
+#include <cstdio>
+#include <fstream>
+#include <mutex>
+#include <set>
+#include <thread>
+
+#include "comm/ranks.h"
+#include "train/options.h"
+
+namespace gnnmg::test {
+namespace {
+
+using base::Deadline;
+using base::Status;
+
+int64_t now_ms() {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+void say(const std::string& line) {
+  static std::mutex mutex;
+  std::lock_guard lock(mutex);
+  std::printf("%s\n", line.c_str());
+  std::fflush(stdout);
+}
+
+std::shared_ptr<comm::Processes> join(const Options& options) {
+  comm::JoinConfig config;
+  if (options.number("env", 0) != 0) {
+    config = comm::read_join_environment([](const char* name) { return std::getenv(name); });
+  } else {
+    config.port = static_cast<int32_t>(options.number("port", 0));
+    config.process = static_cast<int32_t>(options.number("process", 0));
+    config.num_processes = static_cast<int32_t>(options.number("of", 1));
+  }
+  config.heartbeat_ms = options.number("heartbeat", 500);
+  auto processes = comm::join_job(config, within_ms(options.number("join", 60'000)));
+  say(base::text("joined ", processes->process(), " of ", processes->num_processes()));
+  return processes;
+}
+
+// Step by step, so that a test knows where the others are.
+void run_steps(Trial& run, const Options& options) {
+  double loss = 0;
+  for (int64_t k = 1; run->step({}, &loss) == Status::kOk; ++k) {
+    say(base::text("step ", k, " at ", now_ms()));
+    if (options.number("die", -1) == options.number("process", 0) && k == options.number("at", 5))
+      std::raise(SIGKILL);
+  }
+}
+
+void train_on(const Options& options) {
+  Host host;
+  host.meet_timeout_ms = options.number("join", 60'000);
+  host.processes = join(options);
+  host.processes->set_excuse([&queue = host.queue] { return queue.has_calls(); });
+  try {
+    Recipe setup = recipe_of(options);
+    const int64_t pause = options.number("pause", 0);
+    const auto notes = watch(setup, [&](const sample::BatchKey& key, const base::CancelToken&) {
+      if (key.purpose != base::Purpose::kSample) return;
+      std::this_thread::sleep_for(std::chrono::milliseconds(pause));
+      if (options.number("fails", -1) == options.number("process", 0) && key.epoch == 1)
+        throw base::Error(Status::kCallback, "the host's sampler answered 5");
+    });
+    Trial run(setup, host);
+    if (options.given("checkpoints")) {
+      const std::string folder = options.text("checkpoints", "");
+      run->set_checkpoints(
+          train::CheckpointConfig{.folder = folder, .every_steps = options.number("every", 1)});
+      if (options.number("resume", 0)) try {
+          say("loaded " + run->load(folder));
+        } catch (const base::Error& error) {
+          if (error.status() != Status::kNotFound) throw;
+        }
+    }
+    if (options.text("by", "run") == "step")
+      run_steps(run, options);
+    else
+      run.train();
+    if (const auto metrics = run->evaluate(data::SplitPart::kTest, {})) {
+      std::array<char, 160> line;
+      std::snprintf(line.data(), line.size(), "metrics %lld %lld %a",
+                    static_cast<long long>(metrics->count),
+                    static_cast<long long>(metrics->correct), metrics->loss);
+      say(line.data());
+    }
+    if (const std::string file = options.text("weights", ""); !file.empty()) {
+      const std::vector<double> weights = run.weights();
+      std::ofstream(file, std::ios::binary)
+          .write(reinterpret_cast<const char*>(weights.data()),
+                 static_cast<std::streamsize>(weights.size() * sizeof(double)));
+    }
+    host.processes->shutdown(within_ms(60'000));
+  } catch (const base::Error& error) {
+    say(base::text("end ", host.processes->process(), " ", base::status_name(error.status()),
+                   " at ", now_ms(), " ", error.what()));
+    throw;
+  }
+}
+
+}  // namespace
+}  // namespace gnnmg::test
+
+// member key=value ...
+int main(int argc, char** argv) {
+  using namespace gnnmg;
+  using namespace gnnmg::test;
+  const Options options(argc - 1, argv + 1);
+  // What LibTorch starts on first use stays for good.
+  weights_after(recipe_of(Options({"epochs=1", "ranks=2"})));
+  const int threads = count_own("task"), files = count_own("fd");
+  bool good = true;
+  try {
+    train_on(options);
+    say(base::text("done at ", now_ms()));
+  } catch (const base::Error&) {
+    good = false;
+  }
+  for (int i = 0; i < 2000; ++i) {
+    if (comm::pending_reapers() == 0 && count_own("task") <= threads) break;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  say(base::text("left threads ", count_own("task") - threads, " files ", count_own("fd") - files));
+  return good ? 0 : 3;
+}

@@ -1,0 +1,53 @@
+#include "train/options.h"
+
+#include <cstdlib>
+
+namespace gnnmg::test {
+
+Options::Options(const std::vector<std::string>& arguments) {
+  for (const std::string& argument : arguments) {
+    const size_t equals = argument.find('=');
+    if (equals != std::string::npos)
+      given_[argument.substr(0, equals)] = argument.substr(equals + 1);
+  }
+}
+
+std::string Options::text(const char* name, const char* otherwise) const {
+  const auto found = given_.find(name);
+  return found == given_.end() ? otherwise : found->second;
+}
+
+int64_t Options::number(const char* name, int64_t otherwise) const {
+  const auto found = given_.find(name);
+  return found == given_.end() ? otherwise : std::atoll(found->second.c_str());
+}
+
+Recipe recipe_of(const Options& options) {
+  Recipe setup;
+  if (options.given("train"))
+    setup.dataset = make_small({.num_train = options.number("train", 129)});
+  setup.model.hidden_dim = options.number("hidden", setup.model.hidden_dim);
+  setup.model.seed = static_cast<uint64_t>(options.number("model_seed", 3));
+  if (options.number("f64", 0)) setup.model.dtype = base::DType::kF64;
+  if (options.number("norm", 0)) setup.model.norm = nn::Norm::kBatch;
+  setup.sampler.fanouts[0] = options.number("fanout", setup.sampler.fanouts[0]);
+  train::TrainerConfig& trainer = setup.trainer;
+  trainer.num_ranks = static_cast<int32_t>(options.number("ranks", 1));
+  trainer.batch_size = options.number("batch", trainer.batch_size);
+  trainer.batches_per_step = options.number("batches", 4);
+  trainer.num_epochs = options.number("epochs", trainer.num_epochs);
+  trainer.seed = static_cast<uint64_t>(options.number("seed", 11));
+  trainer.loader_threads = static_cast<int32_t>(options.number("loader", 1));
+  trainer.collective_timeout_ms = options.number("deadline", 30'000);
+  trainer.keep_best = options.number("keep_best", 0) != 0;
+  if (options.text("average", "exact") == "ranks")
+    trainer.loss_average = train::LossAverage::kRanks;
+  if (options.number("sgd", 0))
+    trainer.optimizer = {.kind = train::OptimizerKind::kSgd, .learning_rate = 0.05};
+  if (options.given("lr"))
+    trainer.optimizer.learning_rate = std::atof(options.text("lr", "").c_str());
+  if (options.given("steps")) set_steps(setup, options.number("steps", 1));
+  return setup;
+}
+
+}  // namespace gnnmg::test

@@ -1,0 +1,30 @@
+// A training in words, "key=value" each, so that a test and a process that it starts mean the same.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "train/fixture.h"
+
+namespace gnnmg::test {
+
+class Options {
+ public:
+  Options() = default;
+  Options(int count, char** arguments) : Options({arguments, arguments + count}) {}
+  explicit Options(const std::vector<std::string>& arguments);
+  std::string text(const char* name, const char* otherwise) const;
+  int64_t number(const char* name, int64_t otherwise) const;
+  bool given(const char* name) const { return given_.contains(name); }
+
+ private:
+  std::map<std::string, std::string> given_;
+};
+
+// Read are: train (ids), hidden, model_seed, f64, norm, batch, batches (a step), steps or epochs,
+// seed, sgd, lr, average, fanout, full (evaluation every epoch), keep_best, ranks, deadline,
+// loader.
+Recipe recipe_of(const Options& options);
+
+}  // namespace gnnmg::test

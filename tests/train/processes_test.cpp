@@ -1,0 +1,370 @@
+// One training on several processes: the same weights as in one, agreement before the first step,
+// and calls that all processes make together. Where nothing is killed, the processes are threads of
+// this one, which nothing above the control connections can tell, but for the first tests.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "comm/children.h"
+#include "comm/jobs.h"
+#include "nn/model.h"
+#include "support/temp_dir.h"
+#include "train/options.h"
+
+namespace gnnmg::test {
+namespace {
+
+using base::Status;
+using data::SplitPart;
+using testing::AllOf;
+using testing::HasSubstr;
+
+std::vector<double> read_weights(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  const std::string bytes((std::istreambuf_iterator<char>(file)), {});
+  std::vector<double> weights(bytes.size() / sizeof(double));
+  std::memcpy(weights.data(), bytes.data(), weights.size() * sizeof(double));
+  return weights;
+}
+
+std::vector<double> weights_of(std::vector<std::string> words, int ranks) {
+  words.push_back(base::text("ranks=", ranks));
+  return weights_after(recipe_of(Options(words)));
+}
+
+// Real processes; the weights of each.
+std::vector<std::vector<double>> weights_of_processes(const std::vector<std::string>& words,
+                                                      const std::vector<int>& ranks) {
+  TempDir dir;
+  const int port = free_port();
+  std::vector<std::unique_ptr<Child>> members;
+  for (size_t p = 0; p < ranks.size(); ++p) {
+    std::vector<std::string> all = words;
+    for (const std::string& word :
+         {base::text("port=", port), base::text("process=", p), base::text("of=", ranks.size()),
+          base::text("ranks=", ranks[p]), base::text("weights=", dir.path(), "/", p)})
+      all.push_back(word);
+    members.push_back(std::make_unique<Child>(GNNMG_TEST_TRAINER, all));
+  }
+  std::vector<std::vector<double>> weights;
+  std::string metrics;
+  for (size_t p = 0; p < ranks.size(); ++p) {
+    EXPECT_EQ(members[p]->wait_end(120'000), 0) << members[p]->all();
+    EXPECT_THAT(members[p]->lines(), testing::Contains("left threads 0 files 0"));
+    EXPECT_EQ(members[p]->errors(), "");
+    weights.push_back(read_weights(base::text(dir.path(), "/", p)));
+    for (const std::string& line : members[p]->lines())
+      if (line.starts_with("metrics")) {
+        if (metrics.empty()) metrics = line;
+        EXPECT_EQ(line, metrics) << "process " << p;
+      }
+  }
+  EXPECT_NE(metrics, "");
+  return weights;
+}
+
+// The layouts of four ranks and of two, against one rank.
+void expect_equal(const std::vector<std::string>& words, double tolerance) {
+  const std::vector<double> alone = weights_of(words, 1);
+  for (const std::vector<int>& ranks :
+       {std::vector{1, 1}, std::vector{2, 2}, std::vector{1, 1, 1, 1}, std::vector{1, 3}}) {
+    const auto weights = weights_of_processes(words, ranks);
+    for (size_t p = 0; p < weights.size(); ++p) {
+      EXPECT_LE(largest_difference(weights[p], alone), tolerance)
+          << ranks.size() << " processes, process " << p;
+      EXPECT_EQ(weights[p], weights[0]);
+    }
+  }
+}
+
+TEST(Processes, DoubleWithAdamEqualsOneRank) { expect_equal({"f64=1", "steps=200"}, 1e-9); }
+
+TEST(Processes, SingleWithSgdEqualsOneRank) { expect_equal({"sgd=1", "steps=100"}, 1e-5); }
+
+// Runs a trainer in each of `count` processes; what each threw.
+using TrainerBody = std::function<void(int process, Trial& run, Host& host)>;
+std::vector<Outcome> run_trainers(int count, const std::function<Recipe(int process)>& recipe,
+                                  const TrainerBody& body) {
+  return run_job(count, [&](const std::shared_ptr<comm::Processes>& processes) {
+    Host host;
+    host.processes = processes;
+    processes->set_excuse([&queue = host.queue] { return queue.has_calls(); });
+    {
+      Trial run(recipe(processes->process()), host);
+      body(processes->process(), run, host);
+    }
+    processes->shutdown(within_ms(60'000));
+  });
+}
+
+void expect_good(const std::vector<Outcome>& outcomes) {
+  for (size_t p = 0; p < outcomes.size(); ++p)
+    EXPECT_EQ(outcomes[p].status, Status::kOk) << "process " << p << ": " << outcomes[p].text;
+}
+
+// Batch norm's running statistics, schedules and the best weights come along.
+TEST(Processes, AllThatIsKeptIsEqualEverywhere) {
+  const auto recipe = [](int ranks) {
+    Recipe setup = recipe_of(Options({"f64=1", "norm=1", "sgd=1", "epochs=6", "keep_best=1"}));
+    setup.trainer.schedule.kind = train::ScheduleKind::kCosine;
+    setup.trainer.num_ranks = ranks;
+    return setup;
+  };
+  Host alone;
+  Trial expected(recipe(1), alone);
+  expected.train();
+  const nn::Metrics test = *expected->evaluate(SplitPart::kTest, {});
+  for (const auto mode : {train::EvaluationMode::kFull, train::EvaluationMode::kSampled}) {
+    std::vector<std::vector<double>> weights(2);
+    std::vector<std::vector<train::EpochReport>> reports(2);
+    expect_good(run_trainers(
+        2,
+        [&](int) {
+          Recipe setup = recipe(2);
+          setup.trainer.evaluation = mode;
+          return setup;
+        },
+        [&](int p, Trial& run, Host&) {
+          run->set_epoch_function([&, p](const train::EpochReport& report) {
+            reports[p].push_back(report);
+            return 0;
+          });
+          run.train();
+          weights[p] = run.weights();
+          const nn::Metrics found = *run->evaluate(SplitPart::kTest, {});
+          EXPECT_EQ(found.count, 150);
+          if (mode == train::EvaluationMode::kFull) {
+            EXPECT_EQ(found.correct, test.correct);
+            EXPECT_NEAR(found.loss, test.loss, 1e-9);
+          }
+          const train::Progress progress = run->progress();
+          EXPECT_EQ(progress.state, train::TrainerState::kFinished);
+          EXPECT_EQ(progress.epoch, 6);
+          EXPECT_TRUE(progress.has_validation);
+        }));
+    EXPECT_EQ(weights[0], weights[1]);
+    if (mode == train::EvaluationMode::kFull) {
+      EXPECT_LE(largest_difference(weights[0], expected.weights()), 1e-9);
+    }
+    ASSERT_EQ(reports[0].size(), 6u);
+    ASSERT_EQ(reports[1].size(), 6u);
+    for (size_t e = 0; e < 6; ++e) {
+      EXPECT_EQ(reports[0][e].train_loss, reports[1][e].train_loss);
+      EXPECT_EQ(reports[0][e].validation.correct, reports[1][e].validation.correct);
+      EXPECT_EQ(reports[0][e].validation.loss, reports[1][e].validation.loss);
+      EXPECT_EQ(reports[0][e].best, reports[1][e].best);
+    }
+  }
+}
+
+// Initial weights are rank 0's, whatever the others have been given.
+TEST(Processes, WeightsComeFromTheFirst) {
+  std::vector<std::vector<double>> weights(3);
+  expect_good(run_trainers(
+      3, [](int) { return recipe_of(Options({"f64=1", "steps=5"})); },
+      [&](int p, Trial& run, Host&) {
+        if (p > 0) run.model().flat_parameters().detach().fill_(0.25 * p);
+        run.train();
+        weights[p] = run.weights();
+      }));
+  const std::vector<double> alone = weights_of({"f64=1", "steps=5"}, 1);
+  for (const auto& found : weights) EXPECT_LE(largest_difference(found, alone), 1e-9);
+}
+
+// Fewer mini-batches than ranks, a last one of a single seed, one larger than the split: every id
+// is used exactly once an epoch, by one process.
+TEST(Processes, UnevenPlansUseEveryIdOnce) {
+  struct Case {
+    int64_t train, batch;
+  };
+  for (const Case c : {Case{40, 32}, Case{33, 32}, Case{129, 32}, Case{10, 100}, Case{1, 1}}) {
+    SCOPED_TRACE(testing::Message() << c.train << " ids by " << c.batch);
+    const std::vector<std::string> words{"f64=1", "steps=6", base::text("train=", c.train),
+                                         base::text("batch=", c.batch)};
+    const std::vector<double> alone = weights_of(words, 1);
+    std::vector<std::shared_ptr<WatchedSampler::Notes>> notes(2);
+    std::vector<std::vector<double>> weights(2);
+    int64_t epochs = 0;
+    std::mutex mutex;
+    expect_good(run_trainers(
+        2,
+        [&](int p) {
+          Recipe setup = recipe_of(Options(words));
+          setup.trainer.num_ranks = 1 + p;
+          std::lock_guard lock(mutex);
+          epochs = setup.trainer.num_epochs;
+          notes[p] = watch(setup);
+          return setup;
+        },
+        [&](int p, Trial& run, Host&) {
+          run.train();
+          weights[p] = run.weights();
+        }));
+    for (int64_t epoch = 0; epoch < epochs; ++epoch) {
+      std::vector<int64_t> used;
+      for (const auto& own : notes)
+        for (const auto& [id, seeds] : own->seeds)
+          if (static_cast<int64_t>(id.first) == epoch)
+            used.insert(used.end(), seeds.begin(), seeds.end());
+      const auto dataset = recipe_of(Options(words)).dataset;
+      const auto ids = dataset->split("", 0).part(SplitPart::kTrain);
+      EXPECT_THAT(used, testing::UnorderedElementsAreArray(ids.begin(), ids.end()));
+    }
+    for (const auto& found : weights) EXPECT_LE(largest_difference(found, alone), 1e-9);
+  }
+}
+
+// Row 7: what differs on one process is refused on all, with both values.
+TEST(Processes, WhatDiffersIsNamedEverywhere) {
+  struct Case {
+    const char* word;
+    const char* text;
+  };
+  for (const Case c : {Case{"train=128", "trainer: data set training ids differs: process 1 on"},
+                       Case{"hidden=17", "model hidden_dim differs: process 1 on"},
+                       Case{"model_seed=4", "model seed differs: process 1 on"},
+                       Case{"seed=12", "seed differs: process 1 on"},
+                       Case{"fanout=4", "sampler differs: process 1 on"},
+                       Case{"batch=31", "batch_size differs: process 1 on"},
+                       Case{"lr=0.0100001", "learning_rate differs: process 1 on"},
+                       Case{"sgd=1", "optimizer differs: process 1 on"},
+                       Case{"average=ranks", "loss_average differs: process 1 on"}}) {
+    SCOPED_TRACE(c.word);
+    std::vector<std::string> texts(3);
+    expect_good(run_trainers(
+        3,
+        [&](int p) {
+          return recipe_of(p == 1 ? Options({"steps=4", c.word}) : Options({"steps=4"}));
+        },
+        [&](int p, Trial& run, Host&) {
+          const Outcome outcome = attempt([&] { run.train(); });
+          EXPECT_EQ(outcome.status, Status::kMismatch) << outcome.text;
+          texts[p] = outcome.text;
+        }));  // the job goes on: the shutdown succeeds
+    for (const std::string& text : texts) {
+      EXPECT_THAT(text, AllOf(HasSubstr(c.text), HasSubstr("process 0 on")));
+      EXPECT_EQ(text, texts[0]);
+    }
+  }
+}
+
+TEST(Processes, AnotherPartOfTheSplitIsRefused) {
+  expect_good(run_trainers(
+      2, [](int) { return recipe_of(Options({"steps=4", "ranks=2"})); },
+      [](int p, Trial& run, Host&) {
+        run.train();
+        const Outcome outcome =
+            attempt([&] { run->evaluate(p == 0 ? SplitPart::kTest : SplitPart::kValidation, {}); });
+        EXPECT_EQ(outcome.status, Status::kMismatch) << outcome.text;
+        EXPECT_THAT(outcome.text, HasSubstr("rank 2 is asked for the validation part, rank 0 for "
+                                            "the test part"));
+        EXPECT_EQ(run->evaluate(SplitPart::kTest, {})->count, 150);
+      }));
+}
+
+// A stop on one process ends all after the same step; the next start goes on from there.
+TEST(Processes, AStopIsAgreedOn) {
+  const std::vector<double> alone = weights_of({"f64=1", "epochs=8"}, 1);
+  std::vector<int64_t> stopped(2);
+  std::vector<std::vector<double>> weights(2);
+  expect_good(run_trainers(
+      2, [](int) { return recipe_of(Options({"f64=1", "epochs=8"})); },
+      [&](int p, Trial& run, Host&) {
+        if (p == 1)
+          run->set_epoch_function([&](const train::EpochReport& report) {
+            if (report.epoch == 2) run->stop();
+            return 0;
+          });
+        run.train();
+        const train::Progress progress = run->progress();
+        stopped[p] = progress.epoch * 1000 + progress.step;
+        EXPECT_EQ(progress.state, train::TrainerState::kIdle);
+        run.train();
+        EXPECT_EQ(run->progress().state, train::TrainerState::kFinished);
+        weights[p] = run.weights();
+      }));
+  EXPECT_EQ(stopped[0], stopped[1]);
+  EXPECT_GE(stopped[0], 3000);
+  EXPECT_LT(stopped[0], 8000);
+  for (const auto& found : weights) EXPECT_LE(largest_difference(found, alone), 1e-9);
+}
+
+// A cancel on one process ends all at once; the next start of all goes on where the first is.
+TEST(Processes, ACancelEndsAll) {
+  const std::vector<double> alone = weights_of({"f64=1", "epochs=8"}, 1);
+  std::vector<std::vector<double>> weights(3);
+  std::array<std::atomic<double>, 3> ended{};
+  std::atomic<double> cancelled{0};
+  const auto now = [] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
+        .count();
+  };
+  expect_good(run_trainers(
+      3, [](int) { return recipe_of(Options({"f64=1", "epochs=8"})); },
+      [&](int p, Trial& run, Host&) {
+        if (p == 1)
+          run->set_epoch_function([&](const train::EpochReport& report) {
+            if (report.epoch == 2) {
+              cancelled = now();
+              run->cancel();
+            }
+            return 0;
+          });
+        const Outcome outcome = attempt([&] { run.train(); });
+        ended[p] = now();
+        EXPECT_EQ(outcome.status, p == 1 ? Status::kCancelled : Status::kAborted);
+        EXPECT_THAT(outcome.text, HasSubstr("training was cancelled"));
+        if (p != 1) {
+          EXPECT_THAT(outcome.text, HasSubstr("process 1 on host "));
+        }
+        run->set_epoch_function({});
+        run.train();
+        EXPECT_EQ(run->progress().state, train::TrainerState::kFinished);
+        weights[p] = run.weights();
+      }));
+  for (const auto& at : ended) EXPECT_LT(at - cancelled, 2.0);
+  for (const auto& found : weights) EXPECT_LE(largest_difference(found, alone), 1e-9);
+}
+
+// Row 5: the cause where it happened, its words everywhere else.
+TEST(Processes, AFailureIsToldToAll) {
+  expect_good(run_trainers(
+      2,
+      [](int p) {
+        Recipe setup = recipe_of(Options({"f64=1", "epochs=8", "ranks=2"}));
+        if (p == 1)
+          watch(setup, [](const sample::BatchKey& key, const base::CancelToken&) {
+            if (key.epoch == 1 && key.batch == 3)
+              throw base::Error(Status::kCallback, "the host's sampler answered 5");
+          });
+        return setup;
+      },
+      [](int p, Trial& run, Host&) {
+        const Outcome outcome = attempt([&] { run.train(); });
+        EXPECT_EQ(outcome.status, p == 1 ? Status::kCallback : Status::kAborted) << outcome.text;
+        EXPECT_THAT(outcome.text, HasSubstr("the host's sampler answered 5"));
+      }));
+}
+
+TEST(Processes, DivergingTrainingEndsEverywhere) {
+  expect_good(run_trainers(
+      2,
+      [](int) {
+        Recipe setup = recipe_of(Options({"epochs=8", "ranks=2"}));
+        setup.dataset = make_small({.nan_features = 0});
+        setup.sampler.fanouts = {-1, -1};
+        setup.trainer.batch_size = 129;
+        setup.trainer.evaluate_every = 0;
+        return setup;
+      },
+      [](int, Trial& run, Host&) {
+        const Outcome outcome = attempt([&] { run.train(); });
+        EXPECT_EQ(outcome.status, Status::kDiverged) << outcome.text;
+        for (double weight : run.weights()) ASSERT_TRUE(std::isfinite(weight));
+      }));
+}
+
+}  // namespace
+}  // namespace gnnmg::test
