@@ -193,7 +193,7 @@ LoadedCheckpoint open_checkpoint(const std::string& path, const std::string& nam
   const std::string manifest = base::join_path(loaded.path, kManifest);
   if (!digest.empty()) {
     if (!base::exists(manifest))
-      base::fail(Status::kNotFound, loaded.path,
+      base::fail(Status::kMismatch, loaded.path,
                  ": is not here, but the first process goes on from it; a checkpoint has to lie "
                  "where all processes can read it");
     const std::string found = io::sum_of_file(manifest).sha256;

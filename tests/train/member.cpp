@@ -8,6 +8,7 @@
 //   end <process> <status> at <ms> <text>          (a failure)
 //   done at <ms>                                   (after a shutdown)
 //   left threads <+n> files <+n>                   (against the time before joining)
+//   trained again                                  (again=<port>: in a job of its own)
 #include <csignal>
 #include <cstdio>
 #include <fstream>
@@ -70,13 +71,12 @@ void train_on(const Options& options) {
   try {
     Recipe setup = recipe_of(options);
     const int64_t pause = options.number("pause", 0);
-    const auto notes = watch(setup, [&](const sample::BatchKey& key, const base::CancelToken&) {
+    watch(setup, [&](const sample::BatchKey& key, const base::CancelToken&) {
       if (key.purpose != base::Purpose::kSample) return;
       std::this_thread::sleep_for(std::chrono::milliseconds(pause));
-      if (options.number("fails", -1) == options.number("process", 0) && key.epoch == 1)
-        throw base::Error(Status::kCallback, "the host's sampler answered 5");
     });
     Trial run(setup, host);
+    std::this_thread::sleep_for(std::chrono::milliseconds(options.number("idle", 0)));
     if (options.given("checkpoints")) {
       const std::string folder = options.text("checkpoints", "");
       run->set_checkpoints(
@@ -100,7 +100,7 @@ void train_on(const Options& options) {
     }
     if (const std::string file = options.text("weights", ""); !file.empty()) {
       const std::vector<double> weights = run.weights();
-      std::ofstream(file, std::ios::binary)
+      std::ofstream(base::text(file, ".", host.processes->process()), std::ios::binary)
           .write(reinterpret_cast<const char*>(weights.data()),
                  static_cast<std::streamsize>(weights.size() * sizeof(double)));
     }
@@ -135,5 +135,10 @@ int main(int argc, char** argv) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
   say(base::text("left threads ", count_own("task") - threads, " files ", count_own("fd") - files));
+  // A process that has seen another job fail is as good as new.
+  if (!good && options.given("again")) {
+    train_on(Options({"epochs=2", "process=0", "of=1", "port=" + options.text("again", "")}));
+    say("trained again");
+  }
   return good ? 0 : 3;
 }

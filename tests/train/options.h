@@ -23,7 +23,7 @@ class Options {
 };
 
 // Read are: train (ids), hidden, model_seed, f64, norm, batch, batches (a step), steps or epochs,
-// seed, sgd, lr, average, fanout, full (evaluation every epoch), keep_best, ranks, deadline,
+// seed, sgd, lr, average, fanout, keep_best, ranks, deadline,
 // loader.
 Recipe recipe_of(const Options& options);
 

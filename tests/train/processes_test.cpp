@@ -7,11 +7,10 @@
 #include <algorithm>
 #include <fstream>
 
-#include "comm/children.h"
-#include "comm/jobs.h"
 #include "nn/model.h"
 #include "support/temp_dir.h"
 #include "train/options.h"
+#include "train/team.h"
 
 namespace gnnmg::test {
 namespace {
@@ -37,25 +36,19 @@ std::vector<double> weights_of(std::vector<std::string> words, int ranks) {
 // Real processes; the weights of each.
 std::vector<std::vector<double>> weights_of_processes(const std::vector<std::string>& words,
                                                       const std::vector<int>& ranks) {
-  TempDir dir;
-  const int port = free_port();
-  std::vector<std::unique_ptr<Child>> members;
-  for (size_t p = 0; p < ranks.size(); ++p) {
-    std::vector<std::string> all = words;
-    for (const std::string& word :
-         {base::text("port=", port), base::text("process=", p), base::text("of=", ranks.size()),
-          base::text("ranks=", ranks[p]), base::text("weights=", dir.path(), "/", p)})
-      all.push_back(word);
-    members.push_back(std::make_unique<Child>(GNNMG_TEST_TRAINER, all));
-  }
+  const TempDir dir;
+  std::vector<std::string> all = words;
+  all.push_back("weights=" + dir.file("w"));
+  Team members(all, ranks);
   std::vector<std::vector<double>> weights;
   std::string metrics;
   for (size_t p = 0; p < ranks.size(); ++p) {
-    EXPECT_EQ(members[p]->wait_end(120'000), 0) << members[p]->all();
-    EXPECT_THAT(members[p]->lines(), testing::Contains("left threads 0 files 0"));
-    EXPECT_EQ(members[p]->errors(), "");
-    weights.push_back(read_weights(base::text(dir.path(), "/", p)));
-    for (const std::string& line : members[p]->lines())
+    EXPECT_EQ(members[static_cast<int>(p)].wait_end(120'000), 0)
+        << members[static_cast<int>(p)].all();
+    EXPECT_THAT(members[static_cast<int>(p)].lines(), testing::Contains("left threads 0 files 0"));
+    EXPECT_EQ(members[static_cast<int>(p)].errors(), "");
+    weights.push_back(read_weights(dir.file(base::text("w.", p))));
+    for (const std::string& line : members[static_cast<int>(p)].lines())
       if (line.starts_with("metrics")) {
         if (metrics.empty()) metrics = line;
         EXPECT_EQ(line, metrics) << "process " << p;

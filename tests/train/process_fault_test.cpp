@@ -1,0 +1,226 @@
+// Trainings of several real processes that are killed, stopped and started again: what the others
+// are told and how soon, and that nothing is lost. Rows of the fault table are named.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+
+#include "support/temp_dir.h"
+#include "train/options.h"
+#include "train/team.h"
+
+namespace gnnmg::test {
+namespace {
+
+using testing::AllOf;
+using testing::Contains;
+using testing::ContainsRegex;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+std::string read_all(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+End end_of(const Child& member) {
+  const auto ends = ends_of(member);
+  EXPECT_EQ(ends.size(), 1u) << member.all();
+  return ends.empty() ? End{} : ends[0];
+}
+
+void expect_done(Team& team) {
+  for (int p = 0; p < team.size(); ++p) {
+    EXPECT_EQ(team[p].wait_end(120'000), 0) << team[p].all();
+    EXPECT_THAT(team[p].lines(), Contains("left threads 0 files 0"));
+    EXPECT_EQ(team[p].errors(), "");
+  }
+}
+
+std::string line_of(const Child& member, const std::string& start) {
+  for (const std::string& line : member.lines())
+    if (line.starts_with(start)) return line;
+  return "";
+}
+
+std::vector<std::string> plus(std::vector<std::string> words,
+                              const std::vector<std::string>& more) {
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+// Rows 1 and 3: a process is killed at many points of a training, the first one too. The others say
+// who it was and where within two seconds, and go on living; started again, the training goes on
+// from its newest checkpoint, and ends with the weights of one that nobody killed.
+TEST(ProcessFault, KilledAndStartedAgain) {
+  const TempDir dir;
+  const std::vector<std::string> words{"epochs=20", "by=step", "keep_best=1", "pause=4",
+                                       "heartbeat=20"};
+  {
+    Team whole(plus(words, {"weights=" + dir.file("whole")}), {2, 2});
+    expect_done(whole);
+  }
+  const std::vector<std::string> saved =
+      plus(words, {"checkpoints=" + dir.file("run"), "resume=1", "weights=" + dir.file("again")});
+  uint32_t random = 7;
+  int64_t slowest = 0;
+  constexpr int kKills = 8;
+  for (int kill = 0; kill < kKills; ++kill) {
+    random = random * 1664525 + 1013904223;
+    const int victim = kill % 2;
+    const int64_t steps = 2 + random / 65536 % 4;
+    Team team(plus(saved, {base::text("again=", free_port())}), {2, 2});
+    ASSERT_NE(team[victim].wait_for(base::text("step ", steps, " "), 60'000), "")
+        << team[victim].all();
+    usleep(random / 1024 % 12'000);
+    const int64_t killed = monotonic_ms();
+    team[victim].signal(SIGKILL);
+    EXPECT_EQ(team[victim].wait_end(10'000), -SIGKILL);
+    Child& survivor = team[1 - victim];
+    EXPECT_EQ(survivor.wait_end(60'000), 3) << survivor.all();
+    EXPECT_THAT(survivor.lines(), Contains("trained again"));
+    const End end = end_of(survivor);
+    EXPECT_EQ(end.status, "ERR_PEER_LOST") << end.text;
+    EXPECT_THAT(end.text, AllOf(HasSubstr(base::text("process ", victim, " on host ")),
+                                HasSubstr(base::text("; rank ", 2 * victim, " (")),
+                                HasSubstr(base::text("; rank ", 2 * victim + 1, " (")),
+                                ContainsRegex("epoch [0-9]+ step [0-9]+, [a-z]+ for ")));
+    EXPECT_LE(end.at_ms - killed, 2000);
+    slowest = std::max(slowest, end.at_ms - killed);
+    EXPECT_THAT(survivor.lines(), Contains("left threads 0 files 0"));
+    EXPECT_EQ(survivor.errors(), "");
+    if (kill > 0) {
+      EXPECT_NE(line_of(survivor, "loaded "), "") << survivor.all();
+    }
+  }
+  std::printf("[ FIGURE   ] %d kills: the survivor knew after %lld ms at most\n", kKills,
+              static_cast<long long>(slowest));
+  {
+    Team last(saved, {2, 2});
+    expect_done(last);
+    EXPECT_EQ(line_of(last[0], "loaded "), line_of(last[1], "loaded "));
+  }
+  for (const char* process : {".0", ".1"}) {
+    EXPECT_GT(read_all(dir.file("whole") + process).size(), 1000u);
+    EXPECT_EQ(read_all(dir.file("whole") + process), read_all(dir.file("again") + process));
+  }
+  for (const auto& entry : std::filesystem::directory_iterator(dir.file("run")))
+    EXPECT_NE(entry.path().filename().string()[0], '.') << entry.path();
+}
+
+// Row 4: a stopped process is late; the others name it in time, and it learns of its end when it
+// wakes up.
+TEST(ProcessFault, StoppedAndWokenUp) {
+  for (const int victim : {1, 0}) {
+    SCOPED_TRACE(victim);
+    Team team({"epochs=1000", "by=step", "pause=2", "deadline=3000", "stall=3000", "heartbeat=100"},
+              {2, 1, 1});
+    ASSERT_NE(team[victim].wait_for("step 12 ", 60'000), "") << team[victim].all();
+    const int64_t stopped = monotonic_ms();
+    team[victim].signal(SIGSTOP);
+    const std::vector<int> first_rank{0, 2, 3};
+    for (int p = 0; p < 3; ++p) {
+      if (p == victim) continue;
+      EXPECT_EQ(team[p].wait_end(60'000), 3) << team[p].all();
+      const End end = end_of(team[p]);
+      EXPECT_EQ(end.status, "ERR_TIMEOUT") << end.text;
+      EXPECT_THAT(end.text, ContainsRegex(base::text("; rank ", first_rank[victim],
+                                                     " on host .*epoch [0-9]+ step [0-9]+, ")));
+      EXPECT_LE(end.at_ms - stopped, 4100);
+      std::printf("[ FIGURE   ] stopped, deadline 3000 ms: process %d after %lld ms\n", p,
+                  static_cast<long long>(end.at_ms - stopped));
+      EXPECT_THAT(team[p].lines(), Contains(StartsWith("left threads 0 files 0")));
+    }
+    team[victim].signal(SIGCONT);
+    EXPECT_EQ(team[victim].wait_end(60'000), 3) << team[victim].all();
+    const End end = end_of(team[victim]);
+    EXPECT_EQ(end.status, "ERR_ABORTED") << end.text;
+    EXPECT_THAT(team[victim].lines(), Contains("left threads 0 files 0"));
+  }
+}
+
+// A process that does not come to the start of the training is named.
+TEST(ProcessFault, OneThatNeverStarts) {
+  Team team({"epochs=3", "join=4000"}, {1, 1, 1}, 2, {"idle=8000"});
+  for (int p = 0; p < 2; ++p) {
+    EXPECT_EQ(team[p].wait_end(60'000), 3) << team[p].all();
+    const End end = end_of(team[p]);
+    EXPECT_EQ(end.status, "ERR_TIMEOUT") << end.text;
+    EXPECT_THAT(end.text,
+                AllOf(HasSubstr("agree trainer"), HasSubstr("missing: process 2 on host")));
+  }
+  EXPECT_EQ(team[2].wait_end(60'000), 3) << team[2].all();
+  EXPECT_EQ(end_of(team[2]).status, "ERR_ABORTED");
+}
+
+// The same plan, steps and position on another number of ranks and processes, in the middle of an
+// epoch.
+TEST(ProcessFault, ResumedOnAnotherWorld) {
+  const TempDir dir;
+  const std::vector<std::string> words{"f64=1", "epochs=12", "batches=3", "by=step"};
+  const std::vector<double> expected = weights_after(recipe_of(Options(words)));
+  const std::vector<std::string> saved = plus(words, {"checkpoints=" + dir.file("run")});
+  {
+    Team team(plus(saved, {"die=1", "at=5"}), {1, 1});
+    EXPECT_EQ(team[1].wait_end(60'000), -SIGKILL);
+    EXPECT_EQ(team[0].wait_end(60'000), 3) << team[0].all();
+  }
+  for (const std::vector<int>& world : {std::vector{2, 1, 1}, std::vector{1}, std::vector{3, 2}}) {
+    std::filesystem::remove_all(dir.file("copy"));
+    std::filesystem::copy(dir.file("run"), dir.file("copy"),
+                          std::filesystem::copy_options::recursive);
+    Team team(plus(words, {"checkpoints=" + dir.file("copy"), "resume=1", "every=100",
+                           "weights=" + dir.file("weights")}),
+              world);
+    expect_done(team);
+    const std::string bytes = read_all(dir.file("weights.0"));
+    std::vector<double> found(bytes.size() / sizeof(double));
+    std::memcpy(found.data(), bytes.data(), bytes.size());
+    EXPECT_LE(largest_difference(found, expected), 1e-9) << world.size() << " processes";
+  }
+}
+
+// Only the first process writes; the others have to find the same checkpoint where they look.
+TEST(ProcessFault, AllGoOnFromOneCheckpoint) {
+  const TempDir dir;
+  const std::vector<std::string> words{"epochs=3"};
+  {
+    Team team(plus(words, {"checkpoints=" + dir.file("run"), "every=2"}), {1, 1}, 1,
+              {"checkpoints=" + dir.file("elsewhere")});
+    expect_done(team);
+  }
+  EXPECT_TRUE(std::filesystem::exists(dir.file("run")));
+  EXPECT_FALSE(std::filesystem::exists(dir.file("elsewhere")));
+
+  const auto refused = [&](const std::string& status, const std::string& text) {
+    Team team(plus(words, {"checkpoints=" + dir.file("run"), "resume=1"}), {1, 1}, 1,
+              {"checkpoints=" + dir.file("elsewhere")});
+    for (int p = 0; p < 2; ++p) {
+      EXPECT_EQ(team[p].wait_end(60'000), 3) << team[p].all();
+      const End end = end_of(team[p]);
+      EXPECT_EQ(end.status, status) << end.text;
+      EXPECT_THAT(end.text, HasSubstr(text));
+      if (p == 0) {
+        EXPECT_THAT(end.text, StartsWith("process 1 on host "));
+      }
+    }
+  };
+  refused("ERR_MISMATCH", "is not here, but the first process goes on from it");
+  std::filesystem::copy(dir.file("run"), dir.file("elsewhere"),
+                        std::filesystem::copy_options::recursive);
+  std::string latest = read_all(dir.file("run/latest"));
+  latest.pop_back();
+  const std::string state = dir.file("elsewhere/" + latest + "/model.safetensors");
+  const std::string bytes = read_all(state);
+  std::ofstream(state, std::ios::binary) << bytes.substr(0, bytes.size() - 1) << '!';
+  refused("ERR_CHECKSUM", "model.safetensors: SHA-256");
+  const std::string manifest = dir.file("elsewhere/" + latest + "/manifest.json");
+  std::ofstream(manifest, std::ios::app) << "\n";
+  refused("ERR_MISMATCH", "is another checkpoint than the first process's");
+}
+
+}  // namespace
+}  // namespace gnnmg::test

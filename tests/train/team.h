@@ -1,0 +1,36 @@
+// The processes of one training, as a test starts them.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "comm/children.h"
+#include "comm/jobs.h"
+
+namespace gnnmg::test {
+
+class Team {
+ public:
+  // Members of `ranks[p]` ranks each, with these words for all of them, and `extra` for one.
+  Team(const std::vector<std::string>& words, const std::vector<int>& ranks, int with_extra = -1,
+       const std::vector<std::string>& extra = {}) {
+    const int port = free_port();
+    for (size_t p = 0; p < ranks.size(); ++p) {
+      std::vector<std::string> all = words;
+      for (const std::string& word :
+           {base::text("port=", port), base::text("process=", p), base::text("of=", ranks.size()),
+            base::text("ranks=", ranks[p])})
+        all.push_back(word);
+      if (static_cast<int>(p) == with_extra) all.insert(all.end(), extra.begin(), extra.end());
+      members_.push_back(std::make_unique<Child>(GNNMG_TEST_TRAINER, all));
+    }
+  }
+  Child& operator[](int process) { return *members_[process]; }
+  int size() const { return static_cast<int>(members_.size()); }
+
+ private:
+  std::vector<std::unique_ptr<Child>> members_;
+};
+
+}  // namespace gnnmg::test
