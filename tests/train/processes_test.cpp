@@ -76,6 +76,10 @@ TEST(Processes, DoubleWithAdamEqualsOneRank) { expect_equal({"f64=1", "steps=200
 
 TEST(Processes, SingleWithSgdEqualsOneRank) { expect_equal({"sgd=1", "steps=100"}, 1e-5); }
 
+TEST(Processes, StrictModeEqualsOneRankToTheBit) {
+  expect_equal({"strict=1", "epochs=12", "norm=1", "keep_best=1"}, 0);
+}
+
 // Runs a trainer in each of `count` processes; what each threw.
 using TrainerBody = std::function<void(int process, Trial& run, Host& host)>;
 std::vector<Outcome> run_trainers(int count, const std::function<Recipe(int process)>& recipe,

@@ -1,0 +1,181 @@
+// Trainers of several processes, through the C interface. The processes of a job are worlds of this
+// program, each with a context and a thread of its own.
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <functional>
+
+#include "capi/support.h"
+#include "support/temp_dir.h"
+
+namespace gnnmg::test {
+namespace {
+
+int32_t free_port() {
+  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  EXPECT_EQ(bind(fd, reinterpret_cast<sockaddr*>(&address), size), 0);
+  EXPECT_EQ(getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size), 0);
+  close(fd);
+  return ntohs(address.sin_port);
+}
+
+class TrainerJob : public testing::Test {
+ protected:
+  struct Process {
+    World world;
+    Comm comm;
+    Sampler sampler;
+    Model model;
+    Trainer trainer;
+  };
+  void SetUp() override {
+    port_ = free_port();
+    for (Process& own : processes_) {
+      gnnmg_trainer_config& training = own.world.training;
+      training.num_ranks = 2;
+      training.batches_per_step = 4;
+      training.optimizer = GNNMG_OPTIMIZER_SGD;
+      training.learning_rate = 0.1;
+      training.num_epochs = 3;
+      training.torch_threads = 1;
+      own.sampler = own.world.make_sampler();
+      own.model = own.world.make_model();
+    }
+  }
+  void join(int32_t p) {
+    Process& own = processes_[p];
+    auto config = init(gnnmg_comm_config_init);
+    config.port = port_;
+    config.process_rank = p;
+    config.num_processes = 2;
+    config.join_ms = 20000;
+    ASSERT_OK(gnnmg_comm_create(own.world.context, nullptr, nullptr, nullptr, &config,
+                                own.comm.out(), -1));
+    ASSERT_OK(gnnmg_trainer_create(own.model, own.world.dataset, own.sampler, own.comm,
+                                   &own.world.training, own.trainer.out()));
+  }
+  void on_both(const std::function<void(int32_t, Process&)>& body) {
+    std::thread other([&] { body(1, processes_[1]); });
+    body(0, processes_[0]);
+    other.join();
+  }
+
+  int32_t port_ = 0;
+  Process processes_[2];
+};
+
+TEST_F(TrainerJob, TrainsAsOneProcessDoes) {
+  World alone;
+  alone.training = processes_[0].world.training;
+  const Sampler sampler = alone.make_sampler();
+  const Model model = alone.make_model();
+  const Trainer trainer = alone.make_trainer(model, sampler);
+  ASSERT_OK(gnnmg_trainer_run(trainer, nullptr, nullptr, nullptr));
+  auto expected = info<gnnmg_metrics>();
+  ASSERT_OK(gnnmg_trainer_evaluate(trainer, GNNMG_SPLIT_TEST, &expected, -1));
+
+  const TempDir dir;
+  on_both([&](int32_t p, Process& own) {
+    join(p);
+    std::atomic<int> epochs{0};
+    ASSERT_OK(gnnmg_trainer_run(
+        own.trainer,
+        [](const gnnmg_epoch_info*, void* count) {
+          ++*static_cast<std::atomic<int>*>(count);
+          return 0;
+        },
+        &epochs, nullptr));
+    EXPECT_EQ(epochs, 3);
+    auto found = info<gnnmg_metrics>();
+    ASSERT_OK(gnnmg_trainer_evaluate(own.trainer, GNNMG_SPLIT_TEST, &found, -1));
+    EXPECT_EQ(found.count, expected.count);
+    EXPECT_NEAR(found.loss, expected.loss, 1e-5);
+    auto progress = info<gnnmg_progress_info>();
+    ASSERT_OK(gnnmg_trainer_progress(own.trainer, &progress));
+    EXPECT_EQ(progress.state, GNNMG_TRAINER_FINISHED);
+    // Process 0 writes, both go on from it.
+    int pending = 0;
+    EXPECT_EQ(until_done([&] { return gnnmg_trainer_save(own.trainer, dir.file("c").c_str(), 1); },
+                         &pending),
+              GNNMG_OK)
+        << gnnmg_last_error();
+    EXPECT_OK(gnnmg_trainer_load(own.trainer, dir.file("c").c_str(), -1));
+    EXPECT_FAILS(gnnmg_trainer_save(own.trainer, dir.file("c").c_str(), -1),
+                 GNNMG_ERR_INVALID_ARGUMENT, "c");
+    EXPECT_OK(gnnmg_comm_shutdown(own.comm, -1));
+    EXPECT_FAILS(gnnmg_trainer_run(own.trainer, nullptr, nullptr, nullptr), GNNMG_ERR_ABORTED,
+                 "shut down");
+  });
+  EXPECT_EQ(weights(processes_[0].model), weights(processes_[1].model));
+}
+
+// The trainer keeps its job alive, and a stop on one side ends both after the same step.
+TEST_F(TrainerJob, AFreedHandleAndAStop) {
+  on_both([&](int32_t p, Process& own) {
+    own.world.training.num_epochs = 1000000;
+    join(p);
+    own.comm.reset();
+    ASSERT_OK(gnnmg_trainer_start(own.trainer, nullptr, nullptr, nullptr));
+    if (p == 1) {
+      auto progress = info<gnnmg_progress_info>();
+      EXPECT_TRUE(eventually([&] {
+        EXPECT_OK(gnnmg_trainer_progress(own.trainer, &progress));
+        return progress.epoch > 0;
+      }));
+      gnnmg_trainer_stop(own.trainer);
+    }
+    EXPECT_OK(gnnmg_trainer_wait(own.trainer, -1));
+  });
+  gnnmg_progress_info at[2] = {info<gnnmg_progress_info>(), info<gnnmg_progress_info>()};
+  for (int p = 0; p < 2; ++p) ASSERT_OK(gnnmg_trainer_progress(processes_[p].trainer, &at[p]));
+  EXPECT_EQ(at[0].epoch, at[1].epoch);
+  EXPECT_EQ(at[0].step, at[1].step);
+  EXPECT_EQ(weights(processes_[0].model), weights(processes_[1].model));
+}
+
+TEST_F(TrainerJob, WhatDiffersIsNamedOnBoth) {
+  processes_[1].world.training.learning_rate = 0.2;
+  on_both([&](int32_t p, Process& own) {
+    join(p);
+    EXPECT_FAILS(gnnmg_trainer_run(own.trainer, nullptr, nullptr, nullptr), GNNMG_ERR_MISMATCH,
+                 "learning_rate differs: process 1 on host ");
+    EXPECT_OK(gnnmg_comm_shutdown(own.comm, -1));
+  });
+}
+
+TEST_F(TrainerJob, AFreedTrainerEndsTheOthers) {
+  on_both([&](int32_t p, Process& own) {
+    own.world.training.num_epochs = 1000000;
+    join(p);
+    ASSERT_OK(gnnmg_trainer_start(own.trainer, nullptr, nullptr, nullptr));
+    if (p == 0) {
+      EXPECT_FAILS(gnnmg_trainer_wait(own.trainer, -1), GNNMG_ERR_ABORTED, "process 1 on host");
+      return;
+    }
+    auto progress = info<gnnmg_progress_info>();
+    EXPECT_TRUE(eventually([&] {
+      EXPECT_OK(gnnmg_trainer_progress(own.trainer, &progress));
+      return progress.epoch > 0;
+    }));
+    own.trainer.reset();
+  });
+}
+
+TEST_F(TrainerJob, ACommunicatorOfAnotherContext) {
+  on_both([&](int32_t p, Process&) { join(p); });
+  Process& own = processes_[0];
+  Trainer other;
+  EXPECT_FAILS(gnnmg_trainer_create(own.model, own.world.dataset, own.sampler, processes_[1].comm,
+                                    nullptr, other.out()),
+               GNNMG_ERR_INVALID_ARGUMENT, "context");
+}
+
+}  // namespace
+}  // namespace gnnmg::test
