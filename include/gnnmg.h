@@ -2857,7 +2857,12 @@ typedef struct gnnmg_trainer_config {
                                     one thread a rank; `torch_threads` is then the number of the
                                     library's own loops. Not with
                                     ::GNNMG_LOSS_AVERAGE_RANKS. 0. */
-  int32_t padding1;            /**< 0. */
+  int32_t sync_batch_norm;     /**< 1: batch norm takes its statistics from the rows of all
+                                    mini-batches of a step, on all ranks, and the running ones
+                                    move once a step. A rank then works on its mini-batches of a
+                                    step at once and keeps them in memory; each batch norm adds two
+                                    small all-reduces. Without effect on models that have none.
+                                    Not with `deterministic`. 0. */
 } gnnmg_trainer_config;
 
 /** State of a trainer. */

@@ -204,6 +204,7 @@ static gnnmg_trainer* make_trainer(gnnmg_model* model, gnnmg_dataset* data, gnnm
   config.loader_threads = o->loader_threads;
   config.torch_threads = o->torch_threads;
   config.deterministic = o->deterministic;
+  config.sync_batch_norm = o->sync_batch_norm;
   config.deadline_ms = o->deadline_ms;
   CHECK(gnnmg_trainer_create(model, data, sampler, comm, &config, &trainer));
   if (o->log) CHECK(gnnmg_trainer_set_record(trainer, GNNMG_RECORD_JSON_LINES, o->log));

@@ -58,6 +58,7 @@ static const char help_text[] =
     "  --ranks N              replicas, each in a thread of its own (1)\n"
     "  --loader-threads N     threads a rank that sample and gather (1)\n"
     "  --torch-threads N      threads a rank for dense products; 0: its share of the cores (0)\n"
+    "  --sync-batch-norm      batch norm over all ranks' mini-batches of a step together\n"
     "  --deterministic        the same bits for any number of ranks and threads\n"
     "  --seed N               of weights, order, samples, dropout and random split (1)\n"
     "  --runs N               train N times with seeds counting up; prints mean and error (1)\n"
@@ -238,6 +239,7 @@ void train_options_parse(train_options* o, int argc, char** argv) {
                                         {"ranks", value, 0, 0},
                                         {"loader-threads", value, 0, 0},
                                         {"torch-threads", value, 0, 0},
+                                        {"sync-batch-norm", flag, 0, 0},
                                         {"deterministic", flag, 0, 0},
                                         {"seed", value, 0, 0},
                                         {"runs", value, 0, 0},
@@ -360,6 +362,8 @@ void train_options_parse(train_options* o, int argc, char** argv) {
       o->loader_threads = (int)integer(name, optarg, 0);
     else if (IS("torch-threads"))
       o->torch_threads = (int)integer(name, optarg, 0);
+    else if (IS("sync-batch-norm"))
+      o->sync_batch_norm = 1;
     else if (IS("deterministic"))
       o->deterministic = 1;
     else if (IS("seed"))

@@ -28,7 +28,7 @@ typedef struct train_options {
   double learning_rate, weight_decay, clip;
   int optimizer, schedule, metric, evaluation;
   int64_t evaluate_every, patience;
-  int ranks, loader_threads, torch_threads, deterministic;
+  int ranks, loader_threads, torch_threads, deterministic, sync_batch_norm;
   uint64_t seed;
   int runs, vary_split;
   /* Several processes */

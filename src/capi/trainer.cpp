@@ -101,6 +101,7 @@ const gnnmg_trainer_config kDefaults = [] {
   config.deadline_ms = d.collective_timeout_ms;
   config.stall_limit_ms = d.stall_limit_ms;
   config.deterministic = d.deterministic;
+  config.sync_batch_norm = d.sync_batch_norm;
   return config;
 }();
 
@@ -124,7 +125,7 @@ train::TrainerConfig trainer_config(const gnnmg_trainer_config& in) {
   check_choice(in.prefetch, 0, 4096, "config.prefetch");
   check_choice(in.torch_threads, 0, 4096, "config.torch_threads");
   check_flag(in.deterministic, "config.deterministic");
-  check_choice(in.padding1, 0, 0, "config.padding1");
+  check_flag(in.sync_batch_norm, "config.sync_batch_norm");
   train::TrainerConfig config;
   config.num_ranks = in.num_ranks == 0 ? 1 : in.num_ranks;
   config.num_epochs = in.num_epochs;
@@ -156,6 +157,7 @@ train::TrainerConfig trainer_config(const gnnmg_trainer_config& in) {
   config.collective_timeout_ms = in.deadline_ms;
   config.stall_limit_ms = in.stall_limit_ms;
   config.deterministic = in.deterministic;
+  config.sync_batch_norm = in.sync_batch_norm;
   config.check();
   return config;
 }

@@ -180,7 +180,10 @@ class SageInference final : public Inference {
     return model_.config_.norm == Norm::kLayerGraph && model_.config_.skip != Skip::kResidual;
   }
   at::Tensor behind_conv(int layer, const at::Tensor& y) const {
-    return model_.after_conv(layer, y, {}, execution_, false);
+    SagePass pass{};
+    pass.in.x = y;
+    model_.after_conv(layer, {&pass, 1}, execution_, false, {});
+    return pass.in.x;
   }
   // With normalised rows, root and skip weights act apart.
   int64_t num_own(const SageConvWeights& w) const {

@@ -4,6 +4,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -45,6 +46,9 @@ struct ForwardArgs {
   base::ThreadPool* pool = nullptr;
 };
 
+// Collective: adds a flat f64 tensor up over all ranks, in place.
+using SumOverRanks = std::function<void(at::Tensor&)>;
+
 struct NamedTensor {
   std::string key;
   at::Tensor tensor;
@@ -75,6 +79,14 @@ class Model {
   virtual const SageConfig& config() const = 0;
   // Logits [num_seeds, output width], with a graph for backward() when gradients are wanted.
   virtual at::Tensor forward(const ForwardArgs& args) = 0;
+  // Collective: the training passes of a rank's mini-batches of one step, none of them included,
+  // whose batch norms take their statistics from the rows of all mini-batches on all ranks, as if
+  // they were one that holds them side by side. The logits of each. Every rank must run one
+  // backward pass through all of them together, or absent_backward(); `sum` is kept until then.
+  virtual std::vector<at::Tensor> forward_step(std::span<const ForwardArgs> batches,
+                                               const SumOverRanks& sum) = 0;
+  // Collective: takes part in the other ranks' backward pass behind forward_step().
+  virtual void absent_backward(const SumOverRanks& sum) = 0;
   // The model and the graph must outlive it; `pool` as in ForwardArgs.
   virtual std::unique_ptr<Inference> inference(const graph::Graph& graph,
                                                const graph::Column& features,
@@ -100,7 +112,8 @@ class Model {
   // Batch norm takes its statistics from the rows of the pass when training; its running statistics
   // (buffers) move only when the trainer folds them in, in the order of the plan.
   virtual int64_t batch_statistics_width() const = 0;  // 0 without batch norm
-  // Statistics of the training passes since the last call, one row each: [passes, width].
+  // Statistics of the training passes since the last call, one row each: [passes, width]. Those of
+  // forward_step() are one row, the same on all ranks.
   virtual at::Tensor take_batch_statistics() = 0;
   // running <- 0.9 running + 0.1 statistics, row after row.
   virtual void fold_batch_statistics(const at::Tensor& rows) = 0;

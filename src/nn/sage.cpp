@@ -24,6 +24,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "nn/step_norm.h"
 #include "nn/tensors.h"
 
 namespace gnnmg::nn {
@@ -220,18 +221,37 @@ Finish SageModel::finish_of_conv(int layer, const Dropout& dropout) const {
   return {};
 }
 
-at::Tensor SageModel::after_conv(int layer, const at::Tensor& y, const Dropout& dropout,
-                                 const Execution& execution, bool training) {
-  if (plain_output(layer) || finish_of_conv(layer, dropout).any()) return y;
-  const bool norm_here = config_.norm != Norm::kNone && config_.skip != Skip::kResidual;
-  at::Tensor x = y;
-  if (norm_here && config_.act_first) {
-    x = apply_norm(layers_[layer].norm, activate(x), training);
-    return apply_finish(x, {false, dropout}, execution);
+void SageModel::apply_norms(const SageNorm& norm, std::span<SagePass> passes, bool training,
+                            const SumOverRanks& sum) {
+  if (!sum || config_.norm != Norm::kBatch) {
+    for (SagePass& pass : passes) pass.in.x = apply_norm(norm, pass.in.x, training);
+    return;
   }
-  if (norm_here) x = apply_norm(layers_[layer].norm, x, training);
-  if (config_.activation == Activation::kRelu) return apply_finish(x, {true, dropout}, execution);
-  return apply_finish(activate(x), {false, dropout}, execution);
+  std::vector<at::Tensor> rows;
+  for (const SagePass& pass : passes) rows.push_back(pass.in.x);
+  const StepNorm step = step_norm(rows, {norm.weight, norm.bias, norm.running_mean, kEpsilon}, sum);
+  for (size_t i = 0; i < passes.size(); ++i) passes[i].in.x = step.rows[i];
+  pass_statistics_.push_back(step.mean);
+  pass_statistics_.push_back(step.variance);
+}
+
+void SageModel::after_conv(int layer, std::span<SagePass> passes, const Execution& execution,
+                           bool training, const SumOverRanks& sum) {
+  const bool norm_here = config_.norm != Norm::kNone && config_.skip != Skip::kResidual;
+  if (plain_output(layer)) return;
+  // What the convolution has done already.
+  if (!norm_here &&
+      (config_.activation == Activation::kRelu || config_.activation == Activation::kNone))
+    return;
+  const bool act_first = norm_here && config_.act_first;
+  if (act_first)
+    for (SagePass& pass : passes) pass.in.x = activate(pass.in.x);
+  if (norm_here) apply_norms(layers_[layer].norm, passes, training, sum);
+  const bool relu = !act_first && config_.activation == Activation::kRelu;
+  for (SagePass& pass : passes) {
+    if (!act_first && !relu) pass.in.x = activate(pass.in.x);
+    pass.in.x = apply_finish(pass.in.x, {relu, pass.dropout}, execution);
+  }
 }
 
 void SageModel::check_input(const ForwardArgs& args) const {
@@ -288,21 +308,14 @@ SageConvInput SageModel::first_input(const RowInput& input, const sample::BlockV
   return in;
 }
 
-at::Tensor SageModel::forward(const ForwardArgs& args) {
-  check_input(args);
-  const bool gradients = args.training || args.gradients;
-  c10::AutoGradMode grad_mode(gradients);
-  const Execution execution{args.pool, scratch_, gradients};
-  const auto dropout = [&](double rate, uint64_t layer) {
-    return args.training ? kernels::make_dropout(rate, args.dropout.seed, args.dropout.epoch,
-                                                 args.dropout.batch, layer)
-                         : Dropout{};
-  };
-  pass_statistics_.clear();
-  SageConvInput in =
-      first_input(args.input, args.blocks[0], dropout(config_.input_dropout, 0), execution);
-  const bool residual = config_.skip == Skip::kResidual;
-  if (residual) {
+SagePass SageModel::begin_pass(const ForwardArgs& args, const Execution& execution,
+                               bool training) const {
+  const Dropout dropout = training
+                              ? kernels::make_dropout(config_.input_dropout, args.dropout.seed,
+                                                      args.dropout.epoch, args.dropout.batch, 0)
+                              : Dropout{};
+  SageConvInput in = first_input(args.input, args.blocks[0], dropout, execution);
+  if (config_.skip == Skip::kResidual) {
     const int64_t sources = args.blocks[0].num_sources;
     if (in.sparse) {
       in.x =
@@ -318,26 +331,64 @@ at::Tensor SageModel::forward(const ForwardArgs& args) {
       in.x = at::linear(in.x, input_weight_, input_bias_);
     }
   }
+  return {&args, std::move(in), {}, {}};
+}
+
+std::vector<at::Tensor> SageModel::run(std::span<const ForwardArgs> batches, bool training,
+                                       bool gradients, const SumOverRanks& sum) {
+  for (const ForwardArgs& args : batches) check_input(args);
+  c10::AutoGradMode grad_mode(gradients);
+  const Execution execution{batches.empty() ? nullptr : batches[0].pool, scratch_, gradients};
+  pass_statistics_.clear();
+  std::vector<SagePass> passes;
+  for (const ForwardArgs& args : batches) passes.push_back(begin_pass(args, execution, training));
+  const bool residual = config_.skip == Skip::kResidual;
   for (int i = 0; i < config_.num_layers; ++i) {
-    const sample::BlockView& block = args.blocks[i];
-    const Dropout drop = plain_output(i) ? Dropout{} : dropout(config_.dropout, i + 1);
-    const at::Tensor before = in.x;
-    if (residual) in.x = apply_norm(layers_[i].norm, in.x, args.training);
-    at::Tensor y =
-        sage_conv(layers_[i].conv, in, block, conv_options(), finish_of_conv(i, drop), execution);
-    y = after_conv(i, y, drop, execution, args.training);
-    in = {};
-    in.x = residual ? before.narrow(0, 0, block.num_targets) + y : y;
-    in.x_is_internal = true;
+    for (SagePass& pass : passes) pass.before = pass.in.x;
+    if (residual) apply_norms(layers_[i].norm, passes, training, sum);
+    for (SagePass& pass : passes) {
+      const DropoutKey& key = pass.args->dropout;
+      pass.dropout = training && !plain_output(i)
+                         ? kernels::make_dropout(config_.dropout, key.seed, key.epoch, key.batch,
+                                                 static_cast<uint64_t>(i) + 1)
+                         : Dropout{};
+      at::Tensor y = sage_conv(layers_[i].conv, pass.in, pass.args->blocks[i], conv_options(),
+                               finish_of_conv(i, pass.dropout), execution);
+      pass.in = {};
+      pass.in.x = std::move(y);
+    }
+    after_conv(i, passes, execution, training, sum);
+    for (SagePass& pass : passes) {
+      if (residual)
+        pass.in.x = pass.before.narrow(0, 0, pass.args->blocks[i].num_targets) + pass.in.x;
+      pass.in.x_is_internal = true;
+    }
   }
-  if (residual) in.x = apply_norm(output_norm_, in.x, args.training);
-  if (output_weight_.defined()) in.x = at::linear(in.x, output_weight_, output_bias_);
+  if (residual) apply_norms(output_norm_, passes, training, sum);
+  std::vector<at::Tensor> logits;
+  for (SagePass& pass : passes)
+    logits.push_back(output_weight_.defined() ? at::linear(pass.in.x, output_weight_, output_bias_)
+                                              : pass.in.x);
   if (!pass_statistics_.empty()) {
     c10::NoGradGuard no_grad;
     statistics_.push_back(at::cat(pass_statistics_));
     pass_statistics_.clear();
   }
-  return in.x;
+  return logits;
+}
+
+at::Tensor SageModel::forward(const ForwardArgs& args) {
+  return run({&args, 1}, args.training, args.training || args.gradients, {})[0];
+}
+
+std::vector<at::Tensor> SageModel::forward_step(std::span<const ForwardArgs> batches,
+                                                const SumOverRanks& sum) {
+  return run(batches, true, true, sum);
+}
+
+void SageModel::absent_backward(const SumOverRanks& sum) {
+  if (config_.norm != Norm::kBatch) return;
+  for (int i = 0; i < num_norms(config_); ++i) absent_step_norm(config_.hidden_dim, sum);
 }
 
 int64_t SageModel::batch_statistics_width() const {

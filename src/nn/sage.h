@@ -21,12 +21,23 @@ struct SageLayer {
   SageNorm norm;  // behind the convolution, or in front of it in residual blocks
 };
 
+// A mini-batch on its way through the layers.
+struct SagePass {
+  const ForwardArgs* args;
+  SageConvInput in;   // of the layer that is next
+  at::Tensor before;  // what that layer's result is added to, in residual blocks
+  Dropout dropout;    // behind that layer
+};
+
 class SageModel final : public Model {
  public:
   explicit SageModel(const SageConfig& config);
 
   const SageConfig& config() const override { return config_; }
   at::Tensor forward(const ForwardArgs& args) override;
+  std::vector<at::Tensor> forward_step(std::span<const ForwardArgs> batches,
+                                       const SumOverRanks& sum) override;
+  void absent_backward(const SumOverRanks& sum) override;
   std::unique_ptr<Inference> inference(const graph::Graph& graph, const graph::Column& features,
                                        base::ThreadPool* pool) override;
   const std::vector<NamedTensor>& parameters() const override { return parameters_.named(); }
@@ -45,9 +56,16 @@ class SageModel final : public Model {
   // What of norm, activation and dropout can go into the convolution of layer i, and the rest.
   // `dropout` is not active in evaluation.
   Finish finish_of_conv(int layer, const Dropout& dropout) const;
-  at::Tensor after_conv(int layer, const at::Tensor& y, const Dropout& dropout,
-                        const Execution& execution, bool training);
+  void after_conv(int layer, std::span<SagePass> passes, const Execution& execution, bool training,
+                  const SumOverRanks& sum);
   at::Tensor apply_norm(const SageNorm& norm, const at::Tensor& x, bool training);
+  // To the rows of all passes: each by itself, or, with `sum`, batch norm over all of them.
+  void apply_norms(const SageNorm& norm, std::span<SagePass> passes, bool training,
+                   const SumOverRanks& sum);
+  // Empty `sum`: statistics of each mini-batch.
+  std::vector<at::Tensor> run(std::span<const ForwardArgs> batches, bool training, bool gradients,
+                              const SumOverRanks& sum);
+  SagePass begin_pass(const ForwardArgs& args, const Execution& execution, bool training) const;
   bool plain_output(int layer) const;  // nothing behind the convolution
   SageConvOptions conv_options() const;
   SageConvInput first_input(const RowInput& input, const sample::BlockView& block,

@@ -94,6 +94,7 @@ Facts plan_facts(const Job& job, int ranks) {
               {"drop last", c.drop_last ? "yes" : "no"},
               {"loss", name_of(c.loss)},
               {"loss average", c.loss_average == LossAverage::kExact ? "exact" : "ranks"},
+              {"batch norm over", c.sync_batch_norm ? "the step" : "each mini-batch"},
               {"optimizer", name_of(c.optimizer)}};
   if (c.partition != loader::Partition::kGlobal || c.loss_average == LossAverage::kRanks)
     facts.emplace_back("ranks", std::to_string(ranks));

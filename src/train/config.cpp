@@ -86,6 +86,11 @@ void TrainerConfig::check() const {
     base::fail(
         Status::kInvalidArgument,
         "deterministic: cannot be had with loss_average ranks, which depends on their number");
+  if (deterministic && sync_batch_norm)
+    base::fail(
+        Status::kInvalidArgument,
+        "deterministic: cannot be had with sync_batch_norm, whose gradients are those of all "
+        "mini-batches of a rank together");
   optimizer.check();
   schedule.check();
   one_of("loss", loss, nn::Loss::kMeanSquaredError);

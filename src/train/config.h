@@ -60,9 +60,10 @@ struct TrainerConfig {
   OptimizerConfig optimizer;
   ScheduleConfig schedule;
   nn::Loss loss = nn::Loss::kAuto;
-  double clip_norm = 0;        // 0: none
-  bool deterministic = false;  // bit-equal for any number of ranks and threads
-  std::string split;           // name; empty: the data set's first
+  double clip_norm = 0;          // 0: none
+  bool sync_batch_norm = false;  // statistics of the whole step in place of each mini-batch
+  bool deterministic = false;    // bit-equal for any number of ranks and threads
+  std::string split;             // name; empty: the data set's first
   int32_t split_index = 0;
   int32_t loader_threads = 1;  // a rank; 0: sample in the rank's thread
   int32_t prefetch = 2;

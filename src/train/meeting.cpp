@@ -72,6 +72,7 @@ void add_trainer(const TrainerConfig& c, std::vector<Field>& fields) {
   add("drop_last", yes_or_no(c.drop_last));
   add("loss", number_of(c.loss));
   add("loss_average", number_of(c.loss_average));
+  add("sync_batch_norm", yes_or_no(c.sync_batch_norm));
   add("deterministic", yes_or_no(c.deterministic));
   add("num_epochs", std::to_string(c.num_epochs));
   add("optimizer", number_of(c.optimizer.kind));

@@ -39,6 +39,7 @@ Rank::Rank(const Job& job, Training& training, GroupShared& group, int rank)
   }
   position_ = training_.position;
   loader_ = make_loader(job_.split->part(SplitPart::kTrain), loader_config());
+  joint_norms_ = job_.config.sync_batch_norm && model_->batch_statistics_width() > 0;
   exchange_ =
       StepExchange::create(job_.config.deterministic, *model_, *comm_, position_.batches_per_step);
   comm_->barrier(wait());  // nobody reads the first replica any more
@@ -165,24 +166,28 @@ loader::BatchRef Rank::next_batch() {
   }
 }
 
-at::Tensor Rank::forward(const loader::Batch& batch, bool training) {
+nn::ForwardArgs Rank::args_of(const loader::Batch& batch, bool training) const {
   nn::ForwardArgs args;
   args.input = input_of(batch, *job_.store);
   args.blocks = batch.sample.blocks;
   args.training = training;
   args.dropout = {job_.config.seed, batch.epoch, static_cast<uint64_t>(batch.number)};
-  return model_->forward(args);
+  return args;
 }
 
-StepSums Rank::run_batch(const loader::Batch& batch) {
+at::Tensor Rank::forward(const loader::Batch& batch, bool training) {
+  return model_->forward(args_of(batch, training));
+}
+
+StepSums Rank::add_loss(const loader::Batch& batch, const at::Tensor& logits,
+                        at::Tensor& total) const {
   StepSums sums;
-  const at::Tensor logits = forward(batch, true);
   const at::Tensor labels = nn::gather_labels(*job_.dataset, batch.seeds, logits.scalar_type());
-  nn::LossSum loss = nn::loss_sum(job_.config.loss, logits, labels, {});
+  const nn::LossSum loss = nn::loss_sum(job_.config.loss, logits, labels, {});
   const double value = loss.sum.item<double>();
   if (std::isfinite(value)) {
     sums.loss = value;
-    loss.sum.backward();
+    total = total.defined() ? total.add(loss.sum) : loss.sum;
   } else {
     sums.bad = true;
   }
@@ -194,10 +199,43 @@ StepSums Rank::run_batch(const loader::Batch& batch) {
   return sums;
 }
 
+StepSums Rank::run_batch(const loader::Batch& batch) {
+  at::Tensor total;
+  const StepSums sums = add_loss(batch, forward(batch, true), total);
+  if (total.defined()) total.backward();
+  return sums;
+}
+
+StepSums Rank::run_together(std::span<const loader::BatchRef> batches, double& reduce_seconds) {
+  const nn::SumOverRanks sum = [&](at::Tensor& values) {
+    if (comm_->world_size() == 1) return;
+    const Clock::time_point start = Clock::now();
+    comm_->all_reduce({values.data_ptr(), base::DType::kF64, {values.numel()}},
+                      comm::ReduceOp::kSum, wait());
+    reduce_seconds += seconds_since(start);
+  };
+  model_->take_batch_statistics();  // of a step that was given up
+  std::vector<nn::ForwardArgs> args;
+  for (const loader::BatchRef& batch : batches) args.push_back(args_of(*batch, true));
+  const std::vector<at::Tensor> logits = model_->forward_step(args, sum);
+  StepSums sums;
+  at::Tensor total;
+  for (size_t i = 0; i < batches.size(); ++i) sums.add(add_loss(*batches[i], logits[i], total));
+  // Of a mean of means each rank's part has to be right before gradients cross the ranks.
+  if (total.defined() && by_rank() && sums.weight > 0) total = total.div(sums.weight);
+  // All ranks or none: a rank without a loss still takes part in the gradients of the others.
+  if (total.defined() && !sums.bad)
+    total.backward();
+  else
+    model_->absent_backward(sum);
+  return sums;
+}
+
 void Rank::step() {
   const Clock::time_point start = Clock::now();
   StepSums sums;
   EpochSums times;
+  std::vector<loader::BatchRef> together;
   const int64_t first = position_.step * exchange_->batches_per_step();
   exchange_->begin(std::min(exchange_->batches_per_step(), num_batches_ - first));
   for (bool last = false; !last;) {
@@ -210,6 +248,10 @@ void Rank::step() {
     note(Phase::kComputing);
     last = batch->last_of_step;
     if (batch->empty()) continue;
+    if (joint_norms_) {
+      together.push_back(batch);
+      continue;
+    }
     const StepSums own = run_batch(*batch);
     sums.add(own);
     const Clock::time_point ran = Clock::now();
@@ -222,9 +264,19 @@ void Rank::step() {
     times.reduce += seconds_since(ran);
   }
 
+  at::Tensor joint_statistics;  // the same on all ranks
+  if (joint_norms_) {
+    const Clock::time_point got = Clock::now();
+    double reduce = 0;
+    sums = run_together(together, reduce);
+    joint_statistics = model_->take_batch_statistics();
+    together.clear();
+    times.compute += seconds_since(got) - reduce;
+    times.reduce += reduce;
+  }
+
   const Clock::time_point computed = Clock::now();
-  const bool by_rank = job_.config.loss_average == LossAverage::kRanks;
-  if (by_rank && sums.weight > 0) scale_gradients(*model_, 1 / sums.weight);
+  if (by_rank() && sums.weight > 0 && !joint_norms_) scale_gradients(*model_, 1 / sums.weight);
   sums.stop = training_.stop.load();
   sums.write_failed = writes() && training_.checkpoints->failed();
   note(Phase::kExchanging);
@@ -233,7 +285,7 @@ void Rank::step() {
 
   const Clock::time_point reduced = Clock::now();
   note(Phase::kUpdating);
-  const double share = by_rank           ? 1.0 / comm_->world_size()
+  const double share = by_rank()         ? 1.0 / comm_->world_size()
                        : sums.weight > 0 ? 1 / sums.weight
                                          : 1.0;
   const double norm = scale_gradients(*model_, share);
@@ -251,6 +303,7 @@ void Rank::step() {
         optimizer_->set_learning_rate(rate);
         optimizer_->step();
       }
+      if (joint_norms_) model_->fold_batch_statistics(joint_statistics);
       for (const at::Tensor& row : exchange_->statistics())
         model_->fold_batch_statistics(row.unsqueeze(0));
       epoch.loss += sums.loss;
@@ -280,6 +333,8 @@ void Rank::step() {
   if (position_.bad_steps == kBadSteps) diverged();
   if (sums.write_failed) write_failed();
 }
+
+bool Rank::by_rank() const { return job_.config.loss_average == LossAverage::kRanks; }
 
 bool Rank::writes() const { return rank_ == 0 && training_.checkpoints; }
 

@@ -43,12 +43,19 @@ class Rank {
   void finish_step(const StepSums& sums);
   void diverged();
   void write_failed();
-  bool writes() const;  // this rank writes checkpoints
+  bool writes() const;   // this rank writes checkpoints
+  bool by_rank() const;  // the loss is the mean of the ranks' means
   void end_epoch();
   void finish();
   loader::BatchRef next_batch();
   // Forward and backward pass of one mini-batch.
   StepSums run_batch(const loader::Batch& batch);
+  // Of all of this rank's in a step, where batch norm takes its statistics from the whole step.
+  // Collective; adds the seconds of its all-reduces to `reduce_seconds`.
+  StepSums run_together(std::span<const loader::BatchRef> batches, double& reduce_seconds);
+  // Loss and counts of a mini-batch; its loss is added to `total`, where it is finite.
+  StepSums add_loss(const loader::Batch& batch, const at::Tensor& logits, at::Tensor& total) const;
+  nn::ForwardArgs args_of(const loader::Batch& batch, bool training) const;
   at::Tensor forward(const loader::Batch& batch, bool training);
   void seek_loader();
   std::unique_ptr<loader::Loader> make_loader(std::span<const int64_t> ids,
@@ -83,6 +90,7 @@ class Rank {
   Optimizer* optimizer_ = nullptr;
   Position position_;
   std::unique_ptr<StepExchange> exchange_;
+  bool joint_norms_ = false;  // the model has batch norms, and they are synchronised
 
   std::mutex loaders_;  // guards the pointers against cancel()
   std::unique_ptr<loader::Loader> loader_;

@@ -29,6 +29,7 @@ struct SmallData {
   int64_t unlabelled = 0;     // of the training nodes
   bool regression = false;    // f32 [N, 1] in place of classes
   int64_t nan_features = -1;  // a node whose features are NaN
+  bool huge_target = false;   // the first training node's, of a regression: its square is infinite
   bool sparse = false;        // features above 0 alone, as a sparse matrix
 };
 data::DatasetRef make_small(const SmallData& config = {});

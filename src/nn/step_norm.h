@@ -1,0 +1,31 @@
+// Batch norm over the rows of a whole step: of several mini-batches, and of those of other ranks.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <vector>
+
+#include "nn/model.h"
+
+namespace gnnmg::nn {
+
+struct StepNormParameters {
+  at::Tensor weight, bias;  // [width]
+  at::Tensor shift;  // [width], the same on all ranks: rows are summed up as distances from it
+  double epsilon = 1e-5;
+};
+
+struct StepNorm {
+  std::vector<at::Tensor> rows;  // as given, normalised
+  at::Tensor mean, variance;     // of all ranks' rows; the variance is that of a sample
+};
+
+// Collective, and so is the backward pass through the result. Rows may be missing on some ranks,
+// also all of them. Error(kInvalidArgument) where all ranks together have one row.
+StepNorm step_norm(const std::vector<at::Tensor>& rows, const StepNormParameters& parameters,
+                   const SumOverRanks& sum);
+
+// Collective: takes part in the backward pass of one step_norm() without having one.
+void absent_step_norm(int64_t width, const SumOverRanks& sum);
+
+}  // namespace gnnmg::nn
