@@ -2965,12 +2965,13 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_config_init(gnnmg_trainer_co
  *
  * With a communicator among processes, each of them makes a trainer, and these train one model
  * together: the world is the sum of all `num_ranks`, numbered by process. gnnmg_trainer_start(),
- * gnnmg_trainer_run(), gnnmg_trainer_step(), gnnmg_trainer_evaluate(), gnnmg_trainer_save() and
- * gnnmg_trainer_load() are then collective: all processes make the same calls in the same order. At
- * the first of them data set, model, sampler and all settings but ranks and threads are compared,
- * and where they differ every process gets ::GNNMG_ERR_MISMATCH naming process and field; then all
- * take over weights and position of process 0, which alone writes records and checkpoints. A
- * failure on one process is ::GNNMG_ERR_ABORTED with its words on the others, a lost process
+ * gnnmg_trainer_run(), gnnmg_trainer_step(), gnnmg_trainer_evaluate(), gnnmg_trainer_embed(),
+ * gnnmg_trainer_embed_to_file(), gnnmg_trainer_save() and gnnmg_trainer_load() are then collective:
+ * all processes make the same calls in the same order. At the first of them data set, model,
+ * sampler and all settings but ranks and threads are compared, and where they differ every process
+ * gets ::GNNMG_ERR_MISMATCH naming process and field; then all take over weights and position of
+ * process 0, which alone writes records and checkpoints. A failure on one process is
+ * ::GNNMG_ERR_ABORTED with its words on the others, a lost process
  * ::GNNMG_ERR_PEER_LOST, a late one ::GNNMG_ERR_TIMEOUT naming rank, host and where it was. After a
  * lost process the communicator is spent; after anything else the same calls, made by all, go on
  * from where process 0 is.
@@ -3188,8 +3189,8 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_evaluate(gnnmg_trainer* trai
 /**
  * @brief The model's result for every node, with full neighbourhoods, computed by all ranks: nodes
  *   are cut into chunks of `eval_batch_size` that go round the ranks, and after each layer every
- *   rank has all rows. With `deterministic` it has the same bits for any number of ranks, and those
- *   of gnnmg_model_embed() with `eval_batch_size` 4096 and one thread.
+ *   rank has all rows; every process gets them. With `deterministic` it has the same bits for any
+ * number of ranks, and those of gnnmg_model_embed() with `eval_batch_size` 4096 and one thread.
  * @param[in] trainer a trainer that is not running
  * @param[out] rows [number of nodes, output_dim] in the model's type
  * @param[in] timeout_ms milliseconds, -1: until done
@@ -3207,8 +3208,8 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_embed(gnnmg_trainer* trainer
  * @brief gnnmg_trainer_embed() straight into a `.npy` file, which appears whole or not at all. Rank
  *   0 writes the rows of the last layer as they are made; they never lie in memory together.
  * @param[in] trainer a trainer that is not running
- * @param[in] path the file, replaced if it is there: [number of nodes, output_dim] in the model's
- *   type
+ * @param[in] path the file, of several processes the first one's, replaced if it is there: [number
+ * of nodes, output_dim] in the model's type
  * @param[in] timeout_ms milliseconds, -1: until done
  * @return as gnnmg_trainer_embed(); ::GNNMG_ERR_IO when the file cannot be written,
  *   ::GNNMG_ERR_NOT_FOUND when there is no such folder

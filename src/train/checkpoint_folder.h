@@ -64,8 +64,8 @@ struct LoadedCheckpoint {
 // not whole, the newest that is, with a word in the log for each that is not. kNotFound when there
 // is none at all, kChecksum when none is whole.
 LoadedCheckpoint find_checkpoint(const std::string& path, base::Log& log);
-// The one that find_checkpoint has found under this name on another machine: kMismatch when there is
-// none here or its manifest is another.
+// The one that find_checkpoint has found under this name on another machine: kMismatch when there
+// is none here or its manifest is another.
 LoadedCheckpoint open_checkpoint(const std::string& path, const std::string& name,
                                  const std::string& digest);
 

@@ -51,6 +51,7 @@ TEST(SyncBatchNorm, SingleWithSgd) {
 TEST(SyncBatchNorm, EveryPlaceOfANorm) {
   for (const nn::Skip skip : {nn::Skip::kNone, nn::Skip::kLinear, nn::Skip::kResidual})
     for (const bool act_first : {false, true}) {
+      if (act_first && skip == nn::Skip::kResidual) continue;  // their norm stands in front
       Recipe setup = normed();
       setup.dataset = make_small({.num_train = 140});  // a single row has no variance
       setup.model.skip = skip;
