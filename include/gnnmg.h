@@ -1829,7 +1829,7 @@ typedef struct gnnmg_batch_info {
   int64_t num_edges;       /**< Distinct edges drawn. */
   int64_t feature_dim;     /**< Columns of the features; 0: none. */
   int64_t step_seeds;      /**< Seeds of the step, all ranks. */
-  double loss_weight;      /**< num_seeds / step_seeds: mean losses times this add up to the
+  double loss_weight;      /**< num_seeds / step_seeds: means over seeds, times this, add up to the
                                 step's exact mean over all ranks. */
   double sample_seconds;   /**< Time that sampling took. */
   double gather_seconds;   /**< Time that collecting the features took. */
@@ -2047,7 +2047,8 @@ typedef int32_t gnnmg_norm;
 /** Values of ::gnnmg_norm. */
 enum {
   GNNMG_NORM_NONE = 0,       /**< None. */
-  GNNMG_NORM_BATCH = 1,      /**< Each column over the mini-batch. */
+  GNNMG_NORM_BATCH = 1,      /**< Each column over the mini-batch, which needs two rows or more when
+                                  training: ::GNNMG_ERR_INVALID_ARGUMENT says how to get there. */
   GNNMG_NORM_LAYER = 2,      /**< Each row by itself. */
   GNNMG_NORM_LAYER_GRAPH = 3 /**< All entries together, PyG's default LayerNorm. */
 };
@@ -2305,8 +2306,9 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_forward(gnnmg_model* model,
 
 /**
  * @brief Adds the gradient of the last training forward's loss to the model's gradients. The loss
- *   is the sum over the mini-batch's seeds (and targets) divided by those of the whole step, so
- * over the mini-batches of a step, on all ranks, it adds up to the step's mean.
+ *   is the sum over the mini-batch's labelled seeds (or targets) divided by the number of those of
+ *   the whole step, so over the mini-batches of a step, on all ranks, it adds up to the step's
+ * mean, as gnnmg_trainer_step() takes it.
  * @param[in] model a model after gnnmg_model_forward() with `training`, whose mini-batch has labels
  * @param[in] loss which loss
  * @param[out] value the mini-batch's share of the step's loss; the pointer may be NULL
@@ -2832,7 +2834,8 @@ typedef struct gnnmg_trainer_config {
   double schedule_minimum;         /**< Least factor of the learning rate. 0. */
   double schedule_factor;          /**< Step and plateau. 0.5. */
   int64_t schedule_step_epochs;    /**< Step. 50. */
-  int64_t schedule_patience;       /**< Plateau: epochs without getting better. 10. */
+  int64_t schedule_patience;       /**< Plateau: cut at that many epochs in a row that got no
+                                        better (PyTorch's `patience` is one less). 10. */
   int64_t evaluate_every;          /**< Epochs between validations; 0: never. 1. */
   int64_t eval_batch_size;         /**< Nodes at a time. 4096. */
   gnnmg_metric best_by;            /**< ::GNNMG_METRIC_ACCURACY. */

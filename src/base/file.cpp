@@ -144,6 +144,15 @@ void MappedFile::check_size() const {
          int64_t{info.st_size}, " now");
 }
 
+std::shared_ptr<void> MappedFile::shared_copy(
+    int64_t begin, int64_t size, const std::function<std::shared_ptr<void>()>& make) const {
+  const std::lock_guard lock(mutex_);
+  std::weak_ptr<void>& slot = copies_[{begin, size}];
+  std::shared_ptr<void> copy = slot.lock();
+  if (copy == nullptr) slot = copy = make();
+  return copy;
+}
+
 AtomicFile::AtomicFile(const std::string& path) : path_(path) {
   constexpr int kTries = 8;  // a name that is taken, by chance or ill will, is left alone
   for (int i = 0; i < kTries && fd_ < 0 && (i == 0 || errno == EEXIST); ++i) {

@@ -6,9 +6,13 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -72,6 +76,10 @@ class MappedFile {
   const File& file() const { return file_; }
   // Error(kIo) when the file no longer has the size it had when it was mapped.
   void check_size() const;
+  // The copy of bytes [begin, begin + size) that somebody holds, else that which `make` makes. Who
+  // asks while it is being made waits for it. Any thread.
+  std::shared_ptr<void> shared_copy(int64_t begin, int64_t size,
+                                    const std::function<std::shared_ptr<void>()>& make) const;
 
  private:
   // Known by its type to behind().
@@ -82,6 +90,8 @@ class MappedFile {
   explicit MappedFile(const std::string& path) : file_(path) {}
   File file_;
   const uint8_t* data_ = nullptr;
+  mutable std::mutex mutex_;
+  mutable std::map<std::pair<int64_t, int64_t>, std::weak_ptr<void>> copies_;  // by begin and size
 };
 
 // Writes a new file: to `path`.tmp-<random>, then, on commit(), fsync, rename to `path`, fsync of

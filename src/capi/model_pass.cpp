@@ -121,9 +121,11 @@ gnnmg_status gnnmg_model_backward(gnnmg_model* model, gnnmg_loss loss, double* v
     const at::Tensor labels =
         gnnmg::nn::gather_labels(data, pass.batch->seeds, pass.logits.scalar_type());
     const gnnmg::nn::LossSum sum = gnnmg::nn::loss_sum(kind, pass.logits, labels, {});
-    const int64_t targets = labels.dim() > 1 ? labels.size(1) : 1;
-    const at::Tensor share =
-        sum.sum.div(static_cast<double>(std::max<int64_t>(1, pass.batch->step_seeds * targets)));
+    // Of all ranks' seeds of the step; those without a label count for nothing.
+    const double weight = gnnmg::nn::label_weight(
+        gnnmg::nn::gather_labels(data, pass.batch->step_ids, pass.logits.scalar_type()), {});
+    if (weight == 0) return;
+    const at::Tensor share = sum.sum.div(weight);
     share.backward();
     if (value != nullptr) *value = share.item<double>();
   });

@@ -191,8 +191,8 @@ gnnmg_status gnnmg_sampler_sample(const gnnmg_sampler* sampler, const gnnmg_data
     auto made = std::make_shared<gnnmg::loader::Batch>();
     made->epoch = epoch;
     made->number = static_cast<int64_t>(number);
-    made->step_seeds = num_seeds;
     made->seeds.assign(ids.begin(), ids.end());
+    made->step_ids = made->seeds;
     gnnmg::sample::BatchKey key;
     key.seed = seed;
     key.epoch = epoch;

@@ -1,5 +1,6 @@
 #include "data/dataset.h"
 
+#include "base/mapped_tensor.h"
 #include "data/assemble.h"
 #include "data/labels.h"
 #include "data/split.h"
@@ -65,10 +66,11 @@ Dataset build_dataset(graph::GraphRef graph, std::string feature, std::string la
     const std::string where = base::text("label tensor \"", dataset.label, "\"");
     const auto* raw = std::get_if<Tensor>(column_of("label", dataset.label));
     if (!raw) fail(Status::kInvalidArgument, where, " is sparse, expected a dense tensor");
-    Labels labels = make_labels(*raw, graph->num_nodes(node_type), binary, num_classes, where);
+    Labels labels =
+        make_labels(base::in_memory(*raw), graph->num_nodes(node_type), binary, num_classes, where);
     dataset.task = labels.task;
     dataset.num_classes = labels.num_classes;
-    if (labels.values.dtype() != raw->dtype() || labels.values.shape() != raw->shape()) {
+    if (labels.values.data() != raw->data() || labels.values.shape() != raw->shape()) {
       graph::GraphParts parts = graph->parts();
       parts.node_columns[node_type].insert_or_assign(dataset.label, std::move(labels.values));
       graph = graph::Graph::create(std::move(parts));

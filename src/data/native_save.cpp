@@ -5,6 +5,7 @@
 
 #include "base/atomic_folder.h"
 #include "base/file.h"
+#include "base/mapped_tensor.h"
 #include "data/native_metadata.h"
 #include "io/npy.h"
 
@@ -20,7 +21,7 @@ class Writer {
 
   native::Array array(const Tensor& tensor, std::string_view stem) {
     native::Array array{file_name(stem), tensor.dtype(), tensor.shape()};
-    io::write_npy(base::join_path(folder_, array.file), tensor.view());
+    io::write_npy(base::join_path(folder_, array.file), base::in_memory(tensor).view());
     return array;
   }
 

@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/mapped_tensor.h"
+
 namespace gnnmg::graph {
 namespace {
 
@@ -44,7 +46,8 @@ void each_kept(const Csc& csc, std::span<const Source> sources, bool with_ids, T
   });
 }
 
-Tensor pick_dense(const Tensor& tensor, std::span<const int64_t> rows, ThreadPool& pool) {
+Tensor pick_dense(const Tensor& column, std::span<const int64_t> rows, ThreadPool& pool) {
+  const Tensor tensor = base::in_memory(column);
   base::Shape shape = tensor.shape();
   shape.dims[0] = static_cast<int64_t>(rows.size());
   Tensor out = Tensor::empty(tensor.dtype(), shape);

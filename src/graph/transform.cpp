@@ -4,6 +4,7 @@
 #include <limits>
 #include <vector>
 
+#include "base/mapped_tensor.h"
 #include "graph/edges.h"
 
 namespace gnnmg::graph {
@@ -185,7 +186,8 @@ Column normalized(const Column& column, const std::string& where, ThreadPool& po
     fail(Status::kInvalidArgument, where, " has elements of type ", base::dtype_name(dense.dtype()),
          ", expected f32");
   const int64_t width = dense.shape().row_elements();
-  return divided_by_sums(dense, dense.rows(), [&](int64_t r) { return r * width; }, pool);
+  return divided_by_sums(
+      base::in_memory(dense), dense.rows(), [&](int64_t r) { return r * width; }, pool);
 }
 
 }  // namespace

@@ -113,7 +113,7 @@ struct Loader::State {
     batch->number = item.number;
     batch->step = item.step;
     batch->last_of_step = item.last_of_step;
-    batch->step_seeds = from.plan.step_seeds(item.step);
+    from.plan.step_ids(item.step, batch->step_ids);
     batch->seeds.assign(seeds.begin(), seeds.end());
 
     const auto start = base::SteadyClock::now();

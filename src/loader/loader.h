@@ -23,8 +23,9 @@ struct Batch {
   int64_t number = -1;  // in the plan; -1: empty, made so that this rank takes part in the step
   int64_t step = 0;
   bool last_of_step = true;  // of this rank's mini-batches of the step
-  int64_t step_seeds = 0;    // seeds of all ranks in the step: the denominator of the exact loss
   std::vector<int64_t> seeds;
+  std::vector<int64_t>
+      step_ids;  // seeds of all ranks in the step, by which an exact loss is divided
   sample::Sample sample;
   // Rows of sample.node_ids; one of the two, or neither when the loader does not gather.
   base::PageVector<uint8_t> features;
@@ -34,6 +35,7 @@ struct Batch {
   bool has_features = false, sparse = false;
   double sample_seconds = 0, gather_seconds = 0;
   bool empty() const { return seeds.empty(); }
+  int64_t step_seeds() const { return static_cast<int64_t>(step_ids.size()); }
 };
 using BatchRef = std::shared_ptr<Batch>;
 

@@ -114,6 +114,17 @@ int64_t EpochPlan::step_seeds(int64_t step) const {
   return seeds;
 }
 
+void EpochPlan::step_ids(int64_t step, std::vector<int64_t>& ids) const {
+  ids.clear();
+  if (step < 0 || step >= num_steps_) return;
+  const int64_t first = step * batches_per_step_;
+  const int64_t last = std::min(num_batches_ - first, batches_per_step_) + first;
+  for (int64_t number = first; number < last; ++number) {
+    const std::span<const int64_t> seeds = batch(number);
+    ids.insert(ids.end(), seeds.begin(), seeds.end());
+  }
+}
+
 int64_t EpochPlan::num_own(int64_t step) const {
   if (step < 0 || step >= num_steps_) return 0;
   const int64_t in_step = std::min(num_batches_ - step * batches_per_step_, batches_per_step_);

@@ -44,8 +44,9 @@ class EpochPlan {
   int64_t batches_per_step() const { return batches_per_step_; }
   // The ids of mini-batch `number`; empty outside 0 .. num_batches()-1.
   std::span<const int64_t> batch(int64_t number) const;
-  // Seeds of all ranks in a step.
+  // Seeds of all ranks in a step: how many, and which, mini-batch after mini-batch.
   int64_t step_seeds(int64_t step) const;
+  void step_ids(int64_t step, std::vector<int64_t>& ids) const;
   // Mini-batches of this rank in a step, in plan order; at least one entry a step: -1 stands for an
   // empty one.
   std::vector<int64_t> own_batches(int64_t step) const;

@@ -12,6 +12,7 @@
 #include <limits>
 
 #include "base/error.h"
+#include "base/mapped_tensor.h"
 #include "nn/sage.h"
 #include "nn/tensors.h"
 
@@ -127,7 +128,8 @@ class SageInference final : public Inference {
       sparse_ = true;
       csr_ = *sparse;
     } else {
-      const base::Tensor& dense = std::get<base::Tensor>(features);
+      // Every row is read many times, and each layer's rows of all nodes are in memory as well.
+      const base::Tensor dense = base::in_memory(std::get<base::Tensor>(features));
       columns = dense.shape().row_elements();
       if (!base::is_floating(dense.dtype()))
         fail(Status::kInvalidArgument, "features have elements of type ",

@@ -95,6 +95,19 @@ LossSum over_labelled(const at::Tensor& losses, const at::Tensor& given) {
 
 }  // namespace
 
+double label_weight(const at::Tensor& labels, const at::Tensor& class_weights) {
+  const at::Tensor weights =
+      class_weights.defined() ? class_weights.to(at::kDouble) : class_weights;
+  if (labels.is_floating_point()) {
+    const at::Tensor given = labels.isnan().logical_not();
+    if (!weights.defined()) return static_cast<double>(given.sum().item<int64_t>());
+    return (given.to(at::kDouble) * weights.reshape({1, -1})).sum().item<double>();
+  }
+  const at::Tensor given = labels.ge(0);
+  if (!weights.defined()) return static_cast<double>(given.sum().item<int64_t>());
+  return weights.index_select(0, labels.masked_select(given)).sum().item<double>();
+}
+
 LossSum loss_sum(Loss loss, const at::Tensor& logits, const at::Tensor& labels,
                  const at::Tensor& class_weights) {
   if (logits.dim() != 2 || labels.dim() < 1 || labels.size(0) != logits.size(0))

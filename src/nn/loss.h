@@ -32,6 +32,9 @@ struct LossSum {
 LossSum loss_sum(Loss loss, const at::Tensor& logits, const at::Tensor& labels,
                  const at::Tensor& class_weights);
 
+// The weight alone, of labels that loss_sum() would accept.
+double label_weight(const at::Tensor& labels, const at::Tensor& class_weights);
+
 // Adds rows up exactly: integers as integers, losses in f64. Scores are kept for ROC-AUC and
 // average precision of binary targets, and of two classes (the second is the positive one). Both
 // are means over the targets that have labels of both kinds. F1 is that of each class or of each

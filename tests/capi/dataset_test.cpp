@@ -1,4 +1,6 @@
 // Data sets: opening in slices, saving, splits.
+#include <unistd.h>
+
 #include <algorithm>
 #include <set>
 
@@ -58,12 +60,41 @@ TEST(DatasetTest, SavedAndOpenedInSlicesOfAMillisecond) {
                 &pending),
             GNNMG_OK)
       << gnnmg_last_error();
-  EXPECT_GT(pending, 0);
   auto before = info<gnnmg_dataset_info>(), after = info<gnnmg_dataset_info>();
   ASSERT_OK(gnnmg_dataset_get_info(world.dataset, &before));
   ASSERT_OK(gnnmg_dataset_get_info(opened, &after));
   EXPECT_EQ(std::memcmp(&before, &after, sizeof before), 0);
   EXPECT_EQ(part(opened, GNNMG_SPLIT_TEST), part(world.dataset, GNNMG_SPLIT_TEST));
+}
+
+// The features of a saved set are mapped, and the file is cut while it is in use.
+TEST(DatasetTest, AFileThatShrinksIsAnErrorEverywhere) {
+  World world(3000);
+  const TempDir folder;
+  const std::string path = folder.file("saved");
+  ASSERT_OK(gnnmg_dataset_save(world.dataset, path.c_str(), -1));
+  Dataset opened;
+  ASSERT_OK(gnnmg_dataset_open(world.context, path.c_str(), nullptr, opened.out(), -1));
+  std::swap(world.dataset, opened);
+  Model model = world.make_model();
+  auto metrics = info<gnnmg_metrics>();
+  ASSERT_OK(gnnmg_model_evaluate(model, world.dataset, GNNMG_SPLIT_TEST, &metrics, -1));
+  ASSERT_EQ(truncate(folder.file("saved/node-node-x.npy").c_str(), 4096), 0);
+
+  const char* const file = "node-node-x.npy: ";
+  EXPECT_FAILS(gnnmg_model_evaluate(model, world.dataset, GNNMG_SPLIT_TEST, &metrics, -1),
+               GNNMG_ERR_IO, file);
+  Tensor rows;
+  EXPECT_FAILS(gnnmg_model_embed(model, world.dataset, rows.out(), -1), GNNMG_ERR_IO, file);
+  Graph graph, changed;
+  ASSERT_OK(gnnmg_dataset_get_graph(world.dataset, 0, graph.out()));
+  EXPECT_FAILS(gnnmg_graph_create_normalized(graph, "x", changed.out()), GNNMG_ERR_IO, file);
+  EXPECT_FAILS(gnnmg_dataset_save(world.dataset, folder.file("again").c_str(), -1), GNNMG_ERR_IO,
+               file);
+  const Sampler sampler = world.make_sampler();
+  Trainer trainer = world.make_trainer(model, sampler);
+  EXPECT_FAILS(gnnmg_trainer_run(trainer, nullptr, nullptr, nullptr), GNNMG_ERR_IO, file);
+  EXPECT_FAILS(gnnmg_trainer_evaluate(trainer, GNNMG_SPLIT_TEST, &metrics, -1), GNNMG_ERR_IO, file);
 }
 
 TEST(DatasetTest, AnOpeningThatNobodyWaitsForCanBeCancelled) {

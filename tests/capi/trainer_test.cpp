@@ -2,6 +2,7 @@
 // header says.
 #include <atomic>
 #include <cmath>
+#include <numeric>
 #include <thread>
 
 #include "base/file.h"
@@ -36,8 +37,39 @@ std::vector<float> trained(World& world, const gnnmg_sampler* sampler) {
   return weights(model);
 }
 
-TEST(TrainerTest, TheThreeDepthsAgree) {
+// Takes the labels of two thirds of the nodes away, so that mini-batches have different numbers of
+// them.
+void forget_labels(World& world) {
+  auto planted = init(gnnmg_planted_partition_config_init);
+  planted.num_nodes = 300;
+  planted.num_classes = 3;
+  planted.num_features = 8;
+  planted.mean_degree = 6;
+  ASSERT_OK(gnnmg_graph_create_planted_partition(world.context, &planted, world.graph.out()));
+  Tensor labels;
+  ASSERT_OK(gnnmg_graph_export_node_tensor(world.graph, 0, "y", labels.out()));
+  std::vector<int64_t> some = values<int64_t>(labels);
+  for (size_t i = 0; i < some.size(); ++i)
+    if (i % 3 != 0) some[i] = -1;
+  const int64_t shape[] = {static_cast<int64_t>(some.size())};
+  ASSERT_OK(
+      gnnmg_graph_set_node_tensor(world.graph, 0, "some", some.data(), GNNMG_DTYPE_I64, 1, shape));
+  ASSERT_OK(gnnmg_dataset_create(world.graph, "x", "some", GNNMG_TASK_MULTICLASS, 3,
+                                 world.dataset.out()));
+  std::vector<int64_t> ids(300);
+  std::iota(ids.begin(), ids.end(), 0);
+  ASSERT_OK(gnnmg_dataset_add_split(world.dataset, "all", ids.data(), 180, ids.data() + 180, 60,
+                                    ids.data() + 240, 60));
+}
+
+class Depths : public testing::TestWithParam<bool> {};
+INSTANTIATE_TEST_SUITE_P(Labels, Depths, testing::Bool(), [](const auto& info) {
+  return std::string(info.param ? "OfSome" : "OfAll");
+});
+
+TEST_P(Depths, Agree) {
   World world = plain_world();
+  if (GetParam()) forget_labels(world);
   const Sampler sampler = world.make_sampler();
   const std::vector<float> by_run = trained(world, sampler);
   EXPECT_NE(by_run, weights(world.make_model()));

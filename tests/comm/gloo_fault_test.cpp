@@ -23,7 +23,7 @@ using testing::HasSubstr;
 void sleep_ms(int64_t ms) { std::this_thread::sleep_for(std::chrono::milliseconds(ms)); }
 
 void wait_for_reapers() {
-  for (int i = 0; i < 1000 && comm::pending_reapers() > 0; ++i) sleep_ms(10);
+  for (int i = 0; i < 4000 && comm::pending_reapers() > 0; ++i) sleep_ms(10);
   EXPECT_EQ(comm::pending_reapers(), 0);
 }
 
@@ -171,6 +171,37 @@ TEST_F(GlooFault, AbortWakesEverybody) {
     EXPECT_EQ(outcomes[r].status, Status::kAborted) << r;
     EXPECT_EQ(outcomes[r].text, "the data set is gone");
     EXPECT_LT(after[r], 0.5);
+  }
+}
+
+// At any moment while they connect.
+TEST_F(GlooFault, AbortAndCancelWhileTheRanksConnect) {
+  for (int round = 0; round < 80; ++round) {
+    const auto group = comm::ThreadGroup::create(2);
+    const base::CancelToken cancel;
+    std::vector<Outcome> outcomes(2);
+    std::vector<std::thread> threads;
+    for (int r = 0; r < 2; ++r)
+      threads.emplace_back([&, r] {
+        outcomes[r] = attempt([&] {
+          comm::Wait wait = within_ms(30'000);
+          if (r == 0) wait.cancel = cancel;
+          const auto end = group->connect(r, wait);
+          end->barrier(wait);
+        });
+      });
+    std::this_thread::sleep_for(std::chrono::microseconds(100 * (round / 2)));
+    if (round % 2 == 0)
+      cancel.cancel();
+    else
+      group->abort("enough");
+    for (std::thread& thread : threads) thread.join();
+    for (int r = 0; r < 2; ++r) {
+      EXPECT_LT(outcomes[r].seconds, 2) << "round " << round << ": " << outcomes[r].text;
+      const Status expected = round % 2 == 0 && r == 0 ? Status::kCancelled : Status::kAborted;
+      EXPECT_TRUE(outcomes[r].status == expected || outcomes[r].status == Status::kOk)
+          << "round " << round << ", rank " << r << ": " << outcomes[r].text;
+    }
   }
 }
 

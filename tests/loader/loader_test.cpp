@@ -124,7 +124,7 @@ TEST(Loader, SameBatchesForAnyNumberOfThreadsAndRanks) {
           ASSERT_EQ(batch->step, step);
           ASSERT_EQ(batch->epoch, 2u);
           ASSERT_EQ(batch->last_of_step, i + 1 == own.size());
-          ASSERT_EQ(batch->step_seeds, loader->plan().step_seeds(step));
+          ASSERT_EQ(batch->step_seeds(), loader->plan().step_seeds(step));
           ASSERT_EQ(batch->empty(), batch->number < 0);
           if (batch->last_of_step)
             ++step, i = 0;

@@ -3,14 +3,14 @@
 // the control connections.
 #include <algorithm>
 #include <limits>
-#include <torch/csrc/distributed/c10d/HashStore.hpp>
+#include <optional>
 
 #include "base/signals.h"
 #include "comm/background.h"
 #include "comm/check.h"
-#include "comm/gloo/control_store.h"
 #include "comm/gloo/engine.h"
 #include "comm/gloo/quiet.h"
+#include "comm/gloo/rendezvous_store.h"
 #include "comm/processes.h"
 #include "comm/single.h"
 
@@ -20,7 +20,7 @@ namespace {
 
 using base::Status;
 
-constexpr int64_t kLongest = 60'000;  // when all ranks are here, connecting takes milliseconds
+constexpr int64_t kLongest = 15'000;  // when all ranks are here, connecting takes milliseconds
 
 GroupPtr make_group(c10::intrusive_ptr<c10d::Store> store, int rank, int world_size,
                     const std::string& address, const base::Deadline& deadline) {
@@ -44,8 +44,13 @@ std::string first_line(const std::exception& error) {
 
 class GlooThreadGroup : public ThreadGroup {
  public:
-  explicit GlooThreadGroup(std::shared_ptr<GroupState> state)
-      : state_(std::move(state)), groups_(std::make_shared<Groups>(state_)) {}
+  // `address`: of this process, for its data connections; empty: the loopback interface.
+  GlooThreadGroup(std::shared_ptr<GroupState> state, std::shared_ptr<AddressBoard> board,
+                  std::string address)
+      : state_(std::move(state)),
+        groups_(std::make_shared<Groups>(state_)),
+        board_(std::move(board)),
+        address_(std::move(address)) {}
 
   int world_size() const override { return state_->world_size(); }
 
@@ -75,66 +80,35 @@ class GlooThreadGroup : public ThreadGroup {
   }
 
  protected:
-  virtual GroupPtr connect_group(int rank, const Wait& wait) = 0;
-
   const std::shared_ptr<GroupState> state_;
   const std::shared_ptr<Groups> groups_;
-};
-
-class OwnThreadGroup final : public GlooThreadGroup {
- public:
-  explicit OwnThreadGroup(int world_size)
-      : GlooThreadGroup(std::make_shared<GroupState>(world_size)),
-        store_(c10::make_intrusive<c10d::HashStore>()) {}
-
- protected:
-  GroupPtr connect_group(int rank, const Wait& wait) override {
-    return make_group(store_, rank, world_size(), "", wait.deadline);
-  }
 
  private:
-  const c10::intrusive_ptr<c10d::HashStore> store_;
-};
-
-class SpreadThreadGroup final : public GlooThreadGroup {
- public:
-  SpreadThreadGroup(std::shared_ptr<Processes> processes, uint64_t number,
-                    std::vector<int> first_ranks)
-      : GlooThreadGroup(std::make_shared<GroupState>(
-            first_ranks.back(), processes->control()->link(number, first_ranks))),
-        processes_(std::move(processes)),
-        number_(number),
-        first_ranks_(std::move(first_ranks)) {
-    processes_->control()->add_group(
-        number_, first_ranks_, state_,
-        [groups = groups_](const Cause& cause) { groups->end_elsewhere(cause); });
-  }
-
-  int first_rank() const override { return first_ranks_[processes_->process()]; }
-  int num_local() const override { return first_ranks_[processes_->process() + 1] - first_rank(); }
-
- protected:
   // Connecting cannot be called off, so it runs aside and is left alone when it must be.
-  GroupPtr connect_group(int rank, const Wait& wait) override {
+  GroupPtr connect_group(int rank, const Wait& wait) {
     struct Made {
       GroupPtr group;
       std::exception_ptr error;
     };
     auto made = std::make_shared<Made>();
-    auto store =
-        c10::make_intrusive<ControlStore>(processes_->control(), number_, state_, wait.deadline);
+    constexpr int64_t kGraceMs = 200;
+    std::optional<base::Deadline> grace;
+    auto store = c10::make_intrusive<RendezvousStore>(board_, state_, wait.deadline);
     const bool ended = run_in_background(
-        [made, store, rank, world = world_size(), address = processes_->address(),
-         deadline = wait.deadline] {
+        [made, store, rank, world = world_size(), address = address_, deadline = wait.deadline] {
           try {
             made->group = make_group(store, rank, world, address, deadline);
           } catch (...) {
             made->error = std::current_exception();
           }
         },
-        [&] { return state_->ended() || wait.cancel.cancelled() || wait.deadline.passed(); });
-    if (!ended || state_->ended())
-      state_->wait(rank, 0, "rendezvous", wait, [] { return false; });  // says why
+        [&] {
+          // A rank that is through already may have ended the communicator: then this one learns of
+          // it in the same operation, if it gets there.
+          if (!grace && state_->ended()) grace = base::Deadline::after_ms(kGraceMs);
+          return wait.cancel.cancelled() || wait.deadline.passed() || (grace && grace->passed());
+        });
+    if (!ended) state_->wait(rank, 0, "rendezvous", wait, [] { return false; });  // says why
     if (made->error) {
       try {
         std::rethrow_exception(made->error);
@@ -147,6 +121,34 @@ class SpreadThreadGroup final : public GlooThreadGroup {
     }
     return std::move(made->group);
   }
+
+  const std::shared_ptr<AddressBoard> board_;
+  const std::string address_;
+};
+
+class OwnThreadGroup final : public GlooThreadGroup {
+ public:
+  explicit OwnThreadGroup(int world_size)
+      : GlooThreadGroup(std::make_shared<GroupState>(world_size), make_local_board(), "") {}
+};
+
+class SpreadThreadGroup final : public GlooThreadGroup {
+ public:
+  SpreadThreadGroup(std::shared_ptr<Processes> processes, uint64_t number,
+                    std::vector<int> first_ranks)
+      : GlooThreadGroup(std::make_shared<GroupState>(
+                            first_ranks.back(), processes->control()->link(number, first_ranks)),
+                        make_control_board(processes->control(), number), processes->address()),
+        processes_(std::move(processes)),
+        number_(number),
+        first_ranks_(std::move(first_ranks)) {
+    processes_->control()->add_group(
+        number_, first_ranks_, state_,
+        [groups = groups_](const Cause& cause) { groups->end_elsewhere(cause); });
+  }
+
+  int first_rank() const override { return first_ranks_[processes_->process()]; }
+  int num_local() const override { return first_ranks_[processes_->process() + 1] - first_rank(); }
 
  private:
   const std::shared_ptr<Processes> processes_;

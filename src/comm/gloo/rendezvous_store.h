@@ -1,0 +1,54 @@
+// The store in which Gloo's ranks find each other's addresses: a board in this process, or one over
+// the job's control connections, where they are told to processes that have proven to belong to the
+// job and no port of its own listens for them.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <torch/csrc/distributed/c10d/Store.hpp>
+
+#include "comm/group_state.h"
+#include "comm/join/control.h"
+
+namespace gnnmg::comm::gloo {
+
+// A few words that each rank leaves for all. Any thread.
+class AddressBoard {
+ public:
+  virtual ~AddressBoard() = default;
+  virtual void put(const std::string& key, const std::string& value) = 0;
+  // Waits for the value; nothing when `over` became true first, which is asked now and then.
+  virtual std::optional<std::string> get(const std::string& key,
+                                         const std::function<bool()>& over) = 0;
+  virtual bool has(const std::string& key) = 0;
+};
+std::shared_ptr<AddressBoard> make_local_board();
+std::shared_ptr<AddressBoard> make_control_board(std::shared_ptr<Control> control, uint64_t group);
+
+class RendezvousStore final : public c10d::Store {
+ public:
+  // Waits give up a moment after `state` has ended, or when `deadline` has passed.
+  RendezvousStore(std::shared_ptr<AddressBoard> board, std::shared_ptr<GroupState> state,
+                  base::Deadline deadline)
+      : board_(std::move(board)), state_(std::move(state)), deadline_(deadline) {}
+
+  c10::intrusive_ptr<c10d::Store> clone() override;
+  void set(const std::string& key, const std::vector<uint8_t>& value) override;
+  std::vector<uint8_t> get(const std::string& key) override;
+  bool check(const std::vector<std::string>& keys) override;
+  void wait(const std::vector<std::string>& keys) override;
+  void wait(const std::vector<std::string>& keys,
+            const std::chrono::milliseconds& timeout) override;
+  // What a rendezvous does not need is refused.
+  int64_t add(const std::string& key, int64_t value) override;
+  bool deleteKey(const std::string& key) override;
+  int64_t getNumKeys() override;
+
+ private:
+  std::shared_ptr<AddressBoard> board_;
+  std::shared_ptr<GroupState> state_;
+  base::Deadline deadline_;
+};
+
+}  // namespace gnnmg::comm::gloo
