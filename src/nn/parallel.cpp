@@ -14,10 +14,12 @@ thread_local int loop_threads = 0;
 // Has the calling thread's next parallel region run on so many threads.
 class TeamSize {
  public:
-  explicit TeamSize(int count) : before_(omp_get_max_threads()) {
+  explicit TeamSize(int count) : before_(count > 0 ? omp_get_max_threads() : 0) {
     if (count > 0) omp_set_num_threads(count);
   }
-  ~TeamSize() { omp_set_num_threads(before_); }
+  ~TeamSize() {
+    if (before_ > 0) omp_set_num_threads(before_);
+  }
   TeamSize(const TeamSize&) = delete;
   TeamSize& operator=(const TeamSize&) = delete;
 
