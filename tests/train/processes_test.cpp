@@ -325,6 +325,29 @@ TEST(Processes, ACancelEndsAll) {
   for (const auto& found : weights) EXPECT_LE(largest_difference(found, alone), 1e-9);
 }
 
+// A cancel while the others are awaited at the start ends the wait at once, and the job with it.
+TEST(Processes, ACancelBeforeTheOthersHaveCome) {
+  double seconds = 0;
+  const auto outcomes = run_job(2, [&](const std::shared_ptr<comm::Processes>& processes) {
+    Host host;
+    host.processes = processes;
+    Trial run(recipe_of(Options({"epochs=2"})), host);
+    if (processes->process() == 1) {
+      while (!processes->spent()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      run.train();
+    }
+    run->start();
+    EXPECT_FALSE(run->wait(base::Deadline::after_ms(200)));
+    run->cancel();
+    const Outcome outcome = attempt([&] { run->wait({}); });
+    seconds = outcome.seconds;
+    throw base::Error(outcome.status, outcome.text);
+  });
+  EXPECT_EQ(outcomes[0].status, Status::kCancelled) << outcomes[0].text;
+  EXPECT_EQ(outcomes[1].status, Status::kAborted) << outcomes[1].text;
+  EXPECT_LT(seconds, 1.0);
+}
+
 // Row 5: the cause where it happened, its words everywhere else.
 TEST(Processes, AFailureIsToldToAll) {
   expect_good(run_trainers(
