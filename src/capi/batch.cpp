@@ -85,7 +85,8 @@ gnnmg_status gnnmg_batch_get_info(const gnnmg_batch* batch, gnnmg_batch_info* in
     facts.feature_dim = b.has_features ? b.feature_cols : 0;
     facts.step_seeds = b.step_seeds();
     if (b.step_seeds() > 0)
-      facts.loss_weight = static_cast<double>(facts.num_seeds) / static_cast<double>(b.step_seeds());
+      facts.loss_weight =
+          static_cast<double>(facts.num_seeds) / static_cast<double>(b.step_seeds());
     facts.sample_seconds = b.sample_seconds;
     facts.gather_seconds = b.gather_seconds;
     facts.last_of_step = b.last_of_step;
