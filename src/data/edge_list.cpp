@@ -18,39 +18,56 @@ class Relabeller {
  public:
   int64_t number(int64_t id) {
     if (2 * (ids_.size() + 1) > slots_.size()) grow();
-    size_t slot = slot_of(id);
+    int64_t slot = slot_of(id);
     while (slots_[slot] >= 0) {
       if (ids_[slots_[slot]] == id) return slots_[slot];
       slot = (slot + 1) & (slots_.size() - 1);
     }
-    if (ids_.size() >= static_cast<size_t>(std::numeric_limits<int32_t>::max()))
+    if (ids_.size() >= std::numeric_limits<int32_t>::max())
       fail(Status::kRange, "more than ", std::numeric_limits<int32_t>::max(), " different ids");
     slots_[slot] = static_cast<int32_t>(ids_.size());
     ids_.push_back(id);
     return slots_[slot];
   }
-  const std::deque<int64_t>& ids() const { return ids_; }
+  int64_t count() const { return ids_.size(); }
+  // The ids in the order of their numbers. Empties the table.
+  base::Tensor take() {
+    base::Tensor ids = base::Tensor::empty(base::DType::kI64, {count()});
+    ids_.drain_into(ids.as<int64_t>());
+    slots_ = {};
+    return ids;
+  }
 
  private:
-  size_t slot_of(int64_t id) const {
+  int64_t slot_of(int64_t id) const {
     uint64_t hash = static_cast<uint64_t>(id) * 0x9E3779B97F4A7C15u;
     hash ^= hash >> 32;
-    return hash & (slots_.size() - 1);
+    return static_cast<int64_t>(hash & static_cast<uint64_t>(slots_.size() - 1));
   }
   void grow() {
-    slots_.assign(std::max<size_t>(64, slots_.size() * 2), -1);
-    for (size_t i = 0; i < ids_.size(); ++i) {
-      size_t slot = slot_of(ids_[i]);
+    const int64_t size = std::max<int64_t>(64, slots_.size() * 2);
+    slots_ = {};  // the ids know all that was in it
+    slots_.resize_discard(size);
+    std::fill(slots_.begin(), slots_.end(), -1);
+    for (int64_t i = 0; i < ids_.size(); ++i) {
+      int64_t slot = slot_of(ids_[i]);
       while (slots_[slot] >= 0) slot = (slot + 1) & (slots_.size() - 1);
       slots_[slot] = static_cast<int32_t>(i);
     }
   }
-  std::vector<int32_t> slots_;
-  std::deque<int64_t> ids_;
+  base::PageVector<int32_t> slots_;
+  Pieces<int64_t> ids_;
 };
 
 bool is_comment(std::string_view line) {
   return line.starts_with('#') || line.starts_with('%') || line.starts_with("//");
+}
+
+// Whether a field might be meant as a number in whatever notation: 1, "1", +1, 0x1, .5, 1st. The
+// first line is passed over as a header only when none is, so that no edge is lost.
+bool begins_like_number(std::string_view field) {
+  const size_t begin = field.find_first_not_of(" \t\"'+-.");
+  return begin != field.npos && field[begin] >= '0' && field[begin] <= '9';
 }
 
 bool is_blank(std::string_view line) { return line.find_first_not_of(" \t") == line.npos; }
@@ -108,16 +125,15 @@ class EdgeParser {
     const size_t source = options_.source_column, target = options_.target_column;
     const size_t needed = std::max(source, target) + 1;
     const bool enough = fields_.size() >= needed;
-    const auto is_number = [](std::string_view field) {
-      return io::parse_double(field).has_value();
-    };
-    const bool no_numbers = enough ? !is_number(fields_[source]) && !is_number(fields_[target])
-                                   : std::none_of(fields_.begin(), fields_.end(), is_number);
+    const bool no_numbers =
+        enough ? !begins_like_number(fields_[source]) && !begins_like_number(fields_[target])
+               : std::none_of(fields_.begin(), fields_.end(), begins_like_number);
     if (options_.header < 0 && !header_seen_ && no_numbers) {
       header_seen_ = true;
       separator_ = 0;
       return true;
     }
+    first_edge_ = true;
     if (!enough)
       fail(Status::kFormat, lines_.where(), ": ", fields_.size(), " columns, expected at least ",
            needed);
@@ -136,9 +152,12 @@ class EdgeParser {
              "\", expected an integer of 64 bits");
       return relabeller_.number(*id);
     }
-    if (!id || *id < 0)
+    if (!id)
       fail(Status::kFormat, lines_.where(), ": ", end, " \"", io::printable(field),
-           "\", expected an integer from 0");
+           "\", expected an integer from 0",
+           options_.header < 0 && first_edge_ ? "; header_lines passes over a header" : "");
+    if (*id < 0)
+      fail(Status::kRange, lines_.where(), ": ", end, " ", *id, ", expected an integer from 0");
     if (options_.num_nodes >= 0 && *id >= options_.num_nodes)
       fail(Status::kRange, lines_.where(), ": ", end, " ", *id, ", expected 0 to ",
            options_.num_nodes - 1);
@@ -149,12 +168,14 @@ class EdgeParser {
   void add_edge() {
     sources_.push(node(fields_[options_.source_column], "source"));
     targets_.push(node(fields_[options_.target_column], "target"));
+    first_edge_ = false;
     if (!has_weight_) return;
     const auto weight = io::parse_double(fields_[weight_column_]);
     const float value = weight ? static_cast<float>(*weight) : 0.0f;
     if (!weight || !std::isfinite(value))
       fail(Status::kFormat, lines_.where(), ": weight \"", io::printable(fields_[weight_column_]),
-           "\", expected a finite number");
+           weight && std::isfinite(*weight) ? "\" is beyond the range of 32-bit floats"
+                                            : "\", expected a finite number");
     weights_.push_back(value);
   }
 
@@ -167,10 +188,8 @@ class EdgeParser {
     found.source = found.edges_from = where;
     found.undirected = false;
     if (options_.relabel) {
-      found.num_nodes = static_cast<int64_t>(relabeller_.ids().size());
-      base::Tensor original = base::Tensor::empty(base::DType::kI64, {found.num_nodes});
-      std::copy(relabeller_.ids().begin(), relabeller_.ids().end(), original.as<int64_t>().begin());
-      found.node_columns.emplace("original_id", std::move(original));
+      found.num_nodes = relabeller_.count();
+      found.node_columns.emplace("original_id", relabeller_.take());
     } else if (options_.num_nodes >= 0) {
       found.num_nodes = options_.num_nodes;
     } else {
@@ -182,9 +201,8 @@ class EdgeParser {
     found.sources = sources_.take(wide);
     found.targets = targets_.take(wide);
     if (has_weight_) {
-      base::Tensor weights =
-          base::Tensor::empty(base::DType::kF32, {static_cast<int64_t>(weights_.size())});
-      std::copy(weights_.begin(), weights_.end(), weights.as<float>().begin());
+      base::Tensor weights = base::Tensor::empty(base::DType::kF32, {weights_.size()});
+      weights_.drain_into(weights.as<float>());
       found.edge_columns.emplace("weight", std::move(weights));
     }
     log_columns(where);
@@ -209,12 +227,13 @@ class EdgeParser {
   std::vector<std::string_view> fields_;
   char separator_ = 0;
   bool header_seen_ = false;
-  size_t columns_ = 0;  // of every line; 0 before the first edge
+  bool first_edge_ = false;  // that is the line at hand
+  size_t columns_ = 0;       // of every line; 0 before the first edge
   size_t weight_column_ = 0;
   bool has_weight_ = false;
   Relabeller relabeller_;
   IdColumn sources_, targets_;
-  std::deque<float> weights_;
+  Pieces<float> weights_;
   int64_t largest_ = -1;
   int64_t bytes_ = 0, budgeted_ = 0;
 };

@@ -1,75 +1,107 @@
 #include "data/numbers.h"
 
-#include <algorithm>
-
 namespace gnnmg::data {
 
 using base::DType;
 using base::Tensor;
 
-void IdColumn::push_wide(int64_t id) {
-  if (wide_.empty()) {
-    wide_.assign(narrow_.begin(), narrow_.end());
-    narrow_ = {};
-  }
-  wide_.push_back(id);
+namespace {
+
+// Stands for NaN among integers of 64 bits; as a value it makes a column non-integral.
+constexpr int64_t kNanMark = std::numeric_limits<int64_t>::min();
+
+float float_of(int64_t value) {
+  return value == kNanMark ? std::numeric_limits<float>::quiet_NaN() : static_cast<float>(value);
+}
+
+int64_t integer_of(float value) {
+  return std::isnan(value) ? kNanMark : static_cast<int64_t>(value);
+}
+
+bool exact_as_float(int64_t value) {
+  constexpr float kBeyond = 9223372036854775808.0f;  // 2^63
+  const auto narrow = static_cast<float>(value);
+  return narrow < kBeyond && static_cast<int64_t>(narrow) == value;
+}
+
+}  // namespace
+
+void IdColumn::widen() {
+  small_.drain([this](int32_t id) { large_.push_back(id); });
+  wide_ = true;
 }
 
 Tensor IdColumn::take(bool wide) {
-  wide = wide || !wide_.empty();
-  Tensor tensor = Tensor::empty(wide ? DType::kI64 : DType::kI32, {size()});
-  if (!wide)
-    std::copy(narrow_.begin(), narrow_.end(), tensor.as<int32_t>().begin());
-  else if (wide_.empty())
-    std::copy(narrow_.begin(), narrow_.end(), tensor.as<int64_t>().begin());
+  Tensor tensor = Tensor::empty(wide || wide_ ? DType::kI64 : DType::kI32, {size()});
+  if (wide_)
+    large_.drain_into(tensor.as<int64_t>());
+  else if (wide)
+    small_.drain_into(tensor.as<int64_t>());
   else
-    std::copy(wide_.begin(), wide_.end(), tensor.as<int64_t>().begin());
-  narrow_ = {};
-  wide_ = {};
+    small_.drain_into(tensor.as<int32_t>());
+  wide_ = false;
   return tensor;
 }
 
-void NumberColumn::push(double value) {
-  constexpr double kExactInDouble = 9007199254740992.0;  // 2^53
-  const bool nan = std::isnan(value);
-  const bool integer = nan || (std::fabs(value) <= kExactInDouble && std::trunc(value) == value);
-  has_nan_ |= nan;
-  integral_ &= integer;
-  if (wide_.empty() && integral_ && !nan && static_cast<float>(value) != value) {
-    wide_.assign(narrow_.begin(), narrow_.end());
-    narrow_ = {};
+void NumberColumn::widen() {
+  small_.drain([this](float value) { large_.push_back(integer_of(value)); });
+  wide_ = true;
+}
+
+void NumberColumn::push_float(float value) {
+  if (!integral_ && wide_) {
+    large_.drain([this](int64_t old) { small_.push_back(float_of(old)); });
+    wide_ = false;
   }
-  if (wide_.empty())
-    narrow_.push_back(static_cast<float>(value));
+  if (wide_)
+    large_.push_back(integer_of(value));
   else
-    wide_.push_back(value);
+    small_.push_back(value);
+}
+
+void NumberColumn::push(int64_t value) {
+  integral_ &= value != kNanMark;
+  if (integral_ && !wide_ && !exact_as_float(value)) widen();
+  if (wide_ && integral_)
+    large_.push_back(value);
+  else
+    push_float(static_cast<float>(value));
+}
+
+void NumberColumn::push(double value) {
+  constexpr double kExactInDouble = 9007199254740992.0;  // 2^53: larger ones may be rounded
+  if (std::isnan(value)) {
+    has_nan_ = true;
+    return push_float(std::numeric_limits<float>::quiet_NaN());
+  }
+  const bool whole = std::isfinite(value) && std::trunc(value) == value;
+  if (value == 0) return push_float(static_cast<float>(value));  // the sign of zero stays
+  if (whole && std::fabs(value) < kExactInDouble) return push(static_cast<int64_t>(value));
+  whole_ &= whole;
+  integral_ = false;
+  push_float(static_cast<float>(value));
 }
 
 Tensor NumberColumn::take_f32(base::Shape shape) {
   Tensor tensor = Tensor::empty(DType::kF32, shape);
-  const auto out = tensor.as<float>();
-  if (wide_.empty())
-    std::copy(narrow_.begin(), narrow_.end(), out.begin());
+  float* to = tensor.as<float>().data();
+  if (wide_)
+    large_.drain([&to](int64_t value) { *to++ = float_of(value); });
   else
-    std::transform(wide_.begin(), wide_.end(), out.begin(),
-                   [](double value) { return static_cast<float>(value); });
-  narrow_ = {};
-  wide_ = {};
+    small_.drain_into(tensor.as<float>());
+  *this = {};
   return tensor;
 }
 
 Tensor NumberColumn::take_i64(base::Shape shape) {
   Tensor tensor = Tensor::empty(DType::kI64, shape);
-  const auto convert = [](double value) {
-    return std::isnan(value) ? int64_t{-1} : static_cast<int64_t>(value);
-  };
-  const auto out = tensor.as<int64_t>();
-  if (wide_.empty())
-    std::transform(narrow_.begin(), narrow_.end(), out.begin(), convert);
+  int64_t* to = tensor.as<int64_t>().data();
+  const auto put = [&to](int64_t value) { *to++ = value == kNanMark ? -1 : value; };
+  if (wide_)
+    large_.drain(put);
   else
-    std::transform(wide_.begin(), wide_.end(), out.begin(), convert);
-  narrow_ = {};
-  wide_ = {};
+    small_.drain([&put](float value) { put(integer_of(value)); });
+  *this = {};
   return tensor;
 }
 

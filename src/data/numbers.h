@@ -2,46 +2,94 @@
 // is exact, and grow without copying, so that memory stays below twice the text.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <deque>
 #include <limits>
+#include <memory>
+#include <span>
+#include <vector>
 
+#include "base/memory.h"
 #include "base/tensor.h"
 
 namespace gnnmg::data {
+
+// A growing array in pieces, which count for the thread's memory budget. For numbers.
+template <typename T>
+class Pieces {
+ public:
+  void push_back(T value) {
+    if (size_ == kCount * static_cast<int64_t>(pieces_.size()))
+      pieces_.push_back(base::allocate_pages(kBytes, "a piece of a column"));
+    at(size_++) = value;
+  }
+  int64_t size() const { return size_; }
+  T operator[](int64_t i) const { return const_cast<Pieces*>(this)->at(i); }
+  void clear() {
+    pieces_.clear();
+    size_ = 0;
+  }
+  // Hands over the values in order, and frees each piece once it is empty.
+  template <typename F>
+  void drain(F&& take) {
+    for (int64_t begin = 0; begin < size_; begin += kCount) {
+      std::shared_ptr<void>& piece = pieces_[begin / kCount];
+      const T* values = static_cast<const T*>(piece.get());
+      for (int64_t i = 0; i < std::min(kCount, size_ - begin); ++i) take(values[i]);
+      piece.reset();
+    }
+    clear();
+  }
+  // The same into `out`, which has room for all.
+  template <typename To>
+  void drain_into(std::span<To> out) {
+    To* to = out.data();
+    drain([&to](T value) { *to++ = static_cast<To>(value); });
+  }
+
+ private:
+  static constexpr int64_t kBytes = int64_t{64} << 10;
+  static constexpr int64_t kCount = kBytes / static_cast<int64_t>(sizeof(T));
+  T& at(int64_t i) { return static_cast<T*>(pieces_[i / kCount].get())[i % kCount]; }
+
+  std::vector<std::shared_ptr<void>> pieces_;
+  int64_t size_ = 0;
+};
 
 // Non-negative ids.
 class IdColumn {
  public:
   void push(int64_t id) {
-    if (wide_.empty() && id <= std::numeric_limits<int32_t>::max())
-      narrow_.push_back(static_cast<int32_t>(id));
+    if (!wide_ && id > std::numeric_limits<int32_t>::max()) widen();
+    if (wide_)
+      large_.push_back(id);
     else
-      push_wide(id);
+      small_.push_back(static_cast<int32_t>(id));
   }
-  int64_t size() const {
-    return static_cast<int64_t>(wide_.empty() ? narrow_.size() : wide_.size());
-  }
-  bool wide() const { return !wide_.empty(); }
+  int64_t size() const { return wide_ ? large_.size() : small_.size(); }
+  bool wide() const { return wide_; }
   // i32 or, when `wide` or an id needs it, i64. Empties the column.
   base::Tensor take(bool wide);
 
  private:
-  void push_wide(int64_t id);
-  std::deque<int32_t> narrow_;
-  std::deque<int64_t> wide_;
+  void widen();
+  bool wide_ = false;
+  Pieces<int32_t> small_;
+  Pieces<int64_t> large_;  // from the first id on that 32 bits do not hold
 };
 
-// Numbers of any kind; remembers whether all were integers.
+// Numbers of any kind; remembers whether all were integers, and keeps those exactly.
 class NumberColumn {
  public:
+  void push(int64_t value);
+  // A whole number below 2^53 in size counts as an integer. NaN goes with integers too.
   void push(double value);
-  int64_t size() const {
-    return static_cast<int64_t>(wide_.empty() ? narrow_.size() : wide_.size());
-  }
-  // Every value so far is an integer below 2^53 in size, or NaN.
+  int64_t size() const { return wide_ ? large_.size() : small_.size(); }
+  // Every value so far is an integer that is held exactly, or NaN.
   bool integral() const { return integral_; }
+  // Every value so far is an integer of whatever size, or NaN.
+  bool whole() const { return whole_; }
   bool has_nan() const { return has_nan_; }
   // f32 of `shape`, values rounded to the nearest. Empties the column.
   base::Tensor take_f32(base::Shape shape);
@@ -49,10 +97,13 @@ class NumberColumn {
   base::Tensor take_i64(base::Shape shape);
 
  private:
-  std::deque<float> narrow_;
-  std::deque<double> wide_;  // from the first integer on that no float holds
-  bool integral_ = true;
+  void push_float(float value);
+  void widen();
+  bool integral_ = true, whole_ = true;
   bool has_nan_ = false;
+  bool wide_ = false;
+  Pieces<float> small_;    // exact while the column is integral, else rounded
+  Pieces<int64_t> large_;  // of an integral column, from the first value on that no float holds
 };
 
 }  // namespace gnnmg::data

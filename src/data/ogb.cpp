@@ -22,6 +22,27 @@ using base::join_path;
 using base::Status;
 using base::Tensor;
 
+namespace {
+
+void push_field(std::string_view field, const io::LineReader& lines, Table& table) {
+  if (field.empty() || field == "nan" || field == "NaN") return table.values.push(std::nan(""));
+  const bool held = table.values.integral();
+  // Integers by themselves: a double would not tell those beyond 2^53 apart.
+  if (const auto integer = io::parse_int(field)) {
+    table.values.push(*integer);
+  } else if (const auto number = io::parse_double(field)) {
+    if (std::isfinite(*number) && std::isinf(static_cast<float>(*number)))
+      fail(Status::kRange, lines.where(), ": \"", io::printable(field),
+           "\" is beyond the range of 32-bit floats");
+    table.values.push(*number);
+  } else {
+    fail(Status::kFormat, lines.where(), ": \"", io::printable(field), "\", expected a number");
+  }
+  if (held && !table.values.integral() && table.values.whole()) table.too_large = lines.where();
+}
+
+}  // namespace
+
 Table parse_table(std::unique_ptr<io::ByteSource> source, Reading& reading) {
   Table table;
   io::LineReader lines(std::move(source));
@@ -44,15 +65,7 @@ Table parse_table(std::unique_ptr<io::ByteSource> source, Reading& reading) {
       fail(Status::kFormat, lines.where(), ": ", columns, " columns, expected ", table.columns,
            " as in the first row");
     for (std::string_view field : fields) {
-      double value = std::nan("");
-      if (!field.empty() && field != "nan" && field != "NaN") {
-        const auto parsed = io::parse_double(field);
-        if (!parsed)
-          fail(Status::kFormat, lines.where(), ": \"", io::printable(field),
-               "\", expected a number");
-        value = *parsed;
-      }
-      table.values.push(value);
+      push_field(field, lines, table);
     }
     ++table.rows;
   }
@@ -169,7 +182,10 @@ int64_t count_in_table(OgbFolder& folder, const char* name) {
   return only_count(counts.as<const int64_t>(), where);
 }
 
+// Decimal text may be rounded, a column of integers may not.
 Tensor table_tensor(Table table, bool as_float) {
+  if (!as_float && table.values.whole() && !table.values.integral())
+    fail(Status::kRange, table.too_large, ": an integer that 64 bits do not hold");
   const base::Shape shape{table.rows, table.columns};
   if (!as_float && table.values.integral() && !table.values.has_nan())
     return table.values.take_i64(shape);

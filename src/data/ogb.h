@@ -11,11 +11,13 @@ namespace gnnmg::data {
 
 struct Table {
   int64_t rows = 0, columns = 0;
-  NumberColumn values;  // row by row
+  NumberColumn values;    // row by row
+  std::string too_large;  // where the first integer stands that is not exact in 64 bits; or empty
 };
 
 // Comma-separated numbers without a header; an empty field and "nan" are NaN. Error(kFormat) naming
-// file and line for anything else and for rows of unequal length.
+// file and line for anything else and for rows of unequal length, Error(kRange) for a number that
+// is no finite 32-bit float.
 Table parse_table(std::unique_ptr<io::ByteSource> source, Reading& reading);
 
 }  // namespace gnnmg::data

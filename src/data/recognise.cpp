@@ -69,6 +69,8 @@ std::vector<Candidate> look_at_file(const std::string& path) {
       found = {*std::min_element(found.begin(), found.end(), [](const auto& a, const auto& b) {
         return a.path.size() < b.path.size();
       })};
+  } else if (name.ends_with(".npz") || name.ends_with(".npy")) {
+    return found;  // empty or broken, but meant as an archive and no text
   } else if (start.starts_with("\x1f\x8b") ||
              (start.find('\0') == start.npos && !start.starts_with("\x93NUMPY"))) {
     found.push_back({Format::kEdges, path});
@@ -178,6 +180,11 @@ Candidate recognise(const std::string& path, std::string_view wanted,
   } else if (exists(path + ".graph")) {
     found = keep_wanted({{Format::kPlanetoid, path}});
   } else {
+    try {
+      base::File unreachable(path);  // says why, for loops of links and the like
+    } catch (const base::Error& error) {
+      if (error.status() != Status::kNotFound) throw;
+    }
     fail(Status::kNotFound, path, ": no such file or folder");
   }
 

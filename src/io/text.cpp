@@ -90,6 +90,10 @@ class GzipSource final : public ByteSource {
       }
       if (member_ended_) {
         if (z_.avail_in == 0) return 0;
+        if (*z_.next_in == 0 || padded_) {
+          skip_padding();
+          continue;
+        }
         inflateReset(&z_);
         member_ended_ = false;
       }
@@ -107,6 +111,18 @@ class GzipSource final : public ByteSource {
   }
 
  private:
+  // Zeros may fill up the last block of a tape or device; nothing may follow them.
+  void skip_padding() {
+    padded_ = true;
+    const Bytef* const end = z_.next_in + z_.avail_in;
+    const Bytef* const other =
+        std::find_if<const Bytef*>(z_.next_in, end, [](Bytef byte) { return byte != 0; });
+    if (other != end)
+      fail(Status::kFormat, name(),
+           ": the gzip data is followed by zeros and then other bytes, at ",
+           taken_ - (end - other));
+    z_.avail_in = 0;
+  }
   [[noreturn]] void refuse(int code) const {
     if (code == Z_MEM_ERROR) fail(Status::kNoMemory, name(), ": no memory to inflate");
     const std::string_view reason = z_.msg ? z_.msg : "broken data";
@@ -120,6 +136,7 @@ class GzipSource final : public ByteSource {
   z_stream z_{};
   int64_t taken_ = 0;  // compressed bytes read
   bool member_ended_ = false;
+  bool padded_ = false;  // zeros have begun
 };
 
 std::unique_ptr<ByteSource> with_gzip(std::unique_ptr<ByteSource> source) {
@@ -174,6 +191,7 @@ std::string LineReader::where() const { return base::text(name(), ", line ", lin
 
 void LineReader::grow() {
   const size_t capacity = capacity_ ? 2 * capacity_ : kFirstLineBuffer;
+  charge_.take(static_cast<int64_t>(capacity - capacity_), "a line of text");
   void* grown = std::realloc(buffer_.get(), capacity);
   if (!grown) fail(Status::kNoMemory, name(), ": no memory for a line of ", capacity, " bytes");
   static_cast<void>(buffer_.release());

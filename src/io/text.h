@@ -10,11 +10,12 @@
 #include <vector>
 
 #include "base/file.h"
+#include "base/memory_charge.h"
 
 namespace gnnmg::io {
 
-// Bytes of a file or of memory, inflated if they begin with gzip's magic (several members in a row;
-// CRC and size checked).
+// Bytes of a file or of memory, inflated if they begin with gzip's magic (several members in a row,
+// zeros after the last; CRC and size checked).
 class ByteSource {
  public:
   static std::unique_ptr<ByteSource> open(const std::string& path);
@@ -47,6 +48,7 @@ class LineReader {
 
   std::unique_ptr<ByteSource> source_;
   std::unique_ptr<uint8_t, Free> buffer_;  // from malloc, so that it can grow in place
+  base::MemoryCharge charge_;              // for the buffer
   size_t capacity_ = 0, begin_ = 0, end_ = 0;
   bool ended_ = false;
   int64_t max_line_;

@@ -1,5 +1,6 @@
 // Lists of edges in text: separators, headers, comments, endings, relabelling, weights, and every
 // line that cannot be read.
+#include "base/memory.h"
 #include "readers/support.h"
 
 namespace gnnmg::data {
@@ -84,12 +85,15 @@ TEST_F(EdgeList, WeightsAndFurtherColumns) {
   options.target_column = 2;
   expect_refused("1,9,0\n", {"source_column 2, target_column 2"}, options,
                  Status::kInvalidArgument);
-  for (const char* bad : {"nan", "inf", "1e99", "", "x"})
+  for (const char* bad : {"nan", "inf", "1e400", "", "x"})
     expect_refused(std::string("0,1,1\n1,2,") + bad + "\n", {"line 2", "weight", "finite"});
+  expect_refused("0,1,1\n1,2,1e300\n",
+                 {"line 2", "weight \"1e300\"", "beyond the range of 32-bit floats"});
 }
 
 TEST_F(EdgeList, LinesThatCannotBeRead) {
-  expect_refused("0 1\n-1 2\n", {"list.txt, line 2", "source \"-1\"", "an integer from 0"});
+  expect_refused("0 1\n-1 2\n", {"list.txt, line 2", "source -1", "an integer from 0"}, {},
+                 Status::kRange);
   expect_refused("0 1\n1 2.0\n", {"line 2", "target \"2.0\""});
   expect_refused("0 1\n1 99999999999999999999\n", {"line 2", "target \"99999999999999999999\""});
   expect_refused("0 1\n1\n", {"line 2", "1 columns, expected 2 as in the first edge"});
@@ -101,6 +105,55 @@ TEST_F(EdgeList, LinesThatCannotBeRead) {
   expect_refused("", {"list.txt", "holds no edges"});
   expect_refused("# nothing\n", {"holds no edges", "num_nodes"});
   expect_refused("7\n0 1\n", {"line 1", "1 columns, expected at least 2"});
+}
+
+// A line is passed over as a header only if nothing in it could be meant as a number.
+TEST_F(EdgeList, NoEdgeIsTakenForAHeader) {
+  for (const char* first :
+       {"+1,+2", "0x0,0x1", "\"0\",\"1\"", "'0','1'", "1st,2nd", "1_000,2_000", "0:1", ".5,a"})
+    expect_refused(base::text(first, "\n1,2\n"), {"line 1"});
+  expect_refused("\"0\",\"1\"\n", {"header_lines"});
+  OpenOptions options;
+  options.header = 1;
+  EXPECT_EQ(edges(*open("1st,2nd\n1,2\n", options)->graph), (Edges{{1, 2}}));
+}
+
+TEST_F(EdgeList, PaddedAndSurplusGzip) {
+  const std::string good = gzip("0 1\n2 1\n");
+  EXPECT_EQ(open(good + std::string(200'000, '\0'), {}, "a.gz")->graph->num_edges(), 2);
+  EXPECT_EQ(open(good + std::string(1, '\0'), {}, "a.gz")->graph->num_edges(), 2);
+  for (const size_t zeros : {1, 200'000})
+    expect_error(Status::kFormat, {"a.gz", "zeros and then other bytes"},
+                 [&] { open(good + std::string(zeros, '\0') + good, {}, "a.gz"); });
+}
+
+TEST_F(EdgeList, NoTextByItsName) {
+  OpenOptions options;
+  options.num_nodes = 3;
+  for (const char* name : {"empty.npz", "empty.npy"})
+    expect_error(Status::kFormat, {name, "nothing that is known"},
+                 [&] { open("", options, name); });
+}
+
+// What grows while a list is read counts for the memory limit.
+TEST_F(EdgeList, KeepsToTheMemoryLimit) {
+  std::string text;
+  for (int i = 0; i < 400'000; ++i) text += "0 1 2\n";
+  const std::string path = dir_.write("long.txt.gz", gzip(text));
+  const auto budget = std::make_shared<base::MemoryBudget>(int64_t{2} << 20);
+  {
+    const base::BudgetScope charged(budget);
+    for (const bool relabel : {false, true}) {
+      OpenOptions options;
+      options.relabel = relabel;
+      expect_error(Status::kNoMemory, {"memory limit of 2097152"},
+                   [&] { opener_.open(path, options); });
+      EXPECT_EQ(budget->used(), 0);
+    }
+    const std::string line = dir_.write("line.txt.gz", gzip(std::string(16 << 20, '1')));
+    expect_error(Status::kNoMemory, {"a line of text"}, [&] { opener_.open(line); });
+  }
+  EXPECT_EQ(opener_.open(path)->graph->num_edges(), 400'000);
 }
 
 TEST_F(EdgeList, NumberOfNodes) {

@@ -100,6 +100,44 @@ TEST_F(Ogb, FurtherTables) {
   EXPECT_EQ(std::get<base::Tensor>(edge_columns.at("kind")).dtype(), base::DType::kI64);
 }
 
+TEST_F(Ogb, IntegersAreExactOrRefused) {
+  put_tables();
+  constexpr int64_t kBeyondDouble = (int64_t{1} << 53) + 1;
+  for (const int64_t large : {int64_t{16777217}, int64_t{1577836801}, kBeyondDouble, INT64_MAX,
+                              -kBeyondDouble, INT64_MIN + 1}) {
+    for (int place = 0; place < 4; ++place) {  // the first row as well as later ones
+      Ids expected{7, -1, 16777216, 0};
+      expected[place] = large;
+      std::string text;
+      for (const int64_t value : expected) text += base::text(value, "\n");
+      put("raw/node_time.csv.gz", text);
+      EXPECT_EQ(values<int64_t>(dense(*open(), "time")), expected) << text;
+    }
+  }
+  for (const char* large : {"9223372036854775808", "-9223372036854775808", "1e17"}) {
+    put("raw/node_time.csv.gz", base::text("1\n", large, "\n3\n4\n"));
+    expect_refused({"node_time.csv.gz, line 2", "64 bits"}, Status::kRange);
+    put("raw/node_time.csv.gz", base::text("1\n", large, "\n0.5\n4\n"));
+    EXPECT_EQ(dense(*open(), "time").dtype(), base::DType::kF32) << "decimal text is rounded";
+  }
+  put("raw/node_time.csv.gz", "1\n2\n0.5\n1e39\n");
+  expect_refused({"node_time.csv.gz, line 4", "1e39", "32-bit floats"}, Status::kRange);
+  put("raw/node_time.csv.gz", "1577836801\n0.5\nnan\n-0.0\n");
+  const std::vector<float> mixed = values<float>(dense(*open(), "time"));
+  EXPECT_EQ(mixed[0], 1577836800.0f);
+  EXPECT_EQ(mixed[1], 0.5f);
+  EXPECT_TRUE(std::isnan(mixed[2]));
+  EXPECT_TRUE(std::signbit(mixed[3]));
+  put("raw/node_time.csv.gz", "1577836801\n2\nnan\n4\n");
+  EXPECT_EQ(values<float>(dense(*open(), "time"))[0], 1577836800.0f) << "NaN makes it floats";
+}
+
+TEST_F(Ogb, CountsThatNoFloatHolds) {
+  put_tables();
+  put("raw/num-edge-list.csv.gz", "16777217\n");
+  expect_refused({"3 rows, expected 16777217"});
+}
+
 TEST_F(Ogb, NamesThatAreTaken) {
   put_tables();
   for (const char* name : {"x", "y"}) {

@@ -1,0 +1,43 @@
+// Memory that does not come from allocate_pages() but counts for the thread's budget all the same:
+// trees and tables of readers. Apart from memory.h, because few files need it.
+#pragma once
+
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include "base/memory.h"
+
+namespace gnnmg::base {
+
+// What its owner has told it of, charged to the budget of the thread that made it until it ends.
+// One thread at a time.
+class MemoryCharge {
+ public:
+  MemoryCharge() : budget_(current_budget()) {}
+  MemoryCharge(MemoryCharge&& other) noexcept
+      : budget_(std::move(other.budget_)), bytes_(std::exchange(other.bytes_, 0)) {}
+  MemoryCharge& operator=(MemoryCharge&& other) noexcept {
+    std::swap(budget_, other.budget_);
+    std::swap(bytes_, other.bytes_);
+    return *this;
+  }
+  ~MemoryCharge() { give_back(bytes_); }
+  // Before the memory is asked for. Error(kNoMemory) naming `what` when the limit does not allow
+  // it.
+  void take(int64_t bytes, std::string_view what) {
+    if (budget_) budget_->take(bytes, what);
+    bytes_ += bytes;
+  }
+  void give_back(int64_t bytes) noexcept {
+    if (budget_) budget_->give_back(bytes);
+    bytes_ -= bytes;
+  }
+  int64_t bytes() const noexcept { return bytes_; }
+
+ private:
+  std::shared_ptr<MemoryBudget> budget_;
+  int64_t bytes_ = 0;
+};
+
+}  // namespace gnnmg::base
