@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
+#include <cstring>
 #include <limits>
 #include <utility>
 
@@ -33,19 +35,29 @@ decltype(auto) visit_ids(const Tensor& ids, F&& f) {
 
 bool is_id_type(DType dtype) { return dtype == DType::kI64 || dtype == DType::kI32; }
 
-template <typename Word, Word kExponent>
-int64_t find_exponent(const void* data, int64_t count) noexcept {
+// The first element whose bits without the sign are `kFirst` or more.
+template <typename Word, Word kFirst>
+int64_t find_beyond(const void* data, int64_t count) noexcept {
+  constexpr Word kMagnitude = static_cast<Word>(static_cast<Word>(~Word{0}) >> 1);
   const Word* words = static_cast<const Word*>(data);
   for (int64_t i = 0; i < count; ++i)
-    if ((words[i] & kExponent) == kExponent) return i;
+    if ((words[i] & kMagnitude) >= kFirst) return i;
   return -1;
+}
+
+template <typename T>
+bool exact_as_f32(T value) {
+  constexpr float kBeyond = 9223372036854775808.0f;  // 2^63, which would not fit back
+  const auto narrow = static_cast<float>(value);
+  return narrow < kBeyond && static_cast<int64_t>(narrow) == static_cast<int64_t>(value);
 }
 
 }  // namespace
 
 void ByteBudget::take(int64_t bytes, std::string_view path) {
   if (bytes > left_)
-    fail(Status::kInvalidArgument, path, ": needs ", bytes, " bytes, max_bytes leaves ", left_);
+    fail(Status::kInvalidArgument, path, ": needs ", bytes,
+         " bytes, the option max_file_bytes leaves ", left_);
   left_ -= bytes;
 }
 
@@ -98,19 +110,60 @@ std::pair<Tensor, Tensor> edge_columns(const Tensor& pairs, bool transposed, std
 int64_t find_not_finite(const void* data, DType dtype, int64_t count) noexcept {
   switch (dtype) {
     case DType::kF32:
-      return find_exponent<uint32_t, 0x7f800000u>(data, count);
+      return find_beyond<uint32_t, 0x7f800000u>(data, count);
     case DType::kF64:
-      return find_exponent<uint64_t, 0x7ff0000000000000u>(data, count);
+      // From half an ulp above the largest f32 on: what rounds to infinity.
+      return find_beyond<uint64_t, 0x47effffff0000000u>(data, count);
     case DType::kF16:
-      return find_exponent<uint16_t, 0x7c00u>(data, count);
+      return find_beyond<uint16_t, 0x7c00u>(data, count);
     case DType::kBF16:
-      return find_exponent<uint16_t, 0x7f80u>(data, count);
+      return find_beyond<uint16_t, 0x7f80u>(data, count);
     default:
       return -1;
   }
 }
 
-void fail_not_finite(std::string_view where, int64_t row, int64_t column) {
+Tensor float_features(const Tensor& table, bool round, std::string_view where, ThreadPool& pool) {
+  if (base::is_floating(table.dtype())) return table;
+  Tensor out = Tensor::empty(DType::kF32, table.shape());
+  float* const to = out.as<float>().data();
+  std::atomic<int64_t> first{kNone};
+  const auto convert = [&](auto values) {
+    pool.parallel_for(static_cast<int64_t>(values.size()), kGrain, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        if (!round && !exact_as_f32(values[i])) return lower(first, i);
+        to[i] = static_cast<float>(values[i]);
+      }
+    });
+    const int64_t bad = first.load();
+    if (bad == kNone) return;
+    const int64_t width = table.shape().row_elements();
+    fail(Status::kRange, where, ", row ", bad / width, ", column ", bad % width, ": ",
+         int64_t{values[bad]}, " is not exact as a 32-bit float; round_values accepts it");
+  };
+  switch (table.dtype()) {
+    case DType::kI64:
+      convert(table.as<const int64_t>());
+      break;
+    case DType::kI32:
+      convert(table.as<const int32_t>());
+      break;
+    case DType::kU8:
+      convert(table.as<const uint8_t>());
+      break;
+    default:
+      convert(table.as<const bool>());
+  }
+  return out;
+}
+
+void fail_not_finite(std::string_view where, int64_t row, int64_t column, const void* value,
+                     DType dtype) {
+  double wide = 0;
+  if (dtype == DType::kF64) std::memcpy(&wide, value, sizeof wide);
+  if (dtype == DType::kF64 && std::isfinite(wide))
+    fail(Status::kRange, where, ", row ", row, ", column ", column, ": ", wide,
+         " is beyond the range of 32-bit floats");
   fail(Status::kNan, where, ", row ", row, ", column ", column,
        ": expected a finite value, found NaN or infinity");
 }
@@ -129,11 +182,12 @@ void check_finite(const graph::Column& column, std::string_view where, ThreadPoo
   if (bad == kNone) return;
   if (!sparse) {
     const int64_t width = values.shape().row_elements();
-    fail_not_finite(where, bad / width, bad % width);
+    fail_not_finite(where, bad / width, bad % width, data + bad * size, values.dtype());
   }
   const auto indptr = sparse->indptr.as<const int64_t>();
   const int64_t row = std::upper_bound(indptr.begin(), indptr.end(), bad) - indptr.begin() - 1;
-  fail_not_finite(where, row, sparse->indices.as<const int32_t>()[bad]);
+  fail_not_finite(where, row, sparse->indices.as<const int32_t>()[bad], data + bad * size,
+                  values.dtype());
 }
 
 Tensor to_i64(const Tensor& tensor, std::string_view where) {

@@ -16,7 +16,8 @@ namespace gnnmg::data {
 class ByteBudget {
  public:
   explicit ByteBudget(int64_t max_bytes) : left_(max_bytes) {}
-  // kInvalidArgument naming `path` when the budget does not hold `bytes` more.
+  // kInvalidArgument naming `path` and the option max_file_bytes when the budget does not hold
+  // `bytes` more.
   void take(int64_t bytes, std::string_view path);
   // The size of the file at `path`, taken from the budget.
   int64_t take_file(const std::string& path);
@@ -35,12 +36,20 @@ void check_ids(const base::Tensor& ids, int64_t bound, std::string_view where,
 std::pair<base::Tensor, base::Tensor> edge_columns(const base::Tensor& pairs, bool transposed,
                                                    std::string_view where, base::ThreadPool& pool);
 
+// Dense features as numbers to compute with: floats as they are, integers and bools as f32.
+// Error(kRange) "WHERE, row R, column C: ..." at the first that no f32 holds, unless `round`.
+base::Tensor float_features(const base::Tensor& table, bool round, std::string_view where,
+                            base::ThreadPool& pool);
+
 // Error(kNan) "WHERE, row R, column C: ..." at the first value of a floating column that is NaN or
-// infinite.
+// infinite; Error(kRange) at one of f64 that would be infinite as f32, in which most models
+// compute.
 void check_finite(const graph::Column& column, std::string_view where, base::ThreadPool& pool);
 // The first such value among `count` elements, or -1.
 int64_t find_not_finite(const void* data, base::DType dtype, int64_t count) noexcept;
-[[noreturn]] void fail_not_finite(std::string_view where, int64_t row, int64_t column);
+// `value` points to the element.
+[[noreturn]] void fail_not_finite(std::string_view where, int64_t row, int64_t column,
+                                  const void* value, base::DType dtype);
 
 // The tensor itself, or its values as i64; floats are Error(kFormat).
 base::Tensor to_i64(const base::Tensor& tensor, std::string_view where);

@@ -17,6 +17,22 @@ void add_column(graph::Columns& columns, std::string_view name, graph::Column co
     fail(Status::kFormat, where, ": would be a second tensor named \"", io::printable(name), "\"");
 }
 
+namespace {
+
+// What is wrong with an argument of a caller's is wrong with the file here.
+Labels labels_of(const Found& found) {
+  try {
+    return found.regression ? make_regression(found.labels, found.num_nodes, found.labels_from)
+                            : make_labels(found.labels, found.num_nodes, found.binary,
+                                          found.num_classes, found.labels_from);
+  } catch (const base::Error& error) {
+    if (error.status() != Status::kInvalidArgument) throw;
+    throw base::Error(Status::kFormat, error.what());
+  }
+}
+
+}  // namespace
+
 DatasetRef assemble(Found found, const OpenOptions& options, const ReadContext& context) {
   context.cancel.check("opening a data set");
   const int64_t num_nodes = found.num_nodes;
@@ -30,14 +46,20 @@ DatasetRef assemble(Found found, const OpenOptions& options, const ReadContext& 
     const int64_t rows = graph::column_rows(*found.features);
     if (rows != num_nodes)
       fail(Status::kFormat, found.features_from, ": ", rows, " rows, expected ", nodes);
-    if (options.check_finite) check_finite(*found.features, found.features_from, context.pool);
+    const std::string& values_from =
+        found.feature_values_from.empty() ? found.features_from : found.feature_values_from;
+    if (auto* dense = std::get_if<base::Tensor>(&*found.features))
+      *dense = float_features(*dense, options.round_values, values_from, context.pool);
+    if (options.check_finite) check_finite(*found.features, values_from, context.pool);
     add_column(found.node_columns, "x", std::move(*found.features), found.features_from);
   }
   Labels labels;
   if (found.labels.defined()) {
-    labels = found.regression ? make_regression(found.labels, num_nodes, found.labels_from)
-                              : make_labels(found.labels, num_nodes, found.binary,
-                                            found.num_classes, found.labels_from);
+    const base::Shape& shape = found.labels.shape();
+    if (shape.num_dims < 1 || shape.num_dims > 2 || shape[0] != num_nodes)
+      fail(Status::kFormat, found.labels_from, ": labels of shape ", shape.to_string(),
+           ", expected a row for each of ", num_nodes, " nodes");
+    labels = labels_of(found);
     add_column(found.node_columns, "y", labels.values, found.labels_from);
   }
   parts.topology.push_back(graph::csc_from_coo(found.sources.view(), found.targets.view(),

@@ -22,7 +22,8 @@ struct Found {
   bool drop_loops = false;  // making the graph undirected drops self-loops too
   std::optional<graph::Column> features;
   std::string features_from;
-  base::Tensor labels;  // as make_labels takes them; undefined: none
+  std::string feature_values_from;  // where that is another array; else empty
+  base::Tensor labels;              // as make_labels takes them; undefined: none
   std::string labels_from;
   bool binary = false;      // labels are independent targets of 0 and 1
   bool regression = false;  // labels are numbers, of whatever type

@@ -118,7 +118,9 @@ class Loader {
     const int64_t bad = first.load();
     if (bad == std::numeric_limits<int64_t>::max()) return;
     const int64_t width = array.shape.row_elements();
-    fail_not_finite(file.path(), bad / width, bad % width);
+    uint8_t value[8];
+    file.read_at(header.data_offset + bad * size, std::span(value).first(size));
+    fail_not_finite(file.path(), bad / width, bad % width, value, array.dtype);
   }
 
   std::string path(const Array& array) const { return base::join_path(folder_, array.file); }
@@ -132,14 +134,16 @@ class Loader {
   Reading& reading_;
 };
 
-// Errors of other rooms name arrays; this puts the file before them.
-template <typename F>
-auto naming(const std::string& where, F&& body) {
+// Errors of other rooms name arrays; this puts the file before them, which `file_of` makes of the
+// text.
+template <typename F, typename FileOf>
+auto naming(const FileOf& file_of, F&& body) {
   try {
     return body();
   } catch (const base::Error& error) {
     throw base::Error(error.status() == Status::kInvalidArgument ? Status::kFormat : error.status(),
-                      base::text(where, ": ", error.what()), -1, error.system_error());
+                      base::text(file_of(error.what()), ": ", error.what()), -1,
+                      error.system_error());
   }
 }
 
@@ -175,7 +179,12 @@ DatasetRef read_native(const std::string& folder, Reading& reading) {
       const bool is_feature = main_type && column.name == metadata.feature;
       if (is_feature && !column.sparse && reading.options.check_finite)
         loader.check_finite_file(column.dense);
-      graph::Column loaded = loader.column(column, !is_label);
+      // Integers are converted, which a mapping would not allow.
+      const bool converts = is_feature && !column.sparse && !base::is_floating(column.dense.dtype);
+      graph::Column loaded = loader.column(column, !is_label && !converts);
+      if (converts)
+        loaded = float_features(std::get<Tensor>(loaded), reading.options.round_values,
+                                loader.path(column.dense), reading.context.pool);
       if (is_feature && column.sparse && reading.options.check_finite)
         check_finite(loaded, loader.path(column.values), reading.context.pool);
       columns.emplace(column.name, std::move(loaded));
@@ -189,7 +198,13 @@ DatasetRef read_native(const std::string& folder, Reading& reading) {
     Tensor indptr = loader.read(type.indptr);
     Tensor indices = loader.read(type.indices);
     Tensor edge_ids = type.edge_ids ? loader.read(*type.edge_ids) : Tensor();
-    parts.topology.push_back(naming(base::text(where, ", edge type \"", type.name, "\""), [&] {
+    const auto file_of = [&](std::string_view text) {
+      const bool ids = text.starts_with("edge_ids") && type.edge_ids;
+      return loader.path(text.starts_with("indices") ? type.indices
+                         : ids                       ? *type.edge_ids
+                                                     : type.indptr);
+    };
+    parts.topology.push_back(naming(file_of, [&] {
       return graph::csc_from_arrays(std::move(indptr), std::move(indices), std::move(edge_ids),
                                     parts.num_nodes[type.source], reading.context.pool);
     }));
@@ -201,7 +216,25 @@ DatasetRef read_native(const std::string& folder, Reading& reading) {
   }
 
   std::vector<Split> splits = read_splits(metadata.splits, loader);
-  Dataset dataset = naming(where, [&] {
+  // The file of the array that a text is about.
+  const auto file_of = [&](std::string_view text) {
+    for (const native::NodeType& type : metadata.node_types)
+      for (const native::Column& column : type.columns) {
+        const bool main_type = &type == &metadata.node_types[metadata.node_type];
+        if (!column.sparse && main_type && column.name == metadata.label &&
+            text.starts_with("label"))
+          return loader.path(column.dense);
+        if (!column.sparse) continue;
+        const std::pair<const char*, const Array*> arrays[] = {{".indptr", &column.indptr},
+                                                               {".indices", &column.indices},
+                                                               {".values", &column.values}};
+        for (const auto& [part, array] : arrays)
+          if (text.find(base::text("tensor '", column.name, "'", part)) != text.npos)
+            return loader.path(*array);
+      }
+    return where;
+  };
+  Dataset dataset = naming(file_of, [&] {
     return build_dataset(graph::Graph::create(std::move(parts)), metadata.feature, metadata.label,
                          metadata.task == Task::kBinary, std::move(splits), metadata.num_classes,
                          metadata.node_type);

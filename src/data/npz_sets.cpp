@@ -78,6 +78,7 @@ DatasetRef read_shchur(const std::string& path, Reading& reading) {
   take_adjacency(adjacency, array_name(npz, "adj_data"), found);
   if (npz.has("attr_indptr")) {
     found.features_from = array_name(npz, "attr_indptr");
+    found.feature_values_from = array_name(npz, "attr_data");
     found.features = io::read_scipy_sparse(npz, "attr_", sparse_options(reading.options));
   } else if (npz.has("attr_matrix")) {
     found.features_from = array_name(npz, "attr_matrix");

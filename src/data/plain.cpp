@@ -134,6 +134,7 @@ void read_features(PlainFolder& folder, const Counts& counts, Found& found) {
     found.features = io::read_scipy_sparse(folder.archive("feat.npz"), "", folder.sparse_options());
   } else if (parts) {
     found.features_from = folder.path("feat_indptr.npy");
+    found.feature_values_from = folder.path("feat_data.npy");
     const io::NamedArray indptr = folder.named_array("feat_indptr.npy");
     const io::NamedArray indices = folder.named_array("feat_indices.npy");
     const io::NamedArray values = folder.named_array("feat_data.npy");

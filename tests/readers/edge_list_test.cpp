@@ -212,7 +212,7 @@ TEST_F(EdgeList, CancelAndLimits) {
   OpenOptions options;
   options.max_bytes = 100000;
   const std::string path = dir_.write("long.txt.gz", gzip(text));
-  expect_error(Status::kInvalidArgument, {"long.txt.gz", "max_bytes"},
+  expect_error(Status::kInvalidArgument, {"long.txt.gz", "max_file_bytes"},
                [&] { opener_.open(path, options); });
   opener_.cancel().cancel();
   expect_error(Status::kCancelled, {}, [&] { opener_.open(path); });

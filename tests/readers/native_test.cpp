@@ -188,6 +188,34 @@ TEST_F(Native, EmptyGraphs) {
   EXPECT_EQ(opened->feature_dim(), 5);
 }
 
+TEST_F(Native, IntegerFeaturesBecomeFloats) {
+  graph::GraphParts parts = small_graph(opener_.pool())->parts();
+  parts.node_columns[0].insert_or_assign("x", tensor<int64_t>({0, 1, 2, 3, 4, 5, 6, 7}, {4, 2}));
+  parts.node_columns[0].insert_or_assign("i", tensor<int64_t>({1, 2, 3, INT64_MAX}, {4}));
+  const std::string path = save(*make_dataset(graph::Graph::create(parts), "x", "y", false, {}));
+  for (const bool map : {true, false}) {
+    OpenOptions options;
+    options.map_files = map;
+    const DatasetRef opened = opener_.open(path, options);
+    EXPECT_EQ(values<float>(dense(*opened, "x")), (std::vector<float>{0, 1, 2, 3, 4, 5, 6, 7}));
+    EXPECT_EQ(values<int64_t>(dense(*opened, "i"))[3], INT64_MAX) << "no features";
+  }
+  parts.node_columns[0].insert_or_assign("x", tensor<int32_t>({0, 16777217, 2, 3}, {4}));
+  const std::string large =
+      save(*make_dataset(graph::Graph::create(parts), "x", "y", false, {}), "large");
+  expect_error(Status::kRange, {"node-node-x.npy, row 1, column 0: 16777217", "round_values"},
+               [&] { opener_.open(large); });
+  OpenOptions options;
+  options.round_values = true;
+  EXPECT_EQ(dense(*opener_.open(large, options), "x").as<const float>()[1], 16777216.0f);
+
+  parts.node_columns[0].insert_or_assign("x", tensor<double>({0, 1e300, 2, 3}, {4}));
+  const std::string wide =
+      save(*make_dataset(graph::Graph::create(parts), "x", "y", false, {}), "wide");
+  expect_error(Status::kRange, {"node-node-x.npy, row 1, column 0: 1e+300", "32-bit floats"},
+               [&] { opener_.open(wide, options); });
+}
+
 TEST_F(Native, FeaturesThatAreNotFinite) {
   graph::GraphParts parts = small_graph(opener_.pool())->parts();
   parts.node_columns[0].insert_or_assign("x", tensor<float>({0, 1, 2, 3, 4, NAN, 6, 7}, {4, 2}));
@@ -298,15 +326,15 @@ TEST_F(Native, FilesAreHeldAgainstTheMetadata) {
           {"node-node-x.npy"});
   changed("node-node-x.npy", "", Status::kFormat, {"node-node-x.npy"});
   changed("node-node-y.npy", npy_of<int64_t>({0, 1, 2, -1}, "(4,)"), Status::kRange,
-          {"metadata.json", "row 2", "label 2"});
+          {"node-node-y.npy", "row 2", "label 2"});
   changed("edge-edge.indices.npy", npy_of<int32_t>({0, 1, 2, 4, 0}, "(5,)"), Status::kRange,
-          {"edge type \"edge\"", "indices[3] is 4"});
+          {"edge-edge.indices.npy: indices[3] is 4"});
   changed("edge-edge.indptr.npy", npy_of<int64_t>({0, 3, 2, 4, 5}, "(5,)"), Status::kRange,
-          {"edge type \"edge\"", "indptr[2] is 2", "at least 3"});
+          {"edge-edge.indptr.npy: indptr[2] is 2", "at least 3"});
   changed("edge-edge.edge_ids.npy", npy_of<int32_t>({0, 1, 1, 2, 3}, "(5,)"), Status::kRange,
-          {"edge_ids", "repeats"});
+          {"edge-edge.edge_ids.npy: edge_ids", "repeats"});
   changed("node-node-s.indices.npy", npy_of<int32_t>({2, 0, 3}, "(3,)"), Status::kRange,
-          {"tensor 's'", "3"});
+          {"node-node-s.indices.npy", "tensor 's'", "3"});
   changed("split-public.npy", npy_of<uint8_t>({1, 2, 3, 0, 3, 1, 9, 0}, "(2, 4)"), Status::kFormat,
           {"split-public.npy, row 1, node 2", "found 9"});
 }
@@ -335,7 +363,7 @@ TEST_F(Native, LimitsAndCancel) {
   const std::string path = save(*small_dataset(opener_.pool()));
   OpenOptions options;
   options.max_bytes = 600;
-  expect_error(Status::kInvalidArgument, {"max_bytes"}, [&] { opener_.open(path, options); });
+  expect_error(Status::kInvalidArgument, {"max_file_bytes"}, [&] { opener_.open(path, options); });
   opener_.cancel().cancel();
   expect_error(Status::kCancelled, {"opening a data set"}, [&] { opener_.open(path); });
 }

@@ -120,7 +120,11 @@ TEST_F(NpzSets, BadShchur) {
   expect_refused(with(shchur(), "attr_shape", npy_of<int64_t>({3, 4}, "(2,)")),
                  {"attr_indices", "element 1 is 4"});
   expect_refused(with(shchur(), "labels", npy_of<int64_t>({1, 0}, "(2,)")),
-                 {"tiny.npz, array \"labels\"", "[2]", "3 nodes"}, Status::kInvalidArgument);
+                 {"tiny.npz, array \"labels\"", "[2]", "3 nodes"});
+  expect_refused(with(shchur(), "labels", npy_of<int64_t>({1, 0, 1, 0, 1, 0}, "(3, 2)")),
+                 {"tiny.npz, array \"labels\"", "[3, 2]"});
+  expect_refused(with(shchur(), "attr_data", npy_of<float>({1, NAN}, "(2,)")),
+                 {"tiny.npz, array \"attr_data\", row", "NaN"}, Status::kNan);
   expect_refused(without(shchur(), "adj_data"), {"no array \"adj_data\""}, Status::kNotFound);
   expect_refused(with(without(shchur(), "attr_"), "attr_matrix", npy_of<float>({1, 2, 3}, "(3,)")),
                  {"attr_matrix", "expected [N, F]"});
@@ -163,6 +167,8 @@ TEST_F(NpzSets, SplitsOverNoNodes) {
 }
 
 TEST_F(NpzSets, BadHeterophilous) {
+  expect_refused(with(heterophilous(), "node_labels", npy_of<int64_t>({1, 0}, "(2,)")),
+                 {"tiny.npz, array \"node_labels\"", "[2]", "3 nodes"});
   expect_refused(with(heterophilous(), "test_masks",
                       npy_text("|b1", "(2, 3)", std::string("\0\0\1\1\1\0", 6))),
                  {"masks 1, node 1", "in validation and in test"});
