@@ -1,15 +1,14 @@
 #!/usr/bin/env bash
-# Sets up what is missing, builds, and runs every test: all of them as users build the library, again under
-# AddressSanitizer and UndefinedBehaviorSanitizer, those of the torch-free rooms under ThreadSanitizer, and the fuzz
-# targets for 30 s each. The presets are built one after another; their tests then run as one list, so that the last
-# lines printed are about all of them.
-#   tests/run.sh [<preset>...]     release asan tsan fuzz, unless some are named
+# Sets up what is missing, builds, and runs every test: all of them as users build the library, those of the torch-free
+# rooms again under the sanitizers (the preset asan has all rooms), and the fuzz targets for 30 s each. The presets are
+# built one after another; their tests then run as one list, so that the last lines printed are about all of them.
+#   tests/run.sh [<preset>...]     release asan-rooms tsan fuzz, unless some are named
 # CI=true: a test that has to be skipped fails, and so does a warning of g++.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 presets=("$@")
-((${#presets[@]})) || presets=(release asan tsan fuzz)
+((${#presets[@]})) || presets=(release asan-rooms tsan fuzz)
 jobs=$(nproc)
 kilobytes=$(awk '/^MemAvailable/ { print $2 }' /proc/meminfo)
 ((jobs * 2000000 <= kilobytes)) || jobs=$((kilobytes / 2000000 + 1)) # a file with torch's headers takes 1.5 GB
