@@ -1,6 +1,7 @@
 #include "train/rank.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <thread>
 
@@ -133,7 +134,30 @@ void Rank::train(int64_t max_steps) {
   }
   if (stop_agreed_ && !position_.finished && writes())
     training_.checkpoints->take(position_, training_, false);
+  if (stop_agreed_ || position_.finished) flush();
   note(Phase::kIdle);
+}
+
+void Rank::flush() {
+  note(Phase::kSaving);
+  // A disk may take longer than ranks wait for each other, so they meet while it writes.
+  const std::chrono::milliseconds slice(
+      std::clamp<int64_t>(job_.config.collective_timeout_ms / 4, 1, 500));
+  std::array<double, 2> state;  // the writer is at work; it has failed
+  do {
+    state = {};
+    if (writes()) {
+      const Clock::time_point until = Clock::now() + slice;
+      while (!training_.checkpoints->idle() && Clock::now() < until) {
+        group_.cancel.check("training");
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      }
+      state = {training_.checkpoints->idle() ? 0.0 : 1.0,
+               training_.checkpoints->failed() ? 1.0 : 0.0};
+    }
+    comm_->all_reduce({state.data(), base::DType::kF64, {2}}, comm::ReduceOp::kMax, wait());
+  } while (state[0] > 0);
+  if (state[1] > 0) write_failed();
 }
 
 void Rank::seek_loader() {
@@ -339,7 +363,7 @@ bool Rank::by_rank() const { return job_.config.loss_average == LossAverage::kRa
 bool Rank::writes() const { return rank_ == 0 && training_.checkpoints; }
 
 void Rank::write_failed() {
-  // As in diverged(): one speaks, and training may go on from here.
+  // One speaks, and training may go on from here.
   if (rank_ != 0) comm_->barrier(wait());
   training_.checkpoints->throw_failure();
 }
@@ -353,10 +377,20 @@ void Rank::meet_here() {
   }
 }
 
+void Rank::leave_together() {
+  // Only who has seen it comes here; one that has left in the meantime had.
+  try {
+    comm_->barrier(wait());
+  } catch (const base::Error&) {
+    group_.cancel.check("training");
+  }
+  meet_here();
+}
+
 void Rank::diverged() {
   // All see this in the same numbers. The first rank of each process speaks for it; its other ranks
   // wait here until that failure has reached them.
-  meet_here();
+  leave_together();
   while (!leads_) {
     group_.cancel.check("training");
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -459,7 +493,7 @@ void Rank::check_part(SplitPart part) {
   comm_->all_gather({&own, base::DType::kI64, {1}}, outputs, wait());
   for (size_t r = 1; r < all.size(); ++r) {
     if (all[r] == all[0]) continue;
-    meet_here();
+    leave_together();
     throw base::Error(
         Status::kMismatch,
         base::text("evaluation: rank ", r, " is asked for the ",

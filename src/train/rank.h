@@ -43,6 +43,8 @@ class Rank {
   void finish_step(const StepSums& sums);
   void diverged();
   void write_failed();
+  // Waits until what was taken is on disk; fails on all ranks when it could not be put there.
+  void flush();
   bool writes() const;   // this rank writes checkpoints
   bool by_rank() const;  // the loss is the mean of the ranks' means
   void end_epoch();
@@ -70,6 +72,9 @@ class Rank {
   // Waits until all ranks of this process are here, before one of them fails for a reason that all
   // have seen: its failure ends what the others are in.
   void meet_here();
+  // Before all ranks of all processes fail for such a reason, of which none tells the others: waits
+  // until all have seen it, so that none loses the first one that leaves instead.
+  void leave_together();
   comm::Wait wait() const;
   // Tells the others where this rank is.
   void note(comm::Phase phase);

@@ -260,7 +260,6 @@ class RankTrainer final : public Trainer {
       if (!host.entered_here()) entry.emplace(host);
       if (!host.wait([&] { return at_rest(); }, deadline)) return false;
     }
-    const Work work = work_;
     work_ = Work::kNone;
     {
       std::lock_guard lock(clock_mutex_);
@@ -276,20 +275,15 @@ class RankTrainer final : public Trainer {
       throw base::Error(*failure);
     }
     set_state(training_.position.finished ? TrainerState::kFinished : TrainerState::kIdle);
-    if (training_.checkpoints && flushes(work)) training_.checkpoints->throw_failure();
     return true;
   }
 
-  // Whether the end of such work is the end of its checkpoints too; a single step waits for none.
-  bool flushes(Work work) const {
-    return work == Work::kTrain || (work == Work::kStep && training_.position.finished);
-  }
-
+  // A failure is told when what was saved before it is on disk, unless the host was in a hurry.
   bool at_rest() const {
     if (!group_->at_rest()) return false;
     if (!training_.checkpoints || training_.checkpoints->idle()) return true;
     const std::optional<base::Error> failure = group_->failure();
-    return failure ? failure->status() == Status::kCancelled : !flushes(work_);
+    return !failure || failure->status() == Status::kCancelled;
   }
 
   const data::Fingerprint& data() { return training_.fingerprint(*job_); }

@@ -4,7 +4,8 @@
 //   joined <process> of <n>
 //   loaded <path>                                  (resume=1)
 //   step <k> at <ms>                               (by=step: after each, k steps of the whole)
-//   metrics <count> <correct> <loss>               (of the test part, in the end)
+//   metrics <count> <correct> <loss>               (of the test part, or part=1: the validation's)
+//   memory <before> <most>                         (kB: without the data, and once it was there)
 //   end <process> <status> at <ms> <text>          (a failure)
 //   done at <ms>                                   (after a shutdown)
 //   left threads <+n> files <+n>                   (against the time before joining)
@@ -43,6 +44,8 @@ std::shared_ptr<comm::Processes> join(const Options& options) {
   if (options.number("env", 0) != 0) {
     config = comm::read_join_environment([](const char* name) { return std::getenv(name); });
   } else {
+    config.host = options.text("host", "127.0.0.1");
+    config.token_file = options.text("token", "");
     config.port = static_cast<int32_t>(options.number("port", 0));
     config.process = static_cast<int32_t>(options.number("process", 0));
     config.num_processes = static_cast<int32_t>(options.number("of", 1));
@@ -51,6 +54,14 @@ std::shared_ptr<comm::Processes> join(const Options& options) {
   auto processes = comm::join_job(config, within_ms(options.number("join", 60'000)));
   say(base::text("joined ", processes->process(), " of ", processes->num_processes()));
   return processes;
+}
+
+// A line of /proc/self/status in kB.
+int64_t memory_of(const std::string& name) {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.starts_with(name + ":")) return std::atoll(line.c_str() + name.size() + 1);
+  return -1;
 }
 
 // Step by step, so that a test knows where the others are.
@@ -69,7 +80,9 @@ void train_on(const Options& options) {
   host.processes = join(options);
   host.processes->set_excuse([&queue = host.queue] { return queue.has_calls(); });
   try {
+    const int64_t memory = memory_of("VmRSS");
     Recipe setup = recipe_of(options);
+    std::ofstream("/proc/self/clear_refs") << 5;  // the most is what it is now
     const int64_t pause = options.number("pause", 0);
     watch(setup, [&](const sample::BatchKey& key, const base::CancelToken&) {
       if (key.purpose != base::Purpose::kSample) return;
@@ -91,13 +104,16 @@ void train_on(const Options& options) {
       run_steps(run, options);
     else
       run.train();
-    if (const auto metrics = run->evaluate(data::SplitPart::kTest, {})) {
+    const auto part =
+        options.number("part", 0) ? data::SplitPart::kValidation : data::SplitPart::kTest;
+    if (const auto metrics = run->evaluate(part, {})) {
       std::array<char, 160> line;
       std::snprintf(line.data(), line.size(), "metrics %lld %lld %a",
                     static_cast<long long>(metrics->count),
                     static_cast<long long>(metrics->correct), metrics->loss);
       say(line.data());
     }
+    say(base::text("memory ", memory, " ", memory_of("VmHWM")));
     if (const std::string file = options.text("weights", ""); !file.empty()) {
       const std::vector<double> weights = run.weights();
       std::ofstream(base::text(file, ".", host.processes->process()), std::ios::binary)

@@ -24,13 +24,18 @@ int64_t Options::number(const char* name, int64_t otherwise) const {
 
 Recipe recipe_of(const Options& options) {
   Recipe setup;
-  if (options.given("train"))
-    setup.dataset = make_small({.num_train = options.number("train", 129)});
+  SmallData data;
+  data.num_nodes = options.number("nodes", data.num_nodes);
+  data.num_features = static_cast<int32_t>(options.number("features", data.num_features));
+  data.num_train = options.number("train", data.num_train);
+  data.nan_features = options.number("nan", data.nan_features);
+  setup.dataset = make_small(data);
   setup.model.hidden_dim = options.number("hidden", setup.model.hidden_dim);
   setup.model.seed = static_cast<uint64_t>(options.number("model_seed", 3));
   if (options.number("f64", 0)) setup.model.dtype = base::DType::kF64;
   if (options.number("norm", 0)) setup.model.norm = nn::Norm::kBatch;
   setup.sampler.fanouts[0] = options.number("fanout", setup.sampler.fanouts[0]);
+  if (options.number("all", 0)) setup.sampler.fanouts = {-1, -1};
   train::TrainerConfig& trainer = setup.trainer;
   trainer.num_ranks = static_cast<int32_t>(options.number("ranks", 1));
   trainer.batch_size = options.number("batch", trainer.batch_size);

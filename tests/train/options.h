@@ -22,9 +22,9 @@ class Options {
   std::map<std::string, std::string> given_;
 };
 
-// Read are: train (ids), hidden, model_seed, f64, norm, batch, batches (a step), steps or epochs,
-// seed, sgd, lr, average, fanout, keep_best, ranks, deadline,
-// loader.
+// Read are: nodes, features, train (ids), nan (a node), hidden, model_seed, f64, norm, fanout, all
+// (neighbours), batch, batches (a step), steps or epochs, seed, sgd, lr, average, keep_best, ranks,
+// strict, deadline, stall, loader.
 Recipe recipe_of(const Options& options);
 
 }  // namespace gnnmg::test

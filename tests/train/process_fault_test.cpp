@@ -2,12 +2,16 @@
 // are told and how soon, and that nothing is lost. Rows of the fault table are named.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <algorithm>
+#include <array>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 
+#include "support/data.h"
 #include "support/temp_dir.h"
 #include "train/options.h"
 #include "train/team.h"
@@ -57,8 +61,9 @@ std::vector<std::string> plus(std::vector<std::string> words,
 // from its newest checkpoint, and ends with the weights of one that nobody killed.
 TEST(ProcessFault, KilledAndStartedAgain) {
   const TempDir dir;
-  const std::vector<std::string> words{"epochs=20", "by=step", "keep_best=1", "pause=4",
-                                       "heartbeat=20"};
+  // An epoch has five steps.
+  const std::vector<std::string> words{"epochs=20", "batch=8",     "by=step",
+                                       "pause=4",   "keep_best=1", "heartbeat=20"};
   {
     Team whole(plus(words, {"weights=" + dir.file("whole")}), {2, 2});
     expect_done(whole);
@@ -67,12 +72,12 @@ TEST(ProcessFault, KilledAndStartedAgain) {
       plus(words, {"checkpoints=" + dir.file("run"), "resume=1", "weights=" + dir.file("again")});
   uint32_t random = 7;
   int64_t slowest = 0;
-  constexpr int kKills = 8;
+  constexpr int kKills = 20;
   int resumed = 0;
   for (int kill = 0; kill < kKills; ++kill) {
     random = random * 1664525 + 1013904223;
     const int victim = kill % 2;
-    const int64_t steps = 2 + random / 65536 % 4;
+    const int64_t steps = 1 + random / 65536 % 5;
     const bool goes_on = std::filesystem::exists(dir.file("run/latest"));
     Team team(plus(saved, {base::text("again=", free_port())}), {2, 2});
     ASSERT_NE(team[victim].wait_for(base::text("step ", steps, " "), 60'000), "")
@@ -98,8 +103,8 @@ TEST(ProcessFault, KilledAndStartedAgain) {
     resumed += goes_on;
   }
   EXPECT_GE(resumed, kKills / 2);
-  std::printf("[ FIGURE   ] %d kills: the survivor knew after %lld ms at most\n", kKills,
-              static_cast<long long>(slowest));
+  std::printf("[ FIGURE   ] %d kills, %d starts resumed: the survivor knew after %lld ms at most\n",
+              kKills, resumed, static_cast<long long>(slowest));
   {
     Team last(saved, {2, 2});
     expect_done(last);
@@ -229,6 +234,115 @@ TEST(ProcessFault, AllGoOnFromOneCheckpoint) {
   const std::string manifest = dir.file("elsewhere/" + latest + "/manifest.json");
   std::ofstream(manifest, std::ios::app) << "\n";
   refused("ERR_MISMATCH", "is another checkpoint than the first process's");
+}
+
+// What all find in the same numbers, each says in its own words, and nobody takes the first one
+// that leaves for a lost one.
+TEST(ProcessFault, WhatAllFindOutIsSaidByAll) {
+  const auto expect = [](const std::vector<std::string>& words,
+                         const std::vector<std::string>& of_one, const std::string& status,
+                         const std::string& text) {
+    const int64_t start = monotonic_ms();
+    Team team(words, {2, 1, 1}, 1, of_one);
+    for (int p = 0; p < team.size(); ++p) {
+      EXPECT_EQ(team[p].wait_end(60'000), 3) << team[p].all();
+      const End end = end_of(team[p]);
+      EXPECT_EQ(end.status, status) << "process " << p << ": " << end.text;
+      EXPECT_THAT(end.text, HasSubstr(text));
+      EXPECT_THAT(team[p].lines(), Contains("left threads 0 files 0"));
+      EXPECT_EQ(team[p].errors(), "");
+    }
+    EXPECT_LT(monotonic_ms() - start, 30'000);  // the deadline of a collective
+  };
+  for (int round = 0; round < 4; ++round) {
+    expect({"epochs=8", "nan=0", "all=1", "batch=129", base::text("pause=", round)}, {},
+           "ERR_DIVERGED", "the last of them step 0 of epoch 2; the model holds the weights of");
+    expect({"epochs=1", base::text("pause=", round)}, {"part=1"}, "ERR_MISMATCH",
+           "rank 2 is asked for the validation part, rank 0 for the test part");
+  }
+}
+
+// Row 14: the first process's disk is full, and the only thing to be written is the last one, when
+// training is over; it says so, and the others say that it did.
+TEST(ProcessFault, AFullDiskAtTheEnd) {
+  const TempDir dir;
+  const std::string mount = base::text("mount -t tmpfs -o size=16k none ", dir.path(), " && ");
+  GNNMG_NEEDS(Child("unshare", {"-rm", "sh", "-c", mount + "true"}).wait_end(10'000) == 0,
+              "mounts of its own (unshare -rm)");
+  const std::vector<std::string> words{
+      "epochs=3",      "hidden=256", "checkpoints=" + dir.file("run"),
+      "every=1000000", "of=2",       base::text("port=", free_port())};
+  std::vector<std::string> first{
+      "-rm",
+      "sh",
+      "-c",
+      mount + "\"$@\"; code=$?; echo left files $(ls -A " + dir.file("run") + "); exit $code",
+      "sh",
+      GNNMG_TEST_TRAINER,
+      "process=0"};
+  std::vector<std::string> second{"process=1"};
+  Child full("unshare", plus(first, words));
+  Child other(GNNMG_TEST_TRAINER, plus(second, words));
+  EXPECT_EQ(full.wait_end(60'000), 3) << full.all();
+  EXPECT_EQ(other.wait_end(60'000), 3) << other.all();
+  const End cause = end_of(full), told = end_of(other);
+  EXPECT_EQ(cause.status, "ERR_IO") << cause.text;
+  EXPECT_THAT(cause.text, AllOf(HasSubstr(dir.file("run")), HasSubstr("No space left on device")));
+  EXPECT_EQ(told.status, "ERR_ABORTED") << told.text;
+  EXPECT_THAT(told.text, AllOf(HasSubstr("process 0 on host "), HasSubstr(cause.text)));
+  EXPECT_LE(told.at_ms - cause.at_ms, 2000);
+  EXPECT_THAT(full.lines(), Contains("left files"));  // not one
+  for (const Child* member : {&full, &other})
+    EXPECT_THAT(member->lines(), Contains("left threads 0 files 0"));
+  std::printf("[ FIGURE   ] a full disk: the other process knew after %lld ms\n",
+              static_cast<long long>(told.at_ms - cause.at_ms));
+}
+
+// Row 8: two machines, and the cable between them is cut in the middle of an epoch.
+TEST(ProcessFault, ACutCable) {
+  GNNMG_NEEDS(Child("unshare", {"-rn", "sh", "-c", "ip link add a0 type veth peer name a1"})
+                      .wait_end(10'000) == 0,
+              "network namespaces (unshare -rn, ip)");
+  const TempDir dir;
+  const std::string token = dir.write("token", std::string(32, 'k'));
+  chmod(token.c_str(), 0600);
+  Child job("unshare", {"-rn", "bash", source_path("comm/two_machines.sh"), GNNMG_TEST_TRAINER,
+                        "12", "12", "token=" + token, "epochs=1000", "batch=8", "by=step",
+                        "pause=4", "deadline=3000", "stall=3000", "heartbeat=250"});
+  EXPECT_EQ(job.wait_end(90'000), 3) << job.all();
+  const std::string cut = line_of(job, "cut at ");
+  ASSERT_NE(cut, "") << job.all();
+  const auto ends = ends_of(job);
+  ASSERT_EQ(ends.size(), 2u) << job.all();
+  for (const End& end : ends) {
+    EXPECT_EQ(end.status, "ERR_TIMEOUT") << end.text;
+    EXPECT_THAT(end.text, ContainsRegex(base::text("; rank ", 1 - end.rank,
+                                                   " on host .*epoch [0-9]+ step [0-9]+, ")));
+    const int64_t ms = end.at_ms - std::atoll(cut.c_str() + 7);
+    EXPECT_LE(ms, 4100);
+    std::printf("[ FIGURE   ] cut cable, deadline 3000 ms: process %d after %lld ms\n", end.rank,
+                static_cast<long long>(ms));
+  }
+}
+
+// Ranks of one process hold graph and features once: four take no more than replicas, batches and
+// activations beyond what one does.
+TEST(ProcessMemory, RanksShareTheData) {
+  std::array<double, 2> megabytes{};
+  for (const int ranks : {1, 4}) {
+    Team team({"epochs=1", "nodes=100000", "features=200", "train=10000", "batch=256", "batches=4"},
+              {ranks});
+    EXPECT_EQ(team[0].wait_end(120'000), 0) << team[0].all();
+    std::istringstream line(line_of(team[0], "memory "));
+    std::string name;
+    double before = 0, most = 0;
+    line >> name >> before >> most;
+    megabytes[ranks == 4] = (most - before) / 1e3;
+  }
+  EXPECT_GT(megabytes[0], 80);  // the features
+  EXPECT_LE(megabytes[1], 1.2 * megabytes[0]);
+  std::printf("[ FIGURE   ] graph, features and training: %.0f MB with 1 rank, %.0f MB with 4\n",
+              megabytes[0], megabytes[1]);
 }
 
 }  // namespace
