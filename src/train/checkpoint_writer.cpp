@@ -6,6 +6,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/memory.h"
 #include "base/signals.h"
 #include "train/checkpoint_state.h"
 #include "train/job.h"
@@ -46,6 +47,8 @@ namespace {
 // One checkpoint in memory, used again for later ones.
 struct Image {
   CheckpointFiles files;
+  io::StateFile moments;  // what files.optimizer will be, until the optimiser has gathered any
+  bool used = false;
   int64_t step = 0;
   bool best = false;
 };
@@ -59,15 +62,38 @@ struct CheckpointWriter::State {
         data(std::move(facts)),
         config(c),
         ended(std::move(at_rest)),
+        budget(base::current_budget()),
         series(c.folder, c.keep) {}
 
+  // Fresh pages cost more than the copy into them, so they are made here and not while training
+  // waits. `model`: null where the image has its own.
+  void prepare(Image& image, const io::StateFile* model) {
+    const base::BudgetScope charged(budget);
+    io::StateFile weights, moments;
+    try {
+      if (model)
+        for (const auto& [key, tensor] : model->tensors)
+          weights.tensors.emplace_back(key, base::Tensor::zeros(tensor.dtype(), tensor.shape()));
+      moments = reserve_state(job.config.optimizer, *job.model);
+    } catch (const std::exception&) {
+      return;  // take() will want it again, and say what there is no memory for
+    }
+    std::lock_guard lock(mutex);
+    if (image.used) return;
+    if (model) image.files.model = std::move(weights);
+    image.moments = std::move(moments);
+  }
+
   void work() {
+    prepare(images[0], nullptr);
+    bool both = false;
     std::unique_lock lock(mutex);
     while (true) {
       wake.wait(lock, [&] { return waiting || leaving; });
       if (!waiting) return;
       writing = std::exchange(waiting, nullptr);
       lock.unlock();
+      if (!std::exchange(both, true)) prepare(images[1], &writing->files.model);
       std::optional<base::Error> error;
       try {
         series.add(writing->step, writing->files, writing->best);
@@ -90,6 +116,7 @@ struct CheckpointWriter::State {
   const data::Fingerprint data;
   const CheckpointConfig config;
   const std::function<void()> ended;
+  const std::shared_ptr<base::MemoryBudget> budget;
 
   // The first rank's alone.
   Clock::time_point last = Clock::now();  // when the last one was taken
@@ -111,6 +138,7 @@ CheckpointWriter::CheckpointWriter(const Job& job, data::Fingerprint data,
                                    const CheckpointConfig& config, std::function<void()> ended) {
   config.check();
   state_ = std::make_unique<State>(job, std::move(data), config, std::move(ended));
+  job.model->copy_state(state_->images[0].files.model);
   state_->thread = base::start_thread([state = state_.get()] { state->work(); });
 }
 
@@ -149,7 +177,10 @@ void CheckpointWriter::take(const Position& position, const Training& training, 
     std::lock_guard lock(s.mutex);
     s.waiting = nullptr;
     image = s.writing == &s.images[0] ? &s.images[1] : &s.images[0];
+    image->used = true;
   }
+  if (!image->moments.tensors.empty() && !training.optimizer->state().empty())
+    image->files.optimizer = std::exchange(image->moments, {});
   if (s.best_epoch != position.best_epoch) {
     s.best = best_weights(s.job, training);
     s.best_epoch = position.best_epoch;

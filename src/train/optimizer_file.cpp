@@ -75,6 +75,20 @@ void copy_state(const Optimizer& optimizer, const nn::Model& model, io::StateFil
   }
 }
 
+io::StateFile reserve_state(const OptimizerConfig& config, const nn::Model& model) {
+  io::StateFile out;
+  if (config.kind != OptimizerKind::kSgd)
+    out.tensors.emplace_back(kStep, base::Tensor::zeros(base::DType::kF64, {1}));
+  else if (config.momentum == 0)
+    return out;
+  for (const char* kind : kinds_of(config))
+    for (const nn::NamedTensor& parameter : model.parameters())
+      out.tensors.emplace_back(
+          key_of(kind, parameter),
+          base::Tensor::zeros(nn::dtype_of(parameter.tensor), nn::shape_of(parameter.tensor)));
+  return out;
+}
+
 std::vector<nn::NamedTensor> parse_state(const io::StateFile& file, const nn::Model& model,
                                          const OptimizerConfig& config, std::string_view name) {
   if (file.tensors.empty()) return {};

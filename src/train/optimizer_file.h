@@ -10,6 +10,9 @@ namespace gnnmg::train {
 // Copies into `out`, which is empty or has come from this function of an equal optimiser: then
 // without an allocation.
 void copy_state(const Optimizer& optimizer, const nn::Model& model, io::StateFile& out);
+// What copy_state will fill for an optimiser of this kind once it has gathered something, with
+// memory that has been written to. Any thread: looks at nothing but shapes.
+io::StateFile reserve_state(const OptimizerConfig& config, const nn::Model& model);
 // For Optimizer::load_state; empty from an empty file. kFormat, naming `name`, with one list of
 // tensors that are missing, unexpected or misshapen for `model`.
 std::vector<nn::NamedTensor> parse_state(const io::StateFile& file, const nn::Model& model,

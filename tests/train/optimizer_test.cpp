@@ -14,6 +14,7 @@
 #include "sample/sampler.h"
 #include "support/data.h"
 #include "train/fixture.h"
+#include "train/optimizer_file.h"
 
 namespace gnnmg::test {
 namespace {
@@ -156,6 +157,29 @@ TEST(Optimizer, StateCanBeCarriedOver) {
       other->step();
     }
     EXPECT_TRUE(at::equal(model->flat_parameters(), twin->flat_parameters()));
+  }
+}
+
+// Memory that is made before there is anything to copy is what copying fills.
+TEST(Optimizer, MemoryForItsStateIsKnownBefore) {
+  for (const OptimizerConfig& config : all_kinds()) {
+    const auto model = tiny_model();
+    const auto optimizer = Optimizer::create(*model, config);
+    io::StateFile reserved = train::reserve_state(config, *model), copied;
+    set_gradients(*model, 0);
+    optimizer->step();
+    train::copy_state(*optimizer, *model, copied);
+    ASSERT_EQ(reserved.tensors.size(), copied.tensors.size());
+    std::vector<const void*> memory;
+    for (size_t i = 0; i < copied.tensors.size(); ++i) {
+      EXPECT_EQ(reserved.tensors[i].first, copied.tensors[i].first);
+      EXPECT_EQ(reserved.tensors[i].second.dtype(), copied.tensors[i].second.dtype());
+      EXPECT_EQ(reserved.tensors[i].second.shape(), copied.tensors[i].second.shape());
+      memory.push_back(reserved.tensors[i].second.data());
+    }
+    train::copy_state(*optimizer, *model, reserved);
+    for (size_t i = 0; i < copied.tensors.size(); ++i)
+      EXPECT_EQ(reserved.tensors[i].second.data(), memory[i]);
   }
 }
 
