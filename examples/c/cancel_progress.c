@@ -16,7 +16,7 @@ static void* watch(void* argument) {
     const struct timespec pause = {0, 200 * 1000 * 1000};
     nanosleep(&pause, NULL);
     /*! [progress] */
-    gnnmg_progress_info progress = {sizeof progress};
+    gnnmg_progress_info progress = {.struct_size = sizeof progress};
     CHECK(gnnmg_trainer_progress(trainer, &progress));
     printf("epoch %lld, step %lld of %lld, loss %.4f, %.0f seeds/s\n", (long long)progress.epoch,
            (long long)progress.step, (long long)progress.num_steps, progress.loss,
@@ -61,7 +61,7 @@ int main(void) {
   pthread_join(watcher, NULL);
   printf("%s: %s\n", gnnmg_status_name(status), gnnmg_last_error());
 
-  gnnmg_metrics metrics = {sizeof metrics};
+  gnnmg_metrics metrics = {.struct_size = sizeof metrics};
   CHECK(gnnmg_model_evaluate(model, data, GNNMG_SPLIT_TEST, &metrics, -1));
   printf("test accuracy so far %.4f\n", metrics.accuracy);
 

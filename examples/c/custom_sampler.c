@@ -60,7 +60,7 @@ int main(void) {
   /* The callback runs on this thread, while it waits here; gnnmg_context_lend() lends more. */
   CHECK(gnnmg_trainer_run(trainer, NULL, NULL, NULL));
 
-  gnnmg_metrics metrics = {sizeof metrics};
+  gnnmg_metrics metrics = {.struct_size = sizeof metrics};
   CHECK(gnnmg_trainer_evaluate(trainer, GNNMG_SPLIT_TEST, &metrics, -1));
   printf("test accuracy %.4f\n", metrics.accuracy);
 

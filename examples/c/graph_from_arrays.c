@@ -62,7 +62,7 @@ int main(void) {
   CHECK(gnnmg_trainer_create(model, data, sampler, NULL, &training, &trainer));
   CHECK(gnnmg_trainer_run(trainer, NULL, NULL, NULL));
 
-  gnnmg_metrics metrics = {sizeof metrics};
+  gnnmg_metrics metrics = {.struct_size = sizeof metrics};
   CHECK(gnnmg_trainer_evaluate(trainer, GNNMG_SPLIT_TEST, &metrics, -1));
   printf("%lld of %lld nodes are in the ring that the model says\n", (long long)metrics.correct,
          (long long)metrics.count);

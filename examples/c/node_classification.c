@@ -67,7 +67,7 @@ int main(int argc, char** argv) {
   /*! [train] */
 
   /*! [evaluate] */
-  gnnmg_metrics metrics = {sizeof metrics};
+  gnnmg_metrics metrics = {.struct_size = sizeof metrics};
   CHECK(gnnmg_trainer_evaluate(trainer, GNNMG_SPLIT_TEST, &metrics, -1));
   printf("test accuracy %.4f (%lld of %lld)\n", metrics.accuracy, (long long)metrics.correct,
          (long long)metrics.count);

@@ -44,7 +44,7 @@ static void* train(void* argument) {
     gnnmg_status status;
     while ((status = gnnmg_loader_next(loader, &batch, -1)) == GNNMG_OK) {
       double share; /* of the step's loss */
-      gnnmg_batch_info info = {sizeof info};
+      gnnmg_batch_info info = {.struct_size = sizeof info};
       CHECK(gnnmg_batch_get_info(batch, &info));
       CHECK(gnnmg_model_forward(work->model, batch, 1, NULL));
       CHECK(gnnmg_model_backward(work->model, GNNMG_LOSS_AUTO, &share));
@@ -104,7 +104,7 @@ int main(void) {
     if (pthread_create(&threads[rank], NULL, train, &works[rank]) != 0) give_up("no thread");
   for (int rank = 0; rank < RANKS; ++rank) pthread_join(threads[rank], NULL);
 
-  gnnmg_metrics metrics = {sizeof metrics};
+  gnnmg_metrics metrics = {.struct_size = sizeof metrics};
   CHECK(gnnmg_model_evaluate(works[0].model, data, GNNMG_SPLIT_TEST, &metrics, -1));
   printf("test accuracy %.4f\n", metrics.accuracy);
   for (int rank = 0; rank < RANKS; ++rank) {
