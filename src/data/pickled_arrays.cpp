@@ -38,9 +38,8 @@ const T& expect_as(const PickleValue& value, const std::string& where, const cha
   return *found;
 }
 
-const std::string& expect_text(const PickleValue& value, const std::string& where,
-                               const char* what) {
-  const std::string* text = value.as_text();
+std::string_view expect_text(const PickleValue& value, const std::string& where, const char* what) {
+  const std::string_view* text = value.as_text();
   if (!text) fail(Status::kFormat, where, ": expected ", what, ", found another kind of value");
   return *text;
 }
@@ -62,8 +61,8 @@ std::string dtype_descr(const PickleValue& value, const std::string& where) {
          object.name);
   const PickleTuple& arguments = expect_tuple(expect(object.arguments, where, "a dtype's argument"),
                                               1, where, "a dtype's arguments");
-  const std::string& code = expect_text(*arguments.items[0], where, "a dtype's name");
-  std::string order = "|";
+  const std::string_view code = expect_text(*arguments.items[0], where, "a dtype's name");
+  std::string_view order = "|";
   if (object.state) {
     const PickleTuple& state = expect_tuple(*object.state, 2, where, "a dtype's state");
     order = expect_text(*state.items[1], where, "a byte order");
@@ -71,24 +70,24 @@ std::string dtype_descr(const PickleValue& value, const std::string& where) {
   constexpr std::string_view kCodes[] = {"b1", "i1", "i2", "i4", "i8", "u1",
                                          "u2", "u4", "u8", "f2", "f4", "f8"};
   for (std::string_view known : kCodes)
-    if (code == known && (order == "<" || order == ">" || order == "|")) return order + code;
-  fail(Status::kFormat, where, ": NumPy dtype \"", io::printable(order + code),
+    if (code == known && (order == "<" || order == ">" || order == "|"))
+      return base::text(order, code);
+  fail(Status::kFormat, where, ": NumPy dtype \"", io::printable(base::text(order, code)),
        "\", expected a number type");
 }
 
 // A shape and raw elements as a tensor, by way of the .npy reader, which knows all types and
 // orders.
 Tensor as_tensor(const std::string& descr, bool fortran, const std::vector<int64_t>& shape,
-                 const std::string& data, const std::string& where) {
+                 std::string_view data, const std::string& where) {
   std::string dict = base::text("{'descr': '", descr,
                                 "', 'fortran_order': ", fortran ? "True" : "False", ", 'shape': (");
   for (int64_t size : shape) dict += base::text(size, ",");
   dict += ")}\n";
-  std::string bytes("\x93NUMPY\x01\x00", 8);
-  io::append_little(bytes, static_cast<uint16_t>(dict.size()));
-  bytes += dict;
-  bytes += data;
-  return io::parse_npy(io::as_bytes(bytes), where);
+  std::string header("\x93NUMPY\x01\x00", 8);
+  io::append_little(header, static_cast<uint16_t>(dict.size()));
+  header += dict;
+  return io::parse_npy(io::as_bytes(header), io::as_bytes(data), where);
 }
 
 }  // namespace
@@ -133,7 +132,7 @@ base::CsrMatrix pickled_csr(const PickleValue& value, const std::string& where,
                                                   where, "a matrix's state");
   const auto member = [&](const char* name) -> const PickleValue& {
     for (const auto& [key, item] : state.items)
-      if (const std::string* text = key->as_text(); text && *text == name) return *item;
+      if (const auto* text = key->as_text(); text && *text == name) return *item;
     fail(Status::kFormat, where, ": the matrix has no \"", name, "\"");
   };
   const auto array = [&](const char* name) {

@@ -8,6 +8,8 @@
 #include <numeric>
 
 #include "base/file.h"
+#include "base/memory_charge.h"
+#include "data/numbers.h"
 #include "data/pickled_arrays.h"
 #include "data/readers.h"
 #include "data/split.h"
@@ -114,7 +116,7 @@ void read_graph(std::span<const uint8_t> bytes, const std::string& where, Found&
     return id;
   };
   std::vector<bool> seen(num_nodes);
-  std::vector<int64_t> sources, targets;
+  IdColumn sources, targets;
   for (int64_t i = 0; i < num_nodes; ++i) {
     const int64_t source = node(*entries[i].first, "entry", i);
     if (seen[source]) fail(Status::kFormat, where, ": node ", source, " occurs twice");
@@ -123,13 +125,13 @@ void read_graph(std::span<const uint8_t> bytes, const std::string& where, Found&
     if (!neighbours)
       fail(Status::kFormat, where, ", node ", source, ": expected a list of neighbours");
     for (const auto& neighbour : neighbours->items) {
-      targets.push_back(node(*neighbour, "neighbours of node", source));
-      sources.push_back(source);
+      targets.push(node(*neighbour, "neighbours of node", source));
+      sources.push(source);
     }
   }
   found.num_nodes = num_nodes;
-  found.sources = Tensor::copy_of(std::span<const int64_t>(sources));
-  found.targets = Tensor::copy_of(std::span<const int64_t>(targets));
+  found.sources = sources.take(false);
+  found.targets = targets.take(false);
   found.edges_from = where;
 }
 
@@ -205,6 +207,7 @@ Found parse_planetoid(const PlanetoidBytes& bytes, const std::string& prefix,
          ", the rows of ", file(".allx"));
 
   found.features_from = file(".allx");
+  found.feature_values_from = file(".allx and .tx");
   found.features = join_rows(all, test, ids, found.num_nodes);
   found.labels_from = file(".ally");
   std::vector<int64_t> labels = classes_of(all_labels, file(".ally"));
@@ -223,9 +226,11 @@ Found parse_planetoid(const PlanetoidBytes& bytes, const std::string& prefix,
 }
 
 DatasetRef read_planetoid(const std::string& prefix, Reading& reading) {
+  base::MemoryCharge charge;
   const auto load = [&](const char* part) {
     const std::string path = prefix + part;
     const int64_t size = reading.budget.take_file(path);
+    charge.take(size, path);
     return base::read_file(path, size);
   };
   const auto y = load(".y"), tx = load(".tx"), ty = load(".ty"), allx = load(".allx"),

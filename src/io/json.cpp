@@ -1,7 +1,9 @@
 #include "io/json.h"
 
+#include <algorithm>
 #include <utility>
 
+#include "base/memory_charge.h"
 #include "io/json_events.h"
 
 namespace gnnmg::io {
@@ -14,7 +16,8 @@ using base::Status;
 // duplicate keys, depth, and integers that would silently become floating-point numbers.
 class Builder : public JsonHandler {
  public:
-  Builder(std::string_view name, const JsonLimits& limits) : JsonHandler(name), limits_(limits) {}
+  Builder(std::string_view name, const JsonLimits& limits, int64_t text_bytes)
+      : JsonHandler(name), text_bytes_(text_bytes), limits_(limits) {}
   JsonValue take() { return std::move(root_); }
 
   bool null() { return put({}); }
@@ -62,11 +65,43 @@ class Builder : public JsonHandler {
   JsonValue* place(JsonValue value) {
     if (open_.empty()) return &(root_ = std::move(value));
     JsonValue& parent = *open_.back();
-    if (auto* object = std::get_if<JsonValue::Object>(&parent.value))
-      return &object->emplace(key_, std::move(value)).first->second;
-    return &std::get<JsonValue::Array>(parent.value).emplace_back(std::move(value));
+    if (const auto* text = std::get_if<std::string>(&value.value)) charge_text(*text);
+    if (auto* array = std::get_if<JsonValue::Array>(&parent.value)) {
+      make_room(*array);
+      return &array->emplace_back(std::move(value));
+    }
+    charge(sizeof(JsonValue::Object::value_type) + kNode);
+    charge_text(key_);
+    auto& object = std::get<JsonValue::Object>(parent.value);
+    return &object.emplace(key_, std::move(value)).first->second;
   }
 
+  // Before memory is asked for.
+  void charge(int64_t bytes) {
+    if (memory_.bytes() + bytes > kFreeMemory + kMaxGrowth * text_bytes_)
+      fail(Status::kFormat, name_, ": its values take more memory than ", kMaxGrowth,
+           " times the text and a MiB");
+    memory_.take(bytes, name_);
+  }
+  void charge_text(const std::string& text) {
+    if (text.capacity() > std::string().capacity())
+      charge(static_cast<int64_t>(text.capacity()) + kBlock);
+  }
+  void make_room(JsonValue::Array& array) {
+    if (array.size() < array.capacity()) return;
+    const size_t had = array.capacity(), capacity = std::max<size_t>(4, had + had / 2);
+    charge(static_cast<int64_t>(capacity * sizeof(JsonValue)) + kBlock);
+    array.reserve(capacity);
+    memory_.give_back(had == 0 ? 0 : static_cast<int64_t>(had * sizeof(JsonValue)) + kBlock);
+  }
+
+  static constexpr int64_t kFreeMemory = int64_t{1} << 20;
+  static constexpr int64_t kMaxGrowth = 16;
+  static constexpr int64_t kBlock = 16;                         // what the heap adds to a block
+  static constexpr int64_t kNode = 4 * sizeof(void*) + kBlock;  // what a map adds to a member
+
+  const int64_t text_bytes_;
+  base::MemoryCharge memory_;
   const JsonLimits& limits_;
   JsonValue root_;
   std::vector<JsonValue*> open_;
@@ -93,7 +128,7 @@ JsonValue parse_json(std::span<const uint8_t> text, std::string_view name,
   if (static_cast<int64_t>(text.size()) > limits.max_bytes)
     fail(Status::kFormat, name, ": has ", text.size(), " bytes, at most ", limits.max_bytes,
          " are accepted");
-  Builder builder(name, limits);
+  Builder builder(name, limits, static_cast<int64_t>(text.size()));
   parse_json_events(text, name, builder);
   return builder.take();
 }

@@ -36,8 +36,8 @@ struct JsonLimits {
 };
 
 // Parses one JSON value. Duplicate keys, invalid UTF-8, numbers out of range, too great a size or
-// depth: Error(kFormat) naming `name` and the byte. Allocates a bounded multiple of the size of the
-// text.
+// depth: Error(kFormat) naming `name` and the byte; so is a text whose values would take more
+// than 16 times its size and a mebibyte. Counts for the thread's memory budget as it reads.
 JsonValue parse_json(std::span<const uint8_t> text, std::string_view name,
                      const JsonLimits& limits = {});
 

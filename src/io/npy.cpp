@@ -374,6 +374,18 @@ Tensor parse_npy(std::span<const uint8_t> bytes, std::string_view name, U2 u2) {
   });
 }
 
+Tensor parse_npy(std::span<const uint8_t> header, std::span<const uint8_t> data,
+                 std::string_view name) {
+  const NpyHeader parsed =
+      parse_npy_header(header, static_cast<int64_t>(header.size() + data.size()), name);
+  if (parsed.data_offset != static_cast<int64_t>(header.size()))
+    fail(Status::kFormat, name, ": the .npy header is of another size than it says");
+  return load_npy_data(parsed, U2::kInteger, name, [&](std::span<uint8_t> out) {
+    std::copy_n(data.begin(), out.size(), out.begin());
+    data = data.subspan(out.size());
+  });
+}
+
 Tensor read_npy(const std::string& path, U2 u2) { return read_npy(base::File(path), u2); }
 
 Tensor map_npy(const std::string& path, U2 u2) {

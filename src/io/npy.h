@@ -43,6 +43,9 @@ enum class U2 : uint8_t { kInteger, kBFloat16 };
 // are widened without loss where possible (u8 and bool stay; i8, i16, u16 -> i32; u32 -> i64; u64
 // -> i64, kRange when a value does not fit); byte and unicode strings are refused here.
 base::Tensor parse_npy(std::span<const uint8_t> bytes, std::string_view name, U2 u2 = U2::kInteger);
+// The same where the data does not lie behind its header.
+base::Tensor parse_npy(std::span<const uint8_t> header, std::span<const uint8_t> data,
+                       std::string_view name);
 base::Tensor read_npy(const std::string& path, U2 u2 = U2::kInteger);
 // The array as a view of the mapped file where type and order are the library's own, else read as
 // read_npy does. The owner of a view is the base::MappedFile.

@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "base/error.h"
+#include "base/memory_charge.h"
 #include "io/bytes.h"
 
 namespace gnnmg::io {
@@ -56,6 +57,9 @@ enum Opcode : uint8_t {
 constexpr int kHighestProtocol = 2;
 constexpr size_t kMaxGlobalName = 256;
 constexpr size_t kTextPerWeight = 64;
+constexpr int64_t kFreeMemory = int64_t{1} << 20;
+constexpr int64_t kBlock = 16;         // what the heap adds to a block, rounding included
+constexpr int64_t kCountedBlock = 24;  // the same for one with the counts of a shared pointer
 
 // Runs a pickle. A value may change (items, state) only until it is placed in another one: so there
 // are no cycles, and depth and weight of what is placed are final.
@@ -67,14 +71,26 @@ class Machine {
         name_(name),
         most_(std::clamp<int64_t>(options.max_values, 0, std::numeric_limits<uint32_t>::max())) {}
 
+  // Together with the charge for all that lives behind it.
   PickleRef run() {
+    auto result = std::make_shared<std::pair<base::MemoryCharge, PickleRef>>();
+    result->second = value();
+    forget(stack_);
+    forget(memo_);
+    result->first = std::move(memory_);
+    return {result, result->second.get()};
+  }
+
+ private:
+  PickleRef value() {
     for (;;) {
       opcode_at_ = at_;
       if (at_ == bytes_.size()) refuse("the pickle is cut: it has no STOP");
       opcode_ = bytes_[at_++];
       if (opcode_ == kStop) break;
       step();
-      if (made_ + stack_.size() + marks_.size() + memo_.size() > most_) refuse_many();
+      if (made_ + stack_.size() + marks_.size() + memo_.size() + scattered_.size() > most_)
+        refuse_many();
     }
     if (stack_.size() != 1 || !marks_.empty())
       refuse(base::text("STOP with ", stack_.size(), " values on the stack, expected one"));
@@ -83,13 +99,35 @@ class Machine {
     return stack_.back();
   }
 
- private:
   [[noreturn]] void refuse(std::string_view what) const {
     fail(Status::kFormat, name_, ", byte ", opcode_at_, " of the pickle: ", what);
   }
 
   [[noreturn]] void refuse_many() const {
     refuse(base::text("more than ", options_.max_values, " values"));
+  }
+
+  // Before memory is asked for.
+  void charge(int64_t bytes) {
+    const int64_t size = static_cast<int64_t>(bytes_.size());
+    if (memory_.bytes() + bytes > kFreeMemory + options_.max_growth * size)
+      refuse(base::text("its values take more memory than ", options_.max_growth,
+                        " times the pickle and a MiB"));
+    memory_.take(bytes, name_);
+  }
+  template <typename T>
+  void make_room(std::vector<T>& vector, size_t more) {
+    const size_t needed = vector.size() + more, had = vector.capacity();
+    if (needed <= had) return;
+    const size_t capacity = had == 0 ? needed : std::max(needed, had + had / 2);
+    charge(static_cast<int64_t>(capacity * sizeof(T)) + kBlock);
+    vector.reserve(capacity);
+    memory_.give_back(had == 0 ? 0 : static_cast<int64_t>(had * sizeof(T)) + kBlock);
+  }
+  // A list of values that is on its way out.
+  void forget(const std::vector<PickleRef>& values) {
+    if (values.capacity() > 0)
+      memory_.give_back(static_cast<int64_t>(values.capacity() * sizeof(PickleRef)) + kBlock);
   }
 
   std::span<const uint8_t> take(size_t count) {
@@ -101,19 +139,23 @@ class Machine {
   T take_little() {
     return load_little<T>(take(sizeof(T)), 0);
   }
-  std::string take_line() {
+  std::string_view take_line() {
     const auto rest = bytes_.subspan(at_, std::min(bytes_.size() - at_, kMaxGlobalName));
     const auto end = std::find(rest.begin(), rest.end(), '\n');
     if (end == rest.end()) refuse("the name of a global has no end");
     const auto line = take(end - rest.begin());
     take(1);
-    return std::string(as_text(line));
+    return as_text(line);
   }
 
-  void push(PickleRef value) { stack_.push_back(std::move(value)); }
+  void push(PickleRef value) {
+    make_room(stack_, 1);
+    stack_.push_back(std::move(value));
+  }
   template <typename T>
   PickleRef make(T value) {
     ++made_;
+    charge(sizeof(PickleValue) + kCountedBlock);
     auto made = std::make_shared<PickleValue>();
     made->value = std::move(value);
     return made;
@@ -130,9 +172,11 @@ class Machine {
   }
   void push_int(int64_t value) {
     if (value >= 0 && value < static_cast<int64_t>(small_ints_.size()))
-      push_shared(small_ints_[value], value);
-    else
-      push(make(value));
+      return push_shared(small_ints_[value], value);
+    // Graphs name the same nodes again and again.
+    const auto [place, added] = ints_.try_emplace(value);
+    if (added) charge(sizeof(*place) + 2 * sizeof(void*) + kCountedBlock);
+    push_shared(place->second, value);
   }
 
   size_t floor() const { return marks_.empty() ? 0 : marks_.back(); }
@@ -150,8 +194,9 @@ class Machine {
   std::vector<PickleRef> pop_marked() {
     if (marks_.empty()) refuse("the stack has no mark");
     const auto begin = stack_.begin() + static_cast<ptrdiff_t>(marks_.back());
-    std::vector<PickleRef> values(std::make_move_iterator(begin),
-                                  std::make_move_iterator(stack_.end()));
+    std::vector<PickleRef> values;
+    make_room(values, static_cast<size_t>(stack_.end() - begin));
+    values.assign(std::make_move_iterator(begin), std::make_move_iterator(stack_.end()));
     stack_.erase(begin, stack_.end());
     marks_.pop_back();
     return values;
@@ -178,7 +223,9 @@ class Machine {
     push(std::move(tuple));
   }
   void push_tuple_of(size_t count) {
-    std::vector<PickleRef> items(count);
+    std::vector<PickleRef> items;
+    make_room(items, count);
+    items.resize(count);
     while (count > 0) items[--count] = pop();
     push_tuple(std::move(items));
   }
@@ -186,10 +233,14 @@ class Machine {
     PickleValue& target = top();
     auto* list = std::get_if<PickleList>(&target.value);
     if (!list) refuse("items for something that is no list");
-    for (PickleRef& item : items) {
-      place(target, *item);
-      list->items.push_back(std::move(item));
+    for (const PickleRef& item : items) place(target, *item);
+    if (list->items.empty()) {
+      list->items = std::move(items);
+      return;
     }
+    make_room(list->items, items.size());
+    for (PickleRef& item : items) list->items.push_back(std::move(item));
+    forget(items);
   }
   void set_items(std::vector<PickleRef> flat) {
     if (flat.size() % 2 != 0) refuse("a key without a value");
@@ -198,11 +249,13 @@ class Machine {
     if (auto* object = std::get_if<std::unique_ptr<PickleObject>>(&target.value))
       dict = &(*object)->items;
     if (!dict) refuse("items for something that is no dict");
+    make_room(dict->items, flat.size() / 2);
     for (size_t i = 0; i < flat.size(); i += 2) {
       place(target, *flat[i]);
       place(target, *flat[i + 1]);
       dict->items.emplace_back(std::move(flat[i]), std::move(flat[i + 1]));
     }
+    forget(flat);
   }
   void apply() {
     PickleRef arguments = pop();
@@ -210,6 +263,7 @@ class Machine {
     const auto* global = callable->as<PickleGlobal>();
     if (!global) refuse("something is called that is no global");
     if (!arguments->as<PickleTuple>()) refuse("arguments that are no tuple");
+    charge(sizeof(PickleObject) + kBlock);
     auto object = std::make_unique<PickleObject>();
     object->module = global->module;
     object->name = global->name;
@@ -227,11 +281,12 @@ class Machine {
     (*object)->state = std::move(state);
   }
   void push_global() {
-    const std::string module = take_line();
-    const std::string name = take_line();
+    const std::string_view module = take_line();
+    const std::string_view name = take_line();
     if (!options_.accept || !options_.accept(module, name))
       refuse(base::text("names ", printable(module), ".", printable(name),
                         ", which is not accepted here"));
+    charge(sizeof(PickleGlobal) + kBlock);
     push(make(std::make_unique<PickleGlobal>(PickleGlobal{module, name})));
   }
   void push_long() {
@@ -241,21 +296,31 @@ class Machine {
     for (size_t i = raw.size(); i-- > 0;) value = value << 8 | raw[i];
     push_int(static_cast<int64_t>(value));
   }
-  void push_bytes(size_t size) {
-    push_text(make(PickleBytes{std::string(as_text(take(size)))}), size);
-  }
+  void push_bytes(size_t size) { push_text(make(PickleBytes{as_text(take(size))}), size); }
   void push_unicode() {
     const auto raw = take(take_little<uint32_t>());
     if (!is_utf8(as_text(raw))) refuse("text that is not UTF-8");
-    push_text(make(std::string(as_text(raw))), raw.size());
+    push_text(make(PickleText{as_text(raw)}), raw.size());
   }
   void put(uint32_t index) {
     top();
-    memo_[index] = stack_.back();
+    // Writers count from 0 or 1; others may leave gaps.
+    if (index <= memo_.size() + 1) {
+      if (index >= memo_.size()) {
+        make_room(memo_, index + 1 - memo_.size());
+        memo_.resize(index + 1);
+      }
+      memo_[index] = stack_.back();
+      return;
+    }
+    const auto [place, added] = scattered_.try_emplace(index);
+    if (added) charge(sizeof(*place) + 2 * sizeof(void*) + kBlock);
+    place->second = stack_.back();
   }
   void get(uint32_t index) {
-    const auto found = memo_.find(index);
-    if (found == memo_.end()) refuse(base::text("memo entry ", index, " was never made"));
+    if (index < memo_.size() && memo_[index]) return push(memo_[index]);
+    const auto found = scattered_.find(index);
+    if (found == scattered_.end()) refuse(base::text("memo entry ", index, " was never made"));
     push(found->second);
   }
 
@@ -269,6 +334,7 @@ class Machine {
         return;
       }
       case kMark:
+        make_room(marks_, 1);
         marks_.push_back(stack_.size());
         return;
       case kNone:
@@ -306,17 +372,22 @@ class Machine {
       case kEmptyList:
         return push(make(PickleList{}));
       case kAppend: {
-        PickleRef item = pop();
-        return append({std::move(item)});
+        std::vector<PickleRef> item;
+        make_room(item, 1);
+        item.push_back(pop());
+        return append(std::move(item));
       }
       case kAppends:
         return append(pop_marked());
       case kEmptyDict:
         return push(make(PickleDict{}));
       case kSetItem: {
-        PickleRef item = pop();
-        PickleRef key = pop();
-        return set_items({std::move(key), std::move(item)});
+        std::vector<PickleRef> pair;
+        make_room(pair, 2);
+        pair.resize(2);
+        pair[1] = pop();
+        pair[0] = pop();
+        return set_items(std::move(pair));
       }
       case kSetItems:
         return set_items(pop_marked());
@@ -354,17 +425,21 @@ class Machine {
   size_t at_ = 0, opcode_at_ = 0;
   uint8_t opcode_ = 0;
   std::vector<PickleRef> stack_;
-  std::vector<size_t> marks_;  // sizes of the stack
-  std::unordered_map<uint32_t, PickleRef> memo_;
+  std::vector<size_t> marks_;                          // sizes of the stack
+  std::vector<PickleRef> memo_;                        // null: a gap
+  std::unordered_map<uint32_t, PickleRef> scattered_;  // of the memo, what lies behind larger gaps
+  std::unordered_map<int64_t, PickleRef> ints_;
+  base::MemoryCharge memory_;
   PickleRef none_, true_, false_, empty_tuple_;
   std::array<PickleRef, 256> small_ints_;
 };
 
 }  // namespace
 
-const std::string* PickleValue::as_text() const {
+const std::string_view* PickleValue::as_text() const {
   if (const auto* bytes = as<PickleBytes>()) return &bytes->bytes;
-  return as<std::string>();
+  const auto* text = as<PickleText>();
+  return text ? &text->text : nullptr;
 }
 
 PickleRef parse_pickle(std::span<const uint8_t> bytes, const PickleOptions& options,

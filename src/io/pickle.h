@@ -21,8 +21,12 @@ struct PickleValue;
 using PickleRef = std::shared_ptr<PickleValue>;
 
 struct PickleNone {};
+// Texts are views of the pickle, which must outlive them.
+struct PickleText {
+  std::string_view text;
+};  // UTF-8
 struct PickleBytes {
-  std::string bytes;
+  std::string_view bytes;
 };  // Python 2 str
 struct PickleList {
   std::vector<PickleRef> items;
@@ -34,7 +38,7 @@ struct PickleDict {
   std::vector<std::pair<PickleRef, PickleRef>> items;
 };  // in order of insertion, a key that came twice included
 struct PickleGlobal {
-  std::string module, name;
+  std::string_view module, name;
 };
 struct PicklePersistent {
   PickleRef id;
@@ -42,7 +46,7 @@ struct PicklePersistent {
 // An accepted global applied to arguments (called or constructed); `state` is what BUILD gave it,
 // `items` what SETITEMS did.
 struct PickleObject {
-  std::string module, name;
+  std::string_view module, name;
   PickleRef arguments;  // a tuple
   PickleRef state;      // or null
   PickleDict items;
@@ -53,7 +57,7 @@ struct PickleObject {
 
 struct PickleValue {
   // The two large kinds are boxed, so that millions of numbers stay small.
-  std::variant<PickleNone, bool, int64_t, double, std::string, PickleBytes, PickleList, PickleTuple,
+  std::variant<PickleNone, bool, int64_t, double, PickleText, PickleBytes, PickleList, PickleTuple,
                PickleDict, PicklePersistent, std::unique_ptr<PickleGlobal>,
                std::unique_ptr<PickleObject>>
       value;
@@ -69,7 +73,7 @@ struct PickleValue {
     }
   }
   // The bytes of a str of either Python; null when it is something else.
-  const std::string* as_text() const;
+  const std::string_view* as_text() const;
 
   // For the reader: how large the value is when shared parts are counted each time, how deep it is
   // nested, and whether it lies in another one and must not change any more.
@@ -86,12 +90,15 @@ struct PickleOptions {
   // wherever they are named (64 bytes of text count as one more).
   int64_t max_values = int64_t{64} << 20;
   int max_depth = 200;  // nesting of the result
+  // Of memory for the values and on the way to them: this many times the pickle's size and a
+  // mebibyte. The graphs of Planetoid, lists of small integers, need up to 13 times.
+  int64_t max_growth = 16;
 };
 
 // Protocols 0 to 2 as far as state dicts and Planetoid files use them, by a list of opcodes.
-// Error(kFormat) naming `name`, opcode and byte. Memory stays below 160 times the input (a list of
-// one byte becomes a value of ours) and 160 bytes times max_values plus the texts; reference cycles
-// and surplus bytes are refused.
+// Error(kFormat) naming `name`, opcode and byte; reference cycles, surplus bytes and pickles that
+// take more memory than the options allow are refused. The memory counts for the thread's budget
+// while the result lives. `bytes` must outlive it.
 PickleRef parse_pickle(std::span<const uint8_t> bytes, const PickleOptions& options,
                        std::string_view name);
 

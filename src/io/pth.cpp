@@ -79,7 +79,7 @@ bool is_state_dict(const PickleRef& value) {
 
 // A key as a part of a path, where it can be one.
 std::optional<std::string> key_text(const PickleRef& key) {
-  if (const std::string* text = key->as_text()) return *text;
+  if (const auto* text = key->as_text()) return std::string(*text);
   if (const int64_t* number = key->as<int64_t>()) return std::to_string(*number);
   return std::nullopt;
 }
@@ -112,7 +112,8 @@ class PthReader {
     if (entry.size > kMaxPickle)
       fail(Status::kFormat, name_, ": data.pkl has ", entry.size, " bytes, at most ", kMaxPickle,
            " are accepted");
-    const PickleRef root = parse_pickle(archive_.read(entry), options, name_ + ", data.pkl");
+    const std::vector<uint8_t> pickle = archive_.read(entry);  // what the texts are views of
+    const PickleRef root = parse_pickle(pickle, options, name_ + ", data.pkl");
     const PickleRef picked = path_in_file.empty() ? guess(root) : walk(root, path_in_file);
     return build(*as_dict(picked));
   }
@@ -198,17 +199,17 @@ class PthReader {
     const bool strip =
         !dict.items.empty() &&
         std::all_of(dict.items.begin(), dict.items.end(), [](const auto& item) {
-          const std::string* key = item.first->as_text();
+          const auto* key = item.first->as_text();
           return key && key->starts_with(kParallelPrefix) && key->size() > kParallelPrefix.size();
         });
     state.tensors.reserve(dict.items.size());
     for (const auto& [key, value] : dict.items) {
-      const std::string* text = key->as_text();
+      const auto* text = key->as_text();
       if (!text || !is_utf8(*text)) refuse(": a key of the state dict is no text");
       if (!seen.insert(*text).second)
         refuse(base::text(": the key \"", printable(*text), "\" occurs twice"));
       where_ = base::text(", tensor \"", printable(*text), "\": ");
-      state.tensors.emplace_back(strip ? text->substr(kParallelPrefix.size()) : *text,
+      state.tensors.emplace_back(std::string(strip ? text->substr(kParallelPrefix.size()) : *text),
                                  tensor_of(value));
     }
     return state;
@@ -262,23 +263,23 @@ class PthReader {
     const auto* persistent = value->as<PicklePersistent>();
     const auto* id = persistent ? persistent->id->as<PickleTuple>() : nullptr;
     if (!id || id->items.size() != 5) refuse_tensor("it has no storage");
-    const std::string* kind = id->items[0]->as_text();
+    const auto* kind = id->items[0]->as_text();
     const auto* global = id->items[1]->as<PickleGlobal>();
-    const std::string* key = id->items[2]->as_text();
+    const auto* key = id->items[2]->as_text();
     const StorageType* type =
         global && global->module == "torch" ? find_storage_type(global->name) : nullptr;
     if (!kind || *kind != "storage" || !type || !key || !id->items[3]->as_text())
       refuse_tensor("its storage is no known one");
     const int64_t count = int_of(id->items[4], "storage length");
 
-    Storage& storage = storages_[*key];
+    Storage& storage = storages_[std::string(*key)];
     if (storage.type) {
       if (storage.type != type || storage.elements.rows() != count)
         refuse_tensor(base::text("shares the storage \"", printable(*key),
                                  "\" but names another type or length"));
       return storage;
     }
-    const ZipEntry& entry = record("data/" + *key);
+    const ZipEntry& entry = record(base::text("data/", *key));
     const int64_t bytes = base::checked_mul(count, type->item_size, name_ + where_ + "storage");
     if (entry.size != bytes)
       refuse_tensor(base::text("its storage has ", count, " elements of ", type->item_size,

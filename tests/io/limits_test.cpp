@@ -178,24 +178,75 @@ TEST(Limits, BombsTakeLittle) {
   EXPECT_LE(peak_of([&] { io::parse_json(as_bytes(json), "input"); }), kMiB);
 }
 
+int64_t peak_of_pickle(const std::string& bytes) {
+  return peak_of([&] {
+    io::parse_pickle(as_bytes(bytes), {.accept = [](auto, auto) { return true; }}, "input");
+  });
+}
+
+// A list of one byte becomes a value of ours, so such pickles are refused before they take much.
 TEST(Limits, PicklesTakeABoundedMultiple) {
-  const auto multiple = [](const std::string& bytes) {
-    const int64_t peak = peak_of([&] {
-      io::parse_pickle(as_bytes(bytes), {.accept = [](auto, auto) { return true; }}, "input");
-    });
-    return peak / static_cast<int64_t>(bytes.size());
+  const auto most = [](const std::string& bytes) {
+    return 16 * static_cast<int64_t>(bytes.size()) + kMiB;
   };
-  const auto repeated = [](const std::string& opcodes) {
-    std::string out = "\x80\x02(";
-    for (int i = 0; i < 100'000; ++i) out += opcodes;
-    return out + "t.";
-  };
-  for (const std::string& opcodes : {"N"s, "]"s, "}"s, "("s, ")\x85"s, "K\1"s, "M\1\1"s, "U\0"s,
-                                     "ca\nb\n"s, "ca\nb\n)R"s, "NQ"s})
-    EXPECT_LE(multiple(repeated(opcodes)), 160) << io::printable(opcodes);
-  std::string memo = "\x80\x02N";
-  for (int i = 0; i < 100'000; ++i) memo += "r" + raw<int32_t>({i});
-  EXPECT_LE(multiple(memo + "."), 160);
+  for (const std::string& opcodes :
+       {"N"s, "]"s, "}"s, "("s, ")\x85"s, "]N\x85\x85"s, "K\1"s, "M\1\1"s, "U\0"s, "X\0\0\0\0"s,
+        "ca\nb\n"s, "ca\nb\n)R"s, "NQ"s, "]Na"s, "](NNe"s, "}NNs"s}) {
+    std::string bytes = "\x80\x02(";
+    while (bytes.size() < 300'000) bytes += opcodes;
+    bytes += "t.";
+    EXPECT_LE(peak_of_pickle(bytes), most(bytes)) << io::printable(opcodes);
+  }
+  for (const int step : {1, 77}) {
+    std::string memo = "\x80\x02N", ints = "\x80\x02(";
+    for (int i = 0; i < 60'000; ++i) {
+      memo += "r" + raw<int32_t>({i * step});
+      ints += "J" + raw<int32_t>({i * step});
+    }
+    memo += ".";
+    ints += "t.";
+    EXPECT_LE(peak_of_pickle(memo), most(memo)) << step;
+    EXPECT_LE(peak_of_pickle(ints), most(ints)) << step;
+  }
+}
+
+TEST(Limits, JsonTakesABoundedMultiple) {
+  for (const std::string& part :
+       {"0,"s, "[],"s, "{},"s, "\"\","s, "{\"a\":0},"s, "\"a text that is not short\","s}) {
+    std::string text = "[";
+    while (text.size() < 300'000) text += part;
+    text += "0]";
+    EXPECT_LE(peak_of([&] { io::parse_json(as_bytes(text), "input"); }),
+              16 * static_cast<int64_t>(text.size()) + 2 * kMiB)
+        << part;
+  }
+  std::string members = "{";
+  for (int i = 0; i < 100'000; ++i) members += base::text("\"", i, "\":0,");
+  members += "\"a\":0}";
+  EXPECT_LE(peak_of([&] { io::parse_json(as_bytes(members), "input"); }),
+            16 * static_cast<int64_t>(members.size()) + 2 * kMiB);
+  const auto budget = std::make_shared<base::MemoryBudget>(kMiB / 2);
+  const base::BudgetScope charged(budget);
+  std::string list = "[";
+  for (int i = 0; i < 20'000; ++i) list += "0,";
+  list += "0]";
+  expect_error(Status::kNoMemory, "input of ", [&] { io::parse_json(as_bytes(list), "input"); });
+  EXPECT_EQ(budget->used(), 0);
+}
+
+TEST(Limits, PicklesKeepToTheMemoryLimit) {
+  const auto budget = std::make_shared<base::MemoryBudget>(4 * kMiB);
+  const base::BudgetScope charged(budget);
+  const auto accept = [](auto, auto) { return true; };
+  std::string bytes = "(" + std::string(1'000'000, ']') + "t.";
+  expect_error(Status::kNoMemory, "input of ",
+               [&] { io::parse_pickle(as_bytes(bytes), {.accept = accept}, "input"); });
+  EXPECT_EQ(budget->used(), 0);
+  bytes = "(" + std::string(10'000, ']') + "t.";
+  auto root = io::parse_pickle(as_bytes(bytes), {.accept = accept}, "input");
+  EXPECT_GT(budget->used(), 10'000 * static_cast<int64_t>(sizeof(io::PickleValue)));
+  root.reset();
+  EXPECT_EQ(budget->used(), 0);
 }
 
 TEST(Limits, EveryFailedAllocationIsAnAnswer) {

@@ -45,6 +45,26 @@ class Planetoid : public testing::Test {
   Opener opener_;
 };
 
+// PubMed's graph as Python 2 wrote it: 19717 lists, 88676 neighbours, a memo entry each.
+TEST_F(Planetoid, GraphsOfTheirSizeAreRead) {
+  constexpr int64_t kNodes = 19717, kNeighbours = 88676;
+  const auto integer = [](int64_t value) {
+    return value < 256 ? "K" + std::string(1, static_cast<char>(value))
+                       : "M" + raw<uint16_t>({static_cast<uint16_t>(value)});
+  };
+  std::string graph = pickles::global("collections", "defaultdict") +
+                      pickles::global("__builtin__", "list") + "\x85Rr" + raw<int32_t>({1}) + "(";
+  for (int64_t node = 0; node < kNodes; ++node) {
+    const int64_t begin = kNeighbours * node / kNodes, end = kNeighbours * (node + 1) / kNodes;
+    graph += integer(node) + "]r" + raw<int32_t>({static_cast<int32_t>(node + 2)}) + "(";
+    for (int64_t i = begin; i < end; ++i) graph += integer(i * 7919 % kNodes);
+    graph += "e";
+  }
+  put("graph", finish(graph + "u"));
+  put("test.index", "x\n");  // read after the graph
+  expect_refused({".test.index", "expected a node from 5 to 19716, found \"x\""});
+}
+
 TEST_F(Planetoid, RowsFindTheirNodes) {
   const DatasetRef dataset = open();
   EXPECT_EQ(dataset->name, "tiny");
