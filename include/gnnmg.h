@@ -852,7 +852,8 @@ typedef struct gnnmg_log_normal_config {
   int32_t num_classes;  /**< Classes; 0: no labels and no communities. 47. */
   int32_t padding0;     /**< 0. */
   int64_t num_nodes;    /**< Nodes. 2 449 029. */
-  double mean_degree;   /**< Mean number of incoming edges. 50.5. */
+  double mean_degree;   /**< Mean number of incoming edges; no node has more than num_nodes / 20.
+                             50.5. */
   double sigma;         /**< Spread of the logarithm of the degrees. 1.45. */
   double zipf;          /**< Exponent of the communities' sizes. 0.8. */
   double homophily;     /**< That an edge comes from its target's community. 0.5. */
@@ -1220,15 +1221,15 @@ typedef struct gnnmg_dataset_config {
                                format means it. -1. */
   int32_t sum_duplicates; /**< 1: add up repeated entries of sparse features. 0. */
   int32_t map_files;      /**< 1: map the files of the library's own format, else read. 1. */
-  int32_t check_finite;   /**< 1: refuse NaN and infinite features. 1. */
+  int32_t check_finite;   /**< 1: refuse features that are NaN, infinite or beyond f32. 1. */
   int32_t separator;      /**< Edge lists: the character between columns; 0: guessed. 0. */
   int32_t header_lines;   /**< Edge lists: lines to skip; -1: a first line without numbers. -1. */
   int32_t source_column;  /**< Edge lists: counting from 0. 0. */
   int32_t target_column;  /**< Edge lists: counting from 0. 1. */
   int32_t relabel;        /**< Edge lists: 1: ids of any size, numbered in order of appearance, kept
                                in the node tensor "original_id". 0. */
-  int32_t round_values;   /**< 1: round sparse features to the nearest f32; 0: refuse what is none.
-                               0. */
+  int32_t round_values;   /**< 1: round sparse and integer features to the nearest f32; 0: refuse
+                               what is none. 0. */
   int64_t num_nodes;      /**< Edge lists: number of nodes; -1: the largest id + 1. -1. */
 } gnnmg_dataset_config;
 

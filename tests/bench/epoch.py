@@ -14,7 +14,7 @@ import argparse
 import os
 import statistics
 
-from turns import Server, in_turns, spread
+from turns import Server, in_turns, machine, spread
 
 KEPT = {"GLIBC_TUNABLES": "glibc.malloc.mmap_threshold=17179869184:glibc.malloc.trim_threshold=17179869184"}
 
@@ -28,6 +28,7 @@ def main():
     parser.add_argument("--threads", default="2", help="of the peers")
     parser.add_argument("--repeat", type=int, default=5)
     options = parser.parse_args()
+    print(machine(options.bench), flush=True)
 
     servers = {}
     for ours in options.ours:

@@ -18,7 +18,7 @@ import time
 import numpy as np
 import torch
 
-from turns import Server, in_turns, spread
+from turns import Server, in_turns, machine, spread
 
 COUNT = 2  # runs a round
 
@@ -74,6 +74,7 @@ def main():
     parser.add_argument("--reduce", nargs="+", default=["mean", "sum", "max"])
     parser.add_argument("--threads", nargs="+", type=int, default=[1, 2])
     options = parser.parse_args()
+    print(machine(options.bench), flush=True)
     try:
         import dgl  # noqa: F401
         peer_type = Dgl

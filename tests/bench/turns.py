@@ -1,6 +1,7 @@
 """What the comparisons share: programs that answer line by line, and rounds measured in turns."""
 import json
 import os
+import re
 import statistics
 import subprocess
 
@@ -19,6 +20,17 @@ class Server:
     def close(self):
         self.process.stdin.close()
         self.process.wait()
+
+
+def machine(program):
+    """Processor, cores, memory, and the compiler that `program` says it was made by: one line."""
+    with open("/proc/cpuinfo") as info:
+        models = re.findall(r"^model name\s*: (.*)$", info.read(), re.MULTILINE)
+    gib = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    with open(program, "rb") as binary:
+        compiler = re.search(rb"GCC: \([^)]*\) [0-9.]+|clang version [0-9.]+", binary.read())
+    return (f"machine: {models[0] if models else os.uname().machine}, {len(os.sched_getaffinity(0))} of {os.cpu_count()} cores,"
+            f" {gib:.1f} GiB, {compiler[0].decode() if compiler else 'compiler unknown'}")
 
 
 def busy_ticks():
