@@ -1,6 +1,7 @@
 #include "capi/arguments.h"
 
 #include "capi/reaper.h"
+#include "io/bytes.h"
 
 namespace gnnmg::capi {
 
@@ -50,6 +51,14 @@ std::string_view read_text(const char* text, const char* name) {
 std::string_view read_name(const char* text, const char* name) {
   const std::string_view result = read_text(text, name);
   if (result.empty()) fail(Status::kInvalidArgument, "argument '", name, "' is empty");
+  return result;
+}
+
+std::string_view read_new_name(const char* text, const char* name) {
+  const std::string_view result = read_name(text, name);
+  if (!io::is_utf8(result))
+    fail(Status::kInvalidArgument, "argument '", name, "' is \"", io::printable(result),
+         "\", expected UTF-8");
   return result;
 }
 

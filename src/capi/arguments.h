@@ -142,14 +142,19 @@ void check_choice(int32_t value, int32_t first, int32_t last, const char* name);
 void check_least(int64_t value, int64_t least, const char* name);
 void check_dtype(gnnmg_dtype dtype, const char* name);
 
-// UTF-8 text of at most 64 KiB.
+// Text of at most 64 KiB, by its kind UTF-8 or a path of the system's.
 std::string_view read_text(const char* text, const char* name);
 // The same, not empty.
 std::string_view read_name(const char* text, const char* name);
+// A name that is to be kept: it is checked to be UTF-8, which files that hold it must be.
+std::string_view read_new_name(const char* text, const char* name);
 
 template <typename T>
 std::span<const T> read_list(const T* list, int64_t count, const char* name) {
   if (count < 0) fail(Status::kInvalidArgument, "number of '", name, "' is ", count);
+  if (static_cast<uint64_t>(count) > PTRDIFF_MAX / sizeof(T))
+    fail(Status::kInvalidArgument, "number of '", name, "' is ", count,
+         ", more than any memory holds");
   if (list == nullptr && count > 0) fail(Status::kInvalidArgument, "argument '", name, "' is NULL");
   if (reinterpret_cast<uintptr_t>(list) % alignof(T) != 0)
     fail(Status::kInvalidArgument, "argument '", name, "' is not aligned to ", alignof(T),

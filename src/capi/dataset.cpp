@@ -308,7 +308,7 @@ gnnmg_status gnnmg_dataset_add_split(gnnmg_dataset* dataset, const char* name, c
                                      int64_t num_test) {
   return guard([&] {
     const auto d = hold<Dataset>(dataset, "dataset");
-    const std::string key(read_name(name, "name"));
+    const std::string key(read_new_name(name, "name"));
     d->add_split(gnnmg::data::split_from_ids(
         read_list(train, num_train, "train"), read_list(validation, num_validation, "validation"),
         read_list(test, num_test, "test"), d->num_nodes(), key, 0, "split '" + key + "'"));
@@ -319,7 +319,7 @@ gnnmg_status gnnmg_dataset_add_random_split(gnnmg_dataset* dataset, const char* 
                                             const gnnmg_split_config* config) {
   return guard([&] {
     const auto d = hold<Dataset>(dataset, "dataset");
-    const std::string key(read_name(name, "name"));
+    const std::string key(read_new_name(name, "name"));
     const gnnmg_split_config in = read_config(config, kSplitDefaults);
     check_flag(in.numpy_legacy, "config.numpy_legacy");
     check_least(in.train_per_class, 0, "config.train_per_class");

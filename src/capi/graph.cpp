@@ -15,6 +15,14 @@ using base::DType;
 using base::Tensor;
 using base::TensorView;
 
+// Index pointers over more nodes than the topology takes (graph/csc.cpp) fit no memory.
+void check_num_nodes(int64_t num_nodes) {
+  constexpr int64_t kMost = int64_t{1} << 42;
+  check_least(num_nodes, 0, "num_nodes");
+  if (num_nodes > kMost)
+    fail(Status::kInvalidArgument, "num_nodes is ", num_nodes, ", expected at most ", kMost);
+}
+
 graph::Csc no_edges(int64_t num_sources, int64_t num_targets, base::ThreadPool& pool) {
   const Tensor none = Tensor::empty(DType::kI32, {0});
   return graph::csc_from_coo(none.view(), none.view(), num_sources, num_targets, pool);
@@ -126,7 +134,7 @@ void set_csc(Graph& graph, int32_t edge_type, Tensor indptr, Tensor indices, Ten
 }
 
 void set_column(Graph& graph, int32_t type, const char* name, graph::Column column, bool edges) {
-  const std::string key(read_name(name, "name"));
+  const std::string key(read_new_name(name, "name"));
   graph.change([&](graph::GraphParts& parts) {
     edges ? check_edge_type(parts, type) : check_node_type(parts, type);
     auto& columns = edges ? parts.edge_columns : parts.node_columns;
@@ -151,7 +159,7 @@ Tensor row_copy(const Graph& graph, int32_t type, bool edges, const void* data, 
 
 std::shared_ptr<Graph> new_homogeneous(const gnnmg_context* context, int64_t num_nodes) {
   const auto c = find<Context>(context, "context");
-  check_least(num_nodes, 0, "num_nodes");
+  check_num_nodes(num_nodes);
   auto graph = std::make_shared<Graph>(c);
   graph->change([&](graph::GraphParts& parts) {
     parts.schema = graph::Schema::homogeneous();
@@ -217,8 +225,8 @@ gnnmg_status gnnmg_graph_add_node_type(gnnmg_graph* graph, const char* name, int
   if (node_type != nullptr) *node_type = 0;
   return guard([&] {
     const auto g = hold<Graph>(graph, "graph");
-    const std::string type(read_name(name, "name"));
-    check_least(num_nodes, 0, "num_nodes");
+    const std::string type(read_new_name(name, "name"));
+    check_num_nodes(num_nodes);
     g->change([&](gnnmg::graph::GraphParts& parts) {
       parts.schema.node_types.push_back(type);
       parts.num_nodes.push_back(num_nodes);
@@ -233,7 +241,7 @@ gnnmg_status gnnmg_graph_add_edge_type(gnnmg_graph* graph, int32_t source_type, 
   if (edge_type != nullptr) *edge_type = 0;
   return guard([&] {
     const auto g = hold<Graph>(graph, "graph");
-    const std::string type(read_name(name, "name"));
+    const std::string type(read_new_name(name, "name"));
     g->change([&](gnnmg::graph::GraphParts& parts) {
       check_node_type(parts, source_type);
       check_node_type(parts, target_type);

@@ -8,9 +8,12 @@
 #include <cstring>
 #include <mutex>
 #include <new>
+#include <stdexcept>
 #include <string_view>
 #include <system_error>
 #include <vector>
+
+#include "io/bytes.h"
 
 namespace gnnmg::capi {
 namespace {
@@ -79,6 +82,27 @@ void drop_queue(base::HostQueue* queue) noexcept {
 }
 
 thread_local LastError failure;
+
+// Texts quote paths and names as they come. A failure's text is one line of UTF-8 all the same:
+// control characters and bytes that are no UTF-8 become \xNN.
+std::string one_line(std::string_view text) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string out;
+  out.reserve(text.size());
+  while (!text.empty()) {
+    const auto lead = static_cast<unsigned char>(text[0]);
+    const size_t size = lead < 0xc0 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+    const std::string_view character = text.substr(0, size);
+    if (lead >= 0x20 && lead != 0x7f && io::is_utf8(character)) {
+      out += character;
+      text.remove_prefix(character.size());
+    } else {
+      out.append({'\\', 'x', kDigits[lead >> 4], kDigits[lead & 15]});
+      text.remove_prefix(1);
+    }
+  }
+  return out;
+}
 
 std::string_view first_line(std::string_view text) { return text.substr(0, text.find('\n')); }
 
@@ -169,7 +193,7 @@ gnnmg_status set_last_error(base::Status status, const char* text, int rank,
   failure.rank = rank;
   failure.system_error = system_error;
   try {
-    failure.text = text;
+    failure.text = one_line(text);
   } catch (...) {
     failure.text.clear();  // no memory for the text; the status tells
   }
@@ -184,6 +208,8 @@ gnnmg_status status_of_current_exception() noexcept {
     } catch (const base::Error& error) {
       return set_last_error(error.status(), error.what(), error.rank(), error.system_error());
     } catch (const std::bad_alloc&) {
+      return set_last_error(Status::kNoMemory, "no memory", -1, 0);
+    } catch (const std::length_error&) {  // more elements than any memory holds
       return set_last_error(Status::kNoMemory, "no memory", -1, 0);
     } catch (const c10::OutOfMemoryError& error) {
       const std::string text(first_line(error.what_without_backtrace()));

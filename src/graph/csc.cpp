@@ -319,11 +319,11 @@ Csc csc_from_coo(const TensorView& sources, const TensorView& targets, int64_t n
   if (sources.rows() != targets.rows())
     fail(Status::kInvalidArgument, "targets have ", targets.rows(), " entries, expected ",
          sources.rows(), ", the number of sources");
-  check_count(num_sources, "num_sources");
-  check_count(num_targets, "num_targets");
+  check_count(num_sources, "the number of source nodes");
+  check_count(num_targets, "the number of target nodes");
   if (num_targets > kMaxTargets)
-    fail(Status::kUnsupported, "num_targets is ", num_targets, ", at most ", kMaxTargets,
-         " are supported");
+    fail(Status::kUnsupported, "the number of target nodes is ", num_targets, ", at most ",
+         kMaxTargets, " are supported");
   const int64_t num_edges = targets.rows();
 
   return visit_ids(sources, [&](auto from) {
@@ -365,7 +365,7 @@ Csc csc_from_arrays(Tensor indptr, Tensor indices, Tensor edge_ids, int64_t num_
   check_id_array(indices.view(), "indices");
   if (indptr.rows() == 0)
     fail(Status::kInvalidArgument, "indptr has 0 entries, expected the number of targets plus 1");
-  check_count(num_sources, "num_sources");
+  check_count(num_sources, "the number of source nodes");
   const int64_t num_edges = indices.rows();
   if (edge_ids.defined()) {
     check_id_array(edge_ids.view(), "edge_ids");

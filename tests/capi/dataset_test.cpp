@@ -167,6 +167,10 @@ TEST(DatasetTest, SplitsAreAddedAndChosen) {
   const int64_t outside[] = {100};
   EXPECT_FAILS(gnnmg_dataset_add_split(world.dataset, "bad", outside, 1, nullptr, 0, nullptr, 0),
                GNNMG_ERR_RANGE, "100");
+  EXPECT_FAILS(gnnmg_dataset_add_split(world.dataset, "\xff", train, 3, nullptr, 0, nullptr, 0),
+               GNNMG_ERR_INVALID_ARGUMENT, "expected UTF-8");
+  EXPECT_FAILS(gnnmg_dataset_add_random_split(world.dataset, "\xff", nullptr),
+               GNNMG_ERR_INVALID_ARGUMENT, "expected UTF-8");
   EXPECT_EQ(gnnmg_dataset_add_split(world.dataset, "bad", train, 3, train, 1, nullptr, 0),
             GNNMG_ERR_FORMAT);
   EXPECT_FAILS(gnnmg_dataset_export_split(world.dataset, 4, Tensor().out()),

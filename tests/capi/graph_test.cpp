@@ -202,6 +202,26 @@ TEST_F(GraphTest, TensorsThatDoNotFitAreRefused) {
                GNNMG_ERR_NOT_FOUND, "node type 1");
   EXPECT_FAILS(gnnmg_graph_set_node_tensor(graph, 0, "x", numbers, GNNMG_DTYPE_F32, 0, rows4),
                GNNMG_ERR_INVALID_ARGUMENT, "num_dims is 0");
+  EXPECT_FAILS(gnnmg_graph_set_node_tensor(graph, 0, "x\xff\n", numbers, GNNMG_DTYPE_F32, 2, rows4),
+               GNNMG_ERR_INVALID_ARGUMENT, "'name' is \"x\\xff\\x0a\", expected UTF-8");
+  EXPECT_FAILS(gnnmg_graph_add_node_type(graph, "\xff", 1, nullptr), GNNMG_ERR_INVALID_ARGUMENT,
+               "expected UTF-8");
+  EXPECT_FAILS(gnnmg_graph_add_edge_type(graph, 0, "\xff", 0, nullptr), GNNMG_ERR_INVALID_ARGUMENT,
+               "expected UTF-8");
+}
+
+TEST_F(GraphTest, CountsBeyondAnyMemoryAreRefused) {
+  const int64_t ids[] = {0, 1, 2, 0};
+  Graph graph;
+  EXPECT_FAILS(
+      gnnmg_graph_create_from_coo(context, INT64_MAX, ids, ids, GNNMG_DTYPE_I64, 1, graph.out()),
+      GNNMG_ERR_INVALID_ARGUMENT, "num_nodes is 9223372036854775807");
+  EXPECT_FAILS(
+      gnnmg_graph_create_from_csc(context, INT64_MAX, ids, ids, GNNMG_DTYPE_I64, 1, graph.out()),
+      GNNMG_ERR_INVALID_ARGUMENT, "num_nodes is 9223372036854775807");
+  EXPECT_FAILS(
+      gnnmg_graph_create_from_coo(context, 3, ids, ids, GNNMG_DTYPE_I64, INT64_MAX, graph.out()),
+      GNNMG_ERR_INVALID_ARGUMENT, "number of 'sources' is 9223372036854775807");
 }
 
 TEST_F(GraphTest, SparseTensorsComeOutAsTheyWentIn) {

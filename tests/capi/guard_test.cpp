@@ -30,6 +30,7 @@ TEST(Guard, EveryExceptionBecomesAStatus) {
   EXPECT_EQ(last_error().system_error, 5);
   expect_status(GNNMG_ERR_NO_MEMORY, "no memory", [] { throw std::bad_alloc(); });
   EXPECT_EQ(last_error().rank, -1);
+  expect_status(GNNMG_ERR_NO_MEMORY, "no memory", [] { throw std::length_error("a vector"); });
   expect_status(GNNMG_ERR_INTERNAL, "first line",
                 [] { throw std::runtime_error("first line\nsecond line"); });
   expect_status(GNNMG_ERR_INTERNAL, "an exception of unknown type", [] { throw 42; });
@@ -47,6 +48,16 @@ TEST(Guard, EveryExceptionBecomesAStatus) {
   EXPECT_EQ(guard([] {}), GNNMG_OK);
   EXPECT_EQ(guard([]() -> gnnmg_status { return GNNMG_END; }), GNNMG_END);
   EXPECT_EQ(last_error().system_error, EAGAIN);  // successes leave the last error alone
+}
+
+TEST(Guard, ATextIsOneLineOfUtf8) {
+  const auto expect_text = [](const std::string& thrown, const std::string& kept) {
+    expect_status(GNNMG_ERR_IO, kept, [&] { throw base::Error(base::Status::kIo, thrown); });
+  };
+  expect_text("/a\nb\r\x7f\x1b[0m: gone", "/a\\x0ab\\x0d\\x7f\\x1b[0m: gone");
+  expect_text("\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80", "\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80");
+  expect_text("\xff\xc3(\xe2\x82 \x80 \xc0\xaf \xed\xa0\x80 \xc3",
+              "\\xff\\xc3(\\xe2\\x82 \\x80 \\xc0\\xaf \\xed\\xa0\\x80 \\xc3");
 }
 
 TEST(Guard, WhatGoesBackToTheHostRunsAtTheEndOfTheCall) {
