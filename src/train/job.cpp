@@ -84,6 +84,13 @@ void Snapshot::restore(nn::Model& model) const {
   for (size_t i = 0; i < buffers_.size(); ++i) model.buffers()[i].tensor.copy_(buffers_[i]);
 }
 
+bool Snapshot::equals(const nn::Model& model) const {
+  if (!parameters_.equal(model.flat_parameters())) return false;
+  for (size_t i = 0; i < buffers_.size(); ++i)
+    if (!buffers_[i].equal(model.buffers()[i].tensor)) return false;
+  return true;
+}
+
 std::vector<at::Tensor> Snapshot::tensors() const {
   std::vector<at::Tensor> all{parameters_};
   all.insert(all.end(), buffers_.begin(), buffers_.end());

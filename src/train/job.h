@@ -58,7 +58,8 @@ class Snapshot {
   bool taken() const { return parameters_.defined(); }
   void take(const nn::Model& model);
   void restore(nn::Model& model) const;
-  std::vector<at::Tensor> tensors() const;  // once taken: its own memory
+  bool equals(const nn::Model& model) const;  // once taken; a NaN equals nothing
+  std::vector<at::Tensor> tensors() const;    // once taken: its own memory
 
  private:
   at::Tensor parameters_;

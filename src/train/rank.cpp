@@ -121,6 +121,16 @@ bool Rank::agree(bool flag) {
   return value > 0;
 }
 
+void Rank::hand_to_host() {
+  if (leads_) handed_.take(*model_);
+}
+
+void Rank::follow_host() {
+  if (!agree(handed_.taken() && !handed_.equals(*model_))) return;
+  if (leads_) training_.last_good = {};
+  take_over_weights(job_, *model_, *comm_, leads_, [this] { return wait(); });
+}
+
 void Rank::train(int64_t max_steps) {
   stop_agreed_ = false;
   while (!position_.finished && !stop_agreed_) {

@@ -28,6 +28,12 @@ class Rank {
   // in the whole world.
   Rank(const Job& job, Training& training, GroupShared& group, int rank);
 
+  // Before a command. Where the host has changed the weights since the last one ended, all ranks
+  // take over those of the first.
+  void follow_host();
+  // After a command: what the host finds.
+  void hand_to_host();
+
   // Trains on until all epochs are done, `max_steps` steps are, or a stop is agreed on.
   void train(int64_t max_steps);
   nn::Metrics evaluate(data::SplitPart part);
@@ -94,6 +100,7 @@ class Rank {
   std::unique_ptr<Optimizer> own_optimizer_;  // of all ranks but the process's first
   Optimizer* optimizer_ = nullptr;
   Position position_;
+  Snapshot handed_;  // the weights that the host found last; taken on the process's first rank
   std::unique_ptr<StepExchange> exchange_;
   bool joint_norms_ = false;  // the model has batch norms, and they are synchronised
 

@@ -170,7 +170,9 @@ void RankGroup::run(int number) {
     }
     try {
       if (!rank) rank = make_rank(number);
+      rank->follow_host();
       carry_out(command, *rank, number);
+      rank->hand_to_host();
     } catch (...) {
       end(as_error(std::current_exception(), first_rank() + number));
     }

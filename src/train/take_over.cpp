@@ -83,6 +83,11 @@ std::vector<at::Tensor> tensors_of(const nn::Model& model) {
   return all;
 }
 
+void copy_to(const nn::Model& model, const std::vector<at::Tensor>& from) {
+  const std::vector<at::Tensor> to = tensors_of(model);
+  for (size_t i = 0; i < to.size(); ++i) to[i].copy_(from[i]);
+}
+
 }  // namespace
 
 void take_over(const Job& job, Training& training, comm::Collectives& comm, bool leads,
@@ -123,18 +128,29 @@ void take_over(const Job& job, Training& training, comm::Collectives& comm, bool
   const Position position =
       read_state(job, training.world_size(), data, contents.state, "what rank 0 is at");
   training.optimizer->load_state(optimizer);
-  const auto copy = [&](const std::vector<at::Tensor>& from) {
-    const std::vector<at::Tensor> to = tensors_of(*job.model);
-    for (size_t i = 0; i < to.size(); ++i) to[i].copy_(from[i]);
-  };
   training.best = {};
   if (contents.best) {
-    copy(best);
+    copy_to(*job.model, best);
     training.best.take(*job.model);
   }
-  copy(weights);
+  copy_to(*job.model, weights);
   training.last_good = {};
   training.position = position;
+}
+
+void take_over_weights(const Job& job, nn::Model& replica, comm::Collectives& comm, bool leads,
+                       const std::function<comm::Wait()>& wait) {
+  const c10::NoGradGuard no_grad;
+  if (job.environment.processes) {
+    Broadcast from_first(comm, wait);
+    std::vector<at::Tensor> weights;
+    for (const at::Tensor& own : tensors_of(*job.model)) weights.push_back(from_first.tensor(own));
+    comm.barrier(wait());  // everything has come everywhere
+    if (leads && comm.rank() != 0) copy_to(*job.model, weights);
+  }
+  comm.barrier(wait());  // each process's first replica is what rank 0's is
+  if (!leads) copy_to(replica, tensors_of(*job.model));
+  comm.barrier(wait());  // nobody reads the first replica any more
 }
 
 }  // namespace gnnmg::train

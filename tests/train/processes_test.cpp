@@ -170,6 +170,31 @@ TEST(Processes, WeightsComeFromTheFirst) {
   for (const auto& found : weights) EXPECT_LE(largest_difference(found, alone), 1e-9);
 }
 
+// And so they are between two calls, also when another process's were changed.
+TEST(Processes, WeightsOfTheHostReachAll) {
+  const auto recipe = [](int ranks) {
+    Recipe setup = recipe_of(Options({"f64=1", "norm=1", "sgd=1", "epochs=2"}));
+    setup.trainer.num_ranks = ranks;
+    setup.trainer.batches_per_step = 3;
+    return setup;
+  };
+  const auto train = [](Trial& run, double factor) {
+    EXPECT_EQ(run->step({}, nullptr), Status::kOk);
+    run.model().flat_parameters().detach().mul_(factor);
+    EXPECT_EQ(run->step({}, nullptr), Status::kOk);
+    EXPECT_EQ(run->step({}, nullptr), Status::kOk);
+    return run.weights();
+  };
+  Host alone;
+  Trial one(recipe(1), alone);
+  const std::vector<double> expected = train(one, 0.5);
+  std::vector<std::vector<double>> weights(2);
+  expect_good(run_trainers(
+      2, [&](int p) { return recipe(1 + p); },
+      [&](int p, Trial& run, Host&) { weights[p] = train(run, 0.5 + p); }));
+  for (const auto& found : weights) EXPECT_LE(largest_difference(found, expected), 1e-9);
+}
+
 // Fewer mini-batches than ranks, a last one of a single seed, one larger than the split: every id
 // is used exactly once an epoch, by one process.
 TEST(Processes, UnevenPlansUseEveryIdOnce) {
