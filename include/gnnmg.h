@@ -1464,6 +1464,72 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_add_random_split(
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_export_split(
     const gnnmg_dataset* dataset, gnnmg_split part, struct DLManagedTensorVersioned** ids);
 
+/**
+ * @brief How much each class counts in a loss. A loss is the sum of each seed's, times its weight,
+ *   divided by the sum of the weights, which is that of its class times its own
+ *   (gnnmg_dataset_set_sample_weights()); over several mini-batches and ranks the two sums are
+ *   exact. That holds for training, for gnnmg_model_backward() and for the loss of an evaluation;
+ *   other metrics count every node once. Serves what is made from the data set from now on, and is
+ *   saved with it.
+ * @param[in] dataset a data set whose labels are classes or binary targets
+ * @param[in] weights finite, at least 0, not all 0, one a class or a target, [num_weights]; NULL:
+ *   all count the same again
+ * @param[in] num_weights number of classes or targets; 0 with NULL
+ * @return ::GNNMG_OK; ::GNNMG_ERR_INVALID_ARGUMENT naming number or position
+ * @threading (c)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_set_class_weights(gnnmg_dataset* dataset,
+                                                                      const double* weights,
+                                                                      int64_t num_weights);
+
+/**
+ * @brief Sets class weights by which every class counts the same over the training part of the
+ *   split that is set: labelled training nodes / (classes x training nodes of the class).
+ * @param[in] dataset a data set whose labels are classes, with a split
+ * @return ::GNNMG_OK; ::GNNMG_ERR_INVALID_ARGUMENT naming a class without a training node;
+ *   ::GNNMG_ERR_NOT_FOUND when there is no split
+ * @threading (c)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_balance_classes(gnnmg_dataset* dataset);
+
+/**
+ * @brief How much each node counts in a loss, see gnnmg_dataset_set_class_weights().
+ * @param[in] dataset a data set with labels
+ * @param[in] weights f32 or f64 [num_nodes], finite, at least 0, not all 0; copied. NULL: all count
+ *   the same again
+ * @return ::GNNMG_OK; ::GNNMG_ERR_INVALID_ARGUMENT naming shape or position
+ * @threading (c)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_set_sample_weights(
+    gnnmg_dataset* dataset, const struct DLManagedTensorVersioned* weights);
+
+/**
+ * @brief The class weights.
+ * @param[in] dataset a data set
+ * @param[out] weights f64 [classes or targets], read-only
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND when none are set
+ * @threading (b)
+ * @owns the caller frees `weights`
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_export_class_weights(
+    const gnnmg_dataset* dataset, struct DLManagedTensorVersioned** weights);
+
+/**
+ * @brief The nodes' weights.
+ * @param[in] dataset a data set
+ * @param[out] weights f64 [num_nodes], read-only
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND when none are set
+ * @threading (b)
+ * @owns the caller frees `weights`
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_export_sample_weights(
+    const gnnmg_dataset* dataset, struct DLManagedTensorVersioned** weights);
+
 /** @} */
 
 /* ============================================================================================= */
@@ -1945,6 +2011,19 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status
 gnnmg_batch_export_labels(const gnnmg_batch* batch, struct DLManagedTensorVersioned** labels);
 
 /**
+ * @brief How much each of the seeds' labels counts in a loss: the weights of class and node, 1
+ *   where none are set, 0 where there is no label.
+ * @param[in] batch a mini-batch
+ * @param[out] weights f64, the shape of the labels; read-only
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND without labels
+ * @threading (b)
+ * @owns the caller frees `weights`
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status
+gnnmg_batch_export_weights(const gnnmg_batch* batch, struct DLManagedTensorVersioned** weights);
+
+/**
  * @brief The edges of one layer: row t holds the sources of target t, indices[indptr[t]] to
  *   indices[indptr[t+1] - 1], as positions in the list of nodes.
  * @param[in] batch a mini-batch
@@ -2307,9 +2386,10 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_forward(gnnmg_model* model,
 
 /**
  * @brief Adds the gradient of the last training forward's loss to the model's gradients. The loss
- *   is the sum over the mini-batch's labelled seeds (or targets) divided by the number of those of
- *   the whole step, so over the mini-batches of a step, on all ranks, it adds up to the step's
- * mean, as gnnmg_trainer_step() takes it.
+ *   is the sum over the mini-batch's labelled seeds (or targets), divided by the number of those of
+ *   the whole step (or both by their weights, see gnnmg_dataset_set_class_weights()), so over the
+ * mini-batches of a step, on all ranks, it adds up to the step's mean, as gnnmg_trainer_step()
+ * takes it.
  * @param[in] model a model after gnnmg_model_forward() with `training`, whose mini-batch has labels
  * @param[in] loss which loss
  * @param[out] value the mini-batch's share of the step's loss; the pointer may be NULL
@@ -2974,7 +3054,9 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_config_init(gnnmg_trainer_co
  * all processes make the same calls in the same order. At the first of them data set, model,
  * sampler and all settings but ranks and threads are compared, and where they differ every process
  * gets ::GNNMG_ERR_MISMATCH naming process and field; then all take over weights and position of
- * process 0, which alone writes records and checkpoints. A failure on one process is
+ * process 0, which alone writes records and checkpoints. Between two calls the weights are the
+ * host's: what is loaded into the model, or written to its parameters, on process 0 is what all
+ * ranks go on from (the optimizer's state stays as it is). A failure on one process is
  * ::GNNMG_ERR_ABORTED with its words on the others, a lost process
  * ::GNNMG_ERR_PEER_LOST, a late one ::GNNMG_ERR_TIMEOUT naming rank, host and where it was. After a
  * lost process the communicator is spent; after anything else the same calls, made by all, go on

@@ -72,8 +72,8 @@ static gnnmg_graph* generate(gnnmg_context* context, const train_options* o) {
   return graph;
 }
 
-/* Takes the graph of `data`, changes it as the options say, and puts the data set's splits around
- * the new one. */
+/* Takes the graph of `data`, changes it as the options say, and puts the data set's splits and
+ * weights around the new one. */
 static gnnmg_dataset* transform(gnnmg_dataset* data, const train_options* o) {
   gnnmg_graph *graph, *changed;
   const char *features, *labels, *name;
@@ -109,6 +109,17 @@ static gnnmg_dataset* transform(gnnmg_dataset* data, const train_options* o) {
                                   part[1].num_elements, part[2].data, part[2].num_elements));
     for (int p = 0; p < 3; ++p) gnnmg_tensor_free(ids[p]);
   }
+  struct DLManagedTensorVersioned* weights;
+  if (gnnmg_dataset_export_class_weights(data, &weights) == GNNMG_OK) {
+    gnnmg_tensor_info of_class = {.struct_size = sizeof of_class};
+    CHECK(gnnmg_tensor_get_info(weights, &of_class));
+    CHECK(gnnmg_dataset_set_class_weights(result, of_class.data, of_class.num_elements));
+    gnnmg_tensor_free(weights);
+  }
+  if (gnnmg_dataset_export_sample_weights(data, &weights) == GNNMG_OK) {
+    CHECK(gnnmg_dataset_set_sample_weights(result, weights));
+    gnnmg_tensor_free(weights);
+  }
   return result;
 }
 
@@ -133,7 +144,7 @@ static gnnmg_dataset* open_data(gnnmg_context* context, const train_options* o) 
 static void choose_split(gnnmg_dataset* data, const train_options* o, int run) {
   gnnmg_dataset_info info = {.struct_size = sizeof info};
   CHECK(gnnmg_dataset_get_info(data, &info));
-  if (o->train_fraction > 0 || info.num_splits == 0) {
+  if (o->train_fraction > 0 || (info.num_splits == 0 && !o->split)) {
     gnnmg_split_config random;
     CHECK(gnnmg_split_config_init(&random, sizeof random));
     if (o->train_fraction > 0) {
@@ -145,6 +156,7 @@ static void choose_split(gnnmg_dataset* data, const train_options* o, int run) {
   } else {
     CHECK(gnnmg_dataset_set_split(data, o->split, o->split_index + (o->vary_split ? run : 0)));
   }
+  if (o->balance_classes) CHECK(gnnmg_dataset_balance_classes(data));
 }
 
 static gnnmg_model* make_model(gnnmg_context* context, gnnmg_dataset* data, const train_options* o,

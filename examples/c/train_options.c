@@ -24,6 +24,7 @@ static const char help_text[] =
     "  --random-split T,V     draw a split instead: fractions for training and validation\n"
     "  --normalize-rows       divide each node's features by their sum\n"
     "  --no-edges             drop all edges, to see what the graph gives\n"
+    "  --balance-classes      every class counts the same in the loss, however rare it is\n"
     "Model\n"
     "  --layers N             layers (2)\n"
     "  --hidden N             hidden width (64)\n"
@@ -208,6 +209,7 @@ void train_options_parse(train_options* o, int argc, char** argv) {
                                         {"random-split", value, 0, 0},
                                         {"normalize-rows", flag, 0, 0},
                                         {"no-edges", flag, 0, 0},
+                                        {"balance-classes", flag, 0, 0},
                                         {"layers", value, 0, 0},
                                         {"hidden", value, 0, 0},
                                         {"aggregation", value, 0, 0},
@@ -300,6 +302,8 @@ void train_options_parse(train_options* o, int argc, char** argv) {
       o->normalize_rows = 1;
     else if (IS("no-edges"))
       o->no_edges = 1;
+    else if (IS("balance-classes"))
+      o->balance_classes = 1;
     else if (IS("layers"))
       o->layers = (int)integer(name, optarg, 1);
     else if (IS("hidden"))

@@ -13,6 +13,7 @@ typedef struct train_options {
   double validation_fraction;
   int normalize_rows;
   int no_edges;
+  int balance_classes;
   /* Model */
   int layers;
   int64_t hidden;

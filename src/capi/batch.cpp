@@ -61,6 +61,11 @@ void need_features(const loader::Batch& batch, bool sparse) {
                       : "; gnnmg_batch_export_features() yields them");
 }
 
+nn::Targets targets_of(const Batch& batch) {
+  if (!batch.has_labels()) fail(Status::kNotFound, "the mini-batch has no labels");
+  return nn::gather_targets(*batch.dataset(), batch.get()->seeds, at::kFloat);
+}
+
 }  // namespace
 }  // namespace gnnmg::capi
 
@@ -161,12 +166,17 @@ gnnmg_status gnnmg_batch_export_labels(const gnnmg_batch* batch,
                                        DLManagedTensorVersioned** labels) {
   return guard(outs(Out{labels, "labels"}), [&] {
     const auto handle = read<Batch>(batch, "batch");
-    if (!handle->has_labels()) fail(Status::kNotFound, "the mini-batch has no labels");
     TorchScope scope(*handle->context);
-    *labels =
-        export_torch(gnnmg::nn::gather_labels(*handle->dataset(), handle->get()->seeds, at::kFloat),
-                     true)
-            .release();
+    *labels = export_torch(targets_of(*handle).labels, true).release();
+  });
+}
+
+gnnmg_status gnnmg_batch_export_weights(const gnnmg_batch* batch,
+                                        DLManagedTensorVersioned** weights) {
+  return guard(outs(Out{weights, "weights"}), [&] {
+    const auto handle = read<Batch>(batch, "batch");
+    TorchScope scope(*handle->context);
+    *weights = export_torch(gnnmg::nn::weights_of(targets_of(*handle)), true).release();
   });
 }
 

@@ -6,6 +6,7 @@
 #include "capi/context.h"
 #include "capi/tensor.h"
 #include "data/split.h"
+#include "data/weights.h"
 
 namespace gnnmg::capi {
 
@@ -45,6 +46,18 @@ void Dataset::add_split(data::Split split) {
                     [&](const data::Split& other) { return other.name == split.name; }));
   next->splits.push_back(std::move(split));
   split_ = next->splits.size() - 1;
+  data_ = std::move(next);
+}
+
+void Dataset::set_class_weights(base::Tensor weights) {
+  auto next = std::make_shared<data::Dataset>(*data_);
+  next->class_weights = std::move(weights);
+  data_ = std::move(next);
+}
+
+void Dataset::set_sample_weights(base::Tensor weights) {
+  auto next = std::make_shared<data::Dataset>(*data_);
+  next->sample_weights = std::move(weights);
   data_ = std::move(next);
 }
 
@@ -157,6 +170,12 @@ void check_task(const graph::Graph& graph, const std::string& labels, gnnmg_task
   if ((task == GNNMG_TASK_MULTICLASS && floats) || (task == GNNMG_TASK_REGRESSION && !floats))
     fail(Status::kInvalidArgument, "task is ", task, ", but the labels '", labels, "' are ",
          base::dtype_name(tensor->dtype()));
+}
+
+Export export_weights(const Dataset& dataset, const base::Tensor& weights, const char* kind) {
+  if (!weights.defined())
+    fail(Status::kNotFound, "the data set '", dataset.data()->name, "' has no ", kind, " weights");
+  return export_tensor(weights, true);
 }
 
 }  // namespace
@@ -335,6 +354,50 @@ gnnmg_status gnnmg_dataset_add_random_split(gnnmg_dataset* dataset, const char* 
                                         in.seed, in.numpy_legacy);
     split.name = key;
     d->add_split(std::move(split));
+  });
+}
+
+gnnmg_status gnnmg_dataset_set_class_weights(gnnmg_dataset* dataset, const double* weights,
+                                             int64_t num_weights) {
+  return guard([&] {
+    const auto d = hold<Dataset>(dataset, "dataset");
+    const auto list = read_list(weights, num_weights, "weights");
+    d->set_class_weights(list.empty() ? gnnmg::base::Tensor()
+                                      : gnnmg::data::make_class_weights(*d->data(), list));
+  });
+}
+
+gnnmg_status gnnmg_dataset_balance_classes(gnnmg_dataset* dataset) {
+  return guard([&] {
+    const auto d = hold<Dataset>(dataset, "dataset");
+    d->set_class_weights(
+        gnnmg::data::balanced_class_weights(*d->data(), d->part(GNNMG_SPLIT_TRAIN)));
+  });
+}
+
+gnnmg_status gnnmg_dataset_set_sample_weights(gnnmg_dataset* dataset,
+                                              const DLManagedTensorVersioned* weights) {
+  return guard([&] {
+    const auto d = hold<Dataset>(dataset, "dataset");
+    d->set_sample_weights(weights == nullptr ? gnnmg::base::Tensor()
+                                             : gnnmg::data::make_sample_weights(
+                                                   *d->data(), borrow_tensor(weights, "weights")));
+  });
+}
+
+gnnmg_status gnnmg_dataset_export_class_weights(const gnnmg_dataset* dataset,
+                                                DLManagedTensorVersioned** weights) {
+  return guard(outs(Out{weights, "weights"}), [&] {
+    const auto d = read<Dataset>(dataset, "dataset");
+    *weights = export_weights(*d, d->data()->class_weights, "class").release();
+  });
+}
+
+gnnmg_status gnnmg_dataset_export_sample_weights(const gnnmg_dataset* dataset,
+                                                 DLManagedTensorVersioned** weights) {
+  return guard(outs(Out{weights, "weights"}), [&] {
+    const auto d = read<Dataset>(dataset, "dataset");
+    *weights = export_weights(*d, d->data()->sample_weights, "sample").release();
   });
 }
 

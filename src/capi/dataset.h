@@ -29,6 +29,9 @@ class Dataset : public Object {
   // With a hold.
   void set_split(std::string_view name, int32_t index);
   void add_split(data::Split split);
+  // Undefined: none any more.
+  void set_class_weights(base::Tensor weights);
+  void set_sample_weights(base::Tensor weights);
 
   // Null when there are no features. Made on first use.
   std::shared_ptr<const feature::FeatureStore> features() const;

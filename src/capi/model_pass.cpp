@@ -118,12 +118,13 @@ gnnmg_status gnnmg_model_backward(gnnmg_model* model, gnnmg_loss loss, double* v
     const gnnmg::data::Dataset& data = *pass.dataset;
     const auto kind = loss == GNNMG_LOSS_AUTO ? gnnmg::nn::loss_for(data.task)
                                               : static_cast<gnnmg::nn::Loss>(loss);
-    const at::Tensor labels =
-        gnnmg::nn::gather_labels(data, pass.batch->seeds, pass.logits.scalar_type());
-    const gnnmg::nn::LossSum sum = gnnmg::nn::loss_sum(kind, pass.logits, labels, {});
+    const auto targets_of = [&](const std::vector<int64_t>& ids) {
+      return gnnmg::nn::gather_targets(data, ids, pass.logits.scalar_type());
+    };
+    const gnnmg::nn::LossSum sum =
+        gnnmg::nn::loss_sum(kind, pass.logits, targets_of(pass.batch->seeds));
     // Of all ranks' seeds of the step; those without a label count for nothing.
-    const double weight = gnnmg::nn::label_weight(
-        gnnmg::nn::gather_labels(data, pass.batch->step_ids, pass.logits.scalar_type()), {});
+    const double weight = gnnmg::nn::label_weight(targets_of(pass.batch->step_ids));
     if (weight == 0) return;
     const at::Tensor share = sum.sum.div(weight);
     share.backward();

@@ -46,6 +46,9 @@ struct Dataset {
   Task task = Task::kNone;
   int64_t num_classes = 0;  // classes, or targets for kBinary and kRegression
   std::vector<Split> splits;
+  // How much each label counts in a loss, f64; undefined: 1 each. See data/weights.h.
+  base::Tensor class_weights;   // [num_classes]: one a class, or a binary target
+  base::Tensor sample_weights;  // [nodes of node_type]
   int64_t feature_dim() const;  // 0 without features
   // By name (empty: the first) and index; Error(kNotFound) listing what there is.
   const Split& split(std::string_view name, int32_t index) const;

@@ -34,6 +34,16 @@ Fingerprint fingerprint(const Dataset& dataset, const Split& split) {
                      features ? base::text(type_of(*features), " of width ", dataset.feature_dim())
                               : std::string("none"));
   facts.emplace_back("classes", std::to_string(dataset.num_classes));
+  const auto* labels =
+      dataset.label.empty()
+          ? nullptr
+          : std::get_if<base::Tensor>(dataset.graph->node_column(dataset.label, dataset.node_type));
+  facts.emplace_back("labels", labels ? sum_of({labels}) : std::string("none"));
+  const auto weights = [&](const char* name, const base::Tensor& tensor) {
+    facts.emplace_back(name, tensor.defined() ? sum_of({&tensor}) : std::string("none"));
+  };
+  weights("class weights", dataset.class_weights);
+  weights("sample weights", dataset.sample_weights);
   static constexpr const char* kParts[] = {"training ids", "validation ids", "test ids"};
   for (size_t part = 0; part < split.ids.size(); ++part)
     facts.emplace_back(kParts[part], sum_of({&split.ids[part]}));

@@ -284,7 +284,8 @@ Metadata parse_metadata(std::span<const uint8_t> text, std::string_view where) {
          kVersion);
   if (version < 1) root.at("version").refuse(version, ", expected 1 to ", kVersion);
   root.expect_keys({"format", "version", "name", "source", "task", "num_classes", "node_type",
-                    "feature", "label", "node_types", "edge_types", "splits"});
+                    "feature", "label", "node_types", "edge_types", "splits", "?class_weights",
+                    "?sample_weights"});
   Metadata metadata;
   metadata.name = root.at("name").string();
   metadata.source = root.at("source").string();
@@ -324,6 +325,15 @@ Metadata parse_metadata(std::span<const uint8_t> text, std::string_view where) {
         node.refuse("split \"", io::printable(group.name), "\" ", index, " occurs twice");
   }
   check_roles(root, metadata);
+  const auto read_weights = [&](const char* key, int64_t count) -> std::optional<Array> {
+    if (!root.has(key)) return std::nullopt;
+    if (metadata.task == Task::kNone) root.at(key).refuse("there are no labels to weigh");
+    Array weights = read_array(root.at(key));
+    expect_array(root.at(key), weights, {DType::kF64}, {count});
+    return weights;
+  };
+  metadata.class_weights = read_weights("class_weights", metadata.num_classes);
+  metadata.sample_weights = read_weights("sample_weights", num_nodes);
   return metadata;
 }
 
@@ -363,7 +373,10 @@ std::string metadata_text(const Metadata& metadata) {
       write_array(out, "codes", split.codes);
       out.end_object();
     }
-    return out.end_list().end_object().finish() + "\n";
+    out.end_list();
+    if (metadata.class_weights) write_array(out, "class_weights", *metadata.class_weights);
+    if (metadata.sample_weights) write_array(out, "sample_weights", *metadata.sample_weights);
+    return out.end_object().finish() + "\n";
   } catch (const base::Error& error) {
     fail(error.status(), "data set \"", io::printable(metadata.name), "\": the name ",
          error.what());

@@ -65,6 +65,7 @@ struct Metadata {
   std::vector<NodeType> node_types;
   std::vector<EdgeType> edge_types;
   std::vector<SplitGroup> splits;
+  std::optional<Array> class_weights, sample_weights;  // f64
 };
 
 // Error(kFormat) naming `where`, the place in the document, expected and found; kVersion for a

@@ -10,6 +10,7 @@
 #include "data/native_metadata.h"
 #include "data/readers.h"
 #include "data/split.h"
+#include "data/weights.h"
 #include "io/npy.h"
 
 namespace gnnmg::data {
@@ -241,6 +242,18 @@ DatasetRef read_native(const std::string& folder, Reading& reading) {
   });
   if (dataset.task != metadata.task || dataset.num_classes != metadata.num_classes)
     fail(Status::kFormat, where, ": the labels are of another task than it says");
+  const auto weights = [&](const std::optional<Array>& array, const auto& make) {
+    if (!array) return Tensor();
+    const Tensor read = loader.read(*array);
+    return naming([&](std::string_view) { return loader.path(*array); },
+                  [&] { return make(read); });
+  };
+  dataset.class_weights = weights(metadata.class_weights, [&](const Tensor& read) {
+    return make_class_weights(dataset, read.as<const double>());
+  });
+  dataset.sample_weights = weights(metadata.sample_weights, [&](const Tensor& read) {
+    return make_sample_weights(dataset, read.view());
+  });
   dataset.name = std::move(metadata.name);
   dataset.source = std::move(metadata.source);
   reading.context.log.add(base::LogLevel::kInfo,

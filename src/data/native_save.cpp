@@ -132,6 +132,11 @@ void save_dataset(const Dataset& dataset, const std::string& path) {
   for (const auto& group : groups)
     metadata.splits.push_back(write_splits(group, graph.num_nodes(dataset.node_type), writer));
 
+  if (dataset.class_weights.defined())
+    metadata.class_weights = writer.array(dataset.class_weights, "class_weights");
+  if (dataset.sample_weights.defined())
+    metadata.sample_weights = writer.array(dataset.sample_weights, "sample_weights");
+
   base::AtomicFile file(base::join_path(folder.temporary(), native::kMetadataFile));
   file.write(native::metadata_text(metadata));
   file.commit();

@@ -31,8 +31,36 @@ Loss loss_for(data::Task task) {
   fail(Status::kInvalidArgument, "the data set has no labels, so there is no loss for it");
 }
 
-at::Tensor gather_labels(const data::Dataset& dataset, std::span<const int64_t> seeds,
-                         at::ScalarType logits_type) {
+namespace {
+
+at::Tensor are_given(const at::Tensor& labels) {
+  return labels.is_floating_point() ? labels.isnan().logical_not() : labels.ge(0);
+}
+
+// Undefined where the data set has no weights.
+at::Tensor gather_weights(const data::Dataset& dataset, const at::Tensor& ids,
+                          const at::Tensor& labels) {
+  const auto own = [](const base::Tensor& tensor) {
+    return at::from_blob(tensor.data(), {tensor.rows()}, at::TensorOptions(at::kDouble));
+  };
+  if (!dataset.class_weights.defined() && !dataset.sample_weights.defined()) return {};
+  const bool classes = labels.scalar_type() == at::kLong;
+  at::Tensor weights = are_given(labels).to(at::kDouble);
+  if (dataset.class_weights.defined()) {
+    const at::Tensor of_class = own(dataset.class_weights);
+    weights = weights * (classes ? of_class.index_select(0, labels.clamp_min(0)) : of_class);
+  }
+  if (dataset.sample_weights.defined()) {
+    const at::Tensor of_node = own(dataset.sample_weights).index_select(0, ids);
+    weights = weights * (classes ? of_node : of_node.unsqueeze(1));
+  }
+  return weights;
+}
+
+}  // namespace
+
+Targets gather_targets(const data::Dataset& dataset, std::span<const int64_t> seeds,
+                       at::ScalarType logits_type) {
   const graph::Column* column =
       dataset.label.empty() ? nullptr : dataset.graph->node_column(dataset.label);
   const base::Tensor* labels = column ? std::get_if<base::Tensor>(column) : nullptr;
@@ -56,67 +84,62 @@ at::Tensor gather_labels(const data::Dataset& dataset, std::span<const int64_t> 
   const at::Tensor ids =
       at::from_blob(const_cast<int64_t*>(seeds.data()), {static_cast<int64_t>(seeds.size())},
                     at::TensorOptions(at::kLong));
-  const at::Tensor picked = all.index_select(0, ids);
-  return classes ? picked : picked.to(logits_type);
+  at::Tensor picked = all.index_select(0, ids);
+  if (!classes) picked = picked.to(logits_type);
+  return {picked, gather_weights(dataset, ids, picked)};
 }
 
 namespace {
 
-LossSum cross_entropy(const at::Tensor& logits, const at::Tensor& labels,
-                      const at::Tensor& class_weights) {
+// Weighted losses of what is labelled; a loss that counts nothing adds nothing, whatever it is.
+LossSum weighted(const at::Tensor& losses, const at::Tensor& given, const at::Tensor& weights) {
+  const at::Tensor none = at::zeros({}, losses.options());
+  if (!weights.defined())
+    return {at::where(given, losses, none).sum(), static_cast<double>(given.sum().item<int64_t>())};
+  const at::Tensor all = weights.reshape(losses.sizes());
+  const at::Tensor factors = all.to(losses.scalar_type());
+  return {at::where(given.logical_and(all.gt(0)), losses * factors, none).sum(),
+          all.sum().item<double>()};
+}
+
+LossSum cross_entropy(const at::Tensor& logits, const Targets& targets) {
   const int64_t num_classes = logits.size(1);
-  const at::Tensor flat = labels.contiguous();
+  const at::Tensor flat = targets.labels.contiguous();
   const int64_t* label = flat.const_data_ptr<int64_t>();
-  at::Tensor weights;
-  if (class_weights.defined()) {
-    weights = class_weights.to(logits.scalar_type());
-    if (weights.dim() != 1 || weights.size(0) != num_classes)
-      fail(Status::kInvalidArgument, "class weights: found ", weights.numel(), ", expected ",
-           num_classes, ", one a class");
-  }
-  const at::Tensor exact = weights.defined() ? weights.to(at::kDouble).contiguous() : weights;
-  double weight = 0;
+  int64_t labelled = 0;
   for (int64_t i = 0; i < flat.numel(); ++i) {
     if (label[i] < -1 || label[i] >= num_classes)
       fail(Status::kRange, "label of row ", i, " is ", label[i], ", expected -1 (none) or below ",
            num_classes, ", the number of columns of the logits");
-    if (label[i] >= 0) weight += exact.defined() ? exact.const_data_ptr<double>()[label[i]] : 1;
+    labelled += label[i] >= 0;
   }
-  const at::Tensor sum =
-      at::nll_loss(at::log_softmax(logits, 1), flat, weights, at::Reduction::Sum, -1);
-  return {sum, weight};
-}
-
-// Labels with NaN for none: the given ones, and where they are.
-LossSum over_labelled(const at::Tensor& losses, const at::Tensor& given) {
-  return {at::where(given, losses, at::zeros({}, losses.options())).sum(),
-          static_cast<double>(given.sum().item<int64_t>())};
+  const at::Tensor logs = at::log_softmax(logits, 1);
+  if (targets.weights.defined())
+    return weighted(at::nll_loss(logs, flat, {}, at::Reduction::None, -1), flat.ge(0),
+                    targets.weights);
+  return {at::nll_loss(logs, flat, {}, at::Reduction::Sum, -1), static_cast<double>(labelled)};
 }
 
 }  // namespace
 
-double label_weight(const at::Tensor& labels, const at::Tensor& class_weights) {
-  const at::Tensor weights =
-      class_weights.defined() ? class_weights.to(at::kDouble) : class_weights;
-  if (labels.is_floating_point()) {
-    const at::Tensor given = labels.isnan().logical_not();
-    if (!weights.defined()) return static_cast<double>(given.sum().item<int64_t>());
-    return (given.to(at::kDouble) * weights.reshape({1, -1})).sum().item<double>();
-  }
-  const at::Tensor given = labels.ge(0);
-  if (!weights.defined()) return static_cast<double>(given.sum().item<int64_t>());
-  return weights.index_select(0, labels.masked_select(given)).sum().item<double>();
+at::Tensor weights_of(const Targets& targets) {
+  return targets.weights.defined() ? targets.weights : are_given(targets.labels).to(at::kDouble);
 }
 
-LossSum loss_sum(Loss loss, const at::Tensor& logits, const at::Tensor& labels,
-                 const at::Tensor& class_weights) {
+double label_weight(const Targets& targets) {
+  if (targets.weights.defined()) return targets.weights.sum().item<double>();
+  return static_cast<double>(are_given(targets.labels).sum().item<int64_t>());
+}
+
+LossSum loss_sum(Loss loss, const at::Tensor& logits, const Targets& targets) {
+  const at::Tensor& labels = targets.labels;
   if (logits.dim() != 2 || labels.dim() < 1 || labels.size(0) != logits.size(0))
     fail(Status::kInvalidArgument, "found ", logits.dim() ? logits.size(0) : 0,
          " rows of logits and ", labels.dim() ? labels.size(0) : 0, " of labels");
   if (loss == Loss::kCrossEntropy) {
     if (labels.scalar_type() != at::kLong || labels.dim() != 1)
       fail(Status::kInvalidArgument, "cross-entropy takes one class number (i64) a row");
-    return cross_entropy(logits, labels, class_weights);
+    return cross_entropy(logits, targets);
   }
   if (loss != Loss::kBinaryCrossEntropy && loss != Loss::kMeanSquaredError)
     fail(Status::kInvalidArgument, "loss is ", static_cast<int>(loss),
@@ -126,21 +149,12 @@ LossSum loss_sum(Loss loss, const at::Tensor& logits, const at::Tensor& labels,
          " logits; this loss takes a float a logit");
   const at::Tensor all = labels.reshape(logits.sizes()).to(logits.scalar_type());
   const at::Tensor given = all.isnan().logical_not();
-  const at::Tensor targets = at::where(given, all, at::zeros({}, all.options()));
-  if (loss == Loss::kMeanSquaredError) {
-    if (class_weights.defined())
-      fail(Status::kInvalidArgument, "class weights do not go with mean squared error");
-    return over_labelled(at::pow(logits - targets, 2), given);
-  }
+  const at::Tensor wanted = at::where(given, all, at::zeros({}, all.options()));
   const at::Tensor losses =
-      at::binary_cross_entropy_with_logits(logits, targets, {}, {}, at::Reduction::None);
-  if (!class_weights.defined()) return over_labelled(losses, given);
-  if (class_weights.numel() != logits.size(1))
-    fail(Status::kInvalidArgument, "class weights: found ", class_weights.numel(), ", expected ",
-         logits.size(1), ", one a target");
-  const at::Tensor weights = at::where(
-      given, class_weights.to(logits.scalar_type()).reshape({1, -1}), at::zeros({}, all.options()));
-  return {(losses * weights).sum(), weights.to(at::kDouble).sum().item<double>()};
+      loss == Loss::kMeanSquaredError
+          ? at::pow(logits - wanted, 2)
+          : at::binary_cross_entropy_with_logits(logits, wanted, {}, {}, at::Reduction::None);
+  return weighted(losses, given, targets.weights);
 }
 
 }  // namespace gnnmg::nn

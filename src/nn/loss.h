@@ -18,22 +18,30 @@ namespace gnnmg::nn {
 // Error(kInvalidArgument) where there are no labels.
 Loss loss_for(data::Task task);
 
-// The labels of the seeds of a batch, from the data set's label tensor: i64 [n], or float [n,
-// targets] of the logits' type.
-at::Tensor gather_labels(const data::Dataset& dataset, std::span<const int64_t> seeds,
-                         at::ScalarType logits_type);
+// What the rows of logits are compared with.
+struct Targets {
+  at::Tensor labels;  // i64 [n] of classes, -1: none; or floats [n, targets], NaN: none
+  // f64, the shape of the labels: how much each counts, 0 where there is none; undefined: 1 each.
+  at::Tensor weights = {};
+};
+
+// Of the seeds of a batch, from the data set's labels and weights; floats get the logits' type.
+Targets gather_targets(const data::Dataset& dataset, std::span<const int64_t> seeds,
+                       at::ScalarType logits_type);
+
+// The weights, also where they are 1 each.
+at::Tensor weights_of(const Targets& targets);
 
 struct LossSum {
   at::Tensor sum;     // 0-d, differentiable: sum of weighted losses
-  double weight = 0;  // sum of the weights: seeds, or labelled targets, or class weights
+  double weight = 0;  // sum of the weights
 };
-// Rows (or targets) without a label, -1 or NaN, have weight zero. `class_weights`, one a class or
-// binary target, may be undefined. Error(kRange) naming row and label for one outside the classes.
-LossSum loss_sum(Loss loss, const at::Tensor& logits, const at::Tensor& labels,
-                 const at::Tensor& class_weights);
+// Rows (or targets) without a label have weight zero. Error(kRange) naming row and label for one
+// outside the classes.
+LossSum loss_sum(Loss loss, const at::Tensor& logits, const Targets& targets);
 
-// The weight alone, of labels that loss_sum() would accept.
-double label_weight(const at::Tensor& labels, const at::Tensor& class_weights);
+// The weight alone, of targets that loss_sum() would accept.
+double label_weight(const Targets& targets);
 
 // Adds rows up exactly: integers as integers, losses in f64. Scores are kept for ROC-AUC and
 // average precision of binary targets, and of two classes (the second is the positive one). Both
@@ -43,7 +51,8 @@ class MetricSum {
  public:
   // `num_classes`: columns of the logits.
   MetricSum(data::Task task, Loss loss, int64_t num_classes);
-  void add(const at::Tensor& logits, const at::Tensor& labels);
+  // Weights count in the loss alone.
+  void add(const at::Tensor& logits, const Targets& targets);
   // Everything as flat arrays for exchange between ranks, and back.
   std::vector<int64_t> counts() const;
   std::vector<double> sums() const;

@@ -88,10 +88,11 @@ MetricSum::MetricSum(data::Task task, Loss loss, int64_t num_classes)
       sums_(kNumSums),
       scores_(num_score_lists(task, num_classes)) {}
 
-void MetricSum::add(const at::Tensor& logits, const at::Tensor& labels) {
+void MetricSum::add(const at::Tensor& logits, const Targets& targets) {
   const c10::NoGradGuard no_grad;
   const at::Tensor values = logits.detach().to(at::kDouble).contiguous();
-  const LossSum loss = loss_sum(loss_, values, labels, {});
+  const at::Tensor& labels = targets.labels;
+  const LossSum loss = loss_sum(loss_, values, targets);
   sums_[kLoss] += loss.sum.item<double>();
   sums_[kWeight] += loss.weight;
   const int64_t rows = values.size(0), columns = values.size(1);
@@ -118,8 +119,8 @@ void MetricSum::add(const at::Tensor& logits, const at::Tensor& labels) {
     }
     return;
   }
-  const at::Tensor targets = labels.to(at::kDouble).contiguous();
-  const double* target = targets.const_data_ptr<double>();
+  const at::Tensor wanted = labels.to(at::kDouble).contiguous();
+  const double* target = wanted.const_data_ptr<double>();
   for (int64_t i = 0; i < rows * columns; ++i) {
     if (std::isnan(target[i])) continue;
     ++counts_[kCount];

@@ -26,7 +26,7 @@ class ChunkSums {
 
   void add(const at::Tensor& logits, std::span<const int64_t> ids) {
     nn::MetricSum sum = make();
-    sum.add(logits, nn::gather_labels(subject_.dataset, ids, logits.scalar_type()));
+    sum.add(logits, nn::gather_targets(subject_.dataset, ids, logits.scalar_type()));
     const std::vector<int64_t> counts = sum.counts();
     const std::vector<double> sums = sum.sums();
     const std::vector<float> scores = sum.scores();

@@ -216,8 +216,8 @@ at::Tensor Rank::forward(const loader::Batch& batch, bool training) {
 StepSums Rank::add_loss(const loader::Batch& batch, const at::Tensor& logits,
                         at::Tensor& total) const {
   StepSums sums;
-  const at::Tensor labels = nn::gather_labels(*job_.dataset, batch.seeds, logits.scalar_type());
-  const nn::LossSum loss = nn::loss_sum(job_.config.loss, logits, labels, {});
+  const nn::Targets targets = nn::gather_targets(*job_.dataset, batch.seeds, logits.scalar_type());
+  const nn::LossSum loss = nn::loss_sum(job_.config.loss, logits, targets);
   const double value = loss.sum.item<double>();
   if (std::isfinite(value)) {
     sums.loss = value;
@@ -227,7 +227,7 @@ StepSums Rank::add_loss(const loader::Batch& batch, const at::Tensor& logits,
   }
   sums.weight = loss.weight;
   sums.seeds = static_cast<int64_t>(batch.seeds.size());
-  const Correct correct = count_correct(job_.dataset->task, logits, labels);
+  const Correct correct = count_correct(job_.dataset->task, logits, targets.labels);
   sums.correct = correct.correct;
   sums.labelled = correct.labelled;
   return sums;

@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "capi/support.h"
@@ -194,6 +195,70 @@ TEST(DatasetTest, RandomSplitsFollowTheirSettings) {
   EXPECT_EQ(part(world.dataset, GNNMG_SPLIT_TEST).size(), 25u);
   config.validation_fraction = 0.9;
   EXPECT_LT(gnnmg_dataset_add_random_split(world.dataset, "shares", &config), 0);
+}
+
+TEST(DatasetTest, WeightsAreSetAndSaved) {
+  World world(100);
+  Tensor weights;
+  EXPECT_FAILS(gnnmg_dataset_export_class_weights(world.dataset, weights.out()),
+               GNNMG_ERR_NOT_FOUND, "no class weights");
+  EXPECT_FAILS(gnnmg_dataset_export_sample_weights(world.dataset, weights.out()),
+               GNNMG_ERR_NOT_FOUND, "no sample weights");
+  double of_class[] = {1, 0, 2.5};
+  std::vector<float> of_node(100, 0.5f);
+  const int64_t shape[] = {100};
+  Tensor nodes;
+  ASSERT_OK(gnnmg_tensor_create(of_node.data(), GNNMG_DTYPE_F32, 1, shape, nullptr, nullptr,
+                                nodes.out()));
+  ASSERT_OK(gnnmg_dataset_set_class_weights(world.dataset, of_class, 3));
+  ASSERT_OK(gnnmg_dataset_set_sample_weights(world.dataset, nodes));
+  nodes.reset();
+  of_node.assign(100, NAN);  // they were copied
+
+  const TempDir folder;
+  const std::string path = folder.file("saved");
+  ASSERT_OK(gnnmg_dataset_save(world.dataset, path.c_str(), -1));
+  Dataset opened;
+  ASSERT_OK(gnnmg_dataset_open(world.context, path.c_str(), nullptr, opened.out(), -1));
+  ASSERT_OK(gnnmg_dataset_export_class_weights(opened, weights.out()));
+  EXPECT_EQ(values<double>(weights), (std::vector<double>{1, 0, 2.5}));
+  ASSERT_OK(gnnmg_dataset_export_sample_weights(opened, weights.out()));
+  EXPECT_EQ(values<double>(weights), std::vector<double>(100, 0.5));
+
+  EXPECT_FAILS(gnnmg_dataset_set_class_weights(opened, of_class, 2), GNNMG_ERR_INVALID_ARGUMENT,
+               "found 2, expected 3");
+  const int64_t few[] = {3};
+  Tensor three;
+  ASSERT_OK(gnnmg_tensor_create(of_class, GNNMG_DTYPE_F64, 1, few, nullptr, nullptr, three.out()));
+  EXPECT_FAILS(gnnmg_dataset_set_sample_weights(opened, three), GNNMG_ERR_INVALID_ARGUMENT,
+               "f64 [3], expected f32 or f64 [100]");
+  ASSERT_OK(gnnmg_dataset_export_class_weights(opened, weights.out()));  // nothing was changed
+  ASSERT_OK(gnnmg_dataset_set_class_weights(opened, nullptr, 0));
+  ASSERT_OK(gnnmg_dataset_set_sample_weights(opened, nullptr));
+  EXPECT_EQ(gnnmg_dataset_export_class_weights(opened, weights.out()), GNNMG_ERR_NOT_FOUND);
+  EXPECT_EQ(gnnmg_dataset_export_sample_weights(opened, weights.out()), GNNMG_ERR_NOT_FOUND);
+}
+
+TEST(DatasetTest, BalancedClassesCountTheSame) {
+  World world(100);
+  ASSERT_OK(gnnmg_dataset_balance_classes(world.dataset));
+  Tensor weights, y;
+  ASSERT_OK(gnnmg_dataset_export_class_weights(world.dataset, weights.out()));
+  Graph graph;
+  ASSERT_OK(gnnmg_dataset_get_graph(world.dataset, 0, graph.out()));
+  ASSERT_OK(gnnmg_graph_export_node_tensor(graph, 0, "y", y.out()));
+  const auto labels = values<int64_t>(y);
+  const auto train = part(world.dataset, GNNMG_SPLIT_TRAIN);
+  std::vector<double> sums(3, 0);
+  for (const int64_t id : train)
+    sums[static_cast<size_t>(labels[static_cast<size_t>(id)])] +=
+        values<double>(weights)[static_cast<size_t>(labels[static_cast<size_t>(id)])];
+  for (const double sum : sums) EXPECT_NEAR(sum, static_cast<double>(train.size()) / 3, 1e-9);
+
+  // A training part without two of the classes.
+  ASSERT_OK(gnnmg_dataset_add_split(world.dataset, "one", &train[0], 1, nullptr, 0, nullptr, 0));
+  EXPECT_FAILS(gnnmg_dataset_balance_classes(world.dataset), GNNMG_ERR_INVALID_ARGUMENT,
+               "no training node is of class");
 }
 
 TEST(DatasetTest, TheTaskFollowsTheLabels) {

@@ -137,6 +137,43 @@ TEST(ModelTest, SavedAndLoadedInBothFormats) {
   EXPECT_EQ(error.system_error, ENOENT);
 }
 
+// The loss is the weighted sum over the seeds, by the sum of their weights.
+TEST(ModelTest, BackwardWeighsClassesAndNodes) {
+  World world(60);
+  world.layers.dtype = GNNMG_DTYPE_F64;
+  const double of_class[] = {0.5, 2, 3};
+  std::vector<double> of_node(60);
+  for (size_t i = 0; i < of_node.size(); ++i) of_node[i] = static_cast<double>(i % 4);
+  const int64_t shape[] = {60};
+  Tensor nodes, labels, logits, factors;
+  ASSERT_OK(gnnmg_tensor_create(of_node.data(), GNNMG_DTYPE_F64, 1, shape, nullptr, nullptr,
+                                nodes.out()));
+  ASSERT_OK(gnnmg_dataset_set_class_weights(world.dataset, of_class, 3));
+  ASSERT_OK(gnnmg_dataset_set_sample_weights(world.dataset, nodes));
+  const Sampler sampler = world.make_sampler();
+  const Model model = world.make_model();
+  const std::vector<int64_t> seeds{3, 14, 15, 8, 26};  // node 8 counts nothing
+  const Batch batch = full_batch(world, sampler, seeds);
+  ASSERT_OK(gnnmg_batch_export_labels(batch, labels.out()));
+  ASSERT_OK(gnnmg_batch_export_weights(batch, factors.out()));
+  double loss = 0;
+  ASSERT_OK(gnnmg_model_forward(model, batch, 1, logits.out()));
+  ASSERT_OK(gnnmg_model_backward(model, GNNMG_LOSS_AUTO, &loss));
+
+  const auto classes = values<int64_t>(labels);
+  const auto scores = values<double>(logits), weights = values<double>(factors);
+  double sum = 0, weight = 0;
+  for (size_t i = 0; i < seeds.size(); ++i) {
+    const double own = of_class[classes[i]] * of_node[static_cast<size_t>(seeds[i])];
+    EXPECT_EQ(weights[i], own);
+    double all = 0;
+    for (size_t c = 0; c < 3; ++c) all += std::exp(scores[3 * i + c]);
+    sum -= own * (scores[3 * i + static_cast<size_t>(classes[i])] - std::log(all));
+    weight += own;
+  }
+  EXPECT_NEAR(loss, sum / weight, 1e-12);
+}
+
 TEST(ModelTest, BackwardOfBothKindsIsTheGradientOfTheLoss) {
   World world(60);
   world.sampling.fanouts[0] = world.sampling.fanouts[1] = -1;

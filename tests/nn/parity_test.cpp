@@ -277,7 +277,7 @@ TEST_P(TrajectoryParity, LossesAndWeights) {
   at::Tensor first = at::zeros_like(weights), second = at::zeros_like(weights);
   for (int step = 1; step <= 20; ++step) {
     model->zero_gradients();
-    const LossSum loss = loss_sum(Loss::kCrossEntropy, model->forward(args), labels, {});
+    const LossSum loss = loss_sum(Loss::kCrossEntropy, model->forward(args), {labels});
     const at::Tensor mean = loss.sum / loss.weight;
     EXPECT_TRUE(near(mean, losses[step - 1], c.f64 ? 1e-12 : 1e-5)) << "step " << step;
     mean.backward();

@@ -1,6 +1,7 @@
 // Data sets around a graph of one's own: what follows from the labels, and what is refused.
 #include <cmath>
 
+#include "data/weights.h"
 #include "readers/support.h"
 
 namespace gnnmg::data {
@@ -54,6 +55,62 @@ TEST_F(MakeDataset, FloatsAreRegressionAndBinaryIsAsked) {
 
   const DatasetRef integers = make(tensor<int64_t>({0, 1, -1, 0}, {4}), true);
   EXPECT_TRUE(std::isnan(dense(*integers, "y").as<const float>()[2])) << "-1 is none";
+}
+
+TEST_F(MakeDataset, ClassWeightsFitTheClasses) {
+  const DatasetRef dataset = make(tensor<int64_t>({2, 0, -1, 0}, {4}));
+  const auto of = [](const DatasetRef& set, std::vector<double> weights) {
+    return values<double>(make_class_weights(*set, weights));
+  };
+  EXPECT_EQ(of(dataset, {0.5, 0, 2}), (std::vector<double>{0.5, 0, 2}));
+  const auto refused = [&](const std::vector<std::string>& parts, const DatasetRef& set,
+                           const std::vector<double>& weights) {
+    expect_error(Status::kInvalidArgument, parts, [&] { of(set, weights); });
+  };
+  refused({"class weights: found 2, expected 3, one a class"}, dataset, {1, 1});
+  refused({"class weights[1] is -1, expected a finite number"}, dataset, {1, -1, 1});
+  refused({"class weights[2] is inf"}, dataset, {1, 1, INFINITY});
+  refused({"class weights[0] is nan"}, dataset, {NAN, 1, 1});
+  refused({"class weights are all 0"}, dataset, {0, 0, 0});
+  refused({"regression has no classes"}, make(tensor<float>({1, 2, 3, 4}, {4})), {1});
+  refused({"no labels"}, make_dataset(small_graph(pool_), "x", "", false, {}), {1});
+  const DatasetRef binary = make(tensor<double>({0, 1, NAN, 0, 1, 1, 0, 0}, {4, 2}), true);
+  EXPECT_EQ(of(binary, {3, 1}), (std::vector<double>{3, 1}));
+  refused({"found 3, expected 2, one a target"}, binary, {1, 1, 1});
+}
+
+TEST_F(MakeDataset, BalancedWeightsCountEveryClassTheSame) {
+  const DatasetRef dataset = make(tensor<int64_t>({1, 0, -1, 0}, {4}));
+  const std::vector<int64_t> all{0, 1, 2, 3}, zeros{1, 3};
+  EXPECT_EQ(values<double>(balanced_class_weights(*dataset, all)),
+            (std::vector<double>{3 / 4.0, 3 / 2.0}));
+  expect_error(Status::kInvalidArgument, {"no training node is of class 1"},
+               [&] { balanced_class_weights(*dataset, zeros); });
+  const DatasetRef numbers = make(tensor<float>({1, 2, 3, 4}, {4}));
+  expect_error(Status::kInvalidArgument, {"no labels that are classes"},
+               [&] { balanced_class_weights(*numbers, all); });
+}
+
+TEST_F(MakeDataset, SampleWeightsAreOneANode) {
+  const DatasetRef dataset = make(tensor<float>({1, 2, 3, 4}, {4}));
+  const auto of = [&](const base::Tensor& weights) {
+    return values<double>(make_sample_weights(*dataset, weights.view()));
+  };
+  const std::vector<double> expected{0.5, 0, 2, 1};
+  EXPECT_EQ(of(tensor<float>({0.5f, 0, 2, 1}, {4})), expected);
+  EXPECT_EQ(of(tensor<double>({0.5, 0, 2, 1}, {4, 1})), expected);
+  const auto refused = [&](const std::vector<std::string>& parts, const base::Tensor& weights) {
+    expect_error(Status::kInvalidArgument, parts, [&] { of(weights); });
+  };
+  refused({"sample weights are f32 [3], expected f32 or f64 [4]"}, tensor<float>({1, 1, 1}, {3}));
+  refused({"sample weights are f32 [4, 2]"}, tensor<float>({1, 1, 1, 1, 1, 1, 1, 1}, {4, 2}));
+  refused({"sample weights are f32 [1, 4]"}, tensor<float>({1, 1, 1, 1}, {1, 4}));
+  refused({"sample weights are i64 [4]"}, tensor<int64_t>({1, 1, 1, 1}, {4}));
+  refused({"sample weights[3] is nan"}, tensor<float>({1, 1, 1, NAN}, {4}));
+  refused({"sample weights are all 0"}, tensor<float>({0, 0, 0, 0}, {4}));
+  const DatasetRef bare = make_dataset(small_graph(pool_), "x", "", false, {});
+  expect_error(Status::kInvalidArgument, {"no labels"},
+               [&] { make_sample_weights(*bare, tensor<float>({1, 1, 1, 1}, {4}).view()); });
 }
 
 TEST_F(MakeDataset, LabelsOutsideTheirRangeAreRefused) {

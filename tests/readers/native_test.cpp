@@ -7,6 +7,7 @@
 
 #include "data/native_metadata.h"
 #include "io/bytes.h"
+#include "io/npy.h"
 #include "readers/support.h"
 
 namespace gnnmg::data {
@@ -337,6 +338,38 @@ TEST_F(Native, FilesAreHeldAgainstTheMetadata) {
           {"node-node-s.indices.npy", "tensor 's'", "3"});
   changed("split-public.npy", npy_of<uint8_t>({1, 2, 3, 0, 3, 1, 9, 0}, "(2, 4)"), Status::kFormat,
           {"split-public.npy, row 1, node 2", "found 9"});
+}
+
+TEST_F(Native, WeightsAreKept) {
+  Dataset dataset = *small_dataset(opener_.pool());
+  EXPECT_FALSE(opener_.open(save(dataset, "plain"))->class_weights.defined());
+  dataset.class_weights = tensor<double>({0.5, 2}, {2});
+  dataset.sample_weights = tensor<double>({1, 0, 3, 0.25}, {4});
+  const std::string path = save(dataset);
+  const DatasetRef opened = opener_.open(path);
+  EXPECT_EQ(values<double>(opened->class_weights), (std::vector<double>{0.5, 2}));
+  EXPECT_EQ(values<double>(opened->sample_weights), (std::vector<double>{1, 0, 3, 0.25}));
+
+  const std::string metadata = slurp_text(path + "/metadata.json");
+  const auto refused = [&](const std::vector<std::string>& parts,
+                           const std::function<void(json&)>& change) {
+    json document = json::parse(metadata);
+    change(document);
+    overwrite(path + "/metadata.json", document.dump());
+    expect_error(Status::kFormat, parts, [&] { opener_.open(path); });
+  };
+  refused({"class_weights", "[3]"}, [](json& d) { d["class_weights"]["shape"] = {3}; });
+  refused({"sample_weights", "f32"}, [](json& d) { d["sample_weights"]["dtype"] = "f32"; });
+  refused({"sample_weights", "no labels"}, [](json& d) {
+    d["task"] = "none";
+    d["label"] = "";
+    d["num_classes"] = 0;
+    d.erase("class_weights");
+  });
+  overwrite(path + "/metadata.json", metadata);
+  io::write_npy(path + "/class_weights.npy", tensor<double>({-1, 2}, {2}).view());
+  expect_error(Status::kFormat, {"class_weights.npy", "class weights[0] is -1"},
+               [&] { opener_.open(path); });
 }
 
 TEST_F(Native, MissingFilesAreNamed) {

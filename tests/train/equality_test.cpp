@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "data/weights.h"
 #include "train/fixture.h"
 
 namespace gnnmg::test {
@@ -17,6 +18,16 @@ void expect_equal(Recipe setup, double tolerance, const std::vector<int>& worlds
     setup.trainer.num_ranks = world;
     EXPECT_LE(largest_difference(weights_after(setup), alone), tolerance) << world << " ranks";
   }
+}
+
+data::DatasetRef weighted(const data::DatasetRef& dataset) {
+  auto made = std::make_shared<data::Dataset>(*dataset);
+  made->class_weights = data::make_class_weights(*made, std::vector<double>{0.2, 1, 3, 0.7});
+  const base::Tensor of_node = base::Tensor::empty(base::DType::kF64, {made->graph->num_nodes(0)});
+  for (int64_t i = 0; i < of_node.rows(); ++i)
+    of_node.as<double>()[i] = static_cast<double>(i % 7) / 3;
+  made->sample_weights = data::make_sample_weights(*made, of_node.view());
+  return made;
 }
 
 Recipe in_f64() {
@@ -45,6 +56,14 @@ TEST(Equality, BatchNormAndItsRunningStatistics) {
   setup.model.norm = nn::Norm::kBatch;
   // A bias in front of batch norm has no gradient but rounding, which Adam would blow up.
   setup.trainer.optimizer = {.kind = OptimizerKind::kSgd, .learning_rate = 0.1};
+  set_steps(setup, 50);
+  expect_equal(setup, 1e-9);
+}
+
+// Both kinds of weights, with nodes that count nothing and nodes without a label.
+TEST(Equality, ClassAndSampleWeights) {
+  Recipe setup = in_f64();
+  setup.dataset = weighted(make_small({.unlabelled = 20}));
   set_steps(setup, 50);
   expect_equal(setup, 1e-9);
 }

@@ -264,8 +264,7 @@ void follow_trajectory(const std::string& name, const OptimizerConfig& config, b
     args.input.dense = input;
     args.blocks = sample.blocks;
     args.training = true;
-    const nn::LossSum loss =
-        nn::loss_sum(nn::Loss::kCrossEntropy, model->forward(args), labels, {});
+    const nn::LossSum loss = nn::loss_sum(nn::Loss::kCrossEntropy, model->forward(args), {labels});
     ASSERT_EQ(loss.weight, static_cast<double>(seeds.size()));
     ASSERT_NEAR(loss.sum.item<double>() / loss.weight, expected_losses[t],
                 tolerance * expected_losses[t])

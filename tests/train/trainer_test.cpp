@@ -12,6 +12,7 @@
 #include <sstream>
 #include <thread>
 
+#include "data/weights.h"
 #include "nn/model.h"
 #include "support/temp_dir.h"
 #include "train/fixture.h"
@@ -240,6 +241,77 @@ TEST(Trainer, SingleStepsAreTheSameTraining) {
     EXPECT_EQ(run->step({}, &loss), Status::kEnd);
     EXPECT_LE(largest_difference(run.weights(), expected), world == 1 ? 0 : 1e-6);
   }
+}
+
+// A node of weight zero is trained as one without a label; only quotients of weights matter; and
+// the loss of an evaluation is weighted as that of training is.
+TEST(Trainer, WeightsOfSamples) {
+  const auto weigh = [](const data::DatasetRef& dataset, double most) {
+    auto made = std::make_shared<data::Dataset>(*dataset);
+    const base::Tensor of_node =
+        base::Tensor::zeros(base::DType::kF64, {made->graph->num_nodes(0)});
+    const auto labels = std::get<base::Tensor>(*made->graph->node_column("y")).as<const int64_t>();
+    for (size_t i = 0; i < labels.size(); ++i)
+      of_node.as<double>()[i] = i % 2 == 0 && labels[i] >= 0 ? most : 0;
+    made->sample_weights = data::make_sample_weights(*made, of_node.view());
+    return made;
+  };
+  const auto without_label = [](const data::DatasetRef& dataset) {
+    graph::GraphParts parts = dataset->graph->parts();
+    const auto from = std::get<base::Tensor>(parts.node_columns[0].at("y")).as<const int64_t>();
+    const base::Tensor labels = base::Tensor::copy_of(from);
+    for (size_t i = 1; i < from.size(); i += 2) labels.as<int64_t>()[i] = -1;
+    parts.node_columns[0].insert_or_assign("y", labels);
+    return data::make_dataset(graph::Graph::create(std::move(parts)), "x", "y", false,
+                              dataset->splits, dataset->num_classes);
+  };
+  const auto run = [](const data::DatasetRef& dataset, double* loss) {
+    Recipe setup;
+    setup.dataset = dataset;
+    setup.model.dtype = base::DType::kF64;
+    setup.trainer.batches_per_step = 2;
+    Host host;
+    Trial run(setup, host);
+    run.train();
+    *loss = run->evaluate(data::SplitPart::kTest, {})->loss;
+    return run.weights();
+  };
+  const data::DatasetRef plain = make_small();
+  double all, half, third, fewer;
+  const std::vector<double> unweighted = run(plain, &all);
+  const std::vector<double> expected = run(without_label(plain), &fewer);
+  EXPECT_LE(largest_difference(run(weigh(plain, 1), &half), expected), 1e-9);
+  EXPECT_LE(largest_difference(run(weigh(plain, 3), &third), expected), 1e-9);
+  EXPECT_GT(largest_difference(unweighted, expected), 1e-3);
+  EXPECT_NEAR(half, fewer, 1e-9);
+  EXPECT_NEAR(third, fewer, 1e-9);
+}
+
+// Between two calls the weights are the host's: what it loads or writes, every rank goes on from.
+TEST(Trainer, AllRanksFollowTheWeightsOfTheHost) {
+  const auto after = [](int world) {
+    Recipe setup;
+    setup.trainer.num_ranks = world;
+    setup.trainer.batches_per_step = 4;
+    setup.model.dtype = base::DType::kF64;
+    setup.model.norm = nn::Norm::kBatch;
+    setup.trainer.optimizer = {.kind = train::OptimizerKind::kSgd, .learning_rate = 0.1};
+    Host host;
+    Trial run(setup, host);
+    EXPECT_EQ(run->step({}, nullptr), Status::kOk);
+    nn::SageConfig other = run.model().config();
+    other.seed += 1;
+    run.model().load_state(nn::make_sage(other)->state());
+    EXPECT_EQ(run->step({}, nullptr), Status::kOk);
+    run.model().flat_parameters().detach().mul_(0.5);
+    const double loss = run->evaluate(data::SplitPart::kTest, {})->loss;
+    EXPECT_EQ(run->step({}, nullptr), Status::kOk);
+    std::vector<double> all = run.weights();
+    all.push_back(loss);
+    return all;
+  };
+  const std::vector<double> alone = after(1);
+  for (int world : {2, 4}) EXPECT_LE(largest_difference(after(world), alone), 1e-9) << world;
 }
 
 TEST(Trainer, WaitsInSlices) {

@@ -1,0 +1,96 @@
+#include "data/weights.h"
+
+#include <cmath>
+#include <vector>
+
+#include "base/error.h"
+
+namespace gnnmg::data {
+namespace {
+
+using base::DType;
+using base::fail;
+using base::Status;
+using base::Tensor;
+
+void check(std::span<const double> weights, const char* name) {
+  bool counts = weights.empty();
+  for (size_t i = 0; i < weights.size(); ++i) {
+    if (!std::isfinite(weights[i]) || weights[i] < 0)
+      fail(Status::kInvalidArgument, name, "[", i, "] is ", weights[i],
+           ", expected a finite number of at least 0");
+    counts = counts || weights[i] > 0;
+  }
+  if (!counts) fail(Status::kInvalidArgument, name, " are all 0");
+}
+
+Tensor copy_of(std::span<const double> weights) {
+  const Tensor tensor = Tensor::empty(DType::kF64, {static_cast<int64_t>(weights.size())});
+  std::copy(weights.begin(), weights.end(), tensor.as<double>().begin());
+  return tensor;
+}
+
+void need_labels(const Dataset& dataset, const char* name) {
+  if (dataset.task == Task::kNone)
+    fail(Status::kInvalidArgument, name, ": data set \"", dataset.name,
+         "\" has no labels that they could weigh");
+}
+
+}  // namespace
+
+Tensor make_class_weights(const Dataset& dataset, std::span<const double> weights) {
+  need_labels(dataset, "class weights");
+  if (dataset.task == Task::kRegression)
+    fail(Status::kInvalidArgument, "class weights: regression has no classes");
+  if (static_cast<int64_t>(weights.size()) != dataset.num_classes)
+    fail(Status::kInvalidArgument, "class weights: found ", weights.size(), ", expected ",
+         dataset.num_classes, dataset.task == Task::kBinary ? ", one a target" : ", one a class");
+  check(weights, "class weights");
+  return copy_of(weights);
+}
+
+Tensor make_sample_weights(const Dataset& dataset, const base::TensorView& weights) {
+  need_labels(dataset, "sample weights");
+  const int64_t rows = dataset.graph->num_nodes(dataset.node_type);
+  const base::Shape& shape = weights.shape;
+  const bool fits = shape.num_dims >= 1 && shape[0] == rows && shape.num_elements() == rows;
+  if ((weights.dtype != DType::kF32 && weights.dtype != DType::kF64) || !fits)
+    fail(Status::kInvalidArgument, "sample weights are ", base::dtype_name(weights.dtype), " ",
+         shape.to_string(), ", expected f32 or f64 [", rows, "], one a node");
+  std::vector<double> values(rows);
+  if (weights.dtype == DType::kF64) {
+    const auto from = weights.as<const double>();
+    values.assign(from.begin(), from.end());
+  } else {
+    const auto from = weights.as<const float>();
+    values.assign(from.begin(), from.end());
+  }
+  check(values, "sample weights");
+  return copy_of(values);
+}
+
+Tensor balanced_class_weights(const Dataset& dataset, std::span<const int64_t> ids) {
+  if (dataset.task != Task::kMulticlass)
+    fail(Status::kInvalidArgument, "balanced class weights: data set \"", dataset.name,
+         "\" has no labels that are classes");
+  const auto& labels =
+      std::get<Tensor>(*dataset.graph->node_column(dataset.label, dataset.node_type));
+  const auto label = labels.as<const int64_t>();
+  std::vector<int64_t> counts(dataset.num_classes, 0);
+  int64_t labelled = 0;
+  for (const int64_t id : ids) {
+    if (label[id] < 0) continue;
+    ++counts[label[id]];
+    ++labelled;
+  }
+  std::vector<double> weights(counts.size());
+  for (size_t c = 0; c < counts.size(); ++c) {
+    if (counts[c] == 0)
+      fail(Status::kInvalidArgument, "balanced class weights: no training node is of class ", c);
+    weights[c] = static_cast<double>(labelled) /
+                 (static_cast<double>(counts.size()) * static_cast<double>(counts[c]));
+  }
+  return copy_of(weights);
+}
+
+}  // namespace gnnmg::data

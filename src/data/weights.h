@@ -1,0 +1,23 @@
+// Weights of classes and of nodes in a loss: checked, so that what stands in a data set fits its
+// labels, and class weights from how often each class occurs.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "base/tensor.h"
+#include "data/dataset.h"
+
+namespace gnnmg::data {
+
+// f64 copies for Dataset's members. Error(kInvalidArgument) where the task takes no such weights,
+// the number is another, one is negative, infinite or NaN, or all are zero.
+base::Tensor make_class_weights(const Dataset& dataset, std::span<const double> weights);
+// f32 or f64, [nodes] or [nodes, 1].
+base::Tensor make_sample_weights(const Dataset& dataset, const base::TensorView& weights);
+
+// For classes: labelled ids / (classes x ids of the class), so that every class counts the same
+// over `ids`. Error(kInvalidArgument) naming a class that none of them has.
+base::Tensor balanced_class_weights(const Dataset& dataset, std::span<const int64_t> ids);
+
+}  // namespace gnnmg::data
