@@ -200,8 +200,8 @@ gnnmg_status gnnmg_graph_create_from_coo(const gnnmg_context* context, int64_t n
                                          gnnmg_graph** graph) {
   return guard(outs(Out{graph, "graph"}), [&] {
     const auto made = new_homogeneous(context, num_nodes);
-    set_coo(*made, 0, id_view(sources, dtype, num_edges, "sources"),
-            id_view(targets, dtype, num_edges, "targets"));
+    const TensorView from = id_view(sources, dtype, num_edges, "sources");
+    set_coo(*made, 0, from, id_view(targets, dtype, num_edges, "targets"));
     *graph = new_handle<gnnmg_graph>(made);
   });
 }
@@ -258,8 +258,8 @@ gnnmg_status gnnmg_graph_set_coo(gnnmg_graph* graph, int32_t edge_type, const vo
                                  const void* targets, gnnmg_dtype dtype, int64_t num_edges) {
   return guard([&] {
     const auto g = hold<Graph>(graph, "graph");
-    set_coo(*g, edge_type, id_view(sources, dtype, num_edges, "sources"),
-            id_view(targets, dtype, num_edges, "targets"));
+    const TensorView from = id_view(sources, dtype, num_edges, "sources");
+    set_coo(*g, edge_type, from, id_view(targets, dtype, num_edges, "targets"));
   });
 }
 
