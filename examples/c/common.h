@@ -1,4 +1,4 @@
-/* What the examples share: giving up with the library's own words. */
+/* What the examples share: giving up with the library's own words, and data to work on. */
 #ifndef GNNMG_EXAMPLES_COMMON_H
 #define GNNMG_EXAMPLES_COMMON_H
 
@@ -13,5 +13,9 @@ void give_up(const char* text);
 
 /* The numbers of a tensor; the tensor keeps them alive. */
 const void* data_of(const struct DLManagedTensorVersioned* tensor, int64_t* num_elements);
+
+/* A generated graph of that many nodes with features, labels and a random split, for the examples
+ * that are about something else. `graph` may be NULL. */
+gnnmg_dataset* planted_data(const gnnmg_context* context, int64_t num_nodes, gnnmg_graph** graph);
 
 #endif

@@ -67,6 +67,7 @@ int main(void) {
   printf("%lld of %lld nodes are in the ring that the model says\n", (long long)metrics.correct,
          (long long)metrics.count);
 
+  /*! [free] */
   /* In any order: what is still needed stays. */
   gnnmg_context_free(context);
   gnnmg_graph_free(graph);
@@ -74,5 +75,6 @@ int main(void) {
   gnnmg_sampler_free(sampler);
   gnnmg_model_free(model);
   gnnmg_trainer_free(trainer);
+  /*! [free] */
   return metrics.correct == metrics.count ? 0 : 1;
 }

@@ -68,25 +68,21 @@ static void* train(void* argument) {
       printf("epoch %d  mean loss of a step %.4f\n", epoch + 1, epoch_loss / (double)steps);
   }
 
+  /*! [end] */
   CHECK(gnnmg_comm_shutdown(work->comm, -1));
   gnnmg_tensor_free(gradients);
   gnnmg_optimizer_free(optimizer);
   gnnmg_loader_free(loader);
+  /*! [end] */
   return NULL;
 }
 
 int main(void) {
   gnnmg_context* context;
   gnnmg_graph* graph;
-  gnnmg_dataset* data;
   gnnmg_sampler* sampler;
   CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
-  gnnmg_planted_partition_config planted;
-  CHECK(gnnmg_planted_partition_config_init(&planted, sizeof planted));
-  planted.num_nodes = 5000;
-  CHECK(gnnmg_graph_create_planted_partition(context, &planted, &graph));
-  CHECK(gnnmg_dataset_create(graph, "x", "y", GNNMG_TASK_MULTICLASS, 0, &data));
-  CHECK(gnnmg_dataset_add_random_split(data, "random", NULL));
+  gnnmg_dataset* data = planted_data(context, 5000, &graph);
   CHECK(gnnmg_sampler_create(graph, NULL, &sampler));
 
   /*! [comms] */
@@ -97,16 +93,20 @@ int main(void) {
   rank_work works[RANKS];
   for (int32_t rank = 0; rank < RANKS; ++rank) {
     works[rank] = (rank_work){data, sampler, NULL, comms[rank], rank};
+    /*! [replicas] */
     if (rank == 0) CHECK(gnnmg_model_create(context, data, NULL, &works[0].model));
     if (rank > 0) CHECK(gnnmg_model_create_copy(works[0].model, &works[rank].model));
+    /*! [replicas] */
   }
   for (int rank = 0; rank < RANKS; ++rank)
     if (pthread_create(&threads[rank], NULL, train, &works[rank]) != 0) give_up("no thread");
   for (int rank = 0; rank < RANKS; ++rank) pthread_join(threads[rank], NULL);
 
+  /*! [evaluate] */
   gnnmg_metrics metrics = {.struct_size = sizeof metrics};
   CHECK(gnnmg_model_evaluate(works[0].model, data, GNNMG_SPLIT_TEST, &metrics, -1));
   printf("test accuracy %.4f\n", metrics.accuracy);
+  /*! [evaluate] */
   for (int rank = 0; rank < RANKS; ++rank) {
     gnnmg_model_free(works[rank].model);
     gnnmg_comm_free(comms[rank]);

@@ -15,11 +15,11 @@ int main(void) {
   float sum;
 
   CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
-  /* [join] */
+  /*! [join] */
   CHECK(gnnmg_comm_create_from_env(context, NULL, &comm, -1));
   CHECK(gnnmg_comm_rank(comm, &rank));
   CHECK(gnnmg_comm_world_size(comm, &size));
-  /* [join] */
+  /*! [join] */
 
   sum = (float)(rank + 1);
   CHECK(gnnmg_tensor_create(&sum, GNNMG_DTYPE_F32, 1, shape, NULL, NULL, &tensor));

@@ -1,0 +1,88 @@
+/*
+ * Sparse features, as texts have them: the words of each page and how often. They stay sparse in
+ * the graph and in a sample, whose first aggregation is then done by hand over the sample's edges.
+ */
+#include <stdio.h>
+
+#include "common.h"
+
+enum { PAGES = 6, WORDS = 1000, ENTRIES = 9, LINKS = 7 };
+
+int main(void) {
+  const int64_t from[LINKS] = {1, 2, 3, 0, 4, 5, 5}, to[LINKS] = {0, 0, 0, 1, 1, 2, 4};
+  const int64_t start[PAGES + 1] = {0, 1, 3, 5, 6, 7, 9};
+  const int32_t word[ENTRIES] = {7, 7, 42, 42, 999, 7, 0, 1, 2};
+  const float times[ENTRIES] = {1, 2, 5, 1, 1, 4, 1, 1, 1};
+  gnnmg_context* context;
+  gnnmg_graph* graph;
+  gnnmg_dataset* data;
+  gnnmg_sampler* sampler;
+  CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
+  CHECK(gnnmg_graph_create_from_coo(context, PAGES, from, to, GNNMG_DTYPE_I64, LINKS, &graph));
+  /*! [set] */
+  /* Page v has the entries start[v] to start[v+1] - 1, each a word and how often. */
+  CHECK(gnnmg_graph_set_node_csr(graph, 0, "words", WORDS, start, word, times, ENTRIES));
+  /*! [set] */
+  /*! [get] */
+  struct DLManagedTensorVersioned *indptr, *indices, *values;
+  int64_t num_columns, num_entries;
+  CHECK(gnnmg_graph_export_node_csr(graph, 0, "words", &num_columns, &indptr, &indices, &values));
+  (void)data_of(values, &num_entries);
+  printf("%lld entries are stored of %lld x %lld\n", (long long)num_entries, (long long)PAGES,
+         (long long)num_columns);
+  gnnmg_tensor_free(indptr);
+  gnnmg_tensor_free(indices);
+  gnnmg_tensor_free(values);
+  /*! [get] */
+  CHECK(gnnmg_dataset_create(graph, "words", NULL, GNNMG_TASK_NONE, 0, &data));
+
+  /*! [sample] */
+  gnnmg_sampler_config config;
+  CHECK(gnnmg_sampler_config_init(&config, sizeof config));
+  config.num_fanouts = 1;
+  config.fanouts[0] = -1; /* all neighbours */
+  config.edge_ids = 1;
+  CHECK(gnnmg_sampler_create(graph, &config, &sampler));
+  const int64_t seeds[] = {0, 4};
+  gnnmg_batch* batch;
+  CHECK(gnnmg_sampler_sample(sampler, data, seeds, 2, 1, 0, 0, &batch, -1));
+  /*! [sample] */
+
+  /*! [features] */
+  struct DLManagedTensorVersioned *row_starts, *row_words, *row_times; /* a row a node */
+  CHECK(gnnmg_batch_export_sparse_features(batch, &row_starts, &row_words, &row_times));
+  /*! [features] */
+  /*! [edges] */
+  struct DLManagedTensorVersioned *edge_starts, *edge_sources, *edge_ids;
+  CHECK(gnnmg_batch_export_block(batch, 0, &edge_starts, &edge_sources, &edge_ids));
+  /*! [edges] */
+  const int64_t* row_start = data_of(row_starts, NULL);
+  const int32_t *words = data_of(row_words, NULL), *edge_start = data_of(edge_starts, NULL);
+  const int32_t* source = data_of(edge_sources, NULL);
+  const float* counts = data_of(row_times, NULL);
+  double sums[2] = {0, 0};
+  for (int target = 0; target < 2; ++target) {
+    double of_word_7 = 0;
+    for (int32_t e = edge_start[target]; e < edge_start[target + 1]; ++e)
+      for (int64_t i = row_start[source[e]]; i < row_start[source[e] + 1]; ++i) {
+        sums[target] += counts[i];
+        if (words[i] == 7) of_word_7 += counts[i];
+      }
+    printf("pages that link to page %lld: %d, with %.0f words, %.0f times word 7\n",
+           (long long)seeds[target], (int)(edge_start[target + 1] - edge_start[target]),
+           sums[target], of_word_7);
+  }
+  gnnmg_tensor_free(row_starts);
+  gnnmg_tensor_free(row_words);
+  gnnmg_tensor_free(row_times);
+  gnnmg_tensor_free(edge_starts);
+  gnnmg_tensor_free(edge_sources);
+  gnnmg_tensor_free(edge_ids);
+
+  gnnmg_batch_free(batch);
+  gnnmg_sampler_free(sampler);
+  gnnmg_dataset_free(data);
+  gnnmg_graph_free(graph);
+  gnnmg_context_free(context);
+  return num_entries == ENTRIES && sums[0] == 2 + 5 + 1 + 1 + 4 && sums[1] == 1 + 1 ? 0 : 1;
+}

@@ -1,0 +1,102 @@
+/*
+ * What a context is told and what it tells: threads, a limit for its memory, options, errors, and
+ * the messages that a library which never prints keeps for its host.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "common.h"
+
+/* A graph that does not fit is an answer like any other: the program goes on. */
+static int meets_the_limit(const gnnmg_context* context) {
+  /*! [errors] */
+  gnnmg_graph* graph;
+  const gnnmg_status status = gnnmg_graph_create_log_normal(context, NULL, &graph); /* over 1 GiB */
+  if (status != GNNMG_OK) {
+    printf("%s: %s\n", gnnmg_status_name(status), gnnmg_last_error());
+    gnnmg_error_info info = {.struct_size = sizeof info};
+    CHECK(gnnmg_last_error_info(&info)); /* the same with numbers */
+    if (info.rank >= 0) printf("rank %d has failed\n", (int)info.rank);
+    if (info.system_error != 0) printf("errno is %d\n", (int)info.system_error);
+    return info.status == GNNMG_ERR_NO_MEMORY;
+  }
+  /*! [errors] */
+  gnnmg_graph_free(graph);
+  return 0;
+}
+
+static void list_options(const gnnmg_context* context) {
+  /*! [options] */
+  const char *key, *help;
+  for (int64_t i = 0; gnnmg_option_info(i, &key, &help) == GNNMG_OK; ++i) {
+    char value[64];
+    size_t needed;
+    CHECK(gnnmg_context_get_option(context, key, value, sizeof value, &needed));
+    printf("%s = %s: %s\n", key, value, help);
+  }
+  /*! [options] */
+}
+
+/* Prints what is in the queue and returns how many of these were warnings or worse. */
+static int show_messages(gnnmg_context* context) {
+  int warnings = 0;
+  /*! [messages] */
+  gnnmg_log_info info = {.struct_size = sizeof info};
+  char* text = NULL;
+  size_t capacity = 0, needed;
+  while (gnnmg_log_next(context, &info, text, capacity, &needed) == GNNMG_OK) {
+    if (needed > capacity) { /* it has stayed in the queue */
+      text = realloc(text, capacity = needed);
+      if (text == NULL) give_up("no memory");
+      continue;
+    }
+    if (info.dropped_before > 0) printf("(%lld lost)\n", (long long)info.dropped_before);
+    printf("level %d: %s\n", (int)info.level, text);
+    warnings += info.level >= GNNMG_LOG_WARNING;
+  }
+  free(text);
+  /*! [messages] */
+  return warnings;
+}
+
+int main(void) {
+  /*! [version] */
+  const int32_t version = gnnmg_version();
+  printf("libgnnmg %d.%d.%d, compiled with the header of %d\n", (int)(version / 10000),
+         (int)(version / 100 % 100), (int)(version % 100), GNNMG_VERSION);
+  /*! [version] */
+
+  /*! [create] */
+  gnnmg_context_config config;
+  CHECK(gnnmg_context_config_init(&config, sizeof config));
+  config.num_threads = 1;
+  config.memory_limit = (size_t)64 << 20; /* 64 MiB for graphs, mini-batches, rows of results */
+  gnnmg_context* context;
+  CHECK(gnnmg_context_create(GNNMG_VERSION, &config, &context));
+  /*! [create] */
+  list_options(context);
+  /*! [set option] */
+  CHECK(gnnmg_context_set_option(context, "log_level", "info"));
+  /*! [set option] */
+
+  const int refused = meets_the_limit(context);
+  gnnmg_dataset* data = planted_data(context, 5000, NULL); /* this one fits */
+  /*! [info] */
+  gnnmg_context_info info = {.struct_size = sizeof info};
+  CHECK(gnnmg_context_get_info(context, &info));
+  printf("%d threads on %d cores, LibTorch %d, %.1f of %.0f MiB taken\n", (int)info.num_threads,
+         (int)info.num_cores, (int)info.torch_version, (double)info.memory_used / (1 << 20),
+         (double)info.memory_limit / (1 << 20));
+  /*! [info] */
+  const int fits = info.memory_used > 0 && info.memory_used <= info.memory_limit;
+
+  CHECK(gnnmg_dataset_save(data, "planted", -1));
+  gnnmg_dataset* again;
+  CHECK(gnnmg_dataset_open(context, "planted", NULL, &again, -1)); /* says so in the log */
+  const int warnings = show_messages(context);
+
+  gnnmg_dataset_free(again);
+  gnnmg_dataset_free(data);
+  gnnmg_context_free(context);
+  return refused && fits && warnings == 0 ? 0 : 1;
+}

@@ -1,0 +1,108 @@
+/*
+ * A rare class, one node in ten: counted as often as it occurs a model seldom names it, so classes
+ * are weighted. Labels that are trusted less can weigh less, too, and a mini-batch says what each
+ * of its labels counts.
+ */
+#include <stdio.h>
+
+#include "common.h"
+
+enum { NODES = 4000, CLASSES = 2, SEEDS = 8 };
+
+/* Trains on the data set as it weighs its labels now. */
+static gnnmg_metrics train(const gnnmg_context* context, const gnnmg_dataset* data,
+                           const gnnmg_sampler* sampler) {
+  gnnmg_model* model;
+  gnnmg_trainer* trainer;
+  gnnmg_model_config layers;
+  CHECK(gnnmg_model_config_init(&layers, sizeof layers));
+  layers.hidden_dim = 32;
+  CHECK(gnnmg_model_create(context, data, &layers, &model));
+  gnnmg_trainer_config training;
+  CHECK(gnnmg_trainer_config_init(&training, sizeof training));
+  training.num_epochs = 6;
+  training.batch_size = 256;
+  training.keep_best = 0;
+  CHECK(gnnmg_trainer_create(model, data, sampler, NULL, &training, &trainer));
+  CHECK(gnnmg_trainer_run(trainer, NULL, NULL, NULL));
+  gnnmg_metrics metrics = {.struct_size = sizeof metrics};
+  CHECK(gnnmg_trainer_evaluate(trainer, GNNMG_SPLIT_TEST, &metrics, -1));
+  gnnmg_trainer_free(trainer);
+  gnnmg_model_free(model);
+  return metrics;
+}
+
+int main(void) {
+  gnnmg_context* context;
+  gnnmg_graph* graph;
+  gnnmg_dataset* data;
+  gnnmg_sampler* sampler;
+  CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
+  gnnmg_planted_partition_config planted;
+  CHECK(gnnmg_planted_partition_config_init(&planted, sizeof planted));
+  planted.num_nodes = NODES;
+  planted.intra_probability = 0.35;
+  CHECK(gnnmg_graph_create_planted_partition(context, &planted, &graph));
+  struct DLManagedTensorVersioned* y;
+  CHECK(gnnmg_graph_export_node_tensor(graph, 0, "y", &y));
+  const int64_t* community = data_of(y, NULL);
+  static int64_t rare[NODES];
+  for (int v = 0; v < NODES; ++v) rare[v] = community[v] == 0;
+  gnnmg_tensor_free(y);
+  const int64_t shape[] = {NODES};
+  CHECK(gnnmg_graph_set_node_tensor(graph, 0, "rare", rare, GNNMG_DTYPE_I64, 1, shape));
+  CHECK(gnnmg_dataset_create(graph, "x", "rare", GNNMG_TASK_MULTICLASS, CLASSES, &data));
+  CHECK(gnnmg_dataset_add_random_split(data, "random", NULL));
+  CHECK(gnnmg_sampler_create(graph, NULL, &sampler));
+
+  const gnnmg_metrics plain = train(context, data, sampler);
+  /*! [balance] */
+  CHECK(gnnmg_dataset_balance_classes(data)); /* by the training part of the split that is set */
+  struct DLManagedTensorVersioned* of_classes;
+  CHECK(gnnmg_dataset_export_class_weights(data, &of_classes));
+  const double* weights = data_of(of_classes, NULL);
+  printf("a node of the rare class counts %.2f, another one %.2f\n", weights[1], weights[0]);
+  gnnmg_tensor_free(of_classes);
+  /*! [balance] */
+  const gnnmg_metrics balanced = train(context, data, sampler);
+  printf("every node counts 1:  accuracy %.3f, F1 of both classes %.3f\n", plain.accuracy,
+         plain.f1_macro);
+  printf("every class the same: accuracy %.3f, F1 of both classes %.3f\n", balanced.accuracy,
+         balanced.f1_macro);
+
+  /*! [weights] */
+  const double of_class[CLASSES] = {1, 3}; /* milder, by hand */
+  CHECK(gnnmg_dataset_set_class_weights(data, of_class, CLASSES));
+  static float trust[NODES]; /* the second half was labelled by a machine */
+  for (int v = 0; v < NODES; ++v) trust[v] = v < NODES / 2 ? 1 : 0.5f;
+  struct DLManagedTensorVersioned* of_nodes;
+  CHECK(gnnmg_tensor_create(trust, GNNMG_DTYPE_F32, 1, shape, NULL, NULL, &of_nodes));
+  CHECK(gnnmg_dataset_set_sample_weights(data, of_nodes)); /* copied */
+  gnnmg_tensor_free(of_nodes);
+  /*! [weights] */
+
+  /*! [batch] */
+  int64_t seeds[SEEDS];
+  for (int i = 0; i < SEEDS; ++i) seeds[i] = i * 511;
+  gnnmg_batch* batch;
+  CHECK(gnnmg_sampler_sample(sampler, data, seeds, SEEDS, 1, 0, 0, &batch, -1));
+  struct DLManagedTensorVersioned *of_seeds, *of_all;
+  CHECK(gnnmg_batch_export_weights(batch, &of_seeds)); /* for a loss of one's own */
+  CHECK(gnnmg_dataset_export_sample_weights(data, &of_all));
+  /*! [batch] */
+  const double *counts = data_of(of_seeds, NULL), *own = data_of(of_all, NULL);
+  int wrong = 0;
+  for (int i = 0; i < SEEDS; ++i) {
+    printf("node %lld counts %.1f\n", (long long)seeds[i], counts[i]);
+    wrong += counts[i] != of_class[rare[seeds[i]]] * own[seeds[i]];
+  }
+  gnnmg_tensor_free(of_seeds);
+  gnnmg_tensor_free(of_all);
+
+  gnnmg_batch_free(batch);
+  gnnmg_sampler_free(sampler);
+  gnnmg_dataset_free(data);
+  gnnmg_graph_free(graph);
+  gnnmg_context_free(context);
+  return wrong == 0 && balanced.f1_macro > plain.f1_macro ? 0 : 1;
+}

@@ -1,0 +1,12 @@
+#!/usr/bin/env bash
+# Runs an example in an empty folder, which is gone afterwards: it has to end with 0 and to print what is expected.
+#   examples/c/test.sh <regular expression> <program> [<argument>...]
+set -euo pipefail
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder"
+status=0
+output=$("${@:2}" 2>&1) || status=$?
+echo "$output"
+((status == 0)) || { echo "it ended with $status"; exit 1; }
+[[ $output =~ $1 ]] || { echo "expected: $1"; exit 1; }

@@ -1,0 +1,85 @@
+/*
+ * What most programs do to a graph before they train: edges in both directions, no repeats, a
+ * self-loop on each node, rows of features that sum to 1. Every step is a new graph that shares
+ * what has not changed.
+ */
+#include <math.h>
+#include <stdio.h>
+
+#include "common.h"
+
+enum { NODES = 5, EDGES = 6 };
+
+static int64_t show(const char* title, const gnnmg_graph* graph) {
+  /*! [edges] */
+  struct DLManagedTensorVersioned *sources, *targets;
+  CHECK(gnnmg_graph_export_coo(graph, 0, &sources, &targets));
+  int64_t num_edges;
+  const int64_t* from = data_of(sources, &num_edges);
+  const int64_t* to = data_of(targets, NULL);
+  printf("%s:", title);
+  for (int64_t e = 0; e < num_edges; ++e) printf(" %d>%d", (int)from[e], (int)to[e]);
+  printf("\n");
+  gnnmg_tensor_free(sources);
+  gnnmg_tensor_free(targets);
+  /*! [edges] */
+  return num_edges;
+}
+
+int main(void) {
+  /* A repeated edge and a self-loop, as crawled data has them; compressed by target. */
+  const int64_t indptr[NODES + 1] = {0, 2, 3, 5, 6, 6};
+  const int64_t sources[EDGES] = {1, 1, 1, 0, 3, 4};
+  const float counts[NODES][2] = {{1, 3}, {0, 0}, {2, 2}, {5, 0}, {1, 4}};
+  const int64_t shape[] = {NODES, 2};
+  gnnmg_context* context;
+  CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
+  /*! [from columns] */
+  gnnmg_graph* graph;
+  CHECK(
+      gnnmg_graph_create_from_csc(context, NODES, indptr, sources, GNNMG_DTYPE_I64, EDGES, &graph));
+  /*! [from columns] */
+  CHECK(gnnmg_graph_set_node_tensor(graph, 0, "x", counts, GNNMG_DTYPE_F32, 2, shape));
+  const int64_t given = show("as given", graph);
+
+  /*! [transform] */
+  const gnnmg_transform steps[] = {GNNMG_TRANSFORM_REMOVE_SELF_LOOPS, GNNMG_TRANSFORM_TO_UNDIRECTED,
+                                   GNNMG_TRANSFORM_ADD_REMAINING_SELF_LOOPS};
+  for (int i = 0; i < 3; ++i) {
+    gnnmg_graph* changed;
+    CHECK(gnnmg_graph_create_transformed(graph, steps[i], 0, &changed));
+    gnnmg_graph_free(graph);
+    graph = changed;
+  }
+  /*! [transform] */
+  const int64_t made = show("for training", graph);
+
+  /*! [normalize] */
+  gnnmg_graph* normalized;
+  CHECK(gnnmg_graph_create_normalized(graph, "x", &normalized));
+  /*! [normalize] */
+  struct DLManagedTensorVersioned *x, *starts, *from, *ids;
+  CHECK(gnnmg_graph_export_node_tensor(normalized, 0, "x", &x));
+  const float* rows = data_of(x, NULL);
+  int sums = 1;
+  for (int v = 0; v < NODES; ++v) {
+    const float sum = rows[2 * v] + rows[2 * v + 1];
+    sums &= v == 1 ? sum == 0 : fabsf(sum - 1) < 1e-6f; /* a row of zeros stays */
+  }
+  gnnmg_tensor_free(x);
+
+  /*! [columns] */
+  CHECK(gnnmg_graph_export_csc(normalized, 0, &starts, &from, &ids));
+  const int64_t* start = data_of(starts, NULL); /* the edges into v: start[v] to start[v+1] - 1 */
+  for (int v = 0; v < NODES; ++v)
+    printf("node %d has %lld incoming edges\n", v, (long long)(start[v + 1] - start[v]));
+  gnnmg_tensor_free(starts);
+  gnnmg_tensor_free(from);
+  gnnmg_tensor_free(ids); /* NULL when entry e is edge e */
+  /*! [columns] */
+
+  gnnmg_graph_free(normalized);
+  gnnmg_graph_free(graph);
+  gnnmg_context_free(context);
+  return given == EDGES && made == 2 * 4 + NODES && sums ? 0 : 1;
+}

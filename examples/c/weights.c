@@ -1,0 +1,103 @@
+/*
+ * A model's weights: listed by key, changed one by one, written to files that PyTorch reads, and
+ * read back into another model, which then says the same.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "common.h"
+
+/* Prints what a model is made of and returns how many numbers are learned. */
+static int64_t summary(const gnnmg_model* model) {
+  /*! [summary] */
+  gnnmg_model_info info = {.struct_size = sizeof info};
+  CHECK(gnnmg_model_get_info(model, &info));
+  const char* key;
+  int32_t trained;
+  for (int64_t i = 0; gnnmg_model_tensor_key(model, i, &key, &trained) == GNNMG_OK; ++i) {
+    struct DLManagedTensorVersioned* tensor;
+    CHECK(gnnmg_model_export_tensor(model, key, &tensor));
+    gnnmg_tensor_info of_tensor = {.struct_size = sizeof of_tensor};
+    CHECK(gnnmg_tensor_get_info(tensor, &of_tensor));
+    printf("%s", key);
+    for (int32_t d = 0; d < of_tensor.num_dims; ++d)
+      printf("%s%lld", d == 0 ? ": " : " x ", (long long)of_tensor.shape[d]);
+    printf("%s\n", trained ? "" : " (not learned)");
+    gnnmg_tensor_free(tensor);
+  }
+  printf("%lld numbers are learned\n", (long long)info.num_parameters);
+  /*! [summary] */
+  return info.num_parameters;
+}
+
+/* Whether two models hold the same bits. */
+static int equal(const gnnmg_model* a, const gnnmg_model* b) {
+  /*! [parameters] */
+  struct DLManagedTensorVersioned *of_a, *of_b; /* each in one array, shared with its model */
+  CHECK(gnnmg_model_export_parameters(a, &of_a));
+  CHECK(gnnmg_model_export_parameters(b, &of_b));
+  /*! [parameters] */
+  int64_t count, other;
+  const float *left = data_of(of_a, &count), *right = data_of(of_b, &other);
+  const int same = count == other && memcmp(left, right, (size_t)count * sizeof *left) == 0;
+  gnnmg_tensor_free(of_a);
+  gnnmg_tensor_free(of_b);
+  return same;
+}
+
+int main(void) {
+  gnnmg_context* context;
+  CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
+  /*! [without data] */
+  gnnmg_model_config config;
+  CHECK(gnnmg_model_config_init(&config, sizeof config));
+  config.input_dim = 64; /* else the data set's features and classes say it */
+  config.hidden_dim = 32;
+  config.output_dim = 10;
+  config.norm = GNNMG_NORM_BATCH;
+  gnnmg_model* model;
+  CHECK(gnnmg_model_create(context, NULL, &config, &model));
+  /*! [without data] */
+  const int64_t num_parameters = summary(model);
+
+  /*! [set tensor] */
+  float bias[10] = {0}; /* a prior: class 3 is the common one */
+  bias[3] = 1;
+  const int64_t shape[] = {10};
+  struct DLManagedTensorVersioned* values;
+  CHECK(gnnmg_tensor_create(bias, GNNMG_DTYPE_F32, 1, shape, NULL, NULL, &values));
+  CHECK(gnnmg_model_set_tensor(model, "convs.1.lin_l.bias", values));
+  gnnmg_tensor_free(values);
+  /*! [set tensor] */
+
+  /*! [save] */
+  CHECK(gnnmg_model_save(model, "model.pth", NULL, -1)); /* as torch.save(model.state_dict()) */
+  gnnmg_model_file_config file;
+  CHECK(gnnmg_model_file_config_init(&file, sizeof file));
+  file.format = GNNMG_MODEL_FORMAT_SAFETENSORS; /* whatever the path ends in */
+  CHECK(gnnmg_model_save(model, "model.weights", &file, -1));
+  /*! [save] */
+
+  config.seed = 1; /* other initial weights */
+  gnnmg_model* other;
+  CHECK(gnnmg_model_create(context, NULL, &config, &other));
+  const int equal_before = equal(model, other);
+  /*! [load] */
+  CHECK(gnnmg_model_load(other, "model.pth", NULL, -1));
+  /*! [load] */
+  const int equal_after = equal(model, other);
+  printf("equal before loading: %d, after: %d\n", equal_before, equal_after);
+
+  config.hidden_dim = 16;
+  gnnmg_model* narrow;
+  CHECK(gnnmg_model_create(context, NULL, &config, &narrow));
+  const gnnmg_status status = gnnmg_model_load(narrow, "model.weights", &file, -1);
+  printf("into a narrower one: %s: %.60s...\n", gnnmg_status_name(status), gnnmg_last_error());
+
+  gnnmg_model_free(narrow);
+  gnnmg_model_free(other);
+  gnnmg_model_free(model);
+  gnnmg_context_free(context);
+  const int counted = num_parameters == 2 * 64 * 32 + 32 + 2 * 32 + 2 * 32 * 10 + 10;
+  return counted && !equal_before && equal_after && status == GNNMG_ERR_FORMAT ? 0 : 1;
+}
