@@ -136,6 +136,7 @@ extern "C" {
 
 /**
  * @brief The version of the library at run time, as ::GNNMG_VERSION writes it.
+ * @snippet context.c version
  * @return major * 10000 + minor * 100 + patch
  * @threading (a)
  * @since 0.1
@@ -195,6 +196,7 @@ typedef struct gnnmg_error_info {
 
 /**
  * @brief The name of a status: "ERR_FORMAT" for ::GNNMG_ERR_FORMAT and so on.
+ * @snippet context.c errors
  * @param[in] status any number
  * @return a text that is never NULL and always valid; "unknown" for other numbers
  * @threading (a)
@@ -204,6 +206,7 @@ GNNMG_API const char* gnnmg_status_name(gnnmg_status status);
 
 /**
  * @brief The text of the last call of this thread that failed: one line.
+ * @snippet context.c errors
  * @return never NULL; empty when no call of this thread has failed; valid until the next failure
  *   on this thread. Calls that succeed leave it alone.
  * @threading (a)
@@ -213,6 +216,7 @@ GNNMG_API const char* gnnmg_last_error(void);
 
 /**
  * @brief All that is known about the last error of this thread.
+ * @snippet context.c errors
  * @param[in,out] info filled; `struct_size` set by the caller
  * @return ::GNNMG_OK
  * @threading (a)
@@ -262,6 +266,7 @@ typedef struct gnnmg_context_info {
 
 /**
  * @brief Fills a config with the defaults.
+ * @snippet context.c create
  * @param[out] config zeroed over `struct_size` bytes, then filled
  * @param[in] struct_size sizeof of the caller's struct, bytes
  * @return ::GNNMG_OK
@@ -273,6 +278,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_context_config_init(gnnmg_context_co
 
 /**
  * @brief Makes a context.
+ * @snippet context.c create
  * @param[in] header_version ::GNNMG_VERSION
  * @param[in] config settings, or NULL
  * @param[out] context the new handle
@@ -290,6 +296,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_context_create(int32_t header_versio
 /**
  * @brief Frees the handle. The context itself lives on while objects made from it do; threads that
  *   were lent to it come back.
+ * @snippet graph_from_arrays.c free
  * @param[in] context a handle, or NULL
  * @threading (a)
  * @since 0.1
@@ -298,6 +305,7 @@ GNNMG_API void gnnmg_context_free(gnnmg_context* context);
 
 /**
  * @brief Facts about a context.
+ * @snippet context.c info
  * @param[in] context a context
  * @param[in,out] info filled
  * @return ::GNNMG_OK
@@ -309,6 +317,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_context_get_info(const gnnmg_context
 
 /**
  * @brief Sets one of the rare knobs; gnnmg_option_info() lists them.
+ * @snippet context.c set option
  * @param[in] context a context
  * @param[in] key the option's name
  * @param[in] value its value as text
@@ -321,6 +330,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_context_set_option(gnnmg_context* co
 
 /**
  * @brief The value of an option.
+ * @snippet context.c options
  * @param[in] context a context
  * @param[in] key the option's name
  * @param[out] text receives the value; may be NULL when `capacity` is 0
@@ -336,6 +346,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_context_get_option(const gnnmg_conte
 
 /**
  * @brief The options that gnnmg_context_set_option() knows, one by one.
+ * @snippet context.c options
  * @param[in] index 0, 1, ... until ::GNNMG_END
  * @param[out] key name of the option; a constant
  * @param[out] help what it does, the values it takes, and its default; a constant
@@ -348,6 +359,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_option_info(int64_t index, const cha
 
 /**
  * @brief Lends the calling thread for callbacks, so that custom samplers run on more than one.
+ * @snippet weighted_sampler.c lend
  * @param[in] context a context
  * @param[in] timeout_ms how long, milliseconds; -1: until the context's handle is freed or
  *   gnnmg_context_cancel() is called
@@ -363,6 +375,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_context_lend(gnnmg_context* context,
  * @brief Cancels what runs on the context itself: data sets being opened or saved,
  *   gnnmg_model_evaluate(), gnnmg_model_embed() and its twin, threads lent. Those calls end with
  *   ::GNNMG_ERR_CANCELLED. Later calls are not concerned.
+ * @snippet embeddings.c give up
  * @param[in] context a handle; a stale one is ignored
  * @threading (a)
  * @since 0.1
@@ -390,6 +403,7 @@ typedef struct gnnmg_log_info {
 
 /**
  * @brief Takes the oldest message from the queue.
+ * @snippet context.c messages
  * @param[in] context a context
  * @param[in,out] info filled
  * @param[out] text receives the message; may be NULL when `capacity` is 0
@@ -444,6 +458,7 @@ typedef struct gnnmg_tensor_info {
 
 /**
  * @brief Wraps an array of the caller's, without copying, as a contiguous tensor.
+ * @snippet zero_copy.c wrap
  * @param[in] data the first element; may be NULL when there are none
  * @param[in] dtype type of the elements
  * @param[in] num_dims entries of `shape`, 0 to 4
@@ -463,6 +478,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_tensor_create(void* data, gnnmg_dtyp
 
 /**
  * @brief Reads what a tensor holds.
+ * @snippet zero_copy.c export
  * @param[in] tensor a tensor in main memory, contiguous, of a type in ::gnnmg_dtype
  * @param[in,out] info filled
  * @return ::GNNMG_OK; ::GNNMG_ERR_UNSUPPORTED for other tensors
@@ -474,6 +490,7 @@ gnnmg_tensor_get_info(const struct DLManagedTensorVersioned* tensor, gnnmg_tenso
 
 /**
  * @brief Calls the tensor's deleter. Not for tensors that were given away.
+ * @snippet zero_copy.c export
  * @param[in] tensor a tensor of the caller's, or NULL
  * @threading (a)
  * @since 0.1
@@ -495,6 +512,7 @@ typedef struct gnnmg_graph gnnmg_graph;
 
 /**
  * @brief Makes a graph without any type, to be built up.
+ * @snippet typed_graph.c build
  * @param[in] context a context
  * @param[out] graph the new handle
  * @return ::GNNMG_OK
@@ -527,6 +545,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_create_from_coo(
 
 /**
  * @brief The same from compressed sparse columns: per target node, the sources of its edges.
+ * @snippet transforms.c from columns
  * @param[in] context a context
  * @param[in] num_nodes number of nodes
  * @param[in] indptr where each target's entries begin, [num_nodes + 1], copied
@@ -546,6 +565,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_create_from_csc(
 
 /**
  * @brief Frees the handle.
+ * @snippet graph_from_arrays.c free
  * @param[in] graph a handle, or NULL
  * @threading (a)
  * @since 0.1
@@ -554,6 +574,7 @@ GNNMG_API void gnnmg_graph_free(gnnmg_graph* graph);
 
 /**
  * @brief Adds a node type.
+ * @snippet typed_graph.c build
  * @param[in] graph a graph that no other object has taken yet
  * @param[in] name not empty, not used yet
  * @param[in] num_nodes number of nodes of this type
@@ -568,6 +589,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_add_node_type(gnnmg_graph* gra
 
 /**
  * @brief Adds an edge type, without edges yet.
+ * @snippet typed_graph.c build
  * @param[in] graph a graph that no other object has taken yet
  * @param[in] source_type index of the node type that its edges start from
  * @param[in] name not empty; unique among edge types between the same two node types
@@ -585,6 +607,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_add_edge_type(gnnmg_graph* gra
 
 /**
  * @brief Sets the edges of a type from a list; edge e of the list gets the edge id e.
+ * @snippet typed_graph.c lists
  * @param[in] graph a graph that no other object has taken yet
  * @param[in] edge_type which
  * @param[in] sources [num_edges], copied
@@ -601,6 +624,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_set_coo(gnnmg_graph* graph, in
 
 /**
  * @brief Sets the edges of a type from compressed sparse columns.
+ * @snippet typed_graph.c columns
  * @param[in] graph a graph that no other object has taken yet
  * @param[in] edge_type which
  * @param[in] indptr [number of targets + 1], copied
@@ -621,6 +645,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_set_csc(gnnmg_graph* graph, in
 /**
  * @brief gnnmg_graph_set_coo() with tensors. They are only read during the call and given back at
  *   once by their deleters.
+ * @snippet zero_copy.c import edges
  * @param[in] graph a graph that no other object has taken yet
  * @param[in] edge_type which
  * @param[in] sources i64 or i32 [num_edges]
@@ -636,6 +661,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_import_coo(
 
 /**
  * @brief gnnmg_graph_set_csc() with tensors, which the graph shares where it can.
+ * @snippet zero_copy.c import edges
  * @param[in] graph a graph that no other object has taken yet
  * @param[in] edge_type which
  * @param[in] indptr i64 [number of targets + 1]
@@ -652,6 +678,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_import_csc(
 
 /**
  * @brief Sets a named tensor on the nodes of a type, in place of one of that name if there is one.
+ * @snippet graph_from_arrays.c graph from edges
  * @param[in] graph a graph that no other object has taken yet
  * @param[in] node_type which
  * @param[in] name not empty; data sets call features "x" and labels "y" unless told otherwise
@@ -669,6 +696,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_set_node_tensor(
 
 /**
  * @brief gnnmg_graph_set_node_tensor() without copying.
+ * @snippet zero_copy.c import tensors
  * @param[in] graph a graph that no other object has taken yet
  * @param[in] node_type which
  * @param[in] name not empty
@@ -685,6 +713,7 @@ gnnmg_graph_import_node_tensor(gnnmg_graph* graph, int32_t node_type, const char
 /**
  * @brief Sets a sparse tensor on the nodes of a type: row r holds the entries indptr[r] to
  *   indptr[r+1] - 1. It stays sparse all the way into the first layer of a model.
+ * @snippet bag_of_words.c set
  * @param[in] graph a graph that no other object has taken yet
  * @param[in] node_type which
  * @param[in] name not empty
@@ -703,6 +732,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_set_node_csr(
 
 /**
  * @brief gnnmg_graph_set_node_csr() without copying.
+ * @snippet zero_copy.c import tensors
  * @param[in] graph a graph that no other object has taken yet
  * @param[in] node_type which
  * @param[in] name not empty
@@ -722,6 +752,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_import_node_csr(
 
 /**
  * @brief Sets a named tensor on the edges of a type, rows by edge id.
+ * @snippet typed_graph.c tensors
  * @param[in] graph a graph that no other object has taken yet
  * @param[in] edge_type which; its edges must be set
  * @param[in] name not empty
@@ -739,6 +770,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_set_edge_tensor(
 
 /**
  * @brief gnnmg_graph_set_edge_tensor() without copying.
+ * @snippet zero_copy.c import tensors
  * @param[in] graph a graph that no other object has taken yet
  * @param[in] edge_type which; its edges must be set
  * @param[in] name not empty
@@ -772,6 +804,7 @@ enum {
 
 /**
  * @brief Makes a new graph from another one; tensors that do not change are shared.
+ * @snippet transforms.c transform
  * @param[in] graph the graph to start from
  * @param[in] transform what to do
  * @param[in] edge_type on which edge type, whose source and target types must be equal; 0 for
@@ -790,6 +823,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_create_transformed(const gnnmg
 /**
  * @brief Makes a new graph in which every row of a node tensor is divided by its sum (rows that sum
  *   to 0 stay).
+ * @snippet transforms.c normalize
  * @param[in] graph a graph with one node type
  * @param[in] name a dense f32 or a sparse node tensor
  * @param[out] normalized the new handle
@@ -819,6 +853,7 @@ typedef struct gnnmg_planted_partition_config {
 
 /**
  * @brief Fills a config with the defaults.
+ * @snippet generators.c planted partition
  * @param[out] config zeroed over `struct_size` bytes, then filled
  * @param[in] struct_size sizeof of the caller's struct, bytes
  * @return ::GNNMG_OK
@@ -833,6 +868,7 @@ gnnmg_planted_partition_config_init(gnnmg_planted_partition_config* config, size
  *   [nodes, num_features] (a class centre plus noise) and "y" i64 [nodes]. With the defaults
  *   features name at most a share of about 0.391 of the labels when they are the node's own, 0.740
  *   with those one hop away, 0.909 with two hops, 0.935 with any number.
+ * @snippet generators.c planted partition
  * @param[in] context a context
  * @param[in] config settings, or NULL
  * @param[out] graph the new handle
@@ -865,6 +901,7 @@ typedef struct gnnmg_log_normal_config {
 /**
  * @brief Fills a config with the defaults, which have the shape of a graph of products bought
  *   together.
+ * @snippet generators.c log normal
  * @param[out] config zeroed over `struct_size` bytes, then filled
  * @param[in] struct_size sizeof of the caller's struct, bytes
  * @return ::GNNMG_OK
@@ -877,6 +914,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_log_normal_config_init(gnnmg_log_nor
 /**
  * @brief Generates a graph with log-normal in-degrees and communities, with node tensors "x" f32
  *   and "y" i64 when asked for.
+ * @snippet generators.c log normal
  * @param[in] context a context
  * @param[in] config settings, or NULL
  * @param[out] graph the new handle
@@ -901,6 +939,7 @@ typedef struct gnnmg_rmat_config {
 
 /**
  * @brief Fills a config with the defaults.
+ * @snippet generators.c rmat
  * @param[out] config zeroed over `struct_size` bytes, then filled
  * @param[in] struct_size sizeof of the caller's struct, bytes
  * @return ::GNNMG_OK
@@ -912,6 +951,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_rmat_config_init(gnnmg_rmat_config* 
 
 /**
  * @brief Generates an R-MAT graph (Chakrabarti, Zhan, Faloutsos 2004), without tensors.
+ * @snippet generators.c rmat
  * @param[in] context a context
  * @param[in] config settings, or NULL
  * @param[out] graph the new handle
@@ -935,6 +975,7 @@ typedef struct gnnmg_erdos_renyi_config {
 
 /**
  * @brief Fills a config with the defaults.
+ * @snippet generators.c erdos renyi
  * @param[out] config zeroed over `struct_size` bytes, then filled
  * @param[in] struct_size sizeof of the caller's struct, bytes
  * @return ::GNNMG_OK
@@ -947,6 +988,7 @@ gnnmg_erdos_renyi_config_init(gnnmg_erdos_renyi_config* config, size_t struct_si
 /**
  * @brief Generates a graph whose edges are drawn uniformly, self-loops and duplicates included,
  *   without tensors.
+ * @snippet generators.c erdos renyi
  * @param[in] context a context
  * @param[in] config settings, or NULL
  * @param[out] graph the new handle
@@ -960,6 +1002,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_create_erdos_renyi(
 
 /**
  * @brief Number of node types.
+ * @snippet typed_graph.c describe
  * @param[in] graph a graph
  * @param[out] count the number
  * @return ::GNNMG_OK
@@ -971,6 +1014,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_num_node_types(const gnnmg_gra
 
 /**
  * @brief Number of edge types.
+ * @snippet typed_graph.c describe
  * @param[in] graph a graph
  * @param[out] count the number
  * @return ::GNNMG_OK
@@ -982,6 +1026,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_num_edge_types(const gnnmg_gra
 
 /**
  * @brief Name of a node type.
+ * @snippet typed_graph.c describe
  * @param[in] graph a graph
  * @param[in] node_type its index
  * @param[out] name borrowed from the graph
@@ -995,6 +1040,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_node_type_name(const gnnmg_gra
 
 /**
  * @brief Name and ends of an edge type.
+ * @snippet typed_graph.c describe
  * @param[in] graph a graph
  * @param[in] edge_type its index
  * @param[out] source_type node type that its edges start from
@@ -1012,6 +1058,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_edge_type_name(const gnnmg_gra
 
 /**
  * @brief Number of nodes of a type.
+ * @snippet typed_graph.c describe
  * @param[in] graph a graph
  * @param[in] node_type which; 0 for graphs with one
  * @param[out] count the number
@@ -1024,6 +1071,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_num_nodes(const gnnmg_graph* g
 
 /**
  * @brief Number of edges of a type.
+ * @snippet typed_graph.c describe
  * @param[in] graph a graph
  * @param[in] edge_type which; 0 for graphs with one
  * @param[out] count the number
@@ -1036,6 +1084,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_num_edges(const gnnmg_graph* g
 
 /**
  * @brief Names of the tensors on a node type, one by one.
+ * @snippet typed_graph.c describe
  * @param[in] graph a graph
  * @param[in] node_type which
  * @param[in] index 0, 1, ... until ::GNNMG_END
@@ -1052,6 +1101,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_node_tensor_name(const gnnmg_g
 
 /**
  * @brief Names of the tensors on an edge type, one by one.
+ * @snippet typed_graph.c describe
  * @param[in] graph a graph
  * @param[in] edge_type which
  * @param[in] index 0, 1, ... until ::GNNMG_END
@@ -1066,6 +1116,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_edge_tensor_name(const gnnmg_g
 
 /**
  * @brief A dense tensor on nodes, without copying.
+ * @snippet zero_copy.c export
  * @param[in] graph a graph
  * @param[in] node_type which
  * @param[in] name of the tensor
@@ -1082,6 +1133,7 @@ gnnmg_graph_export_node_tensor(const gnnmg_graph* graph, int32_t node_type, cons
 
 /**
  * @brief A sparse tensor on nodes, without copying.
+ * @snippet bag_of_words.c get
  * @param[in] graph a graph
  * @param[in] node_type which
  * @param[in] name of the tensor
@@ -1102,6 +1154,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_export_node_csr(
 
 /**
  * @brief A tensor on edges, rows by edge id, without copying.
+ * @snippet typed_graph.c neighbours
  * @param[in] graph a graph
  * @param[in] edge_type which
  * @param[in] name of the tensor
@@ -1117,6 +1170,7 @@ gnnmg_graph_export_edge_tensor(const gnnmg_graph* graph, int32_t edge_type, cons
 
 /**
  * @brief The edges of a type as a list in the order of their ids.
+ * @snippet transforms.c edges
  * @param[in] graph a graph
  * @param[in] edge_type which
  * @param[out] sources i64 [number of edges]
@@ -1132,6 +1186,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_export_coo(
 
 /**
  * @brief The edges of a type as they are kept: per target, the sources of its incoming edges.
+ * @snippet transforms.c columns
  * @param[in] graph a graph
  * @param[in] edge_type which
  * @param[out] indptr i64 [number of targets + 1], read-only
@@ -1148,6 +1203,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_export_csc(
 
 /**
  * @brief The incoming edges of one node, in their stored order.
+ * @snippet typed_graph.c neighbours
  * @param[in] graph a graph
  * @param[in] edge_type which
  * @param[in] target the node
@@ -1269,6 +1325,7 @@ typedef struct gnnmg_split_config {
 
 /**
  * @brief Fills a config with the defaults.
+ * @snippet edge_list.c open
  * @param[out] config zeroed over `struct_size` bytes, then filled
  * @param[in] struct_size sizeof of the caller's struct, bytes
  * @return ::GNNMG_OK
@@ -1280,6 +1337,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_config_init(gnnmg_dataset_co
 
 /**
  * @brief Fills a config with the defaults.
+ * @snippet splits.c random
  * @param[out] config zeroed over `struct_size` bytes, then filled
  * @param[in] struct_size sizeof of the caller's struct, bytes
  * @return ::GNNMG_OK
@@ -1313,6 +1371,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_open(const gnnmg_context* co
 /**
  * @brief Makes a data set around a graph. It has no split yet.
  * @snippet graph_from_arrays.c data set
+ * @snippet multi_label.c labels
  * @param[in] graph a graph with one node type; it can no longer be changed
  * @param[in] features name of the node tensor with the features; NULL: none
  * @param[in] labels name of the node tensor with the labels; NULL: none
@@ -1333,6 +1392,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_create(const gnnmg_graph* gr
 
 /**
  * @brief Frees the handle.
+ * @snippet graph_from_arrays.c free
  * @param[in] dataset a handle, or NULL
  * @threading (a)
  * @since 0.1
@@ -1342,6 +1402,7 @@ GNNMG_API void gnnmg_dataset_free(gnnmg_dataset* dataset);
 /**
  * @brief Writes the data set as a folder of `.npy` files and a `metadata.json`, whole or not at
  * all.
+ * @snippet edge_list.c save
  * @param[in] dataset a data set
  * @param[in] path the folder, which must not exist yet
  * @param[in] timeout_ms milliseconds, -1: until done
@@ -1355,6 +1416,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_save(const gnnmg_dataset* da
 
 /**
  * @brief Facts about a data set.
+ * @snippet edge_list.c describe
  * @param[in] dataset a data set
  * @param[in,out] info filled
  * @return ::GNNMG_OK
@@ -1366,6 +1428,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_get_info(const gnnmg_dataset
 
 /**
  * @brief Its names.
+ * @snippet edge_list.c describe
  * @param[in] dataset a data set
  * @param[out] name of the data set, borrowed
  * @param[out] features name of the node tensor with the features, borrowed; empty: none
@@ -1381,6 +1444,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_get_names(const gnnmg_datase
 
 /**
  * @brief One of its graphs.
+ * @snippet node_classification.c open
  * @param[in] dataset a data set
  * @param[in] index of the graph, counting from 0
  * @param[out] graph a new handle
@@ -1394,6 +1458,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_get_graph(const gnnmg_datase
 
 /**
  * @brief Its splits, one by one.
+ * @snippet splits.c list
  * @param[in] dataset a data set
  * @param[in] position 0, 1, ... until ::GNNMG_END
  * @param[out] name borrowed from the data set
@@ -1410,6 +1475,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_get_split_info(const gnnmg_d
 /**
  * @brief Chooses the split that serves what is made from the data set from now on. Without it, that
  *   is the first.
+ * @snippet splits.c read
  * @param[in] dataset a data set
  * @param[in] name of the split; NULL: that of the first
  * @param[in] index among the splits of that name
@@ -1422,6 +1488,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_set_split(gnnmg_dataset* dat
 
 /**
  * @brief Adds a split and chooses it. Its index is the number of splits of that name so far.
+ * @snippet splits.c given
  * @param[in] dataset a data set
  * @param[in] name of the split, not empty
  * @param[in] train ids in any order, each in one list at most, [num_train]
@@ -1441,6 +1508,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_add_split(
 
 /**
  * @brief Draws a split of the labelled nodes, adds it and chooses it.
+ * @snippet splits.c random
  * @param[in] dataset a data set with labels
  * @param[in] name of the split, not empty
  * @param[in] config settings, or NULL
@@ -1453,6 +1521,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_add_random_split(
 
 /**
  * @brief The ids of a part of the split that is set, ascending.
+ * @snippet splits.c read
  * @param[in] dataset a data set
  * @param[in] part which part
  * @param[out] ids i64 [n], read-only
@@ -1471,6 +1540,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_export_split(
  *   exact. That holds for training, for gnnmg_model_backward() and for the loss of an evaluation;
  *   other metrics count every node once. Serves what is made from the data set from now on, and is
  *   saved with it.
+ * @snippet rare_class.c weights
  * @param[in] dataset a data set whose labels are classes or binary targets
  * @param[in] weights finite, at least 0, not all 0, one a class or a target, [num_weights]; NULL:
  *   all count the same again
@@ -1486,6 +1556,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_set_class_weights(gnnmg_data
 /**
  * @brief Sets class weights by which every class counts the same over the training part of the
  *   split that is set: labelled training nodes / (classes x training nodes of the class).
+ * @snippet rare_class.c balance
  * @param[in] dataset a data set whose labels are classes, with a split
  * @return ::GNNMG_OK; ::GNNMG_ERR_INVALID_ARGUMENT naming a class without a training node;
  *   ::GNNMG_ERR_NOT_FOUND when there is no split
@@ -1496,6 +1567,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_balance_classes(gnnmg_datase
 
 /**
  * @brief How much each node counts in a loss, see gnnmg_dataset_set_class_weights().
+ * @snippet rare_class.c weights
  * @param[in] dataset a data set with labels
  * @param[in] weights f32 or f64 [num_nodes], finite, at least 0, not all 0; copied. NULL: all count
  *   the same again
@@ -1508,6 +1580,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_set_sample_weights(
 
 /**
  * @brief The class weights.
+ * @snippet rare_class.c balance
  * @param[in] dataset a data set
  * @param[out] weights f64 [classes or targets], read-only
  * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND when none are set
@@ -1520,6 +1593,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_export_class_weights(
 
 /**
  * @brief The nodes' weights.
+ * @snippet rare_class.c batch
  * @param[in] dataset a data set
  * @param[out] weights f64 [num_nodes], read-only
  * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND when none are set
@@ -1596,6 +1670,7 @@ typedef int32_t (*gnnmg_layer_fn)(const gnnmg_layer_info* layer, const int64_t* 
 
 /**
  * @brief Fills a config with the defaults.
+ * @snippet node_classification.c sampler
  * @param[out] config zeroed over `struct_size` bytes, then filled
  * @param[in] struct_size sizeof of the caller's struct, bytes
  * @return ::GNNMG_OK
@@ -1643,6 +1718,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_sampler_create_custom(
 
 /**
  * @brief Frees the handle.
+ * @snippet graph_from_arrays.c free
  * @param[in] sampler a handle, or NULL
  * @threading (a)
  * @since 0.1
@@ -1651,6 +1727,7 @@ GNNMG_API void gnnmg_sampler_free(gnnmg_sampler* sampler);
 
 /**
  * @brief Number of layers that a sample has.
+ * @snippet mini_batches.c layers
  * @param[in] sampler a sampler
  * @param[out] count the number
  * @return ::GNNMG_OK
@@ -1662,6 +1739,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_sampler_num_layers(const gnnmg_sampl
 
 /**
  * @brief Samples the neighbourhood of given seeds, on the calling thread.
+ * @snippet bag_of_words.c sample
  * @param[in] sampler a sampler
  * @param[in] dataset where features and labels come from, on the sampler's graph; NULL: none
  * @param[in] seeds node ids, [num_seeds]; a repeated seed gets a row of its own with equal draws
@@ -1686,6 +1764,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_sampler_sample(const gnnmg_sampler* 
 
 /**
  * @brief Adds edges to the sample that the current callback makes.
+ * @snippet weighted_sampler.c callback
  * @param[in] sink as given to the callback; stale once it has returned
  * @param[in] sources node ids, [num_edges]
  * @param[in] targets each among the callback's targets, [num_edges], in any order
@@ -1774,6 +1853,7 @@ typedef struct gnnmg_loader_info {
 
 /**
  * @brief Fills a config with the defaults.
+ * @snippet own_loop.c loader
  * @param[out] config zeroed over `struct_size` bytes, then filled
  * @param[in] struct_size sizeof of the caller's struct, bytes
  * @return ::GNNMG_OK
@@ -1802,6 +1882,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_loader_create(const gnnmg_dataset* d
 
 /**
  * @brief Makes a loader of given seeds.
+ * @snippet mini_batches.c from seeds
  * @param[in] sampler a sampler
  * @param[in] dataset where features and labels come from, on the sampler's graph; NULL: none
  * @param[in] seeds node ids, [num_seeds], copied
@@ -1820,6 +1901,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_loader_create_from_seeds(
 /**
  * @brief Frees the handle; a call of gnnmg_loader_next() that waits ends with
  *   ::GNNMG_ERR_CANCELLED. Batches stay valid.
+ * @snippet own_loop.c end
  * @param[in] loader a handle, or NULL
  * @threading (a)
  * @since 0.1
@@ -1828,6 +1910,7 @@ GNNMG_API void gnnmg_loader_free(gnnmg_loader* loader);
 
 /**
  * @brief Facts about the epoch that the next mini-batch belongs to.
+ * @snippet mini_batches.c plan
  * @param[in] loader a loader
  * @param[in,out] info filled
  * @return ::GNNMG_OK
@@ -1840,6 +1923,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_loader_get_info(const gnnmg_loader* 
 /**
  * @brief Goes to a step of an epoch; mini-batches in flight are dropped. Also the way on after an
  *   error or gnnmg_loader_cancel().
+ * @snippet mini_batches.c start
  * @param[in] loader a loader
  * @param[in] epoch counting from 0
  * @param[in] step counting from 0, at most the number of steps
@@ -1869,6 +1953,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_loader_next(gnnmg_loader* loader, gn
 /**
  * @brief Ends the work of the loader's threads; gnnmg_loader_next() answers ::GNNMG_ERR_CANCELLED
  *   until gnnmg_loader_start().
+ * @snippet mini_batches.c cancel
  * @param[in] loader a handle; a stale one is ignored
  * @threading (a)
  * @since 0.1
@@ -1915,6 +2000,7 @@ typedef struct gnnmg_block_info {
 
 /**
  * @brief Frees the handle.
+ * @snippet own_loop.c loop
  * @param[in] batch a handle, or NULL
  * @threading (a)
  * @since 0.1
@@ -1923,6 +2009,7 @@ GNNMG_API void gnnmg_batch_free(gnnmg_batch* batch);
 
 /**
  * @brief Facts about a mini-batch.
+ * @snippet mini_batches.c batch
  * @param[in] batch a mini-batch
  * @param[in,out] info filled
  * @return ::GNNMG_OK
@@ -1934,6 +2021,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_batch_get_info(const gnnmg_batch* ba
 
 /**
  * @brief Sizes of one block.
+ * @snippet mini_batches.c blocks
  * @param[in] batch a mini-batch
  * @param[in] layer 0 to num_layers - 1
  * @param[in,out] info filled
@@ -1947,6 +2035,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_batch_get_block_info(const gnnmg_bat
 
 /**
  * @brief The seeds.
+ * @snippet mini_batches.c batch
  * @param[in] batch a mini-batch
  * @param[out] seeds i64 [num_seeds], read-only
  * @return ::GNNMG_OK
@@ -1959,6 +2048,7 @@ gnnmg_batch_export_seeds(const gnnmg_batch* batch, struct DLManagedTensorVersion
 
 /**
  * @brief The nodes: the seeds, then those of each hop in order of first appearance.
+ * @snippet mini_batches.c batch
  * @param[in] batch a mini-batch
  * @param[out] node_ids i64 [num_nodes], read-only
  * @return ::GNNMG_OK
@@ -1971,6 +2061,7 @@ gnnmg_batch_export_node_ids(const gnnmg_batch* batch, struct DLManagedTensorVers
 
 /**
  * @brief The nodes' features.
+ * @snippet mini_batches.c batch
  * @param[in] batch a mini-batch
  * @param[out] features [num_nodes, feature_dim] in the data set's type, read-only
  * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND without features; ::GNNMG_ERR_UNSUPPORTED when they are
@@ -1984,6 +2075,7 @@ gnnmg_batch_export_features(const gnnmg_batch* batch, struct DLManagedTensorVers
 
 /**
  * @brief The nodes' sparse features.
+ * @snippet bag_of_words.c features
  * @param[in] batch a mini-batch
  * @param[out] indptr i64 [num_nodes + 1], read-only
  * @param[out] indices i32 [entries], read-only
@@ -2000,6 +2092,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_batch_export_sparse_features(
 
 /**
  * @brief The seeds' labels.
+ * @snippet mini_batches.c batch
  * @param[in] batch a mini-batch
  * @param[out] labels i64 [num_seeds] of classes, or f32 [num_seeds, targets]; read-only
  * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND without labels
@@ -2013,6 +2106,7 @@ gnnmg_batch_export_labels(const gnnmg_batch* batch, struct DLManagedTensorVersio
 /**
  * @brief How much each of the seeds' labels counts in a loss: the weights of class and node, 1
  *   where none are set, 0 where there is no label.
+ * @snippet rare_class.c batch
  * @param[in] batch a mini-batch
  * @param[out] weights f64, the shape of the labels; read-only
  * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND without labels
@@ -2026,6 +2120,7 @@ gnnmg_batch_export_weights(const gnnmg_batch* batch, struct DLManagedTensorVersi
 /**
  * @brief The edges of one layer: row t holds the sources of target t, indices[indptr[t]] to
  *   indices[indptr[t+1] - 1], as positions in the list of nodes.
+ * @snippet bag_of_words.c edges
  * @param[in] batch a mini-batch
  * @param[in] layer 0 to num_layers - 1
  * @param[out] indptr i32 [num_targets + 1], read-only
@@ -2220,6 +2315,7 @@ typedef struct gnnmg_model_file_config {
 
 /**
  * @brief Fills a config with the defaults.
+ * @snippet node_classification.c model
  * @param[out] config zeroed over `struct_size` bytes, then filled
  * @param[in] struct_size sizeof of the caller's struct, bytes
  * @return ::GNNMG_OK
@@ -2231,6 +2327,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_config_init(gnnmg_model_config
 
 /**
  * @brief Fills a config with the defaults.
+ * @snippet weights.c save
  * @param[out] config zeroed over `struct_size` bytes, then filled
  * @param[in] struct_size sizeof of the caller's struct, bytes
  * @return ::GNNMG_OK
@@ -2243,6 +2340,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_file_config_init(gnnmg_model_f
 /**
  * @brief Makes a model with initial weights.
  * @snippet node_classification.c model
+ * @snippet weights.c without data
  * @param[in] context a context
  * @param[in] dataset gives the widths that the config leaves at 0; may be NULL when it gives them
  * @param[in] config settings, or NULL
@@ -2259,6 +2357,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_create(const gnnmg_context* co
 
 /**
  * @brief Makes a model of its own with equal weights.
+ * @snippet own_loop.c replicas
  * @param[in] model the model to copy
  * @param[out] copy the new handle
  * @return ::GNNMG_OK
@@ -2271,6 +2370,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_create_copy(const gnnmg_model*
 
 /**
  * @brief Frees the handle.
+ * @snippet graph_from_arrays.c free
  * @param[in] model a handle, or NULL
  * @threading (a)
  * @since 0.1
@@ -2279,6 +2379,7 @@ GNNMG_API void gnnmg_model_free(gnnmg_model* model);
 
 /**
  * @brief Facts about a model.
+ * @snippet weights.c summary
  * @param[in] model a model
  * @param[in,out] info filled
  * @return ::GNNMG_OK
@@ -2290,6 +2391,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_get_info(const gnnmg_model* mo
 
 /**
  * @brief Keys of the model's tensors, parameters first, one by one.
+ * @snippet weights.c summary
  * @param[in] model a model
  * @param[in] index 0, 1, ... until ::GNNMG_END
  * @param[out] key borrowed from the model, as "convs.0.lin_l.weight"
@@ -2305,6 +2407,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_tensor_key(const gnnmg_model* 
 /**
  * @brief One parameter or buffer. It shares memory with the model: read or write it only while no
  *   call works on the model.
+ * @snippet weights.c summary
  * @param[in] model a model
  * @param[in] key of the tensor
  * @param[out] tensor in the model's type; buffers may be i64
@@ -2318,6 +2421,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_export_tensor(
 
 /**
  * @brief Copies values into one parameter or buffer.
+ * @snippet weights.c set tensor
  * @param[in] model a model
  * @param[in] key of the tensor
  * @param[in] values of the same shape; read during the call
@@ -2330,6 +2434,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_set_tensor(
 
 /**
  * @brief The gradient of one parameter, sharing memory with the model.
+ * @snippet custom_loss.c gradient
  * @param[in] model a model
  * @param[in] key of a parameter
  * @param[out] gradient of the parameter's shape; 0 where it got none
@@ -2343,6 +2448,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_export_gradient(
 
 /**
  * @brief All parameters as one array, sharing memory with the model.
+ * @snippet weights.c parameters
  * @param[in] model a model
  * @param[out] parameters [num_parameters]
  * @return ::GNNMG_OK
@@ -2390,6 +2496,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_forward(gnnmg_model* model,
  *   the whole step (or both by their weights, see gnnmg_dataset_set_class_weights()), so over the
  * mini-batches of a step, on all ranks, it adds up to the step's mean, as gnnmg_trainer_step()
  * takes it.
+ * @snippet own_loop.c loop
  * @param[in] model a model after gnnmg_model_forward() with `training`, whose mini-batch has labels
  * @param[in] loss which loss
  * @param[out] value the mini-batch's share of the step's loss; the pointer may be NULL
@@ -2403,6 +2510,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_backward(gnnmg_model* model, g
 
 /**
  * @brief gnnmg_model_backward() for a loss of the caller's own.
+ * @snippet custom_loss.c own loss
  * @param[in] model a model after gnnmg_model_forward() with `training`
  * @param[in] gradient of that loss by the logits, [num_seeds, output_dim], in the model's type;
  * read during the call
@@ -2416,6 +2524,7 @@ gnnmg_model_backward_from(gnnmg_model* model, const struct DLManagedTensorVersio
 
 /**
  * @brief Exact metrics over a part of the data set's split, with full neighbourhoods.
+ * @snippet own_loop.c evaluate
  * @param[in] model a model
  * @param[in] dataset a data set with features, labels and a split
  * @param[in] part which part
@@ -2434,6 +2543,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_evaluate(gnnmg_model* model,
 
 /**
  * @brief The model's result for every node, with full neighbourhoods, layer by layer.
+ * @snippet embeddings.c model
  * @param[in] model a model
  * @param[in] dataset a data set with features
  * @param[out] rows [number of nodes, output_dim]
@@ -2452,6 +2562,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_embed(gnnmg_model* model,
 /**
  * @brief gnnmg_model_embed() straight into a `.npy` file, which appears whole or not at all. The
  *   rows of the last layer are written as they are made and never lie in memory together.
+ * @snippet embeddings.c model
  * @param[in] model a model
  * @param[in] dataset a data set with features
  * @param[in] path the file, replaced if it is there: [number of nodes, output_dim] in the model's
@@ -2469,6 +2580,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_embed_to_file(gnnmg_model* mod
 
 /**
  * @brief Writes parameters and buffers under PyG's keys, whole or not at all.
+ * @snippet weights.c save
  * @param[in] model a model
  * @param[in] path the file, replaced if it is there
  * @param[in] config settings, or NULL
@@ -2485,6 +2597,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_save(gnnmg_model* model, const
 /**
  * @brief Reads parameters and buffers under PyG's keys. All or nothing: one text lists every key
  *   that is missing, unexpected, or of another shape.
+ * @snippet weights.c load
  * @param[in] model a model
  * @param[in] path the file
  * @param[in] config settings, or NULL
@@ -2537,6 +2650,7 @@ typedef struct gnnmg_optimizer_config {
 
 /**
  * @brief Fills a config with the defaults.
+ * @snippet custom_loss.c optimizer
  * @param[out] config zeroed over `struct_size` bytes, then filled
  * @param[in] struct_size sizeof of the caller's struct, bytes
  * @return ::GNNMG_OK
@@ -2548,6 +2662,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_optimizer_config_init(gnnmg_optimize
 
 /**
  * @brief Makes an optimizer over a model's parameters.
+ * @snippet custom_loss.c optimizer
  * @param[in] model a model
  * @param[in] config settings, or NULL
  * @param[out] optimizer the new handle
@@ -2562,6 +2677,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_optimizer_create(gnnmg_model* model,
 
 /**
  * @brief Frees the handle.
+ * @snippet own_loop.c end
  * @param[in] optimizer a handle, or NULL
  * @threading (a)
  * @since 0.1
@@ -2571,6 +2687,7 @@ GNNMG_API void gnnmg_optimizer_free(gnnmg_optimizer* optimizer);
 /**
  * @brief One update from the gradients as they stand; afterwards they are 0 again. Running
  * statistics of batch norm take in the mini-batches that this model saw since the last update.
+ * @snippet own_loop.c loop
  * @param[in] optimizer an optimizer, whose model is held too
  * @return ::GNNMG_OK
  * @threading (c)
@@ -2580,6 +2697,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_optimizer_step(gnnmg_optimizer* opti
 
 /**
  * @brief Changes the learning rate.
+ * @snippet custom_loss.c rate
  * @param[in] optimizer an optimizer
  * @param[in] rate at least 0
  * @return ::GNNMG_OK
@@ -2591,6 +2709,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_optimizer_set_learning_rate(gnnmg_op
 
 /**
  * @brief The learning rate.
+ * @snippet custom_loss.c rate
  * @param[in] optimizer an optimizer
  * @param[out] rate the rate
  * @return ::GNNMG_OK
@@ -2644,6 +2763,7 @@ typedef struct gnnmg_comm_config {
 
 /**
  * @brief Fills a config with the defaults.
+ * @snippet collectives.c group
  * @param[out] config zeroed over `struct_size` bytes, then filled
  * @param[in] struct_size sizeof of the caller's struct, bytes
  * @return ::GNNMG_OK
@@ -2678,6 +2798,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_comm_create_group(const gnnmg_contex
  *   Process 0 listens at `host` until all have come. An address of this machine alone needs no
  * token; any other is the asking to be reached from other machines, and then all processes need the
  *   same.
+ * @snippet peers.c join
  * @param[in] context a context
  * @param[in] host name or address of process 0's machine, or NULL: "127.0.0.1"
  * @param[in] interface network interface whose address this process uses, or NULL: the one that
@@ -2725,6 +2846,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_comm_create_from_env(const gnnmg_con
 /**
  * @brief Frees the handle. Without gnnmg_comm_shutdown() before, that is an abort: what the other
  *   ranks wait for ends with ::GNNMG_ERR_ABORTED.
+ * @snippet peers.c leave
  * @param[in] comm a handle, or NULL
  * @threading (a)
  * @since 0.1
@@ -2733,6 +2855,7 @@ GNNMG_API void gnnmg_comm_free(gnnmg_comm* comm);
 
 /**
  * @brief This end's rank.
+ * @snippet processes.c join
  * @param[in] comm a communicator
  * @param[out] rank 0 to world size - 1
  * @return ::GNNMG_OK
@@ -2743,6 +2866,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_comm_rank(const gnnmg_comm* comm, in
 
 /**
  * @brief Number of ranks.
+ * @snippet processes.c join
  * @param[in] comm a communicator
  * @param[out] size the number
  * @return ::GNNMG_OK
@@ -2771,6 +2895,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_comm_all_reduce(gnnmg_comm* comm,
 
 /**
  * @brief Copies one rank's tensor to all.
+ * @snippet collectives.c broadcast
  * @param[in] comm a communicator
  * @param[in,out] tensor of one shape and type on all ranks, writable
  * @param[in] root whose tensor
@@ -2785,6 +2910,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_comm_broadcast(gnnmg_comm* comm,
 
 /**
  * @brief Gives every rank the tensors of all. Sizes may differ between ranks.
+ * @snippet collectives.c all gather
  * @param[in] comm a communicator
  * @param[in] input this rank's
  * @param[in] outputs by rank, [world size], writable, each of the shape and type of that rank's
@@ -2800,6 +2926,7 @@ gnnmg_comm_all_gather(gnnmg_comm* comm, const struct DLManagedTensorVersioned* i
 
 /**
  * @brief Sends each rank a tensor and gets one from each. Sizes may differ.
+ * @snippet collectives.c all to all
  * @param[in] comm a communicator
  * @param[in] inputs what goes to each rank, [world size]
  * @param[in] outputs what comes from each rank, [world size], writable, of the shape and type of
@@ -2815,6 +2942,7 @@ gnnmg_comm_all_to_all(gnnmg_comm* comm, const struct DLManagedTensorVersioned* c
 
 /**
  * @brief Returns when all ranks have called it.
+ * @snippet collectives.c barrier
  * @param[in] comm a communicator
  * @param[in] timeout_ms milliseconds, -1: the configured deadline only
  * @return as gnnmg_comm_all_reduce()
@@ -2826,6 +2954,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_comm_barrier(gnnmg_comm* comm, int64
 /**
  * @brief Ends the operation that runs with ::GNNMG_ERR_CANCELLED here and ::GNNMG_ERR_ABORTED on
  * the other ranks. The communicator is spent.
+ * @snippet collectives.c cancel
  * @param[in] comm a handle; a stale one is ignored
  * @threading (a)
  * @since 0.1
@@ -2835,6 +2964,7 @@ GNNMG_API void gnnmg_comm_cancel(gnnmg_comm* comm);
 /**
  * @brief The orderly end: waits until all ranks have called it. Afterwards there is only
  *   gnnmg_comm_free().
+ * @snippet peers.c leave
  * @param[in] comm a communicator
  * @param[in] timeout_ms milliseconds, -1: the configured deadline only
  * @return as gnnmg_comm_all_reduce()
@@ -3034,6 +3164,8 @@ enum {
 
 /**
  * @brief Fills a config with the defaults.
+ * @snippet node_classification.c train
+ * @snippet multi_label.c early stop
  * @param[out] config zeroed over `struct_size` bytes, then filled
  * @param[in] struct_size sizeof of the caller's struct, bytes
  * @return ::GNNMG_OK
@@ -3062,6 +3194,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_config_init(gnnmg_trainer_co
  * lost process the communicator is spent; after anything else the same calls, made by all, go on
  * from where process 0 is.
  * @snippet node_classification.c train
+ * @snippet peers.c train
  * @param[in] model what is trained; the first rank works on it directly
  * @param[in] dataset a data set with features, labels and a split
  * @param[in] sampler on the data set's graph
@@ -3081,6 +3214,7 @@ gnnmg_trainer_create(gnnmg_model* model, const gnnmg_dataset* dataset, const gnn
 
 /**
  * @brief Frees the handle; training that runs is cancelled.
+ * @snippet graph_from_arrays.c free
  * @param[in] trainer a handle, or NULL
  * @threading (a)
  * @since 0.1
@@ -3090,6 +3224,7 @@ GNNMG_API void gnnmg_trainer_free(gnnmg_trainer* trainer);
 /**
  * @brief Has the trainer write its figures, epoch by epoch, from its next start on; of several
  *   processes the first one does.
+ * @snippet resume.c record
  * @param[in] trainer a trainer
  * @param[in] record which kind
  * @param[in] path the file or folder; NULL: no longer
@@ -3111,6 +3246,7 @@ typedef struct gnnmg_checkpoint_config {
 
 /**
  * @brief Fills a config with the defaults.
+ * @snippet resume.c checkpoints
  * @param[out] config zeroed over `struct_size` bytes, then filled
  * @param[in] struct_size sizeof of the caller's struct, bytes
  * @return ::GNNMG_OK
@@ -3131,6 +3267,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_checkpoint_config_init(gnnmg_checkpo
  * not at all; beside them `latest` and `best` name one each. One that cannot be written is an error
  * of the next step, behind which training may be started again. Of several processes the first one
  * writes, also at the end of training, when the others do not wait for it.
+ * @snippet resume.c checkpoints
  * @param[in] trainer a trainer
  * @param[in] folder where they go, made when the first is written; NULL: no more of them
  * @param[in] config settings, or NULL
@@ -3144,6 +3281,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_set_checkpoints(
 /**
  * @brief Writes a checkpoint now, between two steps. Collective: process 0 writes it, and the call
  *   ends on all when it is done.
+ * @snippet resume.c save
  * @param[in] trainer a trainer that is not at work
  * @param[in] path a folder that does not exist
  * @param[in] timeout_ms milliseconds, -1: until done
@@ -3161,6 +3299,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_save(gnnmg_trainer* trainer,
  * Data, model and what the plan depends on (seed, batch size, order, loss, kind of optimiser) must
  * be those of the training that was saved; rates, schedule, number of epochs and ranks are the
  * trainer's own, and so is `batches_per_step` unless it is 0.
+ * @snippet resume.c load
  * @param[in] trainer a trainer that is not at work
  * @param[in] path a checkpoint, or a folder of them: then the newest that is whole, with a warning
  *   in the log for each that is not
@@ -3225,6 +3364,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_run(gnnmg_trainer* trainer,
  * @brief Asks for an orderly end: all ranks, of all processes, end after the same step, waits
  * answer
  *   ::GNNMG_OK, and another start goes on from there.
+ * @snippet resume.c stop
  * @param[in] trainer a handle; a stale one is ignored
  * @threading (a)
  * @since 0.1
@@ -3244,6 +3384,7 @@ GNNMG_API void gnnmg_trainer_cancel(gnnmg_trainer* trainer);
 
 /**
  * @brief One step on all ranks, the validation included where one is due.
+ * @snippet resume.c steps
  * @param[in] trainer a trainer that is not running
  * @param[out] loss the step's exact loss; the pointer may be NULL
  * @param[in] timeout_ms milliseconds, -1: until done
@@ -3258,6 +3399,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_step(gnnmg_trainer* trainer,
 /**
  * @brief Exact metrics over a part of the split, on all ranks; the same numbers on all processes.
  * @snippet node_classification.c evaluate
+ * @snippet multi_label.c metrics
  * @param[in] trainer a trainer that is not running
  * @param[in] part which part
  * @param[in,out] metrics filled
@@ -3277,6 +3419,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_evaluate(gnnmg_trainer* trai
  *   are cut into chunks of `eval_batch_size` that go round the ranks, and after each layer every
  *   rank has all rows; every process gets them. With `deterministic` it has the same bits for any
  * number of ranks, and those of gnnmg_model_embed() with `eval_batch_size` 4096 and one thread.
+ * @snippet embeddings.c trainer
  * @param[in] trainer a trainer that is not running
  * @param[out] rows [number of nodes, output_dim] in the model's type
  * @param[in] timeout_ms milliseconds, -1: until done
@@ -3293,6 +3436,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_embed(gnnmg_trainer* trainer
 /**
  * @brief gnnmg_trainer_embed() straight into a `.npy` file, which appears whole or not at all. Rank
  *   0 writes the rows of the last layer as they are made; they never lie in memory together.
+ * @snippet embeddings.c trainer
  * @param[in] trainer a trainer that is not running
  * @param[in] path the file, of several processes the first one's, replaced if it is there: [number
  * of nodes, output_dim] in the model's type
@@ -3320,6 +3464,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_progress(const gnnmg_trainer
 
 /**
  * @brief The model that is trained.
+ * @snippet resume.c model
  * @param[in] trainer a trainer
  * @param[out] model a new handle
  * @return ::GNNMG_OK
