@@ -1,16 +1,18 @@
 #!/usr/bin/env bash
-# What takes too long for every change: coverage of the torch-free rooms, the same tests under valgrind, fuzzing for hours,
-# and every test again and again to find those that fail once in a while. Each part may be named alone.
-#   tests/nightly.sh [coverage] [valgrind] [fuzz] [repeat]
-# GNNMG_FUZZ_SECONDS is for each target (default 3600), GNNMG_REPEAT the number of rounds (default 50).
+# What takes too long for every change: all tests under AddressSanitizer and UndefinedBehaviorSanitizer, coverage of the
+# torch-free rooms, the same tests under valgrind, a training of processes that are killed for hours, fuzzing for hours, and
+# every test again and again to find those that fail once in a while. Each part may be named alone.
+#   tests/nightly.sh [asan] [coverage] [valgrind] [soak] [fuzz] [repeat]
+# GNNMG_FUZZ_SECONDS is for each target (default 3600), GNNMG_REPEAT the number of rounds (default 50), GNNMG_SOAK_SECONDS
+# how long the training takes that nobody kills (default 7200; a process is killed every 60 s of the other one).
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 parts=("$@")
-((${#parts[@]})) || parts=(coverage valgrind fuzz repeat)
+((${#parts[@]})) || parts=(asan coverage valgrind soak fuzz repeat)
 for part in "${parts[@]}"; do
   case $part in
-    coverage | valgrind | fuzz | repeat) ;;
+    asan | coverage | valgrind | soak | fuzz | repeat) ;;
     *) echo "nightly.sh: no part is called \"$part\"" >&2 && exit 2 ;;
   esac
 done
@@ -21,6 +23,12 @@ build() { # <preset> [<cmake argument>...]
   shift
   cmake --preset "$preset" "$@" >/dev/null
   cmake --build --preset "$preset" -j "$jobs"
+}
+
+# The rooms above the torch line too, which tests/run.sh leaves out.
+asan() {
+  build asan
+  ctest --preset asan -j "$jobs"
 }
 
 # Lines and branches that the tests reach, room by room. Branches that only a failing allocation takes do not count.
@@ -56,6 +64,13 @@ valgrind() {
     >/dev/null
   cmake --build build/valgrind -j "$jobs"
   ctest --test-dir build/valgrind -j "$jobs" -L 'unit|fault' --output-on-failure --no-tests=error
+}
+
+soak() {
+  build release
+  local torchrun
+  torchrun=$(sed -n 's/^GNNMG_TORCHRUN:[A-Z]*=//p' build/release/CMakeCache.txt)
+  bash tests/train/soak_test.sh build/release/examples/c/train "$torchrun" "${GNNMG_SOAK_SECONDS:-7200}" 60
 }
 
 fuzz() {
