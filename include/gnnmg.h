@@ -2189,7 +2189,13 @@ typedef int32_t gnnmg_architecture;
 
 /** Values of ::gnnmg_architecture. */
 enum {
-  GNNMG_MODEL_SAGE = 1 /**< GraphSAGE (Hamilton, Ying, Leskovec 2017), as PyG builds it. */
+  GNNMG_MODEL_SAGE = 1,  /**< GraphSAGE (Hamilton, Ying, Leskovec 2017), as PyG builds it. */
+  GNNMG_MODEL_GCN = 2,   /**< Graph convolutional network (Kipf, Welling 2017). */
+  GNNMG_MODEL_GAT = 3,   /**< Graph attention network (Velickovic and others 2018). */
+  GNNMG_MODEL_GATV2 = 4, /**< The same with attention that depends on both ends (Brody and others
+                            2022). */
+  GNNMG_MODEL_GIN = 5    /**< Graph isomorphism network (Xu and others 2019), networks of two linear
+                            layers. */
 };
 
 /** How a node's neighbours are put together. */
@@ -2239,38 +2245,65 @@ enum {
   GNNMG_SKIP_RESIDUAL = 2 /**< Residual blocks with the norm first, between linear layers. */
 };
 
+/** What becomes of the layers' outputs. Other than none: norm, activation and dropout stand behind
+ * every layer, and a linear layer yields the result. */
+typedef int32_t gnnmg_jumping;
+
+/** Values of ::gnnmg_jumping. */
+enum {
+  GNNMG_JUMPING_NONE = 0, /**< The last layer yields the result. */
+  GNNMG_JUMPING_LAST = 1, /**< From the last layer's output. */
+  GNNMG_JUMPING_CAT = 2,  /**< From all outputs beside each other. */
+  GNNMG_JUMPING_MAX = 3   /**< From the largest of all outputs, entry by entry. */
+};
+
 /** Law of the initial weights. */
 typedef int32_t gnnmg_weight_init;
 
 /** Values of ::gnnmg_weight_init. */
 enum {
-  GNNMG_WEIGHT_INIT_PYG = 0,    /**< Uniform within 1 / sqrt(fan in). */
+  GNNMG_WEIGHT_INIT_PYG = 0,    /**< PyG's of each layer: uniform within 1 / sqrt(fan in); GCN and
+                                   attention by Glorot's law, biases 0. */
   GNNMG_WEIGHT_INIT_GLOROT = 1, /**< Glorot's uniform law, biases 0. */
-  GNNMG_WEIGHT_INIT_DGL = 2     /**< Glorot's uniform law with gain sqrt 2, as DGL's SAGEConv. */
+  GNNMG_WEIGHT_INIT_DGL = 2     /**< DGL's of each layer: Glorot's uniform law with gain sqrt 2;
+                                   attention by the normal one; GCN with gain 1, biases 0. */
 };
 
 /** What a model is made of. */
 typedef struct gnnmg_model_config {
   uint32_t struct_size;            /**< sizeof of this struct. */
-  gnnmg_architecture architecture; /**< ::GNNMG_MODEL_SAGE. */
+  gnnmg_architecture architecture; /**< Kind of model. ::GNNMG_MODEL_SAGE. */
   int64_t input_dim;               /**< Columns of the features; 0: the data set's. 0. */
   int64_t hidden_dim;              /**< Columns between layers. 256. */
   int64_t output_dim;              /**< Columns of the result; 0: the data set's classes. 0. */
   int32_t num_layers;              /**< 1 to 10, as many as the sampler has. 2. */
-  gnnmg_aggregation aggregation;   /**< ::GNNMG_AGGREGATION_MEAN. */
+  gnnmg_aggregation aggregation;   /**< GraphSAGE: ::GNNMG_AGGREGATION_MEAN. */
   gnnmg_activation activation;     /**< ::GNNMG_ACTIVATION_RELU. */
   gnnmg_norm norm;                 /**< ::GNNMG_NORM_NONE. */
   gnnmg_skip skip;                 /**< ::GNNMG_SKIP_NONE. */
   gnnmg_weight_init weight_init;   /**< ::GNNMG_WEIGHT_INIT_PYG. */
   int32_t bias;                    /**< 1: layers add a bias. 1. */
-  int32_t root_weight;             /**< 1: a layer maps the node's own row too. 1. */
-  int32_t normalize;               /**< 1: rows of each layer's output to unit length. 0. */
-  int32_t project;                 /**< 1: a linear map and ReLU on the sources first. 0. */
-  int32_t act_first;               /**< 1: activation before norm. 0. */
-  gnnmg_dtype dtype;               /**< ::GNNMG_DTYPE_F32 or ::GNNMG_DTYPE_F64. F32. */
-  double dropout;       /**< Share of hidden entries set to 0 in training, in [0, 1). 0. */
-  double input_dropout; /**< The same on the features. 0. */
-  uint64_t seed;        /**< Of the initial weights. 0. */
+  int32_t root_weight;             /**< GraphSAGE: 1: a layer maps the node's own row too. 1. */
+  int32_t normalize; /**< GraphSAGE: 1: rows of each layer's output to unit length. 0. */
+  int32_t project;   /**< GraphSAGE: 1: a linear map and ReLU on the sources first. 0. */
+  int32_t act_first; /**< 1: activation before norm. 0. */
+  gnnmg_dtype dtype; /**< ::GNNMG_DTYPE_F32 or ::GNNMG_DTYPE_F64. F32. */
+  double dropout;    /**< Share of hidden entries, and of attention weights, set to 0 in training,
+                        in [0, 1). 0. */
+  double input_dropout;  /**< The same on the features. 0. */
+  uint64_t seed;         /**< Of the initial weights. 0. */
+  gnnmg_jumping jumping; /**< ::GNNMG_JUMPING_NONE. */
+  int32_t heads;         /**< GAT, GATv2: 1 to 64; 0: 1. They divide hidden_dim with `concat`. 1. */
+  int32_t concat;        /**< 1: heads beside each other; 0: their mean. The layer that yields the
+                            result takes the mean. 1. */
+  int32_t self_loops;    /**< GCN, GAT, GATv2: 1: one loop a node in place of the graph's. 1. */
+  int32_t residual;      /**< GAT, GATv2: 1: a linear map of the node's own row is added. 0. */
+  int32_t block_degrees; /**< GCN: 0: degrees of the whole graph, edges that were drawn stand for
+                            all; 1: degrees of the block, as PyG has them on a sampled graph. 0. */
+  int32_t train_eps;     /**< GIN: 1: the weight of the own row is learned. 0. */
+  int32_t reserved;      /**< 0. */
+  double negative_slope; /**< GAT, GATv2: of the leaky function below 0. 0.2. */
+  double eps;            /**< GIN: the own row counts 1 + eps times. 0. */
 } gnnmg_model_config;
 
 /** Facts about a model. */

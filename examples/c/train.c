@@ -164,6 +164,8 @@ static gnnmg_model* make_model(gnnmg_context* context, gnnmg_dataset* data, cons
   gnnmg_model_config config;
   gnnmg_model* model;
   CHECK(gnnmg_model_config_init(&config, sizeof config));
+  config.architecture = o->model;
+  config.heads = o->heads;
   config.num_layers = o->layers;
   config.hidden_dim = o->hidden;
   config.aggregation = o->aggregation;
@@ -292,9 +294,11 @@ static void print_head(gnnmg_dataset* data, gnnmg_model* model, const train_opti
          (long long)info.num_nodes, (long long)info.num_edges, (long long)info.feature_dim,
          (long long)info.num_classes);
   printf("split   %lld train, %lld validation, %lld test\n", sizes[0], sizes[1], sizes[2]);
-  printf("model   GraphSAGE %s, %d layers, hidden width %lld, %lld parameters\n",
-         train_option_word("aggregation", o->aggregation), m.num_layers, (long long)m.hidden_dim,
-         (long long)m.num_parameters);
+  const int sage = o->model == GNNMG_MODEL_SAGE;
+  printf("model   %s%s%s, %d layers, hidden width %lld, %lld parameters\n",
+         sage ? "GraphSAGE" : train_option_word("model", o->model), sage ? " " : "",
+         sage ? train_option_word("aggregation", o->aggregation) : "", m.num_layers,
+         (long long)m.hidden_dim, (long long)m.num_parameters);
   printf("ranks   %d in ", o->ranks);
   if (processes > 1)
     printf("each of %d processes, fan-outs", processes);

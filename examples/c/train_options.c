@@ -26,9 +26,11 @@ static const char help_text[] =
     "  --no-edges             drop all edges, to see what the graph gives\n"
     "  --balance-classes      every class counts the same in the loss, however rare it is\n"
     "Model\n"
+    "  --model M              sage, gcn, gat, gatv2, gin (sage)\n"
+    "  --heads N              of gat and gatv2, dividing the hidden width (1)\n"
     "  --layers N             layers (2)\n"
     "  --hidden N             hidden width (64)\n"
-    "  --aggregation A        mean, max, sum (mean)\n"
+    "  --aggregation A        of sage: mean, max, sum (mean)\n"
     "  --activation A         relu, elu, leaky, gelu, tanh, prelu, none (relu)\n"
     "  --norm N               none, batch, layer, graph (none)\n"
     "  --skip S               none, linear, residual (none)\n"
@@ -90,6 +92,11 @@ typedef struct choice {
 } choice;
 
 static const choice choices[] = {
+    {"model", "sage", GNNMG_MODEL_SAGE},
+    {"model", "gcn", GNNMG_MODEL_GCN},
+    {"model", "gat", GNNMG_MODEL_GAT},
+    {"model", "gatv2", GNNMG_MODEL_GATV2},
+    {"model", "gin", GNNMG_MODEL_GIN},
     {"aggregation", "mean", GNNMG_AGGREGATION_MEAN},
     {"aggregation", "max", GNNMG_AGGREGATION_MAX},
     {"aggregation", "sum", GNNMG_AGGREGATION_SUM},
@@ -210,6 +217,8 @@ void train_options_parse(train_options* o, int argc, char** argv) {
                                         {"normalize-rows", flag, 0, 0},
                                         {"no-edges", flag, 0, 0},
                                         {"balance-classes", flag, 0, 0},
+                                        {"model", value, 0, 0},
+                                        {"heads", value, 0, 0},
                                         {"layers", value, 0, 0},
                                         {"hidden", value, 0, 0},
                                         {"aggregation", value, 0, 0},
@@ -266,6 +275,8 @@ void train_options_parse(train_options* o, int argc, char** argv) {
                                         {"version", flag, 0, 'v'},
                                         {0, 0, 0, 0}};
   *o = (train_options){.layers = 2,
+                       .model = GNNMG_MODEL_SAGE,
+                       .heads = 1,
                        .hidden = 64,
                        .dropout = 0.5,
                        .num_fanouts = 2,
@@ -304,6 +315,10 @@ void train_options_parse(train_options* o, int argc, char** argv) {
       o->no_edges = 1;
     else if (IS("balance-classes"))
       o->balance_classes = 1;
+    else if (IS("model"))
+      o->model = choose(name, optarg);
+    else if (IS("heads"))
+      o->heads = (int)integer(name, optarg, 1);
     else if (IS("layers"))
       o->layers = (int)integer(name, optarg, 1);
     else if (IS("hidden"))

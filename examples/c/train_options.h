@@ -17,7 +17,8 @@ typedef struct train_options {
   /* Model */
   int layers;
   int64_t hidden;
-  int aggregation, activation, norm, skip, init; /* numbers of gnnmg.h */
+  int model, aggregation, activation, norm, skip, init; /* numbers of gnnmg.h */
+  int heads;
   double dropout, input_dropout;
   int normalize, project, no_root, double_precision;
   /* Sampling */

@@ -17,7 +17,7 @@ Model::Model(std::shared_ptr<Context> owner, std::shared_ptr<nn::Model> made)
 namespace {
 
 const gnnmg_model_config kDefaults = [] {
-  const nn::SageConfig d;
+  const nn::ModelConfig d;
   gnnmg_model_config config{};
   config.struct_size = sizeof config;
   config.architecture = GNNMG_MODEL_SAGE;
@@ -37,8 +37,27 @@ const gnnmg_model_config kDefaults = [] {
   config.dropout = d.dropout;
   config.input_dropout = d.input_dropout;
   config.seed = d.seed;
+  config.jumping = static_cast<int32_t>(d.jumping);
+  config.heads = d.heads;
+  config.concat = d.concat;
+  config.self_loops = d.self_loops;
+  config.residual = d.residual;
+  config.block_degrees = d.block_degrees;
+  config.train_eps = d.train_eps;
+  config.negative_slope = d.slope;
+  config.eps = d.eps;
   return config;
 }();
+
+static_assert(static_cast<int32_t>(nn::Architecture::kSage) == GNNMG_MODEL_SAGE &&
+              static_cast<int32_t>(nn::Architecture::kGcn) == GNNMG_MODEL_GCN &&
+              static_cast<int32_t>(nn::Architecture::kGat) == GNNMG_MODEL_GAT &&
+              static_cast<int32_t>(nn::Architecture::kGatv2) == GNNMG_MODEL_GATV2 &&
+              static_cast<int32_t>(nn::Architecture::kGin) == GNNMG_MODEL_GIN);
+static_assert(static_cast<int32_t>(nn::Jumping::kNone) == GNNMG_JUMPING_NONE &&
+              static_cast<int32_t>(nn::Jumping::kLast) == GNNMG_JUMPING_LAST &&
+              static_cast<int32_t>(nn::Jumping::kCat) == GNNMG_JUMPING_CAT &&
+              static_cast<int32_t>(nn::Jumping::kMax) == GNNMG_JUMPING_MAX);
 
 static_assert(static_cast<int32_t>(nn::Aggregation::kMean) == GNNMG_AGGREGATION_MEAN &&
               static_cast<int32_t>(nn::Aggregation::kMax) == GNNMG_AGGREGATION_MAX &&
@@ -61,8 +80,8 @@ static_assert(static_cast<int32_t>(nn::Init::kPyg) == GNNMG_WEIGHT_INIT_PYG &&
               static_cast<int32_t>(nn::Init::kGlorot) == GNNMG_WEIGHT_INIT_GLOROT &&
               static_cast<int32_t>(nn::Init::kDgl) == GNNMG_WEIGHT_INIT_DGL);
 
-nn::SageConfig sage_config(const gnnmg_model_config& in) {
-  check_choice(in.architecture, GNNMG_MODEL_SAGE, GNNMG_MODEL_SAGE, "config.architecture");
+nn::ModelConfig model_config(const gnnmg_model_config& in) {
+  check_choice(in.architecture, GNNMG_MODEL_SAGE, GNNMG_MODEL_GIN, "config.architecture");
   check_choice(in.aggregation, GNNMG_AGGREGATION_MEAN, GNNMG_AGGREGATION_SUM, "config.aggregation");
   check_choice(in.activation, GNNMG_ACTIVATION_RELU, GNNMG_ACTIVATION_PRELU, "config.activation");
   check_choice(in.norm, GNNMG_NORM_NONE, GNNMG_NORM_LAYER_GRAPH, "config.norm");
@@ -74,6 +93,14 @@ nn::SageConfig sage_config(const gnnmg_model_config& in) {
   check_flag(in.normalize, "config.normalize");
   check_flag(in.project, "config.project");
   check_flag(in.act_first, "config.act_first");
+  check_choice(in.jumping, GNNMG_JUMPING_NONE, GNNMG_JUMPING_MAX, "config.jumping");
+  check_flag(in.concat, "config.concat");
+  check_flag(in.self_loops, "config.self_loops");
+  check_flag(in.residual, "config.residual");
+  check_flag(in.block_degrees, "config.block_degrees");
+  check_flag(in.train_eps, "config.train_eps");
+  if (in.reserved != 0)
+    fail(Status::kInvalidArgument, "config.reserved is ", in.reserved, ", expected 0");
   // Above this no weight matrix could be made; it keeps products of widths from overflowing.
   constexpr int64_t kWidest = int64_t{1} << 24;
   for (const auto& [value, name] :
@@ -81,7 +108,17 @@ nn::SageConfig sage_config(const gnnmg_model_config& in) {
         std::pair(in.output_dim, "config.output_dim")})
     if (value < 0 || value > kWidest)
       fail(Status::kInvalidArgument, name, " is ", value, ", expected 0 to ", kWidest);
-  nn::SageConfig config;
+  nn::ModelConfig config;
+  config.architecture = static_cast<nn::Architecture>(in.architecture);
+  config.jumping = static_cast<nn::Jumping>(in.jumping);
+  config.heads = in.heads == 0 ? 1 : in.heads;
+  config.concat = in.concat;
+  config.self_loops = in.self_loops;
+  config.residual = in.residual;
+  config.block_degrees = in.block_degrees;
+  config.train_eps = in.train_eps;
+  config.slope = in.negative_slope;
+  config.eps = in.eps;
   config.input_dim = in.input_dim;
   config.hidden_dim = in.hidden_dim;
   config.output_dim = in.output_dim;
@@ -145,7 +182,7 @@ gnnmg_status gnnmg_model_create(const gnnmg_context* context, const gnnmg_datase
       d = read<Dataset>(dataset, "dataset");
       check_same_context(*c, *d);
     }
-    gnnmg::nn::SageConfig settings = sage_config(read_config(config, kDefaults));
+    gnnmg::nn::ModelConfig settings = model_config(read_config(config, kDefaults));
     complete_width(settings.input_dim, d ? d->data()->feature_dim() : 0, "config.input_dim",
                    "features");
     complete_width(settings.output_dim, d ? d->data()->num_classes : 0, "config.output_dim",
@@ -153,7 +190,7 @@ gnnmg_status gnnmg_model_create(const gnnmg_context* context, const gnnmg_datase
     settings.check();
     TorchScope scope(*c);
     *model = new_handle<gnnmg_model>(
-        std::make_shared<Model>(c, std::shared_ptr(gnnmg::nn::make_sage(settings))));
+        std::make_shared<Model>(c, std::shared_ptr(gnnmg::nn::make_model(settings))));
   });
 }
 
@@ -172,9 +209,9 @@ gnnmg_status gnnmg_model_get_info(const gnnmg_model* model, gnnmg_model_info* in
   return guard(outs(Out{info, "info"}), [&] {
     const auto m = read<Model>(model, "model");
     const gnnmg::nn::Model& made = *m->get();
-    const gnnmg::nn::SageConfig& config = made.config();
+    const gnnmg::nn::ModelConfig& config = made.config();
     gnnmg_model_info facts{};
-    facts.architecture = GNNMG_MODEL_SAGE;
+    facts.architecture = static_cast<int32_t>(config.architecture);
     facts.num_layers = config.num_layers;
     facts.dtype = dtype_code(config.dtype);
     facts.input_dim = config.input_dim;

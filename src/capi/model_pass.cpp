@@ -24,7 +24,7 @@ static_assert(static_cast<int32_t>(nn::Loss::kAuto) == GNNMG_LOSS_AUTO &&
 
 void check_batch(const nn::Model& model, const Batch& handle, bool training) {
   const loader::Batch& batch = *handle.get();
-  const nn::SageConfig& config = model.config();
+  const nn::ModelConfig& config = model.config();
   if (batch.empty()) return;
   if (!batch.has_features)
     fail(Status::kNotFound,
@@ -56,6 +56,8 @@ at::Tensor forward(nn::Model& model, const Batch& handle, bool training) {
                                     batch.feature_dtype,
                                     {batch.sample.num_nodes(), batch.feature_cols}});
   args.blocks = batch.sample.blocks;
+  if (handle.dataset()) args.graph = handle.dataset()->graph;
+  args.node_ids = {batch.sample.node_ids.data(), static_cast<size_t>(batch.sample.num_nodes())};
   args.training = training;
   args.dropout = {handle.seed(), batch.epoch, static_cast<uint64_t>(batch.number)};
   return model.forward(args);

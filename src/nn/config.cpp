@@ -26,7 +26,8 @@ constexpr int64_t kMaxWidth = int64_t{1} << 24;
 
 }  // namespace
 
-void SageConfig::check() const {
+void ModelConfig::check() const {
+  check_range("architecture", static_cast<int64_t>(architecture), 1, 5);
   check_range("input_dim", input_dim, 1, kMaxWidth);
   check_range("hidden_dim", hidden_dim, 1, kMaxWidth);
   check_range("output_dim", output_dim, 0, kMaxWidth);
@@ -36,6 +37,8 @@ void SageConfig::check() const {
   check_range("norm", static_cast<int64_t>(norm), 0, 3);
   check_range("skip", static_cast<int64_t>(skip), 0, 2);
   check_range("init", static_cast<int64_t>(init), 0, 2);
+  check_range("jumping", static_cast<int64_t>(jumping), 0, 3);
+  check_range("heads", heads, 1, 64);
   check_rate("dropout", dropout);
   check_rate("input_dropout", input_dropout);
   if (dtype != base::DType::kF32 && dtype != base::DType::kF64)
@@ -45,8 +48,28 @@ void SageConfig::check() const {
     fail(Status::kInvalidArgument,
          "model config: act_first does not go with residual blocks, whose norm stands before the "
          "convolution");
+  const bool attention = architecture == Architecture::kGat || architecture == Architecture::kGatv2;
+  if (attention && concat && hidden_dim % heads != 0)
+    fail(Status::kInvalidArgument, "model config: hidden_dim is ", hidden_dim,
+         ", expected a multiple of the ", heads, " heads that are put beside each other");
+  if (!attention && heads != 1)
+    fail(Status::kInvalidArgument, "model config: heads is ", heads,
+         ", and only attention has heads");
+  if (architecture == Architecture::kGin && !bias)
+    fail(Status::kInvalidArgument, "model config: bias is off, and GIN's networks have one");
+  if (architecture == Architecture::kGin && norm == Norm::kLayerGraph)
+    fail(
+        Status::kInvalidArgument,
+        "model config: norm over all entries together does not go with GIN, which has norms inside "
+        "its layers: take the norm of each row");
+  if (jumping != Jumping::kNone && skip != Skip::kNone)
+    fail(Status::kInvalidArgument,
+         "model config: jumping knowledge and skips are two ways to reach the result, choose one");
+  if (!std::isfinite(slope) || !std::isfinite(eps))
+    fail(Status::kInvalidArgument, "model config: slope is ", slope, " and eps ", eps,
+         ", expected finite numbers");
 }
 
-int64_t SageConfig::output_width() const { return output_dim ? output_dim : hidden_dim; }
+int64_t ModelConfig::output_width() const { return output_dim ? output_dim : hidden_dim; }
 
 }  // namespace gnnmg::nn

@@ -1,4 +1,4 @@
-// What a GraphSAGE model is made of. Plain values, no torch: the C API and the trainer fill them
+// What a model is made of. Plain values, no torch: the C API and the trainer fill them
 // in.
 #pragma once
 
@@ -8,6 +8,8 @@
 
 namespace gnnmg::nn {
 
+// Which convolution the layers are.
+enum class Architecture : int32_t { kSage = 1, kGcn = 2, kGat = 3, kGatv2 = 4, kGin = 5 };
 enum class Aggregation : int32_t { kMean = 0, kMax = 1, kSum = 2 };
 enum class Activation : int32_t {
   kRelu = 0,
@@ -38,10 +40,15 @@ enum class Init : int32_t {
   kDgl = 2,     // DGL SAGEConv's: Xavier uniform with gain sqrt 2
 };
 
-// PyG's GraphSAGE class, with skips beyond it. Without a skip: layers input -> hidden -> ... ->
+// What becomes of the layers' outputs. Other than kNone: a norm, activation and dropout stand
+// behind every layer, and a linear layer yields the result.
+enum class Jumping : int32_t { kNone = 0, kLast = 1, kCat = 2, kMax = 3 };
+
+// PyG's model classes, with skips beyond them. Without a skip: layers input -> hidden -> ... ->
 // output (-> hidden when output_dim is 0); after each but the last: norm, activation, dropout
 // (activation first with act_first).
-struct SageConfig {
+struct ModelConfig {
+  Architecture architecture = Architecture::kSage;
   int64_t input_dim = 0;
   int64_t hidden_dim = 256;
   int64_t output_dim = 0;
@@ -51,10 +58,25 @@ struct SageConfig {
   Norm norm = Norm::kNone;
   Skip skip = Skip::kNone;
   Init init = Init::kPyg;
+  Jumping jumping = Jumping::kNone;
   bool bias = true;
+  // GraphSAGE:
   bool root_weight = true;
   bool normalize = false;  // rows of each layer's output to unit length
   bool project = false;    // linear and ReLU on the sources first
+  // GCN: degrees are those of the block, as PyG has them on a trimmed subgraph, not the graph's.
+  bool block_degrees = false;
+  // GCN, GAT, GATv2: loops replace those of the graph, one a node.
+  bool self_loops = true;
+  // GAT, GATv2; attention drops out at the rate `dropout`:
+  int32_t heads = 1;   // 1 to 64; hidden_dim is a multiple of it with concat
+  bool concat = true;  // else the mean over the heads, each of the full width
+  bool residual = false;
+  double slope = 0.2;  // of the leaky function
+  // GIN; its networks have two linear layers:
+  bool train_eps = false;
+  double eps = 0;
+
   bool act_first = false;
   double dropout = 0.0;        // on hidden rows
   double input_dropout = 0.0;  // on the features; on the stored values where they are sparse

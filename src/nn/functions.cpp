@@ -51,6 +51,8 @@ struct AggregateFunction : torch::autograd::Function<AggregateFunction> {
                                       {to.row(begin), to.stride}, begin, end);
       });
     });
+    if (spec->execution.gradients && spec->reduce == Reduce::kMax)
+      context->save_for_backward({rows, out});
     return out;
   }
 
@@ -59,6 +61,7 @@ struct AggregateFunction : torch::autograd::Function<AggregateFunction> {
     const sample::BlockView& block = spec->block;
     const at::Tensor dy = with_dense_rows(gradients[0]);
     const int64_t width = dy.size(1);
+    if (spec->reduce == Reduce::kMax) return {max_gradient(context, *spec, dy), at::Tensor()};
     at::Tensor dx = scratch_tensor(spec->execution, {block.num_sources, width}, dy.scalar_type());
     const at::Tensor scale = source_scale(block, spec->reduce, dy.scalar_type(), spec->execution);
     visit_type(dy.scalar_type(), [&]<typename T>() {
@@ -70,6 +73,31 @@ struct AggregateFunction : torch::autograd::Function<AggregateFunction> {
       });
     });
     return {dx, at::Tensor()};
+  }
+
+  // Shared evenly among tied edges.
+  static at::Tensor max_gradient(AutogradContext* context, const AggregateSpec& spec,
+                                 const at::Tensor& dy) {
+    const sample::BlockView& block = spec.block;
+    const variable_list saved = context->get_saved_variables();
+    const at::Tensor &x = saved[0], &max = saved[1];
+    const int64_t width = dy.size(1);
+    at::Tensor share = scratch_tensor(spec.execution, dy.sizes(), dy.scalar_type());
+    at::Tensor dx = scratch_tensor(spec.execution, {block.num_sources, width}, dy.scalar_type());
+    visit_type(dy.scalar_type(), [&]<typename T>() {
+      const auto from = const_matrix<T>(x);
+      for_ranges(spec.execution.pool, block.num_targets, kRows, [&](int64_t begin, int64_t end) {
+        kernels::table<T>().max_share(lists_by_target(block), {from.data, from.stride, nullptr},
+                                      const_matrix<T>(max), const_matrix<T>(dy), width,
+                                      matrix<T>(share), begin, end);
+      });
+      for_ranges(spec.execution.pool, block.num_sources, kRows, [&](int64_t begin, int64_t end) {
+        kernels::table<T>().max_transposed(lists_by_source(block), block.num_targets, from,
+                                           const_matrix<T>(max), const_matrix<T>(share), {}, width,
+                                           matrix<T>(dx), begin, end);
+      });
+    });
+    return dx;
   }
 };
 

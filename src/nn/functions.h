@@ -48,7 +48,7 @@ struct AggregateLinear {
 at::Tensor aggregate_linear(const AggregateLinear& in, const sample::BlockView& block,
                             Reduce reduce, const Finish& finish, const Execution& execution);
 
-// [num_targets, F]: sum or mean of the rows of x over the sources of each target.
+// [num_targets, F]: sum, mean or max of the rows of x over the sources of each target.
 at::Tensor aggregate(const at::Tensor& x, const sample::BlockView& block, Reduce reduce,
                      const Execution& execution);
 

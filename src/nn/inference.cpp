@@ -1,20 +1,16 @@
-// Inference of GraphSAGE over a whole graph, layer by layer. A layer is one stage, or two where the
+// Inference over a whole graph, layer by layer. A layer is one stage, or two where the
 // rows of all nodes have to be multiplied before they are aggregated.
 #include <ATen/TensorOperators.h>
-#include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/from_blob.h>
-#include <ATen/ops/linear.h>
-#include <ATen/ops/relu.h>
 #include <c10/core/GradMode.h>
 
-#include <algorithm>
 #include <limits>
 
 #include "base/error.h"
-#include "base/mapped_tensor.h"
-#include "nn/sage.h"
+#include "nn/stack.h"
 #include "nn/tensors.h"
+#include "nn/torch_tensor.h"
 
 namespace gnnmg::nn {
 
@@ -25,8 +21,7 @@ namespace {
 
 enum class Step {
   kInput,      // linear input of residual blocks
-  kProject,    // relu(lin x)
-  kTransform,  // [lin_l x | own weight x], to be aggregated by the convolution
+  kTransform,  // the first step of a convolution that has two
   kConv,       // convolution with what stands behind it
   kOutput      // linear output
 };
@@ -56,17 +51,23 @@ struct RangeBlock {
 
 }  // namespace
 
-class SageInference final : public Inference {
+class StackInference final : public Inference {
  public:
-  SageInference(SageModel& model, const graph::Graph& graph, const graph::Column& features,
-                base::ThreadPool* pool)
+  StackInference(StackModel& model, const graph::Graph& graph, const graph::Column& features,
+                 base::ThreadPool* pool)
       : model_(model), csc_(graph.csc()), execution_{pool, model.scratch_, false} {
     if (!graph.homogeneous())
-      fail(Status::kUnsupported, "GraphSAGE runs on graphs of one node type and one edge type");
+      fail(Status::kUnsupported, "models run on graphs of one node type and one edge type");
     if (csc_.wide())
       fail(Status::kUnsupported, "inference over a graph of ", csc_.num_sources, " nodes, at most ",
            std::numeric_limits<int32_t>::max(), " are supported");
     num_nodes_ = graph.num_nodes();
+    const Degrees degrees = model.layers_[0].conv->degrees();
+    if (degrees != Degrees::kNone)
+      degrees_ =
+          in_degrees(csc_, degrees == Degrees::kWithoutLoops, scalar_type(model.config_.dtype));
+    whole_.num_sources = whole_.num_targets = num_nodes_;
+    whole_.num_edges = csc_.num_edges();
     take_features(features);
     plan();
   }
@@ -103,7 +104,7 @@ class SageInference final : public Inference {
            " columns, found ", rows.dim() == 2 ? rows.size(0) : 0, " of ",
            rows.dim() == 2 ? rows.size(1) : 0);
     const c10::NoGradGuard no_grad;
-    if (s.step == Step::kProject || s.step == Step::kTransform) {
+    if (s.step == Step::kTransform) {
       prepared_ = rows;
       return;
     }
@@ -111,12 +112,12 @@ class SageInference final : public Inference {
     sparse_ = false;
     prepared_ = at::Tensor();
     input_ = rows;
+    if (model_.config_.jumping != Jumping::kNone && s.step == Step::kConv) outputs_.push_back(rows);
     if (model_.config_.skip != Skip::kResidual) return;
     residual_ = rows;
     const int next = s.step == Step::kInput ? 0 : s.layer + 1;
-    input_ = model_.apply_norm(
-        next < model_.config_.num_layers ? model_.layers_[next].norm : model_.output_norm_, rows,
-        false);
+    input_ = (next < model_.config_.num_layers ? model_.layers_[next].norm : model_.output_norm_)
+                 .apply(rows, nullptr);
   }
 
  private:
@@ -128,8 +129,7 @@ class SageInference final : public Inference {
       sparse_ = true;
       csr_ = *sparse;
     } else {
-      // Every row is read many times, and each layer's rows of all nodes are in memory as well.
-      const base::Tensor dense = base::in_memory(std::get<base::Tensor>(features));
+      const base::Tensor& dense = std::get<base::Tensor>(features);
       columns = dense.shape().row_elements();
       if (!base::is_floating(dense.dtype()))
         fail(Status::kInvalidArgument, "features have elements of type ",
@@ -145,8 +145,8 @@ class SageInference final : public Inference {
       fail(Status::kInvalidArgument, "features have ", columns,
            " columns, the model has input_dim ", expected);
     const at::ScalarType type = scalar_type(model_.config_.dtype);
-    if (sparse_ && (reduce() == Reduce::kMax || model_.config_.project) &&
-        model_.config_.skip != Skip::kResidual) {
+    if (sparse_ && model_.config_.skip != Skip::kResidual &&
+        !model_.layers_[0].conv->transforms(true, whole_)) {
       input_ = densify(sparse_rows(0, num_nodes_).view, {}, type, execution_);
       sparse_ = false;
     } else if (!sparse_) {
@@ -155,42 +155,31 @@ class SageInference final : public Inference {
   }
 
   void plan() {
-    const SageConfig& c = model_.config_;
-    sample::BlockView all;
-    all.num_sources = all.num_targets = num_nodes_;
-    all.num_edges = csc_.num_edges();
+    const ModelConfig& c = model_.config_;
     bool sparse = sparse_;
     if (c.skip == Skip::kResidual) {
       stages_.push_back({Step::kInput, 0, c.hidden_dim});
       sparse = false;
     }
     for (int i = 0; i < c.num_layers; ++i) {
-      const SageConvWeights& w = model_.layers_[i].conv;
-      const int64_t in = w.lin_l.size(1), out = w.lin_l.size(0);
-      if (c.project)
-        stages_.push_back({Step::kProject, i, in});
-      else if (i == 0 && sparse ? true : transforms_first(reduce(), all, in, out))
-        stages_.push_back({Step::kTransform, i, out * (1 + num_own(w))});
-      stages_.push_back({Step::kConv, i, out});
+      const Conv& conv = *model_.layers_[i].conv;
+      if (conv.transforms(i == 0 && sparse, whole_))
+        stages_.push_back({Step::kTransform, i, conv.transformed_width()});
+      stages_.push_back({Step::kConv, i, conv.output_width()});
     }
-    if (c.skip != Skip::kNone) stages_.push_back({Step::kOutput, c.num_layers, c.output_width()});
+    if (c.skip != Skip::kNone || c.jumping != Jumping::kNone)
+      stages_.push_back({Step::kOutput, c.num_layers, c.output_width()});
   }
 
-  Reduce reduce() const { return model_.conv_options().reduce; }
   // Norm over all rows together has to wait until they are there.
   bool norm_over_graph() const {
     return model_.config_.norm == Norm::kLayerGraph && model_.config_.skip != Skip::kResidual;
   }
   at::Tensor behind_conv(int layer, const at::Tensor& y) const {
-    SagePass pass{};
+    StackPass pass{};
     pass.in.x = y;
-    model_.after_conv(layer, {&pass, 1}, execution_, false, {});
+    model_.after_conv(layer, {&pass, 1}, execution_, {});
     return pass.in.x;
-  }
-  // With normalised rows, root and skip weights act apart.
-  int64_t num_own(const SageConvWeights& w) const {
-    return model_.config_.normalize ? w.lin_r.defined() + w.skip.defined()
-                                    : w.lin_r.defined() || w.skip.defined();
   }
 
   struct SparseRange {
@@ -208,89 +197,36 @@ class SageInference final : public Inference {
     return range;
   }
 
-  // Rows [begin, end) of the layer's input times weight^T + bias.
-  at::Tensor linear(int64_t begin, int64_t end, const at::Tensor& weight,
-                    const at::Tensor& bias) const {
-    if (!sparse_) return at::linear(input_.narrow(0, begin, end - begin), weight, bias);
-    const at::Tensor y =
-        sparse_linear(sparse_rows(begin, end).view, end - begin, {}, weight, execution_);
-    return bias.defined() ? y + bias : y;
-  }
-
   at::Tensor rows_of(const Stage& s, int64_t begin, int64_t end) {
-    const SageConfig& c = model_.config_;
-    switch (s.step) {
-      case Step::kInput:
-        return linear(begin, end, model_.input_weight_, model_.input_bias_);
-      case Step::kOutput: {
-        const at::Tensor rows = input_.narrow(0, begin, end - begin);
-        return model_.output_weight_.defined()
-                   ? at::linear(rows, model_.output_weight_, model_.output_bias_)
-                   : rows;
-      }
-      case Step::kProject: {
-        const SageConvWeights& w = model_.layers_[s.layer].conv;
-        return at::relu(linear(begin, end, w.lin, w.lin_bias));
-      }
-      case Step::kTransform: {
-        const SageConvWeights& w = model_.layers_[s.layer].conv;
-        std::vector<at::Tensor> weights;
-        weights.push_back(w.lin_l);
-        if (c.normalize) {
-          if (w.lin_r.defined()) weights.push_back(w.lin_r);
-          if (w.skip.defined()) weights.push_back(w.skip);
-        } else if (num_own(w)) {
-          weights.push_back(own_weight(w));
-        }
-        return linear(begin, end, at::cat(weights), {});
-      }
-      case Step::kConv:
-        break;
+    const int64_t n = end - begin;
+    if (s.step == Step::kOutput) {
+      std::vector<at::Tensor> all;
+      for (const at::Tensor& rows : outputs_) all.push_back(rows.narrow(0, begin, n));
+      return model_.output(input_.narrow(0, begin, n), all);
     }
+    SparseRange range;
+    ConvInput own;
+    own.sparse = sparse_;
+    own.type = scalar_type(model_.config_.dtype);
+    if (sparse_) {
+      range = sparse_rows(begin, end);
+      own.rows = range.view;
+    } else {
+      own.x = input_.narrow(0, begin, n);
+    }
+    if (s.step == Step::kInput) return times(own, n, model_.input_, execution_);
+    const StackLayer& layer = model_.layers_[s.layer];
+    if (s.step == Step::kTransform) return layer.conv->transform(own, n, execution_);
     const RangeBlock block(csc_, begin, end);
-    at::Tensor y = convolved(s.layer, block.view, begin);
+    own.degrees = degrees_;
+    const ConvPass pass{block.view, execution_, model_.finish_of_conv(s.layer, {}), {}, layer.skip};
+    at::Tensor y = layer.conv->combine(prepared_.defined() ? prepared_ : input_,
+                                       prepared_.defined(), begin, own, pass);
     if (!norm_over_graph()) y = behind_conv(s.layer, y);
-    return residual_.defined() ? residual_.narrow(0, begin, end - begin) + y : y;
+    return residual_.defined() ? residual_.narrow(0, begin, n) + y : y;
   }
 
-  at::Tensor convolved(int layer, const sample::BlockView& block, int64_t begin) const {
-    const SageConvWeights& w = model_.layers_[layer].conv;
-    const int64_t n = block.num_targets, out = w.lin_l.size(0);
-    const Finish finish = model_.finish_of_conv(layer, {});
-    if (transformed(layer)) {
-      at::Tensor y = aggregate(prepared_.narrow(1, 0, out), block, reduce(), execution_);
-      const auto own = [&](int64_t k) {
-        return prepared_.narrow(0, begin, n).narrow(1, k * out, out);
-      };
-      int64_t k = 1;
-      if (model_.config_.normalize) {
-        if (w.lin_r.defined()) y = y + own(k++);
-        if (w.lin_l_bias.defined()) y = y + w.lin_l_bias;
-        y = normalize_rows(y, execution_);
-        if (w.skip.defined()) y = y + own(k) + w.skip_bias;
-      } else {
-        if (num_own(w)) y = y + own(k);
-        const at::Tensor bias = whole_bias(w);
-        if (bias.defined()) y = y + bias;
-      }
-      return apply_finish(y, finish, execution_);
-    }
-    // A projection has been made already.
-    SageConvWeights weights = w;
-    weights.lin = weights.lin_bias = at::Tensor();
-    SageConvInput in;
-    in.x = prepared_.defined() ? prepared_ : input_;
-    in.x_target = input_.narrow(0, begin, n);
-    return sage_conv(weights, in, block, model_.conv_options(), finish, execution_);
-  }
-
-  bool transformed(int layer) const {
-    return std::any_of(stages_.begin(), stages_.end(), [&](const Stage& s) {
-      return s.step == Step::kTransform && s.layer == layer;
-    });
-  }
-
-  SageModel& model_;
+  StackModel& model_;
   const graph::Csc& csc_;
   Execution execution_;
   int64_t num_nodes_ = 0;
@@ -300,14 +236,17 @@ class SageInference final : public Inference {
   base::CsrMatrix csr_;
   base::Tensor features_;  // keeps the memory of dense features
   at::Tensor input_;
-  at::Tensor prepared_;  // its projected or multiplied rows, where a stage makes them
-  at::Tensor residual_;  // of residual blocks: the rows before the norm
+  at::Tensor prepared_;              // what the edges read, where a stage makes it
+  at::Tensor degrees_;               // of the nodes, where the layers ask for them
+  std::vector<at::Tensor> outputs_;  // of the layers so far, where the result is made of all
+  sample::BlockView whole_;          // sizes of the whole graph, without lists
+  at::Tensor residual_;              // of residual blocks: the rows before the norm
 };
 
-std::unique_ptr<Inference> SageModel::inference(const graph::Graph& graph,
-                                                const graph::Column& features,
-                                                base::ThreadPool* pool) {
-  return std::make_unique<SageInference>(*this, graph, features, pool);
+std::unique_ptr<Inference> StackModel::inference(const graph::Graph& graph,
+                                                 const graph::Column& features,
+                                                 base::ThreadPool* pool) {
+  return std::make_unique<StackInference>(*this, graph, features, pool);
 }
 
 }  // namespace gnnmg::nn

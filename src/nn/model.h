@@ -29,6 +29,11 @@ struct RowInput {
   std::span<const int64_t> ids;
 };
 
+// Weights [num_edges] and features [num_edges, D] of a block's edges; either may be undefined.
+struct EdgeValues {
+  at::Tensor weight, features;
+};
+
 // Dropout bits depend on (seed, epoch, mini-batch, layer, row, column) alone.
 struct DropoutKey {
   uint64_t seed = 0, epoch = 0, batch = 0;
@@ -41,6 +46,12 @@ struct ForwardArgs {
   bool training = false;
   bool gradients = false;  // keep what backward() needs; implied by training
   DropoutKey dropout;
+  // The graph that the blocks are of, and its ids of the nodes of blocks[0]: for layers whose
+  // weights come from degrees. Null: those are the block's.
+  graph::GraphRef graph;
+  std::span<const int64_t> node_ids;
+  // What the edges of each block carry, in its order; empty: nothing.
+  std::span<const EdgeValues> edges;
   // For our kernels; null: LibTorch's intra-op threads of the calling thread, on which products are
   // spread too (the faster way: two sets of threads get into each other's way).
   base::ThreadPool* pool = nullptr;
@@ -76,7 +87,7 @@ class Inference {
 class Model {
  public:
   virtual ~Model() = default;
-  virtual const SageConfig& config() const = 0;
+  virtual const ModelConfig& config() const = 0;
   // Logits [num_seeds, output width], with a graph for backward() when gradients are wanted.
   virtual at::Tensor forward(const ForwardArgs& args) = 0;
   // Collective: the training passes of a rank's mini-batches of one step, none of them included,
@@ -100,7 +111,10 @@ class Model {
       const = 0;  // 1-d, same layout; zero where a parameter got no gradient
   void zero_gradients() { flat_gradients().zero_(); }
 
-  // State dict in PyG's key layout (parameters, then buffers, module by module).
+  // Both, and second names that layers save them under, in the order of PyG's state dict.
+  virtual const std::vector<NamedTensor>& state_tensors() const = 0;
+
+  // State dict in PyG's key layout.
   io::StateFile state() const;
   // The same into `state`, which is empty or has come from this function of an equal model: then
   // without an allocation.
@@ -122,6 +136,6 @@ class Model {
   virtual std::unique_ptr<Model> clone() const = 0;
 };
 
-std::unique_ptr<Model> make_sage(const SageConfig& config);
+std::unique_ptr<Model> make_model(const ModelConfig& config);
 
 }  // namespace gnnmg::nn

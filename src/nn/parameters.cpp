@@ -1,19 +1,96 @@
 #include "nn/parameters.h"
 
 #include <ATen/ops/empty.h>
+#include <ATen/ops/full.h>
 #include <ATen/ops/zeros.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/error.h"
 #include "base/philox.h"
 
 namespace gnnmg::nn {
+namespace {
 
-ParameterSet::ParameterSet(const std::vector<ParameterSpec>& specs, at::ScalarType type,
-                           uint64_t seed) {
+using Kind = ParameterSpec::Kind;
+
+int64_t elements(const std::vector<int64_t>& shape) {
+  int64_t size = 1;
+  for (int64_t length : shape) size *= length;
+  return size;
+}
+
+double glorot_bound(int64_t a, int64_t b) { return std::sqrt(6 / static_cast<double>(a + b)); }
+
+}  // namespace
+
+ParameterList::Scope::Scope(ParameterList& list, const std::string& name)
+    : list_(list), length_(list.prefix_.size()) {
+  list_.prefix_ += name + ".";
+}
+
+void ParameterList::add(ParameterSpec spec, const std::string& key) {
+  spec.key = prefix_ + key;
+  specs_.push_back(std::move(spec));
+}
+
+void ParameterList::uniform(const std::string& key, std::vector<int64_t> shape, double bound,
+                            at::Tensor* slot) {
+  add({.shape = std::move(shape), .bound = bound, .slot = slot}, key);
+}
+
+void ParameterList::constant(const std::string& key, std::vector<int64_t> shape, double value,
+                             at::Tensor* slot) {
+  add({.shape = std::move(shape), .fill = value, .slot = slot}, key);
+}
+
+void ParameterList::buffer(const std::string& key, std::vector<int64_t> shape, double value,
+                           at::Tensor* slot) {
+  add({.kind = Kind::kBuffer, .shape = std::move(shape), .fill = value, .slot = slot}, key);
+}
+
+void ParameterList::counter(const std::string& key, at::Tensor* slot) {
+  add({.kind = Kind::kBuffer, .shape = {}, .integer = true, .slot = slot}, key);
+}
+
+void ParameterList::alias(const std::string& key, at::Tensor* slot) {
+  add({.kind = Kind::kAlias, .slot = slot}, key);
+}
+
+void ParameterList::weight(const std::string& key, int64_t out, int64_t in, at::Tensor* slot) {
+  double bound = 1 / std::sqrt(static_cast<double>(in));
+  if (init_ == Init::kGlorot) bound = glorot_bound(in, out);
+  if (init_ == Init::kDgl) bound = std::sqrt(2.0) * glorot_bound(in, out);
+  add({.shape = {out, in}, .bound = bound, .slot = slot}, key);
+}
+
+void ParameterList::bias(const std::string& key, int64_t out, int64_t in, at::Tensor* slot) {
+  const double bound = init_ == Init::kGlorot ? 0 : 1 / std::sqrt(static_cast<double>(in));
+  add({.shape = {out}, .bound = bound, .slot = slot}, key);
+}
+
+void ParameterList::linear(const std::string& name, int64_t out, int64_t in, bool with_bias,
+                           Linear& slots) {
+  weight(name + ".weight", out, in, &slots.weight);
+  if (with_bias) bias(name + ".bias", out, in, &slots.bias);
+}
+
+void ParameterList::glorot(const std::string& key, std::vector<int64_t> shape, int64_t fan_in,
+                           int64_t fan_out, at::Tensor* slot) {
+  const size_t n = shape.size();
+  ParameterSpec spec{.shape = shape, .slot = slot};
+  if (init_ == Init::kDgl)
+    spec.deviation = 2 / std::sqrt(static_cast<double>(fan_in + fan_out));
+  else
+    spec.bound = glorot_bound(shape[n - 2], shape[n - 1]);
+  add(std::move(spec), key);
+}
+
+ParameterSet::ParameterSet(const ParameterList& list, at::ScalarType type, uint64_t seed) {
   int64_t total = 0;
-  for (const ParameterSpec& spec : specs) {
+  for (const ParameterSpec& spec : list.specs()) {
+    if (spec.kind != Kind::kParameter) continue;
     int64_t size = 1;
     for (int64_t length : spec.shape) size = base::checked_mul(size, length, spec.key);
     total = base::checked_add(total, size, "number of parameters");
@@ -21,35 +98,39 @@ ParameterSet::ParameterSet(const std::vector<ParameterSpec>& specs, at::ScalarTy
   base::checked_mul(total, 2 * static_cast<int64_t>(c10::elementSize(type)), "parameters");
   at::Tensor values = at::empty({total}, at::TensorOptions(at::kDouble));
   double* value = values.mutable_data_ptr<double>();
-  for (size_t i = 0; i < specs.size(); ++i) {
-    int64_t size = 1;
-    for (int64_t length : specs[i].shape) size *= length;
-    if (specs[i].bound > 0) {
-      base::Stream words(base::stream_key(seed, base::Purpose::kInitialWeights, i), 0);
+  uint64_t number = 0;
+  for (const ParameterSpec& spec : list.specs()) {
+    if (spec.kind != Kind::kParameter) continue;
+    const int64_t size = elements(spec.shape);
+    base::Stream words(base::stream_key(seed, base::Purpose::kInitialWeights, number++), 0);
+    if (spec.bound > 0) {
       for (int64_t j = 0; j < size; ++j)
-        *value++ = (2 * ((words.next() + 0.5) * 0x1p-32) - 1) * specs[i].bound;
+        *value++ = (2 * ((words.next() + 0.5) * 0x1p-32) - 1) * spec.bound;
+    } else if (spec.deviation > 0) {
+      for (int64_t j = 0; j < size; ++j) *value++ = words.normal() * spec.deviation;
     } else {
-      value = std::fill_n(value, size, specs[i].fill);
+      value = std::fill_n(value, size, spec.fill);
     }
   }
   flat_ = values.to(type);
   gradients_ = at::zeros({total}, at::TensorOptions(type));
   int64_t offset = 0;
-  for (const ParameterSpec& spec : specs) {
-    int64_t size = 1;
-    for (int64_t length : spec.shape) size *= length;
-    at::Tensor parameter = flat_.narrow(0, offset, size).view(spec.shape).detach();
-    parameter.set_requires_grad(true);
-    parameter.mutable_grad() = gradients_.narrow(0, offset, size).view(spec.shape);
-    named_.push_back({spec.key, parameter});
-    offset += size;
+  for (const ParameterSpec& spec : list.specs()) {
+    if (spec.kind == Kind::kBuffer) {
+      *spec.slot =
+          at::full(spec.shape, spec.fill, at::TensorOptions(spec.integer ? at::kLong : type));
+      buffers_.push_back({spec.key, *spec.slot});
+    } else if (spec.kind == Kind::kParameter) {
+      const int64_t size = elements(spec.shape);
+      at::Tensor parameter = flat_.narrow(0, offset, size).view(spec.shape).detach();
+      parameter.set_requires_grad(true);
+      parameter.mutable_grad() = gradients_.narrow(0, offset, size).view(spec.shape);
+      offset += size;
+      *spec.slot = parameter;
+      named_.push_back({spec.key, parameter});
+    }
+    state_.push_back({spec.key, *spec.slot});
   }
-}
-
-at::Tensor ParameterSet::find(const std::string& key) const {
-  for (const NamedTensor& entry : named_)
-    if (entry.key == key) return entry.tensor;
-  return {};
 }
 
 }  // namespace gnnmg::nn

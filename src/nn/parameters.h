@@ -1,40 +1,97 @@
-// The parameters of a model as views of one flat tensor, their gradients as views of another, and
-// their initial values.
+// The parameters and buffers of a model: listed once by the layers that use them, then made as
+// views of one flat tensor, their gradients as views of another.
 #pragma once
 
 #include <ATen/core/Tensor.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "nn/model.h"
 
 namespace gnnmg::nn {
 
-// A parameter to be made. Its values are uniform in +-bound where bound is above 0, else `fill`.
+struct Linear {
+  at::Tensor weight, bias;  // [out, in], [out] or undefined
+};
+
+// A parameter or buffer to be made, and where its tensor goes.
 struct ParameterSpec {
-  std::string key;
-  std::vector<int64_t> shape;
-  double bound = 0;
-  double fill = 0;
+  enum class Kind { kParameter, kBuffer, kAlias };
+  Kind kind = Kind::kParameter;
+  std::string key = {};
+  std::vector<int64_t> shape = {};
+  double bound = 0;      // above 0: values uniform in +-bound
+  double deviation = 0;  // above 0: normal
+  double fill = 0;       // else this
+  bool integer = false;  // a buffer of i64
+  at::Tensor* slot = nullptr;
+};
+
+// Collects what a model is made of, in the order of its state dict. The slots must stay where they
+// are until a ParameterSet was made of the list.
+class ParameterList {
+ public:
+  explicit ParameterList(Init init) : init_(init) {}
+
+  // Keys listed while a scope lives stand behind `name` and a dot.
+  class Scope {
+   public:
+    Scope(ParameterList& list, const std::string& name);
+    ~Scope() { list_.prefix_.resize(length_); }
+    Scope(const Scope&) = delete;
+    Scope& operator=(const Scope&) = delete;
+
+   private:
+    ParameterList& list_;
+    size_t length_;
+  };
+
+  // Uniform in +-bound, whatever the law of initial weights.
+  void uniform(const std::string& key, std::vector<int64_t> shape, double bound, at::Tensor* slot);
+  void constant(const std::string& key, std::vector<int64_t> shape, double value, at::Tensor* slot);
+  void buffer(const std::string& key, std::vector<int64_t> shape, double value, at::Tensor* slot);
+  void counter(const std::string& key, at::Tensor* slot);  // i64, 0-d
+  // The tensor in `slot`, listed before, has a second name. On loading the name read last wins.
+  void alias(const std::string& key, at::Tensor* slot);
+
+  // A linear layer by the law of initial weights; weight [out, in].
+  void weight(const std::string& key, int64_t out, int64_t in, at::Tensor* slot);
+  void bias(const std::string& key, int64_t out, int64_t in, at::Tensor* slot);
+  void linear(const std::string& name, int64_t out, int64_t in, bool with_bias, Linear& slots);
+  // Glorot's uniform law for the last two lengths of the shape, or, where DGL's law is asked for,
+  // a normal one with gain sqrt 2 and these fans.
+  void glorot(const std::string& key, std::vector<int64_t> shape, int64_t fan_in, int64_t fan_out,
+              at::Tensor* slot);
+
+  Init init() const { return init_; }
+  const std::vector<ParameterSpec>& specs() const { return specs_; }
+
+ private:
+  void add(ParameterSpec spec, const std::string& key);
+  Init init_;
+  std::string prefix_;
+  std::vector<ParameterSpec> specs_;
 };
 
 class ParameterSet {
  public:
   ParameterSet() = default;
-  // Value j of parameter i is made from word j of stream (seed, initial weights, i), for f32 and
-  // f64 alike. Sizes are checked before anything is allocated.
-  ParameterSet(const std::vector<ParameterSpec>& specs, at::ScalarType type, uint64_t seed);
+  // Fills the slots. Value j of parameter i is made from stream (seed, initial weights, i), for f32
+  // and f64 alike. Sizes are checked before anything is allocated.
+  ParameterSet(const ParameterList& list, at::ScalarType type, uint64_t seed);
 
   const std::vector<NamedTensor>& named() const { return named_; }
+  const std::vector<NamedTensor>& buffers() const { return buffers_; }
+  // Parameters, buffers and second names in the order of the list.
+  const std::vector<NamedTensor>& state() const { return state_; }
   const at::Tensor& flat() const { return flat_; }
   const at::Tensor& flat_gradients() const { return gradients_; }
-  // Undefined where there is none.
-  at::Tensor find(const std::string& key) const;
 
  private:
   at::Tensor flat_, gradients_;
-  std::vector<NamedTensor> named_;
+  std::vector<NamedTensor> named_, buffers_, state_;
 };
 
 }  // namespace gnnmg::nn

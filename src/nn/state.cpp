@@ -1,8 +1,8 @@
 // State dicts of models: out in PyG's order of modules, in strictly.
 #include <c10/core/GradMode.h>
 
+#include <cstring>
 #include <map>
-#include <set>
 
 #include "base/error.h"
 #include "nn/model.h"
@@ -14,28 +14,32 @@ namespace {
 constexpr std::string_view kModulePrefix = "module.";
 constexpr std::string_view kCounter = "num_batches_tracked";
 
-// "norms.0.module." of "norms.0.module.weight".
-std::string_view module_of(std::string_view key) {
-  const size_t dot = key.rfind('.');
-  return dot == std::string_view::npos ? std::string_view() : key.substr(0, dot + 1);
-}
-
-// Parameters, and behind those of each module its buffers.
-std::vector<const NamedTensor*> in_state_order(const Model& model) {
-  std::vector<const NamedTensor*> order;
-  const auto& parameters = model.parameters();
-  for (size_t i = 0; i < parameters.size(); ++i) {
-    order.push_back(&parameters[i]);
-    const std::string_view module = module_of(parameters[i].key);
-    if (i + 1 < parameters.size() && module_of(parameters[i + 1].key) == module) continue;
-    for (const NamedTensor& buffer : model.buffers())
-      if (module_of(buffer.key) == module) order.push_back(&buffer);
-  }
-  return order;
-}
-
 void append(std::string& list, const std::string& item) {
   list += (list.empty() ? "" : ", ") + item;
+}
+
+// PyG's GATConv before 2.5 has its one matrix under two names, lin_src and lin_dst. Gives it the
+// name that it has now, where both hold the same numbers.
+void rename_older_keys(std::map<std::string_view, const base::Tensor*>& given,
+                       const std::vector<NamedTensor>& expected) {
+  constexpr std::string_view kEnd = ".lin.weight";
+  for (const NamedTensor& entry : expected) {
+    if (!entry.key.ends_with(kEnd) || given.contains(entry.key)) continue;
+    const std::string stem = entry.key.substr(0, entry.key.size() - kEnd.size());
+    const auto source = given.find(stem + ".lin_src.weight");
+    if (source == given.end()) continue;
+    const base::Tensor* weight = source->second;
+    const auto target = given.find(stem + ".lin_dst.weight");
+    if (target != given.end()) {
+      const base::Tensor& other = *target->second;
+      if (other.dtype() != weight->dtype() || !(other.shape() == weight->shape()) ||
+          std::memcmp(other.data(), weight->data(), other.view().num_bytes()) != 0)
+        continue;
+      given.erase(target);
+    }
+    given.erase(stem + ".lin_src.weight");
+    given[entry.key] = weight;
+  }
 }
 
 }  // namespace
@@ -47,17 +51,17 @@ io::StateFile Model::state() const {
 }
 
 void Model::copy_state(io::StateFile& state) const {
-  const std::vector<const NamedTensor*> order = in_state_order(*this);
+  const std::vector<NamedTensor>& order = state_tensors();
   if (state.tensors.empty())
-    for (const NamedTensor* entry : order) {
-      const at::IntArrayRef sizes = entry->tensor.sizes();
+    for (const NamedTensor& entry : order) {
+      const at::IntArrayRef sizes = entry.tensor.sizes();
       state.tensors.emplace_back(
-          entry->key,
-          base::Tensor::empty(dtype_of(entry->tensor), base::Shape({sizes.data(), sizes.size()})));
+          entry.key,
+          base::Tensor::empty(dtype_of(entry.tensor), base::Shape({sizes.data(), sizes.size()})));
     }
   const c10::NoGradGuard no_grad;
   for (size_t i = 0; i < order.size(); ++i)
-    view_of(state.tensors[i].second.view()).copy_(order[i]->tensor);
+    view_of(state.tensors[i].second.view()).copy_(order[i].tensor);
 }
 
 void Model::load_state(const io::StateFile& state) {
@@ -68,25 +72,27 @@ void Model::load_state(const io::StateFile& state) {
   for (const auto& [key, tensor] : state.tensors)
     given[std::string_view(key).substr(prefixed ? kModulePrefix.size() : 0)] = &tensor;
 
+  rename_older_keys(given, state_tensors());
+
   std::vector<std::pair<at::Tensor, const base::Tensor*>> copies;
-  for (const NamedTensor* entry : in_state_order(*this)) {
-    const auto found = given.find(entry->key);
-    const bool counter = entry->key.ends_with(kCounter);
+  for (const NamedTensor& entry : state_tensors()) {
+    const auto found = given.find(entry.key);
+    const bool counter = entry.key.ends_with(kCounter);
     if (found == given.end()) {
-      if (!counter) append(missing, entry->key);
-      copies.emplace_back(entry->tensor, nullptr);
+      if (!counter) append(missing, entry.key);
+      copies.emplace_back(entry.tensor, nullptr);
       continue;
     }
     const base::Tensor& tensor = *found->second;
-    const base::Shape expected({entry->tensor.sizes().data(), entry->tensor.sizes().size()});
+    const base::Shape expected({entry.tensor.sizes().data(), entry.tensor.sizes().size()});
     if (!(tensor.shape() == expected))
-      append(misshapen, base::text(entry->key, " is ", tensor.shape().to_string(), ", expected ",
+      append(misshapen, base::text(entry.key, " is ", tensor.shape().to_string(), ", expected ",
                                    expected.to_string()));
     else if (base::is_floating(tensor.dtype()) == counter)
       append(misshapen,
-             base::text(entry->key, " has elements of type ", base::dtype_name(tensor.dtype()),
-                        ", expected ", base::dtype_name(dtype_of(entry->tensor))));
-    copies.emplace_back(entry->tensor, &tensor);
+             base::text(entry.key, " has elements of type ", base::dtype_name(tensor.dtype()),
+                        ", expected ", base::dtype_name(dtype_of(entry.tensor))));
+    copies.emplace_back(entry.tensor, &tensor);
     given.erase(found);
   }
   for (const auto& [key, tensor] : given) append(unexpected, std::string(key));

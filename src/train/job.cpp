@@ -15,7 +15,7 @@ using base::Status;
 using data::SplitPart;
 using data::Task;
 
-void check_model(const nn::SageConfig& model, const data::Dataset& dataset,
+void check_model(const nn::ModelConfig& model, const data::Dataset& dataset,
                  const sample::Sampler& sampler) {
   if (model.input_dim != dataset.feature_dim())
     base::fail(Status::kInvalidArgument, "the model reads ", model.input_dim,

@@ -30,10 +30,11 @@ std::string number_of(E value) {
 }
 
 void add_model(const nn::Model& model, std::vector<Field>& fields) {
-  const nn::SageConfig& c = model.config();
+  const nn::ModelConfig& c = model.config();
   const auto add = [&](const char* name, std::string value) {
     fields.emplace_back(base::text("model ", name), std::move(value));
   };
+  add("architecture", number_of(c.architecture));
   add("input_dim", std::to_string(c.input_dim));
   add("hidden_dim", std::to_string(c.hidden_dim));
   add("output_dim", std::to_string(c.output_dim));
@@ -47,6 +48,15 @@ void add_model(const nn::Model& model, std::vector<Field>& fields) {
   add("root_weight", yes_or_no(c.root_weight));
   add("normalize", yes_or_no(c.normalize));
   add("project", yes_or_no(c.project));
+  add("jumping", number_of(c.jumping));
+  add("heads", std::to_string(c.heads));
+  add("concat", yes_or_no(c.concat));
+  add("self_loops", yes_or_no(c.self_loops));
+  add("residual", yes_or_no(c.residual));
+  add("block_degrees", yes_or_no(c.block_degrees));
+  add("train_eps", yes_or_no(c.train_eps));
+  add("negative_slope", exact(c.slope));
+  add("eps", exact(c.eps));
   add("act_first", yes_or_no(c.act_first));
   add("dropout", exact(c.dropout));
   add("input_dropout", exact(c.input_dropout));

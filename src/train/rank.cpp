@@ -204,6 +204,8 @@ nn::ForwardArgs Rank::args_of(const loader::Batch& batch, bool training) const {
   nn::ForwardArgs args;
   args.input = input_of(batch, *job_.store);
   args.blocks = batch.sample.blocks;
+  args.graph = job_.dataset->graph;
+  args.node_ids = {batch.sample.node_ids.data(), static_cast<size_t>(batch.sample.num_nodes())};
   args.training = training;
   args.dropout = {job_.config.seed, batch.epoch, static_cast<uint64_t>(batch.number)};
   return args;

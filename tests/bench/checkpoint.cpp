@@ -55,7 +55,7 @@ int main(int argc, char** argv) {
   base::Log log;
   base::ThreadPool pool(1);
   const data::DatasetRef data = make_data(pool);
-  nn::SageConfig config;
+  nn::ModelConfig config;
   config.input_dim = 64;
   config.hidden_dim = hidden;
   config.output_dim = 10;
@@ -63,7 +63,7 @@ int main(int argc, char** argv) {
   sample::NeighborConfig sampling;
   sampling.fanouts = {2, 2, 2};
   sampling.transpose = true;
-  const std::shared_ptr<nn::Model> model = nn::make_sage(config);
+  const std::shared_ptr<nn::Model> model = nn::make_model(config);
   train::TrainerConfig trainer;
   trainer.keep_best = false;
   const std::shared_ptr<const train::Job> job =

@@ -50,7 +50,7 @@ class Server {
         folder.train_ids(), {}, {}, folder.graph->num_nodes(), "train", 0, path)};
     const data::DatasetRef dataset =
         data::make_dataset(folder.graph, "x", "y", false, std::move(splits), kClasses);
-    nn::SageConfig model;
+    nn::ModelConfig model;
     model.input_dim = dataset->feature_dim();
     model.hidden_dim = 256;
     model.output_dim = kClasses;
@@ -66,7 +66,7 @@ class Server {
     config.torch_threads = std::max(1, threads / ranks);
     config.evaluate_every = 0;
     trainer_ =
-        train::Trainer::create(nn::make_sage(model), dataset,
+        train::Trainer::create(nn::make_model(model), dataset,
                                sample::make_neighbor_sampler(folder.graph, sampler_config(once)),
                                config, {host_, log_, pool_});
     trainer_->set_epoch_function([this](const train::EpochReport& report) {

@@ -292,6 +292,63 @@ TEST(ModelTest, EmbedEqualsForwardWithAllNeighbours) {
   for (size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i], b[i], 1e-5);
 }
 
+// Every architecture through the whole interface: trained, evaluated, saved and read again; a
+// mini-batch with all neighbours gives what layer by layer over the whole graph gives.
+TEST(ModelTest, EveryArchitectureTrainsAndIsExchanged) {
+  World world(150);
+  const TempDir folder;
+  world.sampling.fanouts[0] = world.sampling.fanouts[1] = -1;
+  world.training.num_epochs = 6;
+  world.training.learning_rate = 0.02;
+  world.training.num_ranks = 2;
+  const std::pair<gnnmg_architecture, const char*> all[] = {
+      {GNNMG_MODEL_SAGE, "convs.1.lin_r.weight"},
+      {GNNMG_MODEL_GCN, "convs.1.lin.weight"},
+      {GNNMG_MODEL_GAT, "convs.1.att_dst"},
+      {GNNMG_MODEL_GATV2, "convs.1.att"},
+      {GNNMG_MODEL_GIN, "convs.1.nn.lins.1.weight"}};
+  for (const auto& [architecture, key] : all) {
+    SCOPED_TRACE(key);
+    world.layers.architecture = architecture;
+    world.layers.dropout = 0;
+    world.layers.heads =
+        architecture == GNNMG_MODEL_GAT || architecture == GNNMG_MODEL_GATV2 ? 2 : 1;
+    const Sampler sampler = world.make_sampler();
+    const Model model = world.make_model();
+    auto facts = info<gnnmg_model_info>();
+    ASSERT_OK(gnnmg_model_get_info(model, &facts));
+    EXPECT_EQ(facts.architecture, architecture);
+    auto before = info<gnnmg_metrics>(), after = info<gnnmg_metrics>();
+    ASSERT_OK(gnnmg_model_evaluate(model, world.dataset, GNNMG_SPLIT_TRAIN, &before, -1));
+    const Trainer trainer = world.make_trainer(model, sampler);
+    ASSERT_OK(gnnmg_trainer_run(trainer, nullptr, nullptr, nullptr));
+    ASSERT_OK(gnnmg_model_evaluate(model, world.dataset, GNNMG_SPLIT_TRAIN, &after, -1));
+    EXPECT_LT(after.loss, before.loss);
+
+    const std::string path = folder.file("m.pth");
+    ASSERT_OK(gnnmg_model_save(model, path.c_str(), nullptr, -1));
+    const Model other = world.make_model();
+    ASSERT_OK(gnnmg_model_load(other, path.c_str(), nullptr, -1));
+    EXPECT_EQ(weights(other), weights(model));
+    Tensor tensor;
+    EXPECT_OK(gnnmg_model_export_tensor(model, key, tensor.out()));
+
+    const Batch batch = full_batch(world, sampler, {3, 77, 149});
+    Tensor logits, rows;
+    ASSERT_OK(gnnmg_model_forward(model, batch, 0, logits.out()));
+    ASSERT_OK(gnnmg_model_embed(model, world.dataset, rows.out(), -1));
+    const auto a = values<float>(logits), b = values<float>(rows);
+    const int64_t seeds[] = {3, 77, 149};
+    for (size_t i = 0; i < a.size(); ++i)
+      EXPECT_NEAR(a[i], b[seeds[i / 3] * 3 + i % 3], 1e-4 * (1 + std::abs(a[i])));
+  }
+  world.layers.architecture = GNNMG_MODEL_GAT;
+  world.layers.heads = 3;
+  Model refused;
+  EXPECT_FAILS(gnnmg_model_create(world.context, world.dataset, &world.layers, refused.out()),
+               GNNMG_ERR_INVALID_ARGUMENT, "multiple of the 3 heads");
+}
+
 TEST(ModelTest, EmbedToAFileWritesTheSameRows) {
   World world(300);
   world.layers.dtype = GNNMG_DTYPE_F64;

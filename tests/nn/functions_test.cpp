@@ -7,7 +7,7 @@
 #include <functional>
 
 #include "base/error.h"
-#include "nn/sage_conv.h"
+#include "nn/conv/sage_conv.h"
 #include "nn/support.h"
 
 namespace gnnmg::nn {
@@ -169,7 +169,7 @@ TEST_F(Functions, SageConv) {
             inputs.push_back(w.skip = variable({3, 4}, 21));
             inputs.push_back(w.skip_bias = variable({3}, 22));
           }
-          SageConvInput in;
+          ConvInput in;
           in.x = x;
           expect_right_gradients(
               [&] {

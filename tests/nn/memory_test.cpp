@@ -33,8 +33,8 @@ std::vector<double> numbers(const at::Tensor& t) {
 
 class MemoryTest : public testing::TestWithParam<Aggregation> {
  protected:
-  static SageConfig config() {
-    SageConfig c;
+  static ModelConfig config() {
+    ModelConfig c;
     c.input_dim = kWidth;
     c.hidden_dim = 32;
     c.output_dim = 16;
@@ -79,7 +79,7 @@ class MemoryTest : public testing::TestWithParam<Aggregation> {
 TEST_P(MemoryTest, NothingStaysHeldWhereAnAllocationFails) {
   const auto body = [&] {
     translated([&] {
-      const std::unique_ptr<Model> model = make_sage(config());
+      const std::unique_ptr<Model> model = make_model(config());
       try {
         pass(*model);
       } catch (...) {
@@ -104,13 +104,13 @@ TEST_P(MemoryTest, NothingStaysHeldWhereAnAllocationFails) {
 }
 
 TEST_P(MemoryTest, TheNextPassIsAsIfNothingHadFailed) {
-  const std::unique_ptr<Model> untouched = make_sage(config());
+  const std::unique_ptr<Model> untouched = make_model(config());
   pass(*untouched);
   const Pass expected{numbers(logits_), numbers(untouched->flat_gradients())};
   int failures = 0;
   for (int64_t n = 1;; ++n) {
     // A model of its own: the scratch memory of an older one fails no more.
-    const std::unique_ptr<Model> model = make_sage(config());
+    const std::unique_ptr<Model> model = make_model(config());
     bool struck = false;
     {
       const test::AllocationFaults faults({n, /*for_ever=*/true, kRowBytes});

@@ -6,6 +6,7 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/from_blob.h>
+#include <ATen/ops/zeros_like.h>
 #include <gmock/gmock.h>
 
 #include <cmath>
@@ -72,6 +73,7 @@ feature::SparseRows rows_of(const base::CsrMatrix& m, const int64_t* ids, int64_
 
 // A mini-batch with its rows.
 struct Batch {
+  graph::GraphRef graph;
   sample::Sample sample;
   at::Tensor dense;
   feature::SparseRows sparse;
@@ -79,7 +81,7 @@ struct Batch {
 
 Batch sample_batch(const graph::GraphRef& graph, std::vector<int64_t> fanouts,
                    const std::vector<int64_t>& seeds,
-                   sample::Expansion expansion = sample::Expansion::kOnce) {
+                   sample::Expansion expansion = sample::Expansion::kOnce, uint64_t seed = 0) {
   sample::NeighborConfig config;
   config.fanouts = std::move(fanouts);
   config.expansion = expansion;
@@ -87,7 +89,8 @@ Batch sample_batch(const graph::GraphRef& graph, std::vector<int64_t> fanouts,
   const auto sampler = sample::make_neighbor_sampler(graph, config);
   sample::Workspace workspace;
   Batch batch;
-  sampler->sample(seeds, {}, workspace, batch.sample, {});
+  batch.graph = graph;
+  sampler->sample(seeds, {seed}, workspace, batch.sample, {});
   const at::Tensor ids = at::from_blob(batch.sample.node_ids.data(), {batch.sample.num_nodes()},
                                        at::TensorOptions(at::kLong));
   batch.dense = to_torch(std::get<base::Tensor>(*graph->node_column("x"))).index_select(0, ids);
@@ -98,6 +101,8 @@ Batch sample_batch(const graph::GraphRef& graph, std::vector<int64_t> fanouts,
 
 ForwardArgs args_of(const Batch& batch, bool sparse, bool training) {
   ForwardArgs args;
+  args.graph = batch.graph;
+  args.node_ids = batch.sample.node_ids.span();
   if (sparse)
     args.input.sparse = &batch.sparse;
   else
@@ -122,8 +127,8 @@ at::Tensor infer(Model& model, const graph::Graph& graph, bool sparse, int64_t g
   return rows;
 }
 
-SageConfig small_config() {
-  SageConfig config;
+ModelConfig small_config() {
+  ModelConfig config;
   config.input_dim = kFeatures;
   config.hidden_dim = 12;
   config.output_dim = 4;
@@ -134,12 +139,12 @@ SageConfig small_config() {
 }
 
 // All that can be switched, one or two at a time.
-std::vector<SageConfig> configs() {
-  std::vector<SageConfig> all;
+std::vector<ModelConfig> configs() {
+  std::vector<ModelConfig> all;
   for (const Skip skip : {Skip::kNone, Skip::kLinear, Skip::kResidual})
     for (const Aggregation aggregation : {Aggregation::kMean, Aggregation::kMax, Aggregation::kSum})
       for (const Norm norm : {Norm::kNone, Norm::kBatch, Norm::kLayer, Norm::kLayerGraph}) {
-        SageConfig config = small_config();
+        ModelConfig config = small_config();
         config.skip = skip;
         config.aggregation = aggregation;
         config.norm = norm;
@@ -158,7 +163,7 @@ std::vector<SageConfig> configs() {
         config.activation = Activation::kTanh;
         all.push_back(config);
       }
-  SageConfig config = small_config();
+  ModelConfig config = small_config();
   config.act_first = true;
   config.norm = Norm::kLayer;
   config.activation = Activation::kPrelu;
@@ -170,26 +175,65 @@ std::vector<SageConfig> configs() {
   config.num_layers = 2;
   config.hidden_dim = 40;
   all.push_back(config);
+  for (const Architecture architecture :
+       {Architecture::kGcn, Architecture::kGat, Architecture::kGatv2, Architecture::kGin}) {
+    const bool attention =
+        architecture == Architecture::kGat || architecture == Architecture::kGatv2;
+    config = small_config();
+    config.architecture = architecture;
+    if (attention) config.heads = 3;
+    config.eps = 0.2;
+    all.push_back(config);
+    config.skip = Skip::kLinear;
+    config.norm = Norm::kBatch;
+    config.activation = Activation::kElu;
+    config.self_loops = false;
+    config.train_eps = true;
+    all.push_back(config);
+    config.skip = Skip::kResidual;
+    config.norm = Norm::kLayer;
+    config.residual = true;
+    config.concat = false;
+    all.push_back(config);
+    config = small_config();
+    config.architecture = architecture;
+    config.hidden_dim = 8;  // wider than what it reads from, narrower than the features
+    if (attention) config.heads = 2;
+    config.activation = Activation::kPrelu;
+    config.norm = architecture == Architecture::kGin ? Norm::kLayer : Norm::kLayerGraph;
+    config.jumping = Jumping::kCat;
+    all.push_back(config);
+    config.norm = Norm::kBatch;
+    config.jumping = Jumping::kMax;
+    config.bias = architecture == Architecture::kGin;
+    all.push_back(config);
+    config.jumping = Jumping::kLast;
+    config.output_dim = 0;
+    config.init = Init::kDgl;
+    all.push_back(config);
+  }
   return all;
 }
 
-std::string describe(const SageConfig& c) {
-  return base::text("skip ", static_cast<int>(c.skip), " aggregation ",
-                    static_cast<int>(c.aggregation), " norm ", static_cast<int>(c.norm),
-                    " normalize ", c.normalize, " project ", c.project, " root ", c.root_weight,
-                    " activation ", static_cast<int>(c.activation), " layers ", c.num_layers);
+std::string describe(const ModelConfig& c) {
+  return base::text("architecture ", static_cast<int>(c.architecture), " jumping ",
+                    static_cast<int>(c.jumping), " skip ", static_cast<int>(c.skip),
+                    " aggregation ", static_cast<int>(c.aggregation), " norm ",
+                    static_cast<int>(c.norm), " normalize ", c.normalize, " project ", c.project,
+                    " root ", c.root_weight, " activation ", static_cast<int>(c.activation),
+                    " layers ", c.num_layers);
 }
 
 // Norms over all rows see other rows in a mini-batch than in the whole graph.
-bool rows_are_independent(const SageConfig& c) { return c.norm != Norm::kLayerGraph; }
+bool rows_are_independent(const ModelConfig& c) { return c.norm != Norm::kLayerGraph; }
 
 TEST(Sage, InferenceIsTheForwardPassOverTheWholeGraph) {
   const graph::GraphRef graph = make_graph();
   std::vector<int64_t> all(kNodes);
   for (int64_t i = 0; i < kNodes; ++i) all[i] = i;
-  for (const SageConfig& config : configs()) {
+  for (const ModelConfig& config : configs()) {
     SCOPED_TRACE(describe(config));
-    const auto model = make_sage(config);
+    const auto model = make_model(config);
     const Batch batch = sample_batch(graph, std::vector<int64_t>(config.num_layers, -1), all);
     for (const bool sparse : {false, true}) {
       const at::Tensor expected = model->forward(args_of(batch, sparse, false));
@@ -203,10 +247,10 @@ TEST(Sage, InferenceIsTheForwardPassOverTheWholeGraph) {
 TEST(Sage, BlocksOfAllNeighboursGiveTheRowsOfTheWholeGraph) {
   const graph::GraphRef graph = make_graph();
   const std::vector<int64_t> seeds{4, 0, 59, 17};
-  for (const SageConfig& config : configs()) {
+  for (const ModelConfig& config : configs()) {
     if (!rows_are_independent(config)) continue;
     SCOPED_TRACE(describe(config));
-    const auto model = make_sage(config);
+    const auto model = make_model(config);
     const at::Tensor whole = infer(*model, *graph, false, kNodes);
     for (const auto expansion : {sample::Expansion::kOnce, sample::Expansion::kEveryLayer}) {
       const Batch batch =
@@ -222,20 +266,23 @@ TEST(Sage, BlocksOfAllNeighboursGiveTheRowsOfTheWholeGraph) {
 // Along a random direction, with dropout (whose mask stays), through sampled blocks.
 TEST(Sage, GradientsAgreeWithDifferences) {
   const graph::GraphRef graph = make_graph();
-  for (SageConfig config : configs()) {
+  for (ModelConfig config : configs()) {
     SCOPED_TRACE(describe(config));
     config.dropout = 0.3;
     config.input_dropout = 0.2;
-    const auto model = make_sage(config);
+    const auto model = make_model(config);
     const Batch batch =
         sample_batch(graph, std::vector<int64_t>(config.num_layers, 4), {4, 0, 59, 17, 30, 31});
     for (const bool sparse : {false, true}) {
       const auto value = [&] {
         return model->forward(args_of(batch, sparse, true)).detach().pow(2).sum().item<double>();
       };
+      at::Tensor weights = model->flat_parameters();
+      // Where all attention of a row drops out, a bias of 0 would put it on the edge of the relu.
+      if (config.architecture == Architecture::kGat || config.architecture == Architecture::kGatv2)
+        weights += 0.01 * random_tensor(weights.sizes(), at::kDouble, 7);
       model->zero_gradients();
       model->forward(args_of(batch, sparse, true)).pow(2).sum().backward();
-      at::Tensor weights = model->flat_parameters();
       const at::Tensor start = weights.clone();
       const at::Tensor direction = random_tensor(weights.sizes(), at::kDouble, 8);
       constexpr double kStep = 1e-6;
@@ -253,7 +300,7 @@ TEST(Sage, GradientsAgreeWithDifferences) {
 
 TEST(Sage, ForwardAndBackwardAreEqualForAnyNumberOfThreads) {
   const graph::GraphRef graph = make_graph();
-  SageConfig config = small_config();
+  ModelConfig config = small_config();
   config.dtype = base::DType::kF32;
   config.dropout = 0.5;
   std::vector<int64_t> all(kNodes);
@@ -263,7 +310,7 @@ TEST(Sage, ForwardAndBackwardAreEqualForAnyNumberOfThreads) {
   std::vector<at::Tensor> logits, gradients;
   for (const int threads : {1, 2, 5}) {
     at::set_num_threads(threads);
-    const auto model = make_sage(config);
+    const auto model = make_model(config);
     const at::Tensor out = model->forward(args_of(batch, false, true));
     out.pow(2).sum().backward();
     logits.push_back(out.detach().clone());
@@ -278,9 +325,9 @@ TEST(Sage, ForwardAndBackwardAreEqualForAnyNumberOfThreads) {
 
 TEST(Sage, AnEmptyMiniBatchHasNoLogitsAndNoGradient) {
   const graph::GraphRef graph = make_graph();
-  for (const SageConfig& config : configs()) {
+  for (const ModelConfig& config : configs()) {
     SCOPED_TRACE(describe(config));
-    const auto model = make_sage(config);
+    const auto model = make_model(config);
     const Batch batch = sample_batch(graph, std::vector<int64_t>(config.num_layers, 4), {});
     for (const bool sparse : {false, true}) {
       const at::Tensor out = model->forward(args_of(batch, sparse, true));
@@ -295,11 +342,11 @@ TEST(Sage, AnEmptyMiniBatchHasNoLogitsAndNoGradient) {
 TEST(Sage, ReadsRowsOfATableWithoutGatheringThem) {
   const graph::GraphRef graph = make_graph();
   const Batch batch = sample_batch(graph, {3, 3, 3}, {1, 2, 3, 40});
-  for (SageConfig config : configs()) {
+  for (ModelConfig config : configs()) {
     if (config.num_layers != 3) continue;
     SCOPED_TRACE(describe(config));
     config.dtype = base::DType::kF32;
-    const auto model = make_sage(config);
+    const auto model = make_model(config);
     ForwardArgs args = args_of(batch, false, true);
     const at::Tensor gathered = model->forward(args);
     gathered.pow(2).sum().backward();
@@ -315,10 +362,89 @@ TEST(Sage, ReadsRowsOfATableWithoutGatheringThem) {
   }
 }
 
+// The same edges in one graph with loops of its own and one without: a loop a node is put in their
+// place. Degrees of the block are those that PyG takes on a sampled graph.
+TEST(Stack, LoopsReplaceThoseOfTheGraph) {
+  ModelConfig config = small_config();
+  config.num_layers = 1;
+  const at::Tensor x = random_tensor({6, kFeatures}, at::kDouble, 3);
+  const TestBlock with_loops(6, 4, {{0, 0}, {1, 0}, {0, 0}, {2, 2}, {5, 2}, {4, 3}});
+  const TestBlock without(6, 4, {{1, 0}, {5, 2}, {4, 3}});
+  for (const Architecture architecture :
+       {Architecture::kGcn, Architecture::kGat, Architecture::kGatv2}) {
+    config.architecture = architecture;
+    const auto run = [&](const TestBlock& block, bool self_loops) {
+      config.self_loops = self_loops;
+      const auto model = make_model(config);
+      const std::vector<sample::BlockView> blocks{block.view()};
+      ForwardArgs args;
+      args.input.dense = x;
+      args.blocks = blocks;
+      return model->forward(args).detach().clone();
+    };
+    EXPECT_TRUE(near(run(with_loops, true), run(without, true), 1e-13));
+    EXPECT_FALSE(near(run(with_loops, false), run(without, false), 1e-3));
+  }
+}
+
+// Where all neighbours are drawn, GCN on blocks is GCN on the graph; where some are, they stand for
+// all: the mean over many draws is the whole sum.
+TEST(Stack, GcnOnDrawnEdgesIsUnbiased) {
+  const graph::GraphRef graph = make_graph();
+  ModelConfig config = small_config();
+  config.architecture = Architecture::kGcn;
+  config.num_layers = 1;
+  const auto model = make_model(config);
+  const at::Tensor whole = infer(*model, *graph, false, kNodes)[0];
+  at::Tensor sum = at::zeros_like(whole), squares = at::zeros_like(whole);
+  constexpr int kDraws = 3000;
+  for (int draw = 0; draw < kDraws; ++draw) {
+    const Batch batch = sample_batch(graph, {5}, {0}, sample::Expansion::kOnce, draw);
+    const at::Tensor difference = model->forward(args_of(batch, false, false))[0] - whole;
+    sum += difference;
+    squares += difference * difference;
+  }
+  // In standard errors of the mean.
+  const at::Tensor mean = sum / kDraws;
+  const at::Tensor error = ((squares / kDraws - mean * mean) / (kDraws - 1)).sqrt();
+  EXPECT_GT(largest(error), 0);
+  EXPECT_LT(largest(mean / error), 4.5);
+  config.block_degrees = true;
+  const auto of_blocks = make_model(config);
+  const Batch batch = sample_batch(graph, {5}, {0});
+  EXPECT_FALSE(near(of_blocks->forward(args_of(batch, false, false))[0],
+                    model->forward(args_of(batch, false, false))[0], 0.01));
+}
+
+TEST(Stack, AttentionDropsOutInTrainingOnly) {
+  const graph::GraphRef graph = make_graph();
+  ModelConfig config = small_config();
+  config.num_layers = 1;
+  config.dropout = 0.5;
+  for (const Architecture architecture : {Architecture::kGat, Architecture::kGatv2}) {
+    config.architecture = architecture;
+    config.heads = 2;
+    const auto model = make_model(config);
+    const Batch batch = sample_batch(graph, {-1}, {0, 1, 2, 3});
+    const at::Tensor plain = model->forward(args_of(batch, false, false)).clone();
+    const at::Tensor first = model->forward(args_of(batch, false, true)).detach().clone();
+    EXPECT_FALSE(near(first, plain, 1e-3));
+    EXPECT_TRUE(model->forward(args_of(batch, false, true)).detach().equal(first));
+    ForwardArgs args = args_of(batch, false, true);
+    at::Tensor mean = at::zeros_like(plain);
+    constexpr int kDraws = 2000;
+    for (int draw = 0; draw < kDraws; ++draw) {
+      args.dropout.batch = draw;
+      mean += model->forward(args).detach();
+    }
+    EXPECT_TRUE(near(mean / kDraws, plain, 0.1));
+  }
+}
+
 TEST(Sage, FeaturesOfOtherTypesAreConverted) {
   const graph::GraphRef graph = make_graph();
   const Batch batch = sample_batch(graph, {3, 3, 3}, {1, 2, 3});
-  const auto model = make_sage(small_config());
+  const auto model = make_model(small_config());
   ForwardArgs args = args_of(batch, false, false);
   const at::Tensor expected = model->forward(args);
   for (const at::ScalarType type : {at::kDouble, at::kHalf, at::kBFloat16}) {
@@ -330,9 +456,9 @@ TEST(Sage, FeaturesOfOtherTypesAreConverted) {
 TEST(Sage, DropoutFollowsItsKeyAndIsOffInEvaluation) {
   const graph::GraphRef graph = make_graph();
   const Batch batch = sample_batch(graph, {3, 3, 3}, {1, 2, 3});
-  SageConfig config = small_config();
+  ModelConfig config = small_config();
   config.dropout = 0.5;
-  const auto model = make_sage(config);
+  const auto model = make_model(config);
   ForwardArgs args = args_of(batch, false, true);
   const at::Tensor first = model->forward(args).detach();
   EXPECT_TRUE(model->forward(args).detach().equal(first));
@@ -349,7 +475,7 @@ TEST(Sage, GradientsAddUpInOneFlatTensor) {
   const graph::GraphRef graph = make_graph();
   const Batch one = sample_batch(graph, {3, 3, 3}, {1, 2, 3}),
               two = sample_batch(graph, {3, 3, 3}, {7, 8});
-  const auto model = make_sage(small_config());
+  const auto model = make_model(small_config());
   const auto gradient_of = [&](const Batch& batch) {
     model->forward(args_of(batch, false, true)).pow(2).sum().backward();
     return model->flat_gradients().clone();
@@ -373,9 +499,9 @@ TEST(Sage, GradientsAddUpInOneFlatTensor) {
 
 TEST(Sage, BatchStatisticsWaitUntilTheyAreFolded) {
   const graph::GraphRef graph = make_graph();
-  SageConfig config = small_config();
+  ModelConfig config = small_config();
   config.norm = Norm::kBatch;
-  const auto model = make_sage(config);
+  const auto model = make_model(config);
   const Batch one = sample_batch(graph, {3, 3, 3}, {1, 2, 3}),
               two = sample_batch(graph, {3, 3, 3}, {7, 8});
   const io::StateFile before = model->state();
@@ -407,10 +533,10 @@ Status status_of(const std::function<void()>& f, std::string* text = nullptr) {
 
 TEST(Sage, BatchNormOfOneRowIsRefused) {
   const graph::GraphRef graph = make_graph();
-  SageConfig config = small_config();
+  ModelConfig config = small_config();
   config.norm = Norm::kBatch;
   config.num_layers = 2;
-  const auto model = make_sage(config);
+  const auto model = make_model(config);
   const Batch batch = sample_batch(graph, {0, 0}, {3});
   std::string text;
   EXPECT_EQ(status_of([&] { model->forward(args_of(batch, false, true)); }, &text),
@@ -421,7 +547,7 @@ TEST(Sage, BatchNormOfOneRowIsRefused) {
 
 TEST(Sage, BatchesThatDoNotFitAreRefused) {
   const graph::GraphRef graph = make_graph();
-  const auto model = make_sage(small_config());
+  const auto model = make_model(small_config());
   const Batch batch = sample_batch(graph, {3, 3, 3}, {1, 2, 3});
   const Batch shallow = sample_batch(graph, {3, 3}, {1, 2, 3});
   const auto refused = [&](const ForwardArgs& args) {
@@ -451,12 +577,12 @@ TEST(Sage, BatchesThatDoNotFitAreRefused) {
 }
 
 TEST(Sage, StateIsStrictAndFailsAsAWhole) {
-  SageConfig config = small_config();
+  ModelConfig config = small_config();
   config.norm = Norm::kBatch;
-  const auto model = make_sage(config);
+  const auto model = make_model(config);
   const at::Tensor before = model->flat_parameters().clone();
   config.seed = 77;
-  const io::StateFile good = make_sage(config)->state();
+  const io::StateFile good = make_model(config)->state();
   std::string text;
 
   io::StateFile bad;
@@ -491,10 +617,41 @@ TEST(Sage, StateIsStrictAndFailsAsAWhole) {
   }
 }
 
+TEST(Stack, ReadsTheKeysOfOlderGat) {
+  ModelConfig config = small_config();
+  config.architecture = Architecture::kGat;
+  config.heads = 2;
+  const auto model = make_model(config);
+  io::StateFile older;
+  for (const auto& [key, tensor] : model->state().tensors) {
+    const size_t at = key.find(".lin.weight");
+    if (at == std::string::npos) {
+      older.tensors.emplace_back(key, tensor);
+      continue;
+    }
+    older.tensors.emplace_back(key.substr(0, at) + ".lin_src.weight", tensor);
+    older.tensors.emplace_back(key.substr(0, at) + ".lin_dst.weight", tensor);
+  }
+  config.seed = 77;
+  const auto other = make_model(config);
+  other->load_state(older);
+  EXPECT_TRUE(other->flat_parameters().equal(model->flat_parameters()));
+  // Two matrices are two layers: nothing that the model could hold.
+  for (auto& [key, tensor] : older.tensors)
+    if (key == "convs.1.lin_dst.weight") {
+      tensor = base::Tensor::empty(tensor.dtype(), tensor.shape());
+      std::ranges::fill(tensor.as<double>(), 1.0);
+      std::string text;
+      EXPECT_EQ(status_of([&] { other->load_state(older); }, &text), Status::kFormat);
+      EXPECT_THAT(text, HasSubstr("missing: convs.1.lin.weight"));
+      EXPECT_THAT(text, HasSubstr("convs.1.lin_src.weight"));
+    }
+}
+
 TEST(Sage, ClonesAreEqualAndApart) {
-  SageConfig config = small_config();
+  ModelConfig config = small_config();
   config.norm = Norm::kBatch;
-  const auto model = make_sage(config);
+  const auto model = make_model(config);
   at::Tensor weights = model->flat_parameters();
   weights.add_(1);
   model->fold_batch_statistics(random_tensor({1, model->batch_statistics_width()}, at::kDouble, 1));
@@ -507,13 +664,13 @@ TEST(Sage, ClonesAreEqualAndApart) {
 }
 
 TEST(Sage, InitialWeightsFollowTheirLaw) {
-  SageConfig config = small_config();
+  ModelConfig config = small_config();
   config.input_dim = 100;
   config.hidden_dim = 50;
   for (const Init init : {Init::kPyg, Init::kGlorot, Init::kDgl}) {
     config.init = init;
     config.dtype = base::DType::kF32;
-    const auto model = make_sage(config);
+    const auto model = make_model(config);
     const at::Tensor weight = model->parameters()[0].tensor.detach();
     const at::Tensor bias = model->parameters()[1].tensor.detach();
     ASSERT_EQ(model->parameters()[0].key, "convs.0.lin_l.weight");
@@ -528,35 +685,57 @@ TEST(Sage, InitialWeightsFollowTheirLaw) {
       EXPECT_EQ(largest(bias), 0);
     else
       EXPECT_LE(largest(bias), 0.1 + 1e-7);
-    EXPECT_TRUE(make_sage(config)->flat_parameters().equal(model->flat_parameters()));
+    EXPECT_TRUE(make_model(config)->flat_parameters().equal(model->flat_parameters()));
     config.dtype = base::DType::kF64;
-    EXPECT_TRUE(near(make_sage(config)->flat_parameters(), model->flat_parameters(), 1e-7));
+    EXPECT_TRUE(near(make_model(config)->flat_parameters(), model->flat_parameters(), 1e-7));
     config.seed = 4;
-    EXPECT_FALSE(near(make_sage(config)->flat_parameters(), model->flat_parameters(), 1e-3));
+    EXPECT_FALSE(near(make_model(config)->flat_parameters(), model->flat_parameters(), 1e-3));
     config.seed = 3;
   }
 }
 
-TEST(SageConfigCheck, NamesTheField) {
+TEST(ModelConfigCheck, NamesTheField) {
   const auto text_of = [](auto&& change) {
-    SageConfig config = small_config();
+    ModelConfig config = small_config();
     change(config);
     std::string text;
-    EXPECT_EQ(status_of([&] { make_sage(config); }, &text), Status::kInvalidArgument);
+    EXPECT_EQ(status_of([&] { make_model(config); }, &text), Status::kInvalidArgument);
     return text;
   };
-  EXPECT_THAT(text_of([](SageConfig& c) { c.input_dim = 0; }), HasSubstr("input_dim is 0"));
-  EXPECT_THAT(text_of([](SageConfig& c) { c.hidden_dim = -1; }), HasSubstr("hidden_dim"));
-  EXPECT_THAT(text_of([](SageConfig& c) { c.num_layers = 11; }), HasSubstr("num_layers is 11"));
-  EXPECT_THAT(text_of([](SageConfig& c) { c.dropout = 1; }), HasSubstr("dropout"));
-  EXPECT_THAT(text_of([](SageConfig& c) { c.dropout = NAN; }), HasSubstr("dropout"));
-  EXPECT_THAT(text_of([](SageConfig& c) { c.dtype = base::DType::kF16; }), HasSubstr("f16"));
-  EXPECT_THAT(text_of([](SageConfig& c) { c.norm = static_cast<Norm>(9); }), HasSubstr("norm"));
-  EXPECT_THAT(text_of([](SageConfig& c) {
+  EXPECT_THAT(text_of([](ModelConfig& c) { c.input_dim = 0; }), HasSubstr("input_dim is 0"));
+  EXPECT_THAT(text_of([](ModelConfig& c) { c.hidden_dim = -1; }), HasSubstr("hidden_dim"));
+  EXPECT_THAT(text_of([](ModelConfig& c) { c.num_layers = 11; }), HasSubstr("num_layers is 11"));
+  EXPECT_THAT(text_of([](ModelConfig& c) { c.dropout = 1; }), HasSubstr("dropout"));
+  EXPECT_THAT(text_of([](ModelConfig& c) { c.dropout = NAN; }), HasSubstr("dropout"));
+  EXPECT_THAT(text_of([](ModelConfig& c) { c.dtype = base::DType::kF16; }), HasSubstr("f16"));
+  EXPECT_THAT(text_of([](ModelConfig& c) { c.norm = static_cast<Norm>(9); }), HasSubstr("norm"));
+  EXPECT_THAT(text_of([](ModelConfig& c) {
                 c.skip = Skip::kResidual;
                 c.act_first = true;
               }),
               HasSubstr("act_first"));
+  EXPECT_THAT(text_of([](ModelConfig& c) { c.heads = 2; }), HasSubstr("only attention has heads"));
+  EXPECT_THAT(text_of([](ModelConfig& c) {
+                c.architecture = Architecture::kGat;
+                c.heads = 5;
+              }),
+              HasSubstr("hidden_dim is 12, expected a multiple of the 5 heads"));
+  EXPECT_THAT(text_of([](ModelConfig& c) {
+                c.jumping = Jumping::kCat;
+                c.skip = Skip::kLinear;
+              }),
+              HasSubstr("jumping"));
+  EXPECT_THAT(text_of([](ModelConfig& c) { c.slope = INFINITY; }), HasSubstr("slope"));
+  EXPECT_THAT(text_of([](ModelConfig& c) {
+                c.architecture = Architecture::kGin;
+                c.bias = false;
+              }),
+              HasSubstr("bias"));
+  EXPECT_THAT(text_of([](ModelConfig& c) {
+                c.architecture = Architecture::kGin;
+                c.norm = Norm::kLayerGraph;
+              }),
+              HasSubstr("the norm of each row"));
 }
 
 }  // namespace

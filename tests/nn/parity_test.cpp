@@ -8,10 +8,10 @@
 #include <sstream>
 
 #include "io/npy.h"
+#include "nn/conv/sage_conv.h"
 #include "nn/loss.h"
 #include "nn/model.h"
 #include "nn/parameters.h"
-#include "nn/sage_conv.h"
 #include "nn/support.h"
 #include "support/data.h"
 
@@ -133,7 +133,7 @@ TEST_P(ConvParity, OutputAndGradients) {
       parameters.push_back({key, *field});
     }
     ASSERT_EQ(parameters.size(), state.tensors.size());
-    SageConvInput input;
+    ConvInput input;
     input.x = x;
     input.x_target = x_target;
     Execution execution;
@@ -183,8 +183,8 @@ TEST_P(ConvParity, AggregationBeforeTheProduct) {
   expect_input_gradient(c, npz, pair ? "x_src" : "x", in.x);
 }
 
-SageConfig config_of(const Case& c) {
-  SageConfig config;
+ModelConfig config_of(const Case& c) {
+  ModelConfig config;
   config.input_dim = c.number("in_channels");
   config.hidden_dim = c.number("hidden_channels");
   config.output_dim = c.number("out_channels");
@@ -204,7 +204,7 @@ class ModelParity : public testing::TestWithParam<Case> {};
 TEST_P(ModelParity, OutputGradientsAndBuffers) {
   const Case& c = GetParam();
   const io::Npz npz = io::Npz::open(c.path(".npz"));
-  const std::unique_ptr<Model> model = make_sage(config_of(c));
+  const std::unique_ptr<Model> model = make_model(config_of(c));
   std::vector<io::StateFile> states{io::read_pth(c.path(".pth")),
                                     io::read_safetensors(c.path(".safetensors"))};
   if (c.name == "model_sage") states.push_back(io::read_pth(c.path(".ddp.pth")));
@@ -257,12 +257,12 @@ TEST_P(TrajectoryParity, LossesAndWeights) {
   at::Tensor labels = to_torch(npz.get("y"));
   for (int64_t i = 0; i < labels.numel(); ++i)
     if (!mask.as<bool>()[i]) labels.mutable_data_ptr<int64_t>()[i] = -1;
-  SageConfig config;
+  ModelConfig config;
   config.input_dim = 8;
   config.hidden_dim = 16;
   config.output_dim = 5;
   config.dtype = c.f64 ? base::DType::kF64 : base::DType::kF32;
-  const std::unique_ptr<Model> model = make_sage(config);
+  const std::unique_ptr<Model> model = make_model(config);
   model->load_state(io::read_safetensors(c.path(".start.safetensors")));
   const TestBlock block = block_of(npz, x.size(0), x.size(0));
   const auto blocks = TestBlock::repeated(block, 2);
@@ -312,11 +312,11 @@ TEST(ParityData, IsAllThere) {
 TEST(RealSize, StateComesBackAsItWas) {
   GNNMG_NEEDS_DATA("parity/pyg");
   const std::string stem = test::data_path("parity/pyg/real_sage_100_256_47_l3");
-  SageConfig config;
+  ModelConfig config;
   config.input_dim = 100;
   config.output_dim = 47;
   config.num_layers = 3;
-  const std::unique_ptr<Model> model = make_sage(config);
+  const std::unique_ptr<Model> model = make_model(config);
   for (const io::StateFile& state :
        {io::read_pth(stem + ".pth"), io::read_safetensors(stem + ".safetensors")}) {
     model->load_state(state);

@@ -22,7 +22,7 @@ expect() {
 expect ok io/npy.cpp '#include "base/error.h"'
 expect ok io/npy.cpp '#include "io/npy.h"'
 expect ok io/npy.cpp '#include <zlib.h>'
-expect ok nn/sage.cpp '#include <ATen/ATen.h>'
+expect ok nn/stack.cpp '#include <ATen/ATen.h>'
 expect ok comm/gloo/engine.cpp '#include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>'
 expect ok capi/graph.cpp '#include "gnnmg.h"'
 expect ok train/trainer.cpp '#include "loader/loader.h"'
@@ -42,7 +42,7 @@ expect 'is no path from src/' io/npy.cpp '#include "../base/error.h"'
 expect 'in quotes' io/npy.cpp '#include <base/error.h>'
 expect 'the room "misc" is not in the table' misc/util.h '#include <vector>'
 expect 'lies in no room' loose.h '#include <vector>'
-expect 'torch-free rooms only' server/main.cpp '#include "nn/sage.h"'
+expect 'torch-free rooms only' server/main.cpp '#include "nn/stack.h"'
 
 rm -rf "$scratch"
 ((failures == 0)) && echo "every planted include was found"

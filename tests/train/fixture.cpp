@@ -122,10 +122,10 @@ Recipe::Recipe() {
 }
 
 Trial::Trial(const Recipe& setup, Host& host) {
-  nn::SageConfig config = setup.model;
+  nn::ModelConfig config = setup.model;
   config.input_dim = setup.dataset->feature_dim();
   config.output_dim = setup.dataset->num_classes;
-  model_ = nn::make_sage(config);
+  model_ = nn::make_model(config);
   std::shared_ptr<const sample::Sampler> sampler =
       sample::make_neighbor_sampler(setup.dataset->graph, setup.sampler);
   if (setup.wrap_sampler) sampler = setup.wrap_sampler(sampler);

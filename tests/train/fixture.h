@@ -47,7 +47,7 @@ struct Host {
 // Everything a training is made of. GraphSAGE of two layers, fan-outs 5 and 5.
 struct Recipe {
   data::DatasetRef dataset = make_small();
-  nn::SageConfig model;
+  nn::ModelConfig model;
   sample::NeighborConfig sampler;
   train::TrainerConfig trainer;
   std::function<std::shared_ptr<const sample::Sampler>(std::shared_ptr<const sample::Sampler>)>

@@ -24,12 +24,12 @@ using train::OptimizerConfig;
 using train::OptimizerKind;
 
 std::shared_ptr<nn::Model> tiny_model(uint64_t seed = 5) {
-  return nn::make_sage({.input_dim = 3,
-                        .hidden_dim = 4,
-                        .output_dim = 2,
-                        .num_layers = 2,
-                        .dtype = base::DType::kF64,
-                        .seed = seed});
+  return nn::make_model({.input_dim = 3,
+                         .hidden_dim = 4,
+                         .output_dim = 2,
+                         .num_layers = 2,
+                         .dtype = base::DType::kF64,
+                         .seed = seed});
 }
 
 // The gradient of step t: anything that changes.
@@ -248,11 +248,11 @@ void follow_trajectory(const std::string& name, const OptimizerConfig& config, b
       long_tensor(y.as<int64_t>().data(), num_nodes)
           .index_select(0, long_tensor(seeds.data(), static_cast<int64_t>(seeds.size())));
 
-  const auto model = nn::make_sage({.input_dim = 8,
-                                    .hidden_dim = 16,
-                                    .output_dim = 5,
-                                    .num_layers = 2,
-                                    .dtype = f64 ? base::DType::kF64 : base::DType::kF32});
+  const auto model = nn::make_model({.input_dim = 8,
+                                     .hidden_dim = 16,
+                                     .output_dim = 5,
+                                     .num_layers = 2,
+                                     .dtype = f64 ? base::DType::kF64 : base::DType::kF32});
   model->load_state(io::read_safetensors(path(".start.safetensors")));
   const auto optimizer = Optimizer::create(*model, config);
   const base::Tensor losses = npz.get("loss");

@@ -299,9 +299,9 @@ TEST(Trainer, AllRanksFollowTheWeightsOfTheHost) {
     Host host;
     Trial run(setup, host);
     EXPECT_EQ(run->step({}, nullptr), Status::kOk);
-    nn::SageConfig other = run.model().config();
+    nn::ModelConfig other = run.model().config();
     other.seed += 1;
-    run.model().load_state(nn::make_sage(other)->state());
+    run.model().load_state(nn::make_model(other)->state());
     EXPECT_EQ(run->step({}, nullptr), Status::kOk);
     run.model().flat_parameters().detach().mul_(0.5);
     const double loss = run->evaluate(data::SplitPart::kTest, {})->loss;
@@ -504,11 +504,11 @@ TEST(Trainer, RefusesWhatDoesNotFit) {
     Recipe setup;
     Trial run(setup, host);
     auto other = std::make_shared<data::Dataset>(*make_small({.num_features = 9}));
-    nn::SageConfig narrow = setup.model;
+    nn::ModelConfig narrow = setup.model;
     narrow.input_dim = 8;
     narrow.output_dim = 4;
     try {
-      train::Trainer::create(nn::make_sage(narrow), other,
+      train::Trainer::create(nn::make_model(narrow), other,
                              sample::make_neighbor_sampler(other->graph, setup.sampler),
                              setup.trainer, host.environment());
       ADD_FAILURE() << "accepted features of another width";

@@ -566,12 +566,39 @@ void normalize_backward(Matrix<const T> dy, Matrix<const T> y, const T* norms, i
   }
 }
 
+}  // namespace
+}  // namespace gnnmg::nn::kernels
+
+#include "nn/kernels/attention_body.h"
+#include "nn/kernels/edge_body.h"
+
+namespace gnnmg::nn::kernels {
+namespace {
+
 template <typename T>
 constexpr Table<T> kTable = {
-    aggregate<T>,      aggregate_transposed<T>, max_share<T>,
-    max_transposed<T>, sparse_times_dense<T>,   sparse_transposed_times_dense<T>,
-    finish<T>,         finish_backward<T>,      sparse_dropout<T>,
-    normalize<T>,      normalize_backward<T>,
+    aggregate<T>,
+    aggregate_transposed<T>,
+    max_share<T>,
+    max_transposed<T>,
+    sparse_times_dense<T>,
+    sparse_transposed_times_dense<T>,
+    finish<T>,
+    finish_backward<T>,
+    sparse_dropout<T>,
+    normalize<T>,
+    normalize_backward<T>,
+    weighted_sum<T>,
+    weighted_transposed<T>,
+    edge_dots<T>,
+    row_dots<T>,
+    row_sums<T>,
+    attend<T>,
+    attend_backward<T>,
+    attend_transposed<T>,
+    relu_sum<T>,
+    relu_sum_edges<T>,
+    relu_sum_transposed<T>,
 };
 
 }  // namespace

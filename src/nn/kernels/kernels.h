@@ -54,6 +54,64 @@ struct Dropout {
 // Of probability `rate` in [0, 1), which is rounded to a multiple of 2^-16.
 Dropout make_dropout(double rate, uint64_t seed, uint64_t epoch, uint64_t batch, uint64_t layer);
 
+// The edges of a block that carry weights, one a head: entry e of the lists has weights[e * heads]
+// and the following. Head h acts on the columns [h * channels, (h + 1) * channels).
+template <typename T>
+struct WeightedLists {
+  Lists lists;
+  const T* weights = nullptr;  // null: ones. With several heads kPadding more elements are readable
+  // Target t < num_self also takes its own row, by self_weights[t * heads] and the following.
+  const T* self_weights = nullptr;
+  int64_t num_self = 0;
+  int64_t heads = 1, channels = 0;
+};
+constexpr int64_t kPadding = 16;
+
+// The same edges by source: entry p of the ascending list s is the edge into indices[p] that stands
+// at positions[p] in the order by target. Lists may go on with targets >= num_targets, which belong
+// to other layers.
+struct EdgesBySource {
+  Lists lists;
+  const int32_t* positions = nullptr;
+  int64_t num_targets = 0;
+};
+
+// Attention over the entries of each target's list: weights = softmax of scores, then dropout, then
+// times `factors`; out = weighted sum of the rows of `source`. An entry's score is
+//   GAT:    leaky(source_scores[s] + target_scores[t] + edge_scores[e])        (`vector` null)
+//   GATv2:  <vector, leaky(source[s] + target[t] + edge_rows[e])>, head by head
+// With loops, entries from a target to itself are left out, and target t < num_loops has one such
+// edge behind its own; its values stand at position num_edges + t of every array over edges.
+template <typename T>
+struct Attention {
+  Lists lists;
+  int64_t num_edges = 0, num_loops = 0;
+  bool loops = false;
+  int64_t first_own = 0;  // the source that target 0 is; others follow. 0 where gradients are made
+  int64_t heads = 1, channels = 0;
+  T slope = 0;
+  Matrix<const T> source;         // [sources, heads * channels]
+  Matrix<const T> source_scores;  // [sources, heads]
+  const T* target_scores = nullptr;
+  const T* edge_scores = nullptr;  // [num_edges + num_loops, heads], or null
+  const T* vector = nullptr;
+  Matrix<const T> target;      // [targets, heads * channels]
+  Matrix<const T> edge_rows;   // [num_edges + num_loops, heads * channels], or none
+  const T* factors = nullptr;  // [num_edges + num_loops], or null
+  Dropout dropout;             // of flat column position * heads + h, in rows of 128 columns
+  T* alpha = nullptr;          // [num_edges + num_loops, heads]: softmax
+  T* weights = nullptr;        // the same with dropout and factors; `alpha` itself without them
+};
+// What the gradient of attention writes; null where it is not wanted.
+template <typename T>
+struct AttentionGradient {
+  T* scores = nullptr;         // [num_edges + num_loops, heads]; GAT: before the leaky function
+  T* target_scores = nullptr;  // [targets, heads]
+  Matrix<T> target;            // [targets, heads * channels]
+  Matrix<T> edge_rows;         // [num_edges + num_loops, heads * channels]
+  T* factors = nullptr;        // [num_edges + num_loops]
+};
+
 // All kernels for one element type and one instruction set. Ranges are of output rows.
 template <typename T>
 struct Table {
@@ -97,6 +155,44 @@ struct Table {
                     int64_t end);
   void (*normalize_backward)(Matrix<const T> dy, Matrix<const T> y, const T* norms, int64_t width,
                              Matrix<T> dx, int64_t begin, int64_t end);
+
+  // out[t] = sum of weight * x[s] over the entries of list t, plus self_weight * self[t].
+  void (*weighted_sum)(const WeightedLists<T>& edges, Rows<T> x, Matrix<const T> self,
+                       Matrix<T> out, int64_t begin, int64_t end);
+  // Its gradient by x: out[s] = sum of weight * y[t] over the edges that s sends, plus
+  // self_weight * y[s] where s < num_self.
+  void (*weighted_transposed)(const WeightedLists<T>& edges, const EdgesBySource& by_source,
+                              Matrix<const T> y, Matrix<T> out, int64_t begin, int64_t end);
+  // Its gradient by the weights: dots[e] = <x[s], y[t]>, head by head.
+  void (*edge_dots)(const WeightedLists<T>& edges, Rows<T> x, Matrix<const T> y, T* dots,
+                    int64_t begin, int64_t end);
+  // dots[r] = <x[r], vectors[r]>, head by head; a stride of 0 gives every row the same vector.
+  void (*row_dots)(Matrix<const T> x, Matrix<const T> vectors, int64_t heads, int64_t channels,
+                   T* dots, int64_t begin, int64_t end);
+  // sums += factor of the row and head * x[r] over the rows.
+  void (*row_sums)(Matrix<const T> x, const T* factors, int64_t heads, int64_t channels, T* sums,
+                   int64_t begin, int64_t end);
+  // Writes alpha, weights and out of the targets [begin, end).
+  void (*attend)(const Attention<T>& a, Matrix<T> out, int64_t begin, int64_t end);
+  // The part of the gradient that goes by targets. Adds the gradient of `vector` up in
+  // vector_gradient.
+  void (*attend_backward)(const Attention<T>& a, Matrix<const T> dy,
+                          const AttentionGradient<T>& gradient, T* vector_gradient, int64_t begin,
+                          int64_t end);
+  // The part that goes by sources: dx of `source`, without what reaches it through its scores, and
+  // those (GAT: score_gradients [sources, heads]; GATv2: in dx).
+  void (*attend_transposed)(const Attention<T>& a, const EdgesBySource& by_source,
+                            Matrix<const T> dy, const T* scores, Matrix<T> dx, T* score_gradients,
+                            int64_t begin, int64_t end);
+  // out[t] = sum over the entries e of list t of relu(x[s] + edge_rows[e]).
+  void (*relu_sum)(Lists lists, Rows<T> x, Matrix<const T> edge_rows, int64_t width, Matrix<T> out,
+                   int64_t begin, int64_t end);
+  // Its gradients by the rows of edges, over targets, and by x, over sources.
+  void (*relu_sum_edges)(Lists lists, Rows<T> x, Matrix<const T> edge_rows, Matrix<const T> dy,
+                         int64_t width, Matrix<T> de, int64_t begin, int64_t end);
+  void (*relu_sum_transposed)(const EdgesBySource& by_source, Matrix<const T> x,
+                              Matrix<const T> edge_rows, Matrix<const T> dy, int64_t width,
+                              Matrix<T> dx, int64_t begin, int64_t end);
 };
 
 enum class Isa : int32_t { kGeneric, kAvx2, kAvx512 };

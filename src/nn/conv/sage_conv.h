@@ -1,7 +1,7 @@
 // One GraphSAGE convolution as PyG defines it, on a block.
 #pragma once
 
-#include "nn/functions.h"
+#include "nn/conv/conv.h"
 
 namespace gnnmg::nn {
 
@@ -12,23 +12,13 @@ struct SageConvWeights {
   at::Tensor skip, skip_bias;    // a linear layer beside the convolution; undefined: none
 };
 
-// Rows of the sources, and of the targets where they are not the first rows of the sources.
-struct SageConvInput {
-  at::Tensor x, x_target;
-  bool x_is_internal = false;    // as in AggregateLinear
-  const int64_t* ids = nullptr;  // x is a table, source s its row ids[s]
-  bool sparse = false;           // `rows` in place of x
-  SparseView rows;
-  Dropout rows_dropout;
-};
-
 struct SageConvOptions {
   Reduce reduce = Reduce::kMean;
   bool normalize = false;
 };
 
 // finish(conv(x) + skip(x)), [num_targets, out].
-at::Tensor sage_conv(const SageConvWeights& weights, const SageConvInput& input,
+at::Tensor sage_conv(const SageConvWeights& weights, const ConvInput& input,
                      const sample::BlockView& block, const SageConvOptions& options,
                      const Finish& finish, const Execution& execution);
 

@@ -1,8 +1,11 @@
-#include "nn/sage_conv.h"
+#include "nn/conv/sage_conv.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/linear.h>
+#include <ATen/ops/relu.h>
+
+#include "nn/conv/layers.h"
 
 namespace gnnmg::nn {
 namespace {
@@ -13,7 +16,7 @@ at::Tensor plus(const at::Tensor& a, const at::Tensor& b) {
 }
 
 // The convolution before normalisation, with `own` on the rows of the targets.
-at::Tensor convolve(const SageConvWeights& w, const SageConvInput& in, const at::Tensor& own,
+at::Tensor convolve(const SageConvWeights& w, const ConvInput& in, const at::Tensor& own,
                     const at::Tensor& bias, const sample::BlockView& block, Reduce reduce,
                     const Finish& finish, const Execution& execution) {
   if (in.sparse) {
@@ -59,10 +62,10 @@ bool transforms_first(Reduce reduce, const sample::BlockView& block, int64_t in,
   return more_work <= 16 * fewer_bytes;
 }
 
-at::Tensor sage_conv(const SageConvWeights& w, const SageConvInput& input,
+at::Tensor sage_conv(const SageConvWeights& w, const ConvInput& input,
                      const sample::BlockView& block, const SageConvOptions& options,
                      const Finish& finish, const Execution& execution) {
-  SageConvInput in = input;
+  ConvInput in = input;
   if (!in.sparse && !in.ids && in.x.size(0) != block.num_sources)
     in.x = in.x.narrow(0, 0, block.num_sources);
   // Products before the maximum would change it, and a projection comes before everything.
@@ -103,6 +106,89 @@ at::Tensor sage_conv(const SageConvWeights& w, const SageConvInput& input,
     }
   }
   return apply_finish(y, finish, execution);
+}
+
+namespace {
+
+class SageConv final : public Conv {
+ public:
+  explicit SageConv(const SageOptions& options) : o_(options) {
+    if (o_.in_target == 0) o_.in_target = o_.in;
+  }
+
+  void declare(ParameterList& list) override {
+    if (o_.project) {
+      list.weight("lin.weight", o_.in, o_.in, &w_.lin);
+      list.bias("lin.bias", o_.in, o_.in, &w_.lin_bias);
+    }
+    list.weight("lin_l.weight", o_.out, o_.in, &w_.lin_l);
+    if (o_.bias) list.bias("lin_l.bias", o_.out, o_.in, &w_.lin_l_bias);
+    if (o_.root_weight) list.weight("lin_r.weight", o_.out, o_.in_target, &w_.lin_r);
+  }
+  int64_t output_width() const override { return o_.out; }
+
+  at::Tensor forward(const ConvInput& in, const ConvPass& pass) const override {
+    return sage_conv(with_skip(pass), in, pass.block, {o_.reduce, o_.normalize}, pass.finish,
+                     pass.execution);
+  }
+
+  bool transforms(bool sparse, const sample::BlockView& block) const override {
+    if (o_.project) return true;
+    return (sparse && o_.reduce != Reduce::kMax) ||
+           transforms_first(o_.reduce, block, o_.in, o_.out);
+  }
+  int64_t transformed_width() const override { return o_.project ? o_.in : o_.out; }
+  at::Tensor transform(const ConvInput& in, int64_t count,
+                       const Execution& execution) const override {
+    if (o_.project) return at::relu(times(in, count, {w_.lin, w_.lin_bias}, execution));
+    return times(in, count, {w_.lin_l, {}}, execution);
+  }
+
+  at::Tensor combine(const at::Tensor& rows, bool transformed, int64_t, const ConvInput& own,
+                     const ConvPass& pass) const override {
+    const sample::BlockView& block = pass.block;
+    const int64_t n = block.num_targets;
+    if (!transformed || o_.project) {
+      SageConvWeights weights = with_skip(pass);
+      weights.lin = weights.lin_bias = at::Tensor();
+      ConvInput in;
+      in.x = rows;
+      in.x_target = target_rows(own, n, pass.execution);
+      return sage_conv(weights, in, block, {o_.reduce, o_.normalize}, pass.finish, pass.execution);
+    }
+    const SageConvWeights weights = with_skip(pass);
+    at::Tensor y = aggregate(rows, block, o_.reduce, pass.execution);
+    if (!o_.normalize) {
+      const Linear linear{own_weight(weights), whole_bias(weights)};
+      if (linear.weight.defined())
+        y = y + target_times(own, n, linear, pass.execution);
+      else
+        y = plus(y, linear.bias);
+      return apply_finish(y, pass.finish, pass.execution);
+    }
+    if (w_.lin_r.defined())
+      y = y + target_times(own, n, {w_.lin_r, w_.lin_l_bias}, pass.execution);
+    else
+      y = plus(y, w_.lin_l_bias);
+    return complete(normalize_rows(y, pass.execution), own, pass);
+  }
+
+ private:
+  SageConvWeights with_skip(const ConvPass& pass) const {
+    SageConvWeights weights = w_;
+    weights.skip = pass.skip.weight;
+    weights.skip_bias = pass.skip.bias;
+    return weights;
+  }
+
+  SageOptions o_;
+  SageConvWeights w_;
+};
+
+}  // namespace
+
+std::unique_ptr<Conv> make_sage_conv(const SageOptions& options) {
+  return std::make_unique<SageConv>(options);
 }
 
 }  // namespace gnnmg::nn

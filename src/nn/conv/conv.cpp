@@ -1,0 +1,82 @@
+#include "nn/conv/conv.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/from_blob.h>
+#include <ATen/ops/linear.h>
+
+#include "nn/parallel.h"
+#include "nn/tensors.h"
+
+namespace gnnmg::nn {
+
+at::Tensor Conv::forward(const ConvInput& in, const ConvPass& pass) const {
+  const sample::BlockView& block = pass.block;
+  // A pair of matrices has rows of the targets that are no sources: they take the second step
+  // alone.
+  const bool first = transforms(in.sparse, block);
+  const at::Tensor rows = first ? transform(in, block.num_sources, pass.execution)
+                                : dense_rows(in, block.num_sources, pass.execution);
+  return combine(rows, first, 0, in, pass);
+}
+
+std::vector<at::Tensor> Conv::forward_all(std::span<const ConvInput> in,
+                                          std::span<const ConvPass> passes,
+                                          const ConvNorms&) const {
+  std::vector<at::Tensor> all;
+  for (size_t i = 0; i < in.size(); ++i) all.push_back(forward(in[i], passes[i]));
+  return all;
+}
+
+at::Tensor Conv::complete(at::Tensor y, const ConvInput& own, const ConvPass& pass) const {
+  if (pass.skip.weight.defined())
+    y = y + target_times(own, pass.block.num_targets, pass.skip, pass.execution);
+  return apply_finish(y, pass.finish, pass.execution);
+}
+
+at::Tensor dense_rows(const ConvInput& in, int64_t count, const Execution& execution) {
+  if (in.sparse) return densify(in.rows, in.rows_dropout, in.type, execution).narrow(0, 0, count);
+  if (in.ids)
+    return in.x.index_select(
+        0, at::from_blob(const_cast<int64_t*>(in.ids), {count}, at::TensorOptions(at::kLong)));
+  return in.x.size(0) == count ? in.x : in.x.narrow(0, 0, count);
+}
+
+at::Tensor target_rows(const ConvInput& in, int64_t count, const Execution& execution) {
+  return in.x_target.defined() ? in.x_target.narrow(0, 0, count) : dense_rows(in, count, execution);
+}
+
+at::Tensor times(const ConvInput& in, int64_t count, const Linear& linear,
+                 const Execution& execution) {
+  if (in.sparse) {
+    const at::Tensor y = sparse_linear(in.rows, count, in.rows_dropout, linear.weight, execution);
+    return linear.bias.defined() ? y + linear.bias : y;
+  }
+  return at::linear(dense_rows(in, count, execution), linear.weight, linear.bias);
+}
+
+at::Tensor target_times(const ConvInput& in, int64_t count, const Linear& linear,
+                        const Execution& execution) {
+  if (in.x_target.defined())
+    return at::linear(in.x_target.narrow(0, 0, count), linear.weight, linear.bias);
+  return times(in, count, linear, execution);
+}
+
+at::Tensor in_degrees(const graph::Csc& csc, bool without_loops, at::ScalarType type) {
+  at::Tensor degrees = at::empty({csc.num_targets}, at::TensorOptions(type));
+  const int64_t* indptr = static_cast<const int64_t*>(csc.indptr.data());
+  visit_type(type, [&]<typename T>() {
+    T* out = degrees.mutable_data_ptr<T>();
+    for_ranges(nullptr, csc.num_targets, 4096, [&](int64_t begin, int64_t end) {
+      for (int64_t t = begin; t < end; ++t) {
+        int64_t count = csc.in_degree(t);
+        if (without_loops)
+          for (int64_t e = indptr[t]; e < indptr[t + 1]; ++e) count -= csc.source(e) == t;
+        out[t] = static_cast<T>(count);
+      }
+    });
+  });
+  return degrees;
+}
+
+}  // namespace gnnmg::nn

@@ -1,0 +1,98 @@
+// What every convolution offers to models: its parameters under the reference's keys, the pass on a
+// block, and the same in two steps, by which a whole graph is gone through in ranges of nodes.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "graph/csc.h"
+#include "nn/edge_functions.h"
+#include "nn/functions.h"
+#include "nn/norm.h"
+#include "nn/parameters.h"
+
+namespace gnnmg::nn {
+
+// Rows of the sources, and of the targets where they are not the first rows of the sources.
+struct ConvInput {
+  at::Tensor x, x_target;
+  bool x_is_internal = false;    // as in AggregateLinear
+  const int64_t* ids = nullptr;  // x is a table, source s its row ids[s]
+  bool sparse = false;           // `rows` in place of x, to become dense in `type`
+  at::ScalarType type = at::kFloat;
+  SparseView rows;
+  Dropout rows_dropout;
+  // What the edges carry, in the block's order; undefined: nothing.
+  at::Tensor edge_weight;  // [num_edges]
+  at::Tensor edge_attr;    // [num_edges, D]
+  // [num_sources] numbers of incoming edges in the whole graph, loops left out or not as the layer
+  // asks for; undefined: degrees are those of the block.
+  at::Tensor degrees;
+};
+
+struct ConvPass {
+  const sample::BlockView& block;
+  const Execution& execution;
+  Finish finish;
+  Dropout attention;  // of attention weights
+  Linear skip = {};   // a linear layer of the targets' rows beside the convolution, or undefined
+};
+
+// Of norms inside a convolution: where statistics go when training, and, where batch norm takes
+// them over all mini-batches of a step, their sum over the ranks.
+struct ConvNorms {
+  BatchStatistics* statistics = nullptr;
+  SumOverRanks sum = {};
+};
+
+enum class Degrees { kNone, kWithoutLoops, kAll };
+
+class Conv {
+ public:
+  virtual ~Conv() = default;
+  // Called once, before anything else.
+  virtual void declare(ParameterList& list) = 0;
+  virtual int64_t output_width() const = 0;
+  virtual std::vector<NormLayer*> norms() { return {}; }  // those inside
+  // The degrees of the whole graph that it can use.
+  virtual Degrees degrees() const { return Degrees::kNone; }
+
+  // finish(conv(x) + skip(x)), [num_targets, output_width()].
+  virtual at::Tensor forward(const ConvInput& in, const ConvPass& pass) const;
+  // The same for several mini-batches, in training with norms inside; those go over all of them
+  // together where `norms` says so.
+  virtual std::vector<at::Tensor> forward_all(std::span<const ConvInput> in,
+                                              std::span<const ConvPass> passes,
+                                              const ConvNorms& norms) const;
+
+  // Step one: what the edges read, made row by row. `transforms` says whether there is such a step
+  // for dense or sparse rows on this block; without it combine() gets the rows themselves.
+  virtual bool transforms(bool sparse, const sample::BlockView& block) const = 0;
+  virtual int64_t transformed_width() const = 0;
+  virtual at::Tensor transform(const ConvInput& in, int64_t count,
+                               const Execution& execution) const = 0;
+  // Step two. Target t is row first_own + t of `rows`; `own` has the targets' input rows first, and
+  // what edges carry.
+  virtual at::Tensor combine(const at::Tensor& rows, bool transformed, int64_t first_own,
+                             const ConvInput& own, const ConvPass& pass) const = 0;
+
+ protected:
+  // finish(y + skip of the targets' rows).
+  at::Tensor complete(at::Tensor y, const ConvInput& own, const ConvPass& pass) const;
+};
+
+// The first `count` rows as they are, dense.
+at::Tensor dense_rows(const ConvInput& in, int64_t count, const Execution& execution);
+// The targets' rows as they are.
+at::Tensor target_rows(const ConvInput& in, int64_t count, const Execution& execution);
+// weight x^T + bias for the first `count` rows, or for the targets' rows.
+at::Tensor times(const ConvInput& in, int64_t count, const Linear& linear,
+                 const Execution& execution);
+at::Tensor target_times(const ConvInput& in, int64_t count, const Linear& linear,
+                        const Execution& execution);
+
+// [num_nodes]: the in-degrees of all nodes of a graph as numbers of this type.
+at::Tensor in_degrees(const graph::Csc& csc, bool without_loops, at::ScalarType type);
+
+}  // namespace gnnmg::nn

@@ -1,0 +1,172 @@
+// GATConv and GATv2Conv, under PyG's keys and rules or DGL's.
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/linear.h>
+
+#include <cmath>
+
+#include "base/error.h"
+#include "nn/conv/layers.h"
+#include "nn/tensors.h"
+
+namespace gnnmg::nn {
+namespace {
+
+class GatConv final : public Conv {
+ public:
+  explicit GatConv(const GatOptions& options)
+      : o_(options),
+        pair_(options.in_target != 0),
+        width_(options.heads * options.out),
+        in_target_(pair_ ? options.in_target : options.in) {}
+
+  void declare(ParameterList& list) override { o_.dgl ? declare_dgl(list) : declare_pyg(list); }
+  int64_t output_width() const override { return o_.concat ? width_ : o_.out; }
+
+  bool transforms(bool, const sample::BlockView&) const override { return true; }
+  // Behind the rows of GAT stand their scores.
+  int64_t transformed_width() const override { return o_.v2 ? width_ : width_ + o_.heads; }
+  at::Tensor transform(const ConvInput& in, int64_t count,
+                       const Execution& execution) const override {
+    const at::Tensor rows = times(in, count, source_, execution);
+    if (o_.v2) return rows;
+    return at::cat({rows, head_scores(rows, vector_, o_.heads, execution)}, 1);
+  }
+  at::Tensor combine(const at::Tensor& rows, bool, int64_t first_own, const ConvInput& own,
+                     const ConvPass& pass) const override {
+    Attend attention;
+    attention.source = rows.narrow(1, 0, width_);
+    if (!o_.v2) attention.source_scores = rows.narrow(1, width_, o_.heads);
+    attention.first_own = first_own;
+    return convolve(attention, own, pass);
+  }
+  at::Tensor forward(const ConvInput& in, const ConvPass& pass) const override {
+    Attend attention;
+    attention.source = times(in, pass.block.num_sources, source_, pass.execution);
+    return convolve(attention, in, pass);
+  }
+
+ private:
+  void declare_pyg(ParameterList& list) {
+    const int64_t h = o_.heads, c = o_.out, total = output_width();
+    const auto vector = [&](const char* key, at::Tensor* slot) {
+      list.glorot(key, {1, h, c}, h * c, c, slot);
+    };
+    const auto linear = [&](const std::string& name, int64_t in, bool bias, Linear& slots,
+                            int64_t out) {
+      list.glorot(name + ".weight", {out, in}, in, out, &slots.weight);
+      if (bias) list.bias(name + ".bias", out, in, &slots.bias);
+    };
+    if (o_.v2) {
+      vector("att", &vector_);
+      if (o_.bias) list.constant("bias", {total}, 0, &bias_);
+      linear("lin_l", o_.in, o_.bias, source_, width_);
+      second("lin_r", list, [&] { linear("lin_r", in_target_, o_.bias, target_, width_); });
+    } else {
+      vector("att_src", &vector_);
+      vector("att_dst", &vector_target_);
+      if (o_.edge_dim) vector("att_edge", &vector_edge_);
+      if (o_.bias) list.constant("bias", {total}, 0, &bias_);
+      linear(pair_ ? "lin_src" : "lin", o_.in, false, source_, width_);
+      if (pair_) linear("lin_dst", in_target_, false, target_, width_);
+    }
+    if (o_.edge_dim) linear("lin_edge", o_.edge_dim, false, edge_, width_);
+    if (o_.residual) linear("res", in_target_, false, residual_, total);
+  }
+
+  void declare_dgl(ParameterList& list) {
+    const int64_t h = o_.heads, c = o_.out;
+    const auto linear = [&](const std::string& name, int64_t in, bool bias, Linear& slots) {
+      list.glorot(name + ".weight", {width_, in}, in, width_, &slots.weight);
+      if (bias) list.constant(name + ".bias", {width_}, 0, &slots.bias);
+    };
+    const bool mapped = o_.residual && in_target_ != width_;
+    if (o_.v2) {
+      list.glorot("attn", {1, h, c}, h * c, c, &vector_);
+      linear("fc_src", o_.in, o_.bias, source_);
+      second("fc_dst", list, [&] { linear("fc_dst", in_target_, o_.bias, target_); });
+    } else {
+      list.glorot("attn_l", {1, h, c}, h * c, c, &vector_);
+      list.glorot("attn_r", {1, h, c}, h * c, c, &vector_target_);
+      if (o_.bias && !mapped) list.constant("bias", {width_}, 0, &bias_);
+      linear(pair_ ? "fc_src" : "fc", o_.in, false, source_);
+      if (pair_) linear("fc_dst", in_target_, false, target_);
+    }
+    if (mapped) linear("res_fc", in_target_, o_.bias, residual_);
+  }
+
+  // The linear map of the targets, or the sources' one under a second name.
+  template <typename F>
+  void second(const std::string& name, ParameterList& list, const F& make) {
+    if (!o_.share_weights) return make();
+    list.alias(name + ".weight", &source_.weight);
+    if (o_.bias) list.alias(name + ".bias", &source_.bias);
+  }
+
+  at::Tensor convolve(Attend& attention, const ConvInput& own, const ConvPass& pass) const {
+    const sample::BlockView& block = pass.block;
+    const int64_t n = block.num_targets;
+    attention.heads = o_.heads;
+    attention.loops = o_.add_self_loops && !o_.dgl;
+    attention.slope = o_.slope;
+    attention.dropout = pass.attention;
+    attention.vector = vector_;
+    attention.vector_target = vector_target_;
+    if (o_.v2 || pair_ || own.x_target.defined()) {
+      const bool first_rows = !pair_ && (o_.share_weights || !o_.v2) && !own.x_target.defined();
+      attention.target =
+          first_rows
+              ? attention.source.narrow(0, attention.first_own, n)
+              : target_times(own, n, target_.weight.defined() ? target_ : source_, pass.execution);
+    } else if (attention.first_own != 0) {
+      attention.target = attention.source.narrow(0, attention.first_own, n);
+    }
+    if (o_.edge_dim) {
+      if (!own.edge_attr.defined())
+        base::fail(base::Status::kInvalidArgument, "GAT with edge_dim ", o_.edge_dim,
+                   " was given no edge features");
+      attention.edges = edge_values(own.edge_attr);
+      if (attention.loops) attention.edges = with_loop_rows(attention.edges, block, pass.execution);
+    }
+    if (own.edge_weight.defined()) {
+      if (!o_.dgl)
+        base::fail(base::Status::kInvalidArgument,
+                   "GAT takes edge features, not edge weights, in PyG's form");
+      attention.factors = own.edge_weight;
+    }
+    at::Tensor y = attend(attention, block, pass.execution);
+    if (o_.dgl && o_.residual)
+      y = y + (residual_.weight.defined() ? target_times(own, n, residual_, pass.execution)
+                                          : target_rows(own, n, pass.execution));
+    if (o_.dgl && bias_.defined()) y = y + bias_;
+    if (!o_.concat) y = y.view({n, o_.heads, o_.out}).mean(1);
+    if (!o_.dgl) {
+      if (residual_.weight.defined()) y = y + target_times(own, n, residual_, pass.execution);
+      if (bias_.defined()) y = y + bias_;
+    }
+    return complete(y, own, pass);
+  }
+
+  // GAT: the edges' scores, by a matrix that is made first, so that no row an edge is; GATv2: rows.
+  at::Tensor edge_values(const at::Tensor& features) const {
+    if (o_.v2) return at::linear(features, edge_.weight);
+    const at::Tensor by_head = (edge_.weight.view({o_.heads, o_.out, o_.edge_dim}) *
+                                vector_edge_.view({o_.heads, o_.out, 1}))
+                                   .sum(1);
+    return at::linear(features, by_head);
+  }
+
+  GatOptions o_;
+  bool pair_;
+  int64_t width_, in_target_;
+  Linear source_, target_, edge_, residual_;
+  at::Tensor vector_, vector_target_, vector_edge_, bias_;
+};
+
+}  // namespace
+
+std::unique_ptr<Conv> make_gat_conv(const GatOptions& options) {
+  return std::make_unique<GatConv>(options);
+}
+
+}  // namespace gnnmg::nn

@@ -1,0 +1,78 @@
+// PyG's GraphConv: neighbours and the node itself through a linear map each.
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/linear.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "nn/conv/layers.h"
+#include "nn/conv/sage_conv.h"
+#include "nn/tensors.h"
+
+namespace gnnmg::nn {
+namespace {
+
+class GraphConv final : public Conv {
+ public:
+  explicit GraphConv(const GraphOptions& options) : options_(options) {
+    if (options_.in_target == 0) options_.in_target = options_.in;
+  }
+
+  void declare(ParameterList& list) override {
+    list.linear("lin_rel", options_.out, options_.in, options_.bias, rel_);
+    list.linear("lin_root", options_.out, options_.in_target, false, root_);
+  }
+  int64_t output_width() const override { return options_.out; }
+  int64_t transformed_width() const override { return options_.out; }
+  bool transforms(bool sparse, const sample::BlockView& block) const override {
+    if (options_.reduce == Reduce::kMax) return false;
+    return sparse || transforms_first(options_.reduce, block, options_.in, options_.out);
+  }
+  at::Tensor transform(const ConvInput& in, int64_t count,
+                       const Execution& execution) const override {
+    return times(in, count, {rel_.weight, {}}, execution);
+  }
+
+  at::Tensor combine(const at::Tensor& rows, bool transformed, int64_t, const ConvInput& own,
+                     const ConvPass& pass) const override {
+    at::Tensor y;
+    if (!own.edge_weight.defined()) {
+      y = aggregate(rows, pass.block, options_.reduce, pass.execution);
+    } else {
+      if (options_.reduce == Reduce::kMax)
+        base::fail(base::Status::kUnsupported, "GraphConv: edge weights with aggregation max");
+      WeightedSum sum;
+      sum.x = rows;
+      sum.weights = own.edge_weight;
+      if (options_.reduce == Reduce::kMean) {
+        // The sum by the number of edges, whatever they weigh.
+        const at::Tensor counts = at::empty({pass.block.num_edges}, own.edge_weight.options());
+        visit_type(counts.scalar_type(), [&]<typename T>() {
+          for (int64_t t = 0; t < pass.block.num_targets; ++t) {
+            const int64_t first = pass.block.indptr[t], last = pass.block.indptr[t + 1];
+            std::fill_n(counts.mutable_data_ptr<T>() + first, last - first,
+                        static_cast<T>(last - first));
+          }
+        });
+        sum.weights = own.edge_weight / counts;
+      }
+      y = weighted_sum(sum, pass.block, pass.execution);
+    }
+    if (!transformed) y = at::linear(y, rel_.weight);
+    y = y + target_times(own, pass.block.num_targets, {root_.weight, rel_.bias}, pass.execution);
+    return complete(y, own, pass);
+  }
+
+ private:
+  GraphOptions options_;
+  Linear rel_, root_;
+};
+
+}  // namespace
+
+std::unique_ptr<Conv> make_graph_conv(const GraphOptions& options) {
+  return std::make_unique<GraphConv>(options);
+}
+
+}  // namespace gnnmg::nn

@@ -1,0 +1,323 @@
+#include "nn/edge_functions.h"
+
+#include <ATen/ops/cat.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/from_blob.h>
+#include <ATen/ops/zeros.h>
+
+#include <torch/csrc/autograd/custom_function.h>
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+
+#include "base/error.h"
+#include "nn/parallel.h"
+#include "nn/tensors.h"
+
+namespace gnnmg::nn {
+
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
+
+namespace {
+
+constexpr int64_t kRows = 256;  // a range of rows
+
+kernels::EdgesBySource edges_by_source(const sample::BlockView& block,
+                                       const at::Tensor& positions) {
+  return {lists_by_source(block), positions.const_data_ptr<int32_t>(), block.num_targets};
+}
+
+// With the padding behind it that kernels of several heads may read.
+at::Tensor padded(const at::Tensor& values, const Execution& execution) {
+  at::Tensor copy =
+      scratch_tensor(execution, {values.numel() + kernels::kPadding}, values.scalar_type());
+  copy.narrow(0, values.numel(), kernels::kPadding).zero_();
+  copy.narrow(0, 0, values.numel()).view(values.sizes()).copy_(values);
+  return copy;
+}
+
+struct WeightedSpec : torch::CustomClassHolder {
+  sample::BlockView block;
+  Execution execution;
+  int64_t heads = 1;
+  bool has_weights = false, has_self = false, has_target = false;
+
+  template <typename T>
+  kernels::WeightedLists<T> lists(const at::Tensor& weights, const at::Tensor& self_weights,
+                                  int64_t width) const {
+    kernels::WeightedLists<T> edges;
+    edges.lists = lists_by_target(block);
+    edges.heads = heads;
+    edges.channels = width / heads;
+    if (has_weights) edges.weights = weights.const_data_ptr<T>();
+    if (has_self) {
+      edges.self_weights = self_weights.const_data_ptr<T>();
+      edges.num_self = (self_weights.numel() - (heads > 1 ? kernels::kPadding : 0)) / heads;
+    }
+    return edges;
+  }
+};
+
+struct WeightedFunction : torch::autograd::Function<WeightedFunction> {
+  static at::Tensor forward(AutogradContext* context, const at::Tensor& x,
+                            const std::optional<at::Tensor>& weights,
+                            const std::optional<at::Tensor>& self_weights,
+                            const std::optional<at::Tensor>& x_target,
+                            c10::intrusive_ptr<WeightedSpec> spec) {
+    context->saved_data["spec"] = c10::IValue::make_capsule(spec);
+    const sample::BlockView& block = spec->block;
+    const Execution& execution = spec->execution;
+    const auto kept = [&](const std::optional<at::Tensor>& values) {
+      if (!values) return at::Tensor();
+      return spec->heads > 1 ? padded(*values, execution) : values->contiguous();
+    };
+    const at::Tensor rows = with_dense_rows(x), w = kept(weights), own = kept(self_weights);
+    const at::Tensor target = x_target ? with_dense_rows(*x_target) : rows;
+    const int64_t width = x.size(1);
+    at::Tensor out = scratch_tensor(execution, {block.num_targets, width}, x.scalar_type());
+    visit_type(x.scalar_type(), [&]<typename T>() {
+      const auto edges = spec->template lists<T>(w, own, width);
+      const auto from = const_matrix<T>(rows);
+      for_ranges(execution.pool, block.num_targets, kRows, [&](int64_t begin, int64_t end) {
+        kernels::table<T>().weighted_sum(edges, {from.data, from.stride, nullptr},
+                                         const_matrix<T>(target), matrix<T>(out), begin, end);
+      });
+    });
+    if (execution.gradients) {
+      if (x.requires_grad()) lists_by_source(block);
+      const bool wants_weights =
+          (weights && weights->requires_grad()) || (self_weights && self_weights->requires_grad());
+      context->save_for_backward({wants_weights ? rows : at::Tensor(), w, own,
+                                  wants_weights && x_target ? target : at::Tensor()});
+    }
+    return out;
+  }
+
+  static variable_list backward(AutogradContext* context, variable_list gradients) {
+    const auto spec =
+        c10::static_intrusive_pointer_cast<WeightedSpec>(context->saved_data["spec"].toCapsule());
+    const sample::BlockView& block = spec->block;
+    const Execution& execution = spec->execution;
+    const variable_list saved = context->get_saved_variables();
+    const at::Tensor &x = saved[0], &w = saved[1], &own = saved[2], &target = saved[3];
+    const at::Tensor dy = with_dense_rows(gradients[0]);
+    const int64_t width = dy.size(1), heads = spec->heads;
+    // Inputs that are not there have no edge in the graph.
+    size_t edge = 1;
+    const bool wants_x = context->needs_input_grad(0);
+    const bool wants_weights = spec->has_weights && context->needs_input_grad(edge++);
+    const bool wants_self = spec->has_self && context->needs_input_grad(edge++);
+    const bool wants_target = spec->has_target && context->needs_input_grad(edge++);
+    at::Tensor dx, dw, dself, dtarget;
+    visit_type(dy.scalar_type(), [&]<typename T>() {
+      auto edges = spec->template lists<T>(w, own, width);
+      const auto from = const_matrix<T>(dy);
+      const int64_t num_self = edges.num_self;
+      if (wants_weights || wants_self) {
+        const auto rows = const_matrix<T>(x);
+        if (wants_weights) {
+          dw = scratch_tensor(execution, {block.num_edges, heads}, dy.scalar_type());
+          for_ranges(execution.pool, block.num_targets, kRows, [&](int64_t begin, int64_t end) {
+            kernels::table<T>().edge_dots(edges, {rows.data, rows.stride, nullptr}, from,
+                                          dw.mutable_data_ptr<T>(), begin, end);
+          });
+        }
+        if (wants_self) {
+          dself = scratch_tensor(execution, {num_self, heads}, dy.scalar_type());
+          const auto own_rows = target.defined() ? const_matrix<T>(target) : rows;
+          for_ranges(execution.pool, num_self, kRows, [&](int64_t begin, int64_t end) {
+            kernels::table<T>().row_dots(own_rows, from, heads, width / heads,
+                                         dself.mutable_data_ptr<T>(), begin, end);
+          });
+        }
+      }
+      if (wants_target) {
+        // Own rows are a block of one edge each: the part of the sum that x_target stands for.
+        dtarget = at::zeros({spec->block.num_targets, width}, dy.options());
+        const kernels::EdgesBySource none{{nullptr, nullptr}, nullptr, 0};
+        std::vector<int32_t> no_lists(block.num_targets + 1, 0);
+        kernels::EdgesBySource empty = none;
+        empty.lists.indptr = no_lists.data();
+        for_ranges(execution.pool, num_self, kRows, [&](int64_t begin, int64_t end) {
+          kernels::table<T>().weighted_transposed(edges, empty, from, matrix<T>(dtarget), begin,
+                                                  end);
+        });
+      }
+      if (wants_x) {
+        const at::Tensor positions =
+            spec->has_weights ? edge_positions(block, execution) : at::Tensor();
+        kernels::EdgesBySource by_source{lists_by_source(block), nullptr, block.num_targets};
+        if (positions.defined()) by_source.positions = positions.const_data_ptr<int32_t>();
+        if (spec->has_target) edges.self_weights = nullptr;
+        dx = scratch_tensor(execution, {block.num_sources, width}, dy.scalar_type());
+        for_ranges(execution.pool, block.num_sources, kRows, [&](int64_t begin, int64_t end) {
+          kernels::table<T>().weighted_transposed(edges, by_source, from, matrix<T>(dx), begin,
+                                                  end);
+        });
+      }
+    });
+    return {dx, dw, dself, dtarget, at::Tensor()};
+  }
+};
+
+struct ReluSumSpec : torch::CustomClassHolder {
+  sample::BlockView block;
+  Execution execution;
+};
+
+struct ReluSumFunction : torch::autograd::Function<ReluSumFunction> {
+  static at::Tensor forward(AutogradContext* context, const at::Tensor& x,
+                            const at::Tensor& edge_rows, c10::intrusive_ptr<ReluSumSpec> spec) {
+    context->saved_data["spec"] = c10::IValue::make_capsule(spec);
+    const sample::BlockView& block = spec->block;
+    const at::Tensor rows = with_dense_rows(x), edges = with_dense_rows(edge_rows);
+    at::Tensor out =
+        scratch_tensor(spec->execution, {block.num_targets, x.size(1)}, x.scalar_type());
+    visit_type(x.scalar_type(), [&]<typename T>() {
+      const auto from = const_matrix<T>(rows);
+      for_ranges(spec->execution.pool, block.num_targets, kRows, [&](int64_t begin, int64_t end) {
+        kernels::table<T>().relu_sum(lists_by_target(block), {from.data, from.stride, nullptr},
+                                     const_matrix<T>(edges), x.size(1), matrix<T>(out), begin, end);
+      });
+    });
+    if (spec->execution.gradients) {
+      if (x.requires_grad()) lists_by_source(block);
+      context->save_for_backward({rows, edges});
+    }
+    return out;
+  }
+
+  static variable_list backward(AutogradContext* context, variable_list gradients) {
+    const auto spec =
+        c10::static_intrusive_pointer_cast<ReluSumSpec>(context->saved_data["spec"].toCapsule());
+    const sample::BlockView& block = spec->block;
+    const variable_list saved = context->get_saved_variables();
+    const at::Tensor &x = saved[0], &edges = saved[1];
+    const at::Tensor dy = with_dense_rows(gradients[0]);
+    const int64_t width = dy.size(1);
+    at::Tensor dx, de;
+    visit_type(dy.scalar_type(), [&]<typename T>() {
+      const auto rows = const_matrix<T>(x), edge_rows = const_matrix<T>(edges),
+                 from = const_matrix<T>(dy);
+      if (context->needs_input_grad(0)) {
+        dx = scratch_tensor(spec->execution, {block.num_sources, width}, dy.scalar_type());
+        const at::Tensor positions = edge_positions(block, spec->execution);
+        const kernels::EdgesBySource by_source = edges_by_source(block, positions);
+        for_ranges(spec->execution.pool, block.num_sources, kRows, [&](int64_t begin, int64_t end) {
+          kernels::table<T>().relu_sum_transposed(by_source, rows, edge_rows, from, width,
+                                                  matrix<T>(dx), begin, end);
+        });
+      }
+      if (context->needs_input_grad(1)) {
+        de = scratch_tensor(spec->execution, {block.num_edges, width}, dy.scalar_type());
+        for_ranges(spec->execution.pool, block.num_targets, kRows, [&](int64_t begin, int64_t end) {
+          kernels::table<T>().relu_sum_edges(lists_by_target(block),
+                                             {rows.data, rows.stride, nullptr}, edge_rows, from,
+                                             width, matrix<T>(de), begin, end);
+        });
+      }
+    });
+    return {dx, de, at::Tensor()};
+  }
+};
+
+}  // namespace
+
+at::Tensor edge_positions(const sample::BlockView& block, const Execution& execution) {
+  const kernels::Lists out = lists_by_source(block);
+  const int64_t entries = out.indptr[block.num_sources];
+  std::shared_ptr<void> memory;
+  Scratch scratch = execution.scratch;
+  memory = scratch.take(
+      base::checked_mul(entries + block.num_sources + 1, sizeof(int32_t), "positions of edges"));
+  int32_t* positions = static_cast<int32_t*>(memory.get());
+  // Targets come in ascending order on both sides, and edges of one target in that of its list.
+  int32_t* next = positions + entries;
+  std::copy_n(out.indptr, block.num_sources, next);
+  for (int64_t e = 0; e < block.num_edges; ++e)
+    positions[next[block.indices[e]]++] = static_cast<int32_t>(e);
+  return at::from_blob(
+      positions, {entries}, [memory = std::move(memory)](void*) {}, at::TensorOptions(at::kInt));
+}
+
+at::Tensor weighted_sum(const WeightedSum& in, const sample::BlockView& block,
+                        const Execution& execution) {
+  auto spec = c10::make_intrusive<WeightedSpec>();
+  spec->block = block;
+  spec->execution = execution;
+  spec->has_weights = in.weights.defined();
+  spec->has_self = in.self_weights.defined();
+  spec->has_target = in.x_target.defined() && spec->has_self;
+  const at::Tensor& widest = in.weights.defined() ? in.weights : in.self_weights;
+  spec->heads = widest.defined() && widest.dim() > 1 ? widest.size(1) : 1;
+  const auto given = [](const at::Tensor& t) {
+    return t.defined() ? std::optional<at::Tensor>(t) : std::nullopt;
+  };
+  const auto as_matrix = [](const at::Tensor& t) {
+    return t.defined() && t.dim() == 1 ? t.unsqueeze(1) : t;
+  };
+  return WeightedFunction::apply(
+      in.x, given(as_matrix(in.weights)), given(as_matrix(in.self_weights)),
+      spec->has_target ? given(in.x_target) : std::nullopt, std::move(spec));
+}
+
+at::Tensor relu_sum(const at::Tensor& x, const at::Tensor& edge_rows,
+                    const sample::BlockView& block, const Execution& execution) {
+  auto spec = c10::make_intrusive<ReluSumSpec>();
+  spec->block = block;
+  spec->execution = execution;
+  return ReluSumFunction::apply(x, edge_rows, std::move(spec));
+}
+
+Incidence::Incidence(const sample::BlockView& block)
+    : indices_(block.num_edges),
+      out_indptr_(block.num_edges + 1),
+      out_targets_(block.num_edges),
+      view_(block) {
+  std::iota(indices_.begin(), indices_.end(), 0);
+  std::iota(out_indptr_.begin(), out_indptr_.end(), 0);
+  for (int64_t t = 0; t < block.num_targets; ++t)
+    std::fill(out_targets_.begin() + block.indptr[t], out_targets_.begin() + block.indptr[t + 1],
+              static_cast<int32_t>(t));
+  view_.num_sources = block.num_edges;
+  view_.indices = indices_.data();
+  view_.edge_ids = nullptr;
+  view_.out_indptr = out_indptr_.data();
+  view_.out_targets = out_targets_.data();
+}
+
+namespace {
+
+// Keeps an incidence block for as long as the autograd graph may read it.
+at::Tensor keep_alive(const std::shared_ptr<Incidence>& incidence, at::Tensor values) {
+  void* data = values.mutable_data_ptr();
+  return at::from_blob(data, values.sizes(), [incidence, values](void*) {}, values.options());
+}
+
+}  // namespace
+
+at::Tensor with_loop_rows(const at::Tensor& rows, const sample::BlockView& block,
+                          const Execution& execution) {
+  const int64_t num_loops = std::min(block.num_sources, block.num_targets);
+  auto incidence = std::make_shared<Incidence>(block);
+  at::Tensor shares = at::empty({block.num_edges}, rows.options().requires_grad(false));
+  visit_type(rows.scalar_type(), [&]<typename T>() {
+    T* share = shares.mutable_data_ptr<T>();
+    for (int64_t t = 0; t < block.num_targets; ++t) {
+      int64_t others = 0;
+      for (int64_t e = block.indptr[t]; e < block.indptr[t + 1]; ++e)
+        others += block.indices[e] != t;
+      for (int64_t e = block.indptr[t]; e < block.indptr[t + 1]; ++e)
+        share[e] = block.indices[e] != t ? T{1} / static_cast<T>(others) : T{0};
+    }
+  });
+  WeightedSum mean;
+  mean.x = rows;
+  mean.weights = keep_alive(incidence, shares);
+  const at::Tensor loops = weighted_sum(mean, incidence->view(), execution);
+  return at::cat({rows, loops.narrow(0, 0, num_loops)});
+}
+
+}  // namespace gnnmg::nn

@@ -1,0 +1,69 @@
+// Normalisation between and inside layers, with the statistics that batch norm takes, and the
+// functions that stand beside it.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "nn/config.h"
+#include "nn/parameters.h"
+
+namespace gnnmg::nn {
+
+// f(x); `prelu` is the learned slope [1] of that function.
+at::Tensor activate(Activation activation, const at::Tensor& x, const at::Tensor& prelu);
+
+// Mean and variance of each batch norm of one training pass.
+class BatchStatistics;
+
+class NormLayer {
+ public:
+  NormLayer() = default;
+  NormLayer(Norm kind, int64_t width) : kind_(kind), width_(width) {}
+  void declare(ParameterList& list, const std::string& name);
+  // Rows normalised; `statistics` takes those of batch norm when training, else null.
+  at::Tensor apply(const at::Tensor& x, BatchStatistics* statistics) const;
+  // The same for the rows of several mini-batches, in place: each by itself, or, with `sum`, batch
+  // norm over all of them on all ranks, which is then collective.
+  void apply_all(std::span<at::Tensor> rows, BatchStatistics* statistics,
+                 const SumOverRanks& sum) const;
+  bool takes_statistics() const { return kind_ == Norm::kBatch; }
+
+ private:
+  friend class BatchStatistics;
+  Norm kind_ = Norm::kNone;
+  int64_t width_ = 0;
+  int64_t offset_ = 0;  // of its mean in a row of statistics
+  at::Tensor weight_, bias_, running_mean_, running_var_, num_batches_;
+};
+
+class BatchStatistics {
+ public:
+  BatchStatistics() = default;
+  // Over these layers, in the order of a forward pass, which must stay where they are; those
+  // without statistics are left out.
+  explicit BatchStatistics(const std::vector<NormLayer*>& layers);
+  int64_t width() const { return width_; }  // numbers of one pass
+  // Collective: takes part in the backward pass of all batch norms under `sum` without having one.
+  void absent_backward(const SumOverRanks& sum) const;
+  void begin_pass();
+  void end_pass();
+  // One row a finished pass, [passes, width()], in the parameters' type; none are left.
+  at::Tensor take();
+  // running <- 0.9 running + 0.1 statistics, row after row.
+  void fold(const at::Tensor& rows);
+
+ private:
+  friend class NormLayer;
+  void put(const NormLayer& layer, const at::Tensor& mean, const at::Tensor& variance);
+  std::vector<NormLayer*> layers_;
+  int64_t width_ = 0;
+  at::Tensor pass_;
+  bool any_ = false;  // rows were there: all norms of the pass have written theirs, or none
+  std::vector<at::Tensor> finished_;
+};
+
+}  // namespace gnnmg::nn

@@ -1,0 +1,378 @@
+#include "nn/stack.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/from_blob.h>
+#include <ATen/ops/linear.h>
+#include <ATen/ops/stack.h>
+#include <c10/core/GradMode.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/error.h"
+#include "nn/conv/layers.h"
+#include "nn/tensors.h"
+#include "nn/torch_tensor.h"
+
+namespace gnnmg::nn {
+
+using base::fail;
+using base::Status;
+
+namespace {
+
+// Layers of dropout are numbered; those of attention come behind all others.
+constexpr uint64_t kAttentionLayer = 1024;
+
+std::string indexed(const char* list, int64_t i) { return base::text(list, ".", i); }
+
+// Widths of layer i.
+int64_t layer_input(const ModelConfig& c, int i) {
+  return i > 0 || c.skip == Skip::kResidual ? c.hidden_dim : c.input_dim;
+}
+bool yields_output(const ModelConfig& c, int i) {
+  return c.skip == Skip::kNone && c.jumping == Jumping::kNone && i == c.num_layers - 1;
+}
+int64_t layer_output(const ModelConfig& c, int i) {
+  return yields_output(c, i) ? c.output_width() : c.hidden_dim;
+}
+int num_norms(const ModelConfig& c) {
+  if (c.norm == Norm::kNone) return 0;
+  if (c.jumping != Jumping::kNone) return c.num_layers;
+  return c.skip == Skip::kNone     ? c.num_layers - 1
+         : c.skip == Skip::kLinear ? c.num_layers
+                                   : c.num_layers + 1;
+}
+
+Reduce reduce_of(Aggregation aggregation) {
+  switch (aggregation) {
+    case Aggregation::kMean:
+      return Reduce::kMean;
+    case Aggregation::kMax:
+      return Reduce::kMax;
+    case Aggregation::kSum:
+      return Reduce::kSum;
+  }
+  fail(Status::kInternal, "aggregation ", static_cast<int>(aggregation), " has no kernel");
+}
+
+// The convolution of layer i. The one place that knows which architecture has which.
+std::unique_ptr<Conv> make_conv(const ModelConfig& c, int i, at::Tensor* prelu) {
+  const int64_t in = layer_input(c, i), out = layer_output(c, i);
+  switch (c.architecture) {
+    case Architecture::kSage: {
+      SageOptions options;
+      options.in = in;
+      options.out = out;
+      options.reduce = reduce_of(c.aggregation);
+      options.normalize = c.normalize;
+      options.root_weight = c.root_weight;
+      options.project = c.project;
+      options.bias = c.bias;
+      return make_sage_conv(options);
+    }
+    case Architecture::kGcn: {
+      GcnOptions options;
+      options.in = in;
+      options.out = out;
+      options.add_self_loops = c.self_loops;
+      options.bias = c.bias;
+      return make_gcn_conv(options);
+    }
+    case Architecture::kGat:
+    case Architecture::kGatv2: {
+      GatOptions options;
+      options.in = in;
+      options.heads = c.heads;
+      // The layer that yields the result has it from each head, and their mean.
+      options.concat = c.concat && !yields_output(c, i);
+      options.out = options.concat ? out / c.heads : out;
+      options.v2 = c.architecture == Architecture::kGatv2;
+      options.add_self_loops = c.self_loops;
+      options.residual = c.residual;
+      options.slope = c.slope;
+      options.bias = c.bias;
+      return make_gat_conv(options);
+    }
+    case Architecture::kGin: {
+      GinOptions options;
+      options.widths = {in, out, out};
+      options.eps = c.eps;
+      options.train_eps = c.train_eps;
+      options.keys = GinOptions::Keys::kMlp;
+      options.norm = c.norm;
+      options.activation = c.activation;
+      options.act_first = c.act_first;
+      if (c.activation == Activation::kPrelu) options.prelu = prelu;
+      return make_gin_conv(options);
+    }
+  }
+  fail(Status::kInternal, "architecture ", static_cast<int>(c.architecture), " has no layers");
+}
+
+}  // namespace
+
+StackModel::StackModel(const ModelConfig& config) : config_(config) {
+  config_.check();
+  for (int i = 0; i < config_.num_layers; ++i) {
+    StackLayer layer;
+    layer.conv = make_conv(config_, i, &prelu_);
+    if (i < num_norms(config_)) layer.norm = NormLayer(config_.norm, config_.hidden_dim);
+    layers_.push_back(std::move(layer));
+  }
+  if (num_norms(config_) > config_.num_layers)
+    output_norm_ = NormLayer(config_.norm, config_.hidden_dim);
+  ParameterList list(config_.init);
+  declare(list);
+  parameters_ = ParameterSet(list, scalar_type(config_.dtype), config_.seed);
+  std::vector<NormLayer*> norms;
+  for (StackLayer& layer : layers_) {
+    // In the order of a pass: in front of the convolution in residual blocks, else behind.
+    if (config_.skip == Skip::kResidual) norms.push_back(&layer.norm);
+    for (NormLayer* inner : layer.conv->norms()) norms.push_back(inner);
+    if (config_.skip != Skip::kResidual) norms.push_back(&layer.norm);
+  }
+  norms.push_back(&output_norm_);
+  statistics_ = BatchStatistics(norms);
+}
+
+void StackModel::declare(ParameterList& list) {
+  const ModelConfig& c = config_;
+  if (c.activation == Activation::kPrelu) list.constant("act.weight", {1}, 0.25, &prelu_);
+  if (c.skip == Skip::kResidual) list.linear("lin_in", c.hidden_dim, c.input_dim, true, input_);
+  for (int i = 0; i < c.num_layers; ++i) {
+    const ParameterList::Scope scope(list, indexed("convs", i));
+    layers_[i].conv->declare(list);
+  }
+  if (c.skip == Skip::kLinear)
+    for (int i = 0; i < c.num_layers; ++i)
+      list.linear(indexed("lins", i), c.hidden_dim, layer_input(c, i), true, layers_[i].skip);
+  for (int i = 0; i < num_norms(c); ++i)
+    (i < c.num_layers ? layers_[i].norm : output_norm_).declare(list, indexed("norms", i));
+  const int64_t jumped = c.jumping == Jumping::kCat ? c.hidden_dim * c.num_layers : c.hidden_dim;
+  if (c.jumping != Jumping::kNone || (c.skip != Skip::kNone && c.output_dim > 0))
+    list.linear("lin", c.output_width(), jumped, true, output_);
+}
+
+bool StackModel::plain_output(int layer) const { return yields_output(config_, layer); }
+
+Finish StackModel::finish_of_conv(int layer, const Dropout& dropout) const {
+  if (plain_output(layer)) return {};
+  const bool norm_between = config_.norm != Norm::kNone && config_.skip != Skip::kResidual;
+  if (norm_between) return {};
+  if (config_.activation == Activation::kRelu) return {true, dropout};
+  if (config_.activation == Activation::kNone) return {false, dropout};
+  return {};
+}
+
+void StackModel::apply_norm(const NormLayer& norm, std::span<StackPass> passes,
+                            const ConvNorms& norms) {
+  std::vector<at::Tensor> rows;
+  for (const StackPass& pass : passes) rows.push_back(pass.in.x);
+  norm.apply_all(rows, norms.statistics, norms.sum);
+  for (size_t i = 0; i < passes.size(); ++i) passes[i].in.x = rows[i];
+}
+
+void StackModel::after_conv(int layer, std::span<StackPass> passes, const Execution& execution,
+                            const ConvNorms& norms) const {
+  const bool norm_here = config_.norm != Norm::kNone && config_.skip != Skip::kResidual;
+  if (plain_output(layer)) return;
+  // What the convolution has done already.
+  if (!norm_here &&
+      (config_.activation == Activation::kRelu || config_.activation == Activation::kNone))
+    return;
+  const bool act_first = norm_here && config_.act_first;
+  if (act_first)
+    for (StackPass& pass : passes) pass.in.x = activate(config_.activation, pass.in.x, prelu_);
+  if (norm_here) apply_norm(layers_[layer].norm, passes, norms);
+  const bool relu = !act_first && config_.activation == Activation::kRelu;
+  for (StackPass& pass : passes) {
+    if (!act_first && !relu) pass.in.x = activate(config_.activation, pass.in.x, prelu_);
+    pass.in.x = apply_finish(pass.in.x, {relu, pass.dropout}, execution);
+  }
+}
+
+at::Tensor StackModel::output(const at::Tensor& last, const std::vector<at::Tensor>& all) const {
+  at::Tensor x = last;
+  if (config_.jumping == Jumping::kCat) x = at::cat(all, 1);
+  if (config_.jumping == Jumping::kMax) x = std::get<0>(at::stack(all, -1).max(-1));
+  return output_.weight.defined() ? at::linear(x, output_.weight, output_.bias) : x;
+}
+
+void StackModel::check_input(const ForwardArgs& args) const {
+  const RowInput& in = args.input;
+  if (static_cast<int64_t>(args.blocks.size()) != config_.num_layers)
+    fail(Status::kInvalidArgument, "the mini-batch has ", args.blocks.size(),
+         " blocks, the model has ", config_.num_layers, " layers");
+  if (in.dense.defined() + (in.sparse != nullptr) + in.table.defined() != 1)
+    fail(Status::kInvalidArgument, "expected rows in one form: dense, sparse or a table with ids");
+  const at::Tensor& rows = in.dense.defined() ? in.dense : in.table;
+  if (rows.defined() && rows.dim() != 2)
+    fail(Status::kInvalidArgument, "features have ", rows.dim(), " dimensions, expected 2");
+  const int64_t width = in.sparse ? in.sparse->num_cols : rows.size(1);
+  if (width != config_.input_dim)
+    fail(Status::kInvalidArgument, "features have ", width, " columns, the model has input_dim ",
+         config_.input_dim);
+  int64_t available = in.sparse            ? in.sparse->num_rows
+                      : in.dense.defined() ? in.dense.size(0)
+                                           : static_cast<int64_t>(in.ids.size());
+  for (size_t i = 0; i < args.blocks.size(); ++i) {
+    const sample::BlockView& block = args.blocks[i];
+    if (block.num_sources > available || block.num_targets > block.num_sources)
+      fail(Status::kInvalidArgument, "block ", i, " leads from ", block.num_sources, " sources to ",
+           block.num_targets, " targets, and there are ", available, " rows");
+    available = block.num_targets;
+  }
+  if (!args.edges.empty() && args.edges.size() != args.blocks.size())
+    fail(Status::kInvalidArgument, "the edges of ", args.edges.size(), " blocks carry something, ",
+         "and there are ", args.blocks.size());
+}
+
+ConvInput StackModel::first_input(const RowInput& input, const sample::BlockView& block,
+                                  const Dropout& dropout, const Execution& execution) const {
+  ConvInput in;
+  if (input.sparse) {
+    const feature::SparseRows& rows = *input.sparse;
+    in.sparse = true;
+    in.type = scalar_type(config_.dtype);
+    in.rows = {rows.num_rows, rows.num_cols, rows.indptr.data(), rows.indices.data(),
+               rows.values.data()};
+    in.rows_dropout = dropout;
+    return in;
+  }
+  const at::ScalarType type = scalar_type(config_.dtype);
+  if (input.table.defined()) {
+    if (input.table.scalar_type() == type && !dropout.active()) {
+      in.x = input.table;
+      in.ids = input.ids.data();
+      return in;
+    }
+    const at::Tensor ids = at::from_blob(const_cast<int64_t*>(input.ids.data()),
+                                         {block.num_sources}, at::TensorOptions(at::kLong));
+    in.x = input.table.index_select(0, ids).to(type);
+  } else {
+    in.x = input.dense.to(type);
+  }
+  in.x = apply_finish(in.x, {false, dropout}, execution);
+  return in;
+}
+
+StackPass StackModel::begin_pass(const ForwardArgs& args, const Execution& execution,
+                                 bool training) {
+  const Dropout dropout = training
+                              ? kernels::make_dropout(config_.input_dropout, args.dropout.seed,
+                                                      args.dropout.epoch, args.dropout.batch, 0)
+                              : Dropout{};
+  const int64_t sources = args.blocks[0].num_sources;
+  ConvInput in = first_input(args.input, args.blocks[0], dropout, execution);
+  if (config_.skip == Skip::kResidual) {
+    const at::Tensor rows = times(in, sources, input_, execution);
+    in = {};
+    in.x = rows;
+  }
+  return {&args, std::move(in), {}, {}, degrees_of(args.graph, args.node_ids), {}};
+}
+
+void StackModel::run_layer(int i, std::span<StackPass> passes, const Execution& execution,
+                           bool training, const ConvNorms& norms) {
+  const StackLayer& layer = layers_[i];
+  std::vector<ConvInput> inputs;
+  std::vector<ConvPass> conv_passes;
+  for (StackPass& pass : passes) {
+    const sample::BlockView& block = pass.args->blocks[i];
+    const DropoutKey& key = pass.args->dropout;
+    const auto dropout = [&](uint64_t number) {
+      return training
+                 ? kernels::make_dropout(config_.dropout, key.seed, key.epoch, key.batch, number)
+                 : Dropout{};
+    };
+    pass.dropout = plain_output(i) ? Dropout{} : dropout(static_cast<uint64_t>(i) + 1);
+    if (!pass.args->edges.empty()) {
+      pass.in.edge_weight = pass.args->edges[i].weight;
+      pass.in.edge_attr = pass.args->edges[i].features;
+    }
+    if (pass.degrees.defined()) pass.in.degrees = pass.degrees.narrow(0, 0, block.num_sources);
+    inputs.push_back(std::exchange(pass.in, {}));
+    conv_passes.push_back({block, execution, finish_of_conv(i, pass.dropout),
+                           dropout(kAttentionLayer + static_cast<uint64_t>(i)), layer.skip});
+  }
+  std::vector<at::Tensor> results = layer.conv->forward_all(inputs, conv_passes, norms);
+  for (size_t k = 0; k < passes.size(); ++k) passes[k].in.x = std::move(results[k]);
+}
+
+std::vector<at::Tensor> StackModel::run(std::span<const ForwardArgs> batches, bool training,
+                                        bool gradients, const SumOverRanks& sum) {
+  for (const ForwardArgs& args : batches) check_input(args);
+  const c10::AutoGradMode grad_mode(gradients);
+  const Execution execution{batches.empty() ? nullptr : batches[0].pool, scratch_, gradients};
+  const ConvNorms norms{training ? &statistics_ : nullptr, sum};
+  if (training) statistics_.begin_pass();
+  std::vector<StackPass> passes;
+  for (const ForwardArgs& args : batches) passes.push_back(begin_pass(args, execution, training));
+  const bool residual = config_.skip == Skip::kResidual;
+  for (int i = 0; i < config_.num_layers; ++i) {
+    for (StackPass& pass : passes) pass.before = pass.in.x;
+    if (residual) apply_norm(layers_[i].norm, passes, norms);
+    run_layer(i, passes, execution, training, norms);
+    after_conv(i, passes, execution, norms);
+    for (StackPass& pass : passes) {
+      if (residual)
+        pass.in.x = pass.before.narrow(0, 0, pass.args->blocks[i].num_targets) + pass.in.x;
+      pass.in.x_is_internal = config_.jumping == Jumping::kNone;
+      if (config_.jumping != Jumping::kNone)
+        pass.outputs.push_back(pass.in.x.narrow(0, 0, pass.args->blocks.back().num_targets));
+    }
+  }
+  if (residual) apply_norm(output_norm_, passes, norms);
+  std::vector<at::Tensor> logits;
+  for (const StackPass& pass : passes) logits.push_back(output(pass.in.x, pass.outputs));
+  if (training) statistics_.end_pass();
+  return logits;
+}
+
+at::Tensor StackModel::forward(const ForwardArgs& args) {
+  return run({&args, 1}, args.training, args.training || args.gradients, {})[0];
+}
+
+std::vector<at::Tensor> StackModel::forward_step(std::span<const ForwardArgs> batches,
+                                                 const SumOverRanks& sum) {
+  return run(batches, true, true, sum);
+}
+
+at::Tensor StackModel::degrees_of(const graph::GraphRef& graph, std::span<const int64_t> ids) {
+  const Degrees wanted = layers_[0].conv->degrees();
+  if (wanted == Degrees::kNone || !graph || config_.block_degrees) return {};
+  const c10::NoGradGuard no_grad;
+  if (degrees_graph_.lock() != graph) {
+    const graph::Csc& csc = graph->csc();
+    degrees_ = in_degrees(csc, wanted == Degrees::kWithoutLoops, scalar_type(config_.dtype));
+    degrees_graph_ = graph;
+  }
+  const at::Tensor rows =
+      at::from_blob(const_cast<int64_t*>(ids.data()), {static_cast<int64_t>(ids.size())},
+                    at::TensorOptions(at::kLong));
+  return degrees_.index_select(0, rows);
+}
+
+at::Tensor StackModel::take_batch_statistics() {
+  return statistics_.width() ? statistics_.take() : at::empty({0, 0}, parameters_.flat().options());
+}
+
+std::unique_ptr<Model> StackModel::clone() const {
+  c10::NoGradGuard no_grad;
+  auto copy = std::make_unique<StackModel>(config_);
+  copy->parameters_.flat().copy_(parameters_.flat());
+  for (size_t i = 0; i < buffers().size(); ++i)
+    copy->buffers()[i].tensor.copy_(buffers()[i].tensor);
+  copy->degrees_graph_ = degrees_graph_;
+  copy->degrees_ = degrees_;
+  return copy;
+}
+
+std::unique_ptr<Model> make_model(const ModelConfig& config) {
+  return std::make_unique<StackModel>(config);
+}
+
+}  // namespace gnnmg::nn

@@ -1,0 +1,91 @@
+// A model made of convolutions one behind the other, with what stands between them: the models that
+// a config describes. Its inference over a whole graph is in inference.cpp.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "nn/conv/conv.h"
+#include "nn/model.h"
+#include "nn/norm.h"
+#include "nn/parameters.h"
+
+namespace gnnmg::nn {
+
+struct StackLayer {
+  std::unique_ptr<Conv> conv;
+  Linear skip;     // beside the convolution
+  NormLayer norm;  // behind it, or in front of it in residual blocks
+};
+
+// A mini-batch on its way through the layers.
+struct StackPass {
+  const ForwardArgs* args;
+  ConvInput in;                     // of the layer that is next
+  at::Tensor before;                // what that layer's result is added to, in residual blocks
+  Dropout dropout;                  // behind that layer
+  at::Tensor degrees;               // of its nodes, where the layers ask for them
+  std::vector<at::Tensor> outputs;  // of the layers, where the result is made of all
+};
+
+class StackModel final : public Model {
+ public:
+  explicit StackModel(const ModelConfig& config);
+
+  const ModelConfig& config() const override { return config_; }
+  at::Tensor forward(const ForwardArgs& args) override;
+  std::vector<at::Tensor> forward_step(std::span<const ForwardArgs> batches,
+                                       const SumOverRanks& sum) override;
+  void absent_backward(const SumOverRanks& sum) override { statistics_.absent_backward(sum); }
+  std::unique_ptr<Inference> inference(const graph::Graph& graph, const graph::Column& features,
+                                       base::ThreadPool* pool) override;
+  const std::vector<NamedTensor>& parameters() const override { return parameters_.named(); }
+  const std::vector<NamedTensor>& buffers() const override { return parameters_.buffers(); }
+  const std::vector<NamedTensor>& state_tensors() const override { return parameters_.state(); }
+  at::Tensor flat_parameters() const override { return parameters_.flat(); }
+  at::Tensor flat_gradients() const override { return parameters_.flat_gradients(); }
+  int64_t batch_statistics_width() const override { return statistics_.width(); }
+  at::Tensor take_batch_statistics() override;
+  void fold_batch_statistics(const at::Tensor& rows) override { statistics_.fold(rows); }
+  std::unique_ptr<Model> clone() const override;
+
+ private:
+  friend class StackInference;
+
+  void declare(ParameterList& list);
+  // What of norm, activation and dropout can go into the convolution of layer i, and the rest.
+  // `dropout` is not active in evaluation.
+  Finish finish_of_conv(int layer, const Dropout& dropout) const;
+  void after_conv(int layer, std::span<StackPass> passes, const Execution& execution,
+                  const ConvNorms& norms) const;
+  // To the rows of all passes.
+  static void apply_norm(const NormLayer& norm, std::span<StackPass> passes,
+                         const ConvNorms& norms);
+  void run_layer(int layer, std::span<StackPass> passes, const Execution& execution, bool training,
+                 const ConvNorms& norms);
+  // Empty `sum`: statistics of each mini-batch.
+  std::vector<at::Tensor> run(std::span<const ForwardArgs> batches, bool training, bool gradients,
+                              const SumOverRanks& sum);
+  StackPass begin_pass(const ForwardArgs& args, const Execution& execution, bool training);
+  bool plain_output(int layer) const;  // nothing behind the convolution
+  // The result from the rows that the layers left for it.
+  at::Tensor output(const at::Tensor& last, const std::vector<at::Tensor>& all) const;
+  ConvInput first_input(const RowInput& input, const sample::BlockView& block,
+                        const Dropout& dropout, const Execution& execution) const;
+  void check_input(const ForwardArgs& args) const;
+  // In-degrees of these nodes as the layers ask for them; undefined where they do not.
+  at::Tensor degrees_of(const graph::GraphRef& graph, std::span<const int64_t> ids);
+
+  ModelConfig config_;
+  ParameterSet parameters_;
+  std::vector<StackLayer> layers_;
+  NormLayer output_norm_;  // of residual blocks
+  Linear input_, output_;  // their linear input; linear output of models with skips or jumping
+  at::Tensor prelu_;
+  Scratch scratch_;
+  BatchStatistics statistics_;
+  std::weak_ptr<const graph::Graph> degrees_graph_;
+  at::Tensor degrees_;  // of that graph
+};
+
+}  // namespace gnnmg::nn
