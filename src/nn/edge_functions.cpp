@@ -8,10 +8,10 @@
 #include <torch/csrc/autograd/custom_function.h>
 
 #include <algorithm>
-#include <numeric>
 #include <optional>
 
 #include "base/error.h"
+#include "nn/made_block.h"
 #include "nn/parallel.h"
 #include "nn/tensors.h"
 
@@ -271,37 +271,23 @@ at::Tensor relu_sum(const at::Tensor& x, const at::Tensor& edge_rows,
   return ReluSumFunction::apply(x, edge_rows, std::move(spec));
 }
 
-Incidence::Incidence(const sample::BlockView& block)
-    : indices_(block.num_edges),
-      out_indptr_(block.num_edges + 1),
-      out_targets_(block.num_edges),
-      view_(block) {
-  std::iota(indices_.begin(), indices_.end(), 0);
-  std::iota(out_indptr_.begin(), out_indptr_.end(), 0);
-  for (int64_t t = 0; t < block.num_targets; ++t)
-    std::fill(out_targets_.begin() + block.indptr[t], out_targets_.begin() + block.indptr[t + 1],
-              static_cast<int32_t>(t));
-  view_.num_sources = block.num_edges;
-  view_.indices = indices_.data();
-  view_.edge_ids = nullptr;
-  view_.out_indptr = out_indptr_.data();
-  view_.out_targets = out_targets_.data();
+at::Tensor rows_of_edges(const at::Tensor& x, const at::Tensor& x_target,
+                         const sample::BlockView& block, const Execution& execution) {
+  const auto ends = ends_to_edges(block, x_target.defined());
+  return aggregate(x_target.defined() ? at::cat({x, x_target}) : x, ends->view(), Reduce::kSum,
+                   execution.with(ends));
 }
 
-namespace {
-
-// Keeps an incidence block for as long as the autograd graph may read it.
-at::Tensor keep_alive(const std::shared_ptr<Incidence>& incidence, at::Tensor values) {
-  void* data = values.mutable_data_ptr();
-  return at::from_blob(data, values.sizes(), [incidence, values](void*) {}, values.options());
+at::Tensor aggregate_edges(const at::Tensor& rows, const sample::BlockView& block, Reduce reduce,
+                           const Execution& execution) {
+  const auto to_targets = edges_to_targets(block);
+  return aggregate(rows, to_targets->view(), reduce, execution.with(to_targets));
 }
-
-}  // namespace
 
 at::Tensor with_loop_rows(const at::Tensor& rows, const sample::BlockView& block,
                           const Execution& execution) {
   const int64_t num_loops = std::min(block.num_sources, block.num_targets);
-  auto incidence = std::make_shared<Incidence>(block);
+  const auto to_targets = edges_to_targets(block);
   at::Tensor shares = at::empty({block.num_edges}, rows.options().requires_grad(false));
   visit_type(rows.scalar_type(), [&]<typename T>() {
     T* share = shares.mutable_data_ptr<T>();
@@ -315,8 +301,8 @@ at::Tensor with_loop_rows(const at::Tensor& rows, const sample::BlockView& block
   });
   WeightedSum mean;
   mean.x = rows;
-  mean.weights = keep_alive(incidence, shares);
-  const at::Tensor loops = weighted_sum(mean, incidence->view(), execution);
+  mean.weights = shares;
+  const at::Tensor loops = weighted_sum(mean, to_targets->view(), execution.with(to_targets));
   return at::cat({rows, loops.narrow(0, 0, num_loops)});
 }
 

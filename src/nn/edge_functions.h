@@ -24,6 +24,25 @@ struct WeightedSum {
 at::Tensor weighted_sum(const WeightedSum& in, const sample::BlockView& block,
                         const Execution& execution);
 
+// [num_edges, F]: x[s], plus x_target[t] where that is defined.
+at::Tensor rows_of_edges(const at::Tensor& x, const at::Tensor& x_target,
+                         const sample::BlockView& block, const Execution& execution);
+
+// [num_targets, F]: sum, mean or max of the rows of the edges of each target.
+at::Tensor aggregate_edges(const at::Tensor& rows, const sample::BlockView& block, Reduce reduce,
+                           const Execution& execution);
+
+// As aggregate() with max, but where edges are tied the last of them gets the whole gradient.
+at::Tensor aggregate_last_max(const at::Tensor& x, const sample::BlockView& block,
+                              const Execution& execution);
+
+// [num_edges, heads]: <x[s], x_target[t]> head by head.
+at::Tensor edge_dots(const at::Tensor& x, const at::Tensor& x_target, int64_t heads,
+                     const sample::BlockView& block, const Execution& execution);
+// Softmax of [num_edges, heads] over the edges of each target.
+at::Tensor edge_softmax(const at::Tensor& scores, const sample::BlockView& block,
+                        const Execution& execution);
+
 // [num_targets, F]: sum of relu(x[s] + edge_rows[e]) over the edges of each target.
 at::Tensor relu_sum(const at::Tensor& x, const at::Tensor& edge_rows,
                     const sample::BlockView& block, const Execution& execution);
@@ -34,37 +53,21 @@ struct Attend {
   int64_t heads = 1;
   bool loops = false;
   double slope = 0.2;
-  Dropout dropout;     // of the weights
-  at::Tensor source;   // [num_sources, heads * channels]
-  at::Tensor factors;  // [edges], or undefined
+  Dropout dropout;  // of the weights
+  // [num_sources, heads * channels]; for GAT the rows' scores as sources stand in `heads` columns
+  // behind them, and, where target_scores is undefined, those as targets in further `heads` ones.
+  at::Tensor source;
+  at::Tensor target_scores;  // GAT: [num_targets, heads]
+  at::Tensor target;         // GATv2: rows of the targets
+  at::Tensor vector;         // GATv2: [heads * channels]; undefined: GAT
   at::Tensor edges;    // GAT: scores [edges, heads]; GATv2: rows [edges, heads * channels]; or
                        // undefined
-  at::Tensor target;   // GAT: what the target's score is made from; undefined: the first rows of
-                       // `source`. GATv2: rows of the targets
-  at::Tensor vector;   // GAT: att_src [heads * channels]; GATv2: att
-  at::Tensor vector_target;  // GAT: att_dst; GATv2: undefined
-  // Without gradients, over a range of a graph's nodes: target t is row first_own + t of `source`,
-  // whose scores [num_sources, heads] may be given.
+  at::Tensor factors;  // [edges], or undefined
+  // Without gradients, over a range of a graph's nodes: target t is row first_own + t of `source`.
   int64_t first_own = 0;
-  at::Tensor source_scores;
 };
 // [num_targets, heads * channels]. Keeps two or three numbers an edge and head for backward().
 at::Tensor attend(const Attend& in, const sample::BlockView& block, const Execution& execution);
-
-// [n, heads]: <row, vector> head by head, without a gradient.
-at::Tensor head_scores(const at::Tensor& rows, const at::Tensor& vector, int64_t heads,
-                       const Execution& execution);
-
-// Edges that are sources of their own: the block that leads from edge to target.
-class Incidence {
- public:
-  explicit Incidence(const sample::BlockView& block);
-  const sample::BlockView& view() const { return view_; }
-
- private:
-  std::vector<int32_t> indices_, out_indptr_, out_targets_;
-  sample::BlockView view_;
-};
 
 // What edges carry, with a row for each loop behind: the mean over the other edges into the node, 0
 // where there is none. `rows` is [num_edges, F], the result [num_edges + num_loops, F].

@@ -4,6 +4,9 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <memory>
+#include <utility>
+
 #include "base/thread_pool.h"
 #include "nn/kernels/kernels.h"
 #include "nn/scratch.h"
@@ -19,6 +22,14 @@ struct Execution {
   base::ThreadPool* pool = nullptr;  // as for_ranges
   Scratch scratch;
   bool gradients = false;  // backward() will be asked for: keep what it needs
+  // Lives until backward() has run: the owner of a block that was made on the way.
+  std::shared_ptr<const void> owner = {};
+
+  Execution with(std::shared_ptr<const void> kept) const {
+    Execution other = *this;
+    other.owner = std::move(kept);
+    return other;
+  }
 };
 
 at::Tensor scratch_tensor(const Execution& execution, at::IntArrayRef sizes, at::ScalarType type);

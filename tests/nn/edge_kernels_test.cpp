@@ -120,7 +120,7 @@ struct Case {
       a.edge_rows = {edge_rows.data(), width};
     } else {
       a.source_scores = {source_scores.data(), heads};
-      a.target_scores = target_scores.data();
+      a.target_scores = {target_scores.data(), heads};
       a.edge_scores = edge_scores.data();
     }
     a.factors = factors.data();
@@ -219,13 +219,13 @@ TYPED_TEST(EdgeKernels, AttentionsGradientsAgreeWithDifferences) {
         std::vector<T> scores(c.places * heads), target_scores(kTargets * heads),
             source_scores(kSources * heads), target(kTargets * width), rows(c.places * width),
             factors(c.places), vector(width), dx(kSources * width);
-        AttentionGradient<T> to{scores.data(), v2 ? nullptr : target_scores.data(),
+        AttentionGradient<T> to{scores.data(),
+                                v2 ? Matrix<T>{} : Matrix<T>{target_scores.data(), heads},
                                 v2 ? Matrix<T>{target.data(), width} : Matrix<T>{},
                                 v2 ? Matrix<T>{rows.data(), width} : Matrix<T>{}, factors.data()};
         table.attend_backward(a, {c.dy.data(), width}, to, vector.data(), 0, kTargets);
         table.attend_transposed(a, this->graph.by_source(), {c.dy.data(), width}, scores.data(),
-                                {dx.data(), width}, v2 ? nullptr : source_scores.data(), 0,
-                                kSources);
+                                {dx.data(), width}, {source_scores.data(), heads}, 0, kSources);
         // The same case in double, moved.
         constexpr double kStep = 1e-6;
         double along = 0;

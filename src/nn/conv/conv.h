@@ -26,6 +26,7 @@ struct ConvInput {
   // What the edges carry, in the block's order; undefined: nothing.
   at::Tensor edge_weight;  // [num_edges]
   at::Tensor edge_attr;    // [num_edges, D]
+  at::Tensor edge_type;    // [num_edges] i64
   // [num_sources] numbers of incoming edges in the whole graph, loops left out or not as the layer
   // asks for; undefined: degrees are those of the block.
   at::Tensor degrees;

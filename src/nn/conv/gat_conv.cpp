@@ -24,26 +24,21 @@ class GatConv final : public Conv {
   int64_t output_width() const override { return o_.concat ? width_ : o_.out; }
 
   bool transforms(bool, const sample::BlockView&) const override { return true; }
-  // Behind the rows of GAT stand their scores.
-  int64_t transformed_width() const override { return o_.v2 ? width_ : width_ + o_.heads; }
+  int64_t transformed_width() const override {
+    return o_.v2 ? width_ : width_ + (pair_ ? 1 : 2) * o_.heads;
+  }
   at::Tensor transform(const ConvInput& in, int64_t count,
                        const Execution& execution) const override {
-    const at::Tensor rows = times(in, count, source_, execution);
-    if (o_.v2) return rows;
-    return at::cat({rows, head_scores(rows, vector_, o_.heads, execution)}, 1);
+    return times(in, count, sources(!pair_), execution);
   }
   at::Tensor combine(const at::Tensor& rows, bool, int64_t first_own, const ConvInput& own,
                      const ConvPass& pass) const override {
-    Attend attention;
-    attention.source = rows.narrow(1, 0, width_);
-    if (!o_.v2) attention.source_scores = rows.narrow(1, width_, o_.heads);
-    attention.first_own = first_own;
-    return convolve(attention, own, pass);
+    return convolve(rows, !pair_, first_own, own, pass);
   }
   at::Tensor forward(const ConvInput& in, const ConvPass& pass) const override {
-    Attend attention;
-    attention.source = times(in, pass.block.num_sources, source_, pass.execution);
-    return convolve(attention, in, pass);
+    const bool both = !pair_ && !in.x_target.defined();
+    return convolve(times(in, pass.block.num_sources, sources(both), pass.execution), both, 0, in,
+                    pass);
   }
 
  private:
@@ -103,23 +98,42 @@ class GatConv final : public Conv {
     if (o_.bias) list.alias(name + ".bias", &source_.bias);
   }
 
-  at::Tensor convolve(Attend& attention, const ConvInput& own, const ConvPass& pass) const {
+  // [heads, in]: what makes scores of a row in front of the linear map `weight`.
+  at::Tensor folded(const at::Tensor& weight, const at::Tensor& vector) const {
+    return (weight.view({o_.heads, o_.out, weight.size(1)}) * vector.view({o_.heads, o_.out, 1}))
+        .sum(1);
+  }
+
+  // The map of the sources. For GAT their scores come out of the same product, with `both` those as
+  // targets too: so they cost no pass over the rows, and neither do their gradients.
+  Linear sources(bool both) const {
+    if (o_.v2) return source_;
+    const at::Tensor& weight = source_.weight;
+    std::vector<at::Tensor> maps{weight, folded(weight, vector_)};
+    if (both) maps.push_back(folded(weight, vector_target_));
+    return {at::cat(maps), {}};
+  }
+
+  at::Tensor convolve(const at::Tensor& rows, bool both, int64_t first_own, const ConvInput& own,
+                      const ConvPass& pass) const {
     const sample::BlockView& block = pass.block;
     const int64_t n = block.num_targets;
+    Attend attention;
+    attention.source = rows;
+    attention.first_own = first_own;
     attention.heads = o_.heads;
     attention.loops = o_.add_self_loops && !o_.dgl;
     attention.slope = o_.slope;
     attention.dropout = pass.attention;
-    attention.vector = vector_;
-    attention.vector_target = vector_target_;
-    if (o_.v2 || pair_ || own.x_target.defined()) {
-      const bool first_rows = !pair_ && (o_.share_weights || !o_.v2) && !own.x_target.defined();
-      attention.target =
-          first_rows
-              ? attention.source.narrow(0, attention.first_own, n)
-              : target_times(own, n, target_.weight.defined() ? target_ : source_, pass.execution);
-    } else if (attention.first_own != 0) {
-      attention.target = attention.source.narrow(0, attention.first_own, n);
+    const Linear& to_target = target_.weight.defined() ? target_ : source_;
+    if (o_.v2) {
+      attention.vector = vector_;
+      attention.target = o_.share_weights && !own.x_target.defined()
+                             ? rows.narrow(0, first_own, n)
+                             : target_times(own, n, to_target, pass.execution);
+    } else if (!both) {
+      attention.target_scores =
+          target_times(own, n, {folded(to_target.weight, vector_target_), {}}, pass.execution);
     }
     if (o_.edge_dim) {
       if (!own.edge_attr.defined())
@@ -150,10 +164,7 @@ class GatConv final : public Conv {
   // GAT: the edges' scores, by a matrix that is made first, so that no row an edge is; GATv2: rows.
   at::Tensor edge_values(const at::Tensor& features) const {
     if (o_.v2) return at::linear(features, edge_.weight);
-    const at::Tensor by_head = (edge_.weight.view({o_.heads, o_.out, o_.edge_dim}) *
-                                vector_edge_.view({o_.heads, o_.out, 1}))
-                                   .sum(1);
-    return at::linear(features, by_head);
+    return at::linear(features, folded(edge_.weight, vector_edge_));
   }
 
   GatOptions o_;

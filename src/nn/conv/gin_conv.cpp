@@ -109,7 +109,9 @@ class GinConv final : public Conv {
       if (own.x_target.defined() || first_own != 0) sum.x_target = target;
       y = weighted_sum(sum, block, pass.execution);
     } else {
-      y = aggregate(rows, block, o_.reduce, pass.execution) + (1 + eps_) * target;
+      y = (o_.last_of_tied ? aggregate_last_max(rows, block, pass.execution)
+                           : aggregate(rows, block, o_.reduce, pass.execution)) +
+          (1 + eps_) * target;
     }
     return y;
   }

@@ -15,9 +15,21 @@ struct SageOptions {
   int64_t in = 0, out = 0;
   int64_t in_target = 0;  // 0: as `in`
   Reduce reduce = Reduce::kMean;
+  bool lstm = false;  // in place of `reduce`: a recurrent network over the neighbours
   bool normalize = false, root_weight = true, project = false, bias = true;
 };
 std::unique_ptr<Conv> make_sage_conv(const SageOptions& options);
+
+// DGL's SAGEConv: fc_self x_i + fc_neigh AGG, or, with kGcn, fc_neigh of the mean over the
+// neighbours and the node itself.
+struct DglSageOptions {
+  enum class Aggregator { kMean, kPool, kGcn, kLstm };
+  int64_t in = 0, out = 0;
+  int64_t in_target = 0;  // 0: as `in`
+  Aggregator aggregator = Aggregator::kMean;
+  bool bias = true;
+};
+std::unique_ptr<Conv> make_dgl_sage_conv(const DglSageOptions& options);
 
 // PyG's GCNConv: out_i = sum r_j w r_i (lin x_j) + bias with r = degree^-1/2, loops added.
 struct GcnOptions {
@@ -68,6 +80,7 @@ std::unique_ptr<Conv> make_gat_conv(const GatOptions& options);
 struct GinOptions {
   std::vector<int64_t> widths;  // of nn, input first: one linear layer fewer than numbers
   Reduce reduce = Reduce::kSum;
+  bool last_of_tied = false;  // max: the whole gradient to the last of tied edges, as in DGL
   double eps = 0;
   bool train_eps = false;
   bool edges = false;    // GINE: messages are relu(x_j + edge row)
@@ -80,5 +93,58 @@ struct GinOptions {
   at::Tensor* prelu = nullptr;  // the model's slope, listed before; saved a second time here
 };
 std::unique_ptr<Conv> make_gin_conv(const GinOptions& options);
+
+// EdgeConv. PyG: nn([x_i ; x_j - x_i]) with nn of linear layers and ReLU between them. DGL:
+// theta(x_i - x_j) + phi x_i. 0 where no edge arrives.
+struct EdgeOptions {
+  int64_t in = 0;               // DGL: columns of a row
+  std::vector<int64_t> widths;  // PyG: of nn, twice the columns first; DGL: {out}
+  bool dgl = false;
+  Reduce reduce = Reduce::kMax;  // PyG
+};
+std::unique_ptr<Conv> make_edge_conv(const EdgeOptions& options);
+
+// PyG's RGCNConv and DGL's RelGraphConv: a linear map for every relation. PyG reduces over the
+// edges of each relation and then adds; DGL adds all, times what the edges weigh.
+struct RelationOptions {
+  int64_t in = 0, out = 0;
+  int64_t in_target = 0;  // 0: as `in`
+  int64_t relations = 0;
+  int64_t bases = 0;     // 0: a matrix for every relation
+  int64_t blocks = 0;    // of block-diagonal matrices; 0: whole ones
+  bool features = true;  // else rows are those of the unit matrix, and `in` the number of nodes
+  Reduce reduce = Reduce::kMean;  // PyG; sum or mean
+  bool dgl = false;
+  bool root_weight = true, bias = true;
+};
+std::unique_ptr<Conv> make_relation_conv(const RelationOptions& options);
+
+// PyG's TransformerConv: attention by products of queries and keys.
+struct TransformerOptions {
+  int64_t in = 0;
+  int64_t out = 0;        // channels of each head
+  int64_t in_target = 0;  // 0: as `in`
+  int64_t heads = 1;
+  int64_t edge_dim = 0;  // columns of edge features, 0: none
+  bool concat = true;    // else the mean over the heads
+  bool beta = false;     // the own row is mixed in by a gate
+  bool root_weight = true, bias = true;
+};
+std::unique_ptr<Conv> make_transformer_conv(const TransformerOptions& options);
+
+// PyG's PNAConv: several reductions, each times several functions of the in-degree.
+struct PnaOptions {
+  enum class Reduction { kMean, kMin, kMax, kSum, kVariance, kDeviation };
+  enum class Scaler { kIdentity, kAmplification, kAttenuation, kLinear, kInverseLinear };
+  int64_t in = 0, out = 0;
+  int64_t edge_dim = 0;  // columns of edge features, 0: none
+  std::vector<Reduction> reductions;
+  std::vector<Scaler> scalers;
+  int64_t towers = 1;
+  bool divide_input = false;  // each tower reads its share of the columns
+  // Means of the degree and of log(degree + 1) over the training graph's nodes.
+  double average_degree = 1, average_log_degree = 1;
+};
+std::unique_ptr<Conv> make_pna_conv(const PnaOptions& options);
 
 }  // namespace gnnmg::nn

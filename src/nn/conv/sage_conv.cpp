@@ -6,6 +6,7 @@
 #include <ATen/ops/relu.h>
 
 #include "nn/conv/layers.h"
+#include "nn/sequence.h"
 
 namespace gnnmg::nn {
 namespace {
@@ -117,6 +118,7 @@ class SageConv final : public Conv {
   }
 
   void declare(ParameterList& list) override {
+    if (o_.lstm) lstm_.declare(list, "aggr_module.lstm", o_.in, o_.in);
     if (o_.project) {
       list.weight("lin.weight", o_.in, o_.in, &w_.lin);
       list.bias("lin.bias", o_.in, o_.in, &w_.lin_bias);
@@ -128,12 +130,14 @@ class SageConv final : public Conv {
   int64_t output_width() const override { return o_.out; }
 
   at::Tensor forward(const ConvInput& in, const ConvPass& pass) const override {
+    if (o_.lstm) return Conv::forward(in, pass);
     return sage_conv(with_skip(pass), in, pass.block, {o_.reduce, o_.normalize}, pass.finish,
                      pass.execution);
   }
 
   bool transforms(bool sparse, const sample::BlockView& block) const override {
     if (o_.project) return true;
+    if (o_.lstm) return false;
     return (sparse && o_.reduce != Reduce::kMax) ||
            transforms_first(o_.reduce, block, o_.in, o_.out);
   }
@@ -148,6 +152,7 @@ class SageConv final : public Conv {
                      const ConvPass& pass) const override {
     const sample::BlockView& block = pass.block;
     const int64_t n = block.num_targets;
+    if (o_.lstm) return behind_lstm(rows, own, pass);
     if (!transformed || o_.project) {
       SageConvWeights weights = with_skip(pass);
       weights.lin = weights.lin_bias = at::Tensor();
@@ -181,8 +186,17 @@ class SageConv final : public Conv {
     return weights;
   }
 
+  at::Tensor behind_lstm(const at::Tensor& rows, const ConvInput& own, const ConvPass& pass) const {
+    at::Tensor y =
+        at::linear(lstm_padded(rows, lstm_, pass.block, pass.execution), w_.lin_l, w_.lin_l_bias);
+    if (w_.lin_r.defined())
+      y = y + target_times(own, pass.block.num_targets, {w_.lin_r, {}}, pass.execution);
+    return complete(o_.normalize ? normalize_rows(y, pass.execution) : y, own, pass);
+  }
+
   SageOptions o_;
   SageConvWeights w_;
+  Lstm lstm_;
 };
 
 }  // namespace

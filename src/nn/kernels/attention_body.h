@@ -89,7 +89,7 @@ struct EdgesOf {
 template <typename T>
 inline T gat_sum(const EdgesOf<T>& edges, int64_t i, int64_t h) {
   const Attention<T>& a = edges.a;
-  T sum = a.source_scores.row(edges.source(i))[h] + a.target_scores[edges.target * a.heads + h];
+  T sum = a.source_scores.row(edges.source(i))[h] + a.target_scores.row(edges.target)[h];
   if (a.edge_scores) sum += a.edge_scores[edges.place(i) * a.heads + h];
   return sum;
 }
@@ -126,11 +126,21 @@ inline const T* edge_row(const Attention<T>& a, int64_t place) {
   return a.edge_rows.data ? a.edge_rows.row(place) : nullptr;
 }
 
+// What the edges ahead of edge i of a target will read; `stop` ends the lists that may be read.
+template <typename T>
+inline void prefetch_ahead(const EdgesOf<T>& edges, int64_t i, int64_t stop) {
+  const int64_t e = edges.first + i + kAhead;
+  if (i < edges.listed && e < stop)
+    prefetch_row(edges.a.source.row(edges.a.lists.indices[e]),
+                 edges.a.heads * (edges.a.channels + (edges.a.vector ? 0 : 1)));
+}
+
 // Scores of the edges of one target, in alpha. Left out edges get the lowest number.
 template <typename T>
-inline void write_scores(const EdgesOf<T>& edges) {
+inline void write_scores(const EdgesOf<T>& edges, int64_t stop) {
   const Attention<T>& a = edges.a;
   for (int64_t i = 0; i < edges.n; ++i) {
+    prefetch_ahead(edges, i, stop);
     const int64_t place = edges.place(i);
     T* scores = a.alpha + place * a.heads;
     if (edges.left_out(i)) {
@@ -175,6 +185,7 @@ template <typename T>
 void attend(const Attention<T>& a, Matrix<T> out, int64_t begin, int64_t end) {
   Kept kept(a.dropout), kept_loop(a.dropout);
   const T scale = static_cast<T>(a.dropout.scale);
+  const int64_t stop = a.lists.indptr[end];
   for (int64_t t = begin; t < end; ++t) {
     const EdgesOf<T> edges(a, t);
     bool any = false;
@@ -188,7 +199,7 @@ void attend(const Attention<T>& a, Matrix<T> out, int64_t begin, int64_t end) {
       for (int64_t c = 0; c < a.heads * a.channels; ++c) out.row(t)[c] = 0;
       continue;
     }
-    write_scores(edges);
+    write_scores(edges, stop);
     softmax_row(edges);
     if (a.weights != a.alpha) {
       for (int64_t i = 0; i < edges.n; ++i) {
@@ -205,7 +216,7 @@ void attend(const Attention<T>& a, Matrix<T> out, int64_t begin, int64_t end) {
     const bool loop = edges.n > edges.listed;
     const int32_t* indices = a.lists.indices + edges.first;
     weighted_row<T>(
-        edges.listed, a.heads, a.channels, false,
+        edges.listed, edges.listed, a.heads, a.channels, false,
         [&](int64_t i) { return a.source.row(indices[i]); },
         [&](int64_t i) { return a.weights + (edges.first + i) * a.heads; },
         loop ? a.weights + edges.place(edges.listed) * a.heads : nullptr,
@@ -252,9 +263,10 @@ void attend_backward(const Attention<T>& a, Matrix<const T> dy,
   Kept kept(a.dropout), kept_loop(a.dropout);
   const T scale = static_cast<T>(a.dropout.scale);
   const int64_t width = a.heads * a.channels;
+  const int64_t stop = a.lists.indptr[end];
   for (int64_t t = begin; t < end; ++t) {
     const EdgesOf<T> edges(a, t);
-    T* to_scores = gradient.target_scores ? gradient.target_scores + t * a.heads : nullptr;
+    T* to_scores = gradient.target_scores.data ? gradient.target_scores.row(t) : nullptr;
     if (to_scores)
       for (int64_t h = 0; h < a.heads; ++h) to_scores[h] = 0;
     T* to_target = gradient.target.data ? gradient.target.row(t) : nullptr;
@@ -262,6 +274,7 @@ void attend_backward(const Attention<T>& a, Matrix<const T> dy,
       for (int64_t c = 0; c < width; ++c) to_target[c] = 0;
     // By the weights, then by alpha.
     for (int64_t i = 0; i < edges.n; ++i) {
+      prefetch_ahead(edges, i, stop);
       const int64_t place = edges.place(i);
       T* d = gradient.scores + place * a.heads;
       if (edges.left_out(i)) {
@@ -333,8 +346,9 @@ inline void gatv2_to_source(const Attention<T>& a, const T* source, const T* tar
 
 template <typename T>
 void attend_transposed(const Attention<T>& a, const EdgesBySource& by_source, Matrix<const T> dy,
-                       const T* scores, Matrix<T> dx, T* score_gradients, int64_t begin,
+                       const T* scores, Matrix<T> dx, Matrix<T> score_gradients, int64_t begin,
                        int64_t end) {
+  const int64_t stop = by_source.lists.indptr[end];
   for (int64_t s = begin; s < end; ++s) {
     const int64_t first = by_source.lists.indptr[s];
     const int32_t* targets = by_source.lists.indices + first;
@@ -344,11 +358,11 @@ void attend_transposed(const Attention<T>& a, const EdgesBySource& by_source, Ma
     const bool loop = a.loops && s < a.num_loops;
     const int64_t loop_place = a.num_edges + s;
     weighted_row<T>(
-        n, a.heads, a.channels, false, [&](int64_t e) { return dy.row(targets[e]); },
+        n, stop - first, a.heads, a.channels, false, [&](int64_t e) { return dy.row(targets[e]); },
         [&](int64_t e) { return a.weights + int64_t{places[e]} * a.heads; },
         loop ? a.weights + loop_place * a.heads : nullptr, loop ? dy.row(s) : nullptr, dx.row(s));
     if (!a.vector) {
-      T* to = score_gradients + s * a.heads;
+      T* to = score_gradients.row(s);
       for (int64_t h = 0; h < a.heads; ++h) to[h] = loop ? scores[loop_place * a.heads + h] : T{0};
       for (int64_t e = 0; e < n; ++e)
         for (int64_t h = 0; h < a.heads; ++h) to[h] += scores[int64_t{places[e]} * a.heads + h];
@@ -360,6 +374,43 @@ void attend_transposed(const Attention<T>& a, const EdgesBySource& by_source, Ma
     if (loop)
       gatv2_to_source(a, a.source.row(s), a.target.row(s), edge_row(a, loop_place),
                       scores + loop_place * a.heads, dx.row(s));
+  }
+}
+
+template <typename T>
+void softmax(Lists lists, const T* scores, int64_t heads, T* out, int64_t begin, int64_t end) {
+  for (int64_t t = begin; t < end; ++t) {
+    const int64_t n = lists.indptr[t + 1] - lists.indptr[t];
+    const T* from = scores + lists.indptr[t] * heads;
+    T* to = out + lists.indptr[t] * heads;
+    for (int64_t h = 0; h < heads && n > 0; ++h) {
+      T most = from[h];
+      for (int64_t i = 1; i < n; ++i) {
+        const T score = from[i * heads + h];
+        most = score > most || score != score ? score : most;
+      }
+      for (int64_t i = 0; i < n; ++i) to[i * heads + h] = from[i * heads + h] - most;
+    }
+    exp_all(to, n * heads);
+    for (int64_t h = 0; h < heads; ++h) {
+      T sum = 0;
+      for (int64_t i = 0; i < n; ++i) sum += to[i * heads + h];
+      const T scale = T{1} / sum;
+      for (int64_t i = 0; i < n; ++i) to[i * heads + h] *= scale;
+    }
+  }
+}
+
+template <typename T>
+void softmax_backward(Lists lists, const T* out, const T* gradient, int64_t heads, T* scores,
+                      int64_t begin, int64_t end) {
+  for (int64_t t = begin; t < end; ++t) {
+    const int64_t first = lists.indptr[t] * heads, last = lists.indptr[t + 1] * heads;
+    for (int64_t h = 0; h < heads; ++h) {
+      T mean = 0;
+      for (int64_t i = first + h; i < last; i += heads) mean += out[i] * gradient[i];
+      for (int64_t i = first + h; i < last; i += heads) scores[i] = out[i] * (gradient[i] - mean);
+    }
   }
 }
 

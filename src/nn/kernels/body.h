@@ -592,13 +592,16 @@ constexpr Table<T> kTable = {
     weighted_transposed<T>,
     edge_dots<T>,
     row_dots<T>,
-    row_sums<T>,
     attend<T>,
     attend_backward<T>,
     attend_transposed<T>,
     relu_sum<T>,
     relu_sum_edges<T>,
     relu_sum_transposed<T>,
+    last_winner<T>,
+    winner_transposed<T>,
+    softmax<T>,
+    softmax_backward<T>,
 };
 
 }  // namespace

@@ -80,10 +80,18 @@ inline HeadOf<T> head_of(int64_t column, int64_t channels) {
 template <typename T>
 constexpr int kHeadVectors = sizeof(T) > 4 || GNNMG_VECTOR_BYTES < 64 ? 4 : 8;
 
-// out = sum of weight(e) * row(e) for e in [0, n), plus self_weight * self.
+template <typename T>
+inline void prefetch_row(const T* row, int64_t width) {
+  for (int64_t c = 0; c < width; c += 64 / static_cast<int64_t>(sizeof(T)))
+    __builtin_prefetch(row + c, 0, 3);
+}
+
+// out = sum of weight(e) * row(e) for e in [0, n), plus self_weight * self. Rows of e < readable,
+// which belong to the lists behind this one, may be prefetched.
 template <typename T, bool kHeads, bool kOnes, typename RowAt, typename WeightAt>
-inline void weighted_row(int64_t n, int64_t heads, int64_t channels, const RowAt& row_at,
-                         const WeightAt& weights_at, const T* self_weights, const T* self, T* out) {
+inline void weighted_row(int64_t n, int64_t readable, int64_t heads, int64_t channels,
+                         const RowAt& row_at, const WeightAt& weights_at, const T* self_weights,
+                         const T* self, T* out) {
   const int64_t width = heads * channels;
   for_panels<T, kHeads ? kHeadVectors<T> : kManyVectors<T>>(
       width, [&]<int N>(int64_t column, int64_t last) {
@@ -109,7 +117,7 @@ inline void weighted_row(int64_t n, int64_t heads, int64_t channels, const RowAt
           Vector<T> sum[N];
           for (int i = 0; i < N; ++i) sum[i] = Vector<T>{};
           for (int64_t e = 0; e < n; ++e) {
-            prefetch<T, N>(row_at(e + kAhead < n ? e + kAhead : n - 1) + column);
+            prefetch<T, N>(row_at(e + kAhead < readable ? e + kAhead : readable - 1) + column);
             const T* row = row_at(e) + column;
             if constexpr (kOnes) {
               for (int i = 0; i < N; ++i) sum[i] += load(row + offset<T>(i, last));
@@ -129,25 +137,30 @@ inline void weighted_row(int64_t n, int64_t heads, int64_t channels, const RowAt
 }
 
 template <typename T, typename RowAt, typename WeightAt>
-inline void weighted_row(int64_t n, int64_t heads, int64_t channels, bool ones, const RowAt& row_at,
-                         const WeightAt& weights_at, const T* self_weights, const T* self, T* out) {
+inline void weighted_row(int64_t n, int64_t readable, int64_t heads, int64_t channels, bool ones,
+                         const RowAt& row_at, const WeightAt& weights_at, const T* self_weights,
+                         const T* self, T* out) {
   if (heads > 1)
-    weighted_row<T, true, false>(n, heads, channels, row_at, weights_at, self_weights, self, out);
+    weighted_row<T, true, false>(n, readable, heads, channels, row_at, weights_at, self_weights,
+                                 self, out);
   else if (ones)
-    weighted_row<T, false, true>(n, heads, channels, row_at, weights_at, self_weights, self, out);
+    weighted_row<T, false, true>(n, readable, heads, channels, row_at, weights_at, self_weights,
+                                 self, out);
   else
-    weighted_row<T, false, false>(n, heads, channels, row_at, weights_at, self_weights, self, out);
+    weighted_row<T, false, false>(n, readable, heads, channels, row_at, weights_at, self_weights,
+                                  self, out);
 }
 
 template <typename T>
 void weighted_sum(const WeightedLists<T>& edges, Rows<T> x, Matrix<const T> self, Matrix<T> out,
                   int64_t begin, int64_t end) {
+  const int64_t stop = edges.lists.indptr[end];
   for (int64_t t = begin; t < end; ++t) {
     const int64_t first = edges.lists.indptr[t], n = edges.lists.indptr[t + 1] - first;
     const int32_t* indices = edges.lists.indices + first;
     const bool own = edges.self_weights && t < edges.num_self;
     weighted_row<T>(
-        n, edges.heads, edges.channels, !edges.weights,
+        n, stop - first, edges.heads, edges.channels, !edges.weights,
         [&](int64_t e) { return row_of(x, indices[e]); },
         [&](int64_t e) { return edges.weights + (first + e) * edges.heads; },
         own ? edges.self_weights + t * edges.heads : nullptr, own ? self.row(t) : nullptr,
@@ -158,6 +171,7 @@ void weighted_sum(const WeightedLists<T>& edges, Rows<T> x, Matrix<const T> self
 template <typename T>
 void weighted_transposed(const WeightedLists<T>& edges, const EdgesBySource& by_source,
                          Matrix<const T> y, Matrix<T> out, int64_t begin, int64_t end) {
+  const int64_t stop = by_source.lists.indptr[end];
   for (int64_t s = begin; s < end; ++s) {
     const int64_t first = by_source.lists.indptr[s];
     const int32_t* targets = by_source.lists.indices + first;
@@ -165,7 +179,7 @@ void weighted_transposed(const WeightedLists<T>& edges, const EdgesBySource& by_
         count_below(targets, by_source.lists.indptr[s + 1] - first, by_source.num_targets);
     const bool own = edges.self_weights && s < edges.num_self;
     weighted_row<T>(
-        n, edges.heads, edges.channels, !edges.weights,
+        n, stop - first, edges.heads, edges.channels, !edges.weights,
         [&](int64_t e) { return y.row(targets[e]); },
         [&](int64_t e) {
           return edges.weights + int64_t{by_source.positions[first + e]} * edges.heads;
@@ -207,10 +221,13 @@ inline void head_dots(const T* a, const T* b, int64_t heads, int64_t channels, T
 template <typename T>
 void edge_dots(const WeightedLists<T>& edges, Rows<T> x, Matrix<const T> y, T* dots, int64_t begin,
                int64_t end) {
+  const int64_t stop = edges.lists.indptr[end], width = edges.heads * edges.channels;
   for (int64_t t = begin; t < end; ++t)
-    for (int64_t e = edges.lists.indptr[t]; e < edges.lists.indptr[t + 1]; ++e)
+    for (int64_t e = edges.lists.indptr[t]; e < edges.lists.indptr[t + 1]; ++e) {
+      if (e + kAhead < stop) prefetch_row(row_of(x, edges.lists.indices[e + kAhead]), width);
       head_dots(row_of(x, edges.lists.indices[e]), y.row(t), edges.heads, edges.channels,
                 dots + e * edges.heads);
+    }
 }
 
 template <typename T>
@@ -218,26 +235,6 @@ void row_dots(Matrix<const T> x, Matrix<const T> vectors, int64_t heads, int64_t
               int64_t begin, int64_t end) {
   for (int64_t r = begin; r < end; ++r)
     head_dots(x.row(r), vectors.row(r), heads, channels, dots + r * heads);
-}
-
-// to += factors * row, head by head.
-template <typename T>
-inline void add_scaled(const T* row, const T* factors, int64_t heads, int64_t channels, T* to) {
-  for (int64_t h = 0; h < heads; ++h) {
-    const Vector<T> factor = splat(factors[h]);
-    int64_t c = h * channels;
-    const int64_t stop = c + channels;
-    for (; c + kLanes<T> <= stop; c += kLanes<T>)
-      store(to + c, load(to + c) + factor * load(row + c));
-    for (; c < stop; ++c) to[c] += factors[h] * row[c];
-  }
-}
-
-template <typename T>
-void row_sums(Matrix<const T> x, const T* factors, int64_t heads, int64_t channels, T* sums,
-              int64_t begin, int64_t end) {
-  for (int64_t r = begin; r < end; ++r)
-    add_scaled(x.row(r), factors + r * heads, heads, channels, sums);
 }
 
 // Calls vector(c) for vectors of columns of a head, then scalar(c) for the rest.
@@ -308,6 +305,39 @@ void relu_sum_transposed(const EdgesBySource& by_source, Matrix<const T> x,
                                                                                   : Vector<T>{}));
           },
           [&](int64_t c) { to[c] += a[c] + b[c] > 0 ? d[c] : T{0}; });
+    }
+  }
+}
+
+template <typename T>
+void last_winner(Lists lists, Rows<T> x, Matrix<const T> max, int64_t width, int32_t* winner,
+                 int64_t begin, int64_t end) {
+  for (int64_t t = begin; t < end; ++t) {
+    int32_t* of_target = winner + t * width;
+    const T* most = max.row(t);
+    for (int64_t c = 0; c < width; ++c) of_target[c] = -1;
+    for (int32_t e = lists.indptr[t]; e < lists.indptr[t + 1]; ++e) {
+      const T* row = row_of(x, lists.indices[e]);
+      for (int64_t c = 0; c < width; ++c) of_target[c] = row[c] == most[c] ? e : of_target[c];
+    }
+  }
+}
+
+template <typename T>
+void winner_transposed(const EdgesBySource& by_source, const int32_t* winner, Matrix<const T> y,
+                       int64_t width, Matrix<T> out, int64_t begin, int64_t end) {
+  for (int64_t s = begin; s < end; ++s) {
+    const int64_t first = by_source.lists.indptr[s];
+    const int32_t* targets = by_source.lists.indices + first;
+    const int64_t n =
+        count_below(targets, by_source.lists.indptr[s + 1] - first, by_source.num_targets);
+    T* to = out.row(s);
+    for (int64_t c = 0; c < width; ++c) to[c] = 0;
+    for (int64_t i = 0; i < n; ++i) {
+      const int32_t place = by_source.positions[first + i];
+      const int32_t* won = winner + int64_t{targets[i]} * width;
+      const T* from = y.row(targets[i]);
+      for (int64_t c = 0; c < width; ++c) to[c] += won[c] == place ? from[c] : T{0};
     }
   }
 }

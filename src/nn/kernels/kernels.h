@@ -90,9 +90,9 @@ struct Attention {
   int64_t first_own = 0;  // the source that target 0 is; others follow. 0 where gradients are made
   int64_t heads = 1, channels = 0;
   T slope = 0;
-  Matrix<const T> source;         // [sources, heads * channels]
-  Matrix<const T> source_scores;  // [sources, heads]
-  const T* target_scores = nullptr;
+  Matrix<const T> source;          // [sources, heads * channels]
+  Matrix<const T> source_scores;   // [sources, heads]
+  Matrix<const T> target_scores;   // [targets, heads]
   const T* edge_scores = nullptr;  // [num_edges + num_loops, heads], or null
   const T* vector = nullptr;
   Matrix<const T> target;      // [targets, heads * channels]
@@ -105,11 +105,11 @@ struct Attention {
 // What the gradient of attention writes; null where it is not wanted.
 template <typename T>
 struct AttentionGradient {
-  T* scores = nullptr;         // [num_edges + num_loops, heads]; GAT: before the leaky function
-  T* target_scores = nullptr;  // [targets, heads]
-  Matrix<T> target;            // [targets, heads * channels]
-  Matrix<T> edge_rows;         // [num_edges + num_loops, heads * channels]
-  T* factors = nullptr;        // [num_edges + num_loops]
+  T* scores = nullptr;      // [num_edges + num_loops, heads]; GAT: before the leaky function
+  Matrix<T> target_scores;  // [targets, heads]
+  Matrix<T> target;         // [targets, heads * channels]
+  Matrix<T> edge_rows;      // [num_edges + num_loops, heads * channels]
+  T* factors = nullptr;     // [num_edges + num_loops]
 };
 
 // All kernels for one element type and one instruction set. Ranges are of output rows.
@@ -169,9 +169,6 @@ struct Table {
   // dots[r] = <x[r], vectors[r]>, head by head; a stride of 0 gives every row the same vector.
   void (*row_dots)(Matrix<const T> x, Matrix<const T> vectors, int64_t heads, int64_t channels,
                    T* dots, int64_t begin, int64_t end);
-  // sums += factor of the row and head * x[r] over the rows.
-  void (*row_sums)(Matrix<const T> x, const T* factors, int64_t heads, int64_t channels, T* sums,
-                   int64_t begin, int64_t end);
   // Writes alpha, weights and out of the targets [begin, end).
   void (*attend)(const Attention<T>& a, Matrix<T> out, int64_t begin, int64_t end);
   // The part of the gradient that goes by targets. Adds the gradient of `vector` up in
@@ -182,8 +179,8 @@ struct Table {
   // The part that goes by sources: dx of `source`, without what reaches it through its scores, and
   // those (GAT: score_gradients [sources, heads]; GATv2: in dx).
   void (*attend_transposed)(const Attention<T>& a, const EdgesBySource& by_source,
-                            Matrix<const T> dy, const T* scores, Matrix<T> dx, T* score_gradients,
-                            int64_t begin, int64_t end);
+                            Matrix<const T> dy, const T* scores, Matrix<T> dx,
+                            Matrix<T> score_gradients, int64_t begin, int64_t end);
   // out[t] = sum over the entries e of list t of relu(x[s] + edge_rows[e]).
   void (*relu_sum)(Lists lists, Rows<T> x, Matrix<const T> edge_rows, int64_t width, Matrix<T> out,
                    int64_t begin, int64_t end);
@@ -193,6 +190,18 @@ struct Table {
   void (*relu_sum_transposed)(const EdgesBySource& by_source, Matrix<const T> x,
                               Matrix<const T> edge_rows, Matrix<const T> dy, int64_t width,
                               Matrix<T> dx, int64_t begin, int64_t end);
+  // winner[t * width + c] = the last entry e of list t whose x equals max[t] in column c, or -1.
+  void (*last_winner)(Lists lists, Rows<T> x, Matrix<const T> max, int64_t width, int32_t* winner,
+                      int64_t begin, int64_t end);
+  // out[s] = sum of y[t] over the edges that s sends, in the columns that the edge won.
+  void (*winner_transposed)(const EdgesBySource& by_source, const int32_t* winner,
+                            Matrix<const T> y, int64_t width, Matrix<T> out, int64_t begin,
+                            int64_t end);
+  // out = softmax of scores over the entries of each list, for each of `heads` columns.
+  void (*softmax)(Lists lists, const T* scores, int64_t heads, T* out, int64_t begin, int64_t end);
+  // Its gradient from that of out.
+  void (*softmax_backward)(Lists lists, const T* out, const T* gradient, int64_t heads, T* scores,
+                           int64_t begin, int64_t end);
 };
 
 enum class Isa : int32_t { kGeneric, kAvx2, kAvx512 };

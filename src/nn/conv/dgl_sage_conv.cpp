@@ -1,0 +1,130 @@
+// DGL's SAGEConv.
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/linear.h>
+#include <ATen/ops/relu.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.h"
+#include "nn/conv/layers.h"
+#include "nn/conv/sage_conv.h"
+#include "nn/sequence.h"
+#include "nn/tensors.h"
+
+namespace gnnmg::nn {
+namespace {
+
+using Aggregator = DglSageOptions::Aggregator;
+
+class DglSageConv final : public Conv {
+ public:
+  explicit DglSageConv(const DglSageOptions& options) : o_(options) {
+    if (o_.in_target == 0) o_.in_target = o_.in;
+  }
+
+  void declare(ParameterList& list) override {
+    const auto weight = [&](const char* key, int64_t out, int64_t in, at::Tensor* slot) {
+      list.uniform(key, {out, in}, std::sqrt(12 / static_cast<double>(in + out)), slot);
+    };
+    if (o_.aggregator == Aggregator::kGcn && o_.bias) list.constant("bias", {o_.out}, 0, &bias_);
+    if (o_.aggregator == Aggregator::kPool) {
+      weight("fc_pool.weight", o_.in, o_.in, &pool_.weight);
+      list.bias("fc_pool.bias", o_.in, o_.in, &pool_.bias);
+    }
+    if (o_.aggregator == Aggregator::kLstm) lstm_.declare(list, "lstm", o_.in, o_.in);
+    weight("fc_neigh.weight", o_.out, o_.in, &neighbours_);
+    if (o_.aggregator == Aggregator::kGcn) return;
+    weight("fc_self.weight", o_.out, o_.in_target, &self_);
+    if (o_.bias) list.bias("fc_self.bias", o_.out, o_.in_target, &bias_);
+  }
+  int64_t output_width() const override { return o_.out; }
+
+  bool transforms(bool, const sample::BlockView&) const override {
+    return o_.aggregator == Aggregator::kPool;
+  }
+  int64_t transformed_width() const override { return o_.in; }
+  at::Tensor transform(const ConvInput& in, int64_t count,
+                       const Execution& execution) const override {
+    return at::relu(times(in, count, pool_, execution));
+  }
+
+  at::Tensor forward(const ConvInput& in, const ConvPass& pass) const override {
+    if (o_.aggregator != Aggregator::kMean || in.edge_weight.defined())
+      return Conv::forward(in, pass);
+    SageConvWeights weights;
+    weights.lin_l = neighbours_;
+    weights.lin_l_bias = bias_;
+    weights.lin_r = self_;
+    weights.skip = pass.skip.weight;
+    weights.skip_bias = pass.skip.bias;
+    return sage_conv(weights, in, pass.block, {Reduce::kMean, false}, pass.finish, pass.execution);
+  }
+
+  at::Tensor combine(const at::Tensor& rows, bool, int64_t first_own, const ConvInput& own,
+                     const ConvPass& pass) const override {
+    const int64_t n = pass.block.num_targets;
+    at::Tensor y = at::linear(gather(rows, first_own, own, pass), neighbours_);
+    if (self_.defined())
+      y = y + target_times(own, n, {self_, bias_}, pass.execution);
+    else if (bias_.defined())
+      y = y + bias_;
+    return complete(y, own, pass);
+  }
+
+ private:
+  at::Tensor gather(const at::Tensor& rows, int64_t first_own, const ConvInput& own,
+                    const ConvPass& pass) const {
+    const sample::BlockView& block = pass.block;
+    const bool weighted = own.edge_weight.defined();
+    if (weighted && (o_.aggregator == Aggregator::kPool || o_.aggregator == Aggregator::kLstm))
+      base::fail(base::Status::kUnsupported, "SAGEConv: edge weights with aggregator ",
+                 o_.aggregator == Aggregator::kPool ? "pool" : "lstm");
+    switch (o_.aggregator) {
+      case Aggregator::kPool:
+        return aggregate_last_max(rows, block, pass.execution);
+      case Aggregator::kLstm:
+        return lstm_packed(rows, lstm_, block, pass.execution);
+      case Aggregator::kMean:
+        if (!weighted) return aggregate(rows, block, Reduce::kMean, pass.execution);
+        break;
+      case Aggregator::kGcn:
+        break;
+    }
+    // By the number of edges, whatever they weigh; with kGcn the node itself is one more.
+    const bool gcn = o_.aggregator == Aggregator::kGcn;
+    at::Tensor shares = at::empty({block.num_edges}, rows.options().requires_grad(false));
+    at::Tensor own_shares = at::empty({block.num_targets}, shares.options());
+    visit_type(rows.scalar_type(), [&]<typename T>() {
+      for (int64_t t = 0; t < block.num_targets; ++t) {
+        const int64_t first = block.indptr[t], count = block.indptr[t + 1] - first;
+        const T share = T{1} / static_cast<T>(gcn ? count + 1 : std::max<int64_t>(1, count));
+        std::fill_n(shares.mutable_data_ptr<T>() + first, count, share);
+        own_shares.mutable_data_ptr<T>()[t] = share;
+      }
+    });
+    WeightedSum sum;
+    sum.x = rows;
+    sum.weights = weighted ? own.edge_weight * shares : shares;
+    if (gcn) {
+      sum.self_weights = own_shares;
+      if (own.x_target.defined() || first_own != 0)
+        sum.x_target = target_rows(own, block.num_targets, pass.execution);
+    }
+    return weighted_sum(sum, block, pass.execution);
+  }
+
+  DglSageOptions o_;
+  Linear pool_;
+  Lstm lstm_;
+  at::Tensor neighbours_, self_, bias_;
+};
+
+}  // namespace
+
+std::unique_ptr<Conv> make_dgl_sage_conv(const DglSageOptions& options) {
+  return std::make_unique<DglSageConv>(options);
+}
+
+}  // namespace gnnmg::nn

@@ -1,0 +1,208 @@
+// PyG's PNAConv. The linear layer in front of the reductions is split into parts of target, source
+// and edge; without edge features the reductions run over the sources' parts alone, and no row of
+// an edge is made.
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/linear.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.h"
+#include "nn/conv/layers.h"
+#include "nn/tensors.h"
+
+namespace gnnmg::nn {
+namespace {
+
+using Reduction = PnaOptions::Reduction;
+using Scaler = PnaOptions::Scaler;
+
+constexpr double kLeastVariance = 1e-5;  // below it the deviation is 0
+
+class PnaConv final : public Conv {
+ public:
+  explicit PnaConv(const PnaOptions& options) : o_(options) {
+    const auto check = [&](bool good, const char* what, int64_t value) {
+      if (!good) base::fail(base::Status::kInvalidArgument, "PNA: ", what, value);
+    };
+    check(o_.towers > 0 && o_.out % o_.towers == 0,
+          "out is no multiple of the towers: ", o_.towers);
+    check(!o_.divide_input || o_.in % o_.towers == 0,
+          "in is no multiple of the towers that share it: ", o_.towers);
+    check(!o_.reductions.empty() && !o_.scalers.empty(),
+          "expected a reduction and a scaler at least, reductions: ",
+          static_cast<int64_t>(o_.reductions.size()));
+    width_ = o_.divide_input ? o_.in / o_.towers : o_.in;
+    before_.resize(o_.towers);
+    behind_.resize(o_.towers);
+  }
+
+  void declare(ParameterList& list) override {
+    list.buffer("aggr_module.avg_deg_lin", {1}, o_.average_degree, &average_);
+    list.buffer("aggr_module.avg_deg_log", {1}, o_.average_log_degree, &average_log_);
+    if (o_.edge_dim) list.linear("edge_encoder", width_, o_.edge_dim, true, encoder_);
+    const int64_t parts = o_.edge_dim ? 3 : 2;
+    const int64_t sums = static_cast<int64_t>(o_.reductions.size() * o_.scalers.size());
+    for (int64_t t = 0; t < o_.towers; ++t)
+      list.linear(base::text("pre_nns.", t, ".0"), width_, parts * width_, true, before_[t]);
+    for (int64_t t = 0; t < o_.towers; ++t)
+      list.linear(base::text("post_nns.", t, ".0"), o_.out / o_.towers, (sums + 1) * width_, true,
+                  behind_[t]);
+    list.linear("lin", o_.out, o_.out, true, last_);
+  }
+  int64_t output_width() const override { return o_.out; }
+
+  // The sources' parts, tower by tower.
+  bool transforms(bool, const sample::BlockView&) const override { return true; }
+  int64_t transformed_width() const override { return o_.towers * width_; }
+  at::Tensor transform(const ConvInput& in, int64_t count,
+                       const Execution& execution) const override {
+    return parts(dense_rows(in, count, execution), 1, false);
+  }
+
+  at::Tensor combine(const at::Tensor& rows, bool, int64_t, const ConvInput& own,
+                     const ConvPass& pass) const override {
+    const sample::BlockView& block = pass.block;
+    if (own.edge_weight.defined()) base::fail(base::Status::kUnsupported, "PNA with edge weights");
+    const int64_t n = block.num_targets;
+    const at::Tensor targets = target_rows(own, n, pass.execution);
+    const at::Tensor degree = degrees(block, rows);
+    at::Tensor messages = rows, shift = parts(targets, 0, true);
+    if (o_.edge_dim) {
+      if (!own.edge_attr.defined())
+        base::fail(base::Status::kInvalidArgument, "PNA with edge_dim ", o_.edge_dim,
+                   " was given no edge features");
+      const at::Tensor encoded = at::linear(own.edge_attr, encoder_.weight, encoder_.bias);
+      messages = rows_of_edges(rows, shift, block, pass.execution) + parts(encoded, 2, false, true);
+      shift = at::Tensor();
+    }
+    const std::vector<at::Tensor> sums = reduce(messages, shift, degree, pass);
+    std::vector<at::Tensor> scales;
+    for (Scaler scaler : o_.scalers) scales.push_back(scale(scaler, degree));
+
+    std::vector<at::Tensor> towers;
+    const int64_t block_width = static_cast<int64_t>(sums.size()) * width_;
+    for (int64_t t = 0; t < o_.towers; ++t) {
+      std::vector<at::Tensor> of_tower;
+      for (const at::Tensor& sum : sums) of_tower.push_back(sum.narrow(1, t * width_, width_));
+      const at::Tensor all = at::cat(of_tower, 1);
+      const at::Tensor& weight = behind_[t].weight;
+      at::Tensor y = at::linear(columns(targets, t), weight.narrow(1, 0, width_), behind_[t].bias);
+      for (size_t s = 0; s < scales.size(); ++s) {
+        const int64_t first = width_ + static_cast<int64_t>(s) * block_width;
+        const at::Tensor part = at::linear(all, weight.narrow(1, first, block_width));
+        y = y + (scales[s].defined() ? scales[s] * part : part);
+      }
+      towers.push_back(y);
+    }
+    return complete(at::linear(at::cat(towers, 1), last_.weight, last_.bias), own, pass);
+  }
+
+ private:
+  // The columns that a tower reads.
+  at::Tensor columns(const at::Tensor& x, int64_t tower) const {
+    return o_.divide_input ? x.narrow(1, tower * width_, width_) : x;
+  }
+
+  // What the layer in front makes of part 0 (target), 1 (source) or 2 (edge) of its input; rows of
+  // edges are the same for all towers.
+  at::Tensor parts(const at::Tensor& x, int64_t part, bool bias, bool shared = false) const {
+    std::vector<at::Tensor> all;
+    for (int64_t t = 0; t < o_.towers; ++t)
+      all.push_back(at::linear(shared ? x : columns(x, t),
+                               before_[t].weight.narrow(1, part * width_, width_),
+                               bias ? before_[t].bias : at::Tensor()));
+    return at::cat(all, 1);
+  }
+
+  // [num_targets, 1]
+  static at::Tensor degrees(const sample::BlockView& block, const at::Tensor& like) {
+    at::Tensor degrees = at::empty({block.num_targets, 1}, like.options().requires_grad(false));
+    visit_type(degrees.scalar_type(), [&]<typename T>() {
+      for (int64_t t = 0; t < block.num_targets; ++t)
+        degrees.mutable_data_ptr<T>()[t] = static_cast<T>(block.indptr[t + 1] - block.indptr[t]);
+    });
+    return degrees;
+  }
+
+  // Each reduction of the messages of each target's edges. Messages are rows of edges, or, with a
+  // shift, rows of sources, to which the target's row of `shift` is to be added.
+  std::vector<at::Tensor> reduce(const at::Tensor& messages, const at::Tensor& shift,
+                                 const at::Tensor& degree, const ConvPass& pass) const {
+    const auto reduced = [&](const at::Tensor& rows, Reduce kind) {
+      return shift.defined() ? aggregate(rows, pass.block, kind, pass.execution)
+                             : aggregate_edges(rows, pass.block, kind, pass.execution);
+    };
+    const at::Tensor once = shift.defined() ? degree.clamp_max(1) * shift : at::Tensor();
+    const auto shifted = [&](const at::Tensor& y) { return once.defined() ? y + once : y; };
+    at::Tensor mean, variance;
+    const auto needs = [&](Reduction kind) {
+      return std::find(o_.reductions.begin(), o_.reductions.end(), kind) != o_.reductions.end();
+    };
+    const bool spread = needs(Reduction::kVariance) || needs(Reduction::kDeviation);
+    if (spread || needs(Reduction::kMean)) mean = reduced(messages, Reduce::kMean);
+    // The shift does not change it.
+    if (spread) variance = reduced(messages * messages, Reduce::kMean) - mean * mean;
+    std::vector<at::Tensor> all;
+    for (Reduction kind : o_.reductions) {
+      switch (kind) {
+        case Reduction::kMean:
+          all.push_back(shifted(mean));
+          break;
+        case Reduction::kMin:
+          all.push_back(shifted(-reduced(-messages, Reduce::kMax)));
+          break;
+        case Reduction::kMax:
+          all.push_back(shifted(reduced(messages, Reduce::kMax)));
+          break;
+        case Reduction::kSum: {
+          const at::Tensor sum = reduced(messages, Reduce::kSum);
+          all.push_back(shift.defined() ? sum + degree * shift : sum);
+          break;
+        }
+        case Reduction::kVariance:
+          all.push_back(variance);
+          break;
+        case Reduction::kDeviation: {
+          const at::Tensor deviation = variance.clamp_min(kLeastVariance).sqrt();
+          all.push_back(deviation.masked_fill(variance.detach() <= kLeastVariance, 0));
+          break;
+        }
+      }
+    }
+    return all;
+  }
+
+  // [num_targets, 1], or undefined: ones.
+  at::Tensor scale(Scaler scaler, const at::Tensor& degree) const {
+    switch (scaler) {
+      case Scaler::kIdentity:
+        return {};
+      case Scaler::kAmplification:
+        return (degree + 1).log() / average_log_;
+      case Scaler::kAttenuation:
+        return average_log_ / (degree.clamp_min(1) + 1).log();
+      case Scaler::kLinear:
+        return degree / average_;
+      case Scaler::kInverseLinear:
+        return average_ / degree.clamp_min(1);
+    }
+    base::fail(base::Status::kInternal, "PNA: scaler ", static_cast<int>(scaler));
+  }
+
+  PnaOptions o_;
+  int64_t width_;
+  at::Tensor average_, average_log_;
+  Linear encoder_, last_;
+  std::vector<Linear> before_, behind_;
+};
+
+}  // namespace
+
+std::unique_ptr<Conv> make_pna_conv(const PnaOptions& options) {
+  return std::make_unique<PnaConv>(options);
+}
+
+}  // namespace gnnmg::nn

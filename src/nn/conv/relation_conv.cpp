@@ -1,0 +1,214 @@
+// PyG's RGCNConv and DGL's RelGraphConv. Edges are grouped by relation and target; the rows of a
+// group are added up first, so that each relation's matrix is multiplied with one row a group.
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/addmm.h>
+#include <ATen/ops/bmm.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/from_blob.h>
+#include <ATen/ops/mm.h>
+#include <ATen/ops/zeros.h>
+
+#include <cmath>
+#include <limits>
+
+#include "base/error.h"
+#include "nn/conv/layers.h"
+#include "nn/made_block.h"
+
+namespace gnnmg::nn {
+namespace {
+
+using base::fail;
+using base::Status;
+
+// The groups of a block, those of relation r being [begin[r], begin[r + 1]).
+struct Groups {
+  std::vector<int64_t> begin;
+  std::shared_ptr<const MadeBlock> edges;    // from sources to groups
+  std::shared_ptr<const MadeBlock> targets;  // from groups to targets
+  at::Tensor order;                          // of the edges, [num_edges] i64
+};
+
+// With `rows_by_relation` source s of relation r is row r * num_sources + s.
+Groups group(const sample::BlockView& block, const at::Tensor& types, int64_t relations,
+             int64_t num_sources, bool rows_by_relation) {
+  if (!types.defined() || types.scalar_type() != at::kLong || types.numel() != block.num_edges)
+    fail(Status::kInvalidArgument, "a layer of ", relations, " relations needs the type of all ",
+         block.num_edges, " edges, as i64");
+  constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
+  const int64_t rows =
+      base::checked_mul(num_sources, rows_by_relation ? relations : 1, "rows of all relations");
+  if (rows > kMost)
+    fail(Status::kUnsupported, num_sources, " nodes times ", relations, " relations make ", rows,
+         " rows, at most ", kMost, " are supported");
+  const at::Tensor flat = types.contiguous();
+  const int64_t* type = flat.const_data_ptr<int64_t>();
+  std::vector<int64_t> next(relations + 1);
+  for (int64_t e = 0; e < block.num_edges; ++e) {
+    if (type[e] < 0 || type[e] >= relations)
+      fail(Status::kRange, "edge ", e, " has type ", type[e], ", expected 0 to ", relations - 1);
+    ++next[type[e] + 1];
+  }
+  for (int64_t r = 0; r < relations; ++r) next[r + 1] += next[r];
+  const std::vector<int32_t> target = target_of_edges(block);
+  std::vector<int64_t> order(block.num_edges);
+  for (int64_t e = 0; e < block.num_edges; ++e) order[next[type[e]]++] = e;
+
+  Groups groups;
+  groups.begin.assign(relations + 1, 0);
+  std::vector<int32_t> indptr, indices(block.num_edges), group_target,
+      counts(block.num_targets + 1);
+  for (int64_t k = 0; k < block.num_edges; ++k) {
+    const int64_t e = order[k], last = k > 0 ? order[k - 1] : e;
+    if (k == 0 || target[e] != target[last] || type[e] != type[last]) {
+      indptr.push_back(static_cast<int32_t>(k));
+      group_target.push_back(target[e]);
+      ++counts[target[e] + 1];
+      ++groups.begin[type[e] + 1];
+    }
+    indices[k] =
+        static_cast<int32_t>((rows_by_relation ? type[e] * num_sources : 0) + block.indices[e]);
+  }
+  indptr.push_back(static_cast<int32_t>(block.num_edges));
+  for (int64_t r = 0; r < relations; ++r) groups.begin[r + 1] += groups.begin[r];
+  for (int64_t t = 0; t < block.num_targets; ++t) counts[t + 1] += counts[t];
+  std::vector<int32_t> members(group_target.size()), place(counts.begin(), counts.end() - 1);
+  for (size_t g = 0; g < group_target.size(); ++g)
+    members[place[group_target[g]]++] = static_cast<int32_t>(g);
+  const int64_t num_groups = static_cast<int64_t>(group_target.size());
+  groups.edges = std::make_shared<MadeBlock>(rows, std::move(indptr), std::move(indices));
+  groups.targets = std::make_shared<MadeBlock>(num_groups, std::move(counts), std::move(members));
+  groups.order =
+      at::from_blob(order.data(), {block.num_edges}, at::TensorOptions(at::kLong)).clone();
+  return groups;
+}
+
+class RelationConv final : public Conv {
+ public:
+  explicit RelationConv(const RelationOptions& options) : o_(options) {
+    if (o_.in_target == 0) o_.in_target = o_.in;
+    if (o_.bases > 0 && o_.blocks > 0)
+      fail(Status::kInvalidArgument, "a layer of relations has either bases or blocks");
+    if (o_.blocks > 0 && (!o_.features || o_.in % o_.blocks != 0 || o_.out % o_.blocks != 0))
+      fail(Status::kInvalidArgument, "block-diagonal matrices of ", o_.blocks,
+           " blocks need features, and widths ", o_.in, " and ", o_.out, " that it divides");
+    if (!o_.features && o_.dgl) fail(Status::kInvalidArgument, "RelGraphConv needs features");
+  }
+
+  void declare(ParameterList& list) override {
+    const int64_t matrices = o_.bases > 0 ? o_.bases : o_.relations, k = o_.blocks;
+    const auto glorot = [](int64_t a, int64_t b) {
+      return std::sqrt(6.0 / static_cast<double>(a + b));
+    };
+    if (o_.dgl) {
+      const double gain = std::sqrt(2.0);
+      if (o_.bias) list.constant("h_bias", {o_.out}, 0, &bias_);
+      if (o_.root_weight)
+        list.uniform("loop_weight", {o_.in, o_.out}, gain * glorot(o_.in, o_.out), &root_);
+      const double bound = 1 / std::sqrt(static_cast<double>(k > 0 ? o_.in / k : o_.in));
+      if (k > 0)
+        list.uniform("linear_r.W", {o_.relations, o_.in / k * o_.out}, bound, &weight_);
+      else
+        list.uniform("linear_r.W", {matrices, o_.in, o_.out}, bound, &weight_);
+      if (o_.bases > 0)
+        list.uniform("linear_r.coeff", {o_.relations, o_.bases},
+                     gain * glorot(o_.relations, o_.bases), &shares_);
+      return;
+    }
+    if (k > 0)
+      list.uniform("weight", {o_.relations, k, o_.in / k, o_.out / k},
+                   glorot(o_.in / k, o_.out / k), &weight_);
+    else
+      list.uniform("weight", {matrices, o_.in, o_.out}, glorot(o_.in, o_.out), &weight_);
+    if (o_.bases > 0)
+      list.uniform("comp", {o_.relations, o_.bases}, glorot(o_.relations, o_.bases), &shares_);
+    if (o_.root_weight)
+      list.uniform("root", {o_.in_target, o_.out}, glorot(o_.in_target, o_.out), &root_);
+    if (o_.bias) list.constant("bias", {o_.out}, 0, &bias_);
+  }
+  int64_t output_width() const override { return o_.out; }
+  bool transforms(bool, const sample::BlockView&) const override { return false; }
+  int64_t transformed_width() const override { return o_.out; }
+  at::Tensor transform(const ConvInput& in, int64_t count,
+                       const Execution& execution) const override {
+    return dense_rows(in, count, execution);
+  }
+
+  at::Tensor forward(const ConvInput& in, const ConvPass& pass) const override {
+    return o_.features ? Conv::forward(in, pass) : combine({}, false, 0, in, pass);
+  }
+
+  at::Tensor combine(const at::Tensor& rows, bool, int64_t first_own, const ConvInput& own,
+                     const ConvPass& pass) const override {
+    const sample::BlockView& block = pass.block;
+    if (own.edge_weight.defined() && !o_.dgl) fail(Status::kUnsupported, "RGCN with edge weights");
+    const int64_t sources = o_.features ? block.num_sources : o_.in;
+    if (!o_.features && block.num_sources > o_.in)
+      fail(Status::kInvalidArgument, "the layer has a row for each of ", o_.in,
+           " nodes, and the block ", block.num_sources);
+    const Groups groups = group(block, own.edge_type, o_.relations, sources, !o_.features);
+    const Execution by_edges = pass.execution.with(groups.edges);
+    at::Tensor sums;
+    if (!o_.features) {
+      sums = aggregate(matrices().reshape({-1, o_.out}), groups.edges->view(), o_.reduce, by_edges);
+    } else if (own.edge_weight.defined()) {
+      WeightedSum sum;
+      sum.x = rows;
+      sum.weights = own.edge_weight.index_select(0, groups.order);
+      sums = multiply(weighted_sum(sum, groups.edges->view(), by_edges), groups.begin);
+    } else {
+      sums = multiply(
+          aggregate(rows, groups.edges->view(), o_.dgl ? Reduce::kSum : o_.reduce, by_edges),
+          groups.begin);
+    }
+    at::Tensor y =
+        aggregate(sums, groups.targets->view(), Reduce::kSum, pass.execution.with(groups.targets));
+    const int64_t n = block.num_targets;
+    if (root_.defined())
+      y = o_.features ? at::addmm(y, target_rows(own, n, pass.execution), root_)
+                      : y + root_.narrow(0, first_own, n);
+    if (bias_.defined()) y = y + bias_;
+    return complete(y, own, pass);
+  }
+
+ private:
+  // One matrix a relation.
+  at::Tensor matrices() const {
+    if (o_.bases == 0) return weight_;
+    return at::mm(shares_, weight_.view({o_.bases, -1})).view({o_.relations, o_.in, o_.out});
+  }
+
+  // The rows of each relation's groups times its matrix.
+  at::Tensor multiply(const at::Tensor& rows, const std::vector<int64_t>& begin) const {
+    std::vector<int64_t> sizes;
+    for (int64_t r = 0; r < o_.relations; ++r) sizes.push_back(begin[r + 1] - begin[r]);
+    const std::vector<at::Tensor> parts = rows.split_with_sizes(sizes);
+    const int64_t k = o_.blocks;
+    const std::vector<at::Tensor> by_relation =
+        (k > 0 ? weight_.view({o_.relations, k, o_.in / k, o_.out / k}) : matrices()).unbind(0);
+    std::vector<at::Tensor> products;
+    for (int64_t r = 0; r < o_.relations; ++r) {
+      if (sizes[r] == 0) continue;
+      if (k == 0)
+        products.push_back(at::mm(parts[r], by_relation[r]));
+      else
+        products.push_back(
+            at::bmm(parts[r].view({sizes[r], k, o_.in / k}).transpose(0, 1), by_relation[r])
+                .transpose(0, 1)
+                .reshape({sizes[r], o_.out}));
+    }
+    return products.empty() ? at::zeros({0, o_.out}, rows.options().requires_grad(false))
+                            : at::cat(products);
+  }
+
+  RelationOptions o_;
+  at::Tensor weight_, shares_, root_, bias_;
+};
+
+}  // namespace
+
+std::unique_ptr<Conv> make_relation_conv(const RelationOptions& options) {
+  return std::make_unique<RelationConv>(options);
+}
+
+}  // namespace gnnmg::nn

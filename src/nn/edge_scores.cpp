@@ -1,0 +1,153 @@
+// What attention by products is made of: scores of edges, and their softmax over each target's
+// edges. Apart from attention.cpp, where both are one pass with the weighted sum.
+#include <torch/csrc/autograd/custom_function.h>
+
+#include "nn/edge_functions.h"
+#include "nn/parallel.h"
+#include "nn/tensors.h"
+
+namespace gnnmg::nn {
+namespace {
+
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
+
+constexpr int64_t kRows = 256;  // a range of targets or sources
+
+struct Spec : torch::CustomClassHolder {
+  sample::BlockView block;
+  Execution execution;
+  int64_t heads = 1;
+};
+
+c10::intrusive_ptr<Spec> spec_of(AutogradContext* context) {
+  return c10::static_intrusive_pointer_cast<Spec>(context->saved_data["spec"].toCapsule());
+}
+
+template <typename T>
+kernels::WeightedLists<T> lists_of(const Spec& spec, int64_t width, const T* weights) {
+  kernels::WeightedLists<T> edges;
+  edges.lists = lists_by_target(spec.block);
+  edges.weights = weights;
+  edges.heads = spec.heads;
+  edges.channels = width / spec.heads;
+  return edges;
+}
+
+struct DotsFunction : torch::autograd::Function<DotsFunction> {
+  static at::Tensor forward(AutogradContext* context, const at::Tensor& x,
+                            const at::Tensor& x_target, c10::intrusive_ptr<Spec> spec) {
+    context->saved_data["spec"] = c10::IValue::make_capsule(spec);
+    const sample::BlockView& block = spec->block;
+    const at::Tensor rows = with_dense_rows(x), targets = with_dense_rows(x_target);
+    at::Tensor dots =
+        scratch_tensor(spec->execution, {block.num_edges, spec->heads}, x.scalar_type());
+    visit_type(x.scalar_type(), [&]<typename T>() {
+      const auto edges = lists_of<T>(*spec, rows.size(1), nullptr);
+      const auto from = const_matrix<T>(rows);
+      for_ranges(spec->execution.pool, block.num_targets, kRows, [&](int64_t begin, int64_t end) {
+        kernels::table<T>().edge_dots(edges, {from.data, from.stride, nullptr},
+                                      const_matrix<T>(targets), dots.mutable_data_ptr<T>(), begin,
+                                      end);
+      });
+    });
+    if (spec->execution.gradients) {
+      lists_by_source(block);
+      context->save_for_backward({rows, targets});
+    }
+    return dots;
+  }
+
+  static variable_list backward(AutogradContext* context, variable_list gradients) {
+    const auto spec = spec_of(context);
+    const sample::BlockView& block = spec->block;
+    const Execution& execution = spec->execution;
+    const variable_list saved = context->get_saved_variables();
+    const at::Tensor &x = saved[0], &targets = saved[1];
+    const int64_t width = x.size(1), count = block.num_edges * spec->heads;
+    // With the padding behind it that kernels of several heads may read.
+    at::Tensor weights =
+        scratch_tensor(execution, {count + kernels::kPadding}, gradients[0].scalar_type());
+    weights.narrow(0, count, kernels::kPadding).zero_();
+    weights.narrow(0, 0, count).view(gradients[0].sizes()).copy_(gradients[0]);
+    at::Tensor dx, dtarget;
+    visit_type(x.scalar_type(), [&]<typename T>() {
+      const auto edges = lists_of<T>(*spec, width, weights.const_data_ptr<T>());
+      if (context->needs_input_grad(0)) {
+        dx = scratch_tensor(execution, {block.num_sources, width}, x.scalar_type());
+        const at::Tensor positions = edge_positions(block, execution);
+        const kernels::EdgesBySource by_source{
+            lists_by_source(block), positions.const_data_ptr<int32_t>(), block.num_targets};
+        for_ranges(execution.pool, block.num_sources, kRows, [&](int64_t begin, int64_t end) {
+          kernels::table<T>().weighted_transposed(edges, by_source, const_matrix<T>(targets),
+                                                  matrix<T>(dx), begin, end);
+        });
+      }
+      if (context->needs_input_grad(1)) {
+        dtarget = scratch_tensor(execution, targets.sizes(), x.scalar_type());
+        const auto from = const_matrix<T>(x);
+        for_ranges(execution.pool, block.num_targets, kRows, [&](int64_t begin, int64_t end) {
+          kernels::table<T>().weighted_sum(edges, {from.data, from.stride, nullptr}, {},
+                                           matrix<T>(dtarget), begin, end);
+        });
+      }
+    });
+    return {dx, dtarget, at::Tensor()};
+  }
+};
+
+struct SoftmaxFunction : torch::autograd::Function<SoftmaxFunction> {
+  static at::Tensor forward(AutogradContext* context, const at::Tensor& scores,
+                            c10::intrusive_ptr<Spec> spec) {
+    context->saved_data["spec"] = c10::IValue::make_capsule(spec);
+    const at::Tensor from = scores.contiguous();
+    at::Tensor out = scratch_tensor(spec->execution, from.sizes(), from.scalar_type());
+    visit_type(from.scalar_type(), [&]<typename T>() {
+      for_ranges(
+          spec->execution.pool, spec->block.num_targets, kRows, [&](int64_t begin, int64_t end) {
+            kernels::table<T>().softmax(lists_by_target(spec->block), from.const_data_ptr<T>(),
+                                        spec->heads, out.mutable_data_ptr<T>(), begin, end);
+          });
+    });
+    if (spec->execution.gradients) context->save_for_backward({out});
+    return out;
+  }
+
+  static variable_list backward(AutogradContext* context, variable_list gradients) {
+    const auto spec = spec_of(context);
+    const at::Tensor out = context->get_saved_variables()[0], dy = gradients[0].contiguous();
+    at::Tensor dx = scratch_tensor(spec->execution, dy.sizes(), dy.scalar_type());
+    visit_type(dy.scalar_type(), [&]<typename T>() {
+      for_ranges(
+          spec->execution.pool, spec->block.num_targets, kRows, [&](int64_t begin, int64_t end) {
+            kernels::table<T>().softmax_backward(lists_by_target(spec->block),
+                                                 out.const_data_ptr<T>(), dy.const_data_ptr<T>(),
+                                                 spec->heads, dx.mutable_data_ptr<T>(), begin, end);
+          });
+    });
+    return {dx, at::Tensor()};
+  }
+};
+
+c10::intrusive_ptr<Spec> make_spec(const sample::BlockView& block, const Execution& execution,
+                                   int64_t heads) {
+  auto spec = c10::make_intrusive<Spec>();
+  spec->block = block;
+  spec->execution = execution;
+  spec->heads = heads;
+  return spec;
+}
+
+}  // namespace
+
+at::Tensor edge_dots(const at::Tensor& x, const at::Tensor& x_target, int64_t heads,
+                     const sample::BlockView& block, const Execution& execution) {
+  return DotsFunction::apply(x, x_target, make_spec(block, execution, heads));
+}
+
+at::Tensor edge_softmax(const at::Tensor& scores, const sample::BlockView& block,
+                        const Execution& execution) {
+  return SoftmaxFunction::apply(scores, make_spec(block, execution, scores.size(1)));
+}
+
+}  // namespace gnnmg::nn

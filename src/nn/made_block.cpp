@@ -1,0 +1,68 @@
+#include "nn/made_block.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include "base/error.h"
+
+namespace gnnmg::nn {
+
+MadeBlock::MadeBlock(int64_t num_sources, std::vector<int32_t> indptr, std::vector<int32_t> indices)
+    : indptr_(std::move(indptr)),
+      indices_(std::move(indices)),
+      out_indptr_(num_sources + 1),
+      out_targets_(indices_.size()) {
+  const int64_t num_targets = static_cast<int64_t>(indptr_.size()) - 1;
+  for (int32_t source : indices_) ++out_indptr_[source + 1];
+  std::partial_sum(out_indptr_.begin(), out_indptr_.end(), out_indptr_.begin());
+  // Every list fills up from its front, which then stands where the next one begins.
+  for (int64_t t = 0; t < num_targets; ++t)
+    for (int32_t e = indptr_[t]; e < indptr_[t + 1]; ++e)
+      out_targets_[out_indptr_[indices_[e]]++] = static_cast<int32_t>(t);
+  std::copy_backward(out_indptr_.begin(), out_indptr_.end() - 1, out_indptr_.end());
+  out_indptr_[0] = 0;
+  view_.num_targets = num_targets;
+  view_.num_sources = num_sources;
+  view_.num_edges = static_cast<int64_t>(indices_.size());
+  view_.indptr = indptr_.data();
+  view_.indices = indices_.data();
+  view_.out_indptr = out_indptr_.data();
+  view_.out_targets = out_targets_.data();
+}
+
+std::shared_ptr<const MadeBlock> edges_to_targets(const sample::BlockView& block) {
+  std::vector<int32_t> indices(block.num_edges);
+  std::iota(indices.begin(), indices.end(), 0);
+  return std::make_shared<MadeBlock>(
+      block.num_edges, std::vector<int32_t>(block.indptr, block.indptr + block.num_targets + 1),
+      std::move(indices));
+}
+
+std::vector<int32_t> target_of_edges(const sample::BlockView& block) {
+  std::vector<int32_t> targets(block.num_edges);
+  for (int64_t t = 0; t < block.num_targets; ++t)
+    std::fill(targets.begin() + block.indptr[t], targets.begin() + block.indptr[t + 1],
+              static_cast<int32_t>(t));
+  return targets;
+}
+
+std::shared_ptr<const MadeBlock> ends_to_edges(const sample::BlockView& block, bool targets) {
+  const int32_t ends = targets ? 2 : 1;
+  constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
+  if (block.num_edges > kMost / ends || block.num_sources > kMost - block.num_targets)
+    base::fail(base::Status::kUnsupported, "a block of ", block.num_edges, " edges and ",
+               block.num_sources, " sources is too large for a layer with rows of its edges");
+  std::vector<int32_t> indptr(block.num_edges + 1), indices(block.num_edges * ends);
+  for (int64_t e = 0; e <= block.num_edges; ++e) indptr[e] = static_cast<int32_t>(e) * ends;
+  for (int64_t e = 0; e < block.num_edges; ++e) indices[e * ends] = block.indices[e];
+  if (targets)
+    for (int64_t t = 0; t < block.num_targets; ++t)
+      for (int64_t e = block.indptr[t]; e < block.indptr[t + 1]; ++e)
+        indices[2 * e + 1] = static_cast<int32_t>(block.num_sources + t);
+  return std::make_shared<MadeBlock>(block.num_sources + (targets ? block.num_targets : 0),
+                                     std::move(indptr), std::move(indices));
+}
+
+}  // namespace gnnmg::nn

@@ -1,0 +1,37 @@
+// Blocks that layers make for themselves, so that rows of edges, or of groups of edges, are
+// gathered and summed by the same kernels as the graph's own.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "sample/mini_batch.h"
+
+namespace gnnmg::nn {
+
+// A block with its storage and both orders of its edges. The view is good for as long as it lives.
+class MadeBlock {
+ public:
+  // Target t reads the sources indices[indptr[t]] .. indices[indptr[t + 1] - 1].
+  MadeBlock(int64_t num_sources, std::vector<int32_t> indptr, std::vector<int32_t> indices);
+  MadeBlock(const MadeBlock&) = delete;
+  MadeBlock& operator=(const MadeBlock&) = delete;
+  const sample::BlockView& view() const { return view_; }
+
+ private:
+  std::vector<int32_t> indptr_, indices_, out_indptr_, out_targets_;
+  sample::BlockView view_;
+};
+
+// From the edges of `block`, in its order, to its targets.
+std::shared_ptr<const MadeBlock> edges_to_targets(const sample::BlockView& block);
+
+// From the ends of the edges to the edges: sources are those of `block`, or, with `targets`, those
+// and behind them its targets. Edge e reads its source, and with `targets` its target.
+std::shared_ptr<const MadeBlock> ends_to_edges(const sample::BlockView& block, bool targets);
+
+// [num_edges]: the target of each edge.
+std::vector<int32_t> target_of_edges(const sample::BlockView& block);
+
+}  // namespace gnnmg::nn

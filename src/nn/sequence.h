@@ -1,0 +1,26 @@
+// Recurrent networks over the neighbours of each target, in the order of its edges.
+#pragma once
+
+#include "nn/functions.h"
+#include "nn/parameters.h"
+
+namespace gnnmg::nn {
+
+// One direction of one layer, as LibTorch has it: gates i, f, g, o.
+struct Lstm {
+  at::Tensor weight_ih, weight_hh, bias_ih, bias_hh;
+  // Keys weight_ih_l0, ...; with `reverse` those of the other direction.
+  void declare(ParameterList& list, const std::string& name, int64_t in, int64_t hidden,
+               bool reverse = false);
+};
+
+// [num_targets, hidden]: the state behind the last step, where all sequences are padded with rows
+// of zeros to the largest in-degree of the block, the padding being gone through as well (PyG).
+at::Tensor lstm_padded(const at::Tensor& x, const Lstm& lstm, const sample::BlockView& block,
+                       const Execution& execution);
+
+// The same without padding: the state behind a target's last edge, 0 where it has none (DGL).
+at::Tensor lstm_packed(const at::Tensor& x, const Lstm& lstm, const sample::BlockView& block,
+                       const Execution& execution);
+
+}  // namespace gnnmg::nn
