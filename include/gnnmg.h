@@ -2374,6 +2374,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_file_config_init(gnnmg_model_f
  * @brief Makes a model with initial weights.
  * @snippet node_classification.c model
  * @snippet weights.c without data
+ * @snippet architectures.c architecture
  * @param[in] context a context
  * @param[in] dataset gives the widths that the config leaves at 0; may be NULL when it gives them
  * @param[in] config settings, or NULL
