@@ -1539,10 +1539,11 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_export_split(
  *   (gnnmg_dataset_set_sample_weights()); over several mini-batches and ranks the two sums are
  *   exact. That holds for training, for gnnmg_model_backward() and for the loss of an evaluation;
  *   other metrics count every node once. Serves what is made from the data set from now on, and is
- *   saved with it.
+ *   saved with it. A trainer refuses a training part of which nothing counts; where nothing of a
+ * part counts, the loss of its evaluation is NaN.
  * @snippet rare_class.c weights
  * @param[in] dataset a data set whose labels are classes or binary targets
- * @param[in] weights finite, at least 0, not all 0, one a class or a target, [num_weights]; NULL:
+ * @param[in] weights 0, or 1e-12 to 1e12, not all 0, one a class or a target, [num_weights]; NULL:
  *   all count the same again
  * @param[in] num_weights number of classes or targets; 0 with NULL
  * @return ::GNNMG_OK; ::GNNMG_ERR_INVALID_ARGUMENT naming number or position
@@ -1569,9 +1570,10 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_balance_classes(gnnmg_datase
  * @brief How much each node counts in a loss, see gnnmg_dataset_set_class_weights().
  * @snippet rare_class.c weights
  * @param[in] dataset a data set with labels
- * @param[in] weights f32 or f64 [num_nodes], finite, at least 0, not all 0; copied. NULL: all count
- *   the same again
- * @return ::GNNMG_OK; ::GNNMG_ERR_INVALID_ARGUMENT naming shape or position
+ * @param[in] weights f32 or f64 [num_nodes], 0, or 1e-12 to 1e12, not all 0; copied. NULL: all
+ * count the same again
+ * @return ::GNNMG_OK; ::GNNMG_ERR_INVALID_ARGUMENT naming shape or position;
+ *   ::GNNMG_ERR_UNSUPPORTED for strides that are not those of a contiguous tensor
  * @threading (c)
  * @since 0.1
  */

@@ -59,10 +59,17 @@ void clear_out(const Out<T>& out, OutCheck& check) noexcept {
     if (check.missing == nullptr) check.missing = out.name;
     return;
   }
+  if (reinterpret_cast<uintptr_t>(out.pointer) % alignof(T) != 0) {
+    if (check.unaligned == nullptr) {
+      check.unaligned = out.name;
+      check.expected_size = alignof(T);
+    }
+    return;
+  }
   if constexpr (SizedStruct<T>) {
     const uint32_t size = out.pointer->struct_size;
     if (!valid_size<T>(size)) {
-      if (check.wrong_size == nullptr) {
+      if (check.wrong_size == nullptr && check.unaligned == nullptr) {
         check.wrong_size = out.name;
         check.size = size;
         check.expected_size = sizeof(T);

@@ -6,6 +6,7 @@
 #include "capi/arguments.h"
 #include "capi/reaper.h"
 #include "capi/torch_check.h"
+#include "io/bytes.h"
 
 namespace gnnmg::capi {
 
@@ -232,6 +233,7 @@ gnnmg_status gnnmg_log_next(gnnmg_context* context, gnnmg_log_info* info, char* 
     while (!record || static_cast<int32_t>(record->level) < least) {
       record = c->log.next();
       if (!record) return GNNMG_END;
+      record->text = gnnmg::io::one_line(record->text);
     }
     give_text(record->text, text, capacity, needed);
     gnnmg_log_info facts{};

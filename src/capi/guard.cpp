@@ -83,27 +83,6 @@ void drop_queue(base::HostQueue* queue) noexcept {
 
 thread_local LastError failure;
 
-// Texts quote paths and names as they come. A failure's text is one line of UTF-8 all the same:
-// control characters and bytes that are no UTF-8 become \xNN.
-std::string one_line(std::string_view text) {
-  constexpr char kDigits[] = "0123456789abcdef";
-  std::string out;
-  out.reserve(text.size());
-  while (!text.empty()) {
-    const auto lead = static_cast<unsigned char>(text[0]);
-    const size_t size = lead < 0xc0 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
-    const std::string_view character = text.substr(0, size);
-    if (lead >= 0x20 && lead != 0x7f && io::is_utf8(character)) {
-      out += character;
-      text.remove_prefix(character.size());
-    } else {
-      out.append({'\\', 'x', kDigits[lead >> 4], kDigits[lead & 15]});
-      text.remove_prefix(1);
-    }
-  }
-  return out;
-}
-
 std::string_view first_line(std::string_view text) { return text.substr(0, text.find('\n')); }
 
 }  // namespace
@@ -157,6 +136,9 @@ void OutCheck::require() const {
   if (missing != nullptr)
     base::fail(base::Status::kInvalidArgument, "argument '", missing,
                "' is NULL; it must point to where the result goes");
+  if (unaligned != nullptr)
+    base::fail(base::Status::kInvalidArgument, "argument '", unaligned, "' is not aligned to ",
+               expected_size, " bytes");
   if (wrong_size != nullptr)
     base::fail(base::Status::kInvalidArgument, "argument '", wrong_size, "': struct_size is ", size,
                ", expected ", expected_size, "; set it to the size of the struct before the call");
@@ -193,7 +175,7 @@ gnnmg_status set_last_error(base::Status status, const char* text, int rank,
   failure.rank = rank;
   failure.system_error = system_error;
   try {
-    failure.text = one_line(text);
+    failure.text = io::one_line(text);
   } catch (...) {
     failure.text.clear();  // no memory for the text; the status tells
   }

@@ -71,6 +71,7 @@ gnnmg_status status_of_current_exception() noexcept;
 // The outputs of a call, already cleared, and the first thing that is wrong with one of them.
 struct OutCheck {
   const char* missing = nullptr;     // an output that is NULL
+  const char* unaligned = nullptr;   // one that is no place for its type
   const char* wrong_size = nullptr;  // a struct whose struct_size is none
   uint32_t size = 0, expected_size = 0;
   void require() const;

@@ -82,8 +82,8 @@ DatasetRef assemble(Found found, const OpenOptions& options, const ReadContext& 
   Dataset dataset =
       build_dataset(std::move(graph), found.features ? "x" : "", found.labels.defined() ? "y" : "",
                     found.binary, std::move(found.splits), labels.num_classes, 0);
-  dataset.name = std::move(found.name);
-  dataset.source = std::move(found.source);
+  dataset.name = io::one_line(found.name);  // paths may be no UTF-8
+  dataset.source = io::one_line(found.source);
   context.log.add(base::LogLevel::kInfo,
                   base::text("opened ", dataset.source, " as ", found.format, ": ", num_nodes,
                              " nodes, ", listed, " edges listed",

@@ -13,12 +13,15 @@ using base::fail;
 using base::Status;
 using base::Tensor;
 
+// Products of two stay in reach of f32, and so do the sums over a step.
+constexpr double kLeast = 1e-12, kMost = 1e12;
+
 void check(std::span<const double> weights, const char* name) {
   bool counts = weights.empty();
   for (size_t i = 0; i < weights.size(); ++i) {
-    if (!std::isfinite(weights[i]) || weights[i] < 0)
-      fail(Status::kInvalidArgument, name, "[", i, "] is ", weights[i],
-           ", expected a finite number of at least 0");
+    if (weights[i] != 0 && !(weights[i] >= kLeast && weights[i] <= kMost))
+      fail(Status::kInvalidArgument, name, "[", i, "] is ", weights[i], ", expected 0, or ", kLeast,
+           " to ", kMost);
     counts = counts || weights[i] > 0;
   }
   if (!counts) fail(Status::kInvalidArgument, name, " are all 0");
@@ -91,6 +94,30 @@ Tensor balanced_class_weights(const Dataset& dataset, std::span<const int64_t> i
                  (static_cast<double>(counts.size()) * static_cast<double>(counts[c]));
   }
   return copy_of(weights);
+}
+
+bool counts(const Dataset& dataset, std::span<const int64_t> ids) {
+  const bool of_class = dataset.class_weights.defined(), of_node = dataset.sample_weights.defined();
+  if (!of_class && !of_node) return true;
+  const auto& labels =
+      std::get<Tensor>(*dataset.graph->node_column(dataset.label, dataset.node_type));
+  const bool classes = dataset.task == Task::kMulticlass;
+  const int64_t width = classes ? 1 : dataset.num_classes;
+  const auto label_counts = [&](int64_t id) {
+    if (classes) {
+      const int64_t label = labels.as<const int64_t>()[id];
+      return label >= 0 && (!of_class || dataset.class_weights.as<const double>()[label] > 0);
+    }
+    for (int64_t t = 0; t < width; ++t)
+      if (!std::isnan(labels.as<const float>()[id * width + t]) &&
+          (!of_class || dataset.class_weights.as<const double>()[t] > 0))
+        return true;
+    return false;
+  };
+  for (const int64_t id : ids)
+    if ((!of_node || dataset.sample_weights.as<const double>()[id] > 0) && label_counts(id))
+      return true;
+  return false;
 }
 
 }  // namespace gnnmg::data

@@ -11,7 +11,7 @@
 namespace gnnmg::data {
 
 // f64 copies for Dataset's members. Error(kInvalidArgument) where the task takes no such weights,
-// the number is another, one is negative, infinite or NaN, or all are zero.
+// the number is another, one is neither 0 nor in [1e-12, 1e12], or all are zero.
 base::Tensor make_class_weights(const Dataset& dataset, std::span<const double> weights);
 // f32 or f64, [nodes] or [nodes, 1].
 base::Tensor make_sample_weights(const Dataset& dataset, const base::TensorView& weights);
@@ -19,5 +19,8 @@ base::Tensor make_sample_weights(const Dataset& dataset, const base::TensorView&
 // For classes: labelled ids / (classes x ids of the class), so that every class counts the same
 // over `ids`. Error(kInvalidArgument) naming a class that none of them has.
 base::Tensor balanced_class_weights(const Dataset& dataset, std::span<const int64_t> ids);
+
+// False where there are weights and by them none of the ids' labels counts in a loss.
+bool counts(const Dataset& dataset, std::span<const int64_t> ids);
 
 }  // namespace gnnmg::data

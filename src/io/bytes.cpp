@@ -15,6 +15,39 @@ std::string printable(std::string_view text, size_t limit) {
   return text.size() > limit ? out + "..." : out;
 }
 
+namespace {
+
+// Control characters of two and three bytes, and marks that break lines or turn their direction.
+bool is_control(std::string_view character) {
+  const auto byte = [&](size_t i) { return static_cast<uint8_t>(character[i]); };
+  if (character.size() == 1) return byte(0) < 0x20 || byte(0) == 0x7f;
+  if (character.size() == 2) return byte(0) == 0xc2 && byte(1) < 0xa0;
+  if (character.size() != 3 || byte(0) != 0xe2) return false;
+  return (byte(1) == 0x80 && byte(2) >= 0xa8 && byte(2) <= 0xae) ||
+         (byte(1) == 0x81 && byte(2) >= 0xa6 && byte(2) <= 0xa9);
+}
+
+}  // namespace
+
+std::string one_line(std::string_view text) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string out;
+  out.reserve(text.size());
+  while (!text.empty()) {
+    const auto lead = static_cast<uint8_t>(text[0]);
+    const size_t size = lead < 0xc0 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+    const std::string_view character = text.substr(0, size);
+    if (is_utf8(character) && !is_control(character)) {
+      out += character;
+      text.remove_prefix(character.size());
+    } else {
+      out.append({'\\', 'x', kDigits[lead >> 4], kDigits[lead & 15]});
+      text.remove_prefix(1);
+    }
+  }
+  return out;
+}
+
 bool is_utf8(std::string_view text) noexcept {
   for (size_t at = 0; at < text.size();) {
     const auto lead = static_cast<uint8_t>(text[at++]);

@@ -40,6 +40,9 @@ inline std::string_view as_text(std::span<const uint8_t> bytes) noexcept {
 // `limit` characters "...".
 std::string printable(std::string_view text, size_t limit = 80);
 
+// `text` as one line of UTF-8: what is no UTF-8, controls a terminal or breaks or turns a line
+// becomes \xNN, byte by byte.
+std::string one_line(std::string_view text);
 // Whether `text` is UTF-8: no surplus or missing continuation, no overlong form, no surrogate.
 bool is_utf8(std::string_view text) noexcept;
 

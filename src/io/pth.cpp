@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/file.h"
+#include "base/memory_charge.h"
 #include "io/bytes.h"
 #include "io/npy_load.h"
 #include "io/pickle.h"
@@ -112,6 +113,8 @@ class PthReader {
     if (entry.size > kMaxPickle)
       fail(Status::kFormat, name_, ": data.pkl has ", entry.size, " bytes, at most ", kMaxPickle,
            " are accepted");
+    base::MemoryCharge charge;
+    charge.take(entry.size, name_);
     const std::vector<uint8_t> pickle = archive_.read(entry);  // what the texts are views of
     const PickleRef root = parse_pickle(pickle, options, name_ + ", data.pkl");
     const PickleRef picked = path_in_file.empty() ? guess(root) : walk(root, path_in_file);

@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "base/file.h"
+#include "base/memory_charge.h"
 #include "io/json_events.h"
 #include "io/json_writer.h"
 #include "io/npy_load.h"
@@ -17,6 +18,7 @@ using base::Status;
 
 constexpr int64_t kLengthBytes = 8;
 constexpr int64_t kHeaderLimit = 100'000'000;  // the format's own
+constexpr size_t kMaxMetadata = 65'536;
 constexpr std::string_view kMetadata = "__metadata__";
 
 struct Type {
@@ -43,9 +45,14 @@ struct Entry {
 class HeaderHandler : public JsonHandler {
  public:
   // `name` is the file's, `header_name` says that its header is meant.
+  // `charge` is told of what is kept.
   HeaderHandler(std::string_view name, std::string_view header_name, std::vector<Entry>& entries,
-                std::map<std::string, std::string>& metadata)
-      : JsonHandler(header_name), file_(name), entries_(entries), metadata_(metadata) {}
+                std::map<std::string, std::string>& metadata, base::MemoryCharge& charge)
+      : JsonHandler(header_name),
+        file_(name),
+        entries_(entries),
+        metadata_(metadata),
+        charge_(charge) {}
 
   bool null() { refuse("null is not expected"); }
   bool boolean(bool) { refuse("true or false is not expected"); }
@@ -70,6 +77,9 @@ class HeaderHandler : public JsonHandler {
   }
   bool string(std::string& value) {
     if (place_ == Place::kMetadata) {
+      if (metadata_.size() == kMaxMetadata)
+        refuse(base::text("more than ", kMaxMetadata, " metadata are not accepted"));
+      charge_.take(kNode + static_cast<int64_t>(key_.size() + value.size()), file_);
       if (!metadata_.emplace(key_, std::move(value)).second)
         refuse(base::text("the metadata key \"", printable(key_), "\" occurs twice"));
     } else if (place_ == Place::kEntry && key_ == "dtype") {
@@ -104,6 +114,8 @@ class HeaderHandler : public JsonHandler {
       has_metadata_ = true;
       place_ = Place::kMetadata;
     } else if (place_ == Place::kTop) {
+      make_room();
+      charge_.take(static_cast<int64_t>(key_.size()), file_);
       entries_.emplace_back().name = std::move(key_);
       has_dtype_ = has_shape_ = has_offsets_ = false;
       place_ = Place::kEntry;
@@ -154,9 +166,21 @@ class HeaderHandler : public JsonHandler {
     fail(Status::kFormat, where(), ": ", what);
   }
 
+  void make_room() {
+    if (entries_.size() < entries_.capacity()) return;
+    const size_t had = entries_.capacity(), capacity = std::max<size_t>(16, had + had / 2);
+    charge_.take(static_cast<int64_t>(capacity * sizeof(Entry)), file_);
+    entries_.reserve(capacity);
+    charge_.give_back(static_cast<int64_t>(had * sizeof(Entry)));
+  }
+
+  // What a map adds to a pair of texts: their objects, three pointers, a colour, three blocks.
+  static constexpr int64_t kNode = 2 * sizeof(std::string) + 4 * sizeof(void*) + 3 * 16;
+
   std::string_view file_;
   std::vector<Entry>& entries_;
   std::map<std::string, std::string>& metadata_;
+  base::MemoryCharge& charge_;
   Place place_ = Place::kStart;
   std::string key_;
   bool has_metadata_ = false, has_dtype_ = false, has_shape_ = false, has_offsets_ = false;
@@ -209,11 +233,14 @@ StateFile load(int64_t size, std::string_view name, const Fetch& fetch) {
 
   StateFile state;
   std::vector<Entry> entries;
+  base::MemoryCharge kept;
   {
+    base::MemoryCharge read;
+    read.take(static_cast<int64_t>(length), name);
     std::vector<uint8_t> header(length);
     fetch(kLengthBytes, std::span<uint8_t>(header));
     const std::string header_name = base::text(name, ", header");
-    HeaderHandler handler(name, header_name, entries, state.metadata);
+    HeaderHandler handler(name, header_name, entries, state.metadata, kept);
     parse_json_events(header, header_name, handler);
   }
   check_ranges(entries, size - data_offset, name);

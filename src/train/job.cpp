@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "data/weights.h"
 #include "nn/loss.h"
 #include "train/metric.h"
 
@@ -157,6 +158,9 @@ std::shared_ptr<const Job> make_job(std::shared_ptr<nn::Model> model, data::Data
   if (count_labelled(data, train) == 0)
     base::fail(Status::kInvalidArgument, where, ": none of its ", train.size(),
                " training nodes has a label");
+  if (!data::counts(data, train))
+    base::fail(Status::kInvalidArgument, where,
+               ": by the weights of classes and nodes, nothing in its training part counts");
   if (config.drop_last && static_cast<int64_t>(train.size()) < config.batch_size)
     base::fail(Status::kInvalidArgument, "drop_last: leaves no mini-batch, because the ",
                train.size(), " training nodes are fewer than batch_size ", config.batch_size);

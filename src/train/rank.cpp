@@ -515,12 +515,18 @@ void Rank::check_part(SplitPart part) {
   }
 }
 
+// More than all nodes are no more than all.
+int64_t Rank::chunk() const {
+  const int64_t nodes = job_.dataset->graph->num_nodes(job_.dataset->node_type);
+  return std::min(job_.config.eval_batch_size, std::max<int64_t>(nodes, 1));
+}
+
 Participant Rank::participant() {
   return {.comm = *comm_,
           .wait = [this] { return wait(); },
           .rows = group_.rows,
           .cancel = group_.cancel,
-          .chunk = job_.config.eval_batch_size,
+          .chunk = chunk(),
           .leaders = leaders_};
 }
 
@@ -541,7 +547,7 @@ nn::Metrics Rank::evaluate_part(SplitPart part) {
   if (job_.config.evaluation == EvaluationMode::kFull) return evaluate_full(subject, participant);
 
   loader::LoaderConfig config = loader_config();
-  config.plan.batch_size = job_.config.eval_batch_size;
+  config.plan.batch_size = chunk();
   config.plan.batches_per_step = 0;
   config.plan.partition = loader::Partition::kGlobal;
   config.plan.shuffle = config.plan.drop_last = false;

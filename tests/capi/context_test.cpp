@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "capi/support.h"
+#include "support/temp_dir.h"
 
 namespace gnnmg::test {
 namespace {
@@ -272,6 +273,27 @@ TEST(ContextTest, MessagesArePulledWhole) {
   }
   EXPECT_EQ(status, GNNMG_END);
   EXPECT_EQ(needed, 0u);
+}
+
+// What is logged names paths as they are; what is read is one line of UTF-8.
+TEST(ContextTest, MessagesAreLinesOfUtf8) {
+  World world(100);
+  const TempDir folder;
+  const std::string path = folder.file("two\nlines\xff");
+  ASSERT_OK(gnnmg_dataset_save(world.dataset, path.c_str(), -1));
+  Dataset dataset;
+  ASSERT_OK(gnnmg_dataset_open(world.context, path.c_str(), nullptr, dataset.out(), -1));
+  bool named = false;
+  std::vector<char> text(1 << 16);
+  auto facts = info<gnnmg_log_info>();
+  size_t needed = 0;
+  while (gnnmg_log_next(world.context, &facts, text.data(), text.size(), &needed) == GNNMG_OK) {
+    const std::string line = text.data();
+    EXPECT_EQ(line.find('\n'), std::string::npos) << line;
+    EXPECT_EQ(line.find('\xff'), std::string::npos) << line;
+    named = named || line.find("two\\x0alines\\xff") != std::string::npos;
+  }
+  EXPECT_TRUE(named);
 }
 
 TEST(ContextTest, LendEndsByTimeCancelAndFree) {

@@ -224,6 +224,15 @@ TEST_F(GraphTest, CountsBeyondAnyMemoryAreRefused) {
       GNNMG_ERR_INVALID_ARGUMENT, "number of 'sources' is 9223372036854775807");
 }
 
+TEST_F(GraphTest, AnUnalignedPlaceForAHandleIsRefused) {
+  const int64_t ids[] = {0, 1};
+  alignas(gnnmg_graph*) char bytes[2 * sizeof(gnnmg_graph*)] = {};
+  auto* place = reinterpret_cast<gnnmg_graph**>(bytes + 1);
+  EXPECT_FAILS(gnnmg_graph_create_from_coo(context, 3, ids, ids, GNNMG_DTYPE_I64, 2, place),
+               GNNMG_ERR_INVALID_ARGUMENT, "argument 'graph' is not aligned to 8 bytes");
+  for (const char byte : bytes) EXPECT_EQ(byte, 0);
+}
+
 TEST_F(GraphTest, SparseTensorsComeOutAsTheyWentIn) {
   const Graph graph = small();
   const int64_t indptr[] = {0, 2, 2, 3, 4};

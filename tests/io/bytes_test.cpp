@@ -26,6 +26,15 @@ TEST(Bytes, PrintsAnythingOnOneLine) {
   EXPECT_EQ(io::printable("abc", 2), "ab...");
 }
 
+TEST(Bytes, MakesOneLineOfAnyText) {
+  EXPECT_EQ(io::one_line("a\xc3\xa9\xe2\x82\xac"), "a\xc3\xa9\xe2\x82\xac");
+  EXPECT_EQ(io::one_line("a\n\x1b\xff\xc3"), "a\\x0a\\x1b\\xff\\xc3");
+  EXPECT_EQ(io::one_line("\xc2\x85 \xc2\xa0"), "\\xc2\\x85 \xc2\xa0");
+  EXPECT_EQ(io::one_line("\xe2\x80\xa8\xe2\x80\xae\xe2\x81\xa6"),
+            "\\xe2\\x80\\xa8\\xe2\\x80\\xae\\xe2\\x81\\xa6");
+  EXPECT_EQ(io::one_line("\xe2\x80\x93\xe2\x80\xaf"), "\xe2\x80\x93\xe2\x80\xaf");
+}
+
 TEST(Bytes, KnowsUtf8) {
   for (const char* good :
        {"", "plain", "\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x98\x80", "\xed\x9f\xbf", "\xee\x80\x80",

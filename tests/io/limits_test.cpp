@@ -249,6 +249,32 @@ TEST(Limits, PicklesKeepToTheMemoryLimit) {
   EXPECT_EQ(budget->used(), 0);
 }
 
+TEST(Limits, StateFilesKeepToTheMemoryLimit) {
+  const auto budget = std::make_shared<base::MemoryBudget>(kMiB);
+  const base::BudgetScope charged(budget);
+  const auto safetensors = [](const std::string& header) {
+    return raw<uint64_t>({header.size()}) + header;
+  };
+  std::string metadata = "{\"__metadata__\":{\"k\":\"\"", tensors = "{";
+  for (int i = 0; i < 20'000; ++i) metadata += base::text(",\"", i, "\":\"\"");
+  for (int i = 0; i < 20'000; ++i)
+    tensors += base::text(i ? "," : "", "\"", i, "\":{\"dtype\":\"F32\",\"shape\":[0],",
+                          "\"data_offsets\":[0,0]}");
+  for (const std::string& header : {metadata + "}}", tensors + "}"}) {
+    const std::string file = safetensors(header);
+    expect_error(Status::kNoMemory, "input of ",
+                 [&] { io::parse_safetensors(as_bytes(file), "input"); });
+    EXPECT_EQ(budget->used(), 0);
+  }
+  std::string many = "{\"__metadata__\":{\"k\":\"\"";
+  for (int i = 0; i < 70'000; ++i) many += base::text(",\"", i, "\":\"\"");
+  const std::string file = safetensors(many + "}}");
+  const auto wide = std::make_shared<base::MemoryBudget>(64 * kMiB);
+  const base::BudgetScope roomy(wide);
+  expect_error(Status::kFormat, "more than 65536 metadata",
+               [&] { io::parse_safetensors(as_bytes(file), "input"); });
+}
+
 TEST(Limits, EveryFailedAllocationIsAnAnswer) {
   const TempDir folder;
   for (const Reader& reader : readers()) {

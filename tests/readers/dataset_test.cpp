@@ -68,9 +68,11 @@ TEST_F(MakeDataset, ClassWeightsFitTheClasses) {
     expect_error(Status::kInvalidArgument, parts, [&] { of(set, weights); });
   };
   refused({"class weights: found 2, expected 3, one a class"}, dataset, {1, 1});
-  refused({"class weights[1] is -1, expected a finite number"}, dataset, {1, -1, 1});
+  refused({"class weights[1] is -1, expected 0, or 1e-12 to 1e+12"}, dataset, {1, -1, 1});
   refused({"class weights[2] is inf"}, dataset, {1, 1, INFINITY});
   refused({"class weights[0] is nan"}, dataset, {NAN, 1, 1});
+  refused({"class weights[1] is 1e-13"}, dataset, {1, 1e-13, 1});
+  refused({"class weights[1] is 2e+12"}, dataset, {1, 2e12, 1});
   refused({"class weights are all 0"}, dataset, {0, 0, 0});
   refused({"regression has no classes"}, make(tensor<float>({1, 2, 3, 4}, {4})), {1});
   refused({"no labels"}, make_dataset(small_graph(pool_), "x", "", false, {}), {1});
@@ -89,6 +91,25 @@ TEST_F(MakeDataset, BalancedWeightsCountEveryClassTheSame) {
   const DatasetRef numbers = make(tensor<float>({1, 2, 3, 4}, {4}));
   expect_error(Status::kInvalidArgument, {"no labels that are classes"},
                [&] { balanced_class_weights(*numbers, all); });
+}
+
+TEST_F(MakeDataset, WhatCountsByWeights) {
+  Dataset classes = *make(tensor<int64_t>({1, 0, -1, 0}, {4}));
+  const std::vector<int64_t> first{0, 2}, second{1, 3}, none{2};
+  EXPECT_TRUE(counts(classes, none)) << "without weights nothing is asked";
+  classes.class_weights = tensor<double>({1, 0}, {2});
+  EXPECT_FALSE(counts(classes, first));
+  EXPECT_TRUE(counts(classes, second));
+  classes.sample_weights = tensor<double>({1, 0, 1, 0}, {4});
+  EXPECT_FALSE(counts(classes, second));
+  classes.class_weights = {};
+  EXPECT_TRUE(counts(classes, first));
+  EXPECT_FALSE(counts(classes, none));
+
+  Dataset binary = *make(tensor<double>({0, NAN, NAN, 1, NAN, NAN, 1, 1}, {4, 2}), true);
+  binary.class_weights = tensor<double>({1, 0}, {2});
+  EXPECT_TRUE(counts(binary, std::vector<int64_t>{0}));
+  EXPECT_FALSE(counts(binary, std::vector<int64_t>{1, 2}));
 }
 
 TEST_F(MakeDataset, SampleWeightsAreOneANode) {

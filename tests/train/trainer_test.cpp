@@ -155,6 +155,24 @@ TEST(Trainer, EvaluatesAsOneThreadAloneDoes) {
   EXPECT_EQ(run->progress().state, TrainerState::kFinished);
 }
 
+// An evaluation takes all nodes at once where it is asked for more than there are.
+TEST(Trainer, EvaluatesInChunksOfAnySize) {
+  for (const auto mode : {train::EvaluationMode::kFull, train::EvaluationMode::kSampled}) {
+    for (const int64_t size : {int64_t{7}, int64_t{600}, int64_t{1} << 62, INT64_MAX}) {
+      Recipe setup;
+      setup.trainer.num_ranks = 2;
+      setup.trainer.num_epochs = 1;
+      setup.trainer.evaluation = mode;
+      setup.trainer.eval_batch_size = size;
+      Host host;
+      Trial run(setup, host);
+      run.train();
+      EXPECT_EQ(run->evaluate(SplitPart::kTest, {})->count, 150) << size;
+      EXPECT_EQ(run->embed({})->rows(), 600) << size;
+    }
+  }
+}
+
 TEST(Trainer, KeepsTheBestWeights) {
   Recipe setup;
   setup.trainer.num_epochs = 15;
@@ -469,6 +487,16 @@ TEST(Trainer, RefusesWhatDoesNotFit) {
     setup.dataset = make_small({.num_train = 20, .unlabelled = 20});
     EXPECT_EQ(refusal(setup, Status::kInvalidArgument),
               "split main 0: none of its 20 training nodes has a label");
+  }
+  {
+    Recipe setup;
+    auto other = std::make_shared<data::Dataset>(*setup.dataset);
+    other->sample_weights = base::Tensor::zeros(base::DType::kF64, {other->graph->num_nodes(0)});
+    const auto test = other->splits[0].part(SplitPart::kTest);
+    other->sample_weights.as<double>()[test[0]] = 1;
+    setup.dataset = other;
+    EXPECT_THAT(refusal(setup, Status::kInvalidArgument),
+                HasSubstr("nothing in its training part counts"));
   }
   {
     Recipe setup;
