@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "base/error.h"
+#include "base/mapped_tensor.h"
 #include "nn/stack.h"
 #include "nn/tensors.h"
 #include "nn/torch_tensor.h"
@@ -134,8 +135,8 @@ class StackInference final : public Inference {
       if (!base::is_floating(dense.dtype()))
         fail(Status::kInvalidArgument, "features have elements of type ",
              base::dtype_name(dense.dtype()), ", expected floats");
-      features_ = dense;
-      input_ = at::from_blob(dense.data(), {dense.rows(), columns},
+      features_ = base::in_memory(dense);
+      input_ = at::from_blob(features_.data(), {dense.rows(), columns},
                              at::TensorOptions(scalar_type(dense.dtype())));
     }
     if (graph::column_rows(features) != num_nodes_)

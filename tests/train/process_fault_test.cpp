@@ -298,7 +298,8 @@ TEST(ProcessFault, AFullDiskAtTheEnd) {
               static_cast<long long>(told.at_ms - cause.at_ms));
 }
 
-// Row 8: two machines, and the cable between them is cut in the middle of an epoch.
+// Row 8: two machines, and the cable between them is cut in the middle of an epoch, long enough
+// after the start that each has heard where the other is.
 TEST(ProcessFault, ACutCable) {
   GNNMG_NEEDS(Child("unshare", {"-rn", "sh", "-c", "ip link add a0 type veth peer name a1"})
                       .wait_end(10'000) == 0,
@@ -307,7 +308,7 @@ TEST(ProcessFault, ACutCable) {
   const std::string token = dir.write("token", std::string(32, 'k'));
   chmod(token.c_str(), 0600);
   Child job("unshare", {"-rn", "bash", source_path("comm/two_machines.sh"), GNNMG_TEST_TRAINER,
-                        "12", "12", "token=" + token, "epochs=1000", "batch=8", "by=step",
+                        "300", "12", "token=" + token, "epochs=1000", "batch=8", "by=step",
                         "pause=4", "deadline=3000", "stall=3000", "heartbeat=250"});
   EXPECT_EQ(job.wait_end(90'000), 3) << job.all();
   const std::string cut = line_of(job, "cut at ");
