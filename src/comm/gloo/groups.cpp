@@ -22,8 +22,12 @@ void Groups::set(int rank, GroupPtr group) {
 
 std::vector<WorkPtr> Groups::start(int rank, uint64_t operation,
                                    const std::function<std::vector<WorkPtr>(TaggedGroup&)>& body) {
+  // LibTorch notes every operation that starts in a table of the whole process, and adds the entry
+  // of a new group without a lock (FlightRecorder, 2.11).
+  static std::mutex starting;
   std::lock_guard lock(mutex_);
   if (state->ended()) state->throw_cause(rank, operation);
+  std::lock_guard one_by_one(starting);
   return body(*groups_[rank]);
 }
 
