@@ -28,7 +28,7 @@ inline Vector<float> pick(const float* values, Vector<int32_t> lane) {
   return reinterpret_cast<Vector<float>>(
       _mm256_permutevar8x32_ps(_mm256_loadu_ps(values), reinterpret_cast<__m256i>(lane)));
 #else
-  Vector<float> v;
+  Vector<float> v{};
   for (int i = 0; i < kLanes<float>; ++i) v[i] = values[lane[i]];
   return v;
 #endif
@@ -38,7 +38,7 @@ inline Vector<double> pick(const double* values, Vector<int64_t> lane) {
   return reinterpret_cast<Vector<double>>(
       _mm512_permutexvar_pd(reinterpret_cast<__m512i>(lane), _mm512_loadu_pd(values)));
 #else
-  Vector<double> v;
+  Vector<double> v{};
   for (int i = 0; i < kLanes<double>; ++i) v[i] = values[lane[i]];
   return v;
 #endif
@@ -66,7 +66,7 @@ inline T sum_of(Vector<T> v) {
 template <typename T>
 struct HeadOf {
   int64_t first;
-  Vector<Lane<T>> lane;
+  Vector<Lane<T>> lane{};
 };
 template <typename T>
 inline HeadOf<T> head_of(int64_t column, int64_t channels) {
@@ -199,7 +199,7 @@ inline void head_dots(const T* a, const T* b, int64_t heads, int64_t channels, T
     for (; (h + kL / channels) <= heads; h += kL / channels) {
       store(folded, load(a + h * channels) * load(b + h * channels));
       for (int64_t step = channels / 2; step > 0; step /= 2) {
-        Vector<Lane<T>> lane;
+        Vector<Lane<T>> lane{};
         for (int l = 0; l < kL; ++l) lane[l] = static_cast<Lane<T>>(l ^ step);
         store(folded, load(folded) + pick(folded, lane));
       }
