@@ -2253,10 +2253,25 @@ typedef int32_t gnnmg_jumping;
 
 /** Values of ::gnnmg_jumping. */
 enum {
-  GNNMG_JUMPING_NONE = 0, /**< The last layer yields the result. */
-  GNNMG_JUMPING_LAST = 1, /**< From the last layer's output. */
-  GNNMG_JUMPING_CAT = 2,  /**< From all outputs beside each other. */
-  GNNMG_JUMPING_MAX = 3   /**< From the largest of all outputs, entry by entry. */
+  GNNMG_JUMPING_NONE = 0,  /**< The last layer yields the result. */
+  GNNMG_JUMPING_LAST = 1,  /**< From the last layer's output. */
+  GNNMG_JUMPING_CAT = 2,   /**< From all outputs beside each other. */
+  GNNMG_JUMPING_MAX = 3,   /**< From the largest of all outputs, entry by entry. */
+  GNNMG_JUMPING_SCORES = 4 /**< GIN's: readouts of the features and of every layer's output, each
+                              through a linear layer of its own, are added. */
+};
+
+/** One row of the result for each graph of a batch, from the rows of its nodes: of what the last
+ * linear layer reads, or, where none comes last, of what the last layer yields. A graph without
+ * nodes gives 0. */
+typedef int32_t gnnmg_readout;
+
+/** Values of ::gnnmg_readout. */
+enum {
+  GNNMG_READOUT_NONE = 0, /**< None: the result has a row for each seed. */
+  GNNMG_READOUT_SUM = 1,  /**< Sum. */
+  GNNMG_READOUT_MEAN = 2, /**< Mean. */
+  GNNMG_READOUT_MAX = 3   /**< Largest, column by column. */
 };
 
 /** Law of the initial weights. */
@@ -2306,6 +2321,10 @@ typedef struct gnnmg_model_config {
   int32_t reserved;      /**< 0. */
   double negative_slope; /**< GAT, GATv2: of the leaky function below 0. 0.2. */
   double eps;            /**< GIN: the own row counts 1 + eps times. 0. */
+  gnnmg_readout readout; /**< ::GNNMG_READOUT_NONE; another for batches of graphs. */
+  int32_t reserved2;     /**< 0. */
+  double output_dropout; /**< Share set to 0 in training of what the last linear layer reads, or,
+                            with ::GNNMG_JUMPING_SCORES, of each score. 0. */
 } gnnmg_model_config;
 
 /** Facts about a model. */

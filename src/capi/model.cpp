@@ -46,6 +46,8 @@ const gnnmg_model_config kDefaults = [] {
   config.train_eps = d.train_eps;
   config.negative_slope = d.slope;
   config.eps = d.eps;
+  config.readout = static_cast<int32_t>(d.readout);
+  config.output_dropout = d.output_dropout;
   return config;
 }();
 
@@ -57,8 +59,12 @@ static_assert(static_cast<int32_t>(nn::Architecture::kSage) == GNNMG_MODEL_SAGE 
 static_assert(static_cast<int32_t>(nn::Jumping::kNone) == GNNMG_JUMPING_NONE &&
               static_cast<int32_t>(nn::Jumping::kLast) == GNNMG_JUMPING_LAST &&
               static_cast<int32_t>(nn::Jumping::kCat) == GNNMG_JUMPING_CAT &&
-              static_cast<int32_t>(nn::Jumping::kMax) == GNNMG_JUMPING_MAX);
-
+              static_cast<int32_t>(nn::Jumping::kMax) == GNNMG_JUMPING_MAX &&
+              static_cast<int32_t>(nn::Jumping::kScores) == GNNMG_JUMPING_SCORES);
+static_assert(static_cast<int32_t>(nn::Readout::kNone) == GNNMG_READOUT_NONE &&
+              static_cast<int32_t>(nn::Readout::kSum) == GNNMG_READOUT_SUM &&
+              static_cast<int32_t>(nn::Readout::kMean) == GNNMG_READOUT_MEAN &&
+              static_cast<int32_t>(nn::Readout::kMax) == GNNMG_READOUT_MAX);
 static_assert(static_cast<int32_t>(nn::Aggregation::kMean) == GNNMG_AGGREGATION_MEAN &&
               static_cast<int32_t>(nn::Aggregation::kMax) == GNNMG_AGGREGATION_MAX &&
               static_cast<int32_t>(nn::Aggregation::kSum) == GNNMG_AGGREGATION_SUM);
@@ -93,7 +99,8 @@ nn::ModelConfig model_config(const gnnmg_model_config& in) {
   check_flag(in.normalize, "config.normalize");
   check_flag(in.project, "config.project");
   check_flag(in.act_first, "config.act_first");
-  check_choice(in.jumping, GNNMG_JUMPING_NONE, GNNMG_JUMPING_MAX, "config.jumping");
+  check_choice(in.jumping, GNNMG_JUMPING_NONE, GNNMG_JUMPING_SCORES, "config.jumping");
+  check_choice(in.readout, GNNMG_READOUT_NONE, GNNMG_READOUT_MAX, "config.readout");
   check_flag(in.concat, "config.concat");
   check_flag(in.self_loops, "config.self_loops");
   check_flag(in.residual, "config.residual");
@@ -101,6 +108,8 @@ nn::ModelConfig model_config(const gnnmg_model_config& in) {
   check_flag(in.train_eps, "config.train_eps");
   if (in.reserved != 0)
     fail(Status::kInvalidArgument, "config.reserved is ", in.reserved, ", expected 0");
+  if (in.reserved2 != 0)
+    fail(Status::kInvalidArgument, "config.reserved2 is ", in.reserved2, ", expected 0");
   // Above this no weight matrix could be made; it keeps products of widths from overflowing.
   constexpr int64_t kWidest = int64_t{1} << 24;
   for (const auto& [value, name] :
@@ -119,6 +128,8 @@ nn::ModelConfig model_config(const gnnmg_model_config& in) {
   config.train_eps = in.train_eps;
   config.slope = in.negative_slope;
   config.eps = in.eps;
+  config.readout = static_cast<nn::Readout>(in.readout);
+  config.output_dropout = in.output_dropout;
   config.input_dim = in.input_dim;
   config.hidden_dim = in.hidden_dim;
   config.output_dim = in.output_dim;

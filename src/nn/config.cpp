@@ -37,10 +37,18 @@ void ModelConfig::check() const {
   check_range("norm", static_cast<int64_t>(norm), 0, 3);
   check_range("skip", static_cast<int64_t>(skip), 0, 2);
   check_range("init", static_cast<int64_t>(init), 0, 2);
-  check_range("jumping", static_cast<int64_t>(jumping), 0, 3);
+  check_range("jumping", static_cast<int64_t>(jumping), 0, 4);
   check_range("heads", heads, 1, 64);
   check_rate("dropout", dropout);
   check_rate("input_dropout", input_dropout);
+  check_range("readout", static_cast<int64_t>(readout), 0, 3);
+  check_rate("output_dropout", output_dropout);
+  if (jumping == Jumping::kScores && readout == Readout::kNone)
+    fail(Status::kInvalidArgument,
+         "model config: jumping adds up the scores of readouts, and readout is none");
+  if (output_dropout > 0 && jumping == Jumping::kNone && skip == Skip::kNone)
+    fail(Status::kInvalidArgument, "model config: output_dropout is ", output_dropout,
+         ", and without jumping or skip no linear layer comes last");
   if (dtype != base::DType::kF32 && dtype != base::DType::kF64)
     fail(Status::kInvalidArgument, "model config: dtype is ", base::dtype_name(dtype),
          ", expected f32 or f64");

@@ -42,7 +42,19 @@ enum class Init : int32_t {
 
 // What becomes of the layers' outputs. Other than kNone: a norm, activation and dropout stand
 // behind every layer, and a linear layer yields the result.
-enum class Jumping : int32_t { kNone = 0, kLast = 1, kCat = 2, kMax = 3 };
+enum class Jumping : int32_t {
+  kNone = 0,
+  kLast = 1,
+  kCat = 2,
+  kMax = 3,
+  // GIN's: the readouts of the input and of every layer, each through a linear layer of its own,
+  // are added. Needs a readout.
+  kScores = 4,
+};
+
+// One row a graph, from the rows of its nodes: of what the last linear layer reads, or, where there
+// is none, of what the last convolution yields.
+enum class Readout : int32_t { kNone = 0, kSum = 1, kMean = 2, kMax = 3 };
 
 // PyG's model classes, with skips beyond them. Without a skip: layers input -> hidden -> ... ->
 // output (-> hidden when output_dim is 0); after each but the last: norm, activation, dropout
@@ -78,8 +90,11 @@ struct ModelConfig {
   double eps = 0;
 
   bool act_first = false;
-  double dropout = 0.0;        // on hidden rows
-  double input_dropout = 0.0;  // on the features; on the stored values where they are sparse
+  double dropout = 0.0;              // on hidden rows
+  double input_dropout = 0.0;        // on the features; on the stored values where they are sparse
+  Readout readout = Readout::kNone;  // logits are those of the batch's graphs
+  // On what the last linear layer reads, or, with Jumping::kScores, on each score.
+  double output_dropout = 0.0;
   base::DType dtype = base::DType::kF32;  // f32 or f64
   uint64_t seed = 0;                      // of the initial weights
   // Error(kInvalidArgument) naming the field.

@@ -59,6 +59,9 @@ class StackInference final : public Inference {
       : model_(model), csc_(graph.csc()), execution_{pool, model.scratch_, false} {
     if (!graph.homogeneous())
       fail(Status::kUnsupported, "models run on graphs of one node type and one edge type");
+    if (model.config_.readout != Readout::kNone)
+      fail(Status::kUnsupported,
+           "a model with a readout has results for graphs: run it on batches of them");
     if (csc_.wide())
       fail(Status::kUnsupported, "inference over a graph of ", csc_.num_sources, " nodes, at most ",
            std::numeric_limits<int32_t>::max(), " are supported");
@@ -203,7 +206,7 @@ class StackInference final : public Inference {
     if (s.step == Step::kOutput) {
       std::vector<at::Tensor> all;
       for (const at::Tensor& rows : outputs_) all.push_back(rows.narrow(0, begin, n));
-      return model_.output(input_.narrow(0, begin, n), all);
+      return model_.output(input_.narrow(0, begin, n), all, {}, execution_);
     }
     SparseRange range;
     ConvInput own;

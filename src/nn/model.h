@@ -52,6 +52,9 @@ struct ForwardArgs {
   std::span<const int64_t> node_ids;
   // What the edges of each block carry, in its order; empty: nothing.
   std::span<const EdgeValues> edges;
+  // A batch of graphs: graph g has the nodes graph_ptr[g] .. graph_ptr[g + 1] - 1, which are all
+  // nodes of every block. Read during the call. Empty: the nodes belong to no graphs of a batch.
+  std::span<const int64_t> graph_ptr;
   // For our kernels; null: LibTorch's intra-op threads of the calling thread, on which products are
   // spread too (the faster way: two sets of threads get into each other's way).
   base::ThreadPool* pool = nullptr;
@@ -88,7 +91,8 @@ class Model {
  public:
   virtual ~Model() = default;
   virtual const ModelConfig& config() const = 0;
-  // Logits [num_seeds, output width], with a graph for backward() when gradients are wanted.
+  // Logits [num_seeds, output width], or, with a readout, [num_graphs, output width], with a graph
+  // for backward() when gradients are wanted.
   virtual at::Tensor forward(const ForwardArgs& args) = 0;
   // Collective: the training passes of a rank's mini-batches of one step, none of them included,
   // whose batch norms take their statistics from the rows of all mini-batches on all ranks, as if
@@ -98,7 +102,8 @@ class Model {
                                                const SumOverRanks& sum) = 0;
   // Collective: takes part in the other ranks' backward pass behind forward_step().
   virtual void absent_backward(const SumOverRanks& sum) = 0;
-  // The model and the graph must outlive it; `pool` as in ForwardArgs.
+  // The model and the graph must outlive it; `pool` as in ForwardArgs. Error(kUnsupported) with a
+  // readout: batches of graphs have no neighbours outside, so that forward() is all there is.
   virtual std::unique_ptr<Inference> inference(const graph::Graph& graph,
                                                const graph::Column& features,
                                                base::ThreadPool* pool) = 0;

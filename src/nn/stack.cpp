@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "nn/conv/layers.h"
+#include "nn/readout.h"
 #include "nn/tensors.h"
 #include "nn/torch_tensor.h"
 
@@ -23,7 +24,8 @@ using base::Status;
 
 namespace {
 
-// Layers of dropout are numbered; those of attention come behind all others.
+// Layers of dropout are numbered; those at the end and those of attention come behind all others.
+constexpr uint64_t kOutputLayer = 512;
 constexpr uint64_t kAttentionLayer = 1024;
 
 std::string indexed(const char* list, int64_t i) { return base::text(list, ".", i); }
@@ -151,6 +153,13 @@ void StackModel::declare(ParameterList& list) {
       list.linear(indexed("lins", i), c.hidden_dim, layer_input(c, i), true, layers_[i].skip);
   for (int i = 0; i < num_norms(c); ++i)
     (i < c.num_layers ? layers_[i].norm : output_norm_).declare(list, indexed("norms", i));
+  if (c.jumping == Jumping::kScores) {
+    scores_.resize(c.num_layers + 1);
+    for (int i = 0; i <= c.num_layers; ++i)
+      list.linear(indexed("lins", i), c.output_width(), i ? c.hidden_dim : c.input_dim, true,
+                  scores_[i]);
+    return;
+  }
   const int64_t jumped = c.jumping == Jumping::kCat ? c.hidden_dim * c.num_layers : c.hidden_dim;
   if (c.jumping != Jumping::kNone || (c.skip != Skip::kNone && c.output_dim > 0))
     list.linear("lin", c.output_width(), jumped, true, output_);
@@ -194,11 +203,35 @@ void StackModel::after_conv(int layer, std::span<StackPass> passes, const Execut
   }
 }
 
-at::Tensor StackModel::output(const at::Tensor& last, const std::vector<at::Tensor>& all) const {
+at::Tensor StackModel::output(const at::Tensor& last, const std::vector<at::Tensor>& all,
+                              const StackEnd& end, const Execution& execution) const {
+  const auto read_out = [&](const at::Tensor& x) {
+    return config_.readout == Readout::kNone
+               ? x
+               : readout(x, end.graph_ptr, config_.readout, Ties::kSplit, execution);
+  };
+  const auto drop_out = [&](const at::Tensor& x, uint64_t number) {
+    if (!end.training || config_.output_dropout == 0) return x;
+    return apply_finish(
+        x,
+        {false, kernels::make_dropout(config_.output_dropout, end.dropout.seed, end.dropout.epoch,
+                                      end.dropout.batch, kOutputLayer + number)},
+        execution);
+  };
+  if (config_.jumping == Jumping::kScores) {
+    at::Tensor sum;
+    for (size_t i = 0; i < all.size(); ++i) {
+      const at::Tensor score =
+          drop_out(at::linear(read_out(all[i]), scores_[i].weight, scores_[i].bias), i);
+      sum = sum.defined() ? sum + score : score;
+    }
+    return sum;
+  }
   at::Tensor x = last;
   if (config_.jumping == Jumping::kCat) x = at::cat(all, 1);
   if (config_.jumping == Jumping::kMax) x = std::get<0>(at::stack(all, -1).max(-1));
-  return output_.weight.defined() ? at::linear(x, output_.weight, output_.bias) : x;
+  x = read_out(x);
+  return output_.weight.defined() ? at::linear(drop_out(x, 0), output_.weight, output_.bias) : x;
 }
 
 void StackModel::check_input(const ForwardArgs& args) const {
@@ -224,7 +257,15 @@ void StackModel::check_input(const ForwardArgs& args) const {
       fail(Status::kInvalidArgument, "block ", i, " leads from ", block.num_sources, " sources to ",
            block.num_targets, " targets, and there are ", available, " rows");
     available = block.num_targets;
+    // A run of nodes is a graph in every layer.
+    if (!args.graph_ptr.empty() && block.num_targets != block.num_sources)
+      fail(Status::kInvalidArgument, "block ", i, " of a batch of graphs leads from ",
+           block.num_sources, " sources to ", block.num_targets, " targets, expected as many");
   }
+  if (!args.graph_ptr.empty()) check_graph_ptr(args.graph_ptr, available);
+  if (config_.readout != Readout::kNone && args.graph_ptr.empty())
+    fail(Status::kInvalidArgument,
+         "a model with a readout reads batches of graphs, and this mini-batch is of nodes");
   if (!args.edges.empty() && args.edges.size() != args.blocks.size())
     fail(Status::kInvalidArgument, "the edges of ", args.edges.size(), " blocks carry something, ",
          "and there are ", args.blocks.size());
@@ -272,7 +313,9 @@ StackPass StackModel::begin_pass(const ForwardArgs& args, const Execution& execu
     in = {};
     in.x = rows;
   }
-  return {&args, std::move(in), {}, {}, degrees_of(args.graph, args.node_ids), {}};
+  std::vector<at::Tensor> outputs;
+  if (config_.jumping == Jumping::kScores) outputs.push_back(dense_rows(in, sources, execution));
+  return {&args, std::move(in), {}, {}, degrees_of(args.graph, args.node_ids), std::move(outputs)};
 }
 
 void StackModel::run_layer(int i, std::span<StackPass> passes, const Execution& execution,
@@ -327,7 +370,9 @@ std::vector<at::Tensor> StackModel::run(std::span<const ForwardArgs> batches, bo
   }
   if (residual) apply_norm(output_norm_, passes, norms);
   std::vector<at::Tensor> logits;
-  for (const StackPass& pass : passes) logits.push_back(output(pass.in.x, pass.outputs));
+  for (const StackPass& pass : passes)
+    logits.push_back(output(pass.in.x, pass.outputs,
+                            {pass.args->graph_ptr, pass.args->dropout, training}, execution));
   if (training) statistics_.end_pass();
   return logits;
 }

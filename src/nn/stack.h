@@ -28,6 +28,13 @@ struct StackPass {
   std::vector<at::Tensor> outputs;  // of the layers, where the result is made of all
 };
 
+// What stands behind the layers needs of a mini-batch.
+struct StackEnd {
+  std::span<const int64_t> graph_ptr;
+  DropoutKey dropout;
+  bool training = false;
+};
+
 class StackModel final : public Model {
  public:
   explicit StackModel(const ModelConfig& config);
@@ -69,7 +76,8 @@ class StackModel final : public Model {
   StackPass begin_pass(const ForwardArgs& args, const Execution& execution, bool training);
   bool plain_output(int layer) const;  // nothing behind the convolution
   // The result from the rows that the layers left for it.
-  at::Tensor output(const at::Tensor& last, const std::vector<at::Tensor>& all) const;
+  at::Tensor output(const at::Tensor& last, const std::vector<at::Tensor>& all, const StackEnd& end,
+                    const Execution& execution) const;
   ConvInput first_input(const RowInput& input, const sample::BlockView& block,
                         const Dropout& dropout, const Execution& execution) const;
   void check_input(const ForwardArgs& args) const;
@@ -79,8 +87,9 @@ class StackModel final : public Model {
   ModelConfig config_;
   ParameterSet parameters_;
   std::vector<StackLayer> layers_;
-  NormLayer output_norm_;  // of residual blocks
-  Linear input_, output_;  // their linear input; linear output of models with skips or jumping
+  NormLayer output_norm_;       // of residual blocks
+  Linear input_, output_;       // their linear input; linear output of models with skips or jumping
+  std::vector<Linear> scores_;  // of Jumping::kScores: for the input and every layer
   at::Tensor prelu_;
   Scratch scratch_;
   BatchStatistics statistics_;

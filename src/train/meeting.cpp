@@ -60,6 +60,8 @@ void add_model(const nn::Model& model, std::vector<Field>& fields) {
   add("act_first", yes_or_no(c.act_first));
   add("dropout", exact(c.dropout));
   add("input_dropout", exact(c.input_dropout));
+  add("readout", number_of(c.readout));
+  add("output_dropout", exact(c.output_dropout));
   add("dtype", base::dtype_name(c.dtype));
   add("seed", std::to_string(c.seed));
   for (const nn::NamedTensor& parameter : model.parameters()) {
