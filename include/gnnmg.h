@@ -2224,16 +2224,24 @@ enum {
   GNNMG_ACTIVATION_PRELU = 6       /**< x, or a learned multiple below 0 */
 };
 
-/** Normalisation between layers. */
+/** Normalisation between layers. "A graph" is each one of a batch of graphs; else the nodes at
+ * hand: those of the mini-batch in training, all in results for all nodes. */
 typedef int32_t gnnmg_norm;
 
 /** Values of ::gnnmg_norm. */
 enum {
-  GNNMG_NORM_NONE = 0,       /**< None. */
-  GNNMG_NORM_BATCH = 1,      /**< Each column over the mini-batch, which needs two rows or more when
-                                  training: ::GNNMG_ERR_INVALID_ARGUMENT says how to get there. */
-  GNNMG_NORM_LAYER = 2,      /**< Each row by itself. */
-  GNNMG_NORM_LAYER_GRAPH = 3 /**< All entries together, PyG's default LayerNorm. */
+  GNNMG_NORM_NONE = 0,  /**< None. */
+  GNNMG_NORM_BATCH = 1, /**< Each column over the mini-batch, which needs two rows or more when
+                             training: ::GNNMG_ERR_INVALID_ARGUMENT says how to get there. */
+  GNNMG_NORM_LAYER = 2, /**< Each row by itself. */
+  GNNMG_NORM_LAYER_GRAPH = 3, /**< All entries of a graph together, PyG's default LayerNorm. */
+  GNNMG_NORM_GRAPH = 4,    /**< Each column over a graph, less a learned share of its mean (Cai and
+                              others 2021). */
+  GNNMG_NORM_INSTANCE = 5, /**< Each column over a graph, without parameters. */
+  GNNMG_NORM_PAIR = 6,     /**< Columns centred over a graph, then all its rows scaled to a mean
+                              square length of `norm_scale` (Zhao, Akoglu 2020). */
+  GNNMG_NORM_PAIR_ROWS = 7 /**< Columns centred over a graph, then each row to the length
+                              `norm_scale`. */
 };
 
 /** Connections around a layer. */
@@ -2257,8 +2265,10 @@ enum {
   GNNMG_JUMPING_LAST = 1,  /**< From the last layer's output. */
   GNNMG_JUMPING_CAT = 2,   /**< From all outputs beside each other. */
   GNNMG_JUMPING_MAX = 3,   /**< From the largest of all outputs, entry by entry. */
-  GNNMG_JUMPING_SCORES = 4 /**< GIN's: readouts of the features and of every layer's output, each
-                              through a linear layer of its own, are added. */
+  GNNMG_JUMPING_LSTM = 4,  /**< From their sum weighted by attention, whose scores come from a
+                              recurrent network over the layers in both directions. */
+  GNNMG_JUMPING_SCORES = 5 /**< GIN's: readouts of the features and of every layer's output, each
+                              through a linear layer of its own, are added. Needs a readout. */
 };
 
 /** One row of the result for each graph of a batch, from the rows of its nodes: of what the last
@@ -2325,6 +2335,8 @@ typedef struct gnnmg_model_config {
   int32_t reserved2;     /**< 0. */
   double output_dropout; /**< Share set to 0 in training of what the last linear layer reads, or,
                             with ::GNNMG_JUMPING_SCORES, of each score. 0. */
+  double norm_scale;     /**< ::GNNMG_NORM_PAIR, ::GNNMG_NORM_PAIR_ROWS: above 0; 0: 1. PyG's model
+                            classes, given no more than the name, take hidden_dim. 1. */
 } gnnmg_model_config;
 
 /** Facts about a model. */

@@ -48,6 +48,7 @@ const gnnmg_model_config kDefaults = [] {
   config.eps = d.eps;
   config.readout = static_cast<int32_t>(d.readout);
   config.output_dropout = d.output_dropout;
+  config.norm_scale = d.norm_scale;
   return config;
 }();
 
@@ -60,6 +61,7 @@ static_assert(static_cast<int32_t>(nn::Jumping::kNone) == GNNMG_JUMPING_NONE &&
               static_cast<int32_t>(nn::Jumping::kLast) == GNNMG_JUMPING_LAST &&
               static_cast<int32_t>(nn::Jumping::kCat) == GNNMG_JUMPING_CAT &&
               static_cast<int32_t>(nn::Jumping::kMax) == GNNMG_JUMPING_MAX &&
+              static_cast<int32_t>(nn::Jumping::kLstm) == GNNMG_JUMPING_LSTM &&
               static_cast<int32_t>(nn::Jumping::kScores) == GNNMG_JUMPING_SCORES);
 static_assert(static_cast<int32_t>(nn::Readout::kNone) == GNNMG_READOUT_NONE &&
               static_cast<int32_t>(nn::Readout::kSum) == GNNMG_READOUT_SUM &&
@@ -78,7 +80,11 @@ static_assert(static_cast<int32_t>(nn::Activation::kRelu) == GNNMG_ACTIVATION_RE
 static_assert(static_cast<int32_t>(nn::Norm::kNone) == GNNMG_NORM_NONE &&
               static_cast<int32_t>(nn::Norm::kBatch) == GNNMG_NORM_BATCH &&
               static_cast<int32_t>(nn::Norm::kLayer) == GNNMG_NORM_LAYER &&
-              static_cast<int32_t>(nn::Norm::kLayerGraph) == GNNMG_NORM_LAYER_GRAPH);
+              static_cast<int32_t>(nn::Norm::kLayerGraph) == GNNMG_NORM_LAYER_GRAPH &&
+              static_cast<int32_t>(nn::Norm::kGraph) == GNNMG_NORM_GRAPH &&
+              static_cast<int32_t>(nn::Norm::kInstance) == GNNMG_NORM_INSTANCE &&
+              static_cast<int32_t>(nn::Norm::kPair) == GNNMG_NORM_PAIR &&
+              static_cast<int32_t>(nn::Norm::kPairRows) == GNNMG_NORM_PAIR_ROWS);
 static_assert(static_cast<int32_t>(nn::Skip::kNone) == GNNMG_SKIP_NONE &&
               static_cast<int32_t>(nn::Skip::kLinear) == GNNMG_SKIP_LINEAR &&
               static_cast<int32_t>(nn::Skip::kResidual) == GNNMG_SKIP_RESIDUAL);
@@ -90,7 +96,7 @@ nn::ModelConfig model_config(const gnnmg_model_config& in) {
   check_choice(in.architecture, GNNMG_MODEL_SAGE, GNNMG_MODEL_GIN, "config.architecture");
   check_choice(in.aggregation, GNNMG_AGGREGATION_MEAN, GNNMG_AGGREGATION_SUM, "config.aggregation");
   check_choice(in.activation, GNNMG_ACTIVATION_RELU, GNNMG_ACTIVATION_PRELU, "config.activation");
-  check_choice(in.norm, GNNMG_NORM_NONE, GNNMG_NORM_LAYER_GRAPH, "config.norm");
+  check_choice(in.norm, GNNMG_NORM_NONE, GNNMG_NORM_PAIR_ROWS, "config.norm");
   check_choice(in.skip, GNNMG_SKIP_NONE, GNNMG_SKIP_RESIDUAL, "config.skip");
   check_choice(in.weight_init, GNNMG_WEIGHT_INIT_PYG, GNNMG_WEIGHT_INIT_DGL, "config.weight_init");
   check_choice(in.dtype, GNNMG_DTYPE_F32, GNNMG_DTYPE_F64, "config.dtype");
@@ -130,6 +136,7 @@ nn::ModelConfig model_config(const gnnmg_model_config& in) {
   config.eps = in.eps;
   config.readout = static_cast<nn::Readout>(in.readout);
   config.output_dropout = in.output_dropout;
+  config.norm_scale = in.norm_scale == 0 ? 1 : in.norm_scale;
   config.input_dim = in.input_dim;
   config.hidden_dim = in.hidden_dim;
   config.output_dim = in.output_dim;

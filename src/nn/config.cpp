@@ -34,10 +34,10 @@ void ModelConfig::check() const {
   check_range("num_layers", num_layers, 1, 10);
   check_range("aggregation", static_cast<int64_t>(aggregation), 0, 2);
   check_range("activation", static_cast<int64_t>(activation), 0, 6);
-  check_range("norm", static_cast<int64_t>(norm), 0, 3);
+  check_range("norm", static_cast<int64_t>(norm), 0, 7);
   check_range("skip", static_cast<int64_t>(skip), 0, 2);
   check_range("init", static_cast<int64_t>(init), 0, 2);
-  check_range("jumping", static_cast<int64_t>(jumping), 0, 4);
+  check_range("jumping", static_cast<int64_t>(jumping), 0, 5);
   check_range("heads", heads, 1, 64);
   check_rate("dropout", dropout);
   check_rate("input_dropout", input_dropout);
@@ -46,6 +46,9 @@ void ModelConfig::check() const {
   if (jumping == Jumping::kScores && readout == Readout::kNone)
     fail(Status::kInvalidArgument,
          "model config: jumping adds up the scores of readouts, and readout is none");
+  // The recurrent network's square matrices are this wide.
+  if (jumping == Jumping::kLstm)
+    check_range("hidden_dim times num_layers", hidden_dim * num_layers, 2, kMaxWidth);
   if (output_dropout > 0 && jumping == Jumping::kNone && skip == Skip::kNone)
     fail(Status::kInvalidArgument, "model config: output_dropout is ", output_dropout,
          ", and without jumping or skip no linear layer comes last");
@@ -65,14 +68,16 @@ void ModelConfig::check() const {
          ", and only attention has heads");
   if (architecture == Architecture::kGin && !bias)
     fail(Status::kInvalidArgument, "model config: bias is off, and GIN's networks have one");
-  if (architecture == Architecture::kGin && norm == Norm::kLayerGraph)
-    fail(
-        Status::kInvalidArgument,
-        "model config: norm over all entries together does not go with GIN, which has norms inside "
-        "its layers: take the norm of each row");
+  if (architecture == Architecture::kGin && over_graph(norm) && readout == Readout::kNone)
+    fail(Status::kInvalidArgument,
+         "model config: a norm over a graph does not go with GIN without a readout, which has "
+         "norms inside its layers: take the norm of each row");
   if (jumping != Jumping::kNone && skip != Skip::kNone)
     fail(Status::kInvalidArgument,
          "model config: jumping knowledge and skips are two ways to reach the result, choose one");
+  if (!std::isfinite(norm_scale) || norm_scale <= 0)
+    fail(Status::kInvalidArgument, "model config: norm_scale is ", norm_scale,
+         ", expected a number above 0");
   if (!std::isfinite(slope) || !std::isfinite(eps))
     fail(Status::kInvalidArgument, "model config: slope is ", slope, " and eps ", eps,
          ", expected finite numbers");

@@ -24,8 +24,15 @@ enum class Norm : int32_t {
   kNone = 0,
   kBatch = 1,
   kLayer = 2,       // each row by itself
-  kLayerGraph = 3,  // all entries together, PyG's default LayerNorm
+  kLayerGraph = 3,  // all entries of a graph together, PyG's default LayerNorm
+  kGraph = 4,       // each column over a graph, less a learned share of its mean
+  kInstance = 5,    // each column over a graph
+  kPair = 6,        // columns centred over a graph, then its rows to a mean square length
+  kPairRows = 7,    // columns centred over a graph, then each row to a length
 };
+// Whether a row's result depends on the other rows of its graph, in evaluation too. Where the
+// nodes belong to no graphs of a batch, those at hand are one graph.
+constexpr bool over_graph(Norm norm) { return norm == Norm::kLayerGraph || norm >= Norm::kGraph; }
 enum class Skip : int32_t {
   kNone = 0,
   kLinear = 1,  // x <- dropout(act(norm(conv(x) + linear(x)))) in every layer, then a linear output
@@ -47,9 +54,10 @@ enum class Jumping : int32_t {
   kLast = 1,
   kCat = 2,
   kMax = 3,
+  kLstm = 4,  // a sum of the layers' outputs weighted by attention
   // GIN's: the readouts of the input and of every layer, each through a linear layer of its own,
   // are added. Needs a readout.
-  kScores = 4,
+  kScores = 5,
 };
 
 // One row a graph, from the rows of its nodes: of what the last linear layer reads, or, where there
@@ -68,6 +76,7 @@ struct ModelConfig {
   Aggregation aggregation = Aggregation::kMean;
   Activation activation = Activation::kRelu;
   Norm norm = Norm::kNone;
+  double norm_scale = 1;  // of kPair and kPairRows; PyG's models take hidden_dim
   Skip skip = Skip::kNone;
   Init init = Init::kPyg;
   Jumping jumping = Jumping::kNone;

@@ -120,8 +120,8 @@ class StackInference final : public Inference {
     if (model_.config_.skip != Skip::kResidual) return;
     residual_ = rows;
     const int next = s.step == Step::kInput ? 0 : s.layer + 1;
-    input_ = (next < model_.config_.num_layers ? model_.layers_[next].norm : model_.output_norm_)
-                 .apply(rows, nullptr);
+    (next < model_.config_.num_layers ? model_.layers_[next].norm : model_.output_norm_)
+        .apply({&input_, 1}, {nullptr, {}, {}, execution_});
   }
 
  private:
@@ -177,12 +177,12 @@ class StackInference final : public Inference {
 
   // Norm over all rows together has to wait until they are there.
   bool norm_over_graph() const {
-    return model_.config_.norm == Norm::kLayerGraph && model_.config_.skip != Skip::kResidual;
+    return over_graph(model_.config_.norm) && model_.config_.skip != Skip::kResidual;
   }
   at::Tensor behind_conv(int layer, const at::Tensor& y) const {
     StackPass pass{};
     pass.in.x = y;
-    model_.after_conv(layer, {&pass, 1}, execution_, {});
+    model_.after_conv(layer, {&pass, 1}, execution_, {nullptr, {}, {}, execution_});
     return pass.in.x;
   }
 

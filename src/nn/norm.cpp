@@ -7,6 +7,7 @@
 #include <ATen/ops/gelu.h>
 #include <ATen/ops/layer_norm.h>
 #include <ATen/ops/leaky_relu.h>
+#include <ATen/ops/linalg_vector_norm.h>
 #include <ATen/ops/prelu.h>
 #include <ATen/ops/relu.h>
 #include <ATen/ops/stack.h>
@@ -18,6 +19,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "nn/readout.h"
 #include "nn/step_norm.h"
 
 namespace gnnmg::nn {
@@ -48,31 +50,23 @@ at::Tensor activate(Activation activation, const at::Tensor& x, const at::Tensor
   return x;
 }
 
-void NormLayer::declare(ParameterList& list, const std::string& name) {
-  if (kind_ == Norm::kNone) return;
-  const ParameterList::Scope scope(list, kind_ == Norm::kBatch ? name + ".module" : name);
+void NormLayer::declare(ParameterList& list) {
+  if (kind_ == Norm::kBatch) {
+    const ParameterList::Scope scope(list, "module");
+    list.constant("weight", {width_}, 1, &weight_);
+    list.constant("bias", {width_}, 0, &bias_);
+    list.buffer("running_mean", {width_}, 0, &running_mean_);
+    list.buffer("running_var", {width_}, 1, &running_var_);
+    list.counter("num_batches_tracked", &num_batches_);
+    return;
+  }
+  if (kind_ != Norm::kLayer && kind_ != Norm::kLayerGraph && kind_ != Norm::kGraph) return;
   list.constant("weight", {width_}, 1, &weight_);
   list.constant("bias", {width_}, 0, &bias_);
-  if (kind_ != Norm::kBatch) return;
-  list.buffer("running_mean", {width_}, 0, &running_mean_);
-  list.buffer("running_var", {width_}, 1, &running_var_);
-  list.counter("num_batches_tracked", &num_batches_);
+  if (kind_ == Norm::kGraph) list.constant("mean_scale", {width_}, 1, &mean_scale_);
 }
 
-at::Tensor NormLayer::apply(const at::Tensor& x, BatchStatistics* statistics) const {
-  if (x.size(0) == 0) return x;
-  switch (kind_) {
-    case Norm::kNone:
-      return x;
-    case Norm::kLayer:
-      return at::layer_norm(x, {x.size(1)}, weight_, bias_, kEpsilon);
-    case Norm::kLayerGraph: {
-      const at::Tensor centred = x - x.mean();
-      return centred / (at::std(x, /*unbiased=*/false) + kEpsilon) * weight_ + bias_;
-    }
-    case Norm::kBatch:
-      break;
-  }
+at::Tensor NormLayer::batch(const at::Tensor& x, BatchStatistics* statistics) const {
   if (!statistics)
     return at::batch_norm(x, weight_, bias_, running_mean_, running_var_, false, kMomentum,
                           kEpsilon, false);
@@ -87,16 +81,75 @@ at::Tensor NormLayer::apply(const at::Tensor& x, BatchStatistics* statistics) co
   return y;
 }
 
-void NormLayer::apply_all(std::span<at::Tensor> rows, BatchStatistics* statistics,
-                          const SumOverRanks& sum) const {
-  if (!sum || !statistics || kind_ != Norm::kBatch) {
-    for (at::Tensor& part : rows) part = apply(part, statistics);
+at::Tensor NormLayer::layer(const at::Tensor& x, std::span<const int64_t> graph_ptr,
+                            const Execution& execution) const {
+  // PyG's rule for one graph is another one than for graphs of a batch.
+  if (graph_ptr.empty()) {
+    const at::Tensor centred = x - x.mean();
+    return centred / (at::std(x, /*unbiased=*/false) + kEpsilon) * weight_ + bias_;
+  }
+  const auto mean_of = [&](const at::Tensor& rows) {
+    return spread(readout(rows.mean(1, true), graph_ptr, Readout::kMean, Ties::kSplit, execution),
+                  graph_ptr, execution);
+  };
+  const at::Tensor centred = x - mean_of(x);
+  return centred * (mean_of(centred.square()) + kEpsilon).rsqrt() * weight_ + bias_;
+}
+
+at::Tensor NormLayer::graph(const at::Tensor& x, std::span<const int64_t> graph_ptr,
+                            const Execution& execution) const {
+  const auto mean_of = [&](const at::Tensor& rows) {
+    return readout(rows, graph_ptr, Readout::kMean, Ties::kSplit, execution);
+  };
+  const auto spread_out = [&](const at::Tensor& rows) {
+    return spread(rows, graph_ptr, execution);
+  };
+  at::Tensor mean = mean_of(x);
+  if (kind_ == Norm::kGraph) mean = mean * mean_scale_;
+  const at::Tensor centred = x - spread_out(mean);
+  if (kind_ == Norm::kPairRows)
+    return centred * scale_ / (at::linalg_vector_norm(centred, 2, 1, true) + kEpsilon);
+  const at::Tensor square = centred.square();
+  if (kind_ == Norm::kPair)
+    return centred * scale_ * spread_out((mean_of(square.sum(1, true)) + kEpsilon).rsqrt());
+  const at::Tensor unit = centred * spread_out((mean_of(square) + kEpsilon).rsqrt());
+  return kind_ == Norm::kGraph ? unit * weight_ + bias_ : unit;
+}
+
+void NormLayer::apply(std::span<at::Tensor> rows, const NormPass& pass) const {
+  if (kind_ == Norm::kBatch && pass.sum && pass.statistics) {
+    const StepNorm step =
+        step_norm({rows.begin(), rows.end()}, {weight_, bias_, running_mean_, kEpsilon}, pass.sum);
+    std::ranges::copy(step.rows, rows.begin());
+    pass.statistics->put(*this, step.mean, step.variance);
     return;
   }
-  const StepNorm step =
-      step_norm({rows.begin(), rows.end()}, {weight_, bias_, running_mean_, kEpsilon}, sum);
-  std::ranges::copy(step.rows, rows.begin());
-  statistics->put(*this, step.mean, step.variance);
+  for (size_t i = 0; i < rows.size(); ++i) {
+    at::Tensor& x = rows[i];
+    if (x.size(0) == 0) continue;
+    const std::span<const int64_t> graph_ptr =
+        i < pass.graphs.size() ? pass.graphs[i] : std::span<const int64_t>{};
+    const int64_t whole[] = {0, x.size(0)};
+    switch (kind_) {
+      case Norm::kNone:
+        break;
+      case Norm::kLayer:
+        x = at::layer_norm(x, {x.size(1)}, weight_, bias_, kEpsilon);
+        break;
+      case Norm::kBatch:
+        x = batch(x, pass.statistics);
+        break;
+      case Norm::kLayerGraph:
+        x = layer(x, graph_ptr, pass.execution);
+        break;
+      case Norm::kGraph:
+      case Norm::kInstance:
+      case Norm::kPair:
+      case Norm::kPairRows:
+        x = graph(x, graph_ptr.empty() ? std::span(whole) : graph_ptr, pass.execution);
+        break;
+    }
+  }
 }
 
 BatchStatistics::BatchStatistics(const std::vector<NormLayer*>& layers) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "nn/config.h"
+#include "nn/functions.h"
 #include "nn/parameters.h"
 
 namespace gnnmg::nn {
@@ -19,25 +20,39 @@ at::Tensor activate(Activation activation, const at::Tensor& x, const at::Tensor
 // Mean and variance of each batch norm of one training pass.
 class BatchStatistics;
 
+// What the norms of one pass of one or several mini-batches go by.
+struct NormPass {
+  BatchStatistics* statistics = nullptr;  // takes those of batch norm when training, else null
+  // Where batch norm goes over all rows of all mini-batches of a step on all ranks, which is then
+  // collective.
+  SumOverRanks sum = {};
+  // The graphs of each mini-batch, as ForwardArgs has them; may be left out.
+  std::vector<std::span<const int64_t>> graphs = {};
+  Execution execution = {};
+};
+
 class NormLayer {
  public:
   NormLayer() = default;
-  NormLayer(Norm kind, int64_t width) : kind_(kind), width_(width) {}
-  void declare(ParameterList& list, const std::string& name);
-  // Rows normalised; `statistics` takes those of batch norm when training, else null.
-  at::Tensor apply(const at::Tensor& x, BatchStatistics* statistics) const;
-  // The same for the rows of several mini-batches, in place: each by itself, or, with `sum`, batch
-  // norm over all of them on all ranks, which is then collective.
-  void apply_all(std::span<at::Tensor> rows, BatchStatistics* statistics,
-                 const SumOverRanks& sum) const;
+  NormLayer(Norm kind, int64_t width, double scale = 1)
+      : kind_(kind), width_(width), scale_(scale) {}
+  void declare(ParameterList& list);
+  // The rows of the mini-batches normalised, in place.
+  void apply(std::span<at::Tensor> rows, const NormPass& pass) const;
   bool takes_statistics() const { return kind_ == Norm::kBatch; }
 
  private:
   friend class BatchStatistics;
+  at::Tensor batch(const at::Tensor& x, BatchStatistics* statistics) const;
+  at::Tensor layer(const at::Tensor& x, std::span<const int64_t> graph_ptr,
+                   const Execution& execution) const;
+  at::Tensor graph(const at::Tensor& x, std::span<const int64_t> graph_ptr,
+                   const Execution& execution) const;
   Norm kind_ = Norm::kNone;
   int64_t width_ = 0;
+  double scale_ = 1;
   int64_t offset_ = 0;  // of its mean in a row of statistics
-  at::Tensor weight_, bias_, running_mean_, running_var_, num_batches_;
+  at::Tensor weight_, bias_, mean_scale_, running_mean_, running_var_, num_batches_;
 };
 
 class BatchStatistics {

@@ -27,49 +27,90 @@ struct Spec : torch::CustomClassHolder {
   int64_t num_graphs() const { return static_cast<int64_t>(graph_ptr.size()) - 1; }
 };
 
+// One row a graph from those of its nodes.
+at::Tensor reduced(const at::Tensor& rows, const Spec& spec) {
+  const int64_t width = rows.size(1);
+  at::Tensor out = scratch_tensor(spec.execution, {spec.num_graphs(), width}, rows.scalar_type());
+  visit_type(rows.scalar_type(), [&]<typename T>() {
+    for_ranges(spec.execution.pool, spec.num_graphs(), kGraphs, [&](int64_t begin, int64_t end) {
+      kernels::reduce_segments<T>(spec.reduce, spec.graph_ptr.data(), const_matrix<T>(rows), width,
+                                  matrix<T>(out), begin, end);
+    });
+  });
+  return out;
+}
+
+// One row a node from those of the graphs: the gradient of sums and means.
+at::Tensor spread_out(const at::Tensor& rows, const Spec& spec) {
+  const int64_t width = rows.size(1);
+  at::Tensor out =
+      scratch_tensor(spec.execution, {spec.graph_ptr.back(), width}, rows.scalar_type());
+  visit_type(rows.scalar_type(), [&]<typename T>() {
+    for_ranges(spec.execution.pool, spec.num_graphs(), kGraphs, [&](int64_t begin, int64_t end) {
+      kernels::spread_segments<T>(spec.reduce, spec.graph_ptr.data(), const_matrix<T>(rows), width,
+                                  matrix<T>(out), begin, end);
+    });
+  });
+  return out;
+}
+
+at::Tensor max_gradient(const at::Tensor& x, const at::Tensor& max, const at::Tensor& dy,
+                        const Spec& spec) {
+  const int64_t width = x.size(1);
+  at::Tensor dx = scratch_tensor(spec.execution, x.sizes(), x.scalar_type());
+  visit_type(x.scalar_type(), [&]<typename T>() {
+    for_ranges(spec.execution.pool, spec.num_graphs(), kGraphs, [&](int64_t begin, int64_t end) {
+      kernels::segment_max_backward<T>(spec.ties == Ties::kFirst, spec.graph_ptr.data(),
+                                       const_matrix<T>(x), const_matrix<T>(max),
+                                       const_matrix<T>(dy), width, matrix<T>(dx), begin, end);
+    });
+  });
+  return dx;
+}
+
+c10::intrusive_ptr<Spec> spec_of(AutogradContext* context) {
+  return c10::static_intrusive_pointer_cast<Spec>(context->saved_data["spec"].toCapsule());
+}
+
 struct ReadoutFunction : torch::autograd::Function<ReadoutFunction> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& x,
                             c10::intrusive_ptr<Spec> spec) {
     context->saved_data["spec"] = c10::IValue::make_capsule(spec);
-    const int64_t width = x.size(1);
     const at::Tensor rows = with_dense_rows(x);
-    at::Tensor out = scratch_tensor(spec->execution, {spec->num_graphs(), width}, x.scalar_type());
-    visit_type(x.scalar_type(), [&]<typename T>() {
-      for_ranges(
-          spec->execution.pool, spec->num_graphs(), kGraphs, [&](int64_t begin, int64_t end) {
-            kernels::reduce_segments<T>(spec->reduce, spec->graph_ptr.data(), const_matrix<T>(rows),
-                                        width, matrix<T>(out), begin, end);
-          });
-    });
+    const at::Tensor out = reduced(rows, *spec);
     if (spec->execution.gradients && spec->reduce == Reduce::kMax)
       context->save_for_backward({rows, out});
     return out;
   }
-
   static variable_list backward(AutogradContext* context, variable_list gradients) {
-    const auto spec =
-        c10::static_intrusive_pointer_cast<Spec>(context->saved_data["spec"].toCapsule());
+    const auto spec = spec_of(context);
     const at::Tensor dy = with_dense_rows(gradients[0]);
+    if (spec->reduce != Reduce::kMax) return {spread_out(dy, *spec), at::Tensor()};
     const variable_list saved = context->get_saved_variables();
-    const int64_t width = dy.size(1);
-    const int64_t* pointers = spec->graph_ptr.data();
-    at::Tensor dx =
-        scratch_tensor(spec->execution, {spec->graph_ptr.back(), width}, dy.scalar_type());
-    visit_type(dy.scalar_type(), [&]<typename T>() {
-      for_ranges(
-          spec->execution.pool, spec->num_graphs(), kGraphs, [&](int64_t begin, int64_t end) {
-            if (spec->reduce != Reduce::kMax)
-              kernels::spread_segments<T>(spec->reduce, pointers, const_matrix<T>(dy), width,
-                                          matrix<T>(dx), begin, end);
-            else
-              kernels::segment_max_backward<T>(
-                  spec->ties == Ties::kFirst, pointers, const_matrix<T>(saved[0]),
-                  const_matrix<T>(saved[1]), const_matrix<T>(dy), width, matrix<T>(dx), begin, end);
-          });
-    });
-    return {dx, at::Tensor()};
+    return {max_gradient(saved[0], saved[1], dy, *spec), at::Tensor()};
   }
 };
+
+struct SpreadFunction : torch::autograd::Function<SpreadFunction> {
+  static at::Tensor forward(AutogradContext* context, const at::Tensor& rows,
+                            c10::intrusive_ptr<Spec> spec) {
+    context->saved_data["spec"] = c10::IValue::make_capsule(spec);
+    return spread_out(with_dense_rows(rows), *spec);
+  }
+  static variable_list backward(AutogradContext* context, variable_list gradients) {
+    return {reduced(with_dense_rows(gradients[0]), *spec_of(context)), at::Tensor()};
+  }
+};
+
+c10::intrusive_ptr<Spec> make_spec(std::span<const int64_t> graph_ptr, Reduce reduce, Ties ties,
+                                   const Execution& execution) {
+  auto spec = c10::make_intrusive<Spec>();
+  spec->graph_ptr.assign(graph_ptr.begin(), graph_ptr.end());
+  spec->reduce = reduce;
+  spec->ties = ties;
+  spec->execution = execution;
+  return spec;
+}
 
 Reduce reduce_of(Readout kind) {
   switch (kind) {
@@ -103,12 +144,12 @@ void check_graph_ptr(std::span<const int64_t> graph_ptr, int64_t num_nodes) {
 at::Tensor readout(const at::Tensor& x, std::span<const int64_t> graph_ptr, Readout kind, Ties ties,
                    const Execution& execution) {
   check_graph_ptr(graph_ptr, x.size(0));
-  auto spec = c10::make_intrusive<Spec>();
-  spec->graph_ptr.assign(graph_ptr.begin(), graph_ptr.end());
-  spec->reduce = reduce_of(kind);
-  spec->ties = ties;
-  spec->execution = execution;
-  return ReadoutFunction::apply(x, std::move(spec));
+  return ReadoutFunction::apply(x, make_spec(graph_ptr, reduce_of(kind), ties, execution));
+}
+
+at::Tensor spread(const at::Tensor& rows, std::span<const int64_t> graph_ptr,
+                  const Execution& execution) {
+  return SpreadFunction::apply(rows, make_spec(graph_ptr, Reduce::kSum, Ties::kSplit, execution));
 }
 
 }  // namespace gnnmg::nn

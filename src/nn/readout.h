@@ -21,4 +21,8 @@ enum class Ties { kSplit, kFirst };
 at::Tensor readout(const at::Tensor& x, std::span<const int64_t> graph_ptr, Readout kind, Ties ties,
                    const Execution& execution);
 
+// [num_nodes, F]: the row of each node's graph.
+at::Tensor spread(const at::Tensor& rows, std::span<const int64_t> graph_ptr,
+                  const Execution& execution);
+
 }  // namespace gnnmg::nn

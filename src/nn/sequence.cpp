@@ -2,7 +2,10 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/from_blob.h>
+#include <ATen/ops/linear.h>
 #include <ATen/ops/lstm.h>
+#include <ATen/ops/softmax.h>
+#include <ATen/ops/stack.h>
 #include <ATen/ops/zeros.h>
 
 #include <algorithm>
@@ -101,6 +104,27 @@ at::Tensor lstm_packed(const at::Tensor& x, const Lstm& lstm, const sample::Bloc
   std::vector<int32_t> back(n, -1);
   for (int64_t k = 0; k < reached; ++k) back[by_length[k]] = static_cast<int32_t>(k);
   return gather(last, back, execution);
+}
+
+void LayerAttention::declare(ParameterList& list, const std::string& name, int64_t width,
+                             int64_t layers) {
+  const int64_t hidden = layers * width / 2;
+  forward.declare(list, name + ".lstm", width, hidden);
+  backward.declare(list, name + ".lstm", width, hidden, /*reverse=*/true);
+  list.linear(name + ".att", 1, 2 * hidden, true, score);
+}
+
+at::Tensor LayerAttention::operator()(const std::vector<at::Tensor>& layers) const {
+  const at::Tensor x = at::stack(layers, 0);
+  const at::Tensor start =
+      at::zeros({2, x.size(1), forward.weight_hh.size(1)}, x.options().requires_grad(false));
+  std::vector<at::Tensor> both = parameters(forward);
+  for (const at::Tensor& parameter : parameters(backward)) both.push_back(parameter);
+  const at::Tensor states = std::get<0>(at::lstm(x, {start, start}, both, /*has_biases=*/true,
+                                                 /*num_layers=*/1, /*dropout=*/0, /*train=*/false,
+                                                 /*bidirectional=*/true, /*batch_first=*/false));
+  const at::Tensor shares = at::softmax(at::linear(states, score.weight, score.bias), 0);
+  return (x * shares).sum(0);
 }
 
 }  // namespace gnnmg::nn

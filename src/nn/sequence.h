@@ -1,6 +1,8 @@
 // Recurrent networks over the neighbours of each target, in the order of its edges.
 #pragma once
 
+#include <vector>
+
 #include "nn/functions.h"
 #include "nn/parameters.h"
 
@@ -22,5 +24,15 @@ at::Tensor lstm_padded(const at::Tensor& x, const Lstm& lstm, const sample::Bloc
 // The same without padding: the state behind a target's last edge, 0 where it has none (DGL).
 at::Tensor lstm_packed(const at::Tensor& x, const Lstm& lstm, const sample::BlockView& block,
                        const Execution& execution);
+
+// Jumping knowledge by attention over the layers: scores from a network in both directions over the
+// sequence of a row's layers, and the weighted sum of these.
+struct LayerAttention {
+  Lstm forward, backward;
+  Linear score;
+  void declare(ParameterList& list, const std::string& name, int64_t width, int64_t layers);
+  // [N, width] each.
+  at::Tensor operator()(const std::vector<at::Tensor>& layers) const;
+};
 
 }  // namespace gnnmg::nn

@@ -105,6 +105,7 @@ std::unique_ptr<Conv> make_conv(const ModelConfig& c, int i, at::Tensor* prelu) 
       options.train_eps = c.train_eps;
       options.keys = GinOptions::Keys::kMlp;
       options.norm = c.norm;
+      options.norm_scale = c.norm_scale;
       options.activation = c.activation;
       options.act_first = c.act_first;
       if (c.activation == Activation::kPrelu) options.prelu = prelu;
@@ -121,11 +122,12 @@ StackModel::StackModel(const ModelConfig& config) : config_(config) {
   for (int i = 0; i < config_.num_layers; ++i) {
     StackLayer layer;
     layer.conv = make_conv(config_, i, &prelu_);
-    if (i < num_norms(config_)) layer.norm = NormLayer(config_.norm, config_.hidden_dim);
+    if (i < num_norms(config_))
+      layer.norm = NormLayer(config_.norm, config_.hidden_dim, config_.norm_scale);
     layers_.push_back(std::move(layer));
   }
   if (num_norms(config_) > config_.num_layers)
-    output_norm_ = NormLayer(config_.norm, config_.hidden_dim);
+    output_norm_ = NormLayer(config_.norm, config_.hidden_dim, config_.norm_scale);
   ParameterList list(config_.init);
   declare(list);
   parameters_ = ParameterSet(list, scalar_type(config_.dtype), config_.seed);
@@ -151,8 +153,11 @@ void StackModel::declare(ParameterList& list) {
   if (c.skip == Skip::kLinear)
     for (int i = 0; i < c.num_layers; ++i)
       list.linear(indexed("lins", i), c.hidden_dim, layer_input(c, i), true, layers_[i].skip);
-  for (int i = 0; i < num_norms(c); ++i)
-    (i < c.num_layers ? layers_[i].norm : output_norm_).declare(list, indexed("norms", i));
+  for (int i = 0; i < num_norms(c); ++i) {
+    const ParameterList::Scope scope(list, indexed("norms", i));
+    (i < c.num_layers ? layers_[i].norm : output_norm_).declare(list);
+  }
+  if (c.jumping == Jumping::kLstm) layer_attention_.declare(list, "jk", c.hidden_dim, c.num_layers);
   if (c.jumping == Jumping::kScores) {
     scores_.resize(c.num_layers + 1);
     for (int i = 0; i <= c.num_layers; ++i)
@@ -177,15 +182,15 @@ Finish StackModel::finish_of_conv(int layer, const Dropout& dropout) const {
 }
 
 void StackModel::apply_norm(const NormLayer& norm, std::span<StackPass> passes,
-                            const ConvNorms& norms) {
+                            const NormPass& norms) {
   std::vector<at::Tensor> rows;
   for (const StackPass& pass : passes) rows.push_back(pass.in.x);
-  norm.apply_all(rows, norms.statistics, norms.sum);
+  norm.apply(rows, norms);
   for (size_t i = 0; i < passes.size(); ++i) passes[i].in.x = rows[i];
 }
 
 void StackModel::after_conv(int layer, std::span<StackPass> passes, const Execution& execution,
-                            const ConvNorms& norms) const {
+                            const NormPass& norms) const {
   const bool norm_here = config_.norm != Norm::kNone && config_.skip != Skip::kResidual;
   if (plain_output(layer)) return;
   // What the convolution has done already.
@@ -230,6 +235,7 @@ at::Tensor StackModel::output(const at::Tensor& last, const std::vector<at::Tens
   at::Tensor x = last;
   if (config_.jumping == Jumping::kCat) x = at::cat(all, 1);
   if (config_.jumping == Jumping::kMax) x = std::get<0>(at::stack(all, -1).max(-1));
+  if (config_.jumping == Jumping::kLstm) x = layer_attention_(all);
   x = read_out(x);
   return output_.weight.defined() ? at::linear(drop_out(x, 0), output_.weight, output_.bias) : x;
 }
@@ -319,7 +325,7 @@ StackPass StackModel::begin_pass(const ForwardArgs& args, const Execution& execu
 }
 
 void StackModel::run_layer(int i, std::span<StackPass> passes, const Execution& execution,
-                           bool training, const ConvNorms& norms) {
+                           bool training, const NormPass& norms) {
   const StackLayer& layer = layers_[i];
   std::vector<ConvInput> inputs;
   std::vector<ConvPass> conv_passes;
@@ -350,7 +356,8 @@ std::vector<at::Tensor> StackModel::run(std::span<const ForwardArgs> batches, bo
   for (const ForwardArgs& args : batches) check_input(args);
   const c10::AutoGradMode grad_mode(gradients);
   const Execution execution{batches.empty() ? nullptr : batches[0].pool, scratch_, gradients};
-  const ConvNorms norms{training ? &statistics_ : nullptr, sum};
+  NormPass norms{training ? &statistics_ : nullptr, sum, {}, execution};
+  for (const ForwardArgs& args : batches) norms.graphs.push_back(args.graph_ptr);
   if (training) statistics_.begin_pass();
   std::vector<StackPass> passes;
   for (const ForwardArgs& args : batches) passes.push_back(begin_pass(args, execution, training));

@@ -9,6 +9,7 @@
 #include "nn/model.h"
 #include "nn/norm.h"
 #include "nn/parameters.h"
+#include "nn/sequence.h"
 
 namespace gnnmg::nn {
 
@@ -64,12 +65,11 @@ class StackModel final : public Model {
   // `dropout` is not active in evaluation.
   Finish finish_of_conv(int layer, const Dropout& dropout) const;
   void after_conv(int layer, std::span<StackPass> passes, const Execution& execution,
-                  const ConvNorms& norms) const;
+                  const NormPass& norms) const;
   // To the rows of all passes.
-  static void apply_norm(const NormLayer& norm, std::span<StackPass> passes,
-                         const ConvNorms& norms);
+  static void apply_norm(const NormLayer& norm, std::span<StackPass> passes, const NormPass& norms);
   void run_layer(int layer, std::span<StackPass> passes, const Execution& execution, bool training,
-                 const ConvNorms& norms);
+                 const NormPass& norms);
   // Empty `sum`: statistics of each mini-batch.
   std::vector<at::Tensor> run(std::span<const ForwardArgs> batches, bool training, bool gradients,
                               const SumOverRanks& sum);
@@ -87,9 +87,10 @@ class StackModel final : public Model {
   ModelConfig config_;
   ParameterSet parameters_;
   std::vector<StackLayer> layers_;
-  NormLayer output_norm_;       // of residual blocks
-  Linear input_, output_;       // their linear input; linear output of models with skips or jumping
-  std::vector<Linear> scores_;  // of Jumping::kScores: for the input and every layer
+  NormLayer output_norm_;  // of residual blocks
+  Linear input_, output_;  // their linear input; linear output of models with skips or jumping
+  LayerAttention layer_attention_;  // of Jumping::kLstm
+  std::vector<Linear> scores_;      // of Jumping::kScores: for the input and every layer
   at::Tensor prelu_;
   Scratch scratch_;
   BatchStatistics statistics_;

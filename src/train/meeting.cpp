@@ -42,6 +42,7 @@ void add_model(const nn::Model& model, std::vector<Field>& fields) {
   add("aggregation", number_of(c.aggregation));
   add("activation", number_of(c.activation));
   add("norm", number_of(c.norm));
+  add("norm_scale", exact(c.norm_scale));
   add("skip", number_of(c.skip));
   add("weight_init", number_of(c.init));
   add("bias", yes_or_no(c.bias));

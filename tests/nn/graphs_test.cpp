@@ -76,13 +76,25 @@ std::vector<ModelConfig> configs() {
   for (const Architecture architecture :
        {Architecture::kSage, Architecture::kGcn, Architecture::kGat, Architecture::kGin})
     for (const Readout kind : {Readout::kSum, Readout::kMean, Readout::kMax})
-      for (const Jumping jumping :
-           {Jumping::kNone, Jumping::kLast, Jumping::kCat, Jumping::kMax, Jumping::kScores}) {
+      for (const Jumping jumping : {Jumping::kNone, Jumping::kLast, Jumping::kCat, Jumping::kMax,
+                                    Jumping::kLstm, Jumping::kScores}) {
         ModelConfig config = small_config(architecture);
         config.readout = kind;
         config.jumping = jumping;
         all.push_back(config);
       }
+  for (const Norm norm : {Norm::kLayer, Norm::kLayerGraph, Norm::kGraph, Norm::kInstance,
+                          Norm::kPair, Norm::kPairRows}) {
+    ModelConfig config = small_config();
+    config.norm = norm;
+    config.norm_scale = 1.5;
+    config.jumping = Jumping::kScores;
+    all.push_back(config);
+    config.architecture = Architecture::kSage;
+    config.jumping = Jumping::kNone;
+    config.skip = Skip::kResidual;
+    all.push_back(config);
+  }
   ModelConfig config = small_config();
   for (const Skip skip : {Skip::kLinear, Skip::kResidual}) {
     config.skip = skip;
@@ -147,10 +159,10 @@ TEST(Readouts, SameBitsOnAnyNumberOfThreads) {
 TEST(GraphModels, EachGraphHasTheResultThatItHasAlone) {
   const GraphBatch batch({5, 3, 9, 0, 1, 12});
   for (const ModelConfig& config : configs()) {
-    SCOPED_TRACE(base::text("architecture ", static_cast<int>(config.architecture), " readout ",
-                            static_cast<int>(config.readout), " jumping ",
-                            static_cast<int>(config.jumping), " skip ",
-                            static_cast<int>(config.skip)));
+    SCOPED_TRACE(base::text(
+        "architecture ", static_cast<int>(config.architecture), " readout ",
+        static_cast<int>(config.readout), " jumping ", static_cast<int>(config.jumping), " skip ",
+        static_cast<int>(config.skip), " norm ", static_cast<int>(config.norm)));
     const std::unique_ptr<Model> model = make_model(config);
     const at::Tensor logits = run(*model, *batch.block, batch.x, batch.graph_ptr);
     ASSERT_EQ(logits.sizes(), (std::vector<int64_t>{6, config.output_width()}));

@@ -164,6 +164,16 @@ std::vector<ModelConfig> configs() {
         all.push_back(config);
       }
   ModelConfig config = small_config();
+  for (const Norm norm : {Norm::kGraph, Norm::kInstance, Norm::kPair, Norm::kPairRows})
+    for (const Skip skip : {Skip::kNone, Skip::kResidual}) {
+      config.norm = norm;
+      config.skip = skip;
+      all.push_back(config);
+    }
+  config = small_config();
+  config.jumping = Jumping::kLstm;
+  all.push_back(config);
+  config = small_config();
   config.act_first = true;
   config.norm = Norm::kLayer;
   config.activation = Activation::kPrelu;
@@ -225,7 +235,7 @@ std::string describe(const ModelConfig& c) {
 }
 
 // Norms over all rows see other rows in a mini-batch than in the whole graph.
-bool rows_are_independent(const ModelConfig& c) { return c.norm != Norm::kLayerGraph; }
+bool rows_are_independent(const ModelConfig& c) { return !over_graph(c.norm); }
 
 TEST(Sage, InferenceIsTheForwardPassOverTheWholeGraph) {
   const graph::GraphRef graph = make_graph();

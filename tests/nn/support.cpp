@@ -4,6 +4,8 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/from_blob.h>
 
+#include <algorithm>
+
 #include "nn/torch_tensor.h"
 
 namespace gnnmg::nn {
@@ -87,6 +89,27 @@ testing::AssertionResult near(const at::Tensor& a, const at::Tensor& b, double t
   const double allowed = tolerance * std::max(largest(b), floor);
   if (difference <= allowed) return testing::AssertionSuccess();
   return testing::AssertionFailure() << "difference " << difference << ", allowed " << allowed;
+}
+
+double largest_gradient(const io::Npz& npz) {
+  double largest_so_far = 0;
+  for (const std::string& key : npz.keys())
+    if (key.starts_with("grad"))
+      largest_so_far = std::max(largest_so_far, largest(to_torch(npz.get(key))));
+  return largest_so_far;
+}
+
+void expect_gradients(const io::Npz& npz, const std::vector<NamedTensor>& parameters,
+                      double tolerance) {
+  const double scale = largest_gradient(npz);
+  for (const NamedTensor& parameter : parameters) {
+    const std::string key = "gradp." + parameter.key;
+    if (npz.has(key))
+      EXPECT_TRUE(near(parameter.tensor.grad(), to_torch(npz.get(key)), tolerance, 0.01 * scale))
+          << parameter.key;
+    else
+      EXPECT_EQ(largest(parameter.tensor.grad()), 0) << parameter.key;
+  }
 }
 
 }  // namespace gnnmg::nn

@@ -11,6 +11,8 @@
 
 #include "base/philox.h"
 #include "base/tensor.h"
+#include "io/npy.h"
+#include "nn/model.h"
 #include "sample/mini_batch.h"
 
 namespace gnnmg::nn {
@@ -43,5 +45,11 @@ at::Tensor to_torch(const base::Tensor& tensor);
 testing::AssertionResult near(const at::Tensor& a, const at::Tensor& b, double tolerance,
                               double floor = 0);
 double largest(const at::Tensor& t);
+
+// Of a stored case: the largest of all gradients, and every "gradp.KEY" against the one found; what
+// has none there must be zero.
+double largest_gradient(const io::Npz& npz);
+void expect_gradients(const io::Npz& npz, const std::vector<NamedTensor>& parameters,
+                      double tolerance);
 
 }  // namespace gnnmg::nn

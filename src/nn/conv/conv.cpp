@@ -21,8 +21,7 @@ at::Tensor Conv::forward(const ConvInput& in, const ConvPass& pass) const {
 }
 
 std::vector<at::Tensor> Conv::forward_all(std::span<const ConvInput> in,
-                                          std::span<const ConvPass> passes,
-                                          const ConvNorms&) const {
+                                          std::span<const ConvPass> passes, const NormPass&) const {
   std::vector<at::Tensor> all;
   for (size_t i = 0; i < in.size(); ++i) all.push_back(forward(in[i], passes[i]));
   return all;

@@ -40,13 +40,6 @@ struct ConvPass {
   Linear skip = {};   // a linear layer of the targets' rows beside the convolution, or undefined
 };
 
-// Of norms inside a convolution: where statistics go when training, and, where batch norm takes
-// them over all mini-batches of a step, their sum over the ranks.
-struct ConvNorms {
-  BatchStatistics* statistics = nullptr;
-  SumOverRanks sum = {};
-};
-
 enum class Degrees { kNone, kWithoutLoops, kAll };
 
 class Conv {
@@ -65,7 +58,7 @@ class Conv {
   // together where `norms` says so.
   virtual std::vector<at::Tensor> forward_all(std::span<const ConvInput> in,
                                               std::span<const ConvPass> passes,
-                                              const ConvNorms& norms) const;
+                                              const NormPass& norms) const;
 
   // Step one: what the edges read, made row by row. `transforms` says whether there is such a step
   // for dense or sparse rows on this block; without it combine() gets the rows themselves.

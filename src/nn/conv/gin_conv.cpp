@@ -16,7 +16,7 @@ class GinConv final : public Conv {
   explicit GinConv(const GinOptions& options) : o_(options), linears_(options.widths.size() - 1) {
     if (o_.keys == GinOptions::Keys::kMlp)
       for (size_t i = 0; i + 2 < o_.widths.size(); ++i)
-        norms_.emplace_back(o_.norm, o_.widths[i + 1]);
+        norms_.emplace_back(o_.norm, o_.widths[i + 1], o_.norm_scale);
   }
 
   void declare(ParameterList& list) override {
@@ -32,8 +32,10 @@ class GinConv final : public Conv {
                                                       : base::text(network, ".", 2 * i);
       list.linear(name, o_.widths[i + 1], o_.widths[i], true, linears_[i]);
     }
-    for (size_t i = 0; i < norms_.size(); ++i)
-      norms_[i].declare(list, base::text(network, ".norms.", i));
+    for (size_t i = 0; i < norms_.size(); ++i) {
+      const ParameterList::Scope scope(list, base::text(network, ".norms.", i));
+      norms_[i].declare(list);
+    }
     if (o_.prelu) list.alias(base::text(network, ".act.weight"), o_.prelu);
     if (o_.edge_dim) list.linear("lin", o_.widths[0], o_.edge_dim, true, edge_);
   }
@@ -64,7 +66,7 @@ class GinConv final : public Conv {
 
   std::vector<at::Tensor> forward_all(std::span<const ConvInput> in,
                                       std::span<const ConvPass> passes,
-                                      const ConvNorms& norms) const override {
+                                      const NormPass& norms) const override {
     // The first layer may be behind the sum in one mini-batch and in front of it in another.
     std::vector<at::Tensor> all;
     for (size_t i = 0; i < in.size(); ++i) {
@@ -121,12 +123,12 @@ class GinConv final : public Conv {
   }
 
   // The rest of the network, for several mini-batches, in place.
-  void behind_first_layer(std::span<at::Tensor> all, const ConvNorms& norms) const {
+  void behind_first_layer(std::span<at::Tensor> all, const NormPass& norms) const {
     for (size_t i = 1; i < linears_.size(); ++i) {
       const bool norm = i - 1 < norms_.size();
-      if (norm && !o_.act_first) norms_[i - 1].apply_all(all, norms.statistics, norms.sum);
+      if (norm && !o_.act_first) norms_[i - 1].apply(all, norms);
       for (at::Tensor& y : all) y = activate(o_.activation, y, o_.prelu ? *o_.prelu : at::Tensor());
-      if (norm && o_.act_first) norms_[i - 1].apply_all(all, norms.statistics, norms.sum);
+      if (norm && o_.act_first) norms_[i - 1].apply(all, norms);
       for (at::Tensor& y : all) y = at::linear(y, linears_[i].weight, linears_[i].bias);
     }
   }

@@ -88,6 +88,7 @@ struct GinOptions {
   enum class Keys { kSequential, kMlp, kDgl } keys = Keys::kSequential;  // nn.0, nn.lins.0, ...
   // Between the linear layers; the norm with keys kMlp only.
   Norm norm = Norm::kNone;
+  double norm_scale = 1;
   Activation activation = Activation::kRelu;
   bool act_first = false;
   at::Tensor* prelu = nullptr;  // the model's slope, listed before; saved a second time here
