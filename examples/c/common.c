@@ -43,3 +43,30 @@ gnnmg_dataset* planted_data(const gnnmg_context* context, int64_t num_nodes, gnn
     *graph = made;
   return data;
 }
+
+gnnmg_model* small_model(const gnnmg_context* context, const gnnmg_dataset* data) {
+  gnnmg_model_config config;
+  CHECK(gnnmg_model_config_init(&config, sizeof config));
+  config.hidden_dim = 32;
+  gnnmg_model* model;
+  CHECK(gnnmg_model_create(context, data, &config, &model));
+  return model;
+}
+
+gnnmg_metrics train_small_model(const gnnmg_context* context, const gnnmg_dataset* data,
+                                const gnnmg_sampler* sampler, int64_t num_epochs) {
+  gnnmg_model* model = small_model(context, data);
+  gnnmg_trainer_config config;
+  CHECK(gnnmg_trainer_config_init(&config, sizeof config));
+  config.num_epochs = num_epochs;
+  config.batch_size = 256;
+  config.keep_best = 0;
+  gnnmg_trainer* trainer;
+  CHECK(gnnmg_trainer_create(model, data, sampler, NULL, &config, &trainer));
+  CHECK(gnnmg_trainer_run(trainer, NULL, NULL, NULL));
+  gnnmg_metrics metrics = {.struct_size = sizeof metrics};
+  CHECK(gnnmg_trainer_evaluate(trainer, GNNMG_SPLIT_TEST, &metrics, -1));
+  gnnmg_trainer_free(trainer);
+  gnnmg_model_free(model);
+  return metrics;
+}

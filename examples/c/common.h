@@ -18,4 +18,11 @@ const void* data_of(const struct DLManagedTensorVersioned* tensor, int64_t* num_
  * that are about something else. `graph` may be NULL. */
 gnnmg_dataset* planted_data(const gnnmg_context* context, int64_t num_nodes, gnnmg_graph** graph);
 
+/* GraphSAGE of two layers, 32 wide, for `data`. */
+gnnmg_model* small_model(const gnnmg_context* context, const gnnmg_dataset* data);
+
+/* Trains a small model on the data set's chosen split; what it comes to on the test part. */
+gnnmg_metrics train_small_model(const gnnmg_context* context, const gnnmg_dataset* data,
+                                const gnnmg_sampler* sampler, int64_t num_epochs);
+
 #endif

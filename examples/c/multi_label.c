@@ -45,12 +45,8 @@ int main(void) {
   /*! [labels] */
 
   gnnmg_sampler* sampler;
-  gnnmg_model* model;
   CHECK(gnnmg_sampler_create(graph, NULL, &sampler));
-  gnnmg_model_config layers;
-  CHECK(gnnmg_model_config_init(&layers, sizeof layers));
-  layers.hidden_dim = 32;
-  CHECK(gnnmg_model_create(context, data, &layers, &model));
+  gnnmg_model* model = small_model(context, data);
   /*! [early stop] */
   gnnmg_trainer_config training;
   CHECK(gnnmg_trainer_config_init(&training, sizeof training));

@@ -31,13 +31,9 @@ int main(int argc, char** argv) {
   gnnmg_graph* graph;
   gnnmg_dataset* data = planted_data(context, 4000, &graph); /* the same on each */
   gnnmg_sampler* sampler;
-  gnnmg_model* model;
   gnnmg_trainer* trainer;
   CHECK(gnnmg_sampler_create(graph, NULL, &sampler));
-  gnnmg_model_config layers;
-  CHECK(gnnmg_model_config_init(&layers, sizeof layers));
-  layers.hidden_dim = 32;
-  CHECK(gnnmg_model_create(context, data, &layers, &model));
+  gnnmg_model* model = small_model(context, data);
   /*! [train] */
   gnnmg_trainer_config training;
   CHECK(gnnmg_trainer_config_init(&training, sizeof training));

@@ -7,30 +7,7 @@
 
 #include "common.h"
 
-enum { NODES = 4000, CLASSES = 2, SEEDS = 8 };
-
-/* Trains on the data set as it weighs its labels now. */
-static gnnmg_metrics train(const gnnmg_context* context, const gnnmg_dataset* data,
-                           const gnnmg_sampler* sampler) {
-  gnnmg_model* model;
-  gnnmg_trainer* trainer;
-  gnnmg_model_config layers;
-  CHECK(gnnmg_model_config_init(&layers, sizeof layers));
-  layers.hidden_dim = 32;
-  CHECK(gnnmg_model_create(context, data, &layers, &model));
-  gnnmg_trainer_config training;
-  CHECK(gnnmg_trainer_config_init(&training, sizeof training));
-  training.num_epochs = 6;
-  training.batch_size = 256;
-  training.keep_best = 0;
-  CHECK(gnnmg_trainer_create(model, data, sampler, NULL, &training, &trainer));
-  CHECK(gnnmg_trainer_run(trainer, NULL, NULL, NULL));
-  gnnmg_metrics metrics = {.struct_size = sizeof metrics};
-  CHECK(gnnmg_trainer_evaluate(trainer, GNNMG_SPLIT_TEST, &metrics, -1));
-  gnnmg_trainer_free(trainer);
-  gnnmg_model_free(model);
-  return metrics;
-}
+enum { NODES = 4000, CLASSES = 2, SEEDS = 8, EPOCHS = 6 };
 
 int main(void) {
   gnnmg_context* context;
@@ -55,7 +32,7 @@ int main(void) {
   CHECK(gnnmg_dataset_add_random_split(data, "random", NULL));
   CHECK(gnnmg_sampler_create(graph, NULL, &sampler));
 
-  const gnnmg_metrics plain = train(context, data, sampler);
+  const gnnmg_metrics plain = train_small_model(context, data, sampler, EPOCHS);
   /*! [balance] */
   CHECK(gnnmg_dataset_balance_classes(data)); /* by the training part of the split that is set */
   struct DLManagedTensorVersioned* of_classes;
@@ -64,7 +41,7 @@ int main(void) {
   printf("a node of the rare class counts %.2f, another one %.2f\n", weights[1], weights[0]);
   gnnmg_tensor_free(of_classes);
   /*! [balance] */
-  const gnnmg_metrics balanced = train(context, data, sampler);
+  const gnnmg_metrics balanced = train_small_model(context, data, sampler, EPOCHS);
   printf("every node counts 1:  accuracy %.3f, F1 of both classes %.3f\n", plain.accuracy,
          plain.f1_macro);
   printf("every class the same: accuracy %.3f, F1 of both classes %.3f\n", balanced.accuracy,

@@ -6,34 +6,7 @@
 
 #include "common.h"
 
-enum { RANDOM_SPLITS = 5, CLASSES = 10, PER_CLASS = 20 };
-
-static double accuracy_on_the_chosen_split(const gnnmg_context* context,
-                                           const gnnmg_dataset* data) {
-  gnnmg_graph* graph;
-  gnnmg_sampler* sampler;
-  gnnmg_model* model;
-  gnnmg_trainer* trainer;
-  CHECK(gnnmg_dataset_get_graph(data, 0, &graph));
-  CHECK(gnnmg_sampler_create(graph, NULL, &sampler));
-  gnnmg_model_config layers;
-  CHECK(gnnmg_model_config_init(&layers, sizeof layers));
-  layers.hidden_dim = 32;
-  CHECK(gnnmg_model_create(context, data, &layers, &model));
-  gnnmg_trainer_config training;
-  CHECK(gnnmg_trainer_config_init(&training, sizeof training));
-  training.num_epochs = 4;
-  training.batch_size = 256;
-  CHECK(gnnmg_trainer_create(model, data, sampler, NULL, &training, &trainer));
-  CHECK(gnnmg_trainer_run(trainer, NULL, NULL, NULL));
-  gnnmg_metrics metrics = {.struct_size = sizeof metrics};
-  CHECK(gnnmg_trainer_evaluate(trainer, GNNMG_SPLIT_TEST, &metrics, -1));
-  gnnmg_trainer_free(trainer);
-  gnnmg_model_free(model);
-  gnnmg_sampler_free(sampler);
-  gnnmg_graph_free(graph);
-  return metrics.accuracy;
-}
+enum { RANDOM_SPLITS = 5, CLASSES = 10, PER_CLASS = 20, EPOCHS = 4 };
 
 int main(void) {
   gnnmg_context* context;
@@ -79,15 +52,21 @@ int main(void) {
   gnnmg_tensor_free(ids);
   /*! [read] */
 
+  gnnmg_graph* graph;
+  gnnmg_sampler* sampler;
+  CHECK(gnnmg_dataset_get_graph(data, 0, &graph));
+  CHECK(gnnmg_sampler_create(graph, NULL, &sampler));
   double mean = 0;
   for (int i = 0; i < RANDOM_SPLITS; ++i) {
     CHECK(gnnmg_dataset_set_split(data, "rand602020", i));
-    const double accuracy = accuracy_on_the_chosen_split(context, data);
+    const double accuracy = train_small_model(context, data, sampler, EPOCHS).accuracy;
     printf("split %d: test accuracy %.4f\n", i, accuracy);
     mean += accuracy / RANDOM_SPLITS;
   }
   printf("mean %.4f\n", mean);
 
+  gnnmg_sampler_free(sampler);
+  gnnmg_graph_free(graph);
   gnnmg_dataset_free(data);
   gnnmg_context_free(context);
   return mean > 0.5 && num_train == PER_CLASS * CLASSES ? 0 : 1;

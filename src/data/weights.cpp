@@ -96,28 +96,29 @@ Tensor balanced_class_weights(const Dataset& dataset, std::span<const int64_t> i
   return copy_of(weights);
 }
 
-bool counts(const Dataset& dataset, std::span<const int64_t> ids) {
-  const bool of_class = dataset.class_weights.defined(), of_node = dataset.sample_weights.defined();
-  if (!of_class && !of_node) return true;
+int64_t count_labelled(const Dataset& dataset, std::span<const int64_t> ids) {
   const auto& labels =
       std::get<Tensor>(*dataset.graph->node_column(dataset.label, dataset.node_type));
-  const bool classes = dataset.task == Task::kMulticlass;
-  const int64_t width = classes ? 1 : dataset.num_classes;
-  const auto label_counts = [&](int64_t id) {
-    if (classes) {
-      const int64_t label = labels.as<const int64_t>()[id];
-      return label >= 0 && (!of_class || dataset.class_weights.as<const double>()[label] > 0);
-    }
-    for (int64_t t = 0; t < width; ++t)
-      if (!std::isnan(labels.as<const float>()[id * width + t]) &&
-          (!of_class || dataset.class_weights.as<const double>()[t] > 0))
-        return true;
-    return false;
+  const auto weight = [](const Tensor& weights, int64_t i) {
+    return weights.defined() ? weights.as<const double>()[i] : 1;
   };
-  for (const int64_t id : ids)
-    if ((!of_node || dataset.sample_weights.as<const double>()[id] > 0) && label_counts(id))
-      return true;
-  return false;
+  int64_t count = 0;
+  if (dataset.task == Task::kMulticlass) {
+    const auto label = labels.as<const int64_t>();
+    for (const int64_t id : ids)
+      count += label[id] >= 0 && weight(dataset.class_weights, label[id]) > 0 &&
+               weight(dataset.sample_weights, id) > 0;
+    return count;
+  }
+  const auto values = labels.as<const float>();
+  const int64_t width = labels.shape().row_elements();
+  for (const int64_t id : ids) {
+    bool any = false;
+    for (int64_t t = 0; t < width; ++t)
+      any = any || (!std::isnan(values[id * width + t]) && weight(dataset.class_weights, t) > 0);
+    count += any && weight(dataset.sample_weights, id) > 0;
+  }
+  return count;
 }
 
 }  // namespace gnnmg::data

@@ -20,7 +20,7 @@ base::Tensor make_sample_weights(const Dataset& dataset, const base::TensorView&
 // over `ids`. Error(kInvalidArgument) naming a class that none of them has.
 base::Tensor balanced_class_weights(const Dataset& dataset, std::span<const int64_t> ids);
 
-// False where there are weights and by them none of the ids' labels counts in a loss.
-bool counts(const Dataset& dataset, std::span<const int64_t> ids);
+// How many of the ids have a label that counts in a loss: by its weight, where there are weights.
+int64_t count_labelled(const Dataset& dataset, std::span<const int64_t> ids);
 
 }  // namespace gnnmg::data

@@ -30,25 +30,6 @@ void check_model(const nn::ModelConfig& model, const data::Dataset& dataset,
                " layers, but the sampler draws ", sampler.num_layers(), " hops");
 }
 
-// The number of nodes among `ids` that have a label.
-int64_t count_labelled(const data::Dataset& dataset, std::span<const int64_t> ids) {
-  const graph::Column* column = dataset.graph->node_column(dataset.label);
-  const base::Tensor& labels = std::get<base::Tensor>(*column);
-  int64_t count = 0;
-  if (dataset.task == Task::kMulticlass) {
-    const auto values = labels.as<const int64_t>();
-    for (int64_t id : ids) count += values[id] >= 0;
-    return count;
-  }
-  const auto values = labels.as<const float>();
-  const int64_t width = labels.shape().row_elements();
-  for (int64_t id : ids) {
-    const auto row = values.subspan(id * width, width);
-    count += std::ranges::any_of(row, [](float value) { return !std::isnan(value); });
-  }
-  return count;
-}
-
 void check_loss(nn::Loss loss, Task task) {
   if (loss == nn::Loss::kCrossEntropy && task != Task::kMulticlass)
     base::fail(Status::kInvalidArgument,
@@ -155,12 +136,11 @@ std::shared_ptr<const Job> make_job(std::shared_ptr<nn::Model> model, data::Data
   const std::span<const int64_t> train = job->split->part(SplitPart::kTrain);
   const auto where = base::text("split ", job->split->name, " ", job->split->index);
   if (train.empty()) base::fail(Status::kInvalidArgument, where, ": its training part is empty");
-  if (count_labelled(data, train) == 0)
+  const bool weighted = data.class_weights.defined() || data.sample_weights.defined();
+  if (data::count_labelled(data, train) == 0)
     base::fail(Status::kInvalidArgument, where, ": none of its ", train.size(),
-               " training nodes has a label");
-  if (!data::counts(data, train))
-    base::fail(Status::kInvalidArgument, where,
-               ": by the weights of classes and nodes, nothing in its training part counts");
+               " training nodes has a label",
+               weighted ? " that counts by the weights of classes and nodes" : "");
   if (config.drop_last && static_cast<int64_t>(train.size()) < config.batch_size)
     base::fail(Status::kInvalidArgument, "drop_last: leaves no mini-batch, because the ",
                train.size(), " training nodes are fewer than batch_size ", config.batch_size);

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <thread>
 
+#include "base/file.h"
+#include "data/arrays.h"
 #include "train/exit.h"
 #include "train/metric.h"
 #include "train/take_over.h"
@@ -18,6 +20,21 @@ using comm::Phase;
 using data::SplitPart;
 
 constexpr int64_t kBadSteps = 3;  // steps in a row without a finite loss that end training
+
+// "; features x, row R, column C: ..." where one of the features is not finite, which is then why
+// training diverged. Those in mapped files are not read for it: their file may shrink meanwhile.
+std::string cause_in(const Job& job) {
+  const auto* sparse = std::get_if<base::CsrMatrix>(job.features);
+  const base::Tensor& values = sparse ? sparse->values : std::get<base::Tensor>(*job.features);
+  if (base::MappedFile::behind(values.owner())) return {};
+  try {
+    base::ThreadPool pool(1);
+    data::check_finite(*job.features, base::text("features ", job.dataset->feature), pool);
+    return {};
+  } catch (const base::Error& error) {
+    return base::text("; ", error.what());
+  }
+}
 
 }  // namespace
 
@@ -413,7 +430,8 @@ void Rank::diverged() {
   });
   base::fail(Status::kDiverged, "the loss or its gradient was not finite in ", kBadSteps,
              " steps in a row, the last of them step ", position_.step - 1, " of epoch ",
-             position_.epoch, "; the model holds the weights of the last good step");
+             position_.epoch, "; the model holds the weights of the last good step",
+             cause_in(job_));
 }
 
 void Rank::end_epoch() {

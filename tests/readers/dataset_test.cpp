@@ -93,23 +93,25 @@ TEST_F(MakeDataset, BalancedWeightsCountEveryClassTheSame) {
                [&] { balanced_class_weights(*numbers, all); });
 }
 
-TEST_F(MakeDataset, WhatCountsByWeights) {
+TEST_F(MakeDataset, LabelsCountByTheirWeights) {
   Dataset classes = *make(tensor<int64_t>({1, 0, -1, 0}, {4}));
-  const std::vector<int64_t> first{0, 2}, second{1, 3}, none{2};
-  EXPECT_TRUE(counts(classes, none)) << "without weights nothing is asked";
+  const std::vector<int64_t> all{0, 1, 2, 3};
+  const auto count = [&](const Dataset& dataset) { return count_labelled(dataset, all); };
+  EXPECT_EQ(count(classes), 3);
   classes.class_weights = tensor<double>({1, 0}, {2});
-  EXPECT_FALSE(counts(classes, first));
-  EXPECT_TRUE(counts(classes, second));
-  classes.sample_weights = tensor<double>({1, 0, 1, 0}, {4});
-  EXPECT_FALSE(counts(classes, second));
+  EXPECT_EQ(count(classes), 2);
+  classes.sample_weights = tensor<double>({1, 0, 1, 2}, {4});
+  EXPECT_EQ(count(classes), 1);
   classes.class_weights = {};
-  EXPECT_TRUE(counts(classes, first));
-  EXPECT_FALSE(counts(classes, none));
+  EXPECT_EQ(count(classes), 2);
+  EXPECT_EQ(count_labelled(classes, std::vector<int64_t>{2}), 0);
 
   Dataset binary = *make(tensor<double>({0, NAN, NAN, 1, NAN, NAN, 1, 1}, {4, 2}), true);
+  EXPECT_EQ(count(binary), 3);
   binary.class_weights = tensor<double>({1, 0}, {2});
-  EXPECT_TRUE(counts(binary, std::vector<int64_t>{0}));
-  EXPECT_FALSE(counts(binary, std::vector<int64_t>{1, 2}));
+  EXPECT_EQ(count(binary), 2);
+  binary.sample_weights = tensor<double>({0, 1, 1, 1}, {4});
+  EXPECT_EQ(count(binary), 1);
 }
 
 TEST_F(MakeDataset, SampleWeightsAreOneANode) {

@@ -18,6 +18,7 @@ namespace {
 using base::Deadline;
 using base::Status;
 using data::SplitPart;
+using testing::EndsWith;
 using testing::HasSubstr;
 using train::EpochReport;
 using train::TrainerState;
@@ -231,7 +232,8 @@ TEST(TrainerFault, NotANumberEndsAfterThreeSteps) {
     EXPECT_EQ(
         outcome.text,
         "the loss or its gradient was not finite in 3 steps in a row, the last of them step 0 "
-        "of epoch 2; the model holds the weights of the last good step");
+        "of epoch 2; the model holds the weights of the last good step; "
+        "features x, row 0, column 0: expected a finite value, found NaN or infinity");
     EXPECT_EQ(epochs, 2);
     EXPECT_EQ(run.weights(), start);
   }
@@ -246,6 +248,7 @@ TEST(TrainerFault, DivergingKeepsTheWeightsOfTheLastGoodStep) {
   const std::vector<double> start = run.weights();
   const Outcome outcome = outcome_of([&] { run.train(); });
   EXPECT_EQ(outcome.status, Status::kDiverged);
+  EXPECT_THAT(outcome.text, EndsWith("the last good step")) << "all features are finite";
   // The first step's loss was the last finite one.
   EXPECT_EQ(run.weights(), start);
   EXPECT_TRUE(std::isfinite(run->evaluate(SplitPart::kTest, {})->loss));

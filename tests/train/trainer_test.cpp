@@ -496,7 +496,7 @@ TEST(Trainer, RefusesWhatDoesNotFit) {
     other->sample_weights.as<double>()[test[0]] = 1;
     setup.dataset = other;
     EXPECT_THAT(refusal(setup, Status::kInvalidArgument),
-                HasSubstr("nothing in its training part counts"));
+                HasSubstr("has a label that counts by the weights"));
   }
   {
     Recipe setup;

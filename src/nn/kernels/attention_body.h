@@ -8,6 +8,7 @@ namespace gnnmg::nn::kernels {
 namespace {
 
 // exp(x) within three units of the last place; 0 far below, where the result would be subnormal.
+// Reduction and polynomial are those of expf in Moshier's Cephes library.
 inline Vector<float> exp_of(Vector<float> x) {
   const Vector<float> magic = splat(12582912.0f);  // 1.5 * 2^23: adding it rounds to an integer
   const Vector<float> shifted = x * 1.44269504088896341f + magic;
@@ -85,7 +86,7 @@ struct EdgesOf {
   }
 };
 
-// What goes through the leaky function at edge i: GAT, head h; GATv2, column c.
+// What goes through the leaky function at edge i for head h of GAT.
 template <typename T>
 inline T gat_sum(const EdgesOf<T>& edges, int64_t i, int64_t h) {
   const Attention<T>& a = edges.a;
@@ -99,6 +100,18 @@ inline Vector<T> leaky_of(Vector<T> x, T slope) {
   return x > Vector<T>{} ? x : x * slope;
 }
 
+// The same for GATv2, from column c on; `edge` may be null.
+template <typename T>
+inline Vector<T> gatv2_sums(const T* source, const T* target, const T* edge, int64_t c) {
+  const Vector<T> sum = load(source + c) + load(target + c);
+  return edge ? sum + load(edge + c) : sum;
+}
+template <typename T>
+inline T gatv2_sum(const T* source, const T* target, const T* edge, int64_t c) {
+  const T sum = source[c] + target[c];
+  return edge ? sum + edge[c] : sum;
+}
+
 template <typename T>
 inline void gatv2_scores(const Attention<T>& a, const T* source, const T* target, const T* edge,
                          T* scores) {
@@ -108,13 +121,11 @@ inline void gatv2_scores(const Attention<T>& a, const T* source, const T* target
     for_columns<T>(
         h * a.channels, (h + 1) * a.channels,
         [&](int64_t c) {
-          Vector<T> sum = load(source + c) + load(target + c);
-          if (edge) sum += load(edge + c);
+          const Vector<T> sum = gatv2_sums(source, target, edge, c);
           sums += load(a.vector + c) * leaky_of(sum, a.slope);
         },
         [&](int64_t c) {
-          T sum = source[c] + target[c];
-          if (edge) sum += edge[c];
+          const T sum = gatv2_sum(source, target, edge, c);
           rest += a.vector[c] * leaky(sum, a.slope);
         });
     scores[h] = sum_of<T>(sums) + rest;
@@ -236,8 +247,7 @@ inline void gatv2_edge_backward(const Attention<T>& a, const T* source, const T*
     for_columns<T>(
         h * a.channels, (h + 1) * a.channels,
         [&](int64_t c) {
-          Vector<T> sum = load(source + c) + load(target + c);
-          if (edge) sum += load(edge + c);
+          const Vector<T> sum = gatv2_sums(source, target, edge, c);
           const Vector<T> slope = sum > Vector<T>{} ? splat(T{1}) : splat(a.slope);
           store(vector_gradient + c, load(vector_gradient + c) + factor * (sum * slope));
           const Vector<T> inner = factor * load(a.vector + c) * slope;
@@ -245,8 +255,7 @@ inline void gatv2_edge_backward(const Attention<T>& a, const T* source, const T*
           if (to_edge) store(to_edge + c, inner);
         },
         [&](int64_t c) {
-          T sum = source[c] + target[c];
-          if (edge) sum += edge[c];
+          const T sum = gatv2_sum(source, target, edge, c);
           const T slope = sum > 0 ? T{1} : a.slope;
           vector_gradient[c] += score * (sum * slope);
           const T inner = score * a.vector[c] * slope;
@@ -331,14 +340,12 @@ inline void gatv2_to_source(const Attention<T>& a, const T* source, const T* tar
     for_columns<T>(
         h * a.channels, (h + 1) * a.channels,
         [&](int64_t c) {
-          Vector<T> sum = load(source + c) + load(target + c);
-          if (edge) sum += load(edge + c);
+          const Vector<T> sum = gatv2_sums(source, target, edge, c);
           const Vector<T> slope = sum > Vector<T>{} ? splat(T{1}) : splat(a.slope);
           store(dx + c, load(dx + c) + factor * load(a.vector + c) * slope);
         },
         [&](int64_t c) {
-          T sum = source[c] + target[c];
-          if (edge) sum += edge[c];
+          const T sum = gatv2_sum(source, target, edge, c);
           dx[c] += score * a.vector[c] * (sum > 0 ? T{1} : a.slope);
         });
   }
