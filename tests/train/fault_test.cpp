@@ -124,7 +124,7 @@ TEST(TrainerFault, AFailingSamplerNamesItself) {
   const Outcome outcome = outcome_of([&] { run.train(); });
   EXPECT_EQ(outcome.status, Status::kCallback);
   EXPECT_EQ(outcome.text, "the host's sampler answered 5");
-  EXPECT_LT(now() - at.load(), 1.0);
+  EXPECT_LT(now() - at.load(), 5.0);  // far from the deadline
   EXPECT_EQ(run->progress().state, TrainerState::kFailed);
   run.train();
   EXPECT_LE(largest_difference(run.weights(), expected), 1e-9);
@@ -181,11 +181,12 @@ TEST(TrainerFault, CallbackThatThrows) {
 TEST(TrainerFault, ASlowCallbackIsWaitedFor) {
   Recipe setup;
   setup.trainer.num_ranks = 2;
-  setup.trainer.collective_timeout_ms = 200;
+  setup.trainer.num_epochs = 2;
+  setup.trainer.collective_timeout_ms = 1000;
   Host host;
   Trial run(setup, host);
   run->set_epoch_function([](const EpochReport&) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    std::this_thread::sleep_for(std::chrono::milliseconds(1500));
     return 0;
   });
   EXPECT_EQ(outcome_of([&] { run.train(); }).status, Status::kOk);
