@@ -2200,14 +2200,27 @@ enum {
                             layers. */
 };
 
+/** Whose definitions the layers follow, and whose keys their tensors have. */
+typedef int32_t gnnmg_framework;
+
+/** Values of ::gnnmg_framework. */
+enum {
+  GNNMG_FRAMEWORK_PYG = 0, /**< PyTorch Geometric's: keys "convs.0.lin_l.weight", ... */
+  GNNMG_FRAMEWORK_DGL = 1  /**< DGL's: keys "layers.0.fc_neigh.weight", ... No loops are added,
+                              degrees are those of the block, a tied maximum has one winner. */
+};
+
 /** How a node's neighbours are put together. */
 typedef int32_t gnnmg_aggregation;
 
 /** Values of ::gnnmg_aggregation. */
 enum {
   GNNMG_AGGREGATION_MEAN = 0, /**< Mean. */
-  GNNMG_AGGREGATION_MAX = 1,  /**< Largest, column by column. */
-  GNNMG_AGGREGATION_SUM = 2   /**< Sum. */
+  GNNMG_AGGREGATION_MAX = 1,  /**< Largest, column by column. This and the next: PyG. */
+  GNNMG_AGGREGATION_SUM = 2,  /**< Sum. */
+  GNNMG_AGGREGATION_POOL = 3, /**< DGL: largest of the rows behind a linear layer and ReLU. */
+  GNNMG_AGGREGATION_LSTM = 4, /**< DGL: a recurrent network over them in the edges' order. */
+  GNNMG_AGGREGATION_GCN = 5   /**< DGL: mean of them and the node itself. */
 };
 
 /** Function between layers. */
@@ -2289,8 +2302,9 @@ typedef int32_t gnnmg_weight_init;
 
 /** Values of ::gnnmg_weight_init. */
 enum {
-  GNNMG_WEIGHT_INIT_PYG = 0,    /**< PyG's of each layer: uniform within 1 / sqrt(fan in); GCN and
-                                   attention by Glorot's law, biases 0. */
+  GNNMG_WEIGHT_INIT_PYG =
+      0, /**< PyG's of each layer, DGL's where the layers are DGL's: uniform within 1 / sqrt(fan
+            in); GCN and attention by Glorot's law, biases 0. */
   GNNMG_WEIGHT_INIT_GLOROT = 1, /**< Glorot's uniform law, biases 0. */
   GNNMG_WEIGHT_INIT_DGL = 2     /**< DGL's of each layer: Glorot's uniform law with gain sqrt 2;
                                    attention by the normal one; GCN with gain 1, biases 0. */
@@ -2332,11 +2346,13 @@ typedef struct gnnmg_model_config {
   double negative_slope; /**< GAT, GATv2: of the leaky function below 0. 0.2. */
   double eps;            /**< GIN: the own row counts 1 + eps times. 0. */
   gnnmg_readout readout; /**< ::GNNMG_READOUT_NONE; another for batches of graphs. */
-  int32_t reserved2;     /**< 0. */
+  gnnmg_framework framework; /**< ::GNNMG_FRAMEWORK_PYG. */
   double output_dropout; /**< Share set to 0 in training of what the last linear layer reads, or,
                             with ::GNNMG_JUMPING_SCORES, of each score. 0. */
   double norm_scale;     /**< ::GNNMG_NORM_PAIR, ::GNNMG_NORM_PAIR_ROWS: above 0; 0: 1. PyG's model
                             classes, given no more than the name, take hidden_dim. 1. */
+  int32_t mlp_layers;    /**< GIN: linear layers of its networks, 1 to 8; 0: 2. 2. */
+  int32_t reserved2;     /**< 0. */
 } gnnmg_model_config;
 
 /** Facts about a model. */
@@ -2377,6 +2393,12 @@ enum {
 typedef struct gnnmg_model_file_config {
   uint32_t struct_size;      /**< sizeof of this struct. */
   gnnmg_model_format format; /**< ::GNNMG_MODEL_FORMAT_AUTO. */
+  int32_t other_framework;   /**< 1: the file has the layers of the framework that the model's are
+                                not of, PyG or DGL; ::GNNMG_ERR_UNSUPPORTED names what has no
+                                counterpart there. 0. */
+  char first_layer[36];      /**< Saving: the name of the first layer, whose number counts up, in
+                                place of "convs.0" or "layers.0", as in "conv1"; loading finds such
+                                names by itself. Ends with 0. "". */
 } gnnmg_model_file_config;
 
 /**

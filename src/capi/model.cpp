@@ -49,6 +49,8 @@ const gnnmg_model_config kDefaults = [] {
   config.readout = static_cast<int32_t>(d.readout);
   config.output_dropout = d.output_dropout;
   config.norm_scale = d.norm_scale;
+  config.framework = static_cast<int32_t>(d.framework);
+  config.mlp_layers = d.mlp_layers;
   return config;
 }();
 
@@ -69,7 +71,12 @@ static_assert(static_cast<int32_t>(nn::Readout::kNone) == GNNMG_READOUT_NONE &&
               static_cast<int32_t>(nn::Readout::kMax) == GNNMG_READOUT_MAX);
 static_assert(static_cast<int32_t>(nn::Aggregation::kMean) == GNNMG_AGGREGATION_MEAN &&
               static_cast<int32_t>(nn::Aggregation::kMax) == GNNMG_AGGREGATION_MAX &&
-              static_cast<int32_t>(nn::Aggregation::kSum) == GNNMG_AGGREGATION_SUM);
+              static_cast<int32_t>(nn::Aggregation::kSum) == GNNMG_AGGREGATION_SUM &&
+              static_cast<int32_t>(nn::Aggregation::kPool) == GNNMG_AGGREGATION_POOL &&
+              static_cast<int32_t>(nn::Aggregation::kLstm) == GNNMG_AGGREGATION_LSTM &&
+              static_cast<int32_t>(nn::Aggregation::kGcn) == GNNMG_AGGREGATION_GCN);
+static_assert(static_cast<int32_t>(nn::Framework::kPyg) == GNNMG_FRAMEWORK_PYG &&
+              static_cast<int32_t>(nn::Framework::kDgl) == GNNMG_FRAMEWORK_DGL);
 static_assert(static_cast<int32_t>(nn::Activation::kRelu) == GNNMG_ACTIVATION_RELU &&
               static_cast<int32_t>(nn::Activation::kNone) == GNNMG_ACTIVATION_NONE &&
               static_cast<int32_t>(nn::Activation::kElu) == GNNMG_ACTIVATION_ELU &&
@@ -94,7 +101,8 @@ static_assert(static_cast<int32_t>(nn::Init::kPyg) == GNNMG_WEIGHT_INIT_PYG &&
 
 nn::ModelConfig model_config(const gnnmg_model_config& in) {
   check_choice(in.architecture, GNNMG_MODEL_SAGE, GNNMG_MODEL_GIN, "config.architecture");
-  check_choice(in.aggregation, GNNMG_AGGREGATION_MEAN, GNNMG_AGGREGATION_SUM, "config.aggregation");
+  check_choice(in.aggregation, GNNMG_AGGREGATION_MEAN, GNNMG_AGGREGATION_GCN, "config.aggregation");
+  check_choice(in.framework, GNNMG_FRAMEWORK_PYG, GNNMG_FRAMEWORK_DGL, "config.framework");
   check_choice(in.activation, GNNMG_ACTIVATION_RELU, GNNMG_ACTIVATION_PRELU, "config.activation");
   check_choice(in.norm, GNNMG_NORM_NONE, GNNMG_NORM_PAIR_ROWS, "config.norm");
   check_choice(in.skip, GNNMG_SKIP_NONE, GNNMG_SKIP_RESIDUAL, "config.skip");
@@ -137,6 +145,8 @@ nn::ModelConfig model_config(const gnnmg_model_config& in) {
   config.readout = static_cast<nn::Readout>(in.readout);
   config.output_dropout = in.output_dropout;
   config.norm_scale = in.norm_scale == 0 ? 1 : in.norm_scale;
+  config.framework = static_cast<nn::Framework>(in.framework);
+  config.mlp_layers = in.mlp_layers == 0 ? 2 : in.mlp_layers;
   config.input_dim = in.input_dim;
   config.hidden_dim = in.hidden_dim;
   config.output_dim = in.output_dim;

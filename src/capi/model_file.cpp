@@ -1,23 +1,51 @@
 // Weights to files and back.
+#include <algorithm>
+
 #include "capi/arguments.h"
 #include "capi/context.h"
 #include "capi/model.h"
 #include "io/state_file.h"
+#include "nn/layer_names.h"
 
 namespace gnnmg::capi {
 namespace {
 
-constexpr gnnmg_model_file_config kDefaults{sizeof(gnnmg_model_file_config),
-                                            GNNMG_MODEL_FORMAT_AUTO};
+constexpr gnnmg_model_file_config kDefaults{
+    sizeof(gnnmg_model_file_config), GNNMG_MODEL_FORMAT_AUTO, 0, {}};
 
-bool is_pth(gnnmg_model_format format, std::string_view path) {
-  check_choice(format, GNNMG_MODEL_FORMAT_AUTO, GNNMG_MODEL_FORMAT_PTH, "config.format");
-  if (format != GNNMG_MODEL_FORMAT_AUTO) return format == GNNMG_MODEL_FORMAT_PTH;
-  return path.ends_with(".pth") || path.ends_with(".pt");
+struct FileForm {
+  bool pth, other_framework;
+  std::string first_layer;
+};
+
+FileForm form_of(const gnnmg_model_file_config& config, std::string_view path) {
+  check_choice(config.format, GNNMG_MODEL_FORMAT_AUTO, GNNMG_MODEL_FORMAT_PTH, "config.format");
+  check_flag(config.other_framework, "config.other_framework");
+  const char* end = config.first_layer + sizeof config.first_layer;
+  const char* last = std::find(config.first_layer, end, '\0');
+  if (last == end)
+    fail(Status::kInvalidArgument, "config.first_layer does not end within its ",
+         sizeof config.first_layer, " bytes");
+  FileForm form{config.format == GNNMG_MODEL_FORMAT_PTH, config.other_framework == 1,
+                std::string(static_cast<const char*>(config.first_layer), last)};
+  if (config.format == GNNMG_MODEL_FORMAT_AUTO)
+    form.pth = path.ends_with(".pth") || path.ends_with(".pt");
+  return form;
 }
 
-std::string call_key(const char* verb, const std::string& path, bool pth) {
-  return base::text(verb, pth ? " pth " : " safetensors ", path);
+std::string call_key(const char* verb, const std::string& path, const FileForm& form) {
+  return base::text(verb, form.pth ? " pth " : " safetensors ",
+                    form.other_framework ? "of the other framework " : "", form.first_layer, " ",
+                    path);
+}
+
+io::StateFile state_of(const nn::Model& model, const FileForm& form) {
+  io::StateFile state = form.other_framework ? model.state_of_other_framework() : model.state();
+  const bool dgl = (model.config().framework == nn::Framework::kDgl) != form.other_framework;
+  if (!form.first_layer.empty())
+    nn::rename_layers(state, nn::layer_list(dgl ? nn::Framework::kDgl : nn::Framework::kPyg),
+                      form.first_layer);
+  return state;
 }
 
 }  // namespace
@@ -36,11 +64,11 @@ gnnmg_status gnnmg_model_save(gnnmg_model* model, const char* path,
   return guard([&]() -> gnnmg_status {
     const auto m = find<Model>(model, "model");
     const std::string file(read_name(path, "path"));
-    const bool pth = is_pth(read_config(config, kDefaults).format, file);
-    const Outcome outcome = run_held(m, "model", call_key("save", file, pth), timeout_ms, [&] {
-      return start_job(m->context, [made = m->get(), file, pth]() -> Job::Result {
-        const gnnmg::io::StateFile state = made->state();
-        pth ? gnnmg::io::write_pth(file, state) : gnnmg::io::write_safetensors(file, state);
+    const FileForm form = form_of(read_config(config, kDefaults), file);
+    const Outcome outcome = run_held(m, "model", call_key("save", file, form), timeout_ms, [&] {
+      return start_job(m->context, [made = m->get(), file, form]() -> Job::Result {
+        const gnnmg::io::StateFile state = state_of(*made, form);
+        form.pth ? gnnmg::io::write_pth(file, state) : gnnmg::io::write_safetensors(file, state);
         return nullptr;
       });
     });
@@ -53,11 +81,13 @@ gnnmg_status gnnmg_model_load(gnnmg_model* model, const char* path,
   return guard([&]() -> gnnmg_status {
     const auto m = find<Model>(model, "model");
     const std::string file(read_name(path, "path"));
-    const bool pth = is_pth(read_config(config, kDefaults).format, file);
-    const Outcome outcome = run_held(m, "model", call_key("load", file, pth), timeout_ms, [&] {
+    const FileForm form = form_of(read_config(config, kDefaults), file);
+    const Outcome outcome = run_held(m, "model", call_key("load", file, form), timeout_ms, [&] {
       m->pass.reset();
-      return start_job(m->context, [made = m->get(), file, pth]() -> Job::Result {
-        made->load_state(pth ? gnnmg::io::read_pth(file) : gnnmg::io::read_safetensors(file));
+      return start_job(m->context, [made = m->get(), file, form]() -> Job::Result {
+        const gnnmg::io::StateFile state =
+            form.pth ? gnnmg::io::read_pth(file) : gnnmg::io::read_safetensors(file);
+        form.other_framework ? made->load_state_of_other_framework(state) : made->load_state(state);
         return nullptr;
       });
     });

@@ -32,7 +32,9 @@ void ModelConfig::check() const {
   check_range("hidden_dim", hidden_dim, 1, kMaxWidth);
   check_range("output_dim", output_dim, 0, kMaxWidth);
   check_range("num_layers", num_layers, 1, 10);
-  check_range("aggregation", static_cast<int64_t>(aggregation), 0, 2);
+  check_range("aggregation", static_cast<int64_t>(aggregation), 0, 5);
+  check_range("framework", static_cast<int64_t>(framework), 0, 1);
+  check_range("mlp_layers", mlp_layers, 1, 8);
   check_range("activation", static_cast<int64_t>(activation), 0, 6);
   check_range("norm", static_cast<int64_t>(norm), 0, 7);
   check_range("skip", static_cast<int64_t>(skip), 0, 2);
@@ -55,6 +57,16 @@ void ModelConfig::check() const {
   if (dtype != base::DType::kF32 && dtype != base::DType::kF64)
     fail(Status::kInvalidArgument, "model config: dtype is ", base::dtype_name(dtype),
          ", expected f32 or f64");
+  const bool dgl = framework == Framework::kDgl;
+  const bool of_both = aggregation == Aggregation::kMean;
+  const bool of_pyg = aggregation == Aggregation::kMax || aggregation == Aggregation::kSum;
+  if (architecture == Architecture::kSage && !of_both && of_pyg == dgl)
+    fail(Status::kInvalidArgument, "model config: aggregation is ", static_cast<int>(aggregation),
+         dgl ? ", and DGL's GraphSAGE has mean, pool, LSTM and GCN"
+             : ", and PyG's GraphSAGE has mean, max and sum");
+  if (architecture == Architecture::kSage && dgl && (normalize || project || !root_weight))
+    fail(Status::kInvalidArgument,
+         "model config: normalize, project and no root_weight are options of PyG's GraphSAGE");
   if (act_first && skip == Skip::kResidual)
     fail(Status::kInvalidArgument,
          "model config: act_first does not go with residual blocks, whose norm stands before the "

@@ -10,7 +10,21 @@ namespace gnnmg::nn {
 
 // Which convolution the layers are.
 enum class Architecture : int32_t { kSage = 1, kGcn = 2, kGat = 3, kGatv2 = 4, kGin = 5 };
-enum class Aggregation : int32_t { kMean = 0, kMax = 1, kSum = 2 };
+// Whose definitions the layers follow, under whose keys.
+enum class Framework : int32_t { kPyg = 0, kDgl = 1 };
+// What a model keeps its layers in: keys begin with this name, a dot and the layer's number.
+constexpr const char* layer_list(Framework framework) {
+  return framework == Framework::kDgl ? "layers" : "convs";
+}
+// GraphSAGE of PyG has the first three; of DGL the first and the last three.
+enum class Aggregation : int32_t {
+  kMean = 0,
+  kMax = 1,
+  kSum = 2,
+  kPool = 3,  // maximum of the neighbours' rows behind a linear layer and ReLU
+  kLstm = 4,  // a recurrent network over the neighbours in the order of the edges
+  kGcn = 5,   // mean over the neighbours and the node itself
+};
 enum class Activation : int32_t {
   kRelu = 0,
   kNone = 1,
@@ -42,7 +56,7 @@ enum class Skip : int32_t {
 };
 // Law of the initial weights.
 enum class Init : int32_t {
-  kPyg = 0,     // uniform in +-1/sqrt(fan in), weights and biases
+  kPyg = 0,     // uniform in +-1/sqrt(fan in), weights and biases; DGL's layers by kDgl
   kGlorot = 1,  // weights uniform in +-sqrt(6 / (fan in + fan out)), biases 0
   kDgl = 2,     // DGL SAGEConv's: Xavier uniform with gain sqrt 2
 };
@@ -69,6 +83,8 @@ enum class Readout : int32_t { kNone = 0, kSum = 1, kMean = 2, kMax = 3 };
 // (activation first with act_first).
 struct ModelConfig {
   Architecture architecture = Architecture::kSage;
+  // DGL's layers never add loops, and degrees are those of the block.
+  Framework framework = Framework::kPyg;
   int64_t input_dim = 0;
   int64_t hidden_dim = 256;
   int64_t output_dim = 0;
@@ -94,7 +110,8 @@ struct ModelConfig {
   bool concat = true;  // else the mean over the heads, each of the full width
   bool residual = false;
   double slope = 0.2;  // of the leaky function
-  // GIN; its networks have two linear layers:
+  // GIN:
+  int32_t mlp_layers = 2;  // linear layers of its networks, 1 to 8
   bool train_eps = false;
   double eps = 0;
 

@@ -68,8 +68,7 @@ class StackInference final : public Inference {
     num_nodes_ = graph.num_nodes();
     const Degrees degrees = model.layers_[0].conv->degrees();
     if (degrees != Degrees::kNone)
-      degrees_ =
-          in_degrees(csc_, degrees == Degrees::kWithoutLoops, scalar_type(model.config_.dtype));
+      degrees_ = whole_degrees(csc_, degrees, scalar_type(model.config_.dtype));
     whole_.num_sources = whole_.num_targets = num_nodes_;
     whole_.num_edges = csc_.num_edges();
     take_features(features);

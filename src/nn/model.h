@@ -108,7 +108,7 @@ class Model {
                                                const graph::Column& features,
                                                base::ThreadPool* pool) = 0;
 
-  // In PyG's order. Tensors share memory with the model.
+  // In the framework's order. Tensors share memory with the model.
   virtual const std::vector<NamedTensor>& parameters() const = 0;
   virtual const std::vector<NamedTensor>& buffers() const = 0;
   virtual at::Tensor flat_parameters() const = 0;  // 1-d
@@ -116,17 +116,23 @@ class Model {
       const = 0;  // 1-d, same layout; zero where a parameter got no gradient
   void zero_gradients() { flat_gradients().zero_(); }
 
-  // Both, and second names that layers save them under, in the order of PyG's state dict.
+  // Both, and second names that layers save them under, in the order of the framework's
+  // state dict.
   virtual const std::vector<NamedTensor>& state_tensors() const = 0;
 
-  // State dict in PyG's key layout.
+  // State dict in the key layout of the config's framework, layers in layer_list().
   io::StateFile state() const;
+  // The same as the other framework's layers would have it. Error(kUnsupported) naming the layer or
+  // option that has no counterpart there.
+  io::StateFile state_of_other_framework() const;
   // The same into `state`, which is empty or has come from this function of an equal model: then
   // without an allocation.
   void copy_state(io::StateFile& state) const;
   // Copies values in; strict: Error(kFormat) with one list of missing, unexpected and misshapen
-  // keys, and nothing changed.
+  // keys, and nothing changed. Keys of older versions of the framework are known, and so are layers
+  // that are no list but modules with numbers, "conv1", "conv2", ....
   void load_state(const io::StateFile& state);
+  void load_state_of_other_framework(const io::StateFile& state);
 
   // Batch norm takes its statistics from the rows of the pass when training; its running statistics
   // (buffers) move only when the trainer folds them in, in the order of the plan.

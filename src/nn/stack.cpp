@@ -56,15 +56,42 @@ Reduce reduce_of(Aggregation aggregation) {
       return Reduce::kMax;
     case Aggregation::kSum:
       return Reduce::kSum;
+    case Aggregation::kPool:
+    case Aggregation::kLstm:
+    case Aggregation::kGcn:
+      break;
   }
   fail(Status::kInternal, "aggregation ", static_cast<int>(aggregation), " has no kernel");
+}
+
+DglSageOptions::Aggregator aggregator_of(Aggregation aggregation) {
+  using Aggregator = DglSageOptions::Aggregator;
+  switch (aggregation) {
+    case Aggregation::kPool:
+      return Aggregator::kPool;
+    case Aggregation::kLstm:
+      return Aggregator::kLstm;
+    case Aggregation::kGcn:
+      return Aggregator::kGcn;
+    default:
+      return Aggregator::kMean;
+  }
 }
 
 // The convolution of layer i. The one place that knows which architecture has which.
 std::unique_ptr<Conv> make_conv(const ModelConfig& c, int i, at::Tensor* prelu) {
   const int64_t in = layer_input(c, i), out = layer_output(c, i);
+  const bool dgl = c.framework == Framework::kDgl;
   switch (c.architecture) {
     case Architecture::kSage: {
+      if (dgl) {
+        DglSageOptions options;
+        options.in = in;
+        options.out = out;
+        options.aggregator = aggregator_of(c.aggregation);
+        options.bias = c.bias;
+        return make_dgl_sage_conv(options);
+      }
       SageOptions options;
       options.in = in;
       options.out = out;
@@ -76,6 +103,13 @@ std::unique_ptr<Conv> make_conv(const ModelConfig& c, int i, at::Tensor* prelu) 
       return make_sage_conv(options);
     }
     case Architecture::kGcn: {
+      if (dgl) {
+        DglGraphOptions options;
+        options.in = in;
+        options.out = out;
+        options.bias = c.bias;
+        return make_dgl_graph_conv(options);
+      }
       GcnOptions options;
       options.in = in;
       options.out = out;
@@ -92,6 +126,7 @@ std::unique_ptr<Conv> make_conv(const ModelConfig& c, int i, at::Tensor* prelu) 
       options.concat = c.concat && !yields_output(c, i);
       options.out = options.concat ? out / c.heads : out;
       options.v2 = c.architecture == Architecture::kGatv2;
+      options.dgl = dgl;
       options.add_self_loops = c.self_loops;
       options.residual = c.residual;
       options.slope = c.slope;
@@ -100,10 +135,11 @@ std::unique_ptr<Conv> make_conv(const ModelConfig& c, int i, at::Tensor* prelu) 
     }
     case Architecture::kGin: {
       GinOptions options;
-      options.widths = {in, out, out};
+      options.widths.assign(c.mlp_layers + 1, out);
+      options.widths[0] = in;
       options.eps = c.eps;
       options.train_eps = c.train_eps;
-      options.keys = GinOptions::Keys::kMlp;
+      options.keys = dgl ? GinOptions::Keys::kDgl : GinOptions::Keys::kMlp;
       options.norm = c.norm;
       options.norm_scale = c.norm_scale;
       options.activation = c.activation;
@@ -128,7 +164,8 @@ StackModel::StackModel(const ModelConfig& config) : config_(config) {
   }
   if (num_norms(config_) > config_.num_layers)
     output_norm_ = NormLayer(config_.norm, config_.hidden_dim, config_.norm_scale);
-  ParameterList list(config_.init);
+  const bool dgl = config_.framework == Framework::kDgl;
+  ParameterList list(dgl && config_.init == Init::kPyg ? Init::kDgl : config_.init);
   declare(list);
   parameters_ = ParameterSet(list, scalar_type(config_.dtype), config_.seed);
   std::vector<NormLayer*> norms;
@@ -147,7 +184,7 @@ void StackModel::declare(ParameterList& list) {
   if (c.activation == Activation::kPrelu) list.constant("act.weight", {1}, 0.25, &prelu_);
   if (c.skip == Skip::kResidual) list.linear("lin_in", c.hidden_dim, c.input_dim, true, input_);
   for (int i = 0; i < c.num_layers; ++i) {
-    const ParameterList::Scope scope(list, indexed("convs", i));
+    const ParameterList::Scope scope(list, indexed(layer_list(c.framework), i));
     layers_[i].conv->declare(list);
   }
   if (c.skip == Skip::kLinear)
@@ -210,10 +247,11 @@ void StackModel::after_conv(int layer, std::span<StackPass> passes, const Execut
 
 at::Tensor StackModel::output(const at::Tensor& last, const std::vector<at::Tensor>& all,
                               const StackEnd& end, const Execution& execution) const {
+  const Ties ties = config_.framework == Framework::kDgl ? Ties::kFirst : Ties::kSplit;
   const auto read_out = [&](const at::Tensor& x) {
     return config_.readout == Readout::kNone
                ? x
-               : readout(x, end.graph_ptr, config_.readout, Ties::kSplit, execution);
+               : readout(x, end.graph_ptr, config_.readout, ties, execution);
   };
   const auto drop_out = [&](const at::Tensor& x, uint64_t number) {
     if (!end.training || config_.output_dropout == 0) return x;
@@ -395,11 +433,13 @@ std::vector<at::Tensor> StackModel::forward_step(std::span<const ForwardArgs> ba
 
 at::Tensor StackModel::degrees_of(const graph::GraphRef& graph, std::span<const int64_t> ids) {
   const Degrees wanted = layers_[0].conv->degrees();
-  if (wanted == Degrees::kNone || !graph || config_.block_degrees) return {};
+  if (wanted == Degrees::kNone || !graph || config_.block_degrees ||
+      config_.framework == Framework::kDgl)
+    return {};
   const c10::NoGradGuard no_grad;
   if (degrees_graph_.lock() != graph) {
     const graph::Csc& csc = graph->csc();
-    degrees_ = in_degrees(csc, wanted == Degrees::kWithoutLoops, scalar_type(config_.dtype));
+    degrees_ = whole_degrees(csc, wanted, scalar_type(config_.dtype));
     degrees_graph_ = graph;
   }
   const at::Tensor rows =

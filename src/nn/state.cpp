@@ -1,10 +1,15 @@
-// State dicts of models: out in PyG's order of modules, in strictly.
+// State dicts of models: out in the framework's order of modules, in strictly.
+#include <ATen/TensorOperators.h>
 #include <c10/core/GradMode.h>
 
 #include <cstring>
+#include <list>
 #include <map>
+#include <set>
 
 #include "base/error.h"
+#include "nn/convert.h"
+#include "nn/layer_names.h"
 #include "nn/model.h"
 #include "nn/torch_tensor.h"
 
@@ -18,28 +23,122 @@ void append(std::string& list, const std::string& item) {
   list += (list.empty() ? "" : ", ") + item;
 }
 
-// PyG's GATConv before 2.5 has its one matrix under two names, lin_src and lin_dst. Gives it the
-// name that it has now, where both hold the same numbers.
-void rename_older_keys(std::map<std::string_view, const base::Tensor*>& given,
-                       const std::vector<NamedTensor>& expected) {
-  constexpr std::string_view kEnd = ".lin.weight";
-  for (const NamedTensor& entry : expected) {
-    if (!entry.key.ends_with(kEnd) || given.contains(entry.key)) continue;
-    const std::string stem = entry.key.substr(0, entry.key.size() - kEnd.size());
-    const auto source = given.find(stem + ".lin_src.weight");
-    if (source == given.end()) continue;
-    const base::Tensor* weight = source->second;
-    const auto target = given.find(stem + ".lin_dst.weight");
-    if (target != given.end()) {
-      const base::Tensor& other = *target->second;
-      if (other.dtype() != weight->dtype() || !(other.shape() == weight->shape()) ||
-          std::memcmp(other.data(), weight->data(), other.view().num_bytes()) != 0)
-        continue;
-      given.erase(target);
+using Given = std::map<std::string, const base::Tensor*>;
+
+// A tensor of a state dict: the numbers are not read.
+struct Expected {
+  std::string key;
+  base::DType dtype;
+  base::Shape shape;
+  bool counter() const { return key.ends_with(kCounter); }
+};
+
+std::vector<Expected> expected_of(const io::StateFile& state) {
+  std::vector<Expected> all;
+  for (const auto& [key, tensor] : state.tensors)
+    all.push_back({key, tensor.dtype(), tensor.shape()});
+  return all;
+}
+
+bool same_numbers(const base::Tensor& a, const base::Tensor& b) {
+  return a.dtype() == b.dtype() && a.shape() == b.shape() &&
+         std::memcmp(a.data(), b.data(), a.view().num_bytes()) == 0;
+}
+
+void rename(Given& given, const std::string& from, const std::string& to) {
+  given[to] = given.at(from);
+  given.erase(from);
+}
+
+// Gives tensors under the keys of older versions of the frameworks those that they have now. Sums
+// that are made for that go to `made`.
+void rename_older_keys(Given& given, const std::vector<Expected>& expected,
+                       std::list<base::Tensor>& made) {
+  std::set<std::string> wanted;
+  for (const Expected& entry : expected) wanted.insert(entry.key);
+  for (const Expected& entry : expected) {
+    const size_t length = entry.key.rfind('.', entry.key.rfind('.') - 1);
+    if (length == std::string::npos) continue;
+    const std::string stem = entry.key.substr(0, length), name = entry.key.substr(length + 1);
+    const bool missing = !given.contains(entry.key);
+    const std::string plain = stem + ".bias";
+    // PyG's GATConv before 2.5 has its one matrix under two names.
+    if (name == "lin.weight" && missing && given.contains(stem + ".lin_src.weight")) {
+      const auto target = given.find(stem + ".lin_dst.weight");
+      if (target != given.end()) {
+        if (!same_numbers(*given.at(stem + ".lin_src.weight"), *target->second)) continue;
+        given.erase(target);
+      }
+      rename(given, stem + ".lin_src.weight", entry.key);
     }
-    given.erase(stem + ".lin_src.weight");
-    given[entry.key] = weight;
+    // DGL's SAGEConv before 1.0 has one bias beside its linear layers, and GATConv before 1.1 too
+    // where the residual is a linear layer.
+    if ((name == "fc_self.bias" || name == "res_fc.bias") && missing && !wanted.contains(plain) &&
+        given.contains(plain))
+      rename(given, plain, entry.key);
+    // Still older ones have one in each linear layer.
+    const std::string second = stem + ".fc_neigh.bias";
+    if (name == "fc_self.bias" && !missing && !wanted.contains(second) && given.contains(second)) {
+      const base::Tensor &a = *given.at(entry.key), &b = *given.at(second);
+      if (!(a.shape() == b.shape()) || a.dtype() != b.dtype() || !base::is_floating(a.dtype()))
+        continue;
+      made.push_back(base::Tensor::empty(a.dtype(), a.shape()));
+      view_of(made.back().view()).copy_(view_of(a.view()) + view_of(b.view()));
+      given[entry.key] = &made.back();
+      given.erase(second);
+    }
   }
+}
+
+// The tensor of each expected one, in that order; null for counters that are missing.
+struct Matched {
+  std::vector<const base::Tensor*> tensors;
+  std::list<base::Tensor> made;
+};
+
+Matched match(const io::StateFile& state, const std::vector<Expected>& expected,
+              Framework framework) {
+  bool prefixed = !state.tensors.empty();
+  for (const auto& [key, tensor] : state.tensors) prefixed &= key.starts_with(kModulePrefix);
+  Given given;
+  for (const auto& [key, tensor] : state.tensors)
+    given[key.substr(prefixed ? kModulePrefix.size() : 0)] = &tensor;
+  std::vector<std::string> keys;
+  for (const Expected& entry : expected) keys.push_back(entry.key);
+  adopt_layer_names(given, layer_list(framework), keys);
+  Matched matched;
+  rename_older_keys(given, expected, matched.made);
+  std::string missing, unexpected, misshapen;
+  for (const Expected& entry : expected) {
+    const auto found = given.find(entry.key);
+    if (found == given.end()) {
+      if (!entry.counter()) append(missing, entry.key);
+      matched.tensors.push_back(nullptr);
+      continue;
+    }
+    const base::Tensor& tensor = *found->second;
+    if (!(tensor.shape() == entry.shape))
+      append(misshapen, base::text(entry.key, " is ", tensor.shape().to_string(), ", expected ",
+                                   entry.shape.to_string()));
+    else if (base::is_floating(tensor.dtype()) == entry.counter())
+      append(misshapen,
+             base::text(entry.key, " has elements of type ", base::dtype_name(tensor.dtype()),
+                        ", expected ", base::dtype_name(entry.dtype)));
+    matched.tensors.push_back(&tensor);
+    given.erase(found);
+  }
+  for (const auto& [key, tensor] : given) append(unexpected, key);
+  if (!missing.empty() || !unexpected.empty() || !misshapen.empty()) {
+    std::string list;
+    const auto section = [&](std::string_view title, const std::string& items) {
+      if (!items.empty()) list += base::text(list.empty() ? "" : "; ", title, ": ", items);
+    };
+    section("missing", missing);
+    section("unexpected", unexpected);
+    section("of the wrong shape or type", misshapen);
+    base::fail(base::Status::kFormat, "the state does not fit the model: ", list);
+  }
+  return matched;
 }
 
 }  // namespace
@@ -64,55 +163,35 @@ void Model::copy_state(io::StateFile& state) const {
     view_of(state.tensors[i].second.view()).copy_(order[i].tensor);
 }
 
+io::StateFile Model::state_of_other_framework() const {
+  return to_other_framework(config(), state());
+}
+
 void Model::load_state(const io::StateFile& state) {
-  bool prefixed = !state.tensors.empty();
-  for (const auto& [key, tensor] : state.tensors) prefixed &= key.starts_with(kModulePrefix);
-  std::map<std::string_view, const base::Tensor*> given;
-  std::string missing, unexpected, misshapen;
-  for (const auto& [key, tensor] : state.tensors)
-    given[std::string_view(key).substr(prefixed ? kModulePrefix.size() : 0)] = &tensor;
-
-  rename_older_keys(given, state_tensors());
-
-  std::vector<std::pair<at::Tensor, const base::Tensor*>> copies;
-  for (const NamedTensor& entry : state_tensors()) {
-    const auto found = given.find(entry.key);
-    const bool counter = entry.key.ends_with(kCounter);
-    if (found == given.end()) {
-      if (!counter) append(missing, entry.key);
-      copies.emplace_back(entry.tensor, nullptr);
-      continue;
-    }
-    const base::Tensor& tensor = *found->second;
-    const base::Shape expected({entry.tensor.sizes().data(), entry.tensor.sizes().size()});
-    if (!(tensor.shape() == expected))
-      append(misshapen, base::text(entry.key, " is ", tensor.shape().to_string(), ", expected ",
-                                   expected.to_string()));
-    else if (base::is_floating(tensor.dtype()) == counter)
-      append(misshapen,
-             base::text(entry.key, " has elements of type ", base::dtype_name(tensor.dtype()),
-                        ", expected ", base::dtype_name(dtype_of(entry.tensor))));
-    copies.emplace_back(entry.tensor, &tensor);
-    given.erase(found);
-  }
-  for (const auto& [key, tensor] : given) append(unexpected, std::string(key));
-  if (!missing.empty() || !unexpected.empty() || !misshapen.empty()) {
-    std::string list;
-    const auto section = [&](std::string_view title, const std::string& items) {
-      if (!items.empty()) list += base::text(list.empty() ? "" : "; ", title, ": ", items);
-    };
-    section("missing", missing);
-    section("unexpected", unexpected);
-    section("of the wrong shape or type", misshapen);
-    base::fail(base::Status::kFormat, "the state does not fit the model: ", list);
-  }
+  const std::vector<NamedTensor>& order = state_tensors();
+  std::vector<Expected> expected;
+  for (const NamedTensor& entry : order)
+    expected.push_back({entry.key, dtype_of(entry.tensor), shape_of(entry.tensor)});
+  const Matched matched = match(state, expected, config().framework);
   const c10::NoGradGuard no_grad;
-  for (auto& [target, source] : copies) {
-    if (source)
-      target.copy_(view_of(source->view()));
+  for (size_t i = 0; i < order.size(); ++i) {
+    at::Tensor target = order[i].tensor;
+    if (matched.tensors[i])
+      target.copy_(view_of(matched.tensors[i]->view()));
     else
       target.zero_();
   }
+}
+
+void Model::load_state_of_other_framework(const io::StateFile& state) {
+  const bool dgl = config().framework == Framework::kDgl;
+  const std::vector<Expected> expected =
+      expected_of(to_other_framework(config(), this->state(), /*shapes=*/true));
+  const Matched matched = match(state, expected, dgl ? Framework::kPyg : Framework::kDgl);
+  io::StateFile other;
+  for (size_t i = 0; i < expected.size(); ++i)
+    if (matched.tensors[i]) other.tensors.emplace_back(expected[i].key, *matched.tensors[i]);
+  load_state(from_other_framework(config(), other));
 }
 
 }  // namespace gnnmg::nn

@@ -35,6 +35,8 @@ void add_model(const nn::Model& model, std::vector<Field>& fields) {
     fields.emplace_back(base::text("model ", name), std::move(value));
   };
   add("architecture", number_of(c.architecture));
+  add("framework", number_of(c.framework));
+  add("mlp_layers", std::to_string(c.mlp_layers));
   add("input_dim", std::to_string(c.input_dim));
   add("hidden_dim", std::to_string(c.hidden_dim));
   add("output_dim", std::to_string(c.output_dim));

@@ -1,5 +1,6 @@
 // Models and optimizers: tensors in and out, passes, files, slices.
 #include <cmath>
+#include <cstring>
 #include <fstream>
 #include <functional>
 
@@ -135,6 +136,36 @@ TEST(ModelTest, SavedAndLoadedInBothFormats) {
   auto error = info<gnnmg_error_info>();
   ASSERT_OK(gnnmg_last_error_info(&error));
   EXPECT_EQ(error.system_error, ENOENT);
+}
+
+TEST(ModelTest, WeightsGoFromOneFrameworkToTheOther) {
+  World world(60);
+  const TempDir folder;
+  const std::string path = folder.file("m.pth");
+  const Model model = world.make_model();
+  auto file = init(gnnmg_model_file_config_init);
+  file.other_framework = 1;
+  std::strcpy(file.first_layer, "conv1");
+  ASSERT_OK(gnnmg_model_save(model, path.c_str(), &file, -1));
+  world.layers.framework = GNNMG_FRAMEWORK_DGL;
+  const Model dgl = world.make_model();
+  ASSERT_OK(gnnmg_model_load(dgl, path.c_str(), nullptr, -1)) << gnnmg_last_error();
+  ASSERT_OK(gnnmg_model_save(dgl, folder.file("own.pth").c_str(), nullptr, -1));
+  world.layers.framework = GNNMG_FRAMEWORK_PYG;
+  world.layers.seed += 1;
+  const Model back = world.make_model();
+  ASSERT_NE(weights(back), weights(model));
+  EXPECT_FAILS(gnnmg_model_load(back, folder.file("own.pth").c_str(), nullptr, -1),
+               GNNMG_ERR_FORMAT, "unexpected: layers.0.fc_neigh.weight");
+  ASSERT_OK(gnnmg_model_load(back, folder.file("own.pth").c_str(), &file, -1));
+  EXPECT_EQ(weights(back), weights(model));
+
+  std::strcpy(file.first_layer, "conv");
+  EXPECT_FAILS(gnnmg_model_save(model, path.c_str(), &file, -1), GNNMG_ERR_INVALID_ARGUMENT,
+               "the first layer's name is 'conv'");
+  std::memset(file.first_layer, 'a', sizeof file.first_layer);
+  EXPECT_FAILS(gnnmg_model_save(model, path.c_str(), &file, -1), GNNMG_ERR_INVALID_ARGUMENT,
+               "config.first_layer");
 }
 
 // The loss is the weighted sum over the seeds, by the sum of their weights.

@@ -171,6 +171,24 @@ std::vector<ModelConfig> configs() {
       all.push_back(config);
     }
   config = small_config();
+  config.framework = Framework::kDgl;
+  for (const Aggregation aggregation :
+       {Aggregation::kMean, Aggregation::kPool, Aggregation::kLstm, Aggregation::kGcn}) {
+    config.aggregation = aggregation;
+    all.push_back(config);
+  }
+  config.aggregation = Aggregation::kMean;
+  for (const Architecture architecture :
+       {Architecture::kGcn, Architecture::kGat, Architecture::kGatv2, Architecture::kGin}) {
+    config.architecture = architecture;
+    config.heads =
+        architecture == Architecture::kGat || architecture == Architecture::kGatv2 ? 3 : 1;
+    config.residual = config.heads == 3;
+    config.mlp_layers = 3;
+    config.activation = Activation::kElu;  // biases begin at 0, where ReLU has no derivative
+    all.push_back(config);
+  }
+  config = small_config();
   config.jumping = Jumping::kLstm;
   all.push_back(config);
   config = small_config();
@@ -226,16 +244,20 @@ std::vector<ModelConfig> configs() {
 }
 
 std::string describe(const ModelConfig& c) {
-  return base::text("architecture ", static_cast<int>(c.architecture), " jumping ",
-                    static_cast<int>(c.jumping), " skip ", static_cast<int>(c.skip),
-                    " aggregation ", static_cast<int>(c.aggregation), " norm ",
-                    static_cast<int>(c.norm), " normalize ", c.normalize, " project ", c.project,
-                    " root ", c.root_weight, " activation ", static_cast<int>(c.activation),
-                    " layers ", c.num_layers);
+  return base::text("architecture ", static_cast<int>(c.architecture), " framework ",
+                    static_cast<int>(c.framework), " jumping ", static_cast<int>(c.jumping),
+                    " skip ", static_cast<int>(c.skip), " aggregation ",
+                    static_cast<int>(c.aggregation), " norm ", static_cast<int>(c.norm),
+                    " normalize ", c.normalize, " project ", c.project, " root ", c.root_weight,
+                    " activation ", static_cast<int>(c.activation), " layers ", c.num_layers);
 }
 
 // Norms over all rows see other rows in a mini-batch than in the whole graph.
-bool rows_are_independent(const ModelConfig& c) { return !over_graph(c.norm); }
+// So does a source of DGL's GraphConv see fewer of its edges.
+bool rows_are_independent(const ModelConfig& c) {
+  return !over_graph(c.norm) &&
+         (c.architecture != Architecture::kGcn || c.framework == Framework::kPyg);
+}
 
 TEST(Sage, InferenceIsTheForwardPassOverTheWholeGraph) {
   const graph::GraphRef graph = make_graph();
@@ -736,6 +758,15 @@ TEST(ModelConfigCheck, NamesTheField) {
               }),
               HasSubstr("jumping"));
   EXPECT_THAT(text_of([](ModelConfig& c) { c.slope = INFINITY; }), HasSubstr("slope"));
+  EXPECT_THAT(text_of([](ModelConfig& c) { c.norm_scale = 0; }), HasSubstr("norm_scale is 0"));
+  EXPECT_THAT(text_of([](ModelConfig& c) { c.mlp_layers = 9; }), HasSubstr("mlp_layers is 9"));
+  EXPECT_THAT(text_of([](ModelConfig& c) { c.aggregation = Aggregation::kPool; }),
+              HasSubstr("PyG's GraphSAGE has mean, max and sum"));
+  EXPECT_THAT(text_of([](ModelConfig& c) {
+                c.framework = Framework::kDgl;
+                c.aggregation = Aggregation::kSum;
+              }),
+              HasSubstr("DGL's GraphSAGE has mean, pool"));
   EXPECT_THAT(text_of([](ModelConfig& c) {
                 c.architecture = Architecture::kGin;
                 c.bias = false;

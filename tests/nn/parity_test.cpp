@@ -1,7 +1,6 @@
 // The layers and models against those of PyTorch Geometric: outputs, gradients, buffers and whole
 // optimisations stored in tests/data/parity, weights read from both kinds of file.
 #include <ATen/TensorOperators.h>
-#include <ATen/ops/zeros_like.h>
 
 #include <fstream>
 #include <map>
@@ -254,26 +253,15 @@ TEST_P(TrajectoryParity, LossesAndWeights) {
   args.blocks = blocks;
   args.training = true;
 
-  const double rate = std::stod(c.options.at("lr"));
-  const bool adam = !c.has("optim", "SGD"), decoupled = c.has("optim", "AdamW");
-  at::Tensor weights = model->flat_parameters(), gradient = model->flat_gradients();
-  at::Tensor first = at::zeros_like(weights), second = at::zeros_like(weights);
+  at::Tensor weights = model->flat_parameters();
+  PlainOptimiser optimiser(c.options, weights);
   for (int step = 1; step <= 20; ++step) {
     model->zero_gradients();
     const LossSum loss = loss_sum(Loss::kCrossEntropy, model->forward(args), {labels});
     const at::Tensor mean = loss.sum / loss.weight;
     EXPECT_TRUE(near(mean, losses[step - 1], c.f64 ? 1e-12 : 1e-5)) << "step " << step;
     mean.backward();
-    if (adam) {
-      if (decoupled) weights.mul_(1 - rate * std::stod(c.options.at("weight_decay")));
-      first.mul_(0.9).add_(gradient, 0.1);
-      second.mul_(0.999).add_(gradient * gradient, 0.001);
-      const at::Tensor root = (second / (1 - std::pow(0.999, step))).sqrt() + 1e-8;
-      weights.sub_(first / (1 - std::pow(0.9, step)) / root, rate);
-    } else {
-      first.mul_(std::stod(c.options.at("momentum"))).add_(gradient);
-      weights.sub_(first, rate);
-    }
+    optimiser.step(weights, model->flat_gradients());
   }
   args.training = false;
   EXPECT_TRUE(near(model->forward(args), to_torch(npz.get("out_final")), c.f64 ? 1e-9 : 1e-4));

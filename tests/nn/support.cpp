@@ -3,8 +3,10 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/from_blob.h>
+#include <ATen/ops/zeros_like.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "nn/torch_tensor.h"
 
@@ -110,6 +112,30 @@ void expect_gradients(const io::Npz& npz, const std::vector<NamedTensor>& parame
     else
       EXPECT_EQ(largest(parameter.tensor.grad()), 0) << parameter.key;
   }
+}
+
+PlainOptimiser::PlainOptimiser(const Options& options, const at::Tensor& weights)
+    : adam_(options.at("optim") != "SGD"),
+      decoupled_(options.at("optim") == "AdamW"),
+      rate_(std::stod(options.at("lr"))),
+      first_(at::zeros_like(weights)),
+      second_(at::zeros_like(weights)) {
+  if (options.contains("weight_decay")) decay_ = std::stod(options.at("weight_decay"));
+  if (options.contains("momentum")) momentum_ = std::stod(options.at("momentum"));
+}
+
+void PlainOptimiser::step(at::Tensor weights, const at::Tensor& gradient) {
+  ++steps_;
+  if (!adam_) {
+    first_.mul_(momentum_).add_(gradient);
+    weights.sub_(first_, rate_);
+    return;
+  }
+  if (decoupled_) weights.mul_(1 - rate_ * decay_);
+  first_.mul_(0.9).add_(gradient, 0.1);
+  second_.mul_(0.999).add_(gradient * gradient, 0.001);
+  const at::Tensor root = (second_ / (1 - std::pow(0.999, steps_))).sqrt() + 1e-8;
+  weights.sub_(first_ / (1 - std::pow(0.9, steps_)) / root, rate_);
 }
 
 }  // namespace gnnmg::nn

@@ -4,6 +4,7 @@
 #include <ATen/core/Tensor.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <span>
 #include <string>
 #include <utility>
@@ -51,5 +52,19 @@ double largest(const at::Tensor& t);
 double largest_gradient(const io::Npz& npz);
 void expect_gradients(const io::Npz& npz, const std::vector<NamedTensor>& parameters,
                       double tolerance);
+
+// Adam, AdamW or SGD with momentum, written out, as the options of a stored case name them.
+class PlainOptimiser {
+ public:
+  using Options = std::map<std::string, std::string>;
+  PlainOptimiser(const Options& options, const at::Tensor& weights);
+  void step(at::Tensor weights, const at::Tensor& gradient);
+
+ private:
+  bool adam_, decoupled_;
+  double rate_, decay_ = 0, momentum_ = 0;
+  int steps_ = 0;
+  at::Tensor first_, second_;
+};
 
 }  // namespace gnnmg::nn

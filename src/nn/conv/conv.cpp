@@ -4,6 +4,7 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/linear.h>
+#include <ATen/ops/zeros.h>
 
 #include "nn/parallel.h"
 #include "nn/tensors.h"
@@ -61,7 +62,15 @@ at::Tensor target_times(const ConvInput& in, int64_t count, const Linear& linear
   return times(in, count, linear, execution);
 }
 
-at::Tensor in_degrees(const graph::Csc& csc, bool without_loops, at::ScalarType type) {
+at::Tensor whole_degrees(const graph::Csc& csc, Degrees kind, at::ScalarType type) {
+  if (kind == Degrees::kOut) {
+    at::Tensor sent = at::zeros({csc.num_sources}, at::TensorOptions(type));
+    visit_type(type, [&]<typename T>() {
+      T* out = sent.mutable_data_ptr<T>();
+      for (int64_t e = 0; e < csc.num_edges(); ++e) out[csc.source(e)] += 1;
+    });
+    return sent;
+  }
   at::Tensor degrees = at::empty({csc.num_targets}, at::TensorOptions(type));
   const int64_t* indptr = static_cast<const int64_t*>(csc.indptr.data());
   visit_type(type, [&]<typename T>() {
@@ -69,7 +78,7 @@ at::Tensor in_degrees(const graph::Csc& csc, bool without_loops, at::ScalarType 
     for_ranges(nullptr, csc.num_targets, 4096, [&](int64_t begin, int64_t end) {
       for (int64_t t = begin; t < end; ++t) {
         int64_t count = csc.in_degree(t);
-        if (without_loops)
+        if (kind == Degrees::kWithoutLoops)
           for (int64_t e = indptr[t]; e < indptr[t + 1]; ++e) count -= csc.source(e) == t;
         out[t] = static_cast<T>(count);
       }

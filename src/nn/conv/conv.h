@@ -27,8 +27,8 @@ struct ConvInput {
   at::Tensor edge_weight;  // [num_edges]
   at::Tensor edge_attr;    // [num_edges, D]
   at::Tensor edge_type;    // [num_edges] i64
-  // [num_sources] numbers of incoming edges in the whole graph, loops left out or not as the layer
-  // asks for; undefined: degrees are those of the block.
+  // [num_sources] numbers of edges in the whole graph, those that the layer asks for; undefined:
+  // degrees are those of the block.
   at::Tensor degrees;
 };
 
@@ -40,7 +40,8 @@ struct ConvPass {
   Linear skip = {};   // a linear layer of the targets' rows beside the convolution, or undefined
 };
 
-enum class Degrees { kNone, kWithoutLoops, kAll };
+// Incoming edges, loops left out or not, or outgoing ones.
+enum class Degrees { kNone, kWithoutLoops, kAll, kOut };
 
 class Conv {
  public:
@@ -86,7 +87,7 @@ at::Tensor times(const ConvInput& in, int64_t count, const Linear& linear,
 at::Tensor target_times(const ConvInput& in, int64_t count, const Linear& linear,
                         const Execution& execution);
 
-// [num_nodes]: the in-degrees of all nodes of a graph as numbers of this type.
-at::Tensor in_degrees(const graph::Csc& csc, bool without_loops, at::ScalarType type);
+// [num_nodes]: these degrees of all nodes of a graph as numbers of this type.
+at::Tensor whole_degrees(const graph::Csc& csc, Degrees kind, at::ScalarType type);
 
 }  // namespace gnnmg::nn

@@ -197,6 +197,12 @@ class DglGraphConv final : public WeightedConv {
     if (options_.bias) list.constant("bias", {out_}, 0, &bias_);
   }
 
+  Degrees degrees() const override {
+    using Norm = DglGraphOptions::Norm;
+    return options_.norm == Norm::kBoth || options_.norm == Norm::kLeft ? Degrees::kOut
+                                                                        : Degrees::kNone;
+  }
+
  protected:
   at::Tensor as_linear() const override { return weight_.t(); }
 
@@ -208,15 +214,20 @@ class DglGraphConv final : public WeightedConv {
     sum.weights = own.edge_weight;
     if (options_.norm == Norm::kNone) return sum;
     at::Tensor scales = scratch_tensor(pass.execution, {block.num_edges}, type);
-    std::vector<int32_t> sent(block.num_sources);
-    for (int64_t e = 0; e < block.num_edges; ++e) ++sent[block.indices[e]];
+    // Edges into some of the targets only, in inference, do not tell how many a source has.
+    const bool whole = own.degrees.defined();
+    std::vector<int32_t> sent(whole ? 0 : block.num_sources);
+    if (!whole)
+      for (int64_t e = 0; e < block.num_edges; ++e) ++sent[block.indices[e]];
     visit_type(type, [&]<typename T>() {
+      const T* degrees = whole ? own.degrees.const_data_ptr<T>() : nullptr;
       T* scale = scales.mutable_data_ptr<T>();
       for (int64_t t = 0; t < block.num_targets; ++t) {
         const int64_t first = block.indptr[t], last = block.indptr[t + 1];
         const T received = static_cast<T>(std::max<int64_t>(1, last - first));
         for (int64_t e = first; e < last; ++e) {
-          const T out = static_cast<T>(std::max(1, sent[block.indices[e]]));
+          const int32_t source = block.indices[e];
+          const T out = std::max(T{1}, degrees ? degrees[source] : static_cast<T>(sent[source]));
           scale[e] = options_.norm == Norm::kBoth    ? 1 / std::sqrt(out) / std::sqrt(received)
                      : options_.norm == Norm::kRight ? 1 / received
                                                      : 1 / out;

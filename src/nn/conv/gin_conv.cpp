@@ -36,7 +36,7 @@ class GinConv final : public Conv {
       const ParameterList::Scope scope(list, base::text(network, ".norms.", i));
       norms_[i].declare(list);
     }
-    if (o_.prelu) list.alias(base::text(network, ".act.weight"), o_.prelu);
+    if (o_.prelu && o_.keys == Keys::kMlp) list.alias(base::text(network, ".act.weight"), o_.prelu);
     if (o_.edge_dim) list.linear("lin", o_.widths[0], o_.edge_dim, true, edge_);
   }
   int64_t output_width() const override { return o_.widths.back(); }

@@ -91,7 +91,8 @@ struct GinOptions {
   double norm_scale = 1;
   Activation activation = Activation::kRelu;
   bool act_first = false;
-  at::Tensor* prelu = nullptr;  // the model's slope, listed before; saved a second time here
+  // The model's slope, listed before; with keys kMlp saved a second time here.
+  at::Tensor* prelu = nullptr;
 };
 std::unique_ptr<Conv> make_gin_conv(const GinOptions& options);
 

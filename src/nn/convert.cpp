@@ -1,0 +1,552 @@
+#include "nn/convert.h"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <set>
+#include <string_view>
+
+#include "base/error.h"
+
+namespace gnnmg::nn {
+namespace {
+
+using base::fail;
+using base::Shape;
+using base::Status;
+using base::Tensor;
+
+template <typename F>
+decltype(auto) visit_floats(const Tensor& t, const std::string& key, F&& f) {
+  if (t.dtype() == base::DType::kF32) return f.template operator()<float>();
+  if (t.dtype() == base::DType::kF64) return f.template operator()<double>();
+  fail(Status::kFormat, key, " has elements of type ", base::dtype_name(t.dtype()),
+       ", expected f32 or f64");
+}
+
+// The tensors of a layer, taken by key; what is left at the end has no counterpart.
+class Source {
+ public:
+  explicit Source(const NamedTensors& tensors) {
+    for (const auto& [key, tensor] : tensors) tensors_[key] = &tensor;
+  }
+  bool has(const std::string& key) const { return tensors_.contains(key); }
+  Tensor take(const std::string& key) {
+    const auto found = tensors_.find(key);
+    if (found == tensors_.end()) fail(Status::kFormat, "missing: ", key);
+    const Tensor tensor = *found->second;
+    tensors_.erase(found);
+    return tensor;
+  }
+  // All whose keys begin so, by key.
+  std::vector<std::string> below(const std::string& prefix) const {
+    std::vector<std::string> keys;
+    for (const auto& [key, tensor] : tensors_)
+      if (key.starts_with(prefix)) keys.push_back(key);
+    return keys;
+  }
+  void check_empty(const char* layer) const {
+    if (!tensors_.empty())
+      fail(Status::kUnsupported, layer, ": ", tensors_.begin()->first,
+           " has no counterpart in the other framework");
+  }
+
+ private:
+  std::map<std::string, const Tensor*> tensors_;
+};
+
+Tensor reshaped(const Tensor& t, Shape shape, const std::string& key) {
+  if (t.shape().num_elements() != shape.num_elements())
+    fail(Status::kFormat, key, " is ", t.shape().to_string(), ", which cannot become ",
+         shape.to_string());
+  base::TensorView view = t.view();
+  view.shape = shape;
+  return {view, t.owner()};
+}
+
+void check_matrix(const Tensor& t, const std::string& key) {
+  if (t.shape().num_dims != 2)
+    fail(Status::kFormat, key, " is ", t.shape().to_string(), ", expected two dimensions");
+}
+
+// out[i] = f(i) over all elements.
+template <typename T, typename F>
+Tensor made(Shape shape, const F& f) {
+  Tensor out = Tensor::empty(base::dtype_of<T>(), shape);
+  const auto values = out.as<T>();
+  for (size_t i = 0; i < values.size(); ++i) values[i] = f(static_cast<int64_t>(i));
+  return out;
+}
+
+Tensor transposed(const Tensor& t, const std::string& key) {
+  check_matrix(t, key);
+  const int64_t rows = t.shape()[0], columns = t.shape()[1];
+  return visit_floats(t, key, [&]<typename T>() {
+    const auto from = t.as<const T>();
+    return made<T>({columns, rows},
+                   [&](int64_t i) { return from[(i % rows) * columns + i / rows]; });
+  });
+}
+
+// a + factor * b.
+Tensor sum(const Tensor& a, double factor, const Tensor& b, const std::string& key) {
+  if (!(a.shape() == b.shape()) || a.dtype() != b.dtype())
+    fail(Status::kFormat, key, " is ", b.shape().to_string(), ", expected ", a.shape().to_string());
+  return visit_floats(a, key, [&]<typename T>() {
+    const auto first = a.as<const T>(), second = b.as<const T>();
+    return made<T>(a.shape(), [&](int64_t i) { return first[i] + T(factor) * second[i]; });
+  });
+}
+
+Tensor zeros_as(const Tensor& t, Shape shape) { return Tensor::zeros(t.dtype(), shape); }
+
+Tensor negated(const Tensor& t, const std::string& key) {
+  return visit_floats(t, key, [&]<typename T>() {
+    const auto from = t.as<const T>();
+    return made<T>(t.shape(), [&](int64_t i) { return -from[i]; });
+  });
+}
+
+// Columns [begin, begin + count) of a matrix.
+Tensor columns_of(const Tensor& t, int64_t begin, int64_t count, const std::string& key) {
+  const int64_t width = t.shape()[1];
+  return visit_floats(t, key, [&]<typename T>() {
+    const auto from = t.as<const T>();
+    return made<T>({t.shape()[0], count},
+                   [&](int64_t i) { return from[i / count * width + begin + i % count]; });
+  });
+}
+
+// A bias of one head, for each of them; and the mean over heads.
+Tensor repeated(const Tensor& bias, int64_t heads, const std::string& key) {
+  const int64_t width = bias.shape().num_elements();
+  return visit_floats(bias, key, [&]<typename T>() {
+    const auto from = bias.as<const T>();
+    return made<T>({heads * width}, [&](int64_t i) { return from[i % width]; });
+  });
+}
+Tensor mean_of_heads(const Tensor& bias, int64_t heads, const std::string& key) {
+  const int64_t width = bias.shape().num_elements() / heads;
+  return visit_floats(bias, key, [&]<typename T>() {
+    const auto from = bias.as<const T>();
+    return made<T>({width}, [&](int64_t i) {
+      T total = 0;
+      for (int64_t h = 0; h < heads; ++h) total += from[h * width + i];
+      return total / static_cast<T>(heads);
+    });
+  });
+}
+
+Tensor unit_matrix(const Tensor& like, int64_t size) {
+  return visit_floats(like, "weight", [&]<typename T>() {
+    return made<T>({size, size}, [&](int64_t i) { return i % size == i / size ? T{1} : T{0}; });
+  });
+}
+
+// Linear layer k of GIN's network, whichever of its three names it has.
+std::vector<std::string> network_of(const Source& source, const std::string& root) {
+  if (source.has(root + ".weight")) return {root};
+  std::set<std::pair<int64_t, std::string>> found;
+  for (const std::string& key : source.below(root + ".")) {
+    if (!key.ends_with(".weight")) continue;
+    const std::string name = key.substr(0, key.size() - 7);
+    const size_t dot = name.rfind('.');
+    const std::string number = name.substr(dot + 1), list = name.substr(0, dot);
+    if (list != root && list != root + ".lins")
+      fail(Status::kUnsupported, "GIN: ", key, " has no counterpart in the other framework");
+    if (number.empty() || number.size() > 4 ||
+        !std::ranges::all_of(number, [](char c) { return c >= '0' && c <= '9'; }))
+      fail(Status::kFormat, "GIN: ", key, " is no linear layer of a network");
+    found.emplace(std::stoll(number), name);
+  }
+  if (found.empty()) fail(Status::kFormat, "missing: ", root, ".weight");
+  std::vector<std::string> names;
+  for (const auto& [number, name] : found) names.push_back(name);
+  return names;
+}
+
+void move_network(Source& source, const std::string& from, const std::string& to, bool mlp,
+                  NamedTensors& out) {
+  const std::vector<std::string> names = network_of(source, from);
+  for (size_t k = 0; k < names.size(); ++k) {
+    const std::string name = mlp                 ? base::text(to, ".lins.", k)
+                             : names.size() == 1 ? to
+                                                 : base::text(to, ".", 2 * k);
+    for (const char* end : {".weight", ".bias"})
+      if (source.has(names[k] + end)) out.emplace_back(name + end, source.take(names[k] + end));
+  }
+}
+
+void move(Source& source, const std::string& from, const std::string& to, NamedTensors& out) {
+  out.emplace_back(to, source.take(from));
+}
+void move_if(Source& source, const std::string& from, const std::string& to, NamedTensors& out) {
+  if (source.has(from)) move(source, from, to, out);
+}
+
+NamedTensors gat_to_dgl(const ConvertedLayer& layer, Source& source) {
+  NamedTensors out;
+  move(source, "att_src", "attn_l", out);
+  move(source, "att_dst", "attn_r", out);
+  Tensor bias;
+  if (source.has("bias")) {
+    bias = source.take("bias");
+    if (!layer.concat) bias = repeated(bias, layer.heads, "bias");
+  }
+  if (!layer.residual && bias.defined()) out.emplace_back("bias", bias);
+  move_if(source, "lin.weight", "fc.weight", out);
+  move_if(source, "lin_src.weight", "fc_src.weight", out);
+  move_if(source, "lin_dst.weight", "fc_dst.weight", out);
+  if (!layer.residual) return out;
+  if (!layer.concat)
+    fail(Status::kUnsupported,
+         "GATConv with a residual and the mean over heads has no counterpart in DGL");
+  const Tensor residual = source.take("res.weight");
+  check_matrix(residual, "res.weight");
+  const int64_t rows = residual.shape()[0];
+  if (rows != residual.shape()[1]) {
+    out.emplace_back("res_fc.weight", residual);
+    if (bias.defined()) out.emplace_back("res_fc.bias", bias);
+    return out;
+  }
+  // DGL adds the rows themselves where they are as wide as the result.
+  const Tensor unit = unit_matrix(residual, rows);
+  if (!layer.shapes && std::memcmp(unit.data(), residual.data(), residual.view().num_bytes()) != 0)
+    fail(Status::kUnsupported,
+         "GATConv: DGL's residual of rows as wide as the result is the row itself, and res.weight "
+         "is not the unit matrix");
+  if (bias.defined()) out.insert(out.begin() + 2, {"bias", bias});
+  return out;
+}
+
+NamedTensors gat_to_pyg(const ConvertedLayer& layer, Source& source) {
+  NamedTensors out;
+  move(source, "attn_l", "att_src", out);
+  move(source, "attn_r", "att_dst", out);
+  const bool mapped = source.has("res_fc.weight");
+  const std::string key = mapped ? "res_fc.bias" : "bias";
+  if (source.has(key)) {
+    const Tensor bias = source.take(key);
+    out.emplace_back("bias", layer.concat ? bias : mean_of_heads(bias, layer.heads, key));
+  }
+  move_if(source, "fc.weight", "lin.weight", out);
+  move_if(source, "fc_src.weight", "lin_src.weight", out);
+  move_if(source, "fc_dst.weight", "lin_dst.weight", out);
+  if (!layer.residual) return out;
+  if (!layer.concat)
+    fail(Status::kUnsupported,
+         "GATConv with a residual and the mean over heads has no counterpart in PyG");
+  if (mapped)
+    move(source, "res_fc.weight", "res.weight", out);
+  else
+    out.emplace_back("res.weight",
+                     unit_matrix(out[0].second, out[0].second.shape().num_elements()));
+  return out;
+}
+
+NamedTensors gatv2_to_dgl(const ConvertedLayer& layer, Source& source) {
+  NamedTensors out;
+  move(source, "att", "attn", out);
+  Tensor from = source.take("lin_l.weight"), to = source.take("lin_r.weight");
+  out.emplace_back("fc_src.weight", from);
+  if (!source.has("lin_l.bias")) {
+    out.emplace_back("fc_dst.weight", to);
+    return out;
+  }
+  // A bias of all sources is one of the result, and what the scores get from it is taken back.
+  Tensor bias = source.take("bias");
+  if (!layer.concat) bias = repeated(bias, layer.heads, "bias");
+  out.emplace_back("fc_src.bias", sum(source.take("lin_l.bias"), 1, bias, "bias"));
+  out.emplace_back("fc_dst.weight", to);
+  out.emplace_back("fc_dst.bias", sum(source.take("lin_r.bias"), -1, bias, "bias"));
+  return out;
+}
+
+NamedTensors gatv2_to_pyg(const ConvertedLayer& layer, Source& source) {
+  NamedTensors out;
+  move(source, "attn", "att", out);
+  const bool biased = source.has("fc_src.bias");
+  if (biased) {
+    const int64_t width = out[0].second.shape().num_elements();
+    out.emplace_back("bias", zeros_as(out[0].second, {layer.concat ? width : width / layer.heads}));
+  }
+  move(source, "fc_src.weight", "lin_l.weight", out);
+  move_if(source, "fc_src.bias", "lin_l.bias", out);
+  move(source, "fc_dst.weight", "lin_r.weight", out);
+  move_if(source, "fc_dst.bias", "lin_r.bias", out);
+  return out;
+}
+
+NamedTensors sage_to_dgl(const char* neighbours, const char* root, Source& source) {
+  NamedTensors out;
+  const std::string from(neighbours);
+  move_if(source, "lin.weight", "fc_pool.weight", out);
+  move_if(source, "lin.bias", "fc_pool.bias", out);
+  move(source, from + ".weight", "fc_neigh.weight", out);
+  if (!source.has(std::string(root) + ".weight"))
+    fail(Status::kUnsupported, "SAGEConv without the own row has no counterpart in DGL");
+  move(source, std::string(root) + ".weight", "fc_self.weight", out);
+  move_if(source, from + ".bias", "fc_self.bias", out);
+  return out;
+}
+
+NamedTensors sage_to_pyg(const char* neighbours, const char* root, Source& source) {
+  NamedTensors out;
+  const std::string to(neighbours);
+  move_if(source, "fc_pool.weight", "lin.weight", out);
+  move_if(source, "fc_pool.bias", "lin.bias", out);
+  move(source, "fc_neigh.weight", to + ".weight", out);
+  move_if(source, "fc_self.bias", to + ".bias", out);
+  move(source, "fc_self.weight", std::string(root) + ".weight", out);
+  return out;
+}
+
+NamedTensors edge_to_dgl(Source& source) {
+  const Tensor weight = source.take("nn.weight");
+  check_matrix(weight, "nn.weight");
+  const int64_t in = weight.shape()[1] / 2;
+  NamedTensors out;
+  out.emplace_back("theta.weight", negated(columns_of(weight, in, in, "nn.weight"), "nn.weight"));
+  out.emplace_back("theta.bias", zeros_as(weight, {weight.shape()[0]}));
+  out.emplace_back("phi.weight", columns_of(weight, 0, in, "nn.weight"));
+  move(source, "nn.bias", "phi.bias", out);
+  return out;
+}
+
+NamedTensors edge_to_pyg(Source& source) {
+  const Tensor theta = negated(source.take("theta.weight"), "theta.weight");
+  const Tensor phi = source.take("phi.weight");
+  check_matrix(phi, "phi.weight");
+  const int64_t rows = phi.shape()[0], in = phi.shape()[1];
+  const Tensor weight = visit_floats(phi, "phi.weight", [&]<typename T>() {
+    const auto first = phi.as<const T>();
+    const auto second = reshaped(theta, phi.shape(), "theta.weight").as<const T>();
+    return made<T>({rows, 2 * in}, [&](int64_t i) {
+      const int64_t row = i / (2 * in), column = i % (2 * in);
+      return column < in ? first[row * in + column] : second[row * in + column - in];
+    });
+  });
+  NamedTensors out;
+  out.emplace_back("nn.weight", weight);
+  out.emplace_back("nn.bias",
+                   sum(source.take("phi.bias"), 1, source.take("theta.bias"), "theta.bias"));
+  return out;
+}
+
+NamedTensors relation_to_dgl(Source& source) {
+  NamedTensors out;
+  move(source, "bias", "h_bias", out);
+  move(source, "root", "loop_weight", out);
+  const Tensor weight = source.take("weight");
+  const Shape& shape = weight.shape();
+  out.emplace_back("linear_r.W", shape.num_dims == 4
+                                     ? reshaped(weight, {shape[0], shape.row_elements()}, "weight")
+                                     : weight);
+  move_if(source, "comp", "linear_r.coeff", out);
+  return out;
+}
+
+NamedTensors relation_to_pyg(const ConvertedLayer& layer, Source& source) {
+  NamedTensors out;
+  Tensor weight = source.take("linear_r.W");
+  const Tensor loop = source.take("loop_weight");
+  check_matrix(loop, "loop_weight");
+  if (layer.kind == LayerKind::kRelationBlocks) {
+    const int64_t blocks = std::max<int64_t>(1, layer.blocks);
+    weight = reshaped(
+        weight, {weight.shape()[0], blocks, loop.shape()[0] / blocks, loop.shape()[1] / blocks},
+        "linear_r.W");
+  }
+  out.emplace_back("weight", weight);
+  move_if(source, "linear_r.coeff", "comp", out);
+  out.emplace_back("root", loop);
+  move(source, "h_bias", "bias", out);
+  return out;
+}
+
+const char* name_of(LayerKind kind) {
+  switch (kind) {
+    case LayerKind::kSage:
+    case LayerKind::kSagePool:
+      return "SAGEConv";
+    case LayerKind::kGraphMean:
+      return "GraphConv";
+    case LayerKind::kGcn:
+      return "GCNConv";
+    case LayerKind::kGat:
+      return "GATConv";
+    case LayerKind::kGatv2:
+      return "GATv2Conv";
+    case LayerKind::kGin:
+      return "GINConv";
+    case LayerKind::kRelation:
+    case LayerKind::kRelationBlocks:
+      return "RGCNConv";
+    case LayerKind::kEdge:
+      return "EdgeConv";
+  }
+  return "layer";
+}
+
+// The layer that a model of this config is made of, number i.
+ConvertedLayer layer_of(const ModelConfig& c, int i, bool shapes) {
+  ConvertedLayer layer;
+  layer.shapes = shapes;
+  const bool dgl = c.framework == Framework::kDgl;
+  const bool last = i == c.num_layers - 1 && c.skip == Skip::kNone && c.jumping == Jumping::kNone;
+  switch (c.architecture) {
+    case Architecture::kSage:
+      if (c.normalize)
+        fail(Status::kUnsupported, "normalize of GraphSAGE has no counterpart in DGL");
+      if (c.aggregation == Aggregation::kPool ||
+          (c.aggregation == Aggregation::kMax && c.project)) {
+        layer.kind = LayerKind::kSagePool;
+      } else if (c.aggregation != Aggregation::kMean || c.project) {
+        fail(Status::kUnsupported, "GraphSAGE with this aggregation, ",
+             static_cast<int>(c.aggregation), c.project ? ", and project," : ",",
+             " has no counterpart in ", dgl ? "PyG" : "DGL");
+      }
+      break;
+    case Architecture::kGcn:
+      layer.kind = LayerKind::kGcn;
+      break;
+    case Architecture::kGat:
+    case Architecture::kGatv2:
+      layer.kind = c.architecture == Architecture::kGat ? LayerKind::kGat : LayerKind::kGatv2;
+      if (c.residual && layer.kind == LayerKind::kGatv2)
+        fail(Status::kUnsupported,
+             "the residual of GATv2 has no counterpart in the other framework");
+      layer.heads = c.heads;
+      layer.concat = c.concat && !last;
+      layer.residual = c.residual;
+      break;
+    case Architecture::kGin:
+      if (c.norm != Norm::kNone || c.activation == Activation::kPrelu)
+        fail(Status::kUnsupported,
+             "norms and learned functions in GIN's networks have no counterpart in DGL");
+      layer.kind = LayerKind::kGin;
+      layer.mlp = true;
+      break;
+  }
+  return layer;
+}
+
+// Every layer through `convert`, all else as it is, in the order of the state.
+template <typename F>
+io::StateFile converted(const ModelConfig& config, const io::StateFile& state, Framework from,
+                        bool shapes, const F& convert) {
+  const Framework to = from == Framework::kPyg ? Framework::kDgl : Framework::kPyg;
+  io::StateFile out;
+  out.metadata = state.metadata;
+  std::vector<NamedTensors> layers(config.num_layers);
+  size_t place = 0;
+  bool found = false;
+  for (const auto& [key, tensor] : state.tensors) {
+    bool of_layer = false;
+    for (int i = 0; i < config.num_layers && !of_layer; ++i) {
+      const std::string scope = base::text(layer_list(from), ".", i, ".");
+      if (!key.starts_with(scope)) continue;
+      layers[i].emplace_back(key.substr(scope.size()), tensor);
+      of_layer = true;
+    }
+    if (of_layer && !found) place = out.tensors.size();
+    found = found || of_layer;
+    if (!of_layer) out.tensors.emplace_back(key, tensor);
+  }
+  std::vector<std::pair<std::string, Tensor>> made;
+  for (int i = 0; i < config.num_layers; ++i)
+    for (auto& [key, tensor] : convert(layer_of(config, i, shapes), layers[i]))
+      made.emplace_back(base::text(layer_list(to), ".", i, ".", key), tensor);
+  out.tensors.insert(out.tensors.begin() + static_cast<int64_t>(place), made.begin(), made.end());
+  return out;
+}
+
+}  // namespace
+
+NamedTensors to_dgl(const ConvertedLayer& layer, const NamedTensors& pyg) {
+  Source source(pyg);
+  NamedTensors out;
+  switch (layer.kind) {
+    case LayerKind::kSage:
+    case LayerKind::kSagePool:
+      out = sage_to_dgl("lin_l", "lin_r", source);
+      break;
+    case LayerKind::kGraphMean:
+      out = sage_to_dgl("lin_rel", "lin_root", source);
+      break;
+    case LayerKind::kGcn:
+      out.emplace_back("weight", transposed(source.take("lin.weight"), "lin.weight"));
+      move_if(source, "bias", "bias", out);
+      break;
+    case LayerKind::kGat:
+      out = gat_to_dgl(layer, source);
+      break;
+    case LayerKind::kGatv2:
+      out = gatv2_to_dgl(layer, source);
+      break;
+    case LayerKind::kGin:
+      move(source, "eps", "eps", out);
+      move_network(source, "nn", "apply_func", false, out);
+      break;
+    case LayerKind::kRelation:
+    case LayerKind::kRelationBlocks:
+      out = relation_to_dgl(source);
+      break;
+    case LayerKind::kEdge:
+      out = edge_to_dgl(source);
+      break;
+  }
+  source.check_empty(name_of(layer.kind));
+  return out;
+}
+
+NamedTensors to_pyg(const ConvertedLayer& layer, const NamedTensors& dgl) {
+  Source source(dgl);
+  NamedTensors out;
+  switch (layer.kind) {
+    case LayerKind::kSage:
+    case LayerKind::kSagePool:
+      out = sage_to_pyg("lin_l", "lin_r", source);
+      break;
+    case LayerKind::kGraphMean:
+      out = sage_to_pyg("lin_rel", "lin_root", source);
+      break;
+    case LayerKind::kGcn:
+      move_if(source, "bias", "bias", out);
+      out.emplace_back("lin.weight", transposed(source.take("weight"), "weight"));
+      break;
+    case LayerKind::kGat:
+      out = gat_to_pyg(layer, source);
+      break;
+    case LayerKind::kGatv2:
+      out = gatv2_to_pyg(layer, source);
+      break;
+    case LayerKind::kGin:
+      move(source, "eps", "eps", out);
+      move_network(source, "apply_func", "nn", layer.mlp, out);
+      break;
+    case LayerKind::kRelation:
+    case LayerKind::kRelationBlocks:
+      out = relation_to_pyg(layer, source);
+      break;
+    case LayerKind::kEdge:
+      out = edge_to_pyg(source);
+      break;
+  }
+  source.check_empty(name_of(layer.kind));
+  return out;
+}
+
+io::StateFile to_other_framework(const ModelConfig& config, const io::StateFile& own, bool shapes) {
+  return config.framework == Framework::kPyg
+             ? converted(config, own, Framework::kPyg, shapes, to_dgl)
+             : converted(config, own, Framework::kDgl, shapes, to_pyg);
+}
+
+io::StateFile from_other_framework(const ModelConfig& config, const io::StateFile& other) {
+  return config.framework == Framework::kPyg
+             ? converted(config, other, Framework::kDgl, false, to_pyg)
+             : converted(config, other, Framework::kPyg, false, to_dgl);
+}
+
+}  // namespace gnnmg::nn

@@ -1,0 +1,251 @@
+// Weights between PyG and DGL: the stored conversions of single layers, tensor by tensor, models
+// that compute the same in both forms, keys of older versions, and layers under other names.
+#include "nn/convert.h"
+
+#include <gmock/gmock.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "base/error.h"
+#include "nn/layer_names.h"
+#include "nn/model.h"
+#include "nn/support.h"
+#include "support/data.h"
+
+namespace gnnmg::nn {
+namespace {
+
+using testing::HasSubstr;
+
+template <typename F>
+std::string refusal_of(base::Status status, F&& f) {
+  try {
+    f();
+  } catch (const base::Error& e) {
+    EXPECT_EQ(e.status(), status) << e.what();
+    return e.what();
+  }
+  return "nothing was refused";
+}
+
+ConvertedLayer layer_of(const std::string& name) {
+  const auto has = [&](const char* part) { return name.find(part) != std::string::npos; };
+  ConvertedLayer layer;
+  layer.kind = has("gatv2")                                  ? LayerKind::kGatv2
+               : has("gat_")                                 ? LayerKind::kGat
+               : has("graphconv_mean") || has("weighted")    ? LayerKind::kGraphMean
+               : has("gcn_sym") || has("graphconv_sym")      ? LayerKind::kGcn
+               : has("sage_max_project") || has("sage_pool") ? LayerKind::kSagePool
+               : has("edgeconv")                             ? LayerKind::kEdge
+               : has("blocks") || has("bdd")                 ? LayerKind::kRelationBlocks
+               : has("rel") || has("rgcn")                   ? LayerKind::kRelation
+               : has("gin")                                  ? LayerKind::kGin
+                                                             : LayerKind::kSage;
+  layer.concat = !has("sym_mean");
+  layer.residual = has("residual");
+  return layer;
+}
+
+// The number of heads and of blocks is a length of a stored tensor.
+void complete(ConvertedLayer& layer, const io::StateFile& from, const io::StateFile& to) {
+  for (const char* key : {"att_src", "att", "attn_l", "attn"})
+    if (from.find(key)) layer.heads = from.find(key)->shape()[1];
+  if (layer.kind == LayerKind::kRelationBlocks && to.find("weight"))
+    layer.blocks = to.find("weight")->shape()[1];
+}
+
+TEST(Convert, StoredLayersTensorByTensor) {
+  GNNMG_NEEDS_DATA("parity/pyg");
+  int converted = 0;
+  for (const bool to_dgl_side : {true, false}) {
+    const std::string from_dir = test::data_path(to_dgl_side ? "parity/pyg/" : "parity/dgl/");
+    const std::string to_dir = test::data_path(to_dgl_side ? "parity/dgl/" : "parity/pyg/");
+    std::ifstream list(to_dir + "convert.tsv");
+    std::string line;
+    std::getline(list, line);
+    while (std::getline(list, line)) {
+      std::stringstream columns(line);
+      std::string result, source;
+      std::getline(columns, result, '\t');
+      std::getline(columns, source, '\t');
+      SCOPED_TRACE(result);
+      const io::StateFile from = io::read_pth(from_dir + source + ".pth");
+      const io::StateFile expected = io::read_pth(to_dir + result + ".pth");
+      ConvertedLayer layer = layer_of(result);
+      complete(layer, from, expected);
+      const NamedTensors got =
+          to_dgl_side ? to_dgl(layer, from.tensors) : to_pyg(layer, from.tensors);
+      ASSERT_EQ(got.size(), expected.tensors.size());
+      for (const auto& [key, tensor] : got) {
+        ASSERT_TRUE(expected.find(key)) << key;
+        const at::Tensor want = to_torch(*expected.find(key)), have = to_torch(tensor);
+        ASSERT_EQ(have.sizes(), want.sizes()) << key;
+        EXPECT_TRUE(near(have, want, 1e-6, 1)) << key;
+      }
+      ++converted;
+    }
+  }
+  EXPECT_EQ(converted, 15 + 17);
+}
+
+ModelConfig config_of(Framework framework, Architecture architecture) {
+  ModelConfig config;
+  config.framework = framework;
+  config.architecture = architecture;
+  config.input_dim = 7;
+  config.hidden_dim = 6;
+  config.output_dim = 4;
+  config.num_layers = 3;
+  config.self_loops = false;
+  config.dtype = base::DType::kF64;
+  config.seed = 5;
+  if (architecture == Architecture::kGat || architecture == Architecture::kGatv2) config.heads = 2;
+  return config;
+}
+
+at::Tensor run(Model& model, const TestBlock& block, const at::Tensor& x) {
+  const auto blocks = TestBlock::repeated(block, model.config().num_layers);
+  ForwardArgs args;
+  args.input.dense = x;
+  args.blocks = blocks;
+  return model.forward(args);
+}
+
+// Every node has an edge, without which PyG's GATv2 keeps a bias that DGL's does not have.
+TestBlock ring_with_more() {
+  TestBlock::Edges edges = random_edges(20, 20, 60, 4);
+  for (int64_t i = 0; i < 20; ++i) edges.emplace_back(i, (i + 1) % 20);
+  return TestBlock(20, 20, edges);
+}
+
+TEST(Convert, ModelsComputeTheSameInBothForms) {
+  const TestBlock block = ring_with_more();
+  const at::Tensor x = random_tensor({20, 7}, at::kDouble, 6);
+  for (const Architecture architecture :
+       {Architecture::kSage, Architecture::kGat, Architecture::kGatv2, Architecture::kGin}) {
+    SCOPED_TRACE(static_cast<int>(architecture));
+    const auto pyg = make_model(config_of(Framework::kPyg, architecture));
+    const auto dgl = make_model(config_of(Framework::kDgl, architecture));
+    // Biases are no zeros.
+    for (Model* model : {pyg.get(), dgl.get()}) {
+      at::Tensor weights = model->flat_parameters();
+      weights += 0.1 * random_tensor(weights.sizes(), at::kDouble, 7);
+    }
+    const at::Tensor from_dgl = run(*dgl, block, x);
+    pyg->load_state_of_other_framework(dgl->state());
+    EXPECT_TRUE(near(run(*pyg, block, x), from_dgl, 1e-11));
+
+    at::Tensor weights = pyg->flat_parameters();
+    weights += 0.1 * random_tensor(weights.sizes(), at::kDouble, 8);
+    const at::Tensor from_pyg = run(*pyg, block, x);
+    EXPECT_FALSE(near(from_pyg, from_dgl, 1e-3));
+    dgl->load_state(pyg->state_of_other_framework());
+    EXPECT_TRUE(near(run(*dgl, block, x), from_pyg, 1e-11));
+  }
+}
+
+TEST(Convert, WhatHasNoCounterpartIsRefused) {
+  const auto text_of = [](auto&& change) {
+    ModelConfig config = config_of(Framework::kPyg, Architecture::kSage);
+    change(config);
+    const auto model = make_model(config);
+    return refusal_of(base::Status::kUnsupported, [&] { model->state_of_other_framework(); });
+  };
+  EXPECT_THAT(text_of([](ModelConfig& c) { c.normalize = true; }), HasSubstr("normalize"));
+  EXPECT_THAT(text_of([](ModelConfig& c) { c.aggregation = Aggregation::kSum; }),
+              HasSubstr("aggregation"));
+  EXPECT_THAT(text_of([](ModelConfig& c) { c.aggregation = Aggregation::kMax; }),
+              HasSubstr("aggregation"));
+  EXPECT_THAT(text_of([](ModelConfig& c) { c.root_weight = false; }), HasSubstr("own row"));
+  EXPECT_THAT(text_of([](ModelConfig& c) {
+                c.architecture = Architecture::kGin;
+                c.norm = Norm::kBatch;
+              }),
+              HasSubstr("norms"));
+  EXPECT_THAT(text_of([](ModelConfig& c) {
+                c.architecture = Architecture::kGatv2;
+                c.residual = true;
+              }),
+              HasSubstr("residual"));
+
+  const auto pyg = make_model(config_of(Framework::kPyg, Architecture::kSage));
+  const auto before = pyg->flat_parameters().clone();
+  io::StateFile state = pyg->state_of_other_framework();
+  state.tensors.erase(state.tensors.begin());
+  state.tensors.emplace_back("layers.0.fc_other.weight",
+                             base::Tensor::zeros(base::DType::kF32, {2}));
+  const std::string text =
+      refusal_of(base::Status::kFormat, [&] { pyg->load_state_of_other_framework(state); });
+  EXPECT_THAT(text, HasSubstr("missing: layers.0.fc_neigh.weight"));
+  EXPECT_THAT(text, HasSubstr("unexpected: layers.0.fc_other.weight"));
+  EXPECT_TRUE(pyg->flat_parameters().equal(before));
+}
+
+TEST(Convert, KeysOfOlderVersionsOfDgl) {
+  const auto model = make_model(config_of(Framework::kDgl, Architecture::kSage));
+  at::Tensor weights = model->flat_parameters();
+  weights += random_tensor(weights.sizes(), at::kDouble, 7);
+  const at::Tensor expected = weights.clone();
+  // One bias beside the linear layers; and one in each, which add up.
+  io::StateFile one = model->state(), two = model->state();
+  for (auto& [key, tensor] : one.tensors)
+    if (key.ends_with("fc_self.bias")) key.replace(key.size() - 12, 12, "bias");
+  io::StateFile halves;
+  for (auto& [key, tensor] : two.tensors) {
+    if (key.ends_with("fc_self.bias")) {
+      for (double& value : tensor.as<double>()) value /= 2;
+      halves.tensors.emplace_back(std::string(key).replace(key.size() - 12, 12, "fc_neigh.bias"),
+                                  tensor);
+    }
+    halves.tensors.emplace_back(key, tensor);
+  }
+  for (const io::StateFile& state : {one, halves}) {
+    weights.zero_();
+    model->load_state(state);
+    EXPECT_TRUE(weights.equal(expected));
+  }
+  ModelConfig config = config_of(Framework::kDgl, Architecture::kGat);
+  config.residual = true;
+  const auto gat = make_model(config);
+  const at::Tensor first = gat->flat_parameters().clone();
+  io::StateFile older = gat->state();
+  int renamed = 0;
+  for (auto& [key, tensor] : older.tensors)
+    if (key.ends_with("res_fc.bias")) {
+      key.replace(key.size() - 11, 11, "bias");
+      ++renamed;
+    }
+  ASSERT_GT(renamed, 0);
+  gat->flat_parameters().zero_();
+  gat->load_state(older);
+  EXPECT_TRUE(gat->flat_parameters().equal(first));
+}
+
+TEST(LayerNames, AreFoundByTheirNumbers) {
+  const auto model = make_model(config_of(Framework::kPyg, Architecture::kSage));
+  const at::Tensor expected = model->flat_parameters().clone();
+  for (const char* name : {"conv1", "gnn.0", "layers.1", "sage0"}) {
+    SCOPED_TRACE(name);
+    io::StateFile state = model->state();
+    rename_layers(state, "convs", name);
+    EXPECT_TRUE(state.tensors[0].first.starts_with(name));
+    model->flat_parameters().zero_();
+    model->load_state(state);
+    EXPECT_TRUE(model->flat_parameters().equal(expected));
+  }
+  io::StateFile state = model->state();
+  for (const char* name : {"conv", "", "1", ".1", "a b1", "conv1.x"})
+    EXPECT_THAT(
+        refusal_of(base::Status::kInvalidArgument, [&] { rename_layers(state, "convs", name); }),
+        HasSubstr("the first layer's name"));
+  // Two rows of layers could be meant: none is taken.
+  for (const auto& [key, tensor] : model->state().tensors)
+    state.tensors.emplace_back("twin" + key.substr(5), tensor);
+  rename_layers(state, "convs", "conv1");
+  EXPECT_THAT(refusal_of(base::Status::kFormat, [&] { model->load_state(state); }),
+              HasSubstr("missing: convs.0.lin_l.weight"));
+}
+
+}  // namespace
+}  // namespace gnnmg::nn
