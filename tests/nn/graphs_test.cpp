@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "nn/model.h"
+#include "nn/norm.h"
 #include "nn/readout.h"
 #include "nn/support.h"
 
@@ -154,6 +155,27 @@ TEST(Readouts, SameBitsOnAnyNumberOfThreads) {
   for (const Readout kind : {Readout::kSum, Readout::kMean, Readout::kMax})
     EXPECT_TRUE(readout(x, graph_ptr, kind, Ties::kSplit, alone)
                     .equal(readout(x, graph_ptr, kind, Ties::kSplit, together)));
+}
+
+TEST(Norms, InstanceNormOfEachGraph) {
+  const std::vector<int64_t> graph_ptr{0, 4, 4, 5, 11};
+  const at::Tensor x = random_tensor({11, 5}, at::kDouble, 3) + 2;
+  NormPass pass;
+  pass.graphs = {graph_ptr};
+  at::Tensor out = x;
+  NormLayer(Norm::kInstance, 5).apply({&out, 1}, pass);
+  for (size_t g = 0; g + 1 < graph_ptr.size(); ++g) {
+    const int64_t size = graph_ptr[g + 1] - graph_ptr[g];
+    if (size == 0) continue;
+    const at::Tensor rows = x.narrow(0, graph_ptr[g], size);
+    const at::Tensor centred = rows - rows.mean(0, true);
+    const at::Tensor unit = centred / (centred.square().mean(0, true) + 1e-5).sqrt();
+    EXPECT_TRUE(near(out.narrow(0, graph_ptr[g], size), unit, 1e-12, 1)) << "graph " << g;
+  }
+  // Without graphs all rows are one.
+  at::Tensor whole = x;
+  NormLayer(Norm::kInstance, 5).apply({&whole, 1}, {});
+  EXPECT_TRUE(near(whole.mean(0), at::zeros_like(whole[0]), 1e-12, 1));
 }
 
 TEST(GraphModels, EachGraphHasTheResultThatItHasAlone) {
