@@ -1226,7 +1226,11 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_get_in_edges(const gnnmg_graph
 /** @defgroup dataset Data set
  * A graph with features, labels and splits: from files in any supported format, or around a graph
  * of one's own. A data set has any number of splits, by name and index; the one that is set serves
- * what is made from the data set afterwards. */
+ * what is made from the data set afterwards.
+ *
+ * A data set of many small graphs is one graph too, in which they stand side by side; labels, the
+ * ids of splits and sample weights are then of graphs where those of other data sets are of nodes.
+ */
 /** @{ */
 
 /** @brief A graph with labels and splits. */
@@ -1238,7 +1242,7 @@ typedef int32_t gnnmg_task;
 /** Values of ::gnnmg_task. */
 enum {
   GNNMG_TASK_NONE = 0,       /**< No labels. */
-  GNNMG_TASK_MULTICLASS = 1, /**< One class a node: i64 [N], -1 where there is none. */
+  GNNMG_TASK_MULTICLASS = 1, /**< One class a node or graph: i64 [N], -1 where there is none. */
   GNNMG_TASK_BINARY = 2,     /**< Yes or no, for one or more targets: f32 [N, T], NaN for none. */
   GNNMG_TASK_REGRESSION = 3  /**< Numbers: f32 [N, T], NaN for none. */
 };
@@ -1265,7 +1269,10 @@ enum {
   GNNMG_FORMAT_SHCHUR = 4,        /**< One `.npz` with `adj_*` and `attr_*` (Amazon, Coauthor). */
   GNNMG_FORMAT_HETEROPHILOUS = 5, /**< One `.npz` with `node_features`, `edges`, masks. */
   GNNMG_FORMAT_OGB = 6,           /**< Folder of an OGB node property data set. */
-  GNNMG_FORMAT_EDGES = 7          /**< Text, one edge a line, also gzipped. */
+  GNNMG_FORMAT_EDGES = 7,         /**< Text, one edge a line, also gzipped. */
+  GNNMG_FORMAT_GIN = 8,           /**< Many graphs in one text, as GIN and DGCNN take them. */
+  GNNMG_FORMAT_TU = 9,            /**< Many graphs: `NAME_A.txt`, `NAME_graph_indicator.txt`, ... */
+  GNNMG_FORMAT_PACKED = 10 /**< Many graphs: one `.npz` with `node_ptr`, `edge_ptr`, `edges`. */
 };
 
 /** How a data set is opened. */
@@ -1287,6 +1294,9 @@ typedef struct gnnmg_dataset_config {
   int32_t round_values;   /**< 1: round sparse and integer features to the nearest f32; 0: refuse
                                what is none. 0. */
   int64_t num_nodes;      /**< Edge lists: number of nodes; -1: the largest id + 1. -1. */
+  int32_t degree_features; /**< Texts of many graphs: 1: features are one-hot of the nodes' degrees;
+                                -1: of their tags; 0: of the tags unless all are equal. 0. */
+  int32_t padding0;        /**< 0. */
 } gnnmg_dataset_config;
 
 /** Facts about a data set. */
@@ -1323,6 +1333,18 @@ typedef struct gnnmg_split_config {
   uint64_t seed;                /**< The split is a pure function of seed, labels, settings. 0. */
 } gnnmg_split_config;
 
+/** How a data set is cut into folds. */
+typedef struct gnnmg_folds_config {
+  uint32_t struct_size; /**< sizeof of this struct. */
+  int32_t num_folds;    /**< 2 to 100. 10. */
+  gnnmg_split held_out; /**< The part that fold k is in the k-th split, which trains on the others:
+                             ::GNNMG_SPLIT_VALIDATION or ::GNNMG_SPLIT_TEST.
+                             ::GNNMG_SPLIT_VALIDATION. */
+  int32_t numpy_legacy; /**< 1: the folds of scikit-learn's `StratifiedKFold(num_folds,
+                             shuffle=True, random_state=seed)`. 0. */
+  uint64_t seed;        /**< The folds are a pure function of seed, labels, settings. 0. */
+} gnnmg_folds_config;
+
 /**
  * @brief Fills a config with the defaults.
  * @snippet edge_list.c open
@@ -1334,6 +1356,18 @@ typedef struct gnnmg_split_config {
  */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_config_init(gnnmg_dataset_config* config,
                                                                 size_t struct_size);
+
+/**
+ * @brief Fills a config with the defaults.
+ * @snippet graph_batches.c folds
+ * @param[out] config zeroed over `struct_size` bytes, then filled
+ * @param[in] struct_size sizeof of the caller's struct, bytes
+ * @return ::GNNMG_OK
+ * @threading (a)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_folds_config_init(gnnmg_folds_config* config,
+                                                              size_t struct_size);
 
 /**
  * @brief Fills a config with the defaults.
@@ -1391,6 +1425,29 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_create(const gnnmg_graph* gr
                                                            gnnmg_dataset** dataset);
 
 /**
+ * @brief Makes a data set of many graphs, which stand side by side in one. It has no split yet.
+ * @snippet graph_batches.c data set
+ * @param[in] graph a graph with one node and one edge type; it can no longer be changed
+ * @param[in] graph_ptr where the nodes of each graph begin, [num_graphs + 1]: it rises from 0 to
+ * the number of nodes, by at least one; no edge leaves its graph
+ * @param[in] num_graphs how many
+ * @param[in] features name of the node tensor with the features; NULL: none
+ * @param[in] labels a row a graph, [num_graphs] or [num_graphs, T], borrowed; NULL: none
+ * @param[in] task as for gnnmg_dataset_create()
+ * @param[in] num_classes number of classes; 0: the largest label + 1
+ * @param[out] dataset the new handle
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND when the graph lacks a tensor; ::GNNMG_ERR_RANGE naming
+ *   the first edge that leaves its graph, or label outside the classes
+ * @threading (b)
+ * @owns the caller frees `dataset`
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status
+gnnmg_dataset_create_graphs(const gnnmg_graph* graph, const int64_t* graph_ptr, int64_t num_graphs,
+                            const char* features, const struct DLManagedTensorVersioned* labels,
+                            gnnmg_task task, int64_t num_classes, gnnmg_dataset** dataset);
+
+/**
  * @brief Frees the handle.
  * @snippet graph_from_arrays.c free
  * @param[in] dataset a handle, or NULL
@@ -1443,12 +1500,12 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_get_names(const gnnmg_datase
                                                               const char** labels);
 
 /**
- * @brief One of its graphs.
+ * @brief Its graph; that in which all stand side by side, where it has many.
  * @snippet node_classification.c open
  * @param[in] dataset a data set
- * @param[in] index of the graph, counting from 0
+ * @param[in] index 0
  * @param[out] graph a new handle
- * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND for an index that does not exist
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND for another index
  * @threading (b)
  * @owns the caller frees `graph`
  * @since 0.1
@@ -1518,6 +1575,48 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_add_split(
  */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_add_random_split(
     gnnmg_dataset* dataset, const char* name, const gnnmg_split_config* config);
+
+/**
+ * @brief Cuts the labelled nodes or graphs into folds and adds a split for each, with index 0, 1,
+ *   ...: the k-th holds fold k out and trains on the others. Classes are spread evenly. The first
+ * of them is chosen.
+ * @snippet graph_batches.c folds
+ * @param[in] dataset a data set
+ * @param[in] name of the splits, not empty, and not that of others
+ * @param[in] config settings, or NULL
+ * @return ::GNNMG_OK
+ * @threading (c)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_add_folds(gnnmg_dataset* dataset,
+                                                              const char* name,
+                                                              const gnnmg_folds_config* config);
+
+/**
+ * @brief The labels.
+ * @snippet graph_batches.c labels
+ * @param[in] dataset a data set with labels
+ * @param[out] labels classes i64 [n], -1 for none, or f32 [n, T], NaN for none; read-only
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND when there are none
+ * @threading (b)
+ * @owns the caller frees `labels`
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status
+gnnmg_dataset_export_labels(const gnnmg_dataset* dataset, struct DLManagedTensorVersioned** labels);
+
+/**
+ * @brief Where the nodes of each graph begin in a data set of many.
+ * @snippet graph_batches.c labels
+ * @param[in] dataset a data set of many graphs
+ * @param[out] graph_ptr i64 [graphs + 1], read-only
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND when it is one graph
+ * @threading (b)
+ * @owns the caller frees `graph_ptr`
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_export_graph_ptr(
+    const gnnmg_dataset* dataset, struct DLManagedTensorVersioned** graph_ptr);
 
 /**
  * @brief The ids of a part of the split that is set, ascending.
@@ -1717,6 +1816,23 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_sampler_create(const gnnmg_graph* gr
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_sampler_create_custom(
     const gnnmg_graph* graph, const gnnmg_sampler_config* config, gnnmg_layer_fn function,
     void* user_data, gnnmg_release_fn release, gnnmg_sampler** sampler);
+
+/**
+ * @brief Makes a sampler whose seeds are the graphs of a data set of many: a mini-batch is them
+ * with all their nodes and edges, side by side. All layers share one block, in which targets and
+ *   sources are all nodes.
+ * @snippet graph_batches.c sampler
+ * @param[in] dataset a data set of many graphs
+ * @param[in] config NULL, or settings of which `num_fanouts` (the number of layers), `edge_ids` and
+ *   `transpose` count
+ * @param[out] sampler the new handle
+ * @return ::GNNMG_OK; ::GNNMG_ERR_INVALID_ARGUMENT when it is one graph
+ * @threading (b)
+ * @owns the caller frees `sampler`
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_sampler_create_graphs(
+    const gnnmg_dataset* dataset, const gnnmg_sampler_config* config, gnnmg_sampler** sampler);
 
 /**
  * @brief Frees the handle.
@@ -1966,9 +2082,10 @@ GNNMG_API void gnnmg_loader_cancel(gnnmg_loader* loader);
 
 /* ============================================================================================= */
 /** @defgroup batch Batch
- * One mini-batch: a list of nodes, seeds first, their features, the seeds' labels, and one block of
- * edges a layer. Everything comes out as tensors, read-only and without copying; they pin the batch
- * and may outlive its handle. */
+ * One mini-batch: a list of nodes, seeds first, or, for seeds that are graphs, the nodes of one
+ * graph after another; their features, the seeds' labels, and one block of edges a layer.
+ * Everything comes out as tensors, read-only and without copying; they pin the batch and may
+ * outlive its handle. */
 /** @{ */
 
 /** Facts about a mini-batch. */
@@ -2047,6 +2164,19 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_batch_get_block_info(const gnnmg_bat
  */
 GNNMG_API GNNMG_MUST_USE gnnmg_status
 gnnmg_batch_export_seeds(const gnnmg_batch* batch, struct DLManagedTensorVersioned** seeds);
+
+/**
+ * @brief Where the nodes of each seed begin, for seeds that are graphs.
+ * @snippet graph_batches.c batch
+ * @param[in] batch a mini-batch of graphs
+ * @param[out] graph_ptr i64 [num_seeds + 1], read-only
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND when the seeds are nodes
+ * @threading (b)
+ * @owns the caller frees `graph_ptr`
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status
+gnnmg_batch_export_graph_ptr(const gnnmg_batch* batch, struct DLManagedTensorVersioned** graph_ptr);
 
 /**
  * @brief The nodes: the seeds, then those of each hop in order of first appearance.

@@ -23,6 +23,16 @@ void check_fit(const Sampler& sampler, const Dataset& dataset) {
   if (sampler.get()->num_nodes() != dataset.num_nodes())
     fail(Status::kInvalidArgument, "the sampler works on a graph of ", sampler.get()->num_nodes(),
          " nodes, the data set has ", dataset.num_nodes());
+  const bool of_graphs = dataset.data()->of_graphs();
+  if (sampler.get()->of_graphs() != of_graphs)
+    fail(Status::kInvalidArgument,
+         of_graphs ? "the data set holds many graphs" : "the data set is one graph",
+         of_graphs ? ", but the seeds of the sampler are nodes; gnnmg_sampler_create_graphs() "
+                     "makes one whose are graphs"
+                   : ", but the seeds of the sampler are graphs");
+  if (sampler.get()->num_ids() != dataset.num_samples())
+    fail(Status::kInvalidArgument, "the sampler works on ", sampler.get()->num_ids(),
+         " graphs, the data set has ", dataset.num_samples());
 }
 
 void gather_features(const feature::FeatureStore& store, loader::Batch& batch,
@@ -118,6 +128,17 @@ gnnmg_status gnnmg_batch_export_seeds(const gnnmg_batch* batch, DLManagedTensorV
     const auto handle = read<Batch>(batch, "batch");
     const auto& b = handle->get();
     *seeds = export_list(b->seeds.data(), static_cast<int64_t>(b->seeds.size()), b).release();
+  });
+}
+
+gnnmg_status gnnmg_batch_export_graph_ptr(const gnnmg_batch* batch,
+                                          DLManagedTensorVersioned** graph_ptr) {
+  return guard(outs(Out{graph_ptr, "graph_ptr"}), [&] {
+    const auto handle = read<Batch>(batch, "batch");
+    const auto& b = handle->get();
+    const auto& starts = b->sample.graph_ptr;
+    if (starts.size() == 0) fail(Status::kNotFound, "the seeds of the mini-batch are nodes");
+    *graph_ptr = export_list(starts.data(), starts.size(), b).release();
   });
 }
 

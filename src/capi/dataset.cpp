@@ -1,6 +1,7 @@
 #include "capi/dataset.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "capi/arguments.h"
 #include "capi/context.h"
@@ -46,6 +47,16 @@ void Dataset::add_split(data::Split split) {
                     [&](const data::Split& other) { return other.name == split.name; }));
   next->splits.push_back(std::move(split));
   split_ = next->splits.size() - 1;
+  data_ = std::move(next);
+}
+
+void Dataset::add_splits(std::vector<data::Split> splits) {
+  auto next = std::make_shared<data::Dataset>(*data_);
+  for (const data::Split& other : next->splits)
+    if (other.name == splits[0].name)
+      fail(Status::kInvalidArgument, "the data set has a split '", other.name, "' already");
+  split_ = next->splits.size();
+  for (data::Split& split : splits) next->splits.push_back(std::move(split));
   data_ = std::move(next);
 }
 
@@ -101,6 +112,15 @@ const gnnmg_dataset_config kDefaults = [] {
   config.target_column = d.target_column;
   config.relabel = d.relabel;
   config.num_nodes = d.num_nodes;
+  config.degree_features = d.degree_features;
+  return config;
+}();
+
+const gnnmg_folds_config kFoldsDefaults = [] {
+  gnnmg_folds_config config{};
+  config.struct_size = sizeof config;
+  config.num_folds = 10;
+  config.held_out = GNNMG_SPLIT_VALIDATION;
   return config;
 }();
 
@@ -113,11 +133,11 @@ const gnnmg_split_config kSplitDefaults = [] {
 }();
 
 // By gnnmg_format.
-constexpr const char* kFormats[] = {"",       "gnnmg",         "planetoid", "plain",
-                                    "shchur", "heterophilous", "ogb",       "edges"};
+constexpr const char* kFormats[] = {"",    "gnnmg", "planetoid", "plain", "shchur", "heterophilous",
+                                    "ogb", "edges", "gin",       "tu",    "packed"};
 
 data::OpenOptions options_of(const gnnmg_dataset_config& in, const Context& context) {
-  check_choice(in.format, GNNMG_FORMAT_AUTO, GNNMG_FORMAT_EDGES, "config.format");
+  check_choice(in.format, GNNMG_FORMAT_AUTO, GNNMG_FORMAT_PACKED, "config.format");
   check_choice(in.undirected, -1, 1, "config.undirected");
   check_flag(in.sum_duplicates, "config.sum_duplicates");
   check_flag(in.round_values, "config.round_values");
@@ -129,6 +149,7 @@ data::OpenOptions options_of(const gnnmg_dataset_config& in, const Context& cont
   check_least(in.source_column, 0, "config.source_column");
   check_least(in.target_column, 0, "config.target_column");
   check_least(in.num_nodes, -1, "config.num_nodes");
+  check_choice(in.degree_features, -1, 1, "config.degree_features");
   data::OpenOptions options;
   options.format = kFormats[in.format];
   options.undirected = in.undirected;
@@ -143,6 +164,7 @@ data::OpenOptions options_of(const gnnmg_dataset_config& in, const Context& cont
   options.header = in.header_lines;
   options.relabel = in.relabel;
   options.num_nodes = in.num_nodes;
+  options.degree_features = in.degree_features;
   return options;
 }
 
@@ -153,6 +175,13 @@ std::string tensor_name(const graph::Graph& graph, const char* text, const char*
   if (graph.node_column(key) == nullptr)
     fail(Status::kNotFound, "argument '", name, "': the graph has no node tensor '", key, "'");
   return key;
+}
+
+void check_task(base::DType labels, std::string_view name, gnnmg_task task) {
+  const bool floats = base::is_floating(labels);
+  if ((task == GNNMG_TASK_MULTICLASS && floats) || (task == GNNMG_TASK_REGRESSION && !floats))
+    fail(Status::kInvalidArgument, "task is ", task, ", but the labels '", name, "' are ",
+         base::dtype_name(labels));
 }
 
 void check_task(const graph::Graph& graph, const std::string& labels, gnnmg_task task) {
@@ -166,10 +195,7 @@ void check_task(const graph::Graph& graph, const std::string& labels, gnnmg_task
   if (tensor == nullptr)
     fail(Status::kInvalidArgument, "the node tensor '", labels,
          "' is sparse; labels must be dense");
-  const bool floats = base::is_floating(tensor->dtype());
-  if ((task == GNNMG_TASK_MULTICLASS && floats) || (task == GNNMG_TASK_REGRESSION && !floats))
-    fail(Status::kInvalidArgument, "task is ", task, ", but the labels '", labels, "' are ",
-         base::dtype_name(tensor->dtype()));
+  check_task(tensor->dtype(), labels, task);
 }
 
 Export export_weights(const Dataset& dataset, const base::Tensor& weights, const char* kind) {
@@ -192,6 +218,10 @@ gnnmg_status gnnmg_dataset_config_init(gnnmg_dataset_config* config, size_t stru
 
 gnnmg_status gnnmg_split_config_init(gnnmg_split_config* config, size_t struct_size) {
   return init_config(config, struct_size, kSplitDefaults);
+}
+
+gnnmg_status gnnmg_folds_config_init(gnnmg_folds_config* config, size_t struct_size) {
+  return init_config(config, struct_size, kFoldsDefaults);
 }
 
 gnnmg_status gnnmg_dataset_open(const gnnmg_context* context, const char* path,
@@ -239,6 +269,43 @@ gnnmg_status gnnmg_dataset_create(const gnnmg_graph* graph, const char* features
   });
 }
 
+gnnmg_status gnnmg_dataset_create_graphs(const gnnmg_graph* graph, const int64_t* graph_ptr,
+                                         int64_t num_graphs, const char* features,
+                                         const DLManagedTensorVersioned* labels, gnnmg_task task,
+                                         int64_t num_classes, gnnmg_dataset** dataset) {
+  return guard(outs(Out{dataset, "dataset"}), [&] {
+    const auto g = read<Graph>(graph, "graph");
+    check_least(num_graphs, 1, "num_graphs");
+    check_least(num_classes, 0, "num_classes");
+    check_choice(task, GNNMG_TASK_NONE, GNNMG_TASK_REGRESSION, "task");
+    const gnnmg::graph::GraphRef made = g->take();
+    if (!made->homogeneous())
+      fail(Status::kUnsupported, "the graph has ", made->schema().node_types.size(),
+           " node types and ", made->schema().edge_types.size(),
+           " edge types; many graphs stand side by side in one with one of each");
+    if (num_graphs > made->num_nodes())
+      fail(Status::kInvalidArgument, "num_graphs is ", num_graphs, ", but there are ",
+           made->num_nodes(), " nodes, and every graph needs one");
+    const auto starts = read_list(graph_ptr, num_graphs + 1, "graph_ptr");
+    gnnmg::base::Tensor rows;
+    if (labels != nullptr) {
+      const gnnmg::base::TensorView view = borrow_tensor(labels, "labels");
+      check_task(view.dtype, "labels", task);
+      rows = gnnmg::base::Tensor::empty(view.dtype, view.shape);
+      if (view.num_bytes() > 0)
+        std::memcpy(rows.data(), view.data, static_cast<size_t>(view.num_bytes()));
+    } else if (task != GNNMG_TASK_NONE) {
+      fail(Status::kInvalidArgument, "task is ", task, ", but there are no labels");
+    }
+    const std::string x = tensor_name(*made, features, "features");
+    *dataset = new_handle<gnnmg_dataset>(std::make_shared<Dataset>(
+        g->context,
+        gnnmg::data::make_dataset_of_graphs(made, gnnmg::base::Tensor::copy_of<int64_t>(starts), x,
+                                            labels != nullptr ? "y" : "", std::move(rows),
+                                            task == GNNMG_TASK_BINARY, {}, num_classes)));
+  });
+}
+
 void gnnmg_dataset_free(gnnmg_dataset* dataset) { free_handle(dataset, Kind::kDataset); }
 
 gnnmg_status gnnmg_dataset_save(const gnnmg_dataset* dataset, const char* path,
@@ -265,7 +332,7 @@ gnnmg_status gnnmg_dataset_get_info(const gnnmg_dataset* dataset, gnnmg_dataset_
     const gnnmg::data::Dataset& data = *d->data();
     gnnmg_dataset_info facts{};
     facts.task = static_cast<gnnmg_task>(data.task);
-    facts.num_graphs = 1;
+    facts.num_graphs = data.num_graphs();
     for (const int64_t count : data.graph->parts().num_nodes) facts.num_nodes += count;
     for (const auto& csc : data.graph->parts().topology) facts.num_edges += csc.num_edges();
     facts.feature_dim = data.feature_dim();
@@ -289,7 +356,10 @@ gnnmg_status gnnmg_dataset_get_graph(const gnnmg_dataset* dataset, int64_t index
                                      gnnmg_graph** graph) {
   return guard(outs(Out{graph, "graph"}), [&] {
     const auto d = read<Dataset>(dataset, "dataset");
-    if (index != 0) fail(Status::kNotFound, "graph ", index, " does not exist, the data set has 1");
+    if (index != 0)
+      fail(Status::kNotFound, "graph ", index, " does not exist; ",
+           d->data()->of_graphs() ? "that with all graphs side by side is graph 0"
+                                  : "the data set has 1");
     *graph = new_handle<gnnmg_graph>(d->graph());
   });
 }
@@ -330,7 +400,8 @@ gnnmg_status gnnmg_dataset_add_split(gnnmg_dataset* dataset, const char* name, c
     const std::string key(read_new_name(name, "name"));
     d->add_split(gnnmg::data::split_from_ids(
         read_list(train, num_train, "train"), read_list(validation, num_validation, "validation"),
-        read_list(test, num_test, "test"), d->num_nodes(), key, 0, "split '" + key + "'"));
+        read_list(test, num_test, "test"), d->num_samples(), key, 0, "split '" + key + "'",
+        d->data()->sample_name()));
   });
 }
 
@@ -354,6 +425,42 @@ gnnmg_status gnnmg_dataset_add_random_split(gnnmg_dataset* dataset, const char* 
                                         in.seed, in.numpy_legacy);
     split.name = key;
     d->add_split(std::move(split));
+  });
+}
+
+gnnmg_status gnnmg_dataset_add_folds(gnnmg_dataset* dataset, const char* name,
+                                     const gnnmg_folds_config* config) {
+  return guard([&] {
+    const auto d = hold<Dataset>(dataset, "dataset");
+    const std::string key(read_new_name(name, "name"));
+    const gnnmg_folds_config in = read_config(config, kFoldsDefaults);
+    check_choice(in.num_folds, 2, gnnmg::data::kMaxFolds, "config.num_folds");
+    check_choice(in.held_out, GNNMG_SPLIT_VALIDATION, GNNMG_SPLIT_TEST, "config.held_out");
+    check_flag(in.numpy_legacy, "config.numpy_legacy");
+    std::vector<gnnmg::data::Split> splits = gnnmg::data::fold_splits(
+        *d->data(), in.num_folds, static_cast<gnnmg::data::SplitPart>(in.held_out), in.seed,
+        in.numpy_legacy);
+    for (gnnmg::data::Split& split : splits) split.name = key;
+    d->add_splits(std::move(splits));
+  });
+}
+
+gnnmg_status gnnmg_dataset_export_labels(const gnnmg_dataset* dataset,
+                                         DLManagedTensorVersioned** labels) {
+  return guard(outs(Out{labels, "labels"}), [&] {
+    const auto d = read<Dataset>(dataset, "dataset");
+    d->need_labels();
+    *labels = export_tensor(*d->data()->labels(), true).release();
+  });
+}
+
+gnnmg_status gnnmg_dataset_export_graph_ptr(const gnnmg_dataset* dataset,
+                                            DLManagedTensorVersioned** graph_ptr) {
+  return guard(outs(Out{graph_ptr, "graph_ptr"}), [&] {
+    const auto d = read<Dataset>(dataset, "dataset");
+    if (!d->data()->of_graphs())
+      fail(Status::kNotFound, "the data set '", d->data()->name, "' is one graph, not many");
+    *graph_ptr = export_tensor(d->data()->graph_ptr, true).release();
   });
 }
 

@@ -22,6 +22,7 @@ class Dataset : public Object {
   const data::DatasetRef& data() const { return data_; }
   const std::shared_ptr<Graph>& graph() const { return graph_; }
   int64_t num_nodes() const { return data_->graph->num_nodes(data_->node_type); }
+  int64_t num_samples() const { return data_->num_samples(); }
 
   // The split that is set; Error(kNotFound) when there is none.
   const data::Split& split() const;
@@ -29,6 +30,8 @@ class Dataset : public Object {
   // With a hold.
   void set_split(std::string_view name, int32_t index);
   void add_split(data::Split split);
+  // Splits of one name that no other has; chooses the first.
+  void add_splits(std::vector<data::Split> splits);
   // Undefined: none any more.
   void set_class_weights(base::Tensor weights);
   void set_sample_weights(base::Tensor weights);

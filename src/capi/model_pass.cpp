@@ -39,6 +39,10 @@ void check_batch(const nn::Model& model, const Batch& handle, bool training) {
   if (batch.sample.blocks.size() != static_cast<size_t>(config.num_layers))
     fail(Status::kInvalidArgument, "the mini-batch has ", batch.sample.blocks.size(),
          " layers, the model ", config.num_layers);
+  if (config.readout != nn::Readout::kNone && batch.sample.graph_ptr.size() == 0)
+    fail(Status::kInvalidArgument,
+         "the model has a readout, which takes mini-batches of graphs; the seeds of this one are "
+         "nodes");
   if (training && !handle.has_transpose())
     fail(Status::kUnsupported,
          "the mini-batch was sampled without `transpose`, which backward passes need");
@@ -58,6 +62,7 @@ at::Tensor forward(nn::Model& model, const Batch& handle, bool training) {
   args.blocks = batch.sample.blocks;
   if (handle.dataset()) args.graph = handle.dataset()->graph;
   args.node_ids = {batch.sample.node_ids.data(), static_cast<size_t>(batch.sample.num_nodes())};
+  args.graph_ptr = batch.sample.graph_ptr.span();
   args.training = training;
   args.dropout = {handle.seed(), batch.epoch, static_cast<uint64_t>(batch.number)};
   return model.forward(args);
@@ -114,6 +119,11 @@ gnnmg_status gnnmg_model_backward(gnnmg_model* model, gnnmg_loss loss, double* v
     check_choice(loss, GNNMG_LOSS_AUTO, GNNMG_LOSS_MEAN_SQUARED_ERROR, "loss");
     if (m->pass && (!m->pass->dataset || m->pass->dataset->task == gnnmg::data::Task::kNone))
       fail(Status::kNotFound, "the mini-batch has no labels");
+    if (m->pass && m->pass->logits.size(0) != static_cast<int64_t>(m->pass->batch->seeds.size()))
+      fail(Status::kInvalidArgument, "the model gave ", m->pass->logits.size(0),
+           " rows for a mini-batch of ", m->pass->batch->seeds.size(),
+           " graphs; a label is that of a graph, and it takes a model with a readout to have a row "
+           "for each");
     const Model::Pass pass = take_pass(*m);
     if (pass.batch->empty()) return;
     TorchScope scope(*m->context);

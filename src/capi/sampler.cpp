@@ -167,6 +167,26 @@ gnnmg_status gnnmg_sampler_create_custom(const gnnmg_graph* graph,
   });
 }
 
+gnnmg_status gnnmg_sampler_create_graphs(const gnnmg_dataset* dataset,
+                                         const gnnmg_sampler_config* config,
+                                         gnnmg_sampler** sampler) {
+  return guard(outs(Out{sampler, "sampler"}), [&] {
+    const auto d = read<Dataset>(dataset, "dataset");
+    const gnnmg::sample::NeighborConfig settings = neighbor_config(read_config(config, kDefaults));
+    const gnnmg::data::Dataset& data = *d->data();
+    if (!data.of_graphs())
+      fail(Status::kInvalidArgument, "the data set '", data.name,
+           "' is one graph, not many; gnnmg_sampler_create() samples from it");
+    *sampler = new_handle<gnnmg_sampler>(std::make_shared<Sampler>(
+        d->context,
+        gnnmg::sample::make_graphs_sampler(data.graph, data.graph_ptr,
+                                           {.num_layers = static_cast<int>(settings.fanouts.size()),
+                                            .edge_ids = settings.edge_ids,
+                                            .transpose = settings.transpose}),
+        settings.transpose));
+  });
+}
+
 void gnnmg_sampler_free(gnnmg_sampler* sampler) { free_handle(sampler, Kind::kSampler); }
 
 gnnmg_status gnnmg_sampler_num_layers(const gnnmg_sampler* sampler, int32_t* count) {

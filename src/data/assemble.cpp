@@ -1,6 +1,7 @@
 #include "data/assemble.h"
 
 #include "data/arrays.h"
+#include "data/graphs.h"
 #include "data/labels.h"
 #include "graph/transform.h"
 #include "io/bytes.h"
@@ -20,11 +21,11 @@ void add_column(graph::Columns& columns, std::string_view name, graph::Column co
 namespace {
 
 // What is wrong with an argument of a caller's is wrong with the file here.
-Labels labels_of(const Found& found) {
+Labels labels_of(const Found& found, int64_t rows, const char* of) {
   try {
-    return found.regression ? make_regression(found.labels, found.num_nodes, found.labels_from)
-                            : make_labels(found.labels, found.num_nodes, found.binary,
-                                          found.num_classes, found.labels_from);
+    return found.regression ? make_regression(found.labels, rows, found.labels_from, of)
+                            : make_labels(found.labels, rows, found.binary, found.num_classes,
+                                          found.labels_from, of);
   } catch (const base::Error& error) {
     if (error.status() != Status::kInvalidArgument) throw;
     throw base::Error(Status::kFormat, error.what());
@@ -53,14 +54,17 @@ DatasetRef assemble(Found found, const OpenOptions& options, const ReadContext& 
     if (options.check_finite) check_finite(*found.features, values_from, context.pool);
     add_column(found.node_columns, "x", std::move(*found.features), found.features_from);
   }
+  const bool of_graphs = found.graph_ptr.defined();
+  const char* of = of_graphs ? "graph" : "node";
   Labels labels;
   if (found.labels.defined()) {
+    const int64_t rows = of_graphs ? found.graph_ptr.rows() - 1 : num_nodes;
     const base::Shape& shape = found.labels.shape();
-    if (shape.num_dims < 1 || shape.num_dims > 2 || shape[0] != num_nodes)
+    if (shape.num_dims < 1 || shape.num_dims > 2 || shape[0] != rows)
       fail(Status::kFormat, found.labels_from, ": labels of shape ", shape.to_string(),
-           ", expected a row for each of ", num_nodes, " nodes");
-    labels = labels_of(found);
-    add_column(found.node_columns, "y", labels.values, found.labels_from);
+           ", expected a row for each of ", rows, " ", of, "s");
+    labels = labels_of(found, rows, of);
+    if (!of_graphs) add_column(found.node_columns, "y", labels.values, found.labels_from);
   }
   parts.topology.push_back(graph::csc_from_coo(found.sources.view(), found.targets.view(),
                                                num_nodes, num_nodes, context.pool));
@@ -79,14 +83,19 @@ DatasetRef assemble(Found found, const OpenOptions& options, const ReadContext& 
   }
   if (undirected) graph = graph::to_undirected(*graph, context.pool);
 
+  if (found.degree_features) graph = with_degree_features(*graph);
+
+  const GraphSet graphs{found.graph_ptr, labels.values};
   Dataset dataset =
-      build_dataset(std::move(graph), found.features ? "x" : "", found.labels.defined() ? "y" : "",
-                    found.binary, std::move(found.splits), labels.num_classes, 0);
+      build_dataset(std::move(graph), found.features || found.degree_features ? "x" : "",
+                    found.labels.defined() ? "y" : "", found.binary, std::move(found.splits),
+                    labels.num_classes, 0, of_graphs ? &graphs : nullptr);
   dataset.name = io::one_line(found.name);  // paths may be no UTF-8
   dataset.source = io::one_line(found.source);
   context.log.add(base::LogLevel::kInfo,
-                  base::text("opened ", dataset.source, " as ", found.format, ": ", num_nodes,
-                             " nodes, ", listed, " edges listed",
+                  base::text("opened ", dataset.source, " as ", found.format, ": ",
+                             of_graphs ? base::text(dataset.num_graphs(), " graphs, ") : "",
+                             num_nodes, " nodes, ", listed, " edges listed",
                              loops > 0 ? base::text(" (", loops, " self-loops dropped)") : "",
                              undirected ? base::text(", ", dataset.graph->num_edges(),
                                                      " with reverse edges and without repeats")

@@ -10,6 +10,12 @@
 
 namespace gnnmg::data {
 
+// Many graphs in one, beside it.
+struct GraphSet {
+  base::Tensor ptr;     // as Dataset::graph_ptr
+  base::Tensor labels;  // as make_labels takes them, a row a graph; undefined: none
+};
+
 // A homogeneous graph in pieces. The `_from` texts say in errors where a piece came from ("DIR/
 // edges.npy").
 struct Found {
@@ -20,7 +26,9 @@ struct Found {
   std::string edges_from;
   bool undirected = true;   // what OpenOptions::undirected = -1 means here
   bool drop_loops = false;  // making the graph undirected drops self-loops too
+  base::Tensor graph_ptr;   // of many graphs, whose the labels are; undefined: one
   std::optional<graph::Column> features;
+  bool degree_features = false;  // one-hot of the degrees in the finished graph
   std::string features_from;
   std::string feature_values_from;  // where that is another array; else empty
   base::Tensor labels;              // as make_labels takes them; undefined: none
@@ -41,8 +49,9 @@ void add_column(graph::Columns& columns, std::string_view name, graph::Column co
 // set with features "x" and labels "y". Says in the log what was read.
 DatasetRef assemble(Found found, const OpenOptions& options, const ReadContext& context);
 
-// make_dataset, for callers that fill in the name.
+// make_dataset, for callers that fill in the name; with `graphs`, make_dataset_of_graphs.
 Dataset build_dataset(graph::GraphRef graph, std::string feature, std::string label, bool binary,
-                      std::vector<Split> splits, int64_t num_classes, int32_t node_type);
+                      std::vector<Split> splits, int64_t num_classes, int32_t node_type,
+                      const GraphSet* graphs = nullptr);
 
 }  // namespace gnnmg::data

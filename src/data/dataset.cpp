@@ -2,6 +2,7 @@
 
 #include "base/mapped_tensor.h"
 #include "data/assemble.h"
+#include "data/graphs.h"
 #include "data/labels.h"
 #include "data/split.h"
 
@@ -17,6 +18,12 @@ int64_t Dataset::feature_dim() const {
   if (!column) return 0;
   if (const auto* sparse = std::get_if<base::CsrMatrix>(column)) return sparse->num_cols;
   return std::get<Tensor>(*column).shape().row_elements();
+}
+
+const Tensor* Dataset::labels() const {
+  if (of_graphs()) return graph_labels.defined() ? &graph_labels : nullptr;
+  const graph::Column* column = label.empty() ? nullptr : graph->node_column(label, node_type);
+  return column ? std::get_if<Tensor>(column) : nullptr;
 }
 
 const Split& Dataset::split(std::string_view wanted, int32_t index) const {
@@ -38,7 +45,8 @@ const Split& Dataset::split(std::string_view wanted, int32_t index) const {
 }
 
 Dataset build_dataset(graph::GraphRef graph, std::string feature, std::string label, bool binary,
-                      std::vector<Split> splits, int64_t num_classes, int32_t node_type) {
+                      std::vector<Split> splits, int64_t num_classes, int32_t node_type,
+                      const GraphSet* graphs) {
   if (!graph) fail(Status::kInvalidArgument, "graph: expected a graph, found none");
   const auto& node_types = graph->schema().node_types;
   if (node_type < 0 || node_type >= static_cast<int32_t>(node_types.size()))
@@ -62,7 +70,21 @@ Dataset build_dataset(graph::GraphRef graph, std::string feature, std::string la
       fail(Status::kInvalidArgument, "feature tensor \"", dataset.feature, "\" has shape ",
            dense->shape().to_string(), ", expected [N] or [N, F]");
   }
-  if (!dataset.label.empty()) {
+  if (graphs) {
+    check_graph_ptr(*graph, graphs->ptr);
+    dataset.graph_ptr = graphs->ptr;
+    if (graphs->labels.defined() == dataset.label.empty())
+      fail(Status::kInvalidArgument,
+           "labels of graphs: expected a tensor and its name, or neither");
+    if (graphs->labels.defined()) {
+      Labels labels =
+          make_labels(base::in_memory(graphs->labels), dataset.num_graphs(), binary, num_classes,
+                      base::text("labels \"", dataset.label, "\""), "graph");
+      dataset.task = labels.task;
+      dataset.num_classes = labels.num_classes;
+      dataset.graph_labels = std::move(labels.values);
+    }
+  } else if (!dataset.label.empty()) {
     const std::string where = base::text("label tensor \"", dataset.label, "\"");
     const auto* raw = std::get_if<Tensor>(column_of("label", dataset.label));
     if (!raw) fail(Status::kInvalidArgument, where, " is sparse, expected a dense tensor");
@@ -84,9 +106,10 @@ Dataset build_dataset(graph::GraphRef graph, std::string feature, std::string la
     for (const Split& earlier : dataset.splits)
       if (earlier.index == split.index && earlier.name == split.name)
         fail(Status::kInvalidArgument, where, " is given twice");
-    dataset.splits.push_back(split_from_ids(parts[0], parts[1], parts[2],
-                                            graph->num_nodes(node_type), std::move(split.name),
-                                            split.index, where));
+    const int64_t samples = graphs ? dataset.num_graphs() : graph->num_nodes(node_type);
+    dataset.splits.push_back(split_from_ids(parts[0], parts[1], parts[2], samples,
+                                            std::move(split.name), split.index, where,
+                                            dataset.sample_name()));
   }
   dataset.graph = std::move(graph);
   return dataset;
@@ -97,6 +120,15 @@ DatasetRef make_dataset(graph::GraphRef graph, std::string feature, std::string 
   return std::make_shared<const Dataset>(build_dataset(std::move(graph), std::move(feature),
                                                        std::move(label), binary, std::move(splits),
                                                        num_classes, node_type));
+}
+
+DatasetRef make_dataset_of_graphs(graph::GraphRef graph, Tensor graph_ptr, std::string feature,
+                                  std::string label, Tensor labels, bool binary,
+                                  std::vector<Split> splits, int64_t num_classes) {
+  const GraphSet graphs{std::move(graph_ptr), std::move(labels)};
+  return std::make_shared<const Dataset>(build_dataset(std::move(graph), std::move(feature),
+                                                       std::move(label), binary, std::move(splits),
+                                                       num_classes, 0, &graphs));
 }
 
 }  // namespace gnnmg::data

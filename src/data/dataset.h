@@ -26,7 +26,7 @@ enum class Task : int32_t {
 
 enum class SplitPart : int32_t { kTrain = 1, kValidation = 2, kTest = 3 };
 
-// Disjoint lists of node ids, ascending.
+// Disjoint lists of ids of nodes, or of graphs in a data set of many, ascending.
 struct Split {
   std::string name;                 // "public", "tunedgnn", ...
   int32_t index = 0;                // among the splits of that name
@@ -48,8 +48,20 @@ struct Dataset {
   std::vector<Split> splits;
   // How much each label counts in a loss, f64; undefined: 1 each. See data/weights.h.
   base::Tensor class_weights;   // [num_classes]: one a class, or a binary target
-  base::Tensor sample_weights;  // [nodes of node_type]
-  int64_t feature_dim() const;  // 0 without features
+  base::Tensor sample_weights;  // [num_samples()]
+  // Many graphs stand side by side in `graph`: nodes graph_ptr[g] .. graph_ptr[g + 1] - 1 are those
+  // of graph g, which has at least one, and no edge leaves its graph. i64 [graphs + 1]; undefined:
+  // one graph, whose nodes have the labels.
+  base::Tensor graph_ptr;
+  base::Tensor graph_labels;  // of many graphs: i64 [graphs] or f32 [graphs, T], named `label`
+
+  bool of_graphs() const { return graph_ptr.defined(); }
+  int64_t num_graphs() const { return of_graphs() ? graph_ptr.rows() - 1 : 1; }
+  // What labels, splits and weights are of: graphs, or nodes of node_type.
+  int64_t num_samples() const { return of_graphs() ? num_graphs() : graph->num_nodes(node_type); }
+  const char* sample_name() const { return of_graphs() ? "graph" : "node"; }
+  const base::Tensor* labels() const;  // null: none
+  int64_t feature_dim() const;         // 0 without features
   // By name (empty: the first) and index; Error(kNotFound) listing what there is.
   const Split& split(std::string_view name, int32_t index) const;
 };
@@ -57,11 +69,11 @@ using DatasetRef = std::shared_ptr<const Dataset>;
 
 struct OpenOptions {
   std::string format;  // empty: recognise; else "gnnmg", "planetoid", "plain", "shchur",
-                       // "heterophilous", "ogb", "edges"
+                       // "heterophilous", "ogb", "edges", "gin", "tu", "packed"
   // Foreign formats: 1 adds the reverse of every edge and drops repeated edges, for planetoid and
   // shchur also self-loops, which their published counts leave out; 0 takes the edges as they are
-  // listed, -1 does what the format means: 1 for planetoid, plain, shchur, heterophilous and those
-  // OGB sets that list each undirected edge once; 0 otherwise.
+  // listed, -1 does what the format means: 1 for planetoid, plain, shchur, heterophilous, tu,
+  // packed and those OGB sets that list each undirected edge once; 0 otherwise.
   int32_t undirected = -1;
   bool sum_duplicates = false;  // sparse features: add repeated entries up
   bool round_values = false;    // sparse features: round what is no f32, else refuse it
@@ -75,6 +87,9 @@ struct OpenOptions {
   bool relabel =
       false;  // ids of any size, numbered in order of appearance; node tensor "original_id"
   int64_t num_nodes = -1;  // -1: largest id + 1
+  // Sets of many graphs in text: 1: the features are one-hot of a node's degree, -1: of its tag, 0:
+  // of its tag unless all tags are equal.
+  int32_t degree_features = 0;
 };
 
 // What every reader gets besides its path.
@@ -100,5 +115,13 @@ void save_dataset(const Dataset& dataset, const std::string& path);
 // refused. Id lists of `splits` may be in any order.
 DatasetRef make_dataset(graph::GraphRef graph, std::string feature, std::string label, bool binary,
                         std::vector<Split> splits, int64_t num_classes = 0, int32_t node_type = 0);
+
+// The same of many graphs that stand side by side in a homogeneous one. `graph_ptr` as Dataset has
+// it; `labels` have a row a graph and are called `label`; undefined: none, and `label` is empty.
+// Error(kInvalidArgument / kRange) naming the graph that has no node, or the edge that leaves its
+// graph.
+DatasetRef make_dataset_of_graphs(graph::GraphRef graph, base::Tensor graph_ptr,
+                                  std::string feature, std::string label, base::Tensor labels,
+                                  bool binary, std::vector<Split> splits, int64_t num_classes = 0);
 
 }  // namespace gnnmg::data

@@ -34,10 +34,8 @@ Fingerprint fingerprint(const Dataset& dataset, const Split& split) {
                      features ? base::text(type_of(*features), " of width ", dataset.feature_dim())
                               : std::string("none"));
   facts.emplace_back("classes", std::to_string(dataset.num_classes));
-  const auto* labels =
-      dataset.label.empty()
-          ? nullptr
-          : std::get_if<base::Tensor>(dataset.graph->node_column(dataset.label, dataset.node_type));
+  if (dataset.of_graphs()) facts.emplace_back("graphs", sum_of({&dataset.graph_ptr}));
+  const base::Tensor* labels = dataset.labels();
   facts.emplace_back("labels", labels ? sum_of({labels}) : std::string("none"));
   const auto weights = [&](const char* name, const base::Tensor& tensor) {
     facts.emplace_back(name, tensor.defined() ? sum_of({&tensor}) : std::string("none"));

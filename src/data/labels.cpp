@@ -37,12 +37,13 @@ decltype(auto) visit_elements(const Tensor& tensor, std::string_view where, F&& 
 // labels, and would size the model's last layer.
 int64_t class_limit(int64_t rows) { return std::max<int64_t>(rows, 65536); }
 
-Labels make_classes(const Tensor& raw, int64_t rows, int64_t num_classes, std::string_view where) {
+Labels make_classes(const Tensor& raw, int64_t rows, int64_t num_classes, std::string_view where,
+                    const char* of) {
   if (raw.shape().row_elements() != 1)
     fail(Status::kInvalidArgument, where, ": integer labels of shape ", raw.shape().to_string(),
-         ", expected [", rows, "]; several targets a node need binary labels or floats");
+         ", expected [", rows, "]; several targets a ", of, " need binary labels or floats");
   if (num_classes > class_limit(rows))
-    fail(Status::kRange, where, ": ", num_classes, " classes for ", rows, " nodes, at most ",
+    fail(Status::kRange, where, ": ", num_classes, " classes for ", rows, " ", of, "s, at most ",
          class_limit(rows), " are accepted");
   Labels labels;
   labels.task = Task::kMulticlass;
@@ -119,26 +120,26 @@ Labels make_targets(const Tensor& raw, int64_t rows, bool binary, std::string_vi
   return labels;
 }
 
-void check_rows(const Tensor& raw, int64_t rows, std::string_view where) {
+void check_rows(const Tensor& raw, int64_t rows, std::string_view where, const char* of) {
   if (raw.shape().num_dims < 1 || raw.shape().num_dims > 2 || raw.rows() != rows)
     fail(Status::kInvalidArgument, where, ": labels of shape ", raw.shape().to_string(),
-         ", expected one row for each of ", rows, " nodes");
+         ", expected one row for each of ", rows, " ", of, "s");
 }
 
 }  // namespace
 
-Labels make_regression(const Tensor& raw, int64_t rows, std::string_view where) {
-  check_rows(raw, rows, where);
+Labels make_regression(const Tensor& raw, int64_t rows, std::string_view where, const char* of) {
+  check_rows(raw, rows, where, of);
   return make_targets(raw, rows, false, where);
 }
 
 Labels make_labels(const Tensor& raw, int64_t rows, bool binary, int64_t num_classes,
-                   std::string_view where) {
-  check_rows(raw, rows, where);
+                   std::string_view where, const char* of) {
+  check_rows(raw, rows, where, of);
   if (num_classes < 0)
     fail(Status::kInvalidArgument, where, ": ", num_classes, " classes, expected 0 or more");
   if (binary || base::is_floating(raw.dtype())) return make_targets(raw, rows, binary, where);
-  return make_classes(raw, rows, num_classes, where);
+  return make_classes(raw, rows, num_classes, where, of);
 }
 
 }  // namespace gnnmg::data

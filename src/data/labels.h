@@ -15,10 +15,11 @@ struct Labels {
 
 // From a tensor of `rows` rows: [N], [N, 1] or [N, T]. Integers without `binary` are classes, -1
 // for none; `num_classes` 0 means the largest + 1. Shares the memory where nothing is to be
-// converted. Errors name `where`, row, expected and found.
+// converted. Errors name `where`, row, expected and found; `of` is what has the labels.
 Labels make_labels(const base::Tensor& raw, int64_t rows, bool binary, int64_t num_classes,
-                   std::string_view where);
+                   std::string_view where, const char* of = "node");
 // The same for numbers to regress, which integers may be too.
-Labels make_regression(const base::Tensor& raw, int64_t rows, std::string_view where);
+Labels make_regression(const base::Tensor& raw, int64_t rows, std::string_view where,
+                       const char* of = "node");
 
 }  // namespace gnnmg::data

@@ -198,7 +198,7 @@ EdgeType read_edge_type(const Node& node, const std::vector<NodeType>& node_type
   return type;
 }
 
-SplitGroup read_split(const Node& node, int64_t num_nodes) {
+SplitGroup read_split(const Node& node, int64_t num_ids) {
   node.expect_keys({"name", "indices", "codes"});
   SplitGroup split;
   split.name = node.at("name").string();
@@ -208,7 +208,7 @@ SplitGroup read_split(const Node& node, int64_t num_nodes) {
   check_split_count(0, static_cast<int64_t>(split.indices.size()), node.path());
   split.codes = read_array(node.at("codes"));
   expect_array(node.at("codes"), split.codes, {DType::kU8},
-               {static_cast<int64_t>(split.indices.size()), num_nodes});
+               {static_cast<int64_t>(split.indices.size()), num_ids});
   return split;
 }
 
@@ -216,6 +216,27 @@ const Column* find(const std::vector<Column>& columns, std::string_view name) {
   for (const Column& column : columns)
     if (column.name == name) return &column;
   return nullptr;
+}
+
+// Many graphs in the one, and whether it may be many.
+void read_graphs(const Node& root, Metadata& metadata) {
+  if (!root.has("graph_ptr")) {
+    if (root.has("graph_labels")) root.at("graph_labels").refuse("there is no graph_ptr");
+    return;
+  }
+  const Node ptr = root.at("graph_ptr");
+  if (metadata.node_types.size() != 1 || metadata.edge_types.size() != 1)
+    ptr.refuse("many graphs with several node or edge types");
+  metadata.graph_ptr = read_array(ptr);
+  const int64_t entries = metadata.graph_ptr->shape[0];
+  expect_array(ptr, *metadata.graph_ptr, {DType::kI64}, {entries});
+  if (entries < 2 || entries - 1 > metadata.node_types[0].num_nodes)
+    ptr.refuse(entries, " entries for ", metadata.node_types[0].num_nodes,
+               " nodes, expected one more than there are graphs, each of at least one node");
+  if (root.has("graph_labels") == metadata.label.empty())
+    root.at("label").refuse("\"", io::printable(metadata.label),
+                            "\", expected a name with graph_labels and \"\" without");
+  if (root.has("graph_labels")) metadata.graph_labels = read_array(root.at("graph_labels"));
 }
 
 // Labels have the form that their task says.
@@ -233,16 +254,20 @@ void check_roles(const Node& root, const Metadata& metadata) {
       root.at("num_classes").refuse(metadata.num_classes, ", expected 0 without labels");
     return;
   }
-  const Column* label = find(type.columns, metadata.label);
-  if (!label || label->sparse)
+  const Column* column = metadata.graph_ptr ? nullptr : find(type.columns, metadata.label);
+  const Array* label = metadata.graph_ptr          ? &*metadata.graph_labels
+                       : column && !column->sparse ? &column->dense
+                                                   : nullptr;
+  if (!label)
     root.at("label").refuse("there is no dense tensor \"", io::printable(metadata.label),
                             "\" on node type \"", io::printable(type.name), "\"");
   const bool classes = metadata.task == Task::kMulticlass;
-  const Shape shape = classes ? Shape{type.num_nodes} : Shape{type.num_nodes, metadata.num_classes};
-  if (label->dense.dtype != (classes ? DType::kI64 : DType::kF32) || label->dense.shape != shape)
-    root.at("label").refuse("the tensor is ", base::dtype_name(label->dense.dtype), " ",
-                            label->dense.shape.to_string(), ", expected ",
-                            classes ? "i64 " : "f32 ", shape.to_string());
+  const int64_t rows = metadata.num_samples();
+  const Shape shape = classes ? Shape{rows} : Shape{rows, metadata.num_classes};
+  if (label->dtype != (classes ? DType::kI64 : DType::kF32) || label->shape != shape)
+    root.at("label").refuse("the tensor is ", base::dtype_name(label->dtype), " ",
+                            label->shape.to_string(), ", expected ", classes ? "i64 " : "f32 ",
+                            shape.to_string());
 }
 
 void write_array(io::JsonWriter& out, const char* key, const Array& array) {
@@ -285,7 +310,9 @@ Metadata parse_metadata(std::span<const uint8_t> text, std::string_view where) {
   if (version < 1) root.at("version").refuse(version, ", expected 1 to ", kVersion);
   root.expect_keys({"format", "version", "name", "source", "task", "num_classes", "node_type",
                     "feature", "label", "node_types", "edge_types", "splits", "?class_weights",
-                    "?sample_weights"});
+                    "?sample_weights", "?graph_ptr", "?graph_labels"});
+  if (version < 2 && (root.has("graph_ptr") || root.has("graph_labels")))
+    root.refuse("graphs are known from version 2 on, found version ", version);
   Metadata metadata;
   metadata.name = root.at("name").string();
   metadata.source = root.at("source").string();
@@ -315,10 +342,10 @@ Metadata parse_metadata(std::span<const uint8_t> text, std::string_view where) {
     metadata.edge_types.push_back(read_edge_type(node, metadata.node_types));
   metadata.node_type = static_cast<int32_t>(
       root.at("node_type").integer(0, static_cast<int64_t>(metadata.node_types.size()) - 1));
-  const int64_t num_nodes = metadata.node_types[metadata.node_type].num_nodes;
+  read_graphs(root, metadata);
   std::set<std::pair<std::string, int32_t>> seen;
   for (const Node& node : root.at("splits").items()) {
-    metadata.splits.push_back(read_split(node, num_nodes));
+    metadata.splits.push_back(read_split(node, metadata.num_samples()));
     const SplitGroup& group = metadata.splits.back();
     for (int32_t index : group.indices)
       if (!seen.emplace(group.name, index).second)
@@ -333,7 +360,7 @@ Metadata parse_metadata(std::span<const uint8_t> text, std::string_view where) {
     return weights;
   };
   metadata.class_weights = read_weights("class_weights", metadata.num_classes);
-  metadata.sample_weights = read_weights("sample_weights", num_nodes);
+  metadata.sample_weights = read_weights("sample_weights", metadata.num_samples());
   return metadata;
 }
 
@@ -343,7 +370,7 @@ std::string metadata_text(const Metadata& metadata) {
     if (value == metadata.task) task = name;
   try {
     io::JsonWriter out(1);
-    out.begin_object().member("format", kFormatName).member("version", int64_t{kVersion});
+    out.begin_object().member("format", kFormatName).member("version", metadata.version());
     out.member("name", metadata.name).member("source", metadata.source).member("task", task);
     out.member("num_classes", metadata.num_classes);
     out.member("node_type", int64_t{metadata.node_type});
@@ -376,6 +403,8 @@ std::string metadata_text(const Metadata& metadata) {
     out.end_list();
     if (metadata.class_weights) write_array(out, "class_weights", *metadata.class_weights);
     if (metadata.sample_weights) write_array(out, "sample_weights", *metadata.sample_weights);
+    if (metadata.graph_ptr) write_array(out, "graph_ptr", *metadata.graph_ptr);
+    if (metadata.graph_labels) write_array(out, "graph_labels", *metadata.graph_labels);
     return out.end_object().finish() + "\n";
   } catch (const base::Error& error) {
     fail(error.status(), "data set \"", io::printable(metadata.name), "\": the name ",

@@ -16,7 +16,7 @@ namespace gnnmg::data::native {
 
 inline constexpr const char* kMetadataFile = "metadata.json";
 inline constexpr const char* kFormatName = "gnnmg-dataset";
-inline constexpr int64_t kVersion = 1;  // docs/formats.md says what each version is
+inline constexpr int64_t kVersion = 2;  // docs/formats.md says what each version is
 
 // One .npy file of the folder.
 struct Array {
@@ -49,7 +49,7 @@ struct EdgeType {
   int64_t num_edges() const { return indices.shape[0]; }
 };
 
-// All splits of one name: a u8 array [number of splits, nodes] of the codes of split.h.
+// All splits of one name: a u8 array [number of splits, nodes or graphs] of the codes of split.h.
 struct SplitGroup {
   std::string name;
   std::vector<int32_t> indices;
@@ -66,6 +66,13 @@ struct Metadata {
   std::vector<EdgeType> edge_types;
   std::vector<SplitGroup> splits;
   std::optional<Array> class_weights, sample_weights;  // f64
+  // Of many graphs, from version 2 on: i64 [graphs + 1], and their labels.
+  std::optional<Array> graph_ptr, graph_labels;
+  // What splits and sample weights are of.
+  int64_t num_samples() const {
+    return graph_ptr ? graph_ptr->shape[0] - 1 : node_types[node_type].num_nodes;
+  }
+  int64_t version() const { return graph_ptr ? 2 : 1; }  // the first that has all of it
 };
 
 // Error(kFormat) naming `where`, the place in the document, expected and found; kVersion for a

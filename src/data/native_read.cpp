@@ -152,9 +152,9 @@ std::vector<Split> read_splits(const std::vector<native::SplitGroup>& groups, Lo
   std::vector<Split> splits;
   for (const native::SplitGroup& group : groups) {
     const Tensor codes = loader.read(group.codes);
-    const int64_t num_nodes = codes.shape()[1];
+    const int64_t num_ids = codes.shape()[1];
     for (size_t i = 0; i < group.indices.size(); ++i)
-      splits.push_back(split_from_codes(codes.as<const uint8_t>().subspan(i * num_nodes, num_nodes),
+      splits.push_back(split_from_codes(codes.as<const uint8_t>().subspan(i * num_ids, num_ids),
                                         group.name, group.indices[i],
                                         base::text(loader.path(group.codes), ", row ", i)));
   }
@@ -176,7 +176,7 @@ DatasetRef read_native(const std::string& folder, Reading& reading) {
     const bool main_type = static_cast<int32_t>(i) == metadata.node_type;
     graph::Columns columns;
     for (const native::Column& column : type.columns) {
-      const bool is_label = main_type && column.name == metadata.label;
+      const bool is_label = main_type && !metadata.graph_ptr && column.name == metadata.label;
       const bool is_feature = main_type && column.name == metadata.feature;
       if (is_feature && !column.sparse && reading.options.check_finite)
         loader.check_finite_file(column.dense);
@@ -217,8 +217,15 @@ DatasetRef read_native(const std::string& folder, Reading& reading) {
   }
 
   std::vector<Split> splits = read_splits(metadata.splits, loader);
+  GraphSet graphs;
+  if (metadata.graph_ptr) graphs.ptr = loader.read(*metadata.graph_ptr);
+  if (metadata.graph_labels) graphs.labels = loader.read(*metadata.graph_labels);
   // The file of the array that a text is about.
   const auto file_of = [&](std::string_view text) {
+    if (metadata.graph_ptr && text.starts_with("graph_ptr"))
+      return loader.path(*metadata.graph_ptr);
+    if (metadata.graph_labels && text.starts_with("label"))
+      return loader.path(*metadata.graph_labels);
     for (const native::NodeType& type : metadata.node_types)
       for (const native::Column& column : type.columns) {
         const bool main_type = &type == &metadata.node_types[metadata.node_type];
@@ -238,7 +245,7 @@ DatasetRef read_native(const std::string& folder, Reading& reading) {
   Dataset dataset = naming(file_of, [&] {
     return build_dataset(graph::Graph::create(std::move(parts)), metadata.feature, metadata.label,
                          metadata.task == Task::kBinary, std::move(splits), metadata.num_classes,
-                         metadata.node_type);
+                         metadata.node_type, metadata.graph_ptr ? &graphs : nullptr);
   });
   if (dataset.task != metadata.task || dataset.num_classes != metadata.num_classes)
     fail(Status::kFormat, where, ": the labels are of another task than it says");
@@ -257,7 +264,7 @@ DatasetRef read_native(const std::string& folder, Reading& reading) {
   dataset.name = std::move(metadata.name);
   dataset.source = std::move(metadata.source);
   reading.context.log.add(base::LogLevel::kInfo,
-                          base::text("opened ", folder, " as gnnmg, version ", native::kVersion));
+                          base::text("opened ", folder, " as gnnmg, version ", metadata.version()));
   return std::make_shared<const Dataset>(std::move(dataset));
 }
 

@@ -65,14 +65,14 @@ class Writer {
 };
 
 // The splits of one name as rows of codes.
-native::SplitGroup write_splits(const std::vector<const Split*>& splits, int64_t num_nodes,
+native::SplitGroup write_splits(const std::vector<const Split*>& splits, int64_t num_ids,
                                 Writer& writer) {
   native::SplitGroup group;
   group.name = splits[0]->name;
-  const Tensor codes = Tensor::zeros(DType::kU8, {static_cast<int64_t>(splits.size()), num_nodes});
+  const Tensor codes = Tensor::zeros(DType::kU8, {static_cast<int64_t>(splits.size()), num_ids});
   for (size_t i = 0; i < splits.size(); ++i) {
     group.indices.push_back(splits[i]->index);
-    const auto row = codes.as<uint8_t>().subspan(i * num_nodes, num_nodes);
+    const auto row = codes.as<uint8_t>().subspan(i * num_ids, num_ids);
     for (int part = 0; part < 3; ++part)
       for (int64_t id : splits[i]->ids[part].as<const int64_t>())
         row[id] = static_cast<uint8_t>(part + 1);
@@ -130,12 +130,16 @@ void save_dataset(const Dataset& dataset, const std::string& path) {
       same->push_back(&split);
   }
   for (const auto& group : groups)
-    metadata.splits.push_back(write_splits(group, graph.num_nodes(dataset.node_type), writer));
+    metadata.splits.push_back(write_splits(group, dataset.num_samples(), writer));
 
   if (dataset.class_weights.defined())
     metadata.class_weights = writer.array(dataset.class_weights, "class_weights");
   if (dataset.sample_weights.defined())
     metadata.sample_weights = writer.array(dataset.sample_weights, "sample_weights");
+
+  if (dataset.of_graphs()) metadata.graph_ptr = writer.array(dataset.graph_ptr, "graph_ptr");
+  if (dataset.graph_labels.defined())
+    metadata.graph_labels = writer.array(dataset.graph_labels, "graph_labels");
 
   base::AtomicFile file(base::join_path(folder.temporary(), native::kMetadataFile));
   file.write(native::metadata_text(metadata));

@@ -59,9 +59,16 @@ std::vector<int64_t> numpy_legacy_permutation(uint32_t seed, int64_t n) {
   if (n < 0) base::fail(base::Status::kInvalidArgument, "permutation of ", n, " items");
   std::vector<int64_t> items(n);
   std::iota(items.begin(), items.end(), 0);
-  Mt19937 generator(seed);
-  for (int64_t i = n - 1; i > 0; --i) std::swap(items[i], items[generator.interval(i)]);
+  const std::span<int64_t> list = items;
+  numpy_legacy_shuffle(seed, {&list, 1});
   return items;
+}
+
+void numpy_legacy_shuffle(uint32_t seed, std::span<const std::span<int64_t>> lists) {
+  Mt19937 generator(seed);
+  for (const std::span<int64_t> items : lists)
+    for (int64_t i = static_cast<int64_t>(items.size()) - 1; i > 0; --i)
+      std::swap(items[i], items[generator.interval(i)]);
 }
 
 }  // namespace gnnmg::data

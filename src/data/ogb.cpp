@@ -1,7 +1,8 @@
-// The Open Graph Benchmark's node-property layout: raw/ with tables (edge.csv.gz, node-feat.csv.gz,
-// node-label.csv.gz, num-node-list.csv.gz, num-edge-list.csv.gz and further node_*.csv.gz and
-// edge_*.csv.gz) or with archives (data.npz, node-label.npz), and
-// split/NAME/{train,valid,test}.csv.gz.
+// The Open Graph Benchmark's layouts for properties of nodes and of graphs: raw/ with tables
+// (edge.csv.gz, node-feat.csv.gz, node-label.csv.gz, num-node-list.csv.gz, num-edge-list.csv.gz and
+// further node_*.csv.gz and edge_*.csv.gz) or with archives (data.npz, node-label.npz), and
+// split/NAME/{train,valid,test}.csv.gz. With graph-label.csv.gz the counts are of many graphs, and
+// edges count nodes within each.
 #include "data/ogb.h"
 
 #include <algorithm>
@@ -10,6 +11,7 @@
 
 #include "base/file.h"
 #include "data/edge_list.h"
+#include "data/graphs.h"
 #include "data/split.h"
 #include "io/bytes.h"
 #include "io/npy.h"
@@ -76,7 +78,8 @@ namespace {
 
 // Sets whose publisher adds the reverse of every edge when it loads them.
 bool lists_edges_once(std::string_view name) {
-  return name.find("products") != name.npos || name.find("proteins") != name.npos;
+  return name.find("products") != name.npos || name.find("proteins") != name.npos ||
+         (name.starts_with("ogbg") && name.find("code") == name.npos);
 }
 
 struct LabelKind {
@@ -91,15 +94,15 @@ LabelKind kind_of(bool integral, bool zero_one, int64_t columns) {
 
 // Labels as make_labels takes them. Floats are looked at as the text of the tables is: NaN is
 // "none", and what is integral may be classes. Integers keep their type, in which -1 is "none".
-void set_labels(const Tensor& raw, std::string where, Found& found) {
+void set_labels(const Tensor& raw, int64_t rows, std::string where, Found& found) {
   found.labels_from = std::move(where);
   found.labels = raw;
   if (raw.shape().num_dims < 1 || raw.shape().num_dims > 2)
     fail(Status::kFormat, found.labels_from, ": shape ", raw.shape().to_string(),
          ", expected [N, T]");
-  if (raw.rows() != found.num_nodes)
-    fail(Status::kFormat, found.labels_from, ": ", raw.rows(), " rows, expected ", found.num_nodes,
-         ", the number of nodes");
+  if (raw.rows() != rows)
+    fail(Status::kFormat, found.labels_from, ": ", raw.rows(), " rows, expected ", rows,
+         ", the number of ", found.graph_ptr.defined() ? "graphs" : "nodes");
   NumberColumn numbers;
   bool zero_one = true;
   const auto scan = [&](auto values) {
@@ -173,13 +176,26 @@ int64_t only_count(std::span<const int64_t> counts, const std::string& where) {
   return counts[0];
 }
 
-int64_t count_in_table(OgbFolder& folder, const char* name) {
+Tensor counts_in_table(OgbFolder& folder, const std::string& name) {
   Table table = folder.table(name);
-  const std::string where = folder.path(name);
   if (table.columns > 1 || !table.values.integral() || table.values.has_nan())
-    fail(Status::kFormat, where, ": expected one integer a row");
-  const Tensor counts = table.values.take_i64({table.rows});
-  return only_count(counts.as<const int64_t>(), where);
+    fail(Status::kFormat, folder.path(name), ": expected one integer a row");
+  return table.values.take_i64({table.rows});
+}
+
+// Where the rows of each graph begin, [graphs + 1], from how many there are.
+Tensor starts_of(const Tensor& counts, int64_t least, const std::string& where) {
+  Tensor starts = Tensor::empty(DType::kI64, {counts.rows() + 1});
+  const auto from = counts.as<const int64_t>();
+  const auto to = starts.as<int64_t>();
+  to[0] = 0;
+  for (size_t g = 0; g < from.size(); ++g) {
+    if (from[g] < least || from[g] > kMaxNodesInText)
+      fail(Status::kFormat, where, ", row ", g, ": ", from[g], ", expected ", least, " to ",
+           kMaxNodesInText);
+    to[g + 1] = to[g] + from[g];
+  }
+  return starts;
 }
 
 // Decimal text may be rounded, a column of integers may not.
@@ -200,8 +216,26 @@ void expect_rows(int64_t found, int64_t expected, const std::string& where, cons
 void read_tables(OgbFolder& folder, Reading& reading, Found& found) {
   const std::string nodes_by = folder.path("raw/num-node-list.csv.gz");
   const std::string edges_by = folder.path("raw/num-edge-list.csv.gz");
-  found.num_nodes = count_in_table(folder, "raw/num-node-list.csv.gz");
-  const int64_t num_edges = count_in_table(folder, "raw/num-edge-list.csv.gz");
+  const Tensor nodes_of = counts_in_table(folder, "raw/num-node-list.csv.gz");
+  const Tensor edges_of = counts_in_table(folder, "raw/num-edge-list.csv.gz");
+  const bool graphs = folder.has("raw/graph-label.csv.gz");
+  int64_t num_edges = 0;
+  Tensor edge_ptr;
+  if (graphs) {
+    if (nodes_of.rows() < 1 || nodes_of.rows() != edges_of.rows())
+      fail(Status::kFormat, edges_by, ": counts for ", edges_of.rows(), " graphs, ", nodes_by,
+           " for ", nodes_of.rows(), ", expected both for the same graphs, of which there is one");
+    found.graph_ptr = starts_of(nodes_of, 1, nodes_by);
+    edge_ptr = starts_of(edges_of, 0, edges_by);
+    found.num_nodes = found.graph_ptr.as<const int64_t>().back();
+    num_edges = edge_ptr.as<const int64_t>().back();
+    if (found.num_nodes > kMaxNodesInText)
+      fail(Status::kRange, nodes_by, ": ", found.num_nodes, " nodes in all, expected at most ",
+           kMaxNodesInText);
+  } else {
+    found.num_nodes = only_count(nodes_of.as<const int64_t>(), nodes_by);
+    num_edges = only_count(edges_of.as<const int64_t>(), edges_by);
+  }
   bool nodes_proved = false;
   if (folder.has("raw/node-feat.csv.gz")) {
     found.features_from = folder.path("raw/node-feat.csv.gz");
@@ -210,16 +244,19 @@ void read_tables(OgbFolder& folder, Reading& reading, Found& found) {
     found.features = table_tensor(std::move(table), true);
     nodes_proved = true;
   }
-  if (folder.has("raw/node-label.csv.gz")) {
-    const std::string where = folder.path("raw/node-label.csv.gz");
-    Table table = folder.table("raw/node-label.csv.gz");
-    expect_rows(table.rows, found.num_nodes, where, nodes_by);
+  const char* label_file = graphs ? "raw/graph-label.csv.gz" : "raw/node-label.csv.gz";
+  if (folder.has(label_file)) {
+    const std::string where = folder.path(label_file);
+    const int64_t rows = graphs ? nodes_of.rows() : found.num_nodes;
+    Table table = folder.table(label_file);
+    expect_rows(table.rows, rows, where, nodes_by);
     const bool classes = table.columns == 1 && table.values.integral();
     set_labels(classes ? table.values.take_i64({table.rows})
                        : table.values.take_f32({table.rows, table.columns}),
-               where, found);
-    nodes_proved = true;
+               rows, where, found);
+    nodes_proved |= !graphs;
   }
+  if (graphs && !found.features) found.degree_features = true;
   if (!nodes_proved) {
     const int64_t bytes = base::File(folder.path("raw/edge.csv.gz")).size();
     check_node_count(found.num_nodes, bytes, nodes_by);
@@ -241,6 +278,7 @@ void read_tables(OgbFolder& folder, Reading& reading, Found& found) {
   expect_rows(edges.sources.rows(), num_edges, found.edges_from, edges_by);
   found.sources = std::move(edges.sources);
   found.targets = std::move(edges.targets);
+  if (graphs) shift_edges(found.graph_ptr.as<const int64_t>(), edge_ptr.as<const int64_t>(), found);
 
   for (const std::string& file : base::list_directory(folder.path("raw"))) {
     constexpr std::string_view kEnding = ".csv.gz";
@@ -298,8 +336,8 @@ void read_archives(OgbFolder& folder, Reading& reading, Found& found) {
   }
   if (folder.has("raw/node-label.npz")) {
     const io::Npz labels = folder.archive("raw/node-label.npz");
-    set_labels(labels.get("node_label"), base::text(labels.name(), ", array \"node_label\""),
-               found);
+    set_labels(labels.get("node_label"), found.num_nodes,
+               base::text(labels.name(), ", array \"node_label\""), found);
     nodes_proved |= found.labels.shape().row_elements() > 0;
   }
   // Rows without columns take no bytes, so any number of them proves nothing.
@@ -323,12 +361,15 @@ void read_splits(OgbFolder& folder, Reading& reading, Found& found) {
       const std::string where = folder.path(inner + kFiles[part]);
       Table table = folder.table(inner + kFiles[part]);
       if (table.columns > 1 || !table.values.integral() || table.values.has_nan())
-        fail(Status::kFormat, where, ": expected one node id a row");
+        fail(Status::kFormat, where, ": expected one ",
+             found.graph_ptr.defined() ? "graph" : "node", " id a row");
       ids[part] = table.values.take_i64({table.rows});
     }
+    const bool graphs = found.graph_ptr.defined();
     found.splits.push_back(split_from_ids(ids[0].as<const int64_t>(), ids[1].as<const int64_t>(),
-                                          ids[2].as<const int64_t>(), found.num_nodes, name, 0,
-                                          folder.path(inner)));
+                                          ids[2].as<const int64_t>(),
+                                          graphs ? found.graph_ptr.rows() - 1 : found.num_nodes,
+                                          name, 0, folder.path(inner), graphs ? "graph" : "node"));
   }
 }
 

@@ -21,6 +21,12 @@ DatasetRef read(const Candidate& candidate, Reading& reading) {
       return read_heterophilous(candidate.path, reading);
     case Format::kEdges:
       return read_edges(candidate.path, reading);
+    case Format::kGin:
+      return read_gin(candidate.path, reading);
+    case Format::kTu:
+      return read_tu(candidate.path, reading);
+    case Format::kPacked:
+      return read_packed(candidate.path, reading);
   }
   base::fail(base::Status::kInternal, "unknown format");
 }
@@ -33,6 +39,9 @@ DatasetRef open_dataset(const std::string& path, const OpenOptions& options,
     base::fail(base::Status::kInvalidArgument, "path: expected a file or folder, found \"\"");
   if (options.undirected < -1 || options.undirected > 1)
     base::fail(base::Status::kInvalidArgument, "undirected ", options.undirected,
+               ": expected -1, 0 or 1");
+  if (options.degree_features < -1 || options.degree_features > 1)
+    base::fail(base::Status::kInvalidArgument, "degree_features ", options.degree_features,
                ": expected -1, 0 or 1");
   std::vector<Candidate> passed_over;
   const Candidate candidate = recognise(path, options.format, &passed_over);

@@ -35,5 +35,11 @@ DatasetRef read_heterophilous(const std::string& path, Reading& reading);
 DatasetRef read_edges(const std::string& path, Reading& reading);
 // A folder with raw/ and split/ as the Open Graph Benchmark lays them out.
 DatasetRef read_ogb(const std::string& folder, Reading& reading);
+// A text with many graphs, as GIN and DGCNN take it; published folds beside it become splits.
+DatasetRef read_gin(const std::string& path, Reading& reading);
+// The files PREFIX_A.txt, PREFIX_graph_indicator.txt, ... of TU Dortmund.
+DatasetRef read_tu(const std::string& prefix, Reading& reading);
+// An .npz of many graphs with node_ptr, edge_ptr and edges.
+DatasetRef read_packed(const std::string& path, Reading& reading);
 
 }  // namespace gnnmg::data

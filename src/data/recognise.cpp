@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/file.h"
+#include "data/gin.h"
 #include "data/native_metadata.h"
 #include "io/npy.h"
 
@@ -16,13 +17,16 @@ using base::is_directory;
 using base::join_path;
 using base::Status;
 
-constexpr std::array kFormats = {Format::kNative, Format::kPlain,  Format::kPlanetoid,
-                                 Format::kOgb,    Format::kShchur, Format::kHeterophilous,
-                                 Format::kEdges};
+constexpr std::array kFormats = {
+    Format::kNative,        Format::kPlain,  Format::kPlanetoid, Format::kOgb, Format::kShchur,
+    Format::kHeterophilous, Format::kPacked, Format::kGin,       Format::kTu,  Format::kEdges};
 constexpr const char* kSupported =
     "supported are gnnmg (metadata.json), plain (edges.npy, labels.npy), planetoid (ind.NAME.*), "
-    "ogb (raw/, split/), shchur and heterophilous (.npz), edges (a text with an edge a line, also "
-    "gzipped, by its own path)";
+    "ogb (raw/, split/), shchur, heterophilous and packed (.npz), gin (a text with many graphs), "
+    "tu "
+    "(NAME_A.txt, NAME_graph_indicator.txt), edges (a text with an edge a line, also gzipped, by "
+    "its own path)";
+constexpr std::string_view kTuEdges = "_A.txt", kTuIndicator = "_graph_indicator.txt";
 constexpr std::string_view kPlanetoidParts[] = {".x",    ".y",    ".tx",    ".ty",
                                                 ".allx", ".ally", ".graph", ".test.index"};
 
@@ -48,6 +52,15 @@ void classify_npz(const std::string& path, std::vector<Candidate>& out) {
     out.push_back({Format::kShchur, path});
   else if (npz.has("node_features") && npz.has("edges"))
     out.push_back({Format::kHeterophilous, path});
+  else if (npz.has("node_ptr") && npz.has("edge_ptr") && npz.has("edges"))
+    out.push_back({Format::kPacked, path});
+}
+
+// The prefix of TU files of which `path` names the edges; empty when it does not.
+std::string tu_prefix(const std::string& path) {
+  if (!path.ends_with(kTuEdges)) return {};
+  std::string prefix = path.substr(0, path.size() - kTuEdges.size());
+  return is_file(base::text(prefix, kTuIndicator)) ? prefix : std::string();
 }
 
 std::vector<Candidate> look_at_file(const std::string& path) {
@@ -71,6 +84,10 @@ std::vector<Candidate> look_at_file(const std::string& path) {
       })};
   } else if (name.ends_with(".npz") || name.ends_with(".npy")) {
     return found;  // empty or broken, but meant as an archive and no text
+  } else if (const std::string prefix = tu_prefix(path); !prefix.empty()) {
+    found.push_back({Format::kTu, prefix});
+  } else if (looks_like_gin(start)) {
+    found.push_back({Format::kGin, path});
   } else if (start.starts_with("\x1f\x8b") ||
              (start.find('\0') == start.npos && !start.starts_with("\x93NUMPY"))) {
     found.push_back({Format::kEdges, path});
@@ -102,6 +119,14 @@ std::vector<Candidate> look_in_folder(const std::string& folder,
   for (const std::string& name : names)
     if (name.ends_with(".npz") && is_file(join_path(folder, name)))
       classify_npz(join_path(folder, name), found);
+  for (const std::string& name : names) {
+    if (!name.ends_with(".txt") || !is_file(join_path(folder, name))) continue;
+    const std::string path = join_path(folder, name);
+    if (const std::string prefix = tu_prefix(path); !prefix.empty())
+      found.push_back({Format::kTu, prefix});
+    else if (looks_like_gin(start_of(path, 4096)))
+      found.push_back({Format::kGin, path});
+  }
   if (!found.empty()) return found;
   // A text is taken for a list of edges only where it lies alone.
   for (const std::string& name : names) {
@@ -141,6 +166,12 @@ const char* format_name(Format format) noexcept {
       return "heterophilous";
     case Format::kEdges:
       return "edges";
+    case Format::kGin:
+      return "gin";
+    case Format::kTu:
+      return "tu";
+    case Format::kPacked:
+      return "packed";
   }
   return "unknown";
 }
@@ -175,10 +206,16 @@ Candidate recognise(const std::string& path, std::string_view wanted,
     }
   } else if (exists(path)) {
     // Any file can be read as text when that is asked for.
-    found = wanted == format_name(Format::kEdges) ? std::vector<Candidate>{{Format::kEdges, path}}
-                                                  : keep_wanted(look_at_file(path));
+    if (wanted == format_name(Format::kEdges))
+      found = {{Format::kEdges, path}};
+    else if (wanted == format_name(Format::kGin))
+      found = {{Format::kGin, path}};
+    else
+      found = keep_wanted(look_at_file(path));
   } else if (exists(path + ".graph")) {
     found = keep_wanted({{Format::kPlanetoid, path}});
+  } else if (const std::string prefix = tu_prefix(base::text(path, kTuEdges)); !prefix.empty()) {
+    found = keep_wanted({{Format::kTu, prefix}});
   } else {
     try {
       base::File unreachable(path);  // says why, for loops of links and the like

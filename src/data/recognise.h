@@ -8,7 +8,18 @@
 namespace gnnmg::data {
 
 // In order of preference where a folder holds several.
-enum class Format { kNative, kPlain, kPlanetoid, kOgb, kShchur, kHeterophilous, kEdges };
+enum class Format {
+  kNative,
+  kPlain,
+  kPlanetoid,
+  kOgb,
+  kShchur,
+  kHeterophilous,
+  kPacked,
+  kGin,
+  kTu,
+  kEdges
+};
 // As OpenOptions::format names it.
 const char* format_name(Format format) noexcept;
 

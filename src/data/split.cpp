@@ -19,32 +19,30 @@ constexpr const char* kPartNames[3] = {"train", "validation", "test"};
 // Sub-streams of Purpose::kSplit; part of the definition of a split with a given seed.
 constexpr uint64_t kByFraction = 0;
 constexpr uint64_t kByClass = 1;
+constexpr uint64_t kFolds = 2;
 
 void shuffle(std::span<int64_t> ids, base::Stream& stream) {
   for (size_t i = ids.size(); i > 1; --i) std::swap(ids[i - 1], ids[stream.below(i)]);
 }
 
-// Ids of the nodes that have a label (for several targets: at least one); all nodes of a data set
+// Ids of the samples that have a label (for several targets: at least one); all of a data set
 // without labels.
-std::vector<int64_t> labelled_nodes(const Dataset& dataset) {
-  const int64_t num_nodes = dataset.graph->num_nodes(dataset.node_type);
+std::vector<int64_t> labelled_ids(const Dataset& dataset) {
+  const int64_t count = dataset.num_samples();
   std::vector<int64_t> ids;
-  ids.reserve(num_nodes);
-  const graph::Column* column = dataset.label.empty()
-                                    ? nullptr
-                                    : dataset.graph->node_column(dataset.label, dataset.node_type);
-  const Tensor* labels = column ? std::get_if<Tensor>(column) : nullptr;
+  ids.reserve(count);
+  const Tensor* labels = dataset.labels();
   if (!labels || dataset.task == Task::kNone) {
-    ids.resize(num_nodes);
+    ids.resize(count);
     std::iota(ids.begin(), ids.end(), 0);
   } else if (dataset.task == Task::kMulticlass) {
     const auto values = labels->as<const int64_t>();
-    for (int64_t i = 0; i < num_nodes; ++i)
+    for (int64_t i = 0; i < count; ++i)
       if (values[i] >= 0) ids.push_back(i);
   } else {
     const auto values = labels->as<const float>();
     const int64_t targets = labels->shape().row_elements();
-    for (int64_t i = 0; i < num_nodes; ++i) {
+    for (int64_t i = 0; i < count; ++i) {
       const auto row = values.subspan(i * targets, targets);
       if (!std::all_of(row.begin(), row.end(), [](float v) { return std::isnan(v); }))
         ids.push_back(i);
@@ -71,11 +69,11 @@ Split cut(std::span<const int64_t> order, int64_t train, int64_t validation, std
 }  // namespace
 
 Split split_from_codes(std::span<const uint8_t> codes, std::string name, int32_t index,
-                       std::string_view where) {
+                       std::string_view where, const char* of) {
   std::array<int64_t, 4> counts{};
   for (size_t i = 0; i < codes.size(); ++i) {
     if (codes[i] > 3)
-      fail(Status::kFormat, where, ", node ", i, ": found ", int{codes[i]},
+      fail(Status::kFormat, where, ", ", of, " ", i, ": found ", int{codes[i]},
            ", expected 0 (unused), 1 (train), 2 (validation) or 3 (test)");
     ++counts[codes[i]];
   }
@@ -93,23 +91,23 @@ Split split_from_codes(std::span<const uint8_t> codes, std::string name, int32_t
 }
 
 Split split_from_ids(std::span<const int64_t> train, std::span<const int64_t> validation,
-                     std::span<const int64_t> test, int64_t num_nodes, std::string name,
-                     int32_t index, std::string_view where) {
-  std::vector<uint8_t> codes(num_nodes, 0);
+                     std::span<const int64_t> test, int64_t num_ids, std::string name,
+                     int32_t index, std::string_view where, const char* of) {
+  std::vector<uint8_t> codes(num_ids, 0);
   const std::array<std::span<const int64_t>, 3> parts = {train, validation, test};
   for (int part = 0; part < 3; ++part) {
     for (size_t i = 0; i < parts[part].size(); ++i) {
       const int64_t id = parts[part][i];
-      if (id < 0 || id >= num_nodes)
-        fail(Status::kRange, where, ", ", kPartNames[part], ", position ", i, ": node ", id,
-             ", expected 0 to ", num_nodes - 1);
+      if (id < 0 || id >= num_ids)
+        fail(Status::kRange, where, ", ", kPartNames[part], ", position ", i, ": ", of, " ", id,
+             ", expected 0 to ", num_ids - 1);
       if (codes[id] != 0)
-        fail(Status::kFormat, where, ", ", kPartNames[part], ", position ", i, ": node ", id,
+        fail(Status::kFormat, where, ", ", kPartNames[part], ", position ", i, ": ", of, " ", id,
              " is already in ", kPartNames[codes[id] - 1]);
       codes[id] = static_cast<uint8_t>(part + 1);
     }
   }
-  return split_from_codes(codes, std::move(name), index, where);
+  return split_from_codes(codes, std::move(name), index, where, of);
 }
 
 Split split_from_masks(std::span<const bool> train, std::span<const bool> validation,
@@ -147,7 +145,7 @@ Split random_split(const Dataset& dataset, double train, double validation, uint
          ": expected 0 or more each and at most 1 together");
   if (numpy_legacy && seed > std::numeric_limits<uint32_t>::max())
     fail(Status::kRange, "seed ", seed, ": NumPy's legacy generator takes 0 to 4294967295");
-  std::vector<int64_t> order = labelled_nodes(dataset);
+  std::vector<int64_t> order = labelled_ids(dataset);
   const int64_t count = static_cast<int64_t>(order.size());
   if (numpy_legacy) {
     std::vector<int64_t> permutation = numpy_legacy_permutation(static_cast<uint32_t>(seed), count);
@@ -168,14 +166,12 @@ Split random_split_by_class(const Dataset& dataset, int64_t train, int64_t valid
                             uint64_t seed) {
   if (train < 0 || validation < 0)
     fail(Status::kInvalidArgument, "split by class with ", train, " train and ", validation,
-         " validation nodes a class: expected 0 or more");
+         " validation ", dataset.sample_name(), "s a class: expected 0 or more");
   if (dataset.task != Task::kMulticlass)
     fail(Status::kInvalidArgument, "split by class: data set \"", dataset.name,
          "\" has no class labels");
-  const int64_t wanted = base::checked_add(train, validation, "nodes a class");
-  const auto labels =
-      std::get<Tensor>(*dataset.graph->node_column(dataset.label, dataset.node_type))
-          .as<const int64_t>();
+  const int64_t wanted = base::checked_add(train, validation, "ids a class");
+  const auto labels = dataset.labels()->as<const int64_t>();
   std::vector<std::vector<int64_t>> members(dataset.num_classes);
   for (size_t i = 0; i < labels.size(); ++i)
     if (labels[i] >= 0) members[labels[i]].push_back(static_cast<int64_t>(i));
@@ -184,10 +180,10 @@ Split random_split_by_class(const Dataset& dataset, int64_t train, int64_t valid
   const base::Key key = base::stream_key(seed, base::Purpose::kSplit, kByClass);
   for (size_t c = 0; c < members.size(); ++c) {
     std::vector<int64_t>& ids = members[c];
-    if (ids.empty()) continue;  // a class number that no node has
+    if (ids.empty()) continue;  // a class number that nothing has
     if (static_cast<int64_t>(ids.size()) < wanted)
-      fail(Status::kInvalidArgument, "split by class: class ", c, " has ", ids.size(),
-           " labelled nodes, ", train, " for train and ", validation,
+      fail(Status::kInvalidArgument, "split by class: class ", c, " has ", ids.size(), " labelled ",
+           dataset.sample_name(), "s, ", train, " for train and ", validation,
            " for validation are asked for");
     base::Stream stream(key, c);
     shuffle(ids, stream);
@@ -200,6 +196,75 @@ Split random_split_by_class(const Dataset& dataset, int64_t train, int64_t valid
   split.name = "random_by_class";
   for (int part = 0; part < 3; ++part) split.ids[part] = sorted_ids(parts[part]);
   return split;
+}
+
+std::vector<Split> fold_splits(const Dataset& dataset, int32_t num_folds, SplitPart held_out,
+                               uint64_t seed, bool numpy_legacy) {
+  if (held_out != SplitPart::kValidation && held_out != SplitPart::kTest)
+    fail(Status::kInvalidArgument, "folds: held_out is ", static_cast<int32_t>(held_out),
+         ", expected validation or test");
+  if (numpy_legacy && seed > std::numeric_limits<uint32_t>::max())
+    fail(Status::kRange, "seed ", seed, ": NumPy's legacy generator takes 0 to 4294967295");
+  const std::vector<int64_t> ids = labelled_ids(dataset);
+  const int64_t most = std::min<int64_t>(kMaxFolds, static_cast<int64_t>(ids.size()));
+  if (num_folds < 2 || num_folds > most)
+    fail(Status::kInvalidArgument, num_folds, " folds of ", ids.size(), " labelled ",
+         dataset.sample_name(), "s: expected 2 to ", most);
+  // The members of each class, classes in order of their first id.
+  std::vector<std::vector<int64_t>> members;
+  if (dataset.task == Task::kMulticlass) {
+    const auto labels = dataset.labels()->as<const int64_t>();
+    std::vector<int64_t> place(dataset.num_classes, -1);
+    for (const int64_t id : ids) {
+      int64_t& at = place[labels[id]];
+      if (at < 0) {
+        at = static_cast<int64_t>(members.size());
+        members.emplace_back();
+      }
+      members[at].push_back(id);
+    }
+  } else {
+    members.push_back(ids);
+  }
+  // How the folds share a class: the ids, sorted by class, are dealt out in turn.
+  std::vector<std::vector<int64_t>> folds(members.size());
+  int64_t dealt = 0;
+  for (size_t c = 0; c < members.size(); ++c) {
+    const auto count = static_cast<int64_t>(members[c].size());
+    std::vector<int64_t> share(num_folds, count / num_folds);
+    for (int64_t i = 0; i < count % num_folds; ++i) ++share[(dealt + i) % num_folds];
+    for (int32_t fold = 0; fold < num_folds; ++fold)
+      folds[c].insert(folds[c].end(), share[fold], fold);
+    dealt += count;
+  }
+  if (numpy_legacy) {
+    const std::vector<std::span<int64_t>> lists(folds.begin(), folds.end());
+    numpy_legacy_shuffle(static_cast<uint32_t>(seed), lists);
+  } else {
+    const base::Key key = base::stream_key(seed, base::Purpose::kSplit, kFolds);
+    for (size_t c = 0; c < folds.size(); ++c) {
+      base::Stream stream(key, c);
+      shuffle(folds[c], stream);
+    }
+  }
+  std::vector<int64_t> fold_of(dataset.num_samples(), -1);
+  for (size_t c = 0; c < folds.size(); ++c)
+    for (size_t i = 0; i < folds[c].size(); ++i) fold_of[members[c][i]] = folds[c][i];
+  return splits_of_folds(fold_of, num_folds, held_out, "folds");
+}
+
+std::vector<Split> splits_of_folds(std::span<const int64_t> fold_of, int32_t num_folds,
+                                   SplitPart held_out, const std::string& name) {
+  std::vector<Split> splits;
+  std::vector<uint8_t> codes(fold_of.size());
+  for (int32_t fold = 0; fold < num_folds; ++fold) {
+    for (size_t i = 0; i < codes.size(); ++i)
+      codes[i] = fold_of[i] < 0       ? 0
+                 : fold_of[i] == fold ? static_cast<uint8_t>(held_out)
+                                      : static_cast<uint8_t>(SplitPart::kTrain);
+    splits.push_back(split_from_codes(codes, name, fold, name));
+  }
+  return splits;
 }
 
 }  // namespace gnnmg::data

@@ -54,12 +54,12 @@ Tensor make_class_weights(const Dataset& dataset, std::span<const double> weight
 
 Tensor make_sample_weights(const Dataset& dataset, const base::TensorView& weights) {
   need_labels(dataset, "sample weights");
-  const int64_t rows = dataset.graph->num_nodes(dataset.node_type);
+  const int64_t rows = dataset.num_samples();
   const base::Shape& shape = weights.shape;
   const bool fits = shape.num_dims >= 1 && shape[0] == rows && shape.num_elements() == rows;
   if ((weights.dtype != DType::kF32 && weights.dtype != DType::kF64) || !fits)
     fail(Status::kInvalidArgument, "sample weights are ", base::dtype_name(weights.dtype), " ",
-         shape.to_string(), ", expected f32 or f64 [", rows, "], one a node");
+         shape.to_string(), ", expected f32 or f64 [", rows, "], one a ", dataset.sample_name());
   std::vector<double> values(rows);
   if (weights.dtype == DType::kF64) {
     const auto from = weights.as<const double>();
@@ -76,8 +76,7 @@ Tensor balanced_class_weights(const Dataset& dataset, std::span<const int64_t> i
   if (dataset.task != Task::kMulticlass)
     fail(Status::kInvalidArgument, "balanced class weights: data set \"", dataset.name,
          "\" has no labels that are classes");
-  const auto& labels =
-      std::get<Tensor>(*dataset.graph->node_column(dataset.label, dataset.node_type));
+  const Tensor& labels = *dataset.labels();
   const auto label = labels.as<const int64_t>();
   std::vector<int64_t> counts(dataset.num_classes, 0);
   int64_t labelled = 0;
@@ -89,7 +88,8 @@ Tensor balanced_class_weights(const Dataset& dataset, std::span<const int64_t> i
   std::vector<double> weights(counts.size());
   for (size_t c = 0; c < counts.size(); ++c) {
     if (counts[c] == 0)
-      fail(Status::kInvalidArgument, "balanced class weights: no training node is of class ", c);
+      fail(Status::kInvalidArgument, "balanced class weights: no training ", dataset.sample_name(),
+           " is of class ", c);
     weights[c] = static_cast<double>(labelled) /
                  (static_cast<double>(counts.size()) * static_cast<double>(counts[c]));
   }
@@ -97,8 +97,7 @@ Tensor balanced_class_weights(const Dataset& dataset, std::span<const int64_t> i
 }
 
 int64_t count_labelled(const Dataset& dataset, std::span<const int64_t> ids) {
-  const auto& labels =
-      std::get<Tensor>(*dataset.graph->node_column(dataset.label, dataset.node_type));
+  const Tensor& labels = *dataset.labels();
   const auto weight = [](const Tensor& weights, int64_t i) {
     return weights.defined() ? weights.as<const double>()[i] : 1;
   };

@@ -1,5 +1,5 @@
-// Weights of classes and of nodes in a loss: checked, so that what stands in a data set fits its
-// labels, and class weights from how often each class occurs.
+// Weights of classes and of nodes or graphs in a loss: checked, so that what stands in a data set
+// fits its labels, and class weights from how often each class occurs.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace gnnmg::data {
 // f64 copies for Dataset's members. Error(kInvalidArgument) where the task takes no such weights,
 // the number is another, one is neither 0 nor in [1e-12, 1e12], or all are zero.
 base::Tensor make_class_weights(const Dataset& dataset, std::span<const double> weights);
-// f32 or f64, [nodes] or [nodes, 1].
+// f32 or f64, [N] or [N, 1] for N nodes or, in a data set of many, graphs.
 base::Tensor make_sample_weights(const Dataset& dataset, const base::TensorView& weights);
 
 // For classes: labelled ids / (classes x ids of the class), so that every class counts the same

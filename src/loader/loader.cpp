@@ -93,9 +93,10 @@ struct Loader::State {
     if (gathers() && store->num_rows() != num_nodes)
       fail(Status::kInvalidArgument, "features have ", store->num_rows(), " rows, expected ",
            num_nodes, ", the number of nodes");
+    const int64_t num_ids = sampler->num_ids();
     for (size_t i = 0; i < ids.size(); ++i) {
-      if (ids[i] < 0 || ids[i] >= num_nodes)
-        fail(Status::kRange, "ids[", i, "] is ", ids[i], ", expected 0 to ", num_nodes - 1);
+      if (ids[i] < 0 || ids[i] >= num_ids)
+        fail(Status::kRange, "ids[", i, "] is ", ids[i], ", expected 0 to ", num_ids - 1);
     }
   }
 

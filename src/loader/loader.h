@@ -52,9 +52,9 @@ class Loader {
  public:
   // `ids` are copied. `store` may be null (no features); sampler and store are shared and outlive
   // the loader through their references. `host` may be null when no sampler calls back into the
-  // host. Error(kRange) for an id that is no node, kInvalidArgument for a plan that EpochPlan
-  // refuses, features that have another number of rows than the graph has nodes, or negative
-  // numbers of threads.
+  // host. Error(kRange) for an id that is no seed of the sampler's, kInvalidArgument for a plan
+  // that EpochPlan refuses, features that have another number of rows than the graph has nodes, or
+  // negative numbers of threads.
   Loader(std::span<const int64_t> ids, std::shared_ptr<const sample::Sampler> sampler,
          std::shared_ptr<const feature::FeatureStore> store, const LoaderConfig& config,
          base::HostQueue* host);

@@ -61,19 +61,17 @@ at::Tensor gather_weights(const data::Dataset& dataset, const at::Tensor& ids,
 
 Targets gather_targets(const data::Dataset& dataset, std::span<const int64_t> seeds,
                        at::ScalarType logits_type) {
-  const graph::Column* column =
-      dataset.label.empty() ? nullptr : dataset.graph->node_column(dataset.label);
-  const base::Tensor* labels = column ? std::get_if<base::Tensor>(column) : nullptr;
+  const base::Tensor* labels = dataset.labels();
   if (!labels)
-    fail(Status::kNotFound, "data set \"", dataset.name, "\" has no dense node tensor \"",
-         dataset.label, "\" with labels");
+    fail(Status::kNotFound, "data set \"", dataset.name, "\" has no dense ", dataset.sample_name(),
+         " tensor \"", dataset.label, "\" with labels");
   const int64_t width = labels->shape().row_elements(), rows = labels->rows();
   const bool classes = dataset.task == data::Task::kMulticlass;
   if (classes ? labels->dtype() != base::DType::kI64 || width != 1
               : !base::is_floating(labels->dtype()))
-    fail(Status::kInvalidArgument, "node tensor \"", dataset.label, "\" holds ",
+    fail(Status::kInvalidArgument, dataset.sample_name(), " tensor \"", dataset.label, "\" holds ",
          base::dtype_name(labels->dtype()), " ", labels->shape().to_string(), ", expected ",
-         classes ? "i64, one class a node" : "floats, one column a target");
+         classes ? "i64, one class each" : "floats, one column a target");
   for (int64_t seed : seeds)
     if (seed < 0 || seed >= rows)
       fail(Status::kRange, "seed ", seed, " has no label: \"", dataset.label, "\" has ", rows,

@@ -1,5 +1,6 @@
 // What a sampler returns: a list of nodes, seeds first, and one bipartite block a layer, all in
-// memory that is kept from batch to batch.
+// memory that is kept from batch to batch. Where the seeds are whole graphs, the nodes stand graph
+// by graph instead, and every layer has the same block of all of them.
 #pragma once
 
 #include <cstdint>
@@ -43,10 +44,13 @@ struct Sample {
   base::PageVector<int64_t> node_ids;  // seeds, then nodes by hop in order of first appearance
   std::vector<int64_t>
       hop_ends;  // [num_hops + 1]: nodes known after hop h; hop_ends[0] = num_seeds
+  // Of whole graphs: where the nodes of each seed begin, [num_seeds + 1]; hop_ends are then all the
+  // number of nodes. Empty: the seeds are nodes.
+  base::PageVector<int64_t> graph_ptr;
   std::vector<BlockView> blocks;  // in the order of the layers: blocks[0] reads the input, the last
                                   // one yields the seeds
-  std::vector<BlockStore>
-      stores;  // what the views point into; with expansion "once" all layers share stores[0]
+  std::vector<BlockStore> stores;  // what the views point into; with expansion "once" all layers
+                                   // share stores[0], as do all of whole graphs
   int64_t num_nodes() const { return node_ids.size(); }
   int64_t num_edges_drawn() const;  // distinct stored edges
 };

@@ -63,7 +63,10 @@ class Sampler {
  public:
   virtual ~Sampler() = default;
   virtual int num_layers() const = 0;
-  virtual int64_t num_nodes() const = 0;  // seeds are in [0, num_nodes)
+  virtual int64_t num_nodes() const = 0;
+  // Seeds are in [0, num_ids()): nodes, or graphs.
+  virtual int64_t num_ids() const { return num_nodes(); }
+  virtual bool of_graphs() const { return false; }
   // How it draws, in words: equal for samplers that draw alike, as far as a sampler can tell.
   virtual std::string describe() const = 0;
   // Samples for `seeds`; a repeated seed gets a row of its own with the same draws, and edges from
@@ -80,6 +83,19 @@ class Sampler {
 // two node types; kUnsupported for a node of 2^32 or more neighbours.
 std::unique_ptr<Sampler> make_neighbor_sampler(graph::GraphRef graph, const NeighborConfig& config,
                                                int32_t edge_type = 0);
+
+struct GraphsConfig {
+  int num_layers = 1;
+  bool edge_ids = false;   // fill BlockView::edge_ids
+  bool transpose = false;  // fill BlockView::out_*
+};
+
+// Seeds are graphs that stand side by side in `graph`, nodes graph_ptr[g] .. graph_ptr[g + 1] - 1
+// being those of graph g, which no edge leaves (see data::check_graph_ptr()). A sample is them
+// whole, nodes and edges in the order they have there; a repeated seed is a graph of its own each
+// time. Error(kInvalidArgument) for a graph of several types or numbers of layers.
+std::unique_ptr<Sampler> make_graphs_sampler(graph::GraphRef graph, base::Tensor graph_ptr,
+                                             const GraphsConfig& config);
 
 // Where a custom sampler puts the edges of one layer: ids of the graph, any order of sources,
 // grouped or not by target. One thread at a time.

@@ -61,6 +61,7 @@ bool begin_sample(std::span<const int64_t> seeds, int64_t num_nodes, Table& tabl
                  num_nodes - 1);
   }
   out.num_seeds = count;
+  out.graph_ptr.clear();
   out.node_ids.resize_discard(count);
   table.begin();
   table.reserve(count, {});

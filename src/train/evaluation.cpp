@@ -209,6 +209,40 @@ nn::Metrics evaluate_sampled(const Subject& subject, const Participant& particip
   return sums.result();
 }
 
+namespace {
+
+// Mini-batches of whole graphs, made and worked on by the calling thread.
+nn::Metrics evaluate_graphs(const Subject& subject, const Participant& participant) {
+  const data::Dataset& data = subject.dataset;
+  if (subject.model.config().readout == nn::Readout::kNone)
+    base::fail(base::Status::kInvalidArgument, "data set ", data.name,
+               ": its labels are of graphs, so the model needs a readout");
+  const std::shared_ptr<const feature::FeatureStore> store =
+      feature::make_store(*data.graph->node_column(data.feature));
+  loader::LoaderConfig config;
+  config.plan.batch_size = participant.chunk;
+  config.plan.shuffle = false;
+  config.num_threads = 0;
+  config.gather = !reads_table(*store);
+  loader::Loader loader(subject.ids,
+                        sample::make_graphs_sampler(
+                            data.graph, data.graph_ptr,
+                            {.num_layers = static_cast<int>(subject.model.config().num_layers)}),
+                        store, config, nullptr);
+  return evaluate_sampled(subject, participant, loader, [&](const loader::Batch& batch) {
+    nn::ForwardArgs args;
+    args.input = input_of(batch, *store);
+    args.blocks = batch.sample.blocks;
+    args.graph = data.graph;
+    args.node_ids = batch.sample.node_ids.span();
+    args.graph_ptr = batch.sample.graph_ptr.span();
+    args.pool = participant.pool;
+    return subject.model.forward(args);
+  });
+}
+
+}  // namespace
+
 nn::Metrics evaluate_model(nn::Model& model, const data::Dataset& dataset,
                            std::span<const int64_t> ids, nn::Loss loss, base::ThreadPool& pool,
                            const base::CancelToken& cancel) {
@@ -220,9 +254,10 @@ nn::Metrics evaluate_model(nn::Model& model, const data::Dataset& dataset,
                                 .rows = rows,
                                 .cancel = cancel,
                                 .pool = &pool};
-  return evaluate_full(
-      {model, dataset, loss == nn::Loss::kAuto ? nn::loss_for(dataset.task) : loss, ids},
-      participant);
+  const Subject subject{model, dataset, loss == nn::Loss::kAuto ? nn::loss_for(dataset.task) : loss,
+                        ids};
+  return dataset.of_graphs() ? evaluate_graphs(subject, participant)
+                             : evaluate_full(subject, participant);
 }
 
 }  // namespace gnnmg::train

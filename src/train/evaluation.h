@@ -37,7 +37,7 @@ struct Participant {
   std::function<comm::Wait()> wait;  // for each collective
   StageRows& rows;
   base::CancelToken cancel;
-  int64_t chunk = 4096;               // nodes at a time
+  int64_t chunk = 4096;               // nodes or graphs at a time
   std::span<const int> leaders = {};  // by rank, the first one of its process; empty: one process
   base::ThreadPool* pool = nullptr;   // as in nn::ForwardArgs
   // The first rank of its process.
@@ -73,8 +73,8 @@ class LayerWalk {
 // Full neighbourhoods, layer by layer over the whole graph.
 nn::Metrics evaluate_full(const Subject& subject, const Participant& participant);
 
-// Sampled neighbourhoods: `loader` hands out this rank's chunks of the ids in order.
-// `forward` yields the logits of a mini-batch.
+// Sampled neighbourhoods, or whole graphs: `loader` hands out this rank's chunks of the ids in
+// order. `forward` yields the logits of a mini-batch.
 nn::Metrics evaluate_sampled(const Subject& subject, const Participant& participant,
                              loader::Loader& loader,
                              const std::function<at::Tensor(const loader::Batch&)>& forward);

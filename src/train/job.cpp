@@ -25,6 +25,15 @@ void check_model(const nn::ModelConfig& model, const data::Dataset& dataset,
     base::fail(Status::kInvalidArgument, "the model has ", model.output_width(),
                " outputs, but the data set has ", dataset.num_classes,
                dataset.task == Task::kMulticlass ? " classes" : " targets");
+  const bool of_graphs = dataset.of_graphs();
+  if (of_graphs != sampler.of_graphs())
+    base::fail(Status::kInvalidArgument, "data set ", dataset.name, ": its labels are of ",
+               dataset.sample_name(), "s, but the seeds of the sampler are ",
+               of_graphs ? "nodes" : "graphs");
+  if (of_graphs != (model.readout != nn::Readout::kNone))
+    base::fail(Status::kInvalidArgument, "data set ", dataset.name, ": its labels are of ",
+               dataset.sample_name(), "s, so the model ", of_graphs ? "needs a" : "takes no",
+               " readout");
   if (model.num_layers != sampler.num_layers())
     base::fail(Status::kInvalidArgument, "the model has ", model.num_layers,
                " layers, but the sampler draws ", sampler.num_layers(), " hops");
@@ -138,12 +147,15 @@ std::shared_ptr<const Job> make_job(std::shared_ptr<nn::Model> model, data::Data
   if (train.empty()) base::fail(Status::kInvalidArgument, where, ": its training part is empty");
   const bool weighted = data.class_weights.defined() || data.sample_weights.defined();
   if (data::count_labelled(data, train) == 0)
-    base::fail(Status::kInvalidArgument, where, ": none of its ", train.size(),
-               " training nodes has a label",
-               weighted ? " that counts by the weights of classes and nodes" : "");
+    base::fail(Status::kInvalidArgument, where, ": none of its ", train.size(), " training ",
+               data.sample_name(), "s has a label",
+               weighted ? base::text(" that counts by the weights of classes and ",
+                                     data.sample_name(), "s")
+                        : "");
   if (config.drop_last && static_cast<int64_t>(train.size()) < config.batch_size)
     base::fail(Status::kInvalidArgument, "drop_last: leaves no mini-batch, because the ",
-               train.size(), " training nodes are fewer than batch_size ", config.batch_size);
+               train.size(), " training ", data.sample_name(), "s are fewer than batch_size ",
+               config.batch_size);
   const bool validates =
       config.evaluate_every > 0 && !job->split->part(SplitPart::kValidation).empty();
   if (!validates && config.early_stop_patience > 0)

@@ -223,6 +223,7 @@ nn::ForwardArgs Rank::args_of(const loader::Batch& batch, bool training) const {
   args.blocks = batch.sample.blocks;
   args.graph = job_.dataset->graph;
   args.node_ids = {batch.sample.node_ids.data(), static_cast<size_t>(batch.sample.num_nodes())};
+  args.graph_ptr = batch.sample.graph_ptr.span();
   args.training = training;
   args.dropout = {job_.config.seed, batch.epoch, static_cast<uint64_t>(batch.number)};
   return args;
@@ -533,10 +534,9 @@ void Rank::check_part(SplitPart part) {
   }
 }
 
-// More than all nodes are no more than all.
+// More than all are no more than all.
 int64_t Rank::chunk() const {
-  const int64_t nodes = job_.dataset->graph->num_nodes(job_.dataset->node_type);
-  return std::min(job_.config.eval_batch_size, std::max<int64_t>(nodes, 1));
+  return std::min(job_.config.eval_batch_size, std::max<int64_t>(job_.dataset->num_samples(), 1));
 }
 
 Participant Rank::participant() {
@@ -562,7 +562,9 @@ nn::Metrics Rank::evaluate_part(SplitPart part) {
   note(Phase::kEvaluating);
   const Subject subject{*model_, *job_.dataset, job_.config.loss, job_.split->part(part)};
   const Participant participant = this->participant();
-  if (job_.config.evaluation == EvaluationMode::kFull) return evaluate_full(subject, participant);
+  // Of graphs nothing is sampled: there is one way.
+  if (job_.config.evaluation == EvaluationMode::kFull && !job_.dataset->of_graphs())
+    return evaluate_full(subject, participant);
 
   loader::LoaderConfig config = loader_config();
   config.plan.batch_size = chunk();

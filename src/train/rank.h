@@ -71,7 +71,7 @@ class Rank {
   loader::LoaderConfig loader_config() const;
   nn::Metrics evaluate_part(data::SplitPart part);
   Participant participant();
-  int64_t chunk() const;  // nodes of an evaluation at a time
+  int64_t chunk() const;  // nodes or graphs of an evaluation at a time
   bool agree(bool flag);
   void check_part(data::SplitPart part);  // the same on all processes
   void find_leaders();

@@ -103,7 +103,8 @@ class Trainer {
   virtual const TrainerConfig& config() const = 0;
 };
 
-// Exact metrics of a model over one part of a split, full neighbourhoods, without ranks.
+// Exact metrics of a model over one part of a split, full neighbourhoods or whole graphs, without
+// ranks.
 nn::Metrics evaluate_model(nn::Model& model, const data::Dataset& dataset,
                            std::span<const int64_t> ids, nn::Loss loss, base::ThreadPool& pool,
                            const base::CancelToken& cancel);

@@ -178,6 +178,108 @@ TEST(DatasetTest, SplitsAreAddedAndChosen) {
                GNNMG_ERR_INVALID_ARGUMENT, "part is 4");
 }
 
+// Three graphs side by side: a path of three nodes, a pair, a lone node.
+struct ManyGraphs {
+  World world{50};
+  Graph graph;
+  Dataset dataset;
+  ManyGraphs() {
+    const std::vector<int64_t> sources = {0, 1, 1, 2, 3, 4}, targets = {1, 0, 2, 1, 4, 3};
+    const std::vector<float> x = {0, 1, 2, 3, 4, 5};
+    const int64_t shape[] = {6, 1};
+    EXPECT_OK(gnnmg_graph_create_from_coo(world.context, 6, sources.data(), targets.data(),
+                                          GNNMG_DTYPE_I64, 6, graph.out()));
+    EXPECT_OK(gnnmg_graph_set_node_tensor(graph, 0, "x", x.data(), GNNMG_DTYPE_F32, 2, shape));
+  }
+  gnnmg_status make(std::vector<int64_t> starts, std::vector<int64_t> classes,
+                    gnnmg_task task = GNNMG_TASK_MULTICLASS) {
+    const int64_t rows[] = {static_cast<int64_t>(classes.size())};
+    Tensor labels;
+    EXPECT_OK(gnnmg_tensor_create(classes.data(), GNNMG_DTYPE_I64, 1, rows, nullptr, nullptr,
+                                  labels.out()));
+    return gnnmg_dataset_create_graphs(graph, starts.data(),
+                                       static_cast<int64_t>(starts.size()) - 1, "x", labels, task,
+                                       0, dataset.out());
+  }
+};
+
+TEST(DatasetTest, ManyGraphs) {
+  ManyGraphs many;
+  EXPECT_FAILS(many.make({0, 3, 3, 6}, {1, 0, 1}), GNNMG_ERR_INVALID_ARGUMENT,
+               "graph 1 needs at least one node");
+  EXPECT_FAILS(many.make({0, 2, 5, 6}, {1, 0, 1}), GNNMG_ERR_RANGE,
+               "edge 3 comes into graph 0 from node 2");
+  EXPECT_FAILS(many.make({0, 3, 5, 6}, {1, 0}), GNNMG_ERR_INVALID_ARGUMENT, "each of 3 graphs");
+  EXPECT_FAILS(many.make({0, 1, 2, 3, 4, 5, 6, 7}, {1}), GNNMG_ERR_INVALID_ARGUMENT,
+               "num_graphs is 7");
+  EXPECT_FAILS(many.make({0, 3, 5, 6}, {1, 0, 1}, GNNMG_TASK_REGRESSION),
+               GNNMG_ERR_INVALID_ARGUMENT, "the labels 'labels' are i64");
+  ASSERT_OK(many.make({0, 3, 5, 6}, {1, 0, 1}));
+  auto facts = info<gnnmg_dataset_info>();
+  ASSERT_OK(gnnmg_dataset_get_info(many.dataset, &facts));
+  EXPECT_EQ(facts.num_graphs, 3);
+  EXPECT_EQ(facts.num_nodes, 6);
+  EXPECT_EQ(facts.num_classes, 2);
+  Tensor labels, starts, absent;
+  ASSERT_OK(gnnmg_dataset_export_labels(many.dataset, labels.out()));
+  EXPECT_EQ(values<int64_t>(labels), (std::vector<int64_t>{1, 0, 1}));
+  ASSERT_OK(gnnmg_dataset_export_graph_ptr(many.dataset, starts.out()));
+  EXPECT_EQ(values<int64_t>(starts), (std::vector<int64_t>{0, 3, 5, 6}));
+  EXPECT_FAILS(gnnmg_dataset_export_graph_ptr(many.world.dataset, absent.out()),
+               GNNMG_ERR_NOT_FOUND, "is one graph");
+
+  // Splits are of graphs.
+  const int64_t ids[] = {2, 0};
+  ASSERT_OK(gnnmg_dataset_add_split(many.dataset, "mine", ids, 2, nullptr, 0, nullptr, 0));
+  EXPECT_EQ(part(many.dataset, GNNMG_SPLIT_TRAIN), (std::vector<int64_t>{0, 2}));
+  const int64_t beyond = 3;
+  EXPECT_FAILS(gnnmg_dataset_add_split(many.dataset, "mine", &beyond, 1, nullptr, 0, nullptr, 0),
+               GNNMG_ERR_RANGE, "graph 3, expected 0 to 2");
+  auto folds = init(gnnmg_folds_config_init);
+  EXPECT_EQ(folds.num_folds, 10);
+  folds.num_folds = 3;
+  ASSERT_OK(gnnmg_dataset_add_folds(many.dataset, "folds", &folds));
+  EXPECT_EQ(part(many.dataset, GNNMG_SPLIT_TRAIN).size(), 2u);
+  EXPECT_EQ(part(many.dataset, GNNMG_SPLIT_VALIDATION).size(), 1u);
+  EXPECT_FAILS(gnnmg_dataset_add_folds(many.dataset, "folds", &folds), GNNMG_ERR_INVALID_ARGUMENT,
+               "already");
+  EXPECT_FAILS(gnnmg_dataset_add_folds(many.dataset, "more", nullptr), GNNMG_ERR_INVALID_ARGUMENT,
+               "10 folds of 3");
+}
+
+TEST(DatasetTest, MiniBatchesOfGraphs) {
+  ManyGraphs many;
+  ASSERT_OK(many.make({0, 3, 5, 6}, {1, 0, 1}));
+  Sampler sampler, nodes;
+  EXPECT_FAILS(gnnmg_sampler_create_graphs(many.world.dataset, nullptr, sampler.out()),
+               GNNMG_ERR_INVALID_ARGUMENT, "is one graph");
+  ASSERT_OK(gnnmg_sampler_create_graphs(many.dataset, nullptr, sampler.out()));
+  const int64_t seeds[] = {2, 0};
+  Batch batch;
+  ASSERT_OK(gnnmg_sampler_sample(sampler, many.dataset, seeds, 2, 0, 0, 0, batch.out(), -1));
+  Tensor starts, list, features, labels;
+  ASSERT_OK(gnnmg_batch_export_graph_ptr(batch, starts.out()));
+  EXPECT_EQ(values<int64_t>(starts), (std::vector<int64_t>{0, 1, 4}));
+  ASSERT_OK(gnnmg_batch_export_node_ids(batch, list.out()));
+  EXPECT_EQ(values<int64_t>(list), (std::vector<int64_t>{5, 0, 1, 2}));
+  ASSERT_OK(gnnmg_batch_export_features(batch, features.out()));
+  EXPECT_EQ(values<float>(features), (std::vector<float>{5, 0, 1, 2}));
+  ASSERT_OK(gnnmg_batch_export_labels(batch, labels.out()));
+  EXPECT_EQ(values<int64_t>(labels), (std::vector<int64_t>{1, 1}));
+  EXPECT_FAILS(gnnmg_sampler_sample(sampler, many.dataset, std::vector<int64_t>{3}.data(), 1, 0, 0,
+                                    0, batch.out(), -1),
+               GNNMG_ERR_RANGE, "seed 0 is graph 3");
+
+  ASSERT_OK(gnnmg_sampler_create(many.graph, nullptr, nodes.out()));
+  ASSERT_OK(gnnmg_sampler_sample(nodes, nullptr, seeds, 2, 0, 0, 0, batch.out(), -1));
+  EXPECT_FAILS(gnnmg_batch_export_graph_ptr(batch, starts.out()), GNNMG_ERR_NOT_FOUND, "are nodes");
+  EXPECT_FAILS(gnnmg_sampler_sample(nodes, many.dataset, seeds, 2, 0, 0, 0, batch.out(), -1),
+               GNNMG_ERR_INVALID_ARGUMENT, "gnnmg_sampler_create_graphs()");
+  Loader loader;
+  EXPECT_FAILS(gnnmg_loader_create(many.world.dataset, sampler, nullptr, loader.out()),
+               GNNMG_ERR_INVALID_ARGUMENT, "a graph of 6 nodes");
+}
+
 TEST(DatasetTest, RandomSplitsFollowTheirSettings) {
   World world(100);
   auto config = init(gnnmg_split_config_init);

@@ -59,13 +59,25 @@ void write_sets(const test::TempDir& dir, base::ThreadPool& pool) {
                                      {"adj_indptr", npy_of<int32_t>({0, 1, 2, 2}, "(4,)")},
                                      {"adj_shape", npy_of<int64_t>({3, 3}, "(2,)")},
                                      {"labels", npy_of<int64_t>({1, 0, 1}, "(3,)")}});
+  dir.write("gin/s.txt", "2\n2 0\n1 1 1\n2 1 0\n1 1\n1 0\n");
+  dir.write("gin/fold_of_graph.txt", "0\n1\n");
+  dir.write("gin/splits_fair/s.json",
+            R"([{"test": [0], "model_selection": [{"train": [1], "validation": []}]}])");
+  dir.write("tu/s_A.txt", "1, 2\n2, 1\n");
+  dir.write("tu/s_graph_indicator.txt", "1\n1\n2\n");
+  dir.write("tu/s_graph_labels.txt", "0\n1\n");
+  dir.write("tu/s_node_attributes.txt", "1\n2\n3\n");
+  write_npz(dir.file("packed.npz"), {{"node_ptr", npy_of<int64_t>({0, 2, 3}, "(3,)")},
+                                     {"edge_ptr", npy_of<int64_t>({0, 1, 1}, "(3,)")},
+                                     {"edges", npy_of<int32_t>({0, 1}, "(1, 2)")},
+                                     {"labels", npy_of<uint8_t>({0, 1}, "(2,)")}});
   Dataset dataset = *make_dataset(small_graph(pool), "x", "y", false,
                                   {split_from_codes(std::vector<uint8_t>{1, 2, 3, 0}, "s", 0, "")});
   save_dataset(dataset, dir.file("native"));
 }
 
-const char* const kSets[] = {"plain",      "list.csv",   "ogb",   "planetoid",
-                             "hetero.npz", "shchur.npz", "native"};
+const char* const kSets[] = {"plain",      "list.csv", "ogb", "planetoid", "hetero.npz",
+                             "shchur.npz", "native",   "gin", "tu",        "packed.npz"};
 
 // Files whose headers claim terabytes cost no more than twice their own size and a mebibyte.
 TEST(Memory, ClaimsAreNotBelieved) {
@@ -128,6 +140,12 @@ TEST(Memory, OneFileClaims) {
                                      {"node_labels", npy_of<int64_t>({1}, "(1,)")},
                                      {"edges", npy_of<int64_t>({0, 0}, "(1, 2)")}});
   attack(dir.file("hetero.npz"));
+  attack(dir.write("claims.txt", "1000000000000\n1 0\n0 0\n"));
+  attack(dir.write("claims.txt", "1\n2000000000 0\n0 1 1\n"));
+  write_npz(dir.file("packed.npz"), {{"node_ptr", npy_of<int64_t>({0, int64_t{1} << 30}, "(2,)")},
+                                     {"edge_ptr", npy_of<int64_t>({0, 1}, "(2,)")},
+                                     {"edges", npy_of<int32_t>({0, 1}, "(1, 2)")}});
+  attack(dir.file("packed.npz"));
 }
 
 // While a text is read, memory stays below twice its bytes and a mebibyte; the finished graph may
@@ -143,6 +161,26 @@ TEST(Memory, TextsAreHeldInFourBytesANumber) {
   test::AllocationFaults watch;
   EXPECT_THROW(opener.open(path), base::Error);
   EXPECT_LE(watch.peak_bytes(), 2 * size + (1 << 20));
+}
+
+TEST(Memory, TextsOfGraphsAreHeldInTwiceTheirSize) {
+  test::TempDir dir;
+  Opener opener(1);
+  OpenOptions options;
+  options.format = "gin";
+  std::string small = "500001\n", large = "1\n1001 0\n";
+  for (int i = 0; i < 500000; ++i) small += "1 0\n0 0\n";
+  for (int i = 0; i < 1000; ++i) {
+    large += "0 1000";
+    for (int k = 0; k < 1000; ++k) large += " 1";
+    large += "\n";
+  }
+  for (const std::string& text : {small, large}) {
+    const std::string path = dir.write("set.txt", text);
+    test::AllocationFaults watch;
+    EXPECT_THROW(opener.open(path, options), base::Error);
+    EXPECT_LE(watch.peak_bytes(), 2 * static_cast<int64_t>(text.size()) + (1 << 20));
+  }
 }
 
 TEST(Memory, EveryAllocationMayFail) {

@@ -240,13 +240,13 @@ TEST_F(Native, FeaturesThatAreNotFinite) {
 
 TEST_F(Native, NewerVersionsAreRefusedByNumber) {
   expect_refused(
-      {"metadata.json", "version 2", "reads up to 1"},
+      {"metadata.json", "version 3", "reads up to 2"},
       [](json& document) {
-        document["version"] = 2;
+        document["version"] = 3;
         document["what the future brings"] = 1;
       },
       Status::kVersion);
-  expect_refused({"version", "0, expected 1 to 1"}, [](json& d) { d["version"] = 0; });
+  expect_refused({"version", "0, expected 1 to 2"}, [](json& d) { d["version"] = 0; });
   expect_refused({"version", "expected an integer"}, [](json& d) { d["version"] = "1"; });
   const std::string path = save_changed([](json& d) { d["format"] = "other"; });
   OpenOptions options;

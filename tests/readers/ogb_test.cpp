@@ -343,6 +343,52 @@ TEST_F(Ogb, BadArchives) {
   expect_refused({"num_nodes_list", "1099511627776 nodes"}, Status::kRange);
 }
 
+// Three graphs of 3, 2 and 1 nodes, their edges listed once.
+TEST_F(Ogb, PropertiesOfGraphs) {
+  const auto put_graphs = [&] {
+    put("raw/num-node-list.csv.gz", "3\n2\n1\n");
+    put("raw/num-edge-list.csv.gz", "2\n1\n0\n");
+    put("raw/edge.csv.gz", "0,1\n1,2\n0,1\n");
+    put("raw/edge-feat.csv.gz", "7\n8\n9\n");
+    put("raw/node-feat.csv.gz", "1\n2\n3\n4\n5\n6\n");
+    put("raw/graph-label.csv.gz", "1\n0\n1\n");
+    put("split/scaffold/train.csv.gz", "2\n0\n");
+    put("split/scaffold/valid.csv.gz", "1\n");
+    put("split/scaffold/test.csv.gz", "");
+  };
+  put_graphs();
+  const DatasetRef dataset = open();
+  EXPECT_EQ(values<int64_t>(dataset->graph_ptr), (Ids{0, 3, 5, 6}));
+  EXPECT_EQ(dataset->task, Task::kMulticlass);
+  EXPECT_EQ(values<int64_t>(*dataset->labels()), (Ids{1, 0, 1}));
+  EXPECT_EQ(edges(*dataset->graph), (Edges{{0, 1}, {1, 2}, {3, 4}}));
+  EXPECT_EQ(values<float>(dense(*dataset, "x")), (std::vector<float>{1, 2, 3, 4, 5, 6}));
+  EXPECT_EQ(values<float>(std::get<base::Tensor>(*dataset->graph->edge_column("x"))),
+            (std::vector<float>{7, 8, 9}));
+  EXPECT_EQ(ids(dataset->split("scaffold", 0), SplitPart::kTrain), (Ids{0, 2}));
+
+  put("raw/graph-label.csv.gz", "1,nan\n0,1\n1,0\n");
+  EXPECT_EQ(open()->task, Task::kBinary);
+  put("raw/graph-label.csv.gz", "1\n0\n");
+  expect_refused({"graph-label.csv.gz", "2 rows, expected 3"});
+  put_graphs();
+  put("raw/num-node-list.csv.gz", "3\n0\n3\n");
+  expect_refused({"num-node-list.csv.gz, row 1: 0, expected 1"});
+  put("raw/num-node-list.csv.gz", "3\n3\n");
+  expect_refused({"num-edge-list.csv.gz", "counts for 3 graphs", "for 2"});
+  put("raw/num-node-list.csv.gz", "2\n3\n1\n");
+  expect_refused({"edge.csv.gz, row 1: node 2, expected 0 to 1 in graph 0"}, Status::kRange);
+  put_graphs();
+  put("raw/num-edge-list.csv.gz", "2\n2\n0\n");
+  expect_refused({"edge.csv.gz", "3 rows, expected 4"});
+  put_graphs();
+  put("split/scaffold/test.csv.gz", "3\n");
+  expect_refused({"graph 3, expected 0 to 2"}, Status::kRange);
+  put_graphs();
+  remove("raw/node-feat.csv.gz");
+  EXPECT_EQ(sparse(*open(), "x").num_cols, 2) << "degrees 0 and 1";
+}
+
 TEST_F(Ogb, TypedSetsAreNamed) {
   put_tables();
   put("raw/triplet-type-list.csv.gz", "paper,cites,paper\n");

@@ -126,8 +126,13 @@ Trial::Trial(const Recipe& setup, Host& host) {
   config.input_dim = setup.dataset->feature_dim();
   config.output_dim = setup.dataset->num_classes;
   model_ = nn::make_model(config);
-  std::shared_ptr<const sample::Sampler> sampler =
-      sample::make_neighbor_sampler(setup.dataset->graph, setup.sampler);
+  std::shared_ptr<const sample::Sampler> sampler;
+  if (setup.dataset->of_graphs())
+    sampler = sample::make_graphs_sampler(
+        setup.dataset->graph, setup.dataset->graph_ptr,
+        {.num_layers = static_cast<int>(config.num_layers), .transpose = true});
+  else
+    sampler = sample::make_neighbor_sampler(setup.dataset->graph, setup.sampler);
   if (setup.wrap_sampler) sampler = setup.wrap_sampler(sampler);
   trainer_ =
       train::Trainer::create(model_, setup.dataset, sampler, setup.trainer, host.environment());

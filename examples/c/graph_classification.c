@@ -1,0 +1,194 @@
+/*
+ * Classification of whole graphs by GIN, over two ranks:
+ *   graph_classification [<folder or file>] [--folds] [--epochs <number>]
+ * Without a path, on generated graphs. Trains on 80 % of the graphs and prints loss and validation
+ * accuracy of each epoch, and the accuracy on the last 10 % at the end. With --folds, trains on
+ * nine of ten folds, each held out in turn, and prints mean and deviation at the epoch that is best
+ * in the mean of all.
+ */
+/*! [whole program] */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common.h"
+
+enum { FOLDS = 10, MOST_EPOCHS = 1000 };
+
+static double curve[FOLDS][MOST_EPOCHS]; /* accuracy on the fold held out, after each epoch */
+
+static int32_t print_epoch(const gnnmg_epoch_info* epoch, void* user_data) {
+  (void)user_data;
+  printf("epoch %2lld  loss %.4f  validation accuracy %.4f%s\n", (long long)epoch->epoch + 1,
+         epoch->train_loss, epoch->validation_accuracy, epoch->best ? " *" : "");
+  return 0;
+}
+
+static int32_t keep_epoch(const gnnmg_epoch_info* epoch, void* user_data) {
+  ((double*)user_data)[epoch->epoch] = epoch->validation_accuracy;
+  return 0;
+}
+
+/* Two kinds of graphs of 8 to 20 nodes: a ring with a chord at every third node, or two stars whose
+ * centres are joined. */
+static gnnmg_dataset* generated(const gnnmg_context* context) {
+  enum { GRAPHS = 300, MOST_NODES = 20 };
+  static int64_t sources[GRAPHS * MOST_NODES * 4], targets[GRAPHS * MOST_NODES * 4];
+  static int64_t starts[GRAPHS + 1], classes[GRAPHS];
+  static float ones[GRAPHS * MOST_NODES];
+  int64_t edges = 0;
+  for (int64_t g = 0; g < GRAPHS; ++g) {
+    const int64_t first = starts[g], nodes = 8 + g * 7 % 13;
+    classes[g] = g % 2;
+    for (int64_t i = 0; i < nodes; ++i) {
+      const int64_t next = classes[g] ? (i < 2 ? 1 - i : i % 2) : (i + 1) % nodes;
+      const int64_t pairs = !classes[g] && i % 3 == 0 ? 2 : 1;
+      for (int64_t k = 0; k < pairs; ++k, edges += 2) {
+        sources[edges] = targets[edges + 1] = first + i;
+        targets[edges] = sources[edges + 1] = first + (k ? (i + nodes / 2) % nodes : next);
+      }
+      ones[first + i] = 1;
+    }
+    starts[g + 1] = first + nodes;
+  }
+  const int64_t shape[] = {starts[GRAPHS], 1}, rows[] = {GRAPHS};
+  gnnmg_graph* graph;
+  gnnmg_dataset* data;
+  struct DLManagedTensorVersioned* labels;
+  CHECK(gnnmg_graph_create_from_coo(context, starts[GRAPHS], sources, targets, GNNMG_DTYPE_I64,
+                                    edges, &graph));
+  CHECK(gnnmg_graph_set_node_tensor(graph, 0, "x", ones, GNNMG_DTYPE_F32, 2, shape));
+  CHECK(gnnmg_tensor_create(classes, GNNMG_DTYPE_I64, 1, rows, NULL, NULL, &labels));
+  CHECK(gnnmg_dataset_create_graphs(graph, starts, GRAPHS, "x", labels, GNNMG_TASK_MULTICLASS, 2,
+                                    &data));
+  gnnmg_tensor_free(labels);
+  gnnmg_graph_free(graph);
+  return data;
+}
+
+/* Trains a new model on the split that is set, and returns its test accuracy, if there is a test
+ * part and `test` is 1. */
+static double train(const gnnmg_context* context, const gnnmg_dataset* data, int64_t epochs,
+                    uint64_t seed, gnnmg_epoch_fn on_epoch, void* user_data, int test) {
+  /*! [sampler] */
+  gnnmg_sampler_config sampling;
+  CHECK(gnnmg_sampler_config_init(&sampling, sizeof sampling));
+  sampling.num_fanouts = 4; /* as many as the model has layers */
+  gnnmg_sampler* sampler;
+  CHECK(gnnmg_sampler_create_graphs(data, &sampling, &sampler));
+  /*! [sampler] */
+
+  /*! [model] */
+  gnnmg_model_config layers;
+  CHECK(gnnmg_model_config_init(&layers, sizeof layers));
+  layers.architecture = GNNMG_MODEL_GIN;
+  layers.num_layers = 4;
+  layers.hidden_dim = 64;
+  layers.norm = GNNMG_NORM_BATCH;
+  layers.readout = GNNMG_READOUT_SUM;    /* a row a graph from those of its nodes */
+  layers.jumping = GNNMG_JUMPING_SCORES; /* of the features and of every layer */
+  layers.output_dropout = 0.5;
+  layers.seed = seed;
+  gnnmg_model* model;
+  CHECK(gnnmg_model_create(context, data, &layers, &model));
+  /*! [model] */
+
+  /*! [train] */
+  gnnmg_trainer_config training;
+  CHECK(gnnmg_trainer_config_init(&training, sizeof training));
+  training.num_ranks = 2;
+  training.batch_size = 16; /* graphs, on each rank */
+  training.num_epochs = epochs;
+  training.schedule = GNNMG_SCHEDULE_STEP; /* half the rate every 50 epochs */
+  training.seed = seed;
+  gnnmg_trainer* trainer;
+  CHECK(gnnmg_trainer_create(model, data, sampler, NULL, &training, &trainer));
+  CHECK(gnnmg_trainer_run(trainer, on_epoch, user_data, NULL));
+  /*! [train] */
+
+  gnnmg_metrics metrics = {.struct_size = sizeof metrics};
+  if (test) {
+    CHECK(gnnmg_trainer_evaluate(trainer, GNNMG_SPLIT_TEST, &metrics, -1));
+    printf("test accuracy %.4f (%lld of %lld graphs)\n", metrics.accuracy,
+           (long long)metrics.correct, (long long)metrics.count);
+  }
+  gnnmg_trainer_free(trainer);
+  gnnmg_model_free(model);
+  gnnmg_sampler_free(sampler);
+  return metrics.accuracy;
+}
+
+static void cross_validate(const gnnmg_context* context, gnnmg_dataset* data, int64_t epochs) {
+  /*! [folds] */
+  gnnmg_folds_config folds;
+  CHECK(gnnmg_folds_config_init(&folds, sizeof folds));
+  folds.num_folds = FOLDS;
+  folds.numpy_legacy = 1; /* those of scikit-learn, which GIN's authors measured with */
+  CHECK(gnnmg_dataset_add_folds(data, "folds", &folds));
+  for (int32_t k = 0; k < FOLDS; ++k) {
+    CHECK(gnnmg_dataset_set_split(data, "folds", k));
+    train(context, data, epochs, (uint64_t)k, keep_epoch, curve[k], 0);
+    printf("fold %2d  accuracy after the last epoch %.4f\n", k + 1, curve[k][epochs - 1]);
+    fflush(stdout);
+  }
+  /*! [folds] */
+  int64_t best = 0;
+  double mean[MOST_EPOCHS], last = 0, deviation = 0;
+  const int64_t tail = epochs < 10 ? epochs : 10;
+  for (int64_t e = 0; e < epochs; ++e) {
+    mean[e] = 0;
+    for (int k = 0; k < FOLDS; ++k) mean[e] += curve[k][e] / FOLDS;
+    if (mean[e] > mean[best]) best = e;
+    if (e >= epochs - tail) last += mean[e] / (double)tail;
+  }
+  for (int k = 0; k < FOLDS; ++k) deviation += pow(curve[k][best] - mean[best], 2) / FOLDS;
+  printf("accuracy %.4f +- %.4f over folds at epoch %lld, the best of the mean; last %lld: %.4f\n",
+         mean[best], sqrt(deviation), (long long)best + 1, (long long)tail, last);
+}
+
+int main(int argc, char** argv) {
+  const char* path = NULL;
+  int by_folds = 0;
+  int64_t epochs = 30;
+  for (int i = 1; i < argc; ++i) {
+    if (strcmp(argv[i], "--folds") == 0)
+      by_folds = 1;
+    else if (strcmp(argv[i], "--epochs") == 0 && i + 1 < argc)
+      epochs = atoll(argv[++i]);
+    else
+      path = argv[i];
+  }
+  if (epochs < 1 || epochs > MOST_EPOCHS) give_up("--epochs: expected 1 to 1000");
+
+  gnnmg_context* context;
+  gnnmg_dataset* data;
+  CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
+  if (path != NULL)
+    CHECK(gnnmg_dataset_open(context, path, NULL, &data, -1));
+  else
+    data = generated(context);
+  gnnmg_dataset_info facts = {.struct_size = sizeof facts};
+  CHECK(gnnmg_dataset_get_info(data, &facts));
+  printf("%lld graphs of %.1f nodes in the mean, %lld features, %lld classes\n",
+         (long long)facts.num_graphs, (double)facts.num_nodes / (double)facts.num_graphs,
+         (long long)facts.feature_dim, (long long)facts.num_classes);
+
+  if (by_folds) {
+    cross_validate(context, data, epochs);
+  } else {
+    /*! [split] */
+    gnnmg_split_config split;
+    CHECK(gnnmg_split_config_init(&split, sizeof split));
+    split.train_fraction = 0.8;
+    split.validation_fraction = 0.1;
+    split.seed = 1;
+    CHECK(gnnmg_dataset_add_random_split(data, "random", &split));
+    /*! [split] */
+    train(context, data, epochs, 1, print_epoch, NULL, 1);
+  }
+  gnnmg_dataset_free(data);
+  gnnmg_context_free(context);
+  return 0;
+}
+/*! [whole program] */

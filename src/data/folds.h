@@ -1,0 +1,18 @@
+// Splits of many graphs that somebody has published beside them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "data/readers.h"
+
+namespace gnnmg::data {
+
+// Appends what lies in `folder`: fold_of_graph.txt (the fold of each graph; split k holds fold k
+// out for validation), 10fold_idx/{train,test}_idx-K.txt for K = 1, 2, ..., and *.json in
+// splits_fair/, there or beside `folder` (a list of {"test", "model_selection": [{"train",
+// "validation"}]}). Errors name file and line, or the place in the document.
+void read_folds(const std::string& folder, int64_t num_graphs, Reading& reading,
+                std::vector<Split>& splits);
+
+}  // namespace gnnmg::data

@@ -1,0 +1,188 @@
+#include "data/gin.h"
+
+#include "data/folds.h"
+#include "data/graphs.h"
+#include "io/bytes.h"
+
+namespace gnnmg::data {
+namespace {
+
+using base::fail;
+using base::Status;
+
+constexpr std::string_view kBlanks = " \t";
+
+// The fields of a line, one after another: lines may be long, and are not cut up in memory.
+class Fields {
+ public:
+  explicit Fields(std::string_view line) : rest_(line) {}
+  // False at the end of the line.
+  bool next(std::string_view& field) {
+    const size_t begin = rest_.find_first_not_of(kBlanks);
+    if (begin == rest_.npos) return false;
+    rest_.remove_prefix(begin);
+    const size_t end = std::min(rest_.find_first_of(kBlanks), rest_.size());
+    field = rest_.substr(0, end);
+    rest_.remove_prefix(end);
+    return true;
+  }
+
+ private:
+  std::string_view rest_;
+};
+
+class GinParser {
+ public:
+  GinParser(std::unique_ptr<io::ByteSource> source, Reading& reading)
+      : lines_(std::move(source)), reading_(reading) {}
+
+  Found parse() {
+    next("the number of graphs");
+    const int64_t num_graphs = integer("the number of graphs", 1, INT64_MAX);
+    end_of_line();
+    for (int64_t g = 0; g < num_graphs; ++g) read_graph(g, num_graphs);
+    std::string_view line;
+    while (next_line(line))
+      if (line.find_first_not_of(kBlanks) != line.npos)
+        fail(Status::kFormat, lines_.where(), ": expected the end after ", num_graphs,
+             " graphs, found \"", io::printable(line), "\"");
+    return finish();
+  }
+
+ private:
+  bool next_line(std::string_view& line) {
+    if (!lines_.next(line)) return false;
+    bytes_ += static_cast<int64_t>(line.size()) + 1;
+    constexpr int64_t kBlock = int64_t{1} << 20;
+    if (bytes_ >= kBlock) {
+      reading_.context.cancel.check("opening a data set");
+      reading_.budget.take(bytes_, lines_.name());
+      bytes_ = 0;
+    }
+    return true;
+  }
+
+  template <typename... Args>
+  void next(const Args&... what) {
+    std::string_view line;
+    if (!next_line(line))
+      fail(Status::kFormat, lines_.name(), ": ends at line ", lines_.line_number(), ", expected ",
+           what...);
+    fields_ = Fields(line);
+  }
+
+  int64_t integer(const char* what, int64_t least, int64_t most) {
+    std::string_view field;
+    if (!fields_.next(field))
+      fail(Status::kFormat, lines_.where(), ": the line ends, expected ", what);
+    const auto value = io::parse_int(field);
+    if (!value)
+      fail(Status::kFormat, lines_.where(), ": ", what, " \"", io::printable(field),
+           "\", expected an integer");
+    if (*value < least || *value > most)
+      fail(Status::kRange, lines_.where(), ": ", what, " ", *value, ", expected ",
+           most == INT64_MAX ? base::text(least, " or more") : base::text(least, " to ", most));
+    return *value;
+  }
+
+  void end_of_line() {
+    std::string_view field;
+    if (fields_.next(field))
+      fail(Status::kFormat, lines_.where(), ": expected the end of the line, found \"",
+           io::printable(field), "\"");
+  }
+
+  void read_graph(int64_t graph, int64_t num_graphs) {
+    const auto where = [this] { return lines_.where(); };
+    next("graph ", graph, " of ", num_graphs);
+    const int64_t count = integer("the number of nodes", 1, kMaxNodesInText);
+    if (count > kMaxNodesInText - num_nodes_)
+      fail(Status::kRange, lines_.where(), ": more than ", kMaxNodesInText, " nodes in all");
+    labels_.push(integer("the label", INT64_MIN, INT64_MAX), where);
+    end_of_line();
+    for (int64_t node = 0; node < count; ++node) {
+      next("node ", node, " of ", count, " of graph ", graph);
+      tags_.push(integer("the tag", INT64_MIN, INT64_MAX), where);
+      const int64_t degree = integer("the degree", 0, INT32_MAX);
+      for (int64_t i = 0; i < degree; ++i)
+        sources_.push_back(
+            static_cast<int32_t>(num_nodes_ + integer("the neighbour", 0, count - 1)));
+      end_of_line();
+      degrees_.push_back(static_cast<int32_t>(degree));
+    }
+    num_nodes_ += count;
+    node_counts_.push_back(static_cast<int32_t>(count));
+  }
+
+  Found finish() {
+    const std::string& where = lines_.name();
+    Found found;
+    found.format = "gin";
+    found.source = found.edges_from = where;
+    found.undirected = false;
+    found.num_nodes = num_nodes_;
+    found.graph_ptr = graph_ptr_of(node_counts_);
+    found.sources = base::Tensor::empty(base::DType::kI32, {sources_.size()});
+    sources_.drain_into(found.sources.as<int32_t>());
+    found.targets = base::Tensor::empty(base::DType::kI32, found.sources.shape());
+    int32_t* to = found.targets.as<int32_t>().data();
+    int32_t node = 0;
+    degrees_.drain([&](int32_t degree) { to = std::fill_n(to, degree, node++); });
+    set_graph_classes(labels_, where, reading_.context.log, found);
+    set_tag_features(tags_, where, reading_.options, found);
+    return found;
+  }
+
+  io::LineReader lines_;
+  Reading& reading_;
+  Fields fields_{std::string_view()};
+  CategoryColumn labels_, tags_;
+  Pieces<int32_t> node_counts_;  // of each graph
+  Pieces<int32_t> degrees_;      // of each node
+  Pieces<int32_t> sources_;      // node after node
+  int64_t num_nodes_ = 0;
+  int64_t bytes_ = 0;
+};
+
+}  // namespace
+
+Found parse_gin(std::unique_ptr<io::ByteSource> source, Reading& reading) {
+  return GinParser(std::move(source), reading).parse();
+}
+
+bool looks_like_gin(std::string_view start) {
+  // The three lines that every such text begins with.
+  for (int line = 0; line < 3; ++line) {
+    const size_t end = start.find('\n');
+    const bool whole = end != start.npos;
+    std::string_view text = start.substr(0, end);
+    if (text.ends_with('\r')) text.remove_suffix(1);
+    start.remove_prefix(whole ? end + 1 : start.size());
+    Fields fields(text);
+    std::string_view field;
+    int64_t count = 0, second = -1;
+    while (fields.next(field)) {
+      const auto value = io::parse_int(field);
+      if (!value && (whole || line < 2)) return false;
+      if (count == 0 && line < 2 && *value < 1) return false;
+      if (count == 1) second = value ? *value : -1;
+      ++count;
+    }
+    if (line < 2 && (!whole || count != line + 1)) return false;
+    if (line == 2) return second >= 0 && (whole ? count == second + 2 : count <= second + 2);
+  }
+  return false;
+}
+
+DatasetRef read_gin(const std::string& path, Reading& reading) {
+  reading.budget.take_file(path);
+  Found found = parse_gin(io::ByteSource::open(path), reading);
+  const size_t slash = path.rfind('/');
+  found.name = slash == std::string::npos ? path : path.substr(slash + 1);
+  found.name.resize(std::min(found.name.size(), std::max<size_t>(found.name.find('.'), 1)));
+  read_folds(slash == std::string::npos ? "." : path.substr(0, slash), found.graph_ptr.rows() - 1,
+             reading, found.splits);
+  return assemble(std::move(found), reading.options, reading.context);
+}
+
+}  // namespace gnnmg::data

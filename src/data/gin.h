@@ -1,0 +1,22 @@
+// The text that GIN and DGCNN take their graphs from, apart from the folder it lies in, so that it
+// can be fuzzed.
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include "data/assemble.h"
+#include "data/readers.h"
+#include "io/text.h"
+
+namespace gnnmg::data {
+
+// A line with the number of graphs; for each a line "nodes label" and for each of its nodes a line
+// "tag degree neighbour ...", neighbours counted within the graph. A node's line lists the sources
+// of its incoming edges. Error(kFormat / kRange) naming file and line.
+Found parse_gin(std::unique_ptr<io::ByteSource> source, Reading& reading);
+
+// Whether a text that begins so is meant as that.
+bool looks_like_gin(std::string_view start);
+
+}  // namespace gnnmg::data

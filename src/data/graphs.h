@@ -1,0 +1,74 @@
+// What readers of many small graphs share: categories in text, features that are one-hot of them,
+// and the check that graphs which stand side by side in one keep to themselves.
+#pragma once
+
+#include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "data/assemble.h"
+#include "data/numbers.h"
+#include "data/relabeller.h"
+
+namespace gnnmg::data {
+
+// Nodes of all graphs of a set in foreign formats: ids take 32 bits.
+inline constexpr int64_t kMaxNodesInText = std::numeric_limits<int32_t>::max();
+// Different values beyond this are no categories.
+inline constexpr int64_t kMaxCategories = 32768;
+
+// Integers that name categories, such as labels and tags of nodes.
+class CategoryColumn {
+ public:
+  // Error(kRange) naming what where() says at a value too many.
+  template <typename Where>
+  void push(int64_t value, const Where& where) {
+    const int64_t code = values_.number(value);
+    if (code >= kMaxCategories)
+      base::fail(base::Status::kRange, where(), ": ", value,
+                 " is a different value too many, at most ", kMaxCategories,
+                 " are taken for categories");
+    codes_.push_back(static_cast<int32_t>(code));
+  }
+  int64_t size() const { return codes_.size(); }
+  int64_t num_categories() const { return values_.count(); }
+  // The different values, ascending.
+  std::vector<int64_t> values() const;
+  // i64 [size()]: the position of each entry's value among values().
+  base::Tensor codes() const;
+
+ private:
+  Relabeller values_;
+  Pieces<int32_t> codes_;
+};
+
+// One row a code, 1 in its column.
+base::CsrMatrix one_hot(const base::Tensor& codes, int64_t num_columns);
+
+// The graph with sparse features "x": one-hot of how many edges come into a node, a column for each
+// number that occurs, ascending.
+graph::GraphRef with_degree_features(const graph::Graph& graph);
+
+// Makes the features of a set in text from the tags of its nodes, as options.degree_features asks;
+// tags that differ are kept as the node tensor "tag" too.
+void set_tag_features(const CategoryColumn& tags, const std::string& where,
+                      const OpenOptions& options, Found& found);
+
+// Labels of graphs: the categories become classes, ascending, which the log says.
+void set_graph_classes(const CategoryColumn& labels, const std::string& where, base::Log& log,
+                       Found& found);
+
+// i64 [graphs + 1] from the number of nodes of each.
+base::Tensor graph_ptr_of(Pieces<int32_t>& node_counts);
+
+// Edges whose ids count within each graph get ids of all nodes, i32: rows edge_ptr[g] ..
+// edge_ptr[g + 1] - 1 are those of graph g. Error(kRange) naming found.edges_from and the row.
+void shift_edges(std::span<const int64_t> node_ptr, std::span<const int64_t> edge_ptr,
+                 Found& found);
+
+// Error(kInvalidArgument) unless `graph` is homogeneous and `ptr` rises from 0 to its number of
+// nodes, by at least one each time; Error(kRange) naming an edge that leaves its graph.
+void check_graph_ptr(const graph::Graph& graph, const base::Tensor& ptr);
+
+}  // namespace gnnmg::data

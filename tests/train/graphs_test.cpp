@@ -1,0 +1,239 @@
+// Training on whole graphs: the same at any world size, exact evaluation, and what does not fit.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "data/graphs.h"
+#include "data/split.h"
+#include "nn/model.h"
+#include "support/data.h"
+#include "train/fixture.h"
+
+namespace gnnmg::test {
+namespace {
+
+using data::SplitPart;
+using train::OptimizerKind;
+
+// Rings and stars of 3 to 11 nodes in turn, whose nodes know their degrees.
+data::DatasetRef rings_and_stars(int64_t num_train, int64_t num_graphs = 160) {
+  base::ThreadPool pool(1);
+  std::vector<int64_t> sources, targets, starts{0}, classes;
+  for (int64_t g = 0; g < num_graphs; ++g) {
+    const int64_t first = starts.back(), nodes = 3 + g * 7 % 9;
+    const bool ring = g % 2 == 0;
+    for (int64_t i = ring ? 0 : 1; i < nodes; ++i) {
+      const int64_t u = first + i, v = ring ? first + (i + 1) % nodes : first;
+      sources.insert(sources.end(), {u, v});
+      targets.insert(targets.end(), {v, u});
+    }
+    starts.push_back(first + nodes);
+    classes.push_back(ring);
+  }
+  graph::GraphParts parts;
+  parts.num_nodes = {starts.back()};
+  parts.topology.push_back(graph::csc_from_coo(base::Tensor::copy_of<int64_t>(sources).view(),
+                                               base::Tensor::copy_of<int64_t>(targets).view(),
+                                               starts.back(), starts.back(), pool));
+  std::vector<int64_t> ids(num_graphs);
+  for (int64_t i = 0; i < num_graphs; ++i) ids[i] = i * 7 % num_graphs;
+  const std::span<const int64_t> all(ids);
+  data::Split split =
+      data::split_from_ids(all.first(num_train), all.subspan(num_train, 20),
+                           all.subspan(num_train + 20), num_graphs, "main", 0, "split", "graph");
+  return data::make_dataset_of_graphs(
+      data::with_degree_features(*graph::Graph::create(std::move(parts))),
+      base::Tensor::copy_of<int64_t>(starts), "x", "y", base::Tensor::copy_of<int64_t>(classes),
+      false, {split});
+}
+
+Recipe gin(data::DatasetRef dataset) {
+  Recipe setup;
+  setup.dataset = std::move(dataset);
+  setup.model.architecture = nn::Architecture::kGin;
+  setup.model.num_layers = 3;
+  setup.model.readout = nn::Readout::kSum;
+  setup.model.jumping = nn::Jumping::kScores;
+  setup.model.dtype = base::DType::kF64;
+  setup.trainer.batch_size = 16;
+  setup.trainer.batches_per_step = 4;
+  setup.trainer.eval_batch_size = 7;
+  return setup;
+}
+
+// Of what is above 1, the share: sums over the neighbours of four layers give batch norm variances
+// of thousands.
+double difference(const std::vector<double>& a, const std::vector<double>& b) {
+  std::vector<double> scaled_a = a, scaled_b = b;
+  for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
+    const double scale = std::max(1.0, std::abs(b[i]));
+    scaled_a[i] /= scale;
+    scaled_b[i] /= scale;
+  }
+  return largest_difference(scaled_a, scaled_b);
+}
+
+void expect_equal(Recipe setup, double tolerance, const std::vector<int>& worlds = {2, 4}) {
+  setup.trainer.num_ranks = 1;
+  const std::vector<double> alone = weights_after(setup);
+  for (int world : worlds) {
+    setup.trainer.num_ranks = world;
+    EXPECT_LE(difference(weights_after(setup), alone), tolerance) << world << " ranks";
+  }
+}
+
+// 800 graphs of IMDB-BINARY; the last mini-batch of an epoch is a short one.
+data::DatasetRef imdb() {
+  base::ThreadPool pool(1);
+  base::Log log;
+  auto dataset = std::make_shared<data::Dataset>(
+      *data::open_dataset(data_path("imdb-binary"), {}, {pool, log, {}}));
+  dataset->splits = {data::random_split(*dataset, 0.81, 0.09, 1, false)};
+  return dataset;
+}
+
+TEST(TrainGraphs, ImdbDoubleWithAdam) {
+  GNNMG_NEEDS_DATA("imdb-binary");
+  Recipe setup = gin(imdb());
+  setup.trainer.batch_size = 32;
+  set_steps(setup, 200);
+  expect_equal(setup, 1e-9);
+}
+
+TEST(TrainGraphs, ImdbSingleWithSgd) {
+  GNNMG_NEEDS_DATA("imdb-binary");
+  Recipe setup = gin(imdb());
+  setup.model.dtype = base::DType::kF32;
+  setup.model.readout = nn::Readout::kMean;
+  setup.trainer.batch_size = 32;
+  setup.trainer.optimizer = {.kind = OptimizerKind::kSgd, .learning_rate = 0.01};
+  set_steps(setup, 100);
+  expect_equal(setup, 1e-5);
+}
+
+// Statistics of each mini-batch, and over the whole step.
+TEST(TrainGraphs, ImdbBatchNorm) {
+  GNNMG_NEEDS_DATA("imdb-binary");
+  for (const bool sync : {false, true}) {
+    Recipe setup = gin(imdb());
+    setup.model.norm = nn::Norm::kBatch;
+    setup.trainer.sync_batch_norm = sync;
+    setup.trainer.batch_size = 32;
+    setup.trainer.optimizer = {.kind = OptimizerKind::kSgd, .learning_rate = 0.01};
+    set_steps(setup, 21);
+    SCOPED_TRACE(sync);
+    expect_equal(setup, 1e-9);
+  }
+}
+
+// With batch norm over the step, its mini-batches are one.
+TEST(TrainGraphs, StepsAreLargerMiniBatches) {
+  Recipe setup = gin(rings_and_stars(128));
+  setup.model.norm = nn::Norm::kBatch;
+  setup.model.dropout = 0;
+  setup.trainer.sync_batch_norm = true;
+  setup.trainer.optimizer = {.kind = OptimizerKind::kSgd, .learning_rate = 0.01};
+  set_steps(setup, 20);
+  setup.trainer.num_ranks = 2;
+  const std::vector<double> steps = weights_after(setup);
+  setup.trainer.num_ranks = 1;
+  setup.trainer.batch_size = 64;
+  setup.trainer.batches_per_step = 1;
+  EXPECT_LE(largest_difference(weights_after(setup), steps), 1e-9);
+}
+
+// Fewer graphs than ranks, a last mini-batch of a single graph, one larger than the split.
+TEST(TrainGraphs, UnevenPlans) {
+  struct Case {
+    int64_t num_train, batch_size;
+  };
+  for (const Case c : {Case{3, 1}, Case{1, 1}, Case{2, 4}, Case{33, 16}, Case{10, 100}}) {
+    Recipe setup = gin(rings_and_stars(c.num_train));
+    setup.trainer.batch_size = c.batch_size;
+    set_steps(setup, 10);
+    SCOPED_TRACE(testing::Message() << c.num_train << " graphs by " << c.batch_size);
+    expect_equal(setup, 1e-9);
+  }
+}
+
+TEST(TrainGraphs, EvaluationIsExactOnAnyNumberOfRanks) {
+  const data::DatasetRef dataset = rings_and_stars(100);
+  const auto test = dataset->split("", 0).part(SplitPart::kTest);
+  for (const int world : {1, 2, 4}) {
+    for (const int64_t chunk : {int64_t{3}, int64_t{1} << 40}) {
+      Recipe setup = gin(dataset);
+      setup.trainer.num_ranks = world;
+      setup.trainer.num_epochs = 4;
+      setup.trainer.eval_batch_size = chunk;
+      Host host;
+      Trial run(setup, host);
+      run.train();
+      const nn::Metrics metrics = *run->evaluate(SplitPart::kTest, {});
+      EXPECT_EQ(metrics.count, static_cast<int64_t>(test.size()));
+      const nn::Metrics alone =
+          train::evaluate_model(run.model(), *dataset, test, nn::Loss::kAuto, host.pool, {});
+      EXPECT_EQ(metrics.correct, alone.correct);
+      EXPECT_NEAR(metrics.loss, alone.loss, 1e-12);
+      EXPECT_NEAR(metrics.roc_auc, alone.roc_auc, 1e-12);
+      // Graph by graph, what the model says of it alone.
+      int64_t correct = 0;
+      for (const int64_t id : test)
+        correct +=
+            train::evaluate_model(run.model(), *dataset, {&id, 1}, nn::Loss::kAuto, host.pool, {})
+                .correct;
+      EXPECT_EQ(correct, metrics.correct);
+    }
+  }
+}
+
+TEST(TrainGraphs, LearnsRingsFromStars) {
+  Recipe setup = gin(rings_and_stars(100));
+  setup.model.norm = nn::Norm::kBatch;
+  setup.trainer.num_ranks = 2;
+  setup.trainer.batches_per_step = 0;
+  setup.trainer.num_epochs = 20;
+  setup.trainer.keep_best = true;
+  Host host;
+  Trial run(setup, host);
+  run.train();
+  EXPECT_GT(run->evaluate(SplitPart::kTest, {})->accuracy, 0.95);
+}
+
+TEST(TrainGraphs, StrictModeIsBitEqual) {
+  Recipe setup = gin(rings_and_stars(101));
+  setup.model.norm = nn::Norm::kBatch;
+  setup.trainer.deterministic = true;
+  set_steps(setup, 20);
+  expect_equal(setup, 0);
+}
+
+void expect_refused(const Recipe& setup, base::Status status, const char* text) {
+  Host host;
+  try {
+    Trial run(setup, host);
+    FAIL() << "expected a failure that says " << text;
+  } catch (const base::Error& error) {
+    EXPECT_EQ(error.status(), status);
+    EXPECT_THAT(error.what(), testing::HasSubstr(text));
+  }
+}
+
+TEST(TrainGraphs, WhatDoesNotFitIsRefused) {
+  Recipe setup = gin(rings_and_stars(100));
+  setup.model.readout = nn::Readout::kNone;
+  setup.model.jumping = nn::Jumping::kNone;
+  expect_refused(setup, base::Status::kInvalidArgument, "needs a readout");
+  setup = gin(rings_and_stars(100));
+  setup.wrap_sampler = [&](const std::shared_ptr<const sample::Sampler>&) {
+    return sample::make_neighbor_sampler(setup.dataset->graph,
+                                         {.fanouts = {-1, -1, -1}, .transpose = true});
+  };
+  expect_refused(setup, base::Status::kInvalidArgument, "the seeds of the sampler are nodes");
+  setup = Recipe();
+  setup.model.readout = nn::Readout::kSum;
+  expect_refused(setup, base::Status::kInvalidArgument, "its labels are of nodes");
+}
+
+}  // namespace
+}  // namespace gnnmg::test
