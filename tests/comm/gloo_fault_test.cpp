@@ -2,6 +2,9 @@
 // nothing stays behind: no thread, no descriptor, no line on standard error, no late write.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -229,6 +232,65 @@ TEST_F(GlooFault, DifferentCallsAreRefusedEverywhere) {
     EXPECT_THAT(outcome.text, HasSubstr("f32 [7], sum"));
     EXPECT_THAT(outcome.text, HasSubstr("f32 [8], sum"));
   }
+  // Operations that never meet end all the same, long before their deadline.
+  const auto start = std::chrono::steady_clock::now();
+  wait_for_reapers();
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));
+}
+
+// Ports of this process that accept connections on the loopback interface.
+std::vector<uint16_t> listening_ports() {
+  std::vector<uint16_t> ports;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    const int descriptor = std::stoi(entry.path().filename());
+    sockaddr_in address{};
+    socklen_t size = sizeof address;
+    int accepts = 0;
+    socklen_t accepts_size = sizeof accepts;
+    if (getsockname(descriptor, reinterpret_cast<sockaddr*>(&address), &size) == 0 &&
+        address.sin_family == AF_INET &&
+        getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, &accepts, &accepts_size) == 0 && accepts)
+      ports.push_back(address.sin_port);
+  }
+  return ports;
+}
+
+// Gloo would keep each connection, and end the program when it has no descriptors left.
+TEST_F(GlooFault, StrangersAreNotLetIn) {
+  constexpr int kStrangers = 100;
+  std::atomic<int> connected{0}, ports{0};
+  const auto outcomes = run_ranks(2, [&](Collectives& comm) {
+    all_reduce(comm, within_ms(60'000));
+    if (comm.rank() == 0) {
+      const int before = count_own("fd");
+      std::vector<int> strangers;
+      for (const uint16_t port : listening_ports()) {
+        ++ports;
+        for (int i = 0; i < kStrangers; ++i) {
+          const int stranger = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+          ASSERT_GE(stranger, 0);
+          strangers.push_back(stranger);
+          sockaddr_in address{};
+          address.sin_family = AF_INET;
+          address.sin_port = port;
+          address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+          connect(stranger, reinterpret_cast<sockaddr*>(&address), sizeof address);
+        }
+      }
+      sleep_ms(300);
+      for (const int stranger : strangers) {
+        sockaddr_in peer{};
+        socklen_t size = sizeof peer;
+        connected += getpeername(stranger, reinterpret_cast<sockaddr*>(&peer), &size) == 0;
+      }
+      EXPECT_EQ(count_own("fd"), before + static_cast<int>(strangers.size()));
+      for (const int stranger : strangers) close(stranger);
+    }
+    all_reduce(comm, within_ms(60'000));
+  });
+  for (const Outcome& outcome : outcomes) EXPECT_EQ(outcome.status, Status::kOk) << outcome.text;
+  EXPECT_EQ(ports, 2);
+  EXPECT_EQ(connected, 0);
 }
 
 TEST_F(GlooFault, AGivenUpOperationWritesNothingLater) {

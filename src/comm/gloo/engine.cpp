@@ -288,15 +288,20 @@ class Engine final : public Collectives {
       if (wait.cancel.cancelled()) state->wait(rank_, operation, what, wait, [] { return false; });
       const uint32_t tag = call_tag(call, operation);
       state->enter(rank_, operation, std::move(call));
+      std::shared_ptr<std::atomic<int>> in_flight;
       std::vector<WorkPtr> works = groups_->start(rank_, operation, [&](TaggedGroup& group) {
         group.set_tag(tag);
-        return starter(group, gloo_timeout(wait));
+        std::vector<WorkPtr> started = starter(group, gloo_timeout(wait));
+        in_flight = group.in_flight;
+        *in_flight += static_cast<int>(started.size());
+        return started;
       });
       completion->open = works.size();
       for (const WorkPtr& work : works) {
         // Runs on a thread of the process group, so it must not hold a share in that.
         work->getFuture()->addCallback(
-            [state, completion](c10::ivalue::Future& future) {
+            [state, completion, in_flight](c10::ivalue::Future& future) {
+              --*in_flight;
               state->notify([&] {
                 --completion->open;
                 if (future.hasError() && !completion->error)

@@ -1,6 +1,8 @@
 #include "comm/gloo/reaper.h"
 
 #include <atomic>
+#include <chrono>
+#include <thread>
 
 #include "base/signals.h"
 #include "comm/background.h"
@@ -9,11 +11,25 @@
 namespace gnnmg::comm {
 namespace {
 std::atomic<int> pending{0};
-}
+}  // namespace
 
 int pending_reapers() noexcept { return pending.load() + pending_background(); }
 
 namespace gloo {
+namespace {
+
+// Gloo does not notice a connection that ends while an operation is about to use it, so the
+// connections stand until what has been started surely runs.
+void end_operations(const TaggedGroup& group) {
+  constexpr auto kGrace = std::chrono::seconds(1);
+  const auto start = std::chrono::steady_clock::now();
+  while (group.in_flight->load() > 0) {
+    if (std::chrono::steady_clock::now() - start > kGrace) return group.sockets.hang_up();
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+}
+
+}  // namespace
 
 void reap(GroupPtr group) noexcept {
   if (!group) return;
@@ -22,6 +38,7 @@ void reap(GroupPtr group) noexcept {
   TaggedGroup* raw = group.release();
   try {
     base::start_thread([raw] {
+      end_operations(*raw);
       try {
         GroupPtr::reclaim(raw).reset();
       } catch (...) {  // a failed operation has nobody left to tell

@@ -1,9 +1,13 @@
 // Where given-up process groups go. A group can only be dropped when its operation has ended, and
-// an operation that waits for a dead rank ends with Gloo's own time-out; so a thread of its own
-// does the waiting, which nobody joins.
+// one that waits for a rank that will never come would go on until Gloo's own time-out. So a thread
+// of its own, which nobody joins, waits a little for the others to close their connections and then
+// hangs up.
 #pragma once
 
+#include <atomic>
+#include <memory>
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
+#include "comm/gloo/group_sockets.h"
 
 namespace gnnmg::comm::gloo {
 
@@ -12,6 +16,9 @@ class TaggedGroup final : public c10d::ProcessGroupGloo {
  public:
   using c10d::ProcessGroupGloo::ProcessGroupGloo;
   void set_tag(uint32_t tag) { collectiveCounter_ = tag; }
+  GroupSockets sockets;
+  // Operations that run; who starts one counts it.
+  const std::shared_ptr<std::atomic<int>> in_flight = std::make_shared<std::atomic<int>>(0);
 };
 
 using GroupPtr = c10::intrusive_ptr<TaggedGroup>;

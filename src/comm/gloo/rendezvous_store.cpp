@@ -66,11 +66,13 @@ std::shared_ptr<AddressBoard> make_control_board(std::shared_ptr<Control> contro
 }
 
 c10::intrusive_ptr<c10d::Store> RendezvousStore::clone() {
-  return c10::make_intrusive<RendezvousStore>(board_, state_, deadline_);
+  auto copy = c10::make_intrusive<RendezvousStore>(board_, state_, deadline_);
+  copy->told_ = told_;
+  return copy;
 }
 
 void RendezvousStore::set(const std::string& key, const std::vector<uint8_t>& value) {
-  board_->put(key, std::string(value.begin(), value.end()));
+  board_->put(key, told_->emplace_back(value.begin(), value.end()));
 }
 
 std::vector<uint8_t> RendezvousStore::get(const std::string& key) {

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <torch/csrc/distributed/c10d/Store.hpp>
 
 #include "comm/group_state.h"
@@ -33,6 +34,9 @@ class RendezvousStore final : public c10d::Store {
                   base::Deadline deadline)
       : board_(std::move(board)), state_(std::move(state)), deadline_(deadline) {}
 
+  // What was set through this store and its clones.
+  const std::vector<std::string>& told() const { return *told_; }
+
   c10::intrusive_ptr<c10d::Store> clone() override;
   void set(const std::string& key, const std::vector<uint8_t>& value) override;
   std::vector<uint8_t> get(const std::string& key) override;
@@ -49,6 +53,7 @@ class RendezvousStore final : public c10d::Store {
   std::shared_ptr<AddressBoard> board_;
   std::shared_ptr<GroupState> state_;
   base::Deadline deadline_;
+  std::shared_ptr<std::vector<std::string>> told_ = std::make_shared<std::vector<std::string>>();
 };
 
 }  // namespace gnnmg::comm::gloo

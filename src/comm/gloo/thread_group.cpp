@@ -22,7 +22,7 @@ using base::Status;
 
 constexpr int64_t kLongest = 15'000;  // when all ranks are here, connecting takes milliseconds
 
-GroupPtr make_group(c10::intrusive_ptr<c10d::Store> store, int rank, int world_size,
+GroupPtr make_group(c10::intrusive_ptr<RendezvousStore> store, int rank, int world_size,
                     const std::string& address, const base::Deadline& deadline) {
   const base::SignalGuard guard;  // the threads of the group write to sockets
   const QuietLog quiet_log;
@@ -34,7 +34,9 @@ GroupPtr make_group(c10::intrusive_ptr<c10d::Store> store, int rank, int world_s
                                  ? c10d::ProcessGroupGloo::createDeviceForInterface("lo")
                                  : c10d::ProcessGroupGloo::createDeviceForHostname(address));
   options->threads = 1;  // operations of one rank run one after another
-  return c10::make_intrusive<TaggedGroup>(std::move(store), rank, world_size, options);
+  auto group = c10::make_intrusive<TaggedGroup>(store, rank, world_size, options);
+  group->sockets = GroupSockets::close_to_strangers(store->told());
+  return group;
 }
 
 std::string first_line(const std::exception& error) {
