@@ -16,6 +16,10 @@ using base::Shape;
 using base::Status;
 using base::Tensor;
 
+void put(NamedTensors& out, std::string key, Tensor tensor) {
+  out.emplace_back(std::move(key), std::move(tensor));
+}
+
 template <typename F>
 decltype(auto) visit_floats(const Tensor& t, const std::string& key, F&& f) {
   if (t.dtype() == base::DType::kF32) return f.template operator()<float>();
@@ -173,12 +177,12 @@ void move_network(Source& source, const std::string& from, const std::string& to
                              : names.size() == 1 ? to
                                                  : base::text(to, ".", 2 * k);
     for (const char* end : {".weight", ".bias"})
-      if (source.has(names[k] + end)) out.emplace_back(name + end, source.take(names[k] + end));
+      if (source.has(names[k] + end)) put(out, name + end, source.take(names[k] + end));
   }
 }
 
 void move(Source& source, const std::string& from, const std::string& to, NamedTensors& out) {
-  out.emplace_back(to, source.take(from));
+  put(out, to, source.take(from));
 }
 void move_if(Source& source, const std::string& from, const std::string& to, NamedTensors& out) {
   if (source.has(from)) move(source, from, to, out);
@@ -193,7 +197,7 @@ NamedTensors gat_to_dgl(const ConvertedLayer& layer, Source& source) {
     bias = source.take("bias");
     if (!layer.concat) bias = repeated(bias, layer.heads, "bias");
   }
-  if (!layer.residual && bias.defined()) out.emplace_back("bias", bias);
+  if (!layer.residual && bias.defined()) put(out, "bias", bias);
   move_if(source, "lin.weight", "fc.weight", out);
   move_if(source, "lin_src.weight", "fc_src.weight", out);
   move_if(source, "lin_dst.weight", "fc_dst.weight", out);
@@ -205,8 +209,8 @@ NamedTensors gat_to_dgl(const ConvertedLayer& layer, Source& source) {
   check_matrix(residual, "res.weight");
   const int64_t rows = residual.shape()[0];
   if (rows != residual.shape()[1]) {
-    out.emplace_back("res_fc.weight", residual);
-    if (bias.defined()) out.emplace_back("res_fc.bias", bias);
+    put(out, "res_fc.weight", residual);
+    if (bias.defined()) put(out, "res_fc.bias", bias);
     return out;
   }
   // DGL adds the rows themselves where they are as wide as the result.
@@ -227,7 +231,7 @@ NamedTensors gat_to_pyg(const ConvertedLayer& layer, Source& source) {
   const std::string key = mapped ? "res_fc.bias" : "bias";
   if (source.has(key)) {
     const Tensor bias = source.take(key);
-    out.emplace_back("bias", layer.concat ? bias : mean_of_heads(bias, layer.heads, key));
+    put(out, "bias", layer.concat ? bias : mean_of_heads(bias, layer.heads, key));
   }
   move_if(source, "fc.weight", "lin.weight", out);
   move_if(source, "fc_src.weight", "lin_src.weight", out);
@@ -239,8 +243,7 @@ NamedTensors gat_to_pyg(const ConvertedLayer& layer, Source& source) {
   if (mapped)
     move(source, "res_fc.weight", "res.weight", out);
   else
-    out.emplace_back("res.weight",
-                     unit_matrix(out[0].second, out[0].second.shape().num_elements()));
+    put(out, "res.weight", unit_matrix(out[0].second, out[0].second.shape().num_elements()));
   return out;
 }
 
@@ -248,17 +251,17 @@ NamedTensors gatv2_to_dgl(const ConvertedLayer& layer, Source& source) {
   NamedTensors out;
   move(source, "att", "attn", out);
   Tensor from = source.take("lin_l.weight"), to = source.take("lin_r.weight");
-  out.emplace_back("fc_src.weight", from);
+  put(out, "fc_src.weight", from);
   if (!source.has("lin_l.bias")) {
-    out.emplace_back("fc_dst.weight", to);
+    put(out, "fc_dst.weight", to);
     return out;
   }
   // A bias of all sources is one of the result, and what the scores get from it is taken back.
   Tensor bias = source.take("bias");
   if (!layer.concat) bias = repeated(bias, layer.heads, "bias");
-  out.emplace_back("fc_src.bias", sum(source.take("lin_l.bias"), 1, bias, "bias"));
-  out.emplace_back("fc_dst.weight", to);
-  out.emplace_back("fc_dst.bias", sum(source.take("lin_r.bias"), -1, bias, "bias"));
+  put(out, "fc_src.bias", sum(source.take("lin_l.bias"), 1, bias, "bias"));
+  put(out, "fc_dst.weight", to);
+  put(out, "fc_dst.bias", sum(source.take("lin_r.bias"), -1, bias, "bias"));
   return out;
 }
 
@@ -268,7 +271,7 @@ NamedTensors gatv2_to_pyg(const ConvertedLayer& layer, Source& source) {
   const bool biased = source.has("fc_src.bias");
   if (biased) {
     const int64_t width = out[0].second.shape().num_elements();
-    out.emplace_back("bias", zeros_as(out[0].second, {layer.concat ? width : width / layer.heads}));
+    put(out, "bias", zeros_as(out[0].second, {layer.concat ? width : width / layer.heads}));
   }
   move(source, "fc_src.weight", "lin_l.weight", out);
   move_if(source, "fc_src.bias", "lin_l.bias", out);
@@ -306,9 +309,9 @@ NamedTensors edge_to_dgl(Source& source) {
   check_matrix(weight, "nn.weight");
   const int64_t in = weight.shape()[1] / 2;
   NamedTensors out;
-  out.emplace_back("theta.weight", negated(columns_of(weight, in, in, "nn.weight"), "nn.weight"));
-  out.emplace_back("theta.bias", zeros_as(weight, {weight.shape()[0]}));
-  out.emplace_back("phi.weight", columns_of(weight, 0, in, "nn.weight"));
+  put(out, "theta.weight", negated(columns_of(weight, in, in, "nn.weight"), "nn.weight"));
+  put(out, "theta.bias", zeros_as(weight, {weight.shape()[0]}));
+  put(out, "phi.weight", columns_of(weight, 0, in, "nn.weight"));
   move(source, "nn.bias", "phi.bias", out);
   return out;
 }
@@ -327,9 +330,8 @@ NamedTensors edge_to_pyg(Source& source) {
     });
   });
   NamedTensors out;
-  out.emplace_back("nn.weight", weight);
-  out.emplace_back("nn.bias",
-                   sum(source.take("phi.bias"), 1, source.take("theta.bias"), "theta.bias"));
+  put(out, "nn.weight", weight);
+  put(out, "nn.bias", sum(source.take("phi.bias"), 1, source.take("theta.bias"), "theta.bias"));
   return out;
 }
 
@@ -339,9 +341,8 @@ NamedTensors relation_to_dgl(Source& source) {
   move(source, "root", "loop_weight", out);
   const Tensor weight = source.take("weight");
   const Shape& shape = weight.shape();
-  out.emplace_back("linear_r.W", shape.num_dims == 4
-                                     ? reshaped(weight, {shape[0], shape.row_elements()}, "weight")
-                                     : weight);
+  put(out, "linear_r.W",
+      shape.num_dims == 4 ? reshaped(weight, {shape[0], shape.row_elements()}, "weight") : weight);
   move_if(source, "comp", "linear_r.coeff", out);
   return out;
 }
@@ -357,9 +358,9 @@ NamedTensors relation_to_pyg(const ConvertedLayer& layer, Source& source) {
         weight, {weight.shape()[0], blocks, loop.shape()[0] / blocks, loop.shape()[1] / blocks},
         "linear_r.W");
   }
-  out.emplace_back("weight", weight);
+  put(out, "weight", weight);
   move_if(source, "linear_r.coeff", "comp", out);
-  out.emplace_back("root", loop);
+  put(out, "root", loop);
   move(source, "h_bias", "bias", out);
   return out;
 }
@@ -475,7 +476,7 @@ NamedTensors to_dgl(const ConvertedLayer& layer, const NamedTensors& pyg) {
       out = sage_to_dgl("lin_rel", "lin_root", source);
       break;
     case LayerKind::kGcn:
-      out.emplace_back("weight", transposed(source.take("lin.weight"), "lin.weight"));
+      put(out, "weight", transposed(source.take("lin.weight"), "lin.weight"));
       move_if(source, "bias", "bias", out);
       break;
     case LayerKind::kGat:
@@ -513,7 +514,7 @@ NamedTensors to_pyg(const ConvertedLayer& layer, const NamedTensors& dgl) {
       break;
     case LayerKind::kGcn:
       move_if(source, "bias", "bias", out);
-      out.emplace_back("lin.weight", transposed(source.take("weight"), "weight"));
+      put(out, "lin.weight", transposed(source.take("weight"), "weight"));
       break;
     case LayerKind::kGat:
       out = gat_to_pyg(layer, source);

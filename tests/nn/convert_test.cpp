@@ -2,6 +2,7 @@
 // that compute the same in both forms, keys of older versions, and layers under other names.
 #include "nn/convert.h"
 
+#include <ATen/TensorOperators.h>
 #include <gmock/gmock.h>
 
 #include <fstream>
