@@ -1,5 +1,8 @@
 #include "data/fingerprint.h"
 
+#include <algorithm>
+
+#include "base/file.h"
 #include "io/checksum.h"
 
 namespace gnnmg::data {
@@ -20,6 +23,41 @@ const char* type_of(const graph::Column& column) {
   return "sparse";
 }
 
+// Adds the bytes of a tensor, or, of a large one, pieces that lie evenly over it. Files are read
+// and not looked at through their mapping, since they may shrink meanwhile.
+void add_values(io::Sha256& sum, const base::Tensor& tensor) {
+  constexpr int64_t kPiece = 1 << 16, kPieces = 1024;
+  const int64_t bytes = tensor.view().num_bytes();
+  const auto* data = static_cast<const uint8_t*>(tensor.data());
+  const base::MappedFile* mapped = base::MappedFile::behind(tensor.owner());
+  std::vector<uint8_t> buffer(mapped ? kPiece : 0);
+  const auto add = [&](int64_t begin, int64_t size) {
+    if (mapped) {
+      mapped->file().read_at(data + begin - mapped->bytes().data(), std::span(buffer).first(size));
+      sum.add(std::span(buffer).first(size));
+    } else {
+      sum.add({data + begin, static_cast<size_t>(size)});
+    }
+  };
+  if (bytes <= kPiece * kPieces) {
+    for (int64_t begin = 0; begin < bytes; begin += kPiece)
+      add(begin, std::min(kPiece, bytes - begin));
+    return;
+  }
+  for (int64_t piece = 0; piece < kPieces; ++piece)
+    add((bytes - kPiece) / (kPieces - 1) * piece, kPiece);
+}
+
+std::string sum_of_values(const graph::Column& column) {
+  io::Sha256 sum;
+  if (const auto* sparse = std::get_if<base::CsrMatrix>(&column))
+    for (const base::Tensor* part : {&sparse->indptr, &sparse->indices, &sparse->values})
+      add_values(sum, *part);
+  else
+    add_values(sum, std::get<base::Tensor>(column));
+  return sum.finish();
+}
+
 }  // namespace
 
 Fingerprint fingerprint(const Dataset& dataset, const Split& split) {
@@ -33,6 +71,7 @@ Fingerprint fingerprint(const Dataset& dataset, const Split& split) {
   facts.emplace_back("features",
                      features ? base::text(type_of(*features), " of width ", dataset.feature_dim())
                               : std::string("none"));
+  if (features) facts.emplace_back("feature values", sum_of_values(*features));
   facts.emplace_back("classes", std::to_string(dataset.num_classes));
   if (dataset.of_graphs()) facts.emplace_back("graphs", sum_of({&dataset.graph_ptr}));
   const base::Tensor* labels = dataset.labels();
