@@ -2998,7 +2998,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_comm_config_init(gnnmg_comm_config* 
  *   operation says so.
  * @snippet own_loop.c comms
  * @param[in] context a context
- * @param[in] world_size number of ranks, 1 to 1024
+ * @param[in] world_size number of ranks, 1 to 256
  * @param[in] config settings, or NULL
  * @param[out] comms receives the handles by rank, [world_size]
  * @return ::GNNMG_OK
@@ -3328,6 +3328,14 @@ typedef struct gnnmg_progress_info {
   int64_t best_epoch;        /**< Whose that is, or -1. */
   int32_t evaluating;        /**< 1: a validation runs. */
   int32_t has_validation;    /**< 1: the three above have a meaning. */
+  double seconds;            /**< The epoch so far, without its validation, as this process's first
+                                  rank has spent it: what follows, and the rest. */
+  double wait_seconds;       /**< Waiting for mini-batches. */
+  double sample_seconds;     /**< Its loader threads, sampling, summed. */
+  double gather_seconds;     /**< Its loader threads, features, summed. */
+  double compute_seconds;    /**< Its forward and backward passes. */
+  double reduce_seconds;     /**< Its all-reduces, waiting for other ranks included. */
+  double optimizer_seconds;  /**< Its updates. */
 } gnnmg_progress_info;
 
 /** What an epoch came to. */
@@ -3360,8 +3368,10 @@ typedef struct gnnmg_epoch_info {
   double compute_seconds;              /**< Its forward and backward passes. */
   double reduce_seconds;               /**< Its all-reduces, waiting included. */
   double optimizer_seconds;            /**< Its updates. */
+  double mean_busy_seconds;            /**< The epoch without its all-reduces, mean of all ranks. */
+  double most_busy_seconds;            /**< The same of the slowest rank, which others wait for. */
   int32_t best;                        /**< 1: the best validation so far. */
-  int32_t padding0;                    /**< 0. */
+  int32_t slowest_rank;                /**< The rank with `most_busy_seconds`. */
 } gnnmg_epoch_info;
 
 /**
@@ -3403,14 +3413,16 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_config_init(gnnmg_trainer_co
  * gnnmg_trainer_run(), gnnmg_trainer_step(), gnnmg_trainer_evaluate(), gnnmg_trainer_embed(),
  * gnnmg_trainer_embed_to_file(), gnnmg_trainer_save() and gnnmg_trainer_load() are then collective:
  * all processes make the same calls in the same order. At the first of them data set, model,
- * sampler and all settings but ranks and threads are compared, and where they differ every process
+ * sampler and all settings are compared, but for ranks, threads, prefetching, deadlines and
+ * records, and where they differ every process
  * gets ::GNNMG_ERR_MISMATCH naming process and field; then all take over weights and position of
  * process 0, which alone writes records and checkpoints. Between two calls the weights are the
  * host's: what is loaded into the model, or written to its parameters, on process 0 is what all
  * ranks go on from (the optimizer's state stays as it is). A failure on one process is
  * ::GNNMG_ERR_ABORTED with its words on the others, a lost process
  * ::GNNMG_ERR_PEER_LOST, a late one ::GNNMG_ERR_TIMEOUT naming rank, host and where it was. After a
- * lost process the communicator is spent; after anything else the same calls, made by all, go on
+ * lost process the communicator is spent, and so it is after a cancel or a time-out while a process
+ * still waits for others to come to a call; after anything else the same calls, made by all, go on
  * from where process 0 is.
  * @snippet node_classification.c train
  * @snippet peers.c train

@@ -248,8 +248,8 @@ static void use_checkpoints(gnnmg_trainer* trainer, const train_options* o, int 
   fflush(stdout);
 }
 
-/* Trains to the end, or until the user interrupts: then all ranks stop after the same step and the
- * best weights so far are kept. */
+/* Trains to the end, or until the user interrupts: then all ranks stop after the same step, with
+ * the weights of that step. */
 static void train(gnnmg_trainer* trainer, train_progress* progress) {
   gnnmg_status status;
   int stopping = 0;
@@ -323,7 +323,7 @@ static void print_test(gnnmg_trainer* trainer, const gnnmg_metrics* test, const 
   CHECK(gnnmg_trainer_progress(trainer, &info));
   printf("%stest    %s %.4f, loss %.4f", o->quiet ? "" : "\n", name_of(test, o), value_of(test, o),
          test->loss);
-  if (info.has_validation)
+  if (info.has_validation && info.state == GNNMG_TRAINER_FINISHED)
     printf(" (weights of epoch %lld, validation %.4f)", (long long)info.best_epoch + 1,
            info.best_validation);
   printf("\n");
@@ -342,6 +342,16 @@ static void print_tail(const train_times* t, double seconds) {
       t->wait / loop, t->compute / loop, t->reduce / loop, t->optimizer / loop, rest / loop);
   printf("        beside it on rank 0's loader: sampling %.2f s, gathering %.2f s in all\n",
          t->sample, t->gather);
+  if (!(t->most_busy > t->mean_busy)) return; /* one rank */
+  int slowest = 0;
+  for (int r = 1; r < TRAIN_RANKS; ++r)
+    if (t->slowest[r] > t->slowest[slowest]) slowest = r;
+  printf(
+      "        slowest rank: %d, in %lld of %lld epochs; the slowest is busy %.1f %% longer than "
+      "the "
+      "mean\n",
+      slowest, (long long)t->slowest[slowest], (long long)t->num_epochs,
+      100 * (t->most_busy / t->mean_busy - 1));
 }
 
 int main(int argc, char** argv) {

@@ -28,6 +28,9 @@ int32_t train_progress_epoch(const gnnmg_epoch_info* epoch, void* user_data) {
   times->optimizer += epoch->optimizer_seconds;
   times->sample += epoch->sample_seconds;
   times->gather += epoch->gather_seconds;
+  times->mean_busy += epoch->mean_busy_seconds;
+  times->most_busy += epoch->most_busy_seconds;
+  if (epoch->slowest_rank < TRAIN_RANKS) times->slowest[epoch->slowest_rank] += 1;
   times->seeds_per_second = epoch->seeds_per_second;
   times->num_epochs += 1;
   if (progress->quiet || progress->bar) return 0;
@@ -40,6 +43,18 @@ int32_t train_progress_epoch(const gnnmg_epoch_info* epoch, void* user_data) {
          epoch->seeds_per_second);
   fflush(stdout);
   return 0;
+}
+
+/* Where the time of the epoch goes, on this process's first rank. */
+static void draw_times(const gnnmg_progress_info* info) {
+  if (!(info->seconds > 0)) return;
+  const double percent = info->seconds / 100;
+  fprintf(stderr, "  wait %.0f compute %.0f all-reduce %.0f update %.0f %%",
+          info->wait_seconds / percent, info->compute_seconds / percent,
+          info->reduce_seconds / percent, info->optimizer_seconds / percent);
+  if (info->sample_seconds + info->gather_seconds > 0)
+    fprintf(stderr, " (beside: sample %.0f gather %.0f %%)", info->sample_seconds / percent,
+            info->gather_seconds / percent);
 }
 
 void train_progress_draw(const train_progress* progress, const gnnmg_trainer* trainer) {
@@ -55,6 +70,7 @@ void train_progress_draw(const train_progress* progress, const gnnmg_trainer* tr
   const long long shown = info.epoch < info.num_epochs ? info.epoch + 1 : info.num_epochs;
   fprintf(stderr, "\r[%s] %3.0f%%  epoch %lld/%lld  loss %.4f", bar, 100 * share, shown,
           (long long)info.num_epochs, info.loss);
+  if (info.accuracy > 0) fprintf(stderr, "  accuracy %.4f", info.accuracy);
   if (info.has_validation)
     fprintf(stderr, "  %s %.4f (best %.4f, epoch %lld)", progress->name, info.validation,
             info.best_validation, (long long)info.best_epoch + 1);
@@ -62,6 +78,7 @@ void train_progress_draw(const train_progress* progress, const gnnmg_trainer* tr
     fprintf(stderr, "  validating");
   else
     fprintf(stderr, "  %.0f seeds/s", info.seeds_per_second);
+  draw_times(&info);
   if (share > 0.01 && share < 1) {
     const double left = info.elapsed_seconds * (1 - share) / share;
     fprintf(stderr, "  %d:%02d left", (int)(left / 60), (int)fmod(left, 60));

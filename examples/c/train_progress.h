@@ -4,13 +4,17 @@
 
 #include <gnnmg.h>
 
+enum { TRAIN_RANKS = 1024 };
+
 /* Where the time of a training went, added up over its epochs. */
 typedef struct train_times {
   double epochs, evaluation;               /* seconds */
   double wait, compute, reduce, optimizer; /* rank 0's loop, seconds */
   double sample, gather;                   /* rank 0's loader threads, seconds */
+  double mean_busy, most_busy;             /* of all ranks; of the slowest of each epoch, seconds */
   double seeds_per_second;                 /* of the last epoch */
   int64_t num_epochs;
+  int64_t slowest[TRAIN_RANKS]; /* in how many epochs a rank was the slowest */
 } train_times;
 
 typedef struct train_progress {

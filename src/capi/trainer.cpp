@@ -98,7 +98,7 @@ const gnnmg_trainer_config kDefaults = [] {
   config.loader_threads = d.loader_threads;
   config.prefetch = d.prefetch;
   config.torch_threads = d.torch_threads;
-  config.deadline_ms = d.collective_timeout_ms;
+  config.deadline_ms = d.deadline_ms;
   config.stall_limit_ms = d.stall_limit_ms;
   config.deterministic = d.deterministic;
   config.sync_batch_norm = d.sync_batch_norm;
@@ -154,7 +154,7 @@ train::TrainerConfig trainer_config(const gnnmg_trainer_config& in) {
   config.best_by = static_cast<train::Metric>(in.best_by);
   config.keep_best = in.keep_best;
   config.early_stop_patience = in.early_stop_patience;
-  config.collective_timeout_ms = in.deadline_ms;
+  config.deadline_ms = in.deadline_ms;
   config.stall_limit_ms = in.stall_limit_ms;
   config.deterministic = in.deterministic;
   config.sync_batch_norm = in.sync_batch_norm;
@@ -193,6 +193,9 @@ gnnmg_epoch_info epoch_info(const train::EpochReport& report) {
   info.compute_seconds = report.compute_seconds;
   info.reduce_seconds = report.reduce_seconds;
   info.optimizer_seconds = report.optimizer_seconds;
+  info.mean_busy_seconds = report.mean_busy_seconds;
+  info.most_busy_seconds = report.most_busy_seconds;
+  info.slowest_rank = report.slowest_rank;
   info.best = report.best;
   return info;
 }
@@ -460,6 +463,13 @@ gnnmg_status gnnmg_trainer_progress(const gnnmg_trainer* trainer, gnnmg_progress
     facts.best_epoch = progress.best_epoch;
     facts.evaluating = progress.evaluating;
     facts.has_validation = progress.has_validation;
+    facts.seconds = progress.seconds;
+    facts.wait_seconds = progress.wait_seconds;
+    facts.sample_seconds = progress.sample_seconds;
+    facts.gather_seconds = progress.gather_seconds;
+    facts.compute_seconds = progress.compute_seconds;
+    facts.reduce_seconds = progress.reduce_seconds;
+    facts.optimizer_seconds = progress.optimizer_seconds;
     give(info, facts);
   });
 }

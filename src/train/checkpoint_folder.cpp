@@ -76,9 +76,12 @@ std::vector<std::string> names_in(const std::string& folder) {
 
 // The checkpoint that a small file names; empty when it is not there or names none.
 std::string named_by(const std::string& folder, const char* file) {
-  const std::string path = base::join_path(folder, file);
-  if (!base::exists(path)) return {};
-  std::string name = read_text(path);
+  std::string name;
+  try {
+    name = read_text(base::join_path(folder, file));
+  } catch (const base::Error&) {  // not there, or something else in its place
+    return {};
+  }
   while (!name.empty() && name.back() == '\n') name.pop_back();
   return number_of(name) ? name : std::string();
 }
@@ -233,26 +236,25 @@ void CheckpointSeries::prune() const {
 LoadedCheckpoint find_checkpoint(const std::string& path, base::Log& log) {
   if (!base::exists(path)) base::fail(Status::kNotFound, path, ": no such folder");
   if (base::exists(base::join_path(path, kManifest))) return open_checkpoint(path, "", "");
-  std::vector<std::string> names = names_in(path);
+  // By their numbers: `latest` is for the eye, and may be older when a save was cut off.
+  const std::vector<std::string> names = names_in(path);
   if (names.empty()) base::fail(Status::kNotFound, path, ": holds no checkpoint");
-  const std::string latest = named_by(path, "latest");
-  if (const auto found = std::ranges::find(names, latest); found != names.end())
-    std::rotate(names.begin(), found, found + 1);
-  std::string first;
+  std::optional<base::Error> first;
   for (const std::string& name : names) {
     try {
       return open_checkpoint(path, name, "");
     } catch (const base::Error& error) {
-      // What another library wrote, or memory that is short, is no damage.
+      // Memory that is short, or a disk that does not answer, is no damage.
       if (error.status() != Status::kChecksum && error.status() != Status::kFormat &&
-          error.status() != Status::kNotFound)
+          error.status() != Status::kVersion && error.status() != Status::kNotFound)
         throw;
       log.add(base::LogLevel::kWarning, base::text("checkpoint passed over: ", error.what()));
-      if (first.empty()) first = error.what();
+      if (!first) first = error;
     }
   }
-  base::fail(Status::kChecksum, path, ": none of its ", names.size(),
-             " checkpoints is whole; the newest: ", first);
+  base::fail(first->status() == Status::kVersion ? Status::kVersion : Status::kChecksum, path,
+             ": none of its ", names.size(),
+             " checkpoints can be read; the newest: ", first->what());
 }
 
 }  // namespace gnnmg::train

@@ -60,9 +60,10 @@ struct LoadedCheckpoint {
   std::string digest;  // SHA-256 of its manifest, and so of all that is in it
   CheckpointFiles files;
 };
-// `path` is a checkpoint, or a folder of them: then the one that `latest` names, or, where that is
-// not whole, the newest that is, with a word in the log for each that is not. kNotFound when there
-// is none at all, kChecksum when none is whole.
+// `path` is a checkpoint, or a folder of them: then the newest that is whole, with a word in the
+// log for each newer one that is not, or is of a later format. kNotFound when there is none at all,
+// kChecksum when none is whole, kVersion when the newest is of a later format and no other is
+// whole.
 LoadedCheckpoint find_checkpoint(const std::string& path, base::Log& log);
 // The one that find_checkpoint has found under this name on another machine: kMismatch when there
 // is none here or its manifest is another.

@@ -93,6 +93,7 @@ struct CheckpointWriter::State {
       if (!waiting) return;
       writing = std::exchange(waiting, nullptr);
       lock.unlock();
+      wake.notify_all();  // take() may wait for its turn
       if (!std::exchange(both, true)) prepare(images[1], &writing->files.model);
       std::optional<base::Error> error;
       try {
@@ -120,6 +121,7 @@ struct CheckpointWriter::State {
 
   // The first rank's alone.
   Clock::time_point last = Clock::now();  // when the last one was taken
+  bool owed = false;                      // one was due, and gave way
   int64_t best_epoch = -1;                // whose weights `best` holds
   io::StateFile best;                     // shared by the images
 
@@ -162,7 +164,7 @@ void CheckpointWriter::protect(std::string name) {
 
 bool CheckpointWriter::due(int64_t total_steps) const {
   const CheckpointConfig& c = state_->config;
-  return (c.every_steps > 0 && total_steps % c.every_steps == 0) ||
+  return state_->owed || (c.every_steps > 0 && total_steps % c.every_steps == 0) ||
          (c.every_seconds > 0 && seconds_since(state_->last) >= c.every_seconds);
 }
 
@@ -170,11 +172,15 @@ bool CheckpointWriter::due_after_epoch() const {
   return state_->config.every_steps == 0 && state_->config.every_seconds == 0;
 }
 
-void CheckpointWriter::take(const Position& position, const Training& training, bool best) {
+void CheckpointWriter::take(const Position& position, const Training& training, Why why) {
   State& s = *state_;
   Image* image = nullptr;
   {
-    std::lock_guard lock(s.mutex);
+    std::unique_lock lock(s.mutex);
+    const auto best_waits = [&] { return s.waiting && s.waiting->best; };
+    s.owed = why == Why::kDue && best_waits();
+    if (s.owed) return;
+    if (why == Why::kEnd) s.wake.wait(lock, [&] { return !best_waits(); });
     s.waiting = nullptr;
     image = s.writing == &s.images[0] ? &s.images[1] : &s.images[0];
     image->used = true;
@@ -188,7 +194,7 @@ void CheckpointWriter::take(const Position& position, const Training& training, 
   copy_files(s.job, s.data, position, training, image->files);
   image->files.best = s.best;
   image->step = position.total_steps;
-  image->best = best;
+  image->best = why == Why::kBest;
   s.last = Clock::now();
   {
     std::lock_guard lock(s.mutex);

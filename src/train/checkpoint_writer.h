@@ -40,13 +40,16 @@ class CheckpointWriter {
   // Never removed to make room for others.
   void protect(std::string name);
 
+  enum class Why { kDue, kBest, kEnd };  // kBest: the weights are those of the best validation
+
   // On the first rank's thread. Whether one is due after so many steps; at an epoch's end, where
   // nothing else was asked for.
   bool due(int64_t total_steps) const;
   bool due_after_epoch() const;
   // Copies position, model, optimiser and best weights of `training`. One that waits to be written
-  // gives way to it. `best`: the weights are those of the best validation.
-  void take(const Position& position, const Training& training, bool best);
+  // gives way to it, unless that is the best: then one that is due comes later, and the last of a
+  // training waits.
+  void take(const Position& position, const Training& training, Why why);
 
   bool idle() const;    // nothing is left to write; any thread
   bool failed() const;  // any thread

@@ -78,10 +78,6 @@ void TrainerConfig::check() const {
   at_least("batches_per_step", batches_per_step, 0);
   one_of("partition", partition, loader::Partition::kContiguous);
   one_of("loss_average", loss_average, LossAverage::kRanks);
-  const int64_t world = num_ranks == 0 ? 1 : num_ranks;
-  if (partition != loader::Partition::kGlobal && batches_per_step != 0 && batches_per_step != world)
-    refuse("batches_per_step", batches_per_step,
-           base::text("0 or the number of ranks, ", world, ", with a partition by ranks"));
   if (deterministic && loss_average != LossAverage::kExact)
     base::fail(
         Status::kInvalidArgument,
@@ -104,7 +100,7 @@ void TrainerConfig::check() const {
   at_least("eval_batch_size", eval_batch_size, 1);
   one_of("best_by", best_by, Metric::kMae);
   at_least("early_stop_patience", early_stop_patience, 0);
-  at_least("collective_timeout_ms", collective_timeout_ms, 1);
+  at_least("deadline_ms", deadline_ms, 1);
   at_least("stall_limit_ms", stall_limit_ms, 1);
   if (schedule.warmup_epochs > num_epochs)
     refuse("warmup_epochs", schedule.warmup_epochs, base::text("at most num_epochs, ", num_epochs));
@@ -113,6 +109,13 @@ void TrainerConfig::check() const {
   if (evaluate_every == 0 && schedule.kind == ScheduleKind::kPlateau)
     base::fail(Status::kInvalidArgument,
                "schedule plateau: needs validations, but evaluate_every is 0");
+}
+
+void TrainerConfig::check_world(int64_t world_size) const {
+  if (partition != loader::Partition::kGlobal && batches_per_step != 0 &&
+      batches_per_step != world_size)
+    refuse("batches_per_step", batches_per_step,
+           base::text("0 or the number of ranks, ", world_size, ", with a partition by ranks"));
 }
 
 }  // namespace gnnmg::train

@@ -75,11 +75,12 @@ struct TrainerConfig {
   Metric best_by = Metric::kAccuracy;  // a regression: the loss
   bool keep_best = true;            // the model ends with the weights of the best validation epoch
   int64_t early_stop_patience = 0;  // evaluations without improvement; 0: never
-  int64_t collective_timeout_ms = 30000;
+  int64_t deadline_ms = 30000;
   int64_t stall_limit_ms = 600000;  // how long a callback of the host may keep the ranks waiting
   std::string log_jsonl;            // file to append one JSON object an epoch to; empty: none
   std::string log_tensorboard;      // folder for event files; empty: none
   void check() const;               // Error(kInvalidArgument) naming the field
+  void check_world(int64_t world_size) const;  // the same, for what depends on the number of ranks
 };
 
 struct EpochReport {
@@ -96,6 +97,9 @@ struct EpochReport {
   double wait_seconds = 0;                        // for the loader
   double sample_seconds = 0, gather_seconds = 0;  // loader threads, summed
   double compute_seconds = 0, reduce_seconds = 0, optimizer_seconds = 0;
+  // Of all ranks, without all-reduces, in which the others wait for the slowest.
+  double mean_busy_seconds = 0, most_busy_seconds = 0;
+  int32_t slowest_rank = 0;
 };
 
 enum class TrainerState : int32_t {
@@ -112,6 +116,9 @@ struct Progress {
   int64_t seeds_done = 0;         // of the epoch, all ranks, as far as rank 0 knows
   double loss = 0, accuracy = 0;  // running means of the epoch
   double seeds_per_second = 0;
+  // Of the epoch so far, as in EpochReport.
+  double seconds = 0, wait_seconds = 0, sample_seconds = 0, gather_seconds = 0;
+  double compute_seconds = 0, reduce_seconds = 0, optimizer_seconds = 0;
   double elapsed_seconds = 0;
   bool evaluating = false;
   bool has_validation = false;

@@ -91,10 +91,11 @@ std::vector<at::Tensor> Snapshot::tensors() const {
 Training::Training(const Job& job)
     : position(job.config), optimizer(Optimizer::create(*job.model, job.config.optimizer)) {
   progress_.num_epochs = job.config.num_epochs;
-  if (!job.environment.processes) set_world_size(job.config.num_ranks);
+  if (!job.environment.processes) set_world_size(job.config, job.config.num_ranks);
 }
 
-void Training::set_world_size(int ranks) {
+void Training::set_world_size(const TrainerConfig& config, int ranks) {
+  config.check_world(ranks);
   world_size_ = ranks;
   if (position.batches_per_step == 0) position.batches_per_step = ranks;
 }

@@ -102,7 +102,7 @@ struct Training {
 
   // Ranks of all processes; 0 before they have met. Set while no rank is at work.
   int world_size() const { return world_size_; }
-  void set_world_size(int ranks);
+  void set_world_size(const TrainerConfig& config, int ranks);
   // Of the job's data; read when it is first asked for. Any thread.
   const data::Fingerprint& fingerprint(const Job& job);
 

@@ -174,7 +174,7 @@ std::shared_ptr<comm::ThreadGroup> meet(const Job& job, Training& training,
   }
   processes->agree("trainer", fields, wait_to_meet(job, cancel));
   auto group = comm::make_group(processes, job.config.num_ranks, wait_to_meet(job, cancel));
-  training.set_world_size(group->world_size());
+  training.set_world_size(job.config, group->world_size());
   return group;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 #include <thread>
 
 #include "base/file.h"
@@ -93,7 +94,7 @@ void Rank::cancel() noexcept {
 
 comm::Wait Rank::wait() const {
   comm::Wait wait;
-  wait.deadline = base::Deadline::after_ms(job_.config.collective_timeout_ms);
+  wait.deadline = base::Deadline::after_ms(job_.config.deadline_ms);
   wait.cancel = group_.cancel;
   wait.excused = [&host = job_.environment.host] { return host.has_calls(); };
   wait.stall = base::Deadline::after_ms(job_.config.stall_limit_ms);
@@ -160,7 +161,7 @@ void Rank::train(int64_t max_steps) {
     }
   }
   if (stop_agreed_ && !position_.finished && writes())
-    training_.checkpoints->take(position_, training_, false);
+    training_.checkpoints->take(position_, training_, CheckpointWriter::Why::kEnd);
   if (stop_agreed_ || position_.finished) flush();
   note(Phase::kIdle);
 }
@@ -168,8 +169,7 @@ void Rank::train(int64_t max_steps) {
 void Rank::flush() {
   note(Phase::kSaving);
   // A disk may take longer than ranks wait for each other, so they meet while it writes.
-  const std::chrono::milliseconds slice(
-      std::clamp<int64_t>(job_.config.collective_timeout_ms / 4, 1, 500));
+  const std::chrono::milliseconds slice(std::clamp<int64_t>(job_.config.deadline_ms / 4, 1, 500));
   std::array<double, 2> state;  // the writer is at work; it has failed
   do {
     state = {};
@@ -381,7 +381,7 @@ void Rank::step() {
   show();
   if (writes() && training_.checkpoints->due(position_.total_steps)) {
     note(Phase::kSaving);
-    training_.checkpoints->take(position_, training_, false);
+    training_.checkpoints->take(position_, training_, CheckpointWriter::Why::kDue);
   }
   if (leads_ && position_.total_steps < 3) ExitGuard::renew();
   if (position_.bad_steps == kBadSteps) diverged();
@@ -466,6 +466,7 @@ void Rank::end_epoch() {
   report.compute_seconds = sums.compute;
   report.reduce_seconds = sums.reduce;
   report.optimizer_seconds = sums.optimizer;
+  find_slowest(sums, report);
 
   commit([&] {
     Position& p = position_;
@@ -486,8 +487,12 @@ void Rank::end_epoch() {
     p.sums = {};
     p.finished = last_epoch || (c.early_stop_patience > 0 && report.evaluated &&
                                 p.without_improvement >= c.early_stop_patience);
-    if (writes() && (p.finished || training_.checkpoints->due_after_epoch()))
-      training_.checkpoints->take(p, training_, report.best);
+    using Why = CheckpointWriter::Why;
+    if (writes() && (p.finished || report.best || training_.checkpoints->due_after_epoch()))
+      training_.checkpoints->take(p, training_,
+                                  report.best  ? Why::kBest
+                                  : p.finished ? Why::kEnd
+                                               : Why::kDue);
     if (p.finished && leads_ && training_.best.taken()) training_.best.restore(*model_);
   });
   show();
@@ -502,6 +507,18 @@ void Rank::end_epoch() {
     }
   }
   if (position_.finished) finish();
+}
+
+void Rank::find_slowest(const EpochSums& sums, EpochReport& report) {
+  const int64_t world = comm_->world_size();
+  std::vector<double> busy(world);
+  busy[rank_] = sums.seconds - sums.reduce;
+  comm_->all_reduce({busy.data(), base::DType::kF64, {world}}, comm::ReduceOp::kSum, wait());
+  const auto most = std::ranges::max_element(busy);
+  report.slowest_rank = static_cast<int32_t>(most - busy.begin());
+  report.most_busy_seconds = *most;
+  report.mean_busy_seconds =
+      std::accumulate(busy.begin(), busy.end(), 0.0) / static_cast<double>(world);
 }
 
 void Rank::finish() {
@@ -596,8 +613,16 @@ void Rank::show() {
     if (at.sums.weight > 0) p.loss = at.sums.loss / at.sums.weight;
     if (at.sums.labelled > 0)
       p.accuracy = static_cast<double>(at.sums.correct) / static_cast<double>(at.sums.labelled);
-    if (at.sums.seconds > 0)
+    if (at.sums.seconds > 0) {
       p.seeds_per_second = static_cast<double>(at.sums.seeds) / at.sums.seconds;
+      p.seconds = at.sums.seconds;
+      p.wait_seconds = at.sums.wait;
+      p.sample_seconds = at.sums.sample;
+      p.gather_seconds = at.sums.gather;
+      p.compute_seconds = at.sums.compute;
+      p.reduce_seconds = at.sums.reduce;
+      p.optimizer_seconds = at.sums.optimizer;
+    }
     p.has_validation = at.has_validation;
     p.validation = at.last;
     p.best_validation = at.best;

@@ -47,6 +47,8 @@ class Rank {
  private:
   void step();
   void finish_step(const StepSums& sums);
+  // Collective: who was busy longest in the epoch.
+  void find_slowest(const EpochSums& sums, EpochReport& report);
   void diverged();
   void write_failed();
   // Waits until what was taken is on disk; fails on all ranks when it could not be put there.

@@ -67,6 +67,7 @@ class RankTrainer final : public Trainer {
     const base::CancelToken cancel = new_call();
     if (job_->environment.processes)  // what a state says of their ranks
       training_.set_world_size(
+          job_->config,
           world_size(exchange_reports(*job_, "save", report_of(*job_, [] { return ""; }), cancel)));
     const auto write = [&] {
       if (!job_->first_process()) return std::string();
@@ -100,7 +101,7 @@ class RankTrainer final : public Trainer {
       return loaded.name + "\n" + loaded.digest;
     });
     const std::vector<Report> reports = exchange_reports(*job_, "load", choice, cancel, 0);
-    training_.set_world_size(world_size(reports));
+    training_.set_world_size(job_->config, world_size(reports));
     const Report reading = report_of(*job_, [&]() -> std::string {
       if (!job_->first_process()) {
         const std::string& chosen = reports[0].word;

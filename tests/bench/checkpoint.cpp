@@ -78,7 +78,7 @@ int main(int argc, char** argv) {
   for (int i = 0; i < count; ++i) {
     ++training.position.total_steps;
     const double start = now(), busy = cpu_seconds();
-    writer.take(training.position, training, false);
+    writer.take(training.position, training, train::CheckpointWriter::Why::kDue);
     pauses.push_back(now() - start);
     work.push_back(cpu_seconds() - busy);
     while (!writer.idle()) std::this_thread::sleep_for(std::chrono::milliseconds(1));

@@ -279,6 +279,9 @@ TEST(TrainerTest, EpochsAreReportedOnTheThreadThatWaits) {
   ASSERT_OK(gnnmg_trainer_progress(trainer, &progress));
   EXPECT_EQ(progress.state, GNNMG_TRAINER_FINISHED);
   EXPECT_EQ(progress.has_validation, 1);
+  EXPECT_EQ(progress.seconds, watcher.epochs.back().seconds);
+  EXPECT_EQ(progress.compute_seconds, watcher.epochs.back().compute_seconds);
+  EXPECT_GT(progress.compute_seconds, 0);
 
   auto by_trainer = info<gnnmg_metrics>(), by_model = info<gnnmg_metrics>();
   ASSERT_OK(until_done(

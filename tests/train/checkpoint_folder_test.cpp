@@ -104,6 +104,30 @@ TEST(CheckpointFolder, KeepsTheLastTheBestAndTheProtected) {
   EXPECT_FALSE(log.next());
 }
 
+// The newest counts, whatever the small files say: a save may have been cut off before them.
+TEST(CheckpointFolder, SmallFilesDecideNothing) {
+  const TempDir parent;
+  base::Log log;
+  const std::string folder = parent.file("run");
+  CheckpointSeries series(folder, 3);
+  series.add(1, files_of(1), true);
+  series.add(2, files_of(2), false);
+  const auto expect_newest = [&] {
+    EXPECT_EQ(value_of(train::find_checkpoint(folder, log).files), 2);
+    EXPECT_FALSE(log.next());
+  };
+  for (const std::string& text : {std::string("000000-step-1\n"), std::string(2 << 20, 'x')}) {
+    std::ofstream(folder + "/latest") << text;
+    std::ofstream(folder + "/best") << text;
+    expect_newest();
+  }
+  for (const char* file : {"/latest", "/best"}) {
+    std::filesystem::remove(folder + file);
+    std::filesystem::create_directory(folder + file);
+  }
+  expect_newest();
+}
+
 TEST(CheckpointFolder, ADamagedOneIsPassedOver) {
   const TempDir parent;
   const std::string folder = parent.file("run");
@@ -157,7 +181,7 @@ TEST(CheckpointFolder, WhatIsNoneIsSaid) {
     const std::string path = series.add(i, files_of(1), false);
     std::ofstream(path + "/state.json") << "{}";
   }
-  expect(series.folder(), Status::kChecksum, "none of its 2 checkpoints is whole");
+  expect(series.folder(), Status::kChecksum, "none of its 2 checkpoints can be read");
 
   const std::string newer = folder.file("newer");
   train::write_checkpoint(newer, files_of(1));
@@ -165,6 +189,13 @@ TEST(CheckpointFolder, WhatIsNoneIsSaid) {
   manifest.replace(manifest.find("\"version\": 1"), 12, "\"version\": 7");
   std::ofstream(newer + "/manifest.json") << manifest;
   expect(newer, Status::kVersion, "is of format version 7; this library reads up to 1");
+  const std::string several = folder.file("several");
+  std::filesystem::create_directory(several);
+  std::filesystem::copy(newer, several + "/000004-step-9");
+  expect(several, Status::kVersion, "none of its 1 checkpoints can be read");
+  train::write_checkpoint(several + "/000003-step-7", files_of(1));
+  base::Log warnings;
+  EXPECT_EQ(value_of(train::find_checkpoint(several, warnings).files), 1);
 
   manifest.replace(manifest.find("\"version\": 7"), 12, "\"version\": 1");
   manifest.replace(manifest.find("state.json"), 10, "../x/y.json");

@@ -39,12 +39,6 @@ TEST(TrainerConfig, NamesTheField) {
   expect("batches_per_step -2: expected 0 or more", [](auto& c) { c.batches_per_step = -2; });
   expect("partition 7: expected 0 to 2",
          [](auto& c) { c.partition = static_cast<loader::Partition>(7); });
-  expect("batches_per_step 4: expected 0 or the number of ranks, 2, with a partition by ranks",
-         [](auto& c) {
-           c.partition = loader::Partition::kContiguous;
-           c.num_ranks = 2;
-           c.batches_per_step = 4;
-         });
   expect("learning_rate -0.1: expected a finite number, 0 or more",
          [](auto& c) { c.optimizer.learning_rate = -0.1; });
   expect("learning_rate nan: expected a finite number, 0 or more",
@@ -73,8 +67,24 @@ TEST(TrainerConfig, NamesTheField) {
     c.evaluate_every = 0;
     c.schedule.kind = ScheduleKind::kPlateau;
   });
-  expect("collective_timeout_ms 0: expected 1 or more",
-         [](auto& c) { c.collective_timeout_ms = 0; });
+  expect("deadline_ms 0: expected 1 or more", [](auto& c) { c.deadline_ms = 0; });
+}
+
+TEST(TrainerConfig, APartitionByRanksWantsAMiniBatchEach) {
+  TrainerConfig config;
+  config.partition = loader::Partition::kContiguous;
+  for (const int64_t good : {0, 3}) {
+    config.batches_per_step = good;
+    EXPECT_NO_THROW(config.check_world(3));
+  }
+  try {
+    config.check_world(2);
+    ADD_FAILURE() << "accepted";
+  } catch (const base::Error& error) {
+    EXPECT_STREQ(error.what(),
+                 "batches_per_step 3: expected 0 or the number of ranks, 2, with a partition by "
+                 "ranks");
+  }
 }
 
 }  // namespace

@@ -182,7 +182,7 @@ TEST(TrainerFault, ASlowCallbackIsWaitedFor) {
   Recipe setup;
   setup.trainer.num_ranks = 2;
   setup.trainer.num_epochs = 2;
-  setup.trainer.collective_timeout_ms = 1000;
+  setup.trainer.deadline_ms = 1000;
   Host host;
   Trial run(setup, host);
   run->set_epoch_function([](const EpochReport&) {
@@ -194,7 +194,7 @@ TEST(TrainerFault, ASlowCallbackIsWaitedFor) {
 
 TEST(TrainerFault, ALateRankIsNamed) {
   Recipe setup = in_f64(3);
-  setup.trainer.collective_timeout_ms = 300;
+  setup.trainer.deadline_ms = 300;
   setup.trainer.loader_threads = 1;
   watch(setup, [&](const sample::BatchKey& key, const base::CancelToken& cancel) {
     if (key.epoch == 1 && key.batch == 1)

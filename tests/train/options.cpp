@@ -43,7 +43,7 @@ Recipe recipe_of(const Options& options) {
   trainer.num_epochs = options.number("epochs", trainer.num_epochs);
   trainer.seed = static_cast<uint64_t>(options.number("seed", 11));
   trainer.loader_threads = static_cast<int32_t>(options.number("loader", 1));
-  trainer.collective_timeout_ms = options.number("deadline", 30'000);
+  trainer.deadline_ms = options.number("deadline", 30'000);
   trainer.deterministic = options.number("strict", 0) != 0;
   trainer.stall_limit_ms = options.number("stall", trainer.stall_limit_ms);
   trainer.keep_best = options.number("keep_best", 0) != 0;

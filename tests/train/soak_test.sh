@@ -3,7 +3,7 @@
 # one that nobody killed, and every start takes the same memory and descriptors.
 #   soak_test.sh <the example program train> <torchrun or nothing> [<seconds of training> [<seconds between kills>]]
 set -euo pipefail
-train=$1 torchrun=${2:-} seconds=${3:-6} interval=${4:-4}
+train=$1 torchrun=${2:-} seconds=${3:-90} interval=${4:-20}
 if [[ -z $torchrun ]] || ! "$torchrun" --help >/dev/null 2>&1; then
   echo "needs torchrun of a complete torch"
   [[ ${CI:-} != true ]] || exit 1

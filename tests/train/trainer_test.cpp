@@ -94,6 +94,9 @@ TEST(Trainer, Reports) {
     EXPECT_GT(r.sample_seconds, 0);
     EXPECT_LE(r.wait_seconds + r.compute_seconds + r.reduce_seconds + r.optimizer_seconds,
               r.seconds * 1.01);
+    EXPECT_GT(r.mean_busy_seconds, 0);
+    EXPECT_GE(r.most_busy_seconds, r.mean_busy_seconds);
+    EXPECT_LE(r.most_busy_seconds, 2 * r.mean_busy_seconds);
   }
   EXPECT_FALSE(reports[0].evaluated);
   EXPECT_TRUE(reports[1].evaluated);
@@ -112,10 +115,28 @@ TEST(Trainer, Reports) {
             std::max(reports[1].validation.accuracy, reports[2].validation.accuracy));
   EXPECT_NEAR(progress.loss, reports[2].train_loss, 1e-12);
   EXPECT_GT(progress.elapsed_seconds, 0);
+  EXPECT_EQ(progress.seconds, reports[2].seconds);
+  EXPECT_EQ(progress.compute_seconds, reports[2].compute_seconds);
+  EXPECT_EQ(progress.reduce_seconds, reports[2].reduce_seconds);
   EXPECT_FALSE(run->busy());
   // Nothing is left to do.
   run.train();
   EXPECT_EQ(run->step({}, nullptr), Status::kEnd);
+}
+
+TEST(Trainer, TheSlowestRankIsNamed) {
+  Recipe setup;
+  setup.trainer.num_ranks = 2;
+  setup.trainer.evaluate_every = 0;
+  watch(setup, [](const sample::BatchKey& key, const base::CancelToken&) {
+    if (key.batch % 2 == 1) std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  });
+  Host host;
+  Trial run(setup, host);
+  for (const EpochReport& report : reports_of(run)) {
+    EXPECT_EQ(report.slowest_rank, 1);
+    EXPECT_GT(report.most_busy_seconds, report.mean_busy_seconds + 0.05);
+  }
 }
 
 TEST(Trainer, EvaluationDoesNotDependOnTheWorldSize) {
