@@ -162,6 +162,18 @@ train::TrainerConfig trainer_config(const gnnmg_trainer_config& in) {
   return config;
 }
 
+// Where the time of an epoch went, of one that is over or of the one that runs.
+template <typename From, typename To>
+void copy_seconds(const From& from, To& to) {
+  to.seconds = from.seconds;
+  to.wait_seconds = from.wait_seconds;
+  to.sample_seconds = from.sample_seconds;
+  to.gather_seconds = from.gather_seconds;
+  to.compute_seconds = from.compute_seconds;
+  to.reduce_seconds = from.reduce_seconds;
+  to.optimizer_seconds = from.optimizer_seconds;
+}
+
 gnnmg_epoch_info epoch_info(const train::EpochReport& report) {
   gnnmg_epoch_info info{};
   info.struct_size = sizeof info;
@@ -184,15 +196,9 @@ gnnmg_epoch_info epoch_info(const train::EpochReport& report) {
     info.validation_rmse = report.validation.rmse;
     info.validation_mae = report.validation.mae;
   }
-  info.seconds = report.seconds;
+  copy_seconds(report, info);
   info.evaluation_seconds = report.evaluation_seconds;
   info.seeds_per_second = report.seeds_per_second;
-  info.wait_seconds = report.wait_seconds;
-  info.sample_seconds = report.sample_seconds;
-  info.gather_seconds = report.gather_seconds;
-  info.compute_seconds = report.compute_seconds;
-  info.reduce_seconds = report.reduce_seconds;
-  info.optimizer_seconds = report.optimizer_seconds;
   info.mean_busy_seconds = report.mean_busy_seconds;
   info.most_busy_seconds = report.most_busy_seconds;
   info.slowest_rank = report.slowest_rank;
@@ -463,13 +469,7 @@ gnnmg_status gnnmg_trainer_progress(const gnnmg_trainer* trainer, gnnmg_progress
     facts.best_epoch = progress.best_epoch;
     facts.evaluating = progress.evaluating;
     facts.has_validation = progress.has_validation;
-    facts.seconds = progress.seconds;
-    facts.wait_seconds = progress.wait_seconds;
-    facts.sample_seconds = progress.sample_seconds;
-    facts.gather_seconds = progress.gather_seconds;
-    facts.compute_seconds = progress.compute_seconds;
-    facts.reduce_seconds = progress.reduce_seconds;
-    facts.optimizer_seconds = progress.optimizer_seconds;
+    copy_seconds(progress, facts);
     give(info, facts);
   });
 }

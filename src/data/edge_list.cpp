@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "data/lines.h"
 #include "data/numbers.h"
 #include "data/relabeller.h"
 #include "io/bytes.h"
@@ -29,7 +30,7 @@ bool is_blank(std::string_view line) { return line.find_first_not_of(" \t") == l
 class EdgeParser {
  public:
   EdgeParser(std::unique_ptr<io::ByteSource> source, Reading& reading)
-      : lines_(std::move(source)), reading_(reading), options_(reading.options) {
+      : lines_(std::move(source), reading), reading_(reading), options_(reading.options) {
     if (options_.source_column < 0 || options_.target_column < 0 ||
         options_.source_column == options_.target_column)
       fail(Status::kInvalidArgument, "source_column ", options_.source_column, ", target_column ",
@@ -45,8 +46,8 @@ class EdgeParser {
   Found parse() {
     std::string_view line;
     for (int32_t i = 0; i < options_.header; ++i)
-      if (!next(line)) break;
-    while (next(line)) {
+      if (!lines_.next(line)) break;
+    while (lines_.next(line)) {
       if (is_blank(line) || is_comment(line)) continue;
       if (separator_ == 0)
         separator_ = options_.separator.empty() ? io::guess_separator(line) : options_.separator[0];
@@ -61,19 +62,6 @@ class EdgeParser {
   }
 
  private:
-  // The next line, its bytes counted.
-  bool next(std::string_view& line) {
-    if (!lines_.next(line)) return false;
-    bytes_ += static_cast<int64_t>(line.size()) + 1;
-    constexpr int64_t kBlock = int64_t{1} << 20;
-    if (bytes_ - budgeted_ >= kBlock) {
-      reading_.context.cancel.check("opening a data set");
-      reading_.budget.take(bytes_ - budgeted_, lines_.name());
-      budgeted_ = bytes_;
-    }
-    return true;
-  }
-
   // Looks at the first line that is no comment; true when it is a header.
   bool begin_columns() {
     const size_t source = options_.source_column, target = options_.target_column;
@@ -148,7 +136,8 @@ class EdgeParser {
       found.num_nodes = options_.num_nodes;
     } else {
       // The largest id of 64 bits has no successor; it fails here like any id beyond proportion.
-      check_node_count(std::max(largest_, largest_ + (largest_ < INT64_MAX)), bytes_, where);
+      check_node_count(std::max(largest_, largest_ + (largest_ < INT64_MAX)), lines_.bytes(),
+                       where);
       found.num_nodes = largest_ + 1;
     }
     const bool wide = sources_.wide() || targets_.wide();
@@ -175,7 +164,7 @@ class EdgeParser {
     if (columns_ > 0) reading_.context.log.add(base::LogLevel::kInfo, std::move(note));
   }
 
-  io::LineReader lines_;
+  CountedLines lines_;
   Reading& reading_;
   const OpenOptions& options_;
   std::vector<std::string_view> fields_;
@@ -189,7 +178,6 @@ class EdgeParser {
   IdColumn sources_, targets_;
   Pieces<float> weights_;
   int64_t largest_ = -1;
-  int64_t bytes_ = 0, budgeted_ = 0;
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include "data/folds.h"
 #include "data/graphs.h"
+#include "data/lines.h"
 #include "io/bytes.h"
 
 namespace gnnmg::data {
@@ -34,7 +35,7 @@ class Fields {
 class GinParser {
  public:
   GinParser(std::unique_ptr<io::ByteSource> source, Reading& reading)
-      : lines_(std::move(source)), reading_(reading) {}
+      : lines_(std::move(source), reading), reading_(reading) {}
 
   Found parse() {
     next("the number of graphs");
@@ -42,7 +43,7 @@ class GinParser {
     end_of_line();
     for (int64_t g = 0; g < num_graphs; ++g) read_graph(g, num_graphs);
     std::string_view line;
-    while (next_line(line))
+    while (lines_.next(line))
       if (line.find_first_not_of(kBlanks) != line.npos)
         fail(Status::kFormat, lines_.where(), ": expected the end after ", num_graphs,
              " graphs, found \"", io::printable(line), "\"");
@@ -50,22 +51,10 @@ class GinParser {
   }
 
  private:
-  bool next_line(std::string_view& line) {
-    if (!lines_.next(line)) return false;
-    bytes_ += static_cast<int64_t>(line.size()) + 1;
-    constexpr int64_t kBlock = int64_t{1} << 20;
-    if (bytes_ >= kBlock) {
-      reading_.context.cancel.check("opening a data set");
-      reading_.budget.take(bytes_, lines_.name());
-      bytes_ = 0;
-    }
-    return true;
-  }
-
   template <typename... Args>
   void next(const Args&... what) {
     std::string_view line;
-    if (!next_line(line))
+    if (!lines_.next(line))
       fail(Status::kFormat, lines_.name(), ": ends at line ", lines_.line_number(), ", expected ",
            what...);
     fields_ = Fields(line);
@@ -133,7 +122,7 @@ class GinParser {
     return found;
   }
 
-  io::LineReader lines_;
+  CountedLines lines_;
   Reading& reading_;
   Fields fields_{std::string_view()};
   CategoryColumn labels_, tags_;
@@ -141,7 +130,6 @@ class GinParser {
   Pieces<int32_t> degrees_;      // of each node
   Pieces<int32_t> sources_;      // node after node
   int64_t num_nodes_ = 0;
-  int64_t bytes_ = 0;
 };
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "data/edge_list.h"
 #include "data/graphs.h"
+#include "data/lines.h"
 #include "data/split.h"
 #include "io/bytes.h"
 #include "io/npy.h"
@@ -26,7 +27,7 @@ using base::Tensor;
 
 namespace {
 
-void push_field(std::string_view field, const io::LineReader& lines, Table& table) {
+void push_field(std::string_view field, const CountedLines& lines, Table& table) {
   if (field.empty() || field == "nan" || field == "NaN") return table.values.push(std::nan(""));
   const bool held = table.values.integral();
   // Integers by themselves: a double would not tell those beyond 2^53 apart.
@@ -47,18 +48,10 @@ void push_field(std::string_view field, const io::LineReader& lines, Table& tabl
 
 Table parse_table(std::unique_ptr<io::ByteSource> source, Reading& reading) {
   Table table;
-  io::LineReader lines(std::move(source));
+  CountedLines lines(std::move(source), reading);
   std::string_view line;
   std::vector<std::string_view> fields;
-  int64_t bytes = 0;
   while (lines.next(line)) {
-    bytes += static_cast<int64_t>(line.size()) + 1;
-    constexpr int64_t kBlock = int64_t{1} << 20;
-    if (bytes >= kBlock) {
-      reading.context.cancel.check("opening a data set");
-      reading.budget.take(bytes, lines.name());
-      bytes = 0;
-    }
     if (line.empty()) continue;
     io::split_fields(line, ',', fields);
     const auto columns = static_cast<int64_t>(fields.size());

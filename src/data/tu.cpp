@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "data/folds.h"
 #include "data/graphs.h"
+#include "data/lines.h"
 #include "data/ogb.h"
 #include "io/bytes.h"
 
@@ -16,21 +17,14 @@ using base::fail;
 using base::Status;
 using base::Tensor;
 
-// The lines of one file that are not blank, counted against the limits.
+// The lines of one file that are not blank.
 class TuLines {
  public:
   TuLines(std::unique_ptr<io::ByteSource> source, Reading& reading)
-      : lines_(std::move(source)), reading_(reading) {}
+      : lines_(std::move(source), reading) {}
   bool next(std::string_view& line) {
     do {
       if (!lines_.next(line)) return false;
-      bytes_ += static_cast<int64_t>(line.size()) + 1;
-      constexpr int64_t kBlock = int64_t{1} << 20;
-      if (bytes_ >= kBlock) {
-        reading_.context.cancel.check("opening a data set");
-        reading_.budget.take(bytes_, lines_.name());
-        bytes_ = 0;
-      }
     } while (line.find_first_not_of(" \t") == line.npos);
     return true;
   }
@@ -47,9 +41,7 @@ class TuLines {
   const std::string& name() const { return lines_.name(); }
 
  private:
-  io::LineReader lines_;
-  Reading& reading_;
-  int64_t bytes_ = 0;
+  CountedLines lines_;
 };
 
 class TuParser {

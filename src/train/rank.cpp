@@ -22,6 +22,18 @@ using data::SplitPart;
 
 constexpr int64_t kBadSteps = 3;  // steps in a row without a finite loss that end training
 
+// To a report of the epoch, or to the progress in it.
+template <typename To>
+void show_seconds(const EpochSums& sums, To& to) {
+  to.seconds = sums.seconds;
+  to.wait_seconds = sums.wait;
+  to.sample_seconds = sums.sample;
+  to.gather_seconds = sums.gather;
+  to.compute_seconds = sums.compute;
+  to.reduce_seconds = sums.reduce;
+  to.optimizer_seconds = sums.optimizer;
+}
+
 // "; features x, row R, column C: ..." where one of the features is not finite, which is then why
 // training diverged. Those in mapped files are not read for it: their file may shrink meanwhile.
 std::string cause_in(const Job& job) {
@@ -458,14 +470,8 @@ void Rank::end_epoch() {
   report.train_accuracy =
       static_cast<double>(sums.correct) / static_cast<double>(std::max<int64_t>(sums.labelled, 1));
   report.learning_rate = sums.learning_rate;
-  report.seconds = sums.seconds;
+  show_seconds(sums, report);
   report.seeds_per_second = static_cast<double>(sums.seeds) / std::max(sums.seconds, 1e-9);
-  report.wait_seconds = sums.wait;
-  report.sample_seconds = sums.sample;
-  report.gather_seconds = sums.gather;
-  report.compute_seconds = sums.compute;
-  report.reduce_seconds = sums.reduce;
-  report.optimizer_seconds = sums.optimizer;
   find_slowest(sums, report);
 
   commit([&] {
@@ -615,13 +621,7 @@ void Rank::show() {
       p.accuracy = static_cast<double>(at.sums.correct) / static_cast<double>(at.sums.labelled);
     if (at.sums.seconds > 0) {
       p.seeds_per_second = static_cast<double>(at.sums.seeds) / at.sums.seconds;
-      p.seconds = at.sums.seconds;
-      p.wait_seconds = at.sums.wait;
-      p.sample_seconds = at.sums.sample;
-      p.gather_seconds = at.sums.gather;
-      p.compute_seconds = at.sums.compute;
-      p.reduce_seconds = at.sums.reduce;
-      p.optimizer_seconds = at.sums.optimizer;
+      show_seconds(at.sums, p);
     }
     p.has_validation = at.has_validation;
     p.validation = at.last;
