@@ -1,21 +1,12 @@
 // Handles may be freed in any order; what lives on works on; nothing is left in the end.
-#include <dirent.h>
-
 #include <algorithm>
 #include <numeric>
 
 #include "capi/support.h"
+#include "support/leftovers.h"
 
 namespace gnnmg::test {
 namespace {
-
-int count_entries(const char* folder) {
-  int count = 0;
-  DIR* open = opendir(folder);
-  while (readdir(open) != nullptr) ++count;
-  closedir(open);
-  return count;
-}
 
 struct Everything {
   World world{80, 1};
@@ -113,11 +104,7 @@ TEST(Lifetime, ParentsFirst) {
 
 TEST(Lifetime, ThreadsAndDescriptorsGoBackToWhereTheyWere) {
   { Everything warm_up; }
-  const auto settled = [] {
-    return std::pair(count_entries("/proc/self/task"), count_entries("/proc/self/fd"));
-  };
-  std::this_thread::sleep_for(std::chrono::milliseconds(200));
-  const auto before = settled();
+  const Leftovers left;
   for (int i = 0; i < 20; ++i) {
     Everything everything;
     everything.use();
@@ -128,12 +115,7 @@ TEST(Lifetime, ThreadsAndDescriptorsGoBackToWhereTheyWere) {
     EXPECT_OK(gnnmg_comm_barrier(a, -1));
     peer.join();
   }
-  EXPECT_TRUE(eventually([&] {
-    const auto after = settled();
-    return after.first <= before.first && after.second <= before.second;
-  })) << settled().first
-      << " threads after " << before.first << ", " << settled().second << " descriptors after "
-      << before.second;
+  EXPECT_EQ(left.count(), Leftovers::kNone);
 }
 
 }  // namespace

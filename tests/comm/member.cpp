@@ -17,6 +17,7 @@
 
 #include "comm/processes.h"
 #include "comm/ranks.h"
+#include "support/leftovers.h"
 
 namespace gnnmg::test {
 namespace {
@@ -184,16 +185,11 @@ int main(int argc, char** argv) {
   }
   // What LibTorch starts on first use stays for good.
   run_ranks(2, [](Collectives& comm) { comm.barrier(within_ms(60'000)); });
-  const int threads = count_own("task"), files = count_own("fd");
+  const Leftovers left;
   bool good = false;
   for (int64_t jobs = options.number("jobs", 1); jobs > 0 && !good; --jobs) {
     good = run_job(options);
-    for (int i = 0; i < 2000; ++i) {
-      if (comm::pending_reapers() == 0 && count_own("task") <= threads) break;
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    }
-    say("left threads " + std::to_string(count_own("task") - threads) + " files " +
-        std::to_string(count_own("fd") - files));
+    say("left " + left.count());
   }
   return good ? 0 : 3;
 }

@@ -1,10 +1,7 @@
 // Runs a body on every rank of a new group of threads.
 #pragma once
 
-#include <dirent.h>
-
 #include <chrono>
-#include <cstring>
 #include <exception>
 #include <functional>
 #include <thread>
@@ -50,17 +47,6 @@ inline std::vector<Outcome> run_ranks(int world_size,
         [&, r] { outcomes[r] = attempt([&] { body(*group->connect(r, within_ms(60'000))); }); });
   for (std::thread& thread : threads) thread.join();
   return outcomes;
-}
-
-// Entries of a folder of /proc: threads ("task") and open files ("fd") of this process.
-inline int count_own(const char* what) {
-  int count = 0;
-  DIR* folder = opendir((std::string("/proc/self/") + what).c_str());
-  if (!folder) return -1;
-  while (const dirent* entry = readdir(folder))
-    if (entry->d_name[0] != '.') ++count;
-  closedir(folder);
-  return count;
 }
 
 }  // namespace gnnmg::test

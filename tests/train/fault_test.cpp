@@ -9,6 +9,7 @@
 
 #include "comm/ranks.h"
 #include "support/file_faults.h"
+#include "support/leftovers.h"
 #include "support/temp_dir.h"
 #include "train/fixture.h"
 
@@ -95,16 +96,14 @@ TEST(TrainerFault, FreeWhileItRuns) {
   Recipe setup;
   setup.trainer.num_epochs = 1'000'000;
   setup.trainer.num_ranks = 3;
-  const int threads = count_own("task");
+  const Leftovers left;
   Host host;
   {
     Trial run(setup, host);
     run->start();
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }
-  for (int i = 0; i < 500 && count_own("task") > threads; ++i)
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  EXPECT_LE(count_own("task"), threads);
+  EXPECT_EQ(left.count(), Leftovers::kNone);
 }
 
 // The sampler of one mini-batch fails: the caller gets its words, the other ranks end at once.
@@ -294,7 +293,7 @@ TEST(TrainerFault, AFullDiskIsAnError) {
 TEST(TrainerFault, NothingStaysBehind) {
   Recipe setup = in_f64(3);
   weights_after(setup);  // what stays for good
-  const int threads = count_own("task"), files = count_own("fd");
+  const Leftovers left;
   for (int round = 0; round < 5; ++round) {
     Recipe failing = setup;
     watch(failing, [round](const sample::BatchKey& key, const base::CancelToken&) {
@@ -305,10 +304,7 @@ TEST(TrainerFault, NothingStaysBehind) {
     weights_after(setup);
     EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
   }
-  for (int i = 0; i < 1000 && (comm::pending_reapers() > 0 || count_own("task") > threads); ++i)
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  EXPECT_LE(count_own("task"), threads);
-  EXPECT_LE(count_own("fd"), files);
+  EXPECT_EQ(left.count(), Leftovers::kNone);
 }
 
 // A host that ends with ranks at work gets its own exit code, and nothing is printed.

@@ -18,6 +18,7 @@
 #include <thread>
 
 #include "comm/ranks.h"
+#include "support/leftovers.h"
 #include "train/options.h"
 
 namespace gnnmg::test {
@@ -138,7 +139,7 @@ int main(int argc, char** argv) {
   const Options options(argc - 1, argv + 1);
   // What LibTorch starts on first use stays for good.
   weights_after(recipe_of(Options({"epochs=1", "ranks=2"})));
-  const int threads = count_own("task"), files = count_own("fd");
+  const Leftovers left;
   bool good = true;
   try {
     train_on(options);
@@ -146,11 +147,7 @@ int main(int argc, char** argv) {
   } catch (const base::Error&) {
     good = false;
   }
-  for (int i = 0; i < 2000; ++i) {
-    if (comm::pending_reapers() == 0 && count_own("task") <= threads) break;
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  }
-  say(base::text("left threads ", count_own("task") - threads, " files ", count_own("fd") - files));
+  say("left " + left.count());
   // A process that has seen another job fail is as good as new.
   if (!good && options.given("again")) {
     train_on(Options({"epochs=2", "process=0", "of=1", "port=" + options.text("again", "")}));

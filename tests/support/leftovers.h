@@ -1,0 +1,58 @@
+// What a piece of work leaves behind in its process: threads and open files. Header only, because
+// the programs that tests start link no test framework.
+#pragma once
+
+#include <dirent.h>
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <thread>
+
+namespace gnnmg::test {
+
+class Leftovers {
+ public:
+  // Counts what is there now. A thread that was joined stays in /proc for a moment, so the count is
+  // taken once it has stood still for 200 ms.
+  Leftovers() {
+    for (int still = 0; still < 20; ++still) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      const Counts now;
+      if (now.threads != before_.threads || now.files != before_.files) still = 0;
+      before_ = now;
+    }
+  }
+  // "threads <n> files <n>": how many more there are than at the beginning, once that is none or
+  // 20 s have passed.
+  std::string count() const {
+    Counts now;
+    for (int i = 0; i < 2000 && (more_threads(now) || more_files(now)); ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      now = Counts();
+    }
+    return "threads " + std::to_string(more_threads(now)) + " files " +
+           std::to_string(more_files(now));
+  }
+  static constexpr const char* kNone = "threads 0 files 0";
+
+ private:
+  static int entries(const char* path) {
+    DIR* folder = opendir(path);
+    if (!folder) return -1;
+    int count = 0;
+    while (const dirent* entry = readdir(folder))
+      if (entry->d_name[0] != '.') ++count;
+    closedir(folder);
+    return count;
+  }
+  struct Counts {
+    int threads = entries("/proc/self/task"), files = entries("/proc/self/fd");
+  };
+  int more_threads(const Counts& now) const { return std::max(0, now.threads - before_.threads); }
+  int more_files(const Counts& now) const { return std::max(0, now.files - before_.files); }
+
+  Counts before_;
+};
+
+}  // namespace gnnmg::test
