@@ -11,8 +11,10 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 
 #include "comm/ranks.h"
+#include "support/leftovers.h"
 
 namespace gnnmg::test {
 namespace {
@@ -36,18 +38,15 @@ class GlooFault : public testing::Test {
   void SetUp() override {
     run_ranks(2,
               [](Collectives& comm) { comm.barrier(within_ms(60'000)); });  // what stays for good
-    threads_ = count_own("task");
-    files_ = count_own("fd");
+    left_.emplace();
     testing::internal::CaptureStderr();
   }
   void TearDown() override {
     wait_for_reapers();
-    for (int i = 0; i < 300 && count_own("task") > threads_; ++i) sleep_ms(10);
     EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
-    EXPECT_LE(count_own("task"), threads_);
-    EXPECT_LE(count_own("fd"), files_);
+    EXPECT_EQ(left_->count(), Leftovers::kNone);
   }
-  int threads_ = 0, files_ = 0;
+  std::optional<Leftovers> left_;
 };
 
 void all_reduce(Collectives& comm, const comm::Wait& wait) {
@@ -262,7 +261,7 @@ TEST_F(GlooFault, StrangersAreNotLetIn) {
   const auto outcomes = run_ranks(2, [&](Collectives& comm) {
     all_reduce(comm, within_ms(60'000));
     if (comm.rank() == 0) {
-      const int before = count_own("fd");
+      const int before = Leftovers::open_files();
       std::vector<int> strangers;
       for (const uint16_t port : listening_ports()) {
         ++ports;
@@ -283,7 +282,7 @@ TEST_F(GlooFault, StrangersAreNotLetIn) {
         socklen_t size = sizeof peer;
         connected += getpeername(stranger, reinterpret_cast<sockaddr*>(&peer), &size) == 0;
       }
-      EXPECT_EQ(count_own("fd"), before + static_cast<int>(strangers.size()));
+      EXPECT_EQ(Leftovers::open_files(), before + static_cast<int>(strangers.size()));
       for (const int stranger : strangers) close(stranger);
     }
     all_reduce(comm, within_ms(60'000));

@@ -8,11 +8,13 @@
 #include <fstream>
 #include <map>
 #include <mutex>
+#include <optional>
 
 #include "comm/jobs.h"
 #include "comm/join/handshake.h"
 #include "comm/join/join.h"
 #include "comm/join/token.h"
+#include "support/leftovers.h"
 #include "support/temp_dir.h"
 
 namespace gnnmg::test {
@@ -50,16 +52,10 @@ class Join : public testing::Test {
  protected:
   void SetUp() override {
     std::thread([] {}).join();  // a sanitizer's own thread comes with the first one
-    threads_ = count_own("task");
-    files_ = count_own("fd");
+    left_.emplace();
   }
-  void TearDown() override {
-    for (int i = 0; i < 300 && count_own("task") > threads_; ++i)
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    EXPECT_LE(count_own("task"), threads_);
-    EXPECT_LE(count_own("fd"), files_);
-  }
-  int threads_ = 0, files_ = 0;
+  void TearDown() override { EXPECT_EQ(left_->count(), Leftovers::kNone); }
+  std::optional<Leftovers> left_;
 };
 
 TEST_F(Join, AllComeInAnyOrder) {

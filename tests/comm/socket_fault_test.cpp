@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <cerrno>
+#include <optional>
 
 #include "comm/jobs.h"
 #include "comm/socket_faults.h"
+#include "support/leftovers.h"
 
 namespace gnnmg::test {
 namespace {
@@ -30,18 +32,12 @@ class SocketFault : public testing::Test {
  protected:
   void SetUp() override {
     std::thread([] {}).join();  // a sanitizer's own thread comes with the first one
-    threads_ = count_own("task");
-    files_ = count_own("fd");
+    left_.emplace();
   }
   // Descriptors and threads are as before.
-  void expect_nothing_left() const {
-    for (int i = 0; i < 500 && (count_own("task") > threads_ || count_own("fd") > files_); ++i)
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    EXPECT_LE(count_own("task"), threads_);
-    EXPECT_LE(count_own("fd"), files_);
-  }
+  void expect_nothing_left() const { EXPECT_EQ(left_->count(), Leftovers::kNone); }
   void TearDown() override { expect_nothing_left(); }
-  int threads_ = 0, files_ = 0;
+  std::optional<Leftovers> left_;
 };
 
 TEST_F(SocketFault, ShortAndInterruptedCallsChangeNothing) {

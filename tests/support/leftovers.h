@@ -35,6 +35,7 @@ class Leftovers {
            std::to_string(more_files(now));
   }
   static constexpr const char* kNone = "threads 0 files 0";
+  static int open_files() { return entries("/proc/self/fd"); }
 
  private:
   static int entries(const char* path) {
@@ -47,7 +48,7 @@ class Leftovers {
     return count;
   }
   struct Counts {
-    int threads = entries("/proc/self/task"), files = entries("/proc/self/fd");
+    int threads = entries("/proc/self/task"), files = open_files();
   };
   int more_threads(const Counts& now) const { return std::max(0, now.threads - before_.threads); }
   int more_files(const Counts& now) const { return std::max(0, now.files - before_.files); }
