@@ -213,6 +213,30 @@ TEST_F(Join, AnotherJobsProcessIsTurnedAway) {
   thread.join();
   EXPECT_EQ(leader.status, Status::kOk) << leader.text;
   EXPECT_EQ(member.status, Status::kOk) << member.text;
+
+  const auto alone = run_job(
+      2, kShutDown, [](JoinConfig& config) { config.job = config.process == 0 ? "a" : "b"; }, 1000);
+  EXPECT_EQ(alone[0].status, Status::kTimeout);
+  EXPECT_THAT(alone[0].text, HasSubstr("; turned away: process 1 on host "));
+  EXPECT_THAT(alone[0].text, HasSubstr(" for its job \"b\""));
+}
+
+// The port is free for another job of the same processes as soon as the first one has met.
+TEST_F(Join, TwoJobsAtOnePort) {
+  const int port = free_port();
+  std::vector<Outcome> outcomes(2);
+  std::vector<std::thread> threads;
+  for (const int p : {0, 1})
+    threads.emplace_back([&, p] {
+      outcomes[p] = attempt([&] {
+        const auto first = Processes::join(job_config(port, p, 2), within_ms(60'000));
+        const auto second = Processes::join(job_config(port, p, 2), within_ms(60'000));
+        kShutDown(second);
+        kShutDown(first);
+      });
+    });
+  for (std::thread& thread : threads) thread.join();
+  for (const Outcome& outcome : outcomes) EXPECT_EQ(outcome.status, Status::kOk) << outcome.text;
 }
 
 TEST_F(Join, TheTokenIsAskedForBothWays) {
@@ -239,6 +263,7 @@ TEST_F(Join, TheTokenIsAskedForBothWays) {
     EXPECT_THAT(outcomes[1].text, HasSubstr(one.expected));
     EXPECT_EQ(outcomes[0].status, Status::kTimeout);
     EXPECT_THAT(outcomes[0].text, HasSubstr("missing: 1"));
+    EXPECT_THAT(outcomes[0].text, HasSubstr("; turned away: 127.0.0.1 for a"));
   }
 }
 

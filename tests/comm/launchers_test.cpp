@@ -125,6 +125,35 @@ TEST_F(TwoMachines, NeedAToken) {
   for (const End& end : ends) EXPECT_EQ(end.status, "ERR_AUTH") << end.text;
 }
 
+// A machine whose own name is an address of its own: with a token it is reached nevertheless, and
+// without one the error says why nobody came.
+TEST_F(TwoMachines, ByTheNameOfOne) {
+  GNNMG_NEEDS(
+      Child("unshare", {"-rnm", "mount", "--bind", "/etc/hosts", "/etc/hosts"}).wait_end(10'000) ==
+          0,
+      "mounts of its own (unshare -rnm)");
+  const auto started = [&](const std::vector<std::string>& arguments) {
+    std::vector<std::string> all = run("-", "0", arguments);
+    all[0] = "-rnm";
+    return all;
+  };
+  const std::vector<std::string> name{"NEAR_NAME=alpha"};
+  Child job("unshare", started({"token=" + token_, "steps=50", "ranks=2"}), name);
+  EXPECT_EQ(job.wait_end(60'000), 0) << job.all();
+  EXPECT_EQ(count_lines(job, "done 50"), 2) << job.all();
+
+  Child alone("unshare", started({"steps=50", "join=2000"}), name);
+  EXPECT_EQ(alone.wait_end(60'000), 3) << alone.all();
+  const auto ends = ends_of(alone);
+  ASSERT_EQ(ends.size(), 2u) << alone.all();
+  for (const End& end : ends) {
+    EXPECT_EQ(end.status, end.rank == 0 ? "ERR_TIMEOUT" : "ERR_AUTH") << end.text;
+    if (end.rank == 0) {
+      EXPECT_THAT(end.text, HasSubstr("listens at 127.0.1.1:29500, which is what \"alpha\" is on"));
+    }
+  }
+}
+
 // Row 8: neither side hears that the other is gone; both say so in time.
 TEST_F(TwoMachines, ACutCable) {
   Child job("unshare",

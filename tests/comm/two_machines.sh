@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # Two machines on this one: network namespaces joined by a cable of their own. Runs one member of a job on each.
 #   unshare -rn bash two_machines.sh <member> <step after which the cable is cut, or -> <seconds of the cut> <arguments>...
+# With NEAR_NAME, the near machine goes by that name, which is 127.0.1.1 there, as Debian has it, and its network address
+# on the far one (needs unshare -rnm).
 # Prints what the members print, theirs as it is, and "cut at <ms>" and "mended at <ms>" of the monotonic clock.
 set -euo pipefail
 member=$1 cut_after=$2 cut_for=$3
@@ -23,12 +25,20 @@ there ip link set lo up
 there ip addr add 10.77.0.2/24 dev far0
 there ip link set far0 up
 
+hosts=$(mktemp -d)
+if [[ ${NEAR_NAME:-} ]]; then
+  printf '127.0.0.1 localhost\n127.0.1.1 %s\n' "$NEAR_NAME" >"$hosts/near"
+  printf '127.0.0.1 localhost\n10.77.0.1 %s\n' "$NEAR_NAME" >"$hosts/far"
+  there() { nsenter -t "$far" -n unshare -m sh -c 'mount --bind "$0" /etc/hosts && exec "$@"' "$hosts/far" "$@"; }
+  mount --bind "$hosts/near" /etc/hosts
+fi
+
 now() { awk '{ printf "%d", $1 * 1000 }' /proc/uptime; }
 log=$(mktemp)
-trap 'kill $far 2>/dev/null; rm -f "$log"' EXIT
-"$member" host=10.77.0.1 port=29500 of=2 process=0 "$@" >"$log" &
+trap 'kill $far 2>/dev/null; rm -rf "$log" "$hosts"' EXIT
+"$member" host="${NEAR_NAME:-10.77.0.1}" port=29500 of=2 process=0 "$@" >"$log" &
 near_member=$!
-there "$member" host=10.77.0.1 port=29500 of=2 process=1 "$@" &
+there "$member" host="${NEAR_NAME:-10.77.0.1}" port=29500 of=2 process=1 "$@" &
 far_member=$!
 if [[ $cut_after != - ]]; then
   for _ in $(seq 1200); do

@@ -16,7 +16,8 @@ struct JoinConfig {
   std::string host = "127.0.0.1";  // of process 0; one that is not of this machine asks for a token
   int32_t port = 0;                // of process 0
   int32_t process = 0, num_processes = 1;
-  int32_t local_process = 0, local_processes = 1;  // among those of this machine
+  // Among those of this machine, as far as the launcher says; 0 processes: it does not.
+  int32_t local_process = 0, local_processes = 0;
   std::string interface;     // whose address this process uses; empty: the way to process 0
   std::string token_file;    // the job's secret, mode 0600; empty: none
   std::string job;           // a name that all processes of the job share; empty: none

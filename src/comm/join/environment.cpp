@@ -77,8 +77,7 @@ void read_ranks(const Environment& env, const Names& names, JoinConfig& config) 
                base::text("expected less than ", local_size ? names.local_size : names.size, " = ",
                           bound));
   config.local_process = static_cast<int32_t>(local_rank.value_or(0));
-  config.local_processes =
-      static_cast<int32_t>(local_size.value_or(local_rank ? *local_rank + 1 : 1));
+  config.local_processes = static_cast<int32_t>(local_size.value_or(0));
 }
 
 // MASTER_ADDR and MASTER_PORT, where they are set; they need not be of the launcher's own making.
@@ -127,7 +126,8 @@ void read_open_mpi(const Environment& env, JoinConfig& config) {
   for (const char* name : {"PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid"})
     if (const auto job = env.find(name); job && config.job.empty()) config.job = *job;
   if (config.num_processes == 1) return;
-  if (!env.has("MASTER_ADDR") && config.local_processes < config.num_processes)
+  const bool several = config.local_processes > 0 && config.local_processes < config.num_processes;
+  if (!env.has("MASTER_ADDR") && several)
     base::fail(Status::kInvalidArgument, "MASTER_ADDR is not set, but OMPI_COMM_WORLD_SIZE = \"",
                config.num_processes, "\" processes are on several machines (",
                config.local_processes,
@@ -179,6 +179,7 @@ void read_slurm(const Environment& env, JoinConfig& config) {
     config.host = first_host(env, list);
   }
   if (nodes == 1) config.local_processes = config.num_processes;
+  if (nodes && *nodes > 1) config.local_processes = config.local_process + 1;  // at least
   if (env.has("MASTER_PORT")) return;
   if (!id)
     base::fail(Status::kInvalidArgument,

@@ -117,6 +117,7 @@ class Follower {
           try {
             proven = handshake.advance(connection.in, connection.out);
           } catch (const base::Error& error) {
+            connection.socket.write(connection.out);
             if (error.status() == Status::kAuth)
               base::fail(Status::kAuth, "joining at ", where_, ": ", error.what());
             last_ = error.what();
@@ -181,12 +182,15 @@ class Follower {
       case FrameKind::kWelcome: {
         Joined joined;
         joined.process = self_.process;
+        const std::string reachable = reader.text();
         joined.hosts.resize(reader.count(4));
         for (std::string& host : joined.hosts) host = reader.text();
         if (static_cast<int>(joined.hosts.size()) != self_.num_processes)
           base::fail(Status::kProtocol, "process 0 welcomes to a job of ", joined.hosts.size(),
                      " processes, expected ", self_.num_processes);
-        joined.address = connection.socket.local().host();
+        // Who came from process 0's own machine is where process 0 is, for the others.
+        const Address local = connection.socket.local();
+        joined.address = local.loopback() ? reachable : local.host();
         joined.connections.push_back(std::move(connection));
         return joined;
       }

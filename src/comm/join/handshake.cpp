@@ -53,6 +53,11 @@ bool ClientHandshake::advance(FrameBuffer& in, std::string& out) {
     if (!greeting->starts_with(kMagic))
       base::fail(Status::kProtocol, "what listens there is no process 0 of a job");
     const bool asked = (*greeting)[8] != 0;
+    if (asked == token_.empty()) {  // process 0 is to know that somebody has come in vain
+      out += kMagic;
+      out += view(nonce_);
+      out += view(Proof{});
+    }
     if (asked && token_.empty())
       base::fail(Status::kAuth,
                  "process 0 asks for the job's token, and this process has none: expected a token "

@@ -31,7 +31,7 @@ class ClientHandshake {
  public:
   explicit ClientHandshake(const std::string& token) : token_(token), nonce_(make_nonce()) {}
   // True when process 0 has proven itself. Error(kAuth) when the tokens differ, kProtocol when the
-  // other side is none of ours.
+  // other side is none of ours; `out` is to be written then too.
   bool advance(FrameBuffer& in, std::string& out);
   bool greeted() const { return greeted_; }
 

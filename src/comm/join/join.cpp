@@ -3,11 +3,16 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "comm/join/door.h"
 #include "comm/join/token.h"
 
 namespace gnnmg::comm {
 
 using base::Status;
+
+Joined::Joined() = default;
+Joined::Joined(Joined&&) noexcept = default;
+Joined::~Joined() = default;
 
 namespace join {
 

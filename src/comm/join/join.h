@@ -2,6 +2,7 @@
 // are the control connections of the job.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,11 +20,17 @@ struct Connection {
   std::string out;
 };
 
+class LateDoor;
+
 struct Joined {
+  Joined();
+  Joined(Joined&&) noexcept;
+  ~Joined();
   int process = 0;
   std::vector<std::string> hosts;       // by process
   std::vector<Connection> connections;  // by process: process 0 has one to all others, they to it
   std::string address;                  // of this process, numeric
+  std::unique_ptr<LateDoor> door;       // of process 0, for those who are one too many
 };
 
 // What processes say of themselves, and what of it must be the same.
@@ -39,7 +46,7 @@ Joined join_processes(const JoinConfig& config, const Wait& wait, const OpenBoar
 namespace join {  // the two sides
 
 // Of what is said on control connections; process 0 and members must have the same.
-inline constexpr std::string_view kProtocolVersion = "1";
+inline constexpr std::string_view kProtocolVersion = "2";
 
 // "joining: 3 of 4 processes came within 5 s, missing: 2"
 std::string count_text(const std::vector<bool>& came, double seconds);

@@ -1,15 +1,11 @@
-// Process 0's side of joining: it listens, asks each stranger for the token and then for who it is,
-// and tells all of them how joining ended. Whoever fails to prove itself costs a socket for five
-// seconds and nothing else.
+// Process 0's side of joining: where it listens, whom it admits, and how joining ends for all.
 #include <algorithm>
 #include <cerrno>
-#include <list>
 #include <optional>
 #include <thread>
 
 #include "comm/group_state.h"
-#include "comm/join/handshake.h"
-#include "comm/join/join.h"
+#include "comm/join/door.h"
 
 namespace gnnmg::comm::join {
 namespace {
@@ -18,24 +14,9 @@ using base::Status;
 using base::SteadyClock;
 using std::chrono::milliseconds;
 
-constexpr auto kHandshakeTime = std::chrono::seconds(5);
-constexpr size_t kMostGuests = 256;  // beyond, the oldest has to go
 constexpr auto kSlice = milliseconds(20);
 // How long those who have not come yet can still learn why joining has failed.
 constexpr int64_t kLinger = 3000;
-
-// A connection that is not a member's yet, or not any more.
-struct Guest {
-  explicit Guest(Socket connection, const std::string& token)
-      : socket(std::move(connection)), handshake(token, out) {}
-  Socket socket;
-  FrameBuffer in{kStrangerLimit};
-  std::string out;
-  ServerHandshake handshake;
-  SteadyClock::time_point since = SteadyClock::now();
-  bool proven = false;
-  bool leaving = false;  // closed when `out` is written
-};
 
 struct Member {
   Connection connection;
@@ -58,7 +39,7 @@ class Leader {
   Joined run(const OpenBoard& board) {
     listen();
     if (config_.agent_store)
-      board(config_.host, config_.port, wait_)->publish(board_key(config_), address_.text());
+      board(config_.host, config_.port, wait_)->publish(board_key(config_), told_address());
     while (!complete()) {
       if (wait_.cancel.cancelled()) {
         end(Status::kAborted, "joining: process 0 was cancelled");
@@ -80,6 +61,7 @@ class Leader {
     std::vector<Address> candidates;
     if (config_.interface.empty()) {
       candidates = resolve(config_.host, config_.port, wait_);
+      if (names_this_machine_alone(config_.host, candidates)) consider_others(candidates);
     } else {
       candidates.push_back(interface_address(config_.interface, AF_UNSPEC));
       candidates[0].set_port(config_.port);
@@ -88,27 +70,42 @@ class Leader {
     while (true) {
       std::optional<base::Error> last;
       for (Address address : candidates) {
-        const std::string host = address.host();
-        if (host == "0.0.0.0" || host == "::")
+        if (address.everywhere() && !everywhere_)
           base::fail(Status::kInvalidArgument, "host \"", config_.host,
                      "\" is every address of this machine: expected one of them");
         check_asked(address, config_.host, token_);
         if (config_.agent_store) address.set_port(0);
         try {
-          listener_ = Socket::listen(address);
-          address_ = listener_.local();
+          Socket listener = Socket::listen(address);
+          address_ = listener.local();
+          door_ = std::make_unique<Door>(std::move(listener), token_);
           return;
         } catch (const base::Error& error) {
           last = error;
         }
       }
-      // A process 0 that is just ending may still hold the port.
+      // A process 0 that is just ending may still hold the port, or another job of this process.
       if (last->system_error() != EADDRINUSE || SteadyClock::now() - start > milliseconds(1000) ||
           wait_.deadline.passed())
         throw *last;
+      LateDoor::give_way(config_.port);
       wait_.cancel.check("joining");
       std::this_thread::sleep_for(kSlice);
     }
+  }
+
+  // Debian gives a machine's own name an address that no other machine can reach. With a token the
+  // name is the asking to be reached; without one there is nothing but to say so when nobody comes.
+  void consider_others(std::vector<Address>& candidates) {
+    loopback_ = candidates[0];
+    if (token_.empty()) return;
+    everywhere_ = true;
+    for (Address& address : candidates) address.set_everywhere();
+  }
+
+  // Where the others are told to come: each looks the name up for itself where it says the most.
+  std::string told_address() const {
+    return everywhere_ ? base::text(config_.host, ":", address_.port()) : address_.text();
   }
 
   bool complete() const {
@@ -127,136 +124,72 @@ class Leader {
   }
 
   std::string timeout_text() const {
-    std::string text = count_text(came(), seconds());
-    if (wrong_tokens_ > 0)
-      text += base::text("; ", wrong_tokens_, " connections with a wrong token were refused");
+    std::string text = count_text(came(), seconds()) + door_->turned_away();
+    if (loopback_ && !everywhere_)
+      text += base::text("; ", own_name(self_), " listens at ", address_.text(),
+                         ", which is what \"", config_.host,
+                         "\" is on its machine and which no other machine can reach: "
+                         "expected an address of the network, or a token (GNNMG_TOKEN_FILE)");
     return text;
   }
 
   // One round: takes what has come from everyone, writes what is to go.
   void serve(milliseconds slice) {
-    std::vector<PollEntry> entries{{listener_.fd(), false, false, false}};
+    std::vector<PollEntry> entries;
     for (const auto& member : members_)
       if (member)
         entries.push_back(
             {member->connection.socket.fd(), !member->connection.out.empty(), false, false});
-    for (const Guest& guest : guests_)
-      entries.push_back({guest.socket.fd(), !guest.out.empty(), false, false});
+    const size_t guests = entries.size();
+    door_->watch(entries);
     poll_sockets(entries, slice.count());
 
-    size_t i = 1;
+    size_t i = 0;
     for (size_t p = 1; p < members_.size(); ++p)
       if (members_[p] && entries[i++].readable) watch(static_cast<int>(p));
-    const SteadyClock::time_point now = SteadyClock::now();
-    for (auto guest = guests_.begin(); guest != guests_.end();) {
-      const bool readable = entries[i++].readable;
-      bool keep = now - guest->since < kHandshakeTime;
-      try {
-        keep = keep && (!readable || advance(*guest));
-      } catch (const base::Error&) {  // what a stranger sends is no news to anybody
-        keep = false;
-      }
-      if (keep && !guest->out.empty())
-        keep = guest->socket.write(guest->out) != Socket::Result::kClosed;
-      if (keep && guest->leaving && guest->out.empty()) keep = false;
-      guest = keep ? std::next(guest) : guests_.erase(guest);
-    }
+    door_->serve(std::span(entries).subspan(guests),
+                 [this](Guest& guest, FrameReader& reader) { return admit(guest, reader); });
     for (auto& member : members_)
       if (member && !member->connection.out.empty())
         member->connection.socket.write(member->connection.out);
-    if (entries[0].readable) accept();
   }
 
-  void accept() {
-    for (int i = 0; i < 64; ++i) {  // then the others have their turn
-      Socket socket;
-      try {
-        socket = listener_.accept();
-      } catch (const base::Error&) {  // out of descriptors: the oldest guest gives way
-        if (guests_.empty()) throw;
-        guests_.pop_front();
-        return;
-      }
-      if (!socket.open()) return;
-      if (guests_.size() >= kMostGuests) guests_.pop_front();
-      guests_.emplace_back(std::move(socket), token_);
-    }
-  }
-
-  // False when the guest is to be dropped, or has become a member.
-  bool advance(Guest& guest) {
-    std::string bytes;
-    if (guest.socket.read(bytes) == Socket::Result::kClosed) return false;
-    if (guest.leaving) return true;
-    guest.in.append(bytes);
-    if (!guest.proven) {
-      switch (guest.handshake.advance(guest.in, guest.out)) {
-        case ServerHandshake::Result::kMore:
-          return true;
-        case ServerHandshake::Result::kStranger:
-          return false;
-        case ServerHandshake::Result::kWrongToken:
-          ++wrong_tokens_;
-          guest.leaving = true;
-          return true;
-        case ServerHandshake::Result::kProven:
-          guest.proven = true;
-      }
-    }
-    const auto frame = guest.in.next();
-    if (!frame) return true;
-    if (frame->kind != FrameKind::kWho) return false;
-    return admit(guest, frame->body);
-  }
-
-  void refuse(Guest& guest, Status status, const std::string& text) {
-    FrameWriter refused(FrameKind::kRefused);
-    refused.i64(static_cast<int32_t>(status));
-    refused.text(text);
-    guest.out += refused.finish();
-    guest.leaving = true;
-  }
-
-  bool admit(Guest& guest, const std::string& body) {
-    FrameReader reader(body);
-    const std::string protocol = reader.text();
-    const std::string version = reader.text();
-    const std::string host = reader.text();
-    const int64_t pid = reader.i64(), process = reader.i64();
-    const std::string name = base::text("process ", process, " on host ", host, " (pid ", pid, ")");
-    const std::string own = base::text("process 0 on host ", self_.host, " (pid ", self_.pid, ")");
-    if (ending_) {
-      refuse(guest, ending_->status(), ending_->what());
-      if (process >= 0 && process < self_.num_processes) told_[process] = true;
-      return true;
-    }
-    const auto differ = [&](const char* what, const auto& theirs, const auto& ours) {
-      end(Status::kMismatch,
-          base::text(name, " has ", what, " ", theirs, ", ", own, " has ", ours));
-      refuse(guest, ending_->status(), ending_->what());
+  bool admit(Guest& guest, FrameReader& reader) {
+    const Visitor visitor(reader);
+    const std::string name = visitor.name(), own = own_name(self_);
+    const int64_t process = visitor.process;
+    const auto tell_end = [&] {
+      Door::refuse(guest, ending_->status(), ending_->what());
       if (process >= 0 && process < self_.num_processes) told_[process] = true;
       return true;
     };
-    if (protocol != kProtocol) return differ("protocol", protocol, kProtocol);
-    if (version != self_.version) return differ("library version", version, self_.version);
-    const std::string job = reader.text();
-    const int64_t size = reader.i64();
-    reader.finish();
-    if (job != self_.job) {  // a neighbour that came to the wrong door
-      refuse(guest, Status::kMismatch,
-             base::text(name, " is of job \"", job, "\", ", own, " of job \"", self_.job, "\""));
+    if (ending_) return tell_end();
+    const auto differ = [&](const char* what, const auto& theirs, const auto& ours) {
+      end(Status::kMismatch,
+          base::text(name, " has ", what, " ", theirs, ", ", own, " has ", ours));
+      return tell_end();
+    };
+    if (visitor.protocol != kProtocolVersion)
+      return differ("protocol", visitor.protocol, kProtocolVersion);
+    if (visitor.version != self_.version)
+      return differ("library version", visitor.version, self_.version);
+    if (visitor.job != self_.job) {  // a neighbour that came to the wrong door
+      door_->note(name, base::text("its job \"", visitor.job, "\""));
+      Door::refuse(guest, Status::kMismatch,
+                   base::text(name, " is of job \"", visitor.job, "\", ", own, " of job \"",
+                              self_.job, "\""));
       return true;
     }
-    if (size != self_.num_processes)
-      return differ("world size (number of processes)", size, self_.num_processes);
-    if (process < 0 || process >= size) return false;
+    if (visitor.num_processes != self_.num_processes)
+      return differ("world size (number of processes)", visitor.num_processes, self_.num_processes);
+    if (process < 0 || process >= self_.num_processes) return false;
     if (process == 0 || members_[process]) {
       const Member* first = process == 0 ? nullptr : &*members_[process];
       end(Status::kMismatch,
           base::text("two processes are number ", process, ": on host ",
                      first ? first->host : self_.host, " (pid ", first ? first->pid : self_.pid,
-                     ") and on host ", host, " (pid ", pid, ")"));
-      refuse(guest, ending_->status(), ending_->what());
+                     ") and on host ", visitor.host, " (pid ", visitor.pid, ")"));
+      Door::refuse(guest, ending_->status(), ending_->what());
       return true;
     }
     Member member;
@@ -264,8 +197,8 @@ class Leader {
     member.connection.in = std::move(guest.in);
     member.connection.in.set_limit(kFrameLimit);
     member.connection.out = std::move(guest.out);
-    member.host = host;
-    member.pid = pid;
+    member.host = visitor.host;
+    member.pid = visitor.pid;
     members_[process] = std::move(member);
     tell_roster();
     return false;
@@ -308,9 +241,9 @@ class Leader {
   }
 
   bool written() const {
-    return std::ranges::all_of(members_,
-                               [](const auto& m) { return !m || m->connection.out.empty(); }) &&
-           std::ranges::all_of(guests_, [](const Guest& g) { return g.out.empty(); });
+    return door_->written() && std::ranges::all_of(members_, [](const auto& m) {
+             return !m || m->connection.out.empty();
+           });
   }
 
   // Writes what is to go, at most 100 ms, and serves those who come until all have been told.
@@ -327,34 +260,49 @@ class Leader {
 
   Joined welcome() {
     Joined joined;
-    joined.address = address_.host();
+    joined.address = reachable_address();
+    std::vector<LateDoor::Member> members{{self_.host, self_.pid}};
+    for (size_t p = 1; p < members_.size(); ++p)
+      members.push_back({members_[p]->host, members_[p]->pid});
     FrameWriter welcome(FrameKind::kWelcome);
-    welcome.u32(static_cast<uint32_t>(members_.size()));
-    for (size_t p = 0; p < members_.size(); ++p) {
-      joined.hosts.push_back(p == 0 ? self_.host : members_[p]->host);
-      welcome.text(joined.hosts.back());
+    welcome.text(joined.address);
+    welcome.u32(static_cast<uint32_t>(members.size()));
+    for (const LateDoor::Member& member : members) {
+      joined.hosts.push_back(member.host);
+      welcome.text(member.host);
     }
     tell_all(welcome.finish());
     joined.connections.resize(1);
     for (size_t p = 1; p < members_.size(); ++p)
       joined.connections.push_back(std::move(members_[p]->connection));
+    joined.door =
+        std::make_unique<LateDoor>(std::move(door_), self_, config_.port, std::move(members));
     return joined;
   }
 
-  static constexpr std::string_view kProtocol = kProtocolVersion;
+  // Of this machine, for data connections of all who came: where it listens, or, if that is
+  // everywhere, where those of other machines have reached it.
+  std::string reachable_address() const {
+    if (!everywhere_) return address_.host();
+    for (const auto& member : members_)
+      if (member)
+        if (const Address local = member->connection.socket.local(); !local.loopback())
+          return local.host();
+    return loopback_->host();
+  }
 
   const JoinConfig& config_;
   const Who& self_;
   const std::string& token_;
   const Wait& wait_;
   const SteadyClock::time_point start_ = SteadyClock::now();
-  Socket listener_;
-  Address address_;
-  std::list<Guest> guests_;  // oldest first
+  std::unique_ptr<Door> door_;
+  Address address_;                  // of the door
+  std::optional<Address> loopback_;  // what the host's name comes to, when that is all
+  bool everywhere_ = false;          // the door is at all addresses in its place
   std::vector<std::optional<Member>> members_;
   std::vector<bool> told_;  // who knows of `ending_`
   std::optional<base::Error> ending_;
-  int wrong_tokens_ = 0;
 };
 
 }  // namespace

@@ -79,6 +79,19 @@ bool Address::loopback() const {
   return IN6_IS_ADDR_LOOPBACK(&in->sin6_addr);
 }
 
+bool Address::everywhere() const {
+  if (family() == AF_INET)
+    return reinterpret_cast<const sockaddr_in*>(&storage)->sin_addr.s_addr == htonl(INADDR_ANY);
+  return IN6_IS_ADDR_UNSPECIFIED(&reinterpret_cast<const sockaddr_in6*>(&storage)->sin6_addr);
+}
+
+void Address::set_everywhere() {
+  if (family() == AF_INET)
+    reinterpret_cast<sockaddr_in*>(&storage)->sin_addr.s_addr = htonl(INADDR_ANY);
+  else
+    reinterpret_cast<sockaddr_in6*>(&storage)->sin6_addr = in6addr_any;
+}
+
 std::string Address::host() const {
   char text[INET6_ADDRSTRLEN] = "";
   if (family() == AF_INET)
@@ -118,6 +131,11 @@ std::vector<Address> resolve(const std::string& host, int32_t port, const Wait& 
     base::fail(Status::kUnavailable, "host \"", host, "\" has no address: ",
                found.error != 0 ? gai_strerror(found.error) : "none of IPv4 or IPv6");
   return found.addresses;
+}
+
+bool names_this_machine_alone(const std::string& host, const std::vector<Address>& addresses) {
+  if (host.starts_with("localhost") || look_up(host, 0, AI_NUMERICHOST).error == 0) return false;
+  return std::ranges::all_of(addresses, &Address::loopback);
 }
 
 Address interface_address(const std::string& name, int family) {
@@ -174,7 +192,8 @@ Socket Socket::listen(const Address& address) {
       sockets().listen(socket.fd(), 256) != 0) {
     const int error = errno;
     fail_address(address,
-                 error == EADDRINUSE      ? "the port is taken by another program"
+                 error == EADDRINUSE
+                     ? "the port is taken by another program, or by another process 0"
                  : error == EADDRNOTAVAIL ? "is no address of this machine, where process 0 runs"
                                           : "cannot listen",
                  error);
@@ -199,11 +218,15 @@ Socket Socket::connect(const Address& to, const Address& from) {
   return socket;
 }
 
-Socket Socket::accept() const {
+Socket Socket::accept(Address* from) const {
   while (true) {
-    const int fd = sockets().accept(fd_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    Address address;
+    address.size = sizeof address.storage;
+    const int fd = sockets().accept(fd_, reinterpret_cast<sockaddr*>(&address.storage),
+                                    &address.size, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (fd >= 0) {
       send_at_once(fd);
+      if (from) *from = address;
       return Socket(fd);
     }
     if (errno == EINTR || errno == ECONNABORTED) continue;

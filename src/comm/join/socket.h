@@ -18,6 +18,8 @@ struct Address {
   socklen_t size = 0;
   int family() const { return storage.ss_family; }
   bool loopback() const;
+  bool everywhere() const;   // of no one interface
+  void set_everywhere();     // the port stays
   std::string host() const;  // numeric
   int32_t port() const;
   void set_port(int32_t port);
@@ -27,6 +29,10 @@ struct Address {
 // The addresses of a host. Names are looked up on a thread of its own, which is left to itself when
 // `wait` is over first. Error(kUnavailable) naming the host when there are none.
 std::vector<Address> resolve(const std::string& host, int32_t port, const Wait& wait);
+
+// True when a machine's name comes to addresses of the machine itself alone, as its own name does
+// on some systems; "localhost" and addresses in digits mean what they say.
+bool names_this_machine_alone(const std::string& host, const std::vector<Address>& addresses);
 
 // The first address of a network interface of this machine, of `family` or, with AF_UNSPEC, IPv4
 // before IPv6. Error(kInvalidArgument) naming the interfaces that there are.
@@ -44,7 +50,8 @@ class Socket {
   // Begins to connect, from an address of this machine if `from` has one; writable means connected,
   // or failed. Error(kUnavailable) when it fails at once.
   static Socket connect(const Address& to, const Address& from);
-  Socket accept() const;  // not open when nobody waits; Error(kUnavailable) with errno
+  // Not open when nobody waits; Error(kUnavailable) with errno. `from`: who it is.
+  Socket accept(Address* from = nullptr) const;
 
   bool open() const { return fd_ >= 0; }
   int fd() const { return fd_; }

@@ -1,0 +1,218 @@
+#include "comm/join/door.h"
+
+#include <algorithm>
+#include <mutex>
+#include <set>
+
+namespace gnnmg::comm {
+
+using base::Status;
+using base::SteadyClock;
+
+namespace join {
+
+namespace {
+
+constexpr auto kHandshakeTime = std::chrono::seconds(5);
+constexpr size_t kMostGuests = 256;  // beyond, the oldest has to go
+constexpr size_t kMostNoted = 8;     // of those who were turned away
+
+}  // namespace
+
+Visitor::Visitor(FrameReader& reader) {
+  protocol = reader.text();
+  version = reader.text();
+  host = reader.text();
+  pid = reader.i64();
+  process = reader.i64();
+  if (protocol != kProtocolVersion) return;
+  job = reader.text();
+  num_processes = reader.i64();
+  reader.finish();
+}
+
+std::string Visitor::name() const {
+  return base::text("process ", process, " on host ", host, " (pid ", pid, ")");
+}
+
+std::string own_name(const Who& self) {
+  return base::text("process ", self.process, " on host ", self.host, " (pid ", self.pid, ")");
+}
+
+Door::Door(Socket listener, std::string token)
+    : listener_(std::move(listener)), token_(std::move(token)) {}
+
+Door::~Door() = default;
+
+void Door::watch(std::vector<PollEntry>& entries) const {
+  entries.push_back({listener_.fd(), false, false, false});
+  for (const Guest& guest : guests_)
+    entries.push_back({guest.socket.fd(), !guest.out.empty(), false, false});
+}
+
+void Door::serve(std::span<const PollEntry> entries, const Admit& admit) {
+  const SteadyClock::time_point now = SteadyClock::now();
+  size_t i = 1;
+  for (auto guest = guests_.begin(); guest != guests_.end();) {
+    const bool readable = entries[i++].readable;
+    bool keep = now - guest->since < kHandshakeTime;
+    try {
+      keep = keep && (!readable || advance(*guest, admit));
+    } catch (const base::Error&) {  // what a stranger sends is no news to anybody
+      keep = false;
+    }
+    if (keep && !guest->out.empty())
+      keep = guest->socket.write(guest->out) != Socket::Result::kClosed;
+    if (keep && guest->leaving && guest->out.empty()) keep = false;
+    guest = keep ? std::next(guest) : guests_.erase(guest);
+  }
+  if (entries[0].readable) accept();
+}
+
+void Door::accept() {
+  for (int i = 0; i < 64; ++i) {  // then the others have their turn
+    Socket socket;
+    Address from;
+    try {
+      socket = listener_.accept(&from);
+    } catch (const base::Error&) {  // out of descriptors: the oldest guest gives way
+      if (guests_.empty()) throw;
+      guests_.pop_front();
+      return;
+    }
+    if (!socket.open()) return;
+    if (guests_.size() >= kMostGuests) guests_.pop_front();
+    guests_.emplace_back(std::move(socket), from.host(), token_);
+  }
+}
+
+// False when the guest is to be dropped, or has become a member.
+bool Door::advance(Guest& guest, const Admit& admit) {
+  std::string bytes;
+  if (guest.socket.read(bytes) == Socket::Result::kClosed) return false;
+  if (guest.leaving) return true;
+  guest.in.append(bytes);
+  if (!guest.proven) {
+    switch (guest.handshake.advance(guest.in, guest.out)) {
+      case ServerHandshake::Result::kMore:
+        return true;
+      case ServerHandshake::Result::kStranger:
+        return false;
+      case ServerHandshake::Result::kWrongToken:
+        note(guest.address,
+             token_.empty() ? "a token, which process 0 has not" : "a wrong token or none");
+        guest.leaving = true;
+        return true;
+      case ServerHandshake::Result::kProven:
+        guest.proven = true;
+    }
+  }
+  const auto frame = guest.in.next();
+  if (!frame) return true;
+  if (frame->kind != FrameKind::kWho) return false;
+  FrameReader reader(frame->body);
+  return admit(guest, reader);
+}
+
+void Door::refuse(Guest& guest, Status status, const std::string& text) {
+  FrameWriter refused(FrameKind::kRefused);
+  refused.i64(static_cast<int32_t>(status));
+  refused.text(text);
+  guest.out += refused.finish();
+  guest.leaving = true;
+}
+
+bool Door::written() const {
+  return std::ranges::all_of(guests_, [](const Guest& guest) { return guest.out.empty(); });
+}
+
+void Door::note(const std::string& who, const std::string& why) {
+  const std::string text = base::text(who, " for ", why);
+  if (turned_away_.size() < kMostNoted || turned_away_.contains(text))
+    ++turned_away_[text];
+  else
+    ++more_turned_away_;
+}
+
+std::string Door::turned_away() const {
+  std::string text;
+  for (const auto& [who, times] : turned_away_) {
+    text += base::text(text.empty() ? "; turned away: " : ", ", who);
+    if (times > 1) text += base::text(" (", times, " times)");
+  }
+  if (more_turned_away_ > 0) text += base::text(" and ", more_turned_away_, " more");
+  return text;
+}
+
+}  // namespace join
+
+namespace {
+
+// How long after all have come one more may still be on its way.
+constexpr auto kLate = std::chrono::seconds(10);
+
+std::mutex open_mutex;  // guards the one below
+// Ports of late doors of this process; true: another job is to listen there.
+std::map<int32_t, bool>& open_ports() {
+  static auto& ports = *new std::map<int32_t, bool>;
+  return ports;
+}
+
+}  // namespace
+
+LateDoor::LateDoor(std::unique_ptr<join::Door> door, Who self, int32_t port,
+                   std::vector<Member> members)
+    : door_(std::move(door)), self_(std::move(self)), port_(port), members_(std::move(members)) {
+  std::lock_guard lock(open_mutex);
+  open_ports()[port_] = false;
+}
+
+LateDoor::~LateDoor() {
+  std::lock_guard lock(open_mutex);
+  open_ports().erase(port_);
+}
+
+bool LateDoor::over() const {
+  if (SteadyClock::now() - since_ > kLate) return true;
+  std::lock_guard lock(open_mutex);
+  return open_ports()[port_];
+}
+
+void LateDoor::give_way(int32_t port) {
+  std::lock_guard lock(open_mutex);
+  const auto found = open_ports().find(port);
+  if (found != open_ports().end()) found->second = true;
+}
+
+void LateDoor::serve(std::span<const PollEntry> entries) {
+  door_->serve(entries,
+               [this](join::Guest& guest, FrameReader& reader) { return admit(guest, reader); });
+}
+
+bool LateDoor::admit(join::Guest& guest, FrameReader& reader) const {
+  const join::Visitor visitor(reader);
+  const std::string full = base::text("; the job has all of its ", self_.num_processes,
+                                      " processes and goes on without");
+  const auto differ = [&](const char* what, const auto& theirs, const auto& ours) {
+    join::Door::refuse(guest, Status::kMismatch,
+                       base::text(visitor.name(), " has ", what, " ", theirs, ", ",
+                                  join::own_name(self_), " has ", ours, full));
+    return true;
+  };
+  if (visitor.protocol != join::kProtocolVersion)
+    return differ("protocol", visitor.protocol, join::kProtocolVersion);
+  if (visitor.job != self_.job) return differ("job", visitor.job, self_.job);
+  if (visitor.num_processes != self_.num_processes)
+    return differ("world size (number of processes)", visitor.num_processes, self_.num_processes);
+  if (visitor.process < 0 || visitor.process >= self_.num_processes) return false;
+  const Member& member = members_[visitor.process];
+  // A member makes another job at the same port: its process 0 will soon listen there.
+  if (member.host == visitor.host && member.pid == visitor.pid) return false;
+  join::Door::refuse(
+      guest, Status::kMismatch,
+      base::text("two processes are number ", visitor.process, ": on host ", member.host, " (pid ",
+                 member.pid, ") and on host ", visitor.host, " (pid ", visitor.pid, ")", full));
+  return true;
+}
+
+}  // namespace gnnmg::comm

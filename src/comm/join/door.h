@@ -1,0 +1,106 @@
+// The port at which process 0 takes in those who come: it asks each stranger for the token and then
+// for who it is. Whoever fails to prove itself costs a socket for five seconds and nothing else.
+#pragma once
+
+#include <functional>
+#include <list>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "comm/join/handshake.h"
+#include "comm/join/join.h"
+
+namespace gnnmg::comm::join {
+
+// A connection that is not a member's yet, or not any more.
+struct Guest {
+  Guest(Socket connection, std::string from, const std::string& token)
+      : socket(std::move(connection)), address(std::move(from)), handshake(token, out) {}
+  Socket socket;
+  std::string address;
+  FrameBuffer in{kStrangerLimit};
+  std::string out;
+  ServerHandshake handshake;
+  base::SteadyClock::time_point since = base::SteadyClock::now();
+  bool proven = false;
+  bool leaving = false;  // closed when `out` is written
+};
+
+// What a guest that has proven itself says of itself.
+struct Visitor {
+  explicit Visitor(FrameReader& reader);
+  std::string name() const;  // "process 1 on host b (pid 12)"
+  // Of other versions only these are read.
+  std::string protocol, version, host;
+  int64_t pid = 0, process = 0;
+  std::string job;
+  int64_t num_processes = 0;
+};
+std::string own_name(const Who& self);
+
+class Door {
+ public:
+  // False: the guest has become a member, or is to be dropped.
+  using Admit = std::function<bool(Guest& guest, FrameReader& reader)>;
+  Door(Socket listener, std::string token);
+  ~Door();
+  Door(const Door&) = delete;
+  Door& operator=(const Door&) = delete;
+
+  // What is to be polled, and what is to be done when it was: takes what has come from guests,
+  // writes what is to go, lets new ones in.
+  void watch(std::vector<PollEntry>& entries) const;
+  void serve(std::span<const PollEntry> entries, const Admit& admit);
+  bool written() const;
+
+  static void refuse(Guest& guest, base::Status status, const std::string& text);
+  // Keeps who was turned away and why, for turned_away().
+  void note(const std::string& who, const std::string& why);
+  // "; turned away: 10.0.0.7 for a wrong token or none (3 times)", or empty.
+  std::string turned_away() const;
+
+ private:
+  void accept();
+  bool advance(Guest& guest, const Admit& admit);
+
+  const Socket listener_;
+  const std::string token_;
+  std::list<Guest> guests_;  // oldest first
+  std::map<std::string, int> turned_away_;
+  int more_turned_away_ = 0;
+};
+
+}  // namespace gnnmg::comm::join
+
+namespace gnnmg::comm {
+
+// The door of a job that all have come to, for those who are one too many: they are told so, for as
+// long as late ones are to be expected.
+class LateDoor {
+ public:
+  struct Member {
+    std::string host;
+    int64_t pid = 0;
+  };
+  // `members` by process, this one the first.
+  LateDoor(std::unique_ptr<join::Door> door, Who self, int32_t port, std::vector<Member> members);
+  ~LateDoor();
+  bool over() const;  // to be closed
+  void watch(std::vector<PollEntry>& entries) const { door_->watch(entries); }
+  void serve(std::span<const PollEntry> entries);
+  // Has a late door of this process at that port close: another job is to listen there.
+  static void give_way(int32_t port);
+
+ private:
+  bool admit(join::Guest& guest, FrameReader& reader) const;
+
+  const std::unique_ptr<join::Door> door_;
+  const Who self_;
+  const int32_t port_;
+  const std::vector<Member> members_;
+  const base::SteadyClock::time_point since_ = base::SteadyClock::now();
+};
+
+}  // namespace gnnmg::comm
