@@ -2969,8 +2969,8 @@ typedef struct gnnmg_comm_config {
   int32_t padding0;      /**< 0. */
   int64_t deadline_ms;   /**< How long an operation may take before it fails with
                               ::GNNMG_ERR_TIMEOUT, milliseconds. 30 000. */
-  int64_t join_ms;       /**< How long processes wait for each other at the start, milliseconds.
-                              300 000. */
+  int64_t join_ms;       /**< How long processes wait for each other, to join and to come to a call
+                              of their trainers, milliseconds. 300 000. */
   int64_t heartbeat_ms;  /**< How often processes give a sign of life, milliseconds, 10 at least.
                               After three that did not come a process counts as not heard of.
                               500. */
@@ -3014,9 +3014,10 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_comm_create_group(const gnnmg_contex
 /**
  * @brief Joins a job of many processes: meets the others at process 0's host and port, proves to
  *   know the job's token, compares version and number of processes. One rank a process.
- *   Process 0 listens at `host` until all have come. An address of this machine alone needs no
- * token; any other is the asking to be reached from other machines, and then all processes need the
- *   same.
+ *   Process 0 listens at `host` until all have come, and ten seconds more for one that is too many.
+ *   An address of this machine alone needs no token; any other is the asking to be reached from
+ *   other machines, and then all processes need the same. With a token, a name that is 127.0.1.1 on
+ *   its own machine is such an asking too: process 0 then listens at all of its addresses.
  * @snippet peers.c join
  * @param[in] context a context
  * @param[in] host name or address of process 0's machine, or NULL: "127.0.0.1"
@@ -3421,9 +3422,10 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_config_init(gnnmg_trainer_co
  * ranks go on from (the optimizer's state stays as it is). A failure on one process is
  * ::GNNMG_ERR_ABORTED with its words on the others, a lost process
  * ::GNNMG_ERR_PEER_LOST, a late one ::GNNMG_ERR_TIMEOUT naming rank, host and where it was. After a
- * lost process the communicator is spent, and so it is after a cancel or a time-out while a process
- * still waits for others to come to a call; after anything else the same calls, made by all, go on
- * from where process 0 is.
+ * lost process the communicator is spent; after anything else the same calls, made by all, go on
+ * from where process 0 is. A cancel or a time-out (of the communicator's `join_ms`) while a process
+ * still waits for others to come to a call calls it off for those who had come, and for nobody
+ * else: a late process meets them when they make the call again.
  * @snippet node_classification.c train
  * @snippet peers.c train
  * @param[in] model what is trained; the first rank works on it directly

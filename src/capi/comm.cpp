@@ -52,7 +52,14 @@ comm::Wait Comm::wait() const {
 void Comm::cancel_work() noexcept {
   if (closed_) return;
   cancel_.cancel();
-  group_->abort(base::text("rank ", rank_, " freed its communicator without a shutdown"));
+  // The others can only guess why; what last failed on the thread that frees is the best guess.
+  std::string why;
+  if (const LastError& last = last_error(); last.status < 0)
+    why = base::text("its last error was ", base::status_name(static_cast<Status>(last.status)),
+                     ": ", last.text);
+  if (processes_ && !why.empty()) processes_->set_parting_words(why);
+  group_->abort(base::text("rank ", rank_, " freed its communicator without a shutdown",
+                           why.empty() ? "" : ": ", why));
 }
 
 void Comm::cancel() noexcept {

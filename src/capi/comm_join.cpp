@@ -30,7 +30,7 @@ gnnmg_status join(const std::shared_ptr<Context>& c, const comm::JoinConfig& con
         return start_job(c, [config, wait]() -> Job::Result {
           auto joined = std::make_shared<JoinedGroup>();
           joined->processes = comm::join_job(config, wait);
-          joined->group = comm::make_group(joined->processes, 1, wait);
+          joined->group = comm::make_group(joined->processes, {}, wait);
           return joined;
         });
       },

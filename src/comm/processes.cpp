@@ -5,6 +5,7 @@
 
 #include "base/signals.h"
 #include "comm/join/control.h"
+#include "comm/join/fields.h"
 
 namespace gnnmg::comm {
 
@@ -19,8 +20,8 @@ Processes::Processes(std::shared_ptr<Control> control) : control_(std::move(cont
 }
 
 Processes::~Processes() {
-  control_->abort(
-      base::text(control_->process_text(process()), " has left the job without a shutdown"));
+  control_->abort(base::text(control_->process_text(process()),
+                             " has left the job without a shutdown", parting_words_));
   control_->stop();
   // The last share may go while the control thread ends a communicator.
   if (thread_.get_id() == std::this_thread::get_id())
@@ -47,50 +48,30 @@ void Processes::set_excuse(std::function<bool()> excuse) {
 }
 
 std::vector<std::string> Processes::gather(const std::string& name, const std::string& bytes,
-                                           const Wait& wait) {
-  return control_->gather(name, bytes, wait);
+                                           const Wait& wait, Ending ending) {
+  return control_->gather(name, bytes, wait, ending);
+}
+
+void Processes::set_parting_words(const std::string& why) {
+  std::lock_guard lock(parting_);
+  parting_words_ = base::text(": ", why);
 }
 
 void Processes::agree(const std::string& name, const std::vector<Field>& fields, const Wait& wait) {
   FrameWriter own;
-  own.u32(static_cast<uint32_t>(fields.size()));
-  for (const auto& [field, value] : fields) {
-    own.text(field);
-    own.text(value);
-  }
-  const std::string call = base::text("agree ", name);
-  const std::vector<std::string> all = control_->gather(call, own.fields(), wait);
-  std::vector<std::vector<Field>> values;
-  for (const std::string& bytes : all) {
+  write_fields(own, fields);
+  std::vector<std::vector<Field>> all;
+  for (const std::string& bytes :
+       control_->gather(base::text("agree ", name), own.fields(), wait)) {
     FrameReader reader(bytes);
-    auto& list = values.emplace_back();
-    for (uint32_t n = reader.count(8); n > 0; --n) {
-      std::string field = reader.text();
-      list.emplace_back(std::move(field), reader.text());
-    }
+    all.push_back(read_fields(reader));
     reader.finish();
   }
-  const auto find = [&](int process, const std::string& field) -> const std::string* {
-    const auto found = std::ranges::find(values[process], field, &Field::first);
-    return found == values[process].end() ? nullptr : &found->second;
-  };
-  const auto say = [&](int process, const std::string& field) {
-    const std::string* value = find(process, field);
-    return base::text(control_->process_text(process), " has ", value ? *value : "none");
-  };
-  // All look in the same order, that of the fields, so all find the same.
-  for (int p = 1; p < num_processes(); ++p)
-    for (const int side : {0, p})
-      for (const auto& [field, value] : values[side]) {
-        if (const std::string* other = find(side == 0 ? p : 0, field); !other || *other != value)
-          throw base::Error(
-              Status::kMismatch,
-              base::text(name, ": ", field, " differs: ", say(p, field), ", ", say(0, field)), p);
-      }
+  check_fields(*control_, name, all);
 }
 
 void Processes::shutdown(const Wait& wait) {
-  control_->gather(std::string(kFinish), "", wait);
+  control_->gather(std::string(kFinish), "", wait, Ending::kForAll);
   control_->finish();
 }
 

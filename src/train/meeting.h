@@ -20,9 +20,10 @@ namespace gnnmg::train {
 std::vector<comm::Field> agreed_fields(const Job& job, const data::Fingerprint& data);
 
 // Collective, by the job's processes: Error(kMismatch) on all naming process and field unless the
-// fields are equal, then a communicator of all ranks. A process that fails before it can take part
-// ends the job for the others.
+// fields are equal, then a communicator of all ranks. A process that cannot take part, because of
+// `obstacle` or of what it finds here, comes and says so: the others get that as Error(kAborted).
 std::shared_ptr<comm::ThreadGroup> meet(const Job& job, Training& training,
+                                        std::optional<base::Error> obstacle,
                                         const base::CancelToken& cancel);
 
 // "process 1 on host b"
@@ -37,8 +38,10 @@ struct Report {
 
 // Collective: everyone's reports, by process. Throws, on all alike, the error of the first process
 // that has one, with that process named unless it is `speaker`, whose failure is everyone's.
+// `ending`: for whom it is over when a process gives it up.
 std::vector<Report> exchange_reports(const Job& job, const std::string& call, const Report& own,
-                                     const base::CancelToken& cancel, int speaker = -1);
+                                     const base::CancelToken& cancel, comm::Ending ending,
+                                     int speaker = -1);
 // Runs `body`, or catches what it throws, for such a report.
 Report report_of(const Job& job, const std::function<std::string()>& body);
 

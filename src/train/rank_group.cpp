@@ -169,7 +169,8 @@ void RankGroup::run(int number) {
       command = command_;
     }
     try {
-      if (!rank) rank = make_rank(number);
+      if (!rank) rank = make_rank(number, command.obstacle);
+      if (command.obstacle) throw base::Error(*command.obstacle);
       rank->follow_host();
       carry_out(command, *rank, number);
       rank->hand_to_host();
@@ -188,12 +189,12 @@ void RankGroup::run(int number) {
 }
 
 // The first rank to come here meets the other processes for all of this one.
-std::unique_ptr<Rank> RankGroup::make_rank(int number) {
+std::unique_ptr<Rank> RankGroup::make_rank(int number, const std::optional<base::Error>& obstacle) {
   {
     std::lock_guard meeting(meeting_);
     if (!std::exchange(met_, true) && job_->environment.processes) {
       try {
-        auto group = meet(*job_, training_, shared_.cancel);
+        auto group = meet(*job_, training_, obstacle, shared_.cancel);
         std::lock_guard lock(mutex_);
         shared_.comm = std::move(group);
         abort_communicator();

@@ -16,6 +16,8 @@ struct Command {
   int64_t max_steps = std::numeric_limits<int64_t>::max();
   data::SplitPart part = data::SplitPart::kValidation;
   std::string path{};  // where the rows of all nodes go; empty: to memory
+  // Why this process cannot carry it out, which the others are to be told.
+  std::optional<base::Error> obstacle{};
 };
 
 class RankGroup {
@@ -41,7 +43,7 @@ class RankGroup {
  private:
   // Ranks are counted within the process here.
   void run(int number);
-  std::unique_ptr<Rank> make_rank(int number);
+  std::unique_ptr<Rank> make_rank(int number, const std::optional<base::Error>& obstacle);
   void carry_out(const Command& command, Rank& rank, int number);
   void end(base::Error why) noexcept;
   void abort_communicator() noexcept;  // once there are both it and a failure; with the lock held

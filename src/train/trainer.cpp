@@ -13,6 +13,7 @@ namespace {
 
 using base::Deadline;
 using base::Status;
+using comm::Ending;
 
 enum class Work { kNone, kTrain, kStep, kEvaluate, kEmbed };
 
@@ -66,9 +67,9 @@ class RankTrainer final : public Trainer {
     require_rest(Work::kNone);
     const base::CancelToken cancel = new_call();
     if (job_->environment.processes)  // what a state says of their ranks
-      training_.set_world_size(
-          job_->config,
-          world_size(exchange_reports(*job_, "save", report_of(*job_, [] { return ""; }), cancel)));
+      training_.set_world_size(job_->config, world_size(exchange_reports(
+                                                 *job_, "save", report_of(*job_, [] { return ""; }),
+                                                 cancel, Ending::kForThoseWhoCame)));
     const auto write = [&] {
       if (!job_->first_process()) return std::string();
       CheckpointFiles files;
@@ -80,7 +81,7 @@ class RankTrainer final : public Trainer {
     if (!job_->environment.processes)
       write();
     else
-      exchange_reports(*job_, "saved", report_of(*job_, write), cancel, 0);
+      exchange_reports(*job_, "saved", report_of(*job_, write), cancel, Ending::kForAll, 0);
   }
 
   std::string load(const std::string& path) override {
@@ -100,7 +101,8 @@ class RankTrainer final : public Trainer {
       loaded = find_checkpoint(path, job_->environment.log);
       return loaded.name + "\n" + loaded.digest;
     });
-    const std::vector<Report> reports = exchange_reports(*job_, "load", choice, cancel, 0);
+    const std::vector<Report> reports =
+        exchange_reports(*job_, "load", choice, cancel, Ending::kForThoseWhoCame, 0);
     training_.set_world_size(job_->config, world_size(reports));
     const Report reading = report_of(*job_, [&]() -> std::string {
       if (!job_->first_process()) {
@@ -111,7 +113,7 @@ class RankTrainer final : public Trainer {
       parts = read(loaded);
       return {};
     });
-    exchange_reports(*job_, "loaded", reading, cancel);
+    exchange_reports(*job_, "loaded", reading, cancel, Ending::kForAll);
     take(std::move(parts), loaded);
     return loaded.path;
   }
@@ -231,10 +233,12 @@ class RankTrainer final : public Trainer {
     });
   }
 
-  void begin(Work work, const Command& command) {
-    if (!training_.log && !(jsonl_path_.empty() && tensorboard_folder_.empty()) && trains(work) &&
-        job_->first_process())
-      training_.log = std::make_unique<RunLog>(jsonl_path_, tensorboard_folder_);
+  void begin(Work work, Command command) {
+    if (trains(work)) {
+      command.obstacle = report_of(*job_, [&] { return open_log(), ""; }).error;
+      // Other processes wait for this one, to be told.
+      if (command.obstacle && !job_->environment.processes) throw base::Error(*command.obstacle);
+    }
     if (!group_) {
       auto group = std::make_unique<RankGroup>(job_, training_);
       std::lock_guard lock(group_mutex_);
@@ -249,6 +253,12 @@ class RankTrainer final : public Trainer {
     set_state(TrainerState::kRunning);
     group_->start(command);
     work_ = work;
+  }
+
+  void open_log() {
+    if (training_.log || (jsonl_path_.empty() && tensorboard_folder_.empty())) return;
+    if (job_->first_process())
+      training_.log = std::make_unique<RunLog>(jsonl_path_, tensorboard_folder_);
   }
 
   // False when the deadline passed; throws the failure of the work that has ended.

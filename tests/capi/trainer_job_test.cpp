@@ -49,7 +49,7 @@ class TrainerJob : public testing::Test {
       own.model = own.world.make_model();
     }
   }
-  void join(int32_t p) {
+  void join_job(int32_t p) {
     Process& own = processes_[p];
     auto config = init(gnnmg_comm_config_init);
     config.port = port_;
@@ -58,6 +58,10 @@ class TrainerJob : public testing::Test {
     config.join_ms = 20000;
     ASSERT_OK(gnnmg_comm_create(own.world.context, nullptr, nullptr, nullptr, &config,
                                 own.comm.out(), -1));
+  }
+  void join(int32_t p) {
+    join_job(p);
+    Process& own = processes_[p];
     ASSERT_OK(gnnmg_trainer_create(own.model, own.world.dataset, own.sampler, own.comm,
                                    &own.world.training, own.trainer.out()));
   }
@@ -165,6 +169,47 @@ TEST_F(TrainerJob, AFreedTrainerEndsTheOthers) {
       return progress.epoch > 0;
     }));
     own.trainer.reset();
+  });
+}
+
+// Why a process went before the start, the others are told.
+TEST_F(TrainerJob, ARefusedTrainerIsToldToTheOthers) {
+  on_both([&](int32_t p, Process& own) {
+    if (p == 0) {
+      join(p);
+      EXPECT_FAILS(gnnmg_trainer_run(own.trainer, nullptr, nullptr, nullptr), GNNMG_ERR_ABORTED,
+                   "process 1 on host ");
+      EXPECT_NE(std::string(gnnmg_last_error())
+                    .find("its last error was ERR_INVALID_ARGUMENT: batch_size 0"),
+                std::string::npos)
+          << gnnmg_last_error();
+      return;
+    }
+    join_job(p);
+    own.world.training.batch_size = 0;
+    EXPECT_FAILS(gnnmg_trainer_create(own.model, own.world.dataset, own.sampler, own.comm,
+                                      &own.world.training, own.trainer.out()),
+                 GNNMG_ERR_INVALID_ARGUMENT, "batch_size");
+    own.comm.reset();
+  });
+}
+
+// A start that is given up before the other process has come costs that start alone.
+TEST_F(TrainerJob, ACancelledStart) {
+  std::atomic<bool> cancelled{false};
+  on_both([&](int32_t p, Process& own) {
+    join(p);
+    if (p == 0) {
+      ASSERT_OK(gnnmg_trainer_start(own.trainer, nullptr, nullptr, nullptr));
+      EXPECT_EQ(gnnmg_trainer_wait(own.trainer, 100), GNNMG_PENDING);
+      gnnmg_trainer_cancel(own.trainer);
+      EXPECT_FAILS(gnnmg_trainer_wait(own.trainer, -1), GNNMG_ERR_CANCELLED, "cancelled");
+      cancelled = true;
+    } else {
+      EXPECT_TRUE(eventually([&] { return cancelled.load(); }));
+    }
+    EXPECT_OK(gnnmg_trainer_run(own.trainer, nullptr, nullptr, nullptr));
+    EXPECT_OK(gnnmg_comm_shutdown(own.comm, -1));
   });
 }
 

@@ -22,7 +22,7 @@ void sleep_ms(int64_t ms) { std::this_thread::sleep_for(std::chrono::millisecond
 // A communicator with one rank a process and no engine behind it.
 std::shared_ptr<GroupState> make_state(const JobPtr& job) {
   uint64_t number = 0;
-  job->control()->gather("state", "", within_ms(60'000), &number);
+  job->control()->gather("state", "", within_ms(60'000), comm::Ending::kForThoseWhoCame, &number);
   std::vector<int> first_ranks;
   for (int p = 0; p <= job->num_processes(); ++p) first_ranks.push_back(p);
   auto state =
@@ -114,20 +114,132 @@ TEST(Control, OneThatDoesNotComeIsNamed) {
   EXPECT_EQ(outcomes[1].status, Status::kAborted) << outcomes[1].text;
 }
 
-TEST(Control, CancelHereAbortsThere) {
-  const auto outcomes = run_job(3, [](const JobPtr& job) {
-    comm::Wait wait = within_ms(60'000);
-    if (job->process() == 1) wait.cancel.cancel();
-    if (job->process() == 2) sleep_ms(200);
-    job->agree("trainer", {}, wait);
-  });
-  EXPECT_EQ(outcomes[1].status, Status::kCancelled);
-  for (const int p : {0, 2}) {
-    EXPECT_EQ(outcomes[p].status, Status::kAborted) << outcomes[p].text;
-    EXPECT_THAT(outcomes[p].text, HasSubstr("process 1"));
-    EXPECT_THAT(outcomes[p].text, HasSubstr("was cancelled"));
-    EXPECT_LT(outcomes[p].seconds, 10);
+// Who gives up has given up waiting, and nothing else: the late one meets those who come again.
+TEST(Control, ATimeOutIsNotTheEndOfTheJob) {
+  for (const int late : {0, 1, 2}) {
+    const auto outcomes = run_job(3, [&](const JobPtr& job) {
+      if (job->process() == late) {
+        sleep_ms(1000);
+      } else {
+        const Outcome outcome = attempt([&] { job->agree("trainer", {}, within_ms(300)); });
+        EXPECT_EQ(outcome.status, Status::kTimeout) << outcome.text;
+        EXPECT_THAT(outcome.text, HasSubstr("agree trainer: 2 of 3 processes came within 0.3"));
+        EXPECT_THAT(outcome.text, HasSubstr(base::text("missing: process ", late, " on host")));
+        EXPECT_LT(outcome.seconds, 1.0);
+        EXPECT_FALSE(job->spent());
+      }
+      job->agree("trainer", {{"seed", "1"}}, within_ms(60'000));
+      job->shutdown(within_ms(60'000));
+    });
+    for (const Outcome& outcome : outcomes) EXPECT_EQ(outcome.status, Status::kOk) << outcome.text;
   }
+}
+
+TEST(Control, ACancelIsNotTheEndOfTheJob) {
+  for (const int late : {0, 1, 2}) {
+    const int canceller = (late + 1) % 3;
+    const auto outcomes = run_job(3, [&](const JobPtr& job) {
+      const int self = job->process();
+      if (self == late) {
+        sleep_ms(1000);
+      } else {
+        comm::Wait wait = within_ms(60'000);
+        std::thread cancel([&] {
+          sleep_ms(300);
+          if (self == canceller) wait.cancel.cancel();
+        });
+        const Outcome outcome = attempt([&] { job->agree("trainer", {}, wait); });
+        cancel.join();
+        EXPECT_EQ(outcome.status, self == canceller ? Status::kCancelled : Status::kAborted);
+        EXPECT_THAT(outcome.text, HasSubstr("was cancelled"));
+        if (self != canceller) {
+          EXPECT_THAT(outcome.text, HasSubstr(base::text("process ", canceller, " on host")));
+        }
+        EXPECT_LT(outcome.seconds, 1.0);
+      }
+      job->agree("trainer", {{"seed", "1"}}, within_ms(60'000));
+      job->shutdown(within_ms(60'000));
+    });
+    for (const Outcome& outcome : outcomes) EXPECT_EQ(outcome.status, Status::kOk) << outcome.text;
+  }
+}
+
+// One that waits in vain is told that the others had been there.
+TEST(Control, ThoseWhoWereThereBeforeAreNamed) {
+  const auto outcomes = run_job(3, [](const JobPtr& job) {
+    if (job->process() == 2) {
+      sleep_ms(700);
+      const Outcome outcome = attempt([&] { job->agree("trainer", {}, within_ms(400)); });
+      EXPECT_EQ(outcome.status, Status::kTimeout) << outcome.text;
+      EXPECT_THAT(outcome.text, HasSubstr("1 of 3 processes came within 0.4"));
+      EXPECT_THAT(outcome.text, HasSubstr("which came and gave up waiting, last heard of 0"));
+      return;
+    }
+    EXPECT_EQ(attempt([&] { job->agree("trainer", {}, within_ms(300)); }).status, Status::kTimeout);
+    sleep_ms(1200);
+  });
+  for (const Outcome& outcome : outcomes) EXPECT_EQ(outcome.status, Status::kOk) << outcome.text;
+}
+
+// Of a call of two exchanges nobody is left behind in the second.
+TEST(Control, WhatFollowsIsOverForAll) {
+  for (const int late : {0, 1, 2}) {
+    const int canceller = (late + 1) % 3;
+    const auto outcomes = run_job(3, [&](const JobPtr& job) {
+      const int self = job->process();
+      job->gather("save", "", within_ms(60'000));
+      comm::Wait wait = within_ms(60'000);
+      if (self == canceller) wait.cancel.cancel();
+      if (self == late) sleep_ms(500);
+      const Outcome outcome =
+          attempt([&] { job->gather("saved", "", wait, comm::Ending::kForAll); });
+      EXPECT_EQ(outcome.status, self == canceller ? Status::kCancelled : Status::kAborted);
+      EXPECT_THAT(outcome.text, HasSubstr("was cancelled"));
+      EXPECT_LT(outcome.seconds, 10.0);
+      job->gather("save", "", within_ms(60'000));
+      job->shutdown(within_ms(60'000));
+    });
+    for (const Outcome& outcome : outcomes) EXPECT_EQ(outcome.status, Status::kOk) << outcome.text;
+  }
+}
+
+// Whatever the order in which processes come, give up and come again, an exchange that succeeds for
+// one succeeds for all.
+TEST(Control, GivingUpAtAnyMoment) {
+  constexpr int kRounds = 60;
+  std::atomic<int> given_up{0};
+  const auto outcomes = run_job(4, [&](const JobPtr& job) {
+    uint32_t random = 77 + static_cast<uint32_t>(job->process());
+    for (int round = 0; round < kRounds; ++round) {
+      for (int tries = 0;; ++tries) {
+        random = random * 1664525 + 1013904223;
+        comm::Wait wait = within_ms(tries < 5 ? random / 65536 % 12 : 60'000);
+        if (tries < 5 && random / 1024 % 4 == 0) wait.cancel.cancel();
+        const Outcome outcome =
+            attempt([&] { job->agree("trainer", {{"round", std::to_string(round)}}, wait); });
+        if (outcome.status == Status::kOk) break;
+        EXPECT_TRUE(outcome.status == Status::kTimeout || outcome.status == Status::kAborted ||
+                    outcome.status == Status::kCancelled)
+            << outcome.text;
+        ASSERT_FALSE(job->spent()) << outcome.text;
+        ++given_up;
+      }
+    }
+    job->shutdown(within_ms(60'000));
+  });
+  for (const Outcome& outcome : outcomes) EXPECT_EQ(outcome.status, Status::kOk) << outcome.text;
+  EXPECT_GT(given_up, kRounds);
+}
+
+TEST(Control, LeavingIsToldWithItsReason) {
+  const auto outcomes = run_job(2, [](const JobPtr& job) {
+    if (job->process() == 1) return job->set_parting_words("ERR_NOT_FOUND: no such folder");
+    job->agree("trainer", {}, within_ms(60'000));
+  });
+  EXPECT_EQ(outcomes[0].status, Status::kAborted);
+  EXPECT_THAT(outcomes[0].text,
+              HasSubstr("has left the job without a shutdown: ERR_NOT_FOUND: no such folder"));
+  EXPECT_LT(outcomes[0].seconds, 10);
 }
 
 TEST(Control, LeavingWithoutAShutdownEndsTheJob) {

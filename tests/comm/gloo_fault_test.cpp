@@ -292,6 +292,49 @@ TEST_F(GlooFault, StrangersAreNotLetIn) {
   EXPECT_EQ(connected, 0);
 }
 
+// Between the moment in which a rank listens and the one in which all ranks have connected, a
+// stranger can. What is no greeting of a rank keeps nobody from connecting.
+TEST_F(GlooFault, StrangersWhileTheRanksConnect) {
+  std::atomic<bool> over{false};
+  std::atomic<int> connected{0};
+  std::vector<std::thread> flood;
+  for (const std::string& words : {std::string(64, '\xff'), std::string(64, '\xfe'), std::string()})
+    flood.emplace_back([&, words] {
+      std::vector<int> strangers;
+      while (!over) {
+        for (const uint16_t port : listening_ports()) {
+          const int stranger = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+          sockaddr_in address{};
+          address.sin_family = AF_INET;
+          address.sin_port = port;
+          address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+          const timeval patience{0, 2000};
+          setsockopt(stranger, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+          if (connect(stranger, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0) {
+            ++connected;
+            send(stranger, words.data(), words.size(), MSG_NOSIGNAL);
+          }
+          strangers.push_back(stranger);
+          if (strangers.size() > 64) {
+            close(strangers.front());
+            strangers.erase(strangers.begin());
+          }
+        }
+      }
+      for (const int stranger : strangers) close(stranger);
+    });
+  for (int round = 0; round < 40; ++round)
+    for (const Outcome& outcome :
+         run_ranks(4, [](Collectives& comm) { all_reduce(comm, within_ms(60'000)); })) {
+      EXPECT_EQ(outcome.status, Status::kOk) << "round " << round << ": " << outcome.text;
+      EXPECT_LT(outcome.seconds, 10);
+    }
+  over = true;
+  for (std::thread& thread : flood) thread.join();
+  EXPECT_GT(connected, 0);
+  std::printf("[ FIGURE   ] %d strangers connected while ranks did\n", connected.load());
+}
+
 TEST_F(GlooFault, AGivenUpOperationWritesNothingLater) {
   std::vector<float> values(100'000, 1.0f);
   const auto outcomes = run_ranks(2, [&](Collectives& comm) {

@@ -132,8 +132,10 @@ bool run_job(const Options& options) {
     config = read_config(options);
     job = comm::join_job(config, wait);
     say("joined " + std::to_string(job->process()) + " of " + std::to_string(job->num_processes()));
+    std::this_thread::sleep_for(std::chrono::milliseconds(options.number("hold", 0)));
     job->agree("member", {{"steps", options.text("steps", "for ever")}}, wait);
-    group = comm::make_group(job, static_cast<int>(options.number("ranks", 1)), wait);
+    group =
+        comm::make_group(job, {.num_ranks = static_cast<int>(options.number("ranks", 1))}, wait);
   } catch (const base::Error& error) {
     report_end(config.process, error);
     return false;

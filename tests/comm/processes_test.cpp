@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <memory>
 #include <random>
+#include <tuple>
 
 #include "comm/children.h"
 #include "comm/jobs.h"
@@ -27,7 +28,6 @@ class Job {
   // `ranks` by process; `common` to all, `special` to one of them.
   Job(const std::vector<int>& ranks, const Arguments& common, int special_process = -1,
       const Arguments& special = {}) {
-    const int port = free_port();
     for (size_t p = 0; p < ranks.size(); ++p) {
       Arguments arguments{"port=" + std::to_string(port), "process=" + std::to_string(p),
                           "of=" + std::to_string(ranks.size()),
@@ -48,6 +48,7 @@ class Job {
     });
   }
   Child& operator[](int p) { return *children[p]; }
+  const int port = free_port();
   std::vector<std::unique_ptr<Child>> children;
 
  private:
@@ -252,6 +253,48 @@ TEST(Processes, ANewJobAfterALostOne) {
   ASSERT_NE(job[2].wait_for("left ", 20'000), "");
   job.restart(1);
   for (auto& child : job.children) finish(*child, 0, 60'000);
+}
+
+// One too many is told that the job is whole, and by whom; those who are in it notice nothing.
+TEST(Processes, OneTooMany) {
+  Job job({1, 1}, {"pause=5", "steps=300"});
+  ASSERT_TRUE(job.wait_step(5)) << job[0].all();
+  for (const auto& [number, of, expected] :
+       {std::tuple{1, 2, "two processes are number 1: on host "},
+        std::tuple{2, 3, "has world size (number of processes) 3, process 0 on host "}}) {
+    Child extra(kMember, {base::text("port=", job.port), base::text("process=", number),
+                          base::text("of=", of)});
+    const int64_t at = monotonic_ms();
+    const auto ends = finish(extra);
+    ASSERT_EQ(ends.size(), 1u);
+    EXPECT_EQ(ends[0].status, "ERR_MISMATCH") << ends[0].text;
+    EXPECT_THAT(ends[0].text, HasSubstr(expected));
+    EXPECT_THAT(ends[0].text, HasSubstr("the job has all of its 2 processes"));
+    figure("one too many", ends[0].at_ms - at);
+  }
+  for (auto& child : job.children) {
+    for (const End& end : finish(*child, 0)) ADD_FAILURE() << end.text;
+    EXPECT_THAT(child->all(), HasSubstr("done 300"));
+  }
+}
+
+// Process 0 counts who has come; when it is silent, giving up ends the job.
+TEST(Processes, ASilentProcessZeroAtAnAgreement) {
+  Job job({1, 1, 1}, {"heartbeat=100", "join=4000"}, 1, {"hold=8000"});
+  for (const int p : {0, 2}) ASSERT_NE(job[p].wait_for("joined ", 60'000), "") << job[p].all();
+  job[0].signal(SIGSTOP);
+  const auto ends = finish(job[2]);
+  ASSERT_EQ(ends.size(), 1u);
+  EXPECT_EQ(ends[0].status, "ERR_TIMEOUT") << ends[0].text;
+  EXPECT_THAT(ends[0].text, HasSubstr("nothing is heard of process 0 on host "));
+  job[0].signal(SIGCONT);
+  const auto woken = finish(job[0]);
+  ASSERT_EQ(woken.size(), 1u);
+  EXPECT_TRUE(woken[0].status == "ERR_ABORTED" || woken[0].status == "ERR_TIMEOUT")
+      << woken[0].text;
+  const auto late = finish(job[1]);
+  ASSERT_EQ(late.size(), 1u);
+  EXPECT_EQ(late[0].status, "ERR_ABORTED") << late[0].text;
 }
 
 TEST(Processes, NobodyComes) {

@@ -10,6 +10,8 @@
 //   done at <ms>                                   (after a shutdown)
 //   left threads <+n> files <+n>                   (against the time before joining)
 //   trained again                                  (again=<port>: in a job of its own)
+#include <unistd.h>
+
 #include <csignal>
 #include <cstdio>
 #include <fstream>
@@ -82,6 +84,7 @@ void train_on(const Options& options) {
   host.processes->set_excuse([&queue = host.queue] { return queue.has_calls(); });
   try {
     const int64_t memory = memory_of("VmRSS");
+    if (options.given("exit")) _exit(static_cast<int>(options.number("exit", 0)));
     Recipe setup = recipe_of(options);
     std::ofstream("/proc/self/clear_refs") << 5;  // the most is what it is now
     const int64_t pause = options.number("pause", 0);
@@ -125,6 +128,8 @@ void train_on(const Options& options) {
   } catch (const base::Error& error) {
     say(base::text("end ", host.processes->process(), " ", base::status_name(error.status()),
                    " at ", now_ms(), " ", error.what()));
+    host.processes->set_parting_words(
+        base::text(base::status_name(error.status()), ": ", error.what()));
     throw;
   }
 }

@@ -166,11 +166,34 @@ TEST(ProcessFault, OneThatNeverStarts) {
     EXPECT_EQ(team[p].wait_end(60'000), 3) << team[p].all();
     const End end = end_of(team[p]);
     EXPECT_EQ(end.status, "ERR_TIMEOUT") << end.text;
-    EXPECT_THAT(end.text,
-                AllOf(HasSubstr("agree trainer"), HasSubstr("missing: process 2 on host")));
+    EXPECT_THAT(end.text, AllOf(HasSubstr("trainer: 2 of 3 processes came within 4"),
+                                HasSubstr("missing: process 2 on host")));
   }
   EXPECT_EQ(team[2].wait_end(60'000), 3) << team[2].all();
   EXPECT_EQ(end_of(team[2]).status, "ERR_ABORTED");
+}
+
+// One that fails before the start, and goes, does not keep the others waiting: nor where its
+// process ends without a word.
+TEST(ProcessFault, OneThatGoesBeforeTheStart) {
+  for (const bool speaks : {true, false}) {
+    Team team({"epochs=3"}, {1, 1, 1}, 1, {speaks ? "hidden=0" : "exit=7"});
+    EXPECT_EQ(team[1].wait_end(60'000), speaks ? 3 : 7) << team[1].all();
+    const int64_t gone = speaks ? end_of(team[1]).at_ms : monotonic_ms();
+    for (const int p : {0, 2}) {
+      EXPECT_EQ(team[p].wait_end(60'000), 3) << team[p].all();
+      const End end = end_of(team[p]);
+      EXPECT_EQ(end.status, speaks ? "ERR_ABORTED" : "ERR_PEER_LOST") << end.text;
+      EXPECT_THAT(end.text, HasSubstr("process 1 on host "));
+      if (speaks) {
+        EXPECT_THAT(end.text, HasSubstr("has left the job without a shutdown: ERR_"));
+        EXPECT_THAT(end.text, HasSubstr("hidden_dim"));
+      }
+      EXPECT_LE(end.at_ms - gone, 2000);
+      EXPECT_THAT(team[p].lines(), Contains("left threads 0 files 0"));
+      EXPECT_EQ(team[p].errors(), "");
+    }
+  }
 }
 
 // The same plan, steps and position on another number of ranks and processes, in the middle of an

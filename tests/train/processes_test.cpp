@@ -244,15 +244,16 @@ TEST(Processes, WhatDiffersIsNamedEverywhere) {
     const char* word;
     const char* text;
   };
-  for (const Case c : {Case{"train=128", "trainer: data set training ids differs: process 1 on"},
-                       Case{"hidden=17", "model hidden_dim differs: process 1 on"},
-                       Case{"model_seed=4", "model seed differs: process 1 on"},
-                       Case{"seed=12", "seed differs: process 1 on"},
-                       Case{"fanout=4", "sampler differs: process 1 on"},
-                       Case{"batch=31", "batch_size differs: process 1 on"},
-                       Case{"lr=0.0100001", "learning_rate differs: process 1 on"},
-                       Case{"sgd=1", "optimizer differs: process 1 on"},
-                       Case{"average=ranks", "loss_average differs: process 1 on"}}) {
+  for (const Case c :
+       {Case{"train=128", "trainer: data set training ids differs: process 1 on"},
+        Case{"hidden=17", "model hidden_dim differs: process 1 on"},
+        Case{"model_seed=4", "model seed differs: process 1 on"},
+        Case{"seed=12", "seed differs: process 1 on"},
+        Case{"fanout=4", "sampler differs: process 1 on"},
+        Case{"batch=31", "batch_size differs: process 1 on"},
+        Case{"lr=0.0100001", "learning_rate differs: process 1 on"},
+        Case{"sgd=1", "has sgd, process 0 on"}, Case{"average=ranks", "has ranks, process 0 on"},
+        Case{"norm=1", "has batch, process 0 on"}}) {
     SCOPED_TRACE(c.word);
     std::vector<std::string> texts(3);
     expect_good(run_trainers(
@@ -350,27 +351,72 @@ TEST(Processes, ACancelEndsAll) {
   for (const auto& found : weights) EXPECT_LE(largest_difference(found, alone), 1e-9);
 }
 
-// A cancel while the others are awaited at the start ends the wait at once, and the job with it.
-TEST(Processes, ACancelBeforeTheOthersHaveCome) {
-  double seconds = 0;
-  const auto outcomes = run_job(2, [&](const std::shared_ptr<comm::Processes>& processes) {
-    Host host;
-    host.processes = processes;
-    Trial run(recipe_of(Options({"epochs=2"})), host);
-    if (processes->process() == 1) {
-      while (!processes->spent()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
-      run.train();
+// Who no longer waits for the others at the start has given up that start and nothing else: they
+// meet at the next one.
+TEST(Processes, GivingUpAStartIsNotTheEnd) {
+  const std::vector<double> alone = weights_of({"f64=1", "epochs=2"}, 1);
+  for (const int late : {0, 1})
+    for (const bool cancels : {false, true}) {
+      SCOPED_TRACE(base::text("late ", late, ", cancels ", cancels));
+      std::vector<std::vector<double>> weights(3);
+      expect_good(run_job(3, [&](const std::shared_ptr<comm::Processes>& processes) {
+        const int p = processes->process();
+        Host host;
+        host.processes = processes;
+        if (!cancels && p != late) host.meet_timeout_ms = 600;
+        {
+          Trial run(recipe_of(Options({"f64=1", "epochs=2"})), host);
+          if (p == late) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+          } else {
+            run->start();
+            EXPECT_FALSE(run->wait(base::Deadline::after_ms(200)));
+            if (cancels && p == 2) run->cancel();
+            const Outcome outcome = attempt([&] { run->wait({}); });
+            EXPECT_EQ(outcome.status, !cancels ? Status::kTimeout
+                                      : p == 2 ? Status::kCancelled
+                                               : Status::kAborted)
+                << outcome.text;
+            EXPECT_LT(outcome.seconds, 1.0);
+            if (!cancels || p != 2) {
+              EXPECT_THAT(outcome.text,
+                          HasSubstr(cancels ? "trainer: process 2 on host "
+                                            : base::text("missing: process ", late, " on host ")));
+            }
+          }
+          Outcome outcome;
+          do outcome = attempt([&] { run.train(); });
+          while (outcome.status == Status::kTimeout);  // those whose time is short come again
+          EXPECT_EQ(outcome.status, Status::kOk) << outcome.text;
+          EXPECT_EQ(run->progress().state, train::TrainerState::kFinished);
+          weights[p] = run.weights();
+        }
+        processes->shutdown(within_ms(60'000));
+      }));
+      for (const auto& found : weights) EXPECT_LE(largest_difference(found, alone), 1e-9);
     }
-    run->start();
-    EXPECT_FALSE(run->wait(base::Deadline::after_ms(200)));
-    run->cancel();
-    const Outcome outcome = attempt([&] { run->wait({}); });
-    seconds = outcome.seconds;
-    throw base::Error(outcome.status, outcome.text);
-  });
-  EXPECT_EQ(outcomes[0].status, Status::kCancelled) << outcomes[0].text;
-  EXPECT_EQ(outcomes[1].status, Status::kAborted) << outcomes[1].text;
-  EXPECT_LT(seconds, 1.0);
+}
+
+// What keeps one process from a start, the others are told, and the next start is as good as any.
+TEST(Processes, AnObstacleIsToldToAll) {
+  expect_good(run_trainers(
+      3, [](int) { return recipe_of(Options({"epochs=2"})); },
+      [](int p, Trial& run, Host&) {
+        for (const bool met : {false, true}) {
+          if (met) run->evaluate(SplitPart::kTest, {});
+          if (p == 0) run->set_records("/no/such/folder/log.jsonl", "");
+          const Outcome outcome = attempt([&] { run.train(); });
+          EXPECT_EQ(outcome.status, p == 0 ? Status::kIo : Status::kAborted) << outcome.text;
+          EXPECT_THAT(outcome.text, HasSubstr("/no/such/folder/log.jsonl"));
+          if (p != 0) {
+            EXPECT_THAT(outcome.text, HasSubstr("process 0 on host "));
+          }
+          EXPECT_LT(outcome.seconds, 10.0);
+          run->set_records("", "");
+        }
+        run.train();
+        EXPECT_EQ(run->progress().state, train::TrainerState::kFinished);
+      }));
 }
 
 // Row 5: the cause where it happened, its words everywhere else.

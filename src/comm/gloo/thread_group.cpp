@@ -11,6 +11,7 @@
 #include "comm/gloo/engine.h"
 #include "comm/gloo/quiet.h"
 #include "comm/gloo/rendezvous_store.h"
+#include "comm/join/fields.h"
 #include "comm/processes.h"
 #include "comm/single.h"
 
@@ -168,22 +169,36 @@ std::shared_ptr<ThreadGroup> ThreadGroup::create(int world_size) {
 
 constexpr int kMostRanks = 1024;
 
-std::shared_ptr<ThreadGroup> make_group(std::shared_ptr<Processes> processes, int num_ranks,
+std::shared_ptr<ThreadGroup> make_group(std::shared_ptr<Processes> processes, const Share& share,
                                         const Wait& wait) {
-  check_world(num_ranks);
+  if (!share.obstacle) check_world(share.num_ranks);
+  const Control& control = *processes->control();
+  FrameWriter own;
+  own.u32(static_cast<uint32_t>(share.num_ranks));
+  own.text(share.obstacle ? share.obstacle->what() : "");
+  write_fields(own, share.fields);
   uint64_t number = 0;
   std::vector<int> first_ranks{0};
-  FrameWriter own;
-  own.u32(static_cast<uint32_t>(num_ranks));
-  for (const std::string& bytes :
-       processes->control()->gather("make_group", own.fields(), wait, &number)) {
+  std::vector<std::vector<Field>> fields;
+  std::optional<base::Error> obstacle = share.obstacle;
+  for (const std::string& bytes : processes->control()->gather(share.name, own.fields(), wait,
+                                                               Ending::kForThoseWhoCame, &number)) {
     FrameReader reader(bytes);
+    const auto process = static_cast<int>(fields.size());
     const uint32_t count = reader.u32();
+    const std::string why = reader.text();
+    fields.push_back(read_fields(reader));
     reader.finish();
+    if (!why.empty() && !obstacle)
+      obstacle.emplace(base::Status::kAborted, base::text(control.process_text(process), ": ", why),
+                       process);
+    if (!why.empty()) continue;
     if (count < 1 || count > kMostRanks)
       base::fail(base::Status::kProtocol, "a process with ", count, " ranks");
     first_ranks.push_back(first_ranks.back() + static_cast<int>(count));
   }
+  if (obstacle) throw base::Error(*obstacle);
+  check_fields(control, share.name, fields);
   if (first_ranks.back() > kMostRanks)
     base::fail(base::Status::kInvalidArgument, "a world of ", first_ranks.back(),
                " ranks: expected at most ", kMostRanks);

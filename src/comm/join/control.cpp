@@ -9,6 +9,8 @@
 #include <chrono>
 #include <thread>
 
+#include "comm/join/door.h"
+
 namespace gnnmg::comm {
 
 using base::Status;
@@ -16,6 +18,7 @@ using std::chrono::milliseconds;
 
 namespace {
 
+constexpr int64_t kDoorMs = 50;         // between looks at whether the door is to close
 constexpr size_t kMostEarly = 1 << 16;  // frames of groups that this process has not made yet
 constexpr size_t kMostBehind = size_t{1} << 20;  // bytes; a peer that far behind gets no beats
 
@@ -60,6 +63,7 @@ Control::Control(Joined joined, int64_t heartbeat_ms)
       address_(std::move(joined.address)),
       heartbeat_ms_(heartbeat_ms),
       connections_(std::move(joined.connections)),
+      door_(std::move(joined.door)),
       wake_fd_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)),
       heard_(hosts_.size(), Clock::now()),
       excused_(hosts_.size(), 0),
@@ -91,8 +95,10 @@ void Control::run() {
     for (const Connection& connection : connections_)
       if (connection.socket.open())
         entries.push_back({connection.socket.fd(), !connection.out.empty(), false, false});
+    const size_t guests = entries.size();
+    if (door_) door_->watch(entries);
     const auto left = std::chrono::ceil<milliseconds>(next_beat - Clock::now()).count();
-    poll_sockets(entries, std::max<int64_t>(0, left));
+    poll_sockets(entries, std::max<int64_t>(0, door_ ? std::min(left, kDoorMs) : left));
     if (entries[0].readable) {
       uint64_t count;
       [[maybe_unused]] const ssize_t n = ::read(wake_fd_, &count, sizeof count);
@@ -100,6 +106,7 @@ void Control::run() {
     size_t i = 1;
     for (size_t p = 0; p < connections_.size(); ++p)
       if (connections_[p].socket.open() && entries[i++].readable) receive(static_cast<int>(p));
+    serve_door(std::span(entries).subspan(guests));
     if (Clock::now() >= next_beat) {
       beat();
       sweep();
@@ -111,6 +118,7 @@ void Control::run() {
     changed_.notify_all();
     if (stopping_) break;
   }
+  door_.reset();
   // What is still to go, the last answers among it: at most moments, for a peer that takes nothing
   // is none to wait for.
   flush();
@@ -121,6 +129,17 @@ void Control::run() {
     flush();
   }
   for (Connection& connection : connections_) connection.socket.close();
+}
+
+// Those who are one too many learn it while the job is young and whole.
+void Control::serve_door(std::span<const PollEntry> entries) {
+  if (!door_) return;
+  try {
+    door_->serve(entries);
+    if (!door_->over() && !spent()) return;
+  } catch (const base::Error&) {  // no descriptor left for a guest
+  }
+  door_.reset();
 }
 
 void Control::receive(int from) {
@@ -153,17 +172,14 @@ void Control::handle(int from, const Frame& frame) {
       return handle_group(from, reader.u64(), frame);
     case FrameKind::kGather:
       return handle_gather(from, reader);
-    case FrameKind::kGatherCame: {
-      const uint64_t number = reader.u64();
-      const uint32_t process = reader.u32();
-      reader.finish();
-      if (process >= hosts_.size()) base::fail(Status::kProtocol, "there is no process ", process);
-      std::lock_guard lock(mutex_);
-      gather_of(number).came[process] = true;
-      return;
-    }
+    case FrameKind::kGatherCame:
+      return handle_gather_came(reader);
     case FrameKind::kGathered:
       return handle_gathered(reader);
+    case FrameKind::kGivenUp:
+      return handle_given_up(from, reader);
+    case FrameKind::kCalledOff:
+      return handle_called_off(reader);
     case FrameKind::kLost: {
       const uint32_t process = reader.u32();
       if (process >= hosts_.size()) base::fail(Status::kProtocol, "there is no process ", process);
@@ -269,32 +285,6 @@ void Control::handle_group(int from, uint64_t id, const Frame& frame) {
     if (!sizes->empty() && static_cast<int>(sizes->size()) != world)
       base::fail(Status::kProtocol, "a call with ", sizes->size(), " sizes in a world of ", world);
   state.came_elsewhere(rank, operation, std::move(call));
-}
-
-void Control::handle_gather(int from, FrameReader& reader) {
-  if (process_ != 0) base::fail(Status::kProtocol, "bytes for process 0");
-  const uint64_t number = reader.u64();
-  const std::string name = reader.text();
-  std::string bytes = reader.text();
-  reader.finish();
-  note_gather(number, from, name, std::move(bytes));
-}
-
-void Control::handle_gathered(FrameReader& reader) {
-  const uint64_t number = reader.u64();
-  const std::string mismatch = reader.text();
-  std::vector<std::string> parts(reader.count(4));
-  for (std::string& part : parts) part = reader.text();
-  reader.finish();
-  if (mismatch.empty() && parts.size() != hosts_.size())
-    base::fail(Status::kProtocol, "bytes of ", parts.size(), " processes");
-  std::lock_guard lock(mutex_);
-  Gather& gather = gather_of(number);
-  gather.mismatch = mismatch;
-  gather.result = std::move(parts);
-  gather.done = true;
-  if (mismatch.empty() && gather.name == kFinish) finished_ = true;
-  changed_.notify_all();
 }
 
 void Control::handle_job_end(FrameReader& reader) {

@@ -10,12 +10,14 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "comm/group_state.h"
 #include "comm/join/join.h"
+#include "comm/processes.h"
 
 namespace gnnmg::comm {
 
@@ -43,7 +45,8 @@ class Control : public std::enable_shared_from_this<Control> {
 
   // Everyone's bytes by process, and the number of this exchange in the job.
   std::vector<std::string> gather(const std::string& name, const std::string& bytes,
-                                  const Wait& wait, uint64_t* number = nullptr);
+                                  const Wait& wait, Ending ending = Ending::kForThoseWhoCame,
+                                  uint64_t* number = nullptr);
   // Ends the job with Error(kAborted) here and everywhere.
   void abort(const std::string& why) noexcept;
   bool spent() const noexcept;
@@ -70,6 +73,7 @@ class Control : public std::enable_shared_from_this<Control> {
  private:
   friend class GroupLink;
   using Clock = base::SteadyClock;
+  using Status = base::Status;
 
   struct Group {
     std::vector<int> first_ranks;
@@ -77,13 +81,31 @@ class Control : public std::enable_shared_from_this<Control> {
     std::function<void(const Cause&)> end;
     int process_of(int rank) const;
   };
+  // That an exchange was given up.
+  struct CallOff {
+    Status status = Status::kAborted;  // kTimeout, or anything else for a cancel
+    std::string text{};
+    int process = -1;  // that gave it up
+    int blamed = -1;   // that was waited for, or cancelled
+    Ending ending = Ending::kForThoseWhoCame;
+    std::vector<int64_t> came{};  // whom it concerns: those who had come
+  };
+  // An exchange of everyone's bytes. Process 0 has all of it, the others what they are told.
   struct Gather {
     std::string name;
     std::vector<bool> came;
+    std::vector<std::string> withdrawn;     // by process: why it has come no longer
     std::vector<std::string> names, parts;  // of process 0: what has come
     std::vector<std::string> result;
     std::string mismatch;
+    std::optional<CallOff> called_off;  // as far as it concerns this process
     bool done = false;
+  };
+  // How long an exchange is still waited for.
+  struct Patience {
+    base::Deadline deadline;
+    Clock::time_point start = Clock::now();
+    bool settled = false;  // what the others have sent by the deadline has been read
   };
   struct Failure {
     base::Status status;
@@ -100,11 +122,15 @@ class Control : public std::enable_shared_from_this<Control> {
   void handle_beat(int from, FrameReader& reader);
   void handle_group(int from, uint64_t id, const Frame& frame);
   void handle_gather(int from, FrameReader& reader);
+  void handle_gather_came(FrameReader& reader);
   void handle_gathered(FrameReader& reader);
+  void handle_given_up(int from, FrameReader& reader);
+  void handle_called_off(FrameReader& reader);
   void handle_job_end(FrameReader& reader);
   void lose(int process, const std::string& why);
   void beat();
   void sweep();
+  void serve_door(std::span<const PollEntry> entries);
   void flush();
   std::string beat_frame(bool excused);
   void pass_on(int from, FrameKind kind, const std::string& body);
@@ -117,8 +143,10 @@ class Control : public std::enable_shared_from_this<Control> {
   void fail_job(Failure failure, bool elsewhere);
   void end_groups(const std::function<Cause(const Group&)>& cause_of);
   std::optional<Group> find_group(uint64_t id) const;
-  void complete_gather(uint64_t number);
+  void bring(uint64_t number, const std::string& name, const std::string& bytes);
   void note_gather(uint64_t number, int process, const std::string& name, std::string bytes);
+  void call_off(uint64_t number, CallOff why);
+  void give_up(uint64_t number, CallOff why);
   void send_job_end(const Failure& failure, int except);
   void forget(uint64_t id) noexcept;
 
@@ -127,13 +155,20 @@ class Control : public std::enable_shared_from_this<Control> {
   double silence(int process) const;  // seconds since something was heard of it
   std::string last_heard(int process) const;
   bool is_silent(int process) const;
-  Gather& gather_of(uint64_t number);
+  void post_all(const std::string& bytes);  // on process 0
+  Gather* open_gather(uint64_t number);
+  std::optional<CallOff> give_missing(std::unique_lock<std::mutex>& lock, const Gather& gather,
+                                      const Wait& wait, Patience& patience);
+  void complete_gather(uint64_t number, Gather& gather);
+  void apply(uint64_t number, const CallOff& why);
+  CallOff leave_called_off(uint64_t number);
 
   const int process_;
   const std::vector<std::string> hosts_;
   const std::string address_;
   const int64_t heartbeat_ms_;
   std::vector<Connection> connections_;  // the control thread's
+  std::unique_ptr<LateDoor> door_;       // the control thread's; null once it is closed
   std::string scratch_;
   int wake_fd_ = -1;
 

@@ -30,6 +30,8 @@ enum class FrameKind : uint8_t {
   kGathered = 12,    // everyone's bytes
   kLost = 13,        // a process is gone
   kJobEnded = 14,    // a process ended the job
+  kGivenUp = 15,     // a process waits for everyone's bytes no longer
+  kCalledOff = 16,   // so nobody who had sent his does
 };
 
 // Little-endian; texts and lists carry their length.

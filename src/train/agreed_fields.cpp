@@ -1,0 +1,134 @@
+// What the processes of a training compare before its first step, in the words that users write.
+#include <array>
+#include <charconv>
+
+#include "train/meeting.h"
+#include "train/metric.h"
+
+namespace gnnmg::train {
+namespace {
+
+using comm::Field;
+
+// The shortest digits that read back as the same number.
+std::string exact(double value) {
+  std::array<char, 32> digits;
+  const auto [end, error] = std::to_chars(digits.data(), digits.data() + digits.size(), value);
+  return {digits.data(), end};
+}
+
+const char* yes_or_no(bool value) { return value ? "yes" : "no"; }
+
+// What users call a value of an enumeration that ends with `last`.
+template <auto last, int first = 0, size_t count>
+std::string word(decltype(last) value, const char* const (&names)[count]) {
+  static_assert(static_cast<int>(last) - first + 1 == static_cast<int>(count));
+  return names[static_cast<int>(value) - first];
+}
+
+void add_model(const nn::Model& model, std::vector<Field>& fields) {
+  const nn::ModelConfig& c = model.config();
+  const auto add = [&](const char* name, std::string value) {
+    fields.emplace_back(base::text("model ", name), std::move(value));
+  };
+  add("architecture",
+      word<nn::Architecture::kGin, 1>(c.architecture, {"sage", "gcn", "gat", "gatv2", "gin"}));
+  add("framework", word<nn::Framework::kDgl>(c.framework, {"pyg", "dgl"}));
+  add("mlp_layers", std::to_string(c.mlp_layers));
+  add("input_dim", std::to_string(c.input_dim));
+  add("hidden_dim", std::to_string(c.hidden_dim));
+  add("output_dim", std::to_string(c.output_dim));
+  add("num_layers", std::to_string(c.num_layers));
+  add("aggregation",
+      word<nn::Aggregation::kGcn>(c.aggregation, {"mean", "max", "sum", "pool", "lstm", "gcn"}));
+  add("activation", word<nn::Activation::kPrelu>(c.activation, {"relu", "none", "elu", "leaky_relu",
+                                                                "gelu", "tanh", "prelu"}));
+  add("norm", word<nn::Norm::kPairRows>(c.norm, {"none", "batch", "layer", "layer_graph", "graph",
+                                                 "instance", "pair", "pair_rows"}));
+  add("norm_scale", exact(c.norm_scale));
+  add("skip", word<nn::Skip::kResidual>(c.skip, {"none", "linear", "residual"}));
+  add("weight_init", word<nn::Init::kDgl>(c.init, {"pyg", "glorot", "dgl"}));
+  add("bias", yes_or_no(c.bias));
+  add("root_weight", yes_or_no(c.root_weight));
+  add("normalize", yes_or_no(c.normalize));
+  add("project", yes_or_no(c.project));
+  add("jumping",
+      word<nn::Jumping::kScores>(c.jumping, {"none", "last", "cat", "max", "lstm", "scores"}));
+  add("heads", std::to_string(c.heads));
+  add("concat", yes_or_no(c.concat));
+  add("self_loops", yes_or_no(c.self_loops));
+  add("residual", yes_or_no(c.residual));
+  add("block_degrees", yes_or_no(c.block_degrees));
+  add("train_eps", yes_or_no(c.train_eps));
+  add("negative_slope", exact(c.slope));
+  add("eps", exact(c.eps));
+  add("act_first", yes_or_no(c.act_first));
+  add("dropout", exact(c.dropout));
+  add("input_dropout", exact(c.input_dropout));
+  add("readout", word<nn::Readout::kMax>(c.readout, {"none", "sum", "mean", "max"}));
+  add("output_dropout", exact(c.output_dropout));
+  add("dtype", base::dtype_name(c.dtype));
+  add("seed", std::to_string(c.seed));
+  for (const nn::NamedTensor& parameter : model.parameters()) {
+    std::string shape;
+    for (int64_t size : parameter.tensor.sizes())
+      shape += base::text(shape.empty() ? "" : " x ", size);
+    fields.emplace_back(base::text("parameter ", parameter.key), shape);
+  }
+}
+
+void add_trainer(const TrainerConfig& c, std::vector<Field>& fields) {
+  const auto add = [&](const char* name, std::string value) {
+    fields.emplace_back(name, std::move(value));
+  };
+  add("seed", std::to_string(c.seed));
+  add("batch_size", std::to_string(c.batch_size));
+  add("batches_per_step", std::to_string(c.batches_per_step));
+  add("partition", word<loader::Partition::kContiguous>(
+                       c.partition, {"global", "distributed_sampler", "contiguous"}));
+  add("shuffle", yes_or_no(c.shuffle));
+  add("drop_last", yes_or_no(c.drop_last));
+  add("loss", word<nn::Loss::kMeanSquaredError>(
+                  c.loss, {"auto", "cross_entropy", "binary_cross_entropy", "mean_squared_error"}));
+  add("loss_average", word<LossAverage::kRanks>(c.loss_average, {"exact", "ranks"}));
+  add("sync_batch_norm", yes_or_no(c.sync_batch_norm));
+  add("deterministic", yes_or_no(c.deterministic));
+  add("num_epochs", std::to_string(c.num_epochs));
+  add("optimizer", word<OptimizerKind::kSgd>(c.optimizer.kind, {"adam", "adamw", "sgd"}));
+  add("learning_rate", exact(c.optimizer.learning_rate));
+  add("weight_decay", exact(c.optimizer.weight_decay));
+  add("beta1", exact(c.optimizer.beta1));
+  add("beta2", exact(c.optimizer.beta2));
+  add("epsilon", exact(c.optimizer.epsilon));
+  add("amsgrad", yes_or_no(c.optimizer.amsgrad));
+  add("momentum", exact(c.optimizer.momentum));
+  add("dampening", exact(c.optimizer.dampening));
+  add("nesterov", yes_or_no(c.optimizer.nesterov));
+  add("clip_norm", exact(c.clip_norm));
+  add("schedule",
+      word<ScheduleKind::kPlateau>(c.schedule.kind, {"constant", "cosine", "step", "plateau"}));
+  add("warmup_epochs", std::to_string(c.schedule.warmup_epochs));
+  add("schedule_minimum", exact(c.schedule.minimum_factor));
+  add("schedule_factor", exact(c.schedule.factor));
+  add("schedule_step_epochs", std::to_string(c.schedule.step_epochs));
+  add("schedule_patience", std::to_string(c.schedule.patience));
+  add("evaluation", word<EvaluationMode::kSampled>(c.evaluation, {"full", "sampled"}));
+  add("evaluate_every", std::to_string(c.evaluate_every));
+  add("eval_batch_size", std::to_string(c.eval_batch_size));
+  add("best_by", metric_name(c.best_by));
+  add("keep_best", yes_or_no(c.keep_best));
+  add("early_stop_patience", std::to_string(c.early_stop_patience));
+}
+
+}  // namespace
+
+std::vector<Field> agreed_fields(const Job& job, const data::Fingerprint& data) {
+  std::vector<Field> fields;
+  for (const auto& [name, value] : data) fields.emplace_back(base::text("data set ", name), value);
+  fields.emplace_back("sampler", job.sampler->describe());
+  add_model(*job.model, fields);
+  add_trainer(job.config, fields);
+  return fields;
+}
+
+}  // namespace gnnmg::train
