@@ -1,0 +1,228 @@
+// One step of a rank: its mini-batches, the exchange with the other ranks, the update; and what
+// becomes of a training whose loss is not finite.
+#include <algorithm>
+#include <cmath>
+
+#include "base/file.h"
+#include "data/arrays.h"
+#include "train/exit.h"
+#include "train/rank.h"
+#include "train/tensors.h"
+
+namespace gnnmg::train {
+namespace {
+
+using base::Status;
+using comm::Phase;
+
+constexpr int64_t kBadSteps = 3;  // steps in a row without a finite loss that end training
+
+// "; features x, row R, column C: ..." where one of the features is not finite, which is then why
+// training diverged. Those in mapped files are not read for it: their file may shrink meanwhile.
+std::string cause_in(const Job& job) {
+  const auto* sparse = std::get_if<base::CsrMatrix>(job.features);
+  const base::Tensor& values = sparse ? sparse->values : std::get<base::Tensor>(*job.features);
+  if (base::MappedFile::behind(values.owner())) return {};
+  try {
+    base::ThreadPool pool(1);
+    data::check_finite(*job.features, base::text("features ", job.dataset->feature), pool);
+    return {};
+  } catch (const base::Error& error) {
+    return base::text("; ", error.what());
+  }
+}
+
+}  // namespace
+
+nn::ForwardArgs Rank::args_of(const loader::Batch& batch, bool training) const {
+  nn::ForwardArgs args;
+  args.input = input_of(batch, *job_.store);
+  args.blocks = batch.sample.blocks;
+  args.graph = job_.dataset->graph;
+  args.node_ids = {batch.sample.node_ids.data(), static_cast<size_t>(batch.sample.num_nodes())};
+  args.graph_ptr = batch.sample.graph_ptr.span();
+  args.training = training;
+  args.dropout = {job_.config.seed, batch.epoch, static_cast<uint64_t>(batch.number)};
+  return args;
+}
+
+at::Tensor Rank::forward(const loader::Batch& batch, bool training) {
+  return model_->forward(args_of(batch, training));
+}
+
+StepSums Rank::add_loss(const loader::Batch& batch, const at::Tensor& logits,
+                        at::Tensor& total) const {
+  StepSums sums;
+  const nn::Targets targets = nn::gather_targets(*job_.dataset, batch.seeds, logits.scalar_type());
+  const nn::LossSum loss = nn::loss_sum(job_.config.loss, logits, targets);
+  const double value = loss.sum.item<double>();
+  if (std::isfinite(value)) {
+    sums.loss = value;
+    total = total.defined() ? total.add(loss.sum) : loss.sum;
+  } else {
+    sums.bad = true;
+  }
+  sums.weight = loss.weight;
+  sums.seeds = static_cast<int64_t>(batch.seeds.size());
+  const Correct correct = count_correct(job_.dataset->task, logits, targets.labels);
+  sums.correct = correct.correct;
+  sums.labelled = correct.labelled;
+  return sums;
+}
+
+StepSums Rank::run_batch(const loader::Batch& batch) {
+  at::Tensor total;
+  const StepSums sums = add_loss(batch, forward(batch, true), total);
+  if (total.defined()) total.backward();
+  return sums;
+}
+
+StepSums Rank::run_together(std::span<const loader::BatchRef> batches, double& reduce_seconds) {
+  const nn::SumOverRanks sum = [&](at::Tensor& values) {
+    if (comm_->world_size() == 1) return;
+    const Clock::time_point start = Clock::now();
+    comm_->all_reduce({values.data_ptr(), base::DType::kF64, {values.numel()}},
+                      comm::ReduceOp::kSum, wait());
+    reduce_seconds += seconds_since(start);
+  };
+  model_->take_batch_statistics();  // of a step that was given up
+  std::vector<nn::ForwardArgs> args;
+  for (const loader::BatchRef& batch : batches) args.push_back(args_of(*batch, true));
+  const std::vector<at::Tensor> logits = model_->forward_step(args, sum);
+  StepSums sums;
+  at::Tensor total;
+  for (size_t i = 0; i < batches.size(); ++i) sums.add(add_loss(*batches[i], logits[i], total));
+  // Of a mean of means each rank's part has to be right before gradients cross the ranks.
+  if (total.defined() && by_rank() && sums.weight > 0) total = total.div(sums.weight);
+  // All ranks or none: a rank without a loss still takes part in the gradients of the others.
+  if (total.defined() && !sums.bad)
+    total.backward();
+  else
+    model_->absent_backward(sum);
+  return sums;
+}
+
+void Rank::step() {
+  const Clock::time_point start = Clock::now();
+  StepSums sums;
+  EpochSums times;
+  std::vector<loader::BatchRef> together;
+  const int64_t first = position_.step * exchange_->batches_per_step();
+  exchange_->begin(std::min(exchange_->batches_per_step(), num_batches_ - first));
+  for (bool last = false; !last;) {
+    const Clock::time_point asked = Clock::now();
+    const loader::BatchRef batch = next_batch();
+    const Clock::time_point got = Clock::now();
+    times.wait += std::chrono::duration<double>(got - asked).count();
+    times.sample += batch->sample_seconds;
+    times.gather += batch->gather_seconds;
+    note(Phase::kComputing);
+    last = batch->last_of_step;
+    if (batch->empty()) continue;
+    if (joint_norms_) {
+      together.push_back(batch);
+      continue;
+    }
+    const StepSums own = run_batch(*batch);
+    sums.add(own);
+    const Clock::time_point ran = Clock::now();
+    note(Phase::kExchanging);
+    times.compute += std::chrono::duration<double>(ran - got).count();
+    exchange_->add(
+        own, batch->number - first,
+        model_->batch_statistics_width() > 0 ? model_->take_batch_statistics()[0] : at::Tensor(),
+        wait());
+    times.reduce += seconds_since(ran);
+  }
+
+  at::Tensor joint_statistics;  // the same on all ranks
+  if (joint_norms_) {
+    const Clock::time_point got = Clock::now();
+    double reduce = 0;
+    sums = run_together(together, reduce);
+    joint_statistics = model_->take_batch_statistics();
+    together.clear();
+    times.compute += seconds_since(got) - reduce;
+    times.reduce += reduce;
+  }
+
+  const Clock::time_point computed = Clock::now();
+  if (by_rank() && sums.weight > 0 && !joint_norms_) scale_gradients(*model_, 1 / sums.weight);
+  sums.stop = training_.stop.load();
+  sums.write_failed = writes() && training_.checkpoints->failed();
+  note(Phase::kExchanging);
+  exchange_->reduce(sums, wait());
+  times.reduce += seconds_since(computed);
+
+  const Clock::time_point reduced = Clock::now();
+  note(Phase::kUpdating);
+  const double share = by_rank()         ? 1.0 / comm_->world_size()
+                       : sums.weight > 0 ? 1 / sums.weight
+                                         : 1.0;
+  const double norm = scale_gradients(*model_, share);
+  sums.bad = sums.bad || !std::isfinite(norm);
+  if (!sums.bad && job_.config.clip_norm > 0) clip_to(*model_, norm, job_.config.clip_norm);
+  const double rate = job_.config.optimizer.learning_rate *
+                      position_.schedule.factor(position_.epoch, position_.step, num_steps_);
+  commit([&] {
+    EpochSums& epoch = position_.sums;
+    position_.bad_steps = sums.bad ? position_.bad_steps + 1 : 0;
+    position_.last_loss = sums.bad ? std::nan("") : sums.weight > 0 ? sums.loss / sums.weight : 0;
+    if (!sums.bad) {
+      if (leads_) training_.last_good.take(*model_);
+      if (sums.weight > 0) {
+        optimizer_->set_learning_rate(rate);
+        optimizer_->step();
+      }
+      if (joint_norms_) model_->fold_batch_statistics(joint_statistics);
+      for (const at::Tensor& row : exchange_->statistics())
+        model_->fold_batch_statistics(row.unsqueeze(0));
+      epoch.loss += sums.loss;
+      epoch.weight += sums.weight;
+      epoch.correct += sums.correct;
+      epoch.labelled += sums.labelled;
+    }
+    epoch.seeds += sums.seeds;
+    epoch.learning_rate = rate;
+    epoch.wait += times.wait;
+    epoch.sample += times.sample;
+    epoch.gather += times.gather;
+    epoch.compute += times.compute;
+    epoch.reduce += times.reduce;
+    epoch.optimizer += seconds_since(reduced);
+    epoch.seconds += seconds_since(start);
+    ++position_.step;
+    ++position_.total_steps;
+  });
+  stop_agreed_ = sums.stop;
+  show();
+  if (writes() && training_.checkpoints->due(position_.total_steps)) {
+    note(Phase::kSaving);
+    training_.checkpoints->take(position_, training_, CheckpointWriter::Why::kDue);
+  }
+  if (leads_ && position_.total_steps < 3) ExitGuard::renew();
+  if (position_.bad_steps == kBadSteps) diverged();
+  if (sums.write_failed) write_failed();
+}
+
+bool Rank::by_rank() const { return job_.config.loss_average == LossAverage::kRanks; }
+
+void Rank::diverged() {
+  // All see this in the same numbers. The first rank of each process speaks for it; its other ranks
+  // wait here until that failure has reached them.
+  leave_together();
+  while (!leads_) {
+    group_.cancel.check("training");
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  commit([&] {
+    position_.bad_steps = 0;
+    if (training_.last_good.taken()) training_.last_good.restore(*model_);
+  });
+  base::fail(Status::kDiverged, "the loss or its gradient was not finite in ", kBadSteps,
+             " steps in a row, the last of them step ", position_.step - 1, " of epoch ",
+             position_.epoch, "; the model holds the weights of the last good step",
+             cause_in(job_));
+}
+
+}  // namespace gnnmg::train
