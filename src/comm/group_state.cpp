@@ -36,8 +36,8 @@ std::string compare(int a, const Call& call_a, int b, const Call& call_b) {
                       " calls ", call_b.what, "(", call_b.detail, ")");
   const auto check = [&](int from, const Call& sender, int to, const Call& receiver) {
     if (sender.sent.empty() || sender.sent[to] == receiver.received[from]) return std::string();
-    return base::text(sender.what, ": rank ", from, " sends ", sender.sent[to], " bytes to rank ",
-                      to, ", which expects ", receiver.received[from]);
+    return size_difference(sender.what, from, sender.sent[to], to, receiver.received[from],
+                           sender.detail);
   };
   const std::string there = check(a, call_a, b, call_b);
   return there.empty() ? check(b, call_b, a, call_a) : there;
@@ -46,6 +46,12 @@ std::string compare(int a, const Call& call_a, int b, const Call& call_b) {
 }  // namespace
 
 double rounded(double seconds) { return std::round(seconds * 100) / 100; }
+
+std::string size_difference(const std::string& what, int from, int64_t sent, int to,
+                            int64_t expected, const std::string& type) {
+  return base::text(what, ": rank ", from, " sends ", sent, " elements of ", type, " to rank ", to,
+                    ", which expects ", expected);
+}
 
 const char* phase_name(Phase phase) noexcept {
   switch (phase) {

@@ -32,10 +32,14 @@ constexpr uint64_t kEveryOperation = ~uint64_t{0};
 // What a rank calls. `what` and `detail` must be the same on all ranks; where sizes differ by pair,
 // what rank a sends to b must be what b expects from a.
 struct Call {
-  std::string what;                               // "all_reduce"
-  std::string detail;                             // "f32 [8], sum"
-  std::vector<int64_t> sent = {}, received = {};  // bytes by rank, or empty
+  std::string what;    // "all_reduce"
+  std::string detail;  // "f32 [8], sum"; where sizes differ by pair, the type alone
+  std::vector<int64_t> sent = {}, received = {};  // elements by rank, or empty
 };
+
+// "all_to_all: rank 1 sends 16 elements of f32 to rank 0, which expects 12"
+std::string size_difference(const std::string& what, int from, int64_t sent, int to,
+                            int64_t expected, const std::string& type);
 
 // What a communicator has beyond this process when its ranks live in several: the way to the others
 // and what is known of them. Called with the state's lock held, settle() aside, so it must call

@@ -114,18 +114,25 @@ TEST(Control, OneThatDoesNotComeIsNamed) {
   EXPECT_EQ(outcomes[1].status, Status::kAborted) << outcomes[1].text;
 }
 
+// Until `count` has come to `least`: what happens then must not depend on how long it takes.
+void wait_for_count(const std::atomic<int>& count, int least) {
+  while (count < least) sleep_ms(1);
+}
+
 // Who gives up has given up waiting, and nothing else: the late one meets those who come again.
 TEST(Control, ATimeOutIsNotTheEndOfTheJob) {
   for (const int late : {0, 1, 2}) {
+    std::atomic<int> given_up{0};
     const auto outcomes = run_job(3, [&](const JobPtr& job) {
       if (job->process() == late) {
-        sleep_ms(1000);
+        wait_for_count(given_up, 2);
       } else {
-        const Outcome outcome = attempt([&] { job->agree("trainer", {}, within_ms(300)); });
+        const Outcome outcome = attempt([&] { job->agree("trainer", {}, within_ms(1000)); });
+        ++given_up;
         EXPECT_EQ(outcome.status, Status::kTimeout) << outcome.text;
-        EXPECT_THAT(outcome.text, HasSubstr("agree trainer: 2 of 3 processes came within 0.3"));
+        EXPECT_THAT(outcome.text, HasSubstr("agree trainer: 2 of 3 processes came within 1"));
         EXPECT_THAT(outcome.text, HasSubstr(base::text("missing: process ", late, " on host")));
-        EXPECT_LT(outcome.seconds, 1.0);
+        EXPECT_LT(outcome.seconds, 5.0);
         EXPECT_FALSE(job->spent());
       }
       job->agree("trainer", {{"seed", "1"}}, within_ms(60'000));
@@ -138,24 +145,26 @@ TEST(Control, ATimeOutIsNotTheEndOfTheJob) {
 TEST(Control, ACancelIsNotTheEndOfTheJob) {
   for (const int late : {0, 1, 2}) {
     const int canceller = (late + 1) % 3;
+    std::atomic<int> given_up{0};
     const auto outcomes = run_job(3, [&](const JobPtr& job) {
       const int self = job->process();
       if (self == late) {
-        sleep_ms(1000);
+        wait_for_count(given_up, 2);
       } else {
         comm::Wait wait = within_ms(60'000);
         std::thread cancel([&] {
-          sleep_ms(300);
+          sleep_ms(1500);  // the other one has come
           if (self == canceller) wait.cancel.cancel();
         });
         const Outcome outcome = attempt([&] { job->agree("trainer", {}, wait); });
+        ++given_up;
         cancel.join();
         EXPECT_EQ(outcome.status, self == canceller ? Status::kCancelled : Status::kAborted);
         EXPECT_THAT(outcome.text, HasSubstr("was cancelled"));
         if (self != canceller) {
           EXPECT_THAT(outcome.text, HasSubstr(base::text("process ", canceller, " on host")));
         }
-        EXPECT_LT(outcome.seconds, 1.0);
+        EXPECT_LT(outcome.seconds, 10.0);
       }
       job->agree("trainer", {{"seed", "1"}}, within_ms(60'000));
       job->shutdown(within_ms(60'000));
@@ -166,17 +175,17 @@ TEST(Control, ACancelIsNotTheEndOfTheJob) {
 
 // One that waits in vain is told that the others had been there.
 TEST(Control, ThoseWhoWereThereBeforeAreNamed) {
-  const auto outcomes = run_job(3, [](const JobPtr& job) {
+  std::atomic<int> given_up{0};
+  const auto outcomes = run_job(3, [&](const JobPtr& job) {
+    if (job->process() == 2) wait_for_count(given_up, 2);
+    const Outcome outcome = attempt([&] { job->agree("trainer", {}, within_ms(1000)); });
+    ++given_up;
+    EXPECT_EQ(outcome.status, Status::kTimeout) << outcome.text;
     if (job->process() == 2) {
-      sleep_ms(700);
-      const Outcome outcome = attempt([&] { job->agree("trainer", {}, within_ms(400)); });
-      EXPECT_EQ(outcome.status, Status::kTimeout) << outcome.text;
-      EXPECT_THAT(outcome.text, HasSubstr("1 of 3 processes came within 0.4"));
-      EXPECT_THAT(outcome.text, HasSubstr("which came and gave up waiting, last heard of 0"));
-      return;
+      EXPECT_THAT(outcome.text, HasSubstr("1 of 3 processes came within 1"));
+      EXPECT_THAT(outcome.text, HasSubstr("which came and gave up waiting, last heard of "));
     }
-    EXPECT_EQ(attempt([&] { job->agree("trainer", {}, within_ms(300)); }).status, Status::kTimeout);
-    sleep_ms(1200);
+    wait_for_count(given_up, 3);
   });
   for (const Outcome& outcome : outcomes) EXPECT_EQ(outcome.status, Status::kOk) << outcome.text;
 }
@@ -185,14 +194,16 @@ TEST(Control, ThoseWhoWereThereBeforeAreNamed) {
 TEST(Control, WhatFollowsIsOverForAll) {
   for (const int late : {0, 1, 2}) {
     const int canceller = (late + 1) % 3;
+    std::atomic<int> given_up{0};
     const auto outcomes = run_job(3, [&](const JobPtr& job) {
       const int self = job->process();
       job->gather("save", "", within_ms(60'000));
       comm::Wait wait = within_ms(60'000);
       if (self == canceller) wait.cancel.cancel();
-      if (self == late) sleep_ms(500);
+      if (self == late) wait_for_count(given_up, 1);
       const Outcome outcome =
           attempt([&] { job->gather("saved", "", wait, comm::Ending::kForAll); });
+      ++given_up;
       EXPECT_EQ(outcome.status, self == canceller ? Status::kCancelled : Status::kAborted);
       EXPECT_THAT(outcome.text, HasSubstr("was cancelled"));
       EXPECT_LT(outcome.seconds, 10.0);

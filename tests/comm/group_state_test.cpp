@@ -138,7 +138,8 @@ TEST(GroupState, ExchangesThatDiffer) {
   bad.enter(0, 1, {"all_to_all", "f32", {4, 8}, {4, 12}});
   bad.enter(1, 1, {"all_to_all", "f32", {16, 0}, {8, 0}});
   ASSERT_TRUE(bad.ended());
-  EXPECT_EQ(bad.cause()->text, "all_to_all: rank 1 sends 16 bytes to rank 0, which expects 12");
+  EXPECT_EQ(bad.cause()->text,
+            "all_to_all: rank 1 sends 16 elements of f32 to rank 0, which expects 12");
 }
 
 TEST(GroupState, AnExcusePutsTheDeadlineOff) {

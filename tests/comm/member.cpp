@@ -66,6 +66,20 @@ comm::JoinConfig read_config(const Options& options) {
   return config;
 }
 
+// Calls in which ranks differ: each takes itself for the root, or rank 1 expects more than it gets.
+void misfit(Collectives& comm, const Options& options, const comm::Wait& wait) {
+  std::vector<float> values(8, 0);
+  if (options.number("roots", 0) != 0)
+    comm.broadcast({values.data(), base::DType::kF32, {8}}, comm.rank(), wait);
+  if (options.number("sizes", 0) == 0) return;
+  std::vector<base::TensorView> inputs, outputs;
+  for (int r = 0; r < comm.world_size(); ++r) {
+    inputs.push_back({values.data(), base::DType::kF32, {4}});
+    outputs.push_back({values.data(), base::DType::kF32, {comm.rank() == 1 && r == 0 ? 5 : 4}});
+  }
+  comm.all_to_all(inputs, outputs, wait);
+}
+
 // All-reduces in step; every rank knows what must come out.
 void work(Collectives& comm, const Options& options, bool speaks) {
   const int64_t deadline = options.number("deadline", 30'000);
@@ -101,6 +115,7 @@ void work(Collectives& comm, const Options& options, bool speaks) {
         cancelled.cancel.cancel();
       });
     }
+    if (step == options.number("at", 5)) misfit(comm, options, wait);
     try {
       comm.all_reduce({values.data(), base::DType::kF64, {static_cast<int64_t>(values.size())}},
                       comm::ReduceOp::kSum, wait);
@@ -133,7 +148,8 @@ bool run_job(const Options& options) {
     job = comm::join_job(config, wait);
     say("joined " + std::to_string(job->process()) + " of " + std::to_string(job->num_processes()));
     std::this_thread::sleep_for(std::chrono::milliseconds(options.number("hold", 0)));
-    job->agree("member", {{"steps", options.text("steps", "for ever")}}, wait);
+    job->agree("member", {{"steps", options.text("steps", "for ever")}},
+               within_ms(options.number("agree", 60'000)));
     group =
         comm::make_group(job, {.num_ranks = static_cast<int>(options.number("ranks", 1))}, wait);
   } catch (const base::Error& error) {

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <memory>
 #include <random>
-#include <tuple>
 
 #include "comm/children.h"
 #include "comm/jobs.h"
@@ -234,6 +233,23 @@ TEST(Processes, CallsThatDifferAreNamedEverywhere) {
   }
 }
 
+TEST(Processes, RootsAndSizesThatDifferAreNamedEverywhere) {
+  for (const auto& [word, expected] :
+       {std::pair{"roots=1", testing::ContainsRegex(
+                                 "rank . calls broadcast\\(f32 \\[8\\], root .\\), but rank . "
+                                 "calls broadcast\\(f32 \\[8\\], root .\\)")},
+        std::pair{"sizes=1", testing::ContainsRegex("all_to_all: rank 0 sends 4 elements of f32 to "
+                                                    "rank 1, which expects 5")}}) {
+    Job job({1, 1, 1}, {word, "deadline=3000"});
+    for (auto& child : job.children) {
+      const auto ends = finish(*child);
+      ASSERT_EQ(ends.size(), 1u);
+      EXPECT_EQ(ends[0].status, "ERR_MISMATCH");
+      EXPECT_THAT(ends[0].text, expected);
+    }
+  }
+}
+
 TEST(Processes, AgreementIsCheckedBeforeWork) {
   Job job({1, 1}, {}, 1, {"steps=7"});
   for (auto& child : job.children) {
@@ -257,30 +273,28 @@ TEST(Processes, ANewJobAfterALostOne) {
 
 // One too many is told that the job is whole, and by whom; those who are in it notice nothing.
 TEST(Processes, OneTooMany) {
-  Job job({1, 1}, {"pause=5", "steps=300"});
+  Job job({1, 1}, {"pause=5", "steps=1000"});
   ASSERT_TRUE(job.wait_step(5)) << job[0].all();
-  for (const auto& [number, of, expected] :
-       {std::tuple{1, 2, "two processes are number 1: on host "},
-        std::tuple{2, 3, "has world size (number of processes) 3, process 0 on host "}}) {
-    Child extra(kMember, {base::text("port=", job.port), base::text("process=", number),
-                          base::text("of=", of)});
-    const int64_t at = monotonic_ms();
-    const auto ends = finish(extra);
+  const std::string port = base::text("port=", job.port);
+  Child second(kMember, {port, "process=1", "of=2"}), third(kMember, {port, "process=2", "of=3"});
+  for (const auto& [extra, expected] :
+       {std::pair{&second, "two processes are number 1: on host "},
+        std::pair{&third, "has world size (number of processes) 3, process 0 on host "}}) {
+    const auto ends = finish(*extra);
     ASSERT_EQ(ends.size(), 1u);
     EXPECT_EQ(ends[0].status, "ERR_MISMATCH") << ends[0].text;
     EXPECT_THAT(ends[0].text, HasSubstr(expected));
     EXPECT_THAT(ends[0].text, HasSubstr("the job has all of its 2 processes"));
-    figure("one too many", ends[0].at_ms - at);
   }
   for (auto& child : job.children) {
-    for (const End& end : finish(*child, 0)) ADD_FAILURE() << end.text;
-    EXPECT_THAT(child->all(), HasSubstr("done 300"));
+    for (const End& end : finish(*child, 0, 60'000)) ADD_FAILURE() << end.text;
+    EXPECT_THAT(child->all(), HasSubstr("done 1000"));
   }
 }
 
 // Process 0 counts who has come; when it is silent, giving up ends the job.
 TEST(Processes, ASilentProcessZeroAtAnAgreement) {
-  Job job({1, 1, 1}, {"heartbeat=100", "join=4000"}, 1, {"hold=8000"});
+  Job job({1, 1, 1}, {"heartbeat=100", "agree=3000"}, 1, {"hold=8000"});
   for (const int p : {0, 2}) ASSERT_NE(job[p].wait_for("joined ", 60'000), "") << job[p].all();
   job[0].signal(SIGSTOP);
   const auto ends = finish(job[2]);
@@ -288,13 +302,12 @@ TEST(Processes, ASilentProcessZeroAtAnAgreement) {
   EXPECT_EQ(ends[0].status, "ERR_TIMEOUT") << ends[0].text;
   EXPECT_THAT(ends[0].text, HasSubstr("nothing is heard of process 0 on host "));
   job[0].signal(SIGCONT);
-  const auto woken = finish(job[0]);
-  ASSERT_EQ(woken.size(), 1u);
-  EXPECT_TRUE(woken[0].status == "ERR_ABORTED" || woken[0].status == "ERR_TIMEOUT")
-      << woken[0].text;
-  const auto late = finish(job[1]);
-  ASSERT_EQ(late.size(), 1u);
-  EXPECT_EQ(late[0].status, "ERR_ABORTED") << late[0].text;
+  for (const int p : {0, 1}) {  // process 0 may find its own time over first
+    const auto others = finish(job[p]);
+    ASSERT_EQ(others.size(), 1u);
+    EXPECT_TRUE(others[0].status == "ERR_ABORTED" || (p == 0 && others[0].status == "ERR_TIMEOUT"))
+        << others[0].text;
+  }
 }
 
 TEST(Processes, NobodyComes) {

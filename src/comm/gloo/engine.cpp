@@ -181,13 +181,17 @@ class Engine final : public Collectives {
                   const Wait& wait) override {
     check_exchange(inputs, outputs, rank_, world_size());
     Call call{"all_to_all", base::dtype_name(inputs[0].dtype)};
-    for (const TensorView& input : inputs) call.sent.push_back(input.num_bytes());
-    for (const TensorView& output : outputs) call.received.push_back(output.num_bytes());
-    std::vector<int64_t> sent = call.sent, received = call.received;
+    std::vector<int64_t> sent, received;  // bytes
     int64_t total_sent = 0, total_received = 0;
-    for (int64_t n : sent) total_sent += n;
-    for (int64_t n : received) total_received += n;
-    if (groups_->state->spread()) exchange_sizes(sent, received, wait);
+    for (const TensorView& input : inputs) {
+      call.sent.push_back(input.shape.num_elements());
+      total_sent += sent.emplace_back(input.num_bytes());
+    }
+    for (const TensorView& output : outputs) {
+      call.received.push_back(output.shape.num_elements());
+      total_received += received.emplace_back(output.num_bytes());
+    }
+    if (groups_->state->spread()) exchange_sizes(call, wait);
     at::Tensor staged = stage(total_sent + total_received);
     at::Tensor from = staged.narrow(0, 0, total_sent);
     at::Tensor to = staged.narrow(0, total_sent, total_received);
@@ -221,8 +225,8 @@ class Engine final : public Collectives {
  private:
   // Among processes nobody sees both ends of a message beforehand, and Gloo takes one that is too
   // short. Ends the communicator with kMismatch when two ranks expect different sizes.
-  void exchange_sizes(const std::vector<int64_t>& sent, const std::vector<int64_t>& received,
-                      const Wait& wait) {
+  void exchange_sizes(const Call& call, const Wait& wait) {
+    const auto& [what, type, sent, received] = call;
     const int64_t bytes = static_cast<int64_t>(sent.size() * sizeof(int64_t));
     at::Tensor staged = stage(2 * bytes);
     at::Tensor from = staged.narrow(0, 0, bytes), to = staged.narrow(0, bytes, bytes);
@@ -238,13 +242,13 @@ class Engine final : public Collectives {
     copy(announced.data(), to.data_ptr(), bytes);
     for (size_t r = 0; r < announced.size(); ++r) {
       if (announced[r] == received[r]) continue;
-      groups_->end({Status::kMismatch,
-                    base::text("all_to_all: rank ", r, " sends ", announced[r], " bytes to rank ",
-                               rank_, ", which expects ", received[r]),
-                    rank_,
-                    operation_ + 1,
-                    {}});
-      groups_->state->throw_cause(rank_, operation_ + 1);
+      groups_->end(
+          {Status::kMismatch,
+           size_difference(what, static_cast<int>(r), announced[r], rank_, received[r], type),
+           rank_,
+           kEveryOperation,  // the others may be in this exchange, or in what follows it
+           {}});
+      groups_->state->throw_cause(rank_, operation_);
     }
   }
 
