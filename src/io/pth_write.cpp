@@ -1,8 +1,10 @@
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <limits>
 
 #include "io/bytes.h"
+#include "io/optimizer_pth.h"
 #include "io/state_file.h"
 #include "io/zip_writer.h"
 
@@ -57,6 +59,24 @@ class PickleWriter {
       append_little<int64_t>(out_, value);
     }
   }
+  void number(double value) {
+    raw('G');  // its bytes begin with the highest
+    const auto bits = std::bit_cast<uint64_t>(value);
+    for (int shift = 56; shift >= 0; shift -= 8) raw(static_cast<char>(bits >> shift & 0xff));
+  }
+  void option(const OptimizerDict::Option& value) {
+    if (const bool* flag = std::get_if<bool>(&value)) {
+      raw(*flag ? '\x88' : '\x89');
+    } else if (const double* one = std::get_if<double>(&value)) {
+      number(*one);
+    } else if (const auto* two = std::get_if<std::pair<double, double>>(&value)) {
+      number(two->first);
+      number(two->second);
+      raw('\x86');
+    } else {
+      raw('N');
+    }
+  }
   void sizes(std::span<const int64_t> values) {
     raw('(');
     for (const int64_t value : values) integer(value);
@@ -95,6 +115,23 @@ class PickleWriter {
   std::string out_;
 };
 
+// The zip of a pickle and the tensors that it names by their place in `records`.
+void write_archive(const std::string& path, const std::string& pickle,
+                   std::span<const base::Tensor* const> records) {
+  base::AtomicFile file(path);
+  ZipWriter archive(file);
+  archive.add("archive/data.pkl", as_bytes(pickle));
+  archive.add("archive/byteorder", as_bytes("little"));
+  for (size_t i = 0; i < records.size(); ++i) {
+    const base::TensorView& view = records[i]->view();
+    archive.add(base::text("archive/data/", i),
+                {static_cast<const uint8_t*>(view.data), static_cast<size_t>(view.num_bytes())});
+  }
+  archive.add("archive/version", as_bytes("3\n"));
+  archive.finish();
+  file.commit();
+}
+
 }  // namespace
 
 void write_pth(const std::string& path, const StateFile& state) {
@@ -109,19 +146,51 @@ void write_pth(const std::string& path, const StateFile& state) {
   }
   pickle.raw('u');
 
-  base::AtomicFile file(path);
-  ZipWriter archive(file);
-  archive.add("archive/data.pkl", as_bytes(pickle.finish()));
-  archive.add("archive/byteorder", as_bytes("little"));
-  record = 0;
-  for (const auto& [name, tensor] : state.tensors) {
-    const base::TensorView& view = tensor.view();
-    archive.add(base::text("archive/data/", record++),
-                {static_cast<const uint8_t*>(view.data), static_cast<size_t>(view.num_bytes())});
+  std::vector<const base::Tensor*> records;
+  for (const auto& [name, tensor] : state.tensors) records.push_back(&tensor);
+  write_archive(path, pickle.finish(), records);
+}
+
+void write_optimizer_pth(const std::string& path, const OptimizerDict& optimizer) {
+  PickleWriter pickle;
+  std::vector<const base::Tensor*> records;
+  pickle.raw('}');
+  pickle.raw('(');
+  pickle.text("state");
+  pickle.raw('}');
+  pickle.raw('(');
+  for (size_t i = 0; i < optimizer.state.size(); ++i) {
+    const StateFile& state = optimizer.state[i];
+    check_names(state, path);
+    if (state.tensors.empty()) continue;
+    pickle.integer(static_cast<int64_t>(i));
+    pickle.raw('}');
+    pickle.raw('(');
+    for (const auto& [name, tensor] : state.tensors) {
+      pickle.text(name);
+      pickle.tensor(tensor.view(), std::to_string(records.size()));
+      records.push_back(&tensor);
+    }
+    pickle.raw('u');
   }
-  archive.add("archive/version", as_bytes("3\n"));
-  archive.finish();
-  file.commit();
+  pickle.raw('u');
+  pickle.text("param_groups");
+  pickle.raw(']');
+  pickle.raw('}');
+  pickle.raw('(');
+  for (const auto& [name, value] : optimizer.options) {
+    pickle.text(name);
+    pickle.option(value);
+  }
+  pickle.text("params");
+  pickle.raw(']');
+  pickle.raw('(');
+  for (size_t i = 0; i < optimizer.state.size(); ++i) pickle.integer(static_cast<int64_t>(i));
+  pickle.raw('e');
+  pickle.raw('u');
+  pickle.raw('a');  // the group into the list
+  pickle.raw('u');
+  write_archive(path, pickle.finish(), records);
 }
 
 }  // namespace gnnmg::io

@@ -1,0 +1,25 @@
+// State dicts of PyTorch's optimizers in .pth files, for writing; read_pth() reads what is kept of
+// one parameter at "state.<number>".
+#pragma once
+
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "io/state_file.h"
+
+namespace gnnmg::io {
+
+// Of an optimizer with one group of parameters, numbered from 0.
+struct OptimizerDict {
+  // None, a flag, a number, or a pair of numbers.
+  using Option = std::variant<std::monostate, bool, double, std::pair<double, double>>;
+  std::vector<StateFile> state;  // of each parameter; without tensors: no entry
+  std::vector<std::pair<std::string, Option>> options;  // of the group
+};
+
+// As write_pth(); what load_state_dict() of the optimizer takes.
+void write_optimizer_pth(const std::string& path, const OptimizerDict& optimizer);
+
+}  // namespace gnnmg::io

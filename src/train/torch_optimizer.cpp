@@ -1,0 +1,136 @@
+#include "train/torch_optimizer.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "base/error.h"
+#include "nn/torch_tensor.h"
+#include "train/optimizer_file.h"
+
+namespace gnnmg::train {
+namespace {
+
+using base::Status;
+using base::Tensor;
+
+constexpr std::string_view kStep = "step";
+
+// Every option that PyTorch 2.11's optimizers have, without which an update would fail.
+std::vector<std::pair<std::string, io::OptimizerDict::Option>> options_of(const Optimizer& from) {
+  const OptimizerConfig& c = from.config();
+  const std::monostate none;
+  if (c.kind == OptimizerKind::kSgd)
+    return {{"lr", from.learning_rate()},
+            {"momentum", c.momentum},
+            {"dampening", c.dampening},
+            {"weight_decay", c.weight_decay},
+            {"nesterov", c.nesterov},
+            {"maximize", false},
+            {"foreach", none},
+            {"differentiable", false},
+            {"fused", none}};
+  return {{"lr", from.learning_rate()},
+          {"betas", std::pair(c.beta1, c.beta2)},
+          {"eps", c.epsilon},
+          {"weight_decay", c.weight_decay},
+          {"amsgrad", c.amsgrad},
+          {"maximize", false},
+          {"foreach", none},
+          {"capturable", false},
+          {"differentiable", false},
+          {"fused", none},
+          {"decoupled_weight_decay", c.kind == OptimizerKind::kAdamW}};
+}
+
+// What is kept of a parameter, or nothing.
+std::optional<io::StateFile> entry_of(const std::string& path, size_t number) {
+  try {
+    return io::read_pth(path, base::text("state.", number));
+  } catch (const base::Error& error) {
+    if (error.status() != Status::kNotFound) throw;
+    return std::nullopt;
+  }
+}
+
+// Whether a key of optimizer_file.h, "exp_avg.<parameter>", is this parameter's.
+bool is_of(std::string_view key, const nn::NamedTensor& parameter) {
+  const size_t dot = key.find('.');
+  return dot != std::string_view::npos && key.substr(dot + 1) == parameter.key;
+}
+
+// PyTorch's is f32 and a number; ours f64 [1].
+double step_of(const Tensor& step, const std::string& path) {
+  if (step.shape().num_elements() == 1 && step.dtype() == base::DType::kF32)
+    return *static_cast<const float*>(step.data());
+  if (step.shape().num_elements() == 1 && step.dtype() == base::DType::kF64)
+    return *static_cast<const double*>(step.data());
+  base::fail(Status::kFormat, path, ": optimiser state: step is ", base::dtype_name(step.dtype()),
+             " ", step.shape().to_string(), ", expected one number");
+}
+
+}  // namespace
+
+io::OptimizerDict torch_state_of(const Optimizer& optimizer, const nn::Model& model) {
+  io::StateFile own;
+  copy_state(optimizer, model, own);
+  io::OptimizerDict dict;
+  dict.options = options_of(optimizer);
+  dict.state.resize(model.parameters().size());
+  for (size_t i = 0; i < dict.state.size(); ++i) {
+    for (const auto& [key, tensor] : own.tensors) {
+      if (key == kStep) {
+        Tensor step = Tensor::empty(base::DType::kF32, {});
+        *static_cast<float*>(step.data()) =
+            static_cast<float>(*static_cast<const double*>(tensor.data()));
+        dict.state[i].tensors.emplace_back(kStep, step);
+      } else if (is_of(key, model.parameters()[i])) {
+        dict.state[i].tensors.emplace_back(key.substr(0, key.find('.')), tensor);
+      }
+    }
+  }
+  return dict;
+}
+
+std::vector<nn::NamedTensor> read_torch_state(const std::string& path, const nn::Model& model,
+                                              const OptimizerConfig& config) {
+  const auto& parameters = model.parameters();
+  io::StateFile own;
+  std::optional<double> steps;
+  std::vector<size_t> without;
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    const std::optional<io::StateFile> entry = entry_of(path, i);
+    if (!entry) {
+      without.push_back(i);
+      continue;
+    }
+    for (const auto& [key, tensor] : entry->tensors) {
+      if (key != kStep) {
+        own.tensors.emplace_back(base::text(key, ".", parameters[i].key), tensor);
+        continue;
+      }
+      const double made = step_of(tensor, path);
+      if (steps && *steps != made)
+        base::fail(Status::kUnsupported, path, ": optimiser state: ", parameters[i].key,
+                   " has made ", made, " steps and others ", *steps);
+      steps = made;
+    }
+  }
+  if (entry_of(path, parameters.size()))
+    base::fail(Status::kFormat, path, ": optimiser state: it has a parameter ", parameters.size(),
+               ", and the model has ", parameters.size());
+  if (own.tensors.empty() && !steps) {
+    (void)io::read_pth(path, "state");  // says so where the file is another
+    return {};
+  }
+  if (steps) {
+    own.tensors.emplace_back(kStep, Tensor::empty(base::DType::kF64, {1}));
+    *own.tensors.back().second.as<double>().data() = *steps;
+  }
+  const io::StateFile expected = reserve_state(config, model);
+  for (const size_t i : without)
+    for (const auto& [key, tensor] : expected.tensors)
+      if (is_of(key, parameters[i])) own.tensors.emplace_back(key, tensor);
+  return parse_state(own, model, config, path);
+}
+
+}  // namespace gnnmg::train
