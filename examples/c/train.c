@@ -166,6 +166,13 @@ static gnnmg_model* make_model(gnnmg_context* context, gnnmg_dataset* data, cons
   CHECK(gnnmg_model_config_init(&config, sizeof config));
   config.architecture = o->model;
   config.heads = o->heads;
+  config.readout = o->readout;
+  config.sort_rows = o->sort_rows;
+  config.jumping = o->jumping;
+  config.edge_dim = o->edge_features ? -1 : 0;
+  config.edge_weights = o->edge_weights;
+  config.num_bases = o->bases;
+  config.num_blocks = o->blocks;
   config.num_layers = o->layers;
   config.hidden_dim = o->hidden;
   config.aggregation = o->aggregation;
@@ -198,7 +205,12 @@ static gnnmg_trainer* make_trainer(gnnmg_model* model, gnnmg_dataset* data, gnnm
   memcpy(neighbours.fanouts, o->fanouts, sizeof neighbours.fanouts);
   neighbours.expansion = o->expansion;
   neighbours.replace = o->replace;
-  CHECK(gnnmg_sampler_create(graph, &neighbours, &sampler));
+  if (o->readout) {
+    neighbours.num_fanouts = o->layers;
+    CHECK(gnnmg_sampler_create_graphs(data, &neighbours, &sampler));
+  } else {
+    CHECK(gnnmg_sampler_create(graph, &neighbours, &sampler));
+  }
 
   CHECK(gnnmg_trainer_config_init(&config, sizeof config));
   config.num_ranks = o->ranks;

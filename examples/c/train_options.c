@@ -11,9 +11,10 @@
 static const char help_text[] =
     "Usage: train [OPTION]... DATASET\n"
     "\n"
-    "Trains GraphSAGE for node classification (or regression) on every format that libgnnmg "
-    "reads,\n"
-    "evaluates it on the test part of the split, and says where the time went.\n"
+    "Trains a model for classes (or numbers) of nodes, or of graphs with --readout, on every "
+    "format\n"
+    "that libgnnmg reads, evaluates it on the test part of the split, and says where the time "
+    "went.\n"
     "\n"
     "DATASET is a folder or file, or a graph that is generated in memory:\n"
     "  planted[:NODES]        ten classes, noisy features (50000 nodes)\n"
@@ -26,11 +27,19 @@ static const char help_text[] =
     "  --no-edges             drop all edges, to see what the graph gives\n"
     "  --balance-classes      every class counts the same in the loss, however rare it is\n"
     "Model\n"
-    "  --model M              sage, gcn, gat, gatv2, gin (sage)\n"
-    "  --heads N              of gat and gatv2, dividing the hidden width (1)\n"
+    "  --model M              sage, gcn, gat, gatv2, gin, gine, rgcn, transformer, pna, graphconv "
+    "(sage)\n"
+    "  --heads N              of gat, gatv2, transformer, dividing the hidden width (1)\n"
+    "  --edge-features        gat, gatv2, transformer, pna read the edges' features; gine always "
+    "does\n"
+    "  --edge-weights         gcn, graphconv read the edges' weights\n"
+    "  --bases N, --blocks N  of rgcn: how the relations' matrices are made (0: each whole)\n"
+    "  --readout R            results for graphs: sum, mean, max, attention, set2set, sort (none)\n"
+    "  --sort-rows N          of the readout sort (30)\n"
+    "  --jumping J            none, last, cat, max, lstm, scores (none; last with --readout)\n"
     "  --layers N             layers (2)\n"
     "  --hidden N             hidden width (64)\n"
-    "  --aggregation A        of sage: mean, max, sum (mean)\n"
+    "  --aggregation A        of sage, graphconv, rgcn: mean, max, sum (mean)\n"
     "  --activation A         relu, elu, leaky, gelu, tanh, prelu, none (relu)\n"
     "  --norm N               none, batch, layer, graph (none)\n"
     "  --skip S               none, linear, residual (none)\n"
@@ -97,6 +106,23 @@ static const choice choices[] = {
     {"model", "gat", GNNMG_MODEL_GAT},
     {"model", "gatv2", GNNMG_MODEL_GATV2},
     {"model", "gin", GNNMG_MODEL_GIN},
+    {"model", "gine", GNNMG_MODEL_GINE},
+    {"model", "rgcn", GNNMG_MODEL_RGCN},
+    {"model", "transformer", GNNMG_MODEL_TRANSFORMER},
+    {"model", "pna", GNNMG_MODEL_PNA},
+    {"model", "graphconv", GNNMG_MODEL_GRAPHCONV},
+    {"readout", "sum", GNNMG_READOUT_SUM},
+    {"readout", "mean", GNNMG_READOUT_MEAN},
+    {"readout", "max", GNNMG_READOUT_MAX},
+    {"readout", "attention", GNNMG_READOUT_ATTENTION},
+    {"readout", "set2set", GNNMG_READOUT_SET2SET},
+    {"readout", "sort", GNNMG_READOUT_SORT},
+    {"jumping", "none", GNNMG_JUMPING_NONE},
+    {"jumping", "last", GNNMG_JUMPING_LAST},
+    {"jumping", "cat", GNNMG_JUMPING_CAT},
+    {"jumping", "max", GNNMG_JUMPING_MAX},
+    {"jumping", "lstm", GNNMG_JUMPING_LSTM},
+    {"jumping", "scores", GNNMG_JUMPING_SCORES},
     {"aggregation", "mean", GNNMG_AGGREGATION_MEAN},
     {"aggregation", "max", GNNMG_AGGREGATION_MAX},
     {"aggregation", "sum", GNNMG_AGGREGATION_SUM},
@@ -219,6 +245,13 @@ void train_options_parse(train_options* o, int argc, char** argv) {
                                         {"balance-classes", flag, 0, 0},
                                         {"model", value, 0, 0},
                                         {"heads", value, 0, 0},
+                                        {"edge-features", flag, 0, 0},
+                                        {"edge-weights", flag, 0, 0},
+                                        {"bases", value, 0, 0},
+                                        {"blocks", value, 0, 0},
+                                        {"readout", value, 0, 0},
+                                        {"sort-rows", value, 0, 0},
+                                        {"jumping", value, 0, 0},
                                         {"layers", value, 0, 0},
                                         {"hidden", value, 0, 0},
                                         {"aggregation", value, 0, 0},
@@ -277,6 +310,7 @@ void train_options_parse(train_options* o, int argc, char** argv) {
   *o = (train_options){.layers = 2,
                        .model = GNNMG_MODEL_SAGE,
                        .heads = 1,
+                       .jumping = -1, /* what suits the readout */
                        .hidden = 64,
                        .dropout = 0.5,
                        .num_fanouts = 2,
@@ -319,6 +353,20 @@ void train_options_parse(train_options* o, int argc, char** argv) {
       o->model = choose(name, optarg);
     else if (IS("heads"))
       o->heads = (int)integer(name, optarg, 1);
+    else if (IS("edge-features"))
+      o->edge_features = 1;
+    else if (IS("edge-weights"))
+      o->edge_weights = 1;
+    else if (IS("bases"))
+      o->bases = (int)integer(name, optarg, 0);
+    else if (IS("blocks"))
+      o->blocks = (int)integer(name, optarg, 0);
+    else if (IS("readout"))
+      o->readout = choose(name, optarg);
+    else if (IS("sort-rows"))
+      o->sort_rows = (int)integer(name, optarg, 1);
+    else if (IS("jumping"))
+      o->jumping = choose(name, optarg);
     else if (IS("layers"))
       o->layers = (int)integer(name, optarg, 1);
     else if (IS("hidden"))
@@ -443,6 +491,7 @@ void train_options_parse(train_options* o, int argc, char** argv) {
     fprintf(stderr, "train: --processes needs --port\n");
     exit(2);
   }
+  if (o->jumping < 0) o->jumping = o->readout ? GNNMG_JUMPING_LAST : GNNMG_JUMPING_NONE;
   if (o->num_fanouts == 0)
     for (; o->num_fanouts < o->layers && o->num_fanouts < 16;) o->fanouts[o->num_fanouts++] = -1;
 }

@@ -18,7 +18,8 @@ typedef struct train_options {
   int layers;
   int64_t hidden;
   int model, aggregation, activation, norm, skip, init; /* numbers of gnnmg.h */
-  int heads;
+  int heads, readout, jumping, sort_rows, bases, blocks;
+  int edge_features, edge_weights;
   double dropout, input_dropout;
   int normalize, project, no_root, double_precision;
   /* Sampling */
