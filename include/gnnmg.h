@@ -1741,7 +1741,8 @@ typedef struct gnnmg_sampler_config {
   int32_t fanouts_reversed;  /**< 1: the list starts at the far end, as DGL's does. 0. */
   int32_t replace;           /**< 1: draw with replacement. 0. */
   int32_t outgoing;          /**< 1: follow edges from source to target instead. 0. */
-  int32_t edge_ids;          /**< 1: blocks carry edge ids. 0. */
+  int32_t edge_ids;          /**< 1: blocks carry edge ids; 0: only where edges have tensors, which
+                                  models may read, and never from a custom sampler. 0. */
   int32_t transpose;         /**< 1: blocks carry what backward passes need. 1. */
   int32_t edge_type;         /**< Which edge type is followed. 0. */
   int32_t padding0;          /**< 0. */
@@ -2326,8 +2327,44 @@ enum {
   GNNMG_MODEL_GAT = 3,   /**< Graph attention network (Velickovic and others 2018). */
   GNNMG_MODEL_GATV2 = 4, /**< The same with attention that depends on both ends (Brody and others
                             2022). */
-  GNNMG_MODEL_GIN = 5    /**< Graph isomorphism network (Xu and others 2019), networks of two linear
+  GNNMG_MODEL_GIN = 5,   /**< Graph isomorphism network (Xu and others 2019), networks of two linear
                             layers. */
+  GNNMG_MODEL_GINE = 6,  /**< The same with edge features (Hu and others 2020). */
+  GNNMG_MODEL_RGCN = 7,  /**< A linear map for every type of edges (Schlichtkrull and others
+                            2018). */
+  GNNMG_MODEL_TRANSFORMER = 8, /**< Graph transformer (Shi and others 2021), edge features too. */
+  GNNMG_MODEL_PNA = 9,        /**< Principal neighbourhood aggregation (Corso and others 2020), edge
+                                 features        too. */
+  GNNMG_MODEL_GRAPHCONV = 10, /**< Neighbours and the node itself through a linear map each (Morris
+                                 and others 2019). */
+  GNNMG_MODEL_LAYERS = 11     /**< Layers of one's own, added one by one: gnnmg_model_add_conv() and
+                                 those     beside it. */
+};
+
+/** What PNA reduces the messages into a node by. */
+typedef int32_t gnnmg_pna_reduction;
+
+/** Values of ::gnnmg_pna_reduction. */
+enum {
+  GNNMG_PNA_REDUCTION_MEAN = 1,     /**< Mean. */
+  GNNMG_PNA_REDUCTION_MIN = 2,      /**< Smallest, column by column. */
+  GNNMG_PNA_REDUCTION_MAX = 3,      /**< Largest. */
+  GNNMG_PNA_REDUCTION_SUM = 4,      /**< Sum. */
+  GNNMG_PNA_REDUCTION_VARIANCE = 5, /**< Variance. */
+  GNNMG_PNA_REDUCTION_DEVIATION = 6 /**< Its root. */
+};
+
+/** What each reduction of PNA is multiplied by; d is the number of edges into the node, mean d and
+ * mean log those of the training graph. */
+typedef int32_t gnnmg_pna_scaler;
+
+/** Values of ::gnnmg_pna_scaler. */
+enum {
+  GNNMG_PNA_SCALER_IDENTITY = 1,      /**< 1 */
+  GNNMG_PNA_SCALER_AMPLIFICATION = 2, /**< log(d + 1) / mean log */
+  GNNMG_PNA_SCALER_ATTENUATION = 3,   /**< mean log / log(d + 1), d at least 1 */
+  GNNMG_PNA_SCALER_LINEAR = 4,        /**< d / mean d */
+  GNNMG_PNA_SCALER_INVERSE_LINEAR = 5 /**< mean d / d, d at least 1 */
 };
 
 /** Whose definitions the layers follow, and whose keys their tensors have. */
@@ -2421,10 +2458,17 @@ typedef int32_t gnnmg_readout;
 
 /** Values of ::gnnmg_readout. */
 enum {
-  GNNMG_READOUT_NONE = 0, /**< None: the result has a row for each seed. */
-  GNNMG_READOUT_SUM = 1,  /**< Sum. */
-  GNNMG_READOUT_MEAN = 2, /**< Mean. */
-  GNNMG_READOUT_MAX = 3   /**< Largest, column by column. */
+  GNNMG_READOUT_NONE = 0,      /**< None: the result has a row for each seed. */
+  GNNMG_READOUT_SUM = 1,       /**< Sum. */
+  GNNMG_READOUT_MEAN = 2,      /**< Mean. */
+  GNNMG_READOUT_MAX = 3,       /**< Largest, column by column. */
+  GNNMG_READOUT_ATTENTION = 4, /**< Sum weighted by a softmax over scores, which a linear layer
+                                  gives each row. */
+  GNNMG_READOUT_SET2SET = 5,   /**< A recurrent network that asks the rows `readout_steps` times
+                                  (Vinyals and others 2016); twice as wide. */
+  GNNMG_READOUT_SORT =
+      6 /**< The `sort_rows` rows that are largest in the last column, in that order,
+           beside each other, zeros where there are fewer (Zhang and others 2018). */
 };
 
 /** Law of the initial weights. */
@@ -2448,30 +2492,32 @@ typedef struct gnnmg_model_config {
   int64_t hidden_dim;              /**< Columns between layers. 256. */
   int64_t output_dim;              /**< Columns of the result; 0: the data set's classes. 0. */
   int32_t num_layers;              /**< 1 to 10, as many as the sampler has. 2. */
-  gnnmg_aggregation aggregation;   /**< GraphSAGE: ::GNNMG_AGGREGATION_MEAN. */
+  gnnmg_aggregation aggregation;   /**< GraphSAGE, GraphConv, R-GCN: ::GNNMG_AGGREGATION_MEAN. */
   gnnmg_activation activation;     /**< ::GNNMG_ACTIVATION_RELU. */
   gnnmg_norm norm;                 /**< ::GNNMG_NORM_NONE. */
   gnnmg_skip skip;                 /**< ::GNNMG_SKIP_NONE. */
   gnnmg_weight_init weight_init;   /**< ::GNNMG_WEIGHT_INIT_PYG. */
   int32_t bias;                    /**< 1: layers add a bias. 1. */
-  int32_t root_weight;             /**< GraphSAGE: 1: a layer maps the node's own row too. 1. */
-  int32_t normalize; /**< GraphSAGE: 1: rows of each layer's output to unit length. 0. */
-  int32_t project;   /**< GraphSAGE: 1: a linear map and ReLU on the sources first. 0. */
-  int32_t act_first; /**< 1: activation before norm. 0. */
-  gnnmg_dtype dtype; /**< ::GNNMG_DTYPE_F32 or ::GNNMG_DTYPE_F64. F32. */
-  double dropout;    /**< Share of hidden entries, and of attention weights, set to 0 in training,
-                        in [0, 1). 0. */
+  int32_t root_weight; /**< GraphSAGE, R-GCN, transformer: 1: a layer maps the node's own row
+                          too. 1. */
+  int32_t normalize;   /**< GraphSAGE: 1: rows of each layer's output to unit length. 0. */
+  int32_t project;     /**< GraphSAGE: 1: a linear map and ReLU on the sources first. 0. */
+  int32_t act_first;   /**< 1: activation before norm. 0. */
+  gnnmg_dtype dtype;   /**< ::GNNMG_DTYPE_F32 or ::GNNMG_DTYPE_F64. F32. */
+  double dropout;      /**< Share of hidden entries, and of attention weights, set to 0 in training,
+                          in [0, 1). 0. */
   double input_dropout;  /**< The same on the features. 0. */
   uint64_t seed;         /**< Of the initial weights. 0. */
   gnnmg_jumping jumping; /**< ::GNNMG_JUMPING_NONE. */
-  int32_t heads;         /**< GAT, GATv2: 1 to 64; 0: 1. They divide hidden_dim with `concat`. 1. */
+  int32_t heads;         /**< GAT, GATv2, transformer: 1 to 64; 0: 1. They divide hidden_dim with
+                            `concat`. 1. */
   int32_t concat;        /**< 1: heads beside each other; 0: their mean. The layer that yields the
                             result takes the mean. 1. */
   int32_t self_loops;    /**< GCN, GAT, GATv2: 1: one loop a node in place of the graph's. 1. */
   int32_t residual;      /**< GAT, GATv2: 1: a linear map of the node's own row is added. 0. */
   int32_t block_degrees; /**< GCN: 0: degrees of the whole graph, edges that were drawn stand for
                             all; 1: degrees of the block, as PyG has them on a sampled graph. 0. */
-  int32_t train_eps;     /**< GIN: 1: the weight of the own row is learned. 0. */
+  int32_t train_eps;     /**< GIN, GINE: 1: the weight of the own row is learned. 0. */
   int32_t reserved;      /**< 0. */
   double negative_slope; /**< GAT, GATv2: of the leaky function below 0. 0.2. */
   double eps;            /**< GIN: the own row counts 1 + eps times. 0. */
@@ -2481,8 +2527,36 @@ typedef struct gnnmg_model_config {
                             with ::GNNMG_JUMPING_SCORES, of each score. 0. */
   double norm_scale;     /**< ::GNNMG_NORM_PAIR, ::GNNMG_NORM_PAIR_ROWS: above 0; 0: 1. PyG's model
                             classes, given no more than the name, take hidden_dim. 1. */
-  int32_t mlp_layers;    /**< GIN: linear layers of its networks, 1 to 8; 0: 2. 2. */
+  int32_t mlp_layers;    /**< GIN, GINE: linear layers of their networks, 1 to 8; 0: 2. 2. */
   int32_t reserved2;     /**< 0. */
+  int64_t edge_dim;      /**< GINE, GAT, GATv2, transformer, PNA: columns of edge features; -1: the
+                            data set's; 0: none, but for GINE the data set's. They are the first edge
+                            tensor that there is of "edge_attr", "x" and "feat". 0. */
+  int64_t num_relations; /**< R-GCN: types of edges; 0: the data set's. They are the edge tensor
+                            "edge_type", or else "type", of integers. 0. */
+  int32_t num_bases;  /**< R-GCN: matrices that those of all types are sums of; 0: one a type. 0. */
+  int32_t num_blocks; /**< R-GCN: blocks of block-diagonal matrices; 0: whole ones. 0. */
+  int32_t edge_weights;  /**< GCN, GraphConv, and of DGL's layers GCN, GAT and R-GCN: 1: edges weigh
+                            what the edge tensor "edge_weight", or else "weight", says. 0. */
+  int32_t improved;      /**< GCN with edge weights: 1: added loops weigh 2. 0. */
+  int32_t beta;          /**< Transformer: 1: the node's own row is mixed in by a gate. 0. */
+  int32_t towers;        /**< PNA: networks beside each other, each for its share of the output; 0:
+                            1. 1. */
+  int32_t divide_input;  /**< PNA: 1: each tower reads its share of the columns. 0. */
+  int32_t readout_steps; /**< ::GNNMG_READOUT_SET2SET: 1 to 100; 0: 3. 3. */
+  int32_t sort_rows;     /**< ::GNNMG_READOUT_SORT: 1 to 10000; 0: 30. 30. */
+  int32_t reserved3;     /**< 0. */
+  double average_degree; /**< PNA: mean number of edges into a node; 0: the data set's. 0. */
+  double average_log_degree; /**< PNA: mean of log(that number + 1); 0: the data set's. 0. */
+  gnnmg_pna_reduction reductions[8]; /**< PNA: up to the first 0; all 0: mean, min, max, deviation.
+                                        0. */
+  gnnmg_pna_scaler scalers[8];       /**< PNA: up to the first 0; all 0: identity, amplification,
+                                        attenuation. 0. */
+  int32_t node_vocabulary[16]; /**< Up to the first 0: the features are integers, column k one of
+                                  node_vocabulary[k] categories, and the layers read the sum of a
+                                  learned row for each, hidden_dim wide. 0. */
+  int32_t
+      edge_vocabulary[16]; /**< The same of edge features; the layers read edge_dim columns. 0. */
 } gnnmg_model_config;
 
 /** Facts about a model. */
@@ -2561,7 +2635,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_file_config_init(gnnmg_model_f
  * @snippet weights.c without data
  * @snippet architectures.c architecture
  * @param[in] context a context
- * @param[in] dataset gives the widths that the config leaves at 0; may be NULL when it gives them
+ * @param[in] dataset gives what the config leaves to it; may be NULL when it leaves nothing
  * @param[in] config settings, or NULL
  * @param[out] model the new handle
  * @return ::GNNMG_OK
@@ -2573,6 +2647,90 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_create(const gnnmg_context* co
                                                          const gnnmg_dataset* dataset,
                                                          const gnnmg_model_config* config,
                                                          gnnmg_model** model);
+
+/**
+ * @brief Adds a convolution to a model of ::GNNMG_MODEL_LAYERS. Layers are added until the model is
+ *   used for the first time; each must go with the one before it.
+ * @snippet own_layers.c layers
+ * @param[in] model a model of ::GNNMG_MODEL_LAYERS that was not used yet
+ * @param[in] name in front of the keys of its tensors, as in "conv1"; each layer's is another
+ * @param[in] config of it, what concerns one layer of this architecture: `output_dim` is the width
+ *   of its rows, heads beside each other included; no norm, skip, jumping or readout
+ * @return ::GNNMG_OK; ::GNNMG_ERR_INVALID_ARGUMENT naming the layer and what does not fit, with
+ *   nothing added; ::GNNMG_ERR_BUSY once the model was used
+ * @threading (c)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_add_conv(gnnmg_model* model, const char* name,
+                                                           const gnnmg_model_config* config);
+
+/**
+ * @brief Adds a linear layer, row by row; see gnnmg_model_add_conv().
+ * @snippet own_layers.c layers
+ * @param[in] model a model of ::GNNMG_MODEL_LAYERS that was not used yet
+ * @param[in] name in front of its keys
+ * @param[in] output_dim columns of its rows
+ * @param[in] bias 1: a bias is added
+ * @return ::GNNMG_OK; ::GNNMG_ERR_INVALID_ARGUMENT; ::GNNMG_ERR_BUSY
+ * @threading (c)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_add_linear(gnnmg_model* model, const char* name,
+                                                             int64_t output_dim, int32_t bias);
+
+/**
+ * @brief Adds a norm; see gnnmg_model_add_conv().
+ * @snippet own_layers.c layers
+ * @param[in] model a model of ::GNNMG_MODEL_LAYERS that was not used yet
+ * @param[in] name in front of its keys; NULL for one without parameters
+ * @param[in] norm any but ::GNNMG_NORM_NONE
+ * @param[in] scale of ::GNNMG_NORM_PAIR and ::GNNMG_NORM_PAIR_ROWS, above 0; 0: 1
+ * @return ::GNNMG_OK; ::GNNMG_ERR_INVALID_ARGUMENT; ::GNNMG_ERR_BUSY
+ * @threading (c)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_add_norm(gnnmg_model* model, const char* name,
+                                                           gnnmg_norm norm, double scale);
+
+/**
+ * @brief Adds a function of every entry; see gnnmg_model_add_conv().
+ * @snippet own_layers.c layers
+ * @param[in] model a model of ::GNNMG_MODEL_LAYERS that was not used yet
+ * @param[in] name in front of the key of a learned function's slope; else NULL
+ * @param[in] activation which
+ * @return ::GNNMG_OK; ::GNNMG_ERR_INVALID_ARGUMENT; ::GNNMG_ERR_BUSY
+ * @threading (c)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_add_activation(gnnmg_model* model,
+                                                                 const char* name,
+                                                                 gnnmg_activation activation);
+
+/**
+ * @brief Adds dropout of entries in training; see gnnmg_model_add_conv().
+ * @snippet own_layers.c layers
+ * @param[in] model a model of ::GNNMG_MODEL_LAYERS that was not used yet
+ * @param[in] rate share of entries that become 0, in [0, 1)
+ * @return ::GNNMG_OK; ::GNNMG_ERR_INVALID_ARGUMENT; ::GNNMG_ERR_BUSY
+ * @threading (c)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_add_dropout(gnnmg_model* model, double rate);
+
+/**
+ * @brief Adds a readout, behind which rows are those of a batch's graphs; see
+ *   gnnmg_model_add_conv(). A model has at most one, and no convolution behind it.
+ * @snippet own_layers.c readout
+ * @param[in] model a model of ::GNNMG_MODEL_LAYERS that was not used yet
+ * @param[in] name in front of its keys; NULL for one without parameters
+ * @param[in] readout any but ::GNNMG_READOUT_NONE
+ * @param[in] size steps of ::GNNMG_READOUT_SET2SET, rows of ::GNNMG_READOUT_SORT; 0: 3 and 30
+ * @return ::GNNMG_OK; ::GNNMG_ERR_INVALID_ARGUMENT; ::GNNMG_ERR_BUSY
+ * @threading (c)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_add_readout(gnnmg_model* model, const char* name,
+                                                              gnnmg_readout readout, int32_t size);
 
 /**
  * @brief Makes a model of its own with equal weights.
@@ -2761,11 +2919,12 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_evaluate(gnnmg_model* model,
                                                            int64_t timeout_ms);
 
 /**
- * @brief The model's result for every node, with full neighbourhoods, layer by layer.
+ * @brief The model's result for every node, with full neighbourhoods, layer by layer; or, of a
+ * model with a readout, for every graph of a data set of many.
  * @snippet embeddings.c model
  * @param[in] model a model
  * @param[in] dataset a data set with features
- * @param[out] rows [number of nodes, output_dim]
+ * @param[out] rows [number of nodes or graphs, output_dim]
  * @param[in] timeout_ms milliseconds, -1: until done
  * @return ::GNNMG_OK; ::GNNMG_PENDING, continued by a call with equal arguments;
  *   ::GNNMG_ERR_NOT_FOUND when the data set has no features; ::GNNMG_ERR_CANCELLED
@@ -2784,8 +2943,8 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_embed(gnnmg_model* model,
  * @snippet embeddings.c model
  * @param[in] model a model
  * @param[in] dataset a data set with features
- * @param[in] path the file, replaced if it is there: [number of nodes, output_dim] in the model's
- *   type
+ * @param[in] path the file, replaced if it is there: [number of nodes or graphs, output_dim] in the
+ *   model's type
  * @param[in] timeout_ms milliseconds, -1: until done
  * @return ::GNNMG_OK; ::GNNMG_PENDING, continued by a call with equal arguments;
  *   ::GNNMG_ERR_NOT_FOUND when the data set has no features; ::GNNMG_ERR_IO; ::GNNMG_ERR_CANCELLED
@@ -2937,6 +3096,37 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_optimizer_set_learning_rate(gnnmg_op
  */
 GNNMG_API GNNMG_MUST_USE gnnmg_status
 gnnmg_optimizer_learning_rate(const gnnmg_optimizer* optimizer, double* rate);
+
+/**
+ * @brief Writes what the optimizer has gathered, such as the moments of Adam, as the state dict of
+ *   PyTorch's optimizer of the same kind, whole or not at all. Its parameters are numbered as those
+ *   of the model are.
+ * @snippet custom_loss.c state
+ * @param[in] optimizer an optimizer
+ * @param[in] path the file, a `.pth`, replaced if it is there
+ * @param[in] timeout_ms milliseconds, -1: until done
+ * @return ::GNNMG_OK; ::GNNMG_ERR_IO; ::GNNMG_ERR_NOT_FOUND when there is no such folder
+ * @threading (b)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_optimizer_save(const gnnmg_optimizer* optimizer,
+                                                           const char* path, int64_t timeout_ms);
+
+/**
+ * @brief Reads such a state dict, written here or by `torch.save(optimizer.state_dict())`. The rate
+ *   and the other settings stay those of the config. All or nothing.
+ * @snippet custom_loss.c state
+ * @param[in] optimizer an optimizer of the kind that was saved, over an equal model
+ * @param[in] path the file
+ * @param[in] timeout_ms milliseconds, -1: until done
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND; ::GNNMG_ERR_IO; ::GNNMG_ERR_FORMAT listing what is
+ *   missing, unexpected or misshapen; ::GNNMG_ERR_UNSUPPORTED when its parameters have made
+ *   different numbers of steps
+ * @threading (c)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_optimizer_load(gnnmg_optimizer* optimizer,
+                                                           const char* path, int64_t timeout_ms);
 
 /** @} */
 

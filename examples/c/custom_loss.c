@@ -105,6 +105,10 @@ int main(void) {
     if (epoch == 0) first = last;
     printf("epoch %d  rate %.4f  loss %.4f  |gradient| %.4f\n", epoch + 1, rate, last, norm);
   }
+  /*! [state] */
+  CHECK(gnnmg_optimizer_save(optimizer, "optimizer.pth", -1)); /* a dict of PyTorch's AdamW */
+  CHECK(gnnmg_optimizer_load(optimizer, "optimizer.pth", -1));
+  /*! [state] */
   gnnmg_metrics metrics = {.struct_size = sizeof metrics};
   CHECK(gnnmg_model_evaluate(model, data, GNNMG_SPLIT_TEST, &metrics, -1));
   printf("test accuracy %.4f\n", metrics.accuracy);

@@ -4,12 +4,14 @@
 #include <ATen/core/Tensor.h>
 
 #include <memory>
+#include <mutex>
 #include <optional>
 
 #include "capi/job.h"
 #include "capi/object.h"
 #include "data/dataset.h"
 #include "loader/loader.h"
+#include "nn/layer_config.h"
 #include "nn/model.h"
 
 namespace gnnmg::capi {
@@ -18,9 +20,21 @@ class Model : public Object {
  public:
   static constexpr Kind kKind = Kind::kModel;
   Model(std::shared_ptr<Context> owner, std::shared_ptr<nn::Model> made);
+  // One of layers that are still to be added; `dataset` gives what they leave to it, or is null.
+  Model(std::shared_ptr<Context> owner, nn::ModelConfig unfinished, data::DatasetRef dataset);
 
-  const std::shared_ptr<nn::Model>& get() const { return model_; }
-  nn::Model& operator*() const { return *model_; }
+  // The model; from now on no layer can be added. Error(kInvalidArgument) where none was yet that
+  // makes a model of it.
+  const std::shared_ptr<nn::Model>& get() const;
+  nn::Model& operator*() const { return *get(); }
+  // The model if it has been made, which this does not do.
+  std::shared_ptr<nn::Model> made() const {
+    std::lock_guard lock(mutex_);
+    return model_;
+  }
+  nn::ModelConfig config() const;  // of the layers so far
+  // Error(kBusy) once the model was made, kInvalidArgument for a layer that does not fit.
+  void add_layer(nn::LayerConfig layer);
 
   Pendings pendings;
 
@@ -34,7 +48,10 @@ class Model : public Object {
   std::optional<Pass> pass;
 
  private:
-  std::shared_ptr<nn::Model> model_;
+  mutable std::mutex mutex_;  // guards what follows
+  mutable std::shared_ptr<nn::Model> model_;
+  nn::ModelConfig growing_;  // until then
+  mutable data::DatasetRef dataset_;
 };
 
 }  // namespace gnnmg::capi

@@ -33,7 +33,7 @@ void check_batch(const nn::Model& model, const Batch& handle, bool training) {
   if (batch.feature_cols != config.input_dim)
     fail(Status::kInvalidArgument, "the mini-batch has ", batch.feature_cols,
          " features, the model expects ", config.input_dim);
-  if (!batch.sparse && !base::is_floating(batch.feature_dtype))
+  if (!batch.sparse && !base::is_floating(batch.feature_dtype) && config.node_vocabulary.empty())
     fail(Status::kUnsupported, "the features are ", base::dtype_name(batch.feature_dtype),
          "; models take floating-point numbers");
   if (batch.sample.blocks.size() != static_cast<size_t>(config.num_layers))

@@ -4,6 +4,7 @@
 
 #include "capi/arguments.h"
 #include "capi/context.h"
+#include "train/torch_optimizer.h"
 
 namespace gnnmg::capi {
 
@@ -86,6 +87,32 @@ gnnmg_status gnnmg_optimizer_set_learning_rate(gnnmg_optimizer* optimizer, doubl
 gnnmg_status gnnmg_optimizer_learning_rate(const gnnmg_optimizer* optimizer, double* rate) {
   return guard(outs(Out{rate, "rate"}),
                [&] { *rate = read<Optimizer>(optimizer, "optimizer")->get().learning_rate(); });
+}
+
+gnnmg_status gnnmg_optimizer_save(const gnnmg_optimizer* optimizer, const char* path,
+                                  int64_t timeout_ms) {
+  (void)timeout_ms;  // nobody is waited for
+  return guard([&] {
+    check_may_wait();
+    const auto o = read<Optimizer>(optimizer, "optimizer");
+    const std::string file(read_name(path, "path"));
+    TorchScope scope(*o->context);
+    gnnmg::io::write_optimizer_pth(file,
+                                   gnnmg::train::torch_state_of(o->get(), *o->model()->get()));
+  });
+}
+
+gnnmg_status gnnmg_optimizer_load(gnnmg_optimizer* optimizer, const char* path,
+                                  int64_t timeout_ms) {
+  (void)timeout_ms;  // nobody is waited for
+  return guard([&] {
+    check_may_wait();
+    const auto o = hold<Optimizer>(optimizer, "optimizer");
+    const std::string file(read_name(path, "path"));
+    TorchScope scope(*o->context);
+    o->get().load_state(
+        gnnmg::train::read_torch_state(file, *o->model()->get(), o->get().config()));
+  });
 }
 
 }  // extern "C"

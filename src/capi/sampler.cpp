@@ -82,6 +82,12 @@ sample::NeighborConfig neighbor_config(const gnnmg_sampler_config& in) {
   return config;
 }
 
+// Whether edges of a type carry something, which models may read by their ids.
+bool has_tensors(const std::vector<graph::Columns>& columns, int32_t edge_type) {
+  const auto type = static_cast<size_t>(edge_type);
+  return type < columns.size() && !columns[type].empty();
+}
+
 uint64_t key_number(const base::Key& key) { return uint64_t{key[1]} << 32 | key[0]; }
 base::Key key_of(uint64_t number) {
   return {static_cast<uint32_t>(number), static_cast<uint32_t>(number >> 32)};
@@ -132,8 +138,9 @@ gnnmg_status gnnmg_sampler_create(const gnnmg_graph* graph, const gnnmg_sampler_
   return guard(outs(Out{sampler, "sampler"}), [&] {
     const auto g = read<Graph>(graph, "graph");
     const gnnmg_sampler_config in = read_config(config, kDefaults);
-    const gnnmg::sample::NeighborConfig settings = neighbor_config(in);
+    gnnmg::sample::NeighborConfig settings = neighbor_config(in);
     check_edge_type(g->parts(), in.edge_type);
+    settings.edge_ids = settings.edge_ids || has_tensors(g->parts().edge_columns, in.edge_type);
     *sampler = new_handle<gnnmg_sampler>(std::make_shared<Sampler>(
         g->context, gnnmg::sample::make_neighbor_sampler(g->take(), settings, in.edge_type),
         settings.transpose));
@@ -172,11 +179,12 @@ gnnmg_status gnnmg_sampler_create_graphs(const gnnmg_dataset* dataset,
                                          gnnmg_sampler** sampler) {
   return guard(outs(Out{sampler, "sampler"}), [&] {
     const auto d = read<Dataset>(dataset, "dataset");
-    const gnnmg::sample::NeighborConfig settings = neighbor_config(read_config(config, kDefaults));
+    gnnmg::sample::NeighborConfig settings = neighbor_config(read_config(config, kDefaults));
     const gnnmg::data::Dataset& data = *d->data();
     if (!data.of_graphs())
       fail(Status::kInvalidArgument, "the data set '", data.name,
            "' is one graph, not many; gnnmg_sampler_create() samples from it");
+    settings.edge_ids = settings.edge_ids || !data.graph->edge_columns().empty();
     *sampler = new_handle<gnnmg_sampler>(std::make_shared<Sampler>(
         d->context,
         gnnmg::sample::make_graphs_sampler(data.graph, data.graph_ptr,

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "nn/layer_config.h"
 
 namespace gnnmg::nn {
 namespace {
@@ -23,11 +24,178 @@ void check_rate(const char* field, double value) {
 }
 
 constexpr int64_t kMaxWidth = int64_t{1} << 24;
+constexpr int64_t kMaxRelations = int64_t{1} << 20;
+
+// Layers with heads.
+bool attends(Architecture architecture) {
+  return architecture == Architecture::kGat || architecture == Architecture::kGatv2 ||
+         architecture == Architecture::kTransformer;
+}
+
+void check_architecture(const ModelConfig& c) {
+  const bool dgl = c.framework == Framework::kDgl;
+  const bool of_both = c.aggregation == Aggregation::kMean;
+  const bool of_pyg = c.aggregation == Aggregation::kMax || c.aggregation == Aggregation::kSum;
+  switch (c.architecture) {
+    case Architecture::kSage:
+      if (!of_both && of_pyg == dgl)
+        fail(Status::kInvalidArgument, "model config: aggregation is ",
+             static_cast<int>(c.aggregation),
+             dgl ? ", and DGL's GraphSAGE has mean, pool, LSTM and GCN"
+                 : ", and PyG's GraphSAGE has mean, max and sum");
+      if (dgl && (c.normalize || c.project || !c.root_weight))
+        fail(Status::kInvalidArgument,
+             "model config: normalize, project and no root_weight are options of PyG's GraphSAGE");
+      return;
+    case Architecture::kGin:
+    case Architecture::kGine:
+      if (!c.bias)
+        fail(Status::kInvalidArgument, "model config: bias is off, and GIN's networks have one");
+      if (over_graph(c.norm) && c.readout == Readout::kNone)
+        fail(Status::kInvalidArgument,
+             "model config: a norm over a graph does not go with GIN without a readout, which has "
+             "norms inside its layers: take the norm of each row");
+      break;
+    case Architecture::kRelation:
+      check_range("relations", c.relations, 1, kMaxRelations);
+      check_range("bases", c.bases, 0, kMaxRelations);
+      check_range("blocks", c.blocks, 0, kMaxRelations);
+      if (c.bases > 0 && c.blocks > 0)
+        fail(Status::kInvalidArgument, "model config: bases is ", c.bases, " and blocks ", c.blocks,
+             ", and the matrices of relations are made of one or the other");
+      if (!of_both && c.aggregation != Aggregation::kSum)
+        fail(Status::kInvalidArgument, "model config: aggregation is ",
+             static_cast<int>(c.aggregation), ", and R-GCN has mean and sum");
+      return;
+    case Architecture::kGraphConv:
+      if (!of_both && !of_pyg)
+        fail(Status::kInvalidArgument, "model config: aggregation is ",
+             static_cast<int>(c.aggregation), ", and GraphConv has mean, max and sum");
+      if (c.edge_weights && c.aggregation == Aggregation::kMax)
+        fail(Status::kInvalidArgument,
+             "model config: edge_weights do not go with GraphConv's aggregation max");
+      break;
+    case Architecture::kPna:
+      check_range("towers", c.towers, 1, 64);
+      if (c.reductions.empty() || c.scalers.empty())
+        fail(Status::kInvalidArgument, "model config: PNA needs a reduction and a scaler at least");
+      for (PnaReduction reduction : c.reductions)
+        check_range("reductions", static_cast<int64_t>(reduction), 1, 6);
+      for (PnaScaler scaler : c.scalers) check_range("scalers", static_cast<int64_t>(scaler), 1, 5);
+      if (!(c.average_degree > 0 && c.average_log_degree > 0) ||
+          !std::isfinite(c.average_degree + c.average_log_degree))
+        fail(Status::kInvalidArgument, "model config: average_degree is ", c.average_degree,
+             " and average_log_degree ", c.average_log_degree,
+             ", expected those of the training graph, above 0");
+      break;
+    case Architecture::kGcn:
+    case Architecture::kGat:
+    case Architecture::kGatv2:
+      return;
+    case Architecture::kTransformer:
+    case Architecture::kLayers:
+      break;
+  }
+  if (dgl && c.architecture != Architecture::kGin)
+    fail(Status::kInvalidArgument, "model config: framework is DGL, which architecture ",
+         static_cast<int>(c.architecture), " is not made for here");
+}
+
+// What edges carry against what the layers read.
+void check_edges(const ModelConfig& c) {
+  const bool dgl = c.framework == Framework::kDgl;
+  check_range("edge_dim", c.edge_dim, 0, kMaxWidth);
+  const bool reads_rows = c.architecture == Architecture::kGine ||
+                          c.architecture == Architecture::kPna || (attends(c.architecture) && !dgl);
+  if (c.edge_dim > 0 && !reads_rows)
+    fail(Status::kInvalidArgument, "model config: edge_dim is ", c.edge_dim,
+         ", and the layers read no edge features");
+  if (c.edge_dim == 0 && c.architecture == Architecture::kGine)
+    fail(Status::kInvalidArgument, "model config: edge_dim is 0, and GINE reads edge features");
+  const bool reads_weights =
+      c.architecture == Architecture::kGcn || c.architecture == Architecture::kGraphConv ||
+      (dgl && (c.architecture == Architecture::kGat || c.architecture == Architecture::kRelation));
+  if (c.edge_weights && !reads_weights)
+    fail(Status::kInvalidArgument, "model config: edge_weights is on, and the layers read none");
+  if (c.improved && (c.architecture != Architecture::kGcn || dgl))
+    fail(Status::kInvalidArgument, "model config: improved is an option of PyG's GCN");
+  if (!c.edge_vocabulary.empty() && c.edge_dim == 0)
+    fail(Status::kInvalidArgument, "model config: edge_vocabulary has ", c.edge_vocabulary.size(),
+         " columns, and edge_dim, to which they are mapped, is 0");
+  for (int64_t size : c.edge_vocabulary) check_range("edge_vocabulary", size, 1, kMaxWidth);
+  for (int64_t size : c.node_vocabulary) check_range("node_vocabulary", size, 1, kMaxWidth);
+  if (!c.node_vocabulary.empty() && static_cast<int64_t>(c.node_vocabulary.size()) != c.input_dim)
+    fail(Status::kInvalidArgument, "model config: node_vocabulary has ", c.node_vocabulary.size(),
+         " columns, and input_dim is ", c.input_dim);
+}
+
+// Widths that have to divide those of every layer.
+void check_shares(const ModelConfig& c) {
+  const auto divides = [](const char* share, int64_t parts, const char* field, int64_t width) {
+    if (width % parts != 0)
+      fail(Status::kInvalidArgument, "model config: ", field, " is ", width,
+           ", expected a multiple of the ", parts, " ", share);
+  };
+  const bool plain_end = c.skip == Skip::kNone && c.jumping == Jumping::kNone;
+  const bool hidden_out = c.num_layers > 1 || !plain_end;
+  const auto divides_in = [&](const char* share, int64_t parts) {
+    if (c.skip != Skip::kResidual)
+      divides(share, parts, "the width of the features", c.first_width());
+    if (c.num_layers > 1 || c.skip == Skip::kResidual)
+      divides(share, parts, "hidden_dim", c.hidden_dim);
+  };
+  const auto divides_out = [&](const char* share, int64_t parts) {
+    if (hidden_out) divides(share, parts, "hidden_dim", c.hidden_dim);
+    if (plain_end) divides(share, parts, "output_dim", c.output_width());
+  };
+  if (attends(c.architecture) && c.concat)
+    divides("heads that are put beside each other", c.heads, "hidden_dim", c.hidden_dim);
+  if (c.architecture == Architecture::kPna) {
+    divides_out("towers", c.towers);
+    if (c.divide_input) divides_in("towers that share it", c.towers);
+  }
+  if (c.architecture == Architecture::kRelation && c.blocks > 0) {
+    divides_in("blocks", c.blocks);
+    divides_out("blocks", c.blocks);
+  }
+}
+
+void check_end(const ModelConfig& c) {
+  check_range("readout", static_cast<int64_t>(c.readout), 0, 6);
+  check_range("readout_steps", c.readout_steps, 1, 100);
+  check_range("sort_rows", c.sort_rows, 1, 10000);
+  if (c.jumping == Jumping::kScores && c.readout == Readout::kNone)
+    fail(Status::kInvalidArgument,
+         "model config: jumping adds up the scores of readouts, and readout is none");
+  if (c.jumping == Jumping::kScores && c.readout > Readout::kMax)
+    fail(Status::kInvalidArgument, "model config: readout is ", static_cast<int>(c.readout),
+         ", and jumping that adds up scores takes sum, mean and max");
+  // The recurrent network's square matrices are this wide.
+  if (c.jumping == Jumping::kLstm)
+    check_range("hidden_dim times num_layers", c.hidden_dim * c.num_layers, 2, kMaxWidth);
+  const bool linear_end =
+      c.jumping != Jumping::kNone || (c.skip != Skip::kNone && c.output_dim > 0);
+  if (c.output_dropout > 0 && c.jumping == Jumping::kNone && c.skip == Skip::kNone)
+    fail(Status::kInvalidArgument, "model config: output_dropout is ", c.output_dropout,
+         ", and without jumping or skip no linear layer comes last");
+  if (!linear_end && (c.readout == Readout::kSet2Set || c.readout == Readout::kSort))
+    fail(Status::kInvalidArgument, "model config: readout is ", static_cast<int>(c.readout),
+         ", whose rows are of another width than the result, and without jumping or skip no linear "
+         "layer comes last");
+  if (c.readout == Readout::kSort)
+    check_range("hidden_dim times sort_rows",
+                c.hidden_dim * c.sort_rows * (c.jumping == Jumping::kCat ? c.num_layers : 1), 1,
+                kMaxWidth);
+}
 
 }  // namespace
 
 void ModelConfig::check() const {
-  check_range("architecture", static_cast<int64_t>(architecture), 1, 5);
+  if (architecture == Architecture::kLayers) {
+    ModelConfig completed = *this;
+    return complete_layers(completed);
+  }
+  check_range("architecture", static_cast<int64_t>(architecture), 1, 10);
   check_range("input_dim", input_dim, 1, kMaxWidth);
   check_range("hidden_dim", hidden_dim, 1, kMaxWidth);
   check_range("output_dim", output_dim, 0, kMaxWidth);
@@ -43,47 +211,21 @@ void ModelConfig::check() const {
   check_range("heads", heads, 1, 64);
   check_rate("dropout", dropout);
   check_rate("input_dropout", input_dropout);
-  check_range("readout", static_cast<int64_t>(readout), 0, 3);
   check_rate("output_dropout", output_dropout);
-  if (jumping == Jumping::kScores && readout == Readout::kNone)
-    fail(Status::kInvalidArgument,
-         "model config: jumping adds up the scores of readouts, and readout is none");
-  // The recurrent network's square matrices are this wide.
-  if (jumping == Jumping::kLstm)
-    check_range("hidden_dim times num_layers", hidden_dim * num_layers, 2, kMaxWidth);
-  if (output_dropout > 0 && jumping == Jumping::kNone && skip == Skip::kNone)
-    fail(Status::kInvalidArgument, "model config: output_dropout is ", output_dropout,
-         ", and without jumping or skip no linear layer comes last");
+  check_end(*this);
   if (dtype != base::DType::kF32 && dtype != base::DType::kF64)
     fail(Status::kInvalidArgument, "model config: dtype is ", base::dtype_name(dtype),
          ", expected f32 or f64");
-  const bool dgl = framework == Framework::kDgl;
-  const bool of_both = aggregation == Aggregation::kMean;
-  const bool of_pyg = aggregation == Aggregation::kMax || aggregation == Aggregation::kSum;
-  if (architecture == Architecture::kSage && !of_both && of_pyg == dgl)
-    fail(Status::kInvalidArgument, "model config: aggregation is ", static_cast<int>(aggregation),
-         dgl ? ", and DGL's GraphSAGE has mean, pool, LSTM and GCN"
-             : ", and PyG's GraphSAGE has mean, max and sum");
-  if (architecture == Architecture::kSage && dgl && (normalize || project || !root_weight))
-    fail(Status::kInvalidArgument,
-         "model config: normalize, project and no root_weight are options of PyG's GraphSAGE");
   if (act_first && skip == Skip::kResidual)
     fail(Status::kInvalidArgument,
          "model config: act_first does not go with residual blocks, whose norm stands before the "
          "convolution");
-  const bool attention = architecture == Architecture::kGat || architecture == Architecture::kGatv2;
-  if (attention && concat && hidden_dim % heads != 0)
-    fail(Status::kInvalidArgument, "model config: hidden_dim is ", hidden_dim,
-         ", expected a multiple of the ", heads, " heads that are put beside each other");
-  if (!attention && heads != 1)
+  if (!attends(architecture) && heads != 1)
     fail(Status::kInvalidArgument, "model config: heads is ", heads,
          ", and only attention has heads");
-  if (architecture == Architecture::kGin && !bias)
-    fail(Status::kInvalidArgument, "model config: bias is off, and GIN's networks have one");
-  if (architecture == Architecture::kGin && over_graph(norm) && readout == Readout::kNone)
-    fail(Status::kInvalidArgument,
-         "model config: a norm over a graph does not go with GIN without a readout, which has "
-         "norms inside its layers: take the norm of each row");
+  check_architecture(*this);
+  check_edges(*this);
+  check_shares(*this);
   if (jumping != Jumping::kNone && skip != Skip::kNone)
     fail(Status::kInvalidArgument,
          "model config: jumping knowledge and skips are two ways to reach the result, choose one");
@@ -96,5 +238,11 @@ void ModelConfig::check() const {
 }
 
 int64_t ModelConfig::output_width() const { return output_dim ? output_dim : hidden_dim; }
+
+int64_t readout_width(const ModelConfig& config, int64_t width) {
+  if (config.readout == Readout::kSet2Set) return 2 * width;
+  if (config.readout == Readout::kSort) return config.sort_rows * width;
+  return width;
+}
 
 }  // namespace gnnmg::nn

@@ -3,13 +3,27 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "base/tensor.h"
 
 namespace gnnmg::nn {
 
 // Which convolution the layers are.
-enum class Architecture : int32_t { kSage = 1, kGcn = 2, kGat = 3, kGatv2 = 4, kGin = 5 };
+enum class Architecture : int32_t {
+  kSage = 1,
+  kGcn = 2,
+  kGat = 3,
+  kGatv2 = 4,
+  kGin = 5,
+  kGine = 6,
+  kRelation = 7,     // R-GCN
+  kTransformer = 8,  // TransformerConv
+  kPna = 9,
+  kGraphConv = 10,
+  kLayers = 11,  // what ModelConfig::layers lists, one behind the other
+};
 // Whose definitions the layers follow, under whose keys.
 enum class Framework : int32_t { kPyg = 0, kDgl = 1 };
 // What a model keeps its layers in: keys begin with this name, a dot and the layer's number.
@@ -47,6 +61,22 @@ enum class Norm : int32_t {
 // Whether a row's result depends on the other rows of its graph, in evaluation too. Where the
 // nodes belong to no graphs of a batch, those at hand are one graph.
 constexpr bool over_graph(Norm norm) { return norm == Norm::kLayerGraph || norm >= Norm::kGraph; }
+// What PNA reduces the messages of a node by, and what of the degree each reduction is times.
+enum class PnaReduction : int32_t {
+  kMean = 1,
+  kMin = 2,
+  kMax = 3,
+  kSum = 4,
+  kVariance = 5,
+  kDeviation = 6
+};
+enum class PnaScaler : int32_t {
+  kIdentity = 1,
+  kAmplification = 2,
+  kAttenuation = 3,
+  kLinear = 4,
+  kInverseLinear = 5
+};
 enum class Skip : int32_t {
   kNone = 0,
   kLinear = 1,  // x <- dropout(act(norm(conv(x) + linear(x)))) in every layer, then a linear output
@@ -76,7 +106,17 @@ enum class Jumping : int32_t {
 
 // One row a graph, from the rows of its nodes: of what the last linear layer reads, or, where there
 // is none, of what the last convolution yields.
-enum class Readout : int32_t { kNone = 0, kSum = 1, kMean = 2, kMax = 3 };
+enum class Readout : int32_t {
+  kNone = 0,
+  kSum = 1,
+  kMean = 2,
+  kMax = 3,
+  kAttention = 4,  // sum weighted by a softmax over scores that a linear layer gives
+  kSet2Set = 5,    // a recurrent network that asks the nodes several times; twice as wide
+  kSort = 6,       // the first rows by the last column, descending, beside each other
+};
+
+struct LayerConfig;
 
 // PyG's model classes, with skips beyond them. Without a skip: layers input -> hidden -> ... ->
 // output (-> hidden when output_dim is 0); after each but the last: norm, activation, dropout
@@ -97,7 +137,7 @@ struct ModelConfig {
   Init init = Init::kPyg;
   Jumping jumping = Jumping::kNone;
   bool bias = true;
-  // GraphSAGE:
+  // GraphSAGE; R-GCN, transformer:
   bool root_weight = true;
   bool normalize = false;  // rows of each layer's output to unit length
   bool project = false;    // linear and ReLU on the sources first
@@ -105,15 +145,44 @@ struct ModelConfig {
   bool block_degrees = false;
   // GCN, GAT, GATv2: loops replace those of the graph, one a node.
   bool self_loops = true;
-  // GAT, GATv2; attention drops out at the rate `dropout`:
+  bool improved = false;  // GCN with edge weights: loops weigh 2
+  // GAT, GATv2, transformer; attention drops out at the rate `dropout`:
   int32_t heads = 1;   // 1 to 64; hidden_dim is a multiple of it with concat
   bool concat = true;  // else the mean over the heads, each of the full width
   bool residual = false;
   double slope = 0.2;  // of the leaky function
-  // GIN:
+  bool beta = false;   // transformer: the own row is mixed in by a gate
+  // GIN, GINE:
   int32_t mlp_layers = 2;  // linear layers of its networks, 1 to 8
   bool train_eps = false;
   double eps = 0;
+  // R-GCN; `aggregation` mean or sum. At most one of bases and blocks is above 0.
+  int64_t relations = 0;
+  int64_t bases = 0;   // matrices that those of the relations are sums of
+  int64_t blocks = 0;  // of block-diagonal matrices
+  // PNA:
+  std::vector<PnaReduction> reductions{PnaReduction::kMean, PnaReduction::kMin, PnaReduction::kMax,
+                                       PnaReduction::kDeviation};
+  std::vector<PnaScaler> scalers{PnaScaler::kIdentity, PnaScaler::kAmplification,
+                                 PnaScaler::kAttenuation};
+  int32_t towers = 1;
+  bool divide_input = false;  // each tower reads its share of the columns
+  // Means of the in-degree and of log(degree + 1) over the training graph's nodes.
+  double average_degree = 0, average_log_degree = 0;
+
+  // What edges carry: the graph's edge tensors of these names, the first that it has of
+  // "edge_attr", "x" and "feat"; of "edge_weight" and "weight"; of "edge_type" and "type", which
+  // R-GCN reads.
+  // GINE, GAT and GATv2 of PyG's, transformer, PNA: columns of edge features, 0: none.
+  int64_t edge_dim = 0;
+  bool edge_weights = false;  // GCN, GraphConv; of DGL's: GCN, GAT, R-GCN
+  // Features are numbers of categories, column k one of node_vocabulary[k], and the layers read the
+  // sum of a learned row for each, hidden_dim wide. As many as input_dim; empty: plain numbers.
+  std::vector<int64_t> node_vocabulary;
+  // The same of edge features; the layers read edge_dim columns.
+  std::vector<int64_t> edge_vocabulary;
+  // Of kLayers alone, which has input_dim, dtype and seed; the rest follows from them.
+  std::vector<LayerConfig> layers;
 
   bool act_first = false;
   double dropout = 0.0;              // on hidden rows
@@ -121,11 +190,34 @@ struct ModelConfig {
   Readout readout = Readout::kNone;  // logits are those of the batch's graphs
   // On what the last linear layer reads, or, with Jumping::kScores, on each score.
   double output_dropout = 0.0;
+  int32_t readout_steps = 3;              // of Readout::kSet2Set, 1 to 100
+  int32_t sort_rows = 30;                 // of Readout::kSort, 1 to 10000
   base::DType dtype = base::DType::kF32;  // f32 or f64
   uint64_t seed = 0;                      // of the initial weights
   // Error(kInvalidArgument) naming the field.
   void check() const;
   int64_t output_width() const;  // columns of the logits
+  // Columns that the first layer reads.
+  int64_t first_width() const { return node_vocabulary.empty() ? input_dim : hidden_dim; }
+  // Columns of edge features in the graph.
+  int64_t edge_columns() const {
+    return edge_vocabulary.empty() ? edge_dim : static_cast<int64_t>(edge_vocabulary.size());
+  }
 };
+
+// One layer of Architecture::kLayers.
+struct LayerConfig {
+  enum class Kind : int32_t { kConv, kLinear, kNorm, kActivation, kDropout, kReadout };
+  Kind kind = Kind::kConv;
+  // In front of its keys, as "conv1"; of layers with parameters, each another.
+  std::string name;
+  // kConv, kLinear: output_dim columns. Beside that count: of kConv what is said of its
+  // architecture, and `dropout` of attention; of kLinear bias; of kNorm norm and norm_scale; of
+  // kActivation activation; of kDropout dropout; of kReadout readout with its options.
+  ModelConfig options;
+};
+
+// Columns of a readout's rows from `width` columns of a node's.
+int64_t readout_width(const ModelConfig& config, int64_t width);
 
 }  // namespace gnnmg::nn

@@ -428,6 +428,26 @@ ConvertedLayer layer_of(const ModelConfig& c, int i, bool shapes) {
       layer.kind = LayerKind::kGin;
       layer.mlp = true;
       break;
+    case Architecture::kRelation:
+      layer.kind = c.blocks > 0 ? LayerKind::kRelationBlocks : LayerKind::kRelation;
+      layer.blocks = c.blocks;
+      break;
+    case Architecture::kGraphConv:
+      if (c.aggregation != Aggregation::kMean)
+        fail(Status::kUnsupported, "GraphConv with this aggregation, ",
+             static_cast<int>(c.aggregation), ", has no counterpart in DGL");
+      layer.kind = LayerKind::kGraphMean;
+      break;
+    case Architecture::kGine:
+      fail(Status::kUnsupported, "GINEConv has no counterpart in DGL that weights convert to");
+    case Architecture::kTransformer:
+      fail(Status::kUnsupported, "TransformerConv has no counterpart in DGL");
+    case Architecture::kPna:
+      fail(Status::kUnsupported, "PNAConv has no counterpart in DGL that weights convert to");
+    case Architecture::kLayers:
+      fail(Status::kUnsupported,
+           "a model of layers one by one has no counterpart that weights "
+           "convert to");
   }
   return layer;
 }

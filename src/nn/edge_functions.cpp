@@ -285,7 +285,7 @@ at::Tensor aggregate_edges(const at::Tensor& rows, const sample::BlockView& bloc
 }
 
 at::Tensor with_loop_rows(const at::Tensor& rows, const sample::BlockView& block,
-                          const Execution& execution) {
+                          const Execution& execution, int64_t first_own) {
   const int64_t num_loops = std::min(block.num_sources, block.num_targets);
   const auto to_targets = edges_to_targets(block);
   at::Tensor shares = at::empty({block.num_edges}, rows.options().requires_grad(false));
@@ -294,9 +294,9 @@ at::Tensor with_loop_rows(const at::Tensor& rows, const sample::BlockView& block
     for (int64_t t = 0; t < block.num_targets; ++t) {
       int64_t others = 0;
       for (int64_t e = block.indptr[t]; e < block.indptr[t + 1]; ++e)
-        others += block.indices[e] != t;
+        others += block.indices[e] != first_own + t;
       for (int64_t e = block.indptr[t]; e < block.indptr[t + 1]; ++e)
-        share[e] = block.indices[e] != t ? T{1} / static_cast<T>(others) : T{0};
+        share[e] = block.indices[e] != first_own + t ? T{1} / static_cast<T>(others) : T{0};
     }
   });
   WeightedSum mean;

@@ -70,8 +70,9 @@ struct Attend {
 at::Tensor attend(const Attend& in, const sample::BlockView& block, const Execution& execution);
 
 // What edges carry, with a row for each loop behind: the mean over the other edges into the node, 0
-// where there is none. `rows` is [num_edges, F], the result [num_edges + num_loops, F].
+// where there is none. `rows` is [num_edges, F], the result [num_edges + num_loops, F]. first_own
+// as in Attend.
 at::Tensor with_loop_rows(const at::Tensor& rows, const sample::BlockView& block,
-                          const Execution& execution);
+                          const Execution& execution, int64_t first_own = 0);
 
 }  // namespace gnnmg::nn

@@ -20,7 +20,8 @@
 
 namespace gnnmg::nn {
 
-// Rows of the nodes of a mini-batch: dense [num_nodes, F] of any float type, or sparse, or, in
+// Rows of the nodes of a mini-batch: dense [num_nodes, F] of any float type, or of integers where
+// the config has a node_vocabulary, or sparse, or, in
 // place of gathered rows, a table that the first layer reads itself: node i has row ids[i].
 struct RowInput {
   at::Tensor dense;
@@ -29,9 +30,11 @@ struct RowInput {
   std::span<const int64_t> ids;
 };
 
-// Weights [num_edges] and features [num_edges, D] of a block's edges; either may be undefined.
+// Weights [num_edges], features [num_edges, D] and types [num_edges] i64 of a block's edges; what
+// the model does not read may be undefined. Features are i64 where the config has an
+// edge_vocabulary.
 struct EdgeValues {
-  at::Tensor weight, features;
+  at::Tensor weight, features, type;
 };
 
 // Dropout bits depend on (seed, epoch, mini-batch, layer, row, column) alone.
@@ -47,10 +50,11 @@ struct ForwardArgs {
   bool gradients = false;  // keep what backward() needs; implied by training
   DropoutKey dropout;
   // The graph that the blocks are of, and its ids of the nodes of blocks[0]: for layers whose
-  // weights come from degrees. Null: those are the block's.
+  // weights come from degrees, which else are the block's, and for what edges carry.
   graph::GraphRef graph;
   std::span<const int64_t> node_ids;
-  // What the edges of each block carry, in its order; empty: nothing.
+  // What the edges of each block carry, in its order; empty: the model reads it from the graph's
+  // edge tensors by the blocks' edge ids, where its config asks for any.
   std::span<const EdgeValues> edges;
   // A batch of graphs: graph g has the nodes graph_ptr[g] .. graph_ptr[g + 1] - 1, which are all
   // nodes of every block. Read during the call. Empty: the nodes belong to no graphs of a batch.

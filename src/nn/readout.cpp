@@ -121,6 +121,9 @@ Reduce reduce_of(Readout kind) {
     case Readout::kMax:
       return Reduce::kMax;
     case Readout::kNone:
+    case Readout::kAttention:
+    case Readout::kSet2Set:
+    case Readout::kSort:
       break;
   }
   fail(Status::kInternal, "readout ", static_cast<int>(kind), " reduces nothing");

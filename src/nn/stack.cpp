@@ -12,8 +12,9 @@
 #include <utility>
 
 #include "base/error.h"
-#include "nn/conv/layers.h"
-#include "nn/readout.h"
+#include "nn/conv/make_conv.h"
+#include "nn/layer_model.h"
+#include "nn/model_input.h"
 #include "nn/tensors.h"
 #include "nn/torch_tensor.h"
 
@@ -32,13 +33,21 @@ std::string indexed(const char* list, int64_t i) { return base::text(list, ".", 
 
 // Widths of layer i.
 int64_t layer_input(const ModelConfig& c, int i) {
-  return i > 0 || c.skip == Skip::kResidual ? c.hidden_dim : c.input_dim;
+  return i > 0 || c.skip == Skip::kResidual ? c.hidden_dim : c.first_width();
 }
 bool yields_output(const ModelConfig& c, int i) {
   return c.skip == Skip::kNone && c.jumping == Jumping::kNone && i == c.num_layers - 1;
 }
 int64_t layer_output(const ModelConfig& c, int i) {
   return yields_output(c, i) ? c.output_width() : c.hidden_dim;
+}
+// A linear layer yields the result.
+bool has_output_layer(const ModelConfig& c) {
+  return c.jumping != Jumping::kNone || (c.skip != Skip::kNone && c.output_dim > 0);
+}
+// Columns that the layers leave for what comes behind them.
+int64_t jumped_width(const ModelConfig& c) {
+  return c.jumping == Jumping::kCat ? c.hidden_dim * c.num_layers : c.hidden_dim;
 }
 int num_norms(const ModelConfig& c) {
   if (c.norm == Norm::kNone) return 0;
@@ -48,122 +57,24 @@ int num_norms(const ModelConfig& c) {
                                    : c.num_layers + 1;
 }
 
-Reduce reduce_of(Aggregation aggregation) {
-  switch (aggregation) {
-    case Aggregation::kMean:
-      return Reduce::kMean;
-    case Aggregation::kMax:
-      return Reduce::kMax;
-    case Aggregation::kSum:
-      return Reduce::kSum;
-    case Aggregation::kPool:
-    case Aggregation::kLstm:
-    case Aggregation::kGcn:
-      break;
-  }
-  fail(Status::kInternal, "aggregation ", static_cast<int>(aggregation), " has no kernel");
-}
-
-DglSageOptions::Aggregator aggregator_of(Aggregation aggregation) {
-  using Aggregator = DglSageOptions::Aggregator;
-  switch (aggregation) {
-    case Aggregation::kPool:
-      return Aggregator::kPool;
-    case Aggregation::kLstm:
-      return Aggregator::kLstm;
-    case Aggregation::kGcn:
-      return Aggregator::kGcn;
-    default:
-      return Aggregator::kMean;
-  }
-}
-
-// The convolution of layer i. The one place that knows which architecture has which.
-std::unique_ptr<Conv> make_conv(const ModelConfig& c, int i, at::Tensor* prelu) {
-  const int64_t in = layer_input(c, i), out = layer_output(c, i);
-  const bool dgl = c.framework == Framework::kDgl;
-  switch (c.architecture) {
-    case Architecture::kSage: {
-      if (dgl) {
-        DglSageOptions options;
-        options.in = in;
-        options.out = out;
-        options.aggregator = aggregator_of(c.aggregation);
-        options.bias = c.bias;
-        return make_dgl_sage_conv(options);
-      }
-      SageOptions options;
-      options.in = in;
-      options.out = out;
-      options.reduce = reduce_of(c.aggregation);
-      options.normalize = c.normalize;
-      options.root_weight = c.root_weight;
-      options.project = c.project;
-      options.bias = c.bias;
-      return make_sage_conv(options);
-    }
-    case Architecture::kGcn: {
-      if (dgl) {
-        DglGraphOptions options;
-        options.in = in;
-        options.out = out;
-        options.bias = c.bias;
-        return make_dgl_graph_conv(options);
-      }
-      GcnOptions options;
-      options.in = in;
-      options.out = out;
-      options.add_self_loops = c.self_loops;
-      options.bias = c.bias;
-      return make_gcn_conv(options);
-    }
-    case Architecture::kGat:
-    case Architecture::kGatv2: {
-      GatOptions options;
-      options.in = in;
-      options.heads = c.heads;
-      // The layer that yields the result has it from each head, and their mean.
-      options.concat = c.concat && !yields_output(c, i);
-      options.out = options.concat ? out / c.heads : out;
-      options.v2 = c.architecture == Architecture::kGatv2;
-      options.dgl = dgl;
-      options.add_self_loops = c.self_loops;
-      options.residual = c.residual;
-      options.slope = c.slope;
-      options.bias = c.bias;
-      return make_gat_conv(options);
-    }
-    case Architecture::kGin: {
-      GinOptions options;
-      options.widths.assign(c.mlp_layers + 1, out);
-      options.widths[0] = in;
-      options.eps = c.eps;
-      options.train_eps = c.train_eps;
-      options.keys = dgl ? GinOptions::Keys::kDgl : GinOptions::Keys::kMlp;
-      options.norm = c.norm;
-      options.norm_scale = c.norm_scale;
-      options.activation = c.activation;
-      options.act_first = c.act_first;
-      if (c.activation == Activation::kPrelu) options.prelu = prelu;
-      return make_gin_conv(options);
-    }
-  }
-  fail(Status::kInternal, "architecture ", static_cast<int>(c.architecture), " has no layers");
-}
-
 }  // namespace
 
-StackModel::StackModel(const ModelConfig& config) : config_(config) {
+StackModel::StackModel(const ModelConfig& config)
+    : config_(config), known_(edge_needs(config), scalar_type(config.dtype)) {
   config_.check();
   for (int i = 0; i < config_.num_layers; ++i) {
     StackLayer layer;
-    layer.conv = make_conv(config_, i, &prelu_);
+    layer.conv = make_conv(
+        config_, {layer_input(config_, i), layer_output(config_, i), yields_output(config_, i)},
+        &prelu_);
     if (i < num_norms(config_))
       layer.norm = NormLayer(config_.norm, config_.hidden_dim, config_.norm_scale);
     layers_.push_back(std::move(layer));
   }
   if (num_norms(config_) > config_.num_layers)
     output_norm_ = NormLayer(config_.norm, config_.hidden_dim, config_.norm_scale);
+  readout_ = ReadoutLayer(
+      config_, has_output_layer(config_) ? jumped_width(config_) : config_.output_width());
   const bool dgl = config_.framework == Framework::kDgl;
   ParameterList list(dgl && config_.init == Init::kPyg ? Init::kDgl : config_.init);
   declare(list);
@@ -182,7 +93,11 @@ StackModel::StackModel(const ModelConfig& config) : config_(config) {
 void StackModel::declare(ParameterList& list) {
   const ModelConfig& c = config_;
   if (c.activation == Activation::kPrelu) list.constant("act.weight", {1}, 0.25, &prelu_);
-  if (c.skip == Skip::kResidual) list.linear("lin_in", c.hidden_dim, c.input_dim, true, input_);
+  if (!c.node_vocabulary.empty())
+    nodes_.declare(list, "atom_encoder.atom_embedding_list", c.node_vocabulary, c.hidden_dim);
+  if (!c.edge_vocabulary.empty())
+    edges_.declare(list, "bond_encoder.bond_embedding_list", c.edge_vocabulary, c.edge_dim);
+  if (c.skip == Skip::kResidual) list.linear("lin_in", c.hidden_dim, c.first_width(), true, input_);
   for (int i = 0; i < c.num_layers; ++i) {
     const ParameterList::Scope scope(list, indexed(layer_list(c.framework), i));
     layers_[i].conv->declare(list);
@@ -198,13 +113,16 @@ void StackModel::declare(ParameterList& list) {
   if (c.jumping == Jumping::kScores) {
     scores_.resize(c.num_layers + 1);
     for (int i = 0; i <= c.num_layers; ++i)
-      list.linear(indexed("lins", i), c.output_width(), i ? c.hidden_dim : c.input_dim, true,
+      list.linear(indexed("lins", i), c.output_width(), i ? c.hidden_dim : c.first_width(), true,
                   scores_[i]);
     return;
   }
-  const int64_t jumped = c.jumping == Jumping::kCat ? c.hidden_dim * c.num_layers : c.hidden_dim;
-  if (c.jumping != Jumping::kNone || (c.skip != Skip::kNone && c.output_dim > 0))
-    list.linear("lin", c.output_width(), jumped, true, output_);
+  {
+    const ParameterList::Scope scope(list, "readout");
+    readout_.declare(list);
+  }
+  if (has_output_layer(c))
+    list.linear("lin", c.output_width(), readout_width(c, jumped_width(c)), true, output_);
 }
 
 bool StackModel::plain_output(int layer) const { return yields_output(config_, layer); }
@@ -247,11 +165,8 @@ void StackModel::after_conv(int layer, std::span<StackPass> passes, const Execut
 
 at::Tensor StackModel::output(const at::Tensor& last, const std::vector<at::Tensor>& all,
                               const StackEnd& end, const Execution& execution) const {
-  const Ties ties = config_.framework == Framework::kDgl ? Ties::kFirst : Ties::kSplit;
   const auto read_out = [&](const at::Tensor& x) {
-    return config_.readout == Readout::kNone
-               ? x
-               : readout(x, end.graph_ptr, config_.readout, ties, execution);
+    return readout_.any() ? readout_.apply(x, end.graph_ptr, execution) : x;
   };
   const auto drop_out = [&](const at::Tensor& x, uint64_t number) {
     if (!end.training || config_.output_dropout == 0) return x;
@@ -278,72 +193,6 @@ at::Tensor StackModel::output(const at::Tensor& last, const std::vector<at::Tens
   return output_.weight.defined() ? at::linear(drop_out(x, 0), output_.weight, output_.bias) : x;
 }
 
-void StackModel::check_input(const ForwardArgs& args) const {
-  const RowInput& in = args.input;
-  if (static_cast<int64_t>(args.blocks.size()) != config_.num_layers)
-    fail(Status::kInvalidArgument, "the mini-batch has ", args.blocks.size(),
-         " blocks, the model has ", config_.num_layers, " layers");
-  if (in.dense.defined() + (in.sparse != nullptr) + in.table.defined() != 1)
-    fail(Status::kInvalidArgument, "expected rows in one form: dense, sparse or a table with ids");
-  const at::Tensor& rows = in.dense.defined() ? in.dense : in.table;
-  if (rows.defined() && rows.dim() != 2)
-    fail(Status::kInvalidArgument, "features have ", rows.dim(), " dimensions, expected 2");
-  const int64_t width = in.sparse ? in.sparse->num_cols : rows.size(1);
-  if (width != config_.input_dim)
-    fail(Status::kInvalidArgument, "features have ", width, " columns, the model has input_dim ",
-         config_.input_dim);
-  int64_t available = in.sparse            ? in.sparse->num_rows
-                      : in.dense.defined() ? in.dense.size(0)
-                                           : static_cast<int64_t>(in.ids.size());
-  for (size_t i = 0; i < args.blocks.size(); ++i) {
-    const sample::BlockView& block = args.blocks[i];
-    if (block.num_sources > available || block.num_targets > block.num_sources)
-      fail(Status::kInvalidArgument, "block ", i, " leads from ", block.num_sources, " sources to ",
-           block.num_targets, " targets, and there are ", available, " rows");
-    available = block.num_targets;
-    // A run of nodes is a graph in every layer.
-    if (!args.graph_ptr.empty() && block.num_targets != block.num_sources)
-      fail(Status::kInvalidArgument, "block ", i, " of a batch of graphs leads from ",
-           block.num_sources, " sources to ", block.num_targets, " targets, expected as many");
-  }
-  if (!args.graph_ptr.empty()) check_graph_ptr(args.graph_ptr, available);
-  if (config_.readout != Readout::kNone && args.graph_ptr.empty())
-    fail(Status::kInvalidArgument,
-         "a model with a readout reads batches of graphs, and this mini-batch is of nodes");
-  if (!args.edges.empty() && args.edges.size() != args.blocks.size())
-    fail(Status::kInvalidArgument, "the edges of ", args.edges.size(), " blocks carry something, ",
-         "and there are ", args.blocks.size());
-}
-
-ConvInput StackModel::first_input(const RowInput& input, const sample::BlockView& block,
-                                  const Dropout& dropout, const Execution& execution) const {
-  ConvInput in;
-  if (input.sparse) {
-    const feature::SparseRows& rows = *input.sparse;
-    in.sparse = true;
-    in.type = scalar_type(config_.dtype);
-    in.rows = {rows.num_rows, rows.num_cols, rows.indptr.data(), rows.indices.data(),
-               rows.values.data()};
-    in.rows_dropout = dropout;
-    return in;
-  }
-  const at::ScalarType type = scalar_type(config_.dtype);
-  if (input.table.defined()) {
-    if (input.table.scalar_type() == type && !dropout.active()) {
-      in.x = input.table;
-      in.ids = input.ids.data();
-      return in;
-    }
-    const at::Tensor ids = at::from_blob(const_cast<int64_t*>(input.ids.data()),
-                                         {block.num_sources}, at::TensorOptions(at::kLong));
-    in.x = input.table.index_select(0, ids).to(type);
-  } else {
-    in.x = input.dense.to(type);
-  }
-  in.x = apply_finish(in.x, {false, dropout}, execution);
-  return in;
-}
-
 StackPass StackModel::begin_pass(const ForwardArgs& args, const Execution& execution,
                                  bool training) {
   const Dropout dropout = training
@@ -351,7 +200,7 @@ StackPass StackModel::begin_pass(const ForwardArgs& args, const Execution& execu
                                                       args.dropout.epoch, args.dropout.batch, 0)
                               : Dropout{};
   const int64_t sources = args.blocks[0].num_sources;
-  ConvInput in = first_input(args.input, args.blocks[0], dropout, execution);
+  ConvInput in = first_input({config_, nodes_, dropout, execution}, args.input, args.blocks[0]);
   if (config_.skip == Skip::kResidual) {
     const at::Tensor rows = times(in, sources, input_, execution);
     in = {};
@@ -359,7 +208,13 @@ StackPass StackModel::begin_pass(const ForwardArgs& args, const Execution& execu
   }
   std::vector<at::Tensor> outputs;
   if (config_.jumping == Jumping::kScores) outputs.push_back(dense_rows(in, sources, execution));
-  return {&args, std::move(in), {}, {}, degrees_of(args.graph, args.node_ids), std::move(outputs)};
+  return {.args = &args,
+          .in = std::move(in),
+          .before = {},
+          .dropout = {},
+          .degrees = degrees_of(args),
+          .edges = edges_of(known_, edges_, args, execution),
+          .outputs = std::move(outputs)};
 }
 
 void StackModel::run_layer(int i, std::span<StackPass> passes, const Execution& execution,
@@ -376,9 +231,10 @@ void StackModel::run_layer(int i, std::span<StackPass> passes, const Execution& 
                  : Dropout{};
     };
     pass.dropout = plain_output(i) ? Dropout{} : dropout(static_cast<uint64_t>(i) + 1);
-    if (!pass.args->edges.empty()) {
-      pass.in.edge_weight = pass.args->edges[i].weight;
-      pass.in.edge_attr = pass.args->edges[i].features;
+    if (!pass.edges.empty()) {
+      pass.in.edge_weight = pass.edges[i].weight;
+      pass.in.edge_attr = pass.edges[i].features;
+      pass.in.edge_type = pass.edges[i].type;
     }
     if (pass.degrees.defined()) pass.in.degrees = pass.degrees.narrow(0, 0, block.num_sources);
     inputs.push_back(std::exchange(pass.in, {}));
@@ -391,7 +247,7 @@ void StackModel::run_layer(int i, std::span<StackPass> passes, const Execution& 
 
 std::vector<at::Tensor> StackModel::run(std::span<const ForwardArgs> batches, bool training,
                                         bool gradients, const SumOverRanks& sum) {
-  for (const ForwardArgs& args : batches) check_input(args);
+  for (const ForwardArgs& args : batches) check_input(config_, args);
   const c10::AutoGradMode grad_mode(gradients);
   const Execution execution{batches.empty() ? nullptr : batches[0].pool, scratch_, gradients};
   NormPass norms{training ? &statistics_ : nullptr, sum, {}, execution};
@@ -431,21 +287,18 @@ std::vector<at::Tensor> StackModel::forward_step(std::span<const ForwardArgs> ba
   return run(batches, true, true, sum);
 }
 
-at::Tensor StackModel::degrees_of(const graph::GraphRef& graph, std::span<const int64_t> ids) {
+at::Tensor StackModel::degrees_of(const ForwardArgs& args) {
   const Degrees wanted = layers_[0].conv->degrees();
-  if (wanted == Degrees::kNone || !graph || config_.block_degrees ||
+  if (wanted == Degrees::kNone || !args.graph || config_.block_degrees ||
       config_.framework == Framework::kDgl)
     return {};
   const c10::NoGradGuard no_grad;
-  if (degrees_graph_.lock() != graph) {
-    const graph::Csc& csc = graph->csc();
-    degrees_ = whole_degrees(csc, wanted, scalar_type(config_.dtype));
-    degrees_graph_ = graph;
-  }
   const at::Tensor rows =
-      at::from_blob(const_cast<int64_t*>(ids.data()), {static_cast<int64_t>(ids.size())},
-                    at::TensorOptions(at::kLong));
-  return degrees_.index_select(0, rows);
+      at::from_blob(const_cast<int64_t*>(args.node_ids.data()),
+                    {static_cast<int64_t>(args.node_ids.size())}, at::TensorOptions(at::kLong));
+  return known_.of(args.graph)
+      .degrees(*args.graph, wanted, config_.edge_weights)
+      .index_select(0, rows);
 }
 
 at::Tensor StackModel::take_batch_statistics() {
@@ -458,12 +311,12 @@ std::unique_ptr<Model> StackModel::clone() const {
   copy->parameters_.flat().copy_(parameters_.flat());
   for (size_t i = 0; i < buffers().size(); ++i)
     copy->buffers()[i].tensor.copy_(buffers()[i].tensor);
-  copy->degrees_graph_ = degrees_graph_;
-  copy->degrees_ = degrees_;
+  copy->known_ = known_;
   return copy;
 }
 
 std::unique_ptr<Model> make_model(const ModelConfig& config) {
+  if (config.architecture == Architecture::kLayers) return std::make_unique<LayerModel>(config);
   return std::make_unique<StackModel>(config);
 }
 

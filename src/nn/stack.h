@@ -5,10 +5,13 @@
 #include <memory>
 #include <vector>
 
+#include "nn/category_encoder.h"
 #include "nn/conv/conv.h"
+#include "nn/graph_facts.h"
 #include "nn/model.h"
 #include "nn/norm.h"
 #include "nn/parameters.h"
+#include "nn/readout_layer.h"
 #include "nn/sequence.h"
 
 namespace gnnmg::nn {
@@ -26,6 +29,7 @@ struct StackPass {
   at::Tensor before;                // what that layer's result is added to, in residual blocks
   Dropout dropout;                  // behind that layer
   at::Tensor degrees;               // of its nodes, where the layers ask for them
+  std::vector<EdgeValues> edges;    // of each block as the layers read them; empty: nothing
   std::vector<at::Tensor> outputs;  // of the layers, where the result is made of all
 };
 
@@ -78,11 +82,8 @@ class StackModel final : public Model {
   // The result from the rows that the layers left for it.
   at::Tensor output(const at::Tensor& last, const std::vector<at::Tensor>& all, const StackEnd& end,
                     const Execution& execution) const;
-  ConvInput first_input(const RowInput& input, const sample::BlockView& block,
-                        const Dropout& dropout, const Execution& execution) const;
-  void check_input(const ForwardArgs& args) const;
-  // In-degrees of these nodes as the layers ask for them; undefined where they do not.
-  at::Tensor degrees_of(const graph::GraphRef& graph, std::span<const int64_t> ids);
+  // Degrees of the nodes as the layers ask for them; undefined where they do not.
+  at::Tensor degrees_of(const ForwardArgs& args);
 
   ModelConfig config_;
   ParameterSet parameters_;
@@ -91,11 +92,12 @@ class StackModel final : public Model {
   Linear input_, output_;  // their linear input; linear output of models with skips or jumping
   LayerAttention layer_attention_;  // of Jumping::kLstm
   std::vector<Linear> scores_;      // of Jumping::kScores: for the input and every layer
+  CategoryEncoder nodes_, edges_;   // of features that are categories
+  ReadoutLayer readout_;
   at::Tensor prelu_;
   Scratch scratch_;
   BatchStatistics statistics_;
-  std::weak_ptr<const graph::Graph> degrees_graph_;
-  at::Tensor degrees_;  // of that graph
+  KnownGraph known_;
 };
 
 }  // namespace gnnmg::nn

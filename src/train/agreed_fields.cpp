@@ -26,13 +26,23 @@ std::string word(decltype(last) value, const char* const (&names)[count]) {
   return names[static_cast<int>(value) - first];
 }
 
-void add_model(const nn::Model& model, std::vector<Field>& fields) {
-  const nn::ModelConfig& c = model.config();
+// Numbers as they are, values of enumerations by their numbers in the interface.
+template <typename T>
+std::string list_of(const std::vector<T>& values) {
+  std::string text;
+  for (const T& value : values)
+    text += base::text(text.empty() ? "" : ", ", static_cast<int64_t>(value));
+  return text;
+}
+
+// `of`: "model", or which of its layers.
+void add_config(const nn::ModelConfig& c, const std::string& of, std::vector<Field>& fields) {
   const auto add = [&](const char* name, std::string value) {
-    fields.emplace_back(base::text("model ", name), std::move(value));
+    fields.emplace_back(base::text(of, " ", name), std::move(value));
   };
-  add("architecture",
-      word<nn::Architecture::kGin, 1>(c.architecture, {"sage", "gcn", "gat", "gatv2", "gin"}));
+  add("architecture", word<nn::Architecture::kLayers, 1>(
+                          c.architecture, {"sage", "gcn", "gat", "gatv2", "gin", "gine", "rgcn",
+                                           "transformer", "pna", "graphconv", "layers"}));
   add("framework", word<nn::Framework::kDgl>(c.framework, {"pyg", "dgl"}));
   add("mlp_layers", std::to_string(c.mlp_layers));
   add("input_dim", std::to_string(c.input_dim));
@@ -65,10 +75,41 @@ void add_model(const nn::Model& model, std::vector<Field>& fields) {
   add("act_first", yes_or_no(c.act_first));
   add("dropout", exact(c.dropout));
   add("input_dropout", exact(c.input_dropout));
-  add("readout", word<nn::Readout::kMax>(c.readout, {"none", "sum", "mean", "max"}));
+  add("readout", word<nn::Readout::kSort>(
+                     c.readout, {"none", "sum", "mean", "max", "attention", "set2set", "sort"}));
   add("output_dropout", exact(c.output_dropout));
   add("dtype", base::dtype_name(c.dtype));
   add("seed", std::to_string(c.seed));
+  add("improved", yes_or_no(c.improved));
+  add("beta", yes_or_no(c.beta));
+  add("num_relations", std::to_string(c.relations));
+  add("num_bases", std::to_string(c.bases));
+  add("num_blocks", std::to_string(c.blocks));
+  add("pna_reductions", list_of(c.reductions));
+  add("pna_scalers", list_of(c.scalers));
+  add("towers", std::to_string(c.towers));
+  add("divide_input", yes_or_no(c.divide_input));
+  add("average_degree", exact(c.average_degree));
+  add("average_log_degree", exact(c.average_log_degree));
+  add("edge_dim", std::to_string(c.edge_dim));
+  add("edge_weights", yes_or_no(c.edge_weights));
+  add("node_vocabulary", list_of(c.node_vocabulary));
+  add("edge_vocabulary", list_of(c.edge_vocabulary));
+  add("readout_steps", std::to_string(c.readout_steps));
+  add("sort_rows", std::to_string(c.sort_rows));
+  for (size_t i = 0; i < c.layers.size(); ++i) {
+    const std::string layer = base::text(of, " layer ", i);
+    fields.emplace_back(base::text(layer, " kind"),
+                        word<nn::LayerConfig::Kind::kReadout>(
+                            c.layers[i].kind,
+                            {"convolution", "linear", "norm", "activation", "dropout", "readout"}));
+    fields.emplace_back(base::text(layer, " name"), c.layers[i].name);
+    add_config(c.layers[i].options, layer, fields);
+  }
+}
+
+void add_model(const nn::Model& model, std::vector<Field>& fields) {
+  add_config(model.config(), "model", fields);
   for (const nn::NamedTensor& parameter : model.parameters()) {
     std::string shape;
     for (int64_t size : parameter.tensor.sizes())

@@ -41,12 +41,12 @@ void embed_to_file(nn::Model& model, const data::Dataset& dataset, const Partici
                    const std::string& path) {
   c10::NoGradGuard no_grad;
   comm::Collectives& comm = participant.comm;
-  const int64_t chunk = participant.chunk, nodes = dataset.graph->num_nodes(dataset.node_type);
+  const int64_t chunk = participant.chunk, results = num_results(model, dataset);
   const base::DType dtype = model.config().dtype;
   std::optional<base::AtomicFile> file;
   if (comm.rank() == 0) {
     file.emplace(path);  // a path that cannot be written is known before the work
-    file->write(io::npy_header(dtype, {nodes, model.config().output_width()}));
+    file->write(io::npy_header(dtype, {results, model.config().output_width()}));
   }
   LayerWalk walk(model, dataset, participant);
   const int last = walk.inference().num_stages() - 1;
@@ -54,9 +54,9 @@ void embed_to_file(nn::Model& model, const data::Dataset& dataset, const Partici
   const int64_t width = walk.inference().width(last);
   const at::TensorOptions options(nn::scalar_type(dtype));
 
-  for (int64_t low = 0; low < nodes; low += comm.world_size() * chunk) {
-    participant.cancel.check("computing the rows of all nodes");
-    const auto begin_of = [&](int rank) { return std::min(nodes, low + rank * chunk); };
+  for (int64_t low = 0; low < results; low += comm.world_size() * chunk) {
+    participant.cancel.check("computing the rows");
+    const auto begin_of = [&](int rank) { return std::min(results, low + rank * chunk); };
     const auto rows_of = [&](int rank) { return begin_of(rank + 1) - begin_of(rank); };
     const int64_t begin = begin_of(comm.rank()), own = rows_of(comm.rank());
     std::vector<at::Tensor> arrived(comm.world_size(), at::empty({0, width}, options));
@@ -79,7 +79,7 @@ void embed_to_file(nn::Model& model, const data::Dataset& dataset, const Partici
       for (const at::Tensor& rows : arrived)
         file->write({static_cast<const uint8_t*>(rows.data_ptr()), rows.nbytes()});
   }
-  participant.cancel.check("writing the rows of all nodes");
+  participant.cancel.check("writing the rows");
   if (file) file->commit();
   comm.barrier(participant.wait());  // nobody says it is done before it is
 }

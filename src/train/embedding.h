@@ -1,4 +1,5 @@
-// The model's result for every node, full neighbourhoods, on all ranks: to memory or to a file.
+// The model's result for every node, full neighbourhoods, or for every graph where it has a
+// readout, on all ranks: to memory or to a file.
 #pragma once
 
 #include <string>
@@ -8,7 +9,7 @@
 
 namespace gnnmg::train {
 
-// Collective. [number of nodes, output width], in one place for all ranks of a process.
+// Collective. [num_results(), output width], in one place for all ranks of a process.
 base::Tensor embed(nn::Model& model, const data::Dataset& dataset, const Participant& participant);
 
 // Collective. Rank 0 writes them to a .npy file, which appears whole or not at all, in rounds of

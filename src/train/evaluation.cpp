@@ -8,6 +8,7 @@
 #include "comm/group_state.h"
 #include "comm/single.h"
 #include "nn/torch_tensor.h"
+#include "train/graph_inference.h"
 #include "train/tensors.h"
 #include "train/trainer.h"
 
@@ -155,19 +156,27 @@ void StageRows::clear() {
   stages_.clear();
 }
 
+int64_t num_results(const nn::Model& model, const data::Dataset& dataset) {
+  return gives_graphs(model, dataset) ? dataset.num_graphs()
+                                      : dataset.graph->num_nodes(dataset.node_type);
+}
+
 LayerWalk::LayerWalk(nn::Model& model, const data::Dataset& dataset, const Participant& participant)
     : participant_(participant),
-      num_nodes_(dataset.graph->num_nodes(dataset.node_type)),
+      num_rows_(num_results(model, dataset)),
       dtype_(model.config().dtype),
-      inference_(model.inference(*dataset.graph,
-                                 *dataset.graph->node_column(dataset.feature, dataset.node_type),
-                                 participant.pool)) {}
+      inference_(
+          gives_graphs(model, dataset)
+              ? make_graph_inference(model, dataset, participant.pool)
+              : model.inference(*dataset.graph,
+                                *dataset.graph->node_column(dataset.feature, dataset.node_type),
+                                participant.pool)) {}
 
 at::Tensor LayerWalk::rows_of(int end) {
   at::Tensor rows;
   for (int stage = 0; stage < end; ++stage) {
-    rows = participant_.rows.get(stage, num_nodes_, inference_->width(stage), dtype_);
-    for_own_chunks(participant_, num_nodes_, [&](int64_t begin, int64_t stop) {
+    rows = participant_.rows.get(stage, num_rows_, inference_->width(stage), dtype_);
+    for_own_chunks(participant_, num_rows_, [&](int64_t begin, int64_t stop) {
       rows.narrow(0, begin, stop - begin).copy_(inference_->run(stage, begin, stop));
     });
     exchange_rows(participant_, rows);
@@ -224,11 +233,8 @@ nn::Metrics evaluate_graphs(const Subject& subject, const Participant& participa
   config.plan.shuffle = false;
   config.num_threads = 0;
   config.gather = !reads_table(*store);
-  loader::Loader loader(subject.ids,
-                        sample::make_graphs_sampler(
-                            data.graph, data.graph_ptr,
-                            {.num_layers = static_cast<int>(subject.model.config().num_layers)}),
-                        store, config, nullptr);
+  loader::Loader loader(subject.ids, make_graphs_sampler_for(subject.model, data), store, config,
+                        nullptr);
   return evaluate_sampled(subject, participant, loader, [&](const loader::Batch& batch) {
     nn::ForwardArgs args;
     args.input = input_of(batch, *store);

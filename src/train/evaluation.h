@@ -54,7 +54,11 @@ struct Subject {
   std::span<const int64_t> ids;
 };
 
-// Layer by layer over the whole graph with full neighbourhoods, chunk by chunk on all ranks.
+// Rows of the model's result for the data set: its nodes, or, with a readout, its graphs.
+int64_t num_results(const nn::Model& model, const data::Dataset& dataset);
+
+// Layer by layer over the whole graph with full neighbourhoods, or graph by graph where the result
+// is of graphs, chunk by chunk on all ranks.
 class LayerWalk {
  public:
   LayerWalk(nn::Model& model, const data::Dataset& dataset, const Participant& participant);
@@ -65,7 +69,7 @@ class LayerWalk {
 
  private:
   const Participant& participant_;
-  const int64_t num_nodes_;
+  const int64_t num_rows_;
   const base::DType dtype_;
   std::unique_ptr<nn::Inference> inference_;
 };

@@ -6,7 +6,9 @@
 #include <cmath>
 
 #include "data/weights.h"
+#include "nn/graph_facts.h"
 #include "nn/loss.h"
+#include "nn/torch_tensor.h"
 #include "train/metric.h"
 
 namespace gnnmg::train {
@@ -164,6 +166,9 @@ std::shared_ptr<const Job> make_job(std::shared_ptr<nn::Model> model, data::Data
                where, " has no validation part");
   if (!validates && config.schedule.kind == ScheduleKind::kPlateau)
     base::fail(Status::kInvalidArgument, "schedule plateau: ", where, " has no validation part");
+  // What the layers read of edges is there.
+  const nn::ModelConfig& layers = job->model->config();
+  (void)nn::GraphFacts(*data.graph, nn::edge_needs(layers), nn::scalar_type(layers.dtype));
   job->store = feature::make_store(*job->features);
   return job;
 }

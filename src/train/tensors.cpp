@@ -9,23 +9,15 @@
 namespace gnnmg::train {
 namespace {
 
-at::ScalarType feature_type(base::DType dtype) {
-  if (dtype != base::DType::kF32 && dtype != base::DType::kF64 && dtype != base::DType::kF16 &&
-      dtype != base::DType::kBF16)
-    base::fail(base::Status::kUnsupported, "features of type ", base::dtype_name(dtype),
-               ": expected f32, f64, f16 or bf16");
-  return nn::scalar_type(dtype);
-}
-
 at::Tensor matrix(const void* data, int64_t rows, int64_t cols, base::DType dtype) {
-  return at::from_blob(const_cast<void*>(data), {rows, cols}, feature_type(dtype));
+  return at::from_blob(const_cast<void*>(data), {rows, cols}, nn::scalar_type(dtype));
 }
 
 }  // namespace
 
 at::Tensor counted_matrix(int64_t rows, int64_t cols, base::DType dtype) {
   const base::Tensor memory = base::Tensor::empty(dtype, {rows, cols});
-  return at::from_blob(memory.data(), {rows, cols}, [memory](void*) {}, feature_type(dtype));
+  return at::from_blob(memory.data(), {rows, cols}, [memory](void*) {}, nn::scalar_type(dtype));
 }
 
 bool reads_table(const feature::FeatureStore& store) {

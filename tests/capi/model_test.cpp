@@ -568,6 +568,41 @@ TEST(OptimizerTest, ClipsTheWholeGradient) {
   EXPECT_NEAR(std::sqrt(square), 0.01, 1e-5);
 }
 
+TEST(OptimizerTest, ItsStateIsSavedAndRead) {
+  World world(60);
+  const TempDir folder;
+  const std::string path = folder.file("adam.pth");
+  const Sampler sampler = world.make_sampler();
+  const Model model = world.make_model();
+  Optimizer first, second, sgd;
+  ASSERT_OK(gnnmg_optimizer_create(model, nullptr, first.out()));
+  const auto update = [&](gnnmg_model* of, gnnmg_optimizer* by) {
+    const Batch batch = full_batch(world, sampler, {1, 2, 3, 4});
+    ASSERT_OK(gnnmg_model_forward(of, batch, 1, nullptr));
+    ASSERT_OK(gnnmg_model_backward(of, GNNMG_LOSS_AUTO, nullptr));
+    ASSERT_OK(gnnmg_optimizer_step(by));
+  };
+  update(model, first);
+  update(model, first);
+  ASSERT_OK(gnnmg_optimizer_save(first, path.c_str(), -1));
+  Model copy;
+  ASSERT_OK(gnnmg_model_create_copy(model, copy.out()));
+  ASSERT_OK(gnnmg_optimizer_create(copy, nullptr, second.out()));
+  ASSERT_OK(gnnmg_optimizer_load(second, path.c_str(), -1));
+  update(model, first);
+  update(copy, second);
+  EXPECT_EQ(weights(copy), weights(model));
+
+  auto rule = init(gnnmg_optimizer_config_init);
+  rule.kind = GNNMG_OPTIMIZER_SGD;
+  rule.momentum = 0.5;
+  ASSERT_OK(gnnmg_optimizer_create(copy, &rule, sgd.out()));
+  EXPECT_FAILS(gnnmg_optimizer_load(sgd, path.c_str(), -1), GNNMG_ERR_FORMAT,
+               "missing: momentum_buffer.convs.0.lin_l.weight");
+  EXPECT_EQ(gnnmg_optimizer_load(first, folder.file("none").c_str(), -1), GNNMG_ERR_NOT_FOUND);
+  EXPECT_EQ(gnnmg_optimizer_save(first, folder.file("no/such").c_str(), -1), GNNMG_ERR_NOT_FOUND);
+}
+
 TEST(OptimizerTest, KeepsItsModelAlive) {
   World world(60);
   Model model = world.make_model();

@@ -96,7 +96,19 @@ std::vector<ModelConfig> configs() {
     config.skip = Skip::kResidual;
     all.push_back(config);
   }
+  for (const Readout kind : {Readout::kAttention, Readout::kSet2Set, Readout::kSort})
+    for (const Jumping jumping : {Jumping::kLast, Jumping::kCat}) {
+      ModelConfig config = small_config(Architecture::kSage);
+      config.activation = Activation::kTanh;  // no rows of zeros, which would be tied in order
+      config.readout = kind;
+      config.jumping = jumping;
+      config.sort_rows = 4;
+      all.push_back(config);
+    }
   ModelConfig config = small_config();
+  config.readout = Readout::kAttention;
+  all.push_back(config);
+  config = small_config();
   for (const Skip skip : {Skip::kLinear, Skip::kResidual}) {
     config.skip = skip;
     config.norm = Norm::kLayer;
@@ -294,8 +306,8 @@ TEST(GraphModels, ConfigNamesTheField) {
     change(config);
     return refusal_of([&] { make_model(config); });
   };
-  EXPECT_THAT(text_of([](ModelConfig& c) { c.readout = static_cast<Readout>(4); }),
-              HasSubstr("readout is 4"));
+  EXPECT_THAT(text_of([](ModelConfig& c) { c.readout = static_cast<Readout>(7); }),
+              HasSubstr("readout is 7"));
   EXPECT_THAT(text_of([](ModelConfig& c) {
                 c.readout = Readout::kNone;
                 c.jumping = Jumping::kScores;

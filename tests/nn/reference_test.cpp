@@ -103,7 +103,7 @@ std::vector<int64_t> network(const std::string& text) {
   return widths;
 }
 
-// "['mean', 'max']" as positions of its words in `words`.
+// "['mean', 'max']" as values that count from 1, in the order of `words`.
 template <typename E>
 std::vector<E> list_of(const std::string& text, const std::vector<std::string>& words) {
   std::vector<E> found;
@@ -111,7 +111,7 @@ std::vector<E> list_of(const std::string& text, const std::vector<std::string>& 
     const size_t end = text.find('\'', at + 1);
     const auto word = std::find(words.begin(), words.end(), text.substr(at + 1, end - at - 1));
     if (word == words.end()) throw std::runtime_error("unknown word in " + text);
-    found.push_back(static_cast<E>(word - words.begin()));
+    found.push_back(static_cast<E>(word - words.begin() + 1));
     at = end;
   }
   return found;

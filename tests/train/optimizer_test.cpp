@@ -24,12 +24,13 @@ using train::OptimizerConfig;
 using train::OptimizerKind;
 
 std::shared_ptr<nn::Model> tiny_model(uint64_t seed = 5) {
-  return nn::make_model({.input_dim = 3,
-                         .hidden_dim = 4,
-                         .output_dim = 2,
-                         .num_layers = 2,
-                         .dtype = base::DType::kF64,
-                         .seed = seed});
+  nn::ModelConfig config;
+  config.input_dim = 3;
+  config.hidden_dim = 4;
+  config.output_dim = 2;
+  config.dtype = base::DType::kF64;
+  config.seed = seed;
+  return nn::make_model(config);
 }
 
 // The gradient of step t: anything that changes.
@@ -248,11 +249,12 @@ void follow_trajectory(const std::string& name, const OptimizerConfig& config, b
       long_tensor(y.as<int64_t>().data(), num_nodes)
           .index_select(0, long_tensor(seeds.data(), static_cast<int64_t>(seeds.size())));
 
-  const auto model = nn::make_model({.input_dim = 8,
-                                     .hidden_dim = 16,
-                                     .output_dim = 5,
-                                     .num_layers = 2,
-                                     .dtype = f64 ? base::DType::kF64 : base::DType::kF32});
+  nn::ModelConfig layers;
+  layers.input_dim = 8;
+  layers.hidden_dim = 16;
+  layers.output_dim = 5;
+  layers.dtype = f64 ? base::DType::kF64 : base::DType::kF32;
+  const auto model = nn::make_model(layers);
   model->load_state(io::read_safetensors(path(".start.safetensors")));
   const auto optimizer = Optimizer::create(*model, config);
   const base::Tensor losses = npz.get("loss");

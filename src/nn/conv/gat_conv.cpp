@@ -140,7 +140,8 @@ class GatConv final : public Conv {
         base::fail(base::Status::kInvalidArgument, "GAT with edge_dim ", o_.edge_dim,
                    " was given no edge features");
       attention.edges = edge_values(own.edge_attr);
-      if (attention.loops) attention.edges = with_loop_rows(attention.edges, block, pass.execution);
+      if (attention.loops)
+        attention.edges = with_loop_rows(attention.edges, block, pass.execution, first_own);
     }
     if (own.edge_weight.defined()) {
       if (!o_.dgl)

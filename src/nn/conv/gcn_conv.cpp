@@ -85,6 +85,9 @@ class GcnConv final : public WeightedConv {
     WeightedSum sum;
     if (!options_.normalize) {
       sum.weights = own.edge_weight;
+    } else if (own.edge_weight.defined() && own.degrees.defined()) {
+      visit_type(type,
+                 [&]<typename T>() { weighted_by_graph<T>(sum, type, first_own, own, pass); });
     } else if (own.edge_weight.defined()) {
       weighted(sum, own.edge_weight, pass.block);
     } else {
@@ -130,6 +133,43 @@ class GcnConv final : public WeightedConv {
       for (int64_t e = block.indptr[t]; e < block.indptr[t + 1]; ++e)
         weight[e] = loops && block.indices[e] == id ? T{0} : r(block.indices[e]) * share;
       if (self) self[t] = r(id) * r(id);
+    }
+  }
+
+  // With weights, where sums of them over the whole graph are known.
+  template <typename T>
+  void weighted_by_graph(WeightedSum& sum, at::ScalarType type, int64_t first_own,
+                         const ConvInput& own, const ConvPass& pass) const {
+    const sample::BlockView& block = pass.block;
+    const bool loops = options_.add_self_loops;
+    const T fill = options_.improved ? T{2} : T{1};
+    const T* whole = own.degrees.const_data_ptr<T>();  // sum, number, loop
+    const auto loop = [&](int64_t s) {
+      return std::isnan(whole[3 * s + 2]) ? fill : whole[3 * s + 2];
+    };
+    const auto root = [&](int64_t s) {
+      const T degree = whole[3 * s] + (loops ? loop(s) : T{0});
+      if (degree < 0)
+        fail(Status::kInvalidArgument, "GCN: the weights of the edges into a node add up to ",
+             degree, ", expected 0 or more");
+      return degree > 0 ? 1 / std::sqrt(degree) : T{0};
+    };
+    const at::Tensor given = own.edge_weight.contiguous();
+    const T* weight = given.const_data_ptr<T>();
+    sum.weights = scratch_tensor(pass.execution, {block.num_edges}, type);
+    T* out = sum.weights.mutable_data_ptr<T>();
+    if (loops) sum.self_weights = scratch_tensor(pass.execution, {block.num_targets}, type);
+    for (int64_t t = 0; t < block.num_targets; ++t) {
+      const int64_t id = first_own + t, begin = block.indptr[t], end = block.indptr[t + 1];
+      T drawn = 0;
+      for (int64_t e = begin; e < end; ++e) drawn += loops && block.indices[e] == id ? T{0} : T{1};
+      const T here = root(id);
+      // The edges that were drawn stand for all.
+      const T share = drawn > 0 ? here * (whole[3 * id + 1] / drawn) : here;
+      for (int64_t e = begin; e < end; ++e)
+        out[e] =
+            loops && block.indices[e] == id ? T{0} : root(block.indices[e]) * weight[e] * share;
+      if (loops) sum.self_weights.mutable_data_ptr<T>()[t] = loop(id) * here * here;
     }
   }
 

@@ -136,8 +136,8 @@ std::unique_ptr<Conv> make_transformer_conv(const TransformerOptions& options);
 
 // PyG's PNAConv: several reductions, each times several functions of the in-degree.
 struct PnaOptions {
-  enum class Reduction { kMean, kMin, kMax, kSum, kVariance, kDeviation };
-  enum class Scaler { kIdentity, kAmplification, kAttenuation, kLinear, kInverseLinear };
+  using Reduction = PnaReduction;
+  using Scaler = PnaScaler;
   int64_t in = 0, out = 0;
   int64_t edge_dim = 0;  // columns of edge features, 0: none
   std::vector<Reduction> reductions;

@@ -1,0 +1,19 @@
+// From gnnmg_model_config to the library's own, and what it leaves to the data set.
+#pragma once
+
+#include "data/dataset.h"
+#include "gnnmg.h"
+#include "nn/config.h"
+
+namespace gnnmg::capi {
+
+extern const gnnmg_model_config kModelDefaults;
+
+// Error(kInvalidArgument) naming the field that is no choice; numbers are checked by check().
+nn::ModelConfig model_config(const gnnmg_model_config& in);
+// Columns of edge features, numbers of relations and mean degrees that are to be the data set's,
+// which may be null. Error(kInvalidArgument) naming the field where it has none.
+void complete_config(nn::ModelConfig& config, const data::Dataset* dataset);
+void complete_width(int64_t& width, int64_t from_data, const char* field, const char* what);
+
+}  // namespace gnnmg::capi

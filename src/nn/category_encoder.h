@@ -1,0 +1,29 @@
+// Rows for categories: the sum of a learned row for the value of each column, as OGB encodes atoms
+// and bonds.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "nn/functions.h"
+#include "nn/parameters.h"
+
+namespace gnnmg::nn {
+
+class CategoryEncoder {
+ public:
+  // Column k has vocabulary[k] values; its rows are "<name>.k.weight", [vocabulary[k], width].
+  void declare(ParameterList& list, const std::string& name, std::span<const int64_t> vocabulary,
+               int64_t width);
+  bool defined() const { return !tables_.empty(); }
+  // [n, width] from [n, columns] of any type; `what` names the rows in errors. Error(kRange) for a
+  // value that its column has not, or that is no integer.
+  at::Tensor encode(const at::Tensor& values, const char* what, const Execution& execution) const;
+
+ private:
+  std::vector<int64_t> vocabulary_;
+  std::vector<at::Tensor> tables_;
+};
+
+}  // namespace gnnmg::nn

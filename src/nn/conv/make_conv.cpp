@@ -1,0 +1,190 @@
+#include "nn/conv/make_conv.h"
+
+#include "base/error.h"
+#include "nn/conv/layers.h"
+
+namespace gnnmg::nn {
+namespace {
+
+Reduce reduce_of(Aggregation aggregation) {
+  switch (aggregation) {
+    case Aggregation::kMean:
+      return Reduce::kMean;
+    case Aggregation::kMax:
+      return Reduce::kMax;
+    case Aggregation::kSum:
+      return Reduce::kSum;
+    case Aggregation::kPool:
+    case Aggregation::kLstm:
+    case Aggregation::kGcn:
+      break;
+  }
+  base::fail(base::Status::kInternal, "aggregation ", static_cast<int>(aggregation),
+             " has no kernel");
+}
+
+DglSageOptions::Aggregator aggregator_of(Aggregation aggregation) {
+  using Aggregator = DglSageOptions::Aggregator;
+  switch (aggregation) {
+    case Aggregation::kPool:
+      return Aggregator::kPool;
+    case Aggregation::kLstm:
+      return Aggregator::kLstm;
+    case Aggregation::kGcn:
+      return Aggregator::kGcn;
+    default:
+      return Aggregator::kMean;
+  }
+}
+
+std::unique_ptr<Conv> sage(const ModelConfig& c, const ConvWidths& widths) {
+  if (c.framework == Framework::kDgl) {
+    DglSageOptions options;
+    options.in = widths.in;
+    options.out = widths.out;
+    options.aggregator = aggregator_of(c.aggregation);
+    options.bias = c.bias;
+    return make_dgl_sage_conv(options);
+  }
+  SageOptions options;
+  options.in = widths.in;
+  options.out = widths.out;
+  options.reduce = reduce_of(c.aggregation);
+  options.normalize = c.normalize;
+  options.root_weight = c.root_weight;
+  options.project = c.project;
+  options.bias = c.bias;
+  return make_sage_conv(options);
+}
+
+std::unique_ptr<Conv> gcn(const ModelConfig& c, const ConvWidths& widths) {
+  if (c.framework == Framework::kDgl) {
+    DglGraphOptions options;
+    options.in = widths.in;
+    options.out = widths.out;
+    options.bias = c.bias;
+    return make_dgl_graph_conv(options);
+  }
+  GcnOptions options;
+  options.in = widths.in;
+  options.out = widths.out;
+  options.improved = c.improved;
+  options.add_self_loops = c.self_loops;
+  options.bias = c.bias;
+  return make_gcn_conv(options);
+}
+
+std::unique_ptr<Conv> gat(const ModelConfig& c, const ConvWidths& widths) {
+  GatOptions options;
+  options.in = widths.in;
+  options.heads = c.heads;
+  options.edge_dim = c.edge_dim;
+  options.concat = c.concat && !widths.mean_of_heads;
+  options.out = options.concat ? widths.out / c.heads : widths.out;
+  options.v2 = c.architecture == Architecture::kGatv2;
+  options.dgl = c.framework == Framework::kDgl;
+  options.add_self_loops = c.self_loops;
+  options.residual = c.residual;
+  options.slope = c.slope;
+  options.bias = c.bias;
+  return make_gat_conv(options);
+}
+
+std::unique_ptr<Conv> gin(const ModelConfig& c, const ConvWidths& widths, at::Tensor* prelu) {
+  GinOptions options;
+  options.widths.assign(c.mlp_layers + 1, widths.out);
+  options.widths[0] = widths.in;
+  options.eps = c.eps;
+  options.train_eps = c.train_eps;
+  options.edges = c.architecture == Architecture::kGine;
+  options.edge_dim = options.edges ? c.edge_dim : 0;
+  options.keys = c.framework == Framework::kDgl ? GinOptions::Keys::kDgl : GinOptions::Keys::kMlp;
+  options.norm = c.norm;
+  options.norm_scale = c.norm_scale;
+  options.activation = c.activation;
+  options.act_first = c.act_first;
+  if (c.activation == Activation::kPrelu) options.prelu = prelu;
+  return make_gin_conv(options);
+}
+
+std::unique_ptr<Conv> relation(const ModelConfig& c, const ConvWidths& widths) {
+  RelationOptions options;
+  options.in = widths.in;
+  options.out = widths.out;
+  options.relations = c.relations;
+  options.bases = c.bases;
+  options.blocks = c.blocks;
+  options.reduce = reduce_of(c.aggregation);
+  options.dgl = c.framework == Framework::kDgl;
+  options.root_weight = c.root_weight;
+  options.bias = c.bias;
+  return make_relation_conv(options);
+}
+
+std::unique_ptr<Conv> transformer(const ModelConfig& c, const ConvWidths& widths) {
+  TransformerOptions options;
+  options.in = widths.in;
+  options.heads = c.heads;
+  options.edge_dim = c.edge_dim;
+  options.concat = c.concat && !widths.mean_of_heads;
+  options.out = options.concat ? widths.out / c.heads : widths.out;
+  options.beta = c.beta;
+  options.root_weight = c.root_weight;
+  options.bias = c.bias;
+  return make_transformer_conv(options);
+}
+
+std::unique_ptr<Conv> pna(const ModelConfig& c, const ConvWidths& widths) {
+  PnaOptions options;
+  options.in = widths.in;
+  options.out = widths.out;
+  options.edge_dim = c.edge_dim;
+  options.reductions = c.reductions;
+  options.scalers = c.scalers;
+  options.towers = c.towers;
+  options.divide_input = c.divide_input;
+  options.average_degree = c.average_degree;
+  options.average_log_degree = c.average_log_degree;
+  return make_pna_conv(options);
+}
+
+std::unique_ptr<Conv> graph_conv(const ModelConfig& c, const ConvWidths& widths) {
+  GraphOptions options;
+  options.in = widths.in;
+  options.out = widths.out;
+  options.reduce = reduce_of(c.aggregation);
+  options.bias = c.bias;
+  return make_graph_conv(options);
+}
+
+}  // namespace
+
+std::unique_ptr<Conv> make_conv(const ModelConfig& config, const ConvWidths& widths,
+                                at::Tensor* prelu) {
+  switch (config.architecture) {
+    case Architecture::kSage:
+      return sage(config, widths);
+    case Architecture::kGcn:
+      return gcn(config, widths);
+    case Architecture::kGat:
+    case Architecture::kGatv2:
+      return gat(config, widths);
+    case Architecture::kGin:
+    case Architecture::kGine:
+      return gin(config, widths, prelu);
+    case Architecture::kRelation:
+      return relation(config, widths);
+    case Architecture::kTransformer:
+      return transformer(config, widths);
+    case Architecture::kPna:
+      return pna(config, widths);
+    case Architecture::kGraphConv:
+      return graph_conv(config, widths);
+    case Architecture::kLayers:
+      break;
+  }
+  base::fail(base::Status::kInternal, "architecture ", static_cast<int>(config.architecture),
+             " has no layers");
+}
+
+}  // namespace gnnmg::nn

@@ -1,0 +1,20 @@
+// From a model's config to its convolutions: the one place that knows which architecture has which.
+#pragma once
+
+#include <memory>
+
+#include "nn/config.h"
+#include "nn/conv/conv.h"
+
+namespace gnnmg::nn {
+
+struct ConvWidths {
+  int64_t in = 0, out = 0;
+  bool mean_of_heads = false;  // whatever the config says of heads beside each other
+};
+
+// `prelu` is the model's slope, which networks inside a layer use too.
+std::unique_ptr<Conv> make_conv(const ModelConfig& config, const ConvWidths& widths,
+                                at::Tensor* prelu);
+
+}  // namespace gnnmg::nn

@@ -1,0 +1,211 @@
+#include "nn/graph_facts.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/empty.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "base/error.h"
+#include "nn/tensors.h"
+#include "nn/torch_tensor.h"
+
+namespace gnnmg::nn {
+namespace {
+
+using base::fail;
+using base::Status;
+
+constexpr int64_t kRows = 1 << 16;  // looked through at a time
+
+std::string listed(std::span<const char* const> names) {
+  std::string text;
+  for (size_t i = 0; i < names.size(); ++i)
+    text += base::text(i == 0 ? "'" : i + 1 < names.size() ? ", '" : " or '", names[i], "'");
+  return text;
+}
+
+std::string tensors_of(const graph::Graph& graph) {
+  std::string text;
+  for (const auto& [name, column] : graph.edge_columns())
+    text += base::text(text.empty() ? "has '" : ", '", name, "'");
+  return text.empty() ? "has none" : text;
+}
+
+// The edge tensor of one of these names, with `columns` numbers an edge; 0: any.
+std::unique_ptr<const feature::FeatureStore> open(const graph::Graph& graph,
+                                                  std::span<const char* const> names,
+                                                  const char* what, int64_t columns) {
+  const graph::Column* column = edge_column(graph, names);
+  if (!column)
+    fail(Status::kNotFound, "the model reads ", what, " of edges, from an edge tensor ",
+         listed(names), "; the graph ", tensors_of(graph));
+  const auto* dense = std::get_if<base::Tensor>(column);
+  if (!dense)
+    fail(Status::kInvalidArgument, "the ", what,
+         " of edges are a sparse matrix, expected a tensor");
+  const int64_t found = dense->shape().row_elements();
+  if (found != columns)
+    fail(Status::kInvalidArgument, "the ", what, " of edges have ", found,
+         " columns, the model expects ", columns);
+  return feature::make_store(*column);
+}
+
+// Refuses numbers outside [0, bounds[k]) in column k.
+void check_codes(const at::Tensor& codes, std::span<const int64_t> bounds, int64_t first,
+                 const char* what) {
+  const int64_t width = static_cast<int64_t>(bounds.size());
+  const int64_t* code = codes.const_data_ptr<int64_t>();
+  for (int64_t i = 0; i < codes.numel(); ++i)
+    if (code[i] < 0 || code[i] >= bounds[i % width])
+      fail(Status::kRange, "edge ", first + i / width, " has ", what,
+           width > 1 ? base::text(" ", i % width) : "", " ", code[i], ", expected 0 to ",
+           bounds[i % width] - 1);
+}
+
+}  // namespace
+
+EdgeNeeds edge_needs(const ModelConfig& config) {
+  EdgeNeeds needs;
+  if (config.architecture == Architecture::kLayers) {
+    for (const LayerConfig& layer : config.layers) {
+      if (layer.kind != LayerConfig::Kind::kConv) continue;
+      const EdgeNeeds own = edge_needs(layer.options);
+      needs.weights = needs.weights || own.weights;
+      needs.features = std::max(needs.features, own.features);
+      needs.types = std::max(needs.types, own.types);
+    }
+    return needs;
+  }
+  needs.weights = config.edge_weights;
+  needs.features = config.edge_columns();
+  needs.vocabulary = config.edge_vocabulary;
+  needs.types = config.architecture == Architecture::kRelation ? config.relations : 0;
+  return needs;
+}
+
+const graph::Column* edge_column(const graph::Graph& graph, std::span<const char* const> names) {
+  for (const char* name : names)
+    if (const graph::Column* column = graph.edge_column(name)) return column;
+  return nullptr;
+}
+
+GraphFacts::GraphFacts(const graph::Graph& graph, const EdgeNeeds& needs, at::ScalarType type)
+    : needs_(needs), type_(type) {
+  if (needs.weights) weights_ = open(graph, kEdgeWeightNames, "weights", 1);
+  if (needs.features > 0) features_ = open(graph, kEdgeFeatureNames, "features", needs.features);
+  if (needs.types > 0) types_ = open(graph, kEdgeTypeNames, "types", 1);
+  if (types_ && base::is_floating(types_->dtype()))
+    fail(Status::kInvalidArgument, "the types of edges are ", base::dtype_name(types_->dtype()),
+         ", expected integers");
+  if (!types_ && needs.vocabulary.empty()) return;
+  std::vector<int64_t> ids(std::min(kRows, graph.num_edges()));
+  for (int64_t first = 0; first < graph.num_edges(); first += kRows) {
+    ids.resize(std::min(kRows, graph.num_edges() - first));
+    std::iota(ids.begin(), ids.end(), first);
+    if (types_) check_codes(gather(*types_, ids, at::kLong), {&needs_.types, 1}, first, "type");
+    if (!needs.vocabulary.empty())
+      check_codes(gather(*features_, ids, at::kLong), needs_.vocabulary, first, "category");
+  }
+}
+
+at::Tensor GraphFacts::gather(const feature::FeatureStore& store, std::span<const int64_t> ids,
+                              at::ScalarType type) const {
+  const int64_t count = static_cast<int64_t>(ids.size());
+  at::Tensor rows =
+      at::empty({count, store.num_cols()}, at::TensorOptions(scalar_type(store.dtype())));
+  store.gather(ids, static_cast<uint8_t*>(rows.mutable_data_ptr()), nullptr);
+  return rows.to(type);
+}
+
+EdgeValues GraphFacts::of_edges(std::span<const int64_t> ids) const {
+  EdgeValues values;
+  if (weights_) values.weight = gather(*weights_, ids, type_).view({-1});
+  if (features_)
+    values.features = gather(*features_, ids, needs_.vocabulary.empty() ? type_ : at::kLong);
+  if (types_) values.type = gather(*types_, ids, at::kLong).view({-1});
+  return values;
+}
+
+std::vector<EdgeValues> GraphFacts::of_blocks(std::span<const sample::BlockView> blocks) const {
+  std::vector<EdgeValues> all;
+  const auto first = [](const at::Tensor& rows, int64_t count) {
+    return rows.defined() ? rows.narrow(0, 0, count) : rows;
+  };
+  for (const sample::BlockView& block : blocks) {
+    if (block.num_edges > 0 && !block.edge_ids)
+      fail(Status::kInvalidArgument,
+           "the model reads what edges carry, and the mini-batch was sampled without edge ids");
+    // Layers that are trimmed from one set of edges have its first ones.
+    const sample::BlockView& before = blocks[all.size() ? all.size() - 1 : 0];
+    if (!all.empty() && before.edge_ids == block.edge_ids && before.num_edges >= block.num_edges) {
+      const EdgeValues& known = all.back();
+      all.push_back({first(known.weight, block.num_edges), first(known.features, block.num_edges),
+                     first(known.type, block.num_edges)});
+      continue;
+    }
+    const std::span<const int64_t> ids(block.edge_ids, static_cast<size_t>(block.num_edges));
+    if (std::ranges::any_of(ids, [](int64_t id) { return id < 0; }))
+      fail(Status::kInvalidArgument,
+           "the model reads what edges carry, and the mini-batch has edges of unknown ids");
+    all.push_back(of_edges(ids));
+  }
+  return all;
+}
+
+const at::Tensor& GraphFacts::degrees(const graph::Graph& graph, Degrees kind, bool weighted) {
+  weighted = weighted && kind != Degrees::kOut;
+  at::Tensor& kept = degrees_[static_cast<size_t>(kind)][weighted];
+  if (!kept.defined())
+    kept = weighted ? weighted_degrees(graph.csc(), kind == Degrees::kWithoutLoops)
+                    : whole_degrees(graph.csc(), kind, type_);
+  return kept;
+}
+
+at::Tensor GraphFacts::weighted_degrees(const graph::Csc& csc, bool loops_apart) const {
+  const int64_t* indptr = static_cast<const int64_t*>(csc.indptr.data());
+  at::Tensor sums = at::empty({csc.num_targets, 3}, at::TensorOptions(type_));
+  std::vector<int64_t> ids;
+  visit_type(type_, [&]<typename T>() {
+    T* out = sums.mutable_data_ptr<T>();
+    for (int64_t low = 0; low < csc.num_targets;) {
+      int64_t high = low + 1;
+      while (high < csc.num_targets && indptr[high + 1] - indptr[low] <= kRows) ++high;
+      ids.clear();
+      for (int64_t e = indptr[low]; e < indptr[high]; ++e) ids.push_back(csc.edge_id(e));
+      const at::Tensor weights = gather(*weights_, ids, type_);
+      for (int64_t t = low; t < high; ++t) {
+        T sum = 0, count = 0, loop = std::numeric_limits<T>::quiet_NaN();
+        for (int64_t e = indptr[t]; e < indptr[t + 1]; ++e) {
+          const T weight = weights.const_data_ptr<T>()[e - indptr[low]];
+          if (!loops_apart || csc.source(e) != t) {
+            sum += weight;
+            count += 1;
+            continue;
+          }
+          if (!std::isnan(loop))
+            fail(Status::kInvalidArgument, "GCN with edge weights: node ", t,
+                 " has several self-loops, of which none is the one to keep");
+          loop = weight;
+        }
+        out[3 * t] = sum;
+        out[3 * t + 1] = count;
+        out[3 * t + 2] = loop;
+      }
+      low = high;
+    }
+  });
+  return sums;
+}
+
+GraphFacts& KnownGraph::of(const graph::GraphRef& graph) {
+  if (graph_.lock() != graph) {
+    facts_ = std::make_shared<GraphFacts>(*graph, needs_, type_);
+    graph_ = graph;
+  }
+  return *facts_;
+}
+
+}  // namespace gnnmg::nn

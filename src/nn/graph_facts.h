@@ -1,0 +1,79 @@
+// What layers ask of the graph that their blocks are of: degrees of its nodes, and what its edges
+// carry, found among its edge tensors by name. Made once a graph.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <array>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "feature/store.h"
+#include "graph/graph.h"
+#include "nn/conv/conv.h"
+#include "nn/model.h"
+
+namespace gnnmg::nn {
+
+// What the layers of a model read of edges.
+struct EdgeNeeds {
+  bool weights = false;
+  int64_t features = 0;             // columns
+  std::vector<int64_t> vocabulary;  // features are categories, of so many values each
+  int64_t types = 0;                // relations
+  bool any() const { return weights || features > 0 || types > 0; }
+};
+EdgeNeeds edge_needs(const ModelConfig& config);
+
+// Names that an edge tensor may have, the first that there is counts.
+inline constexpr std::array kEdgeFeatureNames{"edge_attr", "x", "feat"};
+inline constexpr std::array kEdgeWeightNames{"edge_weight", "weight"};
+inline constexpr std::array kEdgeTypeNames{"edge_type", "type"};
+// Null where the graph has none of them.
+const graph::Column* edge_column(const graph::Graph& graph, std::span<const char* const> names);
+
+class GraphFacts {
+ public:
+  // `graph` is read during the call, but for mapped tensors, which it must outlive.
+  // Error(kNotFound) naming an edge tensor that is missing, kInvalidArgument one of another shape
+  // or type, kRange an edge whose type or category there is none of.
+  GraphFacts(const graph::Graph& graph, const EdgeNeeds& needs, at::ScalarType type);
+
+  // [num_nodes] of `type`: numbers of edges. With `weighted`, of incoming edges, [num_nodes, 3]:
+  // the sum of their weights, their number, and, where loops are left out of both, the weight of
+  // the loop, NaN without one. Error(kInvalidArgument) for a node of several loops then.
+  const at::Tensor& degrees(const graph::Graph& graph, Degrees kind, bool weighted);
+
+  // Of these edges, by id; what the needs leave out is undefined.
+  EdgeValues of_edges(std::span<const int64_t> ids) const;
+  // Of each block, by its edge ids. Error(kInvalidArgument) where a block has none.
+  std::vector<EdgeValues> of_blocks(std::span<const sample::BlockView> blocks) const;
+
+ private:
+  at::Tensor weighted_degrees(const graph::Csc& csc, bool loops_apart) const;
+  at::Tensor gather(const feature::FeatureStore& store, std::span<const int64_t> ids,
+                    at::ScalarType type) const;
+
+  EdgeNeeds needs_;
+  at::ScalarType type_;
+  std::unique_ptr<const feature::FeatureStore> weights_, features_, types_;
+  std::array<std::array<at::Tensor, 2>, 4> degrees_;  // by kind, weighted or not
+};
+
+// The facts of the graph that was asked for last. Copies share them.
+class KnownGraph {
+ public:
+  KnownGraph(EdgeNeeds needs, at::ScalarType type) : needs_(std::move(needs)), type_(type) {}
+  const EdgeNeeds& needs() const { return needs_; }
+  GraphFacts& of(const graph::GraphRef& graph);
+
+ private:
+  EdgeNeeds needs_;
+  at::ScalarType type_;
+  std::weak_ptr<const graph::Graph> graph_;
+  std::shared_ptr<GraphFacts> facts_;
+};
+
+}  // namespace gnnmg::nn

@@ -1,0 +1,192 @@
+#include "nn/layer_config.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "base/error.h"
+
+namespace gnnmg::nn {
+namespace {
+
+using base::fail;
+using base::Status;
+using Kind = LayerConfig::Kind;
+
+constexpr int64_t kMaxWidth = int64_t{1} << 24;
+constexpr size_t kMaxLayers = 500;
+
+const char* name_of(Kind kind) {
+  static constexpr const char* kNames[] = {"convolution", "linear layer", "norm",
+                                           "activation",  "dropout",      "readout"};
+  return kNames[static_cast<int>(kind)];
+}
+
+bool has_parameters(const LayerConfig& layer) {
+  const ModelConfig& o = layer.options;
+  switch (layer.kind) {
+    case Kind::kConv:
+    case Kind::kLinear:
+      return true;
+    case Kind::kNorm:
+      return o.norm == Norm::kBatch || o.norm == Norm::kLayer || o.norm == Norm::kLayerGraph ||
+             o.norm == Norm::kGraph;
+    case Kind::kActivation:
+      return o.activation == Activation::kPrelu;
+    case Kind::kReadout:
+      return o.readout == Readout::kAttention || o.readout == Readout::kSet2Set;
+    case Kind::kDropout:
+      break;
+  }
+  return false;
+}
+
+// Modules' names with dots between them, as the keys of a state dict begin.
+bool is_key(const std::string& name) {
+  return !name.empty() && name.front() != '.' && name.back() != '.' &&
+         name.find("..") == std::string::npos && std::ranges::all_of(name, [](char c) {
+           return c == '.' || c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
+                  (c >= 'A' && c <= 'Z');
+         });
+}
+
+// The options of a convolution as a model of that one layer has them.
+void check_conv(const ModelConfig& layer, int64_t in) {
+  ModelConfig alone = layer;
+  alone.input_dim = in;
+  alone.hidden_dim = alone.output_dim;
+  alone.num_layers = 1;
+  if (alone.norm != Norm::kNone || alone.skip != Skip::kNone || alone.jumping != Jumping::kNone ||
+      alone.readout != Readout::kNone || alone.activation == Activation::kPrelu ||
+      !alone.node_vocabulary.empty() || !alone.edge_vocabulary.empty())
+    fail(Status::kInvalidArgument,
+         "a convolution has no norm, skip, jumping, readout, learned function or categories of its "
+         "own: these are options of whole models");
+  alone.check();
+}
+
+class Checker {
+ public:
+  explicit Checker(ModelConfig& config) : config_(config), width_(config.input_dim) {}
+
+  void add(const LayerConfig& layer) {
+    const ModelConfig& o = layer.options;
+    if (layer.kind == Kind::kConv || layer.kind == Kind::kLinear) {
+      if (o.output_dim < 1 || o.output_dim > kMaxWidth)
+        fail(Status::kInvalidArgument, "output_dim is ", o.output_dim, ", expected 1 to ",
+             kMaxWidth);
+    }
+    if (has_parameters(layer)) {
+      if (!is_key(layer.name))
+        fail(Status::kInvalidArgument, "its name is '", layer.name,
+             "', expected letters, digits, '_' and dots between, as in 'conv1'");
+      for (const std::string& other : names_)
+        if (other == layer.name || other.starts_with(layer.name + ".") ||
+            layer.name.starts_with(other + "."))
+          fail(Status::kInvalidArgument, "its name is '", layer.name, "', and there is a layer '",
+               other, "' already");
+      names_.insert(layer.name);
+    }
+    switch (layer.kind) {
+      case Kind::kConv:
+        conv(o);
+        break;
+      case Kind::kLinear:
+        width_ = o.output_dim;
+        break;
+      case Kind::kNorm:
+        norm(o);
+        break;
+      case Kind::kActivation:
+        if (o.activation < Activation::kRelu || o.activation > Activation::kPrelu)
+          fail(Status::kInvalidArgument, "there is no activation ", static_cast<int>(o.activation));
+        break;
+      case Kind::kDropout:
+        if (!(o.dropout >= 0 && o.dropout < 1))
+          fail(Status::kInvalidArgument, "dropout is ", o.dropout,
+               ", expected at least 0 and below 1");
+        break;
+      case Kind::kReadout:
+        readout(o);
+        break;
+    }
+  }
+
+  void finish(bool unfinished) {
+    if (convs_ == 0 && !unfinished)
+      fail(Status::kInvalidArgument, "model: none of its ", config_.layers.size(),
+           " layers is a convolution, which mini-batches are made for");
+    config_.num_layers = convs_;
+    config_.hidden_dim = config_.output_dim = width_;
+    config_.readout = readout_;
+  }
+
+ private:
+  void conv(const ModelConfig& o) {
+    if (readout_ != Readout::kNone)
+      fail(Status::kInvalidArgument, "behind a readout there are no edges");
+    if (++convs_ > 16) fail(Status::kInvalidArgument, "a model has at most 16 convolutions");
+    check_conv(o, width_);
+    if (o.edge_dim > 0 && edge_dim_ > 0 && o.edge_dim != edge_dim_)
+      fail(Status::kInvalidArgument, "edge_dim is ", o.edge_dim,
+           ", and a convolution before it reads ", edge_dim_, " columns of edge features");
+    edge_dim_ = std::max(edge_dim_, o.edge_dim);
+    width_ = o.output_dim;
+  }
+
+  void norm(const ModelConfig& o) const {
+    if (o.norm <= Norm::kNone || o.norm > Norm::kPairRows)
+      fail(Status::kInvalidArgument, "there is no norm ", static_cast<int>(o.norm));
+    if (!std::isfinite(o.norm_scale) || o.norm_scale <= 0)
+      fail(Status::kInvalidArgument, "norm_scale is ", o.norm_scale, ", expected a number above 0");
+    if (over_graph(o.norm) && readout_ != Readout::kNone)
+      fail(Status::kInvalidArgument, "behind a readout a graph is one row: no norm over it");
+  }
+
+  void readout(const ModelConfig& o) {
+    if (readout_ != Readout::kNone) fail(Status::kInvalidArgument, "there is a readout already");
+    if (o.readout <= Readout::kNone || o.readout > Readout::kSort)
+      fail(Status::kInvalidArgument, "there is no readout ", static_cast<int>(o.readout));
+    if (o.readout_steps < 1 || o.readout_steps > 100 || o.sort_rows < 1 || o.sort_rows > 10000)
+      fail(Status::kInvalidArgument, "readout_steps is ", o.readout_steps, " and sort_rows ",
+           o.sort_rows, ", expected 1 to 100 and 1 to 10000");
+    width_ = readout_width(o, width_);
+    if (width_ > kMaxWidth)
+      fail(Status::kInvalidArgument, "its rows have ", width_, " columns, expected at most ",
+           kMaxWidth);
+    readout_ = o.readout;
+  }
+
+  ModelConfig& config_;
+  int64_t width_, edge_dim_ = 0;
+  int32_t convs_ = 0;
+  Readout readout_ = Readout::kNone;
+  std::set<std::string> names_;
+};
+
+}  // namespace
+
+void complete_layers(ModelConfig& config, bool unfinished) {
+  if (config.input_dim < 1 || config.input_dim > kMaxWidth)
+    fail(Status::kInvalidArgument, "model: input_dim is ", config.input_dim, ", expected 1 to ",
+         kMaxWidth);
+  if (config.dtype != base::DType::kF32 && config.dtype != base::DType::kF64)
+    fail(Status::kInvalidArgument, "model: dtype is ", base::dtype_name(config.dtype),
+         ", expected f32 or f64");
+  if (config.layers.size() > kMaxLayers)
+    fail(Status::kInvalidArgument, "model: ", config.layers.size(), " layers, expected at most ",
+         kMaxLayers);
+  Checker checker(config);
+  for (size_t i = 0; i < config.layers.size(); ++i) {
+    const LayerConfig& layer = config.layers[i];
+    try {
+      checker.add(layer);
+    } catch (const base::Error& error) {
+      fail(error.status(), "layer ", i, ", ", name_of(layer.kind),
+           layer.name.empty() ? "" : base::text(" '", layer.name, "'"), ": ", error.what());
+    }
+  }
+  checker.finish(unfinished);
+}
+
+}  // namespace gnnmg::nn

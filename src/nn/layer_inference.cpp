@@ -1,0 +1,172 @@
+// Inference of a user's own stack over a whole graph. A stage is a convolution, the step in front
+// of it that goes row by row, or other layers alone; a norm over all rows ends a stage.
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/linear.h>
+#include <c10/core/GradMode.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "nn/layer_model.h"
+#include "nn/torch_tensor.h"
+#include "nn/whole_graph.h"
+
+namespace gnnmg::nn {
+namespace {
+
+using Kind = LayerConfig::Kind;
+
+// Layers [begin, end), of which the first may be a convolution; with `transform` its first step
+// alone. `norms` are those behind that go over all rows, up to that layer.
+struct Stage {
+  int begin = 0, end = 0, norms = 0;
+  bool transform = false;
+  int64_t width = 0;
+};
+
+bool over_all_rows(const Layer& layer) {
+  return layer.config.kind == Kind::kNorm && over_graph(layer.config.options.norm);
+}
+
+}  // namespace
+
+class LayerInference final : public Inference {
+ public:
+  LayerInference(LayerModel& model, const graph::Graph& graph, const graph::Column& features,
+                 base::ThreadPool* pool)
+      : model_(model),
+        execution_{pool, model.scratch_, false},
+        graph_(graph, model.config_, no_categories_, execution_) {
+    const c10::NoGradGuard no_grad;
+    const Layer& first = model.layers_.front();
+    graph_.take_features(features, no_categories_,
+                         first.conv ? first.conv->transforms(true, graph_.sizes())
+                                    : first.config.kind == Kind::kLinear);
+    sparse_ = graph_.sparse();
+    input_ = graph_.rows();
+    plan();
+  }
+
+  int num_stages() const override { return static_cast<int>(stages_.size()); }
+  int64_t width(int stage) const override { return stages_.at(stage).width; }
+
+  at::Tensor run(int stage, int64_t begin, int64_t end) override {
+    graph_.check_range(begin, end);
+    const c10::NoGradGuard no_grad;
+    const Stage& s = stages_.at(stage);
+    at::Tensor out =
+        at::empty({end - begin, s.width}, at::TensorOptions(scalar_type(model_.config_.dtype)));
+    graph_.in_pieces(begin, end, [&](int64_t low, int64_t high) {
+      out.narrow(0, low - begin, high - low).copy_(rows_of(s, low, high));
+    });
+    return out;
+  }
+
+  void set_rows(int stage, at::Tensor rows) override {
+    const Stage& s = stages_.at(stage);
+    if (rows.dim() != 2 || rows.size(0) != graph_.num_nodes() || rows.size(1) != s.width)
+      base::fail(base::Status::kInvalidArgument, "stage ", stage, " has ", graph_.num_nodes(),
+                 " rows of ", s.width, " columns, found ", rows.dim() == 2 ? rows.size(0) : 0,
+                 " of ", rows.dim() == 2 ? rows.size(1) : 0);
+    const c10::NoGradGuard no_grad;
+    if (s.transform) {
+      prepared_ = rows;
+      return;
+    }
+    sparse_ = false;
+    prepared_ = at::Tensor();
+    input_ = rows;
+    for (int i = s.end; i < s.norms; ++i)
+      model_.layers_[i].norm.apply({&input_, 1}, {nullptr, {}, {}, execution_});
+  }
+
+ private:
+  void plan() {
+    const std::vector<Layer>& layers = model_.layers_;
+    const int count = static_cast<int>(layers.size());
+    bool sparse = sparse_;
+    for (int i = 0; i < count || stages_.back().norms > stages_.back().end;) {
+      Stage stage{.begin = i, .end = i};
+      const Conv* conv = i < count ? layers[i].conv.get() : nullptr;
+      if (conv && conv->transforms(sparse, graph_.sizes()))
+        stages_.push_back({i, i + 1, i + 1, true, conv->transformed_width()});
+      if (conv) ++stage.end;
+      while (stage.end < count && !layers[stage.end].conv && !over_all_rows(layers[stage.end]))
+        ++stage.end;
+      for (stage.norms = stage.end; stage.norms < count && over_all_rows(layers[stage.norms]);)
+        ++stage.norms;
+      stage.width = stage.end > 0 ? layers[stage.end - 1].out : model_.config_.input_dim;
+      i = stage.norms;
+      stages_.push_back(stage);
+      sparse = false;
+    }
+  }
+
+  at::Tensor rows_of(const Stage& s, int64_t begin, int64_t end) {
+    const int64_t n = end - begin;
+    WholeGraph::SparseRange sparse;
+    ConvInput own;
+    own.sparse = sparse_;
+    own.type = scalar_type(model_.config_.dtype);
+    if (sparse_) {
+      sparse = graph_.sparse_rows(begin, end);
+      own.rows = sparse.view;
+    } else {
+      own.x = input_.narrow(0, begin, n);
+    }
+    int i = s.begin;
+    at::Tensor x = own.x;
+    if (i < s.end && model_.layers_[i].conv) {
+      const Layer& layer = model_.layers_[i++];
+      if (s.transform) return layer.conv->transform(own, n, execution_);
+      x = convolve(layer, own, begin, end);
+    } else if (sparse_) {
+      x = times(own, n, model_.layers_[i++].linear, execution_);
+    }
+    for (; i < s.end; ++i) x = row_by_row(model_.layers_[i], x);
+    return x;
+  }
+
+  at::Tensor convolve(const Layer& layer, ConvInput& own, int64_t begin, int64_t end) {
+    const WholeGraph::Range range = graph_.edges_into(begin, end);
+    own.degrees = graph_.degrees(layer.conv->degrees(), layer.config.options.edge_weights);
+    if (layer.config.options.edge_weights) own.edge_weight = range.edges.weight;
+    if (layer.config.options.edge_dim > 0) own.edge_attr = range.edges.features;
+    own.edge_type = range.edges.type;
+    const ConvPass pass{range.block, execution_, {}, {}, {}};
+    return layer.conv->combine(prepared_.defined() ? prepared_ : input_, prepared_.defined(), begin,
+                               own, pass);
+  }
+
+  at::Tensor row_by_row(const Layer& layer, at::Tensor x) const {
+    switch (layer.config.kind) {
+      case Kind::kLinear:
+        return at::linear(x, layer.linear.weight, layer.linear.bias);
+      case Kind::kActivation:
+        return activate(layer.config.options.activation, x, layer.prelu);
+      case Kind::kNorm:
+        layer.norm.apply({&x, 1}, {nullptr, {}, {}, execution_});
+        return x;
+      default:
+        return x;  // dropout
+    }
+  }
+
+  LayerModel& model_;
+  const CategoryEncoder no_categories_;
+  Execution execution_;
+  WholeGraph graph_;
+  std::vector<Stage> stages_;
+  bool sparse_ = false;  // `input_` is not there: the features are sparse
+  at::Tensor input_;     // what the layer under way reads, for all nodes
+  at::Tensor prepared_;  // what the edges read, where a stage makes it
+};
+
+std::unique_ptr<Inference> LayerModel::inference(const graph::Graph& graph,
+                                                 const graph::Column& features,
+                                                 base::ThreadPool* pool) {
+  return std::make_unique<LayerInference>(*this, graph, features, pool);
+}
+
+}  // namespace gnnmg::nn

@@ -1,0 +1,243 @@
+#include "nn/layer_model.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/from_blob.h>
+#include <ATen/ops/linear.h>
+#include <c10/core/GradMode.h>
+
+#include <utility>
+
+#include "nn/conv/make_conv.h"
+#include "nn/layer_config.h"
+#include "nn/model_input.h"
+#include "nn/torch_tensor.h"
+
+namespace gnnmg::nn {
+
+using Kind = LayerConfig::Kind;
+
+namespace {
+
+constexpr uint64_t kAttentionLayer = 1024;  // as in stack.cpp: behind all layers
+
+}  // namespace
+
+// A mini-batch on its way through the layers.
+struct LayerModel::Pass {
+  const ForwardArgs* args;
+  ConvInput in;
+  int64_t rows = 0;                      // of `in`
+  std::span<const int64_t> graph_ptr{};  // of the rows; empty behind a readout
+  std::vector<EdgeValues> edges{};
+
+  // The rows, dense.
+  at::Tensor& dense(const Execution& execution) {
+    if (in.sparse || in.ids || in.x.size(0) != rows) {
+      ConvInput made;
+      made.x = dense_rows(in, rows, execution);
+      in = std::move(made);
+    }
+    return in.x;
+  }
+};
+
+LayerModel::LayerModel(const ModelConfig& config)
+    : config_(config), known_(edge_needs(config), scalar_type(config.dtype)) {
+  complete_layers(config_);
+  int64_t width = config_.input_dim;
+  int blocks = 0;
+  for (const LayerConfig& each : config_.layers) {
+    const ModelConfig& options = each.options;
+    Layer layer;
+    layer.config = each;
+    const int64_t in = width;
+    switch (each.kind) {
+      case Kind::kConv:
+      case Kind::kLinear:
+        width = options.output_dim;
+        break;
+      case Kind::kReadout:
+        width = readout_width(options, in);
+        break;
+      case Kind::kNorm:
+      case Kind::kActivation:
+      case Kind::kDropout:
+        break;
+    }
+    if (each.kind == Kind::kConv) {
+      layer.conv = make_conv(options, {in, width, false}, nullptr);
+      layer.block = blocks++;
+    }
+    if (each.kind == Kind::kNorm) layer.norm = NormLayer(options.norm, in, options.norm_scale);
+    if (each.kind == Kind::kReadout) layer.readout = ReadoutLayer(options, in);
+    layer.out = width;
+    layers_.push_back(std::move(layer));
+  }
+  // Lists keep where the tensors are to go, so the layers must have found their place.
+  ParameterList list(config_.init);
+  width = config_.input_dim;
+  for (Layer& layer : layers_) {
+    const LayerConfig& c = layer.config;
+    const int64_t in = std::exchange(width, layer.out);
+    if (c.kind == Kind::kLinear) {
+      list.linear(c.name, layer.out, in, c.options.bias, layer.linear);
+      continue;
+    }
+    if (c.name.empty()) continue;
+    const ParameterList::Scope scope(list, c.name);
+    if (layer.conv) layer.conv->declare(list);
+    if (c.kind == Kind::kNorm) layer.norm.declare(list);
+    if (c.kind == Kind::kReadout) layer.readout.declare(list);
+    if (c.kind == Kind::kActivation && c.options.activation == Activation::kPrelu)
+      list.constant("weight", {1}, 0.25, &layer.prelu);
+  }
+  parameters_ = ParameterSet(list, scalar_type(config_.dtype), config_.seed);
+  std::vector<NormLayer*> norms;
+  for (Layer& layer : layers_) {
+    if (layer.conv)
+      for (NormLayer* inner : layer.conv->norms()) norms.push_back(inner);
+    if (layer.config.kind == Kind::kNorm) norms.push_back(&layer.norm);
+  }
+  statistics_ = BatchStatistics(norms);
+}
+
+at::Tensor LayerModel::degrees_of(const Layer& layer, const ForwardArgs& args) {
+  const ModelConfig& options = layer.config.options;
+  const Degrees wanted = layer.conv->degrees();
+  // DGL's degrees are those of the block.
+  if (wanted == Degrees::kNone || !args.graph || options.block_degrees ||
+      options.framework == Framework::kDgl)
+    return {};
+  const c10::NoGradGuard no_grad;
+  const at::Tensor rows =
+      at::from_blob(const_cast<int64_t*>(args.node_ids.data()),
+                    {args.blocks[layer.block].num_sources}, at::TensorOptions(at::kLong));
+  return known_.of(args.graph)
+      .degrees(*args.graph, wanted, options.edge_weights)
+      .index_select(0, rows);
+}
+
+void LayerModel::run_conv(const Layer& layer, std::span<Pass> passes, const Execution& execution,
+                          bool training, const NormPass& norms) const {
+  std::vector<ConvInput> inputs;
+  std::vector<ConvPass> conv_passes;
+  for (Pass& pass : passes) {
+    const sample::BlockView& block = pass.args->blocks[layer.block];
+    const DropoutKey& key = pass.args->dropout;
+    if (!pass.edges.empty()) {
+      const EdgeValues& edges = pass.edges[layer.block];
+      if (layer.config.options.edge_weights) pass.in.edge_weight = edges.weight;
+      if (layer.config.options.edge_dim > 0) pass.in.edge_attr = edges.features;
+      pass.in.edge_type = edges.type;
+    }
+    inputs.push_back(std::exchange(pass.in, {}));
+    const Dropout attention =
+        training ? kernels::make_dropout(layer.config.options.dropout, key.seed, key.epoch,
+                                         key.batch, kAttentionLayer + layer.block)
+                 : Dropout{};
+    conv_passes.push_back({block, execution, Finish{}, attention, {}});
+  }
+  const std::vector<at::Tensor> results = layer.conv->forward_all(inputs, conv_passes, norms);
+  for (size_t k = 0; k < passes.size(); ++k) {
+    passes[k].in.x = results[k];
+    passes[k].rows = results[k].size(0);
+  }
+}
+
+void LayerModel::run_rows(const Layer& layer, std::span<Pass> passes, const Execution& execution,
+                          bool training, const NormPass& norms) const {
+  const ModelConfig& options = layer.config.options;
+  if (layer.config.kind == Kind::kLinear) {
+    for (Pass& pass : passes) {
+      ConvInput made;
+      made.x = times(pass.in, pass.rows, layer.linear, execution);
+      pass.in = std::move(made);
+    }
+    return;
+  }
+  for (Pass& pass : passes) pass.dense(execution);
+  if (layer.config.kind == Kind::kNorm) {
+    std::vector<at::Tensor> rows;
+    for (const Pass& pass : passes) rows.push_back(pass.in.x);
+    NormPass own = norms;
+    for (size_t k = 0; k < own.graphs.size(); ++k) own.graphs[k] = passes[k].graph_ptr;
+    layer.norm.apply(rows, own);
+    for (size_t k = 0; k < passes.size(); ++k) passes[k].in.x = rows[k];
+    return;
+  }
+  const uint64_t number = static_cast<uint64_t>(&layer - layers_.data()) + 1;
+  for (Pass& pass : passes) {
+    at::Tensor& x = pass.in.x;
+    if (layer.config.kind == Kind::kActivation) {
+      x = options.activation == Activation::kRelu ? apply_finish(x, {true, {}}, execution)
+                                                  : activate(options.activation, x, layer.prelu);
+    } else if (layer.config.kind == Kind::kDropout && training) {
+      const DropoutKey& key = pass.args->dropout;
+      x = apply_finish(
+          x,
+          {false, kernels::make_dropout(options.dropout, key.seed, key.epoch, key.batch, number)},
+          execution);
+    } else if (layer.config.kind == Kind::kReadout) {
+      x = layer.readout.apply(x, pass.graph_ptr, execution);
+      pass.rows = x.size(0);
+      pass.graph_ptr = {};
+    }
+  }
+}
+
+std::vector<at::Tensor> LayerModel::run(std::span<const ForwardArgs> batches, bool training,
+                                        bool gradients, const SumOverRanks& sum) {
+  for (const ForwardArgs& args : batches) check_input(config_, args);
+  const c10::AutoGradMode grad_mode(gradients);
+  const Execution execution{batches.empty() ? nullptr : batches[0].pool, scratch_, gradients};
+  NormPass norms{training ? &statistics_ : nullptr, sum, {}, execution};
+  for (const ForwardArgs& args : batches) norms.graphs.push_back(args.graph_ptr);
+  if (training) statistics_.begin_pass();
+  std::vector<Pass> passes;
+  for (const ForwardArgs& args : batches) {
+    Pass pass{.args = &args, .in = {}};
+    pass.in = first_input({config_, {}, {}, execution}, args.input, args.blocks[0]);
+    pass.rows = args.blocks[0].num_sources;
+    pass.graph_ptr = args.graph_ptr;
+    pass.edges = edges_of(known_, {}, args, execution);
+    passes.push_back(std::move(pass));
+  }
+  for (const Layer& layer : layers_) {
+    if (!layer.conv) {
+      run_rows(layer, passes, execution, training, norms);
+      continue;
+    }
+    for (Pass& pass : passes) pass.in.degrees = degrees_of(layer, *pass.args);
+    run_conv(layer, passes, execution, training, norms);
+  }
+  if (training) statistics_.end_pass();
+  std::vector<at::Tensor> logits;
+  for (const Pass& pass : passes) logits.push_back(pass.in.x);
+  return logits;
+}
+
+at::Tensor LayerModel::forward(const ForwardArgs& args) {
+  return run({&args, 1}, args.training, args.training || args.gradients, {})[0];
+}
+
+std::vector<at::Tensor> LayerModel::forward_step(std::span<const ForwardArgs> batches,
+                                                 const SumOverRanks& sum) {
+  return run(batches, true, true, sum);
+}
+
+at::Tensor LayerModel::take_batch_statistics() {
+  return statistics_.width() ? statistics_.take() : at::empty({0, 0}, parameters_.flat().options());
+}
+
+std::unique_ptr<Model> LayerModel::clone() const {
+  c10::NoGradGuard no_grad;
+  auto copy = std::make_unique<LayerModel>(config_);
+  copy->parameters_.flat().copy_(parameters_.flat());
+  for (size_t i = 0; i < buffers().size(); ++i)
+    copy->buffers()[i].tensor.copy_(buffers()[i].tensor);
+  copy->known_ = known_;
+  return copy;
+}
+
+}  // namespace gnnmg::nn

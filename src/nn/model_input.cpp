@@ -1,0 +1,114 @@
+#include "nn/model_input.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/from_blob.h>
+
+#include "base/error.h"
+#include "nn/readout.h"
+#include "nn/torch_tensor.h"
+
+namespace gnnmg::nn {
+
+using base::fail;
+using base::Status;
+
+void check_input(const ModelConfig& config, const ForwardArgs& args) {
+  const RowInput& in = args.input;
+  if (static_cast<int64_t>(args.blocks.size()) != config.num_layers)
+    fail(Status::kInvalidArgument, "the mini-batch has ", args.blocks.size(),
+         " blocks, the model has ", config.num_layers, " layers");
+  if (in.dense.defined() + (in.sparse != nullptr) + in.table.defined() != 1)
+    fail(Status::kInvalidArgument, "expected rows in one form: dense, sparse or a table with ids");
+  const at::Tensor& rows = in.dense.defined() ? in.dense : in.table;
+  if (rows.defined() && rows.dim() != 2)
+    fail(Status::kInvalidArgument, "features have ", rows.dim(), " dimensions, expected 2");
+  const int64_t width = in.sparse ? in.sparse->num_cols : rows.size(1);
+  if (width != config.input_dim)
+    fail(Status::kInvalidArgument, "features have ", width, " columns, the model has input_dim ",
+         config.input_dim);
+  const bool categories = !config.node_vocabulary.empty();
+  if (categories && in.sparse)
+    fail(Status::kUnsupported, "features are a sparse matrix, and the model reads categories");
+  if (!categories && rows.defined() && !rows.is_floating_point())
+    fail(Status::kUnsupported, "features have elements of type ", base::dtype_name(dtype_of(rows)),
+         ", expected floats");
+  int64_t available = in.sparse            ? in.sparse->num_rows
+                      : in.dense.defined() ? in.dense.size(0)
+                                           : static_cast<int64_t>(in.ids.size());
+  for (size_t i = 0; i < args.blocks.size(); ++i) {
+    const sample::BlockView& block = args.blocks[i];
+    if (block.num_sources > available || block.num_targets > block.num_sources)
+      fail(Status::kInvalidArgument, "block ", i, " leads from ", block.num_sources, " sources to ",
+           block.num_targets, " targets, and there are ", available, " rows");
+    available = block.num_targets;
+    // A run of nodes is a graph in every layer.
+    if (!args.graph_ptr.empty() && block.num_targets != block.num_sources)
+      fail(Status::kInvalidArgument, "block ", i, " of a batch of graphs leads from ",
+           block.num_sources, " sources to ", block.num_targets, " targets, expected as many");
+  }
+  if (!args.graph_ptr.empty()) check_graph_ptr(args.graph_ptr, available);
+  if (config.readout != Readout::kNone && args.graph_ptr.empty())
+    fail(Status::kInvalidArgument,
+         "a model with a readout reads batches of graphs, and this mini-batch is of nodes");
+  if (!args.edges.empty() && args.edges.size() != args.blocks.size())
+    fail(Status::kInvalidArgument, "the edges of ", args.edges.size(), " blocks carry something, ",
+         "and there are ", args.blocks.size());
+}
+
+ConvInput first_input(const InputLayer& layer, const RowInput& input,
+                      const sample::BlockView& block) {
+  ConvInput in;
+  if (input.sparse) {
+    const feature::SparseRows& rows = *input.sparse;
+    in.sparse = true;
+    in.type = scalar_type(layer.config.dtype);
+    in.rows = {rows.num_rows, rows.num_cols, rows.indptr.data(), rows.indices.data(),
+               rows.values.data()};
+    in.rows_dropout = layer.dropout;
+    return in;
+  }
+  const at::ScalarType type = scalar_type(layer.config.dtype);
+  if (input.table.defined()) {
+    if (input.table.scalar_type() == type && !layer.dropout.active() && !layer.nodes.defined()) {
+      in.x = input.table;
+      in.ids = input.ids.data();
+      return in;
+    }
+    const at::Tensor ids = at::from_blob(const_cast<int64_t*>(input.ids.data()),
+                                         {block.num_sources}, at::TensorOptions(at::kLong));
+    in.x = input.table.index_select(0, ids);
+  } else {
+    in.x = input.dense;
+  }
+  in.x = layer.nodes.defined() ? layer.nodes.encode(in.x, "node", layer.execution) : in.x.to(type);
+  in.x = apply_finish(in.x, {false, layer.dropout}, layer.execution);
+  return in;
+}
+
+std::vector<EdgeValues> edges_of(KnownGraph& known_graph, const CategoryEncoder& encoder,
+                                 const ForwardArgs& args, const Execution& execution) {
+  std::vector<EdgeValues> edges(args.edges.begin(), args.edges.end());
+  if (edges.empty() && known_graph.needs().any()) {
+    if (!args.graph)
+      fail(Status::kInvalidArgument,
+           "the model reads what edges carry, and was given neither that nor a graph");
+    edges = known_graph.of(args.graph).of_blocks(args.blocks);
+  }
+  if (!encoder.defined()) return edges;
+  at::Tensor codes, rows;  // of the block before: trimmed layers share them
+  for (EdgeValues& of_block : edges) {
+    const at::Tensor& own = of_block.features;
+    if (!own.defined())
+      fail(Status::kInvalidArgument, "the model reads categories of edges, and was given none");
+    const bool known = codes.defined() && own.numel() > 0 && own.data_ptr() == codes.data_ptr() &&
+                       own.size(0) <= codes.size(0);
+    if (!known) {
+      codes = own;
+      rows = encoder.encode(own, "edge", execution);
+    }
+    of_block.features = known ? rows.narrow(0, 0, own.size(0)) : rows;
+  }
+  return edges;
+}
+
+}  // namespace gnnmg::nn

@@ -1,0 +1,32 @@
+// What models of any kind do with a mini-batch before their layers: checks, the rows that the first
+// layer reads, and what the edges carry.
+#pragma once
+
+#include <vector>
+
+#include "nn/category_encoder.h"
+#include "nn/conv/conv.h"
+#include "nn/graph_facts.h"
+#include "nn/model.h"
+
+namespace gnnmg::nn {
+
+// Error(kInvalidArgument) or kUnsupported where rows and blocks fit neither each other nor the
+// model.
+void check_input(const ModelConfig& config, const ForwardArgs& args);
+
+// What stands in front of the first layer.
+struct InputLayer {
+  const ModelConfig& config;
+  const CategoryEncoder& nodes;
+  const Dropout& dropout;
+  const Execution& execution;
+};
+ConvInput first_input(const InputLayer& layer, const RowInput& input,
+                      const sample::BlockView& block);
+
+// What the edges of each block carry as the layers read it, categories as rows; empty: nothing.
+std::vector<EdgeValues> edges_of(KnownGraph& known_graph, const CategoryEncoder& encoder,
+                                 const ForwardArgs& args, const Execution& execution);
+
+}  // namespace gnnmg::nn

@@ -1,0 +1,115 @@
+#include "nn/readout_layer.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/from_blob.h>
+#include <ATen/ops/linear.h>
+#include <ATen/ops/sigmoid.h>
+#include <ATen/ops/tanh.h>
+#include <ATen/ops/zeros.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "nn/edge_functions.h"
+#include "nn/made_block.h"
+
+namespace gnnmg::nn {
+namespace {
+
+// Graphs as targets, each of which reads its nodes.
+std::shared_ptr<const MadeBlock> nodes_to_graphs(std::span<const int64_t> graph_ptr,
+                                                 int64_t num_nodes) {
+  std::vector<int32_t> nodes(num_nodes);
+  std::iota(nodes.begin(), nodes.end(), 0);
+  return std::make_shared<MadeBlock>(
+      num_nodes, std::vector<int32_t>(graph_ptr.begin(), graph_ptr.end()), std::move(nodes));
+}
+
+}  // namespace
+
+ReadoutLayer::ReadoutLayer(const ModelConfig& config, int64_t width)
+    : kind_(config.readout),
+      ties_(config.framework == Framework::kDgl ? Ties::kFirst : Ties::kSplit),
+      width_(width),
+      steps_(config.readout_steps),
+      rows_(config.sort_rows) {}
+
+void ReadoutLayer::declare(ParameterList& list) {
+  if (kind_ == Readout::kAttention) list.linear("gate_nn", 1, width_, true, gate_);
+  if (kind_ == Readout::kSet2Set) lstm_.declare(list, "lstm", 2 * width_, width_);
+}
+
+at::Tensor ReadoutLayer::apply(const at::Tensor& x, std::span<const int64_t> graph_ptr,
+                               const Execution& execution) const {
+  check_graph_ptr(graph_ptr, x.size(0));
+  switch (kind_) {
+    case Readout::kNone:
+      return x;
+    case Readout::kAttention:
+      return attention(x, graph_ptr, execution);
+    case Readout::kSet2Set:
+      return set2set(x, graph_ptr, execution);
+    case Readout::kSort:
+      return sorted(x, graph_ptr);
+    default:
+      return readout(x, graph_ptr, kind_, ties_, execution);
+  }
+}
+
+at::Tensor ReadoutLayer::attention(const at::Tensor& x, std::span<const int64_t> graph_ptr,
+                                   const Execution& execution) const {
+  const auto graphs = nodes_to_graphs(graph_ptr, x.size(0));
+  const Execution kept = execution.with(graphs);
+  WeightedSum sum;
+  sum.x = x;
+  sum.weights = edge_softmax(at::linear(x, gate_.weight, gate_.bias), graphs->view(), kept);
+  return weighted_sum(sum, graphs->view(), kept);
+}
+
+at::Tensor ReadoutLayer::set2set(const at::Tensor& x, std::span<const int64_t> graph_ptr,
+                                 const Execution& execution) const {
+  const auto graphs = nodes_to_graphs(graph_ptr, x.size(0));
+  const Execution kept = execution.with(graphs);
+  const auto options = x.options().requires_grad(false);
+  const int64_t count = static_cast<int64_t>(graph_ptr.size()) - 1;
+  at::Tensor hidden = at::zeros({count, width_}, options), cell = hidden;
+  at::Tensor answer = at::zeros({count, 2 * width_}, options);
+  for (int64_t step = 0; step < steps_; ++step) {
+    const at::Tensor gates = at::linear(answer, lstm_.weight_ih, lstm_.bias_ih) +
+                             at::linear(hidden, lstm_.weight_hh, lstm_.bias_hh);
+    const std::vector<at::Tensor> gate = gates.chunk(4, 1);  // i, f, g, o
+    cell = at::sigmoid(gate[1]) * cell + at::sigmoid(gate[0]) * at::tanh(gate[2]);
+    hidden = at::sigmoid(gate[3]) * at::tanh(cell);
+    WeightedSum sum;
+    sum.x = x;
+    sum.weights = edge_softmax(edge_dots(x, hidden, 1, graphs->view(), kept), graphs->view(), kept);
+    answer = at::cat({hidden, weighted_sum(sum, graphs->view(), kept)}, 1);
+  }
+  return answer;
+}
+
+at::Tensor ReadoutLayer::sorted(const at::Tensor& x, std::span<const int64_t> graph_ptr) const {
+  const int64_t nodes = x.size(0), graphs = static_cast<int64_t>(graph_ptr.size()) - 1;
+  const at::Tensor last = x.detach().select(1, width_ - 1).to(at::kDouble).contiguous();
+  const double* key = last.const_data_ptr<double>();
+  std::vector<int64_t> places(graphs * rows_, nodes);  // behind all nodes: a row of zeros
+  std::vector<int64_t> order;
+  for (int64_t g = 0; g < graphs; ++g) {
+    order.resize(graph_ptr[g + 1] - graph_ptr[g]);
+    std::iota(order.begin(), order.end(), graph_ptr[g]);
+    // A number that is none is above all others, as LibTorch has it.
+    std::ranges::stable_sort(order, [&](int64_t a, int64_t b) {
+      return std::isnan(key[b]) ? false : std::isnan(key[a]) || key[a] > key[b];
+    });
+    const size_t taken = std::min(order.size(), static_cast<size_t>(rows_));
+    std::copy_n(order.begin(), taken, places.begin() + g * rows_);
+  }
+  const at::Tensor index = at::from_blob(places.data(), {graphs * rows_}, at::kLong).clone();
+  return at::cat({x, at::zeros({1, width_}, x.options().requires_grad(false))})
+      .index_select(0, index)
+      .view({graphs, rows_ * width_});
+}
+
+}  // namespace gnnmg::nn

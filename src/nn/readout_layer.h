@@ -1,0 +1,39 @@
+// The readout of a model: sum, mean and maximum as readout.h has them, and those that learn or
+// sort.
+#pragma once
+
+#include <span>
+
+#include "nn/config.h"
+#include "nn/readout.h"
+#include "nn/sequence.h"
+
+namespace gnnmg::nn {
+
+class ReadoutLayer {
+ public:
+  ReadoutLayer() = default;
+  // Of the config's kind, over rows of `width` columns; see readout_width().
+  ReadoutLayer(const ModelConfig& config, int64_t width);
+  // PyG's names: gate_nn.* of AttentionalAggregation, lstm.* of Set2Set.
+  void declare(ParameterList& list);
+  bool any() const { return kind_ != Readout::kNone; }
+  // [num_graphs, readout_width()]
+  at::Tensor apply(const at::Tensor& x, std::span<const int64_t> graph_ptr,
+                   const Execution& execution) const;
+
+ private:
+  at::Tensor attention(const at::Tensor& x, std::span<const int64_t> graph_ptr,
+                       const Execution& execution) const;
+  at::Tensor set2set(const at::Tensor& x, std::span<const int64_t> graph_ptr,
+                     const Execution& execution) const;
+  at::Tensor sorted(const at::Tensor& x, std::span<const int64_t> graph_ptr) const;
+
+  Readout kind_ = Readout::kNone;
+  Ties ties_ = Ties::kSplit;
+  int64_t width_ = 0, steps_ = 0, rows_ = 0;
+  Linear gate_;
+  Lstm lstm_;
+};
+
+}  // namespace gnnmg::nn

@@ -1,0 +1,144 @@
+#include "nn/whole_graph.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/from_blob.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "base/error.h"
+#include "base/mapped_tensor.h"
+#include "nn/torch_tensor.h"
+
+namespace gnnmg::nn {
+
+using base::fail;
+using base::Status;
+
+namespace {
+
+constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
+
+const graph::Graph& checked(const graph::Graph& graph, const ModelConfig& config) {
+  if (!graph.homogeneous())
+    fail(Status::kUnsupported, "models run on graphs of one node type and one edge type");
+  if (config.readout != Readout::kNone)
+    fail(Status::kUnsupported,
+         "a model with a readout has results for graphs: run it on batches of them");
+  if (graph.csc().wide())
+    fail(Status::kUnsupported, "inference over a graph of ", graph.num_nodes(), " nodes, at most ",
+         kMost, " are supported");
+  return graph;
+}
+
+const int64_t* pointers_of(const graph::Csc& csc) {
+  return static_cast<const int64_t*>(csc.indptr.data());
+}
+
+}  // namespace
+
+WholeGraph::WholeGraph(const graph::Graph& graph, const ModelConfig& config,
+                       const CategoryEncoder& edges, const Execution& execution)
+    : graph_(checked(graph, config)),
+      csc_(graph.csc()),
+      config_(config),
+      edges_(edges),
+      execution_(execution),
+      facts_(graph, edge_needs(config), scalar_type(config.dtype)),
+      carries_(edge_needs(config).any()) {
+  sizes_.num_sources = sizes_.num_targets = graph.num_nodes();
+  sizes_.num_edges = csc_.num_edges();
+}
+
+at::Tensor WholeGraph::degrees(Degrees kind, bool weighted) {
+  return kind == Degrees::kNone ? at::Tensor() : facts_.degrees(graph_, kind, weighted);
+}
+
+void WholeGraph::check_range(int64_t begin, int64_t end) const {
+  if (begin < 0 || begin > end || end > num_nodes())
+    fail(Status::kRange, "rows ", begin, " to ", end, " of ", num_nodes(), " nodes");
+}
+
+WholeGraph::Range WholeGraph::edges_into(int64_t begin, int64_t end) const {
+  const int64_t* pointers = pointers_of(csc_);
+  Range range;
+  range.indptr.resize(end - begin + 1);
+  for (int64_t t = begin; t <= end; ++t)
+    range.indptr[t - begin] = static_cast<int32_t>(pointers[t] - pointers[begin]);
+  range.block.num_targets = end - begin;
+  range.block.num_sources = csc_.num_sources;
+  range.block.num_edges = range.indptr.back();
+  range.block.indptr = range.indptr.data();
+  range.block.indices = static_cast<const int32_t*>(csc_.indices.data()) + pointers[begin];
+  if (!carries_) return range;
+  std::vector<int64_t> ids;
+  ids.reserve(range.block.num_edges);
+  for (int64_t e = pointers[begin]; e < pointers[end]; ++e) ids.push_back(csc_.edge_id(e));
+  range.edges = facts_.of_edges(ids);
+  if (edges_.defined())
+    range.edges.features = edges_.encode(range.edges.features, "edge", execution_);
+  return range;
+}
+
+void WholeGraph::in_pieces(int64_t begin, int64_t end,
+                           const std::function<void(int64_t, int64_t)>& body) const {
+  const int64_t* pointers = pointers_of(csc_);
+  for (int64_t low = begin; low < end;) {
+    const int64_t limit = pointers[low] + kMost;
+    const int64_t high =
+        std::upper_bound(pointers + low + 1, pointers + end + 1, limit) - pointers - 1;
+    if (high == low)
+      fail(Status::kUnsupported, "node ", low, " has more than ", kMost, " incoming edges");
+    body(low, high);
+    low = high;
+  }
+}
+
+void WholeGraph::take_features(const graph::Column& features, const CategoryEncoder& nodes,
+                               bool keep_sparse) {
+  int64_t columns = 0;
+  if (const auto* sparse = std::get_if<base::CsrMatrix>(&features)) {
+    columns = sparse->num_cols;
+    sparse_ = true;
+    csr_ = *sparse;
+  } else {
+    const base::Tensor& dense = std::get<base::Tensor>(features);
+    columns = dense.shape().row_elements();
+    if (!base::is_floating(dense.dtype()) && !nodes.defined())
+      fail(Status::kInvalidArgument, "features have elements of type ",
+           base::dtype_name(dense.dtype()), ", expected floats");
+    features_ = base::in_memory(dense);
+    rows_ = at::from_blob(features_.data(), {dense.rows(), columns},
+                          at::TensorOptions(scalar_type(dense.dtype())));
+  }
+  if (graph::column_rows(features) != num_nodes())
+    fail(Status::kInvalidArgument, "features have ", graph::column_rows(features),
+         " rows, the graph has ", num_nodes(), " nodes");
+  if (columns != config_.input_dim)
+    fail(Status::kInvalidArgument, "features have ", columns, " columns, the model has input_dim ",
+         config_.input_dim);
+  if (sparse_ && nodes.defined())
+    fail(Status::kUnsupported, "features are a sparse matrix, and the model reads categories");
+  const at::ScalarType type = scalar_type(config_.dtype);
+  if (nodes.defined()) {
+    rows_ = nodes.encode(rows_, "node", execution_);
+  } else if (!sparse_) {
+    rows_ = rows_.to(type);
+  } else if (!keep_sparse) {
+    rows_ = densify(sparse_rows(0, num_nodes()).view, {}, type, execution_);
+    sparse_ = false;
+  }
+}
+
+WholeGraph::SparseRange WholeGraph::sparse_rows(int64_t begin, int64_t end) const {
+  const int64_t* pointers = static_cast<const int64_t*>(csr_.indptr.data());
+  SparseRange range;
+  range.indptr.resize(end - begin + 1);
+  for (int64_t r = begin; r <= end; ++r) range.indptr[r - begin] = pointers[r] - pointers[begin];
+  range.view = {end - begin, csr_.num_cols, range.indptr.data(),
+                static_cast<const int32_t*>(csr_.indices.data()) + pointers[begin],
+                static_cast<const float*>(csr_.values.data()) + pointers[begin]};
+  return range;
+}
+
+}  // namespace gnnmg::nn

@@ -1,0 +1,65 @@
+// What inference over a whole graph reads: its features in any form, and its edges in ranges of
+// targets, with what they carry.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "nn/category_encoder.h"
+#include "nn/graph_facts.h"
+
+namespace gnnmg::nn {
+
+class WholeGraph {
+ public:
+  // What it is given must outlive it. Error(kUnsupported) for graphs that models do not run on.
+  WholeGraph(const graph::Graph& graph, const ModelConfig& config, const CategoryEncoder& edges,
+             const Execution& execution);
+
+  int64_t num_nodes() const { return sizes_.num_targets; }
+  // Sizes of the graph as one block, without lists.
+  const sample::BlockView& sizes() const { return sizes_; }
+  // Of all nodes; undefined where the layer asks for none.
+  at::Tensor degrees(Degrees kind, bool weighted);
+
+  // Edges into some targets; sources are all nodes.
+  struct Range {
+    std::vector<int32_t> indptr;
+    sample::BlockView block;
+    EdgeValues edges;  // as the layers read them
+  };
+  // Error(kRange) unless these are rows of the graph.
+  void check_range(int64_t begin, int64_t end) const;
+  Range edges_into(int64_t begin, int64_t end) const;
+  // Calls `body` for pieces of [begin, end) whose edges one block can count.
+  void in_pieces(int64_t begin, int64_t end,
+                 const std::function<void(int64_t, int64_t)>& body) const;
+
+  // Dense features are made rows of the model's type here, categories by `nodes`; sparse ones are
+  // kept so where `keep_sparse`. Error(kInvalidArgument) where they fit not the model or the graph.
+  void take_features(const graph::Column& features, const CategoryEncoder& nodes, bool keep_sparse);
+  // Features that were kept sparse, of some nodes.
+  struct SparseRange {
+    std::vector<int64_t> indptr;
+    SparseView view;
+  };
+  bool sparse() const { return sparse_; }
+  SparseRange sparse_rows(int64_t begin, int64_t end) const;
+  const at::Tensor& rows() const { return rows_; }  // else: [num_nodes, width]
+
+ private:
+  const graph::Graph& graph_;
+  const graph::Csc& csc_;
+  const ModelConfig& config_;
+  const CategoryEncoder& edges_;
+  Execution execution_;
+  GraphFacts facts_;
+  bool carries_;
+  sample::BlockView sizes_;
+  bool sparse_ = false;
+  base::CsrMatrix csr_;
+  base::Tensor features_;  // keeps the memory of dense features
+  at::Tensor rows_;
+};
+
+}  // namespace gnnmg::nn

@@ -1,0 +1,286 @@
+// Models that read what edges carry, from graph to trainer; results for graphs.
+#include <cmath>
+
+#include "capi/support.h"
+#include "support/temp_dir.h"
+
+namespace gnnmg::test {
+namespace {
+
+constexpr int64_t kNodes = 120, kEdges = 900;
+
+// Nodes in two classes, the last of them isolated; edges with rows of three numbers, weights and
+// types. In double precision, so that sums in another order stay apart by little.
+struct EdgeWorld {
+  EdgeWorld() {
+    EXPECT_OK(gnnmg_context_create(GNNMG_VERSION, nullptr, context.out()));
+    std::vector<int64_t> sources, targets, types, labels;
+    std::vector<double> features, rows, weights;
+    for (int64_t e = 0; e < kEdges; ++e) {
+      sources.push_back(e * 37 % (kNodes - 1));
+      targets.push_back((e * 53 + e / 7) % (kNodes - 1));
+      if (sources.back() == targets.back()) targets.back() = (targets.back() + 1) % (kNodes - 1);
+      types.push_back(e * e % 5);
+      weights.push_back(0.25 + static_cast<double>(e % 9));
+      for (int64_t k = 0; k < 3; ++k) rows.push_back(std::sin(static_cast<double>(e * 3 + k)));
+    }
+    for (int64_t i = 0; i < kNodes; ++i) {
+      labels.push_back(i % 2);
+      for (int64_t k = 0; k < 6; ++k)
+        features.push_back(std::cos(static_cast<double>(i * 6 + k)) + (i % 2 ? 0.3 : 0));
+    }
+    const int64_t x[] = {kNodes, 6}, y[] = {kNodes}, attr[] = {kEdges, 3}, one[] = {kEdges};
+    EXPECT_OK(gnnmg_graph_create_from_coo(context, kNodes, sources.data(), targets.data(),
+                                          GNNMG_DTYPE_I64, kEdges, graph.out()));
+    EXPECT_OK(gnnmg_graph_set_node_tensor(graph, 0, "x", features.data(), GNNMG_DTYPE_F64, 2, x));
+    EXPECT_OK(gnnmg_graph_set_node_tensor(graph, 0, "y", labels.data(), GNNMG_DTYPE_I64, 1, y));
+    EXPECT_OK(
+        gnnmg_graph_set_edge_tensor(graph, 0, "edge_attr", rows.data(), GNNMG_DTYPE_F64, 2, attr));
+    EXPECT_OK(gnnmg_graph_set_edge_tensor(graph, 0, "edge_weight", weights.data(), GNNMG_DTYPE_F64,
+                                          1, one));
+    EXPECT_OK(
+        gnnmg_graph_set_edge_tensor(graph, 0, "edge_type", types.data(), GNNMG_DTYPE_I64, 1, one));
+    EXPECT_OK(gnnmg_dataset_create(graph, "x", "y", GNNMG_TASK_MULTICLASS, 2, data.out()));
+    EXPECT_OK(gnnmg_dataset_add_random_split(data, "random", nullptr));
+    layers = init(gnnmg_model_config_init);
+    layers.hidden_dim = 8;
+    layers.dtype = GNNMG_DTYPE_F64;
+    layers.dropout = 0.2;
+  }
+
+  Sampler sampler(int64_t fanout) const {
+    auto config = init(gnnmg_sampler_config_init);
+    config.fanouts[0] = config.fanouts[1] = fanout;
+    Sampler made;
+    EXPECT_OK(gnnmg_sampler_create(graph, &config, made.out()));
+    return made;
+  }
+  Model model() const {
+    Model made;
+    EXPECT_OK(gnnmg_model_create(context, data, &layers, made.out()));
+    return made;
+  }
+
+  Context context;
+  Graph graph;
+  Dataset data;
+  gnnmg_model_config layers;
+};
+
+struct Kind {
+  const char* name;
+  gnnmg_architecture architecture;
+  void (*fill)(gnnmg_model_config&);
+};
+const Kind kKinds[] = {
+    {"GINE", GNNMG_MODEL_GINE, [](gnnmg_model_config&) {}},
+    {"R-GCN", GNNMG_MODEL_RGCN, [](gnnmg_model_config&) {}},
+    {"R-GCN, bases", GNNMG_MODEL_RGCN, [](gnnmg_model_config& c) { c.num_bases = 2; }},
+    {"R-GCN, blocks", GNNMG_MODEL_RGCN, [](gnnmg_model_config& c) { c.num_blocks = 2; }},
+    {"transformer", GNNMG_MODEL_TRANSFORMER,
+     [](gnnmg_model_config& c) {
+       c.heads = 2;
+       c.edge_dim = -1;
+       c.beta = 1;
+     }},
+    {"PNA", GNNMG_MODEL_PNA,
+     [](gnnmg_model_config& c) {
+       c.edge_dim = 3;
+       c.towers = 2;
+     }},
+    {"GAT", GNNMG_MODEL_GAT, [](gnnmg_model_config& c) { c.edge_dim = -1; }},
+    {"GATv2", GNNMG_MODEL_GATV2, [](gnnmg_model_config& c) { c.edge_dim = -1; }},
+    {"GCN", GNNMG_MODEL_GCN, [](gnnmg_model_config& c) { c.edge_weights = c.improved = 1; }},
+    {"GraphConv", GNNMG_MODEL_GRAPHCONV, [](gnnmg_model_config& c) { c.edge_weights = 1; }},
+};
+
+std::vector<double> weights_of(const gnnmg_model* model) {
+  Tensor tensor;
+  EXPECT_OK(gnnmg_model_export_parameters(model, tensor.out()));
+  return values<double>(tensor);
+}
+
+TEST(EdgeModelsTest, TrainAlikeOnAnyNumberOfRanksAndAreExchanged) {
+  const EdgeWorld world;
+  const TempDir folder;
+  const Sampler sampler = world.sampler(4), all = world.sampler(-1);
+  for (const Kind& kind : kKinds) {
+    SCOPED_TRACE(kind.name);
+    gnnmg_model_config layers = world.layers;
+    layers.architecture = kind.architecture;
+    kind.fill(layers);
+    std::vector<double> first;
+    Model trained;
+    for (const int32_t ranks : {1, 2, 4}) {
+      Model model;
+      ASSERT_OK(gnnmg_model_create(world.context, world.data, &layers, model.out()));
+      auto before = info<gnnmg_metrics>(), after = info<gnnmg_metrics>();
+      ASSERT_OK(gnnmg_model_evaluate(model, world.data, GNNMG_SPLIT_TRAIN, &before, -1));
+      auto training = init(gnnmg_trainer_config_init);
+      training.num_epochs = 4;
+      training.batch_size = 10;
+      training.batches_per_step = 4;
+      training.num_ranks = ranks;
+      training.learning_rate = 0.01;
+      Trainer trainer;
+      ASSERT_OK(
+          gnnmg_trainer_create(model, world.data, sampler, nullptr, &training, trainer.out()));
+      ASSERT_OK(gnnmg_trainer_run(trainer, nullptr, nullptr, nullptr));
+      ASSERT_OK(gnnmg_trainer_evaluate(trainer, GNNMG_SPLIT_TRAIN, &after, -1));
+      EXPECT_LT(after.loss, before.loss);
+      const std::vector<double> weights = weights_of(model);
+      if (first.empty()) first = weights;
+      for (size_t i = 0; i < weights.size(); ++i) ASSERT_NEAR(weights[i], first[i], 1e-9) << i;
+      trained = std::move(model);
+    }
+    // Mini-batches of all neighbours give what inference over the graph gives, isolated nodes too.
+    const std::vector<int64_t> seeds{3, kNodes - 1, 50};
+    Batch batch;
+    ASSERT_OK(gnnmg_sampler_sample(all, world.data, seeds.data(), 3, 0, 0, 0, batch.out(), -1));
+    Tensor logits, rows;
+    ASSERT_OK(gnnmg_model_forward(trained, batch, 0, logits.out()));
+    ASSERT_OK(gnnmg_model_embed(trained, world.data, rows.out(), -1));
+    const auto a = values<double>(logits), b = values<double>(rows);
+    for (size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i], b[seeds[i / 2] * 2 + i % 2], 1e-9);
+
+    for (const char* name : {"m.pth", "m.safetensors"}) {
+      ASSERT_OK(gnnmg_model_save(trained, folder.file(name).c_str(), nullptr, -1));
+      layers.seed = 7;
+      Model other;
+      ASSERT_OK(gnnmg_model_create(world.context, world.data, &layers, other.out()));
+      EXPECT_NE(weights_of(other), first);
+      ASSERT_OK(gnnmg_model_load(other, folder.file(name).c_str(), nullptr, -1));
+      EXPECT_EQ(weights_of(other), weights_of(trained));
+    }
+  }
+}
+
+TEST(EdgeModelsTest, WhatTheDataLacksIsNamed) {
+  EdgeWorld world;
+  Model model;
+  const auto refused = [&](gnnmg_status status, const char* part) {
+    EXPECT_FAILS(gnnmg_model_create(world.context, nullptr, &world.layers, model.out()), status,
+                 part);
+  };
+  world.layers.input_dim = 6;
+  world.layers.output_dim = 2;
+  world.layers.architecture = GNNMG_MODEL_GINE;
+  refused(GNNMG_ERR_INVALID_ARGUMENT, "config.edge_dim");
+  world.layers.architecture = GNNMG_MODEL_RGCN;
+  refused(GNNMG_ERR_INVALID_ARGUMENT, "config.num_relations");
+  world.layers.num_relations = -5;
+  refused(GNNMG_ERR_INVALID_ARGUMENT, "relations is -5");
+  world.layers.architecture = GNNMG_MODEL_PNA;
+  refused(GNNMG_ERR_INVALID_ARGUMENT, "config.average_degree");
+  world.layers.average_degree = world.layers.average_log_degree = 1;
+  world.layers.towers = -1;
+  refused(GNNMG_ERR_INVALID_ARGUMENT, "towers is -1");
+  world.layers.towers = 1;
+  world.layers.reductions[1] = GNNMG_PNA_REDUCTION_MAX;
+  refused(GNNMG_ERR_INVALID_ARGUMENT, "config.reductions[1] is 3, behind a 0");
+  world.layers.reductions[0] = 77;
+  refused(GNNMG_ERR_INVALID_ARGUMENT, "reductions is 77");
+  world.layers.reductions[0] = world.layers.reductions[1] = 0;
+  world.layers.node_vocabulary[0] = -3;
+  refused(GNNMG_ERR_INVALID_ARGUMENT, "node_vocabulary is -3");
+
+  // Six relations, of which the graph has five, are a model; four are not one for this graph.
+  world.layers.node_vocabulary[0] = 0;
+  world.layers.architecture = GNNMG_MODEL_RGCN;
+  world.layers.num_relations = 4;
+  ASSERT_OK(gnnmg_model_create(world.context, nullptr, &world.layers, model.out()));
+  const Sampler sampler = world.sampler(3);
+  Trainer trainer;
+  EXPECT_FAILS(gnnmg_trainer_create(model, world.data, sampler, nullptr, nullptr, trainer.out()),
+               GNNMG_ERR_RANGE, "expected 0 to 3");
+  const std::vector<int64_t> seeds{3, 4};
+  Batch batch;
+  ASSERT_OK(gnnmg_sampler_sample(sampler, world.data, seeds.data(), 2, 0, 0, 0, batch.out(), -1));
+  Tensor logits;
+  EXPECT_FAILS(gnnmg_model_forward(model, batch, 0, logits.out()), GNNMG_ERR_RANGE, "has type 4");
+  world.layers.num_relations = 6;
+  ASSERT_OK(gnnmg_model_create(world.context, nullptr, &world.layers, model.out()));
+  EXPECT_OK(gnnmg_model_forward(model, batch, 0, logits.out()));
+}
+
+// Eight graphs of nodes and edges with categories; a model with a readout has a row for each.
+TEST(EdgeModelsTest, ReadoutsOfGraphsWithCategories) {
+  constexpr int64_t kGraphs = 8, kSize = 5;
+  Context context;
+  ASSERT_OK(gnnmg_context_create(GNNMG_VERSION, nullptr, context.out()));
+  std::vector<int64_t> sources, targets, starts{0}, classes;
+  std::vector<uint8_t> atoms, bonds;
+  for (int64_t g = 0; g < kGraphs; ++g) {
+    for (int64_t i = 0; i < kSize; ++i) {
+      sources.push_back(g * kSize + i);
+      targets.push_back(g * kSize + (i + 1 + g % 2) % kSize);
+      atoms.push_back(static_cast<uint8_t>((g + i) % 4));
+      atoms.push_back(static_cast<uint8_t>(i % 2));
+      bonds.push_back(static_cast<uint8_t>((g * i) % 3));
+    }
+    starts.push_back((g + 1) * kSize);
+    classes.push_back(g % 2);
+  }
+  const auto nodes = static_cast<int64_t>(atoms.size() / 2);
+  const auto edges = static_cast<int64_t>(sources.size());
+  const int64_t x[] = {nodes, 2}, attr[] = {edges, 1};
+  Graph graph;
+  ASSERT_OK(gnnmg_graph_create_from_coo(context, nodes, sources.data(), targets.data(),
+                                        GNNMG_DTYPE_I64, edges, graph.out()));
+  ASSERT_OK(gnnmg_graph_set_node_tensor(graph, 0, "x", atoms.data(), GNNMG_DTYPE_U8, 2, x));
+  ASSERT_OK(
+      gnnmg_graph_set_edge_tensor(graph, 0, "edge_attr", bonds.data(), GNNMG_DTYPE_U8, 2, attr));
+  Dataset data;
+  const Tensor labels = wrap(classes);
+  ASSERT_OK(gnnmg_dataset_create_graphs(graph, starts.data(), kGraphs, "x", labels,
+                                        GNNMG_TASK_MULTICLASS, 2, data.out()));
+  auto parts = init(gnnmg_split_config_init);
+  parts.train_fraction = 0.5;
+  parts.validation_fraction = 0.25;
+  ASSERT_OK(gnnmg_dataset_add_random_split(data, "random", &parts));
+  auto sampling = init(gnnmg_sampler_config_init);
+  Sampler sampler;
+  ASSERT_OK(gnnmg_sampler_create_graphs(data, &sampling, sampler.out()));
+
+  auto layers = init(gnnmg_model_config_init);
+  layers.architecture = GNNMG_MODEL_GINE;
+  layers.hidden_dim = 8;
+  layers.edge_dim = 6;
+  layers.node_vocabulary[0] = 4;
+  layers.node_vocabulary[1] = 2;
+  layers.edge_vocabulary[0] = 3;
+  layers.jumping = GNNMG_JUMPING_LAST;
+  for (const gnnmg_readout readout :
+       {GNNMG_READOUT_SUM, GNNMG_READOUT_ATTENTION, GNNMG_READOUT_SET2SET, GNNMG_READOUT_SORT}) {
+    SCOPED_TRACE(readout);
+    layers.readout = readout;
+    layers.sort_rows = 3;
+    Model model;
+    ASSERT_OK(gnnmg_model_create(context, data, &layers, model.out()));
+    auto training = init(gnnmg_trainer_config_init);
+    training.num_epochs = 2;
+    training.batch_size = 2;
+    training.num_ranks = 2;
+    Trainer trainer;
+    ASSERT_OK(gnnmg_trainer_create(model, data, sampler, nullptr, &training, trainer.out()));
+    ASSERT_OK(gnnmg_trainer_run(trainer, nullptr, nullptr, nullptr));
+    auto metrics = info<gnnmg_metrics>();
+    ASSERT_OK(gnnmg_model_evaluate(model, data, GNNMG_SPLIT_TEST, &metrics, -1));
+    EXPECT_EQ(metrics.count, 2);
+
+    Tensor rows, all_ranks, logits;
+    ASSERT_OK(gnnmg_model_embed(model, data, rows.out(), -1));
+    EXPECT_EQ(shape_of(rows), (std::vector<int64_t>{kGraphs, 2}));
+    ASSERT_OK(gnnmg_trainer_embed(trainer, all_ranks.out(), -1));
+    EXPECT_EQ(values<float>(all_ranks), values<float>(rows));
+    const std::vector<int64_t> seeds{7, 2};
+    Batch batch;
+    ASSERT_OK(gnnmg_sampler_sample(sampler, data, seeds.data(), 2, 0, 0, 0, batch.out(), -1));
+    ASSERT_OK(gnnmg_model_forward(model, batch, 0, logits.out()));
+    const auto a = values<float>(logits), b = values<float>(rows);
+    for (size_t i = 0; i < 4; ++i) EXPECT_NEAR(a[i], b[seeds[i / 2] * 2 + i % 2], 1e-5);
+  }
+}
+
+}  // namespace
+}  // namespace gnnmg::test

@@ -1,0 +1,130 @@
+// Models of layers of one's own.
+#include "capi/support.h"
+#include "support/temp_dir.h"
+
+namespace gnnmg::test {
+namespace {
+
+Model empty_model(World& world) {
+  auto config = init(gnnmg_model_config_init);
+  config.architecture = GNNMG_MODEL_LAYERS;
+  Model model;
+  EXPECT_OK(gnnmg_model_create(world.context, world.dataset, &config, model.out()));
+  return model;
+}
+
+gnnmg_model_config conv(gnnmg_architecture architecture, int64_t output_dim) {
+  auto config = init(gnnmg_model_config_init);
+  config.architecture = architecture;
+  config.output_dim = output_dim;
+  return config;
+}
+
+void add_layers(gnnmg_model* model) {
+  const auto sage = conv(GNNMG_MODEL_SAGE, 8), gcn = conv(GNNMG_MODEL_GCN, 6);
+  ASSERT_OK(gnnmg_model_add_conv(model, "conv1", &sage));
+  ASSERT_OK(gnnmg_model_add_norm(model, "bn", GNNMG_NORM_BATCH, 0));
+  ASSERT_OK(gnnmg_model_add_norm(model, nullptr, GNNMG_NORM_PAIR, 2));
+  ASSERT_OK(gnnmg_model_add_activation(model, nullptr, GNNMG_ACTIVATION_RELU));
+  ASSERT_OK(gnnmg_model_add_dropout(model, 0.1));
+  ASSERT_OK(gnnmg_model_add_conv(model, "conv2", &gcn));
+  ASSERT_OK(gnnmg_model_add_linear(model, "lin", 3, 1));
+}
+
+TEST(ModelLayersTest, AreTrainedAndExchanged) {
+  World world(150);
+  const TempDir folder;
+  world.training.num_epochs = 4;
+  world.training.num_ranks = 2;
+  world.training.learning_rate = 0.02;
+  const Sampler sampler = world.make_sampler();
+  const Model model = empty_model(world);
+  auto facts = info<gnnmg_model_info>();
+  ASSERT_OK(gnnmg_model_get_info(model, &facts));
+  EXPECT_EQ(facts.architecture, GNNMG_MODEL_LAYERS);
+  EXPECT_EQ(facts.num_layers, 0);
+  EXPECT_EQ(facts.input_dim, 8);
+  add_layers(model);
+  ASSERT_OK(gnnmg_model_get_info(model, &facts));
+  EXPECT_EQ(facts.num_layers, 2);
+  EXPECT_EQ(facts.output_dim, 3);
+  EXPECT_EQ(facts.num_parameters, 0) << "they come with the first use";
+
+  auto before = info<gnnmg_metrics>(), after = info<gnnmg_metrics>();
+  ASSERT_OK(gnnmg_model_evaluate(model, world.dataset, GNNMG_SPLIT_TRAIN, &before, -1));
+  ASSERT_OK(gnnmg_model_get_info(model, &facts));
+  EXPECT_EQ(facts.num_parameters, 8 * 8 * 2 + 8 + 16 + 8 * 6 + 6 + 6 * 3 + 3);
+  EXPECT_FAILS(gnnmg_model_add_dropout(model, 0.5), GNNMG_ERR_BUSY, "used already");
+  const Trainer trainer = world.make_trainer(model, sampler);
+  ASSERT_OK(gnnmg_trainer_run(trainer, nullptr, nullptr, nullptr));
+  ASSERT_OK(gnnmg_model_evaluate(model, world.dataset, GNNMG_SPLIT_TRAIN, &after, -1));
+  EXPECT_LT(after.loss, before.loss);
+
+  for (const char* name : {"m.pth", "m.safetensors"}) {
+    ASSERT_OK(gnnmg_model_save(model, folder.file(name).c_str(), nullptr, -1));
+    const Model other = empty_model(world);
+    add_layers(other);
+    ASSERT_OK(gnnmg_model_load(other, folder.file(name).c_str(), nullptr, -1));
+    EXPECT_EQ(weights(other), weights(model));
+    Tensor rows, same;
+    ASSERT_OK(gnnmg_model_embed(model, world.dataset, rows.out(), -1));
+    ASSERT_OK(gnnmg_model_embed(other, world.dataset, same.out(), -1));
+    EXPECT_EQ(values<float>(rows), values<float>(same));
+  }
+  auto file = init(gnnmg_model_file_config_init);
+  file.other_framework = 1;
+  EXPECT_FAILS(gnnmg_model_save(model, folder.file("dgl.pth").c_str(), &file, -1),
+               GNNMG_ERR_UNSUPPORTED, "layers one by one");
+  Model copy;
+  ASSERT_OK(gnnmg_model_create_copy(model, copy.out()));
+  EXPECT_EQ(weights(copy), weights(model));
+}
+
+TEST(ModelLayersTest, WhatDoesNotFitIsRefusedAndLeavesTheModelAsItWas) {
+  World world(60);
+  const Model model = empty_model(world);
+  const auto sage = conv(GNNMG_MODEL_SAGE, 8);
+  Tensor tensor;
+  EXPECT_FAILS(gnnmg_model_export_parameters(model, tensor.out()), GNNMG_ERR_INVALID_ARGUMENT,
+               "none of its 0 layers is a convolution");
+  ASSERT_OK(gnnmg_model_add_conv(model, "conv1", &sage));
+  EXPECT_FAILS(gnnmg_model_add_conv(model, "conv1", &sage), GNNMG_ERR_INVALID_ARGUMENT,
+               "layer 1, convolution 'conv1'");
+  EXPECT_FAILS(gnnmg_model_add_conv(model, nullptr, &sage), GNNMG_ERR_INVALID_ARGUMENT, "name");
+  auto wrong = conv(GNNMG_MODEL_GAT, 10);
+  wrong.heads = 4;
+  EXPECT_FAILS(gnnmg_model_add_conv(model, "gat", &wrong), GNNMG_ERR_INVALID_ARGUMENT,
+               "multiple of the 4 heads");
+  wrong = conv(GNNMG_MODEL_SAGE, -1);
+  EXPECT_FAILS(gnnmg_model_add_conv(model, "x", &wrong), GNNMG_ERR_INVALID_ARGUMENT,
+               "config.output_dim is -1");
+  wrong = conv(GNNMG_MODEL_LAYERS, 4);
+  EXPECT_FAILS(gnnmg_model_add_conv(model, "x", &wrong), GNNMG_ERR_INVALID_ARGUMENT,
+               "GNNMG_MODEL_LAYERS");
+  wrong = conv(GNNMG_MODEL_RGCN, 4);
+  EXPECT_FAILS(gnnmg_model_add_conv(model, "x", &wrong), GNNMG_ERR_INVALID_ARGUMENT,
+               "config.num_relations");
+  EXPECT_FAILS(gnnmg_model_add_linear(model, "lin", 0, 1), GNNMG_ERR_INVALID_ARGUMENT,
+               "output_dim is 0");
+  EXPECT_FAILS(gnnmg_model_add_linear(model, "lin", 3, 2), GNNMG_ERR_INVALID_ARGUMENT, "bias");
+  EXPECT_FAILS(gnnmg_model_add_norm(model, "n", GNNMG_NORM_NONE, 0), GNNMG_ERR_INVALID_ARGUMENT,
+               "norm");
+  EXPECT_FAILS(gnnmg_model_add_norm(model, "n", GNNMG_NORM_PAIR, -1), GNNMG_ERR_INVALID_ARGUMENT,
+               "norm_scale is -1");
+  EXPECT_FAILS(gnnmg_model_add_activation(model, nullptr, 99), GNNMG_ERR_INVALID_ARGUMENT, "99");
+  EXPECT_FAILS(gnnmg_model_add_dropout(model, 1), GNNMG_ERR_INVALID_ARGUMENT, "dropout is 1");
+  EXPECT_FAILS(gnnmg_model_add_readout(model, nullptr, GNNMG_READOUT_NONE, 0),
+               GNNMG_ERR_INVALID_ARGUMENT, "readout");
+  EXPECT_FAILS(gnnmg_model_add_readout(model, "pool", GNNMG_READOUT_SET2SET, -2),
+               GNNMG_ERR_INVALID_ARGUMENT, "readout_steps is -2");
+  auto facts = info<gnnmg_model_info>();
+  ASSERT_OK(gnnmg_model_get_info(model, &facts));
+  EXPECT_EQ(facts.num_layers, 1);
+  EXPECT_EQ(facts.output_dim, 8);
+  EXPECT_EQ(weights(model).size(), 8u * 8 * 2 + 8);
+  EXPECT_FAILS(gnnmg_model_add_dropout(world.make_model(), 0.5), GNNMG_ERR_INVALID_ARGUMENT,
+               "GNNMG_MODEL_LAYERS");
+}
+
+}  // namespace
+}  // namespace gnnmg::test

@@ -1,0 +1,348 @@
+// Models against PyG's in small: with what edges carry, with readouts, with categories. The cases
+// in tests/data/models are written by models.py. And how the models find what edges carry.
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/tensor.h>
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <set>
+
+#include "nn/model_world.h"
+#include "support/data.h"
+
+namespace gnnmg::nn {
+namespace {
+
+using base::Status;
+using testing::HasSubstr;
+
+ModelConfig config_of(const std::string& name) {
+  ModelConfig c;
+  c.input_dim = 6;
+  c.hidden_dim = 8;
+  c.output_dim = 4;
+  c.dtype = base::DType::kF64;
+  c.average_degree = c.average_log_degree = 1;  // the state has its own
+  if (name.starts_with("pna")) c.architecture = Architecture::kPna;
+  if (name == "pna") {
+    c.edge_dim = 3;
+    c.norm = Norm::kBatch;
+    c.jumping = Jumping::kCat;
+  } else if (name == "pna_towers") {
+    c.reductions = {PnaReduction::kSum, PnaReduction::kVariance};
+    c.scalers = {PnaScaler::kLinear, PnaScaler::kInverseLinear};
+    c.towers = 2;
+    c.divide_input = true;
+  } else if (name == "gat_edges" || name == "gatv2_edges") {
+    c.architecture = name == "gat_edges" ? Architecture::kGat : Architecture::kGatv2;
+    c.heads = 2;
+    c.edge_dim = 3;
+  } else if (name == "gcn_weights") {
+    c.architecture = Architecture::kGcn;
+    c.edge_weights = c.improved = true;
+  } else if (name == "gine" || name == "categories") {
+    c.architecture = Architecture::kGine;
+    c.edge_dim = 3;
+    if (name == "categories") {
+      c.input_dim = 2;
+      c.node_vocabulary = {5, 3};
+      c.edge_vocabulary = {4, 2};
+    }
+  } else if (name == "rgcn_bases" || name == "rgcn_blocks") {
+    c.architecture = Architecture::kRelation;
+    c.relations = 3;
+    (name == "rgcn_bases" ? c.bases : c.blocks) = 2;
+    if (c.blocks > 0) c.aggregation = Aggregation::kSum;
+  } else if (name == "transformer") {
+    c.architecture = Architecture::kTransformer;
+    c.heads = 2;
+    c.beta = true;
+    c.edge_dim = 3;
+  } else if (name == "graphconv") {
+    c.architecture = Architecture::kGraphConv;
+    c.edge_weights = true;
+  } else if (name.starts_with("readout_")) {
+    c.jumping = Jumping::kLast;
+    c.readout = name == "readout_attention" ? Readout::kAttention
+                : name == "readout_set2set" ? Readout::kSet2Set
+                                            : Readout::kSort;
+    c.readout_steps = 4;
+    c.sort_rows = 3;
+  }
+  return c;
+}
+
+const std::set<std::string> kCases{"categories",
+                                   "gat_edges",
+                                   "gatv2_edges",
+                                   "gcn_weights",
+                                   "gine",
+                                   "graphconv",
+                                   "pna",
+                                   "pna_towers",
+                                   "rgcn_bases",
+                                   "rgcn_blocks",
+                                   "transformer",
+                                   "readout_attention",
+                                   "readout_set2set",
+                                   "readout_sort"};
+
+class PygModel : public testing::TestWithParam<std::string> {};
+
+TEST_P(PygModel, OutputAndGradients) {
+  const io::Npz npz =
+      io::Npz::open(test::source_path(base::text("data/models/", GetParam(), ".npz")));
+  const auto model = make_model(config_of(GetParam()));
+  io::StateFile state;
+  std::vector<std::string> keys, expected_keys;
+  for (const std::string& key : npz.keys())
+    if (key.starts_with("state.")) state.tensors.emplace_back(key.substr(6), npz.get(key));
+  for (const auto& [key, tensor] : model->state().tensors) keys.push_back(key);
+  for (const auto& [key, tensor] : state.tensors) expected_keys.push_back(key);
+  EXPECT_EQ(keys, expected_keys) << "the state dict's order is PyG's";
+  model->load_state(state);
+
+  // The order of the block's edges is by target.
+  const base::Tensor ends = npz.get("edge_index");
+  const int64_t edges = ends.shape().dims[1], nodes = npz.get("x").rows();
+  std::vector<int64_t> order(edges);
+  for (int64_t e = 0; e < edges; ++e) order[e] = e;
+  const int64_t* targets = ends.as<int64_t>().data() + edges;
+  std::ranges::stable_sort(order, [&](int64_t a, int64_t b) { return targets[a] < targets[b]; });
+  TestBlock::Edges pairs;
+  for (int64_t e = 0; e < edges; ++e) pairs.emplace_back(ends.as<int64_t>()[e], targets[e]);
+  const TestBlock block(nodes, nodes, pairs);
+  const auto blocks = TestBlock::repeated(block, 2);
+  const at::Tensor places = at::tensor(order);
+  const auto of_edges = [&](const char* key) {
+    return to_torch(npz.get(key)).index_select(0, places);
+  };
+  EdgeValues values;
+  if (model->config().edge_weights) values.weight = of_edges("edge_weight");
+  if (model->config().edge_dim > 0) values.features = of_edges("edge_attr");
+  values.type = of_edges("edge_type");
+  const std::vector<EdgeValues> carried(2, values);
+
+  ForwardArgs args;
+  args.input.dense = to_torch(npz.get("x"));
+  args.blocks = blocks;
+  args.edges = carried;
+  args.training = true;
+  base::Tensor graph_ptr;
+  if (npz.has("graph_ptr")) {
+    graph_ptr = npz.get("graph_ptr");
+    args.graph_ptr = graph_ptr.as<const int64_t>();
+  }
+  const at::Tensor out = model->forward(args);
+  EXPECT_TRUE(near(out, to_torch(npz.get("out")), 1e-12));
+  (out * to_torch(npz.get("cot"))).sum().backward();
+  expect_gradients(npz, model->parameters(), 1e-11);
+}
+
+INSTANTIATE_TEST_SUITE_P(Small, PygModel, testing::ValuesIn(kCases),
+                         [](const auto& info) { return info.param; });
+
+TEST(PygModels, AllFilesAreRead) {
+  std::set<std::string> found;
+  for (const auto& entry : std::filesystem::directory_iterator(test::source_path("data/models")))
+    found.insert(entry.path().stem().string());
+  EXPECT_EQ(found, kCases);
+}
+
+// What a model reads by the edge ids of sampled blocks is what it is given for them.
+TEST(EdgeModels, ReadTheGraphsTensorsByEdgeIds) {
+  const graph::GraphRef graph = make_graph();
+  ModelConfig config = small_config();
+  config.architecture = Architecture::kGine;
+  config.edge_dim = kEdgeColumns;
+  const auto model = make_model(config);
+  const at::Tensor rows = to_torch(std::get<base::Tensor>(*graph->edge_column("edge_attr")));
+  for (const auto expansion : {sample::Expansion::kOnce, sample::Expansion::kEveryLayer}) {
+    const Batch batch = sample_batch(graph, {3, 2, 4}, {4, 0, 59, 17, 30}, expansion);
+    ForwardArgs args = args_of(batch, false, true);
+    const at::Tensor read = model->forward(args);
+    read.pow(2).sum().backward();
+    const at::Tensor gradient = model->flat_gradients().clone();
+    model->zero_gradients();
+    std::vector<EdgeValues> given;
+    for (const sample::BlockView& block : batch.sample.blocks) {
+      const std::vector<int64_t> ids(block.edge_ids, block.edge_ids + block.num_edges);
+      given.push_back({{}, rows.index_select(0, at::tensor(ids)).to(at::kDouble), {}});
+    }
+    args.edges = given;
+    const at::Tensor told = model->forward(args);
+    EXPECT_TRUE(told.equal(read));
+    told.pow(2).sum().backward();
+    EXPECT_TRUE(model->flat_gradients().equal(gradient));
+    model->zero_gradients();
+    args.edges = {};
+    auto blocks = batch.sample.blocks;
+    for (sample::BlockView& block : blocks) block.edge_ids = nullptr;
+    args.blocks = blocks;
+    std::string text;
+    EXPECT_EQ(status_of([&] { model->forward(args); }, &text), Status::kInvalidArgument);
+    EXPECT_THAT(text, HasSubstr("without edge ids"));
+    args.graph = nullptr;
+    EXPECT_EQ(status_of([&] { model->forward(args); }, &text), Status::kInvalidArgument);
+    EXPECT_THAT(text, HasSubstr("neither that nor a graph"));
+  }
+}
+
+// A graph of three nodes whose edges carry these columns.
+graph::GraphRef tiny(graph::Columns columns) {
+  base::ThreadPool pool(1);
+  base::Tensor ends = base::Tensor::zeros(base::DType::kI64, {2});
+  base::Tensor others = base::Tensor::zeros(base::DType::kI64, {2});
+  others.as<int64_t>()[0] = 1;
+  others.as<int64_t>()[1] = 2;
+  graph::GraphParts parts;
+  parts.num_nodes = {3};
+  parts.topology = {graph::csc_from_coo(ends.view(), others.view(), 3, 3, pool)};
+  graph::Columns nodes;
+  nodes.emplace("x", base::Tensor::zeros(base::DType::kF32, {3, kFeatures}));
+  parts.node_columns.push_back(std::move(nodes));
+  parts.edge_columns.push_back(std::move(columns));
+  return graph::Graph::create(std::move(parts));
+}
+
+TEST(EdgeModels, NameWhatTheGraphLacks) {
+  const auto text_of = [](const ModelConfig& config, graph::Columns columns, Status expected) {
+    const auto model = make_model(config);
+    const graph::GraphRef graph = tiny(std::move(columns));
+    std::string text;
+    EXPECT_EQ(status_of([&] { (void)model->inference(*graph, *graph->node_column("x"), nullptr); },
+                        &text),
+              expected)
+        << text;
+    return text;
+  };
+  ModelConfig gine = small_config();
+  gine.architecture = Architecture::kGine;
+  gine.edge_dim = kEdgeColumns;
+  graph::Columns other;
+  other.emplace("length", base::Tensor::zeros(base::DType::kF32, {2}));
+  EXPECT_EQ(
+      text_of(gine, other, Status::kNotFound),
+      "the model reads features of edges, from an edge tensor 'edge_attr', 'x' or 'feat'; the "
+      "graph has 'length'");
+  EXPECT_THAT(text_of(gine, {}, Status::kNotFound), HasSubstr("the graph has none"));
+  graph::Columns narrow;
+  narrow.emplace("edge_attr", base::Tensor::zeros(base::DType::kF32, {2, 2}));
+  EXPECT_THAT(text_of(gine, narrow, Status::kInvalidArgument),
+              HasSubstr("have 2 columns, the model expects 3"));
+
+  ModelConfig relations = small_config();
+  relations.architecture = Architecture::kRelation;
+  relations.relations = 2;
+  graph::Columns types;
+  types.emplace("edge_type", base::Tensor::zeros(base::DType::kI64, {2}));
+  std::get<base::Tensor>(types.at("edge_type")).as<int64_t>()[1] = 2;
+  EXPECT_THAT(text_of(relations, types, Status::kRange),
+              HasSubstr("edge 1 has type 2, expected 0 to 1"));
+  graph::Columns floats;
+  floats.emplace("edge_type", base::Tensor::zeros(base::DType::kF32, {2}));
+  EXPECT_THAT(text_of(relations, floats, Status::kInvalidArgument), HasSubstr("are f32"));
+
+  ModelConfig bonds = gine;
+  bonds.edge_vocabulary = {4, 2};
+  graph::Columns codes;
+  codes.emplace("edge_attr", base::Tensor::zeros(base::DType::kI32, {2, 2}));
+  std::get<base::Tensor>(codes.at("edge_attr")).as<int32_t>()[3] = 2;
+  EXPECT_THAT(text_of(bonds, codes, Status::kRange),
+              HasSubstr("edge 1 has category 1 2, expected 0 to 1"));
+}
+
+TEST(Categories, OfNodesThatTheTablesLackAreRefused) {
+  const graph::GraphRef graph = make_graph();
+  ModelConfig config = small_config();
+  config.input_dim = 2;
+  config.node_vocabulary = {4, 3};
+  const auto model = make_model(config);
+  const Batch batch = sample_batch(graph, {-1, -1, -1}, {4, 0, 59});
+  ForwardArgs args = args_of(batch, false, false);
+  args.input.dense = batch.codes;
+  const at::Tensor expected = model->forward(args);
+  args.input.dense = batch.codes.to(at::kFloat);
+  EXPECT_TRUE(model->forward(args).equal(expected));
+  const at::Tensor whole = infer(*model, *graph, "c", 7);
+  EXPECT_TRUE(near(expected[0], whole[4], 1e-12));
+  const auto text_of = [&](double value) {
+    args.input.dense = batch.codes.to(at::kDouble).clone();
+    args.input.dense[1][1] = value;
+    std::string text;
+    EXPECT_EQ(status_of([&] { model->forward(args); }, &text), Status::kRange);
+    return text;
+  };
+  EXPECT_EQ(text_of(3),
+            "node 1 of the mini-batch has 3 in column 1, expected an integer from 0 to 2");
+  for (const double value : {-1.0, 0.5, static_cast<double>(NAN), 1e300})
+    EXPECT_THAT(text_of(value), HasSubstr("column 1"));
+  ForwardArgs sparse = args_of(batch, true, false);
+  EXPECT_EQ(status_of([&] { model->forward(sparse); }), Status::kInvalidArgument);
+  // Integers are features of models with categories alone.
+  config.node_vocabulary.clear();
+  args.input.dense = batch.codes;
+  EXPECT_EQ(status_of([&] { make_model(config)->forward(args); }), Status::kUnsupported);
+}
+
+TEST(EdgeModelConfig, NamesTheField) {
+  const auto text_of = [](Architecture architecture, auto&& change) {
+    ModelConfig config = small_config();
+    config.architecture = architecture;
+    config.relations = 3;
+    config.average_degree = config.average_log_degree = 1;
+    if (architecture == Architecture::kGine) config.edge_dim = 3;
+    change(config);
+    std::string text;
+    EXPECT_EQ(status_of([&] { make_model(config); }, &text), Status::kInvalidArgument);
+    return text;
+  };
+  using A = Architecture;
+  using C = ModelConfig;
+  EXPECT_THAT(text_of(A::kGine, [](C& c) { c.edge_dim = 0; }), HasSubstr("edge_dim is 0"));
+  EXPECT_THAT(text_of(A::kGine, [](C& c) { c.edge_dim = -4; }), HasSubstr("edge_dim is -4"));
+  EXPECT_THAT(text_of(A::kSage, [](C& c) { c.edge_dim = 3; }), HasSubstr("read no edge features"));
+  EXPECT_THAT(text_of(A::kSage, [](C& c) { c.edge_weights = true; }), HasSubstr("edge_weights"));
+  EXPECT_THAT(text_of(A::kRelation, [](C& c) { c.relations = 0; }), HasSubstr("relations is 0"));
+  EXPECT_THAT(text_of(A::kRelation, [](C& c) { c.bases = c.blocks = 2; }), HasSubstr("bases is 2"));
+  EXPECT_THAT(text_of(A::kRelation, [](C& c) { c.bases = -1; }), HasSubstr("bases is -1"));
+  EXPECT_THAT(text_of(A::kRelation, [](C& c) { c.blocks = 3; }),
+              HasSubstr("the width of the features is 10, expected a multiple of the 3 blocks"));
+  EXPECT_THAT(text_of(A::kRelation, [](C& c) { c.aggregation = Aggregation::kMax; }),
+              HasSubstr("R-GCN has mean and sum"));
+  EXPECT_THAT(text_of(A::kTransformer, [](C& c) { c.heads = 5; }), HasSubstr("the 5 heads"));
+  EXPECT_THAT(text_of(A::kTransformer, [](C& c) { c.framework = Framework::kDgl; }),
+              HasSubstr("framework is DGL"));
+  EXPECT_THAT(text_of(A::kPna, [](C& c) { c.towers = 5; }),
+              HasSubstr("hidden_dim is 12, expected a multiple of the 5 towers"));
+  EXPECT_THAT(text_of(A::kPna, [](C& c) { c.towers = 0; }), HasSubstr("towers is 0"));
+  EXPECT_THAT(text_of(A::kPna, [](C& c) { c.average_degree = 0; }), HasSubstr("average_degree"));
+  EXPECT_THAT(text_of(A::kPna, [](C& c) { c.average_degree = NAN; }), HasSubstr("average_degree"));
+  EXPECT_THAT(text_of(A::kPna, [](C& c) { c.scalers.clear(); }), HasSubstr("a scaler"));
+  EXPECT_THAT(text_of(A::kPna, [](C& c) { c.reductions = {static_cast<PnaReduction>(9)}; }),
+              HasSubstr("reductions is 9"));
+  EXPECT_THAT(text_of(A::kGraphConv,
+                      [](C& c) {
+                        c.aggregation = Aggregation::kMax;
+                        c.edge_weights = true;
+                      }),
+              HasSubstr("aggregation max"));
+  EXPECT_THAT(text_of(A::kSage, [](C& c) { c.improved = true; }), HasSubstr("improved"));
+  EXPECT_THAT(text_of(A::kSage, [](C& c) { c.node_vocabulary = {3}; }),
+              HasSubstr("input_dim is 10"));
+  EXPECT_THAT(text_of(A::kGine, [](C& c) { c.edge_vocabulary = {0}; }),
+              HasSubstr("edge_vocabulary is 0"));
+  EXPECT_THAT(text_of(A::kSage, [](C& c) { c.readout = Readout::kSet2Set; }),
+              HasSubstr("no linear layer comes last"));
+  EXPECT_THAT(text_of(A::kGin,
+                      [](C& c) {
+                        c.readout = Readout::kSort;
+                        c.jumping = Jumping::kScores;
+                      }),
+              HasSubstr("sum, mean and max"));
+  EXPECT_THAT(text_of(A::kSage, [](C& c) { c.readout_steps = 101; }), HasSubstr("readout_steps"));
+  EXPECT_THAT(text_of(A::kSage, [](C& c) { c.sort_rows = -1; }), HasSubstr("sort_rows is -1"));
+}
+
+}  // namespace
+}  // namespace gnnmg::nn

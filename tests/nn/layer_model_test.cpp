@@ -1,0 +1,176 @@
+// Stacks of layers one by one: equal to the models that a config makes, keys, and what does not fit
+// together. What holds for all kinds of models is in model_test.cpp.
+#include <ATen/TensorOperators.h>
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "nn/layer_config.h"
+#include "nn/model_world.h"
+
+namespace gnnmg::nn {
+namespace {
+
+using base::Status;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using Kind = LayerConfig::Kind;
+
+LayerConfig conv(const std::string& name, Architecture architecture, int64_t out) {
+  LayerConfig layer{Kind::kConv, name, {}};
+  layer.options.architecture = architecture;
+  layer.options.output_dim = out;
+  return layer;
+}
+LayerConfig linear(const std::string& name, int64_t out) {
+  LayerConfig layer{Kind::kLinear, name, {}};
+  layer.options.output_dim = out;
+  return layer;
+}
+LayerConfig norm(const std::string& name, Norm kind) {
+  LayerConfig layer{Kind::kNorm, name, {}};
+  layer.options.norm = kind;
+  return layer;
+}
+LayerConfig activation(Activation kind, const std::string& name = "") {
+  LayerConfig layer{Kind::kActivation, name, {}};
+  layer.options.activation = kind;
+  return layer;
+}
+LayerConfig dropout(double rate) {
+  LayerConfig layer{Kind::kDropout, "", {}};
+  layer.options.dropout = rate;
+  return layer;
+}
+LayerConfig readout(const std::string& name, Readout kind) {
+  LayerConfig layer{Kind::kReadout, name, {}};
+  layer.options.readout = kind;
+  return layer;
+}
+ModelConfig stack(std::vector<LayerConfig> layers) {
+  ModelConfig config;
+  config.architecture = Architecture::kLayers;
+  config.input_dim = kFeatures;
+  config.dtype = base::DType::kF64;
+  config.layers = std::move(layers);
+  return config;
+}
+
+// PyG's GraphSAGE, layer by layer under the keys of its class: output, gradients and statistics.
+TEST(LayerModel, IsTheModelOfAConfig) {
+  ModelConfig config = small_config();
+  config.norm = Norm::kBatch;
+  const auto whole = make_model(config);
+  const auto own =
+      make_model(stack({conv("convs.0", Architecture::kSage, 12), norm("norms.0", Norm::kBatch),
+                        activation(Activation::kRelu), conv("convs.1", Architecture::kSage, 12),
+                        norm("norms.1", Norm::kBatch), activation(Activation::kRelu),
+                        conv("convs.2", Architecture::kSage, 4)}));
+  own->load_state(whole->state());
+  EXPECT_EQ(own->config().num_layers, 3);
+  EXPECT_EQ(own->config().output_width(), 4);
+  const Batch batch = sample_batch(make_graph(), {3, 3, 3}, {4, 0, 59, 17, 30, 31});
+  for (const bool sparse : {false, true}) {
+    const auto pass = [&](Model& model) {
+      model.zero_gradients();
+      const at::Tensor out = model.forward(args_of(batch, sparse, true));
+      out.pow(2).sum().backward();
+      model.fold_batch_statistics(model.take_batch_statistics());
+      return out.detach();
+    };
+    EXPECT_TRUE(near(pass(*own), pass(*whole), 1e-13));
+    for (const NamedTensor& parameter : whole->parameters()) {
+      const auto found = std::ranges::find(own->parameters(), parameter.key, &NamedTensor::key);
+      ASSERT_NE(found, own->parameters().end()) << parameter.key;
+      EXPECT_TRUE(near(found->tensor.grad(), parameter.tensor.grad(), 1e-11, 1)) << parameter.key;
+    }
+    EXPECT_TRUE(near(own->forward(args_of(batch, sparse, false)),
+                     whole->forward(args_of(batch, sparse, false)), 1e-13));
+  }
+}
+
+TEST(LayerModel, KeysStandBehindTheNames) {
+  const auto model =
+      make_model(stack({linear("encoder", 5), conv("conv1", Architecture::kGcn, 6),
+                        norm("bn1", Norm::kBatch), activation(Activation::kPrelu, "act"),
+                        dropout(0.5), readout("pool", Readout::kSet2Set), linear("head.0", 3)}));
+  std::vector<std::string> keys;
+  for (const NamedTensor& entry : model->state_tensors()) keys.push_back(entry.key);
+  EXPECT_THAT(
+      keys, ElementsAre("encoder.weight", "encoder.bias", "conv1.bias", "conv1.lin.weight",
+                        "bn1.module.weight", "bn1.module.bias", "bn1.module.running_mean",
+                        "bn1.module.running_var", "bn1.module.num_batches_tracked", "act.weight",
+                        "pool.lstm.weight_ih_l0", "pool.lstm.weight_hh_l0", "pool.lstm.bias_ih_l0",
+                        "pool.lstm.bias_hh_l0", "head.0.weight", "head.0.bias"));
+  EXPECT_EQ(model->config().readout, Readout::kSet2Set);
+  const auto copy = model->clone();
+  EXPECT_TRUE(copy->flat_parameters().equal(model->flat_parameters()));
+  EXPECT_EQ(status_of([&] { (void)model->state_of_other_framework(); }), Status::kUnsupported);
+}
+
+TEST(LayerModel, DropoutIsThatOfItsPlaceAndOffInEvaluation) {
+  const Batch batch = sample_batch(make_graph(), {3}, {1, 2, 3});
+  const auto model = make_model(stack({dropout(0.5), conv("conv", Architecture::kSage, 4)}));
+  const auto plain = make_model(stack({conv("conv", Architecture::kSage, 4)}));
+  plain->load_state(model->state());
+  const at::Tensor trained = model->forward(args_of(batch, false, true)).detach();
+  EXPECT_TRUE(model->forward(args_of(batch, false, true)).detach().equal(trained));
+  const at::Tensor evaluated = model->forward(args_of(batch, false, false));
+  EXPECT_FALSE(near(trained, evaluated, 1e-3));
+  EXPECT_TRUE(evaluated.equal(plain->forward(args_of(batch, false, false))));
+}
+
+TEST(LayerModel, WhatDoesNotFitIsNamedWithItsPlace) {
+  const auto text_of = [](std::vector<LayerConfig> layers) {
+    std::string text;
+    EXPECT_EQ(status_of([&] { make_model(stack(std::move(layers))); }, &text),
+              Status::kInvalidArgument);
+    return text;
+  };
+  const LayerConfig good = conv("conv1", Architecture::kSage, 12);
+  EXPECT_EQ(text_of({}),
+            "model: none of its 0 layers is a convolution, which mini-batches are made "
+            "for");
+  EXPECT_THAT(text_of({linear("a", 3)}), HasSubstr("none of its 1 layers"));
+  EXPECT_THAT(text_of({good, conv("conv1", Architecture::kSage, 3)}),
+              HasSubstr("layer 1, convolution 'conv1': its name is 'conv1', and there is"));
+  EXPECT_THAT(text_of({good, conv("conv1.x", Architecture::kSage, 3)}),
+              HasSubstr("'conv1' already"));
+  EXPECT_THAT(text_of({conv("", Architecture::kSage, 3)}), HasSubstr("its name is ''"));
+  EXPECT_THAT(text_of({conv("a..b", Architecture::kSage, 3)}), HasSubstr("its name is 'a..b'"));
+  EXPECT_THAT(text_of({conv("a b", Architecture::kSage, 3)}), HasSubstr("its name is 'a b'"));
+  EXPECT_THAT(text_of({good, norm("", Norm::kBatch)}), HasSubstr("layer 1, norm: its name is ''"));
+  EXPECT_THAT(text_of({conv("a", Architecture::kSage, 0)}), HasSubstr("output_dim is 0"));
+  EXPECT_THAT(text_of({conv("a", Architecture::kSage, -3)}), HasSubstr("output_dim is -3"));
+  EXPECT_THAT(text_of({good, linear("b", int64_t{1} << 60)}), HasSubstr("layer 1, linear layer"));
+  EXPECT_THAT(text_of({good, dropout(1)}), HasSubstr("dropout is 1"));
+  EXPECT_THAT(text_of({good, dropout(NAN)}), HasSubstr("layer 1, dropout"));
+  EXPECT_THAT(text_of({good, norm("n", Norm::kNone)}), HasSubstr("there is no norm 0"));
+  EXPECT_THAT(text_of({good, activation(static_cast<Activation>(7))}),
+              HasSubstr("there is no activation 7"));
+  EXPECT_THAT(text_of({good, readout("", Readout::kSum), conv("b", Architecture::kSage, 3)}),
+              HasSubstr("behind a readout there are no edges"));
+  EXPECT_THAT(text_of({good, readout("", Readout::kSum), readout("", Readout::kMax)}),
+              HasSubstr("a readout already"));
+  EXPECT_THAT(text_of({good, readout("", Readout::kSum), norm("n", Norm::kGraph)}),
+              HasSubstr("no norm over it"));
+  LayerConfig heads = conv("gat", Architecture::kGat, 10);
+  heads.options.heads = 3;
+  EXPECT_THAT(text_of({heads}), HasSubstr("layer 0, convolution 'gat': model config: hidden_dim is "
+                                          "10, expected a multiple of the 3 heads"));
+  LayerConfig with_norm = good;
+  with_norm.options.norm = Norm::kBatch;
+  EXPECT_THAT(text_of({with_norm}), HasSubstr("options of whole models"));
+  LayerConfig three = conv("a", Architecture::kGine, 4), two = conv("b", Architecture::kGine, 4);
+  three.options.edge_dim = 3;
+  two.options.edge_dim = 2;
+  EXPECT_THAT(text_of({three, two}),
+              HasSubstr("edge_dim is 2, and a convolution before it reads 3"));
+  std::vector<LayerConfig> many;
+  for (int i = 0; i < 17; ++i) many.push_back(conv(base::text("conv", i), Architecture::kSage, 4));
+  EXPECT_THAT(text_of(many), HasSubstr("at most 16"));
+}
+
+}  // namespace
+}  // namespace gnnmg::nn

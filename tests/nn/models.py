@@ -1,0 +1,155 @@
+#!/usr/bin/env python3
+"""Models of PyG in small, with what edges carry and with readouts: writes tests/data/models/NAME.npz.
+
+Runs in a Python that has torch_geometric 2.8:
+
+    PYTHON tests/nn/models.py tests/data/models
+
+Each file holds the inputs, "state.KEY" in the order of the state dict, the result "out", a cotangent
+"cot" and the gradients "gradp.KEY" of the sum of their product, all in f64; what the model is made of
+is told by the test that reads it, edge_models_test.cpp.
+"""
+import pathlib
+import sys
+
+import numpy as np
+import torch
+from torch import nn
+import torch_geometric.nn as pyg
+
+NODES, EDGES, IN, HIDDEN, OUT, D = 14, 40, 6, 8, 4, 3
+
+
+def inputs(seed):
+    g = torch.Generator().manual_seed(seed)
+    index = torch.randint(0, NODES - 1, (2, EDGES), generator=g)  # the last node is isolated
+    return {
+        "x": torch.randn(NODES, IN, generator=g, dtype=torch.float64),
+        "edge_index": index,
+        "edge_attr": torch.randn(EDGES, D, generator=g, dtype=torch.float64),
+        "edge_weight": torch.rand(EDGES, generator=g, dtype=torch.float64) + 0.1,
+        "edge_type": torch.randint(0, 3, (EDGES,), generator=g),
+    }
+
+
+class Stack(nn.Module):
+    """Layers with ReLU between; with a readout ReLU behind all, the readout and a linear layer."""
+
+    def __init__(self, convs, names, readout=None, wide=1, encoders=None):
+        super().__init__()
+        if encoders:
+            self.atom_encoder = Categories([5, 3], HIDDEN)
+            self.bond_encoder = Categories([4, 2], D)
+        self.convs = nn.ModuleList(convs)
+        self.names = names
+        if readout is not None:
+            self.readout = readout
+            self.lin = nn.Linear(wide * HIDDEN, OUT)
+
+    def forward(self, x, edge_index, batch=None, **carried):
+        if hasattr(self, "atom_encoder"):
+            x = self.atom_encoder(x)
+            carried["edge_attr"] = self.bond_encoder(carried["edge_attr"])
+        for i, conv in enumerate(self.convs):
+            x = conv(x, edge_index, **{name: carried[name] for name in self.names})
+            if i + 1 < len(self.convs) or hasattr(self, "readout"):
+                x = x.relu()
+        return self.lin(self.readout(x, batch)) if hasattr(self, "readout") else x
+
+
+class Categories(nn.Module):
+    """OGB's encoders of atoms and bonds, under the name of its list of tables."""
+
+    def __init__(self, sizes, width):
+        super().__init__()
+        tables = nn.ModuleList(nn.Embedding(size, width) for size in sizes)
+        self.add_module("atom_embedding_list" if width == HIDDEN else "bond_embedding_list", tables)
+        self.tables = [tables]  # a second name would be saved too
+
+    def forward(self, codes):
+        return sum(table(codes[:, k]) for k, table in enumerate(self.tables[0]))
+
+
+def degrees(index):
+    d = torch.bincount(index[1], minlength=NODES)
+    return torch.bincount(d)
+
+
+def cases(data):
+    deg = degrees(data["edge_index"])
+    pna = dict(aggregators=["mean", "min", "max", "std"], scalers=["identity", "amplification", "attenuation"], deg=deg)
+    attr, weight, kind = ["edge_attr"], ["edge_weight"], ["edge_type"]
+    mlp = lambda a, b: pyg.MLP([a, b, b], norm=None)
+    sage = lambda: [pyg.SAGEConv(IN, HIDDEN), pyg.SAGEConv(HIDDEN, HIDDEN)]
+    yield "pna", pyg.PNA(IN, HIDDEN, 2, OUT, edge_dim=D, norm="batch_norm", jk="cat", **pna), attr
+    yield "pna_towers", pyg.PNA(IN, HIDDEN, 2, OUT, towers=2, divide_input=True,
+                                **{**pna, "aggregators": ["sum", "var"], "scalers": ["linear", "inverse_linear"]}), []
+    yield "gat_edges", pyg.GAT(IN, HIDDEN, 2, OUT, heads=2, edge_dim=D), attr
+    yield "gatv2_edges", pyg.GAT(IN, HIDDEN, 2, OUT, v2=True, heads=2, edge_dim=D), attr
+    yield "gcn_weights", pyg.GCN(IN, HIDDEN, 2, OUT, improved=True), weight
+    yield "gine", Stack([pyg.GINEConv(mlp(IN, HIDDEN), edge_dim=D), pyg.GINEConv(mlp(HIDDEN, OUT), edge_dim=D)], attr), attr
+    yield "rgcn_bases", Stack([pyg.RGCNConv(IN, HIDDEN, 3, num_bases=2), pyg.RGCNConv(HIDDEN, OUT, 3, num_bases=2)], kind), kind
+    yield "rgcn_blocks", Stack([pyg.RGCNConv(IN, HIDDEN, 3, num_blocks=2, aggr="sum"),
+                                pyg.RGCNConv(HIDDEN, OUT, 3, num_blocks=2, aggr="sum")], kind), kind
+    yield "transformer", Stack([pyg.TransformerConv(IN, HIDDEN // 2, heads=2, beta=True, edge_dim=D),
+                                pyg.TransformerConv(HIDDEN, OUT, heads=2, concat=False, beta=True, edge_dim=D)], attr), attr
+    yield "graphconv", Stack([pyg.GraphConv(IN, HIDDEN, aggr="mean"), pyg.GraphConv(HIDDEN, OUT, aggr="mean")], weight), weight
+    gate = pyg.AttentionalAggregation(nn.Linear(HIDDEN, 1))
+    yield "readout_attention", Stack(sage(), [], gate), ["batch"]
+    yield "readout_set2set", Stack(sage(), [], pyg.Set2Set(HIDDEN, 4), 2), ["batch"]
+    yield "readout_sort", Stack(sage(), [], pyg.SortAggregation(3), 3), ["batch"]
+    yield "categories", Stack([pyg.GINEConv(mlp(HIDDEN, HIDDEN), edge_dim=D), pyg.GINEConv(mlp(HIDDEN, OUT), edge_dim=D)],
+                              attr, encoders=True), attr
+
+
+def distinct(index):
+    """Graphs of nodes 0-4, none, 5-9, 10-13: edges within; loops, of which a node has one at most."""
+    group = lambda v: torch.bucketize(v, torch.tensor([5, 10]), right=True)
+    keep, loops = [], set()
+    for e, (s, t) in enumerate(index.t().tolist()):
+        if s == t and s in loops:
+            continue
+        loops |= {s} if s == t else set()
+        keep.append(e)
+    index = index[:, keep]
+    inside = group(index[0]) == group(index[1])
+    return torch.tensor(keep), inside
+
+
+def main(folder):
+    torch.manual_seed(100)
+    for k, (name, model, carried) in enumerate(cases(inputs(1))):
+        data = inputs(1)
+        keep, inside = distinct(data["edge_index"])
+        if "batch" in carried:
+            keep = keep[inside]
+        for key in ["edge_index"]:
+            data[key] = data[key][:, keep]
+        for key in ["edge_attr", "edge_weight", "edge_type"]:
+            data[key] = data[key][keep]
+        if name == "categories":
+            data["x"] = torch.stack([torch.arange(NODES) % 5, torch.arange(NODES) * 7 % 3], 1)
+            n = len(keep)
+            data["edge_attr"] = torch.stack([torch.arange(n) % 4, torch.arange(n) * 5 % 2], 1)
+        model = model.double().train()
+        arguments = {key: data[key] for key in carried if key != "batch"}
+        graph_ptr = [0, 5, 5, 10, 14]
+        if "batch" in carried:
+            arguments["batch"] = torch.tensor([0] * 5 + [2] * 5 + [3] * 4)
+            graph_ptr = [0, 5, 10, 14] if name == "readout_sort" else graph_ptr
+            if name == "readout_sort":
+                arguments["batch"] = torch.tensor([0] * 5 + [1] * 5 + [2] * 4)
+        state = {f"state.{key}": value.detach().numpy().copy() for key, value in model.state_dict().items()}
+        out = model(data["x"], data["edge_index"], **arguments)
+        cot = torch.randn(out.shape, dtype=torch.float64, generator=torch.Generator().manual_seed(k))
+        (out * cot).sum().backward()
+        grads = {f"gradp.{key}": value.grad.numpy() for key, value in model.named_parameters() if value.grad is not None}
+        arrays = {key: data[key].numpy() for key in ["x", "edge_index", "edge_attr", "edge_weight", "edge_type"]}
+        if "batch" in carried:
+            arrays["graph_ptr"] = np.array(graph_ptr)
+        np.savez(pathlib.Path(folder) / f"{name}.npz", **arrays, **state, out=out.detach().numpy(), cot=cot.numpy(), **grads)
+        print(name, tuple(out.shape))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
