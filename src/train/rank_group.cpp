@@ -170,8 +170,9 @@ void RankGroup::run(int number) {
     }
     try {
       if (!rank) rank = make_rank(number, command.obstacle);
-      if (command.obstacle) throw base::Error(*command.obstacle);
       rank->follow_host();
+      // Not sooner: all ranks have come to this command now, and none is still in the one before.
+      if (command.obstacle) throw base::Error(*command.obstacle);
       carry_out(command, *rank, number);
       rank->hand_to_host();
     } catch (...) {

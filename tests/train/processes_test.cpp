@@ -368,13 +368,14 @@ TEST(Processes, GivingUpAStartIsNotTheEnd) {
         {
           Trial run(recipe_of(Options({"f64=1", "epochs=2"})), host);
           if (p == late) {
-            while (given_up < 2) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+            while (given_up < 2 && !processes->spent())
+              std::this_thread::sleep_for(std::chrono::milliseconds(1));
           } else {
             run->start();
-            if (cancels) {  // when the other one has come
+            if (cancels && p == 2) {  // when the other one has come
               EXPECT_FALSE(run->wait(base::Deadline::after_ms(1500)));
+              run->cancel();
             }
-            if (cancels && p == 2) run->cancel();
             const Outcome outcome = attempt([&] { run->wait({}); });
             ++given_up;
             EXPECT_EQ(outcome.status, !cancels ? Status::kTimeout
