@@ -58,6 +58,21 @@ std::string sum_of_values(const graph::Column& column) {
   return sum.finish();
 }
 
+// What edges carry, which models may read by name.
+void add_edge_tensors(const graph::Graph& graph, Fingerprint& facts) {
+  std::string names, sums;
+  for (const auto& [name, column] : graph.edge_columns()) {
+    names += base::text(names.empty() ? "" : ", ", name, ", ", type_of(column));
+    sums += base::text(sums.empty() ? "" : ", ", sum_of_values(column));
+  }
+  facts.emplace_back("edge tensors", names.empty() ? "none" : names);
+  if (names.empty()) return;
+  // Their rows are by edge id.
+  const base::Tensor& ids = graph.csc().edge_ids;
+  facts.emplace_back("edge ids", ids.defined() ? sum_of({&ids}) : std::string("in order"));
+  facts.emplace_back("edge values", sums);
+}
+
 }  // namespace
 
 Fingerprint fingerprint(const Dataset& dataset, const Split& split) {
@@ -72,6 +87,7 @@ Fingerprint fingerprint(const Dataset& dataset, const Split& split) {
                      features ? base::text(type_of(*features), " of width ", dataset.feature_dim())
                               : std::string("none"));
   if (features) facts.emplace_back("feature values", sum_of_values(*features));
+  add_edge_tensors(*dataset.graph, facts);
   facts.emplace_back("classes", std::to_string(dataset.num_classes));
   if (dataset.of_graphs()) facts.emplace_back("graphs", sum_of({&dataset.graph_ptr}));
   const base::Tensor* labels = dataset.labels();

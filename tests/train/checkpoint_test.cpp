@@ -180,6 +180,17 @@ TEST(Checkpoint, TheBestIsAmongThem) {
   }
 }
 
+// The data set with a weight of 0 on each edge.
+data::DatasetRef with_edge_weights(const data::Dataset& dataset) {
+  graph::GraphParts parts = dataset.graph->parts();
+  graph::Columns columns;
+  columns.emplace("weight", base::Tensor::zeros(base::DType::kF32, {dataset.graph->num_edges()}));
+  parts.edge_columns = {std::move(columns)};
+  auto changed = std::make_shared<data::Dataset>(dataset);
+  changed->graph = graph::Graph::create(std::move(parts));
+  return changed;
+}
+
 TEST(Checkpoint, AnotherTrainingIsRefusedWithAListAndChangesNothing) {
   const TempDir folder;
   Recipe setup = eventful(train::OptimizerKind::kAdam, 2);
@@ -218,6 +229,8 @@ TEST(Checkpoint, AnotherTrainingIsRefusedWithAListAndChangesNothing) {
           AllOf(HasSubstr("nodes is 610, was 600"), HasSubstr("topology is")));
   refused([](Recipe& r) { r.dataset = make_small({.centre_scale = 0.6}); }, Status::kMismatch,
           HasSubstr("feature values is"));
+  refused([](Recipe& r) { r.dataset = with_edge_weights(*r.dataset); }, Status::kMismatch,
+          HasSubstr("edge tensors is weight, f32, was none"));
   refused([](Recipe& r) { r.dataset = make_small({.num_train = 128}); }, Status::kMismatch,
           HasSubstr("training ids is"));
   refused([](Recipe& r) { r.model.hidden_dim += 1; }, Status::kFormat, HasSubstr("misshapen"));
