@@ -281,11 +281,11 @@ void complete_config(nn::ModelConfig& config, const data::Dataset* dataset) {
   if (config.edge_dim == -1 ||
       (config.edge_dim == 0 && config.architecture == Architecture::kGine)) {
     config.edge_dim = known ? count_edge_columns(*dataset->graph) : 0;
-    need(config.edge_dim > 0, "config.edge_dim", "edge features");
+    need(config.edge_dim > 0, "config.edge_dim", "edge features, 'edge_attr', 'x' or 'feat',");
   }
   if (config.architecture == Architecture::kRelation && config.relations == 0) {
     config.relations = known ? count_types(*dataset->graph) : 0;
-    need(config.relations > 0, "config.num_relations", "types of edges");
+    need(config.relations > 0, "config.num_relations", "types of edges, 'edge_type' or 'type',");
   }
   if (config.architecture == Architecture::kPna &&
       (config.average_degree == 0 || config.average_log_degree == 0)) {

@@ -167,7 +167,9 @@ TEST(EdgeModelsTest, WhatTheDataLacksIsNamed) {
   world.layers.architecture = GNNMG_MODEL_GINE;
   refused(GNNMG_ERR_INVALID_ARGUMENT, "config.edge_dim");
   world.layers.architecture = GNNMG_MODEL_RGCN;
-  refused(GNNMG_ERR_INVALID_ARGUMENT, "config.num_relations");
+  refused(GNNMG_ERR_INVALID_ARGUMENT,
+          "config.num_relations is to be the data set's, and there is no data set with types of "
+          "edges, 'edge_type' or 'type', to take it from");
   world.layers.num_relations = -5;
   refused(GNNMG_ERR_INVALID_ARGUMENT, "relations is -5");
   world.layers.architecture = GNNMG_MODEL_PNA;
