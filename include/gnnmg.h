@@ -686,7 +686,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_import_csc(
  * @param[in] dtype type of the elements
  * @param[in] num_dims entries of `shape`, 1 to 4
  * @param[in] shape sizes; shape[0] is the number of nodes
- * @return ::GNNMG_OK
+ * @return ::GNNMG_OK; ::GNNMG_ERR_RANGE naming the first element of bools that is not 0 or 1
  * @threading (c)
  * @since 0.1
  */
@@ -760,7 +760,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_import_node_csr(
  * @param[in] dtype type of the elements
  * @param[in] num_dims entries of `shape`, 1 to 4
  * @param[in] shape sizes; shape[0] is the number of edges
- * @return ::GNNMG_OK
+ * @return ::GNNMG_OK; ::GNNMG_ERR_RANGE naming the first element of bools that is not 0 or 1
  * @threading (c)
  * @since 0.1
  */
@@ -1414,7 +1414,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_open(const gnnmg_context* co
  * @param[in] num_classes number of classes; 0: the largest label + 1
  * @param[out] dataset the new handle
  * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND when the graph lacks a tensor; ::GNNMG_ERR_RANGE naming
- *   the first label outside the classes
+ *   the first label outside the classes; ::GNNMG_ERR_NAN the first feature that is not finite
  * @threading (b)
  * @owns the caller frees `dataset`
  * @since 0.1
@@ -1437,7 +1437,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_create(const gnnmg_graph* gr
  * @param[in] num_classes number of classes; 0: the largest label + 1
  * @param[out] dataset the new handle
  * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND when the graph lacks a tensor; ::GNNMG_ERR_RANGE naming
- *   the first edge that leaves its graph, or label outside the classes
+ *   the first edge that leaves its graph, or label outside the classes; ::GNNMG_ERR_NAN as there
  * @threading (b)
  * @owns the caller frees `dataset`
  * @since 0.1

@@ -79,7 +79,7 @@ File::File(const std::string& path) : path_(path) {
   }
   if (!S_ISREG(info.st_mode)) {
     files().close(fd_);
-    fail(Status::kInvalidArgument, path, ": expected a regular file, found ",
+    fail(Status::kIo, path, ": expected a regular file, found ",
          S_ISDIR(info.st_mode) ? "a folder" : "a special file");
   }
   size_ = info.st_size;
@@ -110,7 +110,7 @@ void File::read_at(int64_t offset, std::span<uint8_t> out) const {
 std::vector<uint8_t> read_file(const std::string& path, int64_t limit) {
   File file(path);
   if (file.size() > limit)
-    fail(Status::kInvalidArgument, path, ": has ", file.size(), " bytes, at most ", limit,
+    fail(Status::kFormat, path, ": has ", file.size(), " bytes, at most ", limit,
          " are accepted here");
   std::vector<uint8_t> bytes(file.size());
   file.read_at(0, bytes);

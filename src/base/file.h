@@ -37,7 +37,7 @@ const FileTable* set_file_table(const FileTable* table) noexcept;
 const FileTable& files() noexcept;
 
 // A file open for reading. All errors are Error(kIo) with errno and path, or kNotFound; a path that
-// is no regular file is kInvalidArgument, at once, also for a pipe that nobody writes to. EINTR and
+// is no regular file is Error(kIo) too, at once, also for a pipe that nobody writes to. EINTR and
 // short reads are resumed.
 class File {
  public:
@@ -59,7 +59,7 @@ class File {
   int64_t size_ = 0;
 };
 
-// Whole file as bytes; kInvalidArgument when it is larger than `limit`.
+// Whole file as bytes; kFormat when it is larger than `limit`.
 std::vector<uint8_t> read_file(const std::string& path, int64_t limit);
 
 // A read-only private mapping of a whole file. Reading beyond the end of a file that has shrunk

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/file.h"
 #include "capi/arguments.h"
 #include "capi/context.h"
 #include "capi/tensor.h"
+#include "data/arrays.h"
 #include "data/split.h"
 #include "data/weights.h"
 
@@ -177,6 +179,15 @@ std::string tensor_name(const graph::Graph& graph, const char* text, const char*
   return key;
 }
 
+// Features of arrays are held to what those of files are. A mapped file was when it was opened.
+void check_features(const graph::Graph& graph, const std::string& name, base::ThreadPool& pool) {
+  if (name.empty()) return;
+  const graph::Column& column = *graph.node_column(name);
+  const auto* dense = std::get_if<base::Tensor>(&column);
+  if (dense != nullptr && base::MappedFile::behind(dense->owner()) != nullptr) return;
+  data::check_finite(column, base::text("features '", name, "'"), pool);
+}
+
 void check_task(base::DType labels, std::string_view name, gnnmg_task task) {
   const bool floats = base::is_floating(labels);
   if ((task == GNNMG_TASK_MULTICLASS && floats) || (task == GNNMG_TASK_REGRESSION && !floats))
@@ -263,6 +274,7 @@ gnnmg_status gnnmg_dataset_create(const gnnmg_graph* graph, const char* features
     const std::string x = tensor_name(*made, features, "features");
     const std::string y = tensor_name(*made, labels, "labels");
     check_task(*made, y, task);
+    check_features(*made, x, g->context->pool);
     *dataset = new_handle<gnnmg_dataset>(std::make_shared<Dataset>(
         g->context,
         gnnmg::data::make_dataset(made, x, y, task == GNNMG_TASK_BINARY, {}, num_classes)));
@@ -291,6 +303,7 @@ gnnmg_status gnnmg_dataset_create_graphs(const gnnmg_graph* graph, const int64_t
     if (labels != nullptr) {
       const gnnmg::base::TensorView view = borrow_tensor(labels, "labels");
       check_task(view.dtype, "labels", task);
+      gnnmg::data::check_bools(view, "labels");
       rows = gnnmg::base::Tensor::empty(view.dtype, view.shape);
       if (view.num_bytes() > 0)
         std::memcpy(rows.data(), view.data, static_cast<size_t>(view.num_bytes()));
@@ -298,6 +311,7 @@ gnnmg_status gnnmg_dataset_create_graphs(const gnnmg_graph* graph, const int64_t
       fail(Status::kInvalidArgument, "task is ", task, ", but there are no labels");
     }
     const std::string x = tensor_name(*made, features, "features");
+    check_features(*made, x, g->context->pool);
     *dataset = new_handle<gnnmg_dataset>(std::make_shared<Dataset>(
         g->context,
         gnnmg::data::make_dataset_of_graphs(made, gnnmg::base::Tensor::copy_of<int64_t>(starts), x,

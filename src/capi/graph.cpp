@@ -7,6 +7,7 @@
 #include "capi/arguments.h"
 #include "capi/context.h"
 #include "capi/tensor.h"
+#include "data/arrays.h"
 
 namespace gnnmg::capi {
 namespace {
@@ -135,6 +136,8 @@ void set_csc(Graph& graph, int32_t edge_type, Tensor indptr, Tensor indices, Ten
 
 void set_column(Graph& graph, int32_t type, const char* name, graph::Column column, bool edges) {
   const std::string key(read_new_name(name, "name"));
+  if (const auto* dense = std::get_if<Tensor>(&column))
+    data::check_bools(dense->view(), base::text("tensor '", key, "'"));
   graph.change([&](graph::GraphParts& parts) {
     edges ? check_edge_type(parts, type) : check_node_type(parts, type);
     auto& columns = edges ? parts.edge_columns : parts.node_columns;

@@ -87,7 +87,12 @@ gnnmg_status gnnmg_model_load(gnnmg_model* model, const char* path,
       return start_job(m->context, [made = m->get(), file, form]() -> Job::Result {
         const gnnmg::io::StateFile state =
             form.pth ? gnnmg::io::read_pth(file) : gnnmg::io::read_safetensors(file);
-        form.other_framework ? made->load_state_of_other_framework(state) : made->load_state(state);
+        try {
+          form.other_framework ? made->load_state_of_other_framework(state)
+                               : made->load_state(state);
+        } catch (const gnnmg::base::Error& error) {  // tells of keys; of which file, is known here
+          throw gnnmg::base::Error(error.status(), gnnmg::base::text(file, ": ", error.what()));
+        }
         return nullptr;
       });
     });

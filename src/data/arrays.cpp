@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/file.h"
+#include "io/bytes.h"
 
 namespace gnnmg::data {
 namespace {
@@ -35,14 +36,29 @@ decltype(auto) visit_ids(const Tensor& ids, F&& f) {
 
 bool is_id_type(DType dtype) { return dtype == DType::kI64 || dtype == DType::kI32; }
 
+// The first word that is `bad`, or -1. Block by block, without a way out in the middle of one: so
+// the compiler makes vector code of it, which takes words as fast as memory yields them.
+template <typename Word, typename Bad>
+int64_t find_word(const void* data, int64_t count, Bad bad) noexcept {
+  constexpr int64_t kBlock = 2048;
+  const Word* words = static_cast<const Word*>(data);
+  for (int64_t begin = 0; begin < count; begin += kBlock) {
+    const int64_t end = std::min(begin + kBlock, count);
+    Word any = 0;
+    for (int64_t i = begin; i < end; ++i) any |= static_cast<Word>(bad(words[i]));
+    if (any == 0) continue;
+    for (int64_t i = begin; i < end; ++i)
+      if (bad(words[i])) return i;
+  }
+  return -1;
+}
+
 // The first element whose bits without the sign are `kFirst` or more.
 template <typename Word, Word kFirst>
 int64_t find_beyond(const void* data, int64_t count) noexcept {
-  constexpr Word kMagnitude = static_cast<Word>(static_cast<Word>(~Word{0}) >> 1);
-  const Word* words = static_cast<const Word*>(data);
-  for (int64_t i = 0; i < count; ++i)
-    if ((words[i] & kMagnitude) >= kFirst) return i;
-  return -1;
+  return find_word<Word>(data, count, [](Word word) {
+    return static_cast<Word>(word & std::numeric_limits<Word>::max()) >= kFirst;
+  });
 }
 
 template <typename T>
@@ -110,14 +126,14 @@ std::pair<Tensor, Tensor> edge_columns(const Tensor& pairs, bool transposed, std
 int64_t find_not_finite(const void* data, DType dtype, int64_t count) noexcept {
   switch (dtype) {
     case DType::kF32:
-      return find_beyond<uint32_t, 0x7f800000u>(data, count);
+      return find_beyond<int32_t, 0x7f800000>(data, count);
     case DType::kF64:
       // From half an ulp above the largest f32 on: what rounds to infinity.
-      return find_beyond<uint64_t, 0x47effffff0000000u>(data, count);
+      return find_beyond<int64_t, 0x47effffff0000000>(data, count);
     case DType::kF16:
-      return find_beyond<uint16_t, 0x7c00u>(data, count);
+      return find_beyond<int16_t, 0x7c00>(data, count);
     case DType::kBF16:
-      return find_beyond<uint16_t, 0x7f80u>(data, count);
+      return find_beyond<int16_t, 0x7f80>(data, count);
     default:
       return -1;
   }
@@ -168,6 +184,16 @@ void fail_not_finite(std::string_view where, int64_t row, int64_t column, const 
        ": expected a finite value, found NaN or infinity");
 }
 
+void check_bools(const base::TensorView& tensor, std::string_view where) {
+  if (tensor.dtype != DType::kBool) return;
+  const int64_t bad = find_word<uint8_t>(tensor.data, tensor.shape.num_elements(),
+                                         [](uint8_t byte) { return byte > 1; });
+  if (bad < 0) return;
+  const int64_t width = tensor.shape.row_elements();
+  fail(Status::kRange, where, ", row ", bad / width, ", column ", bad % width, ": a bool of value ",
+       int{static_cast<const uint8_t*>(tensor.data)[bad]}, ", expected 0 or 1");
+}
+
 void check_finite(const graph::Column& column, std::string_view where, ThreadPool& pool) {
   const auto* sparse = std::get_if<base::CsrMatrix>(&column);
   const Tensor& values = sparse ? sparse->values : std::get<Tensor>(column);
@@ -188,6 +214,12 @@ void check_finite(const graph::Column& column, std::string_view where, ThreadPoo
   const int64_t row = std::upper_bound(indptr.begin(), indptr.end(), bad) - indptr.begin() - 1;
   fail_not_finite(where, row, sparse->indices.as<const int32_t>()[bad], data + bad * size,
                   values.dtype());
+}
+
+void check_name(std::string_view name, std::string_view where) {
+  if (const size_t nul = name.find('\0'); nul != name.npos)
+    fail(Status::kFormat, where, ": the name \"", io::printable(name), "\" holds a NUL byte at ",
+         nul);
 }
 
 Tensor to_i64(const Tensor& tensor, std::string_view where) {

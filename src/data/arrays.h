@@ -41,6 +41,10 @@ std::pair<base::Tensor, base::Tensor> edge_columns(const base::Tensor& pairs, bo
 base::Tensor float_features(const base::Tensor& table, bool round, std::string_view where,
                             base::ThreadPool& pool);
 
+// Error(kRange) "WHERE, row R, column C: ..." at the first element of a bool tensor that is neither
+// 0 nor 1. Nothing for other types.
+void check_bools(const base::TensorView& tensor, std::string_view where);
+
 // Error(kNan) "WHERE, row R, column C: ..." at the first value of a floating column that is NaN or
 // infinite; Error(kRange) at one of f64 that would be infinite as f32, in which most models
 // compute.
@@ -50,6 +54,9 @@ int64_t find_not_finite(const void* data, base::DType dtype, int64_t count) noex
 // `value` points to the element.
 [[noreturn]] void fail_not_finite(std::string_view where, int64_t row, int64_t column,
                                   const void* value, base::DType dtype);
+
+// Error(kFormat) "WHERE: ..." for a name from a file that holds a NUL byte, where C would end it.
+void check_name(std::string_view name, std::string_view where);
 
 // The tensor itself, or its values as i64; floats are Error(kFormat).
 base::Tensor to_i64(const base::Tensor& tensor, std::string_view where);

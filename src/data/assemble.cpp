@@ -14,6 +14,7 @@ using base::Status;
 void add_column(graph::Columns& columns, std::string_view name, graph::Column column,
                 std::string_view where) {
   if (name.empty()) fail(Status::kFormat, where, ": expected a name for the tensor, found none");
+  check_name(name, where);
   if (!columns.try_emplace(std::string(name), std::move(column)).second)
     fail(Status::kFormat, where, ": would be a second tensor named \"", io::printable(name), "\"");
 }

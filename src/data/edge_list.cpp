@@ -103,7 +103,10 @@ class EdgeParser {
     if (options_.num_nodes >= 0 && *id >= options_.num_nodes)
       fail(Status::kRange, lines_.where(), ": ", end, " ", *id, ", expected 0 to ",
            options_.num_nodes - 1);
-    largest_ = std::max(largest_, *id);
+    if (*id > largest_) {
+      largest_ = *id;
+      largest_line_ = lines_.line_number();
+    }
     return *id;
   }
 
@@ -137,7 +140,7 @@ class EdgeParser {
     } else {
       // The largest id of 64 bits has no successor; it fails here like any id beyond proportion.
       check_node_count(std::max(largest_, largest_ + (largest_ < INT64_MAX)), lines_.bytes(),
-                       where);
+                       base::text(where, ", line ", largest_line_));
       found.num_nodes = largest_ + 1;
     }
     const bool wide = sources_.wide() || targets_.wide();
@@ -177,7 +180,7 @@ class EdgeParser {
   Relabeller relabeller_;
   IdColumn sources_, targets_;
   Pieces<float> weights_;
-  int64_t largest_ = -1;
+  int64_t largest_ = -1, largest_line_ = 0;
 };
 
 }  // namespace

@@ -162,6 +162,14 @@ bool looks_like_gin(std::string_view start) {
   return false;
 }
 
+bool begins_with_a_count(const std::string& path) {
+  io::LineReader lines(io::ByteSource::open(path));
+  std::string_view line, word, second;
+  if (!lines.next(line) || io::guess_separator(line) != ' ') return false;
+  Fields fields(line);
+  return fields.next(word) && !fields.next(second) && word[0] >= '0' && word[0] <= '9';
+}
+
 DatasetRef read_gin(const std::string& path, Reading& reading) {
   reading.budget.take_file(path);
   Found found = parse_gin(io::ByteSource::open(path), reading);

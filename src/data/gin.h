@@ -18,5 +18,8 @@ Found parse_gin(std::unique_ptr<io::ByteSource> source, Reading& reading);
 
 // Whether a text that begins so is meant as that.
 bool looks_like_gin(std::string_view start);
+// Whether the text, plain or gzip, has one word in its first line, which begins like a number: the
+// number of graphs, and no edge.
+bool begins_with_a_count(const std::string& path);
 
 }  // namespace gnnmg::data

@@ -1,10 +1,12 @@
 #include "data/native_metadata.h"
 
+#include <algorithm>
 #include <initializer_list>
 #include <limits>
 #include <set>
 
 #include "base/file.h"
+#include "data/arrays.h"
 #include "data/split.h"
 #include "io/bytes.h"
 #include "io/json.h"
@@ -75,6 +77,7 @@ class Node {
   std::string string() const {
     const auto* text = value_.as<std::string>();
     if (!text) refuse("expected a string, found ", value_.kind());
+    check_name(*text, path_);
     return *text;
   }
   int64_t integer(int64_t smallest, int64_t largest) const {
@@ -114,8 +117,10 @@ Array read_array(const Node& node) {
   for (const Node& dim : node.at("shape").items()) dims.push_back(dim.size());
   if (dims.empty() || dims.size() > static_cast<size_t>(base::kMaxDims))
     node.refuse(dims.size(), " dimensions, expected 1 to ", base::kMaxDims);
+  int64_t bytes = base::dtype_size(array.dtype);  // beside a 0 too, as Shape wants it
+  for (const int64_t dim : dims)
+    bytes = base::checked_mul(bytes, std::max<int64_t>(dim, 1), node.at("shape").path());
   array.shape = Shape(dims);
-  base::checked_mul(array.shape.num_elements(), base::dtype_size(array.dtype), node.path());
   return array;
 }
 

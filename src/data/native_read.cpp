@@ -22,7 +22,7 @@ using base::Status;
 using base::Tensor;
 using native::Array;
 
-constexpr int64_t kScanBytes = int64_t{4} << 20;
+constexpr int64_t kScanBytes = int64_t{1} << 20;  // stay in the cache
 
 struct Stored {
   io::NpyKind kind;
@@ -96,13 +96,25 @@ class Loader {
     return matrix;
   }
 
-  // Looks for values that are not finite in a dense file, reading beside any mapping of it.
+  // Looks for values that are not finite in what column() made; a mapped file is read beside its
+  // mapping.
+  void check_features(const native::Column& column, const graph::Column& loaded) {
+    const auto* dense = std::get_if<Tensor>(&loaded);
+    if (dense && base::MappedFile::behind(dense->owner())) return check_finite_file(column.dense);
+    check_finite(loaded, path(column.sparse ? column.values : column.dense), reading_.context.pool);
+  }
+
+  std::string path(const Array& array) const { return base::join_path(folder_, array.file); }
+
+ private:
+  static io::U2 u2(const Array& array) {
+    return array.dtype == DType::kBF16 ? io::U2::kBFloat16 : io::U2::kInteger;
+  }
+
   void check_finite_file(const Array& array) {
     if (!base::is_floating(array.dtype)) return;
     const base::File file(path(array));
     const io::NpyHeader header = check_header(file, array);
-    if (header.big_endian || header.fortran_order)  // converted, hence not mapped
-      return check_finite(io::read_npy(file.path(), u2(array)), file.path(), reading_.context.pool);
     const int64_t size = header.item_size;
     std::atomic<int64_t> first{std::numeric_limits<int64_t>::max()};
     reading_.context.pool.parallel_for(
@@ -122,13 +134,6 @@ class Loader {
     uint8_t value[8];
     file.read_at(header.data_offset + bad * size, std::span(value).first(size));
     fail_not_finite(file.path(), bad / width, bad % width, value, array.dtype);
-  }
-
-  std::string path(const Array& array) const { return base::join_path(folder_, array.file); }
-
- private:
-  static io::U2 u2(const Array& array) {
-    return array.dtype == DType::kBF16 ? io::U2::kBFloat16 : io::U2::kInteger;
   }
 
   std::string folder_;
@@ -178,16 +183,13 @@ DatasetRef read_native(const std::string& folder, Reading& reading) {
     for (const native::Column& column : type.columns) {
       const bool is_label = main_type && !metadata.graph_ptr && column.name == metadata.label;
       const bool is_feature = main_type && column.name == metadata.feature;
-      if (is_feature && !column.sparse && reading.options.check_finite)
-        loader.check_finite_file(column.dense);
       // Integers are converted, which a mapping would not allow.
       const bool converts = is_feature && !column.sparse && !base::is_floating(column.dense.dtype);
       graph::Column loaded = loader.column(column, !is_label && !converts);
       if (converts)
         loaded = float_features(std::get<Tensor>(loaded), reading.options.round_values,
                                 loader.path(column.dense), reading.context.pool);
-      if (is_feature && column.sparse && reading.options.check_finite)
-        check_finite(loaded, loader.path(column.values), reading.context.pool);
+      if (is_feature && reading.options.check_finite) loader.check_features(column, loaded);
       columns.emplace(column.name, std::move(loaded));
     }
     parts.num_nodes.push_back(type.num_nodes);

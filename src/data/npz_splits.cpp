@@ -1,9 +1,11 @@
 #include "data/npz_splits.h"
 
+#include <algorithm>
 #include <array>
 
 #include "data/arrays.h"
 #include "data/split.h"
+#include "io/bytes.h"
 
 namespace gnnmg::data {
 namespace {
@@ -29,16 +31,26 @@ Part find_part(const io::Npz& npz, std::initializer_list<std::string_view> stems
 
 }  // namespace
 
-void append_npz_splits(const io::Npz& npz, const std::string& name, int64_t num_nodes,
+void fail_without_splits(const io::Npz& npz) {
+  constexpr size_t kMost = 12;
+  std::string found;
+  const std::vector<std::string> keys = npz.keys();
+  for (size_t i = 0; i < std::min(keys.size(), kMost); ++i)
+    found += base::text(i ? ", " : "", io::printable(keys[i]));
+  if (keys.size() > kMost) found += base::text(" and ", keys.size() - kMost, " more");
+  fail(Status::kFormat, npz.name(), ": holds ", keys.empty() ? "no arrays" : found,
+       ", expected train, val (valid, validation) and test, each also with _mask, _masks or _idx");
+}
+
+bool append_npz_splits(const io::Npz& npz, const std::string& name, int64_t num_nodes,
                        std::vector<Split>& splits) {
   const std::array<Part, 3> parts = {find_part(npz, {"train"}),
                                      find_part(npz, {"val", "valid", "validation"}),
                                      find_part(npz, {"test"})};
-  if (!parts[0].tensor.defined()) return;
-  for (const Part& part : parts)
-    if (!part.tensor.defined())
-      fail(Status::kFormat, npz.name(),
-           ": has a train array, expected one for validation and test");
+  const auto count_parts = std::count_if(parts.begin(), parts.end(),
+                                         [](const Part& part) { return part.tensor.defined(); });
+  if (count_parts == 0) return false;
+  if (count_parts < 3) fail_without_splits(npz);
 
   if (parts[0].tensor.dtype() != DType::kBool) {
     std::array<Tensor, 3> ids;
@@ -50,7 +62,7 @@ void append_npz_splits(const io::Npz& npz, const std::string& name, int64_t num_
     }
     splits.push_back(split_from_ids(ids[0].as<const int64_t>(), ids[1].as<const int64_t>(),
                                     ids[2].as<const int64_t>(), num_nodes, name, 0, npz.name()));
-    return;
+    return true;
   }
   const base::Shape& shape = parts[0].tensor.shape();
   const bool rows = shape.num_dims == 2;
@@ -69,6 +81,7 @@ void append_npz_splits(const io::Npz& npz, const std::string& name, int64_t num_
     splits.push_back(split_from_masks(masks[0], masks[1], masks[2], name, static_cast<int32_t>(i),
                                       base::text(npz.name(), ", masks ", i)));
   }
+  return true;
 }
 
 }  // namespace gnnmg::data

@@ -10,10 +10,13 @@
 namespace gnnmg::data {
 
 // Appends the splits of an archive with the arrays train, val (or valid, validation) and test, also
-// as train_mask(s), train_idx and so on: ids [n] of one split, or bool masks [N] or [S, N]. Nothing
-// is appended when there is no train array. Error(kFormat / kRange) naming archive, array and
-// position.
-void append_npz_splits(const io::Npz& npz, const std::string& name, int64_t num_nodes,
+// as train_mask(s), train_idx and so on: ids [n] of one split, or bool masks [N] or [S, N]. False,
+// and nothing is appended, when it has none of the three. Error(kFormat / kRange) naming archive,
+// array and position.
+bool append_npz_splits(const io::Npz& npz, const std::string& name, int64_t num_nodes,
                        std::vector<Split>& splits);
+
+// Error(kFormat) naming the archive, its arrays and those that splits are made of.
+[[noreturn]] void fail_without_splits(const io::Npz& npz);
 
 }  // namespace gnnmg::data

@@ -146,7 +146,9 @@ class OgbFolder {
   std::string path(std::string_view name) const { return join_path(folder_, name); }
   bool has(std::string_view name) const { return base::exists(path(name)); }
   std::unique_ptr<io::ByteSource> source(std::string_view name) {
-    reading_.budget.take_file(path(name));
+    // An empty table is the gzip of no lines; no bytes at all are what is left of a lost file.
+    if (reading_.budget.take_file(path(name)) == 0)
+      fail(Status::kFormat, path(name), ": has 0 bytes, expected gzip data");
     return io::ByteSource::open(path(name));
   }
   Table table(std::string_view name) { return parse_table(source(name), reading_); }

@@ -1,4 +1,5 @@
 // open_dataset: recognises the format and hands over to its reader.
+#include "data/gin.h"
 #include "data/readers.h"
 #include "data/recognise.h"
 
@@ -31,6 +32,19 @@ DatasetRef read(const Candidate& candidate, Reading& reading) {
   base::fail(base::Status::kInternal, "unknown format");
 }
 
+// A text that does not begin as GIN's do, but whose first line is no edge either.
+DatasetRef read_damaged_gin(const std::string& path, Reading& reading) {
+  try {
+    return read_gin(path, reading);
+  } catch (const base::Error& error) {
+    if (error.status() != base::Status::kFormat && error.status() != base::Status::kRange) throw;
+    throw base::Error(base::Status::kFormat,
+                      base::text(error.what(),
+                                 "; this is as gin, for as edges line 1 has 1 column, expected at "
+                                 "least 2, or header_lines to pass over it"));
+  }
+}
+
 }  // namespace
 
 DatasetRef open_dataset(const std::string& path, const OpenOptions& options,
@@ -51,6 +65,10 @@ DatasetRef open_dataset(const std::string& path, const OpenOptions& options,
         base::text(path, ": takes ", candidate.path, " (", format_name(candidate.format),
                    "), passes over ", other.path, " (", format_name(other.format), ")"));
   Reading reading{options, context, ByteBudget(options.max_bytes)};
+  const bool guessed = candidate.format == Format::kEdges && options.format.empty() &&
+                       options.separator.empty() && options.header <= 0;
+  if (guessed && begins_with_a_count(candidate.path))
+    return read_damaged_gin(candidate.path, reading);
   return read(candidate, reading);
 }
 

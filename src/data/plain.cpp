@@ -53,8 +53,7 @@ class Counts {
  public:
   explicit Counts(const PlainFolder& folder) : path_(folder.path("meta.json")) {
     if (!folder.has("meta.json")) return;
-    constexpr int64_t kLimit = int64_t{1} << 20;
-    meta_ = io::parse_json(base::read_file(path_, kLimit), path_);
+    meta_ = io::parse_json(base::read_file(path_, io::JsonLimits().max_bytes), path_);
     if (!meta_.as<io::JsonValue::Object>())
       fail(Status::kFormat, path_, ": expected an object, found ", meta_.kind());
   }
@@ -84,6 +83,7 @@ class Counts {
   std::string name(const std::string& otherwise) const {
     const io::JsonValue* value = meta_.find("name");
     const auto* text = value ? value->as<std::string>() : nullptr;
+    if (text) check_name(*text, base::text(path_, ": name"));
     return text ? *text : otherwise;
   }
 
@@ -117,10 +117,12 @@ int64_t width_of(const io::NamedArray& indices) {
 
 void read_features(PlainFolder& folder, const Counts& counts, Found& found) {
   const bool dense = folder.has("feat.npy"), archive = folder.has("feat.npz"),
-             parts = folder.has("feat_indptr.npy");
+             parts = folder.has("feat_indptr.npy") || folder.has("feat_indices.npy") ||
+                     folder.has("feat_data.npy");
   if (dense + archive + parts > 1)
     fail(Status::kFormat, folder.folder(),
-         ": holds features twice, expected one of feat.npy, feat.npz and feat_indptr.npy");
+         ": holds features twice, expected one of feat.npy, feat.npz and "
+         "feat_{indptr,indices,data}.npy");
   if (dense) {
     found.features_from = folder.path("feat.npy");
     Tensor table = folder.array("feat.npy");
@@ -146,7 +148,13 @@ void read_features(PlainFolder& folder, const Counts& counts, Found& found) {
         io::csr_from_arrays(indptr, indices, values, std::max<int64_t>(indptr.tensor.rows() - 1, 0),
                             columns, folder.sparse_options());
   }
-  if (!found.features) return;
+  if (!found.features) {
+    if (counts.get("feat_dim") > 0)
+      fail(Status::kNotFound, folder.folder(),
+           ": holds no feat.npy, feat.npz or feat_indptr.npy, expected ", counts.get("feat_dim"),
+           " features by \"feat_dim\" in meta.json");
+    return;
+  }
   if (const auto* sparse = std::get_if<base::CsrMatrix>(&*found.features)) {
     counts.expect("feat_dim", sparse->num_cols, found.features_from);
     if (!folder.sparse_options().sum_duplicates)
@@ -166,7 +174,8 @@ void read_splits(PlainFolder& folder, int64_t num_nodes, std::vector<Split>& spl
       fail(Status::kFormat, where, ": the splits \"", name, "\" are in ", kPrefix, name,
            ".npy too, expected one of both");
     if (archive) {
-      append_npz_splits(folder.archive(file), name, num_nodes, splits);
+      const io::Npz npz = folder.archive(file);
+      if (!append_npz_splits(npz, name, num_nodes, splits)) fail_without_splits(npz);
       continue;
     }
     const Tensor codes = folder.array(file);

@@ -201,6 +201,7 @@ Found parse_planetoid(const PlanetoidBytes& bytes, const std::string& prefix,
   expect_equal(test_labels.rows(), test.num_rows, file(".ty"), "rows", file(".tx"));
   found.num_classes = all_labels.shape()[1];
   expect_equal(test_labels.shape()[1], found.num_classes, file(".ty"), "columns", file(".ally"));
+  expect_equal(train_labels.shape()[1], found.num_classes, file(".y"), "columns", file(".ally"));
   const int64_t num_train = train_labels.rows();
   if (num_train > all.num_rows)
     fail(Status::kFormat, file(".y"), ": ", num_train, " rows, expected at most ", all.num_rows,
@@ -211,6 +212,11 @@ Found parse_planetoid(const PlanetoidBytes& bytes, const std::string& prefix,
   found.features = join_rows(all, test, ids, found.num_nodes);
   found.labels_from = file(".ally");
   std::vector<int64_t> labels = classes_of(all_labels, file(".ally"));
+  const std::vector<int64_t> of_train = classes_of(train_labels, file(".y"));
+  const auto other = std::mismatch(of_train.begin(), of_train.end(), labels.begin());
+  if (other.first != of_train.end())
+    fail(Status::kFormat, file(".y"), ", row ", other.first - of_train.begin(), ": class ",
+         *other.first, ", expected ", *other.second, " as in ", file(".ally"));
   const std::vector<int64_t> of_test = classes_of(test_labels, file(".ty"));
   labels.resize(found.num_nodes, -1);
   for (size_t i = 0; i < ids.size(); ++i) labels[ids[i]] = of_test[i];

@@ -26,6 +26,7 @@ constexpr const char* kSupported =
     "tu "
     "(NAME_A.txt, NAME_graph_indicator.txt), edges (a text with an edge a line, also gzipped, by "
     "its own path)";
+constexpr int64_t kStart = 4096;  // bytes by which a text is known
 constexpr std::string_view kTuEdges = "_A.txt", kTuIndicator = "_graph_indicator.txt";
 constexpr std::string_view kPlanetoidParts[] = {".x",    ".y",    ".tx",    ".ty",
                                                 ".allx", ".ally", ".graph", ".test.index"};
@@ -65,7 +66,7 @@ std::string tu_prefix(const std::string& path) {
 
 std::vector<Candidate> look_at_file(const std::string& path) {
   std::vector<Candidate> found;
-  const std::string start = start_of(path, 4096);
+  const std::string start = start_of(path, kStart);
   const size_t slash = path.rfind('/');
   const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
   const std::string name = slash == std::string::npos ? path : path.substr(slash + 1);
@@ -88,9 +89,9 @@ std::vector<Candidate> look_at_file(const std::string& path) {
     found.push_back({Format::kTu, prefix});
   } else if (looks_like_gin(start)) {
     found.push_back({Format::kGin, path});
-  } else if (start.starts_with("\x1f\x8b") ||
+  } else if (start.starts_with("\x1f\x8b") || is_edge_list_name(name) ||
              (start.find('\0') == start.npos && !start.starts_with("\x93NUMPY"))) {
-    found.push_back({Format::kEdges, path});
+    found.push_back({Format::kEdges, path});  // by such a name, whatever in it is no text
   }
   return found;
 }
@@ -104,7 +105,7 @@ std::vector<Candidate> look_in_folder(const std::string& folder,
   };
   if (has(native::kMetadataFile)) {
     const std::string path = join_path(folder, native::kMetadataFile);
-    if (is_file(path) && native::looks_native(start_of(path, 4096)))
+    if (is_file(path) && native::looks_native(start_of(path, kStart)))
       found.push_back({Format::kNative, folder});
   }
   if (has("edges.npy") && has("labels.npy")) found.push_back({Format::kPlain, folder});
@@ -124,7 +125,7 @@ std::vector<Candidate> look_in_folder(const std::string& folder,
     const std::string path = join_path(folder, name);
     if (const std::string prefix = tu_prefix(path); !prefix.empty())
       found.push_back({Format::kTu, prefix});
-    else if (looks_like_gin(start_of(path, 4096)))
+    else if (looks_like_gin(start_of(path, kStart)))
       found.push_back({Format::kGin, path});
   }
   if (!found.empty()) return found;
@@ -212,6 +213,8 @@ Candidate recognise(const std::string& path, std::string_view wanted,
       found = {{Format::kGin, path}};
     else
       found = keep_wanted(look_at_file(path));
+    if (const size_t nul = start_of(path, kStart).find('\0'); found.empty() && nul != path.npos)
+      what = base::text("no text, by the NUL at byte ", nul, ", and nothing else that is known");
   } else if (exists(path + ".graph")) {
     found = keep_wanted({{Format::kPlanetoid, path}});
   } else if (const std::string prefix = tu_prefix(base::text(path, kTuEdges)); !prefix.empty()) {

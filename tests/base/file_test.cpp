@@ -96,14 +96,14 @@ TEST(File, RefusesAnythingButARegularFile) {
   const int before = open_descriptors();
   EXPECT_EQ(error_of([&] { File file(folder.path()); }).what(),
             folder.path() + ": expected a regular file, found a folder");
-  EXPECT_EQ(error_of([] { File file("/dev/null"); }).status(), Status::kInvalidArgument);
+  EXPECT_EQ(error_of([] { File file("/dev/null"); }).status(), Status::kIo);
   EXPECT_EQ(open_descriptors(), before);
 }
 
 TEST(File, DoesNotWaitForTheWriterOfAPipe) {
   const TempDir folder;
   ASSERT_EQ(mkfifo(folder.file("pipe").c_str(), 0600), 0);
-  EXPECT_EQ(error_of([&] { File file(folder.file("pipe")); }).status(), Status::kInvalidArgument);
+  EXPECT_EQ(error_of([&] { File file(folder.file("pipe")); }).status(), Status::kIo);
 }
 
 TEST(ReadFile, ReadsAllUpToItsLimit) {
@@ -112,7 +112,7 @@ TEST(ReadFile, ReadsAllUpToItsLimit) {
   const std::string path = folder.write("f", bytes);
   EXPECT_EQ(read_file(path, 100), bytes);
   const Error error = error_of([&] { read_file(path, 99); });
-  EXPECT_EQ(error.status(), Status::kInvalidArgument);
+  EXPECT_EQ(error.status(), Status::kFormat);
   EXPECT_EQ(error.what(), path + ": has 100 bytes, at most 99 are accepted here");
   EXPECT_TRUE(read_file(folder.write("empty", ""), 0).empty());
 }

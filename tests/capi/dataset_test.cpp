@@ -363,6 +363,43 @@ TEST(DatasetTest, BalancedClassesCountTheSame) {
                "no training node is of class");
 }
 
+TEST(DatasetTest, FeaturesOfArraysAreFiniteToo) {
+  World world(6);
+  const int64_t shape[] = {3, 2}, starts[] = {0, 1, 3};
+  const float good[] = {0, 1, 2, 3, 4, 5}, bad[] = {0, 1, 2, NAN, 4, -INFINITY};
+  const double wide[] = {0, 1, 2, 3, 1e300, 5};
+  const uint8_t bits[] = {0, 1, 1, 0, 3, 1};
+  Graph graph;
+  ASSERT_OK(gnnmg_graph_create_from_coo(world.context, 3, nullptr, nullptr, GNNMG_DTYPE_I64, 0,
+                                        graph.out()));
+  ASSERT_OK(gnnmg_graph_set_node_tensor(graph, 0, "good", good, GNNMG_DTYPE_F32, 2, shape));
+  ASSERT_OK(gnnmg_graph_set_node_tensor(graph, 0, "bad", bad, GNNMG_DTYPE_F32, 2, shape));
+  ASSERT_OK(gnnmg_graph_set_node_tensor(graph, 0, "wide", wide, GNNMG_DTYPE_F64, 2, shape));
+  const int64_t indptr[] = {0, 1, 1, 2};
+  const int32_t columns[] = {0, 3};
+  const float entries[] = {1, INFINITY};
+  ASSERT_OK(gnnmg_graph_set_node_csr(graph, 0, "sparse", 4, indptr, columns, entries, 2));
+  EXPECT_FAILS(gnnmg_graph_set_node_tensor(graph, 0, "b", bits, GNNMG_DTYPE_BOOL, 2, shape),
+               GNNMG_ERR_RANGE, "tensor 'b', row 2, column 0: a bool of value 3, expected 0 or 1");
+  const int64_t none[] = {0, 1};
+  EXPECT_OK(gnnmg_graph_set_edge_tensor(graph, 0, "b", nullptr, GNNMG_DTYPE_BOOL, 2, none));
+  Dataset dataset;
+  const auto create = [&](const char* x) {
+    return gnnmg_dataset_create(graph, x, nullptr, GNNMG_TASK_NONE, 0, dataset.out());
+  };
+  const auto create_graphs = [&](const char* x) {
+    return gnnmg_dataset_create_graphs(graph, starts, 2, x, nullptr, GNNMG_TASK_NONE, 0,
+                                       dataset.out());
+  };
+  EXPECT_FAILS(create("bad"), GNNMG_ERR_NAN, "features 'bad', row 1, column 1");
+  EXPECT_FAILS(create_graphs("bad"), GNNMG_ERR_NAN, "features 'bad', row 1, column 1");
+  EXPECT_FAILS(create("wide"), GNNMG_ERR_RANGE, "features 'wide', row 2, column 0: 1e+300");
+  EXPECT_FAILS(create("sparse"), GNNMG_ERR_NAN, "features 'sparse', row 2, column 3");
+  EXPECT_OK(create("good"));
+  EXPECT_OK(create_graphs("good"));
+  EXPECT_OK(create(nullptr));
+}
+
 TEST(DatasetTest, TheTaskFollowsTheLabels) {
   World world(6);
   const auto open = [&] {

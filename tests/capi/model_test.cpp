@@ -129,6 +129,7 @@ TEST(ModelTest, SavedAndLoadedInBothFormats) {
   const auto before = weights(wider);
   EXPECT_FAILS(gnnmg_model_load(wider, folder.file("m").c_str(), nullptr, -1), GNNMG_ERR_FORMAT,
                "convs.0.lin_l.weight");
+  EXPECT_NE(std::string(gnnmg_last_error()).find(folder.file("m") + ": "), std::string::npos);
   EXPECT_EQ(weights(wider), before);
   EXPECT_EQ(gnnmg_model_load(wider, folder.file("none").c_str(), nullptr, -1), GNNMG_ERR_NOT_FOUND);
   EXPECT_EQ(gnnmg_model_save(wider, folder.file("no/such/folder").c_str(), nullptr, -1),

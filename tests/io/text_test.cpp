@@ -152,7 +152,7 @@ TEST(Text, ReadsFiles) {
   LineReader empty(ByteSource::open(folder.write("empty", "")));
   EXPECT_FALSE(empty.next(line));
   expect_error(Status::kNotFound, "none", [&] { ByteSource::open(folder.file("none")); });
-  expect_error(Status::kInvalidArgument, "a folder", [&] { ByteSource::open(folder.path()); });
+  expect_error(Status::kIo, "a folder", [&] { ByteSource::open(folder.path()); });
 }
 
 TEST(Text, ParsesIntegers) {

@@ -104,7 +104,7 @@ TEST_F(EdgeList, LinesThatCannotBeRead) {
   expect_refused(std::string("0 1\n1 \0 2\n", 10), {"line 2", "NUL"}, options);
   expect_refused("", {"list.txt", "holds no edges"});
   expect_refused("# nothing\n", {"holds no edges", "num_nodes"});
-  expect_refused("7\n0 1\n", {"line 1", "1 columns, expected at least 2"});
+  expect_refused(std::string("0 1\n1 \0 2\n", 10), {"list.txt, line 2", "NUL byte at column 3"});
 }
 
 // A line is passed over as a header only if nothing in it could be meant as a number.
@@ -165,7 +165,11 @@ TEST_F(EdgeList, NumberOfNodes) {
   expect_refused("0 1\n1 2\n", {"line 2", "target 2", "expected 0 to 1"}, options, Status::kRange);
   // Ids out of proportion are names, not numbers.
   expect_refused("0 3000000000\n", {"3000000001 nodes", "relabel"}, {}, Status::kRange);
-  expect_refused("0 9223372036854775807\n", {"relabel"}, {}, Status::kRange);
+  expect_refused("0 1\n0 9223372036854775807\n1 1\n",
+                 {"list.txt, line 2: ", "9223372036854775807", "relabel"}, {}, Status::kRange);
+  expect_refused("0 1\n-9223372036854775808 1\n", {"line 2", "source -9223372036854775808"}, {},
+                 Status::kRange);
+  expect_refused("0 1\n9223372036854775808 1\n", {"line 2", "source \"9223372036854775808\""});
   EXPECT_EQ(open("0 100000\n")->graph->num_nodes(), 100001);
 }
 

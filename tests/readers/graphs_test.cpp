@@ -142,6 +142,29 @@ TEST_F(Graphs, GinRefused) {
   refuse_gin("9000000000000000000\n1 0\n0 0\n", {"ends at line 3", "graph 1 of 9000000000"});
 }
 
+// What cannot be a list of edges gets this reader's word, however it is damaged.
+TEST_F(Graphs, DamagedGinIsNoListOfEdges) {
+  const auto refused = [&](const std::string& text, const std::vector<std::string>& parts) {
+    std::vector<std::string> all = {"as edges line 1 has 1 column, expected at least 2"};
+    all.insert(all.end(), parts.begin(), parts.end());
+    for (const bool compressed : {false, true})
+      expect_error(Status::kFormat, all, [&] {
+        opener_.open(compressed ? dir_.write("set.txt.gz", gzip(text))
+                                : dir_.write("damaged.txt", text));
+      });
+  };
+  refused("1:\n2 0\n0 1 1\n0 1 0\n", {"line 1", "the number of graphs \"1:\""});
+  refused("1\n2x 0\n0 1 1\n0 1 0\n", {"line 2", "the number of nodes \"2x\""});
+  refused("1\n2 0\n0 q 1\n0 1 0\n", {"line 3", "the degree \"q\""});
+  refused("1\n2 0\n0 2 1\n0 1 0\n", {"line 3", "the line ends"});
+  refused("7\n0 1\n", {"line 2", "the number of nodes 0", "header_lines"});
+  refused(std::string("1\n2 \0\n0 1 1\n0 1 0\n", 18), {"line 2", "NUL byte at column 3"});
+  OpenOptions options;
+  options.header = 1;
+  const std::string counted = dir_.write("counted.txt", "7\n0 1\n");
+  EXPECT_EQ(opener_.open(counted, options)->graph->num_edges(), 1);
+}
+
 TEST_F(Graphs, ValuesThatAreNoCategories) {
   std::string text = "1\n40000 0\n";
   for (int i = 0; i < 40000; ++i) text += base::text(i, " 0\n");

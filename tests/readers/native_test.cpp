@@ -5,6 +5,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "data/arrays.h"
 #include "data/native_metadata.h"
 #include "io/bytes.h"
 #include "io/npy.h"
@@ -217,6 +218,30 @@ TEST_F(Native, IntegerFeaturesBecomeFloats) {
                [&] { opener_.open(wide, options); });
 }
 
+// Every position in blocks that are looked at as a whole, and behind the last whole one.
+TEST(CheckFinite, FindsTheFirst) {
+  for (const int64_t count : {1, 7, 2048, 2049, 5000}) {
+    std::vector<float> floats(count, -3.4e38f);
+    std::vector<double> doubles(count, 1e38);
+    std::vector<uint16_t> halves(count, 0xfbff);
+    std::vector<uint8_t> bools(count, 1);
+    EXPECT_EQ(find_not_finite(floats.data(), base::DType::kF32, count), -1);
+    EXPECT_EQ(find_not_finite(halves.data(), base::DType::kF16, count), -1);
+    for (const int64_t at : {count - 1, count / 2, int64_t{0}}) {
+      floats[at] = at % 2 ? NAN : -INFINITY;
+      doubles[at] = 1e300;
+      halves[at] = 0x7c00;
+      bools[at] = 2;
+      EXPECT_EQ(find_not_finite(floats.data(), base::DType::kF32, count), at);
+      EXPECT_EQ(find_not_finite(doubles.data(), base::DType::kF64, count), at);
+      EXPECT_EQ(find_not_finite(halves.data(), base::DType::kF16, count), at);
+      EXPECT_EQ(find_not_finite(halves.data(), base::DType::kBF16, count), -1);
+      expect_error(Status::kRange, {base::text("t, row ", at, ", column 0: a bool of value 2")},
+                   [&] { check_bools({bools.data(), base::DType::kBool, {count}}, "t"); });
+    }
+  }
+}
+
 TEST_F(Native, FeaturesThatAreNotFinite) {
   graph::GraphParts parts = small_graph(opener_.pool())->parts();
   parts.node_columns[0].insert_or_assign("x", tensor<float>({0, 1, 2, 3, 4, NAN, 6, 7}, {4, 2}));
@@ -262,8 +287,9 @@ TEST_F(Native, MetadataIsHeldAgainstItself) {
   expect_refused({"tensors[1].array", "dimensions, expected 1 to 4"},
                  [&](json& d) { x(d)["shape"] = json::array(); });
   expect_refused({"tensors[1].array.shape[1]", "-2"}, [&](json& d) { x(d)["shape"][1] = -2; });
-  expect_refused({"shape", "does not fit 64 bits"},
-                 [&](json& d) { x(d)["shape"] = {4, int64_t{1} << 62}; });
+  for (const int64_t size : {int64_t{1} << 62, INT64_MAX})
+    expect_refused({"metadata.json.node_types[0].tensors[1].array.shape", "does not fit 64 bits"},
+                   [&](json& d) { x(d)["shape"] = {4, size, 0}; });
   for (const char* name : {"../x.npy", "/etc/passwd", "a/b.npy", "", ".x.npy"})
     expect_refused({"tensors[1].array"}, [&](json& d) { x(d)["file"] = name; });
   expect_refused({"the key \"task\" is missing"}, [](json& d) { d.erase("task"); });
@@ -305,6 +331,23 @@ TEST_F(Native, MetadataIsHeldAgainstItself) {
   expect_refused({"tensors[0].layout", "\"coo\""},
                  [](json& d) { d["node_types"][0]["tensors"][0]["layout"] = "coo"; });
   expect_refused({"schema", "no edge type"}, [](json& d) { d["edge_types"] = json::array(); });
+}
+
+TEST_F(Native, NamesEndWhereTheyDoInC) {
+  const std::string cut("na\0me", 5);
+  const auto refused = [&](const std::string& key, const std::function<json&(json&)>& name) {
+    expect_refused({"metadata.json." + key + ":", "\"na\\x00me\" holds a NUL byte"},
+                   [&](json& d) { name(d) = cut; });
+  };
+  refused("name", [](json& d) -> json& { return d["name"]; });
+  refused("source", [](json& d) -> json& { return d["source"]; });
+  refused("feature", [](json& d) -> json& { return d["feature"]; });
+  refused("label", [](json& d) -> json& { return d["label"]; });
+  refused("splits[0].name", [](json& d) -> json& { return d["splits"][0]["name"]; });
+  refused("node_types[0].name", [](json& d) -> json& { return d["node_types"][0]["name"]; });
+  refused("edge_types[0].name", [](json& d) -> json& { return d["edge_types"][0]["name"]; });
+  refused("node_types[0].tensors[1].name",
+          [](json& d) -> json& { return d["node_types"][0]["tensors"][1]["name"]; });
 }
 
 TEST_F(Native, FilesAreHeldAgainstTheMetadata) {

@@ -146,7 +146,10 @@ TEST_F(NpzSets, Heterophilous) {
   ASSERT_EQ(dataset->splits.size(), 2u);
   EXPECT_EQ(ids(dataset->split("published", 1), SplitPart::kTrain), (std::vector<int64_t>{2}));
   EXPECT_EQ(ids(dataset->split("published", 1), SplitPart::kTest), (std::vector<int64_t>{0}));
-  EXPECT_TRUE(open(without(heterophilous(), "t"))->splits.empty());
+  EXPECT_TRUE(open(without(without(heterophilous(), "t"), "val"))->splits.empty());
+  for (const char* part : {"train", "val", "test"})
+    expect_refused(without(heterophilous(), part),
+                   {"tiny.npz: holds node_features", "expected train, val (valid, validation)"});
 }
 
 // Rows without columns take no bytes, so a file of a few can claim any number of them.

@@ -291,12 +291,29 @@ TEST_F(Ogb, BadSplits) {
   expect_refused({"split/time, test, position 0", "node 0 is already in train"});
   put("split/time/test.csv.gz", "0.5\n");
   expect_refused({"split/time/test.csv.gz", "one node id"});
+  for (const char* part : {"train", "valid", "test"}) {
+    const std::string name = base::text("split/time/", part, ".csv.gz");
+    const std::string whole = test::slurp(path() + "/" + name);
+    dir_.write("ogbn_tiny/" + name, "");
+    expect_refused({name, "has 0 bytes, expected gzip data"});
+    dir_.write("ogbn_tiny/" + name, whole);
+  }
+  put("split/time/test.csv.gz", "");
+  EXPECT_EQ(open()->splits.at(0).ids[2].rows(), 0) << "an empty part is the gzip of nothing";
   remove("split/time/test.csv.gz");
   expect_refused({"split/time/test.csv.gz", "open"}, Status::kNotFound);
   remove("split/time/train.csv.gz");
   opener_.log();
   EXPECT_TRUE(open()->splits.empty());
   EXPECT_NE(opener_.log().find("no train.csv.gz"), std::string::npos);
+}
+
+TEST_F(Ogb, NamesWithNul) {
+  put_archives();
+  std::string archive = test::slurp(path() + "/raw/data.npz");
+  for (size_t at; (at = archive.find("node_year")) != archive.npos;) archive[at + 6] = '\0';
+  dir_.write("ogbn_tiny/raw/data.npz", archive);
+  expect_refused({"raw/data.npz", "node_y\\x00ar", "control characters"});
 }
 
 TEST_F(Ogb, BadArchives) {

@@ -228,7 +228,12 @@ TEST_F(Plain, BadSplits) {
                                       {"test", npy_of<int64_t>({2}, "(1,)")}});
   expect_refused({"split_c.npz, validation, position 0", "node 3 is already in train"});
   write_npz(path() + "/split_c.npz", {{"train", npy_of<int64_t>({3, 0}, "(2,)")}});
-  expect_refused({"split_c.npz", "expected one for validation and test"});
+  expect_refused({"split_c.npz: holds train, expected train, val", "and test"});
+  write_npz(path() + "/split_c.npz",
+            {{"a", npy_of<int64_t>({3}, "(1,)")}, {"training", npy_of<int64_t>({0}, "(1,)")}});
+  expect_refused({"split_c.npz: holds a, training, expected train, val"});
+  write_npz(path() + "/split_c.npz", {});
+  expect_refused({"split_c.npz: holds no arrays, expected train"});
   put("split_c.npy", npy_of<uint8_t>({1, 2, 3, 0}, "(1, 4)"));
   expect_refused({"split_c.npz", "\"c\" are in split_c.npy too"});
 }
@@ -243,6 +248,33 @@ TEST_F(Plain, SplitsOverNoNodes) {
   expect_refused({"split_b.npy", "4001 splits behind 6000 of other files", "at most 10000 in all"});
   put("split_a.npy", npy_of<uint8_t>({}, "(576460752303423488, 0)"));
   expect_refused({"split_a.npy", "at most 10000"});
+}
+
+TEST_F(Plain, FeaturesThatAreNotWholeAreNamed) {
+  const std::pair<std::string, std::string> files[] = {
+      {"feat_indptr.npy", npy_of<int64_t>({0, 1, 1, 2, 2}, "(5,)")},
+      {"feat_indices.npy", npy_of<int32_t>({1, 0}, "(2,)")},
+      {"feat_data.npy", npy_of<float>({1, 2}, "(2,)")}};
+  for (const auto& [missing, bytes] : files) {
+    for (const auto& [name, all] : files) put(name, all);
+    EXPECT_EQ(open()->feature_dim(), 2);
+    std::filesystem::remove(path() + "/" + missing);
+    expect_refused({"tiny/plain/" + missing, "open"}, Status::kNotFound);
+  }
+  for (const auto& [name, bytes] : files) std::filesystem::remove(path() + "/" + name);
+  put("meta.json", R"({"feat_dim": 2})");
+  expect_refused({"tiny/plain: holds no feat.npy", "2 features by \"feat_dim\" in meta.json"},
+                 Status::kNotFound);
+  put("meta.json", R"({"feat_dim": 0})");
+  EXPECT_EQ(open()->feature_dim(), 0);
+}
+
+TEST_F(Plain, SizeOfMetaJson) {
+  const std::string blanks(std::size_t{2} << 20, ' ');
+  put("meta.json", blanks + R"({"nodes": 4})");
+  EXPECT_EQ(open()->graph->num_nodes(), 4);
+  put("meta.json", std::string(std::size_t{16} << 20, ' ') + "{}");
+  expect_refused({"meta.json", "has 16777218 bytes, at most 16777216"});
 }
 
 TEST_F(Plain, TablesWithoutColumns) {
@@ -262,7 +294,7 @@ TEST_F(Plain, TablesWithoutColumns) {
 TEST_F(Plain, FoldersInPlaceOfFiles) {
   for (const char* name : {"feat.npy", "split_a.npy", "meta.json"}) {
     std::filesystem::create_directory(path() + "/" + name);
-    expect_refused({"tiny/plain/" + std::string(name), "regular file"}, Status::kInvalidArgument);
+    expect_refused({"tiny/plain/" + std::string(name), "regular file"}, Status::kIo);
     std::filesystem::remove(path() + "/" + name);
   }
   std::filesystem::create_symlink("nowhere", path() + "/feat.npy");
@@ -285,6 +317,8 @@ TEST_F(Plain, LabelsAndCountsAreChecked) {
   expect_refused({"edges.npy", "holds 3, expected 2"});
   put("meta.json", R"({"nodes": "4"})");
   expect_refused({"meta.json", "nodes", "expected an integer"});
+  put("meta.json", R"({"name": "a\u0000b"})");
+  expect_refused({"meta.json: name", "\"a\\x00b\" holds a NUL byte"});
   put("meta.json", "[1]");
   expect_refused({"meta.json", "expected an object"});
   put("meta.json", "{");

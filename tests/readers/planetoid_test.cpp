@@ -95,7 +95,8 @@ TEST_F(Planetoid, NumberFormats) {
   put("ally", finish(pickles::array("f8", {5, 3},
                                     raw<double>({1, 0, 0, 0, 1, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0}))));
   put("ty", finish(pickles::array("i8", {2, 3}, raw<int64_t>({0, 0, 1, 0, 0, 1}), true)));
-  put("y", finish(pickles::array("i4", {2, 3}, std::string(24, '\0'), false, ">")));
+  put("y", finish(pickles::array("i4", {2, 3}, raw<int32_t>({1 << 24, 0, 0, 0, 1 << 24, 0}), false,
+                                 ">")));
   EXPECT_EQ(values<int64_t>(dense(*open(), "y")), (Ids{0, 1, 2, 0, -1, 2, -1, 1}));
   const std::string scalar =
       pickles::global("numpy.core.multiarray", "scalar") +
@@ -154,6 +155,17 @@ TEST_F(Planetoid, LabelsThatDisagree) {
   expect_refused({"ind.tiny.ally", "-3"});
   put("ally", finish(pickles::list({pickles::integer(1)})));
   expect_refused({"ind.tiny.ally", "expected a NumPy array"});
+}
+
+TEST_F(Planetoid, TrainingLabelsThatDisagree) {
+  put("y", finish(pickles::array("i4", {2, 3}, raw<int32_t>({1, 0, 0, 0, 0, 1}))));
+  expect_refused({"ind.tiny.y, row 1: class 2, expected 1 as in", "ind.tiny.ally"});
+  put("y", finish(pickles::array("i4", {2, 3}, raw<int32_t>({0, 0, 0, 0, 1, 0}))));
+  expect_refused({"ind.tiny.y, row 0: class -1, expected 0"});
+  put("y", finish(pickles::array("i4", {2, 3}, raw<int32_t>({1, 0, 0, 0, 3, 0}))));
+  expect_refused({"ind.tiny.y, row 1", "expected one 1 among zeros"});
+  put("y", finish(pickles::array("i4", {2, 2}, raw<int32_t>({1, 0, 0, 1}))));
+  expect_refused({"ind.tiny.y: 2 columns, expected 3 as in"});
 }
 
 TEST_F(Planetoid, GraphsThatDisagree) {
