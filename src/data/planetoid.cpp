@@ -203,9 +203,9 @@ Found parse_planetoid(const PlanetoidBytes& bytes, const std::string& prefix,
   expect_equal(test_labels.shape()[1], found.num_classes, file(".ty"), "columns", file(".ally"));
   expect_equal(train_labels.shape()[1], found.num_classes, file(".y"), "columns", file(".ally"));
   const int64_t num_train = train_labels.rows();
-  if (num_train > all.num_rows)
-    fail(Status::kFormat, file(".y"), ": ", num_train, " rows, expected at most ", all.num_rows,
-         ", the rows of ", file(".allx"));
+  if (num_train >= all.num_rows)
+    fail(Status::kFormat, file(".y"), ": ", num_train, " rows, expected fewer than the ",
+         all.num_rows, " of ", file(".allx"), ", which hold the validation set too");
 
   found.features_from = file(".allx");
   found.feature_values_from = file(".allx and .tx");

@@ -164,6 +164,8 @@ TEST_F(Planetoid, TrainingLabelsThatDisagree) {
   expect_refused({"ind.tiny.y, row 0: class -1, expected 0"});
   put("y", finish(pickles::array("i4", {2, 3}, raw<int32_t>({1, 0, 0, 0, 3, 0}))));
   expect_refused({"ind.tiny.y, row 1", "expected one 1 among zeros"});
+  put("y", test::slurp(dir_.file("tiny/ind.tiny.ally")));
+  expect_refused({"ind.tiny.y: 5 rows, expected fewer than the 5 of", "ind.tiny.allx"});
   put("y", finish(pickles::array("i4", {2, 2}, raw<int32_t>({1, 0, 0, 1}))));
   expect_refused({"ind.tiny.y: 2 columns, expected 3 as in"});
 }
