@@ -33,7 +33,8 @@ if(LibTorch_FOUND AND NOT TARGET LibTorch::cpu)
   set_target_properties(LibTorch::c10 PROPERTIES
     IMPORTED_LOCATION "${LibTorch_C10_LIBRARY}"
     INTERFACE_INCLUDE_DIRECTORIES "${LibTorch_INCLUDE_DIR};${LibTorch_INCLUDE_DIR}/torch/csrc/api/include"
-    INTERFACE_COMPILE_DEFINITIONS "USE_DISTRIBUTED;USE_C10D_GLOO;USE_RPC;USE_TENSORPIPE")
+    # A file reads the operators it names instead of all two thousand, which are 3.4 s of a compilation.
+    INTERFACE_COMPILE_DEFINITIONS "AT_PER_OPERATOR_HEADERS;USE_DISTRIBUTED;USE_C10D_GLOO;USE_RPC;USE_TENSORPIPE")
   add_library(LibTorch::cpu SHARED IMPORTED)
   set_target_properties(LibTorch::cpu PROPERTIES
     IMPORTED_LOCATION "${LibTorch_CPU_LIBRARY}" INTERFACE_LINK_LIBRARIES LibTorch::c10)
