@@ -88,7 +88,7 @@ extern "C" {
  *
  * @section waiting Waiting
  * Nothing waits without a deadline. A function that ends in `timeout_ms` waits at most that many
- * milliseconds for its result (-1: until the deadlines of the configuration) and otherwise answers
+ * milliseconds for its result (below 0: until the deadlines of the configuration), or else answers
  * ::GNNMG_PENDING: the work goes on, and the same call again continues it. Until then every other
  * (c) call on the object is ::GNNMG_ERR_BUSY.
  *
@@ -787,8 +787,8 @@ gnnmg_graph_import_edge_tensor(gnnmg_graph* graph, int32_t edge_type, const char
 /** What gnnmg_graph_create_transformed() does. */
 typedef int32_t gnnmg_transform;
 
-/** Values of ::gnnmg_transform. A reverse edge gets the tensor rows of its edge, a self-loop zeros,
- * and of equal edges the first one's rows stay. */
+/** Values of ::gnnmg_transform. A reverse edge gets the tensor rows of its edge, an added self-loop
+ * zeros, and of equal edges the first one's rows stay. */
 enum {
   GNNMG_TRANSFORM_ADD_REVERSE_EDGES = 0, /**< Appends (v, u) for each (u, v) with u != v, in edge
                                               order; duplicates stay. */
@@ -798,8 +798,10 @@ enum {
   GNNMG_TRANSFORM_REMOVE_SELF_LOOPS = 3, /**< Drops (v, v). */
   GNNMG_TRANSFORM_ADD_SELF_LOOPS = 4,    /**< Appends one (v, v) for each node. */
   GNNMG_TRANSFORM_ADD_REMAINING_SELF_LOOPS = 5, /**< Appends (v, v) where there is none. */
-  GNNMG_TRANSFORM_REMOVE_EDGES = 6 /**< Keeps the nodes and no edge: what a model learns from
-                                        features alone. */
+  GNNMG_TRANSFORM_REMOVE_EDGES = 6, /**< Keeps the nodes and no edge: what a model learns from
+                                         features alone. */
+  GNNMG_TRANSFORM_REVERSE_EDGES = 7 /**< (u, v) becomes (v, u), in the same order: messages go the
+                                         other way. */
 };
 
 /**
@@ -1740,7 +1742,11 @@ typedef struct gnnmg_sampler_config {
   gnnmg_expansion expansion; /**< ::GNNMG_EXPANSION_ONCE. */
   int32_t fanouts_reversed;  /**< 1: the list starts at the far end, as DGL's does. 0. */
   int32_t replace;           /**< 1: draw with replacement. 0. */
-  int32_t outgoing;          /**< 1: follow edges from source to target instead. 0. */
+  int32_t outgoing;          /**< 1: follow edges from source to target instead, for loops of one's
+                                  own: degrees that a model takes from the graph stay those of
+                                  incoming edges. A trainer refuses it, as it evaluates along
+                                  incoming edges; ::GNNMG_TRANSFORM_REVERSE_EDGES turns the graph
+                                  round. 0. */
   int32_t edge_ids;          /**< 1: blocks carry edge ids; 0: only where edges have tensors, which
                                   models may read, and never from a custom sampler. 0. */
   int32_t transpose;         /**< 1: blocks carry what backward passes need. 1. */
@@ -2327,8 +2333,7 @@ enum {
   GNNMG_MODEL_GAT = 3,   /**< Graph attention network (Velickovic and others 2018). */
   GNNMG_MODEL_GATV2 = 4, /**< The same with attention that depends on both ends (Brody and others
                             2022). */
-  GNNMG_MODEL_GIN = 5,   /**< Graph isomorphism network (Xu and others 2019), networks of two linear
-                            layers. */
+  GNNMG_MODEL_GIN = 5,   /**< Graph isomorphism network (Xu and others 2019). */
   GNNMG_MODEL_GINE = 6,  /**< The same with edge features (Hu and others 2020). */
   GNNMG_MODEL_RGCN = 7,  /**< A linear map for every type of edges (Schlichtkrull and others
                             2018). */
@@ -2908,8 +2913,8 @@ gnnmg_model_backward_from(gnnmg_model* model, const struct DLManagedTensorVersio
  * @param[in,out] metrics filled
  * @param[in] timeout_ms milliseconds, -1: until done
  * @return ::GNNMG_OK; ::GNNMG_PENDING, continued by a call with equal arguments;
- *   ::GNNMG_ERR_NOT_FOUND when the data set has no split, labels or features;
- *   ::GNNMG_ERR_CANCELLED
+ *   ::GNNMG_ERR_INVALID_ARGUMENT when the part is empty; ::GNNMG_ERR_NOT_FOUND when the data set
+ *   has no split, labels or features; ::GNNMG_ERR_CANCELLED
  * @threading (c)
  * @since 0.1
  */
@@ -2957,7 +2962,8 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_embed_to_file(gnnmg_model* mod
                                                                 int64_t timeout_ms);
 
 /**
- * @brief Writes parameters and buffers under PyG's keys, whole or not at all.
+ * @brief Writes parameters and buffers under the keys of the model's framework, whole or not at
+ *   all.
  * @snippet weights.c save
  * @param[in] model a model
  * @param[in] path the file, replaced if it is there
@@ -2973,8 +2979,8 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_save(gnnmg_model* model, const
                                                        int64_t timeout_ms);
 
 /**
- * @brief Reads parameters and buffers under PyG's keys. All or nothing: one text lists every key
- *   that is missing, unexpected, or of another shape.
+ * @brief Reads parameters and buffers under the keys of the model's framework. All or nothing: one
+ *   text lists every key that is missing, unexpected, or of another shape.
  * @snippet weights.c load
  * @param[in] model a model
  * @param[in] path the file
@@ -3827,8 +3833,8 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_step(gnnmg_trainer* trainer,
  * @param[in] part which part
  * @param[in,out] metrics filled
  * @param[in] timeout_ms milliseconds, -1: until done
- * @return ::GNNMG_OK; ::GNNMG_PENDING, continued by a call with the same part; errors as
- *   gnnmg_trainer_wait()
+ * @return ::GNNMG_OK; ::GNNMG_PENDING, continued by a call with the same part;
+ *   ::GNNMG_ERR_INVALID_ARGUMENT when the part is empty; errors as gnnmg_trainer_wait()
  * @threading (c)
  * @since 0.1
  */

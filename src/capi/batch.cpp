@@ -1,5 +1,7 @@
 #include "capi/batch.h"
 
+#include <cstring>
+
 #include "capi/arguments.h"
 #include "capi/context.h"
 #include "capi/dataset.h"
@@ -18,11 +20,36 @@ Batch::Batch(std::shared_ptr<Context> owner, loader::BatchRef made, data::Datase
       seed_(seed),
       transpose_(has_transpose) {}
 
+namespace {
+
+bool same_elements(const base::Tensor& a, const base::Tensor& b) {
+  if (!a.defined() || !b.defined()) return a.defined() == b.defined();
+  if (a.view().dtype != b.view().dtype || !(a.shape() == b.shape())) return false;
+  const auto size = static_cast<size_t>(a.view().num_bytes());
+  return a.data() == b.data() || size == 0 || std::memcmp(a.data(), b.data(), size) == 0;
+}
+
+// Edges of graphs with as many nodes.
+bool same_edges(const graph::Csc& a, const graph::Csc& b) {
+  return same_elements(a.indptr, b.indptr) && same_elements(a.indices, b.indices) &&
+         same_elements(a.edge_ids, b.edge_ids);
+}
+
+}  // namespace
+
 void check_fit(const Sampler& sampler, const Dataset& dataset) {
   check_same_context(sampler, dataset);
   if (sampler.get()->num_nodes() != dataset.num_nodes())
     fail(Status::kInvalidArgument, "the sampler works on a graph of ", sampler.get()->num_nodes(),
          " nodes, the data set has ", dataset.num_nodes());
+  const graph::Graph& graph = *dataset.data()->graph;
+  const Sampler::Edges& edges = sampler.edges();
+  if (&graph != edges.graph.get() &&
+      (edges.type >= static_cast<int64_t>(graph.schema().edge_types.size()) ||
+       !same_edges(edges.graph->csc(edges.type), graph.csc(edges.type))))
+    fail(Status::kInvalidArgument,
+         "the sampler works on a graph of other edges than the data set's; make the sampler on the "
+         "graph of gnnmg_dataset_graph(), or the data set of the sampler's graph");
   const bool of_graphs = dataset.data()->of_graphs();
   if (sampler.get()->of_graphs() != of_graphs)
     fail(Status::kInvalidArgument,

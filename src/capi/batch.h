@@ -33,7 +33,7 @@ class Batch : public Object {
   bool transpose_;
 };
 
-// The sampler's graph and the data set must have the same nodes.
+// The sampler's graph must be the data set's, or have the same nodes and edges.
 void check_fit(const Sampler& sampler, const Dataset& dataset);
 
 // Fills in the features of the nodes of a sample.

@@ -197,7 +197,7 @@ gnnmg_status gnnmg_comm_create_group(const gnnmg_context* context, int32_t world
   return guard(outs(Out{comms, "comms"}), [&] {
     const auto c = find<Context>(context, "context");
     const gnnmg_comm_config in = read_comm_config(config);
-    check_choice(world_size, 1, 1024, "world_size");
+    check_choice(world_size, 1, 256, "world_size");
     const auto group = gnnmg::comm::ThreadGroup::create(world_size);
     std::vector<std::shared_ptr<Comm>> ends;
     std::vector<gnnmg_comm*> handles;

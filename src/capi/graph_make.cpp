@@ -87,6 +87,8 @@ graph::GraphRef transformed_graph(const graph::Graph& graph, gnnmg_transform tra
       return graph::add_self_loops(graph, pool, edge_type);
     case GNNMG_TRANSFORM_ADD_REMAINING_SELF_LOOPS:
       return graph::add_remaining_self_loops(graph, pool, edge_type);
+    case GNNMG_TRANSFORM_REVERSE_EDGES:
+      return graph::reverse_edges(graph, pool, edge_type);
     default:
       return graph::remove_edges(graph);
   }
@@ -103,7 +105,7 @@ gnnmg_status gnnmg_graph_create_transformed(const gnnmg_graph* graph, gnnmg_tran
                                             int32_t edge_type, gnnmg_graph** transformed) {
   return guard(outs(Out{transformed, "transformed"}), [&] {
     const auto g = read<Graph>(graph, "graph");
-    check_choice(transform, GNNMG_TRANSFORM_ADD_REVERSE_EDGES, GNNMG_TRANSFORM_REMOVE_EDGES,
+    check_choice(transform, GNNMG_TRANSFORM_ADD_REVERSE_EDGES, GNNMG_TRANSFORM_REVERSE_EDGES,
                  "transform");
     if (transform != GNNMG_TRANSFORM_REMOVE_EDGES) check_edge_type(g->parts(), edge_type);
     *transformed = new_open_graph(

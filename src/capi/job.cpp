@@ -19,38 +19,29 @@ void Job::run(const Work& work) noexcept {
   queue_->notify();
 }
 
-Job::Result Job::result() {
+Job::Result Job::take() {
   if (error_) std::rethrow_exception(error_);
-  return result_;
+  return std::move(result_);
 }
 
-std::shared_ptr<Job> Pendings::enter(const std::string& key) {
+std::shared_ptr<Pendings::Entry> Pendings::enter(const std::string& key) {
   std::lock_guard lock(mutex_);
-  for (Entry& entry : entries_) {
-    if (entry.key != key) continue;
-    if (entry.inside) fail(Status::kBusy, "another call waits for the same work");
-    entry.inside = true;
-    return entry.job;
+  for (const auto& entry : entries_) {
+    if (entry->inside || entry->key != key) continue;
+    entry->inside = true;
+    return entry;
   }
-  entries_.push_back({key, nullptr, true});
-  return nullptr;
+  return entries_.emplace_back(std::make_shared<Entry>(Entry{key, nullptr, true}));
 }
 
-void Pendings::set(const std::string& key, std::shared_ptr<Job> job) noexcept {
+void Pendings::leave(Entry& entry) noexcept {
   std::lock_guard lock(mutex_);
-  for (Entry& entry : entries_)
-    if (entry.key == key) entry.job = std::move(job);
+  entry.inside = false;
 }
 
-void Pendings::leave(const std::string& key) noexcept {
+void Pendings::remove(const Entry& entry) noexcept {
   std::lock_guard lock(mutex_);
-  for (Entry& entry : entries_)
-    if (entry.key == key) entry.inside = false;
-}
-
-void Pendings::remove(const std::string& key) noexcept {
-  std::lock_guard lock(mutex_);
-  std::erase_if(entries_, [&](const Entry& entry) { return entry.key == key; });
+  std::erase_if(entries_, [&](const auto& kept) { return kept.get() == &entry; });
 }
 
 bool wait_on_host(base::HostQueue& queue, const std::function<bool()>& ready, int64_t timeout_ms) {
@@ -63,30 +54,30 @@ Outcome wait_for_job(Pendings& pendings, const std::string& key, base::HostQueue
                      int64_t timeout_ms, const std::function<std::shared_ptr<Job>()>& start,
                      const std::function<void()>& end) {
   check_may_wait();
-  std::shared_ptr<Job> job = pendings.enter(key);
-  if (job == nullptr) {
+  const std::shared_ptr<Pendings::Entry> entry = pendings.enter(key);
+  if (entry->job == nullptr) {
     try {
-      job = start();
+      entry->job = start();
     } catch (...) {
-      pendings.remove(key);
+      pendings.remove(*entry);
       throw;
     }
-    pendings.set(key, job);
   }
+  const std::shared_ptr<Job> job = entry->job;
   bool done = false;
   try {
     done = wait_on_host(queue, [&] { return job->done(); }, timeout_ms);
   } catch (...) {
-    pendings.leave(key);
+    pendings.leave(*entry);
     throw;
   }
   if (!done) {
-    pendings.leave(key);
+    pendings.leave(*entry);
     return {true, nullptr};
   }
-  pendings.remove(key);
+  pendings.remove(*entry);
   end();
-  return {false, job->result()};
+  return {false, job->take()};
 }
 
 struct WorkThread::State {

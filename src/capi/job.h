@@ -27,8 +27,9 @@ class Job {
   // Runs the work on the calling thread; what it throws is kept.
   void run(const Work& work) noexcept;
   bool done() const noexcept { return done_.load(std::memory_order_acquire); }
-  // Once done: the result, or what the work threw.
-  Result result();
+  // Once done, and once: the result, which nothing here keeps alive any more, or what the work
+  // threw.
+  Result take();
 
  private:
   std::shared_ptr<base::HostQueue> queue_;
@@ -38,24 +39,23 @@ class Job {
 };
 
 // The jobs of one object whose calls have answered GNNMG_PENDING or are waiting now. A key names a
-// call and its arguments.
+// call and its arguments; calls of one key that run at once have a job each, and one that comes
+// back after GNNMG_PENDING takes up a job that nobody is inside of.
 class Pendings {
  public:
-  // Marks that a call is inside `key` and returns its job; null when the call has to start it.
-  // Error(kBusy) when another call is inside.
-  std::shared_ptr<Job> enter(const std::string& key);
-  void set(const std::string& key, std::shared_ptr<Job> job) noexcept;
-  void leave(const std::string& key) noexcept;   // the call answers GNNMG_PENDING
-  void remove(const std::string& key) noexcept;  // the call has its result
-
- private:
   struct Entry {
     std::string key;
-    std::shared_ptr<Job> job;
-    bool inside = false;
+    std::shared_ptr<Job> job;  // null until the call that made the entry has started it
+    bool inside = true;
   };
+  // Marks that a call is inside an entry, which is an old one of this key or new.
+  std::shared_ptr<Entry> enter(const std::string& key);
+  void leave(Entry& entry) noexcept;         // the call answers GNNMG_PENDING
+  void remove(const Entry& entry) noexcept;  // the call has its result
+
+ private:
   std::mutex mutex_;
-  std::vector<Entry> entries_;
+  std::vector<std::shared_ptr<Entry>> entries_;
 };
 
 // Waits on a host thread until ready() is true; false when the time is over first.

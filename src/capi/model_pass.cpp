@@ -11,6 +11,7 @@
 #include "capi/torch_tensor.h"
 #include "nn/loss.h"
 #include "nn/torch_tensor.h"
+#include "train/job.h"
 #include "train/trainer.h"
 
 namespace gnnmg::capi {
@@ -172,6 +173,9 @@ gnnmg_status gnnmg_model_evaluate(gnnmg_model* model, const gnnmg_dataset* datas
     check_width(*m->get(), *d);
     d->need_labels();
     const std::span<const int64_t> ids = d->part(part);
+    if (ids.empty())
+      fail(Status::kInvalidArgument, "split ", d->split().name, " ", d->split().index, ": its ",
+           gnnmg::train::part_name(static_cast<gnnmg::data::SplitPart>(part)), " part is empty");
     const std::string key =
         gnnmg::base::text("evaluate ", reinterpret_cast<uintptr_t>(dataset), " ", part, " ",
                           d->split().name, " ", d->split().index);

@@ -11,8 +11,11 @@
 namespace gnnmg::capi {
 
 Sampler::Sampler(std::shared_ptr<Context> owner, std::shared_ptr<const sample::Sampler> made,
-                 bool has_transpose)
-    : Object(kKind, owner, owner->queue), sampler_(std::move(made)), transpose_(has_transpose) {}
+                 Edges edges, bool has_transpose)
+    : Object(kKind, owner, owner->queue),
+      sampler_(std::move(made)),
+      edges_(std::move(edges)),
+      transpose_(has_transpose) {}
 
 std::unique_ptr<sample::Workspace> Sampler::borrow_workspace() {
   {
@@ -141,9 +144,10 @@ gnnmg_status gnnmg_sampler_create(const gnnmg_graph* graph, const gnnmg_sampler_
     gnnmg::sample::NeighborConfig settings = neighbor_config(in);
     check_edge_type(g->parts(), in.edge_type);
     settings.edge_ids = settings.edge_ids || has_tensors(g->parts().edge_columns, in.edge_type);
+    const gnnmg::graph::GraphRef made = g->take();
     *sampler = new_handle<gnnmg_sampler>(std::make_shared<Sampler>(
-        g->context, gnnmg::sample::make_neighbor_sampler(g->take(), settings, in.edge_type),
-        settings.transpose));
+        g->context, gnnmg::sample::make_neighbor_sampler(made, settings, in.edge_type),
+        Sampler::Edges{made, in.edge_type, settings.outgoing}, settings.transpose));
   });
 }
 
@@ -170,7 +174,7 @@ gnnmg_status gnnmg_sampler_create_custom(const gnnmg_graph* graph,
         g->context,
         gnnmg::sample::make_custom_sampler(made, static_cast<int>(settings.fanouts.size()),
                                            settings.edge_ids, settings.transpose, std::move(ask)),
-        settings.transpose));
+        Sampler::Edges{made}, settings.transpose));
   });
 }
 
@@ -191,7 +195,7 @@ gnnmg_status gnnmg_sampler_create_graphs(const gnnmg_dataset* dataset,
                                            {.num_layers = static_cast<int>(settings.fanouts.size()),
                                             .edge_ids = settings.edge_ids,
                                             .transpose = settings.transpose}),
-        settings.transpose));
+        Sampler::Edges{data.graph}, settings.transpose));
   });
 }
 

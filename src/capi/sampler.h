@@ -14,10 +14,17 @@ namespace gnnmg::capi {
 class Sampler : public Object {
  public:
   static constexpr Kind kKind = Kind::kSampler;
-  Sampler(std::shared_ptr<Context> owner, std::shared_ptr<const sample::Sampler> made,
+  // Along the edges of one type of a graph, or against them.
+  struct Edges {
+    graph::GraphRef graph;
+    int32_t type = 0;
+    bool outgoing = false;
+  };
+  Sampler(std::shared_ptr<Context> owner, std::shared_ptr<const sample::Sampler> made, Edges edges,
           bool has_transpose);
 
   const std::shared_ptr<const sample::Sampler>& get() const { return sampler_; }
+  const Edges& edges() const { return edges_; }
   bool has_transpose() const { return transpose_; }
 
   // Buffers for one call of sample(), kept for later ones.
@@ -26,6 +33,7 @@ class Sampler : public Object {
 
  private:
   std::shared_ptr<const sample::Sampler> sampler_;
+  Edges edges_;
   bool transpose_;
   std::mutex mutex_;
   std::vector<std::unique_ptr<sample::Workspace>> workspaces_;

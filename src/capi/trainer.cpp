@@ -310,6 +310,10 @@ gnnmg_status gnnmg_trainer_create(gnnmg_model* model, const gnnmg_dataset* datas
     }
     check_same_context(*m, *d);
     check_fit(*s, *d);
+    if (s->edges().outgoing)
+      fail(Status::kUnsupported,
+           "the sampler follows outgoing edges, and a trainer evaluates along incoming ones; turn "
+           "the graph round with GNNMG_TRANSFORM_REVERSE_EDGES instead");
     gnnmg::train::TrainerConfig settings = trainer_config(read_config(config, kDefaults));
     d->need_features();
     d->need_labels();

@@ -220,6 +220,17 @@ GraphRef add_remaining_self_loops(const Graph& graph, ThreadPool& pool, int32_t 
   return apply(graph, edge_type, {.added = Added::kRemainingLoops}, false, pool);
 }
 
+Csc reversed(const Csc& csc, ThreadPool& pool) {
+  const auto [sources, targets] = coo_of(csc, pool);
+  return csc_from_coo(targets.view(), sources.view(), csc.num_targets, csc.num_sources, pool);
+}
+
+GraphRef reverse_edges(const Graph& graph, ThreadPool& pool, int32_t edge_type) {
+  GraphParts parts = graph.parts();
+  parts.topology[edge_type] = reversed(square(graph, edge_type), pool);
+  return Graph::create(std::move(parts));
+}
+
 GraphRef remove_edges(const Graph& graph) {
   ThreadPool self(1);
   const Tensor none = Tensor::empty(DType::kI64, {0});

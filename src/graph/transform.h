@@ -25,6 +25,11 @@ GraphRef add_self_loops(const Graph& graph, base::ThreadPool& pool, int32_t edge
 // Appends one loop to each node that has none.
 GraphRef add_remaining_self_loops(const Graph& graph, base::ThreadPool& pool,
                                   int32_t edge_type = 0);
+// (u, v) becomes (v, u); edges keep their order and their tensors.
+GraphRef reverse_edges(const Graph& graph, base::ThreadPool& pool, int32_t edge_type = 0);
+// The topology by source instead: per source node the targets of its outgoing edges, in the order
+// of the edge ids.
+Csc reversed(const Csc& csc, base::ThreadPool& pool);
 // The same nodes without any edge of any type.
 GraphRef remove_edges(const Graph& graph);
 // Every row of a node tensor, dense f32 or sparse, divided by its sum; rows whose sum is 0 stay as

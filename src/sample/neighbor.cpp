@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/thread_pool.h"
+#include "graph/transform.h"
 #include "sample/workspace.h"
 
 namespace gnnmg::sample {
@@ -29,15 +30,6 @@ void check_edge_type(const graph::Graph& graph, int32_t edge_type) {
          "' joins two node types; a neighbour sampler needs one that joins nodes of one type");
 }
 
-// The graph by source instead: neighbours are the targets of a node's outgoing edges, in the order
-// of the edge ids.
-graph::Csc reversed(const graph::Csc& csc) {
-  base::ThreadPool pool;
-  const auto [sources, targets] = graph::coo_of(csc, pool);
-  return graph::csc_from_coo(targets.view(), sources.view(), csc.num_targets, csc.num_sources,
-                             pool);
-}
-
 template <typename Id>
 void copy_edge_ids(const Id* ids, std::span<const int64_t> places, int64_t* out) {
   for (const int64_t place : places) *out++ = ids[place];
@@ -52,13 +44,19 @@ void read_edge_ids(const graph::Csc& csc, std::span<const int64_t> places, int64
     copy_edge_ids(static_cast<const int32_t*>(csc.edge_ids.data()), places, out);
 }
 
+graph::Csc topology(const graph::Graph& graph, const NeighborConfig& config, int32_t edge_type) {
+  if (!config.outgoing) return graph.csc(edge_type);
+  base::ThreadPool pool;
+  return graph::reversed(graph.csc(edge_type), pool);
+}
+
 class NeighborSampler : public Sampler {
  public:
   NeighborSampler(graph::GraphRef graph, const NeighborConfig& config, int32_t edge_type)
       : graph_(std::move(graph)),
         config_(config),
         edge_type_(edge_type),
-        csc_(config.outgoing ? reversed(graph_->csc(edge_type)) : graph_->csc(edge_type)) {
+        csc_(topology(*graph_, config, edge_type)) {
     // Only a graph of that many edges can have such a node.
     if (csc_.num_edges() < int64_t{1} << 32) return;
     for (int64_t node = 0; node < csc_.num_targets; ++node) check_degree(csc_, node);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <thread>
 
 #include "capi/support.h"
 #include "support/temp_dir.h"
@@ -96,6 +97,42 @@ TEST(DatasetTest, AFileThatShrinksIsAnErrorEverywhere) {
   Trainer trainer = world.make_trainer(model, sampler);
   EXPECT_FAILS(gnnmg_trainer_run(trainer, nullptr, nullptr, nullptr), GNNMG_ERR_IO, file);
   EXPECT_FAILS(gnnmg_trainer_evaluate(trainer, GNNMG_SPLIT_TEST, &metrics, -1), GNNMG_ERR_IO, file);
+}
+
+TEST(DatasetTest, OpenedByManyThreadsAtOnce) {
+  const World world(300);
+  const TempDir folder;
+  ASSERT_OK(gnnmg_dataset_save(world.dataset, folder.file("set").c_str(), -1));
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([&] {
+      for (int i = 0; i < 5; ++i) {
+        Dataset opened;
+        EXPECT_OK(gnnmg_dataset_open(world.context, folder.file("set").c_str(), nullptr,
+                                     opened.out(), -1));
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+}
+
+TEST(DatasetTest, NothingStaysBehindOneThatIsClosed) {
+  const TempDir folder;
+  std::string edges;
+  for (int i = 0; i < 2000; ++i) edges += std::to_string(i) + "," + std::to_string(i / 2) + "\n";
+  const std::string path = folder.write("edges.csv", edges);
+  const Context context = make_context();
+  const auto used = [&] {
+    auto facts = info<gnnmg_context_info>();
+    EXPECT_OK(gnnmg_context_get_info(context, &facts));
+    return facts.memory_used;
+  };
+  for (int i = 0; i < 100; ++i) {
+    Dataset opened;
+    ASSERT_OK(gnnmg_dataset_open(context, path.c_str(), nullptr, opened.out(), -1));
+    EXPECT_GT(used(), 8000u);
+    opened.reset();
+    ASSERT_EQ(used(), 0u) << "after opening " << i;
+  }
 }
 
 TEST(DatasetTest, AnOpeningThatNobodyWaitsForCanBeCancelled) {

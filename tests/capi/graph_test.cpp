@@ -293,9 +293,12 @@ TEST_F(GraphTest, TransformsMakeNewGraphs) {
   EXPECT_EQ(transformed(GNNMG_TRANSFORM_ADD_SELF_LOOPS).first.size(), 8u);
   EXPECT_EQ(transformed(GNNMG_TRANSFORM_ADD_REMAINING_SELF_LOOPS).first.size(), 7u);
   EXPECT_EQ(transformed(GNNMG_TRANSFORM_REMOVE_EDGES).first.size(), 0u);
+  const auto forward = edges(graph), back = transformed(GNNMG_TRANSFORM_REVERSE_EDGES);
+  EXPECT_EQ(back.first, forward.second);
+  EXPECT_EQ(back.second, forward.first);
   Graph result;
-  EXPECT_FAILS(gnnmg_graph_create_transformed(graph, 7, 0, result.out()),
-               GNNMG_ERR_INVALID_ARGUMENT, "transform is 7");
+  EXPECT_FAILS(gnnmg_graph_create_transformed(graph, 8, 0, result.out()),
+               GNNMG_ERR_INVALID_ARGUMENT, "transform is 8");
   EXPECT_FAILS(gnnmg_graph_create_transformed(graph, 0, 1, result.out()), GNNMG_ERR_NOT_FOUND,
                "edge type 1");
 }

@@ -539,8 +539,27 @@ TEST(TrainerTest, WhatDoesNotFitIsRefusedAtOnce) {
   ASSERT_OK(gnnmg_dataset_create(world.graph, "x", "y", 0, 0, bare.out()));
   EXPECT_FAILS(gnnmg_trainer_create(model, bare, sampler, nullptr, nullptr, trainer.out()),
                GNNMG_ERR_NOT_FOUND, "no split");
-  World other(50);
+
+  // What it would evaluate is not what it trains on.
+  world.sampling.outgoing = 1;
+  const Sampler outwards = world.make_sampler();
+  EXPECT_FAILS(
+      gnnmg_trainer_create(model, world.dataset, outwards, nullptr, nullptr, trainer.out()),
+      GNNMG_ERR_UNSUPPORTED, "GNNMG_TRANSFORM_REVERSE_EDGES");
+  world.sampling.outgoing = 0;
+  Graph turned, back;
+  ASSERT_OK(
+      gnnmg_graph_create_transformed(world.graph, GNNMG_TRANSFORM_REVERSE_EDGES, 0, turned.out()));
+  Sampler elsewhere;
+  ASSERT_OK(gnnmg_sampler_create(turned, &world.sampling, elsewhere.out()));
+  EXPECT_FAILS(
+      gnnmg_trainer_create(model, world.dataset, elsewhere, nullptr, nullptr, trainer.out()),
+      GNNMG_ERR_INVALID_ARGUMENT, "other edges than the data set's");
   EXPECT_EQ(trainer.get(), nullptr);
+  // Another handle, and another copy of the same edges, are the same graph.
+  ASSERT_OK(gnnmg_graph_create_transformed(turned, GNNMG_TRANSFORM_REVERSE_EDGES, 0, back.out()));
+  ASSERT_OK(gnnmg_sampler_create(back, &world.sampling, elsewhere.out()));
+  EXPECT_OK(gnnmg_trainer_create(model, world.dataset, elsewhere, nullptr, nullptr, trainer.out()));
 }
 
 TEST(TrainerTest, GoesOnFromACheckpoint) {

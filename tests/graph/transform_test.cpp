@@ -85,6 +85,11 @@ Edges reversed_too(Edges edges) {
   return edges;
 }
 
+Edges turned(Edges edges) {
+  for (Edge& edge : edges) std::swap(edge.source, edge.target);
+  return edges;
+}
+
 // The first of equal edges, by target and then source.
 Edges merged(const Edges& edges) {
   std::map<std::pair<int64_t, int64_t>, int64_t> first;
@@ -133,6 +138,7 @@ TEST_P(Transforms, EqualTheReferenceForEveryNumberOfThreads) {
     EXPECT_EQ(after(remove_self_loops(*graph, pool)), without_loops(edges));
     EXPECT_EQ(after(add_self_loops(*graph, pool)), with_loops(edges, n, false));
     EXPECT_EQ(after(add_remaining_self_loops(*graph, pool)), with_loops(edges, n, true));
+    EXPECT_EQ(after(reverse_edges(*graph, pool)), turned(edges));
     EXPECT_EQ(after(remove_edges(*graph)), Edges());
     EXPECT_EQ(edges_of(*graph, pool), edges);  // as it was
   }
