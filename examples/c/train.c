@@ -2,6 +2,7 @@
  *
  * The library's flagship example: every depth of options, one or several ranks in one or several
  * processes, a progress bar, and a closing table. `train --help` lists what it takes. */
+#include <errno.h>
 #include <gnnmg.h>
 #include <math.h>
 #include <signal.h>
@@ -366,9 +367,21 @@ static void print_tail(const train_times* t, double seconds) {
       100 * (t->most_busy / t->mean_busy - 1));
 }
 
+/* Better before the training than after it. */
+static void check_place(const char* path) {
+  char folder[4096];
+  const char* slash = strrchr(path, '/');
+  const int length = slash ? (int)(slash - path) + 1 : 0;
+  snprintf(folder, sizeof folder, "%.*s", length, path);
+  if (access(length ? folder : ".", W_OK) == 0) return;
+  fprintf(stderr, "train: --save %s: %s\n", path, strerror(errno));
+  exit(2);
+}
+
 int main(int argc, char** argv) {
   train_options o;
   train_options_parse(&o, argc, argv);
+  if (o.save) check_place(o.save);
   signal(SIGINT, on_interrupt);
   signal(SIGTERM, on_interrupt);
 

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <gnnmg.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,7 +56,7 @@ static const char help_text[] =
     "  --expansion E          once, every-layer (once)\n"
     "  --replace              draw with replacement\n"
     "Training\n"
-    "  --epochs N             epochs (20)\n"
+    "  --epochs N             epochs (20); 0: evaluate what --load reads\n"
     "  --batch-size N         seeds a mini-batch; \"all\": one mini-batch an epoch (1024)\n"
     "  --batches-per-step N   mini-batches a step, all ranks together (number of ranks)\n"
     "  --optimizer O          adam, adamw, sgd (adam)\n"
@@ -193,6 +194,12 @@ static int64_t integer(const char* option, const char* text, int64_t least) {
   return value;
 }
 
+static int small(const char* option, const char* text, int least) {
+  const int64_t value = integer(option, text, least);
+  if (value > INT_MAX) complain(option, text, "an integer below 2^31");
+  return (int)value;
+}
+
 static double number(const char* option, const char* text, double least, double most) {
   char expected[64];
   char* end;
@@ -222,8 +229,8 @@ static void fractions(train_options* o, const char* text) {
   o->train_fraction = strtod(text, &end);
   const char* second = *end == ',' ? end + 1 : end;
   o->validation_fraction = strtod(second, &end);
-  if (end == second || *end || o->train_fraction <= 0 || o->validation_fraction < 0 ||
-      o->train_fraction + o->validation_fraction > 1)
+  if (end == second || *end || !(o->train_fraction > 0) || !(o->validation_fraction >= 0) ||
+      !(o->train_fraction + o->validation_fraction <= 1))
     complain("random-split", text, "two fractions like 0.6,0.2 with a sum of at most 1");
 }
 
@@ -231,9 +238,45 @@ static void split(train_options* o, char* text) {
   char* colon = strrchr(text, ':');
   if (colon) {
     *colon = 0;
-    o->split_index = (int)integer("split", colon + 1, 0);
+    o->split_index = small("split NAME:INDEX with the index", colon + 1, 0);
   }
   o->split = *text ? text : NULL;
+}
+
+/* Options that mean something to some kinds of models only. */
+static void check_model_has(const train_options* o, const char* option) {
+  enum {
+    sage = 1 << GNNMG_MODEL_SAGE,
+    gcn = 1 << GNNMG_MODEL_GCN,
+    gats = 1 << GNNMG_MODEL_GAT | 1 << GNNMG_MODEL_GATV2,
+    gine = 1 << GNNMG_MODEL_GINE,
+    rgcn = 1 << GNNMG_MODEL_RGCN,
+    transformer = 1 << GNNMG_MODEL_TRANSFORMER,
+    pna = 1 << GNNMG_MODEL_PNA,
+    graphconv = 1 << GNNMG_MODEL_GRAPHCONV
+  };
+  static const struct {
+    const char* option;
+    int models;
+  } limited[] = {{"heads", gats | transformer},
+                 {"edge-features", gats | transformer | pna | gine},
+                 {"edge-weights", gcn | graphconv},
+                 {"bases", rgcn},
+                 {"blocks", rgcn},
+                 {"aggregation", sage | graphconv | rgcn},
+                 {"normalize", sage},
+                 {"project", sage},
+                 {"no-root", sage | rgcn | transformer}};
+  for (size_t i = 0; i < sizeof limited / sizeof *limited; ++i)
+    if (strcmp(option, limited[i].option) == 0 && !(limited[i].models >> o->model & 1)) {
+      fprintf(stderr, "train: --%s is not an option of the model %s\n", option,
+              train_option_word("model", o->model));
+      exit(2);
+    }
+  if (strcmp(option, "sort-rows") == 0 && o->readout != GNNMG_READOUT_SORT) {
+    fprintf(stderr, "train: --sort-rows needs --readout sort\n");
+    exit(2);
+  }
 }
 
 void train_options_parse(train_options* o, int argc, char** argv) {
@@ -326,6 +369,7 @@ void train_options_parse(train_options* o, int argc, char** argv) {
                        .loader_threads = 1,
                        .seed = 1,
                        .runs = 1};
+  char given[sizeof known / sizeof *known] = {0};
   for (int index, code; (code = getopt_long(argc, argv, "h", known, &index)) != -1;) {
     if (code == '?') exit(2); /* getopt_long has said what is wrong */
     if (code == 'h') {
@@ -338,6 +382,7 @@ void train_options_parse(train_options* o, int argc, char** argv) {
       exit(0);
     }
     const char* name = known[index].name;
+    given[index] = 1;
 #define IS(text) (strcmp(name, text) == 0)
     if (IS("split"))
       split(o, optarg);
@@ -352,23 +397,23 @@ void train_options_parse(train_options* o, int argc, char** argv) {
     else if (IS("model"))
       o->model = choose(name, optarg);
     else if (IS("heads"))
-      o->heads = (int)integer(name, optarg, 1);
+      o->heads = small(name, optarg, 1);
     else if (IS("edge-features"))
       o->edge_features = 1;
     else if (IS("edge-weights"))
       o->edge_weights = 1;
     else if (IS("bases"))
-      o->bases = (int)integer(name, optarg, 0);
+      o->bases = small(name, optarg, 0);
     else if (IS("blocks"))
-      o->blocks = (int)integer(name, optarg, 0);
+      o->blocks = small(name, optarg, 0);
     else if (IS("readout"))
       o->readout = choose(name, optarg);
     else if (IS("sort-rows"))
-      o->sort_rows = (int)integer(name, optarg, 1);
+      o->sort_rows = small(name, optarg, 1);
     else if (IS("jumping"))
       o->jumping = choose(name, optarg);
     else if (IS("layers"))
-      o->layers = (int)integer(name, optarg, 1);
+      o->layers = small(name, optarg, 1);
     else if (IS("hidden"))
       o->hidden = integer(name, optarg, 1);
     else if (IS("aggregation"))
@@ -400,7 +445,7 @@ void train_options_parse(train_options* o, int argc, char** argv) {
     else if (IS("replace"))
       o->replace = 1;
     else if (IS("epochs"))
-      o->epochs = integer(name, optarg, 1);
+      o->epochs = integer(name, optarg, 0);
     else if (IS("batch-size"))
       o->batch_size = strcmp(optarg, "all") ? integer(name, optarg, 1) : 0;
     else if (IS("batches-per-step"))
@@ -424,11 +469,11 @@ void train_options_parse(train_options* o, int argc, char** argv) {
     else if (IS("evaluate-every"))
       o->evaluate_every = integer(name, optarg, 1);
     else if (IS("ranks"))
-      o->ranks = (int)integer(name, optarg, 1);
+      o->ranks = small(name, optarg, 1);
     else if (IS("loader-threads"))
-      o->loader_threads = (int)integer(name, optarg, 0);
+      o->loader_threads = small(name, optarg, 0);
     else if (IS("torch-threads"))
-      o->torch_threads = (int)integer(name, optarg, 0);
+      o->torch_threads = small(name, optarg, 0);
     else if (IS("sync-batch-norm"))
       o->sync_batch_norm = 1;
     else if (IS("deterministic"))
@@ -436,17 +481,17 @@ void train_options_parse(train_options* o, int argc, char** argv) {
     else if (IS("seed"))
       o->seed = (uint64_t)integer(name, optarg, 0);
     else if (IS("runs"))
-      o->runs = (int)integer(name, optarg, 1);
+      o->runs = small(name, optarg, 1);
     else if (IS("vary-split"))
       o->vary_split = 1;
     else if (IS("processes"))
-      o->processes = (int)integer(name, optarg, 1);
+      o->processes = small(name, optarg, 1);
     else if (IS("process"))
-      o->process = (int)integer(name, optarg, 0);
+      o->process = small(name, optarg, 0);
     else if (IS("host"))
       o->host = optarg;
     else if (IS("port"))
-      o->port = (int)integer(name, optarg, 1);
+      o->port = small(name, optarg, 1);
     else if (IS("token-file"))
       o->token_file = optarg;
     else if (IS("interface"))
@@ -462,7 +507,7 @@ void train_options_parse(train_options* o, int argc, char** argv) {
     else if (IS("checkpoint-steps"))
       o->checkpoint_steps = integer(name, optarg, 1);
     else if (IS("checkpoint-keep"))
-      o->checkpoint_keep = (int)integer(name, optarg, 1);
+      o->checkpoint_keep = small(name, optarg, 1);
     else if (IS("resume"))
       o->resume = 1;
     else if (IS("log"))
@@ -479,6 +524,8 @@ void train_options_parse(train_options* o, int argc, char** argv) {
     exit(2);
   }
   o->dataset = argv[optind];
+  for (size_t i = 0; known[i].name; ++i)
+    if (given[i]) check_model_has(o, known[i].name);
   if (!o->checkpoints && (o->resume || o->checkpoint_steps)) {
     fprintf(stderr, "train: --%s needs --checkpoints\n", o->resume ? "resume" : "checkpoint-steps");
     exit(2);

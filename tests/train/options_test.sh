@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# Wrong command lines of `train`: each is refused before anything is read, in one line that names the option.
+#   options_test.sh <the example program train>
+set -euo pipefail
+train=$1
+failures=0
+
+# expect <part of the line> <argument>...
+expect() {
+  local part=$1 status=0 output
+  shift
+  output=$("$train" "$@" 2>&1) || status=$?
+  [[ $status == 2 && $output == *"$part"* && $(wc -l <<<"$output") == 1 ]] && return
+  echo "train $*: wanted status 2 and one line with '$part', got $status: $output"
+  failures=$((failures + 1))
+}
+
+expect 'which data set?'
+expect 'one data set, please' one two
+expect '--ranks 4294967297: expected' --ranks 4294967297 planted
+expect '--layers 2x: expected' --layers 2x planted
+expect '--heads 0: expected an integer of at least 1' --heads 0 --model gat planted
+expect '--epochs -1: expected' --epochs -1 planted
+expect '--dropout nan: expected' --dropout nan planted
+expect '--split NAME:INDEX with the index 4294967296' --split public:4294967296 planted
+expect '--split NAME:INDEX with the index x' --split public:x planted
+expect '--random-split nan,0.2: expected' --random-split nan,0.2 planted
+expect '--random-split 0.6,nan: expected' --random-split 0.6,nan planted
+expect '--random-split 0.9,0.2: expected' --random-split 0.9,0.2 planted
+expect '--fanouts 10,: expected' --fanouts 10, planted
+expect '--model mlp: expected one of' --model mlp planted
+expect '--project is not an option of the model gat' --model gat --project planted
+expect '--project is not an option of the model gat' --project --model gat planted
+expect '--heads is not an option of the model sage' --heads 2 planted
+expect '--bases is not an option of the model gine' --model gine --bases 2 planted
+expect '--aggregation is not an option of the model gcn' --model gcn --aggregation max planted
+expect '--sort-rows needs --readout sort' --readout mean --sort-rows 4 planted
+expect '--resume needs --checkpoints' --resume planted
+expect '--processes needs --port' --processes 2 planted
+expect '--save /nowhere/at/all.pth: No such file' --save /nowhere/at/all.pth planted
+
+((failures == 0)) && echo "every one was refused"
