@@ -120,7 +120,8 @@ TEST(DatasetTest, NothingStaysBehindOneThatIsClosed) {
   std::string edges;
   for (int i = 0; i < 2000; ++i) edges += std::to_string(i) + "," + std::to_string(i / 2) + "\n";
   const std::string path = folder.write("edges.csv", edges);
-  const Context context = make_context();
+  Context context;
+  ASSERT_OK(gnnmg_context_create(GNNMG_VERSION, nullptr, context.out()));
   const auto used = [&] {
     auto facts = info<gnnmg_context_info>();
     EXPECT_OK(gnnmg_context_get_info(context, &facts));
