@@ -1,18 +1,13 @@
 // Inference over a whole graph, layer by layer. A layer is one stage, or two where the
 // rows of all nodes have to be multiplied before they are aggregated.
 #include <ATen/TensorOperators.h>
-#include <ATen/ops/empty.h>
 #include <c10/core/GradMode.h>
 
-#include "base/error.h"
 #include "nn/stack.h"
 #include "nn/torch_tensor.h"
 #include "nn/whole_graph.h"
 
 namespace gnnmg::nn {
-
-using base::fail;
-using base::Status;
 
 namespace {
 
@@ -53,23 +48,14 @@ class StackInference final : public Inference {
   int64_t width(int stage) const override { return stages_.at(stage).width; }
 
   at::Tensor run(int stage, int64_t begin, int64_t end) override {
-    graph_.check_range(begin, end);
-    const c10::NoGradGuard no_grad;
     const Stage& s = stages_.at(stage);
-    at::Tensor out =
-        at::empty({end - begin, s.width}, at::TensorOptions(scalar_type(model_.config_.dtype)));
-    graph_.in_pieces(begin, end, [&](int64_t low, int64_t high) {
-      out.narrow(0, low - begin, high - low).copy_(rows_of(s, low, high));
-    });
-    return out;
+    return graph_.rows_of_stage(begin, end, s.width,
+                                [&](int64_t low, int64_t high) { return rows_of(s, low, high); });
   }
 
   void set_rows(int stage, at::Tensor rows) override {
     const Stage& s = stages_.at(stage);
-    if (rows.dim() != 2 || rows.size(0) != graph_.num_nodes() || rows.size(1) != s.width)
-      fail(Status::kInvalidArgument, "stage ", stage, " has ", graph_.num_nodes(), " rows of ",
-           s.width, " columns, found ", rows.dim() == 2 ? rows.size(0) : 0, " of ",
-           rows.dim() == 2 ? rows.size(1) : 0);
+    graph_.check_stage(stage, s.width, rows);
     const c10::NoGradGuard no_grad;
     if (s.step == Step::kTransform) {
       prepared_ = rows;

@@ -1,13 +1,11 @@
 // Inference of a user's own stack over a whole graph. A stage is a convolution, the step in front
 // of it that goes row by row, or other layers alone; a norm over all rows ends a stage.
 #include <ATen/TensorOperators.h>
-#include <ATen/ops/empty.h>
 #include <ATen/ops/linear.h>
 #include <c10/core/GradMode.h>
 
 #include <algorithm>
 
-#include "base/error.h"
 #include "nn/layer_model.h"
 #include "nn/torch_tensor.h"
 #include "nn/whole_graph.h"
@@ -52,23 +50,14 @@ class LayerInference final : public Inference {
   int64_t width(int stage) const override { return stages_.at(stage).width; }
 
   at::Tensor run(int stage, int64_t begin, int64_t end) override {
-    graph_.check_range(begin, end);
-    const c10::NoGradGuard no_grad;
     const Stage& s = stages_.at(stage);
-    at::Tensor out =
-        at::empty({end - begin, s.width}, at::TensorOptions(scalar_type(model_.config_.dtype)));
-    graph_.in_pieces(begin, end, [&](int64_t low, int64_t high) {
-      out.narrow(0, low - begin, high - low).copy_(rows_of(s, low, high));
-    });
-    return out;
+    return graph_.rows_of_stage(begin, end, s.width,
+                                [&](int64_t low, int64_t high) { return rows_of(s, low, high); });
   }
 
   void set_rows(int stage, at::Tensor rows) override {
     const Stage& s = stages_.at(stage);
-    if (rows.dim() != 2 || rows.size(0) != graph_.num_nodes() || rows.size(1) != s.width)
-      base::fail(base::Status::kInvalidArgument, "stage ", stage, " has ", graph_.num_nodes(),
-                 " rows of ", s.width, " columns, found ", rows.dim() == 2 ? rows.size(0) : 0,
-                 " of ", rows.dim() == 2 ? rows.size(1) : 0);
+    graph_.check_stage(stage, s.width, rows);
     const c10::NoGradGuard no_grad;
     if (s.transform) {
       prepared_ = rows;

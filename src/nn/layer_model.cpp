@@ -1,8 +1,6 @@
 #include "nn/layer_model.h"
 
 #include <ATen/TensorOperators.h>
-#include <ATen/ops/empty.h>
-#include <ATen/ops/from_blob.h>
 #include <ATen/ops/linear.h>
 #include <c10/core/GradMode.h>
 
@@ -16,12 +14,6 @@
 namespace gnnmg::nn {
 
 using Kind = LayerConfig::Kind;
-
-namespace {
-
-constexpr uint64_t kAttentionLayer = 1024;  // as in stack.cpp: behind all layers
-
-}  // namespace
 
 // A mini-batch on its way through the layers.
 struct LayerModel::Pass {
@@ -42,8 +34,7 @@ struct LayerModel::Pass {
   }
 };
 
-LayerModel::LayerModel(const ModelConfig& config)
-    : config_(config), known_(edge_needs(config), scalar_type(config.dtype)) {
+LayerModel::LayerModel(const ModelConfig& config) : LayeredModel(config) {
   complete_layers(config_);
   int64_t width = config_.input_dim;
   int blocks = 0;
@@ -100,22 +91,6 @@ LayerModel::LayerModel(const ModelConfig& config)
     if (layer.config.kind == Kind::kNorm) norms.push_back(&layer.norm);
   }
   statistics_ = BatchStatistics(norms);
-}
-
-at::Tensor LayerModel::degrees_of(const Layer& layer, const ForwardArgs& args) {
-  const ModelConfig& options = layer.config.options;
-  const Degrees wanted = layer.conv->degrees();
-  // DGL's degrees are those of the block.
-  if (wanted == Degrees::kNone || !args.graph || options.block_degrees ||
-      options.framework == Framework::kDgl)
-    return {};
-  const c10::NoGradGuard no_grad;
-  const at::Tensor rows =
-      at::from_blob(const_cast<int64_t*>(args.node_ids.data()),
-                    {args.blocks[layer.block].num_sources}, at::TensorOptions(at::kLong));
-  return known_.of(args.graph)
-      .degrees(*args.graph, wanted, options.edge_weights)
-      .index_select(0, rows);
 }
 
 void LayerModel::run_conv(const Layer& layer, std::span<Pass> passes, const Execution& execution,
@@ -208,7 +183,10 @@ std::vector<at::Tensor> LayerModel::run(std::span<const ForwardArgs> batches, bo
       run_rows(layer, passes, execution, training, norms);
       continue;
     }
-    for (Pass& pass : passes) pass.in.degrees = degrees_of(layer, *pass.args);
+    for (Pass& pass : passes) {
+      const int64_t sources = pass.args->blocks[layer.block].num_sources;
+      pass.in.degrees = degrees_of(*layer.conv, layer.config.options, *pass.args, sources);
+    }
     run_conv(layer, passes, execution, training, norms);
   }
   if (training) statistics_.end_pass();
@@ -217,27 +195,8 @@ std::vector<at::Tensor> LayerModel::run(std::span<const ForwardArgs> batches, bo
   return logits;
 }
 
-at::Tensor LayerModel::forward(const ForwardArgs& args) {
-  return run({&args, 1}, args.training, args.training || args.gradients, {})[0];
-}
-
-std::vector<at::Tensor> LayerModel::forward_step(std::span<const ForwardArgs> batches,
-                                                 const SumOverRanks& sum) {
-  return run(batches, true, true, sum);
-}
-
-at::Tensor LayerModel::take_batch_statistics() {
-  return statistics_.width() ? statistics_.take() : at::empty({0, 0}, parameters_.flat().options());
-}
-
 std::unique_ptr<Model> LayerModel::clone() const {
-  c10::NoGradGuard no_grad;
-  auto copy = std::make_unique<LayerModel>(config_);
-  copy->parameters_.flat().copy_(parameters_.flat());
-  for (size_t i = 0; i < buffers().size(); ++i)
-    copy->buffers()[i].tensor.copy_(buffers()[i].tensor);
-  copy->known_ = known_;
-  return copy;
+  return filled(std::make_unique<LayerModel>(config_));
 }
 
 }  // namespace gnnmg::nn

@@ -2,8 +2,6 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/cat.h>
-#include <ATen/ops/empty.h>
-#include <ATen/ops/from_blob.h>
 #include <ATen/ops/linear.h>
 #include <ATen/ops/stack.h>
 #include <c10/core/GradMode.h>
@@ -20,14 +18,9 @@
 
 namespace gnnmg::nn {
 
-using base::fail;
-using base::Status;
-
 namespace {
 
-// Layers of dropout are numbered; those at the end and those of attention come behind all others.
-constexpr uint64_t kOutputLayer = 512;
-constexpr uint64_t kAttentionLayer = 1024;
+constexpr uint64_t kOutputLayer = 512;  // of dropout behind all layers
 
 std::string indexed(const char* list, int64_t i) { return base::text(list, ".", i); }
 
@@ -59,8 +52,7 @@ int num_norms(const ModelConfig& c) {
 
 }  // namespace
 
-StackModel::StackModel(const ModelConfig& config)
-    : config_(config), known_(edge_needs(config), scalar_type(config.dtype)) {
+StackModel::StackModel(const ModelConfig& config) : LayeredModel(config) {
   config_.check();
   for (int i = 0; i < config_.num_layers; ++i) {
     StackLayer layer;
@@ -212,7 +204,8 @@ StackPass StackModel::begin_pass(const ForwardArgs& args, const Execution& execu
           .in = std::move(in),
           .before = {},
           .dropout = {},
-          .degrees = degrees_of(args),
+          .degrees = degrees_of(*layers_[0].conv, config_, args,
+                                static_cast<int64_t>(args.node_ids.size())),
           .edges = edges_of(known_, edges_, args, execution),
           .outputs = std::move(outputs)};
 }
@@ -278,41 +271,8 @@ std::vector<at::Tensor> StackModel::run(std::span<const ForwardArgs> batches, bo
   return logits;
 }
 
-at::Tensor StackModel::forward(const ForwardArgs& args) {
-  return run({&args, 1}, args.training, args.training || args.gradients, {})[0];
-}
-
-std::vector<at::Tensor> StackModel::forward_step(std::span<const ForwardArgs> batches,
-                                                 const SumOverRanks& sum) {
-  return run(batches, true, true, sum);
-}
-
-at::Tensor StackModel::degrees_of(const ForwardArgs& args) {
-  const Degrees wanted = layers_[0].conv->degrees();
-  if (wanted == Degrees::kNone || !args.graph || config_.block_degrees ||
-      config_.framework == Framework::kDgl)
-    return {};
-  const c10::NoGradGuard no_grad;
-  const at::Tensor rows =
-      at::from_blob(const_cast<int64_t*>(args.node_ids.data()),
-                    {static_cast<int64_t>(args.node_ids.size())}, at::TensorOptions(at::kLong));
-  return known_.of(args.graph)
-      .degrees(*args.graph, wanted, config_.edge_weights)
-      .index_select(0, rows);
-}
-
-at::Tensor StackModel::take_batch_statistics() {
-  return statistics_.width() ? statistics_.take() : at::empty({0, 0}, parameters_.flat().options());
-}
-
 std::unique_ptr<Model> StackModel::clone() const {
-  c10::NoGradGuard no_grad;
-  auto copy = std::make_unique<StackModel>(config_);
-  copy->parameters_.flat().copy_(parameters_.flat());
-  for (size_t i = 0; i < buffers().size(); ++i)
-    copy->buffers()[i].tensor.copy_(buffers()[i].tensor);
-  copy->known_ = known_;
-  return copy;
+  return filled(std::make_unique<StackModel>(config_));
 }
 
 std::unique_ptr<Model> make_model(const ModelConfig& config) {

@@ -6,11 +6,7 @@
 #include <vector>
 
 #include "nn/category_encoder.h"
-#include "nn/conv/conv.h"
-#include "nn/graph_facts.h"
-#include "nn/model.h"
-#include "nn/norm.h"
-#include "nn/parameters.h"
+#include "nn/layered_model.h"
 #include "nn/readout_layer.h"
 #include "nn/sequence.h"
 
@@ -40,25 +36,12 @@ struct StackEnd {
   bool training = false;
 };
 
-class StackModel final : public Model {
+class StackModel final : public LayeredModel {
  public:
   explicit StackModel(const ModelConfig& config);
 
-  const ModelConfig& config() const override { return config_; }
-  at::Tensor forward(const ForwardArgs& args) override;
-  std::vector<at::Tensor> forward_step(std::span<const ForwardArgs> batches,
-                                       const SumOverRanks& sum) override;
-  void absent_backward(const SumOverRanks& sum) override { statistics_.absent_backward(sum); }
   std::unique_ptr<Inference> inference(const graph::Graph& graph, const graph::Column& features,
                                        base::ThreadPool* pool) override;
-  const std::vector<NamedTensor>& parameters() const override { return parameters_.named(); }
-  const std::vector<NamedTensor>& buffers() const override { return parameters_.buffers(); }
-  const std::vector<NamedTensor>& state_tensors() const override { return parameters_.state(); }
-  at::Tensor flat_parameters() const override { return parameters_.flat(); }
-  at::Tensor flat_gradients() const override { return parameters_.flat_gradients(); }
-  int64_t batch_statistics_width() const override { return statistics_.width(); }
-  at::Tensor take_batch_statistics() override;
-  void fold_batch_statistics(const at::Tensor& rows) override { statistics_.fold(rows); }
   std::unique_ptr<Model> clone() const override;
 
  private:
@@ -74,19 +57,14 @@ class StackModel final : public Model {
   static void apply_norm(const NormLayer& norm, std::span<StackPass> passes, const NormPass& norms);
   void run_layer(int layer, std::span<StackPass> passes, const Execution& execution, bool training,
                  const NormPass& norms);
-  // Empty `sum`: statistics of each mini-batch.
   std::vector<at::Tensor> run(std::span<const ForwardArgs> batches, bool training, bool gradients,
-                              const SumOverRanks& sum);
+                              const SumOverRanks& sum) override;
   StackPass begin_pass(const ForwardArgs& args, const Execution& execution, bool training);
   bool plain_output(int layer) const;  // nothing behind the convolution
   // The result from the rows that the layers left for it.
   at::Tensor output(const at::Tensor& last, const std::vector<at::Tensor>& all, const StackEnd& end,
                     const Execution& execution) const;
-  // Degrees of the nodes as the layers ask for them; undefined where they do not.
-  at::Tensor degrees_of(const ForwardArgs& args);
 
-  ModelConfig config_;
-  ParameterSet parameters_;
   std::vector<StackLayer> layers_;
   NormLayer output_norm_;  // of residual blocks
   Linear input_, output_;  // their linear input; linear output of models with skips or jumping
@@ -95,9 +73,6 @@ class StackModel final : public Model {
   CategoryEncoder nodes_, edges_;   // of features that are categories
   ReadoutLayer readout_;
   at::Tensor prelu_;
-  Scratch scratch_;
-  BatchStatistics statistics_;
-  KnownGraph known_;
 };
 
 }  // namespace gnnmg::nn

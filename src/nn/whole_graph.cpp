@@ -1,7 +1,9 @@
 #include "nn/whole_graph.h"
 
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/empty.h>
 #include <ATen/ops/from_blob.h>
+#include <c10/core/GradMode.h>
 
 #include <algorithm>
 #include <limits>
@@ -54,11 +56,6 @@ at::Tensor WholeGraph::degrees(Degrees kind, bool weighted) {
   return kind == Degrees::kNone ? at::Tensor() : facts_.degrees(graph_, kind, weighted);
 }
 
-void WholeGraph::check_range(int64_t begin, int64_t end) const {
-  if (begin < 0 || begin > end || end > num_nodes())
-    fail(Status::kRange, "rows ", begin, " to ", end, " of ", num_nodes(), " nodes");
-}
-
 WholeGraph::Range WholeGraph::edges_into(int64_t begin, int64_t end) const {
   const int64_t* pointers = pointers_of(csc_);
   Range range;
@@ -80,8 +77,13 @@ WholeGraph::Range WholeGraph::edges_into(int64_t begin, int64_t end) const {
   return range;
 }
 
-void WholeGraph::in_pieces(int64_t begin, int64_t end,
-                           const std::function<void(int64_t, int64_t)>& body) const {
+at::Tensor WholeGraph::rows_of_stage(
+    int64_t begin, int64_t end, int64_t width,
+    const std::function<at::Tensor(int64_t, int64_t)>& rows_of) const {
+  if (begin < 0 || begin > end || end > num_nodes())
+    fail(Status::kRange, "rows ", begin, " to ", end, " of ", num_nodes(), " nodes");
+  const c10::NoGradGuard no_grad;
+  at::Tensor out = at::empty({end - begin, width}, at::TensorOptions(scalar_type(config_.dtype)));
   const int64_t* pointers = pointers_of(csc_);
   for (int64_t low = begin; low < end;) {
     const int64_t limit = pointers[low] + kMost;
@@ -89,9 +91,17 @@ void WholeGraph::in_pieces(int64_t begin, int64_t end,
         std::upper_bound(pointers + low + 1, pointers + end + 1, limit) - pointers - 1;
     if (high == low)
       fail(Status::kUnsupported, "node ", low, " has more than ", kMost, " incoming edges");
-    body(low, high);
+    out.narrow(0, low - begin, high - low).copy_(rows_of(low, high));
     low = high;
   }
+  return out;
+}
+
+void WholeGraph::check_stage(int stage, int64_t width, const at::Tensor& rows) const {
+  if (rows.dim() == 2 && rows.size(0) == num_nodes() && rows.size(1) == width) return;
+  fail(Status::kInvalidArgument, "stage ", stage, " has ", num_nodes(), " rows of ", width,
+       " columns, found ", rows.dim() == 2 ? rows.size(0) : 0, " of ",
+       rows.dim() == 2 ? rows.size(1) : 0);
 }
 
 void WholeGraph::take_features(const graph::Column& features, const CategoryEncoder& nodes,

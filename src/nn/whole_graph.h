@@ -28,12 +28,13 @@ class WholeGraph {
     sample::BlockView block;
     EdgeValues edges;  // as the layers read them
   };
-  // Error(kRange) unless these are rows of the graph.
-  void check_range(int64_t begin, int64_t end) const;
   Range edges_into(int64_t begin, int64_t end) const;
-  // Calls `body` for pieces of [begin, end) whose edges one block can count.
-  void in_pieces(int64_t begin, int64_t end,
-                 const std::function<void(int64_t, int64_t)>& body) const;
+  // Rows [begin, end) of a stage, [end - begin, width], from those that `rows_of` makes of pieces
+  // whose edges one block can count. Error(kRange) unless these are rows of the graph.
+  at::Tensor rows_of_stage(int64_t begin, int64_t end, int64_t width,
+                           const std::function<at::Tensor(int64_t, int64_t)>& rows_of) const;
+  // Error(kInvalidArgument) unless these are all rows of a stage.
+  void check_stage(int stage, int64_t width, const at::Tensor& rows) const;
 
   // Dense features are made rows of the model's type here, categories by `nodes`; sparse ones are
   // kept so where `keep_sparse`. Error(kInvalidArgument) where they fit not the model or the graph.

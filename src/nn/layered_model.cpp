@@ -1,0 +1,52 @@
+#include "nn/layered_model.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/from_blob.h>
+#include <c10/core/GradMode.h>
+
+#include "nn/torch_tensor.h"
+
+namespace gnnmg::nn {
+
+LayeredModel::LayeredModel(const ModelConfig& config)
+    : config_(config), known_(edge_needs(config), scalar_type(config.dtype)) {}
+
+at::Tensor LayeredModel::forward(const ForwardArgs& args) {
+  return run({&args, 1}, args.training, args.training || args.gradients, {})[0];
+}
+
+std::vector<at::Tensor> LayeredModel::forward_step(std::span<const ForwardArgs> batches,
+                                                   const SumOverRanks& sum) {
+  return run(batches, true, true, sum);
+}
+
+at::Tensor LayeredModel::take_batch_statistics() {
+  return statistics_.width() ? statistics_.take() : at::empty({0, 0}, parameters_.flat().options());
+}
+
+at::Tensor LayeredModel::degrees_of(const Conv& conv, const ModelConfig& options,
+                                    const ForwardArgs& args, int64_t num_nodes) {
+  const Degrees wanted = conv.degrees();
+  // DGL's degrees are those of the block.
+  if (wanted == Degrees::kNone || !args.graph || options.block_degrees ||
+      options.framework == Framework::kDgl)
+    return {};
+  const c10::NoGradGuard no_grad;
+  const at::Tensor rows = at::from_blob(const_cast<int64_t*>(args.node_ids.data()), {num_nodes},
+                                        at::TensorOptions(at::kLong));
+  return known_.of(args.graph)
+      .degrees(*args.graph, wanted, options.edge_weights)
+      .index_select(0, rows);
+}
+
+std::unique_ptr<Model> LayeredModel::filled(std::unique_ptr<LayeredModel> copy) const {
+  const c10::NoGradGuard no_grad;
+  copy->parameters_.flat().copy_(parameters_.flat());
+  for (size_t i = 0; i < buffers().size(); ++i)
+    copy->buffers()[i].tensor.copy_(buffers()[i].tensor);
+  copy->known_ = known_;
+  return copy;
+}
+
+}  // namespace gnnmg::nn

@@ -1,0 +1,54 @@
+// What models of layers share, those that a config describes (stack.h) and users' own stacks
+// (layer_model.h): parameters, statistics of norms, what is known of the graph.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "nn/conv/conv.h"
+#include "nn/graph_facts.h"
+#include "nn/model.h"
+#include "nn/norm.h"
+#include "nn/parameters.h"
+
+namespace gnnmg::nn {
+
+// Layers of dropout are numbered; those of attention come behind all others.
+inline constexpr uint64_t kAttentionLayer = 1024;
+
+class LayeredModel : public Model {
+ public:
+  const ModelConfig& config() const final { return config_; }
+  at::Tensor forward(const ForwardArgs& args) final;
+  std::vector<at::Tensor> forward_step(std::span<const ForwardArgs> batches,
+                                       const SumOverRanks& sum) final;
+  void absent_backward(const SumOverRanks& sum) final { statistics_.absent_backward(sum); }
+  const std::vector<NamedTensor>& parameters() const final { return parameters_.named(); }
+  const std::vector<NamedTensor>& buffers() const final { return parameters_.buffers(); }
+  const std::vector<NamedTensor>& state_tensors() const final { return parameters_.state(); }
+  at::Tensor flat_parameters() const final { return parameters_.flat(); }
+  at::Tensor flat_gradients() const final { return parameters_.flat_gradients(); }
+  int64_t batch_statistics_width() const final { return statistics_.width(); }
+  at::Tensor take_batch_statistics() final;
+  void fold_batch_statistics(const at::Tensor& rows) final { statistics_.fold(rows); }
+
+ protected:
+  explicit LayeredModel(const ModelConfig& config);
+  // Empty `sum`: statistics of each mini-batch.
+  virtual std::vector<at::Tensor> run(std::span<const ForwardArgs> batches, bool training,
+                                      bool gradients, const SumOverRanks& sum) = 0;
+  // Degrees of the first nodes of a mini-batch as a convolution of these settings asks for them;
+  // undefined where it does not.
+  at::Tensor degrees_of(const Conv& conv, const ModelConfig& options, const ForwardArgs& args,
+                        int64_t num_nodes);
+  // The new model with this one's weights, buffers and knowledge of the graph.
+  std::unique_ptr<Model> filled(std::unique_ptr<LayeredModel> copy) const;
+
+  ModelConfig config_;
+  ParameterSet parameters_;
+  Scratch scratch_;
+  BatchStatistics statistics_;
+  KnownGraph known_;
+};
+
+}  // namespace gnnmg::nn
