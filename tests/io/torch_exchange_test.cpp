@@ -53,13 +53,6 @@ void expect_same(const StateFile& expected, const StateFile& found, bool ordered
   }
 }
 
-// The Python that GNNMG_TEST_PYTHON names, else that of the set-up script, else any.
-std::string python_path() {
-  if (const char* named = std::getenv("GNNMG_TEST_PYTHON"); named && *named) return named;
-  const std::string own = source_path("../.deps/venv/bin/python");
-  return base::exists(own) ? own : "python3";
-}
-
 TEST(TorchExchange, LoadsThereAndBack) {
   const std::string python = python_path();
   GNNMG_NEEDS(std::system(("'" + python + "' -c 'import numpy, torch' 2>/dev/null").c_str()) == 0,

@@ -30,4 +30,11 @@ std::string data_path(std::string_view name) { return fs::path(data_dir().value(
 
 std::string source_path(std::string_view name) { return fs::path(GNNMG_TESTS_DIR) / name; }
 
+std::string python_path() {
+  if (const char* named = std::getenv("GNNMG_TEST_PYTHON"); named && *named) return named;
+  const std::string own = source_path("../.deps/venv/bin/python");
+  std::error_code ignored;
+  return fs::exists(own, ignored) ? own : "python3";
+}
+
 }  // namespace gnnmg::test

@@ -23,6 +23,9 @@ bool has_data(std::string_view name);
 // A path below tests/ of the source tree: source_path("data/graph.csv").
 std::string source_path(std::string_view name);
 
+// The Python that $GNNMG_TEST_PYTHON names, else that of the set-up script, else any.
+std::string python_path();
+
 }  // namespace gnnmg::test
 
 // Leaves the test unless `condition` holds: as skipped, or as failed under continuous integration.

@@ -1,0 +1,183 @@
+// Weights and states of optimizers to real PyTorch Geometric and back, on a real graph and through
+// files alone: pyg_exchange.py is the other side.
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <numeric>
+
+#include "capi/support.h"
+#include "support/data.h"
+#include "support/temp_dir.h"
+
+namespace gnnmg::test {
+namespace {
+
+// Adam divides by the root of squared gradients, so where these are next to nothing a step is made
+// of rounding: it is compared in double precision.
+struct Case {
+  std::string name;  // pyg_exchange.py knows it by this
+  gnnmg_architecture architecture;
+  gnnmg_optimizer_kind optimizer;
+  gnnmg_dtype dtype;
+};
+const Case kCases[] = {
+    {"sage_adam", GNNMG_MODEL_SAGE, GNNMG_OPTIMIZER_ADAM, GNNMG_DTYPE_F64},
+    {"sage_sgd", GNNMG_MODEL_SAGE, GNNMG_OPTIMIZER_SGD, GNNMG_DTYPE_F32},
+    {"gcn_adam", GNNMG_MODEL_GCN, GNNMG_OPTIMIZER_ADAM, GNNMG_DTYPE_F64},
+    {"gcn_sgd", GNNMG_MODEL_GCN, GNNMG_OPTIMIZER_SGD, GNNMG_DTYPE_F32},
+    {"gat_adam", GNNMG_MODEL_GAT, GNNMG_OPTIMIZER_ADAM, GNNMG_DTYPE_F64},
+    {"gat_sgd", GNNMG_MODEL_GAT, GNNMG_OPTIMIZER_SGD, GNNMG_DTYPE_F32},
+    {"gin_adam", GNNMG_MODEL_GIN, GNNMG_OPTIMIZER_ADAM, GNNMG_DTYPE_F64},
+    {"gin_sgd", GNNMG_MODEL_GIN, GNNMG_OPTIMIZER_SGD, GNNMG_DTYPE_F32},
+};
+
+std::vector<double> numbers(const DLManagedTensorVersioned* tensor) {
+  auto facts = info<gnnmg_tensor_info>();
+  EXPECT_OK(gnnmg_tensor_get_info(tensor, &facts));
+  const auto widened = [](const auto& list) {
+    return std::vector<double>(list.begin(), list.end());
+  };
+  if (facts.dtype == GNNMG_DTYPE_F64) return values<double>(tensor);
+  if (facts.dtype == GNNMG_DTYPE_I64) return widened(values<int64_t>(tensor));
+  EXPECT_EQ(facts.dtype, GNNMG_DTYPE_F32);
+  return widened(values<float>(tensor));
+}
+
+// A file that holds nothing but numbers of that type.
+std::vector<double> raw_numbers(const std::string& path, gnnmg_dtype dtype) {
+  const std::string bytes = slurp(path);
+  const auto read = [&]<typename T>(T) {
+    std::vector<T> list(bytes.size() / sizeof(T));
+    std::memcpy(list.data(), bytes.data(), list.size() * sizeof(T));
+    return std::vector<double>(list.begin(), list.end());
+  };
+  return dtype == GNNMG_DTYPE_F64 ? read(double{}) : read(float{});
+}
+
+void expect_close(const std::vector<double>& found, const std::vector<double>& expected,
+                  gnnmg_dtype dtype, const std::string& what) {
+  ASSERT_EQ(found.size(), expected.size()) << what;
+  double worst = 0, largest = 1;
+  for (size_t i = 0; i < found.size(); ++i) {
+    worst = std::max(worst, std::abs(found[i] - expected[i]));
+    largest = std::max(largest, std::abs(expected[i]));
+  }
+  EXPECT_LE(worst, (dtype == GNNMG_DTYPE_F64 ? 1e-9 : 1e-4) * largest) << what;
+}
+
+// Cora, and all of it as one mini-batch.
+class PygExchangeTest : public testing::Test {
+ protected:
+  void open() {
+    ASSERT_OK(gnnmg_context_create(GNNMG_VERSION, nullptr, context_.out()));
+    ASSERT_OK(gnnmg_dataset_open(context_, data_path("cora").c_str(), nullptr, dataset_.out(), -1));
+    Graph graph;
+    ASSERT_OK(gnnmg_dataset_get_graph(dataset_, 0, graph.out()));
+    auto sampling = init(gnnmg_sampler_config_init);
+    sampling.fanouts[0] = sampling.fanouts[1] = -1;
+    Sampler sampler;
+    ASSERT_OK(gnnmg_sampler_create(graph, &sampling, sampler.out()));
+    auto facts = info<gnnmg_dataset_info>();
+    ASSERT_OK(gnnmg_dataset_get_info(dataset_, &facts));
+    std::vector<int64_t> nodes(static_cast<size_t>(facts.num_nodes));
+    std::iota(nodes.begin(), nodes.end(), int64_t{0});
+    ASSERT_OK(gnnmg_sampler_sample(sampler, dataset_, nodes.data(), facts.num_nodes, 0, 0, 0,
+                                   batch_.out(), -1));
+  }
+
+  Model make_model(const Case& c) {
+    auto config = init(gnnmg_model_config_init);
+    config.architecture = c.architecture;
+    config.dtype = c.dtype;
+    config.hidden_dim = 16;
+    if (c.architecture == GNNMG_MODEL_SAGE) config.jumping = GNNMG_JUMPING_CAT;
+    if (c.architecture == GNNMG_MODEL_GAT) config.heads = 4;
+    if (c.architecture == GNNMG_MODEL_GIN) config.norm = GNNMG_NORM_BATCH;
+    Model model;
+    EXPECT_OK(gnnmg_model_create(context_, dataset_, &config, model.out()));
+    return model;
+  }
+
+  Optimizer make_optimizer(const Case& c, gnnmg_model* model) {
+    auto config = init(gnnmg_optimizer_config_init);
+    config.kind = c.optimizer;
+    config.weight_decay = 5e-4;
+    if (c.optimizer == GNNMG_OPTIMIZER_SGD) config.momentum = 0.9;
+    Optimizer optimizer;
+    EXPECT_OK(gnnmg_optimizer_create(model, &config, optimizer.out()));
+    return optimizer;
+  }
+
+  void step(gnnmg_model* model, gnnmg_optimizer* optimizer) {
+    ASSERT_OK(gnnmg_model_forward(model, batch_, 1, nullptr));
+    ASSERT_OK(gnnmg_model_backward(model, GNNMG_LOSS_AUTO, nullptr));
+    ASSERT_OK(gnnmg_optimizer_step(optimizer));
+  }
+
+  std::string file(const Case& c, const char* end) { return folder_.file(c.name + "." + end); }
+
+  // A model in the middle of training, and what becomes of it with one step more.
+  void write(const Case& c) {
+    const Model model = make_model(c);
+    const Optimizer optimizer = make_optimizer(c, model);
+    for (int i = 0; i < 3; ++i) step(model, optimizer);
+    ASSERT_OK(gnnmg_model_save(model, file(c, "ours.pth").c_str(), nullptr, -1));
+    ASSERT_OK(gnnmg_optimizer_save(optimizer, file(c, "ours_optimizer.pth").c_str(), -1));
+    ASSERT_OK(gnnmg_model_embed_to_file(model, dataset_, file(c, "ours.npy").c_str(), -1));
+    step(model, optimizer);
+    ASSERT_OK(gnnmg_model_save(model, file(c, "ours_after.pth").c_str(), nullptr, -1));
+  }
+
+  // The same of theirs: logits, and one step more.
+  void read(const Case& c) {
+    const Model model = make_model(c), expected = make_model(c);
+    const Optimizer optimizer = make_optimizer(c, model);
+    ASSERT_OK(gnnmg_model_load(model, file(c, "theirs.pth").c_str(), nullptr, -1));
+    Tensor rows;
+    ASSERT_OK(gnnmg_model_embed(model, dataset_, rows.out(), -1));
+    expect_close(numbers(rows), raw_numbers(file(c, "theirs.raw"), c.dtype), c.dtype, "logits");
+    ASSERT_OK(gnnmg_optimizer_load(optimizer, file(c, "theirs_optimizer.pth").c_str(), -1));
+    step(model, optimizer);
+    ASSERT_OK(gnnmg_model_load(expected, file(c, "theirs_after.pth").c_str(), nullptr, -1));
+    const char* key = nullptr;
+    int32_t trained = 0;
+    for (int64_t i = 0; gnnmg_model_tensor_key(model, i, &key, &trained) == GNNMG_OK; ++i) {
+      Tensor found, wanted;
+      ASSERT_OK(gnnmg_model_export_tensor(model, key, found.out()));
+      ASSERT_OK(gnnmg_model_export_tensor(expected, key, wanted.out()));
+      expect_close(numbers(found), numbers(wanted), c.dtype, key);
+    }
+  }
+
+  TempDir folder_;
+  Context context_;
+  Dataset dataset_;
+  Batch batch_;
+};
+
+TEST_F(PygExchangeTest, ModelsAndOptimizersGoThereAndBack) {
+  GNNMG_NEEDS_DATA("cora");
+  ASSERT_NO_FATAL_FAILURE(open());
+  for (const Case& c : kCases) {
+    const testing::ScopedTrace trace(__FILE__, __LINE__, c.name);
+    ASSERT_NO_FATAL_FAILURE(write(c));
+  }
+  const std::string python = python_path();
+  const std::string command = "'" + python + "' '" + source_path("capi/pyg_exchange.py") + "' '" +
+                              folder_.path() + "' '" + data_path("cora") + "'";
+  const int status = std::system(command.c_str());
+  GNNMG_NEEDS(!WIFEXITED(status) || WEXITSTATUS(status) != 77,
+              python +
+                  " with PyTorch Geometric (src/cmake/setup.sh --full; GNNMG_TEST_PYTHON "
+                  "names another Python)");
+  ASSERT_EQ(status, 0) << command;
+  for (const Case& c : kCases) {
+    const testing::ScopedTrace trace(__FILE__, __LINE__, c.name);
+    ASSERT_NO_FATAL_FAILURE(read(c));
+  }
+}
+
+}  // namespace
+}  // namespace gnnmg::test
