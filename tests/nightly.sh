@@ -1,18 +1,19 @@
 #!/usr/bin/env bash
 # What takes too long for every change: all tests under AddressSanitizer and UndefinedBehaviorSanitizer, coverage of the
-# torch-free rooms, the same tests under valgrind, a training of processes that are killed for hours, fuzzing for hours, and
-# every test again and again to find those that fail once in a while. Each part may be named alone.
-#   tests/nightly.sh [asan] [coverage] [valgrind] [soak] [fuzz] [repeat]
+# torch-free rooms, the same tests under valgrind, a training of processes that are killed for hours, fuzzing for hours, the
+# accuracy of published recipes, and every test again and again to find those that fail once in a while. Each part may be
+# named alone.
+#   tests/nightly.sh [asan] [coverage] [valgrind] [soak] [fuzz] [accuracy] [repeat]
 # GNNMG_FUZZ_SECONDS is for each target (default 3600), GNNMG_REPEAT the number of rounds (default 50), GNNMG_SOAK_SECONDS
 # how long the training takes that nobody kills (default 7200; a process is killed every 60 s of the other one).
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 parts=("$@")
-((${#parts[@]})) || parts=(asan coverage valgrind soak fuzz repeat)
+((${#parts[@]})) || parts=(asan coverage valgrind soak fuzz accuracy repeat)
 for part in "${parts[@]}"; do
   case $part in
-    asan | coverage | valgrind | soak | fuzz | repeat) ;;
+    asan | coverage | valgrind | soak | fuzz | accuracy | repeat) ;;
     *) echo "nightly.sh: no part is called \"$part\"" >&2 && exit 2 ;;
   esac
 done
@@ -76,6 +77,11 @@ soak() {
 fuzz() {
   build fuzz
   GNNMG_FUZZ_SECONDS=${GNNMG_FUZZ_SECONDS:-3600} ctest --preset fuzz -j "$jobs"
+}
+
+accuracy() {
+  build release
+  bash tests/accuracy.sh
 }
 
 # A test that fails once in 200 runs is a bug, of the code or of the test.

@@ -4,7 +4,6 @@
  * processes, a progress bar, and a closing table. `train --help` lists what it takes. */
 #include <errno.h>
 #include <gnnmg.h>
-#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +12,7 @@
 #include <unistd.h>
 
 #include "common.h"
+#include "train_curve.h"
 #include "train_options.h"
 #include "train_progress.h"
 
@@ -93,8 +93,18 @@ static gnnmg_dataset* transform(gnnmg_dataset* data, const train_options* o) {
     graph = changed;
   }
   gnnmg_dataset* result;
-  CHECK(gnnmg_dataset_create(graph, *features ? features : NULL, *labels ? labels : NULL, info.task,
-                             info.num_classes, &result));
+  struct DLManagedTensorVersioned *starts, *of_graphs;
+  if (gnnmg_dataset_export_graph_ptr(data, &starts) == GNNMG_OK) {
+    CHECK(gnnmg_dataset_export_labels(data, &of_graphs));
+    CHECK(gnnmg_dataset_create_graphs(graph, data_of(starts, NULL), info.num_graphs,
+                                      *features ? features : NULL, of_graphs, info.task,
+                                      info.num_classes, &result));
+    gnnmg_tensor_free(starts);
+    gnnmg_tensor_free(of_graphs);
+  } else {
+    CHECK(gnnmg_dataset_create(graph, *features ? features : NULL, *labels ? labels : NULL,
+                               info.task, info.num_classes, &result));
+  }
   gnnmg_graph_free(graph);
   gnnmg_split_info split = {.struct_size = sizeof split};
   for (int64_t i = 0; gnnmg_dataset_get_split_info(data, i, &name, &split) == GNNMG_OK; ++i) {
@@ -171,6 +181,9 @@ static gnnmg_model* make_model(gnnmg_context* context, gnnmg_dataset* data, cons
   config.sort_rows = o->sort_rows;
   config.jumping = o->jumping;
   config.edge_dim = o->edge_features ? -1 : 0;
+  if (o->edge_categories[0]) config.edge_dim = o->hidden;
+  memcpy(config.node_vocabulary, o->node_categories, sizeof config.node_vocabulary);
+  memcpy(config.edge_vocabulary, o->edge_categories, sizeof config.edge_vocabulary);
   config.edge_weights = o->edge_weights;
   config.num_bases = o->bases;
   config.num_blocks = o->blocks;
@@ -183,9 +196,11 @@ static gnnmg_model* make_model(gnnmg_context* context, gnnmg_dataset* data, cons
   config.weight_init = o->init;
   config.dropout = o->dropout;
   config.input_dropout = o->input_dropout;
+  config.output_dropout = o->output_dropout;
   config.normalize = o->normalize;
   config.project = o->project;
   config.root_weight = !o->no_root;
+  config.train_eps = o->train_eps;
   config.dtype = o->double_precision ? GNNMG_DTYPE_F64 : GNNMG_DTYPE_F32;
   config.seed = o->seed + (uint64_t)run;
   CHECK(gnnmg_model_create(context, data, &config, &model));
@@ -218,12 +233,14 @@ static gnnmg_trainer* make_trainer(gnnmg_model* model, gnnmg_dataset* data, gnnm
   config.num_epochs = o->epochs;
   config.batch_size = o->batch_size ? o->batch_size : INT64_MAX;
   config.batches_per_step = o->batches_per_step;
+  config.drop_last = o->drop_last;
   config.seed = o->seed + (uint64_t)run;
   config.optimizer = o->optimizer;
   config.learning_rate = o->learning_rate;
   config.weight_decay = o->weight_decay;
   config.clip_norm = o->clip;
   config.schedule = o->schedule;
+  config.schedule_step_epochs = o->schedule_epochs;
   config.best_by = o->metric;
   config.evaluation = o->evaluation;
   config.evaluate_every = o->evaluate_every;
@@ -288,25 +305,35 @@ static const char* name_of(const gnnmg_metrics* metrics, const train_options* o)
   return o->metric == GNNMG_METRIC_ROC_AUC ? "ROC-AUC" : "accuracy";
 }
 
+/* The metric of the epoch lines: of numbers none that counts what is right. */
+static int validated_by(const gnnmg_dataset* data, const train_options* o) {
+  gnnmg_dataset_info info = {.struct_size = sizeof info};
+  CHECK(gnnmg_dataset_get_info(data, &info));
+  return info.task == GNNMG_TASK_REGRESSION ? GNNMG_METRIC_RMSE : o->metric;
+}
+
+static int64_t size_of(const gnnmg_dataset* data, gnnmg_split part) {
+  struct DLManagedTensorVersioned* ids;
+  int64_t count;
+  CHECK(gnnmg_dataset_export_split(data, part, &ids));
+  data_of(ids, &count);
+  gnnmg_tensor_free(ids);
+  return count;
+}
+
 static void print_head(gnnmg_dataset* data, gnnmg_model* model, const train_options* o,
                        int processes) {
   gnnmg_dataset_info info = {.struct_size = sizeof info};
   gnnmg_model_info m = {.struct_size = sizeof m};
-  struct DLManagedTensorVersioned* ids;
-  gnnmg_tensor_info part = {.struct_size = sizeof part};
-  long long sizes[3];
   CHECK(gnnmg_dataset_get_info(data, &info));
   CHECK(gnnmg_model_get_info(model, &m));
-  for (int p = 0; p < 3; ++p) {
-    CHECK(gnnmg_dataset_export_split(data, GNNMG_SPLIT_TRAIN + p, &ids));
-    CHECK(gnnmg_tensor_get_info(ids, &part));
-    sizes[p] = part.num_elements;
-    gnnmg_tensor_free(ids);
-  }
   printf("data    %s: %lld nodes, %lld edges, %lld features, %lld classes\n", o->dataset,
          (long long)info.num_nodes, (long long)info.num_edges, (long long)info.feature_dim,
          (long long)info.num_classes);
-  printf("split   %lld train, %lld validation, %lld test\n", sizes[0], sizes[1], sizes[2]);
+  printf("split   %lld train, %lld validation, %lld test\n",
+         (long long)size_of(data, GNNMG_SPLIT_TRAIN),
+         (long long)size_of(data, GNNMG_SPLIT_VALIDATION),
+         (long long)size_of(data, GNNMG_SPLIT_TEST));
   const int sage = o->model == GNNMG_MODEL_SAGE;
   printf("model   %s%s%s, %d layers, hidden width %lld, %lld parameters\n",
          sage ? "GraphSAGE" : train_option_word("model", o->model), sage ? " " : "",
@@ -314,10 +341,11 @@ static void print_head(gnnmg_dataset* data, gnnmg_model* model, const train_opti
          (long long)m.hidden_dim, (long long)m.num_parameters);
   printf("ranks   %d in ", o->ranks);
   if (processes > 1)
-    printf("each of %d processes, fan-outs", processes);
+    printf("each of %d processes", processes);
   else
-    printf("this process, fan-outs");
-  for (int i = 0; i < o->num_fanouts; ++i) printf(" %lld", (long long)o->fanouts[i]);
+    printf("this process");
+  if (!o->readout) printf(", fan-outs");
+  for (int i = 0; i < o->num_fanouts && !o->readout; ++i) printf(" %lld", (long long)o->fanouts[i]);
   printf("\n\n");
   fflush(stdout);
 }
@@ -331,10 +359,12 @@ static void print_ceiling(const train_options* o) {
     printf("        reachable: 0.229 from own features, 0.608 with one hop, 0.882 with two\n");
 }
 
-static void print_test(gnnmg_trainer* trainer, const gnnmg_metrics* test, const train_options* o) {
+static void print_test(gnnmg_trainer* trainer, gnnmg_split part, const gnnmg_metrics* test,
+                       const train_options* o) {
   gnnmg_progress_info info = {.struct_size = sizeof info};
   CHECK(gnnmg_trainer_progress(trainer, &info));
-  printf("%stest    %s %.4f, loss %.4f", o->quiet ? "" : "\n", name_of(test, o), value_of(test, o),
+  printf("%s%s %s %.4f, loss %.4f", o->quiet ? "" : "\n",
+         part == GNNMG_SPLIT_TEST ? "test   " : "held out", name_of(test, o), value_of(test, o),
          test->loss);
   if (info.has_validation && info.state == GNNMG_TRAINER_FINISHED)
     printf(" (weights of epoch %lld, validation %.4f)", (long long)info.best_epoch + 1,
@@ -367,6 +397,24 @@ static void print_tail(const train_times* t, double seconds) {
       100 * (t->most_busy / t->mean_busy - 1));
 }
 
+static void print_mean(const char* label, const char* name, const train_sums* runs,
+                       const char* when) {
+  printf("%-7s %s %.4f +- %.4f (mean and standard error of %lld runs%s)\n", label, name,
+         train_sums_mean(runs), train_sums_error(runs), (long long)runs->count, when);
+}
+
+/* Where folds are held out for validation: the epoch that is best in the mean of the runs' curves,
+ * and, as that one is chosen by what it is measured on, the end of the curves. */
+static void print_curve(const train_curve* curve, const char* name, int largest) {
+  const train_point* best = train_curve_best(curve, largest);
+  char when[64];
+  snprintf(when, sizeof when, " after epoch %lld, the best in the mean",
+           (long long)best->epoch + 1);
+  print_mean("result", name, &best->runs, when);
+  snprintf(when, sizeof when, ", each over its last %d validations", TRAIN_CURVE_LAST);
+  print_mean("last", name, &curve->last_means, when);
+}
+
 /* Better before the training than after it. */
 static void check_place(const char* path) {
   char folder[4096];
@@ -396,39 +444,46 @@ int main(int argc, char** argv) {
   }
   const int speaks = process == 0; /* one process of a job prints and saves */
   gnnmg_dataset* data = open_data(context, &o);
-  double sum = 0, squares = 0;
-  int runs = 0;
+  const int metric = validated_by(data, &o);
+  const char* validated =
+      metric == GNNMG_METRIC_RMSE ? "RMSE" : train_option_word("metric", metric);
+  train_sums tests = {0};
+  train_curve curve = {0};
+  gnnmg_split part = GNNMG_SPLIT_TEST;
   gnnmg_metrics test = {.struct_size = sizeof test};
   for (int run = 0; run < o.runs && !interrupted; ++run) {
     choose_split(data, &o, run);
+    part = size_of(data, GNNMG_SPLIT_TEST) ? GNNMG_SPLIT_TEST : GNNMG_SPLIT_VALIDATION;
     gnnmg_model* model = make_model(context, data, &o, run);
     gnnmg_trainer* trainer = make_trainer(model, data, comm, &o, run);
     train_progress progress = {
         .bar = speaks && !o.quiet && isatty(STDERR_FILENO) && isatty(STDOUT_FILENO),
         .quiet = o.quiet || !speaks,
-        .name = train_option_word("metric", o.metric),
-        .metric = o.metric};
+        .name = validated,
+        .metric = metric,
+        .curve = &curve};
     if (run == 0 && speaks) print_head(data, model, &o, processes);
     if (o.checkpoints) use_checkpoints(trainer, &o, speaks);
     train(trainer, &progress);
-    CHECK(gnnmg_trainer_evaluate(trainer, GNNMG_SPLIT_TEST, &test, -1));
+    train_curve_end_run(&curve);
+    CHECK(gnnmg_trainer_evaluate(trainer, part, &test, -1));
     if (speaks) {
-      print_test(trainer, &test, &o);
+      print_test(trainer, part, &test, &o);
       print_tail(&progress.times, now() - start);
       if (o.save && run == 0) CHECK(gnnmg_model_save(model, o.save, NULL, -1));
     }
-    sum += value_of(&test, &o);
-    squares += value_of(&test, &o) * value_of(&test, &o);
-    ++runs;
+    train_sums_add(&tests, value_of(&test, &o));
     gnnmg_trainer_free(trainer);
     gnnmg_model_free(model);
   }
-  if (speaks && runs > 1) {
-    const double mean = sum / runs;
-    const double variance = (squares - sum * mean) / (runs - 1);
-    printf("\nresult  %s %.4f +- %.4f (mean and standard error of %d runs)\n", name_of(&test, &o),
-           mean, sqrt((variance > 0 ? variance : 0) / runs), runs);
+  if (speaks && tests.count > 1) {
+    printf("\n");
+    if (part == GNNMG_SPLIT_TEST || !curve.num_points)
+      print_mean("result", name_of(&test, &o), &tests, "");
+    else
+      print_curve(&curve, validated, metric != GNNMG_METRIC_LOSS && metric != GNNMG_METRIC_RMSE);
   }
+  train_curve_free(&curve);
   if (comm) CHECK(gnnmg_comm_shutdown(comm, 30000)); /* all processes leave together */
   gnnmg_comm_free(comm);
   gnnmg_dataset_free(data);

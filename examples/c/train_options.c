@@ -34,6 +34,8 @@ static const char help_text[] =
     "  --edge-features        gat, gatv2, transformer, pna read the edges' features; gine always "
     "does\n"
     "  --edge-weights         gcn, graphconv read the edges' weights\n"
+    "  --node-categories N,.. features are numbers of categories, so many a column: learned rows\n"
+    "  --edge-categories N,.. the same of the edges' features\n"
     "  --bases N, --blocks N  of rgcn: how the relations' matrices are made (0: each whole)\n"
     "  --readout R            results for graphs: sum, mean, max, attention, set2set, sort (none)\n"
     "  --sort-rows N          of the readout sort (30)\n"
@@ -47,9 +49,11 @@ static const char help_text[] =
     "  --init I               pyg, glorot, dgl: law of the initial weights (pyg)\n"
     "  --dropout P            on hidden rows (0.5)\n"
     "  --input-dropout P      on features (0)\n"
+    "  --output-dropout P     on what the last linear layer reads, or on each score (0)\n"
     "  --normalize            scale each layer's rows to unit length\n"
     "  --project              a linear layer on the sources first\n"
     "  --no-root              leave out a node's own row\n"
+    "  --train-eps            of gin, gine: learn how much a node's own row counts\n"
     "  --double               double precision\n"
     "Sampling\n"
     "  --fanouts A,B,...      neighbours a hop, nearest to the seeds first; or \"full\" (10,10)\n"
@@ -58,11 +62,13 @@ static const char help_text[] =
     "Training\n"
     "  --epochs N             epochs (20); 0: evaluate what --load reads\n"
     "  --batch-size N         seeds a mini-batch; \"all\": one mini-batch an epoch (1024)\n"
+    "  --drop-last            leave out a last mini-batch that is short\n"
     "  --batches-per-step N   mini-batches a step, all ranks together (number of ranks)\n"
     "  --optimizer O          adam, adamw, sgd (adam)\n"
     "  --lr X                 learning rate (0.003)\n"
     "  --weight-decay X       (0)\n"
     "  --schedule S           constant, cosine, step, plateau (constant)\n"
+    "  --schedule-epochs N    epochs until step halves the rate (50)\n"
     "  --clip X               limit of the gradient's norm; 0: none (0)\n"
     "  --patience N           stop after N evaluations without a better one; 0: never (0)\n"
     "  --metric M             accuracy, auc, loss: what the best epoch is chosen by (accuracy)\n"
@@ -75,7 +81,9 @@ static const char help_text[] =
     "  --deterministic        the same bits for any number of ranks and threads\n"
     "  --seed N               of weights, order, samples, dropout and random split (1)\n"
     "  --runs N               train N times with seeds counting up; prints mean and error (1)\n"
-    "  --vary-split           count the split's index up as well\n"
+    "  --vary-split           count the split's index up as well; where splits have no test part, "
+    "as\n"
+    "                         folds have none, the runs' validations are averaged epoch by epoch\n"
     "Several processes: started by torchrun, srun or mpirun they find each other, or by hand with\n"
     "  --processes N          how many\n"
     "  --process R            which of them this one is, from 0\n"
@@ -209,18 +217,35 @@ static double number(const char* option, const char* text, double least, double 
   return value;
 }
 
-static void fanouts(train_options* o, const char* text) {
-  o->num_fanouts = 0;
-  if (strcmp(text, "full") == 0) return; /* one -1 a layer, once the layers are known */
+/* Up to 16 integers with commas between; returns how many. */
+static int list(const char* option, const char* text, int64_t least, int64_t* values) {
+  char expected[96];
+  snprintf(expected, sizeof expected, "%sup to 16 integers of at least %lld with commas between",
+           least < 0 ? "\"full\", or " : "", (long long)least);
+  int count = 0;
   for (const char* at = text;; ++at) {
     char* end;
     const long long value = strtoll(at, &end, 10);
-    if (end == at || value < -1 || (*end && *end != ',') || o->num_fanouts == 16)
-      complain("fanouts", text,
-               "\"full\", or up to 16 integers of at least -1 with commas between");
-    o->fanouts[o->num_fanouts++] = value;
-    if (!*end) return;
+    if (end == at || value < least || (*end && *end != ',') || count == 16)
+      complain(option, text, expected);
+    values[count++] = value;
+    if (!*end) return count;
     at = end;
+  }
+}
+
+static void fanouts(train_options* o, const char* text) {
+  o->num_fanouts = 0;
+  if (strcmp(text, "full") == 0) return; /* one -1 a layer, once the layers are known */
+  o->num_fanouts = list("fanouts", text, -1, o->fanouts);
+}
+
+static void categories(const char* option, const char* text, int32_t* counts) {
+  int64_t values[16];
+  const int columns = list(option, text, 1, values);
+  for (int k = 0; k < 16; ++k) {
+    if (k < columns && values[k] > INT32_MAX) complain(option, text, "integers below 2^31");
+    counts[k] = k < columns ? (int32_t)values[k] : 0;
   }
 }
 
@@ -243,8 +268,8 @@ static void split(train_options* o, char* text) {
   o->split = *text ? text : NULL;
 }
 
-/* Options that mean something to some kinds of models only. */
-static void check_model_has(const train_options* o, const char* option) {
+/* Options that mean something to some kinds of models only, or beside another option. */
+static void check_applies(const train_options* o, const char* option) {
   enum {
     sage = 1 << GNNMG_MODEL_SAGE,
     gcn = 1 << GNNMG_MODEL_GCN,
@@ -253,28 +278,36 @@ static void check_model_has(const train_options* o, const char* option) {
     rgcn = 1 << GNNMG_MODEL_RGCN,
     transformer = 1 << GNNMG_MODEL_TRANSFORMER,
     pna = 1 << GNNMG_MODEL_PNA,
-    graphconv = 1 << GNNMG_MODEL_GRAPHCONV
+    graphconv = 1 << GNNMG_MODEL_GRAPHCONV,
+    gin = 1 << GNNMG_MODEL_GIN
   };
   static const struct {
     const char* option;
     int models;
   } limited[] = {{"heads", gats | transformer},
                  {"edge-features", gats | transformer | pna | gine},
+                 {"edge-categories", gats | transformer | pna | gine},
                  {"edge-weights", gcn | graphconv},
                  {"bases", rgcn},
                  {"blocks", rgcn},
                  {"aggregation", sage | graphconv | rgcn},
                  {"normalize", sage},
                  {"project", sage},
-                 {"no-root", sage | rgcn | transformer}};
+                 {"no-root", sage | rgcn | transformer},
+                 {"train-eps", gin | gine}};
   for (size_t i = 0; i < sizeof limited / sizeof *limited; ++i)
     if (strcmp(option, limited[i].option) == 0 && !(limited[i].models >> o->model & 1)) {
       fprintf(stderr, "train: --%s is not an option of the model %s\n", option,
               train_option_word("model", o->model));
       exit(2);
     }
-  if (strcmp(option, "sort-rows") == 0 && o->readout != GNNMG_READOUT_SORT) {
-    fprintf(stderr, "train: --sort-rows needs --readout sort\n");
+  const char* needed = NULL;
+  if (strcmp(option, "sort-rows") == 0 && o->readout != GNNMG_READOUT_SORT)
+    needed = "--readout sort";
+  if (strcmp(option, "schedule-epochs") == 0 && o->schedule != GNNMG_SCHEDULE_STEP)
+    needed = "--schedule step";
+  if (needed) {
+    fprintf(stderr, "train: --%s needs %s\n", option, needed);
     exit(2);
   }
 }
@@ -290,6 +323,8 @@ void train_options_parse(train_options* o, int argc, char** argv) {
                                         {"heads", value, 0, 0},
                                         {"edge-features", flag, 0, 0},
                                         {"edge-weights", flag, 0, 0},
+                                        {"node-categories", value, 0, 0},
+                                        {"edge-categories", value, 0, 0},
                                         {"bases", value, 0, 0},
                                         {"blocks", value, 0, 0},
                                         {"readout", value, 0, 0},
@@ -304,20 +339,24 @@ void train_options_parse(train_options* o, int argc, char** argv) {
                                         {"init", value, 0, 0},
                                         {"dropout", value, 0, 0},
                                         {"input-dropout", value, 0, 0},
+                                        {"output-dropout", value, 0, 0},
                                         {"normalize", flag, 0, 0},
                                         {"project", flag, 0, 0},
                                         {"no-root", flag, 0, 0},
+                                        {"train-eps", flag, 0, 0},
                                         {"double", flag, 0, 0},
                                         {"fanouts", value, 0, 0},
                                         {"expansion", value, 0, 0},
                                         {"replace", flag, 0, 0},
                                         {"epochs", value, 0, 0},
                                         {"batch-size", value, 0, 0},
+                                        {"drop-last", flag, 0, 0},
                                         {"batches-per-step", value, 0, 0},
                                         {"optimizer", value, 0, 0},
                                         {"lr", value, 0, 0},
                                         {"weight-decay", value, 0, 0},
                                         {"schedule", value, 0, 0},
+                                        {"schedule-epochs", value, 0, 0},
                                         {"clip", value, 0, 0},
                                         {"patience", value, 0, 0},
                                         {"metric", value, 0, 0},
@@ -361,6 +400,7 @@ void train_options_parse(train_options* o, int argc, char** argv) {
                        .epochs = 20,
                        .batch_size = 1024,
                        .learning_rate = 0.003,
+                       .schedule_epochs = 50,
                        .evaluate_every = 1,
                        .ranks = 1,
                        .host = "127.0.0.1",
@@ -402,6 +442,10 @@ void train_options_parse(train_options* o, int argc, char** argv) {
       o->edge_features = 1;
     else if (IS("edge-weights"))
       o->edge_weights = 1;
+    else if (IS("node-categories"))
+      categories(name, optarg, o->node_categories);
+    else if (IS("edge-categories"))
+      categories(name, optarg, o->edge_categories);
     else if (IS("bases"))
       o->bases = small(name, optarg, 0);
     else if (IS("blocks"))
@@ -430,12 +474,16 @@ void train_options_parse(train_options* o, int argc, char** argv) {
       o->dropout = number(name, optarg, 0, 1);
     else if (IS("input-dropout"))
       o->input_dropout = number(name, optarg, 0, 1);
+    else if (IS("output-dropout"))
+      o->output_dropout = number(name, optarg, 0, 1);
     else if (IS("normalize"))
       o->normalize = 1;
     else if (IS("project"))
       o->project = 1;
     else if (IS("no-root"))
       o->no_root = 1;
+    else if (IS("train-eps"))
+      o->train_eps = 1;
     else if (IS("double"))
       o->double_precision = 1;
     else if (IS("fanouts"))
@@ -448,6 +496,8 @@ void train_options_parse(train_options* o, int argc, char** argv) {
       o->epochs = integer(name, optarg, 0);
     else if (IS("batch-size"))
       o->batch_size = strcmp(optarg, "all") ? integer(name, optarg, 1) : 0;
+    else if (IS("drop-last"))
+      o->drop_last = 1;
     else if (IS("batches-per-step"))
       o->batches_per_step = integer(name, optarg, 1);
     else if (IS("optimizer"))
@@ -458,6 +508,8 @@ void train_options_parse(train_options* o, int argc, char** argv) {
       o->weight_decay = number(name, optarg, 0, 1e6);
     else if (IS("schedule"))
       o->schedule = choose(name, optarg);
+    else if (IS("schedule-epochs"))
+      o->schedule_epochs = integer(name, optarg, 1);
     else if (IS("clip"))
       o->clip = number(name, optarg, 0, 1e30);
     else if (IS("patience"))
@@ -525,7 +577,7 @@ void train_options_parse(train_options* o, int argc, char** argv) {
   }
   o->dataset = argv[optind];
   for (size_t i = 0; known[i].name; ++i)
-    if (given[i]) check_model_has(o, known[i].name);
+    if (given[i]) check_applies(o, known[i].name);
   if (!o->checkpoints && (o->resume || o->checkpoint_steps)) {
     fprintf(stderr, "train: --%s needs --checkpoints\n", o->resume ? "resume" : "checkpoint-steps");
     exit(2);

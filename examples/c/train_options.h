@@ -20,8 +20,9 @@ typedef struct train_options {
   int model, aggregation, activation, norm, skip, init; /* numbers of gnnmg.h */
   int heads, readout, jumping, sort_rows, bases, blocks;
   int edge_features, edge_weights;
-  double dropout, input_dropout;
-  int normalize, project, no_root, double_precision;
+  int32_t node_categories[16], edge_categories[16]; /* of each column, up to the first 0 */
+  double dropout, input_dropout, output_dropout;
+  int normalize, project, no_root, train_eps, double_precision;
   /* Sampling */
   int num_fanouts;
   int64_t fanouts[16];
@@ -29,8 +30,8 @@ typedef struct train_options {
   /* Training */
   int64_t epochs, batch_size, batches_per_step; /* batch_size 0: all ids at once */
   double learning_rate, weight_decay, clip;
-  int optimizer, schedule, metric, evaluation;
-  int64_t evaluate_every, patience;
+  int drop_last, optimizer, schedule, metric, evaluation;
+  int64_t schedule_epochs, evaluate_every, patience;
   int ranks, loader_threads, torch_threads, deterministic, sync_batch_norm;
   uint64_t seed;
   int runs, vary_split;

@@ -33,6 +33,8 @@ int32_t train_progress_epoch(const gnnmg_epoch_info* epoch, void* user_data) {
   if (epoch->slowest_rank < TRAIN_RANKS) times->slowest[epoch->slowest_rank] += 1;
   times->seeds_per_second = epoch->seeds_per_second;
   times->num_epochs += 1;
+  if (epoch->evaluated)
+    train_curve_add(progress->curve, epoch->epoch, validation_of(epoch, progress->metric));
   if (progress->quiet || progress->bar) return 0;
   printf("epoch %3lld/%lld  loss %.4f", (long long)epoch->epoch + 1, (long long)epoch->num_epochs,
          epoch->train_loss);

@@ -4,6 +4,8 @@
 
 #include <gnnmg.h>
 
+#include "train_curve.h"
+
 enum { TRAIN_RANKS = 1024 };
 
 /* Where the time of a training went, added up over its epochs. */
@@ -18,10 +20,11 @@ typedef struct train_times {
 } train_times;
 
 typedef struct train_progress {
-  int bar;          /* 1: standard error is a terminal and gets a bar */
-  int quiet;        /* 1: nothing is shown */
-  const char* name; /* of the metric that chooses the best epoch */
-  int metric;       /* ... and its number */
+  int bar;            /* 1: standard error is a terminal and gets a bar */
+  int quiet;          /* 1: nothing is shown */
+  const char* name;   /* of the metric that chooses the best epoch */
+  int metric;         /* ... and its number */
+  train_curve* curve; /* gets what was validated */
   train_times times;
 } train_progress;
 

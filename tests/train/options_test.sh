@@ -34,6 +34,10 @@ expect '--project is not an option of the model gat' --project --model gat plant
 expect '--heads is not an option of the model sage' --heads 2 planted
 expect '--bases is not an option of the model gine' --model gine --bases 2 planted
 expect '--aggregation is not an option of the model gcn' --model gcn --aggregation max planted
+expect '--train-eps is not an option of the model sage' --train-eps planted
+expect '--edge-categories 5,0: expected up to 16 integers of at least 1' --model gine --edge-categories 5,0 planted
+expect '--node-categories 4294967297: expected' --node-categories 4294967297 planted
+expect '--schedule-epochs needs --schedule step' --schedule-epochs 10 planted
 expect '--sort-rows needs --readout sort' --readout mean --sort-rows 4 planted
 expect '--resume needs --checkpoints' --resume planted
 expect '--processes needs --port' --processes 2 planted
