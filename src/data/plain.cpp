@@ -1,5 +1,6 @@
-// The plain layout: a folder with edges.npy [E, 2], labels.npy [N], features as feat.npy,
-// feat.npz or feat_{indptr,indices,data}.npy, splits as split_NAME.npy, and meta.json with counts.
+// The plain layout: a folder with edges.npy [E, 2], or triples.npy [E, 3] of a knowledge graph,
+// labels.npy [N], features as feat.npy, feat.npz or feat_{indptr,indices,data}.npy, splits as
+// split_NAME.npy, and meta.json with counts.
 #include <algorithm>
 #include <limits>
 
@@ -8,6 +9,7 @@
 #include "data/npz_splits.h"
 #include "data/readers.h"
 #include "data/split.h"
+#include "data/triples.h"
 #include "io/json.h"
 #include "io/npy.h"
 
@@ -194,6 +196,27 @@ void read_splits(PlainFolder& folder, int64_t num_nodes, std::vector<Split>& spl
   }
 }
 
+void read_edges(PlainFolder& folder, const Counts& counts, Reading& reading, Found& found) {
+  found.edges_from = folder.path("edges.npy");
+  const Tensor edges = folder.array("edges.npy");
+  counts.expect("edges_stored", edges.rows(), found.edges_from);
+  std::tie(found.sources, found.targets) =
+      edge_columns(edges, false, found.edges_from, reading.context.pool);
+}
+
+// Reverse edges are relations of their own: without them nothing would be known of a node that is
+// never an object.
+void read_triples(PlainFolder& folder, const Counts& counts, const Reading& reading, Found& found) {
+  found.edges_from = folder.path("triples.npy");
+  const Tensor rows = folder.array("triples.npy");
+  counts.expect("triples", rows.rows(), found.edges_from);
+  Triples triples = split_triples(rows, found.num_nodes, counts.get("relations"),
+                                  reading.options.undirected != 0, found.edges_from);
+  found.sources = std::move(triples.sources);
+  found.targets = std::move(triples.targets);
+  add_column(found.edge_columns, "edge_type", std::move(triples.relations), found.edges_from);
+}
+
 // "DIR/cora/plain" is about cora.
 std::string name_of(const std::string& folder) {
   std::string_view rest = folder;
@@ -222,19 +245,24 @@ DatasetRef read_plain(const std::string& path, Reading& reading) {
   if (found.labels.shape().num_dims < 1)
     fail(Status::kFormat, found.labels_from, ": shape [], expected [N]");
   found.num_nodes = found.labels.rows();
-  counts.expect("nodes", found.num_nodes, found.labels_from);
+  const bool of_triples = folder.has("triples.npy");
+  if (of_triples && folder.has("edges.npy"))
+    fail(Status::kFormat, path, ": holds edges.npy and triples.npy, expected one of both");
+  counts.expect(of_triples ? "entities" : "nodes", found.num_nodes, found.labels_from);
   const int64_t classes = counts.get("classes");
   found.num_classes = classes > 0 ? classes : 0;
 
-  found.edges_from = folder.path("edges.npy");
-  const Tensor edges = folder.array("edges.npy");
-  counts.expect("edges_stored", edges.rows(), found.edges_from);
-  std::tie(found.sources, found.targets) =
-      edge_columns(edges, false, found.edges_from, reading.context.pool);
+  OpenOptions options = reading.options;
+  if (of_triples) {
+    read_triples(folder, counts, reading, found);
+    options.undirected = 0;  // it is done
+  } else {
+    read_edges(folder, counts, reading, found);
+  }
 
   read_features(folder, counts, found);
   read_splits(folder, found.num_nodes, found.splits);
-  DatasetRef dataset = assemble(std::move(found), reading.options, reading.context);
+  DatasetRef dataset = assemble(std::move(found), options, reading.context);
   if (dataset->task == Task::kMulticlass)
     counts.expect_class_counts(std::get<Tensor>(*dataset->graph->node_column("y")),
                                dataset->num_classes);

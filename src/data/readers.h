@@ -23,7 +23,7 @@ inline io::SparseOptions sparse_options(const OpenOptions& options) {
 
 // The own format: a folder with metadata.json.
 DatasetRef read_native(const std::string& folder, Reading& reading);
-// A folder with edges.npy, labels.npy, feat* and split_*.npy.
+// A folder with edges.npy or triples.npy, labels.npy, feat* and split_*.npy.
 DatasetRef read_plain(const std::string& folder, Reading& reading);
 // The eight files PREFIX.x, PREFIX.graph, ... ("DIR/ind.cora").
 DatasetRef read_planetoid(const std::string& prefix, Reading& reading);

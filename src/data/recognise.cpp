@@ -21,7 +21,8 @@ constexpr std::array kFormats = {
     Format::kNative,        Format::kPlain,  Format::kPlanetoid, Format::kOgb, Format::kShchur,
     Format::kHeterophilous, Format::kPacked, Format::kGin,       Format::kTu,  Format::kEdges};
 constexpr const char* kSupported =
-    "supported are gnnmg (metadata.json), plain (edges.npy, labels.npy), planetoid (ind.NAME.*), "
+    "supported are gnnmg (metadata.json), plain (edges.npy or triples.npy, labels.npy), "
+    "planetoid (ind.NAME.*), "
     "ogb (raw/, split/), shchur, heterophilous and packed (.npz), gin (a text with many graphs), "
     "tu "
     "(NAME_A.txt, NAME_graph_indicator.txt), edges (a text with an edge a line, also gzipped, by "
@@ -108,7 +109,8 @@ std::vector<Candidate> look_in_folder(const std::string& folder,
     if (is_file(path) && native::looks_native(start_of(path, kStart)))
       found.push_back({Format::kNative, folder});
   }
-  if (has("edges.npy") && has("labels.npy")) found.push_back({Format::kPlain, folder});
+  if ((has("edges.npy") || has("triples.npy")) && has("labels.npy"))
+    found.push_back({Format::kPlain, folder});
   for (const std::string& name : names)
     if (name.starts_with("ind.") && name.ends_with(".graph"))
       found.push_back({Format::kPlanetoid, join_path(folder, name.substr(0, name.size() - 6))});

@@ -17,6 +17,16 @@ using base::fail;
 using base::Status;
 using base::Tensor;
 
+constexpr int64_t kMostEdgeColumns = 32;  // of one-hot rows, which are dense
+
+Tensor dense_one_hot(const Tensor& codes, int64_t columns) {
+  Tensor rows = Tensor::zeros(base::DType::kF32, {codes.rows(), columns});
+  const auto code = codes.as<const int64_t>();
+  const auto values = rows.as<float>();
+  for (size_t i = 0; i < code.size(); ++i) values[static_cast<int64_t>(i) * columns + code[i]] = 1;
+  return rows;
+}
+
 // The lines of one file that are not blank.
 class TuLines {
  public:
@@ -218,7 +228,12 @@ class TuParser {
     if (has(TuPart::kEdgeLabels)) {
       const CategoryColumn labels =
           categories(TuPart::kEdgeLabels, rows, "edges", found_.edges_from, where);
-      add_column(found_.edge_columns, "edge_label", labels.codes(), where);
+      Tensor codes = labels.codes();
+      // Rows that models read, where the file has none of numbers.
+      if (!has(TuPart::kEdgeAttributes) && labels.num_categories() <= kMostEdgeColumns)
+        add_column(found_.edge_columns, "edge_attr", dense_one_hot(codes, labels.num_categories()),
+                   where);
+      add_column(found_.edge_columns, "edge_label", std::move(codes), where);
     }
     if (has(TuPart::kEdgeAttributes))
       add_column(found_.edge_columns, "edge_attr",

@@ -186,6 +186,11 @@ TEST_F(Graphs, Tu) {
   EXPECT_EQ(found.size(), 6u);
   for (const auto& [edge, label] : found)
     EXPECT_EQ(label, edge.first + edge.second == 1 ? 1 : 0) << edge.first << " " << edge.second;
+  const auto& rows = std::get<base::Tensor>(*dataset->graph->edge_column("edge_attr"));
+  ASSERT_EQ(rows.shape(), (base::Shape{6, 2}));
+  for (size_t e = 0; e < list.size(); ++e)
+    for (int64_t k = 0; k < 2; ++k)
+      EXPECT_EQ(rows.as<const float>()[2 * e + k], labels.as<const int64_t>()[e] == k) << e;
   for (const char* name : {"tu/S_A.txt", "tu/S"})
     EXPECT_EQ(opener_.open(dir_.file(name))->num_graphs(), 3) << name;
   OpenOptions options;
@@ -202,6 +207,10 @@ TEST_F(Graphs, TuAttributesAndNumbers) {
   EXPECT_EQ(values<float>(*dataset->labels()), (std::vector<float>{1, 0.5f, -2}));
   EXPECT_EQ(dataset->feature_dim(), 2);
   EXPECT_EQ(values<float>(dense(*dataset, "x"))[3], 4);
+  dir_.write("tu/S_edge_attributes.txt", "1\n1\n2\n2\n1\n1\n2\n2\n");
+  const DatasetRef carrying = opener_.open(dir_.file("tu"));
+  const auto numbers = std::get<base::Tensor>(*carrying->graph->edge_column("edge_attr"));
+  EXPECT_EQ(numbers.shape(), (base::Shape{6, 1})) << "in place of labels";
   std::filesystem::remove(dir_.file("tu/S_node_attributes.txt"));
   std::filesystem::remove(dir_.file("tu/S_node_labels.txt"));
   std::filesystem::remove(dir_.file("tu/S_graph_labels.txt"));

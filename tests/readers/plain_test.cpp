@@ -1,4 +1,5 @@
 // The plain layout: every form of features and splits, and what is refused by file and row.
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 
@@ -239,6 +240,67 @@ TEST_F(Plain, BadSplits) {
 }
 
 // Rows without columns take no bytes, so a file of a few can claim any number of them.
+class Triples : public Plain {
+ protected:
+  void SetUp() override {
+    Plain::SetUp();
+    std::filesystem::remove(path() + "/edges.npy");
+    put("triples.npy", npy_of<int32_t>({0, 0, 1, 1, 2, 1, 2, 0, 3}, "(3, 3)"));
+  }
+  static std::vector<int64_t> types(const data::Dataset& dataset) {
+    const auto found = std::get<base::Tensor>(*dataset.graph->edge_column("edge_type"));
+    const auto values = found.as<const int64_t>();
+    return {values.begin(), values.end()};
+  }
+};
+
+// By edge id: the triples, then each of them turned round as a relation of its own.
+TEST_F(Triples, HaveTheirReverseAsRelationsOfTheirOwn) {
+  const DatasetRef dataset = opener_.open(dir_.file("tiny"));
+  EXPECT_EQ(dataset->name, "tiny");
+  EXPECT_EQ(dataset->feature, "");
+  EXPECT_EQ(dataset->graph->num_edges(), 6);
+  EXPECT_EQ(types(*dataset), (std::vector<int64_t>{0, 2, 0, 3, 5, 3}));
+  auto found = edges(*dataset->graph);
+  std::ranges::sort(found);
+  EXPECT_EQ(found, (Edges{{0, 1}, {1, 0}, {1, 1}, {1, 1}, {2, 3}, {3, 2}}));
+  OpenOptions options;
+  options.undirected = 0;
+  const DatasetRef listed = open(options);
+  EXPECT_EQ(listed->graph->num_edges(), 3);
+  EXPECT_EQ(types(*listed), (std::vector<int64_t>{0, 2, 0}));
+  put("meta.json", R"({"entities": 4, "triples": 3, "relations": 7, "classes": 3})");
+  EXPECT_EQ(types(*open()), (std::vector<int64_t>{0, 2, 0, 7, 9, 7}));
+  put("triples.npy", npy_of<int64_t>({3, 1, 0}, "(1, 3)"));
+  put("meta.json", "{}");
+  EXPECT_EQ(types(*open()), (std::vector<int64_t>{1, 3}));
+  put("triples.npy", npy_of<int32_t>({}, "(0, 3)"));
+  EXPECT_EQ(open()->graph->num_edges(), 0);
+}
+
+TEST_F(Triples, BadOnesAreNamed) {
+  put("edges.npy", npy_of<int32_t>({0, 1}, "(1, 2)"));
+  expect_refused({"tiny/plain: holds edges.npy and triples.npy"});
+  std::filesystem::remove(path() + "/edges.npy");
+  put("meta.json", R"({"relations": 2})");
+  expect_refused({"triples.npy, row 1", "relation 2", "expected 0 to 1"}, Status::kRange);
+  put("meta.json", R"({"triples": 4})");
+  expect_refused({"triples.npy", "holds 3, expected 4"});
+  put("meta.json", R"({"entities": 5})");
+  expect_refused({"labels.npy", "holds 4, expected 5"});
+  put("meta.json", R"({"relations": 2000000000})");
+  expect_refused({"2000000000 relations"}, Status::kRange);
+  put("meta.json", "{}");
+  put("triples.npy", npy_of<int32_t>({0, 0, 1, 1, 2, 4}, "(2, 3)"));
+  expect_refused({"triples.npy, row 1", "node 4", "expected 0 to 3"}, Status::kRange);
+  put("triples.npy", npy_of<int32_t>({0, -1, 1}, "(1, 3)"));
+  expect_refused({"triples.npy, row 0", "relation -1"}, Status::kRange);
+  put("triples.npy", npy_of<int32_t>({0, 0, 1, 1}, "(2, 2)"));
+  expect_refused({"triples.npy", "[2, 2]", "expected [E, 3]"});
+  put("triples.npy", npy_of<float>({0, 0, 1}, "(1, 3)"));
+  expect_refused({"triples.npy", "f32", "expected integers"});
+}
+
 TEST_F(Plain, SplitsOverNoNodes) {
   put("edges.npy", npy_of<int32_t>({}, "(0, 2)"));
   put("labels.npy", npy_of<int32_t>({}, "(0,)"));

@@ -297,10 +297,30 @@ TEST(RealData, MolhivRebuilt) {
 }
 
 // Folders of the data folder that hold other kinds of data are refused, with what lies there.
+// An entity's neighbours on both ends of every triple, each by a relation of its own.
+TEST(RealData, Aifb) {
+  GNNMG_NEEDS_DATA("aifb");
+  Opener opener;
+  const DatasetRef dataset = opener.open(data_path("aifb"));
+  EXPECT_EQ(dataset->name, "aifb");
+  EXPECT_EQ(dataset->graph->num_nodes(), 8285);
+  EXPECT_EQ(dataset->graph->num_edges(), 2 * 29043);
+  EXPECT_EQ(dataset->feature_dim(), 0);
+  EXPECT_EQ(dataset->num_classes, 4);
+  const auto column = std::get<base::Tensor>(*dataset->graph->edge_column("edge_type"));
+  const auto types = column.as<const int64_t>();
+  EXPECT_EQ(*std::ranges::max_element(types), 89);
+  for (int64_t e = 0; e < 29043; ++e) ASSERT_EQ(types[29043 + e], types[e] + 45);
+  const Split& split = dataset->split("public", 0);
+  EXPECT_EQ(split.part(SplitPart::kTrain).size(), 140u);
+  EXPECT_EQ(split.part(SplitPart::kValidation).size(), 0u);
+  EXPECT_EQ(split.part(SplitPart::kTest).size(), 36u);
+}
+
 TEST(RealData, OtherKindsAreRefused) {
   GNNMG_NEEDS_DATA("acm-hetero");
   Opener opener;
-  for (const char* set : {"acm-hetero", "aifb", "gowalla", "mesh-wing", "wn18rr"})
+  for (const char* set : {"acm-hetero", "gowalla", "mesh-wing", "wn18rr"})
     expect_error(base::Status::kFormat, {set, "expected a data set, found ", "supported are"},
                  [&] { opener.open(data_path(set)); });
   expect_error(base::Status::kFormat, {"acm-hetero", "edges_paper_author.npy"},
