@@ -31,7 +31,8 @@ std::string join(const std::vector<int>& ranks) {
 
 // Empty when the calls of two ranks fit together.
 std::string compare(int a, const Call& call_a, int b, const Call& call_b) {
-  if (call_a.what != call_b.what || call_a.detail != call_b.detail)
+  if (call_a.what != call_b.what || call_a.detail != call_b.detail ||
+      call_a.sent.size() != call_b.sent.size() || call_a.received.size() != call_b.received.size())
     return base::text("rank ", a, " calls ", call_a.what, "(", call_a.detail, "), but rank ", b,
                       " calls ", call_b.what, "(", call_b.detail, ")");
   const auto check = [&](int from, const Call& sender, int to, const Call& receiver) {

@@ -20,8 +20,7 @@ Processes::Processes(std::shared_ptr<Control> control) : control_(std::move(cont
 }
 
 Processes::~Processes() {
-  control_->abort(base::text(control_->process_text(process()),
-                             " has left the job without a shutdown", parting_words_));
+  leave();
   control_->stop();
   // The last share may go while the control thread ends a communicator.
   if (thread_.get_id() == std::this_thread::get_id())
@@ -70,9 +69,21 @@ void Processes::agree(const std::string& name, const std::vector<Field>& fields,
   check_fields(*control_, name, all);
 }
 
+void Processes::leave() noexcept {
+  std::string words;
+  {
+    std::lock_guard lock(parting_);
+    words = parting_words_;
+  }
+  control_->abort(
+      base::text(control_->process_text(process()), " has left the job without a shutdown", words));
+}
+
+void Processes::drain() noexcept { control_->drain(); }
+
 void Processes::shutdown(const Wait& wait) {
   control_->gather(std::string(kFinish), "", wait, Ending::kForAll);
-  control_->finish();
+  control_->finish(wait);
 }
 
 }  // namespace gnnmg::comm

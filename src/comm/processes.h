@@ -65,7 +65,8 @@ class Processes {
   // Error(kMismatch) on every process, naming process, field and both values, unless all have the
   // same fields; the job can go on after it.
   void agree(const std::string& name, const std::vector<Field>& fields, const Wait& wait);
-  // The orderly end: returns when all processes have called it.
+  // The orderly end: returns when all processes have called it. The program may end at once:
+  // process 0 returns when all others know of the end, or `wait` is over.
   void shutdown(const Wait& wait);
   // Ends the job and its communicators everywhere with Error(kAborted) and this text. Idempotent.
   void abort(const std::string& why) noexcept;
@@ -73,8 +74,12 @@ class Processes {
   // Asked at each heartbeat: true while this process waits for a callback of its host, which
   // excuses that its ranks are late. Replaces the one before; empty: nothing excuses.
   void set_excuse(std::function<bool()> excuse);
-  // Why this process leaves, should it do so without a shutdown, in words for the others.
+  // Leaving without a shutdown, which is an abort; and why, in words for the others.
+  void leave() noexcept;
   void set_parting_words(const std::string& why);
+  // Returns when what was said to the others has been written, or a tenth of a second later: nobody
+  // is waited for. For what a program says before it ends.
+  void drain() noexcept;
 
   const std::shared_ptr<Control>& control() const { return control_; }  // for engines
 

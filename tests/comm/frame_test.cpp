@@ -50,7 +50,7 @@ TEST(Frame, LimitsAndKinds) {
   FrameBuffer buffer(100);
   buffer.append(std::string("\x65\0\0\0\x01", 5));
   EXPECT_THROW(buffer.next(), Error);
-  for (const char kind : {'\0', '\x11', '\xff'}) {
+  for (const char kind : {'\0', '\x12', '\xff'}) {
     FrameBuffer other(100);
     other.append(std::string("\0\0\0\0", 4) + kind);
     EXPECT_THROW(other.next(), Error);

@@ -12,7 +12,9 @@
 #include <filesystem>
 #include <fstream>
 #include <optional>
+#include <set>
 
+#include "comm/gloo/thread_group.h"
 #include "comm/ranks.h"
 #include "support/leftovers.h"
 
@@ -333,6 +335,93 @@ TEST_F(GlooFault, StrangersWhileTheRanksConnect) {
   for (std::thread& thread : flood) thread.join();
   EXPECT_GT(connected, 0);
   std::printf("[ FIGURE   ] %d strangers connected while ranks did\n", connected.load());
+}
+
+// Those who come to every rank's port before the ranks can, say each number that a rank could have,
+// and from then on send back whatever is sent to them.
+class Impostors final : public comm::gloo::AddressBoard {
+ public:
+  ~Impostors() override {
+    over_ = true;
+    if (echo_.joinable()) echo_.join();
+    for (const int fd : connections_) close(fd);
+  }
+  // The address of a rank is not told to the others before the impostors are there.
+  void put(const std::string& key, const std::string& value) override {
+    {
+      std::lock_guard lock(mutex_);
+      for (const uint16_t port : listening_ports())
+        if (seen_.insert(port).second) come_to(port);
+      if (!echo_.joinable()) echo_ = std::thread([this] { echo(); });
+    }
+    board_->put(key, value);
+  }
+  std::optional<std::string> get(const std::string& key,
+                                 const std::function<bool()>& over) override {
+    return board_->get(key, over);
+  }
+  bool has(const std::string& key) override { return board_->has(key); }
+  int64_t echoed() const { return echoed_; }
+
+ private:
+  void come_to(uint16_t port) {
+    for (int64_t rank = 0; rank < 4; ++rank) {
+      const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+      sockaddr_in address{};
+      address.sin_family = AF_INET;
+      address.sin_port = port;
+      address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+      connections_.push_back(fd);
+      if (connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) continue;
+      send(fd, &rank, sizeof rank, MSG_NOSIGNAL);
+    }
+  }
+  void echo() {
+    char buffer[4096];
+    while (!over_) {
+      std::vector<int> all;
+      {
+        std::lock_guard lock(mutex_);
+        all = connections_;
+      }
+      for (const int fd : all) {
+        const ssize_t n = recv(fd, buffer, sizeof buffer, MSG_DONTWAIT);
+        if (n > 0) echoed_ += send(fd, buffer, static_cast<size_t>(n), MSG_NOSIGNAL);
+      }
+      sleep_ms(1);
+    }
+  }
+  const std::shared_ptr<comm::gloo::AddressBoard> board_ = comm::gloo::make_local_board();
+  std::mutex mutex_;  // guards the next two
+  std::set<uint16_t> seen_;
+  std::vector<int> connections_;
+  std::thread echo_;
+  std::atomic<int64_t> echoed_{0};
+  std::atomic<bool> over_{false};
+};
+
+// Who takes a rank's place among those that connect is found out before it gets any data.
+TEST_F(GlooFault, AnImpostorIsFoundOut) {
+  const auto board = std::make_shared<Impostors>();
+  const auto group = comm::gloo::make_thread_group(2, board);
+  std::vector<Outcome> outcomes(2);
+  std::vector<std::thread> threads;
+  for (int r = 0; r < 2; ++r)
+    threads.emplace_back([&, r] {
+      outcomes[r] = attempt([&] {
+        const auto end = group->connect(r, within_ms(5000));
+        all_reduce(*end, within_ms(5000));
+      });
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_GT(board->echoed(), 0);
+  int found_out = 0;
+  for (const Outcome& outcome : outcomes) {
+    EXPECT_NE(outcome.status, Status::kOk);
+    EXPECT_THAT(outcome.text, HasSubstr("cannot prove to be it"));
+    found_out += outcome.status == Status::kAuth;
+  }
+  EXPECT_GE(found_out, 1);
 }
 
 TEST_F(GlooFault, AGivenUpOperationWritesNothingLater) {

@@ -140,6 +140,13 @@ TEST(GroupState, ExchangesThatDiffer) {
   ASSERT_TRUE(bad.ended());
   EXPECT_EQ(bad.cause()->text,
             "all_to_all: rank 1 sends 16 elements of f32 to rank 0, which expects 12");
+  for (const bool first : {true, false}) {  // what no rank of ours says: sizes on one side alone
+    GroupState odd(2);
+    odd.enter(first ? 0 : 1, 1, {"all_to_all", "f32", {4, 8}, {4, 12}});
+    odd.enter(first ? 1 : 0, 1, {"all_to_all", "f32"});
+    ASSERT_TRUE(odd.ended());
+    EXPECT_EQ(odd.cause()->status, Status::kMismatch);
+  }
 }
 
 TEST(GroupState, AnExcusePutsTheDeadlineOff) {

@@ -125,6 +125,24 @@ TEST_F(Join, OneThatListensAndSaysNothing) {
   EXPECT_LT(outcome.seconds, 3.0);
 }
 
+// It may not be process 0 at all, which comes later.
+TEST_F(Join, OneThatSaysNothingIsNotWaitedForForEver) {
+  comm::Socket mute = comm::Socket::listen(comm::resolve("127.0.0.1", 0, within_ms(1000))[0]);
+  const int port = mute.local().port();
+  std::vector<Outcome> outcomes(2);
+  const auto join = [&](int p) {
+    outcomes[p] =
+        attempt([&] { kShutDown(Processes::join(job_config(port, p, 2), within_ms(60'000))); });
+  };
+  std::thread member([&] { join(1); });
+  comm::Socket held;
+  while (!held.open()) held = mute.accept();
+  mute.close();
+  join(0);
+  member.join();
+  for (const Outcome& outcome : outcomes) EXPECT_EQ(outcome.status, Status::kOk) << outcome.text;
+}
+
 TEST_F(Join, ATakenPortIsNamed) {
   const comm::Socket other =
       comm::Socket::listen(comm::resolve("127.0.0.1", 0, within_ms(1000))[0]);

@@ -214,6 +214,34 @@ class Engine final : public Collectives {
 
   void barrier(const Wait& wait) override { synchronize({"barrier", ""}, wait); }
 
+  // Before anything else: every other rank is who it says it is.
+  void introduce(const Proofs& proofs, const Wait& wait) {
+    constexpr int64_t kSize = sizeof(Proof);
+    const int64_t bytes = kSize * world_size();
+    at::Tensor staged = stage(2 * bytes);
+    at::Tensor shown = staged.narrow(0, 0, bytes), found = staged.narrow(0, bytes, bytes);
+    for (int r = 0; r < world_size(); ++r)
+      copy(shown.data_ptr<uint8_t>() + r * kSize, proofs.shown[r].data(), kSize);
+    try {
+      exchange_even({"rendezvous", "proofs"}, shown, found, wait);
+    } catch (const base::Error&) {
+      // Those who were through first may have ended the communicator in what comes next: this rank
+      // learns of it there, as they did.
+      const auto cause = groups_->state->cause();
+      if (!cause || cause->operation <= operation_ || cause->operation == kEveryOperation) throw;
+      return;
+    }
+    for (int r = 0; r < world_size(); ++r) {
+      Proof theirs;
+      copy(theirs.data(), found.data_ptr<uint8_t>() + r * kSize, kSize);
+      if (r == rank_ || equal(theirs, proofs.expected[r])) continue;
+      const std::string text = base::text("rendezvous: what has connected to rank ", rank_,
+                                          " as rank ", r, " cannot prove to be it");
+      groups_->end({Status::kAuth, text, r, operation_, {}});
+      throw base::Error(Status::kAuth, text, r);
+    }
+  }
+
   void abort(const std::string& why) noexcept override {
     groups_->end({Status::kAborted, why, -1, std::numeric_limits<uint64_t>::max(), {}});
   }
@@ -231,13 +259,7 @@ class Engine final : public Collectives {
     at::Tensor staged = stage(2 * bytes);
     at::Tensor from = staged.narrow(0, 0, bytes), to = staged.narrow(0, bytes, bytes);
     copy(from.data_ptr(), sent.data(), bytes);
-    std::vector<int64_t> even;
-    run({"all_to_all", "sizes"}, wait,
-        [&](c10d::ProcessGroupGloo& group, std::chrono::milliseconds timeout) {
-          c10d::AllToAllOptions options;
-          options.timeout = timeout;
-          return std::vector<WorkPtr>{group.alltoall_base(to, from, even, even, options)};
-        });
+    exchange_even({"all_to_all", "sizes"}, from, to, wait);
     std::vector<int64_t> announced(sent.size());
     copy(announced.data(), to.data_ptr(), bytes);
     for (size_t r = 0; r < announced.size(); ++r) {
@@ -250,6 +272,17 @@ class Engine final : public Collectives {
            {}});
       groups_->state->throw_cause(rank_, operation_);
     }
+  }
+
+  // All pairs of ranks, over their own connections: parts of one size.
+  void exchange_even(Call call, at::Tensor from, at::Tensor to, const Wait& wait) {
+    std::vector<int64_t> even;
+    run(std::move(call), wait,
+        [&](c10d::ProcessGroupGloo& group, std::chrono::milliseconds timeout) {
+          c10d::AllToAllOptions options;
+          options.timeout = timeout;
+          return std::vector<WorkPtr>{group.alltoall_base(to, from, even, even, options)};
+        });
   }
 
   // Also what is left of an operation on tensors without elements.
@@ -327,6 +360,8 @@ class Engine final : public Collectives {
       }
     } catch (const base::Error& error) {
       groups_->end({error.status(), error.what(), error.rank(), operation, {}});
+      // Who cancels may be quicker to end the communicator than this rank is to see why.
+      if (error.status() == Status::kAborted) wait.cancel.check(what);
       throw;
     } catch (const std::exception&) {
       const std::string text = base::text(what, ": ", first_line(std::current_exception()));
@@ -343,8 +378,11 @@ class Engine final : public Collectives {
 
 }  // namespace
 
-std::unique_ptr<Collectives> make_engine(std::shared_ptr<Groups> groups, int rank) {
-  return std::make_unique<Engine>(std::move(groups), rank);
+std::unique_ptr<Collectives> make_engine(std::shared_ptr<Groups> groups, int rank,
+                                         const Proofs& proofs, const Wait& wait) {
+  auto engine = std::make_unique<Engine>(std::move(groups), rank);
+  engine->introduce(proofs, wait);
+  return engine;
 }
 
 }  // namespace gnnmg::comm::gloo

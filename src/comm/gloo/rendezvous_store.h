@@ -1,31 +1,15 @@
-// The store in which Gloo's ranks find each other's addresses: a board in this process, or one over
-// the job's control connections, where they are told to processes that have proven to belong to the
-// job and no port of its own listens for them.
+// The store in which Gloo's ranks find each other's addresses: LibTorch's view of a board.
 #pragma once
 
-#include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <torch/csrc/distributed/c10d/Store.hpp>
+#include <vector>
 
+#include "comm/gloo/address_board.h"
 #include "comm/group_state.h"
-#include "comm/join/control.h"
 
 namespace gnnmg::comm::gloo {
-
-// A few words that each rank leaves for all. Any thread.
-class AddressBoard {
- public:
-  virtual ~AddressBoard() = default;
-  virtual void put(const std::string& key, const std::string& value) = 0;
-  // Waits for the value; nothing when `over` became true first, which is asked now and then.
-  virtual std::optional<std::string> get(const std::string& key,
-                                         const std::function<bool()>& over) = 0;
-  virtual bool has(const std::string& key) = 0;
-};
-std::shared_ptr<AddressBoard> make_local_board();
-std::shared_ptr<AddressBoard> make_control_board(std::shared_ptr<Control> control, uint64_t group);
 
 class RendezvousStore final : public c10d::Store {
  public:

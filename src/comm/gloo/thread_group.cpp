@@ -1,6 +1,6 @@
 // The meeting of rank threads: all come to a point first, where a missing one can be named, and
-// only then make their process groups, over an in-process store or, among several processes, over
-// the control connections.
+// only then make their process groups, over a board in this process or, among several processes,
+// over the control connections, and make sure of each other.
 #include <algorithm>
 #include <limits>
 #include <optional>
@@ -9,8 +9,11 @@
 #include "comm/background.h"
 #include "comm/check.h"
 #include "comm/gloo/engine.h"
+#include "comm/gloo/introduction.h"
 #include "comm/gloo/quiet.h"
 #include "comm/gloo/rendezvous_store.h"
+#include "comm/gloo/thread_group.h"
+#include "comm/join/control.h"
 #include "comm/join/fields.h"
 #include "comm/processes.h"
 #include "comm/single.h"
@@ -47,13 +50,15 @@ std::string first_line(const std::exception& error) {
 
 class GlooThreadGroup : public ThreadGroup {
  public:
-  // `address`: of this process, for its data connections; empty: the loopback interface.
+  // `address`: of this process, for its data connections; empty: the loopback interface. `token`:
+  // of the job, or empty.
   GlooThreadGroup(std::shared_ptr<GroupState> state, std::shared_ptr<AddressBoard> board,
-                  std::string address)
+                  std::string address, std::string token)
       : state_(std::move(state)),
         groups_(std::make_shared<Groups>(state_)),
         board_(std::move(board)),
-        address_(std::move(address)) {}
+        address_(std::move(address)),
+        token_(std::move(token)) {}
 
   int world_size() const override { return state_->world_size(); }
 
@@ -66,7 +71,14 @@ class GlooThreadGroup : public ThreadGroup {
     state_->meet(rank, 0, "rendezvous", wait);
     if (world_size() == 1) return make_single(state_);
     try {
+      const Introduction introduction(board_, token_, rank, world_size());
       groups_->set(rank, connect_group(rank, wait));
+      Wait soon = wait;
+      soon.deadline = base::Deadline::earlier(wait.deadline, base::Deadline::after_ms(kLongest));
+      const auto proofs = introduction.proofs(
+          [&] { return soon.cancel.cancelled() || soon.deadline.passed() || state_->ended(); });
+      if (!proofs) state_->wait(rank, 0, "rendezvous", soon, [] { return false; });  // says why
+      return make_engine(groups_, rank, *proofs, soon);
     } catch (const base::Error& error) {
       groups_->end({error.status(), error.what(), rank, 0, {}});
       throw;
@@ -75,7 +87,6 @@ class GlooThreadGroup : public ThreadGroup {
       groups_->end({Status::kInternal, text, rank, 0, {}});
       throw base::Error(Status::kInternal, text, rank);
     }
-    return make_engine(groups_, rank);
   }
 
   void abort(const std::string& why) noexcept override {
@@ -126,13 +137,7 @@ class GlooThreadGroup : public ThreadGroup {
   }
 
   const std::shared_ptr<AddressBoard> board_;
-  const std::string address_;
-};
-
-class OwnThreadGroup final : public GlooThreadGroup {
- public:
-  explicit OwnThreadGroup(int world_size)
-      : GlooThreadGroup(std::make_shared<GroupState>(world_size), make_local_board(), "") {}
+  const std::string address_, token_;
 };
 
 class SpreadThreadGroup final : public GlooThreadGroup {
@@ -141,7 +146,8 @@ class SpreadThreadGroup final : public GlooThreadGroup {
                     std::vector<int> first_ranks)
       : GlooThreadGroup(std::make_shared<GroupState>(
                             first_ranks.back(), processes->control()->link(number, first_ranks)),
-                        make_control_board(processes->control(), number), processes->address()),
+                        make_control_board(processes->control(), number), processes->address(),
+                        processes->control()->token()),
         processes_(std::move(processes)),
         number_(number),
         first_ranks_(std::move(first_ranks)) {
@@ -160,11 +166,18 @@ class SpreadThreadGroup final : public GlooThreadGroup {
 };
 
 }  // namespace
+
+std::shared_ptr<ThreadGroup> make_thread_group(int world_size,
+                                               std::shared_ptr<AddressBoard> board) {
+  check_world(world_size);
+  return std::make_shared<GlooThreadGroup>(std::make_shared<GroupState>(world_size),
+                                           std::move(board), "", "");
+}
+
 }  // namespace gloo
 
 std::shared_ptr<ThreadGroup> ThreadGroup::create(int world_size) {
-  check_world(world_size);
-  return std::make_shared<gloo::OwnThreadGroup>(world_size);
+  return gloo::make_thread_group(world_size, gloo::make_local_board());
 }
 
 constexpr int kMostRanks = 1024;

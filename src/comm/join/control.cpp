@@ -1,4 +1,6 @@
-// The thread, and what it does with each frame; control_calls.cpp holds what other threads call.
+// The thread, and what it does with frames that are about processes. Those about communicators are
+// in control_groups.cpp, those about exchanges in control_gather.cpp; control_calls.cpp holds what
+// other threads call.
 #include "comm/join/control.h"
 
 #include <sys/eventfd.h>
@@ -7,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <new>
 #include <thread>
 
 #include "comm/join/door.h"
@@ -18,56 +21,24 @@ using std::chrono::milliseconds;
 
 namespace {
 
-constexpr int64_t kDoorMs = 50;         // between looks at whether the door is to close
-constexpr size_t kMostEarly = 1 << 16;  // frames of groups that this process has not made yet
+constexpr int64_t kDoorMs = 50;                  // between looks at whether the door is to close
 constexpr size_t kMostBehind = size_t{1} << 20;  // bytes; a peer that far behind gets no beats
 
-void write_cause(FrameWriter& frame, const Cause& cause) {
-  frame.i64(static_cast<int32_t>(cause.status));
-  frame.i64(cause.rank);
-  frame.u64(cause.operation);
-  frame.list({cause.missing.begin(), cause.missing.end()});
-  frame.text(cause.text);
-}
-
-Cause read_cause(FrameReader& reader) {
-  Cause cause;
-  cause.status = static_cast<Status>(reader.i64());
-  cause.rank = static_cast<int>(reader.i64());
-  cause.operation = reader.u64();
-  for (const int64_t rank : reader.list()) cause.missing.push_back(static_cast<int>(rank));
-  cause.text = reader.text();
-  reader.finish();
-  if (cause.status >= Status::kOk || cause.status < Status::kInternal)
-    base::fail(Status::kProtocol, "a cause with status ", static_cast<int>(cause.status));
-  return cause;
-}
-
 }  // namespace
-
-std::string ended_frame(uint64_t group, const Cause& cause) {
-  FrameWriter frame(FrameKind::kEnded);
-  frame.u64(group);
-  write_cause(frame, cause);
-  return frame.finish();
-}
-
-int Control::Group::process_of(int rank) const {
-  const auto next = std::ranges::upper_bound(first_ranks, rank);
-  return static_cast<int>(next - first_ranks.begin()) - 1;
-}
 
 Control::Control(Joined joined, int64_t heartbeat_ms)
     : process_(joined.process),
       hosts_(std::move(joined.hosts)),
       address_(std::move(joined.address)),
+      token_(std::move(joined.token)),
       heartbeat_ms_(heartbeat_ms),
       connections_(std::move(joined.connections)),
       door_(std::move(joined.door)),
       wake_fd_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)),
       heard_(hosts_.size(), Clock::now()),
       excused_(hosts_.size(), 0),
-      lost_(hosts_.size(), 0) {
+      lost_(hosts_.size(), 0),
+      parted_(hosts_.size(), 0) {
   if (wake_fd_ < 0) throw base::Error(Status::kUnavailable, "no event descriptor", -1, errno);
 }
 
@@ -88,6 +59,7 @@ void Control::stop() noexcept {
 }
 
 void Control::run() {
+  const auto unwritten = [](const Connection& c) { return c.socket.open() && !c.out.empty(); };
   Clock::time_point next_beat = Clock::now();
   std::vector<PollEntry> entries;
   while (true) {
@@ -113,7 +85,9 @@ void Control::run() {
       next_beat = Clock::now() + milliseconds(heartbeat_ms_);
     }
     flush();
+    const bool written = std::ranges::none_of(connections_, unwritten);
     std::lock_guard lock(mutex_);
+    written_ = written && outbox_.empty();
     ++passes_;
     changed_.notify_all();
     if (stopping_) break;
@@ -123,7 +97,6 @@ void Control::run() {
   // is none to wait for.
   flush();
   const auto until = Clock::now() + milliseconds(50);
-  const auto unwritten = [](const Connection& c) { return c.socket.open() && !c.out.empty(); };
   while (std::ranges::any_of(connections_, unwritten) && Clock::now() < until) {
     std::this_thread::sleep_for(milliseconds(1));
     flush();
@@ -155,6 +128,8 @@ void Control::receive(int from) {
     while (const auto frame = connection.in.next()) handle(from, *frame);
   } catch (const base::Error& error) {
     return lose(from, base::text("it sent what is no message: ", error.what()));
+  } catch (const std::bad_alloc&) {
+    return lose(from, "memory ran out over what it sent");
   }
   if (closed) lose(from, "its connection closed");
 }
@@ -167,17 +142,40 @@ void Control::handle(int from, const Frame& frame) {
     case FrameKind::kCame:
     case FrameKind::kLeft:
     case FrameKind::kEnded:
+      return handle_word(from, frame);
     case FrameKind::kPut:
-      pass_on(from, frame.kind, frame.body);
-      return handle_group(from, reader.u64(), frame);
+      return handle_put(from, frame);
+    case FrameKind::kJobEnded:
+      return handle_job_end(from, frame);
+    default:
+      return process_ == 0 ? handle_report(from, frame.kind, reader)
+                           : handle_verdict(frame.kind, reader);
+  }
+}
+
+void Control::handle_report(int from, FrameKind kind, FrameReader& reader) {
+  switch (kind) {
     case FrameKind::kGather:
       return handle_gather(from, reader);
+    case FrameKind::kGivenUp:
+      return handle_given_up(from, reader);
+    case FrameKind::kEndKnown: {
+      reader.finish();
+      std::lock_guard lock(mutex_);
+      parted_[from] = 1;
+      return changed_.notify_all();
+    }
+    default:
+      base::fail(Status::kProtocol, "a frame of kind ", static_cast<int>(kind), " for process 0");
+  }
+}
+
+void Control::handle_verdict(FrameKind kind, FrameReader& reader) {
+  switch (kind) {
     case FrameKind::kGatherCame:
       return handle_gather_came(reader);
     case FrameKind::kGathered:
       return handle_gathered(reader);
-    case FrameKind::kGivenUp:
-      return handle_given_up(from, reader);
     case FrameKind::kCalledOff:
       return handle_called_off(reader);
     case FrameKind::kLost: {
@@ -185,24 +183,23 @@ void Control::handle(int from, const Frame& frame) {
       if (process >= hosts_.size()) base::fail(Status::kProtocol, "there is no process ", process);
       return lose(static_cast<int>(process), reader.text());
     }
-    case FrameKind::kJobEnded:
-      pass_on(from, frame.kind, frame.body);
-      return handle_job_end(reader);
     default:
-      base::fail(Status::kProtocol, "a frame of kind ", static_cast<int>(frame.kind),
-                 " after joining");
+      base::fail(Status::kProtocol, "a frame of kind ", static_cast<int>(kind), " after joining");
   }
 }
 
-// What a member says goes to all other members.
-void Control::pass_on(int from, FrameKind kind, const std::string& body) {
+// What a member says goes to all other members. First it is understood, for they would take what is
+// no message for one of process 0's making; then it is written, and only then acted on, so that
+// nothing that follows from it here, the end of this program among it, gets there before it.
+void Control::pass_on(int from, const Frame& frame) {
   if (process_ != 0) return;
-  std::string frame;
-  frame.reserve(body.size() + 5);
-  for (int i = 0; i < 4; ++i) frame.push_back(static_cast<char>(body.size() >> (8 * i)));
-  frame.push_back(static_cast<char>(kind));
-  frame += body;
-  send_all(frame, from);
+  std::string bytes;
+  bytes.reserve(frame.body.size() + 5);
+  for (int i = 0; i < 4; ++i) bytes.push_back(static_cast<char>(frame.body.size() >> (8 * i)));
+  bytes.push_back(static_cast<char>(frame.kind));
+  bytes += frame.body;
+  send_all(bytes, from);
+  flush();
 }
 
 void Control::handle_beat(int from, FrameReader& reader) {
@@ -223,7 +220,6 @@ void Control::handle_beat(int from, FrameReader& reader) {
   }
   for (uint32_t groups = reader.count(12); groups > 0; --groups) {
     const auto group = find_group(reader.u64());
-    GroupState* state = group ? group->state.get() : nullptr;
     for (uint32_t ranks = reader.count(37); ranks > 0; --ranks) {
       const uint32_t rank = reader.u32();
       RankNews news;
@@ -232,64 +228,26 @@ void Control::handle_beat(int from, FrameReader& reader) {
       news.position.step = reader.i64();
       news.position.phase = static_cast<Phase>(reader.u8());
       news.age_ms = std::clamp<int64_t>(reader.i64(), 0, int64_t{1} << 40);
-      if (!state || static_cast<int>(rank) >= state->world_size() ||
+      if (!group) continue;
+      // Process 0 repeats everyone's positions to everyone.
+      if (process_ != 0 && rank < static_cast<uint32_t>(group->first_ranks.back()) &&
           group->process_of(static_cast<int>(rank)) == process_)
         continue;
-      state->hear(static_cast<int>(rank), news);
+      if (!speaks_for(from, *group, rank))
+        base::fail(Status::kProtocol, "rank ", rank, " is none of its own");
+      group->state->hear(static_cast<int>(rank), news);
     }
   }
   reader.finish();
 }
 
-void Control::handle_group(int from, uint64_t id, const Frame& frame) {
+void Control::handle_job_end(int from, const Frame& frame) {
   FrameReader reader(frame.body);
-  reader.u64();
-  if (frame.kind == FrameKind::kPut) {
-    const std::string key = reader.text(), value = reader.text();
-    reader.finish();
-    std::lock_guard lock(mutex_);
-    // Late words of a group that is gone would never be forgotten.
-    if (id <= newest_group_ && !groups_.contains(id)) return;
-    words_[id][key] = value;
-    changed_.notify_all();
-    return;
-  }
-  const auto group = find_group(id);
-  if (!group) {
-    std::lock_guard lock(mutex_);
-    if (id <= newest_group_) return;  // it is gone here
-    if (++num_early_ > kMostEarly)
-      base::fail(Status::kProtocol, "too many messages of communicators that are not made yet");
-    early_[id].emplace_back(from, frame);
-    return;
-  }
-  if (frame.kind == FrameKind::kEnded) return group->end(read_cause(reader));
-  const auto rank = static_cast<int>(reader.u32());
-  const uint64_t operation = reader.u64();
-  GroupState& state = *group->state;
-  const int world = group->first_ranks.back();
-  if (rank < 0 || rank >= world || group->process_of(rank) == process_)
-    base::fail(Status::kProtocol, "rank ", rank, " is none of another process");
-  if (frame.kind == FrameKind::kLeft) {
-    reader.finish();
-    state.left_elsewhere(rank, operation);
-    return;
-  }
-  Call call;
-  call.what = reader.text();
-  call.detail = reader.text();
-  call.sent = reader.list();
-  call.received = reader.list();
-  reader.finish();
-  for (const auto* sizes : {&call.sent, &call.received})
-    if (!sizes->empty() && static_cast<int>(sizes->size()) != world)
-      base::fail(Status::kProtocol, "a call with ", sizes->size(), " sizes in a world of ", world);
-  state.came_elsewhere(rank, operation, std::move(call));
-}
-
-void Control::handle_job_end(FrameReader& reader) {
   const uint64_t number = reader.u64();
   const Cause cause = read_cause(reader);
+  if (cause.status == Status::kPeerLost)
+    base::fail(Status::kProtocol, "a loss, which is process 0's to tell");
+  pass_on(from, frame);
   fail_job({cause.status, cause.text, cause.rank, number, cause.missing}, true);
 }
 
@@ -298,6 +256,8 @@ void Control::lose(int process, const std::string& why) {
   if (connection == process || process == 0) connections_[connection].socket.close();
   {
     std::lock_guard lock(mutex_);
+    parted_[process] = 1;
+    changed_.notify_all();
     if (finished_ || lost_[process] || stopping_) return;
     lost_[process] = 1;
   }
@@ -306,6 +266,7 @@ void Control::lose(int process, const std::string& why) {
     lost.u32(static_cast<uint32_t>(process));
     lost.text(why);
     send_all(lost.finish(), process);
+    flush();
   }
   const std::string text = base::text("lost ", process_text(process), ": ", why);
   fail_job({Status::kPeerLost, text, process, 0, {process}}, true);
@@ -321,25 +282,6 @@ void Control::beat() {
   const std::string frame = beat_frame(excused);
   for (Connection& connection : connections_)
     if (connection.socket.open() && connection.out.size() < kMostBehind) connection.out += frame;
-}
-
-// Lets go of communicators that are over. Their process groups end their threads here, outside of
-// the lock; nothing is in flight in them.
-void Control::sweep() {
-  std::map<uint64_t, Group> groups;
-  {
-    std::lock_guard lock(mutex_);
-    groups = groups_;
-  }
-  for (const auto& [id, group] : groups) {
-    if (const auto cause = group.state->cause())
-      group.end(*cause);  // ranks outside of an operation have to let go of theirs as well
-    else if (!group.state->all_gone())
-      continue;
-    std::lock_guard lock(mutex_);
-    groups_.erase(id);
-    words_.erase(id);
-  }
 }
 
 std::string Control::beat_frame(bool excused) {
@@ -381,6 +323,7 @@ void Control::flush() {
   std::vector<std::pair<int, std::string>> outbox;
   {
     std::lock_guard lock(mutex_);
+    if (!outbox_.empty()) written_ = false;
     outbox.swap(outbox_);
   }
   for (auto& [target, bytes] : outbox) {

@@ -26,6 +26,9 @@ inline constexpr std::string_view kFinish = "shutdown";
 
 // Tells the other processes of a communicator why it has ended.
 std::string ended_frame(uint64_t group, const Cause& cause);
+// How a cause travels, at the end of a frame.
+void write_cause(FrameWriter& frame, const Cause& cause);
+Cause read_cause(FrameReader& reader);
 
 class Control : public std::enable_shared_from_this<Control> {
  public:
@@ -41,6 +44,7 @@ class Control : public std::enable_shared_from_this<Control> {
   int num_processes() const { return static_cast<int>(hosts_.size()); }
   const std::string& host(int process) const { return hosts_[process]; }
   const std::string& address() const { return address_; }
+  const std::string& token() const { return token_; }
   std::string process_text(int process) const;  // "process 1 on host b"
 
   // Everyone's bytes by process, and the number of this exchange in the job.
@@ -51,8 +55,12 @@ class Control : public std::enable_shared_from_this<Control> {
   void abort(const std::string& why) noexcept;
   bool spent() const noexcept;
   void set_excuse(std::function<bool()> excuse);
-  // After everyone has agreed to end: a closed connection is no loss from now on.
-  void finish();
+  // After everyone has agreed to end: a closed connection is no loss from now on. Process 0,
+  // without which nobody learns of it, returns when all others know or are gone, or `wait` is over.
+  void finish(const Wait& wait);
+  // Returns when what this process has said is written, or a moment later: so that a program that
+  // ends at once has said it.
+  void drain() noexcept;
 
   // A communicator of the job: `first_ranks` by process, and one more. `state` must have been made
   // with link(). `end` is called when it ends elsewhere. Both are kept until the communicator has
@@ -80,6 +88,16 @@ class Control : public std::enable_shared_from_this<Control> {
     std::shared_ptr<GroupState> state;
     std::function<void(const Cause&)> end;
     int process_of(int rank) const;
+  };
+  // What another process says of a communicator.
+  struct Word {
+    int from = -1;
+    FrameKind kind = FrameKind::kLeft;
+    uint64_t group = 0;
+    uint32_t rank = 0;  // kCame, kLeft
+    uint64_t operation = 0;
+    Call call{};    // kCame
+    Cause cause{};  // kEnded
   };
   // That an exchange was given up.
   struct CallOff {
@@ -119,21 +137,24 @@ class Control : public std::enable_shared_from_this<Control> {
   // On the control thread:
   void receive(int from);
   void handle(int from, const Frame& frame);
+  void handle_report(int from, FrameKind kind, FrameReader& reader);  // on process 0
+  void handle_verdict(FrameKind kind, FrameReader& reader);           // on the others
   void handle_beat(int from, FrameReader& reader);
-  void handle_group(int from, uint64_t id, const Frame& frame);
+  void handle_word(int from, const Frame& frame);
+  void handle_put(int from, const Frame& frame);
   void handle_gather(int from, FrameReader& reader);
   void handle_gather_came(FrameReader& reader);
   void handle_gathered(FrameReader& reader);
   void handle_given_up(int from, FrameReader& reader);
   void handle_called_off(FrameReader& reader);
-  void handle_job_end(FrameReader& reader);
+  void handle_job_end(int from, const Frame& frame);
   void lose(int process, const std::string& why);
   void beat();
   void sweep();
   void serve_door(std::span<const PollEntry> entries);
   void flush();
   std::string beat_frame(bool excused);
-  void pass_on(int from, FrameKind kind, const std::string& body);
+  void pass_on(int from, const Frame& frame);
 
   // Any thread:
   void send(int target, std::string bytes);  // to one process
@@ -143,6 +164,10 @@ class Control : public std::enable_shared_from_this<Control> {
   void fail_job(Failure failure, bool elsewhere);
   void end_groups(const std::function<Cause(const Group&)>& cause_of);
   std::optional<Group> find_group(uint64_t id) const;
+  static Word read_word(int from, const Frame& frame);
+  bool speaks_for(int from, const Group& group, uint32_t rank) const;
+  void check_word(const Word& word, const Group& group) const;
+  void hear(Word word);
   void bring(uint64_t number, const std::string& name, const std::string& bytes);
   void note_gather(uint64_t number, int process, const std::string& name, std::string bytes);
   void call_off(uint64_t number, CallOff why);
@@ -165,7 +190,7 @@ class Control : public std::enable_shared_from_this<Control> {
 
   const int process_;
   const std::vector<std::string> hosts_;
-  const std::string address_;
+  const std::string address_, token_;
   const int64_t heartbeat_ms_;
   std::vector<Connection> connections_;  // the control thread's
   std::unique_ptr<LateDoor> door_;       // the control thread's; null once it is closed
@@ -180,8 +205,9 @@ class Control : public std::enable_shared_from_this<Control> {
   std::vector<Clock::time_point> heard_;  // by process
   std::vector<char> excused_;             // by process
   std::vector<char> lost_;                // by process
+  std::vector<char> parted_;  // by process, on process 0: it knows of the end, or is gone
   std::map<uint64_t, Group> groups_;
-  std::map<uint64_t, std::vector<std::pair<int, Frame>>> early_;  // of groups not known here yet
+  std::map<uint64_t, std::vector<Word>> early_;  // of groups not known here yet
   size_t num_early_ = 0;
   uint64_t newest_group_ = 0;
   std::map<uint64_t, std::map<std::string, std::string>> words_;  // by group
@@ -191,6 +217,7 @@ class Control : public std::enable_shared_from_this<Control> {
   std::function<bool()> excuse_;
   uint64_t passes_ = 0;
   bool stopping_ = false, finished_ = false;
+  bool written_ = true;  // what has been taken from the outbox is
 };
 
 }  // namespace gnnmg::comm

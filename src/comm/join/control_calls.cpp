@@ -13,59 +13,9 @@ using std::chrono::milliseconds;
 namespace {
 constexpr auto kSlice = milliseconds(10);
 constexpr auto kSettle = milliseconds(300);
+constexpr auto kDrain = milliseconds(100);
 constexpr int kSilentBeats = 3;
 }  // namespace
-
-// A communicator's way to the other processes.
-class GroupLink final : public Link {
- public:
-  GroupLink(std::shared_ptr<Control> control, uint64_t id, std::vector<int> first_ranks)
-      : control_(std::move(control)), id_(id) {
-    group_.first_ranks = std::move(first_ranks);
-  }
-  ~GroupLink() override { control_->forget(id_); }
-
-  void came(int rank, uint64_t operation, const Call& call) noexcept override {
-    FrameWriter frame(FrameKind::kCame);
-    frame.u64(id_);
-    frame.u32(static_cast<uint32_t>(rank));
-    frame.u64(operation);
-    frame.text(call.what);
-    frame.text(call.detail);
-    frame.list(call.sent);
-    frame.list(call.received);
-    control_->send_all(frame.finish());
-  }
-  void left(int rank, uint64_t operation) noexcept override {
-    FrameWriter frame(FrameKind::kLeft);
-    frame.u64(id_);
-    frame.u32(static_cast<uint32_t>(rank));
-    frame.u64(operation);
-    control_->send_all(frame.finish());
-  }
-  void ended(const Cause& cause) noexcept override { control_->send_all(ended_frame(id_, cause)); }
-  void settle() noexcept override { control_->settle(); }
-
-  std::string where(int rank) const override {
-    const int process = group_.process_of(rank);
-    if (process == control_->process()) return base::text("on host ", control_->host(process));
-    std::lock_guard lock(control_->mutex_);
-    return base::text("on host ", control_->host(process), ", ", control_->last_heard(process));
-  }
-  bool silent(int rank) const noexcept override {
-    std::lock_guard lock(control_->mutex_);
-    return control_->is_silent(group_.process_of(rank));
-  }
-  bool excused(int rank) const noexcept override {
-    std::lock_guard lock(control_->mutex_);
-    return control_->excused_[group_.process_of(rank)] != 0;
-  }
-
- private:
-  const std::shared_ptr<Control> control_;
-  const uint64_t id_;
-  Control::Group group_;
-};
 
 std::string Control::process_text(int process) const {
   return base::text("process ", process, " on host ", hosts_[process]);
@@ -103,6 +53,14 @@ void Control::settle() noexcept {
   }
 }
 
+void Control::drain() noexcept {
+  wake();
+  std::unique_lock lock(mutex_);
+  const auto until = Clock::now() + kDrain;
+  while (!(written_ && outbox_.empty()) && Clock::now() < until && !stopping_)
+    changed_.wait_for(lock, kSlice);
+}
+
 double Control::silence(int process) const {
   if (process == process_) return 0;
   return std::max(0.0, std::chrono::duration<double>(Clock::now() - heard_[process]).count());
@@ -119,83 +77,6 @@ bool Control::is_silent(int process) const {
 
 std::string Control::last_heard(int process) const {
   return base::text("last heard of ", rounded(silence(process)), " s ago");
-}
-
-std::optional<Control::Group> Control::find_group(uint64_t id) const {
-  std::lock_guard lock(mutex_);
-  const auto found = groups_.find(id);
-  if (found == groups_.end()) return std::nullopt;
-  return found->second;
-}
-
-std::shared_ptr<Link> Control::link(uint64_t group, std::vector<int> first_ranks) {
-  return std::make_shared<GroupLink>(shared_from_this(), group, std::move(first_ranks));
-}
-
-void Control::add_group(uint64_t group, std::vector<int> first_ranks,
-                        std::shared_ptr<GroupState> state, std::function<void(const Cause&)> end) {
-  std::vector<std::pair<int, Frame>> early;
-  std::optional<Failure> failure;
-  {
-    std::lock_guard lock(mutex_);
-    newest_group_ = std::max(newest_group_, group);
-    groups_[group] = {std::move(first_ranks), std::move(state), end};
-    if (const auto found = early_.find(group); found != early_.end()) {
-      early = std::move(found->second);
-      num_early_ -= early.size();
-      early_.erase(found);
-    }
-    failure = failure_;
-  }
-  for (const auto& [from, frame] : early) handle_group(from, group, frame);
-  if (failure) end({Status::kAborted, failure->text, -1, kEveryOperation, {}});
-}
-
-void Control::clear() {
-  std::map<uint64_t, Group> groups;
-  {
-    std::lock_guard lock(mutex_);
-    groups.swap(groups_);
-  }
-}
-
-void Control::forget(uint64_t id) noexcept {
-  std::lock_guard lock(mutex_);
-  groups_.erase(id);
-  words_.erase(id);
-}
-
-void Control::put(uint64_t group, const std::string& key, const std::string& value) {
-  FrameWriter frame(FrameKind::kPut);
-  frame.u64(group);
-  frame.text(key);
-  frame.text(value);
-  send_all(frame.finish());
-  std::lock_guard lock(mutex_);
-  words_[group][key] = value;
-  changed_.notify_all();
-}
-
-std::optional<std::string> Control::get(uint64_t group, const std::string& key,
-                                        const std::function<bool()>& over) {
-  std::unique_lock lock(mutex_);
-  while (true) {
-    const auto words = words_.find(group);
-    if (words != words_.end())
-      if (const auto found = words->second.find(key); found != words->second.end())
-        return found->second;
-    lock.unlock();
-    const bool leave = over();
-    lock.lock();
-    if (leave) return std::nullopt;
-    changed_.wait_for(lock, kSlice);
-  }
-}
-
-bool Control::has(uint64_t group, const std::string& key) const {
-  std::lock_guard lock(mutex_);
-  const auto words = words_.find(group);
-  return words != words_.end() && words->second.contains(key);
 }
 
 void Control::throw_failure(uint64_t gather) {
@@ -240,15 +121,6 @@ void Control::send_job_end(const Failure& failure, int except) {
   send_all(frame.finish(), except);
 }
 
-void Control::end_groups(const std::function<Cause(const Group&)>& cause_of) {
-  std::vector<Group> groups;
-  {
-    std::lock_guard lock(mutex_);
-    for (const auto& [id, group] : groups_) groups.push_back(group);
-  }
-  for (const Group& group : groups) group.end(cause_of(group));
-}
-
 void Control::abort(const std::string& why) noexcept {
   fail_job({Status::kAborted, why, process_, 0, {}}, false);
 }
@@ -263,12 +135,17 @@ void Control::set_excuse(std::function<bool()> excuse) {
   excuse_ = std::move(excuse);
 }
 
-void Control::finish() {
+void Control::finish(const Wait& wait) {
   end_groups([](const Group&) {
     return Cause{Status::kAborted, "the job has been shut down", -1, kEveryOperation, {}};
   });
-  std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
   if (!failure_) failure_ = Failure{Status::kAborted, "the job has been shut down", -1, 0, {}};
+  const auto all_parted = [&] {
+    return std::all_of(parted_.begin() + 1, parted_.end(), [](char parted) { return parted; });
+  };
+  while (process_ == 0 && !all_parted() && !wait.cancel.cancelled() && !wait.deadline.passed())
+    changed_.wait_for(lock, kSlice);
 }
 
 }  // namespace gnnmg::comm

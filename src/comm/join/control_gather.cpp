@@ -276,7 +276,6 @@ void Control::post_all(const std::string& bytes) {
 }
 
 void Control::handle_gather(int from, FrameReader& reader) {
-  if (process_ != 0) base::fail(Status::kProtocol, "bytes for process 0");
   const uint64_t number = reader.u64();
   const std::string name = reader.text();
   std::string bytes = reader.text();
@@ -307,12 +306,14 @@ void Control::handle_gathered(FrameReader& reader) {
   gather->mismatch = mismatch;
   gather->result = std::move(parts);
   gather->done = true;
-  if (mismatch.empty() && gather->name == kFinish) finished_ = true;
+  if (mismatch.empty() && gather->name == kFinish) {
+    finished_ = true;
+    outbox_.emplace_back(0, FrameWriter(FrameKind::kEndKnown).finish());
+  }
   changed_.notify_all();
 }
 
 void Control::handle_given_up(int from, FrameReader& reader) {
-  if (process_ != 0) base::fail(Status::kProtocol, "an exchange given up, for process 0");
   CallOff why;
   const uint64_t number = reader.u64();
   why.status = static_cast<Status>(reader.i64());

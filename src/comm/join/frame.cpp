@@ -77,8 +77,7 @@ std::optional<Frame> FrameBuffer::next() {
   for (int i = 0; i < 4; ++i)
     size |= static_cast<uint32_t>(static_cast<uint8_t>(bytes_[read_ + i])) << (8 * i);
   const auto kind = static_cast<uint8_t>(bytes_[read_ + 4]);
-  if (kind < static_cast<uint8_t>(FrameKind::kWho) ||
-      kind > static_cast<uint8_t>(FrameKind::kCalledOff))
+  if (kind < static_cast<uint8_t>(FrameKind::kWho) || kind > static_cast<uint8_t>(FrameKind::kLast))
     base::fail(Status::kProtocol, "a frame of kind ", static_cast<int>(kind),
                ", which this version does not know");
   if (size > limit_)

@@ -32,6 +32,8 @@ enum class FrameKind : uint8_t {
   kJobEnded = 14,    // a process ended the job
   kGivenUp = 15,     // a process waits for everyone's bytes no longer
   kCalledOff = 16,   // so nobody who had sent his does
+  kEndKnown = 17,    // a process knows that all have agreed to end the job
+  kLast = kEndKnown,
 };
 
 // Little-endian; texts and lists carry their length.

@@ -65,8 +65,10 @@ Joined join_processes(const JoinConfig& config, const Wait& wait, const OpenBoar
                         : interface_address(config.interface, AF_UNSPEC).host();
     return alone;
   }
-  return config.process == 0 ? join::lead(config, self, token, wait, board)
-                             : join::follow(config, self, token, wait, board);
+  Joined joined = config.process == 0 ? join::lead(config, self, token, wait, board)
+                                      : join::follow(config, self, token, wait, board);
+  joined.token = token;
+  return joined;
 }
 
 }  // namespace gnnmg::comm

@@ -30,6 +30,7 @@ struct Joined {
   std::vector<std::string> hosts;       // by process
   std::vector<Connection> connections;  // by process: process 0 has one to all others, they to it
   std::string address;                  // of this process, numeric
+  std::string token;                    // the job's secret; empty: none
   std::unique_ptr<LateDoor> door;       // of process 0, for those who are one too many
 };
 
@@ -46,7 +47,7 @@ Joined join_processes(const JoinConfig& config, const Wait& wait, const OpenBoar
 namespace join {  // the two sides
 
 // Of what is said on control connections; process 0 and members must have the same.
-inline constexpr std::string_view kProtocolVersion = "2";
+inline constexpr std::string_view kProtocolVersion = "3";
 
 // "joining: 3 of 4 processes came within 5 s, missing: 2"
 std::string count_text(const std::vector<bool>& came, double seconds);

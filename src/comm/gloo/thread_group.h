@@ -1,0 +1,14 @@
+// Communicators over Gloo, from the inside.
+#pragma once
+
+#include <memory>
+
+#include "comm/collectives.h"
+#include "comm/gloo/address_board.h"
+
+namespace gnnmg::comm::gloo {
+
+// The ranks of this process alone, who find each other over `board`.
+std::shared_ptr<ThreadGroup> make_thread_group(int world_size, std::shared_ptr<AddressBoard> board);
+
+}  // namespace gnnmg::comm::gloo
