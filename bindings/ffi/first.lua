@@ -1,0 +1,21 @@
+local ffi = require("ffi")
+ffi.cdef [[
+  const char* gnnmg_last_error(void);
+  int32_t gnnmg_context_create(int32_t version, const void* config, void** context);
+  int32_t gnnmg_graph_create_rmat(const void* context, const void* config, void** graph);
+  int32_t gnnmg_graph_num_edges(const void* graph, int32_t edge_type, int64_t* count);
+  void gnnmg_graph_free(void* graph);
+  void gnnmg_context_free(void* context);
+]]
+local library = ffi.load("libgnnmg.so.0.1")
+local function check(status)
+  if status < 0 then error(ffi.string(library.gnnmg_last_error())) end
+end
+
+local context, graph, count = ffi.new("void*[1]"), ffi.new("void*[1]"), ffi.new("int64_t[1]")
+check(library.gnnmg_context_create(100, nil, context)) -- 100: GNNMG_VERSION
+check(library.gnnmg_graph_create_rmat(context[0], nil, graph))
+check(library.gnnmg_graph_num_edges(graph[0], 0, count))
+print("R-MAT with " .. tonumber(count[0]) .. " edges")
+library.gnnmg_graph_free(graph[0])
+library.gnnmg_context_free(context[0])
