@@ -1,0 +1,118 @@
+package gnnmg
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"gnnmg/internal/raw"
+)
+
+// An Error is what a call of the library failed with. [errors.Is] finds in it its [Status], as in
+//
+//	errors.Is(err, gnnmg.ErrNotFound)
+//
+// the errno of a failed system call (so that [fs.ErrNotExist] and its like are found too), and the
+// causes that Go knows of: what ended the [context.Context], what a callback returned.
+type Error struct {
+	Status Status        // which of the Err constants
+	Rank   int           // the rank that failed, or -1
+	Errno  syscall.Errno // of a failed system call, or 0
+	Text   string        // one line: which argument, file or array; what was expected, what was found
+	causes []error
+}
+
+// Error is the name of the status, the text, and the causes.
+func (e *Error) Error() string {
+	text := "gnnmg: " + e.Status.name() + ": " + e.Text
+	for _, cause := range e.causes {
+		text += ": " + cause.Error()
+	}
+	return text
+}
+
+// Unwrap gives the status, the errno, and the causes.
+func (e *Error) Unwrap() []error {
+	all := append([]error{e.Status}, e.causes...)
+	if e.Errno != 0 {
+		all = append(all, e.Errno)
+	}
+	return all
+}
+
+// Error makes a status what [errors.Is] can look for.
+func (s Status) Error() string { return "gnnmg: " + s.name() }
+
+// String is the name of the status: "ERR_FORMAT" for [ErrFormat] and so on.
+func (s Status) String() string { return s.name() }
+
+func (s Status) name() string {
+	if name := raw.StatusName(int32(s)); strings.HasPrefix(name, "ERR_") {
+		return name
+	}
+	if name, ok := statusNames[s]; ok {
+		return name
+	}
+	return "status " + strconv.Itoa(int(s))
+}
+
+// A PanicError is what becomes of a panic in a callback: the work that called it ends with an error
+// in which [errors.As] finds this.
+type PanicError struct {
+	Value any    // what the callback panicked with
+	Stack []byte // of the goroutine of the callback
+}
+
+// Error is the value that the callback panicked with, without the stack.
+func (p *PanicError) Error() string { return fmt.Sprintf("callback panicked: %v", p.Value) }
+
+// failure turns the result of a call into an error, nil unless it failed.
+func failure(r raw.Result) error {
+	if r.Failure == nil {
+		return nil
+	}
+	return &Error{Status: Status(r.Status), Rank: int(r.Failure.Rank),
+		Errno: syscall.Errno(r.Failure.SystemError), Text: r.Failure.Text}
+}
+
+// refuse is an error that Go finds before the library is asked.
+func refuse(status Status, format string, arguments ...any) error {
+	return &Error{Status: status, Rank: -1, Text: fmt.Sprintf(format, arguments...)}
+}
+
+func tooLong(what string, length, limit int) error {
+	return refuse(ErrInvalidArgument, "%s has %d entries or bytes, expected at most %d", what, length, limit)
+}
+
+// ended is the error of a call whose context had ended before it began.
+func ended(ctx context.Context) error {
+	return withCause(refuse(ErrCancelled, "the context has ended"), contextCauses(ctx)...)
+}
+
+func contextCauses(ctx context.Context) []error {
+	if cause := context.Cause(ctx); cause != ctx.Err() {
+		return []error{ctx.Err(), cause}
+	}
+	return []error{ctx.Err()}
+}
+
+// withCause adds causes to an *Error; other errors stay as they are.
+func withCause(err error, causes ...error) error {
+	var e *Error
+	if errors.As(err, &e) {
+		e.causes = append(e.causes, causes...)
+	}
+	return err
+}
+
+// Must gives the value of a call that succeeded and panics with the error of one that failed: for
+// examples, tests, and programs that end on the first error anyway.
+func Must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
+}

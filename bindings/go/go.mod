@@ -1,0 +1,3 @@
+module gnnmg
+
+go 1.24

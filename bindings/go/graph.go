@@ -1,0 +1,240 @@
+package gnnmg
+
+import (
+	"runtime"
+	"unsafe"
+
+	"gnnmg/internal/raw"
+)
+
+// A Graph is node types, edge types, the edges of each, and named tensors on both. Edges run from a
+// source to a target, and a node's neighbourhood is its incoming edges. A graph is built by its Add,
+// Set and Import methods; once it has been given to another object it never changes again, and those
+// methods are errors.
+//
+// Node types and edge types are named by their index, 0 for graphs with one.
+type Graph struct {
+	handle
+	rt *Runtime
+}
+
+// An Index is what ids of nodes and edges may be.
+type Index interface{ int64 | int32 }
+
+func adoptGraph(rt *Runtime, r raw.Result, token uintptr) (*Graph, error) {
+	if err := failure(r); err != nil {
+		return nil, err
+	}
+	g := &Graph{rt: rt}
+	return adopt(g, &g.handle, token, raw.GraphFree), nil
+}
+
+// Close gives the graph back; what was made from it keeps what it needs.
+func (g *Graph) Close() error {
+	if g == nil {
+		return nil
+	}
+	return g.end()
+}
+
+// NewGraph makes a graph without any type, to be built up.
+func NewGraph(rt *Runtime) (*Graph, error) {
+	defer runtime.KeepAlive(rt)
+	r, token := raw.GraphCreate(rt.token())
+	return adoptGraph(rt, r, token)
+}
+
+// NewGraphFromCOO makes a graph with one node type "node" and one edge type "edge" from a list of
+// edges, which is copied. Tensors may be added afterwards.
+func NewGraphFromCOO[T Index](rt *Runtime, numNodes int64, sources, targets []T) (*Graph, error) {
+	defer runtime.KeepAlive(rt)
+	if len(sources) != len(targets) {
+		return nil, refuse(ErrInvalidArgument, "there are %d sources and %d targets", len(sources), len(targets))
+	}
+	r, token := raw.GraphCreateFromCOO(rt.token(), numNodes, unsafe.Pointer(unsafe.SliceData(sources)),
+		unsafe.Pointer(unsafe.SliceData(targets)), int32(dtypeOf[T]()), int64(len(sources)))
+	return adoptGraph(rt, r, token)
+}
+
+// NewGraphFromCSC makes the same from compressed sparse columns: the sources of target v's edges are
+// indices[indptr[v]:indptr[v+1]]. Both are copied.
+func NewGraphFromCSC[T Index](rt *Runtime, indptr []int64, indices []T) (*Graph, error) {
+	defer runtime.KeepAlive(rt)
+	if len(indptr) == 0 {
+		return nil, refuse(ErrInvalidArgument, "indptr is empty, expected an entry a node and one more")
+	}
+	r, token := raw.GraphCreateFromCSC(rt.token(), int64(len(indptr)-1), &indptr[0],
+		unsafe.Pointer(unsafe.SliceData(indices)), int32(dtypeOf[T]()), int64(len(indices)))
+	return adoptGraph(rt, r, token)
+}
+
+// AddNodeType adds a node type and tells its index.
+func (g *Graph) AddNodeType(typeName string, numNodes int64) (int, error) {
+	defer runtime.KeepAlive(g)
+	n, err := name("name", typeName)
+	if err != nil {
+		return 0, err
+	}
+	r, index := raw.GraphAddNodeType(g.token(), n, numNodes)
+	return int(index), failure(r)
+}
+
+// AddEdgeType adds an edge type between two node types, without edges yet, and tells its index.
+func (g *Graph) AddEdgeType(sourceType int, typeName string, targetType int) (int, error) {
+	defer runtime.KeepAlive(g)
+	n, err := name("name", typeName)
+	if err != nil {
+		return 0, err
+	}
+	r, index := raw.GraphAddEdgeType(g.token(), narrow(sourceType), n, narrow(targetType))
+	return int(index), failure(r)
+}
+
+// SetCOO sets the edges of a type from a list, which is copied; edge e of the list gets the id e.
+// Both tensors are of int64 or both of int32.
+func (g *Graph) SetCOO(edgeType int, sources, targets *Tensor) error {
+	defer runtime.KeepAlive(g)
+	from, dtype, n, done, err := sources.list("sources")
+	if err != nil {
+		return err
+	}
+	defer done()
+	to, dtypeTo, nTo, done, err := targets.list("targets")
+	if err != nil {
+		return err
+	}
+	defer done()
+	if n != nTo || dtype != dtypeTo {
+		return refuse(ErrInvalidArgument, "there are %d sources of %v and %d targets of %v", n, DType(dtype), nTo, DType(dtypeTo))
+	}
+	return failure(raw.GraphSetCOO(g.token(), narrow(edgeType), from, to, dtype, n))
+}
+
+// SetCSC sets the edges of a type from compressed sparse columns, which are copied. With edgeIDs, a
+// permutation, entry e is edge edgeIDs[e]; nil: entry e is edge e.
+func (g *Graph) SetCSC(edgeType int, indptr []int64, indices, edgeIDs *Tensor) error {
+	defer runtime.KeepAlive(g)
+	if targets, err := g.numTargets(edgeType); err != nil {
+		return err
+	} else if int64(len(indptr)) != targets+1 {
+		return refuse(ErrInvalidArgument, "indptr has %d entries, expected %d", len(indptr), targets+1)
+	}
+	entries, dtype, n, done, err := indices.list("indices")
+	if err != nil {
+		return err
+	}
+	defer done()
+	var ids unsafe.Pointer
+	if edgeIDs != nil {
+		var dtypeIDs int32
+		var nIDs int64
+		if ids, dtypeIDs, nIDs, done, err = edgeIDs.list("edgeIDs"); err != nil {
+			return err
+		}
+		defer done()
+		if n != nIDs || dtype != dtypeIDs {
+			return refuse(ErrInvalidArgument, "there are %d indices of %v and %d edge ids of %v", n, DType(dtype), nIDs, DType(dtypeIDs))
+		}
+	}
+	return failure(raw.GraphSetCSC(g.token(), narrow(edgeType), unsafe.SliceData(indptr), entries, ids, dtype, n))
+}
+
+// numTargets is the number of nodes that edges of a type may lead to.
+func (g *Graph) numTargets(edgeType int) (int64, error) {
+	e, err := g.EdgeType(edgeType)
+	if err != nil {
+		return 0, err
+	}
+	return g.NumNodes(e.Target)
+}
+
+// list is a tensor of one dimension as the functions take it that copy.
+func (t *Tensor) list(argument string) (data unsafe.Pointer, dtype int32, n int64, done func(), err error) {
+	data, dtype, _, dims, done, err := t.parts()
+	if err == nil && dims != 1 {
+		done()
+		err = refuse(ErrInvalidArgument, "%s has %d dimensions, expected 1", argument, dims)
+	}
+	if err != nil {
+		return nil, 0, 0, nil, err
+	}
+	return data, dtype, int64(t.length), done, nil
+}
+
+// SetNodeTensor sets a named tensor on the nodes of a type, which is copied, in place of one of that
+// name if there is one. Data sets call features "x" and labels "y" unless told otherwise.
+func (g *Graph) SetNodeTensor(nodeType int, tensorName string, values *Tensor) error {
+	defer runtime.KeepAlive(g)
+	return setTensor(tensorName, values, func(n *byte, data unsafe.Pointer, dtype, dims int32, shape *int64) raw.Result {
+		return raw.GraphSetNodeTensor(g.token(), narrow(nodeType), n, data, dtype, dims, shape)
+	})
+}
+
+// SetEdgeTensor sets a named tensor on the edges of a type, rows by edge id, which is copied. The
+// edges must be set.
+func (g *Graph) SetEdgeTensor(edgeType int, tensorName string, values *Tensor) error {
+	defer runtime.KeepAlive(g)
+	return setTensor(tensorName, values, func(n *byte, data unsafe.Pointer, dtype, dims int32, shape *int64) raw.Result {
+		return raw.GraphSetEdgeTensor(g.token(), narrow(edgeType), n, data, dtype, dims, shape)
+	})
+}
+
+func setTensor(tensorName string, values *Tensor,
+	call func(n *byte, data unsafe.Pointer, dtype, dims int32, shape *int64) raw.Result) error {
+	n, err := name("name", tensorName)
+	if err != nil {
+		return err
+	}
+	data, dtype, shape, dims, done, err := values.parts()
+	if err != nil {
+		return err
+	}
+	defer done()
+	return failure(call(n, data, dtype, dims, shape))
+}
+
+// SetNodeCSR sets a sparse tensor on the nodes of a type, which is copied: row r holds the entries
+// indptr[r] to indptr[r+1]-1. It stays sparse all the way into the first layer of a model.
+func (g *Graph) SetNodeCSR(nodeType int, tensorName string, csr CSR) error {
+	defer runtime.KeepAlive(g)
+	n, err := name("name", tensorName)
+	if err != nil {
+		return err
+	}
+	rows, err := g.NumNodes(nodeType)
+	if err != nil {
+		return err
+	}
+	indptr, err := Values[int64](csr.Indptr)
+	if err != nil {
+		return err
+	}
+	indices, err := Values[int32](csr.Indices)
+	if err != nil {
+		return err
+	}
+	values, err := Values[float32](csr.Values)
+	if err != nil {
+		return err
+	}
+	defer runtime.KeepAlive(csr)
+	if int64(len(indptr)) != rows+1 || len(indices) != len(values) {
+		return refuse(ErrInvalidArgument, "indptr has %d entries, expected %d; there are %d indices and %d values",
+			len(indptr), rows+1, len(indices), len(values))
+	}
+	return failure(raw.GraphSetNodeCSR(g.token(), narrow(nodeType), n, csr.NumColumns, &indptr[0],
+		unsafe.SliceData(indices), unsafe.SliceData(values), int64(len(indices))))
+}
+
+// A CSR is a sparse matrix: row r has the columns Indices[Indptr[r]:Indptr[r+1]], of int32, with the
+// values at the same places, of float32. Indptr is of int64.
+type CSR struct {
+	NumColumns              int64
+	Indptr, Indices, Values *Tensor
+}
+
+// Close closes its three tensors.
+func (c CSR) Close() error {
+	_, _, _ = c.Indptr.Close(), c.Indices.Close(), c.Values.Close() // which cannot fail
+	return nil
+}

@@ -1,0 +1,148 @@
+package main
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// A header is what the generator takes from gnnmg.h.
+type header struct {
+	handles   map[string]bool // "graph" for gnnmg_graph
+	enums     []enum
+	structs   []structure
+	functions []function
+}
+
+type enum struct {
+	name, doc string // name "task" for gnnmg_task
+	values    []enumValue
+}
+
+type enumValue struct {
+	name, number, doc string // name "TASK_NONE", without GNNMG_
+}
+
+type structure struct {
+	name, doc string // name "sampler_config"
+	fields    []field
+}
+
+type field struct {
+	ctype, name, doc string
+	length           string // of an array, or ""
+}
+
+type function struct {
+	name, result, brief string // name "graph_num_nodes"
+	params              []param
+}
+
+type param struct {
+	ctype, name, doc string
+	out              bool // @param[out] or [in,out]
+}
+
+var (
+	handlePattern   = regexp.MustCompile(`(?m)^typedef struct gnnmg_(\w+) gnnmg_\w+;`)
+	aliasPattern    = regexp.MustCompile(`(?s)/\*\*((?:[^*]|\*[^/])*)\*/\s*typedef int32_t gnnmg_(\w+);`)
+	enumPattern     = regexp.MustCompile(`(?s)/\*\* Values of ::gnnmg_(\w+)((?:[^*]|\*[^/])*)\*/\s*enum \{(.*?)\};`)
+	valuePattern    = regexp.MustCompile(`(?s)GNNMG_(\w+)\s*=\s*(-?\d+),?\s*/\*\*<(.*?)\*/`)
+	structPattern   = regexp.MustCompile(`(?s)/\*\*((?:[^*]|\*[^/])*)\*/\s*typedef struct gnnmg_(\w+) \{(.*?)\n\} gnnmg_\w+;`)
+	fieldPattern    = regexp.MustCompile(`(?s)([\w ]+?\*?)\s+(\w+)(?:\[(\d+)\])?;\s*/\*\*<(.*?)\*/`)
+	functionPattern = regexp.MustCompile(`(?s)/\*\*((?:[^*]|\*[^/])*)\*/\s*GNNMG_API (?:GNNMG_MUST_USE )?([\w ]+?\*?)\s+gnnmg_(\w+)\(([^;]*)\);`)
+	paramDocPattern = regexp.MustCompile(`(?s)@param\[([\w,]+)\] (\w+) (.*?)(?:@|$)`)
+	commentPattern  = regexp.MustCompile(`(?s)/\*.*?\*/`)
+	spacePattern    = regexp.MustCompile(`\s+`)
+)
+
+// oneLine joins the lines of a comment.
+func oneLine(comment string) string {
+	lines := strings.Split(comment, "\n")
+	for i, line := range lines {
+		lines[i] = strings.TrimPrefix(strings.TrimSpace(line), "* ")
+	}
+	return strings.Trim(spacePattern.ReplaceAllString(strings.Join(lines, " "), " "), " *")
+}
+
+// parse reads the header. Whatever it does not understand is an error, so that nothing new in the
+// header goes past the bindings in silence.
+func parse(text string) (*header, error) {
+	h := &header{handles: map[string]bool{}}
+	for _, m := range handlePattern.FindAllStringSubmatch(text, -1) {
+		h.handles[m[1]] = true
+	}
+	docs := map[string]string{}
+	for _, m := range aliasPattern.FindAllStringSubmatch(text, -1) {
+		docs[m[2]] = oneLine(m[1])
+	}
+	for _, m := range enumPattern.FindAllStringSubmatch(text, -1) {
+		e := enum{name: m[1], doc: docs[m[1]]}
+		for _, v := range valuePattern.FindAllStringSubmatch(m[3], -1) {
+			e.values = append(e.values, enumValue{v[1], v[2], oneLine(v[3])})
+		}
+		if len(e.values) != strings.Count(withoutComments(m[3]), "=") {
+			return nil, fmt.Errorf("enum of gnnmg_%s: not every value was understood", e.name)
+		}
+		h.enums = append(h.enums, e)
+	}
+	if len(h.enums) != len(docs) {
+		return nil, fmt.Errorf("%d enumerations have values, %d are declared", len(h.enums), len(docs))
+	}
+	for _, m := range structPattern.FindAllStringSubmatch(text, -1) {
+		s := structure{name: m[2], doc: oneLine(m[1])}
+		for _, f := range fieldPattern.FindAllStringSubmatch(m[3], -1) {
+			s.fields = append(s.fields, field{strings.TrimSpace(f[1]), f[2], oneLine(f[4]), f[3]})
+		}
+		if len(s.fields) != strings.Count(withoutComments(m[3]), ";") {
+			return nil, fmt.Errorf("gnnmg_%s: not every field was understood", s.name)
+		}
+		h.structs = append(h.structs, s)
+	}
+	for _, m := range functionPattern.FindAllStringSubmatch(text, -1) {
+		f, err := parseFunction(m)
+		if err != nil {
+			return nil, err
+		}
+		h.functions = append(h.functions, f)
+	}
+	if n := strings.Count(text, "\nGNNMG_API "); n != len(h.functions) {
+		return nil, fmt.Errorf("%d functions are declared, %d were understood", n, len(h.functions))
+	}
+	return h, nil
+}
+
+func withoutComments(text string) string { return commentPattern.ReplaceAllString(text, "") }
+
+func parseFunction(match []string) (function, error) {
+	comment := oneLine(match[1])
+	f := function{name: match[3], result: match[2]}
+	if _, after, ok := strings.Cut(comment, "@brief "); ok {
+		f.brief, _, _ = strings.Cut(after, " @")
+	}
+	docs := map[string][]string{}
+	for rest := comment; ; {
+		at := paramDocPattern.FindStringSubmatchIndex(rest)
+		if at == nil {
+			break
+		}
+		m := paramDocPattern.FindStringSubmatch(rest)
+		docs[m[2]] = m
+		rest = rest[at[7]:]
+	}
+	if strings.TrimSpace(match[4]) == "void" {
+		return f, nil
+	}
+	for _, text := range strings.Split(spacePattern.ReplaceAllString(match[4], " "), ",") {
+		text = strings.TrimSpace(text)
+		cut := strings.LastIndexAny(text, " *") + 1
+		p := param{ctype: strings.TrimSpace(text[:cut]), name: text[cut:]}
+		doc := docs[p.name]
+		if doc == nil {
+			return f, fmt.Errorf("gnnmg_%s: parameter %s has no @param", f.name, p.name)
+		}
+		p.out, p.doc = strings.Contains(doc[1], "out"), doc[3]
+		f.params = append(f.params, p)
+	}
+	return f, nil
+}

@@ -1,0 +1,3913 @@
+/*
+ * gnnmg.h - graph neural networks on one or many devices, for every language that can call C.
+ *
+ * This header is the whole interface of libgnnmg and its manual; read it from the top. It is C99
+ * and includes nothing but two headers of the C library.
+ */
+#ifndef GNNMG_H
+#define GNNMG_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * @page header The header as a manual
+ *
+ * A program opens a data set, says how neighbourhoods are sampled, describes a model, and trains:
+ *
+ * @snippet node_classification.c whole program
+ *
+ * The same loop can be owned at three depths, each built on the next: gnnmg_trainer_run() (the
+ * library owns the loop), gnnmg_trainer_step() (the caller owns the loop, the library the step),
+ * and gnnmg_loader_next(), gnnmg_model_forward(), gnnmg_model_backward(), gnnmg_comm_all_reduce(),
+ * gnnmg_optimizer_step() (the caller owns everything).
+ *
+ * @section names Names
+ * Every function is `gnnmg_<noun>_<verb>`; a property is called by its name
+ * (gnnmg_graph_num_nodes()). Types are `gnnmg_<noun>`, with `_config` for settings that go in,
+ * `_info` for facts that come out, `_fn` for callbacks. Ids, counts and shapes are `int64_t`,
+ * sizes in bytes `size_t`, flags `int32_t` 0 or 1, enumerations `int32_t` with named constants.
+ *
+ * @section handles Handles
+ * A handle is a token and not an address; the library looks it up and never follows it. NULL, a
+ * freed handle, a handle of another kind and plain garbage all give ::GNNMG_ERR_HANDLE. An object
+ * lives as long as anything needs it: a loader keeps its sampler, a sampler its graph, and so on,
+ * so handles may be freed in any order, from any thread, also by a garbage collector. Freeing NULL
+ * or a stale handle does nothing. A free never fails and never waits; freeing the handle of
+ * something that is at work (a running trainer, a loader, a communicator) cancels that work.
+ * A `get` function that yields a handle makes a new token for the object, to be freed on its own.
+ *
+ * @section errors Errors
+ * Functions that can fail return a ::gnnmg_status: 0 is success, a positive value an answer
+ * (::GNNMG_END, ::GNNMG_PENDING), a negative one an error. On failure every output is NULL or 0,
+ * nothing is half done, and there is nothing to clean up. gnnmg_last_error() has one line that
+ * names the argument, file or array, what was expected, and what was found.
+ *
+ * These codes can come from any function and are not repeated below: ::GNNMG_ERR_HANDLE,
+ * ::GNNMG_ERR_INVALID_ARGUMENT (a NULL output, a value outside its range, objects of two
+ * contexts), ::GNNMG_ERR_BUSY (see Threads), ::GNNMG_ERR_VERSION (a struct with fields that this
+ * library does not know), ::GNNMG_ERR_NO_MEMORY, ::GNNMG_ERR_FORKED, ::GNNMG_ERR_INTERNAL.
+ *
+ * @section structs Structs
+ * Every struct starts with `struct_size`, the size that the caller compiled it with. Settings are
+ * made by `gnnmg_x_config_init(&config, sizeof config)`, which fills in the defaults, and changed
+ * field by field; where a config is taken, NULL means the defaults. For structs that come out, set
+ * `struct_size` before the call. Later versions append fields and never move one; a field that is
+ * 0 means what held before it existed. Bytes that a library does not know must be 0. Structs hold
+ * no pointers that the library keeps; texts and long lists are arguments and copied.
+ *
+ * @section texts Texts
+ * All texts are UTF-8 and end with a NUL. A `const char **` output is borrowed and lives as long
+ * as the object that it was asked of. A function with `text, capacity, needed` writes at most
+ * `capacity` bytes, NUL included, and sets `needed` to the bytes that the whole text takes.
+ *
+ * @section tensors Tensors
+ * Arrays cross as DLPack 1.x tensors (`struct DLManagedTensorVersioned`), which NumPy, PyTorch,
+ * JAX and others exchange without copying; see @ref tensor for making and reading them in plain C.
+ * - `import` functions keep the tensor: it belongs to the library on success and is still the
+ *   caller's on failure. Its deleter runs later, on a thread of the host that is inside a call.
+ * - `export` functions yield a tensor that keeps alive what it lies in, also after every handle is
+ *   freed. Give it to another library, or to gnnmg_tensor_free(). Shared data is marked read-only.
+ * - everywhere else a tensor is only read or filled during the call and stays the caller's.
+ *
+ * Tensors are contiguous, row-major, of at most 4 dimensions, and in main memory.
+ *
+ * @section threads Threads
+ * Each function is tagged with one of three rules:
+ * - <b>(a)</b> any time, from any thread, also while other calls run on the object;
+ * - <b>(b)</b> together with other (b) calls on the object: its handle is `const`;
+ * - <b>(c)</b> alone: while it runs, (b) and (c) calls on the object give ::GNNMG_ERR_BUSY.
+ *
+ * A collision is an error and never a race. A call holds every object that it works on; a trainer
+ * holds its model from its start until a wait has reported its end. ::GNNMG_ERR_BUSY belongs to the
+ * object, whichever handle names it. Handles may move between threads freely.
+ *
+ * @section waiting Waiting
+ * Nothing waits without a deadline. A function that ends in `timeout_ms` waits at most that many
+ * milliseconds for its result (below 0: until the deadlines of the configuration), or else answers
+ * ::GNNMG_PENDING: the work goes on, and the same call again continues it. Until then every other
+ * (c) call on the object is ::GNNMG_ERR_BUSY.
+ *
+ * @section callbacks Callbacks
+ * A callback gets the `user_data` that was registered with it; `release(user_data)`, if given, is
+ * called exactly once when the library needs it no more, also when the registration fails. Both
+ * run only on threads of the host that are inside a call: a callback on one that waits
+ * (gnnmg_trainer_wait() and its like, or gnnmg_context_lend()), a release also inside a free.
+ * A callback that answers non-zero stops the work with ::GNNMG_ERR_CALLBACK. It may call (a) and
+ * (b) functions, and (c) functions on objects that no running call holds; a function that waits
+ * answers ::GNNMG_ERR_BUSY there.
+ *
+ * @section behaviour Manners
+ * The library never prints, exits, raises a signal, installs a handler, or changes the
+ * environment, the locale or the working directory. Messages wait in a queue, gnnmg_log_next().
+ * After a fork the child gets ::GNNMG_ERR_FORKED from every call.
+ */
+
+#ifndef GNNMG_API
+#if defined(__GNUC__)
+/** Marks the functions of this header; of no use to callers. */
+#define GNNMG_API __attribute__((visibility("default")))
+#else
+#define GNNMG_API
+#endif
+#endif
+
+#ifndef GNNMG_MUST_USE
+#if defined(__GNUC__)
+/** Marks functions whose result must not be ignored; of no use to callers. */
+#define GNNMG_MUST_USE __attribute__((warn_unused_result))
+#else
+#define GNNMG_MUST_USE
+#endif
+#endif
+
+/* ============================================================================================= */
+/** @defgroup version Version */
+/** @{ */
+
+#define GNNMG_VERSION_MAJOR 0 /**< Changes with the ABI. */
+#define GNNMG_VERSION_MINOR 1 /**< Before 1.0, changes with the ABI too. */
+#define GNNMG_VERSION_PATCH 0 /**< Corrections. */
+#define GNNMG_VERSION 100     /**< major * 10000 + minor * 100 + patch, of this header. */
+
+/**
+ * @brief The version of the library at run time, as ::GNNMG_VERSION writes it.
+ * @snippet context.c version
+ * @return major * 10000 + minor * 100 + patch
+ * @threading (a)
+ * @since 0.1
+ */
+GNNMG_API int32_t gnnmg_version(void);
+
+/** @} */
+
+/* ============================================================================================= */
+/** @defgroup status Status and errors */
+/** @{ */
+
+/** What a function answers: 0 success, above 0 an answer, below 0 an error. */
+typedef int32_t gnnmg_status;
+
+/** Values of ::gnnmg_status. Each error stands for one way in which a caller may react. */
+enum {
+  GNNMG_OK = 0,                    /**< Done. */
+  GNNMG_END = 1,                   /**< There is no more: the epoch, list or queue has ended. */
+  GNNMG_PENDING = 2,               /**< Not yet: the same call again goes on waiting. */
+  GNNMG_ERR_INVALID_ARGUMENT = -1, /**< An argument is wrong; the text says which. */
+  GNNMG_ERR_HANDLE = -2,           /**< NULL, freed, of another kind, or no handle at all. */
+  GNNMG_ERR_BUSY = -3,             /**< Another call holds the object. */
+  GNNMG_ERR_VERSION = -4,          /**< Header or struct newer than the library. */
+  GNNMG_ERR_NOT_FOUND = -5,        /**< No such file, name, key or index. */
+  GNNMG_ERR_IO = -6,               /**< The system failed to read or write; errno is given. */
+  GNNMG_ERR_FORMAT = -7,           /**< A file is not what it should be. */
+  GNNMG_ERR_CHECKSUM = -8,         /**< A file has changed since it was written. */
+  GNNMG_ERR_RANGE = -9,            /**< An id or number outside its range. */
+  GNNMG_ERR_NAN = -10,             /**< Data that should be finite is not. */
+  GNNMG_ERR_DIVERGED = -11,        /**< The loss was not finite three times. */
+  GNNMG_ERR_NO_MEMORY = -12,       /**< No memory; the object stays usable. */
+  GNNMG_ERR_DEPENDENCY = -13,      /**< LibTorch or a driver is missing or of a wrong version. */
+  GNNMG_ERR_UNSUPPORTED = -14,     /**< Understood, but not offered. */
+  GNNMG_ERR_DEVICE_LOST = -15,     /**< A device has failed and stays failed. */
+  GNNMG_ERR_TIMEOUT = -16,         /**< A deadline of the configuration passed. */
+  GNNMG_ERR_PEER_LOST = -17,       /**< Another rank is gone; the text names it. */
+  GNNMG_ERR_ABORTED = -18,         /**< Another rank failed or gave up; the text has the cause. */
+  GNNMG_ERR_MISMATCH = -19,        /**< Ranks disagree on what they do. */
+  GNNMG_ERR_UNAVAILABLE = -20,     /**< A server did not answer, or refused. */
+  GNNMG_ERR_AUTH = -21,            /**< A token or certificate was not accepted. */
+  GNNMG_ERR_PROTOCOL = -22,        /**< A peer sent what it should not. */
+  GNNMG_ERR_CANCELLED = -23,       /**< Cancelled by the caller. */
+  GNNMG_ERR_CALLBACK = -24,        /**< A callback answered non-zero. */
+  GNNMG_ERR_FORKED = -25,          /**< This process is a fork of the one that used the library. */
+  GNNMG_ERR_INTERNAL = -26         /**< A fault of the library's own; please report the text. */
+};
+
+/** Facts about the last error of the calling thread; see gnnmg_last_error_info(). */
+typedef struct gnnmg_error_info {
+  uint32_t struct_size; /**< sizeof of this struct, set by the caller. */
+  gnnmg_status status;  /**< What the failing call returned; ::GNNMG_OK before any failed. */
+  int32_t rank;         /**< The rank that failed, or -1. */
+  int32_t system_error; /**< errno of a failed system call, or 0. */
+  char text[1024];      /**< The start of gnnmg_last_error(), cut between characters. */
+} gnnmg_error_info;
+
+/**
+ * @brief The name of a status: "ERR_FORMAT" for ::GNNMG_ERR_FORMAT and so on.
+ * @snippet context.c errors
+ * @param[in] status any number
+ * @return a text that is never NULL and always valid; "unknown" for other numbers
+ * @threading (a)
+ * @since 0.1
+ */
+GNNMG_API const char* gnnmg_status_name(gnnmg_status status);
+
+/**
+ * @brief The text of the last call of this thread that failed: one line.
+ * @snippet context.c errors
+ * @return never NULL; empty when no call of this thread has failed; valid until the next failure
+ *   on this thread. Calls that succeed leave it alone.
+ * @threading (a)
+ * @since 0.1
+ */
+GNNMG_API const char* gnnmg_last_error(void);
+
+/**
+ * @brief All that is known about the last error of this thread.
+ * @snippet context.c errors
+ * @param[in,out] info filled; `struct_size` set by the caller
+ * @return ::GNNMG_OK
+ * @threading (a)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_last_error_info(gnnmg_error_info* info);
+
+/**
+ * @brief Gives back what a callback was registered with. Called exactly once.
+ * @param[in] user_data as registered
+ */
+typedef void (*gnnmg_release_fn)(void* user_data);
+
+/** @} */
+
+/* ============================================================================================= */
+/** @defgroup context Context
+ * Everything hangs on a context: threads, memory limit, options, messages. Contexts share nothing,
+ * and objects of two contexts do not mix. What does not fit the memory limit ends with
+ * ::GNNMG_ERR_NO_MEMORY, whose text names what wanted how much; nothing is half done, and whatever
+ * is smaller, or comes when something has been freed, succeeds. */
+/** @{ */
+
+/** @brief Where everything else comes from. */
+typedef struct gnnmg_context gnnmg_context;
+
+/** Settings of a context. */
+typedef struct gnnmg_context_config {
+  uint32_t struct_size; /**< sizeof of this struct. */
+  int32_t num_threads;  /**< Threads for reading, sampling kernels and evaluation, the calling one
+                             included; 0: one a core that this process may use. */
+  int64_t log_capacity; /**< Messages kept until they are pulled; the oldest gives way. 1024. */
+  size_t memory_limit;  /**< Bytes that the context's graphs, samples, mini-batches and rows of
+                             results may take together; what LibTorch takes for parameters and
+                             products is not counted. 0: no limit. 0. */
+} gnnmg_context_config;
+
+/** Facts about a context. */
+typedef struct gnnmg_context_info {
+  uint32_t struct_size;  /**< sizeof of this struct, set by the caller. */
+  int32_t num_threads;   /**< Threads in use, the calling one included. */
+  int32_t num_cores;     /**< Cores that this process may use. */
+  int32_t torch_version; /**< Version of LibTorch as ::GNNMG_VERSION writes one. */
+  size_t memory_limit;   /**< As configured, bytes; 0: no limit. */
+  size_t memory_used;    /**< Bytes taken of it now. */
+} gnnmg_context_info;
+
+/**
+ * @brief Fills a config with the defaults.
+ * @snippet context.c create
+ * @param[out] config zeroed over `struct_size` bytes, then filled
+ * @param[in] struct_size sizeof of the caller's struct, bytes
+ * @return ::GNNMG_OK
+ * @threading (a)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_context_config_init(gnnmg_context_config* config,
+                                                                size_t struct_size);
+
+/**
+ * @brief Makes a context.
+ * @snippet context.c create
+ * @param[in] header_version ::GNNMG_VERSION
+ * @param[in] config settings, or NULL
+ * @param[out] context the new handle
+ * @return ::GNNMG_OK; ::GNNMG_ERR_VERSION when the header is of another minor version than the
+ *   library; ::GNNMG_ERR_DEPENDENCY when the process holds a LibTorch that the library was not
+ *   built for: the text has both versions and the path
+ * @threading (a)
+ * @owns the caller frees `context`
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_context_create(int32_t header_version,
+                                                           const gnnmg_context_config* config,
+                                                           gnnmg_context** context);
+
+/**
+ * @brief Frees the handle. The context itself lives on while objects made from it do; threads that
+ *   were lent to it come back.
+ * @snippet graph_from_arrays.c free
+ * @param[in] context a handle, or NULL
+ * @threading (a)
+ * @since 0.1
+ */
+GNNMG_API void gnnmg_context_free(gnnmg_context* context);
+
+/**
+ * @brief Facts about a context.
+ * @snippet context.c info
+ * @param[in] context a context
+ * @param[in,out] info filled
+ * @return ::GNNMG_OK
+ * @threading (a)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_context_get_info(const gnnmg_context* context,
+                                                             gnnmg_context_info* info);
+
+/**
+ * @brief Sets one of the rare knobs; gnnmg_option_info() lists them.
+ * @snippet context.c set option
+ * @param[in] context a context
+ * @param[in] key the option's name
+ * @param[in] value its value as text
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND for an unknown key
+ * @threading (a)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_context_set_option(gnnmg_context* context,
+                                                               const char* key, const char* value);
+
+/**
+ * @brief The value of an option.
+ * @snippet context.c options
+ * @param[in] context a context
+ * @param[in] key the option's name
+ * @param[out] text receives the value; may be NULL when `capacity` is 0
+ * @param[in] capacity size of `text`, bytes
+ * @param[out] needed bytes that the whole value takes
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND for an unknown key
+ * @threading (a)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_context_get_option(const gnnmg_context* context,
+                                                               const char* key, char* text,
+                                                               size_t capacity, size_t* needed);
+
+/**
+ * @brief The options that gnnmg_context_set_option() knows, one by one.
+ * @snippet context.c options
+ * @param[in] index 0, 1, ... until ::GNNMG_END
+ * @param[out] key name of the option; a constant
+ * @param[out] help what it does, the values it takes, and its default; a constant
+ * @return ::GNNMG_OK; ::GNNMG_END past the last
+ * @threading (a)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_option_info(int64_t index, const char** key,
+                                                        const char** help);
+
+/**
+ * @brief Lends the calling thread for callbacks, so that custom samplers run on more than one.
+ * @snippet weighted_sampler.c lend
+ * @param[in] context a context
+ * @param[in] timeout_ms how long, milliseconds; -1: until the context's handle is freed or
+ *   gnnmg_context_cancel() is called
+ * @return ::GNNMG_OK when the time is over; ::GNNMG_END when the handle was freed;
+ *   ::GNNMG_ERR_CANCELLED after gnnmg_context_cancel()
+ * @threading (a)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_context_lend(gnnmg_context* context,
+                                                         int64_t timeout_ms);
+
+/**
+ * @brief Cancels what runs on the context itself: data sets being opened or saved,
+ *   gnnmg_model_evaluate(), gnnmg_model_embed() and its twin, threads lent. Those calls end with
+ *   ::GNNMG_ERR_CANCELLED. Later calls are not concerned.
+ * @snippet embeddings.c give up
+ * @param[in] context a handle; a stale one is ignored
+ * @threading (a)
+ * @since 0.1
+ */
+GNNMG_API void gnnmg_context_cancel(gnnmg_context* context);
+
+/** Weight of a message. */
+typedef int32_t gnnmg_log_level;
+
+/** Values of ::gnnmg_log_level. */
+enum {
+  GNNMG_LOG_DEBUG = 0,   /**< For those who look for a fault. */
+  GNNMG_LOG_INFO = 1,    /**< What was done. */
+  GNNMG_LOG_WARNING = 2, /**< Something may not be what you meant. */
+  GNNMG_LOG_ERROR = 3    /**< Something failed in the background. */
+};
+
+/** One message; its text is a separate output of gnnmg_log_next(). */
+typedef struct gnnmg_log_info {
+  uint32_t struct_size;   /**< sizeof of this struct, set by the caller. */
+  gnnmg_log_level level;  /**< Its weight. */
+  int64_t unix_time_ns;   /**< When, nanoseconds since 1970 UTC. */
+  int64_t dropped_before; /**< Messages lost before this one because the queue was full. */
+} gnnmg_log_info;
+
+/**
+ * @brief Takes the oldest message from the queue.
+ * @snippet context.c messages
+ * @param[in] context a context
+ * @param[in,out] info filled
+ * @param[out] text receives the message; may be NULL when `capacity` is 0
+ * @param[in] capacity size of `text`, bytes; a message that does not fit stays in the queue
+ * @param[out] needed bytes that the whole message takes
+ * @return ::GNNMG_OK; ::GNNMG_END when the queue is empty
+ * @threading (a)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_log_next(gnnmg_context* context, gnnmg_log_info* info,
+                                                     char* text, size_t capacity, size_t* needed);
+
+/** @} */
+
+/* ============================================================================================= */
+/** @defgroup tensor Tensors in plain C
+ * A DLPack tensor is memory with a type, a shape and a deleter. Programs that have their own
+ * dlpack.h need none of this; for all others, here is how to wrap an array and how to read one.
+ * These are addresses and not handles: a wrong one cannot be noticed. */
+/** @{ */
+
+/** DLPack's tensor, declared in dlpack.h (version 1.0 and later). */
+struct DLManagedTensorVersioned;
+
+/** Type of the elements of an array. */
+typedef int32_t gnnmg_dtype;
+
+/** Values of ::gnnmg_dtype. */
+enum {
+  GNNMG_DTYPE_F32 = 0,  /**< float */
+  GNNMG_DTYPE_F64 = 1,  /**< double */
+  GNNMG_DTYPE_F16 = 2,  /**< IEEE half */
+  GNNMG_DTYPE_BF16 = 3, /**< bfloat16 */
+  GNNMG_DTYPE_I64 = 4,  /**< int64_t */
+  GNNMG_DTYPE_I32 = 5,  /**< int32_t */
+  GNNMG_DTYPE_U8 = 6,   /**< uint8_t */
+  GNNMG_DTYPE_BOOL = 7  /**< one byte, 0 or 1 */
+};
+
+/** What lies in a tensor. */
+typedef struct gnnmg_tensor_info {
+  uint32_t struct_size; /**< sizeof of this struct, set by the caller. */
+  gnnmg_dtype dtype;    /**< Type of the elements. */
+  int32_t device_type;  /**< DLPack's number: 1 is main memory. */
+  int32_t device_index; /**< Which of these devices. */
+  int32_t num_dims;     /**< Entries of `shape`. */
+  int32_t read_only;    /**< 1: the memory is shared and must not be written. */
+  int64_t shape[4];     /**< Rows first; unused entries are 0. */
+  int64_t num_elements; /**< Product of the shape. */
+  void* data;           /**< The first element; lives as long as the tensor. */
+} gnnmg_tensor_info;
+
+/**
+ * @brief Wraps an array of the caller's, without copying, as a contiguous tensor.
+ * @snippet zero_copy.c wrap
+ * @param[in] data the first element; may be NULL when there are none
+ * @param[in] dtype type of the elements
+ * @param[in] num_dims entries of `shape`, 0 to 4
+ * @param[in] shape sizes, rows first; may be NULL when `num_dims` is 0
+ * @param[in] release called with `user_data` when the tensor is deleted, or NULL
+ * @param[in] user_data for `release`
+ * @param[out] tensor the tensor; `data` must live as long as it does
+ * @return ::GNNMG_OK
+ * @threading (a)
+ * @owns the caller gives `tensor` away or frees it with gnnmg_tensor_free()
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_tensor_create(void* data, gnnmg_dtype dtype,
+                                                          int32_t num_dims, const int64_t* shape,
+                                                          gnnmg_release_fn release, void* user_data,
+                                                          struct DLManagedTensorVersioned** tensor);
+
+/**
+ * @brief Reads what a tensor holds.
+ * @snippet zero_copy.c export
+ * @param[in] tensor a tensor in main memory, contiguous, of a type in ::gnnmg_dtype
+ * @param[in,out] info filled
+ * @return ::GNNMG_OK; ::GNNMG_ERR_UNSUPPORTED for other tensors
+ * @threading (a)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status
+gnnmg_tensor_get_info(const struct DLManagedTensorVersioned* tensor, gnnmg_tensor_info* info);
+
+/**
+ * @brief Calls the tensor's deleter. Not for tensors that were given away.
+ * @snippet zero_copy.c export
+ * @param[in] tensor a tensor of the caller's, or NULL
+ * @threading (a)
+ * @since 0.1
+ */
+GNNMG_API void gnnmg_tensor_free(struct DLManagedTensorVersioned* tensor);
+
+/** @} */
+
+/* ============================================================================================= */
+/** @defgroup graph Graph
+ * Node types, edge types, the edges of each, and named tensors on both. Edges run from a source to
+ * a target, messages flow along them, and a node's neighbourhood is its incoming edges. A graph is
+ * built by the functions that take it without `const`, and from the moment that it is first given
+ * to another object (a sampler, a data set, a transform) it never changes again. */
+/** @{ */
+
+/** @brief A graph. */
+typedef struct gnnmg_graph gnnmg_graph;
+
+/**
+ * @brief Makes a graph without any type, to be built up.
+ * @snippet typed_graph.c build
+ * @param[in] context a context
+ * @param[out] graph the new handle
+ * @return ::GNNMG_OK
+ * @threading (a)
+ * @owns the caller frees `graph`
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_create(const gnnmg_context* context,
+                                                         gnnmg_graph** graph);
+
+/**
+ * @brief Makes a graph with one node type "node" and one edge type "edge" from a list of edges.
+ *   Tensors may be added afterwards.
+ * @snippet graph_from_arrays.c graph from edges
+ * @param[in] context a context
+ * @param[in] num_nodes number of nodes
+ * @param[in] sources where each edge starts, [num_edges], copied
+ * @param[in] targets where each edge ends, [num_edges], copied
+ * @param[in] dtype of both: ::GNNMG_DTYPE_I64 or ::GNNMG_DTYPE_I32
+ * @param[in] num_edges number of edges
+ * @param[out] graph the new handle
+ * @return ::GNNMG_OK; ::GNNMG_ERR_RANGE naming the first id outside [0, num_nodes)
+ * @threading (a)
+ * @owns the caller frees `graph`
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_create_from_coo(
+    const gnnmg_context* context, int64_t num_nodes, const void* sources, const void* targets,
+    gnnmg_dtype dtype, int64_t num_edges, gnnmg_graph** graph);
+
+/**
+ * @brief The same from compressed sparse columns: per target node, the sources of its edges.
+ * @snippet transforms.c from columns
+ * @param[in] context a context
+ * @param[in] num_nodes number of nodes
+ * @param[in] indptr where each target's entries begin, [num_nodes + 1], copied
+ * @param[in] indices source of each edge, [num_edges], copied
+ * @param[in] dtype of `indices`: ::GNNMG_DTYPE_I64 or ::GNNMG_DTYPE_I32
+ * @param[in] num_edges number of edges, the last entry of `indptr`
+ * @param[out] graph the new handle
+ * @return ::GNNMG_OK; ::GNNMG_ERR_RANGE naming the array and position of a pointer that falls or an
+ *   id out of range
+ * @threading (a)
+ * @owns the caller frees `graph`
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_create_from_csc(
+    const gnnmg_context* context, int64_t num_nodes, const int64_t* indptr, const void* indices,
+    gnnmg_dtype dtype, int64_t num_edges, gnnmg_graph** graph);
+
+/**
+ * @brief Frees the handle.
+ * @snippet graph_from_arrays.c free
+ * @param[in] graph a handle, or NULL
+ * @threading (a)
+ * @since 0.1
+ */
+GNNMG_API void gnnmg_graph_free(gnnmg_graph* graph);
+
+/**
+ * @brief Adds a node type.
+ * @snippet typed_graph.c build
+ * @param[in] graph a graph that no other object has taken yet
+ * @param[in] name not empty, not used yet
+ * @param[in] num_nodes number of nodes of this type
+ * @param[out] node_type its index, counting from 0; may be NULL
+ * @return ::GNNMG_OK
+ * @threading (c)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_add_node_type(gnnmg_graph* graph,
+                                                                const char* name, int64_t num_nodes,
+                                                                int32_t* node_type);
+
+/**
+ * @brief Adds an edge type, without edges yet.
+ * @snippet typed_graph.c build
+ * @param[in] graph a graph that no other object has taken yet
+ * @param[in] source_type index of the node type that its edges start from
+ * @param[in] name not empty; unique among edge types between the same two node types
+ * @param[in] target_type index of the node type that its edges lead to
+ * @param[out] edge_type its index, counting from 0; may be NULL
+ * @return ::GNNMG_OK
+ * @threading (c)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_add_edge_type(gnnmg_graph* graph,
+                                                                int32_t source_type,
+                                                                const char* name,
+                                                                int32_t target_type,
+                                                                int32_t* edge_type);
+
+/**
+ * @brief Sets the edges of a type from a list; edge e of the list gets the edge id e.
+ * @snippet typed_graph.c lists
+ * @param[in] graph a graph that no other object has taken yet
+ * @param[in] edge_type which
+ * @param[in] sources [num_edges], copied
+ * @param[in] targets [num_edges], copied
+ * @param[in] dtype of both: ::GNNMG_DTYPE_I64 or ::GNNMG_DTYPE_I32
+ * @param[in] num_edges number of edges
+ * @return ::GNNMG_OK; ::GNNMG_ERR_RANGE naming the first id out of range
+ * @threading (c)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_set_coo(gnnmg_graph* graph, int32_t edge_type,
+                                                          const void* sources, const void* targets,
+                                                          gnnmg_dtype dtype, int64_t num_edges);
+
+/**
+ * @brief Sets the edges of a type from compressed sparse columns.
+ * @snippet typed_graph.c columns
+ * @param[in] graph a graph that no other object has taken yet
+ * @param[in] edge_type which
+ * @param[in] indptr [number of targets + 1], copied
+ * @param[in] indices [num_edges], copied
+ * @param[in] edge_ids a permutation of 0 .. num_edges - 1, [num_edges], copied; NULL: entry e is
+ *   edge e
+ * @param[in] dtype of `indices` and `edge_ids`: ::GNNMG_DTYPE_I64 or ::GNNMG_DTYPE_I32
+ * @param[in] num_edges number of edges
+ * @return ::GNNMG_OK; ::GNNMG_ERR_RANGE naming array and position
+ * @threading (c)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_set_csc(gnnmg_graph* graph, int32_t edge_type,
+                                                          const int64_t* indptr,
+                                                          const void* indices, const void* edge_ids,
+                                                          gnnmg_dtype dtype, int64_t num_edges);
+
+/**
+ * @brief gnnmg_graph_set_coo() with tensors. They are only read during the call and given back at
+ *   once by their deleters.
+ * @snippet zero_copy.c import edges
+ * @param[in] graph a graph that no other object has taken yet
+ * @param[in] edge_type which
+ * @param[in] sources i64 or i32 [num_edges]
+ * @param[in] targets of the same type and shape
+ * @return ::GNNMG_OK; ::GNNMG_ERR_RANGE naming the first id out of range
+ * @threading (c)
+ * @owns the library takes both tensors on success
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_import_coo(
+    gnnmg_graph* graph, int32_t edge_type, struct DLManagedTensorVersioned* sources,
+    struct DLManagedTensorVersioned* targets);
+
+/**
+ * @brief gnnmg_graph_set_csc() with tensors, which the graph shares where it can.
+ * @snippet zero_copy.c import edges
+ * @param[in] graph a graph that no other object has taken yet
+ * @param[in] edge_type which
+ * @param[in] indptr i64 [number of targets + 1]
+ * @param[in] indices i64 or i32 [num_edges]; i32 is shared, i64 only if 31 bits do not do
+ * @param[in] edge_ids i64 or i32 [num_edges], or NULL: entry e is edge e
+ * @return ::GNNMG_OK; ::GNNMG_ERR_RANGE naming array and position
+ * @threading (c)
+ * @owns the library takes the tensors on success; their memory must not change any more
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_import_csc(
+    gnnmg_graph* graph, int32_t edge_type, struct DLManagedTensorVersioned* indptr,
+    struct DLManagedTensorVersioned* indices, struct DLManagedTensorVersioned* edge_ids);
+
+/**
+ * @brief Sets a named tensor on the nodes of a type, in place of one of that name if there is one.
+ * @snippet graph_from_arrays.c graph from edges
+ * @param[in] graph a graph that no other object has taken yet
+ * @param[in] node_type which
+ * @param[in] name not empty; data sets call features "x" and labels "y" unless told otherwise
+ * @param[in] data elements, row by row, copied
+ * @param[in] dtype type of the elements
+ * @param[in] num_dims entries of `shape`, 1 to 4
+ * @param[in] shape sizes; shape[0] is the number of nodes
+ * @return ::GNNMG_OK; ::GNNMG_ERR_RANGE naming the first element of bools that is not 0 or 1
+ * @threading (c)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_set_node_tensor(
+    gnnmg_graph* graph, int32_t node_type, const char* name, const void* data, gnnmg_dtype dtype,
+    int32_t num_dims, const int64_t* shape);
+
+/**
+ * @brief gnnmg_graph_set_node_tensor() without copying.
+ * @snippet zero_copy.c import tensors
+ * @param[in] graph a graph that no other object has taken yet
+ * @param[in] node_type which
+ * @param[in] name not empty
+ * @param[in] tensor [number of nodes, ...]
+ * @return ::GNNMG_OK; ::GNNMG_ERR_UNSUPPORTED for a device, type or layout that is not taken
+ * @threading (c)
+ * @owns the library takes the tensor on success; its memory must not change any more
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status
+gnnmg_graph_import_node_tensor(gnnmg_graph* graph, int32_t node_type, const char* name,
+                               struct DLManagedTensorVersioned* tensor);
+
+/**
+ * @brief Sets a sparse tensor on the nodes of a type: row r holds the entries indptr[r] to
+ *   indptr[r+1] - 1. It stays sparse all the way into the first layer of a model.
+ * @snippet bag_of_words.c set
+ * @param[in] graph a graph that no other object has taken yet
+ * @param[in] node_type which
+ * @param[in] name not empty
+ * @param[in] num_columns width of the dense form
+ * @param[in] indptr [number of nodes + 1], copied
+ * @param[in] indices column of each entry, [num_entries], copied
+ * @param[in] values f32 [num_entries], copied
+ * @param[in] num_entries stored entries
+ * @return ::GNNMG_OK; ::GNNMG_ERR_RANGE naming array and position
+ * @threading (c)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_set_node_csr(
+    gnnmg_graph* graph, int32_t node_type, const char* name, int64_t num_columns,
+    const int64_t* indptr, const int32_t* indices, const float* values, int64_t num_entries);
+
+/**
+ * @brief gnnmg_graph_set_node_csr() without copying.
+ * @snippet zero_copy.c import tensors
+ * @param[in] graph a graph that no other object has taken yet
+ * @param[in] node_type which
+ * @param[in] name not empty
+ * @param[in] num_columns width of the dense form
+ * @param[in] indptr i64 [number of nodes + 1]
+ * @param[in] indices i32 [num_entries]
+ * @param[in] values f32 [num_entries]
+ * @return ::GNNMG_OK; ::GNNMG_ERR_RANGE naming array and position
+ * @threading (c)
+ * @owns the library takes the tensors on success; their memory must not change any more
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_import_node_csr(
+    gnnmg_graph* graph, int32_t node_type, const char* name, int64_t num_columns,
+    struct DLManagedTensorVersioned* indptr, struct DLManagedTensorVersioned* indices,
+    struct DLManagedTensorVersioned* values);
+
+/**
+ * @brief Sets a named tensor on the edges of a type, rows by edge id.
+ * @snippet typed_graph.c tensors
+ * @param[in] graph a graph that no other object has taken yet
+ * @param[in] edge_type which; its edges must be set
+ * @param[in] name not empty
+ * @param[in] data elements, row by row, copied
+ * @param[in] dtype type of the elements
+ * @param[in] num_dims entries of `shape`, 1 to 4
+ * @param[in] shape sizes; shape[0] is the number of edges
+ * @return ::GNNMG_OK; ::GNNMG_ERR_RANGE naming the first element of bools that is not 0 or 1
+ * @threading (c)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_set_edge_tensor(
+    gnnmg_graph* graph, int32_t edge_type, const char* name, const void* data, gnnmg_dtype dtype,
+    int32_t num_dims, const int64_t* shape);
+
+/**
+ * @brief gnnmg_graph_set_edge_tensor() without copying.
+ * @snippet zero_copy.c import tensors
+ * @param[in] graph a graph that no other object has taken yet
+ * @param[in] edge_type which; its edges must be set
+ * @param[in] name not empty
+ * @param[in] tensor [number of edges, ...]
+ * @return ::GNNMG_OK; ::GNNMG_ERR_UNSUPPORTED for a device, type or layout that is not taken
+ * @threading (c)
+ * @owns the library takes the tensor on success; its memory must not change any more
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status
+gnnmg_graph_import_edge_tensor(gnnmg_graph* graph, int32_t edge_type, const char* name,
+                               struct DLManagedTensorVersioned* tensor);
+
+/** What gnnmg_graph_create_transformed() does. */
+typedef int32_t gnnmg_transform;
+
+/** Values of ::gnnmg_transform. A reverse edge gets the tensor rows of its edge, an added self-loop
+ * zeros, and of equal edges the first one's rows stay. */
+enum {
+  GNNMG_TRANSFORM_ADD_REVERSE_EDGES = 0, /**< Appends (v, u) for each (u, v) with u != v, in edge
+                                              order; duplicates stay. */
+  GNNMG_TRANSFORM_TO_UNDIRECTED = 1,     /**< Adds reverse edges, then keeps one of equal edges. */
+  GNNMG_TRANSFORM_COALESCE = 2,          /**< Keeps the first of equal edges, sorted by target, then
+                                              source. */
+  GNNMG_TRANSFORM_REMOVE_SELF_LOOPS = 3, /**< Drops (v, v). */
+  GNNMG_TRANSFORM_ADD_SELF_LOOPS = 4,    /**< Appends one (v, v) for each node. */
+  GNNMG_TRANSFORM_ADD_REMAINING_SELF_LOOPS = 5, /**< Appends (v, v) where there is none. */
+  GNNMG_TRANSFORM_REMOVE_EDGES = 6, /**< Keeps the nodes and no edge: what a model learns from
+                                         features alone. */
+  GNNMG_TRANSFORM_REVERSE_EDGES = 7 /**< (u, v) becomes (v, u), in the same order: messages go the
+                                         other way. */
+};
+
+/**
+ * @brief Makes a new graph from another one; tensors that do not change are shared.
+ * @snippet transforms.c transform
+ * @param[in] graph the graph to start from
+ * @param[in] transform what to do
+ * @param[in] edge_type on which edge type, whose source and target types must be equal; 0 for
+ *   graphs with one; ignored by ::GNNMG_TRANSFORM_REMOVE_EDGES
+ * @param[out] transformed the new handle
+ * @return ::GNNMG_OK
+ * @threading (b)
+ * @owns the caller frees `transformed`
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_create_transformed(const gnnmg_graph* graph,
+                                                                     gnnmg_transform transform,
+                                                                     int32_t edge_type,
+                                                                     gnnmg_graph** transformed);
+
+/**
+ * @brief Makes a new graph in which every row of a node tensor is divided by its sum (rows that sum
+ *   to 0 stay).
+ * @snippet transforms.c normalize
+ * @param[in] graph a graph with one node type
+ * @param[in] name a dense f32 or a sparse node tensor
+ * @param[out] normalized the new handle
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND when there is no such tensor
+ * @threading (b)
+ * @owns the caller frees `normalized`
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_create_normalized(const gnnmg_graph* graph,
+                                                                    const char* name,
+                                                                    gnnmg_graph** normalized);
+
+/** Settings of gnnmg_graph_create_planted_partition(). */
+typedef struct gnnmg_planted_partition_config {
+  uint32_t struct_size;     /**< sizeof of this struct. */
+  int32_t num_classes;      /**< Classes of equal size. 10. */
+  int64_t num_nodes;        /**< Nodes. 50 000. */
+  double mean_degree;       /**< Directed edges a node; each edge lies in both directions. 16. */
+  double intra_probability; /**< That an edge joins two nodes of one class. 0.5. */
+  double centre_scale;      /**< Standard deviation of a class centre's coordinates. 0.15. */
+  double noise;             /**< Standard deviation of a feature around its centre. 1. */
+  double label_noise;       /**< Share of labels that are replaced by another class. 0.05. */
+  uint64_t seed;            /**< The graph is a pure function of seed and settings. 1. */
+  int32_t num_features;     /**< Columns of the features. 64. */
+  int32_t padding0;         /**< 0. */
+} gnnmg_planted_partition_config;
+
+/**
+ * @brief Fills a config with the defaults.
+ * @snippet generators.c planted partition
+ * @param[out] config zeroed over `struct_size` bytes, then filled
+ * @param[in] struct_size sizeof of the caller's struct, bytes
+ * @return ::GNNMG_OK
+ * @threading (a)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status
+gnnmg_planted_partition_config_init(gnnmg_planted_partition_config* config, size_t struct_size);
+
+/**
+ * @brief Generates an undirected graph whose nodes fall into classes, with node tensors "x" f32
+ *   [nodes, num_features] (a class centre plus noise) and "y" i64 [nodes]. With the defaults
+ *   features name at most a share of about 0.391 of the labels when they are the node's own, 0.740
+ *   with those one hop away, 0.909 with two hops, 0.935 with any number.
+ * @snippet generators.c planted partition
+ * @param[in] context a context
+ * @param[in] config settings, or NULL
+ * @param[out] graph the new handle
+ * @return ::GNNMG_OK
+ * @threading (a)
+ * @owns the caller frees `graph`
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_create_planted_partition(
+    const gnnmg_context* context, const gnnmg_planted_partition_config* config,
+    gnnmg_graph** graph);
+
+/** Settings of gnnmg_graph_create_log_normal(). */
+typedef struct gnnmg_log_normal_config {
+  uint32_t struct_size; /**< sizeof of this struct. */
+  int32_t num_features; /**< Columns of the features; 0: none. 100. */
+  int32_t num_classes;  /**< Classes; 0: no labels and no communities. 47. */
+  int32_t padding0;     /**< 0. */
+  int64_t num_nodes;    /**< Nodes. 2 449 029. */
+  double mean_degree;   /**< Mean number of incoming edges; no node has more than num_nodes / 20.
+                             50.5. */
+  double sigma;         /**< Spread of the logarithm of the degrees. 1.45. */
+  double zipf;          /**< Exponent of the communities' sizes. 0.8. */
+  double homophily;     /**< That an edge comes from its target's community. 0.5. */
+  double centre_scale;  /**< Scale of a class centre; features are centre plus N(0, 1). 0.1. */
+  double label_noise;   /**< Share of labels that are replaced at random. 0.05. */
+  uint64_t seed;        /**< The graph is a pure function of seed and settings. 1. */
+} gnnmg_log_normal_config;
+
+/**
+ * @brief Fills a config with the defaults, which have the shape of a graph of products bought
+ *   together.
+ * @snippet generators.c log normal
+ * @param[out] config zeroed over `struct_size` bytes, then filled
+ * @param[in] struct_size sizeof of the caller's struct, bytes
+ * @return ::GNNMG_OK
+ * @threading (a)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_log_normal_config_init(gnnmg_log_normal_config* config,
+                                                                   size_t struct_size);
+
+/**
+ * @brief Generates a graph with log-normal in-degrees and communities, with node tensors "x" f32
+ *   and "y" i64 when asked for.
+ * @snippet generators.c log normal
+ * @param[in] context a context
+ * @param[in] config settings, or NULL
+ * @param[out] graph the new handle
+ * @return ::GNNMG_OK
+ * @threading (a)
+ * @owns the caller frees `graph`
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_create_log_normal(
+    const gnnmg_context* context, const gnnmg_log_normal_config* config, gnnmg_graph** graph);
+
+/** Settings of gnnmg_graph_create_rmat(). */
+typedef struct gnnmg_rmat_config {
+  uint32_t struct_size; /**< sizeof of this struct. */
+  int32_t scale;        /**< 2^scale nodes. 16. */
+  int64_t num_edges;    /**< Directed edges. 2^20. */
+  double a;             /**< Probability of the quadrant (0, 0). 0.57. */
+  double b;             /**< Of (0, 1). 0.19. */
+  double c;             /**< Of (1, 0); the rest is (1, 1). 0.19. */
+  uint64_t seed;        /**< The graph is a pure function of seed and settings. 1. */
+} gnnmg_rmat_config;
+
+/**
+ * @brief Fills a config with the defaults.
+ * @snippet generators.c rmat
+ * @param[out] config zeroed over `struct_size` bytes, then filled
+ * @param[in] struct_size sizeof of the caller's struct, bytes
+ * @return ::GNNMG_OK
+ * @threading (a)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_rmat_config_init(gnnmg_rmat_config* config,
+                                                             size_t struct_size);
+
+/**
+ * @brief Generates an R-MAT graph (Chakrabarti, Zhan, Faloutsos 2004), without tensors.
+ * @snippet generators.c rmat
+ * @param[in] context a context
+ * @param[in] config settings, or NULL
+ * @param[out] graph the new handle
+ * @return ::GNNMG_OK
+ * @threading (a)
+ * @owns the caller frees `graph`
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_create_rmat(const gnnmg_context* context,
+                                                              const gnnmg_rmat_config* config,
+                                                              gnnmg_graph** graph);
+
+/** Settings of gnnmg_graph_create_erdos_renyi(). */
+typedef struct gnnmg_erdos_renyi_config {
+  uint32_t struct_size; /**< sizeof of this struct. */
+  int32_t padding0;     /**< 0. */
+  int64_t num_nodes;    /**< Nodes. 10 000. */
+  int64_t num_edges;    /**< Directed edges. 100 000. */
+  uint64_t seed;        /**< The graph is a pure function of seed and settings. 1. */
+} gnnmg_erdos_renyi_config;
+
+/**
+ * @brief Fills a config with the defaults.
+ * @snippet generators.c erdos renyi
+ * @param[out] config zeroed over `struct_size` bytes, then filled
+ * @param[in] struct_size sizeof of the caller's struct, bytes
+ * @return ::GNNMG_OK
+ * @threading (a)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status
+gnnmg_erdos_renyi_config_init(gnnmg_erdos_renyi_config* config, size_t struct_size);
+
+/**
+ * @brief Generates a graph whose edges are drawn uniformly, self-loops and duplicates included,
+ *   without tensors.
+ * @snippet generators.c erdos renyi
+ * @param[in] context a context
+ * @param[in] config settings, or NULL
+ * @param[out] graph the new handle
+ * @return ::GNNMG_OK
+ * @threading (a)
+ * @owns the caller frees `graph`
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_create_erdos_renyi(
+    const gnnmg_context* context, const gnnmg_erdos_renyi_config* config, gnnmg_graph** graph);
+
+/**
+ * @brief Number of node types.
+ * @snippet typed_graph.c describe
+ * @param[in] graph a graph
+ * @param[out] count the number
+ * @return ::GNNMG_OK
+ * @threading (b)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_num_node_types(const gnnmg_graph* graph,
+                                                                 int32_t* count);
+
+/**
+ * @brief Number of edge types.
+ * @snippet typed_graph.c describe
+ * @param[in] graph a graph
+ * @param[out] count the number
+ * @return ::GNNMG_OK
+ * @threading (b)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_num_edge_types(const gnnmg_graph* graph,
+                                                                 int32_t* count);
+
+/**
+ * @brief Name of a node type.
+ * @snippet typed_graph.c describe
+ * @param[in] graph a graph
+ * @param[in] node_type its index
+ * @param[out] name borrowed from the graph
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND for an index that does not exist
+ * @threading (b)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_node_type_name(const gnnmg_graph* graph,
+                                                                 int32_t node_type,
+                                                                 const char** name);
+
+/**
+ * @brief Name and ends of an edge type.
+ * @snippet typed_graph.c describe
+ * @param[in] graph a graph
+ * @param[in] edge_type its index
+ * @param[out] source_type node type that its edges start from
+ * @param[out] name borrowed from the graph
+ * @param[out] target_type node type that its edges lead to
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND for an index that does not exist
+ * @threading (b)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_edge_type_name(const gnnmg_graph* graph,
+                                                                 int32_t edge_type,
+                                                                 int32_t* source_type,
+                                                                 const char** name,
+                                                                 int32_t* target_type);
+
+/**
+ * @brief Number of nodes of a type.
+ * @snippet typed_graph.c describe
+ * @param[in] graph a graph
+ * @param[in] node_type which; 0 for graphs with one
+ * @param[out] count the number
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND for an index that does not exist
+ * @threading (b)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_num_nodes(const gnnmg_graph* graph,
+                                                            int32_t node_type, int64_t* count);
+
+/**
+ * @brief Number of edges of a type.
+ * @snippet typed_graph.c describe
+ * @param[in] graph a graph
+ * @param[in] edge_type which; 0 for graphs with one
+ * @param[out] count the number
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND for an index that does not exist
+ * @threading (b)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_num_edges(const gnnmg_graph* graph,
+                                                            int32_t edge_type, int64_t* count);
+
+/**
+ * @brief Names of the tensors on a node type, one by one.
+ * @snippet typed_graph.c describe
+ * @param[in] graph a graph
+ * @param[in] node_type which
+ * @param[in] index 0, 1, ... until ::GNNMG_END
+ * @param[out] name borrowed from the graph
+ * @param[out] sparse 1 when it is sparse
+ * @return ::GNNMG_OK; ::GNNMG_END past the last; ::GNNMG_ERR_NOT_FOUND for an unknown type
+ * @threading (b)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_node_tensor_name(const gnnmg_graph* graph,
+                                                                   int32_t node_type, int64_t index,
+                                                                   const char** name,
+                                                                   int32_t* sparse);
+
+/**
+ * @brief Names of the tensors on an edge type, one by one.
+ * @snippet typed_graph.c describe
+ * @param[in] graph a graph
+ * @param[in] edge_type which
+ * @param[in] index 0, 1, ... until ::GNNMG_END
+ * @param[out] name borrowed from the graph
+ * @return ::GNNMG_OK; ::GNNMG_END past the last; ::GNNMG_ERR_NOT_FOUND for an unknown type
+ * @threading (b)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_edge_tensor_name(const gnnmg_graph* graph,
+                                                                   int32_t edge_type, int64_t index,
+                                                                   const char** name);
+
+/**
+ * @brief A dense tensor on nodes, without copying.
+ * @snippet zero_copy.c export
+ * @param[in] graph a graph
+ * @param[in] node_type which
+ * @param[in] name of the tensor
+ * @param[out] tensor [number of nodes, ...], read-only
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND when there is none; ::GNNMG_ERR_UNSUPPORTED when it is
+ *   sparse
+ * @threading (b)
+ * @owns the caller frees `tensor`
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status
+gnnmg_graph_export_node_tensor(const gnnmg_graph* graph, int32_t node_type, const char* name,
+                               struct DLManagedTensorVersioned** tensor);
+
+/**
+ * @brief A sparse tensor on nodes, without copying.
+ * @snippet bag_of_words.c get
+ * @param[in] graph a graph
+ * @param[in] node_type which
+ * @param[in] name of the tensor
+ * @param[out] num_columns width of the dense form
+ * @param[out] indptr i64 [number of nodes + 1], read-only
+ * @param[out] indices i32 [entries], read-only
+ * @param[out] values f32 [entries], read-only
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND when there is none; ::GNNMG_ERR_UNSUPPORTED when it is
+ *   dense
+ * @threading (b)
+ * @owns the caller frees the tensors
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_export_node_csr(
+    const gnnmg_graph* graph, int32_t node_type, const char* name, int64_t* num_columns,
+    struct DLManagedTensorVersioned** indptr, struct DLManagedTensorVersioned** indices,
+    struct DLManagedTensorVersioned** values);
+
+/**
+ * @brief A tensor on edges, rows by edge id, without copying.
+ * @snippet typed_graph.c neighbours
+ * @param[in] graph a graph
+ * @param[in] edge_type which
+ * @param[in] name of the tensor
+ * @param[out] tensor [number of edges, ...], read-only
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND when there is none
+ * @threading (b)
+ * @owns the caller frees `tensor`
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status
+gnnmg_graph_export_edge_tensor(const gnnmg_graph* graph, int32_t edge_type, const char* name,
+                               struct DLManagedTensorVersioned** tensor);
+
+/**
+ * @brief The edges of a type as a list in the order of their ids.
+ * @snippet transforms.c edges
+ * @param[in] graph a graph
+ * @param[in] edge_type which
+ * @param[out] sources i64 [number of edges]
+ * @param[out] targets i64 [number of edges]
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND for an unknown type
+ * @threading (b)
+ * @owns the caller frees the tensors, which are copies
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_export_coo(
+    const gnnmg_graph* graph, int32_t edge_type, struct DLManagedTensorVersioned** sources,
+    struct DLManagedTensorVersioned** targets);
+
+/**
+ * @brief The edges of a type as they are kept: per target, the sources of its incoming edges.
+ * @snippet transforms.c columns
+ * @param[in] graph a graph
+ * @param[in] edge_type which
+ * @param[out] indptr i64 [number of targets + 1], read-only
+ * @param[out] indices i32 or i64 [number of edges], read-only
+ * @param[out] edge_ids i32 or i64 [number of edges], read-only; NULL when entry e is edge e
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND for an unknown type
+ * @threading (b)
+ * @owns the caller frees the tensors
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_export_csc(
+    const gnnmg_graph* graph, int32_t edge_type, struct DLManagedTensorVersioned** indptr,
+    struct DLManagedTensorVersioned** indices, struct DLManagedTensorVersioned** edge_ids);
+
+/**
+ * @brief The incoming edges of one node, in their stored order.
+ * @snippet typed_graph.c neighbours
+ * @param[in] graph a graph
+ * @param[in] edge_type which
+ * @param[in] target the node
+ * @param[out] sources receives their sources; may be NULL when `capacity` is 0
+ * @param[out] edge_ids receives their ids; may be NULL
+ * @param[in] capacity entries that fit in each array
+ * @param[out] needed number of incoming edges; only the first `capacity` are written
+ * @return ::GNNMG_OK; ::GNNMG_ERR_RANGE when there is no such node
+ * @threading (b)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_get_in_edges(const gnnmg_graph* graph,
+                                                               int32_t edge_type, int64_t target,
+                                                               int64_t* sources, int64_t* edge_ids,
+                                                               int64_t capacity, int64_t* needed);
+
+/** @} */
+
+/* ============================================================================================= */
+/** @defgroup dataset Data set
+ * A graph with features, labels and splits: from files in any supported format, or around a graph
+ * of one's own. A data set has any number of splits, by name and index; the one that is set serves
+ * what is made from the data set afterwards.
+ *
+ * A data set of many small graphs is one graph too, in which they stand side by side; labels, the
+ * ids of splits and sample weights are then of graphs where those of other data sets are of nodes.
+ */
+/** @{ */
+
+/** @brief A graph with labels and splits. */
+typedef struct gnnmg_dataset gnnmg_dataset;
+
+/** What the labels mean. */
+typedef int32_t gnnmg_task;
+
+/** Values of ::gnnmg_task. */
+enum {
+  GNNMG_TASK_NONE = 0,       /**< No labels. */
+  GNNMG_TASK_MULTICLASS = 1, /**< One class a node or graph: i64 [N], -1 where there is none. */
+  GNNMG_TASK_BINARY = 2,     /**< Yes or no, for one or more targets: f32 [N, T], NaN for none. */
+  GNNMG_TASK_REGRESSION = 3  /**< Numbers: f32 [N, T], NaN for none. */
+};
+
+/** Part of a split. */
+typedef int32_t gnnmg_split;
+
+/** Values of ::gnnmg_split. */
+enum {
+  GNNMG_SPLIT_TRAIN = 1,      /**< What is trained on. */
+  GNNMG_SPLIT_VALIDATION = 2, /**< What the best epoch is chosen by. */
+  GNNMG_SPLIT_TEST = 3        /**< What the result is measured on. */
+};
+
+/** How a data set lies on disk. */
+typedef int32_t gnnmg_format;
+
+/** Values of ::gnnmg_format. */
+enum {
+  GNNMG_FORMAT_AUTO = 0,          /**< Recognised by what lies there. */
+  GNNMG_FORMAT_GNNMG = 1,         /**< What gnnmg_dataset_save() writes. */
+  GNNMG_FORMAT_PLANETOID = 2,     /**< Folder of `ind.NAME.*` (Cora, CiteSeer, PubMed). */
+  GNNMG_FORMAT_PLAIN = 3,         /**< Folder of `edges.npy`, `labels.npy`, `split_*.npy`, ... */
+  GNNMG_FORMAT_SHCHUR = 4,        /**< One `.npz` with `adj_*` and `attr_*` (Amazon, Coauthor). */
+  GNNMG_FORMAT_HETEROPHILOUS = 5, /**< One `.npz` with `node_features`, `edges`, masks. */
+  GNNMG_FORMAT_OGB = 6,           /**< Folder of an OGB node property data set. */
+  GNNMG_FORMAT_EDGES = 7,         /**< Text, one edge a line, also gzipped. */
+  GNNMG_FORMAT_GIN = 8,           /**< Many graphs in one text, as GIN and DGCNN take them. */
+  GNNMG_FORMAT_TU = 9,            /**< Many graphs: `NAME_A.txt`, `NAME_graph_indicator.txt`, ... */
+  GNNMG_FORMAT_PACKED = 10 /**< Many graphs: one `.npz` with `node_ptr`, `edge_ptr`, `edges`. */
+};
+
+/** How a data set is opened. */
+typedef struct gnnmg_dataset_config {
+  uint32_t struct_size;   /**< sizeof of this struct. */
+  gnnmg_format format;    /**< ::GNNMG_FORMAT_AUTO. */
+  int32_t undirected;     /**< 1: add the reverse of every edge and drop repeated ones, for
+                               Planetoid and Shchur also self-loops; 0: edges as listed; -1: as the
+                               format means it. -1. */
+  int32_t sum_duplicates; /**< 1: add up repeated entries of sparse features. 0. */
+  int32_t map_files;      /**< 1: map the files of the library's own format, else read. 1. */
+  int32_t check_finite;   /**< 1: refuse features that are NaN, infinite or beyond f32. 1. */
+  int32_t separator;      /**< Edge lists: the character between columns; 0: guessed. 0. */
+  int32_t header_lines;   /**< Edge lists: lines to skip; -1: a first line without numbers. -1. */
+  int32_t source_column;  /**< Edge lists: counting from 0. 0. */
+  int32_t target_column;  /**< Edge lists: counting from 0. 1. */
+  int32_t relabel;        /**< Edge lists: 1: ids of any size, numbered in order of appearance, kept
+                               in the node tensor "original_id". 0. */
+  int32_t round_values;   /**< 1: round sparse and integer features to the nearest f32; 0: refuse
+                               what is none. 0. */
+  int64_t num_nodes;      /**< Edge lists: number of nodes; -1: the largest id + 1. -1. */
+  int32_t degree_features; /**< Texts of many graphs: 1: features are one-hot of the nodes' degrees;
+                                -1: of their tags; 0: of the tags unless all are equal. 0. */
+  int32_t padding0;        /**< 0. */
+} gnnmg_dataset_config;
+
+/** Facts about a data set. */
+typedef struct gnnmg_dataset_info {
+  uint32_t struct_size; /**< sizeof of this struct, set by the caller. */
+  gnnmg_task task;      /**< What the labels mean. */
+  int64_t num_graphs;   /**< Graphs in it. */
+  int64_t num_nodes;    /**< Nodes of all graphs. */
+  int64_t num_edges;    /**< Edges of all graphs. */
+  int64_t feature_dim;  /**< Columns of the features; 0: none. */
+  int64_t num_classes;  /**< Classes, or targets of other tasks; 0 without labels. */
+  int64_t num_splits;   /**< Splits of all names. */
+} gnnmg_dataset_info;
+
+/** Facts about one split. */
+typedef struct gnnmg_split_info {
+  uint32_t struct_size;   /**< sizeof of this struct, set by the caller. */
+  int32_t index;          /**< Among the splits of its name. */
+  int64_t num_train;      /**< Ids in it. */
+  int64_t num_validation; /**< Ids in it. */
+  int64_t num_test;       /**< Ids in it. */
+} gnnmg_split_info;
+
+/** How a random split is drawn. */
+typedef struct gnnmg_split_config {
+  uint32_t struct_size;         /**< sizeof of this struct. */
+  int32_t numpy_legacy;         /**< 1: in the order of NumPy's `RandomState(seed).permutation`, so
+                                     that a split made with it is reproduced. 0. */
+  double train_fraction;        /**< Share of the labelled nodes, rounded down. 0.6. */
+  double validation_fraction;   /**< Share of the labelled nodes, rounded down; the rest is test.
+                                     0.2. */
+  int64_t train_per_class;      /**< Above 0: so many nodes of each class instead. 0. */
+  int64_t validation_per_class; /**< With `train_per_class`: so many of each class. 0. */
+  uint64_t seed;                /**< The split is a pure function of seed, labels, settings. 0. */
+} gnnmg_split_config;
+
+/** How a data set is cut into folds. */
+typedef struct gnnmg_folds_config {
+  uint32_t struct_size; /**< sizeof of this struct. */
+  int32_t num_folds;    /**< 2 to 100. 10. */
+  gnnmg_split held_out; /**< The part that fold k is in the k-th split, which trains on the others:
+                             ::GNNMG_SPLIT_VALIDATION or ::GNNMG_SPLIT_TEST.
+                             ::GNNMG_SPLIT_VALIDATION. */
+  int32_t numpy_legacy; /**< 1: the folds of scikit-learn's `StratifiedKFold(num_folds,
+                             shuffle=True, random_state=seed)`. 0. */
+  uint64_t seed;        /**< The folds are a pure function of seed, labels, settings. 0. */
+} gnnmg_folds_config;
+
+/**
+ * @brief Fills a config with the defaults.
+ * @snippet edge_list.c open
+ * @param[out] config zeroed over `struct_size` bytes, then filled
+ * @param[in] struct_size sizeof of the caller's struct, bytes
+ * @return ::GNNMG_OK
+ * @threading (a)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_config_init(gnnmg_dataset_config* config,
+                                                                size_t struct_size);
+
+/**
+ * @brief Fills a config with the defaults.
+ * @snippet graph_batches.c folds
+ * @param[out] config zeroed over `struct_size` bytes, then filled
+ * @param[in] struct_size sizeof of the caller's struct, bytes
+ * @return ::GNNMG_OK
+ * @threading (a)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_folds_config_init(gnnmg_folds_config* config,
+                                                              size_t struct_size);
+
+/**
+ * @brief Fills a config with the defaults.
+ * @snippet splits.c random
+ * @param[out] config zeroed over `struct_size` bytes, then filled
+ * @param[in] struct_size sizeof of the caller's struct, bytes
+ * @return ::GNNMG_OK
+ * @threading (a)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_split_config_init(gnnmg_split_config* config,
+                                                              size_t struct_size);
+
+/**
+ * @brief Opens a folder or file in any supported format.
+ * @snippet node_classification.c open
+ * @param[in] context a context
+ * @param[in] path the folder or file
+ * @param[in] config settings, or NULL
+ * @param[out] dataset the new handle
+ * @param[in] timeout_ms milliseconds, -1: until done
+ * @return ::GNNMG_OK; ::GNNMG_PENDING, continued by a call with equal path and settings;
+ *   ::GNNMG_ERR_NOT_FOUND; ::GNNMG_ERR_IO; ::GNNMG_ERR_FORMAT; ::GNNMG_ERR_CHECKSUM;
+ *   ::GNNMG_ERR_RANGE; ::GNNMG_ERR_NAN; ::GNNMG_ERR_UNSUPPORTED; ::GNNMG_ERR_CANCELLED
+ * @threading (a)
+ * @owns the caller frees `dataset`
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_open(const gnnmg_context* context,
+                                                         const char* path,
+                                                         const gnnmg_dataset_config* config,
+                                                         gnnmg_dataset** dataset,
+                                                         int64_t timeout_ms);
+
+/**
+ * @brief Makes a data set around a graph. It has no split yet.
+ * @snippet graph_from_arrays.c data set
+ * @snippet multi_label.c labels
+ * @param[in] graph a graph with one node type; it can no longer be changed
+ * @param[in] features name of the node tensor with the features; NULL: none
+ * @param[in] labels name of the node tensor with the labels; NULL: none
+ * @param[in] task what the labels mean; ::GNNMG_TASK_NONE: integers are classes, floats regression.
+ *   For ::GNNMG_TASK_BINARY, labels of any type that hold 0, 1, and NaN or -1 for none
+ * @param[in] num_classes number of classes; 0: the largest label + 1
+ * @param[out] dataset the new handle
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND when the graph lacks a tensor; ::GNNMG_ERR_RANGE naming
+ *   the first label outside the classes; ::GNNMG_ERR_NAN the first feature that is not finite
+ * @threading (b)
+ * @owns the caller frees `dataset`
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_create(const gnnmg_graph* graph,
+                                                           const char* features, const char* labels,
+                                                           gnnmg_task task, int64_t num_classes,
+                                                           gnnmg_dataset** dataset);
+
+/**
+ * @brief Makes a data set of many graphs, which stand side by side in one. It has no split yet.
+ * @snippet graph_batches.c data set
+ * @param[in] graph a graph with one node and one edge type; it can no longer be changed
+ * @param[in] graph_ptr where the nodes of each graph begin, [num_graphs + 1]: it rises from 0 to
+ * the number of nodes, by at least one; no edge leaves its graph
+ * @param[in] num_graphs how many
+ * @param[in] features name of the node tensor with the features; NULL: none
+ * @param[in] labels a row a graph, [num_graphs] or [num_graphs, T], borrowed; NULL: none
+ * @param[in] task as for gnnmg_dataset_create()
+ * @param[in] num_classes number of classes; 0: the largest label + 1
+ * @param[out] dataset the new handle
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND when the graph lacks a tensor; ::GNNMG_ERR_RANGE naming
+ *   the first edge that leaves its graph, or label outside the classes; ::GNNMG_ERR_NAN as there
+ * @threading (b)
+ * @owns the caller frees `dataset`
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status
+gnnmg_dataset_create_graphs(const gnnmg_graph* graph, const int64_t* graph_ptr, int64_t num_graphs,
+                            const char* features, const struct DLManagedTensorVersioned* labels,
+                            gnnmg_task task, int64_t num_classes, gnnmg_dataset** dataset);
+
+/**
+ * @brief Frees the handle.
+ * @snippet graph_from_arrays.c free
+ * @param[in] dataset a handle, or NULL
+ * @threading (a)
+ * @since 0.1
+ */
+GNNMG_API void gnnmg_dataset_free(gnnmg_dataset* dataset);
+
+/**
+ * @brief Writes the data set as a folder of `.npy` files and a `metadata.json`, whole or not at
+ * all.
+ * @snippet edge_list.c save
+ * @param[in] dataset a data set
+ * @param[in] path the folder, which must not exist yet
+ * @param[in] timeout_ms milliseconds, -1: until done
+ * @return ::GNNMG_OK; ::GNNMG_PENDING, continued by a call with an equal path; ::GNNMG_ERR_IO;
+ *   ::GNNMG_ERR_CANCELLED
+ * @threading (b)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_save(const gnnmg_dataset* dataset,
+                                                         const char* path, int64_t timeout_ms);
+
+/**
+ * @brief Facts about a data set.
+ * @snippet edge_list.c describe
+ * @param[in] dataset a data set
+ * @param[in,out] info filled
+ * @return ::GNNMG_OK
+ * @threading (b)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_get_info(const gnnmg_dataset* dataset,
+                                                             gnnmg_dataset_info* info);
+
+/**
+ * @brief Its names.
+ * @snippet edge_list.c describe
+ * @param[in] dataset a data set
+ * @param[out] name of the data set, borrowed
+ * @param[out] features name of the node tensor with the features, borrowed; empty: none
+ * @param[out] labels name of the node tensor with the labels, borrowed; empty: none
+ * @return ::GNNMG_OK
+ * @threading (b)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_get_names(const gnnmg_dataset* dataset,
+                                                              const char** name,
+                                                              const char** features,
+                                                              const char** labels);
+
+/**
+ * @brief Its graph; that in which all stand side by side, where it has many.
+ * @snippet node_classification.c open
+ * @param[in] dataset a data set
+ * @param[in] index 0
+ * @param[out] graph a new handle
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND for another index
+ * @threading (b)
+ * @owns the caller frees `graph`
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_get_graph(const gnnmg_dataset* dataset,
+                                                              int64_t index, gnnmg_graph** graph);
+
+/**
+ * @brief Its splits, one by one.
+ * @snippet splits.c list
+ * @param[in] dataset a data set
+ * @param[in] position 0, 1, ... until ::GNNMG_END
+ * @param[out] name borrowed from the data set
+ * @param[in,out] info filled
+ * @return ::GNNMG_OK; ::GNNMG_END past the last
+ * @threading (b)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_get_split_info(const gnnmg_dataset* dataset,
+                                                                   int64_t position,
+                                                                   const char** name,
+                                                                   gnnmg_split_info* info);
+
+/**
+ * @brief Chooses the split that serves what is made from the data set from now on. Without it, that
+ *   is the first.
+ * @snippet splits.c read
+ * @param[in] dataset a data set
+ * @param[in] name of the split; NULL: that of the first
+ * @param[in] index among the splits of that name
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND, whose text lists what there is
+ * @threading (c)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_set_split(gnnmg_dataset* dataset,
+                                                              const char* name, int32_t index);
+
+/**
+ * @brief Adds a split and chooses it. Its index is the number of splits of that name so far.
+ * @snippet splits.c given
+ * @param[in] dataset a data set
+ * @param[in] name of the split, not empty
+ * @param[in] train ids in any order, each in one list at most, [num_train]
+ * @param[in] num_train how many
+ * @param[in] validation [num_validation]
+ * @param[in] num_validation how many
+ * @param[in] test [num_test]
+ * @param[in] num_test how many
+ * @return ::GNNMG_OK; ::GNNMG_ERR_RANGE naming list and position of an id that does not exist;
+ *   ::GNNMG_ERR_FORMAT for one that stands in two places
+ * @threading (c)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_add_split(
+    gnnmg_dataset* dataset, const char* name, const int64_t* train, int64_t num_train,
+    const int64_t* validation, int64_t num_validation, const int64_t* test, int64_t num_test);
+
+/**
+ * @brief Draws a split of the labelled nodes, adds it and chooses it.
+ * @snippet splits.c random
+ * @param[in] dataset a data set with labels
+ * @param[in] name of the split, not empty
+ * @param[in] config settings, or NULL
+ * @return ::GNNMG_OK
+ * @threading (c)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_add_random_split(
+    gnnmg_dataset* dataset, const char* name, const gnnmg_split_config* config);
+
+/**
+ * @brief Cuts the labelled nodes or graphs into folds and adds a split for each, with index 0, 1,
+ *   ...: the k-th holds fold k out and trains on the others. Classes are spread evenly. The first
+ * of them is chosen.
+ * @snippet graph_batches.c folds
+ * @param[in] dataset a data set
+ * @param[in] name of the splits, not empty, and not that of others
+ * @param[in] config settings, or NULL
+ * @return ::GNNMG_OK
+ * @threading (c)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_add_folds(gnnmg_dataset* dataset,
+                                                              const char* name,
+                                                              const gnnmg_folds_config* config);
+
+/**
+ * @brief The labels.
+ * @snippet graph_batches.c labels
+ * @param[in] dataset a data set with labels
+ * @param[out] labels classes i64 [n], -1 for none, or f32 [n, T], NaN for none; read-only
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND when there are none
+ * @threading (b)
+ * @owns the caller frees `labels`
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status
+gnnmg_dataset_export_labels(const gnnmg_dataset* dataset, struct DLManagedTensorVersioned** labels);
+
+/**
+ * @brief Where the nodes of each graph begin in a data set of many.
+ * @snippet graph_batches.c labels
+ * @param[in] dataset a data set of many graphs
+ * @param[out] graph_ptr i64 [graphs + 1], read-only
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND when it is one graph
+ * @threading (b)
+ * @owns the caller frees `graph_ptr`
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_export_graph_ptr(
+    const gnnmg_dataset* dataset, struct DLManagedTensorVersioned** graph_ptr);
+
+/**
+ * @brief The ids of a part of the split that is set, ascending.
+ * @snippet splits.c read
+ * @param[in] dataset a data set
+ * @param[in] part which part
+ * @param[out] ids i64 [n], read-only
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND when there is no split
+ * @threading (b)
+ * @owns the caller frees `ids`
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_export_split(
+    const gnnmg_dataset* dataset, gnnmg_split part, struct DLManagedTensorVersioned** ids);
+
+/**
+ * @brief How much each class counts in a loss. A loss is the sum of each seed's, times its weight,
+ *   divided by the sum of the weights, which is that of its class times its own
+ *   (gnnmg_dataset_set_sample_weights()); over several mini-batches and ranks the two sums are
+ *   exact. That holds for training, for gnnmg_model_backward() and for the loss of an evaluation;
+ *   other metrics count every node once. Serves what is made from the data set from now on, and is
+ *   saved with it. A trainer refuses a training part of which nothing counts; where nothing of a
+ * part counts, the loss of its evaluation is NaN.
+ * @snippet rare_class.c weights
+ * @param[in] dataset a data set whose labels are classes or binary targets
+ * @param[in] weights 0, or 1e-12 to 1e12, not all 0, one a class or a target, [num_weights]; NULL:
+ *   all count the same again
+ * @param[in] num_weights number of classes or targets; 0 with NULL
+ * @return ::GNNMG_OK; ::GNNMG_ERR_INVALID_ARGUMENT naming number or position
+ * @threading (c)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_set_class_weights(gnnmg_dataset* dataset,
+                                                                      const double* weights,
+                                                                      int64_t num_weights);
+
+/**
+ * @brief Sets class weights by which every class counts the same over the training part of the
+ *   split that is set: labelled training nodes / (classes x training nodes of the class).
+ * @snippet rare_class.c balance
+ * @param[in] dataset a data set whose labels are classes, with a split
+ * @return ::GNNMG_OK; ::GNNMG_ERR_INVALID_ARGUMENT naming a class without a training node;
+ *   ::GNNMG_ERR_NOT_FOUND when there is no split
+ * @threading (c)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_balance_classes(gnnmg_dataset* dataset);
+
+/**
+ * @brief How much each node counts in a loss, see gnnmg_dataset_set_class_weights().
+ * @snippet rare_class.c weights
+ * @param[in] dataset a data set with labels
+ * @param[in] weights f32 or f64 [num_nodes], 0, or 1e-12 to 1e12, not all 0; copied. NULL: all
+ * count the same again
+ * @return ::GNNMG_OK; ::GNNMG_ERR_INVALID_ARGUMENT naming shape or position;
+ *   ::GNNMG_ERR_UNSUPPORTED for strides that are not those of a contiguous tensor
+ * @threading (c)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_set_sample_weights(
+    gnnmg_dataset* dataset, const struct DLManagedTensorVersioned* weights);
+
+/**
+ * @brief The class weights.
+ * @snippet rare_class.c balance
+ * @param[in] dataset a data set
+ * @param[out] weights f64 [classes or targets], read-only
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND when none are set
+ * @threading (b)
+ * @owns the caller frees `weights`
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_export_class_weights(
+    const gnnmg_dataset* dataset, struct DLManagedTensorVersioned** weights);
+
+/**
+ * @brief The nodes' weights.
+ * @snippet rare_class.c batch
+ * @param[in] dataset a data set
+ * @param[out] weights f64 [num_nodes], read-only
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND when none are set
+ * @threading (b)
+ * @owns the caller frees `weights`
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_export_sample_weights(
+    const gnnmg_dataset* dataset, struct DLManagedTensorVersioned** weights);
+
+/** @} */
+
+/* ============================================================================================= */
+/** @defgroup sampler Sampler
+ * How the neighbourhood of a mini-batch's seeds is drawn. What is drawn for a node depends on
+ * (seed, epoch, mini-batch, hop, node) and on nothing else, so a mini-batch is the same for any
+ * number of threads and ranks. */
+/** @{ */
+
+/** @brief How neighbourhoods are drawn. */
+typedef struct gnnmg_sampler gnnmg_sampler;
+/** @brief Where a custom sampler puts its edges; lives as long as the callback that got it. */
+typedef struct gnnmg_sink gnnmg_sink;
+/** @brief One mini-batch. */
+typedef struct gnnmg_batch gnnmg_batch;
+
+/** Which nodes are expanded at a hop. */
+typedef int32_t gnnmg_expansion;
+
+/** Values of ::gnnmg_expansion. */
+enum {
+  GNNMG_EXPANSION_ONCE = 0,       /**< Those first met at the hop before; all layers share one set
+                                       of edges, trimmed to what each needs. What PyG does. */
+  GNNMG_EXPANSION_EVERY_LAYER = 1 /**< All nodes so far, each layer anew. What DGL does. */
+};
+
+/** Settings of a sampler. */
+typedef struct gnnmg_sampler_config {
+  uint32_t struct_size;      /**< sizeof of this struct. */
+  int32_t num_fanouts;       /**< Hops, one a layer of the model, 1 to 16. 2. */
+  int64_t fanouts[16];       /**< Neighbours a node at each hop, that next to the seeds first; -1:
+                                  all, 0: none. 10, 10. */
+  gnnmg_expansion expansion; /**< ::GNNMG_EXPANSION_ONCE. */
+  int32_t fanouts_reversed;  /**< 1: the list starts at the far end, as DGL's does. 0. */
+  int32_t replace;           /**< 1: draw with replacement. 0. */
+  int32_t outgoing;          /**< 1: follow edges from source to target instead, for loops of one's
+                                  own: degrees that a model takes from the graph stay those of
+                                  incoming edges. A trainer refuses it, as it evaluates along
+                                  incoming edges; ::GNNMG_TRANSFORM_REVERSE_EDGES turns the graph
+                                  round. 0. */
+  int32_t edge_ids;          /**< 1: blocks carry edge ids; 0: only where edges have tensors, which
+                                  models may read, and never from a custom sampler. 0. */
+  int32_t transpose;         /**< 1: blocks carry what backward passes need. 1. */
+  int32_t edge_type;         /**< Which edge type is followed. 0. */
+  int32_t padding0;          /**< 0. */
+} gnnmg_sampler_config;
+
+/** What a custom sampler is asked for: the edges of one layer of one mini-batch. */
+typedef struct gnnmg_layer_info {
+  uint32_t struct_size; /**< sizeof of this struct in the library. */
+  int32_t layer;        /**< 0 is next to the seeds. */
+  uint64_t epoch;       /**< Counting from 0. */
+  uint64_t batch;       /**< Number of the mini-batch in the epoch. */
+  uint64_t key;         /**< Random key of this hop, equal to the built-in sampler's. */
+} gnnmg_layer_info;
+
+/**
+ * @brief A custom sampler: adds edges into the given targets to the sink. Layers are asked for from
+ *   the seeds outwards; the targets of a layer are all nodes found so far.
+ * @param[in] layer what is asked for
+ * @param[in] targets node ids, each once, [num_targets]
+ * @param[in] num_targets how many
+ * @param[in] sink for gnnmg_sink_add_edges() and gnnmg_graph_sample_neighbors()
+ * @param[in] user_data as registered
+ * @return 0, or anything else to stop the work
+ */
+typedef int32_t (*gnnmg_layer_fn)(const gnnmg_layer_info* layer, const int64_t* targets,
+                                  int64_t num_targets, gnnmg_sink* sink, void* user_data);
+
+/**
+ * @brief Fills a config with the defaults.
+ * @snippet node_classification.c sampler
+ * @param[out] config zeroed over `struct_size` bytes, then filled
+ * @param[in] struct_size sizeof of the caller's struct, bytes
+ * @return ::GNNMG_OK
+ * @threading (a)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_sampler_config_init(gnnmg_sampler_config* config,
+                                                                size_t struct_size);
+
+/**
+ * @brief Makes a neighbour sampler.
+ * @snippet node_classification.c sampler
+ * @param[in] graph a graph; it can no longer be changed
+ * @param[in] config settings, or NULL
+ * @param[out] sampler the new handle
+ * @return ::GNNMG_OK
+ * @threading (b)
+ * @owns the caller frees `sampler`
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_sampler_create(const gnnmg_graph* graph,
+                                                           const gnnmg_sampler_config* config,
+                                                           gnnmg_sampler** sampler);
+
+/**
+ * @brief Makes a sampler out of a callback. The library numbers the nodes that its edges reach and
+ *   builds the blocks.
+ * @snippet custom_sampler.c create
+ * @param[in] graph a graph with one node and one edge type; it can no longer be changed
+ * @param[in] config NULL, or settings of which `num_fanouts` (the number of layers), `edge_ids` and
+ *   `transpose` count
+ * @param[in] function called once a layer of each mini-batch, by several threads of the host at
+ * once if several wait or are lent
+ * @param[in] user_data for `function`
+ * @param[in] release called with `user_data` in the end, or NULL
+ * @param[out] sampler the new handle
+ * @return ::GNNMG_OK
+ * @threading (b)
+ * @owns the caller frees `sampler`
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_sampler_create_custom(
+    const gnnmg_graph* graph, const gnnmg_sampler_config* config, gnnmg_layer_fn function,
+    void* user_data, gnnmg_release_fn release, gnnmg_sampler** sampler);
+
+/**
+ * @brief Makes a sampler whose seeds are the graphs of a data set of many: a mini-batch is them
+ * with all their nodes and edges, side by side. All layers share one block, in which targets and
+ *   sources are all nodes.
+ * @snippet graph_batches.c sampler
+ * @param[in] dataset a data set of many graphs
+ * @param[in] config NULL, or settings of which `num_fanouts` (the number of layers), `edge_ids` and
+ *   `transpose` count
+ * @param[out] sampler the new handle
+ * @return ::GNNMG_OK; ::GNNMG_ERR_INVALID_ARGUMENT when it is one graph
+ * @threading (b)
+ * @owns the caller frees `sampler`
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_sampler_create_graphs(
+    const gnnmg_dataset* dataset, const gnnmg_sampler_config* config, gnnmg_sampler** sampler);
+
+/**
+ * @brief Frees the handle.
+ * @snippet graph_from_arrays.c free
+ * @param[in] sampler a handle, or NULL
+ * @threading (a)
+ * @since 0.1
+ */
+GNNMG_API void gnnmg_sampler_free(gnnmg_sampler* sampler);
+
+/**
+ * @brief Number of layers that a sample has.
+ * @snippet mini_batches.c layers
+ * @param[in] sampler a sampler
+ * @param[out] count the number
+ * @return ::GNNMG_OK
+ * @threading (b)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_sampler_num_layers(const gnnmg_sampler* sampler,
+                                                               int32_t* count);
+
+/**
+ * @brief Samples the neighbourhood of given seeds, on the calling thread.
+ * @snippet bag_of_words.c sample
+ * @param[in] sampler a sampler
+ * @param[in] dataset where features and labels come from, on the sampler's graph; NULL: none
+ * @param[in] seeds node ids, [num_seeds]; a repeated seed gets a row of its own with equal draws
+ * @param[in] num_seeds how many
+ * @param[in] seed of the draws
+ * @param[in] epoch of the draws
+ * @param[in] number of the mini-batch, of the draws
+ * @param[out] batch the new handle
+ * @param[in] timeout_ms milliseconds, -1: no limit. Sampling runs on the calling thread and waits
+ * for nobody, so this version never answers ::GNNMG_PENDING
+ * @return ::GNNMG_OK; ::GNNMG_ERR_RANGE naming a seed that is no node; ::GNNMG_ERR_CALLBACK
+ * @threading (b)
+ * @owns the caller frees `batch`
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_sampler_sample(const gnnmg_sampler* sampler,
+                                                           const gnnmg_dataset* dataset,
+                                                           const int64_t* seeds, int64_t num_seeds,
+                                                           uint64_t seed, uint64_t epoch,
+                                                           uint64_t number, gnnmg_batch** batch,
+                                                           int64_t timeout_ms);
+
+/**
+ * @brief Adds edges to the sample that the current callback makes.
+ * @snippet weighted_sampler.c callback
+ * @param[in] sink as given to the callback; stale once it has returned
+ * @param[in] sources node ids, [num_edges]
+ * @param[in] targets each among the callback's targets, [num_edges], in any order
+ * @param[in] edge_ids ids of the edges, [num_edges]; NULL: not known
+ * @param[in] num_edges how many
+ * @return ::GNNMG_OK. Ids are checked when the callback has returned: a wrong one ends the work
+ * with
+ *   ::GNNMG_ERR_CALLBACK and names layer, edge and node
+ * @threading (c)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_sink_add_edges(gnnmg_sink* sink, const int64_t* sources,
+                                                           const int64_t* targets,
+                                                           const int64_t* edge_ids,
+                                                           int64_t num_edges);
+
+/**
+ * @brief Draws in-neighbours of each target into a sink: the same ones in the same order as the
+ *   built-in sampler draws with this key.
+ * @snippet custom_sampler.c callback
+ * @param[in] graph a graph
+ * @param[in] edge_type which; 0 for graphs with one
+ * @param[in] targets node ids, [num_targets]
+ * @param[in] num_targets how many
+ * @param[in] fanout neighbours a target; -1: all
+ * @param[in] replace 1: with replacement
+ * @param[in] key `key` of the callback's ::gnnmg_layer_info, or any number
+ * @param[in] sink as given to the callback
+ * @return ::GNNMG_OK; ::GNNMG_ERR_RANGE naming a target that is no node
+ * @threading (b) for the graph, (c) for the sink
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_sample_neighbors(
+    const gnnmg_graph* graph, int32_t edge_type, const int64_t* targets, int64_t num_targets,
+    int64_t fanout, int32_t replace, uint64_t key, gnnmg_sink* sink);
+
+/** @} */
+
+/* ============================================================================================= */
+/** @defgroup loader Loader
+ * Which seeds, in which order, in which mini-batches: the plan of an epoch, which all ranks derive
+ * from the same numbers. A step is `batches_per_step` mini-batches; rank r works on those numbered
+ * r, r + world_size, ... within it, and gets at least one a step, an empty one if need be. */
+/** @{ */
+
+/** @brief The mini-batches of an epoch, made ahead on threads of its own. */
+typedef struct gnnmg_loader gnnmg_loader;
+
+/** How an epoch's ids are divided among ranks. */
+typedef int32_t gnnmg_partition;
+
+/** Values of ::gnnmg_partition. */
+enum {
+  GNNMG_PARTITION_GLOBAL = 0,              /**< One permutation; every id exactly once. */
+  GNNMG_PARTITION_DISTRIBUTED_SAMPLER = 1, /**< As PyTorch's DistributedSampler, for comparison. */
+  GNNMG_PARTITION_CONTIGUOUS = 2           /**< As DGL's slices, for comparison. */
+};
+
+/** Settings of a loader. */
+typedef struct gnnmg_loader_config {
+  uint32_t struct_size;      /**< sizeof of this struct. */
+  gnnmg_split part;          /**< Which part of the data set's split. ::GNNMG_SPLIT_TRAIN. */
+  int64_t batch_size;        /**< Seeds a mini-batch. 1024. */
+  int64_t batches_per_step;  /**< Mini-batches a step, all ranks together; 0: `world_size`. 0. */
+  int32_t rank;              /**< Whose mini-batches this loader makes. 0. */
+  int32_t world_size;        /**< Number of ranks. 1. */
+  gnnmg_partition partition; /**< ::GNNMG_PARTITION_GLOBAL. */
+  int32_t shuffle;           /**< 1: a new order each epoch. 1. */
+  int32_t drop_last;         /**< 1: leave out a last mini-batch that is short. 0. */
+  int32_t num_threads;       /**< Threads that make mini-batches; 0: gnnmg_loader_next() does. 1. */
+  int32_t prefetch;          /**< Mini-batches made ahead. 2. */
+  int32_t gather;            /**< 1: with features, if the data set has any. 1. */
+  uint64_t seed;             /**< Of order, draws and dropout. 0. */
+} gnnmg_loader_config;
+
+/** Facts about a loader's epoch. */
+typedef struct gnnmg_loader_info {
+  uint32_t struct_size;     /**< sizeof of this struct, set by the caller. */
+  int32_t padding0;         /**< 0. */
+  int64_t num_seeds;        /**< Ids that the loader was made with. */
+  int64_t num_batches;      /**< Mini-batches of the epoch, all ranks. */
+  int64_t num_steps;        /**< Steps of the epoch. */
+  int64_t batches_per_step; /**< Mini-batches a step, all ranks. */
+  int64_t epoch;            /**< Of the next mini-batch. */
+} gnnmg_loader_info;
+
+/**
+ * @brief Fills a config with the defaults.
+ * @snippet own_loop.c loader
+ * @param[out] config zeroed over `struct_size` bytes, then filled
+ * @param[in] struct_size sizeof of the caller's struct, bytes
+ * @return ::GNNMG_OK
+ * @threading (a)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_loader_config_init(gnnmg_loader_config* config,
+                                                               size_t struct_size);
+
+/**
+ * @brief Makes a loader of a part of the data set's split.
+ * @snippet own_loop.c loader
+ * @param[in] dataset a data set with a split
+ * @param[in] sampler on the data set's graph
+ * @param[in] config settings, or NULL
+ * @param[out] loader the new handle
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND when the data set has no split
+ * @threading (b)
+ * @owns the caller frees `loader`
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_loader_create(const gnnmg_dataset* dataset,
+                                                          const gnnmg_sampler* sampler,
+                                                          const gnnmg_loader_config* config,
+                                                          gnnmg_loader** loader);
+
+/**
+ * @brief Makes a loader of given seeds.
+ * @snippet mini_batches.c from seeds
+ * @param[in] sampler a sampler
+ * @param[in] dataset where features and labels come from, on the sampler's graph; NULL: none
+ * @param[in] seeds node ids, [num_seeds], copied
+ * @param[in] num_seeds how many
+ * @param[in] config settings, or NULL; `part` does not count
+ * @param[out] loader the new handle
+ * @return ::GNNMG_OK; ::GNNMG_ERR_RANGE naming a seed that is no node
+ * @threading (b)
+ * @owns the caller frees `loader`
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_loader_create_from_seeds(
+    const gnnmg_sampler* sampler, const gnnmg_dataset* dataset, const int64_t* seeds,
+    int64_t num_seeds, const gnnmg_loader_config* config, gnnmg_loader** loader);
+
+/**
+ * @brief Frees the handle; a call of gnnmg_loader_next() that waits ends with
+ *   ::GNNMG_ERR_CANCELLED. Batches stay valid.
+ * @snippet own_loop.c end
+ * @param[in] loader a handle, or NULL
+ * @threading (a)
+ * @since 0.1
+ */
+GNNMG_API void gnnmg_loader_free(gnnmg_loader* loader);
+
+/**
+ * @brief Facts about the epoch that the next mini-batch belongs to.
+ * @snippet mini_batches.c plan
+ * @param[in] loader a loader
+ * @param[in,out] info filled
+ * @return ::GNNMG_OK
+ * @threading (b)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_loader_get_info(const gnnmg_loader* loader,
+                                                            gnnmg_loader_info* info);
+
+/**
+ * @brief Goes to a step of an epoch; mini-batches in flight are dropped. Also the way on after an
+ *   error or gnnmg_loader_cancel().
+ * @snippet mini_batches.c start
+ * @param[in] loader a loader
+ * @param[in] epoch counting from 0
+ * @param[in] step counting from 0, at most the number of steps
+ * @return ::GNNMG_OK
+ * @threading (c)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_loader_start(gnnmg_loader* loader, int64_t epoch,
+                                                         int64_t step);
+
+/**
+ * @brief The next mini-batch of this rank, in plan order. ::GNNMG_END comes once at the end of each
+ *   epoch; the call after it begins the next one. The first call begins epoch 0.
+ * @snippet own_loop.c loop
+ * @param[in] loader a loader
+ * @param[out] batch the new handle
+ * @param[in] timeout_ms milliseconds, -1: no limit
+ * @return ::GNNMG_OK; ::GNNMG_END; ::GNNMG_PENDING; ::GNNMG_ERR_CALLBACK; ::GNNMG_ERR_IO;
+ *   ::GNNMG_ERR_CANCELLED. After an error it is repeated until gnnmg_loader_start()
+ * @threading (c)
+ * @owns the caller frees `batch`
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_loader_next(gnnmg_loader* loader, gnnmg_batch** batch,
+                                                        int64_t timeout_ms);
+
+/**
+ * @brief Ends the work of the loader's threads; gnnmg_loader_next() answers ::GNNMG_ERR_CANCELLED
+ *   until gnnmg_loader_start().
+ * @snippet mini_batches.c cancel
+ * @param[in] loader a handle; a stale one is ignored
+ * @threading (a)
+ * @since 0.1
+ */
+GNNMG_API void gnnmg_loader_cancel(gnnmg_loader* loader);
+
+/** @} */
+
+/* ============================================================================================= */
+/** @defgroup batch Batch
+ * One mini-batch: a list of nodes, seeds first, or, for seeds that are graphs, the nodes of one
+ * graph after another; their features, the seeds' labels, and one block of edges a layer.
+ * Everything comes out as tensors, read-only and without copying; they pin the batch and may
+ * outlive its handle. */
+/** @{ */
+
+/** Facts about a mini-batch. */
+typedef struct gnnmg_batch_info {
+  uint32_t struct_size;    /**< sizeof of this struct, set by the caller. */
+  int32_t num_layers;      /**< Blocks; block 0 reads the features, the last yields the seeds. */
+  int64_t epoch;           /**< Counting from 0. */
+  int64_t number;          /**< In the epoch's plan; -1: an empty one. */
+  int64_t step;            /**< Step of the epoch that it belongs to. */
+  int64_t num_seeds;       /**< Seeds; 0: empty, but its rank takes part in the step. */
+  int64_t num_nodes;       /**< Nodes, seeds included. */
+  int64_t num_edges;       /**< Distinct edges drawn. */
+  int64_t feature_dim;     /**< Columns of the features; 0: none. */
+  int64_t step_seeds;      /**< Seeds of the step, all ranks. */
+  double loss_weight;      /**< num_seeds / step_seeds: means over seeds, times this, add up to the
+                                step's exact mean over all ranks. */
+  double sample_seconds;   /**< Time that sampling took. */
+  double gather_seconds;   /**< Time that collecting the features took. */
+  int32_t last_of_step;    /**< 1: the last one of this rank in its step: reduce and update. */
+  int32_t sparse_features; /**< 1: the features are sparse. */
+} gnnmg_batch_info;
+
+/** Sizes of a block, the edges of one layer. */
+typedef struct gnnmg_block_info {
+  uint32_t struct_size; /**< sizeof of this struct, set by the caller. */
+  int32_t padding0;     /**< 0. */
+  int64_t num_targets;  /**< Targets: the first so many nodes of the batch. */
+  int64_t num_sources;  /**< Sources: the first so many nodes of the batch. */
+  int64_t num_edges;    /**< Edges. */
+} gnnmg_block_info;
+
+/**
+ * @brief Frees the handle.
+ * @snippet own_loop.c loop
+ * @param[in] batch a handle, or NULL
+ * @threading (a)
+ * @since 0.1
+ */
+GNNMG_API void gnnmg_batch_free(gnnmg_batch* batch);
+
+/**
+ * @brief Facts about a mini-batch.
+ * @snippet mini_batches.c batch
+ * @param[in] batch a mini-batch
+ * @param[in,out] info filled
+ * @return ::GNNMG_OK
+ * @threading (b)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_batch_get_info(const gnnmg_batch* batch,
+                                                           gnnmg_batch_info* info);
+
+/**
+ * @brief Sizes of one block.
+ * @snippet mini_batches.c blocks
+ * @param[in] batch a mini-batch
+ * @param[in] layer 0 to num_layers - 1
+ * @param[in,out] info filled
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND for a layer that does not exist
+ * @threading (b)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_batch_get_block_info(const gnnmg_batch* batch,
+                                                                 int32_t layer,
+                                                                 gnnmg_block_info* info);
+
+/**
+ * @brief The seeds.
+ * @snippet mini_batches.c batch
+ * @param[in] batch a mini-batch
+ * @param[out] seeds i64 [num_seeds], read-only
+ * @return ::GNNMG_OK
+ * @threading (b)
+ * @owns the caller frees `seeds`
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status
+gnnmg_batch_export_seeds(const gnnmg_batch* batch, struct DLManagedTensorVersioned** seeds);
+
+/**
+ * @brief Where the nodes of each seed begin, for seeds that are graphs.
+ * @snippet graph_batches.c batch
+ * @param[in] batch a mini-batch of graphs
+ * @param[out] graph_ptr i64 [num_seeds + 1], read-only
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND when the seeds are nodes
+ * @threading (b)
+ * @owns the caller frees `graph_ptr`
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status
+gnnmg_batch_export_graph_ptr(const gnnmg_batch* batch, struct DLManagedTensorVersioned** graph_ptr);
+
+/**
+ * @brief The nodes: the seeds, then those of each hop in order of first appearance.
+ * @snippet mini_batches.c batch
+ * @param[in] batch a mini-batch
+ * @param[out] node_ids i64 [num_nodes], read-only
+ * @return ::GNNMG_OK
+ * @threading (b)
+ * @owns the caller frees `node_ids`
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status
+gnnmg_batch_export_node_ids(const gnnmg_batch* batch, struct DLManagedTensorVersioned** node_ids);
+
+/**
+ * @brief The nodes' features.
+ * @snippet mini_batches.c batch
+ * @param[in] batch a mini-batch
+ * @param[out] features [num_nodes, feature_dim] in the data set's type, read-only
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND without features; ::GNNMG_ERR_UNSUPPORTED when they are
+ *   sparse
+ * @threading (b)
+ * @owns the caller frees `features`
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status
+gnnmg_batch_export_features(const gnnmg_batch* batch, struct DLManagedTensorVersioned** features);
+
+/**
+ * @brief The nodes' sparse features.
+ * @snippet bag_of_words.c features
+ * @param[in] batch a mini-batch
+ * @param[out] indptr i64 [num_nodes + 1], read-only
+ * @param[out] indices i32 [entries], read-only
+ * @param[out] values f32 [entries], read-only
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND without features; ::GNNMG_ERR_UNSUPPORTED when they are
+ *   dense
+ * @threading (b)
+ * @owns the caller frees the tensors
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_batch_export_sparse_features(
+    const gnnmg_batch* batch, struct DLManagedTensorVersioned** indptr,
+    struct DLManagedTensorVersioned** indices, struct DLManagedTensorVersioned** values);
+
+/**
+ * @brief The seeds' labels.
+ * @snippet mini_batches.c batch
+ * @param[in] batch a mini-batch
+ * @param[out] labels i64 [num_seeds] of classes, or f32 [num_seeds, targets]; read-only
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND without labels
+ * @threading (b)
+ * @owns the caller frees `labels`
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status
+gnnmg_batch_export_labels(const gnnmg_batch* batch, struct DLManagedTensorVersioned** labels);
+
+/**
+ * @brief How much each of the seeds' labels counts in a loss: the weights of class and node, 1
+ *   where none are set, 0 where there is no label.
+ * @snippet rare_class.c batch
+ * @param[in] batch a mini-batch
+ * @param[out] weights f64, the shape of the labels; read-only
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND without labels
+ * @threading (b)
+ * @owns the caller frees `weights`
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status
+gnnmg_batch_export_weights(const gnnmg_batch* batch, struct DLManagedTensorVersioned** weights);
+
+/**
+ * @brief The edges of one layer: row t holds the sources of target t, indices[indptr[t]] to
+ *   indices[indptr[t+1] - 1], as positions in the list of nodes.
+ * @snippet bag_of_words.c edges
+ * @param[in] batch a mini-batch
+ * @param[in] layer 0 to num_layers - 1
+ * @param[out] indptr i32 [num_targets + 1], read-only
+ * @param[out] indices i32 [num_edges], read-only
+ * @param[out] edge_ids i64 [num_edges], read-only; NULL when the sampler keeps none. The pointer
+ *   itself may be NULL
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND for a layer that does not exist
+ * @threading (b)
+ * @owns the caller frees the tensors
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_batch_export_block(
+    const gnnmg_batch* batch, int32_t layer, struct DLManagedTensorVersioned** indptr,
+    struct DLManagedTensorVersioned** indices, struct DLManagedTensorVersioned** edge_ids);
+
+/** @} */
+
+/* ============================================================================================= */
+/** @defgroup metrics Metrics */
+/** @{ */
+
+/** Exact results of an evaluation; which fields have a meaning depends on the task. */
+typedef struct gnnmg_metrics {
+  uint32_t struct_size;     /**< sizeof of this struct, set by the caller. */
+  gnnmg_task task;          /**< What was evaluated. */
+  int64_t count;            /**< Labelled rows, or labelled targets. */
+  int64_t correct;          /**< Of these, right ones; 0 for regression. */
+  double loss;              /**< Mean loss. */
+  double accuracy;          /**< correct / count; 0 for regression. */
+  double f1_micro;          /**< F1 over all decisions. */
+  double f1_macro;          /**< Mean of the classes' F1. */
+  double roc_auc;           /**< Binary tasks: mean over targets; NaN where one class is missing. */
+  double average_precision; /**< Binary tasks: mean over targets. */
+  double rmse;              /**< Regression: root of the mean squared error. */
+  double mae;               /**< Regression: mean absolute error. */
+} gnnmg_metrics;
+
+/** What is compared to tell the best epoch. */
+typedef int32_t gnnmg_metric;
+
+/** Values of ::gnnmg_metric. */
+enum {
+  GNNMG_METRIC_ACCURACY = 0,          /**< Higher is better. */
+  GNNMG_METRIC_LOSS = 1,              /**< Lower is better. */
+  GNNMG_METRIC_ROC_AUC = 2,           /**< Higher is better. */
+  GNNMG_METRIC_F1_MACRO = 3,          /**< Higher is better. */
+  GNNMG_METRIC_F1_MICRO = 4,          /**< Higher is better. */
+  GNNMG_METRIC_AVERAGE_PRECISION = 5, /**< Higher is better. */
+  GNNMG_METRIC_RMSE = 6,              /**< Lower is better. */
+  GNNMG_METRIC_MAE = 7                /**< Lower is better. */
+};
+
+/** @} */
+
+/* ============================================================================================= */
+/** @defgroup model Model
+ * Layers and parameters. Parameters lie in one flat array and gradients in another, so that ranks
+ * exchange a single tensor; each parameter is a piece of them under the key that PyG gives it. */
+/** @{ */
+
+/** @brief Layers and parameters. */
+typedef struct gnnmg_model gnnmg_model;
+
+/** Kind of model. */
+typedef int32_t gnnmg_architecture;
+
+/** Values of ::gnnmg_architecture. */
+enum {
+  GNNMG_MODEL_SAGE = 1,  /**< GraphSAGE (Hamilton, Ying, Leskovec 2017), as PyG builds it. */
+  GNNMG_MODEL_GCN = 2,   /**< Graph convolutional network (Kipf, Welling 2017). */
+  GNNMG_MODEL_GAT = 3,   /**< Graph attention network (Velickovic and others 2018). */
+  GNNMG_MODEL_GATV2 = 4, /**< The same with attention that depends on both ends (Brody and others
+                            2022). */
+  GNNMG_MODEL_GIN = 5,   /**< Graph isomorphism network (Xu and others 2019). */
+  GNNMG_MODEL_GINE = 6,  /**< The same with edge features (Hu and others 2020). */
+  GNNMG_MODEL_RGCN = 7,  /**< A linear map for every type of edges (Schlichtkrull and others
+                            2018). */
+  GNNMG_MODEL_TRANSFORMER = 8, /**< Graph transformer (Shi and others 2021), edge features too. */
+  GNNMG_MODEL_PNA = 9,        /**< Principal neighbourhood aggregation (Corso and others 2020), edge
+                                 features        too. */
+  GNNMG_MODEL_GRAPHCONV = 10, /**< Neighbours and the node itself through a linear map each (Morris
+                                 and others 2019). */
+  GNNMG_MODEL_LAYERS = 11     /**< Layers of one's own, added one by one: gnnmg_model_add_conv() and
+                                 those     beside it. */
+};
+
+/** What PNA reduces the messages into a node by. */
+typedef int32_t gnnmg_pna_reduction;
+
+/** Values of ::gnnmg_pna_reduction. */
+enum {
+  GNNMG_PNA_REDUCTION_MEAN = 1,     /**< Mean. */
+  GNNMG_PNA_REDUCTION_MIN = 2,      /**< Smallest, column by column. */
+  GNNMG_PNA_REDUCTION_MAX = 3,      /**< Largest. */
+  GNNMG_PNA_REDUCTION_SUM = 4,      /**< Sum. */
+  GNNMG_PNA_REDUCTION_VARIANCE = 5, /**< Variance. */
+  GNNMG_PNA_REDUCTION_DEVIATION = 6 /**< Its root. */
+};
+
+/** What each reduction of PNA is multiplied by; d is the number of edges into the node, mean d and
+ * mean log those of the training graph. */
+typedef int32_t gnnmg_pna_scaler;
+
+/** Values of ::gnnmg_pna_scaler. */
+enum {
+  GNNMG_PNA_SCALER_IDENTITY = 1,      /**< 1 */
+  GNNMG_PNA_SCALER_AMPLIFICATION = 2, /**< log(d + 1) / mean log */
+  GNNMG_PNA_SCALER_ATTENUATION = 3,   /**< mean log / log(d + 1), d at least 1 */
+  GNNMG_PNA_SCALER_LINEAR = 4,        /**< d / mean d */
+  GNNMG_PNA_SCALER_INVERSE_LINEAR = 5 /**< mean d / d, d at least 1 */
+};
+
+/** Whose definitions the layers follow, and whose keys their tensors have. */
+typedef int32_t gnnmg_framework;
+
+/** Values of ::gnnmg_framework. */
+enum {
+  GNNMG_FRAMEWORK_PYG = 0, /**< PyTorch Geometric's: keys "convs.0.lin_l.weight", ... */
+  GNNMG_FRAMEWORK_DGL = 1  /**< DGL's: keys "layers.0.fc_neigh.weight", ... No loops are added,
+                              degrees are those of the block, a tied maximum has one winner. */
+};
+
+/** How a node's neighbours are put together. */
+typedef int32_t gnnmg_aggregation;
+
+/** Values of ::gnnmg_aggregation. */
+enum {
+  GNNMG_AGGREGATION_MEAN = 0, /**< Mean. */
+  GNNMG_AGGREGATION_MAX = 1,  /**< Largest, column by column. This and the next: PyG. */
+  GNNMG_AGGREGATION_SUM = 2,  /**< Sum. */
+  GNNMG_AGGREGATION_POOL = 3, /**< DGL: largest of the rows behind a linear layer and ReLU. */
+  GNNMG_AGGREGATION_LSTM = 4, /**< DGL: a recurrent network over them in the edges' order. */
+  GNNMG_AGGREGATION_GCN = 5   /**< DGL: mean of them and the node itself. */
+};
+
+/** Function between layers. */
+typedef int32_t gnnmg_activation;
+
+/** Values of ::gnnmg_activation. */
+enum {
+  GNNMG_ACTIVATION_RELU = 0,       /**< max(x, 0) */
+  GNNMG_ACTIVATION_NONE = 1,       /**< x */
+  GNNMG_ACTIVATION_ELU = 2,        /**< x, or exp(x) - 1 below 0 */
+  GNNMG_ACTIVATION_LEAKY_RELU = 3, /**< x, or 0.01 x below 0 */
+  GNNMG_ACTIVATION_GELU = 4,       /**< x times the normal distribution function */
+  GNNMG_ACTIVATION_TANH = 5,       /**< tanh(x) */
+  GNNMG_ACTIVATION_PRELU = 6       /**< x, or a learned multiple below 0 */
+};
+
+/** Normalisation between layers. "A graph" is each one of a batch of graphs; else the nodes at
+ * hand: those of the mini-batch in training, all in results for all nodes. */
+typedef int32_t gnnmg_norm;
+
+/** Values of ::gnnmg_norm. */
+enum {
+  GNNMG_NORM_NONE = 0,  /**< None. */
+  GNNMG_NORM_BATCH = 1, /**< Each column over the mini-batch, which needs two rows or more when
+                             training: ::GNNMG_ERR_INVALID_ARGUMENT says how to get there. */
+  GNNMG_NORM_LAYER = 2, /**< Each row by itself. */
+  GNNMG_NORM_LAYER_GRAPH = 3, /**< All entries of a graph together, PyG's default LayerNorm. */
+  GNNMG_NORM_GRAPH = 4,    /**< Each column over a graph, less a learned share of its mean (Cai and
+                              others 2021). */
+  GNNMG_NORM_INSTANCE = 5, /**< Each column over a graph, without parameters. */
+  GNNMG_NORM_PAIR = 6,     /**< Columns centred over a graph, then all its rows scaled to a mean
+                              square length of `norm_scale` (Zhao, Akoglu 2020). */
+  GNNMG_NORM_PAIR_ROWS = 7 /**< Columns centred over a graph, then each row to the length
+                              `norm_scale`. */
+};
+
+/** Connections around a layer. */
+typedef int32_t gnnmg_skip;
+
+/** Values of ::gnnmg_skip. */
+enum {
+  GNNMG_SKIP_NONE = 0,    /**< None. */
+  GNNMG_SKIP_LINEAR = 1,  /**< A linear map of each layer's input is added to its output, and a
+                             linear  layer yields the result. */
+  GNNMG_SKIP_RESIDUAL = 2 /**< Residual blocks with the norm first, between linear layers. */
+};
+
+/** What becomes of the layers' outputs. Other than none: norm, activation and dropout stand behind
+ * every layer, and a linear layer yields the result. */
+typedef int32_t gnnmg_jumping;
+
+/** Values of ::gnnmg_jumping. */
+enum {
+  GNNMG_JUMPING_NONE = 0,  /**< The last layer yields the result. */
+  GNNMG_JUMPING_LAST = 1,  /**< From the last layer's output. */
+  GNNMG_JUMPING_CAT = 2,   /**< From all outputs beside each other. */
+  GNNMG_JUMPING_MAX = 3,   /**< From the largest of all outputs, entry by entry. */
+  GNNMG_JUMPING_LSTM = 4,  /**< From their sum weighted by attention, whose scores come from a
+                              recurrent network over the layers in both directions. */
+  GNNMG_JUMPING_SCORES = 5 /**< GIN's: readouts of the features and of every layer's output, each
+                              through a linear layer of its own, are added. Needs a readout. */
+};
+
+/** One row of the result for each graph of a batch, from the rows of its nodes: of what the last
+ * linear layer reads, or, where none comes last, of what the last layer yields. A graph without
+ * nodes gives 0. */
+typedef int32_t gnnmg_readout;
+
+/** Values of ::gnnmg_readout. */
+enum {
+  GNNMG_READOUT_NONE = 0,      /**< None: the result has a row for each seed. */
+  GNNMG_READOUT_SUM = 1,       /**< Sum. */
+  GNNMG_READOUT_MEAN = 2,      /**< Mean. */
+  GNNMG_READOUT_MAX = 3,       /**< Largest, column by column. */
+  GNNMG_READOUT_ATTENTION = 4, /**< Sum weighted by a softmax over scores, which a linear layer
+                                  gives each row. */
+  GNNMG_READOUT_SET2SET = 5,   /**< A recurrent network that asks the rows `readout_steps` times
+                                  (Vinyals and others 2016); twice as wide. */
+  GNNMG_READOUT_SORT =
+      6 /**< The `sort_rows` rows that are largest in the last column, in that order,
+           beside each other, zeros where there are fewer (Zhang and others 2018). */
+};
+
+/** Law of the initial weights. */
+typedef int32_t gnnmg_weight_init;
+
+/** Values of ::gnnmg_weight_init. */
+enum {
+  GNNMG_WEIGHT_INIT_PYG =
+      0, /**< PyG's of each layer, DGL's where the layers are DGL's: uniform within 1 / sqrt(fan
+            in); GCN and attention by Glorot's law, biases 0. */
+  GNNMG_WEIGHT_INIT_GLOROT = 1, /**< Glorot's uniform law, biases 0. */
+  GNNMG_WEIGHT_INIT_DGL = 2     /**< DGL's of each layer: Glorot's uniform law with gain sqrt 2;
+                                   attention by the normal one; GCN with gain 1, biases 0. */
+};
+
+/** What a model is made of. */
+typedef struct gnnmg_model_config {
+  uint32_t struct_size;            /**< sizeof of this struct. */
+  gnnmg_architecture architecture; /**< Kind of model. ::GNNMG_MODEL_SAGE. */
+  int64_t input_dim;               /**< Columns of the features; 0: the data set's. 0. */
+  int64_t hidden_dim;              /**< Columns between layers. 256. */
+  int64_t output_dim;              /**< Columns of the result; 0: the data set's classes. 0. */
+  int32_t num_layers;              /**< 1 to 10, as many as the sampler has. 2. */
+  gnnmg_aggregation aggregation;   /**< GraphSAGE, GraphConv, R-GCN: ::GNNMG_AGGREGATION_MEAN. */
+  gnnmg_activation activation;     /**< ::GNNMG_ACTIVATION_RELU. */
+  gnnmg_norm norm;                 /**< ::GNNMG_NORM_NONE. */
+  gnnmg_skip skip;                 /**< ::GNNMG_SKIP_NONE. */
+  gnnmg_weight_init weight_init;   /**< ::GNNMG_WEIGHT_INIT_PYG. */
+  int32_t bias;                    /**< 1: layers add a bias. 1. */
+  int32_t root_weight; /**< GraphSAGE, R-GCN, transformer: 1: a layer maps the node's own row
+                          too. 1. */
+  int32_t normalize;   /**< GraphSAGE: 1: rows of each layer's output to unit length. 0. */
+  int32_t project;     /**< GraphSAGE: 1: a linear map and ReLU on the sources first. 0. */
+  int32_t act_first;   /**< 1: activation before norm. 0. */
+  gnnmg_dtype dtype;   /**< ::GNNMG_DTYPE_F32 or ::GNNMG_DTYPE_F64. F32. */
+  double dropout;      /**< Share of hidden entries, and of attention weights, set to 0 in training,
+                          in [0, 1). 0. */
+  double input_dropout;  /**< The same on the features. 0. */
+  uint64_t seed;         /**< Of the initial weights. 0. */
+  gnnmg_jumping jumping; /**< ::GNNMG_JUMPING_NONE. */
+  int32_t heads;         /**< GAT, GATv2, transformer: 1 to 64; 0: 1. They divide hidden_dim with
+                            `concat`. 1. */
+  int32_t concat;        /**< 1: heads beside each other; 0: their mean. The layer that yields the
+                            result takes the mean. 1. */
+  int32_t self_loops;    /**< GCN, GAT, GATv2: 1: one loop a node in place of the graph's. 1. */
+  int32_t residual;      /**< GAT, GATv2: 1: a linear map of the node's own row is added. 0. */
+  int32_t block_degrees; /**< GCN: 0: degrees of the whole graph, edges that were drawn stand for
+                            all; 1: degrees of the block, as PyG has them on a sampled graph. 0. */
+  int32_t train_eps;     /**< GIN, GINE: 1: the weight of the own row is learned. 0. */
+  int32_t reserved;      /**< 0. */
+  double negative_slope; /**< GAT, GATv2: of the leaky function below 0. 0.2. */
+  double eps;            /**< GIN: the own row counts 1 + eps times. 0. */
+  gnnmg_readout readout; /**< ::GNNMG_READOUT_NONE; another for batches of graphs. */
+  gnnmg_framework framework; /**< ::GNNMG_FRAMEWORK_PYG. */
+  double output_dropout; /**< Share set to 0 in training of what the last linear layer reads, or,
+                            with ::GNNMG_JUMPING_SCORES, of each score. 0. */
+  double norm_scale;     /**< ::GNNMG_NORM_PAIR, ::GNNMG_NORM_PAIR_ROWS: above 0; 0: 1. PyG's model
+                            classes, given no more than the name, take hidden_dim. 1. */
+  int32_t mlp_layers;    /**< GIN, GINE: linear layers of their networks, 1 to 8; 0: 2. 2. */
+  int32_t reserved2;     /**< 0. */
+  int64_t edge_dim;      /**< GINE, GAT, GATv2, transformer, PNA: columns of edge features; -1: the
+                            data set's; 0: none, but for GINE the data set's. They are the first edge
+                            tensor that there is of "edge_attr", "x" and "feat". 0. */
+  int64_t num_relations; /**< R-GCN: types of edges; 0: the data set's. They are the edge tensor
+                            "edge_type", or else "type", of integers. 0. */
+  int32_t num_bases;  /**< R-GCN: matrices that those of all types are sums of; 0: one a type. 0. */
+  int32_t num_blocks; /**< R-GCN: blocks of block-diagonal matrices; 0: whole ones. 0. */
+  int32_t edge_weights;  /**< GCN, GraphConv, and of DGL's layers GCN, GAT and R-GCN: 1: edges weigh
+                            what the edge tensor "edge_weight", or else "weight", says. 0. */
+  int32_t improved;      /**< GCN with edge weights: 1: added loops weigh 2. 0. */
+  int32_t beta;          /**< Transformer: 1: the node's own row is mixed in by a gate. 0. */
+  int32_t towers;        /**< PNA: networks beside each other, each for its share of the output; 0:
+                            1. 1. */
+  int32_t divide_input;  /**< PNA: 1: each tower reads its share of the columns. 0. */
+  int32_t readout_steps; /**< ::GNNMG_READOUT_SET2SET: 1 to 100; 0: 3. 3. */
+  int32_t sort_rows;     /**< ::GNNMG_READOUT_SORT: 1 to 10000; 0: 30. 30. */
+  int32_t reserved3;     /**< 0. */
+  double average_degree; /**< PNA: mean number of edges into a node; 0: the data set's. 0. */
+  double average_log_degree; /**< PNA: mean of log(that number + 1); 0: the data set's. 0. */
+  gnnmg_pna_reduction reductions[8]; /**< PNA: up to the first 0; all 0: mean, min, max, deviation.
+                                        0. */
+  gnnmg_pna_scaler scalers[8];       /**< PNA: up to the first 0; all 0: identity, amplification,
+                                        attenuation. 0. */
+  int32_t node_vocabulary[16]; /**< Up to the first 0: the features are integers, column k one of
+                                  node_vocabulary[k] categories, and the layers read the sum of a
+                                  learned row for each, hidden_dim wide. 0. */
+  int32_t
+      edge_vocabulary[16]; /**< The same of edge features; the layers read edge_dim columns. 0. */
+} gnnmg_model_config;
+
+/** Facts about a model. */
+typedef struct gnnmg_model_info {
+  uint32_t struct_size;            /**< sizeof of this struct, set by the caller. */
+  gnnmg_architecture architecture; /**< Kind of model. */
+  int32_t num_layers;              /**< Layers. */
+  gnnmg_dtype dtype;               /**< Type of the parameters. */
+  int64_t input_dim;               /**< Columns of the features. */
+  int64_t hidden_dim;              /**< Columns between layers. */
+  int64_t output_dim;              /**< Columns of the result. */
+  int64_t num_parameters;          /**< Numbers that are learned. */
+  int64_t num_tensors;             /**< Named tensors, buffers included. */
+} gnnmg_model_info;
+
+/** Loss of a mini-batch. */
+typedef int32_t gnnmg_loss;
+
+/** Values of ::gnnmg_loss. */
+enum {
+  GNNMG_LOSS_AUTO = 0,                 /**< What suits the task, in the order below. */
+  GNNMG_LOSS_CROSS_ENTROPY = 1,        /**< Classes. */
+  GNNMG_LOSS_BINARY_CROSS_ENTROPY = 2, /**< Yes or no, from logits. */
+  GNNMG_LOSS_MEAN_SQUARED_ERROR = 3    /**< Numbers. */
+};
+
+/** How weights lie in a file. */
+typedef int32_t gnnmg_model_format;
+
+/** Values of ::gnnmg_model_format. */
+enum {
+  GNNMG_MODEL_FORMAT_AUTO = 0,        /**< By the end of the path: `.pth`, `.pt`, else the next. */
+  GNNMG_MODEL_FORMAT_SAFETENSORS = 1, /**< safetensors. */
+  GNNMG_MODEL_FORMAT_PTH = 2          /**< A state dict as `torch.save` writes it. */
+};
+
+/** Settings of gnnmg_model_save() and gnnmg_model_load(). */
+typedef struct gnnmg_model_file_config {
+  uint32_t struct_size;      /**< sizeof of this struct. */
+  gnnmg_model_format format; /**< ::GNNMG_MODEL_FORMAT_AUTO. */
+  int32_t other_framework;   /**< 1: the file has the layers of the framework that the model's are
+                                not of, PyG or DGL; ::GNNMG_ERR_UNSUPPORTED names what has no
+                                counterpart there. 0. */
+  char first_layer[36];      /**< Saving: the name of the first layer, whose number counts up, in
+                                place of "convs.0" or "layers.0", as in "conv1"; loading finds such
+                                names by itself. Ends with 0. "". */
+} gnnmg_model_file_config;
+
+/**
+ * @brief Fills a config with the defaults.
+ * @snippet node_classification.c model
+ * @param[out] config zeroed over `struct_size` bytes, then filled
+ * @param[in] struct_size sizeof of the caller's struct, bytes
+ * @return ::GNNMG_OK
+ * @threading (a)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_config_init(gnnmg_model_config* config,
+                                                              size_t struct_size);
+
+/**
+ * @brief Fills a config with the defaults.
+ * @snippet weights.c save
+ * @param[out] config zeroed over `struct_size` bytes, then filled
+ * @param[in] struct_size sizeof of the caller's struct, bytes
+ * @return ::GNNMG_OK
+ * @threading (a)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_file_config_init(gnnmg_model_file_config* config,
+                                                                   size_t struct_size);
+
+/**
+ * @brief Makes a model with initial weights.
+ * @snippet node_classification.c model
+ * @snippet weights.c without data
+ * @snippet architectures.c architecture
+ * @param[in] context a context
+ * @param[in] dataset gives what the config leaves to it; may be NULL when it leaves nothing
+ * @param[in] config settings, or NULL
+ * @param[out] model the new handle
+ * @return ::GNNMG_OK
+ * @threading (b)
+ * @owns the caller frees `model`
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_create(const gnnmg_context* context,
+                                                         const gnnmg_dataset* dataset,
+                                                         const gnnmg_model_config* config,
+                                                         gnnmg_model** model);
+
+/**
+ * @brief Adds a convolution to a model of ::GNNMG_MODEL_LAYERS. Layers are added until the model is
+ *   used for the first time; each must go with the one before it.
+ * @snippet own_layers.c layers
+ * @param[in] model a model of ::GNNMG_MODEL_LAYERS that was not used yet
+ * @param[in] name in front of the keys of its tensors, as in "conv1"; each layer's is another
+ * @param[in] config of it, what concerns one layer of this architecture: `output_dim` is the width
+ *   of its rows, heads beside each other included; no norm, skip, jumping or readout
+ * @return ::GNNMG_OK; ::GNNMG_ERR_INVALID_ARGUMENT naming the layer and what does not fit, with
+ *   nothing added; ::GNNMG_ERR_BUSY once the model was used
+ * @threading (c)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_add_conv(gnnmg_model* model, const char* name,
+                                                           const gnnmg_model_config* config);
+
+/**
+ * @brief Adds a linear layer, row by row; see gnnmg_model_add_conv().
+ * @snippet own_layers.c layers
+ * @param[in] model a model of ::GNNMG_MODEL_LAYERS that was not used yet
+ * @param[in] name in front of its keys
+ * @param[in] output_dim columns of its rows
+ * @param[in] bias 1: a bias is added
+ * @return ::GNNMG_OK; ::GNNMG_ERR_INVALID_ARGUMENT; ::GNNMG_ERR_BUSY
+ * @threading (c)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_add_linear(gnnmg_model* model, const char* name,
+                                                             int64_t output_dim, int32_t bias);
+
+/**
+ * @brief Adds a norm; see gnnmg_model_add_conv().
+ * @snippet own_layers.c layers
+ * @param[in] model a model of ::GNNMG_MODEL_LAYERS that was not used yet
+ * @param[in] name in front of its keys; NULL for one without parameters
+ * @param[in] norm any but ::GNNMG_NORM_NONE
+ * @param[in] scale of ::GNNMG_NORM_PAIR and ::GNNMG_NORM_PAIR_ROWS, above 0; 0: 1
+ * @return ::GNNMG_OK; ::GNNMG_ERR_INVALID_ARGUMENT; ::GNNMG_ERR_BUSY
+ * @threading (c)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_add_norm(gnnmg_model* model, const char* name,
+                                                           gnnmg_norm norm, double scale);
+
+/**
+ * @brief Adds a function of every entry; see gnnmg_model_add_conv().
+ * @snippet own_layers.c layers
+ * @param[in] model a model of ::GNNMG_MODEL_LAYERS that was not used yet
+ * @param[in] name in front of the key of a learned function's slope; else NULL
+ * @param[in] activation which
+ * @return ::GNNMG_OK; ::GNNMG_ERR_INVALID_ARGUMENT; ::GNNMG_ERR_BUSY
+ * @threading (c)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_add_activation(gnnmg_model* model,
+                                                                 const char* name,
+                                                                 gnnmg_activation activation);
+
+/**
+ * @brief Adds dropout of entries in training; see gnnmg_model_add_conv().
+ * @snippet own_layers.c layers
+ * @param[in] model a model of ::GNNMG_MODEL_LAYERS that was not used yet
+ * @param[in] rate share of entries that become 0, in [0, 1)
+ * @return ::GNNMG_OK; ::GNNMG_ERR_INVALID_ARGUMENT; ::GNNMG_ERR_BUSY
+ * @threading (c)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_add_dropout(gnnmg_model* model, double rate);
+
+/**
+ * @brief Adds a readout, behind which rows are those of a batch's graphs; see
+ *   gnnmg_model_add_conv(). A model has at most one, and no convolution behind it.
+ * @snippet own_layers.c readout
+ * @param[in] model a model of ::GNNMG_MODEL_LAYERS that was not used yet
+ * @param[in] name in front of its keys; NULL for one without parameters
+ * @param[in] readout any but ::GNNMG_READOUT_NONE
+ * @param[in] size steps of ::GNNMG_READOUT_SET2SET, rows of ::GNNMG_READOUT_SORT; 0: 3 and 30
+ * @return ::GNNMG_OK; ::GNNMG_ERR_INVALID_ARGUMENT; ::GNNMG_ERR_BUSY
+ * @threading (c)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_add_readout(gnnmg_model* model, const char* name,
+                                                              gnnmg_readout readout, int32_t size);
+
+/**
+ * @brief Makes a model of its own with equal weights.
+ * @snippet own_loop.c replicas
+ * @param[in] model the model to copy
+ * @param[out] copy the new handle
+ * @return ::GNNMG_OK
+ * @threading (b)
+ * @owns the caller frees `copy`
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_create_copy(const gnnmg_model* model,
+                                                              gnnmg_model** copy);
+
+/**
+ * @brief Frees the handle.
+ * @snippet graph_from_arrays.c free
+ * @param[in] model a handle, or NULL
+ * @threading (a)
+ * @since 0.1
+ */
+GNNMG_API void gnnmg_model_free(gnnmg_model* model);
+
+/**
+ * @brief Facts about a model.
+ * @snippet weights.c summary
+ * @param[in] model a model
+ * @param[in,out] info filled
+ * @return ::GNNMG_OK
+ * @threading (b)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_get_info(const gnnmg_model* model,
+                                                           gnnmg_model_info* info);
+
+/**
+ * @brief Keys of the model's tensors, parameters first, one by one.
+ * @snippet weights.c summary
+ * @param[in] model a model
+ * @param[in] index 0, 1, ... until ::GNNMG_END
+ * @param[out] key borrowed from the model, as "convs.0.lin_l.weight"
+ * @param[out] trained 1: a parameter; 0: a buffer, such as a running mean
+ * @return ::GNNMG_OK; ::GNNMG_END past the last
+ * @threading (b)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_tensor_key(const gnnmg_model* model,
+                                                             int64_t index, const char** key,
+                                                             int32_t* trained);
+
+/**
+ * @brief One parameter or buffer. It shares memory with the model: read or write it only while no
+ *   call works on the model.
+ * @snippet weights.c summary
+ * @param[in] model a model
+ * @param[in] key of the tensor
+ * @param[out] tensor in the model's type; buffers may be i64
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND, whose text lists the keys
+ * @threading (b)
+ * @owns the caller frees `tensor`
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_export_tensor(
+    const gnnmg_model* model, const char* key, struct DLManagedTensorVersioned** tensor);
+
+/**
+ * @brief Copies values into one parameter or buffer.
+ * @snippet weights.c set tensor
+ * @param[in] model a model
+ * @param[in] key of the tensor
+ * @param[in] values of the same shape; read during the call
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND; ::GNNMG_ERR_INVALID_ARGUMENT for another shape or type
+ * @threading (c)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_set_tensor(
+    gnnmg_model* model, const char* key, const struct DLManagedTensorVersioned* values);
+
+/**
+ * @brief The gradient of one parameter, sharing memory with the model.
+ * @snippet custom_loss.c gradient
+ * @param[in] model a model
+ * @param[in] key of a parameter
+ * @param[out] gradient of the parameter's shape; 0 where it got none
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND, also for buffers
+ * @threading (b)
+ * @owns the caller frees `gradient`
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_export_gradient(
+    const gnnmg_model* model, const char* key, struct DLManagedTensorVersioned** gradient);
+
+/**
+ * @brief All parameters as one array, sharing memory with the model.
+ * @snippet weights.c parameters
+ * @param[in] model a model
+ * @param[out] parameters [num_parameters]
+ * @return ::GNNMG_OK
+ * @threading (b)
+ * @owns the caller frees `parameters`
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_export_parameters(
+    const gnnmg_model* model, struct DLManagedTensorVersioned** parameters);
+
+/**
+ * @brief All gradients as one array, sharing memory with the model: what ranks reduce.
+ * @snippet own_loop.c gradients
+ * @param[in] model a model
+ * @param[out] gradients [num_parameters]
+ * @return ::GNNMG_OK
+ * @threading (b)
+ * @owns the caller frees `gradients`
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status
+gnnmg_model_export_gradients(const gnnmg_model* model, struct DLManagedTensorVersioned** gradients);
+
+/**
+ * @brief The model's result for the seeds of a mini-batch.
+ * @snippet own_loop.c loop
+ * @param[in] model a model with as many layers as the mini-batch has
+ * @param[in] batch a mini-batch with features; an empty one gives an empty result
+ * @param[in] training 1: with dropout, and kept for gnnmg_model_backward()
+ * @param[out] logits [num_seeds, output_dim], a copy; the pointer may be NULL
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND when the mini-batch has no features;
+ *   ::GNNMG_ERR_UNSUPPORTED when training on a sample without `transpose`
+ * @threading (c)
+ * @owns the caller frees `logits`
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_forward(gnnmg_model* model,
+                                                          const gnnmg_batch* batch,
+                                                          int32_t training,
+                                                          struct DLManagedTensorVersioned** logits);
+
+/**
+ * @brief Adds the gradient of the last training forward's loss to the model's gradients. The loss
+ *   is the sum over the mini-batch's labelled seeds (or targets), divided by the number of those of
+ *   the whole step (or both by their weights, see gnnmg_dataset_set_class_weights()), so over the
+ * mini-batches of a step, on all ranks, it adds up to the step's mean, as gnnmg_trainer_step()
+ * takes it.
+ * @snippet own_loop.c loop
+ * @param[in] model a model after gnnmg_model_forward() with `training`, whose mini-batch has labels
+ * @param[in] loss which loss
+ * @param[out] value the mini-batch's share of the step's loss; the pointer may be NULL
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND without labels, or without a forward since the
+ *   parameters were last changed (by an optimizer, a trainer, or from outside)
+ * @threading (c)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_backward(gnnmg_model* model, gnnmg_loss loss,
+                                                           double* value);
+
+/**
+ * @brief gnnmg_model_backward() for a loss of the caller's own.
+ * @snippet custom_loss.c own loss
+ * @param[in] model a model after gnnmg_model_forward() with `training`
+ * @param[in] gradient of that loss by the logits, [num_seeds, output_dim], in the model's type;
+ * read during the call
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND without a forward since the parameters were last
+ * changed
+ * @threading (c)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status
+gnnmg_model_backward_from(gnnmg_model* model, const struct DLManagedTensorVersioned* gradient);
+
+/**
+ * @brief Exact metrics over a part of the data set's split, with full neighbourhoods.
+ * @snippet own_loop.c evaluate
+ * @param[in] model a model
+ * @param[in] dataset a data set with features, labels and a split
+ * @param[in] part which part
+ * @param[in,out] metrics filled
+ * @param[in] timeout_ms milliseconds, -1: until done
+ * @return ::GNNMG_OK; ::GNNMG_PENDING, continued by a call with equal arguments;
+ *   ::GNNMG_ERR_INVALID_ARGUMENT when the part is empty; ::GNNMG_ERR_NOT_FOUND when the data set
+ *   has no split, labels or features; ::GNNMG_ERR_CANCELLED
+ * @threading (c)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_evaluate(gnnmg_model* model,
+                                                           const gnnmg_dataset* dataset,
+                                                           gnnmg_split part, gnnmg_metrics* metrics,
+                                                           int64_t timeout_ms);
+
+/**
+ * @brief The model's result for every node, with full neighbourhoods, layer by layer; or, of a
+ * model with a readout, for every graph of a data set of many.
+ * @snippet embeddings.c model
+ * @param[in] model a model
+ * @param[in] dataset a data set with features
+ * @param[out] rows [number of nodes or graphs, output_dim]
+ * @param[in] timeout_ms milliseconds, -1: until done
+ * @return ::GNNMG_OK; ::GNNMG_PENDING, continued by a call with equal arguments;
+ *   ::GNNMG_ERR_NOT_FOUND when the data set has no features; ::GNNMG_ERR_CANCELLED
+ * @threading (c)
+ * @owns the caller frees `rows`
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_embed(gnnmg_model* model,
+                                                        const gnnmg_dataset* dataset,
+                                                        struct DLManagedTensorVersioned** rows,
+                                                        int64_t timeout_ms);
+
+/**
+ * @brief gnnmg_model_embed() straight into a `.npy` file, which appears whole or not at all. The
+ *   rows of the last layer are written as they are made and never lie in memory together.
+ * @snippet embeddings.c model
+ * @param[in] model a model
+ * @param[in] dataset a data set with features
+ * @param[in] path the file, replaced if it is there: [number of nodes or graphs, output_dim] in the
+ *   model's type
+ * @param[in] timeout_ms milliseconds, -1: until done
+ * @return ::GNNMG_OK; ::GNNMG_PENDING, continued by a call with equal arguments;
+ *   ::GNNMG_ERR_NOT_FOUND when the data set has no features; ::GNNMG_ERR_IO; ::GNNMG_ERR_CANCELLED
+ * @threading (c)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_embed_to_file(gnnmg_model* model,
+                                                                const gnnmg_dataset* dataset,
+                                                                const char* path,
+                                                                int64_t timeout_ms);
+
+/**
+ * @brief Writes parameters and buffers under the keys of the model's framework, whole or not at
+ *   all.
+ * @snippet weights.c save
+ * @param[in] model a model
+ * @param[in] path the file, replaced if it is there
+ * @param[in] config settings, or NULL
+ * @param[in] timeout_ms milliseconds, -1: until done
+ * @return ::GNNMG_OK; ::GNNMG_PENDING, continued by a call with equal arguments; ::GNNMG_ERR_IO;
+ *   ::GNNMG_ERR_NOT_FOUND when there is no such folder
+ * @threading (c)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_save(gnnmg_model* model, const char* path,
+                                                       const gnnmg_model_file_config* config,
+                                                       int64_t timeout_ms);
+
+/**
+ * @brief Reads parameters and buffers under the keys of the model's framework. All or nothing: one
+ *   text lists every key that is missing, unexpected, or of another shape.
+ * @snippet weights.c load
+ * @param[in] model a model
+ * @param[in] path the file
+ * @param[in] config settings, or NULL
+ * @param[in] timeout_ms milliseconds, -1: until done
+ * @return ::GNNMG_OK; ::GNNMG_PENDING, continued by a call with equal arguments;
+ *   ::GNNMG_ERR_NOT_FOUND; ::GNNMG_ERR_IO; ::GNNMG_ERR_FORMAT
+ * @threading (c)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_load(gnnmg_model* model, const char* path,
+                                                       const gnnmg_model_file_config* config,
+                                                       int64_t timeout_ms);
+
+/** @} */
+
+/* ============================================================================================= */
+/** @defgroup optimizer Optimizer
+ * Turns gradients into updates, in loops of one's own; a trainer makes its own. */
+/** @{ */
+
+/** @brief An optimizer over one model. */
+typedef struct gnnmg_optimizer gnnmg_optimizer;
+
+/** Kind of optimizer. */
+typedef int32_t gnnmg_optimizer_kind;
+
+/** Values of ::gnnmg_optimizer_kind. */
+enum {
+  GNNMG_OPTIMIZER_ADAM = 0,  /**< Adam. */
+  GNNMG_OPTIMIZER_ADAMW = 1, /**< Adam with decoupled weight decay. */
+  GNNMG_OPTIMIZER_SGD = 2    /**< Stochastic gradient descent. */
+};
+
+/** Settings of an optimizer. */
+typedef struct gnnmg_optimizer_config {
+  uint32_t struct_size;      /**< sizeof of this struct. */
+  gnnmg_optimizer_kind kind; /**< ::GNNMG_OPTIMIZER_ADAM. */
+  double learning_rate;      /**< 0.01. */
+  double weight_decay;       /**< 0. */
+  double beta1;              /**< Adam: decay of the mean. 0.9. */
+  double beta2;              /**< Adam: decay of the square. 0.999. */
+  double epsilon;            /**< Adam: added to the root. 1e-8. */
+  double momentum;           /**< SGD. 0. */
+  double dampening;          /**< SGD. 0. */
+  double clip_norm; /**< Above 0: gradients are scaled so that their 2-norm, all together, is
+                         at most this. 0. */
+  int32_t amsgrad;  /**< Adam: 1 keeps the largest square. 0. */
+  int32_t nesterov; /**< SGD: 1 looks ahead. 0. */
+} gnnmg_optimizer_config;
+
+/**
+ * @brief Fills a config with the defaults.
+ * @snippet custom_loss.c optimizer
+ * @param[out] config zeroed over `struct_size` bytes, then filled
+ * @param[in] struct_size sizeof of the caller's struct, bytes
+ * @return ::GNNMG_OK
+ * @threading (a)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_optimizer_config_init(gnnmg_optimizer_config* config,
+                                                                  size_t struct_size);
+
+/**
+ * @brief Makes an optimizer over a model's parameters.
+ * @snippet custom_loss.c optimizer
+ * @param[in] model a model
+ * @param[in] config settings, or NULL
+ * @param[out] optimizer the new handle
+ * @return ::GNNMG_OK
+ * @threading (c)
+ * @owns the caller frees `optimizer`
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_optimizer_create(gnnmg_model* model,
+                                                             const gnnmg_optimizer_config* config,
+                                                             gnnmg_optimizer** optimizer);
+
+/**
+ * @brief Frees the handle.
+ * @snippet own_loop.c end
+ * @param[in] optimizer a handle, or NULL
+ * @threading (a)
+ * @since 0.1
+ */
+GNNMG_API void gnnmg_optimizer_free(gnnmg_optimizer* optimizer);
+
+/**
+ * @brief One update from the gradients as they stand; afterwards they are 0 again. Running
+ * statistics of batch norm take in the mini-batches that this model saw since the last update.
+ * @snippet own_loop.c loop
+ * @param[in] optimizer an optimizer, whose model is held too
+ * @return ::GNNMG_OK
+ * @threading (c)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_optimizer_step(gnnmg_optimizer* optimizer);
+
+/**
+ * @brief Changes the learning rate.
+ * @snippet custom_loss.c rate
+ * @param[in] optimizer an optimizer
+ * @param[in] rate at least 0
+ * @return ::GNNMG_OK
+ * @threading (c)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_optimizer_set_learning_rate(gnnmg_optimizer* optimizer,
+                                                                        double rate);
+
+/**
+ * @brief The learning rate.
+ * @snippet custom_loss.c rate
+ * @param[in] optimizer an optimizer
+ * @param[out] rate the rate
+ * @return ::GNNMG_OK
+ * @threading (b)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status
+gnnmg_optimizer_learning_rate(const gnnmg_optimizer* optimizer, double* rate);
+
+/**
+ * @brief Writes what the optimizer has gathered, such as the moments of Adam, as the state dict of
+ *   PyTorch's optimizer of the same kind, whole or not at all. Its parameters are numbered as those
+ *   of the model are.
+ * @snippet custom_loss.c state
+ * @param[in] optimizer an optimizer
+ * @param[in] path the file, a `.pth`, replaced if it is there
+ * @param[in] timeout_ms milliseconds, -1: until done
+ * @return ::GNNMG_OK; ::GNNMG_ERR_IO; ::GNNMG_ERR_NOT_FOUND when there is no such folder
+ * @threading (b)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_optimizer_save(const gnnmg_optimizer* optimizer,
+                                                           const char* path, int64_t timeout_ms);
+
+/**
+ * @brief Reads such a state dict, written here or by `torch.save(optimizer.state_dict())`. The rate
+ *   and the other settings stay those of the config. All or nothing.
+ * @snippet custom_loss.c state
+ * @param[in] optimizer an optimizer of the kind that was saved, over an equal model
+ * @param[in] path the file
+ * @param[in] timeout_ms milliseconds, -1: until done
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND; ::GNNMG_ERR_IO; ::GNNMG_ERR_FORMAT listing what is
+ *   missing, unexpected or misshapen; ::GNNMG_ERR_UNSUPPORTED when its parameters have made
+ *   different numbers of steps
+ * @threading (c)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_optimizer_load(gnnmg_optimizer* optimizer,
+                                                           const char* path, int64_t timeout_ms);
+
+/** @} */
+
+/* ============================================================================================= */
+/** @defgroup comm Communicator
+ * What ranks do together: one handle is one rank's end. All ranks call the same operations in the
+ * same order. Data is copied when a call starts, and results are copied out on success only, so a
+ * call that is given up never writes into the caller's memory later. After a failure other than
+ * ::GNNMG_ERR_INVALID_ARGUMENT or ::GNNMG_ERR_BUSY a communicator is spent: every later call is
+ * ::GNNMG_ERR_ABORTED with the first cause. */
+/** @{ */
+
+/** @brief One rank's end of a communicator. */
+typedef struct gnnmg_comm gnnmg_comm;
+
+/** How values of ranks are put together. */
+typedef int32_t gnnmg_reduce;
+
+/** Values of ::gnnmg_reduce. */
+enum {
+  GNNMG_REDUCE_SUM = 0,  /**< Sum. */
+  GNNMG_REDUCE_MEAN = 1, /**< Sum divided by the number of ranks; not for integers. */
+  GNNMG_REDUCE_MIN = 2,  /**< Smallest. */
+  GNNMG_REDUCE_MAX = 3   /**< Largest. */
+};
+
+/** Settings of a communicator. */
+typedef struct gnnmg_comm_config {
+  uint32_t struct_size;  /**< sizeof of this struct. */
+  int32_t padding0;      /**< 0. */
+  int64_t deadline_ms;   /**< How long an operation may take before it fails with
+                              ::GNNMG_ERR_TIMEOUT, milliseconds. 30 000. */
+  int64_t join_ms;       /**< How long processes wait for each other, to join and to come to a call
+                              of their trainers, milliseconds. 300 000. */
+  int64_t heartbeat_ms;  /**< How often processes give a sign of life, milliseconds, 10 at least.
+                              After three that did not come a process counts as not heard of.
+                              500. */
+  int32_t port;          /**< Of process 0, for gnnmg_comm_create() with several processes. 0. */
+  int32_t process_rank;  /**< Number of this process, for gnnmg_comm_create(). 0. */
+  int32_t num_processes; /**< Number of processes, for gnnmg_comm_create(), 1 to 1024. 1. */
+  int32_t padding1;      /**< 0. */
+} gnnmg_comm_config;
+
+/**
+ * @brief Fills a config with the defaults.
+ * @snippet collectives.c group
+ * @param[out] config zeroed over `struct_size` bytes, then filled
+ * @param[in] struct_size sizeof of the caller's struct, bytes
+ * @return ::GNNMG_OK
+ * @threading (a)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_comm_config_init(gnnmg_comm_config* config,
+                                                             size_t struct_size);
+
+/**
+ * @brief Makes a communicator among threads of this process, for loops of one's own: one handle a
+ *   rank, each to be used by one thread. They connect in the background; if that fails, the first
+ *   operation says so.
+ * @snippet own_loop.c comms
+ * @param[in] context a context
+ * @param[in] world_size number of ranks, 1 to 256
+ * @param[in] config settings, or NULL
+ * @param[out] comms receives the handles by rank, [world_size]
+ * @return ::GNNMG_OK
+ * @threading (a)
+ * @owns the caller frees each of `comms`
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_comm_create_group(const gnnmg_context* context,
+                                                              int32_t world_size,
+                                                              const gnnmg_comm_config* config,
+                                                              gnnmg_comm** comms);
+
+/**
+ * @brief Joins a job of many processes: meets the others at process 0's host and port, proves to
+ *   know the job's token, compares version and number of processes. One rank a process.
+ *   Process 0 listens at `host` until all have come, and ten seconds more for one that is too many.
+ *   An address of this machine alone needs no token; any other is the asking to be reached from
+ *   other machines, and then all processes need the same. With a token, a name that is 127.0.1.1 on
+ *   its own machine is such an asking too: process 0 then listens at all of its addresses.
+ * @snippet peers.c join
+ * @param[in] context a context
+ * @param[in] host name or address of process 0's machine, or NULL: "127.0.0.1"
+ * @param[in] interface network interface whose address this process uses, or NULL: the one that
+ *   leads to process 0
+ * @param[in] token_file path of the job's secret, 32 to 1024 bytes in a file of mode 0600, or NULL:
+ *   none
+ * @param[in] config port, process_rank, num_processes, times; or NULL: a job of this process alone
+ * @param[out] comm the communicator; rank and size count processes
+ * @param[in] timeout_ms milliseconds, -1: config.join_ms only
+ * @return ::GNNMG_OK; ::GNNMG_PENDING, continued by a call with equal arguments;
+ *   ::GNNMG_ERR_TIMEOUT naming the processes that did not come; ::GNNMG_ERR_MISMATCH, on every
+ *   process, when versions, sizes or numbers do not fit together; ::GNNMG_ERR_AUTH for a missing,
+ *   wrong or readable token; ::GNNMG_ERR_UNAVAILABLE when the address cannot be had
+ * @threading (b)
+ * @owns the caller frees `comm`; gnnmg_comm_shutdown() first, else the other processes are aborted
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_comm_create(const gnnmg_context* context,
+                                                        const char* host, const char* interface,
+                                                        const char* token_file,
+                                                        const gnnmg_comm_config* config,
+                                                        gnnmg_comm** comm, int64_t timeout_ms);
+
+/**
+ * @brief Joins the job that a launcher has started: gnnmg_comm_create() with what the environment
+ *   says. Read are RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT and the rest of torchrun's variables
+ *   (with TORCHELASTIC_USE_AGENT_STORE process 0's address goes through the store of its agent),
+ *   else those of Open MPI, else those of Slurm; and GNNMG_TOKEN_FILE and GNNMG_INTERFACE.
+ * @snippet processes.c join
+ * @param[in] context a context
+ * @param[in] config times; port, process_rank and num_processes are not read; or NULL
+ * @param[out] comm the communicator; rank and size count processes
+ * @param[in] timeout_ms milliseconds, -1: config.join_ms only
+ * @return as gnnmg_comm_create(); ::GNNMG_ERR_INVALID_ARGUMENT naming a variable, its value and
+ *   what was expected; ::GNNMG_ERR_NOT_FOUND when no launcher has set its variables
+ * @threading (b)
+ * @owns the caller frees `comm`; gnnmg_comm_shutdown() first, else the other processes are aborted
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_comm_create_from_env(const gnnmg_context* context,
+                                                                 const gnnmg_comm_config* config,
+                                                                 gnnmg_comm** comm,
+                                                                 int64_t timeout_ms);
+
+/**
+ * @brief Frees the handle. Without gnnmg_comm_shutdown() before, that is an abort: what the other
+ *   ranks wait for ends with ::GNNMG_ERR_ABORTED.
+ * @snippet peers.c leave
+ * @param[in] comm a handle, or NULL
+ * @threading (a)
+ * @since 0.1
+ */
+GNNMG_API void gnnmg_comm_free(gnnmg_comm* comm);
+
+/**
+ * @brief This end's rank.
+ * @snippet processes.c join
+ * @param[in] comm a communicator
+ * @param[out] rank 0 to world size - 1
+ * @return ::GNNMG_OK
+ * @threading (a)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_comm_rank(const gnnmg_comm* comm, int32_t* rank);
+
+/**
+ * @brief Number of ranks.
+ * @snippet processes.c join
+ * @param[in] comm a communicator
+ * @param[out] size the number
+ * @return ::GNNMG_OK
+ * @threading (a)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_comm_world_size(const gnnmg_comm* comm, int32_t* size);
+
+/**
+ * @brief Puts the ranks' tensors together, element by element; every rank gets the same result.
+ * @snippet own_loop.c loop
+ * @param[in] comm a communicator
+ * @param[in,out] tensor of one shape and type on all ranks, writable; not bool
+ * @param[in] operation how
+ * @param[in] timeout_ms milliseconds, -1: the configured deadline only
+ * @return ::GNNMG_OK; ::GNNMG_PENDING, continued by a call with equal arguments;
+ *   ::GNNMG_ERR_TIMEOUT naming the ranks that did not come; ::GNNMG_ERR_PEER_LOST;
+ *   ::GNNMG_ERR_ABORTED; ::GNNMG_ERR_CANCELLED
+ * @threading (c)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_comm_all_reduce(gnnmg_comm* comm,
+                                                            struct DLManagedTensorVersioned* tensor,
+                                                            gnnmg_reduce operation,
+                                                            int64_t timeout_ms);
+
+/**
+ * @brief Copies one rank's tensor to all.
+ * @snippet collectives.c broadcast
+ * @param[in] comm a communicator
+ * @param[in,out] tensor of one shape and type on all ranks, writable
+ * @param[in] root whose tensor
+ * @param[in] timeout_ms milliseconds, -1: the configured deadline only
+ * @return as gnnmg_comm_all_reduce()
+ * @threading (c)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_comm_broadcast(gnnmg_comm* comm,
+                                                           struct DLManagedTensorVersioned* tensor,
+                                                           int32_t root, int64_t timeout_ms);
+
+/**
+ * @brief Gives every rank the tensors of all. Sizes may differ between ranks.
+ * @snippet collectives.c all gather
+ * @param[in] comm a communicator
+ * @param[in] input this rank's
+ * @param[in] outputs by rank, [world size], writable, each of the shape and type of that rank's
+ * input
+ * @param[in] timeout_ms milliseconds, -1: the configured deadline only
+ * @return as gnnmg_comm_all_reduce()
+ * @threading (c)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status
+gnnmg_comm_all_gather(gnnmg_comm* comm, const struct DLManagedTensorVersioned* input,
+                      struct DLManagedTensorVersioned* const* outputs, int64_t timeout_ms);
+
+/**
+ * @brief Sends each rank a tensor and gets one from each. Sizes may differ.
+ * @snippet collectives.c all to all
+ * @param[in] comm a communicator
+ * @param[in] inputs what goes to each rank, [world size]
+ * @param[in] outputs what comes from each rank, [world size], writable, of the shape and type of
+ * what it sends
+ * @param[in] timeout_ms milliseconds, -1: the configured deadline only
+ * @return as gnnmg_comm_all_reduce()
+ * @threading (c)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status
+gnnmg_comm_all_to_all(gnnmg_comm* comm, const struct DLManagedTensorVersioned* const* inputs,
+                      struct DLManagedTensorVersioned* const* outputs, int64_t timeout_ms);
+
+/**
+ * @brief Returns when all ranks have called it.
+ * @snippet collectives.c barrier
+ * @param[in] comm a communicator
+ * @param[in] timeout_ms milliseconds, -1: the configured deadline only
+ * @return as gnnmg_comm_all_reduce()
+ * @threading (c)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_comm_barrier(gnnmg_comm* comm, int64_t timeout_ms);
+
+/**
+ * @brief Ends the operation that runs with ::GNNMG_ERR_CANCELLED here and ::GNNMG_ERR_ABORTED on
+ * the other ranks. The communicator is spent.
+ * @snippet collectives.c cancel
+ * @param[in] comm a handle; a stale one is ignored
+ * @threading (a)
+ * @since 0.1
+ */
+GNNMG_API void gnnmg_comm_cancel(gnnmg_comm* comm);
+
+/**
+ * @brief The orderly end: waits until all ranks have called it. Afterwards there is only
+ *   gnnmg_comm_free().
+ * @snippet peers.c leave
+ * @param[in] comm a communicator
+ * @param[in] timeout_ms milliseconds, -1: the configured deadline only
+ * @return as gnnmg_comm_all_reduce()
+ * @threading (c)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_comm_shutdown(gnnmg_comm* comm, int64_t timeout_ms);
+
+/** @} */
+
+/* ============================================================================================= */
+/** @defgroup trainer Trainer
+ * The whole loop over one or many ranks: order, sampling, gradients, updates, evaluation, the best
+ * weights kept. Each rank has a thread, a replica of the model and a loader of its own; the graph
+ * and the features are there once. */
+/** @{ */
+
+/** @brief The whole loop. */
+typedef struct gnnmg_trainer gnnmg_trainer;
+
+/** How the learning rate changes from epoch to epoch. */
+typedef int32_t gnnmg_schedule;
+
+/** Values of ::gnnmg_schedule. */
+enum {
+  GNNMG_SCHEDULE_CONSTANT = 0, /**< Not at all. */
+  GNNMG_SCHEDULE_COSINE = 1,   /**< Along half a cosine, down to `schedule_minimum`. */
+  GNNMG_SCHEDULE_STEP = 2,     /**< Times `schedule_factor` every `schedule_step_epochs`. */
+  GNNMG_SCHEDULE_PLATEAU = 3   /**< Times `schedule_factor` when validation stops getting better. */
+};
+
+/** How evaluation sees neighbourhoods. */
+typedef int32_t gnnmg_evaluation;
+
+/** Values of ::gnnmg_evaluation. */
+enum {
+  GNNMG_EVALUATION_FULL = 0,   /**< All neighbours, layer by layer over the graph. */
+  GNNMG_EVALUATION_SAMPLED = 1 /**< By the training sampler. */
+};
+
+/** What a step's loss is the mean of. */
+typedef int32_t gnnmg_loss_average;
+
+/** Values of ::gnnmg_loss_average. */
+enum {
+  GNNMG_LOSS_AVERAGE_EXACT = 0, /**< All seeds of the step: independent of the number of ranks. */
+  GNNMG_LOSS_AVERAGE_RANKS = 1  /**< The ranks' means, as PyTorch's DDP, for comparison. */
+};
+
+/** Settings of a trainer. Rates and schedules act alike on all ranks. */
+typedef struct gnnmg_trainer_config {
+  uint32_t struct_size;            /**< sizeof of this struct. */
+  int32_t num_ranks;               /**< Ranks in this process, a thread each; 0: one. 0. */
+  int64_t num_epochs;              /**< 10. */
+  int64_t batch_size;              /**< Seeds a mini-batch. 1024. */
+  int64_t batches_per_step;        /**< Mini-batches a step, all ranks together; 0: one a rank. The
+                                        same number gives the same steps for any number of ranks. 0. */
+  uint64_t seed;                   /**< Of order, draws and dropout. 0. */
+  gnnmg_partition partition;       /**< ::GNNMG_PARTITION_GLOBAL. */
+  gnnmg_loss_average loss_average; /**< ::GNNMG_LOSS_AVERAGE_EXACT. */
+  int32_t shuffle;                 /**< 1: a new order each epoch. 1. */
+  int32_t drop_last;               /**< 1: leave out a last mini-batch that is short. 0. */
+  gnnmg_loss loss;                 /**< ::GNNMG_LOSS_AUTO. */
+  gnnmg_optimizer_kind optimizer;  /**< ::GNNMG_OPTIMIZER_ADAM. */
+  double learning_rate;            /**< 0.01. */
+  double weight_decay;             /**< 0. */
+  double beta1;                    /**< Adam: decay of the mean. 0.9. */
+  double beta2;                    /**< Adam: decay of the square. 0.999. */
+  double epsilon;                  /**< Adam: added to the root. 1e-8. */
+  double momentum;                 /**< SGD. 0. */
+  double dampening;                /**< SGD. 0. */
+  double clip_norm;                /**< Above 0: limit of the gradient's 2-norm. 0. */
+  int32_t amsgrad;                 /**< Adam: 1 keeps the largest square. 0. */
+  int32_t nesterov;                /**< SGD: 1 looks ahead. 0. */
+  gnnmg_schedule schedule;         /**< ::GNNMG_SCHEDULE_CONSTANT. */
+  gnnmg_evaluation evaluation;     /**< ::GNNMG_EVALUATION_FULL. */
+  int64_t warmup_epochs;           /**< Epochs in which the rate rises from 0. 0. */
+  double schedule_minimum;         /**< Least factor of the learning rate. 0. */
+  double schedule_factor;          /**< Step and plateau. 0.5. */
+  int64_t schedule_step_epochs;    /**< Step. 50. */
+  int64_t schedule_patience;       /**< Plateau: cut at that many epochs in a row that got no
+                                        better (PyTorch's `patience` is one less). 10. */
+  int64_t evaluate_every;          /**< Epochs between validations; 0: never. 1. */
+  int64_t eval_batch_size;         /**< Nodes at a time. 4096. */
+  gnnmg_metric best_by;            /**< ::GNNMG_METRIC_ACCURACY. */
+  int32_t keep_best;           /**< 1: the model ends with the weights of the epoch that was best
+                                    in validation. 1. */
+  int64_t early_stop_patience; /**< Validations without getting better before training ends; 0:
+                                    all epochs. 0. */
+  int32_t loader_threads;      /**< A rank; 0: its own thread samples. 1. */
+  int32_t prefetch;            /**< Mini-batches made ahead, a rank. 2. */
+  int32_t torch_threads;       /**< LibTorch's threads, a rank; 0: the cores divided. 0. */
+  int32_t padding0;            /**< 0. */
+  int64_t deadline_ms;         /**< How long ranks wait for each other, milliseconds. 30 000. */
+  int64_t stall_limit_ms;      /**< How long a callback may keep the ranks waiting, milliseconds.
+                                    600 000. */
+  int32_t deterministic;       /**< 1: strict mode. With the same `batches_per_step`, weights and
+                                    metrics have the same bits for any number of ranks and threads,
+                                    and after a resume on another number of ranks, on one kind of
+                                    CPU. The gradients of a step's mini-batches are gathered and
+                                    added in the order of the plan: a rank needs memory for as many
+                                    gradients as there are ranks, and receives one of each
+                                    mini-batch in place of a sum. LibTorch's own operators run on
+                                    one thread a rank; `torch_threads` is then the number of the
+                                    library's own loops. Not with
+                                    ::GNNMG_LOSS_AVERAGE_RANKS. 0. */
+  int32_t sync_batch_norm;     /**< 1: batch norm takes its statistics from the rows of all
+                                    mini-batches of a step, on all ranks, and the running ones
+                                    move once a step. A rank then works on its mini-batches of a
+                                    step at once and keeps them in memory; each batch norm adds two
+                                    small all-reduces. Without effect on models that have none.
+                                    Not with `deterministic`. 0. */
+} gnnmg_trainer_config;
+
+/** State of a trainer. */
+typedef int32_t gnnmg_trainer_state;
+
+/** Values of ::gnnmg_trainer_state. */
+enum {
+  GNNMG_TRAINER_IDLE = 0,     /**< Not started, or stopped. */
+  GNNMG_TRAINER_RUNNING = 1,  /**< At work. */
+  GNNMG_TRAINER_STOPPING = 2, /**< Asked to stop, in its last step. */
+  GNNMG_TRAINER_FINISHED = 3, /**< All epochs done. */
+  GNNMG_TRAINER_FAILED = 4    /**< Ended by an error. */
+};
+
+/** Where training is; see gnnmg_trainer_progress(). */
+typedef struct gnnmg_progress_info {
+  uint32_t struct_size;      /**< sizeof of this struct, set by the caller. */
+  gnnmg_trainer_state state; /**< What it does. */
+  int64_t epoch;             /**< Counting from 0. */
+  int64_t num_epochs;        /**< As configured. */
+  int64_t step;              /**< Steps done in the epoch. */
+  int64_t num_steps;         /**< Steps of the epoch. */
+  int64_t seeds_done;        /**< Seeds of the epoch done on all ranks. */
+  double loss;               /**< Mean over the epoch so far. */
+  double accuracy;           /**< Mean over the epoch so far, on the mini-batches as trained. */
+  double seeds_per_second;   /**< Of the epoch so far. */
+  double elapsed_seconds;    /**< Since the start. */
+  double validation;         /**< Last validation, by `best_by`. */
+  double best_validation;    /**< Best validation, by `best_by`. */
+  int64_t best_epoch;        /**< Whose that is, or -1. */
+  int32_t evaluating;        /**< 1: a validation runs. */
+  int32_t has_validation;    /**< 1: the three above have a meaning. */
+  double seconds;            /**< The epoch so far, without its validation, as this process's first
+                                  rank has spent it: what follows, and the rest. */
+  double wait_seconds;       /**< Waiting for mini-batches. */
+  double sample_seconds;     /**< Its loader threads, sampling, summed. */
+  double gather_seconds;     /**< Its loader threads, features, summed. */
+  double compute_seconds;    /**< Its forward and backward passes. */
+  double reduce_seconds;     /**< Its all-reduces, waiting for other ranks included. */
+  double optimizer_seconds;  /**< Its updates. */
+} gnnmg_progress_info;
+
+/** What an epoch came to. */
+typedef struct gnnmg_epoch_info {
+  uint32_t struct_size;                /**< sizeof of this struct in the library. */
+  int32_t evaluated;                   /**< 1: the `validation_` fields are filled. */
+  int64_t epoch;                       /**< Counting from 0. */
+  int64_t num_epochs;                  /**< As configured. */
+  int64_t num_steps;                   /**< Steps of the epoch. */
+  double train_loss;                   /**< Mean over the mini-batches as they were trained. */
+  double train_accuracy;               /**< The same. */
+  double learning_rate;                /**< Of the epoch. */
+  int64_t validation_count;            /**< Labelled rows or targets; and so on as in
+                                            ::gnnmg_metrics. */
+  int64_t validation_correct;          /**< Right ones. */
+  double validation_loss;              /**< Mean loss. */
+  double validation_accuracy;          /**< Accuracy. */
+  double validation_f1_micro;          /**< F1 over all decisions. */
+  double validation_f1_macro;          /**< Mean of the classes' F1. */
+  double validation_roc_auc;           /**< ROC-AUC. */
+  double validation_average_precision; /**< Average precision. */
+  double validation_rmse;              /**< Root of the mean squared error. */
+  double validation_mae;               /**< Mean absolute error. */
+  double seconds;                      /**< The epoch without its validation. */
+  double evaluation_seconds;           /**< Its validation. */
+  double seeds_per_second;             /**< All ranks. */
+  double wait_seconds;                 /**< This process's first rank: waiting for mini-batches. */
+  double sample_seconds;               /**< The same rank's loader threads, sampling, summed. */
+  double gather_seconds;               /**< Its loader threads, features, summed. */
+  double compute_seconds;              /**< Its forward and backward passes. */
+  double reduce_seconds;               /**< Its all-reduces, waiting included. */
+  double optimizer_seconds;            /**< Its updates. */
+  double mean_busy_seconds;            /**< The epoch without its all-reduces, mean of all ranks. */
+  double most_busy_seconds;            /**< The same of the slowest rank, which others wait for. */
+  int32_t best;                        /**< 1: the best validation so far. */
+  int32_t slowest_rank;                /**< The rank with `most_busy_seconds`. */
+} gnnmg_epoch_info;
+
+/**
+ * @brief Called after each epoch, on every process that has registered one.
+ * @param[in] epoch what it came to
+ * @param[in] user_data as registered
+ * @return 0, or anything else to end training with ::GNNMG_ERR_CALLBACK
+ */
+typedef int32_t (*gnnmg_epoch_fn)(const gnnmg_epoch_info* epoch, void* user_data);
+
+/** Kind of record that a trainer writes. */
+typedef int32_t gnnmg_record;
+
+/** Values of ::gnnmg_record. */
+enum {
+  GNNMG_RECORD_JSON_LINES = 1, /**< A file to which one JSON object an epoch is appended. */
+  GNNMG_RECORD_TENSORBOARD = 2 /**< A folder that gets an event file of TensorBoard's. */
+};
+
+/**
+ * @brief Fills a config with the defaults.
+ * @snippet node_classification.c train
+ * @snippet multi_label.c early stop
+ * @param[out] config zeroed over `struct_size` bytes, then filled
+ * @param[in] struct_size sizeof of the caller's struct, bytes
+ * @return ::GNNMG_OK
+ * @threading (a)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_config_init(gnnmg_trainer_config* config,
+                                                                size_t struct_size);
+
+/**
+ * @brief Makes a trainer. What does not fit together is refused here: widths, number of layers
+ *   against the sampler's, labels, an empty training part.
+ *
+ * With a communicator among processes, each of them makes a trainer, and these train one model
+ * together: the world is the sum of all `num_ranks`, numbered by process. gnnmg_trainer_start(),
+ * gnnmg_trainer_run(), gnnmg_trainer_step(), gnnmg_trainer_evaluate(), gnnmg_trainer_embed(),
+ * gnnmg_trainer_embed_to_file(), gnnmg_trainer_save() and gnnmg_trainer_load() are then collective:
+ * all processes make the same calls in the same order. At the first of them data set, model,
+ * sampler and all settings are compared, but for ranks, threads, prefetching, deadlines and
+ * records, and where they differ every process
+ * gets ::GNNMG_ERR_MISMATCH naming process and field; then all take over weights and position of
+ * process 0, which alone writes records and checkpoints. Between two calls the weights are the
+ * host's: what is loaded into the model, or written to its parameters, on process 0 is what all
+ * ranks go on from (the optimizer's state stays as it is). A failure on one process is
+ * ::GNNMG_ERR_ABORTED with its words on the others, a lost process
+ * ::GNNMG_ERR_PEER_LOST, a late one ::GNNMG_ERR_TIMEOUT naming rank, host and where it was. After a
+ * lost process the communicator is spent; after anything else the same calls, made by all, go on
+ * from where process 0 is. A cancel or a time-out (of the communicator's `join_ms`) while a process
+ * still waits for others to come to a call calls it off for those who had come, and for nobody
+ * else: a late process meets them when they make the call again.
+ * @snippet node_classification.c train
+ * @snippet peers.c train
+ * @param[in] model what is trained; the first rank works on it directly
+ * @param[in] dataset a data set with features, labels and a split
+ * @param[in] sampler on the data set's graph
+ * @param[in] comm NULL: the ranks of this process alone; else one of gnnmg_comm_create() or
+ *   gnnmg_comm_create_from_env(), whose job lasts at least as long as the trainer
+ * @param[in] config settings, or NULL
+ * @param[out] trainer the new handle
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND when the data set lacks features, labels or a split;
+ *   ::GNNMG_ERR_UNSUPPORTED for a communicator among threads, which is for loops of one's own
+ * @threading (c) for the model, (b) for the others
+ * @owns the caller frees `trainer`
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status
+gnnmg_trainer_create(gnnmg_model* model, const gnnmg_dataset* dataset, const gnnmg_sampler* sampler,
+                     gnnmg_comm* comm, const gnnmg_trainer_config* config, gnnmg_trainer** trainer);
+
+/**
+ * @brief Frees the handle; training that runs is cancelled.
+ * @snippet graph_from_arrays.c free
+ * @param[in] trainer a handle, or NULL
+ * @threading (a)
+ * @since 0.1
+ */
+GNNMG_API void gnnmg_trainer_free(gnnmg_trainer* trainer);
+
+/**
+ * @brief Has the trainer write its figures, epoch by epoch, from its next start on; of several
+ *   processes the first one does.
+ * @snippet resume.c record
+ * @param[in] trainer a trainer
+ * @param[in] record which kind
+ * @param[in] path the file or folder; NULL: no longer
+ * @return ::GNNMG_OK
+ * @threading (c)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_set_record(gnnmg_trainer* trainer,
+                                                               gnnmg_record record,
+                                                               const char* path);
+
+/** Settings of gnnmg_trainer_set_checkpoints(). */
+typedef struct gnnmg_checkpoint_config {
+  uint32_t struct_size; /**< sizeof of this struct. */
+  int32_t keep;         /**< How many of the last stay, beside the best. 3. */
+  int64_t every_steps;  /**< Steps between two; 0: not by steps. 0. */
+  double every_seconds; /**< Seconds between two; 0: not by time. 0. */
+} gnnmg_checkpoint_config;
+
+/**
+ * @brief Fills a config with the defaults.
+ * @snippet resume.c checkpoints
+ * @param[out] config zeroed over `struct_size` bytes, then filled
+ * @param[in] struct_size sizeof of the caller's struct, bytes
+ * @return ::GNNMG_OK
+ * @threading (a)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_checkpoint_config_init(gnnmg_checkpoint_config* config,
+                                                                   size_t struct_size);
+
+/**
+ * @brief Has the trainer write checkpoints, from its next start on: after so many steps or seconds,
+ *   where neither is asked for after each epoch, and in any case when training ends or is stopped.
+ *
+ * Training pauses while weights, optimiser and position are copied in memory; a thread of the
+ * library writes them, and gnnmg_trainer_wait() reports the end of training when that is done. A
+ * checkpoint is a folder ("000007-step-1200") of `model.safetensors`, `optimizer.safetensors`,
+ * `best.safetensors`, `state.json` and a manifest with the SHA-256 of each, which appears whole or
+ * not at all; beside them `latest` and `best` name one each. One that cannot be written is an error
+ * of the next step, behind which training may be started again. Of several processes the first one
+ * writes, also at the end of training, when the others do not wait for it.
+ * @snippet resume.c checkpoints
+ * @param[in] trainer a trainer
+ * @param[in] folder where they go, made when the first is written; NULL: no more of them
+ * @param[in] config settings, or NULL
+ * @return ::GNNMG_OK
+ * @threading (c)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_set_checkpoints(
+    gnnmg_trainer* trainer, const char* folder, const gnnmg_checkpoint_config* config);
+
+/**
+ * @brief Writes a checkpoint now, between two steps. Collective: process 0 writes it, and the call
+ *   ends on all when it is done.
+ * @snippet resume.c save
+ * @param[in] trainer a trainer that is not at work
+ * @param[in] path a folder that does not exist
+ * @param[in] timeout_ms milliseconds, -1: until done
+ * @return ::GNNMG_OK; ::GNNMG_PENDING, continued by a call with equal arguments; ::GNNMG_ERR_IO
+ * @threading (c)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_save(gnnmg_trainer* trainer, const char* path,
+                                                         int64_t timeout_ms);
+
+/**
+ * @brief Goes on from a checkpoint, in the middle of an epoch if need be: with the same bits on the
+ *   same number of ranks, with the same mini-batches and steps on another. All or nothing.
+ *
+ * Data, model and what the plan depends on (seed, batch size, order, loss, kind of optimiser) must
+ * be those of the training that was saved; rates, schedule, number of epochs and ranks are the
+ * trainer's own, and so is `batches_per_step` unless it is 0.
+ * @snippet resume.c load
+ * @param[in] trainer a trainer that is not at work
+ * @param[in] path a checkpoint, or a folder of them: then the newest that is whole, with a warning
+ *   in the log for each that is not
+ * @param[in] timeout_ms milliseconds, -1: until done
+ * @return ::GNNMG_OK; ::GNNMG_PENDING, continued by a call with equal arguments;
+ *   ::GNNMG_ERR_NOT_FOUND when there is no checkpoint, ::GNNMG_ERR_CHECKSUM when none is whole,
+ *   ::GNNMG_ERR_MISMATCH with a list of what differs, ::GNNMG_ERR_FORMAT for another model,
+ *   ::GNNMG_ERR_VERSION for one of a later library
+ * @threading (c)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_load(gnnmg_trainer* trainer, const char* path,
+                                                         int64_t timeout_ms);
+
+/**
+ * @brief Starts the ranks on what is left of the epochs, and returns at once. From here until a
+ * wait answers other than ::GNNMG_PENDING, the trainer holds its model.
+ * @snippet cancel_progress.c start
+ * @param[in] trainer a trainer
+ * @param[in] on_epoch called after each epoch, or NULL
+ * @param[in] user_data for `on_epoch`
+ * @param[in] release called with `user_data` when this training has ended, or NULL
+ * @return ::GNNMG_OK
+ * @threading (c)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_start(gnnmg_trainer* trainer,
+                                                          gnnmg_epoch_fn on_epoch, void* user_data,
+                                                          gnnmg_release_fn release);
+
+/**
+ * @brief Waits for the end of training and runs callbacks meanwhile.
+ * @snippet cancel_progress.c wait
+ * @param[in] trainer a trainer that was started
+ * @param[in] timeout_ms milliseconds, -1: until the end
+ * @return ::GNNMG_OK when all epochs are done or gnnmg_trainer_stop() has taken effect;
+ *   ::GNNMG_PENDING; ::GNNMG_ERR_CANCELLED; ::GNNMG_ERR_CALLBACK; ::GNNMG_ERR_DIVERGED;
+ *   ::GNNMG_ERR_TIMEOUT or ::GNNMG_ERR_PEER_LOST naming a rank; ::GNNMG_ERR_IO when a record cannot
+ *   be written. After an error the model holds the last step that the first rank finished
+ * @threading (c)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_wait(gnnmg_trainer* trainer,
+                                                         int64_t timeout_ms);
+
+/**
+ * @brief gnnmg_trainer_start() and gnnmg_trainer_wait() in one.
+ * @snippet node_classification.c train
+ * @param[in] trainer a trainer
+ * @param[in] on_epoch called after each epoch, or NULL
+ * @param[in] user_data for `on_epoch`
+ * @param[in] release called with `user_data` when this training has ended, or NULL
+ * @return as gnnmg_trainer_wait(), never ::GNNMG_PENDING
+ * @threading (c)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_run(gnnmg_trainer* trainer,
+                                                        gnnmg_epoch_fn on_epoch, void* user_data,
+                                                        gnnmg_release_fn release);
+
+/**
+ * @brief Asks for an orderly end: all ranks, of all processes, end after the same step, waits
+ * answer
+ *   ::GNNMG_OK, and another start goes on from there.
+ * @snippet resume.c stop
+ * @param[in] trainer a handle; a stale one is ignored
+ * @threading (a)
+ * @since 0.1
+ */
+GNNMG_API void gnnmg_trainer_stop(gnnmg_trainer* trainer);
+
+/**
+ * @brief Ends what the trainer does at once; the call that waits for it answers
+ *   ::GNNMG_ERR_CANCELLED, on other processes ::GNNMG_ERR_ABORTED. Another start goes on from the
+ *   last step.
+ * @snippet cancel_progress.c cancel
+ * @param[in] trainer a handle; a stale one is ignored
+ * @threading (a)
+ * @since 0.1
+ */
+GNNMG_API void gnnmg_trainer_cancel(gnnmg_trainer* trainer);
+
+/**
+ * @brief One step on all ranks, the validation included where one is due.
+ * @snippet resume.c steps
+ * @param[in] trainer a trainer that is not running
+ * @param[out] loss the step's exact loss; the pointer may be NULL
+ * @param[in] timeout_ms milliseconds, -1: until done
+ * @return ::GNNMG_OK; ::GNNMG_END after the last step of the last epoch; ::GNNMG_PENDING; errors as
+ *   gnnmg_trainer_wait()
+ * @threading (c)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_step(gnnmg_trainer* trainer, double* loss,
+                                                         int64_t timeout_ms);
+
+/**
+ * @brief Exact metrics over a part of the split, on all ranks; the same numbers on all processes.
+ * @snippet node_classification.c evaluate
+ * @snippet multi_label.c metrics
+ * @param[in] trainer a trainer that is not running
+ * @param[in] part which part
+ * @param[in,out] metrics filled
+ * @param[in] timeout_ms milliseconds, -1: until done
+ * @return ::GNNMG_OK; ::GNNMG_PENDING, continued by a call with the same part;
+ *   ::GNNMG_ERR_INVALID_ARGUMENT when the part is empty; errors as gnnmg_trainer_wait()
+ * @threading (c)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_evaluate(gnnmg_trainer* trainer,
+                                                             gnnmg_split part,
+                                                             gnnmg_metrics* metrics,
+                                                             int64_t timeout_ms);
+
+/**
+ * @brief The model's result for every node, with full neighbourhoods, computed by all ranks: nodes
+ *   are cut into chunks of `eval_batch_size` that go round the ranks, and after each layer every
+ *   rank has all rows; every process gets them. With `deterministic` it has the same bits for any
+ * number of ranks, and those of gnnmg_model_embed() with `eval_batch_size` 4096 and one thread.
+ * @snippet embeddings.c trainer
+ * @param[in] trainer a trainer that is not running
+ * @param[out] rows [number of nodes, output_dim] in the model's type
+ * @param[in] timeout_ms milliseconds, -1: until done
+ * @return ::GNNMG_OK; ::GNNMG_PENDING, continued by the same call; ::GNNMG_ERR_NO_MEMORY when two
+ *   layers' rows do not fit the context's memory limit; errors as gnnmg_trainer_wait()
+ * @threading (c)
+ * @owns the caller frees `rows`
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_embed(gnnmg_trainer* trainer,
+                                                          struct DLManagedTensorVersioned** rows,
+                                                          int64_t timeout_ms);
+
+/**
+ * @brief gnnmg_trainer_embed() straight into a `.npy` file, which appears whole or not at all. Rank
+ *   0 writes the rows of the last layer as they are made; they never lie in memory together.
+ * @snippet embeddings.c trainer
+ * @param[in] trainer a trainer that is not running
+ * @param[in] path the file, of several processes the first one's, replaced if it is there: [number
+ * of nodes, output_dim] in the model's type
+ * @param[in] timeout_ms milliseconds, -1: until done
+ * @return as gnnmg_trainer_embed(); ::GNNMG_ERR_IO when the file cannot be written,
+ *   ::GNNMG_ERR_NOT_FOUND when there is no such folder
+ * @threading (c)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_embed_to_file(gnnmg_trainer* trainer,
+                                                                  const char* path,
+                                                                  int64_t timeout_ms);
+
+/**
+ * @brief Where training is.
+ * @snippet cancel_progress.c progress
+ * @param[in] trainer a trainer
+ * @param[in,out] info filled
+ * @return ::GNNMG_OK
+ * @threading (a)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_progress(const gnnmg_trainer* trainer,
+                                                             gnnmg_progress_info* info);
+
+/**
+ * @brief The model that is trained.
+ * @snippet resume.c model
+ * @param[in] trainer a trainer
+ * @param[out] model a new handle
+ * @return ::GNNMG_OK
+ * @threading (a)
+ * @owns the caller frees `model`
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_get_model(const gnnmg_trainer* trainer,
+                                                              gnnmg_model** model);
+
+/** @} */
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* GNNMG_H */

@@ -1,0 +1,251 @@
+package gnnmg
+
+import (
+	"context"
+	"runtime"
+
+	"gnnmg/internal/raw"
+)
+
+// A Model is layers and parameters. Parameters lie in one flat array and gradients in another; each
+// parameter is a piece of them under the key that PyG, or DGL, gives it.
+type Model struct {
+	handle
+	rt *Runtime
+}
+
+func adoptModel(rt *Runtime, r raw.Result, token uintptr) (*Model, error) {
+	if err := failure(r); err != nil {
+		return nil, err
+	}
+	m := &Model{rt: rt}
+	return adopt(m, &m.handle, token, raw.ModelFree), nil
+}
+
+// NewModel makes a model with initial weights. The data set gives what the settings leave to it, such
+// as widths; it may be nil when they leave nothing. A model of [ModelLayers] gets its layers from
+// [Model.AddConv] and the other Add methods.
+func NewModel(rt *Runtime, d *Dataset, options ...func(*ModelConfig)) (*Model, error) {
+	defer runtime.KeepAlive(rt)
+	defer runtime.KeepAlive(d)
+	config, err := defaultModelConfig(options)
+	if err != nil {
+		return nil, err
+	}
+	r, token := raw.ModelCreate(rt.token(), d.token(), config)
+	return adoptModel(rt, r, token)
+}
+
+// Copy makes a model of its own with equal weights.
+func (m *Model) Copy() (*Model, error) {
+	defer runtime.KeepAlive(m)
+	r, token := raw.ModelCreateCopy(m.token())
+	return adoptModel(m.runtime(), r, token)
+}
+
+// Close gives the model back; trainers and optimizers keep what they need.
+func (m *Model) Close() error {
+	if m == nil {
+		return nil
+	}
+	return m.end()
+}
+
+// Info tells kind, widths, and the number of parameters.
+func (m *Model) Info() (ModelInfo, error) {
+	defer runtime.KeepAlive(m)
+	return fetch[ModelInfo](func(info *raw.ModelInfo) raw.Result { return raw.ModelGetInfo(m.token(), info) })
+}
+
+// A TensorKey is the key of one of a model's tensors, as "convs.0.lin_l.weight".
+type TensorKey struct {
+	Key     string
+	Trained bool // a parameter; else a buffer, such as a running mean
+}
+
+// TensorKeys lists the model's tensors, parameters first.
+func (m *Model) TensorKeys() (all []TensorKey, err error) {
+	defer runtime.KeepAlive(m)
+	if m == nil {
+		return nil, errNil("Model")
+	}
+	m.reading(func() {
+		for i := int64(0); ; i++ {
+			r, key, trained := raw.ModelTensorKey(m.token(), i)
+			if err = failure(r); r.Status != raw.OK {
+				return
+			}
+			all = append(all, TensorKey{key, trained != 0})
+		}
+	})
+	return all, err
+}
+
+// Tensor is one parameter or buffer. It shares memory with the model: read or write it only while no
+// call works on the model.
+func (m *Model) Tensor(key string) (*Tensor, error) {
+	defer runtime.KeepAlive(m)
+	k, err := name("key", key)
+	if err != nil {
+		return nil, err
+	}
+	return adoptTensor(raw.ModelExportTensor(m.token(), k))
+}
+
+// SetTensor copies values into one parameter or buffer.
+func (m *Model) SetTensor(key string, values *Tensor) error {
+	defer runtime.KeepAlive(m)
+	k, err := name("key", key)
+	if err != nil {
+		return err
+	}
+	address, done, err := values.lend()
+	if err != nil {
+		return err
+	}
+	defer done()
+	return failure(raw.ModelSetTensor(m.token(), k, address))
+}
+
+// Gradient is the gradient of one parameter, sharing memory with the model; 0 where it got none.
+func (m *Model) Gradient(key string) (*Tensor, error) {
+	defer runtime.KeepAlive(m)
+	k, err := name("key", key)
+	if err != nil {
+		return nil, err
+	}
+	return adoptTensor(raw.ModelExportGradient(m.token(), k))
+}
+
+// Parameters is all parameters as one array, sharing memory with the model.
+func (m *Model) Parameters() (*Tensor, error) {
+	defer runtime.KeepAlive(m)
+	return adoptTensor(raw.ModelExportParameters(m.token()))
+}
+
+// Gradients is all gradients as one array, sharing memory with the model: what ranks reduce.
+func (m *Model) Gradients() (*Tensor, error) {
+	defer runtime.KeepAlive(m)
+	return adoptTensor(raw.ModelExportGradients(m.token()))
+}
+
+// Forward is the model's result for the seeds of a mini-batch, [seeds, output]. With `training` there
+// is dropout, and the pass is kept for Backward.
+func (m *Model) Forward(b *Batch, training bool) (*Tensor, error) {
+	defer runtime.KeepAlive(m)
+	defer runtime.KeepAlive(b)
+	return adoptTensor(raw.ModelForward(m.token(), b.token(), flag(training), true))
+}
+
+// Train is Forward with training, without copying the result out: Backward comes next.
+func (m *Model) Train(b *Batch) error {
+	defer runtime.KeepAlive(m)
+	defer runtime.KeepAlive(b)
+	r, _ := raw.ModelForward(m.token(), b.token(), 1, false)
+	return failure(r)
+}
+
+// Backward adds the gradient of the last training pass's loss to the model's gradients and tells the
+// mini-batch's share of the step's loss: over the mini-batches of a step, on all ranks, shares add
+// up to the step's mean.
+func (m *Model) Backward(loss Loss) (float64, error) {
+	defer runtime.KeepAlive(m)
+	r, value := raw.ModelBackward(m.token(), int32(loss))
+	return value, failure(r)
+}
+
+// BackwardFrom is Backward for a loss of one's own: the gradient is that of the loss by the result
+// of Forward, of the same shape and of the model's type.
+func (m *Model) BackwardFrom(gradient *Tensor) error {
+	defer runtime.KeepAlive(m)
+	address, done, err := gradient.lend()
+	if err != nil {
+		return err
+	}
+	defer done()
+	return failure(raw.ModelBackwardFrom(m.token(), address))
+}
+
+// Evaluate is exact metrics over a part of the data set's split, with full neighbourhoods.
+func (m *Model) Evaluate(ctx context.Context, d *Dataset, part Split) (Metrics, error) {
+	defer runtime.KeepAlive(m)
+	defer runtime.KeepAlive(d)
+	if m == nil {
+		return Metrics{}, errNil("Model")
+	}
+	var metrics raw.Metrics
+	err := m.rt.await(ctx, func(timeoutMs int64) raw.Result {
+		return raw.ModelEvaluate(m.token(), d.token(), int32(part), sized(&metrics), timeoutMs)
+	})
+	var result Metrics
+	if err == nil {
+		result.from(&metrics)
+	}
+	return result, err
+}
+
+// Embed is the model's result for every node, [nodes, output], with full neighbourhoods; of a model
+// with a readout that for every graph of a data set of many.
+func (m *Model) Embed(ctx context.Context, d *Dataset) (*Tensor, error) {
+	defer runtime.KeepAlive(m)
+	defer runtime.KeepAlive(d)
+	if m == nil {
+		return nil, errNil("Model")
+	}
+	var r raw.Result
+	var rows uintptr
+	err := m.rt.await(ctx, func(timeoutMs int64) raw.Result {
+		r, rows = raw.ModelEmbed(m.token(), d.token(), timeoutMs)
+		return r
+	})
+	if err != nil {
+		return nil, err
+	}
+	return adoptTensor(r, rows)
+}
+
+// EmbedToFile is Embed straight into a .npy file, which appears whole or not at all. The rows never
+// lie in memory together.
+func (m *Model) EmbedToFile(ctx context.Context, d *Dataset, path string) error {
+	defer runtime.KeepAlive(m)
+	defer runtime.KeepAlive(d)
+	if m == nil {
+		return errNil("Model")
+	}
+	p, err := name("path", path)
+	if err != nil {
+		return err
+	}
+	return m.rt.await(ctx, func(timeoutMs int64) raw.Result {
+		return raw.ModelEmbedToFile(m.token(), d.token(), p, timeoutMs)
+	})
+}
+
+// Save writes parameters and buffers under the keys of the model's framework, whole or not at all; the end of the path says
+// in which format unless the settings do.
+func (m *Model) Save(ctx context.Context, path string, options ...func(*ModelFileConfig)) error {
+	return m.file(ctx, path, options, raw.ModelSave)
+}
+
+// Load reads parameters and buffers under those keys, all or nothing: the text of the error lists every
+// key that is missing, unexpected, or of another shape.
+func (m *Model) Load(ctx context.Context, path string, options ...func(*ModelFileConfig)) error {
+	return m.file(ctx, path, options, raw.ModelLoad)
+}
+
+func (m *Model) file(ctx context.Context, path string, options []func(*ModelFileConfig),
+	call func(model uintptr, path *byte, config *raw.ModelFileConfig, timeoutMs int64) raw.Result) error {
+	defer runtime.KeepAlive(m)
+	if m == nil {
+		return errNil("Model")
+	}
+	config, err := defaultModelFileConfig(options)
+	if err != nil {
+		return err
+	}
+	p, err := name("path", path)
+	if err != nil {
+		return err
+	}
+	return m.rt.await(ctx, func(timeoutMs int64) raw.Result { return call(m.token(), p, config, timeoutMs) })
+}

@@ -1,0 +1,78 @@
+package gnnmg
+
+import (
+	"context"
+	"runtime"
+
+	"gnnmg/internal/raw"
+)
+
+// An Optimizer turns a model's gradients into updates, in loops of one's own; a trainer makes its
+// own.
+type Optimizer struct{ handle }
+
+// NewOptimizer makes an optimizer over a model's parameters.
+func NewOptimizer(m *Model, options ...func(*OptimizerConfig)) (*Optimizer, error) {
+	defer runtime.KeepAlive(m)
+	config, err := defaultOptimizerConfig(options)
+	if err != nil {
+		return nil, err
+	}
+	r, token := raw.OptimizerCreate(m.token(), config)
+	if err := failure(r); err != nil {
+		return nil, err
+	}
+	o := &Optimizer{}
+	return adopt(o, &o.handle, token, raw.OptimizerFree), nil
+}
+
+// Close gives the optimizer back.
+func (o *Optimizer) Close() error {
+	if o == nil {
+		return nil
+	}
+	return o.end()
+}
+
+// Step makes one update from the gradients as they stand; afterwards they are 0 again.
+func (o *Optimizer) Step() error {
+	defer runtime.KeepAlive(o)
+	return failure(raw.OptimizerStep(o.token()))
+}
+
+// SetLearningRate changes the learning rate.
+func (o *Optimizer) SetLearningRate(rate float64) error {
+	defer runtime.KeepAlive(o)
+	return failure(raw.OptimizerSetLearningRate(o.token(), rate))
+}
+
+// LearningRate is the learning rate.
+func (o *Optimizer) LearningRate() (float64, error) {
+	defer runtime.KeepAlive(o)
+	r, rate := raw.OptimizerLearningRate(o.token())
+	return rate, failure(r)
+}
+
+// Save writes what the optimizer has gathered, such as the moments of Adam, into a .pth file, as the
+// state dict of PyTorch's optimizer of that kind; whole or not at all. Writing waits for nobody;
+// `ctx` is looked at before it begins.
+func (o *Optimizer) Save(ctx context.Context, path string) error {
+	return o.file(ctx, path, raw.OptimizerSave)
+}
+
+// Load reads such a state dict, of an optimizer of the same kind over an equal model; all or nothing.
+// The learning rate and the other settings stay.
+func (o *Optimizer) Load(ctx context.Context, path string) error {
+	return o.file(ctx, path, raw.OptimizerLoad)
+}
+
+func (o *Optimizer) file(ctx context.Context, path string,
+	call func(optimizer uintptr, path *byte, timeoutMs int64) raw.Result) error {
+	defer runtime.KeepAlive(o)
+	p, err := name("path", path)
+	if err != nil {
+		return err
+	}
+	_, err = await(ctx, func() {}, func(timeoutMs int64) raw.Result { return call(o.token(), p, timeoutMs) })
+	return err
+}

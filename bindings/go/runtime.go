@@ -1,0 +1,170 @@
+package gnnmg
+
+import (
+	"context"
+	"iter"
+	"runtime"
+	"sync/atomic"
+
+	"gnnmg/internal/raw"
+)
+
+// A Runtime is where everything else comes from: threads, a memory limit, options, messages. The C
+// API calls it a context, a word that is taken in Go. Runtimes share nothing, and objects of two do
+// not mix. It may be used by many goroutines at once.
+type Runtime struct {
+	handle
+	cancels atomic.Int64 // calls of Cancel
+}
+
+// NewRuntime loads the library, once, and makes a runtime.
+//
+// The library is taken from the installed or built tree that the environment variable GNNMG_DIR
+// names, else from where the loader looks. One of another version is refused with [ErrDependency].
+func NewRuntime(options ...func(*RuntimeConfig)) (*Runtime, error) {
+	config, err := defaultRuntimeConfig(options)
+	if err != nil {
+		return nil, err
+	}
+	r, token := raw.ContextCreate(raw.HeaderVersion, config)
+	if err := failure(r); err != nil {
+		return nil, err
+	}
+	rt := &Runtime{}
+	return adopt(rt, &rt.handle, token, raw.ContextFree), nil
+}
+
+// Close gives the runtime back. What was made from it lives on; goroutines that lend return.
+func (r *Runtime) Close() error {
+	if r == nil {
+		return nil
+	}
+	return r.end()
+}
+
+// Info tells threads, cores and memory.
+func (r *Runtime) Info() (RuntimeInfo, error) {
+	defer runtime.KeepAlive(r)
+	return fetch[RuntimeInfo](func(info *raw.ContextInfo) raw.Result {
+		return raw.ContextGetInfo(r.token(), info)
+	})
+}
+
+// HeaderVersion is the version of the library that this package was made for: 10000 * major +
+// 100 * minor + patch.
+const HeaderVersion = int(raw.HeaderVersion)
+
+// Version is the version of the library, as "0.1.0", or "" when it is not there.
+func Version() string {
+	if raw.Load() != nil {
+		return ""
+	}
+	return versionText(raw.Version())
+}
+
+// An Option is one of the rare knobs of a [Runtime].
+type Option struct {
+	Key  string
+	Help string // what it does, the values it takes, and its default
+}
+
+// Options lists the knobs that [Runtime.SetOption] knows.
+func Options() ([]Option, error) {
+	if err := raw.Load(); err != nil {
+		return nil, refuse(ErrDependency, "%v", err)
+	}
+	var all []Option
+	for i := int64(0); ; i++ {
+		r, key, help := raw.OptionInfo(i)
+		if r.Status != raw.OK {
+			return all, failure(r)
+		}
+		all = append(all, Option{key, help})
+	}
+}
+
+// SetOption sets one of the rare knobs; see [Options].
+func (r *Runtime) SetOption(key, value string) error {
+	defer runtime.KeepAlive(r)
+	k, err := name("key", key)
+	if err != nil {
+		return err
+	}
+	v, err := name("value", value)
+	if err != nil {
+		return err
+	}
+	return failure(raw.ContextSetOption(r.token(), k, v))
+}
+
+// Option is the value of one of the rare knobs.
+func (r *Runtime) Option(key string) (string, error) {
+	defer runtime.KeepAlive(r)
+	k, err := name("key", key)
+	if err != nil {
+		return "", err
+	}
+	return growing(func(text *byte, capacity uint64) (raw.Result, uint64) {
+		return raw.ContextGetOption(r.token(), k, text, capacity)
+	})
+}
+
+// growing reads a text of which the library tells how long it is.
+func growing(read func(text *byte, capacity uint64) (raw.Result, uint64)) (string, error) {
+	buffer := make([]byte, 128)
+	for {
+		result, needed := read(&buffer[0], uint64(len(buffer)))
+		if result.Status != raw.OK {
+			return "", failure(result)
+		}
+		if needed <= uint64(len(buffer)) {
+			return textOf(buffer), nil
+		}
+		buffer = make([]byte, needed)
+	}
+}
+
+// Lend lends a thread for callbacks until `ctx` ends or the runtime is closed, so that custom
+// samplers run on more than the one that waits. It returns nil in both cases.
+func (r *Runtime) Lend(ctx context.Context) error {
+	defer runtime.KeepAlive(r)
+	if r == nil {
+		return refuse(ErrHandle, "the Runtime is nil")
+	}
+	for ctx.Err() == nil {
+		result := raw.ContextLend(r.token(), slice)
+		switch result.Status {
+		case raw.OK, int32(ErrCancelled): // a cancel of other work calls the threads back too
+		case raw.End, int32(ErrHandle):
+			return nil
+		default:
+			return failure(result)
+		}
+	}
+	return nil
+}
+
+// Cancel ends what runs on the runtime itself with [ErrCancelled]: data sets being opened or saved,
+// [Model.Evaluate], [Model.Embed] and its twin, processes being joined. Later calls are not
+// concerned.
+func (r *Runtime) Cancel() {
+	defer runtime.KeepAlive(r)
+	if r == nil {
+		return
+	}
+	r.cancels.Add(1)
+	raw.ContextCancel(r.token())
+}
+
+// Messages takes the messages out of the queue, the oldest first, until it is empty.
+func (r *Runtime) Messages() iter.Seq2[Message, error] {
+	return func(yield func(Message, error) bool) {
+		defer runtime.KeepAlive(r)
+		for {
+			m, more, err := r.nextMessage()
+			if !more && err == nil || !yield(m, err) || err != nil {
+				return
+			}
+		}
+	}
+}

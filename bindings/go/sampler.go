@@ -1,0 +1,138 @@
+package gnnmg
+
+import (
+	"context"
+	"runtime"
+	"slices"
+	"unsafe"
+
+	"gnnmg/internal/raw"
+)
+
+// A Sampler is how neighbourhoods are drawn. What is drawn for a node depends on seed, epoch,
+// mini-batch, hop and node alone, so it is the same for any number of goroutines and ranks.
+type Sampler struct {
+	handle
+	callback *callback // of a custom sampler, else nil
+}
+
+func adoptSampler(r raw.Result, token uintptr, c *callback) (*Sampler, error) {
+	if err := failure(r); err != nil {
+		return nil, err
+	}
+	s := &Sampler{callback: c}
+	return adopt(s, &s.handle, token, raw.SamplerFree), nil
+}
+
+// NewSampler makes a neighbour sampler. The graph can no longer be changed.
+func NewSampler(g *Graph, options ...func(*SamplerConfig)) (*Sampler, error) {
+	defer runtime.KeepAlive(g)
+	config, err := defaultSamplerConfig(options)
+	if err != nil {
+		return nil, err
+	}
+	r, token := raw.SamplerCreate(g.token(), config)
+	return adoptSampler(r, token, nil)
+}
+
+// NewGraphsSampler makes a sampler whose seeds are the graphs of a data set of many: a mini-batch is
+// them with all their nodes and edges. Of the settings the number of Fanouts, EdgeIDs and Transpose
+// count.
+func NewGraphsSampler(d *Dataset, options ...func(*SamplerConfig)) (*Sampler, error) {
+	defer runtime.KeepAlive(d)
+	config, err := defaultSamplerConfig(options)
+	if err != nil {
+		return nil, err
+	}
+	r, token := raw.SamplerCreateGraphs(d.token(), config)
+	return adoptSampler(r, token, nil)
+}
+
+// A LayerFunc is a custom sampler: it adds edges into the targets, each given once, to the sink.
+// Layers are asked for from the seeds outwards; the targets of a layer are all nodes found so far.
+// It may run on several goroutines at once. An error or a panic ends the work that asked, with an
+// error in which [errors.Is] and [errors.As] find it.
+type LayerFunc func(layer LayerInfo, targets []int64, sink *Sink) error
+
+// NewCustomSampler makes a sampler out of a function, for a graph with one node and one edge type.
+// It runs while a call waits: those of trainers and loaders, [Sampler.Sample], [Runtime.Lend]. Of
+// the settings the number of Fanouts, which is that of the layers, EdgeIDs and Transpose count.
+func NewCustomSampler(g *Graph, function LayerFunc, options ...func(*SamplerConfig)) (*Sampler, error) {
+	defer runtime.KeepAlive(g)
+	if function == nil {
+		return nil, refuse(ErrInvalidArgument, "the function is nil")
+	}
+	config, err := defaultSamplerConfig(options)
+	if err != nil {
+		return nil, err
+	}
+	c := &callback{}
+	r, token := raw.SamplerCreateCustom(g.token(), config, func(info *raw.LayerInfo, targets []int64, sink uintptr) int32 {
+		var layer LayerInfo
+		layer.from(info)
+		own := slices.Clone(targets) // the function may keep it
+		return c.run(func() error { return function(layer, own, &Sink{sink}) })
+	})
+	return adoptSampler(r, token, c)
+}
+
+// Close gives the sampler back; loaders and trainers keep what they need.
+func (s *Sampler) Close() error {
+	if s == nil {
+		return nil
+	}
+	return s.end()
+}
+
+// NumLayers is the number of layers that a sample has.
+func (s *Sampler) NumLayers() (int, error) {
+	defer runtime.KeepAlive(s)
+	r, n := raw.SamplerNumLayers(s.token())
+	return int(n), failure(r)
+}
+
+// A Draw is what the random draws of a sample depend on besides the nodes.
+type Draw struct{ Seed, Epoch, Number uint64 }
+
+// Sample samples the neighbourhood of given seeds on the calling goroutine. Features and labels are
+// those of the data set; nil: none. Sampling waits for nobody; `ctx` is looked at before it begins.
+func (s *Sampler) Sample(ctx context.Context, d *Dataset, seeds []int64, draw Draw) (*Batch, error) {
+	defer runtime.KeepAlive(s)
+	defer runtime.KeepAlive(d)
+	var r raw.Result
+	var token uintptr
+	_, err := await(ctx, func() {}, func(timeoutMs int64) raw.Result {
+		r, token = raw.SamplerSample(s.token(), d.token(), unsafe.SliceData(seeds), int64(len(seeds)),
+			draw.Seed, draw.Epoch, draw.Number, timeoutMs)
+		return r
+	})
+	if err != nil {
+		return nil, s.blame(err)
+	}
+	return adoptBatch(r, token)
+}
+
+// blame adds what a custom sampler's function has failed with.
+func (s *Sampler) blame(err error) error {
+	if s == nil {
+		return err
+	}
+	return s.callback.blame(err)
+}
+
+// A Sink is where a custom sampler puts its edges. It is stale once the function has returned.
+type Sink struct{ token uintptr }
+
+// AddEdges adds edges: sources, targets (each among the targets of the layer, in any order) and the
+// ids of the edges, nil when they are not known. Ids are checked when the function has returned.
+func (s *Sink) AddEdges(sources, targets, edgeIDs []int64) error {
+	if s == nil {
+		return errNil("Sink")
+	}
+	if len(sources) != len(targets) || edgeIDs != nil && len(edgeIDs) != len(sources) {
+		return refuse(ErrInvalidArgument, "there are %d sources, %d targets and %d edge ids",
+			len(sources), len(targets), len(edgeIDs))
+	}
+	return failure(raw.SinkAddEdges(s.token, unsafe.SliceData(sources), unsafe.SliceData(targets),
+		unsafe.SliceData(edgeIDs), int64(len(sources))))
+}

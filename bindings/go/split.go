@@ -1,0 +1,92 @@
+package gnnmg
+
+import (
+	"runtime"
+	"unsafe"
+
+	"gnnmg/internal/raw"
+)
+
+// A NamedSplit is one of the splits of a data set.
+type NamedSplit struct {
+	Name string
+	SplitInfo
+}
+
+// Splits lists the splits of all names.
+func (d *Dataset) Splits() (all []NamedSplit, err error) {
+	defer runtime.KeepAlive(d)
+	if d == nil {
+		return nil, errNil("Dataset")
+	}
+	d.reading(func() {
+		for i := int64(0); ; i++ {
+			var info raw.SplitInfo
+			r, splitName := raw.DatasetGetSplitInfo(d.token(), i, sized(&info))
+			if err = failure(r); r.Status != raw.OK {
+				return
+			}
+			split := NamedSplit{Name: splitName}
+			split.SplitInfo.from(&info)
+			all = append(all, split)
+		}
+	})
+	return all, err
+}
+
+// SetSplit chooses the split that serves what is made from the data set from now on; "" is the name
+// of the first.
+func (d *Dataset) SetSplit(splitName string, index int) error {
+	defer runtime.KeepAlive(d)
+	n, err := nameOrNone("name", splitName)
+	if err != nil {
+		return err
+	}
+	return failure(raw.DatasetSetSplit(d.token(), n, narrow(index)))
+}
+
+// AddSplit adds a split of ids in any order, each in one list at most, and chooses it.
+func (d *Dataset) AddSplit(splitName string, train, validation, test []int64) error {
+	defer runtime.KeepAlive(d)
+	n, err := name("name", splitName)
+	if err != nil {
+		return err
+	}
+	return failure(raw.DatasetAddSplit(d.token(), n, unsafe.SliceData(train), int64(len(train)),
+		unsafe.SliceData(validation), int64(len(validation)), unsafe.SliceData(test), int64(len(test))))
+}
+
+// AddRandomSplit draws a split of the labelled nodes, adds it and chooses it.
+func (d *Dataset) AddRandomSplit(splitName string, options ...func(*SplitConfig)) error {
+	defer runtime.KeepAlive(d)
+	config, err := defaultSplitConfig(options)
+	if err != nil {
+		return err
+	}
+	n, err := name("name", splitName)
+	if err != nil {
+		return err
+	}
+	return failure(raw.DatasetAddRandomSplit(d.token(), n, config))
+}
+
+// AddFolds cuts the labelled nodes or graphs into folds and adds a split for each: the k-th holds
+// fold k out and trains on the others. The first of them is chosen.
+func (d *Dataset) AddFolds(splitName string, options ...func(*FoldsConfig)) error {
+	defer runtime.KeepAlive(d)
+	config, err := defaultFoldsConfig(options)
+	if err != nil {
+		return err
+	}
+	n, err := name("name", splitName)
+	if err != nil {
+		return err
+	}
+	return failure(raw.DatasetAddFolds(d.token(), n, config))
+}
+
+// SplitIDs is the ids of a part of the split that is set, ascending, of int64.
+func (d *Dataset) SplitIDs(part Split) (*Tensor, error) {
+	defer runtime.KeepAlive(d)
+	return adoptTensor(raw.DatasetExportSplit(d.token(), int32(part)))
+}

@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# Everything that is checked of the Go package: form, vet, its tests under the race detector, among which are what is
+# generated and that every function of the header is called, and that the examples print what those of C print. Go must be
+# there, 1.24 or newer: without it the answer is 77, under continuous integration 1. What the examples of C print is that of
+# their last run by ctest.
+#   bindings/go/test.sh <build folder of the library>
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+examples=$here/../../examples
+GNNMG_DIR=$(cd "$1" && pwd)
+export GNNMG_DIR GOTOOLCHAIN=local GOPROXY=off GOFLAGS=
+
+PATH=$PATH:/usr/local/go/bin # where Go's own installation puts it
+version=$(go version 2>/dev/null || true)
+if ! [[ $version =~ go1\.([0-9]+) ]] || ((BASH_REMATCH[1] < 24)); then
+  echo "needs Go 1.24 or newer, found: ${version:-none}"
+  [[ ${CI:-} == true ]] && exit 1
+  exit 77
+fi
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+[[ -n ${GOCACHE:-}${XDG_CACHE_HOME:-}${HOME:-} ]] || export GOCACHE=$scratch/cache
+
+part() { # <title> <command...>: says how long it took
+  local begin=$SECONDS
+  "${@:2}" || { echo "$1: failed" && exit 1; }
+  echo "$1: $((SECONDS - begin)) s"
+}
+
+form() {
+  local files
+  files=$(gofmt -l "$here" "$examples/go") || return 1
+  [[ -z $files ]] || { printf 'gofmt wants other lines in\n%s\n' "$files" && return 1; }
+}
+
+# One set of compiled packages, those with the race detector, serves vet, the tests and the examples.
+package() { cd "$here" && go test -race -vet=all -count=1 ./...; }
+build() { cd "$examples/go" && go vet -race ./... && go build -race -ldflags='-s -w' -o "$scratch/" ./...; }
+twins() { bash "$examples/twins.sh" "$GNNMG_DIR/examples/c/printed" "$scratch/%"; }
+
+# The program of the README, set up as it says.
+readme() {
+  local data=${GNNMG_DATA:-$here/../../../shared/data}/cora/planetoid output
+  mkdir "$scratch/stranger" && cd "$scratch/stranger" &&
+    awk '/^```go$/ { inside = 1; next } /^```$/ { exit } inside' "$here/README.md" >main.go &&
+    go mod init example && go mod edit -require gnnmg@v0.0.0 -replace "gnnmg=$here" &&
+    go vet -race . && go build -race -o program . || return 1
+  if ! [[ -d $data ]]; then
+    [[ ${CI:-} != true ]] || { echo "there is no $data" && return 1; }
+    echo "built, but not run: there is no $data" && return 0
+  fi
+  output=$(./program "$data") && [[ $output =~ ^test\ accuracy\ 0\.[78][0-9]+\ on\ 1000\ nodes$ ]] || { echo "it prints: $output" && return 1; }
+}
+
+part "form" form
+part "package" package
+part "readme" readme
+part "examples" build
+part "twins" twins

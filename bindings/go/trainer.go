@@ -1,0 +1,229 @@
+package gnnmg
+
+import (
+	"context"
+	"io"
+	"runtime"
+	"sync"
+
+	"gnnmg/internal/raw"
+)
+
+// A Trainer is the whole loop over one or many ranks: order, sampling, gradients, updates,
+// evaluation, the best weights kept. From a start until a wait has reported its end it holds its
+// model, and other work on that is [ErrBusy].
+//
+// With a communicator among processes each of them makes a trainer, and these train one model
+// together; all methods that take a context, and Start, are then collective.
+type Trainer struct {
+	handle
+	rt      *Runtime
+	sampler *Sampler
+
+	mu      sync.Mutex
+	onEpoch *callback // of the last start
+}
+
+// NewTrainer makes a trainer. What does not fit together is refused here. A nil communicator stands
+// for the ranks of this process alone.
+func NewTrainer(m *Model, d *Dataset, s *Sampler, c *Comm, options ...func(*TrainerConfig)) (*Trainer, error) {
+	defer runtime.KeepAlive(m)
+	defer runtime.KeepAlive(d)
+	defer runtime.KeepAlive(s)
+	defer runtime.KeepAlive(c)
+	config, err := defaultTrainerConfig(options)
+	if err != nil {
+		return nil, err
+	}
+	r, token := raw.TrainerCreate(m.token(), d.token(), s.token(), c.token(), config)
+	if err := failure(r); err != nil {
+		return nil, err
+	}
+	t := &Trainer{rt: m.runtime(), sampler: s}
+	return adopt(t, &t.handle, token, raw.TrainerFree), nil
+}
+
+// Close gives the trainer back; training that runs is cancelled.
+func (t *Trainer) Close() error {
+	if t == nil {
+		return nil
+	}
+	return t.end()
+}
+
+// An EpochFunc is called after each epoch. An error or a panic ends training with an error in which
+// [errors.Is] and [errors.As] find it.
+type EpochFunc func(epoch EpochInfo) error
+
+// begin registers a function for the next start; it may be nil.
+func (t *Trainer) begin(onEpoch EpochFunc) raw.EpochFunc {
+	c := &callback{}
+	t.mu.Lock()
+	t.onEpoch = c
+	t.mu.Unlock()
+	if t.sampler != nil {
+		t.sampler.callback.forget()
+	}
+	if onEpoch == nil {
+		return nil
+	}
+	return func(info *raw.EpochInfo) int32 {
+		var epoch EpochInfo
+		epoch.from(info)
+		return c.run(func() error { return onEpoch(epoch) })
+	}
+}
+
+// blame adds to an error what a callback has failed with.
+func (t *Trainer) blame(err error) error {
+	t.mu.Lock()
+	c := t.onEpoch
+	t.mu.Unlock()
+	return t.sampler.blame(c.blame(err))
+}
+
+// Run trains through what is left of the epochs. When `ctx` ends training is cancelled; another run
+// goes on from the last step. `onEpoch` may be nil.
+func (t *Trainer) Run(ctx context.Context, onEpoch EpochFunc) error {
+	defer runtime.KeepAlive(t)
+	if t == nil {
+		return errNil("Trainer")
+	}
+	if ctx.Err() != nil {
+		return ended(ctx)
+	}
+	if ctx.Done() == nil {
+		return t.blame(failure(raw.TrainerRun(t.token(), t.begin(onEpoch))))
+	}
+	if err := t.Start(onEpoch); err != nil {
+		return err
+	}
+	_, err := awaitStarted(ctx, t.Cancel, func(timeoutMs int64) raw.Result {
+		return raw.TrainerWait(t.token(), timeoutMs)
+	})
+	return t.blame(err)
+}
+
+// Start starts training and returns at once; Wait reports its end. `onEpoch` may be nil; it runs
+// while a Wait waits.
+func (t *Trainer) Start(onEpoch EpochFunc) error {
+	defer runtime.KeepAlive(t)
+	if t == nil {
+		return errNil("Trainer")
+	}
+	return failure(raw.TrainerStart(t.token(), t.begin(onEpoch)))
+}
+
+// Wait waits for the end of training and runs callbacks meanwhile. It returns nil when all epochs
+// are done or Stop has taken effect. When `ctx` ends so does the waiting, with the context's error
+// alone; training goes on, and another Wait may follow.
+func (t *Trainer) Wait(ctx context.Context) error {
+	defer runtime.KeepAlive(t)
+	if t == nil {
+		return errNil("Trainer")
+	}
+	for {
+		timeout := int64(slice)
+		if ctx.Done() == nil {
+			timeout = -1
+		}
+		r := raw.TrainerWait(t.token(), timeout)
+		if r.Status != raw.Pending {
+			return t.blame(failure(r))
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// Stop asks for an orderly end: all ranks end after the same step, waits return nil, and another
+// start goes on from there.
+func (t *Trainer) Stop() {
+	defer runtime.KeepAlive(t)
+	raw.TrainerStop(t.token())
+}
+
+// Cancel ends what the trainer does at once; the call that waits for it returns [ErrCancelled], on
+// other processes [ErrAborted]. Another start goes on from the last step.
+func (t *Trainer) Cancel() {
+	defer runtime.KeepAlive(t)
+	raw.TrainerCancel(t.token())
+}
+
+// Step makes one step on all ranks, the validation included where one is due, and tells its exact
+// loss; [io.EOF] after the last step of the last epoch.
+func (t *Trainer) Step(ctx context.Context) (float64, error) {
+	var loss float64
+	status, err := t.await(ctx, func(timeoutMs int64) (r raw.Result) {
+		r, loss = raw.TrainerStep(t.token(), timeoutMs)
+		return r
+	})
+	if err == nil && status == raw.End {
+		err = io.EOF
+	}
+	return loss, err
+}
+
+// await makes a call that waits, which the end of `ctx` cancels.
+func (t *Trainer) await(ctx context.Context, call func(timeoutMs int64) raw.Result) (int32, error) {
+	defer runtime.KeepAlive(t)
+	if t == nil {
+		return 0, errNil("Trainer")
+	}
+	status, err := await(ctx, t.Cancel, call)
+	return status, t.blame(err)
+}
+
+// Evaluate is exact metrics over a part of the split, on all ranks.
+func (t *Trainer) Evaluate(ctx context.Context, part Split) (Metrics, error) {
+	var metrics raw.Metrics
+	var result Metrics
+	_, err := t.await(ctx, func(timeoutMs int64) raw.Result {
+		return raw.TrainerEvaluate(t.token(), int32(part), sized(&metrics), timeoutMs)
+	})
+	if err == nil {
+		result.from(&metrics)
+	}
+	return result, err
+}
+
+// Embed is the model's result for every node, [nodes, output], computed by all ranks.
+func (t *Trainer) Embed(ctx context.Context) (*Tensor, error) {
+	var rows uintptr
+	var result raw.Result
+	_, err := t.await(ctx, func(timeoutMs int64) raw.Result {
+		result, rows = raw.TrainerEmbed(t.token(), timeoutMs)
+		return result
+	})
+	if err != nil {
+		return nil, err
+	}
+	return adoptTensor(result, rows)
+}
+
+// EmbedToFile is Embed straight into a .npy file, which appears whole or not at all.
+func (t *Trainer) EmbedToFile(ctx context.Context, path string) error {
+	p, err := name("path", path)
+	if err != nil {
+		return err
+	}
+	_, err = t.await(ctx, func(timeoutMs int64) raw.Result { return raw.TrainerEmbedToFile(t.token(), p, timeoutMs) })
+	return err
+}
+
+// Progress tells where training is, also while it runs.
+func (t *Trainer) Progress() (ProgressInfo, error) {
+	defer runtime.KeepAlive(t)
+	return fetch[ProgressInfo](func(info *raw.ProgressInfo) raw.Result { return raw.TrainerProgress(t.token(), info) })
+}
+
+// Model is the model that is trained.
+func (t *Trainer) Model() (*Model, error) {
+	defer runtime.KeepAlive(t)
+	r, token := raw.TrainerGetModel(t.token())
+	if t == nil {
+		return nil, errNil("Trainer")
+	}
+	return adoptModel(t.rt, r, token)
+}

@@ -1,0 +1,48 @@
+// Training that is watched from outside: one goroutine waits for it, another one shows where it is
+// and cancels it after a while. What was learned until then stays in the model.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"gnnmg"
+	. "gnnmg/examples/common"
+)
+
+func main() {
+	rt := Get(gnnmg.NewRuntime())
+	defer rt.Close()
+	graph := Get(gnnmg.NewPlantedPartition(rt))
+	data := Get(gnnmg.NewDataset(graph, "x", "y", gnnmg.TaskMulticlass, 0))
+	Check(data.AddRandomSplit("random"))
+	model := Get(gnnmg.NewModel(rt, data))
+	trainer := Get(gnnmg.NewTrainer(model, data, Get(gnnmg.NewSampler(graph)), nil, func(c *gnnmg.TrainerConfig) {
+		c.NumEpochs = 1_000_000 // for ever
+	}))
+
+	ctx, cancel := context.WithCancel(context.Background())
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		for range 5 {
+			time.Sleep(200 * time.Millisecond)
+			p := Get(trainer.Progress())
+			fmt.Printf("epoch %d, step %d of %d, loss %.4f, %.0f seeds/s\n", p.Epoch, p.Step, p.NumSteps, p.Loss,
+				p.SeedsPerSecond)
+		}
+		cancel() // trainer.Stop would end it between two steps
+	}()
+	err := trainer.Run(ctx, nil)
+	<-watched
+	var e *gnnmg.Error
+	if errors.As(err, &e) {
+		fmt.Printf("%s: %s\n", e.Status.String(), e.Text)
+	}
+
+	metrics := Get(model.Evaluate(Background, data, gnnmg.SplitTest))
+	fmt.Printf("test accuracy so far %.4f\n", metrics.Accuracy)
+	Expect(errors.Is(err, gnnmg.ErrCancelled) && errors.Is(err, context.Canceled))
+}

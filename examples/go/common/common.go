@@ -1,0 +1,59 @@
+// Package common is what the examples share: giving up with the library's own words, and data to
+// work on.
+package common
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"gnnmg"
+)
+
+// Background is for calls that wait as long as the library's deadlines say.
+var Background = context.Background()
+
+// Check ends the program with a line on standard error when a call has failed.
+func Check(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// Get is Check for calls that yield something: Get(gnnmg.NewRuntime()).
+func Get[T any](value T, err error) T {
+	Check(err)
+	return value
+}
+
+// Expect ends the program with 1 when it has not come to what it should.
+func Expect(good bool) {
+	if !good {
+		os.Exit(1)
+	}
+}
+
+// PlantedData is a generated graph of that many nodes with features, labels and a random split.
+func PlantedData(rt *gnnmg.Runtime, numNodes int64) (*gnnmg.Dataset, *gnnmg.Graph) {
+	graph := Get(gnnmg.NewPlantedPartition(rt, func(c *gnnmg.PlantedPartitionConfig) { c.NumNodes = numNodes }))
+	data := Get(gnnmg.NewDataset(graph, "x", "y", gnnmg.TaskMulticlass, 10))
+	Check(data.AddRandomSplit("random"))
+	return data, graph
+}
+
+// SmallModel is GraphSAGE of two layers, 32 wide, for `data`.
+func SmallModel(rt *gnnmg.Runtime, data *gnnmg.Dataset) *gnnmg.Model {
+	return Get(gnnmg.NewModel(rt, data, func(c *gnnmg.ModelConfig) { c.HiddenDim = 32 }))
+}
+
+// TrainSmallModel trains a small model on the data set's chosen split and tells what it comes to on
+// the test part.
+func TrainSmallModel(rt *gnnmg.Runtime, data *gnnmg.Dataset, sampler *gnnmg.Sampler, numEpochs int64) gnnmg.Metrics {
+	trainer := Get(gnnmg.NewTrainer(SmallModel(rt, data), data, sampler, nil, func(c *gnnmg.TrainerConfig) {
+		c.NumEpochs, c.BatchSize, c.KeepBest = numEpochs, 256, false
+	}))
+	defer trainer.Close()
+	Check(trainer.Run(Background, nil))
+	return Get(trainer.Evaluate(Background, gnnmg.SplitTest))
+}

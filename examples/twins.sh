@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# Runs the examples in another language as their twins in C were run, and compares what they print, less what depends on
+# time. % in the command stands for the name of an example.
+#   examples/twins.sh <folder "printed" of the examples in C> <command> [<argument>...]
+set -euo pipefail
+c=$(cd "$(dirname "${BASH_SOURCE[0]}")/c" && pwd)
+printed=$(cd "$1" && pwd)
+command=("${@:2}")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# What is the same in every run, and for all orders in which processes or threads print.
+steady() {
+  case $1 in
+    architectures) sed -E 's/[0-9.]+ s an epoch/N s an epoch/' ;;
+    cancel_progress) sed -E '/^epoch/d; s/[0-9.]+$/N/' ;;
+    collectives | processes) sort ;;
+    context) sed -E 's/[0-9.]+ of 64 MiB/N of 64 MiB/; s/ (in|after) [0-9.]+ (ms|s)\b/ in N/g' ;;
+    edge_list) sed '/^still reading/d' ;;
+    embeddings) sed 's/^largest difference.*/largest difference/; s/^in no time: .*/in no time/' ;;
+    peers) sed '/^waiting/d' | sort ;;
+    train*) sed -E 's/ +[0-9.]+ s +[0-9]+ seeds.s$//; /^time/,$d' ;;
+    *) cat ;;
+  esac
+}
+
+[[ -e $printed/list ]] || { echo "twins.sh: $printed has no list of examples"; exit 1; }
+bad=0
+while read -r name program processes arguments; do
+  run=("${command[@]//%/$program}")
+  [[ $processes == alone ]] || run=(bash "$c/processes.sh" "${run[0]}" "$processes" "${run[@]:1}")
+  mkdir "$work/$name"
+  status=0
+  # shellcheck disable=SC2086 # arguments are words
+  (cd "$work/$name" && "${run[@]}" $arguments) >"$work/twin" 2>&1 </dev/null || status=$?
+  [[ -e $printed/$name ]] || { echo "$name: the example in C has not been run: ctest -R example_"; exit 1; }
+  steady "$name" <"$printed/$name" >"$work/c.steady"
+  steady "$name" <"$work/twin" >"$work/twin.steady"
+  if ((status == 0)) && diff "$work/c.steady" "$work/twin.steady" >"$work/difference"; then
+    echo "$name: $(wc -l <"$work/c.steady") lines, the same"
+  else
+    bad=1
+    echo "$name: ended with $status; C (<) and its twin (>):"
+    cat "$work/difference" "$work/twin"
+  fi
+  rm -rf "${work:?}/$name"
+done <"$printed/list"
+exit $bad
