@@ -5,6 +5,7 @@ option(GNNMG_TORCH "Build the rooms above the torch line; OFF leaves the torch-f
 option(GNNMG_WERROR "Treat compiler warnings as errors" OFF)
 option(GNNMG_FUZZ "Build the libFuzzer targets; needs clang, and GNNMG_SANITIZE and GNNMG_TORCH as the preset fuzz sets them" OFF)
 option(GNNMG_BENCH "Build the programs of tests/bench; needs Google Benchmark (libbenchmark-dev)" OFF)
+option(GNNMG_PCH "Precompile LibTorch's headers" ON)
 option(GNNMG_COVERAGE "Count executed lines and branches for gcov" OFF)
 set(GNNMG_SANITIZE "" CACHE STRING "Sanitizers, as -fsanitize= takes them, e.g. address,undefined")
 
@@ -15,7 +16,8 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 find_program(GNNMG_CCACHE ccache)
 if(GNNMG_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_C_COMPILER_LAUNCHER ${GNNMG_CCACHE})
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${GNNMG_CCACHE})
+  # What ccache wants to be told before it keeps what was compiled with precompiled headers.
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${GNNMG_CCACHE})
 endif()
 
 if(GNNMG_SANITIZE MATCHES "thread" AND GNNMG_TORCH)

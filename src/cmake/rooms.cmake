@@ -1,4 +1,11 @@
 # gnnmg_add_room and gnnmg_add_test: the two functions by which every target of the project is made.
+include(precompiled)
+
+# The tests' own code need not be fast, and compiles in half the time, under sanitizers in a quarter.
+set(GNNMG_TEST_LEVEL $<$<NOT:$<CONFIG:Debug>>:-O1>)
+if(GNNMG_SANITIZE)
+  set(GNNMG_TEST_LEVEL $<$<NOT:$<CONFIG:Debug>>:-Og>)
+endif()
 
 # gnnmg_add_room(<room> SOURCES <file>... [DEPS <room>...] [LIBS <target>...] [TORCH])
 # One static library gnnmg_<room> from src/<room>; DEPS are rooms of a lower level, LIBS anything else.
@@ -16,6 +23,8 @@ function(gnnmg_add_room room)
   target_link_libraries(${target} PUBLIC gnnmg_flags ${arg_DEPS} ${arg_LIBS})
   if(arg_TORCH)
     target_link_libraries(${target} PUBLIC LibTorch::cpu)
+    set_target_properties(${target} PROPERTIES GNNMG_READS_TORCH ON)
+    gnnmg_precompile(${target})
   endif()
 endfunction()
 
@@ -41,12 +50,14 @@ function(gnnmg_add_test name)
   add_executable(${name} ${arg_SOURCES})
   list(TRANSFORM arg_ROOMS PREPEND gnnmg_)
   target_link_libraries(${name} PRIVATE ${arg_LIBS} ${arg_ROOMS} gnnmg_test_support gnnmg_flags)
-  # The tests' own code need not be fast, and compiles in half the time, under sanitizers in a quarter.
-  set(level -O1)
-  if(GNNMG_SANITIZE)
-    set(level -Og)
-  endif()
-  target_compile_options(${name} PRIVATE $<$<NOT:$<CONFIG:Debug>>:${level}>)
+  target_compile_options(${name} PRIVATE ${GNNMG_TEST_LEVEL})
+  foreach(room IN LISTS arg_ROOMS)
+    get_target_property(reads_torch ${room} GNNMG_READS_TORCH)
+    if(reads_torch)
+      gnnmg_precompile(${name} ${GNNMG_TEST_LEVEL})
+      break()
+    endif()
+  endforeach()
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES
     TIMEOUT ${timeout} LABELS "${arg_LABELS}" SKIP_RETURN_CODE 77 RUN_SERIAL ${arg_SERIAL}
