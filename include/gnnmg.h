@@ -96,10 +96,11 @@ extern "C" {
  * A callback gets the `user_data` that was registered with it; `release(user_data)`, if given, is
  * called exactly once when the library needs it no more, also when the registration fails. Both
  * run only on threads of the host that are inside a call: a callback on one that waits
- * (gnnmg_trainer_wait() and its like, or gnnmg_context_lend()), a release also inside a free.
- * A callback that answers non-zero stops the work with ::GNNMG_ERR_CALLBACK. It may call (a) and
- * (b) functions, and (c) functions on objects that no running call holds; a function that waits
- * answers ::GNNMG_ERR_BUSY there.
+ * (gnnmg_trainer_wait() and its like, or gnnmg_context_lend()), a release also inside a free. What
+ * a trainer or a loader was at work with when it was freed is released by the next call that takes
+ * a handle of the same context or makes a context. A callback that answers non-zero stops the work
+ * with ::GNNMG_ERR_CALLBACK. It may call (a) and (b) functions, and (c) functions on objects that
+ * no running call holds; a function that waits answers ::GNNMG_ERR_BUSY there.
  *
  * @section behaviour Manners
  * The library never prints, exits, raises a signal, installs a handler, or changes the
@@ -1893,11 +1894,11 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_sampler_sample(const gnnmg_sampler* 
  * @param[in] sink as given to the callback; stale once it has returned
  * @param[in] sources node ids, [num_edges]
  * @param[in] targets each among the callback's targets, [num_edges], in any order
- * @param[in] edge_ids ids of the edges, [num_edges]; NULL: not known
+ * @param[in] edge_ids ids of the edges, [num_edges]; NULL: not known. They count where the
+ *   sampler's config has `edge_ids`, and must then be given
  * @param[in] num_edges how many
- * @return ::GNNMG_OK. Ids are checked when the callback has returned: a wrong one ends the work
- * with
- *   ::GNNMG_ERR_CALLBACK and names layer, edge and node
+ * @return ::GNNMG_OK. What counts is checked when the callback has returned: a wrong id ends the
+ *   work with ::GNNMG_ERR_CALLBACK and names layer, edge and node
  * @threading (c)
  * @since 0.1
  */
@@ -3472,7 +3473,9 @@ typedef struct gnnmg_trainer_config {
                                     all epochs. 0. */
   int32_t loader_threads;      /**< A rank; 0: its own thread samples. 1. */
   int32_t prefetch;            /**< Mini-batches made ahead, a rank. 2. */
-  int32_t torch_threads;       /**< LibTorch's threads, a rank; 0: the cores divided. 0. */
+  int32_t torch_threads;       /**< threads of a rank; 0: the cores of the process, or fewer where
+                                    the variable OMP_NUM_THREADS says so, divided by the ranks
+                                    of this machine. 0. */
   int32_t padding0;            /**< 0. */
   int64_t deadline_ms;         /**< How long ranks wait for each other, milliseconds. 30 000. */
   int64_t stall_limit_ms;      /**< How long a callback may keep the ranks waiting, milliseconds.

@@ -968,7 +968,8 @@ type TrainerConfig struct {
 	LoaderThreads int
 	// Mini-batches made ahead, a rank. Default: 2.
 	Prefetch int
-	// LibTorch's threads, a rank; 0: the cores divided. Default: 0.
+	// threads of a rank; 0: the cores of the process, or fewer where the variable OMP_NUM_THREADS
+	// says so, divided by the ranks of this machine. Default: 0.
 	TorchThreads int
 	// How long ranks wait for each other. 30 Default: 000ms.
 	Deadline time.Duration

@@ -84,8 +84,9 @@ void free_handle(const void* token, Kind kind) noexcept {
   std::shared_ptr<Object> object = remove_handle(token, kind);
   if (object == nullptr) return;
   visit_queue(object->queue);
+  const bool idle = object->idle() && !base::HostQueue::inside_callback();
   object->cancel_work();
-  if (object->ends_slowly()) reap(std::move(object));
+  if (object->ends_slowly()) reap(std::move(object), idle);
 }
 
 }  // namespace gnnmg::capi

@@ -22,6 +22,7 @@ class Loader : public Object {
     loader_->cancel();
   }
   bool ends_slowly() const noexcept override { return true; }
+  bool idle() const noexcept override { return loader_->idle(); }
 
   loader::Loader& get() const { return *loader_; }
   const data::DatasetRef& dataset() const { return dataset_; }

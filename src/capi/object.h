@@ -69,6 +69,8 @@ class Object {
   // True when destruction may have to wait for threads of the object: it is then left to a thread
   // of the library's own.
   virtual bool ends_slowly() const noexcept { return false; }
+  // Of what ends slowly: none of its threads is at work, so that its end takes no time to speak of.
+  virtual bool idle() const noexcept { return false; }
 
   // A copy of `text` that lives as long as the object. Any thread.
   const char* keep_text(std::string_view text) const;

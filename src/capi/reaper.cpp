@@ -17,6 +17,7 @@ namespace gnnmg::capi {
 namespace {
 
 constexpr std::chrono::seconds kPatienceAtExit{2};
+constexpr std::chrono::milliseconds kPatienceWithIdle{500};
 
 struct State {
   std::mutex mutex;
@@ -25,7 +26,8 @@ struct State {
   std::deque<std::shared_ptr<Object>> waiting;
   bool started = false;
   bool busy = false;
-  int background = 0;  // threads of run_in_background()
+  uint64_t taken_in = 0, ended = 0;  // objects
+  int background = 0;                // threads of run_in_background()
 };
 
 // Never destroyed: its thread outlives the end of main().
@@ -46,6 +48,7 @@ void work() {
     object.reset();
     lock.lock();
     s.busy = false;
+    ++s.ended;
     s.idle.notify_all();
   }
 }
@@ -75,16 +78,18 @@ AtExit at_exit;
 
 }  // namespace
 
-void reap(std::shared_ptr<Object> object) noexcept {
+void reap(std::shared_ptr<Object> object, bool idle) noexcept {
   State& s = state();
-  std::lock_guard lock(s.mutex);
+  std::unique_lock lock(s.mutex);
   try {
     if (!s.started) {
       base::start_thread(work).detach();
       s.started = true;
     }
     s.waiting.push_back(std::move(object));
+    const uint64_t own = ++s.taken_in;
     s.wake.notify_one();
+    if (idle) s.idle.wait_for(lock, kPatienceWithIdle, [&] { return s.ended >= own; });
   } catch (...) {  // no thread or no memory: the caller's thread does it
   }
 }

@@ -9,8 +9,10 @@
 
 namespace gnnmg::capi {
 
-// Destroys the object on a thread of the library's. Never waits.
-void reap(std::shared_ptr<Object> object) noexcept;
+// Destroys the object on a thread of the library's. Never waits, but for one that is idle: then
+// what it drops of the host's is in its queue when the call ends, unless the machine is too busy
+// for that.
+void reap(std::shared_ptr<Object> object, bool idle = false) noexcept;
 
 // Runs `work`, which throws nothing, on a thread of its own. Error(kNoMemory) when the system has
 // none.

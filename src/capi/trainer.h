@@ -25,6 +25,7 @@ class Trainer : public Object {
 
   void cancel_work() noexcept override { trainer_->cancel(); }
   bool ends_slowly() const noexcept override { return true; }
+  bool idle() const noexcept override { return !trainer_->busy(); }
 
   train::Trainer& get() const { return *trainer_; }
   const std::shared_ptr<Model>& model() const { return model_; }

@@ -27,6 +27,9 @@ bool begins_like_number(std::string_view field) {
 
 bool is_blank(std::string_view line) { return line.find_first_not_of(" \t") == line.npos; }
 
+// Index pointers of eight bytes a node may take twice the text and a mebibyte.
+int64_t most_nodes(int64_t bytes) { return bytes / 4 + (int64_t{1} << 17); }
+
 class EdgeParser {
  public:
   EdgeParser(std::unique_ptr<io::ByteSource> source, Reading& reading)
@@ -139,8 +142,11 @@ class EdgeParser {
       found.num_nodes = options_.num_nodes;
     } else {
       // The largest id of 64 bits has no successor; it fails here like any id beyond proportion.
-      check_node_count(std::max(largest_, largest_ + (largest_ < INT64_MAX)), lines_.bytes(),
-                       base::text(where, ", line ", largest_line_));
+      const int64_t most = most_nodes(lines_.bytes());
+      if (largest_ >= most)
+        fail(Status::kRange, where, ", line ", largest_line_, ": id ", largest_,
+             ", expected less than ", most, " in a text of ", lines_.bytes(),
+             " bytes; give num_nodes, or relabel the ids");
       found.num_nodes = largest_ + 1;
     }
     const bool wide = sources_.wide() || targets_.wide();
@@ -186,11 +192,11 @@ class EdgeParser {
 }  // namespace
 
 void check_node_count(int64_t num_nodes, int64_t bytes, std::string_view where) {
-  // Index pointers of eight bytes a node may take twice the text and a mebibyte.
-  const int64_t most = bytes / 4 + (int64_t{1} << 17);
+  const int64_t most = most_nodes(bytes);
   if (num_nodes > most)
-    fail(Status::kRange, where, ": the largest id asks for ", num_nodes, " nodes, a text of ",
-         bytes, " bytes for at most ", most, "; give num_nodes, or relabel the ids");
+    fail(Status::kRange, where, ": ", num_nodes,
+         " nodes without features or labels, expected at most ", most, " beside ", bytes,
+         " bytes of edges");
 }
 
 Found parse_edges(std::unique_ptr<io::ByteSource> source, Reading& reading) {

@@ -15,8 +15,8 @@ namespace gnnmg::data {
 // edge, and then must in all. Error(kFormat / kRange) naming file and line.
 Found parse_edges(std::unique_ptr<io::ByteSource> source, Reading& reading);
 
-// Error(kRange) when `num_nodes`, which is known from the ids alone, is out of proportion to the
-// `bytes` of text: such ids are names, and arrays over them would not fit any memory.
+// Error(kRange) when `num_nodes`, which no array over the nodes proves, is out of proportion to the
+// `bytes` of edges that came with it: arrays over such a number would not fit any memory.
 void check_node_count(int64_t num_nodes, int64_t bytes, std::string_view where);
 
 }  // namespace gnnmg::data

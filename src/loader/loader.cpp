@@ -162,9 +162,11 @@ struct Loader::State {
       if (stopping) return;
       std::shared_ptr<Epoch> from = epoch;
       const Item item = from->begin();
+      ++making;
       lock.unlock();
       Slot slot = run(*from, item, workspace);
       lock.lock();
+      --making;
       from->failed |= slot.error != nullptr;
       from->slot(item.place) = std::move(slot);
       lock.unlock();
@@ -235,6 +237,7 @@ struct Loader::State {
   bool started = false;
   bool cancelled = false;
   bool stopping = false;
+  int making = 0;  // workers that make a mini-batch
 
   sample::Workspace workspace;  // of the caller of next(), without workers
   std::vector<std::thread> workers;
@@ -277,6 +280,11 @@ Loader::~Loader() {
   };
   base::HostQueue* host = state_->host;
   host->defer(Leftover{std::shared_ptr<State>(std::move(state_))});
+}
+
+bool Loader::idle() const noexcept {
+  std::lock_guard lock(state_->mutex);
+  return state_->making == 0;
 }
 
 void Loader::start_epoch(uint64_t epoch, int64_t first_step) {

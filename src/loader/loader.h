@@ -72,6 +72,8 @@ class Loader {
   // until start_epoch. Waits through the host queue when the calling thread is a host thread, else
   // plainly. Without workers the mini-batch is made here, whatever the deadline.
   std::optional<BatchRef> next(const base::Deadline& deadline);
+  // No worker makes a mini-batch now. Any thread.
+  bool idle() const noexcept;
   // Any thread: workers end soon and next() throws Error(kCancelled), until start_epoch.
   void cancel() noexcept;
 

@@ -25,7 +25,7 @@ void EdgeSink::add(std::span<const int64_t> from, std::span<const int64_t> to,
   std::copy(from.begin(), from.end(), sources.data() + old);
   std::copy(to.begin(), to.end(), targets.data() + old);
   if (ids.empty())
-    std::fill(edge_ids.data() + old, edge_ids.data() + count, int64_t{-1});
+    std::fill(edge_ids.data() + old, edge_ids.data() + count, kNoId);
   else
     std::copy(ids.begin(), ids.end(), edge_ids.data() + old);
 }
@@ -181,8 +181,12 @@ class CustomSampler : public Sampler {
     if (source < 0 || source >= num_nodes())
       fail(Status::kCallback, "custom sampler, layer ", layer, ": edge ", e, " comes from node ",
            source, ", expected 0 to ", num_nodes() - 1);
+    if (!edge_ids_) return;
     const int64_t id = sink.edge_ids[e];
-    if (edge_ids_ && (id < 0 || id >= graph_->num_edges()))
+    if (id == EdgeSink::kNoId)
+      fail(Status::kCallback, "custom sampler, layer ", layer, ": edge ", e,
+           " came without an edge id, which the sampler's config asks for");
+    if (id < 0 || id >= graph_->num_edges())
       fail(Status::kCallback, "custom sampler, layer ", layer, ": edge ", e, " has edge id ", id,
            ", expected 0 to ", graph_->num_edges() - 1);
   }

@@ -101,7 +101,9 @@ std::unique_ptr<Sampler> make_graphs_sampler(graph::GraphRef graph, base::Tensor
 // grouped or not by target. One thread at a time.
 class EdgeSink {
  public:
-  // Appends edges. `edge_ids` may be empty: -1 is stored. Error(kInvalidArgument) for lists of
+  static constexpr int64_t kNoId = INT64_MIN;
+
+  // Appends edges. `edge_ids` may be empty: kNoId is stored. Error(kInvalidArgument) for lists of
   // unequal length.
   void add(std::span<const int64_t> sources, std::span<const int64_t> targets,
            std::span<const int64_t> edge_ids);

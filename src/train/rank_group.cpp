@@ -4,6 +4,9 @@
 #include <c10/util/Exception.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
 #include <new>
 
 #include "base/memory.h"
@@ -38,6 +41,15 @@ void set_own_torch_threads(int count) {
   if (count == before) return;
   at::set_num_threads(count);
   std::thread([before] { at::set_num_threads(before); }).join();
+}
+
+// The cores of the process, or as many as OpenMP's own variable allows.
+int cores_to_use() {
+  const int cores = base::available_cores();
+  const char* given = std::getenv("OMP_NUM_THREADS");
+  int allowed = 0;
+  if (given) std::from_chars(given, given + std::strlen(given), allowed);
+  return allowed > 0 ? std::min(cores, allowed) : cores;
 }
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
@@ -151,7 +163,7 @@ void RankGroup::run(int number) {
   LogWarnings handler(job_->environment.log);
   c10::WarningUtils::WarningHandlerGuard guard(&handler);
   const int asked = job_->config.torch_threads;
-  const int threads = asked > 0 ? asked : std::max(1, base::available_cores() / neighbours());
+  const int threads = asked > 0 ? asked : std::max(1, cores_to_use() / neighbours());
   // LibTorch's own sums depend on the number of its threads, those of our loops do not.
   set_own_torch_threads(job_->config.deterministic ? 1 : threads);
   nn::set_loop_threads(threads);

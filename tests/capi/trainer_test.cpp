@@ -385,6 +385,35 @@ TEST(TrainerTest, AFailedSamplerIsNamedAndReleased) {
   }));
 }
 
+TEST(TrainerTest, WhatIsDoneWithIsReleasedByTheLastFree) {
+  static std::atomic<int> released;
+  released = 0;
+  const auto sample = [](const gnnmg_layer_info*, const int64_t*, int64_t, gnnmg_sink*,
+                         void*) -> int32_t { return 0; };
+  World world;
+  Model model = world.make_model();
+  for (int round = 1; round <= 20; ++round) {
+    Sampler sampler;
+    ASSERT_OK(gnnmg_sampler_create_custom(
+        world.graph, nullptr, sample, nullptr, [](void*) { ++released; }, sampler.out()));
+    if (round % 2 == 1) {
+      Trainer trainer = world.make_trainer(model, sampler);
+      ASSERT_OK(gnnmg_trainer_run(trainer, nullptr, nullptr, nullptr));
+      sampler.reset();
+      EXPECT_EQ(released, round - 1);
+      trainer.reset();
+    } else {
+      Loader loader = world.make_loader(sampler);
+      Batch batch;
+      while (gnnmg_loader_next(loader, batch.out(), -1) == GNNMG_OK) batch.reset();
+      sampler.reset();
+      EXPECT_EQ(released, round - 1);
+      loader.reset();
+    }
+    EXPECT_EQ(released, round);
+  }
+}
+
 TEST(TrainerTest, StartAndWaitInSlices) {
   World world;
   world.training.num_epochs = 5;

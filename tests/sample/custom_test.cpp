@@ -161,6 +161,12 @@ TEST(CustomSampler, WrongEdgesAreNamedAndFunctionsMayThrow) {
   EXPECT_THAT(message(edge(5, 7, -1), Status::kCallback), HasSubstr("edge 1 has edge id -1"));
   EXPECT_THAT(message(
                   [](const LayerRequest&, EdgeSink& sink) {
+                    sink.add(std::vector<int64_t>{1, 2}, std::vector<int64_t>{7, 8}, {});
+                  },
+                  Status::kCallback),
+              HasSubstr("edge 0 came without an edge id"));
+  EXPECT_THAT(message(
+                  [](const LayerRequest&, EdgeSink& sink) {
                     sink.add(std::vector<int64_t>{1, 2}, std::vector<int64_t>{1}, {});
                   },
                   Status::kInvalidArgument),
