@@ -374,7 +374,9 @@ TEST(ProcessMemory, RanksShareTheData) {
     megabytes[ranks == 4] = (most - before) / 1e3;
   }
   EXPECT_GT(megabytes[0], 80);  // the features
+#ifndef __SANITIZE_ADDRESS__    // which keeps freed memory for each thread
   EXPECT_LE(megabytes[1], 1.2 * megabytes[0]);
+#endif
   std::printf("[ FIGURE   ] graph, features and training: %.0f MB with 1 rank, %.0f MB with 4\n",
               megabytes[0], megabytes[1]);
 }
