@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/file.h"
+#include "base/libcrypto.h"
 
 namespace gnnmg::io {
 
@@ -15,7 +16,11 @@ struct Sha256::State {
   struct Release {
     void operator()(EVP_MD_CTX* context) const { EVP_MD_CTX_free(context); }
   };
-  std::unique_ptr<EVP_MD_CTX, Release> context{EVP_MD_CTX_new()};
+  static EVP_MD_CTX* make() {
+    base::init_libcrypto();
+    return EVP_MD_CTX_new();
+  }
+  std::unique_ptr<EVP_MD_CTX, Release> context{make()};
 };
 
 namespace {

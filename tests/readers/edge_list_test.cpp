@@ -164,7 +164,8 @@ TEST_F(EdgeList, NumberOfNodes) {
   options.num_nodes = 2;
   expect_refused("0 1\n1 2\n", {"line 2", "target 2", "expected 0 to 1"}, options, Status::kRange);
   // Ids out of proportion are names, not numbers.
-  expect_refused("0 3000000000\n", {"3000000001 nodes", "relabel"}, {}, Status::kRange);
+  expect_refused("0 3000000000\n", {"id 3000000000, expected less than", "relabel"}, {},
+                 Status::kRange);
   expect_refused("0 1\n0 9223372036854775807\n1 1\n",
                  {"list.txt, line 2: ", "9223372036854775807", "relabel"}, {}, Status::kRange);
   expect_refused("0 1\n-9223372036854775808 1\n", {"line 2", "source -9223372036854775808"}, {},

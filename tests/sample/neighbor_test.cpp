@@ -268,7 +268,7 @@ TEST(Neighbor, OneHopCallGivesTheSamplersPicks) {
       sample::EdgeSink sink;
       sink.add(std::vector<int64_t>{1}, std::vector<int64_t>{2}, {});
       sample::sample_neighbors(*graph, targets, fanout, replace, kKey.hop(1), sink);
-      std::vector<int64_t> sources = {1}, to = {2}, ids = {-1};
+      std::vector<int64_t> sources = {1}, to = {2}, ids = {sample::EdgeSink::kNoId};
       const auto* indptr = static_cast<const int64_t*>(graph->csc().indptr.data());
       for (const int64_t target : targets) {
         for (const int64_t pick : test::reference_picks(

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/libcrypto.h"
 
 namespace gnnmg::comm {
 
@@ -37,6 +38,7 @@ std::string read_token(const std::string& path) {
 }
 
 Nonce make_nonce() {
+  base::init_libcrypto();
   Nonce nonce;
   if (RAND_bytes(nonce.data(), static_cast<int>(nonce.size())) != 1)
     base::fail(Status::kDependency, "libcrypto has no random bytes");
@@ -45,6 +47,7 @@ Nonce make_nonce() {
 
 Proof make_proof(std::string_view token, std::string_view role, const Nonce& server,
                  const Nonce& client) {
+  base::init_libcrypto();
   std::string message(role);
   message.push_back('\0');
   message.append(reinterpret_cast<const char*>(server.data()), server.size());
