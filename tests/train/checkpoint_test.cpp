@@ -241,7 +241,7 @@ TEST(Checkpoint, AnotherTrainingIsRefusedWithAListAndChangesNothing) {
 TEST(Checkpoint, AFullDiskIsAnErrorAndTrainingGoesOn) {
   for (const int world : {1, 2}) {
     Recipe setup = eventful(train::OptimizerKind::kAdam, world);
-    setup.trainer.num_epochs = 20;  // it is not over before the writer has come to try
+    setup.trainer.num_epochs = 20;  // it is not over before the writer has said what it met
     const std::vector<double> expected = weights_after(setup);
     const TempDir folder;
     Host host;
@@ -251,6 +251,8 @@ TEST(Checkpoint, AFullDiskIsAnErrorAndTrainingGoesOn) {
     {
       const FileFaults faults(
           {.call = FileCall::kWrite, .fail_at = 1, .for_ever = true, .error = ENOSPC});
+      attempt([&] { run->step({}, nullptr); });
+      while (!faults.struck()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
       const Outcome outcome = attempt([&] { run.train(); });
       EXPECT_EQ(outcome.status, Status::kIo);
       EXPECT_THAT(outcome.text, AllOf(HasSubstr(folder.path()), HasSubstr("No space left")));
