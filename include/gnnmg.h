@@ -374,8 +374,10 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_context_lend(gnnmg_context* context,
 
 /**
  * @brief Cancels what runs on the context itself: data sets being opened or saved,
- *   gnnmg_model_evaluate(), gnnmg_model_embed() and its twin, threads lent. Those calls end with
- *   ::GNNMG_ERR_CANCELLED. Later calls are not concerned.
+ *   gnnmg_model_evaluate(), gnnmg_model_embed() and its twin, gnnmg_comm_create() and its twin,
+ *   threads lent. Those calls end with ::GNNMG_ERR_CANCELLED; the processes that this one was about
+ *   to join wait on for another, or, when it is process 0, get ::GNNMG_ERR_ABORTED. Later calls are
+ *   not concerned.
  * @snippet embeddings.c give up
  * @param[in] context a handle; a stale one is ignored
  * @threading (a)
@@ -3228,7 +3230,8 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_comm_create_group(const gnnmg_contex
  * @return ::GNNMG_OK; ::GNNMG_PENDING, continued by a call with equal arguments;
  *   ::GNNMG_ERR_TIMEOUT naming the processes that did not come; ::GNNMG_ERR_MISMATCH, on every
  *   process, when versions, sizes or numbers do not fit together; ::GNNMG_ERR_AUTH for a missing,
- *   wrong or readable token; ::GNNMG_ERR_UNAVAILABLE when the address cannot be had
+ *   wrong or readable token; ::GNNMG_ERR_UNAVAILABLE when the address cannot be had;
+ *   ::GNNMG_ERR_CANCELLED after gnnmg_context_cancel(), ::GNNMG_ERR_ABORTED after one on process 0
  * @threading (b)
  * @owns the caller frees `comm`; gnnmg_comm_shutdown() first, else the other processes are aborted
  * @since 0.1
@@ -3262,7 +3265,8 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_comm_create_from_env(const gnnmg_con
 
 /**
  * @brief Frees the handle. Without gnnmg_comm_shutdown() before, that is an abort: what the other
- *   ranks wait for ends with ::GNNMG_ERR_ABORTED.
+ *   ranks wait for ends with ::GNNMG_ERR_ABORTED. A job of processes goes on while a trainer works
+ * in it; when the last handle of it is freed, the others have been told so when the call returns.
  * @snippet peers.c leave
  * @param[in] comm a handle, or NULL
  * @threading (a)
@@ -3370,7 +3374,8 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_comm_barrier(gnnmg_comm* comm, int64
 
 /**
  * @brief Ends the operation that runs with ::GNNMG_ERR_CANCELLED here and ::GNNMG_ERR_ABORTED on
- * the other ranks. The communicator is spent.
+ *   the other ranks, with a text that says who did it. The communicator is spent; among processes
+ * so is their job, with the trainers in it. The others have been told when the call returns.
  * @snippet collectives.c cancel
  * @param[in] comm a handle; a stale one is ignored
  * @threading (a)
@@ -3380,7 +3385,8 @@ GNNMG_API void gnnmg_comm_cancel(gnnmg_comm* comm);
 
 /**
  * @brief The orderly end: waits until all ranks have called it. Afterwards there is only
- *   gnnmg_comm_free().
+ *   gnnmg_comm_free(), and the program may end at once: process 0 of a job waits until the others
+ *   know of the end, too.
  * @snippet peers.c leave
  * @param[in] comm a communicator
  * @param[in] timeout_ms milliseconds, -1: the configured deadline only
@@ -3536,6 +3542,7 @@ typedef struct gnnmg_progress_info {
   double compute_seconds;    /**< Its forward and backward passes. */
   double reduce_seconds;     /**< Its all-reduces, waiting for other ranks included. */
   double optimizer_seconds;  /**< Its updates. */
+  double peer_wait_seconds;  /**< Of its all-reduces, how long it waited for slower ranks. */
 } gnnmg_progress_info;
 
 /** What an epoch came to. */
@@ -3572,6 +3579,8 @@ typedef struct gnnmg_epoch_info {
   double most_busy_seconds;            /**< The same of the slowest rank, which others wait for. */
   int32_t best;                        /**< 1: the best validation so far. */
   int32_t slowest_rank;                /**< The rank with `most_busy_seconds`. */
+  double peer_wait_seconds;            /**< Of `reduce_seconds`: waiting for slower ranks, those of
+                                            synchronised batch norm aside. */
 } gnnmg_epoch_info;
 
 /**

@@ -381,8 +381,10 @@ static void print_tail(const train_times* t, double seconds) {
          t->evaluation / (double)(t->num_epochs ? t->num_epochs : 1));
   printf(
       "        of an epoch on rank 0: waiting for mini-batches %.0f %%, forward and backward "
-      "%.0f %%,\n        all-reduce %.0f %%, update %.0f %%, other %.0f %%\n",
-      t->wait / loop, t->compute / loop, t->reduce / loop, t->optimizer / loop, rest / loop);
+      "%.0f %%,\n        all-reduce %.1f %%, waiting for slower ranks %.1f %%, update %.0f %%, "
+      "other %.0f %%\n",
+      t->wait / loop, t->compute / loop, (t->reduce - t->peers) / loop, t->peers / loop,
+      t->optimizer / loop, rest / loop);
   printf("        beside it on rank 0's loader: sampling %.2f s, gathering %.2f s in all\n",
          t->sample, t->gather);
   if (!(t->most_busy > t->mean_busy)) return; /* one rank */

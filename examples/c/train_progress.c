@@ -25,6 +25,7 @@ int32_t train_progress_epoch(const gnnmg_epoch_info* epoch, void* user_data) {
   times->wait += epoch->wait_seconds;
   times->compute += epoch->compute_seconds;
   times->reduce += epoch->reduce_seconds;
+  times->peers += epoch->peer_wait_seconds;
   times->optimizer += epoch->optimizer_seconds;
   times->sample += epoch->sample_seconds;
   times->gather += epoch->gather_seconds;
@@ -51,9 +52,10 @@ int32_t train_progress_epoch(const gnnmg_epoch_info* epoch, void* user_data) {
 static void draw_times(const gnnmg_progress_info* info) {
   if (!(info->seconds > 0)) return;
   const double percent = info->seconds / 100;
-  fprintf(stderr, "  wait %.0f compute %.0f all-reduce %.0f update %.0f %%",
+  fprintf(stderr, "  wait %.0f compute %.0f all-reduce %.0f peers %.0f update %.0f %%",
           info->wait_seconds / percent, info->compute_seconds / percent,
-          info->reduce_seconds / percent, info->optimizer_seconds / percent);
+          (info->reduce_seconds - info->peer_wait_seconds) / percent,
+          info->peer_wait_seconds / percent, info->optimizer_seconds / percent);
   if (info->sample_seconds + info->gather_seconds > 0)
     fprintf(stderr, " (beside: sample %.0f gather %.0f %%)", info->sample_seconds / percent,
             info->gather_seconds / percent);

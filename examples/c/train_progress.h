@@ -12,6 +12,7 @@ enum { TRAIN_RANKS = 1024 };
 typedef struct train_times {
   double epochs, evaluation;               /* seconds */
   double wait, compute, reduce, optimizer; /* rank 0's loop, seconds */
+  double peers;                            /* of `reduce`: waiting for slower ranks */
   double sample, gather;                   /* rank 0's loader threads, seconds */
   double mean_busy, most_busy;             /* of all ranks; of the slowest of each epoch, seconds */
   double seeds_per_second;                 /* of the last epoch */

@@ -18,6 +18,17 @@ struct Comm::End {
   std::exception_ptr error;  // of connecting
 };
 
+namespace {
+
+std::string cancelled_by(const comm::Processes* processes, int rank) {
+  if (!processes) return base::text("rank ", rank, " cancelled its communicator");
+  const int own = processes->process();
+  return base::text("the communicator was cancelled by process ", own, " on host ",
+                    processes->host(own));
+}
+
+}  // namespace
+
 Comm::Comm(std::shared_ptr<Context> owner, std::shared_ptr<comm::ThreadGroup> group, int rank,
            const gnnmg_comm_config& config, std::shared_ptr<comm::Processes> processes)
     : Object(kKind, owner, owner->queue),
@@ -27,6 +38,7 @@ Comm::Comm(std::shared_ptr<Context> owner, std::shared_ptr<comm::ThreadGroup> gr
       world_size_(group_->world_size()),
       deadline_ms_(config.deadline_ms),
       join_ms_(config.join_ms),
+      cancelled_(cancelled_by(processes_.get(), rank)),
       end_(std::make_shared<End>()) {
   if (processes_) processes_->set_excuse([queue = queue] { return queue->has_calls(); });
   thread_.post([end = end_, group = group_, rank, wait = wait()] {
@@ -60,18 +72,23 @@ void Comm::cancel_work() noexcept {
   if (processes_ && !why.empty()) processes_->set_parting_words(why);
   group_->abort(base::text("rank ", rank_, " freed its communicator without a shutdown",
                            why.empty() ? "" : ": ", why));
+  if (processes_) processes_->drain();
+  if (!freed_.exchange(true)) end_use();
 }
 
 void Comm::cancel() noexcept {
+  if (closed_) return;
   cancel_.cancel();
-  try {  // where no operation runs, nobody looks at the switch
-    thread_.post([end = end_, rank = rank_] {
-      if (end->collectives)
-        end->collectives->abort(base::text("rank ", rank, " cancelled its communicator"));
-    });
-  } catch (...) {
-    group_->abort("a rank cancelled its communicator");
-  }
+  group_->abort(cancelled_);
+  if (!processes_) return;
+  processes_->abort(cancelled_);
+  processes_->drain();
+}
+
+void Comm::end_use() noexcept {
+  if (--users_ > 0 || closed_ || !processes_) return;
+  processes_->leave();
+  processes_->drain();
 }
 
 void Comm::close() {

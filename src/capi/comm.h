@@ -40,8 +40,13 @@ class Comm : public Object {
   // Runs an operation in the background.
   std::shared_ptr<Job> start(
       std::function<Job::Result(comm::Collectives&, const comm::Wait&)> work);
-  // Any thread: what runs ends with Error(kCancelled), and so does the communicator.
+  // Any thread: what runs ends with Error(kCancelled), and so do the communicator and its job; the
+  // others learn who did it.
   void cancel() noexcept;
+  // A trainer works in the job. When the host's handle and all trainers are gone, this process
+  // leaves the job, and has said so when end_use() returns.
+  void begin_use() noexcept { ++users_; }
+  void end_use() noexcept;
   // After all ranks have met for the end.
   void close();
   bool closed() const { return closed_; }
@@ -57,9 +62,11 @@ class Comm : public Object {
   const int rank_;
   const int world_size_;
   const int64_t deadline_ms_, join_ms_;
+  const std::string cancelled_;  // what the others read after a cancel
   const base::CancelToken cancel_;
   std::shared_ptr<End> end_;
-  std::atomic<bool> closed_{false};
+  std::atomic<bool> closed_{false}, freed_{false};
+  std::atomic<int> users_{1};  // trainers, and the host until it frees the handle
   WorkThread thread_;
 };
 

@@ -19,11 +19,19 @@ Trainer::Trainer(std::shared_ptr<Model> model, std::shared_ptr<Comm> comm,
       model_(std::move(model)),
       comm_(std::move(comm)),
       task_(task),
-      trainer_(std::move(made)) {}
+      trainer_(std::move(made)) {
+  if (comm_) comm_->begin_use();
+}
 
 Trainer::~Trainer() {
+  cancel_work();
   trainer_.reset();  // joins the ranks, which work on the model
   end_model_hold();
+}
+
+void Trainer::cancel_work() noexcept {
+  trainer_->cancel();
+  if (comm_ && !left_.exchange(true)) comm_->end_use();
 }
 
 void Trainer::hold_model() {
@@ -172,6 +180,7 @@ void copy_seconds(const From& from, To& to) {
   to.compute_seconds = from.compute_seconds;
   to.reduce_seconds = from.reduce_seconds;
   to.optimizer_seconds = from.optimizer_seconds;
+  to.peer_wait_seconds = from.peer_wait_seconds;
 }
 
 gnnmg_epoch_info epoch_info(const train::EpochReport& report) {

@@ -1,6 +1,7 @@
 // The trainer behind a handle: it holds its model while it works.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <string>
@@ -23,7 +24,7 @@ class Trainer : public Object {
           std::unique_ptr<train::Trainer> made, data::Task task);
   ~Trainer() override;
 
-  void cancel_work() noexcept override { trainer_->cancel(); }
+  void cancel_work() noexcept override;
   bool ends_slowly() const noexcept override { return true; }
   bool idle() const noexcept override { return !trainer_->busy(); }
 
@@ -46,6 +47,7 @@ class Trainer : public Object {
  private:
   std::shared_ptr<Model> model_;
   std::shared_ptr<Comm> comm_;  // a job that nobody has a share in any more would be an aborted one
+  std::atomic<bool> left_{false};  // its use of that has ended
   bool model_held_ = false;
   data::Task task_;
   std::unique_ptr<train::Trainer> trainer_;

@@ -14,6 +14,9 @@ using base::Status;
 using io::JsonValue;
 using Facts = std::vector<std::pair<std::string, std::string>>;
 
+// Says of a member that checkpoints may be older than it is.
+struct Later {};
+
 // All that a position consists of, for writer and reader alike.
 template <typename P, typename S, typename Visit>
 void visit_position(P& position, S& schedule, Visit&& visit) {
@@ -44,6 +47,7 @@ void visit_position(P& position, S& schedule, Visit&& visit) {
   visit("compute_seconds", position.sums.compute);
   visit("reduce_seconds", position.sums.reduce);
   visit("optimizer_seconds", position.sums.optimizer);
+  visit("peer_wait_seconds", position.sums.peers, Later());
 }
 
 const char* name_of(loader::Partition partition) {
@@ -145,6 +149,10 @@ class Reader {
     else
       refuse(key, "a number or null");
   }
+  template <typename T>
+  void operator()(std::string_view key, T& out, Later) const {
+    if (members_.find(key)) (*this)(key, out);
+  }
 
  private:
   const JsonValue& find(std::string_view key) const {
@@ -183,7 +191,7 @@ std::string write_state(const Job& job, int ranks, const data::Fingerprint& data
   write_facts(out, "data", data);
   out.key("position").begin_object();
   visit_position(position, position.schedule.state(),
-                 [&](std::string_view key, const auto& value) { out.member(key, value); });
+                 [&](std::string_view key, const auto& value, auto...) { out.member(key, value); });
   out.end_object().end_object();
   return out.finish();
 }

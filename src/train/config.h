@@ -97,6 +97,7 @@ struct EpochReport {
   double wait_seconds = 0;                        // for the loader
   double sample_seconds = 0, gather_seconds = 0;  // loader threads, summed
   double compute_seconds = 0, reduce_seconds = 0, optimizer_seconds = 0;
+  double peer_wait_seconds = 0;  // of those in reduce_seconds: for slower ranks
   // Of all ranks, without all-reduces, in which the others wait for the slowest.
   double mean_busy_seconds = 0, most_busy_seconds = 0;
   int32_t slowest_rank = 0;
@@ -118,7 +119,7 @@ struct Progress {
   double seeds_per_second = 0;
   // Of the epoch so far, as in EpochReport.
   double seconds = 0, wait_seconds = 0, sample_seconds = 0, gather_seconds = 0;
-  double compute_seconds = 0, reduce_seconds = 0, optimizer_seconds = 0;
+  double compute_seconds = 0, reduce_seconds = 0, optimizer_seconds = 0, peer_wait_seconds = 0;
   double elapsed_seconds = 0;
   bool evaluating = false;
   bool has_validation = false;

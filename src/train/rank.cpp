@@ -115,6 +115,7 @@ void Rank::commit(const std::function<void()>& change) {
 bool Rank::agree(bool flag) {
   double value = flag ? 1 : 0;
   comm_->all_reduce({&value, base::DType::kF64, {1}}, comm::ReduceOp::kMax, wait());
+  exchange_->mark();
   return value > 0;
 }
 

@@ -22,6 +22,7 @@ void show_seconds(const EpochSums& sums, To& to) {
   to.compute_seconds = sums.compute;
   to.reduce_seconds = sums.reduce;
   to.optimizer_seconds = sums.optimizer;
+  to.peer_wait_seconds = sums.peers;
 }
 
 }  // namespace
@@ -99,6 +100,7 @@ void Rank::find_slowest(const EpochSums& sums, EpochReport& report) {
   std::vector<double> busy(world);
   busy[rank_] = sums.seconds - sums.reduce;
   comm_->all_reduce({busy.data(), base::DType::kF64, {world}}, comm::ReduceOp::kSum, wait());
+  exchange_->mark();
   const auto most = std::ranges::max_element(busy);
   report.slowest_rank = static_cast<int32_t>(most - busy.begin());
   report.most_busy_seconds = *most;

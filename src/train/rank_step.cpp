@@ -83,6 +83,7 @@ StepSums Rank::run_together(std::span<const loader::BatchRef> batches, double& r
     const Clock::time_point start = Clock::now();
     comm_->all_reduce({values.data_ptr(), base::DType::kF64, {values.numel()}},
                       comm::ReduceOp::kSum, wait());
+    exchange_->mark();
     reduce_seconds += seconds_since(start);
   };
   model_->take_batch_statistics();  // of a step that was given up
@@ -153,6 +154,7 @@ void Rank::step() {
   note(Phase::kExchanging);
   exchange_->reduce(sums, wait());
   times.reduce += seconds_since(computed);
+  times.peers = std::min(exchange_->waited(), times.reduce);
 
   const Clock::time_point reduced = Clock::now();
   note(Phase::kUpdating);
@@ -189,6 +191,7 @@ void Rank::step() {
     epoch.gather += times.gather;
     epoch.compute += times.compute;
     epoch.reduce += times.reduce;
+    epoch.peers += times.peers;
     epoch.optimizer += seconds_since(reduced);
     epoch.seconds += seconds_since(start);
     ++position_.step;

@@ -34,6 +34,7 @@ std::string epoch_json(const EpochReport& r) {
   line.member("sample_seconds", r.sample_seconds).member("gather_seconds", r.gather_seconds);
   line.member("compute_seconds", r.compute_seconds).member("reduce_seconds", r.reduce_seconds);
   line.member("optimizer_seconds", r.optimizer_seconds);
+  line.member("peer_wait_seconds", r.peer_wait_seconds);
   line.member("mean_busy_seconds", r.mean_busy_seconds);
   line.member("most_busy_seconds", r.most_busy_seconds);
   line.member("slowest_rank", int64_t{r.slowest_rank}).end_object();

@@ -3,6 +3,7 @@
 #include <ATen/ops/zeros.h>
 #include <c10/core/GradMode.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -30,8 +31,10 @@ void pack(const StepSums& sums, T* out) {
   }
 }
 
+// What all ranks have written, behind which `world` numbers say how long each was busy. Returns the
+// longest.
 template <typename T>
-void unpack(const T* in, StepSums& sums) {
+double unpack(const T* in, int64_t world, StepSums& sums) {
   std::array<double, kNumbers> values;
   for (double& value : values) {
     value = static_cast<double>(in[0]) + static_cast<double>(in[1]);
@@ -45,6 +48,7 @@ void unpack(const T* in, StepSums& sums) {
   sums.stop = values[5] > 0;
   sums.bad = values[6] > 0;
   sums.write_failed = values[7] > 0;
+  return static_cast<double>(*std::max_element(in, in + world));
 }
 
 class AllReduce final : public StepExchange {
@@ -57,14 +61,16 @@ class AllReduce final : public StepExchange {
       table_ = at::zeros({places_, 1 + width_}, options);
       return;
     }
-    buffer_ = at::zeros({gradients_ + table + 2 * kNumbers}, options);
+    const int64_t numbers = 2 * kNumbers + comm.world_size();
+    buffer_ = at::zeros({gradients_ + table + numbers}, options);
     table_ = buffer_.narrow(0, gradients_, table).view({places_, 1 + width_});
-    numbers_ = buffer_.narrow(0, gradients_ + table, 2 * kNumbers);
+    numbers_ = buffer_.narrow(0, gradients_ + table, numbers);
   }
 
   void begin(int64_t) override {
     model_.zero_gradients();
     table_.zero_();
+    waited_ = 0;
   }
 
   void add(const StepSums&, int64_t place, const at::Tensor& statistics,
@@ -82,17 +88,19 @@ class AllReduce final : public StepExchange {
       at::Tensor gradients = model_.flat_gradients();
       buffer_.narrow(0, 0, gradients_).copy_(gradients);
       const bool wide = buffer_.scalar_type() == at::kDouble;
+      const double own = busy();
+      numbers_.zero_();
       if (wide)
         pack(sums, numbers_.data_ptr<double>());
       else
         pack(sums, numbers_.data_ptr<float>());
+      numbers_[2 * kNumbers + comm_.rank()].fill_(own);
       comm_.all_reduce(
           {buffer_.data_ptr(), wide ? base::DType::kF64 : base::DType::kF32, {buffer_.numel()}},
           comm::ReduceOp::kSum, wait);
-      if (wide)
-        unpack(numbers_.data_ptr<double>(), sums);
-      else
-        unpack(numbers_.data_ptr<float>(), sums);
+      const int64_t world = comm_.world_size();
+      note_waiting(own, wide ? unpack(numbers_.data_ptr<double>(), world, sums)
+                             : unpack(numbers_.data_ptr<float>(), world, sums));
       gradients.copy_(buffer_.narrow(0, 0, gradients_));
     }
     rows_.clear();
@@ -103,7 +111,7 @@ class AllReduce final : public StepExchange {
 
  private:
   const int64_t places_;
-  at::Tensor buffer_;  // gradients | places x (present, statistics) | numbers
+  at::Tensor buffer_;  // gradients | places x (present, statistics) | numbers, busy by rank
   at::Tensor table_;   // [places, 1 + width], a view of buffer_
   at::Tensor numbers_;
 };
@@ -127,6 +135,15 @@ StepExchange::StepExchange(nn::Model& model, comm::Collectives& comm, int64_t ba
       batches_per_step_(batches_per_step),
       gradients_(model.flat_gradients().numel()),
       width_(model.batch_statistics_width()) {}
+
+double StepExchange::busy() const {
+  return std::chrono::duration<double>(Clock::now() - left_).count();
+}
+
+void StepExchange::note_waiting(double own, double most) {
+  waited_ += std::max(0.0, most - own);
+  mark();
+}
 
 std::unique_ptr<StepExchange> StepExchange::create(bool strict, nn::Model& model,
                                                    comm::Collectives& comm,

@@ -4,6 +4,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -24,9 +25,12 @@ struct StepSums {
 };
 
 // One rank's; collective. A step is begin(), add() for each of the rank's mini-batches, reduce().
-// Buffers are kept from step to step.
+// Buffers are kept from step to step. Each rank tells in an exchange how long it was busy since the
+// last one, which all leave at the same time: so each knows how much of an exchange is waiting for
+// the slowest, without a clock in common.
 class StepExchange {
  public:
+  using Clock = std::chrono::steady_clock;
   // One flat all-reduce a step, or, for strict mode, the gradients of every mini-batch gathered and
   // added in plan order.
   static std::unique_ptr<StepExchange> create(bool strict, nn::Model& model,
@@ -42,17 +46,31 @@ class StepExchange {
   // Makes the model's gradients and `sums`, which are this rank's, those of all ranks together.
   virtual void reduce(StepSums& sums, const comm::Wait& wait) = 0;
 
+  // All ranks leave another collective now: they are busy from here on.
+  void mark() noexcept { left_ = Clock::now(); }
+  // After reduce: seconds of the step in which this rank waited for slower ones.
+  double waited() const { return waited_; }
+
   int64_t batches_per_step() const { return batches_per_step_; }
   // After reduce: the statistics of the step's mini-batches in plan order.
   const std::vector<at::Tensor>& statistics() const { return rows_; }
 
  protected:
   StepExchange(nn::Model& model, comm::Collectives& comm, int64_t batches_per_step);
+  // Seconds since the last exchange.
+  double busy() const;
+  // An exchange is over, before which this rank was busy for `own` seconds and the slowest for
+  // `most`.
+  void note_waiting(double own, double most);
 
   nn::Model& model_;
   comm::Collectives& comm_;
   const int64_t batches_per_step_, gradients_, width_;  // numbers of values
   std::vector<at::Tensor> rows_;
+  double waited_ = 0;
+
+ private:
+  Clock::time_point left_ = Clock::now();
 };
 
 // For create(): the exchange of strict mode.

@@ -6,6 +6,7 @@
 #include <ATen/ops/zeros_like.h>
 #include <c10/core/GradMode.h>
 
+#include <algorithm>
 #include <cstring>
 #include <type_traits>
 
@@ -19,6 +20,7 @@ struct Numbers {
   StepSums sums;
   int64_t place = -1;  // of the mini-batch in the step; -1: none this round
   bool has_statistics = false;
+  double busy = 0;  // seconds before the round
 };
 static_assert(std::is_trivially_copyable_v<Numbers>);
 
@@ -45,6 +47,7 @@ class StrictExchange final : public StepExchange {
     total_.zero_();
     sums_ = {};
     next_ = {};
+    waited_ = 0;
     rows_.clear();
     model_.zero_gradients();
   }
@@ -78,6 +81,7 @@ class StrictExchange final : public StepExchange {
   void send(const comm::Wait& wait) {
     c10::NoGradGuard no_grad;
     uint8_t* row = own_.data_ptr<uint8_t>();
+    const double own = next_.busy = busy();
     std::memcpy(row, &next_, sizeof next_);
     if (next_.place >= 0) values(row + gradients_at_, gradients_).copy_(model_.flat_gradients());
     if (next_.has_statistics) values(row + statistics_at_, width_).copy_(next_statistics_);
@@ -89,13 +93,16 @@ class StrictExchange final : public StepExchange {
     for (int r = 0; r < comm_.world_size(); ++r)
       outputs.push_back({all_[r].data_ptr(), base::DType::kU8, {row_bytes_}});
     comm_.all_gather({row, base::DType::kU8, {row_bytes_}}, outputs, wait);
+    most_busy_ = 0;
     // Rank r's mini-batch of a round stands r places behind the first rank's.
     for (int r = 0; r < comm_.world_size(); ++r) take(all_[r].data_ptr<uint8_t>());
+    note_waiting(own, most_busy_);
   }
 
   void take(uint8_t* row) {
     Numbers numbers;
     std::memcpy(&numbers, row, sizeof numbers);
+    most_busy_ = std::max(most_busy_, numbers.busy);
     sums_.add(numbers.sums);
     if (numbers.place < 0) return;
     total_.add_(values(row + gradients_at_, gradients_));
@@ -108,6 +115,7 @@ class StrictExchange final : public StepExchange {
   Numbers next_;          // of this rank, not sent yet
   at::Tensor next_statistics_;
   StepSums sums_;
+  double most_busy_ = 0;  // of the round
   int64_t rounds_left_ = 0;
 };
 

@@ -113,6 +113,47 @@ TEST_F(CommJoin, FreedWithoutAShutdownIsAnAbort) {
   });
 }
 
+TEST_F(CommJoin, ACancelSaysWhoDidIt) {
+  std::atomic<bool> connected{false};
+  on_both([&](int32_t p) {
+    ASSERT_OK(join(p));
+    EXPECT_OK(gnnmg_comm_barrier(processes_[p].comm, -1));
+    if (p == 0) connected = true;
+    while (!connected) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    if (p == 1) {
+      gnnmg_comm_cancel(processes_[p].comm);
+      EXPECT_EQ(gnnmg_comm_barrier(processes_[p].comm, -1), GNNMG_ERR_CANCELLED);
+      processes_[p].comm.reset();
+    } else {
+      EXPECT_FAILS(gnnmg_comm_barrier(processes_[p].comm, -1), GNNMG_ERR_ABORTED,
+                   "cancelled by process 1 on host ");
+    }
+  });
+}
+
+TEST_F(CommJoin, TheContextCancelsAJoin) {
+  for (const int32_t p : {0, 1}) {
+    EXPECT_EQ(join(p, nullptr, 100), GNNMG_PENDING);
+    gnnmg_context_cancel(processes_[p].context);
+    EXPECT_FAILS(until_done([&] { return join(p, nullptr, 100); }), GNNMG_ERR_CANCELLED, "joining");
+  }
+  on_both([&](int32_t p) {  // later ones are not concerned
+    ASSERT_OK(join(p));
+    EXPECT_OK(gnnmg_comm_shutdown(processes_[p].comm, -1));
+  });
+}
+
+// The others wait on for one that was cancelled; with process 0 joining ends.
+TEST_F(CommJoin, ACancelledJoinOfProcess0EndsThatOfTheOthers) {
+  processes_[0].config.num_processes = processes_[1].config.num_processes = 3;
+  std::thread other(
+      [&] { EXPECT_FAILS(join(1), GNNMG_ERR_ABORTED, "joining: process 0 was cancelled"); });
+  EXPECT_EQ(join(0, nullptr, 3000), GNNMG_PENDING);
+  gnnmg_context_cancel(processes_[0].context);
+  EXPECT_FAILS(until_done([&] { return join(0, nullptr, 100); }), GNNMG_ERR_CANCELLED, "joining");
+  other.join();
+}
+
 TEST_F(CommJoin, NobodyComes) {
   processes_[0].config.join_ms = 300;
   EXPECT_FAILS(join(0), GNNMG_ERR_TIMEOUT, "joining: 1 of 2 processes came within");

@@ -93,7 +93,8 @@ TEST(Equality, EveryLayerExpansionAndThreeRanks) {
   expect_equal(setup, 1e-9, {3, 2});
 }
 
-// Fewer mini-batches than ranks, a last one of a single seed, one larger than the split.
+// Fewer mini-batches than ranks, so that some never have one; a last one of a single seed; one
+// larger than the split.
 TEST(Equality, UnevenPlans) {
   struct Case {
     int64_t num_train, batch_size;
@@ -105,6 +106,13 @@ TEST(Equality, UnevenPlans) {
     set_steps(setup, 10);
     SCOPED_TRACE(testing::Message() << c.num_train << " ids by " << c.batch_size);
     expect_equal(setup, 1e-9);
+    setup.trainer.num_ranks = 4;
+    const auto notes = watch(setup);
+    weights_after(setup);
+    const auto ids = setup.dataset->split("", 0).part(data::SplitPart::kTrain);
+    for (int64_t epoch = 0; epoch < setup.trainer.num_epochs; ++epoch)
+      EXPECT_THAT(seeds_of({notes}, epoch),
+                  testing::UnorderedElementsAreArray(ids.begin(), ids.end()));
   }
 }
 

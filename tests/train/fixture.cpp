@@ -195,6 +195,16 @@ void WatchedSampler::sample(std::span<const int64_t> seeds, const sample::BatchK
   notes_->checksums[id] = checksum(out);
 }
 
+std::vector<int64_t> seeds_of(const std::vector<std::shared_ptr<WatchedSampler::Notes>>& notes,
+                              int64_t epoch) {
+  std::vector<int64_t> used;
+  for (const auto& own : notes)
+    for (const auto& [id, seeds] : own->seeds)
+      if (static_cast<int64_t>(id.first) == epoch)
+        used.insert(used.end(), seeds.begin(), seeds.end());
+  return used;
+}
+
 std::shared_ptr<WatchedSampler::Notes> watch(Recipe& setup, WatchedSampler::Before before) {
   auto notes = std::make_shared<WatchedSampler::Notes>();
   setup.wrap_sampler = [notes, before](std::shared_ptr<const sample::Sampler> inner) {

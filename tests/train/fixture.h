@@ -105,5 +105,8 @@ class WatchedSampler final : public sample::Sampler {
 
 // Has a setup's sampler watched.
 std::shared_ptr<WatchedSampler::Notes> watch(Recipe& setup, WatchedSampler::Before before = {});
+// The seeds of an epoch's mini-batches, of all these notes together, in no order.
+std::vector<int64_t> seeds_of(const std::vector<std::shared_ptr<WatchedSampler::Notes>>& notes,
+                              int64_t epoch);
 
 }  // namespace gnnmg::test

@@ -224,18 +224,21 @@ TEST(Processes, UnevenPlansUseEveryIdOnce) {
           run.train();
           weights[p] = run.weights();
         }));
-    for (int64_t epoch = 0; epoch < epochs; ++epoch) {
-      std::vector<int64_t> used;
-      for (const auto& own : notes)
-        for (const auto& [id, seeds] : own->seeds)
-          if (static_cast<int64_t>(id.first) == epoch)
-            used.insert(used.end(), seeds.begin(), seeds.end());
-      const auto dataset = recipe_of(Options(words)).dataset;
-      const auto ids = dataset->split("", 0).part(SplitPart::kTrain);
-      EXPECT_THAT(used, testing::UnorderedElementsAreArray(ids.begin(), ids.end()));
-    }
+    const auto dataset = recipe_of(Options(words)).dataset;
+    const auto ids = dataset->split("", 0).part(SplitPart::kTrain);
+    for (int64_t epoch = 0; epoch < epochs; ++epoch)
+      EXPECT_THAT(seeds_of(notes, epoch),
+                  testing::UnorderedElementsAreArray(ids.begin(), ids.end()));
     for (const auto& found : weights) EXPECT_LE(largest_difference(found, alone), 1e-9);
   }
+}
+
+// Real processes of which one never has a mini-batch, in any epoch: it takes part in all else.
+TEST(Processes, OneWithoutAMiniBatchOfItsOwn) {
+  const std::vector<std::string> words{"f64=1", "steps=5", "train=20", "batch=32"};
+  const std::vector<double> alone = weights_of(words, 1);
+  for (const auto& found : weights_of_processes(words, {1, 1}))
+    EXPECT_LE(largest_difference(found, alone), 1e-9);
 }
 
 // Row 7: what differs on one process is refused on all, with both values.

@@ -1,0 +1,105 @@
+/*
+ * Processes that end at once when they have left their job, without a moment for anything that
+ * still runs in them: nobody is lost, and a reason that was given arrives. leave_test <rounds>
+ */
+#define _POSIX_C_SOURCE 200809L
+#include <arpa/inet.h>
+#include <gnnmg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { PROCESSES = 3 };
+
+static const char* const WAYS[] = {"shutdown", "cancel", "free"};
+
+static void give_up(const char* how, int process, const char* what) {
+  fprintf(stderr, "%s, process %d: %s: %s\n", how, process, what, gnnmg_last_error());
+  _Exit(1);
+}
+
+#define CHECK(call)                                       \
+  do {                                                    \
+    if ((call) != GNNMG_OK) give_up(how, process, #call); \
+  } while (0)
+
+/* A port that nobody listens at. */
+static int free_port(void) {
+  struct sockaddr_in address;
+  socklen_t size = sizeof address;
+  int fd = socket(AF_INET, SOCK_STREAM, 0);
+  memset(&address, 0, sizeof address);
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  if (fd < 0 || bind(fd, (struct sockaddr*)&address, size) != 0 ||
+      getsockname(fd, (struct sockaddr*)&address, &size) != 0)
+    exit(1);
+  close(fd);
+  return ntohs(address.sin_port);
+}
+
+/* One process; `leaver` goes first where that is not agreed on. */
+static void take_part(const char* how, int process, int leaver, int port) {
+  gnnmg_context_config settings;
+  gnnmg_comm_config config;
+  gnnmg_context* context;
+  gnnmg_comm* comm;
+  gnnmg_status status;
+  char expected[64];
+  CHECK(gnnmg_context_config_init(&settings, sizeof settings));
+  settings.num_threads = 1;
+  CHECK(gnnmg_context_create(GNNMG_VERSION, &settings, &context));
+  CHECK(gnnmg_comm_config_init(&config, sizeof config));
+  config.port = port;
+  config.num_processes = PROCESSES;
+  config.process_rank = process;
+  CHECK(gnnmg_comm_create(context, NULL, NULL, NULL, &config, &comm, -1));
+  if (strcmp(how, "shutdown") == 0) {
+    CHECK(gnnmg_comm_shutdown(comm, -1));
+    _Exit(0);
+  }
+  if (process == leaver) {
+    CHECK(gnnmg_comm_barrier(comm, -1));
+    if (strcmp(how, "cancel") == 0) gnnmg_comm_cancel(comm);
+    gnnmg_comm_free(comm);
+    _Exit(0);
+  }
+  do status = gnnmg_comm_barrier(comm, -1);
+  while (status == GNNMG_OK);
+  snprintf(expected, sizeof expected,
+           strcmp(how, "cancel") == 0 ? "cancelled by process %d on host "
+                                      : "rank %d freed its communicator",
+           leaver);
+  if (status != GNNMG_ERR_ABORTED || strstr(gnnmg_last_error(), expected) == NULL)
+    give_up(how, process, expected);
+  _Exit(0);
+}
+
+/* One job of processes that have not used the library before. Not 0: something went wrong. */
+static int run_job(const char* how, int leaver) {
+  const int port = free_port();
+  int bad = 0, status, process;
+  for (process = 0; process < PROCESSES; ++process) {
+    const pid_t child = fork();
+    if (child < 0) exit(1);
+    if (child == 0) take_part(how, process, leaver, port);
+  }
+  for (process = 0; process < PROCESSES; ++process)
+    if (wait(&status) < 0 || status != 0) bad = 1;
+  return bad;
+}
+
+int main(int argc, char** argv) {
+  const int rounds = argc > 1 ? atoi(argv[1]) : 50;
+  size_t way;
+  int failed = 0, round;
+  for (way = 0; way < sizeof WAYS / sizeof WAYS[0]; ++way) {
+    const int all = way == 0 ? rounds : (rounds + 4) / 5;
+    for (round = 0; round < all; ++round) failed += run_job(WAYS[way], round % PROCESSES);
+    printf("%s: %d jobs\n", WAYS[way], all);
+  }
+  return failed == 0 ? 0 : 1;
+}
