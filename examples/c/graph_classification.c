@@ -1,10 +1,11 @@
 /*
  * Classification of whole graphs by GIN, over two ranks:
- *   graph_classification [<folder or file>] [--folds] [--epochs <number>]
+ *   graph_classification [<folder or file>] [--folds] [--epochs <number>] [--batch-nodes <number>]
  * Without a path, on generated graphs. Trains on 80 % of the graphs and prints loss and validation
  * accuracy of each epoch, and the accuracy on the last 10 % at the end. With --folds, trains on
  * nine of ten folds, each held out in turn, and prints mean and deviation at the epoch that is best
- * in the mean of all.
+ * in the mean of all. With --batch-nodes a mini-batch is as many graphs as have so many nodes
+ * together, in place of 16.
  */
 /*! [whole program] */
 #include <math.h>
@@ -16,6 +17,7 @@
 
 enum { FOLDS = 10, MOST_EPOCHS = 1000 };
 
+static int64_t batch_nodes;              /* of a mini-batch at most; 0: it is 16 graphs */
 static double curve[FOLDS][MOST_EPOCHS]; /* accuracy on the fold held out, after each epoch */
 
 static int32_t print_epoch(const gnnmg_epoch_info* epoch, void* user_data) {
@@ -98,7 +100,8 @@ static double train(const gnnmg_context* context, const gnnmg_dataset* data, int
   gnnmg_trainer_config training;
   CHECK(gnnmg_trainer_config_init(&training, sizeof training));
   training.num_ranks = 2;
-  training.batch_size = 16; /* graphs, on each rank */
+  training.batch_size = batch_nodes ? INT64_MAX : 16; /* graphs, on each rank */
+  training.batch_nodes = batch_nodes;
   training.num_epochs = epochs;
   training.schedule = GNNMG_SCHEDULE_STEP; /* half the rate every 50 epochs */
   training.seed = seed;
@@ -156,6 +159,8 @@ int main(int argc, char** argv) {
       by_folds = 1;
     else if (strcmp(argv[i], "--epochs") == 0 && i + 1 < argc)
       epochs = atoll(argv[++i]);
+    else if (strcmp(argv[i], "--batch-nodes") == 0 && i + 1 < argc)
+      batch_nodes = atoll(argv[++i]);
     else
       path = argv[i];
   }

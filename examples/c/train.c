@@ -170,6 +170,15 @@ static void choose_split(gnnmg_dataset* data, const train_options* o, int run) {
   if (o->balance_classes) CHECK(gnnmg_dataset_balance_classes(data));
 }
 
+/* What the model reads where the command line does not say it. */
+static gnnmg_input input_of(gnnmg_dataset* data, const train_options* o) {
+  gnnmg_dataset_info info = {.struct_size = sizeof info};
+  if (o->input >= 0) return o->input;
+  CHECK(gnnmg_dataset_get_info(data, &info));
+  if (info.feature_dim > 0) return GNNMG_INPUT_FEATURES;
+  return o->model == GNNMG_MODEL_RGCN && !o->blocks ? GNNMG_INPUT_NODES : GNNMG_INPUT_EMBEDDING;
+}
+
 static gnnmg_model* make_model(gnnmg_context* context, gnnmg_dataset* data, const train_options* o,
                                int run) {
   gnnmg_model_config config;
@@ -185,6 +194,8 @@ static gnnmg_model* make_model(gnnmg_context* context, gnnmg_dataset* data, cons
   memcpy(config.node_vocabulary, o->node_categories, sizeof config.node_vocabulary);
   memcpy(config.edge_vocabulary, o->edge_categories, sizeof config.edge_vocabulary);
   config.edge_weights = o->edge_weights;
+  config.input = input_of(data, o);
+  config.num_relations = o->relations;
   config.num_bases = o->bases;
   config.num_blocks = o->blocks;
   config.num_layers = o->layers;
@@ -197,6 +208,8 @@ static gnnmg_model* make_model(gnnmg_context* context, gnnmg_dataset* data, cons
   config.dropout = o->dropout;
   config.input_dropout = o->input_dropout;
   config.output_dropout = o->output_dropout;
+  config.edge_dropout = o->edge_dropout;
+  config.node_dropout = o->node_dropout;
   config.normalize = o->normalize;
   config.project = o->project;
   config.root_weight = !o->no_root;
@@ -232,6 +245,7 @@ static gnnmg_trainer* make_trainer(gnnmg_model* model, gnnmg_dataset* data, gnnm
   config.num_ranks = o->ranks;
   config.num_epochs = o->epochs;
   config.batch_size = o->batch_size ? o->batch_size : INT64_MAX;
+  config.batch_nodes = o->batch_nodes;
   config.batches_per_step = o->batches_per_step;
   config.drop_last = o->drop_last;
   config.seed = o->seed + (uint64_t)run;

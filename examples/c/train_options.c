@@ -28,21 +28,26 @@ static const char help_text[] =
     "  --no-edges             drop all edges, to see what the graph gives\n"
     "  --balance-classes      every class counts the same in the loss, however rare it is\n"
     "Model\n"
-    "  --model M              sage, gcn, gat, gatv2, gin, gine, rgcn, transformer, pna, graphconv "
-    "(sage)\n"
+    "  --model M              sage, gcn, gat, gatv2, gin, gine, rgcn, transformer, pna, "
+    "graphconv,\n"
+    "                         edge (sage)\n"
     "  --heads N              of gat, gatv2, transformer, dividing the hidden width (1)\n"
     "  --edge-features        gat, gatv2, transformer, pna read the edges' features; gine always "
     "does\n"
     "  --edge-weights         gcn, graphconv read the edges' weights\n"
     "  --node-categories N,.. features are numbers of categories, so many a column: learned rows\n"
     "  --edge-categories N,.. the same of the edges' features\n"
+    "  --input I              features, embedding (a learned row a node), nodes (rgcn: a row of\n"
+    "                         weights for each node and relation) (features, if there are any,\n"
+    "                         else nodes for rgcn and embedding for all others)\n"
+    "  --relations N          of rgcn: types of edges (those of the data set)\n"
     "  --bases N, --blocks N  of rgcn: how the relations' matrices are made (0: each whole)\n"
     "  --readout R            results for graphs: sum, mean, max, attention, set2set, sort (none)\n"
     "  --sort-rows N          of the readout sort (30)\n"
     "  --jumping J            none, last, cat, max, lstm, scores (none; last with --readout)\n"
     "  --layers N             layers (2)\n"
     "  --hidden N             hidden width (64)\n"
-    "  --aggregation A        of sage, graphconv, rgcn: mean, max, sum (mean)\n"
+    "  --aggregation A        of sage, graphconv, rgcn, edge: mean, max, sum (mean)\n"
     "  --activation A         relu, elu, leaky, gelu, tanh, prelu, none (relu)\n"
     "  --norm N               none, batch, layer, graph (none)\n"
     "  --skip S               none, linear, residual (none)\n"
@@ -50,6 +55,8 @@ static const char help_text[] =
     "  --dropout P            on hidden rows (0.5)\n"
     "  --input-dropout P      on features (0)\n"
     "  --output-dropout P     on what the last linear layer reads, or on each score (0)\n"
+    "  --edge-dropout P       leave out edges, in training, of each layer (0)\n"
+    "  --node-dropout P       leave out nodes, in training, with all their edges (0)\n"
     "  --normalize            scale each layer's rows to unit length\n"
     "  --project              a linear layer on the sources first\n"
     "  --no-root              leave out a node's own row\n"
@@ -63,6 +70,7 @@ static const char help_text[] =
     "  --epochs N             epochs (20); 0: evaluate what --load reads\n"
     "  --batch-size N         seeds a mini-batch; \"all\": one mini-batch an epoch (1024)\n"
     "  --drop-last            leave out a last mini-batch that is short\n"
+    "  --batch-nodes N        of graphs: nodes a mini-batch at most; 0: any number (0)\n"
     "  --batches-per-step N   mini-batches a step, all ranks together (number of ranks)\n"
     "  --optimizer O          adam, adamw, sgd (adam)\n"
     "  --lr X                 learning rate (0.003)\n"
@@ -120,6 +128,10 @@ static const choice choices[] = {
     {"model", "transformer", GNNMG_MODEL_TRANSFORMER},
     {"model", "pna", GNNMG_MODEL_PNA},
     {"model", "graphconv", GNNMG_MODEL_GRAPHCONV},
+    {"model", "edge", GNNMG_MODEL_EDGE},
+    {"input", "features", GNNMG_INPUT_FEATURES},
+    {"input", "embedding", GNNMG_INPUT_EMBEDDING},
+    {"input", "nodes", GNNMG_INPUT_NODES},
     {"readout", "sum", GNNMG_READOUT_SUM},
     {"readout", "mean", GNNMG_READOUT_MEAN},
     {"readout", "max", GNNMG_READOUT_MAX},
@@ -279,7 +291,8 @@ static void check_applies(const train_options* o, const char* option) {
     transformer = 1 << GNNMG_MODEL_TRANSFORMER,
     pna = 1 << GNNMG_MODEL_PNA,
     graphconv = 1 << GNNMG_MODEL_GRAPHCONV,
-    gin = 1 << GNNMG_MODEL_GIN
+    gin = 1 << GNNMG_MODEL_GIN,
+    edge = 1 << GNNMG_MODEL_EDGE
   };
   static const struct {
     const char* option;
@@ -288,9 +301,10 @@ static void check_applies(const train_options* o, const char* option) {
                  {"edge-features", gats | transformer | pna | gine},
                  {"edge-categories", gats | transformer | pna | gine},
                  {"edge-weights", gcn | graphconv},
+                 {"relations", rgcn},
                  {"bases", rgcn},
                  {"blocks", rgcn},
-                 {"aggregation", sage | graphconv | rgcn},
+                 {"aggregation", sage | graphconv | rgcn | edge},
                  {"normalize", sage},
                  {"project", sage},
                  {"no-root", sage | rgcn | transformer},
@@ -325,6 +339,8 @@ void train_options_parse(train_options* o, int argc, char** argv) {
                                         {"edge-weights", flag, 0, 0},
                                         {"node-categories", value, 0, 0},
                                         {"edge-categories", value, 0, 0},
+                                        {"input", value, 0, 0},
+                                        {"relations", value, 0, 0},
                                         {"bases", value, 0, 0},
                                         {"blocks", value, 0, 0},
                                         {"readout", value, 0, 0},
@@ -340,6 +356,8 @@ void train_options_parse(train_options* o, int argc, char** argv) {
                                         {"dropout", value, 0, 0},
                                         {"input-dropout", value, 0, 0},
                                         {"output-dropout", value, 0, 0},
+                                        {"edge-dropout", value, 0, 0},
+                                        {"node-dropout", value, 0, 0},
                                         {"normalize", flag, 0, 0},
                                         {"project", flag, 0, 0},
                                         {"no-root", flag, 0, 0},
@@ -351,6 +369,7 @@ void train_options_parse(train_options* o, int argc, char** argv) {
                                         {"epochs", value, 0, 0},
                                         {"batch-size", value, 0, 0},
                                         {"drop-last", flag, 0, 0},
+                                        {"batch-nodes", value, 0, 0},
                                         {"batches-per-step", value, 0, 0},
                                         {"optimizer", value, 0, 0},
                                         {"lr", value, 0, 0},
@@ -392,6 +411,7 @@ void train_options_parse(train_options* o, int argc, char** argv) {
   *o = (train_options){.layers = 2,
                        .model = GNNMG_MODEL_SAGE,
                        .heads = 1,
+                       .input = -1,   /* what the data set has */
                        .jumping = -1, /* what suits the readout */
                        .hidden = 64,
                        .dropout = 0.5,
@@ -446,6 +466,10 @@ void train_options_parse(train_options* o, int argc, char** argv) {
       categories(name, optarg, o->node_categories);
     else if (IS("edge-categories"))
       categories(name, optarg, o->edge_categories);
+    else if (IS("input"))
+      o->input = choose(name, optarg);
+    else if (IS("relations"))
+      o->relations = integer(name, optarg, 1);
     else if (IS("bases"))
       o->bases = small(name, optarg, 0);
     else if (IS("blocks"))
@@ -476,6 +500,10 @@ void train_options_parse(train_options* o, int argc, char** argv) {
       o->input_dropout = number(name, optarg, 0, 1);
     else if (IS("output-dropout"))
       o->output_dropout = number(name, optarg, 0, 1);
+    else if (IS("edge-dropout"))
+      o->edge_dropout = number(name, optarg, 0, 1);
+    else if (IS("node-dropout"))
+      o->node_dropout = number(name, optarg, 0, 1);
     else if (IS("normalize"))
       o->normalize = 1;
     else if (IS("project"))
@@ -498,6 +526,8 @@ void train_options_parse(train_options* o, int argc, char** argv) {
       o->batch_size = strcmp(optarg, "all") ? integer(name, optarg, 1) : 0;
     else if (IS("drop-last"))
       o->drop_last = 1;
+    else if (IS("batch-nodes"))
+      o->batch_nodes = integer(name, optarg, 0);
     else if (IS("batches-per-step"))
       o->batches_per_step = integer(name, optarg, 1);
     else if (IS("optimizer"))

@@ -19,9 +19,11 @@ typedef struct train_options {
   int64_t hidden;
   int model, aggregation, activation, norm, skip, init; /* numbers of gnnmg.h */
   int heads, readout, jumping, sort_rows, bases, blocks;
+  int input; /* below 0: what the data set has */
+  int64_t relations;
   int edge_features, edge_weights;
   int32_t node_categories[16], edge_categories[16]; /* of each column, up to the first 0 */
-  double dropout, input_dropout, output_dropout;
+  double dropout, input_dropout, output_dropout, edge_dropout, node_dropout;
   int normalize, project, no_root, train_eps, double_precision;
   /* Sampling */
   int num_fanouts;
@@ -29,6 +31,7 @@ typedef struct train_options {
   int expansion, replace;
   /* Training */
   int64_t epochs, batch_size, batches_per_step; /* batch_size 0: all ids at once */
+  int64_t batch_nodes;
   double learning_rate, weight_decay, clip;
   int drop_last, optimizer, schedule, metric, evaluation;
   int64_t schedule_epochs, evaluate_every, patience;

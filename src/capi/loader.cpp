@@ -25,6 +25,7 @@ const gnnmg_loader_config kDefaults = [] {
   config.struct_size = sizeof config;
   config.part = GNNMG_SPLIT_TRAIN;
   config.batch_size = d.plan.batch_size;
+  config.batch_nodes = d.plan.batch_nodes;
   config.batches_per_step = d.plan.batches_per_step;
   config.rank = d.plan.rank;
   config.world_size = d.plan.world_size;
@@ -42,7 +43,7 @@ static_assert(static_cast<int32_t>(loader::Partition::kGlobal) == GNNMG_PARTITIO
                   GNNMG_PARTITION_DISTRIBUTED_SAMPLER &&
               static_cast<int32_t>(loader::Partition::kContiguous) == GNNMG_PARTITION_CONTIGUOUS);
 
-loader::LoaderConfig loader_config(const gnnmg_loader_config& in) {
+loader::LoaderConfig loader_config(const gnnmg_loader_config& in, const data::Dataset* dataset) {
   check_choice(in.partition, GNNMG_PARTITION_GLOBAL, GNNMG_PARTITION_CONTIGUOUS,
                "config.partition");
   check_flag(in.shuffle, "config.shuffle");
@@ -52,6 +53,8 @@ loader::LoaderConfig loader_config(const gnnmg_loader_config& in) {
   check_choice(in.prefetch, 0, 4096, "config.prefetch");
   loader::LoaderConfig config;
   config.plan.batch_size = in.batch_size;
+  config.plan.batch_nodes = in.batch_nodes;
+  if (in.batch_nodes != 0 && dataset != nullptr) config.plan.graph_ptr = dataset->graph_ptr;
   config.plan.batches_per_step = in.batches_per_step;
   config.plan.rank = in.rank;
   config.plan.world_size = in.world_size;
@@ -68,9 +71,12 @@ loader::LoaderConfig loader_config(const gnnmg_loader_config& in) {
 
 gnnmg_loader* new_loader(const Sampler& sampler, const Dataset* dataset,
                          std::span<const int64_t> seeds, const gnnmg_loader_config& in) {
+  // Seeds are graphs where the sampler has it so.
+  const data::Dataset* data =
+      dataset && sampler.get()->of_graphs() ? dataset->data().get() : nullptr;
   auto made = std::make_unique<loader::Loader>(seeds, sampler.get(),
                                                dataset ? dataset->features() : nullptr,
-                                               loader_config(in), sampler.queue.get());
+                                               loader_config(in, data), sampler.queue.get());
   return new_handle<gnnmg_loader>(std::make_shared<Loader>(
       sampler.context, std::move(made), dataset ? dataset->data() : nullptr,
       static_cast<int64_t>(seeds.size()), in.seed, sampler.has_transpose()));
@@ -135,11 +141,8 @@ gnnmg_status gnnmg_loader_start(gnnmg_loader* loader, int64_t epoch, int64_t ste
   return guard([&] {
     const auto l = hold<Loader>(loader, "loader");
     check_least(epoch, 0, "epoch");
-    const int64_t steps = l->get().plan().num_steps();
-    if (step < 0 || step > steps)
-      fail(Status::kInvalidArgument, "step is ", step, ", expected 0 to ", steps);
-    l->cancelled = false;
     l->get().start_epoch(static_cast<uint64_t>(epoch), step);
+    l->cancelled = false;
     l->epoch = epoch;
     l->under_way = true;
   });

@@ -90,8 +90,12 @@ gnnmg_status gnnmg_model_create(const gnnmg_context* context, const gnnmg_datase
       check_same_context(*c, *d);
     }
     gnnmg::nn::ModelConfig settings = model_config(read_config(config, kModelDefaults));
-    complete_width(settings.input_dim, d ? d->data()->feature_dim() : 0, "config.input_dim",
-                   "features");
+    if (settings.reads_features())
+      complete_width(settings.input_dim, d ? d->data()->feature_dim() : 0, "config.input_dim",
+                     "features; config.input says what a model reads without any");
+    else
+      complete_width(settings.input_dim, d ? d->data()->graph->num_nodes(d->data()->node_type) : 0,
+                     "config.input_dim", "nodes");
     if (settings.architecture == gnnmg::nn::Architecture::kLayers) {
       gnnmg::nn::complete_layers(settings, /*unfinished=*/true);
       *model = new_handle<gnnmg_model>(

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
+#include <tuple>
 
 #include "capi/arguments.h"
 #include "capi/tensor.h"
@@ -50,8 +52,19 @@ const gnnmg_model_config kModelDefaults = [] {
   config.towers = d.towers;
   config.readout_steps = d.readout_steps;
   config.sort_rows = d.sort_rows;
+  config.input = static_cast<int32_t>(d.input);
+  config.edge_dropout = d.edge_dropout;
+  config.node_dropout = d.node_dropout;
+  config.pre_layers = d.pre_layers;
+  config.post_layers = d.post_layers;
+  config.degree_norm = static_cast<int32_t>(d.degree_norm);
+  config.share_weights = d.share_weights;
   return config;
 }();
+
+static_assert(static_cast<int32_t>(nn::Input::kFeatures) == GNNMG_INPUT_FEATURES &&
+              static_cast<int32_t>(nn::Input::kEmbedding) == GNNMG_INPUT_EMBEDDING &&
+              static_cast<int32_t>(nn::Input::kNodes) == GNNMG_INPUT_NODES);
 
 static_assert(static_cast<int32_t>(nn::Architecture::kSage) == GNNMG_MODEL_SAGE &&
               static_cast<int32_t>(nn::Architecture::kGcn) == GNNMG_MODEL_GCN &&
@@ -63,7 +76,12 @@ static_assert(static_cast<int32_t>(nn::Architecture::kSage) == GNNMG_MODEL_SAGE 
               static_cast<int32_t>(nn::Architecture::kTransformer) == GNNMG_MODEL_TRANSFORMER &&
               static_cast<int32_t>(nn::Architecture::kPna) == GNNMG_MODEL_PNA &&
               static_cast<int32_t>(nn::Architecture::kGraphConv) == GNNMG_MODEL_GRAPHCONV &&
-              static_cast<int32_t>(nn::Architecture::kLayers) == GNNMG_MODEL_LAYERS);
+              static_cast<int32_t>(nn::Architecture::kLayers) == GNNMG_MODEL_LAYERS &&
+              static_cast<int32_t>(nn::Architecture::kEdge) == GNNMG_MODEL_EDGE);
+static_assert(static_cast<int32_t>(nn::DegreeNorm::kBoth) == GNNMG_DEGREE_NORM_BOTH &&
+              static_cast<int32_t>(nn::DegreeNorm::kRight) == GNNMG_DEGREE_NORM_RIGHT &&
+              static_cast<int32_t>(nn::DegreeNorm::kLeft) == GNNMG_DEGREE_NORM_LEFT &&
+              static_cast<int32_t>(nn::DegreeNorm::kNone) == GNNMG_DEGREE_NORM_NONE);
 static_assert(static_cast<int32_t>(nn::PnaReduction::kMean) == GNNMG_PNA_REDUCTION_MEAN &&
               static_cast<int32_t>(nn::PnaReduction::kMin) == GNNMG_PNA_REDUCTION_MIN &&
               static_cast<int32_t>(nn::PnaReduction::kMax) == GNNMG_PNA_REDUCTION_MAX &&
@@ -179,7 +197,10 @@ void average_degrees(const graph::Csc& csc, nn::ModelConfig& config) {
 }  // namespace
 
 nn::ModelConfig model_config(const gnnmg_model_config& in) {
-  check_choice(in.architecture, GNNMG_MODEL_SAGE, GNNMG_MODEL_LAYERS, "config.architecture");
+  check_choice(in.architecture, GNNMG_MODEL_SAGE, GNNMG_MODEL_EDGE, "config.architecture");
+  check_choice(in.degree_norm, GNNMG_DEGREE_NORM_BOTH, GNNMG_DEGREE_NORM_NONE,
+               "config.degree_norm");
+  check_flag(in.share_weights, "config.share_weights");
   check_choice(in.aggregation, GNNMG_AGGREGATION_MEAN, GNNMG_AGGREGATION_GCN, "config.aggregation");
   check_choice(in.framework, GNNMG_FRAMEWORK_PYG, GNNMG_FRAMEWORK_DGL, "config.framework");
   check_choice(in.activation, GNNMG_ACTIVATION_RELU, GNNMG_ACTIVATION_PRELU, "config.activation");
@@ -205,17 +226,22 @@ nn::ModelConfig model_config(const gnnmg_model_config& in) {
     fail(Status::kInvalidArgument, "config.reserved2 is ", in.reserved2, ", expected 0");
   if (in.reserved3 != 0)
     fail(Status::kInvalidArgument, "config.reserved3 is ", in.reserved3, ", expected 0");
+  if (in.reserved4 != 0)
+    fail(Status::kInvalidArgument, "config.reserved4 is ", in.reserved4, ", expected 0");
+  check_choice(in.input, GNNMG_INPUT_FEATURES, GNNMG_INPUT_NODES, "config.input");
   check_flag(in.edge_weights, "config.edge_weights");
   check_flag(in.improved, "config.improved");
   check_flag(in.beta, "config.beta");
   check_flag(in.divide_input, "config.divide_input");
   // Above this no weight matrix could be made; it keeps products of widths from overflowing.
   constexpr int64_t kWidest = int64_t{1} << 24;
-  for (const auto& [value, name] :
-       {std::pair(in.input_dim, "config.input_dim"), std::pair(in.hidden_dim, "config.hidden_dim"),
-        std::pair(in.output_dim, "config.output_dim")})
-    if (value < 0 || value > kWidest)
-      fail(Status::kInvalidArgument, name, " is ", value, ", expected 0 to ", kWidest);
+  const int64_t most_input =
+      in.input == GNNMG_INPUT_FEATURES ? kWidest : std::numeric_limits<int32_t>::max();
+  for (const auto& [value, most, name] : {std::tuple(in.input_dim, most_input, "config.input_dim"),
+                                          std::tuple(in.hidden_dim, kWidest, "config.hidden_dim"),
+                                          std::tuple(in.output_dim, kWidest, "config.output_dim")})
+    if (value < 0 || value > most)
+      fail(Status::kInvalidArgument, name, " is ", value, ", expected 0 to ", most);
   nn::ModelConfig config;
   config.architecture = static_cast<nn::Architecture>(in.architecture);
   config.jumping = static_cast<nn::Jumping>(in.jumping);
@@ -239,6 +265,13 @@ nn::ModelConfig model_config(const gnnmg_model_config& in) {
   config.edge_weights = in.edge_weights;
   config.improved = in.improved;
   config.beta = in.beta;
+  config.input = static_cast<nn::Input>(in.input);
+  config.degree_norm = static_cast<nn::DegreeNorm>(in.degree_norm);
+  config.share_weights = in.share_weights;
+  config.edge_dropout = in.edge_dropout;
+  config.node_dropout = in.node_dropout;
+  config.pre_layers = in.pre_layers == 0 ? 1 : in.pre_layers;
+  config.post_layers = in.post_layers == 0 ? 1 : in.post_layers;
   config.towers = in.towers == 0 ? 1 : in.towers;
   config.divide_input = in.divide_input;
   config.readout_steps = in.readout_steps == 0 ? 3 : in.readout_steps;
@@ -285,7 +318,8 @@ void complete_config(nn::ModelConfig& config, const data::Dataset* dataset) {
   }
   if (config.architecture == Architecture::kRelation && config.relations == 0) {
     config.relations = known ? count_types(*dataset->graph) : 0;
-    need(config.relations > 0, "config.num_relations", "types of edges, 'edge_type' or 'type',");
+    need(config.relations > 0, "config.num_relations",
+         "types of edges, 'edge_type', 'type' or 'edge_label',");
   }
   if (config.architecture == Architecture::kPna &&
       (config.average_degree == 0 || config.average_log_degree == 0)) {
@@ -298,8 +332,8 @@ void complete_config(nn::ModelConfig& config, const data::Dataset* dataset) {
 void complete_width(int64_t& width, int64_t from_data, const char* field, const char* what) {
   if (width == 0) width = from_data;
   if (width == 0)
-    fail(Status::kInvalidArgument, field, " is 0, and there is no data set with ", what,
-         " to take it from");
+    fail(Status::kInvalidArgument, field,
+         " is 0, to be taken from a data set, and there is none with ", what);
 }
 
 }  // namespace gnnmg::capi

@@ -23,10 +23,7 @@ static_assert(static_cast<int32_t>(nn::Loss::kAuto) == GNNMG_LOSS_AUTO &&
                   GNNMG_LOSS_BINARY_CROSS_ENTROPY &&
               static_cast<int32_t>(nn::Loss::kMeanSquaredError) == GNNMG_LOSS_MEAN_SQUARED_ERROR);
 
-void check_batch(const nn::Model& model, const Batch& handle, bool training) {
-  const loader::Batch& batch = *handle.get();
-  const nn::ModelConfig& config = model.config();
-  if (batch.empty()) return;
+void check_features(const nn::ModelConfig& config, const loader::Batch& batch) {
   if (!batch.has_features)
     fail(Status::kNotFound,
          "the mini-batch has no features; its loader or sampler had no data set "
@@ -37,6 +34,13 @@ void check_batch(const nn::Model& model, const Batch& handle, bool training) {
   if (!batch.sparse && !base::is_floating(batch.feature_dtype) && config.node_vocabulary.empty())
     fail(Status::kUnsupported, "the features are ", base::dtype_name(batch.feature_dtype),
          "; models take floating-point numbers");
+}
+
+void check_batch(const nn::Model& model, const Batch& handle, bool training) {
+  const loader::Batch& batch = *handle.get();
+  const nn::ModelConfig& config = model.config();
+  if (batch.empty()) return;
+  if (config.reads_features()) check_features(config, batch);
   if (batch.sample.blocks.size() != static_cast<size_t>(config.num_layers))
     fail(Status::kInvalidArgument, "the mini-batch has ", batch.sample.blocks.size(),
          " layers, the model ", config.num_layers);
@@ -54,9 +58,9 @@ at::Tensor forward(nn::Model& model, const Batch& handle, bool training) {
   if (batch.empty())
     return at::zeros({0, model.config().output_dim}, nn::scalar_type(model.config().dtype));
   nn::ForwardArgs args;
-  if (batch.sparse)
+  if (batch.has_features && batch.sparse)
     args.input.sparse = &batch.sparse_features;
-  else
+  else if (batch.has_features)
     args.input.dense = nn::view_of({const_cast<uint8_t*>(batch.features.data()),
                                     batch.feature_dtype,
                                     {batch.sample.num_nodes(), batch.feature_cols}});
@@ -81,6 +85,13 @@ Model::Pass take_pass(Model& model) {
 }
 
 void check_width(const nn::Model& model, const Dataset& dataset) {
+  const int64_t nodes = dataset.data()->graph->num_nodes(dataset.data()->node_type);
+  if (!model.config().reads_features()) {
+    if (nodes != model.config().input_dim)
+      fail(Status::kInvalidArgument, "the data set has ", nodes,
+           " nodes, the model has weights for ", model.config().input_dim);
+    return;
+  }
   dataset.need_features();
   if (dataset.data()->feature_dim() != model.config().input_dim)
     fail(Status::kInvalidArgument, "the data set has ", dataset.data()->feature_dim(),

@@ -81,6 +81,7 @@ const gnnmg_trainer_config kDefaults = [] {
   config.struct_size = sizeof config;
   config.num_epochs = d.num_epochs;
   config.batch_size = d.batch_size;
+  config.batch_nodes = d.batch_nodes;
   config.batches_per_step = d.batches_per_step;
   config.seed = d.seed;
   config.partition = static_cast<int32_t>(d.partition);
@@ -138,6 +139,7 @@ train::TrainerConfig trainer_config(const gnnmg_trainer_config& in) {
   config.num_ranks = in.num_ranks == 0 ? 1 : in.num_ranks;
   config.num_epochs = in.num_epochs;
   config.batch_size = in.batch_size;
+  config.batch_nodes = in.batch_nodes;
   config.batches_per_step = in.batches_per_step;
   config.partition = static_cast<loader::Partition>(in.partition);
   config.loss_average = static_cast<train::LossAverage>(in.loss_average);
@@ -324,7 +326,7 @@ gnnmg_status gnnmg_trainer_create(gnnmg_model* model, const gnnmg_dataset* datas
            "the sampler follows outgoing edges, and a trainer evaluates along incoming ones; turn "
            "the graph round with GNNMG_TRANSFORM_REVERSE_EDGES instead");
     gnnmg::train::TrainerConfig settings = trainer_config(read_config(config, kDefaults));
-    d->need_features();
+    if ((*m).get()->config().reads_features()) d->need_features();
     d->need_labels();
     if (!s->has_transpose())
       fail(Status::kUnsupported, "the sampler was made without `transpose`, which training needs");

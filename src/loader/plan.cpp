@@ -32,6 +32,15 @@ void check(const PlanConfig& config) {
       config.batches_per_step != config.world_size)
     fail(Status::kInvalidArgument, "batches_per_step is ", config.batches_per_step, ", expected ",
          config.world_size, ", the world size, as the partition gives each rank one a step");
+  if (config.batch_nodes < 0)
+    fail(Status::kInvalidArgument, "batch_nodes is ", config.batch_nodes, ", expected 0 or more");
+  if (config.batch_nodes == 0) return;
+  if (!config.graph_ptr.defined())
+    fail(Status::kInvalidArgument, "batch_nodes is ", config.batch_nodes,
+         ", and the ids are not of graphs, whose nodes it could count");
+  if (config.partition != Partition::kGlobal || config.drop_last)
+    fail(Status::kInvalidArgument, "batch_nodes is ", config.batch_nodes,
+         ", which goes with the global partition alone, and not with drop_last");
 }
 
 // Fisher and Yates' shuffle with the words of stream `id` of the epoch's permutation key: for i
@@ -79,6 +88,10 @@ EpochPlan::EpochPlan(std::span<const int64_t> ids, const PlanConfig& config, uin
     }
   }
 
+  if (config.batch_nodes > 0) {
+    cut_by_nodes();
+    return;
+  }
   int64_t longest = 0;  // mini-batches of the slice that has most
   for (size_t i = 0; i + 1 < rank_begin_.size(); ++i) {
     const int64_t size = rank_begin_[i + 1] - rank_begin_[i];
@@ -89,8 +102,33 @@ EpochPlan::EpochPlan(std::span<const int64_t> ids, const PlanConfig& config, uin
   num_steps_ = divide_up(num_batches_, batches_per_step_);
 }
 
+void EpochPlan::cut_by_nodes() {
+  const auto ptr = config_.graph_ptr.as<const int64_t>();
+  const int64_t count = static_cast<int64_t>(order_.size());
+  batch_begin_ = {0};
+  int64_t nodes = 0;  // of the mini-batch so far, at most the limit
+  const int64_t all_graphs = static_cast<int64_t>(ptr.size()) - 1;
+  for (int64_t i = 0; i < count; ++i) {
+    if (order_[i] < 0 || order_[i] >= all_graphs)
+      fail(Status::kRange, "graph ", order_[i], ", expected 0 to ", all_graphs - 1);
+    const int64_t of_graph = ptr[order_[i] + 1] - ptr[order_[i]];
+    const int64_t graphs = i - batch_begin_.back();
+    if (graphs > 0 && (graphs == config_.batch_size || of_graph > config_.batch_nodes - nodes)) {
+      batch_begin_.push_back(i);
+      nodes = 0;
+    }
+    nodes = std::min(nodes + of_graph, config_.batch_nodes);
+  }
+  if (count > 0) batch_begin_.push_back(count);
+  num_batches_ = static_cast<int64_t>(batch_begin_.size()) - 1;
+  num_steps_ = divide_up(num_batches_, batches_per_step_);
+}
+
 std::span<const int64_t> EpochPlan::batch(int64_t number) const {
   if (number < 0 || number >= num_batches_) return {};
+  if (!batch_begin_.empty())
+    return std::span(order_).subspan(batch_begin_[number],
+                                     batch_begin_[number + 1] - batch_begin_[number]);
   const int64_t slices = static_cast<int64_t>(rank_begin_.size()) - 1;
   const int64_t begin = rank_begin_[number % slices];
   const int64_t size = rank_begin_[number % slices + 1] - begin;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/tensor.h"
 
 namespace gnnmg::loader {
 
@@ -29,15 +30,23 @@ struct PlanConfig {
   bool shuffle = true;
   bool drop_last = false;  // leave out the last mini-batch if it is short
   uint64_t seed = 0;
+  // Above 0, with the global partition, where the ids are graphs: a mini-batch takes the next
+  // graphs for as long as they have at most this many nodes together, and are at most batch_size;
+  // a graph of more nodes is a mini-batch of its own. Graph g has
+  // graph_ptr[g + 1] - graph_ptr[g] nodes; i64.
+  int64_t batch_nodes = 0;
+  base::Tensor graph_ptr = {};
 };
 
 // One epoch. Mini-batches are numbered 0 .. num_batches()-1; step s holds numbers s*G .. s*G+G-1;
 // rank r works on those numbered r, r+W, ... within the step. With the comparison partitions
-// mini-batch s*W + r is rank r's s-th.
+// mini-batch s*W + r is rank r's s-th. With batch_nodes epochs differ in the number of
+// mini-batches.
 class EpochPlan {
  public:
   // Error(kInvalidArgument) for a batch size below 1, a rank outside the world, a batches_per_step
-  // below 0 or, with a comparison partition, other than the world size.
+  // below 0 or, with a comparison partition, other than the world size; for batch_nodes below 0,
+  // without graphs, or with what does not go with it.
   EpochPlan(std::span<const int64_t> ids, const PlanConfig& config, uint64_t epoch);
   int64_t num_batches() const { return num_batches_; }
   int64_t num_steps() const { return num_steps_; }
@@ -57,11 +66,14 @@ class EpochPlan {
   const PlanConfig& config() const { return config_; }
 
  private:
+  void cut_by_nodes();
+
   PlanConfig config_;
   uint64_t epoch_;
   std::vector<int64_t> order_;       // permuted ids; for the comparison partitions rank after rank
   std::vector<int64_t> rank_begin_;  // [slices + 1], where a slice begins in order_; one slice with
                                      // the global partition
+  std::vector<int64_t> batch_begin_;  // by nodes: [num_batches + 1], where a mini-batch begins
   int64_t num_batches_ = 0, num_steps_ = 0, batches_per_step_ = 1;
 };
 

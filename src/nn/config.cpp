@@ -1,6 +1,7 @@
 #include "nn/config.h"
 
 #include <cmath>
+#include <limits>
 
 #include "base/error.h"
 #include "nn/layer_config.h"
@@ -25,6 +26,7 @@ void check_rate(const char* field, double value) {
 
 constexpr int64_t kMaxWidth = int64_t{1} << 24;
 constexpr int64_t kMaxRelations = int64_t{1} << 20;
+constexpr int64_t kMaxNodes = std::numeric_limits<int32_t>::max();
 
 // Layers with heads.
 bool attends(Architecture architecture) {
@@ -77,6 +79,8 @@ void check_architecture(const ModelConfig& c) {
       break;
     case Architecture::kPna:
       check_range("towers", c.towers, 1, 64);
+      check_range("pre_layers", c.pre_layers, 1, 8);
+      check_range("post_layers", c.post_layers, 1, 8);
       if (c.reductions.empty() || c.scalers.empty())
         fail(Status::kInvalidArgument, "model config: PNA needs a reduction and a scaler at least");
       for (PnaReduction reduction : c.reductions)
@@ -88,7 +92,22 @@ void check_architecture(const ModelConfig& c) {
              " and average_log_degree ", c.average_log_degree,
              ", expected those of the training graph, above 0");
       break;
+    case Architecture::kEdge:
+      if (dgl ? c.aggregation != Aggregation::kMax : !of_both && !of_pyg)
+        fail(Status::kInvalidArgument, "model config: aggregation is ",
+             static_cast<int>(c.aggregation),
+             dgl ? ", and DGL's EdgeConv has max" : ", and PyG's EdgeConv has mean, max and sum");
+      if (!c.bias || (c.mlp_layers > 1 && c.activation != Activation::kRelu && !dgl))
+        fail(Status::kInvalidArgument,
+             "model config: EdgeConv's networks have biases, and ReLU between their layers");
+      return;
     case Architecture::kGcn:
+      if (c.degree_norm != DegreeNorm::kBoth && !dgl &&
+          (c.degree_norm != DegreeNorm::kNone || c.self_loops))
+        fail(Status::kInvalidArgument, "model config: degree_norm is ",
+             static_cast<int>(c.degree_norm),
+             ", and PyG's GCN has both, or none without self_loops");
+      return;
     case Architecture::kGat:
     case Architecture::kGatv2:
       return;
@@ -99,6 +118,30 @@ void check_architecture(const ModelConfig& c) {
   if (dgl && c.architecture != Architecture::kGin)
     fail(Status::kInvalidArgument, "model config: framework is DGL, which architecture ",
          static_cast<int>(c.architecture), " is not made for here");
+}
+
+void check_input_kind(const ModelConfig& c) {
+  check_range("input", static_cast<int64_t>(c.input), 0, 2);
+  check_range("input_dim", c.input_dim, 1, c.reads_features() ? kMaxWidth : kMaxNodes);
+  if (c.reads_features()) return;
+  if (!c.node_vocabulary.empty())
+    fail(Status::kInvalidArgument, "model config: node_vocabulary has ", c.node_vocabulary.size(),
+         " columns, and input says that the layers read no features");
+  if (c.input != Input::kNodes) return;
+  if (c.architecture != Architecture::kRelation || c.framework == Framework::kDgl || c.blocks > 0)
+    fail(Status::kInvalidArgument,
+         "model config: input is the nodes themselves, which R-GCN of PyG's reads alone, without "
+         "blocks: take a learned row for each node");
+  if (c.skip != Skip::kNone || c.jumping == Jumping::kScores)
+    fail(Status::kInvalidArgument,
+         "model config: input is the nodes themselves, and skip or jumping has a linear layer that "
+         "reads rows: take a learned row for each node");
+  if (c.input_dropout > 0)
+    fail(Status::kInvalidArgument, "model config: input_dropout is ", c.input_dropout,
+         ", and input is the nodes themselves, which have no rows");
+  if (c.input_dim > kMaxNodes / c.relations)
+    fail(Status::kInvalidArgument, "model config: ", c.input_dim, " nodes times ", c.relations,
+         " relations are more rows of weights than ", kMaxNodes);
 }
 
 // What edges carry against what the layers read.
@@ -195,8 +238,7 @@ void ModelConfig::check() const {
     ModelConfig completed = *this;
     return complete_layers(completed);
   }
-  check_range("architecture", static_cast<int64_t>(architecture), 1, 10);
-  check_range("input_dim", input_dim, 1, kMaxWidth);
+  check_range("architecture", static_cast<int64_t>(architecture), 1, 12);
   check_range("hidden_dim", hidden_dim, 1, kMaxWidth);
   check_range("output_dim", output_dim, 0, kMaxWidth);
   check_range("num_layers", num_layers, 1, 10);
@@ -208,10 +250,17 @@ void ModelConfig::check() const {
   check_range("skip", static_cast<int64_t>(skip), 0, 2);
   check_range("init", static_cast<int64_t>(init), 0, 2);
   check_range("jumping", static_cast<int64_t>(jumping), 0, 5);
+  check_range("degree_norm", static_cast<int64_t>(degree_norm), 0, 3);
+  if (degree_norm != DegreeNorm::kBoth && architecture != Architecture::kGcn)
+    fail(Status::kInvalidArgument, "model config: degree_norm is an option of GCN");
+  if (share_weights && architecture != Architecture::kGatv2)
+    fail(Status::kInvalidArgument, "model config: share_weights is an option of GATv2");
   check_range("heads", heads, 1, 64);
   check_rate("dropout", dropout);
   check_rate("input_dropout", input_dropout);
   check_rate("output_dropout", output_dropout);
+  check_rate("edge_dropout", edge_dropout);
+  check_rate("node_dropout", node_dropout);
   check_end(*this);
   if (dtype != base::DType::kF32 && dtype != base::DType::kF64)
     fail(Status::kInvalidArgument, "model config: dtype is ", base::dtype_name(dtype),
@@ -224,6 +273,7 @@ void ModelConfig::check() const {
     fail(Status::kInvalidArgument, "model config: heads is ", heads,
          ", and only attention has heads");
   check_architecture(*this);
+  check_input_kind(*this);
   check_edges(*this);
   check_shares(*this);
   if (jumping != Jumping::kNone && skip != Skip::kNone)

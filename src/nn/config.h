@@ -23,13 +23,25 @@ enum class Architecture : int32_t {
   kPna = 9,
   kGraphConv = 10,
   kLayers = 11,  // what ModelConfig::layers lists, one behind the other
+  kEdge = 12,    // EdgeConv
 };
+// What GCN divides the sum over the neighbours by: the roots of the degrees of both ends; of DGL's
+// also the target's degree or the source's; nothing.
+enum class DegreeNorm : int32_t { kBoth = 0, kRight = 1, kLeft = 2, kNone = 3 };
 // Whose definitions the layers follow, under whose keys.
 enum class Framework : int32_t { kPyg = 0, kDgl = 1 };
 // What a model keeps its layers in: keys begin with this name, a dot and the layer's number.
 constexpr const char* layer_list(Framework framework) {
   return framework == Framework::kDgl ? "layers" : "convs";
 }
+// What the first layer reads. Other than kFeatures: input_dim is the number of the graph's nodes.
+enum class Input : int32_t {
+  kFeatures = 0,
+  kEmbedding = 1,  // a learned row for each node, hidden_dim wide
+  // Each node is itself: R-GCN of PyG's has a row of weights for it in every relation's matrix, as
+  // if the features were the unit matrix.
+  kNodes = 2,
+};
 // GraphSAGE of PyG has the first three; of DGL the first and the last three.
 enum class Aggregation : int32_t {
   kMean = 0,
@@ -125,6 +137,7 @@ struct ModelConfig {
   Architecture architecture = Architecture::kSage;
   // DGL's layers never add loops, and degrees are those of the block.
   Framework framework = Framework::kPyg;
+  Input input = Input::kFeatures;
   int64_t input_dim = 0;
   int64_t hidden_dim = 256;
   int64_t output_dim = 0;
@@ -150,9 +163,11 @@ struct ModelConfig {
   int32_t heads = 1;   // 1 to 64; hidden_dim is a multiple of it with concat
   bool concat = true;  // else the mean over the heads, each of the full width
   bool residual = false;
-  double slope = 0.2;  // of the leaky function
-  bool beta = false;   // transformer: the own row is mixed in by a gate
-  // GIN, GINE:
+  double slope = 0.2;          // of the leaky function
+  bool beta = false;           // transformer: the own row is mixed in by a gate
+  bool share_weights = false;  // GATv2: one linear map for both ends
+  DegreeNorm degree_norm = DegreeNorm::kBoth;
+  // GIN, GINE, EdgeConv of PyG's:
   int32_t mlp_layers = 2;  // linear layers of its networks, 1 to 8
   bool train_eps = false;
   double eps = 0;
@@ -165,14 +180,15 @@ struct ModelConfig {
                                        PnaReduction::kDeviation};
   std::vector<PnaScaler> scalers{PnaScaler::kIdentity, PnaScaler::kAmplification,
                                  PnaScaler::kAttenuation};
+  int32_t pre_layers = 1, post_layers = 1;  // linear layers of each tower, 1 to 8
   int32_t towers = 1;
   bool divide_input = false;  // each tower reads its share of the columns
   // Means of the in-degree and of log(degree + 1) over the training graph's nodes.
   double average_degree = 0, average_log_degree = 0;
 
   // What edges carry: the graph's edge tensors of these names, the first that it has of
-  // "edge_attr", "x" and "feat"; of "edge_weight" and "weight"; of "edge_type" and "type", which
-  // R-GCN reads.
+  // "edge_attr", "x" and "feat"; of "edge_weight" and "weight"; of "edge_type", "type" and
+  // "edge_label", which R-GCN reads.
   // GINE, GAT and GATv2 of PyG's, transformer, PNA: columns of edge features, 0: none.
   int64_t edge_dim = 0;
   bool edge_weights = false;  // GCN, GraphConv; of DGL's: GCN, GAT, R-GCN
@@ -185,8 +201,11 @@ struct ModelConfig {
   std::vector<LayerConfig> layers;
 
   bool act_first = false;
-  double dropout = 0.0;              // on hidden rows
-  double input_dropout = 0.0;        // on the features; on the stored values where they are sparse
+  double dropout = 0.0;        // on hidden rows
+  double input_dropout = 0.0;  // on the features; on the stored values where they are sparse
+  // In training, as if the sampler had drawn fewer: each edge of each layer; and each node, with
+  // which all edges from it and to it go, in all layers.
+  double edge_dropout = 0.0, node_dropout = 0.0;
   Readout readout = Readout::kNone;  // logits are those of the batch's graphs
   // On what the last linear layer reads, or, with Jumping::kScores, on each score.
   double output_dropout = 0.0;
@@ -197,8 +216,11 @@ struct ModelConfig {
   // Error(kInvalidArgument) naming the field.
   void check() const;
   int64_t output_width() const;  // columns of the logits
+  bool reads_features() const { return input == Input::kFeatures; }
   // Columns that the first layer reads.
-  int64_t first_width() const { return node_vocabulary.empty() ? input_dim : hidden_dim; }
+  int64_t first_width() const {
+    return node_vocabulary.empty() && input != Input::kEmbedding ? input_dim : hidden_dim;
+  }
   // Columns of edge features in the graph.
   int64_t edge_columns() const {
     return edge_vocabulary.empty() ? edge_dim : static_cast<int64_t>(edge_vocabulary.size());

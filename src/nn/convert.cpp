@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <optional>
 #include <set>
 #include <string_view>
+#include <utility>
 
 #include "base/error.h"
 
@@ -389,12 +391,11 @@ const char* name_of(LayerKind kind) {
   return "layer";
 }
 
-// The layer that a model of this config is made of, number i.
-ConvertedLayer layer_of(const ModelConfig& c, int i, bool shapes) {
+// A layer of these options. `last`: it yields the result of a model that a config describes;
+// `reads_nodes`: it reads the nodes themselves.
+ConvertedLayer layer_of(const ModelConfig& c, bool last, bool reads_nodes) {
   ConvertedLayer layer;
-  layer.shapes = shapes;
   const bool dgl = c.framework == Framework::kDgl;
-  const bool last = i == c.num_layers - 1 && c.skip == Skip::kNone && c.jumping == Jumping::kNone;
   switch (c.architecture) {
     case Architecture::kSage:
       if (c.normalize)
@@ -409,7 +410,17 @@ ConvertedLayer layer_of(const ModelConfig& c, int i, bool shapes) {
       }
       break;
     case Architecture::kGcn:
+      if (c.degree_norm == DegreeNorm::kRight || c.degree_norm == DegreeNorm::kLeft)
+        fail(Status::kUnsupported,
+             "GraphConv that divides by one end's degree has no counterpart in PyG");
       layer.kind = LayerKind::kGcn;
+      break;
+    case Architecture::kEdge:
+      if (c.aggregation != Aggregation::kMax || (!dgl && c.mlp_layers > 1))
+        fail(Status::kUnsupported,
+             "EdgeConv of several linear layers, or with another reduction than the maximum, has "
+             "no counterpart in DGL");
+      layer.kind = LayerKind::kEdge;
       break;
     case Architecture::kGat:
     case Architecture::kGatv2:
@@ -417,6 +428,9 @@ ConvertedLayer layer_of(const ModelConfig& c, int i, bool shapes) {
       if (c.residual && layer.kind == LayerKind::kGatv2)
         fail(Status::kUnsupported,
              "the residual of GATv2 has no counterpart in the other framework");
+      if (c.share_weights)
+        fail(Status::kUnsupported,
+             "GATv2 with one linear map for both ends has no counterpart in the other framework");
       layer.heads = c.heads;
       layer.concat = c.concat && !last;
       layer.residual = c.residual;
@@ -429,6 +443,9 @@ ConvertedLayer layer_of(const ModelConfig& c, int i, bool shapes) {
       layer.mlp = true;
       break;
     case Architecture::kRelation:
+      if (reads_nodes)
+        fail(Status::kUnsupported,
+             "R-GCN that reads the nodes themselves has no counterpart in DGL");
       layer.kind = c.blocks > 0 ? LayerKind::kRelationBlocks : LayerKind::kRelation;
       layer.blocks = c.blocks;
       break;
@@ -445,40 +462,83 @@ ConvertedLayer layer_of(const ModelConfig& c, int i, bool shapes) {
     case Architecture::kPna:
       fail(Status::kUnsupported, "PNAConv has no counterpart in DGL that weights convert to");
     case Architecture::kLayers:
-      fail(Status::kUnsupported,
-           "a model of layers one by one has no counterpart that weights "
-           "convert to");
+      fail(Status::kInternal, "a stack of layers is no layer");
   }
   return layer;
+}
+
+// A layer, and what stands in front of its keys on both sides.
+struct LayerScope {
+  std::string from, to;
+  ConvertedLayer layer;
+};
+
+std::vector<LayerScope> scopes_of(const ModelConfig& c, Framework from, bool shapes) {
+  std::vector<LayerScope> scopes;
+  const auto add = [&](std::string from_name, std::string to_name, ConvertedLayer layer) {
+    layer.shapes = shapes;
+    scopes.push_back({from_name + ".", to_name + ".", layer});
+  };
+  if (c.architecture == Architecture::kLayers) {
+    for (const LayerConfig& layer : c.layers)
+      if (layer.kind == LayerConfig::Kind::kConv)
+        add(layer.name, layer.name,
+            layer_of(layer.options, false, &layer == &c.layers[0] && c.input == Input::kNodes));
+    return scopes;
+  }
+  const Framework to = from == Framework::kPyg ? Framework::kDgl : Framework::kPyg;
+  const bool plain_end = c.skip == Skip::kNone && c.jumping == Jumping::kNone;
+  for (int i = 0; i < c.num_layers; ++i)
+    add(base::text(layer_list(from), ".", i), base::text(layer_list(to), ".", i),
+        layer_of(c, plain_end && i == c.num_layers - 1, i == 0 && c.input == Input::kNodes));
+  return scopes;
+}
+
+// Whose layers the model has.
+Framework framework_of(const ModelConfig& c) {
+  if (c.architecture != Architecture::kLayers) return c.framework;
+  std::optional<Framework> found;
+  for (const LayerConfig& layer : c.layers) {
+    if (layer.kind != LayerConfig::Kind::kConv) continue;
+    if (found && *found != layer.options.framework)
+      fail(Status::kUnsupported, "layer '", layer.name,
+           "' is not of the same framework as those before it: the stack has no counterpart");
+    found = layer.options.framework;
+  }
+  return found.value_or(c.framework);
 }
 
 // Every layer through `convert`, all else as it is, in the order of the state.
 template <typename F>
 io::StateFile converted(const ModelConfig& config, const io::StateFile& state, Framework from,
                         bool shapes, const F& convert) {
-  const Framework to = from == Framework::kPyg ? Framework::kDgl : Framework::kPyg;
+  const std::vector<LayerScope> scopes = scopes_of(config, from, shapes);
+  std::vector<NamedTensors> layers(scopes.size());
+  // A tensor that stays as it is, or null and the layer whose first one stands here.
+  std::vector<std::pair<const std::pair<std::string, Tensor>*, size_t>> order;
+  for (const auto& entry : state.tensors) {
+    const auto scope = std::ranges::find_if(
+        scopes, [&](const LayerScope& s) { return entry.first.starts_with(s.from); });
+    const auto k = static_cast<size_t>(scope - scopes.begin());
+    if (scope == scopes.end()) {
+      order.emplace_back(&entry, k);
+      continue;
+    }
+    if (layers[k].empty()) order.emplace_back(nullptr, k);
+    layers[k].emplace_back(entry.first.substr(scope->from.size()), entry.second);
+  }
+  for (size_t k = 0; k < layers.size(); ++k)
+    if (layers[k].empty()) order.emplace_back(nullptr, k);  // which says what is missing
   io::StateFile out;
   out.metadata = state.metadata;
-  std::vector<NamedTensors> layers(config.num_layers);
-  size_t place = 0;
-  bool found = false;
-  for (const auto& [key, tensor] : state.tensors) {
-    bool of_layer = false;
-    for (int i = 0; i < config.num_layers && !of_layer; ++i) {
-      const std::string scope = base::text(layer_list(from), ".", i, ".");
-      if (!key.starts_with(scope)) continue;
-      layers[i].emplace_back(key.substr(scope.size()), tensor);
-      of_layer = true;
+  for (const auto& [entry, k] : order) {
+    if (entry) {
+      out.tensors.push_back(*entry);
+      continue;
     }
-    if (of_layer && !found) place = out.tensors.size();
-    found = found || of_layer;
-    if (!of_layer) out.tensors.emplace_back(key, tensor);
+    for (auto& [key, tensor] : convert(scopes[k].layer, layers[k]))
+      out.tensors.emplace_back(scopes[k].to + key, std::move(tensor));
   }
-  std::vector<std::pair<std::string, Tensor>> made;
-  for (int i = 0; i < config.num_layers; ++i)
-    for (auto& [key, tensor] : convert(layer_of(config, i, shapes), layers[i]))
-      made.emplace_back(base::text(layer_list(to), ".", i, ".", key), tensor);
-  out.tensors.insert(out.tensors.begin() + static_cast<int64_t>(place), made.begin(), made.end());
   return out;
 }
 
@@ -559,13 +619,13 @@ NamedTensors to_pyg(const ConvertedLayer& layer, const NamedTensors& dgl) {
 }
 
 io::StateFile to_other_framework(const ModelConfig& config, const io::StateFile& own, bool shapes) {
-  return config.framework == Framework::kPyg
+  return framework_of(config) == Framework::kPyg
              ? converted(config, own, Framework::kPyg, shapes, to_dgl)
              : converted(config, own, Framework::kDgl, shapes, to_pyg);
 }
 
 io::StateFile from_other_framework(const ModelConfig& config, const io::StateFile& other) {
-  return config.framework == Framework::kPyg
+  return framework_of(config) == Framework::kPyg
              ? converted(config, other, Framework::kDgl, false, to_pyg)
              : converted(config, other, Framework::kPyg, false, to_dgl);
 }

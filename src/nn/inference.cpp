@@ -28,7 +28,7 @@ struct Stage {
 
 class StackInference final : public Inference {
  public:
-  StackInference(StackModel& model, const graph::Graph& graph, const graph::Column& features,
+  StackInference(StackModel& model, const graph::Graph& graph, const graph::Column* features,
                  base::ThreadPool* pool)
       : model_(model),
         execution_{pool, model.scratch_, false},
@@ -36,9 +36,9 @@ class StackInference final : public Inference {
     const c10::NoGradGuard no_grad;
     const Conv& first = *model.layers_[0].conv;
     degrees_ = graph_.degrees(first.degrees(), model.config_.edge_weights);
-    graph_.take_features(
-        features, model.nodes_,
-        model.config_.skip == Skip::kResidual || first.transforms(true, graph_.sizes()));
+    graph_.take_input(features, {model.nodes_, model.embedding_,
+                                 model.config_.skip == Skip::kResidual ||
+                                     first.transforms(true, graph_.sizes())});
     sparse_ = graph_.sparse();
     input_ = graph_.rows();
     plan();
@@ -116,7 +116,7 @@ class StackInference final : public Inference {
     if (sparse_) {
       sparse = graph_.sparse_rows(begin, end);
       own.rows = sparse.view;
-    } else {
+    } else if (input_.defined()) {
       own.x = input_.narrow(0, begin, n);
     }
     if (s.step == Step::kInput) return times(own, n, model_.input_, execution_);
@@ -149,7 +149,7 @@ class StackInference final : public Inference {
 };
 
 std::unique_ptr<Inference> StackModel::inference(const graph::Graph& graph,
-                                                 const graph::Column& features,
+                                                 const graph::Column* features,
                                                  base::ThreadPool* pool) {
   return std::make_unique<StackInference>(*this, graph, features, pool);
 }

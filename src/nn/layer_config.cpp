@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <set>
+#include <utility>
 
 #include "base/error.h"
 
@@ -50,27 +52,45 @@ bool is_key(const std::string& name) {
          });
 }
 
-// The options of a convolution as a model of that one layer has them.
-void check_conv(const ModelConfig& layer, int64_t in) {
+// The options of a convolution as a model of that one layer has them. With `nodes` it reads the
+// nodes themselves.
+void check_conv(const ModelConfig& layer, int64_t in, bool nodes) {
   ModelConfig alone = layer;
   alone.input_dim = in;
   alone.hidden_dim = alone.output_dim;
   alone.num_layers = 1;
   if (alone.norm != Norm::kNone || alone.skip != Skip::kNone || alone.jumping != Jumping::kNone ||
       alone.readout != Readout::kNone || alone.activation == Activation::kPrelu ||
+      !alone.reads_features() || alone.edge_dropout != 0 || alone.node_dropout != 0 ||
       !alone.node_vocabulary.empty() || !alone.edge_vocabulary.empty())
     fail(Status::kInvalidArgument,
-         "a convolution has no norm, skip, jumping, readout, learned function or categories of its "
-         "own: these are options of whole models");
+         "a convolution has no input, dropout of edges or nodes, norm, skip, jumping, readout, "
+         "learned function or categories of its own: these are options of whole models");
+  if (nodes) alone.input = Input::kNodes;
   alone.check();
+}
+
+void check_dropouts(const ModelConfig& c) {
+  for (const auto& [name, rate] :
+       {std::pair("edge_dropout", c.edge_dropout), std::pair("node_dropout", c.node_dropout)})
+    if (!(rate >= 0 && rate < 1))
+      fail(Status::kInvalidArgument, "model: ", name, " is ", rate,
+           ", expected at least 0 and below 1");
 }
 
 class Checker {
  public:
-  explicit Checker(ModelConfig& config) : config_(config), width_(config.input_dim) {}
+  explicit Checker(ModelConfig& config) : config_(config), width_(config.first_width()) {
+    if (config.input == Input::kEmbedding) names_.insert("embedding");
+  }
 
   void add(const LayerConfig& layer) {
     const ModelConfig& o = layer.options;
+    const bool first = std::exchange(first_, false);
+    if (first && config_.input == Input::kNodes && layer.kind != Kind::kConv)
+      fail(Status::kInvalidArgument,
+           "the model's input is the nodes themselves, which have no rows: expected a convolution "
+           "of R-GCN's");
     if (layer.kind == Kind::kConv || layer.kind == Kind::kLinear) {
       if (o.output_dim < 1 || o.output_dim > kMaxWidth)
         fail(Status::kInvalidArgument, "output_dim is ", o.output_dim, ", expected 1 to ",
@@ -89,7 +109,7 @@ class Checker {
     }
     switch (layer.kind) {
       case Kind::kConv:
-        conv(o);
+        conv(o, first && config_.input == Input::kNodes);
         break;
       case Kind::kLinear:
         width_ = o.output_dim;
@@ -117,16 +137,17 @@ class Checker {
       fail(Status::kInvalidArgument, "model: none of its ", config_.layers.size(),
            " layers is a convolution, which mini-batches are made for");
     config_.num_layers = convs_;
-    config_.hidden_dim = config_.output_dim = width_;
+    config_.output_dim = width_;
+    if (config_.input != Input::kEmbedding) config_.hidden_dim = width_;
     config_.readout = readout_;
   }
 
  private:
-  void conv(const ModelConfig& o) {
+  void conv(const ModelConfig& o, bool nodes) {
     if (readout_ != Readout::kNone)
       fail(Status::kInvalidArgument, "behind a readout there are no edges");
     if (++convs_ > 16) fail(Status::kInvalidArgument, "a model has at most 16 convolutions");
-    check_conv(o, width_);
+    check_conv(o, width_, nodes);
     if (o.edge_dim > 0 && edge_dim_ > 0 && o.edge_dim != edge_dim_)
       fail(Status::kInvalidArgument, "edge_dim is ", o.edge_dim,
            ", and a convolution before it reads ", edge_dim_, " columns of edge features");
@@ -160,6 +181,7 @@ class Checker {
   ModelConfig& config_;
   int64_t width_, edge_dim_ = 0;
   int32_t convs_ = 0;
+  bool first_ = true;
   Readout readout_ = Readout::kNone;
   std::set<std::string> names_;
 };
@@ -167,9 +189,14 @@ class Checker {
 }  // namespace
 
 void complete_layers(ModelConfig& config, bool unfinished) {
-  if (config.input_dim < 1 || config.input_dim > kMaxWidth)
+  const int64_t most = config.reads_features() ? kMaxWidth : std::numeric_limits<int32_t>::max();
+  if (config.input_dim < 1 || config.input_dim > most)
     fail(Status::kInvalidArgument, "model: input_dim is ", config.input_dim, ", expected 1 to ",
-         kMaxWidth);
+         most);
+  if (config.input == Input::kEmbedding && (config.hidden_dim < 1 || config.hidden_dim > kMaxWidth))
+    fail(Status::kInvalidArgument, "model: hidden_dim is ", config.hidden_dim, ", expected 1 to ",
+         kMaxWidth, " columns of the learned rows");
+  check_dropouts(config);
   if (config.dtype != base::DType::kF32 && config.dtype != base::DType::kF64)
     fail(Status::kInvalidArgument, "model: dtype is ", base::dtype_name(config.dtype),
          ", expected f32 or f64");

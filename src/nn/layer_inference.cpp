@@ -31,16 +31,16 @@ bool over_all_rows(const Layer& layer) {
 
 class LayerInference final : public Inference {
  public:
-  LayerInference(LayerModel& model, const graph::Graph& graph, const graph::Column& features,
+  LayerInference(LayerModel& model, const graph::Graph& graph, const graph::Column* features,
                  base::ThreadPool* pool)
       : model_(model),
         execution_{pool, model.scratch_, false},
         graph_(graph, model.config_, no_categories_, execution_) {
     const c10::NoGradGuard no_grad;
     const Layer& first = model.layers_.front();
-    graph_.take_features(features, no_categories_,
-                         first.conv ? first.conv->transforms(true, graph_.sizes())
-                                    : first.config.kind == Kind::kLinear);
+    graph_.take_input(features, {no_categories_, model.embedding_,
+                                 first.conv ? first.conv->transforms(true, graph_.sizes())
+                                            : first.config.kind == Kind::kLinear});
     sparse_ = graph_.sparse();
     input_ = graph_.rows();
     plan();
@@ -85,7 +85,7 @@ class LayerInference final : public Inference {
         ++stage.end;
       for (stage.norms = stage.end; stage.norms < count && over_all_rows(layers[stage.norms]);)
         ++stage.norms;
-      stage.width = stage.end > 0 ? layers[stage.end - 1].out : model_.config_.input_dim;
+      stage.width = stage.end > 0 ? layers[stage.end - 1].out : model_.config_.first_width();
       i = stage.norms;
       stages_.push_back(stage);
       sparse = false;
@@ -101,7 +101,7 @@ class LayerInference final : public Inference {
     if (sparse_) {
       sparse = graph_.sparse_rows(begin, end);
       own.rows = sparse.view;
-    } else {
+    } else if (input_.defined()) {
       own.x = input_.narrow(0, begin, n);
     }
     int i = s.begin;
@@ -153,7 +153,7 @@ class LayerInference final : public Inference {
 };
 
 std::unique_ptr<Inference> LayerModel::inference(const graph::Graph& graph,
-                                                 const graph::Column& features,
+                                                 const graph::Column* features,
                                                  base::ThreadPool* pool) {
   return std::make_unique<LayerInference>(*this, graph, features, pool);
 }

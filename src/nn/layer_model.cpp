@@ -36,13 +36,14 @@ struct LayerModel::Pass {
 
 LayerModel::LayerModel(const ModelConfig& config) : LayeredModel(config) {
   complete_layers(config_);
-  int64_t width = config_.input_dim;
+  int64_t width = config_.first_width();
   int blocks = 0;
   for (const LayerConfig& each : config_.layers) {
     const ModelConfig& options = each.options;
     Layer layer;
     layer.config = each;
     const int64_t in = width;
+    const bool nodes = layers_.empty() && config_.input == Input::kNodes;
     switch (each.kind) {
       case Kind::kConv:
       case Kind::kLinear:
@@ -57,7 +58,7 @@ LayerModel::LayerModel(const ModelConfig& config) : LayeredModel(config) {
         break;
     }
     if (each.kind == Kind::kConv) {
-      layer.conv = make_conv(options, {in, width, false}, nullptr);
+      layer.conv = make_conv(options, {.in = in, .out = width, .nodes = nodes}, nullptr);
       layer.block = blocks++;
     }
     if (each.kind == Kind::kNorm) layer.norm = NormLayer(options.norm, in, options.norm_scale);
@@ -67,7 +68,8 @@ LayerModel::LayerModel(const ModelConfig& config) : LayeredModel(config) {
   }
   // Lists keep where the tensors are to go, so the layers must have found their place.
   ParameterList list(config_.init);
-  width = config_.input_dim;
+  if (config_.input == Input::kEmbedding) declare_embedding(list);
+  width = config_.first_width();
   for (Layer& layer : layers_) {
     const LayerConfig& c = layer.config;
     const int64_t in = std::exchange(width, layer.out);
@@ -161,18 +163,18 @@ void LayerModel::run_rows(const Layer& layer, std::span<Pass> passes, const Exec
   }
 }
 
-std::vector<at::Tensor> LayerModel::run(std::span<const ForwardArgs> batches, bool training,
-                                        bool gradients, const SumOverRanks& sum) {
-  for (const ForwardArgs& args : batches) check_input(config_, args);
-  const c10::AutoGradMode grad_mode(gradients);
-  const Execution execution{batches.empty() ? nullptr : batches[0].pool, scratch_, gradients};
-  NormPass norms{training ? &statistics_ : nullptr, sum, {}, execution};
+std::vector<at::Tensor> LayerModel::run(std::span<const ForwardArgs> batches,
+                                        const RunOptions& options) {
+  const c10::AutoGradMode grad_mode(options.gradients);
+  const bool training = options.training;
+  const Execution execution = execution_of(batches, options);
+  NormPass norms{training ? &statistics_ : nullptr, options.sum, {}, execution};
   for (const ForwardArgs& args : batches) norms.graphs.push_back(args.graph_ptr);
   if (training) statistics_.begin_pass();
   std::vector<Pass> passes;
   for (const ForwardArgs& args : batches) {
     Pass pass{.args = &args, .in = {}};
-    pass.in = first_input({config_, {}, {}, execution}, args.input, args.blocks[0]);
+    pass.in = first_input({config_, {}, embedding_, {}, execution}, args);
     pass.rows = args.blocks[0].num_sources;
     pass.graph_ptr = args.graph_ptr;
     pass.edges = edges_of(known_, {}, args, execution);

@@ -25,7 +25,7 @@ class LayerModel final : public LayeredModel {
  public:
   explicit LayerModel(const ModelConfig& config);
 
-  std::unique_ptr<Inference> inference(const graph::Graph& graph, const graph::Column& features,
+  std::unique_ptr<Inference> inference(const graph::Graph& graph, const graph::Column* features,
                                        base::ThreadPool* pool) override;
   std::unique_ptr<Model> clone() const override;
 
@@ -33,8 +33,8 @@ class LayerModel final : public LayeredModel {
   friend class LayerInference;
 
   struct Pass;
-  std::vector<at::Tensor> run(std::span<const ForwardArgs> batches, bool training, bool gradients,
-                              const SumOverRanks& sum) override;
+  std::vector<at::Tensor> run(std::span<const ForwardArgs> batches,
+                              const RunOptions& options) override;
   void run_conv(const Layer& layer, std::span<Pass> passes, const Execution& execution,
                 bool training, const NormPass& norms) const;
   // All layers but convolutions. Rows of a mini-batch become those of its graphs in a readout.

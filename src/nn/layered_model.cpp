@@ -5,6 +5,11 @@
 #include <ATen/ops/from_blob.h>
 #include <c10/core/GradMode.h>
 
+#include <deque>
+#include <utility>
+
+#include "nn/model_input.h"
+#include "nn/thinned_batch.h"
 #include "nn/torch_tensor.h"
 
 namespace gnnmg::nn {
@@ -13,16 +18,39 @@ LayeredModel::LayeredModel(const ModelConfig& config)
     : config_(config), known_(edge_needs(config), scalar_type(config.dtype)) {}
 
 at::Tensor LayeredModel::forward(const ForwardArgs& args) {
-  return run({&args, 1}, args.training, args.training || args.gradients, {})[0];
+  return pass({&args, 1}, {args.training, args.training || args.gradients})[0];
 }
 
 std::vector<at::Tensor> LayeredModel::forward_step(std::span<const ForwardArgs> batches,
                                                    const SumOverRanks& sum) {
-  return run(batches, true, true, sum);
+  return pass(batches, {true, true, sum});
+}
+
+std::vector<at::Tensor> LayeredModel::pass(std::span<const ForwardArgs> batches,
+                                           RunOptions options) {
+  for (const ForwardArgs& args : batches) check_input(config_, args);
+  if (!options.training || (config_.edge_dropout == 0 && config_.node_dropout == 0))
+    return run(batches, options);
+  const auto thinned = std::make_shared<std::deque<ThinnedBatch>>();
+  std::vector<ForwardArgs> left;
+  for (const ForwardArgs& args : batches)
+    left.push_back(thinned->emplace_back(args, config_.edge_dropout, config_.node_dropout).args());
+  options.owner = thinned;
+  return run(left, options);
+}
+
+Execution LayeredModel::execution_of(std::span<const ForwardArgs> batches,
+                                     const RunOptions& options) const {
+  return {batches.empty() ? nullptr : batches[0].pool, scratch_, options.gradients, options.owner};
 }
 
 at::Tensor LayeredModel::take_batch_statistics() {
   return statistics_.width() ? statistics_.take() : at::empty({0, 0}, parameters_.flat().options());
+}
+
+void LayeredModel::declare_embedding(ParameterList& list) {
+  // As torch's Embedding begins.
+  list.normal("embedding.weight", {config_.input_dim, config_.hidden_dim}, 1, &embedding_);
 }
 
 at::Tensor LayeredModel::degrees_of(const Conv& conv, const ModelConfig& options,

@@ -34,9 +34,15 @@ class LayeredModel : public Model {
 
  protected:
   explicit LayeredModel(const ModelConfig& config);
-  // Empty `sum`: statistics of each mini-batch.
-  virtual std::vector<at::Tensor> run(std::span<const ForwardArgs> batches, bool training,
-                                      bool gradients, const SumOverRanks& sum) = 0;
+  struct RunOptions {
+    bool training = false, gradients = false;
+    SumOverRanks sum = {};  // empty: statistics of each mini-batch
+    // Lives until backward() has run: the owner of blocks that were made for the run.
+    std::shared_ptr<const void> owner = {};
+  };
+  // The batches are valid.
+  virtual std::vector<at::Tensor> run(std::span<const ForwardArgs> batches,
+                                      const RunOptions& options) = 0;
   // Degrees of the first nodes of a mini-batch as a convolution of these settings asks for them;
   // undefined where it does not.
   at::Tensor degrees_of(const Conv& conv, const ModelConfig& options, const ForwardArgs& args,
@@ -44,11 +50,22 @@ class LayeredModel : public Model {
   // The new model with this one's weights, buffers and knowledge of the graph.
   std::unique_ptr<Model> filled(std::unique_ptr<LayeredModel> copy) const;
 
+  // The learned rows of Input::kEmbedding, "embedding.weight".
+  void declare_embedding(ParameterList& list);
+
+  // Where the operations of a run take place.
+  Execution execution_of(std::span<const ForwardArgs> batches, const RunOptions& options) const;
+
   ModelConfig config_;
   ParameterSet parameters_;
+  at::Tensor embedding_;  // [input_dim, hidden_dim] of Input::kEmbedding
   Scratch scratch_;
   BatchStatistics statistics_;
   KnownGraph known_;
+
+ private:
+  // Checks the batches, drops edges and nodes in training, and runs what is left.
+  std::vector<at::Tensor> pass(std::span<const ForwardArgs> batches, RunOptions options);
 };
 
 }  // namespace gnnmg::nn

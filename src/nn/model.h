@@ -43,14 +43,15 @@ struct DropoutKey {
 };
 
 struct ForwardArgs {
-  RowInput input;
+  RowInput input;  // none where the model reads no features
   std::span<const sample::BlockView>
       blocks;  // one a layer, with out_* lists when gradients are wanted
   bool training = false;
   bool gradients = false;  // keep what backward() needs; implied by training
   DropoutKey dropout;
   // The graph that the blocks are of, and its ids of the nodes of blocks[0]: for layers whose
-  // weights come from degrees, which else are the block's, and for what edges carry.
+  // weights come from degrees, which else are the block's, for what edges carry, and for models
+  // that read no features.
   graph::GraphRef graph;
   std::span<const int64_t> node_ids;
   // What the edges of each block carry, in its order; empty: the model reads it from the graph's
@@ -86,7 +87,7 @@ class Inference {
   virtual void set_rows(int stage, at::Tensor rows) = 0;
 };
 
-// Blocks and sparse rows of a training pass must stay until backward() has run.
+// Blocks, node ids and sparse rows of a training pass must stay until backward() has run.
 //
 // One replica of a model. Parameters are views of one flat buffer, gradients of another, so that
 // all ranks exchange a single tensor; gradients accumulate until zero_gradients(). One thread at a
@@ -106,10 +107,11 @@ class Model {
                                                const SumOverRanks& sum) = 0;
   // Collective: takes part in the other ranks' backward pass behind forward_step().
   virtual void absent_backward(const SumOverRanks& sum) = 0;
-  // The model and the graph must outlive it; `pool` as in ForwardArgs. Error(kUnsupported) with a
-  // readout: batches of graphs have no neighbours outside, so that forward() is all there is.
+  // The model and the graph must outlive it; `features` are read unless the config says otherwise,
+  // `pool` is as in ForwardArgs. Error(kUnsupported) with a readout: batches of graphs have no
+  // neighbours outside, so that forward() is all there is.
   virtual std::unique_ptr<Inference> inference(const graph::Graph& graph,
-                                               const graph::Column& features,
+                                               const graph::Column* features,
                                                base::ThreadPool* pool) = 0;
 
   // In the framework's order. Tensors share memory with the model.

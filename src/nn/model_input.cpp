@@ -1,10 +1,10 @@
 #include "nn/model_input.h"
 
 #include <ATen/TensorOperators.h>
-#include <ATen/ops/from_blob.h>
 
 #include "base/error.h"
 #include "nn/readout.h"
+#include "nn/tensors.h"
 #include "nn/torch_tensor.h"
 
 namespace gnnmg::nn {
@@ -12,11 +12,10 @@ namespace gnnmg::nn {
 using base::fail;
 using base::Status;
 
-void check_input(const ModelConfig& config, const ForwardArgs& args) {
-  const RowInput& in = args.input;
-  if (static_cast<int64_t>(args.blocks.size()) != config.num_layers)
-    fail(Status::kInvalidArgument, "the mini-batch has ", args.blocks.size(),
-         " blocks, the model has ", config.num_layers, " layers");
+namespace {
+
+// The number of rows.
+int64_t check_features(const ModelConfig& config, const RowInput& in) {
   if (in.dense.defined() + (in.sparse != nullptr) + in.table.defined() != 1)
     fail(Status::kInvalidArgument, "expected rows in one form: dense, sparse or a table with ids");
   const at::Tensor& rows = in.dense.defined() ? in.dense : in.table;
@@ -32,9 +31,28 @@ void check_input(const ModelConfig& config, const ForwardArgs& args) {
   if (!categories && rows.defined() && !rows.is_floating_point())
     fail(Status::kUnsupported, "features have elements of type ", base::dtype_name(dtype_of(rows)),
          ", expected floats");
-  int64_t available = in.sparse            ? in.sparse->num_rows
-                      : in.dense.defined() ? in.dense.size(0)
-                                           : static_cast<int64_t>(in.ids.size());
+  return in.sparse            ? in.sparse->num_rows
+         : in.dense.defined() ? in.dense.size(0)
+                              : static_cast<int64_t>(in.ids.size());
+}
+
+// The number of nodes.
+int64_t check_nodes(const ModelConfig& config, std::span<const int64_t> ids) {
+  for (size_t i = 0; i < ids.size(); ++i)
+    if (ids[i] < 0 || ids[i] >= config.input_dim)
+      fail(Status::kRange, "node ", i, " of the mini-batch has the id ", ids[i],
+           ", and the model has weights for those from 0 to ", config.input_dim - 1);
+  return static_cast<int64_t>(ids.size());
+}
+
+}  // namespace
+
+void check_input(const ModelConfig& config, const ForwardArgs& args) {
+  if (static_cast<int64_t>(args.blocks.size()) != config.num_layers)
+    fail(Status::kInvalidArgument, "the mini-batch has ", args.blocks.size(),
+         " blocks, the model has ", config.num_layers, " layers");
+  int64_t available = config.reads_features() ? check_features(config, args.input)
+                                              : check_nodes(config, args.node_ids);
   for (size_t i = 0; i < args.blocks.size(); ++i) {
     const sample::BlockView& block = args.blocks[i];
     if (block.num_sources > available || block.num_targets > block.num_sources)
@@ -55,9 +73,19 @@ void check_input(const ModelConfig& config, const ForwardArgs& args) {
          "and there are ", args.blocks.size());
 }
 
-ConvInput first_input(const InputLayer& layer, const RowInput& input,
-                      const sample::BlockView& block) {
+ConvInput first_input(const InputLayer& layer, const ForwardArgs& args) {
+  const RowInput& input = args.input;
+  const auto sources = static_cast<size_t>(args.blocks[0].num_sources);
   ConvInput in;
+  if (layer.config.input == Input::kNodes) {
+    in.ids = args.node_ids.data();
+    return in;
+  }
+  if (layer.config.input == Input::kEmbedding) {
+    in.x = layer.embedding.index_select(0, as_tensor(args.node_ids.first(sources)));
+    in.x = apply_finish(in.x, {false, layer.dropout}, layer.execution);
+    return in;
+  }
   if (input.sparse) {
     const feature::SparseRows& rows = *input.sparse;
     in.sparse = true;
@@ -74,9 +102,7 @@ ConvInput first_input(const InputLayer& layer, const RowInput& input,
       in.ids = input.ids.data();
       return in;
     }
-    const at::Tensor ids = at::from_blob(const_cast<int64_t*>(input.ids.data()),
-                                         {block.num_sources}, at::TensorOptions(at::kLong));
-    in.x = input.table.index_select(0, ids);
+    in.x = input.table.index_select(0, as_tensor(input.ids.first(sources)));
   } else {
     in.x = input.dense;
   }

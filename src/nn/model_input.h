@@ -11,19 +11,20 @@
 
 namespace gnnmg::nn {
 
-// Error(kInvalidArgument) or kUnsupported where rows and blocks fit neither each other nor the
-// model.
+// Error(kInvalidArgument), kRange or kUnsupported where rows and blocks fit neither each other nor
+// the model.
 void check_input(const ModelConfig& config, const ForwardArgs& args);
 
 // What stands in front of the first layer.
 struct InputLayer {
   const ModelConfig& config;
   const CategoryEncoder& nodes;
+  const at::Tensor& embedding;  // [input_dim, hidden_dim] of Input::kEmbedding
   const Dropout& dropout;
   const Execution& execution;
 };
-ConvInput first_input(const InputLayer& layer, const RowInput& input,
-                      const sample::BlockView& block);
+// With Input::kNodes there are ids and no rows.
+ConvInput first_input(const InputLayer& layer, const ForwardArgs& args);
 
 // What the edges of each block carry as the layers read it, categories as rows; empty: nothing.
 std::vector<EdgeValues> edges_of(KnownGraph& known_graph, const CategoryEncoder& encoder,

@@ -40,6 +40,11 @@ void ParameterList::uniform(const std::string& key, std::vector<int64_t> shape, 
   add({.shape = std::move(shape), .bound = bound, .slot = slot}, key);
 }
 
+void ParameterList::normal(const std::string& key, std::vector<int64_t> shape, double deviation,
+                           at::Tensor* slot) {
+  add({.shape = std::move(shape), .deviation = deviation, .slot = slot}, key);
+}
+
 void ParameterList::constant(const std::string& key, std::vector<int64_t> shape, double value,
                              at::Tensor* slot) {
   add({.shape = std::move(shape), .fill = value, .slot = slot}, key);

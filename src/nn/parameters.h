@@ -50,6 +50,9 @@ class ParameterList {
 
   // Uniform in +-bound, whatever the law of initial weights.
   void uniform(const std::string& key, std::vector<int64_t> shape, double bound, at::Tensor* slot);
+  // Normal around 0, whatever the law.
+  void normal(const std::string& key, std::vector<int64_t> shape, double deviation,
+              at::Tensor* slot);
   void constant(const std::string& key, std::vector<int64_t> shape, double value, at::Tensor* slot);
   void buffer(const std::string& key, std::vector<int64_t> shape, double value, at::Tensor* slot);
   void counter(const std::string& key, at::Tensor* slot);  // i64, 0-d

@@ -56,9 +56,10 @@ StackModel::StackModel(const ModelConfig& config) : LayeredModel(config) {
   config_.check();
   for (int i = 0; i < config_.num_layers; ++i) {
     StackLayer layer;
-    layer.conv = make_conv(
-        config_, {layer_input(config_, i), layer_output(config_, i), yields_output(config_, i)},
-        &prelu_);
+    layer.conv = make_conv(config_,
+                           {layer_input(config_, i), layer_output(config_, i),
+                            yields_output(config_, i), i == 0 && config_.input == Input::kNodes},
+                           &prelu_);
     if (i < num_norms(config_))
       layer.norm = NormLayer(config_.norm, config_.hidden_dim, config_.norm_scale);
     layers_.push_back(std::move(layer));
@@ -85,6 +86,7 @@ StackModel::StackModel(const ModelConfig& config) : LayeredModel(config) {
 void StackModel::declare(ParameterList& list) {
   const ModelConfig& c = config_;
   if (c.activation == Activation::kPrelu) list.constant("act.weight", {1}, 0.25, &prelu_);
+  if (c.input == Input::kEmbedding) declare_embedding(list);
   if (!c.node_vocabulary.empty())
     nodes_.declare(list, "atom_encoder.atom_embedding_list", c.node_vocabulary, c.hidden_dim);
   if (!c.edge_vocabulary.empty())
@@ -192,7 +194,7 @@ StackPass StackModel::begin_pass(const ForwardArgs& args, const Execution& execu
                                                       args.dropout.epoch, args.dropout.batch, 0)
                               : Dropout{};
   const int64_t sources = args.blocks[0].num_sources;
-  ConvInput in = first_input({config_, nodes_, dropout, execution}, args.input, args.blocks[0]);
+  ConvInput in = first_input({config_, nodes_, embedding_, dropout, execution}, args);
   if (config_.skip == Skip::kResidual) {
     const at::Tensor rows = times(in, sources, input_, execution);
     in = {};
@@ -238,12 +240,12 @@ void StackModel::run_layer(int i, std::span<StackPass> passes, const Execution& 
   for (size_t k = 0; k < passes.size(); ++k) passes[k].in.x = std::move(results[k]);
 }
 
-std::vector<at::Tensor> StackModel::run(std::span<const ForwardArgs> batches, bool training,
-                                        bool gradients, const SumOverRanks& sum) {
-  for (const ForwardArgs& args : batches) check_input(config_, args);
-  const c10::AutoGradMode grad_mode(gradients);
-  const Execution execution{batches.empty() ? nullptr : batches[0].pool, scratch_, gradients};
-  NormPass norms{training ? &statistics_ : nullptr, sum, {}, execution};
+std::vector<at::Tensor> StackModel::run(std::span<const ForwardArgs> batches,
+                                        const RunOptions& options) {
+  const c10::AutoGradMode grad_mode(options.gradients);
+  const bool training = options.training;
+  const Execution execution = execution_of(batches, options);
+  NormPass norms{training ? &statistics_ : nullptr, options.sum, {}, execution};
   for (const ForwardArgs& args : batches) norms.graphs.push_back(args.graph_ptr);
   if (training) statistics_.begin_pass();
   std::vector<StackPass> passes;

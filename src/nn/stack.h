@@ -40,7 +40,7 @@ class StackModel final : public LayeredModel {
  public:
   explicit StackModel(const ModelConfig& config);
 
-  std::unique_ptr<Inference> inference(const graph::Graph& graph, const graph::Column& features,
+  std::unique_ptr<Inference> inference(const graph::Graph& graph, const graph::Column* features,
                                        base::ThreadPool* pool) override;
   std::unique_ptr<Model> clone() const override;
 
@@ -57,8 +57,8 @@ class StackModel final : public LayeredModel {
   static void apply_norm(const NormLayer& norm, std::span<StackPass> passes, const NormPass& norms);
   void run_layer(int layer, std::span<StackPass> passes, const Execution& execution, bool training,
                  const NormPass& norms);
-  std::vector<at::Tensor> run(std::span<const ForwardArgs> batches, bool training, bool gradients,
-                              const SumOverRanks& sum) override;
+  std::vector<at::Tensor> run(std::span<const ForwardArgs> batches,
+                              const RunOptions& options) override;
   StackPass begin_pass(const ForwardArgs& args, const Execution& execution, bool training);
   bool plain_output(int layer) const;  // nothing behind the convolution
   // The result from the rows that the layers left for it.

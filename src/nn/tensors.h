@@ -2,6 +2,9 @@
 #pragma once
 
 #include <ATen/core/Tensor.h>
+#include <ATen/ops/from_blob.h>
+
+#include <span>
 
 #include "nn/functions.h"
 
@@ -19,6 +22,12 @@ kernels::Matrix<const T> const_matrix(const at::Tensor& t) {
 // The matrix itself where its rows lie dense in memory, at any distance; else a copy.
 inline at::Tensor with_dense_rows(const at::Tensor& t) {
   return t.stride(1) == 1 || t.size(1) <= 1 ? t : t.contiguous();
+}
+
+// The ids as a tensor on their memory.
+inline at::Tensor as_tensor(std::span<const int64_t> ids) {
+  return at::from_blob(const_cast<int64_t*>(ids.data()), {static_cast<int64_t>(ids.size())},
+                       at::TensorOptions(at::kLong));
 }
 
 // Calls f.template operator()<float>() or <double>().

@@ -104,6 +104,17 @@ void WholeGraph::check_stage(int stage, int64_t width, const at::Tensor& rows) c
        rows.dim() == 2 ? rows.size(1) : 0);
 }
 
+void WholeGraph::take_input(const graph::Column* features, const FirstLayer& layer) {
+  if (config_.reads_features()) {
+    if (!features) fail(Status::kInvalidArgument, "the model reads features, and was given none");
+    return take_features(*features, layer.nodes, layer.keep_sparse);
+  }
+  if (num_nodes() != config_.input_dim)
+    fail(Status::kInvalidArgument, "the graph has ", num_nodes(),
+         " nodes, and the model has weights for ", config_.input_dim);
+  rows_ = layer.embedding;
+}
+
 void WholeGraph::take_features(const graph::Column& features, const CategoryEncoder& nodes,
                                bool keep_sparse) {
   int64_t columns = 0;

@@ -36,9 +36,16 @@ class WholeGraph {
   // Error(kInvalidArgument) unless these are all rows of a stage.
   void check_stage(int stage, int64_t width, const at::Tensor& rows) const;
 
-  // Dense features are made rows of the model's type here, categories by `nodes`; sparse ones are
-  // kept so where `keep_sparse`. Error(kInvalidArgument) where they fit not the model or the graph.
-  void take_features(const graph::Column& features, const CategoryEncoder& nodes, bool keep_sparse);
+  // What the first layer reads: features, or where the model reads none, the learned rows of its
+  // `embedding`, or nothing. Dense features are made rows of the model's type here, categories by
+  // `nodes`; sparse ones are kept so where `keep_sparse`. Error(kInvalidArgument) where they, or
+  // the nodes, fit not the model or the graph.
+  struct FirstLayer {
+    const CategoryEncoder& nodes;
+    const at::Tensor& embedding;
+    bool keep_sparse = false;
+  };
+  void take_input(const graph::Column* features, const FirstLayer& layer);
   // Features that were kept sparse, of some nodes.
   struct SparseRange {
     std::vector<int64_t> indptr;
@@ -46,9 +53,11 @@ class WholeGraph {
   };
   bool sparse() const { return sparse_; }
   SparseRange sparse_rows(int64_t begin, int64_t end) const;
-  const at::Tensor& rows() const { return rows_; }  // else: [num_nodes, width]
+  const at::Tensor& rows() const { return rows_; }  // else: [num_nodes, width], or undefined
 
  private:
+  void take_features(const graph::Column& features, const CategoryEncoder& nodes, bool keep_sparse);
+
   const graph::Graph& graph_;
   const graph::Csc& csc_;
   const ModelConfig& config_;

@@ -40,11 +40,14 @@ void add_config(const nn::ModelConfig& c, const std::string& of, std::vector<Fie
   const auto add = [&](const char* name, std::string value) {
     fields.emplace_back(base::text(of, " ", name), std::move(value));
   };
-  add("architecture", word<nn::Architecture::kLayers, 1>(
+  add("architecture", word<nn::Architecture::kEdge, 1>(
                           c.architecture, {"sage", "gcn", "gat", "gatv2", "gin", "gine", "rgcn",
-                                           "transformer", "pna", "graphconv", "layers"}));
+                                           "transformer", "pna", "graphconv", "layers", "edge"}));
+  add("degree_norm", word<nn::DegreeNorm::kNone>(c.degree_norm, {"both", "right", "left", "none"}));
+  add("share_weights", yes_or_no(c.share_weights));
   add("framework", word<nn::Framework::kDgl>(c.framework, {"pyg", "dgl"}));
   add("mlp_layers", std::to_string(c.mlp_layers));
+  add("input", word<nn::Input::kNodes>(c.input, {"features", "embedding", "nodes"}));
   add("input_dim", std::to_string(c.input_dim));
   add("hidden_dim", std::to_string(c.hidden_dim));
   add("output_dim", std::to_string(c.output_dim));
@@ -75,6 +78,8 @@ void add_config(const nn::ModelConfig& c, const std::string& of, std::vector<Fie
   add("act_first", yes_or_no(c.act_first));
   add("dropout", exact(c.dropout));
   add("input_dropout", exact(c.input_dropout));
+  add("edge_dropout", exact(c.edge_dropout));
+  add("node_dropout", exact(c.node_dropout));
   add("readout", word<nn::Readout::kSort>(
                      c.readout, {"none", "sum", "mean", "max", "attention", "set2set", "sort"}));
   add("output_dropout", exact(c.output_dropout));
@@ -87,6 +92,8 @@ void add_config(const nn::ModelConfig& c, const std::string& of, std::vector<Fie
   add("num_blocks", std::to_string(c.blocks));
   add("pna_reductions", list_of(c.reductions));
   add("pna_scalers", list_of(c.scalers));
+  add("pre_layers", std::to_string(c.pre_layers));
+  add("post_layers", std::to_string(c.post_layers));
   add("towers", std::to_string(c.towers));
   add("divide_input", yes_or_no(c.divide_input));
   add("average_degree", exact(c.average_degree));
@@ -124,6 +131,7 @@ void add_trainer(const TrainerConfig& c, std::vector<Field>& fields) {
   };
   add("seed", std::to_string(c.seed));
   add("batch_size", std::to_string(c.batch_size));
+  add("batch_nodes", std::to_string(c.batch_nodes));
   add("batches_per_step", std::to_string(c.batches_per_step));
   add("partition", word<loader::Partition::kContiguous>(
                        c.partition, {"global", "distributed_sampler", "contiguous"}));

@@ -88,11 +88,17 @@ const char* name_of(const OptimizerConfig& config) {
   return "?";
 }
 
+std::string batch_size(const TrainerConfig& config) {
+  const std::string count = std::to_string(config.batch_size);
+  if (config.batch_nodes == 0) return count;
+  return base::text(count, ", at most ", config.batch_nodes, " nodes");
+}
+
 // What must be equal for the mini-batches and the meaning of the tensors to be.
 Facts plan_facts(const Job& job, int ranks) {
   const TrainerConfig& c = job.config;
   Facts facts{{"seed", std::to_string(c.seed)},
-              {"batch size", std::to_string(c.batch_size)},
+              {"batch size", batch_size(c)},
               {"partition", name_of(c.partition)},
               {"shuffle", c.shuffle ? "yes" : "no"},
               {"drop last", c.drop_last ? "yes" : "no"},

@@ -75,6 +75,9 @@ void TrainerConfig::check() const {
     refuse("num_ranks", num_ranks, base::text("0 to ", kMaxRanks));
   at_least("num_epochs", num_epochs, 0);
   at_least("batch_size", batch_size, 1);
+  at_least("batch_nodes", batch_nodes, 0);
+  if (batch_nodes > 0 && (partition != loader::Partition::kGlobal || drop_last))
+    refuse("batch_nodes", batch_nodes, "0 with a partition by ranks or with drop_last");
   at_least("batches_per_step", batches_per_step, 0);
   one_of("partition", partition, loader::Partition::kContiguous);
   one_of("loss_average", loss_average, LossAverage::kRanks);

@@ -52,6 +52,8 @@ struct TrainerConfig {
   int32_t num_ranks = 1;  // threads of this process, each with a replica; 0: one
   int64_t num_epochs = 10;
   int64_t batch_size = 1024;
+  // Of graphs, above 0: nodes of a mini-batch at most, beside batch_size; see loader/plan.h.
+  int64_t batch_nodes = 0;
   int64_t batches_per_step = 0;  // 0: world size
   loader::Partition partition = loader::Partition::kGlobal;
   LossAverage loss_average = LossAverage::kExact;

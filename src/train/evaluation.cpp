@@ -169,7 +169,7 @@ LayerWalk::LayerWalk(nn::Model& model, const data::Dataset& dataset, const Parti
           gives_graphs(model, dataset)
               ? make_graph_inference(model, dataset, participant.pool)
               : model.inference(*dataset.graph,
-                                *dataset.graph->node_column(dataset.feature, dataset.node_type),
+                                dataset.graph->node_column(dataset.feature, dataset.node_type),
                                 participant.pool)) {}
 
 at::Tensor LayerWalk::rows_of(int end) {
@@ -226,18 +226,17 @@ nn::Metrics evaluate_graphs(const Subject& subject, const Participant& participa
   if (subject.model.config().readout == nn::Readout::kNone)
     base::fail(base::Status::kInvalidArgument, "data set ", data.name,
                ": its labels are of graphs, so the model needs a readout");
-  const std::shared_ptr<const feature::FeatureStore> store =
-      feature::make_store(*data.graph->node_column(data.feature));
+  const std::shared_ptr<const feature::FeatureStore> store = features_for(subject.model, data);
   loader::LoaderConfig config;
   config.plan.batch_size = participant.chunk;
   config.plan.shuffle = false;
   config.num_threads = 0;
-  config.gather = !reads_table(*store);
+  config.gather = gathers(store.get());
   loader::Loader loader(subject.ids, make_graphs_sampler_for(subject.model, data), store, config,
                         nullptr);
   return evaluate_sampled(subject, participant, loader, [&](const loader::Batch& batch) {
     nn::ForwardArgs args;
-    args.input = input_of(batch, *store);
+    args.input = input_of(batch, store.get());
     args.blocks = batch.sample.blocks;
     args.graph = data.graph;
     args.node_ids = batch.sample.node_ids.span();

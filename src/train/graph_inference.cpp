@@ -22,7 +22,7 @@ class GraphInference final : public nn::Inference {
       : model_(model),
         dataset_(dataset),
         pool_(pool),
-        store_(feature::make_store(*dataset.graph->node_column(dataset.feature))),
+        store_(features_for(model, dataset)),
         sampler_(make_graphs_sampler_for(model, dataset)) {}
 
   int num_stages() const override { return 1; }
@@ -50,7 +50,7 @@ class GraphInference final : public nn::Inference {
     std::iota(batch_.seeds.begin(), batch_.seeds.end(), begin);
     sampler_->sample(batch_.seeds, {}, workspace_, batch_.sample, {});
     const std::span<const int64_t> nodes = batch_.sample.node_ids.span();
-    batch_.has_features = !reads_table(*store_);
+    batch_.has_features = gathers(store_.get());
     if (batch_.has_features) {
       batch_.sparse = store_->sparse();
       batch_.feature_dtype = store_->dtype();
@@ -64,7 +64,7 @@ class GraphInference final : public nn::Inference {
       }
     }
     nn::ForwardArgs args;
-    args.input = input_of(batch_, *store_);
+    args.input = input_of(batch_, store_.get());
     args.blocks = batch_.sample.blocks;
     args.graph = dataset_.graph;
     args.node_ids = nodes;
@@ -76,7 +76,7 @@ class GraphInference final : public nn::Inference {
   nn::Model& model_;
   const data::Dataset& dataset_;
   base::ThreadPool* pool_;
-  std::unique_ptr<const feature::FeatureStore> store_;
+  std::shared_ptr<const feature::FeatureStore> store_;
   std::shared_ptr<const sample::Sampler> sampler_;
   sample::Workspace workspace_;
   loader::Batch batch_;

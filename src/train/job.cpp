@@ -20,9 +20,12 @@ using data::Task;
 
 void check_model(const nn::ModelConfig& model, const data::Dataset& dataset,
                  const sample::Sampler& sampler) {
-  if (model.input_dim != dataset.feature_dim())
+  if (model.reads_features() && model.input_dim != dataset.feature_dim())
     base::fail(Status::kInvalidArgument, "the model reads ", model.input_dim,
                " features a node, but the data set has ", dataset.feature_dim());
+  if (!model.reads_features() && model.input_dim != dataset.graph->num_nodes())
+    base::fail(Status::kInvalidArgument, "the model has weights for ", model.input_dim,
+               " nodes, but the data set has ", dataset.graph->num_nodes());
   if (model.output_width() != dataset.num_classes)
     base::fail(Status::kInvalidArgument, "the model has ", model.output_width(),
                " outputs, but the data set has ", dataset.num_classes,
@@ -134,8 +137,10 @@ std::shared_ptr<const Job> make_job(std::shared_ptr<nn::Model> model, data::Data
                " has several node or edge types, which GraphSAGE does not take");
   if (data.task == Task::kNone)
     base::fail(Status::kNotFound, "data set ", data.name, " has no labels to train on");
-  job->features = data.feature.empty() ? nullptr : data.graph->node_column(data.feature);
-  if (!job->features) base::fail(Status::kNotFound, "data set ", data.name, " has no features");
+  if (job->model->config().reads_features()) {
+    job->features = data.feature.empty() ? nullptr : data.graph->node_column(data.feature);
+    if (!job->features) base::fail(Status::kNotFound, "data set ", data.name, " has no features");
+  }
   job->split = &data.split(config.split, config.split_index);
 
   TrainerConfig& meant = job->config;
@@ -155,6 +160,9 @@ std::shared_ptr<const Job> make_job(std::shared_ptr<nn::Model> model, data::Data
                weighted ? base::text(" that counts by the weights of classes and ",
                                      data.sample_name(), "s")
                         : "");
+  if (config.batch_nodes > 0 && !data.of_graphs())
+    base::fail(Status::kInvalidArgument, "batch_nodes ", config.batch_nodes, ": data set ",
+               data.name, " is not one of graphs, whose nodes it could count");
   if (config.drop_last && static_cast<int64_t>(train.size()) < config.batch_size)
     base::fail(Status::kInvalidArgument, "drop_last: leaves no mini-batch, because the ",
                train.size(), " training ", data.sample_name(), "s are fewer than batch_size ",
@@ -169,7 +177,7 @@ std::shared_ptr<const Job> make_job(std::shared_ptr<nn::Model> model, data::Data
   // What the layers read of edges is there.
   const nn::ModelConfig& layers = job->model->config();
   (void)nn::GraphFacts(*data.graph, nn::edge_needs(layers), nn::scalar_type(layers.dtype));
-  job->store = feature::make_store(*job->features);
+  if (job->features) job->store = feature::make_store(*job->features);
   return job;
 }
 

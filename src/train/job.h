@@ -73,6 +73,7 @@ struct Job {
   std::shared_ptr<nn::Model> model;  // the first rank's replica
   data::DatasetRef dataset;
   std::shared_ptr<const sample::Sampler> sampler;
+  // Null where the model reads no features.
   std::shared_ptr<const feature::FeatureStore> store;
   const graph::Column* features = nullptr;
   const data::Split* split = nullptr;

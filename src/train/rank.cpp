@@ -90,10 +90,12 @@ loader::LoaderConfig Rank::loader_config() const {
                  .partition = c.partition,
                  .shuffle = c.shuffle,
                  .drop_last = c.drop_last,
-                 .seed = c.seed};
+                 .seed = c.seed,
+                 .batch_nodes = c.batch_nodes,
+                 .graph_ptr = job_.dataset->graph_ptr};
   config.num_threads = c.loader_threads;
   config.prefetch = c.prefetch;
-  config.gather = !reads_table(*job_.store);
+  config.gather = gathers(job_.store.get());
   config.sample_seed = c.seed;
   return config;
 }
@@ -195,13 +197,14 @@ void Rank::write_failed() {
 }
 
 void Rank::seek_loader() {
-  if (loader_epoch_ == position_.epoch && loader_step_ == position_.step) return;
-  // The loader runs ahead into the next epoch while the last step of this one is worked on.
-  const bool ended = position_.step > 0 && position_.step == num_steps_;
-  if (ended && loader_epoch_ == position_.epoch + 1) return;
-  loader_->start_epoch(static_cast<uint64_t>(position_.epoch), position_.step);
-  loader_epoch_ = position_.epoch;
-  loader_step_ = position_.step;
+  if (loader_epoch_ != position_.epoch || loader_step_ != position_.step) {
+    // The loader runs ahead into the next epoch while the last step of this one is worked on.
+    const bool ended = position_.step > 0 && position_.step == num_steps_;
+    if (ended && loader_epoch_ == position_.epoch + 1) return;
+    loader_->start_epoch(static_cast<uint64_t>(position_.epoch), position_.step);
+    loader_epoch_ = position_.epoch;
+    loader_step_ = position_.step;
+  }
   num_steps_ = loader_->plan().num_steps();
   num_batches_ = loader_->plan().num_batches();
 }
@@ -283,6 +286,7 @@ nn::Metrics Rank::evaluate_part(SplitPart part) {
 
   loader::LoaderConfig config = loader_config();
   config.plan.batch_size = chunk();
+  config.plan.batch_nodes = 0;
   config.plan.batches_per_step = 0;
   config.plan.partition = loader::Partition::kGlobal;
   config.plan.shuffle = config.plan.drop_last = false;

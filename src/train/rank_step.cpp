@@ -20,6 +20,7 @@ constexpr int64_t kBadSteps = 3;  // steps in a row without a finite loss that e
 // "; features x, row R, column C: ..." where one of the features is not finite, which is then why
 // training diverged. Those in mapped files are not read for it: their file may shrink meanwhile.
 std::string cause_in(const Job& job) {
+  if (!job.features) return {};
   const auto* sparse = std::get_if<base::CsrMatrix>(job.features);
   const base::Tensor& values = sparse ? sparse->values : std::get<base::Tensor>(*job.features);
   if (base::MappedFile::behind(values.owner())) return {};
@@ -36,7 +37,7 @@ std::string cause_in(const Job& job) {
 
 nn::ForwardArgs Rank::args_of(const loader::Batch& batch, bool training) const {
   nn::ForwardArgs args;
-  args.input = input_of(batch, *job_.store);
+  args.input = input_of(batch, job_.store.get());
   args.blocks = batch.sample.blocks;
   args.graph = job_.dataset->graph;
   args.node_ids = {batch.sample.node_ids.data(), static_cast<size_t>(batch.sample.num_nodes())};

@@ -4,6 +4,7 @@
 #include <ATen/ops/from_blob.h>
 #include <c10/core/GradMode.h>
 
+#include "base/error.h"
 #include "nn/torch_tensor.h"
 
 namespace gnnmg::train {
@@ -20,15 +21,24 @@ at::Tensor counted_matrix(int64_t rows, int64_t cols, base::DType dtype) {
   return at::from_blob(memory.data(), {rows, cols}, [memory](void*) {}, nn::scalar_type(dtype));
 }
 
-bool reads_table(const feature::FeatureStore& store) {
-  return !store.sparse() && store.dense().defined();
+std::shared_ptr<const feature::FeatureStore> features_for(const nn::Model& model,
+                                                          const data::Dataset& dataset) {
+  if (!model.config().reads_features()) return nullptr;
+  const graph::Column* features = dataset.graph->node_column(dataset.feature, dataset.node_type);
+  if (!features) base::fail(base::Status::kNotFound, "data set ", dataset.name, " has no features");
+  return feature::make_store(*features);
 }
 
-nn::RowInput input_of(const loader::Batch& batch, const feature::FeatureStore& store) {
+bool gathers(const feature::FeatureStore* store) {
+  return store && (store->sparse() || !store->dense().defined());
+}
+
+nn::RowInput input_of(const loader::Batch& batch, const feature::FeatureStore* store) {
   nn::RowInput input;
+  if (!store) return input;
   if (!batch.has_features) {
-    const base::Tensor table = store.dense();
-    input.table = matrix(table.data(), store.num_rows(), store.num_cols(), store.dtype());
+    const base::Tensor table = store->dense();
+    input.table = matrix(table.data(), store->num_rows(), store->num_cols(), store->dtype());
     input.ids = batch.sample.node_ids.span();
   } else if (batch.sparse) {
     input.sparse = &batch.sparse_features;

@@ -3,6 +3,8 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <memory>
+
 #include "data/dataset.h"
 #include "feature/store.h"
 #include "loader/loader.h"
@@ -10,10 +12,15 @@
 
 namespace gnnmg::train {
 
-// Whether the model reads the store's rows in place, so that the loader need not gather them.
-bool reads_table(const feature::FeatureStore& store);
+// The features that the model reads of a data set; null: none. Error(kNotFound) where there are
+// none that it could read.
+std::shared_ptr<const feature::FeatureStore> features_for(const nn::Model& model,
+                                                          const data::Dataset& dataset);
+// Whether a loader has to gather rows: not where the model reads none, and the store is null, nor
+// where it reads them in place.
+bool gathers(const feature::FeatureStore* store);
 // Views: batch and store must outlive their use.
-nn::RowInput input_of(const loader::Batch& batch, const feature::FeatureStore& store);
+nn::RowInput input_of(const loader::Batch& batch, const feature::FeatureStore* store);
 
 // [rows, cols], f32 or f64, uninitialised, in memory that counts for the calling thread's budget.
 at::Tensor counted_matrix(int64_t rows, int64_t cols, base::DType dtype);

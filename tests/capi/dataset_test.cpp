@@ -308,6 +308,30 @@ TEST(DatasetTest, MiniBatchesOfGraphs) {
                                     0, batch.out(), -1),
                GNNMG_ERR_RANGE, "seed 0 is graph 3");
 
+  // By nodes: graphs of 3, 2 and 1 of them.
+  const int64_t all[] = {0, 1, 2};
+  ASSERT_OK(gnnmg_dataset_add_split(many.dataset, "all", all, 3, nullptr, 0, nullptr, 0));
+  auto plan = init(gnnmg_loader_config_init);
+  plan.shuffle = 0;
+  plan.batch_nodes = 3;
+  Loader by_nodes;
+  ASSERT_OK(gnnmg_loader_create(many.dataset, sampler, &plan, by_nodes.out()));
+  auto steps = info<gnnmg_loader_info>();
+  ASSERT_OK(gnnmg_loader_get_info(by_nodes, &steps));
+  EXPECT_EQ(steps.num_batches, 2);
+  ASSERT_OK(gnnmg_loader_next(by_nodes, batch.out(), -1));
+  ASSERT_OK(gnnmg_loader_next(by_nodes, batch.out(), -1));
+  ASSERT_OK(gnnmg_batch_export_node_ids(batch, list.out()));
+  EXPECT_EQ(values<int64_t>(list), (std::vector<int64_t>{3, 4, 5}));
+  EXPECT_FAILS(gnnmg_loader_start(by_nodes, 0, 3), GNNMG_ERR_INVALID_ARGUMENT, "expected 0 to 2");
+  plan.drop_last = 1;
+  EXPECT_FAILS(gnnmg_loader_create(many.dataset, sampler, &plan, by_nodes.out()),
+               GNNMG_ERR_INVALID_ARGUMENT, "not with drop_last");
+  plan.drop_last = 0;
+  plan.batch_nodes = -1;
+  EXPECT_FAILS(gnnmg_loader_create(many.dataset, sampler, &plan, by_nodes.out()),
+               GNNMG_ERR_INVALID_ARGUMENT, "batch_nodes is -1");
+
   ASSERT_OK(gnnmg_sampler_create(many.graph, nullptr, nodes.out()));
   ASSERT_OK(gnnmg_sampler_sample(nodes, nullptr, seeds, 2, 0, 0, 0, batch.out(), -1));
   EXPECT_FAILS(gnnmg_batch_export_graph_ptr(batch, starts.out()), GNNMG_ERR_NOT_FOUND, "are nodes");

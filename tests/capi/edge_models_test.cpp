@@ -92,6 +92,22 @@ const Kind kKinds[] = {
     {"GATv2", GNNMG_MODEL_GATV2, [](gnnmg_model_config& c) { c.edge_dim = -1; }},
     {"GCN", GNNMG_MODEL_GCN, [](gnnmg_model_config& c) { c.edge_weights = c.improved = 1; }},
     {"GraphConv", GNNMG_MODEL_GRAPHCONV, [](gnnmg_model_config& c) { c.edge_weights = 1; }},
+    {"EdgeConv", GNNMG_MODEL_EDGE,
+     [](gnnmg_model_config& c) { c.aggregation = GNNMG_AGGREGATION_MAX; }},
+    {"PNA, deeper", GNNMG_MODEL_PNA,
+     [](gnnmg_model_config& c) { c.pre_layers = c.post_layers = 2; }},
+    {"GATv2, one map", GNNMG_MODEL_GATV2, [](gnnmg_model_config& c) { c.share_weights = 1; }},
+    {"GCN, sums", GNNMG_MODEL_GCN,
+     [](gnnmg_model_config& c) {
+       c.degree_norm = GNNMG_DEGREE_NORM_NONE;
+       c.self_loops = 0;
+     }},
+    {"GAT, fewer edges", GNNMG_MODEL_GAT,
+     [](gnnmg_model_config& c) {
+       c.edge_dim = -1;
+       c.edge_dropout = 0.3;
+       c.node_dropout = 0.1;
+     }},
 };
 
 std::vector<double> weights_of(const gnnmg_model* model) {
@@ -169,7 +185,7 @@ TEST(EdgeModelsTest, WhatTheDataLacksIsNamed) {
   world.layers.architecture = GNNMG_MODEL_RGCN;
   refused(GNNMG_ERR_INVALID_ARGUMENT,
           "config.num_relations is to be the data set's, and there is no data set with types of "
-          "edges, 'edge_type' or 'type', to take it from");
+          "edges, 'edge_type', 'type' or 'edge_label', to take it from");
   world.layers.num_relations = -5;
   refused(GNNMG_ERR_INVALID_ARGUMENT, "relations is -5");
   world.layers.architecture = GNNMG_MODEL_PNA;

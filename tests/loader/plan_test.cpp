@@ -206,6 +206,69 @@ TEST(EpochPlan, ContiguousSlicesArePermutedApart) {
   for (const auto& part : walk(ids, config, 0)) EXPECT_EQ(part.size(), 2u);
 }
 
+// Graph g has 1 + g * 7 % 12 nodes.
+base::Tensor graphs(int64_t count) {
+  base::Tensor ptr = base::Tensor::zeros(base::DType::kI64, {count + 1});
+  const auto values = ptr.as<int64_t>();
+  for (int64_t g = 0; g < count; ++g) values[g + 1] = values[g] + 1 + g * 7 % 12;
+  return ptr;
+}
+
+// Every graph once; no mini-batch has more nodes than allowed but one of a single graph, and none
+// could have taken the next graph too.
+TEST(EpochPlan, MiniBatchesByNodesAreFull) {
+  for (const int64_t count : {0, 1, 2, 33, 100})
+    for (const int64_t most : {1, 11, 40, 100000})
+      for (const int64_t batch_size : {1, 5, 1000}) {
+        std::vector<int64_t> ids(count);
+        std::iota(ids.begin(), ids.end(), 0);
+        PlanConfig config;
+        config.batch_size = batch_size;
+        config.batch_nodes = most;
+        config.graph_ptr = graphs(count);
+        config.batches_per_step = 3;
+        const auto ptr = config.graph_ptr.as<const int64_t>();
+        const auto nodes_of = [&](int64_t graph) { return ptr[graph + 1] - ptr[graph]; };
+        for (const int32_t world : {1, 2, 4}) {
+          config.world_size = world;
+          EXPECT_EQ(sorted_union(walk(ids, config, 3)), ids);
+        }
+        config.world_size = 1;
+        const EpochPlan plan(ids, config, 3);
+        for (int64_t number = 0; number < plan.num_batches(); ++number) {
+          const auto batch = plan.batch(number);
+          int64_t nodes = 0;
+          for (int64_t graph : batch) nodes += nodes_of(graph);
+          EXPECT_TRUE(nodes <= most || batch.size() == 1) << nodes;
+          if (number + 1 == plan.num_batches()) break;
+          const int64_t next = plan.batch(number + 1)[0];
+          EXPECT_TRUE(nodes + nodes_of(next) > most ||
+                      static_cast<int64_t>(batch.size()) == batch_size);
+        }
+      }
+}
+
+TEST(EpochPlan, MiniBatchesByNodesFollowTheOrderOfTheEpoch) {
+  std::vector<int64_t> ids(60);
+  std::iota(ids.begin(), ids.end(), 0);
+  PlanConfig config;
+  config.batch_size = 7;
+  const auto order_of = [&](uint64_t epoch) {
+    const EpochPlan plan(ids, config, epoch);
+    std::vector<int64_t> order;
+    for (int64_t number = 0; number < plan.num_batches(); ++number) {
+      const auto batch = plan.batch(number);
+      order.insert(order.end(), batch.begin(), batch.end());
+    }
+    return order;
+  };
+  const std::vector<int64_t> by_count = order_of(2);
+  config.batch_nodes = 30;
+  config.graph_ptr = graphs(60);
+  EXPECT_EQ(order_of(2), by_count);
+  EXPECT_NE(order_of(3), by_count);
+}
+
 TEST(EpochPlan, WrongConfigsAreNamed) {
   const auto message = [](auto change) -> std::string {
     PlanConfig config;
@@ -233,6 +296,20 @@ TEST(EpochPlan, WrongConfigsAreNamed) {
                 c.world_size = 2;
               }),
               HasSubstr("batches_per_step is 4, expected 2"));
+  EXPECT_THAT(message([](PlanConfig& c) { c.batch_nodes = -1; }), HasSubstr("batch_nodes is -1"));
+  EXPECT_THAT(message([](PlanConfig& c) { c.batch_nodes = 5; }), HasSubstr("not of graphs"));
+  EXPECT_THAT(message([](PlanConfig& c) {
+                c.batch_nodes = 5;
+                c.graph_ptr = graphs(3);
+                c.drop_last = true;
+              }),
+              HasSubstr("not with drop_last"));
+  EXPECT_THAT(message([](PlanConfig& c) {
+                c.batch_nodes = 5;
+                c.graph_ptr = graphs(3);
+                c.partition = Partition::kContiguous;
+              }),
+              HasSubstr("the global partition alone"));
 }
 
 TEST(EpochPlan, HugeNumbersDoNotOverflow) {

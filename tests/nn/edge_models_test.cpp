@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 
 #include <filesystem>
+#include <numeric>
 #include <set>
 
 #include "nn/model_world.h"
@@ -33,6 +34,11 @@ ModelConfig config_of(const std::string& name) {
     c.scalers = {PnaScaler::kLinear, PnaScaler::kInverseLinear};
     c.towers = 2;
     c.divide_input = true;
+  } else if (name == "pna_layers") {
+    c.towers = 2;
+    c.pre_layers = 2;
+    c.post_layers = 3;
+    c.edge_dim = 3;
   } else if (name == "gat_edges" || name == "gatv2_edges") {
     c.architecture = name == "gat_edges" ? Architecture::kGat : Architecture::kGatv2;
     c.heads = 2;
@@ -48,11 +54,14 @@ ModelConfig config_of(const std::string& name) {
       c.node_vocabulary = {5, 3};
       c.edge_vocabulary = {4, 2};
     }
-  } else if (name == "rgcn_bases" || name == "rgcn_blocks") {
+  } else if (name.starts_with("rgcn")) {
     c.architecture = Architecture::kRelation;
     c.relations = 3;
-    (name == "rgcn_bases" ? c.bases : c.blocks) = 2;
+    c.bases = name == "rgcn_bases" ? 2 : 0;
+    c.blocks = name == "rgcn_blocks" ? 2 : 0;
     if (c.blocks > 0) c.aggregation = Aggregation::kSum;
+    if (name == "rgcn_nodes") c.input = Input::kNodes;
+    if (name == "rgcn_nodes") c.input_dim = 14;
   } else if (name == "transformer") {
     c.architecture = Architecture::kTransformer;
     c.heads = 2;
@@ -72,20 +81,11 @@ ModelConfig config_of(const std::string& name) {
   return c;
 }
 
-const std::set<std::string> kCases{"categories",
-                                   "gat_edges",
-                                   "gatv2_edges",
-                                   "gcn_weights",
-                                   "gine",
-                                   "graphconv",
-                                   "pna",
-                                   "pna_towers",
-                                   "rgcn_bases",
-                                   "rgcn_blocks",
-                                   "transformer",
-                                   "readout_attention",
-                                   "readout_set2set",
-                                   "readout_sort"};
+const std::set<std::string> kCases{
+    "categories",  "gat_edges",  "gatv2_edges", "gcn_weights",       "gine",
+    "graphconv",   "pna",        "pna_layers",  "pna_towers",        "rgcn_bases",
+    "rgcn_blocks", "rgcn_nodes", "transformer", "readout_attention", "readout_set2set",
+    "readout_sort"};
 
 class PygModel : public testing::TestWithParam<std::string> {};
 
@@ -126,6 +126,9 @@ TEST_P(PygModel, OutputAndGradients) {
   ForwardArgs args;
   args.input.dense = to_torch(npz.get("x"));
   args.blocks = blocks;
+  std::vector<int64_t> ids(nodes);
+  std::iota(ids.begin(), ids.end(), int64_t{0});
+  args.node_ids = ids;
   args.edges = carried;
   args.training = true;
   base::Tensor graph_ptr;
@@ -210,9 +213,9 @@ TEST(EdgeModels, NameWhatTheGraphLacks) {
     const auto model = make_model(config);
     const graph::GraphRef graph = tiny(std::move(columns));
     std::string text;
-    EXPECT_EQ(status_of([&] { (void)model->inference(*graph, *graph->node_column("x"), nullptr); },
-                        &text),
-              expected)
+    EXPECT_EQ(
+        status_of([&] { (void)model->inference(*graph, graph->node_column("x"), nullptr); }, &text),
+        expected)
         << text;
     return text;
   };
@@ -316,6 +319,8 @@ TEST(EdgeModelConfig, NamesTheField) {
   EXPECT_THAT(text_of(A::kPna, [](C& c) { c.towers = 5; }),
               HasSubstr("hidden_dim is 12, expected a multiple of the 5 towers"));
   EXPECT_THAT(text_of(A::kPna, [](C& c) { c.towers = 0; }), HasSubstr("towers is 0"));
+  EXPECT_THAT(text_of(A::kPna, [](C& c) { c.pre_layers = 0; }), HasSubstr("pre_layers is 0"));
+  EXPECT_THAT(text_of(A::kPna, [](C& c) { c.post_layers = 9; }), HasSubstr("post_layers is 9"));
   EXPECT_THAT(text_of(A::kPna, [](C& c) { c.average_degree = 0; }), HasSubstr("average_degree"));
   EXPECT_THAT(text_of(A::kPna, [](C& c) { c.average_degree = NAN; }), HasSubstr("average_degree"));
   EXPECT_THAT(text_of(A::kPna, [](C& c) { c.scalers.clear(); }), HasSubstr("a scaler"));
@@ -328,6 +333,19 @@ TEST(EdgeModelConfig, NamesTheField) {
                       }),
               HasSubstr("aggregation max"));
   EXPECT_THAT(text_of(A::kSage, [](C& c) { c.improved = true; }), HasSubstr("improved"));
+  EXPECT_THAT(text_of(A::kEdge, [](C& c) { c.aggregation = Aggregation::kLstm; }),
+              HasSubstr("PyG's EdgeConv has mean, max and sum"));
+  EXPECT_THAT(text_of(A::kEdge, [](C& c) { c.framework = Framework::kDgl; }),
+              HasSubstr("DGL's EdgeConv has max"));
+  EXPECT_THAT(text_of(A::kEdge, [](C& c) { c.activation = Activation::kTanh; }),
+              HasSubstr("ReLU between their layers"));
+  EXPECT_THAT(text_of(A::kGat, [](C& c) { c.share_weights = true; }), HasSubstr("share_weights"));
+  EXPECT_THAT(text_of(A::kSage, [](C& c) { c.degree_norm = DegreeNorm::kNone; }),
+              HasSubstr("degree_norm is an option of GCN"));
+  EXPECT_THAT(text_of(A::kGcn, [](C& c) { c.degree_norm = DegreeNorm::kRight; }),
+              HasSubstr("degree_norm is 1"));
+  EXPECT_THAT(text_of(A::kGcn, [](C& c) { c.degree_norm = DegreeNorm::kNone; }),
+              HasSubstr("none without self_loops"));
   EXPECT_THAT(text_of(A::kSage, [](C& c) { c.node_vocabulary = {3}; }),
               HasSubstr("input_dim is 10"));
   EXPECT_THAT(text_of(A::kGine, [](C& c) { c.edge_vocabulary = {0}; }),

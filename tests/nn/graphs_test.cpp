@@ -293,7 +293,7 @@ TEST(GraphModels, BatchesThatAreNoneAreRefused) {
   parts.node_columns[0].emplace("x", base::Tensor::zeros(base::DType::kF32, {4, kFeatures}));
   const graph::GraphRef graph = graph::Graph::create(std::move(parts));
   try {
-    model->inference(*graph, *graph->node_column("x"), nullptr);
+    model->inference(*graph, graph->node_column("x"), nullptr);
     ADD_FAILURE() << "nothing was refused";
   } catch (const base::Error& e) {
     EXPECT_EQ(e.status(), Status::kUnsupported);

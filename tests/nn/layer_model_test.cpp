@@ -106,7 +106,46 @@ TEST(LayerModel, KeysStandBehindTheNames) {
   EXPECT_EQ(model->config().readout, Readout::kSet2Set);
   const auto copy = model->clone();
   EXPECT_TRUE(copy->flat_parameters().equal(model->flat_parameters()));
-  EXPECT_EQ(status_of([&] { (void)model->state_of_other_framework(); }), Status::kUnsupported);
+}
+
+// Each convolution becomes the other framework's under its own name, where it stood.
+TEST(LayerModel, ConvolutionsConvertUnderTheirNames) {
+  const auto stack_of = [](Framework framework) {
+    std::vector<LayerConfig> layers{conv("conv1", Architecture::kSage, 12),
+                                    norm("bn", Norm::kBatch), activation(Activation::kElu),
+                                    conv("attention", Architecture::kGat, 8), linear("head", 4)};
+    for (LayerConfig& layer : layers) layer.options.framework = framework;
+    layers[3].options.heads = 2;
+    layers[3].options.self_loops = false;
+    return make_model(stack(layers));
+  };
+  const auto pyg = stack_of(Framework::kPyg), dgl = stack_of(Framework::kDgl);
+  at::Tensor weights = pyg->flat_parameters();
+  weights += 0.1 * random_tensor(weights.sizes(), at::kDouble, 7);
+  const io::StateFile other = pyg->state_of_other_framework();
+  std::vector<std::string> keys;
+  for (const auto& [key, tensor] : other.tensors) keys.push_back(key);
+  EXPECT_THAT(keys, testing::ElementsAre("conv1.fc_neigh.weight", "conv1.fc_self.weight",
+                                         "conv1.fc_self.bias", "bn.module.weight", "bn.module.bias",
+                                         "bn.module.running_mean", "bn.module.running_var",
+                                         "bn.module.num_batches_tracked", "attention.attn_l",
+                                         "attention.attn_r", "attention.bias",
+                                         "attention.fc.weight", "head.weight", "head.bias"));
+  dgl->load_state(other);
+  const Batch batch = sample_batch(make_graph(), {4, 4}, {4, 0, 59, 17});
+  const at::Tensor expected = pyg->forward(args_of(batch, false, false));
+  EXPECT_TRUE(near(dgl->forward(args_of(batch, false, false)), expected, 1e-12));
+  const auto again = stack_of(Framework::kPyg);
+  again->load_state_of_other_framework(dgl->state());
+  EXPECT_TRUE(near(again->forward(args_of(batch, false, false)), expected, 1e-12));
+
+  LayerConfig first = conv("a", Architecture::kSage, 4), second = conv("b", Architecture::kSage, 4);
+  second.options.framework = Framework::kDgl;
+  const auto mixed = make_model(stack({first, second}));
+  std::string text;
+  EXPECT_EQ(status_of([&] { (void)mixed->state_of_other_framework(); }, &text),
+            Status::kUnsupported);
+  EXPECT_THAT(text, HasSubstr("layer 'b' is not of the same framework"));
 }
 
 TEST(LayerModel, DropoutIsThatOfItsPlaceAndOffInEvaluation) {

@@ -126,7 +126,7 @@ ForwardArgs args_of(const Batch& batch, bool sparse, bool training) {
 }
 
 at::Tensor infer(Model& model, const graph::Graph& graph, const char* features, int64_t grain) {
-  const auto inference = model.inference(graph, *graph.node_column(features), nullptr);
+  const auto inference = model.inference(graph, graph.node_column(features), nullptr);
   at::Tensor rows;
   for (int stage = 0; stage < inference->num_stages(); ++stage) {
     std::vector<at::Tensor> parts;
@@ -289,6 +289,98 @@ void add_stacks(std::vector<ModelConfig>& all) {
   all.push_back(config);
 }
 
+// Models that read no features, by config and layer by layer, and PNA's deeper networks; edges and
+// nodes dropped in training.
+void add_input_configs(std::vector<ModelConfig>& all) {
+  using Kind = LayerConfig::Kind;
+  ModelConfig config = small_config();
+  config.activation = Activation::kElu;
+  config.edge_dropout = 0.3;
+  config.node_dropout = 0.1;
+  all.push_back(config);
+  config.input = Input::kEmbedding;
+  config.input_dim = kNodes;
+  all.push_back(config);
+  config.skip = Skip::kResidual;
+  config.architecture = Architecture::kGat;
+  config.heads = 2;
+  config.edge_dim = kEdgeColumns;
+  all.push_back(config);
+  config = small_config();
+  config.activation = Activation::kElu;
+  config.input = Input::kNodes;
+  config.input_dim = kNodes;
+  config.architecture = Architecture::kRelation;
+  config.relations = kTypes;
+  all.push_back(config);
+  config.bases = 2;
+  config.aggregation = Aggregation::kSum;
+  config.jumping = Jumping::kCat;
+  config.edge_dropout = 0.2;
+  all.push_back(config);
+  config.root_weight = config.bias = false;
+  config.num_layers = 1;
+  config.jumping = Jumping::kNone;
+  all.push_back(config);
+  config = small_config();
+  config.architecture = Architecture::kPna;
+  config.activation = Activation::kElu;
+  config.average_degree = 4.5;
+  config.average_log_degree = 1.5;
+  config.towers = 2;
+  config.pre_layers = 3;
+  config.post_layers = 2;
+  all.push_back(config);
+  config = small_config();
+  config.architecture = Architecture::kEdge;
+  config.aggregation = Aggregation::kSum;
+  all.push_back(config);
+  config.framework = Framework::kDgl;
+  config.aggregation = Aggregation::kMax;
+  config.norm = Norm::kLayer;
+  config.activation = Activation::kElu;
+  all.push_back(config);
+  config = small_config();
+  config.activation = Activation::kElu;
+  config.architecture = Architecture::kGatv2;
+  config.share_weights = true;
+  all.push_back(config);
+  config = small_config();
+  config.activation = Activation::kElu;
+  config.architecture = Architecture::kGcn;
+  config.self_loops = false;
+  config.degree_norm = DegreeNorm::kNone;
+  all.push_back(config);
+  config.framework = Framework::kDgl;
+  config.degree_norm = DegreeNorm::kRight;
+  all.push_back(config);
+
+  config = small_config();
+  config.architecture = Architecture::kLayers;
+  config.input_dim = kNodes;
+  const auto conv = [&](const char* name, Architecture architecture, int64_t out) {
+    config.layers.push_back(layer(Kind::kConv, name, [&](ModelConfig& c) {
+      c.architecture = architecture;
+      c.output_dim = out;
+      c.relations = architecture == Architecture::kRelation ? kTypes : 0;
+    }));
+  };
+  config.input = Input::kEmbedding;
+  config.hidden_dim = 5;
+  config.node_dropout = 0.1;
+  config.layers.push_back(
+      layer(Kind::kNorm, "first", [](ModelConfig& c) { c.norm = Norm::kBatch; }));
+  conv("conv1", Architecture::kSage, 6);
+  all.push_back(config);
+  config.layers.clear();
+  config.input = Input::kNodes;
+  conv("conv1", Architecture::kRelation, 7);
+  config.layers.push_back(
+      layer(Kind::kActivation, "", [](ModelConfig& c) { c.activation = Activation::kElu; }));
+  conv("conv2", Architecture::kRelation, 4);
+  all.push_back(config);
+}
+
 }  // namespace
 
 std::vector<ModelConfig> configs() {
@@ -394,6 +486,7 @@ std::vector<ModelConfig> configs() {
   }
   add_edge_configs(all);
   add_stacks(all);
+  add_input_configs(all);
   return all;
 }
 

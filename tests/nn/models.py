@@ -57,6 +57,13 @@ class Stack(nn.Module):
         return self.lin(self.readout(x, batch)) if hasattr(self, "readout") else x
 
 
+class NodeStack(Stack):
+    """The same without features: the first layer reads the nodes themselves."""
+
+    def forward(self, x, edge_index, **carried):
+        return super().forward(None, edge_index, **carried)
+
+
 class Categories(nn.Module):
     """OGB's encoders of atoms and bonds, under the name of its list of tables."""
 
@@ -100,6 +107,8 @@ def cases(data):
     yield "readout_sort", Stack(sage(), [], pyg.SortAggregation(3), 3), ["batch"]
     yield "categories", Stack([pyg.GINEConv(mlp(HIDDEN, HIDDEN), edge_dim=D), pyg.GINEConv(mlp(HIDDEN, OUT), edge_dim=D)],
                               attr, encoders=True), attr
+    yield "pna_layers", pyg.PNA(IN, HIDDEN, 2, OUT, edge_dim=D, towers=2, pre_layers=2, post_layers=3, **pna), attr
+    yield "rgcn_nodes", NodeStack([pyg.RGCNConv(NODES, HIDDEN, 3), pyg.RGCNConv(HIDDEN, OUT, 3)], kind), kind
 
 
 def distinct(index):

@@ -68,6 +68,50 @@ TEST(Equality, ClassAndSampleWeights) {
   expect_equal(setup, 1e-9);
 }
 
+// The small data set with three types of edges in place of features.
+data::DatasetRef without_features() {
+  const data::DatasetRef small = make_small();
+  graph::GraphParts parts = small->graph->parts();
+  parts.node_columns[0].erase("x");
+  const base::Tensor types = base::Tensor::empty(base::DType::kI64, {small->graph->num_edges()});
+  for (int64_t e = 0; e < types.rows(); ++e) types.as<int64_t>()[e] = e % 3;
+  parts.edge_columns.resize(1);
+  parts.edge_columns[0].insert_or_assign("edge_type", types);
+  return data::make_dataset(graph::Graph::create(std::move(parts)), "", "y", false, small->splits,
+                            4);
+}
+
+// R-GCN of the nodes themselves, and learned rows with edges and nodes that drop out.
+TEST(Equality, WithoutFeatures) {
+  for (const nn::Input input : {nn::Input::kNodes, nn::Input::kEmbedding}) {
+    Recipe setup = in_f64();
+    setup.dataset = without_features();
+    setup.model.input = input;
+    if (input == nn::Input::kNodes) {
+      setup.model.architecture = nn::Architecture::kRelation;
+      setup.model.relations = 3;
+      setup.sampler.edge_ids = true;
+    } else {
+      setup.model.edge_dropout = 0.2;
+      setup.model.node_dropout = 0.1;
+    }
+    set_steps(setup, 60);
+    SCOPED_TRACE(static_cast<int>(input));
+    expect_equal(setup, 1e-9);
+    setup.trainer.num_ranks = 2;
+    Host host;
+    Trial run(setup, host);
+    run.train();
+    const nn::Metrics test = *run->evaluate(data::SplitPart::kTest, {});
+    EXPECT_EQ(test.count, 150);
+    EXPECT_EQ(test.correct,
+              train::evaluate_model(run.model(), *setup.dataset,
+                                    setup.dataset->split("", 0).part(data::SplitPart::kTest),
+                                    nn::Loss::kAuto, host.pool, {})
+                  .correct);
+  }
+}
+
 TEST(Equality, ClippingSchedulesAndWeightDecay) {
   Recipe setup = in_f64();
   setup.trainer.clip_norm = 0.05;

@@ -123,7 +123,8 @@ Recipe::Recipe() {
 
 Trial::Trial(const Recipe& setup, Host& host) {
   nn::ModelConfig config = setup.model;
-  config.input_dim = setup.dataset->feature_dim();
+  config.input_dim =
+      config.reads_features() ? setup.dataset->feature_dim() : setup.dataset->graph->num_nodes();
   config.output_dim = setup.dataset->num_classes;
   model_ = nn::make_model(config);
   std::shared_ptr<const sample::Sampler> sampler;

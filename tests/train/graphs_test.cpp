@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "data/graphs.h"
@@ -127,6 +128,97 @@ TEST(TrainGraphs, ImdbBatchNorm) {
   }
 }
 
+// The last mini-batch is a short one; and fewer graphs than ranks.
+TEST(TrainGraphs, ImdbStrictIsBitEqual) {
+  GNNMG_NEEDS_DATA("imdb-binary");
+  for (const int64_t num_train : {100, 3}) {
+    Recipe setup = gin(imdb());
+    auto fewer = std::make_shared<data::Dataset>(*setup.dataset);
+    base::Tensor& train = fewer->splits[0].ids[0];
+    train = base::Tensor::copy_of(train.as<const int64_t>().first(num_train));
+    setup.dataset = fewer;
+    setup.model.dtype = base::DType::kF32;
+    setup.model.norm = nn::Norm::kBatch;
+    setup.trainer.deterministic = true;
+    setup.trainer.batch_size = num_train == 3 ? 1 : 32;
+    set_steps(setup, 8);
+    SCOPED_TRACE(num_train);
+    expect_equal(setup, 0);
+  }
+}
+
+// Readouts that weigh, ask and sort the nodes of a graph.
+class TrainReadout : public testing::TestWithParam<nn::Readout> {
+ protected:
+  static Recipe recipe() {
+    Recipe setup = gin(rings_and_stars(100));
+    setup.model.readout = GetParam();
+    setup.model.jumping = nn::Jumping::kLast;
+    setup.model.readout_steps = 2;
+    setup.model.sort_rows = 4;
+    return setup;
+  }
+};
+
+TEST_P(TrainReadout, DoubleWithAdam) {
+  Recipe setup = recipe();
+  set_steps(setup, 200);
+  expect_equal(setup, 1e-9);
+}
+
+TEST_P(TrainReadout, SingleWithSgd) {
+  Recipe setup = recipe();
+  setup.model.dtype = base::DType::kF32;
+  setup.trainer.optimizer = {.kind = OptimizerKind::kSgd, .learning_rate = 0.01};
+  set_steps(setup, 100);
+  expect_equal(setup, 1e-5);
+}
+
+TEST_P(TrainReadout, StrictModeIsBitEqual) {
+  Recipe setup = recipe();
+  setup.model.dtype = base::DType::kF32;
+  setup.model.norm = nn::Norm::kBatch;
+  setup.trainer.deterministic = true;
+  set_steps(setup, 20);
+  expect_equal(setup, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Learned, TrainReadout,
+                         testing::Values(nn::Readout::kAttention, nn::Readout::kSet2Set,
+                                         nn::Readout::kSort));
+
+// Steps of epochs are as many as the plan says, which is another number each time, and the weights
+// the same on any number of ranks.
+TEST(TrainGraphs, MiniBatchesByNodes) {
+  Recipe setup = gin(rings_and_stars(101));
+  setup.trainer.batch_size = 9;
+  setup.trainer.batch_nodes = 50;
+  setup.trainer.batches_per_step = 3;
+  setup.trainer.num_epochs = 12;
+  setup.trainer.evaluate_every = 0;
+  expect_equal(setup, 1e-9);
+
+  const auto ids = setup.dataset->split("", 0).part(SplitPart::kTrain);
+  const loader::PlanConfig plan{.batch_size = 9,
+                                .batches_per_step = 3,
+                                .seed = setup.trainer.seed,
+                                .batch_nodes = 50,
+                                .graph_ptr = setup.dataset->graph_ptr};
+  std::vector<int64_t> expected, found;
+  for (uint64_t epoch = 0; epoch < 12; ++epoch)
+    expected.push_back(loader::EpochPlan(ids, plan, epoch).num_steps());
+  EXPECT_NE(*std::ranges::min_element(expected), *std::ranges::max_element(expected));
+  setup.trainer.num_ranks = 2;
+  Host host;
+  Trial run(setup, host);
+  run->set_epoch_function([&](const train::EpochReport& report) {
+    found.push_back(report.steps);
+    return 0;
+  });
+  run.train();
+  EXPECT_EQ(found, expected);
+}
+
 // With batch norm over the step, its mini-batches are one.
 TEST(TrainGraphs, StepsAreLargerMiniBatches) {
   Recipe setup = gin(rings_and_stars(128));
@@ -230,6 +322,11 @@ TEST(TrainGraphs, WhatDoesNotFitIsRefused) {
                                          {.fanouts = {-1, -1, -1}, .transpose = true});
   };
   expect_refused(setup, base::Status::kInvalidArgument, "the seeds of the sampler are nodes");
+  setup = Recipe();
+  setup.trainer.batch_nodes = 10;
+  expect_refused(setup, base::Status::kInvalidArgument, "is not one of graphs");
+  setup.trainer.drop_last = true;
+  expect_refused(setup, base::Status::kInvalidArgument, "batch_nodes 10: expected 0 with");
   setup = Recipe();
   setup.model.readout = nn::Readout::kSum;
   expect_refused(setup, base::Status::kInvalidArgument, "its labels are of nodes");

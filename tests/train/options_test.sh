@@ -32,6 +32,9 @@ expect '--model mlp: expected one of' --model mlp planted
 expect '--project is not an option of the model gat' --model gat --project planted
 expect '--project is not an option of the model gat' --project --model gat planted
 expect '--heads is not an option of the model sage' --heads 2 planted
+expect '--relations is not an option of the model sage' --relations 3 planted
+expect '--input rows: expected one of' --input rows planted
+expect '--edge-dropout 2: expected' --edge-dropout 2 planted
 expect '--bases is not an option of the model gine' --model gine --bases 2 planted
 expect '--aggregation is not an option of the model gcn' --model gcn --aggregation max planted
 expect '--train-eps is not an option of the model sage' --train-eps planted

@@ -17,9 +17,11 @@ namespace gnnmg::nn {
 // Rows of the sources, and of the targets where they are not the first rows of the sources.
 struct ConvInput {
   at::Tensor x, x_target;
-  bool x_is_internal = false;    // as in AggregateLinear
-  const int64_t* ids = nullptr;  // x is a table, source s its row ids[s]
-  bool sparse = false;           // `rows` in place of x, to become dense in `type`
+  bool x_is_internal = false;  // as in AggregateLinear
+  // x is a table, source s its row ids[s]; or, of a layer that reads the nodes themselves, there is
+  // no x, and source s is node ids[s].
+  const int64_t* ids = nullptr;
+  bool sparse = false;  // `rows` in place of x, to become dense in `type`
   at::ScalarType type = at::kFloat;
   SparseView rows;
   Dropout rows_dropout;

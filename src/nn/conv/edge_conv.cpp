@@ -32,9 +32,12 @@ class EdgeConv final : public Conv {
       list.linear("phi", o_.widths[0], in_, true, linears_[1]);
       return;
     }
-    for (size_t i = 0; i < linears_.size(); ++i)
-      list.linear(linears_.size() == 1 ? "nn" : base::text("nn.", 2 * i), o_.widths[i + 1],
-                  o_.widths[i], true, linears_[i]);
+    for (size_t i = 0; i < linears_.size(); ++i) {
+      const std::string name = linears_.size() == 1 ? "nn"
+                               : o_.mlp_keys        ? base::text("nn.lins.", i)
+                                                    : base::text("nn.", 2 * i);
+      list.linear(name, o_.widths[i + 1], o_.widths[i], true, linears_[i]);
+    }
   }
   int64_t output_width() const override { return o_.widths.back(); }
 

@@ -101,6 +101,7 @@ std::unique_ptr<Conv> make_gin_conv(const GinOptions& options);
 struct EdgeOptions {
   int64_t in = 0;               // DGL: columns of a row
   std::vector<int64_t> widths;  // PyG: of nn, twice the columns first; DGL: {out}
+  bool mlp_keys = false;        // PyG, several linear layers: nn.lins.0, ..., else nn.0, nn.2, ...
   bool dgl = false;
   Reduce reduce = Reduce::kMax;  // PyG
 };
@@ -142,6 +143,8 @@ struct PnaOptions {
   int64_t edge_dim = 0;  // columns of edge features, 0: none
   std::vector<Reduction> reductions;
   std::vector<Scaler> scalers;
+  // Linear layers of each tower's two networks, with ReLU between them.
+  int64_t pre_layers = 1, post_layers = 1;
   int64_t towers = 1;
   bool divide_input = false;  // each tower reads its share of the columns
   // Means of the degree and of log(degree + 1) over the training graph's nodes.

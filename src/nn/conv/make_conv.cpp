@@ -57,11 +57,27 @@ std::unique_ptr<Conv> sage(const ModelConfig& c, const ConvWidths& widths) {
   return make_sage_conv(options);
 }
 
+DglGraphOptions::Norm norm_of(DegreeNorm norm) {
+  using Norm = DglGraphOptions::Norm;
+  switch (norm) {
+    case DegreeNorm::kRight:
+      return Norm::kRight;
+    case DegreeNorm::kLeft:
+      return Norm::kLeft;
+    case DegreeNorm::kNone:
+      return Norm::kNone;
+    case DegreeNorm::kBoth:
+      break;
+  }
+  return Norm::kBoth;
+}
+
 std::unique_ptr<Conv> gcn(const ModelConfig& c, const ConvWidths& widths) {
   if (c.framework == Framework::kDgl) {
     DglGraphOptions options;
     options.in = widths.in;
     options.out = widths.out;
+    options.norm = norm_of(c.degree_norm);
     options.bias = c.bias;
     return make_dgl_graph_conv(options);
   }
@@ -69,6 +85,7 @@ std::unique_ptr<Conv> gcn(const ModelConfig& c, const ConvWidths& widths) {
   options.in = widths.in;
   options.out = widths.out;
   options.improved = c.improved;
+  options.normalize = c.degree_norm == DegreeNorm::kBoth;
   options.add_self_loops = c.self_loops;
   options.bias = c.bias;
   return make_gcn_conv(options);
@@ -85,6 +102,7 @@ std::unique_ptr<Conv> gat(const ModelConfig& c, const ConvWidths& widths) {
   options.dgl = c.framework == Framework::kDgl;
   options.add_self_loops = c.self_loops;
   options.residual = c.residual;
+  options.share_weights = c.share_weights;
   options.slope = c.slope;
   options.bias = c.bias;
   return make_gat_conv(options);
@@ -111,6 +129,7 @@ std::unique_ptr<Conv> relation(const ModelConfig& c, const ConvWidths& widths) {
   RelationOptions options;
   options.in = widths.in;
   options.out = widths.out;
+  options.features = !widths.nodes;
   options.relations = c.relations;
   options.bases = c.bases;
   options.blocks = c.blocks;
@@ -141,11 +160,24 @@ std::unique_ptr<Conv> pna(const ModelConfig& c, const ConvWidths& widths) {
   options.edge_dim = c.edge_dim;
   options.reductions = c.reductions;
   options.scalers = c.scalers;
+  options.pre_layers = c.pre_layers;
+  options.post_layers = c.post_layers;
   options.towers = c.towers;
   options.divide_input = c.divide_input;
   options.average_degree = c.average_degree;
   options.average_log_degree = c.average_log_degree;
   return make_pna_conv(options);
+}
+
+std::unique_ptr<Conv> edge(const ModelConfig& c, const ConvWidths& widths) {
+  EdgeOptions options;
+  options.in = widths.in;
+  options.dgl = c.framework == Framework::kDgl;
+  options.reduce = reduce_of(c.aggregation);
+  options.mlp_keys = true;
+  options.widths.assign(options.dgl ? 1 : c.mlp_layers + 1, widths.out);
+  if (!options.dgl) options.widths[0] = 2 * widths.in;
+  return make_edge_conv(options);
 }
 
 std::unique_ptr<Conv> graph_conv(const ModelConfig& c, const ConvWidths& widths) {
@@ -180,6 +212,8 @@ std::unique_ptr<Conv> make_conv(const ModelConfig& config, const ConvWidths& wid
       return pna(config, widths);
     case Architecture::kGraphConv:
       return graph_conv(config, widths);
+    case Architecture::kEdge:
+      return edge(config, widths);
     case Architecture::kLayers:
       break;
   }

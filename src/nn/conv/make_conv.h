@@ -11,6 +11,7 @@ namespace gnnmg::nn {
 struct ConvWidths {
   int64_t in = 0, out = 0;
   bool mean_of_heads = false;  // whatever the config says of heads beside each other
+  bool nodes = false;          // the layer reads the nodes themselves, and `in` is their number
 };
 
 // `prelu` is the model's slope, which networks inside a layer use too.

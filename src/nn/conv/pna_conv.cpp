@@ -1,10 +1,11 @@
 // PyG's PNAConv. The linear layer in front of the reductions is split into parts of target, source
-// and edge; without edge features the reductions run over the sources' parts alone, and no row of
-// an edge is made.
+// and edge; without edge features, and where no further layer stands between, the reductions run
+// over the sources' parts alone, and no row of an edge is made.
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/linear.h>
+#include <ATen/ops/relu.h>
 
 #include <algorithm>
 #include <cmath>
@@ -35,8 +36,8 @@ class PnaConv final : public Conv {
           "expected a reduction and a scaler at least, reductions: ",
           static_cast<int64_t>(o_.reductions.size()));
     width_ = o_.divide_input ? o_.in / o_.towers : o_.in;
-    before_.resize(o_.towers);
-    behind_.resize(o_.towers);
+    before_.assign(o_.towers, std::vector<Linear>(o_.pre_layers));
+    behind_.assign(o_.towers, std::vector<Linear>(o_.post_layers));
   }
 
   void declare(ParameterList& list) override {
@@ -46,10 +47,10 @@ class PnaConv final : public Conv {
     const int64_t parts = o_.edge_dim ? 3 : 2;
     const int64_t sums = static_cast<int64_t>(o_.reductions.size() * o_.scalers.size());
     for (int64_t t = 0; t < o_.towers; ++t)
-      list.linear(base::text("pre_nns.", t, ".0"), width_, parts * width_, true, before_[t]);
+      declare_network(list, base::text("pre_nns.", t), width_, parts * width_, before_[t]);
     for (int64_t t = 0; t < o_.towers; ++t)
-      list.linear(base::text("post_nns.", t, ".0"), o_.out / o_.towers, (sums + 1) * width_, true,
-                  behind_[t]);
+      declare_network(list, base::text("post_nns.", t), o_.out / o_.towers, (sums + 1) * width_,
+                      behind_[t]);
     list.linear("lin", o_.out, o_.out, true, last_);
   }
   int64_t output_width() const override { return o_.out; }
@@ -70,14 +71,18 @@ class PnaConv final : public Conv {
     const at::Tensor targets = target_rows(own, n, pass.execution);
     const at::Tensor degree = degrees(block, rows);
     at::Tensor messages = rows, shift = parts(targets, 0, true);
+    if (o_.edge_dim || o_.pre_layers > 1) {
+      messages = rows_of_edges(rows, shift, block, pass.execution);
+      shift = at::Tensor();
+    }
     if (o_.edge_dim) {
       if (!own.edge_attr.defined())
         base::fail(base::Status::kInvalidArgument, "PNA with edge_dim ", o_.edge_dim,
                    " was given no edge features");
       const at::Tensor encoded = at::linear(own.edge_attr, encoder_.weight, encoder_.bias);
-      messages = rows_of_edges(rows, shift, block, pass.execution) + parts(encoded, 2, false, true);
-      shift = at::Tensor();
+      messages = messages + parts(encoded, 2, false, true);
     }
+    if (o_.pre_layers > 1) messages = deeper(messages, before_);
     const std::vector<at::Tensor> sums = reduce(messages, shift, degree, pass);
     std::vector<at::Tensor> scales;
     for (Scaler scaler : o_.scalers) scales.push_back(scale(scaler, degree));
@@ -88,8 +93,9 @@ class PnaConv final : public Conv {
       std::vector<at::Tensor> of_tower;
       for (const at::Tensor& sum : sums) of_tower.push_back(sum.narrow(1, t * width_, width_));
       const at::Tensor all = at::cat(of_tower, 1);
-      const at::Tensor& weight = behind_[t].weight;
-      at::Tensor y = at::linear(columns(targets, t), weight.narrow(1, 0, width_), behind_[t].bias);
+      const Linear& first_layer = behind_[t][0];
+      const at::Tensor& weight = first_layer.weight;
+      at::Tensor y = at::linear(columns(targets, t), weight.narrow(1, 0, width_), first_layer.bias);
       for (size_t s = 0; s < scales.size(); ++s) {
         const int64_t first = width_ + static_cast<int64_t>(s) * block_width;
         const at::Tensor part = at::linear(all, weight.narrow(1, first, block_width));
@@ -97,7 +103,9 @@ class PnaConv final : public Conv {
       }
       towers.push_back(y);
     }
-    return complete(at::linear(at::cat(towers, 1), last_.weight, last_.bias), own, pass);
+    at::Tensor y = at::cat(towers, 1);
+    if (o_.post_layers > 1) y = deeper(y, behind_);
+    return complete(at::linear(y, last_.weight, last_.bias), own, pass);
   }
 
  private:
@@ -112,9 +120,25 @@ class PnaConv final : public Conv {
     std::vector<at::Tensor> all;
     for (int64_t t = 0; t < o_.towers; ++t)
       all.push_back(at::linear(shared ? x : columns(x, t),
-                               before_[t].weight.narrow(1, part * width_, width_),
-                               bias ? before_[t].bias : at::Tensor()));
+                               before_[t][0].weight.narrow(1, part * width_, width_),
+                               bias ? before_[t][0].bias : at::Tensor()));
     return at::cat(all, 1);
+  }
+
+  // What each tower's network makes of its columns behind its first layer.
+  static at::Tensor deeper(const at::Tensor& x, const std::vector<std::vector<Linear>>& networks) {
+    std::vector<at::Tensor> towers = x.chunk(static_cast<int64_t>(networks.size()), 1);
+    for (size_t t = 0; t < networks.size(); ++t)
+      for (size_t k = 1; k < networks[t].size(); ++k)
+        towers[t] = at::linear(at::relu(towers[t]), networks[t][k].weight, networks[t][k].bias);
+    return at::cat(towers, 1);
+  }
+
+  // Linear layers with room for a function without parameters between them.
+  static void declare_network(ParameterList& list, const std::string& name, int64_t out, int64_t in,
+                              std::vector<Linear>& layers) {
+    for (size_t k = 0; k < layers.size(); ++k)
+      list.linear(base::text(name, ".", 2 * k), out, k == 0 ? in : out, true, layers[k]);
   }
 
   // [num_targets, 1]
@@ -196,7 +220,7 @@ class PnaConv final : public Conv {
   int64_t width_;
   at::Tensor average_, average_log_;
   Linear encoder_, last_;
-  std::vector<Linear> before_, behind_;
+  std::vector<std::vector<Linear>> before_, behind_;  // each tower's, layer by layer
 };
 
 }  // namespace

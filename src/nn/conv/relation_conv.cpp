@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "nn/conv/layers.h"
 #include "nn/made_block.h"
+#include "nn/tensors.h"
 
 namespace gnnmg::nn {
 namespace {
@@ -29,18 +30,28 @@ struct Groups {
   at::Tensor order;                          // of the edges, [num_edges] i64
 };
 
-// With `rows_by_relation` source s of relation r is row r * num_sources + s.
+// Where each node has a row for each relation: that of node n and relation r is row
+// r * num_nodes + n, and source s is node ids[s], or s where these are null.
+struct RowsByRelation {
+  int64_t num_nodes = 0;  // 0: a source has one row, whatever the relation
+  const int64_t* ids = nullptr;
+  int64_t row(int64_t relation, int64_t source) const {
+    return relation * num_nodes + (ids ? ids[source] : source);
+  }
+};
+
 Groups group(const sample::BlockView& block, const at::Tensor& types, int64_t relations,
-             int64_t num_sources, bool rows_by_relation) {
+             const RowsByRelation& by_relation) {
   if (!types.defined() || types.scalar_type() != at::kLong || types.numel() != block.num_edges)
     fail(Status::kInvalidArgument, "a layer of ", relations, " relations needs the type of all ",
          block.num_edges, " edges, as i64");
   constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
-  const int64_t rows =
-      base::checked_mul(num_sources, rows_by_relation ? relations : 1, "rows of all relations");
+  int64_t rows = block.num_sources;
+  if (by_relation.num_nodes > 0)
+    rows = base::checked_mul(by_relation.num_nodes, relations, "rows of all relations");
   if (rows > kMost)
-    fail(Status::kUnsupported, num_sources, " nodes times ", relations, " relations make ", rows,
-         " rows, at most ", kMost, " are supported");
+    fail(Status::kUnsupported, by_relation.num_nodes, " nodes times ", relations,
+         " relations make ", rows, " rows, at most ", kMost, " are supported");
   const at::Tensor flat = types.contiguous();
   const int64_t* type = flat.const_data_ptr<int64_t>();
   std::vector<int64_t> next(relations + 1);
@@ -66,8 +77,9 @@ Groups group(const sample::BlockView& block, const at::Tensor& types, int64_t re
       ++counts[target[e] + 1];
       ++groups.begin[type[e] + 1];
     }
-    indices[k] =
-        static_cast<int32_t>((rows_by_relation ? type[e] * num_sources : 0) + block.indices[e]);
+    indices[k] = by_relation.num_nodes == 0
+                     ? block.indices[e]
+                     : static_cast<int32_t>(by_relation.row(type[e], block.indices[e]));
   }
   indptr.push_back(static_cast<int32_t>(block.num_edges));
   for (int64_t r = 0; r < relations; ++r) groups.begin[r + 1] += groups.begin[r];
@@ -142,11 +154,11 @@ class RelationConv final : public Conv {
                      const ConvPass& pass) const override {
     const sample::BlockView& block = pass.block;
     if (own.edge_weight.defined() && !o_.dgl) fail(Status::kUnsupported, "RGCN with edge weights");
-    const int64_t sources = o_.features ? block.num_sources : o_.in;
     if (!o_.features && block.num_sources > o_.in)
       fail(Status::kInvalidArgument, "the layer has a row for each of ", o_.in,
            " nodes, and the block ", block.num_sources);
-    const Groups groups = group(block, own.edge_type, o_.relations, sources, !o_.features);
+    const Groups groups = group(block, own.edge_type, o_.relations,
+                                o_.features ? RowsByRelation{} : RowsByRelation{o_.in, own.ids});
     const Execution by_edges = pass.execution.with(groups.edges);
     at::Tensor sums;
     if (!o_.features) {
@@ -164,9 +176,11 @@ class RelationConv final : public Conv {
     at::Tensor y =
         aggregate(sums, groups.targets->view(), Reduce::kSum, pass.execution.with(groups.targets));
     const int64_t n = block.num_targets;
-    if (root_.defined())
-      y = o_.features ? at::addmm(y, target_rows(own, n, pass.execution), root_)
-                      : y + root_.narrow(0, first_own, n);
+    if (root_.defined() && o_.features)
+      y = at::addmm(y, target_rows(own, n, pass.execution), root_);
+    else if (root_.defined())
+      y = y + (own.ids ? root_.index_select(0, as_tensor({own.ids, static_cast<size_t>(n)}))
+                       : root_.narrow(0, first_own, n));
     if (bias_.defined()) y = y + bias_;
     return complete(y, own, pass);
   }

@@ -1,0 +1,112 @@
+/*
+ * Classes of the entities of a knowledge graph, which has no features: R-GCN, whose first layer has
+ * a row of weights for each entity in every relation's matrix.
+ *   knowledge_graph [<folder with triples.npy, labels.npy and split_NAME.npy>]
+ * Without a folder, on people who wrote papers about topics and know each other; a class is the
+ * department that somebody works in.
+ */
+#include <stdio.h>
+
+#include "common.h"
+
+enum { PEOPLE = 300, PAPERS = 1500, TOPICS = 30, DEPARTMENTS = 3 };
+enum { ENTITIES = PEOPLE + PAPERS + TOPICS, WROTE = 0, ABOUT = 1, KNOWS = 2, RELATIONS = 3 };
+enum { TRIPLES = 2 * PAPERS + PEOPLE };
+
+static uint64_t state = 1;
+static int64_t draw(int64_t below) {
+  state = state * 6364136223846793005u + 1442695040888963407u;
+  return (int64_t)((state >> 33) % (uint64_t)below);
+}
+
+static gnnmg_dataset* generated(const gnnmg_context* context) {
+  static int64_t sources[2 * TRIPLES], targets[2 * TRIPLES], relations[2 * TRIPLES];
+  static int64_t labels[ENTITIES];
+  int64_t count = 0;
+  for (int64_t i = 0; i < ENTITIES; ++i) labels[i] = i < PEOPLE ? draw(DEPARTMENTS) : -1;
+  for (int64_t paper = 0; paper < PAPERS; ++paper) {
+    const int64_t author = draw(PEOPLE);
+    /* Of a topic that the department works on, mostly. */
+    const int64_t field = draw(10) < 7 ? labels[author] : draw(DEPARTMENTS);
+    const int64_t topic = DEPARTMENTS * draw(TOPICS / DEPARTMENTS) + field;
+    sources[count] = author, relations[count] = WROTE, targets[count++] = PEOPLE + paper;
+    sources[count] = PEOPLE + paper, relations[count] = ABOUT;
+    targets[count++] = PEOPLE + PAPERS + topic;
+  }
+  for (int64_t i = 0; i < PEOPLE; ++i)
+    sources[count] = i, relations[count] = KNOWS, targets[count++] = draw(PEOPLE);
+  /* Each triple the other way round too, as a relation of its own: a folder's are read like that.
+   */
+  for (int64_t e = 0; e < TRIPLES; ++e) {
+    sources[TRIPLES + e] = targets[e];
+    targets[TRIPLES + e] = sources[e];
+    relations[TRIPLES + e] = RELATIONS + relations[e];
+  }
+  const int64_t nodes[] = {ENTITIES}, edges[] = {2 * TRIPLES};
+  gnnmg_graph* graph;
+  gnnmg_dataset* data;
+  CHECK(gnnmg_graph_create_from_coo(context, ENTITIES, sources, targets, GNNMG_DTYPE_I64,
+                                    2 * TRIPLES, &graph));
+  CHECK(gnnmg_graph_set_node_tensor(graph, 0, "y", labels, GNNMG_DTYPE_I64, 1, nodes));
+  CHECK(gnnmg_graph_set_edge_tensor(graph, 0, "edge_type", relations, GNNMG_DTYPE_I64, 1, edges));
+  CHECK(gnnmg_dataset_create(graph, NULL, "y", GNNMG_TASK_MULTICLASS, DEPARTMENTS, &data));
+  gnnmg_graph_free(graph);
+  int64_t people[PEOPLE];
+  for (int64_t i = 0; i < PEOPLE; ++i) people[i] = i;
+  CHECK(gnnmg_dataset_add_split(data, "people", people, 200, NULL, 0, people + 200, 100));
+  return data;
+}
+
+int main(int argc, char** argv) {
+  gnnmg_context* context;
+  gnnmg_dataset* data;
+  CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
+  if (argc > 1)
+    CHECK(gnnmg_dataset_open(context, argv[1], NULL, &data, -1));
+  else
+    data = generated(context);
+
+  /*! [model] */
+  gnnmg_model_config layers;
+  CHECK(gnnmg_model_config_init(&layers, sizeof layers));
+  layers.architecture = GNNMG_MODEL_RGCN;
+  layers.input = GNNMG_INPUT_NODES; /* of any other architecture GNNMG_INPUT_EMBEDDING */
+  layers.num_layers = 2;
+  layers.hidden_dim = 16;
+  gnnmg_model* model;
+  CHECK(gnnmg_model_create(context, data, &layers, &model));
+  /*! [model] */
+  gnnmg_model_info facts = {.struct_size = sizeof facts};
+  CHECK(gnnmg_model_get_info(model, &facts));
+  printf("%lld entities, %lld parameters\n", (long long)facts.input_dim,
+         (long long)facts.num_parameters);
+
+  gnnmg_graph* graph;
+  gnnmg_sampler* sampler;
+  gnnmg_sampler_config sampling;
+  CHECK(gnnmg_dataset_get_graph(data, 0, &graph));
+  CHECK(gnnmg_sampler_config_init(&sampling, sizeof sampling));
+  sampling.num_fanouts = 2;
+  sampling.fanouts[0] = sampling.fanouts[1] = -1;
+  CHECK(gnnmg_sampler_create(graph, &sampling, &sampler));
+  gnnmg_trainer_config training;
+  CHECK(gnnmg_trainer_config_init(&training, sizeof training));
+  training.num_epochs = 50;
+  training.batch_size = INT64_MAX; /* all of them at once */
+  training.learning_rate = 0.01;
+  gnnmg_trainer* trainer;
+  CHECK(gnnmg_trainer_create(model, data, sampler, NULL, &training, &trainer));
+  CHECK(gnnmg_trainer_run(trainer, NULL, NULL, NULL));
+  gnnmg_metrics metrics = {.struct_size = sizeof metrics};
+  CHECK(gnnmg_trainer_evaluate(trainer, GNNMG_SPLIT_TEST, &metrics, -1));
+  printf("test accuracy %.4f (%lld of %lld)\n", metrics.accuracy, (long long)metrics.correct,
+         (long long)metrics.count);
+
+  gnnmg_trainer_free(trainer);
+  gnnmg_sampler_free(sampler);
+  gnnmg_graph_free(graph);
+  gnnmg_model_free(model);
+  gnnmg_dataset_free(data);
+  gnnmg_context_free(context);
+  return 0;
+}
