@@ -21,7 +21,8 @@ struct Comm::End {
 namespace {
 
 std::string cancelled_by(const comm::Processes* processes, int rank) {
-  if (!processes) return base::text("rank ", rank, " cancelled its communicator");
+  // In the words of an operation that finds itself cancelled: either may be the first to end it.
+  if (!processes) return base::text("rank ", rank, " was cancelled");
   const int own = processes->process();
   return base::text("the communicator was cancelled by process ", own, " on host ",
                     processes->host(own));
