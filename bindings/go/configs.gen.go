@@ -235,7 +235,8 @@ type DatasetConfig struct {
 	// Default: [FormatAuto].
 	Format Format
 	// 1: add the reverse of every edge and drop repeated ones, for Planetoid and Shchur also
-	// self-loops; 0: edges as listed; -1: as the format means it. Default: -1.
+	// self-loops, but of a knowledge graph as a relation of its own, with nothing dropped; 0: edges
+	// as listed; -1: as the format means it. Default: -1.
 	Undirected int
 	// true: add up repeated entries of sparse features. Default: false.
 	SumDuplicates bool
@@ -471,6 +472,11 @@ type LoaderConfig struct {
 	Gather bool
 	// Of order, draws and dropout. Default: 0.
 	Seed uint64
+	// Seeds that are graphs, above 0: a mini-batch takes the next graphs for as long as they have at
+	// most this many nodes together, and are at most BatchSize; a graph of more nodes is one of its
+	// own. Epochs then differ in the number of mini-batches. With [PartitionGlobal], without
+	// DropLast. 0: no limit. Default: 0.
+	BatchNodes int64
 }
 
 func (c *LoaderConfig) from(r *raw.LoaderConfig) {
@@ -486,6 +492,7 @@ func (c *LoaderConfig) from(r *raw.LoaderConfig) {
 	c.Prefetch = int(r.Prefetch)
 	c.Gather = r.Gather != 0
 	c.Seed = uint64(r.Seed)
+	c.BatchNodes = int64(r.BatchNodes)
 }
 
 func (c *LoaderConfig) to(r *raw.LoaderConfig) error {
@@ -501,6 +508,7 @@ func (c *LoaderConfig) to(r *raw.LoaderConfig) error {
 	r.Prefetch = narrow(c.Prefetch)
 	r.Gather = flag(c.Gather)
 	r.Seed = uint64(c.Seed)
+	r.BatchNodes = int64(c.BatchNodes)
 	return nil
 }
 
@@ -516,7 +524,8 @@ func defaultLoaderConfig(options []func(*LoaderConfig)) (*raw.LoaderConfig, erro
 type ModelConfig struct {
 	// Kind of model. Default: [ModelSAGE].
 	Architecture Architecture
-	// Columns of the features; 0: the data set's. Default: 0.
+	// Columns of the features, or, where Input is another, the number of nodes; 0: the data set's.
+	// Default: 0.
 	InputDim int64
 	// Columns between layers. Default: 256.
 	HiddenDim int64
@@ -524,7 +533,7 @@ type ModelConfig struct {
 	OutputDim int64
 	// 1 to 10, as many as the sampler has. Default: 2.
 	NumLayers int
-	// GraphSAGE, GraphConv, R-GCN: Default: [AggregationMean].
+	// GraphSAGE, GraphConv, R-GCN, EdgeConv: Default: [AggregationMean].
 	Aggregation Aggregation
 	// Default: [ActivationReLU].
 	Activation Activation
@@ -583,14 +592,14 @@ type ModelConfig struct {
 	// [NormPair], [NormPairRows]: above 0; 0: 1. PyG's model classes, given no more than the name,
 	// take HiddenDim. Default: 1.
 	NormScale float64
-	// GIN, GINE: linear layers of their networks, 1 to 8; 0: 2. Default: 2.
+	// GIN, GINE, EdgeConv: linear layers of their networks, 1 to 8; 0: 2. Default: 2.
 	MLPLayers int
 	// GINE, GAT, GATv2, transformer, PNA: columns of edge features; -1: the data set's; 0: none, but
 	// for GINE the data set's. They are the first edge tensor that there is of "edge_attr", "x" and
 	// "feat". Default: 0.
 	EdgeDim int64
-	// R-GCN: types of edges; 0: the data set's. They are the edge tensor "edge_type", or else
-	// "type", of integers. Default: 0.
+	// R-GCN: types of edges; 0: the data set's. They are the first edge tensor that there is of
+	// "edge_type", "type" and "edge_label", of integers. Default: 0.
 	NumRelations int64
 	// R-GCN: matrices that those of all types are sums of; 0: one a type. Default: 0.
 	NumBases int
@@ -624,6 +633,22 @@ type ModelConfig struct {
 	NodeVocabulary []int
 	// The same of edge features; the layers read EdgeDim columns. At most 16 of them. Default: none.
 	EdgeVocabulary []int
+	// Default: [InputFeatures].
+	Input Input
+	// In training, as if the sampler had drawn fewer: share of the edges of each layer that are left
+	// out, in [0, 1). Default: 0.
+	EdgeDropout float64
+	// The same of nodes, with which all edges from them and to them go, in all layers. Default: 0.
+	NodeDropout float64
+	// PNA: linear layers in front of the reductions, with ReLU between them, 1 to 8; 0: 1. Default:
+	// 1.
+	PreLayers int
+	// PNA: the same behind them. Default: 1.
+	PostLayers int
+	// GCN: Default: [DegreeNormBoth].
+	DegreeNorm DegreeNorm
+	// GATv2: true: one linear map for both ends of an edge. Default: false.
+	ShareWeights bool
 }
 
 func (c *ModelConfig) from(r *raw.ModelConfig) {
@@ -677,6 +702,13 @@ func (c *ModelConfig) from(r *raw.ModelConfig) {
 	c.Scalers = listOf[PNAScaler](r.Scalers[:])
 	c.NodeVocabulary = listOf[int](r.NodeVocabulary[:])
 	c.EdgeVocabulary = listOf[int](r.EdgeVocabulary[:])
+	c.Input = Input(r.Input)
+	c.EdgeDropout = float64(r.EdgeDropout)
+	c.NodeDropout = float64(r.NodeDropout)
+	c.PreLayers = int(r.PreLayers)
+	c.PostLayers = int(r.PostLayers)
+	c.DegreeNorm = DegreeNorm(r.DegreeNorm)
+	c.ShareWeights = r.ShareWeights != 0
 }
 
 func (c *ModelConfig) to(r *raw.ModelConfig) error {
@@ -738,6 +770,13 @@ func (c *ModelConfig) to(r *raw.ModelConfig) error {
 	if err := setList("ModelConfig.EdgeVocabulary", r.EdgeVocabulary[:], c.EdgeVocabulary); err != nil {
 		return err
 	}
+	r.Input = int32(c.Input)
+	r.EdgeDropout = float64(c.EdgeDropout)
+	r.NodeDropout = float64(c.NodeDropout)
+	r.PreLayers = narrow(c.PreLayers)
+	r.PostLayers = narrow(c.PostLayers)
+	r.DegreeNorm = int32(c.DegreeNorm)
+	r.ShareWeights = flag(c.ShareWeights)
 	return nil
 }
 
@@ -987,6 +1026,9 @@ type TrainerConfig struct {
 	// at once and keeps them in memory; each batch norm adds two small all-reduces. Without effect
 	// on models that have none. Not with Deterministic. Default: false.
 	SyncBatchNorm bool
+	// Labels of graphs, above 0: nodes of a mini-batch at most, as in [LoaderConfig], beside
+	// BatchSize. Default: 0.
+	BatchNodes int64
 }
 
 func (c *TrainerConfig) from(r *raw.TrainerConfig) {
@@ -1030,6 +1072,7 @@ func (c *TrainerConfig) from(r *raw.TrainerConfig) {
 	c.StallLimit = fromMilliseconds(r.StallLimitMs)
 	c.Deterministic = r.Deterministic != 0
 	c.SyncBatchNorm = r.SyncBatchNorm != 0
+	c.BatchNodes = int64(r.BatchNodes)
 }
 
 func (c *TrainerConfig) to(r *raw.TrainerConfig) error {
@@ -1073,6 +1116,7 @@ func (c *TrainerConfig) to(r *raw.TrainerConfig) error {
 	r.StallLimitMs = milliseconds(c.StallLimit)
 	r.Deterministic = flag(c.Deterministic)
 	r.SyncBatchNorm = flag(c.SyncBatchNorm)
+	r.BatchNodes = int64(c.BatchNodes)
 	return nil
 }
 

@@ -282,7 +282,8 @@ const (
 	FormatGNNMG Format = 1
 	// Folder of `ind.NAME.*` (Cora, CiteSeer, PubMed).
 	FormatPlanetoid Format = 2
-	// Folder of `edges.npy`, `labels.npy`, `split_*.npy`, ...
+	// Folder of `edges.npy` or, of a knowledge graph, `triples.npy`, and `labels.npy`,
+	// `split_*.npy`, ...
 	FormatPlain Format = 3
 	// One `.npz` with `adj_*` and `attr_*` (Amazon, Coauthor).
 	FormatShchur Format = 4
@@ -451,6 +452,9 @@ const (
 	ModelGraphConv Architecture = 10
 	// Layers of one's own, added one by one: [Model.AddConv] and those beside it.
 	ModelLayers Architecture = 11
+	// EdgeConv: a network over both ends of each edge (Wang and others 2019). With [AggregationMax]
+	// as it is published; DGL's has no other.
+	ModelEdge Architecture = 12
 )
 
 // String is the name of the value, or its number where this version has no name for it.
@@ -478,6 +482,8 @@ func (v Architecture) String() string {
 		return "ModelGraphConv"
 	case ModelLayers:
 		return "ModelLayers"
+	case ModelEdge:
+		return "ModelEdge"
 	}
 	return "Architecture(" + strconv.Itoa(int(v)) + ")"
 }
@@ -576,6 +582,66 @@ func (v Framework) String() string {
 		return "FrameworkDGL"
 	}
 	return "Framework(" + strconv.Itoa(int(v)) + ")"
+}
+
+// Input: What the first layer reads. Where that is not the features, which a data set then need
+// not have, InputDim is the number of nodes, and the model goes with graphs of that many.
+type Input int32
+
+// Values of [Input].
+const (
+	// The features.
+	InputFeatures Input = 0
+	// A learned row for each node, HiddenDim wide, also in front of layers of one's own:
+	// "embedding.weight".
+	InputEmbedding Input = 1
+	// R-GCN of PyG's: the node itself, as if the features were the unit matrix. The first layer has
+	// a row of weights for each node in every relation's matrix.
+	InputNodes Input = 2
+)
+
+// String is the name of the value, or its number where this version has no name for it.
+func (v Input) String() string {
+	switch v {
+	case InputFeatures:
+		return "InputFeatures"
+	case InputEmbedding:
+		return "InputEmbedding"
+	case InputNodes:
+		return "InputNodes"
+	}
+	return "Input(" + strconv.Itoa(int(v)) + ")"
+}
+
+// DegreeNorm: What GCN divides the sum over the neighbours by. PyG's GCN has the first, and,
+// without SelfLoops, the last.
+type DegreeNorm int32
+
+// Values of [DegreeNorm].
+const (
+	// Each row by the roots of the degrees of both ends.
+	DegreeNormBoth DegreeNorm = 0
+	// By the target's degree: the mean. DGL.
+	DegreeNormRight DegreeNorm = 1
+	// Each row by its source's degree. DGL.
+	DegreeNormLeft DegreeNorm = 2
+	// By nothing: the sum.
+	DegreeNormNone DegreeNorm = 3
+)
+
+// String is the name of the value, or its number where this version has no name for it.
+func (v DegreeNorm) String() string {
+	switch v {
+	case DegreeNormBoth:
+		return "DegreeNormBoth"
+	case DegreeNormRight:
+		return "DegreeNormRight"
+	case DegreeNormLeft:
+		return "DegreeNormLeft"
+	case DegreeNormNone:
+		return "DegreeNormNone"
+	}
+	return "DegreeNorm(" + strconv.Itoa(int(v)) + ")"
 }
 
 // Aggregation: How a node's neighbours are put together.

@@ -300,6 +300,8 @@ type ProgressInfo struct {
 	ReduceSeconds float64
 	// Its updates.
 	OptimizerSeconds float64
+	// Of its all-reduces, how long it waited for slower ranks.
+	PeerWaitSeconds float64
 }
 
 func (c *ProgressInfo) from(r *raw.ProgressInfo) {
@@ -325,6 +327,7 @@ func (c *ProgressInfo) from(r *raw.ProgressInfo) {
 	c.ComputeSeconds = float64(r.ComputeSeconds)
 	c.ReduceSeconds = float64(r.ReduceSeconds)
 	c.OptimizerSeconds = float64(r.OptimizerSeconds)
+	c.PeerWaitSeconds = float64(r.PeerWaitSeconds)
 }
 
 // EpochInfo: What an epoch came to.
@@ -389,6 +392,8 @@ type EpochInfo struct {
 	Best bool
 	// The rank with MostBusySeconds.
 	SlowestRank int
+	// Of ReduceSeconds: waiting for slower ranks, those of synchronised batch norm aside.
+	PeerWaitSeconds float64
 }
 
 func (c *EpochInfo) from(r *raw.EpochInfo) {
@@ -422,4 +427,5 @@ func (c *EpochInfo) from(r *raw.EpochInfo) {
 	c.MostBusySeconds = float64(r.MostBusySeconds)
 	c.Best = r.Best != 0
 	c.SlowestRank = int(r.SlowestRank)
+	c.PeerWaitSeconds = float64(r.PeerWaitSeconds)
 }

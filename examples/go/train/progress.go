@@ -53,6 +53,7 @@ func (p *progress) epoch(e gnnmg.EpochInfo) error {
 	p.sum.WaitSeconds += e.WaitSeconds
 	p.sum.ComputeSeconds += e.ComputeSeconds
 	p.sum.ReduceSeconds += e.ReduceSeconds
+	p.sum.PeerWaitSeconds += e.PeerWaitSeconds
 	p.sum.OptimizerSeconds += e.OptimizerSeconds
 	p.sum.SampleSeconds += e.SampleSeconds
 	p.sum.GatherSeconds += e.GatherSeconds
@@ -136,8 +137,9 @@ func (p *progress) table(elapsed time.Duration) {
 	fmt.Printf("time    %.1f s: %d epochs of %.3f s, validation %.3f s each\n", elapsed.Seconds(), t.NumEpochs,
 		t.Seconds/epochs, t.EvaluationSeconds/epochs)
 	fmt.Printf("        of an epoch on rank 0: waiting for mini-batches %.0f %%, forward and backward %.0f %%,\n"+
-		"        all-reduce %.0f %%, update %.0f %%, other %.0f %%\n", t.WaitSeconds/percent, t.ComputeSeconds/percent,
-		t.ReduceSeconds/percent, t.OptimizerSeconds/percent, rest/percent)
+		"        all-reduce %.1f %%, waiting for slower ranks %.1f %%, update %.0f %%, other %.0f %%\n",
+		t.WaitSeconds/percent, t.ComputeSeconds/percent, (t.ReduceSeconds-t.PeerWaitSeconds)/percent,
+		t.PeerWaitSeconds/percent, t.OptimizerSeconds/percent, rest/percent)
 	fmt.Printf("        beside it on rank 0's loader: sampling %.2f s, gathering %.2f s in all\n", t.SampleSeconds,
 		t.GatherSeconds)
 	if t.MostBusySeconds <= t.MeanBusySeconds { // one rank

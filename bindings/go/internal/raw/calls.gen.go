@@ -253,8 +253,9 @@ func ContextLend(context uintptr, timeoutMs int64) Result {
 }
 
 // ContextCancel: Cancels what runs on the context itself: data sets being opened or saved,
-// gnnmg_model_evaluate(), gnnmg_model_embed() and its twin, threads lent. Those calls end with
-// [ErrCancelled]. Later calls are not concerned.
+// gnnmg_model_evaluate(), gnnmg_model_embed() and its twin, [NewComm] and its twin, threads lent.
+// Those calls end with [ErrCancelled]; the processes that this one was about to join wait on for
+// another, or, when it is process 0, get [ErrAborted]. Later calls are not concerned.
 func ContextCancel(context uintptr) {
 	reach(12)
 	C.shim_context_cancel(C.uintptr_t(context))
@@ -1248,7 +1249,8 @@ func CommCreateFromEnv(context uintptr, config *CommConfig, timeoutMs int64) (Re
 }
 
 // CommFree: Frees the handle. Without gnnmg_comm_shutdown() before, that is an abort: what the
-// other ranks wait for ends with [ErrAborted].
+// other ranks wait for ends with [ErrAborted]. A job of processes goes on while a trainer works
+// in it; when the last handle of it is freed, the others have been told so when the call returns.
 func CommFree(comm uintptr) {
 	reach(147)
 	C.shim_comm_free(C.uintptr_t(comm))
@@ -1305,14 +1307,16 @@ func CommBarrier(comm uintptr, timeoutMs int64) Result {
 }
 
 // CommCancel: Ends the operation that runs with [ErrCancelled] here and [ErrAborted] on the other
-// ranks. The communicator is spent.
+// ranks, with a text that says who did it. The communicator is spent; among processes so is their
+// job, with the trainers in it. The others have been told when the call returns.
 func CommCancel(comm uintptr) {
 	reach(155)
 	C.shim_comm_cancel(C.uintptr_t(comm))
 }
 
 // CommShutdown: The orderly end: waits until all ranks have called it. Afterwards there is only
-// gnnmg_comm_free().
+// gnnmg_comm_free(), and the program may end at once: process 0 of a job waits until the others
+// know of the end, too.
 func CommShutdown(comm uintptr, timeoutMs int64) Result {
 	reach(156)
 	r := C.shim_comm_shutdown(C.uintptr_t(comm), C.int64_t(timeoutMs))

@@ -374,8 +374,10 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_context_lend(gnnmg_context* context,
 
 /**
  * @brief Cancels what runs on the context itself: data sets being opened or saved,
- *   gnnmg_model_evaluate(), gnnmg_model_embed() and its twin, threads lent. Those calls end with
- *   ::GNNMG_ERR_CANCELLED. Later calls are not concerned.
+ *   gnnmg_model_evaluate(), gnnmg_model_embed() and its twin, gnnmg_comm_create() and its twin,
+ *   threads lent. Those calls end with ::GNNMG_ERR_CANCELLED; the processes that this one was about
+ *   to join wait on for another, or, when it is process 0, get ::GNNMG_ERR_ABORTED. Later calls are
+ *   not concerned.
  * @snippet embeddings.c give up
  * @param[in] context a handle; a stale one is ignored
  * @threading (a)
@@ -1268,7 +1270,8 @@ enum {
   GNNMG_FORMAT_AUTO = 0,          /**< Recognised by what lies there. */
   GNNMG_FORMAT_GNNMG = 1,         /**< What gnnmg_dataset_save() writes. */
   GNNMG_FORMAT_PLANETOID = 2,     /**< Folder of `ind.NAME.*` (Cora, CiteSeer, PubMed). */
-  GNNMG_FORMAT_PLAIN = 3,         /**< Folder of `edges.npy`, `labels.npy`, `split_*.npy`, ... */
+  GNNMG_FORMAT_PLAIN = 3,         /**< Folder of `edges.npy` or, of a knowledge graph,
+                                     `triples.npy`, and `labels.npy`, `split_*.npy`, ... */
   GNNMG_FORMAT_SHCHUR = 4,        /**< One `.npz` with `adj_*` and `attr_*` (Amazon, Coauthor). */
   GNNMG_FORMAT_HETEROPHILOUS = 5, /**< One `.npz` with `node_features`, `edges`, masks. */
   GNNMG_FORMAT_OGB = 6,           /**< Folder of an OGB node property data set. */
@@ -1283,8 +1286,9 @@ typedef struct gnnmg_dataset_config {
   uint32_t struct_size;   /**< sizeof of this struct. */
   gnnmg_format format;    /**< ::GNNMG_FORMAT_AUTO. */
   int32_t undirected;     /**< 1: add the reverse of every edge and drop repeated ones, for
-                               Planetoid and Shchur also self-loops; 0: edges as listed; -1: as the
-                               format means it. -1. */
+                               Planetoid and Shchur also self-loops, but of a knowledge graph as a
+                               relation of its own, with nothing dropped; 0: edges as listed; -1: as
+                               the format means it. -1. */
   int32_t sum_duplicates; /**< 1: add up repeated entries of sparse features. 0. */
   int32_t map_files;      /**< 1: map the files of the library's own format, else read. 1. */
   int32_t check_finite;   /**< 1: refuse features that are NaN, infinite or beyond f32. 1. */
@@ -1964,6 +1968,11 @@ typedef struct gnnmg_loader_config {
   int32_t prefetch;          /**< Mini-batches made ahead. 2. */
   int32_t gather;            /**< 1: with features, if the data set has any. 1. */
   uint64_t seed;             /**< Of order, draws and dropout. 0. */
+  int64_t batch_nodes;       /**< Seeds that are graphs, above 0: a mini-batch takes the next graphs
+                                for as long as they have at most this many nodes together, and are at
+                                most `batch_size`; a graph of more nodes is one of its own. Epochs
+                                then differ in the number of mini-batches. With
+                                ::GNNMG_PARTITION_GLOBAL, without `drop_last`. 0: no limit. 0. */
 } gnnmg_loader_config;
 
 /** Facts about a loader's epoch. */
@@ -2343,8 +2352,11 @@ enum {
                                  features        too. */
   GNNMG_MODEL_GRAPHCONV = 10, /**< Neighbours and the node itself through a linear map each (Morris
                                  and others 2019). */
-  GNNMG_MODEL_LAYERS = 11     /**< Layers of one's own, added one by one: gnnmg_model_add_conv() and
-                                 those     beside it. */
+  GNNMG_MODEL_LAYERS = 11,    /**< Layers of one's own, added one by one: gnnmg_model_add_conv() and
+                                 those beside it. */
+  GNNMG_MODEL_EDGE = 12       /**< EdgeConv: a network over both ends of each edge (Wang and others
+                                 2019). With ::GNNMG_AGGREGATION_MAX as it is published; DGL's has
+                                 no other. */
 };
 
 /** What PNA reduces the messages into a node by. */
@@ -2381,6 +2393,32 @@ enum {
   GNNMG_FRAMEWORK_PYG = 0, /**< PyTorch Geometric's: keys "convs.0.lin_l.weight", ... */
   GNNMG_FRAMEWORK_DGL = 1  /**< DGL's: keys "layers.0.fc_neigh.weight", ... No loops are added,
                               degrees are those of the block, a tied maximum has one winner. */
+};
+
+/** What the first layer reads. Where that is not the features, which a data set then need not have,
+ * `input_dim` is the number of nodes, and the model goes with graphs of that many. */
+typedef int32_t gnnmg_input;
+
+/** Values of ::gnnmg_input. */
+enum {
+  GNNMG_INPUT_FEATURES = 0,  /**< The features. */
+  GNNMG_INPUT_EMBEDDING = 1, /**< A learned row for each node, `hidden_dim` wide, also in front of
+                                layers of one's own: "embedding.weight". */
+  GNNMG_INPUT_NODES = 2      /**< R-GCN of PyG's: the node itself, as if the features were the unit
+                                matrix. The first layer has a row of weights for each node in every
+                                relation's matrix. */
+};
+
+/** What GCN divides the sum over the neighbours by. PyG's GCN has the first, and, without
+ * `self_loops`, the last. */
+typedef int32_t gnnmg_degree_norm;
+
+/** Values of ::gnnmg_degree_norm. */
+enum {
+  GNNMG_DEGREE_NORM_BOTH = 0,  /**< Each row by the roots of the degrees of both ends. */
+  GNNMG_DEGREE_NORM_RIGHT = 1, /**< By the target's degree: the mean. DGL. */
+  GNNMG_DEGREE_NORM_LEFT = 2,  /**< Each row by its source's degree. DGL. */
+  GNNMG_DEGREE_NORM_NONE = 3   /**< By nothing: the sum. */
 };
 
 /** How a node's neighbours are put together. */
@@ -2494,11 +2532,13 @@ enum {
 typedef struct gnnmg_model_config {
   uint32_t struct_size;            /**< sizeof of this struct. */
   gnnmg_architecture architecture; /**< Kind of model. ::GNNMG_MODEL_SAGE. */
-  int64_t input_dim;               /**< Columns of the features; 0: the data set's. 0. */
+  int64_t input_dim;               /**< Columns of the features, or, where `input` is another, the
+                                        number of nodes; 0: the data set's. 0. */
   int64_t hidden_dim;              /**< Columns between layers. 256. */
   int64_t output_dim;              /**< Columns of the result; 0: the data set's classes. 0. */
   int32_t num_layers;              /**< 1 to 10, as many as the sampler has. 2. */
-  gnnmg_aggregation aggregation;   /**< GraphSAGE, GraphConv, R-GCN: ::GNNMG_AGGREGATION_MEAN. */
+  gnnmg_aggregation aggregation;   /**< GraphSAGE, GraphConv, R-GCN, EdgeConv:
+                                        ::GNNMG_AGGREGATION_MEAN. */
   gnnmg_activation activation;     /**< ::GNNMG_ACTIVATION_RELU. */
   gnnmg_norm norm;                 /**< ::GNNMG_NORM_NONE. */
   gnnmg_skip skip;                 /**< ::GNNMG_SKIP_NONE. */
@@ -2533,13 +2573,14 @@ typedef struct gnnmg_model_config {
                             with ::GNNMG_JUMPING_SCORES, of each score. 0. */
   double norm_scale;     /**< ::GNNMG_NORM_PAIR, ::GNNMG_NORM_PAIR_ROWS: above 0; 0: 1. PyG's model
                             classes, given no more than the name, take hidden_dim. 1. */
-  int32_t mlp_layers;    /**< GIN, GINE: linear layers of their networks, 1 to 8; 0: 2. 2. */
-  int32_t reserved2;     /**< 0. */
-  int64_t edge_dim;      /**< GINE, GAT, GATv2, transformer, PNA: columns of edge features; -1: the
-                            data set's; 0: none, but for GINE the data set's. They are the first edge
-                            tensor that there is of "edge_attr", "x" and "feat". 0. */
-  int64_t num_relations; /**< R-GCN: types of edges; 0: the data set's. They are the edge tensor
-                            "edge_type", or else "type", of integers. 0. */
+  int32_t mlp_layers; /**< GIN, GINE, EdgeConv: linear layers of their networks, 1 to 8; 0: 2. 2. */
+  int32_t reserved2;  /**< 0. */
+  int64_t edge_dim;   /**< GINE, GAT, GATv2, transformer, PNA: columns of edge features; -1: the
+                         data set's; 0: none, but for GINE the data set's. They are the first edge
+                         tensor that there is of "edge_attr", "x" and "feat". 0. */
+  int64_t num_relations; /**< R-GCN: types of edges; 0: the data set's. They are the first edge
+                            tensor that there is of "edge_type", "type" and "edge_label", of
+                            integers. 0. */
   int32_t num_bases;  /**< R-GCN: matrices that those of all types are sums of; 0: one a type. 0. */
   int32_t num_blocks; /**< R-GCN: blocks of block-diagonal matrices; 0: whole ones. 0. */
   int32_t edge_weights;  /**< GCN, GraphConv, and of DGL's layers GCN, GAT and R-GCN: 1: edges weigh
@@ -2563,6 +2604,17 @@ typedef struct gnnmg_model_config {
                                   learned row for each, hidden_dim wide. 0. */
   int32_t
       edge_vocabulary[16]; /**< The same of edge features; the layers read edge_dim columns. 0. */
+  gnnmg_input input;       /**< ::GNNMG_INPUT_FEATURES. */
+  int32_t reserved4;       /**< 0. */
+  double edge_dropout; /**< In training, as if the sampler had drawn fewer: share of the edges of
+                          each layer that are left out, in [0, 1). 0. */
+  double node_dropout; /**< The same of nodes, with which all edges from them and to them go, in
+                          all layers. 0. */
+  int32_t pre_layers;  /**< PNA: linear layers in front of the reductions, with ReLU between them,
+                          1 to 8; 0: 1. 1. */
+  int32_t post_layers; /**< PNA: the same behind them. 1. */
+  gnnmg_degree_norm degree_norm; /**< GCN: ::GNNMG_DEGREE_NORM_BOTH. */
+  int32_t share_weights;         /**< GATv2: 1: one linear map for both ends of an edge. 0. */
 } gnnmg_model_config;
 
 /** Facts about a model. */
@@ -2640,6 +2692,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_file_config_init(gnnmg_model_f
  * @snippet node_classification.c model
  * @snippet weights.c without data
  * @snippet architectures.c architecture
+ * @snippet knowledge_graph.c model
  * @param[in] context a context
  * @param[in] dataset gives what the config leaves to it; may be NULL when it leaves nothing
  * @param[in] config settings, or NULL
@@ -3228,7 +3281,8 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_comm_create_group(const gnnmg_contex
  * @return ::GNNMG_OK; ::GNNMG_PENDING, continued by a call with equal arguments;
  *   ::GNNMG_ERR_TIMEOUT naming the processes that did not come; ::GNNMG_ERR_MISMATCH, on every
  *   process, when versions, sizes or numbers do not fit together; ::GNNMG_ERR_AUTH for a missing,
- *   wrong or readable token; ::GNNMG_ERR_UNAVAILABLE when the address cannot be had
+ *   wrong or readable token; ::GNNMG_ERR_UNAVAILABLE when the address cannot be had;
+ *   ::GNNMG_ERR_CANCELLED after gnnmg_context_cancel(), ::GNNMG_ERR_ABORTED after one on process 0
  * @threading (b)
  * @owns the caller frees `comm`; gnnmg_comm_shutdown() first, else the other processes are aborted
  * @since 0.1
@@ -3262,7 +3316,8 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_comm_create_from_env(const gnnmg_con
 
 /**
  * @brief Frees the handle. Without gnnmg_comm_shutdown() before, that is an abort: what the other
- *   ranks wait for ends with ::GNNMG_ERR_ABORTED.
+ *   ranks wait for ends with ::GNNMG_ERR_ABORTED. A job of processes goes on while a trainer works
+ * in it; when the last handle of it is freed, the others have been told so when the call returns.
  * @snippet peers.c leave
  * @param[in] comm a handle, or NULL
  * @threading (a)
@@ -3370,7 +3425,8 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_comm_barrier(gnnmg_comm* comm, int64
 
 /**
  * @brief Ends the operation that runs with ::GNNMG_ERR_CANCELLED here and ::GNNMG_ERR_ABORTED on
- * the other ranks. The communicator is spent.
+ *   the other ranks, with a text that says who did it. The communicator is spent; among processes
+ * so is their job, with the trainers in it. The others have been told when the call returns.
  * @snippet collectives.c cancel
  * @param[in] comm a handle; a stale one is ignored
  * @threading (a)
@@ -3380,7 +3436,8 @@ GNNMG_API void gnnmg_comm_cancel(gnnmg_comm* comm);
 
 /**
  * @brief The orderly end: waits until all ranks have called it. Afterwards there is only
- *   gnnmg_comm_free().
+ *   gnnmg_comm_free(), and the program may end at once: process 0 of a job waits until the others
+ *   know of the end, too.
  * @snippet peers.c leave
  * @param[in] comm a communicator
  * @param[in] timeout_ms milliseconds, -1: the configured deadline only
@@ -3496,6 +3553,8 @@ typedef struct gnnmg_trainer_config {
                                     step at once and keeps them in memory; each batch norm adds two
                                     small all-reduces. Without effect on models that have none.
                                     Not with `deterministic`. 0. */
+  int64_t batch_nodes;         /**< Labels of graphs, above 0: nodes of a mini-batch at most, as in
+                                    ::gnnmg_loader_config, beside `batch_size`. 0. */
 } gnnmg_trainer_config;
 
 /** State of a trainer. */
@@ -3536,6 +3595,7 @@ typedef struct gnnmg_progress_info {
   double compute_seconds;    /**< Its forward and backward passes. */
   double reduce_seconds;     /**< Its all-reduces, waiting for other ranks included. */
   double optimizer_seconds;  /**< Its updates. */
+  double peer_wait_seconds;  /**< Of its all-reduces, how long it waited for slower ranks. */
 } gnnmg_progress_info;
 
 /** What an epoch came to. */
@@ -3572,6 +3632,8 @@ typedef struct gnnmg_epoch_info {
   double most_busy_seconds;            /**< The same of the slowest rank, which others wait for. */
   int32_t best;                        /**< 1: the best validation so far. */
   int32_t slowest_rank;                /**< The rank with `most_busy_seconds`. */
+  double peer_wait_seconds;            /**< Of `reduce_seconds`: waiting for slower ranks, those of
+                                            synchronised batch norm aside. */
 } gnnmg_epoch_info;
 
 /**

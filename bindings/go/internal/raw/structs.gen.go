@@ -205,6 +205,7 @@ type LoaderConfig struct {
 	Prefetch       int32
 	Gather         int32
 	Seed           uint64
+	BatchNodes     int64
 }
 
 // LoaderInfo is gnnmg_loader_info.
@@ -318,6 +319,14 @@ type ModelConfig struct {
 	Scalers          [8]int32
 	NodeVocabulary   [16]int32
 	EdgeVocabulary   [16]int32
+	Input            int32
+	Reserved4        int32
+	EdgeDropout      float64
+	NodeDropout      float64
+	PreLayers        int32
+	PostLayers       int32
+	DegreeNorm       int32
+	ShareWeights     int32
 }
 
 // ModelInfo is gnnmg_model_info.
@@ -414,6 +423,7 @@ type TrainerConfig struct {
 	StallLimitMs       int64
 	Deterministic      int32
 	SyncBatchNorm      int32
+	BatchNodes         int64
 }
 
 // ProgressInfo is gnnmg_progress_info.
@@ -441,6 +451,7 @@ type ProgressInfo struct {
 	ComputeSeconds   float64
 	ReduceSeconds    float64
 	OptimizerSeconds float64
+	PeerWaitSeconds  float64
 }
 
 // EpochInfo is gnnmg_epoch_info.
@@ -476,6 +487,7 @@ type EpochInfo struct {
 	MostBusySeconds            float64
 	Best                       int32
 	SlowestRank                int32
+	PeerWaitSeconds            float64
 }
 
 // CheckpointConfig is gnnmg_checkpoint_config.
@@ -637,6 +649,7 @@ var (
 	_ [unsafe.Offsetof(C.gnnmg_loader_config{}.prefetch)]byte                     = [unsafe.Offsetof(LoaderConfig{}.Prefetch)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_loader_config{}.gather)]byte                       = [unsafe.Offsetof(LoaderConfig{}.Gather)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_loader_config{}.seed)]byte                         = [unsafe.Offsetof(LoaderConfig{}.Seed)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_loader_config{}.batch_nodes)]byte                  = [unsafe.Offsetof(LoaderConfig{}.BatchNodes)]byte{}
 	_ [unsafe.Sizeof(C.gnnmg_loader_info{})]byte                                  = [unsafe.Sizeof(LoaderInfo{})]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_loader_info{}.struct_size)]byte                    = [unsafe.Offsetof(LoaderInfo{}.StructSize)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_loader_info{}.padding0)]byte                       = [unsafe.Offsetof(LoaderInfo{}.Padding0)]byte{}
@@ -735,6 +748,14 @@ var (
 	_ [unsafe.Offsetof(C.gnnmg_model_config{}.scalers)]byte                       = [unsafe.Offsetof(ModelConfig{}.Scalers)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_model_config{}.node_vocabulary)]byte               = [unsafe.Offsetof(ModelConfig{}.NodeVocabulary)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_model_config{}.edge_vocabulary)]byte               = [unsafe.Offsetof(ModelConfig{}.EdgeVocabulary)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_model_config{}.input)]byte                         = [unsafe.Offsetof(ModelConfig{}.Input)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_model_config{}.reserved4)]byte                     = [unsafe.Offsetof(ModelConfig{}.Reserved4)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_model_config{}.edge_dropout)]byte                  = [unsafe.Offsetof(ModelConfig{}.EdgeDropout)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_model_config{}.node_dropout)]byte                  = [unsafe.Offsetof(ModelConfig{}.NodeDropout)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_model_config{}.pre_layers)]byte                    = [unsafe.Offsetof(ModelConfig{}.PreLayers)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_model_config{}.post_layers)]byte                   = [unsafe.Offsetof(ModelConfig{}.PostLayers)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_model_config{}.degree_norm)]byte                   = [unsafe.Offsetof(ModelConfig{}.DegreeNorm)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_model_config{}.share_weights)]byte                 = [unsafe.Offsetof(ModelConfig{}.ShareWeights)]byte{}
 	_ [unsafe.Sizeof(C.gnnmg_model_info{})]byte                                   = [unsafe.Sizeof(ModelInfo{})]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_model_info{}.struct_size)]byte                     = [unsafe.Offsetof(ModelInfo{}.StructSize)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_model_info{}.architecture)]byte                    = [unsafe.Offsetof(ModelInfo{}.Architecture)]byte{}
@@ -816,6 +837,7 @@ var (
 	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.stall_limit_ms)]byte              = [unsafe.Offsetof(TrainerConfig{}.StallLimitMs)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.deterministic)]byte               = [unsafe.Offsetof(TrainerConfig{}.Deterministic)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.sync_batch_norm)]byte             = [unsafe.Offsetof(TrainerConfig{}.SyncBatchNorm)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.batch_nodes)]byte                 = [unsafe.Offsetof(TrainerConfig{}.BatchNodes)]byte{}
 	_ [unsafe.Sizeof(C.gnnmg_progress_info{})]byte                                = [unsafe.Sizeof(ProgressInfo{})]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.struct_size)]byte                  = [unsafe.Offsetof(ProgressInfo{}.StructSize)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.state)]byte                        = [unsafe.Offsetof(ProgressInfo{}.State)]byte{}
@@ -840,6 +862,7 @@ var (
 	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.compute_seconds)]byte              = [unsafe.Offsetof(ProgressInfo{}.ComputeSeconds)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.reduce_seconds)]byte               = [unsafe.Offsetof(ProgressInfo{}.ReduceSeconds)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.optimizer_seconds)]byte            = [unsafe.Offsetof(ProgressInfo{}.OptimizerSeconds)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.peer_wait_seconds)]byte            = [unsafe.Offsetof(ProgressInfo{}.PeerWaitSeconds)]byte{}
 	_ [unsafe.Sizeof(C.gnnmg_epoch_info{})]byte                                   = [unsafe.Sizeof(EpochInfo{})]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.struct_size)]byte                     = [unsafe.Offsetof(EpochInfo{}.StructSize)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.evaluated)]byte                       = [unsafe.Offsetof(EpochInfo{}.Evaluated)]byte{}
@@ -872,6 +895,7 @@ var (
 	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.most_busy_seconds)]byte               = [unsafe.Offsetof(EpochInfo{}.MostBusySeconds)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.best)]byte                            = [unsafe.Offsetof(EpochInfo{}.Best)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.slowest_rank)]byte                    = [unsafe.Offsetof(EpochInfo{}.SlowestRank)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.peer_wait_seconds)]byte               = [unsafe.Offsetof(EpochInfo{}.PeerWaitSeconds)]byte{}
 	_ [unsafe.Sizeof(C.gnnmg_checkpoint_config{})]byte                            = [unsafe.Sizeof(CheckpointConfig{})]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_checkpoint_config{}.struct_size)]byte              = [unsafe.Offsetof(CheckpointConfig{}.StructSize)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_checkpoint_config{}.keep)]byte                     = [unsafe.Offsetof(CheckpointConfig{}.Keep)]byte{}
