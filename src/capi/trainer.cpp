@@ -400,7 +400,8 @@ void gnnmg_trainer_stop(gnnmg_trainer* trainer) {
 void gnnmg_trainer_cancel(gnnmg_trainer* trainer) {
   if (forked()) return;
   CallScope scope;
-  if (const auto object = find_handle(trainer, Kind::kTrainer)) object->cancel_work();
+  if (const auto object = find_handle(trainer, Kind::kTrainer))
+    static_cast<Trainer&>(*object).get().cancel();  // it stays in its job, and may run again
 }
 
 gnnmg_status gnnmg_trainer_step(gnnmg_trainer* trainer, double* loss, int64_t timeout_ms) {

@@ -213,6 +213,16 @@ TEST_F(TrainerJob, ACancelledStart) {
   });
 }
 
+// Its share of the job is the trainer's until that is freed.
+TEST_F(TrainerJob, ACancelledTrainerOutlivesItsCommunicator) {
+  on_both([&](int32_t p, Process& own) {
+    join(p);
+    gnnmg_trainer_cancel(own.trainer);  // nothing runs
+    own.comm.reset();
+    EXPECT_OK(gnnmg_trainer_run(own.trainer, nullptr, nullptr, nullptr));
+  });
+}
+
 TEST_F(TrainerJob, ACommunicatorOfAnotherContext) {
   on_both([&](int32_t p, Process&) { join(p); });
   Process& own = processes_[0];
