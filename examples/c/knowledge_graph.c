@@ -2,14 +2,14 @@
  * Classes of the entities of a knowledge graph, which has no features: R-GCN, whose first layer has
  * a row of weights for each entity in every relation's matrix.
  *   knowledge_graph [<folder with triples.npy, labels.npy and split_NAME.npy>]
- * Without a folder, on people who work on topics and know each other; a class is the department that
- * somebody works in.
+ * Without a folder, on people who work on topics and know each other; a class is the department
+ * that somebody works in.
  */
 #include <stdio.h>
 
 #include "common.h"
 
-enum { PEOPLE = 300, TOPICS = 30, DEPARTMENTS = 3, TOPICS_EACH = 5 };
+enum { PEOPLE = 300, TOPICS = 30, DEPARTMENTS = 3, TOPICS_EACH = 10 };
 enum { ENTITIES = PEOPLE + TOPICS, WORKS_ON = 0, KNOWS = 1, RELATIONS = 2 };
 enum { TRIPLES = PEOPLE * TOPICS_EACH + PEOPLE };
 
@@ -33,8 +33,7 @@ static gnnmg_dataset* generated(const gnnmg_context* context) {
     }
     sources[count] = i, relations[count] = KNOWS, targets[count++] = draw(PEOPLE);
   }
-  /* Each triple the other way round too, as a relation of its own: a folder's are read like that.
-   */
+  /* Each triple the other way round too, as a relation of its own, as those of a folder. */
   for (int64_t e = 0; e < TRIPLES; ++e) {
     sources[TRIPLES + e] = targets[e];
     targets[TRIPLES + e] = sources[e];
