@@ -83,6 +83,7 @@ const char* phase_name(Phase phase) noexcept {
 bool GroupState::enter(int rank, uint64_t operation, Call call) {
   std::lock_guard lock(mutex_);
   if (ranks_[rank].progress >= static_cast<int64_t>(operation)) return false;
+  if (cause_) return true;  // it comes to find the end, and must not let an operation be complete
   ranks_[rank].progress = ranks_[rank].called = static_cast<int64_t>(operation);
   ranks_[rank].call = std::move(call);
   compare_calls(rank, operation);

@@ -75,8 +75,9 @@ class GroupState {
   bool spread() const { return link_ != nullptr; }  // over several processes
   bool all_gone() const;                            // no rank takes part any more
 
-  // `rank` takes part in `operation` from now on. False when it already does. Ends the communicator
-  // with kMismatch when another rank has come to the same operation with another call.
+  // `rank` takes part in `operation` from now on, unless the communicator has ended. False when it
+  // already does. Ends the communicator with kMismatch when another rank has come to the same
+  // operation with another call.
   bool enter(int rank, uint64_t operation, Call call = {});
   // `rank` will take part in nothing any more.
   void leave(int rank);

@@ -99,6 +99,16 @@ TEST(GroupState, CancelEndsOneAndCallsOffTheOthers) {
   EXPECT_THAT(peer.second, HasSubstr("rank 0 was cancelled"));
 }
 
+// What other processes hear of a rank that comes after the end must not complete their operation.
+TEST(GroupState, NobodyComesAfterTheEnd) {
+  GroupState state(2);
+  state.enter(0, 1);
+  state.end({Status::kCallback, "rank 1: the sampler returned 3", 1, 0, {}});
+  EXPECT_TRUE(state.enter(1, 1));
+  EXPECT_LT(state.news(1).operation, 1);
+  EXPECT_EQ(failure([&] { state.meet(1, 1, "barrier", within_ms(1000)); }).first, Status::kAborted);
+}
+
 TEST(GroupState, ARankThatLeftIsNamedAtOnce) {
   GroupState state(3);
   for (int r = 0; r < 3; ++r) state.enter(r, 1);
