@@ -1,11 +1,12 @@
 // Classification of whole graphs by GIN, over two ranks:
 //
-//	graph_classification [--folds] [--epochs <number>] [<folder or file>]
+//	graph_classification [--folds] [--epochs <number>] [--batch-nodes <number>] [<folder or file>]
 //
 // Without a path, on generated graphs. Trains on 80 % of the graphs and prints loss and validation
 // accuracy of each epoch, and the accuracy on the last 10 % at the end. With --folds, trains on nine
 // of ten folds, each held out in turn, and prints mean and deviation at the epoch that is best in the
-// mean of all.
+// mean of all. With --batch-nodes a mini-batch is as many graphs as have so many nodes together, in
+// place of 16.
 package main
 
 import (
@@ -18,6 +19,8 @@ import (
 )
 
 const folds = 10
+
+var batchNodes = flag.Int64("batch-nodes", 0, "of a mini-batch at most; 0: it is 16 graphs")
 
 // generated is two kinds of graphs of 8 to 20 nodes: a ring with a chord at every third node, or two
 // stars whose centres are joined.
@@ -66,7 +69,10 @@ func train(rt *gnnmg.Runtime, data *gnnmg.Dataset, epochs int64, seed uint64, on
 	}))
 	trainer := Get(gnnmg.NewTrainer(model, data, sampler, nil, func(c *gnnmg.TrainerConfig) {
 		c.NumRanks, c.BatchSize, c.NumEpochs = 2, 16, epochs // graphs, on each rank
-		c.Schedule = gnnmg.ScheduleStep                      // half the rate every 50 epochs
+		if c.BatchNodes = *batchNodes; c.BatchNodes > 0 {
+			c.BatchSize = math.MaxInt64
+		}
+		c.Schedule = gnnmg.ScheduleStep // half the rate every 50 epochs
 		c.Seed = seed
 	}))
 	Check(trainer.Run(Background, onEpoch))

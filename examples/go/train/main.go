@@ -89,16 +89,30 @@ func chooseSplit(data *gnnmg.Dataset, o *options, run int) {
 	}
 }
 
+// inputOf is what the model reads where the command line does not say it.
+func inputOf(data *gnnmg.Dataset, o *options) gnnmg.Input {
+	switch {
+	case o.inputGiven || Get(data.Info()).FeatureDim > 0:
+		return o.input
+	case o.model == gnnmg.ModelRGCN && o.blocks == 0:
+		return gnnmg.InputNodes
+	}
+	return gnnmg.InputEmbedding
+}
+
 func newModel(rt *gnnmg.Runtime, data *gnnmg.Dataset, o *options, run int) *gnnmg.Model {
+	input := inputOf(data, o)
 	model := Get(gnnmg.NewModel(rt, data, func(c *gnnmg.ModelConfig) {
 		c.Architecture, c.NumLayers, c.HiddenDim, c.Heads = o.model, o.layers, o.hidden, o.heads
 		c.Readout, c.SortRows, c.Jumping = o.readout, o.sortRows, o.jumping
 		c.Aggregation, c.Activation, c.Norm, c.Skip = o.aggregation, o.activation, o.norm, o.skip
-		c.NumBases, c.NumBlocks, c.EdgeWeights = o.bases, o.blocks, o.edgeWeights
+		c.Input, c.NumRelations, c.NumBases, c.NumBlocks = input, o.relations, o.bases, o.blocks
+		c.EdgeWeights = o.edgeWeights
 		if o.edgeFeatures {
 			c.EdgeDim = -1 // the data set's
 		}
-		c.WeightInit, c.Dropout, c.InputDropout = o.init, o.dropout, o.inputDropout
+		c.WeightInit, c.Dropout, c.InputDropout, c.OutputDropout = o.init, o.dropout, o.inputDropout, o.outputDropout
+		c.EdgeDropout, c.NodeDropout = o.edgeDropout, o.nodeDropout
 		c.Normalize, c.Project, c.RootWeight = o.normalize, o.project, !o.noRoot
 		if o.wide {
 			c.DType = gnnmg.DTypeF64
@@ -133,7 +147,7 @@ func newTrainer(model *gnnmg.Model, data *gnnmg.Dataset, comm *gnnmg.Comm, o *op
 		if c.BatchSize = o.batchSize; o.batchSize == 0 {
 			c.BatchSize = math.MaxInt64
 		}
-		c.Seed = o.seed + uint64(run)
+		c.BatchNodes, c.Seed = o.batchNodes, o.seed+uint64(run)
 		c.Optimizer, c.LearningRate, c.WeightDecay, c.ClipNorm = o.optimizer, o.learningRate, o.weightDecay, o.clip
 		c.Schedule, c.BestBy, c.EarlyStopPatience = o.schedule, o.metric, o.patience
 		c.Evaluation, c.EvaluateEvery = o.evaluation, o.evaluateEvery

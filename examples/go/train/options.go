@@ -31,8 +31,12 @@ type options struct {
 	init                             gnnmg.WeightInit
 	layers, heads, sortRows          int
 	bases, blocks                    int
-	hidden                           int64
+	input                            gnnmg.Input // where inputGiven; else what the data set has
+	inputGiven                       bool
+	hidden, relations                int64
 	dropout, inputDropout            float64
+	outputDropout                    float64
+	edgeDropout, nodeDropout         float64
 	edgeFeatures, edgeWeights        bool
 	normalize, project, noRoot, wide bool
 	// Sampling
@@ -41,6 +45,7 @@ type options struct {
 	replace   bool
 	// Training
 	epochs, batchSize, batchesPerStep    int64 // batchSize 0: all ids at once
+	batchNodes                           int64
 	evaluateEvery, patience              int64
 	learningRate, weightDecay, clip      float64
 	optimizer                            gnnmg.OptimizerKind
@@ -72,7 +77,9 @@ var (
 	models = words[gnnmg.Architecture]{{"sage", gnnmg.ModelSAGE}, {"gcn", gnnmg.ModelGCN},
 		{"gat", gnnmg.ModelGAT}, {"gatv2", gnnmg.ModelGATv2}, {"gin", gnnmg.ModelGIN}, {"gine", gnnmg.ModelGINE},
 		{"rgcn", gnnmg.ModelRGCN}, {"transformer", gnnmg.ModelTransformer}, {"pna", gnnmg.ModelPNA},
-		{"graphconv", gnnmg.ModelGraphConv}}
+		{"graphconv", gnnmg.ModelGraphConv}, {"edge", gnnmg.ModelEdge}}
+	inputs = words[gnnmg.Input]{{"features", gnnmg.InputFeatures}, {"embedding", gnnmg.InputEmbedding},
+		{"nodes", gnnmg.InputNodes}}
 	readouts = words[gnnmg.Readout]{{"none", gnnmg.ReadoutNone}, {"sum", gnnmg.ReadoutSum},
 		{"mean", gnnmg.ReadoutMean}, {"max", gnnmg.ReadoutMax}, {"attention", gnnmg.ReadoutAttention},
 		{"set2set", gnnmg.ReadoutSet2Set}, {"sort", gnnmg.ReadoutSort}}
@@ -185,7 +192,9 @@ func (o *options) defineModel(flags *flag.FlagSet) {
 	models.option(flags, &o.model, "model", "kind of layers")
 	readouts.option(flags, &o.readout, "readout", "results for graphs")
 	jumpings.option(flags, &o.jumping, "jumping", "what of the layers is read; with --readout the default is last")
-	aggregations.option(flags, &o.aggregation, "aggregation", "of sage, graphconv, rgcn")
+	aggregations.option(flags, &o.aggregation, "aggregation", "of sage, graphconv, rgcn, edge")
+	inputs.option(flags, &o.input, "input", "features, a learned row a node, or of rgcn the node itself; without "+
+		"features the default is nodes for rgcn, embedding for all others")
 	activations.option(flags, &o.activation, "activation", "function between layers")
 	norms.option(flags, &o.norm, "norm", "norm between layers")
 	skips.option(flags, &o.skip, "skip", "skips past layers")
@@ -194,12 +203,16 @@ func (o *options) defineModel(flags *flag.FlagSet) {
 	flags.Int64Var(&o.hidden, "hidden", 64, "hidden width")
 	flags.IntVar(&o.heads, "heads", 1, "of gat, gatv2, transformer, dividing the hidden width")
 	flags.IntVar(&o.sortRows, "sort-rows", 0, "of the readout sort (0: 30)")
+	flags.Int64Var(&o.relations, "relations", 0, "of rgcn: types of edges (0: those of the data set)")
 	flags.IntVar(&o.bases, "bases", 0, "of rgcn: matrices that those of the relations are sums of")
 	flags.IntVar(&o.blocks, "blocks", 0, "of rgcn: blocks of the relations' matrices")
 	flags.BoolVar(&o.edgeFeatures, "edge-features", false, "gat, gatv2, transformer, pna read them; gine always does")
 	flags.BoolVar(&o.edgeWeights, "edge-weights", false, "gcn, graphconv read them")
 	flags.Float64Var(&o.dropout, "dropout", 0.5, "on hidden rows")
 	flags.Float64Var(&o.inputDropout, "input-dropout", 0, "on features")
+	flags.Float64Var(&o.outputDropout, "output-dropout", 0, "on what the last linear layer reads, or on each score")
+	flags.Float64Var(&o.edgeDropout, "edge-dropout", 0, "leave out edges, in training, of each layer")
+	flags.Float64Var(&o.nodeDropout, "node-dropout", 0, "leave out nodes, in training, with all their edges")
 	flags.BoolVar(&o.normalize, "normalize", false, "scale each layer's rows to unit length")
 	flags.BoolVar(&o.project, "project", false, "a linear layer on the sources first")
 	flags.BoolVar(&o.noRoot, "no-root", false, "leave out a node's own row")
@@ -232,6 +245,7 @@ func (o *options) defineTraining(flags *flag.FlagSet) {
 		}
 		return err
 	})
+	flags.Int64Var(&o.batchNodes, "batch-nodes", 0, "of graphs: nodes a mini-batch at most; 0: any number")
 	flags.Int64Var(&o.batchesPerStep, "batches-per-step", 0, "mini-batches a step, all ranks together (0: number of ranks)")
 	optimizers.option(flags, &o.optimizer, "optimizer", "what makes updates")
 	flags.Float64Var(&o.learningRate, "lr", 0.003, "learning rate")
@@ -279,9 +293,10 @@ var limited = map[string][]gnnmg.Architecture{
 	"heads":         {gnnmg.ModelGAT, gnnmg.ModelGATv2, gnnmg.ModelTransformer},
 	"edge-features": {gnnmg.ModelGAT, gnnmg.ModelGATv2, gnnmg.ModelTransformer, gnnmg.ModelPNA, gnnmg.ModelGINE},
 	"edge-weights":  {gnnmg.ModelGCN, gnnmg.ModelGraphConv},
+	"relations":     {gnnmg.ModelRGCN},
 	"bases":         {gnnmg.ModelRGCN},
 	"blocks":        {gnnmg.ModelRGCN},
-	"aggregation":   {gnnmg.ModelSAGE, gnnmg.ModelGraphConv, gnnmg.ModelRGCN},
+	"aggregation":   {gnnmg.ModelSAGE, gnnmg.ModelGraphConv, gnnmg.ModelRGCN, gnnmg.ModelEdge},
 	"normalize":     {gnnmg.ModelSAGE},
 	"project":       {gnnmg.ModelSAGE},
 	"no-root":       {gnnmg.ModelSAGE, gnnmg.ModelRGCN, gnnmg.ModelTransformer},
@@ -311,6 +326,7 @@ func (o *options) check(flags *flag.FlagSet) {
 	case o.processes > 1 && o.port == 0:
 		refuse("--processes needs --port")
 	}
+	o.inputGiven = given["input"]
 	if o.readout != gnnmg.ReadoutNone && !given["jumping"] {
 		o.jumping = gnnmg.JumpingLast
 	}
