@@ -96,4 +96,12 @@ recipe imdb 10 "0.756 0.009 0.743" "$data/imdb-binary" $gin --batch-size 32 --ep
   --schedule-epochs 89
 recipe mutag 10 "0.872 0.023 0.858" "$data/mutag" $gin --batch-size 32 --epochs 700 --evaluate-every 10 \
   --schedule-epochs 500
+recipe nci1 5 "0.811 0.002 0.794" "$data/nci1" $gin --batch-size 128 --epochs 178 --evaluate-every 2 --schedule-epochs 89
+recipe molhiv 5 "0.725 0.012" "$data/ogbg-molhiv-rebuilt" --split scaffold --model gine --train-eps --layers 5 \
+  --node-categories 119,5,12,12,10,6,6,2,2 --edge-categories 5,6,2 --norm batch --readout mean --dropout 0.5 --lr 0.001 \
+  --batch-size 256 --epochs 15 --metric auc
+
+# A knowledge graph without features
+recipe aifb 10 "0.967 0.004" "$data/aifb" --split public --model rgcn --relations 90 $whole --hidden 16 --dropout 0 --lr 0.01 \
+  --epochs 50 --evaluate-every 50
 exit $failed
