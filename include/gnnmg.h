@@ -3674,7 +3674,8 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_config_init(gnnmg_trainer_co
  * together: the world is the sum of all `num_ranks`, numbered by process. gnnmg_trainer_start(),
  * gnnmg_trainer_run(), gnnmg_trainer_step(), gnnmg_trainer_evaluate(), gnnmg_trainer_embed(),
  * gnnmg_trainer_embed_to_file(), gnnmg_trainer_save() and gnnmg_trainer_load() are then collective:
- * all processes make the same calls in the same order. At the first of them data set, model,
+ * all processes make the same calls in the same order, and one trainer of a communicator works at a
+ * time, another gets ::GNNMG_ERR_BUSY. At the first of them data set, model,
  * sampler and all settings are compared, but for ranks, threads, prefetching, deadlines and
  * records, and where they differ every process
  * gets ::GNNMG_ERR_MISMATCH naming process and field; then all take over weights and position of

@@ -48,7 +48,7 @@ int main(int argc, char** argv) {
 
   gnnmg_trainer_free(trainer);
   /*! [leave] */
-  CHECK(gnnmg_comm_shutdown(comm, 30000)); /* else the first to leave would abort the others */
+  CHECK(gnnmg_comm_shutdown(comm, -1)); /* else the first to leave would abort the others */
   gnnmg_comm_free(comm);
   /*! [leave] */
   gnnmg_model_free(model);

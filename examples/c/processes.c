@@ -28,7 +28,7 @@ int main(void) {
   printf("process %d of %d: the sum is %.0f\n", (int)rank, (int)size, sum);
 
   /* Without it the first process to leave would abort the others. */
-  CHECK(gnnmg_comm_shutdown(comm, 30000));
+  CHECK(gnnmg_comm_shutdown(comm, -1));
   gnnmg_comm_free(comm);
   gnnmg_context_free(context);
   return 0;

@@ -29,24 +29,39 @@ static double now(void) {
 }
 
 /* Joins the job that a launcher has started or that the options name; NULL: there is none, this
- * process trains alone. */
+ * process trains alone. The others may be long in coming: an interrupt is heard meanwhile. */
 static gnnmg_comm* join(gnnmg_context* context, const train_options* o) {
   gnnmg_comm* comm = NULL;
   gnnmg_comm_config config;
+  gnnmg_status status;
   CHECK(gnnmg_comm_config_init(&config, sizeof config));
   config.deadline_ms = o->deadline_ms;
-  if (o->processes) {
-    config.num_processes = o->processes;
-    config.process_rank = o->process;
-    config.port = o->port;
-    CHECK(gnnmg_comm_create(context, o->host, o->interface_name,
-                            o->token_file ? o->token_file : getenv("GNNMG_TOKEN_FILE"), &config,
-                            &comm, -1));
-    return comm;
+  config.num_processes = o->processes;
+  config.process_rank = o->process;
+  config.port = o->port;
+  const char* token = o->token_file ? o->token_file : getenv("GNNMG_TOKEN_FILE");
+  do {
+    if (o->processes)
+      status = gnnmg_comm_create(context, o->host, o->interface_name, token, &config, &comm, 200);
+    else
+      status = gnnmg_comm_create_from_env(context, &config, &comm, 200);
+  } while (status == GNNMG_PENDING && !interrupted);
+  if (status == GNNMG_PENDING) {
+    gnnmg_context_cancel(context);
+    gnnmg_context_free(context);
+    exit(130);
   }
-  const gnnmg_status status = gnnmg_comm_create_from_env(context, &config, &comm, -1);
-  if (status != GNNMG_ERR_NOT_FOUND) CHECK(status);
+  if (o->processes || status != GNNMG_ERR_NOT_FOUND) CHECK(status);
   return comm;
+}
+
+/* What the library warns of, a checkpoint that it passed over for instance. */
+static void print_warnings(gnnmg_context* context) {
+  gnnmg_log_info info = {.struct_size = sizeof info};
+  char text[4096];
+  size_t needed;
+  while (gnnmg_log_next(context, &info, text, sizeof text, &needed) == GNNMG_OK)
+    if (info.level >= GNNMG_LOG_WARNING) fprintf(stderr, "train: %s\n", text);
 }
 
 /* "planted:20000" names a generator and a size; returns 0 for anything else. */
@@ -274,7 +289,8 @@ static gnnmg_trainer* make_trainer(gnnmg_model* model, gnnmg_dataset* data, gnnm
 }
 
 /* Has the trainer write checkpoints, and goes on from the newest when that is asked for. */
-static void use_checkpoints(gnnmg_trainer* trainer, const train_options* o, int speaks) {
+static void use_checkpoints(gnnmg_context* context, gnnmg_trainer* trainer, const train_options* o,
+                            int speaks) {
   gnnmg_checkpoint_config config;
   CHECK(gnnmg_checkpoint_config_init(&config, sizeof config));
   config.every_steps = o->checkpoint_steps;
@@ -282,6 +298,7 @@ static void use_checkpoints(gnnmg_trainer* trainer, const train_options* o, int 
   CHECK(gnnmg_trainer_set_checkpoints(trainer, o->checkpoints, &config));
   if (!o->resume) return;
   const gnnmg_status status = gnnmg_trainer_load(trainer, o->checkpoints, -1);
+  if (speaks) print_warnings(context);
   if (status == GNNMG_ERR_NOT_FOUND) return; /* this is the first start */
   CHECK(status);
   gnnmg_progress_info at = {.struct_size = sizeof at};
@@ -479,7 +496,7 @@ int main(int argc, char** argv) {
         .metric = metric,
         .curve = &curve};
     if (run == 0 && speaks) print_head(data, model, &o, processes);
-    if (o.checkpoints) use_checkpoints(trainer, &o, speaks);
+    if (o.checkpoints) use_checkpoints(context, trainer, &o, speaks);
     train(trainer, &progress);
     train_curve_end_run(&curve);
     CHECK(gnnmg_trainer_evaluate(trainer, part, &test, -1));
@@ -500,7 +517,7 @@ int main(int argc, char** argv) {
       print_curve(&curve, validated, metric != GNNMG_METRIC_LOSS && metric != GNNMG_METRIC_RMSE);
   }
   train_curve_free(&curve);
-  if (comm) CHECK(gnnmg_comm_shutdown(comm, 30000)); /* all processes leave together */
+  if (comm) CHECK(gnnmg_comm_shutdown(comm, -1)); /* all processes leave together */
   gnnmg_comm_free(comm);
   gnnmg_dataset_free(data);
   gnnmg_context_free(context);

@@ -47,6 +47,9 @@ class Comm : public Object {
   // leaves the job, and has said so when end_use() returns.
   void begin_use() noexcept { ++users_; }
   void end_use() noexcept;
+  // One trainer of this process at a time meets those of the others.
+  bool try_begin_training() noexcept { return !training_.exchange(true); }
+  void end_training() noexcept { training_ = false; }
   // After all ranks have met for the end.
   void close();
   bool closed() const { return closed_; }
@@ -65,7 +68,7 @@ class Comm : public Object {
   const std::string cancelled_;  // what the others read after a cancel
   const base::CancelToken cancel_;
   std::shared_ptr<End> end_;
-  std::atomic<bool> closed_{false}, freed_{false};
+  std::atomic<bool> closed_{false}, freed_{false}, training_{false};
   std::atomic<int> users_{1};  // trainers, and the host until it frees the handle
   WorkThread thread_;
 };

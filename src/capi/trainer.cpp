@@ -26,7 +26,7 @@ Trainer::Trainer(std::shared_ptr<Model> model, std::shared_ptr<Comm> comm,
 Trainer::~Trainer() {
   cancel_work();
   trainer_.reset();  // joins the ranks, which work on the model
-  end_model_hold();
+  end_work();
 }
 
 void Trainer::cancel_work() noexcept {
@@ -34,14 +34,20 @@ void Trainer::cancel_work() noexcept {
   if (comm_ && !left_.exchange(true)) comm_->end_use();
 }
 
-void Trainer::hold_model() {
+void Trainer::begin_work() {
   if (!model_->occupancy.try_hold()) fail_busy(Kind::kModel, "trainer's model");
-  model_held_ = true;
+  if (comm_ && !comm_->try_begin_training()) {
+    model_->occupancy.end_hold();
+    fail(Status::kBusy, "another trainer of this communicator is at work: they take turns");
+  }
+  at_work_ = true;
   model_->pass.reset();
 }
 
-void Trainer::end_model_hold() noexcept {
-  if (std::exchange(model_held_, false)) model_->occupancy.end_hold();
+void Trainer::end_work() noexcept {
+  if (!std::exchange(at_work_, false)) return;
+  if (comm_) comm_->end_training();
+  model_->occupancy.end_hold();
 }
 
 void Trainer::check_not_running() const {
@@ -233,7 +239,7 @@ train::EpochFunction epoch_function(gnnmg_epoch_fn function, std::shared_ptr<Use
 // With a hold on the trainer.
 void start_training(Trainer& trainer, gnnmg_epoch_fn on_epoch, Registration& registration) {
   trainer.check_not_running();
-  trainer.hold_model();
+  trainer.begin_work();
   try {
     std::shared_ptr<UserData> user = registration.take(trainer.queue);
     trainer.get().set_epoch_function(epoch_function(on_epoch, user));
@@ -266,18 +272,18 @@ gnnmg_status wait_for_training(Trainer& trainer, int64_t timeout_ms) {
 gnnmg_status work_in_slices(Resumed<Trainer>& trainer, const std::function<bool()>& work) {
   if (!trainer.continued()) {
     trainer->check_not_running();
-    trainer->hold_model();
+    trainer->begin_work();
   }
   const base::HostQueue::Entry entry(*trainer->queue);
   bool ended = true;
   try {
     ended = work();
   } catch (...) {
-    trainer->end_model_hold();
+    trainer->end_work();
     throw;
   }
   if (!ended) return trainer.suspend();
-  trainer->end_model_hold();
+  trainer->end_work();
   return GNNMG_OK;
 }
 
@@ -290,7 +296,7 @@ void Trainer::end_training() noexcept {
   } catch (...) {  // the next start replaces it
   }
   user.reset();
-  end_model_hold();
+  end_work();
 }
 
 }  // namespace gnnmg::capi

@@ -37,8 +37,8 @@ class Trainer : public Object {
 
   // With a hold. Work that outlasts the call that began it keeps the model held.
   bool running = false;  // started, and no wait has reported the end
-  void hold_model();
-  void end_model_hold() noexcept;
+  void begin_work();
+  void end_work() noexcept;
   void check_not_running() const;
   void end_training() noexcept;         // of what a start began
   std::string json_lines, tensorboard;  // where records go
@@ -48,7 +48,7 @@ class Trainer : public Object {
   std::shared_ptr<Model> model_;
   std::shared_ptr<Comm> comm_;  // a job that nobody has a share in any more would be an aborted one
   std::atomic<bool> left_{false};  // its use of that has ended
-  bool model_held_ = false;
+  bool at_work_ = false;
   data::Task task_;
   std::unique_ptr<train::Trainer> trainer_;
 };

@@ -25,7 +25,7 @@ gnnmg_status run_at_rest(const std::shared_ptr<Trainer>& trainer, const std::str
         if (!trainer->occupancy.try_hold()) fail_busy(Kind::kTrainer, "trainer");
         Hold<Trainer> held(trainer);
         trainer->check_not_running();
-        trainer->hold_model();
+        trainer->begin_work();
         try {
           std::shared_ptr<Job> job = start_job(trainer->context, [trainer, work]() -> Job::Result {
             work(trainer->get());
@@ -34,12 +34,12 @@ gnnmg_status run_at_rest(const std::shared_ptr<Trainer>& trainer, const std::str
           held.keep();
           return job;
         } catch (...) {
-          trainer->end_model_hold();
+          trainer->end_work();
           throw;
         }
       },
       [&] {
-        trainer->end_model_hold();
+        trainer->end_work();
         trainer->occupancy.end_hold();
       });
   return outcome.pending ? GNNMG_PENDING : GNNMG_OK;

@@ -213,6 +213,24 @@ TEST_F(TrainerJob, ACancelledStart) {
   });
 }
 
+// Two of a process could meet those of the others in any order.
+TEST_F(TrainerJob, TrainersOfACommunicatorTakeTurns) {
+  on_both([&](int32_t p, Process& own) {
+    join(p);
+    const Model model = own.world.make_model();
+    own.world.training.num_epochs = 2;
+    Trainer other;
+    ASSERT_OK(gnnmg_trainer_create(model, own.world.dataset, own.sampler, own.comm,
+                                   &own.world.training, other.out()));
+    ASSERT_OK(gnnmg_trainer_start(own.trainer, nullptr, nullptr, nullptr));
+    EXPECT_FAILS(gnnmg_trainer_run(other, nullptr, nullptr, nullptr), GNNMG_ERR_BUSY,
+                 "another trainer of this communicator is at work");
+    EXPECT_OK(gnnmg_trainer_wait(own.trainer, -1));
+    EXPECT_OK(gnnmg_trainer_run(other, nullptr, nullptr, nullptr));
+    EXPECT_OK(gnnmg_comm_shutdown(own.comm, -1));
+  });
+}
+
 // Its share of the job is the trainer's until that is freed.
 TEST_F(TrainerJob, ACancelledTrainerOutlivesItsCommunicator) {
   on_both([&](int32_t p, Process& own) {

@@ -146,6 +146,7 @@ bool run_job(const Options& options) {
   try {
     config = read_config(options);
     job = comm::join_job(config, wait);
+    if (options.number("excused", 0) != 0) job->set_excuse([] { return true; });
     say("joined " + std::to_string(job->process()) + " of " + std::to_string(job->num_processes()));
     std::this_thread::sleep_for(std::chrono::milliseconds(options.number("hold", 0)));
     job->agree("member", {{"steps", options.text("steps", "for ever")}},

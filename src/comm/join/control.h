@@ -180,6 +180,8 @@ class Control : public std::enable_shared_from_this<Control> {
   double silence(int process) const;  // seconds since something was heard of it
   std::string last_heard(int process) const;
   bool is_silent(int process) const;
+  // It waits for its host, as far as is known now: what a silent process said last is no excuse.
+  bool is_excused(int process) const;
   void post_all(const std::string& bytes);  // on process 0
   Gather* open_gather(uint64_t number);
   std::optional<CallOff> give_missing(std::unique_lock<std::mutex>& lock, const Gather& gather,

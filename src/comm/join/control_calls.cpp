@@ -75,6 +75,11 @@ bool Control::is_silent(int process) const {
   return process_ == 0 || process == 0 || !silent(0);
 }
 
+bool Control::is_excused(int process) const {
+  const bool heard = !is_silent(process) && (process_ == 0 || !is_silent(0));
+  return excused_[process] != 0 && heard;
+}
+
 std::string Control::last_heard(int process) const {
   return base::text("last heard of ", rounded(silence(process)), " s ago");
 }

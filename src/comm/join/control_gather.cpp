@@ -107,7 +107,7 @@ std::optional<Control::CallOff> Control::give_missing(std::unique_lock<std::mute
                                                       Patience& patience) {
   bool excused = false;
   for (int p = 0; p < num_processes(); ++p)
-    excused = excused || (p != process_ && !gather.came[p] && excused_[p]);
+    excused = excused || (p != process_ && !gather.came[p] && is_excused(p));
   lock.unlock();
   // This process may have been stopped itself: then the others' word is waiting to be read.
   const bool settled = std::exchange(patience.settled, true);

@@ -90,7 +90,7 @@ class GroupLink final : public Link {
   }
   bool excused(int rank) const noexcept override {
     std::lock_guard lock(control_->mutex_);
-    return control_->excused_[group_.process_of(rank)] != 0;
+    return control_->is_excused(group_.process_of(rank));
   }
 
  private:

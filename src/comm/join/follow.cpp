@@ -57,11 +57,13 @@ class Follower {
       base::fail(Status::kTimeout, "joining: process 0 is not to be had at ", where_, " within ",
                  seconds(), " s: ", last_);
     if (wait_.deadline.at() + kGrace < SteadyClock::now())
-      base::fail(Status::kTimeout, count_text(roster_, seconds()));
+      base::fail(Status::kTimeout, count_text(roster_, seconds()), "; so said process 0 ",
+                 seconds_since(told_), " s ago");
   }
 
-  double seconds() const {
-    return rounded(std::chrono::duration<double>(SteadyClock::now() - start_).count());
+  double seconds() const { return seconds_since(start_); }
+  static double seconds_since(SteadyClock::time_point time) {
+    return rounded(std::chrono::duration<double>(SteadyClock::now() - time).count());
   }
 
   void pause(milliseconds time) const {
@@ -174,6 +176,7 @@ class Follower {
       case FrameKind::kRoster: {
         const std::vector<int64_t> came = reader.list();
         roster_.assign(came.begin(), came.end());
+        told_ = SteadyClock::now();
         return std::nullopt;
       }
       case FrameKind::kRefused: {
@@ -210,6 +213,7 @@ class Follower {
   const SteadyClock::time_point start_ = SteadyClock::now();
   std::string where_, last_;
   std::vector<bool> roster_;  // who has come, as process 0 last said; empty: it has said nothing
+  SteadyClock::time_point told_;  // when it did
 };
 
 }  // namespace

@@ -1336,18 +1336,19 @@ func TrainerConfigInit(config *TrainerConfig, structSize uint64) Result {
 // sum of all NumRanks, numbered by process. gnnmg_trainer_start(), gnnmg_trainer_run(),
 // gnnmg_trainer_step(), gnnmg_trainer_evaluate(), gnnmg_trainer_embed(),
 // gnnmg_trainer_embed_to_file(), gnnmg_trainer_save() and gnnmg_trainer_load() are then
-// collective: all processes make the same calls in the same order. At the first of them data set,
-// model, sampler and all settings are compared, but for ranks, threads, prefetching, deadlines
-// and records, and where they differ every process gets [ErrMismatch] naming process and field;
-// then all take over weights and position of process 0, which alone writes records and
-// checkpoints. Between two calls the weights are the host's: what is loaded into the model, or
-// written to its parameters, on process 0 is what all ranks go on from (the optimizer's state
-// stays as it is). A failure on one process is [ErrAborted] with its words on the others, a lost
-// process [ErrPeerLost], a late one [ErrTimeout] naming rank, host and where it was. After a lost
-// process the communicator is spent; after anything else the same calls, made by all, go on from
-// where process 0 is. A cancel or a time-out (of the communicator's JoinMs) while a process still
-// waits for others to come to a call calls it off for those who had come, and for nobody else: a
-// late process meets them when they make the call again.
+// collective: all processes make the same calls in the same order, and one trainer of a
+// communicator works at a time, another gets [ErrBusy]. At the first of them data set, model,
+// sampler and all settings are compared, but for ranks, threads, prefetching, deadlines and
+// records, and where they differ every process gets [ErrMismatch] naming process and field; then
+// all take over weights and position of process 0, which alone writes records and checkpoints.
+// Between two calls the weights are the host's: what is loaded into the model, or written to its
+// parameters, on process 0 is what all ranks go on from (the optimizer's state stays as it is). A
+// failure on one process is [ErrAborted] with its words on the others, a lost process
+// [ErrPeerLost], a late one [ErrTimeout] naming rank, host and where it was. After a lost process
+// the communicator is spent; after anything else the same calls, made by all, go on from where
+// process 0 is. A cancel or a time-out (of the communicator's JoinMs) while a process still waits
+// for others to come to a call calls it off for those who had come, and for nobody else: a late
+// process meets them when they make the call again.
 func TrainerCreate(model uintptr, dataset uintptr, sampler uintptr, comm uintptr, config *TrainerConfig) (Result, uintptr) {
 	reach(158)
 	r := C.shim_trainer_create(C.uintptr_t(model), C.uintptr_t(dataset), C.uintptr_t(sampler), C.uintptr_t(comm), (*C.gnnmg_trainer_config)(unsafe.Pointer(config)))
