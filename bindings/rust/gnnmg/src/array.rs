@@ -1,0 +1,172 @@
+//! Arrays of the caller's: slices, vectors, arrays and numbers of this language, and `ndarray`'s,
+//! lent to the library for the time of a call.
+
+use crate::error::{Error, Result};
+use crate::raw::{call, check, Field};
+use crate::{ffi, DataType};
+use ndarray::{ArrayBase, Data, DataMut, Dimension};
+use std::ffi::c_void;
+
+mod sealed {
+    pub trait Element {}
+    pub trait Array {}
+}
+pub(crate) use sealed::Array as Sealed;
+
+/// Type of the elements of an array: `f32`, `f64`, `i64`, `i32`, `u8` or `bool`.
+pub trait Element: Copy + Send + Sync + 'static + sealed::Element {
+    /// Its name in the library.
+    const DATA_TYPE: DataType;
+}
+
+/// An id of a node or edge: `i64` or `i32`.
+pub trait Id: Element {}
+
+macro_rules! elements {
+    ($($ty:ty: $name:ident,)*) => {$(
+        impl sealed::Element for $ty {}
+        impl Element for $ty {
+            const DATA_TYPE: DataType = DataType::$name;
+        }
+        impl Sealed for $ty {}
+        /// A number is an array without dimensions.
+        impl AsArray for $ty {
+            fn lend(&self) -> Result<RawArray> {
+                RawArray::new::<$ty>(self, &[])
+            }
+        }
+        impl AsArrayMut for $ty {
+            fn lend_mut(&mut self) -> Result<RawArray> {
+                RawArray::new::<$ty>(self, &[])
+            }
+        }
+    )*};
+}
+elements! { f32: F32, f64: F64, i64: I64, i32: I32, u8: U8, bool: Bool, }
+impl Id for i64 {}
+impl Id for i32 {}
+
+/// Where an array lies and what it is.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct RawArray {
+    pub(crate) data: *mut c_void,
+    pub(crate) data_type: DataType,
+    pub(crate) num_dims: usize,
+    pub(crate) shape: [i64; 4],
+}
+
+impl RawArray {
+    fn new<T: Element>(data: *const T, shape: &[usize]) -> Result<Self> {
+        if shape.len() > 4 {
+            let text = format!("an array has {} dimensions, expected at most 4", shape.len());
+            return Err(Error::argument(text));
+        }
+        let mut sizes = [0; 4];
+        for (size, &given) in sizes.iter_mut().zip(shape) {
+            *size = given as i64;
+        }
+        let data = data.cast_mut().cast();
+        Ok(RawArray { data, data_type: T::DATA_TYPE, num_dims: shape.len(), shape: sizes })
+    }
+
+    pub(crate) fn tensor(&self) -> Result<Lent> {
+        let mut tensor = std::ptr::null_mut();
+        check(call!(gnnmg_tensor_create(
+            self.data,
+            self.data_type.into_raw(),
+            self.num_dims as i32,
+            self.shape.as_ptr(),
+            None,
+            std::ptr::null_mut(),
+            &mut tensor
+        )))?;
+        Ok(Lent(tensor))
+    }
+}
+
+/// A tensor around an array that stays the caller's; for one call.
+pub(crate) struct Lent(*mut ffi::DLManagedTensorVersioned);
+
+impl Lent {
+    pub fn get(&self) -> *mut ffi::DLManagedTensorVersioned {
+        self.0
+    }
+}
+
+impl Drop for Lent {
+    fn drop(&mut self) {
+        call!(gnnmg_tensor_free(self.0));
+    }
+}
+
+/// What can be read as an array: numbers, `[T]`, `[T; N]`, `Vec<T>`, `ndarray`'s arrays in standard
+/// layout (rows first), [`Tensor`](crate::Tensor) and [`Weights`](crate::Weights).
+pub trait AsArray: Sealed {
+    #[doc(hidden)]
+    fn lend(&self) -> Result<RawArray>;
+}
+
+/// What can be written as an array.
+pub trait AsArrayMut: AsArray {
+    #[doc(hidden)]
+    fn lend_mut(&mut self) -> Result<RawArray>;
+}
+
+impl<T: Element> Sealed for [T] {}
+impl<T: Element> AsArray for [T] {
+    fn lend(&self) -> Result<RawArray> {
+        RawArray::new(self.as_ptr(), &[self.len()])
+    }
+}
+impl<T: Element> AsArrayMut for [T] {
+    fn lend_mut(&mut self) -> Result<RawArray> {
+        RawArray::new(self.as_mut_ptr(), &[self.len()])
+    }
+}
+
+impl<T: Element, const N: usize> Sealed for [T; N] {}
+impl<T: Element, const N: usize> AsArray for [T; N] {
+    fn lend(&self) -> Result<RawArray> {
+        self.as_slice().lend()
+    }
+}
+impl<T: Element, const N: usize> AsArrayMut for [T; N] {
+    fn lend_mut(&mut self) -> Result<RawArray> {
+        self.as_mut_slice().lend_mut()
+    }
+}
+
+impl<T: Element> Sealed for Vec<T> {}
+impl<T: Element> AsArray for Vec<T> {
+    fn lend(&self) -> Result<RawArray> {
+        self.as_slice().lend()
+    }
+}
+impl<T: Element> AsArrayMut for Vec<T> {
+    fn lend_mut(&mut self) -> Result<RawArray> {
+        self.as_mut_slice().lend_mut()
+    }
+}
+
+impl<T: Element, S: Data<Elem = T>, D: Dimension> Sealed for ArrayBase<S, D> {}
+impl<T: Element, S: Data<Elem = T>, D: Dimension> AsArray for ArrayBase<S, D> {
+    fn lend(&self) -> Result<RawArray> {
+        let slice = self.as_slice().ok_or_else(|| strided(self.shape(), self.strides()))?;
+        RawArray::new(slice.as_ptr(), self.shape())
+    }
+}
+impl<T: Element, S: DataMut<Elem = T>, D: Dimension> AsArrayMut for ArrayBase<S, D> {
+    fn lend_mut(&mut self) -> Result<RawArray> {
+        let error = strided(self.shape(), self.strides());
+        let shape = self.shape().to_vec();
+        RawArray::new(self.as_slice_mut().ok_or(error)?.as_mut_ptr(), &shape)
+    }
+}
+
+pub(crate) fn strided(shape: &[usize], strides: &[isize]) -> Error {
+    Error::argument(format!(
+        "an array of shape {shape:?} has strides {strides:?}, expected standard layout: \
+         as_standard_layout() copies it into one"
+    ))
+}

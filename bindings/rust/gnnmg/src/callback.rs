@@ -1,0 +1,76 @@
+//! Closures that the library calls: what they answer, and how a panic or an error of one gets from
+//! the thread that ran it to the call that waits.
+
+use crate::error::{Error, Result};
+use crate::ErrorKind;
+use std::any::Any;
+use std::panic::{catch_unwind, resume_unwind, AssertUnwindSafe};
+use std::sync::{Arc, Mutex, PoisonError};
+
+type Cause = Box<dyn std::error::Error + Send + Sync>;
+
+/// What a closure may answer: nothing, or a `Result` whose error ends the work and becomes the
+/// [source](std::error::Error::source) of the error of the call that waits.
+pub trait Outcome {
+    #[doc(hidden)]
+    fn into_result(self) -> std::result::Result<(), Cause>;
+}
+
+impl Outcome for () {
+    fn into_result(self) -> std::result::Result<(), Cause> {
+        Ok(())
+    }
+}
+
+impl<E: Into<Cause>> Outcome for std::result::Result<(), E> {
+    fn into_result(self) -> std::result::Result<(), Cause> {
+        self.map_err(Into::into)
+    }
+}
+
+enum Failure {
+    Panic(Box<dyn Any + Send>),
+    Error(Cause),
+}
+
+/// Where a closure leaves why it failed.
+#[derive(Clone, Default)]
+pub(crate) struct Slot(Arc<Mutex<Option<Failure>>>);
+
+impl Slot {
+    /// Runs a closure and answers as C wants it: 0, or 1 to end the work.
+    pub fn run<O: Outcome>(&self, closure: impl FnOnce() -> O) -> i32 {
+        let failure = match catch_unwind(AssertUnwindSafe(|| closure().into_result())) {
+            Ok(Ok(())) => return 0,
+            Ok(Err(cause)) => Failure::Error(cause),
+            Err(payload) => Failure::Panic(payload),
+        };
+        let mut slot = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        slot.get_or_insert(failure);
+        1
+    }
+
+    fn take(&self) -> Option<Failure> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+impl std::fmt::Debug for Slot {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("closure")
+    }
+}
+
+/// The result of a call that waited: where a closure has ended the work, its panic goes on here,
+/// and its error becomes the source of the call's.
+pub(crate) fn settle<T>(result: Result<T>, slots: &[Option<&Slot>]) -> Result<T> {
+    let error = match result {
+        Err(error) if error.kind() == ErrorKind::Callback => error,
+        other => return other,
+    };
+    match slots.iter().flatten().find_map(|slot| slot.take()) {
+        Some(Failure::Panic(payload)) => resume_unwind(payload),
+        Some(Failure::Error(cause)) => Err(error.caused_by(cause)),
+        None => Err::<T, Error>(error),
+    }
+}

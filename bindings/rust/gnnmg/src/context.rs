@@ -1,0 +1,183 @@
+//! The context, its options, and its messages.
+
+use crate::error::Result;
+use crate::handle::{Handle, Token};
+use crate::raw::{block, call, check, done, millis, more, read_text, text, Field, FOREVER};
+use crate::{ffi, ContextConfig, ContextInfo, LogLevel};
+use std::ffi::CStr;
+use std::time::{Duration, SystemTime};
+
+/// The version of the library that runs, as (major, minor, patch).
+pub fn version() -> (u32, u32, u32) {
+    let number = call!(gnnmg_version()).unsigned_abs();
+    (number / 10_000, number / 100 % 100, number % 100)
+}
+
+/// Where everything else comes from: threads, memory limit, options, messages. Contexts share
+/// nothing, and objects of two contexts do not mix.
+#[derive(Debug)]
+pub struct Context {
+    pub(crate) handle: Handle<ffi::gnnmg_context>,
+}
+
+impl Context {
+    /// A context with the defaults.
+    #[doc(alias = "gnnmg_context_create")]
+    pub fn new() -> Result<Self> {
+        Self::with_config(&ContextConfig::new())
+    }
+
+    /// A context.
+    #[doc(alias = "gnnmg_context_create")]
+    pub fn with_config(config: &ContextConfig) -> Result<Self> {
+        let mut token = std::ptr::null_mut();
+        check(call!(gnnmg_context_create(ffi::GNNMG_VERSION as i32, &config.raw, &mut token)))?;
+        Ok(Context { handle: Handle::new(token) })
+    }
+
+    /// Facts about it.
+    #[doc(alias = "gnnmg_context_get_info")]
+    pub fn info(&self) -> Result<ContextInfo> {
+        let mut raw = ContextInfo::empty();
+        check(call!(gnnmg_context_get_info(self.handle.get(), &mut raw)))?;
+        Ok(ContextInfo::read(&raw))
+    }
+
+    /// Sets one of the rare knobs; [`options`] lists them.
+    #[doc(alias = "gnnmg_context_set_option")]
+    pub fn set_option(&self, key: &str, value: &str) -> Result<()> {
+        let (key, value) = (text("key", key)?, text("value", value)?);
+        let context = self.handle.get();
+        check(call!(gnnmg_context_set_option(context, key.as_ptr(), value.as_ptr())))
+    }
+
+    /// The value of an option.
+    #[doc(alias = "gnnmg_context_get_option")]
+    pub fn option(&self, key: &str) -> Result<String> {
+        let key = text("key", key)?;
+        let context = self.handle.get();
+        let value = read_text(|to, capacity, needed| {
+            call!(gnnmg_context_get_option(context, key.as_ptr(), to, capacity, needed))
+        })?;
+        Ok(value.unwrap_or_default())
+    }
+
+    /// The messages that wait in the queue, oldest first; each is taken out of it.
+    #[doc(alias = "gnnmg_log_next")]
+    pub fn messages(&self) -> Messages<'_> {
+        Messages { context: self }
+    }
+
+    /// Lends this thread to closures of samplers, so that they run on more than the threads that
+    /// wait: until the context is dropped, or an error
+    /// [`Cancelled`](crate::ErrorKind::Cancelled) after [`ContextHandle::cancel`].
+    #[doc(alias = "gnnmg_context_lend")]
+    pub fn lend(&self) -> Result<()> {
+        self.remote().lend()
+    }
+
+    /// The same for a limited time.
+    #[doc(alias = "gnnmg_context_lend")]
+    pub fn lend_for(&self, time: Duration) -> Result<()> {
+        self.remote().lend_for(time)
+    }
+
+    /// What other threads may do with the context, also after it is dropped.
+    pub fn remote(&self) -> ContextHandle {
+        ContextHandle { token: self.handle.token() }
+    }
+}
+
+/// A context seen from other threads. It does not keep the context alive.
+#[derive(Clone, Copy)]
+pub struct ContextHandle {
+    token: Token<ffi::gnnmg_context>,
+}
+
+impl ContextHandle {
+    /// Cancels what runs on the context itself: data sets being opened or saved, evaluation and
+    /// embedding of models, jobs being joined, threads lent. Those calls end with
+    /// [`Cancelled`](crate::ErrorKind::Cancelled); where process 0 gives up joining, the others get
+    /// [`Aborted`](crate::ErrorKind::Aborted).
+    #[doc(alias = "gnnmg_context_cancel")]
+    pub fn cancel(&self) {
+        call!(gnnmg_context_cancel(self.token.0))
+    }
+
+    /// As [`Context::lend`].
+    pub fn lend(&self) -> Result<()> {
+        block(|| done(call!(gnnmg_context_lend(self.token.0, FOREVER))))
+    }
+
+    /// As [`Context::lend_for`].
+    pub fn lend_for(&self, time: Duration) -> Result<()> {
+        check(call!(gnnmg_context_lend(self.token.0, millis(time))))
+    }
+}
+
+/// One message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Message {
+    /// Its weight.
+    pub level: LogLevel,
+    /// When.
+    pub time: SystemTime,
+    /// Messages lost before this one because the queue was full.
+    pub dropped_before: usize,
+    /// What there is to say.
+    pub text: String,
+}
+
+/// See [`Context::messages`].
+#[derive(Debug)]
+pub struct Messages<'context> {
+    context: &'context Context,
+}
+
+impl Iterator for Messages<'_> {
+    type Item = Message;
+
+    /// No message comes where reading one fails, as in a fork of the process.
+    fn next(&mut self) -> Option<Message> {
+        let mut info = unsafe { std::mem::zeroed::<ffi::gnnmg_log_info>() };
+        info.struct_size = std::mem::size_of_val(&info) as u32;
+        let context = self.context.handle.get();
+        let text = read_text(|to, capacity, needed| {
+            call!(gnnmg_log_next(context, &mut info, to, capacity, needed))
+        });
+        let since = Duration::from_nanos(u64::try_from(info.unix_time_ns).unwrap_or(0));
+        Some(Message {
+            text: text.ok()??,
+            level: LogLevel::from_raw(info.level),
+            time: SystemTime::UNIX_EPOCH + since,
+            dropped_before: Field::from_raw(info.dropped_before),
+        })
+    }
+}
+
+/// An option that [`Context::set_option`] knows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct OptionInfo {
+    /// Its name.
+    pub key: &'static str,
+    /// What it does, the values it takes, and its default.
+    pub help: &'static str,
+}
+
+/// The options there are.
+#[doc(alias = "gnnmg_option_info")]
+pub fn options() -> Result<Vec<OptionInfo>> {
+    let mut list = Vec::new();
+    loop {
+        let (mut key, mut help) = (std::ptr::null(), std::ptr::null());
+        if !more(call!(gnnmg_option_info(list.len() as i64, &mut key, &mut help)))? {
+            return Ok(list);
+        }
+        // Constants of the library, which is never unloaded.
+        let (key, help) = unsafe { (CStr::from_ptr(key), CStr::from_ptr(help)) };
+        let (key, help) = (key.to_str().unwrap_or(""), help.to_str().unwrap_or(""));
+        list.push(OptionInfo { key, help });
+    }
+}

@@ -1,0 +1,323 @@
+//! Data sets: a graph with features, labels and splits.
+
+use crate::array::AsArray;
+use crate::error::{Error, Result};
+use crate::handle::Handle;
+use crate::raw::{
+    block, borrowed, call, check, length, millis, more, path, pointer, ready, text, Field, FOREVER,
+};
+use crate::tensor::Tensor;
+use crate::{
+    ffi, Context, DatasetConfig, DatasetInfo, FoldsConfig, Graph, Split, SplitConfig, SplitInfo,
+    Task,
+};
+use std::path::Path;
+use std::ptr::{null, null_mut};
+use std::task::Poll;
+use std::time::Duration;
+
+/// A graph with labels and splits: from files in any supported format, or around a graph of one's
+/// own. It has any number of splits, by name and index; the one that is set serves what is made
+/// from the data set afterwards.
+///
+/// A data set of many small graphs is one graph too, in which they stand side by side; labels, the
+/// ids of splits and sample weights are then of graphs where those of others are of nodes.
+///
+/// ```
+/// # fn main() -> gnnmg::Result<()> {
+/// use gnnmg::{Context, Dataset, Graph, Split, Task};
+///
+/// let context = Context::new()?;
+/// let mut graph = Graph::from_coo(&context, 4, &[0i32, 1, 2, 3], &[1, 2, 3, 0])?;
+/// graph.set_node_tensor(0, "y", &[0i64, 1, 0, 1])?;
+/// let mut data = Dataset::from_graph(&graph, None, "y", Task::Multiclass, 2)?;
+/// data.add_split("mine", &[0, 1], &[2], &[3])?;
+/// assert_eq!(data.split(Split::Train)?.as_slice::<i64>()?, [0, 1]);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct Dataset {
+    pub(crate) handle: Handle<ffi::gnnmg_dataset>,
+}
+
+/// The names of a data set; see [`Dataset::names`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DatasetNames<'dataset> {
+    /// Of the data set.
+    pub name: &'dataset str,
+    /// Of the node tensor with the features.
+    pub features: Option<&'dataset str>,
+    /// Of the node tensor with the labels.
+    pub labels: Option<&'dataset str>,
+}
+
+impl Dataset {
+    /// Opens a folder or file in any supported format.
+    #[doc(alias = "gnnmg_dataset_open")]
+    pub fn open(context: &Context, path: impl AsRef<Path>) -> Result<Self> {
+        Self::open_with(context, path, &DatasetConfig::new())
+    }
+
+    /// The same with settings.
+    #[doc(alias = "gnnmg_dataset_open")]
+    pub fn open_with(
+        context: &Context,
+        path: impl AsRef<Path>,
+        config: &DatasetConfig,
+    ) -> Result<Self> {
+        block(|| Self::open_within(context, path.as_ref(), config, FOREVER))
+    }
+
+    /// The same for a limited time; another call with equal path and settings goes on.
+    #[doc(alias = "gnnmg_dataset_open")]
+    pub fn open_timeout(
+        context: &Context,
+        path: impl AsRef<Path>,
+        config: &DatasetConfig,
+        timeout: Duration,
+    ) -> Result<Poll<Self>> {
+        Self::open_within(context, path.as_ref(), config, millis(timeout))
+    }
+
+    fn open_within(
+        context: &Context,
+        from: &Path,
+        config: &DatasetConfig,
+        timeout_ms: i64,
+    ) -> Result<Poll<Self>> {
+        let (from, mut token) = (path(from)?, null_mut());
+        let (context, config) = (context.handle.get(), &config.raw);
+        let status =
+            call!(gnnmg_dataset_open(context, from.as_ptr(), config, &mut token, timeout_ms));
+        ready(status, || Ok(Dataset { handle: Handle::new(token) }))
+    }
+
+    /// A data set around a graph, which can no longer be changed. It has no split yet.
+    ///
+    /// `features` and `labels` name node tensors. Without a task ([`Task::None`]), integers are
+    /// classes and floats regression. `num_classes` 0 is the largest label + 1.
+    #[doc(alias = "gnnmg_dataset_create")]
+    pub fn from_graph<'a>(
+        graph: &Graph,
+        features: impl Into<Option<&'a str>>,
+        labels: impl Into<Option<&'a str>>,
+        task: Task,
+        num_classes: usize,
+    ) -> Result<Self> {
+        let features = features.into().map(|name| text("features", name)).transpose()?;
+        let labels = labels.into().map(|name| text("labels", name)).transpose()?;
+        let mut token = null_mut();
+        check(call!(gnnmg_dataset_create(
+            graph.handle.get(),
+            pointer(&features),
+            pointer(&labels),
+            task.into_raw(),
+            num_classes.into_raw(),
+            &mut token
+        )))?;
+        Ok(Dataset { handle: Handle::new(token) })
+    }
+
+    /// A data set of many graphs, which stand side by side in one: the nodes of graph g are
+    /// `graph_ptr[g]..graph_ptr[g + 1]`, and row g of `labels` is its. It has no split yet.
+    #[doc(alias = "gnnmg_dataset_create_graphs")]
+    pub fn from_graphs<'a>(
+        graph: &Graph,
+        graph_ptr: &[i64],
+        features: impl Into<Option<&'a str>>,
+        labels: Option<&dyn AsArray>,
+        task: Task,
+        num_classes: usize,
+    ) -> Result<Self> {
+        if graph_ptr.is_empty() {
+            return Err(Error::argument("graph_ptr is empty, expected one entry or more".into()));
+        }
+        let features = features.into().map(|name| text("features", name)).transpose()?;
+        let labels = labels.map(|labels| labels.lend()?.tensor()).transpose()?;
+        let mut token = null_mut();
+        check(call!(gnnmg_dataset_create_graphs(
+            graph.handle.get(),
+            graph_ptr.as_ptr(),
+            length(graph_ptr) - 1,
+            pointer(&features),
+            labels.as_ref().map_or(null(), |labels| labels.get().cast_const()),
+            task.into_raw(),
+            num_classes.into_raw(),
+            &mut token
+        )))?;
+        Ok(Dataset { handle: Handle::new(token) })
+    }
+
+    /// Writes the data set as a folder, which must not exist yet, whole or not at all.
+    #[doc(alias = "gnnmg_dataset_save")]
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
+        block(|| self.save_within(path.as_ref(), FOREVER))
+    }
+
+    /// The same for a limited time; another call with an equal path goes on.
+    #[doc(alias = "gnnmg_dataset_save")]
+    pub fn save_timeout(&self, path: impl AsRef<Path>, timeout: Duration) -> Result<Poll<()>> {
+        self.save_within(path.as_ref(), millis(timeout))
+    }
+
+    fn save_within(&self, to: &Path, timeout_ms: i64) -> Result<Poll<()>> {
+        let to = path(to)?;
+        let status = call!(gnnmg_dataset_save(self.handle.get(), to.as_ptr(), timeout_ms));
+        ready(status, || Ok(()))
+    }
+
+    /// Facts about it.
+    #[doc(alias = "gnnmg_dataset_get_info")]
+    pub fn info(&self) -> Result<DatasetInfo> {
+        let mut raw = DatasetInfo::empty();
+        check(call!(gnnmg_dataset_get_info(self.handle.get(), &mut raw)))?;
+        Ok(DatasetInfo::read(&raw))
+    }
+
+    /// Its names.
+    #[doc(alias = "gnnmg_dataset_get_names")]
+    pub fn names(&self) -> Result<DatasetNames<'_>> {
+        let (mut name, mut features, mut labels) = (null(), null(), null());
+        let dataset = self.handle.get();
+        check(call!(gnnmg_dataset_get_names(dataset, &mut name, &mut features, &mut labels)))?;
+        let some = |text| borrowed(self, text).map(|name| Some(name).filter(|n| !n.is_empty()));
+        let (features, labels) = (some(features)?, some(labels)?);
+        Ok(DatasetNames { name: borrowed(self, name)?, features, labels })
+    }
+
+    /// Its graph; that in which all stand side by side, where it has many.
+    #[doc(alias = "gnnmg_dataset_get_graph")]
+    pub fn graph(&self) -> Result<Graph> {
+        Graph::made(|out| call!(gnnmg_dataset_get_graph(self.handle.get(), 0, out)))
+    }
+
+    /// Names and sizes of its splits.
+    #[doc(alias = "gnnmg_dataset_get_split_info")]
+    pub fn splits(&self) -> Result<Vec<(&str, SplitInfo)>> {
+        let mut list = Vec::new();
+        loop {
+            let (at, mut name, mut raw) = (length(&list), null(), SplitInfo::empty());
+            let dataset = self.handle.get();
+            if !more(call!(gnnmg_dataset_get_split_info(dataset, at, &mut name, &mut raw)))? {
+                return Ok(list);
+            }
+            list.push((borrowed(self, name)?, SplitInfo::read(&raw)));
+        }
+    }
+
+    /// Chooses the split that serves what is made from the data set from now on. Without it, that
+    /// is the first. Without a name, it is one of the first's.
+    #[doc(alias = "gnnmg_dataset_set_split")]
+    pub fn set_split<'a>(&mut self, name: impl Into<Option<&'a str>>, index: usize) -> Result<()> {
+        let name = name.into().map(|name| text("name", name)).transpose()?;
+        let index = crate::raw::index(index);
+        check(call!(gnnmg_dataset_set_split(self.handle.get(), pointer(&name), index)))
+    }
+
+    /// Adds a split of given ids and chooses it. Its index is the number of splits of that name so
+    /// far.
+    #[doc(alias = "gnnmg_dataset_add_split")]
+    pub fn add_split(
+        &mut self,
+        name: &str,
+        train: &[i64],
+        validation: &[i64],
+        test: &[i64],
+    ) -> Result<()> {
+        let name = text("name", name)?;
+        check(call!(gnnmg_dataset_add_split(
+            self.handle.get(),
+            name.as_ptr(),
+            train.as_ptr(),
+            length(train),
+            validation.as_ptr(),
+            length(validation),
+            test.as_ptr(),
+            length(test)
+        )))
+    }
+
+    /// Draws a split of what has labels, adds it and chooses it.
+    #[doc(alias = "gnnmg_dataset_add_random_split")]
+    pub fn add_random_split(&mut self, name: &str, config: &SplitConfig) -> Result<()> {
+        let name = text("name", name)?;
+        let dataset = self.handle.get();
+        check(call!(gnnmg_dataset_add_random_split(dataset, name.as_ptr(), &config.raw)))
+    }
+
+    /// Cuts what has labels into folds and adds a split for each, with index 0, 1, ...: the k-th
+    /// holds fold k out and trains on the others. The first of them is chosen.
+    #[doc(alias = "gnnmg_dataset_add_folds")]
+    pub fn add_folds(&mut self, name: &str, config: &FoldsConfig) -> Result<()> {
+        let name = text("name", name)?;
+        check(call!(gnnmg_dataset_add_folds(self.handle.get(), name.as_ptr(), &config.raw)))
+    }
+
+    /// The labels: classes i64 \[n\], -1 for none, or f32 \[n, targets\], NaN for none.
+    #[doc(alias = "gnnmg_dataset_export_labels")]
+    pub fn labels(&self) -> Result<Tensor> {
+        let mut out = null_mut();
+        check(call!(gnnmg_dataset_export_labels(self.handle.get(), &mut out)))?;
+        Tensor::take(out)
+    }
+
+    /// Where the nodes of each graph begin in a data set of many, i64 \[graphs + 1\].
+    #[doc(alias = "gnnmg_dataset_export_graph_ptr")]
+    pub fn graph_ptr(&self) -> Result<Tensor> {
+        let mut out = null_mut();
+        check(call!(gnnmg_dataset_export_graph_ptr(self.handle.get(), &mut out)))?;
+        Tensor::take(out)
+    }
+
+    /// The ids of a part of the split that is set, ascending, i64.
+    #[doc(alias = "gnnmg_dataset_export_split")]
+    pub fn split(&self, part: Split) -> Result<Tensor> {
+        let mut out = null_mut();
+        check(call!(gnnmg_dataset_export_split(self.handle.get(), part.into_raw(), &mut out)))?;
+        Tensor::take(out)
+    }
+
+    /// How much each class (or target) counts in a loss: 0, or 1e-12 to 1e12. A loss is the sum of
+    /// each seed's, times its weight, divided by the sum of the weights, which is that of its class
+    /// times its own ([`Dataset::set_sample_weights`]). With `None` all count the same again.
+    #[doc(alias = "gnnmg_dataset_set_class_weights")]
+    pub fn set_class_weights<'a>(&mut self, weights: impl Into<Option<&'a [f64]>>) -> Result<()> {
+        let weights = weights.into();
+        let (data, count) = weights.map_or((null(), 0), |list| (list.as_ptr(), length(list)));
+        check(call!(gnnmg_dataset_set_class_weights(self.handle.get(), data, count)))
+    }
+
+    /// Sets class weights by which every class counts the same over the training part of the split
+    /// that is set.
+    #[doc(alias = "gnnmg_dataset_balance_classes")]
+    pub fn balance_classes(&mut self) -> Result<()> {
+        check(call!(gnnmg_dataset_balance_classes(self.handle.get())))
+    }
+
+    /// How much each node (or graph) counts in a loss, f32 or f64. With `None` all count the same
+    /// again.
+    #[doc(alias = "gnnmg_dataset_set_sample_weights")]
+    pub fn set_sample_weights(&mut self, weights: Option<&dyn AsArray>) -> Result<()> {
+        let weights = weights.map(|weights| weights.lend()?.tensor()).transpose()?;
+        let tensor = weights.as_ref().map_or(null(), |weights| weights.get().cast_const());
+        check(call!(gnnmg_dataset_set_sample_weights(self.handle.get(), tensor)))
+    }
+
+    /// The class weights, f64.
+    #[doc(alias = "gnnmg_dataset_export_class_weights")]
+    pub fn class_weights(&self) -> Result<Tensor> {
+        let mut out = null_mut();
+        check(call!(gnnmg_dataset_export_class_weights(self.handle.get(), &mut out)))?;
+        Tensor::take(out)
+    }
+
+    /// The nodes' (or graphs') weights, f64.
+    #[doc(alias = "gnnmg_dataset_export_sample_weights")]
+    pub fn sample_weights(&self) -> Result<Tensor> {
+        let mut out = null_mut();
+        check(call!(gnnmg_dataset_export_sample_weights(self.handle.get(), &mut out)))?;
+        Tensor::take(out)
+    }
+}

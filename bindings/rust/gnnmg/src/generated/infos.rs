@@ -1,0 +1,291 @@
+//! Written by gnnmg-generate from gnnmg.h; not to be edited.
+//!
+//! The facts that come out, a plain struct each.
+
+use crate::raw::info;
+
+info! {
+    /// Facts about a context.
+    pub struct ContextInfo(gnnmg_context_info) {
+        /// Threads in use, the calling one included.
+        num_threads: usize,
+        /// Cores that this process may use.
+        num_cores: usize,
+        /// Version of LibTorch as `GNNMG_VERSION` writes one.
+        torch_version: i32,
+        /// As configured, bytes; 0: no limit.
+        memory_limit: usize,
+        /// Bytes taken of it now.
+        memory_used: usize,
+    }
+}
+
+info! {
+    /// Facts about a data set.
+    pub struct DatasetInfo(gnnmg_dataset_info) {
+        /// What the labels mean.
+        task: crate::Task,
+        /// Graphs in it.
+        num_graphs: usize,
+        /// Nodes of all graphs.
+        num_nodes: usize,
+        /// Edges of all graphs.
+        num_edges: usize,
+        /// Columns of the features; 0: none.
+        feature_dim: usize,
+        /// Classes, or targets of other tasks; 0 without labels.
+        num_classes: usize,
+        /// Splits of all names.
+        num_splits: usize,
+    }
+}
+
+info! {
+    /// Facts about one split.
+    pub struct SplitInfo(gnnmg_split_info) {
+        /// Among the splits of its name.
+        index: i32,
+        /// Ids in it.
+        num_train: usize,
+        /// Ids in it.
+        num_validation: usize,
+        /// Ids in it.
+        num_test: usize,
+    }
+}
+
+info! {
+    /// Facts about a loader's epoch.
+    pub struct LoaderInfo(gnnmg_loader_info) {
+        /// Ids that the loader was made with.
+        num_seeds: usize,
+        /// Mini-batches of the epoch, all ranks.
+        num_batches: usize,
+        /// Steps of the epoch.
+        num_steps: usize,
+        /// Mini-batches a step, all ranks.
+        batches_per_step: usize,
+        /// Of the next mini-batch.
+        epoch: i64,
+    }
+}
+
+info! {
+    /// Facts about a mini-batch.
+    pub struct BatchInfo(gnnmg_batch_info) {
+        /// Blocks; block 0 reads the features, the last yields the seeds.
+        num_layers: usize,
+        /// Counting from 0.
+        epoch: i64,
+        /// In the epoch's plan; -1: an empty one.
+        number: i64,
+        /// Step of the epoch that it belongs to.
+        step: i64,
+        /// Seeds; 0: empty, but its rank takes part in the step.
+        num_seeds: usize,
+        /// Nodes, seeds included.
+        num_nodes: usize,
+        /// Distinct edges drawn.
+        num_edges: usize,
+        /// Columns of the features; 0: none.
+        feature_dim: usize,
+        /// Seeds of the step, all ranks.
+        step_seeds: usize,
+        /// num_seeds / step_seeds: means over seeds, times this, add up to the
+        /// step's exact mean over all ranks.
+        loss_weight: f64,
+        /// Time that sampling took.
+        sample_seconds: f64,
+        /// Time that collecting the features took.
+        gather_seconds: f64,
+        /// 1: the last one of this rank in its step: reduce and update.
+        last_of_step: bool,
+        /// 1: the features are sparse.
+        sparse_features: bool,
+    }
+}
+
+info! {
+    /// Sizes of a block, the edges of one layer.
+    pub struct BlockInfo(gnnmg_block_info) {
+        /// Targets: the first so many nodes of the batch.
+        num_targets: usize,
+        /// Sources: the first so many nodes of the batch.
+        num_sources: usize,
+        /// Edges.
+        num_edges: usize,
+    }
+}
+
+info! {
+    /// Exact results of an evaluation; which fields have a meaning depends on the task.
+    pub struct Metrics(gnnmg_metrics) {
+        /// What was evaluated.
+        task: crate::Task,
+        /// Labelled rows, or labelled targets.
+        count: usize,
+        /// Of these, right ones; 0 for regression.
+        correct: usize,
+        /// Mean loss.
+        loss: f64,
+        /// correct / count; 0 for regression.
+        accuracy: f64,
+        /// F1 over all decisions.
+        f1_micro: f64,
+        /// Mean of the classes' F1.
+        f1_macro: f64,
+        /// Binary tasks: mean over targets; NaN where one class is missing.
+        roc_auc: f64,
+        /// Binary tasks: mean over targets.
+        average_precision: f64,
+        /// Regression: root of the mean squared error.
+        rmse: f64,
+        /// Regression: mean absolute error.
+        mae: f64,
+    }
+}
+
+info! {
+    /// Facts about a model.
+    pub struct ModelInfo(gnnmg_model_info) {
+        /// Kind of model.
+        architecture: crate::Architecture,
+        /// Layers.
+        num_layers: usize,
+        /// Type of the parameters.
+        dtype: crate::DataType,
+        /// Columns of the features.
+        input_dim: usize,
+        /// Columns between layers.
+        hidden_dim: usize,
+        /// Columns of the result.
+        output_dim: usize,
+        /// Numbers that are learned.
+        num_parameters: usize,
+        /// Named tensors, buffers included.
+        num_tensors: usize,
+    }
+}
+
+info! {
+    /// Where training is; see gnnmg_trainer_progress().
+    pub struct ProgressInfo(gnnmg_progress_info) {
+        /// What it does.
+        state: crate::TrainerState,
+        /// Counting from 0.
+        epoch: i64,
+        /// As configured.
+        num_epochs: usize,
+        /// Steps done in the epoch.
+        step: i64,
+        /// Steps of the epoch.
+        num_steps: usize,
+        /// Seeds of the epoch done on all ranks.
+        seeds_done: i64,
+        /// Mean over the epoch so far.
+        loss: f64,
+        /// Mean over the epoch so far, on the mini-batches as trained.
+        accuracy: f64,
+        /// Of the epoch so far.
+        seeds_per_second: f64,
+        /// Since the start.
+        elapsed_seconds: f64,
+        /// Last validation, by `best_by`.
+        validation: f64,
+        /// Best validation, by `best_by`.
+        best_validation: f64,
+        /// Whose that is, or -1.
+        best_epoch: i64,
+        /// 1: a validation runs.
+        evaluating: bool,
+        /// 1: the three above have a meaning.
+        has_validation: bool,
+        /// The epoch so far, without its validation, as this process's first
+        /// rank has spent it: what follows, and the rest.
+        seconds: f64,
+        /// Waiting for mini-batches.
+        wait_seconds: f64,
+        /// Its loader threads, sampling, summed.
+        sample_seconds: f64,
+        /// Its loader threads, features, summed.
+        gather_seconds: f64,
+        /// Its forward and backward passes.
+        compute_seconds: f64,
+        /// Its all-reduces, waiting for other ranks included.
+        reduce_seconds: f64,
+        /// Its updates.
+        optimizer_seconds: f64,
+        /// Of its all-reduces, how long it waited for slower ranks.
+        peer_wait_seconds: f64,
+    }
+}
+
+info! {
+    /// What an epoch came to.
+    pub struct EpochInfo(gnnmg_epoch_info) {
+        /// 1: the `validation_` fields are filled.
+        evaluated: bool,
+        /// Counting from 0.
+        epoch: i64,
+        /// As configured.
+        num_epochs: usize,
+        /// Steps of the epoch.
+        num_steps: usize,
+        /// Mean over the mini-batches as they were trained.
+        train_loss: f64,
+        /// The same.
+        train_accuracy: f64,
+        /// Of the epoch.
+        learning_rate: f64,
+        /// Labelled rows or targets; and so on as in
+        /// `gnnmg_metrics`.
+        validation_count: i64,
+        /// Right ones.
+        validation_correct: i64,
+        /// Mean loss.
+        validation_loss: f64,
+        /// Accuracy.
+        validation_accuracy: f64,
+        /// F1 over all decisions.
+        validation_f1_micro: f64,
+        /// Mean of the classes' F1.
+        validation_f1_macro: f64,
+        /// ROC-AUC.
+        validation_roc_auc: f64,
+        /// Average precision.
+        validation_average_precision: f64,
+        /// Root of the mean squared error.
+        validation_rmse: f64,
+        /// Mean absolute error.
+        validation_mae: f64,
+        /// The epoch without its validation.
+        seconds: f64,
+        /// Its validation.
+        evaluation_seconds: f64,
+        /// All ranks.
+        seeds_per_second: f64,
+        /// This process's first rank: waiting for mini-batches.
+        wait_seconds: f64,
+        /// The same rank's loader threads, sampling, summed.
+        sample_seconds: f64,
+        /// Its loader threads, features, summed.
+        gather_seconds: f64,
+        /// Its forward and backward passes.
+        compute_seconds: f64,
+        /// Its all-reduces, waiting included.
+        reduce_seconds: f64,
+        /// Its updates.
+        optimizer_seconds: f64,
+        /// The epoch without its all-reduces, mean of all ranks.
+        mean_busy_seconds: f64,
+        /// The same of the slowest rank, which others wait for.
+        most_busy_seconds: f64,
+        /// 1: the best validation so far.
+        best: bool,
+        /// The rank with `most_busy_seconds`.
+        slowest_rank: i32,
+        /// Of `reduce_seconds`: waiting for slower ranks, those of
+        /// synchronised batch norm aside.
+        peer_wait_seconds: f64,
+    }
+}

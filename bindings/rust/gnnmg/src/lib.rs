@@ -1,0 +1,63 @@
+//! Graph neural networks on one or many devices: sampling, models, training.
+//!
+//! ```no_run
+#![doc = include_str!("../docs/node_classification.rs")]
+//! ```
+//!
+//! - [`Graph`], [`Dataset`]: what is learned from, from arrays, files or generators;
+//! - [`Sampler`], [`Loader`], [`Batch`]: mini-batches, whose arrays are read in place by `ndarray`;
+//! - [`Model`], [`Optimizer`], [`Comm`]: for loops of one's own;
+//! - [`Trainer`]: the whole loop, over one or many ranks and processes.
+//!
+//! [`conventions`] has how all of it behaves: errors, threads, waiting, closures, memory.
+
+mod array;
+mod batch;
+mod callback;
+mod comm;
+mod context;
+mod dataset;
+mod error;
+mod generated;
+mod graph;
+mod graph_read;
+mod handle;
+mod loader;
+mod model;
+mod optimizer;
+mod raw;
+#[cfg(gnnmg_reach)]
+mod reach;
+mod sampler;
+mod stack;
+mod tensor;
+mod trainer;
+
+#[doc = include_str!("../docs/conventions.md")]
+pub mod conventions {}
+
+/// The C functions as they are.
+pub use gnnmg_sys as ffi;
+
+pub use array::{AsArray, AsArrayMut, Element, Id};
+pub use batch::Batch;
+pub use callback::Outcome;
+pub use comm::{Comm, CommHandle, Meeting};
+pub use context::{options, version, Context, ContextHandle, Message, Messages, OptionInfo};
+pub use dataset::{Dataset, DatasetNames};
+pub use error::{Error, Result};
+pub use generated::configs::*;
+pub use generated::enums::*;
+pub use generated::infos::*;
+pub use graph::Graph;
+pub use graph_read::{Csc, Csr, EdgeType, InEdges, TensorName};
+pub use loader::{Epoch, Loader, LoaderHandle};
+pub use model::{Model, TensorKey};
+pub use optimizer::Optimizer;
+pub use sampler::{Layer, Sampler, Sink};
+pub use tensor::{Tensor, Weights, WeightsMut};
+pub use trainer::{Trainer, TrainerHandle};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

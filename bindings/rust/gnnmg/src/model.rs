@@ -1,0 +1,370 @@
+//! Models: layers and parameters.
+
+use crate::array::AsArray;
+use crate::batch::Batch;
+use crate::error::{Error, Result};
+use crate::handle::Handle;
+use crate::raw::{
+    block, borrowed, call, check, length, millis, more, path, ready, text, Field, FOREVER,
+};
+use crate::tensor::{Tensor, Weights, WeightsMut};
+use crate::{ffi, Context, Dataset, Loss, Metrics, ModelConfig, ModelFileConfig, ModelInfo, Split};
+use std::path::Path;
+use std::ptr::{null, null_mut};
+use std::task::Poll;
+use std::time::Duration;
+
+impl ModelFileConfig {
+    /// Saving: the name of the first layer, whose number counts up, in place of "convs.0" or
+    /// "layers.0", as in "conv1"; loading finds such names by itself. At most 35 bytes.
+    pub fn first_layer(mut self, name: &str) -> Result<Self> {
+        let room = self.raw.first_layer.len() - 1;
+        if name.len() > room || name.contains('\0') {
+            let text = format!("first_layer is {name:?}, expected at most {room} bytes, none NUL");
+            return Err(Error::argument(text));
+        }
+        self.raw.first_layer = [0; 36];
+        for (to, from) in self.raw.first_layer.iter_mut().zip(name.bytes()) {
+            *to = from as std::ffi::c_char;
+        }
+        Ok(self)
+    }
+}
+
+/// Key of a parameter or buffer; see [`Model::tensor_keys`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TensorKey<'model> {
+    /// As "convs.0.lin_l.weight".
+    pub key: &'model str,
+    /// Whether it is a parameter, and no buffer such as a running mean.
+    pub trained: bool,
+}
+
+/// Layers and parameters. Parameters lie in one flat array and gradients in another, so that ranks
+/// exchange a single tensor; each parameter is a piece of them under the key that PyG gives it, or
+/// DGL where the layers follow that.
+///
+/// ```
+/// # fn main() -> gnnmg::Result<()> {
+/// use gnnmg::{Context, Model, ModelConfig};
+///
+/// let context = Context::new()?;
+/// let config = ModelConfig::new().input_dim(3).hidden_dim(4).output_dim(2);
+/// let mut model = Model::new(&context, None, &config)?;
+/// let bias = "convs.0.lin_l.bias";
+/// model.set_tensor(bias, &[0.5f32; 4])?;
+/// model.tensor_mut(bias)?.as_mut_slice::<f32>()?[0] = 1.0;
+/// assert_eq!(model.tensor(bias)?.as_slice::<f32>()?, [1.0, 0.5, 0.5, 0.5]);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct Model {
+    pub(crate) handle: Handle<ffi::gnnmg_model>,
+}
+
+impl Model {
+    /// A model with initial weights. The data set gives the widths that the settings leave open.
+    #[doc(alias = "gnnmg_model_create")]
+    pub fn new<'a>(
+        context: &Context,
+        dataset: impl Into<Option<&'a Dataset>>,
+        config: &ModelConfig,
+    ) -> Result<Self> {
+        let mut token = null_mut();
+        check(call!(gnnmg_model_create(
+            context.handle.get(),
+            dataset.into().map_or(null_mut(), |dataset| dataset.handle.get()),
+            &config.raw,
+            &mut token
+        )))?;
+        Ok(Model { handle: Handle::new(token) })
+    }
+
+    /// A model of its own with equal weights.
+    #[doc(alias = "gnnmg_model_create_copy")]
+    pub fn try_clone(&self) -> Result<Self> {
+        let mut token = null_mut();
+        check(call!(gnnmg_model_create_copy(self.handle.get(), &mut token)))?;
+        Ok(Model { handle: Handle::new(token) })
+    }
+
+    /// Facts about it.
+    #[doc(alias = "gnnmg_model_get_info")]
+    pub fn info(&self) -> Result<ModelInfo> {
+        let mut raw = ModelInfo::empty();
+        check(call!(gnnmg_model_get_info(self.handle.get(), &mut raw)))?;
+        Ok(ModelInfo::read(&raw))
+    }
+
+    /// Keys of its tensors, parameters first.
+    #[doc(alias = "gnnmg_model_tensor_key")]
+    pub fn tensor_keys(&self) -> Result<Vec<TensorKey<'_>>> {
+        let mut list = Vec::new();
+        loop {
+            let (at, mut key, mut trained) = (length(&list), null(), 0);
+            let model = self.handle.get();
+            if !more(call!(gnnmg_model_tensor_key(model, at, &mut key, &mut trained)))? {
+                return Ok(list);
+            }
+            let trained = Field::from_raw(trained);
+            list.push(TensorKey { key: borrowed(self, key)?, trained });
+        }
+    }
+
+    fn export(&self, key: &str) -> Result<Tensor> {
+        let (key, mut out) = (text("key", key)?, null_mut());
+        check(call!(gnnmg_model_export_tensor(self.handle.get(), key.as_ptr(), &mut out)))?;
+        Tensor::take(out)
+    }
+
+    /// One parameter or buffer, in the model's memory.
+    #[doc(alias = "gnnmg_model_export_tensor")]
+    pub fn tensor(&self, key: &str) -> Result<Weights<'_>> {
+        self.export(key).map(Weights::new)
+    }
+
+    /// One parameter or buffer to be written, in the model's memory.
+    #[doc(alias = "gnnmg_model_export_tensor")]
+    pub fn tensor_mut(&mut self, key: &str) -> Result<WeightsMut<'_>> {
+        self.export(key).map(WeightsMut::new)
+    }
+
+    /// Copies values of the same shape and type into one parameter or buffer.
+    #[doc(alias = "gnnmg_model_set_tensor")]
+    pub fn set_tensor<A: AsArray + ?Sized>(&mut self, key: &str, values: &A) -> Result<()> {
+        let (key, values) = (text("key", key)?, values.lend()?.tensor()?);
+        check(call!(gnnmg_model_set_tensor(self.handle.get(), key.as_ptr(), values.get())))
+    }
+
+    /// The gradient of one parameter, in the model's memory; 0 where it got none.
+    #[doc(alias = "gnnmg_model_export_gradient")]
+    pub fn gradient(&self, key: &str) -> Result<Weights<'_>> {
+        let (key, mut out) = (text("key", key)?, null_mut());
+        check(call!(gnnmg_model_export_gradient(self.handle.get(), key.as_ptr(), &mut out)))?;
+        Tensor::take(out).map(Weights::new)
+    }
+
+    fn export_parameters(&self) -> Result<Tensor> {
+        let mut out = null_mut();
+        check(call!(gnnmg_model_export_parameters(self.handle.get(), &mut out)))?;
+        Tensor::take(out)
+    }
+
+    /// All parameters as one array, in the model's memory.
+    #[doc(alias = "gnnmg_model_export_parameters")]
+    pub fn parameters(&self) -> Result<Weights<'_>> {
+        self.export_parameters().map(Weights::new)
+    }
+
+    /// All parameters as one array to be written.
+    #[doc(alias = "gnnmg_model_export_parameters")]
+    pub fn parameters_mut(&mut self) -> Result<WeightsMut<'_>> {
+        self.export_parameters().map(WeightsMut::new)
+    }
+
+    fn export_gradients(&self) -> Result<Tensor> {
+        let mut out = null_mut();
+        check(call!(gnnmg_model_export_gradients(self.handle.get(), &mut out)))?;
+        Tensor::take(out)
+    }
+
+    /// All gradients as one array, in the model's memory.
+    #[doc(alias = "gnnmg_model_export_gradients")]
+    pub fn gradients(&self) -> Result<Weights<'_>> {
+        self.export_gradients().map(Weights::new)
+    }
+
+    /// All gradients as one array to be written: what ranks reduce.
+    #[doc(alias = "gnnmg_model_export_gradients")]
+    pub fn gradients_mut(&mut self) -> Result<WeightsMut<'_>> {
+        self.export_gradients().map(WeightsMut::new)
+    }
+
+    fn pass(&mut self, batch: &Batch, training: bool) -> Result<Tensor> {
+        let mut out = null_mut();
+        let (model, batch) = (self.handle.get(), batch.handle.get());
+        check(call!(gnnmg_model_forward(model, batch, training.into_raw(), &mut out)))?;
+        Tensor::take(out)
+    }
+
+    /// The result for the seeds of a mini-batch, \[seeds, columns\]. An empty one gives an empty
+    /// result.
+    #[doc(alias = "gnnmg_model_forward")]
+    pub fn forward(&mut self, batch: &Batch) -> Result<Tensor> {
+        self.pass(batch, false)
+    }
+
+    /// The same with dropout, and kept for [`Model::backward`].
+    #[doc(alias = "gnnmg_model_forward")]
+    pub fn forward_training(&mut self, batch: &Batch) -> Result<Tensor> {
+        self.pass(batch, true)
+    }
+
+    /// Adds the gradient of the last [`Model::forward_training`]'s loss to the model's gradients,
+    /// and answers the mini-batch's share of the step's loss. The loss is the sum over the
+    /// mini-batch's labelled seeds (or targets), divided by the number of those of the whole step,
+    /// so over the mini-batches of a step, on all ranks, it adds up to the step's mean.
+    #[doc(alias = "gnnmg_model_backward")]
+    pub fn backward(&mut self, loss: Loss) -> Result<f64> {
+        let mut value = 0.0;
+        check(call!(gnnmg_model_backward(self.handle.get(), loss.into_raw(), &mut value)))?;
+        Ok(value)
+    }
+
+    /// [`Model::backward`] for a loss of one's own: `gradient` is its gradient by the result,
+    /// \[seeds, columns\], in the model's type.
+    #[doc(alias = "gnnmg_model_backward_from")]
+    pub fn backward_from<A: AsArray + ?Sized>(&mut self, gradient: &A) -> Result<()> {
+        let gradient = gradient.lend()?.tensor()?;
+        check(call!(gnnmg_model_backward_from(self.handle.get(), gradient.get())))
+    }
+
+    /// Exact metrics over a part of the data set's split, with full neighbourhoods.
+    #[doc(alias = "gnnmg_model_evaluate")]
+    pub fn evaluate(&mut self, dataset: &Dataset, part: Split) -> Result<Metrics> {
+        block(|| self.evaluate_within(dataset, part, FOREVER))
+    }
+
+    /// The same for a limited time; another call with equal arguments goes on.
+    #[doc(alias = "gnnmg_model_evaluate")]
+    pub fn evaluate_timeout(
+        &mut self,
+        dataset: &Dataset,
+        part: Split,
+        timeout: Duration,
+    ) -> Result<Poll<Metrics>> {
+        self.evaluate_within(dataset, part, millis(timeout))
+    }
+
+    fn evaluate_within(
+        &mut self,
+        dataset: &Dataset,
+        part: Split,
+        timeout_ms: i64,
+    ) -> Result<Poll<Metrics>> {
+        let mut raw = Metrics::empty();
+        let (model, dataset) = (self.handle.get(), dataset.handle.get());
+        let status =
+            call!(gnnmg_model_evaluate(model, dataset, part.into_raw(), &mut raw, timeout_ms));
+        ready(status, || Ok(Metrics::read(&raw)))
+    }
+
+    /// The result for every node, \[nodes, columns\], with full neighbourhoods, layer by layer; or,
+    /// of a model with a readout, for every graph of a data set of many.
+    #[doc(alias = "gnnmg_model_embed")]
+    pub fn embed(&mut self, dataset: &Dataset) -> Result<Tensor> {
+        block(|| self.embed_within(dataset, FOREVER))
+    }
+
+    /// The same for a limited time; another call with equal arguments goes on.
+    #[doc(alias = "gnnmg_model_embed")]
+    pub fn embed_timeout(&mut self, dataset: &Dataset, timeout: Duration) -> Result<Poll<Tensor>> {
+        self.embed_within(dataset, millis(timeout))
+    }
+
+    fn embed_within(&mut self, dataset: &Dataset, timeout_ms: i64) -> Result<Poll<Tensor>> {
+        let (model, dataset, mut out) = (self.handle.get(), dataset.handle.get(), null_mut());
+        let status = call!(gnnmg_model_embed(model, dataset, &mut out, timeout_ms));
+        ready(status, || Tensor::take(out))
+    }
+
+    /// [`Model::embed`] straight into a `.npy` file, which appears whole or not at all.
+    #[doc(alias = "gnnmg_model_embed_to_file")]
+    pub fn embed_to_file(&mut self, dataset: &Dataset, path: impl AsRef<Path>) -> Result<()> {
+        block(|| self.embed_to_file_within(dataset, path.as_ref(), FOREVER))
+    }
+
+    /// The same for a limited time; another call with equal arguments goes on.
+    #[doc(alias = "gnnmg_model_embed_to_file")]
+    pub fn embed_to_file_timeout(
+        &mut self,
+        dataset: &Dataset,
+        path: impl AsRef<Path>,
+        timeout: Duration,
+    ) -> Result<Poll<()>> {
+        self.embed_to_file_within(dataset, path.as_ref(), millis(timeout))
+    }
+
+    fn embed_to_file_within(
+        &mut self,
+        dataset: &Dataset,
+        to: &Path,
+        timeout_ms: i64,
+    ) -> Result<Poll<()>> {
+        let (model, dataset, to) = (self.handle.get(), dataset.handle.get(), path(to)?);
+        let status = call!(gnnmg_model_embed_to_file(model, dataset, to.as_ptr(), timeout_ms));
+        ready(status, || Ok(()))
+    }
+
+    /// Writes parameters and buffers, whole or not at all: as `.safetensors`, or as a state dict of
+    /// PyTorch's where the path ends in `.pth` or `.pt`.
+    #[doc(alias = "gnnmg_model_save")]
+    pub fn save(&mut self, path: impl AsRef<Path>) -> Result<()> {
+        self.save_with(path, &ModelFileConfig::new())
+    }
+
+    /// The same with settings.
+    #[doc(alias = "gnnmg_model_save")]
+    pub fn save_with(&mut self, path: impl AsRef<Path>, config: &ModelFileConfig) -> Result<()> {
+        block(|| self.save_within(path.as_ref(), config, FOREVER))
+    }
+
+    /// The same for a limited time; another call with equal arguments goes on.
+    #[doc(alias = "gnnmg_model_save")]
+    pub fn save_timeout(
+        &mut self,
+        path: impl AsRef<Path>,
+        config: &ModelFileConfig,
+        timeout: Duration,
+    ) -> Result<Poll<()>> {
+        self.save_within(path.as_ref(), config, millis(timeout))
+    }
+
+    fn save_within(
+        &mut self,
+        to: &Path,
+        config: &ModelFileConfig,
+        timeout_ms: i64,
+    ) -> Result<Poll<()>> {
+        let (model, to) = (self.handle.get(), path(to)?);
+        let status = call!(gnnmg_model_save(model, to.as_ptr(), &config.raw, timeout_ms));
+        ready(status, || Ok(()))
+    }
+
+    /// Reads parameters and buffers. All or nothing: one text lists every key that is missing,
+    /// unexpected, or of another shape.
+    #[doc(alias = "gnnmg_model_load")]
+    pub fn load(&mut self, path: impl AsRef<Path>) -> Result<()> {
+        self.load_with(path, &ModelFileConfig::new())
+    }
+
+    /// The same with settings.
+    #[doc(alias = "gnnmg_model_load")]
+    pub fn load_with(&mut self, path: impl AsRef<Path>, config: &ModelFileConfig) -> Result<()> {
+        block(|| self.load_within(path.as_ref(), config, FOREVER))
+    }
+
+    /// The same for a limited time; another call with equal arguments goes on.
+    #[doc(alias = "gnnmg_model_load")]
+    pub fn load_timeout(
+        &mut self,
+        path: impl AsRef<Path>,
+        config: &ModelFileConfig,
+        timeout: Duration,
+    ) -> Result<Poll<()>> {
+        self.load_within(path.as_ref(), config, millis(timeout))
+    }
+
+    fn load_within(
+        &mut self,
+        from: &Path,
+        config: &ModelFileConfig,
+        timeout_ms: i64,
+    ) -> Result<Poll<()>> {
+        let (model, from) = (self.handle.get(), path(from)?);
+        let status = call!(gnnmg_model_load(model, from.as_ptr(), &config.raw, timeout_ms));
+        ready(status, || Ok(()))
+    }
+}

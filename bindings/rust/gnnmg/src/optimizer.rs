@@ -1,0 +1,94 @@
+//! Optimizers, in loops of one's own; a trainer makes its own.
+
+use crate::error::{Error, Result};
+use crate::handle::Handle;
+use crate::raw::{block, call, check, millis, path, ready, FOREVER};
+use crate::{ffi, Model, OptimizerConfig};
+use std::path::Path;
+use std::ptr::null_mut;
+use std::task::Poll;
+use std::time::Duration;
+
+/// Turns the gradients of one model into updates.
+///
+/// Every step names the model, so that nobody reads its weights meanwhile.
+#[derive(Debug)]
+pub struct Optimizer {
+    handle: Handle<ffi::gnnmg_optimizer>,
+    model: *const (), // its token, to be compared
+}
+
+// A token is a number.
+unsafe impl Send for Optimizer {}
+unsafe impl Sync for Optimizer {}
+
+impl Optimizer {
+    /// An optimizer over a model's parameters.
+    #[doc(alias = "gnnmg_optimizer_create")]
+    pub fn new(model: &mut Model, config: &OptimizerConfig) -> Result<Self> {
+        let (token, mut made) = (model.handle.get(), null_mut());
+        check(call!(gnnmg_optimizer_create(token, &config.raw, &mut made)))?;
+        Ok(Optimizer { handle: Handle::new(made), model: token.cast_const().cast() })
+    }
+
+    /// One update from the gradients as they stand; afterwards they are 0 again.
+    #[doc(alias = "gnnmg_optimizer_step")]
+    pub fn step(&mut self, model: &mut Model) -> Result<()> {
+        if self.model != model.handle.get().cast_const().cast() {
+            return Err(Error::argument("model is not the one that the optimizer is for".into()));
+        }
+        check(call!(gnnmg_optimizer_step(self.handle.get())))
+    }
+
+    /// Changes the learning rate.
+    #[doc(alias = "gnnmg_optimizer_set_learning_rate")]
+    pub fn set_learning_rate(&mut self, rate: f64) -> Result<()> {
+        check(call!(gnnmg_optimizer_set_learning_rate(self.handle.get(), rate)))
+    }
+
+    /// The learning rate.
+    #[doc(alias = "gnnmg_optimizer_learning_rate")]
+    pub fn learning_rate(&self) -> Result<f64> {
+        let mut rate = 0.0;
+        check(call!(gnnmg_optimizer_learning_rate(self.handle.get(), &mut rate)))?;
+        Ok(rate)
+    }
+    /// Writes what the optimizer has gathered, such as the moments of Adam, as the state dict of
+    /// PyTorch's optimizer of the same kind, whole or not at all: a `.pth`.
+    #[doc(alias = "gnnmg_optimizer_save")]
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
+        block(|| self.save_within(path.as_ref(), FOREVER))
+    }
+
+    /// The same for a limited time; another call with an equal path goes on.
+    #[doc(alias = "gnnmg_optimizer_save")]
+    pub fn save_timeout(&self, path: impl AsRef<Path>, timeout: Duration) -> Result<Poll<()>> {
+        self.save_within(path.as_ref(), millis(timeout))
+    }
+
+    fn save_within(&self, to: &Path, timeout_ms: i64) -> Result<Poll<()>> {
+        let to = path(to)?;
+        let status = call!(gnnmg_optimizer_save(self.handle.get(), to.as_ptr(), timeout_ms));
+        ready(status, || Ok(()))
+    }
+
+    /// Reads such a state dict, written here or by `torch.save(optimizer.state_dict())`, of an
+    /// optimizer of the same kind over an equal model. The rate and the other settings stay. All or
+    /// nothing.
+    #[doc(alias = "gnnmg_optimizer_load")]
+    pub fn load(&mut self, path: impl AsRef<Path>) -> Result<()> {
+        block(|| self.load_within(path.as_ref(), FOREVER))
+    }
+
+    /// The same for a limited time; another call with an equal path goes on.
+    #[doc(alias = "gnnmg_optimizer_load")]
+    pub fn load_timeout(&mut self, path: impl AsRef<Path>, timeout: Duration) -> Result<Poll<()>> {
+        self.load_within(path.as_ref(), millis(timeout))
+    }
+
+    fn load_within(&mut self, from: &Path, timeout_ms: i64) -> Result<Poll<()>> {
+        let from = path(from)?;
+        let status = call!(gnnmg_optimizer_load(self.handle.get(), from.as_ptr(), timeout_ms));
+        ready(status, || Ok(()))
+    }
+}

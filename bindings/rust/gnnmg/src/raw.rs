@@ -1,0 +1,306 @@
+//! The crossing into C: how a function is called, what its answers become, and the macros behind
+//! enumerations, settings and facts.
+
+use crate::error::{Error, Result};
+use crate::ffi;
+use std::ffi::{c_char, CStr, CString};
+use std::path::Path;
+use std::task::Poll;
+use std::time::Duration;
+
+/// Calls a C function. Handles are tokens that the library looks up, so any value of one is sound;
+/// pointers to arrays, texts and structs have to be valid while the call runs, and are, because
+/// they are made from references in the statement of the call.
+macro_rules! call {
+    ($function:ident($($argument:expr),* $(,)?)) => {{
+        #[cfg(gnnmg_reach)]
+        $crate::reach::record(stringify!($function));
+        #[allow(unused_unsafe)]
+        unsafe { $crate::ffi::$function($($argument),*) }
+    }};
+}
+pub(crate) use call;
+
+/// Success, or the error of this thread.
+pub(crate) fn check(status: ffi::gnnmg_status) -> Result<()> {
+    if status >= 0 {
+        Ok(())
+    } else {
+        Err(Error::last(status))
+    }
+}
+
+/// Whether there was one more.
+pub(crate) fn more(status: ffi::gnnmg_status) -> Result<bool> {
+    check(status).map(|()| status != ffi::GNNMG_END)
+}
+
+/// Whether the work is done.
+pub(crate) fn done(status: ffi::gnnmg_status) -> Result<Poll<()>> {
+    check(status).map(|()| match status {
+        ffi::GNNMG_PENDING => Poll::Pending,
+        _ => Poll::Ready(()),
+    })
+}
+
+/// Turns the answer of a call that fills `value` into one for a call with a deadline.
+pub(crate) fn ready<T>(
+    status: ffi::gnnmg_status,
+    value: impl FnOnce() -> Result<T>,
+) -> Result<Poll<T>> {
+    match done(status)? {
+        Poll::Pending => Ok(Poll::Pending),
+        Poll::Ready(()) => value().map(Poll::Ready),
+    }
+}
+
+/// Until the deadlines of the configuration.
+pub(crate) const FOREVER: i64 = -1;
+
+/// Waits for a call that may answer that it is not done yet.
+pub(crate) fn block<T>(mut call: impl FnMut() -> Result<Poll<T>>) -> Result<T> {
+    loop {
+        if let Poll::Ready(value) = call()? {
+            return Ok(value);
+        }
+    }
+}
+
+/// Whole milliseconds, rounded up.
+pub(crate) fn millis(time: Duration) -> i64 {
+    let up = time.as_nanos().div_ceil(1_000_000);
+    i64::try_from(up).unwrap_or(i64::MAX)
+}
+
+/// A text for C, which cannot have a NUL inside.
+pub(crate) fn text(name: &str, value: &str) -> Result<CString> {
+    CString::new(value)
+        .map_err(|_| Error::argument(format!("{name} is {value:?}, which has a NUL inside")))
+}
+
+pub(crate) fn path(path: &Path) -> Result<CString> {
+    match path.to_str() {
+        Some(value) => text("path", value),
+        None => Err(Error::argument(format!("path {path:?} is not UTF-8"))),
+    }
+}
+
+pub(crate) fn pointer(text: &Option<CString>) -> *const c_char {
+    text.as_ref().map_or(std::ptr::null(), |text| text.as_ptr())
+}
+
+/// A text that lives as long as the object `_owner` that it was asked of.
+pub(crate) fn borrowed<T: ?Sized>(_owner: &T, text: *const c_char) -> Result<&str> {
+    if text.is_null() {
+        return Ok("");
+    }
+    // Not NULL, so a text that ends with a NUL and lives with its owner.
+    let text = unsafe { CStr::from_ptr(text) };
+    text.to_str().map_err(|_| Error::internal("the library gave a text that is not UTF-8"))
+}
+
+/// Reads a text of unknown length by `(text, capacity, needed)`.
+pub(crate) fn read_text(
+    mut call: impl FnMut(*mut c_char, usize, *mut usize) -> ffi::gnnmg_status,
+) -> Result<Option<String>> {
+    let mut buffer = vec![0u8; 256];
+    loop {
+        let mut needed = 0;
+        if !more(call(buffer.as_mut_ptr().cast(), buffer.len(), &mut needed))? {
+            return Ok(None);
+        }
+        if needed <= buffer.len() {
+            buffer.truncate(needed.saturating_sub(1));
+            let text = String::from_utf8(buffer);
+            return text
+                .map(Some)
+                .map_err(|_| Error::internal("the library gave a text that is not UTF-8"));
+        }
+        buffer.resize(needed, 0);
+    }
+}
+
+/// A length as C counts; no array is longer than that.
+pub(crate) fn length<T>(slice: &[T]) -> i64 {
+    slice.len() as i64
+}
+
+/// Lists that have to be of one length, as C takes that length once.
+pub(crate) fn equal_lengths(lists: &[(&str, usize)]) -> Result<()> {
+    for pair in lists.windows(2) {
+        let ((a, n), (b, m)) = (pair[0], pair[1]);
+        if n != m {
+            return Err(Error::argument(format!(
+                "{a} has {n} entries and {b} {m}, expected equal"
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// How a value of the safe layer is written in a struct of C, and read from one. What C cannot hold
+/// becomes its largest value, which the library refuses with a text.
+pub(crate) trait Field<Raw>: Sized {
+    fn into_raw(self) -> Raw;
+    fn from_raw(raw: Raw) -> Self;
+}
+
+macro_rules! same {
+    ($($ty:ty)*) => {$(
+        impl Field<$ty> for $ty {
+            fn into_raw(self) -> $ty { self }
+            fn from_raw(raw: $ty) -> $ty { raw }
+        }
+    )*};
+}
+same! { i32 i64 u64 f64 usize }
+
+macro_rules! count {
+    ($($ty:ty)*) => {$(
+        impl Field<$ty> for usize {
+            fn into_raw(self) -> $ty { <$ty>::try_from(self).unwrap_or(<$ty>::MAX) }
+            fn from_raw(raw: $ty) -> usize { usize::try_from(raw).unwrap_or(0) }
+        }
+    )*};
+}
+count! { i32 i64 }
+
+impl Field<i32> for bool {
+    fn into_raw(self) -> i32 {
+        i32::from(self)
+    }
+    fn from_raw(raw: i32) -> bool {
+        raw != 0
+    }
+}
+
+impl Field<i64> for Duration {
+    fn into_raw(self) -> i64 {
+        millis(self)
+    }
+    fn from_raw(raw: i64) -> Duration {
+        Duration::from_millis(u64::try_from(raw).unwrap_or(0))
+    }
+}
+
+/// An index of a type or a layer.
+pub(crate) fn index(value: usize) -> i32 {
+    value.into_raw()
+}
+
+macro_rules! enumeration {
+    ($(#[$doc:meta])* pub enum $name:ident {
+        $($(#[$variant_doc:meta])* $variant:ident = $constant:ident,)*
+    }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        pub enum $name {
+            $($(#[$variant_doc])* $variant,)*
+            /// A value that this version of the crate does not know.
+            Other(i32),
+        }
+
+        impl $crate::raw::Field<i32> for $name {
+            fn into_raw(self) -> i32 {
+                match self {
+                    $(Self::$variant => $crate::ffi::$constant,)*
+                    Self::Other(value) => value,
+                }
+            }
+            fn from_raw(raw: i32) -> Self {
+                match raw {
+                    $($crate::ffi::$constant => Self::$variant,)*
+                    value => Self::Other(value),
+                }
+            }
+        }
+
+        impl From<$name> for i32 {
+            /// The number that it has in C.
+            fn from(value: $name) -> i32 {
+                $crate::raw::Field::into_raw(value)
+            }
+        }
+
+        impl From<i32> for $name {
+            fn from(number: i32) -> $name {
+                $crate::raw::Field::from_raw(number)
+            }
+        }
+    };
+}
+pub(crate) use enumeration;
+
+macro_rules! config {
+    ($(#[$doc:meta])* pub struct $name:ident($raw:ident, $init:ident) {
+        $($(#[$field_doc:meta])* $setter:ident => $field:ident: $ty:ty,)*
+    }) => {
+        $(#[$doc])*
+        #[derive(Clone)]
+        #[must_use]
+        pub struct $name {
+            pub(crate) raw: $crate::ffi::$raw,
+        }
+
+        impl $name {
+            /// The defaults.
+            pub fn new() -> Self {
+                let mut raw = unsafe { std::mem::zeroed::<$crate::ffi::$raw>() };
+                // After a failure the size stays 0, which the call that takes the struct refuses.
+                let _ = $crate::raw::call!($init(&mut raw, std::mem::size_of_val(&raw)));
+                Self { raw }
+            }
+            $(
+                $(#[$field_doc])*
+                pub fn $setter(mut self, value: $ty) -> Self {
+                    self.raw.$field = $crate::raw::Field::into_raw(value);
+                    self
+                }
+            )*
+        }
+
+        impl Default for $name {
+            fn default() -> Self {
+                Self::new()
+            }
+        }
+
+        impl std::fmt::Debug for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.debug_struct(stringify!($name))
+                    $(.field(stringify!($setter), &self.raw.$field))*
+                    .finish_non_exhaustive()
+            }
+        }
+    };
+}
+pub(crate) use config;
+
+macro_rules! info {
+    ($(#[$doc:meta])* pub struct $name:ident($raw:ident) {
+        $($(#[$field_doc:meta])* $field:ident: $ty:ty,)*
+    }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, PartialEq)]
+        #[non_exhaustive]
+        pub struct $name {
+            $($(#[$field_doc])* pub $field: $ty,)*
+        }
+
+        impl $name {
+            /// A struct for C to fill.
+            #[allow(dead_code)]
+            pub(crate) fn empty() -> $crate::ffi::$raw {
+                // All of its fields are numbers.
+                let mut raw = unsafe { std::mem::zeroed::<$crate::ffi::$raw>() };
+                raw.struct_size = std::mem::size_of_val(&raw) as u32;
+                raw
+            }
+            pub(crate) fn read(raw: &$crate::ffi::$raw) -> Self {
+                Self { $($field: $crate::raw::Field::from_raw(raw.$field),)* }
+            }
+        }
+    };
+}
+pub(crate) use info;

@@ -1,0 +1,361 @@
+//! Tensors that come out of the library or go into it, without copying.
+
+use crate::array::{strided, AsArray, AsArrayMut, Element, RawArray, Sealed};
+use crate::error::{Error, Result};
+use crate::raw::{call, check, Field};
+use crate::{ffi, DataType};
+use ndarray::{Array, ArrayView, ArrayViewMut, Dimension, IxDyn};
+use std::ffi::c_void;
+use std::fmt;
+use std::marker::PhantomData;
+use std::ptr::NonNull;
+
+/// An array that the library and this program share, by DLPack 1.x: a type, a shape, and memory
+/// that lives as long as the tensor does, also after all else is dropped.
+///
+/// It is read in place, as a slice or as a view of `ndarray`:
+///
+/// ```
+/// # fn main() -> gnnmg::Result<()> {
+/// use ndarray::ArrayView2;
+///
+/// let tensor = gnnmg::Tensor::from_vec(vec![1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0], &[2, 3])?;
+/// let rows: ArrayView2<f32> = tensor.view()?;
+/// assert_eq!(rows[(1, 0)], 4.0);
+/// assert_eq!(tensor.as_slice::<f32>()?.len(), 6);
+/// # Ok(())
+/// # }
+/// ```
+pub struct Tensor {
+    raw: NonNull<ffi::DLManagedTensorVersioned>,
+    data: *mut c_void,
+    data_type: DataType,
+    num_dims: usize,
+    shape: [usize; 4],
+    read_only: bool,
+}
+
+// Memory that is read through `&` and written through `&mut` only; a deleter of DLPack may be
+// called on any thread.
+unsafe impl Send for Tensor {}
+unsafe impl Sync for Tensor {}
+
+impl Tensor {
+    /// Takes over what an `export` function gave.
+    pub(crate) fn take(raw: *mut ffi::DLManagedTensorVersioned) -> Result<Self> {
+        match Self::take_some(raw)? {
+            Some(tensor) => Ok(tensor),
+            None => Err(Error::internal("the library gave no tensor")),
+        }
+    }
+
+    /// The same where NULL stands for none.
+    pub(crate) fn take_some(raw: *mut ffi::DLManagedTensorVersioned) -> Result<Option<Self>> {
+        let Some(raw) = NonNull::new(raw) else { return Ok(None) };
+        let mut tensor = Tensor {
+            raw,
+            data: std::ptr::null_mut(),
+            data_type: DataType::U8,
+            num_dims: 0,
+            shape: [0; 4],
+            read_only: true,
+        };
+        let mut info = unsafe { std::mem::zeroed::<ffi::gnnmg_tensor_info>() };
+        info.struct_size = std::mem::size_of_val(&info) as u32;
+        check(call!(gnnmg_tensor_get_info(raw.as_ptr(), &mut info)))?;
+        tensor.data = info.data;
+        tensor.data_type = DataType::from_raw(info.dtype);
+        tensor.num_dims = Field::from_raw(info.num_dims);
+        tensor.shape = info.shape.map(Field::from_raw);
+        tensor.read_only = Field::from_raw(info.read_only);
+        Ok(Some(tensor))
+    }
+
+    /// A tensor that owns a vector, rows first.
+    pub fn from_vec<T: Element>(mut vec: Vec<T>, shape: &[usize]) -> Result<Self> {
+        let (data, length) = (vec.as_mut_ptr(), vec.len());
+        Self::wrap(data, length, vec, shape).and_then(Self::take)
+    }
+
+    /// A read-only tensor that lies in the memory of whatever owns it, rows first: an `Arc<[T]>`, a
+    /// mapped file, or any other owner, which is dropped when nobody needs the tensor any more.
+    pub fn from_owner<T: Element, O>(owner: O, shape: &[usize]) -> Result<Self>
+    where
+        O: AsRef<[T]> + Send + Sync + 'static,
+    {
+        // In a box, the owner stays where its memory may be; it is not touched until it is dropped.
+        let owner = Box::new(owner);
+        let slice = (*owner).as_ref();
+        let (data, length) = (slice.as_ptr(), slice.len());
+        let raw = Self::wrap(data.cast_mut(), length, owner, shape)?;
+        // It is a valid tensor, of which nobody else knows yet.
+        unsafe { (*raw.cast::<DlpackHead>()).flags |= READ_ONLY };
+        Self::take(raw)
+    }
+
+    /// A tensor around `length` elements, which keeps their owner.
+    fn wrap<T: Element, O>(
+        data: *mut T,
+        length: usize,
+        owner: O,
+        shape: &[usize],
+    ) -> Result<*mut ffi::DLManagedTensorVersioned> {
+        let expected = shape.iter().try_fold(1usize, |n, &size| n.checked_mul(size));
+        if expected != Some(length) {
+            let text = format!("an array has {length} elements, expected a shape of {shape:?}");
+            return Err(Error::argument(text));
+        }
+        let sizes: Vec<i64> = shape.iter().map(|&size| size as i64).collect();
+        let owner = Box::into_raw(Box::new(owner));
+        let mut raw = std::ptr::null_mut();
+        let status = call!(gnnmg_tensor_create(
+            data.cast(),
+            T::DATA_TYPE.into_raw(),
+            crate::raw::index(sizes.len()),
+            sizes.as_ptr(),
+            Some(release::<O>),
+            owner.cast(),
+            &mut raw
+        ));
+        check(status).map(|()| raw)
+    }
+
+    /// A tensor that owns an array of `ndarray` in standard layout.
+    pub fn from_array<T: Element, D: Dimension>(array: Array<T, D>) -> Result<Self> {
+        if !array.is_standard_layout() {
+            return Err(strided(array.shape(), array.strides()));
+        }
+        let shape = array.shape().to_vec();
+        let (mut vec, offset) = array.into_raw_vec_and_offset();
+        let start = offset.unwrap_or(0);
+        let length = shape.iter().product::<usize>();
+        if start == 0 {
+            vec.truncate(length);
+        } else {
+            vec = vec[start..start + length].to_vec(); // the array was cut out of a larger one
+        }
+        Self::from_vec(vec, &shape)
+    }
+
+    /// Type of the elements.
+    pub fn data_type(&self) -> DataType {
+        self.data_type
+    }
+
+    /// Sizes, rows first.
+    pub fn shape(&self) -> &[usize] {
+        &self.shape[..self.num_dims]
+    }
+
+    /// Number of elements.
+    pub fn len(&self) -> usize {
+        self.shape().iter().product()
+    }
+
+    /// Whether it has no element.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Whether others share the memory, so that it cannot be written.
+    pub fn is_read_only(&self) -> bool {
+        self.read_only
+    }
+
+    /// The elements, rows first. An error when they are of another type.
+    pub fn as_slice<T: Element>(&self) -> Result<&[T]> {
+        self.expect_type::<T>()?;
+        if self.is_empty() {
+            return Ok(&[]);
+        }
+        // So many elements of this type lie there, contiguous, as long as the tensor lives.
+        Ok(unsafe { std::slice::from_raw_parts(self.data.cast(), self.len()) })
+    }
+
+    /// The elements, to be written. An error when the memory is shared.
+    pub fn as_mut_slice<T: Element>(&mut self) -> Result<&mut [T]> {
+        self.expect_type::<T>()?;
+        self.expect_writable()?;
+        if self.is_empty() {
+            return Ok(&mut []);
+        }
+        // As above; and nobody else reads or writes it.
+        Ok(unsafe { std::slice::from_raw_parts_mut(self.data.cast(), self.len()) })
+    }
+
+    /// The elements as a view, whose type and number of dimensions are checked.
+    pub fn view<T: Element, D: Dimension>(&self) -> Result<ArrayView<'_, T, D>> {
+        let slice = self.as_slice()?;
+        let view = ArrayView::from_shape(IxDyn(self.shape()), slice);
+        let view = view.and_then(|view| view.into_dimensionality());
+        view.map_err(|_| self.wrong_dimensions::<D>())
+    }
+
+    /// The elements as a view to be written.
+    pub fn view_mut<T: Element, D: Dimension>(&mut self) -> Result<ArrayViewMut<'_, T, D>> {
+        let error = self.wrong_dimensions::<D>();
+        let shape = IxDyn(self.shape());
+        let view = ArrayViewMut::from_shape(shape, self.as_mut_slice()?);
+        view.and_then(|view| view.into_dimensionality()).map_err(|_| error)
+    }
+
+    /// Gives the tensor to another library that speaks DLPack, which calls its deleter.
+    pub fn into_dlpack(self) -> *mut ffi::DLManagedTensorVersioned {
+        let raw = self.raw.as_ptr();
+        std::mem::forget(self);
+        raw
+    }
+
+    /// Takes a tensor from another library that speaks DLPack 1.x. On an error it is still the
+    /// caller's.
+    ///
+    /// # Safety
+    ///
+    /// `raw` is a valid tensor that nobody else writes to or deletes, and its deleter may be called
+    /// on any thread.
+    pub unsafe fn from_dlpack(raw: *mut ffi::DLManagedTensorVersioned) -> Result<Self> {
+        let mut info = unsafe { std::mem::zeroed::<ffi::gnnmg_tensor_info>() };
+        info.struct_size = std::mem::size_of_val(&info) as u32;
+        check(call!(gnnmg_tensor_get_info(raw, &mut info)))?;
+        Self::take(raw)
+    }
+
+    pub(crate) fn raw(&self) -> *mut ffi::DLManagedTensorVersioned {
+        self.raw.as_ptr()
+    }
+
+    fn expect_type<T: Element>(&self) -> Result<()> {
+        if self.data_type == T::DATA_TYPE {
+            return Ok(());
+        }
+        let (has, wanted) = (self.data_type, T::DATA_TYPE);
+        Err(Error::argument(format!("a tensor has elements of {has:?}, expected {wanted:?}")))
+    }
+
+    fn expect_writable(&self) -> Result<()> {
+        if !self.read_only {
+            return Ok(());
+        }
+        Err(Error::argument("a tensor is shared and read-only, expected one to write to".into()))
+    }
+
+    fn wrong_dimensions<D: Dimension>(&self) -> Error {
+        let wanted = D::NDIM.map_or("any number".to_string(), |n| n.to_string());
+        Error::argument(format!(
+            "a tensor has shape {:?}, expected {wanted} dimensions",
+            self.shape()
+        ))
+    }
+
+    fn raw_array(&self) -> RawArray {
+        RawArray {
+            data: self.data,
+            data_type: self.data_type,
+            num_dims: self.num_dims,
+            shape: self.shape.map(|size| size as i64),
+        }
+    }
+}
+
+impl Drop for Tensor {
+    fn drop(&mut self) {
+        call!(gnnmg_tensor_free(self.raw.as_ptr()));
+    }
+}
+
+impl fmt::Debug for Tensor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Tensor({:?}, {:?})", self.data_type, self.shape())
+    }
+}
+
+impl Sealed for Tensor {}
+impl AsArray for Tensor {
+    fn lend(&self) -> Result<RawArray> {
+        Ok(self.raw_array())
+    }
+}
+impl AsArrayMut for Tensor {
+    fn lend_mut(&mut self) -> Result<RawArray> {
+        self.expect_writable()?;
+        Ok(self.raw_array())
+    }
+}
+
+/// What a tensor of DLPack 1.x begins with.
+#[repr(C)]
+struct DlpackHead {
+    version: [u32; 2],
+    manager_ctx: *mut c_void,
+    deleter: *mut c_void,
+    flags: u64,
+}
+const READ_ONLY: u64 = 1;
+
+/// A release function that drops a box.
+pub(crate) unsafe extern "C" fn release<T>(user_data: *mut c_void) {
+    // A panic of a destructor must not cross into C.
+    let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        // It was made by Box::into_raw, and the library calls this once.
+        drop(unsafe { Box::from_raw(user_data.cast::<T>()) })
+    }));
+}
+
+/// Parameters or gradients in the memory of a model, which nobody changes meanwhile: the model is
+/// borrowed.
+pub struct Weights<'model> {
+    tensor: Tensor,
+    model: PhantomData<&'model ()>,
+}
+
+/// The same, to be written; the model is borrowed for writing.
+pub struct WeightsMut<'model> {
+    tensor: Tensor,
+    model: PhantomData<&'model mut ()>,
+}
+
+macro_rules! weights {
+    ($($name:ident)*) => {$(
+        impl $name<'_> {
+            pub(crate) fn new(tensor: Tensor) -> Self {
+                Self { tensor, model: PhantomData }
+            }
+        }
+        impl std::ops::Deref for $name<'_> {
+            type Target = Tensor;
+            fn deref(&self) -> &Tensor {
+                &self.tensor
+            }
+        }
+        impl fmt::Debug for $name<'_> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.tensor.fmt(f)
+            }
+        }
+        impl Sealed for $name<'_> {}
+        impl AsArray for $name<'_> {
+            fn lend(&self) -> Result<RawArray> {
+                self.tensor.lend()
+            }
+        }
+    )*};
+}
+weights! { Weights WeightsMut }
+
+impl WeightsMut<'_> {
+    /// As [`Tensor::as_mut_slice`].
+    pub fn as_mut_slice<T: Element>(&mut self) -> Result<&mut [T]> {
+        self.tensor.as_mut_slice()
+    }
+
+    /// As [`Tensor::view_mut`].
+    pub fn view_mut<T: Element, D: Dimension>(&mut self) -> Result<ArrayViewMut<'_, T, D>> {
+        self.tensor.view_mut()
+    }
+}
+
+impl AsArrayMut for WeightsMut<'_> {
+    fn lend_mut(&mut self) -> Result<RawArray> {
+        self.tensor.lend_mut()
+    }
+}

@@ -1,0 +1,448 @@
+//! Trainers: the whole loop over one or many ranks.
+
+use crate::callback::{settle, Outcome, Slot};
+use crate::error::Result;
+use crate::handle::{Handle, Token};
+use crate::raw::{block, call, check, millis, path, pointer, ready, Field, FOREVER};
+use crate::tensor::{release, Tensor};
+use crate::{
+    ffi, CheckpointConfig, Comm, Dataset, EpochInfo, Metrics, Model, ProgressInfo, Record, Sampler,
+    Split, TrainerConfig,
+};
+use std::ffi::c_void;
+use std::path::Path;
+use std::ptr::{null_mut, NonNull};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::Poll;
+use std::time::Duration;
+
+/// The whole loop: order, sampling, gradients, updates, evaluation, the best weights kept. Each
+/// rank has a thread, a replica of the model and a loader of its own; the graph and the features
+/// are there once.
+///
+/// A trainer owns its model, so that nobody reads the weights while they are trained;
+/// [`Trainer::into_model`] gives it back. Dropping a trainer cancels training that runs.
+#[derive(Debug)]
+pub struct Trainer {
+    handle: Handle<ffi::gnnmg_trainer>,
+    model: Model,
+    sampling: Option<Slot>,
+    epochs: Slot,
+}
+
+impl Trainer {
+    /// A trainer of the ranks of this process. What does not fit together is refused here: widths,
+    /// number of layers against the sampler's, labels, an empty training part.
+    #[doc(alias = "gnnmg_trainer_create")]
+    pub fn new(
+        model: Model,
+        dataset: &Dataset,
+        sampler: &Sampler,
+        config: &TrainerConfig,
+    ) -> Result<Self> {
+        Self::create(model, dataset, sampler, None, config)
+    }
+
+    /// A trainer of one model over all processes of a communicator, each of which makes one. The
+    /// world is the sum of all `num_ranks`. All processes make the same calls in the same order, of
+    /// those that start, wait, step, evaluate, embed, save or load. One trainer of a communicator
+    /// works at a time; another is [`Busy`](crate::ErrorKind::Busy).
+    #[doc(alias = "gnnmg_trainer_create")]
+    pub fn with_comm(
+        model: Model,
+        dataset: &Dataset,
+        sampler: &Sampler,
+        comm: &Comm,
+        config: &TrainerConfig,
+    ) -> Result<Self> {
+        Self::create(model, dataset, sampler, Some(comm), config)
+    }
+
+    fn create(
+        model: Model,
+        dataset: &Dataset,
+        sampler: &Sampler,
+        comm: Option<&Comm>,
+        config: &TrainerConfig,
+    ) -> Result<Self> {
+        let mut token = null_mut();
+        check(call!(gnnmg_trainer_create(
+            model.handle.get(),
+            dataset.handle.get(),
+            sampler.handle.get(),
+            comm.map_or(null_mut(), |comm| comm.handle.get()),
+            &config.raw,
+            &mut token
+        )))?;
+        let (sampling, epochs) = (sampler.slot.clone(), Slot::default());
+        Ok(Trainer { handle: Handle::new(token), model, sampling, epochs })
+    }
+
+    /// The model. While training runs its weights are [`Busy`](crate::ErrorKind::Busy).
+    pub fn model(&self) -> &Model {
+        &self.model
+    }
+
+    /// The model, to be changed between two calls.
+    pub fn model_mut(&mut self) -> &mut Model {
+        &mut self.model
+    }
+
+    /// Ends the trainer, cancels what it does, and gives the model back.
+    #[doc(alias = "gnnmg_trainer_get_model")]
+    pub fn into_model(self) -> Result<Model> {
+        let mut token = null_mut();
+        check(call!(gnnmg_trainer_get_model(self.handle.get(), &mut token)))?;
+        Ok(Model { handle: Handle::new(token) })
+    }
+
+    /// Has the trainer write its figures, epoch by epoch, to a file or folder from its next start
+    /// on; with `None` no longer.
+    #[doc(alias = "gnnmg_trainer_set_record")]
+    pub fn set_record<'a>(
+        &mut self,
+        record: Record,
+        to: impl Into<Option<&'a Path>>,
+    ) -> Result<()> {
+        let to = to.into().map(path).transpose()?;
+        check(call!(gnnmg_trainer_set_record(self.handle.get(), record.into_raw(), pointer(&to))))
+    }
+
+    /// Has the trainer write checkpoints to a folder from its next start on: after so many steps or
+    /// seconds, where neither is asked for after each epoch, and when training ends or is stopped;
+    /// with `None` no more of them.
+    #[doc(alias = "gnnmg_trainer_set_checkpoints")]
+    pub fn set_checkpoints<'a>(
+        &mut self,
+        folder: impl Into<Option<&'a Path>>,
+        config: &CheckpointConfig,
+    ) -> Result<()> {
+        let folder = folder.into().map(path).transpose()?;
+        let trainer = self.handle.get();
+        check(call!(gnnmg_trainer_set_checkpoints(trainer, pointer(&folder), &config.raw)))
+    }
+
+    /// Writes a checkpoint now, between two steps, to a folder that does not exist.
+    #[doc(alias = "gnnmg_trainer_save")]
+    pub fn save(&mut self, path: impl AsRef<Path>) -> Result<()> {
+        block(|| self.save_within(path.as_ref(), FOREVER))
+    }
+
+    /// The same for a limited time; another call with an equal path goes on.
+    #[doc(alias = "gnnmg_trainer_save")]
+    pub fn save_timeout(&mut self, path: impl AsRef<Path>, timeout: Duration) -> Result<Poll<()>> {
+        self.save_within(path.as_ref(), millis(timeout))
+    }
+
+    fn save_within(&mut self, to: &Path, timeout_ms: i64) -> Result<Poll<()>> {
+        let to = path(to)?;
+        let status = call!(gnnmg_trainer_save(self.handle.get(), to.as_ptr(), timeout_ms));
+        self.ready(status, || Ok(()))
+    }
+
+    /// Goes on from a checkpoint, or from the newest whole one of a folder, in the middle of an
+    /// epoch if need be: with the same bits on the same number of ranks, with the same mini-batches
+    /// and steps on another. All or nothing.
+    #[doc(alias = "gnnmg_trainer_load")]
+    pub fn load(&mut self, path: impl AsRef<Path>) -> Result<()> {
+        block(|| self.load_within(path.as_ref(), FOREVER))
+    }
+
+    /// The same for a limited time; another call with an equal path goes on.
+    #[doc(alias = "gnnmg_trainer_load")]
+    pub fn load_timeout(&mut self, path: impl AsRef<Path>, timeout: Duration) -> Result<Poll<()>> {
+        self.load_within(path.as_ref(), millis(timeout))
+    }
+
+    fn load_within(&mut self, from: &Path, timeout_ms: i64) -> Result<Poll<()>> {
+        let from = path(from)?;
+        let status = call!(gnnmg_trainer_load(self.handle.get(), from.as_ptr(), timeout_ms));
+        self.ready(status, || Ok(()))
+    }
+
+    /// Trains what is left of the epochs and calls a closure after each. The closure may answer a
+    /// `Result`, whose error ends training as the source of an error
+    /// [`Callback`](crate::ErrorKind::Callback); its panic goes on here.
+    ///
+    /// Ends early after [`TrainerHandle::stop`], and as an error after [`TrainerHandle::cancel`].
+    /// After an error the model holds the last step that the first rank finished, and another run
+    /// goes on from there.
+    #[doc(alias = "gnnmg_trainer_run")]
+    pub fn run<F, O>(&mut self, mut on_epoch: F) -> Result<()>
+    where
+        F: FnMut(&EpochInfo) -> O + Send,
+        O: Outcome,
+    {
+        let slot = self.epochs.clone();
+        let mut call = |epoch: &EpochInfo| slot.run(|| on_epoch(epoch));
+        let target = Arc::new(Mutex::new(Some(Borrowed::new(&mut call))));
+        // What the library keeps is the cell, which is emptied before the closure goes out of scope.
+        let user_data = Box::into_raw(Box::new(Arc::clone(&target)));
+        let emptied = Emptied(&target);
+        let status = call!(gnnmg_trainer_run(
+            self.handle.get(),
+            Some(on_borrowed),
+            user_data.cast(),
+            Some(release::<Arc<Mutex<Option<Borrowed>>>>)
+        ));
+        let result = check(status);
+        drop(emptied);
+        self.settle(result)
+    }
+
+    /// Starts the ranks on what is left of the epochs, and returns at once; [`Trainer::wait`] comes
+    /// next. The closure is as that of [`Trainer::run`] and runs on a thread that waits.
+    #[doc(alias = "gnnmg_trainer_start")]
+    pub fn start<F, O>(&mut self, on_epoch: F) -> Result<()>
+    where
+        F: FnMut(&EpochInfo) -> O + Send + 'static,
+        O: Outcome,
+    {
+        let slot = self.epochs.clone();
+        let user_data = Box::into_raw(Box::new(Owned { function: Mutex::new(on_epoch), slot }));
+        check(call!(gnnmg_trainer_start(
+            self.handle.get(),
+            Some(on_owned::<F, O>),
+            user_data.cast(),
+            Some(release::<Owned<F>>)
+        )))
+    }
+
+    /// Waits for the end of training that was started, and runs closures meanwhile.
+    #[doc(alias = "gnnmg_trainer_wait")]
+    pub fn wait(&mut self) -> Result<()> {
+        block(|| self.wait_within(FOREVER))
+    }
+
+    /// The same for a limited time.
+    #[doc(alias = "gnnmg_trainer_wait")]
+    pub fn wait_timeout(&mut self, timeout: Duration) -> Result<Poll<()>> {
+        self.wait_within(millis(timeout))
+    }
+
+    fn wait_within(&mut self, timeout_ms: i64) -> Result<Poll<()>> {
+        let status = call!(gnnmg_trainer_wait(self.handle.get(), timeout_ms));
+        self.ready(status, || Ok(()))
+    }
+
+    /// One step on all ranks, the validation included where one is due: its exact loss, or `None`
+    /// after the last step of the last epoch.
+    #[doc(alias = "gnnmg_trainer_step")]
+    pub fn step(&mut self) -> Result<Option<f64>> {
+        block(|| self.step_within(FOREVER))
+    }
+
+    /// The same for a limited time; another call goes on.
+    #[doc(alias = "gnnmg_trainer_step")]
+    pub fn step_timeout(&mut self, timeout: Duration) -> Result<Poll<Option<f64>>> {
+        self.step_within(millis(timeout))
+    }
+
+    fn step_within(&mut self, timeout_ms: i64) -> Result<Poll<Option<f64>>> {
+        let mut loss = 0.0;
+        let status = call!(gnnmg_trainer_step(self.handle.get(), &mut loss, timeout_ms));
+        self.ready(status, || Ok(Some(loss).filter(|_| status != ffi::GNNMG_END)))
+    }
+
+    /// Exact metrics over a part of the split, on all ranks.
+    #[doc(alias = "gnnmg_trainer_evaluate")]
+    pub fn evaluate(&mut self, part: Split) -> Result<Metrics> {
+        block(|| self.evaluate_within(part, FOREVER))
+    }
+
+    /// The same for a limited time; another call with the same part goes on.
+    #[doc(alias = "gnnmg_trainer_evaluate")]
+    pub fn evaluate_timeout(&mut self, part: Split, timeout: Duration) -> Result<Poll<Metrics>> {
+        self.evaluate_within(part, millis(timeout))
+    }
+
+    fn evaluate_within(&mut self, part: Split, timeout_ms: i64) -> Result<Poll<Metrics>> {
+        let (trainer, mut raw) = (self.handle.get(), Metrics::empty());
+        let status = call!(gnnmg_trainer_evaluate(trainer, part.into_raw(), &mut raw, timeout_ms));
+        self.ready(status, || Ok(Metrics::read(&raw)))
+    }
+
+    /// The result for every node, \[nodes, columns\], with full neighbourhoods, computed by all
+    /// ranks.
+    #[doc(alias = "gnnmg_trainer_embed")]
+    pub fn embed(&mut self) -> Result<Tensor> {
+        block(|| self.embed_within(FOREVER))
+    }
+
+    /// The same for a limited time; another call goes on.
+    #[doc(alias = "gnnmg_trainer_embed")]
+    pub fn embed_timeout(&mut self, timeout: Duration) -> Result<Poll<Tensor>> {
+        self.embed_within(millis(timeout))
+    }
+
+    fn embed_within(&mut self, timeout_ms: i64) -> Result<Poll<Tensor>> {
+        let mut out = null_mut();
+        let status = call!(gnnmg_trainer_embed(self.handle.get(), &mut out, timeout_ms));
+        self.ready(status, || Tensor::take(out))
+    }
+
+    /// [`Trainer::embed`] straight into a `.npy` file, which appears whole or not at all.
+    #[doc(alias = "gnnmg_trainer_embed_to_file")]
+    pub fn embed_to_file(&mut self, path: impl AsRef<Path>) -> Result<()> {
+        block(|| self.embed_to_file_within(path.as_ref(), FOREVER))
+    }
+
+    /// The same for a limited time; another call with an equal path goes on.
+    #[doc(alias = "gnnmg_trainer_embed_to_file")]
+    pub fn embed_to_file_timeout(
+        &mut self,
+        path: impl AsRef<Path>,
+        timeout: Duration,
+    ) -> Result<Poll<()>> {
+        self.embed_to_file_within(path.as_ref(), millis(timeout))
+    }
+
+    fn embed_to_file_within(&mut self, to: &Path, timeout_ms: i64) -> Result<Poll<()>> {
+        let to = path(to)?;
+        let status = call!(gnnmg_trainer_embed_to_file(self.handle.get(), to.as_ptr(), timeout_ms));
+        self.ready(status, || Ok(()))
+    }
+
+    /// Where training is.
+    #[doc(alias = "gnnmg_trainer_progress")]
+    pub fn progress(&self) -> Result<ProgressInfo> {
+        self.remote().progress()
+    }
+
+    /// What other threads may do with the trainer, also after it is dropped.
+    ///
+    /// ```
+    /// # fn main() -> gnnmg::Result<()> {
+    /// # use gnnmg::*;
+    /// # let context = Context::new()?;
+    /// # let planted = PlantedPartitionConfig::new().num_nodes(500);
+    /// # let graph = Graph::planted_partition(&context, &planted)?;
+    /// # let mut data = Dataset::from_graph(&graph, "x", "y", Task::Multiclass, 0)?;
+    /// # data.add_random_split("random", &SplitConfig::new())?;
+    /// # let sampler = Sampler::new(&graph, &SamplerConfig::new())?;
+    /// # let model = Model::new(&context, &data, &ModelConfig::new().hidden_dim(8))?;
+    /// let for_ever = TrainerConfig::new().num_epochs(1_000_000);
+    /// let mut trainer = Trainer::new(model, &data, &sampler, &for_ever)?;
+    /// let remote = trainer.remote();
+    /// let watcher = std::thread::spawn(move || {
+    ///     while remote.progress()?.epoch == 0 {
+    ///         std::thread::sleep(std::time::Duration::from_millis(5));
+    ///     }
+    ///     remote.cancel();
+    ///     Ok::<(), gnnmg::Error>(())
+    /// });
+    /// let error = trainer.run(|_| ()).unwrap_err();
+    /// assert_eq!(error.kind(), ErrorKind::Cancelled);
+    /// watcher.join().unwrap()
+    /// # }
+    /// ```
+    pub fn remote(&self) -> TrainerHandle {
+        TrainerHandle { token: self.handle.token() }
+    }
+
+    fn settle<T>(&self, result: Result<T>) -> Result<T> {
+        settle(result, &[self.sampling.as_ref(), Some(&self.epochs)])
+    }
+
+    fn ready<T>(
+        &self,
+        status: ffi::gnnmg_status,
+        value: impl FnOnce() -> Result<T>,
+    ) -> Result<Poll<T>> {
+        self.settle(ready(status, value))
+    }
+}
+
+/// A trainer seen from other threads. It does not keep the trainer alive.
+#[derive(Clone, Copy)]
+pub struct TrainerHandle {
+    token: Token<ffi::gnnmg_trainer>,
+}
+
+impl TrainerHandle {
+    /// Where training is.
+    #[doc(alias = "gnnmg_trainer_progress")]
+    pub fn progress(&self) -> Result<ProgressInfo> {
+        let mut raw = ProgressInfo::empty();
+        check(call!(gnnmg_trainer_progress(self.token.0, &mut raw)))?;
+        Ok(ProgressInfo::read(&raw))
+    }
+
+    /// Asks for an orderly end: all ranks, of all processes, end after the same step, waits answer
+    /// `Ok`, and another start goes on from there.
+    #[doc(alias = "gnnmg_trainer_stop")]
+    pub fn stop(&self) {
+        call!(gnnmg_trainer_stop(self.token.0))
+    }
+
+    /// Ends what the trainer does at once; the call that waits for it answers
+    /// [`Cancelled`](crate::ErrorKind::Cancelled), on other processes
+    /// [`Aborted`](crate::ErrorKind::Aborted). Another start goes on from the last step.
+    #[doc(alias = "gnnmg_trainer_cancel")]
+    pub fn cancel(&self) {
+        call!(gnnmg_trainer_cancel(self.token.0))
+    }
+}
+
+/// A closure of a caller that waits, without its lifetime.
+struct Borrowed(NonNull<dyn FnMut(&EpochInfo) -> i32 + Send>);
+
+// It points to something that may be sent.
+unsafe impl Send for Borrowed {}
+
+impl Borrowed {
+    fn new<'a>(function: &'a mut (dyn FnMut(&EpochInfo) -> i32 + Send + 'a)) -> Self {
+        let function: NonNull<dyn FnMut(&EpochInfo) -> i32 + Send + 'a> = function.into();
+        // The lifetime only: Trainer::run empties the cell before it ends.
+        Borrowed(unsafe {
+            std::mem::transmute::<
+                NonNull<dyn FnMut(&EpochInfo) -> i32 + Send + 'a>,
+                NonNull<dyn FnMut(&EpochInfo) -> i32 + Send + 'static>,
+            >(function)
+        })
+    }
+}
+
+/// Empties the cell, once no call of the closure runs.
+struct Emptied<'a>(&'a Mutex<Option<Borrowed>>);
+
+impl Drop for Emptied<'_> {
+    fn drop(&mut self) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+}
+
+unsafe extern "C" fn on_borrowed(
+    epoch: *const ffi::gnnmg_epoch_info,
+    user_data: *mut c_void,
+) -> i32 {
+    // The library passes what was registered, and a struct that lives as long as the call.
+    let (cell, epoch) = unsafe { (&*user_data.cast::<Arc<Mutex<Option<Borrowed>>>>(), &*epoch) };
+    let mut cell = cell.lock().unwrap_or_else(PoisonError::into_inner);
+    match cell.as_mut() {
+        // It is there as long as the cell is full, and the cell is locked.
+        Some(function) => unsafe { function.0.as_mut()(&EpochInfo::read(epoch)) },
+        None => 1,
+    }
+}
+
+struct Owned<F> {
+    function: Mutex<F>,
+    slot: Slot,
+}
+
+unsafe extern "C" fn on_owned<F, O>(
+    epoch: *const ffi::gnnmg_epoch_info,
+    user_data: *mut c_void,
+) -> i32
+where
+    F: FnMut(&EpochInfo) -> O,
+    O: Outcome,
+{
+    // As above.
+    let (owned, epoch) = unsafe { (&*user_data.cast::<Owned<F>>(), &*epoch) };
+    owned.slot.run(|| {
+        let mut function = owned.function.lock().unwrap_or_else(PoisonError::into_inner);
+        function(&EpochInfo::read(epoch))
+    })
+}

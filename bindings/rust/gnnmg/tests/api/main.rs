@@ -1,0 +1,17 @@
+//! The safe layer against the real library, a file a noun.
+
+mod batches;
+mod comm;
+mod context;
+mod dataset;
+mod graph;
+mod lifetimes;
+mod model;
+mod processes;
+mod sampler;
+mod settings;
+mod stack;
+mod support;
+mod tensor;
+mod trainer;
+mod versions;

@@ -1,0 +1,111 @@
+#!/usr/bin/env bash
+# Everything that is checked of the Rust crates: files that are generated, form, lints, tests, among which every function
+# of the header is called, documentation, what would be published, and that the examples print what those of C print. Rust
+# must be there, as new as the manifest says: without it the answer is 77, under continuous integration 1. What the examples
+# of C print is that of their last run by ctest.
+#   bindings/rust/test.sh <build folder of the library>
+# Cargo builds in the folder CARGO_TARGET_DIR, else in bindings/rust of the build folder.
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+examples=$here/../../examples
+GNNMG_DIR=$(cd "$1" && pwd)
+cd "$here"
+
+PATH=$PATH:${CARGO_HOME:-${HOME:-}/.cargo}/bin # where Rust's own installation puts it
+if ! cargo --version >/dev/null 2>&1; then # rustup looks for what it starts in the home, which may be another than Rust's
+  installed=$(command -v cargo || true)
+  installed=${installed%/.cargo/bin/cargo}/.rustup
+  if [[ -d $installed ]]; then export RUSTUP_HOME=$installed; fi
+fi
+oldest=$(sed -n 's/^rust-version = "1\.\([0-9]*\)"/\1/p' Cargo.toml)
+version=$(cargo --version 2>/dev/null || true)
+if ! [[ $version =~ cargo\ 1\.([0-9]+) ]] || ((BASH_REMATCH[1] < oldest)); then
+  echo "needs Rust 1.$oldest or newer, found: ${version:-none}"
+  [[ ${CI:-} == true ]] && exit 1
+  exit 77
+fi
+
+# One build serves all: linted as it is compiled, with the record of functions that tests reach, without what a debugger
+# needs. There is no lock file, as of any library; versions are taken that the oldest Rust can compile.
+export GNNMG_DIR CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$GNNMG_DIR/bindings/rust}
+export CARGO_INCREMENTAL=0 CARGO_PROFILE_DEV_DEBUG=0 CARGO_PROFILE_TEST_DEBUG=0
+export CARGO_PROFILE_DEV_CODEGEN_UNITS=1 CARGO_PROFILE_TEST_CODEGEN_UNITS=1
+export CARGO_RESOLVER_INCOMPATIBLE_RUST_VERSIONS=fallback CARGO_NET_RETRY=5
+export RUSTFLAGS="${RUSTFLAGS:-} --cfg gnnmg_reach -D warnings" RUSTDOCFLAGS="-D warnings"
+has_clippy() { clippy-driver --version >/dev/null 2>&1; }
+if has_clippy; then export RUSTC_WORKSPACE_WRAPPER=clippy-driver; fi
+lacks() { # <what is not done>: <what is not there>; under continuous integration that is an error
+  echo "left out: $1"
+  [[ ${CI:-} != true ]]
+}
+
+part() { # <title> <command...>: says how long it took
+  local begin=$SECONDS
+  "${@:2}" || { echo "$1: failed" && exit 1; }
+  echo "$1: $((SECONDS - begin)) s"
+}
+
+fetch() { cargo fetch --quiet; }
+
+form() {
+  has_clippy || lacks "lints: there is no clippy" || return 1
+  if ! cargo fmt --version >/dev/null 2>&1; then lacks "form: there is no rustfmt" && return 0 || return 1; fi
+  cargo fmt --all --check && cmp gnnmg/docs/node_classification.rs "$examples/rust/node_classification.rs"
+}
+
+build() { cargo build --quiet -p gnnmg-generate -p gnnmg-examples --bins; }
+
+generated() {
+  "$CARGO_TARGET_DIR/debug/gnnmg-generate" --check 2>"$scratch/said" && return 0
+  if grep -q 'Unable to find libclang' "$scratch/said"; then lacks "generated files: there is no libclang" && return 0; fi
+  cat "$scratch/said" && return 1
+}
+
+# On small data OpenMP's teams do little but spin.
+alone() { OMP_NUM_THREADS=1 "$@"; }
+
+tests() {
+  : >"$scratch/reached"
+  GNNMG_REACH_FILE=$scratch/reached alone cargo test --quiet -p gnnmg --test api &&
+    "$CARGO_TARGET_DIR/debug/gnnmg-generate" --reached "$scratch/reached"
+}
+
+documentation() {
+  alone cargo test --quiet -p gnnmg --doc && cargo doc --quiet --no-deps -p gnnmg-sys -p gnnmg
+}
+
+benchmark() { cargo build --quiet -p gnnmg --bench calls; }
+packages() { cargo package --quiet --allow-dirty -p gnnmg-sys -p gnnmg; }
+
+# The program of the README, in a crate of its own.
+readme() (
+  local data=${GNNMG_DATA:-$here/../../../shared/data}/cora/planetoid output
+  mkdir -p "$scratch/stranger/src" && cp Cargo.lock "$scratch/stranger/" && cd "$scratch/stranger" &&
+    awk '/^```rust/ { inside = 1; next } /^```$/ { exit } inside' "$here/gnnmg/README.md" >src/main.rs &&
+    printf '[package]\nname = "stranger"\nedition = "2021"\n[dependencies]\ngnnmg = { path = "%s" }\n' "$here/gnnmg" >Cargo.toml &&
+    unset RUSTC_WORKSPACE_WRAPPER && cargo build --quiet --offline || return 1
+  if ! [[ -d $data ]]; then
+    [[ ${CI:-} != true ]] || { echo "there is no $data" && return 1; }
+    echo "built, but not run: there is no $data" && return 0
+  fi
+  output=$(cargo run --quiet --offline -- "$data" 2>/dev/null) && [[ $output =~ ^test\ accuracy\ 0\.[78][0-9]+\ on\ 1000\ nodes$ ]] ||
+    { echo "it prints: $output" && return 1; }
+)
+
+twins() {
+  LD_LIBRARY_PATH=$GNNMG_DIR${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} \
+    bash "$examples/twins.sh" "$GNNMG_DIR/examples/c/printed" "$CARGO_TARGET_DIR/debug/%"
+}
+
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+part "crates" fetch
+part "form" form
+part "build" build
+part "generated files" generated
+part "tests" tests
+part "documentation" documentation
+part "benchmark" benchmark
+part "packages" packages
+part "readme" readme
+part "twins" twins

@@ -1,0 +1,52 @@
+//! Training that is watched from outside: one thread waits for it, another one shows where it is and
+//! cancels it after a while. What was learned until then stays in the model.
+
+use gnnmg::*;
+use std::time::Duration;
+
+fn watch(trainer: TrainerHandle) -> Result<()> {
+    for _ in 0..5 {
+        std::thread::sleep(Duration::from_millis(200));
+        let ProgressInfo {
+            epoch,
+            step,
+            num_steps,
+            loss,
+            seeds_per_second,
+            ..
+        } = trainer.progress()?;
+        println!(
+            "epoch {epoch}, step {step} of {num_steps}, loss {loss:.4}, {seeds_per_second:.0} seeds/s"
+        );
+    }
+    trainer.cancel(); // stop() would end it between two steps
+    Ok(())
+}
+
+fn main() -> Result<()> {
+    let context = Context::new()?;
+    let graph = Graph::planted_partition(&context, &PlantedPartitionConfig::new())?;
+    let mut data = Dataset::from_graph(&graph, "x", "y", Task::Multiclass, 0)?;
+    data.add_random_split("random", &SplitConfig::new())?;
+    let sampler = Sampler::new(&graph, &SamplerConfig::new())?;
+    let model = Model::new(&context, &data, &ModelConfig::new())?;
+    let for_ever = TrainerConfig::new().num_epochs(1_000_000);
+    let mut trainer = Trainer::new(model, &data, &sampler, &for_ever)?;
+
+    let remote = trainer.remote();
+    trainer.start(|_| ())?;
+    let watcher = std::thread::spawn(move || watch(remote));
+    let error = loop {
+        // Between two waits a program looks after its window, its signals, its other work.
+        match trainer.wait_timeout(Duration::from_millis(100)) {
+            Ok(state) => assert!(state.is_pending(), "a million epochs are done"),
+            Err(error) => break error,
+        }
+    };
+    watcher.join().expect("the watcher panicked")?;
+    println!("{}: {error}", error.kind());
+
+    let metrics = trainer.model_mut().evaluate(&data, Split::Test)?;
+    println!("test accuracy so far {:.4}", metrics.accuracy);
+    Ok(())
+}

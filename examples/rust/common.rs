@@ -1,0 +1,31 @@
+//! What several examples need, not all of them all of it.
+
+use gnnmg::*;
+
+/// A generated graph and a data set around it.
+#[allow(dead_code)]
+pub fn planted_data(context: &Context, num_nodes: usize) -> Result<(Graph, Dataset)> {
+    let config = PlantedPartitionConfig::new().num_nodes(num_nodes);
+    let graph = Graph::planted_partition(context, &config)?;
+    let mut data = Dataset::from_graph(&graph, "x", "y", Task::Multiclass, 10)?;
+    data.add_random_split("random", &SplitConfig::new())?;
+    Ok((graph, data))
+}
+
+/// Test metrics of a small model after so many epochs.
+#[allow(dead_code)]
+pub fn train_small_model(
+    context: &Context,
+    data: &Dataset,
+    sampler: &Sampler,
+    num_epochs: usize,
+) -> Result<Metrics> {
+    let model = Model::new(context, data, &ModelConfig::new().hidden_dim(32))?;
+    let training = TrainerConfig::new()
+        .num_epochs(num_epochs)
+        .batch_size(256)
+        .keep_best(false);
+    let mut trainer = Trainer::new(model, data, sampler, &training)?;
+    trainer.run(|_| ())?;
+    trainer.evaluate(Split::Test)
+}

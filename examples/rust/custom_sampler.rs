@@ -1,0 +1,37 @@
+//! A sampler of one's own: a closure chooses a node's fan-out by its layer and leaves the drawing to
+//! the library. Trained with over two ranks.
+
+use gnnmg::*;
+use std::sync::Arc;
+
+fn main() -> Result<()> {
+    let context = Context::new()?;
+    let planted = PlantedPartitionConfig::new().num_nodes(5000);
+    let graph = Arc::new(Graph::planted_partition(&context, &planted)?);
+    let mut data = Dataset::from_graph(&graph, "x", "y", Task::Multiclass, 0)?;
+    data.add_random_split("random", &SplitConfig::new())?;
+
+    let fanouts = [8, 4];
+    let inner = Arc::clone(&graph);
+    let config = SamplerConfig::new().num_layers(fanouts.len());
+    let sampler = Sampler::custom(&graph, &config, move |layer, sink| {
+        // sink.add_edges() would add edges of any other choice.
+        let fanout = fanouts[layer.number];
+        inner.sample_neighbors(0, layer.targets, fanout, false, layer.key, sink)
+    })?;
+
+    let layers = ModelConfig::new().num_layers(fanouts.len()).hidden_dim(64);
+    let model = Model::new(&context, &data, &layers)?;
+    let training = TrainerConfig::new()
+        .num_ranks(2)
+        .batch_size(256)
+        .num_epochs(5);
+    let mut trainer = Trainer::new(model, &data, &sampler, &training)?;
+    // The closure runs on this thread, while it waits here; Context::lend lends more.
+    trainer.run(|_| ())?;
+    println!(
+        "test accuracy {:.4}",
+        trainer.evaluate(Split::Test)?.accuracy
+    );
+    Ok(())
+}

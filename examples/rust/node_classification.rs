@@ -1,0 +1,51 @@
+//! Node classification from a folder or file, or, without an argument, on a generated graph:
+//! `node_classification [<path>]`
+
+use gnnmg::*;
+
+fn main() -> Result<()> {
+    let context = Context::new()?;
+    let data = match std::env::args().nth(1) {
+        Some(path) => Dataset::open(&context, path)?,
+        None => {
+            let planted = PlantedPartitionConfig::new().num_nodes(5000);
+            let graph = Graph::planted_partition(&context, &planted)?;
+            let mut data = Dataset::from_graph(&graph, "x", "y", Task::Multiclass, 0)?;
+            data.add_random_split("random", &SplitConfig::new())?;
+            data
+        }
+    };
+
+    // The list of fan-outs begins next to the seeds; widths come from the data.
+    let sampler = Sampler::new(&data.graph()?, &SamplerConfig::new().fanouts(&[10, 5]))?;
+    let layers = ModelConfig::new()
+        .architecture(Architecture::Sage)
+        .hidden_dim(64)
+        .dropout(0.5);
+    let model = Model::new(&context, &data, &layers)?;
+
+    // Two replicas share each step.
+    let training = TrainerConfig::new()
+        .num_ranks(2)
+        .batch_size(256)
+        .num_epochs(8);
+    let mut trainer = Trainer::new(model, &data, &sampler, &training)?;
+    trainer.run(|epoch| {
+        let best = if epoch.best { " *" } else { "" };
+        let (loss, accuracy) = (epoch.train_loss, epoch.validation_accuracy);
+        println!(
+            "epoch {:2}  loss {loss:.4}  validation accuracy {accuracy:.4}{best}",
+            epoch.epoch + 1
+        );
+    })?;
+
+    let metrics = trainer.evaluate(Split::Test)?;
+    let Metrics {
+        accuracy,
+        correct,
+        count,
+        ..
+    } = metrics;
+    println!("test accuracy {accuracy:.4} ({correct} of {count})");
+    trainer.model_mut().save("sage.safetensors")
+}

@@ -1,0 +1,89 @@
+//! A model of one's own, layer by layer under the names that its modules have elsewhere: a linear
+//! encoder, two convolutions of different kinds with a norm between, a linear head. Trained, saved
+//! as a state dict, and read into an equal stack. A second one ends in a readout.
+
+mod common;
+
+use gnnmg::*;
+
+fn make_stack(context: &Context, data: &Dataset, seed: u64) -> Result<Model> {
+    let whole = ModelConfig::new()
+        .architecture(Architecture::Layers) // input_dim is the data set's
+        .seed(seed);
+    let attention = ModelConfig::new()
+        .architecture(Architecture::Gatv2)
+        .output_dim(32) // four heads of eight beside each other
+        .heads(4);
+    let sage = ModelConfig::new()
+        .architecture(Architecture::Sage)
+        .output_dim(32);
+    let mut model = Model::new(context, data, &whole)?;
+    model
+        .add_linear("encoder", 48, true)?
+        .add_activation(None, Activation::Relu)?
+        .add_conv("conv1", &attention)?
+        .add_norm("bn1", Norm::Batch, 0.0)?
+        .add_activation("act1", Activation::Prelu)?
+        .add_dropout(0.2)?
+        .add_conv("conv2", &sage)?
+        .add_activation(None, Activation::Elu)?
+        .add_linear("head", 10, true)?;
+    Ok(model)
+}
+
+/// A head for graphs, of which only the shape is looked at here.
+fn make_graph_stack(context: &Context) -> Result<Model> {
+    let whole = ModelConfig::new()
+        .architecture(Architecture::Layers)
+        .input_dim(7);
+    let conv = ModelConfig::new()
+        .architecture(Architecture::Gin)
+        .output_dim(16);
+    let mut model = Model::new(context, None, &whole)?;
+    model
+        .add_conv("conv", &conv)?
+        .add_readout("pool", Readout::Set2set, 3)? // 32 columns
+        .add_linear("head", 2, true)?;
+    Ok(model)
+}
+
+fn main() -> Result<()> {
+    let context = Context::new()?;
+    let (graph, data) = common::planted_data(&context, 2000)?;
+    // Two hops, as the stack has convolutions.
+    let sampler = Sampler::new(&graph, &SamplerConfig::new())?;
+
+    let model = make_stack(&context, &data, 1)?;
+    let training = TrainerConfig::new().num_epochs(8).batch_size(256);
+    let mut trainer = Trainer::new(model, &data, &sampler, &training)?;
+    trainer.run(|_| ())?;
+    let mut model = trainer.into_model()?;
+    model.save("stack.pth")?;
+    let keys: Vec<&str> = model
+        .tensor_keys()?
+        .iter()
+        .map(|tensor| tensor.key)
+        .collect();
+    println!("keys: {}", keys.join(", "));
+
+    let mut other = make_stack(&context, &data, 2)?;
+    other.load("stack.pth")?;
+    println!(
+        "test accuracy {:.4}, of the one that was read {:.4}",
+        model.evaluate(&data, Split::Test)?.accuracy,
+        other.evaluate(&data, Split::Test)?.accuracy
+    );
+
+    let mut graphs = make_graph_stack(&context)?;
+    let ModelInfo {
+        num_layers,
+        output_dim,
+        ..
+    } = graphs.info()?;
+    println!("of graphs: {num_layers} convolution, {output_dim} results");
+    // What does not fit is named, and nothing is added.
+    if let Err(error) = graphs.add_conv("late", &ModelConfig::new().output_dim(8)) {
+        println!("{error}");
+    }
+    Ok(())
+}

@@ -1,0 +1,69 @@
+//! A training loop of one's own over two ranks, a thread each: batches, forward, backward, one
+//! all-reduce, one update. The same numbers as `Trainer::run` computes.
+
+mod common;
+
+use gnnmg::*;
+
+const RANKS: i32 = 2;
+const EPOCHS: usize = 5;
+
+fn train(data: &Dataset, sampler: &Sampler, mut model: Model, mut comm: Comm) -> Result<Model> {
+    let rank = comm.rank()? as i32;
+    let plan = LoaderConfig::new()
+        .batch_size(256)
+        .rank(rank)
+        .world_size(RANKS as usize);
+    let mut loader = Loader::new(data, sampler, &plan)?;
+    let mut optimizer = Optimizer::new(&mut model, &OptimizerConfig::new())?;
+
+    for epoch in 1..=EPOCHS {
+        let (mut loss, mut steps) = (0.0, 0);
+        for batch in loader.epoch() {
+            let batch = batch?;
+            model.forward_training(&batch)?;
+            loss += model.backward(Loss::Auto)?; // this rank's share of the step's
+            if batch.info()?.last_of_step {
+                // Every rank gets here once a step.
+                comm.all_reduce(&mut model.gradients_mut()?, Reduce::Sum)?;
+                optimizer.step(&mut model)?;
+                steps += 1;
+            }
+        }
+        comm.all_reduce(&mut loss, Reduce::Sum)?;
+        if rank == 0 {
+            println!(
+                "epoch {epoch}  mean loss of a step {:.4}",
+                loss / f64::from(steps)
+            );
+        }
+    }
+    comm.shutdown()?;
+    Ok(model)
+}
+
+fn main() -> Result<()> {
+    let context = Context::new()?;
+    let (graph, data) = common::planted_data(&context, 5000)?;
+    let sampler = Sampler::new(&graph, &SamplerConfig::new())?;
+    let first = Model::new(&context, &data, &ModelConfig::new())?;
+
+    let comms = Comm::group(&context, RANKS as usize, &CommConfig::new())?;
+    let mut models = std::thread::scope(|scope| {
+        let (data, sampler) = (&data, &sampler);
+        let mut threads = Vec::new();
+        for comm in comms {
+            let replica = first.try_clone()?;
+            threads.push(scope.spawn(move || train(data, sampler, replica, comm)));
+        }
+        let ended = threads
+            .into_iter()
+            .map(|thread| thread.join().expect("a rank panicked"));
+        ended.collect::<Result<Vec<Model>>>()
+    })?;
+    println!(
+        "test accuracy {:.4}",
+        models[0].evaluate(&data, Split::Test)?.accuracy
+    );
+    Ok(())
+}

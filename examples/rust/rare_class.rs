@@ -1,0 +1,61 @@
+//! A rare class, one node in ten: counted as often as it occurs a model seldom names it, so classes
+//! are weighted. Labels that are trusted less can weigh less, too, and a mini-batch says what each
+//! of its labels counts.
+
+mod common;
+
+use gnnmg::*;
+
+const NODES: usize = 4000;
+
+fn main() -> Result<()> {
+    let context = Context::new()?;
+    let planted = PlantedPartitionConfig::new()
+        .num_nodes(NODES)
+        .intra_probability(0.35);
+    let mut graph = Graph::planted_partition(&context, &planted)?;
+    let community = graph.node_tensor(0, "y")?;
+    let rare: Vec<i64> = community
+        .as_slice::<i64>()?
+        .iter()
+        .map(|&class| i64::from(class == 0))
+        .collect();
+    graph.set_node_tensor(0, "rare", &rare)?;
+    let mut data = Dataset::from_graph(&graph, "x", "rare", Task::Multiclass, 2)?;
+    data.add_random_split("random", &SplitConfig::new())?;
+    let sampler = Sampler::new(&graph, &SamplerConfig::new())?;
+
+    let plain = common::train_small_model(&context, &data, &sampler, 6)?;
+    data.balance_classes()?; // by the training part of the split that is set
+    let of_classes = data.class_weights()?;
+    let weights = of_classes.as_slice::<f64>()?;
+    println!(
+        "a node of the rare class counts {:.2}, another one {:.2}",
+        weights[1], weights[0]
+    );
+    let balanced = common::train_small_model(&context, &data, &sampler, 6)?;
+    for (what, of) in [
+        ("every node counts 1: ", plain),
+        ("every class the same:", balanced),
+    ] {
+        println!(
+            "{what} accuracy {:.3}, F1 of both classes {:.3}",
+            of.accuracy, of.f1_macro
+        );
+    }
+
+    data.set_class_weights(&[1.0, 3.0][..])?; // milder, by hand
+                                              // The second half was labelled by a machine.
+    let trust: Vec<f32> = (0..NODES)
+        .map(|v| if v < NODES / 2 { 1.0 } else { 0.5 })
+        .collect();
+    data.set_sample_weights(Some(&trust))?; // copied
+
+    let seeds: Vec<i64> = (0..8).map(|i| i * 511).collect();
+    let batch = sampler.sample(Some(&data), &seeds, 1, 0, 0)?;
+    let counts = batch.weights()?; // for a loss of one's own
+    for (seed, count) in seeds.iter().zip(counts.as_slice::<f64>()?) {
+        println!("node {seed} counts {count:.1}");
+    }
+    Ok(())
+}

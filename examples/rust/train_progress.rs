@@ -1,0 +1,150 @@
+//! What a user watches while `train` runs: a bar on a terminal, a line an epoch in a pipe; and where
+//! the time went.
+
+use crate::train_options::{word, METRICS};
+use gnnmg::*;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// Where the time of a training went, added up over its epochs, in seconds.
+#[derive(Default)]
+struct Times {
+    epochs: f64,
+    evaluation: f64,
+    wait: f64,
+    compute: f64,
+    reduce: f64,
+    /// Of `reduce`: waiting for slower ranks.
+    peers: f64,
+    optimizer: f64,
+    sample: f64,
+    gather: f64,
+    mean_busy: f64,
+    most_busy: f64,
+    num_epochs: usize,
+    /// In how many epochs a rank was the slowest.
+    slowest: BTreeMap<i32, usize>,
+}
+
+pub struct Progress {
+    /// Standard error is a terminal and gets a bar.
+    pub bar: bool,
+    pub quiet: bool,
+    pub metric: Metric,
+    times: Times,
+}
+
+impl Progress {
+    pub fn new(bar: bool, quiet: bool, metric: Metric) -> Self {
+        Progress {
+            bar,
+            quiet,
+            metric,
+            times: Times::default(),
+        }
+    }
+
+    /// After each epoch.
+    pub fn epoch(&mut self, epoch: &EpochInfo) {
+        let times = &mut self.times;
+        times.epochs += epoch.seconds;
+        times.evaluation += epoch.evaluation_seconds;
+        times.wait += epoch.wait_seconds;
+        times.compute += epoch.compute_seconds;
+        times.reduce += epoch.reduce_seconds;
+        times.peers += epoch.peer_wait_seconds;
+        times.optimizer += epoch.optimizer_seconds;
+        times.sample += epoch.sample_seconds;
+        times.gather += epoch.gather_seconds;
+        times.mean_busy += epoch.mean_busy_seconds;
+        times.most_busy += epoch.most_busy_seconds;
+        times.num_epochs += 1;
+        *times.slowest.entry(epoch.slowest_rank).or_default() += 1;
+        if self.quiet || self.bar {
+            return;
+        }
+        let (number, of, loss) = (epoch.epoch + 1, epoch.num_epochs, epoch.train_loss);
+        print!("epoch {number:3}/{of}  loss {loss:.4}");
+        if epoch.evaluated {
+            let value = match self.metric {
+                Metric::Loss => epoch.validation_loss,
+                Metric::RocAuc => epoch.validation_roc_auc,
+                _ => epoch.validation_accuracy,
+            };
+            let (name, best) = (
+                word(METRICS, self.metric),
+                if epoch.best { " *" } else { "  " },
+            );
+            print!("  validation {name} {value:.4}{best}");
+        }
+        let seconds = epoch.seconds + epoch.evaluation_seconds;
+        println!("  {seconds:.2} s  {:.0} seeds/s", epoch.seeds_per_second);
+    }
+
+    /// The closing table.
+    pub fn print_times(&self, seconds: f64) {
+        let times = &self.times;
+        let (number, one) = (times.num_epochs, times.num_epochs.max(1) as f64);
+        let (epoch, evaluation) = (times.epochs / one, times.evaluation / one);
+        println!("time    {seconds:.1} s: {number} epochs of {epoch:.3} s, validation {evaluation:.3} s each");
+        let percent = if times.epochs > 0.0 {
+            times.epochs / 100.0
+        } else {
+            1.0
+        };
+        let rest = times.epochs - times.wait - times.compute - times.reduce - times.optimizer;
+        println!(
+            "        of an epoch on rank 0: waiting for mini-batches {:.0} %, forward and backward {:.0} %,",
+            times.wait / percent,
+            times.compute / percent
+        );
+        println!(
+            "        all-reduce {:.1} %, waiting for slower ranks {:.1} %, update {:.0} %, other {:.0} %",
+            (times.reduce - times.peers) / percent,
+            times.peers / percent,
+            times.optimizer / percent,
+            rest / percent
+        );
+        let (sample, gather) = (times.sample, times.gather);
+        println!("        beside it on rank 0's loader: sampling {sample:.2} s, gathering {gather:.2} s in all");
+        let Some((rank, often)) = times.slowest.iter().max_by_key(|(_, often)| **often) else {
+            return;
+        };
+        if times.most_busy > times.mean_busy {
+            let longer = 100.0 * (times.most_busy / times.mean_busy - 1.0);
+            println!(
+                "        slowest rank: {rank}, in {often} of {number} epochs; \
+                 the slowest is busy {longer:.1} % longer than the mean"
+            );
+        }
+    }
+}
+
+/// Draws the bar until training is over. It asks a trainer that another thread waits for.
+pub fn draw(trainer: TrainerHandle, metric: Metric, over: &AtomicBool) {
+    const WIDTH: usize = 24;
+    while !over.load(Ordering::Relaxed) {
+        std::thread::sleep(Duration::from_millis(100));
+        let Ok(at) = trainer.progress() else { continue };
+        let of_epoch = at.step as f64 / at.num_steps.max(1) as f64;
+        let share = ((at.epoch as f64 + of_epoch) / at.num_epochs.max(1) as f64).min(1.0);
+        let full = "=".repeat((share * WIDTH as f64) as usize);
+        let shown = (at.epoch + 1).min(at.num_epochs as i64);
+        eprint!(
+            "\r[{full:.<WIDTH$}] {:3.0}%  epoch {shown}/{}  loss {:.4}",
+            100.0 * share,
+            at.num_epochs,
+            at.loss
+        );
+        if at.has_validation {
+            eprint!("  {} {:.4}", word(METRICS, metric), at.validation);
+        }
+        if share > 0.01 && share < 1.0 {
+            let left = at.elapsed_seconds * (1.0 - share) / share;
+            eprint!("  {}:{:02} left", left as i64 / 60, left as i64 % 60);
+        }
+        eprint!("\x1b[K");
+    }
+    eprint!("\r\x1b[K");
+}
