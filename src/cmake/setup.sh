@@ -10,7 +10,8 @@ usage: src/cmake/setup.sh [--check] [--full] [--tests] [--nightly] [--cuda-compi
   (nothing)        what building the library and its examples needs: compiler, CMake, LibTorch
   --full           all of torch's wheels and PyTorch Geometric, so that Python can import torch; also done when this
                    machine has an NVIDIA driver
-  --tests          what the tests need beyond that: GoogleTest, Google Benchmark, clang's libFuzzer, Doxygen, clang-format
+  --tests          what the tests need beyond that: GoogleTest, Google Benchmark, clang's libFuzzer, Doxygen, clang-format,
+                   and Julia, unpacked from Debian's archive where one is among apt's sources
   --nightly        what tests/nightly.sh needs beyond that: valgrind, gcovr
   --cuda-compiler  nvcc from its wheels, where no nvcc is on PATH
   --check          only say what is missing; exit status 1 when anything is
@@ -201,6 +202,13 @@ GNNMG_TORCH_DIR at a LibTorch 2.11" ;;
   done
 }
 
+# ---- Julia ------------------------------------------------------------------------------------------------------------
+
+julia=$deps/julia/bin/julia
+is_julia() { "$1" --startup-file=no -e 'exit(VERSION < v"1.5")' >/dev/null 2>&1; }
+has_julia() { is_julia julia || is_julia "$julia"; }
+wants_julia() { ((tests)) && ! has_julia && bash "$here/unpack-julia.sh" --check 2>/dev/null; }
+
 # ---- what is to be done, said and done --------------------------------------------------------------------------------
 
 find_missing_packages
@@ -214,6 +222,13 @@ for list in "${wheel_lists[@]}"; do
   missing=1
   say "wheels into .deps/venv: $(describe_wheels "$list")"
 done
+
+if wants_julia; then
+  missing=1
+  say "Julia 1.5.3 into .deps/julia: 80 MB to download, 350 MB on disk"
+elif ((tests)) && ! has_julia; then
+  say "no Julia, nor an archive of Debian to unpack one from: bindings/julia is tested where 1.5 or newer is on PATH"
+fi
 
 if ((!missing)); then
   say "everything is there"
@@ -229,4 +244,5 @@ find_missing_packages
 ((${#packages[@]} == 0)) || install_packages
 find_missing_wheels >/dev/null
 ((${#wheel_lists[@]} == 0)) || install_wheels
+if wants_julia; then bash "$here/unpack-julia.sh" "$deps/julia" || die "Julia could not be unpacked"; fi
 say "everything is there now"

@@ -1,0 +1,127 @@
+# Closures and arrays that the library keeps. It calls back only on threads of this process that are
+# inside one of its calls, so no thread is ever foreign to Julia.
+
+"What the library holds: kept from being collected until it is given back."
+mutable struct Root
+    value::Any
+    release::Any # called when it is given back, or nothing
+    given_back::Bool
+end
+
+const ROOTS = Root[]
+const ROOTS_LOCK = Threads.SpinLock()
+
+# What is given back stays in the list until the next one comes: a release may run in a finalizer,
+# which must not wait for a lock.
+function keep(value, release = nothing)
+    root = Root(value, release, false)
+    lock(ROOTS_LOCK)
+    try
+        filter!(root -> !root.given_back, ROOTS)
+        push!(ROOTS, root)
+    finally
+        unlock(ROOTS_LOCK)
+    end
+    return root
+end
+
+"How many arrays and closures the library holds at the moment."
+function lent()
+    lock(ROOTS_LOCK)
+    try
+        return count(root -> !root.given_back, ROOTS)
+    finally
+        unlock(ROOTS_LOCK)
+    end
+end
+
+function on_release(user_data::Ptr{Cvoid})
+    root = unsafe_pointer_to_objref(user_data)::Root
+    release = root.release
+    root.value = root.release = nothing
+    root.given_back = true
+    if release !== nothing
+        try
+            release()
+        catch failure
+            # There is nobody to throw it to.
+        end
+    end
+    return nothing
+end
+
+"A closure, and what it has thrown, which cannot pass through C."
+mutable struct Closure
+    f::Any
+    failure::Union{CapturedException, Nothing}
+end
+Closure(f) = Closure(f, nothing)
+
+# The task whose closure runs, by thread: others must not wait in the library there meanwhile.
+const CALLED = Union{Task, Nothing}[]
+
+function guarded(work, closure::Closure)::Int32
+    thread = Threads.threadid()
+    outer = CALLED[thread]
+    CALLED[thread] = current_task()
+    try
+        Base.reenable_sigint(work)
+        return 0
+    catch failure
+        closure.failure = CapturedException(failure, catch_backtrace())
+        return 1
+    finally
+        CALLED[thread] = outer
+    end
+end
+
+closure_of(user_data) = (unsafe_pointer_to_objref(user_data)::Root).value::Closure
+
+function on_layer(layer::Ptr{gnnmg_layer_info}, targets::Ptr{Int64}, num_targets::Int64,
+                  sink::Ptr{gnnmg_sink}, user_data::Ptr{Cvoid})::Int32
+    closure = closure_of(user_data)
+    return guarded(closure) do
+        asked = unsafe_load(layer)
+        about = (layer = Int(asked.layer), epoch = Int(asked.epoch), batch = Int(asked.batch),
+                 key = asked.key)
+        ids = copy(unsafe_wrap(Array, targets, num_targets)) # yours, also after the call
+        closure.f(about, ids, Sink(sink))
+    end
+end
+
+function on_epoch(epoch::Ptr{gnnmg_epoch_info}, user_data::Ptr{Cvoid})::Int32
+    closure = closure_of(user_data)
+    return guarded(() -> closure.f(facts(unsafe_load(epoch))), closure)
+end
+
+const ON_RELEASE = Ref{Ptr{Cvoid}}(C_NULL)
+const ON_LAYER = Ref{Ptr{Cvoid}}(C_NULL)
+const ON_EPOCH = Ref{Ptr{Cvoid}}(C_NULL)
+
+function make_trampolines()
+    ON_RELEASE[] = @cfunction(on_release, Cvoid, (Ptr{Cvoid},))
+    ON_LAYER[] = @cfunction(on_layer, Int32, (Ptr{gnnmg_layer_info}, Ptr{Int64}, Int64,
+                                              Ptr{gnnmg_sink}, Ptr{Cvoid}))
+    ON_EPOCH[] = @cfunction(on_epoch, Int32, (Ptr{gnnmg_epoch_info}, Ptr{Cvoid}))
+    resize!(CALLED, isdefined(Threads, :maxthreadid) ? Threads.maxthreadid() : Threads.nthreads())
+    fill!(CALLED, nothing)
+    return nothing
+end
+
+"""
+Throws what has failed; with what a closure has thrown, where that is why. An interrupt in a closure
+goes on as one.
+"""
+function blame(failure::GNNMGError, closures)
+    failure.status == GNNMG_ERR_CALLBACK || return failure
+    for closure in closures
+        closure === nothing && continue
+        cause = closure.failure
+        cause === nothing && continue
+        closure.failure = nothing
+        cause.ex isa InterruptException && return cause.ex
+        return GNNMGError(failure.code, failure.text, failure.rank, failure.errno, failure.status,
+                          cause)
+    end
+    return failure
+end

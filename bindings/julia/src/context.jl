@@ -1,0 +1,143 @@
+# Contexts: threads, memory limit, options, messages.
+
+mutable struct Context <: Object{gnnmg_context}
+    token::Ptr{gnnmg_context}
+    cancels::Threads.Atomic{Int} # how often it was cancelled
+    Context(token::Ptr{gnnmg_context}) = finalizer(close, new(token, Threads.Atomic{Int}(0)))
+end
+free(token::Ptr{gnnmg_context}) = gnnmg_context_free(token)
+
+"""
+    Context(; settings...)
+    Context(f; settings...)
+
+Where everything else comes from. Contexts share nothing, and objects of two do not mix. The second
+form calls `f(context)` and closes the context. Settings, with their defaults:
+
+$(fields_of(gnnmg_context_config))
+
+C: `gnnmg_context_create`
+"""
+function Context(; settings...)
+    config = configure(gnnmg_context_config, gnnmg_context_config_init, settings)
+    version = Lib.version_number(HEADER_VERSION)
+    return make(out -> gnnmg_context_create(version, config, out), Context)
+end
+Context(f; settings...) = closing(f, Context(; settings...))
+
+"""
+    info(object)
+
+Facts about a context, data set, loader, mini-batch or model, as a named tuple.
+
+A context:
+
+$(fields_of(gnnmg_context_info))
+
+A data set:
+
+$(fields_of(gnnmg_dataset_info))
+
+A loader:
+
+$(fields_of(gnnmg_loader_info))
+
+A mini-batch:
+
+$(fields_of(gnnmg_batch_info))
+
+A model:
+
+$(fields_of(gnnmg_model_info))
+"""
+info(context::Context) = ask(gnnmg_context_get_info, gnnmg_context_info, context)
+
+"""
+    set_option!(context, key, value)
+
+Sets one of the rare knobs that `options()` lists. C: `gnnmg_context_set_option`
+"""
+function set_option!(context::Context, key::AbstractString, value)
+    check(gnnmg_context_set_option(context, key, string(value)))
+    return context
+end
+
+"""
+    option(context, key)
+
+The value of an option, as text. C: `gnnmg_context_get_option`
+"""
+function option(context::Context, key::AbstractString)
+    return text_of((text, capacity, needed) -> gnnmg_context_get_option(context, key, text, capacity, needed))
+end
+
+"""
+    options()
+
+The options that `set_option!` knows: `[(key, help), ...]`. C: `gnnmg_option_info`
+"""
+function options()
+    help = Ref{Cstring}(C_NULL)
+    found = listed((i, key) -> gnnmg_option_info(i, key, help), () -> unsafe_string(help[]))
+    return [(key = key, help = text) for (key, text) in found]
+end
+
+"""
+    lend(context[, seconds])
+
+Lends this thread for custom samplers, so that they run on more than one: for some seconds, or until
+the context is closed or `cancel`led, which is an error with the code `:cancelled`. To be called in
+a task of its own by `Threads.@spawn`. C: `gnnmg_context_lend`
+"""
+function lend(context::Context, seconds = nothing)
+    deadline = seconds === nothing ? Inf : time() + seconds
+    status, before, round = Ref(GNNMG_OK), context.cancels[], 0
+    while isopen(context) && time() < deadline
+        # Each slice is a call of its own, and a cancel may fall between two.
+        context.cancels[] == before || throw(cancelled())
+        try
+            slice(timeout_ms -> gnnmg_context_lend(context, timeout_ms), SLICE_MS, status)
+        catch
+            isopen(context) ? rethrow() : return nothing
+        end
+        status[] == GNNMG_END && return nothing
+        let_others_run(round += 1)
+    end
+end
+
+function cancelled()
+    return GNNMGError(:cancelled, "the context was cancelled", nothing, 0, GNNMG_ERR_CANCELLED, nothing)
+end
+
+"""
+    cancel(object)
+
+Ends what the object does at once, from any task or thread; the call that waits for it is an error
+with the code `:cancelled`. A context: data sets that are opened or saved, `evaluate` and `embed` of
+models, jobs of processes that are joined, threads that are lent. A loader: until `start!`. A communicator is spent afterwards, and other
+ranks get `:aborted`. A trainer: another `train!` goes on from the last step. Nothing happens to
+objects that are closed.
+"""
+function cancel(context::Context)
+    Threads.atomic_add!(context.cancels, 1)
+    return gnnmg_context_cancel(context)
+end
+
+"""
+    messages(context)
+
+Takes all messages from the queue: a vector of `(level, unix_time_ns, dropped_before, text)`. The
+library itself never prints. C: `gnnmg_log_next`
+"""
+function messages(context::Context)
+    found = []
+    about, needed, buffer = blank(gnnmg_log_info), Ref{Csize_t}(0), UInt8[]
+    while check(gnnmg_log_next(context, about, buffer, length(buffer), needed)) == GNNMG_OK
+        if needed[] > length(buffer) # it has stayed in the queue
+            resize!(buffer, needed[])
+        else
+            push!(found, merge(facts(about[]), (text = String(buffer[1:(needed[] - 1)]),)))
+        end
+    end
+    return found
+end

@@ -1,0 +1,241 @@
+# Data sets: a graph with features, labels and splits, from files or around a graph of one's own.
+
+mutable struct Dataset <: Object{gnnmg_dataset}
+    token::Ptr{gnnmg_dataset}
+    context::Union{Context, Nothing} # whose cancel ends what the data set does, if it is known
+    Dataset(token::Ptr{gnnmg_dataset}) = finalizer(close, new(token, nothing))
+end
+free(token::Ptr{gnnmg_dataset}) = gnnmg_dataset_free(token)
+
+"""
+    Dataset(context, path; timeout, settings...)
+
+Opens a folder or file in any supported format. Settings:
+
+$(fields_of(gnnmg_dataset_config))
+
+With a `timeout` in seconds it may answer [`pending`](@ref). C: `gnnmg_dataset_open`
+"""
+function Dataset(context::Context, path::AbstractString; timeout = nothing, settings...)
+    config = configure(gnnmg_dataset_config, gnnmg_dataset_config_init, settings)
+    call = (out, timeout_ms) -> gnnmg_dataset_open(context, path, config, out, timeout_ms)
+    data = awaited(Dataset, call, () -> cancel(context), timeout)
+    data === pending || (data.context = context)
+    return data
+end
+
+or_null(text::Nothing) = C_NULL
+or_null(value) = value
+
+"""
+    Dataset(graph, features, labels; task = :none, num_classes = 0)
+
+A data set around a graph: the names of the node tensors with features and labels, `nothing` for none.
+`task` says what the labels mean, `:multiclass`, `:binary` or `:regression`; with `:none` integers are
+classes and floats regression. It has no split yet. C: `gnnmg_dataset_create`
+"""
+function Dataset(graph::Graph, features, labels = nothing; task = :none, num_classes = 0)
+    return make(Dataset) do out
+        gnnmg_dataset_create(graph, or_null(features), or_null(labels), task, num_classes, out)
+    end
+end
+
+"""
+    Dataset(graph, graph_ptr; features, labels, task = :none, num_classes = 0)
+
+A data set of many graphs, which stand side by side in one: graph `k` has the nodes `graph_ptr[k]` to
+`graph_ptr[k + 1] - 1`, all counting from 0. `labels` is an array with a row a graph, or `nothing`.
+C: `gnnmg_dataset_create_graphs`
+"""
+function Dataset(graph::Graph, graph_ptr::AbstractVector{<:Integer}; features = nothing,
+                 labels = nothing, task = :none, num_classes = 0)
+    starts = longs(graph_ptr)
+    isempty(starts) && throw(DimensionMismatch("graph_ptr is empty, expected one entry more than graphs"))
+    count = length(starts) - 1
+    return reading(labels) do rows
+        make(Dataset) do out
+            gnnmg_dataset_create_graphs(graph, starts, count, or_null(features), rows, task,
+                                        num_classes, out)
+        end
+    end
+end
+
+Graph(data::Dataset, index::Integer = 0) = make(out -> gnnmg_dataset_get_graph(data, index, out), Graph)
+
+"""
+    save(object, path; timeout, settings...)
+
+Writes, whole or not at all: a data set as a new folder of `.npy` files; a model as a file with the
+settings
+
+$(fields_of(gnnmg_model_file_config))
+
+an optimizer as a `.pth`; a trainer as a checkpoint, a new folder. With a `timeout` in seconds it may
+answer [`pending`](@ref).
+
+C: `gnnmg_dataset_save`, `gnnmg_model_save`, `gnnmg_optimizer_save`, `gnnmg_trainer_save`
+"""
+function save(data::Dataset, path::AbstractString; timeout = nothing)
+    stop_it = () -> data.context === nothing || cancel(data.context)
+    return awaited(timeout_ms -> gnnmg_dataset_save(data, path, timeout_ms), stop_it, timeout)
+end
+
+info(data::Dataset) = ask(gnnmg_dataset_get_info, gnnmg_dataset_info, data)
+
+"""
+    names(data)
+
+`(name, features, labels)`: of the data set and of the node tensors with features and labels, ""
+where there are none. C: `gnnmg_dataset_get_names`
+"""
+function Base.names(data::Dataset)
+    outs = [Ref{Cstring}(C_NULL) for _ in 1:3]
+    check(gnnmg_dataset_get_names(data, outs...))
+    name, features, labels = GC.@preserve data map(out -> unsafe_string(out[]), outs)
+    return (name = name, features = features, labels = labels)
+end
+
+# ---- splits
+
+"""
+    splits(data)
+
+All splits: `[(name, index, num_train, num_validation, num_test), ...]`.
+C: `gnnmg_dataset_get_split_info`
+"""
+function splits(data::Dataset)
+    about = blank(gnnmg_split_info)
+    found = listed((i, name) -> gnnmg_dataset_get_split_info(data, i, name, about),
+                   () -> facts(about[]))
+    return [merge((name = name,), sizes) for (name, sizes) in found]
+end
+
+"""
+    set_split!(data, name = nothing, index = 0)
+
+Chooses the split that serves what is made from the data set from now on. C: `gnnmg_dataset_set_split`
+"""
+function set_split!(data::Dataset, name = nothing, index::Integer = 0)
+    check(gnnmg_dataset_set_split(data, or_null(name), index))
+    return data
+end
+
+"""
+    add_split!(data, name; train, validation = [], test = [])
+
+Adds a split of given ids and chooses it. C: `gnnmg_dataset_add_split`
+"""
+function add_split!(data::Dataset, name::AbstractString; train, validation = Int64[], test = Int64[])
+    parts = (longs(train), longs(validation), longs(test))
+    check(gnnmg_dataset_add_split(data, name, parts[1], length(parts[1]), parts[2], length(parts[2]),
+                                  parts[3], length(parts[3])))
+    return data
+end
+
+"""
+    add_random_split!(data, name; settings...)
+
+Draws a split of the labelled nodes, adds it and chooses it:
+
+$(fields_of(gnnmg_split_config))
+
+C: `gnnmg_dataset_add_random_split`
+"""
+function add_random_split!(data::Dataset, name::AbstractString; settings...)
+    config = configure(gnnmg_split_config, gnnmg_split_config_init, settings)
+    check(gnnmg_dataset_add_random_split(data, name, config))
+    return data
+end
+
+"""
+    add_folds!(data, name; settings...)
+
+Cuts the labelled nodes or graphs into folds and adds a split for each:
+
+$(fields_of(gnnmg_folds_config))
+
+C: `gnnmg_dataset_add_folds`
+"""
+function add_folds!(data::Dataset, name::AbstractString; settings...)
+    config = configure(gnnmg_folds_config, gnnmg_folds_config_init, settings)
+    check(gnnmg_dataset_add_folds(data, name, config))
+    return data
+end
+
+"""
+    split_ids(data, part)
+
+The ids of a part, `:train`, `:validation` or `:test`, of the split that is set, ascending.
+C: `gnnmg_dataset_export_split`
+"""
+split_ids(data::Dataset, part) = tensor(out -> gnnmg_dataset_export_split(data, part, out))
+
+# ---- labels and weights
+
+"""
+    labels(data)
+    labels(batch)
+
+Classes, -1 for none, or `[rows, targets]` of numbers, NaN for none; of a mini-batch those of its
+seeds. C: `gnnmg_dataset_export_labels`, `gnnmg_batch_export_labels`
+"""
+labels(data::Dataset) = tensor(out -> gnnmg_dataset_export_labels(data, out))
+
+"""
+    graph_ptr(data)
+    graph_ptr(batch)
+
+Where the nodes of each graph begin in a data set or mini-batch of many.
+C: `gnnmg_dataset_export_graph_ptr`, `gnnmg_batch_export_graph_ptr`
+"""
+graph_ptr(data::Dataset) = tensor(out -> gnnmg_dataset_export_graph_ptr(data, out))
+
+"""
+    set_class_weights!(data, weights)
+
+How much each class counts in a loss; `nothing`: all the same again.
+C: `gnnmg_dataset_set_class_weights`
+"""
+function set_class_weights!(data::Dataset, weights::AbstractVector{<:Real})
+    numbers = convert(Vector{Float64}, weights)
+    check(gnnmg_dataset_set_class_weights(data, numbers, length(numbers)))
+    return data
+end
+function set_class_weights!(data::Dataset, ::Nothing)
+    check(gnnmg_dataset_set_class_weights(data, C_NULL, 0))
+    return data
+end
+
+"""
+    balance_classes!(data)
+
+Sets class weights by which every class counts the same over the training part of the split that is
+set. C: `gnnmg_dataset_balance_classes`
+"""
+balance_classes!(data::Dataset) = (check(gnnmg_dataset_balance_classes(data)); data)
+
+"""
+    set_sample_weights!(data, weights)
+
+How much each node counts in a loss; `nothing`: all the same again.
+C: `gnnmg_dataset_set_sample_weights`
+"""
+function set_sample_weights!(data::Dataset, weights::AbstractVector)
+    reading(tensor -> check(gnnmg_dataset_set_sample_weights(data, tensor)), weights)
+    return data
+end
+function set_sample_weights!(data::Dataset, ::Nothing)
+    check(gnnmg_dataset_set_sample_weights(data, C_NULL))
+    return data
+end
+
+"""
+    class_weights(data)
+    sample_weights(data)
+
+The weights that were set. C: `gnnmg_dataset_export_class_weights`,
+`gnnmg_dataset_export_sample_weights`
+"""
+class_weights(data::Dataset) = tensor(out -> gnnmg_dataset_export_class_weights(data, out))
+"See [`class_weights`](@ref)."
+sample_weights(data::Dataset) = tensor(out -> gnnmg_dataset_export_sample_weights(data, out))

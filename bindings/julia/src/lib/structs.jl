@@ -1,0 +1,475 @@
+# Written by generate.py from gnnmg.h; changes here are lost.
+
+mutable struct gnnmg_context end
+mutable struct gnnmg_graph end
+mutable struct gnnmg_dataset end
+mutable struct gnnmg_sampler end
+mutable struct gnnmg_sink end
+mutable struct gnnmg_batch end
+mutable struct gnnmg_loader end
+mutable struct gnnmg_model end
+mutable struct gnnmg_optimizer end
+mutable struct gnnmg_comm end
+mutable struct gnnmg_trainer end
+mutable struct DLManagedTensorVersioned end
+
+struct gnnmg_error_info
+    struct_size::UInt32
+    status::Int32
+    rank::Int32
+    system_error::Int32
+    text::NTuple{1024, UInt8}
+end
+
+struct gnnmg_context_config
+    struct_size::UInt32
+    num_threads::Int32
+    log_capacity::Int64
+    memory_limit::Csize_t
+end
+
+struct gnnmg_context_info
+    struct_size::UInt32
+    num_threads::Int32
+    num_cores::Int32
+    torch_version::Int32
+    memory_limit::Csize_t
+    memory_used::Csize_t
+end
+
+struct gnnmg_log_info
+    struct_size::UInt32
+    level::gnnmg_log_level
+    unix_time_ns::Int64
+    dropped_before::Int64
+end
+
+struct gnnmg_tensor_info
+    struct_size::UInt32
+    dtype::gnnmg_dtype
+    device_type::Int32
+    device_index::Int32
+    num_dims::Int32
+    read_only::Int32
+    shape::NTuple{4, Int64}
+    num_elements::Int64
+    data::Ptr{Cvoid}
+end
+
+struct gnnmg_planted_partition_config
+    struct_size::UInt32
+    num_classes::Int32
+    num_nodes::Int64
+    mean_degree::Float64
+    intra_probability::Float64
+    centre_scale::Float64
+    noise::Float64
+    label_noise::Float64
+    seed::UInt64
+    num_features::Int32
+    padding0::Int32
+end
+
+struct gnnmg_log_normal_config
+    struct_size::UInt32
+    num_features::Int32
+    num_classes::Int32
+    padding0::Int32
+    num_nodes::Int64
+    mean_degree::Float64
+    sigma::Float64
+    zipf::Float64
+    homophily::Float64
+    centre_scale::Float64
+    label_noise::Float64
+    seed::UInt64
+end
+
+struct gnnmg_rmat_config
+    struct_size::UInt32
+    scale::Int32
+    num_edges::Int64
+    a::Float64
+    b::Float64
+    c::Float64
+    seed::UInt64
+end
+
+struct gnnmg_erdos_renyi_config
+    struct_size::UInt32
+    padding0::Int32
+    num_nodes::Int64
+    num_edges::Int64
+    seed::UInt64
+end
+
+struct gnnmg_dataset_config
+    struct_size::UInt32
+    format::gnnmg_format
+    undirected::Int32
+    sum_duplicates::Int32
+    map_files::Int32
+    check_finite::Int32
+    separator::Int32
+    header_lines::Int32
+    source_column::Int32
+    target_column::Int32
+    relabel::Int32
+    round_values::Int32
+    num_nodes::Int64
+    degree_features::Int32
+    padding0::Int32
+end
+
+struct gnnmg_dataset_info
+    struct_size::UInt32
+    task::gnnmg_task
+    num_graphs::Int64
+    num_nodes::Int64
+    num_edges::Int64
+    feature_dim::Int64
+    num_classes::Int64
+    num_splits::Int64
+end
+
+struct gnnmg_split_info
+    struct_size::UInt32
+    index::Int32
+    num_train::Int64
+    num_validation::Int64
+    num_test::Int64
+end
+
+struct gnnmg_split_config
+    struct_size::UInt32
+    numpy_legacy::Int32
+    train_fraction::Float64
+    validation_fraction::Float64
+    train_per_class::Int64
+    validation_per_class::Int64
+    seed::UInt64
+end
+
+struct gnnmg_folds_config
+    struct_size::UInt32
+    num_folds::Int32
+    held_out::gnnmg_split
+    numpy_legacy::Int32
+    seed::UInt64
+end
+
+struct gnnmg_sampler_config
+    struct_size::UInt32
+    num_fanouts::Int32
+    fanouts::NTuple{16, Int64}
+    expansion::gnnmg_expansion
+    fanouts_reversed::Int32
+    replace::Int32
+    outgoing::Int32
+    edge_ids::Int32
+    transpose::Int32
+    edge_type::Int32
+    padding0::Int32
+end
+
+struct gnnmg_layer_info
+    struct_size::UInt32
+    layer::Int32
+    epoch::UInt64
+    batch::UInt64
+    key::UInt64
+end
+
+struct gnnmg_loader_config
+    struct_size::UInt32
+    part::gnnmg_split
+    batch_size::Int64
+    batches_per_step::Int64
+    rank::Int32
+    world_size::Int32
+    partition::gnnmg_partition
+    shuffle::Int32
+    drop_last::Int32
+    num_threads::Int32
+    prefetch::Int32
+    gather::Int32
+    seed::UInt64
+    batch_nodes::Int64
+end
+
+struct gnnmg_loader_info
+    struct_size::UInt32
+    padding0::Int32
+    num_seeds::Int64
+    num_batches::Int64
+    num_steps::Int64
+    batches_per_step::Int64
+    epoch::Int64
+end
+
+struct gnnmg_batch_info
+    struct_size::UInt32
+    num_layers::Int32
+    epoch::Int64
+    number::Int64
+    step::Int64
+    num_seeds::Int64
+    num_nodes::Int64
+    num_edges::Int64
+    feature_dim::Int64
+    step_seeds::Int64
+    loss_weight::Float64
+    sample_seconds::Float64
+    gather_seconds::Float64
+    last_of_step::Int32
+    sparse_features::Int32
+end
+
+struct gnnmg_block_info
+    struct_size::UInt32
+    padding0::Int32
+    num_targets::Int64
+    num_sources::Int64
+    num_edges::Int64
+end
+
+struct gnnmg_metrics
+    struct_size::UInt32
+    task::gnnmg_task
+    count::Int64
+    correct::Int64
+    loss::Float64
+    accuracy::Float64
+    f1_micro::Float64
+    f1_macro::Float64
+    roc_auc::Float64
+    average_precision::Float64
+    rmse::Float64
+    mae::Float64
+end
+
+struct gnnmg_model_config
+    struct_size::UInt32
+    architecture::gnnmg_architecture
+    input_dim::Int64
+    hidden_dim::Int64
+    output_dim::Int64
+    num_layers::Int32
+    aggregation::gnnmg_aggregation
+    activation::gnnmg_activation
+    norm::gnnmg_norm
+    skip::gnnmg_skip
+    weight_init::gnnmg_weight_init
+    bias::Int32
+    root_weight::Int32
+    normalize::Int32
+    project::Int32
+    act_first::Int32
+    dtype::gnnmg_dtype
+    dropout::Float64
+    input_dropout::Float64
+    seed::UInt64
+    jumping::gnnmg_jumping
+    heads::Int32
+    concat::Int32
+    self_loops::Int32
+    residual::Int32
+    block_degrees::Int32
+    train_eps::Int32
+    reserved::Int32
+    negative_slope::Float64
+    eps::Float64
+    readout::gnnmg_readout
+    framework::gnnmg_framework
+    output_dropout::Float64
+    norm_scale::Float64
+    mlp_layers::Int32
+    reserved2::Int32
+    edge_dim::Int64
+    num_relations::Int64
+    num_bases::Int32
+    num_blocks::Int32
+    edge_weights::Int32
+    improved::Int32
+    beta::Int32
+    towers::Int32
+    divide_input::Int32
+    readout_steps::Int32
+    sort_rows::Int32
+    reserved3::Int32
+    average_degree::Float64
+    average_log_degree::Float64
+    reductions::NTuple{8, gnnmg_pna_reduction}
+    scalers::NTuple{8, gnnmg_pna_scaler}
+    node_vocabulary::NTuple{16, Int32}
+    edge_vocabulary::NTuple{16, Int32}
+    input::gnnmg_input
+    reserved4::Int32
+    edge_dropout::Float64
+    node_dropout::Float64
+    pre_layers::Int32
+    post_layers::Int32
+    degree_norm::gnnmg_degree_norm
+    share_weights::Int32
+end
+
+struct gnnmg_model_info
+    struct_size::UInt32
+    architecture::gnnmg_architecture
+    num_layers::Int32
+    dtype::gnnmg_dtype
+    input_dim::Int64
+    hidden_dim::Int64
+    output_dim::Int64
+    num_parameters::Int64
+    num_tensors::Int64
+end
+
+struct gnnmg_model_file_config
+    struct_size::UInt32
+    format::gnnmg_model_format
+    other_framework::Int32
+    first_layer::NTuple{36, UInt8}
+end
+
+struct gnnmg_optimizer_config
+    struct_size::UInt32
+    kind::gnnmg_optimizer_kind
+    learning_rate::Float64
+    weight_decay::Float64
+    beta1::Float64
+    beta2::Float64
+    epsilon::Float64
+    momentum::Float64
+    dampening::Float64
+    clip_norm::Float64
+    amsgrad::Int32
+    nesterov::Int32
+end
+
+struct gnnmg_comm_config
+    struct_size::UInt32
+    padding0::Int32
+    deadline_ms::Int64
+    join_ms::Int64
+    heartbeat_ms::Int64
+    port::Int32
+    process_rank::Int32
+    num_processes::Int32
+    padding1::Int32
+end
+
+struct gnnmg_trainer_config
+    struct_size::UInt32
+    num_ranks::Int32
+    num_epochs::Int64
+    batch_size::Int64
+    batches_per_step::Int64
+    seed::UInt64
+    partition::gnnmg_partition
+    loss_average::gnnmg_loss_average
+    shuffle::Int32
+    drop_last::Int32
+    loss::gnnmg_loss
+    optimizer::gnnmg_optimizer_kind
+    learning_rate::Float64
+    weight_decay::Float64
+    beta1::Float64
+    beta2::Float64
+    epsilon::Float64
+    momentum::Float64
+    dampening::Float64
+    clip_norm::Float64
+    amsgrad::Int32
+    nesterov::Int32
+    schedule::gnnmg_schedule
+    evaluation::gnnmg_evaluation
+    warmup_epochs::Int64
+    schedule_minimum::Float64
+    schedule_factor::Float64
+    schedule_step_epochs::Int64
+    schedule_patience::Int64
+    evaluate_every::Int64
+    eval_batch_size::Int64
+    best_by::gnnmg_metric
+    keep_best::Int32
+    early_stop_patience::Int64
+    loader_threads::Int32
+    prefetch::Int32
+    torch_threads::Int32
+    padding0::Int32
+    deadline_ms::Int64
+    stall_limit_ms::Int64
+    deterministic::Int32
+    sync_batch_norm::Int32
+    batch_nodes::Int64
+end
+
+struct gnnmg_progress_info
+    struct_size::UInt32
+    state::gnnmg_trainer_state
+    epoch::Int64
+    num_epochs::Int64
+    step::Int64
+    num_steps::Int64
+    seeds_done::Int64
+    loss::Float64
+    accuracy::Float64
+    seeds_per_second::Float64
+    elapsed_seconds::Float64
+    validation::Float64
+    best_validation::Float64
+    best_epoch::Int64
+    evaluating::Int32
+    has_validation::Int32
+    seconds::Float64
+    wait_seconds::Float64
+    sample_seconds::Float64
+    gather_seconds::Float64
+    compute_seconds::Float64
+    reduce_seconds::Float64
+    optimizer_seconds::Float64
+    peer_wait_seconds::Float64
+end
+
+struct gnnmg_epoch_info
+    struct_size::UInt32
+    evaluated::Int32
+    epoch::Int64
+    num_epochs::Int64
+    num_steps::Int64
+    train_loss::Float64
+    train_accuracy::Float64
+    learning_rate::Float64
+    validation_count::Int64
+    validation_correct::Int64
+    validation_loss::Float64
+    validation_accuracy::Float64
+    validation_f1_micro::Float64
+    validation_f1_macro::Float64
+    validation_roc_auc::Float64
+    validation_average_precision::Float64
+    validation_rmse::Float64
+    validation_mae::Float64
+    seconds::Float64
+    evaluation_seconds::Float64
+    seeds_per_second::Float64
+    wait_seconds::Float64
+    sample_seconds::Float64
+    gather_seconds::Float64
+    compute_seconds::Float64
+    reduce_seconds::Float64
+    optimizer_seconds::Float64
+    mean_busy_seconds::Float64
+    most_busy_seconds::Float64
+    best::Int32
+    slowest_rank::Int32
+    peer_wait_seconds::Float64
+end
+
+struct gnnmg_checkpoint_config
+    struct_size::UInt32
+    keep::Int32
+    every_steps::Int64
+    every_seconds::Float64
+end

@@ -1,0 +1,244 @@
+# Models: layers and parameters.
+
+mutable struct Model <: Object{gnnmg_model}
+    token::Ptr{gnnmg_model}
+    context::Union{Context, Nothing} # whose cancel ends what the model does, if it is known
+    Model(token::Ptr{gnnmg_model}) = finalizer(close, new(token, nothing))
+end
+free(token::Ptr{gnnmg_model}) = gnnmg_model_free(token)
+
+describing(settings) = configure(gnnmg_model_config, gnnmg_model_config_init, settings)
+
+"""
+    Model(context[, dataset]; settings...)
+    Model(trainer)
+
+Makes a model with initial weights; a data set gives the widths that the settings leave to it:
+
+$(fields_of(gnnmg_model_config))
+
+With `architecture = :layers` it begins empty and is built up by `add_conv!` and what is beside it.
+The second form is another handle to the model that a trainer trains.
+
+A model reads like a dictionary of its parameters and buffers: `keys(model)`,
+`model["convs.0.lin_l.weight"]`, which is a [`Tensor`](@ref) that shares memory with it (read or write
+it only while nothing works on the model), and `model[key] = values`, which copies.
+
+C: `gnnmg_model_create`, `gnnmg_trainer_get_model`
+"""
+function Model(context::Context, data::Union{Dataset, Nothing} = nothing; settings...)
+    config = describing(settings)
+    model = make(out -> gnnmg_model_create(context, or_null(data), config, out), Model)
+    model.context = context
+    return model
+end
+
+"""
+    copy(model)
+
+A model of its own with equal weights. C: `gnnmg_model_create_copy`
+"""
+function Base.copy(model::Model)
+    replica = make(out -> gnnmg_model_create_copy(model, out), Model)
+    replica.context = model.context
+    return replica
+end
+
+info(model::Model) = ask(gnnmg_model_get_info, gnnmg_model_info, model)
+
+# ---- layers of one's own
+
+"""
+    add_conv!(model, name; settings...)
+    add_linear!(model, name, output_dim; bias = true)
+    add_norm!(model, name, norm; scale = 0)
+    add_activation!(model, name, activation)
+    add_dropout!(model, rate)
+    add_readout!(model, name, readout; size = 0)
+
+Add a layer to a model of `architecture = :layers` that was not used yet; `name` stands in front of the
+keys of its tensors, and is `nothing` for layers without any. A convolution has the settings of
+[`Model`](@ref) that concern one layer.
+
+C: `gnnmg_model_add_conv` and so on
+"""
+function add_conv!(model::Model, name::AbstractString; settings...)
+    check(gnnmg_model_add_conv(model, name, describing(settings)))
+    return model
+end
+"See [`add_conv!`](@ref). C: `gnnmg_model_add_linear`"
+function add_linear!(model::Model, name::AbstractString, output_dim::Integer; bias = true)
+    check(gnnmg_model_add_linear(model, name, output_dim, bias))
+    return model
+end
+"See [`add_conv!`](@ref). C: `gnnmg_model_add_norm`"
+function add_norm!(model::Model, name, norm; scale = 0)
+    check(gnnmg_model_add_norm(model, or_null(name), norm, scale))
+    return model
+end
+"See [`add_conv!`](@ref). C: `gnnmg_model_add_activation`"
+function add_activation!(model::Model, name, activation)
+    check(gnnmg_model_add_activation(model, or_null(name), activation))
+    return model
+end
+add_activation!(model::Model, activation) = add_activation!(model, nothing, activation)
+"See [`add_conv!`](@ref). C: `gnnmg_model_add_dropout`"
+function add_dropout!(model::Model, rate::Real)
+    check(gnnmg_model_add_dropout(model, rate))
+    return model
+end
+"See [`add_conv!`](@ref). C: `gnnmg_model_add_readout`"
+function add_readout!(model::Model, name, readout; size = 0)
+    check(gnnmg_model_add_readout(model, or_null(name), readout, size))
+    return model
+end
+
+# ---- tensors
+
+function tensor_keys(model::Model)
+    trained = Ref{Int32}(0)
+    return listed((i, key) -> gnnmg_model_tensor_key(model, i, key, trained), () -> trained[] != 0)
+end
+
+"""
+    keys(model; trained)
+
+The keys of parameters and buffers, parameters first; with `trained = true` those of parameters, with
+`false` those of buffers. C: `gnnmg_model_tensor_key`
+"""
+function Base.keys(model::Model; trained = nothing)
+    return String[key for (key, learned) in tensor_keys(model) if trained === nothing || trained == learned]
+end
+
+"C: `gnnmg_model_export_tensor`"
+Base.getindex(model::Model, key::AbstractString) = tensor(out -> gnnmg_model_export_tensor(model, key, out))
+
+"C: `gnnmg_model_set_tensor`"
+function Base.setindex!(model::Model, values::AbstractArray, key::AbstractString)
+    reading(rows -> check(gnnmg_model_set_tensor(model, key, rows)), values)
+    return model
+end
+
+"""
+    gradient(model, key)
+
+The gradient of one parameter, sharing memory with the model. C: `gnnmg_model_export_gradient`
+"""
+gradient(model::Model, key::AbstractString) = tensor(out -> gnnmg_model_export_gradient(model, key, out))
+
+"""
+    parameters(model)
+    gradients(model)
+
+All of them as one vector, sharing memory with the model: what ranks reduce.
+C: `gnnmg_model_export_parameters`, `gnnmg_model_export_gradients`
+"""
+parameters(model::Model) = tensor(out -> gnnmg_model_export_parameters(model, out))
+"See [`parameters`](@ref)."
+gradients(model::Model) = tensor(out -> gnnmg_model_export_gradients(model, out))
+
+# ---- forward and backward
+
+"""
+    forward!(model, batch; training = false, logits = true)
+
+The model's result for the seeds of a mini-batch, `[seeds, columns]`, a copy; `nothing` with
+`logits = false`. With `training`, dropout is on and the pass is kept for `backward!`.
+C: `gnnmg_model_forward`
+"""
+function forward!(model::Model, batch::Batch; training = false, logits = true)
+    logits && return tensor(out -> gnnmg_model_forward(model, batch, training, out))
+    check(gnnmg_model_forward(model, batch, training, C_NULL))
+    return nothing
+end
+
+"""
+    backward!(model, loss = :auto)
+    backward!(model, gradient)
+
+Adds the gradient of the last training forward's loss to the model's gradients, and answers the
+mini-batch's share of the step's loss; or, for a loss of one's own, takes the gradient of that loss by
+the logits, `[seeds, columns]`. C: `gnnmg_model_backward`, `gnnmg_model_backward_from`
+"""
+backward!(model::Model, loss = :auto) = number(Float64, gnnmg_model_backward, model, loss)
+function backward!(model::Model, gradient::AbstractMatrix)
+    reading(rows -> check(gnnmg_model_backward_from(model, rows)), gradient)
+    return nothing
+end
+
+# ---- evaluation
+
+cancelling(object) = () -> object.context === nothing || cancel(object.context)
+
+"""
+    evaluate(model, dataset, part; timeout)
+    evaluate(trainer, part; timeout)
+
+Exact metrics over `:train`, `:validation` or `:test` of the split, with full neighbourhoods; by a
+trainer on all its ranks:
+
+$(fields_of(gnnmg_metrics))
+
+With a `timeout` in seconds it may answer [`pending`](@ref).
+C: `gnnmg_model_evaluate`, `gnnmg_trainer_evaluate`
+"""
+function evaluate(model::Model, data::Dataset, part; timeout = nothing)
+    metrics = blank(gnnmg_metrics)
+    call = timeout_ms -> gnnmg_model_evaluate(model, data, part, metrics, timeout_ms)
+    return awaited(call, cancelling(model), timeout) === pending ? pending : facts(metrics[])
+end
+
+function awaited_tensor(call, cancel, timeout, closures = ())
+    out = Ref{Ptr{DLManagedTensorVersioned}}(C_NULL)
+    status = await(timeout_ms -> call(out, timeout_ms), cancel, timeout, closures,
+                   () -> gnnmg_tensor_free(out[]))
+    return status == GNNMG_PENDING ? pending : taken(out[])
+end
+
+"""
+    embed(model, dataset; timeout)
+    embed(model, dataset, path; timeout)
+    embed(trainer; timeout)
+    embed(trainer, path; timeout)
+
+The model's result for every node, or, with a readout, for every graph, with full neighbourhoods:
+`[rows, columns]`; or straight into a `.npy` file, which appears whole or not at all. By a trainer on
+all its ranks. With a `timeout` in seconds it may answer [`pending`](@ref).
+
+C: `gnnmg_model_embed`, `gnnmg_model_embed_to_file`, `gnnmg_trainer_embed`,
+`gnnmg_trainer_embed_to_file`
+"""
+function embed(model::Model, data::Dataset; timeout = nothing)
+    call = (out, timeout_ms) -> gnnmg_model_embed(model, data, out, timeout_ms)
+    return awaited_tensor(call, cancelling(model), timeout)
+end
+function embed(model::Model, data::Dataset, path::AbstractString; timeout = nothing)
+    call = timeout_ms -> gnnmg_model_embed_to_file(model, data, path, timeout_ms)
+    return awaited(call, cancelling(model), timeout)
+end
+
+# ---- files
+
+filing(settings) = configure(gnnmg_model_file_config, gnnmg_model_file_config_init, settings)
+
+function save(model::Model, path::AbstractString; timeout = nothing, settings...)
+    config = filing(settings)
+    call = timeout_ms -> gnnmg_model_save(model, path, config, timeout_ms)
+    return awaited(call, () -> nothing, timeout)
+end
+
+"""
+    load!(object, path; timeout, settings...)
+
+Reads what `save` has written, all or nothing: a model its weights, with the same settings; an
+optimizer the state of PyTorch's of the same kind, too; a trainer goes on from a checkpoint, or from
+the newest whole one of a folder of them. With a `timeout` in seconds it may answer
+[`pending`](@ref).
+
+C: `gnnmg_model_load`, `gnnmg_optimizer_load`, `gnnmg_trainer_load`
+"""
+function load!(model::Model, path::AbstractString; timeout = nothing, settings...)
+    config = filing(settings)
+    call = timeout_ms -> gnnmg_model_load(model, path, config, timeout_ms)
+    return awaited(call, () -> nothing, timeout)
+end

@@ -1,0 +1,83 @@
+# Objects of the library. Each has a token, which is freed when it is closed or collected.
+
+"""
+What the library has made. `close` frees it; otherwise the garbage collector does, at any time and in
+any order: an object lives as long as another one needs it. After `close` every call on it is a
+`GNNMGError` with the code `:handle`, also on other threads.
+"""
+abstract type Object{T} end
+
+# Objects are passed to calls as they are, and ccall keeps them from being collected meanwhile.
+Base.unsafe_convert(::Type{Ptr{T}}, object::Object{T}) where {T} = object.token
+
+function Base.close(object::Object)
+    token = object.token
+    object.token = C_NULL
+    token == C_NULL || free(token)
+    return nothing
+end
+
+Base.isopen(object::Object) = object.token != C_NULL
+
+function Base.show(io::IO, object::Object)
+    print(io, nameof(typeof(object)), isopen(object) ? "(…)" : "(closed)")
+end
+
+"""
+    closing(f, object)
+
+Calls `f(object)` and closes the object, whatever happens:
+
+```julia
+closing(Loader(data, sampler)) do loader
+    for batch in loader
+        ...
+    end
+end
+```
+"""
+function closing(f, object)
+    try
+        return f(object)
+    finally
+        close(object)
+    end
+end
+
+"The object whose token a call fills in: `f(out)`."
+function make(f, ::Type{O}) where {T, O <: Object{T}}
+    out = Ref{Ptr{T}}(C_NULL)
+    check(f(out))
+    return O(out[])
+end
+
+"A number that a call fills in."
+function number(::Type{T}, f, arguments::Vararg{Any, N}) where {T, N}
+    out = Ref{T}(zero(T))
+    check(f(arguments..., out))
+    return out[]
+end
+
+"""
+The texts of a list that a call gives one by one, `call(index, text)`, and beside each what `also`
+reads.
+"""
+function listed(call, also = () -> nothing)
+    found = []
+    out = Ref{Cstring}(C_NULL)
+    while check(call(length(found), out)) == GNNMG_OK
+        push!(found, (unsafe_string(out[]), also()))
+    end
+    return found
+end
+
+"A text that a call writes into a buffer: `call(text, capacity, needed)`."
+function text_of(call)
+    needed = Ref{Csize_t}(0)
+    check(call(C_NULL, 0, needed))
+    while true
+        buffer = Vector{UInt8}(undef, needed[])
+        check(call(buffer, length(buffer), needed))
+        needed[] <= length(buffer) && return String(buffer[1:max(needed[], 1) - 1])
+    end
+end

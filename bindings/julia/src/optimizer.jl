@@ -1,0 +1,51 @@
+# Optimizers, for loops of one's own.
+
+mutable struct Optimizer <: Object{gnnmg_optimizer}
+    token::Ptr{gnnmg_optimizer}
+    Optimizer(token::Ptr{gnnmg_optimizer}) = finalizer(close, new(token))
+end
+free(token::Ptr{gnnmg_optimizer}) = gnnmg_optimizer_free(token)
+
+"""
+    Optimizer(model; settings...)
+
+$(fields_of(gnnmg_optimizer_config))
+
+C: `gnnmg_optimizer_create`
+"""
+function Optimizer(model::Model; settings...)
+    config = configure(gnnmg_optimizer_config, gnnmg_optimizer_config_init, settings)
+    return make(out -> gnnmg_optimizer_create(model, config, out), Optimizer)
+end
+
+"""
+    step!(optimizer)
+    step!(trainer; timeout)
+
+One update from the gradients as they stand; afterwards they are 0 again. Of a trainer: one step on all
+ranks, which answers its exact loss, `nothing` after the last step of the last epoch, or
+[`pending`](@ref) when a `timeout` in seconds is over.
+
+C: `gnnmg_optimizer_step`, `gnnmg_trainer_step`
+"""
+step!(optimizer::Optimizer) = (check(gnnmg_optimizer_step(optimizer)); optimizer)
+
+"""
+    learning_rate(optimizer)
+    set_learning_rate!(optimizer, rate)
+
+C: `gnnmg_optimizer_learning_rate`, `gnnmg_optimizer_set_learning_rate`
+"""
+learning_rate(optimizer::Optimizer) = number(Float64, gnnmg_optimizer_learning_rate, optimizer)
+"See [`learning_rate`](@ref)."
+function set_learning_rate!(optimizer::Optimizer, rate::Real)
+    check(gnnmg_optimizer_set_learning_rate(optimizer, rate))
+    return optimizer
+end
+
+function save(optimizer::Optimizer, path::AbstractString; timeout = nothing)
+    return awaited(timeout_ms -> gnnmg_optimizer_save(optimizer, path, timeout_ms), () -> nothing, timeout)
+end
+function load!(optimizer::Optimizer, path::AbstractString; timeout = nothing)
+    return awaited(timeout_ms -> gnnmg_optimizer_load(optimizer, path, timeout_ms), () -> nothing, timeout)
+end

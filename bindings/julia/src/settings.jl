@@ -1,0 +1,125 @@
+# Structs that cross: settings as keywords, facts as named tuples.
+
+pointer_to(ref::Base.RefValue{T}) where {T} = Base.unsafe_convert(Ptr{T}, ref)
+
+@inline function field(address::Ptr{T}, ::Val{name}) where {T, name}
+    i = Base.fieldindex(T, name)
+    return unsafe_load(Ptr{fieldtype(T, i)}(address + fieldoffset(T, i)))
+end
+
+"A struct for the library to fill: zeros, and its size."
+function blank(::Type{T}) where {T}
+    ref = Ref{T}()
+    GC.@preserve ref begin
+        address = pointer_to(ref)
+        ccall(:memset, Ptr{Cvoid}, (Ptr{Cvoid}, Cint, Csize_t), address, 0, sizeof(T))
+        unsafe_store!(Ptr{UInt32}(address), UInt32(sizeof(T)))
+    end
+    return ref
+end
+
+hidden(name) = name === :struct_size || occursin(r"^(padding|reserved)\d*$", string(name))
+
+# ---- enumerations: symbols, or numbers that a later library knows
+
+function Base.Symbol(value::E) where {E <: Enumeration}
+    number = reinterpret(Int32, value)
+    for (name, known) in choices(E)
+        known == number && return name
+    end
+    return Symbol("value_", number)
+end
+
+function Base.convert(::Type{E}, name::Symbol) where {E <: Enumeration}
+    for (known, number) in choices(E)
+        known === name && return reinterpret(E, Int32(number))
+    end
+    title = replace(string(nameof(E)), "gnnmg_" => "")
+    throw(ArgumentError("$title: expected one of :$(join(map(first, choices(E)), ", :")), found :$name"))
+end
+
+Base.convert(::Type{E}, number::Integer) where {E <: Enumeration} = reinterpret(E, Int32(number))
+Base.show(io::IO, value::Enumeration) = print(io, ':', Symbol(value))
+
+# ---- settings
+
+"A config with the library's defaults and, in place of some, the keywords of a call."
+function configure(::Type{T}, init, settings) where {T}
+    config = Ref{T}()
+    check(init(config, sizeof(T)))
+    for (name, value) in pairs(settings)
+        set!(config, name, value)
+        counter = Symbol("num_", name)
+        if hasfield(T, counter) && value isa Union{AbstractVector, Tuple}
+            haskey(settings, counter) || set!(config, counter, length(value))
+        end
+    end
+    return config
+end
+
+function set!(config::Base.RefValue{T}, name, value) where {T}
+    if !hasfield(T, name) || hidden(name)
+        known = join(filter(!hidden, collect(fieldnames(T))), ", ")
+        throw(ArgumentError("there is no setting $name; there are $known"))
+    end
+    i = Base.fieldindex(T, name)
+    kind = fieldtype(T, i)
+    converted = setting(kind, name, value)
+    GC.@preserve config unsafe_store!(Ptr{kind}(pointer_to(config) + fieldoffset(T, i)), converted)
+    return nothing
+end
+
+setting(::Type{E}, name, value) where {E <: Enumeration} = convert(E, value)
+
+function setting(::Type{T}, name, value) where {T <: Number}
+    value isa Number || throw(ArgumentError("$name: expected a number, found $(repr(value))"))
+    return try
+        convert(T, value)
+    catch
+        throw(ArgumentError("$name: expected a number that fits $T, found $value"))
+    end
+end
+
+function setting(::Type{NTuple{N, T}}, name, value) where {N, T}
+    value isa Union{AbstractVector, Tuple} ||
+        throw(ArgumentError("$name: expected a list, found $(repr(value))"))
+    length(value) <= N ||
+        throw(ArgumentError("$name: expected at most $N entries, found $(length(value))"))
+    zero_of_it = setting(T, name, 0)
+    return ntuple(i -> i <= length(value) ? setting(T, name, value[i]) : zero_of_it, N)
+end
+
+function setting(::Type{NTuple{N, UInt8}}, name, value::AbstractString) where {N}
+    bytes = codeunits(String(value))
+    length(bytes) < N ||
+        throw(ArgumentError("$name: expected at most $(N - 1) bytes, found $(length(bytes))"))
+    return ntuple(i -> i <= length(bytes) ? bytes[i] : 0x00, N)
+end
+
+# ---- facts
+
+const FLAGS = (:read_only, :evaluating, :has_validation, :evaluated, :best, :last_of_step,
+               :sparse_features)
+
+fact(value) = value
+fact(value::Union{Int32, UInt64}) = Int(value)
+fact(value::Enumeration) = Symbol(value)
+
+"The fields of a struct of the library's, as a named tuple."
+@generated function facts(info::T) where {T}
+    names = filter(!hidden, collect(fieldnames(T)))
+    values = [name in FLAGS ? :(info.$name != 0) : :(fact(info.$name)) for name in names]
+    return :(NamedTuple{$(Tuple(names))}(($(values...),)))
+end
+
+"What a property function fills, asked of an object."
+function ask(f, ::Type{T}, arguments...) where {T}
+    info = blank(T)
+    check(f(arguments..., info))
+    return facts(info[])
+end
+
+"The header's words on the fields of a struct, for docstrings."
+function fields_of(::Type{T}) where {T}
+    return join(("- `$name`: $text" for (name, text) in COMMENTS[nameof(T)]), "\n")
+end

@@ -1,0 +1,253 @@
+# Arrays that the library and Julia share, by DLPack.
+#
+# The library's arrays lie row by row, Julia's column by column. A `Tensor` has the sizes that the
+# library gives, [rows, columns], and reads the memory as it lies, by strides.
+
+"A DLPack tensor of this process, freed when it is closed or collected."
+mutable struct Memory
+    tensor::Ptr{DLManagedTensorVersioned}
+    Memory(tensor) = finalizer(close, new(tensor))
+end
+
+function Base.close(memory::Memory)
+    tensor = memory.tensor
+    memory.tensor = C_NULL
+    tensor == C_NULL || gnnmg_tensor_free(tensor)
+    return nothing
+end
+
+"""
+    Tensor{T, N} <: AbstractArray{T, N}
+
+An array in the memory of the library, without a copy: features of a mini-batch, weights of a model.
+It keeps what it lies in alive, also when all else is closed, until it is collected or closed itself.
+Rows come first, `x[row, column]`, and lie beside each other in memory: `strides(x) == (columns, 1)`.
+`reversedims(x)` is the same memory as Julia lays out arrays, `Array(x)` an ordinary copy. Writing to
+one that is shared is a `ReadOnlyMemoryError`; `iswritable(x)` tells.
+"""
+struct Tensor{T, N} <: AbstractArray{T, N}
+    data::Ptr{T}
+    size::NTuple{N, Int}
+    strides::NTuple{N, Int}
+    writable::Bool
+    memory::Memory
+end
+
+"The upper half of a Float32, which is what the library calls bf16."
+struct BFloat16
+    bits::UInt16
+end
+Base.Float32(x::BFloat16) = reinterpret(Float32, UInt32(x.bits) << 16)
+Base.convert(::Type{T}, x::BFloat16) where {T <: AbstractFloat} = T(Float32(x))
+function Base.convert(::Type{BFloat16}, x::Real)
+    bits = reinterpret(UInt32, Float32(x))
+    isnan(x) && return BFloat16(UInt16(bits >> 16) | 0x0040)
+    return BFloat16(UInt16((bits + 0x7fff + ((bits >> 16) & 1)) >> 16)) # to nearest, ties to even
+end
+Base.zero(::Type{BFloat16}) = BFloat16(0x0000)
+Base.show(io::IO, x::BFloat16) = print(io, "BFloat16(", Float32(x), ")")
+
+const ELEMENTS = (f32 = Float32, f64 = Float64, f16 = Float16, bf16 = BFloat16, i64 = Int64,
+                  i32 = Int32, u8 = UInt8, bool = Bool)
+
+for (name, T) in pairs(ELEMENTS)
+    @eval dtype(::Type{$T}) = $(convert(gnnmg_dtype, name))
+end
+function dtype(::Type{T}) where {T}
+    throw(ArgumentError("elements of $T: expected one of $(join(values(ELEMENTS), ", "))"))
+end
+
+# ---- out of the library
+
+"The tensor that a call fills in: `f(out)`."
+function tensor(f)
+    out = Ref{Ptr{DLManagedTensorVersioned}}(C_NULL)
+    check(f(out))
+    return taken(out[])
+end
+
+"Several at once; `nothing` for those that there are not."
+function tensors(f, count)
+    outs = [Ref{Ptr{DLManagedTensorVersioned}}(C_NULL) for _ in 1:count]
+    check(f(outs...))
+    return map(out -> out[] == C_NULL ? nothing : taken(out[]), Tuple(outs))
+end
+
+function taken(pointer)
+    memory = Memory(pointer)
+    info = blank(gnnmg_tensor_info)
+    check(gnnmg_tensor_get_info(pointer, info))
+    found = info[]
+    sizes = ntuple(i -> Int(found.shape[i]), Int(found.num_dims))
+    return viewed(ELEMENTS[Symbol(found.dtype)], found.data, sizes, found.read_only == 0, memory)
+end
+
+function viewed(::Type{T}, data, sizes::NTuple{N, Int}, writable, memory) where {T, N}
+    return Tensor{T, N}(Ptr{T}(data), sizes, row_strides(sizes), writable, memory)
+end
+
+row_strides(sizes::NTuple{N, Int}) where {N} = ntuple(i -> foldl(*, sizes[(i + 1):N]; init = 1), N)
+
+# ---- as an array
+
+Base.size(x::Tensor) = x.size
+Base.strides(x::Tensor) = x.strides
+Base.stride(x::Tensor{T, N}, i::Integer) where {T, N} = i <= N ? x.strides[i] : length(x)
+Base.elsize(::Type{<:Tensor{T}}) where {T} = sizeof(T)
+Base.IndexStyle(::Type{<:Tensor{T, 1}}) where {T} = IndexLinear()
+Base.iswritable(x::Tensor) = x.writable
+Base.isopen(x::Tensor) = x.memory.tensor != C_NULL
+
+"Gives the memory back now. Reading the array afterwards is an error."
+Base.close(x::Tensor) = close(x.memory)
+
+@noinline closed() = throw(GNNMGError(:handle, "this tensor is closed", nothing, 0,
+                                      GNNMG_ERR_HANDLE, nothing))
+@noinline shared() = throw(ReadOnlyMemoryError())
+
+@inline function address(x::Tensor{T, N}, index::NTuple{N, Int}) where {T, N}
+    isopen(x) || closed()
+    offset = 0
+    for i in 1:N
+        offset += (index[i] - 1) * x.strides[i]
+    end
+    return x.data + offset * sizeof(T)
+end
+
+@inline function Base.getindex(x::Tensor{T, N}, index::Vararg{Int, N}) where {T, N}
+    @boundscheck checkbounds(x, index...)
+    memory = x.memory
+    return GC.@preserve memory unsafe_load(address(x, index))
+end
+
+@inline function Base.setindex!(x::Tensor{T, N}, value, index::Vararg{Int, N}) where {T, N}
+    @boundscheck checkbounds(x, index...)
+    x.writable || shared()
+    memory = x.memory
+    GC.@preserve memory unsafe_store!(address(x, index), convert(T, value))
+    return x
+end
+
+function Base.unsafe_convert(::Type{Ptr{T}}, x::Tensor{T}) where {T}
+    isopen(x) || closed()
+    return x.data
+end
+
+"""
+    reversedims(x::Tensor)
+
+The same memory with the dimensions in reverse order: of rows `[n, d]` that lie one after another, the
+array `(d, n)` whose columns do, as in an `Array` of Julia. Nothing is copied.
+"""
+function reversedims(x::Tensor{T, N}) where {T, N}
+    return Tensor{T, N}(x.data, reverse(x.size), reverse(x.strides), x.writable, x.memory)
+end
+
+# ---- into the library
+
+is_row_major(x::AbstractArray) = false
+is_row_major(x::Array) = ndims(x) <= 1
+is_row_major(x::PermutedDimsArray{T, N, P, Q, <:Array}) where {T, N, P, Q} = P == Tuple(N:-1:1)
+is_row_major(x::Tensor{T, N}) where {T, N} = x.strides == row_strides(x.size)
+
+"The array if its elements lie row by row, else a copy of which that is so."
+function row_major(x::AbstractArray{T, N}) where {T, N}
+    dtype(T)
+    is_row_major(x) && return x
+    N <= 1 && return Array(x)
+    rows = PermutedDimsArray(Array{T, N}(undef, reverse(size(x))), ntuple(i -> N + 1 - i, N))
+    rows .= x
+    return rows
+end
+
+data_of(x::Array) = Ptr{Cvoid}(pointer(x))
+data_of(x::PermutedDimsArray) = data_of(parent(x))
+data_of(x::Tensor) = Ptr{Cvoid}(Base.unsafe_convert(Ptr{eltype(x)}, x))
+
+shape(x) = collect(Int64, size(x))
+
+"Calls `f(data, dtype, num_dims, shape)` on the rows of an array."
+function with_rows(f, x::AbstractArray)
+    rows = row_major(x)
+    return GC.@preserve rows f(data_of(rows), dtype(eltype(rows)), ndims(rows), shape(rows))
+end
+
+"A DLPack tensor `[rows, columns]` around an array for a call that reads it: `f(pointer)`."
+function reading(f, x::AbstractArray)
+    rows = row_major(x)
+    rows isa Tensor && return filling(f, rows)
+    return with_memory(f, rows, data_of(rows), shape(rows))
+end
+
+reading(f, ::Nothing) = f(C_NULL)
+
+"""
+The same for a call that fills it in place. An array in Julia's order is one with its dimensions
+reversed for the library; nothing is copied.
+"""
+function filling(f, x::Array)
+    sizes = ndims(x) <= 4 ? reverse(shape(x)) : [length(x)]
+    return with_memory(f, x, pointer(x), sizes)
+end
+
+function filling(f, x::Tensor)
+    isopen(x) || closed()
+    return GC.@preserve x f(x.memory.tensor)
+end
+
+function filling(f, x)
+    throw(ArgumentError("$(typeof(x)): expected an Array or a Tensor, which this call can fill"))
+end
+
+function with_memory(f, x, data, sizes)
+    memory = Memory(created(data, dtype(eltype(x)), sizes, C_NULL, C_NULL))
+    try
+        return GC.@preserve x f(memory.tensor)
+    finally
+        close(memory)
+    end
+end
+
+function created(data, type, sizes, release, user_data)
+    out = Ref{Ptr{DLManagedTensorVersioned}}(C_NULL)
+    check(gnnmg_tensor_create(data, type, length(sizes), sizes, release, user_data, out))
+    return out[]
+end
+
+"""
+DLPack tensors that a call keeps, each around an array that lies row by row: `f(pointers...)`. The
+library gives them back when it needs them no more; `release()` is then called for each.
+"""
+function given(f, arrays, release)
+    foreach(given_check, arrays)
+    pointers = Ptr{DLManagedTensorVersioned}[]
+    try
+        for x in arrays
+            push!(pointers, x === nothing ? C_NULL : wrapped(x, release))
+        end
+        # Once the library has taken them, no interrupt may come before the list is empty.
+        Base.sigatomic_begin()
+        status = f(pointers...)
+        status < 0 || empty!(pointers)
+        check(status)
+        Base.sigatomic_end()
+        return nothing
+    catch
+        foreach(gnnmg_tensor_free, pointers) # they are still ours
+        rethrow()
+    end
+end
+
+given_check(::Nothing) = nothing
+function given_check(x::AbstractArray)
+    dtype(eltype(x))
+    is_row_major(x) && return nothing
+    ndims(x) <= 1 && throw(ArgumentError("$(typeof(x)): expected a Vector or a Tensor"))
+    throw(ArgumentError("$(typeof(x)) does not lie row by row: pass a PermutedDimsArray of an Array " *
+                        "whose columns are the rows, or use the function that copies"))
+end
+
+function wrapped(x, release)
+    root = keep(x, release)
+    return created(data_of(x), dtype(eltype(x)), shape(x), ON_RELEASE[], pointer_from_objref(root))
+end

@@ -1,0 +1,180 @@
+# Trainers: the whole loop over one or many ranks.
+
+mutable struct Trainer <: Object{gnnmg_trainer}
+    token::Ptr{gnnmg_trainer}
+    sampling::Union{Closure, Nothing} # that of its sampler
+    epochs::Union{Closure, Nothing}   # that of the training that was started last
+    Trainer(token::Ptr{gnnmg_trainer}) = finalizer(close, new(token, nothing, nothing))
+end
+free(token::Ptr{gnnmg_trainer}) = gnnmg_trainer_free(token)
+
+closures(trainer::Trainer) = (trainer.sampling, trainer.epochs)
+
+"""
+    Trainer(model, dataset, sampler; comm = nothing, settings...)
+
+The whole loop: order, sampling, gradients, updates, evaluation, the best weights kept. Each rank has a
+thread of the library's, a replica of the model and a loader of its own. With a `comm` among processes,
+each of them makes a trainer, and these train one model together. Settings:
+
+$(fields_of(gnnmg_trainer_config))
+
+C: `gnnmg_trainer_create`
+"""
+function Trainer(model::Model, data::Dataset, sampler::Sampler; comm = nothing, settings...)
+    config = configure(gnnmg_trainer_config, gnnmg_trainer_config_init, settings)
+    trainer = make(Trainer) do out
+        gnnmg_trainer_create(model, data, sampler, or_null(comm), config, out)
+    end
+    trainer.sampling = sampler.closure
+    return trainer
+end
+
+Model(trainer::Trainer) = make(out -> gnnmg_trainer_get_model(trainer, out), Model)
+
+"""
+    train!([f,] trainer; slices = true)
+
+Trains what is left of the epochs, and calls `f(epoch)` after each, with a named tuple of:
+
+$(fields_of(gnnmg_epoch_info))
+
+What `f` throws ends training, and is the `cause` of the error. Ctrl-C cancels training, which
+another `train!` goes on with.
+
+```julia
+train!(trainer) do epoch
+    println("epoch \$(epoch.epoch + 1)  loss \$(epoch.train_loss)")
+end
+```
+
+With `slices = false` the whole training is one call of the library: other tasks of the thread, the
+collector on other threads, and Ctrl-C wait until it ends. That saves nothing but a wake-up in 10 ms.
+
+C: `gnnmg_trainer_start` and `gnnmg_trainer_wait`, or `gnnmg_trainer_run`
+"""
+function train!(f, trainer::Trainer; slices = true)
+    slices || return run_whole(f, trainer)
+    start!(f, trainer)
+    wait(trainer)
+    return trainer
+end
+train!(trainer::Trainer; slices = true) = train!(nothing, trainer; slices = slices)
+
+function run_whole(f, trainer)
+    await(_ -> launch(f, trainer, gnnmg_trainer_run), () -> cancel(trainer), nothing, Causes(trainer))
+    return trainer
+end
+
+"The closures of a trainer when they are asked for: starting it has made another one."
+struct Causes
+    trainer::Trainer
+end
+Base.iterate(causes::Causes, state...) = iterate(closures(causes.trainer), state...)
+
+function launch(f, trainer, call)
+    trainer.epochs = f === nothing ? nothing : Closure(f)
+    f === nothing && return call(trainer, C_NULL, C_NULL, C_NULL)
+    root = keep(trainer.epochs)
+    return call(trainer, ON_EPOCH[], pointer_from_objref(root), ON_RELEASE[])
+end
+
+"""
+    start!([f,] trainer)
+
+Starts the ranks on what is left of the epochs, and returns at once. `wait(trainer)` comes next, and is
+where `f` is called. C: `gnnmg_trainer_start`
+"""
+function start!(f, trainer::Trainer)
+    check(launch(f, trainer, gnnmg_trainer_start))
+    return trainer
+end
+start!(trainer::Trainer) = start!(nothing, trainer)
+
+# What all waiting calls of a trainer share.
+on_ranks(trainer, call, timeout) = awaited(call, () -> cancel(trainer), timeout, Causes(trainer))
+
+"""
+    wait(trainer; timeout)
+
+Waits for the end of training that was started, and calls its closure meanwhile. With a `timeout` in
+seconds it may answer [`pending`](@ref). C: `gnnmg_trainer_wait`
+"""
+function Base.wait(trainer::Trainer; timeout = nothing)
+    return on_ranks(trainer, timeout_ms -> gnnmg_trainer_wait(trainer, timeout_ms), timeout)
+end
+
+"""
+    stop(trainer)
+
+Asks for an orderly end, from any task or thread: all ranks end after the same step, `train!` returns,
+and another one goes on from there. C: `gnnmg_trainer_stop`
+"""
+stop(trainer::Trainer) = gnnmg_trainer_stop(trainer)
+cancel(trainer::Trainer) = gnnmg_trainer_cancel(trainer)
+
+"""
+    progress(trainer)
+
+Where training is, from any task or thread, as a named tuple:
+
+$(fields_of(gnnmg_progress_info))
+
+C: `gnnmg_trainer_progress`
+"""
+progress(trainer::Trainer) = ask(gnnmg_trainer_progress, gnnmg_progress_info, trainer)
+
+"""
+    set_record!(trainer, kind, path)
+
+Has the trainer write its figures, epoch by epoch, from its next start on: `:json_lines` to a file,
+`:tensorboard` to a folder; `nothing`: no longer. C: `gnnmg_trainer_set_record`
+"""
+function set_record!(trainer::Trainer, kind, path)
+    check(gnnmg_trainer_set_record(trainer, kind, or_null(path)))
+    return trainer
+end
+
+"""
+    set_checkpoints!(trainer, folder; settings...)
+
+Has the trainer write checkpoints, from its next start on; `nothing`: no more of them.
+
+$(fields_of(gnnmg_checkpoint_config))
+
+C: `gnnmg_trainer_set_checkpoints`
+"""
+function set_checkpoints!(trainer::Trainer, folder; settings...)
+    config = configure(gnnmg_checkpoint_config, gnnmg_checkpoint_config_init, settings)
+    check(gnnmg_trainer_set_checkpoints(trainer, or_null(folder), config))
+    return trainer
+end
+
+function save(trainer::Trainer, path::AbstractString; timeout = nothing)
+    return on_ranks(trainer, timeout_ms -> gnnmg_trainer_save(trainer, path, timeout_ms), timeout)
+end
+function load!(trainer::Trainer, path::AbstractString; timeout = nothing)
+    return on_ranks(trainer, timeout_ms -> gnnmg_trainer_load(trainer, path, timeout_ms), timeout)
+end
+
+function step!(trainer::Trainer; timeout = nothing)
+    loss = Ref(0.0)
+    status = await(timeout_ms -> gnnmg_trainer_step(trainer, loss, timeout_ms), () -> cancel(trainer),
+                   timeout, Causes(trainer))
+    status == GNNMG_PENDING && return pending
+    return status == GNNMG_END ? nothing : loss[]
+end
+
+function evaluate(trainer::Trainer, part; timeout = nothing)
+    metrics = blank(gnnmg_metrics)
+    call = timeout_ms -> gnnmg_trainer_evaluate(trainer, part, metrics, timeout_ms)
+    return on_ranks(trainer, call, timeout) === pending ? pending : facts(metrics[])
+end
+
+function embed(trainer::Trainer; timeout = nothing)
+    call = (out, timeout_ms) -> gnnmg_trainer_embed(trainer, out, timeout_ms)
+    return awaited_tensor(call, () -> cancel(trainer), timeout, Causes(trainer))
+end
+function embed(trainer::Trainer, path::AbstractString; timeout = nothing)
+    return on_ranks(trainer, timeout_ms -> gnnmg_trainer_embed_to_file(trainer, path, timeout_ms), timeout)
+end

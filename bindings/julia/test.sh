@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# Everything that is checked of the Julia package: what is generated, its README, its tests, among which is that every
+# function of the header is called, and that the examples print what those of C print. Julia must be on PATH, 1.5 or newer,
+# or where src/cmake/setup.sh puts it: without it the answer is 77, under continuous integration 1. What the examples of C
+# print is that of their last run by ctest.
+#   bindings/julia/test.sh <build folder of the library>
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+top=$(cd "$here/../.." && pwd)
+examples=$top/examples
+GNNMG_DIR=$(cd "$1" && pwd)
+export GNNMG_DIR JULIA_NUM_THREADS=2
+
+julia=
+for candidate in julia "$top/.deps/julia/bin/julia"; do
+  "$candidate" --startup-file=no -e 'exit(VERSION < v"1.5")' >/dev/null 2>&1 && julia=$candidate && break
+done
+if [[ -z $julia ]]; then
+  echo "needs Julia 1.5 or newer, on PATH or from src/cmake/setup.sh --tests"
+  [[ ${CI:-} == true ]] && exit 1
+  exit 77
+fi
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+export JULIA_DEPOT_PATH=$scratch/depot # where the compiled package goes
+
+part() { # <title> <command...>: says how long it took
+  local begin=$SECONDS
+  "${@:2}" || { echo "$1: failed" && exit 1; }
+  echo "$1: $((SECONDS - begin)) s"
+}
+
+generated() { python3 "$here/generate.py" --check; }
+
+readme() {
+  local shown
+  shown=$(awk '/^```julia/ { inside = !seen++; next } /^```/ { inside = 0 } inside' "$here/README.md")
+  [[ $shown == "$(cat "$examples/julia/node_classification.jl")" ]] ||
+    { echo "it shows another program than examples/julia/node_classification.jl" && return 1; }
+}
+
+# Julia says where it was when timeout ends it.
+package() { timeout -k 10 600 "$julia" --startup-file=no -O1 "--project=$here" "$here/test/runtests.jl"; }
+
+# Most programs are compiled for longer than they run, unless Julia interprets them; some compute a lot themselves.
+twins() {
+  cat >"$scratch/twin" <<'END'
+case $1 in
+  custom_loss | embeddings | weighted_sampler) how=-O1 ;;
+  *) how=--compile=min ;;
+esac
+exec timeout -k 10 240 "$julia" --startup-file=no "$how" "--project=$here" "$examples/julia/$1.jl" "${@:2}"
+END
+  export julia here examples
+  bash "$examples/twins.sh" "$GNNMG_DIR/examples/c/printed" bash "$scratch/twin" %
+}
+
+part "generated" generated
+part "readme" readme
+part "package" package
+part "twins" twins

@@ -1,0 +1,78 @@
+context, graph = ring(12)
+data = Dataset(graph, "x", "y"; task = :multiclass, num_classes = 2)
+about = info(data)
+@test about.task == :multiclass && about.num_nodes == 12 && about.feature_dim == 3
+@test about.num_graphs == 1 && about.num_splits == 0 && about.num_classes == 2
+@test names(data).features == "x" && names(data).labels == "y"
+@test num_nodes(Graph(data)) == 12
+@test labels(data) == collect(0:11) .% 2
+failure_of(() -> Dataset(graph, "z"), :not_found, "z")
+failure_of(() -> Graph(data, 3), :not_found)
+failure_of(() -> graph_ptr(data), :not_found)
+
+# Splits.
+add_split!(data, "mine"; train = 0:3, validation = [4, 5], test = Int32[6, 7, 8])
+add_random_split!(data, "drawn"; train_fraction = 0.5, validation_fraction = 0.25, seed = 3)
+add_folds!(data, "folds"; num_folds = 3, held_out = :test)
+@test [(split.name, split.index) for split in splits(data)] ==
+      [("mine", 0), ("drawn", 0), ("folds", 0), ("folds", 1), ("folds", 2)]
+@test splits(data)[1] == (name = "mine", index = 0, num_train = 4, num_validation = 2, num_test = 3)
+set_split!(data)
+@test split_ids(data, :test) == [6, 7, 8]
+set_split!(data, "folds", 2)
+@test length(split_ids(data, :test)) == 4
+failure_of(() -> set_split!(data, "no such"), :not_found, "mine")
+failure_of(() -> add_split!(data, "bad"; train = [99]), :range, "99")
+@test_throws ArgumentError split_ids(data, :tests)
+
+# Weights.
+failure_of(() -> class_weights(data), :not_found)
+set_class_weights!(data, [1, 3])
+@test class_weights(data) == [1, 3]
+set_split!(data, "mine")
+balance_classes!(data)
+@test class_weights(data) ≈ [1, 1]
+set_class_weights!(data, nothing)
+failure_of(() -> class_weights(data), :not_found)
+set_sample_weights!(data, fill(0.5, 12))
+@test sample_weights(data) == fill(0.5, 12)
+failure_of(() -> set_sample_weights!(data, fill(0.5, 3)), :invalid_argument)
+set_sample_weights!(data, nothing)
+failure_of(() -> sample_weights(data), :not_found)
+failure_of(() -> set_class_weights!(data, [1.0, -1.0]), :invalid_argument)
+
+# Many graphs in one; labels also as a matrix with a row a graph.
+pair = Graph(context, 5, [0, 1, 2, 3], [1, 0, 3, 4])
+set_node_tensor!(pair, "x", ones(Float32, 5, 2))
+many = Dataset(pair, [0, 2, 5]; features = "x", labels = [1, 0], task = :multiclass)
+@test info(many).num_graphs == 2 && graph_ptr(many) == [0, 2, 5] && labels(many) == [1, 0]
+answers = Dataset(pair, Int32[0, 2, 5]; features = "x", labels = Float32[1 2 3; 4 5 6], task = :regression)
+@test labels(answers) == Float32[1 2 3; 4 5 6]
+@test info(Dataset(pair, [0, 2, 5])).task == :none
+@test_throws DimensionMismatch Dataset(pair, Int[])
+failure_of(() -> Dataset(pair, [0, 2, 5]; labels = [1]), :invalid_argument)
+
+# Files, with and without a time limit.
+in_folder() do folder
+    @test save(data, "saved") === nothing
+    again = Dataset(context, "saved")
+    @test info(again).num_edges == 12 && length(splits(again)) == 5
+    set_split!(again, "mine")
+    @test split_ids(again, :train) == 0:3
+    failure_of(() -> save(data, "saved"), :invalid_argument, "saved")
+    answer = pending
+    while answer === pending
+        answer = Dataset(context, "saved"; timeout = 0)
+    end
+    @test info(answer) == info(again)
+    answer = pending
+    while answer === pending
+        answer = save(again, "once more"; timeout = 0.001)
+    end
+    write("edges.csv", "a,b\n1,2\n2,3\n")
+    listed = Dataset(context, "edges.csv"; format = :edges, undirected = true)
+    @test info(listed).num_edges == 4
+    write("bad.npz", "nothing of the kind")
+    failure_of(() -> Dataset(context, "bad.npz"), :format)
+end
+@test sprint(show, pending) == "pending"

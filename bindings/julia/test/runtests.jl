@@ -1,0 +1,33 @@
+# The package against the real library, a file a noun; at the end every function of the header must have
+# been called, and everything that was lent must be back.
+#   GNNMG_DIR=... julia -t 2 --project=bindings/julia bindings/julia/test/runtests.jl
+using GNNMG
+using Test
+
+include("support.jl")
+
+@testset "GNNMG" begin
+    for noun in ("settings", "library", "context", "tensor", "graph", "dataset", "sampler", "loader",
+                 "model", "comm", "trainer", "tasks", "lifetimes", "processes")
+        @testset "$noun" begin
+            include("$noun.jl")
+        end
+    end
+
+    @testset "every function of the header is called" begin
+        declared = [Symbol(found[1]) for found in
+                    eachmatch(r"^GNNMG_API [^;(]*?(gnnmg_\w+)\("m, read(HEADER, String))]
+        @test length(declared) > 150
+        @test declared == GNNMG.Lib.FUNCTIONS
+        missed = setdiff(declared, GNNMG.Lib.bound())
+        @test missed == Symbol[]
+        println(length(declared) - length(missed), " of ", length(declared), " functions are called")
+    end
+
+    @testset "everything is given back" begin
+        forget_globals()
+        # A new context hears of what trainers and loaders have held until they were freed.
+        @test comes_true(() -> (close(Context(; num_threads = 1)); GNNMG.lent() == 0))
+        @test comes_true(() -> GNNMG.OPEN_BATCHES[] == 0)
+    end
+end

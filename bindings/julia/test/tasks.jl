@@ -1,0 +1,79 @@
+# Tasks and threads beside each other, and Ctrl-C.
+
+# Waiting lets other tasks of the thread run.
+world = small_world()
+trainer = small_trainer(world; num_epochs = 100000)
+ticks = Ref(0)
+ticker = @async (for _ in 1:5; sleep(0.02); ticks[] += 1 end; stop(trainer))
+train!(trainer)
+@test ticks[] == 5
+
+# ... also where closures switch tasks, and others wait on the same thread meanwhile.
+context, graph = ring(40)
+slow = Sampler(graph; num_fanouts = 1) do layer, targets, sink
+    yield()
+    sample_neighbors!(sink, graph, targets, 1, layer.key)
+    yield()
+end
+counts = asyncmap(1:4) do r
+    sum(batch -> info(batch).num_seeds, Loader(slow, 0:39; batch_size = 5, rank = r - 1, world_size = 4))
+end
+@test counts == fill(10, 4)
+
+# The collector is never held up for long by a thread that waits.
+if Threads.nthreads() > 1
+    trainer = small_trainer(small_world(); num_epochs = 100000)
+    waiting = Threads.@spawn (try train!(trainer) catch problem; problem end)
+    comes_true(() -> progress(trainer).state == :running)
+    foreach(_ -> GC.gc(), 1:5) # would wait for ever if a thread waited in one call
+    cancel(trainer)
+    @test fetch(waiting).code == :cancelled
+end
+
+# One object by several threads at once: an error and never a race.
+world = small_world()
+outcomes = fetch.([Threads.@spawn(try
+    for _ in 1:20
+        forward!(world.model, sample(world.sampler, [1, 2]; dataset = world.data))
+    end
+    :fine
+catch error
+    error.code
+end) for _ in 1:4])
+@test all(outcome -> outcome in (:fine, :busy), outcomes)
+
+# Closed by another task while a call waits.
+comms = comm_group(world.context, 2)
+closer = @async (sleep(0.05); close(comms[1]))
+outcome = try
+    barrier(comms[1])
+catch problem
+    problem.code
+end
+@test outcome in (:handle, :aborted, :cancelled)
+fetch(closer)
+
+# What interrupts a wait cancels the work, hears how it has ended, and frees a result that nobody takes.
+# How Ctrl-C gets there is tested with processes.
+calls, cancelled, undone = Ref(0), Ref(0), Ref(0)
+function until_cancelled(timeout_ms)
+    calls[] += 1
+    return cancelled[] > 0 && calls[] > 4 ? GNNMG.GNNMG_OK : GNNMG.GNNMG_PENDING
+end
+waiting = @async GNNMG.await(until_cancelled, () -> cancelled[] += 1, nothing, (), () -> undone[] += 1)
+yield()
+@test calls[] == 1
+schedule(waiting, InterruptException(); error = true)
+@test comes_true(() -> istaskdone(waiting))
+@test waiting.result isa InterruptException
+@test (cancelled[], undone[], calls[]) == (1, 1, 5)
+
+# What is wrong with an argument cancels nothing.
+@test_throws ArgumentError GNNMG.await(_ -> throw(ArgumentError("no")), () -> cancelled[] += 1)
+@test cancelled[] == 1
+
+# A time limit is kept, and a call with none waits in slices.
+begun = time()
+@test GNNMG.await(timeout_ms -> (sleep(0.001timeout_ms); GNNMG.GNNMG_PENDING), () -> nothing, 0.035) ==
+      GNNMG.GNNMG_PENDING
+@test time() - begun >= 0.03

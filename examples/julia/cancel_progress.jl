@@ -1,0 +1,36 @@
+# Training that is watched from outside: one task waits for it, another one shows where it is and
+# cancels it after a while. What was learned until then stays in the model.
+include("common.jl")
+
+function watch(trainer)
+    for _ in 1:5
+        sleep(0.2)
+        at = progress(trainer)
+        @printf("epoch %d, step %d of %d, loss %.4f, %.0f seeds/s\n", at.epoch, at.step, at.num_steps,
+                at.loss, at.seeds_per_second)
+    end
+    cancel(trainer) # stop(trainer) would end it between two steps
+end
+
+function main()
+    context = Context()
+    graph = planted_partition(context)
+    data = add_random_split!(Dataset(graph, "x", "y"; task = :multiclass), "random")
+    model = Model(context, data)
+    trainer = Trainer(model, data, Sampler(graph); num_epochs = 1000000) # for ever
+
+    watcher = @async watch(trainer)
+    start!(trainer)
+    try
+        while wait(trainer; timeout = 0.1) === pending
+            # Here a program looks after its window, its other work.
+        end
+    catch error
+        error isa GNNMGError && error.code == :cancelled || rethrow()
+        println(GNNMG.status_name(error), ": ", error.text)
+    end
+    wait(watcher)
+    @printf("test accuracy so far %.4f\n", evaluate(model, data, :test).accuracy)
+end
+
+main()

@@ -1,0 +1,53 @@
+# What ranks can do together, a task each: broadcast, all-gather, all-to-all, barrier; and what the
+# others hear when one of them finds that its data is bad and gives up.
+include("common.jl")
+
+const RANKS = 3
+
+# Works on two communicators, and answers how many results are wrong.
+function work(comm, other)
+    own = rank(comm)
+    wrong = 0
+
+    seed = [own == 0 ? 42 : 0]
+    broadcast!(comm, seed, 0) # rank 0's to all
+    wrong += seed[1] != 42
+
+    theirs = [zeros(Int, r) for r in 1:RANKS] # any sizes
+    all_gather!(comm, fill(own, own + 1), theirs)
+    wrong += sum(count(theirs[r] .!= r - 1) for r in 1:RANKS)
+
+    out = [[10 * own + r] for r in 0:(RANKS - 1)] # for rank r
+    got = [[0] for _ in 1:RANKS]
+    all_to_all!(comm, out, got)
+    wrong += sum(got[r + 1][1] != 10 * r + own for r in 0:(RANKS - 1))
+
+    barrier(comm) # all have come this far
+    shutdown(comm) # all leave together
+
+    if own == 1
+        cancel(other) # this rank cannot go on: nobody shall wait for it
+        return wrong
+    end
+    try
+        barrier(other)
+        return wrong + 1
+    catch error
+        println("rank $own: $(GNNMG.status_name(error)): $(error.text)")
+        return wrong + (error.code != :aborted)
+    end
+end
+
+function main()
+    context = Context()
+    # A rank that has not come by then is an error that names it.
+    comms = comm_group(context, RANKS; deadline_ms = 60000)
+    others = comm_group(context, RANKS)
+    tasks = [@async(work(comm, other)) for (comm, other) in zip(comms, others)]
+    wrong = sum(fetch, tasks)
+    println("$wrong results are wrong")
+    @assert wrong == 0
+    foreach(close, [comms; others])
+end
+
+main()

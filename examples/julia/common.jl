@@ -1,0 +1,22 @@
+# What the examples share: data to work on, and a small model.
+
+using GNNMG
+using Printf
+
+"A generated graph of that many nodes with features, labels and a random split: `(graph, data)`."
+function planted_data(context, num_nodes)
+    graph = planted_partition(context; num_nodes = num_nodes)
+    data = Dataset(graph, "x", "y"; task = :multiclass, num_classes = 10)
+    return graph, add_random_split!(data, "random")
+end
+
+"GraphSAGE of two layers, 32 wide, for `data`."
+small_model(context, data) = Model(context, data; hidden_dim = 32)
+
+"Trains a small model on the data set's chosen split: what it comes to on the test part."
+function train_small_model(context, data, sampler, num_epochs)
+    model = small_model(context, data)
+    trainer = Trainer(model, data, sampler; num_epochs = num_epochs, batch_size = 256, keep_best = false)
+    train!(trainer)
+    return evaluate(trainer, :test)
+end

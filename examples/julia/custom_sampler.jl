@@ -1,0 +1,22 @@
+# A sampler of one's own: the closure chooses a node's fan-out by its layer and leaves the drawing to
+# the library. Trained with over two ranks.
+include("common.jl")
+
+function main()
+    context = Context()
+    graph = planted_partition(context; num_nodes = 5000)
+    data = add_random_split!(Dataset(graph, "x", "y"; task = :multiclass), "random")
+
+    fanouts = (8, 4)
+    sampler = Sampler(graph; num_fanouts = 2) do layer, targets, sink
+        # add_edges! would add edges of any other choice.
+        sample_neighbors!(sink, graph, targets, fanouts[layer.layer + 1], layer.key)
+    end
+
+    model = Model(context, data; num_layers = 2, hidden_dim = 64)
+    trainer = Trainer(model, data, sampler; num_ranks = 2, batch_size = 256, num_epochs = 5)
+    train!(trainer) # the closure runs on this thread, while it waits here; lend(context) lends more
+    @printf("test accuracy %.4f\n", evaluate(trainer, :test).accuracy)
+end
+
+main()

@@ -1,0 +1,24 @@
+# Graphs to measure on: four generators, and how uneven their degrees are. A graph is a pure function
+# of its settings and seed, on every machine.
+include("common.jl")
+
+# Prints mean and largest in-degree.
+function show_degrees(name, graph)
+    most = maximum(in_degree(graph, v) for v in 0:(num_nodes(graph) - 1))
+    @printf("%-18s %6d nodes, in-degree %5.1f on average, %5d at most\n", name, num_nodes(graph),
+            num_edges(graph) / num_nodes(graph), most)
+end
+
+function main()
+    context = Context()
+    # Classes that features alone do not tell.
+    show_degrees("planted partition", planted_partition(context; num_nodes = 20000))
+    # Degrees and communities as in a graph of products.
+    show_degrees("log-normal", log_normal(context; num_nodes = 20000))
+    # Heavy-tailed, as Graph500 has it.
+    show_degrees("R-MAT", rmat(context; scale = 14, num_edges = 16 << 14))
+    # No structure at all.
+    show_degrees("Erdos-Renyi", erdos_renyi(context; num_nodes = 20000, num_edges = 320000))
+end
+
+main()

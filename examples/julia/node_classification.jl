@@ -1,0 +1,30 @@
+# Node classification from a folder or file, or, without an argument, on a generated graph:
+#   julia --project=bindings/julia examples/julia/node_classification.jl [<path>]
+using GNNMG, Printf
+
+function main(path = nothing)
+    context = Context()
+    if path !== nothing
+        data = Dataset(context, path)
+        graph = Graph(data)
+    else
+        graph = planted_partition(context; num_nodes = 5000)
+        data = Dataset(graph, "x", "y"; task = :multiclass)
+        add_random_split!(data, "random")
+    end
+    sampler = Sampler(graph; fanouts = [10, 5]) # next to the seeds first
+    model = Model(context, data; architecture = :sage, num_layers = 2, hidden_dim = 64, dropout = 0.5)
+
+    # Two replicas that share each step.
+    trainer = Trainer(model, data, sampler; num_ranks = 2, batch_size = 256, num_epochs = 8)
+    train!(trainer) do epoch
+        @printf("epoch %2d  loss %.4f  validation accuracy %.4f%s\n", epoch.epoch + 1,
+                epoch.train_loss, epoch.validation_accuracy, epoch.best ? " *" : "")
+    end
+
+    metrics = evaluate(trainer, :test)
+    @printf("test accuracy %.4f (%d of %d)\n", metrics.accuracy, metrics.correct, metrics.count)
+    save(model, "sage.safetensors")
+end
+
+main(ARGS...)

@@ -1,0 +1,42 @@
+# A training loop of one's own over two ranks, a task each: batches, forward, backward, one all-reduce,
+# one update. The same numbers as train! computes. Start it with `julia -t 2`, a thread for each.
+include("common.jl")
+
+const RANKS, EPOCHS = 2, 5
+
+function train(data, sampler, model, comm)
+    loader = Loader(data, sampler; batch_size = 256, rank = rank(comm), world_size = RANKS)
+    optimizer = Optimizer(model)
+    all_gradients = gradients(model) # one array
+    for epoch in 1:EPOCHS
+        loss, steps = 0.0, 0
+        for batch in loader
+            forward!(model, batch; training = true, logits = false)
+            loss += backward!(model) # this rank's share of the step's
+            last_of_step = info(batch).last_of_step
+            close(batch)
+            if last_of_step # every rank gets here once a step
+                all_reduce!(comm, all_gradients)
+                step!(optimizer)
+                steps += 1
+            end
+        end
+        loss = all_reduce(comm, loss)
+        rank(comm) == 0 && @printf("epoch %d  mean loss of a step %.4f\n", epoch, loss / steps)
+    end
+    shutdown(comm)
+end
+
+function main()
+    context = Context()
+    graph, data = planted_data(context, 5000)
+    sampler = Sampler(graph)
+    model = Model(context, data)
+    replicas = [r == 0 ? model : copy(model) for r in 0:(RANKS - 1)]
+    @sync for (replica, comm) in zip(replicas, comm_group(context, RANKS))
+        Threads.@spawn train(data, sampler, replica, comm)
+    end
+    @printf("test accuracy %.4f\n", evaluate(model, data, :test).accuracy)
+end
+
+main()

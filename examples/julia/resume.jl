@@ -1,0 +1,47 @@
+# A training that may be interrupted: stopped in the middle of an epoch, saved, and gone on with by
+# another trainer, which comes to the same weights, bit for bit, as one that nobody interrupted.
+include("common.jl")
+
+function make_trainer(context, data, sampler)
+    model = Model(context, data; hidden_dim = 32, dropout = 0.5)
+    # The trainer keeps the model.
+    return Trainer(model, data, sampler; num_ranks = 2, num_epochs = 4, batch_size = 128)
+end
+
+function main()
+    context = Context()
+    graph, data = planted_data(context, 4000)
+    sampler = Sampler(graph)
+
+    straight = make_trainer(context, data, sampler)
+    train!(straight)
+
+    # The same in parts: one epoch and three steps, a step at a time ...
+    first = make_trainer(context, data, sampler)
+    set_checkpoints!(first, "run"; every_steps = 5, keep = 2)
+    set_record!(first, :json_lines, "run.jsonl")
+    while true
+        loss = step!(first)
+        loss === nothing && break
+        at = progress(first)
+        @printf("epoch %d step %d of %d: loss %.4f\n", at.epoch, at.step, at.num_steps, loss)
+        (at.epoch, at.step) == (1, 3) && break # whenever the program likes
+    end
+    save(first, "pause") # a folder, whole or not at all
+    close(first)
+
+    # ... and the rest in another trainer, as in a process that was started later.
+    second = make_trainer(context, data, sampler)
+    load!(second, "pause") # or "run": the newest one that is whole
+    start!(second)
+    stop(second) # all ranks end after one step
+    wait(second)
+    train!(second) # and this goes on
+
+    wanted, found = parameters(Model(straight)), parameters(Model(second))
+    same = reinterpret.(UInt32, wanted) == reinterpret.(UInt32, found)
+    println("$(length(wanted)) weights, ", same ? "the same bits" : "which differ")
+    @assert same
+end
+
+main()

@@ -1,0 +1,244 @@
+# Training from the command line: any kind of model on a data set of one's own or a generated one, one or
+# several ranks in one or several processes, a progress bar, and a closing table.
+#   julia --project=bindings/julia examples/julia/train.jl --help
+include("common.jl")
+include("train_options.jl")
+include("train_progress.jl")
+
+# The job that the options name or a launcher has started; `nothing`: this process trains alone.
+function join_job(context, o)
+    haskey(o.comm, :num_processes) && return Comm(context; o.comm...)
+    try
+        return comm_from_env(context; deadline_ms = o.comm[:deadline_ms])
+    catch failure
+        failure isa GNNMGError && failure.code == :not_found || rethrow()
+        return nothing
+    end
+end
+
+# The graph that "planted:20000" names; `nothing` for anything else.
+function generated(context, text)
+    found = match(r"^(planted|products)(?::0*([1-9][0-9]*))?$", text)
+    found === nothing && return nothing
+    size = found[2] === nothing ? nothing : parse(Int, found[2])
+    found[1] == "products" && return log_normal(context; num_nodes = something(size, 244903))
+    return size === nothing ? planted_partition(context) : planted_partition(context; num_nodes = size)
+end
+
+# What a data set may have; `nothing` where it has none.
+function given_or_nothing(property, data)
+    try
+        return property(data)
+    catch failure
+        failure isa GNNMGError && failure.code == :not_found || rethrow()
+        return nothing
+    end
+end
+
+# The data set with its graph changed as the options say, and its splits and weights around the new one.
+function changed(data, o)
+    graph, facts, (_, features, targets) = Graph(data), info(data), names(data)
+    get(o.run, :normalize_rows, false) && (graph = normalized(graph, features))
+    get(o.run, :no_edges, false) && (graph = transformed(graph, :remove_edges))
+    feature_name = isempty(features) ? nothing : features
+    meaning = (task = facts.task, num_classes = facts.num_classes)
+    starts = given_or_nothing(graph_ptr, data) # of many graphs
+    result = if starts === nothing
+        Dataset(graph, feature_name, isempty(targets) ? nothing : targets; meaning...)
+    else
+        Dataset(graph, starts; features = feature_name, labels = labels(data), meaning...)
+    end
+    for split in splits(data)
+        set_split!(data, split.name, split.index)
+        add_split!(result, split.name; train = split_ids(data, :train),
+                   validation = split_ids(data, :validation), test = split_ids(data, :test))
+    end
+    of_classes, of_rows = given_or_nothing.((class_weights, sample_weights), Ref(data))
+    of_classes === nothing || set_class_weights!(result, of_classes)
+    of_rows === nothing || set_sample_weights!(result, of_rows)
+    return result
+end
+
+function open_data(context, o)
+    graph = generated(context, o.dataset)
+    data = graph === nothing ? Dataset(context, o.dataset) : Dataset(graph, "x", "y"; task = :multiclass)
+    wanted = haskey(o.run, :normalize_rows) || haskey(o.run, :no_edges)
+    return wanted ? changed(data, o) : data
+end
+
+# Chooses the split of a run: the one asked for, a random one, or the first there is.
+function choose_split!(data, o, run)
+    offset = haskey(o.run, :vary_split) ? run : 0
+    seed = o.run[:seed] + offset
+    if haskey(o.run, :fractions)
+        train, validation = o.run[:fractions]
+        add_random_split!(data, "random"; train_fraction = train, validation_fraction = validation,
+                          seed = seed)
+    elseif info(data).num_splits == 0 && !haskey(o.run, :split)
+        add_random_split!(data, "random"; seed = seed)
+    else
+        split = get(o.run, :split, (name = nothing, index = 0))
+        set_split!(data, split.name, split.index + offset)
+    end
+    haskey(o.run, :balance_classes) && balance_classes!(data)
+end
+
+function make_model(context, data, o, run)
+    settings = copy(o.model)
+    if !haskey(settings, :input) && info(data).feature_dim == 0
+        by_node = settings[:architecture] == :rgcn && !haskey(settings, :num_blocks)
+        settings[:input] = by_node ? :nodes : :embedding
+    end
+    model = Model(context, data; settings..., seed = o.run[:seed] + run)
+    haskey(o.run, :load) && load!(model, o.run[:load])
+    return model
+end
+
+function make_trainer(model, data, comm, o, run)
+    if o.model[:readout] == :none
+        sampler = Sampler(Graph(data); o.sampler...)
+    else # graphs are taken whole
+        sampler = Sampler(data; o.sampler..., fanouts = fill(-1, o.model[:num_layers]))
+    end
+    trainer = Trainer(model, data, sampler; comm = comm, o.trainer..., seed = o.run[:seed] + run)
+    haskey(o.run, :log) && set_record!(trainer, :json_lines, o.run[:log])
+    haskey(o.run, :tensorboard) && set_record!(trainer, :tensorboard, o.run[:tensorboard])
+    return trainer
+end
+
+# What the library warns of, a checkpoint that it passed over for instance.
+function print_warnings(context)
+    for message in messages(context)
+        message.level in (:warning, :error) && println(stderr, "train: ", message.text)
+    end
+end
+
+# Has the trainer write checkpoints, and goes on from the newest when that is asked for.
+function use_checkpoints(context, trainer, o, speaks)
+    folder = o.run[:checkpoints]
+    set_checkpoints!(trainer, folder; every_steps = o.run[:checkpoint_steps], keep = o.run[:checkpoint_keep])
+    haskey(o.run, :resume) || return
+    try
+        load!(trainer, folder)
+    catch failure
+        failure isa GNNMGError && failure.code == :not_found || rethrow()
+        return # this is the first start
+    finally
+        speaks && print_warnings(context)
+    end
+    at = progress(trainer)
+    speaks && println("resumed $(at.epoch) epochs and $(at.step) steps into training")
+end
+
+# Trains to the end, or until Ctrl-C: then all ranks stop after the same step, with the weights of that
+# step. Answers whether it was interrupted.
+function train(trainer, watch)
+    start!(watch, trainer)
+    interrupted = false
+    while true
+        try
+            disable_sigint(() -> wait(trainer; timeout = 0.1)) === pending || break
+            draw(watch, trainer)
+        catch failure
+            failure isa InterruptException || rethrow()
+            interrupted = true
+            stop(trainer)
+        end
+    end
+    clear(watch)
+    return interrupted
+end
+
+# What a run comes to, and how that is called.
+function score(metrics, o)
+    metrics.task == :regression && return ("RMSE", metrics.rmse)
+    return o.trainer[:best_by] == :roc_auc ? ("ROC-AUC", metrics.roc_auc) : ("accuracy", metrics.accuracy)
+end
+
+function print_head(data, model, o, processes)
+    facts, m, settings = info(data), info(model), o.model
+    println("data    $(o.dataset): $(facts.num_nodes) nodes, $(facts.num_edges) edges, ",
+            "$(facts.feature_dim) features, $(facts.num_classes) classes")
+    sizes = ("$(length(split_ids(data, part))) $part" for part in (:train, :validation, :test))
+    println("split   ", join(sizes, ", "))
+    kind = settings[:architecture] == :sage ? "GraphSAGE $(settings[:aggregation])" : settings[:architecture]
+    println("model   $kind, $(m.num_layers) layers, hidden width $(m.hidden_dim), ",
+            "$(m.num_parameters) parameters")
+    place = processes > 1 ? "each of $processes processes" : "this process"
+    reach = settings[:readout] == :none ? ", fan-outs $(join(o.sampler[:fanouts], ' '))" : ""
+    println("ranks   $(o.trainer[:num_ranks]) in $place$reach\n")
+end
+
+# What can be known about the generated graphs: the share of test labels that the generator's own
+# likelihoods name rightly.
+const REACHABLE = Dict("planted" => "0.391 from own features, 0.740 with one hop, 0.909 with two",
+                       "products" => "0.229 from own features, 0.608 with one hop, 0.882 with two")
+
+function print_test(trainer, part, metrics, o)
+    at, (name, value) = progress(trainer), score(metrics, o)
+    haskey(o.run, :quiet) || println()
+    @printf("%s %s %.4f, loss %.4f", part == :test ? "test   " : "held out", name, value, metrics.loss)
+    at.has_validation && at.state == :finished &&
+        @printf(" (weights of epoch %d, validation %.4f)", at.best_epoch + 1, at.best_validation)
+    println()
+    haskey(REACHABLE, o.dataset) && println("        reachable: ", REACHABLE[o.dataset])
+end
+
+# Better before the training than after it.
+function check_place(path)
+    folder = dirname(abspath(path))
+    ccall(:access, Cint, (Cstring, Cint), folder, 2) == 0 || refuse("--save $path: $(Libc.strerror())")
+end
+
+function main(arguments)
+    o = read_options(arguments)
+    haskey(o.run, :save) && check_place(o.run[:save])
+    Base.exit_on_sigint(false)
+    begun = time()
+    context = Context()
+    comm = join_job(context, o)
+    process, processes = comm === nothing ? (0, 1) : (rank(comm), world_size(comm))
+    speaks = process == 0 # one process of a job prints and saves
+    quiet = haskey(o.run, :quiet) || !speaks
+    data = open_data(context, o)
+    # Of numbers there is nothing to be right about.
+    metric = info(data).task == :regression ? :rmse : o.trainer[:best_by]
+
+    interrupted, part, name, scores, curves = false, :test, "", Float64[], []
+    for run in 0:(o.run[:runs] - 1)
+        choose_split!(data, o, run)
+        part = isempty(split_ids(data, :test)) ? :validation : :test # folds hold one part out
+        model = make_model(context, data, o, run)
+        trainer = make_trainer(model, data, comm, o, run)
+        watch = Watch(!quiet && stderr isa Base.TTY && stdout isa Base.TTY, quiet, metric)
+        run == 0 && speaks && print_head(data, model, o, processes)
+        haskey(o.run, :checkpoints) && use_checkpoints(context, trainer, o, speaks)
+        interrupted = train(trainer, watch)
+        isempty(watch.curve) || push!(curves, watch.curve)
+        metrics = evaluate(trainer, part)
+        name, value = score(metrics, o)
+        push!(scores, value)
+        if speaks
+            print_test(trainer, part, metrics, o)
+            print_times(watch, time() - begun)
+            haskey(o.run, :save) && run == 0 && save(model, o.run[:save])
+        end
+        foreach(close, (trainer, model))
+        interrupted && break
+    end
+    if speaks && length(scores) > 1
+        println()
+        part == :test || isempty(curves) ? print_mean("result", name, scores) : print_curves(curves, metric)
+    end
+    comm === nothing || shutdown(comm) # all processes leave together
+    interrupted && exit(130)
+end
+
+try
+    main(copy(ARGS))
+catch failure
+    failure isa InterruptException && exit(130) # while the others were long in coming, say
+    failure isa GNNMGError || rethrow()
+    println(stderr, "train: ", GNNMG.status_name(failure), ": ", failure.text)
+    exit(1)
+end

@@ -1,0 +1,106 @@
+# What a user watches while `train` runs: a bar on a terminal, a line an epoch in a pipe; and where the
+# time of a training went, added up over its epochs.
+
+mutable struct Watch
+    bar::Bool      # standard error is a terminal and gets a bar
+    quiet::Bool    # nothing is shown
+    metric::Symbol # that chooses the best epoch
+    seconds::Dict{Symbol, Float64}
+    slowest::Dict{Int, Int} # in how many epochs a rank was the slowest
+    curve::Vector{Tuple{Int, Float64}} # epochs, and what was validated
+    epochs::Int
+end
+Watch(bar, quiet, metric) = Watch(bar, quiet, metric, Dict(name => 0.0 for name in TIMES), Dict(), [], 0)
+
+const TIMES = (:seconds, :evaluation_seconds, :wait_seconds, :compute_seconds, :reduce_seconds,
+               :peer_wait_seconds, :optimizer_seconds, :sample_seconds, :gather_seconds,
+               :mean_busy_seconds, :most_busy_seconds)
+const VALIDATED = Dict(:loss => :validation_loss, :roc_auc => :validation_roc_auc,
+                       :rmse => :validation_rmse, :accuracy => :validation_accuracy)
+const CALLED = Dict(:loss => "loss", :roc_auc => "auc", :rmse => "RMSE", :accuracy => "accuracy")
+
+# Is called after each epoch.
+function (watch::Watch)(epoch)
+    foreach(name -> watch.seconds[name] += epoch[name], TIMES)
+    watch.slowest[epoch.slowest_rank] = get(watch.slowest, epoch.slowest_rank, 0) + 1
+    watch.epochs += 1
+    validation = epoch[VALIDATED[watch.metric]]
+    epoch.evaluated && push!(watch.curve, (epoch.epoch, validation))
+    (watch.quiet || watch.bar) && return
+    @printf("epoch %3d/%d  loss %.4f", epoch.epoch + 1, epoch.num_epochs, epoch.train_loss)
+    epoch.evaluated &&
+        @printf("  validation %s %.4f%s", CALLED[watch.metric], validation, epoch.best ? " *" : "  ")
+    @printf("  %.2f s  %.0f seeds/s\n", epoch.seconds + epoch.evaluation_seconds, epoch.seeds_per_second)
+    flush(stdout)
+end
+
+# The bar, once; standard error is not held up by what is printed of epochs.
+function draw(watch, trainer)
+    watch.bar || return
+    width, at = 24, progress(trainer)
+    share = min((at.epoch + (at.num_steps == 0 ? 0.0 : at.step / at.num_steps)) / max(at.num_epochs, 1), 1.0)
+    full = ceil(Int, share * width)
+    text = @sprintf("\r[%s%s] %3.0f%%  epoch %d/%d  loss %.4f", "="^full, "."^(width - full), 100share,
+                    min(at.epoch + 1, at.num_epochs), at.num_epochs, at.loss)
+    if at.has_validation
+        text *= @sprintf("  %s %.4f (best %.4f, epoch %d)", CALLED[watch.metric], at.validation,
+                         at.best_validation, at.best_epoch + 1)
+    end
+    text *= at.evaluating ? "  validating" : @sprintf("  %.0f seeds/s", at.seeds_per_second)
+    if at.seconds > 0
+        percent(seconds) = round(Int, 100seconds / at.seconds)
+        text *= "  wait $(percent(at.wait_seconds)) compute $(percent(at.compute_seconds)) " *
+                "all-reduce $(percent(at.reduce_seconds - at.peer_wait_seconds)) " *
+                "peers $(percent(at.peer_wait_seconds)) update $(percent(at.optimizer_seconds)) %"
+    end
+    if 0.01 < share < 1
+        left = floor(Int, at.elapsed_seconds * (1 - share) / share)
+        text *= @sprintf("  %d:%02d left", left ÷ 60, left % 60)
+    end
+    print(stderr, text, "\e[K")
+end
+
+clear(watch) = watch.bar && print(stderr, "\r\e[K") # so that other text can follow
+
+# Where the time went.
+function print_times(watch, seconds)
+    times, count = watch.seconds, max(watch.epochs, 1)
+    percent(part) = 100part / (times[:seconds] > 0 ? times[:seconds] : 100.0)
+    rest = times[:seconds] - times[:wait_seconds] - times[:compute_seconds] - times[:reduce_seconds] -
+           times[:optimizer_seconds]
+    @printf("time    %.1f s: %d epochs of %.3f s, validation %.3f s each\n", seconds, watch.epochs,
+            times[:seconds] / count, times[:evaluation_seconds] / count)
+    print("        of an epoch on rank 0: ")
+    @printf("waiting for mini-batches %.0f %%, forward and backward %.0f %%,\n        all-reduce %.1f %%, ",
+            percent(times[:wait_seconds]), percent(times[:compute_seconds]),
+            percent(times[:reduce_seconds] - times[:peer_wait_seconds]))
+    @printf("waiting for slower ranks %.1f %%, update %.0f %%, other %.0f %%\n",
+            percent(times[:peer_wait_seconds]), percent(times[:optimizer_seconds]), percent(rest))
+    @printf("        beside it on rank 0's loader: sampling %.2f s, gathering %.2f s in all\n",
+            times[:sample_seconds], times[:gather_seconds])
+    times[:most_busy_seconds] > times[:mean_busy_seconds] || return # one rank
+    often, slowest = findmax([get(watch.slowest, rank, 0) for rank in 0:maximum(keys(watch.slowest))])
+    longer = 100 * (times[:most_busy_seconds] / times[:mean_busy_seconds] - 1)
+    @printf("        slowest rank: %d, in %d of %d epochs; ", slowest - 1, often, watch.epochs)
+    @printf("the slowest is busy %.1f %% longer than the mean\n", longer)
+end
+
+mean(values) = sum(values) / length(values)
+
+function print_mean(label, name, values, when = "")
+    middle = mean(values)
+    error = sqrt(sum((values .- middle) .^ 2) / max(length(values) - 1, 1) / length(values))
+    @printf("%-7s %s %.4f +- %.4f (mean and standard error of %d runs%s)\n", label, name, middle, error,
+            length(values), when)
+end
+
+# Where folds are held out for validation: the epoch that is best in the mean of the runs' curves, and, as
+# that one is chosen by what it is measured on, the end of the curves.
+function print_curves(curves, metric)
+    points = [[curve[i][2] for curve in curves] for i in 1:minimum(length, curves)]
+    best = (metric in (:loss, :rmse) ? argmin : argmax)(mean.(points))
+    print_mean("result", CALLED[metric], points[best],
+               " after epoch $(curves[1][best][1] + 1), the best in the mean")
+    tails = [mean(last.(curve[max(1, end - 9):end])) for curve in curves]
+    print_mean("last", CALLED[metric], tails, ", each over its last 10 validations")
+end
