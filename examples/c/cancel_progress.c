@@ -47,11 +47,11 @@ int main(void) {
   training.num_epochs = 1000000; /* for ever */
   CHECK(gnnmg_trainer_create(model, data, sampler, NULL, &training, &trainer));
 
-  pthread_t watcher;
-  if (pthread_create(&watcher, NULL, watch, trainer) != 0) give_up("no thread");
   /*! [start] */
   CHECK(gnnmg_trainer_start(trainer, NULL, NULL, NULL));
   /*! [start] */
+  pthread_t watcher; /* after the start: else its cancel could find nothing to end */
+  if (pthread_create(&watcher, NULL, watch, trainer) != 0) give_up("no thread");
   /*! [wait] */
   gnnmg_status status;
   while ((status = gnnmg_trainer_wait(trainer, 100)) == GNNMG_PENDING) {
