@@ -3034,14 +3034,16 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_save(gnnmg_model* model, const
 
 /**
  * @brief Reads parameters and buffers under the keys of the model's framework. All or nothing: one
- *   text lists every key that is missing, unexpected, or of another shape.
+ *   text lists every key that is missing, unexpected, or of another shape; one names the first
+ * number that no model computes with.
  * @snippet weights.c load
  * @param[in] model a model
  * @param[in] path the file
  * @param[in] config settings, or NULL
  * @param[in] timeout_ms milliseconds, -1: until done
  * @return ::GNNMG_OK; ::GNNMG_PENDING, continued by a call with equal arguments;
- *   ::GNNMG_ERR_NOT_FOUND; ::GNNMG_ERR_IO; ::GNNMG_ERR_FORMAT
+ *   ::GNNMG_ERR_NOT_FOUND; ::GNNMG_ERR_IO; ::GNNMG_ERR_FORMAT; ::GNNMG_ERR_NAN at a number that is
+ * not finite; ::GNNMG_ERR_RANGE at one beyond the model's type, or a variance or count below 0
  * @threading (c)
  * @since 0.1
  */
@@ -3180,8 +3182,8 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_optimizer_save(const gnnmg_optimizer
  * @param[in] path the file
  * @param[in] timeout_ms milliseconds, -1: until done
  * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND; ::GNNMG_ERR_IO; ::GNNMG_ERR_FORMAT listing what is
- *   missing, unexpected or misshapen; ::GNNMG_ERR_UNSUPPORTED when its parameters have made
- *   different numbers of steps
+ *   missing, unexpected or misshapen; ::GNNMG_ERR_NAN at a number that is not finite;
+ *   ::GNNMG_ERR_UNSUPPORTED when its parameters have made different numbers of steps
  * @threading (c)
  * @since 0.1
  */
@@ -3780,7 +3782,8 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_set_checkpoints(
  * @param[in] trainer a trainer that is not at work
  * @param[in] path a folder that does not exist
  * @param[in] timeout_ms milliseconds, -1: until done
- * @return ::GNNMG_OK; ::GNNMG_PENDING, continued by a call with equal arguments; ::GNNMG_ERR_IO
+ * @return ::GNNMG_OK; ::GNNMG_PENDING, continued by a call with equal arguments; ::GNNMG_ERR_IO;
+ *   ::GNNMG_ERR_NAN when a weight is not finite, so that nobody could go on from it
  * @threading (c)
  * @since 0.1
  */
@@ -3802,7 +3805,8 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_save(gnnmg_trainer* trainer,
  * @return ::GNNMG_OK; ::GNNMG_PENDING, continued by a call with equal arguments;
  *   ::GNNMG_ERR_NOT_FOUND when there is no checkpoint, ::GNNMG_ERR_CHECKSUM when none is whole,
  *   ::GNNMG_ERR_MISMATCH with a list of what differs, ::GNNMG_ERR_FORMAT for another model,
- *   ::GNNMG_ERR_VERSION for one of a later library
+ *   ::GNNMG_ERR_VERSION for one of a later library, ::GNNMG_ERR_NAN for one with weights that are
+ * not finite
  * @threading (c)
  * @since 0.1
  */

@@ -1141,7 +1141,8 @@ func ModelSave(model uintptr, path *byte, config *ModelFileConfig, timeoutMs int
 }
 
 // ModelLoad: Reads parameters and buffers under the keys of the model's framework. All or
-// nothing: one text lists every key that is missing, unexpected, or of another shape.
+// nothing: one text lists every key that is missing, unexpected, or of another shape; one names
+// the first number that no model computes with.
 func ModelLoad(model uintptr, path *byte, config *ModelFileConfig, timeoutMs int64) Result {
 	reach(134)
 	r := C.shim_model_load(C.uintptr_t(model), (*C.char)(unsafe.Pointer(path)), (*C.gnnmg_model_file_config)(unsafe.Pointer(config)), C.int64_t(timeoutMs))
