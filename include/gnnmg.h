@@ -1291,7 +1291,8 @@ typedef struct gnnmg_dataset_config {
                                the format means it. -1. */
   int32_t sum_duplicates; /**< 1: add up repeated entries of sparse features. 0. */
   int32_t map_files;      /**< 1: map the files of the library's own format, else read. 1. */
-  int32_t check_finite;   /**< 1: refuse features that are NaN, infinite or beyond f32. 1. */
+  int32_t check_finite;   /**< 1: refuse features of nodes, and features and weights of edges, that
+                               are NaN, infinite or beyond f32. 1. */
   int32_t separator;      /**< Edge lists: the character between columns; 0: guessed. 0. */
   int32_t header_lines;   /**< Edge lists: lines to skip; -1: a first line without numbers. -1. */
   int32_t source_column;  /**< Edge lists: counting from 0. 0. */
@@ -1421,7 +1422,8 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_open(const gnnmg_context* co
  * @param[in] num_classes number of classes; 0: the largest label + 1
  * @param[out] dataset the new handle
  * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND when the graph lacks a tensor; ::GNNMG_ERR_RANGE naming
- *   the first label outside the classes; ::GNNMG_ERR_NAN the first feature that is not finite
+ *   the first label outside the classes; ::GNNMG_ERR_NAN the first feature, or the first number
+ *   of an edge tensor that models read as features or weights, that is not finite
  * @threading (b)
  * @owns the caller frees `dataset`
  * @since 0.1

@@ -242,7 +242,8 @@ type DatasetConfig struct {
 	SumDuplicates bool
 	// true: map the files of the library's own format, else read. Default: true.
 	MapFiles bool
-	// true: refuse features that are NaN, infinite or beyond f32. Default: true.
+	// true: refuse features of nodes, and features and weights of edges, that are NaN, infinite or
+	// beyond f32. Default: true.
 	CheckFinite bool
 	// Edge lists: the character between columns; 0: guessed. Default: 0.
 	Separator int

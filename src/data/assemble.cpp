@@ -1,6 +1,7 @@
 #include "data/assemble.h"
 
 #include "data/arrays.h"
+#include "data/edge_tensors.h"
 #include "data/graphs.h"
 #include "data/labels.h"
 #include "graph/transform.h"
@@ -69,6 +70,10 @@ DatasetRef assemble(Found found, const OpenOptions& options, const ReadContext& 
   }
   parts.topology.push_back(graph::csc_from_coo(found.sources.view(), found.targets.view(),
                                                num_nodes, num_nodes, context.pool));
+  if (options.check_finite)
+    for (const auto& [name, column] : found.edge_columns)
+      if (is_edge_input(name))
+        check_finite(column, base::text(found.source, ", edge tensor '", name, "'"), context.pool);
   const int64_t listed = found.sources.rows();
   found.sources = found.targets = {};
   parts.node_columns.push_back(std::move(found.node_columns));

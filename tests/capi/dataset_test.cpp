@@ -462,6 +462,38 @@ TEST(DatasetTest, FeaturesOfArraysAreFiniteToo) {
   EXPECT_OK(create(nullptr));
 }
 
+TEST(DatasetTest, WhatModelsReadOfEdgesIsFiniteToo) {
+  World world(6);
+  const int64_t sources[] = {0, 1, 2}, starts[] = {0, 3};
+  const int64_t table[] = {3, 2}, list[] = {3};
+  const float good[] = {0, 1, 2, 3, 4, 5}, bad[] = {0, 1, 2, 3, 4, -INFINITY};
+  const double wide[] = {0, 1e300, 2};
+  const auto create = [&](const char* name, const void* values, gnnmg_dtype dtype, int32_t num_dims,
+                          const int64_t* shape, bool of_graphs) {
+    Graph graph;
+    EXPECT_OK(gnnmg_graph_create_from_coo(world.context, 3, sources, sources, GNNMG_DTYPE_I64, 3,
+                                          graph.out()));
+    EXPECT_OK(gnnmg_graph_set_edge_tensor(graph, 0, name, values, dtype, num_dims, shape));
+    Dataset dataset;
+    return of_graphs
+               ? gnnmg_dataset_create_graphs(graph, starts, 1, nullptr, nullptr, GNNMG_TASK_NONE, 0,
+                                             dataset.out())
+               : gnnmg_dataset_create(graph, nullptr, nullptr, GNNMG_TASK_NONE, 0, dataset.out());
+  };
+  for (const bool of_graphs : {false, true}) {
+    for (const char* name : {"edge_attr", "x", "feat"}) {
+      EXPECT_FAILS(create(name, bad, GNNMG_DTYPE_F32, 2, table, of_graphs), GNNMG_ERR_NAN,
+                   std::string("edge tensor '") + name + "', row 2, column 1");
+      EXPECT_OK(create(name, good, GNNMG_DTYPE_F32, 2, table, of_graphs));
+    }
+    for (const char* name : {"edge_weight", "weight"})
+      EXPECT_FAILS(create(name, wide, GNNMG_DTYPE_F64, 1, list, of_graphs), GNNMG_ERR_RANGE,
+                   std::string("edge tensor '") + name + "', row 1, column 0: 1e+300");
+    // Models read no others.
+    EXPECT_OK(create("time", bad, GNNMG_DTYPE_F32, 2, table, of_graphs));
+  }
+}
+
 TEST(DatasetTest, TheTaskFollowsTheLabels) {
   World world(6);
   const auto open = [&] {
