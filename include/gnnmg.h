@@ -2659,7 +2659,8 @@ typedef struct gnnmg_model_file_config {
   gnnmg_model_format format; /**< ::GNNMG_MODEL_FORMAT_AUTO. */
   int32_t other_framework;   /**< 1: the file has the layers of the framework that the model's are
                                 not of, PyG or DGL; ::GNNMG_ERR_UNSUPPORTED names what has no
-                                counterpart there. 0. */
+                                counterpart there, and a warning in the log what has to be set for
+                                equal results. 0. */
   char first_layer[36];      /**< Saving: the name of the first layer, whose number counts up, in
                                 place of "convs.0" or "layers.0", as in "conv1"; loading finds such
                                 names by itself. Ends with 0. "". */

@@ -5,6 +5,7 @@
 #include "capi/context.h"
 #include "capi/model.h"
 #include "io/state_file.h"
+#include "nn/convert_notes.h"
 #include "nn/layer_names.h"
 
 namespace gnnmg::capi {
@@ -48,6 +49,14 @@ io::StateFile state_of(const nn::Model& model, const FileForm& form) {
   return state;
 }
 
+// What the caller has to know of a conversion that has been made.
+void log_notes(Context& context, const nn::Model& model, const FileForm& form,
+               const std::string& path, bool reading) {
+  if (!form.other_framework) return;
+  for (const std::string& note : nn::conversion_notes(model.config(), reading))
+    context.log.add(base::LogLevel::kWarning, base::text(path, ": ", note));
+}
+
 }  // namespace
 }  // namespace gnnmg::capi
 
@@ -66,11 +75,14 @@ gnnmg_status gnnmg_model_save(gnnmg_model* model, const char* path,
     const std::string file(read_name(path, "path"));
     const FileForm form = form_of(read_config(config, kDefaults), file);
     const Outcome outcome = run_held(m, "model", call_key("save", file, form), timeout_ms, [&] {
-      return start_job(m->context, [made = m->get(), file, form]() -> Job::Result {
-        const gnnmg::io::StateFile state = state_of(*made, form);
-        form.pth ? gnnmg::io::write_pth(file, state) : gnnmg::io::write_safetensors(file, state);
-        return nullptr;
-      });
+      return start_job(m->context,
+                       [context = m->context.get(), made = m->get(), file, form]() -> Job::Result {
+                         const gnnmg::io::StateFile state = state_of(*made, form);
+                         form.pth ? gnnmg::io::write_pth(file, state)
+                                  : gnnmg::io::write_safetensors(file, state);
+                         log_notes(*context, *made, form, file, /*reading=*/false);
+                         return nullptr;
+                       });
     });
     return outcome.pending ? GNNMG_PENDING : GNNMG_OK;
   });
@@ -84,17 +96,20 @@ gnnmg_status gnnmg_model_load(gnnmg_model* model, const char* path,
     const FileForm form = form_of(read_config(config, kDefaults), file);
     const Outcome outcome = run_held(m, "model", call_key("load", file, form), timeout_ms, [&] {
       m->pass.reset();
-      return start_job(m->context, [made = m->get(), file, form]() -> Job::Result {
-        const gnnmg::io::StateFile state =
-            form.pth ? gnnmg::io::read_pth(file) : gnnmg::io::read_safetensors(file);
-        try {
-          form.other_framework ? made->load_state_of_other_framework(state)
-                               : made->load_state(state);
-        } catch (const gnnmg::base::Error& error) {  // tells of keys; of which file, is known here
-          throw gnnmg::base::Error(error.status(), gnnmg::base::text(file, ": ", error.what()));
-        }
-        return nullptr;
-      });
+      return start_job(
+          m->context, [context = m->context.get(), made = m->get(), file, form]() -> Job::Result {
+            const gnnmg::io::StateFile state =
+                form.pth ? gnnmg::io::read_pth(file) : gnnmg::io::read_safetensors(file);
+            try {
+              form.other_framework ? made->load_state_of_other_framework(state)
+                                   : made->load_state(state);
+            } catch (const gnnmg::base::Error& error) {
+              // It tells of keys; of which file, is known here.
+              throw gnnmg::base::Error(error.status(), gnnmg::base::text(file, ": ", error.what()));
+            }
+            log_notes(*context, *made, form, file, /*reading=*/true);
+            return nullptr;
+          });
     });
     return outcome.pending ? GNNMG_PENDING : GNNMG_OK;
   });

@@ -169,6 +169,38 @@ TEST(ModelTest, WeightsGoFromOneFrameworkToTheOther) {
                "config.first_layer");
 }
 
+TEST(ModelTest, AConversionSaysWhatHasToBeSetForEqualResults) {
+  World world(60);
+  const TempDir folder;
+  const auto warnings = [&] {
+    std::vector<std::string> all;
+    auto facts = info<gnnmg_log_info>();
+    char text[512];
+    size_t needed = 0;
+    while (gnnmg_log_next(world.context, &facts, text, sizeof text, &needed) == GNNMG_OK)
+      if (facts.level == GNNMG_LOG_WARNING) all.emplace_back(text);
+    return all;
+  };
+  auto file = init(gnnmg_model_file_config_init);
+  file.other_framework = 1;
+  const std::string path = folder.file("gat.pth");
+  world.layers.architecture = GNNMG_MODEL_GAT;
+  world.layers.framework = GNNMG_FRAMEWORK_DGL;
+  const Model dgl = world.make_model();
+  ASSERT_OK(gnnmg_model_save(dgl, path.c_str(), nullptr, -1));
+  EXPECT_EQ(warnings().size(), 0u);
+  world.layers.framework = GNNMG_FRAMEWORK_PYG;
+  Model pyg = world.make_model();
+  ASSERT_OK(gnnmg_model_load(pyg, path.c_str(), &file, -1));
+  const std::string found = testing::PrintToString(warnings());
+  EXPECT_NE(found.find(path + ": weights converted"), std::string::npos) << found;
+  EXPECT_NE(found.find("set self_loops to 0"), std::string::npos) << found;
+  world.layers.self_loops = 0;
+  pyg = world.make_model();
+  ASSERT_OK(gnnmg_model_load(pyg, path.c_str(), &file, -1));
+  EXPECT_EQ(warnings().size(), 0u);
+}
+
 // The loss is the weighted sum over the seeds, by the sum of their weights.
 TEST(ModelTest, BackwardWeighsClassesAndNodes) {
   World world(60);
