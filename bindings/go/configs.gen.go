@@ -800,12 +800,17 @@ type ModelFileConfig struct {
 	// Saving: the name of the first layer, whose number counts up, in place of "convs.0" or
 	// "layers.0", as in "conv1"; loading finds such names by itself. At most 35 bytes.
 	FirstLayer string
+	// Loading a .pth that holds several dicts of tensors, as a checkpoint of a training does: which,
+	// as in "model", or with dots "averages.model"; "": the whole file, or the only one. At most 63
+	// bytes.
+	Dict string
 }
 
 func (c *ModelFileConfig) from(r *raw.ModelFileConfig) {
 	c.Format = ModelFormat(r.Format)
 	c.OtherFramework = r.OtherFramework != 0
 	c.FirstLayer = textOf(r.FirstLayer[:])
+	c.Dict = textOf(r.Dict[:])
 }
 
 func (c *ModelFileConfig) to(r *raw.ModelFileConfig) error {
@@ -816,6 +821,11 @@ func (c *ModelFileConfig) to(r *raw.ModelFileConfig) error {
 	}
 	r.FirstLayer = [len(r.FirstLayer)]byte{}
 	copy(r.FirstLayer[:], c.FirstLayer)
+	if len(c.Dict) >= len(r.Dict) {
+		return tooLong("ModelFileConfig.Dict", len(c.Dict), len(r.Dict)-1)
+	}
+	r.Dict = [len(r.Dict)]byte{}
+	copy(r.Dict[:], c.Dict)
 	return nil
 }
 

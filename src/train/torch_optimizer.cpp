@@ -45,9 +45,10 @@ std::vector<std::pair<std::string, io::OptimizerDict::Option>> options_of(const 
 }
 
 // What is kept of a parameter, or nothing.
-std::optional<io::StateFile> entry_of(const std::string& path, size_t number) {
+std::optional<io::StateFile> entry_of(const std::string& path, const std::string& dict,
+                                      size_t number) {
   try {
-    return io::read_pth(path, base::text("state.", number));
+    return io::read_pth(path, base::text(dict, ".", number));
   } catch (const base::Error& error) {
     if (error.status() != Status::kNotFound) throw;
     return std::nullopt;
@@ -108,11 +109,13 @@ io::OptimizerDict torch_state_of(const Optimizer& optimizer, const nn::Model& mo
 std::vector<nn::NamedTensor> read_torch_state(const std::string& path, const nn::Model& model,
                                               const OptimizerConfig& config) {
   const auto& parameters = model.parameters();
+  const std::string in = io::find_optimizer_pth(path);
+  const std::string dict = in.empty() ? "state" : in + ".state";
   io::StateFile own;
   std::optional<double> steps;
   std::vector<size_t> without;
   for (size_t i = 0; i < parameters.size(); ++i) {
-    const std::optional<io::StateFile> entry = entry_of(path, i);
+    const std::optional<io::StateFile> entry = entry_of(path, dict, i);
     if (!entry) {
       without.push_back(i);
       continue;
@@ -130,11 +133,11 @@ std::vector<nn::NamedTensor> read_torch_state(const std::string& path, const nn:
       steps = made;
     }
   }
-  if (entry_of(path, parameters.size()))
+  if (entry_of(path, dict, parameters.size()))
     base::fail(Status::kFormat, path, ": optimiser state: it has a parameter ", parameters.size(),
                ", and the model has ", parameters.size());
   if (own.tensors.empty() && !steps) {
-    (void)io::read_pth(path, "state");  // says so where the file is another
+    (void)io::read_pth(path, dict);  // says so where the file is another
     return {};
   }
   if (steps) {

@@ -164,6 +164,16 @@ TEST(ModelTest, WeightsGoFromOneFrameworkToTheOther) {
   std::strcpy(file.first_layer, "conv");
   EXPECT_FAILS(gnnmg_model_save(model, path.c_str(), &file, -1), GNNMG_ERR_INVALID_ARGUMENT,
                "the first layer's name is 'conv'");
+  std::strcpy(file.first_layer, "conv1");
+  std::strcpy(file.dict, "model");
+  EXPECT_FAILS(gnnmg_model_load(back, path.c_str(), &file, -1), GNNMG_ERR_NOT_FOUND,
+               "has nothing at \"model\"");
+  EXPECT_FAILS(gnnmg_model_load(back, folder.file("m.safetensors").c_str(), &file, -1),
+               GNNMG_ERR_INVALID_ARGUMENT, "config.dict is 'model'");
+  std::memset(file.dict, 'a', sizeof file.dict);
+  EXPECT_FAILS(gnnmg_model_load(back, path.c_str(), &file, -1), GNNMG_ERR_INVALID_ARGUMENT,
+               "config.dict does not end");
+  std::memset(file.dict, 0, sizeof file.dict);
   std::memset(file.first_layer, 'a', sizeof file.first_layer);
   EXPECT_FAILS(gnnmg_model_save(model, path.c_str(), &file, -1), GNNMG_ERR_INVALID_ARGUMENT,
                "config.first_layer");

@@ -1202,8 +1202,9 @@ func OptimizerSave(optimizer uintptr, path *byte, timeoutMs int64) Result {
 }
 
 // OptimizerLoad: Reads such a state dict, written here or by
-// `torch.save(optimizer.state_dict())`. The rate and the other settings stay those of the config.
-// All or nothing.
+// `torch.save(optimizer.state_dict())`, or the only one in a file of several objects, `{"model":
+// ..., "optimizer": ...}`. The rate and the other settings stay those of the config. All or
+// nothing.
 func OptimizerLoad(optimizer uintptr, path *byte, timeoutMs int64) Result {
 	reach(142)
 	r := C.shim_optimizer_load(C.uintptr_t(optimizer), (*C.char)(unsafe.Pointer(path)), C.int64_t(timeoutMs))

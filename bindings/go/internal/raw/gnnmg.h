@@ -2664,6 +2664,9 @@ typedef struct gnnmg_model_file_config {
   char first_layer[36];      /**< Saving: the name of the first layer, whose number counts up, in
                                 place of "convs.0" or "layers.0", as in "conv1"; loading finds such
                                 names by itself. Ends with 0. "". */
+  char dict[64];             /**< Loading a `.pth` that holds several dicts of tensors, as a
+                                checkpoint of a training does: which, as in "model", or with dots
+                                "averages.model". Ends with 0. "": the whole file, or the only one. */
 } gnnmg_model_file_config;
 
 /**
@@ -3178,8 +3181,9 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_optimizer_save(const gnnmg_optimizer
                                                            const char* path, int64_t timeout_ms);
 
 /**
- * @brief Reads such a state dict, written here or by `torch.save(optimizer.state_dict())`. The rate
- *   and the other settings stay those of the config. All or nothing.
+ * @brief Reads such a state dict, written here or by `torch.save(optimizer.state_dict())`, or the
+ *   only one in a file of several objects, `{"model": ..., "optimizer": ...}`. The rate and the
+ *   other settings stay those of the config. All or nothing.
  * @snippet custom_loss.c state
  * @param[in] optimizer an optimizer of the kind that was saved, over an equal model
  * @param[in] path the file
