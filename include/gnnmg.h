@@ -1305,6 +1305,11 @@ typedef struct gnnmg_dataset_config {
   int32_t degree_features; /**< Texts of many graphs: 1: features are one-hot of the nodes' degrees;
                                 -1: of their tags; 0: of the tags unless all are equal. 0. */
   int32_t padding0;        /**< 0. */
+  gnnmg_task task;         /**< What the labels mean; ::GNNMG_TASK_NONE: what the format and their
+                                looks say: one column of 0 and 1 is two classes, of which a model has
+                                two logits. With ::GNNMG_TASK_BINARY it is one target, one logit, as
+                                in OGB's examples. The library's own format says it itself. 0. */
+  int32_t padding1;        /**< 0. */
 } gnnmg_dataset_config;
 
 /** Facts about a data set. */

@@ -264,6 +264,10 @@ type DatasetConfig struct {
 	// Texts of many graphs: 1: features are one-hot of the nodes' degrees; -1: of their tags; 0: of
 	// the tags unless all are equal. Default: 0.
 	DegreeFeatures int
+	// What the labels mean; [TaskNone]: what the format and their looks say: one column of 0 and 1
+	// is two classes, of which a model has two logits. With [TaskBinary] it is one target, one
+	// logit, as in OGB's examples. The library's own format says it itself. Default: 0.
+	Task Task
 }
 
 func (c *DatasetConfig) from(r *raw.DatasetConfig) {
@@ -280,6 +284,7 @@ func (c *DatasetConfig) from(r *raw.DatasetConfig) {
 	c.RoundValues = r.RoundValues != 0
 	c.NumNodes = int64(r.NumNodes)
 	c.DegreeFeatures = int(r.DegreeFeatures)
+	c.Task = Task(r.Task)
 }
 
 func (c *DatasetConfig) to(r *raw.DatasetConfig) error {
@@ -296,6 +301,7 @@ func (c *DatasetConfig) to(r *raw.DatasetConfig) error {
 	r.RoundValues = flag(c.RoundValues)
 	r.NumNodes = int64(c.NumNodes)
 	r.DegreeFeatures = narrow(c.DegreeFeatures)
+	r.Task = int32(c.Task)
 	return nil
 }
 

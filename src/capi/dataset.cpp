@@ -153,6 +153,7 @@ data::OpenOptions options_of(const gnnmg_dataset_config& in, const Context& cont
   check_least(in.target_column, 0, "config.target_column");
   check_least(in.num_nodes, -1, "config.num_nodes");
   check_choice(in.degree_features, -1, 1, "config.degree_features");
+  check_choice(in.task, GNNMG_TASK_NONE, GNNMG_TASK_REGRESSION, "config.task");
   data::OpenOptions options;
   options.format = kFormats[in.format];
   options.undirected = in.undirected;
@@ -168,6 +169,7 @@ data::OpenOptions options_of(const gnnmg_dataset_config& in, const Context& cont
   options.relabel = in.relabel;
   options.num_nodes = in.num_nodes;
   options.degree_features = in.degree_features;
+  options.task = static_cast<data::Task>(in.task);
   return options;
 }
 

@@ -22,6 +22,18 @@ void add_column(graph::Columns& columns, std::string_view name, graph::Column co
 
 namespace {
 
+// What the caller says of the labels counts.
+void apply_task(Task task, Found& found) {
+  if (task == Task::kNone) return;
+  if (!found.labels.defined())
+    fail(Status::kInvalidArgument, found.source, ": the task is said, but there are no labels");
+  if (task == Task::kMulticlass && base::is_floating(found.labels.dtype()))
+    fail(Status::kInvalidArgument, found.labels_from, ": labels of type ",
+         base::dtype_name(found.labels.dtype()), " are no classes, which the task has");
+  found.binary = task == Task::kBinary;
+  found.regression = task == Task::kRegression;
+}
+
 // What is wrong with an argument of a caller's is wrong with the file here.
 Labels labels_of(const Found& found, int64_t rows, const char* of) {
   try {
@@ -38,6 +50,7 @@ Labels labels_of(const Found& found, int64_t rows, const char* of) {
 
 DatasetRef assemble(Found found, const OpenOptions& options, const ReadContext& context) {
   context.cancel.check("opening a data set");
+  apply_task(options.task, found);
   const int64_t num_nodes = found.num_nodes;
   const std::string nodes = base::text(num_nodes, ", the number of nodes");
   check_ids(found.sources, num_nodes, found.edges_from, context.pool);

@@ -173,6 +173,8 @@ DatasetRef read_native(const std::string& folder, Reading& reading) {
   const std::string where = base::join_path(folder, native::kMetadataFile);
   constexpr int64_t kMaxMetadata = int64_t{16} << 20;
   native::Metadata metadata = native::parse_metadata(base::read_file(where, kMaxMetadata), where);
+  if (reading.options.task != Task::kNone && reading.options.task != metadata.task)
+    fail(Status::kInvalidArgument, where, ": .task: is another than the one that is asked for");
   Loader loader(folder, reading);
 
   graph::GraphParts parts;

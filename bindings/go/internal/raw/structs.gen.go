@@ -123,6 +123,8 @@ type DatasetConfig struct {
 	NumNodes       int64
 	DegreeFeatures int32
 	Padding0       int32
+	Task           int32
+	Padding1       int32
 }
 
 // DatasetInfo is gnnmg_dataset_info.
@@ -589,6 +591,8 @@ var (
 	_ [unsafe.Offsetof(C.gnnmg_dataset_config{}.num_nodes)]byte                   = [unsafe.Offsetof(DatasetConfig{}.NumNodes)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_dataset_config{}.degree_features)]byte             = [unsafe.Offsetof(DatasetConfig{}.DegreeFeatures)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_dataset_config{}.padding0)]byte                    = [unsafe.Offsetof(DatasetConfig{}.Padding0)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_dataset_config{}.task)]byte                        = [unsafe.Offsetof(DatasetConfig{}.Task)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_dataset_config{}.padding1)]byte                    = [unsafe.Offsetof(DatasetConfig{}.Padding1)]byte{}
 	_ [unsafe.Sizeof(C.gnnmg_dataset_info{})]byte                                 = [unsafe.Sizeof(DatasetInfo{})]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_dataset_info{}.struct_size)]byte                   = [unsafe.Offsetof(DatasetInfo{}.StructSize)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_dataset_info{}.task)]byte                          = [unsafe.Offsetof(DatasetInfo{}.Task)]byte{}
