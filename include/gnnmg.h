@@ -1291,7 +1291,8 @@ typedef struct gnnmg_dataset_config {
                                the format means it. -1. */
   int32_t sum_duplicates; /**< 1: add up repeated entries of sparse features. 0. */
   int32_t map_files;      /**< 1: map the files of the library's own format, else read. 1. */
-  int32_t check_finite;   /**< 1: refuse features that are NaN, infinite or beyond f32. 1. */
+  int32_t check_finite;   /**< 1: refuse features of nodes, and features and weights of edges, that
+                               are NaN, infinite or beyond f32. 1. */
   int32_t separator;      /**< Edge lists: the character between columns; 0: guessed. 0. */
   int32_t header_lines;   /**< Edge lists: lines to skip; -1: a first line without numbers. -1. */
   int32_t source_column;  /**< Edge lists: counting from 0. 0. */
@@ -1304,6 +1305,11 @@ typedef struct gnnmg_dataset_config {
   int32_t degree_features; /**< Texts of many graphs: 1: features are one-hot of the nodes' degrees;
                                 -1: of their tags; 0: of the tags unless all are equal. 0. */
   int32_t padding0;        /**< 0. */
+  gnnmg_task task;         /**< What the labels mean; ::GNNMG_TASK_NONE: what the format and their
+                                looks say: one column of 0 and 1 is two classes, of which a model has
+                                two logits. With ::GNNMG_TASK_BINARY it is one target, one logit, as
+                                in OGB's examples. The library's own format says it itself. 0. */
+  int32_t padding1;        /**< 0. */
 } gnnmg_dataset_config;
 
 /** Facts about a data set. */
@@ -1421,7 +1427,8 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_open(const gnnmg_context* co
  * @param[in] num_classes number of classes; 0: the largest label + 1
  * @param[out] dataset the new handle
  * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND when the graph lacks a tensor; ::GNNMG_ERR_RANGE naming
- *   the first label outside the classes; ::GNNMG_ERR_NAN the first feature that is not finite
+ *   the first label outside the classes; ::GNNMG_ERR_NAN the first feature, or the first number
+ *   of an edge tensor that models read as features or weights, that is not finite
  * @threading (b)
  * @owns the caller frees `dataset`
  * @since 0.1
@@ -2657,10 +2664,14 @@ typedef struct gnnmg_model_file_config {
   gnnmg_model_format format; /**< ::GNNMG_MODEL_FORMAT_AUTO. */
   int32_t other_framework;   /**< 1: the file has the layers of the framework that the model's are
                                 not of, PyG or DGL; ::GNNMG_ERR_UNSUPPORTED names what has no
-                                counterpart there. 0. */
+                                counterpart there, and a warning in the log what has to be set for
+                                equal results. 0. */
   char first_layer[36];      /**< Saving: the name of the first layer, whose number counts up, in
                                 place of "convs.0" or "layers.0", as in "conv1"; loading finds such
                                 names by itself. Ends with 0. "". */
+  char dict[64];             /**< Loading a `.pth` that holds several dicts of tensors, as a
+                                checkpoint of a training does: which, as in "model", or with dots
+                                "averages.model". Ends with 0. "": the whole file, or the only one. */
 } gnnmg_model_file_config;
 
 /**
@@ -3034,14 +3045,16 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_save(gnnmg_model* model, const
 
 /**
  * @brief Reads parameters and buffers under the keys of the model's framework. All or nothing: one
- *   text lists every key that is missing, unexpected, or of another shape.
+ *   text lists every key that is missing, unexpected, or of another shape; one names the first
+ * number that no model computes with.
  * @snippet weights.c load
  * @param[in] model a model
  * @param[in] path the file
  * @param[in] config settings, or NULL
  * @param[in] timeout_ms milliseconds, -1: until done
  * @return ::GNNMG_OK; ::GNNMG_PENDING, continued by a call with equal arguments;
- *   ::GNNMG_ERR_NOT_FOUND; ::GNNMG_ERR_IO; ::GNNMG_ERR_FORMAT
+ *   ::GNNMG_ERR_NOT_FOUND; ::GNNMG_ERR_IO; ::GNNMG_ERR_FORMAT; ::GNNMG_ERR_NAN at a number that is
+ * not finite; ::GNNMG_ERR_RANGE at one beyond the model's type, or a variance or count below 0
  * @threading (c)
  * @since 0.1
  */
@@ -3173,15 +3186,16 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_optimizer_save(const gnnmg_optimizer
                                                            const char* path, int64_t timeout_ms);
 
 /**
- * @brief Reads such a state dict, written here or by `torch.save(optimizer.state_dict())`. The rate
- *   and the other settings stay those of the config. All or nothing.
+ * @brief Reads such a state dict, written here or by `torch.save(optimizer.state_dict())`, or the
+ *   only one in a file of several objects, `{"model": ..., "optimizer": ...}`. The rate and the
+ *   other settings stay those of the config. All or nothing.
  * @snippet custom_loss.c state
  * @param[in] optimizer an optimizer of the kind that was saved, over an equal model
  * @param[in] path the file
  * @param[in] timeout_ms milliseconds, -1: until done
  * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND; ::GNNMG_ERR_IO; ::GNNMG_ERR_FORMAT listing what is
- *   missing, unexpected or misshapen; ::GNNMG_ERR_UNSUPPORTED when its parameters have made
- *   different numbers of steps
+ *   missing, unexpected or misshapen; ::GNNMG_ERR_NAN at a number that is not finite;
+ *   ::GNNMG_ERR_UNSUPPORTED when its parameters have made different numbers of steps
  * @threading (c)
  * @since 0.1
  */
@@ -3780,7 +3794,8 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_set_checkpoints(
  * @param[in] trainer a trainer that is not at work
  * @param[in] path a folder that does not exist
  * @param[in] timeout_ms milliseconds, -1: until done
- * @return ::GNNMG_OK; ::GNNMG_PENDING, continued by a call with equal arguments; ::GNNMG_ERR_IO
+ * @return ::GNNMG_OK; ::GNNMG_PENDING, continued by a call with equal arguments; ::GNNMG_ERR_IO;
+ *   ::GNNMG_ERR_NAN when a weight is not finite, so that nobody could go on from it
  * @threading (c)
  * @since 0.1
  */
@@ -3802,7 +3817,8 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_save(gnnmg_trainer* trainer,
  * @return ::GNNMG_OK; ::GNNMG_PENDING, continued by a call with equal arguments;
  *   ::GNNMG_ERR_NOT_FOUND when there is no checkpoint, ::GNNMG_ERR_CHECKSUM when none is whole,
  *   ::GNNMG_ERR_MISMATCH with a list of what differs, ::GNNMG_ERR_FORMAT for another model,
- *   ::GNNMG_ERR_VERSION for one of a later library
+ *   ::GNNMG_ERR_VERSION for one of a later library, ::GNNMG_ERR_NAN for one with weights that are
+ * not finite
  * @threading (c)
  * @since 0.1
  */

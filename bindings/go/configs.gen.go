@@ -242,7 +242,8 @@ type DatasetConfig struct {
 	SumDuplicates bool
 	// true: map the files of the library's own format, else read. Default: true.
 	MapFiles bool
-	// true: refuse features that are NaN, infinite or beyond f32. Default: true.
+	// true: refuse features of nodes, and features and weights of edges, that are NaN, infinite or
+	// beyond f32. Default: true.
 	CheckFinite bool
 	// Edge lists: the character between columns; 0: guessed. Default: 0.
 	Separator int
@@ -263,6 +264,10 @@ type DatasetConfig struct {
 	// Texts of many graphs: 1: features are one-hot of the nodes' degrees; -1: of their tags; 0: of
 	// the tags unless all are equal. Default: 0.
 	DegreeFeatures int
+	// What the labels mean; [TaskNone]: what the format and their looks say: one column of 0 and 1
+	// is two classes, of which a model has two logits. With [TaskBinary] it is one target, one
+	// logit, as in OGB's examples. The library's own format says it itself. Default: 0.
+	Task Task
 }
 
 func (c *DatasetConfig) from(r *raw.DatasetConfig) {
@@ -279,6 +284,7 @@ func (c *DatasetConfig) from(r *raw.DatasetConfig) {
 	c.RoundValues = r.RoundValues != 0
 	c.NumNodes = int64(r.NumNodes)
 	c.DegreeFeatures = int(r.DegreeFeatures)
+	c.Task = Task(r.Task)
 }
 
 func (c *DatasetConfig) to(r *raw.DatasetConfig) error {
@@ -295,6 +301,7 @@ func (c *DatasetConfig) to(r *raw.DatasetConfig) error {
 	r.RoundValues = flag(c.RoundValues)
 	r.NumNodes = int64(c.NumNodes)
 	r.DegreeFeatures = narrow(c.DegreeFeatures)
+	r.Task = int32(c.Task)
 	return nil
 }
 
@@ -793,17 +800,23 @@ type ModelFileConfig struct {
 	// Default: [ModelFormatAuto].
 	Format ModelFormat
 	// true: the file has the layers of the framework that the model's are not of, PyG or DGL;
-	// [ErrUnsupported] names what has no counterpart there. Default: false.
+	// [ErrUnsupported] names what has no counterpart there, and a warning in the log what has to be
+	// set for equal results. Default: false.
 	OtherFramework bool
 	// Saving: the name of the first layer, whose number counts up, in place of "convs.0" or
 	// "layers.0", as in "conv1"; loading finds such names by itself. At most 35 bytes.
 	FirstLayer string
+	// Loading a .pth that holds several dicts of tensors, as a checkpoint of a training does: which,
+	// as in "model", or with dots "averages.model"; "": the whole file, or the only one. At most 63
+	// bytes.
+	Dict string
 }
 
 func (c *ModelFileConfig) from(r *raw.ModelFileConfig) {
 	c.Format = ModelFormat(r.Format)
 	c.OtherFramework = r.OtherFramework != 0
 	c.FirstLayer = textOf(r.FirstLayer[:])
+	c.Dict = textOf(r.Dict[:])
 }
 
 func (c *ModelFileConfig) to(r *raw.ModelFileConfig) error {
@@ -814,6 +827,11 @@ func (c *ModelFileConfig) to(r *raw.ModelFileConfig) error {
 	}
 	r.FirstLayer = [len(r.FirstLayer)]byte{}
 	copy(r.FirstLayer[:], c.FirstLayer)
+	if len(c.Dict) >= len(r.Dict) {
+		return tooLong("ModelFileConfig.Dict", len(c.Dict), len(r.Dict)-1)
+	}
+	r.Dict = [len(r.Dict)]byte{}
+	copy(r.Dict[:], c.Dict)
 	return nil
 }
 

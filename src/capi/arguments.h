@@ -139,6 +139,9 @@ T read_config(const T* config, const T& defaults, const char* name = "config") {
   if constexpr (requires { result.padding0; })
     if (result.padding0 != 0)
       fail(Status::kInvalidArgument, name, ".padding0 is ", result.padding0, ", expected 0");
+  if constexpr (requires { result.padding1; })
+    if (result.padding1 != 0)
+      fail(Status::kInvalidArgument, name, ".padding1 is ", result.padding1, ", expected 0");
   return result;
 }
 

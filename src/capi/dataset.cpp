@@ -8,6 +8,7 @@
 #include "capi/context.h"
 #include "capi/tensor.h"
 #include "data/arrays.h"
+#include "data/edge_tensors.h"
 #include "data/split.h"
 #include "data/weights.h"
 
@@ -152,6 +153,7 @@ data::OpenOptions options_of(const gnnmg_dataset_config& in, const Context& cont
   check_least(in.target_column, 0, "config.target_column");
   check_least(in.num_nodes, -1, "config.num_nodes");
   check_choice(in.degree_features, -1, 1, "config.degree_features");
+  check_choice(in.task, GNNMG_TASK_NONE, GNNMG_TASK_REGRESSION, "config.task");
   data::OpenOptions options;
   options.format = kFormats[in.format];
   options.undirected = in.undirected;
@@ -167,6 +169,7 @@ data::OpenOptions options_of(const gnnmg_dataset_config& in, const Context& cont
   options.relabel = in.relabel;
   options.num_nodes = in.num_nodes;
   options.degree_features = in.degree_features;
+  options.task = static_cast<data::Task>(in.task);
   return options;
 }
 
@@ -179,13 +182,21 @@ std::string tensor_name(const graph::Graph& graph, const char* text, const char*
   return key;
 }
 
-// Features of arrays are held to what those of files are. A mapped file was when it was opened.
-void check_features(const graph::Graph& graph, const std::string& name, base::ThreadPool& pool) {
-  if (name.empty()) return;
-  const graph::Column& column = *graph.node_column(name);
+// Arrays are held to what files are. A mapped file was when it was opened.
+void check_finite(const graph::Column& column, const std::string& what, base::ThreadPool& pool) {
   const auto* dense = std::get_if<base::Tensor>(&column);
   if (dense != nullptr && base::MappedFile::behind(dense->owner()) != nullptr) return;
-  data::check_finite(column, base::text("features '", name, "'"), pool);
+  data::check_finite(column, what, pool);
+}
+
+// The features of nodes, if any, and what models read of edges.
+void check_features(const graph::Graph& graph, const std::string& name, base::ThreadPool& pool) {
+  if (!name.empty())
+    check_finite(*graph.node_column(name), base::text("features '", name, "'"), pool);
+  for (const graph::Columns& columns : graph.parts().edge_columns)
+    for (const auto& [edge_name, column] : columns)
+      if (data::is_edge_input(edge_name))
+        check_finite(column, base::text("edge tensor '", edge_name, "'"), pool);
 }
 
 void check_task(base::DType labels, std::string_view name, gnnmg_task task) {

@@ -9,6 +9,7 @@
 
 #include "capi/arguments.h"
 #include "capi/tensor.h"
+#include "data/edge_tensors.h"
 #include "feature/store.h"
 #include "nn/graph_facts.h"
 
@@ -155,7 +156,7 @@ void read_array(const int32_t (&values)[kLength], const char* name, std::vector<
 
 // Largest type of an edge and one more.
 int64_t count_types(const graph::Graph& graph) {
-  const graph::Column* column = nn::edge_column(graph, nn::kEdgeTypeNames);
+  const graph::Column* column = nn::edge_column(graph, data::kEdgeTypeNames);
   const auto* types = column ? std::get_if<base::Tensor>(column) : nullptr;
   if (!types) return 0;
   const auto store = feature::make_store(*column);
@@ -177,7 +178,7 @@ int64_t count_types(const graph::Graph& graph) {
 }
 
 int64_t count_edge_columns(const graph::Graph& graph) {
-  const graph::Column* column = nn::edge_column(graph, nn::kEdgeFeatureNames);
+  const graph::Column* column = nn::edge_column(graph, data::kEdgeFeatureNames);
   const auto* features = column ? std::get_if<base::Tensor>(column) : nullptr;
   return features ? features->shape().row_elements() : 0;
 }

@@ -5,29 +5,34 @@
 #include "capi/context.h"
 #include "capi/model.h"
 #include "io/state_file.h"
+#include "nn/convert_notes.h"
 #include "nn/layer_names.h"
 
 namespace gnnmg::capi {
 namespace {
 
 constexpr gnnmg_model_file_config kDefaults{
-    sizeof(gnnmg_model_file_config), GNNMG_MODEL_FORMAT_AUTO, 0, {}};
+    sizeof(gnnmg_model_file_config), GNNMG_MODEL_FORMAT_AUTO, 0, {}, {}};
 
 struct FileForm {
   bool pth, other_framework;
-  std::string first_layer;
+  std::string first_layer, dict;
 };
+
+template <size_t N>
+std::string text_of(const char (&field)[N], const char* name) {
+  const char* end = field + N;
+  const char* last = std::find(field, end, '\0');
+  if (last == end) fail(Status::kInvalidArgument, name, " does not end within its ", N, " bytes");
+  return {static_cast<const char*>(field), last};
+}
 
 FileForm form_of(const gnnmg_model_file_config& config, std::string_view path) {
   check_choice(config.format, GNNMG_MODEL_FORMAT_AUTO, GNNMG_MODEL_FORMAT_PTH, "config.format");
   check_flag(config.other_framework, "config.other_framework");
-  const char* end = config.first_layer + sizeof config.first_layer;
-  const char* last = std::find(config.first_layer, end, '\0');
-  if (last == end)
-    fail(Status::kInvalidArgument, "config.first_layer does not end within its ",
-         sizeof config.first_layer, " bytes");
   FileForm form{config.format == GNNMG_MODEL_FORMAT_PTH, config.other_framework == 1,
-                std::string(static_cast<const char*>(config.first_layer), last)};
+                text_of(config.first_layer, "config.first_layer"),
+                text_of(config.dict, "config.dict")};
   if (config.format == GNNMG_MODEL_FORMAT_AUTO)
     form.pth = path.ends_with(".pth") || path.ends_with(".pt");
   return form;
@@ -36,7 +41,7 @@ FileForm form_of(const gnnmg_model_file_config& config, std::string_view path) {
 std::string call_key(const char* verb, const std::string& path, const FileForm& form) {
   return base::text(verb, form.pth ? " pth " : " safetensors ",
                     form.other_framework ? "of the other framework " : "", form.first_layer, " ",
-                    path);
+                    form.dict, " ", path);
 }
 
 io::StateFile state_of(const nn::Model& model, const FileForm& form) {
@@ -46,6 +51,14 @@ io::StateFile state_of(const nn::Model& model, const FileForm& form) {
     nn::rename_layers(state, nn::layer_list(dgl ? nn::Framework::kDgl : nn::Framework::kPyg),
                       form.first_layer);
   return state;
+}
+
+// What the caller has to know of a conversion that has been made.
+void log_notes(Context& context, const nn::Model& model, const FileForm& form,
+               const std::string& path, bool reading) {
+  if (!form.other_framework) return;
+  for (const std::string& note : nn::conversion_notes(model.config(), reading))
+    context.log.add(base::LogLevel::kWarning, base::text(path, ": ", note));
 }
 
 }  // namespace
@@ -66,11 +79,14 @@ gnnmg_status gnnmg_model_save(gnnmg_model* model, const char* path,
     const std::string file(read_name(path, "path"));
     const FileForm form = form_of(read_config(config, kDefaults), file);
     const Outcome outcome = run_held(m, "model", call_key("save", file, form), timeout_ms, [&] {
-      return start_job(m->context, [made = m->get(), file, form]() -> Job::Result {
-        const gnnmg::io::StateFile state = state_of(*made, form);
-        form.pth ? gnnmg::io::write_pth(file, state) : gnnmg::io::write_safetensors(file, state);
-        return nullptr;
-      });
+      return start_job(m->context,
+                       [context = m->context.get(), made = m->get(), file, form]() -> Job::Result {
+                         const gnnmg::io::StateFile state = state_of(*made, form);
+                         form.pth ? gnnmg::io::write_pth(file, state)
+                                  : gnnmg::io::write_safetensors(file, state);
+                         log_notes(*context, *made, form, file, /*reading=*/false);
+                         return nullptr;
+                       });
     });
     return outcome.pending ? GNNMG_PENDING : GNNMG_OK;
   });
@@ -82,19 +98,25 @@ gnnmg_status gnnmg_model_load(gnnmg_model* model, const char* path,
     const auto m = find<Model>(model, "model");
     const std::string file(read_name(path, "path"));
     const FileForm form = form_of(read_config(config, kDefaults), file);
+    if (!form.pth && !form.dict.empty())
+      fail(Status::kInvalidArgument, "config.dict is '", form.dict,
+           "', but a safetensors file holds no dicts");
     const Outcome outcome = run_held(m, "model", call_key("load", file, form), timeout_ms, [&] {
       m->pass.reset();
-      return start_job(m->context, [made = m->get(), file, form]() -> Job::Result {
-        const gnnmg::io::StateFile state =
-            form.pth ? gnnmg::io::read_pth(file) : gnnmg::io::read_safetensors(file);
-        try {
-          form.other_framework ? made->load_state_of_other_framework(state)
-                               : made->load_state(state);
-        } catch (const gnnmg::base::Error& error) {  // tells of keys; of which file, is known here
-          throw gnnmg::base::Error(error.status(), gnnmg::base::text(file, ": ", error.what()));
-        }
-        return nullptr;
-      });
+      return start_job(
+          m->context, [context = m->context.get(), made = m->get(), file, form]() -> Job::Result {
+            const gnnmg::io::StateFile state =
+                form.pth ? gnnmg::io::read_pth(file, form.dict) : gnnmg::io::read_safetensors(file);
+            try {
+              form.other_framework ? made->load_state_of_other_framework(state)
+                                   : made->load_state(state);
+            } catch (const gnnmg::base::Error& error) {
+              // It tells of keys; of which file, is known here.
+              throw gnnmg::base::Error(error.status(), gnnmg::base::text(file, ": ", error.what()));
+            }
+            log_notes(*context, *made, form, file, /*reading=*/true);
+            return nullptr;
+          });
     });
     return outcome.pending ? GNNMG_PENDING : GNNMG_OK;
   });

@@ -123,11 +123,12 @@ std::pair<Tensor, Tensor> edge_columns(const Tensor& pairs, bool transposed, std
   return {std::move(sources), std::move(targets)};
 }
 
-int64_t find_not_finite(const void* data, DType dtype, int64_t count) noexcept {
+int64_t find_not_finite(const void* data, DType dtype, int64_t count, bool as_f32) noexcept {
   switch (dtype) {
     case DType::kF32:
       return find_beyond<int32_t, 0x7f800000>(data, count);
     case DType::kF64:
+      if (!as_f32) return find_beyond<int64_t, 0x7ff0000000000000>(data, count);
       // From half an ulp above the largest f32 on: what rounds to infinity.
       return find_beyond<int64_t, 0x47effffff0000000>(data, count);
     case DType::kF16:

@@ -49,8 +49,9 @@ void check_bools(const base::TensorView& tensor, std::string_view where);
 // infinite; Error(kRange) at one of f64 that would be infinite as f32, in which most models
 // compute.
 void check_finite(const graph::Column& column, std::string_view where, base::ThreadPool& pool);
-// The first such value among `count` elements, or -1.
-int64_t find_not_finite(const void* data, base::DType dtype, int64_t count) noexcept;
+// The first such value among `count` elements, or -1. Without `as_f32` large ones of f64 are none.
+int64_t find_not_finite(const void* data, base::DType dtype, int64_t count,
+                        bool as_f32 = true) noexcept;
 // `value` points to the element.
 [[noreturn]] void fail_not_finite(std::string_view where, int64_t row, int64_t column,
                                   const void* value, base::DType dtype);

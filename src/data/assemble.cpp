@@ -1,6 +1,7 @@
 #include "data/assemble.h"
 
 #include "data/arrays.h"
+#include "data/edge_tensors.h"
 #include "data/graphs.h"
 #include "data/labels.h"
 #include "graph/transform.h"
@@ -21,6 +22,18 @@ void add_column(graph::Columns& columns, std::string_view name, graph::Column co
 
 namespace {
 
+// What the caller says of the labels counts.
+void apply_task(Task task, Found& found) {
+  if (task == Task::kNone) return;
+  if (!found.labels.defined())
+    fail(Status::kInvalidArgument, found.source, ": the task is said, but there are no labels");
+  if (task == Task::kMulticlass && base::is_floating(found.labels.dtype()))
+    fail(Status::kInvalidArgument, found.labels_from, ": labels of type ",
+         base::dtype_name(found.labels.dtype()), " are no classes, which the task has");
+  found.binary = task == Task::kBinary;
+  found.regression = task == Task::kRegression;
+}
+
 // What is wrong with an argument of a caller's is wrong with the file here.
 Labels labels_of(const Found& found, int64_t rows, const char* of) {
   try {
@@ -37,6 +50,7 @@ Labels labels_of(const Found& found, int64_t rows, const char* of) {
 
 DatasetRef assemble(Found found, const OpenOptions& options, const ReadContext& context) {
   context.cancel.check("opening a data set");
+  apply_task(options.task, found);
   const int64_t num_nodes = found.num_nodes;
   const std::string nodes = base::text(num_nodes, ", the number of nodes");
   check_ids(found.sources, num_nodes, found.edges_from, context.pool);
@@ -69,6 +83,10 @@ DatasetRef assemble(Found found, const OpenOptions& options, const ReadContext& 
   }
   parts.topology.push_back(graph::csc_from_coo(found.sources.view(), found.targets.view(),
                                                num_nodes, num_nodes, context.pool));
+  if (options.check_finite)
+    for (const auto& [name, column] : found.edge_columns)
+      if (is_edge_input(name))
+        check_finite(column, base::text(found.source, ", edge tensor '", name, "'"), context.pool);
   const int64_t listed = found.sources.rows();
   found.sources = found.targets = {};
   parts.node_columns.push_back(std::move(found.node_columns));

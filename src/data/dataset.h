@@ -90,6 +90,9 @@ struct OpenOptions {
   // Sets of many graphs in text: 1: the features are one-hot of a node's degree, -1: of its tag, 0:
   // of its tag unless all tags are equal.
   int32_t degree_features = 0;
+  // What the labels mean; kNone: what the format, and what they look like, say. The own format says
+  // it itself.
+  Task task = Task::kNone;
 };
 
 // What every reader gets besides its path.

@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "data/assemble.h"
+#include "data/edge_tensors.h"
 #include "data/native_metadata.h"
 #include "data/readers.h"
 #include "data/split.h"
@@ -172,6 +173,8 @@ DatasetRef read_native(const std::string& folder, Reading& reading) {
   const std::string where = base::join_path(folder, native::kMetadataFile);
   constexpr int64_t kMaxMetadata = int64_t{16} << 20;
   native::Metadata metadata = native::parse_metadata(base::read_file(where, kMaxMetadata), where);
+  if (reading.options.task != Task::kNone && reading.options.task != metadata.task)
+    fail(Status::kInvalidArgument, where, ": .task: is another than the one that is asked for");
   Loader loader(folder, reading);
 
   graph::GraphParts parts;
@@ -212,8 +215,12 @@ DatasetRef read_native(const std::string& folder, Reading& reading) {
                                     parts.num_nodes[type.source], reading.context.pool);
     }));
     graph::Columns columns;
-    for (const native::Column& column : type.columns)
-      columns.emplace(column.name, loader.column(column, true));
+    for (const native::Column& column : type.columns) {
+      graph::Column loaded = loader.column(column, true);
+      if (is_edge_input(column.name) && reading.options.check_finite)
+        loader.check_features(column, loaded);
+      columns.emplace(column.name, std::move(loaded));
+    }
     parts.edge_columns.push_back(std::move(columns));
     parts.schema.edge_types.push_back({type.source, type.target, type.name});
   }

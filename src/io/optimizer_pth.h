@@ -19,6 +19,11 @@ struct OptimizerDict {
   std::vector<std::pair<std::string, Option>> options;  // of the group
 };
 
+// Where in a file of several objects, such as {"model": ..., "optimizer": ...}, the only state dict
+// of an optimizer lies, as read_pth() takes it; empty where it is the whole file, or there is none.
+// Error(kFormat) naming them where there are several.
+std::string find_optimizer_pth(const std::string& path);
+
 // As write_pth(); what load_state_dict() of the optimizer takes.
 void write_optimizer_pth(const std::string& path, const OptimizerDict& optimizer);
 

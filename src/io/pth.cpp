@@ -9,6 +9,7 @@
 #include "base/memory_charge.h"
 #include "io/bytes.h"
 #include "io/npy_load.h"
+#include "io/optimizer_pth.h"
 #include "io/pickle.h"
 #include "io/state_file.h"
 #include "io/zip.h"
@@ -78,6 +79,18 @@ bool is_state_dict(const PickleRef& value) {
                              [](const auto& item) { return is_tensor(item.second); });
 }
 
+// What state_dict() of an optimizer gives.
+bool is_optimizer(const PickleRef& value) {
+  const PickleDict* dict = as_dict(value);
+  const auto has = [dict](std::string_view name) {
+    return std::any_of(dict->items.begin(), dict->items.end(), [name](const auto& item) {
+      const auto* key = item.first->as_text();
+      return key && *key == name;
+    });
+  };
+  return dict && has("state") && has("param_groups");
+}
+
 // A key as a part of a path, where it can be one.
 std::optional<std::string> key_text(const PickleRef& key) {
   if (const auto* text = key->as_text()) return std::string(*text);
@@ -104,6 +117,36 @@ class PthReader {
   }
 
   StateFile read(std::string_view path_in_file) {
+    const Pickle pickle = unpickle();
+    const PickleRef picked =
+        path_in_file.empty() ? guess(pickle.root) : walk(pickle.root, path_in_file);
+    return build(*as_dict(picked));
+  }
+
+  std::string find_optimizer() const {
+    const Pickle pickle = unpickle();
+    const PickleDict* dict = as_dict(pickle.root);
+    if (!dict || is_optimizer(pickle.root)) return {};
+    std::string found, names;
+    int64_t count = 0;
+    for (const auto& [key, value] : dict->items) {
+      const std::optional<std::string> name = key_text(key);
+      if (!name || !is_optimizer(value)) continue;
+      found = *name;
+      if (count++ < 8) names += base::text(names.empty() ? "" : ", ", printable(found, 40));
+    }
+    if (count > 1)
+      refuse(base::text(": holds ", count, " states of optimizers, expected one: ", names));
+    return found;
+  }
+
+ private:
+  struct Pickle {
+    base::MemoryCharge charge;
+    std::vector<uint8_t> bytes;  // what the texts are views of
+    PickleRef root;
+  };
+  Pickle unpickle() const {
     const ZipEntry& entry = record("data.pkl");
     PickleOptions options;
     options.accept = accepted;
@@ -113,15 +156,13 @@ class PthReader {
     if (entry.size > kMaxPickle)
       fail(Status::kFormat, name_, ": data.pkl has ", entry.size, " bytes, at most ", kMaxPickle,
            " are accepted");
-    base::MemoryCharge charge;
-    charge.take(entry.size, name_);
-    const std::vector<uint8_t> pickle = archive_.read(entry);  // what the texts are views of
-    const PickleRef root = parse_pickle(pickle, options, name_ + ", data.pkl");
-    const PickleRef picked = path_in_file.empty() ? guess(root) : walk(root, path_in_file);
-    return build(*as_dict(picked));
+    Pickle pickle;
+    pickle.charge.take(entry.size, name_);
+    pickle.bytes = archive_.read(entry);
+    pickle.root = parse_pickle(pickle.bytes, options, name_ + ", data.pkl");
+    return pickle;
   }
 
- private:
   // What one storage of the file became.
   struct Storage {
     const StorageType* type = nullptr;
@@ -365,15 +406,23 @@ void refuse_other_layouts(std::span<const uint8_t> start, std::string_view name)
          "PyTorch and save it again");
 }
 
-}  // namespace
-
-StateFile read_pth(const std::string& path, std::string_view path_in_file) {
+ZipReader open_archive(const std::string& path) {
   uint8_t start[16];
   {
     const base::File file(path);
     refuse_other_layouts(std::span(start).first(file.read_some(0, start)), path);
   }
-  return PthReader(ZipReader::open(path)).read(path_in_file);
+  return ZipReader::open(path);
+}
+
+}  // namespace
+
+StateFile read_pth(const std::string& path, std::string_view path_in_file) {
+  return PthReader(open_archive(path)).read(path_in_file);
+}
+
+std::string find_optimizer_pth(const std::string& path) {
+  return PthReader(open_archive(path)).find_optimizer();
 }
 
 StateFile parse_pth(std::span<const uint8_t> bytes, std::string_view name,

@@ -16,6 +16,7 @@ using base::Status;
 
 constexpr uint32_t kLocalHeader = 0x04034b50;
 constexpr uint32_t kDirectoryHeader = 0x02014b50;
+constexpr uint32_t kDescriptor = 0x08074b50;
 constexpr uint32_t kEndRecord = 0x06054b50;
 constexpr uint32_t kEndRecord64 = 0x06064b50;
 constexpr uint32_t kEndLocator64 = 0x07064b50;
@@ -167,8 +168,7 @@ void ZipReader::read_directory() {
   bytes.resize(directory.size);
   fetch(directory.offset, bytes);
 
-  // Where each entry's header begins and its data end, to find overlaps.
-  std::vector<std::pair<int64_t, int64_t>> ranges;
+  std::vector<Range> ranges;
   entries_.reserve(directory.count);
   ranges.reserve(directory.count);
   std::span<const uint8_t> rest = bytes;
@@ -218,17 +218,15 @@ void ZipReader::read_directory() {
         entry.compressed_size > directory.offset - entry.data_offset)
       fail(Status::kFormat, where(), ": its ", entry.compressed_size, " bytes from byte ",
            entry.data_offset, " reach into the directory at byte ", directory.offset);
-    ranges.emplace_back(header_offset, entry.data_offset + entry.compressed_size);
+    ranges.push_back({header_offset, entry.data_offset + entry.compressed_size,
+                      (flags & kHasDescriptor) != 0, static_cast<size_t>(i)});
     rest = rest.subspan(header_size);
   }
   if (!rest.empty())
     fail(Status::kFormat, name_, ": ", rest.size(), " surplus bytes after the last of ",
          directory.count, " entries of the directory");
 
-  std::sort(ranges.begin(), ranges.end());
-  for (size_t i = 1; i < ranges.size(); ++i)
-    if (ranges[i].first < ranges[i - 1].second)
-      fail(Status::kFormat, name_, ": two entries overlap at byte ", ranges[i].first);
+  check_cover(std::move(ranges), directory.offset);
 
   by_name_.resize(entries_.size());
   std::iota(by_name_.begin(), by_name_.end(), 0u);
@@ -238,6 +236,40 @@ void ZipReader::read_directory() {
     if (entries_[by_name_[i]].name == entries_[by_name_[i - 1]].name)
       fail(Status::kFormat, name_, ": holds the entry \"", printable(entries_[by_name_[i]].name),
            "\" twice");
+}
+
+void ZipReader::check_cover(std::vector<Range> ranges, int64_t directory) const {
+  std::sort(ranges.begin(), ranges.end(),
+            [](const Range& a, const Range& b) { return a.begin < b.begin; });
+  const auto refuse = [&](int64_t begin, int64_t end) {
+    if (begin < end)
+      fail(Status::kFormat, name_, ": the ", end - begin, " bytes from byte ", begin,
+           " belong to no entry");
+  };
+  refuse(0, ranges.empty() ? directory : ranges[0].begin);
+  for (size_t i = 0; i < ranges.size(); ++i) {
+    const Range& range = ranges[i];
+    const int64_t next = i + 1 < ranges.size() ? ranges[i + 1].begin : directory;
+    if (next < range.end) fail(Status::kFormat, name_, ": two entries overlap at byte ", next);
+    if (!range.descriptor || !is_descriptor(entries_[range.entry], range.end, next))
+      refuse(range.end, next);
+  }
+}
+
+// CRC and both sizes, of 4 bytes or of 8, with or without a mark in front.
+bool ZipReader::is_descriptor(const ZipEntry& entry, int64_t begin, int64_t end) const {
+  std::array<uint8_t, 24> bytes{};
+  const int64_t size = end - begin;
+  const bool wide = size >= 20, marked = size % 8 == 0;
+  if (size != 12 + 4 * marked + 8 * wide) return false;
+  fetch(begin, std::span(bytes).first(size));
+  const size_t at = marked ? 4 : 0;
+  const auto size_at = [&](size_t place) -> int64_t {
+    return wide ? load_size(bytes, place) : load_little<uint32_t>(bytes, place);
+  };
+  return (!marked || load_little<uint32_t>(bytes, 0) == kDescriptor) &&
+         load_little<uint32_t>(bytes, at) == entry.crc &&
+         size_at(at + 4) == entry.compressed_size && size_at(at + (wide ? 12 : 8)) == entry.size;
 }
 
 void ZipReader::read_local_header(ZipEntry& entry, int64_t header_offset, uint16_t flags) {

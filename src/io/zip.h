@@ -23,8 +23,9 @@ struct ZipEntry {
 };
 
 // End record, central directory and local headers must agree; encryption, absolute or ".." names,
-// duplicates, overlaps and other methods than stored and deflate are Error(kFormat) naming archive
-// and entry, and so is an entry that claims to inflate more than 1100-fold. Sizes come from the
+// duplicates, overlaps, bytes that belong to no entry and other methods than stored and deflate are
+// Error(kFormat) naming archive and entry, and so is an entry that claims to inflate more than
+// 1100-fold. Sizes come from the
 // central directory (a local header with a data descriptor may hold zeros). Reading is const and
 // may be done by several threads at once.
 class ZipReader {
@@ -49,7 +50,16 @@ class ZipReader {
  private:
   friend class ZipStream;
   ZipReader(std::shared_ptr<const base::File> file, bool check_crc);
+  // Where an entry's header begins and its data end; behind them may lie a descriptor.
+  struct Range {
+    int64_t begin, end;
+    bool descriptor;
+    size_t entry;
+  };
   void read_directory();
+  // Entries lie one behind the other from byte 0 to the directory.
+  void check_cover(std::vector<Range> ranges, int64_t directory) const;
+  bool is_descriptor(const ZipEntry& entry, int64_t begin, int64_t end) const;
   void read_local_header(ZipEntry& entry, int64_t header_offset, uint16_t flags);
   void fetch(int64_t offset, std::span<uint8_t> out) const;
 

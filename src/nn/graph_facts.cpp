@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "base/error.h"
+#include "data/edge_tensors.h"
 #include "nn/tensors.h"
 #include "nn/torch_tensor.h"
 
@@ -94,9 +95,10 @@ const graph::Column* edge_column(const graph::Graph& graph, std::span<const char
 
 GraphFacts::GraphFacts(const graph::Graph& graph, const EdgeNeeds& needs, at::ScalarType type)
     : needs_(needs), type_(type) {
-  if (needs.weights) weights_ = open(graph, kEdgeWeightNames, "weights", 1);
-  if (needs.features > 0) features_ = open(graph, kEdgeFeatureNames, "features", needs.features);
-  if (needs.types > 0) types_ = open(graph, kEdgeTypeNames, "types", 1);
+  if (needs.weights) weights_ = open(graph, data::kEdgeWeightNames, "weights", 1);
+  if (needs.features > 0)
+    features_ = open(graph, data::kEdgeFeatureNames, "features", needs.features);
+  if (needs.types > 0) types_ = open(graph, data::kEdgeTypeNames, "types", 1);
   if (types_ && base::is_floating(types_->dtype()))
     fail(Status::kInvalidArgument, "the types of edges are ", base::dtype_name(types_->dtype()),
          ", expected integers");

@@ -27,11 +27,7 @@ struct EdgeNeeds {
 };
 EdgeNeeds edge_needs(const ModelConfig& config);
 
-// Names that an edge tensor may have, the first that there is counts.
-inline constexpr std::array kEdgeFeatureNames{"edge_attr", "x", "feat"};
-inline constexpr std::array kEdgeWeightNames{"edge_weight", "weight"};
-inline constexpr std::array kEdgeTypeNames{"edge_type", "type", "edge_label"};
-// Null where the graph has none of them.
+// The first edge tensor of these names; null where the graph has none of them.
 const graph::Column* edge_column(const graph::Graph& graph, std::span<const char* const> names);
 
 class GraphFacts {

@@ -135,8 +135,9 @@ class Model {
   // without an allocation.
   void copy_state(io::StateFile& state) const;
   // Copies values in; strict: Error(kFormat) with one list of missing, unexpected and misshapen
-  // keys, and nothing changed. Keys of older versions of the framework are known, and so are layers
-  // that are no list but modules with numbers, "conv1", "conv2", ....
+  // keys, kNan naming the first element that is not finite, kRange that is none of the model's type
+  // or a variance or count below zero, and nothing changed. Keys of older versions of the framework
+  // are known, and so are layers that are no list but modules with numbers, "conv1", "conv2", ....
   void load_state(const io::StateFile& state);
   void load_state_of_other_framework(const io::StateFile& state);
 

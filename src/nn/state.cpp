@@ -2,12 +2,14 @@
 #include <ATen/TensorOperators.h>
 #include <c10/core/GradMode.h>
 
+#include <algorithm>
 #include <cstring>
 #include <list>
 #include <map>
 #include <set>
 
 #include "base/error.h"
+#include "data/arrays.h"
 #include "nn/convert.h"
 #include "nn/layer_names.h"
 #include "nn/model.h"
@@ -18,6 +20,7 @@ namespace {
 
 constexpr std::string_view kModulePrefix = "module.";
 constexpr std::string_view kCounter = "num_batches_tracked";
+constexpr std::string_view kVariance = "running_var";
 
 void append(std::string& list, const std::string& item) {
   list += (list.empty() ? "" : ", ") + item;
@@ -31,6 +34,11 @@ struct Expected {
   base::DType dtype;
   base::Shape shape;
   bool counter() const { return key.ends_with(kCounter); }
+  bool variance() const { return key.ends_with(kVariance); }
+  bool accepts(base::DType given) const {
+    return counter() ? !base::is_floating(given) && given != base::DType::kBool
+                     : base::is_floating(given);
+  }
 };
 
 std::vector<Expected> expected_of(const io::StateFile& state) {
@@ -90,6 +98,28 @@ void rename_older_keys(Given& given, const std::vector<Expected>& expected,
   }
 }
 
+// Numbers that no model computes with: what is not finite, or would not be as the model has it, and
+// what cannot be below zero. A training that diverged leaves such, and a file that is damaged.
+void check_numbers(const Expected& entry, const base::Tensor& tensor) {
+  const int64_t count = tensor.shape().num_elements();
+  const int64_t width = std::max<int64_t>(1, tensor.shape().row_elements());
+  const auto* const bytes = static_cast<const std::byte*>(tensor.data());
+  const int64_t bad = data::find_not_finite(bytes, tensor.dtype(), count,
+                                            /*as_f32=*/entry.dtype != base::DType::kF64);
+  if (bad >= 0)
+    data::fail_not_finite(entry.key, bad / width, bad % width,
+                          bytes + bad * base::dtype_size(tensor.dtype()), tensor.dtype());
+  if (!entry.counter() && !entry.variance()) return;
+  const at::Tensor values = view_of(tensor.view()).to(at::kDouble).contiguous();
+  const double* const numbers = values.const_data_ptr<double>();
+  const int64_t below =
+      std::find_if(numbers, numbers + count, [](double n) { return n < 0; }) - numbers;
+  if (below < count)
+    base::fail(base::Status::kRange, entry.key, ", row ", below / width, ", column ", below % width,
+               ": ", numbers[below], ", expected ", entry.counter() ? "a count" : "a variance",
+               " of at least 0");
+}
+
 // The tensor of each expected one, in that order; null for counters that are missing.
 struct Matched {
   std::vector<const base::Tensor*> tensors;
@@ -120,7 +150,7 @@ Matched match(const io::StateFile& state, const std::vector<Expected>& expected,
     if (!(tensor.shape() == entry.shape))
       append(misshapen, base::text(entry.key, " is ", tensor.shape().to_string(), ", expected ",
                                    entry.shape.to_string()));
-    else if (base::is_floating(tensor.dtype()) == entry.counter())
+    else if (!entry.accepts(tensor.dtype()))
       append(misshapen,
              base::text(entry.key, " has elements of type ", base::dtype_name(tensor.dtype()),
                         ", expected ", base::dtype_name(entry.dtype)));
@@ -138,6 +168,8 @@ Matched match(const io::StateFile& state, const std::vector<Expected>& expected,
     section("of the wrong shape or type", misshapen);
     base::fail(base::Status::kFormat, "the state does not fit the model: ", list);
   }
+  for (size_t i = 0; i < expected.size(); ++i)
+    if (matched.tensors[i]) check_numbers(expected[i], *matched.tensors[i]);
   return matched;
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/atomic_folder.h"
 #include "base/file.h"
+#include "data/arrays.h"
 #include "io/checksum.h"
 #include "io/json.h"
 #include "io/json_writer.h"
@@ -141,9 +142,26 @@ void compare(const std::string& path, const io::FileSum& expected) {
                expected.sha256);
 }
 
+// kNan naming the first weight with which nobody could go on.
+void check_weights(const std::string& path, const char* name, const io::StateFile& weights) {
+  for (const auto& [key, tensor] : weights.tensors) {
+    const int64_t bad = data::find_not_finite(tensor.data(), tensor.dtype(),
+                                              tensor.shape().num_elements(), /*as_f32=*/false);
+    if (bad >= 0)
+      base::fail(Status::kNan, base::join_path(path, name), ": ", key, ": element ", bad, " of ",
+                 tensor.shape().to_string(), " is not finite: the training has diverged");
+  }
+}
+
+void check_weights(const std::string& path, const CheckpointFiles& files) {
+  check_weights(path, kModel, files.model);
+  check_weights(path, kBest, files.best);
+}
+
 }  // namespace
 
 void write_checkpoint(const std::string& path, const CheckpointFiles& files) {
+  check_weights(path, files);
   base::AtomicFolder folder(path);
   const auto inside = [&](const char* name) { return base::join_path(folder.temporary(), name); };
   std::vector<const char*> names{kModel, kState};
@@ -185,6 +203,7 @@ CheckpointFiles read_checkpoint(const std::string& path) {
   files.state = read_text(base::join_path(path, kState));
   if (listed(kOptimizer)) files.optimizer = io::read_safetensors(base::join_path(path, kOptimizer));
   if (listed(kBest)) files.best = io::read_safetensors(base::join_path(path, kBest));
+  check_weights(path, files);
   return files;
 }
 
@@ -246,14 +265,15 @@ LoadedCheckpoint find_checkpoint(const std::string& path, base::Log& log) {
     } catch (const base::Error& error) {
       // Memory that is short, or a disk that does not answer, is no damage.
       if (error.status() != Status::kChecksum && error.status() != Status::kFormat &&
-          error.status() != Status::kVersion && error.status() != Status::kNotFound)
+          error.status() != Status::kVersion && error.status() != Status::kNotFound &&
+          error.status() != Status::kNan)
         throw;
       log.add(base::LogLevel::kWarning, base::text("checkpoint passed over: ", error.what()));
       if (!first) first = error;
     }
   }
-  base::fail(first->status() == Status::kVersion ? Status::kVersion : Status::kChecksum, path,
-             ": none of its ", names.size(),
+  const bool told = first->status() == Status::kVersion || first->status() == Status::kNan;
+  base::fail(told ? first->status() : Status::kChecksum, path, ": none of its ", names.size(),
              " checkpoints can be read; the newest: ", first->what());
 }
 

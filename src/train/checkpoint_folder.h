@@ -27,11 +27,12 @@ struct CheckpointFiles {
   std::string state;        // the text of state.json
 };
 
-// `path` must not exist. Errors are those of AtomicFolder and AtomicFile; nothing stays then.
+// `path` must not exist. Errors are those of AtomicFolder and AtomicFile, and kNan naming a weight
+// that is not finite, with which nobody could go on; nothing stays then.
 void write_checkpoint(const std::string& path, const CheckpointFiles& files);
 // Compares all sums before a tensor is read: kChecksum naming the file that is not what was
 // written, kFormat for a manifest that is none, kVersion for one of a later format, kNotFound where
-// there is no checkpoint.
+// there is no checkpoint, kNan as above.
 CheckpointFiles read_checkpoint(const std::string& path);
 
 class CheckpointSeries {
@@ -61,9 +62,9 @@ struct LoadedCheckpoint {
   CheckpointFiles files;
 };
 // `path` is a checkpoint, or a folder of them: then the newest that is whole, with a word in the
-// log for each newer one that is not, or is of a later format. kNotFound when there is none at all,
-// kChecksum when none is whole, kVersion when the newest is of a later format and no other is
-// whole.
+// log for each newer one that is not, holds weights that are not finite, or is of a later format.
+// kNotFound when there is none at all, kChecksum when none is whole, kVersion or kNan when that is
+// the matter with the newest and no other is whole.
 LoadedCheckpoint find_checkpoint(const std::string& path, base::Log& log);
 // The one that find_checkpoint has found under this name on another machine: kMismatch when there
 // is none here or its manifest is another.

@@ -99,7 +99,12 @@ struct CheckpointWriter::State {
       try {
         series.add(writing->step, writing->files, writing->best);
       } catch (const base::Error& e) {
-        error = e;
+        // A training that diverges says so itself; those before it stay.
+        if (e.status() == Status::kNan)
+          job.environment.log.add(base::LogLevel::kWarning,
+                                  base::text("checkpoint not written: ", e.what()));
+        else
+          error = e;
       } catch (const std::exception& e) {
         error = base::Error(Status::kNoMemory, e.what());
       }

@@ -1,9 +1,11 @@
 #include "train/torch_optimizer.h"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 #include "base/error.h"
+#include "data/arrays.h"
 #include "nn/torch_tensor.h"
 #include "train/optimizer_file.h"
 
@@ -43,9 +45,10 @@ std::vector<std::pair<std::string, io::OptimizerDict::Option>> options_of(const 
 }
 
 // What is kept of a parameter, or nothing.
-std::optional<io::StateFile> entry_of(const std::string& path, size_t number) {
+std::optional<io::StateFile> entry_of(const std::string& path, const std::string& dict,
+                                      size_t number) {
   try {
-    return io::read_pth(path, base::text("state.", number));
+    return io::read_pth(path, base::text(dict, ".", number));
   } catch (const base::Error& error) {
     if (error.status() != Status::kNotFound) throw;
     return std::nullopt;
@@ -60,12 +63,24 @@ bool is_of(std::string_view key, const nn::NamedTensor& parameter) {
 
 // PyTorch's is f32 and a number; ours f64 [1].
 double step_of(const Tensor& step, const std::string& path) {
-  if (step.shape().num_elements() == 1 && step.dtype() == base::DType::kF32)
-    return *static_cast<const float*>(step.data());
-  if (step.shape().num_elements() == 1 && step.dtype() == base::DType::kF64)
-    return *static_cast<const double*>(step.data());
-  base::fail(Status::kFormat, path, ": optimiser state: step is ", base::dtype_name(step.dtype()),
-             " ", step.shape().to_string(), ", expected one number");
+  if (step.shape().num_elements() != 1 ||
+      (step.dtype() != base::DType::kF32 && step.dtype() != base::DType::kF64))
+    base::fail(Status::kFormat, path, ": optimiser state: step is ", base::dtype_name(step.dtype()),
+               " ", step.shape().to_string(), ", expected one number");
+  const double steps = step.dtype() == base::DType::kF32 ? *static_cast<const float*>(step.data())
+                                                         : *static_cast<const double*>(step.data());
+  if (!(steps >= 0) || std::isinf(steps))
+    base::fail(Status::kRange, path, ": optimiser state: step is ", steps,
+               ", expected a number of at least 0");
+  return steps;
+}
+
+void check_finite(const std::string& key, const Tensor& moments, const std::string& path) {
+  const int64_t bad = data::find_not_finite(moments.data(), moments.dtype(),
+                                            moments.shape().num_elements(), /*as_f32=*/false);
+  if (bad >= 0)
+    base::fail(Status::kNan, path, ": optimiser state: ", key, ": element ", bad, " of ",
+               moments.shape().to_string(), " is not finite");
 }
 
 }  // namespace
@@ -94,11 +109,13 @@ io::OptimizerDict torch_state_of(const Optimizer& optimizer, const nn::Model& mo
 std::vector<nn::NamedTensor> read_torch_state(const std::string& path, const nn::Model& model,
                                               const OptimizerConfig& config) {
   const auto& parameters = model.parameters();
+  const std::string in = io::find_optimizer_pth(path);
+  const std::string dict = in.empty() ? "state" : in + ".state";
   io::StateFile own;
   std::optional<double> steps;
   std::vector<size_t> without;
   for (size_t i = 0; i < parameters.size(); ++i) {
-    const std::optional<io::StateFile> entry = entry_of(path, i);
+    const std::optional<io::StateFile> entry = entry_of(path, dict, i);
     if (!entry) {
       without.push_back(i);
       continue;
@@ -106,6 +123,7 @@ std::vector<nn::NamedTensor> read_torch_state(const std::string& path, const nn:
     for (const auto& [key, tensor] : entry->tensors) {
       if (key != kStep) {
         own.tensors.emplace_back(base::text(key, ".", parameters[i].key), tensor);
+        check_finite(own.tensors.back().first, tensor, path);
         continue;
       }
       const double made = step_of(tensor, path);
@@ -115,11 +133,11 @@ std::vector<nn::NamedTensor> read_torch_state(const std::string& path, const nn:
       steps = made;
     }
   }
-  if (entry_of(path, parameters.size()))
+  if (entry_of(path, dict, parameters.size()))
     base::fail(Status::kFormat, path, ": optimiser state: it has a parameter ", parameters.size(),
                ", and the model has ", parameters.size());
   if (own.tensors.empty() && !steps) {
-    (void)io::read_pth(path, "state");  // says so where the file is another
+    (void)io::read_pth(path, dict);  // says so where the file is another
     return {};
   }
   if (steps) {

@@ -14,7 +14,8 @@ io::OptimizerDict torch_state_of(const Optimizer& optimizer, const nn::Model& mo
 
 // For Optimizer::load_state, from such a file; empty where nothing was gathered yet. Parameters
 // without an entry have gathered zeros. Error(kFormat) listing what is missing, unexpected or
-// misshapen, kUnsupported for parameters that have made different numbers of steps.
+// misshapen, kNan naming an element that is not finite, kUnsupported for parameters that have made
+// different numbers of steps.
 std::vector<nn::NamedTensor> read_torch_state(const std::string& path, const nn::Model& model,
                                               const OptimizerConfig& config);
 

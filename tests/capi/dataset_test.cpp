@@ -462,6 +462,101 @@ TEST(DatasetTest, FeaturesOfArraysAreFiniteToo) {
   EXPECT_OK(create(nullptr));
 }
 
+TEST(DatasetTest, WhatModelsReadOfEdgesIsFiniteToo) {
+  World world(6);
+  const int64_t sources[] = {0, 1, 2}, starts[] = {0, 3};
+  const int64_t table[] = {3, 2}, list[] = {3};
+  const float good[] = {0, 1, 2, 3, 4, 5}, bad[] = {0, 1, 2, 3, 4, -INFINITY};
+  const double wide[] = {0, 1e300, 2};
+  const auto create = [&](const char* name, const void* values, gnnmg_dtype dtype, int32_t num_dims,
+                          const int64_t* shape, bool of_graphs) {
+    Graph graph;
+    EXPECT_OK(gnnmg_graph_create_from_coo(world.context, 3, sources, sources, GNNMG_DTYPE_I64, 3,
+                                          graph.out()));
+    EXPECT_OK(gnnmg_graph_set_edge_tensor(graph, 0, name, values, dtype, num_dims, shape));
+    Dataset dataset;
+    return of_graphs
+               ? gnnmg_dataset_create_graphs(graph, starts, 1, nullptr, nullptr, GNNMG_TASK_NONE, 0,
+                                             dataset.out())
+               : gnnmg_dataset_create(graph, nullptr, nullptr, GNNMG_TASK_NONE, 0, dataset.out());
+  };
+  for (const bool of_graphs : {false, true}) {
+    for (const char* name : {"edge_attr", "x", "feat"}) {
+      EXPECT_FAILS(create(name, bad, GNNMG_DTYPE_F32, 2, table, of_graphs), GNNMG_ERR_NAN,
+                   std::string("edge tensor '") + name + "', row 2, column 1");
+      EXPECT_OK(create(name, good, GNNMG_DTYPE_F32, 2, table, of_graphs));
+    }
+    for (const char* name : {"edge_weight", "weight"})
+      EXPECT_FAILS(create(name, wide, GNNMG_DTYPE_F64, 1, list, of_graphs), GNNMG_ERR_RANGE,
+                   std::string("edge tensor '") + name + "', row 1, column 0: 1e+300");
+    // Models read no others.
+    EXPECT_OK(create("time", bad, GNNMG_DTYPE_F32, 2, table, of_graphs));
+  }
+}
+
+// A column of two labels as one target: a model with one logit, trained and evaluated.
+TEST(DatasetTest, TheTaskOfAFileCanBeSaid) {
+  World world(6);
+  const TempDir folder;
+  std::string text = "40\n";
+  for (int g = 0; g < 40; ++g) {
+    const int size = 2 + g % 4;
+    text += std::to_string(size) + (size < 4 ? " 0\n" : " 1\n");
+    for (int i = 0; i < size; ++i)
+      text += std::to_string(i % 2) + " 1 " + std::to_string((i + 1) % size) + "\n";
+  }
+  folder.write("set.txt", text);
+  auto config = init(gnnmg_dataset_config_init);
+  config.format = GNNMG_FORMAT_GIN;
+  for (const gnnmg_task task :
+       {GNNMG_TASK_NONE, GNNMG_TASK_MULTICLASS, GNNMG_TASK_BINARY, GNNMG_TASK_REGRESSION}) {
+    config.task = task;
+    Dataset dataset;
+    ASSERT_OK(gnnmg_dataset_open(world.context, folder.file("set.txt").c_str(), &config,
+                                 dataset.out(), -1));
+    const bool classes = task <= GNNMG_TASK_MULTICLASS;
+    auto facts = info<gnnmg_dataset_info>();
+    ASSERT_OK(gnnmg_dataset_get_info(dataset, &facts));
+    EXPECT_EQ(facts.task, classes ? GNNMG_TASK_MULTICLASS : task);
+    EXPECT_EQ(facts.num_classes, classes ? 2 : 1);
+    ASSERT_OK(gnnmg_dataset_add_random_split(dataset, "half", nullptr));
+    auto layers = init(gnnmg_model_config_init);
+    layers.architecture = GNNMG_MODEL_GIN;
+    layers.hidden_dim = 8;
+    layers.readout = GNNMG_READOUT_SUM;
+    Model model;
+    ASSERT_OK(gnnmg_model_create(world.context, dataset, &layers, model.out()));
+    auto widths = info<gnnmg_model_info>();
+    ASSERT_OK(gnnmg_model_get_info(model, &widths));
+    EXPECT_EQ(widths.output_dim, facts.num_classes);
+    auto sampling = init(gnnmg_sampler_config_init);
+    Sampler sampler;
+    ASSERT_OK(gnnmg_sampler_create_graphs(dataset, &sampling, sampler.out()));
+    auto training = init(gnnmg_trainer_config_init);
+    training.num_epochs = 40;
+    training.num_ranks = 1;
+    training.batch_size = 8;
+    Trainer trainer;
+    ASSERT_OK(gnnmg_trainer_create(model, dataset, sampler, nullptr, &training, trainer.out()));
+    ASSERT_OK(gnnmg_trainer_run(trainer, nullptr, nullptr, nullptr));
+    auto metrics = info<gnnmg_metrics>();
+    ASSERT_OK(gnnmg_trainer_evaluate(trainer, GNNMG_SPLIT_TRAIN, &metrics, -1));
+    if (task != GNNMG_TASK_REGRESSION) {
+      EXPECT_GT(metrics.roc_auc, 0.9);
+    }
+  }
+  config.task = 4;
+  Dataset none;
+  EXPECT_FAILS(
+      gnnmg_dataset_open(world.context, folder.file("set.txt").c_str(), &config, none.out(), -1),
+      GNNMG_ERR_INVALID_ARGUMENT, "config.task");
+  config.task = 0;
+  config.padding1 = 1;
+  EXPECT_FAILS(
+      gnnmg_dataset_open(world.context, folder.file("set.txt").c_str(), &config, none.out(), -1),
+      GNNMG_ERR_INVALID_ARGUMENT, "config.padding1 is 1");
+}
+
 TEST(DatasetTest, TheTaskFollowsTheLabels) {
   World world(6);
   const auto open = [&] {

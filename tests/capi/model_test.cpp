@@ -164,9 +164,51 @@ TEST(ModelTest, WeightsGoFromOneFrameworkToTheOther) {
   std::strcpy(file.first_layer, "conv");
   EXPECT_FAILS(gnnmg_model_save(model, path.c_str(), &file, -1), GNNMG_ERR_INVALID_ARGUMENT,
                "the first layer's name is 'conv'");
+  std::strcpy(file.first_layer, "conv1");
+  std::strcpy(file.dict, "model");
+  EXPECT_FAILS(gnnmg_model_load(back, path.c_str(), &file, -1), GNNMG_ERR_NOT_FOUND,
+               "has nothing at \"model\"");
+  EXPECT_FAILS(gnnmg_model_load(back, folder.file("m.safetensors").c_str(), &file, -1),
+               GNNMG_ERR_INVALID_ARGUMENT, "config.dict is 'model'");
+  std::memset(file.dict, 'a', sizeof file.dict);
+  EXPECT_FAILS(gnnmg_model_load(back, path.c_str(), &file, -1), GNNMG_ERR_INVALID_ARGUMENT,
+               "config.dict does not end");
+  std::memset(file.dict, 0, sizeof file.dict);
   std::memset(file.first_layer, 'a', sizeof file.first_layer);
   EXPECT_FAILS(gnnmg_model_save(model, path.c_str(), &file, -1), GNNMG_ERR_INVALID_ARGUMENT,
                "config.first_layer");
+}
+
+TEST(ModelTest, AConversionSaysWhatHasToBeSetForEqualResults) {
+  World world(60);
+  const TempDir folder;
+  const auto warnings = [&] {
+    std::vector<std::string> all;
+    auto facts = info<gnnmg_log_info>();
+    char text[512];
+    size_t needed = 0;
+    while (gnnmg_log_next(world.context, &facts, text, sizeof text, &needed) == GNNMG_OK)
+      if (facts.level == GNNMG_LOG_WARNING) all.emplace_back(text);
+    return all;
+  };
+  auto file = init(gnnmg_model_file_config_init);
+  file.other_framework = 1;
+  const std::string path = folder.file("gat.pth");
+  world.layers.architecture = GNNMG_MODEL_GAT;
+  world.layers.framework = GNNMG_FRAMEWORK_DGL;
+  const Model dgl = world.make_model();
+  ASSERT_OK(gnnmg_model_save(dgl, path.c_str(), nullptr, -1));
+  EXPECT_EQ(warnings().size(), 0u);
+  world.layers.framework = GNNMG_FRAMEWORK_PYG;
+  Model pyg = world.make_model();
+  ASSERT_OK(gnnmg_model_load(pyg, path.c_str(), &file, -1));
+  const std::string found = testing::PrintToString(warnings());
+  EXPECT_NE(found.find(path + ": weights converted"), std::string::npos) << found;
+  EXPECT_NE(found.find("set self_loops to 0"), std::string::npos) << found;
+  world.layers.self_loops = 0;
+  pyg = world.make_model();
+  ASSERT_OK(gnnmg_model_load(pyg, path.c_str(), &file, -1));
+  EXPECT_EQ(warnings().size(), 0u);
 }
 
 // The loss is the weighted sum over the seeds, by the sum of their weights.

@@ -82,6 +82,9 @@ def exchange(name):
         step(model, optimizer, x)
     torch.save(model.state_dict(), folder / f"{name}.theirs.pth")
     torch.save(optimizer.state_dict(), folder / f"{name}.theirs_optimizer.pth")
+    averages = {key: value * 0 for key, value in model.state_dict().items()}
+    torch.save({"epoch": 3, "model": model.state_dict(), "averages": {"ema": averages, "swa": averages},
+                "ema": averages, "optimizer": optimizer.state_dict()}, folder / f"{name}.theirs_checkpoint.pth")
     logits(model, x).numpy().tofile(folder / f"{name}.theirs.raw")
     step(model, optimizer, x)
     torch.save(model.state_dict(), folder / f"{name}.theirs_after.pth")

@@ -26,11 +26,6 @@ std::string compressed(std::string_view bytes, int window_bits) {
   return out;
 }
 
-uint32_t crc_of(std::string_view bytes) {
-  return static_cast<uint32_t>(
-      crc32(0, reinterpret_cast<const Bytef*>(bytes.data()), static_cast<uInt>(bytes.size())));
-}
-
 }  // namespace
 
 std::string npy_with(std::string_view dict, std::string_view data, int version) {
@@ -56,6 +51,11 @@ std::string npy(std::string_view descr, std::string_view shape, std::string_view
   return npy_with(dict, data, version);
 }
 
+uint32_t crc_of(std::string_view bytes) {
+  return static_cast<uint32_t>(
+      crc32(0, reinterpret_cast<const Bytef*>(bytes.data()), static_cast<uInt>(bytes.size())));
+}
+
 std::string deflated(std::string_view bytes) { return compressed(bytes, -MAX_WBITS); }
 std::string gzipped(std::string_view bytes) { return compressed(bytes, 16 + MAX_WBITS); }
 
@@ -79,6 +79,7 @@ std::string TestArchive::build() const {
     const auto compressed_size =
         entry.compressed_size.value_or(static_cast<uint32_t>(payload.size()));
     const std::string local_name = entry.local_name.value_or(entry.name);
+    archive += entry.before;
     const auto offset = static_cast<uint32_t>(archive.size());
 
     append_little<uint32_t>(archive, 0x04034b50);
@@ -92,7 +93,9 @@ std::string TestArchive::build() const {
     append_little<uint16_t>(archive, static_cast<uint16_t>(local_name.size()));
     append_little<uint16_t>(archive, static_cast<uint16_t>(entry.local_extra.size()));
     archive += local_name + entry.local_extra + payload;
-    if (entry.descriptor) {
+    if (entry.late) {
+      archive += *entry.late;
+    } else if (entry.descriptor) {
       append_little<uint32_t>(archive, 0x08074b50);
       append_little<uint32_t>(archive, crc);
       append_little<uint32_t>(archive, compressed_size);

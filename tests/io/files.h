@@ -39,6 +39,7 @@ std::string npy(std::string_view descr, std::string_view shape, std::string_view
 
 std::string deflated(std::string_view bytes);  // as zip archives hold it
 std::string gzipped(std::string_view bytes);   // one member
+uint32_t crc_of(std::string_view bytes);       // as both have it
 
 // One entry of a test archive. What is set beside name and content replaces what would be right.
 struct TestEntry {
@@ -47,6 +48,8 @@ struct TestEntry {
   bool deflate = false;
   bool descriptor = false;               // sizes and CRC behind the data, zeros in the local header
   std::optional<std::string> payload{};  // the bytes in the archive
+  std::optional<std::string> late{};     // the descriptor's bytes
+  std::string before{};
   std::optional<std::string> local_name{};
   std::optional<uint16_t> flags{}, local_flags{}, method{}, local_method{};
   std::optional<uint32_t> crc{}, size{}, compressed_size{}, header_offset{};
@@ -57,7 +60,7 @@ struct TestEntry {
 struct TestArchive {
   std::vector<TestEntry> entries;
   std::string comment;
-  std::string before_directory;  // bytes that belong to nothing
+  std::string before_directory;  // bytes that belong to nothing, as `before` an entry
   std::string after_directory;
   bool zip64 = false;      // with the 64-bit end record and its locator
   bool saturated = false;  // and nothing but "see there" in the old one

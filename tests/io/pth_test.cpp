@@ -7,6 +7,7 @@
 #include "io/damage.h"
 #include "io/files.h"
 #include "io/npy.h"
+#include "io/optimizer_pth.h"
 #include "io/state_file.h"
 #include "io/text.h"
 #include "support/data.h"
@@ -90,6 +91,27 @@ void expect_tensor_refused(const std::string& tensor, std::string_view part,
 std::vector<float> floats_of(const Tensor& tensor) {
   const std::span<float> values = tensor.as<float>();
   return {values.begin(), values.end()};
+}
+
+TEST(Pth, FindsTheStateOfAnOptimizer) {
+  const TempDir folder;
+  const std::string path = folder.file("a.pth");
+  const auto found = [&](const std::string& value) {
+    folder.write("a.pth", archive_of(value).build());
+    return io::find_optimizer_pth(path);
+  };
+  const std::string model = dict({{"w", floats(0, {6}, {1})}}),
+                    optimizer = dict({{"state", "}"}, {"param_groups", "]"}});
+  EXPECT_EQ(found(optimizer), "");
+  EXPECT_EQ(found(model), "");
+  EXPECT_EQ(found(integer(1)), "");
+  EXPECT_EQ(found(dict({{"model", model}, {"state", model}, {"lr", integer(1)}})), "");
+  EXPECT_EQ(found(dict({{"model", model}, {"the.optimizer", optimizer}})), "the.optimizer");
+  const std::string two = dict({{"generator", optimizer}, {"m", model}, {"critic", optimizer}});
+  expect_error(Status::kFormat, "2 states of optimizers, expected one: generator, critic",
+               [&] { found(two); });
+  folder.write("a.pth", "\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19."s);
+  expect_error(Status::kUnsupported, "PyTorch before 1.6", [&] { io::find_optimizer_pth(path); });
 }
 
 TEST(Pth, ReadsViews) {

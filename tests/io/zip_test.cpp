@@ -209,6 +209,55 @@ TEST(Zip, RefusesDuplicatesAndOverlaps) {
   expect_refused(outer, "overlap");
 }
 
+TEST(Zip, RefusesBytesThatBelongToNoEntry) {
+  for (const size_t at : {0, 1, 2}) {
+    TestArchive archive = good_archive();
+    archive.entries[at].before = "junk that hides here";
+    expect_refused(archive, "the 20 bytes from byte");
+    archive.entries[at].before = "x";
+    expect_refused(archive, base::text("the 1 bytes from byte ", at == 0 ? "0" : ""));
+  }
+  TestArchive archive = good_archive();
+  archive.before_directory = "junk";
+  expect_refused(archive, "the 4 bytes from byte");
+  TestArchive empty;
+  empty.before_directory = "junk";
+  expect_refused(empty, "the 4 bytes from byte 0 belong to no entry");
+  // What the directory does not name is no entry.
+  archive = good_archive();
+  archive.entries[0].before = archive.entries[0].name;
+  expect_refused(archive, "belong to no entry");
+}
+
+TEST(Zip, KnowsEveryDescriptorAndNothingElseInItsPlace) {
+  for (const bool marked : {false, true})
+    for (const bool wide : {false, true}) {
+      TestArchive archive = good_archive();
+      for (TestEntry& entry : archive.entries) entry.descriptor = true;
+      TestEntry& entry = archive.entries[1];
+      const auto packed = static_cast<uint32_t>(deflated(entry.content).size());
+      const uint32_t crc = crc_of(entry.content), size = 5000;
+      const std::string mark = marked ? raw<uint32_t>({0x08074b50}) : "";
+      const auto late = [&](uint32_t c, uint32_t p, uint32_t s) {
+        return mark + raw<uint32_t>({c}) + (wide ? raw<uint64_t>({p, s}) : raw<uint32_t>({p, s}));
+      };
+      entry.late = late(crc, packed, size);
+      const std::string bytes = archive.build();
+      EXPECT_EQ(text_of(ZipReader(as_bytes(bytes), "a.zip"), "folder/small"), entry.content);
+      const std::string good = *entry.late;
+      for (const std::string& bad :
+           {late(crc + 1, packed, size), late(crc, packed + 1, size), late(crc, packed, size + 1),
+            good + "x", good.substr(1), std::string(good.size(), 'x'), good + good}) {
+        entry.late = bad;
+        expect_refused(archive, "belong to no entry");
+      }
+      // Only where the flags tell of one.
+      entry.late = good;
+      entry.descriptor = false;
+      expect_refused(archive, "belong to no entry");
+    }
+}
+
 TEST(Zip, RefusesEntriesThatLie) {
   const auto refused = [](std::string_view part, const auto& change,
                           Status status = Status::kFormat) {

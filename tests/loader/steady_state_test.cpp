@@ -62,6 +62,34 @@ TEST(SteadyState, BuiltInSamplersAllocateNothing) {
   }
 }
 
+TEST(SteadyState, WholeGraphsAllocateNothing) {
+  // 2000 graphs of one node or two, the larger with an edge each way and a loop.
+  std::vector<int64_t> starts{0}, sources, targets;
+  while (starts.back() < kNodes) {
+    const int64_t first = starts.back(), size = starts.size() % 2 == 0 ? 2 : 1;
+    starts.push_back(first + size);
+    if (size == 1) continue;
+    sources.insert(sources.end(), {first, first + 1, first});
+    targets.insert(targets.end(), {first + 1, first, first});
+  }
+  ASSERT_EQ(starts.size(), 2001u);
+  base::ThreadPool pool(1);
+  graph::GraphParts parts;
+  parts.num_nodes = {kNodes};
+  parts.topology.push_back(graph::csc_from_coo(base::Tensor::copy_of<int64_t>(sources).view(),
+                                               base::Tensor::copy_of<int64_t>(targets).view(),
+                                               kNodes, kNodes, pool));
+  const graph::GraphRef graph = graph::Graph::create(std::move(parts));
+  for (const bool sparse : {false, true})
+    for (const int32_t threads : {0, 1, 2}) {
+      SCOPED_TRACE(std::to_string(sparse) + " " + std::to_string(threads));
+      expect_no_allocation(
+          sample::make_graphs_sampler(graph, base::Tensor::copy_of<int64_t>(starts),
+                                      {.num_layers = 3, .edge_ids = true, .transpose = true}),
+          sparse, threads);
+    }
+}
+
 TEST(SteadyState, CustomSamplersAllocateNothingOfTheirOwn) {
   const graph::GraphRef graph = test::skewed_graph(kNodes, 20000, 1);
   const std::shared_ptr<const sample::Sampler> sampler = sample::make_custom_sampler(

@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "base/error.h"
+#include "nn/convert_notes.h"
 #include "nn/layer_names.h"
 #include "nn/model.h"
 #include "nn/support.h"
@@ -18,6 +19,7 @@ namespace gnnmg::nn {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 template <typename F>
 std::string refusal_of(base::Status status, F&& f) {
@@ -144,6 +146,79 @@ TEST(Convert, ModelsComputeTheSameInBothForms) {
     dgl->load_state(pyg->state_of_other_framework());
     EXPECT_TRUE(near(run(*dgl, block, x), from_pyg, 1e-11));
   }
+}
+
+// What default options do to the same weights, and that what a note asks for removes it.
+TEST(Convert, NotesTellWhatHasToBeSetForEqualResults) {
+  const TestBlock block = ring_with_more();
+  const at::Tensor x = random_tensor({20, 7}, at::kDouble, 6);
+  const auto notes = [](const ModelConfig& config, bool reading) {
+    std::string all;
+    for (const std::string& note : conversion_notes(config, reading)) all += note + "\n";
+    return all;
+  };
+  for (const Architecture architecture : {Architecture::kSage, Architecture::kGin})
+    for (const Framework framework : {Framework::kPyg, Framework::kDgl})
+      for (const bool reading : {true, false})
+        EXPECT_EQ(notes(config_of(framework, architecture), reading), "");
+  for (const Architecture architecture : {Architecture::kGat, Architecture::kGatv2}) {
+    ModelConfig config = config_of(Framework::kPyg, architecture);
+    EXPECT_EQ(notes(config, true), "");
+    config.self_loops = true;  // as by default
+    EXPECT_THAT(notes(config, true), HasSubstr("set self_loops to 0"));
+    EXPECT_THAT(notes(config, false), HasSubstr("has to hold one at every node"));
+    const auto dgl = make_model(config_of(Framework::kDgl, architecture));
+    EXPECT_THAT(notes(dgl->config(), true), HasSubstr("has to hold those that it added"));
+    EXPECT_THAT(notes(dgl->config(), false), HasSubstr("add_self_loops off"));
+    for (const bool loops : {true, false}) {
+      config.self_loops = loops;
+      const auto pyg = make_model(config);
+      pyg->load_state_of_other_framework(dgl->state());
+      EXPECT_EQ(near(run(*pyg, block, x), run(*dgl, block, x), 1e-6), notes(config, true).empty());
+    }
+  }
+  EXPECT_THAT(notes(config_of(Framework::kPyg, Architecture::kGatv2), false),
+              HasSubstr("nodes without an incoming edge"));
+
+  ModelConfig config = config_of(Framework::kPyg, Architecture::kGcn);
+  for (const bool reading : {true, false}) {
+    EXPECT_THAT(notes(config, reading), HasSubstr("on symmetric graphs without edge weights"));
+    EXPECT_THAT(notes(config, reading), Not(HasSubstr("loops")));
+  }
+  config.self_loops = true;
+  EXPECT_THAT(notes(config, true),
+              HasSubstr("set self_loops to 0; results are equal on symmetric"));
+  config.self_loops = false;
+  config.degree_norm = DegreeNorm::kNone;
+  EXPECT_EQ(notes(config, true), "");
+  config.framework = Framework::kDgl;
+  EXPECT_THAT(notes(config, false), HasSubstr("normalize off"));
+
+  config = config_of(Framework::kPyg, Architecture::kRelation);
+  config.relations = 3;
+  EXPECT_THAT(notes(config, true), HasSubstr("set aggregation to the sum"));
+  EXPECT_THAT(notes(config, false), HasSubstr("1 / (edges of the type into the node)"));
+  config.aggregation = Aggregation::kSum;
+  EXPECT_EQ(notes(config, true) + notes(config, false), "");
+  config = config_of(Framework::kDgl, Architecture::kRelation);
+  EXPECT_THAT(notes(config, true), HasSubstr("unless its aggr is add"));
+  EXPECT_THAT(notes(config, false), HasSubstr("aggr add"));
+  config.edge_weights = true;
+  EXPECT_EQ(notes(config, true) + notes(config, false), "");
+
+  // A stack names its layers.
+  ModelConfig stack;
+  stack.architecture = Architecture::kLayers;
+  for (const char* name : {"first", "second"}) {
+    LayerConfig layer;
+    layer.kind = LayerConfig::Kind::kConv;
+    layer.name = name;
+    layer.options.architecture = name[0] == 'f' ? Architecture::kSage : Architecture::kGat;
+    stack.layers.push_back(layer);
+  }
+  EXPECT_EQ(notes(stack, true),
+            "weights converted between PyG's GAT and DGL's, layer 'second': DGL's layer adds no "
+            "loops: set self_loops to 0\n");
 }
 
 TEST(Convert, WhatHasNoCounterpartIsRefused) {

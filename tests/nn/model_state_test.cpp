@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "nn/model_world.h"
+#include "nn/torch_tensor.h"
 
 namespace gnnmg::nn {
 namespace {
@@ -53,6 +54,55 @@ TEST(Sage, StateIsStrictAndFailsAsAWhole) {
     EXPECT_EQ(back.tensors[i].first, good.tensors[i].first);
     EXPECT_TRUE(to_torch(back.tensors[i].second).equal(to_torch(good.tensors[i].second)));
   }
+}
+
+// What a training that diverged leaves, or a file that is damaged.
+TEST(Sage, RefusesNumbersThatNoModelComputesWith) {
+  ModelConfig config = small_config();
+  config.norm = Norm::kBatch;
+  config.dtype = base::DType::kF32;
+  const auto model = make_model(config);
+  const at::Tensor before = model->flat_parameters().clone();
+  const auto refusal = [&](Model& of, std::string_view key, base::Tensor tensor, Status expected) {
+    io::StateFile state = of.state();
+    for (auto& [name, value] : state.tensors)
+      if (name == key) value = tensor;
+    std::string text;
+    EXPECT_EQ(status_of([&] { of.load_state(state); }, &text), expected);
+    return text;
+  };
+  const base::Shape shape = shape_of(model->parameters()[0].tensor);
+  const auto with = [&]<typename T>(base::Shape of, int64_t at, T value) {
+    base::Tensor tensor = base::Tensor::zeros(base::dtype_of<T>(), of);
+    tensor.as<T>()[at] = value;
+    return tensor;
+  };
+  const std::string weight = model->parameters()[0].key, place = ", row 1, column 2: ";
+  const int64_t at = shape[1] + 2;
+  for (const float bad : {NAN, INFINITY, -INFINITY})
+    EXPECT_EQ(refusal(*model, weight, with(shape, at, bad), Status::kNan),
+              weight + place + "expected a finite value, found NaN or infinity");
+  base::Tensor half = base::Tensor::zeros(base::DType::kF16, shape);
+  static_cast<uint16_t*>(half.data())[at] = 0x7c00;
+  EXPECT_THAT(refusal(*model, weight, half, Status::kNan), HasSubstr(place));
+  EXPECT_THAT(refusal(*model, weight, with(shape, at, NAN + 0.0), Status::kNan), HasSubstr(place));
+  EXPECT_EQ(refusal(*model, weight, with(shape, at, -1e300), Status::kRange),
+            weight + place + "-1e+300 is beyond the range of 32-bit floats");
+  const std::string norm = "norms.0.module.";
+  EXPECT_EQ(refusal(*model, norm + "running_var", with({12}, 3, -0.5F), Status::kRange),
+            norm + "running_var, row 3, column 0: -0.5, expected a variance of at least 0");
+  EXPECT_EQ(refusal(*model, norm + "num_batches_tracked", with({}, 0, int64_t{-1}), Status::kRange),
+            norm + "num_batches_tracked, row 0, column 0: -1, expected a count of at least 0");
+  EXPECT_THAT(refusal(*model, norm + "num_batches_tracked", with({}, 0, true), Status::kFormat),
+              HasSubstr("num_batches_tracked has elements of type bool, expected i64"));
+  EXPECT_TRUE(model->flat_parameters().equal(before));
+
+  // A model of 64 bits holds what 64 bits hold.
+  config.dtype = base::DType::kF64;
+  const auto wide = make_model(config);
+  EXPECT_EQ(refusal(*wide, weight, with(shape, at, -1e300), Status::kOk), "");
+  EXPECT_EQ(wide->parameters()[0].tensor.flatten()[at].item<double>(), -1e300);
+  EXPECT_THAT(refusal(*wide, weight, with(shape, at, NAN + 0.0), Status::kNan), HasSubstr(place));
 }
 
 TEST(Stack, ReadsTheKeysOfOlderGat) {

@@ -5,6 +5,7 @@
 #include <ATen/ops/zeros_like.h>
 #include <c10/core/GradMode.h>
 
+#include <algorithm>
 #include <fstream>
 #include <iostream>
 #include <map>
@@ -13,8 +14,10 @@
 #include <sstream>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "io/npy.h"
 #include "nn/conv/layers.h"
+#include "nn/layer_config.h"
 #include "nn/layer_names.h"
 #include "nn/loss.h"
 #include "nn/model.h"
@@ -724,6 +727,72 @@ TEST(Reference, EveryCaseIsCoveredOrListed) {
   std::cout << '\n';
   EXPECT_EQ(left, 0);
   EXPECT_GE(covered, 160);
+}
+
+// The stored weights of a case as PyG 2.4 names them: read by a model of one such layer, or, where
+// nothing was renamed, by the layer. The output is that of the case.
+TEST(Reference, WeightsOfOlderVersionsGiveTheSame) {
+  GNNMG_NEEDS_DATA("parity/pyg");
+  const std::string prefix = "gen24_", ending = ".pth";
+  int64_t found = 0;
+  for (const std::string& file : base::list_directory(test::data_path("parity/pyg"))) {
+    if (!file.starts_with(prefix) || !file.ends_with(ending)) continue;
+    SCOPED_TRACE(file);
+    ++found;
+    const std::string name =
+        file.substr(prefix.size(), file.size() - prefix.size() - ending.size());
+    const std::vector<Case> all = read_cases("pyg");
+    const auto of = std::ranges::find(all, name, &Case::name);
+    ASSERT_NE(of, all.end());
+    ASSERT_EQ(of->layer, "GATConv");
+    const io::StateFile older = io::read_pth(test::data_path("parity/pyg/" + file));
+    const io::StateFile newer = io::read_pth(of->path(".pth"));
+    const io::Npz npz = io::Npz::open(of->path(".npz"));
+    const Inputs inputs(npz);
+    at::Tensor out;
+    if (of->widths("in_channels").second == 0) {
+      EXPECT_NE(keys_of(older), keys_of(newer));
+      ModelConfig config;
+      config.architecture = Architecture::kLayers;
+      config.input_dim = of->number("in_channels", 0);
+      LayerConfig layer{LayerConfig::Kind::kConv, "conv", {}};
+      layer.options.architecture = Architecture::kGat;
+      layer.options.heads = static_cast<int32_t>(of->number("heads", 1));
+      layer.options.output_dim = of->number("out_channels", 0) * layer.options.heads;
+      config.layers = {layer};
+      const auto model = make_model(config);
+      io::StateFile state;
+      for (const auto& [key, tensor] : older.tensors)
+        state.tensors.emplace_back("conv." + key, tensor);
+      model->load_state(state);
+      for (const auto& [key, tensor] : model->state().tensors) {
+        ASSERT_TRUE(newer.find(key.substr(5))) << key;
+        EXPECT_EQ(tensor.shape(), newer.find(key.substr(5))->shape()) << key;
+      }
+      const auto blocks = TestBlock::repeated(*inputs.block, 1);
+      ForwardArgs args;
+      args.input.dense = inputs.x;
+      args.blocks = blocks;
+      out = model->forward(args);
+    } else {
+      EXPECT_EQ(keys_of(older), keys_of(newer));
+      const auto layer = layer_of(*of);
+      ParameterList list(Init::kPyg);
+      layer->declare(list);
+      const ParameterSet parameters(list, at::kFloat, 0);
+      const c10::NoGradGuard no_grad;
+      for (const NamedTensor& item : parameters.state())
+        at::Tensor(item.tensor).copy_(to_torch(*older.find(item.key)));
+      ConvInput in;
+      in.x = inputs.x;
+      in.x_target = inputs.x_target;
+      const Execution execution;
+      out = layer->forward(in, {inputs.block->view(), execution, {}, {}});
+    }
+    const at::Tensor expected = to_torch(npz.get("out"));
+    EXPECT_TRUE(near(out, expected.view(out.sizes()), of->output_tolerance()));
+  }
+  EXPECT_EQ(found, 2);
 }
 
 }  // namespace

@@ -263,6 +263,56 @@ TEST_F(Graphs, Packed) {
   EXPECT_EQ(hot(*open(bare)), (std::vector<int32_t>{1, 2, 1, 1, 1, 0})) << "degrees";
 }
 
+// One column of 0 and 1 is two classes, or one target, or a number.
+TEST_F(Graphs, TheTaskCanBeSaid) {
+  write_npz(dir_.file("set.npz"), packed());
+  OpenOptions options;
+  const auto opened = [&](Task task) {
+    options.task = task;
+    return opener_.open(dir_.file("set.npz"), options);
+  };
+  EXPECT_EQ(opened(Task::kNone)->task, Task::kMulticlass);
+  EXPECT_EQ(opened(Task::kMulticlass)->num_classes, 2);
+  for (const Task task : {Task::kBinary, Task::kRegression}) {
+    const DatasetRef dataset = opened(task);
+    EXPECT_EQ(dataset->task, task);
+    EXPECT_EQ(dataset->num_classes, 1);
+    EXPECT_EQ(dataset->labels()->shape(), (base::Shape{3, 1}));
+    EXPECT_EQ(values<float>(*dataset->labels()), (std::vector<float>{1, 0, 1}));
+  }
+  Arrays arrays = packed();
+  arrays[5].second = npy_of<uint8_t>({1, 2, 1}, "(3,)");
+  write_npz(dir_.file("set.npz"), arrays);
+  expect_error(Status::kRange, {"array \"labels\"", "row 1: label 2, expected 0, 1 or none"},
+               [&] { opened(Task::kBinary); });
+  arrays[5].second = npy_of<float>({1, 0.5F, 1}, "(3,)");
+  write_npz(dir_.file("set.npz"), arrays);
+  expect_error(Status::kInvalidArgument, {"array \"labels\"", "f32 are no classes"},
+               [&] { opened(Task::kMulticlass); });
+  arrays.erase(arrays.begin() + 5);
+  write_npz(dir_.file("set.npz"), arrays);
+  expect_error(Status::kInvalidArgument, {"set.npz", "there are no labels"},
+               [&] { opened(Task::kBinary); });
+
+  const std::string own = dir_.file("own");
+  save_dataset(*open(packed()), own);
+  options.task = Task::kMulticlass;
+  EXPECT_EQ(opener_.open(own, options)->task, Task::kMulticlass);
+  options.task = Task::kBinary;
+  expect_error(Status::kInvalidArgument, {"metadata.json", ".task", "another"},
+               [&] { opener_.open(own, options); });
+}
+
+TEST_F(Graphs, PackedEdgeFeaturesAreFinite) {
+  Arrays arrays = packed();
+  arrays[4].second = npy_of<float>({1, NAN, 2}, "(3, 1)");
+  expect_error(Status::kNan, {"set.npz", "edge tensor 'edge_attr', row 1, column 0"},
+               [&] { open(arrays); });
+  OpenOptions options;
+  options.check_finite = false;
+  EXPECT_NO_THROW(opener_.open(dir_.file("set.npz"), options));
+}
+
 TEST_F(Graphs, PackedRefused) {
   refuse_packed("node_ptr", npy_of<int64_t>({0, 3, 3, 6}, "(4,)"),
                 {"row 2", "3 after 3", "at least one node"});

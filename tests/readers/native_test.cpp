@@ -263,6 +263,22 @@ TEST_F(Native, FeaturesThatAreNotFinite) {
                [&] { opener_.open(other); });
 }
 
+TEST_F(Native, EdgeWeightsThatAreNotFinite) {
+  graph::GraphParts parts = small_graph(opener_.pool())->parts();
+  parts.edge_columns[0].insert_or_assign("weight", tensor<float>({0, 1, 2, NAN, 4}, {5}));
+  parts.edge_columns[0].insert_or_assign("time", tensor<float>({NAN, 1, 2, 3, 4}, {5}));
+  const std::string path =
+      save(*make_dataset(graph::Graph::create(std::move(parts)), "x", "y", false, {}));
+  OpenOptions options;
+  for (const bool map : {true, false}) {
+    options.map_files = map;
+    expect_error(Status::kNan, {"-weight.npy, row 3, column 0"},
+                 [&] { opener_.open(path, options); });
+  }
+  options.check_finite = false;
+  EXPECT_NO_THROW(opener_.open(path, options));
+}
+
 TEST_F(Native, NewerVersionsAreRefusedByNumber) {
   expect_refused(
       {"metadata.json", "version 3", "reads up to 2"},

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -14,6 +15,7 @@
 #include <memory>
 
 #include "base/atomic_folder.h"
+#include "io/checksum.h"
 #include "support/file_faults.h"
 #include "support/power_loss.h"
 #include "support/temp_dir.h"
@@ -126,6 +128,43 @@ TEST(CheckpointFolder, SmallFilesDecideNothing) {
     std::filesystem::create_directory(folder + file);
   }
   expect_newest();
+}
+
+TEST(CheckpointFolder, WeightsThatAreNotFiniteAreNotSavedAndPassedOver) {
+  const TempDir parent;
+  base::Log log;
+  CheckpointSeries series(parent.file("run"), 1);
+  const std::string last = series.add(1, files_of(1), false);
+  for (const bool best : {false, true}) {
+    CheckpointFiles diverged = files_of(2);
+    (best ? diverged.best : diverged.model).tensors[0].second.as<float>()[7] = NAN;
+    const auto [status, text] = failure([&] { series.add(2, diverged, false); });
+    EXPECT_EQ(status, Status::kNan);
+    EXPECT_THAT(text, HasSubstr(best ? "best.safetensors: w: element 7 of [50] is not finite"
+                                     : "model.safetensors: w: element 7 of [50] is not finite"));
+  }
+  EXPECT_THAT(names(series.folder()), ElementsAre("000000-step-1", "latest"));
+  EXPECT_EQ(train::find_checkpoint(series.folder(), log).path, last);
+  EXPECT_FALSE(log.next());
+
+  // One that another hand wrote.
+  const std::string newer = series.folder() + "/000001-step-2";
+  std::filesystem::copy(last, newer, std::filesystem::copy_options::recursive);
+  std::string weights = slurp(newer + "/model.safetensors");
+  const std::string sum = io::sum_of_file(newer + "/model.safetensors").sha256;
+  const float nan = NAN;
+  std::memcpy(weights.data() + weights.size() - sizeof nan, &nan, sizeof nan);
+  std::ofstream(newer + "/model.safetensors", std::ios::binary) << weights;
+  std::string manifest = slurp(newer + "/manifest.json");
+  manifest.replace(manifest.find(sum), sum.size(),
+                   io::sum_of_file(newer + "/model.safetensors").sha256);
+  std::ofstream(newer + "/manifest.json") << manifest;
+  EXPECT_EQ(train::find_checkpoint(series.folder(), log).path, last);
+  const auto warning = log.next();
+  ASSERT_TRUE(warning);
+  EXPECT_THAT(warning->text, HasSubstr("element 49 of [50] is not finite"));
+  std::filesystem::remove_all(last);
+  EXPECT_EQ(failure([&] { train::find_checkpoint(series.folder(), log); }).first, Status::kNan);
 }
 
 TEST(CheckpointFolder, ADamagedOneIsPassedOver) {

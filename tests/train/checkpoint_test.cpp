@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "comm/ranks.h"
+#include "nn/model.h"
 #include "support/file_faults.h"
 #include "support/temp_dir.h"
 #include "train/fixture.h"
@@ -282,6 +283,35 @@ TEST(Checkpoint, AFailedWriteIsAnErrorOfTheNextStep) {
   std::this_thread::sleep_for(std::chrono::milliseconds(200));
   EXPECT_EQ(attempt([&] { run->step({}, nullptr); }).status, Status::kIo);
   EXPECT_EQ(run->step({}, nullptr), Status::kOk);
+}
+
+TEST(Checkpoint, WeightsThatAreNotFiniteAreNotWritten) {
+  const TempDir folder;
+  Host host;
+  Trial run(Recipe(), host);
+  run->set_checkpoints(CheckpointConfig{.folder = folder.file("run"), .every_steps = 1});
+  EXPECT_EQ(run->step({}, nullptr), Status::kOk);
+  run->set_checkpoints(std::nullopt);  // waits until it is written
+  const std::vector<std::string> before = base::list_directory(folder.file("run"));
+  run->set_checkpoints(CheckpointConfig{.folder = folder.file("run"), .every_steps = 1});
+  run.model().flat_parameters().mutable_data_ptr<float>()[3] = std::nanf("");
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(run->step({}, nullptr), Status::kOk);
+  const Outcome by_hand = attempt([&] { run->save(folder.file("by hand")); });
+  EXPECT_EQ(by_hand.status, Status::kNan);
+  EXPECT_THAT(by_hand.text, HasSubstr("element 3 of"));
+  EXPECT_FALSE(base::exists(folder.file("by hand")));
+  EXPECT_EQ(attempt([&] { run->step({}, nullptr); }).status, Status::kDiverged);
+  run->set_checkpoints(std::nullopt);
+  EXPECT_EQ(base::list_directory(folder.file("run")), before);
+  int64_t warnings = 0;
+  while (const auto record = host.log.next())
+    warnings += record->text.find("checkpoint not written") != std::string::npos;
+  EXPECT_GE(warnings, 1);
+
+  Trial again(Recipe(), host);
+  again->load(folder.file("run"));
+  again.train();
+  EXPECT_EQ(again.weights(), weights_after(Recipe()));
 }
 
 TEST(Checkpoint, AStopLeavesOne) {

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstring>
 
 #include "base/error.h"
@@ -138,6 +139,20 @@ TEST(TorchOptimizer, FilesOfOthersAreRefused) {
   other.state[2].tensors[0].second = base::Tensor::zeros(base::DType::kF32, {2});
   io::write_optimizer_pth(path, other);
   EXPECT_THAT(refused(*model, adam, Status::kFormat), HasSubstr("expected one number"));
+  for (const float bad : {NAN, -1.0F, INFINITY}) {
+    other.state[2].tensors[0].second = base::Tensor::zeros(base::DType::kF32, {});
+    *static_cast<float*>(other.state[2].tensors[0].second.data()) = bad;
+    io::write_optimizer_pth(path, other);
+    EXPECT_THAT(refused(*model, adam, Status::kRange), HasSubstr("step is "));
+  }
+  other = good;
+  auto& [name, moments] = other.state[1].tensors[1];
+  moments = base::Tensor::zeros(moments.dtype(), moments.shape());
+  moments.as<float>()[3] = NAN;
+  io::write_optimizer_pth(path, other);
+  EXPECT_THAT(refused(*model, adam, Status::kNan),
+              HasSubstr(base::text(name, ".", model->parameters()[1].key, ": element 3 of ",
+                                   moments.shape().to_string(), " is not finite")));
   // A parameter that got no gradient has no entry there.
   other = good;
   other.state[1].tensors.clear();

@@ -62,6 +62,12 @@ var specials = map[string]special{
 		"textOf(r.FirstLayer[:])",
 		"if len(c.FirstLayer) >= len(r.FirstLayer) {\nreturn tooLong(\"ModelFileConfig.FirstLayer\", len(c.FirstLayer), len(r.FirstLayer)-1)\n}\n" +
 			"r.FirstLayer = [len(r.FirstLayer)]byte{}\ncopy(r.FirstLayer[:], c.FirstLayer)\n"},
+	"model_file_config.dict": {"Dict", "string",
+		"Loading a .pth that holds several dicts of tensors, as a checkpoint of a training does: which, as in \"model\", " +
+			"or with dots \"averages.model\"; \"\": the whole file, or the only one. At most 63 bytes.",
+		"textOf(r.Dict[:])",
+		"if len(c.Dict) >= len(r.Dict) {\nreturn tooLong(\"ModelFileConfig.Dict\", len(c.Dict), len(r.Dict)-1)\n}\n" +
+			"r.Dict = [len(r.Dict)]byte{}\ncopy(r.Dict[:], c.Dict)\n"},
 }
 
 func (h *header) isEnum(ctype string) bool {

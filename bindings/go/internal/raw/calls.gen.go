@@ -1141,7 +1141,8 @@ func ModelSave(model uintptr, path *byte, config *ModelFileConfig, timeoutMs int
 }
 
 // ModelLoad: Reads parameters and buffers under the keys of the model's framework. All or
-// nothing: one text lists every key that is missing, unexpected, or of another shape.
+// nothing: one text lists every key that is missing, unexpected, or of another shape; one names
+// the first number that no model computes with.
 func ModelLoad(model uintptr, path *byte, config *ModelFileConfig, timeoutMs int64) Result {
 	reach(134)
 	r := C.shim_model_load(C.uintptr_t(model), (*C.char)(unsafe.Pointer(path)), (*C.gnnmg_model_file_config)(unsafe.Pointer(config)), C.int64_t(timeoutMs))
@@ -1201,8 +1202,9 @@ func OptimizerSave(optimizer uintptr, path *byte, timeoutMs int64) Result {
 }
 
 // OptimizerLoad: Reads such a state dict, written here or by
-// `torch.save(optimizer.state_dict())`. The rate and the other settings stay those of the config.
-// All or nothing.
+// `torch.save(optimizer.state_dict())`, or the only one in a file of several objects, `{"model":
+// ..., "optimizer": ...}`. The rate and the other settings stay those of the config. All or
+// nothing.
 func OptimizerLoad(optimizer uintptr, path *byte, timeoutMs int64) Result {
 	reach(142)
 	r := C.shim_optimizer_load(C.uintptr_t(optimizer), (*C.char)(unsafe.Pointer(path)), C.int64_t(timeoutMs))

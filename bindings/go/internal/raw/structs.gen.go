@@ -123,6 +123,8 @@ type DatasetConfig struct {
 	NumNodes       int64
 	DegreeFeatures int32
 	Padding0       int32
+	Task           int32
+	Padding1       int32
 }
 
 // DatasetInfo is gnnmg_dataset_info.
@@ -348,6 +350,7 @@ type ModelFileConfig struct {
 	Format         int32
 	OtherFramework int32
 	FirstLayer     [36]byte
+	Dict           [64]byte
 }
 
 // OptimizerConfig is gnnmg_optimizer_config.
@@ -588,6 +591,8 @@ var (
 	_ [unsafe.Offsetof(C.gnnmg_dataset_config{}.num_nodes)]byte                   = [unsafe.Offsetof(DatasetConfig{}.NumNodes)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_dataset_config{}.degree_features)]byte             = [unsafe.Offsetof(DatasetConfig{}.DegreeFeatures)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_dataset_config{}.padding0)]byte                    = [unsafe.Offsetof(DatasetConfig{}.Padding0)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_dataset_config{}.task)]byte                        = [unsafe.Offsetof(DatasetConfig{}.Task)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_dataset_config{}.padding1)]byte                    = [unsafe.Offsetof(DatasetConfig{}.Padding1)]byte{}
 	_ [unsafe.Sizeof(C.gnnmg_dataset_info{})]byte                                 = [unsafe.Sizeof(DatasetInfo{})]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_dataset_info{}.struct_size)]byte                   = [unsafe.Offsetof(DatasetInfo{}.StructSize)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_dataset_info{}.task)]byte                          = [unsafe.Offsetof(DatasetInfo{}.Task)]byte{}
@@ -771,6 +776,7 @@ var (
 	_ [unsafe.Offsetof(C.gnnmg_model_file_config{}.format)]byte                   = [unsafe.Offsetof(ModelFileConfig{}.Format)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_model_file_config{}.other_framework)]byte          = [unsafe.Offsetof(ModelFileConfig{}.OtherFramework)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_model_file_config{}.first_layer)]byte              = [unsafe.Offsetof(ModelFileConfig{}.FirstLayer)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_model_file_config{}.dict)]byte                     = [unsafe.Offsetof(ModelFileConfig{}.Dict)]byte{}
 	_ [unsafe.Sizeof(C.gnnmg_optimizer_config{})]byte                             = [unsafe.Sizeof(OptimizerConfig{})]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_optimizer_config{}.struct_size)]byte               = [unsafe.Offsetof(OptimizerConfig{}.StructSize)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_optimizer_config{}.kind)]byte                      = [unsafe.Offsetof(OptimizerConfig{}.Kind)]byte{}

@@ -75,7 +75,7 @@ const COMMENTS = Dict(
         :undirected => "1: add the reverse of every edge and drop repeated ones, for Planetoid and Shchur also self-loops, but of a knowledge graph as a relation of its own, with nothing dropped; 0: edges as listed; -1: as the format means it. -1.",
         :sum_duplicates => "1: add up repeated entries of sparse features. 0.",
         :map_files => "1: map the files of the library's own format, else read. 1.",
-        :check_finite => "1: refuse features that are NaN, infinite or beyond f32. 1.",
+        :check_finite => "1: refuse features of nodes, and features and weights of edges, that are NaN, infinite or beyond f32. 1.",
         :separator => "Edge lists: the character between columns; 0: guessed. 0.",
         :header_lines => "Edge lists: lines to skip; -1: a first line without numbers. -1.",
         :source_column => "Edge lists: counting from 0. 0.",
@@ -84,6 +84,7 @@ const COMMENTS = Dict(
         :round_values => "1: round sparse and integer features to the nearest f32; 0: refuse what is none. 0.",
         :num_nodes => "Edge lists: number of nodes; -1: the largest id + 1. -1.",
         :degree_features => "Texts of many graphs: 1: features are one-hot of the nodes' degrees; -1: of their tags; 0: of the tags unless all are equal. 0.",
+        :task => "What the labels mean; `:none`: what the format and their looks say: one column of 0 and 1 is two classes, of which a model has two logits. With `:binary` it is one target, one logit, as in OGB's examples. The library's own format says it itself. 0.",
     ],
     :gnnmg_dataset_info => [
         :task => "What the labels mean.",
@@ -258,8 +259,9 @@ const COMMENTS = Dict(
     ],
     :gnnmg_model_file_config => [
         :format => "`:auto`.",
-        :other_framework => "1: the file has the layers of the framework that the model's are not of, PyG or DGL; GNNMG_ERR_UNSUPPORTED names what has no counterpart there. 0.",
+        :other_framework => "1: the file has the layers of the framework that the model's are not of, PyG or DGL; GNNMG_ERR_UNSUPPORTED names what has no counterpart there, and a warning in the log what has to be set for equal results. 0.",
         :first_layer => "Saving: the name of the first layer, whose number counts up, in place of \"convs.0\" or \"layers.0\", as in \"conv1\"; loading finds such names by itself. Ends with 0. \"\".",
+        :dict => "Loading a `.pth` that holds several dicts of tensors, as a checkpoint of a training does: which, as in \"model\", or with dots \"averages.model\". Ends with 0. \"\": the whole file, or the only one.",
     ],
     :gnnmg_optimizer_config => [
         :kind => "`:adam`.",

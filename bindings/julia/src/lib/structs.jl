@@ -119,6 +119,8 @@ struct gnnmg_dataset_config
     num_nodes::Int64
     degree_features::Int32
     padding0::Int32
+    task::gnnmg_task
+    padding1::Int32
 end
 
 struct gnnmg_dataset_info
@@ -330,6 +332,7 @@ struct gnnmg_model_file_config
     format::gnnmg_model_format
     other_framework::Int32
     first_layer::NTuple{36, UInt8}
+    dict::NTuple{64, UInt8}
 end
 
 struct gnnmg_optimizer_config

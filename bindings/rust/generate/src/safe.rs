@@ -13,7 +13,7 @@ fn left_out(owner: &str, field: &str) -> bool {
         || matches!(
             (owner, field),
             ("gnnmg_sampler_config", "num_fanouts" | "fanouts")
-                | ("gnnmg_model_file_config", "first_layer")
+                | ("gnnmg_model_file_config", "first_layer" | "dict")
                 | (
                     "gnnmg_model_config",
                     "reductions" | "scalers" | "node_vocabulary" | "edge_vocabulary"

@@ -637,7 +637,8 @@ the format means it. -1.*/
     pub sum_duplicates: i32,
     /// 1: map the files of the library's own format, else read. 1.
     pub map_files: i32,
-    /// 1: refuse features that are NaN, infinite or beyond f32. 1.
+    /** 1: refuse features of nodes, and features and weights of edges, that
+are NaN, infinite or beyond f32. 1.*/
     pub check_finite: i32,
     /// Edge lists: the character between columns; 0: guessed. 0.
     pub separator: i32,
@@ -660,12 +661,19 @@ what is none. 0.*/
     pub degree_features: i32,
     /// 0.
     pub padding0: i32,
+    /** What the labels mean; `GNNMG_TASK_NONE`: what the format and their
+looks say: one column of 0 and 1 is two classes, of which a model has
+two logits. With `GNNMG_TASK_BINARY` it is one target, one logit, as
+in OGB's examples. The library's own format says it itself. 0.*/
+    pub task: gnnmg_task,
+    /// 0.
+    pub padding1: i32,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
     [
         "Size of gnnmg_dataset_config",
-    ][::core::mem::size_of::<gnnmg_dataset_config>() - 64usize];
+    ][::core::mem::size_of::<gnnmg_dataset_config>() - 72usize];
     [
         "Alignment of gnnmg_dataset_config",
     ][::core::mem::align_of::<gnnmg_dataset_config>() - 8usize];
@@ -714,6 +722,12 @@ const _: () = {
     [
         "Offset of field: gnnmg_dataset_config::padding0",
     ][::core::mem::offset_of!(gnnmg_dataset_config, padding0) - 60usize];
+    [
+        "Offset of field: gnnmg_dataset_config::task",
+    ][::core::mem::offset_of!(gnnmg_dataset_config, task) - 64usize];
+    [
+        "Offset of field: gnnmg_dataset_config::padding1",
+    ][::core::mem::offset_of!(gnnmg_dataset_config, padding1) - 68usize];
 };
 /// Facts about a data set.
 #[repr(C)]
@@ -2045,18 +2059,23 @@ pub struct gnnmg_model_file_config {
     pub format: gnnmg_model_format,
     /** 1: the file has the layers of the framework that the model's are
 not of, PyG or DGL; `GNNMG_ERR_UNSUPPORTED` names what has no
-counterpart there. 0.*/
+counterpart there, and a warning in the log what has to be set for
+equal results. 0.*/
     pub other_framework: i32,
     /** Saving: the name of the first layer, whose number counts up, in
 place of "convs.0" or "layers.0", as in "conv1"; loading finds such
 names by itself. Ends with 0. "".*/
     pub first_layer: [::core::ffi::c_char; 36usize],
+    /** Loading a `.pth` that holds several dicts of tensors, as a
+checkpoint of a training does: which, as in "model", or with dots
+"averages.model". Ends with 0. "": the whole file, or the only one.*/
+    pub dict: [::core::ffi::c_char; 64usize],
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
     [
         "Size of gnnmg_model_file_config",
-    ][::core::mem::size_of::<gnnmg_model_file_config>() - 48usize];
+    ][::core::mem::size_of::<gnnmg_model_file_config>() - 112usize];
     [
         "Alignment of gnnmg_model_file_config",
     ][::core::mem::align_of::<gnnmg_model_file_config>() - 4usize];
@@ -2072,6 +2091,9 @@ const _: () = {
     [
         "Offset of field: gnnmg_model_file_config::first_layer",
     ][::core::mem::offset_of!(gnnmg_model_file_config, first_layer) - 12usize];
+    [
+        "Offset of field: gnnmg_model_file_config::dict",
+    ][::core::mem::offset_of!(gnnmg_model_file_config, dict) - 48usize];
 };
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -4053,7 +4075,8 @@ For `GNNMG_TASK_BINARY`, labels of any type that hold 0, 1, and NaN or -1 for no
 - `dataset`: the new handle
 
 Returns `GNNMG_OK`; `GNNMG_ERR_NOT_FOUND` when the graph lacks a tensor; `GNNMG_ERR_RANGE` naming
-the first label outside the classes; `GNNMG_ERR_NAN` the first feature that is not finite
+the first label outside the classes; `GNNMG_ERR_NAN` the first feature, or the first number
+of an edge tensor that models read as features or weights, that is not finite
 
 Threading: (b)
 
@@ -5394,7 +5417,8 @@ Since 0.1*/
     ) -> gnnmg_status;
     #[must_use]
     /** Reads parameters and buffers under the keys of the model's framework. All or nothing: one
-text lists every key that is missing, unexpected, or of another shape.
+text lists every key that is missing, unexpected, or of another shape; one names the first
+number that no model computes with.
 
 - `model`: a model
 - `path`: the file
@@ -5402,7 +5426,8 @@ text lists every key that is missing, unexpected, or of another shape.
 - `timeout_ms`: milliseconds, -1: until done
 
 Returns `GNNMG_OK`; `GNNMG_PENDING`, continued by a call with equal arguments;
-`GNNMG_ERR_NOT_FOUND`; `GNNMG_ERR_IO`; `GNNMG_ERR_FORMAT`
+`GNNMG_ERR_NOT_FOUND`; `GNNMG_ERR_IO`; `GNNMG_ERR_FORMAT`; `GNNMG_ERR_NAN` at a number that is
+not finite; `GNNMG_ERR_RANGE` at one beyond the model's type, or a variance or count below 0
 
 Threading: (c)
 
@@ -5517,16 +5542,17 @@ Since 0.1*/
         timeout_ms: i64,
     ) -> gnnmg_status;
     #[must_use]
-    /** Reads such a state dict, written here or by `torch.save(optimizer.state_dict())`. The rate
-and the other settings stay those of the config. All or nothing.
+    /** Reads such a state dict, written here or by `torch.save(optimizer.state_dict())`, or the
+only one in a file of several objects, `{"model": ..., "optimizer": ...}`. The rate and the
+other settings stay those of the config. All or nothing.
 
 - `optimizer`: an optimizer of the kind that was saved, over an equal model
 - `path`: the file
 - `timeout_ms`: milliseconds, -1: until done
 
 Returns `GNNMG_OK`; `GNNMG_ERR_NOT_FOUND`; `GNNMG_ERR_IO`; `GNNMG_ERR_FORMAT` listing what is
-missing, unexpected or misshapen; `GNNMG_ERR_UNSUPPORTED` when its parameters have made
-different numbers of steps
+missing, unexpected or misshapen; `GNNMG_ERR_NAN` at a number that is not finite;
+`GNNMG_ERR_UNSUPPORTED` when its parameters have made different numbers of steps
 
 Threading: (c)
 
@@ -5927,7 +5953,8 @@ ends on all when it is done.
 - `path`: a folder that does not exist
 - `timeout_ms`: milliseconds, -1: until done
 
-Returns `GNNMG_OK`; `GNNMG_PENDING`, continued by a call with equal arguments; `GNNMG_ERR_IO`
+Returns `GNNMG_OK`; `GNNMG_PENDING`, continued by a call with equal arguments; `GNNMG_ERR_IO`;
+`GNNMG_ERR_NAN` when a weight is not finite, so that nobody could go on from it
 
 Threading: (c)
 
@@ -5953,7 +5980,8 @@ in the log for each that is not
 Returns `GNNMG_OK`; `GNNMG_PENDING`, continued by a call with equal arguments;
 `GNNMG_ERR_NOT_FOUND` when there is no checkpoint, `GNNMG_ERR_CHECKSUM` when none is whole,
 `GNNMG_ERR_MISMATCH` with a list of what differs, `GNNMG_ERR_FORMAT` for another model,
-`GNNMG_ERR_VERSION` for one of a later library
+`GNNMG_ERR_VERSION` for one of a later library, `GNNMG_ERR_NAN` for one with weights that are
+not finite
 
 Threading: (c)
 

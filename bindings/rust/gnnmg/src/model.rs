@@ -18,17 +18,30 @@ impl ModelFileConfig {
     /// Saving: the name of the first layer, whose number counts up, in place of "convs.0" or
     /// "layers.0", as in "conv1"; loading finds such names by itself. At most 35 bytes.
     pub fn first_layer(mut self, name: &str) -> Result<Self> {
-        let room = self.raw.first_layer.len() - 1;
-        if name.len() > room || name.contains('\0') {
-            let text = format!("first_layer is {name:?}, expected at most {room} bytes, none NUL");
-            return Err(Error::argument(text));
-        }
-        self.raw.first_layer = [0; 36];
-        for (to, from) in self.raw.first_layer.iter_mut().zip(name.bytes()) {
-            *to = from as std::ffi::c_char;
-        }
+        set_text(&mut self.raw.first_layer, "first_layer", name)?;
         Ok(self)
     }
+
+    /// Loading a `.pth` that holds several dicts of tensors, as a checkpoint of a training does:
+    /// which, as in "model", or with dots "averages.model"; "": the whole file, or the only one.
+    /// At most 63 bytes.
+    pub fn dict(mut self, name: &str) -> Result<Self> {
+        set_text(&mut self.raw.dict, "dict", name)?;
+        Ok(self)
+    }
+}
+
+fn set_text(field: &mut [std::ffi::c_char], what: &str, text: &str) -> Result<()> {
+    let room = field.len() - 1;
+    if text.len() > room || text.contains('\0') {
+        let text = format!("{what} is {text:?}, expected at most {room} bytes, none NUL");
+        return Err(Error::argument(text));
+    }
+    field.fill(0);
+    for (to, from) in field.iter_mut().zip(text.bytes()) {
+        *to = from as std::ffi::c_char;
+    }
+    Ok(())
 }
 
 /// Key of a parameter or buffer; see [`Model::tensor_keys`].

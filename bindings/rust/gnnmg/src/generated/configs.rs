@@ -114,7 +114,8 @@ config! {
         sum_duplicates => sum_duplicates: bool,
         /// 1: map the files of the library's own format, else read. 1.
         map_files => map_files: bool,
-        /// 1: refuse features that are NaN, infinite or beyond f32. 1.
+        /// 1: refuse features of nodes, and features and weights of edges, that
+        /// are NaN, infinite or beyond f32. 1.
         check_finite => check_finite: bool,
         /// Edge lists: the character between columns; 0: guessed. 0.
         separator => separator: i32,
@@ -135,6 +136,11 @@ config! {
         /// Texts of many graphs: 1: features are one-hot of the nodes' degrees;
         /// -1: of their tags; 0: of the tags unless all are equal. 0.
         degree_features => degree_features: i32,
+        /// What the labels mean; [`Task::None`](crate::Task::None): what the format and their
+        /// looks say: one column of 0 and 1 is two classes, of which a model has
+        /// two logits. With [`Task::Binary`](crate::Task::Binary) it is one target, one logit, as
+        /// in OGB's examples. The library's own format says it itself. 0.
+        task => task: crate::Task,
     }
 }
 
@@ -373,7 +379,8 @@ config! {
         format => format: crate::ModelFormat,
         /// 1: the file has the layers of the framework that the model's are
         /// not of, PyG or DGL; [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) names what has no
-        /// counterpart there. 0.
+        /// counterpart there, and a warning in the log what has to be set for
+        /// equal results. 0.
         other_framework => other_framework: bool,
     }
 }
