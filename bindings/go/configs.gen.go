@@ -520,7 +520,8 @@ func defaultLoaderConfig(options []func(*LoaderConfig)) (*raw.LoaderConfig, erro
 	return r, configure(init, &c, r, options)
 }
 
-// ModelConfig: What a model is made of.
+// ModelConfig: What a model is made of. A field that names architectures, a norm or a readout is
+// theirs: with others it stays at its default, which stands last, or the config is refused.
 type ModelConfig struct {
 	// Kind of model. Default: [ModelSAGE].
 	Architecture Architecture
@@ -533,7 +534,7 @@ type ModelConfig struct {
 	OutputDim int64
 	// 1 to 10, as many as the sampler has. Default: 2.
 	NumLayers int
-	// GraphSAGE, GraphConv, R-GCN, EdgeConv: Default: [AggregationMean].
+	// GraphSAGE, GIN, GINE, GraphConv, R-GCN, EdgeConv. Default: [AggregationDefault].
 	Aggregation Aggregation
 	// Default: [ActivationReLU].
 	Activation Activation
@@ -566,8 +567,8 @@ type ModelConfig struct {
 	Jumping Jumping
 	// GAT, GATv2, transformer: 1 to 64; 0: 1. They divide HiddenDim with Concat. Default: 1.
 	Heads int
-	// true: heads beside each other; false: their mean. The layer that yields the result takes the
-	// mean. Default: true.
+	// GAT, GATv2, transformer: true: heads beside each other; false: their mean. The layer that
+	// yields the result takes the mean. Default: true.
 	Concat bool
 	// GCN, GAT, GATv2: true: one loop a node in place of the graph's. Default: true.
 	SelfLoops bool
@@ -580,7 +581,7 @@ type ModelConfig struct {
 	TrainEps bool
 	// GAT, GATv2: of the leaky function below 0. Default: 0.2.
 	NegativeSlope float64
-	// GIN: the own row counts 1 + eps times. Default: 0.
+	// GIN, GINE: the own row counts 1 + eps times. Default: 0.
 	Eps float64
 	// [ReadoutNone]; another for batches of graphs.
 	Readout Readout
@@ -608,7 +609,7 @@ type ModelConfig struct {
 	// GCN, GraphConv, and of DGL's layers GCN, GAT and R-GCN: true: edges weigh what the edge tensor
 	// "edge_weight", or else "weight", says. Default: false.
 	EdgeWeights bool
-	// GCN with edge weights: true: added loops weigh 2. Default: false.
+	// PyG's GCN with edge weights: true: added loops weigh 2. Default: false.
 	Improved bool
 	// Transformer: true: the node's own row is mixed in by a gate. Default: false.
 	Beta bool

@@ -649,9 +649,12 @@ type Aggregation int32
 
 // Values of [Aggregation].
 const (
+	// The architecture's own: sum for GIN, GINE and DGL's R-GCN, max for DGL's EdgeConv, mean for
+	// GraphSAGE, GraphConv, R-GCN and EdgeConv.
+	AggregationDefault Aggregation = -1
 	// Mean.
 	AggregationMean Aggregation = 0
-	// Largest, column by column. This and the next: PyG.
+	// Largest, column by column. This and the next: not DGL's GraphSAGE.
 	AggregationMax Aggregation = 1
 	// Sum.
 	AggregationSum Aggregation = 2
@@ -666,6 +669,8 @@ const (
 // String is the name of the value, or its number where this version has no name for it.
 func (v Aggregation) String() string {
 	switch v {
+	case AggregationDefault:
+		return "AggregationDefault"
 	case AggregationMean:
 		return "AggregationMean"
 	case AggregationMax:

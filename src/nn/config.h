@@ -42,8 +42,9 @@ enum class Input : int32_t {
   // if the features were the unit matrix.
   kNodes = 2,
 };
-// GraphSAGE of PyG has the first three; of DGL the first and the last three.
+// GraphSAGE of PyG has mean, max and sum; of DGL mean and the last three.
 enum class Aggregation : int32_t {
+  kDefault = -1,  // the architecture's own: ModelConfig::reduction()
   kMean = 0,
   kMax = 1,
   kSum = 2,
@@ -142,7 +143,7 @@ struct ModelConfig {
   int64_t hidden_dim = 256;
   int64_t output_dim = 0;
   int32_t num_layers = 2;  // 1 to 10
-  Aggregation aggregation = Aggregation::kMean;
+  Aggregation aggregation = Aggregation::kDefault;
   Activation activation = Activation::kRelu;
   Norm norm = Norm::kNone;
   double norm_scale = 1;  // of kPair and kPairRows; PyG's models take hidden_dim
@@ -171,7 +172,7 @@ struct ModelConfig {
   int32_t mlp_layers = 2;  // linear layers of its networks, 1 to 8
   bool train_eps = false;
   double eps = 0;
-  // R-GCN; `aggregation` mean or sum. At most one of bases and blocks is above 0.
+  // R-GCN; `aggregation` mean or sum, of DGL's sum. At most one of bases and blocks is above 0.
   int64_t relations = 0;
   int64_t bases = 0;   // matrices that those of the relations are sums of
   int64_t blocks = 0;  // of block-diagonal matrices
@@ -215,6 +216,9 @@ struct ModelConfig {
   uint64_t seed = 0;                      // of the initial weights
   // Error(kInvalidArgument) naming the field.
   void check() const;
+  // What `aggregation` says, or where that is the default: the sum for GIN, GINE and DGL's R-GCN,
+  // the maximum for DGL's EdgeConv, else the mean.
+  Aggregation reduction() const;
   int64_t output_width() const;  // columns of the logits
   bool reads_features() const { return input == Input::kFeatures; }
   // Columns that the first layer reads.

@@ -74,6 +74,8 @@ struct Kind {
 };
 const Kind kKinds[] = {
     {"GINE", GNNMG_MODEL_GINE, [](gnnmg_model_config&) {}},
+    {"GINE, mean", GNNMG_MODEL_GINE,
+     [](gnnmg_model_config& c) { c.aggregation = GNNMG_AGGREGATION_MEAN; }},
     {"R-GCN", GNNMG_MODEL_RGCN, [](gnnmg_model_config&) {}},
     {"R-GCN, bases", GNNMG_MODEL_RGCN, [](gnnmg_model_config& c) { c.num_bases = 2; }},
     {"R-GCN, blocks", GNNMG_MODEL_RGCN, [](gnnmg_model_config& c) { c.num_blocks = 2; }},
@@ -188,6 +190,7 @@ TEST(EdgeModelsTest, WhatTheDataLacksIsNamed) {
           "edges, 'edge_type', 'type' or 'edge_label', to take it from");
   world.layers.num_relations = -5;
   refused(GNNMG_ERR_INVALID_ARGUMENT, "relations is -5");
+  world.layers.num_relations = 0;
   world.layers.architecture = GNNMG_MODEL_PNA;
   refused(GNNMG_ERR_INVALID_ARGUMENT, "config.average_degree");
   world.layers.average_degree = world.layers.average_log_degree = 1;
@@ -204,6 +207,7 @@ TEST(EdgeModelsTest, WhatTheDataLacksIsNamed) {
 
   // Six relations, of which the graph has five, are a model; four are not one for this graph.
   world.layers.node_vocabulary[0] = 0;
+  world.layers.average_degree = world.layers.average_log_degree = 0;
   world.layers.architecture = GNNMG_MODEL_RGCN;
   world.layers.num_relations = 4;
   ASSERT_OK(gnnmg_model_create(world.context, nullptr, &world.layers, model.out()));
@@ -272,7 +276,7 @@ TEST(EdgeModelsTest, ReadoutsOfGraphsWithCategories) {
        {GNNMG_READOUT_SUM, GNNMG_READOUT_ATTENTION, GNNMG_READOUT_SET2SET, GNNMG_READOUT_SORT}) {
     SCOPED_TRACE(readout);
     layers.readout = readout;
-    layers.sort_rows = 3;
+    layers.sort_rows = readout == GNNMG_READOUT_SORT ? 3 : 0;
     Model model;
     ASSERT_OK(gnnmg_model_create(context, data, &layers, model.out()));
     auto training = init(gnnmg_trainer_config_init);

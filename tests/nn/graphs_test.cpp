@@ -88,7 +88,7 @@ std::vector<ModelConfig> configs() {
                           Norm::kPair, Norm::kPairRows}) {
     ModelConfig config = small_config();
     config.norm = norm;
-    config.norm_scale = 1.5;
+    if (norm == Norm::kPair || norm == Norm::kPairRows) config.norm_scale = 1.5;
     config.jumping = Jumping::kScores;
     all.push_back(config);
     config.architecture = Architecture::kSage;
@@ -102,7 +102,7 @@ std::vector<ModelConfig> configs() {
       config.activation = Activation::kTanh;  // no rows of zeros, which would be tied in order
       config.readout = kind;
       config.jumping = jumping;
-      config.sort_rows = 4;
+      if (kind == Readout::kSort) config.sort_rows = 4;
       all.push_back(config);
     }
   ModelConfig config = small_config();

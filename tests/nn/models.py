@@ -109,6 +109,10 @@ def cases(data):
                               attr, encoders=True), attr
     yield "pna_layers", pyg.PNA(IN, HIDDEN, 2, OUT, edge_dim=D, towers=2, pre_layers=2, post_layers=3, **pna), attr
     yield "rgcn_nodes", NodeStack([pyg.RGCNConv(NODES, HIDDEN, 3), pyg.RGCNConv(HIDDEN, OUT, 3)], kind), kind
+    for aggr in ["mean", "max"]:
+        yield f"gin_{aggr}", Stack([pyg.GINConv(mlp(IN, HIDDEN), aggr=aggr), pyg.GINConv(mlp(HIDDEN, OUT), aggr=aggr)], []), []
+        yield f"gine_{aggr}", Stack([pyg.GINEConv(mlp(IN, HIDDEN), edge_dim=D, aggr=aggr),
+                                     pyg.GINEConv(mlp(HIDDEN, OUT), edge_dim=D, aggr=aggr)], attr), attr
 
 
 def distinct(index):

@@ -1,7 +1,7 @@
 // GINConv of PyG and DGL, and PyG's GINEConv: a sum of neighbours through a small network.
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/linear.h>
-#include <ATen/ops/ones.h>
+#include <ATen/ops/relu.h>
 
 #include "base/error.h"
 #include "nn/conv/layers.h"
@@ -99,11 +99,7 @@ class GinConv final : public Conv {
     if (o_.edges) {
       if (!own.edge_attr.defined())
         base::fail(base::Status::kInvalidArgument, "GINE was given no edge features");
-      y = relu_sum(
-              rows,
-              o_.edge_dim ? at::linear(own.edge_attr, edge_.weight, edge_.bias) : own.edge_attr,
-              block, pass.execution) +
-          (1 + eps_) * target;
+      y = messages(rows, own, pass) + (1 + eps_) * target;
     } else if (o_.reduce == Reduce::kSum) {
       WeightedSum sum;
       sum.x = rows;
@@ -116,6 +112,16 @@ class GinConv final : public Conv {
           (1 + eps_) * target;
     }
     return y;
+  }
+
+  // GINE: AGG relu(x_j + edge row).
+  at::Tensor messages(const at::Tensor& rows, const ConvInput& own, const ConvPass& pass) const {
+    const sample::BlockView& block = pass.block;
+    const at::Tensor carried =
+        o_.edge_dim ? at::linear(own.edge_attr, edge_.weight, edge_.bias) : own.edge_attr;
+    if (o_.reduce == Reduce::kSum) return relu_sum(rows, carried, block, pass.execution);
+    const at::Tensor ends = rows_of_edges(rows, {}, block, pass.execution);
+    return aggregate_edges(at::relu(ends + carried), block, o_.reduce, pass.execution);
   }
 
   at::Tensor first_layer(const at::Tensor& y, bool transformed) const {

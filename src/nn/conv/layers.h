@@ -83,7 +83,7 @@ struct GinOptions {
   bool last_of_tied = false;  // max: the whole gradient to the last of tied edges, as in DGL
   double eps = 0;
   bool train_eps = false;
-  bool edges = false;    // GINE: messages are relu(x_j + edge row)
+  bool edges = false;    // GINE of PyG's: messages are relu(x_j + edge row)
   int64_t edge_dim = 0;  // GINE: columns of edge features that a linear layer maps, 0: none
   enum class Keys { kSequential, kMlp, kDgl } keys = Keys::kSequential;  // nn.0, nn.lins.0, ...
   // Between the linear layers; the norm with keys kMlp only.

@@ -14,6 +14,7 @@ Reduce reduce_of(Aggregation aggregation) {
       return Reduce::kMax;
     case Aggregation::kSum:
       return Reduce::kSum;
+    case Aggregation::kDefault:
     case Aggregation::kPool:
     case Aggregation::kLstm:
     case Aggregation::kGcn:
@@ -42,14 +43,14 @@ std::unique_ptr<Conv> sage(const ModelConfig& c, const ConvWidths& widths) {
     DglSageOptions options;
     options.in = widths.in;
     options.out = widths.out;
-    options.aggregator = aggregator_of(c.aggregation);
+    options.aggregator = aggregator_of(c.reduction());
     options.bias = c.bias;
     return make_dgl_sage_conv(options);
   }
   SageOptions options;
   options.in = widths.in;
   options.out = widths.out;
-  options.reduce = reduce_of(c.aggregation);
+  options.reduce = reduce_of(c.reduction());
   options.normalize = c.normalize;
   options.root_weight = c.root_weight;
   options.project = c.project;
@@ -112,6 +113,8 @@ std::unique_ptr<Conv> gin(const ModelConfig& c, const ConvWidths& widths, at::Te
   GinOptions options;
   options.widths.assign(c.mlp_layers + 1, widths.out);
   options.widths[0] = widths.in;
+  options.reduce = reduce_of(c.reduction());
+  options.last_of_tied = c.framework == Framework::kDgl && options.reduce == Reduce::kMax;
   options.eps = c.eps;
   options.train_eps = c.train_eps;
   options.edges = c.architecture == Architecture::kGine;
@@ -133,7 +136,7 @@ std::unique_ptr<Conv> relation(const ModelConfig& c, const ConvWidths& widths) {
   options.relations = c.relations;
   options.bases = c.bases;
   options.blocks = c.blocks;
-  options.reduce = reduce_of(c.aggregation);
+  options.reduce = reduce_of(c.reduction());
   options.dgl = c.framework == Framework::kDgl;
   options.root_weight = c.root_weight;
   options.bias = c.bias;
@@ -173,7 +176,7 @@ std::unique_ptr<Conv> edge(const ModelConfig& c, const ConvWidths& widths) {
   EdgeOptions options;
   options.in = widths.in;
   options.dgl = c.framework == Framework::kDgl;
-  options.reduce = reduce_of(c.aggregation);
+  options.reduce = reduce_of(c.reduction());
   options.mlp_keys = true;
   options.widths.assign(options.dgl ? 1 : c.mlp_layers + 1, widths.out);
   if (!options.dgl) options.widths[0] = 2 * widths.in;
@@ -184,7 +187,7 @@ std::unique_ptr<Conv> graph_conv(const ModelConfig& c, const ConvWidths& widths)
   GraphOptions options;
   options.in = widths.in;
   options.out = widths.out;
-  options.reduce = reduce_of(c.aggregation);
+  options.reduce = reduce_of(c.reduction());
   options.bias = c.bias;
   return make_graph_conv(options);
 }

@@ -2426,8 +2426,12 @@ typedef int32_t gnnmg_aggregation;
 
 /** Values of ::gnnmg_aggregation. */
 enum {
-  GNNMG_AGGREGATION_MEAN = 0, /**< Mean. */
-  GNNMG_AGGREGATION_MAX = 1,  /**< Largest, column by column. This and the next: PyG. */
+  GNNMG_AGGREGATION_DEFAULT = -1, /**< The architecture's own: sum for GIN, GINE and DGL's R-GCN,
+                                     max for DGL's EdgeConv, mean for GraphSAGE, GraphConv, R-GCN
+                                     and EdgeConv. */
+  GNNMG_AGGREGATION_MEAN = 0,     /**< Mean. */
+  GNNMG_AGGREGATION_MAX =
+      1, /**< Largest, column by column. This and the next: not DGL's GraphSAGE. */
   GNNMG_AGGREGATION_SUM = 2,  /**< Sum. */
   GNNMG_AGGREGATION_POOL = 3, /**< DGL: largest of the rows behind a linear layer and ReLU. */
   GNNMG_AGGREGATION_LSTM = 4, /**< DGL: a recurrent network over them in the edges' order. */
@@ -2528,7 +2532,8 @@ enum {
                                    attention by the normal one; GCN with gain 1, biases 0. */
 };
 
-/** What a model is made of. */
+/** What a model is made of. A field that names architectures, a norm or a readout is theirs: with
+ * others it stays at its default, which stands last, or the config is refused. */
 typedef struct gnnmg_model_config {
   uint32_t struct_size;            /**< sizeof of this struct. */
   gnnmg_architecture architecture; /**< Kind of model. ::GNNMG_MODEL_SAGE. */
@@ -2537,8 +2542,8 @@ typedef struct gnnmg_model_config {
   int64_t hidden_dim;              /**< Columns between layers. 256. */
   int64_t output_dim;              /**< Columns of the result; 0: the data set's classes. 0. */
   int32_t num_layers;              /**< 1 to 10, as many as the sampler has. 2. */
-  gnnmg_aggregation aggregation;   /**< GraphSAGE, GraphConv, R-GCN, EdgeConv:
-                                        ::GNNMG_AGGREGATION_MEAN. */
+  gnnmg_aggregation aggregation;   /**< GraphSAGE, GIN, GINE, GraphConv, R-GCN, EdgeConv.
+                                        ::GNNMG_AGGREGATION_DEFAULT. */
   gnnmg_activation activation;     /**< ::GNNMG_ACTIVATION_RELU. */
   gnnmg_norm norm;                 /**< ::GNNMG_NORM_NONE. */
   gnnmg_skip skip;                 /**< ::GNNMG_SKIP_NONE. */
@@ -2557,8 +2562,8 @@ typedef struct gnnmg_model_config {
   gnnmg_jumping jumping; /**< ::GNNMG_JUMPING_NONE. */
   int32_t heads;         /**< GAT, GATv2, transformer: 1 to 64; 0: 1. They divide hidden_dim with
                             `concat`. 1. */
-  int32_t concat;        /**< 1: heads beside each other; 0: their mean. The layer that yields the
-                            result takes the mean. 1. */
+  int32_t concat; /**< GAT, GATv2, transformer: 1: heads beside each other; 0: their mean. The layer
+                     that yields the result takes the mean. 1. */
   int32_t self_loops;    /**< GCN, GAT, GATv2: 1: one loop a node in place of the graph's. 1. */
   int32_t residual;      /**< GAT, GATv2: 1: a linear map of the node's own row is added. 0. */
   int32_t block_degrees; /**< GCN: 0: degrees of the whole graph, edges that were drawn stand for
@@ -2566,7 +2571,7 @@ typedef struct gnnmg_model_config {
   int32_t train_eps;     /**< GIN, GINE: 1: the weight of the own row is learned. 0. */
   int32_t reserved;      /**< 0. */
   double negative_slope; /**< GAT, GATv2: of the leaky function below 0. 0.2. */
-  double eps;            /**< GIN: the own row counts 1 + eps times. 0. */
+  double eps;            /**< GIN, GINE: the own row counts 1 + eps times. 0. */
   gnnmg_readout readout; /**< ::GNNMG_READOUT_NONE; another for batches of graphs. */
   gnnmg_framework framework; /**< ::GNNMG_FRAMEWORK_PYG. */
   double output_dropout; /**< Share set to 0 in training of what the last linear layer reads, or,
@@ -2585,7 +2590,7 @@ typedef struct gnnmg_model_config {
   int32_t num_blocks; /**< R-GCN: blocks of block-diagonal matrices; 0: whole ones. 0. */
   int32_t edge_weights;  /**< GCN, GraphConv, and of DGL's layers GCN, GAT and R-GCN: 1: edges weigh
                             what the edge tensor "edge_weight", or else "weight", says. 0. */
-  int32_t improved;      /**< GCN with edge weights: 1: added loops weigh 2. 0. */
+  int32_t improved;      /**< PyG's GCN with edge weights: 1: added loops weigh 2. 0. */
   int32_t beta;          /**< Transformer: 1: the node's own row is mixed in by a gate. 0. */
   int32_t towers;        /**< PNA: networks beside each other, each for its share of the output; 0:
                             1. 1. */
