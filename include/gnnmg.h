@@ -2452,8 +2452,9 @@ enum {
   GNNMG_ACTIVATION_PRELU = 6       /**< x, or a learned multiple below 0 */
 };
 
-/** Normalisation between layers. "A graph" is each one of a batch of graphs; else the nodes at
- * hand: those of the mini-batch in training, all in results for all nodes. */
+/** Normalisation between layers, and between the linear layers inside of GIN's and GINE's. "A
+ * graph" is each one of a batch of graphs; else, and inside of GIN's and GINE's always, the nodes
+ * at hand: those of the mini-batch in training, all in results for all nodes. */
 typedef int32_t gnnmg_norm;
 
 /** Values of ::gnnmg_norm. */
@@ -2576,8 +2577,9 @@ typedef struct gnnmg_model_config {
   gnnmg_framework framework; /**< ::GNNMG_FRAMEWORK_PYG. */
   double output_dropout; /**< Share set to 0 in training of what the last linear layer reads, or,
                             with ::GNNMG_JUMPING_SCORES, of each score. 0. */
-  double norm_scale;     /**< ::GNNMG_NORM_PAIR, ::GNNMG_NORM_PAIR_ROWS: above 0; 0: 1. PyG's model
-                            classes, given no more than the name, take hidden_dim. 1. */
+  double norm_scale;     /**< ::GNNMG_NORM_PAIR, ::GNNMG_NORM_PAIR_ROWS: above 0; -1: the columns of
+                            the rows, which PyG's model classes take, given no more than the name;
+                            0: 1. 1. */
   int32_t mlp_layers; /**< GIN, GINE, EdgeConv: linear layers of their networks, 1 to 8; 0: 2. 2. */
   int32_t reserved2;  /**< 0. */
   int64_t edge_dim;   /**< GINE, GAT, GATv2, transformer, PNA: columns of edge features; -1: the

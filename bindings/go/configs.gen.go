@@ -590,8 +590,8 @@ type ModelConfig struct {
 	// Share set to 0 in training of what the last linear layer reads, or, with [JumpingScores], of
 	// each score. Default: 0.
 	OutputDropout float64
-	// [NormPair], [NormPairRows]: above 0; 0: 1. PyG's model classes, given no more than the name,
-	// take HiddenDim. Default: 1.
+	// [NormPair], [NormPairRows]: above 0; -1: the columns of the rows, which PyG's model classes
+	// take, given no more than the name; 0: 1. Default: 1.
 	NormScale float64
 	// GIN, GINE, EdgeConv: linear layers of their networks, 1 to 8; 0: 2. Default: 2.
 	MLPLayers int

@@ -729,8 +729,9 @@ func (v Activation) String() string {
 	return "Activation(" + strconv.Itoa(int(v)) + ")"
 }
 
-// Norm: Normalisation between layers. "A graph" is each one of a batch of graphs; else the nodes
-// at hand: those of the mini-batch in training, all in results for all nodes.
+// Norm: Normalisation between layers, and between the linear layers inside of GIN's and GINE's.
+// "A graph" is each one of a batch of graphs; else, and inside of GIN's and GINE's always, the
+// nodes at hand: those of the mini-batch in training, all in results for all nodes.
 type Norm int32
 
 // Values of [Norm].

@@ -48,10 +48,6 @@ void check_architecture(const ModelConfig& c) {
       if (!of_both && !of_pyg)
         fail(Status::kInvalidArgument, "model config: aggregation is ", static_cast<int>(reduction),
              ", and GIN has sum, mean and max");
-      if (over_graph(c.norm) && c.readout == Readout::kNone)
-        fail(Status::kInvalidArgument,
-             "model config: a norm over a graph does not go with GIN without a readout, which has "
-             "norms inside its layers: take the norm of each row");
       break;
     case Architecture::kRelation:
       check_range("relations", c.relations, 1, kMaxRelations);
@@ -260,9 +256,9 @@ void ModelConfig::check() const {
     fail(Status::kInvalidArgument,
          "model config: act_first does not go with residual blocks, whose norm stands before the "
          "convolution");
-  if (!std::isfinite(norm_scale) || norm_scale <= 0)
+  if (norm_scale != -1 && !(std::isfinite(norm_scale) && norm_scale > 0))
     fail(Status::kInvalidArgument, "model config: norm_scale is ", norm_scale,
-         ", expected a number above 0");
+         ", expected a number above 0, or -1");
   if (!std::isfinite(slope) || !std::isfinite(eps))
     fail(Status::kInvalidArgument, "model config: slope is ", slope, " and eps ", eps,
          ", expected finite numbers");

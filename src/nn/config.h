@@ -146,7 +146,9 @@ struct ModelConfig {
   Aggregation aggregation = Aggregation::kDefault;
   Activation activation = Activation::kRelu;
   Norm norm = Norm::kNone;
-  double norm_scale = 1;  // of kPair and kPairRows; PyG's models take hidden_dim
+  // Of kPair and kPairRows; -1: the columns of the rows that a norm goes over, which PyG's models
+  // take.
+  double norm_scale = 1;
   Skip skip = Skip::kNone;
   Init init = Init::kPyg;
   Jumping jumping = Jumping::kNone;

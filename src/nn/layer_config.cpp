@@ -196,8 +196,9 @@ class Checker {
   void norm(const ModelConfig& o) const {
     if (o.norm <= Norm::kNone || o.norm > Norm::kPairRows)
       fail(Status::kInvalidArgument, "there is no norm ", static_cast<int>(o.norm));
-    if (!std::isfinite(o.norm_scale) || o.norm_scale <= 0)
-      fail(Status::kInvalidArgument, "norm_scale is ", o.norm_scale, ", expected a number above 0");
+    if (o.norm_scale != -1 && !(std::isfinite(o.norm_scale) && o.norm_scale > 0))
+      fail(Status::kInvalidArgument, "norm_scale is ", o.norm_scale,
+           ", expected a number above 0, or -1");
     if (o.norm_scale != 1 && o.norm != Norm::kPair && o.norm != Norm::kPairRows)
       fail(Status::kInvalidArgument, "norm_scale is ", o.norm_scale,
            ", and only the pair norms have one");

@@ -34,8 +34,9 @@ struct NormPass {
 class NormLayer {
  public:
   NormLayer() = default;
+  // A scale of -1 is the width.
   NormLayer(Norm kind, int64_t width, double scale = 1)
-      : kind_(kind), width_(width), scale_(scale) {}
+      : kind_(kind), width_(width), scale_(scale == -1 ? static_cast<double>(width) : scale) {}
   void declare(ParameterList& list);
   // The rows of the mini-batches normalised, in place.
   void apply(std::span<at::Tensor> rows, const NormPass& pass) const;

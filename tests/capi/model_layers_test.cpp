@@ -134,8 +134,8 @@ TEST(ModelLayersTest, WhatDoesNotFitIsRefusedAndLeavesTheModelAsItWas) {
   EXPECT_FAILS(gnnmg_model_add_linear(model, "lin", 3, 2), GNNMG_ERR_INVALID_ARGUMENT, "bias");
   EXPECT_FAILS(gnnmg_model_add_norm(model, "n", GNNMG_NORM_NONE, 0), GNNMG_ERR_INVALID_ARGUMENT,
                "norm");
-  EXPECT_FAILS(gnnmg_model_add_norm(model, "n", GNNMG_NORM_PAIR, -1), GNNMG_ERR_INVALID_ARGUMENT,
-               "norm_scale is -1");
+  EXPECT_FAILS(gnnmg_model_add_norm(model, "n", GNNMG_NORM_PAIR, -2), GNNMG_ERR_INVALID_ARGUMENT,
+               "norm_scale is -2");
   EXPECT_FAILS(gnnmg_model_add_activation(model, nullptr, 99), GNNMG_ERR_INVALID_ARGUMENT, "99");
   EXPECT_FAILS(gnnmg_model_add_dropout(model, 1), GNNMG_ERR_INVALID_ARGUMENT, "dropout is 1");
   EXPECT_FAILS(gnnmg_model_add_readout(model, nullptr, GNNMG_READOUT_NONE, 0),

@@ -53,6 +53,16 @@ ModelConfig config_of(const std::string& name) {
     c.edge_dim = c.architecture == Architecture::kGine ? 3 : 0;
     if (name.ends_with("_mean")) c.aggregation = Aggregation::kMean;
     if (name.ends_with("_max")) c.aggregation = Aggregation::kMax;
+    if (name.starts_with("gin_graphs")) c.readout = Readout::kSum;
+    if (name.starts_with("gin_graphs") || name.starts_with("gin_nodes")) {
+      c.norm = name.ends_with("_layer")      ? Norm::kLayerGraph
+               : name.ends_with("_graph")    ? Norm::kGraph
+               : name.ends_with("_instance") ? Norm::kInstance
+               : name.ends_with("_pair")     ? Norm::kPair
+                                             : Norm::kBatch;
+      if (c.norm == Norm::kPair) c.norm_scale = -1;
+      c.act_first = name == "gin_nodes_layer";
+    }
     if (name == "categories") {
       c.input_dim = 2;
       c.node_vocabulary = {5, 3};
@@ -85,11 +95,33 @@ ModelConfig config_of(const std::string& name) {
   return c;
 }
 
-const std::set<std::string> kCases{
-    "categories",   "gat_edges",  "gatv2_edges", "gcn_weights",       "gin_max",
-    "gin_mean",     "gine",       "gine_max",    "gine_mean",         "graphconv",
-    "pna",          "pna_layers", "pna_towers",  "readout_attention", "readout_set2set",
-    "readout_sort", "rgcn_bases", "rgcn_blocks", "rgcn_nodes",        "transformer"};
+const std::set<std::string> kCases{"categories",
+                                   "gat_edges",
+                                   "gatv2_edges",
+                                   "gcn_weights",
+                                   "gin_graphs_batch",
+                                   "gin_graphs_graph",
+                                   "gin_graphs_instance",
+                                   "gin_graphs_layer",
+                                   "gin_graphs_pair",
+                                   "gin_max",
+                                   "gin_mean",
+                                   "gin_nodes_graph",
+                                   "gin_nodes_layer",
+                                   "gine",
+                                   "gine_max",
+                                   "gine_mean",
+                                   "graphconv",
+                                   "pna",
+                                   "pna_layers",
+                                   "pna_towers",
+                                   "readout_attention",
+                                   "readout_set2set",
+                                   "readout_sort",
+                                   "rgcn_bases",
+                                   "rgcn_blocks",
+                                   "rgcn_nodes",
+                                   "transformer"};
 
 class PygModel : public testing::TestWithParam<std::string> {};
 

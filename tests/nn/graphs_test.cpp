@@ -90,6 +90,8 @@ std::vector<ModelConfig> configs() {
     config.norm = norm;
     if (norm == Norm::kPair || norm == Norm::kPairRows) config.norm_scale = 1.5;
     config.jumping = Jumping::kScores;
+    // Those inside GIN's networks go over all rows of a mini-batch.
+    if (norm != Norm::kLayer) config.architecture = Architecture::kSage;
     all.push_back(config);
     config.architecture = Architecture::kSage;
     config.jumping = Jumping::kNone;

@@ -180,11 +180,6 @@ TEST(ModelConfigCheck, NamesTheField) {
                 c.bias = false;
               }),
               HasSubstr("bias"));
-  EXPECT_THAT(text_of([](ModelConfig& c) {
-                c.architecture = Architecture::kGin;
-                c.norm = Norm::kLayerGraph;
-              }),
-              HasSubstr("the norm of each row"));
 }
 
 // Each option that has no meaning for an architecture is refused there, and by its name.

@@ -427,6 +427,21 @@ std::vector<ModelConfig> configs() {
       config.skip = skip;
       all.push_back(config);
     }
+  // Inside of GIN's networks too, which have one or two of them.
+  config = small_config();
+  config.architecture = Architecture::kGin;
+  config.activation = Activation::kElu;
+  for (const Norm norm :
+       {Norm::kLayerGraph, Norm::kGraph, Norm::kInstance, Norm::kPair, Norm::kPairRows}) {
+    config.norm = norm;
+    config.mlp_layers = norm == Norm::kGraph ? 3 : 2;
+    config.skip = norm == Norm::kInstance ? Skip::kLinear
+                  : norm == Norm::kPair   ? Skip::kResidual
+                                          : Skip::kNone;
+    config.act_first = norm == Norm::kPairRows;
+    config.hidden_dim = norm == Norm::kPair ? 8 : 12;
+    all.push_back(config);
+  }
   config = small_config();
   config.framework = Framework::kDgl;
   for (const Aggregation aggregation :

@@ -57,6 +57,19 @@ class Stack(nn.Module):
         return self.lin(self.readout(x, batch)) if hasattr(self, "readout") else x
 
 
+class Pooled(nn.Module):
+    """A model class and the sum of each graph's rows; the state dict is the class's."""
+
+    def __init__(self, model):
+        super().__init__()
+        for name, child in model.named_children():
+            self.add_module(name, child)
+        self.model = [model]  # a second name would be saved too
+
+    def forward(self, x, edge_index, batch):
+        return pyg.global_add_pool(self.model[0](x, edge_index, batch=batch), batch, 4)
+
+
 class NodeStack(Stack):
     """The same without features: the first layer reads the nodes themselves."""
 
@@ -113,6 +126,12 @@ def cases(data):
         yield f"gin_{aggr}", Stack([pyg.GINConv(mlp(IN, HIDDEN), aggr=aggr), pyg.GINConv(mlp(HIDDEN, OUT), aggr=aggr)], []), []
         yield f"gine_{aggr}", Stack([pyg.GINEConv(mlp(IN, HIDDEN), edge_dim=D, aggr=aggr),
                                      pyg.GINEConv(mlp(HIDDEN, OUT), edge_dim=D, aggr=aggr)], attr), attr
+    norms = {"layer": "layer_norm", "graph": "graph_norm", "instance": "instance_norm", "batch": "batch_norm"}
+    for name, norm in norms.items():
+        yield f"gin_graphs_{name}", Pooled(pyg.GIN(IN, HIDDEN, 2, OUT, norm=norm)), ["batch"]
+    yield "gin_graphs_pair", Pooled(pyg.GIN(IN, HIDDEN, 2, OUT, norm="pair_norm")), ["batch"]
+    yield "gin_nodes_graph", pyg.GIN(IN, HIDDEN, 2, OUT, norm="graph_norm"), []
+    yield "gin_nodes_layer", pyg.GIN(IN, HIDDEN, 2, OUT, norm="layer_norm", act_first=True), []
 
 
 def distinct(index):

@@ -86,7 +86,8 @@ struct GinOptions {
   bool edges = false;    // GINE of PyG's: messages are relu(x_j + edge row)
   int64_t edge_dim = 0;  // GINE: columns of edge features that a linear layer maps, 0: none
   enum class Keys { kSequential, kMlp, kDgl } keys = Keys::kSequential;  // nn.0, nn.lins.0, ...
-  // Between the linear layers; the norm with keys kMlp only.
+  // Between the linear layers; the norm with keys kMlp only, and over all rows of a mini-batch
+  // where it goes over graphs.
   Norm norm = Norm::kNone;
   double norm_scale = 1;
   Activation activation = Activation::kRelu;
