@@ -729,9 +729,10 @@ func (v Activation) String() string {
 	return "Activation(" + strconv.Itoa(int(v)) + ")"
 }
 
-// Norm: Normalisation between layers, and between the linear layers inside of GIN's and GINE's.
-// "A graph" is each one of a batch of graphs; else, and inside of GIN's and GINE's always, the
-// nodes at hand: those of the mini-batch in training, all in results for all nodes.
+// Norm: Normalisation between layers, and between the linear layers inside of GIN's, GINE's and
+// PyG's EdgeConv, whose rows are those of edges. "A graph" is each one of a batch of graphs;
+// else, and inside of layers always, the rows at hand: those of the mini-batch in training, all
+// in results for all nodes. EdgeConv has norms over graphs with a readout only.
 type Norm int32
 
 // Values of [Norm].

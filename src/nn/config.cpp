@@ -90,9 +90,14 @@ void check_architecture(const ModelConfig& c) {
       if (dgl ? reduction != Aggregation::kMax : !of_both && !of_pyg)
         fail(Status::kInvalidArgument, "model config: aggregation is ", static_cast<int>(reduction),
              dgl ? ", and DGL's EdgeConv has max" : ", and PyG's EdgeConv has mean, max and sum");
-      if (!c.bias || (c.mlp_layers > 1 && c.activation != Activation::kRelu && !dgl))
+      if (!c.bias)
         fail(Status::kInvalidArgument,
-             "model config: EdgeConv's networks have biases, and ReLU between their layers");
+             "model config: bias is off, and EdgeConv's networks have one");
+      if (!dgl && over_graph(c.norm) && c.mlp_layers > 1 && c.readout == Readout::kNone)
+        fail(Status::kInvalidArgument,
+             "model config: a norm over a graph does not go with PyG's EdgeConv without a readout, "
+             "which has norms over the edges inside its layers: take the norm of each row or of "
+             "the mini-batch");
       return;
     case Architecture::kGcn:
       if (c.degree_norm != DegreeNorm::kBoth && !dgl &&

@@ -73,7 +73,7 @@ void check_conv(const ModelConfig& layer, int64_t in, bool nodes) {
          name_of(alone.architecture), ": add a layer of dropout");
   if (alone.activation != Activation::kRelu && !has_network(alone))
     fail(Status::kInvalidArgument,
-         "a convolution's activation is that in GIN's networks, and this "
+         "a convolution's activation is that in GIN's and EdgeConv's networks, and this "
          "is ",
          name_of(alone.architecture), ": add a layer of it");
   if (nodes) alone.input = Input::kNodes;

@@ -78,7 +78,7 @@ class BatchStatistics {
   std::vector<NormLayer*> layers_;
   int64_t width_ = 0;
   at::Tensor pass_;
-  bool any_ = false;  // rows were there: all norms of the pass have written theirs, or none
+  bool any_ = false;  // rows were there, of one norm at least
   std::vector<at::Tensor> finished_;
 };
 

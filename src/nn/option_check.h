@@ -12,9 +12,10 @@ constexpr bool attends(Architecture architecture) {
          architecture == Architecture::kTransformer;
 }
 
-// Layers whose networks have the model's activation, and its norm, inside: GIN, GINE.
+// Layers whose networks have the model's activation, and its norm, inside.
 constexpr bool has_network(const ModelConfig& config) {
-  return config.architecture == Architecture::kGin || config.architecture == Architecture::kGine;
+  return config.architecture == Architecture::kGin || config.architecture == Architecture::kGine ||
+         (config.architecture == Architecture::kEdge && config.framework == Framework::kPyg);
 }
 
 // What users call it, as "GraphSAGE".

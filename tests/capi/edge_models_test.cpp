@@ -96,6 +96,11 @@ const Kind kKinds[] = {
     {"GraphConv", GNNMG_MODEL_GRAPHCONV, [](gnnmg_model_config& c) { c.edge_weights = 1; }},
     {"EdgeConv", GNNMG_MODEL_EDGE,
      [](gnnmg_model_config& c) { c.aggregation = GNNMG_AGGREGATION_MAX; }},
+    {"EdgeConv, norms", GNNMG_MODEL_EDGE,
+     [](gnnmg_model_config& c) {
+       c.norm = GNNMG_NORM_BATCH;
+       c.activation = GNNMG_ACTIVATION_ELU;
+     }},
     {"PNA, deeper", GNNMG_MODEL_PNA,
      [](gnnmg_model_config& c) { c.pre_layers = c.post_layers = 2; }},
     {"GATv2, one map", GNNMG_MODEL_GATV2, [](gnnmg_model_config& c) { c.share_weights = 1; }},

@@ -68,6 +68,18 @@ ModelConfig config_of(const std::string& name) {
       c.node_vocabulary = {5, 3};
       c.edge_vocabulary = {4, 2};
     }
+  } else if (name.starts_with("edge_")) {
+    c.architecture = Architecture::kEdge;
+    c.aggregation = Aggregation::kMax;
+    if (name.starts_with("edge_graphs")) c.readout = Readout::kSum;
+    c.norm = name.ends_with("_layer")      ? Norm::kLayerGraph
+             : name.ends_with("_graph")    ? Norm::kGraph
+             : name.ends_with("_instance") ? Norm::kInstance
+             : name.ends_with("_batch")    ? Norm::kBatch
+                                           : Norm::kNone;
+    c.act_first = name == "edge_nodes_batch";
+    if (name == "edge_nodes_batch") c.activation = Activation::kPrelu;
+    if (name == "edge_nodes_elu") c.activation = Activation::kElu;
   } else if (name.starts_with("rgcn")) {
     c.architecture = Architecture::kRelation;
     c.relations = 3;
@@ -96,6 +108,12 @@ ModelConfig config_of(const std::string& name) {
 }
 
 const std::set<std::string> kCases{"categories",
+                                   "edge_graphs_batch",
+                                   "edge_graphs_graph",
+                                   "edge_graphs_instance",
+                                   "edge_graphs_layer",
+                                   "edge_nodes_batch",
+                                   "edge_nodes_elu",
                                    "gat_edges",
                                    "gatv2_edges",
                                    "gcn_weights",
@@ -385,8 +403,9 @@ TEST(EdgeModelConfig, NamesTheField) {
               HasSubstr("DGL's R-GCN has sum"));
   EXPECT_THAT(text_of(A::kGin, [](C& c) { c.aggregation = Aggregation::kPool; }),
               HasSubstr("GIN has sum, mean and max"));
-  EXPECT_THAT(text_of(A::kEdge, [](C& c) { c.activation = Activation::kTanh; }),
-              HasSubstr("ReLU between their layers"));
+  EXPECT_THAT(text_of(A::kEdge, [](C& c) { c.bias = false; }), HasSubstr("EdgeConv's networks"));
+  EXPECT_THAT(text_of(A::kEdge, [](C& c) { c.norm = Norm::kInstance; }),
+              HasSubstr("a norm over a graph does not go with PyG's EdgeConv"));
   EXPECT_THAT(text_of(A::kGat, [](C& c) { c.share_weights = true; }), HasSubstr("share_weights"));
   EXPECT_THAT(text_of(A::kSage, [](C& c) { c.degree_norm = DegreeNorm::kNone; }),
               HasSubstr("degree_norm is an option of GCN"));

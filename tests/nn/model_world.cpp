@@ -348,6 +348,13 @@ void add_input_configs(std::vector<ModelConfig>& all) {
   config.architecture = Architecture::kEdge;
   config.aggregation = Aggregation::kSum;
   all.push_back(config);
+  for (const Norm norm : {Norm::kBatch, Norm::kLayer}) {
+    config.norm = norm;
+    config.activation = norm == Norm::kBatch ? Activation::kTanh : Activation::kElu;
+    config.mlp_layers = norm == Norm::kBatch ? 3 : 2;
+    all.push_back(config);
+  }
+  config.mlp_layers = 2;
   config.framework = Framework::kDgl;
   config.aggregation = Aggregation::kMax;
   config.norm = Norm::kLayer;

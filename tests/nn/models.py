@@ -130,6 +130,10 @@ def cases(data):
     for name, norm in norms.items():
         yield f"gin_graphs_{name}", Pooled(pyg.GIN(IN, HIDDEN, 2, OUT, norm=norm)), ["batch"]
     yield "gin_graphs_pair", Pooled(pyg.GIN(IN, HIDDEN, 2, OUT, norm="pair_norm")), ["batch"]
+    for name, norm in norms.items():
+        yield f"edge_graphs_{name}", Pooled(pyg.EdgeCNN(IN, HIDDEN, 2, OUT, norm=norm)), ["batch"]
+    yield "edge_nodes_batch", pyg.EdgeCNN(IN, HIDDEN, 2, OUT, norm="batch_norm", act="prelu", act_first=True), []
+    yield "edge_nodes_elu", pyg.EdgeCNN(IN, HIDDEN, 2, OUT, act="elu"), []
     yield "gin_nodes_graph", pyg.GIN(IN, HIDDEN, 2, OUT, norm="graph_norm"), []
     yield "gin_nodes_layer", pyg.GIN(IN, HIDDEN, 2, OUT, norm="layer_norm", act_first=True), []
 

@@ -172,7 +172,7 @@ std::unique_ptr<Conv> pna(const ModelConfig& c, const ConvWidths& widths) {
   return make_pna_conv(options);
 }
 
-std::unique_ptr<Conv> edge(const ModelConfig& c, const ConvWidths& widths) {
+std::unique_ptr<Conv> edge(const ModelConfig& c, const ConvWidths& widths, at::Tensor* prelu) {
   EdgeOptions options;
   options.in = widths.in;
   options.dgl = c.framework == Framework::kDgl;
@@ -180,6 +180,11 @@ std::unique_ptr<Conv> edge(const ModelConfig& c, const ConvWidths& widths) {
   options.mlp_keys = true;
   options.widths.assign(options.dgl ? 1 : c.mlp_layers + 1, widths.out);
   if (!options.dgl) options.widths[0] = 2 * widths.in;
+  options.norm = c.norm;
+  options.norm_scale = c.norm_scale;
+  options.activation = c.activation;
+  options.act_first = c.act_first;
+  if (c.activation == Activation::kPrelu) options.prelu = prelu;
   return make_edge_conv(options);
 }
 
@@ -216,7 +221,7 @@ std::unique_ptr<Conv> make_conv(const ModelConfig& config, const ConvWidths& wid
     case Architecture::kGraphConv:
       return graph_conv(config, widths);
     case Architecture::kEdge:
-      return edge(config, widths);
+      return edge(config, widths, prelu);
     case Architecture::kLayers:
       break;
   }

@@ -2452,9 +2452,10 @@ enum {
   GNNMG_ACTIVATION_PRELU = 6       /**< x, or a learned multiple below 0 */
 };
 
-/** Normalisation between layers, and between the linear layers inside of GIN's and GINE's. "A
- * graph" is each one of a batch of graphs; else, and inside of GIN's and GINE's always, the nodes
- * at hand: those of the mini-batch in training, all in results for all nodes. */
+/** Normalisation between layers, and between the linear layers inside of GIN's, GINE's and PyG's
+ * EdgeConv, whose rows are those of edges. "A graph" is each one of a batch of graphs; else, and
+ * inside of layers always, the rows at hand: those of the mini-batch in training, all in results
+ * for all nodes. EdgeConv has norms over graphs with a readout only. */
 typedef int32_t gnnmg_norm;
 
 /** Values of ::gnnmg_norm. */
