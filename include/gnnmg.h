@@ -2434,8 +2434,11 @@ enum {
       1, /**< Largest, column by column. This and the next: not DGL's GraphSAGE. */
   GNNMG_AGGREGATION_SUM = 2,  /**< Sum. */
   GNNMG_AGGREGATION_POOL = 3, /**< DGL: largest of the rows behind a linear layer and ReLU. */
-  GNNMG_AGGREGATION_LSTM = 4, /**< DGL: a recurrent network over them in the edges' order. */
-  GNNMG_AGGREGATION_GCN = 5   /**< DGL: mean of them and the node itself. */
+  GNNMG_AGGREGATION_LSTM =
+      4,                    /**< GraphSAGE: a recurrent network over them in the edges' order. PyG's
+                               goes on over rows of zeros up to the largest number of edges into a
+                               node of the mini-batch, or of the graph in results for all. */
+  GNNMG_AGGREGATION_GCN = 5 /**< DGL: mean of them and the node itself. */
 };
 
 /** Function between layers. */

@@ -660,7 +660,9 @@ const (
 	AggregationSum Aggregation = 2
 	// DGL: largest of the rows behind a linear layer and ReLU.
 	AggregationPool Aggregation = 3
-	// DGL: a recurrent network over them in the edges' order.
+	// GraphSAGE: a recurrent network over them in the edges' order. PyG's goes on over rows of zeros
+	// up to the largest number of edges into a node of the mini-batch, or of the graph in results
+	// for all.
 	AggregationLSTM Aggregation = 4
 	// DGL: mean of them and the node itself.
 	AggregationGCN Aggregation = 5

@@ -36,10 +36,10 @@ void check_architecture(const ModelConfig& c) {
   const bool of_pyg = reduction == Aggregation::kMax || reduction == Aggregation::kSum;
   switch (c.architecture) {
     case Architecture::kSage:
-      if (!of_both && of_pyg == dgl)
+      if (!of_both && reduction != Aggregation::kLstm && of_pyg == dgl)
         fail(Status::kInvalidArgument, "model config: aggregation is ", static_cast<int>(reduction),
              dgl ? ", and DGL's GraphSAGE has mean, pool, LSTM and GCN"
-                 : ", and PyG's GraphSAGE has mean, max and sum");
+                 : ", and PyG's GraphSAGE has mean, max, sum and LSTM");
       return;
     case Architecture::kGin:
     case Architecture::kGine:

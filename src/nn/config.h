@@ -42,15 +42,17 @@ enum class Input : int32_t {
   // if the features were the unit matrix.
   kNodes = 2,
 };
-// GraphSAGE of PyG has mean, max and sum; of DGL mean and the last three.
+// GraphSAGE of PyG has mean, max, sum and LSTM; of DGL mean and the last three.
 enum class Aggregation : int32_t {
   kDefault = -1,  // the architecture's own: ModelConfig::reduction()
   kMean = 0,
   kMax = 1,
   kSum = 2,
   kPool = 3,  // maximum of the neighbours' rows behind a linear layer and ReLU
-  kLstm = 4,  // a recurrent network over the neighbours in the order of the edges
-  kGcn = 5,   // mean over the neighbours and the node itself
+  // A recurrent network over the neighbours in the order of the edges. PyG's goes on over rows of
+  // zeros, for every node as many steps as the block's largest in-degree.
+  kLstm = 4,
+  kGcn = 5,  // mean over the neighbours and the node itself
 };
 enum class Activation : int32_t {
   kRelu = 0,

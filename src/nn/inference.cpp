@@ -145,6 +145,7 @@ class StackInference final : public Inference {
       y = staged->behind_stages(rows, own, {targets, execution_, finish, {}, layer.skip});
     } else {
       const WholeGraph::Range range = graph_.edges_into(begin, end);
+      own.largest_degree = graph_.largest_degree();
       own.degrees = degrees_;
       own.edge_weight = range.edges.weight;
       own.edge_attr = range.edges.features;

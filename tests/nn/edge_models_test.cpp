@@ -93,6 +93,9 @@ ModelConfig config_of(const std::string& name) {
     c.heads = 2;
     c.beta = true;
     c.edge_dim = 3;
+  } else if (name == "sage_lstm") {
+    c.aggregation = Aggregation::kLstm;
+    c.project = true;
   } else if (name == "graphconv") {
     c.architecture = Architecture::kGraphConv;
     c.edge_weights = true;
@@ -139,6 +142,7 @@ const std::set<std::string> kCases{"categories",
                                    "rgcn_bases",
                                    "rgcn_blocks",
                                    "rgcn_nodes",
+                                   "sage_lstm",
                                    "transformer"};
 
 class PygModel : public testing::TestWithParam<std::string> {};

@@ -169,7 +169,7 @@ TEST(ModelConfigCheck, NamesTheField) {
   EXPECT_THAT(text_of([](ModelConfig& c) { c.norm_scale = 0; }), HasSubstr("norm_scale is 0"));
   EXPECT_THAT(text_of([](ModelConfig& c) { c.mlp_layers = 9; }), HasSubstr("mlp_layers is 9"));
   EXPECT_THAT(text_of([](ModelConfig& c) { c.aggregation = Aggregation::kPool; }),
-              HasSubstr("PyG's GraphSAGE has mean, max and sum"));
+              HasSubstr("PyG's GraphSAGE has mean, max, sum and LSTM"));
   EXPECT_THAT(text_of([](ModelConfig& c) {
                 c.framework = Framework::kDgl;
                 c.aggregation = Aggregation::kSum;

@@ -22,10 +22,12 @@ using base::Status;
 using testing::HasSubstr;
 
 // Norms over all rows see other rows in a mini-batch than in the whole graph.
-// So does a source of DGL's GraphConv see fewer of its edges.
+// So does a source of DGL's GraphConv see fewer of its edges, and PyG's recurrent network goes as
+// many steps as the largest in-degree at hand.
 bool rows_are_independent(const ModelConfig& c) {
   for (const LayerConfig& layer : c.layers)
     if (over_graph(layer.options.norm)) return false;
+  if (c.aggregation == Aggregation::kLstm && c.framework == Framework::kPyg) return false;
   return !over_graph(c.norm) &&
          (c.architecture != Architecture::kGcn || c.framework == Framework::kPyg);
 }

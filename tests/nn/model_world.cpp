@@ -434,6 +434,12 @@ std::vector<ModelConfig> configs() {
       config.skip = skip;
       all.push_back(config);
     }
+  config = small_config();
+  config.aggregation = Aggregation::kLstm;
+  all.push_back(config);
+  config.project = config.normalize = true;
+  config.skip = Skip::kLinear;
+  all.push_back(config);
   // Inside of GIN's networks too, which have one or two of them.
   config = small_config();
   config.architecture = Architecture::kGin;

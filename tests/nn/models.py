@@ -132,6 +132,7 @@ def cases(data):
     yield "gin_graphs_pair", Pooled(pyg.GIN(IN, HIDDEN, 2, OUT, norm="pair_norm")), ["batch"]
     for name, norm in norms.items():
         yield f"edge_graphs_{name}", Pooled(pyg.EdgeCNN(IN, HIDDEN, 2, OUT, norm=norm)), ["batch"]
+    yield "sage_lstm", pyg.GraphSAGE(IN, HIDDEN, 2, OUT, aggr="lstm", project=True), ["by_target"]
     yield "edge_nodes_batch", pyg.EdgeCNN(IN, HIDDEN, 2, OUT, norm="batch_norm", act="prelu", act_first=True), []
     yield "edge_nodes_elu", pyg.EdgeCNN(IN, HIDDEN, 2, OUT, act="elu"), []
     yield "gin_nodes_graph", pyg.GIN(IN, HIDDEN, 2, OUT, norm="graph_norm"), []
@@ -159,6 +160,8 @@ def main(folder):
         keep, inside = distinct(data["edge_index"])
         if "batch" in carried:
             keep = keep[inside]
+        if "by_target" in carried:
+            keep = keep[torch.argsort(data["edge_index"][1, keep], stable=True)]
         for key in ["edge_index"]:
             data[key] = data[key][:, keep]
         for key in ["edge_attr", "edge_weight", "edge_type"]:
@@ -168,7 +171,7 @@ def main(folder):
             n = len(keep)
             data["edge_attr"] = torch.stack([torch.arange(n) % 4, torch.arange(n) * 5 % 2], 1)
         model = model.double().train()
-        arguments = {key: data[key] for key in carried if key != "batch"}
+        arguments = {key: data[key] for key in carried if key in data}
         graph_ptr = [0, 5, 5, 10, 14]
         if "batch" in carried:
             arguments["batch"] = torch.tensor([0] * 5 + [2] * 5 + [3] * 4)

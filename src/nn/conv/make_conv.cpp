@@ -50,7 +50,8 @@ std::unique_ptr<Conv> sage(const ModelConfig& c, const ConvWidths& widths) {
   SageOptions options;
   options.in = widths.in;
   options.out = widths.out;
-  options.reduce = reduce_of(c.reduction());
+  options.lstm = c.reduction() == Aggregation::kLstm;
+  if (!options.lstm) options.reduce = reduce_of(c.reduction());
   options.normalize = c.normalize;
   options.root_weight = c.root_weight;
   options.project = c.project;
