@@ -799,12 +799,18 @@ type ModelFileConfig struct {
 	// Saving: the name of the first layer, whose number counts up, in place of "convs.0" or
 	// "layers.0", as in "conv1"; loading finds such names by itself. At most 35 bytes.
 	FirstLayer string
+	// Saving: true: the networks inside of GIN's, GINE's and EdgeConv's as torch's Sequential has
+	// them, "convs.0.nn.0", "convs.0.nn.2", or as one Linear, "convs.0.nn", in place of PyG's MLP,
+	// and batch norms as torch's BatchNorm1d, without "module."; loading finds all of these by
+	// itself. Default: false.
+	TorchModules bool
 }
 
 func (c *ModelFileConfig) from(r *raw.ModelFileConfig) {
 	c.Format = ModelFormat(r.Format)
 	c.OtherFramework = r.OtherFramework != 0
 	c.FirstLayer = textOf(r.FirstLayer[:])
+	c.TorchModules = r.TorchModules != 0
 }
 
 func (c *ModelFileConfig) to(r *raw.ModelFileConfig) error {
@@ -815,6 +821,7 @@ func (c *ModelFileConfig) to(r *raw.ModelFileConfig) error {
 	}
 	r.FirstLayer = [len(r.FirstLayer)]byte{}
 	copy(r.FirstLayer[:], c.FirstLayer)
+	r.TorchModules = flag(c.TorchModules)
 	return nil
 }
 

@@ -166,8 +166,10 @@ TEST(EdgeModelsTest, TrainAlikeOnAnyNumberOfRanksAndAreExchanged) {
     const auto a = values<double>(logits), b = values<double>(rows);
     for (size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i], b[seeds[i / 2] * 2 + i % 2], 1e-9);
 
-    for (const char* name : {"m.pth", "m.safetensors"}) {
-      ASSERT_OK(gnnmg_model_save(trained, folder.file(name).c_str(), nullptr, -1));
+    auto file = init(gnnmg_model_file_config_init);
+    for (const char* name : {"m.pth", "m.safetensors", "torch.pth"}) {
+      file.torch_modules = name[0] == 't';
+      ASSERT_OK(gnnmg_model_save(trained, folder.file(name).c_str(), &file, -1));
       layers.seed = 7;
       Model other;
       ASSERT_OK(gnnmg_model_create(world.context, world.data, &layers, other.out()));

@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "nn/model_world.h"
+#include "nn/module_names.h"
 
 namespace gnnmg::nn {
 namespace {
@@ -85,6 +86,86 @@ TEST(Stack, ReadsTheKeysOfOlderGat) {
       EXPECT_THAT(text, HasSubstr("missing: convs.1.lin.weight"));
       EXPECT_THAT(text, HasSubstr("convs.1.lin_src.weight"));
     }
+}
+
+// Networks and batch norms as classes made of torch's own modules have them.
+TEST(Stack, ReadsAndWritesNetworksOfTorchModules) {
+  const auto keys_of = [](const io::StateFile& state) {
+    std::vector<std::string> keys;
+    for (const auto& [key, tensor] : state.tensors)
+      if (key.ends_with("weight")) keys.push_back(key);
+    return keys;
+  };
+  ModelConfig config = small_config();
+  config.architecture = Architecture::kGin;
+  config.num_layers = 2;
+  const auto written = [&] {
+    io::StateFile state = make_model(config)->state();
+    to_torch_modules(state, config);
+    return state;
+  };
+  const auto come_back = [&](const io::StateFile& state) {
+    const auto model = make_model(config);
+    ModelConfig other = config;
+    other.seed = 77;
+    const auto loaded = make_model(other);
+    EXPECT_FALSE(loaded->flat_parameters().equal(model->flat_parameters()));
+    loaded->load_state(state);
+    EXPECT_TRUE(loaded->flat_parameters().equal(model->flat_parameters()));
+  };
+  EXPECT_THAT(keys_of(written()),
+              testing::ElementsAre("convs.0.nn.0.weight", "convs.0.nn.2.weight",
+                                   "convs.1.nn.0.weight", "convs.1.nn.2.weight"));
+  come_back(written());
+  config.mlp_layers = 3;
+  EXPECT_THAT(keys_of(written()), testing::Contains("convs.1.nn.4.weight"));
+  come_back(written());
+  config.mlp_layers = 1;
+  EXPECT_THAT(keys_of(written()), testing::ElementsAre("convs.0.nn.weight", "convs.1.nn.weight"));
+  come_back(written());
+  config.mlp_layers = 2;
+  config.norm = Norm::kBatch;
+  EXPECT_THAT(keys_of(written()),
+              testing::UnorderedElementsAre("convs.0.nn.0.weight", "convs.0.nn.1.weight",
+                                            "convs.0.nn.3.weight", "convs.1.nn.0.weight",
+                                            "convs.1.nn.1.weight", "convs.1.nn.3.weight",
+                                            "norms.0.weight"));
+  come_back(written());
+  // A norm behind the function is another network.
+  const io::StateFile norm_first = written();
+  config.act_first = true;
+  EXPECT_THAT(keys_of(written()), testing::Contains("convs.0.nn.2.weight"));
+  come_back(written());
+  std::string text;
+  EXPECT_EQ(status_of([&] { make_model(config)->load_state(norm_first); }, &text), Status::kFormat);
+  EXPECT_THAT(text, HasSubstr("convs.0.nn.1 is a norm 1 modules behind a linear layer, and with "
+                              "act_first 1 the model has it behind the function"));
+  config.activation = Activation::kPrelu;
+  EXPECT_EQ(status_of([&] { written(); }), Status::kUnsupported);
+  // What is no such network is told as it is.
+  config.activation = Activation::kRelu;
+  io::StateFile deeper = norm_first;
+  deeper.tensors.emplace_back("convs.0.nn.9.conv.weight",
+                              base::Tensor::zeros(base::DType::kF32, {1}));
+  config.act_first = false;
+  EXPECT_EQ(status_of([&] { make_model(config)->load_state(deeper); }, &text), Status::kFormat);
+  EXPECT_THAT(text, HasSubstr("convs.0.nn.9.conv.weight"));
+
+  // Between DGL's layers, and in a stack of one's own.
+  config = small_config();
+  config.framework = Framework::kDgl;
+  config.norm = Norm::kBatch;
+  EXPECT_THAT(keys_of(written()), testing::Contains("norms.1.weight"));
+  come_back(written());
+  config = small_config();
+  config.architecture = Architecture::kLayers;
+  LayerConfig conv{LayerConfig::Kind::kConv, "conv1", {}},
+      norm{LayerConfig::Kind::kNorm, "bn1", {}};
+  conv.options.output_dim = 5;
+  norm.options.norm = Norm::kBatch;
+  config.layers = {conv, norm};
+  EXPECT_THAT(keys_of(written()), testing::Contains("bn1.weight"));
+  come_back(written());
 }
 
 TEST(Sage, ClonesAreEqualAndApart) {

@@ -2672,6 +2672,11 @@ typedef struct gnnmg_model_file_config {
   char first_layer[36];      /**< Saving: the name of the first layer, whose number counts up, in
                                 place of "convs.0" or "layers.0", as in "conv1"; loading finds such
                                 names by itself. Ends with 0. "". */
+  int32_t torch_modules;     /**< Saving: 1: the networks inside of GIN's, GINE's and EdgeConv's as
+                                torch's Sequential has them, "convs.0.nn.0", "convs.0.nn.2", or as
+                                one Linear, "convs.0.nn", in place of PyG's MLP, and batch norms as
+                                torch's BatchNorm1d, without "module."; loading finds all of these
+                                by itself. 0. */
 } gnnmg_model_file_config;
 
 /**
