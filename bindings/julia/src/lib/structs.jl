@@ -330,6 +330,7 @@ struct gnnmg_model_file_config
     format::gnnmg_model_format
     other_framework::Int32
     first_layer::NTuple{36, UInt8}
+    torch_modules::Int32
 end
 
 struct gnnmg_optimizer_config
