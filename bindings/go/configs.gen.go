@@ -527,7 +527,8 @@ func defaultLoaderConfig(options []func(*LoaderConfig)) (*raw.LoaderConfig, erro
 	return r, configure(init, &c, r, options)
 }
 
-// ModelConfig: What a model is made of.
+// ModelConfig: What a model is made of. A field that names architectures, a norm or a readout is
+// theirs: with others it stays at its default, which stands last, or the config is refused.
 type ModelConfig struct {
 	// Kind of model. Default: [ModelSAGE].
 	Architecture Architecture
@@ -540,7 +541,7 @@ type ModelConfig struct {
 	OutputDim int64
 	// 1 to 10, as many as the sampler has. Default: 2.
 	NumLayers int
-	// GraphSAGE, GraphConv, R-GCN, EdgeConv: Default: [AggregationMean].
+	// GraphSAGE, GIN, GINE, GraphConv, R-GCN, EdgeConv. Default: [AggregationDefault].
 	Aggregation Aggregation
 	// Default: [ActivationReLU].
 	Activation Activation
@@ -573,8 +574,8 @@ type ModelConfig struct {
 	Jumping Jumping
 	// GAT, GATv2, transformer: 1 to 64; 0: 1. They divide HiddenDim with Concat. Default: 1.
 	Heads int
-	// true: heads beside each other; false: their mean. The layer that yields the result takes the
-	// mean. Default: true.
+	// GAT, GATv2, transformer: true: heads beside each other; false: their mean. The layer that
+	// yields the result takes the mean. Default: true.
 	Concat bool
 	// GCN, GAT, GATv2: true: one loop a node in place of the graph's. Default: true.
 	SelfLoops bool
@@ -587,7 +588,7 @@ type ModelConfig struct {
 	TrainEps bool
 	// GAT, GATv2: of the leaky function below 0. Default: 0.2.
 	NegativeSlope float64
-	// GIN: the own row counts 1 + eps times. Default: 0.
+	// GIN, GINE: the own row counts 1 + eps times. Default: 0.
 	Eps float64
 	// [ReadoutNone]; another for batches of graphs.
 	Readout Readout
@@ -596,8 +597,8 @@ type ModelConfig struct {
 	// Share set to 0 in training of what the last linear layer reads, or, with [JumpingScores], of
 	// each score. Default: 0.
 	OutputDropout float64
-	// [NormPair], [NormPairRows]: above 0; 0: 1. PyG's model classes, given no more than the name,
-	// take HiddenDim. Default: 1.
+	// [NormPair], [NormPairRows]: above 0; -1: the columns of the rows, which PyG's model classes
+	// take, given no more than the name; 0: 1. Default: 1.
 	NormScale float64
 	// GIN, GINE, EdgeConv: linear layers of their networks, 1 to 8; 0: 2. Default: 2.
 	MLPLayers int
@@ -615,7 +616,7 @@ type ModelConfig struct {
 	// GCN, GraphConv, and of DGL's layers GCN, GAT and R-GCN: true: edges weigh what the edge tensor
 	// "edge_weight", or else "weight", says. Default: false.
 	EdgeWeights bool
-	// GCN with edge weights: true: added loops weigh 2. Default: false.
+	// PyG's GCN with edge weights: true: added loops weigh 2. Default: false.
 	Improved bool
 	// Transformer: true: the node's own row is mixed in by a gate. Default: false.
 	Beta bool
@@ -810,6 +811,11 @@ type ModelFileConfig struct {
 	// as in "model", or with dots "averages.model"; "": the whole file, or the only one. At most 63
 	// bytes.
 	Dict string
+	// Saving: true: the networks inside of GIN's, GINE's and EdgeConv's as torch's Sequential has
+	// them, "convs.0.nn.0", "convs.0.nn.2", or as one Linear, "convs.0.nn", in place of PyG's MLP,
+	// and batch norms as torch's BatchNorm1d, without "module."; loading finds all of these by
+	// itself. Default: false.
+	TorchModules bool
 }
 
 func (c *ModelFileConfig) from(r *raw.ModelFileConfig) {
@@ -817,6 +823,7 @@ func (c *ModelFileConfig) from(r *raw.ModelFileConfig) {
 	c.OtherFramework = r.OtherFramework != 0
 	c.FirstLayer = textOf(r.FirstLayer[:])
 	c.Dict = textOf(r.Dict[:])
+	c.TorchModules = r.TorchModules != 0
 }
 
 func (c *ModelFileConfig) to(r *raw.ModelFileConfig) error {
@@ -832,6 +839,7 @@ func (c *ModelFileConfig) to(r *raw.ModelFileConfig) error {
 	}
 	r.Dict = [len(r.Dict)]byte{}
 	copy(r.Dict[:], c.Dict)
+	r.TorchModules = flag(c.TorchModules)
 	return nil
 }
 

@@ -649,15 +649,20 @@ type Aggregation int32
 
 // Values of [Aggregation].
 const (
+	// The architecture's own: sum for GIN, GINE and DGL's R-GCN, max for DGL's EdgeConv, mean for
+	// GraphSAGE, GraphConv, R-GCN and EdgeConv.
+	AggregationDefault Aggregation = -1
 	// Mean.
 	AggregationMean Aggregation = 0
-	// Largest, column by column. This and the next: PyG.
+	// Largest, column by column. This and the next: not DGL's GraphSAGE.
 	AggregationMax Aggregation = 1
 	// Sum.
 	AggregationSum Aggregation = 2
 	// DGL: largest of the rows behind a linear layer and ReLU.
 	AggregationPool Aggregation = 3
-	// DGL: a recurrent network over them in the edges' order.
+	// GraphSAGE: a recurrent network over them in the edges' order. PyG's goes on over rows of zeros
+	// up to the largest number of edges into a node of the mini-batch, or of the graph in results
+	// for all.
 	AggregationLSTM Aggregation = 4
 	// DGL: mean of them and the node itself.
 	AggregationGCN Aggregation = 5
@@ -666,6 +671,8 @@ const (
 // String is the name of the value, or its number where this version has no name for it.
 func (v Aggregation) String() string {
 	switch v {
+	case AggregationDefault:
+		return "AggregationDefault"
 	case AggregationMean:
 		return "AggregationMean"
 	case AggregationMax:
@@ -724,8 +731,10 @@ func (v Activation) String() string {
 	return "Activation(" + strconv.Itoa(int(v)) + ")"
 }
 
-// Norm: Normalisation between layers. "A graph" is each one of a batch of graphs; else the nodes
-// at hand: those of the mini-batch in training, all in results for all nodes.
+// Norm: Normalisation between layers, and between the linear layers inside of GIN's, GINE's and
+// PyG's EdgeConv, whose rows are those of edges. "A graph" is each one of a batch of graphs;
+// else, and inside of layers always, the rows at hand: those of the mini-batch in training, all
+// in results for all nodes. EdgeConv has norms over graphs with a readout only.
 type Norm int32
 
 // Values of [Norm].

@@ -52,8 +52,9 @@ static double train(const gnnmg_context* context, const gnnmg_dataset* data,
   layers.architecture = architecture;
   layers.num_layers = 1;
   layers.hidden_dim = 32;
-  layers.aggregation = GNNMG_AGGREGATION_SUM;
-  layers.jumping = GNNMG_JUMPING_LAST; /* a linear layer behind the convolution */
+  if (architecture == GNNMG_MODEL_SAGE || architecture == GNNMG_MODEL_RGCN)
+    layers.aggregation = GNNMG_AGGREGATION_SUM; /* GINE's is the sum already */
+  layers.jumping = GNNMG_JUMPING_LAST;          /* a linear layer behind the convolution */
   if (architecture != GNNMG_MODEL_RGCN && architecture != GNNMG_MODEL_SAGE)
     layers.edge_dim = -1; /* as many columns as the edges have; R-GCN counts their types */
   gnnmg_model* model;

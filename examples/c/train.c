@@ -366,9 +366,11 @@ static void print_head(gnnmg_dataset* data, gnnmg_model* model, const train_opti
          (long long)size_of(data, GNNMG_SPLIT_VALIDATION),
          (long long)size_of(data, GNNMG_SPLIT_TEST));
   const int sage = o->model == GNNMG_MODEL_SAGE;
+  const int aggregation =
+      o->aggregation == GNNMG_AGGREGATION_DEFAULT ? GNNMG_AGGREGATION_MEAN : o->aggregation;
   printf("model   %s%s%s, %d layers, hidden width %lld, %lld parameters\n",
          sage ? "GraphSAGE" : train_option_word("model", o->model), sage ? " " : "",
-         sage ? train_option_word("aggregation", o->aggregation) : "", m.num_layers,
+         sage ? train_option_word("aggregation", aggregation) : "", m.num_layers,
          (long long)m.hidden_dim, (long long)m.num_parameters);
   printf("ranks   %d in ", o->ranks);
   if (processes > 1)

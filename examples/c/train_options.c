@@ -47,7 +47,8 @@ static const char help_text[] =
     "  --jumping J            none, last, cat, max, lstm, scores (none; last with --readout)\n"
     "  --layers N             layers (2)\n"
     "  --hidden N             hidden width (64)\n"
-    "  --aggregation A        of sage, graphconv, rgcn, edge: mean, max, sum (mean)\n"
+    "  --aggregation A        of sage, gin, gine, graphconv, rgcn, edge: mean, max, sum,\n"
+    "                         default (default: sum for gin and gine, else mean)\n"
     "  --activation A         relu, elu, leaky, gelu, tanh, prelu, none (relu)\n"
     "  --norm N               none, batch, layer, graph (none)\n"
     "  --skip S               none, linear, residual (none)\n"
@@ -144,6 +145,7 @@ static const choice choices[] = {
     {"jumping", "max", GNNMG_JUMPING_MAX},
     {"jumping", "lstm", GNNMG_JUMPING_LSTM},
     {"jumping", "scores", GNNMG_JUMPING_SCORES},
+    {"aggregation", "default", GNNMG_AGGREGATION_DEFAULT},
     {"aggregation", "mean", GNNMG_AGGREGATION_MEAN},
     {"aggregation", "max", GNNMG_AGGREGATION_MAX},
     {"aggregation", "sum", GNNMG_AGGREGATION_SUM},
@@ -304,7 +306,7 @@ static void check_applies(const train_options* o, const char* option) {
                  {"relations", rgcn},
                  {"bases", rgcn},
                  {"blocks", rgcn},
-                 {"aggregation", sage | graphconv | rgcn | edge},
+                 {"aggregation", sage | gin | gine | graphconv | rgcn | edge},
                  {"normalize", sage},
                  {"project", sage},
                  {"no-root", sage | rgcn | transformer},
@@ -410,6 +412,7 @@ void train_options_parse(train_options* o, int argc, char** argv) {
                                         {0, 0, 0, 0}};
   *o = (train_options){.layers = 2,
                        .model = GNNMG_MODEL_SAGE,
+                       .aggregation = GNNMG_AGGREGATION_DEFAULT,
                        .heads = 1,
                        .input = -1,   /* what the data set has */
                        .jumping = -1, /* what suits the readout */

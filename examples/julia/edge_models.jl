@@ -40,9 +40,11 @@ end
 
 function train(context, data, sampler, architecture)
     # As many columns as the edges have; R-GCN counts their types.
-    edge_dim = architecture in (:rgcn, :sage) ? 0 : -1
+    without = architecture in (:rgcn, :sage)
+    edge_dim = without ? 0 : -1
+    aggregation = without ? :sum : :default # GINE's is the sum already
     model = Model(context, data; architecture = architecture, num_layers = 1, hidden_dim = 32,
-                  aggregation = :sum, jumping = :last, # a linear layer behind the convolution
+                  aggregation = aggregation, jumping = :last, # a linear layer behind the convolution
                   edge_dim = edge_dim)
     trainer = Trainer(model, data, sampler; num_epochs = 15, evaluate_every = 15, batch_size = 64,
                       learning_rate = 0.01)

@@ -161,7 +161,7 @@ function print_head(data, model, o, processes)
             "$(facts.feature_dim) features, $(facts.num_classes) classes")
     sizes = ("$(length(split_ids(data, part))) $part" for part in (:train, :validation, :test))
     println("split   ", join(sizes, ", "))
-    kind = settings[:architecture] == :sage ? "GraphSAGE $(settings[:aggregation])" : settings[:architecture]
+    kind = settings[:architecture] == :sage ? "GraphSAGE $(replace(string(settings[:aggregation]), "default" => "mean"))" : settings[:architecture]
     println("model   $kind, $(m.num_layers) layers, hidden width $(m.hidden_dim), ",
             "$(m.num_parameters) parameters")
     place = processes > 1 ? "each of $processes processes" : "this process"

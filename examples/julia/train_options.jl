@@ -34,7 +34,8 @@ const HELP = """
       --jumping J            none, last, cat, max, lstm, scores (none; last with --readout)
       --layers N             layers (2)
       --hidden N             hidden width (64)
-      --aggregation A        of sage, graphconv, rgcn, edge: mean, max, sum (mean)
+      --aggregation A        of sage, gin, gine, graphconv, rgcn, edge: mean, max, sum,
+                             default (default: sum for gin and gine, else mean)
       --activation A         relu, elu, leaky, gelu, tanh, prelu, none (relu)
       --norm N               none, batch, layer, graph (none)
       --skip S               none, linear, residual (none)
@@ -182,7 +183,7 @@ const OPTIONS = Dict(
     "jumping" => (:model, :jumping, one_of("none last cat max lstm scores")),
     "layers" => (:model, :num_layers, integer(1)),
     "hidden" => (:model, :hidden_dim, integer(1)),
-    "aggregation" => (:model, :aggregation, one_of("mean max sum")),
+    "aggregation" => (:model, :aggregation, one_of("default mean max sum")),
     "activation" => (:model, :activation, one_of("relu elu leaky=leaky_relu gelu tanh prelu none")),
     "norm" => (:model, :norm, one_of("none batch layer graph=layer_graph")),
     "skip" => (:model, :skip, one_of("none linear residual")),
@@ -250,7 +251,7 @@ const WITH_EDGES = (WITH_HEADS..., :pna, :gine)
 "Options that mean something to some models only."
 const LIMITED = Dict("heads" => WITH_HEADS, "edge-features" => WITH_EDGES, "edge-categories" => WITH_EDGES,
                      "edge-weights" => (:gcn, :graphconv), "relations" => (:rgcn,), "bases" => (:rgcn,),
-                     "blocks" => (:rgcn,), "aggregation" => (:sage, :graphconv, :rgcn, :edge),
+                     "blocks" => (:rgcn,), "aggregation" => (:sage, :gin, :gine, :graphconv, :rgcn, :edge),
                      "normalize" => (:sage,), "project" => (:sage,),
                      "no-root" => (:sage, :rgcn, :transformer), "train-eps" => (:gin, :gine))
 
@@ -259,7 +260,7 @@ defaults() = (
     run = Dict{Symbol, Any}(:seed => 1, :runs => 1, :deadline => 30.0, :checkpoint_steps => 0,
                             :checkpoint_keep => 3),
     model = Dict{Symbol, Any}(:architecture => :sage, :num_layers => 2, :hidden_dim => 64,
-                              :dropout => 0.5, :aggregation => :mean, :readout => :none),
+                              :dropout => 0.5, :aggregation => :default, :readout => :none),
     sampler = Dict{Symbol, Any}(:fanouts => [10, 10]),
     trainer = Dict{Symbol, Any}(:num_ranks => 1, :num_epochs => 20, :batch_size => 1024,
                                 :learning_rate => 0.003, :schedule => :constant, :best_by => :accuracy),

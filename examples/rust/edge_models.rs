@@ -58,11 +58,12 @@ fn train(
         .architecture(architecture)
         .num_layers(1)
         .hidden_dim(32)
-        .aggregation(Aggregation::Sum)
         .jumping(Jumping::Last); // a linear layer behind the convolution
-    if !matches!(architecture, Architecture::Rgcn | Architecture::Sage) {
-        layers = layers.edge_dim(-1); // as many columns as the edges have; R-GCN counts their types
-    }
+    layers = if matches!(architecture, Architecture::Rgcn | Architecture::Sage) {
+        layers.aggregation(Aggregation::Sum) // GINE's is the sum already
+    } else {
+        layers.edge_dim(-1) // as many columns as the edges have; R-GCN counts their types
+    };
     let model = Model::new(context, data, &layers)?;
     let training = TrainerConfig::new()
         .num_epochs(15)

@@ -197,7 +197,10 @@ fn print_head(data: &Dataset, model: &Model, o: &Options, processes: usize) -> R
         size(Split::Test)?
     );
     let name = match o.architecture {
-        Architecture::Sage => format!("GraphSAGE {}", word(AGGREGATIONS, o.aggregation)),
+        Architecture::Sage => format!(
+            "GraphSAGE {}",
+            word(AGGREGATIONS, o.aggregation).replace("default", "mean")
+        ),
         other => word(MODELS, other).to_string(),
     };
     let ModelInfo {

@@ -29,7 +29,8 @@ Model
   --jumping J            none, last, cat, max, lstm, scores (none; last with --readout)
   --layers N             layers (2)
   --hidden N             hidden width (64)
-  --aggregation A        of sage, graphconv, rgcn, edge: mean, max, sum (mean)
+  --aggregation A        of sage, gin, gine, graphconv, rgcn, edge: mean, max, sum,
+                         default (default: sum for gin and gine, else mean)
   --norm N               none, batch, layer, graph (none)
   --dropout P            on hidden rows (0.5)
   --input-dropout P      on features (0)
@@ -105,6 +106,7 @@ const JUMPINGS: Words<Jumping> = &[
     ("scores", Jumping::Scores),
 ];
 pub const AGGREGATIONS: Words<Aggregation> = &[
+    ("default", Aggregation::Default),
     ("mean", Aggregation::Mean),
     ("max", Aggregation::Max),
     ("sum", Aggregation::Sum),
@@ -208,7 +210,7 @@ impl Options {
             balance_classes: false,
             model: ModelConfig::new().hidden_dim(64).dropout(0.5),
             architecture: Architecture::Sage,
-            aggregation: Aggregation::Mean,
+            aggregation: Aggregation::Default,
             input: None,
             readout: Readout::None,
             jumping: None,

@@ -109,7 +109,8 @@ static_assert(static_cast<int32_t>(nn::Readout::kNone) == GNNMG_READOUT_NONE &&
               static_cast<int32_t>(nn::Readout::kAttention) == GNNMG_READOUT_ATTENTION &&
               static_cast<int32_t>(nn::Readout::kSet2Set) == GNNMG_READOUT_SET2SET &&
               static_cast<int32_t>(nn::Readout::kSort) == GNNMG_READOUT_SORT);
-static_assert(static_cast<int32_t>(nn::Aggregation::kMean) == GNNMG_AGGREGATION_MEAN &&
+static_assert(static_cast<int32_t>(nn::Aggregation::kDefault) == GNNMG_AGGREGATION_DEFAULT &&
+              static_cast<int32_t>(nn::Aggregation::kMean) == GNNMG_AGGREGATION_MEAN &&
               static_cast<int32_t>(nn::Aggregation::kMax) == GNNMG_AGGREGATION_MAX &&
               static_cast<int32_t>(nn::Aggregation::kSum) == GNNMG_AGGREGATION_SUM &&
               static_cast<int32_t>(nn::Aggregation::kPool) == GNNMG_AGGREGATION_POOL &&
@@ -202,7 +203,8 @@ nn::ModelConfig model_config(const gnnmg_model_config& in) {
   check_choice(in.degree_norm, GNNMG_DEGREE_NORM_BOTH, GNNMG_DEGREE_NORM_NONE,
                "config.degree_norm");
   check_flag(in.share_weights, "config.share_weights");
-  check_choice(in.aggregation, GNNMG_AGGREGATION_MEAN, GNNMG_AGGREGATION_GCN, "config.aggregation");
+  check_choice(in.aggregation, GNNMG_AGGREGATION_DEFAULT, GNNMG_AGGREGATION_GCN,
+               "config.aggregation");
   check_choice(in.framework, GNNMG_FRAMEWORK_PYG, GNNMG_FRAMEWORK_DGL, "config.framework");
   check_choice(in.activation, GNNMG_ACTIVATION_RELU, GNNMG_ACTIVATION_PRELU, "config.activation");
   check_choice(in.norm, GNNMG_NORM_NONE, GNNMG_NORM_PAIR_ROWS, "config.norm");

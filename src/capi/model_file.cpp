@@ -7,15 +7,16 @@
 #include "io/state_file.h"
 #include "nn/convert_notes.h"
 #include "nn/layer_names.h"
+#include "nn/module_names.h"
 
 namespace gnnmg::capi {
 namespace {
 
 constexpr gnnmg_model_file_config kDefaults{
-    sizeof(gnnmg_model_file_config), GNNMG_MODEL_FORMAT_AUTO, 0, {}, {}};
+    sizeof(gnnmg_model_file_config), GNNMG_MODEL_FORMAT_AUTO, 0, {}, {}, 0};
 
 struct FileForm {
-  bool pth, other_framework;
+  bool pth, other_framework, torch_modules;
   std::string first_layer, dict;
 };
 
@@ -30,8 +31,9 @@ std::string text_of(const char (&field)[N], const char* name) {
 FileForm form_of(const gnnmg_model_file_config& config, std::string_view path) {
   check_choice(config.format, GNNMG_MODEL_FORMAT_AUTO, GNNMG_MODEL_FORMAT_PTH, "config.format");
   check_flag(config.other_framework, "config.other_framework");
+  check_flag(config.torch_modules, "config.torch_modules");
   FileForm form{config.format == GNNMG_MODEL_FORMAT_PTH, config.other_framework == 1,
-                text_of(config.first_layer, "config.first_layer"),
+                config.torch_modules == 1, text_of(config.first_layer, "config.first_layer"),
                 text_of(config.dict, "config.dict")};
   if (config.format == GNNMG_MODEL_FORMAT_AUTO)
     form.pth = path.ends_with(".pth") || path.ends_with(".pt");
@@ -40,13 +42,15 @@ FileForm form_of(const gnnmg_model_file_config& config, std::string_view path) {
 
 std::string call_key(const char* verb, const std::string& path, const FileForm& form) {
   return base::text(verb, form.pth ? " pth " : " safetensors ",
-                    form.other_framework ? "of the other framework " : "", form.first_layer, " ",
+                    form.other_framework ? "of the other framework " : "",
+                    form.torch_modules ? "of torch's modules " : "", form.first_layer, " ",
                     form.dict, " ", path);
 }
 
 io::StateFile state_of(const nn::Model& model, const FileForm& form) {
   io::StateFile state = form.other_framework ? model.state_of_other_framework() : model.state();
   const bool dgl = (model.config().framework == nn::Framework::kDgl) != form.other_framework;
+  if (form.torch_modules) nn::to_torch_modules(state, model.config());
   if (!form.first_layer.empty())
     nn::rename_layers(state, nn::layer_list(dgl ? nn::Framework::kDgl : nn::Framework::kPyg),
                       form.first_layer);

@@ -1,6 +1,7 @@
 // Attention as one node of autograd: scores, softmax and weighted sum in one pass over each
 // target's edges; what backward() keeps is linear in edges times heads.
 #include <ATen/ops/empty.h>
+#include <ATen/ops/empty_like.h>
 #include <ATen/ops/zeros.h>
 
 #include <torch/csrc/autograd/custom_function.h>
@@ -27,6 +28,7 @@ struct Spec : torch::CustomClassHolder {
   int64_t heads = 1, channels = 0, num_loops = 0, num_places = 0, first_own = 0;
   bool loops = false, v2 = false;
   bool has_target_scores = false, has_edges = false, has_factors = false;
+  bool edges_need_gradient = false;  // GATv2
   double slope = 0;
   Dropout dropout;
   int64_t width() const { return heads * channels; }
@@ -35,6 +37,7 @@ struct Spec : torch::CustomClassHolder {
 // All tensors of one pass; those that are not there are undefined.
 struct Parts {
   at::Tensor source, target_scores, target, vector, edges, factors;
+  at::Tensor edge_weight;  // GATv2: [columns of edges, heads * channels]
   at::Tensor alpha, weights;
 };
 
@@ -42,11 +45,6 @@ template <typename T>
 const T* data_of(const at::Tensor& t) {
   return t.defined() ? t.const_data_ptr<T>() : nullptr;
 }
-template <typename T>
-kernels::Matrix<const T> matrix_of(const at::Tensor& t) {
-  return t.defined() ? const_matrix<T>(t) : kernels::Matrix<const T>{};
-}
-
 // Columns of a matrix from `first` on.
 template <typename T>
 kernels::Matrix<T> columns(kernels::Matrix<T> rows, int64_t first) {
@@ -68,7 +66,11 @@ kernels::Attention<T> attention_of(const Spec& spec, const Parts& parts) {
   if (spec.v2) {
     a.vector = data_of<T>(parts.vector);
     a.target = const_matrix<T>(parts.target);
-    a.edge_rows = matrix_of<T>(parts.edges);
+    if (spec.has_edges) {
+      a.edge_features = const_matrix<T>(parts.edges);
+      a.edge_weight = data_of<T>(parts.edge_weight);
+      a.edge_columns = parts.edges.size(1);
+    }
   } else {
     a.source_scores = columns(a.source, spec.width());
     a.target_scores = spec.has_target_scores
@@ -84,23 +86,35 @@ kernels::Attention<T> attention_of(const Spec& spec, const Parts& parts) {
   return a;
 }
 
-// The part by targets, and the gradient of GATv2's vector: partial sums, one a lane of targets,
-// added up in their order.
-template <typename T>
-at::Tensor backward_by_targets(const Spec& spec, const kernels::Attention<T>& a,
-                               const at::Tensor& dy, const kernels::AttentionGradient<T>& to) {
-  const int64_t rows = spec.block.num_targets;
-  at::Tensor sums = at::zeros({kLanes, spec.v2 ? spec.width() : 0}, dy.options());
-  const int64_t share = (rows + kLanes - 1) / kLanes;
-  for_ranges(spec.execution.pool, kLanes, 1, [&](int64_t lane, int64_t) {
-    const auto lanes = matrix<T>(sums);
-    kernels::table<T>().attend_backward(a, const_matrix<T>(dy), to, lanes.row(lane),
-                                        std::min(rows, lane * share),
-                                        std::min(rows, (lane + 1) * share));
-  });
+// Row 0 plus the others, in their order.
+at::Tensor sum_of_lanes(const at::Tensor& sums) {
   at::Tensor sum = sums[0];
   for (int64_t lane = 1; lane < kLanes; ++lane) sum.add_(sums[lane]);
   return sum;
+}
+
+// The part by targets, and the gradients of GATv2's vector and of the matrix of its edges: partial
+// sums, one a lane of targets, added up in their order.
+struct VectorGradients {
+  at::Tensor vector, edge_weight;
+};
+template <typename T>
+VectorGradients backward_by_targets(const Spec& spec, const kernels::Attention<T>& a,
+                                    const at::Tensor& dy, const kernels::AttentionGradient<T>& to) {
+  const int64_t rows = spec.block.num_targets, width = spec.v2 ? spec.width() : 0;
+  at::Tensor sums = at::zeros({kLanes, width}, dy.options());
+  at::Tensor edge_sums = at::zeros({kLanes, a.edge_columns * width}, dy.options());
+  at::Tensor edge_rows = at::empty({kLanes, to.edge_features.data ? width : 0}, dy.options());
+  const int64_t share = (rows + kLanes - 1) / kLanes;
+  for_ranges(spec.execution.pool, kLanes, 1, [&](int64_t lane, int64_t) {
+    kernels::AttentionGradient<T> of_lane = to;
+    if (a.edge_columns > 0) of_lane.edge_weight = matrix<T>(edge_sums).row(lane);
+    if (to.edge_features.data) of_lane.edge_row = matrix<T>(edge_rows).row(lane);
+    kernels::table<T>().attend_backward(a, const_matrix<T>(dy), of_lane, matrix<T>(sums).row(lane),
+                                        std::min(rows, lane * share),
+                                        std::min(rows, (lane + 1) * share));
+  });
+  return {sum_of_lanes(sums), sum_of_lanes(edge_sums).view({a.edge_columns, width})};
 }
 
 struct AttendFunction : torch::autograd::Function<AttendFunction> {
@@ -109,6 +123,7 @@ struct AttendFunction : torch::autograd::Function<AttendFunction> {
                             const std::optional<at::Tensor>& target,
                             const std::optional<at::Tensor>& vector,
                             const std::optional<at::Tensor>& edges,
+                            const std::optional<at::Tensor>& edge_weight,
                             const std::optional<at::Tensor>& factors,
                             c10::intrusive_ptr<Spec> spec) {
     context->saved_data["spec"] = c10::IValue::make_capsule(spec);
@@ -121,6 +136,7 @@ struct AttendFunction : torch::autograd::Function<AttendFunction> {
     if (target) parts.target = with_dense_rows(*target);
     if (vector) parts.vector = vector->contiguous();
     if (edges) parts.edges = edges->contiguous();
+    if (edge_weight) parts.edge_weight = edge_weight->t().contiguous();
     if (factors) parts.factors = factors->contiguous();
     // What kernels of several heads may read behind the last weight.
     const int64_t size = spec->num_places * spec->heads + kernels::kPadding;
@@ -141,7 +157,8 @@ struct AttendFunction : torch::autograd::Function<AttendFunction> {
     if (execution.gradients) {
       lists_by_source(block);
       context->save_for_backward({parts.source, parts.target_scores, parts.target, parts.vector,
-                                  parts.edges, parts.factors, parts.alpha, parts.weights});
+                                  parts.edges, parts.factors, parts.edge_weight, parts.alpha,
+                                  parts.weights});
     }
     return out;
   }
@@ -152,16 +169,17 @@ struct AttendFunction : torch::autograd::Function<AttendFunction> {
     const sample::BlockView& block = spec->block;
     const Execution& execution = spec->execution;
     const variable_list saved = context->get_saved_variables();
-    const Parts parts{saved[0], saved[1], saved[2], saved[3],
-                      saved[4], saved[5], saved[6], saved[7]};
+    const Parts parts{saved[0], saved[1], saved[2], saved[3], saved[4],
+                      saved[5], saved[6], saved[7], saved[8]};
     const at::Tensor dy = with_dense_rows(gradients[0]);
     const at::ScalarType type = dy.scalar_type();
     const int64_t heads = spec->heads, width = spec->width();
     const at::Tensor scores = scratch_tensor(execution, {spec->num_places * heads}, type);
     at::Tensor dsource = scratch_tensor(execution, {block.num_sources, parts.source.size(1)}, type);
-    at::Tensor dvector, dtarget_scores, dtarget, dedges, dfactors;
+    at::Tensor dtarget_scores, dtarget, dedges, dfactors;
+    VectorGradients sums;
     if (spec->has_factors) dfactors = scratch_tensor(execution, {spec->num_places}, type);
-    if (spec->has_edges && spec->v2) dedges = at::zeros({spec->num_places, width}, dy.options());
+    if (spec->edges_need_gradient) dedges = at::empty_like(parts.edges);
     if (spec->v2) dtarget = scratch_tensor(execution, {block.num_targets, width}, type);
     if (spec->has_target_scores)
       dtarget_scores = scratch_tensor(execution, {block.num_targets, heads}, type);
@@ -174,13 +192,13 @@ struct AttendFunction : torch::autograd::Function<AttendFunction> {
       kernels::AttentionGradient<T> to;
       to.scores = scores.mutable_data_ptr<T>();
       if (dfactors.defined()) to.factors = dfactors.mutable_data_ptr<T>();
-      if (dedges.defined()) to.edge_rows = matrix<T>(dedges);
+      if (dedges.defined()) to.edge_features = matrix<T>(dedges);
       if (spec->v2)
         to.target = matrix<T>(dtarget);
       else
         to.target_scores =
             spec->has_target_scores ? matrix<T>(dtarget_scores) : columns(to_source, width + heads);
-      dvector = backward_by_targets(*spec, a, dy, to);
+      sums = backward_by_targets(*spec, a, dy, to);
       for_ranges(execution.pool, block.num_sources, kRows, [&](int64_t begin, int64_t end) {
         kernels::table<T>().attend_transposed(
             a, by_source, const_matrix<T>(dy), to.scores, to_source,
@@ -193,10 +211,11 @@ struct AttendFunction : torch::autograd::Function<AttendFunction> {
           .narrow(1, width + heads, heads)
           .zero_();
     if (!spec->v2 && spec->has_edges) dedges = scores.view({spec->num_places, heads});
-    return {dsource,     dtarget_scores,
-            dtarget,     spec->v2 ? dvector.view(parts.vector.sizes()) : at::Tensor(),
-            dedges,      dfactors,
-            at::Tensor()};
+    at::Tensor dvector, dedge_weight;
+    if (spec->v2) dvector = sums.vector.view(parts.vector.sizes());
+    if (spec->v2 && spec->has_edges) dedge_weight = sums.edge_weight.t();
+    return {dsource, dtarget_scores, dtarget,  dvector,
+            dedges,  dedge_weight,   dfactors, at::Tensor()};
   }
 };
 
@@ -216,6 +235,7 @@ at::Tensor attend(const Attend& in, const sample::BlockView& block, const Execut
   spec->num_places = block.num_edges + spec->num_loops;
   spec->first_own = in.first_own;
   spec->has_edges = in.edges.defined();
+  spec->edges_need_gradient = spec->v2 && in.edges.defined() && in.edges.requires_grad();
   spec->has_factors = in.factors.defined();
   spec->slope = in.slope;
   spec->dropout = in.dropout;
@@ -223,8 +243,8 @@ at::Tensor attend(const Attend& in, const sample::BlockView& block, const Execut
     return t.defined() ? std::optional<at::Tensor>(t) : std::nullopt;
   };
   return AttendFunction::apply(in.source, given(in.target_scores), given(in.target),
-                               given(in.vector), given(in.edges), given(in.factors),
-                               std::move(spec));
+                               given(in.vector), given(in.edges), given(in.edge_weight),
+                               given(in.factors), std::move(spec));
 }
 
 }  // namespace gnnmg::nn

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "nn/layer_config.h"
+#include "nn/option_check.h"
 
 namespace gnnmg::nn {
 namespace {
@@ -28,35 +29,25 @@ constexpr int64_t kMaxWidth = int64_t{1} << 24;
 constexpr int64_t kMaxRelations = int64_t{1} << 20;
 constexpr int64_t kMaxNodes = std::numeric_limits<int32_t>::max();
 
-// Layers with heads.
-bool attends(Architecture architecture) {
-  return architecture == Architecture::kGat || architecture == Architecture::kGatv2 ||
-         architecture == Architecture::kTransformer;
-}
-
 void check_architecture(const ModelConfig& c) {
   const bool dgl = c.framework == Framework::kDgl;
-  const bool of_both = c.aggregation == Aggregation::kMean;
-  const bool of_pyg = c.aggregation == Aggregation::kMax || c.aggregation == Aggregation::kSum;
+  const Aggregation reduction = c.reduction();
+  const bool of_both = reduction == Aggregation::kMean;
+  const bool of_pyg = reduction == Aggregation::kMax || reduction == Aggregation::kSum;
   switch (c.architecture) {
     case Architecture::kSage:
-      if (!of_both && of_pyg == dgl)
-        fail(Status::kInvalidArgument, "model config: aggregation is ",
-             static_cast<int>(c.aggregation),
+      if (!of_both && reduction != Aggregation::kLstm && of_pyg == dgl)
+        fail(Status::kInvalidArgument, "model config: aggregation is ", static_cast<int>(reduction),
              dgl ? ", and DGL's GraphSAGE has mean, pool, LSTM and GCN"
-                 : ", and PyG's GraphSAGE has mean, max and sum");
-      if (dgl && (c.normalize || c.project || !c.root_weight))
-        fail(Status::kInvalidArgument,
-             "model config: normalize, project and no root_weight are options of PyG's GraphSAGE");
+                 : ", and PyG's GraphSAGE has mean, max, sum and LSTM");
       return;
     case Architecture::kGin:
     case Architecture::kGine:
       if (!c.bias)
         fail(Status::kInvalidArgument, "model config: bias is off, and GIN's networks have one");
-      if (over_graph(c.norm) && c.readout == Readout::kNone)
-        fail(Status::kInvalidArgument,
-             "model config: a norm over a graph does not go with GIN without a readout, which has "
-             "norms inside its layers: take the norm of each row");
+      if (!of_both && !of_pyg)
+        fail(Status::kInvalidArgument, "model config: aggregation is ", static_cast<int>(reduction),
+             ", and GIN has sum, mean and max");
       break;
     case Architecture::kRelation:
       check_range("relations", c.relations, 1, kMaxRelations);
@@ -65,15 +56,15 @@ void check_architecture(const ModelConfig& c) {
       if (c.bases > 0 && c.blocks > 0)
         fail(Status::kInvalidArgument, "model config: bases is ", c.bases, " and blocks ", c.blocks,
              ", and the matrices of relations are made of one or the other");
-      if (!of_both && c.aggregation != Aggregation::kSum)
-        fail(Status::kInvalidArgument, "model config: aggregation is ",
-             static_cast<int>(c.aggregation), ", and R-GCN has mean and sum");
+      if (reduction != Aggregation::kSum && (dgl || !of_both))
+        fail(Status::kInvalidArgument, "model config: aggregation is ", static_cast<int>(reduction),
+             dgl ? ", and DGL's R-GCN has sum" : ", and R-GCN has mean and sum");
       return;
     case Architecture::kGraphConv:
       if (!of_both && !of_pyg)
-        fail(Status::kInvalidArgument, "model config: aggregation is ",
-             static_cast<int>(c.aggregation), ", and GraphConv has mean, max and sum");
-      if (c.edge_weights && c.aggregation == Aggregation::kMax)
+        fail(Status::kInvalidArgument, "model config: aggregation is ", static_cast<int>(reduction),
+             ", and GraphConv has mean, max and sum");
+      if (c.edge_weights && reduction == Aggregation::kMax)
         fail(Status::kInvalidArgument,
              "model config: edge_weights do not go with GraphConv's aggregation max");
       break;
@@ -81,6 +72,9 @@ void check_architecture(const ModelConfig& c) {
       check_range("towers", c.towers, 1, 64);
       check_range("pre_layers", c.pre_layers, 1, 8);
       check_range("post_layers", c.post_layers, 1, 8);
+      if (!c.bias)
+        fail(Status::kInvalidArgument,
+             "model config: bias is off, and PNA's linear layers have one");
       if (c.reductions.empty() || c.scalers.empty())
         fail(Status::kInvalidArgument, "model config: PNA needs a reduction and a scaler at least");
       for (PnaReduction reduction : c.reductions)
@@ -93,13 +87,17 @@ void check_architecture(const ModelConfig& c) {
              ", expected those of the training graph, above 0");
       break;
     case Architecture::kEdge:
-      if (dgl ? c.aggregation != Aggregation::kMax : !of_both && !of_pyg)
-        fail(Status::kInvalidArgument, "model config: aggregation is ",
-             static_cast<int>(c.aggregation),
+      if (dgl ? reduction != Aggregation::kMax : !of_both && !of_pyg)
+        fail(Status::kInvalidArgument, "model config: aggregation is ", static_cast<int>(reduction),
              dgl ? ", and DGL's EdgeConv has max" : ", and PyG's EdgeConv has mean, max and sum");
-      if (!c.bias || (c.mlp_layers > 1 && c.activation != Activation::kRelu && !dgl))
+      if (!c.bias)
         fail(Status::kInvalidArgument,
-             "model config: EdgeConv's networks have biases, and ReLU between their layers");
+             "model config: bias is off, and EdgeConv's networks have one");
+      if (!dgl && over_graph(c.norm) && c.mlp_layers > 1 && c.readout == Readout::kNone)
+        fail(Status::kInvalidArgument,
+             "model config: a norm over a graph does not go with PyG's EdgeConv without a readout, "
+             "which has norms over the edges inside its layers: take the norm of each row or of "
+             "the mini-batch");
       return;
     case Architecture::kGcn:
       if (c.degree_norm != DegreeNorm::kBoth && !dgl &&
@@ -160,8 +158,6 @@ void check_edges(const ModelConfig& c) {
       (dgl && (c.architecture == Architecture::kGat || c.architecture == Architecture::kRelation));
   if (c.edge_weights && !reads_weights)
     fail(Status::kInvalidArgument, "model config: edge_weights is on, and the layers read none");
-  if (c.improved && (c.architecture != Architecture::kGcn || dgl))
-    fail(Status::kInvalidArgument, "model config: improved is an option of PyG's GCN");
   if (!c.edge_vocabulary.empty() && c.edge_dim == 0)
     fail(Status::kInvalidArgument, "model config: edge_vocabulary has ", c.edge_vocabulary.size(),
          " columns, and edge_dim, to which they are mapped, is 0");
@@ -242,7 +238,7 @@ void ModelConfig::check() const {
   check_range("hidden_dim", hidden_dim, 1, kMaxWidth);
   check_range("output_dim", output_dim, 0, kMaxWidth);
   check_range("num_layers", num_layers, 1, 10);
-  check_range("aggregation", static_cast<int64_t>(aggregation), 0, 5);
+  check_range("aggregation", static_cast<int64_t>(aggregation), -1, 5);
   check_range("framework", static_cast<int64_t>(framework), 0, 1);
   check_range("mlp_layers", mlp_layers, 1, 8);
   check_range("activation", static_cast<int64_t>(activation), 0, 6);
@@ -251,10 +247,6 @@ void ModelConfig::check() const {
   check_range("init", static_cast<int64_t>(init), 0, 2);
   check_range("jumping", static_cast<int64_t>(jumping), 0, 5);
   check_range("degree_norm", static_cast<int64_t>(degree_norm), 0, 3);
-  if (degree_norm != DegreeNorm::kBoth && architecture != Architecture::kGcn)
-    fail(Status::kInvalidArgument, "model config: degree_norm is an option of GCN");
-  if (share_weights && architecture != Architecture::kGatv2)
-    fail(Status::kInvalidArgument, "model config: share_weights is an option of GATv2");
   check_range("heads", heads, 1, 64);
   check_rate("dropout", dropout);
   check_rate("input_dropout", input_dropout);
@@ -269,9 +261,13 @@ void ModelConfig::check() const {
     fail(Status::kInvalidArgument,
          "model config: act_first does not go with residual blocks, whose norm stands before the "
          "convolution");
-  if (!attends(architecture) && heads != 1)
-    fail(Status::kInvalidArgument, "model config: heads is ", heads,
-         ", and only attention has heads");
+  if (norm_scale != -1 && !(std::isfinite(norm_scale) && norm_scale > 0))
+    fail(Status::kInvalidArgument, "model config: norm_scale is ", norm_scale,
+         ", expected a number above 0, or -1");
+  if (!std::isfinite(slope) || !std::isfinite(eps))
+    fail(Status::kInvalidArgument, "model config: slope is ", slope, " and eps ", eps,
+         ", expected finite numbers");
+  check_options(*this);
   check_architecture(*this);
   check_input_kind(*this);
   check_edges(*this);
@@ -279,12 +275,15 @@ void ModelConfig::check() const {
   if (jumping != Jumping::kNone && skip != Skip::kNone)
     fail(Status::kInvalidArgument,
          "model config: jumping knowledge and skips are two ways to reach the result, choose one");
-  if (!std::isfinite(norm_scale) || norm_scale <= 0)
-    fail(Status::kInvalidArgument, "model config: norm_scale is ", norm_scale,
-         ", expected a number above 0");
-  if (!std::isfinite(slope) || !std::isfinite(eps))
-    fail(Status::kInvalidArgument, "model config: slope is ", slope, " and eps ", eps,
-         ", expected finite numbers");
+}
+
+Aggregation ModelConfig::reduction() const {
+  if (aggregation != Aggregation::kDefault) return aggregation;
+  const bool dgl = framework == Framework::kDgl;
+  if (architecture == Architecture::kGin || architecture == Architecture::kGine ||
+      (architecture == Architecture::kRelation && dgl))
+    return Aggregation::kSum;
+  return architecture == Architecture::kEdge && dgl ? Aggregation::kMax : Aggregation::kMean;
 }
 
 int64_t ModelConfig::output_width() const { return output_dim ? output_dim : hidden_dim; }

@@ -42,14 +42,17 @@ enum class Input : int32_t {
   // if the features were the unit matrix.
   kNodes = 2,
 };
-// GraphSAGE of PyG has the first three; of DGL the first and the last three.
+// GraphSAGE of PyG has mean, max, sum and LSTM; of DGL mean and the last three.
 enum class Aggregation : int32_t {
+  kDefault = -1,  // the architecture's own: ModelConfig::reduction()
   kMean = 0,
   kMax = 1,
   kSum = 2,
   kPool = 3,  // maximum of the neighbours' rows behind a linear layer and ReLU
-  kLstm = 4,  // a recurrent network over the neighbours in the order of the edges
-  kGcn = 5,   // mean over the neighbours and the node itself
+  // A recurrent network over the neighbours in the order of the edges. PyG's goes on over rows of
+  // zeros, for every node as many steps as the block's largest in-degree.
+  kLstm = 4,
+  kGcn = 5,  // mean over the neighbours and the node itself
 };
 enum class Activation : int32_t {
   kRelu = 0,
@@ -142,10 +145,12 @@ struct ModelConfig {
   int64_t hidden_dim = 256;
   int64_t output_dim = 0;
   int32_t num_layers = 2;  // 1 to 10
-  Aggregation aggregation = Aggregation::kMean;
+  Aggregation aggregation = Aggregation::kDefault;
   Activation activation = Activation::kRelu;
   Norm norm = Norm::kNone;
-  double norm_scale = 1;  // of kPair and kPairRows; PyG's models take hidden_dim
+  // Of kPair and kPairRows; -1: the columns of the rows that a norm goes over, which PyG's models
+  // take.
+  double norm_scale = 1;
   Skip skip = Skip::kNone;
   Init init = Init::kPyg;
   Jumping jumping = Jumping::kNone;
@@ -171,7 +176,7 @@ struct ModelConfig {
   int32_t mlp_layers = 2;  // linear layers of its networks, 1 to 8
   bool train_eps = false;
   double eps = 0;
-  // R-GCN; `aggregation` mean or sum. At most one of bases and blocks is above 0.
+  // R-GCN; `aggregation` mean or sum, of DGL's sum. At most one of bases and blocks is above 0.
   int64_t relations = 0;
   int64_t bases = 0;   // matrices that those of the relations are sums of
   int64_t blocks = 0;  // of block-diagonal matrices
@@ -215,6 +220,9 @@ struct ModelConfig {
   uint64_t seed = 0;                      // of the initial weights
   // Error(kInvalidArgument) naming the field.
   void check() const;
+  // What `aggregation` says, or where that is the default: the sum for GIN, GINE and DGL's R-GCN,
+  // the maximum for DGL's EdgeConv, else the mean.
+  Aggregation reduction() const;
   int64_t output_width() const;  // columns of the logits
   bool reads_features() const { return input == Input::kFeatures; }
   // Columns that the first layer reads.

@@ -396,17 +396,16 @@ const char* name_of(LayerKind kind) {
 ConvertedLayer layer_of(const ModelConfig& c, bool last, bool reads_nodes) {
   ConvertedLayer layer;
   const bool dgl = c.framework == Framework::kDgl;
+  const Aggregation reduction = c.reduction();
   switch (c.architecture) {
     case Architecture::kSage:
       if (c.normalize)
         fail(Status::kUnsupported, "normalize of GraphSAGE has no counterpart in DGL");
-      if (c.aggregation == Aggregation::kPool ||
-          (c.aggregation == Aggregation::kMax && c.project)) {
+      if (reduction == Aggregation::kPool || (reduction == Aggregation::kMax && c.project)) {
         layer.kind = LayerKind::kSagePool;
-      } else if (c.aggregation != Aggregation::kMean || c.project) {
-        fail(Status::kUnsupported, "GraphSAGE with this aggregation, ",
-             static_cast<int>(c.aggregation), c.project ? ", and project," : ",",
-             " has no counterpart in ", dgl ? "PyG" : "DGL");
+      } else if (reduction != Aggregation::kMean || c.project) {
+        fail(Status::kUnsupported, "GraphSAGE with this aggregation, ", static_cast<int>(reduction),
+             c.project ? ", and project," : ",", " has no counterpart in ", dgl ? "PyG" : "DGL");
       }
       break;
     case Architecture::kGcn:
@@ -416,7 +415,7 @@ ConvertedLayer layer_of(const ModelConfig& c, bool last, bool reads_nodes) {
       layer.kind = LayerKind::kGcn;
       break;
     case Architecture::kEdge:
-      if (c.aggregation != Aggregation::kMax || (!dgl && c.mlp_layers > 1))
+      if (reduction != Aggregation::kMax || (!dgl && c.mlp_layers > 1))
         fail(Status::kUnsupported,
              "EdgeConv of several linear layers, or with another reduction than the maximum, has "
              "no counterpart in DGL");
@@ -450,9 +449,9 @@ ConvertedLayer layer_of(const ModelConfig& c, bool last, bool reads_nodes) {
       layer.blocks = c.blocks;
       break;
     case Architecture::kGraphConv:
-      if (c.aggregation != Aggregation::kMean)
-        fail(Status::kUnsupported, "GraphConv with this aggregation, ",
-             static_cast<int>(c.aggregation), ", has no counterpart in DGL");
+      if (reduction != Aggregation::kMean)
+        fail(Status::kUnsupported, "GraphConv with this aggregation, ", static_cast<int>(reduction),
+             ", has no counterpart in DGL");
       layer.kind = LayerKind::kGraphMean;
       break;
     case Architecture::kGine:

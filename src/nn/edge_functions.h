@@ -60,13 +60,14 @@ struct Attend {
   at::Tensor target_scores;  // GAT: [num_targets, heads]
   at::Tensor target;         // GATv2: rows of the targets
   at::Tensor vector;         // GATv2: [heads * channels]; undefined: GAT
-  at::Tensor edges;    // GAT: scores [edges, heads]; GATv2: rows [edges, heads * channels]; or
-                       // undefined
-  at::Tensor factors;  // [edges], or undefined
+  at::Tensor edges;          // GAT: scores [edges, heads]; GATv2: features [edges, D]; or undefined
+  at::Tensor edge_weight;    // GATv2 with edges: [heads * channels, D], which maps them
+  at::Tensor factors;        // [edges], or undefined
   // Without gradients, over a range of a graph's nodes: target t is row first_own + t of `source`.
   int64_t first_own = 0;
 };
-// [num_targets, heads * channels]. Keeps two or three numbers an edge and head for backward().
+// [num_targets, heads * channels]. Keeps two or three numbers an edge and head for backward(), and
+// never makes a row of all channels for an edge.
 at::Tensor attend(const Attend& in, const sample::BlockView& block, const Execution& execution);
 
 // What edges carry, with a row for each loop behind: the mean over the other edges into the node, 0

@@ -1,5 +1,6 @@
 // Inference over a whole graph, layer by layer. A layer is one stage, or two where the
-// rows of all nodes have to be multiplied before they are aggregated.
+// rows of all nodes have to be multiplied before they are aggregated; more where norms over all
+// rows stand inside it.
 #include <ATen/TensorOperators.h>
 #include <c10/core/GradMode.h>
 
@@ -14,7 +15,8 @@ namespace {
 enum class Step {
   kInput,      // linear input of residual blocks
   kTransform,  // the first step of a convolution that has two
-  kConv,       // convolution with what stands behind it
+  kInner,      // a convolution up to a norm over all rows inside it
+  kConv,       // convolution, or what is left of it, with what stands behind it
   kOutput      // linear output
 };
 
@@ -22,6 +24,7 @@ struct Stage {
   Step step;
   int layer;
   int64_t width;
+  int inner = 0;  // of kInner: which one of the layer
 };
 
 }  // namespace
@@ -61,6 +64,12 @@ class StackInference final : public Inference {
       prepared_ = rows;
       return;
     }
+    if (s.step == Step::kInner) {
+      inner_ = model_.layers_[s.layer].conv->staged()->together(s.inner, rows, execution_);
+      prepared_ = at::Tensor();
+      return;
+    }
+    inner_ = at::Tensor();
     if (s.step == Step::kConv && norm_over_graph()) rows = behind_conv(s.layer, rows);
     sparse_ = false;
     prepared_ = at::Tensor();
@@ -85,6 +94,9 @@ class StackInference final : public Inference {
       const Conv& conv = *model_.layers_[i].conv;
       if (conv.transforms(i == 0 && sparse, graph_.sizes()))
         stages_.push_back({Step::kTransform, i, conv.transformed_width()});
+      if (const StagedConv* staged = conv.staged())
+        for (int k = 0; k < staged->num_stages(); ++k)
+          stages_.push_back({Step::kInner, i, staged->stage_width(k), k});
       stages_.push_back({Step::kConv, i, conv.output_width()});
     }
     if (c.skip != Skip::kNone || c.jumping != Jumping::kNone)
@@ -122,15 +134,28 @@ class StackInference final : public Inference {
     if (s.step == Step::kInput) return times(own, n, model_.input_, execution_);
     const StackLayer& layer = model_.layers_[s.layer];
     if (s.step == Step::kTransform) return layer.conv->transform(own, n, execution_);
-    const WholeGraph::Range range = graph_.edges_into(begin, end);
-    own.degrees = degrees_;
-    own.edge_weight = range.edges.weight;
-    own.edge_attr = range.edges.features;
-    own.edge_type = range.edges.type;
-    const ConvPass pass{
-        range.block, execution_, model_.finish_of_conv(s.layer, {}), {}, layer.skip};
-    at::Tensor y = layer.conv->combine(prepared_.defined() ? prepared_ : input_,
-                                       prepared_.defined(), begin, own, pass);
+    const StagedConv* staged = layer.conv->staged();
+    const Finish finish = model_.finish_of_conv(s.layer, {});
+    at::Tensor y;
+    if (inner_.defined()) {
+      const at::Tensor rows = inner_.narrow(0, begin, n);
+      if (s.step == Step::kInner) return staged->next_stage(s.inner, rows);
+      sample::BlockView targets;
+      targets.num_targets = n;
+      y = staged->behind_stages(rows, own, {targets, execution_, finish, {}, layer.skip});
+    } else {
+      const WholeGraph::Range range = graph_.edges_into(begin, end);
+      own.largest_degree = graph_.largest_degree();
+      own.degrees = degrees_;
+      own.edge_weight = range.edges.weight;
+      own.edge_attr = range.edges.features;
+      own.edge_type = range.edges.type;
+      const ConvPass pass{range.block, execution_, finish, {}, layer.skip};
+      const bool transformed = prepared_.defined();
+      const at::Tensor& rows = transformed ? prepared_ : input_;
+      if (s.step == Step::kInner) return staged->first_stage(rows, transformed, begin, own, pass);
+      y = layer.conv->combine(rows, transformed, begin, own, pass);
+    }
     if (!norm_over_graph()) y = behind_conv(s.layer, y);
     return residual_.defined() ? residual_.narrow(0, begin, n) + y : y;
   }
@@ -143,6 +168,7 @@ class StackInference final : public Inference {
   bool sparse_ = false;
   at::Tensor input_;
   at::Tensor prepared_;              // what the edges read, where a stage makes it
+  at::Tensor inner_;                 // behind a norm inside the convolution under way
   at::Tensor degrees_;               // of the nodes, where the layers ask for them
   std::vector<at::Tensor> outputs_;  // of the layers so far, where the result is made of all
   at::Tensor residual_;              // of residual blocks: the rows before the norm

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "nn/option_check.h"
 
 namespace gnnmg::nn {
 namespace {
@@ -61,13 +62,50 @@ void check_conv(const ModelConfig& layer, int64_t in, bool nodes) {
   alone.num_layers = 1;
   if (alone.norm != Norm::kNone || alone.skip != Skip::kNone || alone.jumping != Jumping::kNone ||
       alone.readout != Readout::kNone || alone.activation == Activation::kPrelu ||
-      !alone.reads_features() || alone.edge_dropout != 0 || alone.node_dropout != 0 ||
-      !alone.node_vocabulary.empty() || !alone.edge_vocabulary.empty())
+      !alone.reads_features() || alone.input_dropout != 0 || alone.edge_dropout != 0 ||
+      alone.node_dropout != 0 || alone.act_first || !alone.node_vocabulary.empty() ||
+      !alone.edge_vocabulary.empty())
     fail(Status::kInvalidArgument,
-         "a convolution has no input, dropout of edges or nodes, norm, skip, jumping, readout, "
-         "learned function or categories of its own: these are options of whole models");
+         "a convolution has no input, dropout of features, edges or nodes, norm, skip, jumping, "
+         "readout, learned function or categories of its own: these are options of whole models");
+  if (alone.dropout != 0 && !attends(alone.architecture))
+    fail(Status::kInvalidArgument, "dropout of a convolution is that of attention, and this is ",
+         name_of(alone.architecture), ": add a layer of dropout");
+  if (alone.activation != Activation::kRelu && !has_network(alone))
+    fail(Status::kInvalidArgument,
+         "a convolution's activation is that in GIN's and EdgeConv's networks, and this "
+         "is ",
+         name_of(alone.architecture), ": add a layer of it");
   if (nodes) alone.input = Input::kNodes;
   alone.check();
+}
+
+// Options of single layers, or of ready-made models, given to the whole.
+void check_whole(const ModelConfig& c) {
+  check_options(c);
+  const ModelConfig d;
+  const std::pair<const char*, bool> options[] = {
+      {"activation", c.activation != d.activation},
+      {"norm", c.norm != d.norm},
+      {"skip", c.skip != d.skip},
+      {"jumping", c.jumping != d.jumping},
+      {"act_first", c.act_first != d.act_first},
+      {"bias", c.bias != d.bias},
+      {"dropout", c.dropout != d.dropout},
+      {"input_dropout", c.input_dropout != d.input_dropout},
+      {"output_dropout", c.output_dropout != d.output_dropout},
+      {"edge_dim", c.edge_dim != d.edge_dim},
+      {"edge_weights", c.edge_weights != d.edge_weights},
+      {"node_vocabulary", c.node_vocabulary != d.node_vocabulary},
+      {"edge_vocabulary", c.edge_vocabulary != d.edge_vocabulary},
+      {"framework", c.framework != d.framework},
+  };
+  for (const auto& [name, changed] : options)
+    if (changed)
+      fail(
+          Status::kInvalidArgument, "model: ", name,
+          " is an option of ready-made models and of single layers: a stack of one's own has it in "
+          "the layers that are added");
 }
 
 void check_dropouts(const ModelConfig& c) {
@@ -158,8 +196,12 @@ class Checker {
   void norm(const ModelConfig& o) const {
     if (o.norm <= Norm::kNone || o.norm > Norm::kPairRows)
       fail(Status::kInvalidArgument, "there is no norm ", static_cast<int>(o.norm));
-    if (!std::isfinite(o.norm_scale) || o.norm_scale <= 0)
-      fail(Status::kInvalidArgument, "norm_scale is ", o.norm_scale, ", expected a number above 0");
+    if (o.norm_scale != -1 && !(std::isfinite(o.norm_scale) && o.norm_scale > 0))
+      fail(Status::kInvalidArgument, "norm_scale is ", o.norm_scale,
+           ", expected a number above 0, or -1");
+    if (o.norm_scale != 1 && o.norm != Norm::kPair && o.norm != Norm::kPairRows)
+      fail(Status::kInvalidArgument, "norm_scale is ", o.norm_scale,
+           ", and only the pair norms have one");
     if (over_graph(o.norm) && readout_ != Readout::kNone)
       fail(Status::kInvalidArgument, "behind a readout a graph is one row: no norm over it");
   }
@@ -196,6 +238,7 @@ void complete_layers(ModelConfig& config, bool unfinished) {
   if (config.input == Input::kEmbedding && (config.hidden_dim < 1 || config.hidden_dim > kMaxWidth))
     fail(Status::kInvalidArgument, "model: hidden_dim is ", config.hidden_dim, ", expected 1 to ",
          kMaxWidth, " columns of the learned rows");
+  check_whole(config);
   check_dropouts(config);
   if (config.dtype != base::DType::kF32 && config.dtype != base::DType::kF64)
     fail(Status::kInvalidArgument, "model: dtype is ", base::dtype_name(config.dtype),

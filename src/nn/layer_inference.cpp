@@ -119,6 +119,7 @@ class LayerInference final : public Inference {
 
   at::Tensor convolve(const Layer& layer, ConvInput& own, int64_t begin, int64_t end) {
     const WholeGraph::Range range = graph_.edges_into(begin, end);
+    own.largest_degree = graph_.largest_degree();
     own.degrees = graph_.degrees(layer.conv->degrees(), layer.config.options.edge_weights);
     if (layer.config.options.edge_weights) own.edge_weight = range.edges.weight;
     if (layer.config.options.edge_dim > 0) own.edge_attr = range.edges.features;

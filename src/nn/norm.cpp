@@ -175,7 +175,15 @@ void BatchStatistics::absent_backward(const SumOverRanks& sum) const {
 
 void BatchStatistics::begin_pass() {
   any_ = false;
-  if (width_ > 0) pass_ = at::empty({width_}, layers_[0]->running_mean_.options());
+  if (width_ == 0) return;
+  // A norm over the edges of a mini-batch that has none writes nothing: its running statistics stay
+  // what they are.
+  pass_ = at::empty({width_}, layers_[0]->running_mean_.options());
+  const c10::NoGradGuard no_grad;
+  for (const NormLayer* layer : layers_) {
+    pass_.narrow(0, layer->offset_, layer->width_).copy_(layer->running_mean_);
+    pass_.narrow(0, layer->offset_ + layer->width_, layer->width_).copy_(layer->running_var_);
+  }
 }
 
 void BatchStatistics::end_pass() {

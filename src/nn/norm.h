@@ -34,8 +34,9 @@ struct NormPass {
 class NormLayer {
  public:
   NormLayer() = default;
+  // A scale of -1 is the width.
   NormLayer(Norm kind, int64_t width, double scale = 1)
-      : kind_(kind), width_(width), scale_(scale) {}
+      : kind_(kind), width_(width), scale_(scale == -1 ? static_cast<double>(width) : scale) {}
   void declare(ParameterList& list);
   // The rows of the mini-batches normalised, in place.
   void apply(std::span<at::Tensor> rows, const NormPass& pass) const;
@@ -77,7 +78,7 @@ class BatchStatistics {
   std::vector<NormLayer*> layers_;
   int64_t width_ = 0;
   at::Tensor pass_;
-  bool any_ = false;  // rows were there: all norms of the pass have written theirs, or none
+  bool any_ = false;  // rows were there, of one norm at least
   std::vector<at::Tensor> finished_;
 };
 

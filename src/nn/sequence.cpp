@@ -48,9 +48,9 @@ void Lstm::declare(ParameterList& list, const std::string& name, int64_t in, int
 }
 
 at::Tensor lstm_padded(const at::Tensor& x, const Lstm& lstm, const sample::BlockView& block,
-                       const Execution& execution) {
+                       int64_t least_steps, const Execution& execution) {
   const int64_t n = block.num_targets, hidden = lstm.weight_hh.size(1);
-  int64_t steps = 0;
+  int64_t steps = least_steps;
   for (int64_t t = 0; t < n; ++t)
     steps = std::max<int64_t>(steps, block.indptr[t + 1] - block.indptr[t]);
   if (steps == 0) return at::zeros({n, hidden}, x.options().requires_grad(false));

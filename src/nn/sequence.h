@@ -17,9 +17,10 @@ struct Lstm {
 };
 
 // [num_targets, hidden]: the state behind the last step, where all sequences are padded with rows
-// of zeros to the largest in-degree of the block, the padding being gone through as well (PyG).
+// of zeros to the largest in-degree of the block, or to `least_steps` where that is more, the
+// padding being gone through as well (PyG).
 at::Tensor lstm_padded(const at::Tensor& x, const Lstm& lstm, const sample::BlockView& block,
-                       const Execution& execution);
+                       int64_t least_steps, const Execution& execution);
 
 // The same without padding: the state behind a target's last edge, 0 where it has none (DGL).
 at::Tensor lstm_packed(const at::Tensor& x, const Lstm& lstm, const sample::BlockView& block,

@@ -13,6 +13,7 @@
 #include "nn/convert.h"
 #include "nn/layer_names.h"
 #include "nn/model.h"
+#include "nn/module_names.h"
 #include "nn/torch_tensor.h"
 
 namespace gnnmg::nn {
@@ -127,7 +128,7 @@ struct Matched {
 };
 
 Matched match(const io::StateFile& state, const std::vector<Expected>& expected,
-              Framework framework) {
+              Framework framework, bool act_first) {
   bool prefixed = !state.tensors.empty();
   for (const auto& [key, tensor] : state.tensors) prefixed &= key.starts_with(kModulePrefix);
   Given given;
@@ -135,7 +136,9 @@ Matched match(const io::StateFile& state, const std::vector<Expected>& expected,
     given[key.substr(prefixed ? kModulePrefix.size() : 0)] = &tensor;
   std::vector<std::string> keys;
   for (const Expected& entry : expected) keys.push_back(entry.key);
+  adopt_network_names(given, keys, act_first);
   adopt_layer_names(given, layer_list(framework), keys);
+  adopt_norm_names(given, keys);
   Matched matched;
   rename_older_keys(given, expected, matched.made);
   std::string missing, unexpected, misshapen;
@@ -204,7 +207,7 @@ void Model::load_state(const io::StateFile& state) {
   std::vector<Expected> expected;
   for (const NamedTensor& entry : order)
     expected.push_back({entry.key, dtype_of(entry.tensor), shape_of(entry.tensor)});
-  const Matched matched = match(state, expected, config().framework);
+  const Matched matched = match(state, expected, config().framework, config().act_first);
   const c10::NoGradGuard no_grad;
   for (size_t i = 0; i < order.size(); ++i) {
     at::Tensor target = order[i].tensor;
@@ -219,7 +222,8 @@ void Model::load_state_of_other_framework(const io::StateFile& state) {
   const bool dgl = config().framework == Framework::kDgl;
   const std::vector<Expected> expected =
       expected_of(to_other_framework(config(), this->state(), /*shapes=*/true));
-  const Matched matched = match(state, expected, dgl ? Framework::kPyg : Framework::kDgl);
+  const Matched matched =
+      match(state, expected, dgl ? Framework::kPyg : Framework::kDgl, config().act_first);
   io::StateFile other;
   for (size_t i = 0; i < expected.size(); ++i)
     if (matched.tensors[i]) other.tensors.emplace_back(expected[i].key, *matched.tensors[i]);

@@ -50,6 +50,8 @@ WholeGraph::WholeGraph(const graph::Graph& graph, const ModelConfig& config,
       carries_(edge_needs(config).any()) {
   sizes_.num_sources = sizes_.num_targets = graph.num_nodes();
   sizes_.num_edges = csc_.num_edges();
+  for (int64_t t = 0; t < csc_.num_targets; ++t)
+    largest_degree_ = std::max(largest_degree_, csc_.in_degree(t));
 }
 
 at::Tensor WholeGraph::degrees(Degrees kind, bool weighted) {

@@ -22,6 +22,8 @@ class WholeGraph {
   // Of all nodes; undefined where the layer asks for none.
   at::Tensor degrees(Degrees kind, bool weighted);
 
+  int64_t largest_degree() const { return largest_degree_; }  // of edges into a node
+
   // Edges into some targets; sources are all nodes.
   struct Range {
     std::vector<int32_t> indptr;
@@ -66,6 +68,7 @@ class WholeGraph {
   GraphFacts facts_;
   bool carries_;
   sample::BlockView sizes_;
+  int64_t largest_degree_ = 0;
   bool sparse_ = false;
   base::CsrMatrix csr_;
   base::Tensor features_;  // keeps the memory of dense features

@@ -53,7 +53,7 @@ void add_config(const nn::ModelConfig& c, const std::string& of, std::vector<Fie
   add("output_dim", std::to_string(c.output_dim));
   add("num_layers", std::to_string(c.num_layers));
   add("aggregation",
-      word<nn::Aggregation::kGcn>(c.aggregation, {"mean", "max", "sum", "pool", "lstm", "gcn"}));
+      word<nn::Aggregation::kGcn>(c.reduction(), {"mean", "max", "sum", "pool", "lstm", "gcn"}));
   add("activation", word<nn::Activation::kPrelu>(c.activation, {"relu", "none", "elu", "leaky_relu",
                                                                 "gelu", "tanh", "prelu"}));
   add("norm", word<nn::Norm::kPairRows>(c.norm, {"none", "batch", "layer", "layer_graph", "graph",

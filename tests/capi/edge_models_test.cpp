@@ -74,6 +74,8 @@ struct Kind {
 };
 const Kind kKinds[] = {
     {"GINE", GNNMG_MODEL_GINE, [](gnnmg_model_config&) {}},
+    {"GINE, mean", GNNMG_MODEL_GINE,
+     [](gnnmg_model_config& c) { c.aggregation = GNNMG_AGGREGATION_MEAN; }},
     {"R-GCN", GNNMG_MODEL_RGCN, [](gnnmg_model_config&) {}},
     {"R-GCN, bases", GNNMG_MODEL_RGCN, [](gnnmg_model_config& c) { c.num_bases = 2; }},
     {"R-GCN, blocks", GNNMG_MODEL_RGCN, [](gnnmg_model_config& c) { c.num_blocks = 2; }},
@@ -94,6 +96,11 @@ const Kind kKinds[] = {
     {"GraphConv", GNNMG_MODEL_GRAPHCONV, [](gnnmg_model_config& c) { c.edge_weights = 1; }},
     {"EdgeConv", GNNMG_MODEL_EDGE,
      [](gnnmg_model_config& c) { c.aggregation = GNNMG_AGGREGATION_MAX; }},
+    {"EdgeConv, norms", GNNMG_MODEL_EDGE,
+     [](gnnmg_model_config& c) {
+       c.norm = GNNMG_NORM_BATCH;
+       c.activation = GNNMG_ACTIVATION_ELU;
+     }},
     {"PNA, deeper", GNNMG_MODEL_PNA,
      [](gnnmg_model_config& c) { c.pre_layers = c.post_layers = 2; }},
     {"GATv2, one map", GNNMG_MODEL_GATV2, [](gnnmg_model_config& c) { c.share_weights = 1; }},
@@ -159,8 +166,10 @@ TEST(EdgeModelsTest, TrainAlikeOnAnyNumberOfRanksAndAreExchanged) {
     const auto a = values<double>(logits), b = values<double>(rows);
     for (size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i], b[seeds[i / 2] * 2 + i % 2], 1e-9);
 
-    for (const char* name : {"m.pth", "m.safetensors"}) {
-      ASSERT_OK(gnnmg_model_save(trained, folder.file(name).c_str(), nullptr, -1));
+    auto file = init(gnnmg_model_file_config_init);
+    for (const char* name : {"m.pth", "m.safetensors", "torch.pth"}) {
+      file.torch_modules = name[0] == 't';
+      ASSERT_OK(gnnmg_model_save(trained, folder.file(name).c_str(), &file, -1));
       layers.seed = 7;
       Model other;
       ASSERT_OK(gnnmg_model_create(world.context, world.data, &layers, other.out()));
@@ -188,6 +197,7 @@ TEST(EdgeModelsTest, WhatTheDataLacksIsNamed) {
           "edges, 'edge_type', 'type' or 'edge_label', to take it from");
   world.layers.num_relations = -5;
   refused(GNNMG_ERR_INVALID_ARGUMENT, "relations is -5");
+  world.layers.num_relations = 0;
   world.layers.architecture = GNNMG_MODEL_PNA;
   refused(GNNMG_ERR_INVALID_ARGUMENT, "config.average_degree");
   world.layers.average_degree = world.layers.average_log_degree = 1;
@@ -204,6 +214,7 @@ TEST(EdgeModelsTest, WhatTheDataLacksIsNamed) {
 
   // Six relations, of which the graph has five, are a model; four are not one for this graph.
   world.layers.node_vocabulary[0] = 0;
+  world.layers.average_degree = world.layers.average_log_degree = 0;
   world.layers.architecture = GNNMG_MODEL_RGCN;
   world.layers.num_relations = 4;
   ASSERT_OK(gnnmg_model_create(world.context, nullptr, &world.layers, model.out()));
@@ -272,7 +283,7 @@ TEST(EdgeModelsTest, ReadoutsOfGraphsWithCategories) {
        {GNNMG_READOUT_SUM, GNNMG_READOUT_ATTENTION, GNNMG_READOUT_SET2SET, GNNMG_READOUT_SORT}) {
     SCOPED_TRACE(readout);
     layers.readout = readout;
-    layers.sort_rows = 3;
+    layers.sort_rows = readout == GNNMG_READOUT_SORT ? 3 : 0;
     Model model;
     ASSERT_OK(gnnmg_model_create(context, data, &layers, model.out()));
     auto training = init(gnnmg_trainer_config_init);

@@ -109,13 +109,33 @@ TEST(ModelLayersTest, WhatDoesNotFitIsRefusedAndLeavesTheModelAsItWas) {
   wrong = conv(GNNMG_MODEL_RGCN, 4);
   EXPECT_FAILS(gnnmg_model_add_conv(model, "x", &wrong), GNNMG_ERR_INVALID_ARGUMENT,
                "config.num_relations");
+  // What a convolution alone would not heed.
+  wrong = conv(GNNMG_MODEL_SAGE, 8);
+  wrong.dropout = 0.5;
+  EXPECT_FAILS(gnnmg_model_add_conv(model, "x", &wrong), GNNMG_ERR_INVALID_ARGUMENT,
+               "this is GraphSAGE: add a layer of dropout");
+  wrong = conv(GNNMG_MODEL_GCN, 8);
+  wrong.activation = GNNMG_ACTIVATION_TANH;
+  EXPECT_FAILS(gnnmg_model_add_conv(model, "x", &wrong), GNNMG_ERR_INVALID_ARGUMENT,
+               "this is GCN: add a layer of it");
+  wrong = conv(GNNMG_MODEL_GCN, 8);
+  wrong.normalize = 1;
+  EXPECT_FAILS(gnnmg_model_add_conv(model, "x", &wrong), GNNMG_ERR_INVALID_ARGUMENT,
+               "normalize is an option of PyG's GraphSAGE, and this is GCN");
+  EXPECT_FAILS(gnnmg_model_add_norm(model, "n", GNNMG_NORM_BATCH, 2), GNNMG_ERR_INVALID_ARGUMENT,
+               "only the pair norms have one");
+  auto whole = conv(GNNMG_MODEL_LAYERS, 0);
+  whole.dropout = 0.5;
+  Model refused;
+  EXPECT_FAILS(gnnmg_model_create(world.context, world.dataset, &whole, refused.out()),
+               GNNMG_ERR_INVALID_ARGUMENT, "dropout is an option of ready-made models");
   EXPECT_FAILS(gnnmg_model_add_linear(model, "lin", 0, 1), GNNMG_ERR_INVALID_ARGUMENT,
                "output_dim is 0");
   EXPECT_FAILS(gnnmg_model_add_linear(model, "lin", 3, 2), GNNMG_ERR_INVALID_ARGUMENT, "bias");
   EXPECT_FAILS(gnnmg_model_add_norm(model, "n", GNNMG_NORM_NONE, 0), GNNMG_ERR_INVALID_ARGUMENT,
                "norm");
-  EXPECT_FAILS(gnnmg_model_add_norm(model, "n", GNNMG_NORM_PAIR, -1), GNNMG_ERR_INVALID_ARGUMENT,
-               "norm_scale is -1");
+  EXPECT_FAILS(gnnmg_model_add_norm(model, "n", GNNMG_NORM_PAIR, -2), GNNMG_ERR_INVALID_ARGUMENT,
+               "norm_scale is -2");
   EXPECT_FAILS(gnnmg_model_add_activation(model, nullptr, 99), GNNMG_ERR_INVALID_ARGUMENT, "99");
   EXPECT_FAILS(gnnmg_model_add_dropout(model, 1), GNNMG_ERR_INVALID_ARGUMENT, "dropout is 1");
   EXPECT_FAILS(gnnmg_model_add_readout(model, nullptr, GNNMG_READOUT_NONE, 0),

@@ -105,7 +105,7 @@ TEST(NoFeaturesTest, TrainAlikeOnAnyNumberOfRanksAndAreKept) {
       smaller.architecture = architecture;
       smaller.input = input;
       smaller.input_dim = kNodes - 1;
-      smaller.num_relations = 4;
+      smaller.num_relations = architecture == GNNMG_MODEL_RGCN ? 4 : 0;
       Model other;
       ASSERT_OK(gnnmg_model_create(world.context, world.data, &smaller, other.out()));
       EXPECT_FAILS(gnnmg_model_load(other, path.c_str(), nullptr, -1), GNNMG_ERR_FORMAT,

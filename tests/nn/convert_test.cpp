@@ -100,10 +100,11 @@ ModelConfig config_of(Framework framework, Architecture architecture) {
   config.hidden_dim = 6;
   config.output_dim = 4;
   config.num_layers = 3;
-  config.self_loops = false;
   config.dtype = base::DType::kF64;
   config.seed = 5;
-  if (architecture == Architecture::kGat || architecture == Architecture::kGatv2) config.heads = 2;
+  const bool attention = architecture == Architecture::kGat || architecture == Architecture::kGatv2;
+  if (attention) config.heads = 2;
+  config.self_loops = !attention && architecture != Architecture::kGcn;
   return config;
 }
 

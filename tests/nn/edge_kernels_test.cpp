@@ -78,8 +78,9 @@ struct Case {
   const Graph& graph;
   int64_t heads, channels, width, places;
   bool v2, loops;
-  std::vector<T> source, target, source_scores, target_scores, edge_scores, vector, edge_rows,
-      factors, alpha, weights, out, dy;
+  static constexpr int64_t kColumns = 3;  // of what edges carry
+  std::vector<T> source, target, source_scores, target_scores, edge_scores, vector, edge_features,
+      edge_weight, factors, alpha, weights, out, dy;
   Dropout dropout;
 
   Case(const Graph& g, int64_t h, int64_t c, bool second, bool with_loops)
@@ -96,7 +97,8 @@ struct Case {
         target_scores(values<T>(kTargets * heads, 4)),
         edge_scores(values<T>(places * heads, 5)),
         vector(values<T>(width, 6)),
-        edge_rows(values<T>(places * width, 7)),
+        edge_features(values<T>(places * kColumns, 7)),
+        edge_weight(values<T>(kColumns * width, 10)),
         factors(values<T>(places, 8)),
         alpha(places * heads + kPadding),
         weights(places * heads + kPadding),
@@ -117,7 +119,9 @@ struct Case {
     if (v2) {
       a.vector = vector.data();
       a.target = {target.data(), width};
-      a.edge_rows = {edge_rows.data(), width};
+      a.edge_features = {edge_features.data(), kColumns};
+      a.edge_weight = edge_weight.data();
+      a.edge_columns = kColumns;
     } else {
       a.source_scores = {source_scores.data(), heads};
       a.target_scores = {target_scores.data(), heads};
@@ -128,6 +132,13 @@ struct Case {
     a.alpha = alpha.data();
     a.weights = weights.data();
     return a;
+  }
+
+  double edge_row(int64_t place, int64_t c) const {
+    double sum = 0;
+    for (int64_t k = 0; k < kColumns; ++k)
+      sum += double{edge_features[place * kColumns + k]} * edge_weight[k * width + c];
+    return sum;
   }
 
   // By the formula, in double, with the dropout that the kernel drew.
@@ -147,7 +158,7 @@ struct Case {
           if (v2)
             for (int64_t c = h * channels; c < (h + 1) * channels; ++c)
               score += vector[c] * leaky(double{source[s * width + c]} + target[t * width + c] +
-                                         edge_rows[place * width + c]);
+                                         edge_row(place, c));
           else
             score = leaky(double{source_scores[s * heads + h]} + target_scores[t * heads + h] +
                           edge_scores[place * heads + h]);
@@ -217,12 +228,20 @@ TYPED_TEST(EdgeKernels, AttentionsGradientsAgreeWithDifferences) {
         const Attention<T> a = c.attention();
         table.attend(a, {c.out.data(), width}, 0, kTargets);
         std::vector<T> scores(c.places * heads), target_scores(kTargets * heads),
-            source_scores(kSources * heads), target(kTargets * width), rows(c.places * width),
+            source_scores(kSources * heads), target(kTargets * width),
+            features(c.places * c.kColumns), weight(c.kColumns * width), row(width),
             factors(c.places), vector(width), dx(kSources * width);
-        AttentionGradient<T> to{scores.data(),
-                                v2 ? Matrix<T>{} : Matrix<T>{target_scores.data(), heads},
-                                v2 ? Matrix<T>{target.data(), width} : Matrix<T>{},
-                                v2 ? Matrix<T>{rows.data(), width} : Matrix<T>{}, factors.data()};
+        AttentionGradient<T> to;
+        to.scores = scores.data();
+        to.factors = factors.data();
+        if (v2) {
+          to.target = {target.data(), width};
+          to.edge_features = {features.data(), c.kColumns};
+          to.edge_weight = weight.data();
+          to.edge_row = row.data();
+        } else {
+          to.target_scores = {target_scores.data(), heads};
+        }
         table.attend_backward(a, {c.dy.data(), width}, to, vector.data(), 0, kTargets);
         table.attend_transposed(a, this->graph.by_source(), {c.dy.data(), width}, scores.data(),
                                 {dx.data(), width}, {source_scores.data(), heads}, 0, kSources);
@@ -245,7 +264,8 @@ TYPED_TEST(EdgeKernels, AttentionsGradientsAgreeWithDifferences) {
         move(&D::factors, factors, factors.size());
         if (v2) {
           move(&D::target, target, target.size());
-          move(&D::edge_rows, rows, rows.size());
+          move(&D::edge_features, features, features.size());
+          move(&D::edge_weight, weight, weight.size());
           move(&D::vector, vector, vector.size());
         } else {
           move(&D::source_scores, source_scores, source_scores.size());

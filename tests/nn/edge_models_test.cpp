@@ -23,8 +23,10 @@ ModelConfig config_of(const std::string& name) {
   c.hidden_dim = 8;
   c.output_dim = 4;
   c.dtype = base::DType::kF64;
-  c.average_degree = c.average_log_degree = 1;  // the state has its own
-  if (name.starts_with("pna")) c.architecture = Architecture::kPna;
+  if (name.starts_with("pna")) {
+    c.architecture = Architecture::kPna;
+    c.average_degree = c.average_log_degree = 1;  // the state has its own
+  }
   if (name == "pna") {
     c.edge_dim = 3;
     c.norm = Norm::kBatch;
@@ -46,14 +48,38 @@ ModelConfig config_of(const std::string& name) {
   } else if (name == "gcn_weights") {
     c.architecture = Architecture::kGcn;
     c.edge_weights = c.improved = true;
-  } else if (name == "gine" || name == "categories") {
-    c.architecture = Architecture::kGine;
-    c.edge_dim = 3;
+  } else if (name.starts_with("gin_") || name.starts_with("gine") || name == "categories") {
+    c.architecture = name.starts_with("gin_") ? Architecture::kGin : Architecture::kGine;
+    c.edge_dim = c.architecture == Architecture::kGine ? 3 : 0;
+    if (name.ends_with("_mean")) c.aggregation = Aggregation::kMean;
+    if (name.ends_with("_max")) c.aggregation = Aggregation::kMax;
+    if (name.starts_with("gin_graphs")) c.readout = Readout::kSum;
+    if (name.starts_with("gin_graphs") || name.starts_with("gin_nodes")) {
+      c.norm = name.ends_with("_layer")      ? Norm::kLayerGraph
+               : name.ends_with("_graph")    ? Norm::kGraph
+               : name.ends_with("_instance") ? Norm::kInstance
+               : name.ends_with("_pair")     ? Norm::kPair
+                                             : Norm::kBatch;
+      if (c.norm == Norm::kPair) c.norm_scale = -1;
+      c.act_first = name == "gin_nodes_layer";
+    }
     if (name == "categories") {
       c.input_dim = 2;
       c.node_vocabulary = {5, 3};
       c.edge_vocabulary = {4, 2};
     }
+  } else if (name.starts_with("edge_")) {
+    c.architecture = Architecture::kEdge;
+    c.aggregation = Aggregation::kMax;
+    if (name.starts_with("edge_graphs")) c.readout = Readout::kSum;
+    c.norm = name.ends_with("_layer")      ? Norm::kLayerGraph
+             : name.ends_with("_graph")    ? Norm::kGraph
+             : name.ends_with("_instance") ? Norm::kInstance
+             : name.ends_with("_batch")    ? Norm::kBatch
+                                           : Norm::kNone;
+    c.act_first = name == "edge_nodes_batch";
+    if (name == "edge_nodes_batch") c.activation = Activation::kPrelu;
+    if (name == "edge_nodes_elu") c.activation = Activation::kElu;
   } else if (name.starts_with("rgcn")) {
     c.architecture = Architecture::kRelation;
     c.relations = 3;
@@ -67,6 +93,9 @@ ModelConfig config_of(const std::string& name) {
     c.heads = 2;
     c.beta = true;
     c.edge_dim = 3;
+  } else if (name == "sage_lstm") {
+    c.aggregation = Aggregation::kLstm;
+    c.project = true;
   } else if (name == "graphconv") {
     c.architecture = Architecture::kGraphConv;
     c.edge_weights = true;
@@ -75,17 +104,46 @@ ModelConfig config_of(const std::string& name) {
     c.readout = name == "readout_attention" ? Readout::kAttention
                 : name == "readout_set2set" ? Readout::kSet2Set
                                             : Readout::kSort;
-    c.readout_steps = 4;
-    c.sort_rows = 3;
+    if (c.readout == Readout::kSet2Set) c.readout_steps = 4;
+    if (c.readout == Readout::kSort) c.sort_rows = 3;
   }
   return c;
 }
 
-const std::set<std::string> kCases{
-    "categories",  "gat_edges",  "gatv2_edges", "gcn_weights",       "gine",
-    "graphconv",   "pna",        "pna_layers",  "pna_towers",        "rgcn_bases",
-    "rgcn_blocks", "rgcn_nodes", "transformer", "readout_attention", "readout_set2set",
-    "readout_sort"};
+const std::set<std::string> kCases{"categories",
+                                   "edge_graphs_batch",
+                                   "edge_graphs_graph",
+                                   "edge_graphs_instance",
+                                   "edge_graphs_layer",
+                                   "edge_nodes_batch",
+                                   "edge_nodes_elu",
+                                   "gat_edges",
+                                   "gatv2_edges",
+                                   "gcn_weights",
+                                   "gin_graphs_batch",
+                                   "gin_graphs_graph",
+                                   "gin_graphs_instance",
+                                   "gin_graphs_layer",
+                                   "gin_graphs_pair",
+                                   "gin_max",
+                                   "gin_mean",
+                                   "gin_nodes_graph",
+                                   "gin_nodes_layer",
+                                   "gine",
+                                   "gine_max",
+                                   "gine_mean",
+                                   "graphconv",
+                                   "pna",
+                                   "pna_layers",
+                                   "pna_towers",
+                                   "readout_attention",
+                                   "readout_set2set",
+                                   "readout_sort",
+                                   "rgcn_bases",
+                                   "rgcn_blocks",
+                                   "rgcn_nodes",
+                                   "sage_lstm",
+                                   "transformer"};
 
 class PygModel : public testing::TestWithParam<std::string> {};
 
@@ -292,8 +350,8 @@ TEST(EdgeModelConfig, NamesTheField) {
   const auto text_of = [](Architecture architecture, auto&& change) {
     ModelConfig config = small_config();
     config.architecture = architecture;
-    config.relations = 3;
-    config.average_degree = config.average_log_degree = 1;
+    if (architecture == Architecture::kRelation) config.relations = 3;
+    if (architecture == Architecture::kPna) config.average_degree = config.average_log_degree = 1;
     if (architecture == Architecture::kGine) config.edge_dim = 3;
     change(config);
     std::string text;
@@ -335,10 +393,23 @@ TEST(EdgeModelConfig, NamesTheField) {
   EXPECT_THAT(text_of(A::kSage, [](C& c) { c.improved = true; }), HasSubstr("improved"));
   EXPECT_THAT(text_of(A::kEdge, [](C& c) { c.aggregation = Aggregation::kLstm; }),
               HasSubstr("PyG's EdgeConv has mean, max and sum"));
-  EXPECT_THAT(text_of(A::kEdge, [](C& c) { c.framework = Framework::kDgl; }),
+  EXPECT_THAT(text_of(A::kEdge,
+                      [](C& c) {
+                        c.framework = Framework::kDgl;
+                        c.aggregation = Aggregation::kMean;
+                      }),
               HasSubstr("DGL's EdgeConv has max"));
-  EXPECT_THAT(text_of(A::kEdge, [](C& c) { c.activation = Activation::kTanh; }),
-              HasSubstr("ReLU between their layers"));
+  EXPECT_THAT(text_of(A::kRelation,
+                      [](C& c) {
+                        c.framework = Framework::kDgl;
+                        c.aggregation = Aggregation::kMean;
+                      }),
+              HasSubstr("DGL's R-GCN has sum"));
+  EXPECT_THAT(text_of(A::kGin, [](C& c) { c.aggregation = Aggregation::kPool; }),
+              HasSubstr("GIN has sum, mean and max"));
+  EXPECT_THAT(text_of(A::kEdge, [](C& c) { c.bias = false; }), HasSubstr("EdgeConv's networks"));
+  EXPECT_THAT(text_of(A::kEdge, [](C& c) { c.norm = Norm::kInstance; }),
+              HasSubstr("a norm over a graph does not go with PyG's EdgeConv"));
   EXPECT_THAT(text_of(A::kGat, [](C& c) { c.share_weights = true; }), HasSubstr("share_weights"));
   EXPECT_THAT(text_of(A::kSage, [](C& c) { c.degree_norm = DegreeNorm::kNone; }),
               HasSubstr("degree_norm is an option of GCN"));

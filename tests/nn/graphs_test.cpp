@@ -88,8 +88,10 @@ std::vector<ModelConfig> configs() {
                           Norm::kPair, Norm::kPairRows}) {
     ModelConfig config = small_config();
     config.norm = norm;
-    config.norm_scale = 1.5;
+    if (norm == Norm::kPair || norm == Norm::kPairRows) config.norm_scale = 1.5;
     config.jumping = Jumping::kScores;
+    // Those inside GIN's networks go over all rows of a mini-batch.
+    if (norm != Norm::kLayer) config.architecture = Architecture::kSage;
     all.push_back(config);
     config.architecture = Architecture::kSage;
     config.jumping = Jumping::kNone;
@@ -102,7 +104,7 @@ std::vector<ModelConfig> configs() {
       config.activation = Activation::kTanh;  // no rows of zeros, which would be tied in order
       config.readout = kind;
       config.jumping = jumping;
-      config.sort_rows = 4;
+      if (kind == Readout::kSort) config.sort_rows = 4;
       all.push_back(config);
     }
   ModelConfig config = small_config();

@@ -6,6 +6,7 @@
 #include <ATen/Parallel.h>
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/ones.h>
+#include <ATen/ops/sum.h>
 #include <c10/util/Exception.h>
 
 #include "base/error.h"
@@ -129,6 +130,36 @@ TEST_P(MemoryTest, TheNextPassIsAsIfNothingHadFailed) {
     if (!struck) break;
   }
   EXPECT_GE(failures, 6);
+}
+
+// Attention over many edges between few nodes: whatever is as large as a row of all channels for
+// each edge would fail.
+TEST(MemoryOfAttention, NoRowOfAllChannelsIsMadeForAnEdge) {
+  constexpr int64_t kNodes = 60, kEdges = 20000, kHeads = 4, kChannels = 16, kColumns = 3;
+  const TestBlock block(kNodes, kNodes, random_edges(kNodes, kNodes, kEdges, 1));
+  const std::vector<sample::BlockView> blocks{block.view()};
+  const std::vector<EdgeValues> carried{{{}, random_tensor({kEdges, kColumns}, at::kFloat, 2), {}}};
+  ForwardArgs args;
+  args.input.dense = random_tensor({kNodes, kWidth}, at::kFloat, 3);
+  args.blocks = blocks;
+  args.edges = carried;
+  args.training = true;
+  for (const Architecture architecture :
+       {Architecture::kGat, Architecture::kGatv2, Architecture::kTransformer}) {
+    ModelConfig config;
+    config.architecture = architecture;
+    config.input_dim = kWidth;
+    config.hidden_dim = kHeads * kChannels;
+    config.output_dim = kChannels;
+    config.num_layers = 1;
+    config.heads = kHeads;
+    config.edge_dim = kColumns;
+    const std::unique_ptr<Model> model = make_model(config);
+    constexpr int64_t kTooLarge = kEdges * kHeads * kChannels * 4 / 4;
+    const test::AllocationFaults faults({1, /*for_ever=*/true, kTooLarge});
+    EXPECT_NO_THROW(model->forward(args).sum().backward())
+        << "architecture " << static_cast<int>(architecture);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Aggregations, MemoryTest,

@@ -4,9 +4,11 @@
 #include <ATen/TensorOperators.h>
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "nn/model_world.h"
+#include "nn/module_names.h"
 #include "nn/torch_tensor.h"
 
 namespace gnnmg::nn {
@@ -136,6 +138,86 @@ TEST(Stack, ReadsTheKeysOfOlderGat) {
     }
 }
 
+// Networks and batch norms as classes made of torch's own modules have them.
+TEST(Stack, ReadsAndWritesNetworksOfTorchModules) {
+  const auto keys_of = [](const io::StateFile& state) {
+    std::vector<std::string> keys;
+    for (const auto& [key, tensor] : state.tensors)
+      if (key.ends_with("weight")) keys.push_back(key);
+    return keys;
+  };
+  ModelConfig config = small_config();
+  config.architecture = Architecture::kGin;
+  config.num_layers = 2;
+  const auto written = [&] {
+    io::StateFile state = make_model(config)->state();
+    to_torch_modules(state, config);
+    return state;
+  };
+  const auto come_back = [&](const io::StateFile& state) {
+    const auto model = make_model(config);
+    ModelConfig other = config;
+    other.seed = 77;
+    const auto loaded = make_model(other);
+    EXPECT_FALSE(loaded->flat_parameters().equal(model->flat_parameters()));
+    loaded->load_state(state);
+    EXPECT_TRUE(loaded->flat_parameters().equal(model->flat_parameters()));
+  };
+  EXPECT_THAT(keys_of(written()),
+              testing::ElementsAre("convs.0.nn.0.weight", "convs.0.nn.2.weight",
+                                   "convs.1.nn.0.weight", "convs.1.nn.2.weight"));
+  come_back(written());
+  config.mlp_layers = 3;
+  EXPECT_THAT(keys_of(written()), testing::Contains("convs.1.nn.4.weight"));
+  come_back(written());
+  config.mlp_layers = 1;
+  EXPECT_THAT(keys_of(written()), testing::ElementsAre("convs.0.nn.weight", "convs.1.nn.weight"));
+  come_back(written());
+  config.mlp_layers = 2;
+  config.norm = Norm::kBatch;
+  EXPECT_THAT(keys_of(written()),
+              testing::UnorderedElementsAre("convs.0.nn.0.weight", "convs.0.nn.1.weight",
+                                            "convs.0.nn.3.weight", "convs.1.nn.0.weight",
+                                            "convs.1.nn.1.weight", "convs.1.nn.3.weight",
+                                            "norms.0.weight"));
+  come_back(written());
+  // A norm behind the function is another network.
+  const io::StateFile norm_first = written();
+  config.act_first = true;
+  EXPECT_THAT(keys_of(written()), testing::Contains("convs.0.nn.2.weight"));
+  come_back(written());
+  std::string text;
+  EXPECT_EQ(status_of([&] { make_model(config)->load_state(norm_first); }, &text), Status::kFormat);
+  EXPECT_THAT(text, HasSubstr("convs.0.nn.1 is a norm 1 modules behind a linear layer, and with "
+                              "act_first 1 the model has it behind the function"));
+  config.activation = Activation::kPrelu;
+  EXPECT_EQ(status_of([&] { written(); }), Status::kUnsupported);
+  // What is no such network is told as it is.
+  config.activation = Activation::kRelu;
+  io::StateFile deeper = norm_first;
+  deeper.tensors.emplace_back("convs.0.nn.9.conv.weight",
+                              base::Tensor::zeros(base::DType::kF32, {1}));
+  config.act_first = false;
+  EXPECT_EQ(status_of([&] { make_model(config)->load_state(deeper); }, &text), Status::kFormat);
+  EXPECT_THAT(text, HasSubstr("convs.0.nn.9.conv.weight"));
+
+  // Between DGL's layers, and in a stack of one's own.
+  config = small_config();
+  config.framework = Framework::kDgl;
+  config.norm = Norm::kBatch;
+  EXPECT_THAT(keys_of(written()), testing::Contains("norms.1.weight"));
+  come_back(written());
+  config = small_config();
+  config.architecture = Architecture::kLayers;
+  LayerConfig conv{LayerConfig::Kind::kConv, "conv1", {}},
+      norm{LayerConfig::Kind::kNorm, "bn1", {}};
+  conv.options.output_dim = 5;
+  norm.options.norm = Norm::kBatch;
+  config.layers = {conv, norm};
+  EXPECT_THAT(keys_of(written()), testing::Contains("bn1.weight"));
+  come_back(written());
+}
+
 TEST(Sage, ClonesAreEqualAndApart) {
   ModelConfig config = small_config();
   config.norm = Norm::kBatch;
@@ -202,7 +284,8 @@ TEST(ModelConfigCheck, NamesTheField) {
                 c.act_first = true;
               }),
               HasSubstr("act_first"));
-  EXPECT_THAT(text_of([](ModelConfig& c) { c.heads = 2; }), HasSubstr("only attention has heads"));
+  EXPECT_THAT(text_of([](ModelConfig& c) { c.heads = 2; }),
+              HasSubstr("heads is an option of GAT, GATv2 and the graph transformer"));
   EXPECT_THAT(text_of([](ModelConfig& c) {
                 c.architecture = Architecture::kGat;
                 c.heads = 5;
@@ -217,7 +300,7 @@ TEST(ModelConfigCheck, NamesTheField) {
   EXPECT_THAT(text_of([](ModelConfig& c) { c.norm_scale = 0; }), HasSubstr("norm_scale is 0"));
   EXPECT_THAT(text_of([](ModelConfig& c) { c.mlp_layers = 9; }), HasSubstr("mlp_layers is 9"));
   EXPECT_THAT(text_of([](ModelConfig& c) { c.aggregation = Aggregation::kPool; }),
-              HasSubstr("PyG's GraphSAGE has mean, max and sum"));
+              HasSubstr("PyG's GraphSAGE has mean, max, sum and LSTM"));
   EXPECT_THAT(text_of([](ModelConfig& c) {
                 c.framework = Framework::kDgl;
                 c.aggregation = Aggregation::kSum;
@@ -228,11 +311,122 @@ TEST(ModelConfigCheck, NamesTheField) {
                 c.bias = false;
               }),
               HasSubstr("bias"));
-  EXPECT_THAT(text_of([](ModelConfig& c) {
-                c.architecture = Architecture::kGin;
-                c.norm = Norm::kLayerGraph;
+}
+
+// Each option that has no meaning for an architecture is refused there, and by its name.
+TEST(ModelConfigCheck, RefusesOptionsThatAnArchitectureDoesNotHave) {
+  using A = Architecture;
+  using C = ModelConfig;
+  struct Option {
+    const char* name;
+    void (*change)(C&);
+    std::vector<A> pyg, dgl;
+  };
+  const std::vector<A> attention{A::kGat, A::kGatv2}, heads{A::kGat, A::kGatv2, A::kTransformer};
+  const std::vector<A> gin{A::kGin, A::kGine}, pna{A::kPna};
+  const Option options[] = {
+      {"aggregation",
+       [](C& c) { c.aggregation = Aggregation::kSum; },
+       {A::kSage, A::kGin, A::kGine, A::kRelation, A::kGraphConv, A::kEdge},
+       {A::kSage, A::kGin, A::kRelation, A::kEdge}},
+      {"root_weight",
+       [](C& c) { c.root_weight = false; },
+       {A::kSage, A::kRelation, A::kTransformer},
+       {A::kRelation}},
+      {"normalize", [](C& c) { c.normalize = true; }, {A::kSage}, {}},
+      {"project", [](C& c) { c.project = true; }, {A::kSage}, {}},
+      {"self_loops",
+       [](C& c) { c.self_loops = false; },
+       {A::kGcn, A::kGat, A::kGatv2},
+       {A::kGcn, A::kGat, A::kGatv2}},
+      {"block_degrees", [](C& c) { c.block_degrees = true; }, {A::kGcn}, {A::kGcn}},
+      {"degree_norm", [](C& c) { c.degree_norm = DegreeNorm::kRight; }, {A::kGcn}, {A::kGcn}},
+      {"improved", [](C& c) { c.improved = true; }, {A::kGcn}, {}},
+      {"heads", [](C& c) { c.heads = 2; }, heads, attention},
+      {"concat", [](C& c) { c.concat = false; }, heads, attention},
+      {"residual", [](C& c) { c.residual = true; }, attention, attention},
+      {"negative_slope", [](C& c) { c.slope = 0.9; }, attention, attention},
+      {"share_weights", [](C& c) { c.share_weights = true; }, {A::kGatv2}, {A::kGatv2}},
+      {"beta", [](C& c) { c.beta = true; }, {A::kTransformer}, {}},
+      {"mlp_layers", [](C& c) { c.mlp_layers = 3; }, {A::kGin, A::kGine, A::kEdge}, {A::kGin}},
+      {"train_eps", [](C& c) { c.train_eps = true; }, gin, {A::kGin}},
+      {"eps", [](C& c) { c.eps = 2.5; }, gin, {A::kGin}},
+      {"num_relations", [](C& c) { c.relations = 3; }, {A::kRelation}, {A::kRelation}},
+      {"num_bases", [](C& c) { c.bases = 2; }, {A::kRelation}, {A::kRelation}},
+      {"num_blocks", [](C& c) { c.blocks = 2; }, {A::kRelation}, {A::kRelation}},
+      {"reductions", [](C& c) { c.reductions.resize(1); }, pna, {}},
+      {"scalers", [](C& c) { c.scalers.resize(1); }, pna, {}},
+      {"pre_layers", [](C& c) { c.pre_layers = 3; }, pna, {}},
+      {"post_layers", [](C& c) { c.post_layers = 3; }, pna, {}},
+      {"towers", [](C& c) { c.towers = 2; }, pna, {}},
+      {"divide_input", [](C& c) { c.divide_input = true; }, pna, {}},
+      {"average_degree", [](C& c) { c.average_degree = 3; }, pna, {}},
+      {"average_log_degree", [](C& c) { c.average_log_degree = 3; }, pna, {}},
+  };
+  for (const Option& option : options)
+    for (int number = 1; number <= 12; ++number)
+      for (const Framework framework : {Framework::kPyg, Framework::kDgl}) {
+        C config = small_config();
+        config.architecture = static_cast<A>(number);
+        config.framework = framework;
+        option.change(config);
+        std::string text;
+        status_of([&] { config.check(); }, &text);
+        const std::vector<A>& owners = framework == Framework::kPyg ? option.pyg : option.dgl;
+        SCOPED_TRACE(base::text(option.name, ", architecture ", number, ", framework ",
+                                static_cast<int>(framework)));
+        const std::string refusal = base::text("model config: ", option.name, " is an option of ");
+        if (std::ranges::find(owners, config.architecture) == owners.end())
+          EXPECT_THAT(text, testing::StartsWith(refusal));
+        else
+          EXPECT_THAT(text, testing::Not(HasSubstr("is an option of")));
+      }
+  const auto text_of = [](auto&& change) {
+    C config = small_config();
+    change(config);
+    std::string text;
+    EXPECT_EQ(status_of([&] { config.check(); }, &text), Status::kInvalidArgument);
+    return text;
+  };
+  EXPECT_EQ(text_of([](C& c) {
+              c.framework = Framework::kDgl;
+              c.project = true;
+            }),
+            "model config: project is an option of PyG's GraphSAGE, and this is DGL's GraphSAGE");
+  EXPECT_EQ(
+      text_of([](C& c) {
+        c.architecture = A::kGcn;
+        c.mlp_layers = 1;
+      }),
+      "model config: mlp_layers is an option of GIN, GINE and PyG's EdgeConv, and this is GCN");
+  EXPECT_THAT(text_of([](C& c) { c.norm_scale = 2; }), HasSubstr("option of the pair norms"));
+  EXPECT_THAT(text_of([](C& c) { c.readout_steps = 2; }), HasSubstr("readout Set2Set"));
+  EXPECT_THAT(text_of([](C& c) { c.sort_rows = 2; }), HasSubstr("readout by sorting"));
+  EXPECT_THAT(text_of([](C& c) {
+                c.architecture = A::kPna;
+                c.average_degree = c.average_log_degree = 1;
+                c.bias = false;
               }),
-              HasSubstr("the norm of each row"));
+              HasSubstr("PNA's linear layers have one"));
+}
+
+// Left alone, the aggregation is the architecture's own.
+TEST(ModelConfigCheck, DefaultAggregationIsTheArchitectures) {
+  const auto of = [](Architecture architecture, Framework framework = Framework::kPyg) {
+    ModelConfig config;
+    config.architecture = architecture;
+    config.framework = framework;
+    return config.reduction();
+  };
+  for (const Architecture mean : {Architecture::kSage, Architecture::kRelation,
+                                  Architecture::kGraphConv, Architecture::kEdge})
+    EXPECT_EQ(of(mean), Aggregation::kMean);
+  for (const Architecture sum : {Architecture::kGin, Architecture::kGine})
+    EXPECT_EQ(of(sum), Aggregation::kSum);
+  EXPECT_EQ(of(Architecture::kSage, Framework::kDgl), Aggregation::kMean);
+  EXPECT_EQ(of(Architecture::kGin, Framework::kDgl), Aggregation::kSum);
+  EXPECT_EQ(of(Architecture::kRelation, Framework::kDgl), Aggregation::kSum);
+  EXPECT_EQ(of(Architecture::kEdge, Framework::kDgl), Aggregation::kMax);
 }
 
 }  // namespace

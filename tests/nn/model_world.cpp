@@ -165,25 +165,38 @@ void add_edge_configs(std::vector<ModelConfig>& all) {
     config.edge_dim = kEdgeColumns;
     const bool attention =
         architecture != Architecture::kGine && architecture != Architecture::kPna;
+    const bool gat = attention && architecture != Architecture::kTransformer;
+    const bool pna = architecture == Architecture::kPna;
     config.heads = attention ? 3 : 1;
-    config.average_degree = 4.5;
-    config.average_log_degree = 1.5;
-    config.towers = 2;
-    config.beta = true;
+    if (pna) {
+      config.average_degree = 4.5;
+      config.average_log_degree = 1.5;
+      config.towers = 2;
+    }
+    config.beta = architecture == Architecture::kTransformer;
     all.push_back(config);
-    config.self_loops = false;
-    config.concat = false;
-    config.divide_input = true;
+    config.self_loops = !gat;
+    config.concat = !attention;
+    config.divide_input = pna;
     config.norm = Norm::kBatch;
     config.jumping = Jumping::kCat;
     all.push_back(config);
     config.jumping = Jumping::kNone;
     config.skip = Skip::kResidual;
-    if (architecture == Architecture::kGine) continue;
+    if (architecture == Architecture::kGine) {
+      for (const Aggregation aggregation : {Aggregation::kMean, Aggregation::kMax}) {
+        config.aggregation = aggregation;
+        all.push_back(config);
+      }
+      continue;
+    }
     config.edge_dim = 0;
-    config.reductions = {PnaReduction::kSum, PnaReduction::kVariance};
-    config.scalers = {PnaScaler::kLinear, PnaScaler::kInverseLinear};
-    config.beta = config.root_weight = false;
+    if (pna) {
+      config.reductions = {PnaReduction::kSum, PnaReduction::kVariance};
+      config.scalers = {PnaScaler::kLinear, PnaScaler::kInverseLinear};
+    }
+    config.beta = false;
+    config.root_weight = architecture != Architecture::kTransformer;
     all.push_back(config);
   }
   for (const Framework framework : {Framework::kPyg, Framework::kDgl}) {
@@ -247,7 +260,7 @@ void add_stacks(std::vector<ModelConfig>& all) {
       c.edge_dim = architecture == Architecture::kGatv2 ? kEdgeColumns : 0;
       c.edge_weights = architecture == Architecture::kGcn;
       c.relations = architecture == Architecture::kRelation ? kTypes : 0;
-      c.dropout = 0.2;
+      c.dropout = architecture == Architecture::kGatv2 ? 0.2 : 0;
     }));
   };
   const auto norm = [&](const char* name, Norm kind) {
@@ -335,6 +348,13 @@ void add_input_configs(std::vector<ModelConfig>& all) {
   config.architecture = Architecture::kEdge;
   config.aggregation = Aggregation::kSum;
   all.push_back(config);
+  for (const Norm norm : {Norm::kBatch, Norm::kLayer}) {
+    config.norm = norm;
+    config.activation = norm == Norm::kBatch ? Activation::kTanh : Activation::kElu;
+    config.mlp_layers = norm == Norm::kBatch ? 3 : 2;
+    all.push_back(config);
+  }
+  config.mlp_layers = 2;
   config.framework = Framework::kDgl;
   config.aggregation = Aggregation::kMax;
   config.norm = Norm::kLayer;
@@ -415,23 +435,50 @@ std::vector<ModelConfig> configs() {
       all.push_back(config);
     }
   config = small_config();
+  config.aggregation = Aggregation::kLstm;
+  all.push_back(config);
+  config.project = config.normalize = true;
+  config.skip = Skip::kLinear;
+  all.push_back(config);
+  // Inside of GIN's networks too, which have one or two of them.
+  config = small_config();
+  config.architecture = Architecture::kGin;
+  config.activation = Activation::kElu;
+  for (const Norm norm :
+       {Norm::kLayerGraph, Norm::kGraph, Norm::kInstance, Norm::kPair, Norm::kPairRows}) {
+    config.norm = norm;
+    config.mlp_layers = norm == Norm::kGraph ? 3 : 2;
+    config.skip = norm == Norm::kInstance ? Skip::kLinear
+                  : norm == Norm::kPair   ? Skip::kResidual
+                                          : Skip::kNone;
+    config.act_first = norm == Norm::kPairRows;
+    config.hidden_dim = norm == Norm::kPair ? 8 : 12;
+    all.push_back(config);
+  }
+  config = small_config();
   config.framework = Framework::kDgl;
   for (const Aggregation aggregation :
        {Aggregation::kMean, Aggregation::kPool, Aggregation::kLstm, Aggregation::kGcn}) {
     config.aggregation = aggregation;
     all.push_back(config);
   }
-  config.aggregation = Aggregation::kMean;
+  config.aggregation = Aggregation::kDefault;
   for (const Architecture architecture :
        {Architecture::kGcn, Architecture::kGat, Architecture::kGatv2, Architecture::kGin}) {
     config.architecture = architecture;
     config.heads =
         architecture == Architecture::kGat || architecture == Architecture::kGatv2 ? 3 : 1;
     config.residual = config.heads == 3;
-    config.mlp_layers = 3;
+    config.mlp_layers = architecture == Architecture::kGin ? 3 : 2;
     config.activation = Activation::kElu;  // biases begin at 0, where ReLU has no derivative
     all.push_back(config);
   }
+  for (const Framework framework : {Framework::kPyg, Framework::kDgl})
+    for (const Aggregation aggregation : {Aggregation::kMean, Aggregation::kMax}) {
+      config.framework = framework;
+      config.aggregation = aggregation;
+      all.push_back(config);
+    }
   config = small_config();
   config.jumping = Jumping::kLstm;
   all.push_back(config);
@@ -453,19 +500,20 @@ std::vector<ModelConfig> configs() {
         architecture == Architecture::kGat || architecture == Architecture::kGatv2;
     config = small_config();
     config.architecture = architecture;
+    const bool gin = architecture == Architecture::kGin;
     if (attention) config.heads = 3;
-    config.eps = 0.2;
+    config.eps = gin ? 0.2 : 0;
     all.push_back(config);
     config.skip = Skip::kLinear;
     config.norm = Norm::kBatch;
     config.activation = Activation::kElu;
-    config.self_loops = false;
-    config.train_eps = true;
+    config.self_loops = gin;
+    config.train_eps = gin;
     all.push_back(config);
     config.skip = Skip::kResidual;
     config.norm = Norm::kLayer;
-    config.residual = true;
-    config.concat = false;
+    config.residual = attention;
+    config.concat = !attention;
     all.push_back(config);
     config = small_config();
     config.architecture = architecture;

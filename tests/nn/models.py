@@ -57,6 +57,19 @@ class Stack(nn.Module):
         return self.lin(self.readout(x, batch)) if hasattr(self, "readout") else x
 
 
+class Pooled(nn.Module):
+    """A model class and the sum of each graph's rows; the state dict is the class's."""
+
+    def __init__(self, model):
+        super().__init__()
+        for name, child in model.named_children():
+            self.add_module(name, child)
+        self.model = [model]  # a second name would be saved too
+
+    def forward(self, x, edge_index, batch):
+        return pyg.global_add_pool(self.model[0](x, edge_index, batch=batch), batch, 4)
+
+
 class NodeStack(Stack):
     """The same without features: the first layer reads the nodes themselves."""
 
@@ -109,6 +122,21 @@ def cases(data):
                               attr, encoders=True), attr
     yield "pna_layers", pyg.PNA(IN, HIDDEN, 2, OUT, edge_dim=D, towers=2, pre_layers=2, post_layers=3, **pna), attr
     yield "rgcn_nodes", NodeStack([pyg.RGCNConv(NODES, HIDDEN, 3), pyg.RGCNConv(HIDDEN, OUT, 3)], kind), kind
+    for aggr in ["mean", "max"]:
+        yield f"gin_{aggr}", Stack([pyg.GINConv(mlp(IN, HIDDEN), aggr=aggr), pyg.GINConv(mlp(HIDDEN, OUT), aggr=aggr)], []), []
+        yield f"gine_{aggr}", Stack([pyg.GINEConv(mlp(IN, HIDDEN), edge_dim=D, aggr=aggr),
+                                     pyg.GINEConv(mlp(HIDDEN, OUT), edge_dim=D, aggr=aggr)], attr), attr
+    norms = {"layer": "layer_norm", "graph": "graph_norm", "instance": "instance_norm", "batch": "batch_norm"}
+    for name, norm in norms.items():
+        yield f"gin_graphs_{name}", Pooled(pyg.GIN(IN, HIDDEN, 2, OUT, norm=norm)), ["batch"]
+    yield "gin_graphs_pair", Pooled(pyg.GIN(IN, HIDDEN, 2, OUT, norm="pair_norm")), ["batch"]
+    for name, norm in norms.items():
+        yield f"edge_graphs_{name}", Pooled(pyg.EdgeCNN(IN, HIDDEN, 2, OUT, norm=norm)), ["batch"]
+    yield "sage_lstm", pyg.GraphSAGE(IN, HIDDEN, 2, OUT, aggr="lstm", project=True), ["by_target"]
+    yield "edge_nodes_batch", pyg.EdgeCNN(IN, HIDDEN, 2, OUT, norm="batch_norm", act="prelu", act_first=True), []
+    yield "edge_nodes_elu", pyg.EdgeCNN(IN, HIDDEN, 2, OUT, act="elu"), []
+    yield "gin_nodes_graph", pyg.GIN(IN, HIDDEN, 2, OUT, norm="graph_norm"), []
+    yield "gin_nodes_layer", pyg.GIN(IN, HIDDEN, 2, OUT, norm="layer_norm", act_first=True), []
 
 
 def distinct(index):
@@ -132,6 +160,8 @@ def main(folder):
         keep, inside = distinct(data["edge_index"])
         if "batch" in carried:
             keep = keep[inside]
+        if "by_target" in carried:
+            keep = keep[torch.argsort(data["edge_index"][1, keep], stable=True)]
         for key in ["edge_index"]:
             data[key] = data[key][:, keep]
         for key in ["edge_attr", "edge_weight", "edge_type"]:
@@ -141,7 +171,7 @@ def main(folder):
             n = len(keep)
             data["edge_attr"] = torch.stack([torch.arange(n) % 4, torch.arange(n) * 5 % 2], 1)
         model = model.double().train()
-        arguments = {key: data[key] for key in carried if key != "batch"}
+        arguments = {key: data[key] for key in carried if key in data}
         graph_ptr = [0, 5, 5, 10, 14]
         if "batch" in carried:
             arguments["batch"] = torch.tensor([0] * 5 + [2] * 5 + [3] * 4)

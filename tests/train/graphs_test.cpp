@@ -154,8 +154,8 @@ class TrainReadout : public testing::TestWithParam<nn::Readout> {
     Recipe setup = gin(rings_and_stars(100));
     setup.model.readout = GetParam();
     setup.model.jumping = nn::Jumping::kLast;
-    setup.model.readout_steps = 2;
-    setup.model.sort_rows = 4;
+    if (GetParam() == nn::Readout::kSet2Set) setup.model.readout_steps = 2;
+    if (GetParam() == nn::Readout::kSort) setup.model.sort_rows = 4;
     return setup;
   }
 };

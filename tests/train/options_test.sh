@@ -37,6 +37,7 @@ expect '--input rows: expected one of' --input rows planted
 expect '--edge-dropout 2: expected' --edge-dropout 2 planted
 expect '--bases is not an option of the model gine' --model gine --bases 2 planted
 expect '--aggregation is not an option of the model gcn' --model gcn --aggregation max planted
+expect '--aggregation is not an option of the model pna' --model pna --aggregation mean planted
 expect '--train-eps is not an option of the model sage' --train-eps planted
 expect '--edge-categories 5,0: expected up to 16 integers of at least 1' --model gine --edge-categories 5,0 planted
 expect '--node-categories 4294967297: expected' --node-categories 4294967297 planted

@@ -215,7 +215,7 @@ func printHead(data *gnnmg.Dataset, model *gnnmg.Model, o *options, processes in
 		sizeOf(data, gnnmg.SplitValidation), sizeOf(data, gnnmg.SplitTest))
 	kind := models.of(o.model)
 	if o.model == gnnmg.ModelSAGE {
-		kind = "GraphSAGE " + aggregations.of(o.aggregation)
+		kind = "GraphSAGE " + aggregations.of(max(o.aggregation, gnnmg.AggregationMean))
 	}
 	fmt.Printf("model   %s, %d layers, hidden width %d, %d parameters\n", kind, m.NumLayers, m.HiddenDim,
 		m.NumParameters)

@@ -86,8 +86,8 @@ var (
 	jumpings = words[gnnmg.Jumping]{{"none", gnnmg.JumpingNone}, {"last", gnnmg.JumpingLast},
 		{"cat", gnnmg.JumpingCat}, {"max", gnnmg.JumpingMax}, {"lstm", gnnmg.JumpingLSTM},
 		{"scores", gnnmg.JumpingScores}}
-	aggregations = words[gnnmg.Aggregation]{{"mean", gnnmg.AggregationMean}, {"max", gnnmg.AggregationMax},
-		{"sum", gnnmg.AggregationSum}}
+	aggregations = words[gnnmg.Aggregation]{{"default", gnnmg.AggregationDefault}, {"mean", gnnmg.AggregationMean},
+		{"max", gnnmg.AggregationMax}, {"sum", gnnmg.AggregationSum}}
 	activations = words[gnnmg.Activation]{{"relu", gnnmg.ActivationReLU}, {"none", gnnmg.ActivationNone},
 		{"elu", gnnmg.ActivationELU}, {"leaky", gnnmg.ActivationLeakyReLU}, {"gelu", gnnmg.ActivationGELU},
 		{"tanh", gnnmg.ActivationTanh}, {"prelu", gnnmg.ActivationPReLU}}
@@ -192,7 +192,8 @@ func (o *options) defineModel(flags *flag.FlagSet) {
 	models.option(flags, &o.model, "model", "kind of layers")
 	readouts.option(flags, &o.readout, "readout", "results for graphs")
 	jumpings.option(flags, &o.jumping, "jumping", "what of the layers is read; with --readout the default is last")
-	aggregations.option(flags, &o.aggregation, "aggregation", "of sage, graphconv, rgcn, edge")
+	aggregations.option(flags, &o.aggregation, "aggregation", "of sage, gin, gine, graphconv, rgcn, edge; the default is sum for "+
+		"gin and gine, mean for all others")
 	inputs.option(flags, &o.input, "input", "features, a learned row a node, or of rgcn the node itself; without "+
 		"features the default is nodes for rgcn, embedding for all others")
 	activations.option(flags, &o.activation, "activation", "function between layers")
@@ -296,7 +297,8 @@ var limited = map[string][]gnnmg.Architecture{
 	"relations":     {gnnmg.ModelRGCN},
 	"bases":         {gnnmg.ModelRGCN},
 	"blocks":        {gnnmg.ModelRGCN},
-	"aggregation":   {gnnmg.ModelSAGE, gnnmg.ModelGraphConv, gnnmg.ModelRGCN, gnnmg.ModelEdge},
+	"aggregation":   {gnnmg.ModelSAGE, gnnmg.ModelGIN, gnnmg.ModelGINE, gnnmg.ModelGraphConv, gnnmg.ModelRGCN,
+		gnnmg.ModelEdge},
 	"normalize":     {gnnmg.ModelSAGE},
 	"project":       {gnnmg.ModelSAGE},
 	"no-root":       {gnnmg.ModelSAGE, gnnmg.ModelRGCN, gnnmg.ModelTransformer},

@@ -32,6 +32,8 @@ struct ConvInput {
   // [num_sources] numbers of edges in the whole graph, those that the layer asks for; undefined:
   // degrees are those of the block.
   at::Tensor degrees;
+  // Largest in-degree of the whole graph, where the block is a part of it; 0: that of the block.
+  int64_t largest_degree = 0;
 };
 
 struct ConvPass {
@@ -44,6 +46,25 @@ struct ConvPass {
 
 // Incoming edges, loops left out or not, or outgoing ones.
 enum class Degrees { kNone, kWithoutLoops, kAll, kOut };
+
+// Step two of a convolution with norms over all rows together inside, gone through by a whole graph
+// in stages, between which the rows of all targets come together.
+class StagedConv {
+ public:
+  virtual ~StagedConv() = default;
+  virtual int num_stages() const = 0;
+  virtual int64_t stage_width(int stage) const = 0;
+  // Rows of stage 0 from what Conv::combine() takes.
+  virtual at::Tensor first_stage(const at::Tensor& rows, bool transformed, int64_t first_own,
+                                 const ConvInput& own, const ConvPass& pass) const = 0;
+  // Rows of stage `stage` above 0 from the same rows of together(stage - 1).
+  virtual at::Tensor next_stage(int stage, const at::Tensor& rows) const = 0;
+  // What follows a stage, over the rows of all targets.
+  virtual at::Tensor together(int stage, at::Tensor rows, const Execution& execution) const = 0;
+  // The result, as of Conv::combine(), from rows of the last together().
+  virtual at::Tensor behind_stages(const at::Tensor& rows, const ConvInput& own,
+                                   const ConvPass& pass) const = 0;
+};
 
 class Conv {
  public:
@@ -73,6 +94,8 @@ class Conv {
   // what edges carry.
   virtual at::Tensor combine(const at::Tensor& rows, bool transformed, int64_t first_own,
                              const ConvInput& own, const ConvPass& pass) const = 0;
+  // Step two in stages, where combine() on a range would not know the other rows; else null.
+  virtual const StagedConv* staged() const { return nullptr; }
 
  protected:
   // finish(y + skip of the targets' rows).

@@ -3,74 +3,107 @@
 // nodes, and without further layers no row of an edge is ever made.
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/empty.h>
-#include <ATen/ops/linear.h>
-#include <ATen/ops/relu.h>
 
 #include "base/error.h"
 #include "nn/conv/layers.h"
+#include "nn/conv/network.h"
 #include "nn/tensors.h"
 
 namespace gnnmg::nn {
 namespace {
 
+NetworkOptions network_of(const EdgeOptions& o) {
+  NetworkOptions network;
+  network.widths = o.widths;
+  network.name = "nn";
+  network.mlp = o.mlp_keys && o.widths.size() > 2;
+  network.norm = o.dgl ? Norm::kNone : o.norm;
+  network.norm_scale = o.norm_scale;
+  network.activation = o.activation;
+  network.act_first = o.act_first;
+  network.prelu = o.dgl ? nullptr : o.prelu;
+  return network;
+}
+
 class EdgeConv final : public Conv {
  public:
   explicit EdgeConv(const EdgeOptions& options)
-      : o_(options), in_(options.dgl ? options.in : options.widths.front() / 2) {
+      : o_(options),
+        in_(options.dgl ? options.in : options.widths.front() / 2),
+        network_(network_of(options)) {
     if (o_.dgl && (o_.widths.size() != 1 || o_.reduce != Reduce::kMax))
       base::fail(base::Status::kInvalidArgument,
                  "EdgeConv in DGL's form has one width and takes the maximum");
     if (!o_.dgl && (o_.widths.size() < 2 || o_.widths.front() % 2 != 0))
       base::fail(base::Status::kInvalidArgument, "EdgeConv: widths begin with ", o_.widths.front(),
                  ", expected twice the columns of a row, and a second one");
-    linears_.resize(o_.dgl ? 2 : o_.widths.size() - 1);
   }
 
   void declare(ParameterList& list) override {
     if (o_.dgl) {
-      list.linear("theta", o_.widths[0], in_, true, linears_[0]);
-      list.linear("phi", o_.widths[0], in_, true, linears_[1]);
+      list.linear("theta", o_.widths[0], in_, true, theta_);
+      list.linear("phi", o_.widths[0], in_, true, phi_);
       return;
     }
-    for (size_t i = 0; i < linears_.size(); ++i) {
-      const std::string name = linears_.size() == 1 ? "nn"
-                               : o_.mlp_keys        ? base::text("nn.lins.", i)
-                                                    : base::text("nn.", 2 * i);
-      list.linear(name, o_.widths[i + 1], o_.widths[i], true, linears_[i]);
-    }
+    network_.declare(list);
   }
   int64_t output_width() const override { return o_.widths.back(); }
+  std::vector<NormLayer*> norms() override { return network_.norms(); }
 
   bool transforms(bool, const sample::BlockView&) const override { return true; }
   int64_t transformed_width() const override { return o_.dgl ? o_.widths[0] : o_.widths[1]; }
   at::Tensor transform(const ConvInput& in, int64_t count,
                        const Execution& execution) const override {
-    const at::Tensor weight = o_.dgl ? -linears_[0].weight : linears_[0].weight.narrow(1, in_, in_);
+    const at::Tensor weight =
+        o_.dgl ? -theta_.weight : network_.linear(0).weight.narrow(1, in_, in_);
     return times(in, count, {weight, {}}, execution);
   }
 
   at::Tensor combine(const at::Tensor& rows, bool, int64_t, const ConvInput& own,
                      const ConvPass& pass) const override {
     const sample::BlockView& block = pass.block;
-    const at::Tensor target = target_times(own, block.num_targets, target_part(), pass.execution);
-    if (o_.dgl || linears_.size() == 1) {
-      const at::Tensor sum = o_.dgl ? aggregate_last_max(rows, block, pass.execution)
-                                    : aggregate(rows, block, o_.reduce, pass.execution);
-      return complete(sum + counts(block, rows) * target, own, pass);
+    if (deep()) {
+      at::Tensor y = first_layer(rows, own, pass);
+      network_.behind_first({&y, 1}, {nullptr, {}, {}, pass.execution});
+      return complete(aggregate_edges(y, block, o_.reduce, pass.execution), own, pass);
     }
-    at::Tensor y = rows_of_edges(rows, target, block, pass.execution);
-    for (size_t i = 1; i < linears_.size(); ++i)
-      y = at::linear(at::relu(y), linears_[i].weight, linears_[i].bias);
-    return complete(aggregate_edges(y, block, o_.reduce, pass.execution), own, pass);
+    const at::Tensor target = target_times(own, block.num_targets, target_part(), pass.execution);
+    const at::Tensor sum = o_.dgl ? aggregate_last_max(rows, block, pass.execution)
+                                  : aggregate(rows, block, o_.reduce, pass.execution);
+    return complete(sum + counts(block, rows) * target, own, pass);
+  }
+
+  std::vector<at::Tensor> forward_all(std::span<const ConvInput> in,
+                                      std::span<const ConvPass> passes,
+                                      const NormPass& norms) const override {
+    if (!deep()) return Conv::forward_all(in, passes, norms);
+    std::vector<at::Tensor> all;
+    for (size_t i = 0; i < in.size(); ++i)
+      all.push_back(first_layer(transform(in[i], passes[i].block.num_sources, passes[i].execution),
+                                in[i], passes[i]));
+    network_.behind_first(all, norms);
+    for (size_t i = 0; i < in.size(); ++i)
+      all[i] = complete(aggregate_edges(all[i], passes[i].block, o_.reduce, passes[i].execution),
+                        in[i], passes[i]);
+    return all;
   }
 
  private:
+  // More than one linear layer: rows of edges are made.
+  bool deep() const { return !o_.dgl && network_.num_linears() > 1; }
+
+  // [num_edges, width]: the first layer, from what transform() made of the sources.
+  at::Tensor first_layer(const at::Tensor& rows, const ConvInput& own, const ConvPass& pass) const {
+    const at::Tensor target =
+        target_times(own, pass.block.num_targets, target_part(), pass.execution);
+    return rows_of_edges(rows, target, pass.block, pass.execution);
+  }
+
   // What the first layer does with the target's row.
   Linear target_part() const {
-    if (o_.dgl)
-      return {linears_[0].weight + linears_[1].weight, linears_[0].bias + linears_[1].bias};
-    const at::Tensor& weight = linears_[0].weight;
-    return {weight.narrow(1, 0, in_) - weight.narrow(1, in_, in_), linears_[0].bias};
+    if (o_.dgl) return {theta_.weight + phi_.weight, theta_.bias + phi_.bias};
+    const auto& [weight, bias] = network_.linear(0);
+    return {weight.narrow(1, 0, in_) - weight.narrow(1, in_, in_), bias};
   }
 
   // [num_targets, 1]: how often a target's own part is in the reduction.
@@ -88,7 +121,8 @@ class EdgeConv final : public Conv {
 
   EdgeOptions o_;
   int64_t in_;
-  std::vector<Linear> linears_;
+  Network network_;     // PyG
+  Linear theta_, phi_;  // DGL
 };
 
 }  // namespace

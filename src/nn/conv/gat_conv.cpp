@@ -140,6 +140,7 @@ class GatConv final : public Conv {
         base::fail(base::Status::kInvalidArgument, "GAT with edge_dim ", o_.edge_dim,
                    " was given no edge features");
       attention.edges = edge_values(own.edge_attr);
+      if (o_.v2) attention.edge_weight = edge_.weight;
       if (attention.loops)
         attention.edges = with_loop_rows(attention.edges, block, pass.execution, first_own);
     }
@@ -162,10 +163,10 @@ class GatConv final : public Conv {
     return complete(y, own, pass);
   }
 
-  // GAT: the edges' scores, by a matrix that is made first, so that no row an edge is; GATv2: rows.
+  // GAT: the edges' scores, by a matrix that is made first, so that no row an edge is; GATv2: the
+  // features as they are.
   at::Tensor edge_values(const at::Tensor& features) const {
-    if (o_.v2) return at::linear(features, edge_.weight);
-    return at::linear(features, folded(edge_.weight, vector_edge_));
+    return o_.v2 ? features : at::linear(features, folded(edge_.weight, vector_edge_));
   }
 
   GatOptions o_;

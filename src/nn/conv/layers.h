@@ -83,10 +83,11 @@ struct GinOptions {
   bool last_of_tied = false;  // max: the whole gradient to the last of tied edges, as in DGL
   double eps = 0;
   bool train_eps = false;
-  bool edges = false;    // GINE: messages are relu(x_j + edge row)
+  bool edges = false;    // GINE of PyG's: messages are relu(x_j + edge row)
   int64_t edge_dim = 0;  // GINE: columns of edge features that a linear layer maps, 0: none
   enum class Keys { kSequential, kMlp, kDgl } keys = Keys::kSequential;  // nn.0, nn.lins.0, ...
-  // Between the linear layers; the norm with keys kMlp only.
+  // Between the linear layers; the norm with keys kMlp only, and over all rows of a mini-batch
+  // where it goes over graphs.
   Norm norm = Norm::kNone;
   double norm_scale = 1;
   Activation activation = Activation::kRelu;
@@ -96,14 +97,20 @@ struct GinOptions {
 };
 std::unique_ptr<Conv> make_gin_conv(const GinOptions& options);
 
-// EdgeConv. PyG: nn([x_i ; x_j - x_i]) with nn of linear layers and ReLU between them. DGL:
-// theta(x_i - x_j) + phi x_i. 0 where no edge arrives.
+// EdgeConv. PyG: nn([x_i ; x_j - x_i]) with nn of linear layers with a function and a norm between
+// them, which goes over edges. DGL: theta(x_i - x_j) + phi x_i. 0 where no edge arrives.
 struct EdgeOptions {
   int64_t in = 0;               // DGL: columns of a row
   std::vector<int64_t> widths;  // PyG: of nn, twice the columns first; DGL: {out}
   bool mlp_keys = false;        // PyG, several linear layers: nn.lins.0, ..., else nn.0, nn.2, ...
   bool dgl = false;
   Reduce reduce = Reduce::kMax;  // PyG
+  // Of PyG's network, as in GinOptions.
+  Norm norm = Norm::kNone;
+  double norm_scale = 1;
+  Activation activation = Activation::kRelu;
+  bool act_first = false;
+  at::Tensor* prelu = nullptr;
 };
 std::unique_ptr<Conv> make_edge_conv(const EdgeOptions& options);
 

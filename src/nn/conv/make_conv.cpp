@@ -14,6 +14,7 @@ Reduce reduce_of(Aggregation aggregation) {
       return Reduce::kMax;
     case Aggregation::kSum:
       return Reduce::kSum;
+    case Aggregation::kDefault:
     case Aggregation::kPool:
     case Aggregation::kLstm:
     case Aggregation::kGcn:
@@ -42,14 +43,15 @@ std::unique_ptr<Conv> sage(const ModelConfig& c, const ConvWidths& widths) {
     DglSageOptions options;
     options.in = widths.in;
     options.out = widths.out;
-    options.aggregator = aggregator_of(c.aggregation);
+    options.aggregator = aggregator_of(c.reduction());
     options.bias = c.bias;
     return make_dgl_sage_conv(options);
   }
   SageOptions options;
   options.in = widths.in;
   options.out = widths.out;
-  options.reduce = reduce_of(c.aggregation);
+  options.lstm = c.reduction() == Aggregation::kLstm;
+  if (!options.lstm) options.reduce = reduce_of(c.reduction());
   options.normalize = c.normalize;
   options.root_weight = c.root_weight;
   options.project = c.project;
@@ -112,6 +114,8 @@ std::unique_ptr<Conv> gin(const ModelConfig& c, const ConvWidths& widths, at::Te
   GinOptions options;
   options.widths.assign(c.mlp_layers + 1, widths.out);
   options.widths[0] = widths.in;
+  options.reduce = reduce_of(c.reduction());
+  options.last_of_tied = c.framework == Framework::kDgl && options.reduce == Reduce::kMax;
   options.eps = c.eps;
   options.train_eps = c.train_eps;
   options.edges = c.architecture == Architecture::kGine;
@@ -133,7 +137,7 @@ std::unique_ptr<Conv> relation(const ModelConfig& c, const ConvWidths& widths) {
   options.relations = c.relations;
   options.bases = c.bases;
   options.blocks = c.blocks;
-  options.reduce = reduce_of(c.aggregation);
+  options.reduce = reduce_of(c.reduction());
   options.dgl = c.framework == Framework::kDgl;
   options.root_weight = c.root_weight;
   options.bias = c.bias;
@@ -169,14 +173,19 @@ std::unique_ptr<Conv> pna(const ModelConfig& c, const ConvWidths& widths) {
   return make_pna_conv(options);
 }
 
-std::unique_ptr<Conv> edge(const ModelConfig& c, const ConvWidths& widths) {
+std::unique_ptr<Conv> edge(const ModelConfig& c, const ConvWidths& widths, at::Tensor* prelu) {
   EdgeOptions options;
   options.in = widths.in;
   options.dgl = c.framework == Framework::kDgl;
-  options.reduce = reduce_of(c.aggregation);
+  options.reduce = reduce_of(c.reduction());
   options.mlp_keys = true;
   options.widths.assign(options.dgl ? 1 : c.mlp_layers + 1, widths.out);
   if (!options.dgl) options.widths[0] = 2 * widths.in;
+  options.norm = c.norm;
+  options.norm_scale = c.norm_scale;
+  options.activation = c.activation;
+  options.act_first = c.act_first;
+  if (c.activation == Activation::kPrelu) options.prelu = prelu;
   return make_edge_conv(options);
 }
 
@@ -184,7 +193,7 @@ std::unique_ptr<Conv> graph_conv(const ModelConfig& c, const ConvWidths& widths)
   GraphOptions options;
   options.in = widths.in;
   options.out = widths.out;
-  options.reduce = reduce_of(c.aggregation);
+  options.reduce = reduce_of(c.reduction());
   options.bias = c.bias;
   return make_graph_conv(options);
 }
@@ -213,7 +222,7 @@ std::unique_ptr<Conv> make_conv(const ModelConfig& config, const ConvWidths& wid
     case Architecture::kGraphConv:
       return graph_conv(config, widths);
     case Architecture::kEdge:
-      return edge(config, widths);
+      return edge(config, widths, prelu);
     case Architecture::kLayers:
       break;
   }

@@ -188,7 +188,8 @@ class SageConv final : public Conv {
 
   at::Tensor behind_lstm(const at::Tensor& rows, const ConvInput& own, const ConvPass& pass) const {
     at::Tensor y =
-        at::linear(lstm_padded(rows, lstm_, pass.block, pass.execution), w_.lin_l, w_.lin_l_bias);
+        at::linear(lstm_padded(rows, lstm_, pass.block, own.largest_degree, pass.execution),
+                   w_.lin_l, w_.lin_l_bias);
     if (w_.lin_r.defined())
       y = y + target_times(own, pass.block.num_targets, {w_.lin_r, {}}, pass.execution);
     return complete(o_.normalize ? normalize_rows(y, pass.execution) : y, own, pass);

@@ -100,21 +100,53 @@ inline Vector<T> leaky_of(Vector<T> x, T slope) {
   return x > Vector<T>{} ? x : x * slope;
 }
 
-// The same for GATv2, from column c on; `edge` may be null.
+// What an edge adds to GATv2's sums: its features times a matrix, made column by column, so that no
+// row of all channels is ever there for an edge.
 template <typename T>
-inline Vector<T> gatv2_sums(const T* source, const T* target, const T* edge, int64_t c) {
+struct EdgeTerm {
+  const T* features;
+  const T* weight;
+  int64_t columns, width;
+
+  EdgeTerm(const Attention<T>& a, int64_t place)
+      : features(a.edge_columns > 0 ? a.edge_features.row(place) : nullptr),
+        weight(a.edge_weight),
+        columns(a.edge_columns),
+        width(a.heads * a.channels) {}
+
+  Vector<T> sums(int64_t c) const {
+    Vector<T> even{}, odd{};
+    const T* at = weight + c;
+    int64_t k = 0;
+    for (; k + 1 < columns; k += 2, at += 2 * width) {
+      even += splat(features[k]) * load(at);
+      odd += splat(features[k + 1]) * load(at + width);
+    }
+    if (k < columns) even += splat(features[k]) * load(at);
+    return even + odd;
+  }
+  T sum(int64_t c) const {
+    T total = 0;
+    for (int64_t k = 0; k < columns; ++k) total += features[k] * weight[k * width + c];
+    return total;
+  }
+};
+
+// The same for GATv2, from column c on.
+template <typename T>
+inline Vector<T> gatv2_sums(const T* source, const T* target, const EdgeTerm<T>& edge, int64_t c) {
   const Vector<T> sum = load(source + c) + load(target + c);
-  return edge ? sum + load(edge + c) : sum;
+  return edge.columns > 0 ? sum + edge.sums(c) : sum;
 }
 template <typename T>
-inline T gatv2_sum(const T* source, const T* target, const T* edge, int64_t c) {
+inline T gatv2_sum(const T* source, const T* target, const EdgeTerm<T>& edge, int64_t c) {
   const T sum = source[c] + target[c];
-  return edge ? sum + edge[c] : sum;
+  return edge.columns > 0 ? sum + edge.sum(c) : sum;
 }
 
 template <typename T>
-inline void gatv2_scores(const Attention<T>& a, const T* source, const T* target, const T* edge,
-                         T* scores) {
+inline void gatv2_scores(const Attention<T>& a, const T* source, const T* target,
+                         const EdgeTerm<T>& edge, T* scores) {
   for (int64_t h = 0; h < a.heads; ++h) {
     Vector<T> sums{};
     T rest = 0;
@@ -130,11 +162,6 @@ inline void gatv2_scores(const Attention<T>& a, const T* source, const T* target
         });
     scores[h] = sum_of<T>(sums) + rest;
   }
-}
-
-template <typename T>
-inline const T* edge_row(const Attention<T>& a, int64_t place) {
-  return a.edge_rows.data ? a.edge_rows.row(place) : nullptr;
 }
 
 // What the edges ahead of edge i of a target will read; `stop` ends the lists that may be read.
@@ -157,8 +184,8 @@ inline void write_scores(const EdgesOf<T>& edges, int64_t stop) {
     if (edges.left_out(i)) {
       for (int64_t h = 0; h < a.heads; ++h) scores[h] = -__builtin_huge_val();
     } else if (a.vector) {
-      gatv2_scores(a, a.source.row(edges.source(i)), a.target.row(edges.target), edge_row(a, place),
-                   scores);
+      gatv2_scores(a, a.source.row(edges.source(i)), a.target.row(edges.target),
+                   EdgeTerm<T>(a, place), scores);
     } else {
       for (int64_t h = 0; h < a.heads; ++h) scores[h] = leaky(gat_sum(edges, i, h), a.slope);
     }
@@ -235,12 +262,15 @@ void attend(const Attention<T>& a, Matrix<T> out, int64_t begin, int64_t end) {
   }
 }
 
-// The gradient of one edge's score of GATv2 on its way to the vector, the target and the edge's
-// row.
+// The gradient of one edge's score of GATv2 on its way to the vector, the target and what the edge
+// carries.
 template <typename T>
 inline void gatv2_edge_backward(const Attention<T>& a, const T* source, const T* target,
-                                const T* edge, const T* scores, T* vector_gradient, T* to_target,
-                                T* to_edge) {
+                                int64_t place, const AttentionGradient<T>& to, T* vector_gradient,
+                                T* to_target) {
+  const EdgeTerm<T> edge(a, place);
+  const T* scores = to.scores + place * a.heads;
+  const int64_t columns = edge.columns, width = edge.width;
   for (int64_t h = 0; h < a.heads; ++h) {
     const T score = scores[h];
     const Vector<T> factor = splat(score);
@@ -252,7 +282,10 @@ inline void gatv2_edge_backward(const Attention<T>& a, const T* source, const T*
           store(vector_gradient + c, load(vector_gradient + c) + factor * (sum * slope));
           const Vector<T> inner = factor * load(a.vector + c) * slope;
           store(to_target + c, load(to_target + c) + inner);
-          if (to_edge) store(to_edge + c, inner);
+          T* weight = to.edge_weight + c;
+          for (int64_t k = 0; k < columns; ++k, weight += width)
+            store(weight, load(weight) + splat(edge.features[k]) * inner);
+          if (to.edge_row) store(to.edge_row + c, inner);
         },
         [&](int64_t c) {
           const T sum = gatv2_sum(source, target, edge, c);
@@ -260,8 +293,21 @@ inline void gatv2_edge_backward(const Attention<T>& a, const T* source, const T*
           vector_gradient[c] += score * (sum * slope);
           const T inner = score * a.vector[c] * slope;
           to_target[c] += inner;
-          if (to_edge) to_edge[c] = inner;
+          for (int64_t k = 0; k < columns; ++k)
+            to.edge_weight[k * width + c] += edge.features[k] * inner;
+          if (to.edge_row) to.edge_row[c] = inner;
         });
+  }
+  if (!to.edge_row) return;
+  T* to_features = to.edge_features.row(place);
+  for (int64_t k = 0; k < columns; ++k) {
+    const T* weight = a.edge_weight + k * width;
+    Vector<T> sums{};
+    T rest = 0;
+    for_columns<T>(
+        0, width, [&](int64_t c) { sums += load(to.edge_row + c) * load(weight + c); },
+        [&](int64_t c) { rest += to.edge_row[c] * weight[c]; });
+    to_features[k] = sum_of<T>(sums) + rest;
   }
 }
 
@@ -323,17 +369,18 @@ void attend_backward(const Attention<T>& a, Matrix<const T> dy,
     if (!a.vector) continue;
     for (int64_t i = 0; i < edges.n; ++i) {
       const int64_t place = edges.place(i);
-      T* to_edge = gradient.edge_rows.data ? gradient.edge_rows.row(place) : nullptr;
-      gatv2_edge_backward(a, a.source.row(edges.source(i)), a.target.row(t), edge_row(a, place),
-                          gradient.scores + place * a.heads, vector_gradient, to_target, to_edge);
+      gatv2_edge_backward(a, a.source.row(edges.source(i)), a.target.row(t), place, gradient,
+                          vector_gradient, to_target);
     }
   }
 }
 
 // dx += the gradient of one edge's score of GATv2 by its source.
 template <typename T>
-inline void gatv2_to_source(const Attention<T>& a, const T* source, const T* target, const T* edge,
-                            const T* scores, T* dx) {
+inline void gatv2_to_source(const Attention<T>& a, const T* source, const T* target, int64_t place,
+                            const T* all_scores, T* dx) {
+  const EdgeTerm<T> edge(a, place);
+  const T* scores = all_scores + place * a.heads;
   for (int64_t h = 0; h < a.heads; ++h) {
     const T score = scores[h];
     const Vector<T> factor = splat(score);
@@ -376,11 +423,8 @@ void attend_transposed(const Attention<T>& a, const EdgesBySource& by_source, Ma
       continue;
     }
     for (int64_t e = 0; e < n; ++e)
-      gatv2_to_source(a, a.source.row(s), a.target.row(targets[e]), edge_row(a, places[e]),
-                      scores + int64_t{places[e]} * a.heads, dx.row(s));
-    if (loop)
-      gatv2_to_source(a, a.source.row(s), a.target.row(s), edge_row(a, loop_place),
-                      scores + loop_place * a.heads, dx.row(s));
+      gatv2_to_source(a, a.source.row(s), a.target.row(targets[e]), places[e], scores, dx.row(s));
+    if (loop) gatv2_to_source(a, a.source.row(s), a.target.row(s), loop_place, scores, dx.row(s));
   }
 }
 

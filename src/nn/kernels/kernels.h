@@ -79,7 +79,7 @@ struct EdgesBySource {
 // Attention over the entries of each target's list: weights = softmax of scores, then dropout, then
 // times `factors`; out = weighted sum of the rows of `source`. An entry's score is
 //   GAT:    leaky(source_scores[s] + target_scores[t] + edge_scores[e])        (`vector` null)
-//   GATv2:  <vector, leaky(source[s] + target[t] + edge_rows[e])>, head by head
+//   GATv2:  <vector, leaky(source[s] + target[t] + edge_features[e] edge_weight)>, head by head
 // With loops, entries from a target to itself are left out, and target t < num_loops has one such
 // edge behind its own; its values stand at position num_edges + t of every array over edges.
 template <typename T>
@@ -95,21 +95,26 @@ struct Attention {
   Matrix<const T> target_scores;   // [targets, heads]
   const T* edge_scores = nullptr;  // [num_edges + num_loops, heads], or null
   const T* vector = nullptr;
-  Matrix<const T> target;      // [targets, heads * channels]
-  Matrix<const T> edge_rows;   // [num_edges + num_loops, heads * channels], or none
-  const T* factors = nullptr;  // [num_edges + num_loops], or null
-  Dropout dropout;             // of flat column position * heads + h, in rows of 128 columns
-  T* alpha = nullptr;          // [num_edges + num_loops, heads]: softmax
-  T* weights = nullptr;        // the same with dropout and factors; `alpha` itself without them
+  Matrix<const T> target;          // [targets, heads * channels]
+  Matrix<const T> edge_features;   // [num_edges + num_loops, edge_columns]
+  const T* edge_weight = nullptr;  // [edge_columns, heads * channels]
+  int64_t edge_columns = 0;        // 0: edges carry nothing
+  const T* factors = nullptr;      // [num_edges + num_loops], or null
+  Dropout dropout;                 // of flat column position * heads + h, in rows of 128 columns
+  T* alpha = nullptr;              // [num_edges + num_loops, heads]: softmax
+  T* weights = nullptr;            // the same with dropout and factors; `alpha` itself without them
 };
 // What the gradient of attention writes; null where it is not wanted.
 template <typename T>
 struct AttentionGradient {
-  T* scores = nullptr;      // [num_edges + num_loops, heads]; GAT: before the leaky function
-  Matrix<T> target_scores;  // [targets, heads]
-  Matrix<T> target;         // [targets, heads * channels]
-  Matrix<T> edge_rows;      // [num_edges + num_loops, heads * channels]
-  T* factors = nullptr;     // [num_edges + num_loops]
+  T* scores = nullptr;       // [num_edges + num_loops, heads]; GAT: before the leaky function
+  Matrix<T> target_scores;   // [targets, heads]
+  Matrix<T> target;          // [targets, heads * channels]
+  T* factors = nullptr;      // [num_edges + num_loops]
+  T* edge_weight = nullptr;  // [edge_columns, heads * channels], added up
+  // [num_edges + num_loops, edge_columns], and room for heads * channels numbers to make it.
+  Matrix<T> edge_features;
+  T* edge_row = nullptr;
 };
 
 // All kernels for one element type and one instruction set. Ranges are of output rows.

@@ -2433,12 +2433,19 @@ typedef int32_t gnnmg_aggregation;
 
 /** Values of ::gnnmg_aggregation. */
 enum {
-  GNNMG_AGGREGATION_MEAN = 0, /**< Mean. */
-  GNNMG_AGGREGATION_MAX = 1,  /**< Largest, column by column. This and the next: PyG. */
+  GNNMG_AGGREGATION_DEFAULT = -1, /**< The architecture's own: sum for GIN, GINE and DGL's R-GCN,
+                                     max for DGL's EdgeConv, mean for GraphSAGE, GraphConv, R-GCN
+                                     and EdgeConv. */
+  GNNMG_AGGREGATION_MEAN = 0,     /**< Mean. */
+  GNNMG_AGGREGATION_MAX =
+      1, /**< Largest, column by column. This and the next: not DGL's GraphSAGE. */
   GNNMG_AGGREGATION_SUM = 2,  /**< Sum. */
   GNNMG_AGGREGATION_POOL = 3, /**< DGL: largest of the rows behind a linear layer and ReLU. */
-  GNNMG_AGGREGATION_LSTM = 4, /**< DGL: a recurrent network over them in the edges' order. */
-  GNNMG_AGGREGATION_GCN = 5   /**< DGL: mean of them and the node itself. */
+  GNNMG_AGGREGATION_LSTM =
+      4,                    /**< GraphSAGE: a recurrent network over them in the edges' order. PyG's
+                               goes on over rows of zeros up to the largest number of edges into a
+                               node of the mini-batch, or of the graph in results for all. */
+  GNNMG_AGGREGATION_GCN = 5 /**< DGL: mean of them and the node itself. */
 };
 
 /** Function between layers. */
@@ -2455,8 +2462,10 @@ enum {
   GNNMG_ACTIVATION_PRELU = 6       /**< x, or a learned multiple below 0 */
 };
 
-/** Normalisation between layers. "A graph" is each one of a batch of graphs; else the nodes at
- * hand: those of the mini-batch in training, all in results for all nodes. */
+/** Normalisation between layers, and between the linear layers inside of GIN's, GINE's and PyG's
+ * EdgeConv, whose rows are those of edges. "A graph" is each one of a batch of graphs; else, and
+ * inside of layers always, the rows at hand: those of the mini-batch in training, all in results
+ * for all nodes. EdgeConv has norms over graphs with a readout only. */
 typedef int32_t gnnmg_norm;
 
 /** Values of ::gnnmg_norm. */
@@ -2535,7 +2544,8 @@ enum {
                                    attention by the normal one; GCN with gain 1, biases 0. */
 };
 
-/** What a model is made of. */
+/** What a model is made of. A field that names architectures, a norm or a readout is theirs: with
+ * others it stays at its default, which stands last, or the config is refused. */
 typedef struct gnnmg_model_config {
   uint32_t struct_size;            /**< sizeof of this struct. */
   gnnmg_architecture architecture; /**< Kind of model. ::GNNMG_MODEL_SAGE. */
@@ -2544,8 +2554,8 @@ typedef struct gnnmg_model_config {
   int64_t hidden_dim;              /**< Columns between layers. 256. */
   int64_t output_dim;              /**< Columns of the result; 0: the data set's classes. 0. */
   int32_t num_layers;              /**< 1 to 10, as many as the sampler has. 2. */
-  gnnmg_aggregation aggregation;   /**< GraphSAGE, GraphConv, R-GCN, EdgeConv:
-                                        ::GNNMG_AGGREGATION_MEAN. */
+  gnnmg_aggregation aggregation;   /**< GraphSAGE, GIN, GINE, GraphConv, R-GCN, EdgeConv.
+                                        ::GNNMG_AGGREGATION_DEFAULT. */
   gnnmg_activation activation;     /**< ::GNNMG_ACTIVATION_RELU. */
   gnnmg_norm norm;                 /**< ::GNNMG_NORM_NONE. */
   gnnmg_skip skip;                 /**< ::GNNMG_SKIP_NONE. */
@@ -2564,8 +2574,8 @@ typedef struct gnnmg_model_config {
   gnnmg_jumping jumping; /**< ::GNNMG_JUMPING_NONE. */
   int32_t heads;         /**< GAT, GATv2, transformer: 1 to 64; 0: 1. They divide hidden_dim with
                             `concat`. 1. */
-  int32_t concat;        /**< 1: heads beside each other; 0: their mean. The layer that yields the
-                            result takes the mean. 1. */
+  int32_t concat; /**< GAT, GATv2, transformer: 1: heads beside each other; 0: their mean. The layer
+                     that yields the result takes the mean. 1. */
   int32_t self_loops;    /**< GCN, GAT, GATv2: 1: one loop a node in place of the graph's. 1. */
   int32_t residual;      /**< GAT, GATv2: 1: a linear map of the node's own row is added. 0. */
   int32_t block_degrees; /**< GCN: 0: degrees of the whole graph, edges that were drawn stand for
@@ -2573,13 +2583,14 @@ typedef struct gnnmg_model_config {
   int32_t train_eps;     /**< GIN, GINE: 1: the weight of the own row is learned. 0. */
   int32_t reserved;      /**< 0. */
   double negative_slope; /**< GAT, GATv2: of the leaky function below 0. 0.2. */
-  double eps;            /**< GIN: the own row counts 1 + eps times. 0. */
+  double eps;            /**< GIN, GINE: the own row counts 1 + eps times. 0. */
   gnnmg_readout readout; /**< ::GNNMG_READOUT_NONE; another for batches of graphs. */
   gnnmg_framework framework; /**< ::GNNMG_FRAMEWORK_PYG. */
   double output_dropout; /**< Share set to 0 in training of what the last linear layer reads, or,
                             with ::GNNMG_JUMPING_SCORES, of each score. 0. */
-  double norm_scale;     /**< ::GNNMG_NORM_PAIR, ::GNNMG_NORM_PAIR_ROWS: above 0; 0: 1. PyG's model
-                            classes, given no more than the name, take hidden_dim. 1. */
+  double norm_scale;     /**< ::GNNMG_NORM_PAIR, ::GNNMG_NORM_PAIR_ROWS: above 0; -1: the columns of
+                            the rows, which PyG's model classes take, given no more than the name;
+                            0: 1. 1. */
   int32_t mlp_layers; /**< GIN, GINE, EdgeConv: linear layers of their networks, 1 to 8; 0: 2. 2. */
   int32_t reserved2;  /**< 0. */
   int64_t edge_dim;   /**< GINE, GAT, GATv2, transformer, PNA: columns of edge features; -1: the
@@ -2592,7 +2603,7 @@ typedef struct gnnmg_model_config {
   int32_t num_blocks; /**< R-GCN: blocks of block-diagonal matrices; 0: whole ones. 0. */
   int32_t edge_weights;  /**< GCN, GraphConv, and of DGL's layers GCN, GAT and R-GCN: 1: edges weigh
                             what the edge tensor "edge_weight", or else "weight", says. 0. */
-  int32_t improved;      /**< GCN with edge weights: 1: added loops weigh 2. 0. */
+  int32_t improved;      /**< PyG's GCN with edge weights: 1: added loops weigh 2. 0. */
   int32_t beta;          /**< Transformer: 1: the node's own row is mixed in by a gate. 0. */
   int32_t towers;        /**< PNA: networks beside each other, each for its share of the output; 0:
                             1. 1. */
@@ -2672,6 +2683,11 @@ typedef struct gnnmg_model_file_config {
   char dict[64];             /**< Loading a `.pth` that holds several dicts of tensors, as a
                                 checkpoint of a training does: which, as in "model", or with dots
                                 "averages.model". Ends with 0. "": the whole file, or the only one. */
+  int32_t torch_modules;     /**< Saving: 1: the networks inside of GIN's, GINE's and EdgeConv's as
+                                torch's Sequential has them, "convs.0.nn.0", "convs.0.nn.2", or as
+                                one Linear, "convs.0.nn", in place of PyG's MLP, and batch norms as
+                                torch's BatchNorm1d, without "module."; loading finds all of these
+                                by itself. 0. */
 } gnnmg_model_file_config;
 
 /**

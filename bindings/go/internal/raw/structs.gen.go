@@ -351,6 +351,7 @@ type ModelFileConfig struct {
 	OtherFramework int32
 	FirstLayer     [36]byte
 	Dict           [64]byte
+	TorchModules   int32
 }
 
 // OptimizerConfig is gnnmg_optimizer_config.
@@ -777,6 +778,7 @@ var (
 	_ [unsafe.Offsetof(C.gnnmg_model_file_config{}.other_framework)]byte          = [unsafe.Offsetof(ModelFileConfig{}.OtherFramework)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_model_file_config{}.first_layer)]byte              = [unsafe.Offsetof(ModelFileConfig{}.FirstLayer)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_model_file_config{}.dict)]byte                     = [unsafe.Offsetof(ModelFileConfig{}.Dict)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_model_file_config{}.torch_modules)]byte            = [unsafe.Offsetof(ModelFileConfig{}.TorchModules)]byte{}
 	_ [unsafe.Sizeof(C.gnnmg_optimizer_config{})]byte                             = [unsafe.Sizeof(OptimizerConfig{})]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_optimizer_config{}.struct_size)]byte               = [unsafe.Offsetof(OptimizerConfig{}.StructSize)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_optimizer_config{}.kind)]byte                      = [unsafe.Offsetof(OptimizerConfig{}.Kind)]byte{}

@@ -86,7 +86,8 @@ primitive type gnnmg_degree_norm <: Enumeration 32 end
 choices(::Type{gnnmg_degree_norm}) = (:both=>0, :right=>1, :left=>2, :none=>3)
 
 primitive type gnnmg_aggregation <: Enumeration 32 end
-choices(::Type{gnnmg_aggregation}) = (:mean=>0, :max=>1, :sum=>2, :pool=>3, :lstm=>4, :gcn=>5)
+choices(::Type{gnnmg_aggregation}) = (:default=>-1, :mean=>0, :max=>1, :sum=>2, :pool=>3,
+    :lstm=>4, :gcn=>5)
 
 primitive type gnnmg_activation <: Enumeration 32 end
 choices(::Type{gnnmg_activation}) = (:relu=>0, :none=>1, :elu=>2, :leaky_relu=>3, :gelu=>4,

@@ -1524,15 +1524,17 @@ pub const GNNMG_DEGREE_NORM_LEFT: gnnmg_degree_norm = 2;
 pub const GNNMG_DEGREE_NORM_NONE: gnnmg_degree_norm = 3;
 /// How a node's neighbours are put together.
 pub type gnnmg_aggregation = i32;
+/** The architecture's own: sum for GIN, GINE and DGL's R-GCN,
+max for DGL's EdgeConv, mean for GraphSAGE, GraphConv, R-GCN
+and EdgeConv.*/
+pub const GNNMG_AGGREGATION_DEFAULT: gnnmg_aggregation = -1;
 /// Mean.
 pub const GNNMG_AGGREGATION_MEAN: gnnmg_aggregation = 0;
-/// Largest, column by column. This and the next: PyG.
 pub const GNNMG_AGGREGATION_MAX: gnnmg_aggregation = 1;
 /// Sum.
 pub const GNNMG_AGGREGATION_SUM: gnnmg_aggregation = 2;
 /// DGL: largest of the rows behind a linear layer and ReLU.
 pub const GNNMG_AGGREGATION_POOL: gnnmg_aggregation = 3;
-/// DGL: a recurrent network over them in the edges' order.
 pub const GNNMG_AGGREGATION_LSTM: gnnmg_aggregation = 4;
 /// DGL: mean of them and the node itself.
 pub const GNNMG_AGGREGATION_GCN: gnnmg_aggregation = 5;
@@ -1552,8 +1554,10 @@ pub const GNNMG_ACTIVATION_GELU: gnnmg_activation = 4;
 pub const GNNMG_ACTIVATION_TANH: gnnmg_activation = 5;
 /// x, or a learned multiple below 0
 pub const GNNMG_ACTIVATION_PRELU: gnnmg_activation = 6;
-/** Normalisation between layers. "A graph" is each one of a batch of graphs; else the nodes at
-hand: those of the mini-batch in training, all in results for all nodes.*/
+/** Normalisation between layers, and between the linear layers inside of GIN's, GINE's and PyG's
+EdgeConv, whose rows are those of edges. "A graph" is each one of a batch of graphs; else, and
+inside of layers always, the rows at hand: those of the mini-batch in training, all in results
+for all nodes. EdgeConv has norms over graphs with a readout only.*/
 pub type gnnmg_norm = i32;
 /// None.
 pub const GNNMG_NORM_NONE: gnnmg_norm = 0;
@@ -1628,7 +1632,8 @@ pub const GNNMG_WEIGHT_INIT_GLOROT: gnnmg_weight_init = 1;
 /** DGL's of each layer: Glorot's uniform law with gain sqrt 2;
 attention by the normal one; GCN with gain 1, biases 0.*/
 pub const GNNMG_WEIGHT_INIT_DGL: gnnmg_weight_init = 2;
-/// What a model is made of.
+/** What a model is made of. A field that names architectures, a norm or a readout is theirs: with
+others it stays at its default, which stands last, or the config is refused.*/
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct gnnmg_model_config {
@@ -1645,8 +1650,8 @@ number of nodes; 0: the data set's. 0.*/
     pub output_dim: i64,
     /// 1 to 10, as many as the sampler has. 2.
     pub num_layers: i32,
-    /** GraphSAGE, GraphConv, R-GCN, EdgeConv:
-`GNNMG_AGGREGATION_MEAN`.*/
+    /** GraphSAGE, GIN, GINE, GraphConv, R-GCN, EdgeConv.
+`GNNMG_AGGREGATION_DEFAULT`.*/
     pub aggregation: gnnmg_aggregation,
     /// `GNNMG_ACTIVATION_RELU`.
     pub activation: gnnmg_activation,
@@ -1681,8 +1686,8 @@ in \[0, 1). 0.*/
     /** GAT, GATv2, transformer: 1 to 64; 0: 1. They divide hidden_dim with
 `concat`. 1.*/
     pub heads: i32,
-    /** 1: heads beside each other; 0: their mean. The layer that yields the
-result takes the mean. 1.*/
+    /** GAT, GATv2, transformer: 1: heads beside each other; 0: their mean. The layer
+that yields the result takes the mean. 1.*/
     pub concat: i32,
     /// GCN, GAT, GATv2: 1: one loop a node in place of the graph's. 1.
     pub self_loops: i32,
@@ -1697,7 +1702,7 @@ all; 1: degrees of the block, as PyG has them on a sampled graph. 0.*/
     pub reserved: i32,
     /// GAT, GATv2: of the leaky function below 0. 0.2.
     pub negative_slope: f64,
-    /// GIN: the own row counts 1 + eps times. 0.
+    /// GIN, GINE: the own row counts 1 + eps times. 0.
     pub eps: f64,
     /// `GNNMG_READOUT_NONE`; another for batches of graphs.
     pub readout: gnnmg_readout,
@@ -1706,8 +1711,9 @@ all; 1: degrees of the block, as PyG has them on a sampled graph. 0.*/
     /** Share set to 0 in training of what the last linear layer reads, or,
 with `GNNMG_JUMPING_SCORES`, of each score. 0.*/
     pub output_dropout: f64,
-    /** `GNNMG_NORM_PAIR`, `GNNMG_NORM_PAIR_ROWS`: above 0; 0: 1. PyG's model
-classes, given no more than the name, take hidden_dim. 1.*/
+    /** `GNNMG_NORM_PAIR`, `GNNMG_NORM_PAIR_ROWS`: above 0; -1: the columns of
+the rows, which PyG's model classes take, given no more than the name;
+0: 1. 1.*/
     pub norm_scale: f64,
     /// GIN, GINE, EdgeConv: linear layers of their networks, 1 to 8; 0: 2. 2.
     pub mlp_layers: i32,
@@ -1728,7 +1734,7 @@ integers. 0.*/
     /** GCN, GraphConv, and of DGL's layers GCN, GAT and R-GCN: 1: edges weigh
 what the edge tensor "edge_weight", or else "weight", says. 0.*/
     pub edge_weights: i32,
-    /// GCN with edge weights: 1: added loops weigh 2. 0.
+    /// PyG's GCN with edge weights: 1: added loops weigh 2. 0.
     pub improved: i32,
     /// Transformer: 1: the node's own row is mixed in by a gate. 0.
     pub beta: i32,
@@ -2070,12 +2076,18 @@ names by itself. Ends with 0. "".*/
 checkpoint of a training does: which, as in "model", or with dots
 "averages.model". Ends with 0. "": the whole file, or the only one.*/
     pub dict: [::core::ffi::c_char; 64usize],
+    /** Saving: 1: the networks inside of GIN's, GINE's and EdgeConv's as
+torch's Sequential has them, "convs.0.nn.0", "convs.0.nn.2", or as
+one Linear, "convs.0.nn", in place of PyG's MLP, and batch norms as
+torch's BatchNorm1d, without "module."; loading finds all of these
+by itself. 0.*/
+    pub torch_modules: i32,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
     [
         "Size of gnnmg_model_file_config",
-    ][::core::mem::size_of::<gnnmg_model_file_config>() - 112usize];
+    ][::core::mem::size_of::<gnnmg_model_file_config>() - 116usize];
     [
         "Alignment of gnnmg_model_file_config",
     ][::core::mem::align_of::<gnnmg_model_file_config>() - 4usize];
@@ -2094,6 +2106,9 @@ const _: () = {
     [
         "Offset of field: gnnmg_model_file_config::dict",
     ][::core::mem::offset_of!(gnnmg_model_file_config, dict) - 48usize];
+    [
+        "Offset of field: gnnmg_model_file_config::torch_modules",
+    ][::core::mem::offset_of!(gnnmg_model_file_config, torch_modules) - 112usize];
 };
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]

@@ -243,7 +243,8 @@ config! {
 }
 
 config! {
-    /// What a model is made of.
+    /// What a model is made of. A field that names architectures, a norm or a readout is theirs: with
+    /// others it stays at its default, which stands last, or the config is refused.
     pub struct ModelConfig(gnnmg_model_config, gnnmg_model_config_init) {
         /// Kind of model. [`Architecture::Sage`](crate::Architecture::Sage).
         architecture => architecture: crate::Architecture,
@@ -256,8 +257,8 @@ config! {
         output_dim => output_dim: usize,
         /// 1 to 10, as many as the sampler has. 2.
         num_layers => num_layers: usize,
-        /// GraphSAGE, GraphConv, R-GCN, EdgeConv:
-        /// [`Aggregation::Mean`](crate::Aggregation::Mean).
+        /// GraphSAGE, GIN, GINE, GraphConv, R-GCN, EdgeConv.
+        /// [`Aggregation::Default`](crate::Aggregation::Default).
         aggregation => aggregation: crate::Aggregation,
         /// [`Activation::Relu`](crate::Activation::Relu).
         activation => activation: crate::Activation,
@@ -292,8 +293,8 @@ config! {
         /// GAT, GATv2, transformer: 1 to 64; 0: 1. They divide hidden_dim with
         /// `concat`. 1.
         heads => heads: i32,
-        /// 1: heads beside each other; 0: their mean. The layer that yields the
-        /// result takes the mean. 1.
+        /// GAT, GATv2, transformer: 1: heads beside each other; 0: their mean. The layer
+        /// that yields the result takes the mean. 1.
         concat => concat: bool,
         /// GCN, GAT, GATv2: 1: one loop a node in place of the graph's. 1.
         self_loops => self_loops: bool,
@@ -306,7 +307,7 @@ config! {
         train_eps => train_eps: bool,
         /// GAT, GATv2: of the leaky function below 0. 0.2.
         negative_slope => negative_slope: f64,
-        /// GIN: the own row counts 1 + eps times. 0.
+        /// GIN, GINE: the own row counts 1 + eps times. 0.
         eps => eps: f64,
         /// [`Readout::None`](crate::Readout::None); another for batches of graphs.
         readout => readout: crate::Readout,
@@ -315,8 +316,9 @@ config! {
         /// Share set to 0 in training of what the last linear layer reads, or,
         /// with [`Jumping::Scores`](crate::Jumping::Scores), of each score. 0.
         output_dropout => output_dropout: f64,
-        /// [`Norm::Pair`](crate::Norm::Pair), [`Norm::PairRows`](crate::Norm::PairRows): above 0; 0: 1. PyG's model
-        /// classes, given no more than the name, take hidden_dim. 1.
+        /// [`Norm::Pair`](crate::Norm::Pair), [`Norm::PairRows`](crate::Norm::PairRows): above 0; -1: the columns of
+        /// the rows, which PyG's model classes take, given no more than the name;
+        /// 0: 1. 1.
         norm_scale => norm_scale: f64,
         /// GIN, GINE, EdgeConv: linear layers of their networks, 1 to 8; 0: 2. 2.
         mlp_layers => mlp_layers: i32,
@@ -335,7 +337,7 @@ config! {
         /// GCN, GraphConv, and of DGL's layers GCN, GAT and R-GCN: 1: edges weigh
         /// what the edge tensor "edge_weight", or else "weight", says. 0.
         edge_weights => edge_weights: bool,
-        /// GCN with edge weights: 1: added loops weigh 2. 0.
+        /// PyG's GCN with edge weights: 1: added loops weigh 2. 0.
         improved => improved: bool,
         /// Transformer: 1: the node's own row is mixed in by a gate. 0.
         beta => beta: bool,
@@ -382,6 +384,12 @@ config! {
         /// counterpart there, and a warning in the log what has to be set for
         /// equal results. 0.
         other_framework => other_framework: bool,
+        /// Saving: 1: the networks inside of GIN's, GINE's and EdgeConv's as
+        /// torch's Sequential has them, "convs.0.nn.0", "convs.0.nn.2", or as
+        /// one Linear, "convs.0.nn", in place of PyG's MLP, and batch norms as
+        /// torch's BatchNorm1d, without "module."; loading finds all of these
+        /// by itself. 0.
+        torch_modules => torch_modules: bool,
     }
 }
 

@@ -341,15 +341,19 @@ enumeration! {
 enumeration! {
     /// How a node's neighbours are put together.
     pub enum Aggregation {
+        /// The architecture's own: sum for GIN, GINE and DGL's R-GCN,
+        /// max for DGL's EdgeConv, mean for GraphSAGE, GraphConv, R-GCN
+        /// and EdgeConv.
+        Default = GNNMG_AGGREGATION_DEFAULT,
         /// Mean.
         Mean = GNNMG_AGGREGATION_MEAN,
-        /// Largest, column by column. This and the next: PyG.
+        /// GNNMG_AGGREGATION_MAX of C.
         Max = GNNMG_AGGREGATION_MAX,
         /// Sum.
         Sum = GNNMG_AGGREGATION_SUM,
         /// DGL: largest of the rows behind a linear layer and ReLU.
         Pool = GNNMG_AGGREGATION_POOL,
-        /// DGL: a recurrent network over them in the edges' order.
+        /// GNNMG_AGGREGATION_LSTM of C.
         Lstm = GNNMG_AGGREGATION_LSTM,
         /// DGL: mean of them and the node itself.
         Gcn = GNNMG_AGGREGATION_GCN,
@@ -377,8 +381,10 @@ enumeration! {
 }
 
 enumeration! {
-    /// Normalisation between layers. "A graph" is each one of a batch of graphs; else the nodes at
-    /// hand: those of the mini-batch in training, all in results for all nodes.
+    /// Normalisation between layers, and between the linear layers inside of GIN's, GINE's and PyG's
+    /// EdgeConv, whose rows are those of edges. "A graph" is each one of a batch of graphs; else, and
+    /// inside of layers always, the rows at hand: those of the mini-batch in training, all in results
+    /// for all nodes. EdgeConv has norms over graphs with a readout only.
     pub enum Norm {
         /// None.
         None = GNNMG_NORM_NONE,

@@ -1,0 +1,50 @@
+#include "nn/conv/network.h"
+
+#include <ATen/ops/linear.h>
+
+#include "base/error.h"
+
+namespace gnnmg::nn {
+
+Network::Network(const NetworkOptions& options) : o_(options), linears_(options.widths.size() - 1) {
+  if (o_.mlp && o_.norm != Norm::kNone)
+    for (size_t i = 0; i + 1 < linears_.size(); ++i)
+      norms_.emplace_back(o_.norm, width(i), o_.norm_scale);
+}
+
+void Network::declare(ParameterList& list) {
+  if (o_.prelu && o_.mlp) list.alias(o_.name + ".act.weight", o_.prelu);
+  for (size_t i = 0; i < linears_.size(); ++i) {
+    const std::string name = o_.mlp                 ? base::text(o_.name, ".lins.", i)
+                             : linears_.size() == 1 ? o_.name
+                                                    : base::text(o_.name, ".", 2 * i);
+    list.linear(name, o_.widths[i + 1], o_.widths[i], true, linears_[i]);
+  }
+  for (size_t i = 0; i < norms_.size(); ++i) {
+    const ParameterList::Scope scope(list, base::text(o_.name, ".norms.", i));
+    norms_[i].declare(list);
+  }
+}
+
+std::vector<NormLayer*> Network::norms() {
+  std::vector<NormLayer*> all;
+  for (NormLayer& norm : norms_) all.push_back(&norm);
+  return all;
+}
+
+void Network::behind(size_t layer, std::span<at::Tensor> all, const NormPass& norms) const {
+  NormPass of_rows = norms;
+  of_rows.graphs.clear();
+  if (!norms_.empty() && !o_.act_first) norms_[layer].apply(all, of_rows);
+  for (at::Tensor& y : all) y = activate(o_.activation, y, o_.prelu ? *o_.prelu : at::Tensor());
+  if (!norms_.empty() && o_.act_first) norms_[layer].apply(all, of_rows);
+}
+
+void Network::behind_first(std::span<at::Tensor> all, const NormPass& norms) const {
+  for (size_t i = 1; i < linears_.size(); ++i) {
+    behind(i - 1, all, norms);
+    for (at::Tensor& y : all) y = at::linear(y, linears_[i].weight, linears_[i].bias);
+  }
+}
+
+}  // namespace gnnmg::nn

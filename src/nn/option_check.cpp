@@ -1,0 +1,129 @@
+#include "nn/option_check.h"
+
+#include <vector>
+
+#include "base/error.h"
+
+namespace gnnmg::nn {
+namespace {
+
+using base::fail;
+using base::Status;
+using enum Architecture;
+
+using Set = uint32_t;
+
+template <typename... T>
+constexpr Set set(T... architectures) {
+  return ((Set{1} << static_cast<int>(architectures)) | ... | 0);
+}
+
+constexpr Set kMadeForDgl = set(kSage, kGcn, kGat, kGatv2, kGin, kRelation, kEdge);
+constexpr Set kAttention = set(kGat, kGatv2), kNone = 0;
+
+struct Option {
+  const char* name;
+  bool changed;  // is not left at its default
+  Set pyg, dgl;  // architectures that have it, by framework
+};
+
+// "GCN, PyG's GraphSAGE and GAT".
+std::string names_of(Set pyg, Set dgl) {
+  std::vector<std::string> names;
+  for (int i = static_cast<int>(kSage); i <= static_cast<int>(kEdge); ++i) {
+    const Set one = Set{1} << i;
+    if (((pyg | dgl) & one) == 0) continue;
+    const bool of_pyg_alone = (dgl & one) == 0 && (kMadeForDgl & one) != 0;
+    names.push_back(
+        base::text(of_pyg_alone ? "PyG's " : "", name_of(static_cast<Architecture>(i))));
+  }
+  std::string text;
+  for (size_t i = 0; i < names.size(); ++i)
+    text += base::text(i == 0 ? "" : i + 1 == names.size() ? " and " : ", ", names[i]);
+  return text;
+}
+
+}  // namespace
+
+const char* name_of(Architecture architecture) {
+  switch (architecture) {
+    case kSage:
+      return "GraphSAGE";
+    case kGcn:
+      return "GCN";
+    case kGat:
+      return "GAT";
+    case kGatv2:
+      return "GATv2";
+    case kGin:
+      return "GIN";
+    case kGine:
+      return "GINE";
+    case kRelation:
+      return "R-GCN";
+    case kTransformer:
+      return "the graph transformer";
+    case kPna:
+      return "PNA";
+    case kGraphConv:
+      return "GraphConv";
+    case kEdge:
+      return "EdgeConv";
+    case kLayers:
+      break;
+  }
+  return "a stack of one's own layers";
+}
+
+void check_options(const ModelConfig& c) {
+  const ModelConfig d;
+  const Option options[] = {
+      {"aggregation", c.aggregation != d.aggregation,
+       set(kSage, kGin, kGine, kRelation, kGraphConv, kEdge), set(kSage, kGin, kRelation, kEdge)},
+      {"root_weight", c.root_weight != d.root_weight, set(kSage, kRelation, kTransformer),
+       set(kRelation)},
+      {"normalize", c.normalize != d.normalize, set(kSage), kNone},
+      {"project", c.project != d.project, set(kSage), kNone},
+      {"self_loops", c.self_loops != d.self_loops, set(kGcn, kGat, kGatv2),
+       set(kGcn, kGat, kGatv2)},
+      {"block_degrees", c.block_degrees != d.block_degrees, set(kGcn), set(kGcn)},
+      {"degree_norm", c.degree_norm != d.degree_norm, set(kGcn), set(kGcn)},
+      {"improved", c.improved != d.improved, set(kGcn), kNone},
+      {"heads", c.heads != d.heads, set(kGat, kGatv2, kTransformer), kAttention},
+      {"concat", c.concat != d.concat, set(kGat, kGatv2, kTransformer), kAttention},
+      {"residual", c.residual != d.residual, kAttention, kAttention},
+      {"negative_slope", c.slope != d.slope, kAttention, kAttention},
+      {"share_weights", c.share_weights != d.share_weights, set(kGatv2), set(kGatv2)},
+      {"beta", c.beta != d.beta, set(kTransformer), kNone},
+      {"mlp_layers", c.mlp_layers != d.mlp_layers, set(kGin, kGine, kEdge), set(kGin)},
+      {"train_eps", c.train_eps != d.train_eps, set(kGin, kGine), set(kGin)},
+      {"eps", c.eps != d.eps, set(kGin, kGine), set(kGin)},
+      {"num_relations", c.relations != d.relations, set(kRelation), set(kRelation)},
+      {"num_bases", c.bases != d.bases, set(kRelation), set(kRelation)},
+      {"num_blocks", c.blocks != d.blocks, set(kRelation), set(kRelation)},
+      {"reductions", c.reductions != d.reductions, set(kPna), kNone},
+      {"scalers", c.scalers != d.scalers, set(kPna), kNone},
+      {"pre_layers", c.pre_layers != d.pre_layers, set(kPna), kNone},
+      {"post_layers", c.post_layers != d.post_layers, set(kPna), kNone},
+      {"towers", c.towers != d.towers, set(kPna), kNone},
+      {"divide_input", c.divide_input != d.divide_input, set(kPna), kNone},
+      {"average_degree", c.average_degree != d.average_degree, set(kPna), kNone},
+      {"average_log_degree", c.average_log_degree != d.average_log_degree, set(kPna), kNone},
+  };
+  const bool dgl = c.framework == Framework::kDgl;
+  for (const Option& option : options)
+    if (option.changed && ((dgl ? option.dgl : option.pyg) & set(c.architecture)) == 0)
+      fail(Status::kInvalidArgument, "model config: ", option.name, " is an option of ",
+           names_of(option.pyg, option.dgl), ", and this is ", dgl ? "DGL's " : "",
+           name_of(c.architecture));
+  if (c.norm_scale != d.norm_scale && c.norm != Norm::kPair && c.norm != Norm::kPairRows)
+    fail(Status::kInvalidArgument, "model config: norm_scale is an option of the pair norms");
+  if (c.readout_steps != d.readout_steps && c.readout != Readout::kSet2Set)
+    fail(Status::kInvalidArgument,
+         "model config: readout_steps is an option of the readout Set2Set");
+  if (c.sort_rows != d.sort_rows && c.readout != Readout::kSort)
+    fail(Status::kInvalidArgument,
+         "model config: sort_rows is an option of the readout by sorting");
+}
+
+}  // namespace gnnmg::nn

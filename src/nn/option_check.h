@@ -1,0 +1,28 @@
+// Which options each architecture has. Apart from the checks of their values, which stand with the
+// config: here is a table of names.
+#pragma once
+
+#include "nn/config.h"
+
+namespace gnnmg::nn {
+
+// Layers with heads and attention.
+constexpr bool attends(Architecture architecture) {
+  return architecture == Architecture::kGat || architecture == Architecture::kGatv2 ||
+         architecture == Architecture::kTransformer;
+}
+
+// Layers whose networks have the model's activation, and its norm, inside.
+constexpr bool has_network(const ModelConfig& config) {
+  return config.architecture == Architecture::kGin || config.architecture == Architecture::kGine ||
+         (config.architecture == Architecture::kEdge && config.framework == Framework::kPyg);
+}
+
+// What users call it, as "GraphSAGE".
+const char* name_of(Architecture architecture);
+
+// Error(kInvalidArgument) naming an option that is not left at its default and means nothing to
+// this architecture, framework, norm or readout.
+void check_options(const ModelConfig& config);
+
+}  // namespace gnnmg::nn
