@@ -93,6 +93,20 @@ std::vector<at::Tensor> Snapshot::tensors() const {
   return all;
 }
 
+loader::PlanConfig plan_config(const Job& job, int64_t batches_per_step, int rank, int world_size) {
+  const TrainerConfig& c = job.config;
+  return {.batch_size = c.batch_size,
+          .batches_per_step = batches_per_step,
+          .rank = rank,
+          .world_size = world_size,
+          .partition = c.partition,
+          .shuffle = c.shuffle,
+          .drop_last = c.drop_last,
+          .seed = c.seed,
+          .batch_nodes = c.batch_nodes,
+          .graph_ptr = job.dataset->graph_ptr};
+}
+
 Training::Training(const Job& job)
     : position(job.config), optimizer(Optimizer::create(*job.model, job.config.optimizer)) {
   progress_.num_epochs = job.config.num_epochs;

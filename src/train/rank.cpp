@@ -83,16 +83,7 @@ comm::Wait Rank::wait() const {
 loader::LoaderConfig Rank::loader_config() const {
   const TrainerConfig& c = job_.config;
   loader::LoaderConfig config;
-  config.plan = {.batch_size = c.batch_size,
-                 .batches_per_step = position_.batches_per_step,
-                 .rank = rank_,
-                 .world_size = comm_->world_size(),
-                 .partition = c.partition,
-                 .shuffle = c.shuffle,
-                 .drop_last = c.drop_last,
-                 .seed = c.seed,
-                 .batch_nodes = c.batch_nodes,
-                 .graph_ptr = job_.dataset->graph_ptr};
+  config.plan = plan_config(job_, position_.batches_per_step, rank_, comm_->world_size());
   config.num_threads = c.loader_threads;
   config.prefetch = c.prefetch;
   config.gather = gathers(job_.store.get());

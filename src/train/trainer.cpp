@@ -325,10 +325,14 @@ class RankTrainer final : public Trainer {
     parts.position = read_state(*job_, training_.world_size(), data(), files.state, from.path);
     parts.optimizer = parse_state(files.optimizer, *job_->model, job_->config.optimizer, from.path);
     parts.model = job_->model->clone();
-    if (!files.best.tensors.empty()) {
-      load_weights(*parts.model, files.best, from.path);
-      parts.best.take(*parts.model);
-    }
+    const bool has_best = !files.best.tensors.empty();
+    if (has_best) load_weights(*parts.model, files.best, from.path);
+    if (has_best && job_->config.keep_best) parts.best.take(*parts.model);
+    if (!has_best && job_->config.keep_best && parts.position->best_epoch >= 0)
+      base::fail(Status::kMismatch, from.path,
+                 ": was saved by another training: keep_best is yes, was no, so it has no weights "
+                 "of its best validation, of epoch ",
+                 parts.position->best_epoch);
     load_weights(*parts.model, files.model, from.path);
     return parts;
   }
