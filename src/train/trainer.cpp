@@ -3,6 +3,7 @@
 
 #include <atomic>
 
+#include "train/background.h"
 #include "train/checkpoint_state.h"
 #include "train/meeting.h"
 #include "train/optimizer_file.h"
@@ -70,18 +71,24 @@ class RankTrainer final : public Trainer {
       training_.set_world_size(job_->config, world_size(exchange_reports(
                                                  *job_, "save", report_of(*job_, [] { return ""; }),
                                                  cancel, Ending::kForThoseWhoCame)));
-    const auto write = [&] {
-      if (!job_->first_process()) return std::string();
-      CheckpointFiles files;
-      copy_files(*job_, data(), training_.position, training_, files);
-      files.best = best_weights(*job_, training_);
-      write_checkpoint(path, files);
-      return std::string();
+    if (!job_->environment.processes) return write_checkpoint(path, copy_of_all());
+    // The disk may take longer than processes wait for each other.
+    std::optional<Background> writer;
+    const auto write_on = [&]() -> std::string {
+      if (!job_->first_process()) return "";
+      if (!writer)
+        writer.emplace([path, files = std::make_shared<CheckpointFiles>(copy_of_all())] {
+          write_checkpoint(path, *files);
+        });
+      const auto slice = std::min<int64_t>(job_->environment.meet_timeout_ms / 4 + 1, 200);
+      if (!writer->over(std::chrono::milliseconds(slice))) return "not yet";
+      writer->finish();
+      return "";
     };
-    if (!job_->environment.processes)
-      write();
-    else
-      exchange_reports(*job_, "saved", report_of(*job_, write), cancel, Ending::kForAll, 0);
+    while (!exchange_reports(*job_, "saved", report_of(*job_, write_on), cancel, Ending::kForAll, 0)
+                .front()
+                .word.empty()) {
+    }
   }
 
   std::string load(const std::string& path) override {
@@ -303,6 +310,14 @@ class RankTrainer final : public Trainer {
     if (!job_->first_process()) return;
     training_.checkpoints = std::make_unique<CheckpointWriter>(
         *job_, data(), *checkpoints_, [&host = job_->environment.host] { host.notify(); });
+  }
+
+  // What a checkpoint of now consists of, in memory of its own.
+  CheckpointFiles copy_of_all() {
+    CheckpointFiles files;
+    copy_files(*job_, data(), training_.position, training_, files);
+    files.best = best_weights(*job_, training_);
+    return files;
   }
 
   // Of a collective call that is no work of the ranks; cancel() ends it.
