@@ -63,6 +63,11 @@ const char* part_name(SplitPart part) {
   return kNames[static_cast<int>(part) - 1];
 }
 
+void fail_empty(const Job& job, SplitPart part) {
+  base::fail(Status::kInvalidArgument, "split ", job.split->name, " ", job.split->index, ": its ",
+             part_name(part), " part is empty");
+}
+
 void Snapshot::take(const nn::Model& model) {
   c10::NoGradGuard no_grad;
   const at::Tensor flat = model.flat_parameters().detach();

@@ -126,6 +126,8 @@ struct Training {
 
 // "training", "validation", "test"
 const char* part_name(data::SplitPart part);
+// Error(kInvalidArgument) that there is nothing to evaluate.
+[[noreturn]] void fail_empty(const Job& job, data::SplitPart part);
 
 using Clock = std::chrono::steady_clock;
 inline double seconds_since(Clock::time_point start) {

@@ -212,6 +212,10 @@ loader::BatchRef Rank::next_batch() {
 
 nn::Metrics Rank::evaluate(SplitPart part) {
   if (spread()) check_part(part);
+  if (job_.split->part(part).empty()) {  // of all ranks: their data are the same
+    leave_together();
+    fail_empty(job_, part);
+  }
   const nn::Metrics metrics = evaluate_part(part);
   note(Phase::kIdle);
   return metrics;

@@ -171,9 +171,9 @@ class RankTrainer final : public Trainer {
   std::optional<nn::Metrics> evaluate(data::SplitPart part, const Deadline& deadline) override {
     require_rest(Work::kEvaluate);
     if (work_ == Work::kNone) {
-      if (job_->split->part(part).empty())
-        base::fail(Status::kInvalidArgument, "split ", job_->split->name, " ", job_->split->index,
-                   ": its ", part_name(part), " part is empty");
+      // Of several processes all come first: another one's part may not be empty, which is found
+      // when they compare their data, or be another.
+      if (!job_->environment.processes && job_->split->part(part).empty()) fail_empty(*job_, part);
       part_ = part;
       begin(Work::kEvaluate, {.kind = Command::Kind::kEvaluate, .part = part});
     } else if (part != part_) {
