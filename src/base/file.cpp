@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <unistd.h>
@@ -42,6 +43,29 @@ std::string parent_of(const std::string& path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
+constexpr std::string_view kTemporary = ".gnnmg-tmp-";
+
+// Removes temporary files for `path` whose writers are gone. Whoever writes one has it locked.
+void remove_abandoned(const std::string& path) noexcept {
+  try {
+    const std::string start = text(path.substr(path.rfind('/') + 1), kTemporary);
+    const std::string folder = parent_of(path);
+    for (const std::string& name : list_directory(folder)) {
+      if (!name.starts_with(start) || name.size() == start.size() ||
+          name.find_first_not_of("0123456789", start.size()) != name.npos)
+        continue;
+      const std::string found = join_path(folder, name);
+      const int fd = retry([&] {
+        return files().open(found.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW, 0);
+      });
+      if (fd < 0) continue;
+      if (files().flock(fd, LOCK_EX | LOCK_NB) == 0) files().unlink(found.c_str());
+      files().close(fd);
+    }
+  } catch (const std::exception&) {  // they take room, and harm nobody
+  }
+}
+
 }  // namespace
 
 const FileTable& system_files() noexcept {
@@ -54,7 +78,8 @@ const FileTable& system_files() noexcept {
       ::fsync,
       std::rename,
       ::unlink,
-      ::mkdir};
+      ::mkdir,
+      ::flock};
   return table;
 }
 
@@ -154,21 +179,47 @@ std::shared_ptr<void> MappedFile::shared_copy(
 }
 
 AtomicFile::AtomicFile(const std::string& path) : path_(path) {
+  remove_abandoned(path);
   constexpr int kTries = 8;  // a name that is taken, by chance or ill will, is left alone
-  for (int i = 0; i < kTries && fd_ < 0 && (i == 0 || errno == EEXIST); ++i) {
-    uint64_t random = 0;
-    if (getrandom(&random, sizeof random, 0) != sizeof random) fail_io(errno, path, "draw a name");
-    temporary_ = text(path, ".tmp-", random);
-    fd_ = retry([&] {
-      return files().open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    });
+  int tries = 1;
+  while (!create())
+    if (errno != EEXIST || tries++ == kTries) fail_io(errno, temporary_, "create");
+}
+
+// False, with errno, when it cannot be made.
+bool AtomicFile::create() {
+  uint64_t random = 0;
+  if (getrandom(&random, sizeof random, 0) != sizeof random) fail_io(errno, path_, "draw a name");
+  temporary_ = text(path_, kTemporary, random);
+  const int fd = retry([&] {
+    return files().open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  });
+  if (fd < 0) return false;
+  const auto give_up = [&](int error) {
+    files().close(fd);
+    errno = error;
+    return false;
+  };
+  // Who removes abandoned files may have come between, and has it locked or removed already.
+  const bool locked = files().flock(fd, LOCK_EX | LOCK_NB) == 0;
+  if (!locked && errno == EWOULDBLOCK) return give_up(EEXIST);
+  struct stat info;
+  if (locked && ::fstat(fd, &info) == 0 && info.st_nlink == 0) return give_up(EEXIST);
+  // The lock has to hold until the file has its name, and a file is closed before.
+  lock_ = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+  if (lock_ < 0) {
+    const int error = errno;
+    files().unlink(temporary_.c_str());
+    return give_up(error);
   }
-  if (fd_ < 0) fail_io(errno, temporary_, "create");
+  fd_ = fd;
+  return true;
 }
 
 AtomicFile::~AtomicFile() {
   if (fd_ >= 0) files().close(fd_);
   if (!temporary_.empty()) files().unlink(temporary_.c_str());
+  if (lock_ >= 0) ::close(lock_);
 }
 
 void AtomicFile::write(std::span<const uint8_t> bytes) {
@@ -176,18 +227,25 @@ void AtomicFile::write(std::span<const uint8_t> bytes) {
     const ssize_t put = files().write(fd_, bytes.data(), std::min(bytes.size(), size_t{1} << 30));
     if (put < 0 && errno == EINTR) continue;
     if (put <= 0) fail_io(put < 0 ? errno : ENOSPC, temporary_, "write");
+    synced_ = false;
     bytes = bytes.subspan(put);
   }
 }
 
-void AtomicFile::commit() {
+void AtomicFile::sync() {
   if (retry([&] { return files().fsync(fd_); }) < 0) fail_io(errno, temporary_, "sync");
+  synced_ = true;
+}
+
+void AtomicFile::commit() {
+  if (!synced_) sync();
   const int closed = files().close(fd_);
   fd_ = -1;
   if (closed < 0 && errno != EINTR) fail_io(errno, temporary_, "close");
   if (files().rename(temporary_.c_str(), path_.c_str()) < 0)
     fail_io(errno, path_, "rename into place");
   temporary_.clear();
+  ::close(std::exchange(lock_, -1));
   const std::string folder = parent_of(path_);
   const int fd =
       retry([&] { return files().open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0); });

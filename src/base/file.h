@@ -30,6 +30,7 @@ struct FileTable {
   int (*rename)(const char* from, const char* to);
   int (*unlink)(const char* path);
   int (*mkdir)(const char* path, mode_t mode);
+  int (*flock)(int fd, int operation);
 };
 const FileTable& system_files() noexcept;
 // Replaces the table for the whole process and returns the old one; null: the system's. For tests.
@@ -94,8 +95,10 @@ class MappedFile {
   mutable std::map<std::pair<int64_t, int64_t>, std::weak_ptr<void>> copies_;  // by begin and size
 };
 
-// Writes a new file: to `path`.tmp-<random>, then, on commit(), fsync, rename to `path`, fsync of
-// the folder. Without a commit the temporary file is removed. kIo with errno and path on any
+// Writes a new file: to `path`.gnnmg-tmp-<random>, then, on commit(), fsync, rename to `path`,
+// fsync of the folder. Without a commit the temporary file is removed; that of a process that was
+// killed is removed by the next one that writes to `path`, which knows it by the lock that nobody
+// holds on it any more, where the file system has such locks. kIo with errno and path on any
 // failure; when only the last step failed, the new file is in place but may not outlive a loss of
 // power.
 class AtomicFile {
@@ -108,11 +111,18 @@ class AtomicFile {
   void write(std::string_view text) {
     write({reinterpret_cast<const uint8_t*>(text.data()), text.size()});
   }
+  // What has been written so far, which takes as long as the disk takes: for those who have to know
+  // that before they commit.
+  void sync();
   void commit();
 
  private:
+  bool create();
+
   std::string path_, temporary_;
   int fd_ = -1;
+  int lock_ = -1;  // a second descriptor of the temporary file, until that has its name
+  bool synced_ = false;
 };
 
 bool exists(const std::string& path) noexcept;

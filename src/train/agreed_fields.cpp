@@ -1,4 +1,5 @@
-// What the processes of a training compare before its first step, in the words that users write.
+// What the processes of a training compare before its first step, and a checkpoint with the
+// training that goes on from it, in the words that users write.
 #include <array>
 #include <charconv>
 
@@ -33,6 +34,10 @@ std::string list_of(const std::vector<T>& values) {
   for (const T& value : values)
     text += base::text(text.empty() ? "" : ", ", static_cast<int64_t>(value));
   return text;
+}
+
+void add_sampler(const sample::Sampler& sampler, std::vector<Field>& fields) {
+  fields.emplace_back("sampler", sampler.describe());
 }
 
 // `of`: "model", or which of its layers.
@@ -104,6 +109,7 @@ void add_config(const nn::ModelConfig& c, const std::string& of, std::vector<Fie
   add("edge_vocabulary", list_of(c.edge_vocabulary));
   add("readout_steps", std::to_string(c.readout_steps));
   add("sort_rows", std::to_string(c.sort_rows));
+  add("layers", std::to_string(c.layers.size()));
   for (size_t i = 0; i < c.layers.size(); ++i) {
     const std::string layer = base::text(of, " layer ", i);
     fields.emplace_back(base::text(layer, " kind"),
@@ -174,9 +180,21 @@ void add_trainer(const TrainerConfig& c, std::vector<Field>& fields) {
 std::vector<Field> agreed_fields(const Job& job, const data::Fingerprint& data) {
   std::vector<Field> fields;
   for (const auto& [name, value] : data) fields.emplace_back(base::text("data set ", name), value);
-  fields.emplace_back("sampler", job.sampler->describe());
+  add_sampler(*job.sampler, fields);
   add_model(*job.model, fields);
   add_trainer(job.config, fields);
+  return fields;
+}
+
+std::vector<Field> settings_fields(const Job& job) {
+  std::vector<Field> fields;
+  add_sampler(*job.sampler, fields);
+  add_config(job.model->config(), "model", fields);
+  // These two make the initial weights, which a checkpoint replaces.
+  std::erase_if(fields, [](const Field& field) {
+    return field.first.ends_with(" seed") || field.first.ends_with(" weight_init");
+  });
+  fields.emplace_back("best_by", metric_name(job.config.best_by));
   return fields;
 }
 

@@ -6,6 +6,7 @@
 
 #include "io/json.h"
 #include "io/json_writer.h"
+#include "train/meeting.h"
 
 namespace gnnmg::train {
 namespace {
@@ -13,6 +14,8 @@ namespace {
 using base::Status;
 using io::JsonValue;
 using Facts = std::vector<std::pair<std::string, std::string>>;
+
+constexpr std::string_view kSettings = "settings", kBestBy = "best_by";
 
 // Says of a member that checkpoints may be older than it is.
 struct Later {};
@@ -117,19 +120,70 @@ void write_facts(io::JsonWriter& out, std::string_view name, const Facts& facts)
   out.end_object();
 }
 
-// Appends what differs from the saved ones to `differences`.
-void compare(const JsonValue& state, std::string_view member, const Facts& facts,
-             std::string_view name, std::string& differences) {
-  const JsonValue* saved = state.find(member);
-  if (!saved || !saved->as<JsonValue::Object>())
-    base::fail(Status::kFormat, name, ": ", member, ": expected an object");
-  for (const auto& [key, value] : facts) {
-    const JsonValue* entry = saved->find(key);
-    const auto* text = entry ? entry->as<std::string>() : nullptr;
-    if (text && *text == value) continue;
-    differences += base::text(differences.empty() ? "" : "; ", key, " is ", value, ", was ",
-                              text ? *text : std::string("not given"));
+// A list in one line.
+class List {
+ public:
+  template <typename... Parts>
+  void add(const Parts&... parts) {
+    text_ += base::text(text_.empty() ? "" : separator_, parts...);
   }
+  explicit List(const char* separator) : separator_(separator) {}
+  const std::string& text() const { return text_; }
+
+ private:
+  const char* separator_;
+  std::string text_;
+};
+
+// What a member that is a text says; null where it is none.
+const std::string* text_in(const JsonValue& members, std::string_view key) {
+  const JsonValue* entry = members.find(key);
+  return entry ? entry->as<std::string>() : nullptr;
+}
+
+const JsonValue& object_in(const JsonValue& state, std::string_view member, std::string_view name) {
+  const JsonValue* object = state.find(member);
+  if (!object || !object->as<JsonValue::Object>())
+    base::fail(Status::kFormat, name, ": ", member, ": expected an object");
+  return *object;
+}
+
+// Adds what differs from the saved ones to `differences`.
+void compare(const JsonValue& state, std::string_view member, const Facts& facts,
+             std::string_view name, List& differences) {
+  const JsonValue& saved = object_in(state, member, name);
+  for (const auto& [key, value] : facts) {
+    const std::string* text = text_in(saved, key);
+    if (text && *text == value) continue;
+    differences.add(key, " is ", value, ", was ", text ? *text : std::string("not given"));
+  }
+}
+
+// The same of the settings, of which a library knows more than an older one: what a checkpoint does
+// not speak of is taken to have been as it is, and the log says so.
+void compare_settings(const Job& job, const JsonValue& state, const Position& position,
+                      std::string_view name, List& differences) {
+  const auto warn = [&](const std::string& silent) {
+    job.environment.log.add(base::LogLevel::kWarning,
+                            base::text(name, ": does not say with which ", silent,
+                                       " it was trained, and is taken for one of this training"));
+  };
+  if (!state.find(kSettings)) return warn("sampler and settings of the model");
+  const JsonValue& saved = object_in(state, kSettings, name);
+  JsonValue::Object left = *saved.as<JsonValue::Object>();
+  List silent(", ");
+  for (const auto& [key, value] : settings_fields(job)) {
+    const std::string* text = text_in(saved, key);
+    left.erase(key);
+    if (!text)
+      silent.add(key);
+    else if (*text != value && (key != kBestBy || position.has_validation))
+      differences.add(key, " is ", value, ", was ", *text);
+  }
+  for (const auto& [key, entry] : left)
+    differences.add(key, " is not given, was ",
+                    entry.as<std::string>() ? *entry.as<std::string>() : entry.kind());
+  if (!silent.text().empty()) warn(silent.text());
 }
 
 class Reader {
@@ -182,8 +236,28 @@ void check(const Position& p, std::string_view name) {
   if (p.step < 0) refuse("step", p.step);
   if (p.total_steps < p.step) refuse("total_steps", p.total_steps);
   if (p.batches_per_step < 1) refuse("batches_per_step", p.batches_per_step);
+  for (const auto& [what, count] :
+       {std::pair("bad_steps", p.bad_steps),
+        std::pair("validations_without_improvement", p.without_improvement),
+        std::pair("correct", p.sums.correct), std::pair("labelled", p.sums.labelled),
+        std::pair("seeds", p.sums.seeds)})
+    if (count < 0) refuse(what, count);
   if (p.best_epoch < -1 || p.best_epoch >= std::max<int64_t>(p.epoch, 1))
     refuse("best_epoch", p.best_epoch);
+}
+
+// That the epoch has so many steps, of so many mini-batches each.
+void check_in_plan(const Job& job, int ranks, const Position& p, std::string_view name) {
+  if (job.config.partition != loader::Partition::kGlobal && p.batches_per_step != ranks)
+    base::fail(Status::kRange, name, ": position: batches_per_step is ", p.batches_per_step,
+               ", expected ", ranks, ", one of each rank");
+  if (p.step == 0) return;
+  const loader::EpochPlan plan(job.split->part(data::SplitPart::kTrain),
+                               plan_config(job, p.batches_per_step, 0, ranks),
+                               static_cast<uint64_t>(p.epoch));
+  if (p.step > plan.num_steps())
+    base::fail(Status::kRange, name, ": position: step is ", p.step, ", but epoch ", p.epoch,
+               " has ", plan.num_steps(), plan.num_steps() == 1 ? " step" : " steps");
 }
 
 }  // namespace
@@ -195,6 +269,7 @@ std::string write_state(const Job& job, int ranks, const data::Fingerprint& data
   out.member("ranks", int64_t{ranks}).member("num_epochs", job.config.num_epochs);
   write_facts(out, "plan", plan_facts(job, ranks));
   write_facts(out, "data", data);
+  write_facts(out, kSettings, settings_fields(job));
   out.key("position").begin_object();
   visit_position(position, position.schedule.state(),
                  [&](std::string_view key, const auto& value, auto...) { out.member(key, value); });
@@ -206,24 +281,22 @@ Position read_state(const Job& job, int ranks, const data::Fingerprint& data, st
                     std::string_view name) {
   const JsonValue state =
       io::parse_json({reinterpret_cast<const uint8_t*>(text.data()), text.size()}, name);
-  std::string differences;
-  compare(state, "plan", plan_facts(job, ranks), name, differences);
-  compare(state, "data", data, name, differences);
-
-  const JsonValue* members = state.find("position");
-  if (!members || !members->as<JsonValue::Object>())
-    base::fail(Status::kFormat, name, ": position: expected an object");
+  const JsonValue& members = object_in(state, "position", name);
   Position position(job.config);
   Schedule::State schedule;
-  visit_position(position, schedule, Reader(*members, name));
+  visit_position(position, schedule, Reader(members, name));
   check(position, name);
   position.schedule.set_state(schedule);
+  List differences("; ");
+  compare(state, "plan", plan_facts(job, ranks), name, differences);
+  compare(state, "data", data, name, differences);
+  compare_settings(job, state, position, name, differences);
   const int64_t asked = job.config.batches_per_step;
   if (asked != 0 && asked != position.batches_per_step)
-    differences += base::text(differences.empty() ? "" : "; ", "batches a step is ", asked,
-                              ", was ", position.batches_per_step);
-  if (!differences.empty())
-    base::fail(Status::kMismatch, name, ": was saved by another training: ", differences);
+    differences.add("batches a step is ", asked, ", was ", position.batches_per_step);
+  if (!differences.text().empty())
+    base::fail(Status::kMismatch, name, ": was saved by another training: ", differences.text());
+  check_in_plan(job, ranks, position, name);
   // The job may have more epochs than it had, or fewer.
   position.finished = position.epoch >= job.config.num_epochs ||
                       (job.config.early_stop_patience > 0 && position.has_validation &&

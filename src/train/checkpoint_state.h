@@ -13,10 +13,13 @@ namespace gnnmg::train {
 // `ranks`: of all processes together.
 std::string write_state(const Job& job, int ranks, const data::Fingerprint& data,
                         const Position& position);
-// Takes a position over. kFormat naming the member that is missing or wrong; kMismatch with one
+// Takes a position over. kFormat naming the member that is missing or wrong, kRange naming one that
+// lies nowhere in the job's plan; kMismatch with one
 // list of what differs between the job and the one that was saved and would make other batches of
-// it: data, seed, batch size, order, loss, optimiser and, where a plan depends on it, world size.
-// Number of epochs, rates, schedule and all else are the job's, and so is the number of
+// it, or another model of them: data, seed, batch size, order, sampler, the model's settings, loss,
+// optimiser, where a plan depends on it world size, and once there is a validation what the best is
+// chosen by. One of an older library may not say all of this, which the log does then. Number of
+// epochs, rates, schedule and all else are the job's, and so is the number of
 // mini-batches a step unless the job leaves it open.
 Position read_state(const Job& job, int ranks, const data::Fingerprint& data, std::string_view text,
                     std::string_view name);

@@ -11,6 +11,7 @@
 #include "comm/single.h"
 #include "io/npy.h"
 #include "nn/torch_tensor.h"
+#include "train/background.h"
 #include "train/trainer.h"
 
 namespace gnnmg::train {
@@ -18,6 +19,15 @@ namespace {
 
 base::TensorView view_of(const at::Tensor& rows) {
   return {rows.data_ptr(), nn::dtype_of(rows), {rows.size(0), rows.size(1)}};
+}
+
+// Collective: rank 0 does `work` and the others wait for it, however long that takes.
+void do_on_first(const Participant& participant, const std::function<void()>& work) {
+  std::optional<Background> background;
+  if (participant.comm.rank() == 0) background.emplace(work);
+  meet_while(participant.comm, participant.wait, participant.cancel, participant.slice,
+             background ? [&] { return !background->over(); } : std::function<bool()>());
+  if (background) background->finish();
 }
 
 // Calls `with` with a participant that is alone.
@@ -75,12 +85,15 @@ void embed_to_file(nn::Model& model, const data::Dataset& dataset, const Partici
       }
       comm.all_to_all(sent, received, participant.wait());
     }
-    if (file)
+    do_on_first(participant, [&] {
       for (const at::Tensor& rows : arrived)
         file->write({static_cast<const uint8_t*>(rows.data_ptr()), rows.nbytes()});
+    });
   }
+  // The file appears when all have waited for what takes long, and nobody is lost or cancelled.
+  do_on_first(participant, [&] { file->sync(); });
   participant.cancel.check("writing the rows");
-  if (file) file->commit();
+  do_on_first(participant, [&] { file->commit(); });
   comm.barrier(participant.wait());  // nobody says it is done before it is
 }
 

@@ -2,6 +2,7 @@
 // the chunks come to is added in chunk order on every rank, so the result does not depend on W.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <mutex>
 #include <span>
@@ -40,6 +41,7 @@ struct Participant {
   int64_t chunk = 4096;               // nodes or graphs at a time
   std::span<const int> leaders = {};  // by rank, the first one of its process; empty: one process
   base::ThreadPool* pool = nullptr;   // as in nn::ForwardArgs
+  std::chrono::milliseconds slice{500};  // how long to wait for a file without meeting the others
   // The first rank of its process.
   bool leads() const {
     return leaders.empty() ? comm.rank() == 0 : leaders[comm.rank()] == comm.rank();

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <bit>
 #include <chrono>
+#include <utility>
 
 #include "base/file.h"
 
@@ -68,6 +69,7 @@ class Message {
 
 // Fields of TensorFlow's event.proto and summary.proto.
 constexpr int kEventWallTime = 1, kEventStep = 2, kEventFileVersion = 3, kEventSummary = 5;
+constexpr int kEventSession = 7, kSessionStatus = 1, kSessionStart = 1;
 constexpr int kSummaryValue = 1, kValueTag = 1, kValueSimple = 2;
 
 double unix_seconds() {
@@ -110,7 +112,19 @@ EventFile::EventFile(const std::string& folder) {
   file_->append(frame_record(event.data()));
 }
 
+// Readers then drop what earlier files have of this step and later ones.
+void EventFile::begin(int64_t step) {
+  Message session;
+  session.varint(kSessionStatus, kSessionStart);
+  Message event;
+  event.float64(kEventWallTime, unix_seconds());
+  event.varint(kEventStep, static_cast<uint64_t>(step));
+  event.message(kEventSession, session);
+  file_->append(frame_record(event.data()));
+}
+
 void EventFile::add(int64_t step, std::span<const Scalar> scalars) {
+  if (!std::exchange(begun_, true) && step > 0) begin(step);
   Message summary;
   for (const Scalar& scalar : scalars) {
     Message value;

@@ -26,10 +26,15 @@ class EventFile {
   // Makes `folder` if it is not there, and in it a new file "events.out.tfevents.<time>....".
   explicit EventFile(const std::string& folder);
   const std::string& path() const { return file_->path(); }
+  // A file whose first step is not 0 goes on from earlier ones in the folder, and takes the place
+  // of what they have from that step on.
   void add(int64_t step, std::span<const Scalar> scalars);
 
  private:
+  void begin(int64_t step);
+
   std::unique_ptr<AppendFile> file_;
+  bool begun_ = false;
 };
 
 }  // namespace gnnmg::train

@@ -63,6 +63,11 @@ const char* part_name(SplitPart part) {
   return kNames[static_cast<int>(part) - 1];
 }
 
+void fail_empty(const Job& job, SplitPart part) {
+  base::fail(Status::kInvalidArgument, "split ", job.split->name, " ", job.split->index, ": its ",
+             part_name(part), " part is empty");
+}
+
 void Snapshot::take(const nn::Model& model) {
   c10::NoGradGuard no_grad;
   const at::Tensor flat = model.flat_parameters().detach();
@@ -91,6 +96,20 @@ std::vector<at::Tensor> Snapshot::tensors() const {
   std::vector<at::Tensor> all{parameters_};
   all.insert(all.end(), buffers_.begin(), buffers_.end());
   return all;
+}
+
+loader::PlanConfig plan_config(const Job& job, int64_t batches_per_step, int rank, int world_size) {
+  const TrainerConfig& c = job.config;
+  return {.batch_size = c.batch_size,
+          .batches_per_step = batches_per_step,
+          .rank = rank,
+          .world_size = world_size,
+          .partition = c.partition,
+          .shuffle = c.shuffle,
+          .drop_last = c.drop_last,
+          .seed = c.seed,
+          .batch_nodes = c.batch_nodes,
+          .graph_ptr = job.dataset->graph_ptr};
 }
 
 Training::Training(const Job& job)

@@ -90,6 +90,9 @@ std::shared_ptr<const Job> make_job(std::shared_ptr<nn::Model> model, data::Data
                                     std::shared_ptr<const sample::Sampler> sampler,
                                     const TrainerConfig& config, const Environment& environment);
 
+// The plan of the training ids for one rank of `world_size`.
+loader::PlanConfig plan_config(const Job& job, int64_t batches_per_step, int rank, int world_size);
+
 // What stays while groups of ranks come and go.
 struct Training {
   explicit Training(const Job& job);
@@ -123,6 +126,8 @@ struct Training {
 
 // "training", "validation", "test"
 const char* part_name(data::SplitPart part);
+// Error(kInvalidArgument) that there is nothing to evaluate.
+[[noreturn]] void fail_empty(const Job& job, data::SplitPart part);
 
 using Clock = std::chrono::steady_clock;
 inline double seconds_since(Clock::time_point start) {

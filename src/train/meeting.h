@@ -19,6 +19,10 @@ namespace gnnmg::train {
 // sampler, plan, rates. How many ranks and threads a process has is its own business.
 std::vector<comm::Field> agreed_fields(const Job& job, const data::Fingerprint& data);
 
+// Of these, what a mini-batch of the plan comes to depends on beside data and weights: sampler and
+// model; and what the best weights are the best by.
+std::vector<comm::Field> settings_fields(const Job& job);
+
 // Collective, by the job's processes: Error(kMismatch) on all naming process and field unless the
 // fields are equal, then a communicator of all ranks. A process that cannot take part, because of
 // `obstacle` or of what it finds here, comes and says so: the others get that as Error(kAborted).

@@ -3,9 +3,9 @@
 #include "train/rank.h"
 
 #include <algorithm>
-#include <array>
 #include <thread>
 
+#include "train/background.h"
 #include "train/take_over.h"
 #include "train/tensors.h"
 
@@ -83,16 +83,7 @@ comm::Wait Rank::wait() const {
 loader::LoaderConfig Rank::loader_config() const {
   const TrainerConfig& c = job_.config;
   loader::LoaderConfig config;
-  config.plan = {.batch_size = c.batch_size,
-                 .batches_per_step = position_.batches_per_step,
-                 .rank = rank_,
-                 .world_size = comm_->world_size(),
-                 .partition = c.partition,
-                 .shuffle = c.shuffle,
-                 .drop_last = c.drop_last,
-                 .seed = c.seed,
-                 .batch_nodes = c.batch_nodes,
-                 .graph_ptr = job_.dataset->graph_ptr};
+  config.plan = plan_config(job_, position_.batches_per_step, rank_, comm_->world_size());
   config.num_threads = c.loader_threads;
   config.prefetch = c.prefetch;
   config.gather = gathers(job_.store.get());
@@ -169,23 +160,15 @@ void Rank::train(int64_t max_steps) {
 
 void Rank::flush() {
   note(Phase::kSaving);
-  // A disk may take longer than ranks wait for each other, so they meet while it writes.
-  const std::chrono::milliseconds slice(std::clamp<int64_t>(job_.config.deadline_ms / 4, 1, 500));
-  std::array<double, 2> state;  // the writer is at work; it has failed
-  do {
-    state = {};
-    if (writes()) {
-      const Clock::time_point until = Clock::now() + slice;
-      while (!training_.checkpoints->idle() && Clock::now() < until) {
-        group_.cancel.check("training");
-        std::this_thread::sleep_for(std::chrono::milliseconds(1));
-      }
-      state = {training_.checkpoints->idle() ? 0.0 : 1.0,
-               training_.checkpoints->failed() ? 1.0 : 0.0};
-    }
-    comm_->all_reduce({state.data(), base::DType::kF64, {2}}, comm::ReduceOp::kMax, wait());
-  } while (state[0] > 0);
-  if (state[1] > 0) write_failed();
+  meet_while(
+      *comm_, [this] { return wait(); }, group_.cancel, slice(),
+      writes() ? [this] { return !training_.checkpoints->idle(); } : std::function<bool()>());
+  if (agree(writes() && training_.checkpoints->failed())) write_failed();
+}
+
+// Well below the deadline.
+std::chrono::milliseconds Rank::slice() const {
+  return std::chrono::milliseconds(std::clamp<int64_t>(job_.config.deadline_ms / 4, 1, 500));
 }
 
 bool Rank::writes() const { return rank_ == 0 && training_.checkpoints; }
@@ -229,6 +212,10 @@ loader::BatchRef Rank::next_batch() {
 
 nn::Metrics Rank::evaluate(SplitPart part) {
   if (spread()) check_part(part);
+  if (job_.split->part(part).empty()) {  // of all ranks: their data are the same
+    leave_together();
+    fail_empty(job_, part);
+  }
   const nn::Metrics metrics = evaluate_part(part);
   note(Phase::kIdle);
   return metrics;
@@ -263,7 +250,8 @@ Participant Rank::participant() {
           .rows = group_.rows,
           .cancel = group_.cancel,
           .chunk = chunk(),
-          .leaders = leaders_};
+          .leaders = leaders_,
+          .slice = slice()};
 }
 
 base::Tensor Rank::embed() {

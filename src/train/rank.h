@@ -53,8 +53,9 @@ class Rank {
   void write_failed();
   // Waits until what was taken is on disk; fails on all ranks when it could not be put there.
   void flush();
-  bool writes() const;   // this rank writes checkpoints
-  bool by_rank() const;  // the loss is the mean of the ranks' means
+  std::chrono::milliseconds slice() const;  // how long a rank may be busy without a word
+  bool writes() const;                      // this rank writes checkpoints
+  bool by_rank() const;                     // the loss is the mean of the ranks' means
   void end_epoch();
   void finish();
   loader::BatchRef next_batch();

@@ -57,7 +57,18 @@ void RunLog::add(const EpochReport& r) {
                               {"train/accuracy", r.train_accuracy},
                               {"train/learning_rate", r.learning_rate},
                               {"speed/seeds_per_second", r.seeds_per_second},
-                              {"speed/epoch_seconds", r.seconds}};
+                              {"speed/epoch_seconds", r.seconds},
+                              {"time/waiting", r.wait_seconds},
+                              {"time/sampling", r.sample_seconds},
+                              {"time/gathering", r.gather_seconds},
+                              {"time/computing", r.compute_seconds},
+                              {"time/reducing", r.reduce_seconds},
+                              {"time/waiting_for_ranks", r.peer_wait_seconds},
+                              {"time/updating", r.optimizer_seconds},
+                              {"time/evaluating", r.evaluation_seconds},
+                              {"ranks/mean_busy_seconds", r.mean_busy_seconds},
+                              {"ranks/most_busy_seconds", r.most_busy_seconds},
+                              {"ranks/slowest", static_cast<double>(r.slowest_rank)}};
   if (r.evaluated) {
     const nn::Metrics& v = r.validation;
     const Scalar figures[] = {{"validation/loss", v.loss},

@@ -3,6 +3,7 @@
 
 #include <atomic>
 
+#include "train/background.h"
 #include "train/checkpoint_state.h"
 #include "train/meeting.h"
 #include "train/optimizer_file.h"
@@ -70,18 +71,24 @@ class RankTrainer final : public Trainer {
       training_.set_world_size(job_->config, world_size(exchange_reports(
                                                  *job_, "save", report_of(*job_, [] { return ""; }),
                                                  cancel, Ending::kForThoseWhoCame)));
-    const auto write = [&] {
-      if (!job_->first_process()) return std::string();
-      CheckpointFiles files;
-      copy_files(*job_, data(), training_.position, training_, files);
-      files.best = best_weights(*job_, training_);
-      write_checkpoint(path, files);
-      return std::string();
+    if (!job_->environment.processes) return write_checkpoint(path, copy_of_all());
+    // The disk may take longer than processes wait for each other.
+    std::optional<Background> writer;
+    const auto write_on = [&]() -> std::string {
+      if (!job_->first_process()) return "";
+      if (!writer)
+        writer.emplace([path, files = std::make_shared<CheckpointFiles>(copy_of_all())] {
+          write_checkpoint(path, *files);
+        });
+      const auto slice = std::min<int64_t>(job_->environment.meet_timeout_ms / 4 + 1, 200);
+      if (!writer->over(std::chrono::milliseconds(slice))) return "not yet";
+      writer->finish();
+      return "";
     };
-    if (!job_->environment.processes)
-      write();
-    else
-      exchange_reports(*job_, "saved", report_of(*job_, write), cancel, Ending::kForAll, 0);
+    while (!exchange_reports(*job_, "saved", report_of(*job_, write_on), cancel, Ending::kForAll, 0)
+                .front()
+                .word.empty()) {
+    }
   }
 
   std::string load(const std::string& path) override {
@@ -164,9 +171,9 @@ class RankTrainer final : public Trainer {
   std::optional<nn::Metrics> evaluate(data::SplitPart part, const Deadline& deadline) override {
     require_rest(Work::kEvaluate);
     if (work_ == Work::kNone) {
-      if (job_->split->part(part).empty())
-        base::fail(Status::kInvalidArgument, "split ", job_->split->name, " ", job_->split->index,
-                   ": its ", part_name(part), " part is empty");
+      // Of several processes all come first: another one's part may not be empty, which is found
+      // when they compare their data, or be another.
+      if (!job_->environment.processes && job_->split->part(part).empty()) fail_empty(*job_, part);
       part_ = part;
       begin(Work::kEvaluate, {.kind = Command::Kind::kEvaluate, .part = part});
     } else if (part != part_) {
@@ -305,6 +312,14 @@ class RankTrainer final : public Trainer {
         *job_, data(), *checkpoints_, [&host = job_->environment.host] { host.notify(); });
   }
 
+  // What a checkpoint of now consists of, in memory of its own.
+  CheckpointFiles copy_of_all() {
+    CheckpointFiles files;
+    copy_files(*job_, data(), training_.position, training_, files);
+    files.best = best_weights(*job_, training_);
+    return files;
+  }
+
   // Of a collective call that is no work of the ranks; cancel() ends it.
   base::CancelToken new_call() {
     std::lock_guard lock(group_mutex_);
@@ -325,10 +340,14 @@ class RankTrainer final : public Trainer {
     parts.position = read_state(*job_, training_.world_size(), data(), files.state, from.path);
     parts.optimizer = parse_state(files.optimizer, *job_->model, job_->config.optimizer, from.path);
     parts.model = job_->model->clone();
-    if (!files.best.tensors.empty()) {
-      load_weights(*parts.model, files.best, from.path);
-      parts.best.take(*parts.model);
-    }
+    const bool has_best = !files.best.tensors.empty();
+    if (has_best) load_weights(*parts.model, files.best, from.path);
+    if (has_best && job_->config.keep_best) parts.best.take(*parts.model);
+    if (!has_best && job_->config.keep_best && parts.position->best_epoch >= 0)
+      base::fail(Status::kMismatch, from.path,
+                 ": was saved by another training: keep_best is yes, was no, so it has no weights "
+                 "of its best validation, of epoch ",
+                 parts.position->best_epoch);
     load_weights(*parts.model, files.model, from.path);
     return parts;
   }

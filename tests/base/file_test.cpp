@@ -4,12 +4,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <filesystem>
 #include <limits>
 #include <numeric>
+#include <thread>
 
 #include "support/file_faults.h"
 #include "support/power_loss.h"
@@ -176,6 +179,76 @@ TEST(AtomicFile, KeepsTwoWritersOfOneNameApart) {
   EXPECT_EQ(slurp(folder.file("f")), "second");
 }
 
+// What a process leaves that is killed, the next one that writes the same file removes; what others
+// are at work on stays, and what only looks alike.
+TEST(AtomicFile, ClearsAfterTheDeadAlone) {
+  const TempDir folder;
+  const pid_t child = fork();
+  if (child == 0) {
+    AtomicFile file(folder.file("f"));
+    file.write("a part");
+    raise(SIGKILL);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFSIGNALED(status));
+  const std::vector<std::string> left = folder.list();
+  ASSERT_THAT(left, ElementsAre(StartsWith("f.gnnmg-tmp-")));
+  folder.write("f.gnnmg-tmp-", "");
+  folder.write("f.gnnmg-tmp-12a", "");
+  folder.write("g.gnnmg-tmp-12", "");
+  {
+    AtomicFile first(folder.file("f"));
+    AtomicFile second(folder.file("f"));
+    EXPECT_EQ(folder.list().size(), 5u);
+    second.write("second");
+    second.commit();
+    AtomicFile third(folder.file("f"));
+    first.write("first");
+    first.commit();
+  }
+  EXPECT_EQ(slurp(folder.file("f")), "first");
+  EXPECT_THAT(folder.list(), ElementsAre("f", "f.gnnmg-tmp-", "f.gnnmg-tmp-12a", "g.gnnmg-tmp-12"));
+}
+
+// Where the file system has no locks, nothing is known of others, and nothing is removed.
+TEST(AtomicFile, WithoutLocks) {
+  const TempDir folder;
+  folder.write("f.gnnmg-tmp-7", "");
+  FileTable table = system_files();
+  table.flock = [](int, int) {
+    errno = ENOLCK;
+    return -1;
+  };
+  const FileTable* before = set_file_table(&table);
+  {
+    AtomicFile file(folder.file("f"));
+    file.write("text");
+    file.commit();
+  }
+  set_file_table(before);
+  EXPECT_EQ(slurp(folder.file("f")), "text");
+  EXPECT_THAT(folder.list(), ElementsAre("f", "f.gnnmg-tmp-7"));
+}
+
+// Written again and again by many at once, while each clears after the others: nobody loses its
+// own.
+TEST(AtomicFile, ManyWritersOfOneName) {
+  const TempDir folder;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < 50; ++i) {
+        AtomicFile file(folder.file("f"));
+        file.write(text("writer ", t, " ", i));
+        file.commit();
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_THAT(slurp(folder.file("f")), StartsWith("writer "));
+  EXPECT_THAT(folder.list(), ElementsAre("f"));
+}
+
 TEST(AtomicFile, NamesTheFolderThatIsMissing) {
   const TempDir folder;
   const Error error = error_of([&] { AtomicFile file(folder.file("none/f")); });
@@ -272,6 +345,8 @@ TEST(Faults, ASaveIsDoneOrTheOldFileIsThere) {
             if (!for_ever) {
               EXPECT_THAT(folder.list(), ElementsAre("f")) << n;
             }
+            for (const std::string& name : folder.list())  // which the next run would remove
+              if (name != "f") std::filesystem::remove(folder.file(name));
             EXPECT_EQ(open_descriptors(), before) << n;
           });
       EXPECT_EQ(runs, 10);  // open, 3 writes, sync, close, rename; open, sync, close of the folder

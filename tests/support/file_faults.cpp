@@ -83,7 +83,8 @@ const FileTable kFaulty{
     [](const char* path) { return strikes(FileCall::kUnlink) ? -1 : current->below->unlink(path); },
     [](const char* path, mode_t mode) {
       return strikes(FileCall::kMkdir) ? -1 : current->below->mkdir(path, mode);
-    }};
+    },
+    [](int fd, int operation) { return current->below->flock(fd, operation); }};
 
 }  // namespace
 

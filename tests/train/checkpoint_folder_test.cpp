@@ -205,6 +205,27 @@ TEST(CheckpointFolder, ADamagedOneIsPassedOver) {
   }
 }
 
+// No sum covers the manifest, and yet no bit of it can be another.
+TEST(CheckpointFolder, AnyBitOfTheManifest) {
+  const TempDir folder;
+  const std::string path = folder.file("one"), manifest = path + "/manifest.json";
+  train::write_checkpoint(path, files_of(3));
+  const std::string content = slurp(manifest);
+  for (size_t at = 0; at < content.size(); ++at)
+    for (int bit = 0; bit < 8; ++bit) {
+      std::string flipped = content;
+      flipped[at] = static_cast<char>(flipped[at] ^ 1 << bit);
+      std::ofstream(manifest, std::ios::binary) << flipped;
+      const auto [status, text] = failure([&] { train::read_checkpoint(path); });
+      EXPECT_TRUE(status == Status::kChecksum || status == Status::kFormat ||
+                  status == Status::kVersion)
+          << "byte " << at << " bit " << bit << ": " << text;
+      EXPECT_THAT(text, HasSubstr(path));
+    }
+  std::ofstream(manifest, std::ios::binary) << content;
+  EXPECT_EQ(value_of(train::read_checkpoint(path)), 3);
+}
+
 TEST(CheckpointFolder, WhatIsNoneIsSaid) {
   const TempDir folder;
   base::Log log;

@@ -20,6 +20,7 @@ namespace {
 using base::Deadline;
 using base::Status;
 using testing::AllOf;
+using testing::EndsWith;
 using testing::HasSubstr;
 using train::CheckpointConfig;
 using train::TrainerState;
@@ -234,9 +235,163 @@ TEST(Checkpoint, AnotherTrainingIsRefusedWithAListAndChangesNothing) {
           HasSubstr("edge tensors is weight, f32, was none"));
   refused([](Recipe& r) { r.dataset = make_small({.num_train = 128}); }, Status::kMismatch,
           HasSubstr("training ids is"));
-  refused([](Recipe& r) { r.model.hidden_dim += 1; }, Status::kFormat, HasSubstr("misshapen"));
-  refused([](Recipe& r) { r.model.norm = nn::Norm::kNone; }, Status::kFormat,
-          HasSubstr("unexpected"));
+  // The sampler and the model's settings, also those that no tensor's shape depends on.
+  const auto setting = [&](const std::function<void(Recipe&)>& change, const std::string& text) {
+    refused(change, Status::kMismatch, EndsWith("was saved by another training: " + text));
+  };
+  setting([](Recipe& r) { r.model.hidden_dim += 1; }, "model hidden_dim is 17, was 16");
+  setting([](Recipe& r) { r.model.norm = nn::Norm::kNone; }, "model norm is none, was batch");
+  setting([](Recipe& r) { r.model.dropout = 0.25; }, "model dropout is 0.25, was 0.3");
+  setting([](Recipe& r) { r.model.aggregation = nn::Aggregation::kMax; },
+          "model aggregation is max, was mean");
+  setting([](Recipe& r) { r.model.activation = nn::Activation::kTanh; },
+          "model activation is tanh, was relu");
+  setting([](Recipe& r) { r.model.normalize = true; }, "model normalize is yes, was no");
+  setting([](Recipe& r) { r.sampler.fanouts = {5, 4}; },
+          "sampler is neighbours 5 4, expanded once, was neighbours 5 5, expanded once");
+  setting([](Recipe& r) { r.sampler.expansion = sample::Expansion::kEveryLayer; },
+          "sampler is neighbours 5 5, expanded in every layer, was neighbours 5 5, expanded once");
+  setting([](Recipe& r) { r.sampler.replace = true; },
+          "sampler is neighbours 5 5, expanded once, with replacement, was neighbours 5 5, "
+          "expanded once");
+  // What the best weights are the best by, of which there are some.
+  setting([](Recipe& r) { r.trainer.best_by = train::Metric::kLoss; },
+          "best_by is loss, was accuracy");
+  refused([](Recipe& r) { r.trainer.keep_best = true; }, Status::kMismatch,
+          HasSubstr("keep_best is yes, was no, so it has no weights of its best validation, of "
+                    "epoch 0"));
+}
+
+// Initial weights are of no account any more, and before a validation nothing is the best.
+TEST(Checkpoint, WhatMayBeAnother) {
+  const TempDir folder;
+  const Recipe setup = eventful(train::OptimizerKind::kAdam, 1);
+  Host host;
+  {
+    Trial run(setup, host);
+    EXPECT_EQ(run->step({}, nullptr), Status::kOk);
+    run->save(folder.file("it"));
+  }
+  Recipe other = setup;
+  other.model.seed = 99;
+  other.model.init = nn::Init::kGlorot;
+  other.trainer.keep_best = true;
+  other.trainer.best_by = train::Metric::kLoss;
+  other.trainer.optimizer.learning_rate = 0.02;
+  other.trainer.clip_norm = 1;
+  other.trainer.num_epochs = 6;
+  other.trainer.evaluation = train::EvaluationMode::kSampled;
+  Trial run(other, host);
+  run->load(folder.file("it"));
+  EXPECT_EQ(run->progress().step, 1);
+  run.train();
+  EXPECT_EQ(run->progress().state, TrainerState::kFinished);
+  EXPECT_FALSE(host.log.next());
+}
+
+// A checkpoint that has gone through `change`, with the sums of what it then is.
+std::string altered(const std::string& path, const TempDir& folder,
+                    const std::function<void(std::string& state)>& change) {
+  static int number = 0;
+  train::CheckpointFiles files = train::read_checkpoint(path);
+  change(files.state);
+  const std::string made = folder.file(base::text("altered-", ++number));
+  train::write_checkpoint(made, files);
+  return made;
+}
+
+void put(std::string& state, const std::string& from, const std::string& to) {
+  const size_t at = state.find(from);
+  ASSERT_NE(at, std::string::npos) << from << " in " << state;
+  state.replace(at, from.size(), to);
+}
+
+// Those of a library that did not write its settings down are taken, with a word in the log.
+TEST(Checkpoint, OlderOnesSayLess) {
+  const TempDir folder;
+  const Recipe setup = eventful(train::OptimizerKind::kAdam, 2);
+  const std::vector<double> expected = weights_after(setup);
+  Host host;
+  {
+    Trial run(setup, host);
+    for (int i = 0; i < 4; ++i) run->step({}, nullptr);
+    run->save(folder.file("it"));
+  }
+  const auto expect_taken = [&](const std::string& path, const std::string& text) {
+    Trial run(setup, host);
+    run->load(path);
+    const auto record = host.log.next();
+    ASSERT_TRUE(record);
+    EXPECT_EQ(record->level, base::LogLevel::kWarning);
+    EXPECT_EQ(record->text, path + ": does not say with which " + text +
+                                " it was trained, and is taken for one of this training");
+    EXPECT_FALSE(host.log.next());
+    run.train();
+    EXPECT_EQ(run.weights(), expected);
+  };
+  expect_taken(altered(folder.file("it"), folder,
+                       [](std::string& state) {
+                         const size_t begin = state.find("\"settings\"");
+                         ASSERT_NE(begin, std::string::npos);
+                         const size_t end = state.find("\"position\"");
+                         state.erase(begin, end - begin);
+                       }),
+               "sampler and settings of the model");
+  const std::string less = altered(folder.file("it"), folder, [](std::string& state) {
+    const size_t begin = state.find("\"model beta\"");
+    ASSERT_NE(begin, std::string::npos);
+    state.erase(begin, state.find("\"model", begin + 1) - begin);
+  });
+  expect_taken(less, "model beta");
+  // Of what this library does not know it cannot say that it is the same.
+  const std::string more = altered(folder.file("it"), folder, [](std::string& state) {
+    put(state, "\"model beta\"", "\"model gamma\": \"2\", \"model beta\"");
+  });
+  Trial run(setup, host);
+  const Outcome outcome = attempt([&] { run->load(more); });
+  EXPECT_EQ(outcome.status, Status::kMismatch);
+  EXPECT_THAT(outcome.text, EndsWith(": model gamma is not given, was 2"));
+}
+
+// Right sums do not make a position one of the plan's.
+TEST(Checkpoint, APositionThatIsNone) {
+  const TempDir folder;
+  const Recipe setup = eventful(train::OptimizerKind::kAdam, 2);
+  Host host;
+  {
+    Trial run(setup, host);
+    for (int i = 0; i < 4; ++i) run->step({}, nullptr);
+    run->save(folder.file("it"));
+  }
+  const auto refused = [&](const std::string& from, const std::string& to,
+                           const std::string& text) {
+    const std::string path = altered(folder.file("it"), folder, [&](std::string& state) {
+      put(state, from, to);
+      if (to.starts_with("\"step\"")) put(state, "\"total_steps\": 4", "\"total_steps\": 99999");
+    });
+    Trial run(setup, host);
+    EXPECT_EQ(run->step({}, nullptr), Status::kOk);
+    const std::vector<double> before = run.weights();
+    const Outcome outcome = attempt([&] { run->load(path); });
+    EXPECT_EQ(outcome.status, Status::kRange);
+    EXPECT_EQ(outcome.text, path + ": position: " + text);
+    EXPECT_EQ(run.weights(), before);
+    EXPECT_EQ(run->progress().step, 1);
+    EXPECT_EQ(run->step({}, nullptr), Status::kOk);
+  };
+  // Five mini-batches an epoch.
+  refused("\"step\": 1", "\"step\": 1000", "step is 1000, but epoch 1 has 3 steps");
+  refused("\"step\": 1", "\"step\": 4", "step is 4, but epoch 1 has 3 steps");
+  refused("\"seeds\": ", "\"seeds\": -", "seeds is -64");
+  // The last step is done, and the end of the epoch is to come.
+  const std::string end = altered(folder.file("it"), folder, [](std::string& state) {
+    put(state, "\"step\": 1", "\"step\": 3");
+    put(state, "\"total_steps\": 4", "\"total_steps\": 6");
+  });
+  Trial run(setup, host);
+  run->load(end);
+  EXPECT_EQ(run->step({}, nullptr), Status::kOk);
+  EXPECT_EQ(run->progress().epoch, 2);
 }
 
 TEST(Checkpoint, AFullDiskIsAnErrorAndTrainingGoesOn) {

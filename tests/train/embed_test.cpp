@@ -2,7 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
 #include <cstring>
+#include <thread>
 
 #include "base/file.h"
 #include "base/memory.h"
@@ -134,6 +137,41 @@ TEST(Embed, AFileThatCannotBeIsAnErrorAndTrainingGoesOn) {
   }
   run.train();
   EXPECT_EQ(run.weights(), expected);
+}
+
+// Nobody takes a disk for a lost rank, however long one write and one sync of it take.
+TEST(Embed, OnASlowDisk) {
+  static std::atomic<int> writes, syncs;
+  writes = syncs = 0;
+  static constexpr std::chrono::milliseconds kPause(5000);
+  static const base::FileTable slow = [] {
+    base::FileTable table = base::system_files();
+    table.write = [](int fd, const void* bytes, size_t size) {
+      if (++writes == 3) std::this_thread::sleep_for(kPause);  // the header is the first
+      return base::system_files().write(fd, bytes, size);
+    };
+    table.fsync = [](int fd) {
+      if (++syncs == 1) std::this_thread::sleep_for(kPause);
+      return base::system_files().fsync(fd);
+    };
+    return table;
+  }();
+  Recipe setup = recipe(600, 2);
+  setup.trainer.deadline_ms = 3000;
+  const TempDir folder;
+  Host host;
+  Trial run(setup, host);
+  const base::FileTable* before = base::set_file_table(&slow);
+  bool done = false;
+  try {
+    done = run->embed_to_file(folder.file("rows.npy"), {});
+  } catch (const base::Error& error) {
+    ADD_FAILURE() << error.what();
+  }
+  base::set_file_table(before);
+  EXPECT_TRUE(done);
+  EXPECT_EQ(syncs, 2);
+  EXPECT_TRUE(slurp(folder.file("rows.npy")).ends_with(bytes_of(*run->embed({}))));
 }
 
 // Two layers' rows of 20000 nodes and 16 columns count, whoever asks for them first.

@@ -141,6 +141,22 @@ TEST(EventFile, ReadsBack) {
   EXPECT_THAT(scalars(records[2]), testing::ElementsAre(testing::Pair("train/loss", -2.0f)));
 }
 
+// SessionLog's START, at which TensorBoard purges what it has from that step on.
+TEST(EventFile, OneThatGoesOnSaysFromWhere) {
+  const test::TempDir folder;
+  EventFile events(folder.file("runs"));
+  events.add(7, std::vector<Scalar>{{"train/loss", 1}});
+  events.add(8, std::vector<Scalar>{{"train/loss", 2}});
+  const auto records = parse_records(test::slurp(events.path()));
+  ASSERT_EQ(records.size(), 4u);
+  const auto start = parse_message(records[1]);
+  EXPECT_EQ(start.find(2)->second.number, 7u);
+  EXPECT_EQ(start.count(5), 0u);
+  EXPECT_EQ(parse_message(start.find(7)->second.bytes).find(1)->second.number, 1u);
+  EXPECT_EQ(parse_message(records[2]).find(2)->second.number, 7u);
+  EXPECT_EQ(parse_message(records[3]).find(2)->second.number, 8u);
+}
+
 TEST(EventFile, TwoInOneSecondAreTwoFiles) {
   const test::TempDir folder;
   const EventFile a(folder.file("runs")), b(folder.file("runs"));

@@ -9,6 +9,8 @@
 #include "data/split.h"
 #include "nn/model.h"
 #include "support/data.h"
+#include "support/temp_dir.h"
+#include "train/checkpoint_folder.h"
 #include "train/fixture.h"
 
 namespace gnnmg::test {
@@ -217,6 +219,37 @@ TEST(TrainGraphs, MiniBatchesByNodes) {
   });
   run.train();
   EXPECT_EQ(found, expected);
+
+  // So whether a checkpoint's position is one of the plan's depends on its epoch.
+  const int64_t shortest = std::ranges::min_element(expected) - expected.begin();
+  const int64_t longest = std::ranges::max_element(expected) - expected.begin();
+  const TempDir folder;
+  run->save(folder.file("end"));
+  train::CheckpointFiles files = train::read_checkpoint(folder.file("end"));
+  const auto put = [&](const std::string& member, int64_t value) {
+    const size_t at = files.state.find(base::text("\"", member, "\": "));
+    ASSERT_NE(at, std::string::npos) << files.state;
+    files.state.replace(at, files.state.find(',', at) - at,
+                        base::text("\"", member, "\": ", value));
+  };
+  put("step", expected[longest]);
+  for (const int64_t epoch : {longest, shortest}) {
+    put("epoch", epoch);
+    const std::string path = folder.file(base::text("epoch ", epoch));
+    train::write_checkpoint(path, files);
+    Trial again(setup, host);
+    std::string text;
+    try {
+      again->load(path);
+    } catch (const base::Error& error) {
+      EXPECT_EQ(error.status(), base::Status::kRange);
+      text = error.what();
+    }
+    EXPECT_EQ(text, epoch == longest
+                        ? ""
+                        : base::text(path, ": position: step is ", expected[longest],
+                                     ", but epoch ", epoch, " has ", expected[shortest], " steps"));
+  }
 }
 
 // With batch norm over the step, its mini-batches are one.

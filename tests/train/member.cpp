@@ -4,6 +4,9 @@
 //   joined <process> of <n>
 //   loaded <path>                                  (resume=1)
 //   step <k> at <ms>                               (by=step: after each, k steps of the whole)
+//   did <k>                                        (loop=evaluate, embed, file, save: that again
+//   and
+//                                                   again, into=<folder>, until somebody is lost)
 //   metrics <count> <correct> <loss>               (of the test part, or part=1: the validation's)
 //   memory <before> <most>                         (kB: without the data, and once it was there)
 //   end <process> <status> at <ms> <text>          (a failure)
@@ -77,6 +80,18 @@ void run_steps(Trial& run, const Options& options) {
   }
 }
 
+// The same call for ever, so that a test can kill somebody in it.
+void run_calls(Trial& run, const Options& options) {
+  const std::string call = options.text("loop", ""), folder = options.text("into", "");
+  for (int64_t k = 1;; ++k) {
+    if (call == "evaluate") run->evaluate(data::SplitPart::kTest, {});
+    if (call == "embed") run->embed({});
+    if (call == "file") run->embed_to_file(folder + "/rows.npy", {});
+    if (call == "save") run->save(base::text(folder, "/", k));
+    say(base::text("did ", k));
+  }
+}
+
 void train_on(const Options& options) {
   Host host;
   host.meet_timeout_ms = options.number("join", 60'000);
@@ -108,6 +123,7 @@ void train_on(const Options& options) {
       run_steps(run, options);
     else
       run.train();
+    if (options.given("loop")) run_calls(run, options);
     const auto part =
         options.number("part", 0) ? data::SplitPart::kValidation : data::SplitPart::kTest;
     if (const auto metrics = run->evaluate(part, {})) {

@@ -12,6 +12,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "base/file.h"
 #include "support/data.h"
 #include "support/temp_dir.h"
 #include "train/options.h"
@@ -126,6 +127,46 @@ TEST(ProcessFault, KilledAndStartedAgain) {
   }
   for (const auto& entry : std::filesystem::directory_iterator(dir.file("run")))
     EXPECT_NE(entry.path().filename().string()[0], '.') << entry.path();
+}
+
+// The same in an evaluation, in the computation of all rows, to memory or to a file, and in a save
+// by hand. What the dead one leaves of a file, the next one that writes it removes.
+TEST(ProcessFault, KilledInACallBetweenSteps) {
+  uint32_t random = 3;
+  for (const int round : {0, 1, 2, 3, 4}) {
+    const char* const call = std::array{"evaluate", "embed", "file", "save", "file"}[round];
+    const int victim = round == 0 || round == 4 ? 1 : 0;
+    SCOPED_TRACE(base::text(call, ", ", victim));
+    const TempDir dir;
+    const std::vector<std::string> words{"epochs=1",           "nodes=5000",
+                                         "hidden=32",          "heartbeat=20",
+                                         "into=" + dir.path(), base::text("loop=", call)};
+    Team team(words, {2, 1});
+    ASSERT_NE(team[victim].wait_for("did 3", 60'000), "") << team[victim].all();
+    random = random * 1664525 + 1013904223;
+    usleep(random / 1024 % 30'000);
+    const int64_t killed = monotonic_ms();
+    team[victim].signal(SIGKILL);
+    EXPECT_EQ(team[victim].wait_end(10'000), -SIGKILL);
+    Child& survivor = team[1 - victim];
+    EXPECT_EQ(survivor.wait_end(60'000), 3) << survivor.all();
+    const End end = end_of(survivor);
+    EXPECT_EQ(end.status, "ERR_PEER_LOST") << end.text;
+    EXPECT_THAT(end.text, HasSubstr(base::text("process ", victim, " on host ")));
+    EXPECT_LE(end.at_ms - killed, 2000);
+    EXPECT_THAT(survivor.lines(), Contains("left threads 0 files 0"));
+    EXPECT_EQ(survivor.errors(), "");
+    if (std::string_view(call) == "file") {
+      base::AtomicFile(dir.file("rows.npy")).commit();
+      EXPECT_EQ(dir.list(), std::vector<std::string>{"rows.npy"});
+    }
+    if (std::string_view(call) == "save") {  // whole or hidden
+      for (const std::string& name : dir.list())
+        if (name[0] != '.' && name.find('/') == name.npos) {
+          EXPECT_TRUE(std::filesystem::exists(dir.file(name + "/manifest.json"))) << name;
+        }
+    }
+  }
 }
 
 // Row 4: a stopped process is late; the others name it in time, and it learns of its end when it

@@ -3,6 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+#include "base/file.h"
 #include "comm/jobs.h"
 #include "support/temp_dir.h"
 #include "train/fixture.h"
@@ -88,6 +93,41 @@ TEST(ProcessModes, EveryProcessHasTheRowsOfAllNodesAndTheFirstWritesThem) {
     EXPECT_TRUE(slurp(folder.file("rows.npy")).ends_with(expected));
   });
   EXPECT_EQ(folder.list(), std::vector<std::string>{"rows.npy"});
+}
+
+// A disk that takes longer than processes wait for each other is no process that is lost.
+TEST(ProcessModes, ASaveOnASlowDisk) {
+  static std::atomic<int> syncs;
+  syncs = 0;
+  static const base::FileTable slow = [] {
+    base::FileTable table = base::system_files();
+    table.fsync = [](int fd) {
+      if (++syncs == 1) std::this_thread::sleep_for(std::chrono::milliseconds(7000));
+      return base::system_files().fsync(fd);
+    };
+    return table;
+  }();
+  const TempDir folder;
+  const base::FileTable* before = base::set_file_table(&slow);
+  const std::vector<Outcome> outcomes =
+      run_job(2, [&](const std::shared_ptr<comm::Processes>& all) {
+        Host host;
+        host.processes = all;
+        host.meet_timeout_ms = 4000;
+        {
+          Trial run(recipe(), host);
+          run->save(folder.file("it"));
+          EXPECT_TRUE(base::exists(folder.file("it"))) << "process " << all->process();
+          const Outcome again = attempt([&] { run->save(folder.file("it")); });
+          EXPECT_EQ(again.status, base::Status::kInvalidArgument) << again.text;
+          EXPECT_THAT(again.text, testing::HasSubstr("it: exists already"));
+          EXPECT_EQ(run->load(folder.file("it")), folder.file("it"));
+        }
+        all->shutdown(within_ms(60'000));
+      });
+  base::set_file_table(before);
+  for (const Outcome& outcome : outcomes)
+    EXPECT_EQ(outcome.status, base::Status::kOk) << outcome.text;
 }
 
 }  // namespace

@@ -290,6 +290,35 @@ TEST(Processes, AnotherPartOfTheSplitIsRefused) {
       }));
 }
 
+// Nobody waits for one that finds nothing to evaluate: where that is so on all, each says it, and
+// where its data are others, that is what is said.
+TEST(Processes, AnEmptyPartIsFoundByAll) {
+  const auto recipe = [](bool empty) {
+    Recipe setup = recipe_of(Options({"epochs=1", "ranks=2"}));
+    if (empty) setup.dataset = make_small({.num_test = 0});
+    return setup;
+  };
+  for (const bool everywhere : {true, false}) {
+    SCOPED_TRACE(everywhere);
+    expect_good(run_trainers(
+        2, [&](int p) { return recipe(everywhere || p == 1); },
+        [&](int, Trial& run, Host&) {
+          for (int round = 0; round < 3; ++round) {
+            const Outcome outcome = attempt([&] { run->evaluate(SplitPart::kTest, {}); });
+            EXPECT_LT(outcome.seconds, 20.0);
+            if (everywhere) {
+              EXPECT_EQ(outcome.status, Status::kInvalidArgument) << outcome.text;
+              EXPECT_EQ(outcome.text, "split main 0: its test part is empty");
+              if (round == 1) run.train();
+            } else {
+              EXPECT_EQ(outcome.status, Status::kMismatch) << outcome.text;
+              EXPECT_THAT(outcome.text, HasSubstr("data set test ids differs: process 1 on"));
+            }
+          }
+        }));
+  }
+}
+
 // A stop on one process ends all after the same step; the next start goes on from there.
 TEST(Processes, AStopIsAgreedOn) {
   const std::vector<double> alone = weights_of({"f64=1", "epochs=8"}, 1);

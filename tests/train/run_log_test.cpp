@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstring>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -78,6 +79,33 @@ TEST(RunLog, BothKindsAtOnce) {
   EXPECT_THAT(folder.list(), testing::IsSupersetOf<testing::Matcher<std::string>>(
                                  {testing::StrEq("log.jsonl"),
                                   testing::HasSubstr("events/events.out.tfevents.")}));
+}
+
+// Where the time went and for whom the ranks waited is in the event files too.
+TEST(RunLog, TheSplitOfTimeIsInBoth) {
+  const test::TempDir folder;
+  EpochReport r = report(0);
+  r.sample_seconds = 0.25;
+  r.peer_wait_seconds = 0.125;
+  r.slowest_rank = 3;
+  RunLog(folder.file("log.jsonl"), folder.file("events")).add(r);
+  const auto line = lines_of(folder.file("log.jsonl")).at(0);
+  EXPECT_EQ(line["sample_seconds"], 0.25);
+  EXPECT_EQ(line["slowest_rank"], 3);
+  std::string events;
+  for (const std::string& name : folder.list())
+    if (name.starts_with("events/events.out")) events = test::slurp(folder.file(name));
+  // A summary's value: its tag with the tag's length before, then the number, a float.
+  const auto expect = [&](const std::string& tag, float value) {
+    const size_t at = events.find(static_cast<char>(tag.size()) + tag);
+    ASSERT_NE(at, std::string::npos) << tag;
+    float found = 0;
+    std::memcpy(&found, events.data() + at + 1 + tag.size() + 1, sizeof found);
+    EXPECT_EQ(found, value) << tag;
+  };
+  expect("time/sampling", 0.25F);
+  expect("time/waiting_for_ranks", 0.125F);
+  expect("ranks/slowest", 3);
 }
 
 }  // namespace

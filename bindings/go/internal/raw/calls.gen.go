@@ -1395,7 +1395,7 @@ func TrainerSetCheckpoints(trainer uintptr, folder *byte, config *CheckpointConf
 }
 
 // TrainerSave: Writes a checkpoint now, between two steps. Collective: process 0 writes it, and
-// the call ends on all when it is done.
+// the call ends on all when it is done, however long the disk takes.
 func TrainerSave(trainer uintptr, path *byte, timeoutMs int64) Result {
 	reach(163)
 	r := C.shim_trainer_save(C.uintptr_t(trainer), (*C.char)(unsafe.Pointer(path)), C.int64_t(timeoutMs))
@@ -1404,9 +1404,9 @@ func TrainerSave(trainer uintptr, path *byte, timeoutMs int64) Result {
 
 // TrainerLoad: Goes on from a checkpoint, in the middle of an epoch if need be: with the same
 // bits on the same number of ranks, with the same mini-batches and steps on another. All or
-// nothing. * Data, model and what the plan depends on (seed, batch size, order, loss, kind of
-// optimiser) must be those of the training that was saved; rates, schedule, number of epochs and
-// ranks are the trainer's own, and so is BatchesPerStep unless it is 0.
+// nothing. * Data, sampler, the model's settings and what the plan depends on (seed, batch size,
+// order, loss, kind of optimiser, BestBy) must be those that were saved; rates, schedule, number
+// of epochs and ranks are the trainer's own, and so is BatchesPerStep unless it is 0.
 func TrainerLoad(trainer uintptr, path *byte, timeoutMs int64) Result {
 	reach(164)
 	r := C.shim_trainer_load(C.uintptr_t(trainer), (*C.char)(unsafe.Pointer(path)), C.int64_t(timeoutMs))

@@ -3805,7 +3805,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_set_checkpoints(
 
 /**
  * @brief Writes a checkpoint now, between two steps. Collective: process 0 writes it, and the call
- *   ends on all when it is done.
+ *   ends on all when it is done, however long the disk takes.
  * @snippet resume.c save
  * @param[in] trainer a trainer that is not at work
  * @param[in] path a folder that does not exist
@@ -3822,9 +3822,9 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_save(gnnmg_trainer* trainer,
  * @brief Goes on from a checkpoint, in the middle of an epoch if need be: with the same bits on the
  *   same number of ranks, with the same mini-batches and steps on another. All or nothing.
  *
- * Data, model and what the plan depends on (seed, batch size, order, loss, kind of optimiser) must
- * be those of the training that was saved; rates, schedule, number of epochs and ranks are the
- * trainer's own, and so is `batches_per_step` unless it is 0.
+ * Data, sampler, the model's settings and what the plan depends on (seed, batch size, order, loss,
+ * kind of optimiser, `best_by`) must be those that were saved; rates, schedule, number of epochs
+ * and ranks are the trainer's own, and so is `batches_per_step` unless it is 0.
  * @snippet resume.c load
  * @param[in] trainer a trainer that is not at work
  * @param[in] path a checkpoint, or a folder of them: then the newest that is whole, with a warning
@@ -3832,9 +3832,9 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_save(gnnmg_trainer* trainer,
  * @param[in] timeout_ms milliseconds, -1: until done
  * @return ::GNNMG_OK; ::GNNMG_PENDING, continued by a call with equal arguments;
  *   ::GNNMG_ERR_NOT_FOUND when there is no checkpoint, ::GNNMG_ERR_CHECKSUM when none is whole,
- *   ::GNNMG_ERR_MISMATCH with a list of what differs, ::GNNMG_ERR_FORMAT for another model,
- *   ::GNNMG_ERR_VERSION for one of a later library, ::GNNMG_ERR_NAN for one with weights that are
- * not finite
+ *   ::GNNMG_ERR_MISMATCH with a list of what differs, ::GNNMG_ERR_FORMAT or ::GNNMG_ERR_RANGE for
+ *   contents that do not fit, ::GNNMG_ERR_VERSION for one of a later library, ::GNNMG_ERR_NAN for
+ *   one with weights that are not finite
  * @threading (c)
  * @since 0.1
  */

@@ -5962,7 +5962,7 @@ Since 0.1*/
     ) -> gnnmg_status;
     #[must_use]
     /** Writes a checkpoint now, between two steps. Collective: process 0 writes it, and the call
-ends on all when it is done.
+ends on all when it is done, however long the disk takes.
 
 - `trainer`: a trainer that is not at work
 - `path`: a folder that does not exist
@@ -5983,9 +5983,9 @@ Since 0.1*/
     /** Goes on from a checkpoint, in the middle of an epoch if need be: with the same bits on the
 same number of ranks, with the same mini-batches and steps on another. All or nothing.
 
-Data, model and what the plan depends on (seed, batch size, order, loss, kind of optimiser) must
-be those of the training that was saved; rates, schedule, number of epochs and ranks are the
-trainer's own, and so is `batches_per_step` unless it is 0.
+Data, sampler, the model's settings and what the plan depends on (seed, batch size, order, loss,
+kind of optimiser, `best_by`) must be those that were saved; rates, schedule, number of epochs
+and ranks are the trainer's own, and so is `batches_per_step` unless it is 0.
 
 - `trainer`: a trainer that is not at work
 - `path`: a checkpoint, or a folder of them: then the newest that is whole, with a warning
@@ -5994,9 +5994,9 @@ in the log for each that is not
 
 Returns `GNNMG_OK`; `GNNMG_PENDING`, continued by a call with equal arguments;
 `GNNMG_ERR_NOT_FOUND` when there is no checkpoint, `GNNMG_ERR_CHECKSUM` when none is whole,
-`GNNMG_ERR_MISMATCH` with a list of what differs, `GNNMG_ERR_FORMAT` for another model,
-`GNNMG_ERR_VERSION` for one of a later library, `GNNMG_ERR_NAN` for one with weights that are
-not finite
+`GNNMG_ERR_MISMATCH` with a list of what differs, `GNNMG_ERR_FORMAT` or `GNNMG_ERR_RANGE` for
+contents that do not fit, `GNNMG_ERR_VERSION` for one of a later library, `GNNMG_ERR_NAN` for
+one with weights that are not finite
 
 Threading: (c)
 
