@@ -297,11 +297,11 @@ var limited = map[string][]gnnmg.Architecture{
 	"relations":     {gnnmg.ModelRGCN},
 	"bases":         {gnnmg.ModelRGCN},
 	"blocks":        {gnnmg.ModelRGCN},
-	"aggregation":   {gnnmg.ModelSAGE, gnnmg.ModelGIN, gnnmg.ModelGINE, gnnmg.ModelGraphConv, gnnmg.ModelRGCN,
+	"aggregation": {gnnmg.ModelSAGE, gnnmg.ModelGIN, gnnmg.ModelGINE, gnnmg.ModelGraphConv, gnnmg.ModelRGCN,
 		gnnmg.ModelEdge},
-	"normalize":     {gnnmg.ModelSAGE},
-	"project":       {gnnmg.ModelSAGE},
-	"no-root":       {gnnmg.ModelSAGE, gnnmg.ModelRGCN, gnnmg.ModelTransformer},
+	"normalize": {gnnmg.ModelSAGE},
+	"project":   {gnnmg.ModelSAGE},
+	"no-root":   {gnnmg.ModelSAGE, gnnmg.ModelRGCN, gnnmg.ModelTransformer},
 }
 
 // check refuses what does not go together and fills in what depends on other options.
