@@ -56,7 +56,9 @@ func newData(rt *gnnmg.Runtime) (*gnnmg.Dataset, *gnnmg.Graph) {
 func train(rt *gnnmg.Runtime, data *gnnmg.Dataset, sampler *gnnmg.Sampler, architecture gnnmg.Architecture) float64 {
 	model := Get(gnnmg.NewModel(rt, data, func(c *gnnmg.ModelConfig) {
 		c.Architecture, c.NumLayers, c.HiddenDim = architecture, 1, 32
-		c.Aggregation = gnnmg.AggregationSum
+		if architecture == gnnmg.ModelSAGE || architecture == gnnmg.ModelRGCN {
+			c.Aggregation = gnnmg.AggregationSum // GINE's is the sum already
+		}
 		c.Jumping = gnnmg.JumpingLast // a linear layer behind the convolution
 		if architecture != gnnmg.ModelRGCN && architecture != gnnmg.ModelSAGE {
 			c.EdgeDim = -1 // as many columns as the edges have; R-GCN counts their types
