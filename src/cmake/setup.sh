@@ -11,7 +11,7 @@ usage: src/cmake/setup.sh [--check] [--full] [--tests] [--nightly] [--cuda-compi
   --full           all of torch's wheels and PyTorch Geometric, so that Python can import torch; also done when this
                    machine has an NVIDIA driver
   --tests          what the tests need beyond that: GoogleTest, Google Benchmark, clang's libFuzzer, Doxygen, clang-format,
-                   and Julia, unpacked from Debian's archive where one is among apt's sources
+                   Open MPI's mpirun, and Julia, unpacked from Debian's archive where one is among apt's sources
   --nightly        what tests/nightly.sh needs beyond that: valgrind, gcovr
   --cuda-compiler  nvcc from its wheels, where no nvcc is on PATH
   --check          only say what is missing; exit status 1 when anything is
@@ -98,6 +98,7 @@ find_missing_packages() {
     want "$(fuzzer_package)" has_fuzzer # no name as long as apt has no lists
     want doxygen has_command doxygen
     want abigail-tools has_command abidiff
+    want openmpi-bin has_command mpirun
   fi
   if ((nightly)); then
     want valgrind has_command valgrind

@@ -53,9 +53,9 @@ TEST(Launchers, OpenMpi) {
 
 #ifdef GNNMG_TEST_SRUN
 TEST(Launchers, Slurm) {
-  if (Child(GNNMG_TEST_SRUN, {"-n", "3", "true"}).wait_end(10'000) != 0)
+  if (Child(GNNMG_TEST_SRUN, {"--overcommit", "-n", "3", "true"}).wait_end(10'000) != 0)
     GTEST_SKIP() << "there is no Slurm to start anything";
-  Child srun(GNNMG_TEST_SRUN, {"-n", "3", kMember, "env=1", "steps=10"});
+  Child srun(GNNMG_TEST_SRUN, {"--overcommit", "-n", "3", kMember, "env=1", "steps=10"});
   expect_all_done(srun);
 }
 #endif
