@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # A training of four processes under torchrun, one of which is killed at random every few seconds, ends with the weights of
-# one that nobody killed, and every start takes the same memory and descriptors. With its restarts the short form takes three
+# one that nobody killed, and every start takes the same memory and descriptors. The short form kills for more than three
 # minutes.
 #   soak_test.sh <the example program train> <torchrun or nothing> [<seconds of training> [<seconds between kills>]]
 set -euo pipefail
-train=$1 torchrun=${2:-} seconds=${3:-140} interval=${4:-20}
+train=$1 torchrun=${2:-} seconds=${3:-165} interval=${4:-20}
 if [[ -z $torchrun ]] || ! "$torchrun" --help >/dev/null 2>&1; then
   echo "needs torchrun of a complete torch"
   [[ ${CI:-} != true ]] || exit 1
