@@ -70,7 +70,8 @@ class Rank {
   at::Tensor forward(const loader::Batch& batch, bool training);
   void seek_loader();
   std::unique_ptr<loader::Loader> make_loader(std::span<const int64_t> ids,
-                                              const loader::LoaderConfig& config);
+                                              const loader::LoaderConfig& config,
+                                              const base::HostQueue::Count& host_calls);
   loader::LoaderConfig loader_config() const;
   nn::Metrics evaluate_part(data::SplitPart part);
   Participant participant();
@@ -86,8 +87,8 @@ class Rank {
   // until all have seen it, so that none loses the first one that leaves instead.
   void leave_together();
   comm::Wait wait() const;
-  // Tells the others where this rank is.
-  void note(comm::Phase phase);
+  // Tells the others where this rank is: in a callback while it is in `host_calls`.
+  void note(comm::Phase phase, base::HostQueue::Count host_calls = nullptr);
   bool spread() const { return job_.environment.processes != nullptr; }
   // Changes model, optimiser and position together: whole, or after a cancel not at all.
   void commit(const std::function<void()>& change);
@@ -112,6 +113,9 @@ class Rank {
   std::unique_ptr<loader::Loader> loader_;
   std::unique_ptr<loader::Loader> evaluation_loader_;
   int64_t loader_epoch_ = -1;  // what loader_ hands out next
+  // What the loaders that this rank waits for, one of them at a time, call of the host's.
+  const base::HostQueue::Count host_calls_ = std::make_shared<std::atomic<int>>(0),
+                               evaluation_calls_ = std::make_shared<std::atomic<int>>(0);
   int64_t loader_step_ = 0;
   int64_t num_steps_ = 0, num_batches_ = 0;  // of the epoch of position_
   bool stop_agreed_ = false;

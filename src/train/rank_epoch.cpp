@@ -94,10 +94,12 @@ void Rank::end_epoch() {
   }
   if (position_.finished) finish();
 }
+      note(comm::Phase::kCallback);
 
 void Rank::find_slowest(const EpochSums& sums, EpochReport& report) {
   const int64_t world = comm_->world_size();
   std::vector<double> busy(world);
+      note(comm::Phase::kIdle);
   busy[rank_] = sums.seconds - sums.reduce;
   comm_->all_reduce({busy.data(), base::DType::kF64, {world}}, comm::ReduceOp::kSum, wait());
   exchange_->mark();
