@@ -156,17 +156,27 @@ void Rank::train(int64_t max_steps) {
       step();
     }
   }
-  if (stop_agreed_ && !position_.finished && writes())
-    training_.checkpoints->take(position_, training_, CheckpointWriter::Why::kEnd);
+  if (stop_agreed_ && !position_.finished) {
+    make_room();
+    if (writes()) training_.checkpoints->take(position_, training_, CheckpointWriter::Why::kEnd);
+  }
   if (stop_agreed_ || position_.finished) flush();
   note(Phase::kIdle);
 }
 
-void Rank::flush() {
+void Rank::wait_for_disk(const std::function<bool()>& busy) {
   note(Phase::kSaving);
   meet_while(
       *comm_, [this] { return wait(); }, group_.cancel, slice(),
-      writes() ? [this] { return !training_.checkpoints->idle(); } : std::function<bool()>());
+      writes() ? busy : std::function<bool()>());
+}
+
+void Rank::make_room() {
+  wait_for_disk([this] { return training_.checkpoints->best_waits(); });
+}
+
+void Rank::flush() {
+  wait_for_disk([this] { return !training_.checkpoints->idle(); });
   if (agree(writes() && training_.checkpoints->failed())) write_failed();
 }
 
@@ -288,6 +298,8 @@ nn::Metrics Rank::evaluate_part(SplitPart part) {
     std::lock_guard lock(loaders_);
     evaluation_loader_ = make_loader(subject.ids, config, evaluation_calls_);
   }
+  note(Phase::kEvaluating, evaluation_calls_);
+  const base::HostQueue::Counting counting(evaluation_calls_);
   const nn::Metrics metrics =
       evaluate_sampled(subject, participant, *evaluation_loader_,
                        [&](const loader::Batch& batch) { return forward(batch, false); });
@@ -297,5 +309,3 @@ nn::Metrics Rank::evaluate_part(SplitPart part) {
 }
 
 }  // namespace gnnmg::train
-  note(Phase::kEvaluating, evaluation_calls_);
-  const base::HostQueue::Counting counting(evaluation_calls_);

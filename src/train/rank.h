@@ -51,6 +51,10 @@ class Rank {
   void find_slowest(const EpochSums& sums, EpochReport& report);
   void diverged();
   void write_failed();
+  // Collective: waits while the rank that writes checkpoints finds the disk `busy`.
+  void wait_for_disk(const std::function<bool()>& busy);
+  // Before the last checkpoint of a training is taken, which gives way to the best.
+  void make_room();
   // Waits until what was taken is on disk; fails on all ranks when it could not be put there.
   void flush();
   std::chrono::milliseconds slice() const;  // how long a rank may be busy without a word
@@ -109,13 +113,13 @@ class Rank {
   std::unique_ptr<StepExchange> exchange_;
   bool joint_norms_ = false;  // the model has batch norms, and they are synchronised
 
+  // What the loaders that this rank waits for, one of them at a time, call of the host's.
+  const base::HostQueue::Count host_calls_ = std::make_shared<std::atomic<int>>(0),
+                               evaluation_calls_ = std::make_shared<std::atomic<int>>(0);
   std::mutex loaders_;  // guards the pointers against cancel()
   std::unique_ptr<loader::Loader> loader_;
   std::unique_ptr<loader::Loader> evaluation_loader_;
   int64_t loader_epoch_ = -1;  // what loader_ hands out next
-  // What the loaders that this rank waits for, one of them at a time, call of the host's.
-  const base::HostQueue::Count host_calls_ = std::make_shared<std::atomic<int>>(0),
-                               evaluation_calls_ = std::make_shared<std::atomic<int>>(0);
   int64_t loader_step_ = 0;
   int64_t num_steps_ = 0, num_batches_ = 0;  // of the epoch of position_
   bool stop_agreed_ = false;
