@@ -3248,12 +3248,13 @@ typedef struct gnnmg_comm_config {
   uint32_t struct_size;  /**< sizeof of this struct. */
   int32_t padding0;      /**< 0. */
   int64_t deadline_ms;   /**< How long an operation may take before it fails with
-                              ::GNNMG_ERR_TIMEOUT, milliseconds. 30 000. */
+                              ::GNNMG_ERR_TIMEOUT, milliseconds; where ranks have other ones, the
+                              first to pass counts. 30 000. */
   int64_t join_ms;       /**< How long processes wait for each other, to join and to come to a call
                               of their trainers, milliseconds. 300 000. */
-  int64_t heartbeat_ms;  /**< How often processes give a sign of life, milliseconds, 10 at least.
+  int64_t heartbeat_ms;  /**< How often processes give a sign of life, milliseconds, 10 to 600 000.
                               After three that did not come a process counts as not heard of.
-                              500. */
+                              Process 0's holds for all. 500. */
   int32_t port;          /**< Of process 0, for gnnmg_comm_create() with several processes. 0. */
   int32_t process_rank;  /**< Number of this process, for gnnmg_comm_create(). 0. */
   int32_t num_processes; /**< Number of processes, for gnnmg_comm_create(), 1 to 1024. 1. */
@@ -3738,7 +3739,7 @@ gnnmg_trainer_create(gnnmg_model* model, const gnnmg_dataset* dataset, const gnn
                      gnnmg_comm* comm, const gnnmg_trainer_config* config, gnnmg_trainer** trainer);
 
 /**
- * @brief Frees the handle; training that runs is cancelled.
+ * @brief Frees the handle; training that runs is cancelled, as by gnnmg_trainer_cancel().
  * @snippet graph_from_arrays.c free
  * @param[in] trainer a handle, or NULL
  * @threading (a)
@@ -3900,8 +3901,8 @@ GNNMG_API void gnnmg_trainer_stop(gnnmg_trainer* trainer);
 
 /**
  * @brief Ends what the trainer does at once; the call that waits for it answers
- *   ::GNNMG_ERR_CANCELLED, on other processes ::GNNMG_ERR_ABORTED. Another start goes on from the
- *   last step.
+ *   ::GNNMG_ERR_CANCELLED, on other processes ::GNNMG_ERR_ABORTED, which have been told when this
+ *   returns. Another start goes on from the last step.
  * @snippet cancel_progress.c cancel
  * @param[in] trainer a handle; a stale one is ignored
  * @threading (a)

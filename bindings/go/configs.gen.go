@@ -916,13 +916,14 @@ func defaultOptimizerConfig(options []func(*OptimizerConfig)) (*raw.OptimizerCon
 
 // CommConfig holds settings of a communicator.
 type CommConfig struct {
-	// How long an operation may take before it fails with [ErrTimeout]. 30 Default: 000ms.
+	// How long an operation may take before it fails with [ErrTimeout]; where ranks have other ones,
+	// the first to pass counts. 30 Default: 000ms.
 	Deadline time.Duration
 	// How long processes wait for each other, to join and to come to a call of their trainers. 300
 	// Default: 000ms.
 	Join time.Duration
-	// How often processes give a sign of life, 10 at least. After three that did not come a process
-	// counts as not heard of. Default: 500ms.
+	// How often processes give a sign of life, 10 to 600 000. After three that did not come a
+	// process counts as not heard of. Process 0's holds for all. Default: 500ms.
 	Heartbeat time.Duration
 	// Of process 0, for [NewComm] with several processes. Default: 0.
 	Port int

@@ -1,9 +1,22 @@
 #include "base/host_queue.h"
 
+#include <utility>
+
 namespace gnnmg::base {
 namespace {
 thread_local HostQueue* entered = nullptr;
 thread_local int callback_depth = 0;
+thread_local HostQueue::Count counted;
+
+struct Counted {
+  Counted() : count(counted) {
+    if (count) ++*count;
+  }
+  ~Counted() {
+    if (count) --*count;
+  }
+  const HostQueue::Count count;
+};
 
 struct CallbackScope {
   CallbackScope() { ++callback_depth; }
@@ -25,6 +38,12 @@ HostQueue::Entry::Entry(HostQueue& queue) : queue_(queue), outer_(entered) {
 
 HostQueue::Entry::~Entry() { entered = outer_; }
 
+HostQueue::Counting::Counting(Count count) : outer_(std::exchange(counted, std::move(count))) {}
+
+HostQueue::Counting::~Counting() { counted = std::move(outer_); }
+
+HostQueue::Count HostQueue::current_count() noexcept { return counted; }
+
 HostQueue::~HostQueue() { run_deferred(); }
 
 bool HostQueue::has_calls() const noexcept {
@@ -37,6 +56,7 @@ bool HostQueue::entered_here() const noexcept { return entered == this; }
 bool HostQueue::inside_callback() noexcept { return callback_depth > 0; }
 
 void HostQueue::call(const std::function<void()>& work, const CancelToken& cancel) {
+  const Counted in_call;
   if (entered == this) {
     CallbackScope scope;
     work();

@@ -3,6 +3,7 @@
 // it. Deleters of imported tensors go the same way.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -30,6 +31,22 @@ class HostQueue {
     HostQueue& queue_;
     HostQueue* outer_;
   };
+
+  // Of calls that are under way.
+  using Count = std::shared_ptr<std::atomic<int>>;
+  // While it lives, the calls that this thread makes are counted there: by who has to tell others
+  // what is waited for. Null: they are not.
+  class Counting {
+   public:
+    explicit Counting(Count count);
+    ~Counting();
+    Counting(const Counting&) = delete;
+    Counting& operator=(const Counting&) = delete;
+
+   private:
+    Count outer_;
+  };
+  static Count current_count() noexcept;
 
   // Runs `work` on a host thread that is in wait() and returns when it has run; rethrows what it
   // throws. On a thread that is itself inside an Entry, runs it at once. Gives up with

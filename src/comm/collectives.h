@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/cancel.h"
+#include "base/host_queue.h"
 #include "base/tensor.h"
 
 namespace gnnmg::comm {
@@ -38,6 +39,7 @@ enum class Phase : uint8_t {
   kEvaluating,
   kSaving,
   kIdle,
+  kCallback,
 };
 const char* phase_name(Phase phase) noexcept;
 
@@ -45,6 +47,8 @@ const char* phase_name(Phase phase) noexcept;
 struct Position {
   int64_t epoch = -1, step = -1;
   Phase phase = Phase::kUnknown;
+  // Calls of the host that this phase waits for: while there are any, the rank is in a callback.
+  base::HostQueue::Count host_calls = nullptr;
 };
 
 // All ranks call the same operations in the same order. Buffers are read at the call and written on

@@ -19,6 +19,10 @@ constexpr auto kQuiet = std::chrono::milliseconds(100);
 // How long the reason of a failed operation may take to arrive.
 constexpr auto kExplained = std::chrono::milliseconds(1500);
 
+Phase phase_of(const Position& position) {
+  return position.host_calls && *position.host_calls > 0 ? Phase::kCallback : position.phase;
+}
+
 double seconds_since(SteadyClock::time_point start) {
   return rounded(std::chrono::duration<double>(SteadyClock::now() - start).count());
 }
@@ -76,6 +80,8 @@ const char* phase_name(Phase phase) noexcept {
       return "saving";
     case Phase::kIdle:
       return "idle";
+    case Phase::kCallback:
+      return "in a callback";
   }
   return "at work";
 }
@@ -152,7 +158,9 @@ RankNews GroupState::news(int rank) const {
   const Rank& r = ranks_[rank];
   const auto age =
       std::chrono::duration_cast<std::chrono::milliseconds>(SteadyClock::now() - r.since);
-  return {r.progress, r.position, r.since == SteadyClock::time_point() ? 0 : age.count()};
+  return {r.progress,
+          {r.position.epoch, r.position.step, phase_of(r.position)},
+          r.since == SteadyClock::time_point() ? 0 : age.count()};
 }
 
 std::string GroupState::position_text(int rank) const {
@@ -173,8 +181,8 @@ std::string GroupState::describe(int rank) const {
     if (r.position.step >= 0) place += base::text(" step ", r.position.step);
     add(place);
   }
-  if (r.position.phase != Phase::kUnknown)
-    add(base::text(phase_name(r.position.phase), " for ", seconds_since(r.since), " s"));
+  if (const Phase phase = phase_of(r.position); phase != Phase::kUnknown)
+    add(base::text(phase_name(phase), " for ", seconds_since(r.since), " s"));
   return text;
 }
 
@@ -283,10 +291,10 @@ Cause GroupState::time_out(uint64_t operation, const std::string& what, double s
 void GroupState::wait(int rank, uint64_t operation, const std::string& what, const Wait& wait,
                       const std::function<bool()>& done) {
   const SteadyClock::time_point start = SteadyClock::now();
-  base::Deadline deadline = wait.deadline;
+  SteadyClock::time_point limit = wait.deadline.at();
   SteadyClock::duration quiet = operation == 0 ? SteadyClock::duration(0) : kQuiet;
-  if (!deadline.never())
-    quiet = std::clamp<SteadyClock::duration>((deadline.at() - start) / 4, {}, quiet);
+  if (!wait.deadline.never())
+    quiet = std::clamp<SteadyClock::duration>((limit - start) / 4, {}, quiet);
   bool announced = !link_, settled = !link_;
   std::unique_lock lock(mutex_);
   while (true) {
@@ -315,7 +323,7 @@ void GroupState::wait(int rank, uint64_t operation, const std::string& what, con
                   lost.front(), operation, lost});
       throw_locked(rank, operation);
     }
-    if (deadline.passed()) {
+    if (SteadyClock::now() >= limit) {
       bool excused = excuses(absent);
       lock.unlock();
       // This process may have been stopped itself: then the others' word is waiting to be read.
@@ -325,10 +333,7 @@ void GroupState::wait(int rank, uint64_t operation, const std::string& what, con
       if (!std::exchange(settled, true)) continue;
       if (excused) {
         // What is left after the excuse is the whole time again.
-        const auto span = wait.deadline.at() - start;
-        deadline = base::Deadline::earlier(
-            wait.stall,
-            base::Deadline::after_ms(std::chrono::ceil<std::chrono::milliseconds>(span).count()));
+        limit = std::min(wait.stall.at(), SteadyClock::now() + (wait.deadline.at() - start));
         settled = !link_;
         continue;
       }
@@ -336,8 +341,18 @@ void GroupState::wait(int rank, uint64_t operation, const std::string& what, con
       end_locked(time_out(operation, what, seconds_since(start)));
       throw_locked(rank, operation);
     }
-    const auto slice = SteadyClock::now() + kSlice;
-    changed_.wait_until(lock, std::min(slice, deadline.at()));
+    const SteadyClock::time_point asleep = SteadyClock::now();
+    changed_.wait_until(lock, std::min(asleep + kSlice, limit));
+    if (wait.deadline.never()) continue;
+    bool excused = excuses(absent);
+    if (!excused && wait.excused) {
+      lock.unlock();
+      excused = wait.excused();
+      lock.lock();
+    }
+    // What has passed meanwhile does not count, up to the stall limit.
+    if (excused)
+      limit = std::max(limit, std::min(wait.stall.at(), limit + (SteadyClock::now() - asleep)));
   }
 }
 

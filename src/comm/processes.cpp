@@ -32,8 +32,8 @@ Processes::~Processes() {
 
 std::shared_ptr<Processes> Processes::join(const JoinConfig& config, const Wait& wait,
                                            const OpenBoard& board) {
-  return std::shared_ptr<Processes>(new Processes(
-      std::make_shared<Control>(join_processes(config, wait, board), config.heartbeat_ms)));
+  return std::shared_ptr<Processes>(
+      new Processes(std::make_shared<Control>(join_processes(config, wait, board))));
 }
 
 int Processes::process() const { return control_->process(); }

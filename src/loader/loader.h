@@ -54,7 +54,7 @@ class Loader {
   // the loader through their references. `host` may be null when no sampler calls back into the
   // host. Error(kRange) for an id that is no seed of the sampler's, kInvalidArgument for a plan
   // that EpochPlan refuses, features that have another number of rows than the graph has nodes, or
-  // negative numbers of threads.
+  // negative numbers of threads. Workers count their calls of the host where this thread does.
   Loader(std::span<const int64_t> ids, std::shared_ptr<const sample::Sampler> sampler,
          std::shared_ptr<const feature::FeatureStore> store, const LoaderConfig& config,
          base::HostQueue* host);

@@ -118,6 +118,8 @@ struct CheckpointWriter::State {
     }
   }
 
+  bool best_waits() const { return waiting && waiting->best; }  // with the lock held
+
   const Job& job;
   const data::Fingerprint data;
   const CheckpointConfig config;
@@ -182,10 +184,9 @@ void CheckpointWriter::take(const Position& position, const Training& training, 
   Image* image = nullptr;
   {
     std::unique_lock lock(s.mutex);
-    const auto best_waits = [&] { return s.waiting && s.waiting->best; };
-    s.owed = why == Why::kDue && best_waits();
+    s.owed = why == Why::kDue && s.best_waits();
     if (s.owed) return;
-    if (why == Why::kEnd) s.wake.wait(lock, [&] { return !best_waits(); });
+    if (why == Why::kEnd) s.wake.wait(lock, [&] { return !s.best_waits(); });
     s.waiting = nullptr;
     image = s.writing == &s.images[0] ? &s.images[1] : &s.images[0];
     image->used = true;
@@ -206,6 +207,11 @@ void CheckpointWriter::take(const Position& position, const Training& training, 
     s.waiting = image;
   }
   s.wake.notify_all();
+}
+
+bool CheckpointWriter::best_waits() const {
+  std::lock_guard lock(state_->mutex);
+  return state_->best_waits();
 }
 
 bool CheckpointWriter::idle() const {

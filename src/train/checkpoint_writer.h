@@ -48,11 +48,12 @@ class CheckpointWriter {
   bool due_after_epoch() const;
   // Copies position, model, optimiser and best weights of `training`. One that waits to be written
   // gives way to it, unless that is the best: then one that is due comes later, and the last of a
-  // training waits.
+  // training waits. That may take as long as the disk does: ask best_waits() first.
   void take(const Position& position, const Training& training, Why why);
 
-  bool idle() const;    // nothing is left to write; any thread
-  bool failed() const;  // any thread
+  bool best_waits() const;  // for its turn to be written; any thread
+  bool idle() const;        // nothing is left to write; any thread
+  bool failed() const;      // any thread
   // Throws the first failure since it was last thrown or forgotten; any thread.
   void throw_failure();
   void forget_failure() noexcept;  // any thread

@@ -105,6 +105,8 @@ struct Training {
   std::unique_ptr<CheckpointWriter> checkpoints;  // null: none are written
   EpochFunction on_epoch;
   std::atomic<bool> stop{false};  // asked for; all ranks end when they have agreed on it
+  // Calls of all processes that are under way here: who waits in one tells the others of a cancel.
+  std::atomic<int> meetings{0};
 
   // Ranks of all processes; 0 before they have met. Set while no rank is at work.
   int world_size() const { return world_size_; }
@@ -122,6 +124,18 @@ struct Training {
   data::Fingerprint fingerprint_;  // empty until it is asked for
   mutable std::mutex progress_mutex_;
   Progress progress_;
+};
+
+// A call of all processes, while it lives.
+class Meeting {
+ public:
+  explicit Meeting(Training& training) : training_(training) { ++training_.meetings; }
+  ~Meeting() { --training_.meetings; }
+  Meeting(const Meeting&) = delete;
+  Meeting& operator=(const Meeting&) = delete;
+
+ private:
+  Training& training_;
 };
 
 // "training", "validation", "test"

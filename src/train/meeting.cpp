@@ -91,6 +91,7 @@ std::vector<Report> exchange_reports(const Job& job, const std::string& call, co
   for (int p = 0; p < processes.num_processes(); ++p) {
     if (!reports[p].error) continue;
     const base::Error& error = *reports[p].error;
+    job.environment.processes->drain();  // the host may end the program over it
     if (p == speaker || p == processes.process()) throw base::Error(error);
     throw base::Error(error.status(), base::text("process ", p, " on host ", processes.host(p),
                                                  ": ", error.what()));

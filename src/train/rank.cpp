@@ -36,7 +36,7 @@ Rank::Rank(const Job& job, Training& training, GroupShared& group, int rank)
     optimizer_ = own_optimizer_.get();
   }
   position_ = training_.position;
-  loader_ = make_loader(job_.split->part(SplitPart::kTrain), loader_config());
+  loader_ = make_loader(job_.split->part(SplitPart::kTrain), loader_config(), host_calls_);
   joint_norms_ = job_.config.sync_batch_norm && model_->batch_statistics_width() > 0;
   exchange_ =
       StepExchange::create(job_.config.deterministic, *model_, *comm_, position_.batches_per_step);
@@ -63,7 +63,9 @@ void Rank::find_leaders() {
   leaders_.assign(all.begin(), all.end());
 }
 
-void Rank::note(Phase phase) { comm_->set_position({position_.epoch, position_.step, phase}); }
+void Rank::note(Phase phase, base::HostQueue::Count host_calls) {
+  comm_->set_position({position_.epoch, position_.step, phase, std::move(host_calls)});
+}
 
 void Rank::cancel() noexcept {
   std::lock_guard lock(loaders_);
@@ -92,7 +94,9 @@ loader::LoaderConfig Rank::loader_config() const {
 }
 
 std::unique_ptr<loader::Loader> Rank::make_loader(std::span<const int64_t> ids,
-                                                  const loader::LoaderConfig& config) {
+                                                  const loader::LoaderConfig& config,
+                                                  const base::HostQueue::Count& host_calls) {
+  const base::HostQueue::Counting counting(host_calls);  // its workers do
   auto made = std::make_unique<loader::Loader>(ids, job_.sampler, job_.store, config,
                                                &job_.environment.host);
   if (group_.cancel.cancelled()) made->cancel();
@@ -152,17 +156,27 @@ void Rank::train(int64_t max_steps) {
       step();
     }
   }
-  if (stop_agreed_ && !position_.finished && writes())
-    training_.checkpoints->take(position_, training_, CheckpointWriter::Why::kEnd);
+  if (stop_agreed_ && !position_.finished) {
+    make_room();
+    if (writes()) training_.checkpoints->take(position_, training_, CheckpointWriter::Why::kEnd);
+  }
   if (stop_agreed_ || position_.finished) flush();
   note(Phase::kIdle);
 }
 
-void Rank::flush() {
+void Rank::wait_for_disk(const std::function<bool()>& busy) {
   note(Phase::kSaving);
   meet_while(
       *comm_, [this] { return wait(); }, group_.cancel, slice(),
-      writes() ? [this] { return !training_.checkpoints->idle(); } : std::function<bool()>());
+      writes() ? busy : std::function<bool()>());
+}
+
+void Rank::make_room() {
+  wait_for_disk([this] { return training_.checkpoints->best_waits(); });
+}
+
+void Rank::flush() {
+  wait_for_disk([this] { return !training_.checkpoints->idle(); });
   if (agree(writes() && training_.checkpoints->failed())) write_failed();
 }
 
@@ -193,7 +207,8 @@ void Rank::seek_loader() {
 }
 
 loader::BatchRef Rank::next_batch() {
-  note(Phase::kSampling);
+  note(Phase::kSampling, host_calls_);
+  const base::HostQueue::Counting counting(host_calls_);
   while (true) {
     group_.cancel.check("training");
     std::optional<loader::BatchRef> batch = loader_->next(base::Deadline::after_ms(200));
@@ -281,8 +296,10 @@ nn::Metrics Rank::evaluate_part(SplitPart part) {
   config.purpose = base::Purpose::kEvaluationSample;
   {
     std::lock_guard lock(loaders_);
-    evaluation_loader_ = make_loader(subject.ids, config);
+    evaluation_loader_ = make_loader(subject.ids, config, evaluation_calls_);
   }
+  note(Phase::kEvaluating, evaluation_calls_);
+  const base::HostQueue::Counting counting(evaluation_calls_);
   const nn::Metrics metrics =
       evaluate_sampled(subject, participant, *evaluation_loader_,
                        [&](const loader::Batch& batch) { return forward(batch, false); });

@@ -51,6 +51,10 @@ class Rank {
   void find_slowest(const EpochSums& sums, EpochReport& report);
   void diverged();
   void write_failed();
+  // Collective: waits while the rank that writes checkpoints finds the disk `busy`.
+  void wait_for_disk(const std::function<bool()>& busy);
+  // Before the last checkpoint of a training is taken, which gives way to the best.
+  void make_room();
   // Waits until what was taken is on disk; fails on all ranks when it could not be put there.
   void flush();
   std::chrono::milliseconds slice() const;  // how long a rank may be busy without a word
@@ -70,7 +74,8 @@ class Rank {
   at::Tensor forward(const loader::Batch& batch, bool training);
   void seek_loader();
   std::unique_ptr<loader::Loader> make_loader(std::span<const int64_t> ids,
-                                              const loader::LoaderConfig& config);
+                                              const loader::LoaderConfig& config,
+                                              const base::HostQueue::Count& host_calls);
   loader::LoaderConfig loader_config() const;
   nn::Metrics evaluate_part(data::SplitPart part);
   Participant participant();
@@ -86,8 +91,8 @@ class Rank {
   // until all have seen it, so that none loses the first one that leaves instead.
   void leave_together();
   comm::Wait wait() const;
-  // Tells the others where this rank is.
-  void note(comm::Phase phase);
+  // Tells the others where this rank is: in a callback while it is in `host_calls`.
+  void note(comm::Phase phase, base::HostQueue::Count host_calls = nullptr);
   bool spread() const { return job_.environment.processes != nullptr; }
   // Changes model, optimiser and position together: whole, or after a cancel not at all.
   void commit(const std::function<void()>& change);
@@ -108,6 +113,9 @@ class Rank {
   std::unique_ptr<StepExchange> exchange_;
   bool joint_norms_ = false;  // the model has batch norms, and they are synchronised
 
+  // What the loaders that this rank waits for, one of them at a time, call of the host's.
+  const base::HostQueue::Count host_calls_ = std::make_shared<std::atomic<int>>(0),
+                               evaluation_calls_ = std::make_shared<std::atomic<int>>(0);
   std::mutex loaders_;  // guards the pointers against cancel()
   std::unique_ptr<loader::Loader> loader_;
   std::unique_ptr<loader::Loader> evaluation_loader_;

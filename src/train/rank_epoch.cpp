@@ -54,13 +54,22 @@ void Rank::end_epoch() {
   report.seeds_per_second = static_cast<double>(sums.seeds) / std::max(sums.seconds, 1e-9);
   find_slowest(sums, report);
 
+  int64_t without_improvement = position_.without_improvement;
+  if (report.evaluated) {
+    report.best =
+        metric_better(c.best_by, metric_value(c.best_by, report.validation), position_.best);
+    without_improvement = report.best ? 0 : without_improvement + 1;
+  }
+  const bool finished = last_epoch || (c.early_stop_patience > 0 && report.evaluated &&
+                                       without_improvement >= c.early_stop_patience);
+  if (finished && !report.best) make_room();
+
   commit([&] {
     Position& p = position_;
     if (report.evaluated) {
       p.last = metric_value(c.best_by, report.validation);
-      report.best = metric_better(c.best_by, p.last, p.best);
       p.has_validation = true;
-      p.without_improvement = report.best ? 0 : p.without_improvement + 1;
+      p.without_improvement = without_improvement;
       p.schedule.observe(report.best);
       if (report.best) {
         p.best = p.last;
@@ -71,8 +80,7 @@ void Rank::end_epoch() {
     ++p.epoch;
     p.step = 0;
     p.sums = {};
-    p.finished = last_epoch || (c.early_stop_patience > 0 && report.evaluated &&
-                                p.without_improvement >= c.early_stop_patience);
+    p.finished = finished;
     using Why = CheckpointWriter::Why;
     if (writes() && (p.finished || report.best || training_.checkpoints->due_after_epoch()))
       training_.checkpoints->take(p, training_,
@@ -86,10 +94,12 @@ void Rank::end_epoch() {
     if (training_.log) training_.log->add(report);
     if (training_.on_epoch) {
       int32_t answer = 0;
+      note(comm::Phase::kCallback);
       job_.environment.host.call([&] { answer = training_.on_epoch(report); }, group_.cancel);
       if (answer != 0)
         base::fail(Status::kCallback, "the epoch callback answered ", answer, " after epoch ",
                    epoch);
+      note(comm::Phase::kIdle);
     }
   }
   if (position_.finished) finish();

@@ -111,6 +111,10 @@ RankGroup::~RankGroup() {
 }
 
 void RankGroup::start(const Command& command) {
+  if (job_->environment.processes) {
+    std::lock_guard meeting(meeting_);
+    if (!met_) under_way_.emplace(training_);
+  }
   {
     std::lock_guard lock(mutex_);
     command_ = command;
@@ -214,6 +218,7 @@ std::unique_ptr<Rank> RankGroup::make_rank(int number, const std::optional<base:
       } catch (...) {
         meeting_error_ = std::current_exception();
       }
+      under_way_.reset();
     }
     if (meeting_error_) std::rethrow_exception(meeting_error_);
   }

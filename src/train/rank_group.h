@@ -56,8 +56,9 @@ class RankGroup {
   nn::Metrics metrics_;
   base::Tensor rows_;
 
-  std::mutex meeting_;  // guards the two below; taken before mutex_
+  std::mutex meeting_;  // guards the three below; taken before mutex_
   bool met_ = false;    // the other processes, or tried to
+  std::optional<Meeting> under_way_;
   std::exception_ptr meeting_error_;
 
   mutable std::mutex mutex_;  // guards all below, and shared_.comm

@@ -71,13 +71,11 @@ void RunLog::add(const EpochReport& r) {
                               {"ranks/slowest", static_cast<double>(r.slowest_rank)}};
   if (r.evaluated) {
     const nn::Metrics& v = r.validation;
-    const Scalar figures[] = {{"validation/loss", v.loss},
-                              {"validation/accuracy", v.accuracy},
-                              {"validation/f1_macro", v.f1_macro},
-                              {"validation/roc_auc", v.roc_auc},
-                              {"validation/average_precision", v.average_precision},
-                              {"validation/rmse", v.rmse},
-                              {"validation/mae", v.mae}};
+    const Scalar figures[] = {
+        {"validation/loss", v.loss},         {"validation/accuracy", v.accuracy},
+        {"validation/f1_micro", v.f1_micro}, {"validation/f1_macro", v.f1_macro},
+        {"validation/roc_auc", v.roc_auc},   {"validation/average_precision", v.average_precision},
+        {"validation/rmse", v.rmse},         {"validation/mae", v.mae}};
     for (const Scalar& figure : figures)
       if (std::isfinite(figure.value)) scalars.push_back(figure);
   }

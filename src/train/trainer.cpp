@@ -2,6 +2,7 @@
 #include "train/trainer.h"
 
 #include <atomic>
+#include <thread>
 
 #include "train/background.h"
 #include "train/checkpoint_state.h"
@@ -15,6 +16,9 @@ namespace {
 using base::Deadline;
 using base::Status;
 using comm::Ending;
+
+// How long a cancel may take to be told to other processes.
+constexpr auto kTelling = std::chrono::milliseconds(100);
 
 enum class Work { kNone, kTrain, kStep, kEvaluate, kEmbed };
 
@@ -66,6 +70,7 @@ class RankTrainer final : public Trainer {
 
   void save(const std::string& path) override {
     require_rest(Work::kNone);
+    const Meeting under_way(training_);
     const base::CancelToken cancel = new_call();
     if (job_->environment.processes)  // what a state says of their ranks
       training_.set_world_size(job_->config, world_size(exchange_reports(
@@ -100,6 +105,7 @@ class RankTrainer final : public Trainer {
     }
     // The first process chooses; the others read what has the same manifest, and nobody changes
     // anything before all have read theirs.
+    const Meeting under_way(training_);
     const base::CancelToken cancel = new_call();
     LoadedCheckpoint loaded;
     Loaded parts;
@@ -149,9 +155,16 @@ class RankTrainer final : public Trainer {
   }
 
   void cancel() noexcept override {
-    std::lock_guard lock(group_mutex_);
-    call_.cancel();
-    if (group_) group_->cancel();
+    {
+      std::lock_guard lock(group_mutex_);
+      call_.cancel();
+      if (group_) group_->cancel();
+    }
+    if (!job_->environment.processes) return;
+    const Clock::time_point until = Clock::now() + kTelling;
+    while (training_.meetings > 0 && Clock::now() < until)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    job_->environment.processes->drain();
   }
 
   Status step(const Deadline& deadline, double* loss) override {
@@ -285,6 +298,8 @@ class RankTrainer final : public Trainer {
       running_ = false;
     }
     if (const std::optional<base::Error> failure = group_->failure()) {
+      // The host may end the program over it.
+      if (job_->environment.processes) job_->environment.processes->drain();
       drop_group();
       set_state(TrainerState::kFailed);
       // What failed after the failure that is told is no news.

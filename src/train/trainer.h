@@ -80,7 +80,8 @@ class Trainer {
   // Ends all ranks after the same step; start() goes on from there. Any thread.
   virtual void stop() noexcept = 0;
   // Ends the work, as soon as the ranks have left the kernels they are in; wait() throws
-  // Error(kCancelled). Any thread.
+  // Error(kCancelled). Other processes have been told when it returns, or it has taken a fifth of a
+  // second. Any thread.
   virtual void cancel() noexcept = 0;
 
   // One step of the plan (with the evaluation at an epoch's end). kOk with a loss (NaN where it was

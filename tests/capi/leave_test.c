@@ -10,11 +10,13 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { PROCESSES = 3 };
 
-static const char* const WAYS[] = {"shutdown", "cancel", "free"};
+static const char* const WAYS[] = {"shutdown",       "cancel",       "free",
+                                   "trainer cancel", "trainer free", "start cancel"};
 
 static void give_up(const char* how, int process, const char* what) {
   fprintf(stderr, "%s, process %d: %s: %s\n", how, process, what, gnnmg_last_error());
@@ -41,6 +43,67 @@ static int free_port(void) {
   return ntohs(address.sin_port);
 }
 
+/* A trainer that would train for hours. */
+static gnnmg_trainer* make_trainer(const char* how, int process, gnnmg_context* context,
+                                   gnnmg_comm* comm) {
+  gnnmg_planted_partition_config planted;
+  gnnmg_trainer_config training;
+  gnnmg_graph* graph;
+  gnnmg_dataset* data;
+  gnnmg_sampler* sampler;
+  gnnmg_model* model;
+  gnnmg_trainer* trainer;
+  CHECK(gnnmg_planted_partition_config_init(&planted, sizeof planted));
+  planted.num_nodes = 500;
+  CHECK(gnnmg_graph_create_planted_partition(context, &planted, &graph));
+  CHECK(gnnmg_dataset_create(graph, "x", "y", GNNMG_TASK_MULTICLASS, planted.num_classes, &data));
+  CHECK(gnnmg_dataset_add_random_split(data, "random", NULL));
+  CHECK(gnnmg_sampler_create(graph, NULL, &sampler));
+  CHECK(gnnmg_model_create(context, data, NULL, &model));
+  CHECK(gnnmg_trainer_config_init(&training, sizeof training));
+  training.num_epochs = 1000000000;
+  training.batch_size = 32;
+  training.torch_threads = 1;
+  CHECK(gnnmg_trainer_create(model, data, sampler, comm, &training, &trainer));
+  return trainer;
+}
+
+/* The leaver gives its trainer up, in the middle of training or while they still wait for one that
+ * does not come to the start. */
+static void train_with(const char* how, int process, int leaver, gnnmg_context* context,
+                       gnnmg_comm* comm) {
+  gnnmg_trainer* trainer = make_trainer(how, process, context, comm);
+  const int at_start = strcmp(how, "start cancel") == 0;
+  const struct timespec pause = {0, 1000000};
+  gnnmg_status status;
+  CHECK(gnnmg_comm_barrier(comm, -1));
+  if (at_start && process == (leaver + 1) % PROCESSES) { /* who does not come */
+    do status = gnnmg_comm_barrier(comm, -1);
+    while (status == GNNMG_OK);
+    _Exit(0);
+  }
+  if (process != leaver) {
+    status = gnnmg_trainer_run(trainer, NULL, NULL, NULL);
+    if (status != GNNMG_ERR_ABORTED || strstr(gnnmg_last_error(), "cancelled") == NULL)
+      give_up(how, process, "expected GNNMG_ERR_ABORTED after a cancel");
+    _Exit(0);
+  }
+  if (at_start) sleep(1); /* until the other has come */
+  CHECK(gnnmg_trainer_start(trainer, NULL, NULL, NULL));
+  while (!at_start) {
+    gnnmg_progress_info progress;
+    progress.struct_size = sizeof progress;
+    CHECK(gnnmg_trainer_progress(trainer, &progress));
+    if (progress.epoch > 0) break;
+    nanosleep(&pause, NULL);
+  }
+  if (strcmp(how, "trainer free") == 0)
+    gnnmg_trainer_free(trainer);
+  else
+    gnnmg_trainer_cancel(trainer);
+  _Exit(0);
+}
+
 /* One process; `leaver` goes first where that is not agreed on. */
 static void take_part(const char* how, int process, int leaver, int port) {
   gnnmg_context_config settings;
@@ -57,6 +120,8 @@ static void take_part(const char* how, int process, int leaver, int port) {
   config.num_processes = PROCESSES;
   config.process_rank = process;
   CHECK(gnnmg_comm_create(context, NULL, NULL, NULL, &config, &comm, -1));
+  if (strstr(how, "trainer") != NULL || strstr(how, "start") != NULL)
+    train_with(how, process, leaver, context, comm);
   if (strcmp(how, "shutdown") == 0) {
     CHECK(gnnmg_comm_shutdown(comm, -1));
     _Exit(0);
@@ -97,7 +162,7 @@ int main(int argc, char** argv) {
   size_t way;
   int failed = 0, round;
   for (way = 0; way < sizeof WAYS / sizeof WAYS[0]; ++way) {
-    const int all = way == 0 ? rounds : (rounds + 4) / 5;
+    const int all = way == 0 ? rounds : way < 3 ? (rounds + 4) / 5 : (rounds + 15) / 16;
     for (round = 0; round < all; ++round) failed += run_job(WAYS[way], round % PROCESSES);
     printf("%s: %d jobs\n", WAYS[way], all);
   }

@@ -299,6 +299,51 @@ TEST(Control, ALateRankIsNamedWithWhereItWas) {
   EXPECT_EQ(outcomes[2].status, Status::kAborted);
 }
 
+// Processes judge each other by process 0's heartbeat: one that was given another is not taken for
+// silent, which would be to blame before the one that is late.
+TEST(Control, TheHeartbeatIsProcessZeros) {
+  for (const int64_t other : {10, 60'000}) {
+    const auto outcomes = run_job(
+        3,
+        [](const JobPtr& job) {
+          const auto state = make_state(job);
+          sleep_ms(job->process() == 2 ? 2000 : 600);
+          barrier(*state, job->process(), 1, within_ms(500));
+        },
+        [&](comm::JoinConfig& config) {
+          if (config.process == 1) config.heartbeat_ms = other;
+        });
+    for (const int p : {0, 1}) {
+      EXPECT_EQ(outcomes[p].status, Status::kTimeout) << outcomes[p].text;
+      EXPECT_THAT(outcomes[p].text, HasSubstr("missing: 2; rank 2 on host "));
+      EXPECT_THAT(outcomes[p].text, Not(HasSubstr("; rank 1 on host ")));
+    }
+    EXPECT_EQ(outcomes[2].status, Status::kAborted) << outcomes[2].text;
+  }
+}
+
+// A rank that its host keeps waiting is in a callback, whatever it was at; for all others too.
+TEST(Control, ARankInACallbackIsNamedAsInOne) {
+  const auto outcomes = run_job(3, [](const JobPtr& job) {
+    const auto state = make_state(job);
+    const auto calls = std::make_shared<std::atomic<int>>(0);
+    state->set_position(job->process(), {4, 118, comm::Phase::kSampling, calls});
+    if (job->process() == 2) {
+      *calls = 1;
+      sleep_ms(1500);
+      *calls = 0;
+    } else {
+      sleep_ms(300);  // heartbeats carry it
+    }
+    EXPECT_THAT(state->position_text(job->process()), HasSubstr("sampling for "));
+    barrier(*state, job->process(), 1, within_ms(500));
+  });
+  for (const int p : {0, 1}) {
+    EXPECT_EQ(outcomes[p].status, Status::kTimeout) << outcomes[p].text;
+    EXPECT_THAT(outcomes[p].text, HasSubstr("epoch 4 step 118, in a callback for "));
+  }
+}
+
 // While a missing process waits for its host, the deadline does not run, up to the stall limit.
 TEST(Control, ACallbackElsewhereExcuses) {
   for (const Outcome& outcome : run_job(2, [](const JobPtr& job) {
@@ -330,6 +375,22 @@ TEST(Control, ACallbackElsewhereExcuses) {
   EXPECT_EQ(stalled[0].status, Status::kTimeout);
   EXPECT_THAT(stalled[0].text, HasSubstr("missing: 1"));
   EXPECT_LT(stalled[0].seconds, 2.3);
+}
+
+// Nor has it run for as long as they have waited, when it passes between two callbacks.
+TEST(Control, TimeInCallbacksElsewhereDoesNotCount) {
+  for (const Outcome& outcome : run_job(2, [](const JobPtr& job) {
+         const auto state = make_state(job);
+         if (job->process() == 1) {
+           job->set_excuse([] { return true; });
+           sleep_ms(1600);
+           job->set_excuse({});
+           sleep_ms(1400);
+         }
+         barrier(*state, job->process(), 1, within_ms(2000));
+         job->shutdown(within_ms(60'000));
+       }))
+    EXPECT_EQ(outcome.status, Status::kOk) << outcome.text;
 }
 
 TEST(Control, DifferentCallsOfRanksEndOnAll) {

@@ -182,6 +182,41 @@ TEST(Checkpoint, TheBestIsAmongThem) {
   }
 }
 
+// The last one gives way to the best, which waits for a disk that takes longer than ranks wait for
+// each other: no rank is late for that.
+TEST(Checkpoint, TheLastWaitsForTheBestOnASlowDisk) {
+  static std::atomic<int> syncs;
+  syncs = 0;
+  static const base::FileTable slow = [] {
+    base::FileTable table = base::system_files();
+    table.fsync = [](int fd) {
+      if (++syncs == 1) std::this_thread::sleep_for(std::chrono::milliseconds(8000));
+      return base::system_files().fsync(fd);
+    };
+    return table;
+  }();
+  Recipe setup;
+  setup.trainer.num_ranks = 2;
+  setup.trainer.batches_per_step = 1;
+  setup.trainer.num_epochs = 12;
+  setup.trainer.keep_best = true;
+  setup.trainer.optimizer.learning_rate = 1;  // goes up and down
+  setup.trainer.deadline_ms = 2000;
+  const TempDir folder;
+  Host host;
+  Trial run(setup, host);
+  run->set_checkpoints(CheckpointConfig{.folder = folder.file("run")});
+  const base::FileTable* before = base::set_file_table(&slow);
+  const Outcome outcome = attempt([&] { run.train(); });
+  base::set_file_table(before);
+  EXPECT_EQ(outcome.status, Status::kOk) << outcome.text;
+  const int64_t best_epoch = run->progress().best_epoch;
+  EXPECT_GT(best_epoch, 0);  // the best did wait
+  EXPECT_LT(best_epoch, setup.trainer.num_epochs - 1);
+  const std::vector<std::string> names = base::list_directory(folder.file("run"));
+  EXPECT_EQ(names.size(), 5u);  // the first, the best, the last, `best` and `latest`
+}
+
 // The data set with a weight of 0 on each edge.
 data::DatasetRef with_edge_weights(const data::Dataset& dataset) {
   graph::GraphParts parts = dataset.graph->parts();

@@ -11,6 +11,7 @@
 //   memory <before> <most>                         (kB: without the data, and once it was there)
 //   end <process> <status> at <ms> <text>          (a failure)
 //   done at <ms>                                   (after a shutdown)
+//   hangs                                          (hang=epoch, sampler, evaluation: in a callback)
 //   left threads <+n> files <+n>                   (against the time before joining)
 //   trained again                                  (again=<port>: in a job of its own)
 #include <unistd.h>
@@ -80,6 +81,12 @@ void run_steps(Trial& run, const Options& options) {
   }
 }
 
+// A host that is not soon back from a callback.
+void hang() {
+  say("hangs");
+  std::this_thread::sleep_for(std::chrono::seconds(8));
+}
+
 // The same call for ever, so that a test can kill somebody in it.
 void run_calls(Trial& run, const Options& options) {
   const std::string call = options.text("loop", ""), folder = options.text("into", "");
@@ -103,11 +110,21 @@ void train_on(const Options& options) {
     Recipe setup = recipe_of(options);
     std::ofstream("/proc/self/clear_refs") << 5;  // the most is what it is now
     const int64_t pause = options.number("pause", 0);
-    watch(setup, [&](const sample::BatchKey& key, const base::CancelToken&) {
+    const std::string hangs_in = options.text("hang", "");
+    std::atomic<bool> hung{false};
+    watch(setup, [&](const sample::BatchKey& key, const base::CancelToken& cancel) {
+      const bool here = key.purpose == base::Purpose::kSample
+                            ? hangs_in == "sampler" && key.epoch == 1
+                            : hangs_in == "evaluation";
+      if (here && !hung.exchange(true)) host.queue.call(hang, cancel);
       if (key.purpose != base::Purpose::kSample) return;
       std::this_thread::sleep_for(std::chrono::milliseconds(pause));
     });
     Trial run(setup, host);
+    run->set_epoch_function([&](const train::EpochReport& report) {
+      if (hangs_in == "epoch" && report.epoch == 1) hang();
+      return 0;
+    });
     std::this_thread::sleep_for(std::chrono::milliseconds(options.number("idle", 0)));
     if (options.given("checkpoints")) {
       const std::string folder = options.text("checkpoints", "");

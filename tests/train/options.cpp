@@ -46,6 +46,7 @@ Recipe recipe_of(const Options& options) {
   trainer.deadline_ms = options.number("deadline", 30'000);
   trainer.deterministic = options.number("strict", 0) != 0;
   trainer.stall_limit_ms = options.number("stall", trainer.stall_limit_ms);
+  if (options.number("sampled", 0)) trainer.evaluation = train::EvaluationMode::kSampled;
   trainer.keep_best = options.number("keep_best", 0) != 0;
   if (options.text("average", "exact") == "ranks")
     trainer.loss_average = train::LossAverage::kRanks;

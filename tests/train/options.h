@@ -24,7 +24,7 @@ class Options {
 
 // Read are: nodes, features, train (ids), nan (a node), hidden, model_seed, f64, norm, fanout, all
 // (neighbours), batch, batches (a step), steps or epochs, seed, sgd, lr, average, keep_best, ranks,
-// strict, deadline, stall, loader.
+// strict, deadline, stall, loader, sampled (evaluation).
 Recipe recipe_of(const Options& options);
 
 }  // namespace gnnmg::test

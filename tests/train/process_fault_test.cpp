@@ -200,6 +200,37 @@ TEST(ProcessFault, StoppedAndWokenUp) {
   }
 }
 
+// Row 26: a host that does not come back from a callback is waited for up to the stall limit; then
+// the others say where its rank is. Its own call ends when the callback does.
+TEST(ProcessFault, HungInACallback) {
+  struct Case {
+    const char *where, *loader_threads;
+  };
+  for (const Case& hung :
+       {Case{"epoch", "1"}, Case{"sampler", "1"}, Case{"sampler", "0"}, Case{"evaluation", "1"}}) {
+    const int victim = std::string_view(hung.where) == "epoch" ? 0 : 1;
+    SCOPED_TRACE(base::text(hung.where, ", ", hung.loader_threads));
+    Team team({"epochs=1000", "deadline=1000", "stall=2500", "heartbeat=50", "sampled=1"}, {1, 1},
+              victim,
+              {base::text("hang=", hung.where), base::text("loader=", hung.loader_threads)});
+    ASSERT_NE(team[victim].wait_for("hangs", 60'000), "") << team[victim].all();
+    const int64_t start = monotonic_ms();
+    Child& other = team[1 - victim];
+    EXPECT_EQ(other.wait_end(60'000), 3) << other.all();
+    const End end = end_of(other);
+    EXPECT_EQ(end.status, "ERR_TIMEOUT") << end.text;
+    EXPECT_THAT(end.text,
+                ContainsRegex(base::text(
+                    "; rank ", victim, " on host .*epoch [0-9]+ step [0-9]+, in a callback for ")));
+    EXPECT_GE(end.at_ms - start, 2000);
+    EXPECT_LE(end.at_ms - start, 4600);
+    EXPECT_EQ(team[victim].wait_end(60'000), 3) << team[victim].all();
+    EXPECT_EQ(end_of(team[victim]).status, "ERR_ABORTED") << end_of(team[victim]).text;
+    for (int p = 0; p < 2; ++p)
+      EXPECT_THAT(team[p].lines(), Contains("left threads 0 files 0")) << team[p].all();
+  }
+}
+
 // A process that does not come to the start of the training is named.
 TEST(ProcessFault, OneThatNeverStarts) {
   Team team({"epochs=3", "join=4000"}, {1, 1, 1}, 2, {"idle=8000"});

@@ -12,6 +12,8 @@
 
 namespace gnnmg::comm {
 
+inline constexpr int64_t kHeartbeatLeast = 10, kHeartbeatMost = 600'000;  // ms
+
 struct JoinConfig {
   std::string host = "127.0.0.1";  // of process 0; one that is not of this machine asks for a token
   int32_t port = 0;                // of process 0
@@ -23,8 +25,8 @@ struct JoinConfig {
   std::string job;           // a name that all processes of the job share; empty: none
   bool agent_store = false;  // `host` and `port` are of a store that tells process 0's address
   std::string restart = "0";
-  int64_t heartbeat_ms = 500;
-  std::string version;  // of the library; empty: this one's
+  int64_t heartbeat_ms = 500;  // process 0's holds for all: they judge each other by it
+  std::string version;         // of the library; empty: this one's
 };
 
 // Error(kInvalidArgument) naming the field, unless all fields are in range and fit together.

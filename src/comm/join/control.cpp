@@ -26,12 +26,12 @@ constexpr size_t kMostBehind = size_t{1} << 20;  // bytes; a peer that far behin
 
 }  // namespace
 
-Control::Control(Joined joined, int64_t heartbeat_ms)
+Control::Control(Joined joined)
     : process_(joined.process),
       hosts_(std::move(joined.hosts)),
       address_(std::move(joined.address)),
       token_(std::move(joined.token)),
-      heartbeat_ms_(heartbeat_ms),
+      heartbeat_ms_(joined.heartbeat_ms),
       connections_(std::move(joined.connections)),
       door_(std::move(joined.door)),
       wake_fd_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)),
@@ -59,35 +59,18 @@ void Control::stop() noexcept {
 }
 
 void Control::run() {
-  const auto unwritten = [](const Connection& c) { return c.socket.open() && !c.out.empty(); };
   Clock::time_point next_beat = Clock::now();
-  std::vector<PollEntry> entries;
+  const auto in_spite_of_memory = [](const std::function<void()>& work) {
+    try {
+      work();
+    } catch (const std::bad_alloc&) {  // what could not be done is done in a later pass
+      std::this_thread::sleep_for(milliseconds(1));
+    }
+  };
   while (true) {
-    entries.assign(1, {wake_fd_, false, false, false});
-    for (const Connection& connection : connections_)
-      if (connection.socket.open())
-        entries.push_back({connection.socket.fd(), !connection.out.empty(), false, false});
-    const size_t guests = entries.size();
-    if (door_) door_->watch(entries);
-    const auto left = std::chrono::ceil<milliseconds>(next_beat - Clock::now()).count();
-    poll_sockets(entries, std::max<int64_t>(0, door_ ? std::min(left, kDoorMs) : left));
-    if (entries[0].readable) {
-      uint64_t count;
-      [[maybe_unused]] const ssize_t n = ::read(wake_fd_, &count, sizeof count);
-    }
-    size_t i = 1;
-    for (size_t p = 0; p < connections_.size(); ++p)
-      if (connections_[p].socket.open() && entries[i++].readable) receive(static_cast<int>(p));
-    serve_door(std::span(entries).subspan(guests));
-    if (Clock::now() >= next_beat) {
-      beat();
-      sweep();
-      next_beat = Clock::now() + milliseconds(heartbeat_ms_);
-    }
-    flush();
-    const bool written = std::ranges::none_of(connections_, unwritten);
+    in_spite_of_memory([&] { pass(next_beat); });
     std::lock_guard lock(mutex_);
-    written_ = written && outbox_.empty();
+    written_ = all_written() && outbox_.empty();
     ++passes_;
     changed_.notify_all();
     if (stopping_) break;
@@ -95,13 +78,44 @@ void Control::run() {
   door_.reset();
   // What is still to go, the last answers among it: at most moments, for a peer that takes nothing
   // is none to wait for.
-  flush();
+  in_spite_of_memory([&] { flush(); });
   const auto until = Clock::now() + milliseconds(50);
-  while (std::ranges::any_of(connections_, unwritten) && Clock::now() < until) {
+  while (!all_written() && Clock::now() < until) {
     std::this_thread::sleep_for(milliseconds(1));
-    flush();
+    in_spite_of_memory([&] { flush(); });
   }
   for (Connection& connection : connections_) connection.socket.close();
+}
+
+bool Control::all_written() const {
+  return taken_.empty() && std::ranges::none_of(connections_, [](const Connection& c) {
+           return c.socket.open() && !c.out.empty();
+         });
+}
+
+void Control::pass(Clock::time_point& next_beat) {
+  entries_.assign(1, {wake_fd_, false, false, false});
+  for (const Connection& connection : connections_)
+    if (connection.socket.open())
+      entries_.push_back({connection.socket.fd(), !connection.out.empty(), false, false});
+  const size_t guests = entries_.size();
+  if (door_) door_->watch(entries_);
+  const auto left = std::chrono::ceil<milliseconds>(next_beat - Clock::now()).count();
+  poll_sockets(entries_, std::max<int64_t>(0, door_ ? std::min(left, kDoorMs) : left));
+  if (entries_[0].readable) {
+    uint64_t count;
+    [[maybe_unused]] const ssize_t n = ::read(wake_fd_, &count, sizeof count);
+  }
+  size_t i = 1;
+  for (size_t p = 0; p < connections_.size(); ++p)
+    if (connections_[p].socket.open() && entries_[i++].readable) receive(static_cast<int>(p));
+  serve_door(std::span(entries_).subspan(guests));
+  if (Clock::now() >= next_beat) {
+    beat();
+    sweep();
+    next_beat = Clock::now() + milliseconds(heartbeat_ms_);
+  }
+  flush();
 }
 
 // Those who are one too many learn it while the job is young and whole.
@@ -117,14 +131,15 @@ void Control::serve_door(std::span<const PollEntry> entries) {
 
 void Control::receive(int from) {
   Connection& connection = connections_[from];
-  scratch_.clear();
-  const bool closed = connection.socket.read(scratch_) == Socket::Result::kClosed;
-  connection.in.append(scratch_);
-  {
-    std::lock_guard lock(mutex_);
-    heard_[from] = Clock::now();
-  }
+  bool closed = false;
   try {
+    scratch_.clear();
+    closed = connection.socket.read(scratch_) == Socket::Result::kClosed;
+    connection.in.append(scratch_);
+    {
+      std::lock_guard lock(mutex_);
+      heard_[from] = Clock::now();
+    }
     while (const auto frame = connection.in.next()) handle(from, *frame);
   } catch (const base::Error& error) {
     return lose(from, base::text("it sent what is no message: ", error.what()));
@@ -320,15 +335,17 @@ std::string Control::beat_frame(bool excused) {
 }
 
 void Control::flush() {
-  std::vector<std::pair<int, std::string>> outbox;
-  {
+  // What a connection has no memory for stays, in its order.
+  if (taken_.empty()) {
     std::lock_guard lock(mutex_);
     if (!outbox_.empty()) written_ = false;
-    outbox.swap(outbox_);
+    taken_.swap(outbox_);
   }
-  for (auto& [target, bytes] : outbox) {
+  while (!taken_.empty()) {
+    const auto& [target, bytes] = taken_.front();
     Connection& connection = connections_[process_ == 0 ? target : 0];
     if (connection.socket.open()) connection.out += bytes;
+    taken_.pop_front();
   }
   // A connection that cannot be written to shows as closed when it is read.
   for (Connection& connection : connections_)

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <condition_variable>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -32,7 +33,7 @@ Cause read_cause(FrameReader& reader);
 
 class Control : public std::enable_shared_from_this<Control> {
  public:
-  Control(Joined joined, int64_t heartbeat_ms);
+  explicit Control(Joined joined);
   ~Control();
 
   // The thread's body: returns after stop().
@@ -82,6 +83,7 @@ class Control : public std::enable_shared_from_this<Control> {
   friend class GroupLink;
   using Clock = base::SteadyClock;
   using Status = base::Status;
+  using Outbox = std::deque<std::pair<int, std::string>>;  // for whom
 
   struct Group {
     std::vector<int> first_ranks;
@@ -151,6 +153,8 @@ class Control : public std::enable_shared_from_this<Control> {
   void lose(int process, const std::string& why);
   void beat();
   void sweep();
+  void pass(Clock::time_point& next_beat);
+  bool all_written() const;
   void serve_door(std::span<const PollEntry> entries);
   void flush();
   std::string beat_frame(bool excused);
@@ -196,14 +200,16 @@ class Control : public std::enable_shared_from_this<Control> {
   const int64_t heartbeat_ms_;
   std::vector<Connection> connections_;  // the control thread's
   std::unique_ptr<LateDoor> door_;       // the control thread's; null once it is closed
-  std::string scratch_;
+  std::string scratch_;                  // the control thread's, like the two below
+  std::vector<PollEntry> entries_;
+  Outbox taken_;
   int wake_fd_ = -1;
 
   std::mutex call_mutex_;     // one collective call at a time; taken before mutex_
   mutable std::mutex mutex_;  // guards all below; taken after a GroupState's lock, and no such
                               // lock is taken under it
   std::condition_variable changed_;
-  std::vector<std::pair<int, std::string>> outbox_;
+  Outbox outbox_;
   std::vector<Clock::time_point> heard_;  // by process
   std::vector<char> excused_;             // by process
   std::vector<char> lost_;                // by process

@@ -127,7 +127,10 @@ void Control::send_job_end(const Failure& failure, int except) {
 }
 
 void Control::abort(const std::string& why) noexcept {
-  fail_job({Status::kAborted, why, process_, 0, {}}, false);
+  try {
+    fail_job({Status::kAborted, why, process_, 0, {}}, false);
+  } catch (const std::exception&) {  // no memory: the others have their deadlines
+  }
 }
 
 bool Control::spent() const noexcept {

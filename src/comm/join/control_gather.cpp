@@ -144,7 +144,10 @@ std::optional<Control::CallOff> Control::give_missing(std::unique_lock<std::mute
 // Has process 0 call the exchange off; returns when that is done, or it turns out that the exchange
 // is complete, or the job has ended.
 void Control::give_up(uint64_t number, CallOff why) {
-  if (process_ == 0) return call_off(number, std::move(why));
+  if (process_ == 0) {
+    call_off(number, std::move(why));
+    return drain();  // the program may end over it
+  }
   FrameWriter frame(FrameKind::kGivenUp);
   frame.u64(number);
   frame.i64(static_cast<int32_t>(why.status));

@@ -2,6 +2,7 @@
 // their ranks leave for each other.
 #include <algorithm>
 #include <chrono>
+#include <exception>
 #include <utility>
 
 #include "comm/join/control.h"
@@ -58,24 +59,30 @@ class GroupLink final : public Link {
   ~GroupLink() override { control_->forget(id_); }
 
   void came(int rank, uint64_t operation, const Call& call) noexcept override {
-    FrameWriter frame(FrameKind::kCame);
-    frame.u64(id_);
-    frame.u32(static_cast<uint32_t>(rank));
-    frame.u64(operation);
-    frame.text(call.what);
-    frame.text(call.detail);
-    frame.list(call.sent);
-    frame.list(call.received);
-    control_->send_all(frame.finish());
+    tell([&] {
+      FrameWriter frame(FrameKind::kCame);
+      frame.u64(id_);
+      frame.u32(static_cast<uint32_t>(rank));
+      frame.u64(operation);
+      frame.text(call.what);
+      frame.text(call.detail);
+      frame.list(call.sent);
+      frame.list(call.received);
+      return frame.finish();
+    });
   }
   void left(int rank, uint64_t operation) noexcept override {
-    FrameWriter frame(FrameKind::kLeft);
-    frame.u64(id_);
-    frame.u32(static_cast<uint32_t>(rank));
-    frame.u64(operation);
-    control_->send_all(frame.finish());
+    tell([&] {
+      FrameWriter frame(FrameKind::kLeft);
+      frame.u64(id_);
+      frame.u32(static_cast<uint32_t>(rank));
+      frame.u64(operation);
+      return frame.finish();
+    });
   }
-  void ended(const Cause& cause) noexcept override { control_->send_all(ended_frame(id_, cause)); }
+  void ended(const Cause& cause) noexcept override {
+    tell([&] { return ended_frame(id_, cause); });
+  }
   void settle() noexcept override { control_->settle(); }
 
   std::string where(int rank) const override {
@@ -94,6 +101,13 @@ class GroupLink final : public Link {
   }
 
  private:
+  void tell(const std::function<std::string()>& make_frame) noexcept {
+    try {
+      control_->send_all(make_frame());
+    } catch (const std::exception&) {  // no memory: the others have their deadlines
+    }
+  }
+
   const std::shared_ptr<Control> control_;
   const uint64_t id_;
   Control::Group group_;

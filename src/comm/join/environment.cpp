@@ -219,7 +219,7 @@ void check_join_config(const JoinConfig& config) {
   };
   between("num_processes", config.num_processes, 1, kMostProcesses);
   between("process", config.process, 0, config.num_processes - 1);
-  between("heartbeat_ms", config.heartbeat_ms, 10, 600'000);
+  between("heartbeat_ms", config.heartbeat_ms, kHeartbeatLeast, kHeartbeatMost);
   if (config.num_processes > 1) {
     between("port", config.port, 1, 65535);
     if (config.host.empty() || config.host.size() > 255 ||

@@ -189,6 +189,11 @@ class Follower {
         Joined joined;
         joined.process = self_.process;
         const std::string reachable = reader.text();
+        joined.heartbeat_ms = reader.i64();
+        if (joined.heartbeat_ms < kHeartbeatLeast || joined.heartbeat_ms > kHeartbeatMost)
+          base::fail(Status::kProtocol, "process 0 gives a sign of life every ",
+                     joined.heartbeat_ms, " ms, expected ", kHeartbeatLeast, " to ",
+                     kHeartbeatMost);
         joined.hosts.resize(reader.count(4));
         for (std::string& host : joined.hosts) host = reader.text();
         if (static_cast<int>(joined.hosts.size()) != self_.num_processes)

@@ -59,6 +59,7 @@ Joined join_processes(const JoinConfig& config, const Wait& wait, const OpenBoar
   if (config.num_processes == 1) {
     Joined alone;
     alone.hosts = {self.host};
+    alone.heartbeat_ms = config.heartbeat_ms;
     alone.connections.resize(1);
     alone.address = config.interface.empty()
                         ? "127.0.0.1"

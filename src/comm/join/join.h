@@ -31,6 +31,7 @@ struct Joined {
   std::vector<Connection> connections;  // by process: process 0 has one to all others, they to it
   std::string address;                  // of this process, numeric
   std::string token;                    // the job's secret; empty: none
+  int64_t heartbeat_ms = 0;             // process 0's
   std::unique_ptr<LateDoor> door;       // of process 0, for those who are one too many
 };
 
@@ -47,7 +48,7 @@ Joined join_processes(const JoinConfig& config, const Wait& wait, const OpenBoar
 namespace join {  // the two sides
 
 // Of what is said on control connections; process 0 and members must have the same.
-inline constexpr std::string_view kProtocolVersion = "3";
+inline constexpr std::string_view kProtocolVersion = "4";
 
 // "joining: 3 of 4 processes came within 5 s, missing: 2"
 std::string count_text(const std::vector<bool>& came, double seconds);

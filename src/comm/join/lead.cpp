@@ -264,8 +264,10 @@ class Leader {
     std::vector<LateDoor::Member> members{{self_.host, self_.pid}};
     for (size_t p = 1; p < members_.size(); ++p)
       members.push_back({members_[p]->host, members_[p]->pid});
+    joined.heartbeat_ms = config_.heartbeat_ms;
     FrameWriter welcome(FrameKind::kWelcome);
     welcome.text(joined.address);
+    welcome.i64(joined.heartbeat_ms);
     welcome.u32(static_cast<uint32_t>(members.size()));
     for (const LateDoor::Member& member : members) {
       joined.hosts.push_back(member.host);

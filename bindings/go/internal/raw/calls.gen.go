@@ -1357,7 +1357,7 @@ func TrainerCreate(model uintptr, dataset uintptr, sampler uintptr, comm uintptr
 	return finish(r.outcome), uintptr(r.trainer)
 }
 
-// TrainerFree: Frees the handle; training that runs is cancelled.
+// TrainerFree: Frees the handle; training that runs is cancelled, as by gnnmg_trainer_cancel().
 func TrainerFree(trainer uintptr) {
 	reach(159)
 	C.shim_trainer_free(C.uintptr_t(trainer))
@@ -1432,7 +1432,8 @@ func TrainerStop(trainer uintptr) {
 }
 
 // TrainerCancel: Ends what the trainer does at once; the call that waits for it answers
-// [ErrCancelled], on other processes [ErrAborted]. Another start goes on from the last step.
+// [ErrCancelled], on other processes [ErrAborted], which have been told when this returns.
+// Another start goes on from the last step.
 func TrainerCancel(trainer uintptr) {
 	reach(169)
 	C.shim_trainer_cancel(C.uintptr_t(trainer))

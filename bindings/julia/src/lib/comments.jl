@@ -278,9 +278,9 @@ const COMMENTS = Dict(
         :nesterov => "SGD: 1 looks ahead. 0.",
     ],
     :gnnmg_comm_config => [
-        :deadline_ms => "How long an operation may take before it fails with GNNMG_ERR_TIMEOUT, milliseconds. 30 000.",
+        :deadline_ms => "How long an operation may take before it fails with GNNMG_ERR_TIMEOUT, milliseconds; where ranks have other ones, the first to pass counts. 30 000.",
         :join_ms => "How long processes wait for each other, to join and to come to a call of their trainers, milliseconds. 300 000.",
-        :heartbeat_ms => "How often processes give a sign of life, milliseconds, 10 at least. After three that did not come a process counts as not heard of. 500.",
+        :heartbeat_ms => "How often processes give a sign of life, milliseconds, 10 to 600 000. After three that did not come a process counts as not heard of. Process 0's holds for all. 500.",
         :port => "Of process 0, for gnnmg_comm_create() with several processes. 0.",
         :process_rank => "Number of this process, for gnnmg_comm_create(). 0.",
         :num_processes => "Number of processes, for gnnmg_comm_create(), 1 to 1024. 1.",
