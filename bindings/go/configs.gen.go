@@ -537,7 +537,8 @@ type ModelConfig struct {
 	InputDim int64
 	// Columns between layers. Default: 256.
 	HiddenDim int64
-	// Columns of the result; 0: the data set's classes. Default: 0.
+	// Columns of the result; 0: the data set's classes; -1: the last layer is one like the others,
+	// HiddenDim wide, as in PyG's model classes without OutChannels. Default: 0.
 	OutputDim int64
 	// 1 to 10, as many as the sampler has. Default: 2.
 	NumLayers int
@@ -613,8 +614,8 @@ type ModelConfig struct {
 	NumBases int
 	// R-GCN: blocks of block-diagonal matrices; 0: whole ones. Default: 0.
 	NumBlocks int
-	// GCN, GraphConv, and of DGL's layers GCN, GAT and R-GCN: true: edges weigh what the edge tensor
-	// "edge_weight", or else "weight", says. Default: false.
+	// GCN, GraphConv, and of DGL's layers GraphSAGE, GCN, GAT, GIN and R-GCN: true: edges weigh what
+	// the edge tensor "edge_weight", or else "weight", says. Default: false.
 	EdgeWeights bool
 	// PyG's GCN with edge weights: true: added loops weigh 2. Default: false.
 	Improved bool
@@ -632,7 +633,8 @@ type ModelConfig struct {
 	AverageDegree float64
 	// PNA: mean of log(that number + 1); 0: the data set's. Default: 0.
 	AverageLogDegree float64
-	// PNA: none: mean, min, max, deviation. At most 8 of them. Default: none.
+	// PNA: none: mean, min, max, deviation. PyG's GraphSAGE, in place of Aggregation: what all of
+	// them give, beside each other. At most 8 of them. Default: none.
 	Reductions []PNAReduction
 	// PNA: none: identity, amplification, attenuation. At most 8 of them. Default: none.
 	Scalers []PNAScaler
@@ -657,6 +659,25 @@ type ModelConfig struct {
 	DegreeNorm DegreeNorm
 	// GATv2: true: one linear map for both ends of an edge. Default: false.
 	ShareWeights bool
+	// [LoopFillConstant]: that number. Default: 0.
+	LoopValue float64
+	// GAT, GATv2 of PyG's with edge features and SelfLoops. Default: [LoopFillMean].
+	LoopFill LoopFill
+	// GINE: true: no linear map of edge features, which have as many columns as the rows of every
+	// layer. Default: false.
+	PlainEdges bool
+	// DGL's R-GCN: true: each row of the sums is normalised; DGL's EdgeConv: true: batch norm of the
+	// rows of edges. Default: false.
+	InnerNorm bool
+	// PNA: true: AverageDegree and AverageLogDegree are learned. Default: false.
+	TrainNorm bool
+	// Norms: what keeps their roots from 0; 0: 1e-5. Default: 1e-5.
+	NormEpsilon float64
+	// [NormBatch]: what the newest statistics count in the running ones, above 0 and at most 1; -1:
+	// as much as each before them; 0: 0.1. Default: 0.1.
+	NormMomentum float64
+	// Batch, layer and instance norms. Default: [NormAffineDefault].
+	NormAffine NormAffine
 }
 
 func (c *ModelConfig) from(r *raw.ModelConfig) {
@@ -717,6 +738,14 @@ func (c *ModelConfig) from(r *raw.ModelConfig) {
 	c.PostLayers = int(r.PostLayers)
 	c.DegreeNorm = DegreeNorm(r.DegreeNorm)
 	c.ShareWeights = r.ShareWeights != 0
+	c.LoopValue = float64(r.LoopValue)
+	c.LoopFill = LoopFill(r.LoopFill)
+	c.PlainEdges = r.PlainEdges != 0
+	c.InnerNorm = r.InnerNorm != 0
+	c.TrainNorm = r.TrainNorm != 0
+	c.NormEpsilon = float64(r.NormEpsilon)
+	c.NormMomentum = float64(r.NormMomentum)
+	c.NormAffine = NormAffine(r.NormAffine)
 }
 
 func (c *ModelConfig) to(r *raw.ModelConfig) error {
@@ -785,6 +814,14 @@ func (c *ModelConfig) to(r *raw.ModelConfig) error {
 	r.PostLayers = narrow(c.PostLayers)
 	r.DegreeNorm = int32(c.DegreeNorm)
 	r.ShareWeights = flag(c.ShareWeights)
+	r.LoopValue = float64(c.LoopValue)
+	r.LoopFill = int32(c.LoopFill)
+	r.PlainEdges = flag(c.PlainEdges)
+	r.InnerNorm = flag(c.InnerNorm)
+	r.TrainNorm = flag(c.TrainNorm)
+	r.NormEpsilon = float64(c.NormEpsilon)
+	r.NormMomentum = float64(c.NormMomentum)
+	r.NormAffine = int32(c.NormAffine)
 	return nil
 }
 
@@ -875,6 +912,9 @@ type OptimizerConfig struct {
 	Amsgrad bool
 	// SGD: true looks ahead. Default: false.
 	Nesterov bool
+	// Above 0: WeightDecay acts on the parameters of that many convolutions, the first ones, alone;
+	// 0: on all. Default: 0.
+	WeightDecayLayers int
 }
 
 func (c *OptimizerConfig) from(r *raw.OptimizerConfig) {
@@ -889,6 +929,7 @@ func (c *OptimizerConfig) from(r *raw.OptimizerConfig) {
 	c.ClipNorm = float64(r.ClipNorm)
 	c.Amsgrad = r.Amsgrad != 0
 	c.Nesterov = r.Nesterov != 0
+	c.WeightDecayLayers = int(r.WeightDecayLayers)
 }
 
 func (c *OptimizerConfig) to(r *raw.OptimizerConfig) error {
@@ -903,6 +944,7 @@ func (c *OptimizerConfig) to(r *raw.OptimizerConfig) error {
 	r.ClipNorm = float64(c.ClipNorm)
 	r.Amsgrad = flag(c.Amsgrad)
 	r.Nesterov = flag(c.Nesterov)
+	r.WeightDecayLayers = narrow(c.WeightDecayLayers)
 	return nil
 }
 
@@ -1056,6 +1098,8 @@ type TrainerConfig struct {
 	// Labels of graphs, above 0: nodes of a mini-batch at most, as in [LoaderConfig], beside
 	// BatchSize. Default: 0.
 	BatchNodes int64
+	// As in [OptimizerConfig]. Default: 0.
+	WeightDecayLayers int
 }
 
 func (c *TrainerConfig) from(r *raw.TrainerConfig) {
@@ -1100,6 +1144,7 @@ func (c *TrainerConfig) from(r *raw.TrainerConfig) {
 	c.Deterministic = r.Deterministic != 0
 	c.SyncBatchNorm = r.SyncBatchNorm != 0
 	c.BatchNodes = int64(r.BatchNodes)
+	c.WeightDecayLayers = int(r.WeightDecayLayers)
 }
 
 func (c *TrainerConfig) to(r *raw.TrainerConfig) error {
@@ -1144,6 +1189,7 @@ func (c *TrainerConfig) to(r *raw.TrainerConfig) error {
 	r.Deterministic = flag(c.Deterministic)
 	r.SyncBatchNorm = flag(c.SyncBatchNorm)
 	r.BatchNodes = int64(c.BatchNodes)
+	r.WeightDecayLayers = narrow(c.WeightDecayLayers)
 	return nil
 }
 

@@ -708,6 +708,10 @@ const (
 	ActivationTanh Activation = 5
 	// x, or a learned multiple below 0
 	ActivationPReLU Activation = 6
+	// x / (1 + exp(-x))
+	ActivationSiLU Activation = 7
+	// 1 / (1 + exp(-x))
+	ActivationSigmoid Activation = 8
 )
 
 // String is the name of the value, or its number where this version has no name for it.
@@ -727,6 +731,10 @@ func (v Activation) String() string {
 		return "ActivationTanh"
 	case ActivationPReLU:
 		return "ActivationPReLU"
+	case ActivationSiLU:
+		return "ActivationSiLU"
+	case ActivationSigmoid:
+		return "ActivationSigmoid"
 	}
 	return "Activation(" + strconv.Itoa(int(v)) + ")"
 }
@@ -780,6 +788,67 @@ func (v Norm) String() string {
 		return "NormPairRows"
 	}
 	return "Norm(" + strconv.Itoa(int(v)) + ")"
+}
+
+// NormAffine: Whether a norm ends with a learned weight and bias for each column.
+type NormAffine int32
+
+// Values of [NormAffine].
+const (
+	// Batch and layer norms do, instance norm does not.
+	NormAffineDefault NormAffine = 0
+	// It does.
+	NormAffineOn NormAffine = 1
+	// It does not.
+	NormAffineOff NormAffine = 2
+)
+
+// String is the name of the value, or its number where this version has no name for it.
+func (v NormAffine) String() string {
+	switch v {
+	case NormAffineDefault:
+		return "NormAffineDefault"
+	case NormAffineOn:
+		return "NormAffineOn"
+	case NormAffineOff:
+		return "NormAffineOff"
+	}
+	return "NormAffine(" + strconv.Itoa(int(v)) + ")"
+}
+
+// LoopFill: What edge features a loop has that attention adds.
+type LoopFill int32
+
+// Values of [LoopFill].
+const (
+	// The mean of the other edges into its node, column by column; as in the next three, 0 where
+	// there is none.
+	LoopFillMean LoopFill = 0
+	// Their sum.
+	LoopFillSum LoopFill = 1
+	// The largest.
+	LoopFillMax LoopFill = 2
+	// The smallest.
+	LoopFillMin LoopFill = 3
+	// LoopValue in every column.
+	LoopFillConstant LoopFill = 4
+)
+
+// String is the name of the value, or its number where this version has no name for it.
+func (v LoopFill) String() string {
+	switch v {
+	case LoopFillMean:
+		return "LoopFillMean"
+	case LoopFillSum:
+		return "LoopFillSum"
+	case LoopFillMax:
+		return "LoopFillMax"
+	case LoopFillMin:
+		return "LoopFillMin"
+	case LoopFillConstant:
+		return "LoopFillConstant"
+	}
+	return "LoopFill(" + strconv.Itoa(int(v)) + ")"
 }
 
 // Skip: Connections around a layer.

@@ -267,6 +267,7 @@ static gnnmg_trainer* make_trainer(gnnmg_model* model, gnnmg_dataset* data, gnnm
   config.optimizer = o->optimizer;
   config.learning_rate = o->learning_rate;
   config.weight_decay = o->weight_decay;
+  config.weight_decay_layers = o->weight_decay_layers;
   config.clip_norm = o->clip;
   config.schedule = o->schedule;
   config.schedule_step_epochs = o->schedule_epochs;

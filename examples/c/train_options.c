@@ -49,7 +49,8 @@ static const char help_text[] =
     "  --hidden N             hidden width (64)\n"
     "  --aggregation A        of sage, gin, gine, graphconv, rgcn, edge: mean, max, sum,\n"
     "                         default (default: sum for gin and gine, else mean)\n"
-    "  --activation A         relu, elu, leaky, gelu, tanh, prelu, none (relu)\n"
+    "  --activation A         relu, elu, leaky, gelu, tanh, prelu, silu, sigmoid,\n"
+    "                         none (relu)\n"
     "  --norm N               none, batch, layer, graph (none)\n"
     "  --skip S               none, linear, residual (none)\n"
     "  --init I               pyg, glorot, dgl: law of the initial weights (pyg)\n"
@@ -76,6 +77,7 @@ static const char help_text[] =
     "  --optimizer O          adam, adamw, sgd (adam)\n"
     "  --lr X                 learning rate (0.003)\n"
     "  --weight-decay X       (0)\n"
+    "  --weight-decay-layers N  of the first N layers alone (0: of all)\n"
     "  --schedule S           constant, cosine, step, plateau (constant)\n"
     "  --schedule-epochs N    epochs until step halves the rate (50)\n"
     "  --clip X               limit of the gradient's norm; 0: none (0)\n"
@@ -156,6 +158,8 @@ static const choice choices[] = {
     {"activation", "gelu", GNNMG_ACTIVATION_GELU},
     {"activation", "tanh", GNNMG_ACTIVATION_TANH},
     {"activation", "prelu", GNNMG_ACTIVATION_PRELU},
+    {"activation", "silu", GNNMG_ACTIVATION_SILU},
+    {"activation", "sigmoid", GNNMG_ACTIVATION_SIGMOID},
     {"norm", "none", GNNMG_NORM_NONE},
     {"norm", "batch", GNNMG_NORM_BATCH},
     {"norm", "layer", GNNMG_NORM_LAYER},
@@ -376,6 +380,7 @@ void train_options_parse(train_options* o, int argc, char** argv) {
                                         {"optimizer", value, 0, 0},
                                         {"lr", value, 0, 0},
                                         {"weight-decay", value, 0, 0},
+                                        {"weight-decay-layers", value, 0, 0},
                                         {"schedule", value, 0, 0},
                                         {"schedule-epochs", value, 0, 0},
                                         {"clip", value, 0, 0},
@@ -539,6 +544,8 @@ void train_options_parse(train_options* o, int argc, char** argv) {
       o->learning_rate = number(name, optarg, 0, 1e6);
     else if (IS("weight-decay"))
       o->weight_decay = number(name, optarg, 0, 1e6);
+    else if (IS("weight-decay-layers"))
+      o->weight_decay_layers = small(name, optarg, 0);
     else if (IS("schedule"))
       o->schedule = choose(name, optarg);
     else if (IS("schedule-epochs"))

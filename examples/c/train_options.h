@@ -33,6 +33,7 @@ typedef struct train_options {
   int64_t epochs, batch_size, batches_per_step; /* batch_size 0: all ids at once */
   int64_t batch_nodes;
   double learning_rate, weight_decay, clip;
+  int weight_decay_layers;
   int drop_last, optimizer, schedule, metric, evaluation;
   int64_t schedule_epochs, evaluate_every, patience;
   int ranks, loader_threads, torch_threads, deterministic, sync_batch_norm;

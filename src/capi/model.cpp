@@ -102,8 +102,11 @@ gnnmg_status gnnmg_model_create(const gnnmg_context* context, const gnnmg_datase
           std::make_shared<Model>(c, std::move(settings), d ? d->data() : nullptr));
       return;
     }
-    complete_width(settings.output_dim, d ? d->data()->num_classes : 0, "config.output_dim",
-                   "labels");
+    if (settings.output_dim == -1)
+      settings.output_dim = 0;  // as wide as the others
+    else
+      complete_width(settings.output_dim, d ? d->data()->num_classes : 0, "config.output_dim",
+                     "labels");
     complete_config(settings, d ? d->data().get() : nullptr);
     settings.check();
     TorchScope scope(*c);
@@ -133,7 +136,7 @@ gnnmg_status gnnmg_model_get_info(const gnnmg_model* model, gnnmg_model_info* in
     facts.dtype = dtype_code(config.dtype);
     facts.input_dim = config.input_dim;
     facts.hidden_dim = config.hidden_dim;
-    facts.output_dim = config.output_dim;
+    facts.output_dim = config.output_width();
     if (const auto made = m->made()) {
       facts.num_parameters = made->flat_parameters().numel();
       facts.num_tensors = static_cast<int64_t>(made->parameters().size() + made->buffers().size());

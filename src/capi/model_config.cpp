@@ -47,7 +47,7 @@ const gnnmg_model_config kModelDefaults = [] {
   config.eps = d.eps;
   config.readout = static_cast<int32_t>(d.readout);
   config.output_dropout = d.output_dropout;
-  config.norm_scale = d.norm_scale;
+  config.norm_scale = d.norm_options.scale;
   config.framework = static_cast<int32_t>(d.framework);
   config.mlp_layers = d.mlp_layers;
   config.towers = d.towers;
@@ -60,6 +60,9 @@ const gnnmg_model_config kModelDefaults = [] {
   config.post_layers = d.post_layers;
   config.degree_norm = static_cast<int32_t>(d.degree_norm);
   config.share_weights = d.share_weights;
+  config.loop_fill = static_cast<int32_t>(d.loop_fill);
+  config.norm_epsilon = d.norm_options.epsilon;
+  config.norm_momentum = d.norm_options.momentum;
   return config;
 }();
 
@@ -124,7 +127,16 @@ static_assert(static_cast<int32_t>(nn::Activation::kRelu) == GNNMG_ACTIVATION_RE
               static_cast<int32_t>(nn::Activation::kLeakyRelu) == GNNMG_ACTIVATION_LEAKY_RELU &&
               static_cast<int32_t>(nn::Activation::kGelu) == GNNMG_ACTIVATION_GELU &&
               static_cast<int32_t>(nn::Activation::kTanh) == GNNMG_ACTIVATION_TANH &&
-              static_cast<int32_t>(nn::Activation::kPrelu) == GNNMG_ACTIVATION_PRELU);
+              static_cast<int32_t>(nn::Activation::kPrelu) == GNNMG_ACTIVATION_PRELU &&
+              static_cast<int32_t>(nn::Activation::kSilu) == GNNMG_ACTIVATION_SILU &&
+              static_cast<int32_t>(nn::Activation::kSigmoid) == GNNMG_ACTIVATION_SIGMOID);
+static_assert(static_cast<int32_t>(nn::NormAffine::kOn) == GNNMG_NORM_AFFINE_ON &&
+              static_cast<int32_t>(nn::NormAffine::kOff) == GNNMG_NORM_AFFINE_OFF);
+static_assert(static_cast<int32_t>(nn::LoopFill::kMean) == GNNMG_LOOP_FILL_MEAN &&
+              static_cast<int32_t>(nn::LoopFill::kSum) == GNNMG_LOOP_FILL_SUM &&
+              static_cast<int32_t>(nn::LoopFill::kMax) == GNNMG_LOOP_FILL_MAX &&
+              static_cast<int32_t>(nn::LoopFill::kMin) == GNNMG_LOOP_FILL_MIN &&
+              static_cast<int32_t>(nn::LoopFill::kConstant) == GNNMG_LOOP_FILL_CONSTANT);
 static_assert(static_cast<int32_t>(nn::Norm::kNone) == GNNMG_NORM_NONE &&
               static_cast<int32_t>(nn::Norm::kBatch) == GNNMG_NORM_BATCH &&
               static_cast<int32_t>(nn::Norm::kLayer) == GNNMG_NORM_LAYER &&
@@ -206,7 +218,7 @@ nn::ModelConfig model_config(const gnnmg_model_config& in) {
   check_choice(in.aggregation, GNNMG_AGGREGATION_DEFAULT, GNNMG_AGGREGATION_GCN,
                "config.aggregation");
   check_choice(in.framework, GNNMG_FRAMEWORK_PYG, GNNMG_FRAMEWORK_DGL, "config.framework");
-  check_choice(in.activation, GNNMG_ACTIVATION_RELU, GNNMG_ACTIVATION_PRELU, "config.activation");
+  check_choice(in.activation, GNNMG_ACTIVATION_RELU, GNNMG_ACTIVATION_SIGMOID, "config.activation");
   check_choice(in.norm, GNNMG_NORM_NONE, GNNMG_NORM_PAIR_ROWS, "config.norm");
   check_choice(in.skip, GNNMG_SKIP_NONE, GNNMG_SKIP_RESIDUAL, "config.skip");
   check_choice(in.weight_init, GNNMG_WEIGHT_INIT_PYG, GNNMG_WEIGHT_INIT_DGL, "config.weight_init");
@@ -236,15 +248,22 @@ nn::ModelConfig model_config(const gnnmg_model_config& in) {
   check_flag(in.improved, "config.improved");
   check_flag(in.beta, "config.beta");
   check_flag(in.divide_input, "config.divide_input");
+  check_choice(in.loop_fill, GNNMG_LOOP_FILL_MEAN, GNNMG_LOOP_FILL_CONSTANT, "config.loop_fill");
+  check_choice(in.norm_affine, GNNMG_NORM_AFFINE_DEFAULT, GNNMG_NORM_AFFINE_OFF,
+               "config.norm_affine");
+  check_flag(in.plain_edges, "config.plain_edges");
+  check_flag(in.inner_norm, "config.inner_norm");
+  check_flag(in.train_norm, "config.train_norm");
   // Above this no weight matrix could be made; it keeps products of widths from overflowing.
   constexpr int64_t kWidest = int64_t{1} << 24;
   const int64_t most_input =
       in.input == GNNMG_INPUT_FEATURES ? kWidest : std::numeric_limits<int32_t>::max();
-  for (const auto& [value, most, name] : {std::tuple(in.input_dim, most_input, "config.input_dim"),
-                                          std::tuple(in.hidden_dim, kWidest, "config.hidden_dim"),
-                                          std::tuple(in.output_dim, kWidest, "config.output_dim")})
-    if (value < 0 || value > most)
-      fail(Status::kInvalidArgument, name, " is ", value, ", expected 0 to ", most);
+  for (const auto& [value, least, most, name] :
+       {std::tuple(in.input_dim, int64_t{0}, most_input, "config.input_dim"),
+        std::tuple(in.hidden_dim, int64_t{0}, kWidest, "config.hidden_dim"),
+        std::tuple(in.output_dim, int64_t{-1}, kWidest, "config.output_dim")})
+    if (value < least || value > most)
+      fail(Status::kInvalidArgument, name, " is ", value, ", expected ", least, " to ", most);
   nn::ModelConfig config;
   config.architecture = static_cast<nn::Architecture>(in.architecture);
   config.jumping = static_cast<nn::Jumping>(in.jumping);
@@ -258,7 +277,18 @@ nn::ModelConfig model_config(const gnnmg_model_config& in) {
   config.eps = in.eps;
   config.readout = static_cast<nn::Readout>(in.readout);
   config.output_dropout = in.output_dropout;
-  config.norm_scale = in.norm_scale == 0 ? 1 : in.norm_scale;
+  const auto or_default = [](double value, double standard) {
+    return value == 0 ? standard : value;
+  };
+  config.norm_options.scale = or_default(in.norm_scale, 1);
+  config.norm_options.epsilon = or_default(in.norm_epsilon, 1e-5);
+  config.norm_options.momentum = or_default(in.norm_momentum, 0.1);
+  config.norm_options.affine = static_cast<nn::NormAffine>(in.norm_affine);
+  config.loop_fill = static_cast<nn::LoopFill>(in.loop_fill);
+  config.loop_value = in.loop_value;
+  config.plain_edges = in.plain_edges;
+  config.inner_norm = in.inner_norm;
+  config.train_norm = in.train_norm;
   config.framework = static_cast<nn::Framework>(in.framework);
   config.mlp_layers = in.mlp_layers == 0 ? 2 : in.mlp_layers;
   config.edge_dim = in.edge_dim;

@@ -61,14 +61,14 @@ gnnmg_status gnnmg_model_add_norm(gnnmg_model* model, const char* name, gnnmg_no
   return add(model, name, LayerKind::kNorm, [&](gnnmg::nn::ModelConfig& options) {
     check_choice(norm, GNNMG_NORM_BATCH, GNNMG_NORM_PAIR_ROWS, "norm");
     options.norm = static_cast<gnnmg::nn::Norm>(norm);
-    options.norm_scale = scale == 0 ? 1 : scale;
+    options.norm_options.scale = scale == 0 ? 1 : scale;
   });
 }
 
 gnnmg_status gnnmg_model_add_activation(gnnmg_model* model, const char* name,
                                         gnnmg_activation activation) {
   return add(model, name, LayerKind::kActivation, [&](gnnmg::nn::ModelConfig& options) {
-    check_choice(activation, GNNMG_ACTIVATION_RELU, GNNMG_ACTIVATION_PRELU, "activation");
+    check_choice(activation, GNNMG_ACTIVATION_RELU, GNNMG_ACTIVATION_SIGMOID, "activation");
     options.activation = static_cast<gnnmg::nn::Activation>(activation);
   });
 }

@@ -56,7 +56,7 @@ void check_batch(const nn::Model& model, const Batch& handle, bool training) {
 at::Tensor forward(nn::Model& model, const Batch& handle, bool training) {
   const loader::Batch& batch = *handle.get();
   if (batch.empty())
-    return at::zeros({0, model.config().output_dim}, nn::scalar_type(model.config().dtype));
+    return at::zeros({0, model.config().output_width()}, nn::scalar_type(model.config().dtype));
   nn::ForwardArgs args;
   if (batch.has_features && batch.sparse)
     args.input.sparse = &batch.sparse_features;

@@ -16,6 +16,7 @@ train::OptimizerConfig optimizer_config(const Config& in, int32_t kind) {
   config.kind = static_cast<train::OptimizerKind>(kind);
   config.learning_rate = in.learning_rate;
   config.weight_decay = in.weight_decay;
+  config.weight_decay_layers = in.weight_decay_layers;
   config.beta1 = in.beta1;
   config.beta2 = in.beta2;
   config.epsilon = in.epsilon;
@@ -33,6 +34,7 @@ void optimizer_defaults(Config& out) {
   const train::OptimizerConfig d;
   out.learning_rate = d.learning_rate;
   out.weight_decay = d.weight_decay;
+  out.weight_decay_layers = d.weight_decay_layers;
   out.beta1 = d.beta1;
   out.beta2 = d.beta2;
   out.epsilon = d.epsilon;

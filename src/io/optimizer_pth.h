@@ -15,8 +15,12 @@ namespace gnnmg::io {
 struct OptimizerDict {
   // None, a flag, a number, or a pair of numbers.
   using Option = std::variant<std::monostate, bool, double, std::pair<double, double>>;
+  struct Group {
+    std::vector<std::pair<std::string, Option>> options;
+    size_t count = 0;  // parameters, which follow those of the groups before
+  };
   std::vector<StateFile> state;  // of each parameter; without tensors: no entry
-  std::vector<std::pair<std::string, Option>> options;  // of the group
+  std::vector<Group> groups;
 };
 
 // Where in a file of several objects, such as {"model": ..., "optimizer": ...}, the only state dict

@@ -176,19 +176,22 @@ void write_optimizer_pth(const std::string& path, const OptimizerDict& optimizer
   pickle.raw('u');
   pickle.text("param_groups");
   pickle.raw(']');
-  pickle.raw('}');
-  pickle.raw('(');
-  for (const auto& [name, value] : optimizer.options) {
-    pickle.text(name);
-    pickle.option(value);
+  int64_t number = 0;
+  for (const OptimizerDict::Group& group : optimizer.groups) {
+    pickle.raw('}');
+    pickle.raw('(');
+    for (const auto& [name, value] : group.options) {
+      pickle.text(name);
+      pickle.option(value);
+    }
+    pickle.text("params");
+    pickle.raw(']');
+    pickle.raw('(');
+    for (size_t i = 0; i < group.count; ++i) pickle.integer(number++);
+    pickle.raw('e');
+    pickle.raw('u');
+    pickle.raw('a');  // the group into the list
   }
-  pickle.text("params");
-  pickle.raw(']');
-  pickle.raw('(');
-  for (size_t i = 0; i < optimizer.state.size(); ++i) pickle.integer(static_cast<int64_t>(i));
-  pickle.raw('e');
-  pickle.raw('u');
-  pickle.raw('a');  // the group into the list
   pickle.raw('u');
   write_archive(path, pickle.finish(), records);
 }

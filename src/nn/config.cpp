@@ -29,6 +29,11 @@ constexpr int64_t kMaxWidth = int64_t{1} << 24;
 constexpr int64_t kMaxRelations = int64_t{1} << 20;
 constexpr int64_t kMaxNodes = std::numeric_limits<int32_t>::max();
 
+void check_reductions(const ModelConfig& c) {
+  for (PnaReduction reduction : c.reductions)
+    check_range("reductions", static_cast<int64_t>(reduction), 1, 6);
+}
+
 void check_architecture(const ModelConfig& c) {
   const bool dgl = c.framework == Framework::kDgl;
   const Aggregation reduction = c.reduction();
@@ -40,6 +45,11 @@ void check_architecture(const ModelConfig& c) {
         fail(Status::kInvalidArgument, "model config: aggregation is ", static_cast<int>(reduction),
              dgl ? ", and DGL's GraphSAGE has mean, pool, LSTM and GCN"
                  : ", and PyG's GraphSAGE has mean, max, sum and LSTM");
+      check_reductions(c);
+      if (!c.reductions.empty() && c.aggregation != Aggregation::kDefault)
+        fail(Status::kInvalidArgument, "model config: aggregation is ", static_cast<int>(reduction),
+             " and reductions has ", c.reductions.size(),
+             ": GraphSAGE takes the one or the others");
       return;
     case Architecture::kGin:
     case Architecture::kGine:
@@ -64,9 +74,6 @@ void check_architecture(const ModelConfig& c) {
       if (!of_both && !of_pyg)
         fail(Status::kInvalidArgument, "model config: aggregation is ", static_cast<int>(reduction),
              ", and GraphConv has mean, max and sum");
-      if (c.edge_weights && reduction == Aggregation::kMax)
-        fail(Status::kInvalidArgument,
-             "model config: edge_weights do not go with GraphConv's aggregation max");
       break;
     case Architecture::kPna:
       check_range("towers", c.towers, 1, 64);
@@ -75,10 +82,9 @@ void check_architecture(const ModelConfig& c) {
       if (!c.bias)
         fail(Status::kInvalidArgument,
              "model config: bias is off, and PNA's linear layers have one");
-      if (c.reductions.empty() || c.scalers.empty())
-        fail(Status::kInvalidArgument, "model config: PNA needs a reduction and a scaler at least");
-      for (PnaReduction reduction : c.reductions)
-        check_range("reductions", static_cast<int64_t>(reduction), 1, 6);
+      if (c.scalers.empty())
+        fail(Status::kInvalidArgument, "model config: PNA needs a scaler at least");
+      check_reductions(c);
       for (PnaScaler scaler : c.scalers) check_range("scalers", static_cast<int64_t>(scaler), 1, 5);
       if (!(c.average_degree > 0 && c.average_log_degree > 0) ||
           !std::isfinite(c.average_degree + c.average_log_degree))
@@ -142,6 +148,20 @@ void check_input_kind(const ModelConfig& c) {
          " relations are more rows of weights than ", kMaxNodes);
 }
 
+void check_norm(const ModelConfig& c) {
+  const NormOptions& o = c.norm_options;
+  if (o.scale != -1 && !(std::isfinite(o.scale) && o.scale > 0))
+    fail(Status::kInvalidArgument, "model config: norm_scale is ", o.scale,
+         ", expected a number above 0, or -1");
+  if (!(std::isfinite(o.epsilon) && o.epsilon > 0))
+    fail(Status::kInvalidArgument, "model config: norm_epsilon is ", o.epsilon,
+         ", expected a number above 0");
+  if (o.momentum != -1 && !(o.momentum > 0 && o.momentum <= 1))
+    fail(Status::kInvalidArgument, "model config: norm_momentum is ", o.momentum,
+         ", expected a number above 0 and at most 1, or -1");
+  check_range("norm_affine", static_cast<int64_t>(o.affine), 0, 2);
+}
+
 // What edges carry against what the layers read.
 void check_edges(const ModelConfig& c) {
   const bool dgl = c.framework == Framework::kDgl;
@@ -151,11 +171,21 @@ void check_edges(const ModelConfig& c) {
   if (c.edge_dim > 0 && !reads_rows)
     fail(Status::kInvalidArgument, "model config: edge_dim is ", c.edge_dim,
          ", and the layers read no edge features");
+  if (c.plain_edges &&
+      (c.first_width() != c.edge_dim || (c.num_layers > 1 && c.hidden_dim != c.edge_dim)))
+    fail(Status::kInvalidArgument, "model config: plain_edges adds edge_dim, ", c.edge_dim,
+         ", columns of edges to rows of ", c.first_width(), ", and of ", c.hidden_dim,
+         " behind the first layer: expected the same width everywhere");
+  if (c.loop_fill != LoopFill::kMean && (c.edge_dim == 0 || !c.self_loops))
+    fail(Status::kInvalidArgument, "model config: loop_fill is ", static_cast<int>(c.loop_fill),
+         ", of the loops that self_loops adds to edges with features, and ",
+         c.self_loops ? "edge_dim is 0" : "self_loops is off");
   if (c.edge_dim == 0 && c.architecture == Architecture::kGine)
     fail(Status::kInvalidArgument, "model config: edge_dim is 0, and GINE reads edge features");
   const bool reads_weights =
       c.architecture == Architecture::kGcn || c.architecture == Architecture::kGraphConv ||
-      (dgl && (c.architecture == Architecture::kGat || c.architecture == Architecture::kRelation));
+      (dgl && (c.architecture == Architecture::kSage || c.architecture == Architecture::kGat ||
+               c.architecture == Architecture::kGin || c.architecture == Architecture::kRelation));
   if (c.edge_weights && !reads_weights)
     fail(Status::kInvalidArgument, "model config: edge_weights is on, and the layers read none");
   if (!c.edge_vocabulary.empty() && c.edge_dim == 0)
@@ -241,11 +271,12 @@ void ModelConfig::check() const {
   check_range("aggregation", static_cast<int64_t>(aggregation), -1, 5);
   check_range("framework", static_cast<int64_t>(framework), 0, 1);
   check_range("mlp_layers", mlp_layers, 1, 8);
-  check_range("activation", static_cast<int64_t>(activation), 0, 6);
+  check_range("activation", static_cast<int64_t>(activation), 0, 8);
   check_range("norm", static_cast<int64_t>(norm), 0, 7);
   check_range("skip", static_cast<int64_t>(skip), 0, 2);
   check_range("init", static_cast<int64_t>(init), 0, 2);
   check_range("jumping", static_cast<int64_t>(jumping), 0, 5);
+  check_range("loop_fill", static_cast<int64_t>(loop_fill), 0, 4);
   check_range("degree_norm", static_cast<int64_t>(degree_norm), 0, 3);
   check_range("heads", heads, 1, 64);
   check_rate("dropout", dropout);
@@ -261,9 +292,10 @@ void ModelConfig::check() const {
     fail(Status::kInvalidArgument,
          "model config: act_first does not go with residual blocks, whose norm stands before the "
          "convolution");
-  if (norm_scale != -1 && !(std::isfinite(norm_scale) && norm_scale > 0))
-    fail(Status::kInvalidArgument, "model config: norm_scale is ", norm_scale,
-         ", expected a number above 0, or -1");
+  check_norm(*this);
+  if (!std::isfinite(loop_value))
+    fail(Status::kInvalidArgument, "model config: loop_value is ", loop_value,
+         ", expected a finite number");
   if (!std::isfinite(slope) || !std::isfinite(eps))
     fail(Status::kInvalidArgument, "model config: slope is ", slope, " and eps ", eps,
          ", expected finite numbers");
@@ -284,6 +316,11 @@ Aggregation ModelConfig::reduction() const {
       (architecture == Architecture::kRelation && dgl))
     return Aggregation::kSum;
   return architecture == Architecture::kEdge && dgl ? Aggregation::kMax : Aggregation::kMean;
+}
+
+std::vector<PnaReduction> ModelConfig::pna_reductions() const {
+  if (!reductions.empty()) return reductions;
+  return {PnaReduction::kMean, PnaReduction::kMin, PnaReduction::kMax, PnaReduction::kDeviation};
 }
 
 int64_t ModelConfig::output_width() const { return output_dim ? output_dim : hidden_dim; }

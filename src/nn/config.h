@@ -61,7 +61,9 @@ enum class Activation : int32_t {
   kLeakyRelu = 3,
   kGelu = 4,
   kTanh = 5,
-  kPrelu = 6
+  kPrelu = 6,
+  kSilu = 7,
+  kSigmoid = 8
 };
 enum class Norm : int32_t {
   kNone = 0,
@@ -92,6 +94,11 @@ enum class PnaScaler : int32_t {
   kLinear = 4,
   kInverseLinear = 5
 };
+// What a loop that attention adds carries, from the rows of the other edges into its node: 0 where
+// there is none; or a number in every column.
+enum class LoopFill : int32_t { kMean = 0, kSum = 1, kMax = 2, kMin = 3, kConstant = 4 };
+// Whether a norm ends with a learned weight and bias for each column.
+enum class NormAffine : int32_t { kDefault = 0, kOn = 1, kOff = 2 };
 enum class Skip : int32_t {
   kNone = 0,
   kLinear = 1,  // x <- dropout(act(norm(conv(x) + linear(x)))) in every layer, then a linear output
@@ -131,6 +138,15 @@ enum class Readout : int32_t {
   kSort = 6,       // the first rows by the last column, descending, beside each other
 };
 
+struct NormOptions {
+  double scale = 1;       // of kPair and kPairRows; -1: the columns of the rows that it goes over
+  double epsilon = 1e-5;  // what keeps roots from 0
+  // Batch: what the newest statistics count in the running ones; -1: as much as each before.
+  double momentum = 0.1;
+  NormAffine affine = NormAffine::kDefault;  // batch, layer: on; instance: off
+  bool operator==(const NormOptions&) const = default;
+};
+
 struct LayerConfig;
 
 // PyG's model classes, with skips beyond them. Without a skip: layers input -> hidden -> ... ->
@@ -148,9 +164,7 @@ struct ModelConfig {
   Aggregation aggregation = Aggregation::kDefault;
   Activation activation = Activation::kRelu;
   Norm norm = Norm::kNone;
-  // Of kPair and kPairRows; -1: the columns of the rows that a norm goes over, which PyG's models
-  // take.
-  double norm_scale = 1;
+  NormOptions norm_options;
   Skip skip = Skip::kNone;
   Init init = Init::kPyg;
   Jumping jumping = Jumping::kNone;
@@ -168,9 +182,11 @@ struct ModelConfig {
   int32_t heads = 1;   // 1 to 64; hidden_dim is a multiple of it with concat
   bool concat = true;  // else the mean over the heads, each of the full width
   bool residual = false;
-  double slope = 0.2;          // of the leaky function
-  bool beta = false;           // transformer: the own row is mixed in by a gate
-  bool share_weights = false;  // GATv2: one linear map for both ends
+  double slope = 0.2;                    // of the leaky function
+  bool beta = false;                     // transformer: the own row is mixed in by a gate
+  bool share_weights = false;            // GATv2: one linear map for both ends
+  LoopFill loop_fill = LoopFill::kMean;  // GAT, GATv2 with edge features and self_loops
+  double loop_value = 0;                 // of LoopFill::kConstant
   DegreeNorm degree_norm = DegreeNorm::kBoth;
   // GIN, GINE, EdgeConv of PyG's:
   int32_t mlp_layers = 2;  // linear layers of its networks, 1 to 8
@@ -180,9 +196,12 @@ struct ModelConfig {
   int64_t relations = 0;
   int64_t bases = 0;   // matrices that those of the relations are sums of
   int64_t blocks = 0;  // of block-diagonal matrices
+  // DGL's R-GCN: each row of the sums normalised; DGL's EdgeConv: batch norm of the rows of edges.
+  bool inner_norm = false;
+  // PNA, where none stands for mean, min, max and deviation; PyG's GraphSAGE, in place of
+  // `aggregation`: what all of them give beside each other.
+  std::vector<PnaReduction> reductions;
   // PNA:
-  std::vector<PnaReduction> reductions{PnaReduction::kMean, PnaReduction::kMin, PnaReduction::kMax,
-                                       PnaReduction::kDeviation};
   std::vector<PnaScaler> scalers{PnaScaler::kIdentity, PnaScaler::kAmplification,
                                  PnaScaler::kAttenuation};
   int32_t pre_layers = 1, post_layers = 1;  // linear layers of each tower, 1 to 8
@@ -190,13 +209,15 @@ struct ModelConfig {
   bool divide_input = false;  // each tower reads its share of the columns
   // Means of the in-degree and of log(degree + 1) over the training graph's nodes.
   double average_degree = 0, average_log_degree = 0;
+  bool train_norm = false;  // these two are learned
 
   // What edges carry: the graph's edge tensors of these names, the first that it has of
   // "edge_attr", "x" and "feat"; of "edge_weight" and "weight"; of "edge_type", "type" and
   // "edge_label", which R-GCN reads.
   // GINE, GAT and GATv2 of PyG's, transformer, PNA: columns of edge features, 0: none.
   int64_t edge_dim = 0;
-  bool edge_weights = false;  // GCN, GraphConv; of DGL's: GCN, GAT, R-GCN
+  bool plain_edges = false;  // GINE: no linear map of them, which are as wide as every layer's rows
+  bool edge_weights = false;  // GCN, GraphConv; of DGL's: GraphSAGE, GCN, GAT, GIN, R-GCN
   // Features are numbers of categories, column k one of node_vocabulary[k], and the layers read the
   // sum of a learned row for each, hidden_dim wide. As many as input_dim; empty: plain numbers.
   std::vector<int64_t> node_vocabulary;
@@ -223,6 +244,8 @@ struct ModelConfig {
   // What `aggregation` says, or where that is the default: the sum for GIN, GINE and DGL's R-GCN,
   // the maximum for DGL's EdgeConv, else the mean.
   Aggregation reduction() const;
+  // PNA's, of which an empty list is the four that it has by default.
+  std::vector<PnaReduction> pna_reductions() const;
   int64_t output_width() const;  // columns of the logits
   bool reads_features() const { return input == Input::kFeatures; }
   // Columns that the first layer reads.

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "nn/gin_class.h"
 
 namespace gnnmg::nn {
 namespace {
@@ -143,6 +144,16 @@ Tensor mean_of_heads(const Tensor& bias, int64_t heads, const std::string& key) 
   });
 }
 
+// The same of the rows of a matrix.
+Tensor repeated_rows(const Tensor& t, int64_t heads, const std::string& key) {
+  if (heads == 1) return t;
+  return reshaped(repeated(t, heads, key), {t.shape()[0] * heads, t.shape()[1]}, key);
+}
+Tensor mean_of_rows(const Tensor& t, int64_t heads, const std::string& key) {
+  if (heads == 1) return t;
+  return reshaped(mean_of_heads(t, heads, key), {t.shape()[0] / heads, t.shape()[1]}, key);
+}
+
 Tensor unit_matrix(const Tensor& like, int64_t size) {
   return visit_floats(like, "weight", [&]<typename T>() {
     return made<T>({size, size}, [&](int64_t i) { return i % size == i / size ? T{1} : T{0}; });
@@ -204,23 +215,23 @@ NamedTensors gat_to_dgl(const ConvertedLayer& layer, Source& source) {
   move_if(source, "lin_src.weight", "fc_src.weight", out);
   move_if(source, "lin_dst.weight", "fc_dst.weight", out);
   if (!layer.residual) return out;
-  if (!layer.concat)
-    fail(Status::kUnsupported,
-         "GATConv with a residual and the mean over heads has no counterpart in DGL");
   const Tensor residual = source.take("res.weight");
   check_matrix(residual, "res.weight");
-  const int64_t rows = residual.shape()[0];
+  // Of each head its own; the mean of equal ones is PyG's.
+  const int64_t copies = layer.concat ? 1 : layer.heads;
+  const int64_t rows = residual.shape()[0] * copies;
   if (rows != residual.shape()[1]) {
-    put(out, "res_fc.weight", residual);
+    put(out, "res_fc.weight", repeated_rows(residual, copies, "res.weight"));
     if (bias.defined()) put(out, "res_fc.bias", bias);
     return out;
   }
   // DGL adds the rows themselves where they are as wide as the result.
-  const Tensor unit = unit_matrix(residual, rows);
+  const Tensor unit = mean_of_rows(unit_matrix(residual, rows), copies, "res.weight");
   if (!layer.shapes && std::memcmp(unit.data(), residual.data(), residual.view().num_bytes()) != 0)
     fail(Status::kUnsupported,
          "GATConv: DGL's residual of rows as wide as the result is the row itself, and res.weight "
-         "is not the unit matrix");
+         "is not the ",
+         copies == 1 ? "unit matrix" : "mean of its heads");
   if (bias.defined()) out.insert(out.begin() + 2, {"bias", bias});
   return out;
 }
@@ -239,13 +250,10 @@ NamedTensors gat_to_pyg(const ConvertedLayer& layer, Source& source) {
   move_if(source, "fc_src.weight", "lin_src.weight", out);
   move_if(source, "fc_dst.weight", "lin_dst.weight", out);
   if (!layer.residual) return out;
-  if (!layer.concat)
-    fail(Status::kUnsupported,
-         "GATConv with a residual and the mean over heads has no counterpart in PyG");
-  if (mapped)
-    move(source, "res_fc.weight", "res.weight", out);
-  else
-    put(out, "res.weight", unit_matrix(out[0].second, out[0].second.shape().num_elements()));
+  const Tensor residual = mapped ? source.take("res_fc.weight")
+                                 : unit_matrix(out[0].second, out[0].second.shape().num_elements());
+  check_matrix(residual, "res_fc.weight");
+  put(out, "res.weight", mean_of_rows(residual, layer.concat ? 1 : layer.heads, "res_fc.weight"));
   return out;
 }
 
@@ -401,6 +409,16 @@ ConvertedLayer layer_of(const ModelConfig& c, bool last, bool reads_nodes) {
     case Architecture::kSage:
       if (c.normalize)
         fail(Status::kUnsupported, "normalize of GraphSAGE has no counterpart in DGL");
+      if (!c.reductions.empty())
+        fail(Status::kUnsupported,
+             "GraphSAGE with several reductions beside each other has no counterpart in DGL");
+      if (c.edge_weights && reduction != Aggregation::kMean)
+        fail(Status::kUnsupported,
+             "SAGEConv with edge weights has a counterpart in PyG where it takes the mean alone");
+      if (c.edge_weights) {
+        layer.kind = LayerKind::kGraphMean;
+        break;
+      }
       if (reduction == Aggregation::kPool || (reduction == Aggregation::kMax && c.project)) {
         layer.kind = LayerKind::kSagePool;
       } else if (reduction != Aggregation::kMean || c.project) {
@@ -419,6 +437,8 @@ ConvertedLayer layer_of(const ModelConfig& c, bool last, bool reads_nodes) {
         fail(Status::kUnsupported,
              "EdgeConv of several linear layers, or with another reduction than the maximum, has "
              "no counterpart in DGL");
+      if (c.inner_norm)
+        fail(Status::kUnsupported, "EdgeConv with a norm inside has no counterpart in PyG");
       layer.kind = LayerKind::kEdge;
       break;
     case Architecture::kGat:
@@ -438,6 +458,8 @@ ConvertedLayer layer_of(const ModelConfig& c, bool last, bool reads_nodes) {
       if (c.norm != Norm::kNone || c.activation == Activation::kPrelu)
         fail(Status::kUnsupported,
              "norms and learned functions in GIN's networks have no counterpart in DGL");
+      if (c.edge_weights)
+        fail(Status::kUnsupported, "GINConv with edge weights has no counterpart in PyG");
       layer.kind = LayerKind::kGin;
       layer.mlp = true;
       break;
@@ -445,6 +467,8 @@ ConvertedLayer layer_of(const ModelConfig& c, bool last, bool reads_nodes) {
       if (reads_nodes)
         fail(Status::kUnsupported,
              "R-GCN that reads the nodes themselves has no counterpart in DGL");
+      if (c.inner_norm)
+        fail(Status::kUnsupported, "RelGraphConv with a norm inside has no counterpart in PyG");
       layer.kind = c.blocks > 0 ? LayerKind::kRelationBlocks : LayerKind::kRelation;
       layer.blocks = c.blocks;
       break;
@@ -489,7 +513,8 @@ std::vector<LayerScope> scopes_of(const ModelConfig& c, Framework from, bool sha
   const bool plain_end = c.skip == Skip::kNone && c.jumping == Jumping::kNone;
   for (int i = 0; i < c.num_layers; ++i)
     add(base::text(layer_list(from), ".", i), base::text(layer_list(to), ".", i),
-        layer_of(c, plain_end && i == c.num_layers - 1, i == 0 && c.input == Input::kNodes));
+        layer_of(c, plain_end && c.output_dim > 0 && i == c.num_layers - 1,
+                 i == 0 && c.input == Input::kNodes));
   return scopes;
 }
 
@@ -618,6 +643,7 @@ NamedTensors to_pyg(const ConvertedLayer& layer, const NamedTensors& dgl) {
 }
 
 io::StateFile to_other_framework(const ModelConfig& config, const io::StateFile& own, bool shapes) {
+  if (has_gin_class(config)) return to_gin_class(own);
   return framework_of(config) == Framework::kPyg
              ? converted(config, own, Framework::kPyg, shapes, to_dgl)
              : converted(config, own, Framework::kDgl, shapes, to_pyg);

@@ -1,8 +1,10 @@
 #include "nn/edge_functions.h"
 
+#include <ATen/TensorOperators.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/from_blob.h>
+#include <ATen/ops/full.h>
 #include <ATen/ops/zeros.h>
 
 #include <torch/csrc/autograd/custom_function.h>
@@ -278,32 +280,44 @@ at::Tensor rows_of_edges(const at::Tensor& x, const at::Tensor& x_target,
                    execution.with(ends));
 }
 
+at::Tensor weighted_rows(const at::Tensor& x, const at::Tensor& weights,
+                         const sample::BlockView& block, const Execution& execution) {
+  return rows_of_edges(x, {}, block, execution) * weights.unsqueeze(1);
+}
+
+at::Tensor weighted_last_max(const at::Tensor& x, const at::Tensor& weights,
+                             const sample::BlockView& block, const Execution& execution) {
+  const auto to_targets = edges_to_targets(block);
+  return aggregate_last_max(weighted_rows(x, weights, block, execution), to_targets->view(),
+                            execution.with(to_targets));
+}
+
 at::Tensor aggregate_edges(const at::Tensor& rows, const sample::BlockView& block, Reduce reduce,
                            const Execution& execution) {
   const auto to_targets = edges_to_targets(block);
   return aggregate(rows, to_targets->view(), reduce, execution.with(to_targets));
 }
 
-at::Tensor with_loop_rows(const at::Tensor& rows, const sample::BlockView& block,
-                          const Execution& execution, int64_t first_own) {
+at::Tensor with_loop_rows(const at::Tensor& rows, const LoopRows& loops,
+                          const sample::BlockView& block, const Execution& execution) {
   const int64_t num_loops = std::min(block.num_sources, block.num_targets);
-  const auto to_targets = edges_to_targets(block);
-  at::Tensor shares = at::empty({block.num_edges}, rows.options().requires_grad(false));
-  visit_type(rows.scalar_type(), [&]<typename T>() {
-    T* share = shares.mutable_data_ptr<T>();
-    for (int64_t t = 0; t < block.num_targets; ++t) {
-      int64_t others = 0;
-      for (int64_t e = block.indptr[t]; e < block.indptr[t + 1]; ++e)
-        others += block.indices[e] != first_own + t;
-      for (int64_t e = block.indptr[t]; e < block.indptr[t + 1]; ++e)
-        share[e] = block.indices[e] != first_own + t ? T{1} / static_cast<T>(others) : T{0};
-    }
-  });
-  WeightedSum mean;
-  mean.x = rows;
-  mean.weights = shares;
-  const at::Tensor loops = weighted_sum(mean, to_targets->view(), execution.with(to_targets));
-  return at::cat({rows, loops.narrow(0, 0, num_loops)});
+  if (loops.fill == LoopFill::kConstant)
+    return at::cat({rows, at::full({num_loops, rows.size(1)}, loops.value,
+                                   rows.options().requires_grad(false))});
+  const auto others = edges_without_loops(block, loops.first_own);
+  const auto reduced = [&](const at::Tensor& of, Reduce reduce) {
+    return aggregate(of, others->view(), reduce, execution.with(others)).narrow(0, 0, num_loops);
+  };
+  switch (loops.fill) {
+    case LoopFill::kSum:
+      return at::cat({rows, reduced(rows, Reduce::kSum)});
+    case LoopFill::kMax:
+      return at::cat({rows, reduced(rows, Reduce::kMax)});
+    case LoopFill::kMin:
+      return at::cat({rows, -reduced(-rows, Reduce::kMax)});
+    default:
+      return at::cat({rows, reduced(rows, Reduce::kMean)});
+  }
 }
 
 }  // namespace gnnmg::nn

@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "nn/config.h"
 #include "nn/functions.h"
 
 namespace gnnmg::nn {
@@ -28,6 +29,10 @@ at::Tensor weighted_sum(const WeightedSum& in, const sample::BlockView& block,
 at::Tensor rows_of_edges(const at::Tensor& x, const at::Tensor& x_target,
                          const sample::BlockView& block, const Execution& execution);
 
+// [num_edges, F]: weights[e] * x[s].
+at::Tensor weighted_rows(const at::Tensor& x, const at::Tensor& weights,
+                         const sample::BlockView& block, const Execution& execution);
+
 // [num_targets, F]: sum, mean or max of the rows of the edges of each target.
 at::Tensor aggregate_edges(const at::Tensor& rows, const sample::BlockView& block, Reduce reduce,
                            const Execution& execution);
@@ -35,6 +40,10 @@ at::Tensor aggregate_edges(const at::Tensor& rows, const sample::BlockView& bloc
 // As aggregate() with max, but where edges are tied the last of them gets the whole gradient.
 at::Tensor aggregate_last_max(const at::Tensor& x, const sample::BlockView& block,
                               const Execution& execution);
+
+// The same of weights[e] * x[s].
+at::Tensor weighted_last_max(const at::Tensor& x, const at::Tensor& weights,
+                             const sample::BlockView& block, const Execution& execution);
 
 // [num_edges, heads]: <x[s], x_target[t]> head by head.
 at::Tensor edge_dots(const at::Tensor& x, const at::Tensor& x_target, int64_t heads,
@@ -71,9 +80,14 @@ struct Attend {
 at::Tensor attend(const Attend& in, const sample::BlockView& block, const Execution& execution);
 
 // What edges carry, with a row for each loop behind: the mean over the other edges into the node, 0
-// where there is none. `rows` is [num_edges, F], the result [num_edges + num_loops, F]. first_own
-// as in Attend.
-at::Tensor with_loop_rows(const at::Tensor& rows, const sample::BlockView& block,
-                          const Execution& execution, int64_t first_own = 0);
+// where there is none, or what `fill` says. `rows` is [num_edges, F], the result
+// [num_edges + num_loops, F]. first_own as in Attend.
+struct LoopRows {
+  LoopFill fill = LoopFill::kMean;
+  double value = 0;  // of LoopFill::kConstant
+  int64_t first_own = 0;
+};
+at::Tensor with_loop_rows(const at::Tensor& rows, const LoopRows& loops,
+                          const sample::BlockView& block, const Execution& execution);
 
 }  // namespace gnnmg::nn

@@ -156,7 +156,7 @@ class Checker {
         norm(o);
         break;
       case Kind::kActivation:
-        if (o.activation < Activation::kRelu || o.activation > Activation::kPrelu)
+        if (o.activation < Activation::kRelu || o.activation > Activation::kSigmoid)
           fail(Status::kInvalidArgument, "there is no activation ", static_cast<int>(o.activation));
         break;
       case Kind::kDropout:
@@ -196,11 +196,12 @@ class Checker {
   void norm(const ModelConfig& o) const {
     if (o.norm <= Norm::kNone || o.norm > Norm::kPairRows)
       fail(Status::kInvalidArgument, "there is no norm ", static_cast<int>(o.norm));
-    if (o.norm_scale != -1 && !(std::isfinite(o.norm_scale) && o.norm_scale > 0))
-      fail(Status::kInvalidArgument, "norm_scale is ", o.norm_scale,
+    if (o.norm_options.scale != -1 &&
+        !(std::isfinite(o.norm_options.scale) && o.norm_options.scale > 0))
+      fail(Status::kInvalidArgument, "norm_scale is ", o.norm_options.scale,
            ", expected a number above 0, or -1");
-    if (o.norm_scale != 1 && o.norm != Norm::kPair && o.norm != Norm::kPairRows)
-      fail(Status::kInvalidArgument, "norm_scale is ", o.norm_scale,
+    if (o.norm_options.scale != 1 && o.norm != Norm::kPair && o.norm != Norm::kPairRows)
+      fail(Status::kInvalidArgument, "norm_scale is ", o.norm_options.scale,
            ", and only the pair norms have one");
     if (over_graph(o.norm) && readout_ != Readout::kNone)
       fail(Status::kInvalidArgument, "behind a readout a graph is one row: no norm over it");

@@ -61,7 +61,7 @@ LayerModel::LayerModel(const ModelConfig& config) : LayeredModel(config) {
       layer.conv = make_conv(options, {.in = in, .out = width, .nodes = nodes}, nullptr);
       layer.block = blocks++;
     }
-    if (each.kind == Kind::kNorm) layer.norm = NormLayer(options.norm, in, options.norm_scale);
+    if (each.kind == Kind::kNorm) layer.norm = NormLayer(options.norm, in, options.norm_options);
     if (each.kind == Kind::kReadout) layer.readout = ReadoutLayer(options, in);
     layer.out = width;
     layers_.push_back(std::move(layer));
@@ -188,6 +188,7 @@ std::vector<at::Tensor> LayerModel::run(std::span<const ForwardArgs> batches,
     for (Pass& pass : passes) {
       const int64_t sources = pass.args->blocks[layer.block].num_sources;
       pass.in.degrees = degrees_of(*layer.conv, layer.config.options, *pass.args, sources);
+      if (!pass.args->node_ids.empty()) pass.in.node_ids = pass.args->node_ids.data();
     }
     run_conv(layer, passes, execution, training, norms);
   }

@@ -53,6 +53,16 @@ bool fits(const Layers& found, const Layers& expected) {
 
 }  // namespace
 
+std::vector<std::string> convolution_names(const ModelConfig& config) {
+  std::vector<std::string> names;
+  for (const LayerConfig& layer : config.layers)
+    if (layer.kind == LayerConfig::Kind::kConv) names.push_back(layer.name);
+  if (config.architecture == Architecture::kLayers) return names;
+  for (int i = 0; i < config.num_layers; ++i)
+    names.push_back(base::text(layer_list(config.framework), ".", i));
+  return names;
+}
+
 void rename_layers(io::StateFile& state, std::string_view list, std::string_view first) {
   const bool plain = std::ranges::all_of(first, [](char c) {
     return is_digit(c) || c == '_' || c == '.' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');

@@ -9,8 +9,12 @@
 
 #include "base/tensor.h"
 #include "io/state_file.h"
+#include "nn/config.h"
 
 namespace gnnmg::nn {
+
+// In front of the keys of each convolution of such a model, as "convs.0".
+std::vector<std::string> convolution_names(const ModelConfig& config);
 
 // The keys "<list>.i.x" get the name of the first layer in place of "<list>.0", in which the number
 // at the end counts up: with "conv1" they become "conv1.x", "conv2.x". Error(kInvalidArgument)

@@ -40,6 +40,17 @@ std::shared_ptr<const MadeBlock> edges_to_targets(const sample::BlockView& block
       std::move(indices));
 }
 
+std::shared_ptr<const MadeBlock> edges_without_loops(const sample::BlockView& block,
+                                                     int64_t first_own) {
+  std::vector<int32_t> indptr{0}, indices;
+  for (int64_t t = 0; t < block.num_targets; ++t) {
+    for (int32_t e = block.indptr[t]; e < block.indptr[t + 1]; ++e)
+      if (block.indices[e] != first_own + t) indices.push_back(e);
+    indptr.push_back(static_cast<int32_t>(indices.size()));
+  }
+  return std::make_shared<MadeBlock>(block.num_edges, std::move(indptr), std::move(indices));
+}
+
 std::vector<int32_t> target_of_edges(const sample::BlockView& block) {
   std::vector<int32_t> targets(block.num_edges);
   for (int64_t t = 0; t < block.num_targets; ++t)

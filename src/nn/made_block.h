@@ -27,6 +27,10 @@ class MadeBlock {
 // From the edges of `block`, in its order, to its targets.
 std::shared_ptr<const MadeBlock> edges_to_targets(const sample::BlockView& block);
 
+// The same, with the edges from source first_own + t to target t left out.
+std::shared_ptr<const MadeBlock> edges_without_loops(const sample::BlockView& block,
+                                                     int64_t first_own);
+
 // From the ends of the edges to the edges: sources are those of `block`, or, with `targets`, those
 // and behind them its targets. Edge e reads its source, and with `targets` its target.
 std::shared_ptr<const MadeBlock> ends_to_edges(const sample::BlockView& block, bool targets);

@@ -8,8 +8,11 @@
 #include <ATen/ops/layer_norm.h>
 #include <ATen/ops/leaky_relu.h>
 #include <ATen/ops/linalg_vector_norm.h>
+#include <ATen/ops/ones_like.h>
 #include <ATen/ops/prelu.h>
 #include <ATen/ops/relu.h>
+#include <ATen/ops/sigmoid.h>
+#include <ATen/ops/silu.h>
 #include <ATen/ops/stack.h>
 #include <ATen/ops/std.h>
 #include <ATen/ops/tanh.h>
@@ -17,6 +20,7 @@
 #include <c10/core/GradMode.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "base/error.h"
 #include "nn/readout.h"
@@ -25,8 +29,12 @@
 namespace gnnmg::nn {
 namespace {
 
-constexpr double kEpsilon = 1e-5;
-constexpr double kMomentum = 0.1;
+bool learns(Norm kind, NormAffine affine) {
+  const bool can = kind == Norm::kBatch || kind == Norm::kLayer || kind == Norm::kLayerGraph ||
+                   kind == Norm::kInstance;
+  if (!can) return kind == Norm::kGraph;
+  return affine == NormAffine::kDefault ? kind != Norm::kInstance : affine == NormAffine::kOn;
+}
 
 }  // namespace
 
@@ -46,37 +54,49 @@ at::Tensor activate(Activation activation, const at::Tensor& x, const at::Tensor
       return at::tanh(x);
     case Activation::kPrelu:
       return at::prelu(x, prelu);
+    case Activation::kSilu:
+      return at::silu(x);
+    case Activation::kSigmoid:
+      return at::sigmoid(x);
   }
   return x;
 }
 
-void NormLayer::declare(ParameterList& list) {
-  if (kind_ == Norm::kBatch) {
-    const ParameterList::Scope scope(list, "module");
+NormLayer::NormLayer(Norm kind, int64_t width, const NormOptions& options)
+    : kind_(kind), width_(width), options_(options) {
+  if (options_.scale == -1) options_.scale = static_cast<double>(width);
+}
+
+void NormLayer::declare(ParameterList& list, bool plain_keys) {
+  std::optional<ParameterList::Scope> scope;
+  if (kind_ == Norm::kBatch && !plain_keys) scope.emplace(list, "module");
+  if (learns(kind_, options_.affine)) {
     list.constant("weight", {width_}, 1, &weight_);
     list.constant("bias", {width_}, 0, &bias_);
-    list.buffer("running_mean", {width_}, 0, &running_mean_);
-    list.buffer("running_var", {width_}, 1, &running_var_);
-    list.counter("num_batches_tracked", &num_batches_);
-    return;
   }
-  if (kind_ != Norm::kLayer && kind_ != Norm::kLayerGraph && kind_ != Norm::kGraph) return;
-  list.constant("weight", {width_}, 1, &weight_);
-  list.constant("bias", {width_}, 0, &bias_);
   if (kind_ == Norm::kGraph) list.constant("mean_scale", {width_}, 1, &mean_scale_);
+  if (kind_ != Norm::kBatch) return;
+  list.buffer("running_mean", {width_}, 0, &running_mean_);
+  list.buffer("running_var", {width_}, 1, &running_var_);
+  list.counter("num_batches_tracked", &num_batches_);
+}
+
+at::Tensor NormLayer::scaled(const at::Tensor& x) const {
+  return weight_.defined() ? x * weight_ + bias_ : x;
 }
 
 at::Tensor NormLayer::batch(const at::Tensor& x, BatchStatistics* statistics) const {
   if (!statistics)
-    return at::batch_norm(x, weight_, bias_, running_mean_, running_var_, false, kMomentum,
-                          kEpsilon, false);
+    return at::batch_norm(x, weight_, bias_, running_mean_, running_var_, false, 0.1,
+                          options_.epsilon, false);
   if (x.size(0) == 1)
     base::fail(base::Status::kInvalidArgument,
                "batch norm needs more than one row when training, and this mini-batch has one: "
                "take a larger batch_size or another norm");
   // With a momentum of 1 the "running" statistics are those of these rows alone.
   at::Tensor mean = at::zeros_like(running_mean_), var = at::zeros_like(running_var_);
-  const at::Tensor y = at::batch_norm(x, weight_, bias_, mean, var, true, 1.0, kEpsilon, false);
+  const at::Tensor y =
+      at::batch_norm(x, weight_, bias_, mean, var, true, 1.0, options_.epsilon, false);
   statistics->put(*this, mean, var);
   return y;
 }
@@ -86,14 +106,14 @@ at::Tensor NormLayer::layer(const at::Tensor& x, std::span<const int64_t> graph_
   // PyG's rule for one graph is another one than for graphs of a batch.
   if (graph_ptr.empty()) {
     const at::Tensor centred = x - x.mean();
-    return centred / (at::std(x, /*unbiased=*/false) + kEpsilon) * weight_ + bias_;
+    return scaled(centred / (at::std(x, /*unbiased=*/false) + options_.epsilon));
   }
   const auto mean_of = [&](const at::Tensor& rows) {
     return spread(readout(rows.mean(1, true), graph_ptr, Readout::kMean, Ties::kSplit, execution),
                   graph_ptr, execution);
   };
   const at::Tensor centred = x - mean_of(x);
-  return centred * (mean_of(centred.square()) + kEpsilon).rsqrt() * weight_ + bias_;
+  return scaled(centred * (mean_of(centred.square()) + options_.epsilon).rsqrt());
 }
 
 at::Tensor NormLayer::graph(const at::Tensor& x, std::span<const int64_t> graph_ptr,
@@ -108,18 +128,22 @@ at::Tensor NormLayer::graph(const at::Tensor& x, std::span<const int64_t> graph_
   if (kind_ == Norm::kGraph) mean = mean * mean_scale_;
   const at::Tensor centred = x - spread_out(mean);
   if (kind_ == Norm::kPairRows)
-    return centred * scale_ / (at::linalg_vector_norm(centred, 2, 1, true) + kEpsilon);
+    return centred * options_.scale /
+           (at::linalg_vector_norm(centred, 2, 1, true) + options_.epsilon);
   const at::Tensor square = centred.square();
   if (kind_ == Norm::kPair)
-    return centred * scale_ * spread_out((mean_of(square.sum(1, true)) + kEpsilon).rsqrt());
-  const at::Tensor unit = centred * spread_out((mean_of(square) + kEpsilon).rsqrt());
-  return kind_ == Norm::kGraph ? unit * weight_ + bias_ : unit;
+    return centred * options_.scale *
+           spread_out((mean_of(square.sum(1, true)) + options_.epsilon).rsqrt());
+  const at::Tensor unit = centred * spread_out((mean_of(square) + options_.epsilon).rsqrt());
+  return scaled(unit);
 }
 
 void NormLayer::apply(std::span<at::Tensor> rows, const NormPass& pass) const {
   if (kind_ == Norm::kBatch && pass.sum && pass.statistics) {
-    const StepNorm step =
-        step_norm({rows.begin(), rows.end()}, {weight_, bias_, running_mean_, kEpsilon}, pass.sum);
+    const at::Tensor weight = weight_.defined() ? weight_ : at::ones_like(running_mean_);
+    const at::Tensor bias = bias_.defined() ? bias_ : at::zeros_like(running_mean_);
+    const StepNorm step = step_norm({rows.begin(), rows.end()},
+                                    {weight, bias, running_mean_, options_.epsilon}, pass.sum);
     std::ranges::copy(step.rows, rows.begin());
     pass.statistics->put(*this, step.mean, step.variance);
     return;
@@ -134,7 +158,7 @@ void NormLayer::apply(std::span<at::Tensor> rows, const NormPass& pass) const {
       case Norm::kNone:
         break;
       case Norm::kLayer:
-        x = at::layer_norm(x, {x.size(1)}, weight_, bias_, kEpsilon);
+        x = at::layer_norm(x, {x.size(1)}, weight_, bias_, options_.epsilon);
         break;
       case Norm::kBatch:
         x = batch(x, pass.statistics);
@@ -207,9 +231,12 @@ void BatchStatistics::fold(const at::Tensor& rows) {
   for (int64_t r = 0; r < rows.size(0); ++r)
     for (NormLayer* layer : layers_) {
       const int64_t at = layer->offset_, width = layer->width_;
-      layer->running_mean_.mul_(1 - kMomentum).add_(rows[r].narrow(0, at, width), kMomentum);
-      layer->running_var_.mul_(1 - kMomentum).add_(rows[r].narrow(0, at + width, width), kMomentum);
       layer->num_batches_.add_(1);
+      const double momentum = layer->options_.momentum == -1
+                                  ? 1 / layer->num_batches_.item<double>()
+                                  : layer->options_.momentum;
+      layer->running_mean_.mul_(1 - momentum).add_(rows[r].narrow(0, at, width), momentum);
+      layer->running_var_.mul_(1 - momentum).add_(rows[r].narrow(0, at + width, width), momentum);
     }
 }
 

@@ -34,10 +34,9 @@ struct NormPass {
 class NormLayer {
  public:
   NormLayer() = default;
-  // A scale of -1 is the width.
-  NormLayer(Norm kind, int64_t width, double scale = 1)
-      : kind_(kind), width_(width), scale_(scale == -1 ? static_cast<double>(width) : scale) {}
-  void declare(ParameterList& list);
+  NormLayer(Norm kind, int64_t width, const NormOptions& options = {});
+  // Batch norm has PyG's keys, "module.weight"; with `plain_keys` those of torch's, "weight".
+  void declare(ParameterList& list, bool plain_keys = false);
   // The rows of the mini-batches normalised, in place.
   void apply(std::span<at::Tensor> rows, const NormPass& pass) const;
   bool takes_statistics() const { return kind_ == Norm::kBatch; }
@@ -49,9 +48,10 @@ class NormLayer {
                    const Execution& execution) const;
   at::Tensor graph(const at::Tensor& x, std::span<const int64_t> graph_ptr,
                    const Execution& execution) const;
+  at::Tensor scaled(const at::Tensor& x) const;  // by the learned numbers, where there are any
   Norm kind_ = Norm::kNone;
   int64_t width_ = 0;
-  double scale_ = 1;
+  NormOptions options_;
   int64_t offset_ = 0;  // of its mean in a row of statistics
   at::Tensor weight_, bias_, mean_scale_, running_mean_, running_var_, num_batches_;
 };
@@ -69,7 +69,7 @@ class BatchStatistics {
   void end_pass();
   // One row a finished pass, [passes, width()], in the parameters' type; none are left.
   at::Tensor take();
-  // running <- 0.9 running + 0.1 statistics, row after row.
+  // running <- (1 - m) running + m statistics with the momentum m, 0.1 by default, row after row.
   void fold(const at::Tensor& rows);
 
  private:

@@ -101,7 +101,11 @@ void check_options(const ModelConfig& c) {
       {"num_relations", c.relations != d.relations, set(kRelation), set(kRelation)},
       {"num_bases", c.bases != d.bases, set(kRelation), set(kRelation)},
       {"num_blocks", c.blocks != d.blocks, set(kRelation), set(kRelation)},
-      {"reductions", c.reductions != d.reductions, set(kPna), kNone},
+      {"loop_fill", c.loop_fill != d.loop_fill, kAttention, kNone},
+      {"plain_edges", c.plain_edges != d.plain_edges, set(kGine), kNone},
+      {"inner_norm", c.inner_norm != d.inner_norm, kNone, set(kRelation, kEdge)},
+      {"reductions", c.reductions != d.reductions, set(kSage, kPna), kNone},
+      {"train_norm", c.train_norm != d.train_norm, set(kPna), kNone},
       {"scalers", c.scalers != d.scalers, set(kPna), kNone},
       {"pre_layers", c.pre_layers != d.pre_layers, set(kPna), kNone},
       {"post_layers", c.post_layers != d.post_layers, set(kPna), kNone},
@@ -116,8 +120,22 @@ void check_options(const ModelConfig& c) {
       fail(Status::kInvalidArgument, "model config: ", option.name, " is an option of ",
            names_of(option.pyg, option.dgl), ", and this is ", dgl ? "DGL's " : "",
            name_of(c.architecture));
-  if (c.norm_scale != d.norm_scale && c.norm != Norm::kPair && c.norm != Norm::kPairRows)
+  const NormOptions &norm = c.norm_options, &plain = d.norm_options;
+  if (norm.scale != plain.scale && c.norm != Norm::kPair && c.norm != Norm::kPairRows)
     fail(Status::kInvalidArgument, "model config: norm_scale is an option of the pair norms");
+  if (norm.epsilon != plain.epsilon && c.norm == Norm::kNone)
+    fail(Status::kInvalidArgument,
+         "model config: norm_epsilon is an option of norms, and there is "
+         "none");
+  if (norm.momentum != plain.momentum && c.norm != Norm::kBatch)
+    fail(Status::kInvalidArgument, "model config: norm_momentum is an option of batch norm");
+  if (norm.affine != plain.affine && c.norm != Norm::kBatch && c.norm != Norm::kLayer &&
+      c.norm != Norm::kLayerGraph && c.norm != Norm::kInstance)
+    fail(Status::kInvalidArgument,
+         "model config: norm_affine is an option of batch, layer and instance norms");
+  if (c.loop_value != d.loop_value && c.loop_fill != LoopFill::kConstant)
+    fail(Status::kInvalidArgument,
+         "model config: loop_value is an option of loops filled with a constant");
   if (c.readout_steps != d.readout_steps && c.readout != Readout::kSet2Set)
     fail(Status::kInvalidArgument,
          "model config: readout_steps is an option of the readout Set2Set");

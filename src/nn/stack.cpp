@@ -58,14 +58,16 @@ StackModel::StackModel(const ModelConfig& config) : LayeredModel(config) {
     StackLayer layer;
     layer.conv = make_conv(config_,
                            {layer_input(config_, i), layer_output(config_, i),
-                            yields_output(config_, i), i == 0 && config_.input == Input::kNodes},
+                            // PyG's models without a width of the result end with a hidden layer.
+                            yields_output(config_, i) && config_.output_dim > 0,
+                            i == 0 && config_.input == Input::kNodes},
                            &prelu_);
     if (i < num_norms(config_))
-      layer.norm = NormLayer(config_.norm, config_.hidden_dim, config_.norm_scale);
+      layer.norm = NormLayer(config_.norm, config_.hidden_dim, config_.norm_options);
     layers_.push_back(std::move(layer));
   }
   if (num_norms(config_) > config_.num_layers)
-    output_norm_ = NormLayer(config_.norm, config_.hidden_dim, config_.norm_scale);
+    output_norm_ = NormLayer(config_.norm, config_.hidden_dim, config_.norm_options);
   readout_ = ReadoutLayer(
       config_, has_output_layer(config_) ? jumped_width(config_) : config_.output_width());
   const bool dgl = config_.framework == Framework::kDgl;
@@ -232,6 +234,7 @@ void StackModel::run_layer(int i, std::span<StackPass> passes, const Execution& 
       pass.in.edge_type = pass.edges[i].type;
     }
     if (pass.degrees.defined()) pass.in.degrees = pass.degrees.narrow(0, 0, block.num_sources);
+    if (!pass.args->node_ids.empty()) pass.in.node_ids = pass.args->node_ids.data();
     inputs.push_back(std::exchange(pass.in, {}));
     conv_passes.push_back({block, execution, finish_of_conv(i, pass.dropout),
                            dropout(kAttentionLayer + static_cast<uint64_t>(i)), layer.skip});

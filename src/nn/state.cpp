@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "data/arrays.h"
 #include "nn/convert.h"
+#include "nn/gin_class.h"
 #include "nn/layer_names.h"
 #include "nn/model.h"
 #include "nn/module_names.h"
@@ -136,10 +137,11 @@ Matched match(const io::StateFile& state, const std::vector<Expected>& expected,
     given[key.substr(prefixed ? kModulePrefix.size() : 0)] = &tensor;
   std::vector<std::string> keys;
   for (const Expected& entry : expected) keys.push_back(entry.key);
+  Matched matched;
+  adopt_gin_class(given, keys, matched.made);
   adopt_network_names(given, keys, act_first);
   adopt_layer_names(given, layer_list(framework), keys);
   adopt_norm_names(given, keys);
-  Matched matched;
   rename_older_keys(given, expected, matched.made);
   std::string missing, unexpected, misshapen;
   for (const Expected& entry : expected) {
@@ -219,6 +221,7 @@ void Model::load_state(const io::StateFile& state) {
 }
 
 void Model::load_state_of_other_framework(const io::StateFile& state) {
+  if (has_gin_class(config())) return load_state(state);
   const bool dgl = config().framework == Framework::kDgl;
   const std::vector<Expected> expected =
       expected_of(to_other_framework(config(), this->state(), /*shapes=*/true));

@@ -59,11 +59,15 @@ void add_config(const nn::ModelConfig& c, const std::string& of, std::vector<Fie
   add("num_layers", std::to_string(c.num_layers));
   add("aggregation",
       word<nn::Aggregation::kGcn>(c.reduction(), {"mean", "max", "sum", "pool", "lstm", "gcn"}));
-  add("activation", word<nn::Activation::kPrelu>(c.activation, {"relu", "none", "elu", "leaky_relu",
-                                                                "gelu", "tanh", "prelu"}));
+  add("activation",
+      word<nn::Activation::kSigmoid>(c.activation, {"relu", "none", "elu", "leaky_relu", "gelu",
+                                                    "tanh", "prelu", "silu", "sigmoid"}));
   add("norm", word<nn::Norm::kPairRows>(c.norm, {"none", "batch", "layer", "layer_graph", "graph",
                                                  "instance", "pair", "pair_rows"}));
-  add("norm_scale", exact(c.norm_scale));
+  add("norm_scale", exact(c.norm_options.scale));
+  add("norm_epsilon", exact(c.norm_options.epsilon));
+  add("norm_momentum", exact(c.norm_options.momentum));
+  add("norm_affine", word<nn::NormAffine::kOff>(c.norm_options.affine, {"default", "on", "off"}));
   add("skip", word<nn::Skip::kResidual>(c.skip, {"none", "linear", "residual"}));
   add("weight_init", word<nn::Init::kDgl>(c.init, {"pyg", "glorot", "dgl"}));
   add("bias", yes_or_no(c.bias));
@@ -76,6 +80,9 @@ void add_config(const nn::ModelConfig& c, const std::string& of, std::vector<Fie
   add("concat", yes_or_no(c.concat));
   add("self_loops", yes_or_no(c.self_loops));
   add("residual", yes_or_no(c.residual));
+  add("loop_fill",
+      word<nn::LoopFill::kConstant>(c.loop_fill, {"mean", "sum", "max", "min", "constant"}));
+  add("loop_value", exact(c.loop_value));
   add("block_degrees", yes_or_no(c.block_degrees));
   add("train_eps", yes_or_no(c.train_eps));
   add("negative_slope", exact(c.slope));
@@ -95,7 +102,8 @@ void add_config(const nn::ModelConfig& c, const std::string& of, std::vector<Fie
   add("num_relations", std::to_string(c.relations));
   add("num_bases", std::to_string(c.bases));
   add("num_blocks", std::to_string(c.blocks));
-  add("pna_reductions", list_of(c.reductions));
+  add("reductions",
+      list_of(c.architecture == nn::Architecture::kPna ? c.pna_reductions() : c.reductions));
   add("pna_scalers", list_of(c.scalers));
   add("pre_layers", std::to_string(c.pre_layers));
   add("post_layers", std::to_string(c.post_layers));
@@ -103,7 +111,10 @@ void add_config(const nn::ModelConfig& c, const std::string& of, std::vector<Fie
   add("divide_input", yes_or_no(c.divide_input));
   add("average_degree", exact(c.average_degree));
   add("average_log_degree", exact(c.average_log_degree));
+  add("train_norm", yes_or_no(c.train_norm));
+  add("inner_norm", yes_or_no(c.inner_norm));
   add("edge_dim", std::to_string(c.edge_dim));
+  add("plain_edges", yes_or_no(c.plain_edges));
   add("edge_weights", yes_or_no(c.edge_weights));
   add("node_vocabulary", list_of(c.node_vocabulary));
   add("edge_vocabulary", list_of(c.edge_vocabulary));
@@ -152,6 +163,7 @@ void add_trainer(const TrainerConfig& c, std::vector<Field>& fields) {
   add("optimizer", word<OptimizerKind::kSgd>(c.optimizer.kind, {"adam", "adamw", "sgd"}));
   add("learning_rate", exact(c.optimizer.learning_rate));
   add("weight_decay", exact(c.optimizer.weight_decay));
+  add("weight_decay_layers", std::to_string(c.optimizer.weight_decay_layers));
   add("beta1", exact(c.optimizer.beta1));
   add("beta2", exact(c.optimizer.beta2));
   add("epsilon", exact(c.optimizer.epsilon));

@@ -45,6 +45,7 @@ void OptimizerConfig::check() const {
   one_of("optimizer", kind, OptimizerKind::kSgd);
   not_negative("learning_rate", learning_rate);
   not_negative("weight_decay", weight_decay);
+  at_least("weight_decay_layers", weight_decay_layers, 0);
   if (kind == OptimizerKind::kSgd) {
     not_negative("momentum", momentum);
     between("dampening", dampening, 0, 1);

@@ -9,6 +9,7 @@
 #include "nn/graph_facts.h"
 #include "nn/loss.h"
 #include "nn/torch_tensor.h"
+#include "train/decay.h"
 #include "train/metric.h"
 
 namespace gnnmg::train {
@@ -168,6 +169,7 @@ std::shared_ptr<const Job> make_job(std::shared_ptr<nn::Model> model, data::Data
   check_loss(meant.loss, data.task);
   meant.best_by = metric_for(config.best_by, data.task, data.num_classes);
   check_model(job->model->config(), data, *job->sampler);
+  (void)decay_groups(*job->model, config.optimizer);
 
   const std::span<const int64_t> train = job->split->part(SplitPart::kTrain);
   const auto where = base::text("split ", job->split->name, " ", job->split->index);

@@ -6,6 +6,8 @@
 
 #include <cmath>
 
+#include "train/decay.h"
+
 namespace gnnmg::train {
 namespace {
 
@@ -53,15 +55,24 @@ const at::Tensor& find(const std::vector<nn::NamedTensor>& state, std::string_vi
   base::fail(Status::kFormat, "optimiser state has no ", key);
 }
 
+// Decay of all parameters, which LibTorch does.
+double everywhere(const OptimizerConfig& config) {
+  return config.weight_decay_layers > 0 ? 0 : config.weight_decay;
+}
+
 template <typename Engine, typename Options, typename State>
 class AdamLike final : public Optimizer {
  public:
   AdamLike(nn::Model& model, const OptimizerConfig& config)
       : config_(config),
         parameter_(flat_parameter(model)),
+        decay_(model, config),
         engine_({parameter_}, options(config)) {}
 
-  void step() override { engine_.step(); }
+  void step() override {
+    decay_.apply(parameter_, parameter_.grad(), learning_rate());
+    engine_.step();
+  }
   void set_learning_rate(double rate) override { engine_.param_groups()[0].options().set_lr(rate); }
   double learning_rate() const override { return engine_.param_groups()[0].options().get_lr(); }
   const OptimizerConfig& config() const override { return config_; }
@@ -98,14 +109,12 @@ class AdamLike final : public Optimizer {
  private:
   static Options options(const OptimizerConfig& c) {
     Options options(c.learning_rate);
-    options.betas({c.beta1, c.beta2})
-        .eps(c.epsilon)
-        .weight_decay(c.weight_decay)
-        .amsgrad(c.amsgrad);
+    options.betas({c.beta1, c.beta2}).eps(c.epsilon).weight_decay(everywhere(c)).amsgrad(c.amsgrad);
     return options;
   }
   OptimizerConfig config_;
   at::Tensor parameter_;
+  LayerDecay decay_;
   Engine engine_;
 };
 
@@ -114,9 +123,13 @@ class Sgd final : public Optimizer {
   Sgd(nn::Model& model, const OptimizerConfig& config)
       : config_(config),
         parameter_(flat_parameter(model)),
+        decay_(model, config),
         engine_({parameter_}, options(config)) {}
 
-  void step() override { engine_.step(); }
+  void step() override {
+    decay_.apply(parameter_, parameter_.grad(), learning_rate());
+    engine_.step();
+  }
   void set_learning_rate(double rate) override { engine_.param_groups()[0].options().set_lr(rate); }
   double learning_rate() const override { return engine_.param_groups()[0].options().get_lr(); }
   const OptimizerConfig& config() const override { return config_; }
@@ -142,11 +155,12 @@ class Sgd final : public Optimizer {
     return torch::optim::SGDOptions(c.learning_rate)
         .momentum(c.momentum)
         .dampening(c.dampening)
-        .weight_decay(c.weight_decay)
+        .weight_decay(everywhere(c))
         .nesterov(c.nesterov);
   }
   OptimizerConfig config_;
   at::Tensor parameter_;
+  LayerDecay decay_;
   torch::optim::SGD engine_;
 };
 

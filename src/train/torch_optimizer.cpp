@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "data/arrays.h"
 #include "nn/torch_tensor.h"
+#include "train/decay.h"
 #include "train/optimizer_file.h"
 
 namespace gnnmg::train {
@@ -18,14 +19,15 @@ using base::Tensor;
 constexpr std::string_view kStep = "step";
 
 // Every option that PyTorch 2.11's optimizers have, without which an update would fail.
-std::vector<std::pair<std::string, io::OptimizerDict::Option>> options_of(const Optimizer& from) {
+std::vector<std::pair<std::string, io::OptimizerDict::Option>> options_of(const Optimizer& from,
+                                                                          double weight_decay) {
   const OptimizerConfig& c = from.config();
   const std::monostate none;
   if (c.kind == OptimizerKind::kSgd)
     return {{"lr", from.learning_rate()},
             {"momentum", c.momentum},
             {"dampening", c.dampening},
-            {"weight_decay", c.weight_decay},
+            {"weight_decay", weight_decay},
             {"nesterov", c.nesterov},
             {"maximize", false},
             {"foreach", none},
@@ -34,7 +36,7 @@ std::vector<std::pair<std::string, io::OptimizerDict::Option>> options_of(const 
   return {{"lr", from.learning_rate()},
           {"betas", std::pair(c.beta1, c.beta2)},
           {"eps", c.epsilon},
-          {"weight_decay", c.weight_decay},
+          {"weight_decay", weight_decay},
           {"amsgrad", c.amsgrad},
           {"maximize", false},
           {"foreach", none},
@@ -89,8 +91,11 @@ io::OptimizerDict torch_state_of(const Optimizer& optimizer, const nn::Model& mo
   io::StateFile own;
   copy_state(optimizer, model, own);
   io::OptimizerDict dict;
-  dict.options = options_of(optimizer);
-  dict.state.resize(model.parameters().size());
+  const DecayGroups groups = decay_groups(model, optimizer.config());
+  dict.groups.push_back({options_of(optimizer, optimizer.config().weight_decay), groups.decayed});
+  if (groups.decayed < groups.order.size())
+    dict.groups.push_back({options_of(optimizer, 0), groups.order.size() - groups.decayed});
+  dict.state.resize(groups.order.size());
   for (size_t i = 0; i < dict.state.size(); ++i) {
     for (const auto& [key, tensor] : own.tensors) {
       if (key == kStep) {
@@ -98,7 +103,7 @@ io::OptimizerDict torch_state_of(const Optimizer& optimizer, const nn::Model& mo
         *static_cast<float*>(step.data()) =
             static_cast<float>(*static_cast<const double*>(tensor.data()));
         dict.state[i].tensors.emplace_back(kStep, step);
-      } else if (is_of(key, model.parameters()[i])) {
+      } else if (is_of(key, model.parameters()[groups.order[i]])) {
         dict.state[i].tensors.emplace_back(key.substr(0, key.find('.')), tensor);
       }
     }
@@ -108,7 +113,9 @@ io::OptimizerDict torch_state_of(const Optimizer& optimizer, const nn::Model& mo
 
 std::vector<nn::NamedTensor> read_torch_state(const std::string& path, const nn::Model& model,
                                               const OptimizerConfig& config) {
-  const auto& parameters = model.parameters();
+  std::vector<nn::NamedTensor> parameters;  // by the file's numbers
+  for (const size_t i : decay_groups(model, config).order)
+    parameters.push_back(model.parameters()[i]);
   const std::string in = io::find_optimizer_pth(path);
   const std::string dict = in.empty() ? "state" : in + ".state";
   io::StateFile own;

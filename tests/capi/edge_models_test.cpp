@@ -109,6 +109,70 @@ const Kind kKinds[] = {
        c.degree_norm = GNNMG_DEGREE_NORM_NONE;
        c.self_loops = 0;
      }},
+    {"GAT, largest features for loops", GNNMG_MODEL_GAT,
+     [](gnnmg_model_config& c) {
+       c.edge_dim = -1;
+       c.loop_fill = GNNMG_LOOP_FILL_MAX;
+     }},
+    {"GATv2, a constant for loops", GNNMG_MODEL_GATV2,
+     [](gnnmg_model_config& c) {
+       c.edge_dim = -1;
+       c.loop_fill = GNNMG_LOOP_FILL_CONSTANT;
+       c.loop_value = 0.5;
+     }},
+    {"GINE, features as they are", GNNMG_MODEL_GINE,
+     [](gnnmg_model_config& c) {
+       c.input = GNNMG_INPUT_EMBEDDING;
+       c.hidden_dim = 3;
+       c.plain_edges = 1;
+     }},
+    {"GraphSAGE, several aggregations", GNNMG_MODEL_SAGE,
+     [](gnnmg_model_config& c) {
+       c.reductions[0] = GNNMG_PNA_REDUCTION_MEAN;
+       c.reductions[1] = GNNMG_PNA_REDUCTION_MAX;
+       c.reductions[2] = GNNMG_PNA_REDUCTION_DEVIATION;
+       c.activation = GNNMG_ACTIVATION_SILU;
+     }},
+    {"GraphSAGE, batch norm of its own", GNNMG_MODEL_SAGE,
+     [](gnnmg_model_config& c) {
+       c.norm = GNNMG_NORM_BATCH;
+       c.norm_epsilon = 1e-3;
+       c.norm_momentum = 0.4;
+       c.norm_affine = GNNMG_NORM_AFFINE_OFF;
+     }},
+    {"GraphSAGE, means of statistics", GNNMG_MODEL_SAGE,
+     [](gnnmg_model_config& c) {
+       c.norm = GNNMG_NORM_BATCH;
+       c.norm_momentum = -1;
+     }},
+    {"PNA, learned degrees", GNNMG_MODEL_PNA, [](gnnmg_model_config& c) { c.train_norm = 1; }},
+    {"GraphConv, weighted maximum", GNNMG_MODEL_GRAPHCONV,
+     [](gnnmg_model_config& c) {
+       c.edge_weights = 1;
+       c.aggregation = GNNMG_AGGREGATION_MAX;
+     }},
+    {"DGL's GraphSAGE with weights", GNNMG_MODEL_SAGE,
+     [](gnnmg_model_config& c) {
+       c.framework = GNNMG_FRAMEWORK_DGL;
+       c.aggregation = GNNMG_AGGREGATION_POOL;
+       c.edge_weights = 1;
+     }},
+    {"DGL's GIN with weights", GNNMG_MODEL_GIN,
+     [](gnnmg_model_config& c) {
+       c.framework = GNNMG_FRAMEWORK_DGL;
+       c.aggregation = GNNMG_AGGREGATION_MEAN;
+       c.edge_weights = 1;
+     }},
+    {"DGL's R-GCN with a norm", GNNMG_MODEL_RGCN,
+     [](gnnmg_model_config& c) {
+       c.framework = GNNMG_FRAMEWORK_DGL;
+       c.inner_norm = 1;
+     }},
+    {"DGL's EdgeConv with a norm", GNNMG_MODEL_EDGE,
+     [](gnnmg_model_config& c) {
+       c.framework = GNNMG_FRAMEWORK_DGL;
+       c.inner_norm = 1;
+     }},
     {"GAT, fewer edges", GNNMG_MODEL_GAT,
      [](gnnmg_model_config& c) {
        c.edge_dim = -1;

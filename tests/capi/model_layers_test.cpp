@@ -102,7 +102,7 @@ TEST(ModelLayersTest, WhatDoesNotFitIsRefusedAndLeavesTheModelAsItWas) {
                "multiple of the 4 heads");
   wrong = conv(GNNMG_MODEL_SAGE, -1);
   EXPECT_FAILS(gnnmg_model_add_conv(model, "x", &wrong), GNNMG_ERR_INVALID_ARGUMENT,
-               "config.output_dim is -1");
+               "output_dim is -1");
   wrong = conv(GNNMG_MODEL_LAYERS, 4);
   EXPECT_FAILS(gnnmg_model_add_conv(model, "x", &wrong), GNNMG_ERR_INVALID_ARGUMENT,
                "GNNMG_MODEL_LAYERS");

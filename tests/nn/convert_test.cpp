@@ -149,6 +149,73 @@ TEST(Convert, ModelsComputeTheSameInBothForms) {
   }
 }
 
+// Residuals of attention, in layers that put heads beside each other and that take their mean; DGL
+// adds rows that are as wide as the result as they are.
+TEST(Convert, AttentionWithResiduals) {
+  const TestBlock block = ring_with_more();
+  const at::Tensor x = random_tensor({20, 7}, at::kDouble, 6);
+  for (const bool concat : {true, false}) {
+    SCOPED_TRACE(concat);
+    ModelConfig config = config_of(Framework::kDgl, Architecture::kGat);
+    config.residual = true;
+    config.concat = concat;
+    config.output_dim = 3;  // twice as wide are the hidden rows: the last layer adds them
+    const auto dgl = make_model(config);
+    config.framework = Framework::kPyg;
+    const auto pyg = make_model(config);
+    at::Tensor weights = dgl->flat_parameters();
+    weights += 0.1 * random_tensor(weights.sizes(), at::kDouble, 7);
+    pyg->load_state_of_other_framework(dgl->state());
+    EXPECT_TRUE(near(run(*pyg, block, x), run(*dgl, block, x), 1e-11));
+    // And back, into a model of other weights.
+    const at::Tensor expected = run(*pyg, block, x);
+    weights += random_tensor(weights.sizes(), at::kDouble, 8);
+    dgl->load_state(pyg->state_of_other_framework());
+    EXPECT_TRUE(near(run(*dgl, block, x), expected, 1e-11));
+    // Other weights than the rows' own have no counterpart.
+    at::Tensor own = pyg->flat_parameters();
+    own += 0.1 * random_tensor(own.sizes(), at::kDouble, 9);
+    EXPECT_THAT(refusal_of(base::Status::kUnsupported, [&] { pyg->state_of_other_framework(); }),
+                HasSubstr("is the row itself, and res.weight is not the"));
+  }
+  // Where no row is as wide as the result, any weights have one.
+  ModelConfig config = config_of(Framework::kPyg, Architecture::kGat);
+  config.residual = true;
+  config.num_layers = 2;
+  const auto pyg = make_model(config);
+  config.framework = Framework::kDgl;
+  const auto dgl = make_model(config);
+  at::Tensor weights = pyg->flat_parameters();
+  weights += 0.1 * random_tensor(weights.sizes(), at::kDouble, 7);
+  dgl->load_state_of_other_framework(pyg->state());
+  EXPECT_TRUE(near(run(*dgl, block, x), run(*pyg, block, x), 1e-11));
+}
+
+// SAGEConv of DGL's with edge weights is PyG's GraphConv.
+TEST(Convert, WeightedMeansAreGraphConv) {
+  const TestBlock block = ring_with_more();
+  const at::Tensor x = random_tensor({20, 7}, at::kDouble, 6);
+  ModelConfig config = config_of(Framework::kDgl, Architecture::kSage);
+  config.edge_weights = true;
+  const auto dgl = make_model(config);
+  config.framework = Framework::kPyg;
+  config.architecture = Architecture::kGraphConv;
+  const auto pyg = make_model(config);
+  const auto blocks = TestBlock::repeated(block, 3);
+  const std::vector<EdgeValues> edges(
+      3, {random_tensor({block.view().num_edges}, at::kDouble, 3), {}, {}});
+  ForwardArgs args;
+  args.input.dense = x;
+  args.blocks = blocks;
+  args.edges = edges;
+  pyg->load_state(dgl->state_of_other_framework());
+  const at::Tensor out = dgl->forward(args);
+  EXPECT_TRUE(near(pyg->forward(args), out, 1e-11));
+  dgl->flat_parameters().zero_();
+  dgl->load_state(pyg->state_of_other_framework());
+  EXPECT_TRUE(near(dgl->forward(args), out, 1e-11));
+}
+
 // What default options do to the same weights, and that what a note asks for removes it.
 TEST(Convert, NotesTellWhatHasToBeSetForEqualResults) {
   const TestBlock block = ring_with_more();
@@ -235,6 +302,25 @@ TEST(Convert, WhatHasNoCounterpartIsRefused) {
   EXPECT_THAT(text_of([](ModelConfig& c) { c.aggregation = Aggregation::kMax; }),
               HasSubstr("aggregation"));
   EXPECT_THAT(text_of([](ModelConfig& c) { c.root_weight = false; }), HasSubstr("own row"));
+  EXPECT_THAT(text_of([](ModelConfig& c) { c.reductions = {PnaReduction::kMean}; }),
+              HasSubstr("several reductions"));
+  for (const Aggregation aggregation : {Aggregation::kPool, Aggregation::kGcn})
+    EXPECT_THAT(text_of([&](ModelConfig& c) {
+                  c.framework = Framework::kDgl;
+                  c.aggregation = aggregation;
+                  c.edge_weights = true;
+                }),
+                HasSubstr("edge weights"));
+  for (const Architecture architecture :
+       {Architecture::kGin, Architecture::kRelation, Architecture::kEdge})
+    EXPECT_THAT(text_of([&](ModelConfig& c) {
+                  c.framework = Framework::kDgl;
+                  c.architecture = architecture;
+                  c.relations = architecture == Architecture::kRelation ? 3 : 0;
+                  c.edge_weights = architecture == Architecture::kGin;
+                  c.inner_norm = architecture != Architecture::kGin;
+                }),
+                HasSubstr("has no counterpart in PyG"));
   EXPECT_THAT(text_of([](ModelConfig& c) {
                 c.architecture = Architecture::kGin;
                 c.norm = Norm::kBatch;

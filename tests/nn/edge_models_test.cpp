@@ -1,214 +1,15 @@
-// Models against PyG's in small: with what edges carry, with readouts, with categories. The cases
-// in tests/data/models are written by models.py. And how the models find what edges carry.
+// How models find what edges carry, and categories, and which options of theirs are refused.
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/tensor.h>
 #include <gmock/gmock.h>
 
-#include <filesystem>
-#include <numeric>
-#include <set>
-
 #include "nn/model_world.h"
-#include "support/data.h"
 
 namespace gnnmg::nn {
 namespace {
 
 using base::Status;
 using testing::HasSubstr;
-
-ModelConfig config_of(const std::string& name) {
-  ModelConfig c;
-  c.input_dim = 6;
-  c.hidden_dim = 8;
-  c.output_dim = 4;
-  c.dtype = base::DType::kF64;
-  if (name.starts_with("pna")) {
-    c.architecture = Architecture::kPna;
-    c.average_degree = c.average_log_degree = 1;  // the state has its own
-  }
-  if (name == "pna") {
-    c.edge_dim = 3;
-    c.norm = Norm::kBatch;
-    c.jumping = Jumping::kCat;
-  } else if (name == "pna_towers") {
-    c.reductions = {PnaReduction::kSum, PnaReduction::kVariance};
-    c.scalers = {PnaScaler::kLinear, PnaScaler::kInverseLinear};
-    c.towers = 2;
-    c.divide_input = true;
-  } else if (name == "pna_layers") {
-    c.towers = 2;
-    c.pre_layers = 2;
-    c.post_layers = 3;
-    c.edge_dim = 3;
-  } else if (name == "gat_edges" || name == "gatv2_edges") {
-    c.architecture = name == "gat_edges" ? Architecture::kGat : Architecture::kGatv2;
-    c.heads = 2;
-    c.edge_dim = 3;
-  } else if (name == "gcn_weights") {
-    c.architecture = Architecture::kGcn;
-    c.edge_weights = c.improved = true;
-  } else if (name.starts_with("gin_") || name.starts_with("gine") || name == "categories") {
-    c.architecture = name.starts_with("gin_") ? Architecture::kGin : Architecture::kGine;
-    c.edge_dim = c.architecture == Architecture::kGine ? 3 : 0;
-    if (name.ends_with("_mean")) c.aggregation = Aggregation::kMean;
-    if (name.ends_with("_max")) c.aggregation = Aggregation::kMax;
-    if (name.starts_with("gin_graphs")) c.readout = Readout::kSum;
-    if (name.starts_with("gin_graphs") || name.starts_with("gin_nodes")) {
-      c.norm = name.ends_with("_layer")      ? Norm::kLayerGraph
-               : name.ends_with("_graph")    ? Norm::kGraph
-               : name.ends_with("_instance") ? Norm::kInstance
-               : name.ends_with("_pair")     ? Norm::kPair
-                                             : Norm::kBatch;
-      if (c.norm == Norm::kPair) c.norm_scale = -1;
-      c.act_first = name == "gin_nodes_layer";
-    }
-    if (name == "categories") {
-      c.input_dim = 2;
-      c.node_vocabulary = {5, 3};
-      c.edge_vocabulary = {4, 2};
-    }
-  } else if (name.starts_with("edge_")) {
-    c.architecture = Architecture::kEdge;
-    c.aggregation = Aggregation::kMax;
-    if (name.starts_with("edge_graphs")) c.readout = Readout::kSum;
-    c.norm = name.ends_with("_layer")      ? Norm::kLayerGraph
-             : name.ends_with("_graph")    ? Norm::kGraph
-             : name.ends_with("_instance") ? Norm::kInstance
-             : name.ends_with("_batch")    ? Norm::kBatch
-                                           : Norm::kNone;
-    c.act_first = name == "edge_nodes_batch";
-    if (name == "edge_nodes_batch") c.activation = Activation::kPrelu;
-    if (name == "edge_nodes_elu") c.activation = Activation::kElu;
-  } else if (name.starts_with("rgcn")) {
-    c.architecture = Architecture::kRelation;
-    c.relations = 3;
-    c.bases = name == "rgcn_bases" ? 2 : 0;
-    c.blocks = name == "rgcn_blocks" ? 2 : 0;
-    if (c.blocks > 0) c.aggregation = Aggregation::kSum;
-    if (name == "rgcn_nodes") c.input = Input::kNodes;
-    if (name == "rgcn_nodes") c.input_dim = 14;
-  } else if (name == "transformer") {
-    c.architecture = Architecture::kTransformer;
-    c.heads = 2;
-    c.beta = true;
-    c.edge_dim = 3;
-  } else if (name == "sage_lstm") {
-    c.aggregation = Aggregation::kLstm;
-    c.project = true;
-  } else if (name == "graphconv") {
-    c.architecture = Architecture::kGraphConv;
-    c.edge_weights = true;
-  } else if (name.starts_with("readout_")) {
-    c.jumping = Jumping::kLast;
-    c.readout = name == "readout_attention" ? Readout::kAttention
-                : name == "readout_set2set" ? Readout::kSet2Set
-                                            : Readout::kSort;
-    if (c.readout == Readout::kSet2Set) c.readout_steps = 4;
-    if (c.readout == Readout::kSort) c.sort_rows = 3;
-  }
-  return c;
-}
-
-const std::set<std::string> kCases{"categories",
-                                   "edge_graphs_batch",
-                                   "edge_graphs_graph",
-                                   "edge_graphs_instance",
-                                   "edge_graphs_layer",
-                                   "edge_nodes_batch",
-                                   "edge_nodes_elu",
-                                   "gat_edges",
-                                   "gatv2_edges",
-                                   "gcn_weights",
-                                   "gin_graphs_batch",
-                                   "gin_graphs_graph",
-                                   "gin_graphs_instance",
-                                   "gin_graphs_layer",
-                                   "gin_graphs_pair",
-                                   "gin_max",
-                                   "gin_mean",
-                                   "gin_nodes_graph",
-                                   "gin_nodes_layer",
-                                   "gine",
-                                   "gine_max",
-                                   "gine_mean",
-                                   "graphconv",
-                                   "pna",
-                                   "pna_layers",
-                                   "pna_towers",
-                                   "readout_attention",
-                                   "readout_set2set",
-                                   "readout_sort",
-                                   "rgcn_bases",
-                                   "rgcn_blocks",
-                                   "rgcn_nodes",
-                                   "sage_lstm",
-                                   "transformer"};
-
-class PygModel : public testing::TestWithParam<std::string> {};
-
-TEST_P(PygModel, OutputAndGradients) {
-  const io::Npz npz =
-      io::Npz::open(test::source_path(base::text("data/models/", GetParam(), ".npz")));
-  const auto model = make_model(config_of(GetParam()));
-  io::StateFile state;
-  std::vector<std::string> keys, expected_keys;
-  for (const std::string& key : npz.keys())
-    if (key.starts_with("state.")) state.tensors.emplace_back(key.substr(6), npz.get(key));
-  for (const auto& [key, tensor] : model->state().tensors) keys.push_back(key);
-  for (const auto& [key, tensor] : state.tensors) expected_keys.push_back(key);
-  EXPECT_EQ(keys, expected_keys) << "the state dict's order is PyG's";
-  model->load_state(state);
-
-  // The order of the block's edges is by target.
-  const base::Tensor ends = npz.get("edge_index");
-  const int64_t edges = ends.shape().dims[1], nodes = npz.get("x").rows();
-  std::vector<int64_t> order(edges);
-  for (int64_t e = 0; e < edges; ++e) order[e] = e;
-  const int64_t* targets = ends.as<int64_t>().data() + edges;
-  std::ranges::stable_sort(order, [&](int64_t a, int64_t b) { return targets[a] < targets[b]; });
-  TestBlock::Edges pairs;
-  for (int64_t e = 0; e < edges; ++e) pairs.emplace_back(ends.as<int64_t>()[e], targets[e]);
-  const TestBlock block(nodes, nodes, pairs);
-  const auto blocks = TestBlock::repeated(block, 2);
-  const at::Tensor places = at::tensor(order);
-  const auto of_edges = [&](const char* key) {
-    return to_torch(npz.get(key)).index_select(0, places);
-  };
-  EdgeValues values;
-  if (model->config().edge_weights) values.weight = of_edges("edge_weight");
-  if (model->config().edge_dim > 0) values.features = of_edges("edge_attr");
-  values.type = of_edges("edge_type");
-  const std::vector<EdgeValues> carried(2, values);
-
-  ForwardArgs args;
-  args.input.dense = to_torch(npz.get("x"));
-  args.blocks = blocks;
-  std::vector<int64_t> ids(nodes);
-  std::iota(ids.begin(), ids.end(), int64_t{0});
-  args.node_ids = ids;
-  args.edges = carried;
-  args.training = true;
-  base::Tensor graph_ptr;
-  if (npz.has("graph_ptr")) {
-    graph_ptr = npz.get("graph_ptr");
-    args.graph_ptr = graph_ptr.as<const int64_t>();
-  }
-  const at::Tensor out = model->forward(args);
-  EXPECT_TRUE(near(out, to_torch(npz.get("out")), 1e-12));
-  (out * to_torch(npz.get("cot"))).sum().backward();
-  expect_gradients(npz, model->parameters(), 1e-11);
-}
-
-INSTANTIATE_TEST_SUITE_P(Small, PygModel, testing::ValuesIn(kCases),
-                         [](const auto& info) { return info.param; });
-
-TEST(PygModels, AllFilesAreRead) {
-  std::set<std::string> found;
-  for (const auto& entry : std::filesystem::directory_iterator(test::source_path("data/models")))
-    found.insert(entry.path().stem().string());
-  EXPECT_EQ(found, kCases);
-}
 
 // What a model reads by the edge ids of sampled blocks is what it is given for them.
 TEST(EdgeModels, ReadTheGraphsTensorsByEdgeIds) {
@@ -384,12 +185,48 @@ TEST(EdgeModelConfig, NamesTheField) {
   EXPECT_THAT(text_of(A::kPna, [](C& c) { c.scalers.clear(); }), HasSubstr("a scaler"));
   EXPECT_THAT(text_of(A::kPna, [](C& c) { c.reductions = {static_cast<PnaReduction>(9)}; }),
               HasSubstr("reductions is 9"));
-  EXPECT_THAT(text_of(A::kGraphConv,
+  EXPECT_THAT(text_of(A::kGine, [](C& c) { c.plain_edges = true; }),
+              HasSubstr("plain_edges adds edge_dim, 3, columns of edges to rows of 10"));
+  EXPECT_THAT(text_of(A::kGin, [](C& c) { c.plain_edges = true; }), HasSubstr("plain_edges"));
+  EXPECT_THAT(text_of(A::kGat, [](C& c) { c.loop_fill = LoopFill::kMax; }),
+              HasSubstr("edge_dim is 0"));
+  EXPECT_THAT(text_of(A::kGat,
                       [](C& c) {
-                        c.aggregation = Aggregation::kMax;
-                        c.edge_weights = true;
+                        c.edge_dim = 3;
+                        c.self_loops = false;
+                        c.loop_fill = LoopFill::kMax;
                       }),
-              HasSubstr("aggregation max"));
+              HasSubstr("self_loops is off"));
+  EXPECT_THAT(text_of(A::kGat, [](C& c) { c.loop_value = 2; }), HasSubstr("loop_value"));
+  EXPECT_THAT(text_of(A::kGat, [](C& c) { c.loop_value = INFINITY; }),
+              HasSubstr("loop_value is inf"));
+  EXPECT_THAT(text_of(A::kRelation, [](C& c) { c.inner_norm = true; }),
+              HasSubstr("inner_norm is an option of"));
+  EXPECT_THAT(text_of(A::kGat, [](C& c) { c.train_norm = true; }), HasSubstr("train_norm"));
+  EXPECT_THAT(text_of(A::kSage,
+                      [](C& c) {
+                        c.reductions = {PnaReduction::kMax, PnaReduction::kMean};
+                        c.aggregation = Aggregation::kMax;
+                      }),
+              HasSubstr("aggregation is 1 and reductions has 2"));
+  EXPECT_THAT(text_of(A::kSage, [](C& c) { c.norm_options.epsilon = 0.1; }),
+              HasSubstr("norm_epsilon is an option of norms"));
+  EXPECT_THAT(text_of(A::kSage, [](C& c) { c.norm_options.epsilon = -1; }),
+              HasSubstr("norm_epsilon is -1"));
+  EXPECT_THAT(text_of(A::kSage,
+                      [](C& c) {
+                        c.norm = Norm::kLayer;
+                        c.norm_options.momentum = 0.5;
+                      }),
+              HasSubstr("norm_momentum is an option of batch norm"));
+  EXPECT_THAT(text_of(A::kSage, [](C& c) { c.norm_options.momentum = 1.5; }),
+              HasSubstr("norm_momentum is 1.5"));
+  EXPECT_THAT(text_of(A::kSage,
+                      [](C& c) {
+                        c.norm = Norm::kGraph;
+                        c.norm_options.affine = NormAffine::kOff;
+                      }),
+              HasSubstr("norm_affine is an option of batch, layer and instance norms"));
   EXPECT_THAT(text_of(A::kSage, [](C& c) { c.improved = true; }), HasSubstr("improved"));
   EXPECT_THAT(text_of(A::kEdge, [](C& c) { c.aggregation = Aggregation::kLstm; }),
               HasSubstr("PyG's EdgeConv has mean, max and sum"));

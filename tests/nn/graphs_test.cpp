@@ -88,7 +88,7 @@ std::vector<ModelConfig> configs() {
                           Norm::kPair, Norm::kPairRows}) {
     ModelConfig config = small_config();
     config.norm = norm;
-    if (norm == Norm::kPair || norm == Norm::kPairRows) config.norm_scale = 1.5;
+    if (norm == Norm::kPair || norm == Norm::kPairRows) config.norm_options.scale = 1.5;
     config.jumping = Jumping::kScores;
     // Those inside GIN's networks go over all rows of a mini-batch.
     if (norm != Norm::kLayer) config.architecture = Architecture::kSage;

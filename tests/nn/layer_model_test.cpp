@@ -186,8 +186,8 @@ TEST(LayerModel, WhatDoesNotFitIsNamedWithItsPlace) {
   EXPECT_THAT(text_of({good, dropout(1)}), HasSubstr("dropout is 1"));
   EXPECT_THAT(text_of({good, dropout(NAN)}), HasSubstr("layer 1, dropout"));
   EXPECT_THAT(text_of({good, norm("n", Norm::kNone)}), HasSubstr("there is no norm 0"));
-  EXPECT_THAT(text_of({good, activation(static_cast<Activation>(7))}),
-              HasSubstr("there is no activation 7"));
+  EXPECT_THAT(text_of({good, activation(static_cast<Activation>(9))}),
+              HasSubstr("there is no activation 9"));
   EXPECT_THAT(text_of({good, readout("", Readout::kSum), conv("b", Architecture::kSage, 3)}),
               HasSubstr("behind a readout there are no edges"));
   EXPECT_THAT(text_of({good, readout("", Readout::kSum), readout("", Readout::kMax)}),

@@ -67,6 +67,67 @@ TEST(Stack, GcnOnDrawnEdgesIsUnbiased) {
                     model->forward(args_of(batch, false, false))[0], 0.01));
 }
 
+// A node into which edges weigh less than nothing is named by its id in the graph.
+TEST(Stack, GcnNamesTheNodeOfNegativeDegree) {
+  base::ThreadPool pool(1);
+  base::Tensor from = base::Tensor::zeros(base::DType::kI64, {5});
+  base::Tensor to = base::Tensor::zeros(base::DType::kI64, {5});
+  base::Tensor weights = base::Tensor::zeros(base::DType::kF32, {5, 1});
+  for (int64_t e = 0; e < 5; ++e) {
+    from.as<int64_t>()[e] = e;
+    to.as<int64_t>()[e] = e + 1;
+    weights.as<float>()[e] = e == 2 ? -3.5F : 1.0F;  // into node 3
+  }
+  graph::GraphParts parts;
+  parts.num_nodes = {6};
+  parts.topology = {graph::csc_from_coo(from.view(), to.view(), 6, 6, pool)};
+  graph::Columns nodes, edges;
+  nodes.emplace("x", base::Tensor::zeros(base::DType::kF32, {6, kFeatures}));
+  edges.emplace("edge_weight", weights);
+  parts.node_columns.push_back(std::move(nodes));
+  parts.edge_columns.push_back(std::move(edges));
+  const graph::GraphRef graph = graph::Graph::create(std::move(parts));
+  sample::NeighborConfig drawn;
+  drawn.fanouts = {-1, -1};
+  drawn.transpose = drawn.edge_ids = true;
+  const auto sampler = sample::make_neighbor_sampler(graph, drawn);
+  sample::Workspace workspace;
+  sample::Sample sample;
+  const std::vector<int64_t> seeds{4};
+  sampler->sample(seeds, {0}, workspace, sample, {});
+  ModelConfig config = small_config();
+  config.architecture = Architecture::kGcn;
+  config.num_layers = 2;
+  config.edge_weights = true;
+  ForwardArgs args;
+  args.graph = graph;
+  args.node_ids = sample.node_ids.span();
+  args.blocks = sample.blocks;
+  args.input.dense = random_tensor({sample.num_nodes(), kFeatures}, at::kDouble, 3);
+  for (const bool block_degrees : {false, true}) {
+    config.block_degrees = block_degrees;
+    for (const bool loops : {true, false}) {
+      config.self_loops = loops;
+      const auto model = make_model(config);
+      std::string text;
+      EXPECT_EQ(status_of([&] { model->forward(args); }, &text), base::Status::kInvalidArgument);
+      EXPECT_EQ(text, base::text("GCN: the weights of the edges into node 3",
+                                 loops ? ", its loop included," : "", " add up to ",
+                                 loops ? "-2.5" : "-3.5",
+                                 ", expected 0 or more, of which the layer takes the root"));
+      const auto inference = model->inference(*graph, graph->node_column("x"), nullptr);
+      EXPECT_EQ(status_of(
+                    [&] {
+                      for (int stage = 0; stage < inference->num_stages(); ++stage)
+                        inference->set_rows(stage, inference->run(stage, 0, 6));
+                    },
+                    &text),
+                base::Status::kInvalidArgument);
+      EXPECT_NE(text.find("into node 3"), std::string::npos) << text;
+    }
+  }
+}
+
 TEST(Stack, AttentionDropsOutInTrainingOnly) {
   const graph::GraphRef graph = make_graph();
   ModelConfig config = small_config();

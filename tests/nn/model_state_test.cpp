@@ -297,7 +297,8 @@ TEST(ModelConfigCheck, NamesTheField) {
               }),
               HasSubstr("jumping"));
   EXPECT_THAT(text_of([](ModelConfig& c) { c.slope = INFINITY; }), HasSubstr("slope"));
-  EXPECT_THAT(text_of([](ModelConfig& c) { c.norm_scale = 0; }), HasSubstr("norm_scale is 0"));
+  EXPECT_THAT(text_of([](ModelConfig& c) { c.norm_options.scale = 0; }),
+              HasSubstr("norm_scale is 0"));
   EXPECT_THAT(text_of([](ModelConfig& c) { c.mlp_layers = 9; }), HasSubstr("mlp_layers is 9"));
   EXPECT_THAT(text_of([](ModelConfig& c) { c.aggregation = Aggregation::kPool; }),
               HasSubstr("PyG's GraphSAGE has mean, max, sum and LSTM"));
@@ -354,7 +355,11 @@ TEST(ModelConfigCheck, RefusesOptionsThatAnArchitectureDoesNotHave) {
       {"num_relations", [](C& c) { c.relations = 3; }, {A::kRelation}, {A::kRelation}},
       {"num_bases", [](C& c) { c.bases = 2; }, {A::kRelation}, {A::kRelation}},
       {"num_blocks", [](C& c) { c.blocks = 2; }, {A::kRelation}, {A::kRelation}},
-      {"reductions", [](C& c) { c.reductions.resize(1); }, pna, {}},
+      {"loop_fill", [](C& c) { c.loop_fill = LoopFill::kMax; }, attention, {}},
+      {"plain_edges", [](C& c) { c.plain_edges = true; }, {A::kGine}, {}},
+      {"inner_norm", [](C& c) { c.inner_norm = true; }, {}, {A::kRelation, A::kEdge}},
+      {"train_norm", [](C& c) { c.train_norm = true; }, pna, {}},
+      {"reductions", [](C& c) { c.reductions = {PnaReduction::kMax}; }, {A::kSage, A::kPna}, {}},
       {"scalers", [](C& c) { c.scalers.resize(1); }, pna, {}},
       {"pre_layers", [](C& c) { c.pre_layers = 3; }, pna, {}},
       {"post_layers", [](C& c) { c.post_layers = 3; }, pna, {}},
@@ -399,7 +404,8 @@ TEST(ModelConfigCheck, RefusesOptionsThatAnArchitectureDoesNotHave) {
         c.mlp_layers = 1;
       }),
       "model config: mlp_layers is an option of GIN, GINE and PyG's EdgeConv, and this is GCN");
-  EXPECT_THAT(text_of([](C& c) { c.norm_scale = 2; }), HasSubstr("option of the pair norms"));
+  EXPECT_THAT(text_of([](C& c) { c.norm_options.scale = 2; }),
+              HasSubstr("option of the pair norms"));
   EXPECT_THAT(text_of([](C& c) { c.readout_steps = 2; }), HasSubstr("readout Set2Set"));
   EXPECT_THAT(text_of([](C& c) { c.sort_rows = 2; }), HasSubstr("readout by sorting"));
   EXPECT_THAT(text_of([](C& c) {

@@ -232,10 +232,10 @@ void add_edge_configs(std::vector<ModelConfig>& all) {
   config.architecture = Architecture::kGraphConv;
   for (const Aggregation aggregation : {Aggregation::kMean, Aggregation::kSum, Aggregation::kMax}) {
     config.aggregation = aggregation;
-    config.edge_weights = false;
-    all.push_back(config);
-    config.edge_weights = aggregation != Aggregation::kMax;
-    if (config.edge_weights) all.push_back(config);
+    for (const bool weights : {false, true}) {
+      config.edge_weights = weights;
+      all.push_back(config);
+    }
   }
 }
 
@@ -401,6 +401,77 @@ void add_input_configs(std::vector<ModelConfig>& all) {
   all.push_back(config);
 }
 
+// Options of one kind of layers, of norms, and of models without a width of the result.
+void add_option_configs(std::vector<ModelConfig>& all) {
+  ModelConfig plain = small_config();
+  plain.activation = Activation::kElu;
+  ModelConfig config = plain;
+  for (const LoopFill fill :
+       {LoopFill::kSum, LoopFill::kMax, LoopFill::kMin, LoopFill::kConstant}) {
+    config.architecture = fill == LoopFill::kMax ? Architecture::kGatv2 : Architecture::kGat;
+    config.edge_dim = kEdgeColumns;
+    config.heads = 3;
+    config.loop_fill = fill;
+    config.loop_value = fill == LoopFill::kConstant ? 0.5 : 0;
+    config.output_dim = fill == LoopFill::kMin ? 0 : 4;
+    all.push_back(config);
+  }
+  config = plain;
+  config.architecture = Architecture::kGine;
+  config.input = Input::kEmbedding;
+  config.input_dim = kNodes;
+  config.hidden_dim = config.edge_dim = kEdgeColumns;
+  config.plain_edges = true;
+  all.push_back(config);
+  config = plain;
+  config.reductions = {PnaReduction::kMax, PnaReduction::kMean, PnaReduction::kDeviation};
+  config.activation = Activation::kSilu;
+  all.push_back(config);
+  config.project = config.normalize = true;
+  config.skip = Skip::kLinear;
+  config.activation = Activation::kSigmoid;
+  all.push_back(config);
+  config = plain;
+  config.architecture = Architecture::kPna;
+  config.average_degree = 4.5;
+  config.average_log_degree = 1.5;
+  config.scalers = {PnaScaler::kLinear, PnaScaler::kAttenuation};
+  config.train_norm = true;
+  all.push_back(config);
+
+  config = plain;
+  config.framework = Framework::kDgl;
+  config.edge_weights = true;
+  for (const Aggregation aggregation :
+       {Aggregation::kMean, Aggregation::kPool, Aggregation::kLstm, Aggregation::kGcn}) {
+    config.aggregation = aggregation;
+    all.push_back(config);
+  }
+  config.architecture = Architecture::kGin;
+  for (const Aggregation aggregation : {Aggregation::kMean, Aggregation::kMax, Aggregation::kSum}) {
+    config.aggregation = aggregation;
+    all.push_back(config);
+  }
+  config.aggregation = Aggregation::kDefault;
+  config.architecture = Architecture::kRelation;
+  config.relations = kTypes;
+  config.inner_norm = true;
+  all.push_back(config);
+  config.relations = 0;
+  config.edge_weights = false;
+  config.architecture = Architecture::kEdge;
+  all.push_back(config);
+
+  for (const Norm norm : {Norm::kBatch, Norm::kLayer, Norm::kLayerGraph, Norm::kInstance}) {
+    config = plain;
+    config.norm = norm;
+    config.norm_options.epsilon = 0.1;
+    config.norm_options.affine = norm == Norm::kInstance ? NormAffine::kOn : NormAffine::kOff;
+    if (norm == Norm::kBatch) config.norm_options.momentum = 0.4;
+    all.push_back(config);
+  }
+}
+
 }  // namespace
 
 std::vector<ModelConfig> configs() {
@@ -535,6 +606,7 @@ std::vector<ModelConfig> configs() {
   add_edge_configs(all);
   add_stacks(all);
   add_input_configs(all);
+  add_option_configs(all);
   return all;
 }
 

@@ -6,8 +6,9 @@ Runs in a Python that has torch_geometric 2.8:
     PYTHON tests/nn/models.py tests/data/models
 
 Each file holds the inputs, "state.KEY" in the order of the state dict, the result "out", a cotangent
-"cot" and the gradients "gradp.KEY" of the sum of their product, all in f64; what the model is made of
-is told by the test that reads it, edge_models_test.cpp.
+"cot" and the gradients "gradp.KEY" of the sum of their product, and of norms "after.KEY", the buffers
+behind the pass, all in f64; what the model is made of is told by the test that reads it,
+stored_models_test.cpp.
 """
 import pathlib
 import sys
@@ -137,6 +138,31 @@ def cases(data):
     yield "edge_nodes_elu", pyg.EdgeCNN(IN, HIDDEN, 2, OUT, act="elu"), []
     yield "gin_nodes_graph", pyg.GIN(IN, HIDDEN, 2, OUT, norm="graph_norm"), []
     yield "gin_nodes_layer", pyg.GIN(IN, HIDDEN, 2, OUT, norm="layer_norm", act_first=True), []
+    for fill in ["add", "max", "min", 0.5]:
+        name = "constant" if fill == 0.5 else fill
+        yield f"gat_fill_{name}", pyg.GAT(IN, HIDDEN, 2, OUT, heads=2, edge_dim=D, fill_value=fill), attr
+        yield f"gatv2_fill_{name}", pyg.GAT(IN, HIDDEN, 2, OUT, v2=True, heads=2, edge_dim=D, fill_value=fill), attr
+    yield "gat_residual", pyg.GAT(IN, HIDDEN, 2, OUT, heads=2, residual=True), []
+    yield "gat_hidden", pyg.GAT(IN, HIDDEN, 2, heads=2), []
+    yield "sage_hidden", pyg.GraphSAGE(IN, HIDDEN, 2), []
+    yield "sage_hidden_cat", pyg.GraphSAGE(IN, HIDDEN, 2, jk="cat"), []
+    yield "graphconv_max", Stack([pyg.GraphConv(IN, HIDDEN, aggr="max"), pyg.GraphConv(HIDDEN, OUT, aggr="max")], weight), weight
+    yield "gine_plain", Stack([pyg.GINEConv(mlp(D, D)), pyg.GINEConv(mlp(D, OUT))], attr), attr
+    yield "sage_several", pyg.GraphSAGE(IN, HIDDEN, 2, OUT, aggr=["mean", "max", "std"]), []
+    yield "sage_several_project", pyg.GraphSAGE(IN, HIDDEN, 2, OUT, aggr=["sum", "min", "var"], project=True), []
+    yield "pna_train", pyg.PNA(IN, HIDDEN, 2, OUT, train_norm=True,
+                               **{**pna, "scalers": ["linear", "attenuation", "inverse_linear"]}), []
+    for act in ["silu", "sigmoid", "gelu", "tanh", "leaky_relu"]:
+        yield f"sage_{act}", pyg.GraphSAGE(IN, HIDDEN, 2, OUT, act=act), []
+    yield "gin_silu", pyg.GIN(IN, HIDDEN, 2, OUT, act="silu"), []
+    yield "gin_sigmoid", pyg.GIN(IN, HIDDEN, 2, OUT, act="sigmoid"), []
+    yield "norm_batch", pyg.GIN(IN, HIDDEN, 2, OUT, norm="batch_norm", norm_kwargs=dict(eps=0.01, momentum=0.3, affine=False)), []
+    yield "norm_cumulative", pyg.GraphSAGE(IN, HIDDEN, 2, OUT, norm="batch_norm", norm_kwargs=dict(momentum=None)), []
+    yield "norm_layer", pyg.GraphSAGE(IN, HIDDEN, 2, OUT, norm="layer_norm", norm_kwargs=dict(eps=0.1, affine=False)), []
+    yield "norm_row", pyg.GraphSAGE(IN, HIDDEN, 2, OUT, norm="layer_norm", norm_kwargs=dict(eps=0.1, mode="node")), []
+    yield "norm_instance", pyg.GraphSAGE(IN, HIDDEN, 2, OUT, norm="instance_norm", norm_kwargs=dict(eps=0.1, affine=True)), []
+    yield "norm_graph", pyg.GraphSAGE(IN, HIDDEN, 2, OUT, norm="graph_norm", norm_kwargs=dict(eps=0.1)), []
+    yield "norm_pair", pyg.GraphSAGE(IN, HIDDEN, 2, OUT, norm="pair_norm", norm_kwargs=dict(eps=0.1)), []
 
 
 def distinct(index):
@@ -166,6 +192,8 @@ def main(folder):
             data[key] = data[key][:, keep]
         for key in ["edge_attr", "edge_weight", "edge_type"]:
             data[key] = data[key][keep]
+        if name == "gine_plain":
+            data["x"] = data["x"][:, :D]
         if name == "categories":
             data["x"] = torch.stack([torch.arange(NODES) % 5, torch.arange(NODES) * 7 % 3], 1)
             n = len(keep)
@@ -186,7 +214,8 @@ def main(folder):
         arrays = {key: data[key].numpy() for key in ["x", "edge_index", "edge_attr", "edge_weight", "edge_type"]}
         if "batch" in carried:
             arrays["graph_ptr"] = np.array(graph_ptr)
-        np.savez(pathlib.Path(folder) / f"{name}.npz", **arrays, **state, out=out.detach().numpy(), cot=cot.numpy(), **grads)
+        after = {f"after.{key}": value.numpy() for key, value in model.named_buffers()} if name.startswith("norm_") else {}
+        np.savez(pathlib.Path(folder) / f"{name}.npz", **arrays, **state, out=out.detach().numpy(), cot=cot.numpy(), **grads, **after)
         print(name, tuple(out.shape))
 
 

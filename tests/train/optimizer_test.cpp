@@ -122,6 +122,60 @@ TEST(Optimizer, Formulas) {
   }
 }
 
+// As PyTorch has it with a group of parameters for the first layer and one for the rest.
+TEST(Optimizer, WeightDecayOfTheFirstLayersAlone) {
+  for (OptimizerConfig config : all_kinds()) {
+    config.weight_decay_layers = 1;
+    const auto model = tiny_model();
+    const auto optimizer = Optimizer::create(*model, config);
+    OptimizerConfig without = config;
+    without.weight_decay = 0;
+    const at::Tensor flat = model->flat_parameters();
+    std::vector<double> expected(flat.data_ptr<double>(), flat.data_ptr<double>() + flat.numel());
+    std::vector<Reference> references;
+    int64_t decayed = 0;
+    for (const nn::NamedTensor& parameter : model->parameters()) {
+      const bool first = parameter.key.starts_with("convs.0.");
+      decayed += first ? parameter.tensor.numel() : 0;
+      references.insert(references.end(), parameter.tensor.numel(),
+                        Reference(first ? config : without));
+    }
+    ASSERT_GT(decayed, 0);
+    ASSERT_LT(decayed, flat.numel());
+    for (int64_t t = 0; t < 5; ++t) {
+      set_gradients(*model, t);
+      optimizer->step();
+      for (int64_t i = 0; i < flat.numel(); ++i) {
+        expected[i] = references[i].step(expected[i], gradient(t, i));
+        ASSERT_NEAR(flat.data_ptr<double>()[i], expected[i], 1e-13)
+            << "kind " << static_cast<int>(config.kind) << " step " << t << " element " << i;
+      }
+    }
+    // As many layers as there are: all parameters of this model.
+    config.weight_decay_layers = 2;
+    const auto all = tiny_model(), twin = tiny_model();
+    const auto of_layers = Optimizer::create(*all, config);
+    config.weight_decay_layers = 0;
+    const auto of_all = Optimizer::create(*twin, config);
+    for (int64_t t = 0; t < 3; ++t) {
+      set_gradients(*all, t);
+      set_gradients(*twin, t);
+      of_layers->step();
+      of_all->step();
+    }
+    EXPECT_LT((all->flat_parameters() - twin->flat_parameters()).abs().max().item<double>(), 1e-13);
+    config.weight_decay_layers = 3;
+    try {
+      (void)Optimizer::create(*twin, config);
+      ADD_FAILURE() << "a layer too many";
+    } catch (const base::Error& error) {
+      EXPECT_STREQ(error.what(), "weight_decay_layers is 3, and the model has 2 convolutions");
+    }
+    config.weight_decay_layers = -1;
+    EXPECT_THROW(config.check(), base::Error);
+  }
+}
+
 TEST(Optimizer, LearningRateCanChange) {
   const auto model = tiny_model();
   OptimizerConfig config;

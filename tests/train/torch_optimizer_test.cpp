@@ -111,6 +111,45 @@ TEST(TorchOptimizer, GoesOnWhereItWas) {
     }
 }
 
+// Decay of the first layer alone is two groups of PyTorch's, whose numbers go group by group: here
+// the slope of PReLU, the first of the model's keys, comes behind the first layer's.
+TEST(TorchOptimizer, GroupsOfDecayedParametersComeFirst) {
+  const test::TempDir folder;
+  const std::string path = folder.file("o.pth");
+  nn::ModelConfig layers;
+  layers.input_dim = 8;
+  layers.hidden_dim = 16;
+  layers.output_dim = 5;
+  layers.activation = nn::Activation::kPrelu;
+  const auto model = nn::make_model(layers);
+  OptimizerConfig config = config_of(OptimizerKind::kAdam);
+  config.weight_decay = 0.25;
+  config.weight_decay_layers = 1;
+  const auto optimizer = Optimizer::create(*model, config);
+  for (int i = 0; i < 3; ++i) update(*model, *optimizer);
+  const io::OptimizerDict dict = torch_state_of(*optimizer, *model);
+  ASSERT_EQ(dict.groups.size(), 2);
+  EXPECT_EQ(dict.groups[0].count, 3);
+  EXPECT_EQ(dict.groups[1].count, 4);
+  const auto decay_of = [&](int group) -> double {
+    for (const auto& [name, value] : dict.groups[group].options)
+      if (name == "weight_decay") return std::get<double>(value);
+    return NAN;
+  };
+  EXPECT_EQ(decay_of(0), 0.25);
+  EXPECT_EQ(decay_of(1), 0);
+  EXPECT_EQ(model->parameters()[0].key, "act.weight");
+  const base::Shape slope{1};
+  EXPECT_EQ(dict.state[3].tensors[1].second.shape(), slope);
+  io::write_optimizer_pth(path, dict);
+  const auto copy = model->clone();
+  const auto other = Optimizer::create(*copy, config);
+  other->load_state(read_torch_state(path, *copy, config));
+  update(*model, *optimizer);
+  update(*copy, *other);
+  EXPECT_TRUE(copy->flat_parameters().equal(model->flat_parameters()));
+}
+
 TEST(TorchOptimizer, FilesOfOthersAreRefused) {
   const test::TempDir folder;
   const std::string path = folder.file("o.pth");

@@ -32,6 +32,8 @@ struct ConvInput {
   // [num_sources] numbers of edges in the whole graph, those that the layer asks for; undefined:
   // degrees are those of the block.
   at::Tensor degrees;
+  // The graph's ids of the sources, for what errors say; null: they are 0, 1, ....
+  const int64_t* node_ids = nullptr;
   // Largest in-degree of the whole graph, where the block is a part of it; 0: that of the block.
   int64_t largest_degree = 0;
 };

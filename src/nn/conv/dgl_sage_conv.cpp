@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/error.h"
 #include "nn/conv/layers.h"
 #include "nn/conv/sage_conv.h"
+#include "nn/made_block.h"
 #include "nn/sequence.h"
 #include "nn/tensors.h"
 
@@ -78,14 +78,16 @@ class DglSageConv final : public Conv {
                     const ConvPass& pass) const {
     const sample::BlockView& block = pass.block;
     const bool weighted = own.edge_weight.defined();
-    if (weighted && (o_.aggregator == Aggregator::kPool || o_.aggregator == Aggregator::kLstm))
-      base::fail(base::Status::kUnsupported, "SAGEConv: edge weights with aggregator ",
-                 o_.aggregator == Aggregator::kPool ? "pool" : "lstm");
     switch (o_.aggregator) {
       case Aggregator::kPool:
-        return aggregate_last_max(rows, block, pass.execution);
-      case Aggregator::kLstm:
-        return lstm_packed(rows, lstm_, block, pass.execution);
+        return weighted ? weighted_last_max(rows, own.edge_weight, block, pass.execution)
+                        : aggregate_last_max(rows, block, pass.execution);
+      case Aggregator::kLstm: {
+        if (!weighted) return lstm_packed(rows, lstm_, block, pass.execution);
+        const auto to_targets = edges_to_targets(block);
+        return lstm_packed(weighted_rows(rows, own.edge_weight, block, pass.execution), lstm_,
+                           to_targets->view(), pass.execution.with(to_targets));
+      }
       case Aggregator::kMean:
         if (!weighted) return aggregate(rows, block, Reduce::kMean, pass.execution);
         break;

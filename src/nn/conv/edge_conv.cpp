@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "nn/conv/layers.h"
 #include "nn/conv/network.h"
+#include "nn/made_block.h"
 #include "nn/tensors.h"
 
 namespace gnnmg::nn {
@@ -18,7 +19,7 @@ NetworkOptions network_of(const EdgeOptions& o) {
   network.name = "nn";
   network.mlp = o.mlp_keys && o.widths.size() > 2;
   network.norm = o.dgl ? Norm::kNone : o.norm;
-  network.norm_scale = o.norm_scale;
+  network.norm_options = o.norm_options;
   network.activation = o.activation;
   network.act_first = o.act_first;
   network.prelu = o.dgl ? nullptr : o.prelu;
@@ -43,12 +44,17 @@ class EdgeConv final : public Conv {
     if (o_.dgl) {
       list.linear("theta", o_.widths[0], in_, true, theta_);
       list.linear("phi", o_.widths[0], in_, true, phi_);
+      if (!o_.batch_norm) return;
+      const ParameterList::Scope scope(list, "bn");
+      norm_.declare(list, /*plain_keys=*/true);
       return;
     }
     network_.declare(list);
   }
   int64_t output_width() const override { return o_.widths.back(); }
-  std::vector<NormLayer*> norms() override { return network_.norms(); }
+  std::vector<NormLayer*> norms() override {
+    return o_.dgl && o_.batch_norm ? std::vector<NormLayer*>{&norm_} : network_.norms();
+  }
 
   bool transforms(bool, const sample::BlockView&) const override { return true; }
   int64_t transformed_width() const override { return o_.dgl ? o_.widths[0] : o_.widths[1]; }
@@ -64,8 +70,8 @@ class EdgeConv final : public Conv {
     const sample::BlockView& block = pass.block;
     if (deep()) {
       at::Tensor y = first_layer(rows, own, pass);
-      network_.behind_first({&y, 1}, {nullptr, {}, {}, pass.execution});
-      return complete(aggregate_edges(y, block, o_.reduce, pass.execution), own, pass);
+      behind_first({&y, 1}, {nullptr, {}, {}, pass.execution});
+      return complete(reduced(y, pass), own, pass);
     }
     const at::Tensor target = target_times(own, block.num_targets, target_part(), pass.execution);
     const at::Tensor sum = o_.dgl ? aggregate_last_max(rows, block, pass.execution)
@@ -81,16 +87,26 @@ class EdgeConv final : public Conv {
     for (size_t i = 0; i < in.size(); ++i)
       all.push_back(first_layer(transform(in[i], passes[i].block.num_sources, passes[i].execution),
                                 in[i], passes[i]));
-    network_.behind_first(all, norms);
+    behind_first(all, norms);
     for (size_t i = 0; i < in.size(); ++i)
-      all[i] = complete(aggregate_edges(all[i], passes[i].block, o_.reduce, passes[i].execution),
-                        in[i], passes[i]);
+      all[i] = complete(reduced(all[i], passes[i]), in[i], passes[i]);
     return all;
   }
 
  private:
-  // More than one linear layer: rows of edges are made.
-  bool deep() const { return !o_.dgl && network_.num_linears() > 1; }
+  // More than a linear layer: rows of edges are made.
+  bool deep() const { return o_.dgl ? o_.batch_norm : network_.num_linears() > 1; }
+
+  // What stands behind the first layer, on rows of edges.
+  void behind_first(std::span<at::Tensor> all, const NormPass& norms) const {
+    o_.dgl ? norm_.apply(all, norms) : network_.behind_first(all, norms);
+  }
+
+  at::Tensor reduced(const at::Tensor& rows, const ConvPass& pass) const {
+    if (!o_.dgl) return aggregate_edges(rows, pass.block, o_.reduce, pass.execution);
+    const auto to_targets = edges_to_targets(pass.block);
+    return aggregate_last_max(rows, to_targets->view(), pass.execution.with(to_targets));
+  }
 
   // [num_edges, width]: the first layer, from what transform() made of the sources.
   at::Tensor first_layer(const at::Tensor& rows, const ConvInput& own, const ConvPass& pass) const {
@@ -123,6 +139,7 @@ class EdgeConv final : public Conv {
   int64_t in_;
   Network network_;     // PyG
   Linear theta_, phi_;  // DGL
+  NormLayer norm_{Norm::kBatch, o_.widths.back()};
 };
 
 }  // namespace

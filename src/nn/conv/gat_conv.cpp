@@ -139,10 +139,16 @@ class GatConv final : public Conv {
       if (!own.edge_attr.defined())
         base::fail(base::Status::kInvalidArgument, "GAT with edge_dim ", o_.edge_dim,
                    " was given no edge features");
-      attention.edges = edge_values(own.edge_attr);
+      // Means and sums may as well be taken of the scores, which are fewer.
+      const bool linear = o_.loops.fill == LoopFill::kMean || o_.loops.fill == LoopFill::kSum;
+      const LoopRows loops{o_.loops.fill, o_.loops.value, first_own};
+      at::Tensor features = own.edge_attr;
+      if (attention.loops && !linear)
+        features = with_loop_rows(features, loops, block, pass.execution);
+      attention.edges = edge_values(features);
       if (o_.v2) attention.edge_weight = edge_.weight;
-      if (attention.loops)
-        attention.edges = with_loop_rows(attention.edges, block, pass.execution, first_own);
+      if (attention.loops && linear)
+        attention.edges = with_loop_rows(attention.edges, loops, block, pass.execution);
     }
     if (own.edge_weight.defined()) {
       if (!o_.dgl)

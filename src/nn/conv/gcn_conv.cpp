@@ -89,7 +89,7 @@ class GcnConv final : public WeightedConv {
       visit_type(type,
                  [&]<typename T>() { weighted_by_graph<T>(sum, type, first_own, own, pass); });
     } else if (own.edge_weight.defined()) {
-      weighted(sum, own.edge_weight, pass.block);
+      weighted(sum, own, pass.block);
     } else {
       visit_type(type, [&]<typename T>() { unweighted<T>(sum, type, first_own, own, pass); });
     }
@@ -97,6 +97,15 @@ class GcnConv final : public WeightedConv {
   }
 
  private:
+  static int64_t node(const ConvInput& own, int64_t source) {
+    return own.node_ids ? own.node_ids[source] : source;
+  }
+  [[noreturn]] void fail_negative(const ConvInput& own, int64_t source, double degree) const {
+    fail(Status::kInvalidArgument, "GCN: the weights of the edges into node ", node(own, source),
+         options_.add_self_loops ? ", its loop included," : "", " add up to ", degree,
+         ", expected 0 or more, of which the layer takes the root");
+  }
+
   template <typename T>
   void unweighted(WeightedSum& sum, at::ScalarType type, int64_t first_own, const ConvInput& own,
                   const ConvPass& pass) const {
@@ -149,9 +158,7 @@ class GcnConv final : public WeightedConv {
     };
     const auto root = [&](int64_t s) {
       const T degree = whole[3 * s] + (loops ? loop(s) : T{0});
-      if (degree < 0)
-        fail(Status::kInvalidArgument, "GCN: the weights of the edges into a node add up to ",
-             degree, ", expected 0 or more");
+      if (degree < 0) fail_negative(own, s, degree);
       return degree > 0 ? 1 / std::sqrt(degree) : T{0};
     };
     const at::Tensor given = own.edge_weight.contiguous();
@@ -174,7 +181,8 @@ class GcnConv final : public WeightedConv {
   }
 
   // With weights, by LibTorch's operations, which carry their gradient.
-  void weighted(WeightedSum& sum, const at::Tensor& given, const sample::BlockView& block) const {
+  void weighted(WeightedSum& sum, const ConvInput& own, const sample::BlockView& block) const {
+    const at::Tensor& given = own.edge_weight;
     const bool loops = options_.add_self_loops;
     const auto ids = at::TensorOptions(at::kLong);
     at::Tensor sources = at::empty({block.num_edges}, ids), targets = at::empty_like(sources);
@@ -185,8 +193,8 @@ class GcnConv final : public WeightedConv {
       for (int64_t e = block.indptr[t]; e < block.indptr[t + 1]; ++e) {
         const bool loop = loops && block.indices[e] == t;
         if (loop && std::exchange(found, true))
-          fail(Status::kInvalidArgument, "GCN with edge weights: node ", t,
-               " of the block has several self-loops, of which none is the one to keep");
+          fail(Status::kInvalidArgument, "GCN with edge weights: node ", node(own, t),
+               " has several self-loops, of which none is the one to keep");
         sources.mutable_data_ptr<int64_t>()[e] = block.indices[e];
         targets.mutable_data_ptr<int64_t>()[e] = t;
         others.mutable_data_ptr<bool>()[e] = !loop;
@@ -207,9 +215,7 @@ class GcnConv final : public WeightedConv {
     const at::Tensor lowest = degree.detach();
     visit_type(given.scalar_type(), [&]<typename T>() {
       for (int64_t t = 0; t < block.num_targets; ++t)
-        if (lowest.const_data_ptr<T>()[t] < 0)
-          fail(Status::kInvalidArgument, "GCN: the weights of the edges into node ", t,
-               " of the block add up to ", lowest.const_data_ptr<T>()[t], ", expected 0 or more");
+        if (lowest.const_data_ptr<T>()[t] < 0) fail_negative(own, t, lowest.const_data_ptr<T>()[t]);
     });
     const at::Tensor positive = degree > 0;
     at::Tensor root =

@@ -18,7 +18,7 @@ NetworkOptions network_of(const GinOptions& o) {
   network.name = o.keys == GinOptions::Keys::kDgl ? "apply_func" : "nn";
   network.mlp = o.keys == GinOptions::Keys::kMlp;
   network.norm = o.norm;
-  network.norm_scale = o.norm_scale;
+  network.norm_options = o.norm_options;
   network.activation = o.activation;
   network.act_first = o.act_first;
   network.prelu = o.prelu;
@@ -104,7 +104,9 @@ class GinConv final : public Conv, public StagedConv {
                     const ConvInput& own, const ConvPass& pass) const {
     const sample::BlockView& block = pass.block;
     const int64_t n = block.num_targets;
-    if (own.edge_weight.defined()) base::fail(base::Status::kUnsupported, "GIN with edge weights");
+    const bool weighted = own.edge_weight.defined();
+    if (weighted && o_.keys != GinOptions::Keys::kDgl)
+      base::fail(base::Status::kUnsupported, "PyG's GIN with edge weights");
     at::Tensor target;
     if (own.x_target.defined())
       target = transformed ? at::linear(own.x_target, network_.linear(0).weight) : own.x_target;
@@ -119,14 +121,25 @@ class GinConv final : public Conv, public StagedConv {
       WeightedSum sum;
       sum.x = rows;
       sum.self_weights = (1 + eps_).expand({n});
+      sum.weights = own.edge_weight;
       if (own.x_target.defined() || first_own != 0) sum.x_target = target;
       y = weighted_sum(sum, block, pass.execution);
     } else {
-      y = (o_.last_of_tied ? aggregate_last_max(rows, block, pass.execution)
-                           : aggregate(rows, block, o_.reduce, pass.execution)) +
+      y = (weighted          ? reduce_weighted(rows, own.edge_weight, pass)
+           : o_.last_of_tied ? aggregate_last_max(rows, block, pass.execution)
+                             : aggregate(rows, block, o_.reduce, pass.execution)) +
           (1 + eps_) * target;
     }
     return y;
+  }
+
+  // The maximum or, by the number of edges, the mean of w x_j.
+  at::Tensor reduce_weighted(const at::Tensor& rows, const at::Tensor& weights,
+                             const ConvPass& pass) const {
+    if (o_.reduce == Reduce::kMax)
+      return weighted_last_max(rows, weights, pass.block, pass.execution);
+    return aggregate_edges(weighted_rows(rows, weights, pass.block, pass.execution), pass.block,
+                           Reduce::kMean, pass.execution);
   }
 
   // GINE: AGG relu(x_j + edge row).

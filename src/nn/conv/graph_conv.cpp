@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "base/error.h"
 #include "nn/conv/layers.h"
 #include "nn/conv/sage_conv.h"
 #include "nn/tensors.h"
@@ -39,9 +38,10 @@ class GraphConv final : public Conv {
     at::Tensor y;
     if (!own.edge_weight.defined()) {
       y = aggregate(rows, pass.block, options_.reduce, pass.execution);
+    } else if (options_.reduce == Reduce::kMax) {
+      y = aggregate_edges(weighted_rows(rows, own.edge_weight, pass.block, pass.execution),
+                          pass.block, Reduce::kMax, pass.execution);
     } else {
-      if (options_.reduce == Reduce::kMax)
-        base::fail(base::Status::kUnsupported, "GraphConv: edge weights with aggregation max");
       WeightedSum sum;
       sum.x = rows;
       sum.weights = own.edge_weight;

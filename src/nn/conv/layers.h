@@ -16,12 +16,14 @@ struct SageOptions {
   int64_t in_target = 0;  // 0: as `in`
   Reduce reduce = Reduce::kMean;
   bool lstm = false;  // in place of `reduce`: a recurrent network over the neighbours
+  // In place of both: what all of these give, beside each other.
+  std::vector<PnaReduction> reductions;
   bool normalize = false, root_weight = true, project = false, bias = true;
 };
 std::unique_ptr<Conv> make_sage_conv(const SageOptions& options);
 
 // DGL's SAGEConv: fc_self x_i + fc_neigh AGG, or, with kGcn, fc_neigh of the mean over the
-// neighbours and the node itself.
+// neighbours and the node itself. Edge weights multiply the neighbours' rows.
 struct DglSageOptions {
   enum class Aggregator { kMean, kPool, kGcn, kLstm };
   int64_t in = 0, out = 0;
@@ -48,7 +50,7 @@ struct DglGraphOptions {
 };
 std::unique_ptr<Conv> make_dgl_graph_conv(const DglGraphOptions& options);
 
-// PyG's GraphConv: lin_rel AGG w x_j + lin_root x_i. Sum or mean; max without edge weights.
+// PyG's GraphConv: lin_rel AGG w x_j + lin_root x_i.
 struct GraphOptions {
   int64_t in = 0, out = 0;
   int64_t in_target = 0;  // 0: as `in`
@@ -72,6 +74,7 @@ struct GatOptions {
   bool bias = true;
   bool share_weights = false;  // v2
   double slope = 0.2;
+  LoopRows loops = {};  // what added loops carry; first_own is of no matter
 };
 std::unique_ptr<Conv> make_gat_conv(const GatOptions& options);
 
@@ -89,7 +92,7 @@ struct GinOptions {
   // Between the linear layers; the norm with keys kMlp only, and over all rows of a mini-batch
   // where it goes over graphs.
   Norm norm = Norm::kNone;
-  double norm_scale = 1;
+  NormOptions norm_options;
   Activation activation = Activation::kRelu;
   bool act_first = false;
   // The model's slope, listed before; with keys kMlp saved a second time here.
@@ -104,10 +107,11 @@ struct EdgeOptions {
   std::vector<int64_t> widths;  // PyG: of nn, twice the columns first; DGL: {out}
   bool mlp_keys = false;        // PyG, several linear layers: nn.lins.0, ..., else nn.0, nn.2, ...
   bool dgl = false;
+  bool batch_norm = false;       // DGL: of the rows of edges
   Reduce reduce = Reduce::kMax;  // PyG
   // Of PyG's network, as in GinOptions.
   Norm norm = Norm::kNone;
-  double norm_scale = 1;
+  NormOptions norm_options;
   Activation activation = Activation::kRelu;
   bool act_first = false;
   at::Tensor* prelu = nullptr;
@@ -125,6 +129,7 @@ struct RelationOptions {
   bool features = true;  // else rows are those of the unit matrix, and `in` the number of nodes
   Reduce reduce = Reduce::kMean;  // PyG; sum or mean
   bool dgl = false;
+  bool layer_norm = false;  // DGL: of each row of the sums
   bool root_weight = true, bias = true;
 };
 std::unique_ptr<Conv> make_relation_conv(const RelationOptions& options);
@@ -156,6 +161,7 @@ struct PnaOptions {
   bool divide_input = false;  // each tower reads its share of the columns
   // Means of the degree and of log(degree + 1) over the training graph's nodes.
   double average_degree = 1, average_log_degree = 1;
+  bool train_norm = false;  // these are learned
 };
 std::unique_ptr<Conv> make_pna_conv(const PnaOptions& options);
 

@@ -50,6 +50,7 @@ std::unique_ptr<Conv> sage(const ModelConfig& c, const ConvWidths& widths) {
   SageOptions options;
   options.in = widths.in;
   options.out = widths.out;
+  options.reductions = c.reductions;
   options.lstm = c.reduction() == Aggregation::kLstm;
   if (!options.lstm) options.reduce = reduce_of(c.reduction());
   options.normalize = c.normalize;
@@ -106,6 +107,8 @@ std::unique_ptr<Conv> gat(const ModelConfig& c, const ConvWidths& widths) {
   options.residual = c.residual;
   options.share_weights = c.share_weights;
   options.slope = c.slope;
+  options.loops.fill = c.loop_fill;
+  options.loops.value = c.loop_value;
   options.bias = c.bias;
   return make_gat_conv(options);
 }
@@ -119,10 +122,10 @@ std::unique_ptr<Conv> gin(const ModelConfig& c, const ConvWidths& widths, at::Te
   options.eps = c.eps;
   options.train_eps = c.train_eps;
   options.edges = c.architecture == Architecture::kGine;
-  options.edge_dim = options.edges ? c.edge_dim : 0;
+  options.edge_dim = options.edges && !c.plain_edges ? c.edge_dim : 0;
   options.keys = c.framework == Framework::kDgl ? GinOptions::Keys::kDgl : GinOptions::Keys::kMlp;
   options.norm = c.norm;
-  options.norm_scale = c.norm_scale;
+  options.norm_options = c.norm_options;
   options.activation = c.activation;
   options.act_first = c.act_first;
   if (c.activation == Activation::kPrelu) options.prelu = prelu;
@@ -139,6 +142,7 @@ std::unique_ptr<Conv> relation(const ModelConfig& c, const ConvWidths& widths) {
   options.blocks = c.blocks;
   options.reduce = reduce_of(c.reduction());
   options.dgl = c.framework == Framework::kDgl;
+  options.layer_norm = c.inner_norm;
   options.root_weight = c.root_weight;
   options.bias = c.bias;
   return make_relation_conv(options);
@@ -162,7 +166,7 @@ std::unique_ptr<Conv> pna(const ModelConfig& c, const ConvWidths& widths) {
   options.in = widths.in;
   options.out = widths.out;
   options.edge_dim = c.edge_dim;
-  options.reductions = c.reductions;
+  options.reductions = c.pna_reductions();
   options.scalers = c.scalers;
   options.pre_layers = c.pre_layers;
   options.post_layers = c.post_layers;
@@ -170,6 +174,7 @@ std::unique_ptr<Conv> pna(const ModelConfig& c, const ConvWidths& widths) {
   options.divide_input = c.divide_input;
   options.average_degree = c.average_degree;
   options.average_log_degree = c.average_log_degree;
+  options.train_norm = c.train_norm;
   return make_pna_conv(options);
 }
 
@@ -177,12 +182,13 @@ std::unique_ptr<Conv> edge(const ModelConfig& c, const ConvWidths& widths, at::T
   EdgeOptions options;
   options.in = widths.in;
   options.dgl = c.framework == Framework::kDgl;
+  options.batch_norm = options.dgl && c.inner_norm;
   options.reduce = reduce_of(c.reduction());
   options.mlp_keys = true;
   options.widths.assign(options.dgl ? 1 : c.mlp_layers + 1, widths.out);
   if (!options.dgl) options.widths[0] = 2 * widths.in;
   options.norm = c.norm;
-  options.norm_scale = c.norm_scale;
+  options.norm_options = c.norm_options;
   options.activation = c.activation;
   options.act_first = c.act_first;
   if (c.activation == Activation::kPrelu) options.prelu = prelu;

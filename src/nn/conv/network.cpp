@@ -9,7 +9,7 @@ namespace gnnmg::nn {
 Network::Network(const NetworkOptions& options) : o_(options), linears_(options.widths.size() - 1) {
   if (o_.mlp && o_.norm != Norm::kNone)
     for (size_t i = 0; i + 1 < linears_.size(); ++i)
-      norms_.emplace_back(o_.norm, width(i), o_.norm_scale);
+      norms_.emplace_back(o_.norm, width(i), o_.norm_options);
 }
 
 void Network::declare(ParameterList& list) {

@@ -17,7 +17,7 @@ struct NetworkOptions {
   // layer is <name> itself.
   bool mlp = false;
   Norm norm = Norm::kNone;  // of an MLP
-  double norm_scale = 1;
+  NormOptions norm_options;
   Activation activation = Activation::kRelu;
   bool act_first = false;
   at::Tensor* prelu = nullptr;  // the model's slope, listed before; an MLP saves it a second time

@@ -3,24 +3,17 @@
 // over the sources' parts alone, and no row of an edge is made.
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/cat.h>
-#include <ATen/ops/empty.h>
 #include <ATen/ops/linear.h>
 #include <ATen/ops/relu.h>
 
-#include <algorithm>
-#include <cmath>
-
 #include "base/error.h"
 #include "nn/conv/layers.h"
-#include "nn/tensors.h"
+#include "nn/conv/reductions.h"
 
 namespace gnnmg::nn {
 namespace {
 
-using Reduction = PnaOptions::Reduction;
 using Scaler = PnaOptions::Scaler;
-
-constexpr double kLeastVariance = 1e-5;  // below it the deviation is 0
 
 class PnaConv final : public Conv {
  public:
@@ -41,8 +34,14 @@ class PnaConv final : public Conv {
   }
 
   void declare(ParameterList& list) override {
-    list.buffer("aggr_module.avg_deg_lin", {1}, o_.average_degree, &average_);
-    list.buffer("aggr_module.avg_deg_log", {1}, o_.average_log_degree, &average_log_);
+    const auto average = [&](const char* key, double value, at::Tensor* slot) {
+      if (o_.train_norm)
+        list.constant(key, {1}, value, slot);
+      else
+        list.buffer(key, {1}, value, slot);
+    };
+    average("aggr_module.avg_deg_lin", o_.average_degree, &average_);
+    average("aggr_module.avg_deg_log", o_.average_log_degree, &average_log_);
     if (o_.edge_dim) list.linear("edge_encoder", width_, o_.edge_dim, true, encoder_);
     const int64_t parts = o_.edge_dim ? 3 : 2;
     const int64_t sums = static_cast<int64_t>(o_.reductions.size() * o_.scalers.size());
@@ -69,7 +68,7 @@ class PnaConv final : public Conv {
     if (own.edge_weight.defined()) base::fail(base::Status::kUnsupported, "PNA with edge weights");
     const int64_t n = block.num_targets;
     const at::Tensor targets = target_rows(own, n, pass.execution);
-    const at::Tensor degree = degrees(block, rows);
+    const at::Tensor degree = in_degrees(block, rows);
     at::Tensor messages = rows, shift = parts(targets, 0, true);
     if (o_.edge_dim || o_.pre_layers > 1) {
       messages = rows_of_edges(rows, shift, block, pass.execution);
@@ -83,7 +82,8 @@ class PnaConv final : public Conv {
       messages = messages + parts(encoded, 2, false, true);
     }
     if (o_.pre_layers > 1) messages = deeper(messages, before_);
-    const std::vector<at::Tensor> sums = reduce(messages, shift, degree, pass);
+    const std::vector<at::Tensor> sums =
+        reduce_messages({messages, !shift.defined(), shift}, o_.reductions, block, pass.execution);
     std::vector<at::Tensor> scales;
     for (Scaler scaler : o_.scalers) scales.push_back(scale(scaler, degree));
 
@@ -139,64 +139,6 @@ class PnaConv final : public Conv {
                               std::vector<Linear>& layers) {
     for (size_t k = 0; k < layers.size(); ++k)
       list.linear(base::text(name, ".", 2 * k), out, k == 0 ? in : out, true, layers[k]);
-  }
-
-  // [num_targets, 1]
-  static at::Tensor degrees(const sample::BlockView& block, const at::Tensor& like) {
-    at::Tensor degrees = at::empty({block.num_targets, 1}, like.options().requires_grad(false));
-    visit_type(degrees.scalar_type(), [&]<typename T>() {
-      for (int64_t t = 0; t < block.num_targets; ++t)
-        degrees.mutable_data_ptr<T>()[t] = static_cast<T>(block.indptr[t + 1] - block.indptr[t]);
-    });
-    return degrees;
-  }
-
-  // Each reduction of the messages of each target's edges. Messages are rows of edges, or, with a
-  // shift, rows of sources, to which the target's row of `shift` is to be added.
-  std::vector<at::Tensor> reduce(const at::Tensor& messages, const at::Tensor& shift,
-                                 const at::Tensor& degree, const ConvPass& pass) const {
-    const auto reduced = [&](const at::Tensor& rows, Reduce kind) {
-      return shift.defined() ? aggregate(rows, pass.block, kind, pass.execution)
-                             : aggregate_edges(rows, pass.block, kind, pass.execution);
-    };
-    const at::Tensor once = shift.defined() ? degree.clamp_max(1) * shift : at::Tensor();
-    const auto shifted = [&](const at::Tensor& y) { return once.defined() ? y + once : y; };
-    at::Tensor mean, variance;
-    const auto needs = [&](Reduction kind) {
-      return std::find(o_.reductions.begin(), o_.reductions.end(), kind) != o_.reductions.end();
-    };
-    const bool spread = needs(Reduction::kVariance) || needs(Reduction::kDeviation);
-    if (spread || needs(Reduction::kMean)) mean = reduced(messages, Reduce::kMean);
-    // The shift does not change it.
-    if (spread) variance = reduced(messages * messages, Reduce::kMean) - mean * mean;
-    std::vector<at::Tensor> all;
-    for (Reduction kind : o_.reductions) {
-      switch (kind) {
-        case Reduction::kMean:
-          all.push_back(shifted(mean));
-          break;
-        case Reduction::kMin:
-          all.push_back(shifted(-reduced(-messages, Reduce::kMax)));
-          break;
-        case Reduction::kMax:
-          all.push_back(shifted(reduced(messages, Reduce::kMax)));
-          break;
-        case Reduction::kSum: {
-          const at::Tensor sum = reduced(messages, Reduce::kSum);
-          all.push_back(shift.defined() ? sum + degree * shift : sum);
-          break;
-        }
-        case Reduction::kVariance:
-          all.push_back(variance);
-          break;
-        case Reduction::kDeviation: {
-          const at::Tensor deviation = variance.clamp_min(kLeastVariance).sqrt();
-          all.push_back(deviation.masked_fill(variance.detach() <= kLeastVariance, 0));
-          break;
-        }
-      }
-    }
-    return all;
   }
 
   // [num_targets, 1], or undefined: ones.

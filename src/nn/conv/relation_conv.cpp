@@ -125,6 +125,10 @@ class RelationConv final : public Conv {
       if (o_.bases > 0)
         list.uniform("linear_r.coeff", {o_.relations, o_.bases},
                      gain * glorot(o_.relations, o_.bases), &shares_);
+      if (o_.layer_norm) {
+        const ParameterList::Scope scope(list, "layer_norm_weight");
+        norm_.declare(list);
+      }
       return;
     }
     if (k > 0)
@@ -175,6 +179,7 @@ class RelationConv final : public Conv {
     }
     at::Tensor y =
         aggregate(sums, groups.targets->view(), Reduce::kSum, pass.execution.with(groups.targets));
+    if (o_.layer_norm) norm_.apply({&y, 1}, {});
     const int64_t n = block.num_targets;
     if (root_.defined() && o_.features)
       y = at::addmm(y, target_rows(own, n, pass.execution), root_);
@@ -216,6 +221,7 @@ class RelationConv final : public Conv {
   }
 
   RelationOptions o_;
+  NormLayer norm_{Norm::kLayer, o_.out};
   at::Tensor weight_, shares_, root_, bias_;
 };
 

@@ -1,11 +1,15 @@
 #include "nn/conv/sage_conv.h"
 
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/cat.h>
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/linear.h>
 #include <ATen/ops/relu.h>
 
+#include <algorithm>
+
 #include "nn/conv/layers.h"
+#include "nn/conv/reductions.h"
 #include "nn/sequence.h"
 
 namespace gnnmg::nn {
@@ -123,21 +127,22 @@ class SageConv final : public Conv {
       list.weight("lin.weight", o_.in, o_.in, &w_.lin);
       list.bias("lin.bias", o_.in, o_.in, &w_.lin_bias);
     }
-    list.weight("lin_l.weight", o_.out, o_.in, &w_.lin_l);
-    if (o_.bias) list.bias("lin_l.bias", o_.out, o_.in, &w_.lin_l_bias);
+    const int64_t aggregations = std::max<int64_t>(1, static_cast<int64_t>(o_.reductions.size()));
+    list.weight("lin_l.weight", o_.out, aggregations * o_.in, &w_.lin_l);
+    if (o_.bias) list.bias("lin_l.bias", o_.out, aggregations * o_.in, &w_.lin_l_bias);
     if (o_.root_weight) list.weight("lin_r.weight", o_.out, o_.in_target, &w_.lin_r);
   }
   int64_t output_width() const override { return o_.out; }
 
   at::Tensor forward(const ConvInput& in, const ConvPass& pass) const override {
-    if (o_.lstm) return Conv::forward(in, pass);
+    if (aggregates_first()) return Conv::forward(in, pass);
     return sage_conv(with_skip(pass), in, pass.block, {o_.reduce, o_.normalize}, pass.finish,
                      pass.execution);
   }
 
   bool transforms(bool sparse, const sample::BlockView& block) const override {
     if (o_.project) return true;
-    if (o_.lstm) return false;
+    if (aggregates_first()) return false;
     return (sparse && o_.reduce != Reduce::kMax) ||
            transforms_first(o_.reduce, block, o_.in, o_.out);
   }
@@ -152,7 +157,7 @@ class SageConv final : public Conv {
                      const ConvPass& pass) const override {
     const sample::BlockView& block = pass.block;
     const int64_t n = block.num_targets;
-    if (o_.lstm) return behind_lstm(rows, own, pass);
+    if (aggregates_first()) return behind_aggregation(rows, own, pass);
     if (!transformed || o_.project) {
       SageConvWeights weights = with_skip(pass);
       weights.lin = weights.lin_bias = at::Tensor();
@@ -186,10 +191,17 @@ class SageConv final : public Conv {
     return weights;
   }
 
-  at::Tensor behind_lstm(const at::Tensor& rows, const ConvInput& own, const ConvPass& pass) const {
-    at::Tensor y =
-        at::linear(lstm_padded(rows, lstm_, pass.block, own.largest_degree, pass.execution),
-                   w_.lin_l, w_.lin_l_bias);
+  // By what no kernel has together with the product.
+  bool aggregates_first() const { return o_.lstm || !o_.reductions.empty(); }
+
+  at::Tensor behind_aggregation(const at::Tensor& rows, const ConvInput& own,
+                                const ConvPass& pass) const {
+    const at::Tensor aggregated =
+        o_.lstm
+            ? lstm_padded(rows, lstm_, pass.block, own.largest_degree, pass.execution)
+            : at::cat(reduce_messages({rows, false, {}}, o_.reductions, pass.block, pass.execution),
+                      1);
+    at::Tensor y = at::linear(aggregated, w_.lin_l, w_.lin_l_bias);
     if (w_.lin_r.defined())
       y = y + target_times(own, pass.block.num_targets, {w_.lin_r, {}}, pass.execution);
     return complete(o_.normalize ? normalize_rows(y, pass.execution) : y, own, pass);

@@ -13,6 +13,7 @@ var spellings = map[string]string{
 	"json": "JSON", "lstm": "LSTM", "mae": "MAE", "mlp": "MLP", "nan": "NaN", "npy": "NPY",
 	"numpy": "NumPy", "ogb": "OGB", "pna": "PNA", "prelu": "PReLU", "pth": "PTH", "pyg": "PyG",
 	"relu": "ReLU", "rgcn": "RGCN", "rmse": "RMSE", "roc": "ROC", "sage": "SAGE", "set2set": "Set2Set", "sgd": "SGD",
+	"silu":        "SiLU",
 	"tensorboard": "TensorBoard", "tu": "TU",
 }
 

@@ -2459,7 +2459,9 @@ enum {
   GNNMG_ACTIVATION_LEAKY_RELU = 3, /**< x, or 0.01 x below 0 */
   GNNMG_ACTIVATION_GELU = 4,       /**< x times the normal distribution function */
   GNNMG_ACTIVATION_TANH = 5,       /**< tanh(x) */
-  GNNMG_ACTIVATION_PRELU = 6       /**< x, or a learned multiple below 0 */
+  GNNMG_ACTIVATION_PRELU = 6,      /**< x, or a learned multiple below 0 */
+  GNNMG_ACTIVATION_SILU = 7,       /**< x / (1 + exp(-x)) */
+  GNNMG_ACTIVATION_SIGMOID = 8     /**< 1 / (1 + exp(-x)) */
 };
 
 /** Normalisation between layers, and between the linear layers inside of GIN's, GINE's and PyG's
@@ -2482,6 +2484,29 @@ enum {
                               square length of `norm_scale` (Zhao, Akoglu 2020). */
   GNNMG_NORM_PAIR_ROWS = 7 /**< Columns centred over a graph, then each row to the length
                               `norm_scale`. */
+};
+
+/** Whether a norm ends with a learned weight and bias for each column. */
+typedef int32_t gnnmg_norm_affine;
+
+/** Values of ::gnnmg_norm_affine. */
+enum {
+  GNNMG_NORM_AFFINE_DEFAULT = 0, /**< Batch and layer norms do, instance norm does not. */
+  GNNMG_NORM_AFFINE_ON = 1,      /**< It does. */
+  GNNMG_NORM_AFFINE_OFF = 2      /**< It does not. */
+};
+
+/** What edge features a loop has that attention adds. */
+typedef int32_t gnnmg_loop_fill;
+
+/** Values of ::gnnmg_loop_fill. */
+enum {
+  GNNMG_LOOP_FILL_MEAN = 0,    /**< The mean of the other edges into its node, column by column; as
+                                  in the next three, 0 where there is none. */
+  GNNMG_LOOP_FILL_SUM = 1,     /**< Their sum. */
+  GNNMG_LOOP_FILL_MAX = 2,     /**< The largest. */
+  GNNMG_LOOP_FILL_MIN = 3,     /**< The smallest. */
+  GNNMG_LOOP_FILL_CONSTANT = 4 /**< `loop_value` in every column. */
 };
 
 /** Connections around a layer. */
@@ -2552,7 +2577,9 @@ typedef struct gnnmg_model_config {
   int64_t input_dim;               /**< Columns of the features, or, where `input` is another, the
                                         number of nodes; 0: the data set's. 0. */
   int64_t hidden_dim;              /**< Columns between layers. 256. */
-  int64_t output_dim;              /**< Columns of the result; 0: the data set's classes. 0. */
+  int64_t output_dim;              /**< Columns of the result; 0: the data set's classes; -1: the
+                                        last layer is one like the others, hidden_dim wide, as in
+                                        PyG's model classes without `out_channels`. 0. */
   int32_t num_layers;              /**< 1 to 10, as many as the sampler has. 2. */
   gnnmg_aggregation aggregation;   /**< GraphSAGE, GIN, GINE, GraphConv, R-GCN, EdgeConv.
                                         ::GNNMG_AGGREGATION_DEFAULT. */
@@ -2601,8 +2628,9 @@ typedef struct gnnmg_model_config {
                             integers. 0. */
   int32_t num_bases;  /**< R-GCN: matrices that those of all types are sums of; 0: one a type. 0. */
   int32_t num_blocks; /**< R-GCN: blocks of block-diagonal matrices; 0: whole ones. 0. */
-  int32_t edge_weights;  /**< GCN, GraphConv, and of DGL's layers GCN, GAT and R-GCN: 1: edges weigh
-                            what the edge tensor "edge_weight", or else "weight", says. 0. */
+  int32_t edge_weights;  /**< GCN, GraphConv, and of DGL's layers GraphSAGE, GCN, GAT, GIN and
+                            R-GCN: 1: edges weigh what the edge tensor "edge_weight", or else
+                            "weight", says. 0. */
   int32_t improved;      /**< PyG's GCN with edge weights: 1: added loops weigh 2. 0. */
   int32_t beta;          /**< Transformer: 1: the node's own row is mixed in by a gate. 0. */
   int32_t towers;        /**< PNA: networks beside each other, each for its share of the output; 0:
@@ -2614,7 +2642,8 @@ typedef struct gnnmg_model_config {
   double average_degree; /**< PNA: mean number of edges into a node; 0: the data set's. 0. */
   double average_log_degree; /**< PNA: mean of log(that number + 1); 0: the data set's. 0. */
   gnnmg_pna_reduction reductions[8]; /**< PNA: up to the first 0; all 0: mean, min, max, deviation.
-                                        0. */
+                                        PyG's GraphSAGE, in place of `aggregation`: what all of
+                                        them give, beside each other. 0. */
   gnnmg_pna_scaler scalers[8];       /**< PNA: up to the first 0; all 0: identity, amplification,
                                         attenuation. 0. */
   int32_t node_vocabulary[16]; /**< Up to the first 0: the features are integers, column k one of
@@ -2633,6 +2662,21 @@ typedef struct gnnmg_model_config {
   int32_t post_layers; /**< PNA: the same behind them. 1. */
   gnnmg_degree_norm degree_norm; /**< GCN: ::GNNMG_DEGREE_NORM_BOTH. */
   int32_t share_weights;         /**< GATv2: 1: one linear map for both ends of an edge. 0. */
+  double loop_value;             /**< ::GNNMG_LOOP_FILL_CONSTANT: that number. 0. */
+  gnnmg_loop_fill loop_fill;     /**< GAT, GATv2 of PyG's with edge features and `self_loops`.
+                                      ::GNNMG_LOOP_FILL_MEAN. */
+  int32_t plain_edges;           /**< GINE: 1: no linear map of edge features, which have as many
+                                      columns as the rows of every layer. 0. */
+  int32_t inner_norm;            /**< DGL's R-GCN: 1: each row of the sums is normalised; DGL's
+                                      EdgeConv: 1: batch norm of the rows of edges. 0. */
+  int32_t train_norm;   /**< PNA: 1: average_degree and average_log_degree are learned. 0. */
+  double norm_epsilon;  /**< Norms: what keeps their roots from 0; 0: 1e-5. 1e-5. */
+  double norm_momentum; /**< ::GNNMG_NORM_BATCH: what the newest statistics count in the
+                             running ones, above 0 and at most 1; -1: as much as each
+                             before them; 0: 0.1. 0.1. */
+  gnnmg_norm_affine norm_affine; /**< Batch, layer and instance norms.
+                                      ::GNNMG_NORM_AFFINE_DEFAULT. */
+  int32_t padding0;              /**< 0. */
 } gnnmg_model_config;
 
 /** Facts about a model. */
@@ -3113,6 +3157,9 @@ typedef struct gnnmg_optimizer_config {
                          at most this. 0. */
   int32_t amsgrad;  /**< Adam: 1 keeps the largest square. 0. */
   int32_t nesterov; /**< SGD: 1 looks ahead. 0. */
+  int32_t weight_decay_layers; /**< Above 0: weight_decay acts on the parameters of that many
+                                    convolutions, the first ones, alone; 0: on all. 0. */
+  int32_t padding0;            /**< 0. */
 } gnnmg_optimizer_config;
 
 /**
@@ -3586,6 +3633,8 @@ typedef struct gnnmg_trainer_config {
                                     Not with `deterministic`. 0. */
   int64_t batch_nodes;         /**< Labels of graphs, above 0: nodes of a mini-batch at most, as in
                                     ::gnnmg_loader_config, beside `batch_size`. 0. */
+  int32_t weight_decay_layers; /**< As in ::gnnmg_optimizer_config. 0. */
+  int32_t padding1;            /**< 0. */
 } gnnmg_trainer_config;
 
 /** State of a trainer. */

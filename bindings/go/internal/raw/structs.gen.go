@@ -329,6 +329,15 @@ type ModelConfig struct {
 	PostLayers       int32
 	DegreeNorm       int32
 	ShareWeights     int32
+	LoopValue        float64
+	LoopFill         int32
+	PlainEdges       int32
+	InnerNorm        int32
+	TrainNorm        int32
+	NormEpsilon      float64
+	NormMomentum     float64
+	NormAffine       int32
+	Padding0         int32
 }
 
 // ModelInfo is gnnmg_model_info.
@@ -356,18 +365,20 @@ type ModelFileConfig struct {
 
 // OptimizerConfig is gnnmg_optimizer_config.
 type OptimizerConfig struct {
-	StructSize   uint32
-	Kind         int32
-	LearningRate float64
-	WeightDecay  float64
-	Beta1        float64
-	Beta2        float64
-	Epsilon      float64
-	Momentum     float64
-	Dampening    float64
-	ClipNorm     float64
-	Amsgrad      int32
-	Nesterov     int32
+	StructSize        uint32
+	Kind              int32
+	LearningRate      float64
+	WeightDecay       float64
+	Beta1             float64
+	Beta2             float64
+	Epsilon           float64
+	Momentum          float64
+	Dampening         float64
+	ClipNorm          float64
+	Amsgrad           int32
+	Nesterov          int32
+	WeightDecayLayers int32
+	Padding0          int32
 }
 
 // CommConfig is gnnmg_comm_config.
@@ -428,6 +439,8 @@ type TrainerConfig struct {
 	Deterministic      int32
 	SyncBatchNorm      int32
 	BatchNodes         int64
+	WeightDecayLayers  int32
+	Padding1           int32
 }
 
 // ProgressInfo is gnnmg_progress_info.
@@ -762,6 +775,15 @@ var (
 	_ [unsafe.Offsetof(C.gnnmg_model_config{}.post_layers)]byte                   = [unsafe.Offsetof(ModelConfig{}.PostLayers)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_model_config{}.degree_norm)]byte                   = [unsafe.Offsetof(ModelConfig{}.DegreeNorm)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_model_config{}.share_weights)]byte                 = [unsafe.Offsetof(ModelConfig{}.ShareWeights)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_model_config{}.loop_value)]byte                    = [unsafe.Offsetof(ModelConfig{}.LoopValue)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_model_config{}.loop_fill)]byte                     = [unsafe.Offsetof(ModelConfig{}.LoopFill)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_model_config{}.plain_edges)]byte                   = [unsafe.Offsetof(ModelConfig{}.PlainEdges)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_model_config{}.inner_norm)]byte                    = [unsafe.Offsetof(ModelConfig{}.InnerNorm)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_model_config{}.train_norm)]byte                    = [unsafe.Offsetof(ModelConfig{}.TrainNorm)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_model_config{}.norm_epsilon)]byte                  = [unsafe.Offsetof(ModelConfig{}.NormEpsilon)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_model_config{}.norm_momentum)]byte                 = [unsafe.Offsetof(ModelConfig{}.NormMomentum)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_model_config{}.norm_affine)]byte                   = [unsafe.Offsetof(ModelConfig{}.NormAffine)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_model_config{}.padding0)]byte                      = [unsafe.Offsetof(ModelConfig{}.Padding0)]byte{}
 	_ [unsafe.Sizeof(C.gnnmg_model_info{})]byte                                   = [unsafe.Sizeof(ModelInfo{})]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_model_info{}.struct_size)]byte                     = [unsafe.Offsetof(ModelInfo{}.StructSize)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_model_info{}.architecture)]byte                    = [unsafe.Offsetof(ModelInfo{}.Architecture)]byte{}
@@ -792,6 +814,8 @@ var (
 	_ [unsafe.Offsetof(C.gnnmg_optimizer_config{}.clip_norm)]byte                 = [unsafe.Offsetof(OptimizerConfig{}.ClipNorm)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_optimizer_config{}.amsgrad)]byte                   = [unsafe.Offsetof(OptimizerConfig{}.Amsgrad)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_optimizer_config{}.nesterov)]byte                  = [unsafe.Offsetof(OptimizerConfig{}.Nesterov)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_optimizer_config{}.weight_decay_layers)]byte       = [unsafe.Offsetof(OptimizerConfig{}.WeightDecayLayers)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_optimizer_config{}.padding0)]byte                  = [unsafe.Offsetof(OptimizerConfig{}.Padding0)]byte{}
 	_ [unsafe.Sizeof(C.gnnmg_comm_config{})]byte                                  = [unsafe.Sizeof(CommConfig{})]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_comm_config{}.struct_size)]byte                    = [unsafe.Offsetof(CommConfig{}.StructSize)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_comm_config{}.padding0)]byte                       = [unsafe.Offsetof(CommConfig{}.Padding0)]byte{}
@@ -846,6 +870,8 @@ var (
 	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.deterministic)]byte               = [unsafe.Offsetof(TrainerConfig{}.Deterministic)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.sync_batch_norm)]byte             = [unsafe.Offsetof(TrainerConfig{}.SyncBatchNorm)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.batch_nodes)]byte                 = [unsafe.Offsetof(TrainerConfig{}.BatchNodes)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.weight_decay_layers)]byte         = [unsafe.Offsetof(TrainerConfig{}.WeightDecayLayers)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.padding1)]byte                    = [unsafe.Offsetof(TrainerConfig{}.Padding1)]byte{}
 	_ [unsafe.Sizeof(C.gnnmg_progress_info{})]byte                                = [unsafe.Sizeof(ProgressInfo{})]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.struct_size)]byte                  = [unsafe.Offsetof(ProgressInfo{}.StructSize)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.state)]byte                        = [unsafe.Offsetof(ProgressInfo{}.State)]byte{}

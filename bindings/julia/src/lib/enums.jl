@@ -91,11 +91,17 @@ choices(::Type{gnnmg_aggregation}) = (:default=>-1, :mean=>0, :max=>1, :sum=>2, 
 
 primitive type gnnmg_activation <: Enumeration 32 end
 choices(::Type{gnnmg_activation}) = (:relu=>0, :none=>1, :elu=>2, :leaky_relu=>3, :gelu=>4,
-    :tanh=>5, :prelu=>6)
+    :tanh=>5, :prelu=>6, :silu=>7, :sigmoid=>8)
 
 primitive type gnnmg_norm <: Enumeration 32 end
 choices(::Type{gnnmg_norm}) = (:none=>0, :batch=>1, :layer=>2, :layer_graph=>3, :graph=>4,
     :instance=>5, :pair=>6, :pair_rows=>7)
+
+primitive type gnnmg_norm_affine <: Enumeration 32 end
+choices(::Type{gnnmg_norm_affine}) = (:default=>0, :on=>1, :off=>2)
+
+primitive type gnnmg_loop_fill <: Enumeration 32 end
+choices(::Type{gnnmg_loop_fill}) = (:mean=>0, :sum=>1, :max=>2, :min=>3, :constant=>4)
 
 primitive type gnnmg_skip <: Enumeration 32 end
 choices(::Type{gnnmg_skip}) = (:none=>0, :linear=>1, :residual=>2)

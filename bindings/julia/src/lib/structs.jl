@@ -313,6 +313,15 @@ struct gnnmg_model_config
     post_layers::Int32
     degree_norm::gnnmg_degree_norm
     share_weights::Int32
+    loop_value::Float64
+    loop_fill::gnnmg_loop_fill
+    plain_edges::Int32
+    inner_norm::Int32
+    train_norm::Int32
+    norm_epsilon::Float64
+    norm_momentum::Float64
+    norm_affine::gnnmg_norm_affine
+    padding0::Int32
 end
 
 struct gnnmg_model_info
@@ -349,6 +358,8 @@ struct gnnmg_optimizer_config
     clip_norm::Float64
     amsgrad::Int32
     nesterov::Int32
+    weight_decay_layers::Int32
+    padding0::Int32
 end
 
 struct gnnmg_comm_config
@@ -407,6 +418,8 @@ struct gnnmg_trainer_config
     deterministic::Int32
     sync_batch_norm::Int32
     batch_nodes::Int64
+    weight_decay_layers::Int32
+    padding1::Int32
 end
 
 struct gnnmg_progress_info

@@ -1554,6 +1554,10 @@ pub const GNNMG_ACTIVATION_GELU: gnnmg_activation = 4;
 pub const GNNMG_ACTIVATION_TANH: gnnmg_activation = 5;
 /// x, or a learned multiple below 0
 pub const GNNMG_ACTIVATION_PRELU: gnnmg_activation = 6;
+/// x / (1 + exp(-x))
+pub const GNNMG_ACTIVATION_SILU: gnnmg_activation = 7;
+/// 1 / (1 + exp(-x))
+pub const GNNMG_ACTIVATION_SIGMOID: gnnmg_activation = 8;
 /** Normalisation between layers, and between the linear layers inside of GIN's, GINE's and PyG's
 EdgeConv, whose rows are those of edges. "A graph" is each one of a batch of graphs; else, and
 inside of layers always, the rows at hand: those of the mini-batch in training, all in results
@@ -1579,6 +1583,27 @@ pub const GNNMG_NORM_PAIR: gnnmg_norm = 6;
 /** Columns centred over a graph, then each row to the length
 `norm_scale`.*/
 pub const GNNMG_NORM_PAIR_ROWS: gnnmg_norm = 7;
+/// Whether a norm ends with a learned weight and bias for each column.
+pub type gnnmg_norm_affine = i32;
+/// Batch and layer norms do, instance norm does not.
+pub const GNNMG_NORM_AFFINE_DEFAULT: gnnmg_norm_affine = 0;
+/// It does.
+pub const GNNMG_NORM_AFFINE_ON: gnnmg_norm_affine = 1;
+/// It does not.
+pub const GNNMG_NORM_AFFINE_OFF: gnnmg_norm_affine = 2;
+/// What edge features a loop has that attention adds.
+pub type gnnmg_loop_fill = i32;
+/** The mean of the other edges into its node, column by column; as
+in the next three, 0 where there is none.*/
+pub const GNNMG_LOOP_FILL_MEAN: gnnmg_loop_fill = 0;
+/// Their sum.
+pub const GNNMG_LOOP_FILL_SUM: gnnmg_loop_fill = 1;
+/// The largest.
+pub const GNNMG_LOOP_FILL_MAX: gnnmg_loop_fill = 2;
+/// The smallest.
+pub const GNNMG_LOOP_FILL_MIN: gnnmg_loop_fill = 3;
+/// `loop_value` in every column.
+pub const GNNMG_LOOP_FILL_CONSTANT: gnnmg_loop_fill = 4;
 /// Connections around a layer.
 pub type gnnmg_skip = i32;
 /// None.
@@ -1646,7 +1671,9 @@ number of nodes; 0: the data set's. 0.*/
     pub input_dim: i64,
     /// Columns between layers. 256.
     pub hidden_dim: i64,
-    /// Columns of the result; 0: the data set's classes. 0.
+    /** Columns of the result; 0: the data set's classes; -1: the
+last layer is one like the others, hidden_dim wide, as in
+PyG's model classes without `out_channels`. 0.*/
     pub output_dim: i64,
     /// 1 to 10, as many as the sampler has. 2.
     pub num_layers: i32,
@@ -1731,8 +1758,9 @@ integers. 0.*/
     pub num_bases: i32,
     /// R-GCN: blocks of block-diagonal matrices; 0: whole ones. 0.
     pub num_blocks: i32,
-    /** GCN, GraphConv, and of DGL's layers GCN, GAT and R-GCN: 1: edges weigh
-what the edge tensor "edge_weight", or else "weight", says. 0.*/
+    /** GCN, GraphConv, and of DGL's layers GraphSAGE, GCN, GAT, GIN and
+R-GCN: 1: edges weigh what the edge tensor "edge_weight", or else
+"weight", says. 0.*/
     pub edge_weights: i32,
     /// PyG's GCN with edge weights: 1: added loops weigh 2. 0.
     pub improved: i32,
@@ -1754,7 +1782,8 @@ what the edge tensor "edge_weight", or else "weight", says. 0.*/
     /// PNA: mean of log(that number + 1); 0: the data set's. 0.
     pub average_log_degree: f64,
     /** PNA: up to the first 0; all 0: mean, min, max, deviation.
-0.*/
+PyG's GraphSAGE, in place of `aggregation`: what all of
+them give, beside each other. 0.*/
     pub reductions: [gnnmg_pna_reduction; 8usize],
     /** PNA: up to the first 0; all 0: identity, amplification,
 attenuation. 0.*/
@@ -1784,12 +1813,36 @@ all layers. 0.*/
     pub degree_norm: gnnmg_degree_norm,
     /// GATv2: 1: one linear map for both ends of an edge. 0.
     pub share_weights: i32,
+    /// `GNNMG_LOOP_FILL_CONSTANT`: that number. 0.
+    pub loop_value: f64,
+    /** GAT, GATv2 of PyG's with edge features and `self_loops`.
+`GNNMG_LOOP_FILL_MEAN`.*/
+    pub loop_fill: gnnmg_loop_fill,
+    /** GINE: 1: no linear map of edge features, which have as many
+columns as the rows of every layer. 0.*/
+    pub plain_edges: i32,
+    /** DGL's R-GCN: 1: each row of the sums is normalised; DGL's
+EdgeConv: 1: batch norm of the rows of edges. 0.*/
+    pub inner_norm: i32,
+    /// PNA: 1: average_degree and average_log_degree are learned. 0.
+    pub train_norm: i32,
+    /// Norms: what keeps their roots from 0; 0: 1e-5. 1e-5.
+    pub norm_epsilon: f64,
+    /** `GNNMG_NORM_BATCH`: what the newest statistics count in the
+running ones, above 0 and at most 1; -1: as much as each
+before them; 0: 0.1. 0.1.*/
+    pub norm_momentum: f64,
+    /** Batch, layer and instance norms.
+`GNNMG_NORM_AFFINE_DEFAULT`.*/
+    pub norm_affine: gnnmg_norm_affine,
+    /// 0.
+    pub padding0: i32,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
     [
         "Size of gnnmg_model_config",
-    ][::core::mem::size_of::<gnnmg_model_config>() - 488usize];
+    ][::core::mem::size_of::<gnnmg_model_config>() - 536usize];
     [
         "Alignment of gnnmg_model_config",
     ][::core::mem::align_of::<gnnmg_model_config>() - 8usize];
@@ -1979,6 +2032,33 @@ const _: () = {
     [
         "Offset of field: gnnmg_model_config::share_weights",
     ][::core::mem::offset_of!(gnnmg_model_config, share_weights) - 484usize];
+    [
+        "Offset of field: gnnmg_model_config::loop_value",
+    ][::core::mem::offset_of!(gnnmg_model_config, loop_value) - 488usize];
+    [
+        "Offset of field: gnnmg_model_config::loop_fill",
+    ][::core::mem::offset_of!(gnnmg_model_config, loop_fill) - 496usize];
+    [
+        "Offset of field: gnnmg_model_config::plain_edges",
+    ][::core::mem::offset_of!(gnnmg_model_config, plain_edges) - 500usize];
+    [
+        "Offset of field: gnnmg_model_config::inner_norm",
+    ][::core::mem::offset_of!(gnnmg_model_config, inner_norm) - 504usize];
+    [
+        "Offset of field: gnnmg_model_config::train_norm",
+    ][::core::mem::offset_of!(gnnmg_model_config, train_norm) - 508usize];
+    [
+        "Offset of field: gnnmg_model_config::norm_epsilon",
+    ][::core::mem::offset_of!(gnnmg_model_config, norm_epsilon) - 512usize];
+    [
+        "Offset of field: gnnmg_model_config::norm_momentum",
+    ][::core::mem::offset_of!(gnnmg_model_config, norm_momentum) - 520usize];
+    [
+        "Offset of field: gnnmg_model_config::norm_affine",
+    ][::core::mem::offset_of!(gnnmg_model_config, norm_affine) - 528usize];
+    [
+        "Offset of field: gnnmg_model_config::padding0",
+    ][::core::mem::offset_of!(gnnmg_model_config, padding0) - 532usize];
 };
 /// Facts about a model.
 #[repr(C)]
@@ -2152,12 +2232,17 @@ at most this. 0.*/
     pub amsgrad: i32,
     /// SGD: 1 looks ahead. 0.
     pub nesterov: i32,
+    /** Above 0: weight_decay acts on the parameters of that many
+convolutions, the first ones, alone; 0: on all. 0.*/
+    pub weight_decay_layers: i32,
+    /// 0.
+    pub padding0: i32,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
     [
         "Size of gnnmg_optimizer_config",
-    ][::core::mem::size_of::<gnnmg_optimizer_config>() - 80usize];
+    ][::core::mem::size_of::<gnnmg_optimizer_config>() - 88usize];
     [
         "Alignment of gnnmg_optimizer_config",
     ][::core::mem::align_of::<gnnmg_optimizer_config>() - 8usize];
@@ -2197,6 +2282,12 @@ const _: () = {
     [
         "Offset of field: gnnmg_optimizer_config::nesterov",
     ][::core::mem::offset_of!(gnnmg_optimizer_config, nesterov) - 76usize];
+    [
+        "Offset of field: gnnmg_optimizer_config::weight_decay_layers",
+    ][::core::mem::offset_of!(gnnmg_optimizer_config, weight_decay_layers) - 80usize];
+    [
+        "Offset of field: gnnmg_optimizer_config::padding0",
+    ][::core::mem::offset_of!(gnnmg_optimizer_config, padding0) - 84usize];
 };
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -2413,12 +2504,16 @@ Not with `deterministic`. 0.*/
     /** Labels of graphs, above 0: nodes of a mini-batch at most, as in
 `gnnmg_loader_config`, beside `batch_size`. 0.*/
     pub batch_nodes: i64,
+    /// As in `gnnmg_optimizer_config`. 0.
+    pub weight_decay_layers: i32,
+    /// 0.
+    pub padding1: i32,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
     [
         "Size of gnnmg_trainer_config",
-    ][::core::mem::size_of::<gnnmg_trainer_config>() - 264usize];
+    ][::core::mem::size_of::<gnnmg_trainer_config>() - 272usize];
     [
         "Alignment of gnnmg_trainer_config",
     ][::core::mem::align_of::<gnnmg_trainer_config>() - 8usize];
@@ -2551,6 +2646,12 @@ const _: () = {
     [
         "Offset of field: gnnmg_trainer_config::batch_nodes",
     ][::core::mem::offset_of!(gnnmg_trainer_config, batch_nodes) - 256usize];
+    [
+        "Offset of field: gnnmg_trainer_config::weight_decay_layers",
+    ][::core::mem::offset_of!(gnnmg_trainer_config, weight_decay_layers) - 264usize];
+    [
+        "Offset of field: gnnmg_trainer_config::padding1",
+    ][::core::mem::offset_of!(gnnmg_trainer_config, padding1) - 268usize];
 };
 /// State of a trainer.
 pub type gnnmg_trainer_state = i32;

@@ -253,8 +253,10 @@ config! {
         input_dim => input_dim: usize,
         /// Columns between layers. 256.
         hidden_dim => hidden_dim: usize,
-        /// Columns of the result; 0: the data set's classes. 0.
-        output_dim => output_dim: usize,
+        /// Columns of the result; 0: the data set's classes; -1: the
+        /// last layer is one like the others, hidden_dim wide, as in
+        /// PyG's model classes without `out_channels`. 0.
+        output_dim => output_dim: i64,
         /// 1 to 10, as many as the sampler has. 2.
         num_layers => num_layers: usize,
         /// GraphSAGE, GIN, GINE, GraphConv, R-GCN, EdgeConv.
@@ -334,8 +336,9 @@ config! {
         num_bases => num_bases: usize,
         /// R-GCN: blocks of block-diagonal matrices; 0: whole ones. 0.
         num_blocks => num_blocks: usize,
-        /// GCN, GraphConv, and of DGL's layers GCN, GAT and R-GCN: 1: edges weigh
-        /// what the edge tensor "edge_weight", or else "weight", says. 0.
+        /// GCN, GraphConv, and of DGL's layers GraphSAGE, GCN, GAT, GIN and
+        /// R-GCN: 1: edges weigh what the edge tensor "edge_weight", or else
+        /// "weight", says. 0.
         edge_weights => edge_weights: bool,
         /// PyG's GCN with edge weights: 1: added loops weigh 2. 0.
         improved => improved: bool,
@@ -371,6 +374,28 @@ config! {
         degree_norm => degree_norm: crate::DegreeNorm,
         /// GATv2: 1: one linear map for both ends of an edge. 0.
         share_weights => share_weights: bool,
+        /// [`LoopFill::Constant`](crate::LoopFill::Constant): that number. 0.
+        loop_value => loop_value: f64,
+        /// GAT, GATv2 of PyG's with edge features and `self_loops`.
+        /// [`LoopFill::Mean`](crate::LoopFill::Mean).
+        loop_fill => loop_fill: crate::LoopFill,
+        /// GINE: 1: no linear map of edge features, which have as many
+        /// columns as the rows of every layer. 0.
+        plain_edges => plain_edges: bool,
+        /// DGL's R-GCN: 1: each row of the sums is normalised; DGL's
+        /// EdgeConv: 1: batch norm of the rows of edges. 0.
+        inner_norm => inner_norm: bool,
+        /// PNA: 1: average_degree and average_log_degree are learned. 0.
+        train_norm => train_norm: bool,
+        /// Norms: what keeps their roots from 0; 0: 1e-5. 1e-5.
+        norm_epsilon => norm_epsilon: f64,
+        /// [`Norm::Batch`](crate::Norm::Batch): what the newest statistics count in the
+        /// running ones, above 0 and at most 1; -1: as much as each
+        /// before them; 0: 0.1. 0.1.
+        norm_momentum => norm_momentum: f64,
+        /// Batch, layer and instance norms.
+        /// [`NormAffine::Default`](crate::NormAffine::Default).
+        norm_affine => norm_affine: crate::NormAffine,
     }
 }
 
@@ -419,6 +444,9 @@ config! {
         amsgrad => amsgrad: bool,
         /// SGD: 1 looks ahead. 0.
         nesterov => nesterov: bool,
+        /// Above 0: weight_decay acts on the parameters of that many
+        /// convolutions, the first ones, alone; 0: on all. 0.
+        weight_decay_layers => weight_decay_layers: i32,
     }
 }
 
@@ -551,6 +579,8 @@ config! {
         /// Labels of graphs, above 0: nodes of a mini-batch at most, as in
         /// `gnnmg_loader_config`, beside `batch_size`. 0.
         batch_nodes => batch_nodes: usize,
+        /// As in `gnnmg_optimizer_config`. 0.
+        weight_decay_layers => weight_decay_layers: i32,
     }
 }
 

@@ -377,6 +377,10 @@ enumeration! {
         Tanh = GNNMG_ACTIVATION_TANH,
         /// x, or a learned multiple below 0
         Prelu = GNNMG_ACTIVATION_PRELU,
+        /// x / (1 + exp(-x))
+        Silu = GNNMG_ACTIVATION_SILU,
+        /// 1 / (1 + exp(-x))
+        Sigmoid = GNNMG_ACTIVATION_SIGMOID,
     }
 }
 
@@ -406,6 +410,35 @@ enumeration! {
         /// Columns centred over a graph, then each row to the length
         /// `norm_scale`.
         PairRows = GNNMG_NORM_PAIR_ROWS,
+    }
+}
+
+enumeration! {
+    /// Whether a norm ends with a learned weight and bias for each column.
+    pub enum NormAffine {
+        /// Batch and layer norms do, instance norm does not.
+        Default = GNNMG_NORM_AFFINE_DEFAULT,
+        /// It does.
+        On = GNNMG_NORM_AFFINE_ON,
+        /// It does not.
+        Off = GNNMG_NORM_AFFINE_OFF,
+    }
+}
+
+enumeration! {
+    /// What edge features a loop has that attention adds.
+    pub enum LoopFill {
+        /// The mean of the other edges into its node, column by column; as
+        /// in the next three, 0 where there is none.
+        Mean = GNNMG_LOOP_FILL_MEAN,
+        /// Their sum.
+        Sum = GNNMG_LOOP_FILL_SUM,
+        /// The largest.
+        Max = GNNMG_LOOP_FILL_MAX,
+        /// The smallest.
+        Min = GNNMG_LOOP_FILL_MIN,
+        /// `loop_value` in every column.
+        Constant = GNNMG_LOOP_FILL_CONSTANT,
     }
 }
 

@@ -1,0 +1,35 @@
+// Weight decay of the first layers alone, as PyTorch has it by groups of parameters. Our optimisers
+// work on one flat tensor, so that it is done by hand in front of their step.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "nn/model.h"
+#include "train/config.h"
+
+namespace gnnmg::train {
+
+// The model's parameters by number, those that weight decay acts on first; the groups of PyTorch's
+// optimizer.
+struct DecayGroups {
+  std::vector<size_t> order;
+  size_t decayed = 0;  // so many of them; all, where the config names no layers
+};
+// Error(kInvalidArgument) where the model has fewer convolutions than the config names.
+DecayGroups decay_groups(const nn::Model& model, const OptimizerConfig& config);
+
+// What such a config adds to a step; nothing, where it names no layers.
+class LayerDecay {
+ public:
+  LayerDecay(const nn::Model& model, const OptimizerConfig& config);
+  // On flat parameters and gradients, in front of the optimiser's own step.
+  void apply(at::Tensor parameters, at::Tensor gradients, double learning_rate) const;
+
+ private:
+  double decay_ = 0;
+  bool decoupled_ = false;
+  std::vector<std::pair<int64_t, int64_t>> ranges_;  // of the flat parameters: first, count
+};
+
+}  // namespace gnnmg::train
