@@ -21,19 +21,22 @@ import (
 )
 
 // join joins the job that a launcher has started or that the options name; nil: there is none, this
-// process trains alone.
-func join(rt *gnnmg.Runtime, o *options) *gnnmg.Comm {
+// process trains alone. The others may be long in coming: an interrupt is heard meanwhile.
+func join(interrupted context.Context, rt *gnnmg.Runtime, o *options) *gnnmg.Comm {
 	config := func(c *gnnmg.CommConfig) {
 		if c.Deadline = o.deadline; o.processes > 0 {
 			c.NumProcesses, c.ProcessRank, c.Port = o.processes, o.process, o.port
 		}
 	}
+	var comm *gnnmg.Comm
+	var err error
 	if o.processes > 0 {
-		return Get(gnnmg.NewComm(Background, rt, o.meeting, config))
-	}
-	comm, err := gnnmg.NewCommFromEnv(Background, rt, config)
-	if errors.Is(err, gnnmg.ErrNotFound) {
+		comm, err = gnnmg.NewComm(interrupted, rt, o.meeting, config)
+	} else if comm, err = gnnmg.NewCommFromEnv(interrupted, rt, config); errors.Is(err, gnnmg.ErrNotFound) {
 		return nil
+	}
+	if interrupted.Err() != nil {
+		os.Exit(130)
 	}
 	return Get(comm, err)
 }
@@ -270,7 +273,7 @@ func main() {
 	start := time.Now()
 	rt := Get(gnnmg.NewRuntime())
 	defer rt.Close()
-	comm := join(rt, o)
+	comm := join(interrupted, rt, o)
 	process, processes := 0, 1
 	if comm != nil {
 		process, processes = Get(comm.Rank()), Get(comm.WorldSize())
