@@ -103,13 +103,20 @@ func medianOfRounds(inC, inGo []cost, between func(c, here cost) float64) float6
 	return median(rounds, func(i int) float64 { return between(inC[i], inGo[i]) })
 }
 
+// missed tells of a bar, once there are rounds enough for a verdict: go test begins with one.
+func missed(b *testing.B, rounds []cost, found, bar float64, format string, arguments ...any) {
+	if len(rounds) >= 7 && found > bar {
+		b.Errorf(format, arguments...)
+	}
+}
+
 func cpuOf(c cost) float64  { return c.cpu }
 func wallOf(c cost) float64 { return c.wall }
 
 // What Go costs beside a C program that does the same, in turns with it: a call that reads a
 // property, and an epoch of a loop of one's own. A bar that is missed fails the benchmark.
 //
-//	go test -run '^$' -bench BesideC -benchtime 41x
+//	OMP_NUM_THREADS=1 go test -run '^$' -bench BesideC -benchtime 41x
 func BenchmarkBesideC(b *testing.B) {
 	raw.OnReach = nil
 	p := startProgramInC(b)
@@ -136,9 +143,7 @@ func BenchmarkBesideC(b *testing.B) {
 		b.ReportMetric(each*median(inC, cpuOf), "C-ns")
 		b.ReportMetric(each*median(inGo, cpuOf), "Go-ns")
 		b.ReportMetric(beyond, "ns-beyond-C")
-		if beyond > 200 {
-			b.Errorf("a call costs %.0f ns beyond C's own, expected at most 200", beyond)
-		}
+		missed(b, inC, beyond, 200, "a call costs %.0f ns beyond C's own, expected at most 200", beyond)
 	})
 
 	b.Run("epoch", func(b *testing.B) {
@@ -166,9 +171,7 @@ func BenchmarkBesideC(b *testing.B) {
 			b.ReportMetric(1e3*median(inC, of), "C-ms-"+name)
 			b.ReportMetric(1e3*median(inGo, of), "Go-ms-"+name)
 			b.ReportMetric(more, "%-more-"+name)
-			if more > 2 {
-				b.Errorf("an epoch takes %.1f %% more %s time than in C, expected at most 2 %%", more, name)
-			}
+			missed(b, inC, more, 2, "an epoch takes %.1f %% more %s time than in C, expected at most 2 %%", more, name)
 		}
 	})
 }
