@@ -132,6 +132,5 @@ function many_hands(seconds)
     end
     return codes
 end
-codes = many_hands(1.5)
-@test issubset(codes, (:busy, :handle, :cancelled, :aborted))
-@test !isempty(codes)
+many_hands(0.2) # which is mostly compiling
+@test setdiff(many_hands(1.5), (:busy, :handle, :cancelled, :aborted)) == Set()
