@@ -7,7 +7,18 @@ ffi.cdef [[
   void gnnmg_graph_free(void* graph);
   void gnnmg_context_free(void* context);
 ]]
-local library = ffi.load("libgnnmg.so.0.1")
+
+local name, tree = "libgnnmg.so.0.1", os.getenv("GNNMG_DIR") -- installed or built; else the loader searches
+local library, failure
+for _, folder in ipairs(tree and { tree .. "/lib/", tree .. "/lib64/", tree .. "/" } or { "" }) do
+  local found, answer = pcall(ffi.load, folder .. name)
+  if found then library = answer break end
+  failure = failure or answer
+end
+if not library then
+  error(failure .. "; set GNNMG_DIR to an installed or a built tree, or add to LD_LIBRARY_PATH what " ..
+        "`pkg-config --variable=libdir gnnmg` prints, or have ldconfig look there", 0)
+end
 local function check(status)
   if status < 0 then error(ffi.string(library.gnnmg_last_error())) end
 end

@@ -1,6 +1,13 @@
 import ctypes
+import os
 
-library = ctypes.CDLL("libgnnmg.so.0.1")
+name, tree = "libgnnmg.so.0.1", os.environ.get("GNNMG_DIR", "")  # installed or built; else the loader searches
+paths = [os.path.join(tree, folder, name) for folder in ("lib", "lib64", "")]
+try:
+    library = ctypes.CDLL(next(filter(os.path.exists, paths), paths[0]) if tree else name)
+except OSError as error:
+    raise SystemExit(f"{error}; set GNNMG_DIR to an installed or a built tree, or add to LD_LIBRARY_PATH what "
+                     "`pkg-config --variable=libdir gnnmg` prints, or have ldconfig look there")
 library.gnnmg_last_error.restype = ctypes.c_char_p
 
 def check(status):  # below 0: an error, whose text is the thread's

@@ -5,8 +5,9 @@ set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 tree=${1:?usage: test.sh <built or installed tree>}
 for folder in "$tree/lib" "$tree/lib64" "$tree"; do
-  [[ -e $folder/libgnnmg.so ]] && export LD_LIBRARY_PATH=$folder${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} && break
+  [[ -e $folder/libgnnmg.so ]] && break
 done
+unset GNNMG_DIR
 
 shown_as() { # <language>: the lines between its fences in README.md
   awk -v fence="\`\`\`$1" '$0 == fence { inside = 1; next } /^```/ { inside = 0 } inside' "$here/../README.md"
@@ -23,5 +24,17 @@ expect() { # <command...>
   echo "$*: $found"
   [[ $found == "$wanted" ]] || { echo "expected: $wanted" && exit 1; }
 }
-expect python3 "$here/first.py"
-if command -v luajit >/dev/null; then expect luajit "$here/first.lua"; fi
+refuse() { # <command...>: without a library it is one line that says what can be done
+  local text remedy
+  text=$("$@" 2>&1) && { echo "$* does without a library" && exit 1; }
+  for remedy in GNNMG_DIR LD_LIBRARY_PATH pkg-config ldconfig; do
+    [[ $text == *"$remedy"* ]] || { echo "$* does not mention $remedy: $text" && exit 1; }
+  done
+}
+try() { # <command...>: found by the loader, found in the tree, and not found
+  expect env LD_LIBRARY_PATH="$folder${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" "$@"
+  expect env GNNMG_DIR="$tree" "$@"
+  refuse env GNNMG_DIR="$here" "$@"
+}
+try python3 "$here/first.py"
+if command -v luajit >/dev/null; then try luajit "$here/first.lua"; fi

@@ -8,8 +8,9 @@
 // # The library
 //
 // It is opened when the first [Runtime] is made: that of the installed or built tree that the
-// environment variable GNNMG_DIR names, else that of the loader's path. Programs build without it. A
-// library of another version is refused with [ErrDependency], and the text names both versions.
+// environment variable GNNMG_DIR names, else that of the loader's path, else where pkg-config says.
+// Programs build without it. A library of another version is refused with [ErrDependency], and the
+// text names both versions.
 //
 // # Objects
 //

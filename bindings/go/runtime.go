@@ -20,7 +20,8 @@ type Runtime struct {
 // NewRuntime loads the library, once, and makes a runtime.
 //
 // The library is taken from the installed or built tree that the environment variable GNNMG_DIR
-// names, else from where the loader looks. One of another version is refused with [ErrDependency].
+// names, else from where the loader or pkg-config looks. One of another version is refused with
+// [ErrDependency].
 func NewRuntime(options ...func(*RuntimeConfig)) (*Runtime, error) {
 	config, err := defaultRuntimeConfig(options)
 	if err != nil {

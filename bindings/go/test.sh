@@ -37,6 +37,7 @@ form() {
 package() { cd "$here" && go test -race -vet=all -count=1 ./...; }
 build() { cd "$examples/go" && go vet -race ./... && go build -race -ldflags='-s -w' -o "$scratch/" ./...; }
 twins() { bash "$examples/twins.sh" "$GNNMG_DIR/examples/c/printed" "$scratch/%"; }
+interrupt() { bash "$examples/interrupt.sh" "$scratch/train"; }
 
 # The program of the README, set up as it says.
 readme() {
@@ -57,3 +58,4 @@ part "package" package
 part "readme" readme
 part "examples" build
 part "twins" twins
+part "interrupt" interrupt

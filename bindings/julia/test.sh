@@ -55,7 +55,12 @@ END
   bash "$examples/twins.sh" "$GNNMG_DIR/examples/c/printed" bash "$scratch/twin" %
 }
 
+interrupt() {
+  bash "$examples/interrupt.sh" "$julia" --startup-file=no --compile=min "--project=$here" "$examples/julia/train.jl"
+}
+
 part "generated" generated
 part "readme" readme
 part "package" package
 part "twins" twins
+part "interrupt" interrupt

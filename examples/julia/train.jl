@@ -4,16 +4,24 @@
 include("common.jl")
 include("train_options.jl")
 include("train_progress.jl")
+include("train_signals.jl")
 
-# The job that the options name or a launcher has started; `nothing`: this process trains alone.
+# The job that the options name or a launcher has started; `nothing`: this process trains alone. The
+# others may be long in coming: an interrupt is heard meanwhile.
 function join_job(context, o)
-    haskey(o.comm, :num_processes) && return Comm(context; o.comm...)
-    try
-        return comm_from_env(context; deadline_ms = o.comm[:deadline_ms])
-    catch failure
-        failure isa GNNMGError && failure.code == :not_found || rethrow()
-        return nothing
+    by_hand = haskey(o.comm, :num_processes)
+    comm = pending
+    while comm === pending
+        INTERRUPTED[] && throw(InterruptException())
+        try
+            comm = by_hand ? Comm(context; timeout = 0.2, o.comm...) :
+                             comm_from_env(context; timeout = 0.2, deadline_ms = o.comm[:deadline_ms])
+        catch failure
+            !by_hand && failure isa GNNMGError && failure.code == :not_found || rethrow()
+            return nothing
+        end
     end
+    return comm
 end
 
 # The graph that "planted:20000" names; `nothing` for anything else.
@@ -130,23 +138,25 @@ function use_checkpoints(context, trainer, o, speaks)
     speaks && println("resumed $(at.epoch) epochs and $(at.step) steps into training")
 end
 
-# Trains to the end, or until Ctrl-C: then all ranks stop after the same step, with the weights of that
-# step. Answers whether it was interrupted.
+# Trains to the end, or until the user interrupts: then all ranks stop after the same step, with the
+# weights of that step.
 function train(trainer, watch)
     start!(watch, trainer)
-    interrupted = false
+    stopping = false
     while true
         try
             disable_sigint(() -> wait(trainer; timeout = 0.1)) === pending || break
             draw(watch, trainer)
         catch failure
             failure isa InterruptException || rethrow()
-            interrupted = true
+            INTERRUPTED[] = true
+        end
+        if INTERRUPTED[] && !stopping
+            stopping = true
             stop(trainer)
         end
     end
     clear(watch)
-    return interrupted
 end
 
 # What a run comes to, and how that is called.
@@ -193,7 +203,7 @@ end
 function main(arguments)
     o = read_options(arguments)
     haskey(o.run, :save) && check_place(o.run[:save])
-    Base.exit_on_sigint(false)
+    hear_sigterm()
     begun = time()
     context = Context()
     comm = join_job(context, o)
@@ -204,8 +214,9 @@ function main(arguments)
     # Of numbers there is nothing to be right about.
     metric = info(data).task == :regression ? :rmse : o.trainer[:best_by]
 
-    interrupted, part, name, scores, curves = false, :test, "", Float64[], []
+    part, name, scores, curves = :test, "", Float64[], []
     for run in 0:(o.run[:runs] - 1)
+        INTERRUPTED[] && break
         choose_split!(data, o, run)
         part = isempty(split_ids(data, :test)) ? :validation : :test # folds hold one part out
         model = make_model(context, data, o, run)
@@ -213,7 +224,7 @@ function main(arguments)
         watch = Watch(!quiet && stderr isa Base.TTY && stdout isa Base.TTY, quiet, metric)
         run == 0 && speaks && print_head(data, model, o, processes)
         haskey(o.run, :checkpoints) && use_checkpoints(context, trainer, o, speaks)
-        interrupted = train(trainer, watch)
+        train(trainer, watch)
         isempty(watch.curve) || push!(curves, watch.curve)
         metrics = evaluate(trainer, part)
         name, value = score(metrics, o)
@@ -224,14 +235,13 @@ function main(arguments)
             haskey(o.run, :save) && run == 0 && save(model, o.run[:save])
         end
         foreach(close, (trainer, model))
-        interrupted && break
     end
     if speaks && length(scores) > 1
         println()
         part == :test || isempty(curves) ? print_mean("result", name, scores) : print_curves(curves, metric)
     end
     comm === nothing || shutdown(comm) # all processes leave together
-    interrupted && exit(130)
+    INTERRUPTED[] && exit(130)
 end
 
 try

@@ -57,13 +57,34 @@ mutable struct Closure
 end
 Closure(f) = Closure(f, nothing)
 
-# The task whose closure runs, by thread: others must not wait in the library there meanwhile.
-const CALLED = Union{Task, Nothing}[]
+# The task whose closure runs, by thread: others must not wait in the library there meanwhile. A thread
+# reads and writes its own entry alone; the list is replaced by a longer one when a thread comes that the
+# process did not begin with.
+const Called = Base.RefValue{Union{Task, Nothing}}
+const CALLED = Ref(Called[])
+const CALLED_LOCK = Threads.SpinLock()
+
+function called()
+    thread, entries = Threads.threadid(), CALLED[]
+    return thread <= length(entries) ? entries[thread] : one_more_thread(thread)
+end
+
+@noinline function one_more_thread(thread)
+    lock(CALLED_LOCK)
+    try
+        entries = CALLED[]
+        missed = [Called(nothing) for _ in (length(entries) + 1):thread]
+        CALLED[] = vcat(entries, missed)
+        return CALLED[][thread]
+    finally
+        unlock(CALLED_LOCK)
+    end
+end
 
 function guarded(work, closure::Closure)::Int32
-    thread = Threads.threadid()
-    outer = CALLED[thread]
-    CALLED[thread] = current_task()
+    here = called()
+    outer = here[]
+    here[] = current_task()
     try
         Base.reenable_sigint(work)
         return 0
@@ -71,7 +92,7 @@ function guarded(work, closure::Closure)::Int32
         closure.failure = CapturedException(failure, catch_backtrace())
         return 1
     finally
-        CALLED[thread] = outer
+        here[] = outer
     end
 end
 
@@ -103,8 +124,8 @@ function make_trampolines()
     ON_LAYER[] = @cfunction(on_layer, Int32, (Ptr{gnnmg_layer_info}, Ptr{Int64}, Int64,
                                               Ptr{gnnmg_sink}, Ptr{Cvoid}))
     ON_EPOCH[] = @cfunction(on_epoch, Int32, (Ptr{gnnmg_epoch_info}, Ptr{Cvoid}))
-    resize!(CALLED, isdefined(Threads, :maxthreadid) ? Threads.maxthreadid() : Threads.nthreads())
-    fill!(CALLED, nothing)
+    CALLED[] = Called[]
+    one_more_thread(Threads.nthreads())
     return nothing
 end
 

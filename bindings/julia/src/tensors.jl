@@ -128,6 +128,22 @@ end
     return x
 end
 
+# A whole array at once, as it lies, instead of one element after the other.
+function Base.copyto!(into::Array{T, N}, x::Tensor{T, N}) where {T, N}
+    size(into) == x.size || return invoke(copyto!, Tuple{AbstractArray, AbstractArray}, into, x)
+    isopen(x) || closed()
+    isempty(x) && return into
+    memory = x.memory
+    GC.@preserve memory into begin
+        if N > 1 && x.strides == row_strides(x.size)
+            permutedims!(into, unsafe_wrap(Array, x.data, reverse(x.size)), ntuple(i -> N + 1 - i, N))
+        else
+            unsafe_copyto!(pointer(into), x.data, length(x))
+        end
+    end
+    return into
+end
+
 function Base.unsafe_convert(::Type{Ptr{T}}, x::Tensor{T}) where {T}
     isopen(x) || closed()
     return x.data

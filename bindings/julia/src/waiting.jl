@@ -46,10 +46,17 @@ function await(call, cancel, timeout = nothing, closures = (), undo = () -> noth
     end
 end
 
-# A thread whose tasks only yield to each other never starts new ones: now and then a task sleeps.
+# A thread whose tasks only yield to each other never starts new ones of those that any thread may run:
+# now and then a task sleeps.
 function let_others_run(round)
-    Threads.nthreads() > 1 && round % 10 == 0 ? sleep(0.001) : yield()
+    threads_share_tasks() && round % 10 == 0 ? sleep(0.001) : yield()
     return nothing
+end
+
+if isdefined(Threads, :threadpoolsize) # Julia 1.9
+    threads_share_tasks() = max(Threads.threadpoolsize(:default), Threads.threadpoolsize(:interactive)) > 1
+else
+    threads_share_tasks() = Threads.nthreads() > 1
 end
 
 # One call, during which an interrupt waits, as it would otherwise be thrown through frames of C; and
@@ -75,9 +82,8 @@ end
 
 # A closure that prints lets other tasks run on its thread. They wait here until it has returned.
 function await_turn(task)
-    thread = Threads.threadid()
-    round = 0
-    while CALLED[thread] !== nothing && CALLED[thread] !== task
+    here, round = called(), 0
+    while here[] !== nothing && here[] !== task
         let_others_run(round += 1)
     end
 end

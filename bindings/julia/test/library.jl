@@ -8,6 +8,10 @@ project = read(joinpath(@__DIR__, "..", "Project.toml"), String)
 @test occursin("version = \"$(GNNMG.HEADER_VERSION)\"", project)
 @test GNNMG.status_name(-7) == "ERR_FORMAT"
 
+# Every name that the package exports has a docstring.
+documented = Base.Docs.meta(GNNMG)
+@test filter(name -> !haskey(documented, Base.Docs.Binding(GNNMG, name)), names(GNNMG)) == Symbol[]
+
 message(f) = try f(); "" catch error; sprint(showerror, error) end
 in_folder() do folder
     text = message(() -> lib.library_path(folder))

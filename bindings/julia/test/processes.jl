@@ -38,6 +38,20 @@ kill(running, Base.SIGINT)
 @test line(running) == "leaving"
 @test ends_well(running)
 
+# Ctrl-C at several moments in the middle of each call that waits: it is heard at once, in that call, and the
+# objects work afterwards.
+running = child("waits", free_port())
+counts = Dict{String, Int}()
+while (name = line(running)) != "end" && name != ""
+    counts[name] = get(counts, name, 0) + 1
+    sleep(0.001 * 2^counts[name])
+    kill(running, Base.SIGINT)
+    answer = line(running)
+    @test (name, answer) == (name, "interrupted")
+end
+@test ends_well(running)
+@test length(counts) == 27 && all(==(6), values(counts))
+
 # Two processes train one model.
 port = free_port()
 members = [child("member"; RANK = r, WORLD_SIZE = 2, MASTER_ADDR = "127.0.0.1", MASTER_PORT = port)

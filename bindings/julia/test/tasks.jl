@@ -77,3 +77,60 @@ begun = time()
 @test GNNMG.await(timeout_ms -> (sleep(0.001timeout_ms); GNNMG.GNNMG_PENDING), () -> nothing, 0.035) ==
       GNNMG.GNNMG_PENDING
 @test time() - begun >= 0.03
+
+# Threads with loaders of their own on one data set, while the collector runs: each sees each seed once.
+world = small_world()
+seen = zeros(Int, 8)
+Threads.@threads for r in 1:8
+    for batch in Loader(world.data, world.sampler; batch_size = 30, num_threads = r % 3)
+        r == 1 && GC.gc(false)
+        seen[r] += length(seeds(batch))
+        isodd(r) && close(batch) # the others are left to the collector
+    end
+end
+@test all(==(length(split_ids(world.data, :train))), seen)
+
+# A loader and a trainer that several tasks, on all threads, work with, cancel, close and replace as they like: every
+# call is done, or refused with one of the codes that are for this.
+function many_hands(seconds)
+    world = small_world(200)
+    new_loader() = Loader(world.data, world.sampler; batch_size = 10)
+    new_trainer() = Trainer(Model(world.context, world.data), world.data, world.sampler; num_epochs = 1000000)
+    loader, trainer = Ref(new_loader()), Ref(new_trainer())
+    over, codes, codes_lock = time() + seconds, Set{Any}(), ReentrantLock()
+    function hand(work)
+        return Threads.@spawn while time() < over
+            try
+                work()
+            catch failure
+                lock(() -> push!(codes, failure isa GNNMGError ? failure.code : failure), codes_lock)
+            end
+            yield()
+        end
+    end
+    hands = [
+        hand() do
+            batch = next!(loader[])
+            batch === nothing || (sum(features(batch)); rand(Bool) && close(batch))
+        end,
+        hand(() -> (start!(loader[]); foreach(close, loader[]))),
+        hand(() -> train!(trainer[])),
+        hand(() -> step!(trainer[])),
+        hand(() -> progress(trainer[])),
+        hand(() -> (sleep(0.002); rand((() -> cancel(loader[]), () -> cancel(trainer[]), () -> stop(trainer[]), GC.gc))())),
+        hand() do
+            sleep(0.02)
+            rand(Bool) && close(loader[]) # else the collector closes it
+            close(trainer[])
+            loader[], trainer[] = new_loader(), new_trainer()
+        end,
+    ]
+    sleep(seconds)
+    while !all(istaskdone, hands) # the last training has nobody else to end it
+        foreach(close, (loader[], trainer[]))
+        sleep(0.01)
+    end
+    return codes
+end
+many_hands(0.2) # which is mostly compiling
+@test setdiff(many_hands(1.5), (:busy, :handle, :cancelled, :aborted)) == Set()

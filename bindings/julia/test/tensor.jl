@@ -33,6 +33,7 @@ close(x)
 failure_of(() -> x[1, 1], :handle, "closed")
 failure_of(() -> sum(turned), :handle, "closed")
 failure_of(() -> pointer(x), :handle, "closed")
+failure_of(() -> Array(x), :handle, "closed")
 close(x)
 
 # Every type of elements goes in and comes out, in any layout.
@@ -59,6 +60,18 @@ set_node_tensor!(graph, "half", half)
 cube = reshape(collect(Float32, 1:24), 3, 2, 4)
 set_node_tensor!(graph, "cube", cube)
 @test node_tensor(graph, "cube") == cube && strides(node_tensor(graph, "cube")) == (8, 4, 1)
+# Copies, of whole arrays in every layout and of parts.
+for whole in (node_tensor(graph, "cube"), reversedims(node_tensor(graph, "cube")), node_tensor(graph, "range"))
+    copied = Array(whole)
+    @test copied isa Array && copied == whole && size(copied) == size(whole)
+    @test copyto!(zeros(eltype(whole), length(whole) + 1), whole)[1:end-1] == vec(copied)
+    @test collect(whole) == copied && convert(Array{Float64}, whole) == copied
+end
+@test Array(node_tensor(graph, "cube")) == cube
+@test_throws BoundsError copyto!(zeros(Float32, 2), node_tensor(graph, "cube"))
+none = Graph(context, 0, Int[], Int[])
+set_node_tensor!(none, "x", zeros(Float32, 0, 3))
+@test Array(node_tensor(none, "x")) == zeros(Float32, 0, 3)
 set_node_tensor!(graph, "again", node_tensor(graph, "cube"))
 @test node_tensor(graph, "again") == cube
 @test_throws ArgumentError set_node_tensor!(graph, "t", ["a", "b", "c"])

@@ -21,19 +21,22 @@ import (
 )
 
 // join joins the job that a launcher has started or that the options name; nil: there is none, this
-// process trains alone.
-func join(rt *gnnmg.Runtime, o *options) *gnnmg.Comm {
+// process trains alone. The others may be long in coming: an interrupt is heard meanwhile.
+func join(interrupted context.Context, rt *gnnmg.Runtime, o *options) *gnnmg.Comm {
 	config := func(c *gnnmg.CommConfig) {
 		if c.Deadline = o.deadline; o.processes > 0 {
 			c.NumProcesses, c.ProcessRank, c.Port = o.processes, o.process, o.port
 		}
 	}
+	var comm *gnnmg.Comm
+	var err error
 	if o.processes > 0 {
-		return Get(gnnmg.NewComm(Background, rt, o.meeting, config))
-	}
-	comm, err := gnnmg.NewCommFromEnv(Background, rt, config)
-	if errors.Is(err, gnnmg.ErrNotFound) {
+		comm, err = gnnmg.NewComm(interrupted, rt, o.meeting, config)
+	} else if comm, err = gnnmg.NewCommFromEnv(interrupted, rt, config); errors.Is(err, gnnmg.ErrNotFound) {
 		return nil
+	}
+	if interrupted.Err() != nil {
+		os.Exit(130)
 	}
 	return Get(comm, err)
 }
@@ -63,11 +66,18 @@ func generated(rt *gnnmg.Runtime, text string) *gnnmg.Graph {
 }
 
 func openData(rt *gnnmg.Runtime, o *options) *gnnmg.Dataset {
+	var data *gnnmg.Dataset
 	if graph := generated(rt, o.dataset); graph != nil {
 		defer graph.Close()
-		return Get(gnnmg.NewDataset(graph, "x", "y", gnnmg.TaskMulticlass, 0))
+		data = Get(gnnmg.NewDataset(graph, "x", "y", gnnmg.TaskMulticlass, 0))
+	} else {
+		data = Get(gnnmg.OpenDataset(Background, rt, o.dataset))
 	}
-	return Get(gnnmg.OpenDataset(Background, rt, o.dataset))
+	if o.normalizeRows || o.noEdges {
+		defer data.Close()
+		return changed(data, o)
+	}
+	return data
 }
 
 // chooseSplit chooses the split of a run: the one asked for, a random one, or the first there is.
@@ -111,9 +121,13 @@ func newModel(rt *gnnmg.Runtime, data *gnnmg.Dataset, o *options, run int) *gnnm
 		if o.edgeFeatures {
 			c.EdgeDim = -1 // the data set's
 		}
+		if len(o.edgeCategories) > 0 {
+			c.EdgeDim = o.hidden
+		}
+		c.NodeVocabulary, c.EdgeVocabulary = o.nodeCategories, o.edgeCategories
 		c.WeightInit, c.Dropout, c.InputDropout, c.OutputDropout = o.init, o.dropout, o.inputDropout, o.outputDropout
 		c.EdgeDropout, c.NodeDropout = o.edgeDropout, o.nodeDropout
-		c.Normalize, c.Project, c.RootWeight = o.normalize, o.project, !o.noRoot
+		c.Normalize, c.Project, c.RootWeight, c.TrainEps = o.normalize, o.project, !o.noRoot, o.trainEps
 		if o.wide {
 			c.DType = gnnmg.DTypeF64
 		}
@@ -149,6 +163,7 @@ func newTrainer(model *gnnmg.Model, data *gnnmg.Dataset, comm *gnnmg.Comm, o *op
 		}
 		c.BatchNodes, c.Seed = o.batchNodes, o.seed+uint64(run)
 		c.Optimizer, c.LearningRate, c.WeightDecay, c.ClipNorm = o.optimizer, o.learningRate, o.weightDecay, o.clip
+		c.DropLast, c.ScheduleStepEpochs = o.dropLast, o.scheduleEpochs
 		c.Schedule, c.BestBy, c.EarlyStopPatience = o.schedule, o.metric, o.patience
 		c.Evaluation, c.EvaluateEvery = o.evaluation, o.evaluateEvery
 		c.LoaderThreads, c.TorchThreads = o.loaderThreads, o.torchThreads
@@ -163,8 +178,17 @@ func newTrainer(model *gnnmg.Model, data *gnnmg.Dataset, comm *gnnmg.Comm, o *op
 	return trainer
 }
 
+// printWarnings prints what the library warns of, a checkpoint that it passed over for instance.
+func printWarnings(rt *gnnmg.Runtime) {
+	for message, err := range rt.Messages() {
+		if Check(err); message.Level >= gnnmg.LogWarning {
+			fmt.Fprintln(os.Stderr, "train:", message.Text)
+		}
+	}
+}
+
 // useCheckpoints has the trainer write checkpoints, and goes on from the newest when that is asked for.
-func useCheckpoints(trainer *gnnmg.Trainer, o *options, speaks bool) {
+func useCheckpoints(rt *gnnmg.Runtime, trainer *gnnmg.Trainer, o *options, speaks bool) {
 	Check(trainer.SetCheckpoints(o.checkpoints, func(c *gnnmg.CheckpointConfig) {
 		c.EverySteps, c.Keep = o.checkpointSteps, o.checkpointKeep
 	}))
@@ -172,6 +196,9 @@ func useCheckpoints(trainer *gnnmg.Trainer, o *options, speaks bool) {
 		return
 	}
 	err := trainer.Load(Background, o.checkpoints)
+	if speaks {
+		printWarnings(rt)
+	}
 	if errors.Is(err, gnnmg.ErrNotFound) {
 		return // this is the first start
 	}
@@ -270,7 +297,7 @@ func main() {
 	start := time.Now()
 	rt := Get(gnnmg.NewRuntime())
 	defer rt.Close()
-	comm := join(rt, o)
+	comm := join(interrupted, rt, o)
 	process, processes := 0, 1
 	if comm != nil {
 		process, processes = Get(comm.Rank()), Get(comm.WorldSize())
@@ -284,10 +311,11 @@ func main() {
 
 	var name string
 	var values []float64
+	var curves [][]point
+	part := gnnmg.SplitTest
 	for run := 0; run < o.runs && interrupted.Err() == nil; run++ {
 		chooseSplit(data, o, run)
-		part := gnnmg.SplitTest
-		if sizeOf(data, part) == 0 { // folds hold one part out
+		if part = gnnmg.SplitTest; sizeOf(data, part) == 0 { // folds hold one part out
 			part = gnnmg.SplitValidation
 		}
 		model := newModel(rt, data, o, run)
@@ -298,9 +326,12 @@ func main() {
 			printHead(data, model, o, processes)
 		}
 		if o.checkpoints != "" {
-			useCheckpoints(trainer, o, speaks)
+			useCheckpoints(rt, trainer, o, speaks)
 		}
 		train(interrupted, trainer, p)
+		if len(p.curve) > 0 {
+			curves = append(curves, p.curve)
+		}
 		test := Get(trainer.Evaluate(Background, part))
 		var value float64
 		name, value = score(test, o)
@@ -316,7 +347,12 @@ func main() {
 		model.Close()
 	}
 	if speaks && len(values) > 1 {
-		printRuns(name, values)
+		fmt.Println()
+		if part == gnnmg.SplitTest || len(curves) == 0 {
+			printMean("result", name, values, "")
+		} else {
+			printCurves(curves, metric)
+		}
 	}
 	if comm != nil {
 		soon, cancel := context.WithTimeout(Background, 30*time.Second)
@@ -326,18 +362,4 @@ func main() {
 	if interrupted.Err() != nil {
 		os.Exit(130)
 	}
-}
-
-// printRuns prints the mean of several runs and its standard error.
-func printRuns(name string, values []float64) {
-	var sum, squares float64
-	for _, v := range values {
-		sum += v
-		squares += v * v
-	}
-	n := float64(len(values))
-	mean := sum / n
-	variance := max((squares-sum*mean)/(n-1), 0)
-	fmt.Printf("\nresult  %s %.4f +- %.4f (mean and standard error of %d runs)\n", name, mean,
-		math.Sqrt(variance/n), len(values))
 }

@@ -20,6 +20,7 @@ type options struct {
 	splitIndex                        int
 	trainFraction, validationFraction float64 // above 0: a random split
 	balanceClasses                    bool
+	normalizeRows, noEdges            bool
 	// Model
 	model                            gnnmg.Architecture
 	readout                          gnnmg.Readout
@@ -39,6 +40,8 @@ type options struct {
 	edgeDropout, nodeDropout         float64
 	edgeFeatures, edgeWeights        bool
 	normalize, project, noRoot, wide bool
+	nodeCategories, edgeCategories   []int
+	trainEps                         bool
 	// Sampling
 	fanouts   []int64
 	expansion gnnmg.Expansion
@@ -54,6 +57,8 @@ type options struct {
 	evaluation                           gnnmg.Evaluation
 	ranks, loaderThreads, torchThreads   int
 	deterministic, syncBatchNorm, varied bool
+	dropLast                             bool
+	scheduleEpochs                       int64
 	seed                                 uint64
 	runs                                 int
 	// Several processes
@@ -185,6 +190,8 @@ func (o *options) defineData(flags *flag.FlagSet) {
 		o.validationFraction, err = strconv.ParseFloat(validation, 64)
 		return err
 	})
+	flags.BoolVar(&o.normalizeRows, "normalize-rows", false, "divide each node's features by their sum")
+	flags.BoolVar(&o.noEdges, "no-edges", false, "drop all edges, to see what the graph gives")
 	flags.BoolVar(&o.balanceClasses, "balance-classes", false, "every class counts the same in the loss")
 }
 
@@ -209,6 +216,8 @@ func (o *options) defineModel(flags *flag.FlagSet) {
 	flags.IntVar(&o.blocks, "blocks", 0, "of rgcn: blocks of the relations' matrices")
 	flags.BoolVar(&o.edgeFeatures, "edge-features", false, "gat, gatv2, transformer, pna read them; gine always does")
 	flags.BoolVar(&o.edgeWeights, "edge-weights", false, "gcn, graphconv read them")
+	categories(flags, &o.nodeCategories, "node-categories", "features are numbers of categories, so many a column `N,...`: learned rows")
+	categories(flags, &o.edgeCategories, "edge-categories", "the same of the edges' features `N,...`")
 	flags.Float64Var(&o.dropout, "dropout", 0.5, "on hidden rows")
 	flags.Float64Var(&o.inputDropout, "input-dropout", 0, "on features")
 	flags.Float64Var(&o.outputDropout, "output-dropout", 0, "on what the last linear layer reads, or on each score")
@@ -217,6 +226,7 @@ func (o *options) defineModel(flags *flag.FlagSet) {
 	flags.BoolVar(&o.normalize, "normalize", false, "scale each layer's rows to unit length")
 	flags.BoolVar(&o.project, "project", false, "a linear layer on the sources first")
 	flags.BoolVar(&o.noRoot, "no-root", false, "leave out a node's own row")
+	flags.BoolVar(&o.trainEps, "train-eps", false, "of gin, gine: learn how much a node's own row counts")
 	flags.BoolVar(&o.wide, "double", false, "double precision")
 	flags.Func("fanouts", "neighbours a hop `A,B,...`, nearest to the seeds first, or full (default 10,10)", o.setFanouts)
 	expansions.option(flags, &o.expansion, "expansion", "which nodes a hop starts from")
@@ -238,6 +248,21 @@ func (o *options) setFanouts(text string) error {
 	return nil
 }
 
+// categories defines an option that takes how many categories each column has.
+func categories(flags *flag.FlagSet, value *[]int, name, help string) {
+	flags.Func(name, help, func(text string) error {
+		*value = nil
+		for _, part := range strings.Split(text, ",") {
+			n, err := strconv.ParseInt(part, 10, 32)
+			if err != nil || n < 1 {
+				return fmt.Errorf("expected integers of at least 1 with commas between")
+			}
+			*value = append(*value, int(n))
+		}
+		return nil
+	})
+}
+
 func (o *options) defineTraining(flags *flag.FlagSet) {
 	flags.Int64Var(&o.epochs, "epochs", 20, "epochs; 0: evaluate what --load reads")
 	flags.Func("batch-size", "seeds a mini-batch `N`; all: one mini-batch an epoch (default 1024)", func(text string) (err error) {
@@ -246,12 +271,14 @@ func (o *options) defineTraining(flags *flag.FlagSet) {
 		}
 		return err
 	})
+	flags.BoolVar(&o.dropLast, "drop-last", false, "leave out a last mini-batch that is short")
 	flags.Int64Var(&o.batchNodes, "batch-nodes", 0, "of graphs: nodes a mini-batch at most; 0: any number")
 	flags.Int64Var(&o.batchesPerStep, "batches-per-step", 0, "mini-batches a step, all ranks together (0: number of ranks)")
 	optimizers.option(flags, &o.optimizer, "optimizer", "what makes updates")
 	flags.Float64Var(&o.learningRate, "lr", 0.003, "learning rate")
 	flags.Float64Var(&o.weightDecay, "weight-decay", 0, "weight decay")
 	schedules.option(flags, &o.schedule, "schedule", "of the learning rate")
+	flags.Int64Var(&o.scheduleEpochs, "schedule-epochs", 50, "epochs until the schedule step halves the rate")
 	flags.Float64Var(&o.clip, "clip", 0, "limit of the gradient's norm; 0: none")
 	flags.Int64Var(&o.patience, "patience", 0, "stop after so many evaluations without a better one; 0: never")
 	metrics.option(flags, &o.metric, "metric", "what the best epoch is chosen by")
@@ -274,7 +301,15 @@ func (o *options) defineProcesses(flags *flag.FlagSet) {
 	flags.IntVar(&o.port, "port", 0, "where it listens")
 	flags.StringVar(&o.meeting.TokenFile, "token-file", os.Getenv("GNNMG_TOKEN_FILE"), "secret of the job, needed beyond this machine")
 	flags.StringVar(&o.meeting.Interface, "interface", "", "network interface to be reached at")
-	flags.DurationVar(&o.deadline, "deadline", 30*time.Second, "how long ranks wait for a late one")
+	o.deadline = 30 * time.Second
+	flags.Func("deadline", "`seconds` that ranks wait for a late one (default 30)", func(text string) error {
+		seconds, err := strconv.ParseFloat(text, 64)
+		if err != nil || !(seconds >= 0.001 && seconds <= 1e6) {
+			return fmt.Errorf("expected seconds, from 0.001 to 1000000")
+		}
+		o.deadline = time.Duration(seconds * float64(time.Second))
+		return nil
+	})
 }
 
 func (o *options) defineOutput(flags *flag.FlagSet) {
@@ -291,12 +326,14 @@ func (o *options) defineOutput(flags *flag.FlagSet) {
 
 // limited are options that mean something to some kinds of models only.
 var limited = map[string][]gnnmg.Architecture{
-	"heads":         {gnnmg.ModelGAT, gnnmg.ModelGATv2, gnnmg.ModelTransformer},
-	"edge-features": {gnnmg.ModelGAT, gnnmg.ModelGATv2, gnnmg.ModelTransformer, gnnmg.ModelPNA, gnnmg.ModelGINE},
-	"edge-weights":  {gnnmg.ModelGCN, gnnmg.ModelGraphConv},
-	"relations":     {gnnmg.ModelRGCN},
-	"bases":         {gnnmg.ModelRGCN},
-	"blocks":        {gnnmg.ModelRGCN},
+	"heads":           {gnnmg.ModelGAT, gnnmg.ModelGATv2, gnnmg.ModelTransformer},
+	"edge-features":   {gnnmg.ModelGAT, gnnmg.ModelGATv2, gnnmg.ModelTransformer, gnnmg.ModelPNA, gnnmg.ModelGINE},
+	"edge-categories": {gnnmg.ModelGAT, gnnmg.ModelGATv2, gnnmg.ModelTransformer, gnnmg.ModelPNA, gnnmg.ModelGINE},
+	"train-eps":       {gnnmg.ModelGIN, gnnmg.ModelGINE},
+	"edge-weights":    {gnnmg.ModelGCN, gnnmg.ModelGraphConv},
+	"relations":       {gnnmg.ModelRGCN},
+	"bases":           {gnnmg.ModelRGCN},
+	"blocks":          {gnnmg.ModelRGCN},
 	"aggregation": {gnnmg.ModelSAGE, gnnmg.ModelGIN, gnnmg.ModelGINE, gnnmg.ModelGraphConv, gnnmg.ModelRGCN,
 		gnnmg.ModelEdge},
 	"normalize": {gnnmg.ModelSAGE},
@@ -319,6 +356,8 @@ func (o *options) check(flags *flag.FlagSet) {
 	switch {
 	case o.layers < 1:
 		refuse("--layers %d: expected at least 1", o.layers)
+	case given["schedule-epochs"] && o.schedule != gnnmg.ScheduleStep:
+		refuse("--schedule-epochs needs --schedule step")
 	case given["sort-rows"] && o.readout != gnnmg.ReadoutSort:
 		refuse("--sort-rows needs --readout sort")
 	case o.checkpoints == "" && (o.resume || o.checkpointSteps > 0):

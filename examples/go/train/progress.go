@@ -17,6 +17,7 @@ type progress struct {
 
 	sum     gnnmg.EpochInfo // of all epochs; NumEpochs counts them
 	slowest map[int]int64   // in how many epochs a rank was the slowest
+	curve   []point
 }
 
 func isTerminal(file *os.File) bool {
@@ -60,6 +61,9 @@ func (p *progress) epoch(e gnnmg.EpochInfo) error {
 	p.sum.MeanBusySeconds += e.MeanBusySeconds
 	p.sum.MostBusySeconds += e.MostBusySeconds
 	p.slowest[e.SlowestRank]++
+	if e.Evaluated {
+		p.curve = append(p.curve, point{e.Epoch, validationOf(e, p.metric)})
+	}
 	if p.quiet || p.bar {
 		return nil
 	}

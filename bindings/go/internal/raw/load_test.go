@@ -40,8 +40,8 @@ func TestLibrariesThatAreRefused(t *testing.T) {
 		dir   string
 		words []string
 	}{
-		"none":          {t.TempDir(), []string{"GNNMG_DIR is", soname, "LD_LIBRARY_PATH"}},
-		"garbage":       {garbage, []string{filepath.Join(garbage, soname), "cannot be loaded"}},
+		"none":          {t.TempDir(), []string{"GNNMG_DIR is", soname}},
+		"garbage":       {garbage, []string{filepath.Join(garbage, soname), "cannot be used"}},
 		"other version": {build(t, "int gnnmg_version(void) { return 203; }"), []string{"version 0.2.3", "0.1.0"}},
 		"older":         {build(t, "int gnnmg_version(void) { return 100; }"), []string{"has no function gnnmg_"}},
 		"foreign":       {build(t, "int other(void) { return 100; }"), []string{"has no function gnnmg_version"}},
@@ -51,11 +51,7 @@ func TestLibrariesThatAreRefused(t *testing.T) {
 			if err == nil {
 				t.Fatal("it was taken")
 			}
-			for _, word := range c.words {
-				if !strings.Contains(err.Error(), word) {
-					t.Errorf("%q does not say %q", err, word)
-				}
-			}
+			says(t, err, append(c.words, remedies)...)
 		})
 	}
 	if r, _ := GraphCreate(1); r.Failure == nil || !strings.Contains(r.Failure.Text, "not loaded") {
@@ -70,12 +66,39 @@ func TestLibrariesThatAreRefused(t *testing.T) {
 	}
 }
 
+// Without GNNMG_DIR the loader is asked, and then pkg-config; where both know nothing, the error names what may be done.
 func TestTheLoadersPath(t *testing.T) {
-	if err := load(""); err != nil {
-		for _, word := range []string{"GNNMG_DIR", "LD_LIBRARY_PATH", "ldconfig"} {
-			if !strings.Contains(err.Error(), word) {
-				t.Errorf("%q does not say %q", err, word)
-			}
+	if loader := open(soname); loader == "" {
+		t.Skip("the loader finds a library")
+	}
+	none := t.TempDir()
+	t.Setenv("PKG_CONFIG_PATH", none)
+	t.Setenv("PKG_CONFIG_LIBDIR", none)
+	err := load("")
+	if err == nil {
+		t.Fatal("a library was found")
+	}
+	says(t, err, soname, "GNNMG_DIR", "PKG_CONFIG_PATH", "LD_LIBRARY_PATH", "ldconfig")
+
+	if _, err := exec.LookPath("pkg-config"); err != nil {
+		t.Skip("there is no pkg-config")
+	}
+	dir := build(t, "int gnnmg_version(void) { return 203; }")
+	pc := "libdir=" + dir + "/lib\nName: gnnmg\nDescription: none\nVersion: 0\n"
+	if err := os.WriteFile(filepath.Join(none, "gnnmg.pc"), []byte(pc), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err = load(""); err == nil {
+		t.Fatal("it was taken")
+	}
+	says(t, err, filepath.Join(dir, "lib", soname), "version 0.2.3", "0.1.0")
+}
+
+func says(t *testing.T, err error, words ...string) {
+	t.Helper()
+	for _, word := range words {
+		if !strings.Contains(err.Error(), word) {
+			t.Errorf("%q does not say %q", err, word)
 		}
 	}
 }
