@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Runs the examples in another language as their twins in C were run, and compares what they print, less what depends on
-# time. % in the command stands for the name of an example.
+# time. % in the command stands for the name of an example. Those of real data, which begins with %data in the arguments,
+# are left out where there is none, as c/test.sh leaves them out.
 #   examples/twins.sh <folder "printed" of the examples in C> <command> [<argument>...]
 set -euo pipefail
 c=$(cd "$(dirname "${BASH_SOURCE[0]}")/c" && pwd)
@@ -31,6 +32,10 @@ bad=0
 while read -r name program processes arguments; do
   run=("${command[@]//%/$program}")
   [[ $processes == alone ]] || run=(bash "$c/processes.sh" "${run[0]}" "$processes" "${run[@]:1}")
+  if [[ $arguments == %data/* ]]; then
+    arguments=${GNNMG_DATA:-$c/../../../shared/data}/${arguments#%data/}
+    [[ -e $arguments || ${CI:-} == true ]] || { echo "$name: left out, there is no $arguments" && continue; }
+  fi
   mkdir "$work/$name"
   status=0
   # shellcheck disable=SC2086 # arguments are words

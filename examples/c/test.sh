@@ -1,13 +1,25 @@
 #!/usr/bin/env bash
 # Runs an example in an empty folder, which is gone afterwards: it has to end with 0 and to print what is expected. What
-# it has printed is left in the file GNNMG_PRINTED, if that is set.
+# it has printed is left in the file GNNMG_PRINTED, if that is set. %data in an argument stands for the folder of real
+# data: GNNMG_DATA, else shared/data beside the source tree. Where it has not what is named the answer is 77, under continuous
+# integration 1.
 #   examples/c/test.sh <regular expression> <program> [<argument>...]
 set -euo pipefail
+top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+command=("${@:2}")
+for i in "${!command[@]}"; do
+  [[ ${command[i]} == %data/* ]] || continue
+  command[i]=${GNNMG_DATA:-$top/../shared/data}/${command[i]#%data/}
+  [[ ! -e ${command[i]} ]] || continue
+  echo "there is no ${command[i]}"
+  [[ ${CI:-} != true ]] || exit 1
+  exit 77
+done
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"
 status=0
-output=$("${@:2}" 2>&1) || status=$?
+output=$("${command[@]}" 2>&1) || status=$?
 echo "$output"
 ((status == 0)) || { echo "it ended with $status"; exit 1; }
 [[ $output =~ $1 ]] || { echo "expected: $1"; exit 1; }

@@ -8,61 +8,99 @@ use std::time::Duration;
 
 const HELP: &str = "Usage: train [OPTION]... DATASET
 
-Trains a model for classes (or numbers) of nodes, or of graphs with --readout, evaluates it on the
-test part of the split, and says where the time went. DATASET is a folder or file in any format that libgnnmg reads, or
-planted[:NODES], products[:NODES]: a graph that is generated in memory.
+Trains a model for classes (or numbers) of nodes, or of graphs with --readout, on every format
+that libgnnmg reads, evaluates it on the test part of the split, and says where the time went.
+
+DATASET is a folder or file, or a graph that is generated in memory:
+  planted[:NODES]        ten classes, noisy features (50000 nodes)
+  products[:NODES]       shaped like a co-purchase network, planted labels (244903 nodes)
 
 Data
   --split NAME[:INDEX]   split to use (default: the first of the data set)
   --random-split T,V     draw a split instead: fractions for training and validation
+  --normalize-rows       divide each node's features by their sum
+  --no-edges             drop all edges, to see what the graph gives
   --balance-classes      every class counts the same in the loss, however rare it is
 Model
   --model M              sage, gcn, gat, gatv2, gin, gine, rgcn, transformer, pna, graphconv,
                          edge (sage)
   --heads N              of gat, gatv2, transformer, dividing the hidden width (1)
-  --input I              features, embedding (a learned row a node), nodes (rgcn: a row of weights
-                         for each node and relation) (features, if there are any, else nodes for
-                         rgcn and embedding for all others)
+  --edge-features        gat, gatv2, transformer, pna read the edges' features; gine always does
+  --edge-weights         gcn, graphconv read the edges' weights
+  --node-categories N,.. features are numbers of categories, so many a column: learned rows
+  --edge-categories N,.. the same of the edges' features
+  --input I              features, embedding (a learned row a node), nodes (rgcn: a row of
+                         weights for each node and relation) (features, if there are any,
+                         else nodes for rgcn and embedding for all others)
   --relations N          of rgcn: types of edges (those of the data set)
   --bases N, --blocks N  of rgcn: how the relations' matrices are made (0: each whole)
-  --readout R            results for graphs: none, sum, mean, max, attention, set2set, sort (none)
+  --readout R            results for graphs: sum, mean, max, attention, set2set, sort (none)
+  --sort-rows N          of the readout sort (30)
   --jumping J            none, last, cat, max, lstm, scores (none; last with --readout)
   --layers N             layers (2)
   --hidden N             hidden width (64)
   --aggregation A        of sage, gin, gine, graphconv, rgcn, edge: mean, max, sum,
                          default (default: sum for gin and gine, else mean)
+  --activation A         relu, elu, leaky, gelu, tanh, prelu, none (relu)
   --norm N               none, batch, layer, graph (none)
+  --skip S               none, linear, residual (none)
+  --init I               pyg, glorot, dgl: law of the initial weights (pyg)
   --dropout P            on hidden rows (0.5)
   --input-dropout P      on features (0)
   --output-dropout P     on what the last linear layer reads, or on each score (0)
   --edge-dropout P       leave out edges, in training, of each layer (0)
   --node-dropout P       leave out nodes, in training, with all their edges (0)
+  --normalize            scale each layer's rows to unit length
+  --project              a linear layer on the sources first
+  --no-root              leave out a node's own row
+  --train-eps            of gin, gine: learn how much a node's own row counts
+  --double               double precision
 Sampling
   --fanouts A,B,...      neighbours a hop, nearest to the seeds first; or \"full\" (10,10)
+  --expansion E          once, every-layer (once)
+  --replace              draw with replacement
 Training
   --epochs N             epochs (20); 0: evaluate what --load reads
   --batch-size N         seeds a mini-batch; \"all\": one mini-batch an epoch (1024)
+  --drop-last            leave out a last mini-batch that is short
   --batch-nodes N        of graphs: nodes a mini-batch at most; 0: any number (0)
   --batches-per-step N   mini-batches a step, all ranks together (number of ranks)
   --optimizer O          adam, adamw, sgd (adam)
   --lr X                 learning rate (0.003)
   --weight-decay X       (0)
   --schedule S           constant, cosine, step, plateau (constant)
+  --schedule-epochs N    epochs until step halves the rate (50)
+  --clip X               limit of the gradient's norm; 0: none (0)
   --patience N           stop after N evaluations without a better one; 0: never (0)
   --metric M             accuracy, auc, loss: what the best epoch is chosen by (accuracy)
+  --evaluation E         full, sampled (full)
+  --evaluate-every N     epochs between validations (1)
   --ranks N              replicas, each in a thread of its own (1)
+  --loader-threads N     threads a rank that sample and gather (1)
+  --torch-threads N      threads a rank for dense products; 0: its share of the cores (0)
+  --sync-batch-norm      batch norm over all ranks' mini-batches of a step together
   --deterministic        the same bits for any number of ranks and threads
   --seed N               of weights, order, samples, dropout and random split (1)
   --runs N               train N times with seeds counting up; prints mean and error (1)
+  --vary-split           count the split's index up as well; where splits have no test part, as
+                         folds have none, the runs' validations are averaged epoch by epoch
 Several processes: started by torchrun, srun or mpirun they find each other, or by hand with
-  --processes N, --process R, --host H, --port P, --token-file FILE
+  --processes N          how many
+  --process R            which of them this one is, from 0
+  --host H               where process 0 is (127.0.0.1)
+  --port P               where it listens
+  --token-file FILE      secret of the job, needed beyond this machine (GNNMG_TOKEN_FILE)
+  --interface I          network interface to be reached at
   --deadline S           seconds that ranks wait for a late one (30)
 Output: of process 0 alone
   --save FILE            weights, .safetensors or .pth
   --load FILE            weights to start from
-  --checkpoints DIR      checkpoints after each epoch
+  --checkpoints DIR      checkpoints after each epoch, and on an interrupt
+  --checkpoint-steps N   after so many steps instead
+  --checkpoint-keep N    how many of the last stay, beside the best (3)
   --resume               go on from the newest whole checkpoint in there, if there is one
   --log FILE             one JSON object an epoch
+  --tensorboard DIR      event files
   --quiet                only the closing table
   --help, --version
 ";
@@ -83,13 +121,35 @@ pub const MODELS: Words<Architecture> = &[
     ("graphconv", Architecture::Graphconv),
     ("edge", Architecture::Edge),
 ];
+/// Options without a value.
+const FLAGS: &[&str] = &[
+    "normalize-rows",
+    "no-edges",
+    "balance-classes",
+    "edge-features",
+    "edge-weights",
+    "normalize",
+    "project",
+    "no-root",
+    "train-eps",
+    "double",
+    "replace",
+    "drop-last",
+    "sync-batch-norm",
+    "deterministic",
+    "vary-split",
+    "resume",
+    "quiet",
+    "help",
+    "version",
+];
+
 const INPUTS: Words<Input> = &[
     ("features", Input::Features),
     ("embedding", Input::Embedding),
     ("nodes", Input::Nodes),
 ];
 const READOUTS: Words<Readout> = &[
-    ("none", Readout::None),
     ("sum", Readout::Sum),
     ("mean", Readout::Mean),
     ("max", Readout::Max),
@@ -111,6 +171,31 @@ pub const AGGREGATIONS: Words<Aggregation> = &[
     ("max", Aggregation::Max),
     ("sum", Aggregation::Sum),
 ];
+const ACTIVATIONS: Words<Activation> = &[
+    ("relu", Activation::Relu),
+    ("none", Activation::None),
+    ("elu", Activation::Elu),
+    ("leaky", Activation::LeakyRelu),
+    ("gelu", Activation::Gelu),
+    ("tanh", Activation::Tanh),
+    ("prelu", Activation::Prelu),
+];
+const SKIPS: Words<Skip> = &[
+    ("none", Skip::None),
+    ("linear", Skip::Linear),
+    ("residual", Skip::Residual),
+];
+const INITS: Words<WeightInit> = &[
+    ("pyg", WeightInit::Pyg),
+    ("glorot", WeightInit::Glorot),
+    ("dgl", WeightInit::Dgl),
+];
+const EXPANSIONS: Words<Expansion> = &[
+    ("once", Expansion::Once),
+    ("every-layer", Expansion::EveryLayer),
+];
+const EVALUATIONS: Words<Evaluation> =
+    &[("full", Evaluation::Full), ("sampled", Evaluation::Sampled)];
 const NORMS: Words<Norm> = &[
     ("none", Norm::None),
     ("batch", Norm::Batch),
@@ -128,7 +213,7 @@ const SCHEDULES: Words<Schedule> = &[
     ("step", Schedule::Step),
     ("plateau", Schedule::Plateau),
 ];
-pub const METRICS: Words<Metric> = &[
+const METRICS: Words<Metric> = &[
     ("accuracy", Metric::Accuracy),
     ("loss", Metric::Loss),
     ("auc", Metric::RocAuc),
@@ -140,11 +225,21 @@ pub fn word<T: PartialEq>(words: Words<T>, value: T) -> &'static str {
     found.map_or("?", |(word, _)| word)
 }
 
+/// The same for a metric, also one that no option chooses.
+pub fn metric_name(metric: Metric) -> &'static str {
+    match metric {
+        Metric::Rmse => "RMSE",
+        other => word(METRICS, other),
+    }
+}
+
 /// What is said on the command line. Settings of the library are written where they belong at once.
 pub struct Options {
     pub dataset: String,
     pub split: Option<(String, usize)>,
     pub random_split: Option<(f64, f64)>,
+    pub normalize_rows: bool,
+    pub no_edges: bool,
     pub balance_classes: bool,
     pub model: ModelConfig,
     pub architecture: Architecture,
@@ -156,21 +251,32 @@ pub struct Options {
     pub jumping: Option<Jumping>,
     pub blocks: usize,
     pub layers: usize,
+    pub hidden: usize,
+    pub edge_features: bool,
+    /// Categories of each column; none: numbers.
+    pub node_categories: Vec<usize>,
+    pub edge_categories: Vec<usize>,
     pub fanouts: Vec<i64>,
+    pub sampling: SamplerConfig,
     pub training: TrainerConfig,
+    pub schedule: Schedule,
     pub metric: Metric,
     pub ranks: usize,
     pub seed: u64,
     pub runs: u64,
+    pub vary_split: bool,
     pub comm: CommConfig,
     pub by_hand: bool,
     pub host: String,
     pub token_file: Option<String>,
+    pub interface: Option<String>,
     pub save: Option<String>,
     pub load: Option<String>,
     pub checkpoints: Option<String>,
+    pub checkpoint: CheckpointConfig,
     pub resume: bool,
     pub log: Option<String>,
+    pub tensorboard: Option<String>,
     pub quiet: bool,
 }
 
@@ -207,8 +313,10 @@ impl Options {
             dataset: String::new(),
             split: None,
             random_split: None,
+            normalize_rows: false,
+            no_edges: false,
             balance_classes: false,
-            model: ModelConfig::new().hidden_dim(64).dropout(0.5),
+            model: ModelConfig::new().dropout(0.5),
             architecture: Architecture::Sage,
             aggregation: Aggregation::Default,
             input: None,
@@ -216,21 +324,37 @@ impl Options {
             jumping: None,
             blocks: 0,
             layers: 2,
+            hidden: 64,
+            edge_features: false,
+            node_categories: Vec::new(),
+            edge_categories: Vec::new(),
             fanouts: vec![10, 10],
-            training: TrainerConfig::new().num_epochs(20).learning_rate(0.003),
+            sampling: SamplerConfig::new(),
+            training: TrainerConfig::new()
+                .num_epochs(20)
+                .learning_rate(0.003)
+                .schedule_step_epochs(50)
+                .evaluate_every(1)
+                .loader_threads(1)
+                .torch_threads(0),
+            schedule: Schedule::Constant,
             metric: Metric::Accuracy,
             ranks: 1,
             seed: 1,
             runs: 1,
+            vary_split: false,
             comm: CommConfig::new(),
             by_hand: false,
             host: "127.0.0.1".to_string(),
             token_file: std::env::var("GNNMG_TOKEN_FILE").ok(),
+            interface: None,
             save: None,
             load: None,
             checkpoints: None,
+            checkpoint: CheckpointConfig::new().keep(3),
             resume: false,
             log: None,
+            tensorboard: None,
             quiet: false,
         }
     }
@@ -240,78 +364,162 @@ impl Options {
     pub fn parse() -> Self {
         let mut options = Self::defaults();
         let mut arguments = std::env::args().skip(1);
+        let mut given = Vec::new();
         while let Some(argument) = arguments.next() {
             match argument.strip_prefix("--") {
+                None if argument == "-h" => options = options.with("help", None, &mut arguments),
                 None if options.dataset.is_empty() => options.dataset = argument,
                 None => fail("one data set, please"),
-                Some(name) => options = options.with(name, &mut arguments),
+                Some(option) => {
+                    let (name, value) = match option.split_once('=') {
+                        Some((name, value)) => (name, Some(value.to_string())),
+                        None => (option, None),
+                    };
+                    options = options.with(name, value, &mut arguments);
+                    given.push(name.to_string());
+                }
             }
         }
         if options.dataset.is_empty() {
             fail("which data set?");
         }
-        if options.fanouts.is_empty() {
-            options.fanouts = vec![-1; options.layers];
+        for name in &given {
+            options.check_applies(name);
         }
-        if options.resume && options.checkpoints.is_none() {
-            fail("--resume needs --checkpoints");
+        if options.fanouts.is_empty() {
+            options.fanouts = vec![-1; options.layers.min(16)];
+        }
+        let gave = |name: &str| given.iter().any(|given| given == name);
+        for name in ["resume", "checkpoint-steps"] {
+            if gave(name) && options.checkpoints.is_none() {
+                fail(&format!("--{name} needs --checkpoints"));
+            }
         }
         if options.checkpoints.is_some() && options.runs > 1 {
-            fail("--checkpoints are of one run");
+            fail(&format!(
+                "--checkpoints are of one run, not of {}",
+                options.runs
+            ));
+        }
+        if options.by_hand && !gave("port") {
+            fail("--processes needs --port");
         }
         options
     }
 
-    fn with(mut self, name: &str, rest: &mut dyn Iterator<Item = String>) -> Self {
-        let flag = matches!(
-            name,
-            "balance-classes" | "deterministic" | "resume" | "quiet" | "help" | "version"
-        );
-        let given = if flag { None } else { rest.next() };
+    /// Options that mean something to some kinds of models only, or beside another option.
+    fn check_applies(&self, name: &str) {
+        use Architecture::*;
+        let models: &[Architecture] = match name {
+            "heads" => &[Gat, Gatv2, Transformer],
+            "edge-features" | "edge-categories" => &[Gat, Gatv2, Transformer, Pna, Gine],
+            "edge-weights" => &[Gcn, Graphconv],
+            "relations" | "bases" | "blocks" => &[Rgcn],
+            "aggregation" => &[Sage, Gin, Gine, Graphconv, Rgcn, Edge],
+            "normalize" | "project" => &[Sage],
+            "no-root" => &[Sage, Rgcn, Transformer],
+            "train-eps" => &[Gin, Gine],
+            "sort-rows" if self.readout != Readout::Sort => {
+                fail("--sort-rows needs --readout sort")
+            }
+            "schedule-epochs" if self.schedule != Schedule::Step => {
+                fail("--schedule-epochs needs --schedule step")
+            }
+            _ => return,
+        };
+        if !models.contains(&self.architecture) {
+            let model = word(MODELS, self.architecture);
+            fail(&format!("--{name} is not an option of the model {model}"));
+        }
+    }
+
+    fn with(
+        mut self,
+        name: &str,
+        value: Option<String>,
+        rest: &mut dyn Iterator<Item = String>,
+    ) -> Self {
+        let flag = FLAGS.contains(&name);
+        if flag && value.is_some() {
+            fail(&format!("--{name} takes no value"));
+        }
+        let given = value.or_else(|| if flag { None } else { rest.next() });
         let text = given.as_deref().unwrap_or_else(|| match flag {
             true => "",
             false => fail(&format!("--{name} needs a value")),
         });
         let (model, training, comm) =
             (self.model.clone(), self.training.clone(), self.comm.clone());
+        let (sampling, checkpoint) = (self.sampling.clone(), self.checkpoint.clone());
         match name {
             "split" => self.split = Some(split(text)),
             "random-split" => self.random_split = Some(fractions(text)),
+            "normalize-rows" => self.normalize_rows = true,
+            "no-edges" => self.no_edges = true,
             "balance-classes" => self.balance_classes = true,
             "model" => self.architecture = choose(name, text, MODELS),
             "heads" => self.model = model.heads(number(name, text, 1)),
+            "edge-features" => self.edge_features = true,
+            "edge-weights" => self.model = model.edge_weights(true),
+            "node-categories" => self.node_categories = list(name, text, 1),
+            "edge-categories" => self.edge_categories = list(name, text, 1),
             "input" => self.input = Some(choose(name, text, INPUTS)),
             "relations" => self.model = model.num_relations(number(name, text, 1)),
             "bases" => self.model = model.num_bases(number(name, text, 0)),
             "blocks" => self.blocks = number(name, text, 0),
             "readout" => self.readout = choose(name, text, READOUTS),
+            "sort-rows" => self.model = model.sort_rows(number(name, text, 1)),
             "jumping" => self.jumping = Some(choose(name, text, JUMPINGS)),
             "layers" => self.layers = number(name, text, 1),
-            "hidden" => self.model = model.hidden_dim(number(name, text, 1)),
+            "hidden" => self.hidden = number(name, text, 1),
             "aggregation" => self.aggregation = choose(name, text, AGGREGATIONS),
+            "activation" => self.model = model.activation(choose(name, text, ACTIVATIONS)),
             "norm" => self.model = model.norm(choose(name, text, NORMS)),
-            "dropout" => self.model = model.dropout(number(name, text, 0.0)),
-            "input-dropout" => self.model = model.input_dropout(number(name, text, 0.0)),
-            "output-dropout" => self.model = model.output_dropout(number(name, text, 0.0)),
-            "edge-dropout" => self.model = model.edge_dropout(number(name, text, 0.0)),
-            "node-dropout" => self.model = model.node_dropout(number(name, text, 0.0)),
+            "skip" => self.model = model.skip(choose(name, text, SKIPS)),
+            "init" => self.model = model.weight_init(choose(name, text, INITS)),
+            "dropout" => self.model = model.dropout(share(name, text)),
+            "input-dropout" => self.model = model.input_dropout(share(name, text)),
+            "output-dropout" => self.model = model.output_dropout(share(name, text)),
+            "edge-dropout" => self.model = model.edge_dropout(share(name, text)),
+            "node-dropout" => self.model = model.node_dropout(share(name, text)),
+            "normalize" => self.model = model.normalize(true),
+            "project" => self.model = model.project(true),
+            "no-root" => self.model = model.root_weight(false),
+            "train-eps" => self.model = model.train_eps(true),
+            "double" => self.model = model.dtype(DataType::F64),
             "fanouts" if text == "full" => self.fanouts.clear(),
-            "fanouts" => self.fanouts = text.split(',').map(|n| number(name, n, -1)).collect(),
+            "fanouts" => self.fanouts = list(name, text, -1),
+            "expansion" => self.sampling = sampling.expansion(choose(name, text, EXPANSIONS)),
+            "replace" => self.sampling = sampling.replace(true),
             "epochs" => self.training = training.num_epochs(number(name, text, 0)),
             "batch-size" if text == "all" => self.training = training.batch_size(usize::MAX),
             "batch-nodes" => self.training = training.batch_nodes(number(name, text, 0)),
             "batch-size" => self.training = training.batch_size(number(name, text, 1)),
+            "drop-last" => self.training = training.drop_last(true),
             "batches-per-step" => self.training = training.batches_per_step(number(name, text, 1)),
             "optimizer" => self.training = training.optimizer(choose(name, text, OPTIMIZERS)),
             "lr" => self.training = training.learning_rate(number(name, text, 0.0)),
             "weight-decay" => self.training = training.weight_decay(number(name, text, 0.0)),
-            "schedule" => self.training = training.schedule(choose(name, text, SCHEDULES)),
+            "schedule" => {
+                self.schedule = choose(name, text, SCHEDULES);
+                self.training = training.schedule(self.schedule);
+            }
+            "schedule-epochs" => {
+                self.training = training.schedule_step_epochs(number(name, text, 1))
+            }
+            "clip" => self.training = training.clip_norm(number(name, text, 0.0)),
             "patience" => self.training = training.early_stop_patience(number(name, text, 0)),
             "metric" => self.metric = choose(name, text, METRICS),
+            "evaluation" => self.training = training.evaluation(choose(name, text, EVALUATIONS)),
+            "evaluate-every" => self.training = training.evaluate_every(number(name, text, 1)),
             "ranks" => self.ranks = number(name, text, 1),
+            "loader-threads" => self.training = training.loader_threads(number(name, text, 0)),
+            "torch-threads" => self.training = training.torch_threads(number(name, text, 0)),
+            "sync-batch-norm" => self.training = training.sync_batch_norm(true),
             "deterministic" => self.training = training.deterministic(true),
             "seed" => self.seed = number(name, text, 0),
             "runs" => self.runs = number(name, text, 1),
+            "vary-split" => self.vary_split = true,
             "processes" => {
                 self.by_hand = true;
                 self.comm = comm.num_processes(number(name, text, 1));
@@ -320,6 +528,7 @@ impl Options {
             "host" => self.host = text.to_string(),
             "port" => self.comm = comm.port(number(name, text, 1)),
             "token-file" => self.token_file = given,
+            "interface" => self.interface = given,
             "deadline" => {
                 let time = Duration::try_from_secs_f64(number(name, text, 0.001));
                 let time = time.unwrap_or(Duration::MAX);
@@ -328,8 +537,11 @@ impl Options {
             "save" => self.save = given,
             "load" => self.load = given,
             "checkpoints" => self.checkpoints = given,
+            "checkpoint-steps" => self.checkpoint = checkpoint.every_steps(number(name, text, 1)),
+            "checkpoint-keep" => self.checkpoint = checkpoint.keep(number(name, text, 1)),
             "resume" => self.resume = true,
             "log" => self.log = given,
+            "tensorboard" => self.tensorboard = given,
             "quiet" => self.quiet = true,
             "help" => {
                 print!("{HELP}");
@@ -343,6 +555,27 @@ impl Options {
             _ => fail(&format!("there is no option --{name}")),
         }
         self
+    }
+}
+
+/// Up to 16 integers with commas between.
+fn list<T: FromStr + PartialOrd + Display>(name: &str, text: &str, least: T) -> Vec<T> {
+    let values: Vec<T> = text
+        .split(',')
+        .map_while(|value| value.parse().ok().filter(|value| *value >= least))
+        .collect();
+    if values.len() != text.split(',').count() || values.len() > 16 {
+        fail(&format!(
+            "--{name} {text}: expected up to 16 integers of at least {least} with commas between"
+        ));
+    }
+    values
+}
+
+fn share(name: &str, text: &str) -> f64 {
+    match text.parse() {
+        Ok(value) if (0.0..=1.0).contains(&value) => value,
+        _ => fail(&format!("--{name} {text}: expected a number from 0 to 1")),
     }
 }
 

@@ -1,11 +1,10 @@
 //! What a user watches while `train` runs: a bar on a terminal, a line an epoch in a pipe; and where
 //! the time went.
 
-use crate::train_options::{word, METRICS};
+use crate::train_curve::Curve;
+use crate::train_options::metric_name;
 use gnnmg::*;
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 /// Where the time of a training went, added up over its epochs, in seconds.
 #[derive(Default)]
@@ -27,20 +26,23 @@ struct Times {
     slowest: BTreeMap<i32, usize>,
 }
 
-pub struct Progress {
+pub struct Progress<'a> {
     /// Standard error is a terminal and gets a bar.
     pub bar: bool,
     pub quiet: bool,
     pub metric: Metric,
+    /// Gets what was validated.
+    curve: &'a mut Curve,
     times: Times,
 }
 
-impl Progress {
-    pub fn new(bar: bool, quiet: bool, metric: Metric) -> Self {
+impl<'a> Progress<'a> {
+    pub fn new(bar: bool, quiet: bool, metric: Metric, curve: &'a mut Curve) -> Self {
         Progress {
             bar,
             quiet,
             metric,
+            curve,
             times: Times::default(),
         }
     }
@@ -61,19 +63,23 @@ impl Progress {
         times.most_busy += epoch.most_busy_seconds;
         times.num_epochs += 1;
         *times.slowest.entry(epoch.slowest_rank).or_default() += 1;
+        let value = match self.metric {
+            Metric::Loss => epoch.validation_loss,
+            Metric::RocAuc => epoch.validation_roc_auc,
+            Metric::Rmse => epoch.validation_rmse,
+            _ => epoch.validation_accuracy,
+        };
+        if epoch.evaluated {
+            self.curve.add(epoch.epoch, value);
+        }
         if self.quiet || self.bar {
             return;
         }
         let (number, of, loss) = (epoch.epoch + 1, epoch.num_epochs, epoch.train_loss);
         print!("epoch {number:3}/{of}  loss {loss:.4}");
         if epoch.evaluated {
-            let value = match self.metric {
-                Metric::Loss => epoch.validation_loss,
-                Metric::RocAuc => epoch.validation_roc_auc,
-                _ => epoch.validation_accuracy,
-            };
             let (name, best) = (
-                word(METRICS, self.metric),
+                metric_name(self.metric),
                 if epoch.best { " *" } else { "  " },
             );
             print!("  validation {name} {value:.4}{best}");
@@ -121,30 +127,58 @@ impl Progress {
     }
 }
 
-/// Draws the bar until training is over. It asks a trainer that another thread waits for.
-pub fn draw(trainer: TrainerHandle, metric: Metric, over: &AtomicBool) {
+/// Draws the bar once. It asks a trainer that another thread waits for.
+pub fn draw(trainer: TrainerHandle, metric: Metric) {
     const WIDTH: usize = 24;
-    while !over.load(Ordering::Relaxed) {
-        std::thread::sleep(Duration::from_millis(100));
-        let Ok(at) = trainer.progress() else { continue };
-        let of_epoch = at.step as f64 / at.num_steps.max(1) as f64;
-        let share = ((at.epoch as f64 + of_epoch) / at.num_epochs.max(1) as f64).min(1.0);
-        let full = "=".repeat((share * WIDTH as f64) as usize);
-        let shown = (at.epoch + 1).min(at.num_epochs as i64);
-        eprint!(
-            "\r[{full:.<WIDTH$}] {:3.0}%  epoch {shown}/{}  loss {:.4}",
-            100.0 * share,
-            at.num_epochs,
-            at.loss
-        );
-        if at.has_validation {
-            eprint!("  {} {:.4}", word(METRICS, metric), at.validation);
-        }
-        if share > 0.01 && share < 1.0 {
-            let left = at.elapsed_seconds * (1.0 - share) / share;
-            eprint!("  {}:{:02} left", left as i64 / 60, left as i64 % 60);
-        }
-        eprint!("\x1b[K");
+    let Ok(at) = trainer.progress() else { return };
+    let of_epoch = at.step as f64 / at.num_steps.max(1) as f64;
+    let share = ((at.epoch as f64 + of_epoch) / at.num_epochs.max(1) as f64).min(1.0);
+    let full = "=".repeat((share * WIDTH as f64) as usize);
+    let shown = (at.epoch + 1).min(at.num_epochs as i64);
+    eprint!(
+        "\r[{full:.<WIDTH$}] {:3.0}%  epoch {shown}/{}  loss {:.4}",
+        100.0 * share,
+        at.num_epochs,
+        at.loss
+    );
+    if at.accuracy > 0.0 {
+        eprint!("  accuracy {:.4}", at.accuracy);
     }
-    eprint!("\r\x1b[K");
+    if at.has_validation {
+        let (name, best, epoch) = (metric_name(metric), at.best_validation, at.best_epoch + 1);
+        eprint!(
+            "  {name} {:.4} (best {best:.4}, epoch {epoch})",
+            at.validation
+        );
+    }
+    match at.evaluating {
+        true => eprint!("  validating"),
+        false => eprint!("  {:.0} seeds/s", at.seeds_per_second),
+    }
+    draw_times(&at);
+    if share > 0.01 && share < 1.0 {
+        let left = at.elapsed_seconds * (1.0 - share) / share;
+        eprint!("  {}:{:02} left", left as i64 / 60, left as i64 % 60);
+    }
+    eprint!("\x1b[K");
+}
+
+/// Where the time of the epoch goes, on this process's first rank.
+fn draw_times(at: &ProgressInfo) {
+    let percent = at.seconds / 100.0;
+    if percent <= 0.0 {
+        return;
+    }
+    eprint!(
+        "  wait {:.0} compute {:.0} all-reduce {:.0} peers {:.0} update {:.0} %",
+        at.wait_seconds / percent,
+        at.compute_seconds / percent,
+        (at.reduce_seconds - at.peer_wait_seconds) / percent,
+        at.peer_wait_seconds / percent,
+        at.optimizer_seconds / percent
+    );
+    if at.sample_seconds + at.gather_seconds > 0.0 {
+        let (sample, gather) = (at.sample_seconds / percent, at.gather_seconds / percent);
+        eprint!(" (beside: sample {sample:.0} gather {gather:.0} %)");
+    }
 }

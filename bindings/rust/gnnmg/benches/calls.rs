@@ -1,15 +1,58 @@
-//! What this crate costs beyond the C functions: a call that reads a property, and an epoch of a
-//! loop of one's own. Each is done both ways, in turn, and the medians are printed.
+//! What this crate costs beyond C: a call that reads a property, an epoch of a loop of one's own,
+//! and how a mini-batch's features are read. Each bar is printed with what was found; the program
+//! ends with 1 when one is missed.
 //!
 //! `cargo bench -p gnnmg`
+//!
+//! The other side is the program `bench_calls` of the library's tests, which the build folder has
+//! with `GNNMG_BENCH` on and which `GNNMG_BENCH_CALLS` names otherwise; the two take turns. Without
+//! it the C functions are called from here.
 
 use gnnmg::*;
+use ndarray::ArrayView2;
 use std::hint::black_box;
+use std::io::{BufRead, BufReader, Write};
+use std::path::PathBuf;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::ptr::{null, null_mut};
 use std::time::Instant;
 
-const ROUNDS: usize = 11;
+// As in tests/bench/calls.c.
+const NODES: usize = 20_000;
 const CALLS: u32 = 200_000;
+
+const PROPERTY_ROUNDS: usize = 21;
+const EPOCH_ROUNDS: usize = 41;
+
+/// Seconds.
+#[derive(Clone, Copy)]
+struct Cost {
+    wall: f64,
+    cpu: f64,
+}
+
+#[repr(C)]
+struct TimeSpec {
+    seconds: i64,
+    nanoseconds: i64,
+}
+extern "C" {
+    fn clock_gettime(clock: i32, time: *mut TimeSpec) -> i32;
+}
+
+/// CPU time of this process, all threads together.
+fn cpu() -> f64 {
+    const PROCESS: i32 = 2;
+    let mut time = TimeSpec { seconds: 0, nanoseconds: 0 };
+    unsafe { clock_gettime(PROCESS, &mut time) };
+    time.seconds as f64 + 1e-9 * time.nanoseconds as f64
+}
+
+fn measure(work: impl FnOnce()) -> Cost {
+    let (begin, before) = (Instant::now(), cpu());
+    work();
+    Cost { wall: begin.elapsed().as_secs_f64(), cpu: cpu() - before }
+}
 
 /// Calls a C function, which has to succeed.
 macro_rules! c {
@@ -20,21 +63,6 @@ macro_rules! c {
     }};
 }
 
-/// Medians of what two pieces of work take, in seconds. They take turns, so that what else happens
-/// on the machine meets both.
-fn compare(mut a: impl FnMut(), mut b: impl FnMut()) -> (f64, f64) {
-    let seconds = |work: &mut dyn FnMut()| {
-        let begin = Instant::now();
-        work();
-        begin.elapsed().as_secs_f64()
-    };
-    let (mut of_a, mut of_b): (Vec<f64>, Vec<f64>) =
-        (0..ROUNDS).map(|_| (seconds(&mut a), seconds(&mut b))).unzip();
-    of_a.sort_by(f64::total_cmp);
-    of_b.sort_by(f64::total_cmp);
-    (of_a[ROUNDS / 2], of_b[ROUNDS / 2])
-}
-
 /// The objects of a C program; they go with the process.
 struct Raw {
     graph: *mut ffi::gnnmg_graph,
@@ -43,26 +71,34 @@ struct Raw {
     optimizer: *mut ffi::gnnmg_optimizer,
 }
 
-fn raw(nodes: i64) -> Raw {
-    let (mut context, mut graph, mut data) = (null_mut(), null_mut(), null_mut());
-    let (mut sampler, mut loader) = (null_mut(), null_mut());
-    let (mut model, mut optimizer) = (null_mut(), null_mut());
-    let mut planted = unsafe { std::mem::zeroed::<ffi::gnnmg_planted_partition_config>() };
-    c!(gnnmg_planted_partition_config_init(&mut planted, std::mem::size_of_val(&planted)));
-    planted.num_nodes = nodes;
-    c!(gnnmg_context_create(ffi::GNNMG_VERSION as i32, null(), &mut context));
-    c!(gnnmg_graph_create_planted_partition(context, &planted, &mut graph));
-    let task = ffi::GNNMG_TASK_MULTICLASS;
-    c!(gnnmg_dataset_create(graph, c"x".as_ptr(), c"y".as_ptr(), task, 0, &mut data));
-    c!(gnnmg_dataset_add_random_split(data, c"random".as_ptr(), null()));
-    c!(gnnmg_sampler_create(graph, null(), &mut sampler));
-    c!(gnnmg_loader_create(data, sampler, null(), &mut loader));
-    c!(gnnmg_model_create(context, data, null(), &mut model));
-    c!(gnnmg_optimizer_create(model, null(), &mut optimizer));
-    Raw { graph, loader, model, optimizer }
-}
-
 impl Raw {
+    fn new() -> Self {
+        let (mut context, mut graph, mut data) = (null_mut(), null_mut(), null_mut());
+        let (mut sampler, mut loader) = (null_mut(), null_mut());
+        let (mut model, mut optimizer) = (null_mut(), null_mut());
+        let mut planted = unsafe { std::mem::zeroed::<ffi::gnnmg_planted_partition_config>() };
+        c!(gnnmg_planted_partition_config_init(&mut planted, std::mem::size_of_val(&planted)));
+        planted.num_nodes = NODES as i64;
+        c!(gnnmg_context_create(ffi::GNNMG_VERSION as i32, null(), &mut context));
+        c!(gnnmg_graph_create_planted_partition(context, &planted, &mut graph));
+        let task = ffi::GNNMG_TASK_MULTICLASS;
+        c!(gnnmg_dataset_create(graph, c"x".as_ptr(), c"y".as_ptr(), task, 0, &mut data));
+        c!(gnnmg_dataset_add_random_split(data, c"random".as_ptr(), null()));
+        c!(gnnmg_sampler_create(graph, null(), &mut sampler));
+        c!(gnnmg_loader_create(data, sampler, null(), &mut loader));
+        c!(gnnmg_model_create(context, data, null(), &mut model));
+        c!(gnnmg_optimizer_create(model, null(), &mut optimizer));
+        Raw { graph, loader, model, optimizer }
+    }
+
+    fn property(&self) {
+        for _ in 0..CALLS {
+            let mut count = 0;
+            c!(gnnmg_graph_num_nodes(black_box(self.graph), 0, &mut count));
+            black_box(count);
+        }
+    }
+
     fn epoch(&self) {
         let (mut batch, mut logits, mut loss) = (null_mut(), null_mut(), 0.0);
         while c!(gnnmg_loader_next(self.loader, &mut batch, -1)) != ffi::GNNMG_END {
@@ -77,48 +113,170 @@ impl Raw {
     }
 }
 
+/// The program in C, which answers line by line.
+struct Program {
+    child: Child,
+    questions: Option<ChildStdin>,
+    answers: BufReader<ChildStdout>,
+}
+
+impl Program {
+    fn find() -> Option<Self> {
+        let built = |dir| PathBuf::from(dir).join("tests/bench/bench_calls");
+        let path = match std::env::var_os("GNNMG_BENCH_CALLS") {
+            Some(path) => PathBuf::from(path),
+            None => std::env::var_os("GNNMG_DIR").map(built).filter(|path| path.exists())?,
+        };
+        let mut command = Command::new(&path);
+        command.arg("serve").stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().unwrap_or_else(|error| panic!("{path:?}: {error}"));
+        let questions = child.stdin.take();
+        let answers = BufReader::new(child.stdout.take().expect("it is a pipe"));
+        Some(Program { child, questions, answers })
+    }
+
+    fn ask(&mut self, what: &str) -> Cost {
+        let mut line = String::new();
+        writeln!(self.questions.as_mut().expect("it is a pipe"), "{what}").unwrap();
+        self.answers.read_line(&mut line).unwrap();
+        let mut numbers = line.split_whitespace().map(|number| number.parse::<f64>());
+        match (numbers.next(), numbers.next()) {
+            (Some(Ok(wall)), Some(Ok(cpu))) => Cost { wall, cpu },
+            _ => panic!("bench_calls answers {line:?} to {what:?}"),
+        }
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        self.questions = None; // the end of its input is the end of it
+        let _ = self.child.wait();
+    }
+}
+
+enum Other {
+    Program(Box<Program>),
+    Functions(Raw),
+}
+
+impl Other {
+    fn property(&mut self) -> Cost {
+        match self {
+            Other::Program(program) => program.ask("property"),
+            Other::Functions(raw) => measure(|| raw.property()),
+        }
+    }
+
+    fn epoch(&mut self) -> Cost {
+        match self {
+            Other::Program(program) => program.ask("epoch"),
+            Other::Functions(raw) => measure(|| raw.epoch()),
+        }
+    }
+}
+
+/// Median, lowest and highest.
+fn spread(mut values: Vec<f64>) -> (f64, f64, f64) {
+    values.sort_by(f64::total_cmp);
+    (values[values.len() / 2], values[0], values[values.len() - 1])
+}
+
+/// Of rounds in turns, C's before ours.
+struct Rounds(Vec<(Cost, Cost)>);
+
+impl Rounds {
+    fn new(count: usize, mut in_c: impl FnMut() -> Cost, mut here: impl FnMut() -> Cost) -> Self {
+        let (_, _) = (in_c(), here()); // the first of both fills caches and arenas
+        Rounds((0..count).map(|_| (in_c(), here())).collect())
+    }
+
+    fn of(&self, value: impl Fn(&(Cost, Cost)) -> f64) -> (f64, f64, f64) {
+        spread(self.0.iter().map(value).collect())
+    }
+}
+
+fn verdict(missed: &mut bool, holds: bool, bar: &str) -> String {
+    *missed |= !holds;
+    format!("{} {bar}", if holds { "within" } else { "MISSED:" })
+}
+
 fn main() -> Result<()> {
-    let nodes = 20_000;
-    let raw = raw(nodes as i64);
     let context = Context::new()?;
     let graph =
-        Graph::planted_partition(&context, &PlantedPartitionConfig::new().num_nodes(nodes))?;
+        Graph::planted_partition(&context, &PlantedPartitionConfig::new().num_nodes(NODES))?;
     let mut data = Dataset::from_graph(&graph, "x", "y", Task::Multiclass, 0)?;
     data.add_random_split("random", &SplitConfig::new())?;
     let sampler = Sampler::new(&graph, &SamplerConfig::new())?;
     let mut loader = Loader::new(&data, &sampler, &LoaderConfig::new())?;
     let mut model = Model::new(&context, &data, &ModelConfig::new())?;
     let mut optimizer = Optimizer::new(&mut model, &OptimizerConfig::new())?;
+    let mut other = match Program::find() {
+        Some(program) => Other::Program(Box::new(program)),
+        None => Other::Functions(Raw::new()),
+    };
+    let mut missed = false;
+    match other {
+        Other::Program(_) => println!("C: the program bench_calls, in turns with this one"),
+        Other::Functions(_) => println!("C: its functions called from here; no bench_calls found"),
+    }
 
-    let (in_c, here) = compare(
+    let rounds = Rounds::new(
+        PROPERTY_ROUNDS,
+        || other.property(),
         || {
-            for _ in 0..CALLS {
-                let mut count = 0;
-                c!(gnnmg_graph_num_nodes(black_box(raw.graph), 0, &mut count));
-                black_box(count);
-            }
-        },
-        || {
-            for _ in 0..CALLS {
-                black_box(black_box(&graph).num_nodes(0).unwrap());
-            }
+            measure(|| {
+                for _ in 0..CALLS {
+                    black_box(black_box(&graph).num_nodes(0).unwrap());
+                }
+            })
         },
     );
-    let nanoseconds = |seconds: f64| 1e9 * seconds / f64::from(CALLS);
-    let (in_c, here) = (nanoseconds(in_c), nanoseconds(here));
-    println!("property   C {in_c:.1} ns, here {here:.1} ns, {:+.1} ns", here - in_c);
+    let nanoseconds = 1e9 / f64::from(CALLS);
+    let in_c = rounds.of(|(c, _)| c.cpu * nanoseconds).0;
+    let here = rounds.of(|(_, here)| here.cpu * nanoseconds).0;
+    let (more, least, most) = rounds.of(|(c, here)| (here.cpu - c.cpu) * nanoseconds);
+    let said = verdict(&mut missed, more <= 100.0, "100 ns beyond C's own");
+    println!(
+        "property   C {in_c:.1} ns, here {here:.1} ns: {more:+.1} ns ({least:+.1} to {most:+.1}), {said}"
+    );
 
-    let (in_c, here) = compare(
-        || raw.epoch(),
+    let rounds = Rounds::new(
+        EPOCH_ROUNDS,
+        || other.epoch(),
         || {
-            for batch in loader.epoch() {
-                model.forward_training(&batch.unwrap()).unwrap();
-                model.backward(Loss::Auto).unwrap();
-                optimizer.step(&mut model).unwrap();
-            }
+            measure(|| {
+                for batch in loader.epoch() {
+                    model.forward_training(&batch.unwrap()).unwrap();
+                    model.backward(Loss::Auto).unwrap();
+                    optimizer.step(&mut model).unwrap();
+                }
+            })
         },
     );
-    let percent = 100.0 * (here / in_c - 1.0);
-    println!("epoch      C {in_c:.4} s, here {here:.4} s, {percent:+.2} %");
-    Ok(())
+    for (name, time) in
+        [("wall", (|cost| cost.wall) as fn(&Cost) -> f64), ("CPU", |cost: &Cost| cost.cpu)]
+    {
+        let (in_c, here) = (rounds.of(|(c, _)| time(c)).0, rounds.of(|(_, here)| time(here)).0);
+        let (more, least, most) = rounds.of(|(c, here)| 100.0 * (time(here) / time(c) - 1.0));
+        let said = verdict(&mut missed, more <= 2.0, "2 % of the C program");
+        println!(
+            "epoch      {name:4}  C {in_c:.4} s, here {here:.4} s: {more:+.2} % ({least:+.1} to {most:+.1}), {said}"
+        );
+    }
+
+    let mut same = true;
+    for batch in loader.epoch() {
+        let features = batch?.features()?;
+        let rows: ArrayView2<f32> = features.view()?;
+        let (address, numbers) = (rows.as_ptr(), rows.len() as i64);
+        let mut info = unsafe { std::mem::zeroed::<ffi::gnnmg_tensor_info>() };
+        info.struct_size = std::mem::size_of_val(&info) as u32;
+        let raw = features.into_dlpack();
+        c!(gnnmg_tensor_get_info(raw, &mut info));
+        same &= std::ptr::eq(address, info.data.cast()) && numbers == info.num_elements;
+        unsafe { ffi::gnnmg_tensor_free(raw) };
+    }
+    let said = verdict(&mut missed, same, "the library's memory");
+    println!("features   an epoch's views lie {said}");
+    std::process::exit(i32::from(missed))
 }

@@ -35,7 +35,10 @@ enum Failure {
 
 /// Where a closure leaves why it failed.
 #[derive(Clone, Default)]
-pub(crate) struct Slot(Arc<Mutex<Option<Failure>>>);
+pub(crate) struct Slot(Arc<Place>);
+
+#[derive(Default)]
+struct Place(Mutex<Option<Failure>>);
 
 impl Slot {
     /// Runs a closure and answers as C wants it: 0, or 1 to end the work.
@@ -45,13 +48,34 @@ impl Slot {
             Ok(Err(cause)) => Failure::Error(cause),
             Err(payload) => Failure::Panic(payload),
         };
-        let mut slot = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        slot.get_or_insert(failure);
+        // The last one counts: an older one may be of work that nobody waits for any more.
+        let older = self.0.swap(Some(failure));
+        contained(|| drop(older));
         1
     }
+}
 
-    fn take(&self) -> Option<Failure> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+impl Place {
+    fn swap(&self, failure: Option<Failure>) -> Option<Failure> {
+        let mut place = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::replace(&mut *place, failure)
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let last = self.swap(None);
+        contained(|| drop(last));
+    }
+}
+
+/// Runs a destructor of a caller's where a panic must not go on: in a call from C, or in another
+/// destructor. What it panics with is dropped, and leaked where that panics as well.
+pub(crate) fn contained(destructor: impl FnOnce()) {
+    if let Err(payload) = catch_unwind(AssertUnwindSafe(destructor)) {
+        if let Err(another) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
+            std::mem::forget(another);
+        }
     }
 }
 
@@ -68,7 +92,7 @@ pub(crate) fn settle<T>(result: Result<T>, slots: &[Option<&Slot>]) -> Result<T>
         Err(error) if error.kind() == ErrorKind::Callback => error,
         other => return other,
     };
-    match slots.iter().flatten().find_map(|slot| slot.take()) {
+    match slots.iter().flatten().find_map(|slot| slot.0.swap(None)) {
         Some(Failure::Panic(payload)) => resume_unwind(payload),
         Some(Failure::Error(cause)) => Err(error.caused_by(cause)),
         None => Err::<T, Error>(error),

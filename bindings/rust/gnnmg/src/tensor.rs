@@ -1,6 +1,7 @@
 //! Tensors that come out of the library or go into it, without copying.
 
 use crate::array::{strided, AsArray, AsArrayMut, Element, RawArray, Sealed};
+use crate::callback::contained;
 use crate::error::{Error, Result};
 use crate::raw::{call, check, Field};
 use crate::{ffi, DataType};
@@ -294,11 +295,8 @@ const READ_ONLY: u64 = 1;
 
 /// A release function that drops a box.
 pub(crate) unsafe extern "C" fn release<T>(user_data: *mut c_void) {
-    // A panic of a destructor must not cross into C.
-    let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-        // It was made by Box::into_raw, and the library calls this once.
-        drop(unsafe { Box::from_raw(user_data.cast::<T>()) })
-    }));
+    // It was made by Box::into_raw, and the library calls this once.
+    contained(|| drop(unsafe { Box::from_raw(user_data.cast::<T>()) }));
 }
 
 /// Parameters or gradients in the memory of a model, which nobody changes meanwhile: the model is

@@ -173,7 +173,7 @@ impl Trainer {
         F: FnMut(&EpochInfo) -> O + Send,
         O: Outcome,
     {
-        let slot = self.epochs.clone();
+        let slot = Slot::default();
         let mut call = |epoch: &EpochInfo| slot.run(|| on_epoch(epoch));
         let target = Arc::new(Mutex::new(Some(Borrowed::new(&mut call))));
         // What the library keeps is the cell, which is emptied before the closure goes out of scope.
@@ -187,7 +187,7 @@ impl Trainer {
         ));
         let result = check(status);
         drop(emptied);
-        self.settle(result)
+        settle(result, &[self.sampling.as_ref(), Some(&slot)])
     }
 
     /// Starts the ranks on what is left of the epochs, and returns at once; [`Trainer::wait`] comes
@@ -198,14 +198,16 @@ impl Trainer {
         F: FnMut(&EpochInfo) -> O + Send + 'static,
         O: Outcome,
     {
-        let slot = self.epochs.clone();
-        let user_data = Box::into_raw(Box::new(Owned { function: Mutex::new(on_epoch), slot }));
+        let slot = Slot::default();
+        let owned = Owned { function: Mutex::new(on_epoch), slot: slot.clone() };
         check(call!(gnnmg_trainer_start(
             self.handle.get(),
             Some(on_owned::<F, O>),
-            user_data.cast(),
+            Box::into_raw(Box::new(owned)).cast(),
             Some(release::<Owned<F>>)
-        )))
+        )))?;
+        self.epochs = slot; // what earlier work has left is none of this one's
+        Ok(())
     }
 
     /// Waits for the end of training that was started, and runs closures meanwhile.

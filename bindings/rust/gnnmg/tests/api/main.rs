@@ -5,6 +5,7 @@ mod comm;
 mod context;
 mod dataset;
 mod graph;
+mod hostile;
 mod lifetimes;
 mod model;
 mod processes;

@@ -142,11 +142,12 @@ fn forks() {
     assert_eq!(graph.num_nodes(0).unwrap(), 50);
 }
 
-/// Starts a test as a process that has to end with 0.
+/// Starts a test as a process that has to end with 0. What it has when it ends in the middle of something is no leak.
 #[track_caller]
 fn expect_leaves(test: &str) {
     let output = Command::new(std::env::current_exe().unwrap())
         .args([test, "--exact", "--ignored", "--nocapture", "--test-threads=1"])
+        .env("LSAN_OPTIONS", "detect_leaks=0")
         .output()
         .unwrap();
     let text = String::from_utf8_lossy(&output.stderr);
@@ -154,9 +155,35 @@ fn expect_leaves(test: &str) {
 }
 
 #[test]
+fn what_is_forgotten_is_no_harm_to_what_is_left() {
+    expect_leaves("processes::forgets");
+}
+
+#[test]
+#[ignore = "a process that another test starts"]
+fn forgets() {
+    use std::mem::forget;
+    let (_context, graph, data) = planted(200);
+    let sampler = Sampler::new(&graph, &SamplerConfig::new().fanouts(&[3, 3])).unwrap();
+    let mut loader = Loader::new(&data, &sampler, &LoaderConfig::new().batch_size(16)).unwrap();
+    let batch = loader.epoch().next().unwrap().unwrap();
+    forget(batch.features().unwrap());
+    forget(batch);
+    assert_eq!(loader.epoch().count(), 7); // the rest of it
+    let mut trainer = small_trainer(&training());
+    forget(trainer.model_mut().parameters_mut().unwrap());
+    forget(trainer.model().gradients());
+    trainer.run(|_| ()).unwrap();
+    let _ = trainer.evaluate_timeout(Split::Test, std::time::Duration::ZERO).unwrap();
+    forget(trainer); // in the middle of an evaluation
+}
+
+#[test]
 fn a_process_may_end_in_the_middle_of_training() {
     expect_leaves("processes::leaves_by_exit");
     expect_leaves("processes::leaves_by_the_end_of_main");
+    expect_leaves("processes::leaves_inside_the_closure_of_an_epoch");
+    expect_leaves("processes::leaves_inside_a_sampler");
 }
 
 fn running_trainer() -> Trainer {
@@ -180,4 +207,32 @@ fn leaves_by_exit() {
 #[ignore = "a process that another test starts"]
 fn leaves_by_the_end_of_main() {
     std::mem::forget(running_trainer());
+}
+
+#[test]
+#[ignore = "a process that another test starts"]
+fn leaves_inside_the_closure_of_an_epoch() {
+    let mut trainer = small_trainer(&training().num_ranks(2).num_epochs(1_000_000));
+    let left = trainer.run(|epoch| {
+        if epoch.epoch == 1 {
+            std::process::exit(0);
+        }
+    });
+    panic!("{left:?}");
+}
+
+#[test]
+#[ignore = "a process that another test starts"]
+fn leaves_inside_a_sampler() {
+    let (context, graph, data) = planted(400);
+    let config = SamplerConfig::new().num_layers(2);
+    let leave = |layer: &Layer<'_>, _: &mut Sink<'_>| {
+        if layer.batch == 2 {
+            std::process::exit(0);
+        }
+    };
+    let sampler = Sampler::custom(&graph, &config, leave).unwrap();
+    let config = training().num_ranks(2).evaluate_every(0);
+    let mut trainer = Trainer::new(small_model(&context, &data), &data, &sampler, &config).unwrap();
+    panic!("{:?}", trainer.run(|_| ()));
 }

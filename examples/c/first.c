@@ -1,0 +1,51 @@
+/* GraphSAGE on the nodes of a data set, by two ranks: first <folder or file> */
+#include <gnnmg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static void check(gnnmg_status status) {
+  if (status >= 0) return;
+  fprintf(stderr, "%s\n", gnnmg_last_error());
+  exit(1);
+}
+
+int main(int argc, char** argv) {
+  const char* path = argc > 1 ? argv[1] : "cora"; /* Planetoid, OGB, .npz, edge lists, ... */
+  gnnmg_context* context;
+  check(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
+  gnnmg_dataset* data;
+  check(gnnmg_dataset_open(context, path, NULL, &data, -1));
+  gnnmg_graph* graph;
+  check(gnnmg_dataset_get_graph(data, 0, &graph));
+  gnnmg_sampler* sampler; /* 10 and 10 neighbours */
+  check(gnnmg_sampler_create(graph, NULL, &sampler));
+
+  gnnmg_model_config layers;
+  check(gnnmg_model_config_init(&layers, sizeof layers));
+  layers.hidden_dim = 64;
+  layers.dropout = 0.5;
+  gnnmg_model* model; /* GraphSAGE, widths from the data */
+  check(gnnmg_model_create(context, data, &layers, &model));
+
+  gnnmg_trainer_config training;
+  check(gnnmg_trainer_config_init(&training, sizeof training));
+  training.num_ranks = 2; /* replicas that share each step */
+  training.batch_size = 64;
+  training.num_epochs = 30;
+  gnnmg_trainer* trainer;
+  check(gnnmg_trainer_create(model, data, sampler, NULL, &training, &trainer));
+  check(gnnmg_trainer_run(trainer, NULL, NULL, NULL));
+
+  gnnmg_metrics test = {.struct_size = sizeof test};
+  check(gnnmg_trainer_evaluate(trainer, GNNMG_SPLIT_TEST, &test, -1));
+  printf("test accuracy %.3f on %lld nodes\n", test.accuracy, (long long)test.count);
+  check(gnnmg_model_save(model, "sage.safetensors", NULL, -1)); /* PyG's keys; or .pth */
+
+  gnnmg_trainer_free(trainer); /* in any order */
+  gnnmg_model_free(model);
+  gnnmg_sampler_free(sampler);
+  gnnmg_graph_free(graph);
+  gnnmg_dataset_free(data);
+  gnnmg_context_free(context);
+  return 0;
+}
