@@ -36,7 +36,8 @@ const HELP = """
       --hidden N             hidden width (64)
       --aggregation A        of sage, gin, gine, graphconv, rgcn, edge: mean, max, sum,
                              default (default: sum for gin and gine, else mean)
-      --activation A         relu, elu, leaky, gelu, tanh, prelu, none (relu)
+      --activation A         relu, elu, leaky, gelu, tanh, prelu, silu, sigmoid,
+                             none (relu)
       --norm N               none, batch, layer, graph (none)
       --skip S               none, linear, residual (none)
       --init I               pyg, glorot, dgl: law of the initial weights (pyg)
@@ -63,6 +64,7 @@ const HELP = """
       --optimizer O          adam, adamw, sgd (adam)
       --lr X                 learning rate (0.003)
       --weight-decay X       (0)
+      --weight-decay-layers N  of the first N layers alone (0: of all)
       --schedule S           constant, cosine, step, plateau (constant)
       --schedule-epochs N    epochs until step halves the rate (50)
       --clip X               limit of the gradient's norm; 0: none (0)
@@ -184,7 +186,7 @@ const OPTIONS = Dict(
     "layers" => (:model, :num_layers, integer(1)),
     "hidden" => (:model, :hidden_dim, integer(1)),
     "aggregation" => (:model, :aggregation, one_of("default mean max sum")),
-    "activation" => (:model, :activation, one_of("relu elu leaky=leaky_relu gelu tanh prelu none")),
+    "activation" => (:model, :activation, one_of("relu elu leaky=leaky_relu gelu tanh prelu silu sigmoid none")),
     "norm" => (:model, :norm, one_of("none batch layer graph=layer_graph")),
     "skip" => (:model, :skip, one_of("none linear residual")),
     "init" => (:model, :weight_init, one_of("pyg glorot dgl")),
@@ -211,6 +213,7 @@ const OPTIONS = Dict(
     "optimizer" => (:trainer, :optimizer, one_of("adam adamw sgd")),
     "lr" => (:trainer, :learning_rate, decimal(0, 1e6)),
     "weight-decay" => (:trainer, :weight_decay, decimal(0, 1e6)),
+    "weight-decay-layers" => (:trainer, :weight_decay_layers, integer(0)),
     "schedule" => (:trainer, :schedule, one_of("constant cosine step plateau")),
     "schedule-epochs" => (:trainer, :schedule_step_epochs, integer(1)),
     "clip" => (:trainer, :clip_norm, decimal(0, 1e30)),

@@ -41,7 +41,8 @@ Model
   --hidden N             hidden width (64)
   --aggregation A        of sage, gin, gine, graphconv, rgcn, edge: mean, max, sum,
                          default (default: sum for gin and gine, else mean)
-  --activation A         relu, elu, leaky, gelu, tanh, prelu, none (relu)
+  --activation A         relu, elu, leaky, gelu, tanh, prelu, silu, sigmoid,
+                         none (relu)
   --norm N               none, batch, layer, graph (none)
   --skip S               none, linear, residual (none)
   --init I               pyg, glorot, dgl: law of the initial weights (pyg)
@@ -68,6 +69,7 @@ Training
   --optimizer O          adam, adamw, sgd (adam)
   --lr X                 learning rate (0.003)
   --weight-decay X       (0)
+  --weight-decay-layers N  of the first N layers alone (0: of all)
   --schedule S           constant, cosine, step, plateau (constant)
   --schedule-epochs N    epochs until step halves the rate (50)
   --clip X               limit of the gradient's norm; 0: none (0)
@@ -179,6 +181,8 @@ const ACTIVATIONS: Words<Activation> = &[
     ("gelu", Activation::Gelu),
     ("tanh", Activation::Tanh),
     ("prelu", Activation::Prelu),
+    ("silu", Activation::Silu),
+    ("sigmoid", Activation::Sigmoid),
 ];
 const SKIPS: Words<Skip> = &[
     ("none", Skip::None),
@@ -500,6 +504,9 @@ impl Options {
             "optimizer" => self.training = training.optimizer(choose(name, text, OPTIMIZERS)),
             "lr" => self.training = training.learning_rate(number(name, text, 0.0)),
             "weight-decay" => self.training = training.weight_decay(number(name, text, 0.0)),
+            "weight-decay-layers" => {
+                self.training = training.weight_decay_layers(number(name, text, 0))
+            }
             "schedule" => {
                 self.schedule = choose(name, text, SCHEDULES);
                 self.training = training.schedule(self.schedule);

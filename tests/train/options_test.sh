@@ -22,6 +22,7 @@ expect '--layers 2x: expected' --layers 2x planted
 expect '--heads 0: expected an integer of at least 1' --heads 0 --model gat planted
 expect '--epochs -1: expected' --epochs -1 planted
 expect '--dropout nan: expected' --dropout nan planted
+expect '--weight-decay-layers -1: expected' --weight-decay-layers -1 planted
 expect '--split NAME:INDEX with the index 4294967296' --split public:4294967296 planted
 expect '--split NAME:INDEX with the index x' --split public:x planted
 expect '--random-split nan,0.2: expected' --random-split nan,0.2 planted

@@ -167,6 +167,7 @@ func newTrainer(model *gnnmg.Model, data *gnnmg.Dataset, comm *gnnmg.Comm, o *op
 		c.Schedule, c.BestBy, c.EarlyStopPatience = o.schedule, o.metric, o.patience
 		c.Evaluation, c.EvaluateEvery = o.evaluation, o.evaluateEvery
 		c.LoaderThreads, c.TorchThreads = o.loaderThreads, o.torchThreads
+		c.WeightDecayLayers = o.weightDecayLayers
 		c.Deterministic, c.SyncBatchNorm, c.Deadline = o.deterministic, o.syncBatchNorm, o.deadline
 	}))
 	if o.log != "" {

@@ -56,6 +56,7 @@ type options struct {
 	metric                               gnnmg.Metric
 	evaluation                           gnnmg.Evaluation
 	ranks, loaderThreads, torchThreads   int
+	weightDecayLayers                    int
 	deterministic, syncBatchNorm, varied bool
 	dropLast                             bool
 	scheduleEpochs                       int64
@@ -95,7 +96,8 @@ var (
 		{"max", gnnmg.AggregationMax}, {"sum", gnnmg.AggregationSum}}
 	activations = words[gnnmg.Activation]{{"relu", gnnmg.ActivationReLU}, {"none", gnnmg.ActivationNone},
 		{"elu", gnnmg.ActivationELU}, {"leaky", gnnmg.ActivationLeakyReLU}, {"gelu", gnnmg.ActivationGELU},
-		{"tanh", gnnmg.ActivationTanh}, {"prelu", gnnmg.ActivationPReLU}}
+		{"tanh", gnnmg.ActivationTanh}, {"prelu", gnnmg.ActivationPReLU},
+		{"silu", gnnmg.ActivationSiLU}, {"sigmoid", gnnmg.ActivationSigmoid}}
 	norms = words[gnnmg.Norm]{{"none", gnnmg.NormNone}, {"batch", gnnmg.NormBatch}, {"layer", gnnmg.NormLayer},
 		{"graph", gnnmg.NormLayerGraph}}
 	skips = words[gnnmg.Skip]{{"none", gnnmg.SkipNone}, {"linear", gnnmg.SkipLinear},
@@ -277,6 +279,7 @@ func (o *options) defineTraining(flags *flag.FlagSet) {
 	optimizers.option(flags, &o.optimizer, "optimizer", "what makes updates")
 	flags.Float64Var(&o.learningRate, "lr", 0.003, "learning rate")
 	flags.Float64Var(&o.weightDecay, "weight-decay", 0, "weight decay")
+	flags.IntVar(&o.weightDecayLayers, "weight-decay-layers", 0, "layers that decay, the first ones; 0: all")
 	schedules.option(flags, &o.schedule, "schedule", "of the learning rate")
 	flags.Int64Var(&o.scheduleEpochs, "schedule-epochs", 50, "epochs until the schedule step halves the rate")
 	flags.Float64Var(&o.clip, "clip", 0, "limit of the gradient's norm; 0: none")
