@@ -28,7 +28,7 @@ export ASAN_OPTIONS=allocator_may_return_null=1:detect_stack_use_after_return=1:
 export UBSAN_OPTIONS=print_stacktrace=1
 preload=$(IFS=:; echo "${runtimes[*]}")
 runner=CARGO_TARGET_$(tr 'a-z-' 'A-Z_' <<<"$host")_RUNNER
-export "$runner=env LD_PRELOAD=$preload"
+export "$runner=env LD_LIBRARY_PATH=$GNNMG_DIR LD_PRELOAD=$preload"
 
 cargo test --quiet --target "$host" -p gnnmg --test api
 cargo test --quiet --target "$host" -p gnnmg --doc
