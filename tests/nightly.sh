@@ -26,7 +26,7 @@ build() { # <preset> [<cmake argument>...]
   cmake --build --preset "$preset" -j "$jobs"
 }
 
-# The rooms above the torch line too, which tests/run.sh leaves out.
+# The rooms above the torch line too, which tests/run.sh leaves out, and the C interface under the tests of the Rust crates.
 asan() {
   build asan
   ctest --preset asan -j "$jobs"

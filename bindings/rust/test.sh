@@ -80,6 +80,7 @@ packages() { cargo package --quiet --allow-dirty -p gnnmg-sys -p gnnmg; }
 # The program of the README, in a crate of its own.
 readme() (
   local data=${GNNMG_DATA:-$here/../../../shared/data}/cora/planetoid output
+  bash "$here/../../tests/structure/readme.sh" "$here/gnnmg/README.md" "rust,no_run=$examples/rust/first.rs" || return 1
   mkdir -p "$scratch/stranger/src" && cp Cargo.lock "$scratch/stranger/" && cd "$scratch/stranger" &&
     awk '/^```rust/ { inside = 1; next } /^```$/ { exit } inside' "$here/gnnmg/README.md" >src/main.rs &&
     printf '[package]\nname = "stranger"\nedition = "2021"\n[dependencies]\ngnnmg = { path = "%s" }\n' "$here/gnnmg" >Cargo.toml &&
@@ -90,6 +91,18 @@ readme() (
   fi
   output=$(cargo run --quiet --offline -- "$data" 2>/dev/null) && [[ $output =~ ^test\ accuracy\ 0\.[78][0-9]+\ on\ 1000\ nodes$ ]] ||
     { echo "it prints: $output" && return 1; }
+)
+
+# The oldest Rust that is promised, with the newest dependencies that it compiles.
+oldest() (
+  local name
+  for name in "1.$oldest.0" "1.$oldest"; do
+    rustup run "$name" rustc --version >/dev/null 2>&1 || continue
+    unset RUSTC_WORKSPACE_WRAPPER RUSTFLAGS
+    CARGO_TARGET_DIR=$CARGO_TARGET_DIR/oldest rustup run "$name" cargo check --quiet -p gnnmg --tests
+    return
+  done
+  lacks "the oldest Rust: there is no toolchain 1.$oldest"
 )
 
 twins() {
@@ -107,5 +120,6 @@ part "tests" tests
 part "documentation" documentation
 part "benchmark" benchmark
 part "packages" packages
+part "oldest Rust" oldest
 part "readme" readme
 part "twins" twins

@@ -142,9 +142,9 @@ fn forks() {
     assert_eq!(graph.num_nodes(0).unwrap(), 50);
 }
 
-/// Starts a test as a process that has to end with 0. What it has when it ends in the middle of something is no leak.
+/// Starts a test as a process that has to end with 0. What it still has at its end is no leak.
 #[track_caller]
-fn expect_leaves(test: &str) {
+pub fn expect_leaves(test: &str) {
     let output = Command::new(std::env::current_exe().unwrap())
         .args([test, "--exact", "--ignored", "--nocapture", "--test-threads=1"])
         .env("LSAN_OPTIONS", "detect_leaks=0")
