@@ -54,3 +54,29 @@ func (t *Trainer) checkpoint(ctx context.Context, path string,
 	_, err = t.await(ctx, func(timeoutMs int64) raw.Result { return call(t.token(), p, timeoutMs) })
 	return err
 }
+
+// SaveOptimizer writes what the trainer's optimizer has gathered, for PyTorch, as Optimizer.Save does.
+// Of several processes the first one writes.
+func (t *Trainer) SaveOptimizer(ctx context.Context, path string, options ...func(*ModelFileConfig)) error {
+	return t.optimizer(ctx, path, options, raw.TrainerSaveOptimizer)
+}
+
+// LoadOptimizer goes on with what an optimizer in PyTorch has gathered; the weights that belong to it
+// are loaded into the trainer's model. Of several processes the first one reads, for all.
+func (t *Trainer) LoadOptimizer(ctx context.Context, path string, options ...func(*ModelFileConfig)) error {
+	return t.optimizer(ctx, path, options, raw.TrainerLoadOptimizer)
+}
+
+func (t *Trainer) optimizer(ctx context.Context, path string, options []func(*ModelFileConfig),
+	call func(trainer uintptr, path *byte, config *raw.ModelFileConfig, timeoutMs int64) raw.Result) error {
+	config, err := defaultModelFileConfig(options)
+	if err != nil {
+		return err
+	}
+	p, err := name("path", path)
+	if err != nil {
+		return err
+	}
+	_, err = t.await(ctx, func(timeoutMs int64) raw.Result { return call(t.token(), p, config, timeoutMs) })
+	return err
+}

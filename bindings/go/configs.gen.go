@@ -261,8 +261,8 @@ type DatasetConfig struct {
 	RoundValues bool
 	// Edge lists: number of nodes; -1: the largest id + 1. Default: -1.
 	NumNodes int64
-	// Texts of many graphs: 1: features are one-hot of the nodes' degrees; -1: of their tags; 0: of
-	// the tags unless all are equal. Default: 0.
+	// Texts of many graphs: 1: features are one-hot of the nodes' degrees; -1: of their tags; 0: the
+	// nodes' attributes, without them of the tags unless all are equal. Default: 0.
 	DegreeFeatures int
 	// What the labels mean; [TaskNone]: what the format and their looks say: one column of 0 and 1
 	// is two classes, of which a model has two logits. With [TaskBinary] it is one target, one
@@ -833,7 +833,9 @@ func defaultModelConfig(options []func(*ModelConfig)) (*raw.ModelConfig, error) 
 	return r, configure(init, &c, r, options)
 }
 
-// ModelFileConfig holds settings of [Model.Save] and [Model.Load].
+// ModelFileConfig holds settings of [Model.Save] and [Model.Load], and of the files of optimizers
+// that go with those: [Optimizer.Save], [Trainer.SaveOptimizer] and the two that load. These are
+// `.pth` whatever their path ends in, number what they hold and read no FirstLayer.
 type ModelFileConfig struct {
 	// Default: [ModelFormatAuto].
 	Format ModelFormat
@@ -851,7 +853,7 @@ type ModelFileConfig struct {
 	// Saving: true: the networks inside of GIN's, GINE's and EdgeConv's as torch's Sequential has
 	// them, "convs.0.nn.0", "convs.0.nn.2", or as one Linear, "convs.0.nn", in place of PyG's MLP,
 	// and batch norms as torch's BatchNorm1d, without "module."; loading finds all of these by
-	// itself. Default: false.
+	// itself, but for an optimizer's, whose numbers follow the order of the modules. Default: false.
 	TorchModules bool
 }
 

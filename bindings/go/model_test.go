@@ -145,6 +145,10 @@ func TestOptimizerState(t *testing.T) {
 	fails(t, optimizers[0].Save(background, filepath.Join(folder, "none", "x.pth")), gnnmg.ErrNotFound)
 	fails(t, optimizers[0].Load(background, filepath.Join(folder, "none.pth")), gnnmg.ErrNotFound)
 	fails(t, optimizers[0].Load(background, "a\x00"), gnnmg.ErrInvalidArgument)
+	other := func(c *gnnmg.ModelFileConfig) { c.OtherFramework = true }
+	ok(t, optimizers[0].Save(background, state, other)) // GraphSAGE's layers have another order there
+	fails(t, optimizers[1].Load(background, state), gnnmg.ErrFormat)
+	ok(t, optimizers[1].Load(background, state, other))
 	ended, cancel := context.WithCancel(background)
 	cancel()
 	fails(t, optimizers[0].Save(ended, state), gnnmg.ErrCancelled)

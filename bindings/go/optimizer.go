@@ -54,25 +54,30 @@ func (o *Optimizer) LearningRate() (float64, error) {
 }
 
 // Save writes what the optimizer has gathered, such as the moments of Adam, into a .pth file, as the
-// state dict of PyTorch's optimizer of that kind; whole or not at all. Writing waits for nobody;
-// `ctx` is looked at before it begins.
-func (o *Optimizer) Save(ctx context.Context, path string) error {
-	return o.file(ctx, path, raw.OptimizerSave)
+// state dict of PyTorch's optimizer of that kind; whole or not at all. With the settings that the model
+// is saved with it goes with those weights. Writing waits for nobody; `ctx` is looked at before it
+// begins.
+func (o *Optimizer) Save(ctx context.Context, path string, options ...func(*ModelFileConfig)) error {
+	return o.file(ctx, path, options, raw.OptimizerSave)
 }
 
 // Load reads such a state dict, of an optimizer of the same kind over an equal model; all or nothing.
 // The learning rate and the other settings stay.
-func (o *Optimizer) Load(ctx context.Context, path string) error {
-	return o.file(ctx, path, raw.OptimizerLoad)
+func (o *Optimizer) Load(ctx context.Context, path string, options ...func(*ModelFileConfig)) error {
+	return o.file(ctx, path, options, raw.OptimizerLoad)
 }
 
-func (o *Optimizer) file(ctx context.Context, path string,
-	call func(optimizer uintptr, path *byte, timeoutMs int64) raw.Result) error {
+func (o *Optimizer) file(ctx context.Context, path string, options []func(*ModelFileConfig),
+	call func(optimizer uintptr, path *byte, config *raw.ModelFileConfig, timeoutMs int64) raw.Result) error {
 	defer runtime.KeepAlive(o)
+	config, err := defaultModelFileConfig(options)
+	if err != nil {
+		return err
+	}
 	p, err := name("path", path)
 	if err != nil {
 		return err
 	}
-	_, err = await(ctx, func() {}, func(timeoutMs int64) raw.Result { return call(o.token(), p, timeoutMs) })
+	_, err = await(ctx, func() {}, func(timeoutMs int64) raw.Result { return call(o.token(), p, config, timeoutMs) })
 	return err
 }

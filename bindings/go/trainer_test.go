@@ -223,6 +223,19 @@ func TestRecordsAndCheckpoints(t *testing.T) {
 	fails(t, resumed.Load(background, filepath.Join(folder, "none")), gnnmg.ErrNotFound)
 	ok(t, trainer.SetRecord(gnnmg.RecordJSONLines, ""))
 	ok(t, trainer.SetCheckpoints(""))
+
+	first, second := filepath.Join(folder, "adam.pth"), filepath.Join(folder, "again.pth")
+	ok(t, trainer.SaveOptimizer(background, first))
+	ok(t, resumed.LoadOptimizer(background, first))
+	ok(t, resumed.SaveOptimizer(background, second)) // what it has read
+	wanted, err := os.ReadFile(first)
+	ok(t, err)
+	found, err := os.ReadFile(second)
+	ok(t, err)
+	equalSlices(t, found, wanted)
+	there := func(c *gnnmg.ModelFileConfig) { c.OtherFramework = true }
+	fails(t, resumed.LoadOptimizer(background, first, there), gnnmg.ErrFormat)
+	fails(t, resumed.LoadOptimizer(background, "a\x00"), gnnmg.ErrInvalidArgument)
 }
 
 func TestSettingsOfATrainer(t *testing.T) {

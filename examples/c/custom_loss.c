@@ -106,8 +106,8 @@ int main(void) {
     printf("epoch %d  rate %.4f  loss %.4f  |gradient| %.4f\n", epoch + 1, rate, last, norm);
   }
   /*! [state] */
-  CHECK(gnnmg_optimizer_save(optimizer, "optimizer.pth", -1)); /* a dict of PyTorch's AdamW */
-  CHECK(gnnmg_optimizer_load(optimizer, "optimizer.pth", -1));
+  CHECK(gnnmg_optimizer_save(optimizer, "optimizer.pth", NULL, -1)); /* a dict of PyTorch's AdamW */
+  CHECK(gnnmg_optimizer_load(optimizer, "optimizer.pth", NULL, -1));
   /*! [state] */
   gnnmg_metrics metrics = {.struct_size = sizeof metrics};
   CHECK(gnnmg_model_evaluate(model, data, GNNMG_SPLIT_TEST, &metrics, -1));

@@ -1,4 +1,5 @@
-// Weights to files and back.
+#include "capi/model_file.h"
+
 #include <algorithm>
 
 #include "capi/arguments.h"
@@ -10,15 +11,11 @@
 #include "nn/module_names.h"
 
 namespace gnnmg::capi {
-namespace {
 
-constexpr gnnmg_model_file_config kDefaults{
+const gnnmg_model_file_config kModelFileDefaults{
     sizeof(gnnmg_model_file_config), GNNMG_MODEL_FORMAT_AUTO, 0, {}, {}, 0};
 
-struct FileForm {
-  bool pth, other_framework, torch_modules;
-  std::string first_layer, dict;
-};
+namespace {
 
 template <size_t N>
 std::string text_of(const char (&field)[N], const char* name) {
@@ -28,7 +25,10 @@ std::string text_of(const char (&field)[N], const char* name) {
   return {static_cast<const char*>(field), last};
 }
 
-FileForm form_of(const gnnmg_model_file_config& config, std::string_view path) {
+}  // namespace
+
+FileForm file_form(const gnnmg_model_file_config* in, std::string_view path) {
+  const gnnmg_model_file_config config = read_config(in, kModelFileDefaults);
   check_choice(config.format, GNNMG_MODEL_FORMAT_AUTO, GNNMG_MODEL_FORMAT_PTH, "config.format");
   check_flag(config.other_framework, "config.other_framework");
   check_flag(config.torch_modules, "config.torch_modules");
@@ -46,6 +46,8 @@ std::string call_key(const char* verb, const std::string& path, const FileForm& 
                     form.torch_modules ? "of torch's modules " : "", form.first_layer, " ",
                     form.dict, " ", path);
 }
+
+namespace {
 
 io::StateFile state_of(const nn::Model& model, const FileForm& form) {
   io::StateFile state = form.other_framework ? model.state_of_other_framework() : model.state();
@@ -73,7 +75,7 @@ using namespace gnnmg::capi;
 extern "C" {
 
 gnnmg_status gnnmg_model_file_config_init(gnnmg_model_file_config* config, size_t struct_size) {
-  return init_config(config, struct_size, kDefaults);
+  return init_config(config, struct_size, kModelFileDefaults);
 }
 
 gnnmg_status gnnmg_model_save(gnnmg_model* model, const char* path,
@@ -81,7 +83,7 @@ gnnmg_status gnnmg_model_save(gnnmg_model* model, const char* path,
   return guard([&]() -> gnnmg_status {
     const auto m = find<Model>(model, "model");
     const std::string file(read_name(path, "path"));
-    const FileForm form = form_of(read_config(config, kDefaults), file);
+    const FileForm form = file_form(config, file);
     const Outcome outcome = run_held(m, "model", call_key("save", file, form), timeout_ms, [&] {
       return start_job(m->context,
                        [context = m->context.get(), made = m->get(), file, form]() -> Job::Result {
@@ -101,7 +103,7 @@ gnnmg_status gnnmg_model_load(gnnmg_model* model, const char* path,
   return guard([&]() -> gnnmg_status {
     const auto m = find<Model>(model, "model");
     const std::string file(read_name(path, "path"));
-    const FileForm form = form_of(read_config(config, kDefaults), file);
+    const FileForm form = file_form(config, file);
     if (!form.pth && !form.dict.empty())
       fail(Status::kInvalidArgument, "config.dict is '", form.dict,
            "', but a safetensors file holds no dicts");

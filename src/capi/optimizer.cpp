@@ -4,7 +4,7 @@
 
 #include "capi/arguments.h"
 #include "capi/context.h"
-#include "train/torch_optimizer.h"
+#include "capi/model_file.h"
 
 namespace gnnmg::capi {
 
@@ -30,6 +30,16 @@ const gnnmg_optimizer_config kDefaults = [] {
 }();
 
 }  // namespace
+
+train::TorchFile optimizer_file(const gnnmg_model_file_config* config, std::string_view path) {
+  const FileForm form = file_form(config, path);
+  if (config && config->format == GNNMG_MODEL_FORMAT_SAFETENSORS)
+    fail(Status::kInvalidArgument,
+         "config.format is GNNMG_MODEL_FORMAT_SAFETENSORS, which has no place for numbers that are "
+         "no tensors: states of optimizers are .pth files");
+  return {{form.other_framework, form.torch_modules}, form.dict};
+}
+
 }  // namespace gnnmg::capi
 
 using namespace gnnmg::capi;
@@ -90,28 +100,30 @@ gnnmg_status gnnmg_optimizer_learning_rate(const gnnmg_optimizer* optimizer, dou
 }
 
 gnnmg_status gnnmg_optimizer_save(const gnnmg_optimizer* optimizer, const char* path,
-                                  int64_t timeout_ms) {
+                                  const gnnmg_model_file_config* config, int64_t timeout_ms) {
   (void)timeout_ms;  // nobody is waited for
   return guard([&] {
     check_may_wait();
     const auto o = read<Optimizer>(optimizer, "optimizer");
     const std::string file(read_name(path, "path"));
+    const gnnmg::train::TorchFile form = optimizer_file(config, file);
     TorchScope scope(*o->context);
-    gnnmg::io::write_optimizer_pth(file,
-                                   gnnmg::train::torch_state_of(o->get(), *o->model()->get()));
+    gnnmg::io::write_optimizer_pth(
+        file, gnnmg::train::torch_state_of(o->get(), *o->model()->get(), form.form));
   });
 }
 
 gnnmg_status gnnmg_optimizer_load(gnnmg_optimizer* optimizer, const char* path,
-                                  int64_t timeout_ms) {
+                                  const gnnmg_model_file_config* config, int64_t timeout_ms) {
   (void)timeout_ms;  // nobody is waited for
   return guard([&] {
     check_may_wait();
     const auto o = hold<Optimizer>(optimizer, "optimizer");
     const std::string file(read_name(path, "path"));
+    const gnnmg::train::TorchFile form = optimizer_file(config, file);
     TorchScope scope(*o->context);
     o->get().load_state(
-        gnnmg::train::read_torch_state(file, *o->model()->get(), o->get().config()));
+        gnnmg::train::read_torch_state(file, *o->model()->get(), o->get().config(), form));
   });
 }
 

@@ -6,8 +6,13 @@
 #include "capi/model.h"
 #include "capi/object.h"
 #include "train/optimizer.h"
+#include "train/torch_optimizer.h"
 
 namespace gnnmg::capi {
+
+// How the file of an optimizer's state is written or read: Error(kInvalidArgument) for any other
+// format than `.pth`.
+train::TorchFile optimizer_file(const gnnmg_model_file_config* config, std::string_view path);
 
 // The settings that optimizer and trainer configs share, checked.
 template <typename Config>

@@ -1,6 +1,8 @@
-// Checkpoints of a trainer.
+// Checkpoints of a trainer, and its optimizer in files of PyTorch's.
 #include "capi/arguments.h"
 #include "capi/context.h"
+#include "capi/model_file.h"
+#include "capi/optimizer.h"
 #include "capi/trainer.h"
 
 namespace gnnmg::capi {
@@ -89,6 +91,34 @@ gnnmg_status gnnmg_trainer_load(gnnmg_trainer* trainer, const char* path, int64_
     const std::string folder(read_name(path, "path"));
     return run_at_rest(t, "load " + folder, timeout_ms,
                        [folder](gnnmg::train::Trainer& made) { made.load(folder); });
+  });
+}
+
+gnnmg_status gnnmg_trainer_save_optimizer(gnnmg_trainer* trainer, const char* path,
+                                          const gnnmg_model_file_config* config,
+                                          int64_t timeout_ms) {
+  return guard([&]() -> gnnmg_status {
+    check_may_wait();
+    const auto t = find<Trainer>(trainer, "trainer");
+    const std::string file(read_name(path, "path"));
+    const gnnmg::train::TorchFile form = optimizer_file(config, file);
+    return run_at_rest(
+        t, call_key("save the optimizer", file, file_form(config, file)), timeout_ms,
+        [file, form](gnnmg::train::Trainer& made) { made.save_optimizer(file, form); });
+  });
+}
+
+gnnmg_status gnnmg_trainer_load_optimizer(gnnmg_trainer* trainer, const char* path,
+                                          const gnnmg_model_file_config* config,
+                                          int64_t timeout_ms) {
+  return guard([&]() -> gnnmg_status {
+    check_may_wait();
+    const auto t = find<Trainer>(trainer, "trainer");
+    const std::string file(read_name(path, "path"));
+    const gnnmg::train::TorchFile form = optimizer_file(config, file);
+    return run_at_rest(
+        t, call_key("load the optimizer", file, file_form(config, file)), timeout_ms,
+        [file, form](gnnmg::train::Trainer& made) { made.load_optimizer(file, form); });
   });
 }
 

@@ -91,10 +91,11 @@ std::vector<int64_t> ids_of(const JsonValue* value, const std::string& where) {
   return ids;
 }
 
-void read_fair_splits(const std::string& path, int64_t num_graphs, Reading& reading,
-                      std::vector<Split>& splits) {
-  const int64_t size = reading.budget.take_file(path);
-  const JsonValue document = io::parse_json(base::read_file(path, size), path);
+}  // namespace
+
+void parse_fair_splits(std::span<const uint8_t> text, const std::string& path, int64_t num_graphs,
+                       std::vector<Split>& splits) {
+  const JsonValue document = io::parse_json(text, path);
   const auto* folds = document.as<JsonValue::Array>();
   if (!folds) fail(Status::kFormat, path, ": expected a list of folds, found ", document.kind());
   if (static_cast<int64_t>(folds->size()) > kMaxFolds)
@@ -114,8 +115,6 @@ void read_fair_splits(const std::string& path, int64_t num_graphs, Reading& read
   }
 }
 
-}  // namespace
-
 void read_folds(const std::string& folder, int64_t num_graphs, Reading& reading,
                 std::vector<Split>& splits) {
   const std::string folds = join_path(folder, "fold_of_graph.txt");
@@ -127,7 +126,9 @@ void read_folds(const std::string& folder, int64_t num_graphs, Reading& reading,
     if (!base::is_directory(fair)) continue;
     for (const std::string& name : base::list_directory(fair)) {
       if (!name.ends_with(".json")) continue;
-      read_fair_splits(join_path(fair, name), num_graphs, reading, splits);
+      const std::string path = join_path(fair, name);
+      const int64_t size = reading.budget.take_file(path);
+      parse_fair_splits(base::read_file(path, size), path, num_graphs, splits);
       return;
     }
   }

@@ -1,6 +1,7 @@
 // Splits of many graphs that somebody has published beside them.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -14,5 +15,9 @@ namespace gnnmg::data {
 // "validation"}]}). Errors name file and line, or the place in the document.
 void read_folds(const std::string& folder, int64_t num_graphs, Reading& reading,
                 std::vector<Split>& splits);
+
+// The document of splits_fair alone; `name` is what errors call it.
+void parse_fair_splits(std::span<const uint8_t> text, const std::string& name, int64_t num_graphs,
+                       std::vector<Split>& splits);
 
 }  // namespace gnnmg::data

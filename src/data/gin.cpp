@@ -81,6 +81,27 @@ class GinParser {
            io::printable(field), "\"");
   }
 
+  // The rest of a node's line: as many numbers as the first node has.
+  void read_attributes() {
+    const bool first = degrees_.size() == 0;
+    int64_t count = 0;
+    for (std::string_view field; fields_.next(field); ++count) {
+      if (!first && num_attributes_ == 0)
+        fail(Status::kFormat, lines_.where(), ": expected the end of the line, found \"",
+             io::printable(field), "\"");
+      const auto value = io::parse_double(field);
+      if (!value)
+        fail(Status::kFormat, lines_.where(), ": the attribute \"", io::printable(field),
+             "\", expected a number");
+      attributes_.push_back(static_cast<float>(*value));
+    }
+    if (first) num_attributes_ = count;
+    if (count != num_attributes_)
+      fail(Status::kFormat, lines_.where(), ": ", count,
+           " attributes behind the neighbours, expected ", num_attributes_,
+           ", as the first node has");
+  }
+
   void read_graph(int64_t graph, int64_t num_graphs) {
     const auto where = [this] { return lines_.where(); };
     next("graph ", graph, " of ", num_graphs);
@@ -96,7 +117,7 @@ class GinParser {
       for (int64_t i = 0; i < degree; ++i)
         sources_.push_back(
             static_cast<int32_t>(num_nodes_ + integer("the neighbour", 0, count - 1)));
-      end_of_line();
+      read_attributes();
       degrees_.push_back(static_cast<int32_t>(degree));
     }
     num_nodes_ += count;
@@ -119,7 +140,20 @@ class GinParser {
     degrees_.drain([&](int32_t degree) { to = std::fill_n(to, degree, node++); });
     set_graph_classes(labels_, where, reading_.context.log, found);
     set_tag_features(tags_, where, reading_.options, found);
+    if (num_attributes_ > 0) set_attributes(where, found);
     return found;
+  }
+
+  // They are the features, unless those are asked to be something else.
+  void set_attributes(const std::string& where, Found& found) {
+    base::Tensor table = base::Tensor::empty(base::DType::kF32, {found.num_nodes, num_attributes_});
+    attributes_.drain_into(table.as<float>());
+    if (reading_.options.degree_features != 0) {
+      add_column(found.node_columns, "attributes", std::move(table), where);
+      return;
+    }
+    found.degree_features = false;
+    found.features = std::move(table);
   }
 
   CountedLines lines_;
@@ -129,6 +163,8 @@ class GinParser {
   Pieces<int32_t> node_counts_;  // of each graph
   Pieces<int32_t> degrees_;      // of each node
   Pieces<int32_t> sources_;      // node after node
+  Pieces<float> attributes_;     // of each node, row by row
+  int64_t num_attributes_ = 0;
   int64_t num_nodes_ = 0;
 };
 
@@ -150,14 +186,16 @@ bool looks_like_gin(std::string_view start) {
     std::string_view field;
     int64_t count = 0, second = -1;
     while (fields.next(field)) {
+      // Behind a node's neighbours there may be numbers of any kind.
+      const bool attribute = line == 2 && count > 1 && count >= second + 2;
       const auto value = io::parse_int(field);
-      if (!value && (whole || line < 2)) return false;
+      if (!value && (whole || line < 2) && !(attribute && io::parse_double(field))) return false;
       if (count == 0 && line < 2 && *value < 1) return false;
       if (count == 1) second = value ? *value : -1;
       ++count;
     }
     if (line < 2 && (!whole || count != line + 1)) return false;
-    if (line == 2) return second >= 0 && (whole ? count == second + 2 : count <= second + 2);
+    if (line == 2) return second >= 0 && (!whole || count >= second + 2);
   }
   return false;
 }

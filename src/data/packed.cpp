@@ -1,6 +1,8 @@
 // Many graphs in one .npz: node_ptr and edge_ptr say where the rows of each graph begin in
 // node_feat, edges (node ids of the graph itself) and edge_feat; labels and split_NAME are by
 // graph.
+#include "data/packed.h"
+
 #include "data/arrays.h"
 #include "data/assemble.h"
 #include "data/edge_list.h"
@@ -84,16 +86,11 @@ void take_splits(const Packed& packed, const io::Npz& npz, int64_t num_graphs, F
 
 }  // namespace
 
-DatasetRef read_packed(const std::string& path, Reading& reading) {
-  reading.budget.take_file(path);
-  const io::Npz npz = io::Npz::open(path);
+Found parse_packed(const io::Npz& npz, Reading& reading) {
   const Packed packed(npz);
   Found found;
   found.format = "packed";
-  found.source = path;
-  const size_t slash = path.rfind('/');
-  found.name = slash == std::string::npos ? path : path.substr(slash + 1);
-  if (found.name.ends_with(".npz")) found.name.resize(found.name.size() - 4);
+  found.source = npz.name();
 
   int64_t rows = -1;
   if (packed.has("node_feat")) {
@@ -131,6 +128,15 @@ DatasetRef read_packed(const std::string& path, Reading& reading) {
     found.labels_from = packed.where("labels");
   }
   take_splits(packed, npz, num_graphs, found);
+  return found;
+}
+
+DatasetRef read_packed(const std::string& path, Reading& reading) {
+  reading.budget.take_file(path);
+  Found found = parse_packed(io::Npz::open(path), reading);
+  const size_t slash = path.rfind('/');
+  found.name = slash == std::string::npos ? path : path.substr(slash + 1);
+  if (found.name.ends_with(".npz")) found.name.resize(found.name.size() - 4);
   return assemble(std::move(found), reading.options, reading.context);
 }
 

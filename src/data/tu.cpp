@@ -213,7 +213,8 @@ class TuParser {
     }
     if (!has(TuPart::kNodeAttributes)) return;
     Tensor attributes = numbers(TuPart::kNodeAttributes, rows, "nodes", indicator_, where);
-    if (reading_.options.degree_features > 0) {  // those are the features
+    const int32_t wanted = reading_.options.degree_features;
+    if (wanted > 0 || (wanted < 0 && has(TuPart::kNodeLabels))) {  // those are the features
       add_column(found_.node_columns, "attributes", std::move(attributes), where);
       return;
     }

@@ -38,6 +38,10 @@ class Source {
     for (const auto& [key, tensor] : tensors) tensors_[key] = &tensor;
   }
   bool has(const std::string& key) const { return tensors_.contains(key); }
+  const Shape* shape_of(const std::string& key) const {
+    const auto found = tensors_.find(key);
+    return found == tensors_.end() ? nullptr : &found->second->shape();
+  }
   Tensor take(const std::string& key) {
     const auto found = tensors_.find(key);
     if (found == tensors_.end()) fail(Status::kFormat, "missing: ", key);
@@ -201,6 +205,11 @@ void move_if(Source& source, const std::string& from, const std::string& to, Nam
   if (source.has(from)) move(source, from, to, out);
 }
 
+// A parameter or a buffer.
+void move_eps(const ConvertedLayer& layer, Source& source, NamedTensors& out) {
+  if (layer.numbers != Numbers::kKept || source.has("eps")) move(source, "eps", "eps", out);
+}
+
 NamedTensors gat_to_dgl(const ConvertedLayer& layer, Source& source) {
   NamedTensors out;
   move(source, "att_src", "attn_l", out);
@@ -227,7 +236,8 @@ NamedTensors gat_to_dgl(const ConvertedLayer& layer, Source& source) {
   }
   // DGL adds the rows themselves where they are as wide as the result.
   const Tensor unit = mean_of_rows(unit_matrix(residual, rows), copies, "res.weight");
-  if (!layer.shapes && std::memcmp(unit.data(), residual.data(), residual.view().num_bytes()) != 0)
+  if (layer.numbers == Numbers::kWeights &&
+      std::memcmp(unit.data(), residual.data(), residual.view().num_bytes()) != 0)
     fail(Status::kUnsupported,
          "GATConv: DGL's residual of rows as wide as the result is the row itself, and res.weight "
          "is not the ",
@@ -450,6 +460,8 @@ ConvertedLayer layer_of(const ModelConfig& c, bool last, bool reads_nodes) {
       if (c.share_weights)
         fail(Status::kUnsupported,
              "GATv2 with one linear map for both ends has no counterpart in the other framework");
+      if (c.edge_weights)
+        fail(Status::kUnsupported, "GATConv with edge weights has no counterpart in PyG");
       layer.heads = c.heads;
       layer.concat = c.concat && !last;
       layer.residual = c.residual;
@@ -496,10 +508,10 @@ struct LayerScope {
   ConvertedLayer layer;
 };
 
-std::vector<LayerScope> scopes_of(const ModelConfig& c, Framework from, bool shapes) {
+std::vector<LayerScope> scopes_of(const ModelConfig& c, Framework from, Numbers numbers) {
   std::vector<LayerScope> scopes;
   const auto add = [&](std::string from_name, std::string to_name, ConvertedLayer layer) {
-    layer.shapes = shapes;
+    layer.numbers = numbers;
     scopes.push_back({from_name + ".", to_name + ".", layer});
   };
   if (c.architecture == Architecture::kLayers) {
@@ -535,8 +547,8 @@ Framework framework_of(const ModelConfig& c) {
 // Every layer through `convert`, all else as it is, in the order of the state.
 template <typename F>
 io::StateFile converted(const ModelConfig& config, const io::StateFile& state, Framework from,
-                        bool shapes, const F& convert) {
-  const std::vector<LayerScope> scopes = scopes_of(config, from, shapes);
+                        Numbers numbers, const F& convert) {
+  const std::vector<LayerScope> scopes = scopes_of(config, from, numbers);
   std::vector<NamedTensors> layers(scopes.size());
   // A tensor that stays as it is, or null and the layer whose first one stands here.
   std::vector<std::pair<const std::pair<std::string, Tensor>*, size_t>> order;
@@ -566,10 +578,40 @@ io::StateFile converted(const ModelConfig& config, const io::StateFile& state, F
   return out;
 }
 
+// What an optimizer keeps of a layer's tensors can follow those that only move.
+void check_moves(const ConvertedLayer& layer, const Source& source) {
+  if (layer.numbers != Numbers::kKept) return;
+  const auto refuse = [&](const char* why) {
+    fail(Status::kUnsupported, name_of(layer.kind), ": ", why,
+         ", so that what an optimizer keeps of them cannot be converted: go on with a new "
+         "optimizer");
+  };
+  switch (layer.kind) {
+    case LayerKind::kEdge:
+      return refuse("weights of one framework are sums and differences of those of the other");
+    case LayerKind::kGatv2:
+      if (source.has("bias") || source.has("fc_src.bias"))
+        return refuse("biases of DGL are sums of those of PyG");
+      return;
+    case LayerKind::kGat:
+      if (!layer.concat && layer.heads > 1 && (source.has("bias") || layer.residual))
+        return refuse("DGL has for each head what PyG has once for their mean");
+      if (layer.residual && !source.has("res_fc.weight")) {
+        const Shape* shape = source.shape_of("res.weight");
+        if (!shape || shape->num_dims != 2 || (*shape)[0] == (*shape)[1])
+          return refuse("weights of a residual as wide as the result are in PyG alone");
+      }
+      return;
+    default:
+      return;
+  }
+}
+
 }  // namespace
 
 NamedTensors to_dgl(const ConvertedLayer& layer, const NamedTensors& pyg) {
   Source source(pyg);
+  check_moves(layer, source);
   NamedTensors out;
   switch (layer.kind) {
     case LayerKind::kSage:
@@ -590,7 +632,7 @@ NamedTensors to_dgl(const ConvertedLayer& layer, const NamedTensors& pyg) {
       out = gatv2_to_dgl(layer, source);
       break;
     case LayerKind::kGin:
-      move(source, "eps", "eps", out);
+      move_eps(layer, source, out);
       move_network(source, "nn", "apply_func", false, out);
       break;
     case LayerKind::kRelation:
@@ -607,6 +649,7 @@ NamedTensors to_dgl(const ConvertedLayer& layer, const NamedTensors& pyg) {
 
 NamedTensors to_pyg(const ConvertedLayer& layer, const NamedTensors& dgl) {
   Source source(dgl);
+  check_moves(layer, source);
   NamedTensors out;
   switch (layer.kind) {
     case LayerKind::kSage:
@@ -627,7 +670,7 @@ NamedTensors to_pyg(const ConvertedLayer& layer, const NamedTensors& dgl) {
       out = gatv2_to_pyg(layer, source);
       break;
     case LayerKind::kGin:
-      move(source, "eps", "eps", out);
+      move_eps(layer, source, out);
       move_network(source, "apply_func", "nn", layer.mlp, out);
       break;
     case LayerKind::kRelation:
@@ -642,17 +685,24 @@ NamedTensors to_pyg(const ConvertedLayer& layer, const NamedTensors& dgl) {
   return out;
 }
 
-io::StateFile to_other_framework(const ModelConfig& config, const io::StateFile& own, bool shapes) {
-  if (has_gin_class(config)) return to_gin_class(own);
+io::StateFile to_other_framework(const ModelConfig& config, const io::StateFile& own,
+                                 Numbers numbers) {
+  if (has_gin_class(config)) {
+    if (numbers == Numbers::kKept)
+      fail(Status::kUnsupported,
+           "the class of DGL's GIN example has no biases, which an optimizer keeps something of");
+    return to_gin_class(own);
+  }
   return framework_of(config) == Framework::kPyg
-             ? converted(config, own, Framework::kPyg, shapes, to_dgl)
-             : converted(config, own, Framework::kDgl, shapes, to_pyg);
+             ? converted(config, own, Framework::kPyg, numbers, to_dgl)
+             : converted(config, own, Framework::kDgl, numbers, to_pyg);
 }
 
-io::StateFile from_other_framework(const ModelConfig& config, const io::StateFile& other) {
+io::StateFile from_other_framework(const ModelConfig& config, const io::StateFile& other,
+                                   Numbers numbers) {
   return framework_of(config) == Framework::kPyg
-             ? converted(config, other, Framework::kDgl, false, to_pyg)
-             : converted(config, other, Framework::kPyg, false, to_dgl);
+             ? converted(config, other, Framework::kDgl, numbers, to_pyg)
+             : converted(config, other, Framework::kPyg, numbers, to_dgl);
 }
 
 }  // namespace gnnmg::nn

@@ -25,6 +25,11 @@ enum class LayerKind {
   kEdge,            // EdgeConv of one linear layer, EdgeConv
 };
 
+// What the tensors that are converted hold: weights, whatever has their shapes, or what an
+// optimizer keeps of each of them, which only moves with them: where weights are summed, repeated,
+// negated or made, Error(kUnsupported); buffers may be missing.
+enum class Numbers { kWeights, kShapes, kKept };
+
 struct ConvertedLayer {
   LayerKind kind = LayerKind::kSage;
   // Attention: DGL keeps heads apart, PyG puts them beside each other or takes their mean.
@@ -33,7 +38,7 @@ struct ConvertedLayer {
   bool residual = false;  // of a GATConv that has one on the other side too
   bool mlp = false;       // GIN: PyG's keys are those of its model class, nn.lins.0, ...
   int64_t blocks = 0;     // of a PyG layer made of block-diagonal matrices
-  bool shapes = false;    // keys and shapes are asked for, whatever the numbers are
+  Numbers numbers = Numbers::kWeights;
 };
 
 using NamedTensors = std::vector<std::pair<std::string, base::Tensor>>;
@@ -45,10 +50,10 @@ NamedTensors to_dgl(const ConvertedLayer& layer, const NamedTensors& pyg);
 NamedTensors to_pyg(const ConvertedLayer& layer, const NamedTensors& dgl);
 
 // The state of a model of this config as the other framework has it, and the reverse. What is no
-// layer keeps its name. Error(kUnsupported) naming the option that the other framework lacks. With
-// `shapes` the numbers do not matter.
+// layer keeps its name. Error(kUnsupported) naming the option that the other framework lacks.
 io::StateFile to_other_framework(const ModelConfig& config, const io::StateFile& own,
-                                 bool shapes = false);
-io::StateFile from_other_framework(const ModelConfig& config, const io::StateFile& other);
+                                 Numbers numbers = Numbers::kWeights);
+io::StateFile from_other_framework(const ModelConfig& config, const io::StateFile& other,
+                                   Numbers numbers = Numbers::kWeights);
 
 }  // namespace gnnmg::nn

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <numeric>
 #include <optional>
 #include <set>
 
@@ -90,6 +91,34 @@ void adopt_networks(Given& given, bool act_first) {
   }
 }
 
+// The network that a tensor is of, and which of its modules; 0 where it is of none with numbers.
+std::pair<std::string_view, int64_t> place_of(std::string_view key) {
+  const size_t at = behind_network(key);
+  if (at == std::string_view::npos) return {key, 0};
+  const auto parts = split(key.substr(at));
+  return {key.substr(0, at), parts ? parts->number : 0};
+}
+
+// Tensors of one network that lie one behind the other, by the number of their module.
+std::vector<size_t> sort_modules(io::StateFile& state) {
+  const auto& tensors = state.tensors;
+  std::vector<size_t> order(tensors.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  for (auto begin = order.begin(); begin != order.end();) {
+    const std::string_view network = place_of(tensors[*begin].first).first;
+    const auto end = std::find_if(begin + 1, order.end(), [&](size_t i) {
+      return place_of(tensors[i].first).first != network;
+    });
+    std::ranges::stable_sort(begin, end, {},
+                             [&](size_t i) { return place_of(tensors[i].first).second; });
+    begin = end;
+  }
+  std::vector<std::pair<std::string, base::Tensor>> sorted;
+  for (const size_t i : order) sorted.push_back(state.tensors[i]);
+  state.tensors = std::move(sorted);
+  return order;
+}
+
 }  // namespace
 
 void adopt_network_names(Given& given, const std::vector<std::string>& expected, bool act_first) {
@@ -111,7 +140,7 @@ void adopt_norm_names(Given& given, const std::vector<std::string>& expected) {
   }
 }
 
-void to_torch_modules(io::StateFile& state, const ModelConfig& config) {
+std::vector<size_t> to_torch_modules(io::StateFile& state, const ModelConfig& config) {
   const bool norms = config.norm != Norm::kNone;
   std::set<std::string> deep;  // networks of more than one linear layer
   for (const auto& [key, tensor] : state.tensors)
@@ -140,6 +169,7 @@ void to_torch_modules(io::StateFile& state, const ModelConfig& config) {
     if (const size_t at = key.rfind(kModule); at != std::string::npos)
       key.erase(at, kModule.size() - 1);
   }
+  return sort_modules(state);
 }
 
 }  // namespace gnnmg::nn

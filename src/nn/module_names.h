@@ -22,8 +22,10 @@ void adopt_network_names(std::map<std::string, const base::Tensor*>& tensors,
 void adopt_norm_names(std::map<std::string, const base::Tensor*>& tensors,
                       const std::vector<std::string>& expected);
 
-// The reverse, for a model of this config. Error(kUnsupported) where the function in the networks
-// is a learned one, which a Sequential would have several of.
-void to_torch_modules(io::StateFile& state, const ModelConfig& config);
+// The reverse, for a model of this config, in the order of those modules: a Sequential has a norm
+// where it is used, an MLP has them behind its linear layers. Returns where each tensor was.
+// Error(kUnsupported) where the function in the networks is a learned one, which a Sequential would
+// have several of.
+std::vector<size_t> to_torch_modules(io::StateFile& state, const ModelConfig& config);
 
 }  // namespace gnnmg::nn

@@ -224,7 +224,7 @@ void Model::load_state_of_other_framework(const io::StateFile& state) {
   if (has_gin_class(config())) return load_state(state);
   const bool dgl = config().framework == Framework::kDgl;
   const std::vector<Expected> expected =
-      expected_of(to_other_framework(config(), this->state(), /*shapes=*/true));
+      expected_of(to_other_framework(config(), this->state(), Numbers::kShapes));
   const Matched matched =
       match(state, expected, dgl ? Framework::kPyg : Framework::kDgl, config().act_first);
   io::StateFile other;

@@ -27,14 +27,6 @@ std::string key_of(std::string_view kind, const nn::NamedTensor& parameter) {
   return base::text(kind, ".", parameter.key);
 }
 
-// The flat tensors that an optimiser of this kind has.
-std::vector<const char*> kinds_of(const OptimizerConfig& config) {
-  if (config.kind == OptimizerKind::kSgd) return {"momentum_buffer"};
-  std::vector<const char*> kinds{"exp_avg", "exp_avg_sq"};
-  if (config.amsgrad) kinds.push_back("max_exp_avg_sq");
-  return kinds;
-}
-
 std::byte* element(void* data, int64_t index, base::DType dtype) {
   return static_cast<std::byte*>(data) + index * base::dtype_size(dtype);
 }
@@ -44,6 +36,13 @@ void append(std::string& list, std::string_view item) {
 }
 
 }  // namespace
+
+std::vector<const char*> state_kinds(const OptimizerConfig& config) {
+  if (config.kind == OptimizerKind::kSgd) return {"momentum_buffer"};
+  std::vector<const char*> kinds{"exp_avg", "exp_avg_sq"};
+  if (config.amsgrad) kinds.push_back("max_exp_avg_sq");
+  return kinds;
+}
 
 void copy_state(const Optimizer& optimizer, const nn::Model& model, io::StateFile& out) {
   const c10::NoGradGuard no_grad;
@@ -81,7 +80,7 @@ io::StateFile reserve_state(const OptimizerConfig& config, const nn::Model& mode
     out.tensors.emplace_back(kStep, base::Tensor::zeros(base::DType::kF64, {1}));
   else if (config.momentum == 0)
     return out;
-  for (const char* kind : kinds_of(config))
+  for (const char* kind : state_kinds(config))
     for (const nn::NamedTensor& parameter : model.parameters())
       out.tensors.emplace_back(
           key_of(kind, parameter),
@@ -116,7 +115,7 @@ std::vector<nn::NamedTensor> parse_state(const io::StateFile& file, const nn::Mo
     state.push_back({kStep, at::full({1}, 0.0, at::kDouble)});
     take(kStep, base::DType::kF64, {1}, state.back().tensor.data_ptr());
   }
-  for (const char* kind : kinds_of(config)) {
+  for (const char* kind : state_kinds(config)) {
     state.push_back({kind, at::empty_like(flat)});
     const base::DType dtype = nn::dtype_of(flat);
     for (const nn::NamedTensor& parameter : model.parameters())

@@ -7,6 +7,9 @@
 
 namespace gnnmg::train {
 
+// The names of what an optimiser of this kind keeps of each parameter: "exp_avg", ....
+std::vector<const char*> state_kinds(const OptimizerConfig& config);
+
 // Copies into `out`, which is empty or has come from this function of an equal optimiser: then
 // without an allocation.
 void copy_state(const Optimizer& optimizer, const nn::Model& model, io::StateFile& out);

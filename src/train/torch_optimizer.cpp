@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <optional>
+#include <utility>
 
 #include "base/error.h"
 #include "data/arrays.h"
@@ -57,12 +59,6 @@ std::optional<io::StateFile> entry_of(const std::string& path, const std::string
   }
 }
 
-// Whether a key of optimizer_file.h, "exp_avg.<parameter>", is this parameter's.
-bool is_of(std::string_view key, const nn::NamedTensor& parameter) {
-  const size_t dot = key.find('.');
-  return dot != std::string_view::npos && key.substr(dot + 1) == parameter.key;
-}
-
 // PyTorch's is f32 and a number; ours f64 [1].
 double step_of(const Tensor& step, const std::string& path) {
   if (step.shape().num_elements() != 1 ||
@@ -85,76 +81,180 @@ void check_finite(const std::string& key, const Tensor& moments, const std::stri
                moments.shape().to_string(), " is not finite");
 }
 
-}  // namespace
-
-io::OptimizerDict torch_state_of(const Optimizer& optimizer, const nn::Model& model) {
-  io::StateFile own;
-  copy_state(optimizer, model, own);
-  io::OptimizerDict dict;
-  const DecayGroups groups = decay_groups(model, optimizer.config());
-  dict.groups.push_back({options_of(optimizer, optimizer.config().weight_decay), groups.decayed});
-  if (groups.decayed < groups.order.size())
-    dict.groups.push_back({options_of(optimizer, 0), groups.order.size() - groups.decayed});
-  dict.state.resize(groups.order.size());
-  for (size_t i = 0; i < dict.state.size(); ++i) {
-    for (const auto& [key, tensor] : own.tensors) {
-      if (key == kStep) {
-        Tensor step = Tensor::empty(base::DType::kF32, {});
-        *static_cast<float*>(step.data()) =
-            static_cast<float>(*static_cast<const double*>(tensor.data()));
-        dict.state[i].tensors.emplace_back(kStep, step);
-      } else if (is_of(key, model.parameters()[groups.order[i]])) {
-        dict.state[i].tensors.emplace_back(key.substr(0, key.find('.')), tensor);
-      }
-    }
+nn::FileParameters parameters_in(const std::string& path, const nn::Model& model,
+                                 const nn::FileForm& form) {
+  try {
+    return {model, form};
+  } catch (const base::Error& error) {
+    base::fail(error.status(), path, ": optimiser state: ", error.what());
   }
-  return dict;
 }
 
-std::vector<nn::NamedTensor> read_torch_state(const std::string& path, const nn::Model& model,
-                                              const OptimizerConfig& config) {
-  std::vector<nn::NamedTensor> parameters;  // by the file's numbers
-  for (const size_t i : decay_groups(model, config).order)
-    parameters.push_back(model.parameters()[i]);
-  const std::string in = io::find_optimizer_pth(path);
-  const std::string dict = in.empty() ? "state" : in + ".state";
-  io::StateFile own;
-  std::optional<double> steps;
-  std::vector<size_t> without;
-  for (size_t i = 0; i < parameters.size(); ++i) {
-    const std::optional<io::StateFile> entry = entry_of(path, dict, i);
-    if (!entry) {
-      without.push_back(i);
-      continue;
-    }
+// The file's parameters as its groups number them: those that weight decay acts on come first.
+DecayGroups groups_in(const nn::FileParameters& parameters, const nn::Model& model,
+                      const OptimizerConfig& config) {
+  const DecayGroups own = decay_groups(model, config);
+  std::vector<Tensor> marks;  // ones where weight decay acts, and these go where the weights go
+  for (const nn::NamedTensor& parameter : model.parameters())
+    marks.push_back(Tensor::zeros(base::DType::kF64, nn::shape_of(parameter.tensor)));
+  for (size_t i = 0; i < own.decayed; ++i) std::ranges::fill(marks[own.order[i]].as<double>(), 1.0);
+  marks = parameters.to_file(std::move(marks));
+  DecayGroups groups;
+  std::vector<size_t> others;
+  for (size_t i = 0; i < marks.size(); ++i)
+    (std::as_const(marks[i]).as<const double>()[0] == 1 ? groups.order : others).push_back(i);
+  groups.decayed = groups.order.size();
+  groups.order.insert(groups.order.end(), others.begin(), others.end());
+  return groups;
+}
+
+// What a file has of each parameter.
+struct Entries {
+  std::vector<std::optional<io::StateFile>> of;
+  std::optional<double> steps;  // that all have made
+  bool none = true;
+};
+
+// `order`: which of the parameters has number 0, 1, ... there.
+Entries read_entries(const std::string& path, const std::string& dict,
+                     const std::vector<nn::FileParameters::Parameter>& parameters,
+                     const std::vector<size_t>& order) {
+  Entries entries;
+  entries.of.resize(parameters.size());
+  for (size_t number = 0; number < order.size(); ++number) {
+    const std::string& name = parameters[order[number]].key;
+    auto& entry = entries.of[order[number]];
+    entry = entry_of(path, dict, number);
+    if (!entry) continue;
+    entries.none &= entry->tensors.empty();
     for (const auto& [key, tensor] : entry->tensors) {
       if (key != kStep) {
-        own.tensors.emplace_back(base::text(key, ".", parameters[i].key), tensor);
-        check_finite(own.tensors.back().first, tensor, path);
+        check_finite(base::text(key, ".", name), tensor, path);
         continue;
       }
       const double made = step_of(tensor, path);
-      if (steps && *steps != made)
-        base::fail(Status::kUnsupported, path, ": optimiser state: ", parameters[i].key,
-                   " has made ", made, " steps and others ", *steps);
-      steps = made;
+      if (entries.steps && *entries.steps != made)
+        base::fail(Status::kUnsupported, path, ": optimiser state: ", name, " has made ", made,
+                   " steps and others ", *entries.steps);
+      entries.steps = made;
     }
   }
   if (entry_of(path, dict, parameters.size()))
     base::fail(Status::kFormat, path, ": optimiser state: it has a parameter ", parameters.size(),
                ", and the model has ", parameters.size());
-  if (own.tensors.empty() && !steps) {
+  return entries;
+}
+
+// All that is wrong, in one text.
+struct Lists {
+  std::string missing, unexpected, misshapen;
+  static void add(std::string& list, std::string_view item) {
+    list += base::text(list.empty() ? "" : ", ", item);
+  }
+  void refuse_any(const std::string& path) const {
+    std::string all;
+    for (const auto& [what, list] :
+         {std::pair("missing", &missing), std::pair("unexpected", &unexpected),
+          std::pair("misshapen", &misshapen)})
+      if (!list->empty()) all += base::text(all.empty() ? "" : "; ", what, ": ", *list);
+    if (!all.empty()) base::fail(Status::kFormat, path, ": optimiser state: ", all);
+  }
+};
+
+// What an entry has under `kind`; zeros where the parameter has no entry.
+Tensor take(const std::optional<io::StateFile>& entry, const std::string& key, const char* kind,
+            base::DType dtype, const base::Shape& shape, Lists& lists) {
+  if (!entry || entry->tensors.empty()) return Tensor::zeros(dtype, shape);
+  const Tensor* found = entry->find(kind);
+  if (!found) {
+    lists.add(lists.missing, key);
+    return {};
+  }
+  if (found->dtype() != dtype || !(found->shape() == shape))
+    lists.add(lists.misshapen, base::text(key, " is ", base::dtype_name(found->dtype()), " ",
+                                          found->shape().to_string(), ", expected ",
+                                          base::dtype_name(dtype), " ", shape.to_string()));
+  return *found;
+}
+
+void check_others(const io::StateFile& entry, const std::string& key, const OptimizerConfig& config,
+                  Lists& lists) {
+  const std::vector<const char*> kinds = state_kinds(config);
+  for (const auto& [kind, tensor] : entry.tensors)
+    if (kind != kStep && std::ranges::none_of(kinds, [&](const char* k) { return kind == k; }))
+      lists.add(lists.unexpected, base::text(kind, ".", key));
+}
+
+}  // namespace
+
+io::OptimizerDict torch_state_of(const Optimizer& optimizer, const nn::Model& model,
+                                 const nn::FileForm& form) {
+  const nn::FileParameters parameters(model, form);
+  io::StateFile own;
+  copy_state(optimizer, model, own);
+  io::OptimizerDict dict;
+  const DecayGroups groups = groups_in(parameters, model, optimizer.config());
+  dict.groups.push_back({options_of(optimizer, optimizer.config().weight_decay), groups.decayed});
+  if (groups.decayed < groups.order.size())
+    dict.groups.push_back({options_of(optimizer, 0), groups.order.size() - groups.decayed});
+  dict.state.resize(parameters.list().size());
+  if (own.tensors.empty()) return dict;
+  if (const Tensor* made = own.find(kStep))
+    for (io::StateFile& entry : dict.state) {
+      Tensor step = Tensor::empty(base::DType::kF32, {});
+      *static_cast<float*>(step.data()) =
+          static_cast<float>(*static_cast<const double*>(made->data()));
+      entry.tensors.emplace_back(kStep, step);
+    }
+  for (const char* kind : state_kinds(optimizer.config())) {
+    std::vector<Tensor> kept;
+    for (const nn::NamedTensor& parameter : model.parameters())
+      kept.push_back(*own.find(base::text(kind, ".", parameter.key)));
+    kept = parameters.to_file(std::move(kept));
+    for (size_t i = 0; i < kept.size(); ++i)
+      dict.state[i].tensors.emplace_back(kind, kept[groups.order[i]]);
+  }
+  return dict;
+}
+
+std::vector<nn::NamedTensor> read_torch_state(const std::string& path, const nn::Model& model,
+                                              const OptimizerConfig& config,
+                                              const TorchFile& file) {
+  const nn::FileParameters parameters = parameters_in(path, model, file.form);
+  const std::string in = file.dict.empty() ? io::find_optimizer_pth(path) : file.dict;
+  const std::string dict = in.empty() ? "state" : in + ".state";
+  const Entries entries =
+      read_entries(path, dict, parameters.list(), groups_in(parameters, model, config).order);
+  if (entries.none) {
     (void)io::read_pth(path, dict);  // says so where the file is another
     return {};
   }
-  if (steps) {
+  // Of each kind, what is kept of each parameter in the order of the file.
+  std::map<std::string, std::vector<Tensor>> kept;
+  const base::DType dtype = nn::dtype_of(model.flat_parameters());
+  const bool adam = config.kind != OptimizerKind::kSgd;
+  Lists lists;
+  for (const char* kind : state_kinds(config))
+    for (size_t i = 0; i < parameters.list().size(); ++i) {
+      const auto& [key, shape] = parameters.list()[i];
+      kept[kind].push_back(
+          take(entries.of[i], base::text(kind, ".", key), kind, dtype, shape, lists));
+    }
+  for (size_t i = 0; i < parameters.list().size(); ++i)
+    if (entries.of[i]) check_others(*entries.of[i], parameters.list()[i].key, config, lists);
+  if (adam != entries.steps.has_value()) lists.add(adam ? lists.missing : lists.unexpected, kStep);
+  lists.refuse_any(path);
+
+  io::StateFile own;
+  if (entries.steps) {
     own.tensors.emplace_back(kStep, Tensor::empty(base::DType::kF64, {1}));
-    *own.tensors.back().second.as<double>().data() = *steps;
+    *own.tensors.back().second.as<double>().data() = *entries.steps;
   }
-  const io::StateFile expected = reserve_state(config, model);
-  for (const size_t i : without)
-    for (const auto& [key, tensor] : expected.tensors)
-      if (is_of(key, parameters[i])) own.tensors.emplace_back(key, tensor);
+  for (auto& [kind, tensors] : kept) {
+    tensors = parameters.to_model(std::move(tensors));
+    for (size_t i = 0; i < tensors.size(); ++i)
+      own.tensors.emplace_back(base::text(kind, ".", model.parameters()[i].key), tensors[i]);
+  }
   return parse_state(own, model, config, path);
 }
 

@@ -9,6 +9,7 @@
 #include "train/meeting.h"
 #include "train/optimizer_file.h"
 #include "train/rank_group.h"
+#include "train/torch_optimizer.h"
 
 namespace gnnmg::train {
 namespace {
@@ -70,30 +71,36 @@ class RankTrainer final : public Trainer {
 
   void save(const std::string& path) override {
     require_rest(Work::kNone);
-    const Meeting under_way(training_);
-    const base::CancelToken cancel = new_call();
-    if (job_->environment.processes)  // what a state says of their ranks
-      training_.set_world_size(job_->config, world_size(exchange_reports(
-                                                 *job_, "save", report_of(*job_, [] { return ""; }),
-                                                 cancel, Ending::kForThoseWhoCame)));
-    if (!job_->environment.processes) return write_checkpoint(path, copy_of_all());
-    // The disk may take longer than processes wait for each other.
-    std::optional<Background> writer;
-    const auto write_on = [&]() -> std::string {
-      if (!job_->first_process()) return "";
-      if (!writer)
-        writer.emplace([path, files = std::make_shared<CheckpointFiles>(copy_of_all())] {
-          write_checkpoint(path, *files);
-        });
-      const auto slice = std::min<int64_t>(job_->environment.meet_timeout_ms / 4 + 1, 200);
-      if (!writer->over(std::chrono::milliseconds(slice))) return "not yet";
-      writer->finish();
-      return "";
+    const auto prepare = [&]() -> std::function<void()> {
+      return [path, files = std::make_shared<CheckpointFiles>(copy_of_all())] {
+        write_checkpoint(path, *files);
+      };
     };
-    while (!exchange_reports(*job_, "saved", report_of(*job_, write_on), cancel, Ending::kForAll, 0)
-                .front()
-                .word.empty()) {
-    }
+    do_in_first_process("save", prepare);
+  }
+
+  void save_optimizer(const std::string& path, const TorchFile& file) override {
+    require_rest(Work::kNone);
+    const auto prepare = [&]() -> std::function<void()> {
+      return [path, state = std::make_shared<io::OptimizerDict>(
+                        torch_state_of(*training_.optimizer, *job_->model, file.form))] {
+        io::write_optimizer_pth(path, *state);
+      };
+    };
+    do_in_first_process("save the optimizer", prepare);
+  }
+
+  void load_optimizer(const std::string& path, const TorchFile& file) override {
+    require_rest(Work::kNone);
+    const auto state = std::make_shared<std::vector<nn::NamedTensor>>();
+    const auto prepare = [&]() -> std::function<void()> {
+      return [path, file, state, job = job_] {
+        *state = read_torch_state(path, *job->model, job->config.optimizer, file);
+      };
+    };
+    do_in_first_process("load the optimizer", prepare);
+    drop_group();  // the next one takes over what the first rank has
+    if (job_->first_process()) training_.optimizer->load_state(*state);
   }
 
   std::string load(const std::string& path) override {
@@ -333,6 +340,32 @@ class RankTrainer final : public Trainer {
     copy_files(*job_, data(), training_.position, training_, files);
     files.best = best_weights(*job_, training_);
     return files;
+  }
+
+  // Collective: what the first process does for all, with what `prepare` yields there, beside the
+  // host's thread: a disk may take longer than processes wait for each other.
+  void do_in_first_process(const std::string& call,
+                           const std::function<std::function<void()>()>& prepare) {
+    const Meeting under_way(training_);
+    const base::CancelToken cancel = new_call();
+    if (!job_->environment.processes) return prepare()();
+    training_.set_world_size(
+        job_->config, world_size(exchange_reports(*job_, call, report_of(*job_, [] { return ""; }),
+                                                  cancel, Ending::kForThoseWhoCame)));
+    std::optional<Background> worker;
+    const auto work_on = [&]() -> std::string {
+      if (!job_->first_process()) return "";
+      if (!worker) worker.emplace(prepare());
+      const auto slice = std::min<int64_t>(job_->environment.meet_timeout_ms / 4 + 1, 200);
+      if (!worker->over(std::chrono::milliseconds(slice))) return "not yet";
+      worker->finish();
+      return "";
+    };
+    while (!exchange_reports(*job_, call + ": end", report_of(*job_, work_on), cancel,
+                             Ending::kForAll, 0)
+                .front()
+                .word.empty()) {
+    }
   }
 
   // Of a collective call that is no work of the ranks; cancel() ends it.

@@ -26,6 +26,8 @@ class Processes;
 
 namespace gnnmg::train {
 
+struct TorchFile;
+
 // What the trainer is given from outside; what it is given by reference outlives it.
 struct Environment {
   base::HostQueue& host;
@@ -71,6 +73,11 @@ class Trainer {
   // find_checkpoint); returns its path. All or nothing. Where the trainer's config leaves the
   // number of mini-batches a step open, the checkpoint's holds.
   virtual std::string load(const std::string& path) = 0;
+
+  // What the optimizer has gathered, to and from files of PyTorch's (see torch_optimizer.h); the
+  // first process writes and reads. All or nothing; position, rates and weights stay.
+  virtual void save_optimizer(const std::string& path, const TorchFile& file) = 0;
+  virtual void load_optimizer(const std::string& path, const TorchFile& file) = 0;
 
   // Starts the ranks on what is left of the epochs; at once.
   virtual void start() = 0;

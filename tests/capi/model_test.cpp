@@ -627,11 +627,11 @@ TEST(OptimizerTest, ItsStateIsSavedAndRead) {
   };
   update(model, first);
   update(model, first);
-  ASSERT_OK(gnnmg_optimizer_save(first, path.c_str(), -1));
+  ASSERT_OK(gnnmg_optimizer_save(first, path.c_str(), nullptr, -1));
   Model copy;
   ASSERT_OK(gnnmg_model_create_copy(model, copy.out()));
   ASSERT_OK(gnnmg_optimizer_create(copy, nullptr, second.out()));
-  ASSERT_OK(gnnmg_optimizer_load(second, path.c_str(), -1));
+  ASSERT_OK(gnnmg_optimizer_load(second, path.c_str(), nullptr, -1));
   update(model, first);
   update(copy, second);
   EXPECT_EQ(weights(copy), weights(model));
@@ -640,10 +640,50 @@ TEST(OptimizerTest, ItsStateIsSavedAndRead) {
   rule.kind = GNNMG_OPTIMIZER_SGD;
   rule.momentum = 0.5;
   ASSERT_OK(gnnmg_optimizer_create(copy, &rule, sgd.out()));
-  EXPECT_FAILS(gnnmg_optimizer_load(sgd, path.c_str(), -1), GNNMG_ERR_FORMAT,
+  EXPECT_FAILS(gnnmg_optimizer_load(sgd, path.c_str(), nullptr, -1), GNNMG_ERR_FORMAT,
                "missing: momentum_buffer.convs.0.lin_l.weight");
-  EXPECT_EQ(gnnmg_optimizer_load(first, folder.file("none").c_str(), -1), GNNMG_ERR_NOT_FOUND);
-  EXPECT_EQ(gnnmg_optimizer_save(first, folder.file("no/such").c_str(), -1), GNNMG_ERR_NOT_FOUND);
+  EXPECT_EQ(gnnmg_optimizer_load(first, folder.file("none").c_str(), nullptr, -1),
+            GNNMG_ERR_NOT_FOUND);
+  EXPECT_EQ(gnnmg_optimizer_save(first, folder.file("no/such").c_str(), nullptr, -1),
+            GNNMG_ERR_NOT_FOUND);
+}
+
+TEST(OptimizerTest, ItsStateGoesWithWeightsOfAnotherForm) {
+  World world(60);
+  const TempDir folder;
+  const std::string path = folder.file("state.pth");
+  const Sampler sampler = world.make_sampler();
+  const Model model = world.make_model();
+  Optimizer optimizer;
+  ASSERT_OK(gnnmg_optimizer_create(model, nullptr, optimizer.out()));
+  ASSERT_OK(gnnmg_model_forward(model, full_batch(world, sampler, {1, 2, 3, 4}), 1, nullptr));
+  ASSERT_OK(gnnmg_model_backward(model, GNNMG_LOSS_AUTO, nullptr));
+  ASSERT_OK(gnnmg_optimizer_step(optimizer));
+  auto form = init(gnnmg_model_file_config_init);
+  form.other_framework = 1;
+  ASSERT_OK(gnnmg_optimizer_save(optimizer, path.c_str(), &form, -1));
+  ASSERT_OK(gnnmg_optimizer_load(optimizer, path.c_str(), &form, -1));
+  EXPECT_FAILS(gnnmg_optimizer_load(optimizer, path.c_str(), nullptr, -1), GNNMG_ERR_FORMAT,
+               "misshapen: exp_avg.convs.0.lin_l.bias is ");
+  std::strcpy(form.dict, "else");
+  EXPECT_FAILS(gnnmg_optimizer_load(optimizer, path.c_str(), &form, -1), GNNMG_ERR_NOT_FOUND,
+               "has nothing at \"else.state\"");
+  form.dict[0] = '\0';
+  form.format = GNNMG_MODEL_FORMAT_SAFETENSORS;
+  EXPECT_FAILS(gnnmg_optimizer_save(optimizer, path.c_str(), &form, -1), GNNMG_ERR_INVALID_ARGUMENT,
+               "states of optimizers are .pth files");
+  form.format = GNNMG_MODEL_FORMAT_AUTO;
+  form.other_framework = 2;
+  EXPECT_FAILS(gnnmg_optimizer_load(optimizer, path.c_str(), &form, -1), GNNMG_ERR_INVALID_ARGUMENT,
+               "config.other_framework");
+
+  world.layers.architecture = GNNMG_MODEL_GATV2;
+  const Model gat = world.make_model();
+  Optimizer other;
+  ASSERT_OK(gnnmg_optimizer_create(gat, nullptr, other.out()));
+  form.other_framework = 1;
+  EXPECT_FAILS(gnnmg_optimizer_save(other, path.c_str(), &form, -1), GNNMG_ERR_UNSUPPORTED,
+               "GATv2Conv: biases of DGL are sums of those of PyG");
 }
 
 TEST(OptimizerTest, KeepsItsModelAlive) {

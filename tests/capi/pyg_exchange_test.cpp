@@ -23,6 +23,7 @@ struct Case {
   gnnmg_architecture architecture;
   gnnmg_optimizer_kind optimizer;
   gnnmg_dtype dtype;
+  bool modules = false;  // theirs is made of torch's own
 };
 const Case kCases[] = {
     {"sage_adam", GNNMG_MODEL_SAGE, GNNMG_OPTIMIZER_ADAM, GNNMG_DTYPE_F64},
@@ -33,6 +34,7 @@ const Case kCases[] = {
     {"gat_sgd", GNNMG_MODEL_GAT, GNNMG_OPTIMIZER_SGD, GNNMG_DTYPE_F32},
     {"gin_adam", GNNMG_MODEL_GIN, GNNMG_OPTIMIZER_ADAM, GNNMG_DTYPE_F64},
     {"gin_sgd", GNNMG_MODEL_GIN, GNNMG_OPTIMIZER_SGD, GNNMG_DTYPE_F32},
+    {"gin_modules_adam", GNNMG_MODEL_GIN, GNNMG_OPTIMIZER_ADAM, GNNMG_DTYPE_F64, true},
 };
 
 std::vector<double> numbers(const DLManagedTensorVersioned* tensor) {
@@ -112,6 +114,12 @@ class PygExchangeTest : public testing::Test {
     return optimizer;
   }
 
+  static gnnmg_model_file_config form_of(const Case& c) {
+    auto form = init(gnnmg_model_file_config_init);
+    form.torch_modules = c.modules;
+    return form;
+  }
+
   void step(gnnmg_model* model, gnnmg_optimizer* optimizer) {
     ASSERT_OK(gnnmg_model_forward(model, batch_, 1, nullptr));
     ASSERT_OK(gnnmg_model_backward(model, GNNMG_LOSS_AUTO, nullptr));
@@ -125,11 +133,12 @@ class PygExchangeTest : public testing::Test {
     const Model model = make_model(c);
     const Optimizer optimizer = make_optimizer(c, model);
     for (int i = 0; i < 3; ++i) step(model, optimizer);
-    ASSERT_OK(gnnmg_model_save(model, file(c, "ours.pth").c_str(), nullptr, -1));
-    ASSERT_OK(gnnmg_optimizer_save(optimizer, file(c, "ours_optimizer.pth").c_str(), -1));
+    const auto form = form_of(c);
+    ASSERT_OK(gnnmg_model_save(model, file(c, "ours.pth").c_str(), &form, -1));
+    ASSERT_OK(gnnmg_optimizer_save(optimizer, file(c, "ours_optimizer.pth").c_str(), &form, -1));
     ASSERT_OK(gnnmg_model_embed_to_file(model, dataset_, file(c, "ours.npy").c_str(), -1));
     step(model, optimizer);
-    ASSERT_OK(gnnmg_model_save(model, file(c, "ours_after.pth").c_str(), nullptr, -1));
+    ASSERT_OK(gnnmg_model_save(model, file(c, "ours_after.pth").c_str(), &form, -1));
   }
 
   // A file of several dicts, of which one has to be named; the optimizer's is the only one.
@@ -156,7 +165,11 @@ class PygExchangeTest : public testing::Test {
       for (const double value : numbers(first)) sum += std::abs(value);
       EXPECT_EQ(sum > 0, std::string_view(name) == "model");
     }
-    ASSERT_OK(gnnmg_optimizer_load(optimizer, path.c_str(), -1));
+    config = form_of(c);
+    std::strcpy(config.dict, "optimizer");
+    ASSERT_OK(gnnmg_optimizer_load(optimizer, path.c_str(), &config, -1));
+    config.dict[0] = '\0';  // it is the only one
+    ASSERT_OK(gnnmg_optimizer_load(optimizer, path.c_str(), &config, -1));
   }
 
   // The same of theirs: logits, and one step more.
@@ -167,7 +180,8 @@ class PygExchangeTest : public testing::Test {
       ASSERT_NO_FATAL_FAILURE(read_checkpoint(c, model, optimizer));
     } else {
       ASSERT_OK(gnnmg_model_load(model, file(c, "theirs.pth").c_str(), nullptr, -1));
-      ASSERT_OK(gnnmg_optimizer_load(optimizer, file(c, "theirs_optimizer.pth").c_str(), -1));
+      ASSERT_OK(
+          gnnmg_optimizer_load(optimizer, file(c, "theirs_optimizer.pth").c_str(), nullptr, -1));
     }
     Tensor rows;
     ASSERT_OK(gnnmg_model_embed(model, dataset_, rows.out(), -1));

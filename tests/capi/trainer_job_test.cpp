@@ -144,6 +144,78 @@ TEST_F(TrainerJob, AFreedHandleAndAStop) {
   EXPECT_EQ(weights(processes_[0].model), weights(processes_[1].model));
 }
 
+// The first process alone reads and writes files of optimizers; all ranks go on from what it read.
+TEST_F(TrainerJob, AnOptimizersStateIsThatOfTheFirstProcess) {
+  const auto prepare = [](World& world) {
+    world.sampling.fanouts[0] = world.sampling.fanouts[1] = -1;
+    world.layers.dtype = GNNMG_DTYPE_F64;
+    world.training.optimizer = GNNMG_OPTIMIZER_ADAM;
+    world.training.batch_size = 75;  // a step is an epoch
+    world.training.num_epochs = 100;
+    world.training.keep_best = 0;
+  };
+  const auto run = [](gnnmg_trainer* trainer) {
+    for (int i = 0; i < 4; ++i) EXPECT_OK(gnnmg_trainer_step(trainer, nullptr, -1));
+  };
+  const auto all_weights = [](const gnnmg_model* model) {
+    Tensor flat;
+    EXPECT_OK(gnnmg_model_export_parameters(model, flat.out()));
+    return values<double>(flat);
+  };
+  const TempDir dir;
+  const std::string weights = dir.file("model.pth"), state = dir.file("optimizer.pth");
+  World alone;
+  alone.training = processes_[0].world.training;
+  prepare(alone);
+  const Sampler sampler = alone.make_sampler();
+  const Model model = alone.make_model();
+  const Trainer trainer = alone.make_trainer(model, sampler);
+  run(trainer);
+  ASSERT_OK(gnnmg_model_save(model, weights.c_str(), nullptr, -1));
+  ASSERT_OK(gnnmg_trainer_save_optimizer(trainer, state.c_str(), nullptr, -1));
+  run(trainer);
+  const std::vector<double> expected = all_weights(model);
+
+  on_both([&](int32_t p, Process& own) {
+    prepare(own.world);
+    own.sampler = own.world.make_sampler();
+    own.model = own.world.make_model();
+    join(p);
+    run(own.trainer);  // of its own, which leaves nothing behind
+    if (p == 0) {
+      EXPECT_OK(gnnmg_model_load(own.model, weights.c_str(), nullptr, -1));
+    }
+    const std::string path = p == 0 ? state : dir.file("nowhere.pth");
+    int pending = 0;
+    EXPECT_EQ(
+        until_done(
+            [&] { return gnnmg_trainer_load_optimizer(own.trainer, path.c_str(), nullptr, 1); },
+            &pending),
+        GNNMG_OK)
+        << gnnmg_last_error();
+    run(own.trainer);
+    const std::vector<double> found = all_weights(own.model);
+    ASSERT_EQ(found.size(), expected.size());
+    for (size_t i = 0; i < found.size(); ++i) EXPECT_NEAR(found[i], expected[i], 1e-9);
+
+    const std::string copy = dir.file(p == 0 ? "copy.pth" : "other.pth");
+    EXPECT_OK(gnnmg_trainer_save_optimizer(own.trainer, copy.c_str(), nullptr, -1));
+    // What the first process cannot read changes nothing anywhere.
+    const std::string missing = dir.file(p == 0 ? "missing.pth" : "optimizer.pth");
+    EXPECT_FAILS(gnnmg_trainer_load_optimizer(own.trainer, missing.c_str(), nullptr, -1),
+                 GNNMG_ERR_NOT_FOUND, "missing.pth");
+    run(own.trainer);
+    EXPECT_OK(gnnmg_comm_shutdown(own.comm, -1));
+  });
+  EXPECT_EQ(all_weights(processes_[0].model), all_weights(processes_[1].model));
+  auto adam = init(gnnmg_optimizer_config_init);
+  Optimizer optimizer;
+  ASSERT_OK(gnnmg_optimizer_create(processes_[0].model, &adam, optimizer.out()));
+  EXPECT_OK(gnnmg_optimizer_load(optimizer, dir.file("copy.pth").c_str(), nullptr, -1));
+  EXPECT_EQ(gnnmg_optimizer_load(optimizer, dir.file("other.pth").c_str(), nullptr, -1),
+            GNNMG_ERR_NOT_FOUND);
+}
+
 TEST_F(TrainerJob, WhatDiffersIsNamedOnBoth) {
   processes_[1].world.training.learning_rate = 0.2;
   on_both([&](int32_t p, Process& own) {

@@ -3,9 +3,13 @@
 #include "nn/convert.h"
 
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/zeros.h>
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <fstream>
+#include <functional>
+#include <set>
 #include <sstream>
 
 #include "base/error.h"
@@ -80,7 +84,9 @@ TEST(Convert, StoredLayersTensorByTensor) {
       const NamedTensors got =
           to_dgl_side ? to_dgl(layer, from.tensors) : to_pyg(layer, from.tensors);
       ASSERT_EQ(got.size(), expected.tensors.size());
-      for (const auto& [key, tensor] : got) {
+      for (size_t i = 0; i < got.size(); ++i) {
+        const auto& [key, tensor] = got[i];
+        EXPECT_EQ(key, expected.tensors[i].first) << "the order, by which optimizers number";
         ASSERT_TRUE(expected.find(key)) << key;
         const at::Tensor want = to_torch(*expected.find(key)), have = to_torch(tensor);
         ASSERT_EQ(have.sizes(), want.sizes()) << key;
@@ -108,11 +114,14 @@ ModelConfig config_of(Framework framework, Architecture architecture) {
   return config;
 }
 
-at::Tensor run(Model& model, const TestBlock& block, const at::Tensor& x) {
+at::Tensor run(Model& model, const TestBlock& block, const at::Tensor& x,
+               const EdgeValues& edges = {}) {
   const auto blocks = TestBlock::repeated(block, model.config().num_layers);
+  const std::vector<EdgeValues> values(blocks.size(), edges);
   ForwardArgs args;
   args.input.dense = x;
   args.blocks = blocks;
+  args.edges = values;
   return model.forward(args);
 }
 
@@ -123,29 +132,133 @@ TestBlock ring_with_more() {
   return TestBlock(20, 20, edges);
 }
 
+// Each edge once in both directions, and a loop at every node or at none.
+TestBlock symmetric(bool loops) {
+  std::set<std::pair<int64_t, int64_t>> edges;
+  for (const auto& [u, v] : random_edges(20, 20, 60, 4))
+    if (u != v) edges.insert({{u, v}, {v, u}});
+  if (loops)
+    for (int64_t i = 0; i < 20; ++i) edges.emplace(i, i);
+  return TestBlock(20, 20, {edges.begin(), edges.end()});
+}
+
+constexpr int64_t kRelations = 3;
+
+// A type of each edge, and the weight 1 / (edges of the type into the node).
+EdgeValues typed(const sample::BlockView& block) {
+  EdgeValues values;
+  values.type =
+      (random_tensor({block.num_edges}, at::kDouble, 9).abs() * 100).to(at::kLong) % kRelations;
+  values.weight = at::zeros({block.num_edges}, at::kDouble);
+  const auto* types = values.type.const_data_ptr<int64_t>();
+  auto* weights = values.weight.mutable_data_ptr<double>();
+  for (int64_t t = 0; t < block.num_targets; ++t)
+    for (int32_t e = block.indptr[t]; e < block.indptr[t + 1]; ++e)
+      weights[e] = 1.0 / static_cast<double>(std::count(types + block.indptr[t],
+                                                        types + block.indptr[t + 1], types[e]));
+  return values;
+}
+
+using Change = std::function<void(ModelConfig&)>;
+struct Row {
+  const char* name;
+  Architecture pyg, dgl;
+  const char* graph = "any";  // "symmetric", "looped": that with a loop at every node
+  Change both, pyg_only, dgl_only;
+  bool pyg_weights = false, dgl_weights = false;  // edges have some there
+};
+
+// The table in docs/guide/weights.md, with what it asks for.
+std::vector<Row> rows() {
+  const auto reduce = [](Aggregation how) -> Change {
+    return [how](ModelConfig& c) { c.aggregation = how; };
+  };
+  const Change none = [](ModelConfig&) {};
+  const Change loops = [](ModelConfig& c) { c.self_loops = true; };
+  const Change heads_apart = [](ModelConfig& c) { c.concat = false; };
+  const auto relations = [](int64_t bases, int64_t blocks) -> Change {
+    return [=](ModelConfig& c) {
+      c.relations = kRelations;
+      c.bases = bases;
+      c.blocks = blocks;
+    };
+  };
+  const Change sum = reduce(Aggregation::kSum);
+  using enum Architecture;
+  return {
+      {"SAGE mean", kSage, kSage, "any", none, none, none},
+      {"SAGE pool", kSage, kSage, "any", none,
+       [](ModelConfig& c) {
+         c.aggregation = Aggregation::kMax;
+         c.project = true;
+       },
+       reduce(Aggregation::kPool)},
+      {"GCN", kGcn, kGcn, "symmetric", none, none, none},
+      {"GCN with loops", kGcn, kGcn, "looped", none, loops, none},
+      {"GCN without norm", kGcn, kGcn, "any",
+       [](ModelConfig& c) { c.degree_norm = DegreeNorm::kNone; }, none, none},
+      {"GAT", kGat, kGat, "any", none, none, none},
+      {"GAT with loops", kGat, kGat, "looped", none, loops, none},
+      {"GAT, means over heads", kGat, kGat, "any", heads_apart, none, none},
+      {"GATv2", kGatv2, kGatv2, "any", none, none, none},
+      {"GATv2 with loops", kGatv2, kGatv2, "looped", none, loops, none},
+      {"GIN sum", kGin, kGin, "any", none, none, none},
+      {"GIN mean", kGin, kGin, "any", reduce(Aggregation::kMean), none, none},
+      {"GIN max", kGin, kGin, "any", reduce(Aggregation::kMax), none, none},
+      {"R-GCN", kRelation, kRelation, "any", relations(0, 0), sum, none},
+      {"R-GCN of bases", kRelation, kRelation, "any", relations(2, 0), sum, none},
+      {"R-GCN of blocks", kRelation, kRelation, "any", relations(0, 2), sum, none},
+      {"R-GCN, means", kRelation, kRelation, "any", relations(2, 0), reduce(Aggregation::kMean),
+       [](ModelConfig& c) { c.edge_weights = true; }, false, true},
+      {"GraphConv mean", kGraphConv, kSage, "any", none, reduce(Aggregation::kMean), none},
+      {"GraphConv mean with weights", kGraphConv, kSage, "any", none,
+       [](ModelConfig& c) {
+         c.aggregation = Aggregation::kMean;
+         c.edge_weights = true;
+       },
+       none, true, true},
+      {"EdgeConv", kEdge, kEdge, "any", none,
+       [](ModelConfig& c) {
+         c.aggregation = Aggregation::kMax;
+         c.mlp_layers = 1;
+       },
+       none},
+  };
+}
+
 TEST(Convert, ModelsComputeTheSameInBothForms) {
-  const TestBlock block = ring_with_more();
-  const at::Tensor x = random_tensor({20, 7}, at::kDouble, 6);
-  for (const Architecture architecture :
-       {Architecture::kSage, Architecture::kGat, Architecture::kGatv2, Architecture::kGin}) {
-    SCOPED_TRACE(static_cast<int>(architecture));
-    const auto pyg = make_model(config_of(Framework::kPyg, architecture));
-    const auto dgl = make_model(config_of(Framework::kDgl, architecture));
+  const at::Tensor x = random_tensor({20, 6}, at::kDouble, 6);
+  for (const Row& row : rows()) {
+    SCOPED_TRACE(row.name);
+    const std::string_view graph = row.graph;
+    const TestBlock block = graph == "any" ? ring_with_more() : symmetric(graph == "looped");
+    EdgeValues pyg_edges = typed(block.view()), dgl_edges = pyg_edges;
+    if (!row.pyg_weights) pyg_edges.weight = at::Tensor();
+    if (!row.dgl_weights) dgl_edges.weight = at::Tensor();
+    const auto make = [&](Framework framework, Architecture architecture, const Change& own) {
+      ModelConfig config = config_of(framework, architecture);
+      config.input_dim = 6;
+      row.both(config);
+      own(config);
+      return make_model(config);
+    };
+    const auto pyg = make(Framework::kPyg, row.pyg, row.pyg_only);
+    const auto dgl = make(Framework::kDgl, row.dgl, row.dgl_only);
     // Biases are no zeros.
     for (Model* model : {pyg.get(), dgl.get()}) {
       at::Tensor weights = model->flat_parameters();
       weights += 0.1 * random_tensor(weights.sizes(), at::kDouble, 7);
     }
-    const at::Tensor from_dgl = run(*dgl, block, x);
+    const at::Tensor from_dgl = run(*dgl, block, x, dgl_edges);
     pyg->load_state_of_other_framework(dgl->state());
-    EXPECT_TRUE(near(run(*pyg, block, x), from_dgl, 1e-11));
+    EXPECT_TRUE(near(run(*pyg, block, x, pyg_edges), from_dgl, 1e-11));
 
     at::Tensor weights = pyg->flat_parameters();
     weights += 0.1 * random_tensor(weights.sizes(), at::kDouble, 8);
-    const at::Tensor from_pyg = run(*pyg, block, x);
+    const at::Tensor from_pyg = run(*pyg, block, x, pyg_edges);
     EXPECT_FALSE(near(from_pyg, from_dgl, 1e-3));
     dgl->load_state(pyg->state_of_other_framework());
-    EXPECT_TRUE(near(run(*dgl, block, x), from_pyg, 1e-11));
+    EXPECT_TRUE(near(run(*dgl, block, x, dgl_edges), from_pyg, 1e-11));
   }
 }
 
@@ -321,6 +434,12 @@ TEST(Convert, WhatHasNoCounterpartIsRefused) {
                   c.inner_norm = architecture != Architecture::kGin;
                 }),
                 HasSubstr("has no counterpart in PyG"));
+  EXPECT_THAT(text_of([](ModelConfig& c) {
+                c.framework = Framework::kDgl;
+                c.architecture = Architecture::kGat;
+                c.edge_weights = true;
+              }),
+              HasSubstr("edge weights"));
   EXPECT_THAT(text_of([](ModelConfig& c) {
                 c.architecture = Architecture::kGin;
                 c.norm = Norm::kBatch;

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "data/gin.h"
 #include "readers/support.h"
 
 namespace gnnmg::data {
@@ -117,6 +118,27 @@ TEST_F(Graphs, DegreesAreFeaturesWhereTagsSayNothing) {
   expect_error(Status::kInvalidArgument, {"degree_features 2"}, [&] { gin(equal, options); });
 }
 
+TEST_F(Graphs, GinWithAttributes) {
+  const std::string text = "2\n2 0\n9 1 1 0.5 -3\n8 1 0 1e-3 4\n1 1\n9 0 7 0\n";
+  EXPECT_TRUE(looks_like_gin(text));
+  const DatasetRef dataset = gin(text);
+  EXPECT_EQ(values<float>(dense(*dataset, "x")), (std::vector<float>{0.5F, -3, 1e-3F, 4, 7, 0}));
+  EXPECT_EQ(dataset->feature_dim(), 2);
+  EXPECT_EQ(values<int64_t>(dense(*dataset, "tag")), (Ids{9, 8, 9}));
+  EXPECT_EQ(dataset->graph->num_edges(), 2);
+  OpenOptions options;
+  for (const int32_t other : {1, -1}) {  // of degrees, of tags
+    options.degree_features = other;
+    const DatasetRef asked = gin(text, options);
+    EXPECT_EQ(hot(*asked),
+              other == 1 ? (std::vector<int32_t>{1, 1, 0}) : (std::vector<int32_t>{1, 0, 1}));
+    EXPECT_EQ(values<float>(dense(*asked, "attributes")), values<float>(dense(*dataset, "x")));
+  }
+  EXPECT_EQ(gin("1\n1 0\n3 0 2\n")->feature_dim(), 1) << "equal tags do not matter then";
+  EXPECT_FALSE(looks_like_gin("2\n2 0\n9 1 1 0.5 x\n"));
+  EXPECT_FALSE(looks_like_gin("2\n2 0\n9 1.5 1 0.5\n"));
+}
+
 TEST_F(Graphs, GinRefused) {
   refuse_gin("", {"ends at line 0", "the number of graphs"});
   refuse_gin("x\n", {"line 1", "the number of graphs \"x\""});
@@ -133,7 +155,12 @@ TEST_F(Graphs, GinRefused) {
              Status::kRange);
   refuse_gin("1\n2 0\n0 1 -1\n0 0\n", {"line 3", "the neighbour -1"}, Status::kRange);
   refuse_gin("1\n2 0\n0 2 1\n0 0\n", {"line 3", "the line ends, expected the neighbour"});
-  refuse_gin("1\n2 0\n0 1 1 1\n0 0\n", {"line 3", "found \"1\""});
+  refuse_gin("1\n2 0\n0 1 1 1\n0 0\n",
+             {"line 4", "0 attributes behind the neighbours, expected 1, as the first node has"});
+  refuse_gin("1\n2 0\n0 0\n0 0 1\n", {"line 4", "the end of the line, found \"1\""});
+  refuse_gin("1\n2 0\n0 0 1 2\n0 0 1 2 3\n", {"line 4", "3 attributes", "expected 2"});
+  refuse_gin("1\n2 0\n0 1 1 .5 x\n0 0\n", {"line 3", "the attribute \"x\", expected a number"});
+  refuse_gin("1\n1 0\n0 0 1 nan\n", {"row 0, column 1"}, Status::kNan);
   refuse_gin("1\n2 0\n0 -1\n0 0\n", {"line 3", "the degree -1"}, Status::kRange);
   refuse_gin("1\n2 0\nx 0\n0 0\n", {"line 3", "the tag \"x\""});
   refuse_gin("1\n2 0\n\n0 0\n", {"line 3", "expected the tag"});

@@ -92,6 +92,8 @@ class WatchedSampler final : public sample::Sampler {
       : inner_(std::move(inner)), notes_(std::move(notes)), before_(std::move(before)) {}
   int num_layers() const override { return inner_->num_layers(); }
   int64_t num_nodes() const override { return inner_->num_nodes(); }
+  int64_t num_ids() const override { return inner_->num_ids(); }
+  bool of_graphs() const override { return inner_->of_graphs(); }
   std::string describe() const override { return inner_->describe(); }
   void sample(std::span<const int64_t> seeds, const sample::BatchKey& key,
               sample::Workspace& workspace, sample::Sample& out,

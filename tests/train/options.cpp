@@ -2,6 +2,8 @@
 
 #include <cstdlib>
 
+#include "data/split.h"
+
 namespace gnnmg::test {
 
 Options::Options(const std::vector<std::string>& arguments) {
@@ -22,14 +24,40 @@ int64_t Options::number(const char* name, int64_t otherwise) const {
   return found == given_.end() ? otherwise : std::atoll(found->second.c_str());
 }
 
-Recipe recipe_of(const Options& options) {
-  Recipe setup;
+namespace {
+
+void take_nodes(const Options& options, Recipe& setup) {
   SmallData data;
   data.num_nodes = options.number("nodes", data.num_nodes);
   data.num_features = static_cast<int32_t>(options.number("features", data.num_features));
   data.num_train = options.number("train", data.num_train);
   data.nan_features = options.number("nan", data.nan_features);
   setup.dataset = make_small(data);
+}
+
+// GIN on a set of graphs; of the training part the first `train`.
+void take_graphs(const Options& options, Recipe& setup) {
+  base::ThreadPool pool(1);
+  base::Log log;
+  auto dataset = std::make_shared<data::Dataset>(
+      *data::open_dataset(options.text("graphs", ""), {}, {pool, log, {}}));
+  dataset->splits = {data::random_split(*dataset, 0.81, 0.09, 1, false)};
+  base::Tensor& train = dataset->splits[0].ids[0];
+  train =
+      base::Tensor::copy_of(train.as<const int64_t>().first(options.number("train", train.rows())));
+  setup.dataset = std::move(dataset);
+  setup.model.architecture = nn::Architecture::kGin;
+  setup.model.num_layers = 3;
+  setup.model.readout = nn::Readout::kSum;
+  setup.model.jumping = nn::Jumping::kScores;
+  setup.trainer.batch_size = 32;
+}
+
+}  // namespace
+
+Recipe recipe_of(const Options& options) {
+  Recipe setup;
+  options.given("graphs") ? take_graphs(options, setup) : take_nodes(options, setup);
   setup.model.hidden_dim = options.number("hidden", setup.model.hidden_dim);
   setup.model.seed = static_cast<uint64_t>(options.number("model_seed", 3));
   if (options.number("f64", 0)) setup.model.dtype = base::DType::kF64;
@@ -44,6 +72,7 @@ Recipe recipe_of(const Options& options) {
   trainer.seed = static_cast<uint64_t>(options.number("seed", 11));
   trainer.loader_threads = static_cast<int32_t>(options.number("loader", 1));
   trainer.deadline_ms = options.number("deadline", 30'000);
+  trainer.sync_batch_norm = options.number("sync", 0) != 0;
   trainer.deterministic = options.number("strict", 0) != 0;
   trainer.stall_limit_ms = options.number("stall", trainer.stall_limit_ms);
   if (options.number("sampled", 0)) trainer.evaluation = train::EvaluationMode::kSampled;

@@ -5,10 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <fstream>
 
 #include "nn/model.h"
-#include "support/temp_dir.h"
 #include "train/options.h"
 #include "train/team.h"
 
@@ -19,44 +17,6 @@ using base::Status;
 using data::SplitPart;
 using testing::AllOf;
 using testing::HasSubstr;
-
-std::vector<double> read_weights(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  const std::string bytes((std::istreambuf_iterator<char>(file)), {});
-  std::vector<double> weights(bytes.size() / sizeof(double));
-  std::memcpy(weights.data(), bytes.data(), weights.size() * sizeof(double));
-  return weights;
-}
-
-std::vector<double> weights_of(std::vector<std::string> words, int ranks) {
-  words.push_back(base::text("ranks=", ranks));
-  return weights_after(recipe_of(Options(words)));
-}
-
-// Real processes; the weights of each.
-std::vector<std::vector<double>> weights_of_processes(const std::vector<std::string>& words,
-                                                      const std::vector<int>& ranks) {
-  const TempDir dir;
-  std::vector<std::string> all = words;
-  all.push_back("weights=" + dir.file("w"));
-  Team members(all, ranks);
-  std::vector<std::vector<double>> weights;
-  std::string metrics;
-  for (size_t p = 0; p < ranks.size(); ++p) {
-    EXPECT_EQ(members[static_cast<int>(p)].wait_end(120'000), 0)
-        << members[static_cast<int>(p)].all();
-    EXPECT_THAT(members[static_cast<int>(p)].lines(), testing::Contains("left threads 0 files 0"));
-    EXPECT_EQ(members[static_cast<int>(p)].errors(), "");
-    weights.push_back(read_weights(dir.file(base::text("w.", p))));
-    for (const std::string& line : members[static_cast<int>(p)].lines())
-      if (line.starts_with("metrics")) {
-        if (metrics.empty()) metrics = line;
-        EXPECT_EQ(line, metrics) << "process " << p;
-      }
-  }
-  EXPECT_NE(metrics, "");
-  return weights;
-}
 
 // The layouts of four ranks and of two, against one rank.
 void expect_equal(const std::vector<std::string>& words, double tolerance) {

@@ -33,4 +33,10 @@ class Team {
   std::vector<std::unique_ptr<Child>> members_;
 };
 
+// What such a training comes to: in this process alone, and in real ones, of each its weights.
+// Those must end well, with equal metrics and nothing left behind.
+std::vector<double> weights_of(std::vector<std::string> words, int ranks);
+std::vector<std::vector<double>> weights_of_processes(const std::vector<std::string>& words,
+                                                      const std::vector<int>& ranks);
+
 }  // namespace gnnmg::test

@@ -70,7 +70,7 @@ settings
 
 $(fields_of(gnnmg_model_file_config))
 
-an optimizer as a `.pth`; a trainer as a checkpoint, a new folder. With a `timeout` in seconds it may
+an optimizer as a `.pth`, with those settings too; a trainer as a checkpoint, a new folder. With a `timeout` in seconds it may
 answer [`pending`](@ref).
 
 C: `gnnmg_dataset_save`, `gnnmg_model_save`, `gnnmg_optimizer_save`, `gnnmg_trainer_save`

@@ -43,9 +43,13 @@ function set_learning_rate!(optimizer::Optimizer, rate::Real)
     return optimizer
 end
 
-function save(optimizer::Optimizer, path::AbstractString; timeout = nothing)
-    return awaited(timeout_ms -> gnnmg_optimizer_save(optimizer, path, timeout_ms), () -> nothing, timeout)
+function save(optimizer::Optimizer, path::AbstractString; timeout = nothing, settings...)
+    config = filing(settings)
+    call = timeout_ms -> gnnmg_optimizer_save(optimizer, path, config, timeout_ms)
+    return awaited(call, () -> nothing, timeout)
 end
-function load!(optimizer::Optimizer, path::AbstractString; timeout = nothing)
-    return awaited(timeout_ms -> gnnmg_optimizer_load(optimizer, path, timeout_ms), () -> nothing, timeout)
+function load!(optimizer::Optimizer, path::AbstractString; timeout = nothing, settings...)
+    config = filing(settings)
+    call = timeout_ms -> gnnmg_optimizer_load(optimizer, path, config, timeout_ms)
+    return awaited(call, () -> nothing, timeout)
 end

@@ -157,6 +157,28 @@ function load!(trainer::Trainer, path::AbstractString; timeout = nothing)
     return on_ranks(trainer, timeout_ms -> gnnmg_trainer_load(trainer, path, timeout_ms), timeout)
 end
 
+"""
+    save_optimizer(trainer, path; timeout, settings...)
+    load_optimizer!(trainer, path; timeout, settings...)
+
+What the trainer's optimizer has gathered, to and from a file of PyTorch's optimizer of the same kind,
+with the settings that the weights are saved and loaded with (see [`save`](@ref)). Of several processes
+the first one writes and reads. With a `timeout` in seconds it may answer [`pending`](@ref).
+
+C: `gnnmg_trainer_save_optimizer`, `gnnmg_trainer_load_optimizer`
+"""
+function save_optimizer(trainer::Trainer, path::AbstractString; timeout = nothing, settings...)
+    config = filing(settings)
+    call = timeout_ms -> gnnmg_trainer_save_optimizer(trainer, path, config, timeout_ms)
+    return on_ranks(trainer, call, timeout)
+end
+"See [`save_optimizer`](@ref)."
+function load_optimizer!(trainer::Trainer, path::AbstractString; timeout = nothing, settings...)
+    config = filing(settings)
+    call = timeout_ms -> gnnmg_trainer_load_optimizer(trainer, path, config, timeout_ms)
+    return on_ranks(trainer, call, timeout)
+end
+
 function step!(trainer::Trainer; timeout = nothing)
     loss = Ref(0.0)
     status = await(timeout_ms -> gnnmg_trainer_step(trainer, loss, timeout_ms), () -> cancel(trainer),

@@ -91,6 +91,13 @@ in_folder() do folder
     @test_throws ArgumentError save(model, "weights"; first_layer = "x"^36)
     save(optimizer, "state.pth")
     @test load!(optimizer, "state.pth") === nothing
+    adam = Optimizer(model)
+    forward!(model, batch; training = true)
+    backward!(model)
+    step!(adam)
+    save(adam, "there.pth"; other_framework = true) # GraphSAGE's layers have another order there
+    failure_of(() -> load!(adam, "there.pth"), :format, "misshapen")
+    load!(adam, "there.pth"; other_framework = true)
 end
 
 # Without features: a row a node, or weights a node and relation; and layers over both ends of edges.

@@ -98,4 +98,9 @@ in_folder() do folder
     @test parameters(again.model) == parameters(world.model)
     failure_of(() -> load!(other, "nowhere"), :not_found)
     failure_of(() -> save(other, "end"), :invalid_argument, "end")
+    @test save_optimizer(trainer, "adam.pth") === nothing
+    load_optimizer!(other, "adam.pth")
+    save_optimizer(other, "again.pth")
+    @test read("again.pth") == read("adam.pth")
+    failure_of(() -> load_optimizer!(other, "adam.pth"; other_framework = true), :format, "misshapen")
 end

@@ -59,7 +59,7 @@ var functions = map[string]string{
 	"comm_create": "NewComm", "dataset_save": "Dataset.Save", "graph_create_erdos_renyi": "NewErdosRenyi",
 	"graph_create_log_normal": "NewLogNormal", "graph_create_planted_partition": "NewPlantedPartition",
 	"graph_create_rmat": "NewRmat", "graph_create_transformed": "Graph.Transformed",
-	"loader_next": "Loader.Next", "model_add_conv": "Model.AddConv", "model_load": "Model.Load", "model_save": "Model.Save",
+	"loader_next": "Loader.Next", "model_add_conv": "Model.AddConv", "model_load": "Model.Load", "model_save": "Model.Save", "optimizer_save": "Optimizer.Save", "trainer_save_optimizer": "Trainer.SaveOptimizer",
 	"trainer_progress": "Trainer.Progress", "trainer_set_checkpoints": "Trainer.SetCheckpoints",
 }
 

@@ -174,6 +174,8 @@ var Functions = [...]string{
 	"gnnmg_trainer_set_checkpoints",
 	"gnnmg_trainer_save",
 	"gnnmg_trainer_load",
+	"gnnmg_trainer_save_optimizer",
+	"gnnmg_trainer_load_optimizer",
 	"gnnmg_trainer_start",
 	"gnnmg_trainer_wait",
 	"gnnmg_trainer_run",
@@ -1194,20 +1196,21 @@ func OptimizerLearningRate(optimizer uintptr) (Result, float64) {
 
 // OptimizerSave: Writes what the optimizer has gathered, such as the moments of Adam, as the
 // state dict of PyTorch's optimizer of the same kind, whole or not at all. Its parameters are
-// numbered as those of the model are.
-func OptimizerSave(optimizer uintptr, path *byte, timeoutMs int64) Result {
+// numbered as those of the model are, or with OtherFramework or TorchModules as those of the
+// model that [Model.Save] with the same config writes, whose shapes the state has too.
+func OptimizerSave(optimizer uintptr, path *byte, config *ModelFileConfig, timeoutMs int64) Result {
 	reach(141)
-	r := C.shim_optimizer_save(C.uintptr_t(optimizer), (*C.char)(unsafe.Pointer(path)), C.int64_t(timeoutMs))
+	r := C.shim_optimizer_save(C.uintptr_t(optimizer), (*C.char)(unsafe.Pointer(path)), (*C.gnnmg_model_file_config)(unsafe.Pointer(config)), C.int64_t(timeoutMs))
 	return finish(r)
 }
 
 // OptimizerLoad: Reads such a state dict, written here or by
 // `torch.save(optimizer.state_dict())`, or the only one in a file of several objects, `{"model":
-// ..., "optimizer": ...}`. The rate and the other settings stay those of the config. All or
-// nothing.
-func OptimizerLoad(optimizer uintptr, path *byte, timeoutMs int64) Result {
+// ..., "optimizer": ...}`. The rate and the other settings stay those of the optimizer's own
+// config. All or nothing.
+func OptimizerLoad(optimizer uintptr, path *byte, config *ModelFileConfig, timeoutMs int64) Result {
 	reach(142)
-	r := C.shim_optimizer_load(C.uintptr_t(optimizer), (*C.char)(unsafe.Pointer(path)), C.int64_t(timeoutMs))
+	r := C.shim_optimizer_load(C.uintptr_t(optimizer), (*C.char)(unsafe.Pointer(path)), (*C.gnnmg_model_file_config)(unsafe.Pointer(config)), C.int64_t(timeoutMs))
 	return finish(r)
 }
 
@@ -1337,20 +1340,20 @@ func TrainerConfigInit(config *TrainerConfig, structSize uint64) Result {
 // processes, each of them makes a trainer, and these train one model together: the world is the
 // sum of all NumRanks, numbered by process. gnnmg_trainer_start(), gnnmg_trainer_run(),
 // gnnmg_trainer_step(), gnnmg_trainer_evaluate(), gnnmg_trainer_embed(),
-// gnnmg_trainer_embed_to_file(), gnnmg_trainer_save() and gnnmg_trainer_load() are then
-// collective: all processes make the same calls in the same order, and one trainer of a
-// communicator works at a time, another gets [ErrBusy]. At the first of them data set, model,
-// sampler and all settings are compared, but for ranks, threads, prefetching, deadlines and
-// records, and where they differ every process gets [ErrMismatch] naming process and field; then
-// all take over weights and position of process 0, which alone writes records and checkpoints.
-// Between two calls the weights are the host's: what is loaded into the model, or written to its
-// parameters, on process 0 is what all ranks go on from (the optimizer's state stays as it is). A
-// failure on one process is [ErrAborted] with its words on the others, a lost process
-// [ErrPeerLost], a late one [ErrTimeout] naming rank, host and where it was. After a lost process
-// the communicator is spent; after anything else the same calls, made by all, go on from where
-// process 0 is. A cancel or a time-out (of the communicator's JoinMs) while a process still waits
-// for others to come to a call calls it off for those who had come, and for nobody else: a late
-// process meets them when they make the call again.
+// gnnmg_trainer_embed_to_file(), gnnmg_trainer_save(), gnnmg_trainer_load() and those two of its
+// optimizer are then collective: all processes make the same calls in the same order, and one
+// trainer of a communicator works at a time, another gets [ErrBusy]. At the first of them data
+// set, model, sampler and all settings are compared, but for ranks, threads, prefetching,
+// deadlines and records, and where they differ every process gets [ErrMismatch] naming process
+// and field; then all take over weights and position of process 0, which alone writes records and
+// checkpoints. Between two calls the weights are the host's: what is loaded into the model, or
+// written to its parameters, on process 0 is what all ranks go on from (the optimizer's state
+// stays as it is). A failure on one process is [ErrAborted] with its words on the others, a lost
+// process [ErrPeerLost], a late one [ErrTimeout] naming rank, host and where it was. After a lost
+// process the communicator is spent; after anything else the same calls, made by all, go on from
+// where process 0 is. A cancel or a time-out (of the communicator's JoinMs) while a process still
+// waits for others to come to a call calls it off for those who had come, and for nobody else: a
+// late process meets them when they make the call again.
 func TrainerCreate(model uintptr, dataset uintptr, sampler uintptr, comm uintptr, config *TrainerConfig) (Result, uintptr) {
 	reach(158)
 	r := C.shim_trainer_create(C.uintptr_t(model), C.uintptr_t(dataset), C.uintptr_t(sampler), C.uintptr_t(comm), (*C.gnnmg_trainer_config)(unsafe.Pointer(config)))
@@ -1413,21 +1416,39 @@ func TrainerLoad(trainer uintptr, path *byte, timeoutMs int64) Result {
 	return finish(r)
 }
 
-const indexTrainerStart = 165
+// TrainerSaveOptimizer: Writes what the trainer's optimizer has gathered, for PyTorch, as
+// [Optimizer.Save] does. Collective: process 0 writes.
+func TrainerSaveOptimizer(trainer uintptr, path *byte, config *ModelFileConfig, timeoutMs int64) Result {
+	reach(165)
+	r := C.shim_trainer_save_optimizer(C.uintptr_t(trainer), (*C.char)(unsafe.Pointer(path)), (*C.gnnmg_model_file_config)(unsafe.Pointer(config)), C.int64_t(timeoutMs))
+	return finish(r)
+}
+
+// TrainerLoadOptimizer: Goes on with what an optimizer in PyTorch has gathered, as
+// gnnmg_optimizer_load() reads it; the weights that belong to it are loaded into the trainer's
+// model. Position, rates and schedule stay the trainer's own. Collective: process 0 reads, and
+// all ranks have it when they work again. All or nothing.
+func TrainerLoadOptimizer(trainer uintptr, path *byte, config *ModelFileConfig, timeoutMs int64) Result {
+	reach(166)
+	r := C.shim_trainer_load_optimizer(C.uintptr_t(trainer), (*C.char)(unsafe.Pointer(path)), (*C.gnnmg_model_file_config)(unsafe.Pointer(config)), C.int64_t(timeoutMs))
+	return finish(r)
+}
+
+const indexTrainerStart = 167
 
 // TrainerWait: Waits for the end of training and runs callbacks meanwhile.
 func TrainerWait(trainer uintptr, timeoutMs int64) Result {
-	reach(166)
+	reach(168)
 	r := C.shim_trainer_wait(C.uintptr_t(trainer), C.int64_t(timeoutMs))
 	return finish(r)
 }
 
-const indexTrainerRun = 167
+const indexTrainerRun = 169
 
 // TrainerStop: Asks for an orderly end: all ranks, of all processes, end after the same step,
 // waits answer [Ok], and another start goes on from there.
 func TrainerStop(trainer uintptr) {
-	reach(168)
+	reach(170)
 	C.shim_trainer_stop(C.uintptr_t(trainer))
 }
 
@@ -1435,13 +1456,13 @@ func TrainerStop(trainer uintptr) {
 // [ErrCancelled], on other processes [ErrAborted], which have been told when this returns.
 // Another start goes on from the last step.
 func TrainerCancel(trainer uintptr) {
-	reach(169)
+	reach(171)
 	C.shim_trainer_cancel(C.uintptr_t(trainer))
 }
 
 // TrainerStep: One step on all ranks, the validation included where one is due.
 func TrainerStep(trainer uintptr, timeoutMs int64) (Result, float64) {
-	reach(170)
+	reach(172)
 	r := C.shim_trainer_step(C.uintptr_t(trainer), C.int64_t(timeoutMs))
 	return finish(r.outcome), float64(r.loss)
 }
@@ -1449,7 +1470,7 @@ func TrainerStep(trainer uintptr, timeoutMs int64) (Result, float64) {
 // TrainerEvaluate: Exact metrics over a part of the split, on all ranks; the same numbers on all
 // processes.
 func TrainerEvaluate(trainer uintptr, part int32, metrics *Metrics, timeoutMs int64) Result {
-	reach(171)
+	reach(173)
 	r := C.shim_trainer_evaluate(C.uintptr_t(trainer), C.int32_t(part), (*C.gnnmg_metrics)(unsafe.Pointer(metrics)), C.int64_t(timeoutMs))
 	return finish(r)
 }
@@ -1459,7 +1480,7 @@ func TrainerEvaluate(trainer uintptr, part int32, metrics *Metrics, timeoutMs in
 // every rank has all rows; every process gets them. With Deterministic it has the same bits for
 // any number of ranks, and those of gnnmg_model_embed() with EvalBatchSize 4096 and one thread.
 func TrainerEmbed(trainer uintptr, timeoutMs int64) (Result, uintptr) {
-	reach(172)
+	reach(174)
 	r := C.shim_trainer_embed(C.uintptr_t(trainer), C.int64_t(timeoutMs))
 	return finish(r.outcome), uintptr(r.rows)
 }
@@ -1468,21 +1489,21 @@ func TrainerEmbed(trainer uintptr, timeoutMs int64) (Result, uintptr) {
 // not at all. Rank 0 writes the rows of the last layer as they are made; they never lie in memory
 // together.
 func TrainerEmbedToFile(trainer uintptr, path *byte, timeoutMs int64) Result {
-	reach(173)
+	reach(175)
 	r := C.shim_trainer_embed_to_file(C.uintptr_t(trainer), (*C.char)(unsafe.Pointer(path)), C.int64_t(timeoutMs))
 	return finish(r)
 }
 
 // TrainerProgress: Where training is.
 func TrainerProgress(trainer uintptr, info *ProgressInfo) Result {
-	reach(174)
+	reach(176)
 	r := C.shim_trainer_progress(C.uintptr_t(trainer), (*C.gnnmg_progress_info)(unsafe.Pointer(info)))
 	return finish(r)
 }
 
 // TrainerGetModel: The model that is trained.
 func TrainerGetModel(trainer uintptr) (Result, uintptr) {
-	reach(175)
+	reach(177)
 	r := C.shim_trainer_get_model(C.uintptr_t(trainer))
 	return finish(r.outcome), uintptr(r.model)
 }

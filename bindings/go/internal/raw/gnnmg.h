@@ -1303,7 +1303,8 @@ typedef struct gnnmg_dataset_config {
                                what is none. 0. */
   int64_t num_nodes;      /**< Edge lists: number of nodes; -1: the largest id + 1. -1. */
   int32_t degree_features; /**< Texts of many graphs: 1: features are one-hot of the nodes' degrees;
-                                -1: of their tags; 0: of the tags unless all are equal. 0. */
+                                -1: of their tags; 0: the nodes' attributes, without them of the
+                              tags unless all are equal. 0. */
   int32_t padding0;        /**< 0. */
   gnnmg_task task;         /**< What the labels mean; ::GNNMG_TASK_NONE: what the format and their
                                 looks say: one column of 0 and 1 is two classes, of which a model has
@@ -2713,7 +2714,9 @@ enum {
   GNNMG_MODEL_FORMAT_PTH = 2          /**< A state dict as `torch.save` writes it. */
 };
 
-/** Settings of gnnmg_model_save() and gnnmg_model_load(). */
+/** Settings of gnnmg_model_save() and gnnmg_model_load(), and of the files of optimizers that go
+ * with those: gnnmg_optimizer_save(), gnnmg_trainer_save_optimizer() and the two that load. These
+ * are `.pth` whatever their path ends in, number what they hold and read no `first_layer`. */
 typedef struct gnnmg_model_file_config {
   uint32_t struct_size;      /**< sizeof of this struct. */
   gnnmg_model_format format; /**< ::GNNMG_MODEL_FORMAT_AUTO. */
@@ -2726,12 +2729,14 @@ typedef struct gnnmg_model_file_config {
                                 names by itself. Ends with 0. "". */
   char dict[64];             /**< Loading a `.pth` that holds several dicts of tensors, as a
                                 checkpoint of a training does: which, as in "model", or with dots
-                                "averages.model". Ends with 0. "": the whole file, or the only one. */
+                                "averages.model"; of an optimizer, the place of its own. Ends with
+                                0. "": the whole file, or the only one. */
   int32_t torch_modules;     /**< Saving: 1: the networks inside of GIN's, GINE's and EdgeConv's as
                                 torch's Sequential has them, "convs.0.nn.0", "convs.0.nn.2", or as
                                 one Linear, "convs.0.nn", in place of PyG's MLP, and batch norms as
                                 torch's BatchNorm1d, without "module."; loading finds all of these
-                                by itself. 0. */
+                                by itself, but for an optimizer's, whose numbers follow the order of
+                                the modules. 0. */
 } gnnmg_model_file_config;
 
 /**
@@ -3236,34 +3241,44 @@ gnnmg_optimizer_learning_rate(const gnnmg_optimizer* optimizer, double* rate);
 /**
  * @brief Writes what the optimizer has gathered, such as the moments of Adam, as the state dict of
  *   PyTorch's optimizer of the same kind, whole or not at all. Its parameters are numbered as those
- *   of the model are.
+ *   of the model are, or with `other_framework` or `torch_modules` as those of the model that
+ *   gnnmg_model_save() with the same config writes, whose shapes the state has too.
  * @snippet custom_loss.c state
  * @param[in] optimizer an optimizer
  * @param[in] path the file, a `.pth`, replaced if it is there
+ * @param[in] config settings, or NULL
  * @param[in] timeout_ms milliseconds, -1: until done
- * @return ::GNNMG_OK; ::GNNMG_ERR_IO; ::GNNMG_ERR_NOT_FOUND when there is no such folder
+ * @return ::GNNMG_OK; ::GNNMG_ERR_IO; ::GNNMG_ERR_NOT_FOUND when there is no such folder;
+ *   ::GNNMG_ERR_UNSUPPORTED naming a layer whose state cannot follow its weights, because those are
+ *   sums, means or differences of others there
  * @threading (b)
  * @since 0.1
  */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_optimizer_save(const gnnmg_optimizer* optimizer,
-                                                           const char* path, int64_t timeout_ms);
+                                                           const char* path,
+                                                           const gnnmg_model_file_config* config,
+                                                           int64_t timeout_ms);
 
 /**
  * @brief Reads such a state dict, written here or by `torch.save(optimizer.state_dict())`, or the
  *   only one in a file of several objects, `{"model": ..., "optimizer": ...}`. The rate and the
- *   other settings stay those of the config. All or nothing.
+ *   other settings stay those of the optimizer's own config. All or nothing.
  * @snippet custom_loss.c state
  * @param[in] optimizer an optimizer of the kind that was saved, over an equal model
  * @param[in] path the file
+ * @param[in] config settings, or NULL
  * @param[in] timeout_ms milliseconds, -1: until done
  * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND; ::GNNMG_ERR_IO; ::GNNMG_ERR_FORMAT listing what is
  *   missing, unexpected or misshapen; ::GNNMG_ERR_NAN at a number that is not finite;
- *   ::GNNMG_ERR_UNSUPPORTED when its parameters have made different numbers of steps
+ *   ::GNNMG_ERR_RANGE at a number of steps below 0; ::GNNMG_ERR_UNSUPPORTED when its parameters
+ * have made different numbers of steps, and as gnnmg_optimizer_save()
  * @threading (c)
  * @since 0.1
  */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_optimizer_load(gnnmg_optimizer* optimizer,
-                                                           const char* path, int64_t timeout_ms);
+                                                           const char* path,
+                                                           const gnnmg_model_file_config* config,
+                                                           int64_t timeout_ms);
 
 /** @} */
 
@@ -3753,7 +3768,8 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_config_init(gnnmg_trainer_co
  * With a communicator among processes, each of them makes a trainer, and these train one model
  * together: the world is the sum of all `num_ranks`, numbered by process. gnnmg_trainer_start(),
  * gnnmg_trainer_run(), gnnmg_trainer_step(), gnnmg_trainer_evaluate(), gnnmg_trainer_embed(),
- * gnnmg_trainer_embed_to_file(), gnnmg_trainer_save() and gnnmg_trainer_load() are then collective:
+ * gnnmg_trainer_embed_to_file(), gnnmg_trainer_save(), gnnmg_trainer_load() and those two of its
+ * optimizer are then collective:
  * all processes make the same calls in the same order, and one trainer of a communicator works at a
  * time, another gets ::GNNMG_ERR_BUSY. At the first of them data set, model,
  * sampler and all settings are compared, but for ranks, threads, prefetching, deadlines and
@@ -3890,6 +3906,42 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_save(gnnmg_trainer* trainer,
  */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_load(gnnmg_trainer* trainer, const char* path,
                                                          int64_t timeout_ms);
+
+/**
+ * @brief Writes what the trainer's optimizer has gathered, for PyTorch, as gnnmg_optimizer_save()
+ *   does. Collective: process 0 writes.
+ * @snippet move_training.c take back
+ * @param[in] trainer a trainer that is not at work
+ * @param[in] path the file, a `.pth`, replaced if it is there
+ * @param[in] config settings, or NULL
+ * @param[in] timeout_ms milliseconds, -1: until done
+ * @return ::GNNMG_OK; ::GNNMG_PENDING, continued by a call with equal arguments; errors as
+ *   gnnmg_optimizer_save()
+ * @threading (c)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status
+gnnmg_trainer_save_optimizer(gnnmg_trainer* trainer, const char* path,
+                             const gnnmg_model_file_config* config, int64_t timeout_ms);
+
+/**
+ * @brief Goes on with what an optimizer in PyTorch has gathered, as gnnmg_optimizer_load() reads
+ * it; the weights that belong to it are loaded into the trainer's model. Position, rates and
+ * schedule stay the trainer's own. Collective: process 0 reads, and all ranks have it when they
+ * work again. All or nothing.
+ * @snippet move_training.c move in
+ * @param[in] trainer a trainer that is not at work
+ * @param[in] path the file
+ * @param[in] config settings, or NULL
+ * @param[in] timeout_ms milliseconds, -1: until done
+ * @return ::GNNMG_OK; ::GNNMG_PENDING, continued by a call with equal arguments; errors as
+ *   gnnmg_optimizer_load()
+ * @threading (c)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status
+gnnmg_trainer_load_optimizer(gnnmg_trainer* trainer, const char* path,
+                             const gnnmg_model_file_config* config, int64_t timeout_ms);
 
 /**
  * @brief Starts the ranks on what is left of the epochs, and returns at once. From here until a

@@ -902,15 +902,15 @@ struct r_optimizer_learning_rate shim_optimizer_learning_rate(uintptr_t optimize
   return r;
 }
 
-outcome shim_optimizer_save(uintptr_t optimizer, const char* path, int64_t timeout_ms) {
+outcome shim_optimizer_save(uintptr_t optimizer, const char* path, const gnnmg_model_file_config* config, int64_t timeout_ms) {
   outcome r = {0};
-  r = GNNMG_CALL(optimizer_save, (const gnnmg_optimizer*)optimizer, path, timeout_ms);
+  r = GNNMG_CALL(optimizer_save, (const gnnmg_optimizer*)optimizer, path, config, timeout_ms);
   return r;
 }
 
-outcome shim_optimizer_load(uintptr_t optimizer, const char* path, int64_t timeout_ms) {
+outcome shim_optimizer_load(uintptr_t optimizer, const char* path, const gnnmg_model_file_config* config, int64_t timeout_ms) {
   outcome r = {0};
-  r = GNNMG_CALL(optimizer_load, (gnnmg_optimizer*)optimizer, path, timeout_ms);
+  r = GNNMG_CALL(optimizer_load, (gnnmg_optimizer*)optimizer, path, config, timeout_ms);
   return r;
 }
 
@@ -1043,6 +1043,18 @@ outcome shim_trainer_save(uintptr_t trainer, const char* path, int64_t timeout_m
 outcome shim_trainer_load(uintptr_t trainer, const char* path, int64_t timeout_ms) {
   outcome r = {0};
   r = GNNMG_CALL(trainer_load, (gnnmg_trainer*)trainer, path, timeout_ms);
+  return r;
+}
+
+outcome shim_trainer_save_optimizer(uintptr_t trainer, const char* path, const gnnmg_model_file_config* config, int64_t timeout_ms) {
+  outcome r = {0};
+  r = GNNMG_CALL(trainer_save_optimizer, (gnnmg_trainer*)trainer, path, config, timeout_ms);
+  return r;
+}
+
+outcome shim_trainer_load_optimizer(uintptr_t trainer, const char* path, const gnnmg_model_file_config* config, int64_t timeout_ms) {
+  outcome r = {0};
+  r = GNNMG_CALL(trainer_load_optimizer, (gnnmg_trainer*)trainer, path, config, timeout_ms);
   return r;
 }
 

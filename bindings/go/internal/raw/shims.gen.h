@@ -342,9 +342,9 @@ outcome shim_optimizer_set_learning_rate(uintptr_t optimizer, double rate);
 struct r_optimizer_learning_rate { outcome outcome; double rate; };
 struct r_optimizer_learning_rate shim_optimizer_learning_rate(uintptr_t optimizer);
 
-outcome shim_optimizer_save(uintptr_t optimizer, const char* path, int64_t timeout_ms);
+outcome shim_optimizer_save(uintptr_t optimizer, const char* path, const gnnmg_model_file_config* config, int64_t timeout_ms);
 
-outcome shim_optimizer_load(uintptr_t optimizer, const char* path, int64_t timeout_ms);
+outcome shim_optimizer_load(uintptr_t optimizer, const char* path, const gnnmg_model_file_config* config, int64_t timeout_ms);
 
 outcome shim_comm_config_init(gnnmg_comm_config* config, size_t struct_size);
 
@@ -394,6 +394,10 @@ outcome shim_trainer_set_checkpoints(uintptr_t trainer, const char* folder, cons
 outcome shim_trainer_save(uintptr_t trainer, const char* path, int64_t timeout_ms);
 
 outcome shim_trainer_load(uintptr_t trainer, const char* path, int64_t timeout_ms);
+
+outcome shim_trainer_save_optimizer(uintptr_t trainer, const char* path, const gnnmg_model_file_config* config, int64_t timeout_ms);
+
+outcome shim_trainer_load_optimizer(uintptr_t trainer, const char* path, const gnnmg_model_file_config* config, int64_t timeout_ms);
 
 outcome shim_trainer_wait(uintptr_t trainer, int64_t timeout_ms);
 

@@ -166,6 +166,8 @@
   X(trainer_set_checkpoints) \
   X(trainer_save) \
   X(trainer_load) \
+  X(trainer_save_optimizer) \
+  X(trainer_load_optimizer) \
   X(trainer_start) \
   X(trainer_wait) \
   X(trainer_run) \

@@ -83,7 +83,7 @@ const COMMENTS = Dict(
         :relabel => "Edge lists: 1: ids of any size, numbered in order of appearance, kept in the node tensor \"original_id\". 0.",
         :round_values => "1: round sparse and integer features to the nearest f32; 0: refuse what is none. 0.",
         :num_nodes => "Edge lists: number of nodes; -1: the largest id + 1. -1.",
-        :degree_features => "Texts of many graphs: 1: features are one-hot of the nodes' degrees; -1: of their tags; 0: of the tags unless all are equal. 0.",
+        :degree_features => "Texts of many graphs: 1: features are one-hot of the nodes' degrees; -1: of their tags; 0: the nodes' attributes, without them of the tags unless all are equal. 0.",
         :task => "What the labels mean; `:none`: what the format and their looks say: one column of 0 and 1 is two classes, of which a model has two logits. With `:binary` it is one target, one logit, as in OGB's examples. The library's own format says it itself. 0.",
     ],
     :gnnmg_dataset_info => [
@@ -269,8 +269,8 @@ const COMMENTS = Dict(
         :format => "`:auto`.",
         :other_framework => "1: the file has the layers of the framework that the model's are not of, PyG or DGL; GNNMG_ERR_UNSUPPORTED names what has no counterpart there, and a warning in the log what has to be set for equal results. 0.",
         :first_layer => "Saving: the name of the first layer, whose number counts up, in place of \"convs.0\" or \"layers.0\", as in \"conv1\"; loading finds such names by itself. Ends with 0. \"\".",
-        :dict => "Loading a `.pth` that holds several dicts of tensors, as a checkpoint of a training does: which, as in \"model\", or with dots \"averages.model\". Ends with 0. \"\": the whole file, or the only one.",
-        :torch_modules => "Saving: 1: the networks inside of GIN's, GINE's and EdgeConv's as torch's Sequential has them, \"convs.0.nn.0\", \"convs.0.nn.2\", or as one Linear, \"convs.0.nn\", in place of PyG's MLP, and batch norms as torch's BatchNorm1d, without \"module.\"; loading finds all of these by itself. 0.",
+        :dict => "Loading a `.pth` that holds several dicts of tensors, as a checkpoint of a training does: which, as in \"model\", or with dots \"averages.model\"; of an optimizer, the place of its own. Ends with 0. \"\": the whole file, or the only one.",
+        :torch_modules => "Saving: 1: the networks inside of GIN's, GINE's and EdgeConv's as torch's Sequential has them, \"convs.0.nn.0\", \"convs.0.nn.2\", or as one Linear, \"convs.0.nn\", in place of PyG's MLP, and batch norms as torch's BatchNorm1d, without \"module.\"; loading finds all of these by itself, but for an optimizer's, whose numbers follow the order of the modules. 0.",
     ],
     :gnnmg_optimizer_config => [
         :kind => "`:adam`.",

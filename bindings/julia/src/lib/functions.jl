@@ -166,6 +166,8 @@ const FUNCTIONS = [
     :gnnmg_trainer_set_checkpoints,
     :gnnmg_trainer_save,
     :gnnmg_trainer_load,
+    :gnnmg_trainer_save_optimizer,
+    :gnnmg_trainer_load_optimizer,
     :gnnmg_trainer_start,
     :gnnmg_trainer_wait,
     :gnnmg_trainer_run,
@@ -565,12 +567,12 @@ gnnmg_optimizer_set_learning_rate(optimizer, rate) =
     ccall(entry(140), Int32, (Ptr{gnnmg_optimizer}, Float64), optimizer, rate)
 gnnmg_optimizer_learning_rate(optimizer, rate) =
     ccall(entry(141), Int32, (Ptr{gnnmg_optimizer}, Ptr{Float64}), optimizer, rate)
-gnnmg_optimizer_save(optimizer, path, timeout_ms) =
-    ccall(entry(142), Int32, (Ptr{gnnmg_optimizer}, Cstring, Int64), optimizer, path,
-          timeout_ms)
-gnnmg_optimizer_load(optimizer, path, timeout_ms) =
-    ccall(entry(143), Int32, (Ptr{gnnmg_optimizer}, Cstring, Int64), optimizer, path,
-          timeout_ms)
+gnnmg_optimizer_save(optimizer, path, config, timeout_ms) =
+    ccall(entry(142), Int32, (Ptr{gnnmg_optimizer}, Cstring, Ptr{gnnmg_model_file_config},
+          Int64), optimizer, path, config, timeout_ms)
+gnnmg_optimizer_load(optimizer, path, config, timeout_ms) =
+    ccall(entry(143), Int32, (Ptr{gnnmg_optimizer}, Cstring, Ptr{gnnmg_model_file_config},
+          Int64), optimizer, path, config, timeout_ms)
 gnnmg_comm_config_init(config, struct_size) =
     ccall(entry(144), Int32, (Ptr{gnnmg_comm_config}, Csize_t), config, struct_size)
 gnnmg_comm_create_group(context, world_size, config, comms) =
@@ -626,30 +628,36 @@ gnnmg_trainer_save(trainer, path, timeout_ms) =
     ccall(entry(164), Int32, (Ptr{gnnmg_trainer}, Cstring, Int64), trainer, path, timeout_ms)
 gnnmg_trainer_load(trainer, path, timeout_ms) =
     ccall(entry(165), Int32, (Ptr{gnnmg_trainer}, Cstring, Int64), trainer, path, timeout_ms)
+gnnmg_trainer_save_optimizer(trainer, path, config, timeout_ms) =
+    ccall(entry(166), Int32, (Ptr{gnnmg_trainer}, Cstring, Ptr{gnnmg_model_file_config}, Int64),
+          trainer, path, config, timeout_ms)
+gnnmg_trainer_load_optimizer(trainer, path, config, timeout_ms) =
+    ccall(entry(167), Int32, (Ptr{gnnmg_trainer}, Cstring, Ptr{gnnmg_model_file_config}, Int64),
+          trainer, path, config, timeout_ms)
 gnnmg_trainer_start(trainer, on_epoch, user_data, release) =
-    ccall(entry(166), Int32, (Ptr{gnnmg_trainer}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}), trainer,
-          on_epoch, user_data, release)
-gnnmg_trainer_wait(trainer, timeout_ms) =
-    ccall(entry(167), Int32, (Ptr{gnnmg_trainer}, Int64), trainer, timeout_ms)
-gnnmg_trainer_run(trainer, on_epoch, user_data, release) =
     ccall(entry(168), Int32, (Ptr{gnnmg_trainer}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}), trainer,
           on_epoch, user_data, release)
+gnnmg_trainer_wait(trainer, timeout_ms) =
+    ccall(entry(169), Int32, (Ptr{gnnmg_trainer}, Int64), trainer, timeout_ms)
+gnnmg_trainer_run(trainer, on_epoch, user_data, release) =
+    ccall(entry(170), Int32, (Ptr{gnnmg_trainer}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}), trainer,
+          on_epoch, user_data, release)
 gnnmg_trainer_stop(trainer) =
-    ccall(entry(169), Cvoid, (Ptr{gnnmg_trainer},), trainer)
+    ccall(entry(171), Cvoid, (Ptr{gnnmg_trainer},), trainer)
 gnnmg_trainer_cancel(trainer) =
-    ccall(entry(170), Cvoid, (Ptr{gnnmg_trainer},), trainer)
+    ccall(entry(172), Cvoid, (Ptr{gnnmg_trainer},), trainer)
 gnnmg_trainer_step(trainer, loss, timeout_ms) =
-    ccall(entry(171), Int32, (Ptr{gnnmg_trainer}, Ptr{Float64}, Int64), trainer, loss,
+    ccall(entry(173), Int32, (Ptr{gnnmg_trainer}, Ptr{Float64}, Int64), trainer, loss,
           timeout_ms)
 gnnmg_trainer_evaluate(trainer, part, metrics, timeout_ms) =
-    ccall(entry(172), Int32, (Ptr{gnnmg_trainer}, gnnmg_split, Ptr{gnnmg_metrics}, Int64),
+    ccall(entry(174), Int32, (Ptr{gnnmg_trainer}, gnnmg_split, Ptr{gnnmg_metrics}, Int64),
           trainer, part, metrics, timeout_ms)
 gnnmg_trainer_embed(trainer, rows, timeout_ms) =
-    ccall(entry(173), Int32, (Ptr{gnnmg_trainer}, Ptr{Ptr{DLManagedTensorVersioned}}, Int64),
+    ccall(entry(175), Int32, (Ptr{gnnmg_trainer}, Ptr{Ptr{DLManagedTensorVersioned}}, Int64),
           trainer, rows, timeout_ms)
 gnnmg_trainer_embed_to_file(trainer, path, timeout_ms) =
-    ccall(entry(174), Int32, (Ptr{gnnmg_trainer}, Cstring, Int64), trainer, path, timeout_ms)
+    ccall(entry(176), Int32, (Ptr{gnnmg_trainer}, Cstring, Int64), trainer, path, timeout_ms)
 gnnmg_trainer_progress(trainer, info) =
-    ccall(entry(175), Int32, (Ptr{gnnmg_trainer}, Ptr{gnnmg_progress_info}), trainer, info)
+    ccall(entry(177), Int32, (Ptr{gnnmg_trainer}, Ptr{gnnmg_progress_info}), trainer, info)
 gnnmg_trainer_get_model(trainer, model) =
-    ccall(entry(176), Int32, (Ptr{gnnmg_trainer}, Ptr{Ptr{gnnmg_model}}), trainer, model)
+    ccall(entry(178), Int32, (Ptr{gnnmg_trainer}, Ptr{Ptr{gnnmg_model}}), trainer, model)

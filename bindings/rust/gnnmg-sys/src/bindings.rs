@@ -657,7 +657,8 @@ what is none. 0.*/
     /// Edge lists: number of nodes; -1: the largest id + 1. -1.
     pub num_nodes: i64,
     /** Texts of many graphs: 1: features are one-hot of the nodes' degrees;
--1: of their tags; 0: of the tags unless all are equal. 0.*/
+-1: of their tags; 0: the nodes' attributes, without them of the
+tags unless all are equal. 0.*/
     pub degree_features: i32,
     /// 0.
     pub padding0: i32,
@@ -2135,7 +2136,9 @@ pub const GNNMG_MODEL_FORMAT_AUTO: gnnmg_model_format = 0;
 pub const GNNMG_MODEL_FORMAT_SAFETENSORS: gnnmg_model_format = 1;
 /// A state dict as `torch.save` writes it.
 pub const GNNMG_MODEL_FORMAT_PTH: gnnmg_model_format = 2;
-/// Settings of gnnmg_model_save() and gnnmg_model_load().
+/** Settings of gnnmg_model_save() and gnnmg_model_load(), and of the files of optimizers that go
+with those: gnnmg_optimizer_save(), gnnmg_trainer_save_optimizer() and the two that load. These
+are `.pth` whatever their path ends in, number what they hold and read no `first_layer`.*/
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct gnnmg_model_file_config {
@@ -2154,13 +2157,15 @@ names by itself. Ends with 0. "".*/
     pub first_layer: [::core::ffi::c_char; 36usize],
     /** Loading a `.pth` that holds several dicts of tensors, as a
 checkpoint of a training does: which, as in "model", or with dots
-"averages.model". Ends with 0. "": the whole file, or the only one.*/
+"averages.model"; of an optimizer, the place of its own. Ends with
+0. "": the whole file, or the only one.*/
     pub dict: [::core::ffi::c_char; 64usize],
     /** Saving: 1: the networks inside of GIN's, GINE's and EdgeConv's as
 torch's Sequential has them, "convs.0.nn.0", "convs.0.nn.2", or as
 one Linear, "convs.0.nn", in place of PyG's MLP, and batch norms as
 torch's BatchNorm1d, without "module."; loading finds all of these
-by itself. 0.*/
+by itself, but for an optimizer's, whose numbers follow the order of
+the modules. 0.*/
     pub torch_modules: i32,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -5641,13 +5646,17 @@ Since 0.1*/
     #[must_use]
     /** Writes what the optimizer has gathered, such as the moments of Adam, as the state dict of
 PyTorch's optimizer of the same kind, whole or not at all. Its parameters are numbered as those
-of the model are.
+of the model are, or with `other_framework` or `torch_modules` as those of the model that
+gnnmg_model_save() with the same config writes, whose shapes the state has too.
 
 - `optimizer`: an optimizer
 - `path`: the file, a `.pth`, replaced if it is there
+- `config`: settings, or NULL
 - `timeout_ms`: milliseconds, -1: until done
 
-Returns `GNNMG_OK`; `GNNMG_ERR_IO`; `GNNMG_ERR_NOT_FOUND` when there is no such folder
+Returns `GNNMG_OK`; `GNNMG_ERR_IO`; `GNNMG_ERR_NOT_FOUND` when there is no such folder;
+`GNNMG_ERR_UNSUPPORTED` naming a layer whose state cannot follow its weights, because those are
+sums, means or differences of others there
 
 Threading: (b)
 
@@ -5655,20 +5664,23 @@ Since 0.1*/
     pub fn gnnmg_optimizer_save(
         optimizer: *const gnnmg_optimizer,
         path: *const ::core::ffi::c_char,
+        config: *const gnnmg_model_file_config,
         timeout_ms: i64,
     ) -> gnnmg_status;
     #[must_use]
     /** Reads such a state dict, written here or by `torch.save(optimizer.state_dict())`, or the
 only one in a file of several objects, `{"model": ..., "optimizer": ...}`. The rate and the
-other settings stay those of the config. All or nothing.
+other settings stay those of the optimizer's own config. All or nothing.
 
 - `optimizer`: an optimizer of the kind that was saved, over an equal model
 - `path`: the file
+- `config`: settings, or NULL
 - `timeout_ms`: milliseconds, -1: until done
 
 Returns `GNNMG_OK`; `GNNMG_ERR_NOT_FOUND`; `GNNMG_ERR_IO`; `GNNMG_ERR_FORMAT` listing what is
 missing, unexpected or misshapen; `GNNMG_ERR_NAN` at a number that is not finite;
-`GNNMG_ERR_UNSUPPORTED` when its parameters have made different numbers of steps
+`GNNMG_ERR_RANGE` at a number of steps below 0; `GNNMG_ERR_UNSUPPORTED` when its parameters
+have made different numbers of steps, and as gnnmg_optimizer_save()
 
 Threading: (c)
 
@@ -5676,6 +5688,7 @@ Since 0.1*/
     pub fn gnnmg_optimizer_load(
         optimizer: *mut gnnmg_optimizer,
         path: *const ::core::ffi::c_char,
+        config: *const gnnmg_model_file_config,
         timeout_ms: i64,
     ) -> gnnmg_status;
     #[must_use]
@@ -5954,7 +5967,8 @@ against the sampler's, labels, an empty training part.
 With a communicator among processes, each of them makes a trainer, and these train one model
 together: the world is the sum of all `num_ranks`, numbered by process. gnnmg_trainer_start(),
 gnnmg_trainer_run(), gnnmg_trainer_step(), gnnmg_trainer_evaluate(), gnnmg_trainer_embed(),
-gnnmg_trainer_embed_to_file(), gnnmg_trainer_save() and gnnmg_trainer_load() are then collective:
+gnnmg_trainer_embed_to_file(), gnnmg_trainer_save(), gnnmg_trainer_load() and those two of its
+optimizer are then collective:
 all processes make the same calls in the same order, and one trainer of a communicator works at a
 time, another gets `GNNMG_ERR_BUSY`. At the first of them data set, model,
 sampler and all settings are compared, but for ranks, threads, prefetching, deadlines and
@@ -6105,6 +6119,50 @@ Since 0.1*/
     pub fn gnnmg_trainer_load(
         trainer: *mut gnnmg_trainer,
         path: *const ::core::ffi::c_char,
+        timeout_ms: i64,
+    ) -> gnnmg_status;
+    #[must_use]
+    /** Writes what the trainer's optimizer has gathered, for PyTorch, as gnnmg_optimizer_save()
+does. Collective: process 0 writes.
+
+- `trainer`: a trainer that is not at work
+- `path`: the file, a `.pth`, replaced if it is there
+- `config`: settings, or NULL
+- `timeout_ms`: milliseconds, -1: until done
+
+Returns `GNNMG_OK`; `GNNMG_PENDING`, continued by a call with equal arguments; errors as
+gnnmg_optimizer_save()
+
+Threading: (c)
+
+Since 0.1*/
+    pub fn gnnmg_trainer_save_optimizer(
+        trainer: *mut gnnmg_trainer,
+        path: *const ::core::ffi::c_char,
+        config: *const gnnmg_model_file_config,
+        timeout_ms: i64,
+    ) -> gnnmg_status;
+    #[must_use]
+    /** Goes on with what an optimizer in PyTorch has gathered, as gnnmg_optimizer_load() reads
+it; the weights that belong to it are loaded into the trainer's model. Position, rates and
+schedule stay the trainer's own. Collective: process 0 reads, and all ranks have it when they
+work again. All or nothing.
+
+- `trainer`: a trainer that is not at work
+- `path`: the file
+- `config`: settings, or NULL
+- `timeout_ms`: milliseconds, -1: until done
+
+Returns `GNNMG_OK`; `GNNMG_PENDING`, continued by a call with equal arguments; errors as
+gnnmg_optimizer_load()
+
+Threading: (c)
+
+Since 0.1*/
+    pub fn gnnmg_trainer_load_optimizer(
+        trainer: *mut gnnmg_trainer,
+        path: *const ::core::ffi::c_char,
+        config: *const gnnmg_model_file_config,
         timeout_ms: i64,
     ) -> gnnmg_status;
     #[must_use]

@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use crate::handle::Handle;
 use crate::raw::{block, call, check, millis, path, ready, FOREVER};
-use crate::{ffi, Model, OptimizerConfig};
+use crate::{ffi, Model, ModelFileConfig, OptimizerConfig};
 use std::path::Path;
 use std::ptr::null_mut;
 use std::task::Poll;
@@ -53,22 +53,39 @@ impl Optimizer {
         check(call!(gnnmg_optimizer_learning_rate(self.handle.get(), &mut rate)))?;
         Ok(rate)
     }
+
     /// Writes what the optimizer has gathered, such as the moments of Adam, as the state dict of
     /// PyTorch's optimizer of the same kind, whole or not at all: a `.pth`.
     #[doc(alias = "gnnmg_optimizer_save")]
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
-        block(|| self.save_within(path.as_ref(), FOREVER))
+        self.save_with(path, &ModelFileConfig::new())
     }
 
-    /// The same for a limited time; another call with an equal path goes on.
+    /// The same with settings, which are those that the weights are saved with.
     #[doc(alias = "gnnmg_optimizer_save")]
-    pub fn save_timeout(&self, path: impl AsRef<Path>, timeout: Duration) -> Result<Poll<()>> {
-        self.save_within(path.as_ref(), millis(timeout))
+    pub fn save_with(&self, path: impl AsRef<Path>, config: &ModelFileConfig) -> Result<()> {
+        block(|| self.save_within(path.as_ref(), config, FOREVER))
     }
 
-    fn save_within(&self, to: &Path, timeout_ms: i64) -> Result<Poll<()>> {
-        let to = path(to)?;
-        let status = call!(gnnmg_optimizer_save(self.handle.get(), to.as_ptr(), timeout_ms));
+    /// The same for a limited time; another call with equal arguments goes on.
+    #[doc(alias = "gnnmg_optimizer_save")]
+    pub fn save_timeout(
+        &self,
+        path: impl AsRef<Path>,
+        config: &ModelFileConfig,
+        timeout: Duration,
+    ) -> Result<Poll<()>> {
+        self.save_within(path.as_ref(), config, millis(timeout))
+    }
+
+    fn save_within(
+        &self,
+        file: &Path,
+        config: &ModelFileConfig,
+        timeout_ms: i64,
+    ) -> Result<Poll<()>> {
+        let (optimizer, file) = (self.handle.get(), path(file)?);
+        let status = call!(gnnmg_optimizer_save(optimizer, file.as_ptr(), &config.raw, timeout_ms));
         ready(status, || Ok(()))
     }
 
@@ -77,18 +94,34 @@ impl Optimizer {
     /// nothing.
     #[doc(alias = "gnnmg_optimizer_load")]
     pub fn load(&mut self, path: impl AsRef<Path>) -> Result<()> {
-        block(|| self.load_within(path.as_ref(), FOREVER))
+        self.load_with(path, &ModelFileConfig::new())
     }
 
-    /// The same for a limited time; another call with an equal path goes on.
+    /// The same with settings, which are those that the weights are loaded with.
     #[doc(alias = "gnnmg_optimizer_load")]
-    pub fn load_timeout(&mut self, path: impl AsRef<Path>, timeout: Duration) -> Result<Poll<()>> {
-        self.load_within(path.as_ref(), millis(timeout))
+    pub fn load_with(&mut self, path: impl AsRef<Path>, config: &ModelFileConfig) -> Result<()> {
+        block(|| self.load_within(path.as_ref(), config, FOREVER))
     }
 
-    fn load_within(&mut self, from: &Path, timeout_ms: i64) -> Result<Poll<()>> {
-        let from = path(from)?;
-        let status = call!(gnnmg_optimizer_load(self.handle.get(), from.as_ptr(), timeout_ms));
+    /// The same for a limited time; another call with equal arguments goes on.
+    #[doc(alias = "gnnmg_optimizer_load")]
+    pub fn load_timeout(
+        &mut self,
+        path: impl AsRef<Path>,
+        config: &ModelFileConfig,
+        timeout: Duration,
+    ) -> Result<Poll<()>> {
+        self.load_within(path.as_ref(), config, millis(timeout))
+    }
+
+    fn load_within(
+        &mut self,
+        file: &Path,
+        config: &ModelFileConfig,
+        timeout_ms: i64,
+    ) -> Result<Poll<()>> {
+        let (optimizer, file) = (self.handle.get(), path(file)?);
+        let status = call!(gnnmg_optimizer_load(optimizer, file.as_ptr(), &config.raw, timeout_ms));
         ready(status, || Ok(()))
     }
 }

@@ -6,8 +6,8 @@ use crate::handle::{Handle, Token};
 use crate::raw::{block, call, check, millis, path, pointer, ready, Field, FOREVER};
 use crate::tensor::{release, Tensor};
 use crate::{
-    ffi, CheckpointConfig, Comm, Dataset, EpochInfo, Metrics, Model, ProgressInfo, Record, Sampler,
-    Split, TrainerConfig,
+    ffi, CheckpointConfig, Comm, Dataset, EpochInfo, Metrics, Model, ModelFileConfig, ProgressInfo,
+    Record, Sampler, Split, TrainerConfig,
 };
 use std::ffi::c_void;
 use std::path::Path;
@@ -157,6 +157,75 @@ impl Trainer {
     fn load_within(&mut self, from: &Path, timeout_ms: i64) -> Result<Poll<()>> {
         let from = path(from)?;
         let status = call!(gnnmg_trainer_load(self.handle.get(), from.as_ptr(), timeout_ms));
+        self.ready(status, || Ok(()))
+    }
+
+    /// Writes what the trainer's optimizer has gathered, for PyTorch, as
+    /// [`Optimizer::save_with`](crate::Optimizer::save_with) does. Of several processes the first one
+    /// writes.
+    #[doc(alias = "gnnmg_trainer_save_optimizer")]
+    pub fn save_optimizer(
+        &mut self,
+        path: impl AsRef<Path>,
+        config: &ModelFileConfig,
+    ) -> Result<()> {
+        block(|| self.save_optimizer_within(path.as_ref(), config, FOREVER))
+    }
+
+    /// The same for a limited time; another call with equal arguments goes on.
+    #[doc(alias = "gnnmg_trainer_save_optimizer")]
+    pub fn save_optimizer_timeout(
+        &mut self,
+        path: impl AsRef<Path>,
+        config: &ModelFileConfig,
+        timeout: Duration,
+    ) -> Result<Poll<()>> {
+        self.save_optimizer_within(path.as_ref(), config, millis(timeout))
+    }
+
+    fn save_optimizer_within(
+        &mut self,
+        file: &Path,
+        config: &ModelFileConfig,
+        timeout_ms: i64,
+    ) -> Result<Poll<()>> {
+        let (trainer, file) = (self.handle.get(), path(file)?);
+        let status =
+            call!(gnnmg_trainer_save_optimizer(trainer, file.as_ptr(), &config.raw, timeout_ms));
+        self.ready(status, || Ok(()))
+    }
+
+    /// Goes on with what an optimizer in PyTorch has gathered; the weights that belong to it are
+    /// loaded into [`model_mut`](Self::model_mut). Of several processes the first one reads, for all.
+    #[doc(alias = "gnnmg_trainer_load_optimizer")]
+    pub fn load_optimizer(
+        &mut self,
+        path: impl AsRef<Path>,
+        config: &ModelFileConfig,
+    ) -> Result<()> {
+        block(|| self.load_optimizer_within(path.as_ref(), config, FOREVER))
+    }
+
+    /// The same for a limited time; another call with equal arguments goes on.
+    #[doc(alias = "gnnmg_trainer_load_optimizer")]
+    pub fn load_optimizer_timeout(
+        &mut self,
+        path: impl AsRef<Path>,
+        config: &ModelFileConfig,
+        timeout: Duration,
+    ) -> Result<Poll<()>> {
+        self.load_optimizer_within(path.as_ref(), config, millis(timeout))
+    }
+
+    fn load_optimizer_within(
+        &mut self,
+        file: &Path,
+        config: &ModelFileConfig,
+        timeout_ms: i64,
+    ) -> Result<Poll<()>> {
+        let (trainer, file) = (self.handle.get(), path(file)?);
+        let status =
+            call!(gnnmg_trainer_load_optimizer(trainer, file.as_ptr(), &config.raw, timeout_ms));
         self.ready(status, || Ok(()))
     }
 

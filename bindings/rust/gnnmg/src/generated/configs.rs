@@ -134,7 +134,8 @@ config! {
         /// Edge lists: number of nodes; -1: the largest id + 1. -1.
         num_nodes => num_nodes: usize,
         /// Texts of many graphs: 1: features are one-hot of the nodes' degrees;
-        /// -1: of their tags; 0: of the tags unless all are equal. 0.
+        /// -1: of their tags; 0: the nodes' attributes, without them of the
+        /// tags unless all are equal. 0.
         degree_features => degree_features: i32,
         /// What the labels mean; [`Task::None`](crate::Task::None): what the format and their
         /// looks say: one column of 0 and 1 is two classes, of which a model has
@@ -400,7 +401,9 @@ config! {
 }
 
 config! {
-    /// Settings of `gnnmg_model_save() and gnnmg_model_load()`.
+    /// Settings of `gnnmg_model_save() and gnnmg_model_load(), and of the files of optimizers that go
+    /// with those: gnnmg_optimizer_save(), gnnmg_trainer_save_optimizer() and the two that load. These
+    /// are `.pth` whatever their path ends in, number what they hold and read no `first_layer``.
     pub struct ModelFileConfig(gnnmg_model_file_config, gnnmg_model_file_config_init) {
         /// [`ModelFormat::Auto`](crate::ModelFormat::Auto).
         format => format: crate::ModelFormat,
@@ -413,7 +416,8 @@ config! {
         /// torch's Sequential has them, "convs.0.nn.0", "convs.0.nn.2", or as
         /// one Linear, "convs.0.nn", in place of PyG's MLP, and batch norms as
         /// torch's BatchNorm1d, without "module."; loading finds all of these
-        /// by itself. 0.
+        /// by itself, but for an optimizer's, whose numbers follow the order of
+        /// the modules. 0.
         torch_modules => torch_modules: bool,
     }
 }

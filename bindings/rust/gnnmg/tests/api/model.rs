@@ -104,18 +104,23 @@ fn an_optimizer_goes_on_from_its_file() {
     step(&mut model, &mut optimizer);
     let file = folder.join("adam.pth");
     optimizer.save(&file).unwrap();
-    finish(|| optimizer.save_timeout(&file, SOON)).unwrap();
+    finish(|| optimizer.save_timeout(&file, &ModelFileConfig::new(), SOON)).unwrap();
 
     // Without the moments of the first step, the second would be another.
     let (mut same, mut other) = (model.try_clone().unwrap(), model.try_clone().unwrap());
     let mut fresh = Optimizer::new(&mut other, &adam).unwrap();
     let mut again = Optimizer::new(&mut same, &adam).unwrap();
     again.load(&file).unwrap();
-    finish(|| again.load_timeout(&file, SOON)).unwrap();
+    finish(|| again.load_timeout(&file, &ModelFileConfig::new(), SOON)).unwrap();
     let wanted = step(&mut model, &mut optimizer);
     assert_eq!(step(&mut same, &mut again), wanted);
     assert_ne!(step(&mut other, &mut fresh), wanted);
 
+    // GraphSAGE's layers have another order in the other framework.
+    let there = ModelFileConfig::new().other_framework(true);
+    again.save_with(folder.join("there.pth"), &there).unwrap();
+    expect(again.load(folder.join("there.pth")), ErrorKind::Format, "misshapen");
+    again.load_with(folder.join("there.pth"), &there).unwrap();
     expect(again.load(folder.join("none.pth")), ErrorKind::NotFound, "none.pth");
     std::fs::write(folder.join("bad.pth"), "nonsense").unwrap();
     expect(again.load(folder.join("bad.pth")), ErrorKind::Format, "bad.pth");

@@ -182,6 +182,26 @@ fn a_checkpoint_continues_bit_by_bit() {
 }
 
 #[test]
+fn an_optimizers_state_goes_to_pytorch_and_back() {
+    let folder = Folder::new();
+    let (state, plain) = (folder.join("adam.pth"), ModelFileConfig::new());
+    let mut trainer = small_trainer(&training());
+    trainer.step().unwrap();
+    trainer.save_optimizer(&state, &plain).unwrap();
+    finish(|| trainer.save_optimizer_timeout(&state, &plain, SOON)).unwrap();
+    let mut other = small_trainer(&training());
+    other.load_optimizer(&state, &plain).unwrap();
+    finish(|| other.load_optimizer_timeout(&state, &plain, SOON)).unwrap();
+    // What it has read is what it writes.
+    other.save_optimizer(folder.join("again.pth"), &plain).unwrap();
+    assert_eq!(std::fs::read(&state).unwrap(), std::fs::read(folder.join("again.pth")).unwrap());
+    let there = plain.other_framework(true);
+    expect(other.load_optimizer(&state, &there), ErrorKind::Format, "misshapen");
+    expect(other.load_optimizer(folder.join("none.pth"), &there), ErrorKind::NotFound, "none.pth");
+    other.run(|_| ()).unwrap();
+}
+
+#[test]
 fn records_and_checkpoints_are_written() {
     let folder = Folder::new();
     let mut trainer = small_trainer(&training());

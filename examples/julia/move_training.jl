@@ -1,0 +1,51 @@
+# A training that moves house: begun with PyTorch Geometric's layers and Adam, gone on with by a trainer
+# of DGL's layers on two ranks, and taken back. Weights and what the optimizer has gathered go through
+# files as torch.save() writes them, so that either end may be in Python.
+include("common.jl")
+
+const STEPS = 5
+
+function train_on(trainer, name)
+    loss = 0.0
+    for _ in 1:STEPS
+        loss = step!(trainer)
+    end
+    @printf("%s: loss %.4f\n", name, loss)
+end
+
+function main()
+    context = Context()
+    graph, data = planted_data(context, 2000)
+    sampler = Sampler(graph; fanouts = [-1, -1]) # all neighbours
+    make_model(framework) = Model(context, data; framework = framework, hidden_dim = 32, dtype = :f64)
+    # One that works on all nodes in each step, so that it does not matter who draws them.
+    make_trainer(model, ranks) =
+        Trainer(model, data, sampler; num_ranks = ranks, batch_size = 2000 ÷ ranks, num_epochs = 100)
+
+    model = make_model(:pyg)
+    trainer = make_trainer(model, 1)
+    train_on(trainer, "begun")
+    save(model, "model.pth")
+    save_optimizer(trainer, "optimizer.pth")
+
+    moved = make_model(:dgl)
+    other = make_trainer(moved, 2)
+    load!(moved, "model.pth"; other_framework = true) # the files have PyG's layers
+    load_optimizer!(other, "optimizer.pth"; other_framework = true)
+    train_on(trainer, "stayed")
+    train_on(other, "moved")
+
+    save(moved, "model.pth"; other_framework = true)
+    save_optimizer(other, "optimizer.pth"; other_framework = true)
+    back = make_model(:pyg)
+    third = make_trainer(back, 1)
+    load!(back, "model.pth")
+    load_optimizer!(third, "optimizer.pth")
+    train_on(trainer, "stayed")
+    train_on(third, "back")
+    same = maximum(abs.(parameters(model) .- parameters(back))) < 1e-9
+    println(same ? "the same weights" : "other weights")
+    @assert same
+end
+
+main()

@@ -1,0 +1,85 @@
+//! A training that moves house: begun with PyTorch Geometric's layers and Adam, gone on with by a
+//! trainer of DGL's layers on two ranks, and taken back. Weights and what the optimizer has gathered
+//! go through files as `torch.save()` writes them, so that either end may be in Python.
+
+mod common;
+
+use gnnmg::*;
+
+const STEPS: usize = 5;
+
+fn make_trainer(
+    context: &Context,
+    data: &Dataset,
+    sampler: &Sampler,
+    framework: Framework,
+    ranks: usize,
+) -> Result<Trainer> {
+    let layers = ModelConfig::new()
+        .framework(framework)
+        .hidden_dim(32)
+        .dtype(DataType::F64);
+    // It works on all nodes in each step, so that it does not matter who draws them.
+    let training = TrainerConfig::new()
+        .num_ranks(ranks)
+        .batch_size(2000 / ranks)
+        .num_epochs(100);
+    Trainer::new(
+        Model::new(context, data, &layers)?,
+        data,
+        sampler,
+        &training,
+    )
+}
+
+fn train(trainer: &mut Trainer, name: &str) -> Result<()> {
+    let mut loss = 0.0;
+    for _ in 0..STEPS {
+        loss = trainer.step()?.expect("there are more epochs");
+    }
+    println!("{name}: loss {loss:.4}");
+    Ok(())
+}
+
+fn main() -> Result<()> {
+    let context = Context::new()?;
+    let (graph, data) = common::planted_data(&context, 2000)?;
+    let sampler = Sampler::new(&graph, &SamplerConfig::new().fanouts(&[-1, -1]))?; // all neighbours
+
+    let mut trainer = make_trainer(&context, &data, &sampler, Framework::Pyg, 1)?;
+    train(&mut trainer, "begun")?;
+    trainer.model_mut().save("model.pth")?;
+    trainer.save_optimizer("optimizer.pth", &ModelFileConfig::new())?;
+
+    let mut other = make_trainer(&context, &data, &sampler, Framework::Dgl, 2)?;
+    let file = ModelFileConfig::new().other_framework(true); // the files have PyG's layers
+    other.model_mut().load_with("model.pth", &file)?;
+    other.load_optimizer("optimizer.pth", &file)?;
+    train(&mut trainer, "stayed")?;
+    train(&mut other, "moved")?;
+
+    other.model_mut().save_with("model.pth", &file)?;
+    other.save_optimizer("optimizer.pth", &file)?;
+    let mut third = make_trainer(&context, &data, &sampler, Framework::Pyg, 1)?;
+    third.model_mut().load("model.pth")?;
+    third.load_optimizer("optimizer.pth", &ModelFileConfig::new())?;
+    train(&mut trainer, "stayed")?;
+    train(&mut third, "back")?;
+
+    let (wanted, found) = (trainer.model().parameters()?, third.model().parameters()?);
+    let pairs = wanted
+        .as_slice::<f64>()?
+        .iter()
+        .zip(found.as_slice::<f64>()?);
+    let same = pairs.fold(0.0, |worst: f64, (a, b)| worst.max((a - b).abs())) < 1e-9;
+    println!(
+        "{}",
+        if same {
+            "the same weights"
+        } else {
+            "other weights"
+        }
+    );
+    assert!(same);
+    Ok(())
+}

@@ -1,0 +1,172 @@
+// Trainings that move: begun in real PyTorch Geometric, gone on with by a trainer on several ranks,
+// and taken back; each side's steps have to be those that the other would have made.
+// trainer_exchange.py is the other side.
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+
+#include "capi/support.h"
+#include "support/data.h"
+#include "support/temp_dir.h"
+
+namespace gnnmg::test {
+namespace {
+
+constexpr int kSteps = 4;  // as in trainer_exchange.py
+
+struct Case {
+  std::string name;  // trainer_exchange.py knows it by this
+  gnnmg_architecture architecture;
+  gnnmg_optimizer_kind optimizer;
+  bool dgl = false;  // our layers are DGL's, the file's PyG's
+};
+const Case kCases[] = {
+    {"sage_adam", GNNMG_MODEL_SAGE, GNNMG_OPTIMIZER_ADAM},
+    {"gcn_sgd", GNNMG_MODEL_GCN, GNNMG_OPTIMIZER_SGD},
+    {"gat_amsgrad", GNNMG_MODEL_GAT, GNNMG_OPTIMIZER_ADAMW},
+    {"gcn_dgl_amsgrad", GNNMG_MODEL_GCN, GNNMG_OPTIMIZER_ADAMW, true},
+    {"sage_dgl_sgd", GNNMG_MODEL_SAGE, GNNMG_OPTIMIZER_SGD, true},
+};
+
+class TrainerExchange : public testing::Test {
+ protected:
+  void open() {
+    ASSERT_OK(gnnmg_context_create(GNNMG_VERSION, nullptr, context_.out()));
+    ASSERT_OK(gnnmg_dataset_open(context_, data_path("cora").c_str(), nullptr, dataset_.out(), -1));
+    Graph graph;
+    ASSERT_OK(gnnmg_dataset_get_graph(dataset_, 0, graph.out()));
+    auto sampling = init(gnnmg_sampler_config_init);
+    sampling.fanouts[0] = sampling.fanouts[1] = -1;
+    ASSERT_OK(gnnmg_sampler_create(graph, &sampling, sampler_.out()));
+  }
+
+  Model make_model(const Case& c) {
+    auto config = init(gnnmg_model_config_init);
+    config.architecture = c.architecture;
+    config.framework = c.dgl ? GNNMG_FRAMEWORK_DGL : GNNMG_FRAMEWORK_PYG;
+    config.dtype = GNNMG_DTYPE_F64;
+    config.hidden_dim = 16;
+    if (c.architecture == GNNMG_MODEL_GAT) config.heads = 4;
+    if (c.dgl && c.architecture == GNNMG_MODEL_GCN) {
+      config.self_loops = 0;
+      config.degree_norm = GNNMG_DEGREE_NORM_NONE;  // others are of the block in DGL's
+    }
+    Model model;
+    EXPECT_OK(gnnmg_model_create(context_, dataset_, &config, model.out()));
+    return model;
+  }
+
+  // One that trains on all 140 nodes in each step.
+  Trainer make_trainer(const Case& c, gnnmg_model* model, int32_t ranks) {
+    auto config = init(gnnmg_trainer_config_init);
+    config.num_ranks = ranks;
+    config.batch_size = 140 / ranks;
+    config.num_epochs = 3 * kSteps;
+    config.keep_best = 0;
+    config.optimizer = c.optimizer;
+    config.weight_decay = c.optimizer == GNNMG_OPTIMIZER_ADAMW ? 0.01 : 5e-4;
+    config.amsgrad = c.optimizer == GNNMG_OPTIMIZER_ADAMW;
+    if (c.optimizer == GNNMG_OPTIMIZER_SGD) {
+      config.learning_rate = 0.05;
+      config.momentum = 0.9;
+      config.nesterov = 1;
+    }
+    Trainer trainer;
+    EXPECT_OK(gnnmg_trainer_create(model, dataset_, sampler_, nullptr, &config, trainer.out()));
+    return trainer;
+  }
+
+  static gnnmg_model_file_config form_of(const Case& c) {
+    auto form = init(gnnmg_model_file_config_init);
+    form.other_framework = c.dgl;
+    return form;
+  }
+
+  static void run(gnnmg_trainer* trainer) {
+    for (int i = 0; i < kSteps; ++i) ASSERT_OK(gnnmg_trainer_step(trainer, nullptr, -1));
+  }
+
+  std::string file(const Case& c, const char* end) {
+    return folder_.file(c.name + "." + end + ".pth");
+  }
+
+  void expect_weights(const Case& c, const gnnmg_model* model, const char* end) {
+    const Model expected = make_model(c);
+    const auto form = form_of(c);
+    ASSERT_OK(gnnmg_model_load(expected, file(c, end).c_str(), &form, -1));
+    Tensor found, wanted;
+    ASSERT_OK(gnnmg_model_export_parameters(model, found.out()));
+    ASSERT_OK(gnnmg_model_export_parameters(expected, wanted.out()));
+    const auto a = values<double>(found), b = values<double>(wanted);
+    ASSERT_EQ(a.size(), b.size());
+    double worst = 0;
+    for (size_t i = 0; i < a.size(); ++i) worst = std::max(worst, std::abs(a[i] - b[i]));
+    EXPECT_LE(worst, 1e-10);
+  }
+
+  // Theirs, gone on with; with another state it would be another training.
+  void go_on(const Case& c, int32_t ranks) {
+    const auto form = form_of(c);
+    const Model model = make_model(c);
+    const Trainer trainer = make_trainer(c, model, ranks);
+    run(trainer);  // of its own, which leaves nothing behind
+    ASSERT_OK(gnnmg_model_load(model, file(c, "theirs").c_str(), &form, -1));
+    ASSERT_OK(
+        gnnmg_trainer_load_optimizer(trainer, file(c, "theirs_optimizer").c_str(), &form, -1));
+    run(trainer);
+    expect_weights(c, model, "theirs_after");
+  }
+
+  // One of ours, with what becomes of it.
+  void begin(const Case& c) {
+    const auto form = form_of(c);
+    const Model model = make_model(c);
+    const Trainer trainer = make_trainer(c, model, 2);
+    run(trainer);
+    ASSERT_OK(gnnmg_model_save(model, file(c, "ours").c_str(), &form, -1));
+    ASSERT_OK(gnnmg_trainer_save_optimizer(trainer, file(c, "ours_optimizer").c_str(), &form, -1));
+    run(trainer);
+    ASSERT_OK(gnnmg_model_save(model, file(c, "ours_after").c_str(), &form, -1));
+  }
+
+  int there(const char* phase) {
+    const std::string command = "'" + python_path() + "' '" +
+                                source_path("capi/trainer_exchange.py") + "' " + phase + " '" +
+                                folder_.path() + "' '" + data_path("cora") + "'";
+    const int status = std::system(command.c_str());
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  }
+
+  TempDir folder_;
+  Context context_;
+  Dataset dataset_;
+  Sampler sampler_;
+};
+
+TEST_F(TrainerExchange, TrainingsMoveThereAndBack) {
+  GNNMG_NEEDS_DATA("cora");
+  ASSERT_NO_FATAL_FAILURE(open());
+  {
+    std::ofstream names(folder_.file("names.txt"));
+    for (const Case& c : kCases) names << c.name << '\n';
+  }
+  const int begun = there("begin");
+  GNNMG_NEEDS(begun != 77, python_path() +
+                               " with PyTorch Geometric (src/cmake/setup.sh --full; "
+                               "GNNMG_TEST_PYTHON names another Python)");
+  ASSERT_EQ(begun, 0);
+  for (const Case& c : kCases) {
+    for (const int32_t ranks : {1, 2}) {
+      const testing::ScopedTrace trace(__FILE__, __LINE__, c.name + " on " + std::to_string(ranks));
+      ASSERT_NO_FATAL_FAILURE(go_on(c, ranks));
+    }
+    ASSERT_NO_FATAL_FAILURE(begin(c));
+  }
+  ASSERT_EQ(there("end"), 0);
+}
+
+}  // namespace
+}  // namespace gnnmg::test

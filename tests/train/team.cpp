@@ -1,0 +1,54 @@
+#include "train/team.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <fstream>
+#include <iterator>
+
+#include "support/temp_dir.h"
+#include "train/options.h"
+
+namespace gnnmg::test {
+namespace {
+
+std::vector<double> read_weights(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  const std::string bytes((std::istreambuf_iterator<char>(file)), {});
+  std::vector<double> weights(bytes.size() / sizeof(double));
+  std::memcpy(weights.data(), bytes.data(), weights.size() * sizeof(double));
+  return weights;
+}
+
+}  // namespace
+
+std::vector<double> weights_of(std::vector<std::string> words, int ranks) {
+  words.push_back(base::text("ranks=", ranks));
+  return weights_after(recipe_of(Options(words)));
+}
+
+std::vector<std::vector<double>> weights_of_processes(const std::vector<std::string>& words,
+                                                      const std::vector<int>& ranks) {
+  const TempDir dir;
+  std::vector<std::string> all = words;
+  all.push_back("weights=" + dir.file("w"));
+  Team members(all, ranks);
+  std::vector<std::vector<double>> weights;
+  std::string metrics;
+  for (int p = 0; p < members.size(); ++p) {
+    EXPECT_EQ(members[p].wait_end(120'000), 0) << members[p].all();
+    EXPECT_THAT(members[p].lines(), testing::Contains("left threads 0 files 0"));
+    EXPECT_EQ(members[p].errors(), "");
+    weights.push_back(read_weights(dir.file(base::text("w.", p))));
+    for (const std::string& line : members[p].lines())
+      if (line.starts_with("metrics")) {
+        if (metrics.empty()) metrics = line;
+        EXPECT_EQ(line, metrics) << "process " << p;
+      }
+  }
+  EXPECT_NE(metrics, "");
+  return weights;
+}
+
+}  // namespace gnnmg::test
