@@ -174,7 +174,11 @@ struct AttendFunction : torch::autograd::Function<AttendFunction> {
     const at::Tensor dy = with_dense_rows(gradients[0]);
     const at::ScalarType type = dy.scalar_type();
     const int64_t heads = spec->heads, width = spec->width();
-    const at::Tensor scores = scratch_tensor(execution, {spec->num_places * heads}, type);
+    // With what kernels of several heads may read behind the last.
+    const at::Tensor padded =
+        scratch_tensor(execution, {spec->num_places * heads + kernels::kPadding}, type);
+    const at::Tensor scores = padded.narrow(0, 0, spec->num_places * heads);
+    padded.narrow(0, spec->num_places * heads, kernels::kPadding).zero_();
     at::Tensor dsource = scratch_tensor(execution, {block.num_sources, parts.source.size(1)}, type);
     at::Tensor dtarget_scores, dtarget, dedges, dfactors;
     VectorGradients sums;

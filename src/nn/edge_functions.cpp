@@ -238,6 +238,7 @@ at::Tensor edge_positions(const sample::BlockView& block, const Execution& execu
   // Targets come in ascending order on both sides, and edges of one target in that of its list.
   int32_t* next = positions + entries;
   std::copy_n(out.indptr, block.num_sources, next);
+  if (entries > block.num_edges) std::fill_n(positions, entries, 0);
   for (int64_t e = 0; e < block.num_edges; ++e)
     positions[next[block.indices[e]]++] = static_cast<int32_t>(e);
   return at::from_blob(

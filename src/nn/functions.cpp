@@ -5,6 +5,8 @@
 
 #include <torch/csrc/autograd/custom_function.h>
 
+#include <optional>
+
 #include "base/error.h"
 #include "nn/parallel.h"
 #include "nn/tensors.h"
@@ -152,17 +154,21 @@ struct SparseLinearFunction : torch::autograd::Function<SparseLinearFunction> {
 struct FinishSpec : torch::CustomClassHolder {
   Finish finish;
   Execution execution;
+  bool bias = false;
 };
 
 struct FinishFunction : torch::autograd::Function<FinishFunction> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& x,
+                            const std::optional<at::Tensor>& bias,
                             c10::intrusive_ptr<FinishSpec> spec) {
     keep_spec(context, spec);
+    spec->bias = bias.has_value();
     const at::Tensor from = with_dense_rows(x);
     at::Tensor y = scratch_tensor(spec->execution, x.sizes(), x.scalar_type());
     visit_type(x.scalar_type(), [&]<typename T>() {
+      const T* shift = bias ? bias->const_data_ptr<T>() : nullptr;
       for_ranges(spec->execution.pool, x.size(0), kRows, [&](int64_t begin, int64_t end) {
-        kernels::table<T>().finish(const_matrix<T>(from), x.size(1), nullptr, spec->finish.relu,
+        kernels::table<T>().finish(const_matrix<T>(from), x.size(1), shift, spec->finish.relu,
                                    spec->finish.dropout, matrix<T>(y), begin, end);
       });
     });
@@ -174,6 +180,7 @@ struct FinishFunction : torch::autograd::Function<FinishFunction> {
     const auto spec = spec_of<FinishSpec>(context);
     const at::Tensor dy = with_dense_rows(gradients[0]);
     const variable_list saved = context->get_saved_variables();
+    if (!spec->finish.any()) return {dy, spec->bias ? dy.sum(0) : at::Tensor(), at::Tensor()};
     at::Tensor dx = scratch_tensor(spec->execution, dy.sizes(), dy.scalar_type());
     visit_type(dy.scalar_type(), [&]<typename T>() {
       const auto y = saved.empty() ? kernels::Matrix<const T>{} : const_matrix<T>(saved[0]);
@@ -183,7 +190,7 @@ struct FinishFunction : torch::autograd::Function<FinishFunction> {
                                             end);
       });
     });
-    return {dx, at::Tensor()};
+    return {dx, spec->bias ? dx.sum(0) : at::Tensor(), at::Tensor()};
   }
 };
 
@@ -313,12 +320,14 @@ at::Tensor densify(const SparseView& x, const Dropout& dropout, at::ScalarType t
   return out;
 }
 
-at::Tensor apply_finish(const at::Tensor& x, const Finish& finish, const Execution& execution) {
-  if (!finish.any()) return x;
+at::Tensor apply_finish(const at::Tensor& x, const Finish& finish, const Execution& execution,
+                        const at::Tensor& bias) {
+  if (!finish.any() && !bias.defined()) return x;
   auto spec = c10::make_intrusive<FinishSpec>();
   spec->finish = finish;
   spec->execution = execution;
-  return FinishFunction::apply(x, std::move(spec));
+  return FinishFunction::apply(x, bias.defined() ? std::optional<at::Tensor>(bias) : std::nullopt,
+                               std::move(spec));
 }
 
 at::Tensor normalize_rows(const at::Tensor& x, const Execution& execution) {

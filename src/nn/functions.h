@@ -77,7 +77,22 @@ at::Tensor sparse_linear(const SparseView& x, int64_t num_rows, const Dropout& d
 at::Tensor densify(const SparseView& x, const Dropout& dropout, at::ScalarType type,
                    const Execution& execution);
 
-at::Tensor apply_finish(const at::Tensor& x, const Finish& finish, const Execution& execution);
+// finish(x + bias), where the bias may be undefined.
+at::Tensor apply_finish(const at::Tensor& x, const Finish& finish, const Execution& execution,
+                        const at::Tensor& bias = {});
+
+// x weight^T + bias; the bias may be undefined.
+at::Tensor linear(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,
+                  const Execution& execution);
+// The same of all rows of x, and beside it another of its first rows, those of the targets: the
+// gradient of x is made of both at once.
+struct LinearOfEnds {
+  at::Tensor weight, bias;
+  int64_t num_targets = 0;
+  at::Tensor target_weight, target_bias;
+};
+std::pair<at::Tensor, at::Tensor> linear_of_ends(const at::Tensor& x, const LinearOfEnds& by,
+                                                 const Execution& execution);
 
 // Rows to unit length; rows of zeros stay.
 at::Tensor normalize_rows(const at::Tensor& x, const Execution& execution);

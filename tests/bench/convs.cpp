@@ -1,13 +1,18 @@
-// Whole layers, forward and backward, against the formulation that users write with LibTorch:
-// index_select, scatter, softmax by scatter. In turns, on one thread.
+// Whole layers, forward and backward: ours, and the formulation that users write with LibTorch
+// (index_select, scatter, softmax by scatter). convs.py asks for them in turns.
 //
-//   bench_convs torch <folder> [rounds]   the comparison
-//   bench_convs export <folder>           the edges that they run on, for convs.py
-//   bench_convs serve <folder> block|graph   answers lines "layer count" with the times of ours
+//   bench_convs serve <graph> block|graph [<in> <out> <heads>]
+//       answers each line of its input by a line of JSON:
+//         edges <start>           writes <start>_sources.npy and _targets.npy (i64, by target);
+//                                 how many edges, sources and targets there are
+//         <layer> check           the largest difference between the two forms' results
+//         <layer> ours|plain <count>   the time of so many runs
+//         <layer> peak-ours|peak-plain   by how many bytes one run lets the process grow at most,
+//                                 asked of a process that has run nothing
 //
-// <folder> is written by bench_rounds. Layers run on the block next to the input of a mini-batch of
-// 1,024 seeds, fan-outs 15, 10, 5, every layer drawn afresh; and on all edges of the graph where it
-// has at most ten million. Rows of 100 numbers become 64; all gradients are taken.
+// <graph> is a data set, or log_normal:<nodes>. Layers run on the block next to the input of a
+// mini-batch of 1,024 seeds, fan-outs 15, 10, 5, every layer drawn afresh, or on all edges. Rows of
+// 100 numbers become 64, in 4 heads, unless said otherwise; all gradients are taken.
 #include <ATen/Parallel.h>
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/empty.h>
@@ -17,8 +22,8 @@
 #include <ATen/ops/relu.h>
 #include <ATen/ops/zeros.h>
 
-#include <algorithm>
 #include <cstdio>
+#include <fstream>
 #include <functional>
 #include <iostream>
 #include <map>
@@ -29,6 +34,8 @@
 
 #include "base/error.h"
 #include "bench/folder.h"
+#include "data/dataset.h"
+#include "graph/generate.h"
 #include "io/npy.h"
 #include "nn/conv/layers.h"
 #include "sample/sampler.h"
@@ -38,8 +45,10 @@ namespace {
 
 using bench::Times;
 
-constexpr int64_t kMostEdges = 10'000'000;  // of graphs that layers run on as a whole
-constexpr int64_t kIn = 100, kOut = 64, kHeads = 4;
+// Widths of the rows that layers read and write.
+struct Shape {
+  int64_t in = 100, out = 64, heads = 4;
+};
 
 // Edges by target and by source, and as pairs of ids for LibTorch.
 struct Edges {
@@ -59,14 +68,28 @@ struct Edges {
   }
 };
 
-void draw(const bench::Folder& folder, Edges& edges) {
+graph::GraphRef read_graph(const std::string& from) {
+  constexpr std::string_view kGenerated = "log_normal:";
+  base::ThreadPool pool(1);
+  if (from.starts_with(kGenerated)) {
+    graph::LogNormalConfig config;
+    config.num_nodes = std::stoll(from.substr(kGenerated.size()));
+    config.num_features = 0;
+    return graph::log_normal(config, pool);
+  }
+  base::Log log;
+  return data::open_dataset(from, {}, {pool, log, {}})->graph;
+}
+
+void draw(const graph::GraphRef& graph, Edges& edges) {
   sample::NeighborConfig config;
   config.expansion = sample::Expansion::kEveryLayer;
   config.transpose = true;
   config.fanouts = {15, 10, 5};
   sample::Workspace workspace;
-  sample::make_neighbor_sampler(folder.graph, config)
-      ->sample(folder.seeds(0), {1, base::Purpose::kSample, 0, 0}, workspace, edges.sample, {});
+  sample::make_neighbor_sampler(graph, config)
+      ->sample(bench::random_seeds(graph->num_nodes(), bench::kBatchSize),
+               {1, base::Purpose::kSample, 0, 0}, workspace, edges.sample, {});
   edges.view = edges.sample.blocks[0];
   edges.make_pairs();
 }
@@ -77,7 +100,7 @@ void take_all(const graph::Csc& csc, Edges& edges) {
   edges.out_targets.resize(csc.num_edges());
   for (int64_t t = 0; t < csc.num_targets; ++t)
     edges.indptr[t + 1] = edges.indptr[t] + static_cast<int32_t>(csc.in_degree(t));
-  const int32_t* indices = static_cast<const int32_t*>(csc.indices.data());
+  const int32_t* indices = csc.indices.as<const int32_t>().data();
   for (int64_t e = 0; e < csc.num_edges(); ++e) ++edges.out_indptr[indices[e] + 1];
   for (int64_t s = 0; s < csc.num_sources; ++s) edges.out_indptr[s + 1] += edges.out_indptr[s];
   std::vector<int32_t> next(edges.out_indptr.begin(), edges.out_indptr.end() - 1);
@@ -110,11 +133,11 @@ struct Layer {
 };
 
 // Loops are off on both sides: they cost both the same edges.
-std::vector<Layer> layers() {
+std::vector<Layer> layers(const Shape& shape) {
   std::vector<Layer> all;
   nn::GcnOptions gcn;
-  gcn.in = kIn;
-  gcn.out = kOut;
+  gcn.in = shape.in;
+  gcn.out = shape.out;
   gcn.add_self_loops = false;
   all.push_back({"GCN", nn::make_gcn_conv(gcn), [](const auto& x, const auto& p, const Edges& e) {
                    const at::Tensor ones = at::zeros({e.view.num_edges}) + 1;
@@ -129,15 +152,15 @@ std::vector<Layer> layers() {
                  }});
   for (const bool v2 : {false, true}) {
     nn::GatOptions gat;
-    gat.in = kIn;
-    gat.heads = kHeads;
-    gat.out = kOut / kHeads;
+    gat.in = shape.in;
+    gat.heads = shape.heads;
+    gat.out = shape.out / shape.heads;
     gat.v2 = v2;
     gat.add_self_loops = false;
     all.push_back(
         {v2 ? "GATv2" : "GAT", nn::make_gat_conv(gat),
-         [v2](const auto& x, const auto& p, const Edges& e) {
-           const std::vector<int64_t> heads{-1, kHeads, kOut / kHeads};
+         [v2, shape](const auto& x, const auto& p, const Edges& e) {
+           const std::vector<int64_t> heads{-1, shape.heads, shape.out / shape.heads};
            const auto tensor = [&](size_t i) { return p[i].tensor; };
            at::Tensor z, scores;
            if (v2) {  // att, bias, lin_l, lin_r
@@ -155,17 +178,17 @@ std::vector<Layer> layers() {
            }
            const at::Tensor ids = e.targets.unsqueeze(1).expand_as(scores);
            const at::Tensor most =
-               at::zeros({e.view.num_targets, kHeads})
+               at::zeros({e.view.num_targets, shape.heads})
                    .scatter_reduce(0, ids, scores.detach(), "amax", /*include_self=*/false);
            const at::Tensor powers = (scores - most.index_select(0, e.targets)).exp();
            const at::Tensor sums = scatter(powers, e) + 1e-16;
            const at::Tensor alpha = powers / sums.index_select(0, e.targets);
            const at::Tensor messages = z.index_select(0, e.sources) * alpha.unsqueeze(-1);
-           return scatter(messages.reshape({e.view.num_edges, kOut}), e) + tensor(v2 ? 1 : 2);
+           return scatter(messages.reshape({e.view.num_edges, shape.out}), e) + tensor(v2 ? 1 : 2);
          }});
   }
   nn::GinOptions gin;
-  gin.widths = {kIn, kOut, kOut};
+  gin.widths = {shape.in, shape.out, shape.out};
   all.push_back({"GIN", nn::make_gin_conv(gin), [](const auto& x, const auto& p, const Edges& e) {
                    const at::Tensor sum = scatter(x.index_select(0, e.sources), e) +
                                           x.narrow(0, 0, e.view.num_targets);
@@ -175,34 +198,28 @@ std::vector<Layer> layers() {
   return all;
 }
 
-struct Spread {
-  double middle, low, high;
-};
-Spread spread_of(std::vector<double> values) {
-  std::ranges::sort(values);
-  return {values[values.size() / 2], values.front(), values.back()};
-}
-
-// One of our layers with its rows and gradient, ready to run.
-class Ours {
+// A layer in both forms with its rows and gradient, ready to run.
+class Side {
  public:
-  Ours(const Edges& edges, Layer& layer) : edges_(edges), layer_(layer) {
+  Side(const Edges& edges, const Shape& shape, Layer& layer) : edges_(edges), layer_(layer) {
     nn::ParameterList list(nn::Init::kPyg);
     layer.conv->declare(list);
     parameters_ = nn::ParameterSet(list, at::kFloat, 1);
-    in_.x = at::rand({edges.view.num_sources, kIn}).set_requires_grad(true);
-    dy_ = at::rand({edges.view.num_targets, kOut});
+    in_.x = at::rand({edges.view.num_sources, shape.in}).set_requires_grad(true);
+    dy_ = at::rand({edges.view.num_targets, shape.out});
     execution_.gradients = true;
   }
-  at::Tensor forward() const {
-    return layer_.conv->forward(in_, {edges_.view, execution_, {}, {}});
-  }
+  at::Tensor ours() const { return layer_.conv->forward(in_, {edges_.view, execution_, {}, {}}); }
   at::Tensor plain() const { return layer_.plain(in_.x, parameters_.named(), edges_); }
+  // A fast wrong layer is worth nothing.
+  double difference() const { return (ours() - plain()).abs().max().item<double>(); }
   template <typename F>
-  Times timed(const F& make) {
-    in_.x.mutable_grad().reset();
+  Times timed(int64_t count, const F& make) {
     const Times start = bench::now();
-    make().backward(dy_);
+    for (int64_t k = 0; k < count; ++k) {
+      in_.x.mutable_grad().reset();
+      make().backward(dy_);
+    }
     return bench::now() - start;
   }
 
@@ -215,95 +232,83 @@ class Ours {
   at::Tensor dy_;
 };
 
-void compare(const char* what, const Edges& edges, int64_t rounds) {
-  std::printf("%s: %lld edges from %lld sources to %lld targets\n", what,
-              static_cast<long long>(edges.view.num_edges),
-              static_cast<long long>(edges.view.num_sources),
-              static_cast<long long>(edges.view.num_targets));
-  for (Layer& layer : layers()) {
-    Ours side(edges, layer);
-    const auto ours = [&] { return side.forward(); };
-    const auto plain = [&] { return side.plain(); };
-    // A fast wrong layer is worth nothing.
-    const double difference = (ours() - plain()).abs().max().template item<double>();
-    std::vector<double> mine, theirs, ratio;
-    for (int64_t round = -1; round < rounds; ++round) {
-      const Times a = side.timed(ours), b = side.timed(plain);
-      if (round < 0) continue;  // not counted
-      mine.push_back(1000 * a.cpu);
-      theirs.push_back(1000 * b.cpu);
-      ratio.push_back(b.cpu / a.cpu);
-    }
-    const Spread m = spread_of(mine), t = spread_of(theirs), r = spread_of(ratio);
-    std::printf(
-        "  %-6s ours %8.1f ms CPU (%.1f-%.1f), plain %8.1f (%.1f-%.1f), ratio %.2f "
-        "(%.2f-%.2f), largest difference %.1e\n",
-        layer.name, m.middle, m.low, m.high, t.middle, t.low, t.high, r.middle, r.low, r.high,
-        difference);
-    std::fflush(stdout);
-  }
-}
-
-void serve(const Edges& edges) {
-  std::vector<Layer> all = layers();
-  std::map<std::string, std::unique_ptr<Ours>> sides;
-  for (Layer& layer : all) sides[layer.name] = std::make_unique<Ours>(edges, layer);
-  for (std::string line; std::getline(std::cin, line);) {
-    std::istringstream words(line);
-    std::string name;
-    int64_t count = 0;
-    if (!(words >> name >> count) || !sides.contains(name))
-      base::fail(base::Status::kInvalidArgument, "no such task: ", line);
-    Times times{};
-    for (int64_t k = 0; k < count; ++k) {
-      const Times one = sides[name]->timed([&] { return sides[name]->forward(); });
-      times.wall += one.wall;
-      times.cpu += one.cpu;
-    }
-    std::printf("{\"wall\": %.6f, \"cpu\": %.6f}\n", times.wall, times.cpu);
-    std::fflush(stdout);
-  }
-}
-
-// As edge lists: the block's, or, for layers that PyG has on whole graphs alone, all edges.
-void export_edges(const Edges& edges, const std::string& start) {
+void write_edges(const Edges& edges, const std::string& start) {
   const auto write = [&](const char* part, const at::Tensor& ids) {
     const std::span<const int64_t> values(ids.const_data_ptr<int64_t>(), ids.numel());
     io::write_npy(start + part, base::Tensor::copy_of(values).view());
   };
   write("_sources.npy", edges.sources);
   write("_targets.npy", edges.targets);
-  const int64_t sizes[] = {edges.view.num_sources, edges.view.num_targets};
-  io::write_npy(start + "_sizes.npy",
-                base::Tensor::copy_of(std::span<const int64_t>(sizes)).view());
+  std::printf("{\"edges\": %lld, \"sources\": %lld, \"targets\": %lld}\n",
+              static_cast<long long>(edges.view.num_edges),
+              static_cast<long long>(edges.view.num_sources),
+              static_cast<long long>(edges.view.num_targets));
+}
+
+// A line of /proc/self/status, in bytes.
+int64_t bytes_of(const std::string& field) {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.starts_with(field + ":")) return 1024 * std::stoll(line.substr(field.size() + 1));
+  base::fail(base::Status::kIo, "/proc/self/status has no ", field);
+}
+
+template <typename F>
+int64_t growth(Side& side, const F& make) {
+  std::ofstream("/proc/self/clear_refs") << 5;  // the peak is what is held now
+  const int64_t before = bytes_of("VmRSS");
+  side.timed(1, make);
+  return bytes_of("VmHWM") - before;
+}
+
+void answer(const std::string& line, const Edges& edges,
+            const std::map<std::string, std::unique_ptr<Side>>& sides) {
+  std::istringstream words(line);
+  std::string name, what;
+  int64_t count = 0;
+  words >> name >> what >> count;
+  if (name == "edges") return write_edges(edges, what);
+  const bool mine = what == "ours" || what == "peak-ours", peak = what.starts_with("peak-");
+  if (!sides.contains(name) || (what != "check" && !mine && what != "plain" && !peak))
+    base::fail(base::Status::kInvalidArgument, "no such task: ", line);
+  Side& side = *sides.at(name);
+  const auto make = [&] { return mine ? side.ours() : side.plain(); };
+  if (what == "check") {
+    std::printf("{\"difference\": %.3e}\n", side.difference());
+    return;
+  }
+  if (peak) {
+    std::printf("{\"bytes\": %lld}\n", static_cast<long long>(growth(side, make)));
+    return;
+  }
+  const Times times = side.timed(count, make);
+  std::printf("{\"wall\": %.6f, \"cpu\": %.6f}\n", times.wall, times.cpu);
 }
 
 int start(int argc, char** argv) {
-  const std::string verb = argc > 2 ? argv[1] : "";
-  const bool served = verb == "serve" && argc > 3;
-  if (verb != "torch" && verb != "export" && !served) {
+  const std::string part = argc > 3 ? argv[3] : "";
+  if ((argc != 4 && argc != 7) || std::string(argv[1]) != "serve" ||
+      (part != "block" && part != "graph")) {
     std::fprintf(stderr,
-                 "usage: bench_convs torch <folder> [rounds] | export <folder> | serve <folder> "
-                 "block|graph\n");
+                 "usage: bench_convs serve <graph> block|graph [<in> <out> <heads>]\n"
+                 "<graph>: a data set, or log_normal:<nodes>\n");
     return 2;
   }
+  Shape shape;
+  if (argc == 7) shape = {std::stoll(argv[4]), std::stoll(argv[5]), std::stoll(argv[6])};
   at::set_num_threads(1);
-  const bench::Folder folder = bench::read_folder(argv[2], false);
-  const bool whole = folder.graph->csc().num_edges() <= kMostEdges;
-  for (const std::string part : {"block", "graph"}) {
-    if ((part == "graph" && !whole) || (served && part != argv[3])) continue;
-    Edges edges;
-    if (part == "block")
-      draw(folder, edges);
-    else
-      take_all(folder.graph->csc(), edges);
-    if (served)
-      serve(edges);
-    else if (verb == "export")
-      export_edges(edges, base::text(argv[2], "/convs_", part));
-    else
-      compare(part == "block" ? "block [15,10,5]" : "whole graph", edges,
-              argc > 3 ? std::stoll(argv[3]) : 5);
+  const graph::GraphRef graph = read_graph(argv[2]);
+  Edges edges;
+  if (part == "block")
+    draw(graph, edges);
+  else
+    take_all(graph->csc(), edges);
+  std::vector<Layer> all = layers(shape);
+  std::map<std::string, std::unique_ptr<Side>> sides;
+  for (Layer& layer : all) sides[layer.name] = std::make_unique<Side>(edges, shape, layer);
+  for (std::string line; std::getline(std::cin, line);) {
+    answer(line, edges, sides);
+    std::fflush(stdout);
   }
   return 0;
 }

@@ -1,8 +1,8 @@
 #include "bench/folder.h"
 
+#include <algorithm>
 #include <chrono>
 #include <ctime>
-#include <vector>
 
 #include "base/philox.h"
 #include "graph/generate.h"
@@ -12,6 +12,18 @@ namespace gnnmg::bench {
 
 namespace {
 constexpr double kTrainShare = 0.0803;
+}
+
+std::vector<int64_t> random_seeds(int64_t num_nodes, int64_t count) {
+  std::vector<int64_t> ids(num_nodes);
+  base::Stream stream({1, 2}, 0);
+  for (int64_t i = 0; i < num_nodes; ++i) {
+    const auto other = static_cast<int64_t>(stream.below(i + 1));
+    ids[i] = ids[other];
+    ids[other] = i;
+  }
+  ids.resize(std::min(count, num_nodes));
+  return ids;
 }
 
 void export_folder(const std::string& folder, int64_t num_nodes) {
@@ -24,14 +36,8 @@ void export_folder(const std::string& folder, int64_t num_nodes) {
   for (const char* name : {"x", "y"})
     io::write_npy(folder + "/" + name + ".npy",
                   std::get<base::Tensor>(*graph->node_column(name)).view());
-  std::vector<int64_t> ids(num_nodes);
-  base::Stream stream({1, 2}, 0);
-  for (int64_t i = 0; i < num_nodes; ++i) {
-    const auto other = static_cast<int64_t>(stream.below(i + 1));
-    ids[i] = ids[other];
-    ids[other] = i;
-  }
-  ids.resize(static_cast<size_t>(kTrainShare * static_cast<double>(num_nodes)));
+  const std::vector<int64_t> ids =
+      random_seeds(num_nodes, static_cast<int64_t>(kTrainShare * static_cast<double>(num_nodes)));
   io::write_npy(folder + "/train.npy", base::Tensor::copy_of<int64_t>(ids).view());
 }
 

@@ -5,12 +5,16 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "graph/graph.h"
 
 namespace gnnmg::bench {
 
 inline constexpr int64_t kBatchSize = 1024;
+
+// The first `count` nodes of a fixed random order.
+std::vector<int64_t> random_seeds(int64_t num_nodes, int64_t count);
 
 // Writes the products-shaped graph of `num_nodes` nodes: indptr.npy (i64), indices.npy (i32), x.npy
 // (f32 [N, 100]), y.npy (i64), and train.npy (i64): 8.03 % of the nodes in random order.

@@ -13,8 +13,16 @@ namespace gnnmg::nn::kernels {
 namespace {
 
 constexpr Isa kAll[] = {Isa::kGeneric, Isa::kAvx2, Isa::kAvx512};
-constexpr std::pair<int64_t, int64_t> kShapes[] = {{1, 1}, {1, 5}, {1, 40}, {4, 4},  {2, 8},
-                                                   {8, 8}, {6, 3}, {3, 16}, {2, 47}, {4, 64}};
+constexpr std::pair<int64_t, int64_t> kShapes[] = {{1, 1},  {1, 5},  {1, 40}, {4, 4},  {2, 8},
+                                                   {4, 16}, {8, 16}, {16, 8}, {2, 70}, {8, 8},
+                                                   {6, 3},  {3, 16}, {2, 47}, {4, 64}};
+// Of attention: GATv2, loops, edges that carry something.
+struct Kind {
+  bool v2, loops, carried;
+};
+constexpr Kind kKinds[] = {{false, false, false}, {false, false, true}, {false, true, false},
+                           {false, true, true},   {true, false, false}, {true, false, true},
+                           {true, true, false},   {true, true, true}};
 constexpr int64_t kSources = 30, kTargets = 20, kEdges = 160;
 
 struct Graph {
@@ -77,13 +85,13 @@ template <typename T>
 struct Case {
   const Graph& graph;
   int64_t heads, channels, width, places;
-  bool v2, loops;
+  bool v2, loops, carried;                // whether edges carry something
   static constexpr int64_t kColumns = 3;  // of what edges carry
   std::vector<T> source, target, source_scores, target_scores, edge_scores, vector, edge_features,
       edge_weight, factors, alpha, weights, out, dy;
   Dropout dropout;
 
-  Case(const Graph& g, int64_t h, int64_t c, bool second, bool with_loops)
+  Case(const Graph& g, int64_t h, int64_t c, bool second, bool with_loops, bool carry)
       : graph(g),
         heads(h),
         channels(c),
@@ -91,6 +99,7 @@ struct Case {
         places(g.num_edges() + (with_loops ? kTargets : 0)),
         v2(second),
         loops(with_loops),
+        carried(carry),
         source(values<T>(kSources * width, 1)),
         target(values<T>(kTargets * width, 2)),
         source_scores(values<T>(kSources * heads, 3)),
@@ -119,13 +128,15 @@ struct Case {
     if (v2) {
       a.vector = vector.data();
       a.target = {target.data(), width};
-      a.edge_features = {edge_features.data(), kColumns};
-      a.edge_weight = edge_weight.data();
-      a.edge_columns = kColumns;
+      if (carried) {
+        a.edge_features = {edge_features.data(), kColumns};
+        a.edge_weight = edge_weight.data();
+        a.edge_columns = kColumns;
+      }
     } else {
       a.source_scores = {source_scores.data(), heads};
       a.target_scores = {target_scores.data(), heads};
-      a.edge_scores = edge_scores.data();
+      if (carried) a.edge_scores = edge_scores.data();
     }
     a.factors = factors.data();
     a.dropout = dropout;
@@ -136,7 +147,7 @@ struct Case {
 
   double edge_row(int64_t place, int64_t c) const {
     double sum = 0;
-    for (int64_t k = 0; k < kColumns; ++k)
+    for (int64_t k = 0; k < kColumns && carried; ++k)
       sum += double{edge_features[place * kColumns + k]} * edge_weight[k * width + c];
     return sum;
   }
@@ -161,7 +172,7 @@ struct Case {
                                          edge_row(place, c));
           else
             score = leaky(double{source_scores[s * heads + h]} + target_scores[t * heads + h] +
-                          edge_scores[place * heads + h]);
+                          (carried ? edge_scores[place * heads + h] : T{0}));
           scores.push_back(std::exp(score));
           sum += scores.back();
         }
@@ -201,18 +212,17 @@ TYPED_TEST_SUITE(EdgeKernels, Types);
 TYPED_TEST(EdgeKernels, AttendIsItsFormula) {
   using T = TypeParam;
   this->for_all([&](const Table<T>& table, int64_t heads, int64_t channels) {
-    for (const bool v2 : {false, true})
-      for (const bool loops : {false, true}) {
-        Case<T> c(this->graph, heads, channels, v2, loops);
-        const Attention<T> a = c.attention();
-        table.attend(a, {c.out.data(), c.width}, 0, 7);
-        table.attend(a, {c.out.data(), c.width}, 7, kTargets);
-        expect_near(c.out, c.plain(), kTargets * c.width);
-        int64_t dropped = 0;
-        for (int64_t i = 0; i < c.places * heads; ++i) dropped += c.weights[i] == 0;
-        EXPECT_GT(dropped, c.places * heads / 6);
-        EXPECT_LT(dropped, c.places * heads / 2);
-      }
+    for (const auto& [v2, loops, carried] : kKinds) {
+      Case<T> c(this->graph, heads, channels, v2, loops, carried);
+      const Attention<T> a = c.attention();
+      table.attend(a, {c.out.data(), c.width}, 0, 7);
+      table.attend(a, {c.out.data(), c.width}, 7, kTargets);
+      expect_near(c.out, c.plain(), kTargets * c.width);
+      int64_t dropped = 0;
+      for (int64_t i = 0; i < c.places * heads; ++i) dropped += c.weights[i] == 0;
+      EXPECT_GT(dropped, c.places * heads / 6);
+      EXPECT_LT(dropped, c.places * heads / 2);
+    }
   });
 }
 
@@ -221,68 +231,69 @@ TYPED_TEST(EdgeKernels, AttentionsGradientsAgreeWithDifferences) {
   using T = TypeParam;
   this->for_all([&](const Table<T>& table, int64_t heads, int64_t channels) {
     const Table<double>& exact = *table_for<double>(Isa::kGeneric);
-    for (const bool v2 : {false, true})
-      for (const bool loops : {false, true}) {
-        Case<T> c(this->graph, heads, channels, v2, loops);
-        const int64_t width = c.width;
-        const Attention<T> a = c.attention();
-        table.attend(a, {c.out.data(), width}, 0, kTargets);
-        std::vector<T> scores(c.places * heads), target_scores(kTargets * heads),
-            source_scores(kSources * heads), target(kTargets * width),
-            features(c.places * c.kColumns), weight(c.kColumns * width), row(width),
-            factors(c.places), vector(width), dx(kSources * width);
-        AttentionGradient<T> to;
-        to.scores = scores.data();
-        to.factors = factors.data();
-        if (v2) {
-          to.target = {target.data(), width};
+    for (const auto& [v2, loops, carried] : kKinds) {
+      Case<T> c(this->graph, heads, channels, v2, loops, carried);
+      const int64_t width = c.width;
+      const Attention<T> a = c.attention();
+      table.attend(a, {c.out.data(), width}, 0, kTargets);
+      std::vector<T> scores(c.places * heads + kPadding), target_scores(kTargets * heads),
+          source_scores(kSources * heads), target(kTargets * width),
+          features(c.places * c.kColumns), weight(c.kColumns * width), row(width),
+          factors(c.places), vector(width), dx(kSources * width);
+      AttentionGradient<T> to;
+      to.scores = scores.data();
+      to.factors = factors.data();
+      if (v2) {
+        to.target = {target.data(), width};
+        if (carried) {
           to.edge_features = {features.data(), c.kColumns};
           to.edge_weight = weight.data();
           to.edge_row = row.data();
-        } else {
-          to.target_scores = {target_scores.data(), heads};
         }
-        table.attend_backward(a, {c.dy.data(), width}, to, vector.data(), 0, kTargets);
-        table.attend_transposed(a, this->graph.by_source(), {c.dy.data(), width}, scores.data(),
-                                {dx.data(), width}, {source_scores.data(), heads}, 0, kSources);
-        // The same case in double, moved.
-        constexpr double kStep = 1e-6;
-        double along = 0;
-        Case<double> moved[2] = {{this->graph, heads, channels, v2, loops},
-                                 {this->graph, heads, channels, v2, loops}};
-        uint64_t seed = 20;
-        const auto move = [&](auto member, const std::vector<T>& gradient, size_t count) {
-          const std::vector<double> direction = values<double>(static_cast<int64_t>(count), seed++);
-          for (size_t i = 0; i < count; ++i) {
-            (moved[0].*member)[i] += kStep * direction[i];
-            (moved[1].*member)[i] -= kStep * direction[i];
-            along += gradient[i] * direction[i];
-          }
-        };
-        using D = Case<double>;
-        move(&D::source, dx, dx.size());
-        move(&D::factors, factors, factors.size());
-        if (v2) {
-          move(&D::target, target, target.size());
-          move(&D::edge_features, features, features.size());
-          move(&D::edge_weight, weight, weight.size());
-          move(&D::vector, vector, vector.size());
-        } else {
-          move(&D::source_scores, source_scores, source_scores.size());
-          move(&D::target_scores, target_scores, target_scores.size());
-          move(&D::edge_scores, scores, scores.size());
-        }
-        double value[2] = {0, 0}, size = 0;
-        for (int side : {0, 1}) {
-          exact.attend(moved[side].attention(), {moved[side].out.data(), width}, 0, kTargets);
-          for (size_t i = 0; i < moved[side].out.size(); ++i)
-            value[side] += moved[side].out[i] * moved[side].dy[i];
-        }
-        for (const T g : dx) size += std::abs(static_cast<double>(g));
-        const double difference = (value[0] - value[1]) / (2 * kStep);
-        ASSERT_NEAR(along, difference, (sizeof(T) == 4 ? 1e-3 : 1e-5) * (1 + size))
-            << "v2 " << v2 << " loops " << loops;
+      } else {
+        to.target_scores = {target_scores.data(), heads};
       }
+      table.attend_backward(a, {c.dy.data(), width}, to, vector.data(), 0, kTargets);
+      table.attend_transposed(a, this->graph.by_source(), {c.dy.data(), width}, scores.data(),
+                              {dx.data(), width}, {source_scores.data(), heads}, 0, kSources);
+      // The same case in double, moved.
+      constexpr double kStep = 1e-6;
+      double along = 0;
+      Case<double> moved[2] = {{this->graph, heads, channels, v2, loops, carried},
+                               {this->graph, heads, channels, v2, loops, carried}};
+      uint64_t seed = 20;
+      const auto move = [&](auto member, const std::vector<T>& gradient, size_t count) {
+        const std::vector<double> direction = values<double>(static_cast<int64_t>(count), seed++);
+        for (size_t i = 0; i < count; ++i) {
+          (moved[0].*member)[i] += kStep * direction[i];
+          (moved[1].*member)[i] -= kStep * direction[i];
+          along += gradient[i] * direction[i];
+        }
+      };
+      using D = Case<double>;
+      move(&D::source, dx, dx.size());
+      move(&D::factors, factors, factors.size());
+      if (v2) {
+        move(&D::target, target, target.size());
+        move(&D::edge_features, features, features.size());
+        move(&D::edge_weight, weight, weight.size());
+        move(&D::vector, vector, vector.size());
+      } else {
+        move(&D::source_scores, source_scores, source_scores.size());
+        move(&D::target_scores, target_scores, target_scores.size());
+        if (carried) move(&D::edge_scores, scores, scores.size() - kPadding);
+      }
+      double value[2] = {0, 0}, size = 0;
+      for (int side : {0, 1}) {
+        exact.attend(moved[side].attention(), {moved[side].out.data(), width}, 0, kTargets);
+        for (size_t i = 0; i < moved[side].out.size(); ++i)
+          value[side] += moved[side].out[i] * moved[side].dy[i];
+      }
+      for (const T g : dx) size += std::abs(static_cast<double>(g));
+      const double difference = (value[0] - value[1]) / (2 * kStep);
+      ASSERT_NEAR(along, difference, (sizeof(T) == 4 ? 1e-3 : 1e-5) * (1 + size))
+          << "v2 " << v2 << " loops " << loops << " carried " << carried;
+    }
   });
 }
 

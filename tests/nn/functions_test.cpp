@@ -2,6 +2,8 @@
 #include "nn/functions.h"
 
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/linear.h>
 #include <ATen/ops/zeros_like.h>
 
 #include <functional>
@@ -62,6 +64,59 @@ TEST_F(Functions, AggregateReadsStridedRows) {
   const at::Tensor part = wide.narrow(1, 3, 4);
   EXPECT_TRUE(aggregate(part, block_.view(), Reduce::kMean, execution_)
                   .equal(aggregate(part.contiguous(), block_.view(), Reduce::kMean, execution_)));
+}
+
+TEST_F(Functions, Linear) {
+  const at::Tensor x = variable({7, 4}, 1), weight = variable({3, 4}, 2), bias = variable({3}, 3);
+  const at::Tensor first = variable({2, 4}, 4), shift = variable({2}, 5);
+  expect_right_gradients([&] { return linear(x, weight, bias, execution_); }, {x, weight, bias});
+  const at::Tensor other = variable({7, 3}, 6);
+  expect_right_gradients([&] { return linear(other, weight.t(), {}, execution_); },
+                         {other, weight});
+  const LinearOfEnds both{weight, bias, 5, first, shift}, plain{weight, {}, 5, first, {}};
+  for (const LinearOfEnds& ends : {both, plain}) {
+    std::vector<at::Tensor> inputs{x, weight, first};
+    if (ends.bias.defined()) inputs.insert(inputs.end(), {bias, shift});
+    expect_right_gradients(
+        [&] {
+          const auto [all, some] = linear_of_ends(x, ends, execution_);
+          EXPECT_EQ(some.size(0), 5);
+          return at::cat({all.reshape({-1}), some.reshape({-1})});
+        },
+        inputs);
+  }
+  // One of the results alone.
+  expect_right_gradients([&] { return linear_of_ends(x, both, execution_).first; }, {x, weight});
+  expect_right_gradients([&] { return linear_of_ends(x, both, execution_).second; }, {x, first});
+}
+
+// Rows in several chunks, with a pool and without, on any number of threads: the same numbers.
+TEST_F(Functions, LinearInChunks) {
+  const at::Tensor x = random_tensor({1700, 6}, at::kFloat, 1).set_requires_grad(true);
+  const at::Tensor weight = random_tensor({5, 6}, at::kFloat, 2).set_requires_grad(true);
+  const at::Tensor bias = random_tensor({5}, at::kFloat, 3).set_requires_grad(true);
+  std::vector<std::vector<at::Tensor>> results;
+  for (const int threads : {0, 1, 3}) {
+    base::ThreadPool pool(std::max(1, threads));
+    Execution execution;
+    execution.gradients = true;
+    execution.pool = threads ? &pool : nullptr;
+    for (const at::Tensor& input : {x, weight, bias}) input.mutable_grad().reset();
+    const at::Tensor y = linear(x, weight, bias, execution);
+    (y * y).sum().backward();
+    results.push_back({y.detach(), x.grad(), weight.grad(), bias.grad()});
+  }
+  for (const auto& found : results)
+    for (size_t i = 0; i < found.size(); ++i) EXPECT_TRUE(found[i].equal(results[0][i])) << i;
+  const at::Tensor plain = at::linear(x, weight, bias);
+  EXPECT_TRUE(near(results[0][0], plain.detach(), 1e-6, 1));
+}
+
+TEST_F(Functions, FinishWithABias) {
+  const at::Tensor x = variable({9, 5}, 1), bias = variable({5}, 2);
+  const Dropout dropout = kernels::make_dropout(0.4, 1, 2, 3, 4);
+  for (const Finish& finish : {Finish{}, Finish{true, {}}, Finish{true, dropout}})
+    expect_right_gradients([&] { return apply_finish(x, finish, execution_, bias); }, {x, bias});
 }
 
 TEST_F(Functions, AggregateLinear) {

@@ -3,7 +3,6 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/from_blob.h>
-#include <ATen/ops/linear.h>
 #include <ATen/ops/zeros.h>
 
 #include "nn/parallel.h"
@@ -28,10 +27,11 @@ std::vector<at::Tensor> Conv::forward_all(std::span<const ConvInput> in,
   return all;
 }
 
-at::Tensor Conv::complete(at::Tensor y, const ConvInput& own, const ConvPass& pass) const {
+at::Tensor Conv::complete(at::Tensor y, const ConvInput& own, const ConvPass& pass,
+                          const at::Tensor& bias) const {
   if (pass.skip.weight.defined())
     y = y + target_times(own, pass.block.num_targets, pass.skip, pass.execution);
-  return apply_finish(y, pass.finish, pass.execution);
+  return apply_finish(y, pass.finish, pass.execution, bias);
 }
 
 at::Tensor dense_rows(const ConvInput& in, int64_t count, const Execution& execution) {
@@ -50,15 +50,15 @@ at::Tensor times(const ConvInput& in, int64_t count, const Linear& linear,
                  const Execution& execution) {
   if (in.sparse) {
     const at::Tensor y = sparse_linear(in.rows, count, in.rows_dropout, linear.weight, execution);
-    return linear.bias.defined() ? y + linear.bias : y;
+    return apply_finish(y, {}, execution, linear.bias);
   }
-  return at::linear(dense_rows(in, count, execution), linear.weight, linear.bias);
+  return nn::linear(dense_rows(in, count, execution), linear.weight, linear.bias, execution);
 }
 
 at::Tensor target_times(const ConvInput& in, int64_t count, const Linear& linear,
                         const Execution& execution) {
   if (in.x_target.defined())
-    return at::linear(in.x_target.narrow(0, 0, count), linear.weight, linear.bias);
+    return nn::linear(in.x_target.narrow(0, 0, count), linear.weight, linear.bias, execution);
   return times(in, count, linear, execution);
 }
 

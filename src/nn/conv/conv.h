@@ -100,8 +100,9 @@ class Conv {
   virtual const StagedConv* staged() const { return nullptr; }
 
  protected:
-  // finish(y + skip of the targets' rows).
-  at::Tensor complete(at::Tensor y, const ConvInput& own, const ConvPass& pass) const;
+  // finish(y + bias + skip of the targets' rows); the bias may be undefined.
+  at::Tensor complete(at::Tensor y, const ConvInput& own, const ConvPass& pass,
+                      const at::Tensor& bias = {}) const;
 };
 
 // The first `count` rows as they are, dense.

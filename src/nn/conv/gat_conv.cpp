@@ -1,7 +1,6 @@
 // GATConv and GATv2Conv, under PyG's keys and rules or DGL's.
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/cat.h>
-#include <ATen/ops/linear.h>
 
 #include <cmath>
 
@@ -37,6 +36,13 @@ class GatConv final : public Conv {
   }
   at::Tensor forward(const ConvInput& in, const ConvPass& pass) const override {
     const bool both = !pair_ && !in.x_target.defined();
+    if (both && o_.v2 && !o_.share_weights && !in.sparse) {
+      const auto [rows, targets] = linear_of_ends(
+          dense_rows(in, pass.block.num_sources, pass.execution),
+          {source_.weight, source_.bias, pass.block.num_targets, target_.weight, target_.bias},
+          pass.execution);
+      return convolve(rows, both, 0, in, pass, targets);
+    }
     return convolve(times(in, pass.block.num_sources, sources(both), pass.execution), both, 0, in,
                     pass);
   }
@@ -114,8 +120,9 @@ class GatConv final : public Conv {
     return {at::cat(maps), {}};
   }
 
+  // `targets`: GATv2's rows of the targets where they are made already.
   at::Tensor convolve(const at::Tensor& rows, bool both, int64_t first_own, const ConvInput& own,
-                      const ConvPass& pass) const {
+                      const ConvPass& pass, const at::Tensor& targets = {}) const {
     const sample::BlockView& block = pass.block;
     const int64_t n = block.num_targets;
     Attend attention;
@@ -128,7 +135,8 @@ class GatConv final : public Conv {
     const Linear& to_target = target_.weight.defined() ? target_ : source_;
     if (o_.v2) {
       attention.vector = vector_;
-      attention.target = o_.share_weights && !own.x_target.defined()
+      attention.target = targets.defined() ? targets
+                         : o_.share_weights && !own.x_target.defined()
                              ? rows.narrow(0, first_own, n)
                              : target_times(own, n, to_target, pass.execution);
     } else if (!both) {
@@ -145,7 +153,7 @@ class GatConv final : public Conv {
       at::Tensor features = own.edge_attr;
       if (attention.loops && !linear)
         features = with_loop_rows(features, loops, block, pass.execution);
-      attention.edges = edge_values(features);
+      attention.edges = edge_values(features, pass.execution);
       if (o_.v2) attention.edge_weight = edge_.weight;
       if (attention.loops && linear)
         attention.edges = with_loop_rows(attention.edges, loops, block, pass.execution);
@@ -160,19 +168,17 @@ class GatConv final : public Conv {
     if (o_.dgl && o_.residual)
       y = y + (residual_.weight.defined() ? target_times(own, n, residual_, pass.execution)
                                           : target_rows(own, n, pass.execution));
-    if (o_.dgl && bias_.defined()) y = y + bias_;
+    if (o_.dgl && !o_.concat && bias_.defined()) y = apply_finish(y, {}, pass.execution, bias_);
     if (!o_.concat) y = y.view({n, o_.heads, o_.out}).mean(1);
-    if (!o_.dgl) {
-      if (residual_.weight.defined()) y = y + target_times(own, n, residual_, pass.execution);
-      if (bias_.defined()) y = y + bias_;
-    }
-    return complete(y, own, pass);
+    if (!o_.dgl && residual_.weight.defined())
+      y = y + target_times(own, n, residual_, pass.execution);
+    return complete(y, own, pass, o_.dgl && !o_.concat ? at::Tensor() : bias_);
   }
 
   // GAT: the edges' scores, by a matrix that is made first, so that no row an edge is; GATv2: the
   // features as they are.
-  at::Tensor edge_values(const at::Tensor& features) const {
-    return o_.v2 ? features : at::linear(features, folded(edge_.weight, vector_edge_));
+  at::Tensor edge_values(const at::Tensor& features, const Execution& execution) const {
+    return o_.v2 ? features : linear(features, folded(edge_.weight, vector_edge_), {}, execution);
   }
 
   GatOptions o_;

@@ -4,7 +4,6 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/full.h>
-#include <ATen/ops/linear.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/ones_like.h>
 #include <ATen/ops/where.h>
@@ -44,9 +43,8 @@ class WeightedConv : public Conv {
     sum.x = rows;
     if (first_own != 0) sum.x_target = rows.narrow(0, first_own, n);
     at::Tensor y = weighted_sum(sum, pass.block, pass.execution);
-    if (!transformed) y = at::linear(y, as_linear());
-    if (bias_.defined()) y = y + bias_;
-    return complete(y, own, pass);
+    if (!transformed) y = linear(y, as_linear(), {}, pass.execution);
+    return complete(y, own, pass, bias_);
   }
 
  protected:

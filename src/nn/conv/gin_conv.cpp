@@ -53,8 +53,9 @@ class GinConv final : public Conv, public StagedConv {
 
   at::Tensor combine(const at::Tensor& rows, bool transformed, int64_t first_own,
                      const ConvInput& own, const ConvPass& pass) const override {
-    at::Tensor y = first_layer(gather(rows, transformed, first_own, own, pass), transformed);
-    network_.behind_first({&y, 1}, {});
+    at::Tensor y =
+        first_layer(gather(rows, transformed, first_own, own, pass), transformed, pass.execution);
+    network_.behind_first({&y, 1}, {nullptr, {}, {}, pass.execution});
     return complete(y, own, pass);
   }
 
@@ -70,7 +71,7 @@ class GinConv final : public Conv, public StagedConv {
       const at::Tensor y = gather(
           first ? transform(in[i], sources, execution) : dense_rows(in[i], sources, execution),
           first, 0, in[i], passes[i]);
-      all.push_back(first_layer(y, first));
+      all.push_back(first_layer(y, first, execution));
     }
     network_.behind_first(all, norms);
     for (size_t i = 0; i < in.size(); ++i) all[i] = complete(all[i], in[i], passes[i]);
@@ -84,7 +85,8 @@ class GinConv final : public Conv, public StagedConv {
   int64_t stage_width(int stage) const override { return network_.width(stage); }
   at::Tensor first_stage(const at::Tensor& rows, bool transformed, int64_t first_own,
                          const ConvInput& own, const ConvPass& pass) const override {
-    return first_layer(gather(rows, transformed, first_own, own, pass), transformed);
+    return first_layer(gather(rows, transformed, first_own, own, pass), transformed,
+                       pass.execution);
   }
   at::Tensor next_stage(int stage, const at::Tensor& rows) const override {
     return at::linear(rows, network_.linear(stage).weight, network_.linear(stage).bias);
@@ -109,7 +111,8 @@ class GinConv final : public Conv, public StagedConv {
       base::fail(base::Status::kUnsupported, "PyG's GIN with edge weights");
     at::Tensor target;
     if (own.x_target.defined())
-      target = transformed ? at::linear(own.x_target, network_.linear(0).weight) : own.x_target;
+      target = transformed ? linear(own.x_target, network_.linear(0).weight, {}, pass.execution)
+                           : own.x_target;
     else
       target = rows.narrow(0, first_own, n);
     at::Tensor y;
@@ -145,16 +148,18 @@ class GinConv final : public Conv, public StagedConv {
   // GINE: AGG relu(x_j + edge row).
   at::Tensor messages(const at::Tensor& rows, const ConvInput& own, const ConvPass& pass) const {
     const sample::BlockView& block = pass.block;
-    const at::Tensor carried =
-        o_.edge_dim ? at::linear(own.edge_attr, edge_.weight, edge_.bias) : own.edge_attr;
+    const at::Tensor carried = o_.edge_dim
+                                   ? linear(own.edge_attr, edge_.weight, edge_.bias, pass.execution)
+                                   : own.edge_attr;
     if (o_.reduce == Reduce::kSum) return relu_sum(rows, carried, block, pass.execution);
     const at::Tensor ends = rows_of_edges(rows, {}, block, pass.execution);
     return aggregate_edges(at::relu(ends + carried), block, o_.reduce, pass.execution);
   }
 
-  at::Tensor first_layer(const at::Tensor& y, bool transformed) const {
-    return transformed ? y + network_.linear(0).bias
-                       : at::linear(y, network_.linear(0).weight, network_.linear(0).bias);
+  at::Tensor first_layer(const at::Tensor& y, bool transformed, const Execution& execution) const {
+    const Linear& first = network_.linear(0);
+    return transformed ? apply_finish(y, {}, execution, first.bias)
+                       : linear(y, first.weight, first.bias, execution);
   }
 
   GinOptions o_;

@@ -59,7 +59,7 @@ class GraphConv final : public Conv {
       }
       y = weighted_sum(sum, pass.block, pass.execution);
     }
-    if (!transformed) y = at::linear(y, rel_.weight);
+    if (!transformed) y = linear(y, rel_.weight, {}, pass.execution);
     y = y + target_times(own, pass.block.num_targets, {root_.weight, rel_.bias}, pass.execution);
     return complete(y, own, pass);
   }

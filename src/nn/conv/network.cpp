@@ -1,7 +1,5 @@
 #include "nn/conv/network.h"
 
-#include <ATen/ops/linear.h>
-
 #include "base/error.h"
 
 namespace gnnmg::nn {
@@ -36,14 +34,18 @@ void Network::behind(size_t layer, std::span<at::Tensor> all, const NormPass& no
   NormPass of_rows = norms;
   of_rows.graphs.clear();
   if (!norms_.empty() && !o_.act_first) norms_[layer].apply(all, of_rows);
-  for (at::Tensor& y : all) y = activate(o_.activation, y, o_.prelu ? *o_.prelu : at::Tensor());
+  for (at::Tensor& y : all)
+    y = o_.activation == Activation::kRelu
+            ? apply_finish(y, {true, {}}, norms.execution)
+            : activate(o_.activation, y, o_.prelu ? *o_.prelu : at::Tensor());
   if (!norms_.empty() && o_.act_first) norms_[layer].apply(all, of_rows);
 }
 
 void Network::behind_first(std::span<at::Tensor> all, const NormPass& norms) const {
   for (size_t i = 1; i < linears_.size(); ++i) {
     behind(i - 1, all, norms);
-    for (at::Tensor& y : all) y = at::linear(y, linears_[i].weight, linears_[i].bias);
+    for (at::Tensor& y : all)
+      y = nn::linear(y, linears_[i].weight, linears_[i].bias, norms.execution);
   }
 }
 

@@ -147,21 +147,13 @@ inline T gatv2_sum(const T* source, const T* target, const EdgeTerm<T>& edge, in
 template <typename T>
 inline void gatv2_scores(const Attention<T>& a, const T* source, const T* target,
                          const EdgeTerm<T>& edge, T* scores) {
-  for (int64_t h = 0; h < a.heads; ++h) {
-    Vector<T> sums{};
-    T rest = 0;
-    for_columns<T>(
-        h * a.channels, (h + 1) * a.channels,
-        [&](int64_t c) {
-          const Vector<T> sum = gatv2_sums(source, target, edge, c);
-          sums += load(a.vector + c) * leaky_of(sum, a.slope);
-        },
-        [&](int64_t c) {
-          const T sum = gatv2_sum(source, target, edge, c);
-          rest += a.vector[c] * leaky(sum, a.slope);
-        });
-    scores[h] = sum_of<T>(sums) + rest;
-  }
+  head_sums<T>(
+      a.heads, a.channels,
+      [&](int64_t c) {
+        return load(a.vector + c) * leaky_of(gatv2_sums(source, target, edge, c), a.slope);
+      },
+      [&](int64_t c) { return a.vector[c] * leaky(gatv2_sum(source, target, edge, c), a.slope); },
+      scores);
 }
 
 // What the edges ahead of edge i of a target will read; `stop` ends the lists that may be read.
@@ -219,10 +211,154 @@ inline void softmax_row(const EdgesOf<T>& edges) {
   }
 }
 
+// The numbers of an edge, one a head, as one register, where heads are as many as a small power of
+// two.
+template <typename T, int H>
+struct HeadVector {
+  typedef T type __attribute__((vector_size(H * sizeof(T))));
+};
+template <typename T>
+struct HeadVector<T, 1> {
+  using type = T;
+};
+template <typename T, int H>
+using HeadsOf = typename HeadVector<T, H>::type;
+template <typename T, int H>
+inline HeadsOf<T, H> get(const T* p) {
+  HeadsOf<T, H> v;
+  __builtin_memcpy(&v, p, sizeof v);
+  return v;
+}
+template <typename T, typename V>
+inline void put(T* p, V v) {
+  __builtin_memcpy(p, &v, sizeof v);
+}
+// Calls f.template operator()<heads>() where there is such a register, else does nothing: false.
+template <typename T, typename F>
+inline bool with_heads(int64_t heads, const F& f) {
+  const auto with = [&]<int H>() {
+    if constexpr (H <= kLanes<T>) f.template operator()<H>();
+    return H <= kLanes<T>;
+  };
+  switch (heads) {
+    case 1:
+      return with.template operator()<1>();
+    case 2:
+      return with.template operator()<2>();
+    case 4:
+      return with.template operator()<4>();
+    case 8:
+      return with.template operator()<8>();
+    default:
+      return false;
+  }
+}
+
+// gat_sum() of all heads.
+template <typename T, int H>
+inline HeadsOf<T, H> gat_sums(const EdgesOf<T>& edges, int64_t i, HeadsOf<T, H> target) {
+  const Attention<T>& a = edges.a;
+  const HeadsOf<T, H> sum = get<T, H>(a.source_scores.row(edges.source(i))) + target;
+  return a.edge_scores ? sum + get<T, H>(a.edge_scores + edges.place(i) * H) : sum;
+}
+
+// write_scores() and softmax_row() in one. What is made on the way lies beside each other, in a
+// place of its own where there is room for it.
+template <typename T, int H>
+inline void softmax_of_scores(const EdgesOf<T>& edges, int64_t stop) {
+  using V = HeadsOf<T, H>;
+  constexpr int64_t kRoom = 256, kL = kLanes<T>;
+  const Attention<T>& a = edges.a;
+  T room[kRoom + kL];
+  const int64_t size = edges.n * H;
+  const bool fits = size <= kRoom;
+  T* const listed = fits ? room : a.alpha + edges.first * H;
+  T* const loop = fits ? room + edges.listed * H : a.alpha + edges.place(edges.listed) * H;
+  const auto at = [&](int64_t i) { return i < edges.listed ? listed + i * H : loop; };
+  const V target = a.vector ? V{} : get<T, H>(a.target_scores.row(edges.target));
+  V most = V{} - static_cast<T>(__builtin_huge_val());
+  for (int64_t i = 0; i < edges.n; ++i) {
+    prefetch_ahead(edges, i, stop);
+    V score;
+    if (edges.left_out(i)) {
+      score = V{} - static_cast<T>(__builtin_huge_val());
+    } else if (a.vector) {
+      T scores[H];
+      gatv2_scores(a, a.source.row(edges.source(i)), a.target.row(edges.target),
+                   EdgeTerm<T>(a, edges.place(i)), scores);
+      score = get<T, H>(scores);
+    } else {
+      const V sum = gat_sums<T, H>(edges, i, target);
+      score = sum > V{} ? sum : sum * a.slope;
+    }
+    most = ((score > most) | (score != score)) ? score : most;
+    put(at(i), score);
+  }
+  for (int64_t i = 0; i < edges.n; ++i) put(at(i), get<T, H>(at(i)) - most);
+  if (fits) {
+    store(room + size, Vector<T>{});
+    exp_all(room, (size + kL - 1) / kL * kL);
+  } else {
+    exp_all(listed, edges.listed * H);
+    if (edges.n > edges.listed) exp_all(loop, H);
+  }
+  V sum{};
+  for (int64_t i = 0; i < edges.n; ++i) sum += get<T, H>(at(i));
+  const V scale = T{1} / sum;
+  for (int64_t i = 0; i < edges.n; ++i) put(a.alpha + edges.place(i) * H, get<T, H>(at(i)) * scale);
+}
+
+// The gradient of the weights, which lies in `scores`, to that of the scores, and through the leaky
+// function of GAT; to_scores: their sum, the target's.
+template <typename T, int H>
+inline void scores_backward(const EdgesOf<T>& edges, T* scores, T* to_scores) {
+  using V = HeadsOf<T, H>;
+  const Attention<T>& a = edges.a;
+  V mean{}, total{};
+  for (int64_t i = 0; i < edges.n; ++i) {
+    const int64_t k = edges.place(i) * H;
+    mean += get<T, H>(a.alpha + k) * get<T, H>(scores + k);
+  }
+  const V target = a.vector ? V{} : get<T, H>(a.target_scores.row(edges.target));
+  for (int64_t i = 0; i < edges.n; ++i) {
+    const int64_t k = edges.place(i) * H;
+    V d = get<T, H>(a.alpha + k) * (get<T, H>(scores + k) - mean);
+    if (!a.vector) {
+      d = gat_sums<T, H>(edges, i, target) > V{} ? d : d * a.slope;
+      total += d;
+    }
+    put(scores + k, d);
+  }
+  if (!a.vector) put(to_scores, total);
+}
+// The same for any number of heads.
+template <typename T>
+inline void scores_backward(const EdgesOf<T>& edges, T* scores, T* to_scores) {
+  const Attention<T>& a = edges.a;
+  for (int64_t h = 0; h < a.heads; ++h) {
+    T mean = 0;
+    for (int64_t i = 0; i < edges.n; ++i) {
+      const int64_t k = edges.place(i) * a.heads + h;
+      mean += a.alpha[k] * scores[k];
+    }
+    if (!a.vector) to_scores[h] = 0;
+    for (int64_t i = 0; i < edges.n; ++i) {
+      const int64_t k = edges.place(i) * a.heads + h;
+      T d = a.alpha[k] * (scores[k] - mean);
+      if (!a.vector) {
+        if (!(gat_sum(edges, i, h) > 0)) d *= a.slope;
+        to_scores[h] += d;
+      }
+      scores[k] = d;
+    }
+  }
+}
+
 template <typename T>
 void attend(const Attention<T>& a, Matrix<T> out, int64_t begin, int64_t end) {
   Kept kept(a.dropout), kept_loop(a.dropout);
   const T scale = static_cast<T>(a.dropout.scale);
+  const HeadTable<T> heads(a.heads, a.channels, false);
   const int64_t stop = a.lists.indptr[end];
   for (int64_t t = begin; t < end; ++t) {
     const EdgesOf<T> edges(a, t);
@@ -237,8 +373,10 @@ void attend(const Attention<T>& a, Matrix<T> out, int64_t begin, int64_t end) {
       for (int64_t c = 0; c < a.heads * a.channels; ++c) out.row(t)[c] = 0;
       continue;
     }
-    write_scores(edges, stop);
-    softmax_row(edges);
+    if (!with_heads<T>(a.heads, [&]<int H>() { softmax_of_scores<T, H>(edges, stop); })) {
+      write_scores(edges, stop);
+      softmax_row(edges);
+    }
     if (a.weights != a.alpha) {
       for (int64_t i = 0; i < edges.n; ++i) {
         const int64_t place = edges.place(i);
@@ -254,9 +392,8 @@ void attend(const Attention<T>& a, Matrix<T> out, int64_t begin, int64_t end) {
     const bool loop = edges.n > edges.listed;
     const int32_t* indices = a.lists.indices + edges.first;
     weighted_row<T>(
-        edges.listed, edges.listed, a.heads, a.channels, false,
-        [&](int64_t i) { return a.source.row(indices[i]); },
-        [&](int64_t i) { return a.weights + (edges.first + i) * a.heads; },
+        edges.listed, edges.listed, heads, [&](int64_t i) { return a.source.row(indices[i]); },
+        [&](int64_t i) { return a.weights + (edges.first + i) * a.heads; }, [](int64_t) {},
         loop ? a.weights + edges.place(edges.listed) * a.heads : nullptr,
         loop ? a.source.row(a.first_own + t) : nullptr, out.row(t));
   }
@@ -311,22 +448,68 @@ inline void gatv2_edge_backward(const Attention<T>& a, const T* source, const T*
   }
 }
 
+// Columns from `column` on, N vectors of them held in registers.
+template <typename T, int N>
+inline void gatv2_panel_backward(const EdgesOf<T>& edges, const HeadTable<T>& heads, const T* all,
+                                 int64_t column, T* vector_gradient, T* to_target) {
+  const Attention<T>& a = edges.a;
+  const T* target = a.target.row(edges.target) + column;
+  const Vector<T> one = splat(T{1}), leak = splat(a.slope);
+  Vector<T> by_vector[N], by_target[N];
+  for (int k = 0; k < N; ++k) by_vector[k] = by_target[k] = Vector<T>{};
+  for (int64_t i = 0; i < edges.n; ++i) {
+    const T* source = a.source.row(edges.source(i)) + column;
+    const T* scores = all + edges.place(i) * a.heads;
+    for (int k = 0; k < N; ++k) {
+      const Vector<T> sum = load(source + k * kLanes<T>) + load(target + k * kLanes<T>);
+      const Vector<T> slope = sum > Vector<T>{} ? one : leak;
+      const Vector<T> factor = heads.spread_of_head(column / kLanes<T> + k, scores) * slope;
+      by_vector[k] += factor * sum;
+      by_target[k] += factor;
+    }
+  }
+  for (int k = 0; k < N; ++k) {
+    const int64_t c = column + k * kLanes<T>;
+    store(vector_gradient + c, load(vector_gradient + c) + by_vector[k]);
+    store(to_target + c, by_target[k] * load(a.vector + c));
+  }
+}
+
+// The same as gatv2_edge_backward() for all edges of a target that carry nothing.
+template <typename T>
+inline void gatv2_row_backward(const EdgesOf<T>& edges, const HeadTable<T>& heads, const T* scores,
+                               T* vector_gradient, T* to_target) {
+  const Attention<T>& a = edges.a;
+  int64_t c = 0;
+  for (; c + 4 * kLanes<T> <= heads.width; c += 4 * kLanes<T>)
+    gatv2_panel_backward<T, 4>(edges, heads, scores, c, vector_gradient, to_target);
+  for (; c + kLanes<T> <= heads.width; c += kLanes<T>)
+    gatv2_panel_backward<T, 1>(edges, heads, scores, c, vector_gradient, to_target);
+  for (; c < heads.width; ++c) {
+    const int64_t h = c / a.channels;
+    T by_target = 0;
+    for (int64_t i = 0; i < edges.n; ++i) {
+      const T sum = a.source.row(edges.source(i))[c] + a.target.row(edges.target)[c];
+      const T factor = scores[edges.place(i) * a.heads + h] * (sum > 0 ? T{1} : a.slope);
+      vector_gradient[c] += factor * sum;
+      by_target += factor;
+    }
+    to_target[c] = by_target * a.vector[c];
+  }
+}
+
 template <typename T>
 void attend_backward(const Attention<T>& a, Matrix<const T> dy,
                      const AttentionGradient<T>& gradient, T* vector_gradient, int64_t begin,
                      int64_t end) {
   Kept kept(a.dropout), kept_loop(a.dropout);
   const T scale = static_cast<T>(a.dropout.scale);
-  const int64_t width = a.heads * a.channels;
+  const HeadTable<T> heads(a.heads, a.channels, false);
   const int64_t stop = a.lists.indptr[end];
   for (int64_t t = begin; t < end; ++t) {
     const EdgesOf<T> edges(a, t);
     T* to_scores = gradient.target_scores.data ? gradient.target_scores.row(t) : nullptr;
-    if (to_scores)
-      for (int64_t h = 0; h < a.heads; ++h) to_scores[h] = 0;
     T* to_target = gradient.target.data ? gradient.target.row(t) : nullptr;
-    if (to_target)
-      for (int64_t c = 0; c < width; ++c) to_target[c] = 0;
     // By the weights, then by alpha.
     for (int64_t i = 0; i < edges.n; ++i) {
       prefetch_ahead(edges, i, stop);
@@ -350,23 +533,15 @@ void attend_backward(const Attention<T>& a, Matrix<const T> dy,
       if (gradient.factors) gradient.factors[place] = by_factor;
     }
     // By the scores, and through the leaky function.
-    for (int64_t h = 0; h < a.heads; ++h) {
-      T mean = 0;
-      for (int64_t i = 0; i < edges.n; ++i) {
-        const int64_t k = edges.place(i) * a.heads + h;
-        mean += a.alpha[k] * gradient.scores[k];
-      }
-      for (int64_t i = 0; i < edges.n; ++i) {
-        const int64_t k = edges.place(i) * a.heads + h;
-        T d = a.alpha[k] * (gradient.scores[k] - mean);
-        if (!a.vector) {
-          if (!(gat_sum(edges, i, h) > 0)) d *= a.slope;
-          to_scores[h] += d;
-        }
-        gradient.scores[k] = d;
-      }
-    }
+    if (!with_heads<T>(a.heads,
+                       [&]<int H>() { scores_backward<T, H>(edges, gradient.scores, to_scores); }))
+      scores_backward(edges, gradient.scores, to_scores);
     if (!a.vector) continue;
+    if (a.edge_columns == 0) {
+      gatv2_row_backward(edges, heads, gradient.scores, vector_gradient, to_target);
+      continue;
+    }
+    for (int64_t c = 0; c < heads.width; ++c) to_target[c] = 0;
     for (int64_t i = 0; i < edges.n; ++i) {
       const int64_t place = edges.place(i);
       gatv2_edge_backward(a, a.source.row(edges.source(i)), a.target.row(t), place, gradient,
@@ -398,10 +573,54 @@ inline void gatv2_to_source(const Attention<T>& a, const T* source, const T* tar
   }
 }
 
+// The same for all edges that a source sends and that carry nothing: edge e goes into targets[e].
+template <typename T, int N>
+inline void gatv2_panel_to_source(const Attention<T>& a, const HeadTable<T>& heads, const T* source,
+                                  const int32_t* targets, const int32_t* places, int64_t n,
+                                  int64_t readable, const T* all, int64_t column, T* dx) {
+  const Vector<T> one = splat(T{1}), leak = splat(a.slope);
+  Vector<T> sums[N];
+  for (int k = 0; k < N; ++k) sums[k] = Vector<T>{};
+  for (int64_t e = 0; e < n; ++e) {
+    const int64_t ahead = e + kAhead < readable ? e + kAhead : readable - 1;
+    prefetch<T, N>(a.target.row(targets[ahead]) + column);
+    const T* target = a.target.row(targets[e]) + column;
+    const T* scores = all + int64_t{places[e]} * a.heads;
+    for (int k = 0; k < N; ++k) {
+      const int64_t c = k * kLanes<T>;
+      const Vector<T> slope =
+          load(source + column + c) + load(target + c) > Vector<T>{} ? one : leak;
+      sums[k] += heads.spread_of_head(column / kLanes<T> + k, scores) * slope;
+    }
+  }
+  for (int k = 0; k < N; ++k) {
+    const int64_t c = column + k * kLanes<T>;
+    store(dx + c, load(dx + c) + sums[k] * load(a.vector + c));
+  }
+}
+template <typename T>
+inline void gatv2_row_to_source(const Attention<T>& a, const HeadTable<T>& heads, const T* source,
+                                const int32_t* targets, const int32_t* places, int64_t n,
+                                int64_t readable, const T* scores, T* dx) {
+  int64_t c = 0;
+  for (; c + 4 * kLanes<T> <= heads.width; c += 4 * kLanes<T>)
+    gatv2_panel_to_source<T, 4>(a, heads, source, targets, places, n, readable, scores, c, dx);
+  for (; c + kLanes<T> <= heads.width; c += kLanes<T>)
+    gatv2_panel_to_source<T, 1>(a, heads, source, targets, places, n, readable, scores, c, dx);
+  for (; c < heads.width; ++c) {
+    T sum = 0;
+    for (int64_t e = 0; e < n; ++e)
+      sum += scores[int64_t{places[e]} * a.heads + c / a.channels] *
+             (source[c] + a.target.row(targets[e])[c] > 0 ? T{1} : a.slope);
+    dx[c] += sum * a.vector[c];
+  }
+}
+
 template <typename T>
 void attend_transposed(const Attention<T>& a, const EdgesBySource& by_source, Matrix<const T> dy,
                        const T* scores, Matrix<T> dx, Matrix<T> score_gradients, int64_t begin,
                        int64_t end) {
+  const HeadTable<T> heads(a.heads, a.channels, false);
   const int64_t stop = by_source.lists.indptr[end];
   for (int64_t s = begin; s < end; ++s) {
     const int64_t first = by_source.lists.indptr[s];
@@ -412,17 +631,31 @@ void attend_transposed(const Attention<T>& a, const EdgesBySource& by_source, Ma
     const bool loop = a.loops && s < a.num_loops;
     const int64_t loop_place = a.num_edges + s;
     weighted_row<T>(
-        n, stop - first, a.heads, a.channels, false, [&](int64_t e) { return dy.row(targets[e]); },
+        n, stop - first, heads, [&](int64_t e) { return dy.row(targets[e]); },
         [&](int64_t e) { return a.weights + int64_t{places[e]} * a.heads; },
+        [&](int64_t e) {
+          __builtin_prefetch(a.weights + int64_t{places[e]} * a.heads, 0, 3);
+          __builtin_prefetch(scores + int64_t{places[e]} * a.heads, 0, 3);
+        },
         loop ? a.weights + loop_place * a.heads : nullptr, loop ? dy.row(s) : nullptr, dx.row(s));
     if (!a.vector) {
       T* to = score_gradients.row(s);
+      if (with_heads<T>(a.heads, [&]<int H>() {
+            HeadsOf<T, H> sum{};
+            if (loop) sum = get<T, H>(scores + loop_place * H);
+            for (int64_t e = 0; e < n; ++e) sum += get<T, H>(scores + int64_t{places[e]} * H);
+            put(to, sum);
+          }))
+        continue;
       for (int64_t h = 0; h < a.heads; ++h) to[h] = loop ? scores[loop_place * a.heads + h] : T{0};
       for (int64_t e = 0; e < n; ++e)
         for (int64_t h = 0; h < a.heads; ++h) to[h] += scores[int64_t{places[e]} * a.heads + h];
       continue;
     }
-    for (int64_t e = 0; e < n; ++e)
+    if (a.edge_columns == 0)
+      gatv2_row_to_source(a, heads, a.source.row(s), targets, places, n, stop - first, scores,
+                          dx.row(s));
+    for (int64_t e = 0; e < n && a.edge_columns > 0; ++e)
       gatv2_to_source(a, a.source.row(s), a.target.row(targets[e]), places[e], scores, dx.row(s));
     if (loop) gatv2_to_source(a, a.source.row(s), a.target.row(s), loop_place, scores, dx.row(s));
   }

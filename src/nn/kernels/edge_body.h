@@ -62,19 +62,91 @@ inline T sum_of(Vector<T> v) {
   return sum;
 }
 
-// The heads of the columns that vector i of a panel covers: heads[first + lane].
+// values[lane] of a vector for each lane.
 template <typename T>
-struct HeadOf {
-  int64_t first;
-  Vector<Lane<T>> lane{};
-};
-template <typename T>
-inline HeadOf<T> head_of(int64_t column, int64_t channels) {
-  HeadOf<T> head{column / channels, {}};
-  for (int l = 0; l < kLanes<T>; ++l)
-    head.lane[l] = static_cast<Lane<T>>((column + l) / channels - head.first);
-  return head;
+inline Vector<T> pick(Vector<T> values, Vector<Lane<T>> lane) {
+#if GNNMG_VECTOR_BYTES == 64
+  if constexpr (sizeof(T) == 4)
+    return reinterpret_cast<Vector<T>>(
+        _mm512_permutexvar_ps(reinterpret_cast<__m512i>(lane), reinterpret_cast<__m512>(values)));
+  else
+    return reinterpret_cast<Vector<T>>(
+        _mm512_permutexvar_pd(reinterpret_cast<__m512i>(lane), reinterpret_cast<__m512d>(values)));
+#elif GNNMG_VECTOR_BYTES == 32
+  if constexpr (sizeof(T) == 4)
+    return reinterpret_cast<Vector<T>>(_mm256_permutevar8x32_ps(reinterpret_cast<__m256>(values),
+                                                                reinterpret_cast<__m256i>(lane)));
+#endif
+  Vector<T> v{};
+  for (int i = 0; i < kLanes<T>; ++i) v[i] = values[lane[i]];
+  return v;
 }
+
+// How the weights of an edge go to the lanes of a row's vectors.
+enum class Spread {
+  kOnes,   // there are none
+  kOne,    // one head
+  kWhole,  // every vector lies in one head
+  kFew,    // the weights of all heads fit in one vector
+  kAny,
+};
+
+// The heads of the columns of vector i of a row: heads[first[i] + lane[i]]. Made once for many
+// rows, since it takes a division a lane.
+template <typename T>
+class HeadTable {
+ public:
+  HeadTable(int64_t heads, int64_t channels, bool ones)
+      : heads(heads), channels(channels), width(heads * channels), spread(spread_of(ones)) {
+    const int64_t vectors = (width + kLanes<T> - 1) / kLanes<T>;
+    if (spread < Spread::kWhole || width < kLanes<T>) return;
+    for (int64_t i = 0; i < vectors && i < kMost; ++i) make(i, first_[i], lane_[i]);
+  }
+
+  // The weights, one a head, as the lanes of vector i of the row want them. `all`: those of kFew,
+  // loaded before.
+  template <Spread kSpread>
+  Vector<T> spread_to(int64_t i, const T* weights, Vector<T> all) const {
+    if constexpr (kSpread == Spread::kOnes || kSpread == Spread::kOne) return splat(weights[0]);
+    if (i >= kMost) {
+      int64_t first;
+      Vector<Lane<T>> lane{};
+      make(i, first, lane);
+      return pick(weights + first, lane);
+    }
+    if constexpr (kSpread == Spread::kWhole) return splat(weights[first_[i]]);
+    if constexpr (kSpread == Spread::kFew) return pick<T>(all, lane_[i]);
+    return pick(weights + first_[i], lane_[i]);
+  }
+
+  // The same for any spread of several heads or one; kPadding more weights are readable.
+  Vector<T> spread_of_head(int64_t i, const T* weights) const {
+    if (spread == Spread::kOne) return splat(weights[0]);
+    if (spread == Spread::kWhole) return spread_to<Spread::kWhole>(i, weights, Vector<T>{});
+    return spread_to<Spread::kAny>(i, weights, Vector<T>{});
+  }
+
+  const int64_t heads, channels, width;
+  const Spread spread;
+
+ private:
+  static constexpr int64_t kMost = 64;  // vectors; those of wider rows are made when asked for
+
+  Spread spread_of(bool ones) const {
+    if (heads == 1) return ones ? Spread::kOnes : Spread::kOne;
+    if (channels % kLanes<T> == 0) return Spread::kWhole;
+    return heads <= kLanes<T> ? Spread::kFew : Spread::kAny;
+  }
+  void make(int64_t i, int64_t& first, Vector<Lane<T>>& lane) const {
+    const int64_t column = offset<T>(static_cast<int>(i), width - kLanes<T>);
+    first = spread == Spread::kFew && i < kMost ? 0 : column / channels;
+    for (int l = 0; l < kLanes<T>; ++l)
+      lane[l] = static_cast<Lane<T>>((column + l) / channels - first);
+  }
+
+  int64_t first_[kMost];
+  Vector<Lane<T>> lane_[kMost];
+};
 
 // Vectors of a panel where heads differ: each needs the numbers of its heads beside its sum.
 template <typename T>
@@ -87,82 +159,93 @@ inline void prefetch_row(const T* row, int64_t width) {
 }
 
 // out = sum of weight(e) * row(e) for e in [0, n), plus self_weight * self. Rows of e < readable,
-// which belong to the lists behind this one, may be prefetched.
-template <typename T, bool kHeads, bool kOnes, typename RowAt, typename WeightAt>
-inline void weighted_row(int64_t n, int64_t readable, int64_t heads, int64_t channels,
-                         const RowAt& row_at, const WeightAt& weights_at, const T* self_weights,
-                         const T* self, T* out) {
-  const int64_t width = heads * channels;
-  for_panels<T, kHeads ? kHeadVectors<T> : kManyVectors<T>>(
-      width, [&]<int N>(int64_t column, int64_t last) {
-        if constexpr (N == 0) {
-          for (int64_t c = 0; c < width; ++c) {
-            const int64_t h = kHeads ? c / channels : 0;
-            T sum = 0;
-            for (int64_t e = 0; e < n; ++e)
-              sum += kOnes ? row_at(e)[c] : weights_at(e)[h] * row_at(e)[c];
-            if (self) sum += self_weights[h] * self[c];
-            out[c] = sum;
-          }
+// which belong to the lists behind this one, may be prefetched; fetch(e) does so for what else edge
+// e wants.
+template <typename T, Spread kSpread, typename RowAt, typename WeightAt, typename Fetch>
+inline void weighted_row(int64_t n, int64_t readable, const HeadTable<T>& heads,
+                         const RowAt& row_at, const WeightAt& weights_at, const Fetch& fetch,
+                         const T* self_weights, const T* self, T* out) {
+  constexpr bool kHeads = kSpread >= Spread::kWhole, kOnes = kSpread == Spread::kOnes;
+  const int64_t width = heads.width;
+  for_panels<T, kHeads ? kHeadVectors<T> : kManyVectors<T>>(width, [&]<int N>(int64_t column,
+                                                                              int64_t last) {
+    if constexpr (N == 0) {
+      for (int64_t c = 0; c < width; ++c) {
+        const int64_t h = kHeads ? c / heads.channels : 0;
+        T sum = 0;
+        for (int64_t e = 0; e < n; ++e)
+          sum += kOnes ? row_at(e)[c] : weights_at(e)[h] * row_at(e)[c];
+        if (self) sum += self_weights[h] * self[c];
+        out[c] = sum;
+      }
+    } else {
+      const int64_t vector = column / kLanes<T>;
+      const auto all = [&](const T* weights) {
+        if constexpr (kSpread == Spread::kFew) return load(weights);
+        return Vector<T>{};
+      };
+      Vector<T> sum[N];
+      for (int i = 0; i < N; ++i) sum[i] = Vector<T>{};
+      for (int64_t e = 0; e < n; ++e) {
+        const int64_t ahead = e + kAhead < readable ? e + kAhead : readable - 1;
+        prefetch<T, N>(row_at(ahead) + column);
+        fetch(ahead);
+        const T* row = row_at(e) + column;
+        if constexpr (kOnes) {
+          for (int i = 0; i < N; ++i) sum[i] += load(row + offset<T>(i, last));
         } else {
-          HeadOf<T> head[N];
-          if constexpr (kHeads)
-            for (int i = 0; i < N; ++i) head[i] = head_of<T>(column + offset<T>(i, last), channels);
-          const auto spread = [&](const T* values, int i) {
-            if constexpr (kHeads)
-              return pick(values + head[i].first, head[i].lane);
-            else
-              return splat(values[0]);
-          };
-          Vector<T> sum[N];
-          for (int i = 0; i < N; ++i) sum[i] = Vector<T>{};
-          for (int64_t e = 0; e < n; ++e) {
-            prefetch<T, N>(row_at(e + kAhead < readable ? e + kAhead : readable - 1) + column);
-            const T* row = row_at(e) + column;
-            if constexpr (kOnes) {
-              for (int i = 0; i < N; ++i) sum[i] += load(row + offset<T>(i, last));
-            } else {
-              const T* weights = weights_at(e);
-              for (int i = 0; i < N; ++i)
-                sum[i] += spread(weights, i) * load(row + offset<T>(i, last));
-            }
-          }
-          for (int i = 0; i < N; ++i) {
-            const int64_t at = column + offset<T>(i, last);
-            if (self) sum[i] += spread(self_weights, i) * load(self + at);
-            store(out + at, sum[i]);
-          }
+          const T* weights = weights_at(e);
+          const Vector<T> w = all(weights);
+          for (int i = 0; i < N; ++i)
+            sum[i] += heads.template spread_to<kSpread>(vector + i, weights, w) *
+                      load(row + offset<T>(i, last));
         }
-      });
+      }
+      for (int i = 0; i < N; ++i) {
+        const int64_t at = column + offset<T>(i, last);
+        if (self)
+          sum[i] += heads.template spread_to<kSpread>(vector + i, self_weights, all(self_weights)) *
+                    load(self + at);
+        store(out + at, sum[i]);
+      }
+    }
+  });
 }
 
-template <typename T, typename RowAt, typename WeightAt>
-inline void weighted_row(int64_t n, int64_t readable, int64_t heads, int64_t channels, bool ones,
-                         const RowAt& row_at, const WeightAt& weights_at, const T* self_weights,
-                         const T* self, T* out) {
-  if (heads > 1)
-    weighted_row<T, true, false>(n, readable, heads, channels, row_at, weights_at, self_weights,
-                                 self, out);
-  else if (ones)
-    weighted_row<T, false, true>(n, readable, heads, channels, row_at, weights_at, self_weights,
-                                 self, out);
-  else
-    weighted_row<T, false, false>(n, readable, heads, channels, row_at, weights_at, self_weights,
-                                  self, out);
+template <typename T, typename RowAt, typename WeightAt, typename Fetch>
+inline void weighted_row(int64_t n, int64_t readable, const HeadTable<T>& heads,
+                         const RowAt& row_at, const WeightAt& weights_at, const Fetch& fetch,
+                         const T* self_weights, const T* self, T* out) {
+  const auto as = [&]<Spread kSpread>() {
+    weighted_row<T, kSpread>(n, readable, heads, row_at, weights_at, fetch, self_weights, self,
+                             out);
+  };
+  switch (heads.spread) {
+    case Spread::kOnes:
+      return as.template operator()<Spread::kOnes>();
+    case Spread::kOne:
+      return as.template operator()<Spread::kOne>();
+    case Spread::kWhole:
+      return as.template operator()<Spread::kWhole>();
+    case Spread::kFew:
+      return as.template operator()<Spread::kFew>();
+    case Spread::kAny:
+      return as.template operator()<Spread::kAny>();
+  }
 }
 
 template <typename T>
 void weighted_sum(const WeightedLists<T>& edges, Rows<T> x, Matrix<const T> self, Matrix<T> out,
                   int64_t begin, int64_t end) {
+  const HeadTable<T> heads(edges.heads, edges.channels, !edges.weights);
   const int64_t stop = edges.lists.indptr[end];
   for (int64_t t = begin; t < end; ++t) {
     const int64_t first = edges.lists.indptr[t], n = edges.lists.indptr[t + 1] - first;
     const int32_t* indices = edges.lists.indices + first;
     const bool own = edges.self_weights && t < edges.num_self;
     weighted_row<T>(
-        n, stop - first, edges.heads, edges.channels, !edges.weights,
-        [&](int64_t e) { return row_of(x, indices[e]); },
-        [&](int64_t e) { return edges.weights + (first + e) * edges.heads; },
+        n, stop - first, heads, [&](int64_t e) { return row_of(x, indices[e]); },
+        [&](int64_t e) { return edges.weights + (first + e) * edges.heads; }, [](int64_t) {},
         own ? edges.self_weights + t * edges.heads : nullptr, own ? self.row(t) : nullptr,
         out.row(t));
   }
@@ -171,6 +254,7 @@ void weighted_sum(const WeightedLists<T>& edges, Rows<T> x, Matrix<const T> self
 template <typename T>
 void weighted_transposed(const WeightedLists<T>& edges, const EdgesBySource& by_source,
                          Matrix<const T> y, Matrix<T> out, int64_t begin, int64_t end) {
+  const HeadTable<T> heads(edges.heads, edges.channels, !edges.weights);
   const int64_t stop = by_source.lists.indptr[end];
   for (int64_t s = begin; s < end; ++s) {
     const int64_t first = by_source.lists.indptr[s];
@@ -178,44 +262,119 @@ void weighted_transposed(const WeightedLists<T>& edges, const EdgesBySource& by_
     const int64_t n =
         count_below(targets, by_source.lists.indptr[s + 1] - first, by_source.num_targets);
     const bool own = edges.self_weights && s < edges.num_self;
+    const auto weights_at = [&](int64_t e) {
+      return edges.weights + int64_t{by_source.positions[first + e]} * edges.heads;
+    };
     weighted_row<T>(
-        n, stop - first, edges.heads, edges.channels, !edges.weights,
-        [&](int64_t e) { return y.row(targets[e]); },
+        n, stop - first, heads, [&](int64_t e) { return y.row(targets[e]); }, weights_at,
         [&](int64_t e) {
-          return edges.weights + int64_t{by_source.positions[first + e]} * edges.heads;
+          if (edges.weights) __builtin_prefetch(weights_at(e), 0, 3);
         },
         own ? edges.self_weights + s * edges.heads : nullptr, own ? y.row(s) : nullptr, out.row(s));
+  }
+}
+
+#if GNNMG_VECTOR_BYTES == 64
+// The sums of four vectors, in parts: lane i of each run of four lanes is a part of vector i's.
+inline Vector<float> parts_of_four(Vector<float> a, Vector<float> b, Vector<float> c,
+                                   Vector<float> d) {
+  const auto halves = [](Vector<float> x, Vector<float> y) {
+    const __m512 u = reinterpret_cast<__m512>(x), v = reinterpret_cast<__m512>(y);
+    return _mm512_castps_pd(_mm512_add_ps(_mm512_unpacklo_ps(u, v), _mm512_unpackhi_ps(u, v)));
+  };
+  const __m512d ab = halves(a, b), cd = halves(c, d);
+  return reinterpret_cast<Vector<float>>(_mm512_add_ps(
+      _mm512_castpd_ps(_mm512_unpacklo_pd(ab, cd)), _mm512_castpd_ps(_mm512_unpackhi_pd(ab, cd))));
+}
+inline void store_four(Vector<float> a, Vector<float> b, Vector<float> c, Vector<float> d,
+                       float* sums) {
+  const __m512 parts = reinterpret_cast<__m512>(parts_of_four(a, b, c, d));
+  const __m256 half =
+      _mm256_add_ps(_mm512_castps512_ps256(parts), _mm512_extractf32x8_ps(parts, 1));
+  _mm_storeu_ps(sums, _mm_add_ps(_mm256_castps256_ps128(half), _mm256_extractf128_ps(half, 1)));
+}
+#elif GNNMG_VECTOR_BYTES == 32
+inline Vector<float> parts_of_four(Vector<float> a, Vector<float> b, Vector<float> c,
+                                   Vector<float> d) {
+  const auto halves = [](Vector<float> x, Vector<float> y) {
+    const __m256 u = reinterpret_cast<__m256>(x), v = reinterpret_cast<__m256>(y);
+    return _mm256_castps_pd(_mm256_add_ps(_mm256_unpacklo_ps(u, v), _mm256_unpackhi_ps(u, v)));
+  };
+  const __m256d ab = halves(a, b), cd = halves(c, d);
+  return reinterpret_cast<Vector<float>>(_mm256_add_ps(
+      _mm256_castpd_ps(_mm256_unpacklo_pd(ab, cd)), _mm256_castpd_ps(_mm256_unpackhi_pd(ab, cd))));
+}
+inline void store_four(Vector<float> a, Vector<float> b, Vector<float> c, Vector<float> d,
+                       float* sums) {
+  const __m256 parts = reinterpret_cast<__m256>(parts_of_four(a, b, c, d));
+  _mm_storeu_ps(sums, _mm_add_ps(_mm256_castps256_ps128(parts), _mm256_extractf128_ps(parts, 1)));
+}
+#endif
+
+// Sums over the channels of each head: of vectors of columns from c on, and of column c alone.
+template <typename T, typename AtColumns, typename AtColumn>
+inline void head_sums(int64_t heads, int64_t channels, const AtColumns& columns,
+                      const AtColumn& column, T* out) {
+  constexpr int kL = kLanes<T>;
+  int64_t h = 0;
+  if constexpr (sizeof(T) == 4 && kL >= 8) {
+    if (channels % kL == 0) {
+      for (; h + 4 <= heads; h += 4) {
+        const int64_t first = h * channels;
+        Vector<T> sums[4];
+        for (int i = 0; i < 4; ++i) sums[i] = columns(first + i * channels);
+        for (int64_t c = kL; c < channels; c += kL)
+          for (int i = 0; i < 4; ++i) sums[i] += columns(first + i * channels + c);
+        store_four(sums[0], sums[1], sums[2], sums[3], out + h);
+      }
+    } else if (channels >= 4 && kL % channels == 0) {
+      // Several heads lie in a vector, each in as many runs of four lanes as it has.
+      const int64_t in_vector = kL / channels, runs = channels / 4;
+      T parts[kL];
+      for (; h + 4 * in_vector <= heads; h += 4 * in_vector) {
+        const int64_t first = h * channels;
+        store(parts, parts_of_four(columns(first), columns(first + kL), columns(first + 2 * kL),
+                                   columns(first + 3 * kL)));
+        for (int64_t k = 0; k < 4 * in_vector; ++k) {
+          const T* part = parts + k % in_vector * channels + k / in_vector;
+          T sum = part[0];
+          for (int64_t r = 1; r < runs; ++r) sum += part[4 * r];
+          out[h + k] = sum;
+        }
+      }
+    }
+  }
+  if (channels < kL && kL % channels == 0 && channels > 1) {
+    // Fold each head of a vector into its first lane.
+    T folded[kL];
+    for (; h + kL / channels <= heads; h += kL / channels) {
+      Vector<T> sums = columns(h * channels);
+      for (int64_t step = channels / 2; step > 0; step /= 2) {
+        Vector<Lane<T>> lane{};
+        for (int l = 0; l < kL; ++l) lane[l] = static_cast<Lane<T>>(l ^ step);
+        sums += pick<T>(sums, lane);
+      }
+      store(folded, sums);
+      for (int64_t k = 0; k < kL / channels; ++k) out[h + k] = folded[k * channels];
+    }
+  }
+  for (; h < heads; ++h) {
+    Vector<T> sums{};
+    int64_t c = h * channels;
+    const int64_t end = c + channels;
+    for (; c + kL <= end; c += kL) sums += columns(c);
+    T sum = channels >= kL ? sum_of<T>(sums) : T{0};
+    for (; c < end; ++c) sum += column(c);
+    out[h] = sum;
   }
 }
 
 // <a, b> of each head.
 template <typename T>
 inline void head_dots(const T* a, const T* b, int64_t heads, int64_t channels, T* dots) {
-  constexpr int kL = kLanes<T>;
-  int64_t h = 0;
-  if (channels < kL && kL % channels == 0 && channels > 1) {
-    // Several heads lie in a vector: fold each into its first lane.
-    T folded[kL];
-    for (; (h + kL / channels) <= heads; h += kL / channels) {
-      store(folded, load(a + h * channels) * load(b + h * channels));
-      for (int64_t step = channels / 2; step > 0; step /= 2) {
-        Vector<Lane<T>> lane{};
-        for (int l = 0; l < kL; ++l) lane[l] = static_cast<Lane<T>>(l ^ step);
-        store(folded, load(folded) + pick(folded, lane));
-      }
-      for (int64_t k = 0; k < kL; ++k)
-        if (k % channels == 0) dots[h + k / channels] = folded[k];
-    }
-  }
-  for (; h < heads; ++h) {
-    const T *x = a + h * channels, *y = b + h * channels;
-    Vector<T> sums{};
-    int64_t c = 0;
-    for (; c + kL <= channels; c += kL) sums += load(x + c) * load(y + c);
-    T sum = c ? sum_of<T>(sums) : T{0};
-    for (; c < channels; ++c) sum += x[c] * y[c];
-    dots[h] = sum;
-  }
+  head_sums<T>(
+      heads, channels, [&](int64_t c) { return load(a + c) * load(b + c); },
+      [&](int64_t c) { return a[c] * b[c]; }, dots);
 }
 
 template <typename T>

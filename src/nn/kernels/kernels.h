@@ -69,7 +69,7 @@ constexpr int64_t kPadding = 16;
 
 // The same edges by source: entry p of the ascending list s is the edge into indices[p] that stands
 // at positions[p] in the order by target. Lists may go on with targets >= num_targets, which belong
-// to other layers.
+// to other layers, at positions that are any edge's.
 struct EdgesBySource {
   Lists lists;
   const int32_t* positions = nullptr;
@@ -107,7 +107,8 @@ struct Attention {
 // What the gradient of attention writes; null where it is not wanted.
 template <typename T>
 struct AttentionGradient {
-  T* scores = nullptr;       // [num_edges + num_loops, heads]; GAT: before the leaky function
+  // [num_edges + num_loops, heads], and kPadding more are readable; GAT: before the leaky function.
+  T* scores = nullptr;
   Matrix<T> target_scores;   // [targets, heads]
   Matrix<T> target;          // [targets, heads * channels]
   T* factors = nullptr;      // [num_edges + num_loops]
