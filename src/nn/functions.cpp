@@ -180,7 +180,8 @@ struct FinishFunction : torch::autograd::Function<FinishFunction> {
     const auto spec = spec_of<FinishSpec>(context);
     const at::Tensor dy = with_dense_rows(gradients[0]);
     const variable_list saved = context->get_saved_variables();
-    if (!spec->finish.any()) return {dy, spec->bias ? dy.sum(0) : at::Tensor(), at::Tensor()};
+    if (!spec->finish.any())
+      return {dy, spec->bias ? column_sums(dy, spec->execution) : at::Tensor(), at::Tensor()};
     at::Tensor dx = scratch_tensor(spec->execution, dy.sizes(), dy.scalar_type());
     visit_type(dy.scalar_type(), [&]<typename T>() {
       const auto y = saved.empty() ? kernels::Matrix<const T>{} : const_matrix<T>(saved[0]);
@@ -190,7 +191,7 @@ struct FinishFunction : torch::autograd::Function<FinishFunction> {
                                             end);
       });
     });
-    return {dx, spec->bias ? dx.sum(0) : at::Tensor(), at::Tensor()};
+    return {dx, spec->bias ? column_sums(dx, spec->execution) : at::Tensor(), at::Tensor()};
   }
 };
 

@@ -81,6 +81,9 @@ at::Tensor densify(const SparseView& x, const Dropout& dropout, at::ScalarType t
 at::Tensor apply_finish(const at::Tensor& x, const Finish& finish, const Execution& execution,
                         const at::Tensor& bias = {});
 
+// The sum of the rows of a matrix without a gradient.
+at::Tensor column_sums(const at::Tensor& rows, const Execution& execution);
+
 // x weight^T + bias; the bias may be undefined.
 at::Tensor linear(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,
                   const Execution& execution);

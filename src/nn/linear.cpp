@@ -20,8 +20,14 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-constexpr int64_t kChunk = 512;  // rows
-constexpr int64_t kLanes = 16;   // partial sums of the weight gradient
+constexpr int64_t kLanes = 16;  // partial sums of the weight gradient
+
+// Chunks for every lane where they are of some size: each packs the matrix anew.
+int64_t chunk_rows(int64_t rows) {
+  constexpr int64_t kMin = 256, kMax = 2048;
+  const int64_t even = (rows + kLanes - 1) / kLanes;
+  return std::clamp<int64_t>((even + 15) / 16 * 16, kMin, kMax);
+}
 
 struct Spec : torch::CustomClassHolder {
   Execution execution;
@@ -44,7 +50,7 @@ void ranges(const Execution& execution, int64_t count, int64_t grain, const F& b
 // y = x by + bias, or y += x by.
 void multiply(const at::Tensor& x, const at::Tensor& by, const at::Tensor& bias, bool add,
               const at::Tensor& y, const Execution& execution) {
-  ranges(execution, y.size(0), kChunk, [&](int64_t begin, int64_t end) {
+  ranges(execution, y.size(0), chunk_rows(y.size(0)), [&](int64_t begin, int64_t end) {
     const at::Tensor part = x.narrow(0, begin, end - begin);
     at::Tensor to = y.narrow(0, begin, end - begin);
     if (add)
@@ -58,14 +64,14 @@ void multiply(const at::Tensor& x, const at::Tensor& by, const at::Tensor& bias,
 
 // dy^T x. Lane l takes the chunks l, l + lanes, ... in this order.
 at::Tensor weight_gradient(const at::Tensor& dy, const at::Tensor& x, const Execution& execution) {
-  const int64_t rows = dy.size(0), chunks = (rows + kChunk - 1) / kChunk;
+  const int64_t rows = dy.size(0), chunk = chunk_rows(rows), chunks = (rows + chunk - 1) / chunk;
   const int64_t lanes = std::clamp<int64_t>(chunks, 1, kLanes);
   at::Tensor sums = scratch_tensor(execution, {lanes, dy.size(1), x.size(1)}, dy.scalar_type());
   ranges(execution, lanes, 1, [&](int64_t lane, int64_t) {
     at::Tensor sum = sums[lane];
     if (chunks == 0) sum.zero_();
     for (int64_t k = lane; k < chunks; k += lanes) {
-      const int64_t begin = k * kChunk, n = std::min(rows - begin, kChunk);
+      const int64_t begin = k * chunk, n = std::min(rows - begin, chunk);
       const at::Tensor from = dy.narrow(0, begin, n).t(), part = x.narrow(0, begin, n);
       if (k == lane)
         at::mm_out(sum, from, part);
@@ -116,7 +122,7 @@ struct LinearFunction : torch::autograd::Function<LinearFunction> {
     if (gradients[0].defined()) {
       const at::Tensor dy = with_dense_rows(gradients[0]);
       by_weight = weight_gradient(dy, x, execution);
-      if (spec->bias) by_bias = dy.sum(0);
+      if (spec->bias) by_bias = column_sums(dy, execution);
       if (wants_x) multiply(dy, weight, {}, false, dx, execution);
     } else if (wants_x) {
       dx.zero_();
@@ -124,7 +130,7 @@ struct LinearFunction : torch::autograd::Function<LinearFunction> {
     if (gradients.size() > 1 && gradients[1].defined()) {
       const at::Tensor dy = with_dense_rows(gradients[1]);
       by_first_weight = weight_gradient(dy, x.narrow(0, 0, spec->num_first), execution);
-      if (spec->first_bias) by_first_bias = dy.sum(0);
+      if (spec->first_bias) by_first_bias = column_sums(dy, execution);
       if (wants_x)
         multiply(dy, first_weight, {}, true, dx.narrow(0, 0, spec->num_first), execution);
     }
@@ -137,6 +143,25 @@ std::optional<at::Tensor> given(const at::Tensor& t) {
 }
 
 }  // namespace
+
+at::Tensor column_sums(const at::Tensor& rows, const Execution& execution) {
+  const at::Tensor from = with_dense_rows(rows);
+  const int64_t count = from.size(0), width = from.size(1), share = (count + kLanes - 1) / kLanes;
+  at::Tensor sums = scratch_tensor(execution, {kLanes, width}, rows.scalar_type());
+  visit_type(rows.scalar_type(), [&]<typename T>() {
+    const auto in = const_matrix<T>(from);
+    const auto out = matrix<T>(sums);
+    for_ranges(execution.pool, kLanes, 1, [&](int64_t lane, int64_t) {
+      T* to = out.row(lane);
+      std::fill_n(to, width, T{0});
+      for (int64_t r = lane * share; r < std::min(count, (lane + 1) * share); ++r)
+        for (int64_t c = 0; c < width; ++c) to[c] += in.row(r)[c];
+    });
+  });
+  at::Tensor sum = sums[0];
+  for (int64_t lane = 1; lane < kLanes; ++lane) sum.add_(sums[lane]);
+  return sum;
+}
 
 at::Tensor linear(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,
                   const Execution& execution) {

@@ -92,7 +92,7 @@ TEST_F(Functions, Linear) {
 
 // Rows in several chunks, with a pool and without, on any number of threads: the same numbers.
 TEST_F(Functions, LinearInChunks) {
-  const at::Tensor x = random_tensor({1700, 6}, at::kFloat, 1).set_requires_grad(true);
+  const at::Tensor x = random_tensor({5000, 6}, at::kFloat, 1).set_requires_grad(true);
   const at::Tensor weight = random_tensor({5, 6}, at::kFloat, 2).set_requires_grad(true);
   const at::Tensor bias = random_tensor({5}, at::kFloat, 3).set_requires_grad(true);
   std::vector<std::vector<at::Tensor>> results;

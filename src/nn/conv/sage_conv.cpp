@@ -33,11 +33,11 @@ at::Tensor convolve(const SageConvWeights& w, const ConvInput& in, const at::Ten
     return apply_finish(plus(y, bias), finish, execution);
   }
   if (transforms_first(reduce, block, w.lin_l.size(1), w.lin_l.size(0)) && !in.ids) {
-    at::Tensor y = aggregate(at::linear(in.x, w.lin_l), block, reduce, execution);
+    at::Tensor y = aggregate(linear(in.x, w.lin_l, {}, execution), block, reduce, execution);
     if (!own.defined()) return apply_finish(plus(y, bias), finish, execution);
     const at::Tensor target =
         in.x_target.defined() ? in.x_target : in.x.narrow(0, 0, block.num_targets);
-    return apply_finish(y + at::linear(target, own, bias), finish, execution);
+    return apply_finish(y + linear(target, own, bias, execution), finish, execution);
   }
   AggregateLinear arguments;
   arguments.x = in.x;
@@ -87,7 +87,7 @@ at::Tensor sage_conv(const SageConvWeights& w, const ConvInput& input,
       in.ids = nullptr;
     }
     if (!in.x_target.defined()) in.x_target = in.x.narrow(0, 0, block.num_targets);
-    in.x = apply_finish(at::linear(in.x, w.lin, w.lin_bias), Finish{true, {}}, execution);
+    in.x = apply_finish(linear(in.x, w.lin, w.lin_bias, execution), Finish{true, {}}, execution);
   }
   if (!options.normalize)
     return convolve(w, in, own_weight(w), whole_bias(w), block, options.reduce, finish, execution);
@@ -107,7 +107,7 @@ at::Tensor sage_conv(const SageConvWeights& w, const ConvInput& input,
                                                at::TensorOptions(at::kLong)));
       else if (!target.defined())
         target = in.x.narrow(0, 0, block.num_targets);
-      y = y + at::linear(target, w.skip, w.skip_bias);
+      y = y + linear(target, w.skip, w.skip_bias, execution);
     }
   }
   return apply_finish(y, finish, execution);
