@@ -6,10 +6,30 @@
 #include <algorithm>
 #include <atomic>
 
+// Of the MKL inside LibTorch, where that is what it multiplies with: how many threads products on
+// the calling thread take, 0: as many as elsewhere. Returns what held before.
+extern "C" int MKL_Set_Num_Threads_Local(int count) __attribute__((weak));
+
 namespace gnnmg::nn {
 namespace {
 
 thread_local int loop_threads = 0;
+
+// Has products on the calling thread take it alone, as they do inside a parallel region.
+class OneProductThread {
+ public:
+  OneProductThread() {
+    if (MKL_Set_Num_Threads_Local) before_ = MKL_Set_Num_Threads_Local(1);
+  }
+  ~OneProductThread() {
+    if (MKL_Set_Num_Threads_Local) MKL_Set_Num_Threads_Local(before_);
+  }
+  OneProductThread(const OneProductThread&) = delete;
+  OneProductThread& operator=(const OneProductThread&) = delete;
+
+ private:
+  int before_ = 0;
+};
 
 // Has the calling thread's next parallel region run on so many threads.
 class TeamSize {
@@ -37,6 +57,10 @@ void for_ranges(base::ThreadPool* pool, int64_t count, int64_t grain,
   grain = std::max<int64_t>(1, grain);
   if (pool) return pool->parallel_for(count, grain, body);
   const int64_t ranges = (count + grain - 1) / grain;
+  if (ranges == 1) {  // opens no region, and the sums of a product that is divided are others
+    const OneProductThread alone;
+    return body(0, count);
+  }
   std::atomic<int64_t> next{0};
   const TeamSize team(loop_threads);
   at::parallel_for(0, std::min<int64_t>(ranges, at::get_num_threads()), 1, [&](int64_t, int64_t) {
