@@ -210,6 +210,13 @@ is_julia() { "$1" --startup-file=no -e 'exit(VERSION < v"1.5")' >/dev/null 2>&1;
 has_julia() { is_julia julia || is_julia "$julia"; }
 wants_julia() { ((tests)) && ! has_julia && bash "$here/unpack-julia.sh" --check 2>/dev/null; }
 
+# ---- Rust -------------------------------------------------------------------------------------------------------------
+
+# The oldest version that the crates promise, beside the one that is there, which rustup alone can have.
+oldest_rust=$(sed -n 's/^rust-version = "\([0-9.]*\)"/\1/p' "$top/bindings/rust/Cargo.toml").0
+has_rust() { rustup run "$oldest_rust" rustc --version >/dev/null 2>&1; }
+wants_rust() { ((tests)) && has_command rustup && ! has_rust; }
+
 # ---- what is to be done, said and done --------------------------------------------------------------------------------
 
 find_missing_packages
@@ -231,6 +238,11 @@ elif ((tests)) && ! has_julia; then
   say "no Julia, nor an archive of Debian to unpack one from: bindings/julia is tested where 1.5 or newer is on PATH"
 fi
 
+if wants_rust; then
+  missing=1
+  say "Rust $oldest_rust, by rustup: 150 MB to download"
+fi
+
 if ((!missing)); then
   say "everything is there"
   exit 0
@@ -246,4 +258,7 @@ find_missing_packages
 find_missing_wheels >/dev/null
 ((${#wheel_lists[@]} == 0)) || install_wheels
 if wants_julia; then bash "$here/unpack-julia.sh" "$deps/julia" || die "Julia could not be unpacked"; fi
+if wants_rust && ! rustup toolchain install "$oldest_rust" --profile minimal --no-self-update >>"$log" 2>&1; then
+  say "rustup could not fetch Rust $oldest_rust: bindings/rust is not checked with it"
+fi
 say "everything is there now"
