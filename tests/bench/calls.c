@@ -1,10 +1,14 @@
 /*
  * What a C program pays: for a call that reads a property, and for an epoch of a loop of its own.
  * The benchmarks of the bindings do the same in their languages and start this program to take
- * turns with it. bench_calls         medians of 11 rounds bench_calls serve   answers each line of
- * standard input, "property" or "epoch", by seconds of wall and of CPU time A property is read
- * `calls` times. The epoch is GraphSAGE with the library's defaults over a generated graph of
- * `nodes` nodes; the n-th has the same mini-batches in every program.
+ * turns with it.
+ *
+ * - `bench_calls`: medians of 11 rounds
+ * - `bench_calls serve`: answers each line of standard input, "property" or "epoch", by seconds of
+ *   wall and of CPU time
+ *
+ * A property is read `calls` times. The epoch is GraphSAGE with the library's defaults over a
+ * generated graph of `nodes` nodes; the n-th has the same mini-batches in every program.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <gnnmg.h>

@@ -14,9 +14,9 @@ _Atomic int gnnmg_loaded;
 static char* format_version(int32_t library) {
   char* text = NULL;
   const int header = GNNMG_VERSION;
-  if (asprintf(&text, "it is version %d.%d.%d, this package was made for the header of %d.%d.%d", library / 10000,
-               library / 100 % 100, library % 100, header / 10000, header / 100 % 100,
-               header % 100) < 0)
+  if (asprintf(&text, "it is version %d.%d.%d, this package was made for the header of %d.%d.%d",
+               library / 10000, library / 100 % 100, library % 100, header / 10000,
+               header / 100 % 100, header % 100) < 0)
     return NULL;
   return text;
 }

@@ -2318,14 +2318,15 @@ pub struct gnnmg_comm_config {
     /// 0.
     pub padding0: i32,
     /** How long an operation may take before it fails with
-`GNNMG_ERR_TIMEOUT`, milliseconds. 30 000.*/
+`GNNMG_ERR_TIMEOUT`, milliseconds; where ranks have other ones, the
+first to pass counts. 30 000.*/
     pub deadline_ms: i64,
     /** How long processes wait for each other, to join and to come to a call
 of their trainers, milliseconds. 300 000.*/
     pub join_ms: i64,
-    /** How often processes give a sign of life, milliseconds, 10 at least.
+    /** How often processes give a sign of life, milliseconds, 10 to 600 000.
 After three that did not come a process counts as not heard of.
-500.*/
+Process 0's holds for all. 500.*/
     pub heartbeat_ms: i64,
     /// Of process 0, for gnnmg_comm_create() with several processes. 0.
     pub port: i32,
@@ -6008,7 +6009,7 @@ Since 0.1*/
         config: *const gnnmg_trainer_config,
         trainer: *mut *mut gnnmg_trainer,
     ) -> gnnmg_status;
-    /** Frees the handle; training that runs is cancelled.
+    /** Frees the handle; training that runs is cancelled, as by gnnmg_trainer_cancel().
 
 - `trainer`: a handle, or NULL
 
@@ -6233,8 +6234,8 @@ Threading: (a)
 Since 0.1*/
     pub fn gnnmg_trainer_stop(trainer: *mut gnnmg_trainer);
     /** Ends what the trainer does at once; the call that waits for it answers
-`GNNMG_ERR_CANCELLED`, on other processes `GNNMG_ERR_ABORTED`. Another start goes on from the
-last step.
+`GNNMG_ERR_CANCELLED`, on other processes `GNNMG_ERR_ABORTED`, which have been told when this
+returns. Another start goes on from the last step.
 
 - `trainer`: a handle; a stale one is ignored
 

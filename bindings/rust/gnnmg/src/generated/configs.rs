@@ -458,14 +458,15 @@ config! {
     /// Settings of a communicator.
     pub struct CommConfig(gnnmg_comm_config, gnnmg_comm_config_init) {
         /// How long an operation may take before it fails with
-        /// [`ErrorKind::Timeout`](crate::ErrorKind::Timeout), milliseconds. 30 000.
+        /// [`ErrorKind::Timeout`](crate::ErrorKind::Timeout), milliseconds; where ranks have other ones, the
+        /// first to pass counts. 30 000.
         deadline => deadline_ms: std::time::Duration,
         /// How long processes wait for each other, to join and to come to a call
         /// of their trainers, milliseconds. 300 000.
         join => join_ms: std::time::Duration,
-        /// How often processes give a sign of life, milliseconds, 10 at least.
+        /// How often processes give a sign of life, milliseconds, 10 to 600 000.
         /// After three that did not come a process counts as not heard of.
-        /// 500.
+        /// Process 0's holds for all. 500.
         heartbeat => heartbeat_ms: std::time::Duration,
         /// Of process 0, for gnnmg_comm_create() with several processes. 0.
         port => port: i32,
