@@ -6,10 +6,12 @@ namespace gnnmg::base {
 namespace {
 thread_local HostQueue* entered = nullptr;
 thread_local int callback_depth = 0;
-thread_local HostQueue::Count counted;
+// Of the innermost Counting; a plain pointer, because a thread-local object with a destructor takes
+// memory on each thread, and without any the C library ends the program.
+thread_local const HostQueue::Count* counted = nullptr;
 
 struct Counted {
-  Counted() : count(counted) {
+  Counted() : count(HostQueue::current_count()) {
     if (count) ++*count;
   }
   ~Counted() {
@@ -38,11 +40,12 @@ HostQueue::Entry::Entry(HostQueue& queue) : queue_(queue), outer_(entered) {
 
 HostQueue::Entry::~Entry() { entered = outer_; }
 
-HostQueue::Counting::Counting(Count count) : outer_(std::exchange(counted, std::move(count))) {}
+HostQueue::Counting::Counting(Count count)
+    : count_(std::move(count)), outer_(std::exchange(counted, &count_)) {}
 
-HostQueue::Counting::~Counting() { counted = std::move(outer_); }
+HostQueue::Counting::~Counting() { counted = outer_; }
 
-HostQueue::Count HostQueue::current_count() noexcept { return counted; }
+HostQueue::Count HostQueue::current_count() noexcept { return counted ? *counted : nullptr; }
 
 HostQueue::~HostQueue() { run_deferred(); }
 

@@ -44,7 +44,8 @@ class HostQueue {
     Counting& operator=(const Counting&) = delete;
 
    private:
-    Count outer_;
+    const Count count_;
+    const Count* outer_;
   };
   static Count current_count() noexcept;
 

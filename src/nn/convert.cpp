@@ -594,8 +594,10 @@ void check_moves(const ConvertedLayer& layer, const Source& source) {
         return refuse("biases of DGL are sums of those of PyG");
       return;
     case LayerKind::kGat:
-      if (!layer.concat && layer.heads > 1 && (source.has("bias") || layer.residual))
-        return refuse("DGL has for each head what PyG has once for their mean");
+      if (!layer.concat && layer.heads > 1 && source.has("bias"))
+        return refuse("DGL has a bias for each head where PyG has one for their mean");
+      if (!layer.concat && layer.heads > 1 && layer.residual)
+        return refuse("DGL has a residual for each head where PyG has one for their mean");
       if (layer.residual && !source.has("res_fc.weight")) {
         const Shape* shape = source.shape_of("res.weight");
         if (!shape || shape->num_dims != 2 || (*shape)[0] == (*shape)[1])

@@ -24,7 +24,7 @@ constexpr int64_t kLanes = 16;  // partial sums of the weight gradient
 
 // Chunks for every lane where they are of some size: each packs the matrix anew.
 int64_t chunk_rows(int64_t rows) {
-  constexpr int64_t kMin = 256, kMax = 2048;
+  constexpr int64_t kMin = 1024, kMax = 2048;
   const int64_t even = (rows + kLanes - 1) / kLanes;
   return std::clamp<int64_t>((even + 15) / 16 * 16, kMin, kMax);
 }
