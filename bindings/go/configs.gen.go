@@ -855,6 +855,13 @@ type ModelFileConfig struct {
 	// and batch norms as torch's BatchNorm1d, without "module."; loading finds all of these by
 	// itself, but for an optimizer's, whose numbers follow the order of the modules. Default: false.
 	TorchModules bool
+	// Saving: true: the keys are those of the file that the weights were loaded from last, without a
+	// prefix "module.", so that the class it came from reads it strictly, whatever mixture of
+	// modules it is made of; not with TorchModules or FirstLayer, with OtherFramework as they were
+	// loaded. Of an optimizer: the parameters are in the order of that class's networks.
+	// [ErrInvalidArgument] where none were loaded, [ErrUnsupported] naming a tensor of the file that
+	// is none of the model's. Default: false.
+	LoadedNames bool
 }
 
 func (c *ModelFileConfig) from(r *raw.ModelFileConfig) {
@@ -863,6 +870,7 @@ func (c *ModelFileConfig) from(r *raw.ModelFileConfig) {
 	c.FirstLayer = textOf(r.FirstLayer[:])
 	c.Dict = textOf(r.Dict[:])
 	c.TorchModules = r.TorchModules != 0
+	c.LoadedNames = r.LoadedNames != 0
 }
 
 func (c *ModelFileConfig) to(r *raw.ModelFileConfig) error {
@@ -879,6 +887,7 @@ func (c *ModelFileConfig) to(r *raw.ModelFileConfig) error {
 	r.Dict = [len(r.Dict)]byte{}
 	copy(r.Dict[:], c.Dict)
 	r.TorchModules = flag(c.TorchModules)
+	r.LoadedNames = flag(c.LoadedNames)
 	return nil
 }
 

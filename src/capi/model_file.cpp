@@ -7,13 +7,14 @@
 #include "capi/model.h"
 #include "io/state_file.h"
 #include "nn/convert_notes.h"
+#include "nn/file_names.h"
 #include "nn/layer_names.h"
 #include "nn/module_names.h"
 
 namespace gnnmg::capi {
 
 const gnnmg_model_file_config kModelFileDefaults{
-    sizeof(gnnmg_model_file_config), GNNMG_MODEL_FORMAT_AUTO, 0, {}, {}, 0};
+    sizeof(gnnmg_model_file_config), GNNMG_MODEL_FORMAT_AUTO, 0, {}, {}, 0, 0};
 
 namespace {
 
@@ -32,9 +33,17 @@ FileForm file_form(const gnnmg_model_file_config* in, std::string_view path) {
   check_choice(config.format, GNNMG_MODEL_FORMAT_AUTO, GNNMG_MODEL_FORMAT_PTH, "config.format");
   check_flag(config.other_framework, "config.other_framework");
   check_flag(config.torch_modules, "config.torch_modules");
-  FileForm form{config.format == GNNMG_MODEL_FORMAT_PTH, config.other_framework == 1,
-                config.torch_modules == 1, text_of(config.first_layer, "config.first_layer"),
+  check_flag(config.loaded_names, "config.loaded_names");
+  FileForm form{config.format == GNNMG_MODEL_FORMAT_PTH,
+                config.other_framework == 1,
+                config.torch_modules == 1,
+                config.loaded_names == 1,
+                text_of(config.first_layer, "config.first_layer"),
                 text_of(config.dict, "config.dict")};
+  if (form.loaded_names && (form.torch_modules || !form.first_layer.empty()))
+    fail(Status::kInvalidArgument, "config.loaded_names is 1, and config.",
+         form.torch_modules ? "torch_modules is 1" : "first_layer is '" + form.first_layer + "'",
+         ": the keys are those that were loaded, or others, choose one");
   if (config.format == GNNMG_MODEL_FORMAT_AUTO)
     form.pth = path.ends_with(".pth") || path.ends_with(".pt");
   return form;
@@ -43,8 +52,9 @@ FileForm file_form(const gnnmg_model_file_config* in, std::string_view path) {
 std::string call_key(const char* verb, const std::string& path, const FileForm& form) {
   return base::text(verb, form.pth ? " pth " : " safetensors ",
                     form.other_framework ? "of the other framework " : "",
-                    form.torch_modules ? "of torch's modules " : "", form.first_layer, " ",
-                    form.dict, " ", path);
+                    form.torch_modules ? "of torch's modules " : "",
+                    form.loaded_names ? "as loaded " : "", form.first_layer, " ", form.dict, " ",
+                    path);
 }
 
 namespace {
@@ -53,6 +63,7 @@ io::StateFile state_of(const nn::Model& model, const FileForm& form) {
   io::StateFile state = form.other_framework ? model.state_of_other_framework() : model.state();
   const bool dgl = (model.config().framework == nn::Framework::kDgl) != form.other_framework;
   if (form.torch_modules) nn::to_torch_modules(state, model.config());
+  if (form.loaded_names) nn::to_file_names(state, model.file_names(), form.other_framework);
   if (!form.first_layer.empty())
     nn::rename_layers(state, nn::layer_list(dgl ? nn::Framework::kDgl : nn::Framework::kPyg),
                       form.first_layer);

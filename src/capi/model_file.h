@@ -9,7 +9,7 @@
 namespace gnnmg::capi {
 
 struct FileForm {
-  bool pth = false, other_framework = false, torch_modules = false;
+  bool pth = false, other_framework = false, torch_modules = false, loaded_names = false;
   std::string first_layer, dict;
 };
 

@@ -37,7 +37,7 @@ train::TorchFile optimizer_file(const gnnmg_model_file_config* config, std::stri
     fail(Status::kInvalidArgument,
          "config.format is GNNMG_MODEL_FORMAT_SAFETENSORS, which has no place for numbers that are "
          "no tensors: states of optimizers are .pth files");
-  return {{form.other_framework, form.torch_modules}, form.dict};
+  return {{form.other_framework, form.torch_modules, form.loaded_names}, form.dict};
 }
 
 }  // namespace gnnmg::capi

@@ -79,6 +79,29 @@ bool is_state_dict(const PickleRef& value) {
                              [](const auto& item) { return is_tensor(item.second); });
 }
 
+int64_t num_tensors(const PickleRef& value) {
+  const PickleDict* dict = as_dict(value);
+  return !dict ? 0 : std::count_if(dict->items.begin(), dict->items.end(), [](const auto& item) {
+    return is_tensor(item.second);
+  });
+}
+
+// What a value is, as Python calls it.
+std::string kind_of(const PickleRef& value) {
+  if (value->as<PickleNone>()) return "None";
+  if (value->as<bool>()) return "a bool";
+  if (value->as<int64_t>()) return "an int";
+  if (value->as<double>()) return "a float";
+  if (value->as_text()) return "a str";
+  if (value->as<PickleList>()) return "a list";
+  if (value->as<PickleTuple>()) return "a tuple";
+  if (as_dict(value)) return "a dict";
+  const auto* object = value->as<PickleObject>();
+  const auto* global = value->as<PickleGlobal>();
+  if (object) return base::text("a ", object->module, ".", object->name);
+  return global ? base::text("the name ", global->module, ".", global->name) : "a storage";
+}
+
 // What state_dict() of an optimizer gives.
 bool is_optimizer(const PickleRef& value) {
   const PickleDict* dict = as_dict(value);
@@ -207,9 +230,22 @@ class PthReader {
       if (count++ < 8)
         names += base::text(names.empty() ? "" : ", ", printable(key_text(key).value_or("?"), 40));
     }
-    if (count == 0) refuse(": holds no dict of tensors");
+    if (count == 0) {
+      refuse_mixed(root);
+      for (const auto& [key, value] : dict->items) refuse_mixed(value);
+      refuse(": holds no dict of tensors");
+    }
     if (count > 1) refuse(base::text(": holds ", count, " dicts of tensors, say which: ", names));
     return found;
+  }
+
+  // Names the first entry that is no tensor of a dict that has tensors.
+  void refuse_mixed(const PickleRef& value) const {
+    if (num_tensors(value) == 0) return;
+    for (const auto& [key, item] : as_dict(value)->items)
+      if (!is_tensor(item))
+        refuse(base::text(": the entry \"", printable(key_text(key).value_or("?")),
+                          "\" of the state dict is ", kind_of(item), ", expected a tensor"));
   }
 
   // The state dict at a dotted path; keys may hold dots themselves.
@@ -217,9 +253,10 @@ class PthReader {
     PickleRef found;
     if (!descend(root, path, found))
       fail(Status::kNotFound, name_, ": has nothing at \"", printable(path), "\"");
-    if (!is_state_dict(found))
-      refuse(base::text(": what is at \"", printable(path), "\" is no dict of tensors"));
-    return found;
+    if (is_state_dict(found)) return found;
+    refuse_mixed(found);
+    refuse(base::text(": what is at \"", printable(path), "\" is ",
+                      as_dict(found) ? "" : kind_of(found) + ", which is ", "no dict of tensors"));
   }
   bool descend(const PickleRef& value, std::string_view path, PickleRef& found) const {
     const PickleDict* dict = as_dict(value);

@@ -99,11 +99,6 @@ void check_architecture(const ModelConfig& c) {
       if (!c.bias)
         fail(Status::kInvalidArgument,
              "model config: bias is off, and EdgeConv's networks have one");
-      if (!dgl && over_graph(c.norm) && c.mlp_layers > 1 && c.readout == Readout::kNone)
-        fail(Status::kInvalidArgument,
-             "model config: a norm over a graph does not go with PyG's EdgeConv without a readout, "
-             "which has norms over the edges inside its layers: take the norm of each row or of "
-             "the mini-batch");
       return;
     case Architecture::kGcn:
       if (c.degree_norm != DegreeNorm::kBoth && !dgl &&

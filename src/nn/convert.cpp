@@ -357,8 +357,8 @@ NamedTensors edge_to_pyg(Source& source) {
 
 NamedTensors relation_to_dgl(Source& source) {
   NamedTensors out;
-  move(source, "bias", "h_bias", out);
-  move(source, "root", "loop_weight", out);
+  move_if(source, "bias", "h_bias", out);
+  move_if(source, "root", "loop_weight", out);
   const Tensor weight = source.take("weight");
   const Shape& shape = weight.shape();
   put(out, "linear_r.W",
@@ -370,18 +370,18 @@ NamedTensors relation_to_dgl(Source& source) {
 NamedTensors relation_to_pyg(const ConvertedLayer& layer, Source& source) {
   NamedTensors out;
   Tensor weight = source.take("linear_r.W");
-  const Tensor loop = source.take("loop_weight");
-  check_matrix(loop, "loop_weight");
   if (layer.kind == LayerKind::kRelationBlocks) {
+    check_matrix(weight, "linear_r.W");
     const int64_t blocks = std::max<int64_t>(1, layer.blocks);
-    weight = reshaped(
-        weight, {weight.shape()[0], blocks, loop.shape()[0] / blocks, loop.shape()[1] / blocks},
-        "linear_r.W");
+    const int64_t columns = std::max<int64_t>(1, layer.width / blocks);
+    weight =
+        reshaped(weight, {weight.shape()[0], blocks, weight.shape()[1] / blocks / columns, columns},
+                 "linear_r.W");
   }
   put(out, "weight", weight);
   move_if(source, "linear_r.coeff", "comp", out);
-  put(out, "root", loop);
-  move(source, "h_bias", "bias", out);
+  move_if(source, "loop_weight", "root", out);
+  move_if(source, "h_bias", "bias", out);
   return out;
 }
 
@@ -510,23 +510,26 @@ struct LayerScope {
 
 std::vector<LayerScope> scopes_of(const ModelConfig& c, Framework from, Numbers numbers) {
   std::vector<LayerScope> scopes;
-  const auto add = [&](std::string from_name, std::string to_name, ConvertedLayer layer) {
+  const auto add = [&](std::string from_name, std::string to_name, int64_t width,
+                       ConvertedLayer layer) {
+    layer.width = width;
     layer.numbers = numbers;
     scopes.push_back({from_name + ".", to_name + ".", layer});
   };
   if (c.architecture == Architecture::kLayers) {
     for (const LayerConfig& layer : c.layers)
       if (layer.kind == LayerConfig::Kind::kConv)
-        add(layer.name, layer.name,
+        add(layer.name, layer.name, layer.options.output_dim,
             layer_of(layer.options, false, &layer == &c.layers[0] && c.input == Input::kNodes));
     return scopes;
   }
   const Framework to = from == Framework::kPyg ? Framework::kDgl : Framework::kPyg;
   const bool plain_end = c.skip == Skip::kNone && c.jumping == Jumping::kNone;
-  for (int i = 0; i < c.num_layers; ++i)
+  for (int i = 0; i < c.num_layers; ++i) {
+    const bool last = plain_end && c.output_dim > 0 && i == c.num_layers - 1;
     add(base::text(layer_list(from), ".", i), base::text(layer_list(to), ".", i),
-        layer_of(c, plain_end && c.output_dim > 0 && i == c.num_layers - 1,
-                 i == 0 && c.input == Input::kNodes));
+        last ? c.output_dim : c.hidden_dim, layer_of(c, last, i == 0 && c.input == Input::kNodes));
+  }
   return scopes;
 }
 
@@ -572,8 +575,12 @@ io::StateFile converted(const ModelConfig& config, const io::StateFile& state, F
       out.tensors.push_back(*entry);
       continue;
     }
-    for (auto& [key, tensor] : convert(scopes[k].layer, layers[k]))
-      out.tensors.emplace_back(scopes[k].to + key, std::move(tensor));
+    try {
+      for (auto& [key, tensor] : convert(scopes[k].layer, layers[k]))
+        out.tensors.emplace_back(scopes[k].to + key, std::move(tensor));
+    } catch (const base::Error& error) {
+      fail(error.status(), scopes[k].from.substr(0, scopes[k].from.size() - 1), ": ", error.what());
+    }
   }
   return out;
 }

@@ -38,6 +38,7 @@ struct ConvertedLayer {
   bool residual = false;  // of a GATConv that has one on the other side too
   bool mlp = false;       // GIN: PyG's keys are those of its model class, nn.lins.0, ...
   int64_t blocks = 0;     // of a PyG layer made of block-diagonal matrices
+  int64_t width = 0;      // of such a layer's rows
   Numbers numbers = Numbers::kWeights;
 };
 

@@ -40,6 +40,7 @@ FileParameters::FileParameters(const Model& model, const FileForm& form)
   std::vector<size_t> order(state.tensors.size());
   std::iota(order.begin(), order.end(), size_t{0});
   if (form.torch_modules) order = to_torch_modules(renamed, model.config());
+  if (form.loaded_names) order = to_file_names(renamed, model.file_names(), other_framework_);
   for (size_t i = 0; i < order.size(); ++i) {
     list_.push_back({renamed.tensors[i].first, renamed.tensors[i].second.shape()});
     converted_.push_back(state.tensors[order[i]].first);

@@ -12,10 +12,11 @@
 namespace gnnmg::nn {
 
 // Of which class: as Model::state() has it, or the other framework's, or one made of torch's own
-// modules (see to_torch_modules).
+// modules (see to_torch_modules), or that whose weights were loaded last (see to_file_names).
 struct FileForm {
   bool other_framework = false;
   bool torch_modules = false;
+  bool loaded_names = false;
 };
 
 class FileParameters {

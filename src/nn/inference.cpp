@@ -52,6 +52,9 @@ class StackInference final : public Inference {
 
   at::Tensor run(int stage, int64_t begin, int64_t end) override {
     const Stage& s = stages_.at(stage);
+    if (s.step == Step::kConv && in_one(*model_.layers_[s.layer].conv))
+      return graph_.rows_at_once(begin, end, s.width, at_once_,
+                                 [&] { return rows_of(s, 0, graph_.num_nodes()); });
     return graph_.rows_of_stage(begin, end, s.width,
                                 [&](int64_t low, int64_t high) { return rows_of(s, low, high); });
   }
@@ -60,6 +63,7 @@ class StackInference final : public Inference {
     const Stage& s = stages_.at(stage);
     graph_.check_stage(stage, s.width, rows);
     const c10::NoGradGuard no_grad;
+    at_once_ = at::Tensor();
     if (s.step == Step::kTransform) {
       prepared_ = rows;
       return;
@@ -102,6 +106,9 @@ class StackInference final : public Inference {
     if (c.skip != Skip::kNone || c.jumping != Jumping::kNone)
       stages_.push_back({Step::kOutput, c.num_layers, c.output_width()});
   }
+
+  // Norms over the rows of all edges, which are made together.
+  static bool in_one(const Conv& conv) { return conv.normalises_all_rows() && !conv.staged(); }
 
   // Norm over all rows together has to wait until they are there.
   bool norm_over_graph() const {
@@ -168,6 +175,7 @@ class StackInference final : public Inference {
   bool sparse_ = false;
   at::Tensor input_;
   at::Tensor prepared_;              // what the edges read, where a stage makes it
+  at::Tensor at_once_;               // all rows of a stage that makes them together
   at::Tensor inner_;                 // behind a norm inside the convolution under way
   at::Tensor degrees_;               // of the nodes, where the layers ask for them
   std::vector<at::Tensor> outputs_;  // of the layers so far, where the result is made of all

@@ -60,14 +60,26 @@ void check_conv(const ModelConfig& layer, int64_t in, bool nodes) {
   alone.input_dim = in;
   alone.hidden_dim = alone.output_dim;
   alone.num_layers = 1;
-  if (alone.norm != Norm::kNone || alone.skip != Skip::kNone || alone.jumping != Jumping::kNone ||
+  if (alone.skip != Skip::kNone || alone.jumping != Jumping::kNone ||
       alone.readout != Readout::kNone || alone.activation == Activation::kPrelu ||
       !alone.reads_features() || alone.input_dropout != 0 || alone.edge_dropout != 0 ||
-      alone.node_dropout != 0 || alone.act_first || !alone.node_vocabulary.empty() ||
-      !alone.edge_vocabulary.empty())
+      alone.node_dropout != 0 || !alone.node_vocabulary.empty() || !alone.edge_vocabulary.empty())
     fail(Status::kInvalidArgument,
-         "a convolution has no input, dropout of features, edges or nodes, norm, skip, jumping, "
-         "readout, learned function or categories of its own: these are options of whole models");
+         "a convolution has no input, dropout of features, edges or nodes, skip, jumping, readout, "
+         "learned function or categories of its own: these are options of whole models");
+  if ((alone.norm != Norm::kNone || alone.act_first) && !has_network(alone))
+    fail(Status::kInvalidArgument,
+         "a convolution's norm, and act_first, are those in GIN's and EdgeConv's networks, and "
+         "this is ",
+         name_of(alone.architecture), ": add a layer of it");
+  if (alone.norm != Norm::kNone && alone.mlp_layers == 1)
+    fail(Status::kInvalidArgument,
+         "mlp_layers is 1, and a convolution's norm stands between the linear layers of its "
+         "network: add a layer of it");
+  if (alone.act_first && alone.norm == Norm::kNone)
+    fail(Status::kInvalidArgument,
+         "act_first is on, and there is no norm in the network that the function could stand in "
+         "front of");
   if (alone.dropout != 0 && !attends(alone.architecture))
     fail(Status::kInvalidArgument, "dropout of a convolution is that of attention, and this is ",
          name_of(alone.architecture), ": add a layer of dropout");

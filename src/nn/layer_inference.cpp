@@ -51,6 +51,10 @@ class LayerInference final : public Inference {
 
   at::Tensor run(int stage, int64_t begin, int64_t end) override {
     const Stage& s = stages_.at(stage);
+    const Conv* conv = s.end > s.begin ? model_.layers_[s.begin].conv.get() : nullptr;
+    if (conv && !s.transform && conv->normalises_all_rows())
+      return graph_.rows_at_once(begin, end, s.width, at_once_,
+                                 [&] { return rows_of(s, 0, graph_.num_nodes()); });
     return graph_.rows_of_stage(begin, end, s.width,
                                 [&](int64_t low, int64_t high) { return rows_of(s, low, high); });
   }
@@ -59,6 +63,7 @@ class LayerInference final : public Inference {
     const Stage& s = stages_.at(stage);
     graph_.check_stage(stage, s.width, rows);
     const c10::NoGradGuard no_grad;
+    at_once_ = at::Tensor();
     if (s.transform) {
       prepared_ = rows;
       return;
@@ -150,6 +155,7 @@ class LayerInference final : public Inference {
   std::vector<Stage> stages_;
   bool sparse_ = false;  // `input_` is not there: the features are sparse
   at::Tensor input_;     // what the layer under way reads, for all nodes
+  at::Tensor at_once_;   // all rows of a stage that makes them together
   at::Tensor prepared_;  // what the edges read, where a stage makes it
 };
 

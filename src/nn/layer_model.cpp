@@ -58,7 +58,8 @@ LayerModel::LayerModel(const ModelConfig& config) : LayeredModel(config) {
         break;
     }
     if (each.kind == Kind::kConv) {
-      layer.conv = make_conv(options, {.in = in, .out = width, .nodes = nodes}, nullptr);
+      layer.conv =
+          make_conv(options, {.in = in, .out = width, .nodes = nodes, .own_norm = true}, nullptr);
       layer.block = blocks++;
     }
     if (each.kind == Kind::kNorm) layer.norm = NormLayer(options.norm, in, options.norm_options);

@@ -74,6 +74,7 @@ std::unique_ptr<Model> LayeredModel::filled(std::unique_ptr<LayeredModel> copy) 
   for (size_t i = 0; i < buffers().size(); ++i)
     copy->buffers()[i].tensor.copy_(buffers()[i].tensor);
   copy->known_ = known_;
+  copy->file_names_ = file_names_;
   return copy;
 }
 

@@ -56,10 +56,10 @@ class MetricSum {
   // Everything as flat arrays for exchange between ranks, and back.
   std::vector<int64_t> counts() const;
   std::vector<double> sums() const;
-  std::vector<float> scores() const;  // pairs (score, label) target after target
+  std::vector<double> scores() const;  // pairs (score, label) target after target
   // Error(kInvalidArgument) when the arrays do not fit each other or the task.
   void merge(std::span<const int64_t> counts, std::span<const double> sums,
-             std::span<const float> scores);
+             std::span<const double> scores);
   // What does not apply to the task is NaN, or 0 for counts, accuracy and F1.
   Metrics result() const;
 
@@ -69,7 +69,7 @@ class MetricSum {
   int64_t num_classes_;
   std::vector<int64_t> counts_;
   std::vector<double> sums_;
-  std::vector<std::vector<std::pair<float, float>>> scores_;  // a target: (score, label)
+  std::vector<std::vector<std::pair<double, float>>> scores_;  // a target: (score, label)
 };
 
 }  // namespace gnnmg::nn

@@ -36,7 +36,7 @@ struct Ranked {
 
 // Area under the ROC curve with ties counted half, and average precision with equal scores taken
 // together. `pairs` holds (score, label) and is reordered.
-Ranked rank(std::vector<std::pair<float, float>> pairs) {
+Ranked rank(std::vector<std::pair<double, float>> pairs) {
   int64_t positives = 0;
   for (const auto& pair : pairs) positives += pair.second > 0.5f;
   const int64_t negatives = static_cast<int64_t>(pairs.size()) - positives;
@@ -51,7 +51,7 @@ Ranked rank(std::vector<std::pair<float, float>> pairs) {
   double precision_sum = 0;
   for (size_t i = 0; i < pairs.size();) {
     int64_t tied_positives = 0, tied = 0;
-    for (const float score = pairs[i].first; i < pairs.size() && pairs[i].first == score; ++i) {
+    for (const double score = pairs[i].first; i < pairs.size() && pairs[i].first == score; ++i) {
       tied_positives += pairs[i].second > 0.5f;
       ++tied;
     }
@@ -114,8 +114,7 @@ void MetricSum::add(const at::Tensor& logits, const Targets& targets) {
       ++counts_[kClasses + 3 * predicted + 1];
       counts_[kClasses + 3 * predicted + 2] += correct;
       if (!scores_.empty())
-        scores_[0].emplace_back(static_cast<float>(score[1] - score[0]),
-                                static_cast<float>(label[i]));
+        scores_[0].emplace_back(score[1] - score[0], static_cast<float>(label[i]));
     }
     return;
   }
@@ -136,7 +135,7 @@ void MetricSum::add(const at::Tensor& logits, const Targets& targets) {
     counts_[kClasses + 3 * c] += labelled;
     counts_[kClasses + 3 * c + 1] += predicted;
     counts_[kClasses + 3 * c + 2] += labelled && predicted;
-    scores_[c].emplace_back(static_cast<float>(score[i]), static_cast<float>(target[i]));
+    scores_[c].emplace_back(score[i], static_cast<float>(target[i]));
   }
 }
 
@@ -148,8 +147,8 @@ std::vector<int64_t> MetricSum::counts() const {
 
 std::vector<double> MetricSum::sums() const { return sums_; }
 
-std::vector<float> MetricSum::scores() const {
-  std::vector<float> all;
+std::vector<double> MetricSum::scores() const {
+  std::vector<double> all;
   for (const auto& list : scores_)
     for (const auto& [score, label] : list) {
       all.push_back(score);
@@ -159,7 +158,7 @@ std::vector<float> MetricSum::scores() const {
 }
 
 void MetricSum::merge(std::span<const int64_t> counts, std::span<const double> sums,
-                      std::span<const float> scores) {
+                      std::span<const double> scores) {
   if (counts.size() != counts_.size() + scores_.size() || sums.size() != sums_.size())
     fail(Status::kInvalidArgument, "metrics to merge have ", counts.size(), " counts and ",
          sums.size(), " sums, expected ", counts_.size() + scores_.size(), " and ", sums_.size());
@@ -172,7 +171,7 @@ void MetricSum::merge(std::span<const int64_t> counts, std::span<const double> s
   for (size_t i = 0; i < sums_.size(); ++i) sums_[i] += sums[i];
   for (size_t list = 0; list < scores_.size(); ++list)
     for (int64_t i = 0; i < lengths[list]; ++i) {
-      scores_[list].emplace_back(scores[0], scores[1]);
+      scores_[list].emplace_back(scores[0], static_cast<float>(scores[1]));
       scores = scores.subspan(2);
     }
 }

@@ -16,6 +16,7 @@
 #include "graph/graph.h"
 #include "io/state_file.h"
 #include "nn/config.h"
+#include "nn/file_names.h"
 #include "sample/mini_batch.h"
 
 namespace gnnmg::nn {
@@ -140,6 +141,8 @@ class Model {
   // are known, and so are layers that are no list but modules with numbers, "conv1", "conv2", ....
   void load_state(const io::StateFile& state);
   void load_state_of_other_framework(const io::StateFile& state);
+  // Of the last state that was loaded.
+  const FileNames& file_names() const { return file_names_; }
 
   // Batch norm takes its statistics from the rows of the pass when training; its running statistics
   // (buffers) move only when the trainer folds them in, in the order of the plan.
@@ -152,6 +155,9 @@ class Model {
 
   // A model of its own with equal parameters and buffers, gradients zero.
   virtual std::unique_ptr<Model> clone() const = 0;
+
+ protected:
+  FileNames file_names_;
 };
 
 std::unique_ptr<Model> make_model(const ModelConfig& config);

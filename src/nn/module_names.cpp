@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "nn/option_check.h"
 
 namespace gnnmg::nn {
 namespace {
@@ -15,6 +16,7 @@ using Given = std::map<std::string, const base::Tensor*>;
 
 constexpr std::string_view kNetwork = "nn.", kLinears = "lins.", kNorms = "norms.";
 constexpr std::string_view kModule = ".module.";
+constexpr int64_t kMostModules = 1'000'000;
 
 // Behind the component "nn" of a key, as in "convs.0.nn.2.weight"; npos where there is none.
 size_t behind_network(std::string_view key) {
@@ -31,64 +33,139 @@ struct Numbered {
 std::optional<Numbered> split(std::string_view text) {
   Numbered found;
   const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), found.number);
-  if (error != std::errc() || found.number < 0 || rest == text.data() + text.size() || *rest != '.')
+  if (error != std::errc() || found.number < 0 || found.number > kMostModules ||
+      rest == text.data() + text.size() || *rest != '.')
     return std::nullopt;
   found.tail = std::string(rest + 1, text.data() + text.size());
   return found;
 }
 
-// The modules of a Sequential under the keys of an MLP: tails behind the network's name, old to
-// new. None where it is made of other modules.
-std::optional<std::map<std::string, std::string>> as_mlp(
-    const std::map<std::string, const base::Tensor*>& tails, const std::string& network,
-    bool act_first) {
-  std::map<std::string, std::string> renamed;
-  std::map<int64_t, std::map<std::string, const base::Tensor*>> modules;
-  for (const auto& [tail, tensor] : tails) {
-    if (tail == "weight" || tail == "bias") {
-      renamed[tail] = base::text(kLinears, "0.", tail);
-      continue;
-    }
-    const std::optional<Numbered> parts = split(tail);
-    if (!parts) return std::nullopt;
-    modules[parts->number][parts->tail] = tensor;
-  }
-  if (!renamed.empty() && !modules.empty()) return std::nullopt;
-  int64_t linears = 0, last_linear = 0;
-  for (const auto& [number, tensors] : modules) {
+using Tails = std::map<std::string, const base::Tensor*>;  // keys behind a network's name
+
+// What the model has between two linear layers of a network.
+struct Between {
+  bool function = false;
+  bool plain_norm = false;  // a norm without parameters, which no key tells of
+  bool act_first = false;
+};
+
+// What a Sequential's linear layers and norms are, in the order of their numbers.
+class SequentialReader {
+ public:
+  SequentialReader(const std::string& network, const Between& between)
+      : network_(network), between_(between) {}
+
+  // The name that the module's tensors have in an MLP. None where it is neither.
+  std::optional<std::string> name_of(int64_t number, const Tails& tensors) {
     const auto weight = tensors.find("weight");
-    const bool linear = weight != tensors.end() && weight->second->shape().num_dims == 2;
-    const bool norm = !linear && (tensors.contains("bias") || tensors.contains("module.bias"));
-    if (!linear && (!norm || linears == 0)) return std::nullopt;
-    if (!linear && number != last_linear + (act_first ? 2 : 1))
-      base::fail(base::Status::kFormat, network, number, " is a norm ", number - last_linear,
-                 " modules behind a linear layer, and with act_first ", act_first ? 1 : 0,
-                 " the model has it ", act_first ? "behind" : "in front of",
+    if (weight != tensors.end() && weight->second->shape().num_dims == 2) return linear(number);
+    if (linears_ == 0 || (!tensors.contains("bias") && !tensors.contains("module.bias")))
+      return std::nullopt;
+    if (number != last_linear_ + (between_.act_first ? 2 : 1))
+      base::fail(base::Status::kFormat, network_, number, " is a norm ", number - last_linear_,
+                 " modules behind a linear layer, and with act_first ", between_.act_first ? 1 : 0,
+                 " the model has it ", between_.act_first ? "behind" : "in front of",
                  " the function between the layers");
-    for (const auto& [tail, tensor] : tensors)
-      renamed[base::text(number, ".", tail)] = linear ? base::text(kLinears, linears, ".", tail)
-                                                      : base::text(kNorms, linears - 1, ".", tail);
-    if (linear) {
-      ++linears;
-      last_linear = number;
+    norm_ = true;
+    return base::text(kNorms, linears_ - 1, ".");
+  }
+
+ private:
+  std::string linear(int64_t number) {
+    if (linears_ == 0 && number != 0)
+      base::fail(base::Status::kFormat, network_, number, " is the first linear layer, expected ",
+                 network_, "0: the model has no module in front of it");
+    const int64_t least = last_linear_ + 1 + between_.function + (norm_ || between_.plain_norm);
+    if (linears_ > 0 && number < least)
+      base::fail(base::Status::kFormat, network_, number, " is a linear layer, and between it and ",
+                 network_, last_linear_, " is no room for the ",
+                 norm_ || between_.plain_norm ? "norm and the function" : "function",
+                 " that the model has there: expected ", network_, least, " or a later module");
+    last_linear_ = number;
+    norm_ = false;
+    return base::text(kLinears, linears_++, ".");
+  }
+
+  const std::string& network_;
+  const Between& between_;
+  int64_t linears_ = 0, last_linear_ = 0;
+  bool norm_ = false;  // behind the last linear layer
+};
+
+// The tails of any form of a network as those of an MLP, old to new. None where it is made of other
+// modules.
+std::optional<std::map<std::string, std::string>> as_mlp(const Tails& tails,
+                                                         const std::string& network,
+                                                         const Between& between) {
+  std::map<std::string, std::string> renamed;
+  std::map<int64_t, Tails> modules;
+  bool mlp = false, alone = false;
+  for (const auto& [tail, tensor] : tails) {
+    if (tail.starts_with(kLinears) || tail.starts_with(kNorms)) {
+      renamed[tail] = tail;
+      mlp = true;
+    } else if (tail == "weight" || tail == "bias") {
+      renamed[tail] = base::text(kLinears, "0.", tail);
+      alone = true;
+    } else {
+      const std::optional<Numbered> parts = split(tail);
+      if (!parts) return std::nullopt;
+      modules[parts->number][parts->tail] = tensor;
     }
+  }
+  if (mlp + alone + !modules.empty() > 1) return std::nullopt;
+  SequentialReader reader(network, between);
+  for (const auto& [number, tensors] : modules) {
+    const std::optional<std::string> name = reader.name_of(number, tensors);
+    if (!name) return std::nullopt;
+    for (const auto& [tail, tensor] : tensors)
+      renamed[base::text(number, ".", tail)] = *name + tail;
   }
   return renamed;
 }
 
-void adopt_networks(Given& given, bool act_first) {
-  std::map<std::string, std::map<std::string, const base::Tensor*>> networks;
-  for (const auto& [key, tensor] : given)
-    if (const size_t at = behind_network(key); at != std::string::npos)
-      networks[key.substr(0, at)][key.substr(at)] = tensor;
-  for (const auto& [network, tails] : networks) {
-    if (std::ranges::any_of(tails, [](const auto& t) { return t.first.starts_with(kLinears); }))
-      continue;
-    const auto renamed = as_mlp(tails, network, act_first);
-    if (!renamed) continue;
-    for (const auto& [from, to] : *renamed) given.erase(network + from);
-    for (const auto& [from, to] : *renamed) given[network + to] = tails.at(from);
+// How the model has a network.
+enum class Form { kMlp, kLinear };
+
+// By network: the forms of those that are expected.
+std::map<std::string, Form> forms_of(const std::vector<std::string>& expected) {
+  std::map<std::string, Form> forms;
+  for (const std::string& key : expected) {
+    const size_t at = behind_network(key);
+    if (at == std::string::npos) continue;
+    const std::string_view tail = std::string_view(key).substr(at);
+    if (tail.starts_with(kLinears)) forms[key.substr(0, at)] = Form::kMlp;
+    if (tail == "weight") forms[key.substr(0, at)] = Form::kLinear;
   }
+  return forms;
+}
+
+// That of the network, or, where layers have other names in the file, what all of them have.
+std::optional<Form> form_of(const std::map<std::string, Form>& forms, const std::string& network) {
+  if (const auto found = forms.find(network); found != forms.end()) return found->second;
+  const bool alike = !forms.empty() && std::ranges::all_of(forms, [&](const auto& form) {
+    return form.second == forms.begin()->second;
+  });
+  return alike ? std::optional(forms.begin()->second) : std::nullopt;
+}
+
+// The options of the layer that the network is in; where layers have other names in the file, of
+// the first one with a network.
+const ModelConfig& options_of(const ModelConfig& config, const std::string& network) {
+  const ModelConfig* first = nullptr;
+  for (const LayerConfig& layer : config.layers) {
+    if (layer.kind != LayerConfig::Kind::kConv || !has_network(layer.options)) continue;
+    if (network.starts_with(layer.name + ".")) return layer.options;
+    if (!first) first = &layer.options;
+  }
+  return first ? *first : config;
+}
+
+bool has_norm_keys(const std::vector<std::string>& expected) {
+  return std::ranges::any_of(expected, [](const std::string& key) {
+    const size_t at = behind_network(key);
+    return at != std::string::npos && std::string_view(key).substr(at).starts_with(kNorms);
+  });
 }
 
 // The network that a tensor is of, and which of its modules; 0 where it is of none with numbers.
@@ -99,7 +176,8 @@ std::pair<std::string_view, int64_t> place_of(std::string_view key) {
   return {key.substr(0, at), parts ? parts->number : 0};
 }
 
-// Tensors of one network that lie one behind the other, by the number of their module.
+}  // namespace
+
 std::vector<size_t> sort_modules(io::StateFile& state) {
   const auto& tensors = state.tensors;
   std::vector<size_t> order(tensors.size());
@@ -119,14 +197,33 @@ std::vector<size_t> sort_modules(io::StateFile& state) {
   return order;
 }
 
-}  // namespace
-
-void adopt_network_names(Given& given, const std::vector<std::string>& expected, bool act_first) {
-  if (std::ranges::any_of(expected, [](const std::string& key) {
-        const size_t at = behind_network(key);
-        return at != std::string::npos && std::string_view(key).substr(at).starts_with(kLinears);
-      }))
-    adopt_networks(given, act_first);
+void adopt_network_names(Given& given, const std::vector<std::string>& expected,
+                         const ModelConfig& config) {
+  const std::map<std::string, Form> forms = forms_of(expected);
+  if (forms.empty()) return;
+  const bool norm_keys = has_norm_keys(expected);
+  std::map<std::string, Tails> networks;
+  for (const auto& [key, tensor] : given)
+    if (const size_t at = behind_network(key); at != std::string::npos)
+      networks[key.substr(0, at)][key.substr(at)] = tensor;
+  for (const auto& [network, tails] : networks) {
+    const std::optional<Form> form = form_of(forms, network);
+    if (!form) continue;
+    const ModelConfig& options = options_of(config, network);
+    const Between between{options.activation != Activation::kNone,
+                          options.norm != Norm::kNone && !norm_keys, options.act_first};
+    auto renamed = as_mlp(tails, network, between);
+    if (!renamed) continue;
+    const std::string only = base::text(kLinears, "0.");
+    if (*form == Form::kLinear) {
+      if (!std::ranges::all_of(*renamed,
+                               [&](const auto& names) { return names.second.starts_with(only); }))
+        continue;
+      for (auto& [from, to] : *renamed) to.erase(0, only.size());
+    }
+    for (const auto& [from, to] : *renamed) given.erase(network + from);
+    for (const auto& [from, to] : *renamed) given[network + to] = tails.at(from);
+  }
 }
 
 void adopt_norm_names(Given& given, const std::vector<std::string>& expected) {
@@ -141,7 +238,6 @@ void adopt_norm_names(Given& given, const std::vector<std::string>& expected) {
 }
 
 std::vector<size_t> to_torch_modules(io::StateFile& state, const ModelConfig& config) {
-  const bool norms = config.norm != Norm::kNone;
   std::set<std::string> deep;  // networks of more than one linear layer
   for (const auto& [key, tensor] : state.tensors)
     if (const size_t at = behind_network(key);
@@ -150,6 +246,7 @@ std::vector<size_t> to_torch_modules(io::StateFile& state, const ModelConfig& co
   for (auto& [key, tensor] : state.tensors) {
     if (const size_t at = behind_network(key); at != std::string::npos) {
       const std::string network = key.substr(0, at), tail = key.substr(at);
+      const ModelConfig& options = options_of(config, network);
       if (tail.starts_with("act."))
         base::fail(base::Status::kUnsupported,
                    "a learned function that all layers share has no counterpart in networks of "
@@ -163,7 +260,8 @@ std::vector<size_t> to_torch_modules(io::StateFile& state, const ModelConfig& co
         key = network + parts->tail;
       else if (parts)
         key = base::text(network,
-                         parts->number * (norms ? 3 : 2) + (norm ? config.act_first ? 2 : 1 : 0),
+                         parts->number * (options.norm != Norm::kNone ? 3 : 2) +
+                             (norm ? options.act_first ? 2 : 1 : 0),
                          ".", parts->tail);
     }
     if (const size_t at = key.rfind(kModule); at != std::string::npos)

@@ -126,20 +126,24 @@ void check_numbers(const Expected& entry, const base::Tensor& tensor) {
 struct Matched {
   std::vector<const base::Tensor*> tensors;
   std::list<base::Tensor> made;
+  FileNames names;
 };
 
 Matched match(const io::StateFile& state, const std::vector<Expected>& expected,
-              Framework framework, bool act_first) {
+              Framework framework, const ModelConfig& config) {
   bool prefixed = !state.tensors.empty();
   for (const auto& [key, tensor] : state.tensors) prefixed &= key.starts_with(kModulePrefix);
   Given given;
-  for (const auto& [key, tensor] : state.tensors)
-    given[key.substr(prefixed ? kModulePrefix.size() : 0)] = &tensor;
+  std::map<const base::Tensor*, std::string> origin;
+  for (const auto& [key, tensor] : state.tensors) {
+    origin[&tensor] = key.substr(prefixed ? kModulePrefix.size() : 0);
+    given[origin[&tensor]] = &tensor;
+  }
   std::vector<std::string> keys;
   for (const Expected& entry : expected) keys.push_back(entry.key);
   Matched matched;
   adopt_gin_class(given, keys, matched.made);
-  adopt_network_names(given, keys, act_first);
+  adopt_network_names(given, keys, config);
   adopt_layer_names(given, layer_list(framework), keys);
   adopt_norm_names(given, keys);
   rename_older_keys(given, expected, matched.made);
@@ -161,8 +165,15 @@ Matched match(const io::StateFile& state, const std::vector<Expected>& expected,
                         ", expected ", base::dtype_name(entry.dtype)));
     matched.tensors.push_back(&tensor);
     given.erase(found);
+    if (const auto key = origin.find(&tensor); key != origin.end()) {
+      matched.names.keys[entry.key] = key->second;
+      origin.erase(key);
+    }
   }
-  for (const auto& [key, tensor] : given) append(unexpected, key);
+  for (const auto& [key, tensor] : given) {
+    const auto own = origin.find(tensor);
+    append(unexpected, own == origin.end() ? key : own->second);
+  }
   if (!missing.empty() || !unexpected.empty() || !misshapen.empty()) {
     std::string list;
     const auto section = [&](std::string_view title, const std::string& items) {
@@ -175,6 +186,7 @@ Matched match(const io::StateFile& state, const std::vector<Expected>& expected,
   }
   for (size_t i = 0; i < expected.size(); ++i)
     if (matched.tensors[i]) check_numbers(expected[i], *matched.tensors[i]);
+  if (!origin.empty()) matched.names.lost = origin.begin()->second;
   return matched;
 }
 
@@ -209,7 +221,7 @@ void Model::load_state(const io::StateFile& state) {
   std::vector<Expected> expected;
   for (const NamedTensor& entry : order)
     expected.push_back({entry.key, dtype_of(entry.tensor), shape_of(entry.tensor)});
-  const Matched matched = match(state, expected, config().framework, config().act_first);
+  const Matched matched = match(state, expected, config().framework, config());
   const c10::NoGradGuard no_grad;
   for (size_t i = 0; i < order.size(); ++i) {
     at::Tensor target = order[i].tensor;
@@ -218,19 +230,25 @@ void Model::load_state(const io::StateFile& state) {
     else
       target.zero_();
   }
+  file_names_ = matched.names;
 }
 
 void Model::load_state_of_other_framework(const io::StateFile& state) {
-  if (has_gin_class(config())) return load_state(state);
+  if (has_gin_class(config())) {
+    load_state(state);
+    file_names_.other_framework = true;
+    return;
+  }
   const bool dgl = config().framework == Framework::kDgl;
   const std::vector<Expected> expected =
       expected_of(to_other_framework(config(), this->state(), Numbers::kShapes));
-  const Matched matched =
-      match(state, expected, dgl ? Framework::kPyg : Framework::kDgl, config().act_first);
+  const Matched matched = match(state, expected, dgl ? Framework::kPyg : Framework::kDgl, config());
   io::StateFile other;
   for (size_t i = 0; i < expected.size(); ++i)
     if (matched.tensors[i]) other.tensors.emplace_back(expected[i].key, *matched.tensors[i]);
   load_state(from_other_framework(config(), other));
+  file_names_ = matched.names;
+  file_names_.other_framework = true;
 }
 
 }  // namespace gnnmg::nn

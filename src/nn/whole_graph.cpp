@@ -99,6 +99,18 @@ at::Tensor WholeGraph::rows_of_stage(
   return out;
 }
 
+at::Tensor WholeGraph::rows_at_once(int64_t begin, int64_t end, int64_t width, at::Tensor& all,
+                                    const std::function<at::Tensor()>& all_rows) const {
+  const int64_t edges = pointers_of(csc_)[num_nodes()] - pointers_of(csc_)[0];
+  if (edges > kMost)
+    fail(Status::kUnsupported, "a norm over the rows of all edges, inside a layer, takes ", kMost,
+         " edges at most, and the graph has ", edges);
+  const c10::NoGradGuard no_grad;
+  if (!all.defined()) all = all_rows();
+  return rows_of_stage(begin, end, width,
+                       [&](int64_t low, int64_t high) { return all.narrow(0, low, high - low); });
+}
+
 void WholeGraph::check_stage(int stage, int64_t width, const at::Tensor& rows) const {
   if (rows.dim() == 2 && rows.size(0) == num_nodes() && rows.size(1) == width) return;
   fail(Status::kInvalidArgument, "stage ", stage, " has ", num_nodes(), " rows of ", width,

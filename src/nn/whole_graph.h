@@ -35,6 +35,10 @@ class WholeGraph {
   // whose edges one block can count. Error(kRange) unless these are rows of the graph.
   at::Tensor rows_of_stage(int64_t begin, int64_t end, int64_t width,
                            const std::function<at::Tensor(int64_t, int64_t)>& rows_of) const;
+  // The same from all rows, which `all_rows` makes where `all` does not hold them yet.
+  // Error(kRange) where the graph has more edges than one block can count.
+  at::Tensor rows_at_once(int64_t begin, int64_t end, int64_t width, at::Tensor& all,
+                          const std::function<at::Tensor()>& all_rows) const;
   // Error(kInvalidArgument) unless these are all rows of a stage.
   void check_stage(int stage, int64_t width, const at::Tensor& rows) const;
 

@@ -30,7 +30,7 @@ class ChunkSums {
     sum.add(logits, nn::gather_targets(subject_.dataset, ids, logits.scalar_type()));
     const std::vector<int64_t> counts = sum.counts();
     const std::vector<double> sums = sum.sums();
-    const std::vector<float> scores = sum.scores();
+    const std::vector<double> scores = sum.scores();
     counts_.insert(counts_.end(), counts.begin(), counts.end());
     counts_.push_back(static_cast<int64_t>(scores.size()));
     sums_.insert(sums_.end(), sums.begin(), sums.end());
@@ -95,7 +95,7 @@ class ChunkSums {
   int64_t num_counts_ = 0, num_sums_ = 0;
   std::vector<int64_t> counts_;  // a chunk's counts, then the number of its scores
   std::vector<double> sums_;
-  std::vector<float> scores_;
+  std::vector<double> scores_;
 };
 
 // Calls body(begin, end) for this rank's chunks of [0, count).

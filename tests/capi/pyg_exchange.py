@@ -1,6 +1,7 @@
 """The other side of pyg_exchange_test.cpp: takes weights and states of optimizers from its files into models of PyTorch
 Geometric and optimizers of PyTorch, compares logits and the next step, and writes the same of what is trained here.
-Usage: pyg_exchange.py <folder> <folder of the data set Cora>"""
+Usage: pyg_exchange.py <folder> <folder of the data set Cora> [make | take]
+With "make" it writes the weights of classes that are mixtures of modules, and with "take" it reads them as they came back."""
 import json
 import pathlib
 import sys
@@ -10,7 +11,7 @@ try:
     import torch
     import torch.nn.functional as F
     import torch_geometric
-    from torch_geometric.nn import GAT, GCN, GIN, GINConv, GraphSAGE
+    from torch_geometric.nn import GAT, GCN, GIN, MLP, BatchNorm, EdgeCNN, EdgeConv, GINConv, GraphSAGE
 except ImportError as error:
     print(error)
     sys.exit(77)  # not an error: the test is skipped
@@ -35,8 +36,98 @@ class OwnGin(torch.nn.Module):
         return self.convs[1](self.norms[0](self.convs[0](x, edge_index)).relu(), edge_index)
 
 
+class Mixture(torch.nn.Module):
+    """Two layers around networks, a norm between them where there is one."""
+
+    def __init__(self, network, norm=None, layer=GINConv):
+        super().__init__()
+        twice = 2 if layer is EdgeConv else 1
+        self.convs = torch.nn.ModuleList([layer(network(twice * a, b)) for a, b in ((6, 8), (8, 4))])
+        self.norms = torch.nn.ModuleList([norm(8)] if norm else [])
+
+    def forward(self, x, edge_index):
+        x = self.convs[0](x, edge_index)
+        return self.convs[1]((self.norms[0](x) if len(self.norms) else x).relu(), edge_index)
+
+
+def sequential(*between, depth=2):
+    linear = torch.nn.Linear
+    if depth == 1:
+        return lambda a, b: torch.nn.Sequential(linear(a, b), *(make(b) for make in between))
+    return lambda a, b: torch.nn.Sequential(linear(a, b), *(make(b) for make in between), linear(b, b))
+
+
+RELU, DROPOUT = lambda width: torch.nn.ReLU(), lambda width: torch.nn.Dropout(0.5)
+MIXTURES = {
+    "pyg_norm": lambda: Mixture(sequential(RELU), BatchNorm),
+    "torch_norm": lambda: Mixture(lambda a, b: MLP([a, b, b], norm=None), torch.nn.BatchNorm1d),
+    "single": lambda: Mixture(sequential(RELU, depth=1)),
+    "dropout": lambda: Mixture(sequential(RELU, DROPOUT)),
+    "inner_norm": lambda: Mixture(sequential(torch.nn.BatchNorm1d, RELU), torch.nn.BatchNorm1d),
+    "edge_alone": lambda: Mixture(torch.nn.Linear, layer=EdgeConv),
+    "edge_single": lambda: Mixture(sequential(RELU, depth=1), layer=EdgeConv),
+    "edge_mlp": lambda: Mixture(lambda a, b: MLP([a, b]), layer=EdgeConv),
+}
+
+
+def mixture_step(model, optimizer):
+    torch.manual_seed(3)  # of the input and of dropout
+    model.train()
+    optimizer.zero_grad()
+    model(torch.randn(12, 6).double(), torch.randint(12, (2, 40))).square().sum().backward()
+    optimizer.step()
+
+
+def make_mixtures():
+    for name, make in MIXTURES.items():
+        model = make().double()
+        optimizer = torch.optim.Adam(model.parameters(), 0.01)
+        mixture_step(model, optimizer)
+        torch.save(model.state_dict(), folder / f"{name}.theirs.pth")
+        torch.save(optimizer.state_dict(), folder / f"{name}.theirs_optimizer.pth")
+
+
+def take_mixtures():
+    for name, make in MIXTURES.items():
+        for ending in ["pth", "safetensors"]:
+            model, path = make().double(), folder / f"{name}.back.{ending}"
+            if ending == "pth":
+                state = torch.load(path, weights_only=True)
+            else:
+                state = safetensors_of(path)
+            model.load_state_dict(state, strict=True)
+            expected = load(f"{name}.theirs")
+            assert set(state) == set(expected), (name, ending, list(state))
+            for key, value in expected.items():
+                assert torch.equal(state[key], value), (name, ending, key)
+        optimizer = torch.optim.Adam(model.parameters(), 0.01)
+        optimizer.load_state_dict(load(f"{name}.back_optimizer"))
+        theirs = load(f"{name}.theirs_optimizer")["state"]
+        for number, values in optimizer.state_dict()["state"].items():
+            for key, value in theirs[number].items():
+                assert torch.equal(values[key], value), (name, number, key)
+    print(f"{len(MIXTURES)} mixtures of modules came back")
+
+
+def safetensors_of(path):
+    """As the format says: the length of a JSON header, the header, the bytes."""
+    raw = path.read_bytes()
+    end = 8 + int.from_bytes(raw[:8], "little")
+    types = {"F64": torch.float64, "F32": torch.float32, "I64": torch.int64}
+    state = {}
+    for key, entry in json.loads(raw[8:end]).items():
+        if key == "__metadata__":
+            continue
+        begin, stop = entry["data_offsets"]
+        state[key] = torch.frombuffer(bytearray(raw[end + begin:end + stop]), dtype=types[entry["dtype"]]).reshape(
+            entry["shape"])
+    return state
+
+
 MODELS = {"sage": lambda *widths: GraphSAGE(*widths, jk="cat"), "gcn": GCN, "gat": lambda *widths: GAT(*widths, heads=4),
-          "gin": lambda *widths: GIN(*widths, norm="batch_norm"), "gin_modules": OwnGin}
+          "gin": lambda *widths: GIN(*widths, norm="batch_norm"), "gin_modules": OwnGin} | {
+    f"edge_{name}": lambda *widths, norm=f"{name}_norm": EdgeCNN(*widths, norm=norm)
+    for name in ("graph", "layer", "instance", "pair")}
 OPTIMIZERS = {"adam": lambda p, lr: torch.optim.Adam(p, lr, weight_decay=5e-4),
               "sgd": lambda p, lr: torch.optim.SGD(p, lr, momentum=0.9, weight_decay=5e-4)}
 
@@ -106,6 +197,9 @@ def exchange(name):
     torch.save(model.state_dict(), folder / f"{name}.theirs_after.pth")
 
 
+if len(sys.argv) > 3:
+    make_mixtures() if sys.argv[3] == "make" else take_mixtures()
+    sys.exit()
 names = sorted(path.name.split(".")[0] for path in folder.glob("*.ours.pth"))
 assert names, "nothing to exchange"
 for one in names:

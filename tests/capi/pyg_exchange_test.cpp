@@ -24,6 +24,7 @@ struct Case {
   gnnmg_optimizer_kind optimizer;
   gnnmg_dtype dtype;
   bool modules = false;  // theirs is made of torch's own
+  gnnmg_norm norm = GNNMG_NORM_NONE;
 };
 const Case kCases[] = {
     {"sage_adam", GNNMG_MODEL_SAGE, GNNMG_OPTIMIZER_ADAM, GNNMG_DTYPE_F64},
@@ -35,6 +36,15 @@ const Case kCases[] = {
     {"gin_adam", GNNMG_MODEL_GIN, GNNMG_OPTIMIZER_ADAM, GNNMG_DTYPE_F64},
     {"gin_sgd", GNNMG_MODEL_GIN, GNNMG_OPTIMIZER_SGD, GNNMG_DTYPE_F32},
     {"gin_modules_adam", GNNMG_MODEL_GIN, GNNMG_OPTIMIZER_ADAM, GNNMG_DTYPE_F64, true},
+    // Norms over the rows of all edges.
+    {"edge_graph_adam", GNNMG_MODEL_EDGE, GNNMG_OPTIMIZER_ADAM, GNNMG_DTYPE_F64, false,
+     GNNMG_NORM_GRAPH},
+    {"edge_layer_adam", GNNMG_MODEL_EDGE, GNNMG_OPTIMIZER_ADAM, GNNMG_DTYPE_F64, false,
+     GNNMG_NORM_LAYER_GRAPH},
+    {"edge_instance_adam", GNNMG_MODEL_EDGE, GNNMG_OPTIMIZER_ADAM, GNNMG_DTYPE_F64, false,
+     GNNMG_NORM_INSTANCE},
+    {"edge_pair_adam", GNNMG_MODEL_EDGE, GNNMG_OPTIMIZER_ADAM, GNNMG_DTYPE_F64, false,
+     GNNMG_NORM_PAIR},
 };
 
 std::vector<double> numbers(const DLManagedTensorVersioned* tensor) {
@@ -99,6 +109,11 @@ class PygExchangeTest : public testing::Test {
     if (c.architecture == GNNMG_MODEL_SAGE) config.jumping = GNNMG_JUMPING_CAT;
     if (c.architecture == GNNMG_MODEL_GAT) config.heads = 4;
     if (c.architecture == GNNMG_MODEL_GIN) config.norm = GNNMG_NORM_BATCH;
+    if (c.architecture == GNNMG_MODEL_EDGE) {
+      config.aggregation = GNNMG_AGGREGATION_MAX;
+      config.norm = c.norm;
+      if (c.norm == GNNMG_NORM_PAIR) config.norm_scale = -1;
+    }
     Model model;
     EXPECT_OK(gnnmg_model_create(context_, dataset_, &config, model.out()));
     return model;
@@ -223,6 +238,80 @@ TEST_F(PygExchangeTest, ModelsAndOptimizersGoThereAndBack) {
   for (const Case& c : kCases) {
     const testing::ScopedTrace trace(__FILE__, __LINE__, c.name);
     ASSERT_NO_FATAL_FAILURE(read(c));
+  }
+}
+
+// Classes that are mixtures of torch's modules and PyG's, which no setting describes: what they
+// wrote goes back under the same keys, with the state of their optimizer.
+TEST_F(PygExchangeTest, MixturesOfModulesGoBackUnderTheirOwnKeys) {
+  GNNMG_NEEDS_DATA("cora");
+  const std::string python = python_path();
+  const auto run = [&](const char* what) {
+    const std::string command = "'" + python + "' '" + source_path("capi/pyg_exchange.py") + "' '" +
+                                folder_.path() + "' '" + data_path("cora") + "' " + what;
+    const int status = std::system(command.c_str());
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  };
+  const int status = run("make");
+  GNNMG_NEEDS(status != 77, python + " with PyTorch Geometric");
+  ASSERT_EQ(status, 0);
+  ASSERT_OK(gnnmg_context_create(GNNMG_VERSION, nullptr, context_.out()));
+  struct Mixture {
+    const char* name;
+    gnnmg_norm norm = GNNMG_NORM_NONE;
+    int32_t mlp_layers = 2;
+    bool inner_norm = false, edge = false;
+  };
+  for (const Mixture& mixture :
+       {Mixture{"pyg_norm", GNNMG_NORM_BATCH}, Mixture{"torch_norm", GNNMG_NORM_BATCH},
+        Mixture{"single", GNNMG_NORM_NONE, 1}, Mixture{"dropout"},
+        Mixture{"inner_norm", GNNMG_NORM_BATCH, 2, true},
+        Mixture{"edge_alone", GNNMG_NORM_NONE, 1, false, true},
+        Mixture{"edge_single", GNNMG_NORM_NONE, 1, false, true},
+        Mixture{"edge_mlp", GNNMG_NORM_NONE, 1, false, true}}) {
+    const std::string name = mixture.name;
+    SCOPED_TRACE(name);
+    auto whole = init(gnnmg_model_config_init);
+    whole.architecture = GNNMG_MODEL_LAYERS;
+    whole.input_dim = 6;
+    whole.dtype = GNNMG_DTYPE_F64;
+    Model model;
+    ASSERT_OK(gnnmg_model_create(context_, nullptr, &whole, model.out()));
+    for (const int64_t width : {8, 4}) {
+      auto conv = init(gnnmg_model_config_init);
+      conv.architecture = mixture.edge ? GNNMG_MODEL_EDGE : GNNMG_MODEL_GIN;
+      if (mixture.edge) conv.aggregation = GNNMG_AGGREGATION_MAX;
+      conv.output_dim = width;
+      conv.mlp_layers = mixture.mlp_layers;
+      if (mixture.inner_norm) conv.norm = GNNMG_NORM_BATCH;
+      ASSERT_OK(gnnmg_model_add_conv(model, width == 8 ? "convs.0" : "convs.1", &conv));
+      if (width == 4) continue;
+      if (mixture.norm != GNNMG_NORM_NONE)
+        ASSERT_OK(gnnmg_model_add_norm(model, "norms.0", mixture.norm, 0));
+      ASSERT_OK(gnnmg_model_add_activation(model, nullptr, GNNMG_ACTIVATION_RELU));
+    }
+    const auto path = [&](const char* end) { return folder_.file(name + "." + end); };
+    auto form = init(gnnmg_model_file_config_init);
+    form.loaded_names = 1;
+    EXPECT_FAILS(gnnmg_model_save(model, path("back.pth").c_str(), &form, -1),
+                 GNNMG_ERR_INVALID_ARGUMENT, "none were loaded");
+    ASSERT_OK(gnnmg_model_load(model, path("theirs.pth").c_str(), nullptr, -1));
+    ASSERT_OK(gnnmg_model_save(model, path("back.pth").c_str(), &form, -1));
+    ASSERT_OK(gnnmg_model_save(model, path("back.safetensors").c_str(), &form, -1));
+    auto settings = init(gnnmg_optimizer_config_init);
+    Optimizer optimizer;
+    ASSERT_OK(gnnmg_optimizer_create(model, &settings, optimizer.out()));
+    ASSERT_OK(gnnmg_optimizer_load(optimizer, path("theirs_optimizer.pth").c_str(), &form, -1));
+    ASSERT_OK(gnnmg_optimizer_save(optimizer, path("back_optimizer.pth").c_str(), &form, -1));
+    form.torch_modules = 1;
+    EXPECT_FAILS(gnnmg_model_save(model, path("back.pth").c_str(), &form, -1),
+                 GNNMG_ERR_INVALID_ARGUMENT, "config.torch_modules is 1");
+    form.torch_modules = 0;
+    form.other_framework = 1;
+    EXPECT_FAILS(gnnmg_model_save(model, path("back.pth").c_str(), &form, -1),
+                 mixture.norm == GNNMG_NORM_NONE || !mixture.inner_norm ? GNNMG_ERR_INVALID_ARGUMENT
+                                                                        : GNNMG_ERR_UNSUPPORTED,
+                 mixture.inner_norm ? "no counterpart" : "other_framework is 1");
   }
 }
 

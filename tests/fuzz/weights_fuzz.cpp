@@ -124,7 +124,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     else
       given[state.tensors[i].first] = &state.tensors[i].second;
   attempt([&] {
-    adopt_network_names(given, expected, data[3] & 64);
+    config.act_first = data[3] & 64;
+    adopt_network_names(given, expected, config);
     adopt_layer_names(given, layer_list(config.framework), expected);
     adopt_norm_names(given, expected);
   });

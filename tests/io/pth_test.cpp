@@ -217,6 +217,32 @@ TEST(Pth, FindsNestedDicts) {
   expect_refused("}]K\1s", "holds no dict of tensors");
 }
 
+TEST(Pth, NamesTheEntryThatIsNoTensor) {
+  const std::string w = floats(0, {6}, {1});
+  const std::vector<std::pair<std::string, std::string>> kinds{
+      {"N", "None"},
+      {"\x88", "a bool"},
+      {integer(3), "an int"},
+      {text("x"), "a str"},
+      {"]", "a list"},
+      {")", "a tuple"},
+      {"}", "a dict"},
+      {kOrdered, "a dict"},
+      {"G\x3f\xf8\0\0\0\0\0\0"s, "a float"},
+      {global("torch", "Size") + ")R", "a torch.Size"}};
+  for (const auto& [value, kind] : kinds) {
+    const std::string mixed = dict({{"a", w}, {"b", value}});
+    const std::string told =
+        "a.pth: the entry \"b\" of the state dict is " + kind + ", expected a tensor";
+    expect_refused(mixed, told);
+    const std::string checkpoint = dict({{"epoch", integer(3)}, {"net", mixed}});
+    expect_refused(checkpoint, told);
+    expect_refused(checkpoint, told, Status::kFormat, "net");
+  }
+  expect_refused(dict({{"epoch", integer(3)}}), "what is at \"epoch\" is an int, which is no dict",
+                 Status::kFormat, "epoch");
+}
+
 TEST(Pth, RefusesViewsOutsideTheirStorage) {
   expect_tensor_refused(floats(0, {7}, {1}), "reaches element 6 of its storage, which has 6");
   expect_tensor_refused(floats(6, {}, {}), "reaches element 6");

@@ -58,8 +58,10 @@ ConvertedLayer layer_of(const std::string& name) {
 void complete(ConvertedLayer& layer, const io::StateFile& from, const io::StateFile& to) {
   for (const char* key : {"att_src", "att", "attn_l", "attn"})
     if (from.find(key)) layer.heads = from.find(key)->shape()[1];
-  if (layer.kind == LayerKind::kRelationBlocks && to.find("weight"))
+  if (layer.kind == LayerKind::kRelationBlocks && to.find("weight")) {
     layer.blocks = to.find("weight")->shape()[1];
+    layer.width = layer.blocks * to.find("weight")->shape()[3];
+  }
 }
 
 TEST(Convert, StoredLayersTensorByTensor) {
@@ -400,6 +402,43 @@ TEST(Convert, NotesTellWhatHasToBeSetForEqualResults) {
   EXPECT_EQ(notes(stack, true),
             "weights converted between PyG's GAT and DGL's, layer 'second': DGL's layer adds no "
             "loops: set self_loops to 0\n");
+}
+
+// DGL's self_loop=False and bias=False are PyG's root_weight=False and bias=False.
+TEST(Convert, RelationLayersWithoutAnOwnRowOrABias) {
+  for (const int64_t blocks : {0, 2})
+    for (const bool root : {false, true})
+      for (const bool bias : {false, true}) {
+        SCOPED_TRACE(base::text("blocks ", blocks, ", root ", root, ", bias ", bias));
+        ModelConfig config = config_of(Framework::kPyg, Architecture::kRelation);
+        config.aggregation = Aggregation::kSum;
+        config.relations = kRelations;
+        config.blocks = blocks;
+        config.root_weight = root;
+        config.bias = bias;
+        const auto pyg = make_model(config);
+        config.framework = Framework::kDgl;
+        config.seed = 77;
+        const auto dgl = make_model(config);
+        const io::StateFile turned = pyg->state_of_other_framework();
+        dgl->load_state(turned);
+        EXPECT_EQ(turned.tensors.size(), dgl->state().tensors.size());
+        const at::Tensor expected = pyg->flat_parameters().clone();
+        pyg->flat_parameters().zero_();
+        pyg->load_state_of_other_framework(dgl->state());
+        EXPECT_TRUE(pyg->flat_parameters().equal(expected));
+        pyg->flat_parameters().zero_();
+        pyg->load_state(dgl->state_of_other_framework());
+        EXPECT_TRUE(pyg->flat_parameters().equal(expected));
+        // What lacks is said of which layer.
+        if (!root) continue;
+        io::StateFile less = pyg->state();
+        std::erase_if(less.tensors,
+                      [](const auto& entry) { return entry.first == "convs.1.weight"; });
+        EXPECT_EQ(
+            refusal_of(base::Status::kFormat, [&] { to_other_framework(pyg->config(), less); }),
+            "convs.1: missing: weight");
+      }
 }
 
 TEST(Convert, WhatHasNoCounterpartIsRefused) {

@@ -245,8 +245,6 @@ TEST(EdgeModelConfig, NamesTheField) {
   EXPECT_THAT(text_of(A::kGin, [](C& c) { c.aggregation = Aggregation::kPool; }),
               HasSubstr("GIN has sum, mean and max"));
   EXPECT_THAT(text_of(A::kEdge, [](C& c) { c.bias = false; }), HasSubstr("EdgeConv's networks"));
-  EXPECT_THAT(text_of(A::kEdge, [](C& c) { c.norm = Norm::kInstance; }),
-              HasSubstr("a norm over a graph does not go with PyG's EdgeConv"));
   EXPECT_THAT(text_of(A::kGat, [](C& c) { c.share_weights = true; }), HasSubstr("share_weights"));
   EXPECT_THAT(text_of(A::kSage, [](C& c) { c.degree_norm = DegreeNorm::kNone; }),
               HasSubstr("degree_norm is an option of GCN"));

@@ -8,6 +8,7 @@
 
 #include "nn/layer_config.h"
 #include "nn/model_world.h"
+#include "nn/module_names.h"
 
 namespace gnnmg::nn {
 namespace {
@@ -55,6 +56,93 @@ ModelConfig stack(std::vector<LayerConfig> layers) {
   config.dtype = base::DType::kF64;
   config.layers = std::move(layers);
   return config;
+}
+
+// Networks with a norm inside, as GINConv(Sequential(Linear, BatchNorm1d, ReLU, Linear)): what the
+// model of a config has, with the norms between the layers beside them.
+TEST(LayerModel, NetworksHaveNormsInside) {
+  const Batch batch = sample_batch(make_graph(), {3, 3}, {4, 0, 59, 17, 30, 31});
+  for (const Architecture architecture :
+       {Architecture::kGin, Architecture::kGine, Architecture::kEdge})
+    for (const Norm kind : {Norm::kBatch, Norm::kLayer, Norm::kGraph, Norm::kPair})
+      for (const bool act_first : {false, true}) {
+        SCOPED_TRACE(base::text(static_cast<int>(architecture), " norm ", static_cast<int>(kind),
+                                " act_first ", act_first));
+        ModelConfig config = small_config();
+        config.architecture = architecture;
+        config.num_layers = 2;
+        config.norm = kind;
+        config.norm_options.epsilon = 1e-3;
+        config.act_first = act_first;
+        if (architecture == Architecture::kGine) config.edge_dim = kEdgeColumns;
+        const auto whole = make_model(config);
+        LayerConfig first = conv("convs.0", architecture, config.hidden_dim),
+                    second = conv("convs.1", architecture, config.output_dim),
+                    between = norm("norms.0", kind);
+        for (LayerConfig* layer : {&first, &second}) {
+          layer->options.norm = kind;
+          layer->options.norm_options.epsilon = 1e-3;
+          layer->options.act_first = act_first;
+          layer->options.edge_dim = config.edge_dim;
+        }
+        between.options.norm_options.epsilon = 1e-3;
+        const LayerConfig act = activation(Activation::kRelu);
+        const auto own = make_model(stack(act_first ? std::vector{first, act, between, second}
+                                                    : std::vector{first, between, act, second}));
+        own->load_state(whole->state());
+        const auto pass = [&](Model& model) {
+          model.zero_gradients();
+          const at::Tensor out = model.forward(args_of(batch, false, true));
+          out.pow(2).sum().backward();
+          model.fold_batch_statistics(model.take_batch_statistics());
+          return out.detach();
+        };
+        EXPECT_TRUE(near(pass(*own), pass(*whole), 1e-12));
+        EXPECT_TRUE(near(own->forward(args_of(batch, false, false)),
+                         whole->forward(args_of(batch, false, false)), 1e-12));
+        for (const int64_t grain : {7, 100})
+          EXPECT_TRUE(near(infer(*own, *make_graph(), "x", grain),
+                           infer(*whole, *make_graph(), "x", 100), 1e-12))
+              << grain;
+        io::StateFile modules = own->state();
+        if (kind != Norm::kBatch) continue;
+        to_torch_modules(modules, own->config());
+        EXPECT_NE(
+            modules.find(act_first ? "convs.1.nn.2.running_mean" : "convs.1.nn.1.running_mean"),
+            nullptr);
+        EXPECT_NE(modules.find("convs.1.nn.3.weight"), nullptr);
+        own->load_state(modules);
+      }
+}
+
+// DGL's GINConv around such a network: PyG's under other keys.
+TEST(LayerModel, DglsGinHasNormsInside) {
+  const Batch batch = sample_batch(make_graph(), {3}, {4, 0, 59, 17, 30, 31});
+  for (const bool act_first : {false, true}) {
+    LayerConfig layer = conv("c", Architecture::kGin, 5);
+    layer.options.norm = Norm::kBatch;
+    layer.options.act_first = act_first;
+    const auto pyg = make_model(stack({layer}));
+    layer.options.framework = Framework::kDgl;
+    const auto dgl = make_model(stack({layer}));
+    const std::string inner = act_first ? "c.apply_func.2." : "c.apply_func.1.";
+    io::StateFile state = pyg->state();
+    for (auto& [key, tensor] : state.tensors)
+      for (const auto& [from, to] :
+           {std::pair<std::string, std::string>("c.nn.lins.0.", "c.apply_func.0."),
+            {"c.nn.lins.1.", "c.apply_func.3."},
+            {"c.nn.norms.0.module.", inner}})
+        if (key.starts_with(from)) key = to + key.substr(from.size());
+    dgl->load_state(state);
+    std::vector<std::string> keys;
+    for (const auto& [key, tensor] : dgl->state().tensors)
+      if (key.ends_with(".weight")) keys.push_back(key);
+    EXPECT_THAT(keys,
+                ElementsAre("c.apply_func.0.weight", inner + "weight", "c.apply_func.3.weight"));
+    for (const bool training : {true, false})
+      EXPECT_TRUE(near(dgl->forward(args_of(batch, false, training)),
+                       pyg->forward(args_of(batch, false, training)), 1e-13));
+  }
 }
 
 // PyG's GraphSAGE, layer by layer under the keys of its class: output, gradients and statistics.
@@ -200,7 +288,15 @@ TEST(LayerModel, WhatDoesNotFitIsNamedWithItsPlace) {
                                           "10, expected a multiple of the 3 heads"));
   LayerConfig with_norm = good;
   with_norm.options.norm = Norm::kBatch;
-  EXPECT_THAT(text_of({with_norm}), HasSubstr("options of whole models"));
+  EXPECT_THAT(text_of({with_norm}),
+              HasSubstr("norm, and act_first, are those in GIN's and EdgeConv's networks, and this "
+                        "is GraphSAGE: add a layer of it"));
+  with_norm.options.architecture = Architecture::kGin;
+  with_norm.options.mlp_layers = 1;
+  EXPECT_THAT(text_of({with_norm}), HasSubstr("mlp_layers is 1, and a convolution's norm stands"));
+  LayerConfig act_first = conv("a", Architecture::kGin, 4);
+  act_first.options.act_first = true;
+  EXPECT_THAT(text_of({act_first}), HasSubstr("act_first is on, and there is no norm"));
   LayerConfig three = conv("a", Architecture::kGine, 4), two = conv("b", Architecture::kGine, 4);
   three.options.edge_dim = 3;
   two.options.edge_dim = 2;

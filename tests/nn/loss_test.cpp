@@ -202,6 +202,26 @@ TEST(Metrics, AreaAgreesWithItsDefinition) {
   EXPECT_DOUBLE_EQ(sum.result().roc_auc, area(scores, labels));
 }
 
+// Scores of 64 bits that are one number in 32 bits are in their order all the same, on the way
+// between ranks too.
+TEST(Metrics, AreaHasTheScoresOwnPrecision) {
+  for (const Task task : {Task::kBinary, Task::kMulticlass}) {
+    const bool binary = task == Task::kBinary;
+    const int64_t columns = binary ? 1 : 2;
+    MetricSum sum(task, Loss::kAuto, columns), merged(task, Loss::kAuto, columns);
+    if (binary)
+      sum.add(numbers({1, 1 + 1e-9, 1 + 2e-9, 1 + 3e-9}, {4, 1}), {numbers({0, 0, 1, 1}, {4, 1})});
+    else
+      sum.add(numbers({0, 1, 0, 1 + 1e-9, 0, 1 + 2e-9, 0, 1 + 3e-9}, {4, 2}),
+              {classes({0, 0, 1, 1})});
+    merged.merge(sum.counts(), sum.sums(), sum.scores());
+    for (const MetricSum* each : {&sum, &merged}) {
+      EXPECT_EQ(each->result().roc_auc, 1);
+      EXPECT_EQ(each->result().average_precision, 1);
+    }
+  }
+}
+
 TEST(Metrics, OfRegression) {
   MetricSum sum(Task::kRegression, Loss::kAuto, 2);
   sum.add(numbers({1, 2, 3, 4}, {2, 2}), {numbers({2, NAN, 3, 1}, {2, 2})});

@@ -218,6 +218,173 @@ TEST(Stack, ReadsAndWritesNetworksOfTorchModules) {
   come_back(written());
 }
 
+// Of a Sequential that is not the model's network the numbers tell.
+TEST(Stack, RefusesNetworksThatLackAFunction) {
+  ModelConfig config = small_config();
+  config.architecture = Architecture::kGin;
+  config.num_layers = 2;
+  // The state as torch's modules have it, each network's modules under other numbers.
+  const auto renumbered = [&](const std::map<std::string, std::string>& numbers) {
+    io::StateFile state = make_model(config)->state();
+    to_torch_modules(state, config);
+    for (auto& [key, tensor] : state.tensors)
+      for (const auto& [from, to] : numbers)
+        if (const size_t at = key.find(".nn." + from + "."); at != std::string::npos) {
+          key.replace(at + 4, from.size(), to);
+          break;
+        }
+    return state;
+  };
+  const auto refusal = [&](const std::map<std::string, std::string>& numbers) {
+    std::string text;
+    const auto model = make_model(config);
+    const at::Tensor before = model->flat_parameters().clone();
+    EXPECT_EQ(status_of([&] { model->load_state(renumbered(numbers)); }, &text), Status::kFormat);
+    EXPECT_TRUE(model->flat_parameters().equal(before));
+    return text;
+  };
+  const auto accepted = [&](const std::map<std::string, std::string>& numbers) {
+    const auto model = make_model(config);
+    model->flat_parameters().zero_();
+    model->load_state(renumbered(numbers));
+    EXPECT_TRUE(model->flat_parameters().equal(make_model(config)->flat_parameters()));
+  };
+  EXPECT_EQ(refusal({{"2", "1"}}),
+            "convs.0.nn.1 is a linear layer, and between it and convs.0.nn.0 is no room for the "
+            "function that the model has there: expected convs.0.nn.2 or a later module");
+  EXPECT_EQ(
+      refusal({{"0", "1"}, {"2", "3"}}),
+      "convs.0.nn.1 is the first linear layer, expected convs.0.nn.0: the model has no module "
+      "in front of it");
+  accepted({{"2", "3"}});  // dropout between
+  config.norm = Norm::kBatch;
+  EXPECT_EQ(refusal({{"3", "2"}}),
+            "convs.0.nn.2 is a linear layer, and between it and convs.0.nn.0 is no room for the "
+            "norm and the function that the model has there: expected convs.0.nn.3 or a later "
+            "module");
+  accepted({{"3", "4"}});
+  config.act_first = true;
+  accepted({});
+  accepted({{"3", "4"}});
+  // A norm without parameters takes a number too.
+  config.act_first = false;
+  config.norm = Norm::kPair;
+  EXPECT_THAT(refusal({{"3", "2"}}), HasSubstr("no room for the norm and the function"));
+  accepted({});
+  // Without a function between them two linear layers stand side by side.
+  config.norm = Norm::kNone;
+  config.activation = Activation::kNone;
+  accepted({{"2", "1"}});
+  config.activation = Activation::kRelu;
+  config.mlp_layers = 3;
+  EXPECT_THAT(refusal({{"4", "3"}}), HasSubstr("convs.0.nn.3 is a linear layer, and between it and "
+                                               "convs.0.nn.2 is no room for the function"));
+  // In a stack of one's own by the options of each layer.
+  config = small_config();
+  config.architecture = Architecture::kLayers;
+  LayerConfig first{LayerConfig::Kind::kConv, "conv1", {}}, second = first;
+  first.options.architecture = second.options.architecture = Architecture::kGin;
+  first.options.output_dim = second.options.output_dim = 5;
+  second.name = "conv2";
+  second.options.activation = Activation::kNone;
+  config.layers = {first, second};
+  EXPECT_THAT(refusal({{"2", "1"}}), HasSubstr("conv1.nn.1 is a linear layer"));
+  config.layers = {second};
+  accepted({{"2", "1"}});
+}
+
+// Whatever mixture of modules a file has, its keys are kept, in clones too.
+TEST(Stack, WritesTheKeysThatWereLoaded) {
+  ModelConfig config = small_config();
+  config.architecture = Architecture::kGin;
+  config.num_layers = 2;
+  config.norm = Norm::kBatch;
+  io::StateFile mixture = make_model(config)->state();
+  to_torch_modules(mixture, config);
+  for (auto& [key, tensor] : mixture.tensors) {
+    if (key.starts_with("norms.0.")) key = "norms.0.module." + key.substr(8);
+    if (const size_t at = key.find(".nn.3."); at != std::string::npos) key[at + 4] = '7';
+  }
+  std::erase_if(mixture.tensors,
+                [](const auto& entry) { return entry.first.ends_with("num_batches_tracked"); });
+  config.seed = 77;
+  const auto model = make_model(config);
+  io::StateFile own = model->state();
+  EXPECT_EQ(status_of([&] { to_file_names(own, model->file_names(), false); }),
+            Status::kInvalidArgument);
+  io::StateFile prefixed = mixture;
+  for (auto& [key, tensor] : prefixed.tensors) key = "module." + key;
+  for (const io::StateFile* state : {&mixture, &prefixed}) {
+    model->load_state(*state);
+    const auto clone = model->clone();
+    own = clone->state();
+    const std::vector<size_t> order = to_file_names(own, clone->file_names(), false);
+    ASSERT_EQ(own.tensors.size(), mixture.tensors.size());
+    for (size_t i = 0; i < order.size(); ++i) {
+      EXPECT_EQ(own.tensors[i].first, mixture.tensors[i].first);
+      EXPECT_EQ(own.tensors[i].second.data(), own.find(mixture.tensors[i].first)->data());
+    }
+  }
+  std::string text;
+  EXPECT_EQ(status_of([&] { to_file_names(own, model->file_names(), true); }, &text),
+            Status::kInvalidArgument);
+  EXPECT_THAT(text, HasSubstr("other_framework is 1, and the weights"));
+
+  // Two tensors of the file that are one here.
+  config = small_config();
+  config.architecture = Architecture::kGat;
+  const auto gat = make_model(config);
+  io::StateFile older;
+  for (const auto& [key, tensor] : gat->state().tensors) {
+    const size_t at = key.find(".lin.weight");
+    for (const char* name : {".lin_src.weight", ".lin_dst.weight"})
+      if (at != std::string::npos) older.tensors.emplace_back(key.substr(0, at) + name, tensor);
+    if (at == std::string::npos) older.tensors.emplace_back(key, tensor);
+  }
+  gat->load_state(older);
+  own = gat->state();
+  EXPECT_EQ(status_of([&] { to_file_names(own, gat->file_names(), false); }, &text),
+            Status::kUnsupported);
+  EXPECT_THAT(text, HasSubstr("a file with convs.0.lin_dst.weight, which is no tensor of its own"));
+}
+
+// EdgeConv's one linear layer, as a module alone, in a Sequential or in PyG's MLP; beside it a
+// network of two.
+TEST(Stack, ReadsEdgeConvOfOneLinearLayerInAllForms) {
+  ModelConfig config = small_config();
+  config.architecture = Architecture::kLayers;
+  LayerConfig one{LayerConfig::Kind::kConv, "c0", {}}, two = one;
+  one.options.architecture = two.options.architecture = Architecture::kEdge;
+  one.options.output_dim = two.options.output_dim = 5;
+  one.options.mlp_layers = 1;
+  two.name = "c1";
+  config.layers = {one, two};
+  const auto model = make_model(config);
+  const auto load = [&](const std::string& form, std::string* text = nullptr) {
+    io::StateFile state = model->state();
+    for (auto& [key, tensor] : state.tensors)
+      if (key.starts_with("c0.nn.")) key = "c0.nn." + form + key.substr(6);
+    const auto other = make_model(config);
+    other->flat_parameters().zero_();
+    const Status status = status_of([&] { other->load_state(state); }, text);
+    EXPECT_TRUE(status != Status::kOk || other->flat_parameters().equal(model->flat_parameters()));
+    return status;
+  };
+  for (const char* form : {"", "0.", "lins.0."}) EXPECT_EQ(load(form), Status::kOk) << form;
+  std::string text;
+  EXPECT_EQ(load("1.", &text), Status::kFormat);
+  EXPECT_THAT(text, HasSubstr("c0.nn.1 is the first linear layer, expected c0.nn.0"));
+  EXPECT_EQ(load("lins.1.", &text), Status::kFormat);
+  EXPECT_THAT(text, HasSubstr("missing: c0.nn.weight, c0.nn.bias; unexpected: c0.nn.lins.1.bias, "
+                              "c0.nn.lins.1.weight"));
+  // Errors name what the file has.
+  io::StateFile deep = model->state();
+  to_torch_modules(deep, config);
+  deep.tensors.emplace_back("c1.nn.4.weight", base::Tensor::zeros(base::DType::kF64, {5, 5}));
+  EXPECT_EQ(status_of([&] { make_model(config)->load_state(deep); }, &text), Status::kFormat);
+  EXPECT_THAT(text, HasSubstr("unexpected: c1.nn.4.weight"));
+}
+
 TEST(Sage, ClonesAreEqualAndApart) {
   ModelConfig config = small_config();
   config.norm = Norm::kBatch;

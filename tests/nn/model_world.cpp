@@ -354,6 +354,11 @@ void add_input_configs(std::vector<ModelConfig>& all) {
     config.mlp_layers = norm == Norm::kBatch ? 3 : 2;
     all.push_back(config);
   }
+  for (const Norm norm : {Norm::kLayerGraph, Norm::kGraph, Norm::kInstance, Norm::kPair}) {
+    config.norm = norm;
+    config.mlp_layers = norm == Norm::kGraph ? 3 : 2;
+    all.push_back(config);
+  }
   config.mlp_layers = 2;
   config.framework = Framework::kDgl;
   config.aggregation = Aggregation::kMax;

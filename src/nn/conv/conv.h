@@ -96,7 +96,11 @@ class Conv {
   // what edges carry.
   virtual at::Tensor combine(const at::Tensor& rows, bool transformed, int64_t first_own,
                              const ConvInput& own, const ConvPass& pass) const = 0;
-  // Step two in stages, where combine() on a range would not know the other rows; else null.
+  // Whether norms inside go over all rows together, so that combine() on a range of a graph's
+  // targets would not know the others.
+  virtual bool normalises_all_rows() const { return false; }
+  // Step two in stages, where combine() on a range would not know the other rows; null where there
+  // are none, and combine() has to run on all targets at once.
   virtual const StagedConv* staged() const { return nullptr; }
 
  protected:

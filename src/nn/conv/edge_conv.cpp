@@ -56,6 +56,8 @@ class EdgeConv final : public Conv {
     return o_.dgl && o_.batch_norm ? std::vector<NormLayer*>{&norm_} : network_.norms();
   }
 
+  bool normalises_all_rows() const override { return network_.normalises_all_rows(); }
+
   bool transforms(bool, const sample::BlockView&) const override { return true; }
   int64_t transformed_width() const override { return o_.dgl ? o_.widths[0] : o_.widths[1]; }
   at::Tensor transform(const ConvInput& in, int64_t count,

@@ -78,6 +78,7 @@ class GinConv final : public Conv, public StagedConv {
     return all;
   }
 
+  bool normalises_all_rows() const override { return network_.normalises_all_rows(); }
   const StagedConv* staged() const override {
     return network_.normalises_all_rows() ? this : nullptr;
   }

@@ -124,7 +124,7 @@ std::unique_ptr<Conv> gin(const ModelConfig& c, const ConvWidths& widths, at::Te
   options.edges = c.architecture == Architecture::kGine;
   options.edge_dim = options.edges && !c.plain_edges ? c.edge_dim : 0;
   options.keys = c.framework == Framework::kDgl ? GinOptions::Keys::kDgl : GinOptions::Keys::kMlp;
-  options.norm = c.norm;
+  if (c.framework == Framework::kPyg || widths.own_norm) options.norm = c.norm;
   options.norm_options = c.norm_options;
   options.activation = c.activation;
   options.act_first = c.act_first;

@@ -12,6 +12,7 @@ struct ConvWidths {
   int64_t in = 0, out = 0;
   bool mean_of_heads = false;  // whatever the config says of heads beside each other
   bool nodes = false;          // the layer reads the nodes themselves, and `in` is their number
+  bool own_norm = false;       // DGL's GIN: `norm` is inside its network, not between layers
 };
 
 // `prelu` is the model's slope, which networks inside a layer use too.

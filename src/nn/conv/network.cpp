@@ -5,20 +5,25 @@
 namespace gnnmg::nn {
 
 Network::Network(const NetworkOptions& options) : o_(options), linears_(options.widths.size() - 1) {
-  if (o_.mlp && o_.norm != Norm::kNone)
+  if (o_.norm != Norm::kNone)
     for (size_t i = 0; i + 1 < linears_.size(); ++i)
       norms_.emplace_back(o_.norm, width(i), o_.norm_options);
 }
 
 void Network::declare(ParameterList& list) {
   if (o_.prelu && o_.mlp) list.alias(o_.name + ".act.weight", o_.prelu);
+  const size_t step = norms_.empty() ? 2 : 3;  // modules of a Sequential from one to the next
   for (size_t i = 0; i < linears_.size(); ++i) {
     const std::string name = o_.mlp                 ? base::text(o_.name, ".lins.", i)
                              : linears_.size() == 1 ? o_.name
-                                                    : base::text(o_.name, ".", 2 * i);
+                                                    : base::text(o_.name, ".", step * i);
     list.linear(name, o_.widths[i + 1], o_.widths[i], true, linears_[i]);
+    if (o_.mlp || i == norms_.size()) continue;
+    const ParameterList::Scope scope(list,
+                                     base::text(o_.name, ".", step * i + (o_.act_first ? 2 : 1)));
+    norms_[i].declare(list, /*plain_keys=*/true);
   }
-  for (size_t i = 0; i < norms_.size(); ++i) {
+  for (size_t i = 0; o_.mlp && i < norms_.size(); ++i) {
     const ParameterList::Scope scope(list, base::text(o_.name, ".norms.", i));
     norms_[i].declare(list);
   }

@@ -13,10 +13,10 @@ namespace gnnmg::nn {
 struct NetworkOptions {
   std::vector<int64_t> widths;  // input first: one linear layer fewer than numbers
   std::string name;             // in front of its keys
-  // Keys of PyG's MLP, <name>.lins.0; else of a Sequential, <name>.0, <name>.2, whose only linear
-  // layer is <name> itself.
+  // Keys of PyG's MLP, <name>.lins.0; else of a Sequential, <name>.0, <name>.2, or with norms
+  // <name>.0, <name>.1, <name>.3, whose only linear layer is <name> itself.
   bool mlp = false;
-  Norm norm = Norm::kNone;  // of an MLP
+  Norm norm = Norm::kNone;
   NormOptions norm_options;
   Activation activation = Activation::kRelu;
   bool act_first = false;

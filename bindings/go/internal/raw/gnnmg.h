@@ -2737,6 +2737,15 @@ typedef struct gnnmg_model_file_config {
                                 torch's BatchNorm1d, without "module."; loading finds all of these
                                 by itself, but for an optimizer's, whose numbers follow the order of
                                 the modules. 0. */
+  int32_t loaded_names;      /**< Saving: 1: the keys are those of the file that the weights were
+                                loaded from last, without a prefix "module.", so that the class it
+                                came from reads it strictly, whatever mixture of modules it is made
+                                of; not with `torch_modules` or `first_layer`, with
+                                `other_framework` as they were loaded. Of an optimizer: the
+                                parameters are in the order of that class's networks.
+                                ::GNNMG_ERR_INVALID_ARGUMENT where none were loaded,
+                                ::GNNMG_ERR_UNSUPPORTED naming a tensor of the file that is none of
+                                the model's. 0. */
 } gnnmg_model_file_config;
 
 /**
@@ -2790,7 +2799,8 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_create(const gnnmg_context* co
  * @param[in] model a model of ::GNNMG_MODEL_LAYERS that was not used yet
  * @param[in] name in front of the keys of its tensors, as in "conv1"; each layer's is another
  * @param[in] config of it, what concerns one layer of this architecture: `output_dim` is the width
- *   of its rows, heads beside each other included; no norm, skip, jumping or readout
+ *   of its rows, heads beside each other included; no skip, jumping or readout; a norm, with its
+ *   settings and `act_first`, is that inside of the networks of GIN, GINE and PyG's EdgeConv
  * @return ::GNNMG_OK; ::GNNMG_ERR_INVALID_ARGUMENT naming the layer and what does not fit, with
  *   nothing added; ::GNNMG_ERR_BUSY once the model was used
  * @threading (c)

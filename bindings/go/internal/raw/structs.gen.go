@@ -361,6 +361,7 @@ type ModelFileConfig struct {
 	FirstLayer     [36]byte
 	Dict           [64]byte
 	TorchModules   int32
+	LoadedNames    int32
 }
 
 // OptimizerConfig is gnnmg_optimizer_config.
@@ -801,6 +802,7 @@ var (
 	_ [unsafe.Offsetof(C.gnnmg_model_file_config{}.first_layer)]byte              = [unsafe.Offsetof(ModelFileConfig{}.FirstLayer)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_model_file_config{}.dict)]byte                     = [unsafe.Offsetof(ModelFileConfig{}.Dict)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_model_file_config{}.torch_modules)]byte            = [unsafe.Offsetof(ModelFileConfig{}.TorchModules)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_model_file_config{}.loaded_names)]byte             = [unsafe.Offsetof(ModelFileConfig{}.LoadedNames)]byte{}
 	_ [unsafe.Sizeof(C.gnnmg_optimizer_config{})]byte                             = [unsafe.Sizeof(OptimizerConfig{})]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_optimizer_config{}.struct_size)]byte               = [unsafe.Offsetof(OptimizerConfig{}.StructSize)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_optimizer_config{}.kind)]byte                      = [unsafe.Offsetof(OptimizerConfig{}.Kind)]byte{}

@@ -271,6 +271,7 @@ const COMMENTS = Dict(
         :first_layer => "Saving: the name of the first layer, whose number counts up, in place of \"convs.0\" or \"layers.0\", as in \"conv1\"; loading finds such names by itself. Ends with 0. \"\".",
         :dict => "Loading a `.pth` that holds several dicts of tensors, as a checkpoint of a training does: which, as in \"model\", or with dots \"averages.model\"; of an optimizer, the place of its own. Ends with 0. \"\": the whole file, or the only one.",
         :torch_modules => "Saving: 1: the networks inside of GIN's, GINE's and EdgeConv's as torch's Sequential has them, \"convs.0.nn.0\", \"convs.0.nn.2\", or as one Linear, \"convs.0.nn\", in place of PyG's MLP, and batch norms as torch's BatchNorm1d, without \"module.\"; loading finds all of these by itself, but for an optimizer's, whose numbers follow the order of the modules. 0.",
+        :loaded_names => "Saving: 1: the keys are those of the file that the weights were loaded from last, without a prefix \"module.\", so that the class it came from reads it strictly, whatever mixture of modules it is made of; not with `torch_modules` or `first_layer`, with `other_framework` as they were loaded. Of an optimizer: the parameters are in the order of that class's networks. GNNMG_ERR_INVALID_ARGUMENT where none were loaded, GNNMG_ERR_UNSUPPORTED naming a tensor of the file that is none of the model's. 0.",
     ],
     :gnnmg_optimizer_config => [
         :kind => "`:adam`.",

@@ -343,6 +343,7 @@ struct gnnmg_model_file_config
     first_layer::NTuple{36, UInt8}
     dict::NTuple{64, UInt8}
     torch_modules::Int32
+    loaded_names::Int32
 end
 
 struct gnnmg_optimizer_config

@@ -2167,12 +2167,22 @@ torch's BatchNorm1d, without "module."; loading finds all of these
 by itself, but for an optimizer's, whose numbers follow the order of
 the modules. 0.*/
     pub torch_modules: i32,
+    /** Saving: 1: the keys are those of the file that the weights were
+loaded from last, without a prefix "module.", so that the class it
+came from reads it strictly, whatever mixture of modules it is made
+of; not with `torch_modules` or `first_layer`, with
+`other_framework` as they were loaded. Of an optimizer: the
+parameters are in the order of that class's networks.
+`GNNMG_ERR_INVALID_ARGUMENT` where none were loaded,
+`GNNMG_ERR_UNSUPPORTED` naming a tensor of the file that is none of
+the model's. 0.*/
+    pub loaded_names: i32,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
     [
         "Size of gnnmg_model_file_config",
-    ][::core::mem::size_of::<gnnmg_model_file_config>() - 116usize];
+    ][::core::mem::size_of::<gnnmg_model_file_config>() - 120usize];
     [
         "Alignment of gnnmg_model_file_config",
     ][::core::mem::align_of::<gnnmg_model_file_config>() - 4usize];
@@ -2194,6 +2204,9 @@ const _: () = {
     [
         "Offset of field: gnnmg_model_file_config::torch_modules",
     ][::core::mem::offset_of!(gnnmg_model_file_config, torch_modules) - 112usize];
+    [
+        "Offset of field: gnnmg_model_file_config::loaded_names",
+    ][::core::mem::offset_of!(gnnmg_model_file_config, loaded_names) - 116usize];
 };
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -5138,7 +5151,8 @@ used for the first time; each must go with the one before it.
 - `model`: a model of `GNNMG_MODEL_LAYERS` that was not used yet
 - `name`: in front of the keys of its tensors, as in "conv1"; each layer's is another
 - `config`: of it, what concerns one layer of this architecture: `output_dim` is the width
-of its rows, heads beside each other included; no norm, skip, jumping or readout
+of its rows, heads beside each other included; no skip, jumping or readout; a norm, with its
+settings and `act_first`, is that inside of the networks of GIN, GINE and PyG's EdgeConv
 
 Returns `GNNMG_OK`; `GNNMG_ERR_INVALID_ARGUMENT` naming the layer and what does not fit, with
 nothing added; `GNNMG_ERR_BUSY` once the model was used

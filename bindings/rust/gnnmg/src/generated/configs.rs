@@ -419,6 +419,16 @@ config! {
         /// by itself, but for an optimizer's, whose numbers follow the order of
         /// the modules. 0.
         torch_modules => torch_modules: bool,
+        /// Saving: 1: the keys are those of the file that the weights were
+        /// loaded from last, without a prefix "module.", so that the class it
+        /// came from reads it strictly, whatever mixture of modules it is made
+        /// of; not with `torch_modules` or `first_layer`, with
+        /// `other_framework` as they were loaded. Of an optimizer: the
+        /// parameters are in the order of that class's networks.
+        /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument) where none were loaded,
+        /// [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) naming a tensor of the file that is none of
+        /// the model's. 0.
+        loaded_names => loaded_names: bool,
     }
 }
 

@@ -1,0 +1,36 @@
+#include "nn/file_names.h"
+
+#include "base/error.h"
+#include "nn/module_names.h"
+
+namespace gnnmg::nn {
+
+std::vector<size_t> to_file_names(io::StateFile& state, const FileNames& names,
+                                  bool other_framework) {
+  if (names.keys.empty())
+    base::fail(base::Status::kInvalidArgument,
+               "loaded_names asks for the keys of the file that the weights were loaded from, and "
+               "none were loaded");
+  if (names.other_framework != other_framework)
+    base::fail(base::Status::kInvalidArgument, "other_framework is ", other_framework ? 1 : 0,
+               ", and the weights, whose keys loaded_names asks for, were loaded with ",
+               names.other_framework ? 1 : 0);
+  if (!names.lost.empty())
+    base::fail(base::Status::kUnsupported, "the weights were loaded from a file with ", names.lost,
+               ", which is no tensor of its own in the model: loaded_names cannot write it again");
+  std::vector<size_t> kept;
+  io::StateFile renamed;
+  renamed.metadata = state.metadata;
+  for (size_t i = 0; i < state.tensors.size(); ++i) {
+    const auto found = names.keys.find(state.tensors[i].first);
+    if (found == names.keys.end()) continue;
+    renamed.tensors.emplace_back(found->second, state.tensors[i].second);
+    kept.push_back(i);
+  }
+  std::vector<size_t> order = sort_modules(renamed);
+  for (size_t& i : order) i = kept[i];
+  state = std::move(renamed);
+  return order;
+}
+
+}  // namespace gnnmg::nn

@@ -1,0 +1,27 @@
+// The keys of the file that a model's weights came from, so that they can be written as they were.
+// Free of torch.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "io/state_file.h"
+
+namespace gnnmg::nn {
+
+struct FileNames {
+  bool other_framework = false;             // the keys are those of the model's counterpart
+  std::map<std::string, std::string> keys;  // to the file's; none before weights were loaded
+  // A tensor of the file that is not one of the model's: several became one, or all are others.
+  std::string lost;
+};
+
+// Gives the state of a model, or with `other_framework` of its counterpart, the keys of the file;
+// what the file did not have, counters, is left out. In the order of the modules, as
+// to_torch_modules() has it. Returns where each tensor was. Error(kInvalidArgument) where no
+// weights were loaded, or of the other framework; Error(kUnsupported) where they were others.
+std::vector<size_t> to_file_names(io::StateFile& state, const FileNames& names,
+                                  bool other_framework);
+
+}  // namespace gnnmg::nn
