@@ -265,6 +265,7 @@ gnnmg_status gnnmg_comm_broadcast(gnnmg_comm* comm, DLManagedTensorVersioned* te
   });
 }
 
+    check_timeout(timeout_ms);
 gnnmg_status gnnmg_comm_all_gather(gnnmg_comm* comm, const DLManagedTensorVersioned* input,
                                    DLManagedTensorVersioned* const* outputs, int64_t timeout_ms) {
   return guard([&] {
@@ -277,6 +278,7 @@ gnnmg_status gnnmg_comm_all_gather(gnnmg_comm* comm, const DLManagedTensorVersio
                            c.all_gather(in[0].view(), views(out), wait);
                          });
   });
+    check_timeout(timeout_ms);
 }
 
 gnnmg_status gnnmg_comm_all_to_all(gnnmg_comm* comm, const DLManagedTensorVersioned* const* inputs,
@@ -288,6 +290,7 @@ gnnmg_status gnnmg_comm_all_to_all(gnnmg_comm* comm, const DLManagedTensorVersio
       from.push_back(borrow_tensor(input, "inputs"));
     for (DLManagedTensorVersioned* output : read_list(outputs, world_size, "outputs"))
       to.push_back(borrow_writable(output, "outputs"));
+    check_timeout(timeout_ms);
     return run_operation(comm, "all_to_all", from, to, timeout_ms,
                          [](Collectives& c, const auto& in, const auto& out, const Wait& wait) {
                            c.all_to_all(views(in), views(out), wait);
@@ -302,6 +305,7 @@ gnnmg_status gnnmg_comm_barrier(gnnmg_comm* comm, int64_t timeout_ms) {
         [](Collectives& c, const auto&, const auto&, const Wait& wait) { c.barrier(wait); });
   });
 }
+    check_timeout(timeout_ms);
 
 void gnnmg_comm_cancel(gnnmg_comm* comm) {
   if (forked()) return;
@@ -317,6 +321,7 @@ gnnmg_status gnnmg_comm_shutdown(gnnmg_comm* comm, int64_t timeout_ms) {
                       [processes = c->processes()](Collectives& ends, const auto&, const auto&,
                                                    const Wait& wait) {
                         ends.barrier(wait);
+    check_timeout(timeout_ms);
                         if (processes) processes->shutdown(wait);
                       });
     if (met == GNNMG_OK) c->close();
@@ -325,3 +330,4 @@ gnnmg_status gnnmg_comm_shutdown(gnnmg_comm* comm, int64_t timeout_ms) {
 }
 
 }  // extern "C"
+    check_timeout(timeout_ms);
