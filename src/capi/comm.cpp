@@ -28,6 +28,18 @@ std::string cancelled_by(const comm::Processes* processes, int rank) {
                     processes->host(own));
 }
 
+// What failed last on this thread, since a point in time; empty: nothing did.
+std::string last_error_since(std::chrono::steady_clock::time_point start) {
+  constexpr int64_t kRecent = 10;  // seconds that are not worth a word
+  const LastError& last = last_error();
+  if (last.status >= 0 || last.when < start) return {};
+  const auto age = std::chrono::steady_clock::now() - last.when;
+  const int64_t seconds = std::chrono::duration_cast<std::chrono::seconds>(age).count();
+  return base::text("its last error",
+                    seconds < kRecent ? "" : base::text(", ", seconds, " s before,"), " was ",
+                    base::status_name(static_cast<Status>(last.status)), ": ", last.text);
+}
+
 }  // namespace
 
 Comm::Comm(std::shared_ptr<Context> owner, std::shared_ptr<comm::ThreadGroup> group, int rank,
@@ -66,10 +78,7 @@ void Comm::cancel_work() noexcept {
   if (closed_) return;
   cancel_.cancel();
   // The others can only guess why; what last failed on the thread that frees is the best guess.
-  std::string why;
-  if (const LastError& last = last_error(); last.status < 0)
-    why = base::text("its last error was ", base::status_name(static_cast<Status>(last.status)),
-                     ": ", last.text);
+  const std::string why = last_error_since(created_);
   if (processes_ && !why.empty()) processes_->set_parting_words(why);
   group_->abort(base::text("rank ", rank_, " freed its communicator without a shutdown",
                            why.empty() ? "" : ": ", why));
