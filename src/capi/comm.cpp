@@ -205,6 +205,17 @@ gnnmg_status run_in_place(const gnnmg_comm* comm, const std::string& key,
                        });
 }
 
+// The end of the job. Where it fails, the communicator ends with it, on all ranks.
+void finish(comm::Processes& processes, comm::Collectives& ends, const comm::Wait& wait) {
+  try {
+    processes.shutdown(wait);
+  } catch (const base::Error& error) {
+    ends.abort(error.what());
+    processes.drain();
+    throw;
+  }
+}
+
 }  // namespace
 }  // namespace gnnmg::capi
 
@@ -254,6 +265,7 @@ gnnmg_status gnnmg_comm_world_size(const gnnmg_comm* comm, int32_t* size) {
 gnnmg_status gnnmg_comm_all_reduce(gnnmg_comm* comm, DLManagedTensorVersioned* tensor,
                                    gnnmg_reduce operation, int64_t timeout_ms) {
   return guard([&] {
+    check_timeout(timeout_ms);
     find<Comm>(comm, "comm");
     check_choice(operation, GNNMG_REDUCE_SUM, GNNMG_REDUCE_MAX, "operation");
     return run_in_place(comm, gnnmg::base::text("all_reduce ", operation), tensor, timeout_ms,
@@ -266,6 +278,7 @@ gnnmg_status gnnmg_comm_all_reduce(gnnmg_comm* comm, DLManagedTensorVersioned* t
 gnnmg_status gnnmg_comm_broadcast(gnnmg_comm* comm, DLManagedTensorVersioned* tensor, int32_t root,
                                   int64_t timeout_ms) {
   return guard([&] {
+    check_timeout(timeout_ms);
     check_choice(root, 0, find<Comm>(comm, "comm")->world_size() - 1, "root");
     return run_in_place(comm, gnnmg::base::text("broadcast ", root), tensor, timeout_ms,
                         [root](Collectives& c, const TensorView& view, const Wait& wait) {
@@ -274,10 +287,10 @@ gnnmg_status gnnmg_comm_broadcast(gnnmg_comm* comm, DLManagedTensorVersioned* te
   });
 }
 
-    check_timeout(timeout_ms);
 gnnmg_status gnnmg_comm_all_gather(gnnmg_comm* comm, const DLManagedTensorVersioned* input,
                                    DLManagedTensorVersioned* const* outputs, int64_t timeout_ms) {
   return guard([&] {
+    check_timeout(timeout_ms);
     const int world_size = find<Comm>(comm, "comm")->world_size();
     std::vector<TensorView> to;
     for (DLManagedTensorVersioned* output : read_list(outputs, world_size, "outputs"))
@@ -287,19 +300,18 @@ gnnmg_status gnnmg_comm_all_gather(gnnmg_comm* comm, const DLManagedTensorVersio
                            c.all_gather(in[0].view(), views(out), wait);
                          });
   });
-    check_timeout(timeout_ms);
 }
 
 gnnmg_status gnnmg_comm_all_to_all(gnnmg_comm* comm, const DLManagedTensorVersioned* const* inputs,
                                    DLManagedTensorVersioned* const* outputs, int64_t timeout_ms) {
   return guard([&] {
+    check_timeout(timeout_ms);
     const int world_size = find<Comm>(comm, "comm")->world_size();
     std::vector<TensorView> from, to;
     for (const DLManagedTensorVersioned* input : read_list(inputs, world_size, "inputs"))
       from.push_back(borrow_tensor(input, "inputs"));
     for (DLManagedTensorVersioned* output : read_list(outputs, world_size, "outputs"))
       to.push_back(borrow_writable(output, "outputs"));
-    check_timeout(timeout_ms);
     return run_operation(comm, "all_to_all", from, to, timeout_ms,
                          [](Collectives& c, const auto& in, const auto& out, const Wait& wait) {
                            c.all_to_all(views(in), views(out), wait);
@@ -309,12 +321,12 @@ gnnmg_status gnnmg_comm_all_to_all(gnnmg_comm* comm, const DLManagedTensorVersio
 
 gnnmg_status gnnmg_comm_barrier(gnnmg_comm* comm, int64_t timeout_ms) {
   return guard([&] {
+    check_timeout(timeout_ms);
     return run_operation(
         comm, "barrier", {}, {}, timeout_ms,
         [](Collectives& c, const auto&, const auto&, const Wait& wait) { c.barrier(wait); });
   });
 }
-    check_timeout(timeout_ms);
 
 void gnnmg_comm_cancel(gnnmg_comm* comm) {
   if (forked()) return;
@@ -324,14 +336,14 @@ void gnnmg_comm_cancel(gnnmg_comm* comm) {
 
 gnnmg_status gnnmg_comm_shutdown(gnnmg_comm* comm, int64_t timeout_ms) {
   return guard([&]() -> gnnmg_status {
+    check_timeout(timeout_ms);
     const auto c = find<Comm>(comm, "comm");
     const gnnmg_status met =
         run_operation(comm, "shutdown", {}, {}, timeout_ms,
                       [processes = c->processes()](Collectives& ends, const auto&, const auto&,
                                                    const Wait& wait) {
-                        ends.barrier(wait);
-    check_timeout(timeout_ms);
-                        if (processes) processes->shutdown(wait);
+                        ends.shutdown(wait);
+                        if (processes) finish(*processes, ends, wait);
                       });
     if (met == GNNMG_OK) c->close();
     return met;
@@ -339,4 +351,3 @@ gnnmg_status gnnmg_comm_shutdown(gnnmg_comm* comm, int64_t timeout_ms) {
 }
 
 }  // extern "C"
-    check_timeout(timeout_ms);

@@ -76,6 +76,8 @@ class Collectives {
   virtual void all_to_all(std::span<const base::TensorView> inputs,
                           std::span<const base::TensorView> outputs, const Wait& wait) = 0;
   virtual void barrier(const Wait& wait) = 0;
+  // A barrier that pairs with no other operation: the last one.
+  virtual void shutdown(const Wait& wait) = 0;
   // Ends all present and later operations on every rank with Error(kAborted) and this text. Any
   // thread, idempotent.
   virtual void abort(const std::string& why) noexcept = 0;

@@ -214,6 +214,7 @@ class Engine final : public Collectives {
 
   void barrier(const Wait& wait) override { synchronize({"barrier", ""}, wait); }
 
+  void shutdown(const Wait& wait) override { synchronize({"shutdown", ""}, wait); }
   // Before anything else: every other rank is who it says it is.
   void introduce(const Proofs& proofs, const Wait& wait) {
     constexpr int64_t kSize = sizeof(Proof);
