@@ -84,6 +84,9 @@ class Collectives {
   virtual bool spent() const noexcept = 0;
   // Notes where this rank is; others read it when they wait too long. Costs a write to memory.
   virtual void set_position(const Position&) noexcept {}
+  // What the host calls that the following operations are a part of. Ranks that disagree about it
+  // find that in their next operation, which is Error(kMismatch) with both names.
+  virtual void set_caller(const std::string&) {}
 };
 
 // The ends of a communicator that the threads of this process hold: all of its ranks, or, in a job

@@ -185,7 +185,8 @@ void RankGroup::run(int number) {
       command = command_;
     }
     try {
-      if (!rank) rank = make_rank(number, command.obstacle);
+      if (!rank) rank = make_rank(number, command);
+      rank->begin_call(command.call);
       rank->follow_host();
       // Not sooner: all ranks have come to this command now, and none is still in the one before.
       if (command.obstacle) throw base::Error(*command.obstacle);
@@ -206,12 +207,12 @@ void RankGroup::run(int number) {
 }
 
 // The first rank to come here meets the other processes for all of this one.
-std::unique_ptr<Rank> RankGroup::make_rank(int number, const std::optional<base::Error>& obstacle) {
+std::unique_ptr<Rank> RankGroup::make_rank(int number, const Command& command) {
   {
     std::lock_guard meeting(meeting_);
     if (!std::exchange(met_, true) && job_->environment.processes) {
       try {
-        auto group = meet(*job_, training_, obstacle, shared_.cancel);
+        auto group = meet(*job_, training_, command.call, command.obstacle, shared_.cancel);
         std::lock_guard lock(mutex_);
         shared_.comm = std::move(group);
         abort_communicator();

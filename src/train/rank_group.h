@@ -13,6 +13,7 @@ namespace gnnmg::train {
 
 struct Command {
   enum class Kind { kTrain, kEvaluate, kEmbed } kind = Kind::kTrain;
+  std::string call{};  // what the host has called
   int64_t max_steps = std::numeric_limits<int64_t>::max();
   data::SplitPart part = data::SplitPart::kValidation;
   std::string path{};  // where the rows of all nodes go; empty: to memory
@@ -43,7 +44,7 @@ class RankGroup {
  private:
   // Ranks are counted within the process here.
   void run(int number);
-  std::unique_ptr<Rank> make_rank(int number, const std::optional<base::Error>& obstacle);
+  std::unique_ptr<Rank> make_rank(int number, const Command& command);
   void carry_out(const Command& command, Rank& rank, int number);
   void end(base::Error why) noexcept;
   void abort_communicator() noexcept;  // once there are both it and a failure; with the lock held
