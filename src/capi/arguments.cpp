@@ -35,6 +35,12 @@ void check_least(int64_t value, int64_t least, const char* name) {
     fail(Status::kInvalidArgument, name, " is ", value, ", expected at least ", least);
 }
 
+void check_timeout(int64_t timeout_ms) {
+  if (timeout_ms < -1)
+    fail(Status::kInvalidArgument, "argument 'timeout_ms' is ", timeout_ms,
+         ", expected milliseconds, or -1 for no limit but the deadlines of the configuration");
+}
+
 void check_dtype(gnnmg_dtype dtype, const char* name) {
   check_choice(dtype, GNNMG_DTYPE_F32, GNNMG_DTYPE_BOOL, name);
 }

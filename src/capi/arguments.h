@@ -150,6 +150,7 @@ T read_config(const T* config, const T& defaults, const char* name = "config") {
 void check_flag(int32_t value, const char* name);                                 // 0 or 1
 void check_choice(int32_t value, int32_t first, int32_t last, const char* name);  // an enumeration
 void check_least(int64_t value, int64_t least, const char* name);
+void check_timeout(int64_t timeout_ms);  // -1 or more
 void check_dtype(gnnmg_dtype dtype, const char* name);
 
 // Text of at most 64 KiB, by its kind UTF-8 or a path of the system's.

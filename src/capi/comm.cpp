@@ -28,6 +28,18 @@ std::string cancelled_by(const comm::Processes* processes, int rank) {
                     processes->host(own));
 }
 
+// What failed last on this thread, since a point in time; empty: nothing did.
+std::string last_error_since(std::chrono::steady_clock::time_point start) {
+  constexpr int64_t kRecent = 10;  // seconds that are not worth a word
+  const LastError& last = last_error();
+  if (last.status >= 0 || last.when < start) return {};
+  const auto age = std::chrono::steady_clock::now() - last.when;
+  const int64_t seconds = std::chrono::duration_cast<std::chrono::seconds>(age).count();
+  return base::text("its last error",
+                    seconds < kRecent ? "" : base::text(", ", seconds, " s before,"), " was ",
+                    base::status_name(static_cast<Status>(last.status)), ": ", last.text);
+}
+
 }  // namespace
 
 Comm::Comm(std::shared_ptr<Context> owner, std::shared_ptr<comm::ThreadGroup> group, int rank,
@@ -66,10 +78,7 @@ void Comm::cancel_work() noexcept {
   if (closed_) return;
   cancel_.cancel();
   // The others can only guess why; what last failed on the thread that frees is the best guess.
-  std::string why;
-  if (const LastError& last = last_error(); last.status < 0)
-    why = base::text("its last error was ", base::status_name(static_cast<Status>(last.status)),
-                     ": ", last.text);
+  const std::string why = last_error_since(created_);
   if (processes_ && !why.empty()) processes_->set_parting_words(why);
   group_->abort(base::text("rank ", rank_, " freed its communicator without a shutdown",
                            why.empty() ? "" : ": ", why));
@@ -196,6 +205,17 @@ gnnmg_status run_in_place(const gnnmg_comm* comm, const std::string& key,
                        });
 }
 
+// The end of the job. Where it fails, the communicator ends with it, on all ranks.
+void finish(comm::Processes& processes, comm::Collectives& ends, const comm::Wait& wait) {
+  try {
+    processes.shutdown(wait);
+  } catch (const base::Error& error) {
+    ends.abort(error.what());
+    processes.drain();
+    throw;
+  }
+}
+
 }  // namespace
 }  // namespace gnnmg::capi
 
@@ -245,6 +265,7 @@ gnnmg_status gnnmg_comm_world_size(const gnnmg_comm* comm, int32_t* size) {
 gnnmg_status gnnmg_comm_all_reduce(gnnmg_comm* comm, DLManagedTensorVersioned* tensor,
                                    gnnmg_reduce operation, int64_t timeout_ms) {
   return guard([&] {
+    check_timeout(timeout_ms);
     find<Comm>(comm, "comm");
     check_choice(operation, GNNMG_REDUCE_SUM, GNNMG_REDUCE_MAX, "operation");
     return run_in_place(comm, gnnmg::base::text("all_reduce ", operation), tensor, timeout_ms,
@@ -257,6 +278,7 @@ gnnmg_status gnnmg_comm_all_reduce(gnnmg_comm* comm, DLManagedTensorVersioned* t
 gnnmg_status gnnmg_comm_broadcast(gnnmg_comm* comm, DLManagedTensorVersioned* tensor, int32_t root,
                                   int64_t timeout_ms) {
   return guard([&] {
+    check_timeout(timeout_ms);
     check_choice(root, 0, find<Comm>(comm, "comm")->world_size() - 1, "root");
     return run_in_place(comm, gnnmg::base::text("broadcast ", root), tensor, timeout_ms,
                         [root](Collectives& c, const TensorView& view, const Wait& wait) {
@@ -268,6 +290,7 @@ gnnmg_status gnnmg_comm_broadcast(gnnmg_comm* comm, DLManagedTensorVersioned* te
 gnnmg_status gnnmg_comm_all_gather(gnnmg_comm* comm, const DLManagedTensorVersioned* input,
                                    DLManagedTensorVersioned* const* outputs, int64_t timeout_ms) {
   return guard([&] {
+    check_timeout(timeout_ms);
     const int world_size = find<Comm>(comm, "comm")->world_size();
     std::vector<TensorView> to;
     for (DLManagedTensorVersioned* output : read_list(outputs, world_size, "outputs"))
@@ -282,6 +305,7 @@ gnnmg_status gnnmg_comm_all_gather(gnnmg_comm* comm, const DLManagedTensorVersio
 gnnmg_status gnnmg_comm_all_to_all(gnnmg_comm* comm, const DLManagedTensorVersioned* const* inputs,
                                    DLManagedTensorVersioned* const* outputs, int64_t timeout_ms) {
   return guard([&] {
+    check_timeout(timeout_ms);
     const int world_size = find<Comm>(comm, "comm")->world_size();
     std::vector<TensorView> from, to;
     for (const DLManagedTensorVersioned* input : read_list(inputs, world_size, "inputs"))
@@ -297,6 +321,7 @@ gnnmg_status gnnmg_comm_all_to_all(gnnmg_comm* comm, const DLManagedTensorVersio
 
 gnnmg_status gnnmg_comm_barrier(gnnmg_comm* comm, int64_t timeout_ms) {
   return guard([&] {
+    check_timeout(timeout_ms);
     return run_operation(
         comm, "barrier", {}, {}, timeout_ms,
         [](Collectives& c, const auto&, const auto&, const Wait& wait) { c.barrier(wait); });
@@ -311,13 +336,14 @@ void gnnmg_comm_cancel(gnnmg_comm* comm) {
 
 gnnmg_status gnnmg_comm_shutdown(gnnmg_comm* comm, int64_t timeout_ms) {
   return guard([&]() -> gnnmg_status {
+    check_timeout(timeout_ms);
     const auto c = find<Comm>(comm, "comm");
     const gnnmg_status met =
         run_operation(comm, "shutdown", {}, {}, timeout_ms,
                       [processes = c->processes()](Collectives& ends, const auto&, const auto&,
                                                    const Wait& wait) {
-                        ends.barrier(wait);
-                        if (processes) processes->shutdown(wait);
+                        ends.shutdown(wait);
+                        if (processes) finish(*processes, ends, wait);
                       });
     if (met == GNNMG_OK) c->close();
     return met;

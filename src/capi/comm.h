@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
@@ -65,6 +66,7 @@ class Comm : public Object {
   const int rank_;
   const int world_size_;
   const int64_t deadline_ms_, join_ms_;
+  const std::chrono::steady_clock::time_point created_ = std::chrono::steady_clock::now();
   const std::string cancelled_;  // what the others read after a cancel
   const base::CancelToken cancel_;
   std::shared_ptr<End> end_;

@@ -58,6 +58,7 @@ gnnmg_status gnnmg_comm_create(const gnnmg_context* context, const char* host,
                                const gnnmg_comm_config* config, gnnmg_comm** comm,
                                int64_t timeout_ms) {
   return guard(outs(Out{comm, "comm"}), [&]() -> gnnmg_status {
+    check_timeout(timeout_ms);
     const auto c = find<Context>(context, "context");
     const gnnmg_comm_config in = read_comm_config(config);
     gnnmg::comm::JoinConfig join_config;
@@ -77,6 +78,7 @@ gnnmg_status gnnmg_comm_create_from_env(const gnnmg_context* context,
                                         const gnnmg_comm_config* config, gnnmg_comm** comm,
                                         int64_t timeout_ms) {
   return guard(outs(Out{comm, "comm"}), [&]() -> gnnmg_status {
+    check_timeout(timeout_ms);
     const auto c = find<Context>(context, "context");
     const gnnmg_comm_config in = read_comm_config(config);
     gnnmg::comm::JoinConfig join_config = gnnmg::comm::read_join_environment(

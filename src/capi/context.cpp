@@ -206,6 +206,7 @@ gnnmg_status gnnmg_option_info(int64_t index, const char** key, const char** hel
 
 gnnmg_status gnnmg_context_lend(gnnmg_context* context, int64_t timeout_ms) {
   return guard([&]() -> gnnmg_status {
+    check_timeout(timeout_ms);
     const auto c = find<Context>(context, "context");
     const gnnmg::base::CancelToken token = c->work_token();
     const bool called_back =

@@ -250,6 +250,7 @@ gnnmg_status gnnmg_dataset_open(const gnnmg_context* context, const char* path,
                                 const gnnmg_dataset_config* config, gnnmg_dataset** dataset,
                                 int64_t timeout_ms) {
   return guard(outs(Out{dataset, "dataset"}), [&]() -> gnnmg_status {
+    check_timeout(timeout_ms);
     const auto c = find<Context>(context, "context");
     const std::string file(read_name(path, "path"));
     const gnnmg_dataset_config in = read_config(config, kDefaults);
@@ -336,6 +337,7 @@ void gnnmg_dataset_free(gnnmg_dataset* dataset) { free_handle(dataset, Kind::kDa
 gnnmg_status gnnmg_dataset_save(const gnnmg_dataset* dataset, const char* path,
                                 int64_t timeout_ms) {
   return guard([&]() -> gnnmg_status {
+    check_timeout(timeout_ms);
     const auto d = read<Dataset>(dataset, "dataset");
     const std::string folder(read_name(path, "path"));
     const Outcome outcome = wait_for_job(

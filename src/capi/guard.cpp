@@ -9,10 +9,12 @@
 #include <mutex>
 #include <new>
 #include <stdexcept>
+#include <string>
 #include <string_view>
 #include <system_error>
 #include <vector>
 
+#include "capi/arguments.h"
 #include "io/bytes.h"
 
 namespace gnnmg::capi {
@@ -81,7 +83,36 @@ void drop_queue(base::HostQueue* queue) noexcept {
   }
 }
 
-thread_local LastError failure;
+// Without a destructor, so that it is there as long as its thread is.
+struct Failure {
+  LastError error;
+  char text[512] = "";
+  bool ending = false;  // the thread's variables that have a destructor are gone, or nearly
+};
+constinit thread_local Failure failure;
+
+// A text that the failure has no room for.
+struct LongText {
+  std::string text;
+  ~LongText() {
+    failure.error.text = failure.text;
+    failure.ending = true;
+  }
+};
+thread_local LongText long_text;
+
+void keep_text(const char* text) noexcept {
+  try {
+    std::string line = io::one_line(text);
+    copy_text(line, failure.text, sizeof failure.text);
+    failure.error.text = failure.text;
+    if (line.size() < sizeof failure.text || failure.ending) return;
+    long_text.text = std::move(line);
+    failure.error.text = long_text.text;
+  } catch (...) {
+    failure.error.text = "";  // no memory for the text; the status tells
+  }
+}
 
 std::string_view first_line(std::string_view text) { return text.substr(0, text.find('\n')); }
 
@@ -167,19 +198,17 @@ std::shared_ptr<base::HostQueue> make_host_queue() {
   return std::shared_ptr<base::HostQueue>(new base::HostQueue, drop_queue);
 }
 
-const LastError& last_error() noexcept { return failure; }
+const LastError& last_error() noexcept { return failure.error; }
 
 gnnmg_status set_last_error(base::Status status, const char* text, int rank,
                             int system_error) noexcept {
-  failure.status = static_cast<gnnmg_status>(status);
-  failure.rank = rank;
-  failure.system_error = system_error;
-  try {
-    failure.text = io::one_line(text);
-  } catch (...) {
-    failure.text.clear();  // no memory for the text; the status tells
-  }
-  return failure.status;
+  LastError& error = failure.error;
+  error.status = static_cast<gnnmg_status>(status);
+  error.rank = rank;
+  error.system_error = system_error;
+  error.when = std::chrono::steady_clock::now();
+  keep_text(text);
+  return error.status;
 }
 
 gnnmg_status status_of_current_exception() noexcept {

@@ -2,10 +2,11 @@
 // child is refused, and the host's deleters and releases run when nothing of ours is in the way.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
-#include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
@@ -58,9 +59,11 @@ struct LastError {
   gnnmg_status status = GNNMG_OK;
   int32_t rank = -1;
   int32_t system_error = 0;
-  std::string text;
+  std::chrono::steady_clock::time_point when;
+  std::string_view text = "";  // one line of UTF-8, with a NUL behind it
 };
-// Of the calling thread.
+// Of the calling thread. Also when the program ends, which destroys the variables of threads first:
+// of a long text there is only the beginning then.
 const LastError& last_error() noexcept;
 // Keeps the failure as the thread's last error and returns its status.
 gnnmg_status set_last_error(base::Status status, const char* text, int rank,

@@ -150,6 +150,7 @@ gnnmg_status gnnmg_loader_start(gnnmg_loader* loader, int64_t epoch, int64_t ste
 
 gnnmg_status gnnmg_loader_next(gnnmg_loader* loader, gnnmg_batch** batch, int64_t timeout_ms) {
   return guard(outs(Out{batch, "batch"}), [&]() -> gnnmg_status {
+    check_timeout(timeout_ms);
     check_may_wait();
     Resumed<Loader> l(loader, "loader", "next");
     const gnnmg::base::HostQueue::Entry entry(*l->queue);

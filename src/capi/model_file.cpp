@@ -92,6 +92,7 @@ gnnmg_status gnnmg_model_file_config_init(gnnmg_model_file_config* config, size_
 gnnmg_status gnnmg_model_save(gnnmg_model* model, const char* path,
                               const gnnmg_model_file_config* config, int64_t timeout_ms) {
   return guard([&]() -> gnnmg_status {
+    check_timeout(timeout_ms);
     const auto m = find<Model>(model, "model");
     const std::string file(read_name(path, "path"));
     const FileForm form = file_form(config, file);
@@ -112,6 +113,7 @@ gnnmg_status gnnmg_model_save(gnnmg_model* model, const char* path,
 gnnmg_status gnnmg_model_load(gnnmg_model* model, const char* path,
                               const gnnmg_model_file_config* config, int64_t timeout_ms) {
   return guard([&]() -> gnnmg_status {
+    check_timeout(timeout_ms);
     const auto m = find<Model>(model, "model");
     const std::string file(read_name(path, "path"));
     const FileForm form = file_form(config, file);

@@ -178,6 +178,7 @@ gnnmg_status gnnmg_model_backward_from(gnnmg_model* model,
 gnnmg_status gnnmg_model_evaluate(gnnmg_model* model, const gnnmg_dataset* dataset,
                                   gnnmg_split part, gnnmg_metrics* metrics, int64_t timeout_ms) {
   return guard(outs(Out{metrics, "metrics"}), [&]() -> gnnmg_status {
+    check_timeout(timeout_ms);
     const auto m = find<Model>(model, "model");
     const auto d = read<Dataset>(dataset, "dataset");
     check_same_context(*m, *d);
@@ -206,6 +207,7 @@ gnnmg_status gnnmg_model_evaluate(gnnmg_model* model, const gnnmg_dataset* datas
 gnnmg_status gnnmg_model_embed(gnnmg_model* model, const gnnmg_dataset* dataset,
                                DLManagedTensorVersioned** rows, int64_t timeout_ms) {
   return guard(outs(Out{rows, "rows"}), [&]() -> gnnmg_status {
+    check_timeout(timeout_ms);
     const auto m = find<Model>(model, "model");
     const auto d = read<Dataset>(dataset, "dataset");
     check_same_context(*m, *d);
@@ -227,6 +229,7 @@ gnnmg_status gnnmg_model_embed(gnnmg_model* model, const gnnmg_dataset* dataset,
 gnnmg_status gnnmg_model_embed_to_file(gnnmg_model* model, const gnnmg_dataset* dataset,
                                        const char* path, int64_t timeout_ms) {
   return guard([&]() -> gnnmg_status {
+    check_timeout(timeout_ms);
     const auto m = find<Model>(model, "model");
     const auto d = read<Dataset>(dataset, "dataset");
     check_same_context(*m, *d);

@@ -101,8 +101,8 @@ gnnmg_status gnnmg_optimizer_learning_rate(const gnnmg_optimizer* optimizer, dou
 
 gnnmg_status gnnmg_optimizer_save(const gnnmg_optimizer* optimizer, const char* path,
                                   const gnnmg_model_file_config* config, int64_t timeout_ms) {
-  (void)timeout_ms;  // nobody is waited for
   return guard([&] {
+    check_timeout(timeout_ms);  // nobody is waited for
     check_may_wait();
     const auto o = read<Optimizer>(optimizer, "optimizer");
     const std::string file(read_name(path, "path"));
@@ -115,8 +115,8 @@ gnnmg_status gnnmg_optimizer_save(const gnnmg_optimizer* optimizer, const char* 
 
 gnnmg_status gnnmg_optimizer_load(gnnmg_optimizer* optimizer, const char* path,
                                   const gnnmg_model_file_config* config, int64_t timeout_ms) {
-  (void)timeout_ms;  // nobody is waited for
   return guard([&] {
+    check_timeout(timeout_ms);  // nobody is waited for
     check_may_wait();
     const auto o = hold<Optimizer>(optimizer, "optimizer");
     const std::string file(read_name(path, "path"));

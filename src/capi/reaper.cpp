@@ -12,11 +12,12 @@
 #include "base/signals.h"
 #include "capi/guard.h"
 #include "capi/handles.h"
+#include "capi/object.h"
+#include "train/exit.h"
 
 namespace gnnmg::capi {
 namespace {
 
-constexpr std::chrono::seconds kPatienceAtExit{2};
 constexpr std::chrono::milliseconds kPatienceWithIdle{500};
 
 struct State {
@@ -53,6 +54,13 @@ void work() {
   }
 }
 
+// The program may be ended by a callback that threads of such an object wait for: they never end,
+// and do no harm where they wait.
+bool waits_for_exit(const Object& object) noexcept {
+  const bool runs_callbacks = object.kind == Kind::kTrainer || object.kind == Kind::kLoader;
+  return runs_callbacks && base::HostQueue::inside_callback() && object.queue->has_calls();
+}
+
 // When the process ends, what still runs is cancelled and waited for, for a while: LibTorch's own
 // end must not meet our threads at work. Objects without threads are left as they are.
 struct AtExit {
@@ -66,12 +74,12 @@ struct AtExit {
     }
     for (std::shared_ptr<Object>& object : left) {
       object->cancel_work();
-      if (object->ends_slowly()) reap(std::move(object));
+      if (object->ends_slowly() && !waits_for_exit(*object)) reap(std::move(object));
     }
     State& s = state();
     std::unique_lock lock(s.mutex);
-    s.idle.wait_for(lock, kPatienceAtExit,
-                    [&] { return s.waiting.empty() && !s.busy && s.background == 0; });
+    s.idle.wait_until(lock, train::exit_deadline(),
+                      [&] { return s.waiting.empty() && !s.busy && s.background == 0; });
   }
 };
 AtExit at_exit;

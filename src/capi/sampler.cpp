@@ -210,8 +210,8 @@ gnnmg_status gnnmg_sampler_sample(const gnnmg_sampler* sampler, const gnnmg_data
                                   const int64_t* seeds, int64_t num_seeds, uint64_t seed,
                                   uint64_t epoch, uint64_t number, gnnmg_batch** batch,
                                   int64_t timeout_ms) {
-  (void)timeout_ms;  // sampling waits for nobody
   return guard(outs(Out{batch, "batch"}), [&] {
+    check_timeout(timeout_ms);  // sampling waits for nobody
     check_may_wait();
     const auto s = read<Sampler>(sampler, "sampler");
     Read<Dataset> d;

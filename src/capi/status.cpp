@@ -44,7 +44,7 @@ const char* gnnmg_status_name(gnnmg_status status) {
   return gnnmg::base::status_name(static_cast<Status>(status));
 }
 
-const char* gnnmg_last_error(void) { return gnnmg::capi::last_error().text.c_str(); }
+const char* gnnmg_last_error(void) { return gnnmg::capi::last_error().text.data(); }
 
 gnnmg_status gnnmg_last_error_info(gnnmg_error_info* info) {
   const gnnmg::capi::LastError& error = gnnmg::capi::last_error();

@@ -377,6 +377,7 @@ gnnmg_status gnnmg_trainer_start(gnnmg_trainer* trainer, gnnmg_epoch_fn on_epoch
 
 gnnmg_status gnnmg_trainer_wait(gnnmg_trainer* trainer, int64_t timeout_ms) {
   return guard([&] {
+    check_timeout(timeout_ms);
     check_may_wait();
     const auto t = hold<Trainer>(trainer, "trainer");
     if (!t->running)
@@ -413,6 +414,7 @@ void gnnmg_trainer_cancel(gnnmg_trainer* trainer) {
 gnnmg_status gnnmg_trainer_step(gnnmg_trainer* trainer, double* loss, int64_t timeout_ms) {
   if (loss != nullptr) *loss = 0;
   return guard([&] {
+    check_timeout(timeout_ms);
     check_may_wait();
     Resumed<Trainer> t(trainer, "trainer", "step");
     Status answer = Status::kOk;
@@ -430,6 +432,7 @@ gnnmg_status gnnmg_trainer_step(gnnmg_trainer* trainer, double* loss, int64_t ti
 gnnmg_status gnnmg_trainer_evaluate(gnnmg_trainer* trainer, gnnmg_split part,
                                     gnnmg_metrics* metrics, int64_t timeout_ms) {
   return guard(outs(Out{metrics, "metrics"}), [&] {
+    check_timeout(timeout_ms);
     check_may_wait();
     Resumed<Trainer> t(trainer, "trainer", gnnmg::base::text("evaluate ", part));
     check_choice(part, GNNMG_SPLIT_TRAIN, GNNMG_SPLIT_TEST, "part");
@@ -447,6 +450,7 @@ gnnmg_status gnnmg_trainer_evaluate(gnnmg_trainer* trainer, gnnmg_split part,
 gnnmg_status gnnmg_trainer_embed(gnnmg_trainer* trainer, DLManagedTensorVersioned** rows,
                                  int64_t timeout_ms) {
   return guard(outs(Out{rows, "rows"}), [&] {
+    check_timeout(timeout_ms);
     check_may_wait();
     Resumed<Trainer> t(trainer, "trainer", "embed");
     std::optional<gnnmg::base::Tensor> result;
@@ -462,6 +466,7 @@ gnnmg_status gnnmg_trainer_embed(gnnmg_trainer* trainer, DLManagedTensorVersione
 gnnmg_status gnnmg_trainer_embed_to_file(gnnmg_trainer* trainer, const char* path,
                                          int64_t timeout_ms) {
   return guard([&] {
+    check_timeout(timeout_ms);
     check_may_wait();
     const std::string file(read_name(path, "path"));
     Resumed<Trainer> t(trainer, "trainer", "embed to " + file);

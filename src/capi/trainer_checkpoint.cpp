@@ -76,6 +76,7 @@ gnnmg_status gnnmg_trainer_set_checkpoints(gnnmg_trainer* trainer, const char* f
 
 gnnmg_status gnnmg_trainer_save(gnnmg_trainer* trainer, const char* path, int64_t timeout_ms) {
   return guard([&]() -> gnnmg_status {
+    check_timeout(timeout_ms);
     check_may_wait();
     const auto t = find<Trainer>(trainer, "trainer");
     const std::string folder(read_name(path, "path"));
@@ -86,6 +87,7 @@ gnnmg_status gnnmg_trainer_save(gnnmg_trainer* trainer, const char* path, int64_
 
 gnnmg_status gnnmg_trainer_load(gnnmg_trainer* trainer, const char* path, int64_t timeout_ms) {
   return guard([&]() -> gnnmg_status {
+    check_timeout(timeout_ms);
     check_may_wait();
     const auto t = find<Trainer>(trainer, "trainer");
     const std::string folder(read_name(path, "path"));
@@ -98,6 +100,7 @@ gnnmg_status gnnmg_trainer_save_optimizer(gnnmg_trainer* trainer, const char* pa
                                           const gnnmg_model_file_config* config,
                                           int64_t timeout_ms) {
   return guard([&]() -> gnnmg_status {
+    check_timeout(timeout_ms);
     check_may_wait();
     const auto t = find<Trainer>(trainer, "trainer");
     const std::string file(read_name(path, "path"));
@@ -112,6 +115,7 @@ gnnmg_status gnnmg_trainer_load_optimizer(gnnmg_trainer* trainer, const char* pa
                                           const gnnmg_model_file_config* config,
                                           int64_t timeout_ms) {
   return guard([&]() -> gnnmg_status {
+    check_timeout(timeout_ms);
     check_may_wait();
     const auto t = find<Trainer>(trainer, "trainer");
     const std::string file(read_name(path, "path"));

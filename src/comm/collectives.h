@@ -76,12 +76,17 @@ class Collectives {
   virtual void all_to_all(std::span<const base::TensorView> inputs,
                           std::span<const base::TensorView> outputs, const Wait& wait) = 0;
   virtual void barrier(const Wait& wait) = 0;
+  // A barrier that pairs with no other operation: the last one.
+  virtual void shutdown(const Wait& wait) = 0;
   // Ends all present and later operations on every rank with Error(kAborted) and this text. Any
   // thread, idempotent.
   virtual void abort(const std::string& why) noexcept = 0;
   virtual bool spent() const noexcept = 0;
   // Notes where this rank is; others read it when they wait too long. Costs a write to memory.
   virtual void set_position(const Position&) noexcept {}
+  // What the host calls that the following operations are a part of. Ranks that disagree about it
+  // find that in their next operation, which is Error(kMismatch) with both names.
+  virtual void set_caller(const std::string&) {}
 };
 
 // The ends of a communicator that the threads of this process hold: all of its ranks, or, in a job

@@ -33,8 +33,15 @@ std::string join(const std::vector<int>& ranks) {
   return out;
 }
 
+const std::string& outermost(const Call& call) {
+  return call.caller.empty() ? call.what : call.caller;
+}
+
 // Empty when the calls of two ranks fit together.
 std::string compare(int a, const Call& call_a, int b, const Call& call_b) {
+  if (call_a.caller != call_b.caller)
+    return base::text("rank ", a, " calls ", outermost(call_a), ", but rank ", b, " calls ",
+                      outermost(call_b));
   if (call_a.what != call_b.what || call_a.detail != call_b.detail ||
       call_a.sent.size() != call_b.sent.size() || call_a.received.size() != call_b.received.size())
     return base::text("rank ", a, " calls ", call_a.what, "(", call_a.detail, "), but rank ", b,

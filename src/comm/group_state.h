@@ -35,6 +35,9 @@ struct Call {
   std::string what;    // "all_reduce"
   std::string detail;  // "f32 [8], sum"; where sizes differ by pair, the type alone
   std::vector<int64_t> sent = {}, received = {};  // elements by rank, or empty
+  // What of the host's the operation is a part of: "evaluate", the same on all ranks. Empty: it is
+  // what the host calls.
+  std::string caller = {};
 };
 
 // "all_to_all: rank 1 sends 16 elements of f32 to rank 0, which expects 12"

@@ -35,6 +35,7 @@ class Single final : public Collectives {
     copy(outputs[0], inputs[0]);
   }
   void barrier(const Wait& wait) override { pass("barrier", wait); }
+  void shutdown(const Wait& wait) override { pass("shutdown", wait); }
   void abort(const std::string& why) noexcept override {
     state_->end({base::Status::kAborted, why, -1, 0, {}});
   }

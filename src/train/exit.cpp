@@ -5,6 +5,7 @@
 #include <ATen/ops/ones.h>
 #include <ATen/ops/relu.h>
 #include <c10/core/GradMode.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -41,11 +42,14 @@ void use_torch_once() {
   at::relu(at::mm(x, x)).sum().backward();
 }
 
-// A rank in a callback of the host that itself ends the program never comes to rest, and does no
-// harm where it waits.
 constexpr auto kLongest = std::chrono::seconds(2);
 
 }  // namespace
+
+std::chrono::steady_clock::time_point exit_deadline() noexcept {
+  static const auto deadline = std::chrono::steady_clock::now() + kLongest;
+  return deadline;
+}
 
 ExitGuard::ExitGuard(std::function<void()> call_off, std::function<bool()> at_rest)
     : entry_(new Entry{std::move(call_off), std::move(at_rest)}) {
@@ -69,10 +73,12 @@ void ExitGuard::renew() noexcept {
     std::call_once(used, use_torch_once);
   } catch (...) {  // the ranks will meet the same failure and report it
   }
+  static const pid_t process = getpid();
   std::atexit([] {
+    if (getpid() != process) return;  // a child has none of the ranks
     std::lock_guard lock(registry().mutex);
+    const auto deadline = exit_deadline();
     for (ExitGuard::Entry* entry : registry().entries) entry->call_off();
-    const auto deadline = std::chrono::steady_clock::now() + kLongest;
     for (ExitGuard::Entry* entry : registry().entries)
       while (!entry->at_rest() && std::chrono::steady_clock::now() < deadline)
         std::this_thread::sleep_for(std::chrono::milliseconds(1));

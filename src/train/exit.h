@@ -3,14 +3,20 @@
 // ranks are called off first.
 #pragma once
 
+#include <chrono>
 #include <functional>
 
 namespace gnnmg::train {
 
+// How long the end of the program waits for what is at work, all that waits counted together: from
+// the first call on, so it is for the end only.
+std::chrono::steady_clock::time_point exit_deadline() noexcept;
+
 // Something at work. While it lives, it is called off when the program exits.
 class ExitGuard {
  public:
-  // `call_off` asks for the end of the work, `at_rest` tells whether it has come. Any thread.
+  // `call_off` asks for the end of the work, `at_rest` tells whether it has come. Both
+  // are called on the thread that ends the program, maybe from within a callback of the host.
   ExitGuard(std::function<void()> call_off, std::function<bool()> at_rest);
   ~ExitGuard();
   ExitGuard(const ExitGuard&) = delete;

@@ -48,7 +48,7 @@ std::string own_name(const comm::Processes& processes) {
                     processes.host(processes.process()));
 }
 
-std::shared_ptr<comm::ThreadGroup> meet(const Job& job, Training& training,
+std::shared_ptr<comm::ThreadGroup> meet(const Job& job, Training& training, const std::string& call,
                                         std::optional<base::Error> obstacle,
                                         const base::CancelToken& cancel) {
   comm::Share share{.num_ranks = job.config.num_ranks, .name = "trainer"};
@@ -56,6 +56,7 @@ std::shared_ptr<comm::ThreadGroup> meet(const Job& job, Training& training,
     obstacle = report_of(job, [&] {
                  comm::check_world(job.config.num_ranks);
                  share.fields = agreed_fields(job, training.fingerprint(job));
+                 share.fields.insert(share.fields.begin(), {"call", call});
                  return "";
                }).error;
   share.obstacle = std::move(obstacle);

@@ -26,7 +26,7 @@ std::vector<comm::Field> settings_fields(const Job& job);
 // Collective, by the job's processes: Error(kMismatch) on all naming process and field unless the
 // fields are equal, then a communicator of all ranks. A process that cannot take part, because of
 // `obstacle` or of what it finds here, comes and says so: the others get that as Error(kAborted).
-std::shared_ptr<comm::ThreadGroup> meet(const Job& job, Training& training,
+std::shared_ptr<comm::ThreadGroup> meet(const Job& job, Training& training, const std::string& call,
                                         std::optional<base::Error> obstacle,
                                         const base::CancelToken& cancel);
 

@@ -28,6 +28,8 @@ class Rank {
   // in the whole world.
   Rank(const Job& job, Training& training, GroupShared& group, int rank);
 
+  // Before a command, which the host knows by this name: processes find out where theirs differ.
+  void begin_call(const std::string& name) { comm_->set_caller(name); }
   // Before a command. Where the host has changed the weights since the last one ended, all ranks
   // take over those of the first.
   void follow_host();

@@ -142,6 +142,27 @@ void RankGroup::cancel() noexcept {
   end({Status::kCancelled, "training was cancelled"});
 }
 
+// The program ends, and takes this process out of the job.
+void RankGroup::end_with_program() noexcept {
+  if (at_rest()) return;
+  if (comm::Processes* processes = job_->environment.processes.get()) {
+    try {
+      processes->set_parting_words("its program has ended in the middle of a trainer's work");
+    } catch (const std::exception&) {  // no memory for the words
+    }
+    processes->leave();
+    processes->drain();
+  }
+  end({Status::kCancelled, "training was cancelled: the program ends"});
+}
+
+// A rank that waits for the callback which ends the program never comes to rest, and does no harm
+// where it waits.
+bool RankGroup::at_rest_for_exit() const {
+  std::lock_guard lock(mutex_);
+  return running_ <= (base::HostQueue::inside_callback() ? host_calls_->load() : 0);
+}
+
 void RankGroup::end(base::Error why) noexcept {
   std::lock_guard lock(mutex_);
   if (failure_) return;
@@ -166,6 +187,7 @@ void RankGroup::abort_communicator() noexcept {
 void RankGroup::run(int number) {
   LogWarnings handler(job_->environment.log);
   c10::WarningUtils::WarningHandlerGuard guard(&handler);
+  const base::HostQueue::Counting counting(host_calls_);
   const int asked = job_->config.torch_threads;
   const int threads = asked > 0 ? asked : std::max(1, cores_to_use() / neighbours());
   // LibTorch's own sums depend on the number of its threads, those of our loops do not.
@@ -185,7 +207,8 @@ void RankGroup::run(int number) {
       command = command_;
     }
     try {
-      if (!rank) rank = make_rank(number, command.obstacle);
+      if (!rank) rank = make_rank(number, command);
+      rank->begin_call(command.call);
       rank->follow_host();
       // Not sooner: all ranks have come to this command now, and none is still in the one before.
       if (command.obstacle) throw base::Error(*command.obstacle);
@@ -206,12 +229,12 @@ void RankGroup::run(int number) {
 }
 
 // The first rank to come here meets the other processes for all of this one.
-std::unique_ptr<Rank> RankGroup::make_rank(int number, const std::optional<base::Error>& obstacle) {
+std::unique_ptr<Rank> RankGroup::make_rank(int number, const Command& command) {
   {
     std::lock_guard meeting(meeting_);
     if (!std::exchange(met_, true) && job_->environment.processes) {
       try {
-        auto group = meet(*job_, training_, obstacle, shared_.cancel);
+        auto group = meet(*job_, training_, command.call, command.obstacle, shared_.cancel);
         std::lock_guard lock(mutex_);
         shared_.comm = std::move(group);
         abort_communicator();

@@ -13,6 +13,7 @@ namespace gnnmg::train {
 
 struct Command {
   enum class Kind { kTrain, kEvaluate, kEmbed } kind = Kind::kTrain;
+  std::string call{};  // what the host has called
   int64_t max_steps = std::numeric_limits<int64_t>::max();
   data::SplitPart part = data::SplitPart::kValidation;
   std::string path{};  // where the rows of all nodes go; empty: to memory
@@ -43,11 +44,13 @@ class RankGroup {
  private:
   // Ranks are counted within the process here.
   void run(int number);
-  std::unique_ptr<Rank> make_rank(int number, const std::optional<base::Error>& obstacle);
+  std::unique_ptr<Rank> make_rank(int number, const Command& command);
   void carry_out(const Command& command, Rank& rank, int number);
   void end(base::Error why) noexcept;
   void abort_communicator() noexcept;  // once there are both it and a failure; with the lock held
-  int first_rank();                    // of this process in the world; 0 before that is known
+  void end_with_program() noexcept;
+  bool at_rest_for_exit() const;
+  int first_rank();  // of this process in the world; 0 before that is known
   int neighbours() const;
 
   std::shared_ptr<const Job> job_;
@@ -70,7 +73,8 @@ class RankGroup {
   std::optional<base::Error> failure_;
   std::vector<Rank*> ranks_;  // null until a rank has met the others
   std::vector<std::thread> threads_;
-  ExitGuard exit_guard_{[this] { cancel(); }, [this] { return at_rest(); }};
+  const base::HostQueue::Count host_calls_ = std::make_shared<std::atomic<int>>(0);  // of ranks
+  ExitGuard exit_guard_{[this] { end_with_program(); }, [this] { return at_rest_for_exit(); }};
 };
 
 }  // namespace gnnmg::train

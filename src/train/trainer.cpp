@@ -42,6 +42,23 @@ const char* name_of(Work work) {
   return "nothing";
 }
 
+// As the host knows it: what processes compare.
+const char* call_of(Work work, const Command& command) {
+  switch (work) {
+    case Work::kTrain:
+      return "run";
+    case Work::kStep:
+      return "step";
+    case Work::kEvaluate:
+      return "evaluate";
+    case Work::kEmbed:
+      return command.path.empty() ? "embed" : "embed_to_file";
+    case Work::kNone:
+      break;
+  }
+  return "";
+}
+
 class RankTrainer final : public Trainer {
  public:
   explicit RankTrainer(std::shared_ptr<const Job> job)
@@ -261,6 +278,7 @@ class RankTrainer final : public Trainer {
   }
 
   void begin(Work work, Command command) {
+    command.call = call_of(work, command);
     if (trains(work)) {
       command.obstacle = report_of(*job_, [&] { return open_log(), ""; }).error;
       // Other processes wait for this one, to be told.

@@ -84,6 +84,37 @@ TEST_F(CommJoin, ReducesAndShutsDown) {
   });
 }
 
+// A shutdown is a call of its own, and one that fails spends the communicator on all ranks.
+TEST_F(CommJoin, AShutdownPairsWithNothingElse) {
+  on_both([&](int32_t p) {
+    ASSERT_OK(join(p));
+    Comm& comm = processes_[p].comm;
+    const auto leave_or_meet = [&] {
+      return p == 1 ? gnnmg_comm_shutdown(comm, -1) : gnnmg_comm_barrier(comm, -1);
+    };
+    EXPECT_FAILS(leave_or_meet(), GNNMG_ERR_MISMATCH, "rank 1 calls shutdown()");
+    const std::string both = gnnmg_last_error();
+    EXPECT_NE(both.find("rank 0 calls barrier()"), std::string::npos) << both;
+    EXPECT_FAILS(gnnmg_comm_barrier(comm, -1), GNNMG_ERR_ABORTED, "calls shutdown()");
+    EXPECT_FAILS(gnnmg_comm_shutdown(comm, -1), GNNMG_ERR_ABORTED, "calls shutdown()");
+  });
+}
+
+TEST_F(CommJoin, AShutdownThatIsGivenUp) {
+  processes_[0].config.deadline_ms = 500;
+  on_both([&](int32_t p) {
+    ASSERT_OK(join(p));
+    Comm& comm = processes_[p].comm;
+    if (p == 0) {
+      EXPECT_FAILS(gnnmg_comm_shutdown(comm, -1), GNNMG_ERR_TIMEOUT, "missing: 1");
+      EXPECT_FAILS(gnnmg_comm_barrier(comm, -1), GNNMG_ERR_ABORTED, "missing: 1");
+    } else {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+      EXPECT_FAILS(gnnmg_comm_shutdown(comm, -1), GNNMG_ERR_ABORTED, "missing: 1");
+    }
+  });
+}
+
 TEST_F(CommJoin, JoinsInSlices) {
   on_both([&](int32_t p) {
     if (p == 1) std::this_thread::sleep_for(std::chrono::milliseconds(300));

@@ -60,6 +60,36 @@ TEST(Guard, ATextIsOneLineOfUtf8) {
               "\\xff\\xc3(\\xe2\\x82 \\x80 \\xc0\\xaf \\xed\\xa0\\x80 \\xc3");
 }
 
+TEST(Guard, ALongTextIsKeptWhole) {
+  const std::string text(5000, 'a');
+  expect_status(GNNMG_ERR_IO, text, [&] { throw base::Error(base::Status::kIo, text); });
+  expect_status(GNNMG_ERR_IO, "short", [] { throw base::Error(base::Status::kIo, "short"); });
+}
+
+// Reads and sets the last error when variables of its thread that were made later are gone.
+struct AtThreadsEnd {
+  std::string* kept = nullptr;
+  std::string* set = nullptr;
+  ~AtThreadsEnd() {
+    if (kept == nullptr) return;
+    *kept = last_error().text;
+    set_last_error(base::Status::kIo, std::string(5000, 'b').c_str(), -1, 0);
+    *set = last_error().text;
+  }
+};
+thread_local AtThreadsEnd at_threads_end;
+
+TEST(Guard, TheLastErrorOutlivesVariablesOfItsThread) {
+  std::string kept, set;
+  std::thread([&] {
+    at_threads_end.kept = &kept;
+    at_threads_end.set = &set;
+    set_last_error(base::Status::kIo, std::string(5000, 'a').c_str(), -1, 0);
+  }).join();
+  EXPECT_EQ(kept, std::string(511, 'a'));
+  EXPECT_EQ(set, std::string(511, 'b'));
+}
+
 TEST(Guard, WhatGoesBackToTheHostRunsAtTheEndOfTheCall) {
   auto queue = make_host_queue();
   std::vector<std::string> order;
@@ -122,7 +152,7 @@ TEST(TorchCheck, AnotherLibTorchIsRefusedWithBothVersions) {
   EXPECT_NO_THROW(check_torch(find_torch()));
   const auto text = [](const FoundTorch& found) {
     EXPECT_EQ(guard([&] { check_torch(found); }), GNNMG_ERR_DEPENDENCY);
-    return last_error().text;
+    return std::string(last_error().text);
   };
   EXPECT_EQ(text({version(2, 12), {"/a/libtorch_cpu.so"}}),
             "built for LibTorch 2.11, but this process has 2.12.0 from /a/libtorch_cpu.so");

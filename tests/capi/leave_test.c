@@ -15,8 +15,12 @@
 
 enum { PROCESSES = 3 };
 
-static const char* const WAYS[] = {"shutdown",       "cancel",       "free",
-                                   "trainer cancel", "trainer free", "start cancel"};
+static const char* const WAYS[] = {"shutdown",     "cancel",          "free", "trainer cancel",
+                                   "trainer free", "start cancel",    "exit", "exit after all",
+                                   "trainer exit", "trainer callback"};
+
+/* Longer than the texts that fit into a string object. */
+static const char* const NOWHERE = "/no/such/data/set/with/a/name/that/needs/memory/of/its/own";
 
 static void give_up(const char* how, int process, const char* what) {
   fprintf(stderr, "%s, process %d: %s: %s\n", how, process, what, gnnmg_last_error());
@@ -41,6 +45,40 @@ static int free_port(void) {
     exit(1);
   close(fd);
   return ntohs(address.sin_port);
+}
+
+static double now(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+/* What the end of the program may take, of which two seconds are patience. */
+static const double LONGEST_EXIT = 3.5;
+
+static int32_t end_program(const gnnmg_epoch_info* epoch, void* user) {
+  (void)epoch;
+  (void)user;
+  exit(0);
+}
+
+/* The others learn that a process has gone, at once and in every later call. */
+static void expect_gone(const char* how, int process, int leaver, gnnmg_trainer* trainer) {
+  char expected[64];
+  double start = now();
+  gnnmg_status status;
+  int call;
+  for (call = 0; call < 2; ++call) {
+    status = gnnmg_trainer_run(trainer, NULL, NULL, NULL);
+    snprintf(expected, sizeof expected, "process %d on host ", leaver);
+    if (status != GNNMG_ERR_ABORTED || strstr(gnnmg_last_error(), expected) == NULL ||
+        strstr(gnnmg_last_error(), "left the job without a shutdown: its program has ended") ==
+            NULL)
+      give_up(how, process, "expected GNNMG_ERR_ABORTED by the end of a program");
+    if (call > 0 && now() - start > 1) give_up(how, process, "the second answer was late");
+    start = now();
+  }
+  _Exit(0);
 }
 
 /* A trainer that would train for hours. */
@@ -82,7 +120,13 @@ static void train_with(const char* how, int process, int leaver, gnnmg_context* 
     while (status == GNNMG_OK);
     _Exit(0);
   }
+  if (strstr(how, "callback") != NULL && process == leaver) {
+    status = gnnmg_trainer_run(trainer, end_program, NULL, NULL);
+    give_up(how, process, "the callback did not end the program");
+  }
   if (process != leaver) {
+    if (strcmp(how, "trainer exit") == 0 || strcmp(how, "trainer callback") == 0)
+      expect_gone(how, process, leaver, trainer);
     status = gnnmg_trainer_run(trainer, NULL, NULL, NULL);
     if (status != GNNMG_ERR_ABORTED || strstr(gnnmg_last_error(), "cancelled") == NULL)
       give_up(how, process, "expected GNNMG_ERR_ABORTED after a cancel");
@@ -97,11 +141,18 @@ static void train_with(const char* how, int process, int leaver, gnnmg_context* 
     if (progress.epoch > 0) break;
     nanosleep(&pause, NULL);
   }
+  if (strcmp(how, "trainer exit") == 0) exit(0);
   if (strcmp(how, "trainer free") == 0)
     gnnmg_trainer_free(trainer);
   else
     gnnmg_trainer_cancel(trainer);
   _Exit(0);
+}
+
+static void expect_nowhere(const char* how, int process, gnnmg_context* context) {
+  gnnmg_dataset* data;
+  if (gnnmg_dataset_open(context, NOWHERE, NULL, &data, -1) != GNNMG_ERR_NOT_FOUND)
+    give_up(how, process, "expected no data set");
 }
 
 /* One process; `leaver` goes first where that is not agreed on. */
@@ -111,10 +162,13 @@ static void take_part(const char* how, int process, int leaver, int port) {
   gnnmg_context* context;
   gnnmg_comm* comm;
   gnnmg_status status;
-  char expected[64];
+  char expected[64], cause[128];
   CHECK(gnnmg_context_config_init(&settings, sizeof settings));
   settings.num_threads = 1;
   CHECK(gnnmg_context_create(GNNMG_VERSION, &settings, &context));
+  if (strcmp(how, "exit after all") == 0 &&
+      process == leaver) /* which is no cause of what follows */
+    expect_nowhere(how, process, context);
   CHECK(gnnmg_comm_config_init(&config, sizeof config));
   config.port = port;
   config.num_processes = PROCESSES;
@@ -128,6 +182,8 @@ static void take_part(const char* how, int process, int leaver, int port) {
   }
   if (process == leaver) {
     CHECK(gnnmg_comm_barrier(comm, -1));
+    if (strcmp(how, "exit") == 0) expect_nowhere(how, process, context);
+    if (strstr(how, "exit") != NULL) exit(0);
     if (strcmp(how, "cancel") == 0) gnnmg_comm_cancel(comm);
     gnnmg_comm_free(comm);
     _Exit(0);
@@ -140,12 +196,18 @@ static void take_part(const char* how, int process, int leaver, int port) {
            leaver);
   if (status != GNNMG_ERR_ABORTED || strstr(gnnmg_last_error(), expected) == NULL)
     give_up(how, process, expected);
+  snprintf(cause, sizeof cause, ": its last error was ERR_NOT_FOUND: %s", NOWHERE);
+  if (strcmp(how, "exit") == 0 && strstr(gnnmg_last_error(), cause) == NULL)
+    give_up(how, process, cause);
+  if (strcmp(how, "exit after all") == 0 && strstr(gnnmg_last_error(), "last error") != NULL)
+    give_up(how, process, "expected no error of before the job");
   _Exit(0);
 }
 
 /* One job of processes that have not used the library before. Not 0: something went wrong. */
 static int run_job(const char* how, int leaver) {
   const int port = free_port();
+  const double start = now();
   int bad = 0, status, process;
   for (process = 0; process < PROCESSES; ++process) {
     const pid_t child = fork();
@@ -154,6 +216,10 @@ static int run_job(const char* how, int leaver) {
   }
   for (process = 0; process < PROCESSES; ++process)
     if (wait(&status) < 0 || status != 0) bad = 1;
+  if (strcmp(how, "trainer callback") == 0 && now() - start > 2 * LONGEST_EXIT) {
+    fprintf(stderr, "%s: the job took %.1f s\n", how, now() - start);
+    bad = 1;
+  }
   return bad;
 }
 
@@ -165,6 +231,7 @@ int main(int argc, char** argv) {
     const int all = way == 0 ? rounds : way < 3 ? (rounds + 4) / 5 : (rounds + 15) / 16;
     for (round = 0; round < all; ++round) failed += run_job(WAYS[way], round % PROCESSES);
     printf("%s: %d jobs\n", WAYS[way], all);
+    fflush(stdout); /* which children would print again */
   }
   return failed == 0 ? 0 : 1;
 }

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Writes the misuse sweep: for every function of gnnmg.h a test that hands in each kind of bad handle,
-leaves each output out, and gives structs of no size, of garbage sizes and of a later version.
+leaves each output out, gives structs of no size, of garbage sizes and of a later version, and time limits
+below -1.
 
     misuse.py <gnnmg.h> <out.cpp>
 
@@ -134,8 +135,18 @@ class Writer:
             if p.is_out and p.stars and not p.may_be_null and function.result == "gnnmg_status":
                 if p.name not in ("text",) and not ("in," in p.direction and p.base == "DLManagedTensorVersioned"):
                     self.missing(function, p)
+            if p.name == "timeout_ms":
+                self.negative_timeouts(function, p)
         if function.name.endswith("_config_init"):
             self.init(function)
+
+    def negative_timeouts(self, function, p):
+        body = ["  for (int64_t bad : {int64_t{-2}, int64_t{-1000}, INT64_MIN}) {",
+                f"    {p.name} = bad;",
+                f"    EXPECT_EQ({self.call(function)}, GNNMG_ERR_INVALID_ARGUMENT) << bad << gnnmg_last_error();",
+                f"    EXPECT_NE(std::string(gnnmg_last_error()).find(\"'{p.name}' is -\"), std::string::npos)",
+                "        << gnnmg_last_error();"] + self.zero_checks(function) + ["  }", "  world.expect_untouched();"]
+        self.test(function, "negative_" + p.name, body)
 
     def bad_handles(self, function, p):
         loop = f"world.bad<{p.base}>({'false' if p.may_be_null or function.result != 'gnnmg_status' else 'true'})"

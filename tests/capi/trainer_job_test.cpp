@@ -226,6 +226,53 @@ TEST_F(TrainerJob, WhatDiffersIsNamedOnBoth) {
   });
 }
 
+// The calls of the host, not the operations that they are made of.
+TEST_F(TrainerJob, CallsThatDifferAreNamedOnBoth) {
+  const TempDir dir;
+  on_both([&](int32_t p, Process& own) {
+    join(p);
+    auto metrics = info<gnnmg_metrics>();
+    const std::string file = dir.file("rows.npy");
+    const auto evaluate = [&] {
+      return gnnmg_trainer_evaluate(own.trainer, GNNMG_SPLIT_VALIDATION, &metrics, -1);
+    };
+    const auto run = [&] { return gnnmg_trainer_run(own.trainer, nullptr, nullptr, nullptr); };
+    const auto embed = [&] {
+      DLManagedTensorVersioned* rows = nullptr;
+      const gnnmg_status status = gnnmg_trainer_embed(own.trainer, &rows, -1);
+      gnnmg_tensor_free(rows);
+      return status;
+    };
+    const auto embed_to_file = [&] {
+      return gnnmg_trainer_embed_to_file(own.trainer, file.c_str(), -1);
+    };
+    const auto step = [&] { return gnnmg_trainer_step(own.trainer, nullptr, -1); };
+    using Call = std::function<gnnmg_status()>;
+    // At the first meeting the processes compare what they call with all else.
+    EXPECT_FAILS(p == 1 ? evaluate() : run(), GNNMG_ERR_MISMATCH,
+                 "call differs: process 1 on host ");
+    const std::string first = gnnmg_last_error();
+    EXPECT_NE(first.find(" has evaluate, process 0 on host "), std::string::npos) << first;
+    EXPECT_NE(first.find(" has run"), std::string::npos) << first;
+    // Later the ranks find it.
+    struct Case {
+      Call first, second;
+      const char *first_name, *second_name;
+    };
+    for (const Case& c :
+         {Case{evaluate, run, "evaluate", "run"}, Case{embed, run, "embed", "run"},
+          Case{embed, embed_to_file, "embed", "embed_to_file"}, Case{step, run, "step", "run"}}) {
+      EXPECT_OK(evaluate());
+      EXPECT_FAILS(p == 0 ? c.first() : c.second(), GNNMG_ERR_MISMATCH, " calls ");
+      const std::string text = gnnmg_last_error() + std::string(",");
+      for (const char* name : {c.first_name, c.second_name})
+        EXPECT_NE(text.find(" calls " + std::string(name) + ","), std::string::npos) << text;
+    }
+    EXPECT_OK(evaluate());
+    EXPECT_OK(gnnmg_comm_shutdown(own.comm, -1));
+  });
+}
+
 TEST_F(TrainerJob, AFreedTrainerEndsTheOthers) {
   on_both([&](int32_t p, Process& own) {
     own.world.training.num_epochs = 1000000;

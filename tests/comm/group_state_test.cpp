@@ -139,6 +139,16 @@ TEST(GroupState, CallsThatDiffer) {
   }
 }
 
+// What the host calls comes before the operations that this is made of.
+TEST(GroupState, CallersThatDiffer) {
+  GroupState state(2);
+  state.enter(0, 1, {"barrier", "", {}, {}, "run"});
+  state.enter(1, 1, {"barrier", "", {}, {}, "evaluate"});
+  ASSERT_TRUE(state.ended());
+  EXPECT_EQ(state.cause()->status, Status::kMismatch);
+  EXPECT_EQ(state.cause()->text, "rank 1 calls evaluate, but rank 0 calls run");
+}
+
 TEST(GroupState, ExchangesThatDiffer) {
   GroupState good(2);
   good.enter(0, 1, {"all_to_all", "f32", {4, 8}, {4, 12}});

@@ -113,6 +113,7 @@ std::string call(uint32_t rank, const std::vector<int64_t>& sent,
   frame.text("f32");
   frame.list(sent);
   frame.list(received);
+  frame.text("");
   return frame.finish();
 }
 

@@ -82,7 +82,8 @@ std::string describe(const TensorView& tensor) {
 
 // Messages of calls that differ never meet: the ranks then wait, and find out in what they differ.
 uint32_t call_tag(const Call& call, uint64_t operation) {
-  const uint64_t hash = std::hash<std::string>()(call.what + "\n" + call.detail);
+  const uint64_t hash =
+      std::hash<std::string>()(call.what + "\n" + call.detail + "\n" + call.caller);
   const uint64_t mixed = (hash ^ operation) * 0x9e3779b97f4a7c15u;
   return static_cast<uint32_t>(mixed >> 32);
 }
@@ -213,6 +214,7 @@ class Engine final : public Collectives {
   }
 
   void barrier(const Wait& wait) override { synchronize({"barrier", ""}, wait); }
+  void shutdown(const Wait& wait) override { synchronize({"shutdown", ""}, wait); }
 
   // Before anything else: every other rank is who it says it is.
   void introduce(const Proofs& proofs, const Wait& wait) {
@@ -249,12 +251,13 @@ class Engine final : public Collectives {
   void set_position(const Position& position) noexcept override {
     groups_->state->set_position(rank_, position);
   }
+  void set_caller(const std::string& name) override { caller_ = name; }
 
  private:
   // Among processes nobody sees both ends of a message beforehand, and Gloo takes one that is too
   // short. Ends the communicator with kMismatch when two ranks expect different sizes.
   void exchange_sizes(const Call& call, const Wait& wait) {
-    const auto& [what, type, sent, received] = call;
+    const auto& [what, type, sent, received, caller] = call;
     const int64_t bytes = static_cast<int64_t>(sent.size() * sizeof(int64_t));
     at::Tensor staged = stage(2 * bytes);
     at::Tensor from = staged.narrow(0, 0, bytes), to = staged.narrow(0, bytes, bytes);
@@ -318,6 +321,7 @@ class Engine final : public Collectives {
 
   void run(Call call, const Wait& wait, const Starter& starter) {
     const uint64_t operation = ++operation_;
+    call.caller = caller_;
     const std::shared_ptr<GroupState> state = groups_->state;
     const std::string what = call.what;
     auto completion = std::make_shared<Completion>();
@@ -373,6 +377,7 @@ class Engine final : public Collectives {
   std::shared_ptr<Groups> groups_;
   int rank_;
   uint64_t operation_ = 0;
+  std::string caller_;
   at::Tensor staging_;
 };
 

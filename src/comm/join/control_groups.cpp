@@ -68,6 +68,7 @@ class GroupLink final : public Link {
       frame.text(call.detail);
       frame.list(call.sent);
       frame.list(call.received);
+      frame.text(call.caller);
       return frame.finish();
     });
   }
@@ -224,6 +225,7 @@ Control::Word Control::read_word(int from, const Frame& frame) {
     word.call.detail = reader.text();
     word.call.sent = reader.list();
     word.call.received = reader.list();
+    word.call.caller = reader.text();
   }
   reader.finish();
   return word;

@@ -48,7 +48,7 @@ Joined join_processes(const JoinConfig& config, const Wait& wait, const OpenBoar
 namespace join {  // the two sides
 
 // Of what is said on control connections; process 0 and members must have the same.
-inline constexpr std::string_view kProtocolVersion = "4";
+inline constexpr std::string_view kProtocolVersion = "5";
 
 // "joining: 3 of 4 processes came within 5 s, missing: 2"
 std::string count_text(const std::vector<bool>& came, double seconds);
