@@ -88,9 +88,9 @@ extern "C" {
  *
  * @section waiting Waiting
  * Nothing waits without a deadline. A function that ends in `timeout_ms` waits at most that many
- * milliseconds for its result (below 0: until the deadlines of the configuration), or else answers
- * ::GNNMG_PENDING: the work goes on, and the same call again continues it. Until then every other
- * (c) call on the object is ::GNNMG_ERR_BUSY.
+ * milliseconds for its result (-1: until the deadlines of the configuration; a number below that is
+ * ::GNNMG_ERR_INVALID_ARGUMENT), or else answers ::GNNMG_PENDING: the work goes on, and the same
+ * call again continues it. Until then every other (c) call on the object is ::GNNMG_ERR_BUSY.
  *
  * @section callbacks Callbacks
  * A callback gets the `user_data` that was registered with it; `release(user_data)`, if given, is
