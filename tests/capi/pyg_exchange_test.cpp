@@ -286,8 +286,9 @@ TEST_F(PygExchangeTest, MixturesOfModulesGoBackUnderTheirOwnKeys) {
       if (mixture.inner_norm) conv.norm = GNNMG_NORM_BATCH;
       ASSERT_OK(gnnmg_model_add_conv(model, width == 8 ? "convs.0" : "convs.1", &conv));
       if (width == 4) continue;
-      if (mixture.norm != GNNMG_NORM_NONE)
+      if (mixture.norm != GNNMG_NORM_NONE) {
         ASSERT_OK(gnnmg_model_add_norm(model, "norms.0", mixture.norm, 0));
+      }
       ASSERT_OK(gnnmg_model_add_activation(model, nullptr, GNNMG_ACTIVATION_RELU));
     }
     const auto path = [&](const char* end) { return folder_.file(name + "." + end); };
@@ -301,8 +302,13 @@ TEST_F(PygExchangeTest, MixturesOfModulesGoBackUnderTheirOwnKeys) {
     auto settings = init(gnnmg_optimizer_config_init);
     Optimizer optimizer;
     ASSERT_OK(gnnmg_optimizer_create(model, &settings, optimizer.out()));
-    ASSERT_OK(gnnmg_optimizer_load(optimizer, path("theirs_optimizer.pth").c_str(), &form, -1));
-    ASSERT_OK(gnnmg_optimizer_save(optimizer, path("back_optimizer.pth").c_str(), &form, -1));
+    if (mixture.norm == GNNMG_NORM_NONE) {
+      ASSERT_OK(gnnmg_optimizer_load(optimizer, path("theirs_optimizer.pth").c_str(), &form, -1));
+      ASSERT_OK(gnnmg_optimizer_save(optimizer, path("back_optimizer.pth").c_str(), &form, -1));
+    } else {  // that class numbers its norms behind all convolutions, the stack has them between
+      EXPECT_FAILS(gnnmg_optimizer_load(optimizer, path("theirs_optimizer.pth").c_str(), &form, -1),
+                   GNNMG_ERR_FORMAT, "misshapen: exp_avg.norms.0");
+    }
     form.torch_modules = 1;
     EXPECT_FAILS(gnnmg_model_save(model, path("back.pth").c_str(), &form, -1),
                  GNNMG_ERR_INVALID_ARGUMENT, "config.torch_modules is 1");

@@ -411,6 +411,7 @@ TEST(Convert, RelationLayersWithoutAnOwnRowOrABias) {
       for (const bool bias : {false, true}) {
         SCOPED_TRACE(base::text("blocks ", blocks, ", root ", root, ", bias ", bias));
         ModelConfig config = config_of(Framework::kPyg, Architecture::kRelation);
+        config.input_dim = 6;  // in two blocks
         config.aggregation = Aggregation::kSum;
         config.relations = kRelations;
         config.blocks = blocks;

@@ -18,7 +18,7 @@ void Network::declare(ParameterList& list) {
                              : linears_.size() == 1 ? o_.name
                                                     : base::text(o_.name, ".", step * i);
     list.linear(name, o_.widths[i + 1], o_.widths[i], true, linears_[i]);
-    if (o_.mlp || i == norms_.size()) continue;
+    if (o_.mlp || i >= norms_.size()) continue;
     const ParameterList::Scope scope(list,
                                      base::text(o_.name, ".", step * i + (o_.act_first ? 2 : 1)));
     norms_[i].declare(list, /*plain_keys=*/true);
