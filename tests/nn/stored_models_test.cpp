@@ -300,7 +300,6 @@ INSTANTIATE_TEST_SUITE_P(Small, PygModel, testing::ValuesIn(names_in("models")),
 class DglModel : public testing::TestWithParam<std::string> {};
 
 TEST_P(DglModel, OutputGradientsAndBuffers) {
-  if (GetParam() == "gin_class") GTEST_SKIP() << "the next test";
   const io::Npz npz =
       io::Npz::open(test::source_path(base::text("data/dgl_models/", GetParam(), ".npz")));
   const auto model = make_model(dgl_config(GetParam()));
@@ -312,7 +311,13 @@ TEST_P(DglModel, OutputGradientsAndBuffers) {
     EXPECT_TRUE(near(buffer.tensor, to_torch(npz.get("after." + buffer.key)), 1e-12)) << buffer.key;
 }
 
-INSTANTIATE_TEST_SUITE_P(Small, DglModel, testing::ValuesIn(names_in("dgl_models")),
+// All but the class of the GIN example, whose own test is below.
+std::set<std::string> names_of_layers() {
+  std::set<std::string> names = names_in("dgl_models");
+  names.erase("gin_class");
+  return names;
+}
+INSTANTIATE_TEST_SUITE_P(Small, DglModel, testing::ValuesIn(names_of_layers()),
                          [](const auto& info) { return info.param; });
 
 TEST(StoredModels, AllAreThere) {
