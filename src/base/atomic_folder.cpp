@@ -1,12 +1,12 @@
 #include "base/atomic_folder.h"
 
 #include <fcntl.h>
-#include <signal.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 #include <string_view>
 #include <tuple>
@@ -26,10 +26,16 @@ namespace {
               error);
 }
 
-void sync_folder(const std::string& path) {
+// -1, with errno, when it cannot be opened.
+int open_folder(const std::string& path, int more_flags = 0) {
   int fd;
-  do fd = files().open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+  do fd = files().open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | more_flags, 0);
   while (fd < 0 && errno == EINTR);
+  return fd;
+}
+
+void sync_folder(const std::string& path) {
+  const int fd = open_folder(path);
   if (fd < 0) fail_io(errno, path, "open");
   int synced;
   do synced = files().fsync(fd);
@@ -49,35 +55,37 @@ std::pair<std::string, std::string> split(std::string path) {
 
 constexpr std::string_view kMark = ".tmp-";
 
+// Drawn, for numbers of processes are the same ones on another machine or in another container.
 std::string hidden_name(const std::string& name) {
-  static std::atomic<uint64_t> counter{0};
-  return text(".", name, kMark, getpid(), "-", counter.fetch_add(1));
+  uint64_t random = 0;
+  if (getrandom(&random, sizeof random, 0) != sizeof random) fail_io(errno, name, "draw a name");
+  return text(".", name, kMark, random);
 }
 
-// Whether hidden_name() of a process that is dead made it.
-bool is_left_over(std::string_view name) {
+bool is_hidden_name(std::string_view name) {
   const size_t mark = name.rfind(kMark);
   if (!name.starts_with('.') || mark == name.npos) return false;
   const std::string_view rest = name.substr(mark + kMark.size());
-  pid_t process = 0;
-  const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), process);
-  const bool ours =
-      error == std::errc() && process > 0 && end < rest.data() + rest.size() && *end == '-';
-  return ours && process != getpid() && kill(process, 0) < 0 && errno == ESRCH;
+  return !rest.empty() && rest.find_first_not_of("0123456789") == rest.npos;
 }
 
 // 0, or the errno of the first thing that could not be removed; its name says that it is left over.
+// What somebody else has removed meanwhile is gone as well.
 int remove_with_contents(const std::string& folder) noexcept {
   int error = 0;
+  const auto keep_first = [&] {
+    if (error == 0 && errno != ENOENT) error = errno;
+  };
   try {
     for (const std::string& name : list_directory(folder))
-      if (files().unlink(join_path(folder, name).c_str()) < 0 && error == 0) error = errno;
+      if (files().unlink(join_path(folder, name).c_str()) < 0) keep_first();
   } catch (const Error& e) {
-    error = e.system_error();
+    errno = e.system_error();
+    keep_first();
   } catch (const std::exception&) {
     error = ENOMEM;
   }
-  if (::rmdir(folder.c_str()) < 0 && error == 0) error = errno;
+  if (::rmdir(folder.c_str()) < 0) keep_first();
   return error;
 }
 
@@ -91,13 +99,39 @@ AtomicFolder::AtomicFolder(const std::string& path) : path_(path) {
     fail(Status::kInvalidArgument, path_, ": exists already, expected the name of a new folder");
   std::string name;
   std::tie(parent_, name) = split(path_);
+  constexpr int kTries = 8;  // a name that is taken, by chance or ill will, is left alone
+  int tries = 1;
+  while (!create(name))
+    if (errno != EEXIST || tries++ == kTries) fail_io(errno, path_, "make a folder beside it");
+}
+
+// False, with errno, when it cannot be made.
+bool AtomicFolder::create(const std::string& name) {
   const std::string temporary = join_path(parent_, hidden_name(name));
-  if (files().mkdir(temporary.c_str(), 0777) < 0) fail_io(errno, temporary, "make folder");
+  if (files().mkdir(temporary.c_str(), 0777) < 0) return false;
+  lock_ = open_folder(temporary);
+  if (lock_ < 0) {
+    const int error = errno;
+    ::rmdir(temporary.c_str());
+    errno = error == ENOENT ? EEXIST : error;
+    return false;
+  }
+  // Who removes leftovers may have come between, and has it locked or removed already.
+  const bool locked = files().flock(lock_, LOCK_EX | LOCK_NB) == 0;
+  const bool taken = !locked && errno == EWOULDBLOCK;
+  struct stat info;
+  if (taken || (locked && ::fstat(lock_, &info) == 0 && info.st_nlink == 0)) {
+    ::close(std::exchange(lock_, -1));
+    errno = EEXIST;
+    return false;
+  }
   temporary_ = temporary;
+  return true;
 }
 
 AtomicFolder::~AtomicFolder() {
   if (!temporary_.empty()) remove_with_contents(temporary_);
+  if (lock_ >= 0) ::close(lock_);
 }
 
 void AtomicFolder::commit() {
@@ -105,6 +139,7 @@ void AtomicFolder::commit() {
   if (files().rename(temporary_.c_str(), path_.c_str()) < 0)
     fail_io(errno, path_, "rename into place");
   temporary_.clear();
+  ::close(std::exchange(lock_, -1));
   sync_folder(parent_);
 }
 
@@ -117,8 +152,14 @@ void remove_folder(const std::string& path) {
 
 void remove_leftovers(const std::string& parent) noexcept {
   try {
-    for (const std::string& name : list_directory(parent))
-      if (is_left_over(name)) remove_with_contents(join_path(parent, name));
+    for (const std::string& name : list_directory(parent)) {
+      if (!is_hidden_name(name)) continue;
+      const std::string path = join_path(parent, name);
+      const int fd = open_folder(path, O_NOFOLLOW);
+      if (fd < 0) continue;
+      if (files().flock(fd, LOCK_EX | LOCK_NB) == 0) remove_with_contents(path);
+      files().close(fd);
+    }
   } catch (const std::exception&) {  // whoever writes here next will say what is wrong
   }
 }

@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -26,6 +28,7 @@ namespace {
 using base::Status;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::StartsWith;
 using train::CheckpointFiles;
 using train::CheckpointSeries;
 
@@ -326,19 +329,37 @@ TEST(CheckpointFolder, PowerLossLeavesTheOldOrTheNewOne) {
       static_cast<long long>(calls - 1), outcomes[1], outcomes[2]);
 }
 
+// What dies in the middle of a save leaves a folder that the next save removes, not one before its
+// death: its lock tells, for its number says nothing to another machine or container.
 TEST(CheckpointFolder, LeftoversOfDeadProcessesGo) {
   const TempDir folder;
-  const pid_t dead = fork();
-  if (dead == 0) _exit(0);
-  waitpid(dead, nullptr, 0);
-  const std::string gone = base::text(".000003-step-9.tmp-", dead, "-0");
-  const std::string alive = base::text(".000003-step-9.tmp-", getppid(), "-0");
   const std::string foreign = ".hidden";
-  for (const std::string& name : {gone, alive, foreign})
-    folder.write(name + "/model.safetensors", "half");
-  CheckpointSeries series(folder.path(), 2);
+  folder.write(foreign + "/model.safetensors", "theirs");
+  int told[2];
+  ASSERT_EQ(pipe(told), 0);
+  const pid_t writer = fork();
+  if (writer == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    base::AtomicFolder unfinished(folder.file("000003-step-9"));
+    std::ofstream(unfinished.temporary() + "/model.safetensors") << "half";
+    if (write(told[1], "x", 1) != 1) _exit(1);
+    for (;;) pause();
+  }
+  char byte;
+  ASSERT_EQ(read(told[0], &byte, 1), 1);
+  const std::vector<std::string> before = names(folder.path());
+  ASSERT_THAT(before, ElementsAre(StartsWith(".000003-step-9.tmp-"), foreign));
+
+  CheckpointSeries series(folder.path(), 3);
   series.add(1, files_of(1), false);
-  EXPECT_THAT(names(folder.path()), ElementsAre(alive, foreign, "000000-step-1", "latest"));
+  EXPECT_THAT(names(folder.path()), ElementsAre(before[0], foreign, "000000-step-1", "latest"));
+  EXPECT_EQ(slurp(folder.file(before[0] + "/model.safetensors")), "half");
+
+  kill(writer, SIGKILL);
+  waitpid(writer, nullptr, 0);
+  series.add(2, files_of(2), false);
+  EXPECT_THAT(names(folder.path()),
+              ElementsAre(foreign, "000000-step-1", "000001-step-2", "latest"));
 }
 
 }  // namespace
