@@ -33,9 +33,6 @@ using Work = std::vector<std::function<void()>>;
 // a thread's variables end does not matter.
 thread_local Work* collected = nullptr;
 
-// The queue that the present call has to do with.
-thread_local std::shared_ptr<base::HostQueue> visited;
-
 // Queues whose last reference was dropped by a thread of ours: emptied by the next call.
 struct Orphans {
   std::mutex mutex;
@@ -143,20 +140,15 @@ void watch_for_fork() noexcept {
   });
 }
 
-CallScope::CallScope() noexcept
-    : outer_(std::move(visited)), outer_scope_(std::exchange(present, this)) {
-  visited = nullptr;
+CallScope::CallScope() noexcept : outer_(std::exchange(present, this)) {
   if (++call_depth == 1) run_orphans();
 }
 
 CallScope::~CallScope() {
-  if (visited != nullptr) {
-    const std::shared_ptr<base::HostQueue> queue = std::move(visited);
+  if (const std::shared_ptr<base::HostQueue> queue = std::move(visited_))
     base::HostQueue::Entry drain(*queue);
-  }
   run_collected();
-  visited = std::move(outer_);
-  present = outer_scope_;
+  present = outer_;
   if (--call_depth == 0) {
     delete collected;
     collected = nullptr;
@@ -176,7 +168,7 @@ void OutCheck::require() const {
 }
 
 void visit_queue(const std::shared_ptr<base::HostQueue>& queue) noexcept {
-  if (visited == nullptr) visited = queue;
+  if (present != nullptr && present->visited_ == nullptr) present->visited_ = queue;
 }
 
 void charge_call(const std::shared_ptr<base::MemoryBudget>& budget) noexcept {

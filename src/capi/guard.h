@@ -33,9 +33,10 @@ class CallScope {
 
  private:
   friend void charge_call(const std::shared_ptr<base::MemoryBudget>& budget) noexcept;
-  std::shared_ptr<base::HostQueue> outer_;  // what the call around a callback visits
-  CallScope* const outer_scope_;
-  base::BudgetScope own_{nullptr};  // nothing counts until it is known for whom
+  friend void visit_queue(const std::shared_ptr<base::HostQueue>& queue) noexcept;
+  CallScope* const outer_;                    // the call around a callback that makes this one
+  std::shared_ptr<base::HostQueue> visited_;  // the queue of what this call has to do with
+  base::BudgetScope own_{nullptr};            // nothing counts until it is known for whom
   std::optional<base::BudgetScope> charged_;
 };
 
