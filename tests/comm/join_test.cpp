@@ -378,6 +378,59 @@ TEST_F(Join, StrangersAtThePort) {
   EXPECT_EQ(member.status, Status::kOk) << member.text;
 }
 
+// Without a token anybody on the machine can say that he is process 1. What he sends then is not
+// kept, and the true one finds his place free.
+TEST_F(Join, AFalseMemberThatSpeaksIsPutOut) {
+  const int port = free_port();
+  const std::string version = "of this test";
+  const auto come = [&](int process) {
+    return attempt([&] {
+      JoinConfig config = job_config(port, process, 3);
+      config.version = version;
+      kShutDown(Processes::join(config, within_ms(60'000)));
+    });
+  };
+  Outcome leader;
+  std::thread thread([&] { leader = come(0); });
+  {
+    RawClient liar(port);
+    ASSERT_TRUE(liar.connected());
+    comm::FrameBuffer in(1 << 10);
+    std::string out;
+    const std::string no_token;
+    comm::ClientHandshake handshake(no_token);
+    bool closed = false;
+    in.append(liar.read_all(300, &closed));
+    EXPECT_FALSE(handshake.advance(in, out));
+    comm::FrameWriter who(comm::FrameKind::kWho);
+    who.text(comm::join::kProtocolVersion);
+    who.text(version);
+    who.text("this machine");
+    who.i64(getpid());
+    who.i64(1);
+    who.text("");
+    who.i64(3);
+    liar.send(out + who.finish());
+    in.append(liar.read_all(300, &closed));
+    EXPECT_FALSE(closed);
+    EXPECT_TRUE(handshake.advance(in, out));
+    const auto roster = in.next();
+    ASSERT_TRUE(roster && roster->kind == comm::FrameKind::kRoster);
+    const int64_t before = resident_bytes();
+    liar.send(std::string(64 << 20, 'x'));
+    liar.read_all(3000, &closed);
+    EXPECT_TRUE(closed);
+    EXPECT_LT(resident_bytes() - before, kGrowth);
+  }
+  Outcome members[2];
+  std::thread second([&] { members[1] = come(2); });
+  members[0] = come(1);
+  second.join();
+  thread.join();
+  EXPECT_EQ(leader.status, Status::kOk) << leader.text;
+  for (const Outcome& member : members) EXPECT_EQ(member.status, Status::kOk) << member.text;
+}
+
 // What process 0 says to one that joins is only believed with the token's proof behind it.
 TEST_F(Join, AFalseProcessZeroIsFoundOut) {
   const TempDir dir;

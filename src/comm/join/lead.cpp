@@ -204,15 +204,13 @@ class Leader {
     return false;
   }
 
-  // A member that goes before all have come may come again.
+  // A member that goes before all have come may come again. One that speaks before it has been
+  // welcomed is none, and has to go: nobody would ever read what it sends.
   void watch(int process) {
     std::string bytes;
-    if (members_[process]->connection.socket.read(bytes) == Socket::Result::kClosed) {
-      members_[process].reset();
-      if (!ending_) tell_roster();
-      return;
-    }
-    members_[process]->connection.in.append(bytes);
+    if (members_[process]->connection.socket.read(bytes) == Socket::Result::kAgain) return;
+    members_[process].reset();
+    if (!ending_) tell_roster();
   }
 
   void tell_roster() {
