@@ -70,8 +70,12 @@ bool is_hidden_name(std::string_view name) {
 }
 
 // 0, or the errno of the first thing that could not be removed; its name says that it is left over.
-// What somebody else has removed meanwhile is gone as well.
+// What somebody else has removed meanwhile is gone as well; what a link leads to is not of this
+// folder, and stays.
 int remove_with_contents(const std::string& folder) noexcept {
+  struct stat info;
+  if (::lstat(folder.c_str(), &info) == 0 && S_ISLNK(info.st_mode))
+    return files().unlink(folder.c_str()) < 0 ? errno : 0;
   int error = 0;
   const auto keep_first = [&] {
     if (error == 0 && errno != ENOENT) error = errno;

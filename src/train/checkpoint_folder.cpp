@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <charconv>
 #include <optional>
 #include <string_view>
@@ -128,15 +129,20 @@ std::vector<Entry> read_manifest(const std::string& folder) {
 
 void compare(const std::string& path, const io::FileSum& expected) {
   io::FileSum found;
+  const auto check_size = [&] {
+    if (found.bytes != expected.bytes)
+      base::fail(Status::kChecksum, path, ": has ", found.bytes, " bytes, ", expected.bytes,
+                 " were written");
+  };
   try {
+    found.bytes = base::File(path).size();
+    check_size();  // first, for a file may be far longer than what was written
     found = io::sum_of_file(path);
   } catch (const base::Error& error) {
     if (error.status() != Status::kNotFound) throw;
     base::fail(Status::kChecksum, path, ": is missing, though the manifest lists it");
   }
-  if (found.bytes != expected.bytes)
-    base::fail(Status::kChecksum, path, ": has ", found.bytes, " bytes, ", expected.bytes,
-               " were written");
+  check_size();
   if (found.sha256 != expected.sha256)
     base::fail(Status::kChecksum, path, ": SHA-256 ", found.sha256, ", written was ",
                expected.sha256);
@@ -156,6 +162,23 @@ void check_weights(const std::string& path, const char* name, const io::StateFil
 void check_weights(const std::string& path, const CheckpointFiles& files) {
   check_weights(path, kModel, files.model);
   check_weights(path, kBest, files.best);
+}
+
+// Whether an older checkpoint is to be tried. Something else in the place of a file is damage, and
+// no system call fails over it; a disk that does not answer is none, and neither is want of memory.
+bool is_damage(const base::Error& error) {
+  switch (error.status()) {
+    case Status::kChecksum:
+    case Status::kFormat:
+    case Status::kVersion:
+    case Status::kNotFound:
+    case Status::kNan:
+      return true;
+    case Status::kIo:
+      return error.system_error() == 0 || error.system_error() == ELOOP;
+    default:
+      return false;
+  }
 }
 
 }  // namespace
@@ -263,11 +286,7 @@ LoadedCheckpoint find_checkpoint(const std::string& path, base::Log& log) {
     try {
       return open_checkpoint(path, name, "");
     } catch (const base::Error& error) {
-      // Memory that is short, or a disk that does not answer, is no damage.
-      if (error.status() != Status::kChecksum && error.status() != Status::kFormat &&
-          error.status() != Status::kVersion && error.status() != Status::kNotFound &&
-          error.status() != Status::kNan)
-        throw;
+      if (!is_damage(error)) throw;
       log.add(base::LogLevel::kWarning, base::text("checkpoint passed over: ", error.what()));
       if (!first) first = error;
     }

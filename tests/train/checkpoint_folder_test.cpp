@@ -208,6 +208,39 @@ TEST(CheckpointFolder, ADamagedOneIsPassedOver) {
   }
 }
 
+TEST(CheckpointFolder, SomethingElseInTheFilesPlaceIsPassedOver) {
+  const TempDir parent;
+  const std::string folder = parent.file("run");
+  CheckpointSeries series(folder, 3);
+  series.add(1, files_of(1), false);
+  const std::string newest = series.add(2, files_of(2), false);
+  for (const std::string& file : names(newest)) {
+    const std::string path = newest + "/" + file, kept = parent.file("kept");
+    std::filesystem::rename(path, kept);
+    const auto in_its_place = [&](const char* what, const std::function<bool()>& make) {
+      SCOPED_TRACE(base::text(what, " in the place of ", file));
+      ASSERT_TRUE(make());
+      EXPECT_THAT(failure([&] { train::read_checkpoint(newest); }).second, HasSubstr(file));
+      base::Log log;
+      EXPECT_EQ(value_of(train::find_checkpoint(folder, log).files), 1);
+      const auto record = log.next();
+      ASSERT_TRUE(record);
+      EXPECT_THAT(record->text, HasSubstr("passed over"));
+      std::filesystem::remove(path);
+    };
+    in_its_place("a folder", [&] { return mkdir(path.c_str(), 0700) == 0; });
+    in_its_place("a pipe", [&] { return mkfifo(path.c_str(), 0600) == 0; });
+    in_its_place("a link to itself", [&] { return symlink(path.c_str(), path.c_str()) == 0; });
+    in_its_place("a link to nothing", [&] { return symlink("/no/such", path.c_str()) == 0; });
+    in_its_place("a terabyte of nothing", [&] {
+      return std::ofstream(path).good() && truncate(path.c_str(), int64_t{1} << 40) == 0;
+    });
+    std::filesystem::rename(kept, path);
+  }
+  base::Log log;
+  EXPECT_EQ(value_of(train::find_checkpoint(folder, log).files), 2);
+}
+
 // No sum covers the manifest, and yet no bit of it can be another.
 TEST(CheckpointFolder, AnyBitOfTheManifest) {
   const TempDir folder;
@@ -360,6 +393,26 @@ TEST(CheckpointFolder, LeftoversOfDeadProcessesGo) {
   series.add(2, files_of(2), false);
   EXPECT_THAT(names(folder.path()),
               ElementsAre(foreign, "000000-step-1", "000001-step-2", "latest"));
+}
+
+// Checkpoints that were moved to another disk, and a trap among what dead processes have left.
+TEST(CheckpointFolder, WhatLinksLeadToStays) {
+  const TempDir parent;
+  const std::string folder = parent.file("run"), archive = parent.file("archive");
+  CheckpointSeries series(folder, 1);
+  std::filesystem::rename(series.add(1, files_of(1), false), archive);
+  const std::string link = folder + "/000000-step-1";
+  std::filesystem::create_directory_symlink(archive, link);
+  base::Log log;
+  EXPECT_EQ(value_of(train::find_checkpoint(folder, log).files), 1);
+
+  const std::string other = parent.write("other/thesis.tex", "long work");
+  std::filesystem::create_directory_symlink(parent.file("other"),
+                                            folder + "/.000003-step-9.tmp-77");
+  series.add(2, files_of(2), false);
+  EXPECT_THAT(names(folder), ElementsAre(".000003-step-9.tmp-77", "000001-step-2", "latest"));
+  EXPECT_EQ(value_of(train::read_checkpoint(archive)), 1);
+  EXPECT_EQ(slurp(other), "long work");
 }
 
 }  // namespace
