@@ -312,6 +312,22 @@ TEST(Processes, ASilentProcessZeroAtAnAgreement) {
   }
 }
 
+// Those who have come and wait with it are not called missing, as far as anybody knows.
+TEST(Processes, ASilentProcessZeroIsToBlameAlone) {
+  Job job({1, 1, 1}, {"heartbeat=100", "agree=3000", "hold=1000"});
+  ASSERT_NE(job[0].wait_for("joined ", 60'000), "") << job[0].all();
+  job[0].signal(SIGSTOP);
+  for (const int p : {1, 2}) {
+    const auto ends = finish(job[p]);
+    ASSERT_EQ(ends.size(), 1u);
+    EXPECT_EQ(ends[0].status, "ERR_TIMEOUT") << ends[0].text;
+    EXPECT_THAT(ends[0].text, HasSubstr("; nothing is heard of process 0 on host "));
+    for (const char* other : {"process 1", "process 2"})
+      EXPECT_THAT(ends[0].text, testing::Not(HasSubstr(other)));
+  }
+  job[0].signal(SIGCONT);
+}
+
 TEST(Processes, NobodyComes) {
   const int port = free_port();
   Child alone(kMember, {base::text("port=", port), "process=1", "of=2", "join=1000"});

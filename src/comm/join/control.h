@@ -109,6 +109,7 @@ class Control : public std::enable_shared_from_this<Control> {
     int blamed = -1;   // that was waited for, or cancelled
     Ending ending = Ending::kForThoseWhoCame;
     std::vector<int64_t> came{};  // whom it concerns: those who had come
+    bool in_the_dark = false;     // process 0 was silent, and the text says so
   };
   // An exchange of everyone's bytes. Process 0 has all of it, the others what they are told.
   struct Gather {
@@ -183,6 +184,7 @@ class Control : public std::enable_shared_from_this<Control> {
   [[noreturn]] void throw_failure(uint64_t gather);
   double silence(int process) const;  // seconds since something was heard of it
   std::string last_heard(int process) const;
+  std::string silence_text() const;  // of process 0
   bool is_silent(int process) const;
   // It waits for its host, as far as is known now: what a silent process said last is no excuse.
   bool is_excused(int process) const;

@@ -84,6 +84,10 @@ std::string Control::last_heard(int process) const {
   return base::text("last heard of ", rounded(silence(process)), " s ago");
 }
 
+std::string Control::silence_text() const {
+  return base::text("nothing is heard of ", process_text(0), ", ", last_heard(0));
+}
+
 void Control::throw_failure(uint64_t gather) {
   const bool waited_for = std::ranges::find(failure_->missing, process_) != failure_->missing.end();
   const bool same =

@@ -123,6 +123,14 @@ std::optional<Control::CallOff> Control::give_missing(std::unique_lock<std::mute
     return std::nullopt;
   }
   CallOff why{.status = Status::kTimeout, .process = process_};
+  const double seconds = std::chrono::duration<double>(Clock::now() - patience.start).count();
+  if (is_silent(0)) {  // who else has not come is not known
+    why.blamed = 0;
+    why.text =
+        base::text(gather.name, ": not done within ", rounded(seconds), " s; ", silence_text());
+    why.in_the_dark = true;
+    return why;
+  }
   int came = 0;
   std::string missing;
   for (int p = 0; p < num_processes(); ++p) {
@@ -134,7 +142,6 @@ std::optional<Control::CallOff> Control::give_missing(std::unique_lock<std::mute
     missing += base::text(missing.empty() ? "" : "; ", process_text(p), ", ", gather.withdrawn[p],
                           gather.withdrawn[p].empty() ? "" : ", ", last_heard(p));
   }
-  const double seconds = std::chrono::duration<double>(Clock::now() - patience.start).count();
   why.text = base::text(gather.name, ": ", came, " of ", num_processes(), " processes came within ",
                         rounded(seconds), " s");
   why.text += missing.empty() ? ", and process 0 has not said so" : ", missing: " + missing;
@@ -165,9 +172,9 @@ void Control::give_up(uint64_t number, CallOff why) {
       if (is_silent(0) || Clock::now() >= until) break;
       changed_.wait_for(lock, kSlice);
     }
-    for (int p = 0; p < num_processes(); ++p)
-      if (p != process_ && (p == 0 || !gather.came[p])) failure.missing.push_back(p);
-    failure.text += base::text("; nothing is heard of ", process_text(0), ", ", last_heard(0));
+    if (why.status == Status::kTimeout) failure.rank = 0;
+    failure.missing = {0};
+    if (!why.in_the_dark) failure.text += base::text("; ", silence_text());
   }
   fail_job(std::move(failure), false);
 }
