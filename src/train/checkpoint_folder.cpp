@@ -6,6 +6,7 @@
 #include <charconv>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include "base/atomic_folder.h"
 #include "base/file.h"
@@ -256,8 +257,15 @@ std::string CheckpointSeries::add(int64_t step, const CheckpointFiles& files, bo
   base::make_directory(folder_);
   base::remove_leftovers(folder_);
   const std::vector<std::string> names = names_in(folder_);
+  if (!last_.empty() && !names.empty() && *number_of(names[0]) > *number_of(last_)) {
+    const std::string own = std::exchange(last_, {});
+    base::fail(Status::kIo, base::join_path(folder_, names[0]), ": is newer than ", own,
+               ", which this training wrote last: another one writes its checkpoints there, and "
+               "each needs a folder of its own");
+  }
   const std::string name = name_of(names.empty() ? 0 : *number_of(names[0]) + 1, step);
   const std::string path = base::join_path(folder_, name);
+  last_ = name;  // even if it fails: it may be there then
   write_checkpoint(path, files);
   if (best) write_text(base::join_path(folder_, "best"), name + "\n");
   write_text(base::join_path(folder_, "latest"), name + "\n");

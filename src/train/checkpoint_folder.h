@@ -42,7 +42,7 @@ class CheckpointSeries {
   CheckpointSeries(std::string folder, int32_t keep) : folder_(std::move(folder)), keep_(keep) {}
 
   // Writes one, then `latest`, and `best` if it is that; then removes what is not to be kept.
-  // Returns its path.
+  // Returns its path. kIo when somebody else has written a newer one since this series' last.
   std::string add(int64_t step, const CheckpointFiles& files, bool best);
   void protect(std::string name) { protected_.push_back(std::move(name)); }
   const std::string& folder() const { return folder_; }
@@ -53,6 +53,7 @@ class CheckpointSeries {
   std::string folder_;
   int32_t keep_;
   std::vector<std::string> protected_;
+  std::string last_;  // that this series has begun to write; empty: none
 };
 
 struct LoadedCheckpoint {

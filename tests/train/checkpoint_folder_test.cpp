@@ -109,6 +109,26 @@ TEST(CheckpointFolder, KeepsTheLastTheBestAndTheProtected) {
   EXPECT_FALSE(log.next());
 }
 
+// They would remove each other's. The one that finds it out leaves the folder to the other, as a
+// process 0 should that was given up for dead and wakes.
+TEST(CheckpointFolder, TwoTrainingsInOneFolder) {
+  const TempDir parent;
+  base::Log log;
+  CheckpointSeries first(parent.file("run"), 1), second(parent.file("run"), 1);
+  first.add(10, files_of(1), false);
+  second.add(3, files_of(2), false);
+  const auto [status, text] = failure([&] { first.add(11, files_of(3), false); });
+  EXPECT_EQ(status, Status::kIo);
+  EXPECT_THAT(text, HasSubstr("000001-step-3: is newer than 000000-step-10"));
+  EXPECT_THAT(text, HasSubstr("each needs a folder of its own"));
+  second.add(4, files_of(4), false);
+  EXPECT_EQ(value_of(train::find_checkpoint(first.folder(), log).files), 4);
+
+  // Whoever starts once more means it.
+  first.add(11, files_of(5), false);
+  EXPECT_EQ(value_of(train::find_checkpoint(first.folder(), log).files), 5);
+}
+
 // The newest counts, whatever the small files say: a save may have been cut off before them.
 TEST(CheckpointFolder, SmallFilesDecideNothing) {
   const TempDir parent;
