@@ -9,7 +9,8 @@ namespace gnnmg::base {
 // renames it to the target and syncs the parent. Without a commit the temporary folder and the
 // files in it are removed. While it is written it is locked (flock), which tells it from one whose
 // writer is dead, on whatever machine or in whatever container. The files must be synced by whoever
-// writes them (AtomicFile does) and lie flat. kInvalidArgument when `path` exists; kIo with errno and path on any failure.
+// writes them (AtomicFile does) and lie flat. kInvalidArgument when `path` exists; kIo with errno
+// and path on any failure.
 class AtomicFolder {
  public:
   explicit AtomicFolder(const std::string& path);
