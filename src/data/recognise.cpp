@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 
 #include "base/file.h"
 #include "data/gin.h"
@@ -227,7 +228,7 @@ Candidate recognise(const std::string& path, std::string_view wanted,
     } catch (const base::Error& error) {
       if (error.status() != Status::kNotFound) throw;
     }
-    fail(Status::kNotFound, path, ": no such file or folder");
+    throw base::Error(Status::kNotFound, base::text(path, ": no such file or folder"), -1, ENOENT);
   }
 
   if (found.empty())

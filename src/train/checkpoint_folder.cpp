@@ -97,7 +97,8 @@ struct Entry {
 std::vector<Entry> read_manifest(const std::string& folder) {
   const std::string path = base::join_path(folder, kManifest);
   if (!base::exists(path))
-    base::fail(Status::kNotFound, folder, ": is no checkpoint, it has no ", kManifest);
+    throw base::Error(Status::kNotFound,
+                      base::text(folder, ": is no checkpoint, it has no ", kManifest), -1, ENOENT);
   const std::vector<uint8_t> text = base::read_file(path, kSmallFile);
   const JsonValue manifest = io::parse_json(text, path);
   const JsonValue* format = manifest.find("format");
@@ -284,7 +285,8 @@ void CheckpointSeries::prune() const {
 }
 
 LoadedCheckpoint find_checkpoint(const std::string& path, base::Log& log) {
-  if (!base::exists(path)) base::fail(Status::kNotFound, path, ": no such folder");
+  if (!base::exists(path))
+    throw base::Error(Status::kNotFound, base::text(path, ": no such folder"), -1, ENOENT);
   if (base::exists(base::join_path(path, kManifest))) return open_checkpoint(path, "", "");
   // By their numbers: `latest` is for the eye, and may be older when a save was cut off.
   const std::vector<std::string> names = names_in(path);

@@ -164,6 +164,12 @@ TEST(DatasetTest, WhatCannotBeOpenedSaysWhy) {
   Dataset dataset;
   EXPECT_FAILS(gnnmg_dataset_open(world.context, "", nullptr, dataset.out(), -1),
                GNNMG_ERR_INVALID_ARGUMENT, "'path' is empty");
+  EXPECT_FAILS(
+      gnnmg_dataset_open(world.context, folder.file("none").c_str(), nullptr, dataset.out(), -1),
+      GNNMG_ERR_NOT_FOUND, "none: no such file or folder");
+  auto error = info<gnnmg_error_info>();
+  ASSERT_OK(gnnmg_last_error_info(&error));
+  EXPECT_EQ(error.system_error, ENOENT);  // by which other languages know their own error
   const std::string nothing = folder.write("nothing.bin", std::string_view("\x01\x02\x00\x03", 4));
   EXPECT_LT(gnnmg_dataset_open(world.context, nothing.c_str(), nullptr, dataset.out(), -1), 0);
   EXPECT_EQ(dataset.get(), nullptr);

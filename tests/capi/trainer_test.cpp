@@ -606,6 +606,9 @@ TEST(TrainerTest, GoesOnFromACheckpoint) {
     const Model model = world.make_model();
     const Trainer trainer = world.make_trainer(model, sampler);
     EXPECT_FAILS(gnnmg_trainer_load(trainer, run.c_str(), -1), GNNMG_ERR_NOT_FOUND, "run");
+    auto error = info<gnnmg_error_info>();
+    ASSERT_OK(gnnmg_last_error_info(&error));
+    EXPECT_EQ(error.system_error, ENOENT);
     ASSERT_OK(gnnmg_trainer_set_checkpoints(trainer, run.c_str(), &config));
     for (int i = 0; i < 5; ++i)
       ASSERT_OK(until_done([&] { return gnnmg_trainer_step(trainer, nullptr, -1); }));
