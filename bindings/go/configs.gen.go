@@ -46,7 +46,7 @@ func defaultRuntimeConfig(options []func(*RuntimeConfig)) (*raw.ContextConfig, e
 type PlantedPartitionConfig struct {
 	// Classes of equal size. Default: 10.
 	NumClasses int
-	// Nodes. 50 Default: 000.
+	// Nodes. Default: 50000.
 	NumNodes int64
 	// Directed edges a node; each edge lies in both directions. Default: 16.
 	MeanDegree float64
@@ -103,7 +103,7 @@ type LogNormalConfig struct {
 	NumFeatures int
 	// Classes; 0: no labels and no communities. Default: 47.
 	NumClasses int
-	// Nodes. 2 449 Default: 029.
+	// Nodes. Default: 2449029.
 	NumNodes int64
 	// Mean number of incoming edges; no node has more than NumNodes / 20. Default: 50.5.
 	MeanDegree float64
@@ -201,9 +201,9 @@ func defaultRmatConfig(options []func(*RmatConfig)) (*raw.RmatConfig, error) {
 
 // ErdosRenyiConfig holds settings of [NewErdosRenyi].
 type ErdosRenyiConfig struct {
-	// Nodes. 10 Default: 000.
+	// Nodes. Default: 10000.
 	NumNodes int64
-	// Directed edges. 100 Default: 000.
+	// Directed edges. Default: 100000.
 	NumEdges int64
 	// The graph is a pure function of seed and settings. Default: 1.
 	Seed uint64
@@ -970,10 +970,10 @@ func defaultOptimizerConfig(options []func(*OptimizerConfig)) (*raw.OptimizerCon
 // CommConfig holds settings of a communicator.
 type CommConfig struct {
 	// How long an operation may take before it fails with [ErrTimeout]; where ranks have other ones,
-	// the first to pass counts. 30 Default: 000ms.
+	// the first to pass counts. Default: 30s.
 	Deadline time.Duration
-	// How long processes wait for each other, to join and to come to a call of their trainers. 300
-	// Default: 000ms.
+	// How long processes wait for each other, to join and to come to a call of their trainers.
+	// Default: 5m.
 	Join time.Duration
 	// How often processes give a sign of life, 10 to 600 000. After three that did not come a
 	// process counts as not heard of. Process 0's holds for all. Default: 500ms.
@@ -1090,9 +1090,9 @@ type TrainerConfig struct {
 	// threads of a rank; 0: the cores of the process, or fewer where the variable OMP_NUM_THREADS
 	// says so, divided by the ranks of this machine. Default: 0.
 	TorchThreads int
-	// How long ranks wait for each other. 30 Default: 000ms.
+	// How long ranks wait for each other. Default: 30s.
 	Deadline time.Duration
-	// How long a callback may keep the ranks waiting. 600 Default: 000ms.
+	// How long a callback may keep the ranks waiting. Default: 10m.
 	StallLimit time.Duration
 	// true: strict mode. With the same BatchesPerStep, weights and metrics have the same bits for
 	// any number of ranks and threads, and after a resume on another number of ranks, on one kind of

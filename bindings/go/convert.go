@@ -42,8 +42,19 @@ func flag(set bool) int32 {
 // library accepts.
 func narrow(n int) int32 { return int32(min(max(n, math.MinInt32), math.MaxInt32)) }
 
-func milliseconds(d time.Duration) int64      { return d.Milliseconds() }
-func fromMilliseconds(ms int64) time.Duration { return time.Duration(ms) * time.Millisecond }
+// milliseconds is a time as the library counts it, rounded up: a short time is not none.
+func milliseconds(d time.Duration) int64 {
+	ms := d.Milliseconds()
+	if d > time.Duration(ms)*time.Millisecond {
+		ms++
+	}
+	return ms
+}
+
+func fromMilliseconds(ms int64) time.Duration {
+	const most = math.MaxInt64 / int64(time.Millisecond)
+	return time.Duration(min(max(ms, -most), most)) * time.Millisecond
+}
 
 // listOf is the entries of a field up to the first 0.
 func listOf[T ~int32 | ~int](field []int32) []T {

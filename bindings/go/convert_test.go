@@ -2,8 +2,10 @@ package gnnmg
 
 import (
 	"errors"
+	"math"
 	"slices"
 	"testing"
+	"time"
 )
 
 // Lists in settings end with the first 0 of a field of fixed length.
@@ -21,6 +23,25 @@ func TestListsInFields(t *testing.T) {
 	for _, list := range [][]int{{1, 2, 3, 4}, {1, 0, 2}, {1 << 40}} {
 		if err := setList("x", field, list); !errors.Is(err, ErrInvalidArgument) {
 			t.Errorf("%v is %v", list, err)
+		}
+	}
+}
+
+func TestTimesInFields(t *testing.T) {
+	for d, want := range map[time.Duration]int64{
+		0: 0, 1: 1, time.Millisecond: 1, time.Millisecond + 1: 2, -1: 0, -time.Millisecond: -1,
+		math.MaxInt64: math.MaxInt64/1_000_000 + 1,
+	} {
+		if ms := milliseconds(d); ms != want {
+			t.Errorf("%v is %d ms", d, ms)
+		}
+	}
+	for ms, want := range map[int64]time.Duration{
+		30_000: 30 * time.Second, math.MaxInt64: math.MaxInt64 / 1_000_000 * time.Millisecond,
+		math.MinInt64: -(math.MaxInt64 / 1_000_000) * time.Millisecond,
+	} {
+		if d := fromMilliseconds(ms); d != want {
+			t.Errorf("%d ms is %v", ms, d)
 		}
 	}
 }

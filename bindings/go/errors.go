@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strconv"
 	"strings"
 	"syscall"
@@ -15,8 +16,14 @@ import (
 //
 //	errors.Is(err, gnnmg.ErrNotFound)
 //
-// the errno of a failed system call (so that [fs.ErrNotExist] and its like are found too), and the
-// causes that Go knows of: what ended the [context.Context], what a callback returned.
+// and what Go has names for:
+//   - the errno of a failed system call, and so [fs.ErrNotExist] for a file or folder that is not
+//     there, [fs.ErrPermission] and their like; a name, key or index that is not there has none
+//   - [context.Canceled], [context.DeadlineExceeded] and the cause, where the end of a
+//     [context.Context] ended the work
+//   - [os.ErrDeadlineExceeded] with [ErrTimeout], for a deadline of the settings
+//   - [errors.ErrUnsupported] with [ErrUnsupported]
+//   - what a callback returned; a [PanicError] for a panic
 type Error struct {
 	Status Status        // which of the Err constants
 	Rank   int           // the rank that failed, or -1
@@ -45,6 +52,17 @@ func (e *Error) Unwrap() []error {
 
 // Error makes a status what [errors.Is] can look for.
 func (s Status) Error() string { return "gnnmg: " + s.name() }
+
+// Is tells the errors of Go that a status stands for.
+func (s Status) Is(target error) bool {
+	switch s {
+	case ErrTimeout:
+		return target == os.ErrDeadlineExceeded
+	case ErrUnsupported:
+		return target == errors.ErrUnsupported
+	}
+	return false
+}
 
 // String is the name of the status: "ERR_FORMAT" for [ErrFormat] and so on.
 func (s Status) String() string { return s.name() }

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -31,14 +33,79 @@ func TestErrorsNameWhatIsWrong(t *testing.T) {
 	}
 }
 
-func TestErrnoIsFound(t *testing.T) {
+// What is not there, and is a file, is what Go's own functions call it.
+func TestFilesThatAreNotThere(t *testing.T) {
 	w := newWorld(t)
-	err := w.model.Save(background, filepath.Join(t.TempDir(), "none", "model.safetensors"))
-	fails(t, err, gnnmg.ErrNotFound)
-	_, err = gnnmg.OpenDataset(background, w.rt, filepath.Join(t.TempDir(), "none"))
-	e := fails(t, err, gnnmg.ErrNotFound)
-	if e.Errno != 0 && !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("errno %v is not found in %v", e.Errno, err)
+	nowhere := filepath.Join(t.TempDir(), "none")
+	optimizer := made[*gnnmg.Optimizer](t)(gnnmg.NewOptimizer(w.model))
+	_, opened := gnnmg.OpenDataset(background, w.rt, nowhere)
+	for call, err := range map[string]error{
+		"OpenDataset":      opened,
+		"Model.Save":       w.model.Save(background, filepath.Join(nowhere, "model.safetensors")),
+		"Model.Load":       w.model.Load(background, nowhere+".pth"),
+		"Trainer.Load":     w.trainer(t).Load(background, nowhere),
+		"Trainer.LoadHere": w.trainer(t).Load(background, t.TempDir()),
+		"Optimizer.Save":   optimizer.Save(background, filepath.Join(nowhere, "optimizer.pth")),
+	} {
+		e := fails(t, err, gnnmg.ErrNotFound)
+		if want := call != "Trainer.LoadHere"; errors.Is(err, fs.ErrNotExist) != want || errors.Is(e.Errno, syscall.ENOENT) != want {
+			t.Errorf("%s: errno %d in %v", call, e.Errno, err)
+		}
+	}
+	_, err := w.graph.NodeTensor(0, "nowhere")
+	if fails(t, err, gnnmg.ErrNotFound); errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a name is taken for a file: %v", err)
+	}
+}
+
+func TestFilesThatCannotBeUsed(t *testing.T) {
+	w := newWorld(t)
+	folder := t.TempDir()
+	if err := w.model.Save(background, folder); !errors.Is(err, syscall.EISDIR) && !errors.Is(err, syscall.EEXIST) {
+		t.Errorf("got %v", err)
+	}
+	self, err := os.Executable()
+	ok(t, err)
+	_, err = gnnmg.OpenDataset(background, w.rt, filepath.Join(self, "inside"))
+	if !errors.Is(err, syscall.ENOTDIR) {
+		t.Errorf("got %v", err)
+	}
+	for errno, want := range map[syscall.Errno]error{
+		syscall.EACCES: fs.ErrPermission, syscall.EPERM: fs.ErrPermission, syscall.EEXIST: fs.ErrExist,
+	} {
+		if err := error(&gnnmg.Error{Status: gnnmg.ErrIO, Errno: errno}); !errors.Is(err, want) || errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%v is not %v", err, want)
+		}
+	}
+}
+
+func TestStatusesThatGoHasNamesFor(t *testing.T) {
+	w := newWorld(t)
+	comms, err := gnnmg.NewCommGroup(w.rt, 2, func(c *gnnmg.CommConfig) { c.Deadline = 50 * time.Millisecond })
+	ok(t, err)
+	err = comms[0].Barrier(background) // the other one never comes
+	fails(t, err, gnnmg.ErrTimeout)
+	if !errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v", err)
+	}
+	ok(t, comms[0].Close())
+	ok(t, comms[1].Close())
+	sparse := made[*gnnmg.Graph](t)(gnnmg.NewGraphFromCOO(w.rt, 2, []int64{0}, []int64{1}))
+	ok(t, sparse.SetNodeCSR(0, "words", gnnmg.CSR{NumColumns: 3, Indptr: gnnmg.TensorOf([]int64{0, 1, 2}),
+		Indices: gnnmg.TensorOf([]int32{0, 2}), Values: gnnmg.TensorOf([]float32{1, 1})}))
+	_, err = sparse.NodeTensor(0, "words")
+	fails(t, err, gnnmg.ErrUnsupported)
+	if !errors.Is(err, errors.ErrUnsupported) || errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("got %v", err)
+	}
+	// Cancelled without a context is no context's end.
+	trainer := w.trainer(t, forever)
+	ok(t, trainer.Start(nil))
+	trainer.Cancel()
+	err = trainer.Wait(background)
+	fails(t, err, gnnmg.ErrCancelled)
+	if errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
 	}
 }
 

@@ -184,16 +184,24 @@ func adoptTensors(r raw.Result, addresses ...uintptr) ([]*Tensor, error) {
 }
 
 // DType is the type of the elements.
-func (t *Tensor) DType() DType { return t.dtype }
+func (t *Tensor) DType() DType { return t.orZero().dtype }
 
 // Shape is the sizes, rows first.
-func (t *Tensor) Shape() []int64 { return slices.Clone(t.shape) }
+func (t *Tensor) Shape() []int64 { return slices.Clone(t.orZero().shape) }
 
 // Len is the number of elements.
-func (t *Tensor) Len() int { return t.length }
+func (t *Tensor) Len() int { return t.orZero().length }
 
 // ReadOnly tells that the memory is shared and must not be written.
-func (t *Tensor) ReadOnly() bool { return t.readOnly }
+func (t *Tensor) ReadOnly() bool { return t.orZero().readOnly }
+
+// orZero is an empty tensor in place of nil, which an export gives for what is not there.
+func (t *Tensor) orZero() *Tensor {
+	if t == nil {
+		return &Tensor{}
+	}
+	return t
+}
 
 // Close gives memory of the library's back; a call that uses it keeps it until it is done. Slices of
 // it must not be used any more. Slices of Go's are not concerned.

@@ -2,7 +2,10 @@ package main
 
 import (
 	"fmt"
+	"regexp"
+	"strconv"
 	"strings"
+	"time"
 )
 
 // Structs that the package has its own types for.
@@ -110,7 +113,7 @@ func publicField(h *header, s structure, f field, setting bool) (special, error)
 		doc = strings.Replace(doc, ", milliseconds", "", 1)
 		doc = strings.Replace(doc, "milliseconds, ", "", 1)
 		if before, value, ok := strings.Cut(doc, "Default: "); ok {
-			doc = before + "Default: " + strings.ReplaceAll(strings.TrimSuffix(value, "."), " ", "") + "ms."
+			doc = before + "Default: " + duration(strings.TrimSuffix(value, ".")) + "."
 		}
 		return special{short, "time.Duration", doc, "fromMilliseconds(" + get + ")",
 			"r." + name + " = milliseconds(c." + short + ")\n"}, nil
@@ -123,6 +126,16 @@ func publicField(h *header, s structure, f field, setting bool) (special, error)
 		return special{}, fmt.Errorf("gnnmg_%s.%s: no Go type for %s", s.name, f.name, f.ctype)
 	}
 	return plain(goType[0], goType[1]), nil
+}
+
+// duration writes a default of the header's, in milliseconds, as Go writes times: "30s" for "30000".
+func duration(milliseconds string) string {
+	n, err := strconv.ParseInt(milliseconds, 10, 64)
+	if err != nil {
+		return milliseconds + "ms"
+	}
+	text := (time.Duration(n) * time.Millisecond).String()
+	return regexp.MustCompile(`([hm])0[ms].*$`).ReplaceAllString(text, "$1") // "10m0s" is no word of a person's
 }
 
 // structDoc begins as Go's comments do, with the name.

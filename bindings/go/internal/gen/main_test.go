@@ -73,6 +73,27 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_graph_num_nodes(const gnnmg_graph* g
 GNNMG_API void gnnmg_graph_free(gnnmg_graph* graph);
 `
 
+// A default stands last in the header's words, thousands apart.
+func TestDefaultsAreNamed(t *testing.T) {
+	for comment, want := range map[string]string{
+		"int64_t n; /**< Nodes. 2 449 029. */":                          "// Nodes. Default: 2449029.",
+		"int64_t n; /**< At 3 hops, 10 to 600 000. 50. */":              "// At 3 hops, 10 to 600 000. Default: 50.",
+		"double n; /**< Share. -0.5. */":                                "// Share. Default: -0.5.",
+		"int64_t wait_ms; /**< How long, milliseconds. 30 000. */":      "// How long. Default: 30s.",
+		"int64_t wait_ms; /**< How long, milliseconds. 600 000. */":     "// How long. Default: 10m.",
+		"int64_t wait_ms; /**< How often, milliseconds. 500. */":        "// How often. Default: 500ms.",
+		"int64_t wait_ms; /**< How long, milliseconds. 3 600 000. */":   "// How long. Default: 1h.",
+		"int64_t wait_ms; /**< How long, milliseconds. 90 000. */":      "// How long. Default: 1m30s.",
+		"int64_t wait_ms; /**< How long, milliseconds, 10 to 99. 0. */": "// How long, 10 to 99. Default: 0s.",
+	} {
+		header := strings.Replace(smallHeader, "int32_t num_hops;     /**< Hops. 2. */", comment, 1)
+		files, err := generate(header)
+		if err != nil || !strings.Contains(string(files["configs.gen.go"]), want+"\n") {
+			t.Errorf("%s is not %q: %v\n%s", comment, want, err, files["configs.gen.go"])
+		}
+	}
+}
+
 // What is new in the header and not understood is an error and not left out.
 func TestNothingIsLeftOutInSilence(t *testing.T) {
 	if _, err := generate(smallHeader); err != nil {

@@ -42,7 +42,7 @@ func paramName(name string) string {
 var (
 	constantPattern  = regexp.MustCompile(`::GNNMG_([A-Z0-9_]+)`)
 	typePattern      = regexp.MustCompile(`::gnnmg_([a-z0-9_]+)`)
-	defaultPattern   = regexp.MustCompile(`^(.*\S )?(-?\d[\d ]*(?:\.\d+)?(?:e-?\d+)?|2\^20|::GNNMG_\w+|10, 10|F32|"")\.$`)
+	defaultPattern   = regexp.MustCompile(`^(.*?\S )??(-?(?:\d{1,3}(?: \d{3})+|\d+)(?:\.\d+)?(?:e-?\d+)?|2\^20|::GNNMG_\w+|10, 10|F32|"")\.$`)
 	flagPattern      = regexp.MustCompile(`(^|: |; )1(:| keeps| looks)`)
 	fieldNamePattern = regexp.MustCompile(`^[a-z0-9_]+$`)
 	namePattern      = regexp.MustCompile("\"[^\"]*\"|`[^`]*`|\\b[a-z0-9]+(?:_[a-z0-9]+)+\\b")
@@ -95,6 +95,9 @@ func fieldDoc(f field, setting bool) string {
 	value := ""
 	if m := defaultPattern.FindStringSubmatch(doc); setting && m != nil {
 		doc, value = strings.TrimSpace(m[1]), m[2]
+		if strings.Trim(value, "0123456789 ") == "" {
+			value = strings.ReplaceAll(value, " ", "") // thousands are apart in the header
+		}
 	}
 	if isFlag(f) {
 		doc = regexp.MustCompile(`(^|: |; )1: `).ReplaceAllString(doc, "${1}true: ")
