@@ -74,6 +74,17 @@ documentation() {
   alone cargo test --quiet -p gnnmg --doc && cargo doc --quiet --no-deps -p gnnmg-sys -p gnnmg
 }
 
+# Tensors of the crate tch, which is compiled against the LibTorch that the library uses.
+torch() (
+  local torch
+  torch=$(sed -n 's|^LibTorch_INCLUDE_DIR:[A-Z]*=\(.*\)/include$|\1|p' "$GNNMG_DIR/CMakeCache.txt" 2>/dev/null)
+  if ! [[ -f $torch/include/ATen/DLConvertor.h ]]; then
+    lacks "tensors of tch: $GNNMG_DIR does not say where LibTorch is" && return 0 || return 1
+  fi
+  export LIBTORCH=$torch LD_LIBRARY_PATH=$torch/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+  alone cargo test --quiet -p gnnmg --features tch --test tch && alone cargo test --quiet -p gnnmg --features tch --doc tch
+)
+
 benchmark() { cargo build --quiet -p gnnmg --bench calls; }
 packages() { cargo package --quiet --allow-dirty -p gnnmg-sys -p gnnmg; }
 
@@ -118,6 +129,7 @@ part "build" build
 part "generated files" generated
 part "tests" tests
 part "documentation" documentation
+part "tensors of tch" torch
 part "benchmark" benchmark
 part "packages" packages
 part "oldest Rust" oldest

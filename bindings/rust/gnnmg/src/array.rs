@@ -8,7 +8,16 @@ use ndarray::{ArrayBase, Data, DataMut, Dimension};
 use std::ffi::c_void;
 
 mod sealed {
-    pub trait Element {}
+    pub trait Element {
+        /// Whether so many elements that somebody else wrote are values of the type.
+        ///
+        /// # Safety
+        ///
+        /// They lie there.
+        unsafe fn are_valid(_data: *const std::ffi::c_void, _length: usize) -> bool {
+            true
+        }
+    }
     pub trait Array {}
 }
 pub(crate) use sealed::Array as Sealed;
@@ -23,8 +32,12 @@ pub trait Element: Copy + Send + Sync + 'static + sealed::Element {
 pub trait Id: Element {}
 
 macro_rules! elements {
-    ($($ty:ty: $name:ident,)*) => {$(
-        impl sealed::Element for $ty {}
+    ($($ty:ty: $name:ident $(by $are_valid:ident)?,)*) => {$(
+        impl sealed::Element for $ty {
+            $(unsafe fn are_valid(data: *const c_void, length: usize) -> bool {
+                unsafe { $are_valid(data, length) }
+            })?
+        }
         impl Element for $ty {
             const DATA_TYPE: DataType = DataType::$name;
         }
@@ -42,9 +55,15 @@ macro_rules! elements {
         }
     )*};
 }
-elements! { f32: F32, f64: F64, i64: I64, i32: I32, u8: U8, bool: Bool, }
+elements! { f32: F32, f64: F64, i64: I64, i32: I32, u8: U8, bool: Bool by are_bools, }
 impl Id for i64 {}
 impl Id for i32 {}
+
+/// In Rust a `bool` is 0 or 1; files and other libraries may have other bytes there.
+unsafe fn are_bools(data: *const c_void, length: usize) -> bool {
+    let bytes = unsafe { std::slice::from_raw_parts(data.cast::<u8>(), length) };
+    bytes.iter().all(|&byte| byte <= 1)
+}
 
 /// Where an array lies and what it is.
 #[doc(hidden)]

@@ -30,6 +30,8 @@ mod raw;
 mod reach;
 mod sampler;
 mod stack;
+#[cfg(feature = "tch")]
+mod tch;
 mod tensor;
 mod trainer;
 

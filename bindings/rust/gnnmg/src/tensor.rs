@@ -169,6 +169,7 @@ impl Tensor {
         if self.is_empty() {
             return Ok(&[]);
         }
+        self.expect_values::<T>()?;
         // So many elements of this type lie there, contiguous, as long as the tensor lives.
         Ok(unsafe { std::slice::from_raw_parts(self.data.cast(), self.len()) })
     }
@@ -180,6 +181,7 @@ impl Tensor {
         if self.is_empty() {
             return Ok(&mut []);
         }
+        self.expect_values::<T>()?;
         // As above; and nobody else reads or writes it.
         Ok(unsafe { std::slice::from_raw_parts_mut(self.data.cast(), self.len()) })
     }
@@ -231,6 +233,14 @@ impl Tensor {
         }
         let (has, wanted) = (self.data_type, T::DATA_TYPE);
         Err(Error::argument(format!("a tensor has elements of {has:?}, expected {wanted:?}")))
+    }
+
+    fn expect_values<T: Element>(&self) -> Result<()> {
+        // So many lie there.
+        if unsafe { T::are_valid(self.data, self.len()) } {
+            return Ok(());
+        }
+        Err(Error::argument("a tensor of bool has bytes other than 0 and 1".into()))
     }
 
     fn expect_writable(&self) -> Result<()> {

@@ -67,6 +67,8 @@ fn errors_of_the_system_have_its_number() {
     let (_context, _graph, data) = planted(50);
     let error = data.save(folder.join("file/below")).unwrap_err();
     assert_eq!((error.kind(), error.raw_os_error()), (ErrorKind::Io, Some(20)), "{error:?}");
+    let error = Dataset::open(&Context::new().unwrap(), folder.join("none")).unwrap_err();
+    assert_eq!((error.kind(), error.raw_os_error()), (ErrorKind::NotFound, Some(2)), "{error:?}");
 }
 
 #[test]

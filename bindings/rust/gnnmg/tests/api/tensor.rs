@@ -80,6 +80,23 @@ fn dlpack_goes_out_and_comes_back() {
 }
 
 #[test]
+fn bytes_that_are_no_bool_are_not_read_as_one() {
+    for (bytes, valid) in [([0u8, 1, 1], true), ([1, 2, 0], false)] {
+        let mut raw = std::ptr::null_mut();
+        let data = bytes.as_ptr().cast_mut().cast();
+        let bools: i32 = DataType::Bool.into();
+        // The bytes outlive the tensor, which is read and not written.
+        let made = unsafe {
+            ffi::gnnmg_tensor_create(data, bools, 1, &3, None, std::ptr::null_mut(), &mut raw)
+        };
+        assert_eq!(made, ffi::GNNMG_OK);
+        let mut tensor = unsafe { Tensor::from_dlpack(raw) }.unwrap();
+        assert_eq!(tensor.as_slice::<bool>().is_ok(), valid);
+        assert_eq!(tensor.as_mut_slice::<bool>().is_ok(), valid);
+    }
+}
+
+#[test]
 fn a_tensor_outlives_all_that_it_came_from() {
     let (context, graph, data) = planted(60);
     let (features, labels) = (graph.node_tensor(0, "x").unwrap(), data.labels().unwrap());
