@@ -17,7 +17,7 @@ mutable struct Batch <: Object{gnnmg_batch}
     function Batch(token::Ptr{gnnmg_batch})
         count = Threads.atomic_add!(OPEN_BATCHES, 1)
         count > 0 && count % MANY_BATCHES == 0 && GC.gc(false)
-        return finalizer(close, new(token))
+        return finalizer(collected, new(token))
     end
 end
 function free(token::Ptr{gnnmg_batch})

@@ -2,7 +2,7 @@
 
 mutable struct Comm <: Object{gnnmg_comm}
     token::Ptr{gnnmg_comm}
-    Comm(token::Ptr{gnnmg_comm}) = finalizer(close, new(token))
+    Comm(token::Ptr{gnnmg_comm}) = finalizer(collected, new(token))
 end
 free(token::Ptr{gnnmg_comm}) = gnnmg_comm_free(token)
 

@@ -3,7 +3,7 @@
 mutable struct Context <: Object{gnnmg_context}
     token::Ptr{gnnmg_context}
     cancels::Threads.Atomic{Int} # how often it was cancelled
-    Context(token::Ptr{gnnmg_context}) = finalizer(close, new(token, Threads.Atomic{Int}(0)))
+    Context(token::Ptr{gnnmg_context}) = finalizer(collected, new(token, Threads.Atomic{Int}(0)))
 end
 free(token::Ptr{gnnmg_context}) = gnnmg_context_free(token)
 

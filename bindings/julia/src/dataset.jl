@@ -3,9 +3,10 @@
 mutable struct Dataset <: Object{gnnmg_dataset}
     token::Ptr{gnnmg_dataset}
     context::Union{Context, Nothing} # whose cancel ends what the data set does, if it is known
-    Dataset(token::Ptr{gnnmg_dataset}) = finalizer(close, new(token, nothing))
+    Dataset(token::Ptr{gnnmg_dataset}) = finalizer(collected, new(token, nothing))
 end
 free(token::Ptr{gnnmg_dataset}) = gnnmg_dataset_free(token)
+has_texts(::Dataset) = true
 
 """
     Dataset(context, path; timeout, settings...)
@@ -90,8 +91,10 @@ where there are none. C: `gnnmg_dataset_get_names`
 """
 function Base.names(data::Dataset)
     outs = [Ref{Cstring}(C_NULL) for _ in 1:3]
-    check(gnnmg_dataset_get_names(data, outs...))
-    name, features, labels = GC.@preserve data map(out -> unsafe_string(out[]), outs)
+    name, features, labels = lock(TEXTS) do
+        check(gnnmg_dataset_get_names(data, outs...))
+        map(out -> unsafe_string(out[]), outs)
+    end
     return (name = name, features = features, labels = labels)
 end
 

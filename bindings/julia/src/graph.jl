@@ -2,9 +2,10 @@
 
 mutable struct Graph <: Object{gnnmg_graph}
     token::Ptr{gnnmg_graph}
-    Graph(token::Ptr{gnnmg_graph}) = finalizer(close, new(token))
+    Graph(token::Ptr{gnnmg_graph}) = finalizer(collected, new(token))
 end
 free(token::Ptr{gnnmg_graph}) = gnnmg_graph_free(token)
+has_texts(::Graph) = true
 
 """
     Graph(context)

@@ -16,9 +16,7 @@ num_edge_types(graph::Graph) = Int(number(Int32, gnnmg_graph_num_edge_types, gra
 C: `gnnmg_graph_node_type_name`
 """
 function node_type_name(graph::Graph, node_type::Integer)
-    name = Ref{Cstring}(C_NULL)
-    check(gnnmg_graph_node_type_name(graph, node_type, name))
-    return GC.@preserve graph unsafe_string(name[])
+    return copied_text(out -> gnnmg_graph_node_type_name(graph, node_type, out))
 end
 
 """
@@ -27,10 +25,9 @@ end
 Name and ends of an edge type: `(source_type, name, target_type)`. C: `gnnmg_graph_edge_type_name`
 """
 function edge_type_name(graph::Graph, edge_type::Integer)
-    name, from, to = Ref{Cstring}(C_NULL), Ref{Int32}(0), Ref{Int32}(0)
-    check(gnnmg_graph_edge_type_name(graph, edge_type, from, name, to))
-    text = GC.@preserve graph unsafe_string(name[])
-    return (source_type = Int(from[]), name = text, target_type = Int(to[]))
+    from, to = Ref{Int32}(0), Ref{Int32}(0)
+    name = copied_text(out -> gnnmg_graph_edge_type_name(graph, edge_type, from, out, to))
+    return (source_type = Int(from[]), name = name, target_type = Int(to[]))
 end
 
 """

@@ -3,7 +3,7 @@
 mutable struct Loader <: Object{gnnmg_loader}
     token::Ptr{gnnmg_loader}
     closure::Union{Closure, Nothing} # that of its sampler
-    Loader(token::Ptr{gnnmg_loader}) = finalizer(close, new(token, nothing))
+    Loader(token::Ptr{gnnmg_loader}) = finalizer(collected, new(token, nothing))
 end
 free(token::Ptr{gnnmg_loader}) = gnnmg_loader_free(token)
 

@@ -3,9 +3,10 @@
 mutable struct Model <: Object{gnnmg_model}
     token::Ptr{gnnmg_model}
     context::Union{Context, Nothing} # whose cancel ends what the model does, if it is known
-    Model(token::Ptr{gnnmg_model}) = finalizer(close, new(token, nothing))
+    Model(token::Ptr{gnnmg_model}) = finalizer(collected, new(token, nothing))
 end
 free(token::Ptr{gnnmg_model}) = gnnmg_model_free(token)
+has_texts(::Model) = true
 
 describing(settings) = configure(gnnmg_model_config, gnnmg_model_config_init, settings)
 

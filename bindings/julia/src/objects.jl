@@ -11,10 +11,29 @@ abstract type Object{T} end
 Base.unsafe_convert(::Type{Ptr{T}}, object::Object{T}) where {T} = object.token
 
 function Base.close(object::Object)
+    has_texts(object) ? lock(() -> collected(object), TEXTS) : collected(object)
+    return nothing
+end
+
+# What a finalizer does, which must not wait for a lock; and nobody can be asking for texts any more.
+function collected(object::Object)
     token = object.token
     object.token = C_NULL
     token == C_NULL || free(token)
     return nothing
+end
+
+# Some texts lie in the object that is asked for them: nobody may close it until they are copied.
+const TEXTS = ReentrantLock()
+has_texts(::Object) = false
+
+"Calls `f(out)`, which puts a text there, and copies it."
+function copied_text(f)
+    out = Ref{Cstring}(C_NULL)
+    return lock(TEXTS) do
+        check(f(out))
+        unsafe_string(out[])
+    end
 end
 
 Base.isopen(object::Object) = object.token != C_NULL
@@ -65,8 +84,10 @@ reads.
 function listed(call, also = () -> nothing)
     found = []
     out = Ref{Cstring}(C_NULL)
-    while check(call(length(found), out)) == GNNMG_OK
-        push!(found, (unsafe_string(out[]), also()))
+    lock(TEXTS) do
+        while check(call(length(found), out)) == GNNMG_OK
+            push!(found, (unsafe_string(out[]), also()))
+        end
     end
     return found
 end

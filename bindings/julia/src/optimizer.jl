@@ -2,7 +2,7 @@
 
 mutable struct Optimizer <: Object{gnnmg_optimizer}
     token::Ptr{gnnmg_optimizer}
-    Optimizer(token::Ptr{gnnmg_optimizer}) = finalizer(close, new(token))
+    Optimizer(token::Ptr{gnnmg_optimizer}) = finalizer(collected, new(token))
 end
 free(token::Ptr{gnnmg_optimizer}) = gnnmg_optimizer_free(token)
 

@@ -3,7 +3,7 @@
 mutable struct Sampler <: Object{gnnmg_sampler}
     token::Ptr{gnnmg_sampler}
     closure::Union{Closure, Nothing} # of a custom one: what it has thrown is found there
-    Sampler(token::Ptr{gnnmg_sampler}) = finalizer(close, new(token, nothing))
+    Sampler(token::Ptr{gnnmg_sampler}) = finalizer(collected, new(token, nothing))
 end
 free(token::Ptr{gnnmg_sampler}) = gnnmg_sampler_free(token)
 

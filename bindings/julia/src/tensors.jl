@@ -3,17 +3,80 @@
 # The library's arrays lie row by row, Julia's column by column. A `Tensor` has the sizes that the
 # library gives, [rows, columns], and reads the memory as it lies, by strides.
 
-"A DLPack tensor of this process, freed when it is closed or collected."
+"""
+A DLPack tensor of this process. It is an address and no token, so what is closed is freed only when no
+call has it and no other thread can be reading it; else that is left to the collector.
+"""
 mutable struct Memory
     tensor::Ptr{DLManagedTensorVersioned}
-    Memory(tensor) = finalizer(close, new(tensor))
+    bytes::Int
+    open::Bool
+    users::Threads.Atomic{Int} # calls that have it; CLOSED more once it is closed
+    Memory(tensor) = finalizer(collected, new(tensor, 0, true, Threads.Atomic{Int}(0)))
 end
 
-function Base.close(memory::Memory)
+const CLOSED = typemin(Int)
+# The collector does not see the library's memory: it is asked to look after so many bytes.
+const LEFT = Threads.Atomic{Int}(0)
+const MUCH_LEFT = 64 << 20
+
+function collected(memory::Memory)
     tensor = memory.tensor
     memory.tensor = C_NULL
     tensor == C_NULL || gnnmg_tensor_free(tensor)
     return nothing
+end
+
+function Base.close(memory::Memory)
+    memory.open = false
+    count = memory.users[]
+    while count >= 0
+        found = Threads.atomic_cas!(memory.users, count, count + CLOSED)
+        if found == count
+            count == 0 && let_go(memory) && left_to_collector(memory.bytes)
+            return nothing
+        end
+        count = found
+    end
+end
+
+"Frees what nobody has any more, unless another thread might be reading it, which is the answer."
+function let_go(memory::Memory)
+    several_threads() && return true
+    collected(memory)
+    return false
+end
+
+function left_to_collector(bytes)
+    if Threads.atomic_add!(LEFT, bytes) + bytes > MUCH_LEFT
+        LEFT[] = 0
+        GC.gc(false)
+    end
+end
+
+function hold(memory::Memory)
+    count = memory.users[]
+    while true
+        count < 0 && closed()
+        found = Threads.atomic_cas!(memory.users, count, count + 1)
+        found == count && return nothing
+        count = found
+    end
+end
+
+function unhold(memory::Memory)
+    Threads.atomic_sub!(memory.users, 1) == CLOSED + 1 && let_go(memory)
+    return nothing
+end
+
+"Calls `f()` while nobody can take the memory away."
+function holding(f, memory::Memory)
+    hold(memory)
+    try
+        return f()
+    finally
+        unhold(memory)
+    end
 end
 
 """
@@ -79,7 +142,9 @@ function taken(pointer)
     check(gnnmg_tensor_get_info(pointer, info))
     found = info[]
     sizes = ntuple(i -> Int(found.shape[i]), Int(found.num_dims))
-    return viewed(ELEMENTS[Symbol(found.dtype)], found.data, sizes, found.read_only == 0, memory)
+    T = ELEMENTS[Symbol(found.dtype)]
+    memory.bytes = sizeof(T) * found.num_elements
+    return viewed(T, found.data, sizes, found.read_only == 0, memory)
 end
 
 function viewed(::Type{T}, data, sizes::NTuple{N, Int}, writable, memory) where {T, N}
@@ -96,9 +161,12 @@ Base.stride(x::Tensor{T, N}, i::Integer) where {T, N} = i <= N ? x.strides[i] : 
 Base.elsize(::Type{<:Tensor{T}}) where {T} = sizeof(T)
 Base.IndexStyle(::Type{<:Tensor{T, 1}}) where {T} = IndexLinear()
 Base.iswritable(x::Tensor) = x.writable
-Base.isopen(x::Tensor) = x.memory.tensor != C_NULL
+Base.isopen(x::Tensor) = x.memory.open
 
-"Gives the memory back now. Reading the array afterwards is an error."
+"""
+Gives the memory back: now, or, where other threads could be reading the array, at the next collection.
+Reading it afterwards is an error.
+"""
 Base.close(x::Tensor) = close(x.memory)
 
 @noinline closed() = throw(GNNMGError(:handle, "this tensor is closed", nothing, 0,
@@ -185,8 +253,13 @@ shape(x) = collect(Int64, size(x))
 "Calls `f(data, dtype, num_dims, shape)` on the rows of an array."
 function with_rows(f, x::AbstractArray)
     rows = row_major(x)
-    return GC.@preserve rows f(data_of(rows), dtype(eltype(rows)), ndims(rows), shape(rows))
+    return held(rows) do
+        GC.@preserve rows f(data_of(rows), dtype(eltype(rows)), ndims(rows), shape(rows))
+    end
 end
+
+held(f, x::Tensor) = holding(f, x.memory)
+held(f, x) = f()
 
 "A DLPack tensor `[rows, columns]` around an array for a call that reads it: `f(pointer)`."
 function reading(f, x::AbstractArray)
@@ -207,8 +280,7 @@ function filling(f, x::Array)
 end
 
 function filling(f, x::Tensor)
-    isopen(x) || closed()
-    return GC.@preserve x f(x.memory.tensor)
+    return holding(() -> f(x.memory.tensor), x.memory)
 end
 
 function filling(f, x)
@@ -220,7 +292,7 @@ function with_memory(f, x, data, sizes)
     try
         return GC.@preserve x f(memory.tensor)
     finally
-        close(memory)
+        collected(memory)
     end
 end
 
@@ -263,7 +335,17 @@ function given_check(x::AbstractArray)
                         "whose columns are the rows, or use the function that copies"))
 end
 
-function wrapped(x, release)
-    root = keep(x, release)
+function wrapped(x::Tensor, release)
+    hold(x.memory)
+    return rooted(x, keep(x, () -> (unhold(x.memory); release === nothing || release())))
+end
+wrapped(x, release) = rooted(x, keep(unresizable(x), release))
+
+# A vector whose memory another array shares cannot be resized, which would move it.
+unresizable(x::Vector) = reshape(x, length(x), 1)
+unresizable(x::PermutedDimsArray) = unresizable(parent(x))
+unresizable(x) = x
+
+function rooted(x, root)
     return created(data_of(x), dtype(eltype(x)), shape(x), ON_RELEASE[], pointer_from_objref(root))
 end

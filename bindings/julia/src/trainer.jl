@@ -4,7 +4,7 @@ mutable struct Trainer <: Object{gnnmg_trainer}
     token::Ptr{gnnmg_trainer}
     sampling::Union{Closure, Nothing} # that of its sampler
     epochs::Union{Closure, Nothing}   # that of the training that was started last
-    Trainer(token::Ptr{gnnmg_trainer}) = finalizer(close, new(token, nothing, nothing))
+    Trainer(token::Ptr{gnnmg_trainer}) = finalizer(collected, new(token, nothing, nothing))
 end
 free(token::Ptr{gnnmg_trainer}) = gnnmg_trainer_free(token)
 

@@ -55,8 +55,10 @@ end
 
 if isdefined(Threads, :threadpoolsize) # Julia 1.9
     threads_share_tasks() = max(Threads.threadpoolsize(:default), Threads.threadpoolsize(:interactive)) > 1
+    several_threads() = Threads.threadpoolsize(:default) + Threads.threadpoolsize(:interactive) > 1
 else
     threads_share_tasks() = Threads.nthreads() > 1
+    several_threads() = Threads.nthreads() > 1
 end
 
 # One call, during which an interrupt waits, as it would otherwise be thrown through frames of C; and

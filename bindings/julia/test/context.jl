@@ -6,6 +6,7 @@ about = info(context)
 # An error has code, text, rank and errno.
 failed = failure_of(() -> log_normal(context), :no_memory, "limit")
 @test failed.rank === nothing && failed.errno == 0 && failed.cause === nothing
+@test in_folder(folder -> failure_of(() -> Dataset(Context(), joinpath(folder, "none")), :not_found, "none")).errno == Libc.ENOENT
 @test GNNMG.status_name(failed) == "ERR_NO_MEMORY"
 @test startswith(sprint(showerror, failed), "GNNMGError(:no_memory): ")
 failure_of(() -> Dataset(context, "/nowhere/at/all"), :not_found, "/nowhere/at/all")

@@ -46,7 +46,7 @@ while (name = line(running)) != "end" && name != ""
     counts[name] = get(counts, name, 0) + 1
     sleep(0.001 * 2^counts[name])
     kill(running, Base.SIGINT)
-    answer = line(running)
+    local answer = line(running)
     @test (name, answer) == (name, "interrupted")
 end
 @test ends_well(running)

@@ -53,6 +53,55 @@ end
 @test outcome in (:handle, :aborted, :cancelled)
 fetch(closer)
 
+# A tensor closed by another task while a call that waits has it; and by several tasks at once.
+comms = comm_group(world.context, 2)
+own_weights = parameters(small_world().model)
+unsummed = Array(own_weights)
+summing = @async all_reduce!(comms[1], own_weights)
+yield()
+foreach(wait, [Threads.@spawn(close(own_weights)) for _ in 1:4])
+all_reduce!(comms[2], copy(unsummed))
+fetch(summing)
+failure_of(() -> own_weights[1], :handle, "closed")
+
+# Tensors read element by element on one thread while another closes them, and objects asked for texts.
+function read_until_closed(x)
+    total = 0.0
+    try
+        while true
+            total += sum(x)
+            yield()
+        end
+    catch problem
+        problem isa GNNMGError && problem.code == :handle || rethrow()
+    end
+    return total
+end
+for round in 1:10
+    local x = node_tensor(planted_partition(world.context; num_nodes = 5000), "x") # more than a page, so it would be unmapped
+    local reader = Threads.@spawn read_until_closed(x)
+    sleep(0.001round)
+    close(x)
+    @test isfinite(fetch(reader))
+end
+function names_until_closed(graph)
+    try
+        while true
+            node_tensor_names(graph)[1].name == "x" && node_type_name(graph, 0) == "node" || return :other
+            yield()
+        end
+    catch problem
+        return problem.code
+    end
+end
+for round in 1:30
+    local graph = planted_partition(world.context; num_nodes = 50)
+    local readers = [Threads.@spawn(names_until_closed(graph)) for _ in 1:2]
+    sleep(0.0002round)
+    close(graph)
+    @test fetch.(readers) == [:handle, :handle]
+end
+
 # What interrupts a wait cancels the work, hears how it has ended, and frees a result that nobody takes.
 # How Ctrl-C gets there is tested with processes.
 calls, cancelled, undone = Ref(0), Ref(0), Ref(0)

@@ -97,6 +97,27 @@ import_node_tensor!(graph, "shared", [1.0, 2.0, 3.0]; release = release)
 close(graph)
 @test comes_true(() -> back[] == 3)
 
+# What was imported can be closed and cannot be resized: the library has it.
+_, graph = ring(3)
+vector = [1.0, 2.0, 3.0]
+import_node_tensor!(graph, "vector", vector)
+try append!(vector, zeros(100000)) catch problem; @test problem isa ErrorException end
+GC.gc()
+@test node_tensor(graph, "vector") == [1, 2, 3]
+big = rand(Float32, 3, 100000)
+set_node_tensor!(graph, "big", big)
+_, other = ring(3)
+taken = node_tensor(graph, "big")
+import_node_tensor!(other, "big", taken; release = release)
+close(graph)
+close(taken)
+close(taken)
+failure_of(() -> import_node_tensor!(other, "again", taken), :handle, "closed")
+@test node_tensor(other, "big") == big
+back[] = 0
+close(other)
+@test comes_true(() -> back[] == 1)
+
 # A release that throws, or that runs in a finalizer, does no harm.
 _, graph = ring(3)
 import_node_tensor!(graph, "t", [1, 2, 3]; release = () -> error("in a release"))
