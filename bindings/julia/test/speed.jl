@@ -34,14 +34,19 @@ function ask(program, question)
     return (wall = wall, cpu = cpu)
 end
 
-"Rounds of C and Julia, one after the other."
+"Rounds of C and Julia, one after the other. Who is first changes each time, so that neither has the better moments."
 function in_turns(work, program, question, rounds)
     ask(program, question) # the first of both fills caches and arenas, and compiles
     work()
-    return [(c = ask(program, question), julia = cost(work)) for _ in 1:rounds]
+    return map(1:rounds) do round
+        isodd(round) && return (c = ask(program, question), julia = cost(work))
+        ours = cost(work)
+        return (c = ask(program, question), julia = ours)
+    end
 end
 
-spread(values) = (median(values), extrema(values)...)
+"Median, and the quartiles, between which half of the values lie."
+spread(values) = quantile(values, (0.5, 0.25, 0.75))
 
 const MISSED = Ref(false)
 function verdict(holds, bar)
@@ -108,7 +113,7 @@ function tensors_as_arrays(graph)
     @printf("tensors    node_tensor(graph, name) %.0f ns\n", nanoseconds(() -> node_tensor(graph, "x"), 1000))
 end
 
-function main(rounds = "41")
+function main(rounds = "61")
     count = parse(Int, rounds)
     program = start_program_in_c()
     context = Context()

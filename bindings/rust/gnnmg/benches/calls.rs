@@ -2,7 +2,7 @@
 //! and how a mini-batch's features are read. Each bar is printed with what was found; the program
 //! ends with 1 when one is missed.
 //!
-//! `cargo bench -p gnnmg`
+//! `cargo bench -p gnnmg [-- --rounds <epochs>]`
 //!
 //! The other side is the program `bench_calls` of the library's tests, which the build folder has
 //! with `GNNMG_BENCH` on and which `GNNMG_BENCH_CALLS` names otherwise; the two take turns. Without
@@ -22,7 +22,7 @@ const NODES: usize = 20_000;
 const CALLS: u32 = 200_000;
 
 const PROPERTY_ROUNDS: usize = 21;
-const EPOCH_ROUNDS: usize = 41;
+const EPOCH_ROUNDS: usize = 61; // unless --rounds says another number
 
 /// Seconds.
 #[derive(Clone, Copy)]
@@ -175,23 +175,41 @@ impl Other {
     }
 }
 
-/// Median, lowest and highest.
+/// Median, and the quartiles, between which half of the values lie.
 fn spread(mut values: Vec<f64>) -> (f64, f64, f64) {
     values.sort_by(f64::total_cmp);
-    (values[values.len() / 2], values[0], values[values.len() - 1])
+    let at = |share: f64| values[((values.len() - 1) as f64 * share).round() as usize];
+    (at(0.5), at(0.25), at(0.75))
 }
 
-/// Of rounds in turns, C's before ours.
+/// Of rounds in turns. Who is first changes each time, so that neither has the better moments.
 struct Rounds(Vec<(Cost, Cost)>);
 
 impl Rounds {
     fn new(count: usize, mut in_c: impl FnMut() -> Cost, mut here: impl FnMut() -> Cost) -> Self {
         let (_, _) = (in_c(), here()); // the first of both fills caches and arenas
-        Rounds((0..count).map(|_| (in_c(), here())).collect())
+        let round = |number| match number % 2 {
+            0 => (in_c(), here()),
+            _ => {
+                let ours = here();
+                (in_c(), ours)
+            }
+        };
+        Rounds((0..count).map(round).collect())
     }
 
     fn of(&self, value: impl Fn(&(Cost, Cost)) -> f64) -> (f64, f64, f64) {
         spread(self.0.iter().map(value).collect())
+    }
+}
+
+/// What follows `--rounds`.
+fn epoch_rounds() -> usize {
+    let mut words = std::env::args().skip_while(|word| word != "--rounds").skip(1);
+    match words.next().map(|number| number.parse()) {
+        Some(Ok(number)) if number > 0 => number,
+        Some(_) => panic!("--rounds: expected a number above 0"),
+        None => EPOCH_ROUNDS,
     }
 }
 
@@ -241,7 +259,7 @@ fn main() -> Result<()> {
     );
 
     let rounds = Rounds::new(
-        EPOCH_ROUNDS,
+        epoch_rounds(),
         || other.epoch(),
         || {
             measure(|| {
