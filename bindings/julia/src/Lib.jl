@@ -58,7 +58,7 @@ function opened(path)
     library = try
         Libdl.dlopen(path, FLAGS)
     catch failure
-        error("$SONAME cannot be loaded: $(sprint(showerror, failure)); $REMEDIES")
+        error("$SONAME cannot be loaded: $(join(split(sprint(showerror, failure), '\n'), ": ")); $REMEDIES")
     end
     version = number_version(ccall(Libdl.dlsym(library, :gnnmg_version), Int32, ()))
     if (version.major, version.minor) != (HEADER_VERSION.major, HEADER_VERSION.minor)

@@ -8,7 +8,7 @@ include("support.jl")
 
 @testset "GNNMG" begin
     for noun in ("settings", "library", "context", "tensor", "graph", "dataset", "sampler", "loader",
-                 "model", "comm", "trainer", "tasks", "lifetimes", "processes")
+                 "model", "comm", "trainer", "tasks", "lifetimes", "hostile", "processes")
         @testset "$noun" begin
             include("$noun.jl")
         end
