@@ -262,7 +262,8 @@ type DatasetConfig struct {
 	// Edge lists: number of nodes; -1: the largest id + 1. Default: -1.
 	NumNodes int64
 	// Texts of many graphs: 1: features are one-hot of the nodes' degrees; -1: of their tags; 0: the
-	// nodes' attributes, without them of the tags unless all are equal. Default: 0.
+	// nodes' attributes, in TU Dortmund's form with the tags beside them; without attributes of the
+	// tags, unless all are equal. Default: 0.
 	DegreeFeatures int
 	// What the labels mean; [TaskNone]: what the format and their looks say: one column of 0 and 1
 	// is two classes, of which a model has two logits. With [TaskBinary] it is one target, one
@@ -833,6 +834,43 @@ func defaultModelConfig(options []func(*ModelConfig)) (*raw.ModelConfig, error) 
 	return r, configure(init, &c, r, options)
 }
 
+// NormConfig holds settings of a norm that is added to a model. One that the norm does not have
+// stays at its default, which stands last, or the config is refused.
+type NormConfig struct {
+	// Batch, layer and instance norms. Default: [NormAffineDefault].
+	Affine NormAffine
+	// [NormPair], [NormPairRows]: above 0; -1: the columns of the rows; 0: 1. Default: 1.
+	Scale float64
+	// What keeps roots from 0; 0: 1e-5. Default: 1e-5.
+	Epsilon float64
+	// [NormBatch]: what the newest statistics count in the running ones, above 0 and at most 1; -1:
+	// as much as each before them; 0: 0.1. Default: 0.1.
+	Momentum float64
+}
+
+func (c *NormConfig) from(r *raw.NormConfig) {
+	c.Affine = NormAffine(r.Affine)
+	c.Scale = float64(r.Scale)
+	c.Epsilon = float64(r.Epsilon)
+	c.Momentum = float64(r.Momentum)
+}
+
+func (c *NormConfig) to(r *raw.NormConfig) error {
+	r.Affine = int32(c.Affine)
+	r.Scale = float64(c.Scale)
+	r.Epsilon = float64(c.Epsilon)
+	r.Momentum = float64(c.Momentum)
+	return nil
+}
+
+// defaultNormConfig is the library's defaults as the options change them.
+func defaultNormConfig(options []func(*NormConfig)) (*raw.NormConfig, error) {
+	var c NormConfig
+	r := new(raw.NormConfig)
+	init := func() raw.Result { return raw.NormConfigInit(r, uint64(unsafe.Sizeof(*r))) }
+	return r, configure(init, &c, r, options)
+}
+
 // ModelFileConfig holds settings of [Model.Save] and [Model.Load], and of the files of optimizers
 // that go with those: [Optimizer.Save], [Trainer.SaveOptimizer] and the two that load. These are
 // `.pth` whatever their path ends in, number what they hold and read no FirstLayer.
@@ -858,7 +896,7 @@ type ModelFileConfig struct {
 	// Saving: true: the keys are those of the file that the weights were loaded from last, without a
 	// prefix "module.", so that the class it came from reads it strictly, whatever mixture of
 	// modules it is made of; not with TorchModules or FirstLayer, with OtherFramework as they were
-	// loaded. Of an optimizer: the parameters are in the order of that class's networks.
+	// loaded. Of an optimizer: the parameters are in the order of that file, if it is a `.pth`.
 	// [ErrInvalidArgument] where none were loaded, [ErrUnsupported] naming a tensor of the file that
 	// is none of the model's. Default: false.
 	LoadedNames bool

@@ -36,15 +36,18 @@ func (m *Model) AddLinear(layerName string, outputDim int64, bias bool) error {
 	return failure(raw.ModelAddLinear(m.token(), n, outputDim, flag(bias)))
 }
 
-// AddNorm adds a norm; "" is the name of one without parameters. The scale is that of [NormPair] and
-// [NormPairRows], above 0; 0: 1.
-func (m *Model) AddNorm(layerName string, norm Norm, scale float64) error {
+// AddNorm adds a norm; "" is the name of one without parameters and running statistics.
+func (m *Model) AddNorm(layerName string, norm Norm, options ...func(*NormConfig)) error {
 	defer runtime.KeepAlive(m)
+	config, err := defaultNormConfig(options)
+	if err != nil {
+		return err
+	}
 	n, err := nameOrNone("name", layerName)
 	if err != nil {
 		return err
 	}
-	return failure(raw.ModelAddNorm(m.token(), n, int32(norm), scale))
+	return failure(raw.ModelAddNorm(m.token(), n, int32(norm), config))
 }
 
 // AddActivation adds a function of every entry; the name is for one that is learned, else "".

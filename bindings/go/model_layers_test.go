@@ -18,8 +18,8 @@ func newStack(t *testing.T, w *world, seed uint64) *gnnmg.Model {
 	ok(t, model.AddConv("conv1", func(c *gnnmg.ModelConfig) {
 		c.Architecture, c.OutputDim, c.Heads = gnnmg.ModelGATv2, 8, 2
 	}))
-	ok(t, model.AddNorm("bn1", gnnmg.NormBatch, 0))
-	ok(t, model.AddNorm("", gnnmg.NormPair, 2))
+	ok(t, model.AddNorm("bn1", gnnmg.NormBatch, func(c *gnnmg.NormConfig) { c.Momentum = 0.5 }))
+	ok(t, model.AddNorm("", gnnmg.NormPair, func(c *gnnmg.NormConfig) { c.Scale = 2 }))
 	ok(t, model.AddActivation("act1", gnnmg.ActivationPReLU))
 	ok(t, model.AddDropout(0.2))
 	ok(t, model.AddConv("conv2", func(c *gnnmg.ModelConfig) { c.OutputDim = 8 }))
@@ -89,7 +89,8 @@ func TestLayersThatAreRefused(t *testing.T) {
 	ok(t, graphs.AddLinear("head", 2, true))
 	fails(t, graphs.AddLinear("wide", -1, true), gnnmg.ErrInvalidArgument)
 	fails(t, graphs.AddLinear("a\x00", 2, true), gnnmg.ErrInvalidArgument)
-	fails(t, graphs.AddNorm("norm", gnnmg.NormNone, 0), gnnmg.ErrInvalidArgument)
+	fails(t, graphs.AddNorm("norm", gnnmg.NormNone), gnnmg.ErrInvalidArgument)
+	fails(t, graphs.AddNorm("norm", gnnmg.NormBatch, func(c *gnnmg.NormConfig) { c.Momentum = 2 }), gnnmg.ErrInvalidArgument)
 	fails(t, graphs.AddActivation("act", gnnmg.Activation(99)), gnnmg.ErrInvalidArgument)
 	fails(t, graphs.AddDropout(1), gnnmg.ErrInvalidArgument)
 	info, err := graphs.Info()

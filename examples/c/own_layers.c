@@ -24,7 +24,10 @@ static gnnmg_model* make_stack(const gnnmg_context* context, const gnnmg_dataset
   conv.output_dim = 32; /* four heads of eight beside each other */
   conv.heads = 4;
   CHECK(gnnmg_model_add_conv(model, "conv1", &conv));
-  CHECK(gnnmg_model_add_norm(model, "bn1", GNNMG_NORM_BATCH, 0));
+  gnnmg_norm_config norm;
+  CHECK(gnnmg_norm_config_init(&norm, sizeof norm));
+  norm.epsilon = 1e-3;
+  CHECK(gnnmg_model_add_norm(model, "bn1", GNNMG_NORM_BATCH, &norm)); /* NULL: as it begins */
   CHECK(gnnmg_model_add_activation(model, "act1", GNNMG_ACTIVATION_PRELU));
   CHECK(gnnmg_model_add_dropout(model, 0.2));
   CHECK(gnnmg_model_config_init(&conv, sizeof conv));

@@ -9,7 +9,7 @@ function make_stack(context, data, seed)
     add_activation!(model, :relu)
     # Four heads of eight beside each other.
     add_conv!(model, "conv1"; architecture = :gatv2, output_dim = 32, heads = 4)
-    add_norm!(model, "bn1", :batch)
+    add_norm!(model, "bn1", :batch; epsilon = 1e-3)
     add_activation!(model, "act1", :prelu)
     add_dropout!(model, 0.2)
     add_conv!(model, "conv2"; architecture = :sage, output_dim = 32)

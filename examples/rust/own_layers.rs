@@ -22,7 +22,7 @@ fn make_stack(context: &Context, data: &Dataset, seed: u64) -> Result<Model> {
         .add_linear("encoder", 48, true)?
         .add_activation(None, Activation::Relu)?
         .add_conv("conv1", &attention)?
-        .add_norm("bn1", Norm::Batch, 0.0)?
+        .add_norm("bn1", Norm::Batch, &NormConfig::new().epsilon(1e-3))?
         .add_activation("act1", Activation::Prelu)?
         .add_dropout(0.2)?
         .add_conv("conv2", &sage)?

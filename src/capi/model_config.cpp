@@ -210,6 +210,18 @@ void average_degrees(const graph::Csc& csc, nn::ModelConfig& config) {
 
 }  // namespace
 
+nn::NormOptions norm_options(double scale, double epsilon, double momentum,
+                             gnnmg_norm_affine affine) {
+  const nn::NormOptions d;
+  const auto or_default = [](double value, double standard) {
+    return value == 0 ? standard : value;
+  };
+  return {.scale = or_default(scale, d.scale),
+          .epsilon = or_default(epsilon, d.epsilon),
+          .momentum = or_default(momentum, d.momentum),
+          .affine = static_cast<nn::NormAffine>(affine)};
+}
+
 nn::ModelConfig model_config(const gnnmg_model_config& in) {
   check_choice(in.architecture, GNNMG_MODEL_SAGE, GNNMG_MODEL_EDGE, "config.architecture");
   check_choice(in.degree_norm, GNNMG_DEGREE_NORM_BOTH, GNNMG_DEGREE_NORM_NONE,
@@ -277,13 +289,8 @@ nn::ModelConfig model_config(const gnnmg_model_config& in) {
   config.eps = in.eps;
   config.readout = static_cast<nn::Readout>(in.readout);
   config.output_dropout = in.output_dropout;
-  const auto or_default = [](double value, double standard) {
-    return value == 0 ? standard : value;
-  };
-  config.norm_options.scale = or_default(in.norm_scale, 1);
-  config.norm_options.epsilon = or_default(in.norm_epsilon, 1e-5);
-  config.norm_options.momentum = or_default(in.norm_momentum, 0.1);
-  config.norm_options.affine = static_cast<nn::NormAffine>(in.norm_affine);
+  config.norm_options =
+      norm_options(in.norm_scale, in.norm_epsilon, in.norm_momentum, in.norm_affine);
   config.loop_fill = static_cast<nn::LoopFill>(in.loop_fill);
   config.loop_value = in.loop_value;
   config.plain_edges = in.plain_edges;

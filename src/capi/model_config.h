@@ -11,6 +11,9 @@ extern const gnnmg_model_config kModelDefaults;
 
 // Error(kInvalidArgument) naming the field that is no choice; numbers are checked by check().
 nn::ModelConfig model_config(const gnnmg_model_config& in);
+// A norm's settings as structs have them, where 0 stands for the default.
+nn::NormOptions norm_options(double scale, double epsilon, double momentum,
+                             gnnmg_norm_affine affine);
 // Columns of edge features, numbers of relations and mean degrees that are to be the data set's,
 // which may be null. Error(kInvalidArgument) naming the field where it has none.
 void complete_config(nn::ModelConfig& config, const data::Dataset* dataset);

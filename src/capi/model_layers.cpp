@@ -12,6 +12,9 @@ namespace {
 
 using LayerKind = nn::LayerConfig::Kind;
 
+const gnnmg_norm_config kNormDefaults{sizeof(gnnmg_norm_config), GNNMG_NORM_AFFINE_DEFAULT, 1, 1e-5,
+                                      0.1};
+
 // `name` may be NULL where the layer has no parameters, which the check of the layers says.
 nn::LayerConfig layer_of(LayerKind kind, const char* name) {
   nn::LayerConfig layer;
@@ -56,12 +59,18 @@ gnnmg_status gnnmg_model_add_linear(gnnmg_model* model, const char* name, int64_
   });
 }
 
+gnnmg_status gnnmg_norm_config_init(gnnmg_norm_config* config, size_t struct_size) {
+  return init_config(config, struct_size, kNormDefaults);
+}
+
 gnnmg_status gnnmg_model_add_norm(gnnmg_model* model, const char* name, gnnmg_norm norm,
-                                  double scale) {
+                                  const gnnmg_norm_config* config) {
   return add(model, name, LayerKind::kNorm, [&](gnnmg::nn::ModelConfig& options) {
     check_choice(norm, GNNMG_NORM_BATCH, GNNMG_NORM_PAIR_ROWS, "norm");
+    const gnnmg_norm_config in = read_config(config, kNormDefaults);
+    check_choice(in.affine, GNNMG_NORM_AFFINE_DEFAULT, GNNMG_NORM_AFFINE_OFF, "config.affine");
     options.norm = static_cast<gnnmg::nn::Norm>(norm);
-    options.norm_options.scale = scale == 0 ? 1 : scale;
+    options.norm_options = norm_options(in.scale, in.epsilon, in.momentum, in.affine);
   });
 }
 

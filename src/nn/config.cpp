@@ -143,20 +143,6 @@ void check_input_kind(const ModelConfig& c) {
          " relations are more rows of weights than ", kMaxNodes);
 }
 
-void check_norm(const ModelConfig& c) {
-  const NormOptions& o = c.norm_options;
-  if (o.scale != -1 && !(std::isfinite(o.scale) && o.scale > 0))
-    fail(Status::kInvalidArgument, "model config: norm_scale is ", o.scale,
-         ", expected a number above 0, or -1");
-  if (!(std::isfinite(o.epsilon) && o.epsilon > 0))
-    fail(Status::kInvalidArgument, "model config: norm_epsilon is ", o.epsilon,
-         ", expected a number above 0");
-  if (o.momentum != -1 && !(o.momentum > 0 && o.momentum <= 1))
-    fail(Status::kInvalidArgument, "model config: norm_momentum is ", o.momentum,
-         ", expected a number above 0 and at most 1, or -1");
-  check_range("norm_affine", static_cast<int64_t>(o.affine), 0, 2);
-}
-
 // What edges carry against what the layers read.
 void check_edges(const ModelConfig& c) {
   const bool dgl = c.framework == Framework::kDgl;
@@ -254,6 +240,13 @@ void check_end(const ModelConfig& c) {
 
 }  // namespace
 
+bool learns(Norm norm, NormAffine affine) {
+  const bool can = norm == Norm::kBatch || norm == Norm::kLayer || norm == Norm::kLayerGraph ||
+                   norm == Norm::kInstance;
+  if (!can) return norm == Norm::kGraph;
+  return affine == NormAffine::kDefault ? norm != Norm::kInstance : affine == NormAffine::kOn;
+}
+
 void ModelConfig::check() const {
   if (architecture == Architecture::kLayers) {
     ModelConfig completed = *this;
@@ -287,7 +280,7 @@ void ModelConfig::check() const {
     fail(Status::kInvalidArgument,
          "model config: act_first does not go with residual blocks, whose norm stands before the "
          "convolution");
-  check_norm(*this);
+  check_norm_options(norm, norm_options, "model config: norm_");
   if (!std::isfinite(loop_value))
     fail(Status::kInvalidArgument, "model config: loop_value is ", loop_value,
          ", expected a finite number");

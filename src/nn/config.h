@@ -146,6 +146,8 @@ struct NormOptions {
   NormAffine affine = NormAffine::kDefault;  // batch, layer: on; instance: off
   bool operator==(const NormOptions&) const = default;
 };
+// Whether such a norm ends with a learned weight and bias for each column.
+bool learns(Norm norm, NormAffine affine);
 
 struct LayerConfig;
 
@@ -265,8 +267,8 @@ struct LayerConfig {
   // In front of its keys, as "conv1"; of layers with parameters, each another.
   std::string name;
   // kConv, kLinear: output_dim columns. Beside that count: of kConv what is said of its
-  // architecture, and `dropout` of attention; of kLinear bias; of kNorm norm and norm_scale; of
-  // kActivation activation; of kDropout dropout; of kReadout readout with its options.
+  // architecture, and `dropout` of attention; of kLinear bias; of kNorm norm and norm_options;
+  // of kActivation activation; of kDropout dropout; of kReadout readout with its options.
   ModelConfig options;
 };
 

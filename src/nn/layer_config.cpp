@@ -1,7 +1,6 @@
 #include "nn/layer_config.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <set>
 #include <utility>
@@ -32,8 +31,7 @@ bool has_parameters(const LayerConfig& layer) {
     case Kind::kLinear:
       return true;
     case Kind::kNorm:
-      return o.norm == Norm::kBatch || o.norm == Norm::kLayer || o.norm == Norm::kLayerGraph ||
-             o.norm == Norm::kGraph;
+      return o.norm == Norm::kBatch || learns(o.norm, o.norm_options.affine);
     case Kind::kActivation:
       return o.activation == Activation::kPrelu;
     case Kind::kReadout:
@@ -208,13 +206,7 @@ class Checker {
   void norm(const ModelConfig& o) const {
     if (o.norm <= Norm::kNone || o.norm > Norm::kPairRows)
       fail(Status::kInvalidArgument, "there is no norm ", static_cast<int>(o.norm));
-    if (o.norm_options.scale != -1 &&
-        !(std::isfinite(o.norm_options.scale) && o.norm_options.scale > 0))
-      fail(Status::kInvalidArgument, "norm_scale is ", o.norm_options.scale,
-           ", expected a number above 0, or -1");
-    if (o.norm_options.scale != 1 && o.norm != Norm::kPair && o.norm != Norm::kPairRows)
-      fail(Status::kInvalidArgument, "norm_scale is ", o.norm_options.scale,
-           ", and only the pair norms have one");
+    check_norm_options(o.norm, o.norm_options, "config.");
     if (over_graph(o.norm) && readout_ != Readout::kNone)
       fail(Status::kInvalidArgument, "behind a readout a graph is one row: no norm over it");
   }

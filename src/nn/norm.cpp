@@ -27,16 +27,6 @@
 #include "nn/step_norm.h"
 
 namespace gnnmg::nn {
-namespace {
-
-bool learns(Norm kind, NormAffine affine) {
-  const bool can = kind == Norm::kBatch || kind == Norm::kLayer || kind == Norm::kLayerGraph ||
-                   kind == Norm::kInstance;
-  if (!can) return kind == Norm::kGraph;
-  return affine == NormAffine::kDefault ? kind != Norm::kInstance : affine == NormAffine::kOn;
-}
-
-}  // namespace
 
 at::Tensor activate(Activation activation, const at::Tensor& x, const at::Tensor& prelu) {
   switch (activation) {

@@ -1,5 +1,6 @@
 #include "nn/option_check.h"
 
+#include <cmath>
 #include <vector>
 
 #include "base/error.h"
@@ -120,19 +121,7 @@ void check_options(const ModelConfig& c) {
       fail(Status::kInvalidArgument, "model config: ", option.name, " is an option of ",
            names_of(option.pyg, option.dgl), ", and this is ", dgl ? "DGL's " : "",
            name_of(c.architecture));
-  const NormOptions &norm = c.norm_options, &plain = d.norm_options;
-  if (norm.scale != plain.scale && c.norm != Norm::kPair && c.norm != Norm::kPairRows)
-    fail(Status::kInvalidArgument, "model config: norm_scale is an option of the pair norms");
-  if (norm.epsilon != plain.epsilon && c.norm == Norm::kNone)
-    fail(Status::kInvalidArgument,
-         "model config: norm_epsilon is an option of norms, and there is "
-         "none");
-  if (norm.momentum != plain.momentum && c.norm != Norm::kBatch)
-    fail(Status::kInvalidArgument, "model config: norm_momentum is an option of batch norm");
-  if (norm.affine != plain.affine && c.norm != Norm::kBatch && c.norm != Norm::kLayer &&
-      c.norm != Norm::kLayerGraph && c.norm != Norm::kInstance)
-    fail(Status::kInvalidArgument,
-         "model config: norm_affine is an option of batch, layer and instance norms");
+  check_norm_options(c.norm, c.norm_options, "model config: norm_");
   if (c.loop_value != d.loop_value && c.loop_fill != LoopFill::kConstant)
     fail(Status::kInvalidArgument,
          "model config: loop_value is an option of loops filled with a constant");
@@ -142,6 +131,30 @@ void check_options(const ModelConfig& c) {
   if (c.sort_rows != d.sort_rows && c.readout != Readout::kSort)
     fail(Status::kInvalidArgument,
          "model config: sort_rows is an option of the readout by sorting");
+}
+
+void check_norm_options(Norm norm, const NormOptions& o, const char* field) {
+  if (o.scale != -1 && !(std::isfinite(o.scale) && o.scale > 0))
+    fail(Status::kInvalidArgument, field, "scale is ", o.scale,
+         ", expected a number above 0, or -1");
+  if (!(std::isfinite(o.epsilon) && o.epsilon > 0))
+    fail(Status::kInvalidArgument, field, "epsilon is ", o.epsilon, ", expected a number above 0");
+  if (o.momentum != -1 && !(o.momentum > 0 && o.momentum <= 1))
+    fail(Status::kInvalidArgument, field, "momentum is ", o.momentum,
+         ", expected a number above 0 and at most 1, or -1");
+  if (o.affine < NormAffine::kDefault || o.affine > NormAffine::kOff)
+    fail(Status::kInvalidArgument, field, "affine is ", static_cast<int>(o.affine),
+         ", expected 0 to 2");
+  const NormOptions plain;
+  if (o.scale != plain.scale && norm != Norm::kPair && norm != Norm::kPairRows)
+    fail(Status::kInvalidArgument, field, "scale is an option of the pair norms");
+  if (o.epsilon != plain.epsilon && norm == Norm::kNone)
+    fail(Status::kInvalidArgument, field, "epsilon is an option of norms, and there is none");
+  if (o.momentum != plain.momentum && norm != Norm::kBatch)
+    fail(Status::kInvalidArgument, field, "momentum is an option of batch norm");
+  if (o.affine != plain.affine && norm != Norm::kBatch && norm != Norm::kLayer &&
+      norm != Norm::kLayerGraph && norm != Norm::kInstance)
+    fail(Status::kInvalidArgument, field, "affine is an option of batch, layer and instance norms");
 }
 
 }  // namespace gnnmg::nn

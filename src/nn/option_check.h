@@ -25,4 +25,8 @@ const char* name_of(Architecture architecture);
 // this architecture, framework, norm or readout.
 void check_options(const ModelConfig& config);
 
+// The same of a norm's options, and of numbers that they cannot have. `field` stands in front of
+// their names.
+void check_norm_options(Norm norm, const NormOptions& options, const char* field);
+
 }  // namespace gnnmg::nn

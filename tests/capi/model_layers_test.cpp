@@ -1,4 +1,7 @@
 // Models of layers of one's own.
+#include <cmath>
+#include <string_view>
+
 #include "capi/support.h"
 #include "support/temp_dir.h"
 
@@ -23,8 +26,10 @@ gnnmg_model_config conv(gnnmg_architecture architecture, int64_t output_dim) {
 void add_layers(gnnmg_model* model) {
   const auto sage = conv(GNNMG_MODEL_SAGE, 8), gcn = conv(GNNMG_MODEL_GCN, 6);
   ASSERT_OK(gnnmg_model_add_conv(model, "conv1", &sage));
-  ASSERT_OK(gnnmg_model_add_norm(model, "bn", GNNMG_NORM_BATCH, 0));
-  ASSERT_OK(gnnmg_model_add_norm(model, nullptr, GNNMG_NORM_PAIR, 2));
+  ASSERT_OK(gnnmg_model_add_norm(model, "bn", GNNMG_NORM_BATCH, nullptr));
+  auto pair = init(gnnmg_norm_config_init);
+  pair.scale = 2;
+  ASSERT_OK(gnnmg_model_add_norm(model, nullptr, GNNMG_NORM_PAIR, &pair));
   ASSERT_OK(gnnmg_model_add_activation(model, nullptr, GNNMG_ACTIVATION_RELU));
   ASSERT_OK(gnnmg_model_add_dropout(model, 0.1));
   ASSERT_OK(gnnmg_model_add_conv(model, "conv2", &gcn));
@@ -85,6 +90,70 @@ TEST(ModelLayersTest, AreTrainedAndExchanged) {
   EXPECT_EQ(weights(copy), weights(model));
 }
 
+// A norm with settings, between two convolutions, and what batch norm's running statistics become
+// by one step.
+TEST(ModelLayersTest, NormsHaveSettings) {
+  World world(60);
+  const auto stack = [&](gnnmg_norm kind, const gnnmg_norm_config* config, const char* name) {
+    Model model = empty_model(world);
+    const auto sage = conv(GNNMG_MODEL_SAGE, 8);
+    EXPECT_OK(gnnmg_model_add_conv(model, "conv", &sage));
+    EXPECT_OK(gnnmg_model_add_norm(model, name, kind, config));
+    const auto gcn = conv(GNNMG_MODEL_GCN, 3);
+    EXPECT_OK(gnnmg_model_add_conv(model, "last", &gcn));
+    return model;
+  };
+  const auto keys = [](gnnmg_model* model) {
+    std::string all;
+    const char* key = nullptr;
+    int32_t trained = 0;
+    for (int64_t i = 0; gnnmg_model_tensor_key(model, i, &key, &trained) == GNNMG_OK; ++i)
+      if (std::string_view(key).starts_with("norm.")) all += std::string(key) + " ";
+    return all;
+  };
+  auto config = init(gnnmg_norm_config_init);
+  config.affine = GNNMG_NORM_AFFINE_OFF;
+  EXPECT_EQ(keys(stack(GNNMG_NORM_BATCH, &config, "norm")),
+            "norm.module.running_mean norm.module.running_var norm.module.num_batches_tracked ");
+  EXPECT_EQ(keys(stack(GNNMG_NORM_LAYER, &config, nullptr)), "");
+  config.affine = GNNMG_NORM_AFFINE_ON;
+  EXPECT_EQ(keys(stack(GNNMG_NORM_INSTANCE, &config, "norm")), "norm.weight norm.bias ");
+  EXPECT_EQ(keys(stack(GNNMG_NORM_INSTANCE, nullptr, nullptr)), "");
+
+  const auto rows = [&](gnnmg_model* model) {
+    Tensor tensor;
+    EXPECT_OK(gnnmg_model_embed(model, world.dataset, tensor.out(), -1));
+    return values<float>(tensor);
+  };
+  config = init(gnnmg_norm_config_init);
+  const std::vector<float> plain = rows(stack(GNNMG_NORM_LAYER, nullptr, "norm"));
+  EXPECT_EQ(rows(stack(GNNMG_NORM_LAYER, &config, "norm")), plain);
+  config.epsilon = 0;  // as before the field was there
+  EXPECT_EQ(rows(stack(GNNMG_NORM_LAYER, &config, "norm")), plain);
+  config.epsilon = 1;
+  EXPECT_NE(rows(stack(GNNMG_NORM_LAYER, &config, "norm")), plain);
+
+  const Sampler sampler = world.make_sampler();
+  world.training.num_epochs = 1;
+  world.training.batch_size = 1000;
+  const auto means = [&](double momentum) {
+    auto settings = init(gnnmg_norm_config_init);
+    settings.momentum = momentum;
+    const Model model = stack(GNNMG_NORM_BATCH, &settings, "norm");
+    EXPECT_OK(gnnmg_trainer_run(world.make_trainer(model, sampler), nullptr, nullptr, nullptr));
+    Tensor tensor;
+    EXPECT_OK(gnnmg_model_export_tensor(model, "norm.module.running_mean", tensor.out()));
+    return values<float>(tensor);
+  };
+  const std::vector<float> whole = means(1), tenth = means(0), quarter = means(0.25);
+  for (size_t i = 0; i < whole.size(); ++i) {
+    EXPECT_NE(whole[i], 0);
+    EXPECT_NEAR(tenth[i], 0.1 * whole[i], 1e-6);
+    EXPECT_NEAR(quarter[i], 0.25 * whole[i], 1e-6);
+  }
+  EXPECT_EQ(means(-1), whole) << "the first counts alone";
+}
+
 TEST(ModelLayersTest, WhatDoesNotFitIsRefusedAndLeavesTheModelAsItWas) {
   World world(60);
   const Model model = empty_model(world);
@@ -122,8 +191,27 @@ TEST(ModelLayersTest, WhatDoesNotFitIsRefusedAndLeavesTheModelAsItWas) {
   wrong.normalize = 1;
   EXPECT_FAILS(gnnmg_model_add_conv(model, "x", &wrong), GNNMG_ERR_INVALID_ARGUMENT,
                "normalize is an option of PyG's GraphSAGE, and this is GCN");
-  EXPECT_FAILS(gnnmg_model_add_norm(model, "n", GNNMG_NORM_BATCH, 2), GNNMG_ERR_INVALID_ARGUMENT,
-               "only the pair norms have one");
+  const auto refuse_norm = [&](gnnmg_norm kind, void (*change)(gnnmg_norm_config&),
+                               const char* text) {
+    auto config = init(gnnmg_norm_config_init);
+    change(config);
+    EXPECT_FAILS(gnnmg_model_add_norm(model, "n", kind, &config), GNNMG_ERR_INVALID_ARGUMENT, text);
+  };
+  using Norm = gnnmg_norm_config;
+  refuse_norm(
+      GNNMG_NORM_BATCH, [](Norm& c) { c.scale = 2; },
+      "layer 1, norm 'n': config.scale is an option of the pair norms");
+  refuse_norm(GNNMG_NORM_PAIR, [](Norm& c) { c.scale = -2; }, "config.scale is -2, expected");
+  refuse_norm(GNNMG_NORM_LAYER, [](Norm& c) { c.epsilon = -1; }, "config.epsilon is -1, expected");
+  refuse_norm(GNNMG_NORM_LAYER, [](Norm& c) { c.epsilon = NAN; }, "config.epsilon is nan");
+  refuse_norm(GNNMG_NORM_BATCH, [](Norm& c) { c.momentum = 1.5; }, "config.momentum is 1.5");
+  refuse_norm(GNNMG_NORM_LAYER, [](Norm& c) { c.momentum = 0.5; }, "an option of batch norm");
+  refuse_norm(
+      GNNMG_NORM_GRAPH, [](Norm& c) { c.affine = GNNMG_NORM_AFFINE_OFF; },
+      "config.affine is an option of batch, layer and instance norms");
+  refuse_norm(GNNMG_NORM_BATCH, [](Norm& c) { c.affine = 3; }, "config.affine is 3");
+  EXPECT_FAILS(gnnmg_model_add_norm(model, nullptr, GNNMG_NORM_BATCH, nullptr),
+               GNNMG_ERR_INVALID_ARGUMENT, "its name is ''");
   auto whole = conv(GNNMG_MODEL_LAYERS, 0);
   whole.dropout = 0.5;
   Model refused;
@@ -132,10 +220,8 @@ TEST(ModelLayersTest, WhatDoesNotFitIsRefusedAndLeavesTheModelAsItWas) {
   EXPECT_FAILS(gnnmg_model_add_linear(model, "lin", 0, 1), GNNMG_ERR_INVALID_ARGUMENT,
                "output_dim is 0");
   EXPECT_FAILS(gnnmg_model_add_linear(model, "lin", 3, 2), GNNMG_ERR_INVALID_ARGUMENT, "bias");
-  EXPECT_FAILS(gnnmg_model_add_norm(model, "n", GNNMG_NORM_NONE, 0), GNNMG_ERR_INVALID_ARGUMENT,
-               "norm");
-  EXPECT_FAILS(gnnmg_model_add_norm(model, "n", GNNMG_NORM_PAIR, -2), GNNMG_ERR_INVALID_ARGUMENT,
-               "norm_scale is -2");
+  EXPECT_FAILS(gnnmg_model_add_norm(model, "n", GNNMG_NORM_NONE, nullptr),
+               GNNMG_ERR_INVALID_ARGUMENT, "norm");
   EXPECT_FAILS(gnnmg_model_add_activation(model, nullptr, 99), GNNMG_ERR_INVALID_ARGUMENT, "99");
   EXPECT_FAILS(gnnmg_model_add_dropout(model, 1), GNNMG_ERR_INVALID_ARGUMENT, "dropout is 1");
   EXPECT_FAILS(gnnmg_model_add_readout(model, nullptr, GNNMG_READOUT_NONE, 0),

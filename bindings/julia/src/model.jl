@@ -52,14 +52,16 @@ info(model::Model) = ask(gnnmg_model_get_info, gnnmg_model_info, model)
 """
     add_conv!(model, name; settings...)
     add_linear!(model, name, output_dim; bias = true)
-    add_norm!(model, name, norm; scale = 0)
+    add_norm!(model, name, norm; settings...)
     add_activation!(model, name, activation)
     add_dropout!(model, rate)
     add_readout!(model, name, readout; size = 0)
 
 Add a layer to a model of `architecture = :layers` that was not used yet; `name` stands in front of the
 keys of its tensors, and is `nothing` for layers without any. A convolution has the settings of
-[`Model`](@ref) that concern one layer.
+[`Model`](@ref) that concern one layer. A norm has these:
+
+$(fields_of(gnnmg_norm_config))
 
 C: `gnnmg_model_add_conv` and so on
 """
@@ -73,8 +75,9 @@ function add_linear!(model::Model, name::AbstractString, output_dim::Integer; bi
     return model
 end
 "See [`add_conv!`](@ref). C: `gnnmg_model_add_norm`"
-function add_norm!(model::Model, name, norm; scale = 0)
-    check(gnnmg_model_add_norm(model, or_null(name), norm, scale))
+function add_norm!(model::Model, name, norm; settings...)
+    config = configure(gnnmg_norm_config, gnnmg_norm_config_init, settings)
+    check(gnnmg_model_add_norm(model, or_null(name), norm, config))
     return model
 end
 "See [`add_conv!`](@ref). C: `gnnmg_model_add_activation`"

@@ -115,7 +115,7 @@ thinned = Model(world.context, world.data; architecture = :edge, aggregation = :
 # Layers of one's own.
 stack = Model(world.context, world.data; architecture = :layers)
 add_linear!(stack, "encoder", 12; bias = false)
-add_norm!(stack, "norm", :batch)
+add_norm!(stack, "norm", :batch; momentum = 0.5, affine = :off)
 add_norm!(stack, nothing, :pair; scale = 2)
 add_activation!(stack, :relu)
 add_conv!(stack, "conv"; architecture = :gcn, output_dim = 6)
@@ -124,6 +124,7 @@ add_dropout!(stack, 0.1)
 add_readout!(stack, nothing, :sum)
 add_linear!(stack, "head", 3)
 failure_of(() -> add_conv!(stack, "late"; output_dim = 3), :invalid_argument, "late")
+failure_of(() -> add_norm!(stack, "late", :batch; momentum = 2), :invalid_argument, "momentum is 2")
 @test_throws ArgumentError add_activation!(stack, :swish)
 @test "encoder.weight" in keys(stack) && !("encoder.bias" in keys(stack)) && "head.bias" in keys(stack)
 @test info(stack).output_dim == 3

@@ -21,7 +21,7 @@ func newStack(rt *gnnmg.Runtime, data *gnnmg.Dataset, seed uint64) *gnnmg.Model 
 	Check(model.AddConv("conv1", func(c *gnnmg.ModelConfig) {
 		c.Architecture, c.OutputDim, c.Heads = gnnmg.ModelGATv2, 32, 4 // four heads of eight beside each other
 	}))
-	Check(model.AddNorm("bn1", gnnmg.NormBatch, 0))
+	Check(model.AddNorm("bn1", gnnmg.NormBatch, func(c *gnnmg.NormConfig) { c.Epsilon = 1e-3 }))
 	Check(model.AddActivation("act1", gnnmg.ActivationPReLU))
 	Check(model.AddDropout(0.2))
 	Check(model.AddConv("conv2", func(c *gnnmg.ModelConfig) { c.Architecture, c.OutputDim = gnnmg.ModelSAGE, 32 }))

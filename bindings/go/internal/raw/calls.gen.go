@@ -119,6 +119,7 @@ var Functions = [...]string{
 	"gnnmg_batch_export_weights",
 	"gnnmg_batch_export_block",
 	"gnnmg_model_config_init",
+	"gnnmg_norm_config_init",
 	"gnnmg_model_file_config_init",
 	"gnnmg_model_create",
 	"gnnmg_model_add_conv",
@@ -963,16 +964,23 @@ func ModelConfigInit(config *ModelConfig, structSize uint64) Result {
 	return finish(r)
 }
 
+// NormConfigInit: Fills a config with the defaults.
+func NormConfigInit(config *NormConfig, structSize uint64) Result {
+	reach(110)
+	r := C.shim_norm_config_init((*C.gnnmg_norm_config)(unsafe.Pointer(config)), C.size_t(structSize))
+	return finish(r)
+}
+
 // ModelFileConfigInit: Fills a config with the defaults.
 func ModelFileConfigInit(config *ModelFileConfig, structSize uint64) Result {
-	reach(110)
+	reach(111)
 	r := C.shim_model_file_config_init((*C.gnnmg_model_file_config)(unsafe.Pointer(config)), C.size_t(structSize))
 	return finish(r)
 }
 
 // ModelCreate: Makes a model with initial weights.
 func ModelCreate(context uintptr, dataset uintptr, config *ModelConfig) (Result, uintptr) {
-	reach(111)
+	reach(112)
 	r := C.shim_model_create(C.uintptr_t(context), C.uintptr_t(dataset), (*C.gnnmg_model_config)(unsafe.Pointer(config)))
 	return finish(r.outcome), uintptr(r.model)
 }
@@ -980,35 +988,35 @@ func ModelCreate(context uintptr, dataset uintptr, config *ModelConfig) (Result,
 // ModelAddConv: Adds a convolution to a model of [ModelLayers]. Layers are added until the model
 // is used for the first time; each must go with the one before it.
 func ModelAddConv(model uintptr, name *byte, config *ModelConfig) Result {
-	reach(112)
+	reach(113)
 	r := C.shim_model_add_conv(C.uintptr_t(model), (*C.char)(unsafe.Pointer(name)), (*C.gnnmg_model_config)(unsafe.Pointer(config)))
 	return finish(r)
 }
 
 // ModelAddLinear: Adds a linear layer, row by row; see [Model.AddConv].
 func ModelAddLinear(model uintptr, name *byte, outputDim int64, bias int32) Result {
-	reach(113)
+	reach(114)
 	r := C.shim_model_add_linear(C.uintptr_t(model), (*C.char)(unsafe.Pointer(name)), C.int64_t(outputDim), C.int32_t(bias))
 	return finish(r)
 }
 
 // ModelAddNorm: Adds a norm; see [Model.AddConv].
-func ModelAddNorm(model uintptr, name *byte, norm int32, scale float64) Result {
-	reach(114)
-	r := C.shim_model_add_norm(C.uintptr_t(model), (*C.char)(unsafe.Pointer(name)), C.int32_t(norm), C.double(scale))
+func ModelAddNorm(model uintptr, name *byte, norm int32, config *NormConfig) Result {
+	reach(115)
+	r := C.shim_model_add_norm(C.uintptr_t(model), (*C.char)(unsafe.Pointer(name)), C.int32_t(norm), (*C.gnnmg_norm_config)(unsafe.Pointer(config)))
 	return finish(r)
 }
 
 // ModelAddActivation: Adds a function of every entry; see [Model.AddConv].
 func ModelAddActivation(model uintptr, name *byte, activation int32) Result {
-	reach(115)
+	reach(116)
 	r := C.shim_model_add_activation(C.uintptr_t(model), (*C.char)(unsafe.Pointer(name)), C.int32_t(activation))
 	return finish(r)
 }
 
 // ModelAddDropout: Adds dropout of entries in training; see [Model.AddConv].
 func ModelAddDropout(model uintptr, rate float64) Result {
-	reach(116)
+	reach(117)
 	r := C.shim_model_add_dropout(C.uintptr_t(model), C.double(rate))
 	return finish(r)
 }
@@ -1016,34 +1024,34 @@ func ModelAddDropout(model uintptr, rate float64) Result {
 // ModelAddReadout: Adds a readout, behind which rows are those of a batch's graphs; see
 // [Model.AddConv]. A model has at most one, and no convolution behind it.
 func ModelAddReadout(model uintptr, name *byte, readout int32, size int32) Result {
-	reach(117)
+	reach(118)
 	r := C.shim_model_add_readout(C.uintptr_t(model), (*C.char)(unsafe.Pointer(name)), C.int32_t(readout), C.int32_t(size))
 	return finish(r)
 }
 
 // ModelCreateCopy: Makes a model of its own with equal weights.
 func ModelCreateCopy(model uintptr) (Result, uintptr) {
-	reach(118)
+	reach(119)
 	r := C.shim_model_create_copy(C.uintptr_t(model))
 	return finish(r.outcome), uintptr(r.copy)
 }
 
 // ModelFree: Frees the handle.
 func ModelFree(model uintptr) {
-	reach(119)
+	reach(120)
 	C.shim_model_free(C.uintptr_t(model))
 }
 
 // ModelGetInfo: Facts about a model.
 func ModelGetInfo(model uintptr, info *ModelInfo) Result {
-	reach(120)
+	reach(121)
 	r := C.shim_model_get_info(C.uintptr_t(model), (*C.gnnmg_model_info)(unsafe.Pointer(info)))
 	return finish(r)
 }
 
 // ModelTensorKey: Keys of the model's tensors, parameters first, one by one.
 func ModelTensorKey(model uintptr, index int64) (Result, string, int32) {
-	reach(121)
+	reach(122)
 	r := C.shim_model_tensor_key(C.uintptr_t(model), C.int64_t(index))
 	return finish(r.outcome), C.GoString(r.key), int32(r.trained)
 }
@@ -1051,28 +1059,28 @@ func ModelTensorKey(model uintptr, index int64) (Result, string, int32) {
 // ModelExportTensor: One parameter or buffer. It shares memory with the model: read or write it
 // only while no call works on the model.
 func ModelExportTensor(model uintptr, key *byte) (Result, uintptr) {
-	reach(122)
+	reach(123)
 	r := C.shim_model_export_tensor(C.uintptr_t(model), (*C.char)(unsafe.Pointer(key)))
 	return finish(r.outcome), uintptr(r.tensor)
 }
 
 // ModelSetTensor: Copies values into one parameter or buffer.
 func ModelSetTensor(model uintptr, key *byte, values uintptr) Result {
-	reach(123)
+	reach(124)
 	r := C.shim_model_set_tensor(C.uintptr_t(model), (*C.char)(unsafe.Pointer(key)), C.uintptr_t(values))
 	return finish(r)
 }
 
 // ModelExportGradient: The gradient of one parameter, sharing memory with the model.
 func ModelExportGradient(model uintptr, key *byte) (Result, uintptr) {
-	reach(124)
+	reach(125)
 	r := C.shim_model_export_gradient(C.uintptr_t(model), (*C.char)(unsafe.Pointer(key)))
 	return finish(r.outcome), uintptr(r.gradient)
 }
 
 // ModelExportParameters: All parameters as one array, sharing memory with the model.
 func ModelExportParameters(model uintptr) (Result, uintptr) {
-	reach(125)
+	reach(126)
 	r := C.shim_model_export_parameters(C.uintptr_t(model))
 	return finish(r.outcome), uintptr(r.parameters)
 }
@@ -1080,14 +1088,14 @@ func ModelExportParameters(model uintptr) (Result, uintptr) {
 // ModelExportGradients: All gradients as one array, sharing memory with the model: what ranks
 // reduce.
 func ModelExportGradients(model uintptr) (Result, uintptr) {
-	reach(126)
+	reach(127)
 	r := C.shim_model_export_gradients(C.uintptr_t(model))
 	return finish(r.outcome), uintptr(r.gradients)
 }
 
 // ModelForward: The model's result for the seeds of a mini-batch.
 func ModelForward(model uintptr, batch uintptr, training int32, wantLogits bool) (Result, uintptr) {
-	reach(127)
+	reach(128)
 	r := C.shim_model_forward(C.uintptr_t(model), C.uintptr_t(batch), C.int32_t(training), wanted(wantLogits))
 	return finish(r.outcome), uintptr(r.logits)
 }
@@ -1098,21 +1106,21 @@ func ModelForward(model uintptr, batch uintptr, training int32, wantLogits bool)
 // over the mini-batches of a step, on all ranks, it adds up to the step's mean, as
 // gnnmg_trainer_step() takes it.
 func ModelBackward(model uintptr, loss int32) (Result, float64) {
-	reach(128)
+	reach(129)
 	r := C.shim_model_backward(C.uintptr_t(model), C.int32_t(loss))
 	return finish(r.outcome), float64(r.value)
 }
 
 // ModelBackwardFrom: gnnmg_model_backward() for a loss of the caller's own.
 func ModelBackwardFrom(model uintptr, gradient uintptr) Result {
-	reach(129)
+	reach(130)
 	r := C.shim_model_backward_from(C.uintptr_t(model), C.uintptr_t(gradient))
 	return finish(r)
 }
 
 // ModelEvaluate: Exact metrics over a part of the data set's split, with full neighbourhoods.
 func ModelEvaluate(model uintptr, dataset uintptr, part int32, metrics *Metrics, timeoutMs int64) Result {
-	reach(130)
+	reach(131)
 	r := C.shim_model_evaluate(C.uintptr_t(model), C.uintptr_t(dataset), C.int32_t(part), (*C.gnnmg_metrics)(unsafe.Pointer(metrics)), C.int64_t(timeoutMs))
 	return finish(r)
 }
@@ -1120,7 +1128,7 @@ func ModelEvaluate(model uintptr, dataset uintptr, part int32, metrics *Metrics,
 // ModelEmbed: The model's result for every node, with full neighbourhoods, layer by layer; or, of
 // a model with a readout, for every graph of a data set of many.
 func ModelEmbed(model uintptr, dataset uintptr, timeoutMs int64) (Result, uintptr) {
-	reach(131)
+	reach(132)
 	r := C.shim_model_embed(C.uintptr_t(model), C.uintptr_t(dataset), C.int64_t(timeoutMs))
 	return finish(r.outcome), uintptr(r.rows)
 }
@@ -1129,7 +1137,7 @@ func ModelEmbed(model uintptr, dataset uintptr, timeoutMs int64) (Result, uintpt
 // at all. The rows of the last layer are written as they are made and never lie in memory
 // together.
 func ModelEmbedToFile(model uintptr, dataset uintptr, path *byte, timeoutMs int64) Result {
-	reach(132)
+	reach(133)
 	r := C.shim_model_embed_to_file(C.uintptr_t(model), C.uintptr_t(dataset), (*C.char)(unsafe.Pointer(path)), C.int64_t(timeoutMs))
 	return finish(r)
 }
@@ -1137,7 +1145,7 @@ func ModelEmbedToFile(model uintptr, dataset uintptr, path *byte, timeoutMs int6
 // ModelSave: Writes parameters and buffers under the keys of the model's framework, whole or not
 // at all.
 func ModelSave(model uintptr, path *byte, config *ModelFileConfig, timeoutMs int64) Result {
-	reach(133)
+	reach(134)
 	r := C.shim_model_save(C.uintptr_t(model), (*C.char)(unsafe.Pointer(path)), (*C.gnnmg_model_file_config)(unsafe.Pointer(config)), C.int64_t(timeoutMs))
 	return finish(r)
 }
@@ -1146,28 +1154,28 @@ func ModelSave(model uintptr, path *byte, config *ModelFileConfig, timeoutMs int
 // nothing: one text lists every key that is missing, unexpected, or of another shape; one names
 // the first number that no model computes with.
 func ModelLoad(model uintptr, path *byte, config *ModelFileConfig, timeoutMs int64) Result {
-	reach(134)
+	reach(135)
 	r := C.shim_model_load(C.uintptr_t(model), (*C.char)(unsafe.Pointer(path)), (*C.gnnmg_model_file_config)(unsafe.Pointer(config)), C.int64_t(timeoutMs))
 	return finish(r)
 }
 
 // OptimizerConfigInit: Fills a config with the defaults.
 func OptimizerConfigInit(config *OptimizerConfig, structSize uint64) Result {
-	reach(135)
+	reach(136)
 	r := C.shim_optimizer_config_init((*C.gnnmg_optimizer_config)(unsafe.Pointer(config)), C.size_t(structSize))
 	return finish(r)
 }
 
 // OptimizerCreate: Makes an optimizer over a model's parameters.
 func OptimizerCreate(model uintptr, config *OptimizerConfig) (Result, uintptr) {
-	reach(136)
+	reach(137)
 	r := C.shim_optimizer_create(C.uintptr_t(model), (*C.gnnmg_optimizer_config)(unsafe.Pointer(config)))
 	return finish(r.outcome), uintptr(r.optimizer)
 }
 
 // OptimizerFree: Frees the handle.
 func OptimizerFree(optimizer uintptr) {
-	reach(137)
+	reach(138)
 	C.shim_optimizer_free(C.uintptr_t(optimizer))
 }
 
@@ -1175,21 +1183,21 @@ func OptimizerFree(optimizer uintptr) {
 // Running statistics of batch norm take in the mini-batches that this model saw since the last
 // update.
 func OptimizerStep(optimizer uintptr) Result {
-	reach(138)
+	reach(139)
 	r := C.shim_optimizer_step(C.uintptr_t(optimizer))
 	return finish(r)
 }
 
 // OptimizerSetLearningRate: Changes the learning rate.
 func OptimizerSetLearningRate(optimizer uintptr, rate float64) Result {
-	reach(139)
+	reach(140)
 	r := C.shim_optimizer_set_learning_rate(C.uintptr_t(optimizer), C.double(rate))
 	return finish(r)
 }
 
 // OptimizerLearningRate: The learning rate.
 func OptimizerLearningRate(optimizer uintptr) (Result, float64) {
-	reach(140)
+	reach(141)
 	r := C.shim_optimizer_learning_rate(C.uintptr_t(optimizer))
 	return finish(r.outcome), float64(r.rate)
 }
@@ -1199,7 +1207,7 @@ func OptimizerLearningRate(optimizer uintptr) (Result, float64) {
 // numbered as those of the model are, or with OtherFramework or TorchModules as those of the
 // model that [Model.Save] with the same config writes, whose shapes the state has too.
 func OptimizerSave(optimizer uintptr, path *byte, config *ModelFileConfig, timeoutMs int64) Result {
-	reach(141)
+	reach(142)
 	r := C.shim_optimizer_save(C.uintptr_t(optimizer), (*C.char)(unsafe.Pointer(path)), (*C.gnnmg_model_file_config)(unsafe.Pointer(config)), C.int64_t(timeoutMs))
 	return finish(r)
 }
@@ -1209,14 +1217,14 @@ func OptimizerSave(optimizer uintptr, path *byte, config *ModelFileConfig, timeo
 // ..., "optimizer": ...}`. The rate and the other settings stay those of the optimizer's own
 // config. All or nothing.
 func OptimizerLoad(optimizer uintptr, path *byte, config *ModelFileConfig, timeoutMs int64) Result {
-	reach(142)
+	reach(143)
 	r := C.shim_optimizer_load(C.uintptr_t(optimizer), (*C.char)(unsafe.Pointer(path)), (*C.gnnmg_model_file_config)(unsafe.Pointer(config)), C.int64_t(timeoutMs))
 	return finish(r)
 }
 
 // CommConfigInit: Fills a config with the defaults.
 func CommConfigInit(config *CommConfig, structSize uint64) Result {
-	reach(143)
+	reach(144)
 	r := C.shim_comm_config_init((*C.gnnmg_comm_config)(unsafe.Pointer(config)), C.size_t(structSize))
 	return finish(r)
 }
@@ -1225,7 +1233,7 @@ func CommConfigInit(config *CommConfig, structSize uint64) Result {
 // one handle a rank, each to be used by one thread. They connect in the background; if that
 // fails, the first operation says so.
 func CommCreateGroup(context uintptr, worldSize int32, config *CommConfig, comms *uintptr) Result {
-	reach(144)
+	reach(145)
 	r := C.shim_comm_create_group(C.uintptr_t(context), C.int32_t(worldSize), (*C.gnnmg_comm_config)(unsafe.Pointer(config)), (*C.uintptr_t)(unsafe.Pointer(comms)))
 	return finish(r)
 }
@@ -1237,7 +1245,7 @@ func CommCreateGroup(context uintptr, worldSize int32, config *CommConfig, comms
 // other machines, and then all processes need the same. With a token, a name that is 127.0.1.1 on
 // its own machine is such an asking too: process 0 then listens at all of its addresses.
 func CommCreate(context uintptr, host *byte, iface *byte, tokenFile *byte, config *CommConfig, timeoutMs int64) (Result, uintptr) {
-	reach(145)
+	reach(146)
 	r := C.shim_comm_create(C.uintptr_t(context), (*C.char)(unsafe.Pointer(host)), (*C.char)(unsafe.Pointer(iface)), (*C.char)(unsafe.Pointer(tokenFile)), (*C.gnnmg_comm_config)(unsafe.Pointer(config)), C.int64_t(timeoutMs))
 	return finish(r.outcome), uintptr(r.comm)
 }
@@ -1248,7 +1256,7 @@ func CommCreate(context uintptr, host *byte, iface *byte, tokenFile *byte, confi
 // store of its agent), else those of Open MPI, else those of Slurm; and GNNMG_TOKEN_FILE and
 // GNNMG_INTERFACE.
 func CommCreateFromEnv(context uintptr, config *CommConfig, timeoutMs int64) (Result, uintptr) {
-	reach(146)
+	reach(147)
 	r := C.shim_comm_create_from_env(C.uintptr_t(context), (*C.gnnmg_comm_config)(unsafe.Pointer(config)), C.int64_t(timeoutMs))
 	return finish(r.outcome), uintptr(r.comm)
 }
@@ -1257,20 +1265,20 @@ func CommCreateFromEnv(context uintptr, config *CommConfig, timeoutMs int64) (Re
 // other ranks wait for ends with [ErrAborted]. A job of processes goes on while a trainer works
 // in it; when the last handle of it is freed, the others have been told so when the call returns.
 func CommFree(comm uintptr) {
-	reach(147)
+	reach(148)
 	C.shim_comm_free(C.uintptr_t(comm))
 }
 
 // CommRank: This end's rank.
 func CommRank(comm uintptr) (Result, int32) {
-	reach(148)
+	reach(149)
 	r := C.shim_comm_rank(C.uintptr_t(comm))
 	return finish(r.outcome), int32(r.rank)
 }
 
 // CommWorldSize: Number of ranks.
 func CommWorldSize(comm uintptr) (Result, int32) {
-	reach(149)
+	reach(150)
 	r := C.shim_comm_world_size(C.uintptr_t(comm))
 	return finish(r.outcome), int32(r.size)
 }
@@ -1278,35 +1286,35 @@ func CommWorldSize(comm uintptr) (Result, int32) {
 // CommAllReduce: Puts the ranks' tensors together, element by element; every rank gets the same
 // result.
 func CommAllReduce(comm uintptr, tensor uintptr, operation int32, timeoutMs int64) Result {
-	reach(150)
+	reach(151)
 	r := C.shim_comm_all_reduce(C.uintptr_t(comm), C.uintptr_t(tensor), C.int32_t(operation), C.int64_t(timeoutMs))
 	return finish(r)
 }
 
 // CommBroadcast: Copies one rank's tensor to all.
 func CommBroadcast(comm uintptr, tensor uintptr, root int32, timeoutMs int64) Result {
-	reach(151)
+	reach(152)
 	r := C.shim_comm_broadcast(C.uintptr_t(comm), C.uintptr_t(tensor), C.int32_t(root), C.int64_t(timeoutMs))
 	return finish(r)
 }
 
 // CommAllGather: Gives every rank the tensors of all. Sizes may differ between ranks.
 func CommAllGather(comm uintptr, input uintptr, outputs *uintptr, timeoutMs int64) Result {
-	reach(152)
+	reach(153)
 	r := C.shim_comm_all_gather(C.uintptr_t(comm), C.uintptr_t(input), (*C.uintptr_t)(unsafe.Pointer(outputs)), C.int64_t(timeoutMs))
 	return finish(r)
 }
 
 // CommAllToAll: Sends each rank a tensor and gets one from each. Sizes may differ.
 func CommAllToAll(comm uintptr, inputs *uintptr, outputs *uintptr, timeoutMs int64) Result {
-	reach(153)
+	reach(154)
 	r := C.shim_comm_all_to_all(C.uintptr_t(comm), (*C.uintptr_t)(unsafe.Pointer(inputs)), (*C.uintptr_t)(unsafe.Pointer(outputs)), C.int64_t(timeoutMs))
 	return finish(r)
 }
 
 // CommBarrier: Returns when all ranks have called it.
 func CommBarrier(comm uintptr, timeoutMs int64) Result {
-	reach(154)
+	reach(155)
 	r := C.shim_comm_barrier(C.uintptr_t(comm), C.int64_t(timeoutMs))
 	return finish(r)
 }
@@ -1315,7 +1323,7 @@ func CommBarrier(comm uintptr, timeoutMs int64) Result {
 // ranks, with a text that says who did it. The communicator is spent; among processes so is their
 // job, with the trainers in it. The others have been told when the call returns.
 func CommCancel(comm uintptr) {
-	reach(155)
+	reach(156)
 	C.shim_comm_cancel(C.uintptr_t(comm))
 }
 
@@ -1323,14 +1331,14 @@ func CommCancel(comm uintptr) {
 // gnnmg_comm_free(), and the program may end at once: process 0 of a job waits until the others
 // know of the end, too.
 func CommShutdown(comm uintptr, timeoutMs int64) Result {
-	reach(156)
+	reach(157)
 	r := C.shim_comm_shutdown(C.uintptr_t(comm), C.int64_t(timeoutMs))
 	return finish(r)
 }
 
 // TrainerConfigInit: Fills a config with the defaults.
 func TrainerConfigInit(config *TrainerConfig, structSize uint64) Result {
-	reach(157)
+	reach(158)
 	r := C.shim_trainer_config_init((*C.gnnmg_trainer_config)(unsafe.Pointer(config)), C.size_t(structSize))
 	return finish(r)
 }
@@ -1355,28 +1363,28 @@ func TrainerConfigInit(config *TrainerConfig, structSize uint64) Result {
 // waits for others to come to a call calls it off for those who had come, and for nobody else: a
 // late process meets them when they make the call again.
 func TrainerCreate(model uintptr, dataset uintptr, sampler uintptr, comm uintptr, config *TrainerConfig) (Result, uintptr) {
-	reach(158)
+	reach(159)
 	r := C.shim_trainer_create(C.uintptr_t(model), C.uintptr_t(dataset), C.uintptr_t(sampler), C.uintptr_t(comm), (*C.gnnmg_trainer_config)(unsafe.Pointer(config)))
 	return finish(r.outcome), uintptr(r.trainer)
 }
 
 // TrainerFree: Frees the handle; training that runs is cancelled, as by gnnmg_trainer_cancel().
 func TrainerFree(trainer uintptr) {
-	reach(159)
+	reach(160)
 	C.shim_trainer_free(C.uintptr_t(trainer))
 }
 
 // TrainerSetRecord: Has the trainer write its figures, epoch by epoch, from its next start on; of
 // several processes the first one does.
 func TrainerSetRecord(trainer uintptr, record int32, path *byte) Result {
-	reach(160)
+	reach(161)
 	r := C.shim_trainer_set_record(C.uintptr_t(trainer), C.int32_t(record), (*C.char)(unsafe.Pointer(path)))
 	return finish(r)
 }
 
 // CheckpointConfigInit: Fills a config with the defaults.
 func CheckpointConfigInit(config *CheckpointConfig, structSize uint64) Result {
-	reach(161)
+	reach(162)
 	r := C.shim_checkpoint_config_init((*C.gnnmg_checkpoint_config)(unsafe.Pointer(config)), C.size_t(structSize))
 	return finish(r)
 }
@@ -1392,7 +1400,7 @@ func CheckpointConfigInit(config *CheckpointConfig, structSize uint64) Result {
 // started again. Of several processes the first one writes, also at the end of training, when the
 // others do not wait for it.
 func TrainerSetCheckpoints(trainer uintptr, folder *byte, config *CheckpointConfig) Result {
-	reach(162)
+	reach(163)
 	r := C.shim_trainer_set_checkpoints(C.uintptr_t(trainer), (*C.char)(unsafe.Pointer(folder)), (*C.gnnmg_checkpoint_config)(unsafe.Pointer(config)))
 	return finish(r)
 }
@@ -1400,7 +1408,7 @@ func TrainerSetCheckpoints(trainer uintptr, folder *byte, config *CheckpointConf
 // TrainerSave: Writes a checkpoint now, between two steps. Collective: process 0 writes it, and
 // the call ends on all when it is done, however long the disk takes.
 func TrainerSave(trainer uintptr, path *byte, timeoutMs int64) Result {
-	reach(163)
+	reach(164)
 	r := C.shim_trainer_save(C.uintptr_t(trainer), (*C.char)(unsafe.Pointer(path)), C.int64_t(timeoutMs))
 	return finish(r)
 }
@@ -1411,7 +1419,7 @@ func TrainerSave(trainer uintptr, path *byte, timeoutMs int64) Result {
 // order, loss, kind of optimiser, BestBy) must be those that were saved; rates, schedule, number
 // of epochs and ranks are the trainer's own, and so is BatchesPerStep unless it is 0.
 func TrainerLoad(trainer uintptr, path *byte, timeoutMs int64) Result {
-	reach(164)
+	reach(165)
 	r := C.shim_trainer_load(C.uintptr_t(trainer), (*C.char)(unsafe.Pointer(path)), C.int64_t(timeoutMs))
 	return finish(r)
 }
@@ -1419,7 +1427,7 @@ func TrainerLoad(trainer uintptr, path *byte, timeoutMs int64) Result {
 // TrainerSaveOptimizer: Writes what the trainer's optimizer has gathered, for PyTorch, as
 // [Optimizer.Save] does. Collective: process 0 writes.
 func TrainerSaveOptimizer(trainer uintptr, path *byte, config *ModelFileConfig, timeoutMs int64) Result {
-	reach(165)
+	reach(166)
 	r := C.shim_trainer_save_optimizer(C.uintptr_t(trainer), (*C.char)(unsafe.Pointer(path)), (*C.gnnmg_model_file_config)(unsafe.Pointer(config)), C.int64_t(timeoutMs))
 	return finish(r)
 }
@@ -1429,26 +1437,26 @@ func TrainerSaveOptimizer(trainer uintptr, path *byte, config *ModelFileConfig, 
 // model. Position, rates and schedule stay the trainer's own. Collective: process 0 reads, and
 // all ranks have it when they work again. All or nothing.
 func TrainerLoadOptimizer(trainer uintptr, path *byte, config *ModelFileConfig, timeoutMs int64) Result {
-	reach(166)
+	reach(167)
 	r := C.shim_trainer_load_optimizer(C.uintptr_t(trainer), (*C.char)(unsafe.Pointer(path)), (*C.gnnmg_model_file_config)(unsafe.Pointer(config)), C.int64_t(timeoutMs))
 	return finish(r)
 }
 
-const indexTrainerStart = 167
+const indexTrainerStart = 168
 
 // TrainerWait: Waits for the end of training and runs callbacks meanwhile.
 func TrainerWait(trainer uintptr, timeoutMs int64) Result {
-	reach(168)
+	reach(169)
 	r := C.shim_trainer_wait(C.uintptr_t(trainer), C.int64_t(timeoutMs))
 	return finish(r)
 }
 
-const indexTrainerRun = 169
+const indexTrainerRun = 170
 
 // TrainerStop: Asks for an orderly end: all ranks, of all processes, end after the same step,
 // waits answer [Ok], and another start goes on from there.
 func TrainerStop(trainer uintptr) {
-	reach(170)
+	reach(171)
 	C.shim_trainer_stop(C.uintptr_t(trainer))
 }
 
@@ -1456,13 +1464,13 @@ func TrainerStop(trainer uintptr) {
 // [ErrCancelled], on other processes [ErrAborted], which have been told when this returns.
 // Another start goes on from the last step.
 func TrainerCancel(trainer uintptr) {
-	reach(171)
+	reach(172)
 	C.shim_trainer_cancel(C.uintptr_t(trainer))
 }
 
 // TrainerStep: One step on all ranks, the validation included where one is due.
 func TrainerStep(trainer uintptr, timeoutMs int64) (Result, float64) {
-	reach(172)
+	reach(173)
 	r := C.shim_trainer_step(C.uintptr_t(trainer), C.int64_t(timeoutMs))
 	return finish(r.outcome), float64(r.loss)
 }
@@ -1470,7 +1478,7 @@ func TrainerStep(trainer uintptr, timeoutMs int64) (Result, float64) {
 // TrainerEvaluate: Exact metrics over a part of the split, on all ranks; the same numbers on all
 // processes.
 func TrainerEvaluate(trainer uintptr, part int32, metrics *Metrics, timeoutMs int64) Result {
-	reach(173)
+	reach(174)
 	r := C.shim_trainer_evaluate(C.uintptr_t(trainer), C.int32_t(part), (*C.gnnmg_metrics)(unsafe.Pointer(metrics)), C.int64_t(timeoutMs))
 	return finish(r)
 }
@@ -1480,7 +1488,7 @@ func TrainerEvaluate(trainer uintptr, part int32, metrics *Metrics, timeoutMs in
 // every rank has all rows; every process gets them. With Deterministic it has the same bits for
 // any number of ranks, and those of gnnmg_model_embed() with EvalBatchSize 4096 and one thread.
 func TrainerEmbed(trainer uintptr, timeoutMs int64) (Result, uintptr) {
-	reach(174)
+	reach(175)
 	r := C.shim_trainer_embed(C.uintptr_t(trainer), C.int64_t(timeoutMs))
 	return finish(r.outcome), uintptr(r.rows)
 }
@@ -1489,21 +1497,21 @@ func TrainerEmbed(trainer uintptr, timeoutMs int64) (Result, uintptr) {
 // not at all. Rank 0 writes the rows of the last layer as they are made; they never lie in memory
 // together.
 func TrainerEmbedToFile(trainer uintptr, path *byte, timeoutMs int64) Result {
-	reach(175)
+	reach(176)
 	r := C.shim_trainer_embed_to_file(C.uintptr_t(trainer), (*C.char)(unsafe.Pointer(path)), C.int64_t(timeoutMs))
 	return finish(r)
 }
 
 // TrainerProgress: Where training is.
 func TrainerProgress(trainer uintptr, info *ProgressInfo) Result {
-	reach(176)
+	reach(177)
 	r := C.shim_trainer_progress(C.uintptr_t(trainer), (*C.gnnmg_progress_info)(unsafe.Pointer(info)))
 	return finish(r)
 }
 
 // TrainerGetModel: The model that is trained.
 func TrainerGetModel(trainer uintptr) (Result, uintptr) {
-	reach(177)
+	reach(178)
 	r := C.shim_trainer_get_model(C.uintptr_t(trainer))
 	return finish(r.outcome), uintptr(r.model)
 }

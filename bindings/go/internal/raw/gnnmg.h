@@ -1303,8 +1303,9 @@ typedef struct gnnmg_dataset_config {
                                what is none. 0. */
   int64_t num_nodes;      /**< Edge lists: number of nodes; -1: the largest id + 1. -1. */
   int32_t degree_features; /**< Texts of many graphs: 1: features are one-hot of the nodes' degrees;
-                                -1: of their tags; 0: the nodes' attributes, without them of the
-                              tags unless all are equal. 0. */
+                                -1: of their tags; 0: the nodes' attributes, in TU Dortmund's form
+                                with the tags beside them; without attributes of the tags, unless
+                                all are equal. 0. */
   int32_t padding0;        /**< 0. */
   gnnmg_task task;         /**< What the labels mean; ::GNNMG_TASK_NONE: what the format and their
                                 looks say: one column of 0 and 1 is two classes, of which a model has
@@ -2680,6 +2681,19 @@ typedef struct gnnmg_model_config {
   int32_t padding0;              /**< 0. */
 } gnnmg_model_config;
 
+/** Settings of a norm that is added to a model. One that the norm does not have stays at its
+ * default, which stands last, or the config is refused. */
+typedef struct gnnmg_norm_config {
+  uint32_t struct_size;     /**< sizeof of this struct. */
+  gnnmg_norm_affine affine; /**< Batch, layer and instance norms. ::GNNMG_NORM_AFFINE_DEFAULT. */
+  double scale;    /**< ::GNNMG_NORM_PAIR, ::GNNMG_NORM_PAIR_ROWS: above 0; -1: the columns of
+                        the rows; 0: 1. 1. */
+  double epsilon;  /**< What keeps roots from 0; 0: 1e-5. 1e-5. */
+  double momentum; /**< ::GNNMG_NORM_BATCH: what the newest statistics count in the running
+                        ones, above 0 and at most 1; -1: as much as each before them; 0:
+                        0.1. 0.1. */
+} gnnmg_norm_config;
+
 /** Facts about a model. */
 typedef struct gnnmg_model_info {
   uint32_t struct_size;            /**< sizeof of this struct, set by the caller. */
@@ -2742,7 +2756,7 @@ typedef struct gnnmg_model_file_config {
                                 came from reads it strictly, whatever mixture of modules it is made
                                 of; not with `torch_modules` or `first_layer`, with
                                 `other_framework` as they were loaded. Of an optimizer: the
-                                parameters are in the order of that class's networks.
+                                parameters are in the order of that file, if it is a `.pth`.
                                 ::GNNMG_ERR_INVALID_ARGUMENT where none were loaded,
                                 ::GNNMG_ERR_UNSUPPORTED naming a tensor of the file that is none of
                                 the model's. 0. */
@@ -2759,6 +2773,18 @@ typedef struct gnnmg_model_file_config {
  */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_config_init(gnnmg_model_config* config,
                                                               size_t struct_size);
+
+/**
+ * @brief Fills a config with the defaults.
+ * @snippet own_layers.c layers
+ * @param[out] config zeroed over `struct_size` bytes, then filled
+ * @param[in] struct_size sizeof of the caller's struct, bytes
+ * @return ::GNNMG_OK
+ * @threading (a)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_norm_config_init(gnnmg_norm_config* config,
+                                                             size_t struct_size);
 
 /**
  * @brief Fills a config with the defaults.
@@ -2827,15 +2853,16 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_add_linear(gnnmg_model* model,
  * @brief Adds a norm; see gnnmg_model_add_conv().
  * @snippet own_layers.c layers
  * @param[in] model a model of ::GNNMG_MODEL_LAYERS that was not used yet
- * @param[in] name in front of its keys; NULL for one without parameters
+ * @param[in] name in front of its keys; NULL for one without parameters and running statistics
  * @param[in] norm any but ::GNNMG_NORM_NONE
- * @param[in] scale of ::GNNMG_NORM_PAIR and ::GNNMG_NORM_PAIR_ROWS, above 0; 0: 1
+ * @param[in] config settings, or NULL
  * @return ::GNNMG_OK; ::GNNMG_ERR_INVALID_ARGUMENT; ::GNNMG_ERR_BUSY
  * @threading (c)
  * @since 0.1
  */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_add_norm(gnnmg_model* model, const char* name,
-                                                           gnnmg_norm norm, double scale);
+                                                           gnnmg_norm norm,
+                                                           const gnnmg_norm_config* config);
 
 /**
  * @brief Adds a function of every entry; see gnnmg_model_add_conv().

@@ -702,6 +702,12 @@ outcome shim_model_config_init(gnnmg_model_config* config, size_t struct_size) {
   return r;
 }
 
+outcome shim_norm_config_init(gnnmg_norm_config* config, size_t struct_size) {
+  outcome r = {0};
+  r = GNNMG_CALL(norm_config_init, config, struct_size);
+  return r;
+}
+
 outcome shim_model_file_config_init(gnnmg_model_file_config* config, size_t struct_size) {
   outcome r = {0};
   r = GNNMG_CALL(model_file_config_init, config, struct_size);
@@ -728,9 +734,9 @@ outcome shim_model_add_linear(uintptr_t model, const char* name, int64_t output_
   return r;
 }
 
-outcome shim_model_add_norm(uintptr_t model, const char* name, int32_t norm, double scale) {
+outcome shim_model_add_norm(uintptr_t model, const char* name, int32_t norm, const gnnmg_norm_config* config) {
   outcome r = {0};
-  r = GNNMG_CALL(model_add_norm, (gnnmg_model*)model, name, norm, scale);
+  r = GNNMG_CALL(model_add_norm, (gnnmg_model*)model, name, norm, config);
   return r;
 }
 

@@ -268,6 +268,8 @@ struct r_batch_export_block shim_batch_export_block(uintptr_t batch, int32_t lay
 
 outcome shim_model_config_init(gnnmg_model_config* config, size_t struct_size);
 
+outcome shim_norm_config_init(gnnmg_norm_config* config, size_t struct_size);
+
 outcome shim_model_file_config_init(gnnmg_model_file_config* config, size_t struct_size);
 
 struct r_model_create { outcome outcome; uintptr_t model; };
@@ -277,7 +279,7 @@ outcome shim_model_add_conv(uintptr_t model, const char* name, const gnnmg_model
 
 outcome shim_model_add_linear(uintptr_t model, const char* name, int64_t output_dim, int32_t bias);
 
-outcome shim_model_add_norm(uintptr_t model, const char* name, int32_t norm, double scale);
+outcome shim_model_add_norm(uintptr_t model, const char* name, int32_t norm, const gnnmg_norm_config* config);
 
 outcome shim_model_add_activation(uintptr_t model, const char* name, int32_t activation);
 

@@ -340,6 +340,15 @@ type ModelConfig struct {
 	Padding0         int32
 }
 
+// NormConfig is gnnmg_norm_config.
+type NormConfig struct {
+	StructSize uint32
+	Affine     int32
+	Scale      float64
+	Epsilon    float64
+	Momentum   float64
+}
+
 // ModelInfo is gnnmg_model_info.
 type ModelInfo struct {
 	StructSize    uint32
@@ -785,6 +794,12 @@ var (
 	_ [unsafe.Offsetof(C.gnnmg_model_config{}.norm_momentum)]byte                 = [unsafe.Offsetof(ModelConfig{}.NormMomentum)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_model_config{}.norm_affine)]byte                   = [unsafe.Offsetof(ModelConfig{}.NormAffine)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_model_config{}.padding0)]byte                      = [unsafe.Offsetof(ModelConfig{}.Padding0)]byte{}
+	_ [unsafe.Sizeof(C.gnnmg_norm_config{})]byte                                  = [unsafe.Sizeof(NormConfig{})]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_norm_config{}.struct_size)]byte                    = [unsafe.Offsetof(NormConfig{}.StructSize)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_norm_config{}.affine)]byte                         = [unsafe.Offsetof(NormConfig{}.Affine)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_norm_config{}.scale)]byte                          = [unsafe.Offsetof(NormConfig{}.Scale)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_norm_config{}.epsilon)]byte                        = [unsafe.Offsetof(NormConfig{}.Epsilon)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_norm_config{}.momentum)]byte                       = [unsafe.Offsetof(NormConfig{}.Momentum)]byte{}
 	_ [unsafe.Sizeof(C.gnnmg_model_info{})]byte                                   = [unsafe.Sizeof(ModelInfo{})]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_model_info{}.struct_size)]byte                     = [unsafe.Offsetof(ModelInfo{}.StructSize)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_model_info{}.architecture)]byte                    = [unsafe.Offsetof(ModelInfo{}.Architecture)]byte{}

@@ -111,6 +111,7 @@
   X(batch_export_weights) \
   X(batch_export_block) \
   X(model_config_init) \
+  X(norm_config_init) \
   X(model_file_config_init) \
   X(model_create) \
   X(model_add_conv) \

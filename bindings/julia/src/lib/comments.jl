@@ -83,7 +83,7 @@ const COMMENTS = Dict(
         :relabel => "Edge lists: 1: ids of any size, numbered in order of appearance, kept in the node tensor \"original_id\". 0.",
         :round_values => "1: round sparse and integer features to the nearest f32; 0: refuse what is none. 0.",
         :num_nodes => "Edge lists: number of nodes; -1: the largest id + 1. -1.",
-        :degree_features => "Texts of many graphs: 1: features are one-hot of the nodes' degrees; -1: of their tags; 0: the nodes' attributes, without them of the tags unless all are equal. 0.",
+        :degree_features => "Texts of many graphs: 1: features are one-hot of the nodes' degrees; -1: of their tags; 0: the nodes' attributes, in TU Dortmund's form with the tags beside them; without attributes of the tags, unless all are equal. 0.",
         :task => "What the labels mean; `:none`: what the format and their looks say: one column of 0 and 1 is two classes, of which a model has two logits. With `:binary` it is one target, one logit, as in OGB's examples. The library's own format says it itself. 0.",
     ],
     :gnnmg_dataset_info => [
@@ -255,6 +255,12 @@ const COMMENTS = Dict(
         :norm_momentum => "`:batch`: what the newest statistics count in the running ones, above 0 and at most 1; -1: as much as each before them; 0: 0.1. 0.1.",
         :norm_affine => "Batch, layer and instance norms. `:default`.",
     ],
+    :gnnmg_norm_config => [
+        :affine => "Batch, layer and instance norms. `:default`.",
+        :scale => "`:pair`, `:pair_rows`: above 0; -1: the columns of the rows; 0: 1. 1.",
+        :epsilon => "What keeps roots from 0; 0: 1e-5. 1e-5.",
+        :momentum => "`:batch`: what the newest statistics count in the running ones, above 0 and at most 1; -1: as much as each before them; 0: 0.1. 0.1.",
+    ],
     :gnnmg_model_info => [
         :architecture => "Kind of model.",
         :num_layers => "Layers.",
@@ -271,7 +277,7 @@ const COMMENTS = Dict(
         :first_layer => "Saving: the name of the first layer, whose number counts up, in place of \"convs.0\" or \"layers.0\", as in \"conv1\"; loading finds such names by itself. Ends with 0. \"\".",
         :dict => "Loading a `.pth` that holds several dicts of tensors, as a checkpoint of a training does: which, as in \"model\", or with dots \"averages.model\"; of an optimizer, the place of its own. Ends with 0. \"\": the whole file, or the only one.",
         :torch_modules => "Saving: 1: the networks inside of GIN's, GINE's and EdgeConv's as torch's Sequential has them, \"convs.0.nn.0\", \"convs.0.nn.2\", or as one Linear, \"convs.0.nn\", in place of PyG's MLP, and batch norms as torch's BatchNorm1d, without \"module.\"; loading finds all of these by itself, but for an optimizer's, whose numbers follow the order of the modules. 0.",
-        :loaded_names => "Saving: 1: the keys are those of the file that the weights were loaded from last, without a prefix \"module.\", so that the class it came from reads it strictly, whatever mixture of modules it is made of; not with `torch_modules` or `first_layer`, with `other_framework` as they were loaded. Of an optimizer: the parameters are in the order of that class's networks. GNNMG_ERR_INVALID_ARGUMENT where none were loaded, GNNMG_ERR_UNSUPPORTED naming a tensor of the file that is none of the model's. 0.",
+        :loaded_names => "Saving: 1: the keys are those of the file that the weights were loaded from last, without a prefix \"module.\", so that the class it came from reads it strictly, whatever mixture of modules it is made of; not with `torch_modules` or `first_layer`, with `other_framework` as they were loaded. Of an optimizer: the parameters are in the order of that file, if it is a `.pth`. GNNMG_ERR_INVALID_ARGUMENT where none were loaded, GNNMG_ERR_UNSUPPORTED naming a tensor of the file that is none of the model's. 0.",
     ],
     :gnnmg_optimizer_config => [
         :kind => "`:adam`.",

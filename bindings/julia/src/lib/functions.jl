@@ -111,6 +111,7 @@ const FUNCTIONS = [
     :gnnmg_batch_export_weights,
     :gnnmg_batch_export_block,
     :gnnmg_model_config_init,
+    :gnnmg_norm_config_init,
     :gnnmg_model_file_config_init,
     :gnnmg_model_create,
     :gnnmg_model_add_conv,
@@ -486,178 +487,180 @@ gnnmg_batch_export_block(batch, layer, indptr, indices, edge_ids) =
           indptr, indices, edge_ids)
 gnnmg_model_config_init(config, struct_size) =
     ccall(entry(110), Int32, (Ptr{gnnmg_model_config}, Csize_t), config, struct_size)
+gnnmg_norm_config_init(config, struct_size) =
+    ccall(entry(111), Int32, (Ptr{gnnmg_norm_config}, Csize_t), config, struct_size)
 gnnmg_model_file_config_init(config, struct_size) =
-    ccall(entry(111), Int32, (Ptr{gnnmg_model_file_config}, Csize_t), config, struct_size)
+    ccall(entry(112), Int32, (Ptr{gnnmg_model_file_config}, Csize_t), config, struct_size)
 gnnmg_model_create(context, dataset, config, model) =
-    ccall(entry(112), Int32, (Ptr{gnnmg_context}, Ptr{gnnmg_dataset}, Ptr{gnnmg_model_config},
+    ccall(entry(113), Int32, (Ptr{gnnmg_context}, Ptr{gnnmg_dataset}, Ptr{gnnmg_model_config},
           Ptr{Ptr{gnnmg_model}}), context, dataset, config, model)
 gnnmg_model_add_conv(model, name, config) =
-    ccall(entry(113), Int32, (Ptr{gnnmg_model}, Cstring, Ptr{gnnmg_model_config}), model, name,
+    ccall(entry(114), Int32, (Ptr{gnnmg_model}, Cstring, Ptr{gnnmg_model_config}), model, name,
           config)
 gnnmg_model_add_linear(model, name, output_dim, bias) =
-    ccall(entry(114), Int32, (Ptr{gnnmg_model}, Cstring, Int64, Int32), model, name, output_dim,
+    ccall(entry(115), Int32, (Ptr{gnnmg_model}, Cstring, Int64, Int32), model, name, output_dim,
           bias)
-gnnmg_model_add_norm(model, name, norm, scale) =
-    ccall(entry(115), Int32, (Ptr{gnnmg_model}, Cstring, gnnmg_norm, Float64), model, name,
-          norm, scale)
+gnnmg_model_add_norm(model, name, norm, config) =
+    ccall(entry(116), Int32, (Ptr{gnnmg_model}, Cstring, gnnmg_norm, Ptr{gnnmg_norm_config}),
+          model, name, norm, config)
 gnnmg_model_add_activation(model, name, activation) =
-    ccall(entry(116), Int32, (Ptr{gnnmg_model}, Cstring, gnnmg_activation), model, name,
+    ccall(entry(117), Int32, (Ptr{gnnmg_model}, Cstring, gnnmg_activation), model, name,
           activation)
 gnnmg_model_add_dropout(model, rate) =
-    ccall(entry(117), Int32, (Ptr{gnnmg_model}, Float64), model, rate)
+    ccall(entry(118), Int32, (Ptr{gnnmg_model}, Float64), model, rate)
 gnnmg_model_add_readout(model, name, readout, size) =
-    ccall(entry(118), Int32, (Ptr{gnnmg_model}, Cstring, gnnmg_readout, Int32), model, name,
+    ccall(entry(119), Int32, (Ptr{gnnmg_model}, Cstring, gnnmg_readout, Int32), model, name,
           readout, size)
 gnnmg_model_create_copy(model, copy) =
-    ccall(entry(119), Int32, (Ptr{gnnmg_model}, Ptr{Ptr{gnnmg_model}}), model, copy)
+    ccall(entry(120), Int32, (Ptr{gnnmg_model}, Ptr{Ptr{gnnmg_model}}), model, copy)
 gnnmg_model_free(model) =
-    ccall(entry(120), Cvoid, (Ptr{gnnmg_model},), model)
+    ccall(entry(121), Cvoid, (Ptr{gnnmg_model},), model)
 gnnmg_model_get_info(model, info) =
-    ccall(entry(121), Int32, (Ptr{gnnmg_model}, Ptr{gnnmg_model_info}), model, info)
+    ccall(entry(122), Int32, (Ptr{gnnmg_model}, Ptr{gnnmg_model_info}), model, info)
 gnnmg_model_tensor_key(model, index, key, trained) =
-    ccall(entry(122), Int32, (Ptr{gnnmg_model}, Int64, Ptr{Cstring}, Ptr{Int32}), model, index,
+    ccall(entry(123), Int32, (Ptr{gnnmg_model}, Int64, Ptr{Cstring}, Ptr{Int32}), model, index,
           key, trained)
 gnnmg_model_export_tensor(model, key, tensor) =
-    ccall(entry(123), Int32, (Ptr{gnnmg_model}, Cstring, Ptr{Ptr{DLManagedTensorVersioned}}),
+    ccall(entry(124), Int32, (Ptr{gnnmg_model}, Cstring, Ptr{Ptr{DLManagedTensorVersioned}}),
           model, key, tensor)
 gnnmg_model_set_tensor(model, key, values) =
-    ccall(entry(124), Int32, (Ptr{gnnmg_model}, Cstring, Ptr{DLManagedTensorVersioned}), model,
+    ccall(entry(125), Int32, (Ptr{gnnmg_model}, Cstring, Ptr{DLManagedTensorVersioned}), model,
           key, values)
 gnnmg_model_export_gradient(model, key, gradient) =
-    ccall(entry(125), Int32, (Ptr{gnnmg_model}, Cstring, Ptr{Ptr{DLManagedTensorVersioned}}),
+    ccall(entry(126), Int32, (Ptr{gnnmg_model}, Cstring, Ptr{Ptr{DLManagedTensorVersioned}}),
           model, key, gradient)
 gnnmg_model_export_parameters(model, parameters) =
-    ccall(entry(126), Int32, (Ptr{gnnmg_model}, Ptr{Ptr{DLManagedTensorVersioned}}), model,
+    ccall(entry(127), Int32, (Ptr{gnnmg_model}, Ptr{Ptr{DLManagedTensorVersioned}}), model,
           parameters)
 gnnmg_model_export_gradients(model, gradients) =
-    ccall(entry(127), Int32, (Ptr{gnnmg_model}, Ptr{Ptr{DLManagedTensorVersioned}}), model,
+    ccall(entry(128), Int32, (Ptr{gnnmg_model}, Ptr{Ptr{DLManagedTensorVersioned}}), model,
           gradients)
 gnnmg_model_forward(model, batch, training, logits) =
-    ccall(entry(128), Int32, (Ptr{gnnmg_model}, Ptr{gnnmg_batch}, Int32,
+    ccall(entry(129), Int32, (Ptr{gnnmg_model}, Ptr{gnnmg_batch}, Int32,
           Ptr{Ptr{DLManagedTensorVersioned}}), model, batch, training, logits)
 gnnmg_model_backward(model, loss, value) =
-    ccall(entry(129), Int32, (Ptr{gnnmg_model}, gnnmg_loss, Ptr{Float64}), model, loss, value)
+    ccall(entry(130), Int32, (Ptr{gnnmg_model}, gnnmg_loss, Ptr{Float64}), model, loss, value)
 gnnmg_model_backward_from(model, gradient) =
-    ccall(entry(130), Int32, (Ptr{gnnmg_model}, Ptr{DLManagedTensorVersioned}), model, gradient)
+    ccall(entry(131), Int32, (Ptr{gnnmg_model}, Ptr{DLManagedTensorVersioned}), model, gradient)
 gnnmg_model_evaluate(model, dataset, part, metrics, timeout_ms) =
-    ccall(entry(131), Int32, (Ptr{gnnmg_model}, Ptr{gnnmg_dataset}, gnnmg_split,
+    ccall(entry(132), Int32, (Ptr{gnnmg_model}, Ptr{gnnmg_dataset}, gnnmg_split,
           Ptr{gnnmg_metrics}, Int64), model, dataset, part, metrics, timeout_ms)
 gnnmg_model_embed(model, dataset, rows, timeout_ms) =
-    ccall(entry(132), Int32, (Ptr{gnnmg_model}, Ptr{gnnmg_dataset},
+    ccall(entry(133), Int32, (Ptr{gnnmg_model}, Ptr{gnnmg_dataset},
           Ptr{Ptr{DLManagedTensorVersioned}}, Int64), model, dataset, rows, timeout_ms)
 gnnmg_model_embed_to_file(model, dataset, path, timeout_ms) =
-    ccall(entry(133), Int32, (Ptr{gnnmg_model}, Ptr{gnnmg_dataset}, Cstring, Int64), model,
+    ccall(entry(134), Int32, (Ptr{gnnmg_model}, Ptr{gnnmg_dataset}, Cstring, Int64), model,
           dataset, path, timeout_ms)
 gnnmg_model_save(model, path, config, timeout_ms) =
-    ccall(entry(134), Int32, (Ptr{gnnmg_model}, Cstring, Ptr{gnnmg_model_file_config}, Int64),
-          model, path, config, timeout_ms)
-gnnmg_model_load(model, path, config, timeout_ms) =
     ccall(entry(135), Int32, (Ptr{gnnmg_model}, Cstring, Ptr{gnnmg_model_file_config}, Int64),
           model, path, config, timeout_ms)
+gnnmg_model_load(model, path, config, timeout_ms) =
+    ccall(entry(136), Int32, (Ptr{gnnmg_model}, Cstring, Ptr{gnnmg_model_file_config}, Int64),
+          model, path, config, timeout_ms)
 gnnmg_optimizer_config_init(config, struct_size) =
-    ccall(entry(136), Int32, (Ptr{gnnmg_optimizer_config}, Csize_t), config, struct_size)
+    ccall(entry(137), Int32, (Ptr{gnnmg_optimizer_config}, Csize_t), config, struct_size)
 gnnmg_optimizer_create(model, config, optimizer) =
-    ccall(entry(137), Int32, (Ptr{gnnmg_model}, Ptr{gnnmg_optimizer_config},
+    ccall(entry(138), Int32, (Ptr{gnnmg_model}, Ptr{gnnmg_optimizer_config},
           Ptr{Ptr{gnnmg_optimizer}}), model, config, optimizer)
 gnnmg_optimizer_free(optimizer) =
-    ccall(entry(138), Cvoid, (Ptr{gnnmg_optimizer},), optimizer)
+    ccall(entry(139), Cvoid, (Ptr{gnnmg_optimizer},), optimizer)
 gnnmg_optimizer_step(optimizer) =
-    ccall(entry(139), Int32, (Ptr{gnnmg_optimizer},), optimizer)
+    ccall(entry(140), Int32, (Ptr{gnnmg_optimizer},), optimizer)
 gnnmg_optimizer_set_learning_rate(optimizer, rate) =
-    ccall(entry(140), Int32, (Ptr{gnnmg_optimizer}, Float64), optimizer, rate)
+    ccall(entry(141), Int32, (Ptr{gnnmg_optimizer}, Float64), optimizer, rate)
 gnnmg_optimizer_learning_rate(optimizer, rate) =
-    ccall(entry(141), Int32, (Ptr{gnnmg_optimizer}, Ptr{Float64}), optimizer, rate)
+    ccall(entry(142), Int32, (Ptr{gnnmg_optimizer}, Ptr{Float64}), optimizer, rate)
 gnnmg_optimizer_save(optimizer, path, config, timeout_ms) =
-    ccall(entry(142), Int32, (Ptr{gnnmg_optimizer}, Cstring, Ptr{gnnmg_model_file_config},
-          Int64), optimizer, path, config, timeout_ms)
-gnnmg_optimizer_load(optimizer, path, config, timeout_ms) =
     ccall(entry(143), Int32, (Ptr{gnnmg_optimizer}, Cstring, Ptr{gnnmg_model_file_config},
           Int64), optimizer, path, config, timeout_ms)
+gnnmg_optimizer_load(optimizer, path, config, timeout_ms) =
+    ccall(entry(144), Int32, (Ptr{gnnmg_optimizer}, Cstring, Ptr{gnnmg_model_file_config},
+          Int64), optimizer, path, config, timeout_ms)
 gnnmg_comm_config_init(config, struct_size) =
-    ccall(entry(144), Int32, (Ptr{gnnmg_comm_config}, Csize_t), config, struct_size)
+    ccall(entry(145), Int32, (Ptr{gnnmg_comm_config}, Csize_t), config, struct_size)
 gnnmg_comm_create_group(context, world_size, config, comms) =
-    ccall(entry(145), Int32, (Ptr{gnnmg_context}, Int32, Ptr{gnnmg_comm_config},
+    ccall(entry(146), Int32, (Ptr{gnnmg_context}, Int32, Ptr{gnnmg_comm_config},
           Ptr{Ptr{gnnmg_comm}}), context, world_size, config, comms)
 gnnmg_comm_create(context, host, interface, token_file, config, comm, timeout_ms) =
-    ccall(entry(146), Int32, (Ptr{gnnmg_context}, Cstring, Cstring, Cstring,
+    ccall(entry(147), Int32, (Ptr{gnnmg_context}, Cstring, Cstring, Cstring,
           Ptr{gnnmg_comm_config}, Ptr{Ptr{gnnmg_comm}}, Int64), context, host, interface,
           token_file, config, comm, timeout_ms)
 gnnmg_comm_create_from_env(context, config, comm, timeout_ms) =
-    ccall(entry(147), Int32, (Ptr{gnnmg_context}, Ptr{gnnmg_comm_config}, Ptr{Ptr{gnnmg_comm}},
+    ccall(entry(148), Int32, (Ptr{gnnmg_context}, Ptr{gnnmg_comm_config}, Ptr{Ptr{gnnmg_comm}},
           Int64), context, config, comm, timeout_ms)
 gnnmg_comm_free(comm) =
-    ccall(entry(148), Cvoid, (Ptr{gnnmg_comm},), comm)
+    ccall(entry(149), Cvoid, (Ptr{gnnmg_comm},), comm)
 gnnmg_comm_rank(comm, rank) =
-    ccall(entry(149), Int32, (Ptr{gnnmg_comm}, Ptr{Int32}), comm, rank)
+    ccall(entry(150), Int32, (Ptr{gnnmg_comm}, Ptr{Int32}), comm, rank)
 gnnmg_comm_world_size(comm, size) =
-    ccall(entry(150), Int32, (Ptr{gnnmg_comm}, Ptr{Int32}), comm, size)
+    ccall(entry(151), Int32, (Ptr{gnnmg_comm}, Ptr{Int32}), comm, size)
 gnnmg_comm_all_reduce(comm, tensor, operation, timeout_ms) =
-    ccall(entry(151), Int32, (Ptr{gnnmg_comm}, Ptr{DLManagedTensorVersioned}, gnnmg_reduce,
+    ccall(entry(152), Int32, (Ptr{gnnmg_comm}, Ptr{DLManagedTensorVersioned}, gnnmg_reduce,
           Int64), comm, tensor, operation, timeout_ms)
 gnnmg_comm_broadcast(comm, tensor, root, timeout_ms) =
-    ccall(entry(152), Int32, (Ptr{gnnmg_comm}, Ptr{DLManagedTensorVersioned}, Int32, Int64),
+    ccall(entry(153), Int32, (Ptr{gnnmg_comm}, Ptr{DLManagedTensorVersioned}, Int32, Int64),
           comm, tensor, root, timeout_ms)
 gnnmg_comm_all_gather(comm, input, outputs, timeout_ms) =
-    ccall(entry(153), Int32, (Ptr{gnnmg_comm}, Ptr{DLManagedTensorVersioned},
+    ccall(entry(154), Int32, (Ptr{gnnmg_comm}, Ptr{DLManagedTensorVersioned},
           Ptr{Ptr{DLManagedTensorVersioned}}, Int64), comm, input, outputs, timeout_ms)
 gnnmg_comm_all_to_all(comm, inputs, outputs, timeout_ms) =
-    ccall(entry(154), Int32, (Ptr{gnnmg_comm}, Ptr{Ptr{DLManagedTensorVersioned}},
+    ccall(entry(155), Int32, (Ptr{gnnmg_comm}, Ptr{Ptr{DLManagedTensorVersioned}},
           Ptr{Ptr{DLManagedTensorVersioned}}, Int64), comm, inputs, outputs, timeout_ms)
 gnnmg_comm_barrier(comm, timeout_ms) =
-    ccall(entry(155), Int32, (Ptr{gnnmg_comm}, Int64), comm, timeout_ms)
+    ccall(entry(156), Int32, (Ptr{gnnmg_comm}, Int64), comm, timeout_ms)
 gnnmg_comm_cancel(comm) =
-    ccall(entry(156), Cvoid, (Ptr{gnnmg_comm},), comm)
+    ccall(entry(157), Cvoid, (Ptr{gnnmg_comm},), comm)
 gnnmg_comm_shutdown(comm, timeout_ms) =
-    ccall(entry(157), Int32, (Ptr{gnnmg_comm}, Int64), comm, timeout_ms)
+    ccall(entry(158), Int32, (Ptr{gnnmg_comm}, Int64), comm, timeout_ms)
 gnnmg_trainer_config_init(config, struct_size) =
-    ccall(entry(158), Int32, (Ptr{gnnmg_trainer_config}, Csize_t), config, struct_size)
+    ccall(entry(159), Int32, (Ptr{gnnmg_trainer_config}, Csize_t), config, struct_size)
 gnnmg_trainer_create(model, dataset, sampler, comm, config, trainer) =
-    ccall(entry(159), Int32, (Ptr{gnnmg_model}, Ptr{gnnmg_dataset}, Ptr{gnnmg_sampler},
+    ccall(entry(160), Int32, (Ptr{gnnmg_model}, Ptr{gnnmg_dataset}, Ptr{gnnmg_sampler},
           Ptr{gnnmg_comm}, Ptr{gnnmg_trainer_config}, Ptr{Ptr{gnnmg_trainer}}), model, dataset,
           sampler, comm, config, trainer)
 gnnmg_trainer_free(trainer) =
-    ccall(entry(160), Cvoid, (Ptr{gnnmg_trainer},), trainer)
+    ccall(entry(161), Cvoid, (Ptr{gnnmg_trainer},), trainer)
 gnnmg_trainer_set_record(trainer, record, path) =
-    ccall(entry(161), Int32, (Ptr{gnnmg_trainer}, gnnmg_record, Cstring), trainer, record, path)
+    ccall(entry(162), Int32, (Ptr{gnnmg_trainer}, gnnmg_record, Cstring), trainer, record, path)
 gnnmg_checkpoint_config_init(config, struct_size) =
-    ccall(entry(162), Int32, (Ptr{gnnmg_checkpoint_config}, Csize_t), config, struct_size)
+    ccall(entry(163), Int32, (Ptr{gnnmg_checkpoint_config}, Csize_t), config, struct_size)
 gnnmg_trainer_set_checkpoints(trainer, folder, config) =
-    ccall(entry(163), Int32, (Ptr{gnnmg_trainer}, Cstring, Ptr{gnnmg_checkpoint_config}),
+    ccall(entry(164), Int32, (Ptr{gnnmg_trainer}, Cstring, Ptr{gnnmg_checkpoint_config}),
           trainer, folder, config)
 gnnmg_trainer_save(trainer, path, timeout_ms) =
-    ccall(entry(164), Int32, (Ptr{gnnmg_trainer}, Cstring, Int64), trainer, path, timeout_ms)
-gnnmg_trainer_load(trainer, path, timeout_ms) =
     ccall(entry(165), Int32, (Ptr{gnnmg_trainer}, Cstring, Int64), trainer, path, timeout_ms)
+gnnmg_trainer_load(trainer, path, timeout_ms) =
+    ccall(entry(166), Int32, (Ptr{gnnmg_trainer}, Cstring, Int64), trainer, path, timeout_ms)
 gnnmg_trainer_save_optimizer(trainer, path, config, timeout_ms) =
-    ccall(entry(166), Int32, (Ptr{gnnmg_trainer}, Cstring, Ptr{gnnmg_model_file_config}, Int64),
-          trainer, path, config, timeout_ms)
-gnnmg_trainer_load_optimizer(trainer, path, config, timeout_ms) =
     ccall(entry(167), Int32, (Ptr{gnnmg_trainer}, Cstring, Ptr{gnnmg_model_file_config}, Int64),
           trainer, path, config, timeout_ms)
+gnnmg_trainer_load_optimizer(trainer, path, config, timeout_ms) =
+    ccall(entry(168), Int32, (Ptr{gnnmg_trainer}, Cstring, Ptr{gnnmg_model_file_config}, Int64),
+          trainer, path, config, timeout_ms)
 gnnmg_trainer_start(trainer, on_epoch, user_data, release) =
-    ccall(entry(168), Int32, (Ptr{gnnmg_trainer}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}), trainer,
+    ccall(entry(169), Int32, (Ptr{gnnmg_trainer}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}), trainer,
           on_epoch, user_data, release)
 gnnmg_trainer_wait(trainer, timeout_ms) =
-    ccall(entry(169), Int32, (Ptr{gnnmg_trainer}, Int64), trainer, timeout_ms)
+    ccall(entry(170), Int32, (Ptr{gnnmg_trainer}, Int64), trainer, timeout_ms)
 gnnmg_trainer_run(trainer, on_epoch, user_data, release) =
-    ccall(entry(170), Int32, (Ptr{gnnmg_trainer}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}), trainer,
+    ccall(entry(171), Int32, (Ptr{gnnmg_trainer}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}), trainer,
           on_epoch, user_data, release)
 gnnmg_trainer_stop(trainer) =
-    ccall(entry(171), Cvoid, (Ptr{gnnmg_trainer},), trainer)
-gnnmg_trainer_cancel(trainer) =
     ccall(entry(172), Cvoid, (Ptr{gnnmg_trainer},), trainer)
+gnnmg_trainer_cancel(trainer) =
+    ccall(entry(173), Cvoid, (Ptr{gnnmg_trainer},), trainer)
 gnnmg_trainer_step(trainer, loss, timeout_ms) =
-    ccall(entry(173), Int32, (Ptr{gnnmg_trainer}, Ptr{Float64}, Int64), trainer, loss,
+    ccall(entry(174), Int32, (Ptr{gnnmg_trainer}, Ptr{Float64}, Int64), trainer, loss,
           timeout_ms)
 gnnmg_trainer_evaluate(trainer, part, metrics, timeout_ms) =
-    ccall(entry(174), Int32, (Ptr{gnnmg_trainer}, gnnmg_split, Ptr{gnnmg_metrics}, Int64),
+    ccall(entry(175), Int32, (Ptr{gnnmg_trainer}, gnnmg_split, Ptr{gnnmg_metrics}, Int64),
           trainer, part, metrics, timeout_ms)
 gnnmg_trainer_embed(trainer, rows, timeout_ms) =
-    ccall(entry(175), Int32, (Ptr{gnnmg_trainer}, Ptr{Ptr{DLManagedTensorVersioned}}, Int64),
+    ccall(entry(176), Int32, (Ptr{gnnmg_trainer}, Ptr{Ptr{DLManagedTensorVersioned}}, Int64),
           trainer, rows, timeout_ms)
 gnnmg_trainer_embed_to_file(trainer, path, timeout_ms) =
-    ccall(entry(176), Int32, (Ptr{gnnmg_trainer}, Cstring, Int64), trainer, path, timeout_ms)
+    ccall(entry(177), Int32, (Ptr{gnnmg_trainer}, Cstring, Int64), trainer, path, timeout_ms)
 gnnmg_trainer_progress(trainer, info) =
-    ccall(entry(177), Int32, (Ptr{gnnmg_trainer}, Ptr{gnnmg_progress_info}), trainer, info)
+    ccall(entry(178), Int32, (Ptr{gnnmg_trainer}, Ptr{gnnmg_progress_info}), trainer, info)
 gnnmg_trainer_get_model(trainer, model) =
-    ccall(entry(178), Int32, (Ptr{gnnmg_trainer}, Ptr{Ptr{gnnmg_model}}), trainer, model)
+    ccall(entry(179), Int32, (Ptr{gnnmg_trainer}, Ptr{Ptr{gnnmg_model}}), trainer, model)

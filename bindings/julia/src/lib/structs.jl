@@ -324,6 +324,14 @@ struct gnnmg_model_config
     padding0::Int32
 end
 
+struct gnnmg_norm_config
+    struct_size::UInt32
+    affine::gnnmg_norm_affine
+    scale::Float64
+    epsilon::Float64
+    momentum::Float64
+end
+
 struct gnnmg_model_info
     struct_size::UInt32
     architecture::gnnmg_architecture

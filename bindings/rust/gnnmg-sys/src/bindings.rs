@@ -657,8 +657,9 @@ what is none. 0.*/
     /// Edge lists: number of nodes; -1: the largest id + 1. -1.
     pub num_nodes: i64,
     /** Texts of many graphs: 1: features are one-hot of the nodes' degrees;
--1: of their tags; 0: the nodes' attributes, without them of the
-tags unless all are equal. 0.*/
+-1: of their tags; 0: the nodes' attributes, in TU Dortmund's form
+with the tags beside them; without attributes of the tags, unless
+all are equal. 0.*/
     pub degree_features: i32,
     /// 0.
     pub padding0: i32,
@@ -2061,6 +2062,47 @@ const _: () = {
         "Offset of field: gnnmg_model_config::padding0",
     ][::core::mem::offset_of!(gnnmg_model_config, padding0) - 532usize];
 };
+/** Settings of a norm that is added to a model. One that the norm does not have stays at its
+default, which stands last, or the config is refused.*/
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct gnnmg_norm_config {
+    /// sizeof of this struct.
+    pub struct_size: u32,
+    /// Batch, layer and instance norms. `GNNMG_NORM_AFFINE_DEFAULT`.
+    pub affine: gnnmg_norm_affine,
+    /** `GNNMG_NORM_PAIR`, `GNNMG_NORM_PAIR_ROWS`: above 0; -1: the columns of
+the rows; 0: 1. 1.*/
+    pub scale: f64,
+    /// What keeps roots from 0; 0: 1e-5. 1e-5.
+    pub epsilon: f64,
+    /** `GNNMG_NORM_BATCH`: what the newest statistics count in the running
+ones, above 0 and at most 1; -1: as much as each before them; 0:
+0.1. 0.1.*/
+    pub momentum: f64,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of gnnmg_norm_config"][::core::mem::size_of::<gnnmg_norm_config>() - 32usize];
+    [
+        "Alignment of gnnmg_norm_config",
+    ][::core::mem::align_of::<gnnmg_norm_config>() - 8usize];
+    [
+        "Offset of field: gnnmg_norm_config::struct_size",
+    ][::core::mem::offset_of!(gnnmg_norm_config, struct_size) - 0usize];
+    [
+        "Offset of field: gnnmg_norm_config::affine",
+    ][::core::mem::offset_of!(gnnmg_norm_config, affine) - 4usize];
+    [
+        "Offset of field: gnnmg_norm_config::scale",
+    ][::core::mem::offset_of!(gnnmg_norm_config, scale) - 8usize];
+    [
+        "Offset of field: gnnmg_norm_config::epsilon",
+    ][::core::mem::offset_of!(gnnmg_norm_config, epsilon) - 16usize];
+    [
+        "Offset of field: gnnmg_norm_config::momentum",
+    ][::core::mem::offset_of!(gnnmg_norm_config, momentum) - 24usize];
+};
 /// Facts about a model.
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -2172,7 +2214,7 @@ loaded from last, without a prefix "module.", so that the class it
 came from reads it strictly, whatever mixture of modules it is made
 of; not with `torch_modules` or `first_layer`, with
 `other_framework` as they were loaded. Of an optimizer: the
-parameters are in the order of that class's networks.
+parameters are in the order of that file, if it is a `.pth`.
 `GNNMG_ERR_INVALID_ARGUMENT` where none were loaded,
 `GNNMG_ERR_UNSUPPORTED` naming a tensor of the file that is none of
 the model's. 0.*/
@@ -5119,6 +5161,21 @@ Returns `GNNMG_OK`
 Threading: (a)
 
 Since 0.1*/
+    pub fn gnnmg_norm_config_init(
+        config: *mut gnnmg_norm_config,
+        struct_size: usize,
+    ) -> gnnmg_status;
+    #[must_use]
+    /** Fills a config with the defaults.
+
+- `config`: zeroed over `struct_size` bytes, then filled
+- `struct_size`: sizeof of the caller's struct, bytes
+
+Returns `GNNMG_OK`
+
+Threading: (a)
+
+Since 0.1*/
     pub fn gnnmg_model_file_config_init(
         config: *mut gnnmg_model_file_config,
         struct_size: usize,
@@ -5188,9 +5245,9 @@ Since 0.1*/
     /** Adds a norm; see gnnmg_model_add_conv().
 
 - `model`: a model of `GNNMG_MODEL_LAYERS` that was not used yet
-- `name`: in front of its keys; NULL for one without parameters
+- `name`: in front of its keys; NULL for one without parameters and running statistics
 - `norm`: any but `GNNMG_NORM_NONE`
-- `scale`: of `GNNMG_NORM_PAIR` and `GNNMG_NORM_PAIR_ROWS`, above 0; 0: 1
+- `config`: settings, or NULL
 
 Returns `GNNMG_OK`; `GNNMG_ERR_INVALID_ARGUMENT`; `GNNMG_ERR_BUSY`
 
@@ -5201,7 +5258,7 @@ Since 0.1*/
         model: *mut gnnmg_model,
         name: *const ::core::ffi::c_char,
         norm: gnnmg_norm,
-        scale: f64,
+        config: *const gnnmg_norm_config,
     ) -> gnnmg_status;
     #[must_use]
     /** Adds a function of every entry; see gnnmg_model_add_conv().

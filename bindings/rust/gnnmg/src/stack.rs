@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::raw::{call, check, pointer, text, Field};
-use crate::{Activation, Model, ModelConfig, Norm, PnaReduction, PnaScaler, Readout};
+use crate::{Activation, Model, ModelConfig, Norm, NormConfig, PnaReduction, PnaScaler, Readout};
 
 impl ModelConfig {
     /// PNA: what messages are reduced by. Mean, min, max, deviation.
@@ -56,7 +56,7 @@ fn fill<T: Field<i32> + Copy>(name: &str, to: &mut [i32], list: &[T]) -> Result<
 ///
 /// ```
 /// # fn main() -> gnnmg::Result<()> {
-/// use gnnmg::{Activation, Architecture, Context, Model, ModelConfig, Norm};
+/// use gnnmg::{Activation, Architecture, Context, Model, ModelConfig, Norm, NormConfig};
 ///
 /// let context = Context::new()?;
 /// let stack = ModelConfig::new().architecture(Architecture::Layers).input_dim(16);
@@ -66,7 +66,7 @@ fn fill<T: Field<i32> + Copy>(name: &str, to: &mut [i32], list: &[T]) -> Result<
 ///     .add_linear("encoder", 24, true)?
 ///     .add_activation(None, Activation::Relu)?
 ///     .add_conv("conv1", &conv)? // four heads of eight columns, beside each other
-///     .add_norm("bn1", Norm::Batch, 0.0)?
+///     .add_norm("bn1", Norm::Batch, &NormConfig::new().epsilon(1e-3))?
 ///     .add_dropout(0.2)?
 ///     .add_linear("head", 5, true)?;
 /// assert_eq!(model.info()?.output_dim, 5);
@@ -93,18 +93,18 @@ impl Model {
         Ok(self)
     }
 
-    /// Adds a norm, with a name where it has parameters. `scale` is that of [`Norm::Pair`] and
-    /// [`Norm::PairRows`]; 0 is 1.
+    /// Adds a norm, with a name where it has parameters or running statistics.
     #[doc(alias = "gnnmg_model_add_norm")]
-    pub fn add_norm<'a>(
+    pub fn add_norm<'a, 'b>(
         &mut self,
         name: impl Into<Option<&'a str>>,
         norm: Norm,
-        scale: f64,
+        config: impl Into<Option<&'b NormConfig>>,
     ) -> Result<&mut Self> {
         let name = name.into().map(|name| text("name", name)).transpose()?;
+        let config = config.into().map_or(std::ptr::null(), |config| &config.raw as *const _);
         let (model, norm) = (self.handle.get(), norm.into_raw());
-        check(call!(gnnmg_model_add_norm(model, pointer(&name), norm, scale)))?;
+        check(call!(gnnmg_model_add_norm(model, pointer(&name), norm, config)))?;
         Ok(self)
     }
 

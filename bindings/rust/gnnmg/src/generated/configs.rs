@@ -134,8 +134,9 @@ config! {
         /// Edge lists: number of nodes; -1: the largest id + 1. -1.
         num_nodes => num_nodes: usize,
         /// Texts of many graphs: 1: features are one-hot of the nodes' degrees;
-        /// -1: of their tags; 0: the nodes' attributes, without them of the
-        /// tags unless all are equal. 0.
+        /// -1: of their tags; 0: the nodes' attributes, in TU Dortmund's form
+        /// with the tags beside them; without attributes of the tags, unless
+        /// all are equal. 0.
         degree_features => degree_features: i32,
         /// What the labels mean; [`Task::None`](crate::Task::None): what the format and their
         /// looks say: one column of 0 and 1 is two classes, of which a model has
@@ -401,6 +402,24 @@ config! {
 }
 
 config! {
+    /// Settings of a norm that is added to a model. One that the norm does not have stays at its
+    /// default, which stands last, or the config is refused.
+    pub struct NormConfig(gnnmg_norm_config, gnnmg_norm_config_init) {
+        /// Batch, layer and instance norms. [`NormAffine::Default`](crate::NormAffine::Default).
+        affine => affine: crate::NormAffine,
+        /// [`Norm::Pair`](crate::Norm::Pair), [`Norm::PairRows`](crate::Norm::PairRows): above 0; -1: the columns of
+        /// the rows; 0: 1. 1.
+        scale => scale: f64,
+        /// What keeps roots from 0; 0: 1e-5. 1e-5.
+        epsilon => epsilon: f64,
+        /// [`Norm::Batch`](crate::Norm::Batch): what the newest statistics count in the running
+        /// ones, above 0 and at most 1; -1: as much as each before them; 0:
+        /// 0.1. 0.1.
+        momentum => momentum: f64,
+    }
+}
+
+config! {
     /// Settings of `gnnmg_model_save() and gnnmg_model_load(), and of the files of optimizers that go
     /// with those: gnnmg_optimizer_save(), gnnmg_trainer_save_optimizer() and the two that load. These
     /// are `.pth` whatever their path ends in, number what they hold and read no `first_layer``.
@@ -424,7 +443,7 @@ config! {
         /// came from reads it strictly, whatever mixture of modules it is made
         /// of; not with `torch_modules` or `first_layer`, with
         /// `other_framework` as they were loaded. Of an optimizer: the
-        /// parameters are in the order of that class's networks.
+        /// parameters are in the order of that file, if it is a `.pth`.
         /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument) where none were loaded,
         /// [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) naming a tensor of the file that is none of
         /// the model's. 0.

@@ -13,8 +13,8 @@ fn stack(context: &Context, data: &Dataset, seed: u64) -> Result<Model> {
     let conv = ModelConfig::new().architecture(Architecture::Sage).output_dim(12);
     model
         .add_conv("conv1", &conv)?
-        .add_norm("norm", Norm::Batch, 0.0)?
-        .add_norm(None, Norm::PairRows, 2.0)?
+        .add_norm("norm", Norm::Batch, None)?
+        .add_norm(None, Norm::PairRows, &NormConfig::new().scale(2.0))?
         .add_activation("slope", Activation::Prelu)?
         .add_activation(None, Activation::Relu)?
         .add_dropout(0.1)?
@@ -63,7 +63,9 @@ fn what_does_not_fit_is_named_and_not_added() {
     expect(model.add_conv("conv", &conv), ErrorKind::InvalidArgument, "conv");
     expect(model.add_linear("wide", usize::MAX, true), ErrorKind::InvalidArgument, "");
     expect(model.add_dropout(1.0), ErrorKind::InvalidArgument, "1");
-    expect(model.add_norm("none", Norm::None, 0.0), ErrorKind::InvalidArgument, "");
+    expect(model.add_norm("none", Norm::None, None), ErrorKind::InvalidArgument, "");
+    let fast = NormConfig::new().momentum(2.0);
+    expect(model.add_norm("fast", Norm::Batch, &fast), ErrorKind::InvalidArgument, "momentum is 2");
     expect(model.add_linear("a\0b", 2, true), ErrorKind::InvalidArgument, "NUL");
     model.add_readout("pool", Readout::Set2set, 2).unwrap();
     expect(model.add_readout(None, Readout::Sum, 0), ErrorKind::InvalidArgument, "readout");
