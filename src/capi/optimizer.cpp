@@ -122,8 +122,8 @@ gnnmg_status gnnmg_optimizer_load(gnnmg_optimizer* optimizer, const char* path,
     const std::string file(read_name(path, "path"));
     const gnnmg::train::TorchFile form = optimizer_file(config, file);
     TorchScope scope(*o->context);
-    o->get().load_state(
-        gnnmg::train::read_torch_state(file, *o->model()->get(), o->get().config(), form));
+    o->get().load_state(gnnmg::train::read_torch_state(file, *o->model()->get(), o->get().config(),
+                                                       form, &o->context->log));
   });
 }
 

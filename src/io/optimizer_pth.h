@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -27,6 +28,10 @@ struct OptimizerDict {
 // of an optimizer lies, as read_pth() takes it; empty where it is the whole file, or there is none.
 // Error(kFormat) naming them where there are several.
 std::string find_optimizer_pth(const std::string& path);
+
+// The keys of the dict at that place; none where there is no dict. Numbers are texts, and what is
+// neither is "?".
+std::vector<std::string> keys_of_pth(const std::string& path, std::string_view path_in_file);
 
 // As write_pth(); what load_state_dict() of the optimizer takes.
 void write_optimizer_pth(const std::string& path, const OptimizerDict& optimizer);

@@ -163,6 +163,16 @@ class PthReader {
     return found;
   }
 
+  std::vector<std::string> keys(std::string_view path) const {
+    const Pickle pickle = unpickle();
+    PickleRef found;
+    const PickleDict* dict = descend(pickle.root, path, found) ? as_dict(found) : nullptr;
+    std::vector<std::string> all;
+    if (dict)
+      for (const auto& [key, value] : dict->items) all.push_back(key_text(key).value_or("?"));
+    return all;
+  }
+
  private:
   struct Pickle {
     base::MemoryCharge charge;
@@ -460,6 +470,10 @@ StateFile read_pth(const std::string& path, std::string_view path_in_file) {
 
 std::string find_optimizer_pth(const std::string& path) {
   return PthReader(open_archive(path)).find_optimizer();
+}
+
+std::vector<std::string> keys_of_pth(const std::string& path, std::string_view path_in_file) {
+  return PthReader(open_archive(path)).keys(path_in_file);
 }
 
 StateFile parse_pth(std::span<const uint8_t> bytes, std::string_view name,

@@ -232,6 +232,7 @@ StateFile load(int64_t size, std::string_view name, const Fetch& fetch) {
   const auto data_offset = kLengthBytes + static_cast<int64_t>(length);
 
   StateFile state;
+  state.ordered = false;
   std::vector<Entry> entries;
   base::MemoryCharge kept;
   {

@@ -18,6 +18,7 @@ namespace gnnmg::io {
 struct StateFile {
   std::vector<std::pair<std::string, base::Tensor>> tensors;
   std::map<std::string, std::string> metadata;  // safetensors' __metadata__
+  bool ordered = true;  // the names' order is that of the modules; false: of no meaning
   const base::Tensor* find(std::string_view name) const;
 };
 

@@ -1,5 +1,8 @@
 #include "nn/file_names.h"
 
+#include <algorithm>
+#include <numeric>
+
 #include "base/error.h"
 #include "nn/module_names.h"
 
@@ -18,17 +21,24 @@ std::vector<size_t> to_file_names(io::StateFile& state, const FileNames& names,
   if (!names.lost.empty())
     base::fail(base::Status::kUnsupported, "the weights were loaded from a file with ", names.lost,
                ", which is no tensor of its own in the model: loaded_names cannot write it again");
-  std::vector<size_t> kept;
+  struct Kept {
+    size_t from;
+    const FileNames::Place* to;
+  };
+  std::vector<Kept> kept;
+  for (size_t i = 0; i < state.tensors.size(); ++i)
+    if (const auto found = names.keys.find(state.tensors[i].first); found != names.keys.end())
+      kept.push_back({i, &found->second});
+  if (names.ordered)
+    std::ranges::stable_sort(kept, {}, [](const Kept& tensor) { return tensor.to->number; });
   io::StateFile renamed;
   renamed.metadata = state.metadata;
-  for (size_t i = 0; i < state.tensors.size(); ++i) {
-    const auto found = names.keys.find(state.tensors[i].first);
-    if (found == names.keys.end()) continue;
-    renamed.tensors.emplace_back(found->second, state.tensors[i].second);
-    kept.push_back(i);
-  }
-  std::vector<size_t> order = sort_modules(renamed);
-  for (size_t& i : order) i = kept[i];
+  for (const Kept& tensor : kept)
+    renamed.tensors.emplace_back(tensor.to->key, state.tensors[tensor.from].second);
+  std::vector<size_t> order(kept.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  if (!names.ordered) order = sort_modules(renamed);
+  for (size_t& i : order) i = kept[i].from;
   state = std::move(renamed);
   return order;
 }

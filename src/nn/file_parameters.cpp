@@ -1,5 +1,6 @@
 #include "nn/file_parameters.h"
 
+#include <algorithm>
 #include <memory>
 #include <numeric>
 
@@ -41,6 +42,12 @@ FileParameters::FileParameters(const Model& model, const FileForm& form)
   std::iota(order.begin(), order.end(), size_t{0});
   if (form.torch_modules) order = to_torch_modules(renamed, model.config());
   if (form.loaded_names) order = to_file_names(renamed, model.file_names(), other_framework_);
+  const FileNames& names = model.file_names();
+  if (!form.other_framework && !form.torch_modules && !form.loaded_names && !names.keys.empty() &&
+      !names.other_framework && names.lost.empty()) {
+    io::StateFile loaded = state;
+    loaded_in_other_order_ = !std::ranges::is_sorted(to_file_names(loaded, names, false));
+  }
   for (size_t i = 0; i < order.size(); ++i) {
     list_.push_back({renamed.tensors[i].first, renamed.tensors[i].second.shape()});
     converted_.push_back(state.tensors[order[i]].first);

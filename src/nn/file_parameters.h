@@ -36,9 +36,13 @@ class FileParameters {
   std::vector<base::Tensor> to_file(std::vector<base::Tensor> own) const;
   std::vector<base::Tensor> to_model(std::vector<base::Tensor> file) const;
 
+  // Of a form without settings: whether the weights were loaded from a file that has the parameters
+  // in another order than the model.
+  bool loaded_in_other_order() const { return loaded_in_other_order_; }
+
  private:
   const Model& model_;
-  bool other_framework_;
+  bool other_framework_, loaded_in_other_order_ = false;
   std::vector<Parameter> list_;
   std::vector<std::string> converted_;  // keys before their modules are torch's, in the same order
 };

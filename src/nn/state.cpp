@@ -134,14 +134,17 @@ Matched match(const io::StateFile& state, const std::vector<Expected>& expected,
   bool prefixed = !state.tensors.empty();
   for (const auto& [key, tensor] : state.tensors) prefixed &= key.starts_with(kModulePrefix);
   Given given;
-  std::map<const base::Tensor*, std::string> origin;
-  for (const auto& [key, tensor] : state.tensors) {
-    origin[&tensor] = key.substr(prefixed ? kModulePrefix.size() : 0);
-    given[origin[&tensor]] = &tensor;
+  std::map<const base::Tensor*, FileNames::Place> origin;
+  for (size_t i = 0; i < state.tensors.size(); ++i) {
+    const auto& [key, tensor] = state.tensors[i];
+    const std::string bare = key.substr(prefixed ? kModulePrefix.size() : 0);
+    origin[&tensor] = {bare, i};
+    given[bare] = &tensor;
   }
   std::vector<std::string> keys;
   for (const Expected& entry : expected) keys.push_back(entry.key);
   Matched matched;
+  matched.names.ordered = state.ordered;
   adopt_gin_class(given, keys, matched.made);
   adopt_network_names(given, keys, config);
   adopt_layer_names(given, layer_list(framework), keys);
@@ -172,7 +175,7 @@ Matched match(const io::StateFile& state, const std::vector<Expected>& expected,
   }
   for (const auto& [key, tensor] : given) {
     const auto own = origin.find(tensor);
-    append(unexpected, own == origin.end() ? key : own->second);
+    append(unexpected, own == origin.end() ? key : own->second.key);
   }
   if (!missing.empty() || !unexpected.empty() || !misshapen.empty()) {
     std::string list;
@@ -186,7 +189,7 @@ Matched match(const io::StateFile& state, const std::vector<Expected>& expected,
   }
   for (size_t i = 0; i < expected.size(); ++i)
     if (matched.tensors[i]) check_numbers(expected[i], *matched.tensors[i]);
-  if (!origin.empty()) matched.names.lost = origin.begin()->second;
+  if (!origin.empty()) matched.names.lost = origin.begin()->second.key;
   return matched;
 }
 

@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "base/error.h"
 #include "data/arrays.h"
+#include "io/bytes.h"
 #include "nn/torch_tensor.h"
 #include "train/decay.h"
 #include "train/optimizer_file.h"
@@ -73,6 +76,21 @@ double step_of(const Tensor& step, const std::string& path) {
   return steps;
 }
 
+// Adam takes their roots.
+constexpr std::string_view kSquares = "exp_avg_sq", kLargestSquares = "max_exp_avg_sq";
+
+void check_squares(const std::string& key, const Tensor& moments, const std::string& path) {
+  const auto check = [&](auto values) {
+    const auto bad = std::ranges::find_if(values, [](auto value) { return value < 0; });
+    if (bad != values.end())
+      base::fail(Status::kRange, path, ": optimiser state: ", key, ": element ",
+                 bad - values.begin(), " of ", moments.shape().to_string(), " is ", *bad,
+                 ", expected a mean of squares, at least 0");
+  };
+  if (moments.dtype() == base::DType::kF32) check(moments.as<const float>());
+  if (moments.dtype() == base::DType::kF64) check(moments.as<const double>());
+}
+
 void check_finite(const std::string& key, const Tensor& moments, const std::string& path) {
   const int64_t bad = data::find_not_finite(moments.data(), moments.dtype(),
                                             moments.shape().num_elements(), /*as_f32=*/false);
@@ -93,13 +111,19 @@ nn::FileParameters parameters_in(const std::string& path, const nn::Model& model
 // The file's parameters as its groups number them: those that weight decay acts on come first.
 DecayGroups groups_in(const nn::FileParameters& parameters, const nn::Model& model,
                       const OptimizerConfig& config) {
+  DecayGroups groups;
+  if (config.weight_decay_layers == 0) {
+    groups.decayed = parameters.list().size();
+    groups.order.resize(groups.decayed);
+    std::iota(groups.order.begin(), groups.order.end(), size_t{0});
+    return groups;
+  }
   const DecayGroups own = decay_groups(model, config);
   std::vector<Tensor> marks;  // ones where weight decay acts, and these go where the weights go
   for (const nn::NamedTensor& parameter : model.parameters())
     marks.push_back(Tensor::zeros(base::DType::kF64, nn::shape_of(parameter.tensor)));
   for (size_t i = 0; i < own.decayed; ++i) std::ranges::fill(marks[own.order[i]].as<double>(), 1.0);
   marks = parameters.to_file(std::move(marks));
-  DecayGroups groups;
   std::vector<size_t> others;
   for (size_t i = 0; i < marks.size(); ++i)
     (std::as_const(marks[i]).as<const double>()[0] == 1 ? groups.order : others).push_back(i);
@@ -130,6 +154,8 @@ Entries read_entries(const std::string& path, const std::string& dict,
     for (const auto& [key, tensor] : entry->tensors) {
       if (key != kStep) {
         check_finite(base::text(key, ".", name), tensor, path);
+        if (key == kSquares || key == kLargestSquares)
+          check_squares(base::text(key, ".", name), tensor, path);
         continue;
       }
       const double made = step_of(tensor, path);
@@ -139,9 +165,12 @@ Entries read_entries(const std::string& path, const std::string& dict,
       entries.steps = made;
     }
   }
-  if (entry_of(path, dict, parameters.size()))
-    base::fail(Status::kFormat, path, ": optimiser state: it has a parameter ", parameters.size(),
-               ", and the model has ", parameters.size());
+  std::set<std::string> known;
+  for (size_t i = 0; i < parameters.size(); ++i) known.insert(std::to_string(i));
+  for (const std::string& key : io::keys_of_pth(path, dict))
+    if (!known.contains(key))
+      base::fail(Status::kFormat, path, ": optimiser state: it has a parameter ",
+                 io::printable(key), ", and the model has ", parameters.size());
   return entries;
 }
 
@@ -151,13 +180,16 @@ struct Lists {
   static void add(std::string& list, std::string_view item) {
     list += base::text(list.empty() ? "" : ", ", item);
   }
-  void refuse_any(const std::string& path) const {
+  // `remedy` stands behind what is misshapen.
+  void refuse_any(const std::string& path, const char* remedy) const {
     std::string all;
     for (const auto& [what, list] :
          {std::pair("missing", &missing), std::pair("unexpected", &unexpected),
           std::pair("misshapen", &misshapen)})
       if (!list->empty()) all += base::text(all.empty() ? "" : "; ", what, ": ", *list);
-    if (!all.empty()) base::fail(Status::kFormat, path, ": optimiser state: ", all);
+    if (!all.empty())
+      base::fail(Status::kFormat, path, ": optimiser state: ", all,
+                 misshapen.empty() ? "" : remedy);
   }
 };
 
@@ -218,8 +250,8 @@ io::OptimizerDict torch_state_of(const Optimizer& optimizer, const nn::Model& mo
 }
 
 std::vector<nn::NamedTensor> read_torch_state(const std::string& path, const nn::Model& model,
-                                              const OptimizerConfig& config,
-                                              const TorchFile& file) {
+                                              const OptimizerConfig& config, const TorchFile& file,
+                                              base::Log* log) {
   const nn::FileParameters parameters = parameters_in(path, model, file.form);
   const std::string in = file.dict.empty() ? io::find_optimizer_pth(path) : file.dict;
   const std::string dict = in.empty() ? "state" : in + ".state";
@@ -243,7 +275,16 @@ std::vector<nn::NamedTensor> read_torch_state(const std::string& path, const nn:
   for (size_t i = 0; i < parameters.list().size(); ++i)
     if (entries.of[i]) check_others(*entries.of[i], parameters.list()[i].key, config, lists);
   if (adam != entries.steps.has_value()) lists.add(adam ? lists.missing : lists.unexpected, kStep);
-  lists.refuse_any(path);
+  const bool other = parameters.loaded_in_other_order();
+  lists.refuse_any(path, other ? "; the weights were loaded from a file with another order of "
+                                 "parameters, which loaded_names 1 reads it in"
+                               : "");
+  if (other && log)
+    log->add(base::LogLevel::kWarning,
+             base::text(path,
+                        ": optimiser state: read in the order of the model's layers, and the "
+                        "weights were loaded from a file with another: for the state of that "
+                        "class set loaded_names 1"));
 
   io::StateFile own;
   if (entries.steps) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/log.h"
 #include "io/optimizer_pth.h"
 #include "nn/file_parameters.h"
 #include "train/optimizer.h"
@@ -25,8 +26,10 @@ io::OptimizerDict torch_state_of(const Optimizer& optimizer, const nn::Model& mo
 // without an entry have gathered zeros. Error(kFormat) listing what is missing, unexpected or
 // misshapen, kNan naming an element that is not finite, kUnsupported for parameters that have made
 // different numbers of steps. Both: kUnsupported where a state cannot follow the weights.
+// `log`, which may be null, gets a warning where the file is read in the model's order and its
+// weights came from one with another.
 std::vector<nn::NamedTensor> read_torch_state(const std::string& path, const nn::Model& model,
                                               const OptimizerConfig& config,
-                                              const TorchFile& file = {});
+                                              const TorchFile& file = {}, base::Log* log = nullptr);
 
 }  // namespace gnnmg::train

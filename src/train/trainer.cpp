@@ -112,7 +112,8 @@ class RankTrainer final : public Trainer {
     const auto state = std::make_shared<std::vector<nn::NamedTensor>>();
     const auto prepare = [&]() -> std::function<void()> {
       return [path, file, state, job = job_] {
-        *state = read_torch_state(path, *job->model, job->config.optimizer, file);
+        *state =
+            read_torch_state(path, *job->model, job->config.optimizer, file, &job->environment.log);
       };
     };
     do_in_first_process("load the optimizer", prepare);

@@ -11,7 +11,7 @@ try:
     import torch
     import torch.nn.functional as F
     import torch_geometric
-    from torch_geometric.nn import GAT, GCN, GIN, MLP, BatchNorm, EdgeCNN, EdgeConv, GINConv, GraphSAGE
+    from torch_geometric.nn import GAT, GCN, GIN, MLP, BatchNorm, EdgeCNN, EdgeConv, GCNConv, GINConv, GraphSAGE, LayerNorm
 except ImportError as error:
     print(error)
     sys.exit(77)  # not an error: the test is skipped
@@ -50,6 +50,20 @@ class Mixture(torch.nn.Module):
         return self.convs[1]((self.norms[0](x) if len(self.norms) else x).relu(), edge_index)
 
 
+class Turned(torch.nn.Module):
+    """Two convolutions, between them two norms of equal shapes, registered in another order than they are used."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv1 = GCNConv(6, 8)
+        self.second = LayerNorm(8, mode="node")
+        self.first = BatchNorm(8)
+        self.conv2 = GCNConv(8, 4)
+
+    def forward(self, x, edge_index):
+        return self.conv2(self.second(self.first(self.conv1(x, edge_index))).relu(), edge_index)
+
+
 def sequential(*between, depth=2):
     linear = torch.nn.Linear
     if depth == 1:
@@ -66,6 +80,7 @@ MIXTURES = {
     "inner_norm": lambda: Mixture(sequential(torch.nn.BatchNorm1d, RELU), torch.nn.BatchNorm1d),
     "edge_alone": lambda: Mixture(torch.nn.Linear, layer=EdgeConv),
     "edge_single": lambda: Mixture(sequential(RELU, depth=1), layer=EdgeConv),
+    "turned": Turned,
     "edge_mlp": lambda: Mixture(lambda a, b: MLP([a, b]), layer=EdgeConv),
 }
 
@@ -100,14 +115,20 @@ def take_mixtures():
             assert set(state) == set(expected), (name, ending, list(state))
             for key, value in expected.items():
                 assert torch.equal(state[key], value), (name, ending, key)
-        if len(model.norms):  # numbered behind all convolutions here, between them there
-            continue
         optimizer = torch.optim.Adam(model.parameters(), 0.01)
         optimizer.load_state_dict(load(f"{name}.back_optimizer"))
         theirs = load(f"{name}.theirs_optimizer")["state"]
         for number, values in optimizer.state_dict()["state"].items():
             for key, value in theirs[number].items():
                 assert torch.equal(values[key], value), (name, number, key)
+        if name == "turned":  # the same state under the model's own numbers there, which are another order
+            numbers = {key: i for i, (key, _) in enumerate(model.named_parameters())}
+            own = load(f"{name}.own_optimizer")["state"]
+            order = [numbers[key] for key in load(f"{name}.own") if key in numbers]
+            assert sorted(order) == list(range(len(own))) and order != sorted(order), order
+            for mine, number in enumerate(order):
+                for key, value in theirs[number].items():
+                    assert torch.equal(own[mine][key], value), (name, mine, number, key)
     print(f"{len(MIXTURES)} mixtures of modules came back")
 
 
@@ -127,11 +148,20 @@ def safetensors_of(path):
 
 
 MODELS = {"sage": lambda *widths: GraphSAGE(*widths, jk="cat"), "gcn": GCN, "gat": lambda *widths: GAT(*widths, heads=4),
-          "gin": lambda *widths: GIN(*widths, norm="batch_norm"), "gin_modules": OwnGin} | {
+          "gcn_decay": GCN, "sage_decay": GraphSAGE, "gin": lambda *widths: GIN(*widths, norm="batch_norm"), "gin_modules": OwnGin} | {
     f"edge_{name}": lambda *widths, norm=f"{name}_norm": EdgeCNN(*widths, norm=norm)
     for name in ("graph", "layer", "instance", "pair")}
-OPTIMIZERS = {"adam": lambda p, lr: torch.optim.Adam(p, lr, weight_decay=5e-4),
-              "sgd": lambda p, lr: torch.optim.SGD(p, lr, momentum=0.9, weight_decay=5e-4)}
+OPTIMIZERS = {"adam": torch.optim.Adam, "sgd": lambda *groups, **decay: torch.optim.SGD(*groups, momentum=0.9, **decay)}
+
+
+def make_optimizer(name, model, rate):
+    kind, optimizer = name.rsplit("_", 1)
+    if not kind.endswith("_decay"):
+        return OPTIMIZERS[optimizer](model.parameters(), rate, weight_decay=5e-4)
+    first = list(model.convs[0].parameters())  # decay of the first layer alone
+    others = [p for p in model.parameters() if all(p is not q for q in first)]
+    return OPTIMIZERS[optimizer]([{"params": first, "weight_decay": 5e-4}, {"params": others, "weight_decay": 0}], rate)
+
 
 facts = json.loads((cora / "meta.json").read_text())
 array = lambda name: np.load(cora / f"{name}.npy")
@@ -169,7 +199,7 @@ def load(name):
 
 
 def exchange(name):
-    kind, optimizer_kind = name.rsplit("_", 1)
+    kind = name.rsplit("_", 1)[0]
     state = load(f"{name}.ours")
     x = features.to(next(iter(state.values())).dtype)
     new_model = lambda: MODELS[kind](facts["feat_dim"], 16, 2, facts["classes"]).to(x.dtype)
@@ -178,7 +208,7 @@ def exchange(name):
     assert list(state) == list(model.state_dict()), (name, list(state))
     model.load_state_dict(state, strict=True)
     close((name, "logits"), logits(model, x), torch.from_numpy(np.load(folder / f"{name}.ours.npy")))
-    optimizer = OPTIMIZERS[optimizer_kind](model.parameters(), 1000)  # the rate comes with the state
+    optimizer = make_optimizer(name, model, 1000)  # the rate comes with the state
     optimizer.load_state_dict(load(f"{name}.ours_optimizer"))
     step(model, optimizer, x)
     after = load(f"{name}.ours_after")
@@ -186,7 +216,7 @@ def exchange(name):
         close((name, "after a step", key), value, after[key])
 
     model = new_model()
-    optimizer = OPTIMIZERS[optimizer_kind](model.parameters(), 0.01)
+    optimizer = make_optimizer(name, model, 0.01)
     for _ in range(3):
         step(model, optimizer, x)
     torch.save(model.state_dict(), folder / f"{name}.theirs.pth")

@@ -325,6 +325,21 @@ TEST(Stack, WritesTheKeysThatWereLoaded) {
       EXPECT_EQ(own.tensors[i].second.data(), own.find(mixture.tensors[i].first)->data());
     }
   }
+  // A class with its norms in a list behind the convolutions: the order is that of the file, where
+  // it has one.
+  io::StateFile behind = mixture;
+  std::ranges::stable_partition(
+      behind.tensors, [](const auto& entry) { return !entry.first.starts_with("convs.0.nn.0"); });
+  ASSERT_NE(behind.tensors[0].first, mixture.tensors[0].first);
+  for (const bool ordered : {true, false}) {
+    behind.ordered = ordered;
+    model->load_state(behind);
+    own = model->state();
+    (void)to_file_names(own, model->file_names(), false);
+    ASSERT_EQ(own.tensors.size(), behind.tensors.size());
+    for (size_t i = 0; i < own.tensors.size(); ++i)
+      EXPECT_EQ(own.tensors[i].first, (ordered ? behind : mixture).tensors[i].first);
+  }
   std::string text;
   EXPECT_EQ(status_of([&] { to_file_names(own, model->file_names(), true); }, &text),
             Status::kInvalidArgument);

@@ -171,6 +171,20 @@ TEST(TorchOptimizer, FilesOfOthersAreRefused) {
   other.state.push_back(good.state.back());
   io::write_optimizer_pth(path, other);
   EXPECT_THAT(refused(*model, adam, Status::kFormat), HasSubstr("it has a parameter 6"));
+  other.state.resize(100);  // without entries
+  other.state.push_back(good.state.back());
+  std::swap(other.state[6].tensors, other.state[99].tensors);
+  io::write_optimizer_pth(path, other);
+  EXPECT_THAT(refused(*model, adam, Status::kFormat), HasSubstr("it has a parameter 99"));
+  other = good;
+  for (auto& [kind, tensor] : other.state[1].tensors)
+    if (kind == "exp_avg_sq") {
+      tensor = base::Tensor::zeros(tensor.dtype(), tensor.shape());
+      tensor.as<float>()[2] = -0.5f;
+    }
+  io::write_optimizer_pth(path, other);
+  EXPECT_THAT(refused(*model, adam, Status::kRange),
+              HasSubstr("exp_avg_sq.convs.0.lin_l.bias: element 2 of [16] is -0.5, expected"));
   other = good;
   other.state[2].tensors[0].second = base::Tensor::zeros(base::DType::kF32, {});
   io::write_optimizer_pth(path, other);
