@@ -139,7 +139,7 @@ class GinParser {
     int32_t node = 0;
     degrees_.drain([&](int32_t degree) { to = std::fill_n(to, degree, node++); });
     set_graph_classes(labels_, where, reading_.context.log, found);
-    set_tag_features(tags_, where, reading_.options, found);
+    set_tag_features({&tags_, 1}, Coding::kOccurring, where, reading_.options, found);
     if (num_attributes_ > 0) set_attributes(where, found);
     return found;
   }

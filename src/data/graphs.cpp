@@ -1,7 +1,7 @@
 #include "data/graphs.h"
 
 #include <algorithm>
-#include <numeric>
+#include <array>
 
 namespace gnnmg::data {
 
@@ -17,32 +17,87 @@ std::vector<int64_t> CategoryColumn::values() const {
   return values;
 }
 
-Tensor CategoryColumn::codes() const {
-  std::vector<int64_t> order(num_categories()), rank(num_categories());
-  std::iota(order.begin(), order.end(), 0);
-  std::sort(order.begin(), order.end(),
-            [&](int64_t a, int64_t b) { return values_.id(a) < values_.id(b); });
-  for (size_t i = 0; i < order.size(); ++i) rank[order[i]] = static_cast<int64_t>(i);
-  Tensor codes = Tensor::empty(DType::kI64, {size()});
-  const auto to = codes.as<int64_t>();
-  for (int64_t i = 0; i < size(); ++i) to[i] = rank[codes_[i]];
+Codes CategoryColumn::codes(Coding coding) const {
+  const std::vector<int64_t> sorted = values();
+  Codes codes{Tensor::empty(DType::kI64, {size()}), num_categories()};
+  const bool range = coding == Coding::kRange && !sorted.empty() &&
+                     static_cast<uint64_t>(sorted.back()) - static_cast<uint64_t>(sorted[0]) <
+                         static_cast<uint64_t>(kMaxCategories);
+  if (range) codes.count = sorted.back() - sorted[0] + 1;
+  std::vector<int64_t> code(num_categories());
+  for (int64_t i = 0; i < num_categories(); ++i)
+    code[i] = range ? values_.id(i) - sorted[0]
+                    : std::ranges::lower_bound(sorted, values_.id(i)) - sorted.begin();
+  const auto to = codes.values.as<int64_t>();
+  for (int64_t i = 0; i < size(); ++i) to[i] = code[codes_[i]];
   return codes;
 }
 
-base::CsrMatrix one_hot(const Tensor& codes, int64_t num_columns) {
+std::vector<Codes> codes_of(std::span<const CategoryColumn> columns, Coding coding) {
+  std::vector<Codes> lists;
+  for (const CategoryColumn& column : columns) lists.push_back(column.codes(coding));
+  return lists;
+}
+
+int64_t width_of(std::span<const Codes> lists) {
+  int64_t width = 0;
+  for (const Codes& list : lists) width += list.count;
+  return width;
+}
+
+Tensor beside(std::span<const Codes> lists) {
+  if (lists.size() == 1) return lists[0].values;
+  const auto count = static_cast<int64_t>(lists.size());
+  Tensor rows = Tensor::empty(DType::kI64, {lists[0].values.rows(), count});
+  const auto to = rows.as<int64_t>();
+  for (int64_t k = 0; k < count; ++k) {
+    const auto from = lists[k].values.as<const int64_t>();
+    for (size_t i = 0; i < from.size(); ++i) to[static_cast<int64_t>(i) * count + k] = from[i];
+  }
+  return rows;
+}
+
+Tensor values_of(std::span<const CategoryColumn> columns) {
+  std::vector<Codes> lists = codes_of(columns, Coding::kOccurring);
+  for (size_t k = 0; k < lists.size(); ++k) {
+    const std::vector<int64_t> values = columns[k].values();
+    for (int64_t& value : lists[k].values.as<int64_t>()) value = values[value];
+  }
+  return beside(lists);
+}
+
+base::CsrMatrix one_hot(std::span<const Codes> lists) {
+  const int64_t rows = lists[0].values.rows(), each = static_cast<int64_t>(lists.size());
   base::CsrMatrix matrix;
-  matrix.num_rows = codes.rows();
-  matrix.num_cols = num_columns;
-  matrix.indptr = Tensor::empty(DType::kI64, {matrix.num_rows + 1});
-  matrix.indices = Tensor::empty(DType::kI32, {matrix.num_rows});
-  matrix.values = Tensor::empty(DType::kF32, {matrix.num_rows});
-  const auto indptr = matrix.indptr.as<int64_t>();
-  std::iota(indptr.begin(), indptr.end(), 0);
+  matrix.num_rows = rows;
+  matrix.num_cols = width_of(lists);
+  matrix.indptr = Tensor::empty(DType::kI64, {rows + 1});
+  matrix.indices = Tensor::empty(DType::kI32, {rows * each});
+  matrix.values = Tensor::empty(DType::kF32, {rows * each});
   std::ranges::fill(matrix.values.as<float>(), 1.0f);
-  const auto from = codes.as<const int64_t>();
+  const auto indptr = matrix.indptr.as<int64_t>();
+  for (int64_t i = 0; i <= rows; ++i) indptr[i] = i * each;
   const auto to = matrix.indices.as<int32_t>();
-  for (size_t i = 0; i < from.size(); ++i) to[i] = static_cast<int32_t>(from[i]);
+  int64_t first = 0;
+  for (int64_t k = 0; k < each; first += lists[k++].count) {
+    const auto from = lists[k].values.as<const int64_t>();
+    for (int64_t i = 0; i < rows; ++i) to[i * each + k] = static_cast<int32_t>(first + from[i]);
+  }
   return matrix;
+}
+
+void set_one_hot(std::span<const Codes> lists, Tensor& out, int64_t first_column) {
+  const auto to = out.as<float>();
+  const int64_t columns = out.shape().row_elements(), width = width_of(lists);
+  for (int64_t i = 0; i < out.rows(); ++i) {
+    float* const row = to.data() + i * columns;
+    std::fill_n(row + first_column, width, 0.0f);
+    int64_t first = first_column;
+    for (const Codes& list : lists) {
+      row[first + list.values.as<const int64_t>()[i]] = 1;
+      first += list.count;
+    }
+  }
 }
 
 graph::GraphRef with_degree_features(const graph::Graph& graph) {
@@ -51,30 +106,23 @@ graph::GraphRef with_degree_features(const graph::Graph& graph) {
   for (int64_t node = 0; node < csc.num_targets; ++node)
     degrees.push(csc.in_degree(node), [] { return "degrees of nodes"; });
   graph::GraphParts parts = graph.parts();
-  parts.node_columns[0].insert_or_assign("x", one_hot(degrees.codes(), degrees.num_categories()));
+  parts.node_columns[0].insert_or_assign("x", one_hot(std::array{degrees.codes()}));
   return graph::Graph::create(std::move(parts));
 }
 
-void set_tag_features(const CategoryColumn& tags, const std::string& where,
+void set_tag_features(std::span<const CategoryColumn> tags, Coding coding, const std::string& where,
                       const OpenOptions& options, Found& found) {
   found.features_from = where;
-  const bool differ = tags.num_categories() > 1;
-  const Tensor codes = tags.codes();
-  if (differ) {
-    const std::vector<int64_t> values = tags.values();
-    Tensor column = Tensor::empty(DType::kI64, {tags.size()});
-    const auto from = codes.as<const int64_t>();
-    const auto to = column.as<int64_t>();
-    for (size_t i = 0; i < from.size(); ++i) to[i] = values[from[i]];
-    add_column(found.node_columns, "tag", std::move(column), where);
-  }
+  const bool differ =
+      std::ranges::any_of(tags, [](const auto& column) { return column.num_categories() > 1; });
+  if (differ) add_column(found.node_columns, "tag", values_of(tags), where);
   found.degree_features = options.degree_features > 0 || (options.degree_features == 0 && !differ);
-  if (!found.degree_features) found.features = one_hot(codes, tags.num_categories());
+  if (!found.degree_features) found.features = one_hot(codes_of(tags, coding));
 }
 
 void set_graph_classes(const CategoryColumn& labels, const std::string& where, base::Log& log,
                        Found& found) {
-  found.labels = labels.codes();
+  found.labels = labels.codes().values;
   found.labels_from = where;
   found.num_classes = labels.num_categories();
   constexpr size_t kMost = 8;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <limits>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +18,17 @@ namespace gnnmg::data {
 inline constexpr int64_t kMaxNodesInText = std::numeric_limits<int32_t>::max();
 // Different values beyond this are no categories.
 inline constexpr int64_t kMaxCategories = 32768;
+
+// Which numbers categories get, from 0 on.
+enum class Coding {
+  kOccurring,  // those that occur, ascending
+  kRange,  // each integer from the smallest that occurs to the largest; as above where that would
+           // be more than kMaxCategories
+};
+struct Codes {
+  base::Tensor values;  // i64, one an entry
+  int64_t count = 0;    // of different numbers that there may be
+};
 
 // Integers that name categories, such as labels and tags of nodes.
 class CategoryColumn {
@@ -35,24 +47,31 @@ class CategoryColumn {
   int64_t num_categories() const { return values_.count(); }
   // The different values, ascending.
   std::vector<int64_t> values() const;
-  // i64 [size()]: the position of each entry's value among values().
-  base::Tensor codes() const;
+  Codes codes(Coding coding = Coding::kOccurring) const;
 
  private:
   Relabeller values_;
   Pieces<int32_t> codes_;
 };
 
-// One row a code, 1 in its column.
-base::CsrMatrix one_hot(const base::Tensor& codes, int64_t num_columns);
+// One row an entry, 1 in the column of its code; several lists beside each other.
+base::CsrMatrix one_hot(std::span<const Codes> lists);
+// The same, dense, into `out` of f32 from that column on; its other columns are the caller's.
+void set_one_hot(std::span<const Codes> lists, base::Tensor& out, int64_t first_column);
+// Columns of all.
+int64_t width_of(std::span<const Codes> lists);
+std::vector<Codes> codes_of(std::span<const CategoryColumn> columns, Coding coding);
+// Codes, or the values as they were pushed: i64 [entries], or [entries, columns] of several.
+base::Tensor beside(std::span<const Codes> lists);
+base::Tensor values_of(std::span<const CategoryColumn> columns);
 
 // The graph with sparse features "x": one-hot of how many edges come into a node, a column for each
 // number that occurs, ascending.
 graph::GraphRef with_degree_features(const graph::Graph& graph);
 
-// Makes the features of a set in text from the tags of its nodes, as options.degree_features asks;
-// tags that differ are kept as the node tensor "tag" too.
-void set_tag_features(const CategoryColumn& tags, const std::string& where,
+// Makes the features of a set in text from the tags of its nodes, one column or several, as
+// options.degree_features asks; tags that differ are kept as the node tensor "tag" too.
+void set_tag_features(std::span<const CategoryColumn> tags, Coding coding, const std::string& where,
                       const OpenOptions& options, Found& found);
 
 // Labels of graphs: the categories become classes, ascending, which the log says.

@@ -17,14 +17,26 @@ using base::fail;
 using base::Status;
 using base::Tensor;
 
-constexpr int64_t kMostEdgeColumns = 32;  // of one-hot rows, which are dense
+constexpr size_t kMostLabelColumns = 32;  // of a file
+// One-hot rows that are dense have so many columns, or so many numbers in all.
+constexpr int64_t kMostColumns = 128, kMostNumbers = int64_t{1} << 18;
 
-Tensor dense_one_hot(const Tensor& codes, int64_t columns) {
-  Tensor rows = Tensor::zeros(base::DType::kF32, {codes.rows(), columns});
-  const auto code = codes.as<const int64_t>();
-  const auto values = rows.as<float>();
-  for (size_t i = 0; i < code.size(); ++i) values[static_cast<int64_t>(i) * columns + code[i]] = 1;
-  return rows;
+bool fits_dense(int64_t rows, int64_t columns) {
+  return columns <= kMostColumns || rows == 0 || columns <= kMostNumbers / rows;
+}
+
+// A table of numbers, and beside it one-hot rows, where these fit.
+Tensor with_one_hot(Tensor numbers, std::span<const Codes> labels) {
+  const int64_t rows = numbers.rows(), columns = numbers.shape().row_elements();
+  const int64_t all = columns + width_of(labels);
+  if (labels.empty() || !fits_dense(rows, all)) return numbers;
+  Tensor both = Tensor::empty(base::DType::kF32, {rows, all});
+  const auto from = numbers.as<const float>();
+  const auto to = both.as<float>();
+  for (int64_t i = 0; i < rows; ++i)
+    std::copy_n(from.data() + i * columns, columns, to.data() + i * all);
+  set_one_hot(labels, both, columns);
+  return both;
 }
 
 // The lines of one file that are not blank.
@@ -60,7 +72,7 @@ class TuParser {
 
   Found parse() {
     found_.format = "tu";
-    found_.undirected = true;
+    found_.undirected = found_.drop_loops = true;
     read_indicator();
     read_edges();
     read_graph_labels();
@@ -132,20 +144,33 @@ class TuParser {
            ", the number of ", of, " in ", by);
   }
 
-  CategoryColumn categories(TuPart part, int64_t rows, const char* of, const std::string& by,
-                            std::string& where) {
+  // One column, or several with commas between.
+  std::vector<CategoryColumn> categories(TuPart part, int64_t rows, const char* of,
+                                         const std::string& by, std::string& where) {
     TuLines in = lines(part);
     where = in.name();
-    CategoryColumn column;
+    std::vector<CategoryColumn> columns;
+    std::vector<std::string_view> fields;
     std::string_view line;
-    while (in.next(line)) {
-      if (column.size() == rows)
+    int64_t count = 0;
+    for (; in.next(line); ++count) {
+      if (count == rows)
         fail(Status::kFormat, in.where(), ": expected the end after ", rows,
              " rows, the number of ", of, " in ", by);
-      column.push(in.integer(line, "the label", INT64_MIN, INT64_MAX), [&] { return in.where(); });
+      io::split_fields(line, ',', fields);
+      if (count == 0 && fields.size() <= kMostLabelColumns)
+        columns = std::vector<CategoryColumn>(fields.size());
+      if (fields.size() != columns.size())
+        fail(Status::kFormat, in.where(), ": ", fields.size(), " labels, expected ",
+             count == 0 ? base::text("at most ", kMostLabelColumns)
+                        : base::text(columns.size(), ", as in the first line"));
+      for (size_t k = 0; k < fields.size(); ++k)
+        columns[k].push(in.integer(fields[k], "the label", INT64_MIN, INT64_MAX),
+                        [&] { return in.where(); });
     }
-    expect_rows(column.size(), rows, of, where, by);
-    return column;
+    expect_rows(count, rows, of, where, by);
+    if (columns.empty()) columns.resize(1);  // no rows
+    return columns;
   }
 
   Tensor numbers(TuPart part, int64_t rows, const char* of, const std::string& by,
@@ -188,7 +213,7 @@ class TuParser {
       }
       if (integral) {  // the first that is no integer: all are numbers
         integral = false;
-        const Tensor codes = classes.codes();
+        const Tensor codes = classes.codes().values;
         const std::vector<int64_t> known = classes.values();
         for (const int64_t code : codes.as<const int64_t>())
           values.push_back(static_cast<float>(known[code]));
@@ -207,38 +232,43 @@ class TuParser {
     const int64_t rows = found_.num_nodes;
     found_.degree_features = reading_.options.degree_features >= 0;
     std::string where;
+    std::vector<Codes> labels;
     if (has(TuPart::kNodeLabels)) {
-      const CategoryColumn tags = categories(TuPart::kNodeLabels, rows, "nodes", indicator_, where);
-      set_tag_features(tags, where, reading_.options, found_);
+      const auto tags = categories(TuPart::kNodeLabels, rows, "nodes", indicator_, where);
+      set_tag_features(tags, Coding::kRange, where, reading_.options, found_);
+      labels = codes_of(tags, Coding::kRange);
     }
     if (!has(TuPart::kNodeAttributes)) return;
     Tensor attributes = numbers(TuPart::kNodeAttributes, rows, "nodes", indicator_, where);
     const int32_t wanted = reading_.options.degree_features;
-    if (wanted > 0 || (wanted < 0 && has(TuPart::kNodeLabels))) {  // those are the features
+    if (wanted > 0 || (wanted < 0 && !labels.empty())) {  // those are the features
       add_column(found_.node_columns, "attributes", std::move(attributes), where);
       return;
     }
     found_.degree_features = false;
     found_.features_from = where;
-    found_.features = std::move(attributes);
+    found_.features = with_one_hot(std::move(attributes), labels);
   }
 
   void read_edge_tables() {
     const int64_t rows = found_.sources.rows();
     std::string where;
+    std::vector<Codes> labels;
     if (has(TuPart::kEdgeLabels)) {
-      const CategoryColumn labels =
-          categories(TuPart::kEdgeLabels, rows, "edges", found_.edges_from, where);
-      Tensor codes = labels.codes();
-      // Rows that models read, where the file has none of numbers.
-      if (!has(TuPart::kEdgeAttributes) && labels.num_categories() <= kMostEdgeColumns)
-        add_column(found_.edge_columns, "edge_attr", dense_one_hot(codes, labels.num_categories()),
-                   where);
-      add_column(found_.edge_columns, "edge_label", std::move(codes), where);
+      labels = codes_of(categories(TuPart::kEdgeLabels, rows, "edges", found_.edges_from, where),
+                        Coding::kRange);
+      add_column(found_.edge_columns, "edge_label", beside(labels), where);
     }
+    // Rows that models read.
     if (has(TuPart::kEdgeAttributes))
+      add_column(
+          found_.edge_columns, "edge_attr",
+          with_one_hot(numbers(TuPart::kEdgeAttributes, rows, "edges", found_.edges_from, where),
+                       labels),
+          where);
+    else if (!labels.empty() && fits_dense(rows, width_of(labels)))
       add_column(found_.edge_columns, "edge_attr",
-                 numbers(TuPart::kEdgeAttributes, rows, "edges", found_.edges_from, where), where);
+                 with_one_hot(Tensor::empty(base::DType::kF32, {rows, 0}), labels), where);
   }
 
   TuSources sources_;

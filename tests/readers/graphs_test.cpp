@@ -81,9 +81,10 @@ class Graphs : public testing::Test {
     EXPECT_EQ(values<int32_t>(dataset.graph->csc().indices),
               (std::vector<int32_t>{1, 0, 2, 1, 4, 3}));
   }
-  std::vector<int32_t> hot(const Dataset& dataset) {
+  // `count` ones; 0: one a row.
+  std::vector<int32_t> hot(const Dataset& dataset, int64_t count = 0) {
     const base::CsrMatrix& x = sparse(dataset, "x");
-    EXPECT_EQ(values<float>(x.values), std::vector<float>(x.num_rows, 1.0f));
+    EXPECT_EQ(values<float>(x.values), std::vector<float>(count ? count : x.num_rows, 1.0f));
     return values<int32_t>(x.indices);
   }
   test::TempDir dir_;
@@ -203,7 +204,8 @@ TEST_F(Graphs, Tu) {
   const DatasetRef dataset = opener_.open(dir_.file("tu"));
   expect_graphs(*dataset);
   EXPECT_EQ(dataset->name, "S");
-  EXPECT_EQ(hot(*dataset), (std::vector<int32_t>{0, 1, 0, 0, 0, 1}));
+  EXPECT_EQ(hot(*dataset), (std::vector<int32_t>{0, 4, 0, 0, 0, 4}));
+  EXPECT_EQ(dataset->feature_dim(), 5) << "from the smallest label to the largest";
   EXPECT_EQ(values<int64_t>(dense(*dataset, "tag")), (Ids{0, 4, 0, 0, 0, 4}));
   const auto& labels = std::get<base::Tensor>(*dataset->graph->edge_column("edge_label"));
   std::vector<std::pair<std::pair<int64_t, int64_t>, int64_t>> found;
@@ -212,17 +214,40 @@ TEST_F(Graphs, Tu) {
     found.push_back({list[e], labels.as<const int64_t>()[e]});
   EXPECT_EQ(found.size(), 6u);
   for (const auto& [edge, label] : found)
-    EXPECT_EQ(label, edge.first + edge.second == 1 ? 1 : 0) << edge.first << " " << edge.second;
+    EXPECT_EQ(label, edge.first + edge.second == 1 ? 2 : 0) << edge.first << " " << edge.second;
   const auto& rows = std::get<base::Tensor>(*dataset->graph->edge_column("edge_attr"));
-  ASSERT_EQ(rows.shape(), (base::Shape{6, 2}));
+  ASSERT_EQ(rows.shape(), (base::Shape{6, 3}));
   for (size_t e = 0; e < list.size(); ++e)
-    for (int64_t k = 0; k < 2; ++k)
-      EXPECT_EQ(rows.as<const float>()[2 * e + k], labels.as<const int64_t>()[e] == k) << e;
+    for (int64_t k = 0; k < 3; ++k)
+      EXPECT_EQ(rows.as<const float>()[3 * e + k], labels.as<const int64_t>()[e] == k) << e;
   for (const char* name : {"tu/S_A.txt", "tu/S"})
     EXPECT_EQ(opener_.open(dir_.file(name))->num_graphs(), 3) << name;
   OpenOptions options;
   options.undirected = 0;
   EXPECT_EQ(opener_.open(dir_.file("tu"), options)->graph->num_edges(), 8) << "as listed";
+}
+
+// Gaps, negative labels, several columns, and what lies too far apart for a column each.
+TEST_F(Graphs, TuLabelsOfAnyKind) {
+  write_tu();
+  dir_.write("tu/S_graph_labels.txt", "7\n-1\n3\n");
+  dir_.write("tu/S_node_labels.txt", "-2, 9\n1, 9\n0, 8\n0, 9\n0, 9\n0, 9\n");
+  dir_.write("tu/S_edge_labels.txt", "-3, 1\n-3, 1\n5, 1\n5, 1\n-3, 1\n-3, 1\n5, 1\n5, 1\n");
+  const DatasetRef dataset = opener_.open(dir_.file("tu"));
+  EXPECT_EQ(values<int64_t>(*dataset->labels()), (Ids{2, 0, 1}));
+  EXPECT_EQ(hot(*dataset, 12), (std::vector<int32_t>{0, 5, 3, 5, 2, 4, 2, 5, 2, 5, 2, 5}));
+  EXPECT_EQ(dataset->feature_dim(), 6);
+  EXPECT_EQ(values<int64_t>(dense(*dataset, "tag")), (Ids{-2, 9, 1, 9, 0, 8, 0, 9, 0, 9, 0, 9}));
+  const auto& codes = std::get<base::Tensor>(*dataset->graph->edge_column("edge_label"));
+  ASSERT_EQ(codes.shape(), (base::Shape{6, 2}));
+  EXPECT_EQ(std::get<base::Tensor>(*dataset->graph->edge_column("edge_attr")).shape(),
+            (base::Shape{6, 10}));
+  dir_.write("tu/S_node_labels.txt", "-9223372036854775808\n9223372036854775807\n0\n0\n0\n0\n");
+  EXPECT_EQ(hot(*opener_.open(dir_.file("tu"))), (std::vector<int32_t>{0, 2, 1, 1, 1, 1}));
+  dir_.write("tu/S_node_labels.txt", "0\n32767\n0\n0\n0\n0\n");
+  EXPECT_EQ(opener_.open(dir_.file("tu"))->feature_dim(), 32768);
+  dir_.write("tu/S_node_labels.txt", "0\n32768\n0\n0\n0\n0\n");
+  EXPECT_EQ(opener_.open(dir_.file("tu"))->feature_dim(), 2);
 }
 
 TEST_F(Graphs, TuAttributesAndNumbers) {
@@ -232,12 +257,21 @@ TEST_F(Graphs, TuAttributesAndNumbers) {
   const DatasetRef dataset = opener_.open(dir_.file("tu"));
   EXPECT_EQ(dataset->task, Task::kRegression);
   EXPECT_EQ(values<float>(*dataset->labels()), (std::vector<float>{1, 0.5f, -2}));
-  EXPECT_EQ(dataset->feature_dim(), 2);
-  EXPECT_EQ(values<float>(dense(*dataset, "x"))[3], 4);
+  EXPECT_EQ(values<float>(dense(*dataset, "x")),
+            (std::vector<float>{1, 2, 1, 0, 0, 0, 0, 3, 4,  0, 0, 0, 0, 1, 5,  6,  1, 0, 0, 0, 0,
+                                7, 8, 1, 0, 0, 0, 0, 9, 10, 1, 0, 0, 0, 0, 11, 12, 0, 0, 0, 0, 1}))
+      << "labels beside attributes";
+  OpenOptions tags;
+  tags.degree_features = -1;
+  const DatasetRef of_tags = opener_.open(dir_.file("tu"), tags);
+  EXPECT_EQ(hot(*of_tags), (std::vector<int32_t>{0, 4, 0, 0, 0, 4}));
+  EXPECT_EQ(values<float>(dense(*of_tags, "attributes"))[3], 4);
   dir_.write("tu/S_edge_attributes.txt", "1\n1\n2\n2\n1\n1\n2\n2\n");
   const DatasetRef carrying = opener_.open(dir_.file("tu"));
   const auto numbers = std::get<base::Tensor>(*carrying->graph->edge_column("edge_attr"));
-  EXPECT_EQ(numbers.shape(), (base::Shape{6, 1})) << "in place of labels";
+  ASSERT_EQ(numbers.shape(), (base::Shape{6, 4})) << "beside labels";
+  const auto row = numbers.as<const float>().first(4);
+  EXPECT_EQ(std::vector<float>(row.begin(), row.end()), (std::vector<float>{1, 0, 0, 1}));
   std::filesystem::remove(dir_.file("tu/S_node_attributes.txt"));
   std::filesystem::remove(dir_.file("tu/S_node_labels.txt"));
   std::filesystem::remove(dir_.file("tu/S_graph_labels.txt"));
@@ -267,6 +301,11 @@ TEST_F(Graphs, TuRefused) {
   refuse_tu("_graph_labels.txt", "1\nnan\n1\n", {"line 2", "the label \"nan\""});
   refuse_tu("_node_labels.txt", "1\n", {"1 rows, expected 6, the number of nodes"});
   refuse_tu("_node_labels.txt", "1\n1\n1\n1\n1\n1.5\n", {"line 6", "the label \"1.5\""});
+  refuse_tu("_node_labels.txt", "1, 2\n1\n1\n1\n1\n1\n",
+            {"line 2", "1 labels, expected 2, as in the first line"});
+  std::string wide = "1";
+  for (int k = 0; k < 32; ++k) wide += ", 1";
+  refuse_tu("_node_labels.txt", wide + "\n", {"line 1", "33 labels, expected at most 32"});
   refuse_tu("_edge_labels.txt", "1\n", {"1 rows, expected 8, the number of edges"});
   refuse_tu("_edge_attributes.txt", "1\n", {"1 rows, expected 8"});
   refuse_tu("_node_attributes.txt", "1\n2\n3\n4\n5\n6\n7\n", {"7 rows, expected 6"});
