@@ -66,8 +66,8 @@ gnnmg_status gnnmg_norm_config_init(gnnmg_norm_config* config, size_t struct_siz
 gnnmg_status gnnmg_model_add_norm(gnnmg_model* model, const char* name, gnnmg_norm norm,
                                   const gnnmg_norm_config* config) {
   return add(model, name, LayerKind::kNorm, [&](gnnmg::nn::ModelConfig& options) {
-    check_choice(norm, GNNMG_NORM_BATCH, GNNMG_NORM_PAIR_ROWS, "norm");
     const gnnmg_norm_config in = read_config(config, kNormDefaults);
+    check_choice(norm, GNNMG_NORM_BATCH, GNNMG_NORM_PAIR_ROWS, "norm");
     check_choice(in.affine, GNNMG_NORM_AFFINE_DEFAULT, GNNMG_NORM_AFFINE_OFF, "config.affine");
     options.norm = static_cast<gnnmg::nn::Norm>(norm);
     options.norm_options = norm_options(in.scale, in.epsilon, in.momentum, in.affine);

@@ -210,6 +210,7 @@ struct MisuseWorld {
   void defaults(gnnmg_sampler_config* c) { EXPECT_OK(gnnmg_sampler_config_init(c, sizeof *c)); }
   void defaults(gnnmg_loader_config* c) { EXPECT_OK(gnnmg_loader_config_init(c, sizeof *c)); }
   void defaults(gnnmg_model_config* c) { EXPECT_OK(gnnmg_model_config_init(c, sizeof *c)); }
+  void defaults(gnnmg_norm_config* c) { EXPECT_OK(gnnmg_norm_config_init(c, sizeof *c)); }
   void defaults(gnnmg_model_file_config* c) {
     EXPECT_OK(gnnmg_model_file_config_init(c, sizeof *c));
   }
