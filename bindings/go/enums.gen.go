@@ -452,8 +452,8 @@ const (
 	ModelGraphConv Architecture = 10
 	// Layers of one's own, added one by one: [Model.AddConv] and those beside it.
 	ModelLayers Architecture = 11
-	// EdgeConv: a network over both ends of each edge (Wang and others 2019). With [AggregationMax]
-	// as it is published; DGL's has no other.
+	// EdgeConv: a network over both ends of each edge (Wang and others 2019). DGL's has no other
+	// aggregation than the maximum.
 	ModelEdge Architecture = 12
 )
 
@@ -649,8 +649,8 @@ type Aggregation int32
 
 // Values of [Aggregation].
 const (
-	// The architecture's own: sum for GIN, GINE and DGL's R-GCN, max for DGL's EdgeConv, mean for
-	// GraphSAGE, GraphConv, R-GCN and EdgeConv.
+	// That of the framework's layer: sum for GIN, GINE, GraphConv and DGL's R-GCN, max for EdgeConv,
+	// mean for GraphSAGE and R-GCN. Not 0, which is the mean.
 	AggregationDefault Aggregation = -1
 	// Mean.
 	AggregationMean Aggregation = 0

@@ -35,7 +35,8 @@ const HELP = """
       --layers N             layers (2)
       --hidden N             hidden width (64)
       --aggregation A        of sage, gin, gine, graphconv, rgcn, edge: mean, max, sum,
-                             default (default: sum for gin and gine, else mean)
+                             default (default: sum for gin, gine, graphconv, max for edge,
+                             else mean)
       --activation A         relu, elu, leaky, gelu, tanh, prelu, silu, sigmoid,
                              none (relu)
       --norm N               none, batch, layer, graph (none)

@@ -299,11 +299,18 @@ void ModelConfig::check() const {
 
 Aggregation ModelConfig::reduction() const {
   if (aggregation != Aggregation::kDefault) return aggregation;
-  const bool dgl = framework == Framework::kDgl;
-  if (architecture == Architecture::kGin || architecture == Architecture::kGine ||
-      (architecture == Architecture::kRelation && dgl))
-    return Aggregation::kSum;
-  return architecture == Architecture::kEdge && dgl ? Aggregation::kMax : Aggregation::kMean;
+  switch (architecture) {
+    case Architecture::kGin:
+    case Architecture::kGine:
+    case Architecture::kGraphConv:
+      return Aggregation::kSum;
+    case Architecture::kRelation:
+      return framework == Framework::kDgl ? Aggregation::kSum : Aggregation::kMean;
+    case Architecture::kEdge:
+      return Aggregation::kMax;
+    default:
+      return Aggregation::kMean;
+  }
 }
 
 std::vector<PnaReduction> ModelConfig::pna_reductions() const {

@@ -243,8 +243,8 @@ struct ModelConfig {
   uint64_t seed = 0;                      // of the initial weights
   // Error(kInvalidArgument) naming the field.
   void check() const;
-  // What `aggregation` says, or where that is the default: the sum for GIN, GINE and DGL's R-GCN,
-  // the maximum for DGL's EdgeConv, else the mean.
+  // What `aggregation` says, or where that is the default that of the framework's layer: the sum
+  // for GIN, GINE, GraphConv and DGL's R-GCN, the maximum for EdgeConv, else the mean.
   Aggregation reduction() const;
   // PNA's, of which an empty list is the four that it has by default.
   std::vector<PnaReduction> pna_reductions() const;

@@ -94,8 +94,9 @@ const Kind kKinds[] = {
     {"GATv2", GNNMG_MODEL_GATV2, [](gnnmg_model_config& c) { c.edge_dim = -1; }},
     {"GCN", GNNMG_MODEL_GCN, [](gnnmg_model_config& c) { c.edge_weights = c.improved = 1; }},
     {"GraphConv", GNNMG_MODEL_GRAPHCONV, [](gnnmg_model_config& c) { c.edge_weights = 1; }},
-    {"EdgeConv", GNNMG_MODEL_EDGE,
-     [](gnnmg_model_config& c) { c.aggregation = GNNMG_AGGREGATION_MAX; }},
+    {"EdgeConv", GNNMG_MODEL_EDGE, [](gnnmg_model_config&) {}},
+    {"EdgeConv, means", GNNMG_MODEL_EDGE,
+     [](gnnmg_model_config& c) { c.aggregation = GNNMG_AGGREGATION_MEAN; }},
     {"EdgeConv, norms", GNNMG_MODEL_EDGE,
      [](gnnmg_model_config& c) {
        c.norm = GNNMG_NORM_BATCH;

@@ -115,7 +115,6 @@ class PygExchangeTest : public testing::Test {
     if (c.architecture == GNNMG_MODEL_GAT) config.heads = 4;
     if (c.architecture == GNNMG_MODEL_GIN) config.norm = GNNMG_NORM_BATCH;
     if (c.architecture == GNNMG_MODEL_EDGE) {
-      config.aggregation = GNNMG_AGGREGATION_MAX;
       config.norm = c.norm;
       if (c.norm == GNNMG_NORM_PAIR) config.norm_scale = -1;
     }
@@ -298,7 +297,6 @@ TEST_F(PygExchangeTest, MixturesOfModulesGoBackUnderTheirOwnKeys) {
     for (const int64_t width : {8, 4}) {
       auto conv = init(gnnmg_model_config_init);
       conv.architecture = mixture.edge ? GNNMG_MODEL_EDGE : GNNMG_MODEL_GIN;
-      if (mixture.edge) conv.aggregation = GNNMG_AGGREGATION_MAX;
       if (mixture.turned) conv.architecture = GNNMG_MODEL_GCN;
       conv.output_dim = width;
       conv.mlp_layers = mixture.mlp_layers;

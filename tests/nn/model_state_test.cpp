@@ -598,7 +598,7 @@ TEST(ModelConfigCheck, RefusesOptionsThatAnArchitectureDoesNotHave) {
               HasSubstr("PNA's linear layers have one"));
 }
 
-// Left alone, the aggregation is the architecture's own.
+// Left alone, the aggregation is that of the framework's layer.
 TEST(ModelConfigCheck, DefaultAggregationIsTheArchitectures) {
   const auto of = [](Architecture architecture, Framework framework = Framework::kPyg) {
     ModelConfig config;
@@ -606,15 +606,15 @@ TEST(ModelConfigCheck, DefaultAggregationIsTheArchitectures) {
     config.framework = framework;
     return config.reduction();
   };
-  for (const Architecture mean : {Architecture::kSage, Architecture::kRelation,
-                                  Architecture::kGraphConv, Architecture::kEdge})
+  for (const Architecture mean : {Architecture::kSage, Architecture::kRelation})
     EXPECT_EQ(of(mean), Aggregation::kMean);
-  for (const Architecture sum : {Architecture::kGin, Architecture::kGine})
+  for (const Architecture sum : {Architecture::kGin, Architecture::kGine, Architecture::kGraphConv})
     EXPECT_EQ(of(sum), Aggregation::kSum);
   EXPECT_EQ(of(Architecture::kSage, Framework::kDgl), Aggregation::kMean);
   EXPECT_EQ(of(Architecture::kGin, Framework::kDgl), Aggregation::kSum);
   EXPECT_EQ(of(Architecture::kRelation, Framework::kDgl), Aggregation::kSum);
-  EXPECT_EQ(of(Architecture::kEdge, Framework::kDgl), Aggregation::kMax);
+  for (const Framework framework : {Framework::kPyg, Framework::kDgl})
+    EXPECT_EQ(of(Architecture::kEdge, framework), Aggregation::kMax);
 }
 
 }  // namespace

@@ -136,7 +136,6 @@ ModelConfig pyg_config(const std::string& name) {
     }
   } else if (name.starts_with("edge_")) {
     c.architecture = Architecture::kEdge;
-    c.aggregation = Aggregation::kMax;
     if (name.starts_with("edge_graphs")) c.readout = Readout::kSum;
     c.norm = name.ends_with("_layer")      ? Norm::kLayerGraph
              : name.ends_with("_graph")    ? Norm::kGraph
@@ -165,7 +164,7 @@ ModelConfig pyg_config(const std::string& name) {
   } else if (name.starts_with("graphconv")) {
     c.architecture = Architecture::kGraphConv;
     c.edge_weights = true;
-    if (name == "graphconv_max") c.aggregation = Aggregation::kMax;
+    c.aggregation = name == "graphconv_max" ? Aggregation::kMax : Aggregation::kMean;
   } else if (name.starts_with("readout_")) {
     c.jumping = Jumping::kLast;
     c.readout = name == "readout_attention" ? Readout::kAttention

@@ -202,7 +202,7 @@ func (o *options) defineModel(flags *flag.FlagSet) {
 	readouts.option(flags, &o.readout, "readout", "results for graphs")
 	jumpings.option(flags, &o.jumping, "jumping", "what of the layers is read; with --readout the default is last")
 	aggregations.option(flags, &o.aggregation, "aggregation", "of sage, gin, gine, graphconv, rgcn, edge; the default is sum for "+
-		"gin and gine, mean for all others")
+		"gin, gine and graphconv, max for edge, mean for all others")
 	inputs.option(flags, &o.input, "input", "features, a learned row a node, or of rgcn the node itself; without "+
 		"features the default is nodes for rgcn, embedding for all others")
 	activations.option(flags, &o.activation, "activation", "function between layers")

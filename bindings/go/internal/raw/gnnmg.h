@@ -2364,8 +2364,7 @@ enum {
   GNNMG_MODEL_LAYERS = 11,    /**< Layers of one's own, added one by one: gnnmg_model_add_conv() and
                                  those beside it. */
   GNNMG_MODEL_EDGE = 12       /**< EdgeConv: a network over both ends of each edge (Wang and others
-                                 2019). With ::GNNMG_AGGREGATION_MAX as it is published; DGL's has
-                                 no other. */
+                                 2019). DGL's has no other aggregation than the maximum. */
 };
 
 /** What PNA reduces the messages into a node by. */
@@ -2435,9 +2434,9 @@ typedef int32_t gnnmg_aggregation;
 
 /** Values of ::gnnmg_aggregation. */
 enum {
-  GNNMG_AGGREGATION_DEFAULT = -1, /**< The architecture's own: sum for GIN, GINE and DGL's R-GCN,
-                                     max for DGL's EdgeConv, mean for GraphSAGE, GraphConv, R-GCN
-                                     and EdgeConv. */
+  GNNMG_AGGREGATION_DEFAULT = -1, /**< That of the framework's layer: sum for GIN, GINE, GraphConv
+                                     and DGL's R-GCN, max for EdgeConv, mean for GraphSAGE and
+                                     R-GCN. Not 0, which is the mean. */
   GNNMG_AGGREGATION_MEAN = 0,     /**< Mean. */
   GNNMG_AGGREGATION_MAX =
       1, /**< Largest, column by column. This and the next: not DGL's GraphSAGE. */

@@ -1464,8 +1464,7 @@ pub const GNNMG_MODEL_GRAPHCONV: gnnmg_architecture = 10;
 those beside it.*/
 pub const GNNMG_MODEL_LAYERS: gnnmg_architecture = 11;
 /** EdgeConv: a network over both ends of each edge (Wang and others
-2019). With `GNNMG_AGGREGATION_MAX` as it is published; DGL's has
-no other.*/
+2019). DGL's has no other aggregation than the maximum.*/
 pub const GNNMG_MODEL_EDGE: gnnmg_architecture = 12;
 /// What PNA reduces the messages into a node by.
 pub type gnnmg_pna_reduction = i32;
@@ -1526,9 +1525,9 @@ pub const GNNMG_DEGREE_NORM_LEFT: gnnmg_degree_norm = 2;
 pub const GNNMG_DEGREE_NORM_NONE: gnnmg_degree_norm = 3;
 /// How a node's neighbours are put together.
 pub type gnnmg_aggregation = i32;
-/** The architecture's own: sum for GIN, GINE and DGL's R-GCN,
-max for DGL's EdgeConv, mean for GraphSAGE, GraphConv, R-GCN
-and EdgeConv.*/
+/** That of the framework's layer: sum for GIN, GINE, GraphConv
+and DGL's R-GCN, max for EdgeConv, mean for GraphSAGE and
+R-GCN. Not 0, which is the mean.*/
 pub const GNNMG_AGGREGATION_DEFAULT: gnnmg_aggregation = -1;
 /// Mean.
 pub const GNNMG_AGGREGATION_MEAN: gnnmg_aggregation = 0;

@@ -255,8 +255,7 @@ enumeration! {
         /// those beside it.
         Layers = GNNMG_MODEL_LAYERS,
         /// EdgeConv: a network over both ends of each edge (Wang and others
-        /// 2019). With [`Aggregation::Max`](crate::Aggregation::Max) as it is published; DGL's has
-        /// no other.
+        /// 2019). DGL's has no other aggregation than the maximum.
         Edge = GNNMG_MODEL_EDGE,
     }
 }
@@ -341,9 +340,9 @@ enumeration! {
 enumeration! {
     /// How a node's neighbours are put together.
     pub enum Aggregation {
-        /// The architecture's own: sum for GIN, GINE and DGL's R-GCN,
-        /// max for DGL's EdgeConv, mean for GraphSAGE, GraphConv, R-GCN
-        /// and EdgeConv.
+        /// That of the framework's layer: sum for GIN, GINE, GraphConv
+        /// and DGL's R-GCN, max for EdgeConv, mean for GraphSAGE and
+        /// R-GCN. Not 0, which is the mean.
         Default = GNNMG_AGGREGATION_DEFAULT,
         /// Mean.
         Mean = GNNMG_AGGREGATION_MEAN,
