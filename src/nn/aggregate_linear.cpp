@@ -4,7 +4,6 @@
 // the number of threads.
 #include <ATen/core/LegacyTypeDispatch.h>
 #include <ATen/ops/cat.h>
-#include <ATen/ops/mm.h>
 
 #include <torch/csrc/autograd/custom_function.h>
 
@@ -14,6 +13,7 @@
 
 #include "nn/functions.h"
 #include "nn/parallel.h"
+#include "nn/product.h"
 #include "nn/tensors.h"
 
 namespace gnnmg::nn {
@@ -149,7 +149,7 @@ struct AggregateLinearFunction : torch::autograd::Function<AggregateLinearFuncti
     const bool wants_x = execution.gradients && x.requires_grad();
     if (wants_x) lists_by_source(spec->block);
     const at::Tensor weight = lin_r ? at::cat({lin_l, *lin_r}, 1) : lin_l.contiguous();
-    const at::Tensor by_input = weight.t();
+    const at::Tensor by_input = as_factor(weight.t(), execution);
     const int64_t rows = spec->block.num_targets, out_width = weight.size(0);
     const int64_t in_width = weight.size(1), chunk = chunk_rows(rows);
     const at::ScalarType type = weight.scalar_type();
@@ -168,8 +168,7 @@ struct AggregateLinearFunction : torch::autograd::Function<AggregateLinearFuncti
         return part;
       };
       const auto multiply = [&](const at::Tensor& part, int64_t begin, int64_t end) {
-        at::Tensor to = y.narrow(0, begin, end - begin);
-        at::mm_out(to, part, by_input);
+        nn::multiply(y.narrow(0, begin, end - begin), part, by_input, execution);
         kernels::table<T>().finish(const_matrix<T>(y), out_width, shift, spec->finish.relu,
                                    spec->finish.dropout, matrix<T>(y), begin, end);
       };
@@ -243,14 +242,9 @@ struct AggregateLinearFunction : torch::autograd::Function<AggregateLinearFuncti
                                               spec->finish.dropout, dz_at, bias_sum, begin,
                                               begin + n);
           const at::Tensor part = input.narrow(0, begin, n);
-          if (k == lane)
-            at::mm_out(weight_sum, dz.t(), part);
-          else
-            weight_sum.addmm_(dz.t(), part);
-          if (input_gradient.defined()) {
-            at::Tensor to = input_gradient.narrow(0, begin, n);
-            at::mm_out(to, dz, weight);
-          }
+          nn::multiply(weight_sum, dz.t(), part, execution, /*add=*/k != lane);
+          if (input_gradient.defined())
+            nn::multiply(input_gradient.narrow(0, begin, n), dz, weight, execution);
         }
       };
       if (execution.pool)

@@ -44,7 +44,8 @@ struct WeightedSpec : torch::CustomClassHolder {
   sample::BlockView block;
   Execution execution;
   int64_t heads = 1;
-  bool has_weights = false, has_self = false, has_target = false;
+  bool has_weights = false, has_self = false, has_target = false, has_bias = false;
+  Finish finish;
 
   template <typename T>
   kernels::WeightedLists<T> lists(const at::Tensor& weights, const at::Tensor& self_weights,
@@ -67,6 +68,7 @@ struct WeightedFunction : torch::autograd::Function<WeightedFunction> {
                             const std::optional<at::Tensor>& weights,
                             const std::optional<at::Tensor>& self_weights,
                             const std::optional<at::Tensor>& x_target,
+                            const std::optional<at::Tensor>& bias,
                             c10::intrusive_ptr<WeightedSpec> spec) {
     context->saved_data["spec"] = c10::IValue::make_capsule(spec);
     const sample::BlockView& block = spec->block;
@@ -82,9 +84,14 @@ struct WeightedFunction : torch::autograd::Function<WeightedFunction> {
     visit_type(x.scalar_type(), [&]<typename T>() {
       const auto edges = spec->template lists<T>(w, own, width);
       const auto from = const_matrix<T>(rows);
+      const T* shift = bias ? bias->const_data_ptr<T>() : nullptr;
+      const Finish& finish = spec->finish;
       for_ranges(execution.pool, block.num_targets, kRows, [&](int64_t begin, int64_t end) {
         kernels::table<T>().weighted_sum(edges, {from.data, from.stride, nullptr},
                                          const_matrix<T>(target), matrix<T>(out), begin, end);
+        if (shift || finish.any())
+          kernels::table<T>().finish(const_matrix<T>(out), width, shift, finish.relu,
+                                     finish.dropout, matrix<T>(out), begin, end);
       });
     });
     if (execution.gradients) {
@@ -92,7 +99,8 @@ struct WeightedFunction : torch::autograd::Function<WeightedFunction> {
       const bool wants_weights =
           (weights && weights->requires_grad()) || (self_weights && self_weights->requires_grad());
       context->save_for_backward({wants_weights ? rows : at::Tensor(), w, own,
-                                  wants_weights && x_target ? target : at::Tensor()});
+                                  wants_weights && x_target ? target : at::Tensor(),
+                                  spec->finish.relu ? out : at::Tensor()});
     }
     return out;
   }
@@ -104,7 +112,9 @@ struct WeightedFunction : torch::autograd::Function<WeightedFunction> {
     const Execution& execution = spec->execution;
     const variable_list saved = context->get_saved_variables();
     const at::Tensor &x = saved[0], &w = saved[1], &own = saved[2], &target = saved[3];
-    const at::Tensor dy = with_dense_rows(gradients[0]);
+    const FinishGradient sum = finish_gradient(spec->finish, with_dense_rows(gradients[0]),
+                                               saved[4], spec->has_bias, execution);
+    const at::Tensor& dy = sum.x;
     const int64_t width = dy.size(1), heads = spec->heads;
     // Inputs that are not there have no edge in the graph.
     size_t edge = 1;
@@ -160,7 +170,7 @@ struct WeightedFunction : torch::autograd::Function<WeightedFunction> {
         });
       }
     });
-    return {dx, dw, dself, dtarget, at::Tensor()};
+    return {dx, dw, dself, dtarget, sum.bias, at::Tensor()};
   }
 };
 
@@ -261,9 +271,11 @@ at::Tensor weighted_sum(const WeightedSum& in, const sample::BlockView& block,
   const auto as_matrix = [](const at::Tensor& t) {
     return t.defined() && t.dim() == 1 ? t.unsqueeze(1) : t;
   };
+  spec->has_bias = in.bias.defined();
+  spec->finish = in.finish;
   return WeightedFunction::apply(
       in.x, given(as_matrix(in.weights)), given(as_matrix(in.self_weights)),
-      spec->has_target ? given(in.x_target) : std::nullopt, std::move(spec));
+      spec->has_target ? given(in.x_target) : std::nullopt, given(in.bias), std::move(spec));
 }
 
 at::Tensor relu_sum(const at::Tensor& x, const at::Tensor& edge_rows,

@@ -13,14 +13,16 @@ namespace gnnmg::nn {
 // Error(kInvalidArgument) where the block has no lists by source.
 at::Tensor edge_positions(const sample::BlockView& block, const Execution& execution);
 
-// [num_targets, heads * channels]: sum of weights[e] * x[s] over the edges of each target, head by
-// head, plus self_weights[t] * x_target[t] for the first targets. Heads are the columns of the
-// weights, one for 1-d or undefined ones.
+// [num_targets, heads * channels]: finish(sum of weights[e] * x[s] over the edges of each target,
+// head by head, plus self_weights[t] * x_target[t] for the first targets, plus the bias). Heads are
+// the columns of the weights, one for 1-d or undefined ones.
 struct WeightedSum {
   at::Tensor x;             // [num_sources, heads * channels]
   at::Tensor weights;       // [num_edges] or [num_edges, heads]; undefined: ones
   at::Tensor x_target;      // rows behind self_weights; undefined: the first rows of x
   at::Tensor self_weights;  // [n] or [n, heads] with n <= num_targets; undefined: none
+  at::Tensor bias;          // [heads * channels], or undefined
+  Finish finish;
 };
 at::Tensor weighted_sum(const WeightedSum& in, const sample::BlockView& block,
                         const Execution& execution);

@@ -180,18 +180,9 @@ struct FinishFunction : torch::autograd::Function<FinishFunction> {
     const auto spec = spec_of<FinishSpec>(context);
     const at::Tensor dy = with_dense_rows(gradients[0]);
     const variable_list saved = context->get_saved_variables();
-    if (!spec->finish.any())
-      return {dy, spec->bias ? column_sums(dy, spec->execution) : at::Tensor(), at::Tensor()};
-    at::Tensor dx = scratch_tensor(spec->execution, dy.sizes(), dy.scalar_type());
-    visit_type(dy.scalar_type(), [&]<typename T>() {
-      const auto y = saved.empty() ? kernels::Matrix<const T>{} : const_matrix<T>(saved[0]);
-      for_ranges(spec->execution.pool, dy.size(0), kRows, [&](int64_t begin, int64_t end) {
-        kernels::table<T>().finish_backward(const_matrix<T>(dy), y, dy.size(1), spec->finish.relu,
-                                            spec->finish.dropout, matrix<T>(dx), nullptr, begin,
-                                            end);
-      });
-    });
-    return {dx, spec->bias ? column_sums(dx, spec->execution) : at::Tensor(), at::Tensor()};
+    const FinishGradient gradient = finish_gradient(
+        spec->finish, dy, saved.empty() ? at::Tensor() : saved[0], spec->bias, spec->execution);
+    return {gradient.x, gradient.bias, at::Tensor()};
   }
 };
 
@@ -329,6 +320,36 @@ at::Tensor apply_finish(const at::Tensor& x, const Finish& finish, const Executi
   spec->execution = execution;
   return FinishFunction::apply(x, bias.defined() ? std::optional<at::Tensor>(bias) : std::nullopt,
                                std::move(spec));
+}
+
+FinishGradient finish_gradient(const Finish& finish, const at::Tensor& dy, const at::Tensor& y,
+                               bool wants_bias, const Execution& execution) {
+  if (!finish.any() && !wants_bias) return {dy, {}};
+  const int64_t rows = dy.size(0), width = dy.size(1);
+  FinishGradient gradient{dy, {}};
+  if (finish.any()) gradient.x = scratch_tensor(execution, dy.sizes(), dy.scalar_type());
+  // Every lane adds up its share of the rows, so that sums do not depend on the threads.
+  constexpr int64_t kLanes = 16;
+  const int64_t share = std::max<int64_t>(1, (rows + kLanes - 1) / kLanes);
+  const int64_t lanes = std::max<int64_t>(1, (rows + share - 1) / share);
+  at::Tensor sums;
+  if (wants_bias) sums = scratch_tensor(execution, {lanes, width}, dy.scalar_type());
+  visit_type(dy.scalar_type(), [&]<typename T>() {
+    const kernels::Table<T>& table = kernels::table<T>();
+    const auto from = const_matrix<T>(dy);
+    const auto out = finish.relu ? const_matrix<T>(y) : kernels::Matrix<const T>{};
+    for_ranges(execution.pool, lanes, 1, [&](int64_t lane, int64_t) {
+      const int64_t begin = lane * share, end = std::min(rows, begin + share);
+      T* sum = wants_bias ? matrix<T>(sums).row(lane) : nullptr;
+      if (!finish.any()) return table.column_sums(from, width, sum, begin, end);
+      if (sum) std::fill_n(sum, width, T{0});
+      table.finish_backward(from, out, width, finish.relu, finish.dropout, matrix<T>(gradient.x),
+                            sum, begin, end);
+    });
+    if (wants_bias) add_up<T>(sums);
+  });
+  if (wants_bias) gradient.bias = sums[0];
+  return gradient;
 }
 
 at::Tensor normalize_rows(const at::Tensor& x, const Execution& execution) {

@@ -81,12 +81,17 @@ at::Tensor densify(const SparseView& x, const Dropout& dropout, at::ScalarType t
 at::Tensor apply_finish(const at::Tensor& x, const Finish& finish, const Execution& execution,
                         const at::Tensor& bias = {});
 
-// The sum of the rows of a matrix without a gradient.
-at::Tensor column_sums(const at::Tensor& rows, const Execution& execution);
+// For backward passes of what ends with finish(x + bias): the gradient of x from that of y and,
+// with a relu, from y; where it is wanted, that of the bias, else undefined.
+struct FinishGradient {
+  at::Tensor x, bias;
+};
+FinishGradient finish_gradient(const Finish& finish, const at::Tensor& dy, const at::Tensor& y,
+                               bool wants_bias, const Execution& execution);
 
-// x weight^T + bias; the bias may be undefined.
+// finish(x weight^T + bias); the bias may be undefined.
 at::Tensor linear(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,
-                  const Execution& execution);
+                  const Execution& execution, const Finish& finish = {});
 // The same of all rows of x, and beside it another of its first rows, those of the targets: the
 // gradient of x is made of both at once.
 struct LinearOfEnds {

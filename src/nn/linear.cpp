@@ -2,8 +2,6 @@
 // again. Rows go through in chunks that depend on their number alone, and weight gradients are
 // added up in a fixed order, so results do not depend on the number of threads.
 #include <ATen/core/LegacyTypeDispatch.h>
-#include <ATen/ops/addmm.h>
-#include <ATen/ops/mm.h>
 
 #include <torch/csrc/autograd/custom_function.h>
 
@@ -12,6 +10,7 @@
 
 #include "nn/functions.h"
 #include "nn/parallel.h"
+#include "nn/product.h"
 #include "nn/tensors.h"
 
 namespace gnnmg::nn {
@@ -31,6 +30,7 @@ int64_t chunk_rows(int64_t rows) {
 
 struct Spec : torch::CustomClassHolder {
   Execution execution;
+  Finish finish;
   int64_t num_first = 0;                  // rows that the second matrix takes
   bool bias = false, first_bias = false;  // of either matrix
 };
@@ -47,41 +47,84 @@ void ranges(const Execution& execution, int64_t count, int64_t grain, const F& b
     body(begin, std::min(count, begin + grain));
 }
 
-// y = x by + bias, or y += x by.
-void multiply(const at::Tensor& x, const at::Tensor& by, const at::Tensor& bias, bool add,
-              const at::Tensor& y, const Execution& execution) {
-  ranges(execution, y.size(0), chunk_rows(y.size(0)), [&](int64_t begin, int64_t end) {
-    const at::Tensor part = x.narrow(0, begin, end - begin);
-    at::Tensor to = y.narrow(0, begin, end - begin);
-    if (add)
-      to.addmm_(part, by);
-    else if (bias.defined())
-      at::addmm_out(to, bias, part, by);
-    else
-      at::mm_out(to, part, by);
+// y = finish(x by + bias), chunk by chunk.
+void product(const at::Tensor& x, const at::Tensor& by, const at::Tensor& bias,
+             const Finish& finish, const at::Tensor& y, const Execution& execution) {
+  const int64_t rows = y.size(0), chunk = chunk_rows(rows);
+  const at::Tensor factor = as_factor(by, execution);
+  visit_type(y.scalar_type(), [&]<typename T>() {
+    const T* shift = bias.defined() ? bias.const_data_ptr<T>() : nullptr;
+    const auto behind = [&](int64_t begin, int64_t end) {
+      if (shift || finish.any())
+        kernels::table<T>().finish(const_matrix<T>(y), y.size(1), shift, finish.relu,
+                                   finish.dropout, matrix<T>(y), begin, end);
+    };
+    ranges(execution, rows, chunk, [&](int64_t begin, int64_t end) {
+      multiply(y.narrow(0, begin, end - begin), x.narrow(0, begin, end - begin), factor, execution);
+      if (!execution.pool) behind(begin, end);
+    });
+    if (execution.pool) for_ranges(execution.pool, rows, chunk, behind);
   });
 }
 
-// dy^T x. Lane l takes the chunks l, l + lanes, ... in this order.
-at::Tensor weight_gradient(const at::Tensor& dy, const at::Tensor& x, const Execution& execution) {
-  const int64_t rows = dy.size(0), chunk = chunk_rows(rows), chunks = (rows + chunk - 1) / chunk;
+// Which gradients are wanted, and whether that of x is added to what is there.
+struct Wanted {
+  bool bias = false;
+  at::Tensor x{};
+  bool add = false;
+};
+struct Gradients {
+  at::Tensor weight, bias;
+};
+
+// The gradients of y = finish(x weight^T + bias), from a chunk of rows while it lies in the cache.
+// Lane l takes the chunks l, l + lanes, ... in this order.
+Gradients backward_of(const at::Tensor& dy, const at::Tensor& x, const at::Tensor& weight,
+                      const at::Tensor& y, const Finish& finish, const Wanted& wanted,
+                      const Execution& execution) {
+  const int64_t rows = dy.size(0), width = dy.size(1);
+  const int64_t chunk = chunk_rows(rows), chunks = (rows + chunk - 1) / chunk;
   const int64_t lanes = std::clamp<int64_t>(chunks, 1, kLanes);
-  at::Tensor sums = scratch_tensor(execution, {lanes, dy.size(1), x.size(1)}, dy.scalar_type());
-  ranges(execution, lanes, 1, [&](int64_t lane, int64_t) {
-    at::Tensor sum = sums[lane];
-    if (chunks == 0) sum.zero_();
-    for (int64_t k = lane; k < chunks; k += lanes) {
-      const int64_t begin = k * chunk, n = std::min(rows - begin, chunk);
-      const at::Tensor from = dy.narrow(0, begin, n).t(), part = x.narrow(0, begin, n);
-      if (k == lane)
-        at::mm_out(sum, from, part);
-      else
-        sum.addmm_(from, part);
-    }
+  at::Tensor weights = scratch_tensor(execution, {lanes, width, x.size(1)}, dy.scalar_type());
+  const at::Tensor factor = wanted.x.defined() ? as_factor(weight, execution) : at::Tensor();
+  at::Tensor biases;
+  if (wanted.bias)
+    biases = scratch_tensor(execution, {std::max<int64_t>(chunks, 1), width}, dy.scalar_type());
+  visit_type(dy.scalar_type(), [&]<typename T>() {
+    const kernels::Table<T>& table = kernels::table<T>();
+    if (chunks == 0 && wanted.bias) std::fill_n(biases.mutable_data_ptr<T>(), width, T{0});
+    const auto out = finish.relu ? const_matrix<T>(y) : kernels::Matrix<const T>{};
+    ranges(execution, lanes, 1, [&](int64_t lane, int64_t) {
+      at::Tensor sum = weights[lane];
+      if (chunks == 0) sum.zero_();
+      at::Tensor room;
+      if (finish.any())
+        room = scratch_tensor(execution, {std::min(chunk, rows), width}, dy.scalar_type());
+      for (int64_t k = lane; k < chunks; k += lanes) {
+        const int64_t begin = k * chunk, n = std::min(rows - begin, chunk);
+        T* bias_sum = wanted.bias ? matrix<T>(biases).row(k) : nullptr;
+        at::Tensor dz = dy.narrow(0, begin, n);
+        if (finish.any()) {
+          dz = room.narrow(0, 0, n);
+          // Row `begin` of the whole is row 0 of this chunk's room.
+          kernels::Matrix<T> dz_at = matrix<T>(dz);
+          dz_at.data -= begin * dz_at.stride;
+          if (bias_sum) std::fill_n(bias_sum, width, T{0});
+          table.finish_backward(const_matrix<T>(dy), out, width, finish.relu, finish.dropout, dz_at,
+                                bias_sum, begin, begin + n);
+        } else if (bias_sum) {
+          table.column_sums(const_matrix<T>(dy), width, bias_sum, begin, begin + n);
+        }
+        const at::Tensor part = x.narrow(0, begin, n);
+        multiply(sum, dz.t(), part, execution, /*add=*/k != lane);
+        if (wanted.x.defined())
+          multiply(wanted.x.narrow(0, begin, n), dz, factor, execution, wanted.add);
+      }
+    });
+    add_up<T>(weights);
+    if (wanted.bias) add_up<T>(biases);
   });
-  at::Tensor gradient = sums[0];
-  for (int64_t lane = 1; lane < lanes; ++lane) gradient.add_(sums[lane]);
-  return gradient;
+  return {weights[0], wanted.bias ? biases[0] : at::Tensor()};
 }
 
 struct LinearFunction : torch::autograd::Function<LinearFunction> {
@@ -96,17 +139,18 @@ struct LinearFunction : torch::autograd::Function<LinearFunction> {
     spec->first_bias = first_bias.has_value();
     const Execution& execution = spec->execution;
     const at::Tensor x = with_dense_rows(x_any);
-    const auto product = [&](const at::Tensor& rows, const at::Tensor& by,
-                             const std::optional<at::Tensor>& shift) {
+    const auto times = [&](const at::Tensor& rows, const at::Tensor& by,
+                           const std::optional<at::Tensor>& shift) {
       at::Tensor y = scratch_tensor(execution, {rows.size(0), by.size(0)}, by.scalar_type());
-      multiply(rows, by.t(), shift ? *shift : at::Tensor(), false, y, execution);
+      product(rows, by.t(), shift ? *shift : at::Tensor(), spec->finish, y, execution);
       return y;
     };
-    variable_list all{product(x, weight, bias)};
+    variable_list all{times(x, weight, bias)};
     if (first_weight)
-      all.push_back(product(x.narrow(0, 0, spec->num_first), *first_weight, first_bias));
+      all.push_back(times(x.narrow(0, 0, spec->num_first), *first_weight, first_bias));
     if (execution.gradients)
-      context->save_for_backward({x, weight, first_weight ? *first_weight : at::Tensor()});
+      context->save_for_backward({x, weight, first_weight ? *first_weight : at::Tensor(),
+                                  spec->finish.relu ? all[0] : at::Tensor()});
     return all;
   }
 
@@ -116,25 +160,20 @@ struct LinearFunction : torch::autograd::Function<LinearFunction> {
     const Execution& execution = spec->execution;
     const variable_list saved = context->get_saved_variables();
     const at::Tensor &x = saved[0], &weight = saved[1], &first_weight = saved[2];
-    at::Tensor dx, by_weight, by_bias, by_first_weight, by_first_bias;
-    const bool wants_x = context->needs_input_grad(0);
-    if (wants_x) dx = scratch_tensor(execution, x.sizes(), x.scalar_type());
-    if (gradients[0].defined()) {
-      const at::Tensor dy = with_dense_rows(gradients[0]);
-      by_weight = weight_gradient(dy, x, execution);
-      if (spec->bias) by_bias = column_sums(dy, execution);
-      if (wants_x) multiply(dy, weight, {}, false, dx, execution);
-    } else if (wants_x) {
+    at::Tensor dx;
+    Gradients all, first;
+    if (context->needs_input_grad(0)) dx = scratch_tensor(execution, x.sizes(), x.scalar_type());
+    if (gradients[0].defined())
+      all = backward_of(with_dense_rows(gradients[0]), x, weight, saved[3], spec->finish,
+                        {spec->bias, dx, false}, execution);
+    else if (dx.defined())
       dx.zero_();
-    }
     if (gradients.size() > 1 && gradients[1].defined()) {
-      const at::Tensor dy = with_dense_rows(gradients[1]);
-      by_first_weight = weight_gradient(dy, x.narrow(0, 0, spec->num_first), execution);
-      if (spec->first_bias) by_first_bias = column_sums(dy, execution);
-      if (wants_x)
-        multiply(dy, first_weight, {}, true, dx.narrow(0, 0, spec->num_first), execution);
+      const at::Tensor first_dx = dx.defined() ? dx.narrow(0, 0, spec->num_first) : at::Tensor();
+      first = backward_of(with_dense_rows(gradients[1]), x.narrow(0, 0, spec->num_first),
+                          first_weight, {}, {}, {spec->first_bias, first_dx, true}, execution);
     }
-    return {dx, by_weight, by_bias, by_first_weight, by_first_bias, at::Tensor()};
+    return {dx, all.weight, all.bias, first.weight, first.bias, at::Tensor()};
   }
 };
 
@@ -144,29 +183,11 @@ std::optional<at::Tensor> given(const at::Tensor& t) {
 
 }  // namespace
 
-at::Tensor column_sums(const at::Tensor& rows, const Execution& execution) {
-  const at::Tensor from = with_dense_rows(rows);
-  const int64_t count = from.size(0), width = from.size(1), share = (count + kLanes - 1) / kLanes;
-  at::Tensor sums = scratch_tensor(execution, {kLanes, width}, rows.scalar_type());
-  visit_type(rows.scalar_type(), [&]<typename T>() {
-    const auto in = const_matrix<T>(from);
-    const auto out = matrix<T>(sums);
-    for_ranges(execution.pool, kLanes, 1, [&](int64_t lane, int64_t) {
-      T* to = out.row(lane);
-      std::fill_n(to, width, T{0});
-      for (int64_t r = lane * share; r < std::min(count, (lane + 1) * share); ++r)
-        for (int64_t c = 0; c < width; ++c) to[c] += in.row(r)[c];
-    });
-  });
-  at::Tensor sum = sums[0];
-  for (int64_t lane = 1; lane < kLanes; ++lane) sum.add_(sums[lane]);
-  return sum;
-}
-
 at::Tensor linear(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,
-                  const Execution& execution) {
+                  const Execution& execution, const Finish& finish) {
   auto spec = c10::make_intrusive<Spec>();
   spec->execution = execution;
+  spec->finish = finish;
   return LinearFunction::apply(x, weight, given(bias), std::optional<at::Tensor>(),
                                std::optional<at::Tensor>(), std::move(spec))[0];
 }

@@ -37,6 +37,15 @@ decltype(auto) visit_type(at::ScalarType type, F&& f) {
   return type == at::kFloat ? f.template operator()<float>() : f.template operator()<double>();
 }
 
+// Adds the other parts [parts, ...] to the first, in their order.
+template <typename T>
+void add_up(const at::Tensor& parts) {
+  const int64_t count = parts.size(0), size = count ? parts.numel() / count : 0;
+  T* sum = parts.mutable_data_ptr<T>();
+  for (int64_t part = 1; part < count; ++part)
+    for (int64_t i = 0; i < size; ++i) sum[i] += sum[part * size + i];
+}
+
 inline kernels::Lists lists_by_target(const sample::BlockView& block) {
   return {block.indptr, block.indices};
 }

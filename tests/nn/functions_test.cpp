@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "nn/conv/sage_conv.h"
+#include "nn/edge_functions.h"
 #include "nn/support.h"
 
 namespace gnnmg::nn {
@@ -90,11 +91,41 @@ TEST_F(Functions, Linear) {
   expect_right_gradients([&] { return linear_of_ends(x, both, execution_).second; }, {x, first});
 }
 
+// What follows a product or a sum is part of its pass.
+TEST_F(Functions, LinearAndWeightedSumWithAFinish) {
+  const at::Tensor x = variable({12, 4}, 1), weight = variable({3, 4}, 2), bias = variable({3}, 3);
+  const at::Tensor shift = variable({4}, 4), weights = variable({block_.view().num_edges}, 5);
+  const at::Tensor own = variable({6}, 6), target = variable({7, 4}, 7);
+  const Dropout dropout = kernels::make_dropout(0.4, 1, 2, 3, 4);
+  for (const Finish& finish :
+       {Finish{}, Finish{true, {}}, Finish{false, dropout}, Finish{true, dropout}}) {
+    SCOPED_TRACE(testing::Message() << finish.relu << finish.dropout.active());
+    expect_right_gradients([&] { return linear(x, weight, bias, execution_, finish); },
+                           {x, weight, bias});
+    expect_right_gradients([&] { return linear(x, weight, {}, execution_, finish); }, {x, weight});
+    EXPECT_TRUE(near(linear(x, weight, bias, execution_, finish).detach(),
+                     apply_finish(at::linear(x, weight, bias), finish, execution_).detach(),
+                     1e-13));
+    const WeightedSum all{x, weights, target, own, shift, finish};
+    expect_right_gradients([&] { return weighted_sum(all, block_.view(), execution_); },
+                           {x, weights, target, own, shift});
+    const WeightedSum sum{x, {}, {}, {}, shift, finish};
+    expect_right_gradients([&] { return weighted_sum(sum, block_.view(), execution_); },
+                           {x, shift});
+    EXPECT_TRUE(near(weighted_sum(sum, block_.view(), execution_).detach(),
+                     apply_finish(aggregate(x, block_.view(), Reduce::kSum, execution_) + shift,
+                                  finish, execution_)
+                         .detach(),
+                     1e-13));
+  }
+}
+
 // Rows in several chunks, with a pool and without, on any number of threads: the same numbers.
 TEST_F(Functions, LinearInChunks) {
   const at::Tensor x = random_tensor({5000, 6}, at::kFloat, 1).set_requires_grad(true);
   const at::Tensor weight = random_tensor({5, 6}, at::kFloat, 2).set_requires_grad(true);
   const at::Tensor bias = random_tensor({5}, at::kFloat, 3).set_requires_grad(true);
+  const Finish finish{true, kernels::make_dropout(0.4, 1, 2, 3, 4)};
   std::vector<std::vector<at::Tensor>> results;
   for (const int threads : {0, 1, 3}) {
     base::ThreadPool pool(std::max(1, threads));
@@ -102,14 +133,18 @@ TEST_F(Functions, LinearInChunks) {
     execution.gradients = true;
     execution.pool = threads ? &pool : nullptr;
     for (const at::Tensor& input : {x, weight, bias}) input.mutable_grad().reset();
-    const at::Tensor y = linear(x, weight, bias, execution);
+    const at::Tensor y = linear(x, weight, bias, execution, finish);
     (y * y).sum().backward();
     results.push_back({y.detach(), x.grad(), weight.grad(), bias.grad()});
   }
   for (const auto& found : results)
     for (size_t i = 0; i < found.size(); ++i) EXPECT_TRUE(found[i].equal(results[0][i])) << i;
-  const at::Tensor plain = at::linear(x, weight, bias);
-  EXPECT_TRUE(near(results[0][0], plain.detach(), 1e-6, 1));
+  for (const at::Tensor& input : {x, weight, bias}) input.mutable_grad().reset();
+  const at::Tensor plain = apply_finish(at::linear(x, weight, bias), finish, execution_);
+  (plain * plain).sum().backward();
+  const std::vector<at::Tensor> expected{plain.detach(), x.grad(), weight.grad(), bias.grad()};
+  for (size_t i = 0; i < expected.size(); ++i)
+    EXPECT_TRUE(near(results[0][i], expected[i], 1e-5, 1)) << i;
 }
 
 TEST_F(Functions, FinishWithABias) {

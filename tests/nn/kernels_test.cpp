@@ -331,6 +331,64 @@ TYPED_TEST(Kernels, FinishIsBiasReluDropout) {
   });
 }
 
+TYPED_TEST(Kernels, ColumnSums) {
+  using T = TypeParam;
+  this->each([&](const Table<T>& table, int64_t width) {
+    const Values<T> x(kSources, width, 14);
+    for (const int64_t end : {int64_t{3}, kSources}) {
+      Values<T> sums(1, width);
+      table.column_sums(x.view(), width, sums.matrix().data, 3, end);
+      EXPECT_TRUE(sums.guarded());
+      for (int64_t c = 0; c < width; ++c) {
+        T sum = 0;
+        for (int64_t r = 3; r < end; ++r) sum += x.at(r, c);
+        ASSERT_EQ(sums.at(0, c), sum);
+      }
+    }
+  });
+}
+
+// a may lie transposed, and c be added to; a number is the same whatever the range of its row.
+TYPED_TEST(Kernels, Product) {
+  using T = TypeParam;
+  constexpr int64_t kRows = 31;
+  EXPECT_TRUE(table<T>().product || !has_faster_product<T>());
+  this->each([&](const Table<T>& table, int64_t width) {
+    if (!table.product || width * sizeof(T) < 64) return;
+    for (const int64_t depth : {0, 1, 50}) {
+      const Values<T> a(kRows, depth, 21), turned(depth, kRows, 22), b(depth, width, 23);
+      for (const bool transposed : {false, true})
+        for (const bool add : {false, true}) {
+          Values<T> c(kRows, width, 24), parts(c);
+          const Values<T> before(c);
+          const Matrix<const T> from = transposed ? turned.view() : a.view();
+          ProductOf<T> p{from.data,
+                         transposed ? 1 : from.stride,
+                         transposed ? from.stride : 1,
+                         b.view(),
+                         c.matrix(),
+                         depth,
+                         width,
+                         add};
+          table.product(p, 0, kRows);
+          EXPECT_TRUE(c.guarded());
+          p.c = parts.matrix();
+          table.product(p, 0, 8);
+          table.product(p, 8, 9);
+          table.product(p, 9, kRows);
+          EXPECT_TRUE(parts == c);
+          for (int64_t r = 0; r < kRows; ++r)
+            for (int64_t col = 0; col < width; ++col) {
+              double sum = add ? before.at(r, col) : T{0};
+              for (int64_t k = 0; k < depth; ++k)
+                sum += double{transposed ? turned.at(k, r) : a.at(r, k)} * b.at(k, col);
+              ASSERT_NEAR(c.at(r, col), sum, tolerance<T>() * 50);
+            }
+        }
+    }
+  });
+}
+
 TYPED_TEST(Kernels, ReluPassesNanOn) {
   using T = TypeParam;
   this->each([&](const Table<T>& table, int64_t width) {

@@ -114,7 +114,8 @@ class EdgeConv final : public Conv {
   at::Tensor first_layer(const at::Tensor& rows, const ConvInput& own, const ConvPass& pass) const {
     const at::Tensor target =
         target_times(own, pass.block.num_targets, target_part(), pass.execution);
-    return rows_of_edges(rows, target, pass.block, pass.execution);
+    const at::Tensor y = rows_of_edges(rows, target, pass.block, pass.execution);
+    return o_.dgl ? y : apply_finish(y, network_.finish(0), pass.execution);
   }
 
   // What the first layer does with the target's row.

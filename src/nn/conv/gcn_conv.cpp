@@ -42,9 +42,15 @@ class WeightedConv : public Conv {
     WeightedSum sum = weights(rows.scalar_type(), first_own, own, pass);
     sum.x = rows;
     if (first_own != 0) sum.x_target = rows.narrow(0, first_own, n);
+    const bool skips = pass.skip.weight.defined();
+    if (transformed && !skips) {
+      sum.bias = bias_;
+      sum.finish = pass.finish;
+    }
     at::Tensor y = weighted_sum(sum, pass.block, pass.execution);
+    if (!transformed && !skips) return linear(y, as_linear(), bias_, pass.execution, pass.finish);
     if (!transformed) y = linear(y, as_linear(), {}, pass.execution);
-    return complete(y, own, pass, bias_);
+    return skips ? complete(y, own, pass, bias_) : y;
   }
 
  protected:

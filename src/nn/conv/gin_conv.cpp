@@ -53,8 +53,7 @@ class GinConv final : public Conv, public StagedConv {
 
   at::Tensor combine(const at::Tensor& rows, bool transformed, int64_t first_own,
                      const ConvInput& own, const ConvPass& pass) const override {
-    at::Tensor y =
-        first_layer(gather(rows, transformed, first_own, own, pass), transformed, pass.execution);
+    at::Tensor y = first_layer(rows, transformed, first_own, own, pass);
     network_.behind_first({&y, 1}, {nullptr, {}, {}, pass.execution});
     return complete(y, own, pass);
   }
@@ -68,10 +67,9 @@ class GinConv final : public Conv, public StagedConv {
       const bool first = transforms(in[i].sparse, passes[i].block);
       const int64_t sources = passes[i].block.num_sources;
       const Execution& execution = passes[i].execution;
-      const at::Tensor y = gather(
+      all.push_back(first_layer(
           first ? transform(in[i], sources, execution) : dense_rows(in[i], sources, execution),
-          first, 0, in[i], passes[i]);
-      all.push_back(first_layer(y, first, execution));
+          first, 0, in[i], passes[i]));
     }
     network_.behind_first(all, norms);
     for (size_t i = 0; i < in.size(); ++i) all[i] = complete(all[i], in[i], passes[i]);
@@ -86,8 +84,7 @@ class GinConv final : public Conv, public StagedConv {
   int64_t stage_width(int stage) const override { return network_.width(stage); }
   at::Tensor first_stage(const at::Tensor& rows, bool transformed, int64_t first_own,
                          const ConvInput& own, const ConvPass& pass) const override {
-    return first_layer(gather(rows, transformed, first_own, own, pass), transformed,
-                       pass.execution);
+    return first_layer(rows, transformed, first_own, own, pass);
   }
   at::Tensor next_stage(int stage, const at::Tensor& rows) const override {
     return at::linear(rows, network_.linear(stage).weight, network_.linear(stage).bias);
@@ -102,7 +99,8 @@ class GinConv final : public Conv, public StagedConv {
   }
 
  private:
-  // (1 + eps) x_i + AGG, of rows or of what the first linear layer made of them.
+  // (1 + eps) x_i + AGG, of rows or of what the first linear layer made of them. Behind a sum of
+  // the latter, its bias and what follows it are there already.
   at::Tensor gather(const at::Tensor& rows, bool transformed, int64_t first_own,
                     const ConvInput& own, const ConvPass& pass) const {
     const sample::BlockView& block = pass.block;
@@ -127,6 +125,10 @@ class GinConv final : public Conv, public StagedConv {
       sum.self_weights = (1 + eps_).expand({n});
       sum.weights = own.edge_weight;
       if (own.x_target.defined() || first_own != 0) sum.x_target = target;
+      if (transformed) {
+        sum.bias = network_.linear(0).bias;
+        sum.finish = network_.finish(0);
+      }
       y = weighted_sum(sum, block, pass.execution);
     } else {
       y = (weighted          ? reduce_weighted(rows, own.edge_weight, pass)
@@ -157,10 +159,15 @@ class GinConv final : public Conv, public StagedConv {
     return aggregate_edges(at::relu(ends + carried), block, o_.reduce, pass.execution);
   }
 
-  at::Tensor first_layer(const at::Tensor& y, bool transformed, const Execution& execution) const {
+  at::Tensor first_layer(const at::Tensor& rows, bool transformed, int64_t first_own,
+                         const ConvInput& own, const ConvPass& pass) const {
+    const at::Tensor y = gather(rows, transformed, first_own, own, pass);
     const Linear& first = network_.linear(0);
-    return transformed ? apply_finish(y, {}, execution, first.bias)
-                       : linear(y, first.weight, first.bias, execution);
+    if (!transformed)
+      return linear(y, first.weight, first.bias, pass.execution, network_.finish(0));
+    return o_.reduce == Reduce::kSum
+               ? y
+               : apply_finish(y, network_.finish(0), pass.execution, first.bias);
   }
 
   GinOptions o_;

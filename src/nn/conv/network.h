@@ -40,7 +40,10 @@ class Network {
   // place. A norm over a graph goes over all rows of a mini-batch: PyG's layers hand their networks
   // no graphs.
   void behind(size_t layer, std::span<at::Tensor> all, const NormPass& norms) const;
-  // All that stands behind the first linear layer.
+  // What stands behind linear layer `layer` where that goes row by row and is part of the layer's
+  // own pass: then behind() has been seen to.
+  Finish finish(size_t layer) const;
+  // All that stands behind the first linear layer and its finish().
   void behind_first(std::span<at::Tensor> all, const NormPass& norms) const;
 
  private:

@@ -499,6 +499,23 @@ void finish_backward(Matrix<const T> dy, Matrix<const T> y, int64_t width, bool 
 }
 
 template <typename T>
+void column_sums(Matrix<const T> x, int64_t width, T* sums, int64_t begin, int64_t end) {
+  for_panels<T, kFewVectors>(width, [&]<int N>(int64_t column, int64_t last) {
+    if constexpr (N == 0) {
+      for (int64_t c = 0; c < width; ++c) sums[c] = 0;
+      for (int64_t r = begin; r < end; ++r)
+        for (int64_t c = 0; c < width; ++c) sums[c] += x.row(r)[c];
+    } else {
+      Vector<T> sum[N];
+      for (int i = 0; i < N; ++i) sum[i] = Vector<T>{};
+      for (int64_t r = begin; r < end; ++r)
+        for (int i = 0; i < N; ++i) sum[i] += load(x.row(r) + column + offset<T>(i, last));
+      for (int i = 0; i < N; ++i) store(sums + column + offset<T>(i, last), sum[i]);
+    }
+  });
+}
+
+template <typename T>
 void sparse_dropout(SparseMatrix<float> a, const Dropout& dropout, T* out, int64_t begin,
                     int64_t end) {
   constexpr int kL = kLanes<uint32_t>;
@@ -571,6 +588,9 @@ void normalize_backward(Matrix<const T> dy, Matrix<const T> y, const T* norms, i
 
 #include "nn/kernels/attention_body.h"
 #include "nn/kernels/edge_body.h"
+#if GNNMG_VECTOR_BYTES == 64
+#include "nn/kernels/product_body.h"
+#endif
 
 namespace gnnmg::nn::kernels {
 namespace {
@@ -585,6 +605,7 @@ constexpr Table<T> kTable = {
     sparse_transposed_times_dense<T>,
     finish<T>,
     finish_backward<T>,
+    column_sums<T>,
     sparse_dropout<T>,
     normalize<T>,
     normalize_backward<T>,
@@ -602,6 +623,11 @@ constexpr Table<T> kTable = {
     winner_transposed<T>,
     softmax<T>,
     softmax_backward<T>,
+#if GNNMG_VECTOR_BYTES == 64
+    product<T>,
+#else
+    nullptr,
+#endif
 };
 
 }  // namespace

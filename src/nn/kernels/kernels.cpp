@@ -65,6 +65,18 @@ const Table<double>& table<double>() noexcept {
   return chosen;
 }
 
+template <typename T>
+bool has_faster_product() noexcept {
+#if GNNMG_X86_KERNELS
+  static const bool faster = table<T>().product && !__builtin_cpu_is("intel");
+  return faster;
+#else
+  return false;
+#endif
+}
+template bool has_faster_product<float>() noexcept;
+template bool has_faster_product<double>() noexcept;
+
 Dropout make_dropout(double rate, uint64_t seed, uint64_t epoch, uint64_t batch, uint64_t layer) {
   Dropout dropout;
   if (rate <= 0) return dropout;

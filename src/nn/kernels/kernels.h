@@ -118,6 +118,18 @@ struct AttentionGradient {
   T* edge_row = nullptr;
 };
 
+// c = a b, or c += a b: entry (i, k) of a is a[i * a_row + k * a_column], so that a may lie
+// transposed.
+template <typename T>
+struct ProductOf {
+  const T* a = nullptr;
+  int64_t a_row = 0, a_column = 0;
+  Matrix<const T> b;             // [depth, width]
+  Matrix<T> c;                   // [rows, width]
+  int64_t depth = 0, width = 0;  // 64 bytes wide at least
+  bool add = false;
+};
+
 // All kernels for one element type and one instruction set. Ranges are of output rows.
 template <typename T>
 struct Table {
@@ -152,6 +164,8 @@ struct Table {
   void (*finish_backward)(Matrix<const T> dy, Matrix<const T> y, int64_t width, bool relu,
                           const Dropout& dropout, Matrix<T> dx, T* bias_gradient, int64_t begin,
                           int64_t end);
+  // sums[width] = sum of the rows [begin, end), row after row.
+  void (*column_sums)(Matrix<const T> x, int64_t width, T* sums, int64_t begin, int64_t end);
   // out[k] = dropout(value k) for the entries of sparse rows [begin, end): row and column give the
   // bits, as if the matrix were dense.
   void (*sparse_dropout)(SparseMatrix<float> a, const Dropout& dropout, T* out, int64_t begin,
@@ -208,6 +222,8 @@ struct Table {
   // Its gradient from that of out.
   void (*softmax_backward)(Lists lists, const T* out, const T* gradient, int64_t heads, T* scores,
                            int64_t begin, int64_t end);
+  // Rows [begin, end) of a product; null but for AVX-512.
+  void (*product)(const ProductOf<T>& p, int64_t begin, int64_t end);
 };
 
 enum class Isa : int32_t { kGeneric, kAvx2, kAvx512 };
@@ -217,5 +233,10 @@ const Table<T>* table_for(Isa isa) noexcept;
 // The widest that this machine runs.
 template <typename T>
 const Table<T>& table() noexcept;
+
+// Whether table().product is there and faster than the library's that LibTorch multiplies with:
+// MKL, which takes AVX-512 on Intel's processors alone.
+template <typename T>
+bool has_faster_product() noexcept;
 
 }  // namespace gnnmg::nn::kernels
