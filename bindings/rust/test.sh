@@ -86,7 +86,11 @@ torch() (
 )
 
 benchmark() { cargo build --quiet -p gnnmg --bench calls; }
-packages() { cargo package --quiet --allow-dirty -p gnnmg-sys -p gnnmg; }
+packages() {
+  # Cargo takes what it has unpacked and compiled of a version for that version, also where its files have changed since.
+  rm -rf "${CARGO_HOME:-$HOME/.cargo}"/registry/{cache,src}/-*/gnnmg-* "$CARGO_TARGET_DIR"/debug/.fingerprint/gnnmg-sys-*
+  cargo package --quiet --allow-dirty -p gnnmg-sys -p gnnmg
+}
 
 # The program of the README, in a crate of its own.
 readme() (

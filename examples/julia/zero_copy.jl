@@ -4,6 +4,14 @@ include("common.jl")
 
 const NODES = 4
 
+function read_back(graph)
+    features = node_tensor(graph, "x")
+    close(graph) # the tensor keeps what it lies in
+    @printf("x is %d x %d%s, its last number %.0f\n", size(features, 1), size(features, 2),
+            iswritable(features) ? "" : ", read-only", features[end, end])
+    close(features)
+end
+
 function main()
     indptr, sources, targets = [0, 2, 3, 4, 5], Int32[1, 3, 0, 1, 2], Int32[0, 0, 1, 2, 3]
     # Rows lie one after another: the columns of a matrix of Julia's.
@@ -27,12 +35,9 @@ function main()
     import_node_csr!(graph, "words", 6, starts, word, times; release = release)
     println("the graph holds $(arrays_out[]) arrays of this program")
 
-    features = node_tensor(graph, "x")
-    close(graph) # the tensor keeps what it lies in
-    @printf("x is %d x %d%s, its last number %.0f\n", size(features, 1), size(features, 2),
-            iswritable(features) ? "" : ", read-only", features[end, end])
-    close(features)
+    read_back(graph)
     close(context)
+    GC.gc() # where Julia has several threads, one could be reading x still: the collector gives it back
     println("$(arrays_out[]) arrays have not come back")
     @assert arrays_out[] == 0
 end
