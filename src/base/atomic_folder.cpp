@@ -106,7 +106,7 @@ AtomicFolder::AtomicFolder(const std::string& path) : path_(path) {
   constexpr int kTries = 8;  // a name that is taken, by chance or ill will, is left alone
   int tries = 1;
   while (!create(name))
-    if (errno != EEXIST || tries++ == kTries) fail_io(errno, path_, "make a folder beside it");
+    if (errno != EEXIST || tries++ == kTries) fail_io(errno, path_, "make folder beside it");
 }
 
 // False, with errno, when it cannot be made.
