@@ -37,7 +37,7 @@ class Packed {
     if (values[0] != 0)
       fail(Status::kFormat, where(key), ": begins with ", values[0], ", expected 0");
     for (size_t g = 0; g + 1 < values.size(); ++g)
-      if (values[g + 1] < values[g] + (may_be_empty ? 0 : 1))
+      if (values[g + 1] < values[g] || (values[g + 1] == values[g] && !may_be_empty))
         fail(Status::kFormat, where(key), ", row ", g + 1, ": ", values[g + 1], " after ",
              values[g], ", expected ", may_be_empty ? "no less" : "a graph of at least one node");
     if (rows >= 0 && values.back() != rows)
