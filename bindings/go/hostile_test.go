@@ -172,12 +172,17 @@ func TestManyHandsAtOnce(t *testing.T) {
 		loader = gnnmg.Must(gnnmg.NewLoader(w.data, w.sampler, func(c *gnnmg.LoaderConfig) { c.BatchSize = 16 }))
 		trainer = gnnmg.Must(gnnmg.NewTrainer(gnnmg.Must(gnnmg.NewModel(w.rt, w.data)), w.data, w.sampler, nil, forever))
 	})
+	done := make(chan struct{})
+	go func() { all.Wait(); close(done) }()
 	time.Sleep(time.Until(end))
-	mu.Lock() // whatever still trains ends
-	trainer.Close()
-	loader.Close()
-	mu.Unlock()
-	all.Wait()
-	trainer.Close()
-	loader.Close()
+	for running := true; running; { // whatever still trains ends, also one that was made at the last moment
+		select {
+		case <-done:
+			running = false
+		case <-time.After(10 * time.Millisecond):
+		}
+		loader, trainer := shared()
+		trainer.Close()
+		loader.Close()
+	}
 }

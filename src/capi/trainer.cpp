@@ -30,6 +30,7 @@ Trainer::~Trainer() {
 }
 
 void Trainer::cancel_work() noexcept {
+  freed_ = true;
   trainer_->cancel();
   if (comm_ && !left_.exchange(true)) comm_->end_use();
 }
@@ -246,6 +247,8 @@ void start_training(Trainer& trainer, gnnmg_epoch_fn on_epoch, Registration& reg
     trainer.user = std::move(user);
     trainer.get().start();
     trainer.running = true;
+    // Freed since this call found the handle: what ended its work then came before the work.
+    if (trainer.freed()) trainer.get().cancel();
   } catch (...) {
     trainer.end_training();
     throw;

@@ -30,6 +30,7 @@ class Trainer : public Object {
 
   train::Trainer& get() const { return *trainer_; }
   const std::shared_ptr<Model>& model() const { return model_; }
+  bool freed() const noexcept { return freed_; }
   data::Task task() const { return task_; }
 
   Suspension suspension;
@@ -48,6 +49,7 @@ class Trainer : public Object {
   std::shared_ptr<Model> model_;
   std::shared_ptr<Comm> comm_;  // a job that nobody has a share in any more would be an aborted one
   std::atomic<bool> left_{false};  // its use of that has ended
+  std::atomic<bool> freed_{false};
   bool at_work_ = false;
   data::Task task_;
   std::unique_ptr<train::Trainer> trainer_;

@@ -493,6 +493,33 @@ TEST(TrainerTest, CancelFromASecondThread) {
   gnnmg_trainer_cancel(nullptr);
 }
 
+// A free between the moment at which a run finds its handle and that at which its ranks start.
+TEST(TrainerTest, FreeingOneThatIsAboutToRunEndsItAsWell) {
+  World world(200);
+  world.training.num_epochs = 1000000;
+  const Sampler sampler = world.make_sampler();
+  const Model model = world.make_model();
+  for (int round = 0; round < 300; ++round) {
+    Trainer trainer = world.make_trainer(model, sampler);
+    gnnmg_trainer* const token = trainer;
+    std::atomic<bool> ready{false};
+    std::thread runs([&] {
+      ready = true;
+      const gnnmg_status status = gnnmg_trainer_run(token, nullptr, nullptr, nullptr);
+      EXPECT_TRUE(status == GNNMG_ERR_CANCELLED || status == GNNMG_ERR_HANDLE)
+          << gnnmg_status_name(status);
+    });
+    while (!ready) std::this_thread::yield();
+    const auto until = std::chrono::steady_clock::now() + std::chrono::nanoseconds(300 * round);
+    while (std::chrono::steady_clock::now() < until) {
+    }
+    trainer.reset();
+    runs.join();
+    auto facts = info<gnnmg_model_info>();
+    EXPECT_TRUE(eventually([&] { return gnnmg_model_get_info(model, &facts) == GNNMG_OK; }));
+  }
+}
+
 TEST(TrainerTest, FreeingARunningTrainerCancelsIt) {
   World world(2000);
   world.training.num_epochs = 1000000;
