@@ -1,0 +1,79 @@
+// What a GPU does for the library: tables of functions that the plug-in libgnnmg_cuda.so fills. One
+// table a room, declared in that room's device.h beside what the CPU does; here are devices, their
+// memory and their queues. Nothing above the plug-in names CUDA, and no class changes its shape
+// with it.
+//
+// Every function throws base::Error unless it is noexcept. kDeviceLost: the device failed, and
+// stays failed; releasing still works.
+#pragma once
+
+#include <cstdint>
+
+namespace gnnmg::sample {
+struct DeviceSampling;  // sample/device.h
+}
+namespace gnnmg::feature {
+struct DeviceFeatures;  // feature/device.h
+}
+namespace gnnmg::nn::kernels {
+template <typename T>
+struct DeviceLayers;  // nn/kernels/device.h
+}
+
+namespace gnnmg::base {
+
+struct DeviceInfo {
+  char name[128];        // "NVIDIA H100 80GB HBM3"
+  char bus_id[16];       // "0000:19:00.0", the same in every process
+  int64_t total_memory;  // bytes
+  int64_t free_memory;   // bytes, now
+  int32_t major, minor;  // compute capability
+  int32_t multiprocessors;
+  int32_t driver_version;  // 13000: CUDA 13.0
+  int32_t runtime_version;
+};
+
+// Where a buffer lies: in the device's own memory, or in the host's, pinned, where kernels read it
+// over the bus.
+enum class Placement : int32_t { kDevice = 0, kPinned = 1 };
+
+// Work of one device in order; a CUDA stream in the plug-in. One thread at a time.
+struct DeviceQueue;
+
+struct DeviceTable {
+  int64_t size;         // sizeof(DeviceTable), by which a plug-in of another build is known
+  const char* version;  // as version_text() of base/plugin.h
+
+  // Devices that this process sees. Error(kDependency) without a driver, or with one too old.
+  int (*num_devices)();
+  DeviceInfo (*info)(int device);
+
+  // Aligned to 256 bytes, never null. Error(kNoMemory) that names the size and what is free.
+  void* (*allocate)(int device, Placement placement, int64_t bytes);
+  // Waits for nothing: what uses the memory is over.
+  void (*release)(int device, Placement placement, void* memory) noexcept;
+
+  // Makes memory of the host's readable by kernels of every device where it lies, and takes that
+  // back; returns its address for kernels. Error(kNoMemory) or kUnsupported when the system refuses
+  // to pin it.
+  void* (*pin)(void* memory, int64_t bytes);
+  void (*unpin)(void* memory) noexcept;
+
+  // `max_multiprocessors`: how many of the device's a kernel may take; 0: all. `stream`: a CUDA
+  // stream of the caller's that outlives the queue, or null: one of the queue's own.
+  DeviceQueue* (*open_queue)(int device, int max_multiprocessors, void* stream);
+  // Waits for what is in it.
+  void (*close_queue)(DeviceQueue* queue) noexcept;
+  // In order with the queue; either side may be memory of the host's, pinned or not.
+  void (*copy)(DeviceQueue* queue, void* to, const void* from, int64_t bytes);
+  void (*synchronize)(DeviceQueue* queue);
+  // Whether all of it is over; does not wait.
+  bool (*finished)(DeviceQueue* queue);
+
+  const sample::DeviceSampling* sampling;
+  const feature::DeviceFeatures* features;
+  const nn::kernels::DeviceLayers<float>* layers_f32;
+  const nn::kernels::DeviceLayers<double>* layers_f64;
+};
+
+}  // namespace gnnmg::base

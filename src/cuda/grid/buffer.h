@@ -1,0 +1,71 @@
+// Memory that a GPU can read, and buffers in it.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <utility>
+
+#include "base/error.h"
+
+namespace gnnmg::cuda {
+
+// Where memory comes from. Any thread.
+class Memory {
+ public:
+  virtual ~Memory() = default;
+  // Aligned to 256 bytes; never null. Error(kNoMemory) that names `what` and the size.
+  virtual void* allocate(int64_t bytes, std::string_view what) = 0;
+  // The work that uses it must be over, or stand earlier in the one queue that uses it.
+  virtual void release(void* memory) noexcept = 0;
+};
+
+// Memory of the host's that kernels read over the bus.
+class PinnedMemory : public Memory {
+ public:
+  // Makes memory that is there readable by kernels of every device, where it lies, until
+  // give_back(); returns its address for kernels. Error(kNoMemory) or kUnsupported, naming `what`,
+  // when the system refuses; Error(kInvalidArgument) when it is pinned already.
+  virtual void* adopt(void* memory, int64_t bytes, std::string_view what) = 0;
+  virtual void give_back(void* memory) noexcept = 0;
+};
+
+// A growing array in such memory. The memory object outlives it.
+template <typename T>
+class Buffer {
+ public:
+  explicit Buffer(Memory& memory) : memory_(&memory) {}
+  Buffer(Buffer&& other) noexcept
+      : memory_(other.memory_),
+        data_(std::exchange(other.data_, nullptr)),
+        capacity_(std::exchange(other.capacity_, 0)) {}
+  Buffer& operator=(Buffer&& other) noexcept {
+    std::swap(memory_, other.memory_);
+    std::swap(data_, other.data_);
+    std::swap(capacity_, other.capacity_);
+    return *this;
+  }
+  ~Buffer() {
+    if (data_ != nullptr) memory_->release(data_);
+  }
+  // Room for `count` elements, whose contents are lost if it has to grow. Never null behind it.
+  T* reserve(int64_t count, std::string_view what) {
+    if (count > capacity_ || data_ == nullptr) {
+      const int64_t elements = count > 0 ? count : 1;
+      const int64_t bytes = base::checked_mul(elements, sizeof(T), what);
+      if (data_ != nullptr) memory_->release(std::exchange(data_, nullptr));
+      capacity_ = 0;
+      data_ = static_cast<T*>(memory_->allocate(bytes, what));
+      capacity_ = elements;
+    }
+    return data_;
+  }
+  T* data() const { return data_; }
+  int64_t capacity() const { return capacity_; }
+
+ private:
+  Memory* memory_;
+  T* data_ = nullptr;
+  int64_t capacity_ = 0;
+};
+
+}  // namespace gnnmg::cuda

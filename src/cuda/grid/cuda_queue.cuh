@@ -1,0 +1,95 @@
+// A CUDA stream as kernels' queue: what is given to it runs in order, without waiting for it. One
+// thread at a time. Errors of CUDA become base::Error where they are noticed.
+//
+// Everything that is written for a queue is a template over it, so that HostQueue of
+// tests/cuda/host_queue.h can stand in for it:
+//   each(count, f)               f(i) for i in [0, count), in any order, at the same time
+//   tiles<N>(count, f)           f(tile, i) with a tile of N lanes for each i
+//   scan(counts, sums, count)    sums[i] = counts[0] + ... + counts[i - 1], i in [0, count]; two
+//                                arrays, the sum of all below 2^31
+//   sort(keys, ..., count, bits) by the lowest `bits` bits of the keys; equal keys keep their
+//   order;
+//                                four arrays
+//   fill, copy, synchronize      memset; any direction; waits for all of it
+// f is a struct whose operator() is GNNMG_BOTH and const.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+#include <cub/device/device_radix_sort.cuh>
+#include <cub/device/device_scan.cuh>
+
+#include "cuda/grid/buffer.h"
+#include "cuda/grid/errors.h"
+#include "cuda/grid/tile.cuh"
+
+namespace gnnmg::cuda {
+
+inline constexpr int kBlockThreads = 256;
+
+template <typename F>
+__global__ void __launch_bounds__(kBlockThreads) run_each(int64_t count, const F f) {
+  const int64_t step = int64_t{gridDim.x} * kBlockThreads;
+  for (int64_t i = int64_t{blockIdx.x} * kBlockThreads + threadIdx.x; i < count; i += step) f(i);
+}
+
+template <int N, typename F>
+__global__ void __launch_bounds__(kBlockThreads) run_tiles(int64_t count, const F f) {
+  const DeviceTile<N> tile;
+  constexpr int kTiles = kBlockThreads / N;
+  const int64_t step = int64_t{gridDim.x} * kTiles;
+  for (int64_t i = int64_t{blockIdx.x} * kTiles + threadIdx.x / N; i < count; i += step) f(tile, i);
+}
+
+class CudaQueue {
+ public:
+  template <int N>
+  using Tile = DeviceTile<N>;
+
+  // `max_blocks`: of a launch; 0: as many as fill the device a few times over.
+  CudaQueue(int device, cudaStream_t stream, Memory& device_memory, PinnedMemory& pinned_memory,
+            int max_blocks);
+
+  template <typename F>
+  void each(int64_t count, const F& f) {
+    if (count <= 0) return;
+    run_each<<<blocks(count, kBlockThreads), kBlockThreads, 0, stream_>>>(count, f);
+    check(cudaGetLastError(), "starting a kernel");
+  }
+  template <int N, typename F>
+  void tiles(int64_t count, const F& f) {
+    if (count <= 0) return;
+    run_tiles<N><<<blocks(count, kBlockThreads / N), kBlockThreads, 0, stream_>>>(count, f);
+    check(cudaGetLastError(), "starting a kernel");
+  }
+  void scan(const int32_t* counts, int32_t* sums, int64_t count);
+  void sort(const uint32_t* keys, uint32_t* sorted_keys, const int32_t* values,
+            int32_t* sorted_values, int64_t count, int bits);
+  void fill(void* to, int byte, int64_t bytes) {
+    if (bytes > 0) check(cudaMemsetAsync(to, byte, bytes, stream_), "filling memory");
+  }
+  void copy(void* to, const void* from, int64_t bytes) {
+    if (bytes > 0) check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream_), "copying");
+  }
+  void synchronize() { check(cudaStreamSynchronize(stream_), "waiting for the device"); }
+
+  Memory& device_memory() { return *device_memory_; }
+  PinnedMemory& pinned_memory() { return *pinned_memory_; }
+  int device() const { return device_; }
+  cudaStream_t stream() const { return stream_; }
+
+ private:
+  unsigned blocks(int64_t count, int a_block) const {
+    const int64_t wanted = (count + a_block - 1) / a_block;
+    return static_cast<unsigned>(wanted < max_blocks_ ? wanted : max_blocks_);
+  }
+  int device_;
+  cudaStream_t stream_;
+  Memory* device_memory_;
+  PinnedMemory* pinned_memory_;
+  int64_t max_blocks_;
+  Buffer<uint8_t> scratch_;  // of scans and sorts
+};
+
+}  // namespace gnnmg::cuda

@@ -1,0 +1,83 @@
+// A tile on the GPU: N neighbouring lanes of a warp that work on one item. What a tile can do is
+// said here; HostTile of tests/cuda/host_queue.h does the same one lane after another.
+//
+// The code of a tile is written for the tile as a whole: which way it branches must be the same on
+// all of its lanes, and what a lane does by itself stands in the functions given to each(), make()
+// and vote(). A value that every lane has one of is a Lanes<T>.
+#pragma once
+
+#include <cstdint>
+
+#include "cuda/grid/portable.h"
+
+namespace gnnmg::cuda {
+
+template <int N>
+class DeviceTile {
+  static_assert(N == 8 || N == 16 || N == 32);
+
+ public:
+  static constexpr int kLanes = N;
+  template <typename T>
+  struct Lanes {
+    T value;
+    // The value of the lane that runs; `lane` is its number.
+    __device__ T& operator[](int) { return value; }
+    __device__ const T& operator[](int) const { return value; }
+  };
+
+  __device__ DeviceTile()
+      : lane_(static_cast<int>(threadIdx.x % N)),
+        mask_((N == 32 ? 0xFFFFFFFFu : (1u << N % 32) - 1u) << (threadIdx.x % 32 / N * N)) {}
+
+  // Calls f(lane) on every lane.
+  template <typename F>
+  __device__ __forceinline__ void each(const F& f) const {
+    f(lane_);
+  }
+  // Calls f(i) for i in [begin, end), lane l those with (i - begin) % N = l.
+  template <typename F>
+  __device__ __forceinline__ void each_of(int64_t begin, int64_t end, const F& f) const {
+    for (int64_t i = begin + lane_; i < end; i += N) f(i);
+  }
+  // f(lane) of every lane.
+  template <typename T, typename F>
+  __device__ __forceinline__ Lanes<T> make(const F& f) const {
+    return {static_cast<T>(f(lane_))};
+  }
+  // Bit l is f(l).
+  template <typename F>
+  __device__ __forceinline__ uint32_t vote(const F& f) const {
+    const uint32_t all = __ballot_sync(mask_, f(lane_));
+    return N == 32 ? all : (all & mask_) >> (threadIdx.x % 32 / N * N);
+  }
+  // The value of lane `from`, on all lanes.
+  template <typename T>
+  __device__ __forceinline__ T broadcast(const Lanes<T>& x, int from) const {
+    return __shfl_sync(mask_, x.value, from, N);
+  }
+  // The sum of all lanes by halves, lane l with l ^ N/2 first: the same bits on all lanes.
+  template <typename T>
+  __device__ __forceinline__ T sum(const Lanes<T>& x) const {
+    T total = x.value;
+    for (int step = N / 2; step > 0; step /= 2) total += __shfl_xor_sync(mask_, total, step, N);
+    return total;
+  }
+  template <typename T>
+  __device__ __forceinline__ T maximum(const Lanes<T>& x) const {
+    T most = x.value;
+    for (int step = N / 2; step > 0; step /= 2) {
+      const T other = __shfl_xor_sync(mask_, most, step, N);
+      most = most < other || other != other ? other : most;  // a NaN stays one
+    }
+    return most;
+  }
+  // What lanes wrote to memory before is read by the other lanes behind it.
+  __device__ __forceinline__ void sync() const { __syncwarp(mask_); }
+
+ private:
+  int lane_;
+  uint32_t mask_;
+};
+
+}  // namespace gnnmg::cuda

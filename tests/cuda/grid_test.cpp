@@ -1,0 +1,118 @@
+// The host's twin of a queue: it does what queues promise, in orders that differ by its seed.
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <vector>
+
+#include "cuda/grid/portable.h"
+#include "host_queue.h"
+
+namespace gnnmg::cuda {
+namespace {
+
+struct Mark {
+  int32_t* order;
+  int32_t* next;
+  GNNMG_BOTH void operator()(int64_t i) const { order[i] = atomic_add(next, 1); }
+};
+
+TEST(HostQueue, VisitsEveryItemOnceInAnOrderOfItsSeed) {
+  std::vector<std::vector<int32_t>> orders;
+  for (uint32_t seed : {0u, 1u, 2u, 7u}) {
+    std::vector<int32_t> order(101, -1);
+    int32_t next = 0;
+    HostQueue queue(seed);
+    queue.each(101, Mark{order.data(), &next});
+    std::vector<int32_t> sorted = order;
+    std::sort(sorted.begin(), sorted.end());
+    for (int32_t i = 0; i < 101; ++i) EXPECT_EQ(sorted[i], i);
+    orders.push_back(order);
+  }
+  for (size_t a = 0; a < orders.size(); ++a)
+    for (size_t b = a + 1; b < orders.size(); ++b) EXPECT_NE(orders[a], orders[b]);
+}
+
+struct TileFacts {
+  int64_t* sums;
+  uint32_t* votes;
+  double* maxima;
+  template <typename Tile>
+  GNNMG_BOTH void operator()(const Tile& tile, int64_t item) const {
+    const auto values = tile.template make<int64_t>([&](int lane) { return item * 100 + lane; });
+    const int64_t sum = tile.sum(values);
+    const uint32_t odd = tile.vote([&](int lane) { return (item + lane) % 2 != 0; });
+    const int64_t third = tile.broadcast(values, 3);
+    const auto halves = tile.template make<double>([&](int lane) { return lane * 0.5; });
+    const double most = tile.maximum(halves);
+    tile.each([&](int lane) {
+      if (lane != 0) return;
+      sums[item] = sum + third;
+      votes[item] = odd;
+      maxima[item] = most;
+    });
+  }
+};
+
+template <int N>
+void check_tiles() {
+  for (uint32_t seed = 0; seed < 4; ++seed) {
+    std::vector<int64_t> sums(10);
+    std::vector<uint32_t> votes(10);
+    std::vector<double> maxima(10);
+    HostQueue(seed).tiles<N>(10, TileFacts{sums.data(), votes.data(), maxima.data()});
+    const uint32_t all = N == 32 ? ~0u : (1u << N) - 1;
+    for (int64_t i = 0; i < 10; ++i) {
+      EXPECT_EQ(sums[i], N * i * 100 + N * (N - 1) / 2 + i * 100 + 3);
+      EXPECT_EQ(votes[i], (i % 2 ? 0x55555555u : 0xAAAAAAAAu) & all);
+      EXPECT_EQ(maxima[i], (N - 1) * 0.5);
+    }
+  }
+}
+
+TEST(HostTile, SumsVotesAndBroadcasts) {
+  check_tiles<8>();
+  check_tiles<16>();
+  check_tiles<32>();
+}
+
+TEST(HostQueue, ScansAndSorts) {
+  HostQueue queue;
+  const std::vector<int32_t> counts = {3, 0, 2, 5};
+  std::vector<int32_t> sums(5);
+  queue.scan(counts.data(), sums.data(), 4);
+  EXPECT_EQ(sums, (std::vector<int32_t>{0, 3, 3, 5, 10}));
+  const std::vector<uint32_t> keys = {2, 0, 2, 1};
+  const std::vector<int32_t> values = {10, 11, 12, 13};
+  std::vector<uint32_t> sorted_keys(4);
+  std::vector<int32_t> sorted(4);
+  queue.sort(keys.data(), sorted_keys.data(), values.data(), sorted.data(), 4, 2);
+  EXPECT_EQ(sorted_keys, (std::vector<uint32_t>{0, 1, 2, 2}));
+  EXPECT_EQ(sorted, (std::vector<int32_t>{11, 13, 10, 12}));
+}
+
+TEST(Buffer, IsReleasedAndSaysWhatItWasFor) {
+  HostMemory memory;
+  {
+    Buffer<int64_t> buffer(memory);
+    buffer.reserve(10, "ids");
+    const int64_t* data = buffer.data();
+    EXPECT_EQ(buffer.reserve(5, "ids"), data);
+    buffer.reserve(11, "ids");
+    EXPECT_EQ(memory.num_allocations, 2);
+    EXPECT_EQ(memory.num_live, 1);
+    memory.fail_after = 0;
+    try {
+      buffer.reserve(1000, "ids");
+      FAIL() << "expected an error";
+    } catch (const base::Error& error) {
+      EXPECT_EQ(error.status(), base::Status::kNoMemory);
+      EXPECT_STREQ(error.what(), "no memory for ids of 8000 bytes");
+    }
+    EXPECT_EQ(buffer.capacity(), 0);
+    buffer.reserve(3, "ids");
+  }
+  EXPECT_EQ(memory.num_live, 0);
+}
+
+}  // namespace
+}  // namespace gnnmg::cuda

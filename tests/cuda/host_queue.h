@@ -1,0 +1,171 @@
+// The twin of a GPU's queue on the host: runs the same kernels one item after another, at once, so
+// that their logic is tested, and sanitizers watch it, where there is no GPU. Items, and lanes
+// within a tile, come in an order that the seed decides: a result that depends on timing shows.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <numeric>
+#include <set>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "cuda/grid/buffer.h"
+
+namespace gnnmg::cuda {
+
+template <int N>
+class HostTile {
+ public:
+  static constexpr int kLanes = N;
+  template <typename T>
+  struct Lanes {
+    T values[N]{};
+    T& operator[](int lane) { return values[lane]; }
+    const T& operator[](int lane) const { return values[lane]; }
+  };
+  explicit HostTile(uint32_t turn) : turn_(turn) {}
+
+  template <typename F>
+  void each(const F& f) const {
+    for (int l = 0; l < N; ++l) f(lane(l));
+  }
+  template <typename F>
+  void each_of(int64_t begin, int64_t end, const F& f) const {
+    for (int l = 0; l < N; ++l)
+      for (int64_t i = begin + lane(l); i < end; i += N) f(i);
+  }
+  template <typename T, typename F>
+  Lanes<T> make(const F& f) const {
+    Lanes<T> result;
+    for (int l = 0; l < N; ++l) result.values[lane(l)] = static_cast<T>(f(lane(l)));
+    return result;
+  }
+  template <typename F>
+  uint32_t vote(const F& f) const {
+    uint32_t bits = 0;
+    for (int l = 0; l < N; ++l) bits |= uint32_t{f(lane(l)) ? 1u : 0u} << lane(l);
+    return bits;
+  }
+  template <typename T>
+  T broadcast(const Lanes<T>& x, int from) const {
+    return x.values[from % N];
+  }
+  template <typename T>
+  T sum(Lanes<T> x) const {
+    for (int step = N / 2; step > 0; step /= 2)
+      for (int l = 0; l < step; ++l) x.values[l] += x.values[l + step];
+    return x.values[0];
+  }
+  template <typename T>
+  T maximum(const Lanes<T>& x) const {
+    T most = x.values[0];
+    for (int l = 1; l < N; ++l)
+      most = most < x.values[l] || x.values[l] != x.values[l] ? x.values[l] : most;
+    return most;
+  }
+  void sync() const {}
+
+ private:
+  int lane(int i) const { return static_cast<int>((i * (2 * turn_ + 1) + turn_) % N); }
+  uint32_t turn_;
+};
+
+// Counts what is allocated, and fails the n-th allocation where it is told to.
+class HostMemory : public PinnedMemory {
+ public:
+  void* allocate(int64_t bytes, std::string_view what) override {
+    if (fail_after >= 0 && fail_after-- == 0)
+      base::fail(base::Status::kNoMemory, "no memory for ", what, " of ", bytes, " bytes");
+    ++num_allocations;
+    ++num_live;
+    const size_t rounded = (static_cast<size_t>(bytes) + 255) / 256 * 256;
+    void* memory = std::aligned_alloc(256, rounded);
+    std::memset(memory, 0xA5, rounded);  // nothing may count on zeros
+    return memory;
+  }
+  void release(void* memory) noexcept override {
+    --num_live;
+    std::free(memory);
+  }
+  void* adopt(void* memory, int64_t bytes, std::string_view what) override {
+    if (fail_after >= 0 && fail_after-- == 0)
+      base::fail(base::Status::kNoMemory, "no memory to pin ", what, " of ", bytes, " bytes");
+    if (!adopted.insert(memory).second)
+      base::fail(base::Status::kInvalidArgument, what, " is pinned already");
+    return memory;
+  }
+  void give_back(void* memory) noexcept override { adopted.erase(memory); }
+  std::set<void*> adopted;
+  int64_t fail_after = -1;
+  int64_t num_allocations = 0, num_live = 0;
+};
+
+class HostQueue {
+ public:
+  template <int N>
+  using Tile = HostTile<N>;
+
+  explicit HostQueue(uint32_t seed = 0) : seed_(seed) {}
+
+  template <typename F>
+  void each(int64_t count, const F& f) {
+    in_turn(count, [&](int64_t i, uint32_t) { f(i); });
+  }
+  template <int N, typename F>
+  void tiles(int64_t count, const F& f) {
+    in_turn(count, [&](int64_t i, uint32_t turn) { f(HostTile<N>(turn), i); });
+  }
+  void scan(const int32_t* counts, int32_t* sums, int64_t count) {
+    int64_t sum = 0;
+    for (int64_t i = 0; i < count; ++i) {
+      sums[i] = static_cast<int32_t>(sum);
+      sum += counts[i];
+    }
+    if (sum > INT32_MAX) std::abort();
+    sums[count] = static_cast<int32_t>(sum);
+  }
+  void sort(const uint32_t* keys, uint32_t* sorted_keys, const int32_t* values,
+            int32_t* sorted_values, int64_t count, int /*bits*/) {
+    std::vector<int64_t> order(count);
+    std::iota(order.begin(), order.end(), int64_t{0});
+    std::stable_sort(order.begin(), order.end(),
+                     [&](int64_t a, int64_t b) { return keys[a] < keys[b]; });
+    for (int64_t i = 0; i < count; ++i) {
+      sorted_keys[i] = keys[order[i]];
+      sorted_values[i] = values[order[i]];
+    }
+  }
+  void fill(void* to, int byte, int64_t bytes) { std::memset(to, byte, bytes); }
+  void copy(void* to, const void* from, int64_t bytes) {
+    if (bytes) std::memcpy(to, from, bytes);
+  }
+  void synchronize() { ++num_synchronizations; }
+  Memory& device_memory() { return device; }
+  PinnedMemory& pinned_memory() { return pinned; }
+
+  HostMemory device, pinned;
+  int64_t num_synchronizations = 0;
+
+ private:
+  // 0: in order; odd seeds: backwards; others: a permutation in strides.
+  template <typename F>
+  void in_turn(int64_t count, const F& f) {
+    if (count <= 0) return;
+    int64_t stride = 1;
+    if (seed_ > 1) {
+      stride = (int64_t{seed_} * 2654435761u) % count | 1;
+      while (std::gcd(stride, count) != 1) stride += 2;
+    }
+    for (int64_t n = 0, i = seed_ % 2 ? count - 1 : 0; n < count; ++n) {
+      f(i, seed_ + static_cast<uint32_t>(i));
+      i = seed_ == 1 ? i - 1 : (i + stride) % count;
+    }
+  }
+  uint32_t seed_;
+};
+
+}  // namespace gnnmg::cuda
