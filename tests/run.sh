@@ -32,7 +32,7 @@ build() {
   cmake --build --preset "$1" -j "$jobs"
 }
 
-part "set-up" src/cmake/setup.sh --full --tests
+part "set-up" src/cmake/setup.sh --full --tests --cuda-compiler
 mkdir -p build
 for preset in "${presets[@]}"; do part "build of preset $preset" build "$preset"; done
 

@@ -3,46 +3,73 @@
 namespace gnnmg::cuda {
 namespace {
 
-constexpr int kBlocksAMultiprocessor = 16;
+constexpr int kBlocksAMultiprocessor = 8;  // of 256 threads: as many as are resident at once
 
-int most_blocks(int device, int max_blocks) {
-  if (max_blocks > 0) return max_blocks;
+int most_blocks(int device, int max_multiprocessors) {
   int multiprocessors = 0;
   check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device),
         "asking for the number of multiprocessors");
-  return multiprocessors * kBlocksAMultiprocessor;
+  if (max_multiprocessors > 0)
+    return least(multiprocessors, max_multiprocessors) * kBlocksAMultiprocessor;
+  return multiprocessors * kBlocksAMultiprocessor *
+         2;  // a second turn evens out rows of all lengths
 }
 
 }  // namespace
 
-CudaQueue::CudaQueue(int device, cudaStream_t stream, Memory& device_memory,
-                     PinnedMemory& pinned_memory, int max_blocks)
+CudaQueue::CudaQueue(int device, int max_multiprocessors, cudaStream_t stream)
     : device_(device),
-      stream_(stream),
-      device_memory_(&device_memory),
-      pinned_memory_(&pinned_memory),
-      max_blocks_(most_blocks(device, max_blocks)),
-      scratch_(device_memory) {}
+      max_blocks_(most_blocks(device, max_multiprocessors)),
+      stream_(device, stream),
+      memory_(make_device_memory(device, stream_.get())),
+      scratch_(*memory_) {}
+
+CudaQueue::~CudaQueue() { cudaStreamSynchronize(stream()); }
+
+void CudaQueue::fill(void* to, int byte, int64_t bytes) {
+  if (bytes <= 0) return;
+  const OnDevice on(device_);
+  check(cudaMemsetAsync(to, byte, bytes, stream()), "filling memory");
+}
+
+void CudaQueue::copy(void* to, const void* from, int64_t bytes) {
+  if (bytes <= 0) return;
+  const OnDevice on(device_);
+  check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream()), "copying");
+}
+
+void CudaQueue::synchronize() { check(cudaStreamSynchronize(stream()), "waiting for the device"); }
+
+bool CudaQueue::finished() {
+  const cudaError_t state = cudaStreamQuery(stream());
+  if (state == cudaErrorNotReady) return false;
+  check(state, "asking whether the device is ready");
+  return true;
+}
 
 void CudaQueue::scan(const int32_t* counts, int32_t* sums, int64_t count) {
+  const OnDevice on(device_);
+  check(cudaMemsetAsync(sums, 0, sizeof(int32_t), stream()), "a scan");
+  if (count <= 0) return;
   size_t bytes = 0;
-  fill(sums, 0, sizeof(int32_t));
-  check(cub::DeviceScan::InclusiveSum(nullptr, bytes, counts, sums + 1, count, stream_),
+  check(cub::DeviceScan::InclusiveSum(nullptr, bytes, counts, sums + 1, count, stream()),
         "planning a scan");
   check(cub::DeviceScan::InclusiveSum(scratch_.reserve(static_cast<int64_t>(bytes), "a scan"),
-                                      bytes, counts, sums + 1, count, stream_),
+                                      bytes, counts, sums + 1, count, stream()),
         "a scan");
 }
 
 void CudaQueue::sort(const uint32_t* keys, uint32_t* sorted_keys, const int32_t* values,
                      int32_t* sorted_values, int64_t count, int bits) {
+  if (count <= 0) return;
+  const OnDevice on(device_);
   size_t bytes = 0;
   check(cub::DeviceRadixSort::SortPairs(nullptr, bytes, keys, sorted_keys, values, sorted_values,
-                                        count, 0, bits, stream_),
+                                        count, 0, bits, stream()),
         "planning a sort");
   check(cub::DeviceRadixSort::SortPairs(scratch_.reserve(static_cast<int64_t>(bytes), "a sort"),
                                         bytes, keys, sorted_keys, values, sorted_values, count, 0,
-                                        bits, stream_),
+                                        bits, stream()),
         "a sort");
 }
 

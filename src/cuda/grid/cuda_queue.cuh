@@ -20,9 +20,12 @@
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
 
+#include <memory>
+
 #include "cuda/grid/buffer.h"
-#include "cuda/grid/errors.h"
+#include "cuda/grid/runtime.h"
 #include "cuda/grid/tile.cuh"
+#include "cuda/memory.h"
 
 namespace gnnmg::cuda {
 
@@ -47,37 +50,41 @@ class CudaQueue {
   template <int N>
   using Tile = DeviceTile<N>;
 
-  // `max_blocks`: of a launch; 0: as many as fill the device a few times over.
-  CudaQueue(int device, cudaStream_t stream, Memory& device_memory, PinnedMemory& pinned_memory,
-            int max_blocks);
+  // `max_multiprocessors`: how many of the device's a launch may take; 0: all. `stream`: null for
+  // one of its own.
+  CudaQueue(int device, int max_multiprocessors, cudaStream_t stream);
+  // Waits for what is in it.
+  ~CudaQueue();
+  CudaQueue(const CudaQueue&) = delete;
+  CudaQueue& operator=(const CudaQueue&) = delete;
 
   template <typename F>
   void each(int64_t count, const F& f) {
     if (count <= 0) return;
-    run_each<<<blocks(count, kBlockThreads), kBlockThreads, 0, stream_>>>(count, f);
+    const OnDevice on(device_);
+    run_each<<<blocks(count, kBlockThreads), kBlockThreads, 0, stream()>>>(count, f);
     check(cudaGetLastError(), "starting a kernel");
   }
   template <int N, typename F>
   void tiles(int64_t count, const F& f) {
     if (count <= 0) return;
-    run_tiles<N><<<blocks(count, kBlockThreads / N), kBlockThreads, 0, stream_>>>(count, f);
+    const OnDevice on(device_);
+    run_tiles<N><<<blocks(count, kBlockThreads / N), kBlockThreads, 0, stream()>>>(count, f);
     check(cudaGetLastError(), "starting a kernel");
   }
   void scan(const int32_t* counts, int32_t* sums, int64_t count);
   void sort(const uint32_t* keys, uint32_t* sorted_keys, const int32_t* values,
             int32_t* sorted_values, int64_t count, int bits);
-  void fill(void* to, int byte, int64_t bytes) {
-    if (bytes > 0) check(cudaMemsetAsync(to, byte, bytes, stream_), "filling memory");
-  }
-  void copy(void* to, const void* from, int64_t bytes) {
-    if (bytes > 0) check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream_), "copying");
-  }
-  void synchronize() { check(cudaStreamSynchronize(stream_), "waiting for the device"); }
+  void fill(void* to, int byte, int64_t bytes);
+  void copy(void* to, const void* from, int64_t bytes);
+  void synchronize();
+  bool finished();
 
-  Memory& device_memory() { return *device_memory_; }
-  PinnedMemory& pinned_memory() { return *pinned_memory_; }
+  // Memory of the device for what is used in this queue alone.
+  Memory& device_memory() { return *memory_; }
+  PinnedMemory& pinned_memory() { return cuda::pinned_memory(); }
   int device() const { return device_; }
-  cudaStream_t stream() const { return stream_; }
+  cudaStream_t stream() const { return stream_.get(); }
 
  private:
   unsigned blocks(int64_t count, int a_block) const {
@@ -85,10 +92,9 @@ class CudaQueue {
     return static_cast<unsigned>(wanted < max_blocks_ ? wanted : max_blocks_);
   }
   int device_;
-  cudaStream_t stream_;
-  Memory* device_memory_;
-  PinnedMemory* pinned_memory_;
   int64_t max_blocks_;
+  Stream stream_;
+  std::unique_ptr<Memory> memory_;
   Buffer<uint8_t> scratch_;  // of scans and sorts
 };
 

@@ -1,4 +1,4 @@
-#include "cuda/grid/errors.h"
+#include "cuda/grid/runtime.h"
 
 #include "base/error.h"
 
@@ -52,6 +52,28 @@ void check(cudaError_t error, const char* what) {
   cudaGetLastError();  // an error that can be got over is told once
   base::fail(status_of(error), what, " failed: ", cudaGetErrorString(error), " (",
              cudaGetErrorName(error), ")");
+}
+
+OnDevice::OnDevice(int device) {
+  int current = 0;
+  check(cudaGetDevice(&current), "asking for the thread's device");
+  if (current == device) return;
+  check(cudaSetDevice(device), "choosing a device");
+  before_ = current;
+}
+
+OnDevice::~OnDevice() {
+  if (before_ >= 0) cudaSetDevice(before_);
+}
+
+Stream::Stream(int device, cudaStream_t given) : stream_(given), own_(given == nullptr) {
+  if (!own_) return;
+  const OnDevice on(device);
+  check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "making a stream");
+}
+
+Stream::~Stream() {
+  if (own_) cudaStreamDestroy(stream_);
 }
 
 }  // namespace gnnmg::cuda

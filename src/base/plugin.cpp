@@ -1,0 +1,59 @@
+#include "base/plugin.h"
+
+#include <dlfcn.h>
+
+#include "base/error.h"
+
+namespace gnnmg::base {
+namespace {
+
+// The folder of the library or program that holds this code, with a slash behind it.
+std::string own_folder() {
+  Dl_info info{};
+  if (dladdr(reinterpret_cast<const void*>(&open_plugin), &info) == 0 || info.dli_fname == nullptr)
+    return "";
+  const std::string path = info.dli_fname;
+  return path.substr(0, path.rfind('/') + 1);  // nothing of a path without a slash
+}
+
+}  // namespace
+
+const char* build_version() noexcept { return GNNMG_BUILD_VERSION; }
+
+bool has_driver() {
+  void* driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
+  if (driver != nullptr) dlclose(driver);
+  return driver != nullptr;
+}
+
+Plugin open_plugin_at(const std::string& path) {
+  // Local, so that its names meet nobody's; all bound now, so that what is missing is said here.
+  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) {
+    const char* reason = dlerror();
+    return {nullptr, text("the CUDA plug-in cannot be opened: ", reason ? reason : path,
+                          "; build the library with nvcc of CUDA 13 and LibTorch's CUDA libraries "
+                          "(src/cmake/setup.sh --full --cuda-compiler)")};
+  }
+  const auto function = reinterpret_cast<DeviceTableFunction>(dlsym(library, kDeviceTableFunction));
+  if (function == nullptr) {
+    dlclose(library);
+    return {nullptr, text(path, " is no CUDA plug-in of this library: it has no function ",
+                          kDeviceTableFunction, "; install both from one build")};
+  }
+  const DeviceTable* table = function();
+  if (table->size != static_cast<int64_t>(sizeof(DeviceTable)) ||
+      std::string(table->version) != build_version()) {
+    // Where the size differs, what stands behind it may too; the version has always been second.
+    return {nullptr, text("the CUDA plug-in ", path, " is of version ", table->version,
+                          ", the library of ", build_version(), "; install both from one build")};
+  }
+  return {table, ""};
+}
+
+const Plugin& open_plugin() {
+  static const Plugin plugin = open_plugin_at(own_folder() + "libgnnmg_cuda.so");
+  return plugin;
+}
+
+}  // namespace gnnmg::base

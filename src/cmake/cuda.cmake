@@ -1,0 +1,108 @@
+# The CUDA toolkit: nvcc, the runtime and NCCL, for the plug-in libgnnmg_cuda.so. GNNMG_CUDA is AUTO (build the plug-in where
+# everything for it is there), ON (fail where it is not) or OFF.
+#
+# nvcc on PATH, or CMAKE_CUDA_COMPILER, is taken as it is. Else the wheels of nvcc that lie beside torch's are used, which
+# CMake's check of a compiler does not accept where they lie: libraries are in lib/ and not lib64/, and carry their version.
+# So a folder of links to them is made in the build tree.
+set(GNNMG_CUDA AUTO CACHE STRING "Build the CUDA plug-in: AUTO, ON or OFF")
+set_property(CACHE GNNMG_CUDA PROPERTY STRINGS AUTO ON OFF)
+set(GNNMG_HAS_CUDA OFF)
+
+# gnnmg_link_toolkit(<folder of wheels> <folder to make>)
+function(gnnmg_link_toolkit wheels folder)
+  file(REMOVE_RECURSE ${folder})
+  file(MAKE_DIRECTORY ${folder}/bin ${folder}/lib64/stubs)  # bin is no link: nvcc takes its root from where it lies
+  file(GLOB programs ${wheels}/cu13/bin/*)
+  file(GLOB libraries ${wheels}/cu13/lib/* ${wheels}/nccl/lib/*)
+  foreach(file IN LISTS programs)
+    get_filename_component(name ${file} NAME)
+    file(CREATE_LINK ${file} ${folder}/bin/${name} SYMBOLIC)
+  endforeach()
+  foreach(file IN LISTS libraries)
+    get_filename_component(name ${file} NAME)
+    file(CREATE_LINK ${file} ${folder}/lib64/${name} SYMBOLIC)
+    string(REGEX REPLACE "\\.so\\.[0-9.]+$" ".so" bare ${name})
+    if(NOT EXISTS ${folder}/lib64/${bare})
+      file(CREATE_LINK ${file} ${folder}/lib64/${bare} SYMBOLIC)
+    endif()
+  endforeach()
+  foreach(name include nvvm)
+    file(CREATE_LINK ${wheels}/cu13/${name} ${folder}/${name} SYMBOLIC)
+  endforeach()
+  file(WRITE ${folder}/wheels.txt ${wheels})
+endfunction()
+
+# Sets GNNMG_HAS_CUDA, and `missing` to what is not there.
+macro(gnnmg_find_cuda)
+  set(missing "")
+  get_filename_component(torch_lib ${LibTorch_CPU_LIBRARY} DIRECTORY)
+  get_filename_component(wheels ${torch_lib}/../../nvidia ABSOLUTE)
+  find_library(LibTorch_CUDA_LIBRARY torch_cuda PATHS ${torch_lib} NO_DEFAULT_PATH)
+  find_library(LibTorch_C10_CUDA_LIBRARY c10_cuda PATHS ${torch_lib} NO_DEFAULT_PATH)
+  if(NOT LibTorch_CUDA_LIBRARY OR NOT LibTorch_C10_CUDA_LIBRARY)
+    string(APPEND missing " LibTorch's CUDA libraries (libtorch_cuda.so in ${torch_lib})")
+  endif()
+  if(NOT CMAKE_CUDA_COMPILER)
+    find_program(nvcc_on_path nvcc NO_CACHE)
+    if(nvcc_on_path)
+      set(CMAKE_CUDA_COMPILER ${nvcc_on_path})
+    elseif(EXISTS ${wheels}/cu13/bin/nvcc AND EXISTS ${wheels}/cu13/lib AND EXISTS ${wheels}/nccl/lib)
+      set(linked "")
+      if(EXISTS ${PROJECT_BINARY_DIR}/cuda/wheels.txt)
+        file(READ ${PROJECT_BINARY_DIR}/cuda/wheels.txt linked)
+      endif()
+      if(NOT linked STREQUAL wheels)
+        gnnmg_link_toolkit(${wheels} ${PROJECT_BINARY_DIR}/cuda)
+      endif()
+      set(CMAKE_CUDA_COMPILER ${PROJECT_BINARY_DIR}/cuda/bin/nvcc)
+    else()
+      string(APPEND missing " nvcc of CUDA 13 (src/cmake/setup.sh --full --cuda-compiler fetches it)")
+    endif()
+  endif()
+  if(missing STREQUAL "")
+    set(GNNMG_HAS_CUDA ON)
+  endif()
+endmacro()
+
+if(GNNMG_TORCH AND NOT GNNMG_SANITIZE AND GNNMG_CUDA)
+  gnnmg_find_cuda()
+  if(NOT GNNMG_HAS_CUDA AND GNNMG_CUDA STREQUAL "ON")
+    message(FATAL_ERROR "GNNMG_CUDA=ON, but these are missing:${missing}")
+  endif()
+endif()
+
+if(GNNMG_HAS_CUDA)
+  # Machine code for A100 and H100, and PTX that a newer GPU's driver compiles.
+  if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+    set(CMAKE_CUDA_ARCHITECTURES 80-real 90)
+  endif()
+  if(GNNMG_CCACHE AND NOT CMAKE_CUDA_COMPILER_LAUNCHER)
+    set(CMAKE_CUDA_COMPILER_LAUNCHER ${GNNMG_CCACHE})
+  endif()
+  enable_language(CUDA)
+  if(CMAKE_CUDA_COMPILER_VERSION VERSION_LESS 13 OR CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 14)
+    message(FATAL_ERROR "${CMAKE_CUDA_COMPILER} is of CUDA ${CMAKE_CUDA_COMPILER_VERSION}; LibTorch 2.11 was built with "
+                        "CUDA 13: put its nvcc first on PATH, or give -DGNNMG_CUDA=OFF")
+  endif()
+  # CMake 3.25 knows nvcc up to C++17.
+  foreach(kind STANDARD EXTENSION)
+    if(NOT CMAKE_CUDA20_${kind}_COMPILE_OPTION)
+      set(CMAKE_CUDA20_${kind}_COMPILE_OPTION -std=c++20)
+    endif()
+  endforeach()
+
+  # Two targets in place of find_package(CUDAToolkit), which CMake 3.25 cannot do with CUDA 13.
+  get_filename_component(toolkit ${CMAKE_CUDA_COMPILER} DIRECTORY)
+  get_filename_component(toolkit ${toolkit} DIRECTORY)
+  find_library(GNNMG_CUDART cudart PATHS ${toolkit}/lib64 ${toolkit}/targets/x86_64-linux/lib NO_DEFAULT_PATH REQUIRED)
+  add_library(gnnmg_cudart SHARED IMPORTED)
+  set_target_properties(gnnmg_cudart PROPERTIES
+    IMPORTED_LOCATION ${GNNMG_CUDART} INTERFACE_INCLUDE_DIRECTORIES "${toolkit}/include;${toolkit}/include/cccl")
+  add_library(LibTorch::cuda SHARED IMPORTED)
+  set_target_properties(LibTorch::cuda PROPERTIES
+    IMPORTED_LOCATION ${LibTorch_CUDA_LIBRARY}
+    INTERFACE_LINK_LIBRARIES "LibTorch::cpu;${LibTorch_C10_CUDA_LIBRARY};gnnmg_cudart")
+  message(STATUS "CUDA plug-in: nvcc ${CMAKE_CUDA_COMPILER_VERSION}, architectures ${CMAKE_CUDA_ARCHITECTURES}")
+elseif(GNNMG_TORCH AND GNNMG_CUDA AND NOT GNNMG_SANITIZE)
+  message(STATUS "No CUDA plug-in: without${missing}")
+endif()

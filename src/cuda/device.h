@@ -1,0 +1,20 @@
+// Devices, their memory and queues: what the table of base/device.h says of them.
+#pragma once
+
+#include "base/device.h"
+
+namespace gnnmg::cuda {
+
+int num_devices();
+base::DeviceInfo device_info(int device);
+void* allocate(int device, base::Placement placement, int64_t bytes);
+void release(int device, base::Placement placement, void* memory) noexcept;
+void* pin(void* memory, int64_t bytes);
+void unpin(void* memory) noexcept;
+base::DeviceQueue* open_queue(int device, int max_multiprocessors, void* stream);
+void close_queue(base::DeviceQueue* queue) noexcept;
+void copy(base::DeviceQueue* queue, void* to, const void* from, int64_t bytes);
+void synchronize(base::DeviceQueue* queue);
+bool finished(base::DeviceQueue* queue);
+
+}  // namespace gnnmg::cuda

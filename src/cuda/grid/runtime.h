@@ -1,0 +1,38 @@
+// The CUDA runtime as we want it: errors are base::Error, and the caller's device stays as it was.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+namespace gnnmg::cuda {
+
+// `what` is what was being done, as in "copying". A device that failed stays failed: what is said
+// then is Error(kDeviceLost), on this and on every later call.
+void check(cudaError_t error, const char* what);
+
+// Makes a device the calling thread's, and puts the one of before back.
+class OnDevice {
+ public:
+  explicit OnDevice(int device);
+  ~OnDevice();
+  OnDevice(const OnDevice&) = delete;
+  OnDevice& operator=(const OnDevice&) = delete;
+
+ private:
+  int before_ = -1;  // -1: nothing to put back
+};
+
+// A stream, one of its own or a caller's.
+class Stream {
+ public:
+  Stream(int device, cudaStream_t given);
+  ~Stream();
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+  cudaStream_t get() const { return stream_; }
+
+ private:
+  cudaStream_t stream_ = nullptr;
+  bool own_ = false;
+};
+
+}  // namespace gnnmg::cuda

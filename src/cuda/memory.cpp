@@ -1,0 +1,111 @@
+#include "cuda/memory.h"
+
+#include <ATen/Context.h>
+#include <c10/cuda/CUDACachingAllocator.h>
+
+#include <algorithm>
+
+#include "cuda/grid/runtime.h"
+
+namespace gnnmg::cuda {
+namespace {
+
+namespace caching = c10::cuda::CUDACachingAllocator;
+using base::fail;
+using base::Status;
+
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+class DeviceMemory : public Memory {
+ public:
+  DeviceMemory(int device, cudaStream_t stream) : device_(device), stream_(stream) {}
+
+  void* allocate(int64_t bytes, std::string_view what) override {
+    at::globalContext().lazyInitDevice(c10::DeviceType::CUDA);
+    const OnDevice on(device_);
+    try {
+      return caching::raw_alloc_with_stream(static_cast<size_t>(std::max<int64_t>(bytes, 1)),
+                                            stream_);
+    } catch (const c10::OutOfMemoryError&) {
+      no_memory(bytes, what);
+    } catch (const c10::Error& error) {
+      fail(Status::kInternal, "allocating ", bytes, " bytes for ", what, " on GPU ", device_,
+           " failed: ", first_line(error.what_without_backtrace()));
+    }
+  }
+  void release(void* memory) noexcept override {
+    try {
+      caching::raw_delete(memory);
+    } catch (...) {  // the device is lost, and the memory with it
+    }
+  }
+
+ private:
+  [[noreturn]] void no_memory(int64_t bytes, std::string_view what) const {
+    try {
+      caching::emptyCache();  // so that the next, smaller request finds whole pieces
+    } catch (const c10::Error&) {
+    }
+    size_t available = 0, total = 0;
+    check(cudaMemGetInfo(&available, &total), "asking for free memory");
+    fail(Status::kNoMemory, "GPU ", device_, " has no ", bytes, " bytes for ", what, ": ",
+         available, " of ", total,
+         " are free; take smaller mini-batches or fan-outs, or leave graph or "
+         "features in the host's memory");
+  }
+  int device_;
+  cudaStream_t stream_;
+};
+
+class HostPinned : public PinnedMemory {
+ public:
+  void* allocate(int64_t bytes, std::string_view what) override {
+    void* memory = nullptr;
+    refuse(cudaHostAlloc(&memory, static_cast<size_t>(std::max<int64_t>(bytes, 1)),
+                         cudaHostAllocPortable | cudaHostAllocMapped),
+           bytes, what);
+    return memory;
+  }
+  void release(void* memory) noexcept override { cudaFreeHost(memory); }
+
+  void* adopt(void* memory, int64_t bytes, std::string_view what) override {
+    const cudaError_t error = cudaHostRegister(memory, static_cast<size_t>(bytes),
+                                               cudaHostRegisterPortable | cudaHostRegisterMapped);
+    if (error == cudaErrorHostMemoryAlreadyRegistered) {
+      cudaGetLastError();
+      fail(Status::kInvalidArgument, what, " is pinned already");
+    }
+    refuse(error, bytes, what);
+    void* address = nullptr;
+    const cudaError_t mapped = cudaHostGetDevicePointer(&address, memory, 0);
+    if (mapped != cudaSuccess) cudaHostUnregister(memory);
+    check(mapped, "asking for the address of pinned memory");
+    return address;
+  }
+  void give_back(void* memory) noexcept override { cudaHostUnregister(memory); }
+
+ private:
+  static void refuse(cudaError_t error, int64_t bytes, std::string_view what) {
+    if (error == cudaErrorMemoryAllocation || error == cudaErrorOperatingSystem) {
+      cudaGetLastError();
+      fail(Status::kNoMemory, "the system pins no ", bytes, " bytes for ", what, " (",
+           cudaGetErrorString(error),
+           "); raise the limit of locked memory (ulimit -l), or place "
+           "them on the device");
+    }
+    check(error, "pinning memory");
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Memory> make_device_memory(int device, cudaStream_t stream) {
+  return std::make_unique<DeviceMemory>(device, stream);
+}
+
+PinnedMemory& pinned_memory() {
+  static HostPinned memory;
+  return memory;
+}
+
+}  // namespace gnnmg::cuda

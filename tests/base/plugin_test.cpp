@@ -1,0 +1,51 @@
+// The CUDA plug-in where it is missing, somebody else's or of another build: an error that says
+// what was looked for, and never a loader's failure.
+#include "base/plugin.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+
+namespace gnnmg::base {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(Plugin, IsMissing) {
+  const Plugin plugin = open_plugin_at("/nowhere/libgnnmg_cuda.so");
+  EXPECT_EQ(plugin.table, nullptr);
+  EXPECT_THAT(plugin.why, HasSubstr("/nowhere/libgnnmg_cuda.so: cannot open shared object file"));
+  EXPECT_THAT(plugin.why, HasSubstr("build the library with nvcc"));
+}
+
+TEST(Plugin, IsSomethingElse) {
+  const Plugin plugin = open_plugin_at(GNNMG_NO_PLUGIN);
+  EXPECT_EQ(plugin.table, nullptr);
+  EXPECT_THAT(plugin.why, HasSubstr("no function gnnmg_cuda_device_table"));
+}
+
+TEST(Plugin, IsOfAnotherVersion) {
+  const Plugin plugin = open_plugin_at(GNNMG_OLD_PLUGIN);
+  EXPECT_EQ(plugin.table, nullptr);
+  EXPECT_THAT(plugin.why,
+              HasSubstr(text("is of version 0.0.9 with LibTorch 2.10.0, the library of ",
+                             build_version())));
+}
+
+TEST(Plugin, HasATableOfAnotherSize) {
+  const Plugin plugin = open_plugin_at(GNNMG_SHORT_PLUGIN);
+  EXPECT_EQ(plugin.table, nullptr);
+  EXPECT_THAT(plugin.why, HasSubstr("install both from one build"));
+}
+
+TEST(Plugin, IsLookedForBesideTheCode) {
+  // This program is not the library, and no plug-in lies in its folder.
+  const Plugin& plugin = open_plugin();
+  EXPECT_EQ(plugin.table, nullptr);
+  EXPECT_THAT(plugin.why, HasSubstr("tests/base/libgnnmg_cuda.so"));
+  EXPECT_EQ(&open_plugin(), &plugin);
+}
+
+}  // namespace
+}  // namespace gnnmg::base
