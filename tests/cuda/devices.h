@@ -1,0 +1,83 @@
+// The devices on which a case runs: the host's twin in several orders where a test is built without
+// the plug-in, every real GPU where it is built for them (GNNMG_CUDA_PLUGIN, tests/gpu).
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "base/device.h"
+#include "base/plugin.h"
+
+#ifndef GNNMG_CUDA_PLUGIN
+#include "host_table.h"
+#endif
+
+namespace gnnmg::cuda {
+
+struct TestDevice {
+  const base::DeviceTable* table;
+  int device;
+  std::string name;
+};
+
+// A test with GNNMG_CUDA_PLUGIN and no GPU has no device: its cases are skipped.
+std::vector<TestDevice> test_devices();
+
+// Memory of a device for the length of a test.
+template <typename T>
+class DeviceArray {
+ public:
+  DeviceArray(const TestDevice& on, base::DeviceQueue* queue, int64_t count)
+      : on_(on), queue_(queue), count_(count) {
+    data_ = static_cast<T*>(
+        on.table->allocate(on.device, base::Placement::kDevice, count * sizeof(T)));
+  }
+  DeviceArray(const TestDevice& on, base::DeviceQueue* queue, const std::vector<T>& values)
+      : DeviceArray(on, queue, static_cast<int64_t>(values.size())) {
+    on.table->copy(queue, data_, values.data(), count_ * sizeof(T));
+    on.table->synchronize(queue);  // the host's vector may go
+  }
+  DeviceArray(const DeviceArray&) = delete;
+  DeviceArray& operator=(const DeviceArray&) = delete;
+  ~DeviceArray() { on_.table->release(on_.device, base::Placement::kDevice, data_); }
+  T* data() const { return data_; }
+  std::vector<T> read() const {
+    std::vector<T> values(count_);
+    on_.table->copy(queue_, values.data(), data_, count_ * sizeof(T));
+    on_.table->synchronize(queue_);
+    return values;
+  }
+
+ private:
+  const TestDevice& on_;
+  base::DeviceQueue* queue_;
+  int64_t count_;
+  T* data_;
+};
+
+// A case for every device: TEST_P(OnDevices, ...) with device() and queue().
+class OnDevices : public testing::TestWithParam<TestDevice> {
+ protected:
+  void SetUp() override {
+    if (GetParam().table == nullptr) GTEST_SKIP() << GetParam().name;
+    queue_ = table().open_queue(GetParam().device, 0, nullptr);
+  }
+  void TearDown() override {
+    if (queue_ != nullptr) table().close_queue(queue_);
+  }
+  const TestDevice& device() const { return GetParam(); }
+  const base::DeviceTable& table() const { return *GetParam().table; }
+  base::DeviceQueue* queue() const { return queue_; }
+
+ private:
+  base::DeviceQueue* queue_ = nullptr;
+};
+
+inline std::string name_of_device(const testing::TestParamInfo<TestDevice>& info) {
+  return info.param.name;
+}
+
+}  // namespace gnnmg::cuda

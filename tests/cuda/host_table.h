@@ -1,0 +1,71 @@
+// The table of base/device.h filled with the host's twin: one "GPU" whose memory is the host's.
+// What holds for it is asked of real GPUs by the same cases (tests/gpu).
+#pragma once
+
+#include <cstdio>
+#include <memory>
+
+#include "base/device.h"
+#include "base/plugin.h"
+#include "cuda/grid/entries.h"
+#include "host_queue.h"
+
+namespace gnnmg::cuda {
+
+// `Seed`: the order of items in its queues.
+template <uint32_t Seed>
+struct HostTable {
+  static HostMemory& memory() {
+    static HostMemory memory;
+    return memory;
+  }
+  static void check_device(int device) {
+    if (device != 0)
+      base::fail(base::Status::kNotFound, "there is no GPU ", device, ", expected 0 to 0");
+  }
+  // Everything but the rooms.
+  static base::DeviceTable make() {
+    base::DeviceTable table{};
+    table.size = sizeof(base::DeviceTable);
+    table.version = base::build_version();
+    table.num_devices = [] { return 1; };
+    table.info = [](int device) {
+      check_device(device);
+      base::DeviceInfo info{};
+      std::snprintf(info.name, sizeof info.name, "host's twin");
+      std::snprintf(info.bus_id, sizeof info.bus_id, "0000:00:00.0");
+      info.total_memory = info.free_memory = int64_t{1} << 34;
+      info.major = 8;
+      info.multiprocessors = 1;
+      return info;
+    };
+    table.allocate = [](int device, base::Placement, int64_t bytes) {
+      check_device(device);
+      if (bytes > int64_t{1} << 34)
+        base::fail(base::Status::kNoMemory, "GPU 0 has no ", bytes, " bytes");
+      return memory().allocate(bytes, "a buffer");
+    };
+    table.release = [](int, base::Placement, void* address) noexcept {
+      if (address != nullptr) memory().release(address);
+    };
+    table.pin = [](void* address, int64_t bytes) {
+      return memory().adopt(address, bytes, "an array of the host's");
+    };
+    table.unpin = [](void* address) noexcept { memory().give_back(address); };
+    table.open_queue = [](int device, int, void*) {
+      check_device(device);
+      return handle_of(*new HostQueue(Seed));
+    };
+    table.close_queue = [](base::DeviceQueue* queue) noexcept {
+      delete &queue_of<HostQueue>(queue);
+    };
+    table.copy = [](base::DeviceQueue* queue, void* to, const void* from, int64_t bytes) {
+      queue_of<HostQueue>(queue).copy(to, from, bytes);
+    };
+    table.synchronize = [](base::DeviceQueue* queue) { queue_of<HostQueue>(queue).synchronize(); };
+    table.finished = [](base::DeviceQueue*) { return true; };
+    return table;
+  }
+};
+
+}  // namespace gnnmg::cuda

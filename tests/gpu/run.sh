@@ -1,0 +1,76 @@
+#!/usr/bin/env bash
+# Builds the plug-in and runs what needs a GPU, on a machine with one, from what lies in the tree: nothing is fetched.
+#   tests/gpu/run.sh [--prefix FOLDER] [--build FOLDER] [--results FILE] [--sanitize]
+#
+#   --prefix FOLDER   where include/ and lib/ hold what the machine lacks of GoogleTest, zlib, OpenSSL, nlohmann-json and
+#                     Gloo's headers, as Debian's packages unpack (usr/ of them); may be given several times
+#   --build FOLDER    build folder; build/gpu
+#   --results FILE    writes machine, date, commit and what each test said, as docs/gpu-results.md has them
+#   --sanitize        each test again under compute-sanitizer's four tools
+#
+# LibTorch is GNNMG_TORCH_DIR's, or that of the python3 on PATH; nvcc is the one on PATH, or the wheels'.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+
+prefixes=() build=build/gpu results= sanitize=0
+while (($#)); do
+  case $1 in
+    --prefix) prefixes+=("$(cd "$2" && pwd)") && shift 2 ;;
+    --build) build=$2 && shift 2 ;;
+    --results) results=$2 && shift 2 ;;
+    --sanitize) sanitize=1 && shift ;;
+    *) sed -n '2,/^set/{/^#/s/^# \?//p}' "$0" >&2 && exit 2 ;;
+  esac
+done
+
+command -v nvidia-smi >/dev/null || { echo "run.sh: no nvidia-smi, hence no NVIDIA driver and no GPU" >&2 && exit 1; }
+gpus=$(nvidia-smi --query-gpu=name,driver_version,memory.total,power.limit,clocks.max.sm --format=csv,noheader)
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+
+for prefix in "${prefixes[@]}"; do
+  CPATH=$prefix/include${CPATH:+:$CPATH}
+  LIBRARY_PATH=$prefix/lib/x86_64-linux-gnu:$prefix/lib${LIBRARY_PATH:+:$LIBRARY_PATH}
+  LD_LIBRARY_PATH=$prefix/lib/x86_64-linux-gnu:$prefix/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+  export CPATH LIBRARY_PATH LD_LIBRARY_PATH
+done
+joined=$(IFS=';' && echo "${prefixes[*]}")
+cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DGNNMG_CUDA=ON -DGNNMG_EXAMPLES=OFF -DCMAKE_PREFIX_PATH="$joined"
+cmake --build "$build" --target gpu_tests -j "$(nproc)"
+
+status=0
+ctest --test-dir "$build" -L gpu --output-on-failure --no-tests=error | tee "$log" || status=1
+if grep -q 'Skipped' "$log"; then
+  echo "run.sh: a test was skipped, so not everything was run" >&2
+  status=1
+fi
+# sanitized <program>: under each tool; fails when one finds something.
+sanitized() {
+  local tool bad=0
+  for tool in memcheck racecheck initcheck synccheck; do
+    printf '%s %s: ' "$tool" "${1##*/}"
+    if compute-sanitizer --tool "$tool" --error-exitcode 9 "$1" >"$log.tool" 2>&1; then
+      grep -E 'SUMMARY' "$log.tool" || echo "nothing found"
+    else
+      bad=1
+      tail -n 30 "$log.tool"
+    fi
+    rm -f "$log.tool"
+  done
+  return $bad
+}
+if ((sanitize)); then
+  for program in "$build"/tests/gpu/gpu_*_test; do
+    sanitized "$program" | tee -a "$log" || status=1
+  done
+fi
+
+if [[ -n $results ]]; then
+  {
+    printf '# Results on GPUs\n\nBy `tests/gpu/run.sh`, %s, at commit %s.\n\n' "$(date -u +%F)" "$(git describe --always --dirty)"
+    printf 'GPUs (name, driver, memory, power limit, most clock): %s\n\n```\n' "$gpus"
+    grep -E 'Test +#|tests passed|SUMMARY' "$log"
+    printf '```\n'
+  } >"$results"
+fi
+exit $status
