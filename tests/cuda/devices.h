@@ -1,5 +1,5 @@
-// The devices on which a case runs: the host's twin in several orders where a test is built without
-// the plug-in, every real GPU where it is built for them (GNNMG_CUDA_PLUGIN, tests/gpu).
+// The devices on which a case of the tables runs: the host's twin in several orders in
+// cuda_table_test (devices_host.cpp), every real GPU in gpu_table_test (devices_gpu.cpp).
 #pragma once
 
 #include <gtest/gtest.h>
@@ -11,10 +11,6 @@
 #include "base/device.h"
 #include "base/plugin.h"
 
-#ifndef GNNMG_CUDA_PLUGIN
-#include "host_table.h"
-#endif
-
 namespace gnnmg::cuda {
 
 struct TestDevice {
@@ -23,7 +19,7 @@ struct TestDevice {
   std::string name;
 };
 
-// A test with GNNMG_CUDA_PLUGIN and no GPU has no device: its cases are skipped.
+// Where there is no GPU, one device without a table, whose cases are skipped.
 std::vector<TestDevice> test_devices();
 
 // Memory of a device for the length of a test.
@@ -32,8 +28,8 @@ class DeviceArray {
  public:
   DeviceArray(const TestDevice& on, base::DeviceQueue* queue, int64_t count)
       : on_(on), queue_(queue), count_(count) {
-    data_ = static_cast<T*>(
-        on.table->allocate(on.device, base::Placement::kDevice, count * sizeof(T)));
+    data_ =
+        static_cast<T*>(on.table->allocate(on.device, base::Placement::kDevice, count * sizeof(T)));
   }
   DeviceArray(const TestDevice& on, base::DeviceQueue* queue, const std::vector<T>& values)
       : DeviceArray(on, queue, static_cast<int64_t>(values.size())) {

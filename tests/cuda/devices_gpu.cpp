@@ -1,0 +1,19 @@
+// All GPUs of this machine, through the plug-in.
+#include "base/error.h"
+#include "devices.h"
+
+namespace gnnmg::cuda {
+
+std::vector<TestDevice> test_devices() {
+  if (!base::has_driver()) return {{nullptr, 0, "NoDriver"}};
+  static const base::Plugin plugin = base::open_plugin_at(GNNMG_CUDA_PLUGIN);
+  if (plugin.table == nullptr) base::fail(base::Status::kDependency, plugin.why);
+  std::vector<TestDevice> devices;
+  const int count = plugin.table->num_devices();
+  for (int device = 0; device < count; ++device)
+    devices.push_back({plugin.table, device, base::text("Gpu", device)});
+  if (devices.empty()) devices.push_back({nullptr, 0, "NoGpu"});
+  return devices;
+}
+
+}  // namespace gnnmg::cuda

@@ -1,0 +1,93 @@
+// Devices, memory and queues, by the table of base/device.h.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <numeric>
+
+#include "base/error.h"
+#include "devices.h"
+
+namespace gnnmg::cuda {
+namespace {
+
+using base::Placement;
+using base::Status;
+using Device = OnDevices;
+
+Status status_of(const std::function<void()>& f) {
+  try {
+    f();
+  } catch (const base::Error& error) {
+    return error.status();
+  }
+  return Status::kOk;
+}
+
+TEST_P(Device, IsDescribed) {
+  const base::DeviceInfo info = table().info(device().device);
+  EXPECT_GT(std::strlen(info.name), 0u);
+  EXPECT_THAT(info.bus_id, testing::HasSubstr(":"));
+  EXPECT_GE(info.major, 8);
+  EXPECT_GE(info.multiprocessors, 1);
+  EXPECT_GT(info.free_memory, 0);
+  EXPECT_GE(info.total_memory, info.free_memory);
+}
+
+TEST_P(Device, IsOneOfThem) {
+  const int count = table().num_devices();
+  ASSERT_LT(device().device, count);
+  for (const int wrong : {-1, count, count + 100}) {
+    EXPECT_EQ(status_of([&] { table().info(wrong); }), Status::kNotFound);
+    EXPECT_EQ(status_of([&] { table().allocate(wrong, Placement::kDevice, 8); }),
+              Status::kNotFound);
+    EXPECT_EQ(status_of([&] { table().open_queue(wrong, 0, nullptr); }), Status::kNotFound);
+  }
+}
+
+TEST_P(Device, CopiesThroughAllMemories) {
+  std::vector<int64_t> out(100000), in(100000);
+  std::iota(out.begin(), out.end(), 5);
+  const int64_t bytes = 8 * static_cast<int64_t>(out.size());
+  void* there = table().allocate(device().device, Placement::kDevice, bytes);
+  void* pinned = table().allocate(device().device, Placement::kPinned, bytes);
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(there) % 256, 0u);
+  table().copy(queue(), there, out.data(), bytes);
+  table().copy(queue(), pinned, there, bytes);
+  table().synchronize(queue());
+  EXPECT_TRUE(table().finished(queue()));
+  EXPECT_EQ(std::memcmp(pinned, out.data(), bytes), 0);
+  table().copy(queue(), in.data(), pinned, bytes);
+  table().synchronize(queue());
+  EXPECT_EQ(in, out);
+  table().release(device().device, Placement::kPinned, pinned);
+  table().release(device().device, Placement::kDevice, there);
+}
+
+TEST_P(Device, PinsMemoryWhereItLies) {
+  std::vector<int64_t> mine(10000, 3);
+  const int64_t bytes = 8 * static_cast<int64_t>(mine.size());
+  void* address = table().pin(mine.data(), bytes);
+  EXPECT_EQ(status_of([&] { table().pin(mine.data(), bytes); }), Status::kInvalidArgument);
+  const DeviceArray<int64_t> there(device(), queue(), mine.size());
+  table().copy(queue(), there.data(), address, bytes);
+  EXPECT_EQ(there.read(), mine);
+  table().unpin(mine.data());
+  EXPECT_NE(table().pin(mine.data(), bytes), nullptr);
+  table().unpin(mine.data());
+}
+
+TEST_P(Device, RefusesWhatIsTooLargeAndGoesOn) {
+  EXPECT_EQ(
+      status_of([&] { table().allocate(device().device, Placement::kDevice, int64_t{1} << 50); }),
+      Status::kNoMemory);
+  void* there = table().allocate(device().device, Placement::kDevice, 1 << 20);
+  EXPECT_NE(there, nullptr);
+  table().release(device().device, Placement::kDevice, there);
+  table().release(device().device, Placement::kDevice, nullptr);
+}
+
+INSTANTIATE_TEST_SUITE_P(, Device, testing::ValuesIn(test_devices()), name_of_device);
+
+}  // namespace
+}  // namespace gnnmg::cuda
