@@ -18,7 +18,7 @@ fi
 
 bash src/cmake/setup.sh
 
-echo "Building (a few minutes the first time) ..."
+echo "Building (on two cores about eight minutes the first time) ..."
 cmake --preset release -B build/demo -DGNNMG_TESTS=OFF >build-demo.log 2>&1 &&
   cmake --build build/demo --target train >>build-demo.log 2>&1 || {
   tail -n 30 build-demo.log
