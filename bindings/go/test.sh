@@ -42,6 +42,7 @@ interrupt() { bash "$examples/interrupt.sh" "$scratch/train"; }
 # The program of the README, set up as it says.
 readme() {
   local data=${GNNMG_DATA:-$here/../../../shared/data}/cora/planetoid output
+  bash "$here/../../tests/structure/readme.sh" "$here/README.md" "go=$examples/go/first/main.go" || return 1
   mkdir "$scratch/stranger" && cd "$scratch/stranger" &&
     awk '/^```go$/ { inside = 1; next } /^```$/ { exit } inside' "$here/README.md" >main.go &&
     go mod init example && go mod edit -require gnnmg@v0.0.0 -replace "gnnmg=$here" &&
