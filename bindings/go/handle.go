@@ -43,10 +43,14 @@ func adopt[T any](owner *T, h *handle, token uintptr, free func(uintptr)) *T {
 	return owner
 }
 
-// tok is what the library knows the object by; it answers [ErrHandle] to 0 and to stale ones.
+// unmade is the token of a zero value: of nothing that the library has, and not 0, which it takes for
+// an object that is left out.
+const unmade = 1
+
+// tok is what the library knows the object by; it answers [ErrHandle] to unmade and stale ones.
 func (h *handle) tok() uintptr {
 	if h.lease == nil {
-		return 0
+		return unmade
 	}
 	return h.lease.token
 }

@@ -56,6 +56,13 @@ func TestNilAndZeroObjects(t *testing.T) {
 	fails(t, err, gnnmg.ErrHandle)
 	_, err = gnnmg.OpenDataset(background, nil, "x")
 	fails(t, err, gnnmg.ErrHandle)
+	w := newWorld(t) // what may be left out is nil, and nothing else
+	_, err = gnnmg.NewModel(w.rt, &gnnmg.Dataset{})
+	fails(t, err, gnnmg.ErrHandle)
+	_, err = gnnmg.NewTrainer(w.model, w.data, w.sampler, &gnnmg.Comm{})
+	fails(t, err, gnnmg.ErrHandle)
+	_, err = gnnmg.NewSeedLoader(w.sampler, &gnnmg.Dataset{}, []int64{1})
+	fails(t, err, gnnmg.ErrHandle)
 	fails(t, (*gnnmg.Comm)(nil).Barrier(background), gnnmg.ErrHandle)
 	fails(t, (*gnnmg.Trainer)(nil).Run(background, nil), gnnmg.ErrHandle)
 	_, err = (*gnnmg.Loader)(nil).Next(background)
