@@ -10,6 +10,9 @@ abstract type Object{T} end
 # Objects are passed to calls as they are, and ccall keeps them from being collected meanwhile.
 Base.unsafe_convert(::Type{Ptr{T}}, object::Object{T}) where {T} = object.token
 
+# The token of what is closed: of nothing that the library has, and not NULL, which it takes for an object that is left out.
+closed_token(::Object{T}) where {T} = Ptr{T}(UInt(1))
+
 function Base.close(object::Object)
     has_texts(object) ? lock(() -> collected(object), TEXTS) : collected(object)
     return nothing
@@ -18,8 +21,8 @@ end
 # What a finalizer does, which must not wait for a lock; and nobody can be asking for texts any more.
 function collected(object::Object)
     token = object.token
-    object.token = C_NULL
-    token == C_NULL || free(token)
+    object.token = closed_token(object)
+    token == C_NULL || token == closed_token(object) || free(token)
     return nothing
 end
 
@@ -36,7 +39,7 @@ function copied_text(f)
     end
 end
 
-Base.isopen(object::Object) = object.token != C_NULL
+Base.isopen(object::Object) = object.token != C_NULL && object.token != closed_token(object)
 
 function Base.show(io::IO, object::Object)
     print(io, nameof(typeof(object)), isopen(object) ? "(…)" : "(closed)")

@@ -105,4 +105,12 @@ for call in (() -> info(closed.context), () -> set_option!(closed.context, "log_
     failure_of(call, :handle)
 end
 foreach(cancel, (closed.context, loader, trainer, comm))
+
+# So it is with one that may be left out: a closed one is not taken for none.
+open_ones = small_world(50)
+for call in (() -> Model(open_ones.context, closed.data), () -> sample(open_ones.sampler, [1]; dataset = closed.data),
+             () -> Loader(open_ones.sampler, [1]; dataset = closed.data),
+             () -> Trainer(open_ones.model, open_ones.data, open_ones.sampler; comm = comm))
+    failure_of(call, :handle, "no live handle")
+end
 stop(trainer)
