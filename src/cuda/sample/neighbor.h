@@ -1,0 +1,414 @@
+// The neighbour sampler of a queue: runs the kernels of a call hop by hop. Without measured hops
+// every launch is sized by bounds, true counts stay on the device, and nothing waits.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "cuda/grid/buffer.h"
+#include "cuda/sample/graph.h"
+#include "cuda/sample/hop.h"
+#include "cuda/sample/relabel.h"
+#include "cuda/sample/shape.h"
+#include "cuda/sample/transpose.h"
+#include "sample/device.h"
+
+namespace gnnmg::cuda {
+
+inline constexpr int64_t kMostLanes = 32;
+
+// A block of the result in memory.
+struct StoreBuffers {
+  explicit StoreBuffers(Memory& memory)
+      : indptr(memory),
+        indices(memory),
+        edge_ids(memory),
+        out_indptr(memory),
+        out_targets(memory) {}
+  int64_t bytes() const {
+    return (indptr.capacity() + indices.capacity() + out_indptr.capacity() +
+            out_targets.capacity()) *
+               4 +
+           edge_ids.capacity() * 8;
+  }
+  Buffer<int32_t> indptr, indices;
+  Buffer<int64_t> edge_ids;
+  Buffer<int32_t> out_indptr, out_targets;
+};
+
+template <typename Queue>
+class NeighborSampler {
+ public:
+  NeighborSampler(Queue& queue, const KernelGraph& graph, const sample::NeighborConfig& config,
+                  int64_t max_seeds, int64_t max_batches)
+      : queue_(queue),
+        graph_(graph),
+        config_(config),
+        max_seeds_(max_seeds),
+        max_batches_(max_batches),
+        num_hops_(static_cast<int32_t>(config.fanouts.size())),
+        shape_(shape_of(config, graph.csc().num_nodes, graph.num_edges(), max_seeds, max_batches)),
+        transposing_(queue.device_memory()) {
+    for (size_t i = 0; i < shape_.stores.size(); ++i) stores_.emplace_back(queue.device_memory());
+    reserve(max_batches);
+  }
+
+  const sample::DeviceSample* sample(const sample::DeviceBatches& batches) {
+    check(batches);
+    batches_ = batches.num_batches;
+    reserve(batches_);
+    take(batches);
+    queue_.fill(bad_.data(), 0xFF, sizeof(uint64_t));
+    clear_tables();
+    queue_.each(batches_ * max_seeds_, TakeSeeds{nodes(), tables(), num_seeds_,
+                                                 static_cast<uint32_t>(max_seeds_), bad_.data()});
+    measured_.assign(shape_.stores.size(), std::vector<int64_t>(batches_, 0));
+    int64_t rows = max_seeds_;
+    for (int32_t hop = 0; hop < num_hops_; ++hop) rows = expand(hop, rows);
+    describe();
+    return &sample_;
+  }
+
+  int64_t bytes() const {
+    int64_t bytes =
+        transposing_.bytes() +
+        8 * (ids_.capacity() + slots_.capacity() + begins_.capacity() + seen_.capacity() +
+             totals_.capacity() + bad_.capacity() + seeds_copy_.capacity());
+    bytes += 4 * (ends_.capacity() + num_edges_.capacity() + counts_.capacity() + sums_.capacity() +
+                  degrees_.capacity() + edge_slots_.capacity() + sources_.capacity() +
+                  firsts_.capacity() + ranks_.capacity() + num_seeds_copy_.capacity() +
+                  keys_copy_.capacity());
+    for (const StoreBuffers& store : stores_) bytes += store.bytes();
+    return bytes;
+  }
+
+ private:
+  bool once() const { return config_.expansion == sample::Expansion::kOnce; }
+  int store_of(int32_t hop) const { return once() ? 0 : hop; }
+  uint32_t table_capacity() const {
+    return static_cast<uint32_t>(shape_.node_stride + shape_.node_stride / 2);
+  }
+  KernelNodes nodes() const {
+    return {seeds_,       seed_stride_, graph_.csc().num_nodes, ids_.data(), shape_.node_stride,
+            ends_.data(), num_hops_ + 1};
+  }
+  KernelTables tables() const { return {slots_.data(), table_capacity()}; }
+  KernelStore store(int i) const {
+    return {stores_[i].indptr.data(), stores_[i].indices.data(),
+            config_.edge_ids ? stores_[i].edge_ids.data() : nullptr, shape_.stores[i].indptr_stride,
+            shape_.stores[i].edge_stride};
+  }
+
+  void check(const sample::DeviceBatches& batches) const {
+    using base::fail;
+    using base::Status;
+    if (batches.num_batches < 1 || batches.num_batches > max_batches_)
+      fail(Status::kRange, batches.num_batches, " mini-batches, expected 1 to ", max_batches_,
+           ", for which the sampler was made");
+    if (batches.seed_stride < 0 || (!batches.on_host && batches.seed_stride < 1))
+      fail(Status::kInvalidArgument, "seed_stride is ", batches.seed_stride,
+           ", expected 1 or more");
+    if (!batches.on_host) return;
+    const int64_t num_nodes = graph_.csc().num_nodes;
+    for (int32_t m = 0; m < batches.num_batches; ++m) {
+      const int32_t count = batches.num_seeds[m];
+      const int64_t most = std::min(max_seeds_, batches.seed_stride);
+      if (count < 0 || count > most)
+        fail(Status::kRange, "mini-batch ", m, " has ", count, " seeds, expected 0 to ", most);
+      const int64_t* seeds = batches.seeds + m * batches.seed_stride;
+      for (int32_t i = 0; i < count; ++i) {
+        if (seeds[i] < 0 || seeds[i] >= num_nodes)
+          fail(Status::kRange, "seed ", i, " of mini-batch ", m, " is node ", seeds[i],
+               ", expected 0 to ", num_nodes - 1);
+      }
+    }
+  }
+
+  // Room for `batches` mini-batches of the present shape.
+  void reserve(int64_t batches) {
+    ids_.reserve(batches * shape_.node_stride, "nodes of mini-batches");
+    slots_.reserve(batches * table_capacity(), "tables of nodes");
+    ends_.reserve(batches * (num_hops_ + 1), "counts of nodes");
+    num_edges_.reserve(batches * num_hops_, "counts of edges");
+    bad_.reserve(1, "the first bad seed");
+    totals_.reserve(batches, "counts of picks");
+    seeds_copy_.reserve(batches * max_seeds_, "seeds");
+    num_seeds_copy_.reserve(batches, "numbers of seeds");
+    keys_copy_.reserve(batches * num_hops_ * 2, "keys of hops");
+    for (size_t i = 0; i < stores_.size(); ++i) reserve_store(static_cast<int>(i), batches);
+    if (!shape_.bounded) return;
+    for (int32_t hop = 0; hop < num_hops_; ++hop) {
+      reserve_rows(batches * shape_.hops[hop].rows);
+      reserve_edges(hop, batches * shape_.hops[hop].edges);
+    }
+    if (!config_.transpose) return;
+    for (const StoreShape& store : shape_.stores)
+      transposing_.reserve(batches * store.edge_stride, batches * store.max_sources);
+  }
+  void reserve_store(int i, int64_t batches) {
+    const StoreShape& shape = shape_.stores[i];
+    StoreBuffers& store = stores_[i];
+    store.indptr.reserve(batches * shape.indptr_stride, "index pointers of mini-batches");
+    store.indices.reserve(batches * shape.edge_stride, "edges of mini-batches");
+    if (config_.edge_ids)
+      store.edge_ids.reserve(batches * shape.edge_stride, "edge ids of mini-batches");
+    if (!config_.transpose) return;
+    store.out_indptr.reserve(batches * padded(shape.max_sources + 1),
+                             "index pointers of mini-batches");
+    store.out_targets.reserve(batches * shape.edge_stride, "edges of mini-batches");
+  }
+  void reserve_rows(int64_t rows) {
+    counts_.reserve(rows, "picks of rows");
+    sums_.reserve(rows + 1, "picks of rows");
+    begins_.reserve(rows, "rows");
+    degrees_.reserve(rows, "degrees of rows");
+  }
+  bool many(int32_t hop) const { return !config_.replace && config_.fanouts[hop] > kMostLanes; }
+  void reserve_edges(int32_t hop, int64_t edges) {
+    sources_.reserve(edges, "sources of edges");
+    edge_slots_.reserve(edges, "sources of edges");
+    firsts_.reserve(edges, "first edges");
+    ranks_.reserve(edges + 1, "ranks of edges");
+    if (many(hop)) seen_.reserve(2 * edges, "draws of large fan-outs");
+  }
+
+  void take(const sample::DeviceBatches& batches) {
+    seeds_ = batches.seeds;
+    seed_stride_ = batches.seed_stride;
+    num_seeds_ = batches.num_seeds;
+    keys_ = batches.keys;
+    if (!batches.on_host) return;
+    seeds_ = seeds_copy_.data();
+    seed_stride_ = std::min(max_seeds_, batches.seed_stride);
+    if (seed_stride_ == batches.seed_stride) {
+      queue_.copy(seeds_copy_.data(), batches.seeds, batches_ * seed_stride_ * 8);
+    } else {
+      for (int64_t m = 0; m < batches_; ++m)
+        queue_.copy(seeds_copy_.data() + m * seed_stride_, batches.seeds + m * batches.seed_stride,
+                    seed_stride_ * 8);
+    }
+    queue_.copy(num_seeds_copy_.data(), batches.num_seeds, batches_ * 4);
+    queue_.copy(keys_copy_.data(), batches.keys, batches_ * num_hops_ * 8);
+    num_seeds_ = num_seeds_copy_.data();
+    keys_ = keys_copy_.data();
+  }
+
+  void clear_tables() {
+    queue_.fill(slots_.data(), kFreeByte, batches_ * int64_t{table_capacity()} * 8);
+  }
+
+  // Expands hop `hop`, whose rows are at most `rows`; returns how many the next one has at most.
+  int64_t expand(int32_t hop, int64_t rows) {
+    if (shape_.bounded) rows = shape_.hops[hop].rows;
+    const int s = store_of(hop);
+    check_range(rows, "rows");
+    reserve_rows(batches_ * rows);
+    Hop kernel{hop,
+               once() ? hop - 1 : -1,
+               static_cast<uint32_t>(rows),
+               static_cast<uint32_t>(shape_.hops[hop].edges),
+               static_cast<int32_t>(config_.fanouts[hop]),
+               config_.replace,
+               keys_,
+               sums_.data()};
+    queue_.each(batches_ * rows, CountPicks{graph_.csc(), nodes(), kernel, counts_.data(),
+                                            begins_.data(), degrees_.data()});
+    if (!shape_.bounded) kernel.edges = static_cast<uint32_t>(measure(hop, rows));
+    const int64_t edges = kernel.edges;
+    queue_.scan(counts_.data(), sums_.data(), batches_ * rows);
+    draw(kernel);
+    queue_.each(batches_ * edges,
+                FindFirst{nodes(), tables(), store(s), kernel, edge_slots_.data(), firsts_.data()});
+    queue_.scan(firsts_.data(), ranks_.data(), batches_ * edges);
+    const bool last = hop == num_hops_ - 1;
+    queue_.each(batches_ * edges, NumberSources{nodes(), tables(), store(s), kernel,
+                                                sources_.data(), edge_slots_.data(), ranks_.data(),
+                                                num_edges_.data(), num_hops_ - 1 - hop, !last});
+    if (config_.transpose && (!once() || last)) {
+      const StoreShape& shape = shape_.stores[s];
+      transpose(queue_,
+                TransposedBlock{nodes(), store(s), hop, shape.max_sources, shape.max_targets,
+                                stores_[s].out_indptr.data(), padded(shape.max_sources + 1),
+                                stores_[s].out_targets.data()},
+                batches_, transposing_);
+    }
+    // A node is one row, but for repeated seeds.
+    return std::max<int64_t>(
+        once() ? std::min(edges, graph_.csc().num_nodes)
+               : std::min(shape_.node_stride, graph_.csc().num_nodes + max_seeds_),
+        1);
+  }
+
+  template <int N, bool kMany>
+  void draw_in_tiles(const Hop& hop) {
+    queue_.template tiles<N>(
+        batches_ * int64_t{hop.rows},
+        DrawPicks<kMany>{graph_.csc(), nodes(), tables(), store(store_of(hop.hop)), hop, num_hops_,
+                         begins_.data(), degrees_.data(), sources_.data(), edge_slots_.data(),
+                         seen_.data()});
+  }
+  void draw(const Hop& hop) {
+    if (many(hop.hop)) {
+      queue_.fill(seen_.data(), kFreeByte, batches_ * int64_t{hop.edges} * 16);
+      draw_in_tiles<32, true>(hop);
+    } else if (hop.fanout >= 0 && hop.fanout <= 8) {
+      draw_in_tiles<8, false>(hop);
+    } else if (hop.fanout >= 0 && hop.fanout <= 16) {
+      draw_in_tiles<16, false>(hop);
+    } else {
+      draw_in_tiles<32, false>(hop);
+    }
+  }
+
+  void check_range(int64_t a_batch, const char* what) const {
+    if (a_batch > INT32_MAX / batches_)
+      base::fail(base::Status::kRange, batches_, " mini-batches with up to ", a_batch, " ", what,
+                 " each, a GPU samples fewer than 2147483648 in all; take smaller mini-batches or "
+                 "fan-outs, fewer mini-batches a call, or sample on the CPU");
+  }
+
+  // Reads the picks of a hop back and makes room for them; returns the most of a mini-batch.
+  int64_t measure(int32_t hop, int64_t rows) {
+    queue_.fill(totals_.data(), 0, batches_ * 8);
+    const int64_t parts = (rows + kMostLanes - 1) / kMostLanes;
+    queue_.template tiles<kMostLanes>(batches_ * parts,
+                                      AddTotals{counts_.data(), static_cast<uint32_t>(rows),
+                                                static_cast<uint32_t>(parts), totals_.data()});
+    std::vector<uint64_t> totals(batches_);
+    std::vector<int32_t> ends(batches_ * (num_hops_ + 1));
+    queue_.copy(totals.data(), totals_.data(), batches_ * 8);
+    queue_.copy(ends.data(), ends_.data(), static_cast<int64_t>(ends.size()) * 4);
+    queue_.synchronize();
+
+    const int s = store_of(hop);
+    int64_t edges = 0, edges_of_all = 0, targets = 0, sources = 0;
+    for (int64_t m = 0; m < batches_; ++m) {
+      const int64_t known = ends[m * (num_hops_ + 1) + hop];
+      const int64_t total = static_cast<int64_t>(std::min<uint64_t>(totals[m], INT64_MAX / 2));
+      measured_[s][m] += total;
+      edges = std::max(edges, total);
+      edges_of_all = std::max(edges_of_all, measured_[s][m]);
+      targets = std::max(targets, known);
+      sources = std::max(sources, known + total);
+    }
+    if (sources > INT32_MAX) check_range(sources, "nodes");
+    check_range(padded(edges_of_all), "edges");
+    sources = std::min(sources, graph_.csc().num_nodes + max_seeds_);
+    check_range(padded(sources), "nodes");
+
+    reserve_edges(hop, batches_ * padded(edges));
+    if (padded(sources) > shape_.node_stride) grow_nodes(hop, padded(sources));
+    StoreShape shape = shape_.stores[s];
+    const bool keep = once() && hop > 0;
+    shape.max_targets = std::max(shape.max_targets, targets);
+    shape.max_sources = std::max(shape.max_sources, sources);
+    const int64_t indptr_stride = std::max(shape.indptr_stride, padded(targets + 1));
+    const int64_t edge_stride = std::max(shape.edge_stride, padded(edges_of_all));
+    if (indptr_stride > shape.indptr_stride)
+      restride(stores_[s].indptr, shape_.stores[s].indptr_stride, indptr_stride, keep,
+               "index pointers of mini-batches");
+    shape_.stores[s].indptr_stride = indptr_stride;
+    if (edge_stride > shape.edge_stride) {
+      // Both or neither: they share their stride.
+      Buffer<int32_t> indices(queue_.device_memory());
+      indices.reserve(batches_ * edge_stride, "edges of mini-batches");
+      if (config_.edge_ids)
+        restride(stores_[s].edge_ids, shape.edge_stride, edge_stride, keep,
+                 "edge ids of mini-batches");
+      if (keep)
+        copy_rows(stores_[s].indices.data(), indices.data(), shape.edge_stride, edge_stride);
+      stores_[s].indices = std::move(indices);
+    }
+    shape.indptr_stride = indptr_stride;
+    shape.edge_stride = edge_stride;
+    shape_.stores[s] = shape;
+    reserve_store(s, batches_);
+    return padded(edges);
+  }
+
+  template <typename T>
+  void copy_rows(const T* from, T* to, int64_t from_stride, int64_t to_stride) {
+    queue_.each(batches_ * from_stride, Restride<T>{from, to, from_stride, to_stride});
+  }
+  template <typename T>
+  void restride(Buffer<T>& buffer, int64_t from_stride, int64_t to_stride, bool keep,
+                const char* what) {
+    Buffer<T> grown(queue_.device_memory());
+    grown.reserve(batches_ * to_stride, what);
+    if (keep) copy_rows(buffer.data(), grown.data(), from_stride, to_stride);
+    buffer = std::move(grown);
+  }
+  void grow_nodes(int32_t hop, int64_t stride) {
+    Buffer<int64_t> ids(queue_.device_memory());
+    ids.reserve(batches_ * stride, "nodes of mini-batches");
+    Buffer<uint64_t> slots(queue_.device_memory());
+    slots.reserve(batches_ * (stride + stride / 2), "tables of nodes");
+    copy_rows(ids_.data(), ids.data(), shape_.node_stride, stride);
+    ids_ = std::move(ids);
+    slots_ = std::move(slots);
+    shape_.node_stride = stride;
+    clear_tables();
+    queue_.each(batches_ * stride, InsertKnown{nodes(), tables(), hop});
+  }
+
+  void describe() {
+    sample_.num_batches = static_cast<int32_t>(batches_);
+    sample_.num_layers = num_hops_;
+    sample_.num_graph_nodes = graph_.csc().num_nodes;
+    sample_.node_ids = ids_.data();
+    sample_.node_stride = shape_.node_stride;
+    sample_.hop_ends = ends_.data();
+    sample_.num_edges = num_edges_.data();
+    sample_.bad_seed = bad_.data();
+    for (int32_t hop = 0; hop < num_hops_; ++hop) {
+      const int s = store_of(hop);
+      const StoreShape& shape = shape_.stores[s];
+      sample::DeviceLayer& layer = sample_.layers[num_hops_ - 1 - hop];
+      layer.hop = hop;
+      layer.indptr = stores_[s].indptr.data();
+      layer.indices = stores_[s].indices.data();
+      layer.edge_ids = config_.edge_ids ? stores_[s].edge_ids.data() : nullptr;
+      layer.out_indptr = config_.transpose ? stores_[s].out_indptr.data() : nullptr;
+      layer.out_targets = config_.transpose ? stores_[s].out_targets.data() : nullptr;
+      layer.indptr_stride = shape.indptr_stride;
+      layer.edge_stride = shape.edge_stride;
+      layer.out_indptr_stride = padded(shape.max_sources + 1);
+      layer.max_targets = shape.max_targets;
+      layer.max_sources = shape.max_sources;
+      layer.max_edges = shape.edge_stride;
+    }
+  }
+
+  Queue& queue_;
+  const KernelGraph& graph_;
+  const sample::NeighborConfig config_;
+  const int64_t max_seeds_, max_batches_;
+  const int32_t num_hops_;
+  SampleShape shape_;
+  sample::DeviceSample sample_;
+
+  int64_t batches_ = 0;  // of this call
+  const int64_t* seeds_ = nullptr;
+  int64_t seed_stride_ = 0;
+  const int32_t* num_seeds_ = nullptr;
+  const uint32_t* keys_ = nullptr;
+  std::vector<std::vector<int64_t>> measured_;  // edges of each store and mini-batch so far
+
+  Memory& memory() { return queue_.device_memory(); }
+  Buffer<int64_t> ids_{memory()};
+  Buffer<uint64_t> slots_{memory()};
+  Buffer<int32_t> ends_{memory()}, num_edges_{memory()};
+  Buffer<uint64_t> bad_{memory()}, totals_{memory()};
+  Buffer<int64_t> seeds_copy_{memory()};
+  Buffer<int32_t> num_seeds_copy_{memory()};
+  Buffer<uint32_t> keys_copy_{memory()};
+  Buffer<int32_t> counts_{memory()}, sums_{memory()};
+  Buffer<int64_t> begins_{memory()};
+  Buffer<uint32_t> degrees_{memory()}, edge_slots_{memory()};
+  Buffer<int32_t> sources_{memory()}, firsts_{memory()}, ranks_{memory()};
+  Buffer<uint64_t> seen_{memory()};
+  TransposeBuffers transposing_;
+  std::vector<StoreBuffers> stores_;
+};
+
+}  // namespace gnnmg::cuda

@@ -1,0 +1,130 @@
+// A block's edges by source: a stable sort by source of edges that stand by target, so that each
+// source's targets ascend.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+#include "cuda/grid/buffer.h"
+#include "cuda/grid/portable.h"
+#include "cuda/sample/hop.h"
+
+namespace gnnmg::cuda {
+
+// The block that is turned round. Its targets are the first end(target_hop) nodes, its sources the
+// first end(target_hop + 1).
+struct TransposedBlock {
+  KernelNodes nodes;
+  KernelStore store;
+  int32_t target_hop;
+  int64_t max_sources;  // of a mini-batch
+  int64_t max_targets;
+  int32_t* out_indptr;
+  int64_t out_indptr_stride;
+  int32_t* out_targets;  // strides of the store's edges
+
+  GNNMG_BOTH int32_t num_targets(int64_t batch) const { return nodes.end(batch, target_hop); }
+  GNNMG_BOTH int32_t num_edges(int64_t batch) const {
+    return store.indptr[batch * store.indptr_stride + num_targets(batch)];
+  }
+};
+
+// Source and target of each edge, and each source's number of edges; item: a row of `max_targets` a
+// mini-batch.
+struct ListTargets {
+  TransposedBlock block;
+  uint32_t* sources;
+  int32_t* targets;
+  int32_t* counts;
+
+  template <typename Tile>
+  GNNMG_BOTH void operator()(const Tile& tile, int64_t i) const {
+    const int64_t batch = i / block.max_targets, row = i % block.max_targets;
+    if (row >= block.num_targets(batch)) return;
+    const int32_t* indptr = block.store.indptr + batch * block.store.indptr_stride;
+    const int64_t start = batch * block.store.edge_stride;
+    tile.each_of(indptr[row], indptr[row + 1], [&](int64_t edge) {
+      const int64_t source = batch * block.max_sources + block.store.indices[start + edge];
+      sources[start + edge] = static_cast<uint32_t>(source);
+      targets[start + edge] = static_cast<int32_t>(row);
+      atomic_add(counts + source, 1);
+    });
+  }
+};
+
+// `starts`: edges of all sources before each; item: a source of `max_sources` + 1 a mini-batch.
+struct WriteStarts {
+  TransposedBlock block;
+  const int32_t* starts;
+
+  GNNMG_BOTH void operator()(int64_t i) const {
+    const int64_t batch = i / (block.max_sources + 1), source = i % (block.max_sources + 1);
+    if (source > block.nodes.end(batch, block.target_hop + 1)) return;
+    const int64_t first = batch * block.max_sources;
+    block.out_indptr[batch * block.out_indptr_stride + source] =
+        starts[first + source] - starts[first];
+  }
+};
+
+// Item: an edge of the store's `edge_stride` a mini-batch.
+struct WriteTargets {
+  TransposedBlock block;
+  const int32_t* starts;
+  const int32_t* sorted;
+
+  GNNMG_BOTH void operator()(int64_t i) const {
+    const int64_t batch = i / block.store.edge_stride, edge = i % block.store.edge_stride;
+    if (edge < block.num_edges(batch))
+      block.out_targets[i] = sorted[starts[batch * block.max_sources] + edge];
+  }
+};
+
+// Room of the sort.
+struct TransposeBuffers {
+  explicit TransposeBuffers(Memory& memory)
+      : sources(memory),
+        sorted_sources(memory),
+        targets(memory),
+        sorted_targets(memory),
+        counts(memory),
+        starts(memory) {}
+  void reserve(int64_t edges, int64_t num_sources) {
+    sources.reserve(edges, "sources of edges");
+    sorted_sources.reserve(edges, "sorted sources of edges");
+    targets.reserve(edges, "targets of edges");
+    sorted_targets.reserve(edges, "sorted targets of edges");
+    counts.reserve(num_sources, "edges of sources");
+    starts.reserve(num_sources + 1, "starts of sources");
+  }
+  int64_t bytes() const {
+    return (sources.capacity() + sorted_sources.capacity() + targets.capacity() +
+            sorted_targets.capacity() + counts.capacity() + starts.capacity()) *
+           4;
+  }
+  Buffer<uint32_t> sources, sorted_sources;
+  Buffer<int32_t> targets, sorted_targets, counts, starts;
+};
+
+// Mini-batches' numbers of edges and of sources, over all of them, fit 31 bits.
+template <typename Queue>
+void transpose(Queue& queue, const TransposedBlock& block, int64_t num_batches,
+               TransposeBuffers& buffers) {
+  const int64_t edges = num_batches * block.store.edge_stride;
+  const int64_t sources = num_batches * block.max_sources;
+  buffers.reserve(edges, sources);
+  // Places without an edge sort behind all others: all ones in the lowest bits.
+  queue.fill(buffers.sources.data(), 0xFF, edges * 4);
+  queue.fill(buffers.targets.data(), 0, edges * 4);
+  queue.fill(buffers.counts.data(), 0, sources * 4);
+  queue.template tiles<8>(
+      num_batches * block.max_targets,
+      ListTargets{block, buffers.sources.data(), buffers.targets.data(), buffers.counts.data()});
+  queue.scan(buffers.counts.data(), buffers.starts.data(), sources);
+  queue.sort(buffers.sources.data(), buffers.sorted_sources.data(), buffers.targets.data(),
+             buffers.sorted_targets.data(), edges,
+             static_cast<int>(std::bit_width(static_cast<uint64_t>(sources))));
+  queue.each(sources + num_batches, WriteStarts{block, buffers.starts.data()});
+  queue.each(edges, WriteTargets{block, buffers.starts.data(), buffers.sorted_targets.data()});
+}
+
+}  // namespace gnnmg::cuda
