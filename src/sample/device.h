@@ -66,8 +66,8 @@ struct DeviceSample {
   int32_t num_batches = 0;
   int32_t num_layers = 0;
   int64_t num_graph_nodes = 0;
-  const int64_t* node_ids =
-      nullptr;  // [num_batches][node_stride], seeds first; all are nodes of the graph
+  // [num_batches][node_stride], seeds first; all are nodes of the graph.
+  const int64_t* node_ids = nullptr;
   int64_t node_stride = 0;
   const int32_t* hop_ends = nullptr;   // [num_batches][num_layers + 1]
   const int32_t* num_edges = nullptr;  // [num_batches][num_layers]

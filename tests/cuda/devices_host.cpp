@@ -1,4 +1,5 @@
 // The host's twin of a GPU, with its items in three orders.
+#include "cuda/sample/entries.h"
 #include "devices.h"
 #include "host_table.h"
 
@@ -7,7 +8,11 @@ namespace {
 
 template <uint32_t Seed>
 TestDevice twin(const char* name) {
-  static const base::DeviceTable table = HostTable<Seed>::make();
+  static const base::DeviceTable table = [] {
+    base::DeviceTable members = HostTable<Seed>::make();
+    members.sampling = &sampling_table<HostQueue>();
+    return members;
+  }();
   return {&table, 0, name};
 }
 
