@@ -114,5 +114,16 @@ TEST(Buffer, IsReleasedAndSaysWhatItWasFor) {
   EXPECT_EQ(memory.num_live, 0);
 }
 
+TEST(HostQueue, HasMemoryForWhatLasts) {
+  HostQueue queue;
+  {
+    const std::unique_ptr<Memory> lasting = queue.lasting_memory();
+    Buffer<int32_t> buffer(*lasting);
+    buffer.reserve(3, "numbers");
+    EXPECT_EQ(queue.device.num_live, 1);
+  }
+  EXPECT_EQ(queue.device.num_live, 0);
+}
+
 }  // namespace
 }  // namespace gnnmg::cuda

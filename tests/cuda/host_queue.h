@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <numeric>
 #include <set>
 #include <string_view>
@@ -104,6 +105,19 @@ class HostMemory : public PinnedMemory {
   int64_t num_allocations = 0, num_live = 0;
 };
 
+// Memory that is owned apart and comes from another.
+class PassedOnMemory : public Memory {
+ public:
+  explicit PassedOnMemory(Memory& from) : from_(&from) {}
+  void* allocate(int64_t bytes, std::string_view what) override {
+    return from_->allocate(bytes, what);
+  }
+  void release(void* memory) noexcept override { from_->release(memory); }
+
+ private:
+  Memory* from_;
+};
+
 class HostQueue {
  public:
   template <int N>
@@ -145,6 +159,8 @@ class HostQueue {
   }
   void synchronize() { ++num_synchronizations; }
   Memory& device_memory() { return device; }
+  // Here it comes from where the queue's own does, and is counted there.
+  std::unique_ptr<Memory> lasting_memory() { return std::make_unique<PassedOnMemory>(device); }
   PinnedMemory& pinned_memory() { return pinned; }
 
   HostMemory device, pinned;

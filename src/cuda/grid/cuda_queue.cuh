@@ -82,6 +82,8 @@ class CudaQueue {
 
   // Memory of the device for what is used in this queue alone.
   Memory& device_memory() { return *memory_; }
+  // Memory of the device for what several queues use and what outlives this one.
+  std::unique_ptr<Memory> lasting_memory() const { return make_device_memory(device_, nullptr); }
   PinnedMemory& pinned_memory() { return cuda::pinned_memory(); }
   int device() const { return device_; }
   cudaStream_t stream() const { return stream_.get(); }
