@@ -1,0 +1,132 @@
+// The table of feature/device.h, for any queue.
+#pragma once
+
+#include <memory>
+#include <type_traits>
+
+#include "cuda/feature/gather.h"
+#include "cuda/feature/store.h"
+#include "cuda/grid/entries.h"
+
+namespace gnnmg::cuda {
+
+template <typename From, typename To>
+using Conversion =
+    std::conditional_t<std::is_same_v<From, To>, Keep<typename From::Word>, Convert<From, To>>;
+
+template <typename From, typename F>
+void visit_floating(const feature::DeviceStore& store, base::DType out, const F& f) {
+  using base::DType;
+  if (out == DType::kF32) return f(Conversion<From, F32>{});
+  if (out == DType::kF16) return f(Conversion<From, F16>{});
+  if (out == DType::kBF16) return f(Conversion<From, BF16>{});
+  base::fail(base::Status::kInvalidArgument, "features of type ", base::dtype_name(store.dtype),
+             " were asked for as ", base::dtype_name(out), ", expected f32, f16 or bf16");
+}
+
+// Calls f(Convert<...>{}) or f(Keep<...>{}) for what a store keeps and what is asked for.
+template <typename F>
+void visit_conversion(const feature::DeviceStore& store, base::DType out, const F& f) {
+  using base::DType;
+  using feature::Form;
+  if (store.form == Form::kInt8) return visit_floating<Int8>(store, out, f);
+  if (store.form == Form::kF16 || store.dtype == DType::kF16)
+    return visit_floating<F16>(store, out, f);
+  if (store.form == Form::kBF16 || store.dtype == DType::kBF16)
+    return visit_floating<BF16>(store, out, f);
+  if (store.dtype == DType::kF32) return visit_floating<F32>(store, out, f);
+  if (out != store.dtype)
+    base::fail(base::Status::kInvalidArgument, "features of type ", base::dtype_name(store.dtype),
+               " were asked for as ", base::dtype_name(out), ", expected ",
+               base::dtype_name(store.dtype));
+  switch (base::dtype_size(store.dtype)) {
+    case 1:
+      return f(Keep<uint8_t>{});
+    case 4:
+      return f(Keep<uint32_t>{});
+    default:
+      return f(Keep<uint64_t>{});
+  }
+}
+
+template <typename Queue>
+struct FeatureEntries {
+  using Handle = base::DeviceQueue*;
+  using Store = feature::DeviceStore;
+
+  static Store* open(Handle handle, const feature::DeviceStoreConfig& config) {
+    Queue& queue = queue_of<Queue>(handle);
+    check_config(config);
+    auto store = std::make_unique<Store>(queue.lasting_memory());
+    try {
+      fill_store(queue, config, *store);
+      queue.synchronize();
+    } catch (...) {
+      try {
+        queue.synchronize();  // nothing may be on its way to memory that is released here
+      } catch (const base::Error&) {
+      }
+      throw;
+    }
+    return store.release();
+  }
+
+  static void close(Store* store) noexcept { delete store; }
+
+  static GatherIds ids_of(const feature::DeviceGather& gather) {
+    return {gather.ids, gather.count, gather.max_count, gather.wide};
+  }
+
+  struct Launch {
+    Queue& queue;
+    const StoreRows& rows;
+    const feature::DeviceGather& gather;
+    template <typename C>
+    void operator()(const C&) const {
+      gather_rows<C>(queue, rows, ids_of(gather), gather.out, gather.out_stride);
+    }
+  };
+
+  static void gather(Handle handle, Store* store, const feature::DeviceGather& gather) {
+    if (gather.out_stride < store->rows.cols)
+      base::fail(base::Status::kInvalidArgument, "rows of ", store->rows.cols,
+                 " features were asked for ", gather.out_stride, " apart");
+    visit_conversion(*store, gather.out_type, Launch{queue_of<Queue>(handle), store->rows, gather});
+  }
+
+  static TrafficCounts counts(Queue& queue, const Store& store) {
+    TrafficCounts counts{};
+    queue.copy(&counts, store.rows.counts, sizeof(counts));
+    queue.synchronize();
+    return counts;
+  }
+
+  static int64_t num_out_of_range(Handle handle, Store* store,
+                                  const feature::DeviceGather& gather) {
+    Queue& queue = queue_of<Queue>(handle);
+    queue.fill(&store->rows.counts->out_of_range, 0, sizeof(uint64_t));
+    queue.each(gather.max_count, CountOutOfRange{store->rows, ids_of(gather)});
+    return static_cast<int64_t>(counts(queue, *store).out_of_range);
+  }
+
+  static feature::DeviceTraffic traffic(Handle handle, Store* store) {
+    const TrafficCounts found = counts(queue_of<Queue>(handle), *store);
+    return {static_cast<int64_t>(found.rows), static_cast<int64_t>(found.host_rows),
+            static_cast<int64_t>(found.host_lines) * kBusLine};
+  }
+
+  static void reset_traffic(Handle handle, Store* store) {
+    queue_of<Queue>(handle).fill(store->rows.counts, 0, sizeof(TrafficCounts));
+  }
+};
+
+template <typename Queue>
+const feature::DeviceFeatures& features_table() {
+  using Entries = FeatureEntries<Queue>;
+  static constexpr feature::DeviceFeatures table = {Entries::open,    Entries::close,
+                                                    Entries::gather,  Entries::num_out_of_range,
+                                                    Entries::traffic, Entries::reset_traffic};
+  return table;
+}
+
+}  // namespace gnnmg::cuda

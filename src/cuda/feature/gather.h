@@ -1,0 +1,132 @@
+// The kernels of the row gather: a tile a row, or a part of a long row, or a lane a row of a few
+// bytes.
+//
+// Where rows lie in the host's memory every request over the bus should be an aligned line and no
+// line be asked for twice: a tile begins at the 128-byte line in which its row begins, and lanes
+// before the row's first byte do nothing. (The gain of merged and aligned requests is measured in
+// Min et al., "EMOGI", VLDB 2021.)
+#pragma once
+
+#include <cstdint>
+
+#include "cuda/feature/rows.h"
+
+namespace gnnmg::cuda {
+
+// Which rows are asked for.
+struct GatherIds {
+  const void* ids;
+  const int32_t* count;  // null: max_count
+  int64_t max_count;
+  bool wide;
+  GNNMG_BOTH int64_t operator[](int64_t i) const {
+    return wide ? static_cast<const int64_t*>(ids)[i] : static_cast<const int32_t*>(ids)[i];
+  }
+  GNNMG_BOTH int64_t num() const {
+    return count == nullptr ? max_count : least<int64_t>(*count, max_count);
+  }
+};
+
+inline constexpr int kHeldPieces = 4;        // that a lane asks for before it writes the first
+inline constexpr int64_t kPartPieces = 256;  // of a tile of 32 lanes
+inline constexpr int64_t kSmallRow = 40;     // pieces; up to it tiles have 8 lanes
+
+template <typename C>
+struct GatherRows {
+  using Move = Piece<C>;
+  using In = typename C::In;
+  using Out = typename C::Out;
+  StoreRows rows;
+  GatherIds ids;
+  Out* out;
+  int64_t out_stride;  // elements
+  int64_t parts;       // of a row
+
+  // Adds what a gather reads of the row; lane 0 of the row's first part.
+  GNNMG_BOTH void count_row(const StoreRows::Place& place, int64_t i, int64_t num) const {
+    if (i == 0) atomic_add(&rows.counts->rows, static_cast<uint64_t>(num));
+    if (!place.on_host) return;
+    const uintptr_t begin = reinterpret_cast<uintptr_t>(place.row);
+    const uintptr_t end = begin + rows.cols * sizeof(In);
+    atomic_add(&rows.counts->host_rows, uint64_t{1});
+    atomic_add(&rows.counts->host_lines,
+               static_cast<uint64_t>((end + kBusLine - 1) / kBusLine - begin / kBusLine));
+  }
+
+  template <typename Tile>
+  GNNMG_BOTH void operator()(const Tile& tile, int64_t item) const {
+    const int64_t num = ids.num();
+    const int64_t i = parts == 1 ? item : item / parts;
+    if (i >= num) return;
+    const int64_t part = item - i * parts;
+    const int64_t id = ids[i];
+    const StoreRows::Place place = rows.place(id);
+    const float scale = C::kScaled ? rows.scales[id] : 0.0f;
+    const int64_t before =  // columns from the line's beginning to the row's
+        place.on_host
+            ? static_cast<int64_t>(reinterpret_cast<uintptr_t>(place.row) % kBusLine / sizeof(In))
+            : 0;
+    const int64_t begin = part * kPartPieces;
+    const int64_t end =
+        least((before + rows.cols + Move::kSize - 1) / Move::kSize, begin + kPartPieces);
+    Out* const row = out + i * out_stride;
+    for (int64_t first = begin; first < end; first += kHeldPieces * Tile::kLanes) {
+      tile.each([&](int lane) {
+        if (first == 0 && lane == 0) count_row(place, i, num);
+        typename Move::RawIn held[kHeldPieces];
+        GNNMG_UNROLL
+        for (int h = 0; h < kHeldPieces; ++h) {
+          const int64_t piece = first + h * Tile::kLanes + lane;
+          const int64_t col = piece * Move::kSize - before;
+          held[h] = typename Move::RawIn{};
+          if (piece < end && col + Move::kSize > 0) held[h] = Move::load(rows, place, col);
+        }
+        GNNMG_UNROLL
+        for (int h = 0; h < kHeldPieces; ++h) {
+          const int64_t piece = first + h * Tile::kLanes + lane;
+          const int64_t col = piece * Move::kSize - before;
+          if (piece < end && col + Move::kSize > 0)
+            Move::store(held[h], scale, col, rows.cols, row);
+        }
+      });
+    }
+  }
+
+  // A row that is one piece, by one lane.
+  GNNMG_BOTH void operator()(int64_t i) const {
+    const int64_t num = ids.num();
+    if (i >= num) return;
+    const int64_t id = ids[i];
+    const StoreRows::Place place = rows.place(id);
+    count_row(place, i, num);
+    Move::store(Move::load(rows, place, 0), C::kScaled ? rows.scales[id] : 0.0f, 0, rows.cols,
+                out + i * out_stride);
+  }
+};
+
+struct CountOutOfRange {
+  StoreRows rows;
+  GatherIds ids;
+  GNNMG_BOTH void operator()(int64_t i) const {
+    if (i >= ids.num()) return;
+    const int64_t id = ids[i];
+    if (id < 0 || id >= rows.num_rows) atomic_add(&rows.counts->out_of_range, uint64_t{1});
+  }
+};
+
+template <typename C, typename Queue>
+void gather_rows(Queue& queue, const StoreRows& rows, const GatherIds& ids, void* out,
+                 int64_t out_stride) {
+  using Move = Piece<C>;
+  GatherRows<C> kernel{rows, ids, static_cast<typename C::Out*>(out), out_stride, 1};
+  if (rows.cols == 0 || ids.max_count <= 0) return;
+  if (rows.cols <= Move::kSize) return queue.each(ids.max_count, kernel);
+  const int64_t before =
+      rows.host == nullptr ? 0 : (kBusLine - 1) / static_cast<int64_t>(sizeof(typename C::In));
+  const int64_t pieces = (before + rows.cols + Move::kSize - 1) / Move::kSize;
+  if (pieces <= kSmallRow) return queue.template tiles<8>(ids.max_count, kernel);
+  kernel.parts = (pieces + kPartPieces - 1) / kPartPieces;
+  queue.template tiles<32>(ids.max_count * kernel.parts, kernel);
+}
+
+}  // namespace gnnmg::cuda

@@ -1,0 +1,164 @@
+// Where the rows of a store lie, as kernels see it, and how a piece of a row is moved.
+#pragma once
+
+#include <cstdint>
+
+#include "cuda/feature/convert.h"
+
+// Before a loop whose arrays are to stay in registers.
+#ifdef __CUDA_ARCH__
+#define GNNMG_UNROLL _Pragma("unroll")
+#else
+#define GNNMG_UNROLL
+#endif
+
+namespace gnnmg::cuda {
+
+inline constexpr int64_t kBusLine = 128;  // bytes that one aligned request over the bus brings
+
+// Counts that gathers add to, on the device.
+struct TrafficCounts {
+  uint64_t rows, host_rows, host_lines, out_of_range;
+};
+
+// Rows on the device begin on 16 bytes and are padded with bytes of their own; rows in the host's
+// memory begin on multiples of their element's size.
+struct StoreRows {
+  const uint8_t* device = nullptr;
+  const uint8_t* host = nullptr;   // null: all rows are on the device
+  const int32_t* slots = nullptr;  // a row's place on the device, -1: none; null: as `host` says
+  const float* scales = nullptr;   // a row each, on the device; of int8
+  TrafficCounts* counts = nullptr;
+  int64_t num_rows = 0;
+  int64_t cols = 0;
+  int64_t device_stride = 0, host_stride = 0;  // bytes
+  int64_t host_bytes = 0;                      // of the table there
+
+  struct Place {
+    const uint8_t* row;
+    bool on_host;
+  };
+  GNNMG_BOTH Place place(int64_t id) const {
+    if (host == nullptr) return {device + id * device_stride, false};
+    if (slots != nullptr) {
+      const int64_t slot = slots[id];
+      if (slot >= 0) return {device + slot * device_stride, false};
+    }
+    return {host + id * host_stride, true};
+  }
+};
+
+// What moves with one instruction.
+template <int kBytes>
+struct RawOf;
+template <>
+struct RawOf<4> {
+  using Type = uint32_t;
+};
+template <>
+struct RawOf<8> {
+  using Type = uint64_t;
+};
+template <>
+struct RawOf<16> {
+  using Type = Line;
+};
+
+GNNMG_BOTH bool aligned(const void* at, int64_t bytes) {
+  return reinterpret_cast<uintptr_t>(at) % static_cast<uintptr_t>(bytes) == 0;
+}
+
+// One instruction on a GPU, where an address that is not aligned is an error that cannot be got
+// over: on the host it ends the program too. Those of 16 bytes are spelled out, for left to itself
+// the compiler takes them apart again and the bus is asked for one line four times.
+template <typename T>
+GNNMG_BOTH T load_raw(const void* at) {
+#ifdef __CUDA_ARCH__
+  if constexpr (sizeof(T) == 16) {
+    T value;
+    asm volatile("ld.global.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(value.words[0]), "=r"(value.words[1]), "=r"(value.words[2]),
+                   "=r"(value.words[3])
+                 : "l"(__cvta_generic_to_global(at)));
+    return value;
+  } else {
+    return *static_cast<const T*>(at);
+  }
+#else
+  if (!aligned(at, alignof(T))) __builtin_trap();
+  T value;
+  __builtin_memcpy(&value, at, sizeof(T));
+  return value;
+#endif
+}
+template <typename T>
+GNNMG_BOTH void store_raw(void* at, const T& value) {
+#ifdef __CUDA_ARCH__
+  if constexpr (sizeof(T) == 16)
+    asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(__cvta_generic_to_global(at)),
+                 "r"(value.words[0]), "r"(value.words[1]), "r"(value.words[2]), "r"(value.words[3])
+                 : "memory");
+  else
+    *static_cast<T*>(at) = value;
+#else
+  if (!aligned(at, alignof(T))) __builtin_trap();
+  __builtin_memcpy(at, &value, sizeof(T));
+#endif
+}
+
+// Element k of a piece in registers; k is known where it is compiled.
+template <typename T, typename Raw>
+GNNMG_BOTH T element(const Raw& raw, int k) {
+  T value;
+  __builtin_memcpy(&value, reinterpret_cast<const char*>(&raw) + k * sizeof(T), sizeof(T));
+  return value;
+}
+template <typename T, typename Raw>
+GNNMG_BOTH void set_element(Raw& raw, int k, T value) {
+  __builtin_memcpy(reinterpret_cast<char*>(&raw) + k * sizeof(T), &value, sizeof(T));
+}
+
+// Pieces of kSize elements, the wider side of which is 16 bytes, from rows of one type to another:
+// neighbouring lanes then read and write neighbouring bytes, whatever the two types are.
+template <typename C>
+struct Piece {
+  using In = typename C::In;
+  using Out = typename C::Out;
+  static constexpr int kSize =
+      16 / static_cast<int>(sizeof(In) > sizeof(Out) ? sizeof(In) : sizeof(Out));
+  static constexpr int kInBytes = kSize * static_cast<int>(sizeof(In));
+  static constexpr int kOutBytes = kSize * static_cast<int>(sizeof(Out));
+  using RawIn = typename RawOf<kInBytes>::Type;
+  using RawOut = typename RawOf<kOutBytes>::Type;
+
+  // Columns col .. col + kSize - 1, some of which may lie outside the row, though not all: read
+  // whole where neighbours of the row lie there, so that a line of the host's is asked for once.
+  static GNNMG_BOTH RawIn load(const StoreRows& rows, const StoreRows::Place& place, int64_t col) {
+    const uint8_t* from = place.row + col * static_cast<int64_t>(sizeof(In));
+    const bool whole =
+        !place.on_host || (from >= rows.host && from + kInBytes <= rows.host + rows.host_bytes &&
+                           aligned(from, kInBytes));
+    if (whole) return load_raw<RawIn>(from);
+    RawIn raw{};
+    GNNMG_UNROLL
+    for (int k = 0; k < kSize; ++k)
+      if (col + k >= 0 && col + k < rows.cols)
+        set_element(raw, k, load_raw<In>(from + k * sizeof(In)));
+    return raw;
+  }
+
+  static GNNMG_BOTH void store(const RawIn& raw, float scale, int64_t col, int64_t cols, Out* row) {
+    Out* to = row + col;
+    if (col >= 0 && col + kSize <= cols && aligned(to, kOutBytes)) {
+      RawOut out{};
+      GNNMG_UNROLL
+      for (int k = 0; k < kSize; ++k) set_element(out, k, C::convert(element<In>(raw, k), scale));
+      return store_raw(to, out);
+    }
+    GNNMG_UNROLL
+    for (int k = 0; k < kSize; ++k)
+      if (col + k >= 0 && col + k < cols) store_raw(to + k, C::convert(element<In>(raw, k), scale));
+  }
+};
+
+}  // namespace gnnmg::cuda

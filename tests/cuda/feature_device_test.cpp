@@ -1,0 +1,160 @@
+// Stores of features on every device, by the device table: what is gathered is what was given, from
+// every placement.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "base/error.h"
+#include "base/philox.h"
+#include "devices.h"
+#include "feature/device.h"
+#include "feature/store.h"
+
+namespace gnnmg::cuda {
+namespace {
+
+using base::DType;
+using feature::Form;
+using feature::RowPlacement;
+using Features = OnDevices;
+
+struct Closer {
+  const feature::DeviceFeatures* features;
+  void operator()(feature::DeviceStore* store) const { features->close(store); }
+};
+
+// Finite numbers; the table begins `shift` elements into its memory.
+base::Tensor numbers(DType dtype, int64_t rows, int64_t cols, int64_t shift) {
+  const base::Tensor block = base::Tensor::empty(dtype, {rows * cols + shift});
+  base::Stream stream({1, 2}, static_cast<uint64_t>(cols));
+  for (int64_t i = 0; i < rows * cols + shift; ++i) {
+    const float value = static_cast<float>(stream.normal());
+    if (dtype == DType::kF32)
+      static_cast<float*>(block.data())[i] = value;
+    else if (dtype == DType::kF16)
+      static_cast<uint16_t*>(block.data())[i] = base::f32_to_f16(value);
+    else if (dtype == DType::kBF16)
+      static_cast<uint16_t*>(block.data())[i] = base::f32_to_bf16(value);
+    else
+      static_cast<int64_t*>(block.data())[i] = static_cast<int64_t>(stream.next64());
+  }
+  auto* data = static_cast<uint8_t*>(block.data()) + shift * base::dtype_size(dtype);
+  return base::Tensor({data, dtype, {rows, cols}}, block.owner());
+}
+
+std::vector<uint8_t> by_cpu(const base::Tensor& table, const std::vector<int64_t>& ids) {
+  std::vector<uint8_t> rows(ids.size() * table.view().row_bytes());
+  feature::gather_rows(static_cast<const uint8_t*>(table.data()), table.view().row_bytes(), ids,
+                       rows.data(), nullptr);
+  return rows;
+}
+
+TEST_P(Features, AreGatheredFromEveryPlacement) {
+  constexpr int64_t kRows = 200, kIds = 411;
+  ASSERT_NE(table().features, nullptr);
+  const feature::DeviceFeatures& features = *table().features;
+  std::vector<int64_t> ids(kIds), cached;
+  base::Stream stream({3, 4}, 5);
+  for (int64_t& id : ids) id = static_cast<int64_t>(stream.below(kRows));
+  for (int64_t r = 0; r < kRows; r += 3) cached.push_back(r);
+  int64_t hits = 0;
+  for (const int64_t id : ids) hits += id % 3 == 0;
+  const DeviceArray<int64_t> there(device(), queue(), ids);
+  const DeviceArray<int32_t> count(device(), queue(), std::vector<int32_t>{kIds - 11});
+  for (const DType dtype : {DType::kF32, DType::kF16, DType::kBF16, DType::kI64})
+    for (const int64_t cols : {1, 3, 100, 256, 602, 3001})
+      for (const RowPlacement placement :
+           {RowPlacement::kDevice, RowPlacement::kPinned, RowPlacement::kCached}) {
+        const base::Tensor given = numbers(dtype, kRows, cols, 1);
+        feature::DeviceStoreConfig config;
+        config.table = given;
+        config.placement = placement;
+        if (placement == RowPlacement::kCached) config.cached = cached;
+        const std::unique_ptr<feature::DeviceStore, Closer> store(features.open(queue(), config),
+                                                                  Closer{&features});
+        const std::vector<uint8_t> untouched(kIds * given.view().row_bytes(), 0xEE);
+        const DeviceArray<uint8_t> out(device(), queue(), untouched);
+        feature::DeviceGather gather;
+        gather.ids = there.data();
+        gather.max_count = kIds;
+        gather.count = count.data();
+        gather.out = out.data();
+        gather.out_type = dtype;
+        gather.out_stride = cols;
+        ASSERT_EQ(features.num_out_of_range(queue(), store.get(), gather), 0);
+        features.gather(queue(), store.get(), gather);
+        const std::vector<uint8_t> found = out.read();
+        std::vector<uint8_t> expected = by_cpu(given, {ids.begin(), ids.end() - 11});
+        expected.resize(found.size(), 0xEE);
+        ASSERT_TRUE(found == expected) << base::dtype_name(dtype) << ", " << cols << " columns";
+        gather.count = nullptr;
+        features.reset_traffic(queue(), store.get());
+        features.gather(queue(), store.get(), gather);
+        const feature::DeviceTraffic traffic = features.traffic(queue(), store.get());
+        EXPECT_EQ(traffic.rows, kIds);
+        EXPECT_EQ(traffic.host_rows, placement == RowPlacement::kDevice   ? 0
+                                     : placement == RowPlacement::kPinned ? kIds
+                                                                          : kIds - hits);
+      }
+}
+
+// Widening and narrowing on the device give the host's bits.
+TEST_P(Features, AreConvertedAsTheHostDoes) {
+  ASSERT_NE(table().features, nullptr);
+  const feature::DeviceFeatures& features = *table().features;
+  // All numbers of 16 bits, every NaN and subnormal among them, in rows of 256.
+  const base::Tensor all = base::Tensor::empty(DType::kF16, {256, 256});
+  for (int64_t i = 0; i < 65536; ++i)
+    static_cast<uint16_t*>(all.data())[i] = static_cast<uint16_t>(i);
+  std::vector<int64_t> ids(256);
+  for (int64_t i = 0; i < 256; ++i) ids[i] = (i * 37) % 256;
+  const DeviceArray<int64_t> there(device(), queue(), ids);
+  for (const DType dtype : {DType::kF16, DType::kBF16, DType::kF32})
+    for (const DType wanted : {DType::kF32, DType::kF16, DType::kBF16}) {
+      if (dtype == wanted) continue;
+      const base::Tensor given = dtype == DType::kF32
+                                     ? base::Tensor::empty(dtype, {256, 256})
+                                     : base::Tensor({all.data(), dtype, {256, 256}}, all.owner());
+      for (int64_t i = 0; dtype == DType::kF32 && i < 65536; ++i)
+        static_cast<uint32_t*>(given.data())[i] =
+            static_cast<uint32_t>(i << 16 | (i * 40503 & 0xffff));
+      feature::DeviceStoreConfig config;
+      config.table = given;
+      const std::unique_ptr<feature::DeviceStore, Closer> store(features.open(queue(), config),
+                                                                Closer{&features});
+      const DeviceArray<uint8_t> out(device(), queue(), 65536 * base::dtype_size(wanted));
+      feature::DeviceGather gather;
+      gather.ids = there.data();
+      gather.max_count = 256;
+      gather.out = out.data();
+      gather.out_type = wanted;
+      gather.out_stride = 256;
+      features.gather(queue(), store.get(), gather);
+      const std::vector<uint8_t> found = out.read();
+      for (int64_t i = 0; i < 65536; ++i) {
+        const int64_t from = ids[i / 256] * 256 + i % 256;
+        float value;
+        if (dtype == DType::kF32) {
+          value = static_cast<const float*>(given.data())[from];
+        } else {
+          const uint16_t bits = static_cast<const uint16_t*>(given.data())[from];
+          value = dtype == DType::kF16 ? base::f16_to_f32(bits) : base::bf16_to_f32(bits);
+        }
+        const uint16_t narrow =
+            wanted == DType::kF16 ? base::f32_to_f16(value) : base::f32_to_bf16(value);
+        const int64_t size = base::dtype_size(wanted);
+        ASSERT_EQ(
+            std::memcmp(&found[i * size],
+                        wanted == DType::kF32 ? static_cast<const void*>(&value) : &narrow, size),
+            0)
+            << base::dtype_name(dtype) << " to " << base::dtype_name(wanted) << ", element "
+            << from;
+      }
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(, Features, testing::ValuesIn(test_devices()), name_of_device);
+
+}  // namespace
+}  // namespace gnnmg::cuda
