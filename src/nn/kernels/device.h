@@ -1,0 +1,151 @@
+// What a GPU does for the layers: the twins of the kernels of kernels.h and segments.h, which the
+// plug-in fills in. Functions mean what their twins of Table<T> and of segments.h mean, for all
+// rows [0, rows) at once; said here is only what differs.
+//
+// All pointers are addresses that the queue's device reads. A function puts work into its queue and
+// waits for nothing; what it is given must stay until that work is over, structs excepted. One
+// thread a queue. Nothing is allocated: where room is wanted, it is an argument. Results are the
+// same bits in every run, whatever the device and the size of its launches. Functions throw
+// base::Error: kDeviceLost, or kInternal where a launch is refused.
+#pragma once
+
+#include <cstdint>
+
+#include "base/device.h"
+#include "base/tensor.h"
+#include "nn/kernels/kernels.h"
+
+namespace gnnmg::nn::kernels {
+
+// Rows of a table whose elements are kF32, kF64, kF16 or kBF16: row r is data + r * stride
+// elements, or, with `ids`, row ids[r].
+struct StoredRows {
+  const void* data = nullptr;
+  base::DType dtype = base::DType::kF32;
+  int64_t stride = 0;
+  const int64_t* ids = nullptr;
+};
+
+// The entries of a sparse matrix by column: entry p of column c stands in row rows[p] and at place
+// entries[p] of the matrix's values, for indptr[c] <= p < indptr[c + 1]; rows ascend.
+struct SparseColumns {
+  int32_t* indptr = nullptr;   // [num_columns + 1]
+  int32_t* rows = nullptr;     // [num_entries]
+  int32_t* entries = nullptr;  // [num_entries]
+};
+
+// Sums over many rows are made in parts, whose number depends on that of the rows alone: each part
+// is a run of rows, added up one after another; then come the parts.
+constexpr int64_t kMostParts = 512, kLeastPartRows = 16;
+constexpr int64_t part_rows(int64_t rows) {
+  const int64_t share = (rows + kMostParts - 1) / kMostParts;
+  return share > kLeastPartRows ? share : kLeastPartRows;
+}
+constexpr int64_t num_parts(int64_t rows) { return (rows + part_rows(rows) - 1) / part_rows(rows); }
+
+template <typename T>
+struct DeviceLayers {
+  using DeviceQueue = base::DeviceQueue;
+
+  void (*aggregate)(DeviceQueue* queue, Reduce reduce, Lists lists, Rows<T> x, int64_t width,
+                    Matrix<T> out, int64_t rows);
+  // The same from a table of any element, which is widened or rounded to T as it is read.
+  void (*aggregate_stored)(DeviceQueue* queue, Reduce reduce, Lists lists, const StoredRows& x,
+                           int64_t width, Matrix<T> out, int64_t rows);
+  void (*aggregate_transposed)(DeviceQueue* queue, Lists lists, int64_t num_targets, const T* scale,
+                               Matrix<const T> y, Matrix<const T> self, int64_t width,
+                               Matrix<T> out, int64_t rows);
+  // scale[t] = 1 / number of entries of list t, 1 where it is empty: what the gradient of means
+  // multiplies by.
+  void (*mean_scale)(DeviceQueue* queue, Lists lists, T* scale, int64_t rows);
+  void (*max_share)(DeviceQueue* queue, Lists lists, Rows<T> x, Matrix<const T> max,
+                    Matrix<const T> gradient, int64_t width, Matrix<T> share, int64_t rows);
+  void (*max_transposed)(DeviceQueue* queue, Lists lists, int64_t num_targets, Matrix<const T> x,
+                         Matrix<const T> max, Matrix<const T> share, Matrix<const T> self,
+                         int64_t width, Matrix<T> out, int64_t rows);
+
+  void (*sparse_times_dense)(DeviceQueue* queue, SparseMatrix<T> a, Matrix<const T> y,
+                             int64_t width, Matrix<T> out, int64_t rows);
+  // The entries of the first num_rows rows, all of them fewer than 2^31, by column. `room`:
+  // 3 * num_entries numbers; num_entries: indptr[num_rows], known to the host.
+  void (*sparse_columns)(DeviceQueue* queue, const int64_t* indptr, const int32_t* indices,
+                         int64_t num_rows, int64_t num_columns, int64_t num_entries, int32_t* room,
+                         SparseColumns columns);
+  // out[c] = sum of values[k] * y[r] over the entries (r, c, k) of column c, where the twin adds to
+  // what is in `out`; rows: the number of columns.
+  void (*sparse_transposed_times_dense)(DeviceQueue* queue, SparseColumns columns, const T* values,
+                                        Matrix<const T> y, int64_t width, Matrix<T> out,
+                                        int64_t rows);
+  void (*sparse_dropout)(DeviceQueue* queue, SparseMatrix<float> a, const Dropout& dropout, T* out,
+                         int64_t rows);
+  // out[r] = the sparse row r with its zeros; entries of one place are added up. width: columns.
+  void (*densify)(DeviceQueue* queue, SparseMatrix<T> a, int64_t width, Matrix<T> out,
+                  int64_t rows);
+
+  void (*finish)(DeviceQueue* queue, Matrix<const T> x, int64_t width, const T* bias, bool relu,
+                 const Dropout& dropout, Matrix<T> y, int64_t rows);
+  // bias_gradient[width] = the sums of the columns of dx, where the twin adds to what is there;
+  // `parts`: width * num_parts(rows) numbers of room. Both may be null.
+  void (*finish_backward)(DeviceQueue* queue, Matrix<const T> dy, Matrix<const T> y, int64_t width,
+                          bool relu, const Dropout& dropout, Matrix<T> dx, T* bias_gradient,
+                          T* parts, int64_t rows);
+  // `parts`: as above.
+  void (*column_sums)(DeviceQueue* queue, Matrix<const T> x, int64_t width, T* sums, T* parts,
+                      int64_t rows);
+  void (*normalize)(DeviceQueue* queue, Matrix<const T> x, int64_t width, Matrix<T> y, T* norms,
+                    int64_t rows);
+  void (*normalize_backward)(DeviceQueue* queue, Matrix<const T> dy, Matrix<const T> y,
+                             const T* norms, int64_t width, Matrix<T> dx, int64_t rows);
+
+  void (*weighted_sum)(DeviceQueue* queue, const WeightedLists<T>& edges, Rows<T> x,
+                       Matrix<const T> self, Matrix<T> out, int64_t rows);
+  void (*weighted_transposed)(DeviceQueue* queue, const WeightedLists<T>& edges,
+                              const EdgesBySource& by_source, Matrix<const T> y, Matrix<T> out,
+                              int64_t rows);
+  void (*edge_dots)(DeviceQueue* queue, const WeightedLists<T>& edges, Rows<T> x, Matrix<const T> y,
+                    T* dots, int64_t rows);
+  void (*row_dots)(DeviceQueue* queue, Matrix<const T> x, Matrix<const T> vectors, int64_t heads,
+                   int64_t channels, T* dots, int64_t rows);
+
+  void (*attend)(DeviceQueue* queue, const Attention<T>& a, Matrix<T> out, int64_t rows);
+  // How many numbers of room attend_backward wants in `parts`; they may be null where it is 0.
+  int64_t (*attend_parts)(const Attention<T>& a, const AttentionGradient<T>& gradient,
+                          int64_t rows);
+  // vector_gradient and gradient.edge_weight are written, where the twin adds to what is there;
+  // gradient.edge_row only says whether the gradient of edge_features is wanted.
+  void (*attend_backward)(DeviceQueue* queue, const Attention<T>& a, Matrix<const T> dy,
+                          const AttentionGradient<T>& gradient, T* vector_gradient, T* parts,
+                          int64_t rows);
+  void (*attend_transposed)(DeviceQueue* queue, const Attention<T>& a,
+                            const EdgesBySource& by_source, Matrix<const T> dy, const T* scores,
+                            Matrix<T> dx, Matrix<T> score_gradients, int64_t rows);
+
+  void (*relu_sum)(DeviceQueue* queue, Lists lists, Rows<T> x, Matrix<const T> edge_rows,
+                   int64_t width, Matrix<T> out, int64_t rows);
+  void (*relu_sum_edges)(DeviceQueue* queue, Lists lists, Rows<T> x, Matrix<const T> edge_rows,
+                         Matrix<const T> dy, int64_t width, Matrix<T> de, int64_t rows);
+  void (*relu_sum_transposed)(DeviceQueue* queue, const EdgesBySource& by_source, Matrix<const T> x,
+                              Matrix<const T> edge_rows, Matrix<const T> dy, int64_t width,
+                              Matrix<T> dx, int64_t rows);
+  void (*last_winner)(DeviceQueue* queue, Lists lists, Rows<T> x, Matrix<const T> max,
+                      int64_t width, int32_t* winner, int64_t rows);
+  void (*winner_transposed)(DeviceQueue* queue, const EdgesBySource& by_source,
+                            const int32_t* winner, Matrix<const T> y, int64_t width, Matrix<T> out,
+                            int64_t rows);
+
+  void (*softmax)(DeviceQueue* queue, Lists lists, const T* scores, int64_t heads, T* out,
+                  int64_t rows);
+  void (*softmax_backward)(DeviceQueue* queue, Lists lists, const T* out, const T* gradient,
+                           int64_t heads, T* scores, int64_t rows);
+
+  // Of segments.h; rows: the number of runs.
+  void (*reduce_segments)(DeviceQueue* queue, Reduce reduce, const int64_t* pointers,
+                          Matrix<const T> x, int64_t width, Matrix<T> out, int64_t rows);
+  void (*spread_segments)(DeviceQueue* queue, Reduce reduce, const int64_t* pointers,
+                          Matrix<const T> dy, int64_t width, Matrix<T> dx, int64_t rows);
+  void (*segment_max_backward)(DeviceQueue* queue, bool first_of_tied, const int64_t* pointers,
+                               Matrix<const T> x, Matrix<const T> max, Matrix<const T> dy,
+                               int64_t width, Matrix<T> dx, int64_t rows);
+};
+
+}  // namespace gnnmg::nn::kernels
