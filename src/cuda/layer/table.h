@@ -9,6 +9,9 @@ namespace gnnmg::cuda {
 // Sums, means and maxima of rows, and their gradients (reductions.h).
 template <typename Queue, typename T>
 void add_reductions(nn::kernels::DeviceLayers<T>& table);
+// What is read straight from a table of features (stored.h).
+template <typename Queue, typename T>
+void add_stored(nn::kernels::DeviceLayers<T>& table);
 // Sums with weights, sparse matrices, softmax (weights.h).
 template <typename Queue, typename T>
 void add_weights(nn::kernels::DeviceLayers<T>& table);
@@ -21,6 +24,7 @@ const nn::kernels::DeviceLayers<T>& layers_table() {
   static const nn::kernels::DeviceLayers<T> table = [] {
     nn::kernels::DeviceLayers<T> members{};
     add_reductions<Queue, T>(members);
+    add_stored<Queue, T>(members);
     add_weights<Queue, T>(members);
     add_rows<Queue, T>(members);
     return members;

@@ -36,7 +36,7 @@ struct SparseColumns {
 
 // Sums over many rows are made in parts, whose number depends on that of the rows alone: each part
 // is a run of rows, added up one after another; then come the parts.
-constexpr int64_t kMostParts = 512, kLeastPartRows = 16;
+constexpr int64_t kMostParts = 1024, kLeastPartRows = 16;
 constexpr int64_t part_rows(int64_t rows) {
   const int64_t share = (rows + kMostParts - 1) / kMostParts;
   return share > kLeastPartRows ? share : kLeastPartRows;
@@ -52,6 +52,9 @@ struct DeviceLayers {
   // The same from a table of any element, which is widened or rounded to T as it is read.
   void (*aggregate_stored)(DeviceQueue* queue, Reduce reduce, Lists lists, const StoredRows& x,
                            int64_t width, Matrix<T> out, int64_t rows);
+  // out[r] = row r, converted likewise.
+  void (*gather_rows)(DeviceQueue* queue, const StoredRows& x, int64_t width, Matrix<T> out,
+                      int64_t rows);
   void (*aggregate_transposed)(DeviceQueue* queue, Lists lists, int64_t num_targets, const T* scale,
                                Matrix<const T> y, Matrix<const T> self, int64_t width,
                                Matrix<T> out, int64_t rows);

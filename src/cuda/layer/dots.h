@@ -1,0 +1,169 @@
+// Inner products of rows, head by head: the gradients of weights. Equal to the CPU's but for
+// rounding.
+#pragma once
+
+#include "cuda/layer/row.h"
+
+namespace gnnmg::cuda {
+
+// Heads of so many channels are left to a lane each; wider ones to a tile.
+constexpr int64_t kLaneChannels = 32;
+
+// The element type's line from `from` on, by one load where rows have lines. Which columns a lane
+// takes does not depend on that, so neither do results.
+template <bool kLines, typename T>
+GNNMG_BOTH Piece<T, kLineOf<T>> line_at(const T* from, int64_t n) {
+  constexpr int kV = kLineOf<T>;
+  if (kLines && n >= kV) return load<kV>(from, kV);
+  Piece<T, kV> piece;
+  for (int i = 0; i < kV; ++i) piece[i] = i < n ? from[i] : T{0};
+  return piece;
+}
+
+// <a, b> of one head, in the order of the columns.
+template <bool kLines, typename T>
+GNNMG_BOTH T dot_of(const T* a, const T* b, int64_t channels) {
+  T sum = 0;
+  for (int64_t c = 0; c < channels; c += kLineOf<T>) {
+    const auto x = line_at<kLines>(a + c, channels - c), y = line_at<kLines>(b + c, channels - c);
+    for (int i = 0; i < kLineOf<T>; ++i) sum = multiply_add(x[i], y[i], sum);
+  }
+  return sum;
+}
+
+// dots[p] of pair p < num_pairs, kTogether of them at a time: rows(p) is {a, b} of the head.
+template <bool kLines, typename T, typename Tile, typename RowsOf>
+GNNMG_BOTH void dots_of(const Tile& tile, int64_t num_pairs, int64_t channels, const RowsOf& rows,
+                        T* dots) {
+  constexpr int kV = kLineOf<T>;
+  for (int64_t p = 0; p < num_pairs; p += kTogether) {
+    const auto shares = tile.template make<Piece<T, kTogether>>([&](int lane) {
+      auto sums = filled<kTogether>(T{0});
+      for (int64_t c = int64_t{lane} * kV; c < channels; c += Tile::kLanes * kV)
+        for (int k = 0; k < kTogether; ++k) {
+          if (p + k >= num_pairs) continue;
+          const auto pair = rows(p + k);
+          const auto x = line_at<kLines>(pair.a + c, channels - c);
+          const auto y = line_at<kLines>(pair.b + c, channels - c);
+          for (int i = 0; i < kV; ++i) sums[k] = multiply_add(x[i], y[i], sums[k]);
+        }
+      return sums;
+    });
+    for (int k = 0; k < kTogether; ++k) {
+      if (p + k >= num_pairs) continue;
+      const auto share = tile.template make<T>([&](int lane) { return shares[lane][k]; });
+      const T sum = tile.sum(share);
+      tile.each([&](int lane) {
+        if (lane == 0) dots[p + k] = sum;
+      });
+    }
+  }
+}
+
+template <typename T>
+struct PairOfRows {
+  const T *a, *b;
+};
+
+// Item: a target. kWide: pairs of a head by the tile, else each by a lane.
+template <typename T, bool kLines, bool kWide>
+struct EdgeDots {
+  nn::kernels::Lists lists;
+  int64_t heads, channels;
+  nn::kernels::Rows<T> x;
+  nn::kernels::Matrix<const T> y;
+  T* dots;
+
+  template <typename Tile>
+  GNNMG_BOTH void operator()(const Tile& tile, int64_t t) const {
+    const int64_t first = lists.indptr[t], num_pairs = (lists.indptr[t + 1] - first) * heads;
+    T* to = dots + first * heads;
+    const auto rows = [&](int64_t p) {
+      const int64_t e = heads == 1 ? p : p / heads, column = (p - e * heads) * channels;
+      return PairOfRows<T>{row_of(x, lists.indices[first + e]) + column, row_of(y, t) + column};
+    };
+    if constexpr (kWide) {
+      dots_of<kLines>(tile, num_pairs, channels, rows, to);
+    } else {
+      tile.each_of(0, num_pairs, [&](int64_t p) {
+        const PairOfRows<T> pair = rows(p);
+        to[p] = dot_of<kLines>(pair.a, pair.b, channels);
+      });
+    }
+  }
+};
+
+// Item: a row for tiles, a head of a row for each().
+template <typename T, bool kLines>
+struct RowDots {
+  nn::kernels::Matrix<const T> x, vectors;
+  int64_t heads, channels;
+  T* dots;
+
+  GNNMG_BOTH PairOfRows<T> rows(int64_t r, int64_t h) const {
+    return {row_of(x, r) + h * channels, row_of(vectors, r) + h * channels};
+  }
+  GNNMG_BOTH void operator()(int64_t i) const {
+    const int64_t r = heads == 1 ? i : i / heads;
+    const PairOfRows<T> pair = rows(r, i - r * heads);
+    dots[i] = dot_of<kLines>(pair.a, pair.b, channels);
+  }
+  template <typename Tile>
+  GNNMG_BOTH void operator()(const Tile& tile, int64_t r) const {
+    dots_of<kLines>(tile, heads, channels, [&](int64_t h) { return rows(r, h); }, dots + r * heads);
+  }
+};
+
+// Whether heads of rows begin at multiples of 16 bytes.
+template <typename T>
+bool heads_have_lines(int64_t channels) {
+  return channels % kLineOf<T> == 0;
+}
+
+template <typename Queue, typename Kernel>
+void by_wide_tiles(Queue& queue, int64_t items, int64_t lines, const Kernel& kernel) {
+  if (lines <= 16)
+    queue.template tiles<16>(items, kernel);
+  else
+    queue.template tiles<32>(items, kernel);
+}
+
+template <typename Queue, typename T>
+void edge_dots(base::DeviceQueue* handle, const nn::kernels::WeightedLists<T>& edges,
+               nn::kernels::Rows<T> x, nn::kernels::Matrix<const T> y, T* dots, int64_t rows) {
+  Queue& queue = queue_of<Queue>(handle);
+  const int64_t channels = edges.channels, lines = (channels + kLineOf<T> - 1) / kLineOf<T>;
+  const auto launch = [&]<bool kLines>() {
+    if (channels > kLaneChannels)
+      by_wide_tiles(queue, rows, lines,
+                    EdgeDots<T, kLines, true>{edges.lists, edges.heads, channels, x, y, dots});
+    else
+      queue.template tiles<8>(
+          rows, EdgeDots<T, kLines, false>{edges.lists, edges.heads, channels, x, y, dots});
+  };
+  if (has_lines(x) && has_lines(y) && heads_have_lines<T>(channels))
+    launch.template operator()<true>();
+  else
+    launch.template operator()<false>();
+}
+
+template <typename Queue, typename T>
+void row_dots(base::DeviceQueue* handle, nn::kernels::Matrix<const T> x,
+              nn::kernels::Matrix<const T> vectors, int64_t heads, int64_t channels, T* dots,
+              int64_t rows) {
+  Queue& queue = queue_of<Queue>(handle);
+  const int64_t lines = (channels + kLineOf<T> - 1) / kLineOf<T>;
+  const auto launch = [&]<bool kLines>() {
+    const RowDots<T, kLines> kernel{x, vectors, heads, channels, dots};
+    if (channels > kLaneChannels)
+      by_wide_tiles(queue, rows, lines, kernel);
+    else
+      queue.each(rows * heads, kernel);
+  };
+  if (has_lines(x) && has_lines(vectors) && heads_have_lines<T>(channels))
+    launch.template operator()<true>();
+  else
+    launch.template operator()<false>();
+}
+
+}  // namespace gnnmg::cuda

@@ -1,0 +1,89 @@
+// The gradient of maxima, shared evenly among tied entries. Bit for bit the CPU's.
+#pragma once
+
+#include "cuda/layer/row.h"
+
+namespace gnnmg::cuda {
+
+template <typename T>
+struct MaxShare {
+  static constexpr int kPiece = kLineOf<T>;
+  nn::kernels::Lists lists;
+  nn::kernels::Rows<T> x;
+  nn::kernels::Matrix<const T> max, gradient;
+  nn::kernels::Matrix<T> share;
+
+  template <int V>
+  GNNMG_BOTH void run(int64_t t, int64_t column, int n) const {
+    const Piece<T, V> top = load<V>(row_of(max, t) + column, n);
+    Piece<T, V> ties = filled<V>(T{0});
+    in_order(
+        lists.indptr[t], lists.indptr[t + 1],
+        [&](int32_t e) { return load<V>(row_of(x, lists.indices[e]) + column, n); },
+        [&](const Piece<T, V>& row, int32_t) {
+          for (int i = 0; i < V; ++i) ties[i] += row[i] == top[i] ? T{1} : T{0};
+        });
+    Piece<T, V> to = load<V>(row_of(gradient, t) + column, n);
+    for (int i = 0; i < V; ++i) to[i] = ties[i] > 0 ? to[i] / ties[i] : T{0};
+    store<V>(row_of(share, t) + column, to, n);
+  }
+};
+
+template <typename Queue, typename T>
+void max_share(base::DeviceQueue* queue, nn::kernels::Lists lists, nn::kernels::Rows<T> x,
+               nn::kernels::Matrix<const T> max, nn::kernels::Matrix<const T> gradient,
+               int64_t width, nn::kernels::Matrix<T> share, int64_t rows) {
+  by_pieces<Queue>(queue, rows, width,
+                   has_lines(x) && has_lines(max) && has_lines(gradient) && has_lines(share),
+                   MaxShare<T>{lists, x, max, gradient, share});
+}
+
+template <typename T>
+struct MaxTransposed {
+  static constexpr int kPiece = kLineOf<T>;
+  nn::kernels::Lists lists;
+  int64_t num_targets;
+  nn::kernels::Matrix<const T> x, max, share, self;
+  nn::kernels::Matrix<T> out;
+
+  template <int V>
+  struct Pair {
+    Piece<T, V> top, part;
+  };
+
+  template <int V>
+  GNNMG_BOTH void run(int64_t s, int64_t column, int n) const {
+    const int32_t first = lists.indptr[s];
+    const int32_t* list = lists.indices + first;
+    const int64_t count = count_below(list, lists.indptr[s + 1] - first, num_targets);
+    const Piece<T, V> own = load<V>(row_of(x, s) + column, n);
+    Piece<T, V> sum = filled<V>(T{0});
+    in_order(
+        int64_t{0}, count,
+        [&](int64_t e) {
+          return Pair<V>{load<V>(row_of(max, list[e]) + column, n),
+                         load<V>(row_of(share, list[e]) + column, n)};
+        },
+        [&](const Pair<V>& pair, int64_t) {
+          for (int i = 0; i < V; ++i) sum[i] += own[i] == pair.top[i] ? pair.part[i] : T{0};
+        });
+    if (self.data && s < num_targets) {
+      const Piece<T, V> addend = load<V>(row_of(self, s) + column, n);
+      for (int i = 0; i < V; ++i) sum[i] += addend[i];
+    }
+    store<V>(row_of(out, s) + column, sum, n);
+  }
+};
+
+template <typename Queue, typename T>
+void max_transposed(base::DeviceQueue* queue, nn::kernels::Lists lists, int64_t num_targets,
+                    nn::kernels::Matrix<const T> x, nn::kernels::Matrix<const T> max,
+                    nn::kernels::Matrix<const T> share, nn::kernels::Matrix<const T> self,
+                    int64_t width, nn::kernels::Matrix<T> out, int64_t rows) {
+  const bool lines = has_lines(x) && has_lines(max) && has_lines(share) && has_lines(out) &&
+                     (!self.data || has_lines(self));
+  by_pieces<Queue>(queue, rows, width, lines,
+                   MaxTransposed<T>{lists, num_targets, x, max, share, self, out});
+}
+
+}  // namespace gnnmg::cuda

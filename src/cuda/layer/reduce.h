@@ -1,0 +1,74 @@
+// Sums, means and maxima over lists of rows. Bit for bit what the CPU makes of the same rows.
+#pragma once
+
+#include "cuda/layer/element.h"
+#include "cuda/layer/row.h"
+
+namespace gnnmg::cuda {
+
+// `E`: the elements of the table.
+template <typename T, typename E, bool kMax>
+struct Aggregate {
+  static constexpr int kPiece =
+      static_cast<int>(16 / (sizeof(E) < sizeof(T) ? sizeof(E) : sizeof(T)));
+  nn::kernels::Lists lists;
+  nn::kernels::Rows<E> x;
+  nn::kernels::Matrix<T> out;
+  bool mean;
+
+  template <int V>
+  GNNMG_BOTH void run(int64_t t, int64_t column, int n) const {
+    const int32_t first = lists.indptr[t], last = lists.indptr[t + 1];
+    Piece<T, V> sum = filled<V>(T{0});
+    in_order(
+        first, last, [&](int32_t e) { return load<V>(row_of(x, lists.indices[e]) + column, n); },
+        [&](const Piece<E, V>& from, int32_t e) {
+          for (int i = 0; i < V; ++i) {
+            const T value = element_as<T>(from[i]);
+            if constexpr (kMax)
+              sum[i] = e == first || value > sum[i] || value != value ? value : sum[i];
+            else
+              sum[i] += value;
+          }
+        });
+    if (mean && first < last) {
+      const T scale = T{1} / static_cast<T>(last - first);
+      for (int i = 0; i < V; ++i) sum[i] *= scale;
+    }
+    store<V>(row_of(out, t) + column, sum, n);
+  }
+};
+
+template <typename Queue, typename T, typename E>
+void aggregate_of(base::DeviceQueue* queue, nn::kernels::Reduce reduce, nn::kernels::Lists lists,
+                  nn::kernels::Rows<E> x, int64_t width, nn::kernels::Matrix<T> out, int64_t rows) {
+  const bool lines = has_lines(x) && has_lines(out);
+  if (reduce == nn::kernels::Reduce::kMax)
+    by_pieces<Queue>(queue, rows, width, lines, Aggregate<T, E, true>{lists, x, out, false});
+  else
+    by_pieces<Queue>(queue, rows, width, lines,
+                     Aggregate<T, E, false>{lists, x, out, reduce == nn::kernels::Reduce::kMean});
+}
+
+template <typename Queue, typename T>
+void aggregate(base::DeviceQueue* queue, nn::kernels::Reduce reduce, nn::kernels::Lists lists,
+               nn::kernels::Rows<T> x, int64_t width, nn::kernels::Matrix<T> out, int64_t rows) {
+  aggregate_of<Queue, T, T>(queue, reduce, lists, x, width, out, rows);
+}
+
+template <typename T>
+struct MeanScale {
+  nn::kernels::Lists lists;
+  T* scale;
+  GNNMG_BOTH void operator()(int64_t t) const {
+    const int32_t n = lists.indptr[t + 1] - lists.indptr[t];
+    scale[t] = T{1} / static_cast<T>(n > 1 ? n : 1);
+  }
+};
+
+template <typename Queue, typename T>
+void mean_scale(base::DeviceQueue* queue, nn::kernels::Lists lists, T* scale, int64_t rows) {
+  queue_of<Queue>(queue).each(rows, MeanScale<T>{lists, scale});
+}
+
+}  // namespace gnnmg::cuda

@@ -1,0 +1,190 @@
+// What the kernels of the layers share: rows and 16-byte pieces of them, and the launch that gives
+// every piece of every row a lane.
+#pragma once
+
+#include <cstdint>
+
+#include "base/device.h"
+#include "cuda/grid/entries.h"
+#include "cuda/grid/portable.h"
+#include "nn/kernels/device.h"
+
+namespace gnnmg::cuda {
+
+// a * b + c, rounded once: products that are added up are the same bits on a GPU, on the host, and
+// on CPUs whose kernels have that instruction.
+GNNMG_BOTH float multiply_add(float a, float b, float c) {
+#ifdef __CUDA_ARCH__
+  return __fmaf_rn(a, b, c);
+#else
+  return __builtin_fmaf(a, b, c);
+#endif
+}
+GNNMG_BOTH double multiply_add(double a, double b, double c) {
+#ifdef __CUDA_ARCH__
+  return __fma_rn(a, b, c);
+#else
+  return __builtin_fma(a, b, c);
+#endif
+}
+
+// a + b where b may be a product, which is then rounded before.
+GNNMG_BOTH float added(float a, float b) {
+#ifdef __CUDA_ARCH__
+  return __fadd_rn(a, b);
+#else
+  return a + b;
+#endif
+}
+GNNMG_BOTH double added(double a, double b) {
+#ifdef __CUDA_ARCH__
+  return __dadd_rn(a, b);
+#else
+  return a + b;
+#endif
+}
+
+template <typename T>
+GNNMG_BOTH T* row_of(const nn::kernels::Matrix<T>& m, int64_t r) {
+  return m.data + r * m.stride;
+}
+template <typename T>
+GNNMG_BOTH const T* row_of(const nn::kernels::Rows<T>& x, int64_t r) {
+  return x.data + (x.ids ? x.ids[r] : r) * x.stride;
+}
+
+// Number of leading entries below `bound` of an ascending list.
+GNNMG_BOTH int64_t count_below(const int32_t* list, int64_t n, int64_t bound) {
+  if (n == 0 || list[n - 1] < bound) return n;
+  int64_t low = 0;
+  while (low < n) {
+    const int64_t middle = low + (n - low) / 2;
+    if (list[middle] < bound)
+      low = middle + 1;
+    else
+      n = middle;
+  }
+  return low;
+}
+
+// V neighbouring elements of a row, moved by as few instructions as 16 bytes allow.
+template <typename T, int V>
+struct alignas(V * sizeof(T) < 16 ? V * sizeof(T) : 16) Piece {
+  T v[V];
+  GNNMG_BOTH T& operator[](int i) { return v[i]; }
+  GNNMG_BOTH const T& operator[](int i) const { return v[i]; }
+};
+
+// The first n <= V elements from `from` on; zeros behind them.
+template <int V, typename T>
+GNNMG_BOTH Piece<T, V> load(const T* from, int n) {
+  if constexpr (V == 1) {
+    return {*from};
+  } else {
+    if (n == V) return *reinterpret_cast<const Piece<T, V>*>(from);
+    Piece<T, V> piece;
+    for (int i = 0; i < V; ++i) piece[i] = i < n ? from[i] : T{};
+    return piece;
+  }
+}
+template <int V, typename T>
+GNNMG_BOTH void store(T* to, const Piece<T, V>& piece, int n) {
+  if constexpr (V == 1) {
+    *to = piece[0];
+  } else if (n == V) {
+    *reinterpret_cast<Piece<T, V>*>(to) = piece;
+  } else {
+    for (int i = 0; i < V; ++i)
+      if (i < n) to[i] = piece[i];
+  }
+}
+template <int V, typename T>
+GNNMG_BOTH Piece<T, V> filled(T value) {
+  Piece<T, V> piece;
+  for (int i = 0; i < V; ++i) piece[i] = value;
+  return piece;
+}
+
+// Rows that are asked for at once: so many loads of a lane are under way together.
+constexpr int kTogether = 4;
+
+// Calls use(piece, e) for the entries e of [first, last) in their order, with what read(e) returns;
+// reads of kTogether entries start together.
+template <typename Index, typename Read, typename Use>
+GNNMG_BOTH void in_order(Index first, Index last, const Read& read, const Use& use) {
+  for (Index e = first; e < last; e += kTogether) {
+    decltype(read(e)) pieces[kTogether];
+    for (int k = 0; k < kTogether; ++k)
+      if (e + k < last) pieces[k] = read(e + k);
+    for (int k = 0; k < kTogether; ++k)
+      if (e + k < last) use(pieces[k], e + k);
+  }
+}
+
+// Whether rows can be moved by 16 bytes. Null pointers can.
+template <typename T>
+bool has_lines(const T* data, int64_t stride) {
+  const auto address = reinterpret_cast<uintptr_t>(data);
+  return (address | static_cast<uintptr_t>(stride) * sizeof(T)) % 16 == 0;
+}
+template <typename T>
+bool has_lines(const nn::kernels::Matrix<T>& m) {
+  return has_lines(m.data, m.stride);
+}
+template <typename T>
+bool has_lines(const nn::kernels::Rows<T>& x) {
+  return has_lines(x.data, x.stride);
+}
+
+// Body::run<V>(row, column, n) for the columns [column, column + n) of every row, n <= V, a lane
+// each; lanes do not speak with each other.
+template <int V, typename Body>
+struct ByPieces {
+  Body body;
+  int64_t width, parts;  // pieces or, for tiles, tiles a row
+
+  // Narrow rows: item i is a piece.
+  GNNMG_BOTH void operator()(int64_t i) const {
+    const int64_t row = i / parts;
+    piece(row, (i - row * parts) * V);
+  }
+  template <typename Tile>
+  GNNMG_BOTH void operator()(const Tile& tile, int64_t item) const {
+    const int64_t row = parts == 1 ? item : item / parts;
+    const int64_t first = (item - row * parts) * Tile::kLanes * V;
+    tile.each([&](int lane) { piece(row, first + int64_t{lane} * V); });
+  }
+  GNNMG_BOTH void piece(int64_t row, int64_t column) const {
+    if (column >= width) return;
+    body.template run<V>(row, column, width - column < V ? static_cast<int>(width - column) : V);
+  }
+};
+
+template <int V, typename Queue, typename Body>
+void launch_pieces(Queue& queue, int64_t rows, int64_t width, const Body& body) {
+  const int64_t pieces = (width + V - 1) / V;
+  const auto parts = [&](int64_t lanes) { return (pieces + lanes - 1) / lanes; };
+  if (pieces < 12)
+    queue.each(rows * pieces, ByPieces<V, Body>{body, width, pieces});
+  else if (pieces <= 16)
+    queue.template tiles<16>(rows * parts(16), ByPieces<V, Body>{body, width, parts(16)});
+  else
+    queue.template tiles<32>(rows * parts(32), ByPieces<V, Body>{body, width, parts(32)});
+}
+
+// `lines`: whether all rows that the body reads and writes have_lines(). Body::kPiece: the elements
+// of a piece then.
+template <typename Queue, typename Body>
+void by_pieces(base::DeviceQueue* queue, int64_t rows, int64_t width, bool lines,
+               const Body& body) {
+  if (rows <= 0 || width <= 0) return;
+  if (lines)
+    launch_pieces<Body::kPiece>(queue_of<Queue>(queue), rows, width, body);
+  else
+    launch_pieces<1>(queue_of<Queue>(queue), rows, width, body);
+}
+
+template <typename T>
+constexpr int kLineOf = static_cast<int>(16 / sizeof(T));
+
+}  // namespace gnnmg::cuda

@@ -1,0 +1,119 @@
+// Reductions over runs of consecutive rows and their gradients. Bit for bit the CPU's.
+#pragma once
+
+#include "cuda/layer/row.h"
+
+namespace gnnmg::cuda {
+
+template <typename T, bool kMax>
+struct ReduceSegments {
+  static constexpr int kPiece = kLineOf<T>;
+  const int64_t* pointers;
+  nn::kernels::Matrix<const T> x;
+  nn::kernels::Matrix<T> out;
+  bool mean;
+
+  template <int V>
+  GNNMG_BOTH void run(int64_t g, int64_t column, int n) const {
+    const int64_t first = pointers[g], last = pointers[g + 1];
+    Piece<T, V> sum = filled<V>(T{0});
+    in_order(
+        first, last, [&](int64_t r) { return load<V>(row_of(x, r) + column, n); },
+        [&](const Piece<T, V>& row, int64_t r) {
+          for (int i = 0; i < V; ++i) {
+            if constexpr (kMax)
+              sum[i] = r == first || row[i] > sum[i] || row[i] != row[i] ? row[i] : sum[i];
+            else
+              sum[i] = r == first ? row[i] : sum[i] + row[i];
+          }
+        });
+    if (mean && first < last)
+      for (int i = 0; i < V; ++i) sum[i] /= static_cast<T>(last - first);
+    store<V>(row_of(out, g) + column, sum, n);
+  }
+};
+
+template <typename Queue, typename T>
+void reduce_segments(base::DeviceQueue* queue, nn::kernels::Reduce reduce, const int64_t* pointers,
+                     nn::kernels::Matrix<const T> x, int64_t width, nn::kernels::Matrix<T> out,
+                     int64_t rows) {
+  const bool lines = has_lines(x) && has_lines(out);
+  if (reduce == nn::kernels::Reduce::kMax)
+    by_pieces<Queue>(queue, rows, width, lines, ReduceSegments<T, true>{pointers, x, out, false});
+  else
+    by_pieces<Queue>(
+        queue, rows, width, lines,
+        ReduceSegments<T, false>{pointers, x, out, reduce == nn::kernels::Reduce::kMean});
+}
+
+template <typename T>
+struct SpreadSegments {
+  static constexpr int kPiece = kLineOf<T>;
+  const int64_t* pointers;
+  nn::kernels::Matrix<const T> dy;
+  nn::kernels::Matrix<T> dx;
+  bool mean;
+
+  template <int V>
+  GNNMG_BOTH void run(int64_t g, int64_t column, int n) const {
+    const int64_t first = pointers[g], last = pointers[g + 1];
+    if (first == last) return;
+    Piece<T, V> share = load<V>(row_of(dy, g) + column, n);
+    if (mean)
+      for (int i = 0; i < V; ++i) share[i] /= static_cast<T>(last - first);
+    for (int64_t r = first; r < last; ++r) store<V>(row_of(dx, r) + column, share, n);
+  }
+};
+
+template <typename Queue, typename T>
+void spread_segments(base::DeviceQueue* queue, nn::kernels::Reduce reduce, const int64_t* pointers,
+                     nn::kernels::Matrix<const T> dy, int64_t width, nn::kernels::Matrix<T> dx,
+                     int64_t rows) {
+  by_pieces<Queue>(queue, rows, width, has_lines(dy) && has_lines(dx),
+                   SpreadSegments<T>{pointers, dy, dx, reduce == nn::kernels::Reduce::kMean});
+}
+
+template <typename T>
+struct SegmentMaxBackward {
+  static constexpr int kPiece = kLineOf<T>;
+  const int64_t* pointers;
+  nn::kernels::Matrix<const T> x, max, dy;
+  nn::kernels::Matrix<T> dx;
+  bool first_of_tied;
+
+  template <int V>
+  GNNMG_BOTH void run(int64_t g, int64_t column, int n) const {
+    const int64_t first = pointers[g], last = pointers[g + 1];
+    const Piece<T, V> top = load<V>(row_of(max, g) + column, n);
+    Piece<T, V> share = load<V>(row_of(dy, g) + column, n);
+    const auto read = [&](int64_t r) { return load<V>(row_of(x, r) + column, n); };
+    if (!first_of_tied) {
+      Piece<T, V> tied = filled<V>(T{0});
+      in_order(first, last, read, [&](const Piece<T, V>& row, int64_t) {
+        for (int i = 0; i < V; ++i) tied[i] += row[i] == top[i] ? T{1} : T{0};
+      });
+      for (int i = 0; i < V; ++i) share[i] /= greatest(tied[i], T{1});
+    }
+    in_order(first, last, read, [&](const Piece<T, V>& row, int64_t r) {
+      Piece<T, V> to;
+      for (int i = 0; i < V; ++i) {
+        const bool wins = row[i] == top[i];
+        to[i] = wins ? share[i] : T{0};
+        if (first_of_tied && wins) share[i] = 0;
+      }
+      store<V>(row_of(dx, r) + column, to, n);
+    });
+  }
+};
+
+template <typename Queue, typename T>
+void segment_max_backward(base::DeviceQueue* queue, bool first_of_tied, const int64_t* pointers,
+                          nn::kernels::Matrix<const T> x, nn::kernels::Matrix<const T> max,
+                          nn::kernels::Matrix<const T> dy, int64_t width, nn::kernels::Matrix<T> dx,
+                          int64_t rows) {
+  by_pieces<Queue>(queue, rows, width,
+                   has_lines(x) && has_lines(max) && has_lines(dy) && has_lines(dx),
+                   SegmentMaxBackward<T>{pointers, x, max, dy, dx, first_of_tied});
+}
+
+}  // namespace gnnmg::cuda

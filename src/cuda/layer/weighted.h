@@ -1,0 +1,154 @@
+// Sums over lists of rows times weights: of edges, of the entries of sparse matrices, and the
+// gradients of sums, which are sums over the lists of the other side. Bit for bit what CPUs with a
+// multiply-add make of them.
+#pragma once
+
+#include "cuda/layer/row.h"
+
+namespace gnnmg::cuda {
+
+// out[r] = sum of weight(e) * x[indices[e]] over list r, plus self_weight(r) * self[r] for the
+// first num_self rows. Column c lies in head c / channels.
+template <typename T, typename Index>
+struct ListSum {
+  static constexpr int kPiece = kLineOf<T>;
+  const Index* indptr;
+  const int32_t* indices;
+  int64_t
+      bound;  // lists, which then ascend, end before the first index of at least this; < 0: none
+  nn::kernels::Rows<T> x;
+  // Weight h of entry e: weights[place * heads + h], where its place is positions[e], or by_index ?
+  // indices[e] : e. Null: ones.
+  const T* weights;
+  const int32_t* positions;
+  bool by_index;
+  nn::kernels::Matrix<const T> self;
+  const T* self_weights;  // [num_self, heads], or null: ones
+  int64_t num_self;
+  int64_t heads, channels;
+  nn::kernels::Matrix<T> out;
+
+  GNNMG_BOTH int64_t place(Index e) const {
+    return positions ? positions[e] : by_index ? indices[e] : static_cast<int64_t>(e);
+  }
+
+  template <int V>
+  struct Term {
+    Piece<T, V> row, weight;
+  };
+
+  template <int V>
+  GNNMG_BOTH void run(int64_t r, int64_t column, int n) const {
+    const Index first = indptr[r];
+    Index last = indptr[r + 1];
+    if (bound >= 0)
+      last = first + static_cast<Index>(count_below(indices + first, last - first, bound));
+    // One head for the whole piece is the common case.
+    const bool one_head = heads == 1 || channels % V == 0;
+    int64_t head[V];
+    for (int i = 0; i < V; ++i)
+      head[i] = heads == 1 ? 0 : least(column + i, heads * channels - 1) / channels;
+    const auto weight_at = [&](const T* of_place) {
+      if (one_head) return filled<V>(of_place[head[0]]);
+      Piece<T, V> weight;
+      for (int i = 0; i < V; ++i) weight[i] = of_place[head[i]];
+      return weight;
+    };
+    Piece<T, V> sum = filled<V>(T{0});
+    if (weights) {
+      in_order(
+          first, last,
+          [&](Index e) {
+            return Term<V>{load<V>(row_of(x, indices[e]) + column, n),
+                           weight_at(weights + place(e) * heads)};
+          },
+          [&](const Term<V>& term, Index) {
+            for (int i = 0; i < V; ++i) sum[i] = multiply_add(term.weight[i], term.row[i], sum[i]);
+          });
+    } else {
+      in_order(
+          first, last, [&](Index e) { return load<V>(row_of(x, indices[e]) + column, n); },
+          [&](const Piece<T, V>& row, Index) {
+            for (int i = 0; i < V; ++i) sum[i] += row[i];
+          });
+    }
+    if (r < num_self) {
+      const Piece<T, V> own = load<V>(row_of(self, r) + column, n);
+      const Piece<T, V> weight =
+          self_weights ? weight_at(self_weights + r * heads) : filled<V>(T{1});
+      for (int i = 0; i < V; ++i) sum[i] = multiply_add(weight[i], own[i], sum[i]);
+    }
+    store<V>(row_of(out, r) + column, sum, n);
+  }
+};
+
+template <typename Queue, typename T, typename Index>
+void list_sum(base::DeviceQueue* queue, const ListSum<T, Index>& sum, int64_t width, int64_t rows) {
+  const bool lines =
+      has_lines(sum.x) && has_lines(sum.out) && (sum.num_self <= 0 || has_lines(sum.self));
+  by_pieces<Queue>(queue, rows, width, lines, sum);
+}
+
+// The sum of whole lists without weights.
+template <typename T, typename Index>
+ListSum<T, Index> sum_of_lists(const Index* indptr, const int32_t* indices, nn::kernels::Rows<T> x,
+                               nn::kernels::Matrix<T> out) {
+  ListSum<T, Index> sum{};
+  sum.indptr = indptr;
+  sum.indices = indices;
+  sum.bound = -1;
+  sum.x = x;
+  sum.heads = 1;
+  sum.channels = 1;
+  sum.out = out;
+  return sum;
+}
+
+template <typename Queue, typename T>
+void aggregate_transposed(base::DeviceQueue* queue, nn::kernels::Lists lists, int64_t num_targets,
+                          const T* scale, nn::kernels::Matrix<const T> y,
+                          nn::kernels::Matrix<const T> self, int64_t width,
+                          nn::kernels::Matrix<T> out, int64_t rows) {
+  ListSum<T, int32_t> sum =
+      sum_of_lists<T>(lists.indptr, lists.indices, {y.data, y.stride, nullptr}, out);
+  sum.bound = num_targets;
+  sum.weights = scale;
+  sum.by_index = true;
+  sum.self = self;
+  sum.num_self = self.data ? num_targets : 0;
+  list_sum<Queue>(queue, sum, width, rows);
+}
+
+template <typename T>
+void take_heads(ListSum<T, int32_t>& sum, const nn::kernels::WeightedLists<T>& edges,
+                nn::kernels::Matrix<const T> self) {
+  sum.weights = edges.weights;
+  sum.heads = edges.heads;
+  sum.channels = edges.channels;
+  sum.self = self;
+  sum.self_weights = edges.self_weights;
+  sum.num_self = edges.self_weights ? edges.num_self : 0;
+}
+
+template <typename Queue, typename T>
+void weighted_sum(base::DeviceQueue* queue, const nn::kernels::WeightedLists<T>& edges,
+                  nn::kernels::Rows<T> x, nn::kernels::Matrix<const T> self,
+                  nn::kernels::Matrix<T> out, int64_t rows) {
+  ListSum<T, int32_t> sum = sum_of_lists<T>(edges.lists.indptr, edges.lists.indices, x, out);
+  take_heads(sum, edges, self);
+  list_sum<Queue>(queue, sum, edges.heads * edges.channels, rows);
+}
+
+template <typename Queue, typename T>
+void weighted_transposed(base::DeviceQueue* queue, const nn::kernels::WeightedLists<T>& edges,
+                         const nn::kernels::EdgesBySource& by_source,
+                         nn::kernels::Matrix<const T> y, nn::kernels::Matrix<T> out, int64_t rows) {
+  ListSum<T, int32_t> sum = sum_of_lists<T>(by_source.lists.indptr, by_source.lists.indices,
+                                            {y.data, y.stride, nullptr}, out);
+  take_heads(sum, edges, y);
+  sum.bound = by_source.num_targets;
+  sum.positions = by_source.positions;
+  list_sum<Queue>(queue, sum, edges.heads * edges.channels, rows);
+}
+
+}  // namespace gnnmg::cuda

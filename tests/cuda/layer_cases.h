@@ -1,0 +1,201 @@
+// What the tests of the layers' kernels share: random blocks and matrices, and the comparison of
+// the twin's results, on queues of several seeds, with those of the CPU's kernels.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "cuda/grid/entries.h"
+#include "cuda/layer/table.h"
+#include "host_queue.h"
+#include "nn/kernels/device.h"
+#include "nn/kernels/kernels.h"
+#include "nn/kernels/segments.h"
+
+namespace gnnmg::cuda {
+
+namespace kernels = nn::kernels;
+using kernels::DeviceLayers;
+using kernels::Isa;
+using kernels::Lists;
+using kernels::Matrix;
+using kernels::Reduce;
+using kernels::Rows;
+using kernels::Table;
+using Random = std::mt19937;
+
+constexpr int64_t kWidths[] = {1, 3, 4, 5, 8, 32, 100, 257};
+constexpr uint32_t kSeeds[] = {0, 1, 2, 7, 12345};
+constexpr int kBlockKinds = 4;
+// Rows that begin anywhere; 16 bytes apart, with room behind each; one behind the other.
+enum class Layout { kOdd, kPadded, kTight };
+constexpr Layout kLayouts[] = {Layout::kOdd, Layout::kPadded, Layout::kTight};
+
+// A matrix whose memory beside its elements is watched.
+template <typename T>
+struct Grid {
+  static constexpr double kBlank = -77.25;
+  int64_t rows, width, stride, offset;
+  std::vector<T> data;
+
+  Grid(int64_t rows, int64_t width, Layout layout = Layout::kTight)
+      : rows(rows),
+        width(width),
+        stride(layout == Layout::kOdd      ? width + 1 + width % 2
+               : layout == Layout::kPadded ? (width + 15) / 16 * 16 + 16
+                                           : width),
+        offset(layout == Layout::kOdd ? 1 : 0),
+        data(static_cast<size_t>(offset + rows * stride + kernels::kPadding),
+             static_cast<T>(kBlank)) {}
+  T* at() { return data.data() + offset; }
+  const T* at() const { return data.data() + offset; }
+  T& at(int64_t r, int64_t c) { return at()[r * stride + c]; }
+  const T& at(int64_t r, int64_t c) const { return at()[r * stride + c]; }
+  Matrix<T> out() { return {at(), stride}; }
+  Matrix<const T> in() const { return {at(), stride}; }
+  Rows<T> source(const int64_t* ids = nullptr) const { return {at(), stride, ids}; }
+};
+
+template <typename T>
+void fill_at_random(Grid<T>& grid, Random& random) {
+  std::uniform_real_distribution<double> value(-2, 2);
+  for (int64_t r = 0; r < grid.rows; ++r)
+    for (int64_t c = 0; c < grid.width; ++c) grid.at(r, c) = static_cast<T>(value(random));
+}
+template <typename T>
+Grid<T> random_grid(Random& random, int64_t rows, int64_t width, Layout layout = Layout::kTight) {
+  Grid<T> grid(rows, width, layout);
+  fill_at_random(grid, random);
+  return grid;
+}
+// Of few values, so that maxima are tied; some are no numbers if so wished.
+template <typename T>
+Grid<T> tied_grid(Random& random, int64_t rows, int64_t width, Layout layout, bool nans) {
+  Grid<T> grid(rows, width, layout);
+  for (int64_t r = 0; r < rows; ++r)
+    for (int64_t c = 0; c < width; ++c)
+      grid.at(r, c) = nans && random() % 16 == 0
+                          ? std::numeric_limits<T>::quiet_NaN()
+                          : static_cast<T>(static_cast<int>(random() % 4)) - 2;
+  return grid;
+}
+
+// Targets are the first sources. Isolated targets, edges that are there twice, self-loops, a target
+// and a source that are hubs; lists by source go on with targets of other layers.
+struct Block {
+  int64_t num_targets, num_sources;
+  std::vector<int32_t> indptr, indices;
+  std::vector<int32_t> out_indptr, out_targets, positions;
+
+  int64_t num_edges() const { return indptr.back(); }
+  Lists by_target() const { return {indptr.data(), indices.data()}; }
+  Lists by_source() const { return {out_indptr.data(), out_targets.data()}; }
+  kernels::EdgesBySource edges_by_source() const {
+    return {by_source(), positions.data(), num_targets};
+  }
+};
+Block random_block(Random& random, int kind);
+
+kernels::Dropout some_dropout(double rate);
+
+// What a kernel promises of its bits: those of every CPU kernel; those of CPU kernels with a
+// multiply-add, else equal but for rounding; equal but for rounding.
+enum class Promise { kBits, kFusedBits, kRounding };
+
+inline std::vector<Isa> instruction_sets() {
+  std::vector<Isa> sets;
+  for (Isa isa : {Isa::kGeneric, Isa::kAvx2, Isa::kAvx512})
+    if (kernels::table_for<float>(isa)) sets.push_back(isa);
+  return sets;
+}
+
+template <typename T>
+bool same_bits(const std::vector<T>& a, const std::vector<T>& b) {
+  for (size_t i = 0; i < a.size(); ++i) {
+    if (a[i] != a[i] && b[i] != b[i]) continue;
+    if (std::memcmp(&a[i], &b[i], sizeof(T)) != 0) return false;
+  }
+  return a.size() == b.size();
+}
+// `sum`: the size of the sums of magnitudes that rounding is measured by.
+template <typename T>
+double worst_difference(const std::vector<T>& a, const std::vector<T>& b, double sum) {
+  double worst = a.size() == b.size() ? 0 : HUGE_VAL;
+  for (size_t i = 0; i < a.size() && i < b.size(); ++i) {
+    if (a[i] != a[i] && b[i] != b[i]) continue;
+    const double difference = std::abs(static_cast<double>(a[i]) - static_cast<double>(b[i]));
+    const double unit = std::numeric_limits<T>::epsilon() * (sum + std::abs(a[i]));
+    if (!(difference <= HUGE_VAL) || difference / unit > worst) worst = difference / unit;
+  }
+  return worst;
+}
+
+// cpu(table, out) by every instruction set and device(queue, out) by queues of every seed, both
+// into a copy of `blank`.
+template <typename T, typename Cpu, typename Device>
+void compare(const Grid<T>& blank, Promise promise, double sum, const Cpu& cpu,
+             const Device& device, const std::string& where) {
+  SCOPED_TRACE(where);
+  std::vector<T> first;
+  for (uint32_t seed : kSeeds) {
+    HostQueue queue(seed);
+    Grid<T> got = blank;
+    device(handle_of(queue), got);
+    EXPECT_EQ(queue.num_synchronizations, 0);
+    EXPECT_EQ(queue.device.num_allocations, 0);
+    if (first.empty()) first = got.data;
+    ASSERT_TRUE(same_bits(first, got.data)) << "the order of items shows, seed " << seed;
+  }
+  for (Isa isa : instruction_sets()) {
+    Grid<T> expected = blank;
+    cpu(*kernels::table_for<T>(isa), expected);
+    if (promise == Promise::kBits || (promise == Promise::kFusedBits && isa != Isa::kGeneric))
+      ASSERT_TRUE(same_bits(first, expected.data))
+          << "bits differ from those of instruction set " << static_cast<int>(isa) << " by "
+          << worst_difference(first, expected.data, sum);
+    else
+      ASSERT_LE(worst_difference(first, expected.data, sum), 8)
+          << "instruction set " << static_cast<int>(isa);
+  }
+}
+
+inline std::string text(const char* what, int64_t width, int kind, Layout layout) {
+  return std::string(what) + ", width " + std::to_string(width) + ", block " +
+         std::to_string(kind) + ", layout " + std::to_string(static_cast<int>(layout));
+}
+
+// Calls f(block, kind, width, layout) for all of them.
+template <typename F>
+void for_blocks(Random& random, const F& f) {
+  for (int kind = 0; kind < kBlockKinds; ++kind)
+    for (int64_t width : kWidths)
+      for (Layout layout : kLayouts) f(random_block(random, kind), kind, width, layout);
+}
+
+// The members of the table that the layer_*_cases.cpp beside this check, each by a function of this
+// name, which layer_test.cpp calls for both types.
+#define GNNMG_LAYER_CASES(X)                                                                       \
+  X(aggregate)                                                                                     \
+  X(aggregate_stored)                                                                              \
+  X(gather_rows) X(aggregate_transposed) X(mean_scale) X(max_share) X(max_transposed)              \
+      X(sparse_times_dense) X(sparse_columns) X(sparse_transposed_times_dense) X(sparse_dropout)   \
+          X(densify) X(finish) X(finish_backward) X(column_sums) X(normalize)                      \
+              X(normalize_backward) X(weighted_sum) X(weighted_transposed) X(edge_dots)            \
+                  X(row_dots) X(softmax) X(softmax_backward) X(reduce_segments) X(spread_segments) \
+                      X(segment_max_backward)
+#define GNNMG_DECLARE(name) \
+  template <typename T>     \
+  void check_##name(const DeviceLayers<T>& device, Random& random);
+GNNMG_LAYER_CASES(GNNMG_DECLARE)
+#undef GNNMG_DECLARE
+#define GNNMG_INSTANTIATE_CASE(name)                                      \
+  template void check_##name<float>(const DeviceLayers<float>&, Random&); \
+  template void check_##name<double>(const DeviceLayers<double>&, Random&);
+
+}  // namespace gnnmg::cuda
