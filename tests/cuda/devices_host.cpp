@@ -1,4 +1,6 @@
 // The host's twin of a GPU, with its items in three orders.
+#include "cuda/feature/entries.h"
+#include "cuda/layer/table.h"
 #include "cuda/sample/entries.h"
 #include "devices.h"
 #include "host_table.h"
@@ -11,6 +13,9 @@ TestDevice twin(const char* name) {
   static const base::DeviceTable table = [] {
     base::DeviceTable members = HostTable<Seed>::make();
     members.sampling = &sampling_table<HostQueue>();
+    members.features = &features_table<HostQueue>();
+    members.layers_f32 = &layers_table<HostQueue, float>();
+    members.layers_f64 = &layers_table<HostQueue, double>();
     return members;
   }();
   return {&table, 0, name};

@@ -1,8 +1,88 @@
 #include "layer_cases.h"
 
 #include <algorithm>
+#include <map>
+#include <new>
 
 namespace gnnmg::cuda {
+namespace {
+
+const TestDevice* running = nullptr;
+base::DeviceQueue* running_in = nullptr;
+
+// The twin's arrays are memory of their own, so that sanitizers see their ends.
+bool is_twin() { return running == nullptr || running->name.starts_with("Twin"); }
+
+// Pinned memory is dear to ask for: pieces of powers of two, which are used again.
+std::map<size_t, std::vector<void*>> idle_pieces;
+char* slab = nullptr;
+size_t slab_left = 0;
+
+// By test and number of the call.
+std::map<std::string, std::vector<size_t>> results;
+size_t num_results = 0;
+
+// The test's name without its device's.
+std::string test_name() {
+  const testing::TestInfo& info = *testing::UnitTest::GetInstance()->current_test_info();
+  const std::string name = info.name();
+  return std::string(info.test_suite_name()) + "." + name.substr(0, name.find('/'));
+}
+
+}  // namespace
+
+void Layers::SetUp() {
+  OnDevices::SetUp();
+  if (IsSkipped()) return;
+  running = &GetParam();
+  running_in = queue();
+  num_results = 0;
+}
+
+void Layers::TearDown() {
+  OnDevices::TearDown();
+  running = nullptr;
+}
+
+base::DeviceQueue* running_queue() { return running_in; }
+void wait() { running->table->synchronize(running_in); }
+
+void* shared_memory(size_t bytes) {
+  if (is_twin()) return ::operator new(bytes);
+  size_t size = 256;
+  while (size < bytes) size *= 2;
+  std::vector<void*>& idle = idle_pieces[size];
+  if (!idle.empty()) {
+    void* piece = idle.back();
+    idle.pop_back();
+    return piece;
+  }
+  constexpr size_t kSlab = size_t{1} << 24;
+  if (slab_left < size) {
+    slab_left = std::max(kSlab, size);
+    slab = static_cast<char*>(running->table->allocate(running->device, base::Placement::kPinned,
+                                                       static_cast<int64_t>(slab_left)));
+  }
+  slab_left -= size;
+  return slab + slab_left;
+}
+
+void give_back(void* memory, size_t bytes) noexcept {
+  if (is_twin()) return ::operator delete(memory);
+  size_t size = 256;
+  while (size < bytes) size *= 2;
+  idle_pieces[size].push_back(memory);
+}
+
+void expect_as_before(const void* data, size_t bytes) {
+  const size_t hash = std::hash<std::string_view>()({static_cast<const char*>(data), bytes});
+  std::vector<size_t>& of_test = results[test_name()];
+  if (num_results == of_test.size())
+    of_test.push_back(hash);
+  else
+    EXPECT_EQ(of_test[num_results], hash) << "other bits than on the device before";
+  ++num_results;
+}
 
 Block random_block(Random& random, int kind) {
   // Targets, sources, targets of other layers, most entries of an ordinary list.

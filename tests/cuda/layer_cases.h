@@ -1,9 +1,11 @@
-// What the tests of the layers' kernels share: random blocks and matrices, and the comparison of
-// the twin's results, on queues of several seeds, with those of the CPU's kernels.
+// What the cases of the layers' kernels share: memory that kernels and tests both read, random
+// blocks and matrices, and the comparison of a device's results with those of the CPU's kernels and
+// of the devices before it.
 #pragma once
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -11,9 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "cuda/grid/entries.h"
-#include "cuda/layer/table.h"
-#include "host_queue.h"
+#include "devices.h"
 #include "nn/kernels/device.h"
 #include "nn/kernels/kernels.h"
 #include "nn/kernels/segments.h"
@@ -31,8 +31,34 @@ using kernels::Table;
 using Random = std::mt19937;
 
 constexpr int64_t kWidths[] = {1, 3, 4, 5, 8, 32, 100, 257};
-constexpr uint32_t kSeeds[] = {0, 1, 2, 7, 12345};
 constexpr int kBlockKinds = 4;
+// Layers on a device: the one whose test runs.
+class Layers : public OnDevices {
+ protected:
+  void SetUp() override;
+  void TearDown() override;
+};
+base::DeviceQueue* running_queue();
+// Waits for what is in its queue: before tests read, or give back, what kernels use.
+void wait();
+
+// Memory of the host's, pinned where the device is a real one, so that its address is the same for
+// kernels and tests.
+void* shared_memory(size_t bytes);
+void give_back(void* memory, size_t bytes) noexcept;
+template <typename T>
+struct SharedAllocator {
+  using value_type = T;
+  SharedAllocator() = default;
+  template <typename U>
+  SharedAllocator(const SharedAllocator<U>&) noexcept {}
+  T* allocate(size_t count) { return static_cast<T*>(shared_memory(count * sizeof(T))); }
+  void deallocate(T* memory, size_t count) noexcept { give_back(memory, count * sizeof(T)); }
+  bool operator==(const SharedAllocator&) const = default;
+};
+template <typename T>
+using Array = std::vector<T, SharedAllocator<T>>;
+
 // Rows that begin anywhere; 16 bytes apart, with room behind each; one behind the other.
 enum class Layout { kOdd, kPadded, kTight };
 constexpr Layout kLayouts[] = {Layout::kOdd, Layout::kPadded, Layout::kTight};
@@ -42,7 +68,7 @@ template <typename T>
 struct Grid {
   static constexpr double kBlank = -77.25;
   int64_t rows, width, stride, offset;
-  std::vector<T> data;
+  Array<T> data;
 
   Grid(int64_t rows, int64_t width, Layout layout = Layout::kTight)
       : rows(rows),
@@ -90,8 +116,8 @@ Grid<T> tied_grid(Random& random, int64_t rows, int64_t width, Layout layout, bo
 // and a source that are hubs; lists by source go on with targets of other layers.
 struct Block {
   int64_t num_targets, num_sources;
-  std::vector<int32_t> indptr, indices;
-  std::vector<int32_t> out_indptr, out_targets, positions;
+  Array<int32_t> indptr, indices;
+  Array<int32_t> out_indptr, out_targets, positions;
 
   int64_t num_edges() const { return indptr.back(); }
   Lists by_target() const { return {indptr.data(), indices.data()}; }
@@ -116,7 +142,7 @@ inline std::vector<Isa> instruction_sets() {
 }
 
 template <typename T>
-bool same_bits(const std::vector<T>& a, const std::vector<T>& b) {
+bool same_bits(const Array<T>& a, const Array<T>& b) {
   for (size_t i = 0; i < a.size(); ++i) {
     if (a[i] != a[i] && b[i] != b[i]) continue;
     if (std::memcmp(&a[i], &b[i], sizeof(T)) != 0) return false;
@@ -125,7 +151,7 @@ bool same_bits(const std::vector<T>& a, const std::vector<T>& b) {
 }
 // `sum`: the size of the sums of magnitudes that rounding is measured by.
 template <typename T>
-double worst_difference(const std::vector<T>& a, const std::vector<T>& b, double sum) {
+double worst_difference(const Array<T>& a, const Array<T>& b, double sum) {
   double worst = a.size() == b.size() ? 0 : HUGE_VAL;
   for (size_t i = 0; i < a.size() && i < b.size(); ++i) {
     if (a[i] != a[i] && b[i] != b[i]) continue;
@@ -136,31 +162,34 @@ double worst_difference(const std::vector<T>& a, const std::vector<T>& b, double
   return worst;
 }
 
-// cpu(table, out) by every instruction set and device(queue, out) by queues of every seed, both
-// into a copy of `blank`.
+// Notes what this device made, in the order of calls, and expects of the devices behind it the same
+// bits.
+void expect_as_before(const void* data, size_t bytes);
+template <typename T>
+void expect_as_before(Array<T> data) {
+  for (T& value : data)
+    if (value != value) value = std::numeric_limits<T>::quiet_NaN();  // whatever NaN it is
+  expect_as_before(data.data(), data.size() * sizeof(T));
+}
+
+// cpu(table, out) by every instruction set and device(queue, out), each into a copy of `blank`.
 template <typename T, typename Cpu, typename Device>
 void compare(const Grid<T>& blank, Promise promise, double sum, const Cpu& cpu,
              const Device& device, const std::string& where) {
   SCOPED_TRACE(where);
-  std::vector<T> first;
-  for (uint32_t seed : kSeeds) {
-    HostQueue queue(seed);
-    Grid<T> got = blank;
-    device(handle_of(queue), got);
-    EXPECT_EQ(queue.num_synchronizations, 0);
-    EXPECT_EQ(queue.device.num_allocations, 0);
-    if (first.empty()) first = got.data;
-    ASSERT_TRUE(same_bits(first, got.data)) << "the order of items shows, seed " << seed;
-  }
+  Grid<T> got = blank;
+  device(running_queue(), got);
+  wait();
+  expect_as_before<T>(got.data);
   for (Isa isa : instruction_sets()) {
     Grid<T> expected = blank;
     cpu(*kernels::table_for<T>(isa), expected);
     if (promise == Promise::kBits || (promise == Promise::kFusedBits && isa != Isa::kGeneric))
-      ASSERT_TRUE(same_bits(first, expected.data))
+      ASSERT_TRUE(same_bits(got.data, expected.data))
           << "bits differ from those of instruction set " << static_cast<int>(isa) << " by "
-          << worst_difference(first, expected.data, sum);
+          << worst_difference(got.data, expected.data, sum);
     else
-      ASSERT_LE(worst_difference(first, expected.data, sum), 8)
+      ASSERT_LE(worst_difference(got.data, expected.data, sum), 8)
           << "instruction set " << static_cast<int>(isa);
   }
 }
@@ -183,12 +212,13 @@ void for_blocks(Random& random, const F& f) {
 #define GNNMG_LAYER_CASES(X)                                                                       \
   X(aggregate)                                                                                     \
   X(aggregate_stored)                                                                              \
-  X(gather_rows) X(aggregate_transposed) X(mean_scale) X(max_share) X(max_transposed)              \
-      X(sparse_times_dense) X(sparse_columns) X(sparse_transposed_times_dense) X(sparse_dropout)   \
-          X(densify) X(finish) X(finish_backward) X(column_sums) X(normalize)                      \
-              X(normalize_backward) X(weighted_sum) X(weighted_transposed) X(edge_dots)            \
-                  X(row_dots) X(softmax) X(softmax_backward) X(reduce_segments) X(spread_segments) \
-                      X(segment_max_backward)
+  X(gather_rows)                                                                                   \
+  X(aggregate_transposed)                                                                          \
+  X(mean_scale) X(max_share) X(max_transposed) X(sparse_times_dense) X(sparse_columns)             \
+      X(sparse_transposed_times_dense) X(sparse_dropout) X(densify) X(finish) X(finish_backward)   \
+          X(column_sums) X(normalize) X(normalize_backward) X(weighted_sum) X(weighted_transposed) \
+              X(edge_dots) X(row_dots) X(softmax) X(softmax_backward) X(reduce_segments)           \
+                  X(spread_segments) X(segment_max_backward)
 #define GNNMG_DECLARE(name) \
   template <typename T>     \
   void check_##name(const DeviceLayers<T>& device, Random& random);

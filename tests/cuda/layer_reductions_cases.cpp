@@ -7,8 +7,8 @@ namespace {
 
 constexpr Reduce kReductions[] = {Reduce::kSum, Reduce::kMean, Reduce::kMax};
 
-std::vector<int64_t> random_ids(Random& random, int64_t count, int64_t rows) {
-  std::vector<int64_t> ids(count);
+Array<int64_t> random_ids(Random& random, int64_t count, int64_t rows) {
+  Array<int64_t> ids(count);
   for (int64_t& id : ids) id = random() % rows;
   return ids;
 }
@@ -22,7 +22,7 @@ void check_aggregate(const DeviceLayers<T>& device, Random& random) {
       for (bool with_ids : {false, true}) {
         const Grid<T> x = reduce == Reduce::kMax ? tied_grid<T>(random, 50, width, layout, with_ids)
                                                  : random_grid<T>(random, 50, width, layout);
-        const std::vector<int64_t> ids = random_ids(random, block.num_sources, 50);
+        const Array<int64_t> ids = random_ids(random, block.num_sources, 50);
         const Rows<T> rows = x.source(with_ids ? ids.data() : nullptr);
         compare<T>(
             Grid<T>(block.num_targets, width, layout), Promise::kBits, 100,
@@ -45,10 +45,10 @@ namespace {
 // Tables of every element, the same rows widened to T, and no finite numbers among them.
 template <typename T, typename F>
 void for_stored(Random& random, int64_t rows, int64_t width, Layout layout, const F& f) {
-  const std::vector<int64_t> ids = random_ids(random, 30, rows);
+  const Array<int64_t> ids = random_ids(random, 30, rows);
   const auto with = [&](base::DType dtype, auto element, auto widen) {
     Grid<T> wide(rows, width, layout);
-    std::vector<decltype(element)> stored(wide.data.size());
+    Array<decltype(element)> stored(wide.data.size());
     for (size_t i = 0; i < stored.size(); ++i) {
       stored[i] = widen.store(random);
       wide.data[i] = static_cast<T>(widen.load(stored[i]));
@@ -100,10 +100,9 @@ void check_aggregate_stored(const DeviceLayers<T>& device, Random& random) {
               },
               text(base::dtype_name(stored.dtype), width, 3, layout));
       });
-  HostQueue queue;
   Grid<T> out(1, 1);
   try {
-    device.aggregate_stored(handle_of(queue), Reduce::kSum, block.by_target(),
+    device.aggregate_stored(running_queue(), Reduce::kSum, block.by_target(),
                             {out.at(), base::DType::kI64, 1, nullptr}, 1, out.out(), 1);
     FAIL() << "expected an error";
   } catch (const base::Error& error) {
@@ -131,12 +130,12 @@ void check_gather_rows(const DeviceLayers<T>& device, Random& random) {
             },
             text(base::dtype_name(stored.dtype), width, 0, layout));
       });
-  std::vector<uint16_t> all(65536);
+  Array<uint16_t> all(65536);
   for (size_t i = 0; i < all.size(); ++i) all[i] = static_cast<uint16_t>(i);
-  HostQueue queue;
   for (base::DType dtype : {base::DType::kF16, base::DType::kBF16}) {
     Grid<T> out(256, 256);
-    device.gather_rows(handle_of(queue), {all.data(), dtype, 256, nullptr}, 256, out.out(), 256);
+    device.gather_rows(running_queue(), {all.data(), dtype, 256, nullptr}, 256, out.out(), 256);
+    wait();
     for (size_t i = 0; i < all.size(); ++i) {
       const float value =
           dtype == base::DType::kF16 ? base::f16_to_f32(all[i]) : base::bf16_to_f32(all[i]);
@@ -174,7 +173,7 @@ void check_max_share(const DeviceLayers<T>& device, Random& random) {
     const bool nans = kind == 3;
     const Grid<T> x = tied_grid<T>(random, 50, width, layout, nans);
     const Grid<T> gradient = random_grid<T>(random, block.num_targets, width, layout);
-    const std::vector<int64_t> ids = random_ids(random, block.num_sources, 50);
+    const Array<int64_t> ids = random_ids(random, block.num_sources, 50);
     const Rows<T> rows = x.source(width % 2 ? ids.data() : nullptr);
     Grid<T> max(block.num_targets, width, layout);
     kernels::table<T>().aggregate(Reduce::kMax, block.by_target(), rows, width, max.out(), 0,

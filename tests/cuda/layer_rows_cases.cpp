@@ -68,10 +68,11 @@ void check_finish_backward(const DeviceLayers<T>& device, Random& random) {
                                   rows);
             },
             [&](base::DeviceQueue* queue, Grid<T>& dx) {
-              std::vector<T> bias(width), parts(width * kernels::num_parts(rows));
+              Array<T> bias(width), parts(width * kernels::num_parts(rows));
               device.finish_backward(queue, dx.in(), behind, width, relu, dropout, dx.out(),
                                      with_bias ? bias.data() : nullptr,
                                      with_bias ? parts.data() : nullptr, rows);
+              wait();
             },
             text("finish_backward", width, choice, layout));
       compare<T>(
@@ -84,9 +85,10 @@ void check_finish_backward(const DeviceLayers<T>& device, Random& random) {
           },
           [&](base::DeviceQueue* queue, Grid<T>& sums) {
             Grid<T> dx(rows, width, layout);
-            std::vector<T> parts(width * kernels::num_parts(rows));
+            Array<T> parts(width * kernels::num_parts(rows));
             device.finish_backward(queue, dy.in(), behind, width, relu, dropout, dx.out(),
                                    sums.at(), parts.data(), rows);
+            wait();
           },
           text("bias gradient", width, choice, layout));
     }
@@ -104,8 +106,9 @@ void check_column_sums(const DeviceLayers<T>& device, Random& random) {
           cpu.column_sums(x.in(), width, sums.at(), 0, rows);
         },
         [&](base::DeviceQueue* queue, Grid<T>& sums) {
-          std::vector<T> parts(width * kernels::num_parts(rows));
+          Array<T> parts(width * kernels::num_parts(rows));
           device.column_sums(queue, x.in(), width, sums.at(), parts.data(), rows);
+          wait();
         },
         text("column_sums", width, static_cast<int>(rows), layout));
   };
@@ -142,6 +145,7 @@ void check_normalize(const DeviceLayers<T>& device, Random& random) {
         [&](base::DeviceQueue* queue, Grid<T>& y) {
           Grid<T> norms(1, rows);
           device.normalize(queue, x.in(), width, y.out(), norms.at(), rows);
+          wait();
         },
         text("normalize", width, static_cast<int>(rows), layout));
     compare<T>(
@@ -153,6 +157,7 @@ void check_normalize(const DeviceLayers<T>& device, Random& random) {
         [&](base::DeviceQueue* queue, Grid<T>& norms) {
           Grid<T> y(rows, width, layout);
           device.normalize(queue, x.in(), width, y.out(), norms.at(), rows);
+          wait();
         },
         text("norms", width, static_cast<int>(rows), layout));
   });

@@ -12,7 +12,7 @@ void for_runs(Random& random, const F& f) {
   for (int kind = 0; kind < 3; ++kind)
     for (int64_t width : kWidths)
       for (Layout layout : kLayouts) {
-        std::vector<int64_t> pointers = {0};
+        Array<int64_t> pointers = {0};
         if (kind == 1) pointers = {0, 0};
         if (kind == 2) {
           for (int64_t rows : {3, 0, 1, 90, 4, 5, 0})
@@ -26,8 +26,7 @@ void for_runs(Random& random, const F& f) {
 
 template <typename T>
 void check_reduce_segments(const DeviceLayers<T>& device, Random& random) {
-  for_runs(random, [&](const std::vector<int64_t>& pointers, int kind, int64_t width,
-                       Layout layout) {
+  for_runs(random, [&](const Array<int64_t>& pointers, int kind, int64_t width, Layout layout) {
     const auto runs = static_cast<int64_t>(pointers.size()) - 1;
     for (Reduce reduce : kReductions) {
       const Grid<T> x = reduce == Reduce::kMax
@@ -49,8 +48,7 @@ GNNMG_INSTANTIATE_CASE(reduce_segments)
 
 template <typename T>
 void check_spread_segments(const DeviceLayers<T>& device, Random& random) {
-  for_runs(random, [&](const std::vector<int64_t>& pointers, int kind, int64_t width,
-                       Layout layout) {
+  for_runs(random, [&](const Array<int64_t>& pointers, int kind, int64_t width, Layout layout) {
     const auto runs = static_cast<int64_t>(pointers.size()) - 1;
     const Grid<T> dy = random_grid<T>(random, runs, width, layout);
     for (Reduce reduce : {Reduce::kSum, Reduce::kMean})
@@ -69,8 +67,7 @@ GNNMG_INSTANTIATE_CASE(spread_segments)
 
 template <typename T>
 void check_segment_max_backward(const DeviceLayers<T>& device, Random& random) {
-  for_runs(random, [&](const std::vector<int64_t>& pointers, int kind, int64_t width,
-                       Layout layout) {
+  for_runs(random, [&](const Array<int64_t>& pointers, int kind, int64_t width, Layout layout) {
     const auto runs = static_cast<int64_t>(pointers.size()) - 1;
     const Grid<T> x = tied_grid<T>(random, pointers.back(), width, layout, width % 2);
     const Grid<T> dy = random_grid<T>(random, runs, width, layout);

@@ -1,9 +1,5 @@
 // Walks the table of what a GPU does for the layers: every member is there, and does what the CPU's
 // kernel does.
-#include "cuda/layer/reductions.h"
-#include "cuda/layer/rows.h"
-#include "cuda/layer/stored.h"
-#include "cuda/layer/weights.h"
 #include "layer_cases.h"
 
 namespace gnnmg::cuda {
@@ -16,21 +12,38 @@ static_assert(sizeof(DeviceLayers<float>) ==
                   (kCasesElsewhere GNNMG_LAYER_CASES(GNNMG_COUNT)) * sizeof(void*),
               "a member of the table has no case: add it to GNNMG_LAYER_CASES");
 
-#define GNNMG_TEST_CASE(name)                                               \
-  TEST(DeviceLayers, name) {                                                \
-    Random random(20);                                                      \
-    const DeviceLayers<float>& of_f32 = layers_table<HostQueue, float>();   \
-    ASSERT_NE(of_f32.name, nullptr);                                        \
-    check_##name<float>(of_f32, random);                                    \
-    const DeviceLayers<double>& of_f64 = layers_table<HostQueue, double>(); \
-    ASSERT_NE(of_f64.name, nullptr);                                        \
-    check_##name<double>(of_f64, random);                                   \
+#define GNNMG_TEST_CASE(name)                     \
+  TEST_P(Layers, name) {                          \
+    Random random(20);                            \
+    ASSERT_NE(table().layers_f32, nullptr);       \
+    ASSERT_NE(table().layers_f32->name, nullptr); \
+    check_##name(*table().layers_f32, random);    \
+    ASSERT_NE(table().layers_f64, nullptr);       \
+    ASSERT_NE(table().layers_f64->name, nullptr); \
+    check_##name(*table().layers_f64, random);    \
   }
 GNNMG_LAYER_CASES(GNNMG_TEST_CASE)
 
+// Dots do not depend on where rows begin.
+TEST_P(Layers, DotsAreTheSameBitsInEveryLayout) {
+  ASSERT_NE(table().layers_f32, nullptr);
+  for (int64_t channels : {8, 32, 64, 256}) {
+    std::vector<Array<float>> results;
+    for (Layout layout : kLayouts) {
+      Random random(11);
+      const Grid<float> x = random_grid<float>(random, 9, channels, layout);
+      const Grid<float> y = random_grid<float>(random, 9, channels, layout);
+      Grid<float> dots(1, 9);
+      table().layers_f32->row_dots(queue(), x.in(), y.in(), 1, channels, dots.at(), 9);
+      wait();
+      results.push_back(dots.data);
+    }
+    EXPECT_TRUE(same_bits(results[0], results[1]));
+    EXPECT_TRUE(same_bits(results[0], results[2]));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(, Layers, testing::ValuesIn(test_devices()), name_of_device);
+
 }  // namespace
-
-template const DeviceLayers<float>& layers_table<HostQueue, float>();
-template const DeviceLayers<double>& layers_table<HostQueue, double>();
-
 }  // namespace gnnmg::cuda

@@ -1,0 +1,19 @@
+// The layers' table of the host's twin.
+#include "cuda/layer/reductions.h"
+#include "cuda/layer/rows.h"
+#include "cuda/layer/stored.h"
+#include "cuda/layer/weights.h"
+#include "host_queue.h"
+
+namespace gnnmg::cuda {
+
+#define GNNMG_INSTANTIATE(T)                                              \
+  template void add_reductions<HostQueue>(nn::kernels::DeviceLayers<T>&); \
+  template void add_stored<HostQueue>(nn::kernels::DeviceLayers<T>&);     \
+  template void add_weights<HostQueue>(nn::kernels::DeviceLayers<T>&);    \
+  template void add_rows<HostQueue>(nn::kernels::DeviceLayers<T>&);
+GNNMG_INSTANTIATE(float)
+GNNMG_INSTANTIATE(double)
+#undef GNNMG_INSTANTIATE
+
+}  // namespace gnnmg::cuda
