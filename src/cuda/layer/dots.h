@@ -69,17 +69,19 @@ struct PairOfRows {
 template <typename T, bool kLines, bool kWide>
 struct EdgeDots {
   nn::kernels::Lists lists;
-  int64_t heads, channels;
+  Divisor by_heads;
+  int64_t channels;
   nn::kernels::Rows<T> x;
   nn::kernels::Matrix<const T> y;
   T* dots;
 
   template <typename Tile>
   GNNMG_BOTH void operator()(const Tile& tile, int64_t t) const {
-    const int64_t first = lists.indptr[t], num_pairs = (lists.indptr[t + 1] - first) * heads;
+    const int64_t heads = by_heads.by, first = lists.indptr[t];
+    const int64_t num_pairs = (lists.indptr[t + 1] - first) * heads;
     T* to = dots + first * heads;
     const auto rows = [&](int64_t p) {
-      const int64_t e = heads == 1 ? p : p / heads, column = (p - e * heads) * channels;
+      const int64_t e = heads == 1 ? p : by_heads(p), column = (p - e * heads) * channels;
       return PairOfRows<T>{row_of(x, lists.indices[first + e]) + column, row_of(y, t) + column};
     };
     if constexpr (kWide) {
@@ -97,20 +99,22 @@ struct EdgeDots {
 template <typename T, bool kLines>
 struct RowDots {
   nn::kernels::Matrix<const T> x, vectors;
-  int64_t heads, channels;
+  Divisor by_heads;
+  int64_t channels;
   T* dots;
 
   GNNMG_BOTH PairOfRows<T> rows(int64_t r, int64_t h) const {
     return {row_of(x, r) + h * channels, row_of(vectors, r) + h * channels};
   }
   GNNMG_BOTH void operator()(int64_t i) const {
-    const int64_t r = heads == 1 ? i : i / heads;
+    const int64_t heads = by_heads.by, r = heads == 1 ? i : by_heads(i);
     const PairOfRows<T> pair = rows(r, i - r * heads);
     dots[i] = dot_of<kLines>(pair.a, pair.b, channels);
   }
   template <typename Tile>
   GNNMG_BOTH void operator()(const Tile& tile, int64_t r) const {
-    dots_of<kLines>(tile, heads, channels, [&](int64_t h) { return rows(r, h); }, dots + r * heads);
+    dots_of<kLines>(
+        tile, by_heads.by, channels, [&](int64_t h) { return rows(r, h); }, dots + r * by_heads.by);
   }
 };
 
@@ -135,11 +139,12 @@ void edge_dots(base::DeviceQueue* handle, const nn::kernels::WeightedLists<T>& e
   const int64_t channels = edges.channels, lines = (channels + kLineOf<T> - 1) / kLineOf<T>;
   const auto launch = [&]<bool kLines>() {
     if (channels > kLaneChannels)
-      by_wide_tiles(queue, rows, lines,
-                    EdgeDots<T, kLines, true>{edges.lists, edges.heads, channels, x, y, dots});
+      by_wide_tiles(
+          queue, rows, lines,
+          EdgeDots<T, kLines, true>{edges.lists, Divisor(edges.heads), channels, x, y, dots});
     else
-      queue.template tiles<8>(
-          rows, EdgeDots<T, kLines, false>{edges.lists, edges.heads, channels, x, y, dots});
+      queue.template tiles<8>(rows, EdgeDots<T, kLines, false>{edges.lists, Divisor(edges.heads),
+                                                               channels, x, y, dots});
   };
   if (has_lines(x) && has_lines(y) && heads_have_lines<T>(channels))
     launch.template operator()<true>();
@@ -154,7 +159,7 @@ void row_dots(base::DeviceQueue* handle, nn::kernels::Matrix<const T> x,
   Queue& queue = queue_of<Queue>(handle);
   const int64_t lines = (channels + kLineOf<T> - 1) / kLineOf<T>;
   const auto launch = [&]<bool kLines>() {
-    const RowDots<T, kLines> kernel{x, vectors, heads, channels, dots};
+    const RowDots<T, kLines> kernel{x, vectors, Divisor(heads), channels, dots};
     if (channels > kLaneChannels)
       by_wide_tiles(queue, rows, lines, kernel);
     else

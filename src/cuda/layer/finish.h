@@ -11,7 +11,8 @@ namespace gnnmg::cuda {
 template <typename T>
 struct Finish {
   nn::kernels::Matrix<const T> x;
-  int64_t width, groups;
+  int64_t width;
+  Divisor groups;
   const T* bias;
   bool relu;
   DropoutBits bits;
@@ -20,7 +21,7 @@ struct Finish {
 
   template <typename Tile>
   GNNMG_BOTH void operator()(const Tile& tile, int64_t item) const {
-    const int64_t row = item / groups, group = item - row * groups;
+    const int64_t row = groups(item), group = item - row * groups.by;
     tile.each([&](int lane) {
       const int64_t base = group * kDropoutGroup + lane;
       if (base >= width) return;
@@ -59,15 +60,17 @@ void finish(base::DeviceQueue* queue, nn::kernels::Matrix<const T> x, int64_t wi
             bool relu, const nn::kernels::Dropout& dropout, nn::kernels::Matrix<T> y,
             int64_t rows) {
   by_dropout_groups<Queue>(queue, rows, width,
-                           Finish<T>{x, width, dropout_groups(width), bias, relu, bits_of(dropout),
-                                     static_cast<T>(dropout.scale), y});
+                           Finish<T>{x, width, Divisor(dropout_groups(width)), bias, relu,
+                                     bits_of(dropout), static_cast<T>(dropout.scale), y});
 }
 
 // Item: a group of columns of a run of rows.
 template <typename T>
 struct FinishBackward {
   nn::kernels::Matrix<const T> dy, y;
-  int64_t width, groups, rows, run_rows;
+  int64_t width;
+  Divisor groups;
+  int64_t rows, run_rows;
   bool relu;
   DropoutBits bits;
   T scale;
@@ -77,7 +80,7 @@ struct FinishBackward {
 
   template <typename Tile>
   GNNMG_BOTH void operator()(const Tile& tile, int64_t item) const {
-    const int64_t part = item / groups, group = item - part * groups;
+    const int64_t part = groups(item), group = item - part * groups.by;
     const int64_t first = part * run_rows, last = least(rows, first + run_rows);
     tile.each([&](int lane) {
       const int64_t base = group * kDropoutGroup + lane;
@@ -148,7 +151,7 @@ void finish_backward(base::DeviceQueue* queue, nn::kernels::Matrix<const T> dy,
   FinishBackward<T> kernel{dy,
                            y,
                            width,
-                           dropout_groups(width),
+                           Divisor(dropout_groups(width)),
                            rows,
                            run_rows,
                            relu,

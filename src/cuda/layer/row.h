@@ -53,6 +53,19 @@ GNNMG_BOTH const T* row_of(const nn::kernels::Rows<T>& x, int64_t r) {
   return x.data + (x.ids ? x.ids[r] : r) * x.stride;
 }
 
+// i / by for 0 <= i < 2^52, by a product: the GPU's own division of 64 bits is a function call.
+struct Divisor {
+  int64_t by;
+  double inverse;
+  Divisor() : Divisor(1) {}
+  explicit Divisor(int64_t by) : by(by), inverse(1.0 / static_cast<double>(by)) {}
+  GNNMG_BOTH int64_t operator()(int64_t i) const {
+    const auto near = static_cast<int64_t>(static_cast<double>(i) * inverse);  // at most one away
+    if (near * by > i) return near - 1;
+    return (near + 1) * by <= i ? near + 1 : near;
+  }
+};
+
 // Number of leading entries below `bound` of an ascending list.
 GNNMG_BOTH int64_t count_below(const int32_t* list, int64_t n, int64_t bound) {
   if (n == 0 || list[n - 1] < bound) return n;
@@ -141,17 +154,18 @@ bool has_lines(const nn::kernels::Rows<T>& x) {
 template <int V, typename Body>
 struct ByPieces {
   Body body;
-  int64_t width, parts;  // pieces or, for tiles, tiles a row
+  int64_t width;
+  Divisor parts;  // pieces or, for tiles, tiles a row
 
   // Narrow rows: item i is a piece.
   GNNMG_BOTH void operator()(int64_t i) const {
-    const int64_t row = i / parts;
-    piece(row, (i - row * parts) * V);
+    const int64_t row = parts(i);
+    piece(row, (i - row * parts.by) * V);
   }
   template <typename Tile>
   GNNMG_BOTH void operator()(const Tile& tile, int64_t item) const {
-    const int64_t row = parts == 1 ? item : item / parts;
-    const int64_t first = (item - row * parts) * Tile::kLanes * V;
+    const int64_t row = parts.by == 1 ? item : parts(item);
+    const int64_t first = (item - row * parts.by) * Tile::kLanes * V;
     tile.each([&](int lane) { piece(row, first + int64_t{lane} * V); });
   }
   GNNMG_BOTH void piece(int64_t row, int64_t column) const {
@@ -165,11 +179,11 @@ void launch_pieces(Queue& queue, int64_t rows, int64_t width, const Body& body) 
   const int64_t pieces = (width + V - 1) / V;
   const auto parts = [&](int64_t lanes) { return (pieces + lanes - 1) / lanes; };
   if (pieces < 12)
-    queue.each(rows * pieces, ByPieces<V, Body>{body, width, pieces});
+    queue.each(rows * pieces, ByPieces<V, Body>{body, width, Divisor(pieces)});
   else if (pieces <= 16)
-    queue.template tiles<16>(rows * parts(16), ByPieces<V, Body>{body, width, parts(16)});
+    queue.template tiles<16>(rows * parts(16), ByPieces<V, Body>{body, width, Divisor(parts(16))});
   else
-    queue.template tiles<32>(rows * parts(32), ByPieces<V, Body>{body, width, parts(32)});
+    queue.template tiles<32>(rows * parts(32), ByPieces<V, Body>{body, width, Divisor(parts(32))});
 }
 
 // `lines`: whether all rows that the body reads and writes have_lines(). Body::kPiece: the elements

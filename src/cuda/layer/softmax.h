@@ -12,12 +12,12 @@ template <typename T>
 struct Softmax {
   nn::kernels::Lists lists;
   const T* scores;
-  int64_t heads;
+  Divisor by_heads;
   T* out;
 
   template <typename Tile>
   GNNMG_BOTH void operator()(const Tile& tile, int64_t item) const {
-    const int64_t t = item / heads, h = item - t * heads;
+    const int64_t heads = by_heads.by, t = by_heads(item), h = item - t * heads;
     const int64_t first = lists.indptr[t], last = lists.indptr[t + 1];
     const auto most_of_lanes = tile.template make<T>([&](int lane) {
       T most = static_cast<T>(float_of_bits(0xff800000u));
@@ -47,12 +47,12 @@ template <typename T>
 struct SoftmaxBackward {
   nn::kernels::Lists lists;
   const T *out, *gradient;
-  int64_t heads;
+  Divisor by_heads;
   T* scores;
 
   template <typename Tile>
   GNNMG_BOTH void operator()(const Tile& tile, int64_t item) const {
-    const int64_t t = item / heads, h = item - t * heads;
+    const int64_t heads = by_heads.by, t = by_heads(item), h = item - t * heads;
     const int64_t first = lists.indptr[t], last = lists.indptr[t + 1];
     const auto shares = tile.template make<T>([&](int lane) {
       T sum = 0;
@@ -70,14 +70,15 @@ struct SoftmaxBackward {
 template <typename Queue, typename T>
 void softmax(base::DeviceQueue* queue, nn::kernels::Lists lists, const T* scores, int64_t heads,
              T* out, int64_t rows) {
-  queue_of<Queue>(queue).template tiles<8>(rows * heads, Softmax<T>{lists, scores, heads, out});
+  queue_of<Queue>(queue).template tiles<8>(rows * heads,
+                                           Softmax<T>{lists, scores, Divisor(heads), out});
 }
 
 template <typename Queue, typename T>
 void softmax_backward(base::DeviceQueue* queue, nn::kernels::Lists lists, const T* out,
                       const T* gradient, int64_t heads, T* scores, int64_t rows) {
-  queue_of<Queue>(queue).template tiles<8>(rows * heads,
-                                           SoftmaxBackward<T>{lists, out, gradient, heads, scores});
+  queue_of<Queue>(queue).template tiles<8>(
+      rows * heads, SoftmaxBackward<T>{lists, out, gradient, Divisor(heads), scores});
 }
 
 }  // namespace gnnmg::cuda

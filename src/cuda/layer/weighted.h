@@ -25,7 +25,8 @@ struct ListSum {
   nn::kernels::Matrix<const T> self;
   const T* self_weights;  // [num_self, heads], or null: ones
   int64_t num_self;
-  int64_t heads, channels;
+  int64_t heads;
+  Divisor channels;
   nn::kernels::Matrix<T> out;
 
   GNNMG_BOTH int64_t place(Index e) const {
@@ -44,10 +45,10 @@ struct ListSum {
     if (bound >= 0)
       last = first + static_cast<Index>(count_below(indices + first, last - first, bound));
     // One head for the whole piece is the common case.
-    const bool one_head = heads == 1 || channels % V == 0;
+    const bool one_head = heads == 1 || channels.by % V == 0;
     int64_t head[V];
     for (int i = 0; i < V; ++i)
-      head[i] = heads == 1 ? 0 : least(column + i, heads * channels - 1) / channels;
+      head[i] = heads == 1 ? 0 : channels(least(column + i, heads * channels.by - 1));
     const auto weight_at = [&](const T* of_place) {
       if (one_head) return filled<V>(of_place[head[0]]);
       Piece<T, V> weight;
@@ -99,7 +100,6 @@ ListSum<T, Index> sum_of_lists(const Index* indptr, const int32_t* indices, nn::
   sum.bound = -1;
   sum.x = x;
   sum.heads = 1;
-  sum.channels = 1;
   sum.out = out;
   return sum;
 }
@@ -124,7 +124,7 @@ void take_heads(ListSum<T, int32_t>& sum, const nn::kernels::WeightedLists<T>& e
                 nn::kernels::Matrix<const T> self) {
   sum.weights = edges.weights;
   sum.heads = edges.heads;
-  sum.channels = edges.channels;
+  sum.channels = Divisor(edges.channels);
   sum.self = self;
   sum.self_weights = edges.self_weights;
   sum.num_self = edges.self_weights ? edges.num_self : 0;
