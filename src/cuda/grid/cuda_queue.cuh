@@ -31,14 +31,27 @@ namespace gnnmg::cuda {
 
 inline constexpr int kBlockThreads = 256;
 
+// Blocks of F that registers have to suffice for on a multiprocessor: F::kLeastBlocks where there
+// is one; 0: as the compiler thinks best, which may cost a kernel that holds many numbers some
+// spills.
 template <typename F>
-__global__ void __launch_bounds__(kBlockThreads) run_each(int64_t count, const F f) {
+constexpr int least_blocks() {
+  if constexpr (requires { F::kLeastBlocks; })
+    return F::kLeastBlocks;
+  else
+    return 0;
+}
+
+template <typename F>
+__global__ void __launch_bounds__(kBlockThreads, least_blocks<F>())
+    run_each(int64_t count, const F f) {
   const int64_t step = int64_t{gridDim.x} * kBlockThreads;
   for (int64_t i = int64_t{blockIdx.x} * kBlockThreads + threadIdx.x; i < count; i += step) f(i);
 }
 
 template <int N, typename F>
-__global__ void __launch_bounds__(kBlockThreads) run_tiles(int64_t count, const F f) {
+__global__ void __launch_bounds__(kBlockThreads, least_blocks<F>())
+    run_tiles(int64_t count, const F f) {
   const DeviceTile<N> tile;
   constexpr int kTiles = kBlockThreads / N;
   const int64_t step = int64_t{gridDim.x} * kTiles;
