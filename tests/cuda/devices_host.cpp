@@ -1,4 +1,4 @@
-// The host's twin of a GPU, with its items in three orders.
+// The host's twin of a GPU, with its items in five orders.
 #include "cuda/feature/entries.h"
 #include "cuda/layer/table.h"
 #include "cuda/sample/entries.h"
@@ -24,7 +24,8 @@ TestDevice twin(const char* name) {
 }  // namespace
 
 std::vector<TestDevice> test_devices() {
-  return {twin<0>("TwinInOrder"), twin<1>("TwinBackwards"), twin<12345>("TwinInStrides")};
+  return {twin<0>("TwinInOrder"), twin<1>("TwinBackwards"), twin<12345>("TwinInStrides"),
+          twin<2>("TwinInStrides2"), twin<7>("TwinInStrides7")};
 }
 
 }  // namespace gnnmg::cuda

@@ -1,4 +1,6 @@
 // The layers' table of the host's twin.
+#include "cuda/layer/attention.h"
+#include "cuda/layer/edges.h"
 #include "cuda/layer/reductions.h"
 #include "cuda/layer/rows.h"
 #include "cuda/layer/stored.h"
@@ -8,6 +10,8 @@
 namespace gnnmg::cuda {
 
 #define GNNMG_INSTANTIATE(T)                                              \
+  template void add_attention<HostQueue>(nn::kernels::DeviceLayers<T>&);  \
+  template void add_edges<HostQueue>(nn::kernels::DeviceLayers<T>&);      \
   template void add_reductions<HostQueue>(nn::kernels::DeviceLayers<T>&); \
   template void add_stored<HostQueue>(nn::kernels::DeviceLayers<T>&);     \
   template void add_weights<HostQueue>(nn::kernels::DeviceLayers<T>&);    \

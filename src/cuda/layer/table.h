@@ -18,6 +18,12 @@ void add_weights(nn::kernels::DeviceLayers<T>& table);
 // What is done row by row: bias, relu, dropout, norms, sums of columns (rows.h).
 template <typename Queue, typename T>
 void add_rows(nn::kernels::DeviceLayers<T>& table);
+// Attention and its gradients (attention.h).
+template <typename Queue, typename T>
+void add_attention(nn::kernels::DeviceLayers<T>& table);
+// Sums of relu along edges, winners of maxima (edges.h).
+template <typename Queue, typename T>
+void add_edges(nn::kernels::DeviceLayers<T>& table);
 
 template <typename Queue, typename T>
 const nn::kernels::DeviceLayers<T>& layers_table() {
@@ -27,6 +33,8 @@ const nn::kernels::DeviceLayers<T>& layers_table() {
     add_stored<Queue, T>(members);
     add_weights<Queue, T>(members);
     add_rows<Queue, T>(members);
+    add_attention<Queue, T>(members);
+    add_edges<Queue, T>(members);
     return members;
   }();
   return table;

@@ -1,0 +1,180 @@
+// Attention on a GPU: scores, softmax and weighted sum of one head of a target by one tile; nothing
+// over edges but alpha and weights is written. The twin of nn/kernels/attention_body.h, whose
+// gradients are in attention_gradient.h.
+#pragma once
+
+#include "cuda/layer/attention_edges.h"
+#include "cuda/layer/attention_gradient.h"
+#include "cuda/layer/table.h"
+
+namespace gnnmg::cuda {
+
+// Item: a target and a head. Lanes have edges where there is one number an edge, and columns where
+// rows are read; each edge's numbers are written and read back by one and the same lane.
+template <typename T, Scores kScores, int K>
+struct Attend {
+  static constexpr int kLeastBlocks = 2;
+  nn::kernels::Attention<T> a;
+  PlaceDropout<T> dropout;
+  nn::kernels::Matrix<T> out;
+
+  template <typename Tile>
+  GNNMG_BOTH void operator()(const Tile& tile, int64_t item) const {
+    constexpr int kN = Tile::kLanes;
+    const int64_t t = item / a.heads, h = item % a.heads;
+    const TargetEdges<T> edges(a, t);
+    if (!write_scores(tile, edges, h)) {
+      // Nothing to look at, or loops alone that are left out.
+      tile.each_of(0, edges.n, [&](uint32_t i) {
+        const int64_t k = edges.place(i) * a.heads + h;
+        a.alpha[k] = 0;
+        a.weights[k] = 0;
+      });
+      tile.each_of(0, a.channels, [&](int64_t c) { row_of(out, t)[h * a.channels + c] = 0; });
+      return;
+    }
+    softmax(tile, edges, h);
+    for (int64_t c = 0; c < a.channels; c += kN * K) weighted_sum(tile, edges, h, c);
+  }
+
+ private:
+  // Scores of the edges, in alpha; those left out get the lowest number. Whether there are others.
+  template <typename Tile>
+  GNNMG_BOTH bool write_scores(const Tile& tile, const TargetEdges<T>& edges, int64_t h) const {
+    constexpr int kN = Tile::kLanes;
+    bool any = false;
+    const auto write = [&](uint32_t base, int count, const auto& scores) {
+      const uint32_t taken =
+          tile.vote([&](int lane) { return lane < count && !edges.left_out(base + lane); });
+      any = any || taken != 0;
+      tile.each([&](int lane) {
+        if (lane >= count) return;
+        a.alpha[edges.place(base + lane) * a.heads + h] =
+            (taken >> lane & 1) != 0 ? scores[lane] : static_cast<T>(-INFINITY);
+      });
+    };
+    if constexpr (kScores == Scores::kGat) {
+      for (uint32_t base = 0; base < edges.n; base += kN) {
+        const int count = edges.some(base, kN);
+        write(base, count, tile.template make<T>([&](int lane) {
+          return lane < count ? leaky(gat_sum(edges, base + lane, h), a.slope) : T{0};
+        }));
+      }
+    } else {
+      const int64_t column = h * a.channels;
+      const T* own = row_of(a.target, edges.target) + column;
+      const auto target = hold<K>(tile, own, a.channels);
+      const auto vector = hold<K>(tile, a.vector + column, a.channels);
+      for (uint32_t base = 0; base < edges.n; base += kN) {
+        const int count = edges.some(base, kN);
+        auto scores = tile.template make<T>([](int) { return T{0}; });
+        const auto row = [&](int j) { return row_of(a.source, edges.source(base + j)) + column; };
+        in_order(
+            0, count, [&](int j) { return hold<K>(tile, row(j), a.channels); },
+            [&](const auto& source, int j) {
+              const int64_t place = edges.place(base + j);
+              const T score = tile.sum(tile.template make<T>([&](int lane) {
+                T sum = 0;
+                for (int k = 0; k < K; ++k) {
+                  const int64_t c = lane + k * kN;
+                  if (c >= a.channels) break;
+                  const T inner = gatv2_sum<kScores>(a, source[lane].at[k], target[lane].at[k],
+                                                     place, column + c);
+                  sum = multiply_add(vector[lane].at[k], leaky(inner, a.slope), sum);
+                }
+                for (int64_t c = lane + K * kN; c < a.channels; c += kN) {
+                  const T inner = gatv2_sum<kScores>(a, row(j)[c], own[c], place, column + c);
+                  sum = multiply_add(a.vector[column + c], leaky(inner, a.slope), sum);
+                }
+                return sum;
+              }));
+              tile.each([&](int lane) {
+                if (lane == j) scores[lane] = score;
+              });
+            });
+        write(base, count, scores);
+      }
+    }
+    return any;
+  }
+
+  // The softmax of what lies in alpha, and the weights.
+  template <typename Tile>
+  GNNMG_BOTH void softmax(const Tile& tile, const TargetEdges<T>& edges, int64_t h) const {
+    constexpr int kN = Tile::kLanes;
+    const T most = tile.maximum(tile.template make<T>([&](int lane) {
+      T highest = static_cast<T>(-INFINITY);
+      for (uint32_t i = lane; i < edges.n; i += kN) {
+        const T score = a.alpha[edges.place(i) * a.heads + h];
+        highest = score > highest || score != score ? score : highest;
+      }
+      return highest;
+    }));
+    const T scale = T{1} / tile.sum(tile.template make<T>([&](int lane) {
+      T sum = 0;
+      for (uint32_t i = lane; i < edges.n; i += kN)
+        sum += exponential(a.alpha[edges.place(i) * a.heads + h] - most);
+      return sum;
+    }));
+    tile.each_of(0, edges.n, [&](uint32_t i) {
+      const int64_t place = edges.place(i), k = place * a.heads + h;
+      const T alpha = exponential(a.alpha[k] - most) * scale;
+      a.alpha[k] = alpha;
+      if (a.weights == a.alpha) return;
+      a.weights[k] = dropout.left(a.factors != nullptr ? alpha * a.factors[place] : alpha, k);
+    });
+  }
+
+  // K columns a lane of the head, from `begin` on.
+  template <typename Tile>
+  GNNMG_BOTH void weighted_sum(const Tile& tile, const TargetEdges<T>& edges, int64_t h,
+                               int64_t begin) const {
+    constexpr int kN = Tile::kLanes;
+    auto sums = tile.template make<Held<T, K>>([](int) { return Held<T, K>{}; });
+    for (uint32_t base = 0; base < edges.n; base += kN) {
+      const int count = edges.some(base, kN);
+      const auto weights = tile.template make<T>([&](int lane) {
+        return lane < count ? a.weights[edges.place(base + lane) * a.heads + h] : T{0};
+      });
+      in_order(
+          0, count,
+          [&](int j) {
+            const T* row = row_of(a.source, edges.source(base + j)) + h * a.channels + begin;
+            return hold<K>(tile, row, a.channels - begin);
+          },
+          [&](const auto& row, int j) {
+            const T weight = tile.broadcast(weights, j);
+            tile.each([&](int lane) {
+              for (int k = 0; k < K; ++k)
+                sums[lane].at[k] = multiply_add(weight, row[lane].at[k], sums[lane].at[k]);
+            });
+          });
+    }
+    T* to = row_of(out, edges.target) + h * a.channels;
+    tile.each([&](int lane) {
+      for (int k = 0; k < K; ++k) {
+        const int64_t c = begin + lane + k * kN;
+        if (c < a.channels) to[c] = sums[lane].at[k];
+      }
+    });
+  }
+};
+
+template <typename Queue, typename T>
+void attend(base::DeviceQueue* queue, const nn::kernels::Attention<T>& a,
+            nn::kernels::Matrix<T> out, int64_t rows) {
+  with_scores(a, [&]<Scores kScores>() {
+    with_shape(a.channels, [&]<int N, int K>() {
+      queue_of<Queue>(queue).template tiles<N>(
+          rows * a.heads, Attend<T, kScores, K>{a, PlaceDropout<T>(a.dropout), out});
+    });
+  });
+}
+
+template <typename Queue, typename T>
+void add_attention(nn::kernels::DeviceLayers<T>& table) {
+  table.attend = attend<Queue, T>;
+  add_attention_gradient<Queue, T>(table);
+}
+
+}  // namespace gnnmg::cuda

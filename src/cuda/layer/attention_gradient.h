@@ -1,0 +1,409 @@
+// The gradients of attention on a GPU. By targets: those of scores, head by head; then what GATv2
+// has besides, where columns know nothing of each other. By sources: one pass over their lists.
+// What is summed over all edges is summed in parts, which are runs of targets whose number depends
+// on that of the targets alone.
+#pragma once
+
+#include "cuda/layer/attention_edges.h"
+#include "cuda/layer/edges.h"
+#include "nn/kernels/device.h"
+
+namespace gnnmg::cuda {
+
+// Item: a target and a head, or, where the gradient of factors adds up heads, a target.
+template <typename T, bool kGat, int K>
+struct ScoreGradients {
+  static constexpr int kLeastBlocks = 2;
+  nn::kernels::Attention<T> a;
+  PlaceDropout<T> dropout;
+  nn::kernels::Matrix<const T> dy;
+  nn::kernels::AttentionGradient<T> to;
+
+  template <typename Tile>
+  GNNMG_BOTH void operator()(const Tile& tile, int64_t item) const {
+    if (to.factors == nullptr) {
+      of_head(tile, TargetEdges<T>(a, item / a.heads), item % a.heads);
+    } else {
+      const TargetEdges<T> edges(a, item);
+      for (int64_t h = 0; h < a.heads; ++h) of_head(tile, edges, h);
+    }
+  }
+
+ private:
+  template <typename Tile>
+  GNNMG_BOTH void of_head(const Tile& tile, const TargetEdges<T>& edges, int64_t h) const {
+    constexpr int kN = Tile::kLanes;
+    const int64_t column = h * a.channels;
+    const T* own = row_of(dy, edges.target) + column;
+    const auto held = hold<K>(tile, own, a.channels);
+    auto means = tile.template make<T>([](int) { return T{0}; });
+    for (uint32_t base = 0; base < edges.n; base += kN) {
+      const int count = edges.some(base, kN);
+      auto dots = tile.template make<T>([](int) { return T{0}; });
+      const auto row = [&](int j) { return row_of(a.source, edges.source(base + j)) + column; };
+      in_order(
+          0, count, [&](int j) { return hold<K>(tile, row(j), a.channels); },
+          [&](const auto& source, int j) {
+            if (edges.left_out(base + j)) return;
+            const T dot = tile.sum(tile.template make<T>([&](int lane) {
+              T sum = 0;
+              for (int k = 0; k < K; ++k)
+                sum = multiply_add(held[lane].at[k], source[lane].at[k], sum);
+              for (int64_t c = lane + K * kN; c < a.channels; c += kN)
+                sum = multiply_add(own[c], row(j)[c], sum);
+              return sum;
+            }));
+            tile.each([&](int lane) {
+              if (lane == j) dots[lane] = dot;
+            });
+          });
+      tile.each([&](int lane) {
+        if (lane < count) means[lane] += by_alpha(edges, base + lane, h, dots[lane]);
+      });
+    }
+    const T mean = tile.sum(means);
+    const T total = tile.sum(tile.template make<T>([&](int lane) {
+      T sum = 0;
+      for (uint32_t i = lane; i < edges.n; i += kN) {
+        const int64_t k = edges.place(i) * a.heads + h;
+        T d = a.alpha[k] * (to.scores[k] - mean);
+        if constexpr (kGat) {
+          if (!(gat_sum(edges, i, h) > 0)) d *= a.slope;
+          sum += d;
+        }
+        to.scores[k] = d;
+      }
+      return sum;
+    }));
+    if (!kGat || to.target_scores.data == nullptr) return;
+    tile.each([&](int lane) {
+      if (lane == 0) row_of(to.target_scores, edges.target)[h] = total;
+    });
+  }
+
+  // From the gradient of an edge's weight to that of its alpha, which it writes, and of its factor;
+  // alpha times what it writes.
+  GNNMG_BOTH T by_alpha(const TargetEdges<T>& edges, uint32_t i, int64_t h, T d) const {
+    const int64_t place = edges.place(i), k = place * a.heads + h;
+    const T alpha = a.alpha[k];
+    if (a.weights != a.alpha) d = dropout.left(d, k);
+    if (to.factors != nullptr) {
+      const T by_factor = a.factors != nullptr ? d * alpha : T{0};
+      to.factors[place] = h == 0 ? by_factor : to.factors[place] + by_factor;
+    }
+    if (a.factors != nullptr) d *= a.factors[place];
+    to.scores[k] = d;
+    return alpha * d;
+  }
+};
+
+// The gradient of GATv2's rows of targets, and for each part of the targets that of the vector.
+// Columns are taken one by one, since parts are few.
+template <typename T, Scores kScores>
+struct TargetGradients {
+  nn::kernels::Attention<T> a;
+  const T* scores;
+  nn::kernels::Matrix<T> to_target;
+  T* parts;  // [parts, heads * channels]
+  int64_t rows, rows_a_part;
+
+  template <int V>
+  GNNMG_BOTH void run(int64_t part, int64_t c, int /*n*/) const {
+    static_assert(V == 1);
+    const int64_t h = c / a.channels, end = least(rows, (part + 1) * rows_a_part);
+    T by_vector = 0;
+    for (int64_t t = part * rows_a_part; t < end; ++t) {
+      const TargetEdges<T> edges(a, t);
+      const T target = row_of(a.target, t)[c];
+      T by_target = 0;
+      for (uint32_t i = 0; i < edges.n; ++i) {
+        const int64_t place = edges.place(i);
+        const T source = row_of(a.source, edges.source(i))[c];
+        const T sum = gatv2_sum<kScores>(a, source, target, place, c);
+        const T factor = scores[place * a.heads + h] * (sum > 0 ? T{1} : a.slope);
+        by_vector = multiply_add(factor, sum, by_vector);
+        by_target += factor;
+      }
+      if (to_target.data != nullptr) row_of(to_target, t)[c] = by_target * a.vector[c];
+    }
+    parts[part * a.heads * a.channels + c] = by_vector;
+  }
+};
+
+// For each part of the targets, the gradient of a few rows of the matrix that maps what edges
+// carry.
+template <typename T>
+struct EdgeWeightGradients {
+  static constexpr int kFew = 4;
+  nn::kernels::Attention<T> a;
+  const T* scores;
+  T* parts;  // [parts, edge_columns, heads * channels]
+  int64_t rows, rows_a_part, blocks;
+
+  template <int V>
+  GNNMG_BOTH void run(int64_t item, int64_t c, int /*n*/) const {
+    static_assert(V == 1);
+    const int64_t part = item / blocks, first = item % blocks * kFew, h = c / a.channels;
+    const int64_t end = least(rows, (part + 1) * rows_a_part);
+    const int count = static_cast<int>(least<int64_t>(kFew, a.edge_columns - first));
+    T sums[kFew] = {};
+    for (int64_t t = part * rows_a_part; t < end; ++t) {
+      const TargetEdges<T> edges(a, t);
+      const T target = row_of(a.target, t)[c];
+      for (uint32_t i = 0; i < edges.n; ++i) {
+        const int64_t place = edges.place(i);
+        const T source = row_of(a.source, edges.source(i))[c];
+        const T sum = gatv2_sum<Scores::kGatv2Edges>(a, source, target, place, c);
+        const T inner = scores[place * a.heads + h] * a.vector[c] * (sum > 0 ? T{1} : a.slope);
+        const T* features = row_of(a.edge_features, place) + first;
+        for (int f = 0; f < kFew; ++f)
+          if (f < count) sums[f] = multiply_add(features[f], inner, sums[f]);
+      }
+    }
+    T* to = parts + (part * a.edge_columns + first) * a.heads * a.channels + c;
+    for (int f = 0; f < kFew; ++f)
+      if (f < count) to[f * a.heads * a.channels] = sums[f];
+  }
+};
+
+// Item: a column. The sum of the parts, each lane's in order, then the lanes'.
+template <typename T>
+struct SumOfParts {
+  const T* parts;  // [num_parts, width]
+  int64_t num_parts, width;
+  T* sums;
+  template <typename Tile>
+  GNNMG_BOTH void operator()(const Tile& tile, int64_t column) const {
+    const T sum = tile.sum(tile.template make<T>([&](int lane) {
+      T total = 0;
+      for (int64_t p = lane; p < num_parts; p += Tile::kLanes) total += parts[p * width + column];
+      return total;
+    }));
+    tile.each([&](int lane) {
+      if (lane == 0) sums[column] = sum;
+    });
+  }
+};
+
+// Item: a target. The gradient of what its edges carry, over all columns of an edge.
+template <typename T, int K>
+struct FeatureGradients {
+  static constexpr int kLeastBlocks = 2;
+  nn::kernels::Attention<T> a;
+  const T* scores;
+  nn::kernels::Matrix<T> to_features;
+
+  template <typename Tile>
+  GNNMG_BOTH void operator()(const Tile& tile, int64_t t) const {
+    constexpr int kN = Tile::kLanes;
+    const int64_t width = a.heads * a.channels;
+    const TargetEdges<T> edges(a, t);
+    for (uint32_t i = 0; i < edges.n; ++i) {
+      const int64_t place = edges.place(i);
+      const T *source = row_of(a.source, edges.source(i)), *target = row_of(a.target, t);
+      T* to = row_of(to_features, place);
+      for (int64_t begin = 0; begin < width; begin += kN * K) {
+        const auto inner = tile.template make<Held<T, K>>([&](int lane) {
+          Held<T, K> held{};
+          for (int k = 0; k < K; ++k) {
+            const int64_t c = begin + lane + k * kN;
+            if (c >= width) break;
+            const T sum = gatv2_sum<Scores::kGatv2Edges>(a, source[c], target[c], place, c);
+            held.at[k] =
+                scores[place * a.heads + c / a.channels] * a.vector[c] * (sum > 0 ? T{1} : a.slope);
+          }
+          return held;
+        });
+        for (int64_t f = 0; f < a.edge_columns; ++f) {
+          const T* weight = a.edge_weight + f * width + begin;
+          const T sum = tile.sum(tile.template make<T>([&](int lane) {
+            T dot = 0;
+            for (int k = 0; k < K; ++k)
+              if (begin + lane + k * kN < width) dot += inner[lane].at[k] * weight[lane + k * kN];
+            return dot;
+          }));
+          tile.each([&](int lane) {
+            if (lane == f % kN) to[f] = begin == 0 ? sum : to[f] + sum;
+          });
+        }
+      }
+    }
+  }
+};
+
+// The gradient by sources, without GAT's scores.
+template <typename T, Scores kScores>
+struct SourceGradients {
+  static constexpr int kPiece = kLineOf<T>;
+  static constexpr bool kGat = kScores == Scores::kGat;
+  nn::kernels::Attention<T> a;
+  nn::kernels::EdgesBySource by_source;
+  nn::kernels::Matrix<const T> dy;
+  const T* scores;
+  nn::kernels::Matrix<T> dx;
+
+  template <int V>
+  struct Sums {
+    Piece<T, V> source, by_row, by_score;
+    int64_t head[V];
+  };
+
+  template <int V>
+  GNNMG_BOTH void add(int64_t t, int64_t place, int64_t column, int n, Sums<V>& sums) const {
+    const Piece<T, V> row = load<V>(row_of(dy, t) + column, n);
+    const T* weights = a.weights + place * a.heads;
+    for (int i = 0; i < V; ++i)
+      sums.by_row[i] = multiply_add(weights[sums.head[i]], row[i], sums.by_row[i]);
+    if constexpr (!kGat) {
+      const Piece<T, V> target = load<V>(row_of(a.target, t) + column, n);
+      const T* of_edge = scores + place * a.heads;
+      for (int i = 0; i < V; ++i) {
+        if (i >= n) break;
+        const T sum = gatv2_sum<kScores>(a, sums.source[i], target[i], place, column + i);
+        sums.by_score[i] += of_edge[sums.head[i]] * (sum > 0 ? T{1} : a.slope);
+      }
+    }
+  }
+
+  template <int V>
+  GNNMG_BOTH void run(int64_t s, int64_t column, int n) const {
+    const int64_t width = a.heads * a.channels;
+    Sums<V> sums{};
+    for (int i = 0; i < V; ++i) sums.head[i] = least(column + i, width - 1) / a.channels;
+    if constexpr (!kGat) sums.source = load<V>(row_of(a.source, s) + column, n);
+    const int32_t last = end_of_source(by_source, s);
+    for (int32_t p = by_source.lists.indptr[s]; p < last; ++p)
+      add<V>(by_source.lists.indices[p], by_source.positions[p], column, n, sums);
+    if (a.loops && s < a.num_loops) add<V>(s, a.num_edges + s, column, n, sums);
+    if constexpr (!kGat)
+      for (int i = 0; i < V; ++i)
+        if (i < n)
+          sums.by_row[i] = multiply_add(sums.by_score[i], a.vector[column + i], sums.by_row[i]);
+    store<V>(row_of(dx, s) + column, sums.by_row, n);
+  }
+};
+
+// Item: a source and a head. The gradient of GAT's scores of sources.
+template <typename T>
+struct SourceScoreGradients {
+  nn::kernels::EdgesBySource by_source;
+  int64_t heads, num_edges, num_loops;
+  const T* scores;
+  nn::kernels::Matrix<T> to;
+
+  template <typename Tile>
+  GNNMG_BOTH void operator()(const Tile& tile, int64_t item) const {
+    const int64_t s = item / heads, h = item % heads;
+    const int64_t begin = by_source.lists.indptr[s], end = end_of_source(by_source, s);
+    const T sum = tile.sum(tile.template make<T>([&](int lane) {
+      T total = lane == 0 && s < num_loops ? scores[(num_edges + s) * heads + h] : T{0};
+      for (int64_t p = begin + lane; p < end; p += Tile::kLanes)
+        total += scores[int64_t{by_source.positions[p]} * heads + h];
+      return total;
+    }));
+    tile.each([&](int lane) {
+      if (lane == 0) row_of(to, s)[h] = sum;
+    });
+  }
+};
+
+// Parts of the targets for sums over all edges: of vectors, and of matrices, whose parts are
+// larger.
+struct TargetParts {
+  int64_t rows, number;
+  static TargetParts of(int64_t targets, int64_t most) {
+    constexpr int64_t kLeastRows = 4;
+    const int64_t rows = greatest(kLeastRows, (targets + most - 1) / most);
+    return {rows, (targets + rows - 1) / rows};
+  }
+  static TargetParts of_vector(int64_t targets) { return of(targets, 2048); }
+  static TargetParts of_matrix(int64_t targets) { return of(targets, 512); }
+};
+
+template <typename T>
+int64_t attend_parts(const nn::kernels::Attention<T>& a,
+                     const nn::kernels::AttentionGradient<T>& gradient, int64_t rows) {
+  if (a.vector == nullptr) return 0;
+  const int64_t width = a.heads * a.channels;
+  const int64_t of_matrix = a.edge_columns > 0 && gradient.edge_weight != nullptr
+                                ? TargetParts::of_matrix(rows).number * a.edge_columns * width
+                                : 0;
+  return greatest(TargetParts::of_vector(rows).number * width, of_matrix);
+}
+
+template <typename Queue, typename T>
+struct AttentionGradientEntries {
+  using DeviceQueue = base::DeviceQueue;
+  using Attention = nn::kernels::Attention<T>;
+  using Gradient = nn::kernels::AttentionGradient<T>;
+  using Read = nn::kernels::Matrix<const T>;
+  using Write = nn::kernels::Matrix<T>;
+
+  static void attend_backward(DeviceQueue* handle, const Attention& a, Read dy, const Gradient& to,
+                              T* vector_gradient, T* parts, int64_t rows) {
+    Queue& queue = queue_of<Queue>(handle);
+    const bool gat = a.vector == nullptr;
+    with_shape(a.channels, [&]<int N, int K>() {
+      const int64_t items = to.factors != nullptr ? rows : rows * a.heads;
+      const PlaceDropout<T> dropout(a.dropout);
+      if (gat)
+        queue.template tiles<N>(items, ScoreGradients<T, true, K>{a, dropout, dy, to});
+      else
+        queue.template tiles<N>(items, ScoreGradients<T, false, K>{a, dropout, dy, to});
+    });
+    if (gat) return;
+    const int64_t width = a.heads * a.channels;
+    const TargetParts vector = TargetParts::of_vector(rows);
+    const auto by_targets = [&]<Scores kScores>() {
+      launch_pieces<1>(
+          queue, vector.number, width,
+          TargetGradients<T, kScores>{a, to.scores, to.target, parts, rows, vector.rows});
+    };
+    if (a.edge_columns == 0)
+      by_targets.template operator()<Scores::kGatv2>();
+    else
+      by_targets.template operator()<Scores::kGatv2Edges>();
+    if (vector_gradient != nullptr)
+      queue.template tiles<32>(width, SumOfParts<T>{parts, vector.number, width, vector_gradient});
+    if (a.edge_columns == 0) return;
+    if (to.edge_weight != nullptr) {
+      using Kernel = EdgeWeightGradients<T>;
+      const TargetParts matrix = TargetParts::of_matrix(rows);
+      const int64_t blocks = (a.edge_columns + Kernel::kFew - 1) / Kernel::kFew;
+      launch_pieces<1>(queue, matrix.number * blocks, width,
+                       Kernel{a, to.scores, parts, rows, matrix.rows, blocks});
+      queue.template tiles<32>(
+          a.edge_columns * width,
+          SumOfParts<T>{parts, matrix.number, a.edge_columns * width, to.edge_weight});
+    }
+    if (to.edge_row == nullptr) return;
+    with_shape(width, [&]<int N, int K>() {
+      queue.template tiles<N>(rows, FeatureGradients<T, K>{a, to.scores, to.edge_features});
+    });
+  }
+
+  static void attend_transposed(DeviceQueue* handle, const Attention& a,
+                                const nn::kernels::EdgesBySource& by_source, Read dy,
+                                const T* scores, Write dx, Write score_gradients, int64_t rows) {
+    Queue& queue = queue_of<Queue>(handle);
+    const bool lines = has_lines(dy) && has_lines(dx) && has_lines(a.source) && has_lines(a.target);
+    with_scores(a, [&]<Scores kScores>() {
+      by_pieces<Queue>(handle, rows, a.heads * a.channels, lines,
+                       SourceGradients<T, kScores>{a, by_source, dy, scores, dx});
+    });
+    if (a.vector != nullptr) return;
+    queue.template tiles<8>(rows * a.heads, SourceScoreGradients<T>{by_source, a.heads, a.num_edges,
+                                                                    a.loops ? a.num_loops : 0,
+                                                                    scores, score_gradients});
+  }
+};
+
+template <typename Queue, typename T>
+void add_attention_gradient(nn::kernels::DeviceLayers<T>& table) {
+  using Entries = AttentionGradientEntries<Queue, T>;
+  table.attend_parts = attend_parts<T>;
+  table.attend_backward = Entries::attend_backward;
+  table.attend_transposed = Entries::attend_transposed;
+}
+
+}  // namespace gnnmg::cuda
