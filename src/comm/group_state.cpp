@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <thread>
 #include <utility>
 
 namespace gnnmg::comm {
@@ -13,6 +14,11 @@ using base::SteadyClock;
 
 // How often a waiting rank looks at its cancel token and at excuses, which nobody announces.
 constexpr auto kSlice = std::chrono::milliseconds(10);
+// A rank that has to look for itself whether an operation is over does nothing else as long as most
+// operations last, and then sleeps for longer and longer.
+constexpr auto kSpin = std::chrono::microseconds(200);
+constexpr auto kShortestNap = std::chrono::microseconds(50);
+constexpr auto kLongestNap = std::chrono::milliseconds(1);
 // How long a rank waits before it tells other processes where it is: most operations are over by
 // then. Sooner when the deadline is short.
 constexpr auto kQuiet = std::chrono::milliseconds(100);
@@ -123,6 +129,12 @@ void GroupState::compare_calls(int rank, uint64_t operation) {
     const std::string difference = compare(rank, ranks_[rank].call, other, ranks_[other].call);
     if (!difference.empty()) end_locked({Status::kMismatch, difference, rank, operation, {}});
   }
+}
+
+void GroupState::withdraw(int rank, uint64_t operation) {
+  std::lock_guard lock(mutex_);
+  ranks_[rank].progress = static_cast<int64_t>(operation) - 1;
+  ranks_[rank].called = -1;
 }
 
 void GroupState::leave(int rank) {
@@ -261,8 +273,9 @@ void GroupState::notify(const std::function<void()>& change) {
   changed_.notify_all();
 }
 
-void GroupState::meet(int rank, uint64_t operation, const std::string& what, const Wait& wait_for) {
-  enter(rank, operation);
+void GroupState::meet(int rank, uint64_t operation, const std::string& what, const Wait& wait_for,
+                      Call call) {
+  enter(rank, operation, std::move(call));
   wait(rank, operation, what, wait_for, [&] { return missing(operation).empty(); });
 }
 
@@ -297,7 +310,18 @@ Cause GroupState::time_out(uint64_t operation, const std::string& what, double s
 
 void GroupState::wait(int rank, uint64_t operation, const std::string& what, const Wait& wait,
                       const std::function<bool()>& done) {
+  wait_for(rank, operation, what, wait, done, {});
+}
+
+void GroupState::watch(int rank, uint64_t operation, const std::string& what, const Wait& wait,
+                       const std::function<bool()>& poll) {
+  wait_for(rank, operation, what, wait, {}, poll);
+}
+
+void GroupState::wait_for(int rank, uint64_t operation, const std::string& what, const Wait& wait,
+                          const std::function<bool()>& done, const std::function<bool()>& poll) {
   const SteadyClock::time_point start = SteadyClock::now();
+  SteadyClock::duration nap = kShortestNap;
   SteadyClock::time_point limit = wait.deadline.at();
   SteadyClock::duration quiet = operation == 0 ? SteadyClock::duration(0) : kQuiet;
   if (!wait.deadline.never())
@@ -305,6 +329,12 @@ void GroupState::wait(int rank, uint64_t operation, const std::string& what, con
   bool announced = !link_, settled = !link_;
   std::unique_lock lock(mutex_);
   while (true) {
+    bool over = false;
+    if (poll) {
+      lock.unlock();
+      over = poll();
+      lock.lock();
+    }
     if (wait.cancel.cancelled()) {
       end_locked({Status::kCancelled,
                   base::text(what, ": rank ", rank, " was cancelled"),
@@ -318,7 +348,7 @@ void GroupState::wait(int rank, uint64_t operation, const std::string& what, con
       announced = true;
       link_->came(rank, operation, ranks_[rank].call);
     }
-    if (done()) return;
+    if (over || (done && done())) return;
 
     const std::vector<int> absent = missing(operation);
     std::vector<int> lost;
@@ -344,12 +374,21 @@ void GroupState::wait(int rank, uint64_t operation, const std::string& what, con
         settled = !link_;
         continue;
       }
-      if (cause_ || done()) continue;
+      if (cause_ || (done && done())) continue;
       end_locked(time_out(operation, what, seconds_since(start)));
       throw_locked(rank, operation);
     }
     const SteadyClock::time_point asleep = SteadyClock::now();
-    changed_.wait_until(lock, std::min(asleep + kSlice, limit));
+    if (!poll) {
+      changed_.wait_until(lock, std::min(asleep + kSlice, limit));
+    } else if (asleep - start < kSpin) {
+      lock.unlock();
+      std::this_thread::yield();
+      lock.lock();
+    } else {
+      changed_.wait_until(lock, std::min(asleep + nap, limit));
+      nap = std::min<SteadyClock::duration>(2 * nap, kLongestNap);
+    }
     if (wait.deadline.never()) continue;
     bool excused = excuses(absent);
     if (!excused && wait.excused) {

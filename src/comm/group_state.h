@@ -82,6 +82,8 @@ class GroupState {
   // already does. Ends the communicator with kMismatch when another rank has come to the same
   // operation with another call.
   bool enter(int rank, uint64_t operation, Call call = {});
+  // `rank` has not come to `operation`, its last one, after all: it may enter it again.
+  void withdraw(int rank, uint64_t operation);
   // `rank` will take part in nothing any more.
   void leave(int rank);
   // Ends the communicator; only the first cause counts. True for that one.
@@ -110,8 +112,13 @@ class GroupState {
   // in texts.
   void wait(int rank, uint64_t operation, const std::string& what, const Wait& wait,
             const std::function<bool()>& done);
+  // The same for what nobody announces: `poll` is called on this thread without the lock, very
+  // often at first, then every millisecond. What it throws ends the wait, and not the communicator.
+  void watch(int rank, uint64_t operation, const std::string& what, const Wait& wait,
+             const std::function<bool()>& poll);
   // Enters `operation` and waits until all ranks have.
-  void meet(int rank, uint64_t operation, const std::string& what, const Wait& wait);
+  void meet(int rank, uint64_t operation, const std::string& what, const Wait& wait,
+            Call call = {});
   // Wakes all who wait, so that they look at done() again. `change` runs with the lock held.
   void notify(const std::function<void()>& change);
 
@@ -125,6 +132,9 @@ class GroupState {
     bool gone = false;
     mutable bool told = false;  // has seen the cause
   };
+  // One of `done` and `poll` is empty.
+  void wait_for(int rank, uint64_t operation, const std::string& what, const Wait& wait,
+                const std::function<bool()>& done, const std::function<bool()>& poll);
   // With the lock held:
   std::vector<int> missing(uint64_t operation) const;
   bool end_locked(Cause cause, bool elsewhere = false);

@@ -339,7 +339,7 @@ TEST_F(GlooFault, StrangersWhileTheRanksConnect) {
 
 // Those who come to every rank's port before the ranks can, say each number that a rank could have,
 // and from then on send back whatever is sent to them.
-class Impostors final : public comm::gloo::AddressBoard {
+class Impostors final : public comm::AddressBoard {
  public:
   ~Impostors() override {
     over_ = true;
@@ -391,7 +391,7 @@ class Impostors final : public comm::gloo::AddressBoard {
       sleep_ms(1);
     }
   }
-  const std::shared_ptr<comm::gloo::AddressBoard> board_ = comm::gloo::make_local_board();
+  const std::shared_ptr<comm::AddressBoard> board_ = comm::make_local_board();
   std::mutex mutex_;  // guards the next two
   std::set<uint16_t> seen_;
   std::vector<int> connections_;

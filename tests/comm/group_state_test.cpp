@@ -169,6 +169,54 @@ TEST(GroupState, ExchangesThatDiffer) {
   }
 }
 
+// What nobody announces is looked for without the lock, often enough that it costs no time.
+TEST(GroupState, WatchingLooksByItself) {
+  GroupState state(1);
+  state.enter(0, 1);
+  std::atomic<bool> over{false};
+  int looks = 0;
+  std::thread other([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(30));
+    over = true;
+  });
+  const double seconds = seconds_of([&] {
+    state.watch(0, 1, "all_reduce", within_ms(20'000), [&] {
+      ++looks;
+      return state.ended() || over;  // takes the lock
+    });
+  });
+  other.join();
+  EXPECT_LT(seconds, 5);
+  EXPECT_GE(looks, 10);
+  const auto late =
+      failure([&] { state.watch(0, 1, "all_reduce", within_ms(50), [] { return false; }); });
+  EXPECT_EQ(late.first, Status::kTimeout);
+  EXPECT_THAT(late.second, HasSubstr("all_reduce: not done after"));
+  EXPECT_THAT(late.second, HasSubstr("though all ranks came"));
+}
+
+TEST(GroupState, WhatTheWatcherThrowsEndsTheWaitAlone) {
+  GroupState state(1);
+  state.enter(0, 1);
+  const auto seen = failure([&] {
+    state.watch(0, 1, "all_reduce", {}, []() -> bool { throw Error(Status::kIo, "broken"); });
+  });
+  EXPECT_EQ(seen.first, Status::kIo);
+  EXPECT_FALSE(state.ended());
+}
+
+TEST(GroupState, WhoWithdrawsIsMissingUntilItComesAgain) {
+  GroupState state(2);
+  state.enter(0, 1, {"all_reduce", "f32 [8], sum"});
+  state.withdraw(0, 1);
+  state.enter(1, 1, {"all_reduce", "f32 [7], sum"});  // compared with nobody's
+  EXPECT_FALSE(state.ended());
+  EXPECT_EQ(state.news(0).operation, 0);
+  EXPECT_TRUE(state.enter(0, 1, {"all_reduce", "f32 [7], sum"}));
+  state.wait(1, 1, "all_reduce", within_ms(1000), [] { return true; });
+  EXPECT_EQ(state.news(0).operation, 1);
+}
+
 TEST(GroupState, AnExcusePutsTheDeadlineOff) {
   GroupState state(2);
   std::atomic<bool> in_callback{true};

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "comm/gloo/address_board.h"
+#include "comm/address_board.h"
 #include "comm/join/token.h"
 
 namespace gnnmg::comm::gloo {

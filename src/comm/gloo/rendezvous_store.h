@@ -6,7 +6,7 @@
 #include <torch/csrc/distributed/c10d/Store.hpp>
 #include <vector>
 
-#include "comm/gloo/address_board.h"
+#include "comm/address_board.h"
 #include "comm/group_state.h"
 
 namespace gnnmg::comm::gloo {

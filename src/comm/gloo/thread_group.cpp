@@ -177,7 +177,7 @@ std::shared_ptr<ThreadGroup> make_thread_group(int world_size,
 }  // namespace gloo
 
 std::shared_ptr<ThreadGroup> ThreadGroup::create(int world_size) {
-  return gloo::make_thread_group(world_size, gloo::make_local_board());
+  return gloo::make_thread_group(world_size, make_local_board());
 }
 
 constexpr int kMostRanks = 1024;

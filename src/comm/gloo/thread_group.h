@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "comm/collectives.h"
-#include "comm/gloo/address_board.h"
+#include "comm/address_board.h"
 
 namespace gnnmg::comm::gloo {
 

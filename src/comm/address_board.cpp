@@ -1,4 +1,4 @@
-#include "comm/gloo/address_board.h"
+#include "comm/address_board.h"
 
 #include <chrono>
 #include <condition_variable>
@@ -7,7 +7,7 @@
 
 #include "comm/join/control.h"
 
-namespace gnnmg::comm::gloo {
+namespace gnnmg::comm {
 namespace {
 
 class LocalBoard final : public AddressBoard {
@@ -65,4 +65,4 @@ std::shared_ptr<AddressBoard> make_control_board(std::shared_ptr<Control> contro
   return std::make_shared<ControlBoard>(std::move(control), group);
 }
 
-}  // namespace gnnmg::comm::gloo
+}  // namespace gnnmg::comm

@@ -10,10 +10,8 @@
 #include <string>
 
 namespace gnnmg::comm {
-class Control;
-}
 
-namespace gnnmg::comm::gloo {
+class Control;
 
 // A few words that each rank leaves for all. Any thread.
 class AddressBoard {
@@ -28,4 +26,4 @@ class AddressBoard {
 std::shared_ptr<AddressBoard> make_local_board();
 std::shared_ptr<AddressBoard> make_control_board(std::shared_ptr<Control> control, uint64_t group);
 
-}  // namespace gnnmg::comm::gloo
+}  // namespace gnnmg::comm
