@@ -1,5 +1,5 @@
 // Collectives: what ranks do together. One object is one rank's end of a communicator; engines
-// stand behind it (Gloo in comm/gloo, NCCL in the CUDA plug-in, fakes in tests).
+// stand behind it (Gloo in comm/gloo, NCCL in comm/nccl).
 #pragma once
 
 #include <cstdint>

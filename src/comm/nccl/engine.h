@@ -1,0 +1,36 @@
+// One rank's end of an NCCL communicator.
+//
+// Tensors lie wherever the rank's queue can copy from and to: in memory of its own device, or in
+// the host's. The work that writes a tensor must be over when an operation is called on it, and it
+// holds the result when the operation returns. Besides the errors that collectives.h names:
+// Error(kNoMemory) when there is no staging memory, before anything is started, so the end stays as
+// it was; kDeviceLost on the rank whose device failed, now and in every later call, while the
+// others are told by kAborted; kInternal when NCCL fails otherwise. What NCCL itself refuses as an
+// argument is kInvalidArgument and leaves the communicator usable where NCCL says that it is.
+#pragma once
+
+#include <memory>
+
+#include "comm/group_state.h"
+#include "comm/nccl/handle.h"
+#include "comm/nccl/lane.h"
+
+namespace gnnmg::comm::nccl {
+
+// A rank's share in a communicator while it is made: the parts of an end. Used by the thread of
+// the rank alone, which is the one that aborts or destroys what is in it.
+struct Parts {
+  Parts(const Table& nccl, const base::DeviceTable& devices, int device)
+      : lane(nccl, devices, device), handle(nccl) {}
+  Lane lane;  // goes last: what NCCL has queued ends with the communicator
+  Handle handle;
+};
+
+// The status that a failed call of NCCL's is reported as.
+base::Status status_of(Result result) noexcept;
+
+// `parts` holds the connected communicator of `rank`, and `state` has all ranks at operation 0.
+std::unique_ptr<Collectives> make_engine(std::shared_ptr<GroupState> state, int rank,
+                                         std::unique_ptr<Parts> parts);
+
+}  // namespace gnnmg::comm::nccl

@@ -1,0 +1,74 @@
+#include "comm/nccl/lane.h"
+
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+#include "base/cancel.h"
+#include "base/error.h"
+#include "comm/background.h"
+
+namespace gnnmg::comm::nccl {
+
+void Lane::Open::close() const noexcept {
+  if (queue) devices->close_queue(queue);
+  if (stream) nccl->close_stream(device, stream);
+  if (memory) devices->release(device, base::Placement::kDevice, memory);
+}
+
+Lane::Lane(const Table& nccl, const base::DeviceTable& devices, int device) {
+  open_.nccl = &nccl;
+  open_.devices = &devices;
+  open_.device = device;
+  open_.stream = nccl.open_stream(device);
+  try {
+    open_.queue = devices.open_queue(device, 0, open_.stream);
+  } catch (...) {
+    open_.close();
+    throw;
+  }
+}
+
+Lane::~Lane() {
+  constexpr std::chrono::milliseconds kPatience(20);
+  if (drain(kPatience)) {
+    open_.close();
+    return;
+  }
+  try {
+    run_in_background([open = open_] { open.close(); }, [] { return true; });
+  } catch (...) {  // no thread to be had: the device keeps what it may still write to
+  }
+}
+
+uint8_t* Lane::stage(int64_t bytes) {
+  if (bytes > capacity_ || !open_.memory) {
+    capacity_ = 0;
+    if (void* old = std::exchange(open_.memory, nullptr))
+      open_.devices->release(open_.device, base::Placement::kDevice, old);
+    open_.memory = open_.devices->allocate(open_.device, base::Placement::kDevice,
+                                           std::max<int64_t>(bytes, 1));
+    capacity_ = bytes;
+  }
+  return static_cast<uint8_t*>(open_.memory);
+}
+
+void Lane::copy(void* to, const void* from, int64_t bytes) {
+  if (bytes > 0) open_.devices->copy(open_.queue, to, from, bytes);
+}
+
+bool Lane::finished() { return open_.devices->finished(open_.queue); }
+
+bool Lane::drain(std::chrono::milliseconds limit) noexcept {
+  const auto end = base::SteadyClock::now() + limit;
+  try {
+    while (!finished()) {
+      if (base::SteadyClock::now() >= end) return false;
+      std::this_thread::sleep_for(std::chrono::microseconds(50));
+    }
+  } catch (const base::Error&) {  // nothing runs on it any more
+  }
+  return true;
+}
+
+}  // namespace gnnmg::comm::nccl

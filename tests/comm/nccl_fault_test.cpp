@@ -1,0 +1,518 @@
+// Every failure that NCCL, its GPUs and its ranks can have, on fake GPUs: who is told what, how
+// soon, and that every communicator is ended once, by its own thread, and never destroyed after an
+// error.
+#include <array>
+#include <atomic>
+#include <optional>
+
+#include "comm/nccl_ranks.h"
+
+namespace gnnmg::test {
+namespace {
+
+using base::DType;
+using base::Status;
+using base::TensorView;
+using comm::Collectives;
+using comm::ReduceOp;
+using comm::nccl::Result;
+using testing::AnyOf;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+void sleep_ms(int64_t ms) { std::this_thread::sleep_for(std::chrono::milliseconds(ms)); }
+
+void all_reduce(Collectives& comm, const comm::Wait& wait, int64_t count = 100) {
+  std::vector<float> values(static_cast<size_t>(count), 1.0f);
+  comm.all_reduce({values.data(), DType::kF32, {count}}, ReduceOp::kSum, wait);
+  EXPECT_THAT(values, testing::Each(static_cast<float>(comm.world_size())));
+}
+
+// Every operation once, checked, each within `ms`.
+void everything(Collectives& comm, int64_t ms) {
+  const int world = comm.world_size(), me = comm.rank();
+  // Until NCCL takes what it had refused.
+  const auto insist = [&](const std::function<void()>& body) {
+    const Outcome first = attempt(body);
+    if (first.status == Status::kInvalidArgument && !comm.spent()) return body();
+    if (first.status != Status::kOk) throw base::Error(first.status, first.text);
+  };
+  insist([&] { all_reduce(comm, within_ms(ms)); });
+  std::array<int32_t, 3> word{me == 0 ? 7 : 0};
+  insist([&] { comm.broadcast({word.data(), DType::kI32, {3}}, 0, within_ms(ms)); });
+  EXPECT_EQ(word[0], 7);
+  for (const bool even : {true, false}) {
+    std::vector<std::vector<int32_t>> parts;
+    std::vector<TensorView> views;
+    for (int r = 0; r < world; ++r) parts.emplace_back(even ? 2 : r + 1, r);
+    for (auto& part : parts)
+      views.push_back({part.data(), DType::kI32, {static_cast<int64_t>(part.size())}});
+    std::vector<int32_t> mine = parts[me];
+    insist([&] {
+      comm.all_gather({mine.data(), DType::kI32, {static_cast<int64_t>(mine.size())}}, views,
+                      within_ms(ms));
+    });
+    for (int r = 0; r < world; ++r) EXPECT_THAT(parts[r], testing::Each(r));
+  }
+  std::vector<int64_t> out(world, me), in(world, -1);
+  std::vector<TensorView> inputs, outputs;
+  for (int r = 0; r < world; ++r) {
+    inputs.push_back({&out[r], DType::kI64, {1}});
+    outputs.push_back({&in[r], DType::kI64, {1}});
+  }
+  insist([&] { comm.all_to_all(inputs, outputs, within_ms(ms)); });
+  for (int r = 0; r < world; ++r) EXPECT_EQ(in[r], r);
+  insist([&] { comm.barrier(within_ms(ms)); });
+  insist([&] { comm.shutdown(within_ms(ms)); });
+}
+
+struct Case {
+  Fault::Kind kind;
+  Result result;
+  const char* name;
+};
+
+class NcclFault : public testing::TestWithParam<int> {
+ protected:
+  const int world = GetParam();
+};
+
+Status expected_status(const Case& c) {
+  if (c.kind == Fault::kStuck || c.kind == Fault::kHangs) return Status::kTimeout;
+  return c.result == Result::kRemoteError   ? Status::kPeerLost
+         : c.result == Result::kSystemError ? Status::kIo
+                                            : Status::kInternal;
+}
+
+constexpr int64_t kHang = 400, kLong = 60'000;  // ms
+
+// One fault at the n-th call of one rank, for every n, until all ranks are through without it.
+// Returns at how many calls it has struck.
+int sweep(int world, int hurt, const Case& c, int64_t deadline_ms) {
+  for (int n = 1;; ++n) {
+    FakeGpus gpus(world);
+    gpus.plan({c.kind, hurt, n, c.result});
+    gpus.hold_refusals_against();
+    const auto outcomes = run_nccl_ranks(
+        nccl_group(world), [&](Collectives& comm) { everything(comm, deadline_ms); },
+        [&](int) { return within_ms(deadline_ms); });
+    expect_clean(gpus);
+    bool well = true;
+    for (const Outcome& outcome : outcomes) well = well && outcome.status == Status::kOk;
+    // What begins a group is refused without a communicator to hold it against.
+    if (well && c.kind == Fault::kFails && c.result == Result::kInvalidArgument &&
+        gpus.calls(hurt) >= n)
+      continue;
+    if (well) {
+      // The last call queues nothing that could hang.
+      const bool last = c.kind == Fault::kHangs || c.kind == Fault::kBreaks;
+      EXPECT_LT(gpus.calls(hurt), n + last) << c.name << " does not strike at call " << n;
+      return n - 1;
+    }
+    for (int r = 0; r < world; ++r) {
+      const Outcome& outcome = outcomes[r];
+      EXPECT_LT(outcome.seconds, 2 * kHang / 1000.0 + 1);  // to connect and to call
+      if (r == hurt)
+        EXPECT_EQ(outcome.status, expected_status(c)) << outcome.text;
+      else if (outcome.status == Status::kOk)  // it was through with the very last call
+        EXPECT_THAT(outcomes[hurt].text, StartsWith("shutdown: "));
+      else
+        EXPECT_THAT(outcome.status, AnyOf(Status::kAborted, expected_status(c))) << outcome.text;
+      if (outcome.status == Status::kAborted) {
+        EXPECT_EQ(outcome.text, outcomes[hurt].text);
+      }
+      if (testing::Test::HasFailure()) {
+        ADD_FAILURE() << c.name << ", world " << world << ", rank " << hurt << ", call " << n
+                      << ": rank " << r << " says " << outcome.text;
+        return 0;
+      }
+    }
+  }
+}
+
+TEST_P(NcclFault, ErrorsAtEveryCall) {
+  const Result kResults[] = {Result::kUnhandledCudaError, Result::kSystemError,
+                             Result::kInternalError,      Result::kInvalidArgument,
+                             Result::kInvalidUsage,       Result::kRemoteError};
+  int points = 0;
+  std::vector<int> victims{world - 1};
+  if (world == 2) victims.push_back(0);  // which has the id to make
+  for (const int hurt : victims)
+    for (const Result result : kResults)
+      for (const Case& c :
+           {Case{Fault::kFails, result, "fails"}, Case{Fault::kPollFails, result, "poll fails"},
+            Case{Fault::kLater, result, "fails later"}, Case{Fault::kBreaks, result, "breaks"}}) {
+        const int struck = sweep(world, hurt, c, kLong);
+        ASSERT_GT(struck, world > 1 ? 8 : 5) << c.name;
+        points += struck;
+      }
+  std::printf("[ FIGURE   ] %d ranks: %d errors at calls\n", world, points);
+}
+
+class NcclHang : public NcclFault {};
+
+TEST_P(NcclHang, HangsAtEveryCall) {
+  int points = 0;
+  for (const Case& c : {Case{Fault::kStuck, Result::kSuccess, "stuck"},
+                        Case{Fault::kHangs, Result::kSuccess, "hangs"}}) {
+    const int struck = sweep(world, world - 1, c, kHang);
+    ASSERT_GT(struck, 5) << c.name;
+    points += struck;
+  }
+  std::printf("[ FIGURE   ] %d ranks: %d hangs at calls\n", world, points);
+}
+
+// The GPU falls off the bus at each of its uses.
+TEST_P(NcclFault, ALostDeviceIsLostForGood) {
+  const int hurt = world - 1;
+  for (int n = 1;; n += n < 40 ? 1 : 17) {
+    FakeGpus gpus(world);
+    gpus.lose_device(hurt, n);
+    std::optional<Outcome> again;
+    const auto outcomes = run_nccl_ranks(nccl_group(world), [&](Collectives& comm) {
+      const Outcome outcome = attempt([&] { everything(comm, 2000); });
+      if (comm.rank() == hurt && comm.spent())
+        again = attempt([&] { comm.barrier(within_ms(2000)); });
+      if (outcome.status != Status::kOk) throw base::Error(outcome.status, outcome.text);
+    });
+    expect_clean(gpus);
+    if (outcomes[hurt].status == Status::kOk) {
+      EXPECT_GT(n, 20);
+      break;
+    }
+    EXPECT_EQ(outcomes[hurt].status, Status::kDeviceLost) << outcomes[hurt].text;
+    EXPECT_THAT(outcomes[hurt].text, HasSubstr("fell off the bus"));
+    if (again) {
+      EXPECT_EQ(again->status, Status::kDeviceLost);
+      EXPECT_EQ(again->text, outcomes[hurt].text);
+    }
+    for (int r = 0; r < hurt; ++r) {
+      // Those who were through with the last operation have nothing to be told.
+      EXPECT_THAT(outcomes[r].status, AnyOf(Status::kAborted, Status::kOk)) << outcomes[r].text;
+      if (outcomes[r].status != Status::kOk) {
+        EXPECT_EQ(outcomes[r].text, outcomes[hurt].text);
+      }
+      EXPECT_LT(outcomes[r].seconds, 2.0);
+    }
+    ASSERT_FALSE(HasFailure()) << "at use " << n;
+  }
+}
+
+TEST_P(NcclFault, NoMemoryLeavesTheCommunicatorUsable) {
+  FakeGpus gpus(world);
+  const auto outcomes = run_nccl_ranks(nccl_group(world), [&](Collectives& comm) {
+    comm.barrier(within_ms(5000));
+    if (comm.rank() == world - 1) {
+      gpus.refuse_memory(comm.rank(), 1);
+      const Outcome outcome = attempt([&] { all_reduce(comm, within_ms(5000), 100'000); });
+      EXPECT_EQ(outcome.status, Status::kNoMemory);
+      EXPECT_THAT(outcome.text, HasSubstr("no staging memory: no memory for 400000 bytes"));
+      EXPECT_FALSE(comm.spent());
+    }
+    all_reduce(comm, within_ms(5000), 100'000);
+    everything(comm, 5000);
+  });
+  for (const Outcome& outcome : outcomes) EXPECT_EQ(outcome.status, Status::kOk) << outcome.text;
+  expect_clean(gpus);
+}
+
+// Where NCCL does not hold it against the communicator, the call can be made again.
+TEST_P(NcclFault, ARefusedArgumentLeavesTheCommunicatorUsable) {
+  constexpr int kConnecting = 3;  // calls of rank 0
+  int n = kConnecting + 1;
+  for (bool well = true; well; ++n) {
+    FakeGpus gpus(world);
+    gpus.plan({Fault::kFails, 0, n, Result::kInvalidArgument});
+    const auto outcomes =
+        run_nccl_ranks(nccl_group(world), [](Collectives& comm) { everything(comm, kLong); });
+    expect_clean(gpus);
+    for (const Outcome& outcome : outcomes) well = well && outcome.status == Status::kOk;
+    ASSERT_GE(gpus.calls(0), n);
+    if (well) continue;
+    // Only the very end has no second try.
+    EXPECT_EQ(outcomes[0].status, Status::kInternal);
+    EXPECT_THAT(outcomes[0].text, StartsWith("shutdown: NCCL fails on rank 0: invalid argument"));
+    EXPECT_EQ(gpus.calls(0), n);
+  }
+  EXPECT_GT(n, 9);
+}
+
+TEST_P(NcclFault, CancelReturnsAtOnceAndCallsOffThePeers) {
+  for (const bool running : {false, true}) {  // some wait for a late rank; a kernel hangs
+    if (world == 1 && !running) continue;
+    FakeGpus gpus(world);
+    const comm::Wait wait = within_ms(60'000);
+    std::atomic<std::chrono::steady_clock::time_point> at{};
+    std::vector<double> after(world);
+    const auto outcomes = run_nccl_ranks(nccl_group(world), [&](Collectives& comm) {
+      const int me = comm.rank();
+      comm.barrier(within_ms(5000));
+      if (running && me == world - 1)
+        gpus.plan({Fault::kHangs, me, gpus.calls(me) + 1, Result::kSuccess});
+      if (!running && me == world - 1) {
+        sleep_ms(300);
+        return all_reduce(comm, within_ms(60'000));
+      }
+      std::thread canceller;
+      if (me == 0)
+        canceller = std::thread([&] {
+          sleep_ms(100);
+          at = std::chrono::steady_clock::now();
+          wait.cancel.cancel();
+        });
+      try {
+        all_reduce(comm, me == 0 ? wait : within_ms(60'000));
+      } catch (const base::Error&) {
+        after[me] =
+            std::chrono::duration<double>(std::chrono::steady_clock::now() - at.load()).count();
+        if (canceller.joinable()) canceller.join();
+        throw;
+      }
+    });
+    EXPECT_EQ(outcomes[0].status, Status::kCancelled) << outcomes[0].text;
+    for (int r = 0; r < world; ++r) {
+      EXPECT_LT(after[r], r == 0 ? 0.1 : 0.5);
+      if (r > 0) {
+        EXPECT_EQ(outcomes[r].status, Status::kAborted);
+        EXPECT_THAT(outcomes[r].text, HasSubstr("rank 0 was cancelled"));
+      }
+    }
+    expect_clean(gpus);
+  }
+}
+
+// A GPU that takes its time keeps what it may still write to, and nobody waits for it.
+TEST_P(NcclFault, NobodyWaitsForASlowEnd) {
+  FakeGpus gpus(world);
+  gpus.set_slow_ends(600);
+  std::vector<double> after(world);
+  const auto outcomes = run_nccl_ranks(nccl_group(world), [&](Collectives& comm) {
+    const int me = comm.rank();
+    comm.barrier(within_ms(5000));
+    if (me == 0) gpus.plan({Fault::kHangs, 0, gpus.calls(0) + 1, Result::kSuccess});
+    const comm::Wait wait = within_ms(60'000);
+    std::thread canceller;
+    if (me == 0)
+      canceller = std::thread([&] {
+        sleep_ms(100);
+        wait.cancel.cancel();
+      });
+    const Outcome outcome = attempt([&] { all_reduce(comm, wait); });
+    if (canceller.joinable()) canceller.join();
+    after[me] = outcome.seconds - 0.1;
+    throw base::Error(outcome.status, outcome.text);
+  });
+  EXPECT_EQ(outcomes[0].status, Status::kCancelled);
+  EXPECT_LT(after[0], 0.1);
+  for (const Outcome& outcome : outcomes) EXPECT_LT(outcome.seconds, 0.5);
+  EXPECT_GT(gpus.count().memory, 0);
+  EXPECT_GT(comm::pending_background(), 0);
+  expect_clean(gpus);
+}
+
+TEST_P(NcclFault, AbortWakesEverybodyAndStays) {
+  FakeGpus gpus(world);
+  const auto group = nccl_group(world);
+  std::atomic<int> waiting{0};
+  std::thread aborter([&] {
+    while (waiting < world) sleep_ms(1);
+    sleep_ms(50);
+    group->abort("the data set is gone");
+    group->abort("and nobody hears this");
+  });
+  const auto outcomes = run_nccl_ranks(group, [&](Collectives& comm) {
+    const int me = comm.rank();
+    comm.barrier(within_ms(5000));
+    if (me == 0) gpus.plan({Fault::kHangs, 0, gpus.calls(0) + 1, Result::kSuccess});
+    ++waiting;
+    const auto start = std::chrono::steady_clock::now();
+    EXPECT_EQ(attempt([&] { all_reduce(comm, within_ms(60'000)); }).status, Status::kAborted);
+    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(2));
+    EXPECT_TRUE(comm.spent());
+    const Outcome again = attempt([&] { comm.barrier(within_ms(60'000)); });
+    EXPECT_LT(again.seconds, 0.1);
+    throw base::Error(again.status, again.text);
+  });
+  aborter.join();
+  for (const Outcome& outcome : outcomes) {
+    EXPECT_EQ(outcome.status, Status::kAborted);
+    EXPECT_EQ(outcome.text, "the data set is gone");
+  }
+  expect_clean(gpus);
+  EXPECT_EQ(gpus.count().aborted, world);
+  // And the same devices serve a new communicator.
+  for (const Outcome& outcome :
+       run_nccl_ranks(nccl_group(world), [](Collectives& comm) { everything(comm, 5000); }))
+    EXPECT_EQ(outcome.status, Status::kOk) << outcome.text;
+  expect_clean(gpus);
+  EXPECT_EQ(gpus.count().destroyed, world);
+}
+
+// At any moment while they connect.
+TEST_P(NcclFault, AbortAndCancelWhileTheRanksConnect) {
+  for (int round = 0; round < 40; ++round) {
+    FakeGpus gpus(world);
+    const auto group = nccl_group(world);
+    const base::CancelToken cancel;
+    std::thread ender([&] {
+      std::this_thread::sleep_for(std::chrono::microseconds(40 * round));
+      if (round % 2 == 0)
+        cancel.cancel();
+      else
+        group->abort("enough");
+    });
+    const auto wait = [&](int r) {
+      comm::Wait wait = within_ms(30'000);
+      if (r == 0) wait.cancel = cancel;
+      return wait;
+    };
+    const auto outcomes =
+        run_nccl_ranks(group, [&](Collectives& comm) { comm.barrier(wait(comm.rank())); }, wait);
+    ender.join();
+    for (int r = 0; r < world; ++r) {
+      EXPECT_LT(outcomes[r].seconds, 2) << outcomes[r].text;
+      const Status expected = round % 2 == 0 && r == 0 ? Status::kCancelled : Status::kAborted;
+      EXPECT_THAT(outcomes[r].status, AnyOf(expected, Status::kOk))
+          << "round " << round << ", rank " << r << ": " << outcomes[r].text;
+    }
+    expect_clean(gpus);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Worlds, NcclFault, testing::Values(1, 2, 4, 8));
+INSTANTIATE_TEST_SUITE_P(Worlds, NcclHang, testing::Values(1, 4));
+
+TEST(NcclMeeting, DeadlineNamesTheMissingRank) {
+  FakeGpus gpus(4);
+  const auto outcomes = run_nccl_ranks(nccl_group(4), [&](Collectives& comm) {
+    all_reduce(comm, within_ms(5000));
+    comm.set_position({.epoch = 4, .step = 118, .phase = comm::Phase::kSampling});
+    if (comm.rank() == 2) sleep_ms(500);
+    all_reduce(comm, within_ms(200));
+  });
+  for (int r : {0, 1, 3}) {
+    EXPECT_EQ(outcomes[r].status, Status::kTimeout) << r;
+    EXPECT_THAT(outcomes[r].text, HasSubstr("all_reduce: 3 of 4 ranks came within"));
+    EXPECT_THAT(outcomes[r].text, HasSubstr("missing: 2; rank 2 epoch 4 step 118, sampling"));
+    EXPECT_LT(outcomes[r].seconds, 1.2);
+  }
+  EXPECT_EQ(outcomes[2].status, Status::kAborted);
+  expect_clean(gpus);
+}
+
+TEST(NcclMeeting, ARankThatLeavesIsNamed) {
+  FakeGpus gpus(3);
+  const auto outcomes = run_nccl_ranks(nccl_group(3), [&](Collectives& comm) {
+    all_reduce(comm, within_ms(5000));
+    if (comm.rank() == 1) throw base::Error(Status::kCallback, "the sampler threw");
+    all_reduce(comm, within_ms(60'000));
+  });
+  EXPECT_EQ(outcomes[1].status, Status::kCallback);
+  for (int r : {0, 2}) {
+    EXPECT_EQ(outcomes[r].status, Status::kPeerLost);
+    EXPECT_EQ(outcomes[r].text, "all_reduce: rank 1 has left the communicator");
+    EXPECT_LT(outcomes[r].seconds, 2.0);
+  }
+  expect_clean(gpus);
+}
+
+TEST(NcclMeeting, RendezvousNamesTheMissingRanks) {
+  FakeGpus gpus(3);
+  const auto group = nccl_group(3);
+  const Outcome outcome = attempt([&] { group->connect(1, within_ms(200)); });
+  EXPECT_EQ(outcome.status, Status::kTimeout);
+  EXPECT_THAT(outcome.text, HasSubstr("rendezvous: 1 of 3 ranks came within"));
+  EXPECT_THAT(outcome.text, HasSubstr("missing: 0, 2"));
+  expect_clean(gpus);
+  EXPECT_EQ(gpus.count().made, 0);
+}
+
+// Calls that differ never meet within NCCL, also where one rank could be through before another.
+TEST(NcclMeeting, DifferentCallsAreRefusedEverywhere) {
+  for (const bool early : {false, true}) {
+    FakeGpus gpus(3);
+    const auto outcomes = run_nccl_ranks(nccl_group(3), [&](Collectives& comm) {
+      std::vector<float> values(comm.rank() == 2 ? 7 : 8);
+      const TensorView view{values.data(), DType::kF32, {static_cast<int64_t>(values.size())}};
+      if (comm.rank() == 2) sleep_ms(50);
+      if (early)
+        comm.broadcast(view, 0, within_ms(5000));
+      else
+        comm.all_reduce(view, ReduceOp::kSum, within_ms(5000));
+    });
+    for (const Outcome& outcome : outcomes) {
+      EXPECT_EQ(outcome.status, Status::kMismatch) << outcome.text;
+      EXPECT_THAT(outcome.text, HasSubstr("f32 [7]"));
+      EXPECT_THAT(outcome.text, HasSubstr("f32 [8]"));
+    }
+    expect_clean(gpus);
+  }
+}
+
+TEST(NcclMeeting, TwoRanksOnOneGpuAreRefused) {
+  FakeGpus gpus(3);
+  gpus.set_bus_id(2, "0000:10:00.0");
+  for (const Outcome& outcome : run_nccl_ranks(nccl_group(3), [](Collectives&) {})) {
+    EXPECT_EQ(outcome.status, Status::kInvalidArgument);
+    EXPECT_THAT(outcome.text,
+                StartsWith("rendezvous: ranks 0 and 2 are both on the GPU at 0000:10:00.0 (Fake "
+                           "GPU): NCCL needs a GPU of its own for each rank, because"));
+  }
+  EXPECT_EQ(gpus.count().made, 0);
+  expect_clean(gpus);
+}
+
+TEST(NcclMeeting, VersionsThatDiffer) {
+  FakeGpus gpus(3);
+  gpus.set_version(1, 22005);
+  for (const Outcome& outcome : run_nccl_ranks(nccl_group(3), [](Collectives&) {})) {
+    EXPECT_EQ(outcome.status, Status::kMismatch);
+    EXPECT_EQ(outcome.text,
+              "rendezvous: rank 1 has loaded NCCL 2.20.5, but rank 0 NCCL 2.28.9: all ranks need "
+              "the same version");
+  }
+  EXPECT_EQ(gpus.count().made, 0);
+  expect_clean(gpus);
+}
+
+TEST(NcclMeeting, AVersionThatIsTooOld) {
+  FakeGpus gpus(2);
+  for (int r : {0, 1}) gpus.set_version(r, 2803);
+  for (const Outcome& outcome : run_nccl_ranks(nccl_group(2), [](Collectives&) {})) {
+    EXPECT_EQ(outcome.status, Status::kDependency);
+    EXPECT_THAT(outcome.text, HasSubstr("NCCL 2.8.3 is loaded, expected 2.28.9 or later"));
+  }
+  expect_clean(gpus);
+}
+
+TEST(NcclMeeting, ARankConnectsOnceAndIsOneOfThem) {
+  FakeGpus gpus(1);
+  const auto group = nccl_group(1);
+  const auto end = group->connect(0, within_ms(5000));
+  EXPECT_EQ(attempt([&] { group->connect(0, within_ms(5000)); }).status, Status::kInvalidArgument);
+  EXPECT_EQ(attempt([&] { group->connect(1, within_ms(5000)); }).status, Status::kInvalidArgument);
+  end->barrier(within_ms(5000));
+}
+
+// A call that was given up has read its input and never writes to it.
+TEST(NcclMeeting, AGivenUpOperationWritesNothingLater) {
+  FakeGpus gpus(2);
+  std::vector<float> values(10'000, 1.0f);
+  const auto outcomes = run_nccl_ranks(nccl_group(2), [&](Collectives& comm) {
+    if (comm.rank() == 1) sleep_ms(300);
+    if (comm.rank() == 1) return all_reduce(comm, within_ms(5000), 10'000);
+    try {
+      comm.all_reduce({values.data(), DType::kF32, {10'000}}, ReduceOp::kSum, within_ms(100));
+    } catch (const base::Error&) {
+      std::ranges::fill(values, 3.0f);
+      sleep_ms(400);
+      throw;
+    }
+  });
+  EXPECT_EQ(outcomes[0].status, Status::kTimeout);
+  EXPECT_THAT(values, testing::Each(3.0f));
+  expect_clean(gpus);
+}
+
+}  // namespace
+}  // namespace gnnmg::test
