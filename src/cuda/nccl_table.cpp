@@ -6,7 +6,8 @@
 
 #include <cstring>
 
-#include "cuda/grid/errors.h"
+#include "base/error.h"
+#include "cuda/grid/runtime.h"
 
 namespace gnnmg::cuda {
 namespace {
@@ -44,25 +45,6 @@ ncclRedOp_t theirs(Reduction op) { return static_cast<ncclRedOp_t>(op); }
 cudaStream_t stream_of(void* stream) { return static_cast<cudaStream_t>(stream); }
 size_t size_of(int64_t count) { return static_cast<size_t>(count); }
 
-// Makes `device` the thread's current one and puts the caller's back.
-class Current {
- public:
-  explicit Current(int device) {
-    if (cudaGetDevice(&before_) != cudaSuccess) before_ = -1;
-    error_ = before_ == device ? cudaSuccess : cudaSetDevice(device);
-  }
-  ~Current() {
-    if (before_ >= 0) cudaSetDevice(before_);
-  }
-  Current(const Current&) = delete;
-  Current& operator=(const Current&) = delete;
-  cudaError_t error() const { return error_; }
-
- private:
-  int before_ = -1;
-  cudaError_t error_ = cudaSuccess;
-};
-
 Result version(int* version) { return ours(ncclGetVersion(version)); }
 
 Result unique_id(Id* id) {
@@ -74,8 +56,7 @@ Result unique_id(Id* id) {
 
 Result init_rank(Communicator** made, int world, const Id* id, int rank, int device) {
   *made = nullptr;
-  const Current current(device);
-  if (current.error() != cudaSuccess) return Result::kUnhandledCudaError;
+  const OnDevice on_device(device);
   ncclUniqueId unique;
   std::memcpy(&unique, id, sizeof unique);
   ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
@@ -137,16 +118,18 @@ const char* last_error(Communicator* communicator) {
 }
 
 void* open_stream(int device) {
-  const Current current(device);
-  check(current.error(), "choosing the device of a communicator");
+  const OnDevice on_device(device);
   cudaStream_t stream = nullptr;
   check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "making a stream for NCCL");
   return stream;
 }
 
 void close_stream(int device, void* stream) noexcept {
-  const Current current(device);
-  cudaStreamDestroy(stream_of(stream));
+  try {
+    const OnDevice on_device(device);
+    cudaStreamDestroy(stream_of(stream));
+  } catch (const base::Error&) {  // a device that is lost has taken its streams along
+  }
 }
 
 }  // namespace

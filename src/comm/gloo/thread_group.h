@@ -3,8 +3,8 @@
 
 #include <memory>
 
-#include "comm/collectives.h"
 #include "comm/address_board.h"
+#include "comm/collectives.h"
 
 namespace gnnmg::comm::gloo {
 

@@ -47,7 +47,7 @@ struct Table {
   Result (*version)(int* version);  // of the NCCL that is loaded, coded in the same way
   Result (*unique_id)(Id* id);
   // Makes rank `rank` of `world` on `device`; the thread's current device stays what it is. Null in
-  // `made` when there is nothing to abort.
+  // `made` when there is nothing to abort. Throws base::Error when the device cannot be used.
   Result (*init_rank)(Communicator** made, int world, const Id* id, int rank, int device);
   // kSuccess, kInProgress, or what went wrong since, in `state`.
   Result (*async_error)(Communicator* communicator, Result* state);
