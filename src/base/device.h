@@ -15,6 +15,9 @@ struct DeviceSampling;  // sample/device.h
 namespace gnnmg::feature {
 struct DeviceFeatures;  // feature/device.h
 }
+namespace gnnmg::comm::nccl {
+struct Table;  // comm/nccl/table.h
+}
 namespace gnnmg::nn::kernels {
 template <typename T>
 struct DeviceLayers;  // nn/kernels/device.h
@@ -72,6 +75,7 @@ struct DeviceTable {
 
   const sample::DeviceSampling* sampling;
   const feature::DeviceFeatures* features;
+  const comm::nccl::Table* nccl;
   const nn::kernels::DeviceLayers<float>* layers_f32;
   const nn::kernels::DeviceLayers<double>* layers_f64;
 };

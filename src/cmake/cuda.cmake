@@ -59,6 +59,11 @@ macro(gnnmg_find_cuda)
       string(APPEND missing " nvcc of CUDA 13 (src/cmake/setup.sh --full --cuda-compiler fetches it)")
     endif()
   endif()
+  find_path(GNNMG_NCCL_INCLUDE nccl.h HINTS ${wheels}/nccl/include)
+  find_library(GNNMG_NCCL NAMES nccl libnccl.so.2 HINTS ${wheels}/nccl/lib)
+  if(NOT GNNMG_NCCL_INCLUDE OR NOT GNNMG_NCCL)
+    string(APPEND missing " NCCL (nccl.h, libnccl.so.2)")
+  endif()
   if(missing STREQUAL "")
     set(GNNMG_HAS_CUDA ON)
   endif()
@@ -91,13 +96,16 @@ if(GNNMG_HAS_CUDA)
     endif()
   endforeach()
 
-  # Two targets in place of find_package(CUDAToolkit), which CMake 3.25 cannot do with CUDA 13.
+  # Targets in place of find_package(CUDAToolkit), which CMake 3.25 cannot do with CUDA 13.
   get_filename_component(toolkit ${CMAKE_CUDA_COMPILER} DIRECTORY)
   get_filename_component(toolkit ${toolkit} DIRECTORY)
   find_library(GNNMG_CUDART cudart PATHS ${toolkit}/lib64 ${toolkit}/targets/x86_64-linux/lib NO_DEFAULT_PATH REQUIRED)
   add_library(gnnmg_cudart SHARED IMPORTED)
   set_target_properties(gnnmg_cudart PROPERTIES
     IMPORTED_LOCATION ${GNNMG_CUDART} INTERFACE_INCLUDE_DIRECTORIES "${toolkit}/include;${toolkit}/include/cccl")
+  add_library(gnnmg_nccl SHARED IMPORTED)
+  set_target_properties(gnnmg_nccl PROPERTIES
+    IMPORTED_LOCATION ${GNNMG_NCCL} INTERFACE_INCLUDE_DIRECTORIES ${GNNMG_NCCL_INCLUDE})
   add_library(LibTorch::cuda SHARED IMPORTED)
   set_target_properties(LibTorch::cuda PROPERTIES
     IMPORTED_LOCATION ${LibTorch_CUDA_LIBRARY}

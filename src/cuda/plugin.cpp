@@ -2,6 +2,8 @@
 #include "base/plugin.h"
 
 #include "cuda/device.h"
+#include "cuda/nccl_table.h"
+#include "cuda/tables.h"
 
 extern "C" __attribute__((visibility("default"))) const gnnmg::base::DeviceTable*
 gnnmg_cuda_device_table() noexcept {
@@ -20,10 +22,11 @@ gnnmg_cuda_device_table() noexcept {
       .copy = cuda::copy,
       .synchronize = cuda::synchronize,
       .finished = cuda::finished,
-      .sampling = nullptr,
-      .features = nullptr,
-      .layers_f32 = nullptr,
-      .layers_f64 = nullptr,
+      .sampling = &cuda::cuda_sampling(),
+      .features = &cuda::cuda_features(),
+      .nccl = &cuda::nccl_table(),
+      .layers_f32 = &cuda::cuda_layers_f32(),
+      .layers_f64 = &cuda::cuda_layers_f64(),
   };
   return &table;
 }

@@ -10,6 +10,6 @@ dynamic=$(readelf -dW "$library")
 expect() { grep -qE "$1" <<<"$dynamic" || { echo "missing: $2" && bad=1; }; }
 expect 'FLAGS_1.*\bNOW\b' "-z now"
 expect 'FLAGS_1.*\bNODELETE\b' "-z nodelete"
-for name in libtorch_cuda.so libc10_cuda.so libcudart.so.13; do expect "NEEDED.*\[${name//./\\.}\]" "$name"; done
+for name in libtorch_cuda.so libc10_cuda.so libcudart.so.13 libnccl.so.2; do expect "NEEDED.*\[${name//./\\.}\]" "$name"; done
 ! grep -E 'NEEDED.*\[(libcuda\.so|libgnnmg\.so|libgtest)' <<<"$dynamic" || bad=1
 ((bad == 0)) && echo "one function, needs as they should be"

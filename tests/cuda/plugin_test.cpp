@@ -35,6 +35,14 @@ TEST(CudaPlugin, IsOfThisBuild) {
   EXPECT_STREQ(table()->version, build_version());
 }
 
+TEST(CudaPlugin, HasEveryEntry) {
+  ASSERT_NE(table(), nullptr);
+  // Behind the size stand pointers only.
+  const auto* words = reinterpret_cast<const void* const*>(table());
+  for (size_t i = 1; i < sizeof(DeviceTable) / sizeof(void*); ++i)
+    EXPECT_NE(words[i], nullptr) << "entry " << i;
+}
+
 TEST(CudaPlugin, SaysThatThereIsNoDriver) {
   ASSERT_NE(table(), nullptr);
   if (has_driver()) GTEST_SKIP() << "there is a driver";

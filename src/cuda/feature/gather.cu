@@ -1,9 +1,9 @@
-// The feature stores' entries on a GPU.
 #include "cuda/feature/entries.h"
 #include "cuda/grid/cuda_queue.cuh"
+#include "cuda/tables.h"
 
 namespace gnnmg::cuda {
 
-template const feature::DeviceFeatures& features_table<CudaQueue>();
+const feature::DeviceFeatures& cuda_features() { return features_table<CudaQueue>(); }
 
 }  // namespace gnnmg::cuda

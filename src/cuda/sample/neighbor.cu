@@ -1,6 +1,6 @@
 #include "cuda/grid/cuda_queue.cuh"
 #include "cuda/sample/entries.h"
-#include "cuda/sample/sampling.h"
+#include "cuda/tables.h"
 
 namespace gnnmg::cuda {
 
