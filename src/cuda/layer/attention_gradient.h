@@ -108,7 +108,7 @@ struct TargetGradients {
   int64_t rows, rows_a_part;
 
   template <int V>
-  GNNMG_BOTH void run(int64_t part, int64_t c, int /*n*/) const {
+  GNNMG_BOTH void run(int64_t part, int64_t c) const {
     static_assert(V == 1);
     const int64_t h = c / a.channels, end = least(rows, (part + 1) * rows_a_part);
     T by_vector = 0;
@@ -141,7 +141,7 @@ struct EdgeWeightGradients {
   int64_t rows, rows_a_part, blocks;
 
   template <int V>
-  GNNMG_BOTH void run(int64_t item, int64_t c, int /*n*/) const {
+  GNNMG_BOTH void run(int64_t item, int64_t c) const {
     static_assert(V == 1);
     const int64_t part = item / blocks, first = item % blocks * kFew, h = c / a.channels;
     const int64_t end = least(rows, (part + 1) * rows_a_part);
@@ -249,16 +249,15 @@ struct SourceGradients {
   };
 
   template <int V>
-  GNNMG_BOTH void add(int64_t t, int64_t place, int64_t column, int n, Sums<V>& sums) const {
-    const Piece<T, V> row = load<V>(row_of(dy, t) + column, n);
+  GNNMG_BOTH void add(int64_t t, int64_t place, int64_t column, Sums<V>& sums) const {
+    const Piece<T, V> row = load<V>(row_of(dy, t) + column);
     const T* weights = a.weights + place * a.heads;
     for (int i = 0; i < V; ++i)
       sums.by_row[i] = multiply_add(weights[sums.head[i]], row[i], sums.by_row[i]);
     if constexpr (!kGat) {
-      const Piece<T, V> target = load<V>(row_of(a.target, t) + column, n);
+      const Piece<T, V> target = load<V>(row_of(a.target, t) + column);
       const T* of_edge = scores + place * a.heads;
       for (int i = 0; i < V; ++i) {
-        if (i >= n) break;
         const T sum = gatv2_sum<kScores>(a, sums.source[i], target[i], place, column + i);
         sums.by_score[i] += of_edge[sums.head[i]] * (sum > 0 ? T{1} : a.slope);
       }
@@ -266,20 +265,19 @@ struct SourceGradients {
   }
 
   template <int V>
-  GNNMG_BOTH void run(int64_t s, int64_t column, int n) const {
+  GNNMG_BOTH void run(int64_t s, int64_t column) const {
     const int64_t width = a.heads * a.channels;
     Sums<V> sums{};
     for (int i = 0; i < V; ++i) sums.head[i] = least(column + i, width - 1) / a.channels;
-    if constexpr (!kGat) sums.source = load<V>(row_of(a.source, s) + column, n);
+    if constexpr (!kGat) sums.source = load<V>(row_of(a.source, s) + column);
     const int32_t last = end_of_source(by_source, s);
     for (int32_t p = by_source.lists.indptr[s]; p < last; ++p)
-      add<V>(by_source.lists.indices[p], by_source.positions[p], column, n, sums);
-    if (a.loops && s < a.num_loops) add<V>(s, a.num_edges + s, column, n, sums);
+      add<V>(by_source.lists.indices[p], by_source.positions[p], column, sums);
+    if (a.loops && s < a.num_loops) add<V>(s, a.num_edges + s, column, sums);
     if constexpr (!kGat)
       for (int i = 0; i < V; ++i)
-        if (i < n)
-          sums.by_row[i] = multiply_add(sums.by_score[i], a.vector[column + i], sums.by_row[i]);
-    store<V>(row_of(dx, s) + column, sums.by_row, n);
+        sums.by_row[i] = multiply_add(sums.by_score[i], a.vector[column + i], sums.by_row[i]);
+    store<V>(row_of(dx, s) + column, sums.by_row);
   }
 };
 

@@ -14,7 +14,7 @@ constexpr int64_t kLaneChannels = 32;
 template <bool kLines, typename T>
 GNNMG_BOTH Piece<T, kLineOf<T>> line_at(const T* from, int64_t n) {
   constexpr int kV = kLineOf<T>;
-  if (kLines && n >= kV) return load<kV>(from, kV);
+  if (kLines && n >= kV) return load<kV>(from);
   Piece<T, kV> piece;
   for (int i = 0; i < kV; ++i) piece[i] = i < n ? from[i] : T{0};
   return piece;

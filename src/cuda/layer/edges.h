@@ -28,13 +28,13 @@ struct ReluSum {
   nn::kernels::Matrix<T> out;
 
   template <int V>
-  GNNMG_BOTH void run(int64_t t, int64_t column, int n) const {
+  GNNMG_BOTH void run(int64_t t, int64_t column) const {
     Piece<T, V> total = filled<V>(T{0});
     in_order(
         lists.indptr[t], lists.indptr[t + 1],
         [&](int32_t e) {
-          return TwoPieces<T, V>{load<V>(row_of(x, lists.indices[e]) + column, n),
-                                 load<V>(row_of(edge_rows, e) + column, n)};
+          return TwoPieces<T, V>{load<V>(row_of(x, lists.indices[e]) + column),
+                                 load<V>(row_of(edge_rows, e) + column)};
         },
         [&](const TwoPieces<T, V>& ends, int32_t) {
           for (int i = 0; i < V; ++i) {
@@ -42,7 +42,7 @@ struct ReluSum {
             total[i] += sum > 0 || sum != sum ? sum : T{0};
           }
         });
-    store<V>(row_of(out, t) + column, total, n);
+    store<V>(row_of(out, t) + column, total);
   }
 };
 
@@ -55,18 +55,18 @@ struct ReluSumEdges {
   nn::kernels::Matrix<T> de;
 
   template <int V>
-  GNNMG_BOTH void run(int64_t t, int64_t column, int n) const {
-    const Piece<T, V> from = load<V>(row_of(dy, t) + column, n);
+  GNNMG_BOTH void run(int64_t t, int64_t column) const {
+    const Piece<T, V> from = load<V>(row_of(dy, t) + column);
     in_order(
         lists.indptr[t], lists.indptr[t + 1],
         [&](int32_t e) {
-          return TwoPieces<T, V>{load<V>(row_of(x, lists.indices[e]) + column, n),
-                                 load<V>(row_of(edge_rows, e) + column, n)};
+          return TwoPieces<T, V>{load<V>(row_of(x, lists.indices[e]) + column),
+                                 load<V>(row_of(edge_rows, e) + column)};
         },
         [&](const TwoPieces<T, V>& ends, int32_t e) {
           Piece<T, V> to;
           for (int i = 0; i < V; ++i) to[i] = ends.a[i] + ends.b[i] > 0 ? from[i] : T{0};
-          store<V>(row_of(de, e) + column, to, n);
+          store<V>(row_of(de, e) + column, to);
         });
   }
 };
@@ -79,19 +79,19 @@ struct ReluSumTransposed {
   nn::kernels::Matrix<T> dx;
 
   template <int V>
-  GNNMG_BOTH void run(int64_t s, int64_t column, int n) const {
-    const Piece<T, V> own = load<V>(row_of(x, s) + column, n);
+  GNNMG_BOTH void run(int64_t s, int64_t column) const {
+    const Piece<T, V> own = load<V>(row_of(x, s) + column);
     Piece<T, V> total = filled<V>(T{0});
     in_order(
         by_source.lists.indptr[s], end_of_source(by_source, s),
         [&](int32_t p) {
-          return TwoPieces<T, V>{load<V>(row_of(edge_rows, by_source.positions[p]) + column, n),
-                                 load<V>(row_of(dy, by_source.lists.indices[p]) + column, n)};
+          return TwoPieces<T, V>{load<V>(row_of(edge_rows, by_source.positions[p]) + column),
+                                 load<V>(row_of(dy, by_source.lists.indices[p]) + column)};
         },
         [&](const TwoPieces<T, V>& edge, int32_t) {
           for (int i = 0; i < V; ++i) total[i] += own[i] + edge.a[i] > 0 ? edge.b[i] : T{0};
         });
-    store<V>(row_of(dx, s) + column, total, n);
+    store<V>(row_of(dx, s) + column, total);
   }
 };
 
@@ -105,17 +105,16 @@ struct LastWinner {
   int32_t* winner;
 
   template <int V>
-  GNNMG_BOTH void run(int64_t t, int64_t column, int n) const {
-    const Piece<T, V> most = load<V>(row_of(max, t) + column, n);
+  GNNMG_BOTH void run(int64_t t, int64_t column) const {
+    const Piece<T, V> most = load<V>(row_of(max, t) + column);
     Piece<int32_t, V> won = filled<V>(int32_t{-1});
     in_order(
         lists.indptr[t], lists.indptr[t + 1],
-        [&](int32_t e) { return load<V>(row_of(x, lists.indices[e]) + column, n); },
+        [&](int32_t e) { return load<V>(row_of(x, lists.indices[e]) + column); },
         [&](const Piece<T, V>& row, int32_t e) {
           for (int i = 0; i < V; ++i) won[i] = row[i] == most[i] ? e : won[i];
         });
-    for (int i = 0; i < V; ++i)
-      if (i < n) winner[t * width + column + i] = won[i];
+    for (int i = 0; i < V; ++i) winner[t * width + column + i] = won[i];
   }
 };
 
@@ -135,22 +134,22 @@ struct WinnerTransposed {
   };
 
   template <int V>
-  GNNMG_BOTH void run(int64_t s, int64_t column, int n) const {
+  GNNMG_BOTH void run(int64_t s, int64_t column) const {
     Piece<T, V> total = filled<V>(T{0});
     in_order(
         by_source.lists.indptr[s], end_of_source(by_source, s),
         [&](int32_t p) {
           const int64_t t = by_source.lists.indices[p];
           Won<V> edge;
-          edge.row = load<V>(row_of(y, t) + column, n);
+          edge.row = load<V>(row_of(y, t) + column);
           for (int i = 0; i < V; ++i)
-            edge.won[i] = i < n && winner[t * width + column + i] == by_source.positions[p];
+            edge.won[i] = winner[t * width + column + i] == by_source.positions[p];
           return edge;
         },
         [&](const Won<V>& edge, int32_t) {
           for (int i = 0; i < V; ++i) total[i] += edge.won[i] ? edge.row[i] : T{0};
         });
-    store<V>(row_of(out, s) + column, total, n);
+    store<V>(row_of(out, s) + column, total);
   }
 };
 

@@ -130,8 +130,8 @@ struct SumParts {
       T sum = 0;
       in_order(
           int64_t{0}, (num_parts - lane + Tile::kLanes - 1) / Tile::kLanes,
-          [&](int64_t i) { return of_column[lane + i * Tile::kLanes]; },
-          [&](T value, int64_t) { sum += value; });
+          [&](int64_t i) { return of_column + lane + i * Tile::kLanes; },
+          [](const T* from) { return *from; }, [&](T value, int64_t) { sum += value; });
       return sum;
     });
     const T sum = tile.sum(shares);
@@ -174,17 +174,16 @@ struct ColumnParts {
   T* parts;
 
   template <int V>
-  GNNMG_BOTH void run(int64_t part, int64_t column, int n) const {
+  GNNMG_BOTH void run(int64_t part, int64_t column) const {
     const int64_t first = part * run_rows;
     Piece<T, V> sum = filled<V>(T{0});
     in_order(
-        first, least(rows, first + run_rows),
-        [&](int64_t r) { return load<V>(row_of(x, r) + column, n); },
+        first, least(rows, first + run_rows), [&](int64_t r) { return row_of(x, r) + column; },
+        LoadPiece<V>{},
         [&](const Piece<T, V>& row, int64_t) {
           for (int i = 0; i < V; ++i) sum[i] += row[i];
         });
-    for (int i = 0; i < V; ++i)
-      if (i < n) parts[(column + i) * num_parts + part] = sum[i];
+    for (int i = 0; i < V; ++i) parts[(column + i) * num_parts + part] = sum[i];
   }
 };
 

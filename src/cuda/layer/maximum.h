@@ -14,18 +14,18 @@ struct MaxShare {
   nn::kernels::Matrix<T> share;
 
   template <int V>
-  GNNMG_BOTH void run(int64_t t, int64_t column, int n) const {
-    const Piece<T, V> top = load<V>(row_of(max, t) + column, n);
+  GNNMG_BOTH void run(int64_t t, int64_t column) const {
+    const Piece<T, V> top = load<V>(row_of(max, t) + column);
     Piece<T, V> ties = filled<V>(T{0});
     in_order(
         lists.indptr[t], lists.indptr[t + 1],
-        [&](int32_t e) { return load<V>(row_of(x, lists.indices[e]) + column, n); },
-        [&](const Piece<T, V>& row, int32_t) {
+        [&](int64_t e) { return row_of(x, lists.indices[e]) + column; }, LoadPiece<V>{},
+        [&](const Piece<T, V>& row, int64_t) {
           for (int i = 0; i < V; ++i) ties[i] += row[i] == top[i] ? T{1} : T{0};
         });
-    Piece<T, V> to = load<V>(row_of(gradient, t) + column, n);
+    Piece<T, V> to = load<V>(row_of(gradient, t) + column);
     for (int i = 0; i < V; ++i) to[i] = ties[i] > 0 ? to[i] / ties[i] : T{0};
-    store<V>(row_of(share, t) + column, to, n);
+    store<V>(row_of(share, t) + column, to);
   }
 };
 
@@ -52,26 +52,25 @@ struct MaxTransposed {
   };
 
   template <int V>
-  GNNMG_BOTH void run(int64_t s, int64_t column, int n) const {
+  GNNMG_BOTH void run(int64_t s, int64_t column) const {
     const int32_t first = lists.indptr[s];
     const int32_t* list = lists.indices + first;
     const int64_t count = count_below(list, lists.indptr[s + 1] - first, num_targets);
-    const Piece<T, V> own = load<V>(row_of(x, s) + column, n);
+    const Piece<T, V> own = load<V>(row_of(x, s) + column);
     Piece<T, V> sum = filled<V>(T{0});
     in_order(
-        int64_t{0}, count,
-        [&](int64_t e) {
-          return Pair<V>{load<V>(row_of(max, list[e]) + column, n),
-                         load<V>(row_of(share, list[e]) + column, n)};
+        int64_t{0}, count, [&](int64_t e) { return list[e]; },
+        [&](int32_t t) {
+          return Pair<V>{load<V>(row_of(max, t) + column), load<V>(row_of(share, t) + column)};
         },
         [&](const Pair<V>& pair, int64_t) {
           for (int i = 0; i < V; ++i) sum[i] += own[i] == pair.top[i] ? pair.part[i] : T{0};
         });
     if (self.data && s < num_targets) {
-      const Piece<T, V> addend = load<V>(row_of(self, s) + column, n);
+      const Piece<T, V> addend = load<V>(row_of(self, s) + column);
       for (int i = 0; i < V; ++i) sum[i] += addend[i];
     }
-    store<V>(row_of(out, s) + column, sum, n);
+    store<V>(row_of(out, s) + column, sum);
   }
 };
 

@@ -9,20 +9,20 @@ namespace gnnmg::cuda {
 // `E`: the elements of the table.
 template <typename T, typename E, bool kMax>
 struct Aggregate {
-  static constexpr int kPiece =
-      static_cast<int>(16 / (sizeof(E) < sizeof(T) ? sizeof(E) : sizeof(T)));
+  static constexpr int kPiece = kLineOf<T>;
   nn::kernels::Lists lists;
   nn::kernels::Rows<E> x;
   nn::kernels::Matrix<T> out;
   bool mean;
 
   template <int V>
-  GNNMG_BOTH void run(int64_t t, int64_t column, int n) const {
+  GNNMG_BOTH void run(int64_t t, int64_t column) const {
     const int32_t first = lists.indptr[t], last = lists.indptr[t + 1];
     Piece<T, V> sum = filled<V>(T{0});
     in_order(
-        first, last, [&](int32_t e) { return load<V>(row_of(x, lists.indices[e]) + column, n); },
-        [&](const Piece<E, V>& from, int32_t e) {
+        first, last, [&](int64_t e) { return row_of(x, lists.indices[e]) + column; },
+        LoadPiece<V>{},
+        [&](const Piece<E, V>& from, int64_t e) {
           for (int i = 0; i < V; ++i) {
             const T value = element_as<T>(from[i]);
             if constexpr (kMax)
@@ -35,14 +35,14 @@ struct Aggregate {
       const T scale = T{1} / static_cast<T>(last - first);
       for (int i = 0; i < V; ++i) sum[i] *= scale;
     }
-    store<V>(row_of(out, t) + column, sum, n);
+    store<V>(row_of(out, t) + column, sum);
   }
 };
 
 template <typename Queue, typename T, typename E>
 void aggregate_of(base::DeviceQueue* queue, nn::kernels::Reduce reduce, nn::kernels::Lists lists,
                   nn::kernels::Rows<E> x, int64_t width, nn::kernels::Matrix<T> out, int64_t rows) {
-  const bool lines = has_lines(x) && has_lines(out);
+  const bool lines = has_pieces<kLineOf<T>>(x) && has_lines(out);
   if (reduce == nn::kernels::Reduce::kMax)
     by_pieces<Queue>(queue, rows, width, lines, Aggregate<T, E, true>{lists, x, out, false});
   else

@@ -88,28 +88,25 @@ struct alignas(V * sizeof(T) < 16 ? V * sizeof(T) : 16) Piece {
   GNNMG_BOTH const T& operator[](int i) const { return v[i]; }
 };
 
-// The first n <= V elements from `from` on; zeros behind them.
+// V elements from `from` on, which lies where a piece may.
 template <int V, typename T>
-GNNMG_BOTH Piece<T, V> load(const T* from, int n) {
-  if constexpr (V == 1) {
-    return {*from};
-  } else {
-    if (n == V) return *reinterpret_cast<const Piece<T, V>*>(from);
-    Piece<T, V> piece;
-    for (int i = 0; i < V; ++i) piece[i] = i < n ? from[i] : T{};
-    return piece;
-  }
+GNNMG_BOTH Piece<T, V> load(const T* from) {
+  return *reinterpret_cast<const Piece<T, V>*>(from);
 }
 template <int V, typename T>
-GNNMG_BOTH void store(T* to, const Piece<T, V>& piece, int n) {
-  if constexpr (V == 1) {
-    *to = piece[0];
-  } else if (n == V) {
-    *reinterpret_cast<Piece<T, V>*>(to) = piece;
-  } else {
-    for (int i = 0; i < V; ++i)
-      if (i < n) to[i] = piece[i];
+GNNMG_BOTH void store(T* to, const Piece<T, V>& piece) {
+#ifdef __CUDA_ARCH__
+  // nvcc takes pieces apart when it stores them.
+  if constexpr (sizeof(T) == 4 && V == 4) {
+    *reinterpret_cast<float4*>(to) = make_float4(piece[0], piece[1], piece[2], piece[3]);
+    return;
   }
+  if constexpr (sizeof(T) == 8 && V == 2) {
+    *reinterpret_cast<double2*>(to) = make_double2(piece[0], piece[1]);
+    return;
+  }
+#endif
+  *reinterpret_cast<Piece<T, V>*>(to) = piece;
 }
 template <int V, typename T>
 GNNMG_BOTH Piece<T, V> filled(T value) {
@@ -121,8 +118,23 @@ GNNMG_BOTH Piece<T, V> filled(T value) {
 // Rows that are asked for at once: so many loads of a lane are under way together.
 constexpr int kTogether = 4;
 
-// Calls use(piece, e) for the entries e of [first, last) in their order, with what read(e) returns;
-// reads of kTogether entries start together.
+// Calls use(read(find(e)), e) for the entries e of [first, last) in their order. kTogether of them
+// are found, then read together; find, which only follows indices, may come more than once.
+template <typename Find, typename Read, typename Use>
+GNNMG_BOTH void in_order(int64_t first, int64_t last, const Find& find, const Read& read,
+                         const Use& use) {
+  for (int64_t e = first; e < last; e += kTogether) {
+    decltype(find(e)) places[kTogether];
+    for (int k = 0; k < kTogether; ++k) places[k] = find(least<int64_t>(e + k, last - 1));
+    decltype(read(places[0])) pieces[kTogether];
+    for (int k = 0; k < kTogether; ++k)
+      if (e + k < last) pieces[k] = read(places[k]);
+    for (int k = 0; k < kTogether; ++k)
+      if (e + k < last) use(pieces[k], e + k);
+  }
+}
+
+// The same without a step between.
 template <typename Index, typename Read, typename Use>
 GNNMG_BOTH void in_order(Index first, Index last, const Read& read, const Use& use) {
   for (Index e = first; e < last; e += kTogether) {
@@ -134,23 +146,42 @@ GNNMG_BOTH void in_order(Index first, Index last, const Read& read, const Use& u
   }
 }
 
-// Whether rows can be moved by 16 bytes. Null pointers can.
-template <typename T>
-bool has_lines(const T* data, int64_t stride) {
+// Reads a piece of what was found, a row's columns.
+template <int V>
+struct LoadPiece {
+  template <typename T>
+  GNNMG_BOTH Piece<T, V> operator()(const T* from) const {
+    return load<V>(from);
+  }
+};
+
+// Whether rows can be moved by pieces of V elements. Null pointers can.
+template <int V, typename T>
+bool has_pieces(const T* data, int64_t stride) {
   const auto address = reinterpret_cast<uintptr_t>(data);
-  return (address | static_cast<uintptr_t>(stride) * sizeof(T)) % 16 == 0;
+  return (address | static_cast<uintptr_t>(stride) * sizeof(T)) % alignof(Piece<T, V>) == 0;
+}
+template <int V, typename T>
+bool has_pieces(const nn::kernels::Matrix<T>& m) {
+  return has_pieces<V>(m.data, m.stride);
+}
+template <int V, typename T>
+bool has_pieces(const nn::kernels::Rows<T>& x) {
+  return has_pieces<V>(x.data, x.stride);
 }
 template <typename T>
+constexpr int kLineOf = static_cast<int>(16 / sizeof(T));
+template <typename T>
 bool has_lines(const nn::kernels::Matrix<T>& m) {
-  return has_lines(m.data, m.stride);
+  return has_pieces<kLineOf<T>>(m);
 }
 template <typename T>
 bool has_lines(const nn::kernels::Rows<T>& x) {
-  return has_lines(x.data, x.stride);
+  return has_pieces<kLineOf<T>>(x);
 }
 
-// Body::run<V>(row, column, n) for the columns [column, column + n) of every row, n <= V, a lane
-// each; lanes do not speak with each other.
+// Body::run<V>(row, column) for the columns [column, column + V) of every row, a lane each; lanes
+// do not speak with each other.
 template <int V, typename Body>
 struct ByPieces {
   Body body;
@@ -169,14 +200,13 @@ struct ByPieces {
     tile.each([&](int lane) { piece(row, first + int64_t{lane} * V); });
   }
   GNNMG_BOTH void piece(int64_t row, int64_t column) const {
-    if (column >= width) return;
-    body.template run<V>(row, column, width - column < V ? static_cast<int>(width - column) : V);
+    if (column < width) body.template run<V>(row, column);
   }
 };
 
 template <int V, typename Queue, typename Body>
 void launch_pieces(Queue& queue, int64_t rows, int64_t width, const Body& body) {
-  const int64_t pieces = (width + V - 1) / V;
+  const int64_t pieces = width / V;
   const auto parts = [&](int64_t lanes) { return (pieces + lanes - 1) / lanes; };
   if (pieces < 12)
     queue.each(rows * pieces, ByPieces<V, Body>{body, width, Divisor(pieces)});
@@ -186,19 +216,16 @@ void launch_pieces(Queue& queue, int64_t rows, int64_t width, const Body& body) 
     queue.template tiles<32>(rows * parts(32), ByPieces<V, Body>{body, width, Divisor(parts(32))});
 }
 
-// `lines`: whether all rows that the body reads and writes have_lines(). Body::kPiece: the elements
-// of a piece then.
+// `lines`: whether all rows that the body reads and writes can be moved by pieces of Body::kPiece
+// elements; they are where those fill the width, too.
 template <typename Queue, typename Body>
 void by_pieces(base::DeviceQueue* queue, int64_t rows, int64_t width, bool lines,
                const Body& body) {
   if (rows <= 0 || width <= 0) return;
-  if (lines)
+  if (lines && width % Body::kPiece == 0)
     launch_pieces<Body::kPiece>(queue_of<Queue>(queue), rows, width, body);
   else
     launch_pieces<1>(queue_of<Queue>(queue), rows, width, body);
 }
-
-template <typename T>
-constexpr int kLineOf = static_cast<int>(16 / sizeof(T));
 
 }  // namespace gnnmg::cuda

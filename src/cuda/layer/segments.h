@@ -14,11 +14,11 @@ struct ReduceSegments {
   bool mean;
 
   template <int V>
-  GNNMG_BOTH void run(int64_t g, int64_t column, int n) const {
+  GNNMG_BOTH void run(int64_t g, int64_t column) const {
     const int64_t first = pointers[g], last = pointers[g + 1];
     Piece<T, V> sum = filled<V>(T{0});
     in_order(
-        first, last, [&](int64_t r) { return load<V>(row_of(x, r) + column, n); },
+        first, last, [&](int64_t r) { return row_of(x, r) + column; }, LoadPiece<V>{},
         [&](const Piece<T, V>& row, int64_t r) {
           for (int i = 0; i < V; ++i) {
             if constexpr (kMax)
@@ -29,7 +29,7 @@ struct ReduceSegments {
         });
     if (mean && first < last)
       for (int i = 0; i < V; ++i) sum[i] /= static_cast<T>(last - first);
-    store<V>(row_of(out, g) + column, sum, n);
+    store<V>(row_of(out, g) + column, sum);
   }
 };
 
@@ -55,13 +55,13 @@ struct SpreadSegments {
   bool mean;
 
   template <int V>
-  GNNMG_BOTH void run(int64_t g, int64_t column, int n) const {
+  GNNMG_BOTH void run(int64_t g, int64_t column) const {
     const int64_t first = pointers[g], last = pointers[g + 1];
     if (first == last) return;
-    Piece<T, V> share = load<V>(row_of(dy, g) + column, n);
+    Piece<T, V> share = load<V>(row_of(dy, g) + column);
     if (mean)
       for (int i = 0; i < V; ++i) share[i] /= static_cast<T>(last - first);
-    for (int64_t r = first; r < last; ++r) store<V>(row_of(dx, r) + column, share, n);
+    for (int64_t r = first; r < last; ++r) store<V>(row_of(dx, r) + column, share);
   }
 };
 
@@ -82,26 +82,26 @@ struct SegmentMaxBackward {
   bool first_of_tied;
 
   template <int V>
-  GNNMG_BOTH void run(int64_t g, int64_t column, int n) const {
+  GNNMG_BOTH void run(int64_t g, int64_t column) const {
     const int64_t first = pointers[g], last = pointers[g + 1];
-    const Piece<T, V> top = load<V>(row_of(max, g) + column, n);
-    Piece<T, V> share = load<V>(row_of(dy, g) + column, n);
-    const auto read = [&](int64_t r) { return load<V>(row_of(x, r) + column, n); };
+    const Piece<T, V> top = load<V>(row_of(max, g) + column);
+    Piece<T, V> share = load<V>(row_of(dy, g) + column);
+    const auto find = [&](int64_t r) { return row_of(x, r) + column; };
     if (!first_of_tied) {
       Piece<T, V> tied = filled<V>(T{0});
-      in_order(first, last, read, [&](const Piece<T, V>& row, int64_t) {
+      in_order(first, last, find, LoadPiece<V>{}, [&](const Piece<T, V>& row, int64_t) {
         for (int i = 0; i < V; ++i) tied[i] += row[i] == top[i] ? T{1} : T{0};
       });
       for (int i = 0; i < V; ++i) share[i] /= greatest(tied[i], T{1});
     }
-    in_order(first, last, read, [&](const Piece<T, V>& row, int64_t r) {
+    in_order(first, last, find, LoadPiece<V>{}, [&](const Piece<T, V>& row, int64_t r) {
       Piece<T, V> to;
       for (int i = 0; i < V; ++i) {
         const bool wins = row[i] == top[i];
         to[i] = wins ? share[i] : T{0};
         if (first_of_tied && wins) share[i] = 0;
       }
-      store<V>(row_of(dx, r) + column, to, n);
+      store<V>(row_of(dx, r) + column, to);
     });
   }
 };

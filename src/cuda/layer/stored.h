@@ -39,17 +39,16 @@ void aggregate_stored(base::DeviceQueue* queue, nn::kernels::Reduce reduce,
 
 template <typename T, typename E>
 struct GatherRows {
-  static constexpr int kPiece =
-      static_cast<int>(16 / (sizeof(E) < sizeof(T) ? sizeof(E) : sizeof(T)));
+  static constexpr int kPiece = kLineOf<T>;
   nn::kernels::Rows<E> x;
   nn::kernels::Matrix<T> out;
 
   template <int V>
-  GNNMG_BOTH void run(int64_t r, int64_t column, int n) const {
-    const Piece<E, V> from = load<V>(row_of(x, r) + column, n);
+  GNNMG_BOTH void run(int64_t r, int64_t column) const {
+    const Piece<E, V> from = load<V>(row_of(x, r) + column);
     Piece<T, V> to;
     for (int i = 0; i < V; ++i) to[i] = element_as<T>(from[i]);
-    store<V>(row_of(out, r) + column, to, n);
+    store<V>(row_of(out, r) + column, to);
   }
 };
 
@@ -57,7 +56,7 @@ template <typename Queue, typename T>
 void gather_rows(base::DeviceQueue* queue, const nn::kernels::StoredRows& x, int64_t width,
                  nn::kernels::Matrix<T> out, int64_t rows) {
   with_rows(x, [&]<typename E>(const nn::kernels::Rows<E>& from) {
-    by_pieces<Queue>(queue, rows, width, has_lines(from) && has_lines(out),
+    by_pieces<Queue>(queue, rows, width, has_pieces<kLineOf<T>>(from) && has_lines(out),
                      GatherRows<T, E>{from, out});
   });
 }

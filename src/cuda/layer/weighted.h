@@ -29,17 +29,20 @@ struct ListSum {
   Divisor channels;
   nn::kernels::Matrix<T> out;
 
-  GNNMG_BOTH int64_t place(Index e) const {
-    return positions ? positions[e] : by_index ? indices[e] : static_cast<int64_t>(e);
+  GNNMG_BOTH int64_t place(int64_t e) const {
+    return positions ? positions[e] : by_index ? indices[e] : e;
   }
 
+  struct Place {
+    const T *row, *weight;
+  };
   template <int V>
   struct Term {
     Piece<T, V> row, weight;
   };
 
   template <int V>
-  GNNMG_BOTH void run(int64_t r, int64_t column, int n) const {
+  GNNMG_BOTH void run(int64_t r, int64_t column) const {
     const Index first = indptr[r];
     Index last = indptr[r + 1];
     if (bound >= 0)
@@ -47,8 +50,7 @@ struct ListSum {
     // One head for the whole piece is the common case.
     const bool one_head = heads == 1 || channels.by % V == 0;
     int64_t head[V];
-    for (int i = 0; i < V; ++i)
-      head[i] = heads == 1 ? 0 : channels(least(column + i, heads * channels.by - 1));
+    for (int i = 0; i < V; ++i) head[i] = heads == 1 ? 0 : channels(column + i);
     const auto weight_at = [&](const T* of_place) {
       if (one_head) return filled<V>(of_place[head[0]]);
       Piece<T, V> weight;
@@ -59,27 +61,27 @@ struct ListSum {
     if (weights) {
       in_order(
           first, last,
-          [&](Index e) {
-            return Term<V>{load<V>(row_of(x, indices[e]) + column, n),
-                           weight_at(weights + place(e) * heads)};
+          [&](int64_t e) {
+            return Place{row_of(x, indices[e]) + column, weights + place(e) * heads};
           },
-          [&](const Term<V>& term, Index) {
+          [&](const Place& at) { return Term<V>{load<V>(at.row), weight_at(at.weight)}; },
+          [&](const Term<V>& term, int64_t) {
             for (int i = 0; i < V; ++i) sum[i] = multiply_add(term.weight[i], term.row[i], sum[i]);
           });
     } else {
       in_order(
-          first, last, [&](Index e) { return load<V>(row_of(x, indices[e]) + column, n); },
-          [&](const Piece<T, V>& row, Index) {
+          first, last, [&](int64_t e) { return row_of(x, indices[e]) + column; }, LoadPiece<V>{},
+          [&](const Piece<T, V>& row, int64_t) {
             for (int i = 0; i < V; ++i) sum[i] += row[i];
           });
     }
     if (r < num_self) {
-      const Piece<T, V> own = load<V>(row_of(self, r) + column, n);
+      const Piece<T, V> own = load<V>(row_of(self, r) + column);
       const Piece<T, V> weight =
           self_weights ? weight_at(self_weights + r * heads) : filled<V>(T{1});
       for (int i = 0; i < V; ++i) sum[i] = multiply_add(weight[i], own[i], sum[i]);
     }
-    store<V>(row_of(out, r) + column, sum, n);
+    store<V>(row_of(out, r) + column, sum);
   }
 };
 

@@ -4,9 +4,10 @@
 //
 // All pointers are addresses that the queue's device reads. A function puts work into its queue and
 // waits for nothing; what it is given must stay until that work is over, structs excepted. One
-// thread a queue. Nothing is allocated: where room is wanted, it is an argument. Results are the
-// same bits in every run, whatever the device and the size of its launches. Functions throw
-// base::Error: kDeviceLost, or kInternal where a launch is refused.
+// thread a queue. Where room is wanted, it is an argument: nothing is allocated, but once for
+// sorting, by the queue. Results are the same bits in every run, whatever the device and the size
+// of its launches. Functions throw base::Error: kDeviceLost, or kInternal where a launch is
+// refused.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +36,7 @@ struct SparseColumns {
 };
 
 // Sums over many rows are made in parts, whose number depends on that of the rows alone: each part
-// is a run of rows, added up one after another; then come the parts.
+// is a run of part_rows(rows) rows, added up one after another; then come the parts.
 constexpr int64_t kMostParts = 1024, kLeastPartRows = 16;
 constexpr int64_t part_rows(int64_t rows) {
   const int64_t share = (rows + kMostParts - 1) / kMostParts;
