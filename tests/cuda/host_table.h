@@ -7,7 +7,6 @@
 
 #include "base/device.h"
 #include "base/plugin.h"
-#include "cuda/feature/entries.h"
 #include "cuda/grid/entries.h"
 #include "host_queue.h"
 
@@ -24,7 +23,7 @@ struct HostTable {
     if (device != 0)
       base::fail(base::Status::kNotFound, "there is no GPU ", device, ", expected 0 to 0");
   }
-  // With the rooms that are there.
+  // Everything but the rooms.
   static base::DeviceTable make() {
     base::DeviceTable table{};
     table.size = sizeof(base::DeviceTable);
@@ -65,7 +64,6 @@ struct HostTable {
     };
     table.synchronize = [](base::DeviceQueue* queue) { queue_of<HostQueue>(queue).synchronize(); };
     table.finished = [](base::DeviceQueue*) { return true; };
-    table.features = &features_table<HostQueue>();
     return table;
   }
 };
