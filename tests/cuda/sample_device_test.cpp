@@ -18,10 +18,10 @@ TEST_P(DeviceSamples, AreTheCpus) {
   const sample::DeviceSampling& sampling = *table().sampling;
   base::ThreadPool pool;
   graph::LogNormalConfig hubs;
-  hubs.num_nodes = 20000;
+  hubs.num_nodes = 6000;
   hubs.num_features = hubs.num_classes = 0;
   const graph::GraphRef graph = log_normal(hubs, pool);
-  constexpr int kBatches = 8;
+  constexpr int kBatches = 4;
   constexpr int64_t kSeeds = 100;
   base::Stream stream({4, 2}, 0);
   for (const base::Placement placement : {base::Placement::kDevice, base::Placement::kPinned}) {
