@@ -24,8 +24,12 @@ class DeviceMemory : public Memory {
     at::globalContext().lazyInitDevice(c10::DeviceType::CUDA);
     const OnDevice on(device_);
     try {
-      return caching::raw_alloc_with_stream(static_cast<size_t>(std::max<int64_t>(bytes, 1)),
-                                            stream_);
+      void* memory =
+          caching::raw_alloc_with_stream(static_cast<size_t>(std::max<int64_t>(bytes, 1)), stream_);
+      // The cache may give what the default stream's last kernels still use, and any stream may be
+      // the next to write it.
+      if (stream_ == nullptr) check(cudaStreamSynchronize(nullptr), "waiting for the device");
+      return memory;
     } catch (const c10::OutOfMemoryError&) {
       no_memory(bytes, what);
     } catch (const c10::Error& error) {

@@ -68,10 +68,13 @@ struct Attend {
       for (uint32_t base = 0; base < edges.n; base += kN) {
         const int count = edges.some(base, kN);
         auto scores = tile.template make<T>([](int) { return T{0}; });
-        const auto row = [&](int j) { return row_of(a.source, edges.source(base + j)) + column; };
+        const auto row = [&](int64_t j) {
+          return row_of(a.source, edges.source(base + static_cast<uint32_t>(j))) + column;
+        };
         in_order(
-            0, count, [&](int j) { return hold<K>(tile, row(j), a.channels); },
-            [&](const auto& source, int j) {
+            0, count, row, [&](const T* from) { return hold<K>(tile, from, a.channels); },
+            [&](const auto& source, int64_t at) {
+              const int j = static_cast<int>(at);
               const int64_t place = edges.place(base + j);
               const T score = tile.sum(tile.template make<T>([&](int lane) {
                 T sum = 0;
@@ -138,12 +141,13 @@ struct Attend {
       });
       in_order(
           0, count,
-          [&](int j) {
-            const T* row = row_of(a.source, edges.source(base + j)) + h * a.channels + begin;
-            return hold<K>(tile, row, a.channels - begin);
+          [&](int64_t j) {
+            const int64_t source = edges.source(base + static_cast<uint32_t>(j));
+            return row_of(a.source, source) + h * a.channels + begin;
           },
-          [&](const auto& row, int j) {
-            const T weight = tile.broadcast(weights, j);
+          [&](const T* from) { return hold<K>(tile, from, a.channels - begin); },
+          [&](const auto& row, int64_t j) {
+            const T weight = tile.broadcast(weights, static_cast<int>(j));
             tile.each([&](int lane) {
               for (int k = 0; k < K; ++k)
                 sums[lane].at[k] = multiply_add(weight, row[lane].at[k], sums[lane].at[k]);

@@ -40,10 +40,13 @@ struct ScoreGradients {
     for (uint32_t base = 0; base < edges.n; base += kN) {
       const int count = edges.some(base, kN);
       auto dots = tile.template make<T>([](int) { return T{0}; });
-      const auto row = [&](int j) { return row_of(a.source, edges.source(base + j)) + column; };
+      const auto row = [&](int64_t j) {
+        return row_of(a.source, edges.source(base + static_cast<uint32_t>(j))) + column;
+      };
       in_order(
-          0, count, [&](int j) { return hold<K>(tile, row(j), a.channels); },
-          [&](const auto& source, int j) {
+          0, count, row, [&](const T* from) { return hold<K>(tile, from, a.channels); },
+          [&](const auto& source, int64_t at) {
+            const int j = static_cast<int>(at);
             if (edges.left_out(base + j)) return;
             const T dot = tile.sum(tile.template make<T>([&](int lane) {
               T sum = 0;
@@ -266,9 +269,8 @@ struct SourceGradients {
 
   template <int V>
   GNNMG_BOTH void run(int64_t s, int64_t column) const {
-    const int64_t width = a.heads * a.channels;
     Sums<V> sums{};
-    for (int i = 0; i < V; ++i) sums.head[i] = least(column + i, width - 1) / a.channels;
+    for (int i = 0; i < V; ++i) sums.head[i] = (column + i) / a.channels;
     if constexpr (!kGat) sums.source = load<V>(row_of(a.source, s) + column);
     const int32_t last = end_of_source(by_source, s);
     for (int32_t p = by_source.lists.indptr[s]; p < last; ++p)

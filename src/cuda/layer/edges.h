@@ -14,6 +14,10 @@ GNNMG_BOTH int32_t end_of_source(const nn::kernels::EdgesBySource& by_source, in
                                                   by_source.num_targets));
 }
 
+template <typename T>
+struct Ends {
+  const T *a, *b;
+};
 template <typename T, int V>
 struct TwoPieces {
   Piece<T, V> a, b;
@@ -32,11 +36,11 @@ struct ReluSum {
     Piece<T, V> total = filled<V>(T{0});
     in_order(
         lists.indptr[t], lists.indptr[t + 1],
-        [&](int32_t e) {
-          return TwoPieces<T, V>{load<V>(row_of(x, lists.indices[e]) + column),
-                                 load<V>(row_of(edge_rows, e) + column)};
+        [&](int64_t e) {
+          return Ends<T>{row_of(x, lists.indices[e]) + column, row_of(edge_rows, e) + column};
         },
-        [&](const TwoPieces<T, V>& ends, int32_t) {
+        [&](const Ends<T>& from) { return TwoPieces<T, V>{load<V>(from.a), load<V>(from.b)}; },
+        [&](const TwoPieces<T, V>& ends, int64_t) {
           for (int i = 0; i < V; ++i) {
             const T sum = ends.a[i] + ends.b[i];
             total[i] += sum > 0 || sum != sum ? sum : T{0};
@@ -59,11 +63,11 @@ struct ReluSumEdges {
     const Piece<T, V> from = load<V>(row_of(dy, t) + column);
     in_order(
         lists.indptr[t], lists.indptr[t + 1],
-        [&](int32_t e) {
-          return TwoPieces<T, V>{load<V>(row_of(x, lists.indices[e]) + column),
-                                 load<V>(row_of(edge_rows, e) + column)};
+        [&](int64_t e) {
+          return Ends<T>{row_of(x, lists.indices[e]) + column, row_of(edge_rows, e) + column};
         },
-        [&](const TwoPieces<T, V>& ends, int32_t e) {
+        [&](const Ends<T>& from) { return TwoPieces<T, V>{load<V>(from.a), load<V>(from.b)}; },
+        [&](const TwoPieces<T, V>& ends, int64_t e) {
           Piece<T, V> to;
           for (int i = 0; i < V; ++i) to[i] = ends.a[i] + ends.b[i] > 0 ? from[i] : T{0};
           store<V>(row_of(de, e) + column, to);
@@ -84,11 +88,12 @@ struct ReluSumTransposed {
     Piece<T, V> total = filled<V>(T{0});
     in_order(
         by_source.lists.indptr[s], end_of_source(by_source, s),
-        [&](int32_t p) {
-          return TwoPieces<T, V>{load<V>(row_of(edge_rows, by_source.positions[p]) + column),
-                                 load<V>(row_of(dy, by_source.lists.indices[p]) + column)};
+        [&](int64_t p) {
+          return Ends<T>{row_of(edge_rows, by_source.positions[p]) + column,
+                         row_of(dy, by_source.lists.indices[p]) + column};
         },
-        [&](const TwoPieces<T, V>& edge, int32_t) {
+        [&](const Ends<T>& from) { return TwoPieces<T, V>{load<V>(from.a), load<V>(from.b)}; },
+        [&](const TwoPieces<T, V>& edge, int64_t) {
           for (int i = 0; i < V; ++i) total[i] += own[i] + edge.a[i] > 0 ? edge.b[i] : T{0};
         });
     store<V>(row_of(dx, s) + column, total);
@@ -110,9 +115,9 @@ struct LastWinner {
     Piece<int32_t, V> won = filled<V>(int32_t{-1});
     in_order(
         lists.indptr[t], lists.indptr[t + 1],
-        [&](int32_t e) { return load<V>(row_of(x, lists.indices[e]) + column); },
-        [&](const Piece<T, V>& row, int32_t e) {
-          for (int i = 0; i < V; ++i) won[i] = row[i] == most[i] ? e : won[i];
+        [&](int64_t e) { return row_of(x, lists.indices[e]) + column; }, LoadPiece<V>(),
+        [&](const Piece<T, V>& row, int64_t e) {
+          for (int i = 0; i < V; ++i) won[i] = row[i] == most[i] ? static_cast<int32_t>(e) : won[i];
         });
     for (int i = 0; i < V; ++i) winner[t * width + column + i] = won[i];
   }
@@ -127,6 +132,11 @@ struct WinnerTransposed {
   int64_t width;
   nn::kernels::Matrix<T> out;
 
+  struct Place {
+    const T* row;
+    const int32_t* winner;
+    int32_t position;
+  };
   template <int V>
   struct Won {
     Piece<T, V> row;
@@ -138,15 +148,17 @@ struct WinnerTransposed {
     Piece<T, V> total = filled<V>(T{0});
     in_order(
         by_source.lists.indptr[s], end_of_source(by_source, s),
-        [&](int32_t p) {
+        [&](int64_t p) {
           const int64_t t = by_source.lists.indices[p];
+          return Place{row_of(y, t) + column, winner + t * width + column, by_source.positions[p]};
+        },
+        [&](const Place& from) {
           Won<V> edge;
-          edge.row = load<V>(row_of(y, t) + column);
-          for (int i = 0; i < V; ++i)
-            edge.won[i] = winner[t * width + column + i] == by_source.positions[p];
+          edge.row = load<V>(from.row);
+          for (int i = 0; i < V; ++i) edge.won[i] = from.winner[i] == from.position;
           return edge;
         },
-        [&](const Won<V>& edge, int32_t) {
+        [&](const Won<V>& edge, int64_t) {
           for (int i = 0; i < V; ++i) total[i] += edge.won[i] ? edge.row[i] : T{0};
         });
     store<V>(row_of(out, s) + column, total);

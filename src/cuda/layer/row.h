@@ -134,18 +134,6 @@ GNNMG_BOTH void in_order(int64_t first, int64_t last, const Find& find, const Re
   }
 }
 
-// The same without a step between.
-template <typename Index, typename Read, typename Use>
-GNNMG_BOTH void in_order(Index first, Index last, const Read& read, const Use& use) {
-  for (Index e = first; e < last; e += kTogether) {
-    decltype(read(e)) pieces[kTogether];
-    for (int k = 0; k < kTogether; ++k)
-      if (e + k < last) pieces[k] = read(e + k);
-    for (int k = 0; k < kTogether; ++k)
-      if (e + k < last) use(pieces[k], e + k);
-  }
-}
-
 // Reads a piece of what was found, a row's columns.
 template <int V>
 struct LoadPiece {
