@@ -218,18 +218,35 @@ void for_blocks(Random& random, const F& f) {
 
 // The members of the table that the layer_*_cases.cpp beside this check, each by a function of this
 // name, which layer_test.cpp calls for both types.
-#define GNNMG_LAYER_CASES(X)                                                                    \
-  X(aggregate)                                                                                  \
-  X(aggregate_stored)                                                                           \
-  X(gather_rows)                                                                                \
-  X(aggregate_transposed)                                                                       \
-  X(mean_scale)                                                                                 \
-  X(max_share)                                                                                  \
-  X(max_transposed) X(sparse_times_dense) X(sparse_columns) X(sparse_transposed_times_dense)    \
-      X(sparse_dropout) X(densify) X(finish) X(finish_backward) X(column_sums) X(normalize)     \
-          X(normalize_backward) X(weighted_sum) X(weighted_transposed) X(edge_dots) X(row_dots) \
-              X(softmax) X(softmax_backward) X(reduce_segments) X(spread_segments)              \
-                  X(segment_max_backward)
+// clang-format off: it joins a few of the lines more each time.
+#define GNNMG_LAYER_CASES(X)       \
+  X(aggregate)                     \
+  X(aggregate_stored)              \
+  X(gather_rows)                   \
+  X(aggregate_transposed)          \
+  X(mean_scale)                    \
+  X(max_share)                     \
+  X(max_transposed)                \
+  X(sparse_times_dense)            \
+  X(sparse_columns)                \
+  X(sparse_transposed_times_dense) \
+  X(sparse_dropout)                \
+  X(densify)                       \
+  X(finish)                        \
+  X(finish_backward)               \
+  X(column_sums)                   \
+  X(normalize)                     \
+  X(normalize_backward)            \
+  X(weighted_sum)                  \
+  X(weighted_transposed)           \
+  X(edge_dots)                     \
+  X(row_dots)                      \
+  X(softmax)                       \
+  X(softmax_backward)              \
+  X(reduce_segments)               \
+  X(spread_segments)               \
+  X(segment_max_backward)
+// clang-format on
 #define GNNMG_DECLARE(name) \
   template <typename T>     \
   void check_##name(const DeviceLayers<T>& device, Random& random);
