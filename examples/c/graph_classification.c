@@ -137,10 +137,9 @@ static void cross_validate(const gnnmg_context* context, gnnmg_dataset* data, in
   }
   /*! [folds] */
   int64_t best = 0;
-  double mean[MOST_EPOCHS], last = 0, deviation = 0;
+  double mean[MOST_EPOCHS] = {0}, last = 0, deviation = 0;
   const int64_t tail = epochs < 10 ? epochs : 10;
   for (int64_t e = 0; e < epochs; ++e) {
-    mean[e] = 0;
     for (int k = 0; k < FOLDS; ++k) mean[e] += curve[k][e] / FOLDS;
     if (mean[e] > mean[best]) best = e;
     if (e >= epochs - tail) last += mean[e] / (double)tail;
