@@ -56,9 +56,9 @@ struct DeviceTable {
   // Waits for nothing: what uses the memory is over.
   void (*release)(int device, Placement placement, void* memory) noexcept;
 
-  // Makes memory of the host's readable by kernels of every device where it lies, and takes that
-  // back; returns its address for kernels. Error(kNoMemory) or kUnsupported when the system refuses
-  // to pin it.
+  // Makes memory of the host's readable by kernels of every device where it lies, in the context of
+  // the calling thread's, and takes that back; returns its address for kernels. Error(kNoMemory) or
+  // kUnsupported when the system refuses to pin it.
   void* (*pin)(void* memory, int64_t bytes);
   void (*unpin)(void* memory) noexcept;
 

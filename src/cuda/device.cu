@@ -69,21 +69,24 @@ base::DeviceInfo device_info(int device) {
 void* allocate(int device, Placement placement, int64_t bytes) {
   check_device(device);
   const OnDevice on(device);
-  if (placement == Placement::kPinned) return pinned_memory().allocate(bytes, "a pinned buffer");
+  if (placement == Placement::kPinned)
+    return pinned_memory(device).allocate(bytes, "a pinned buffer");
   return make_device_memory(device, nullptr)->allocate(bytes, "a buffer");
 }
 
 void release(int device, Placement placement, void* memory) noexcept {
   if (memory == nullptr) return;
-  if (placement == Placement::kPinned) return pinned_memory().release(memory);
+  if (placement == Placement::kPinned) return pinned_memory(device).release(memory);
   make_device_memory(device, nullptr)->release(memory);
 }
 
 void* pin(void* memory, int64_t bytes) {
-  return pinned_memory().adopt(memory, bytes, "an array of the host's");
+  int device = 0;
+  check(cudaGetDevice(&device), "asking for the thread's device");
+  return pinned_memory(device).adopt(memory, bytes, "an array of the host's");
 }
 
-void unpin(void* memory) noexcept { pinned_memory().give_back(memory); }
+void unpin(void* memory) noexcept { ignore(cudaHostUnregister(memory)); }
 
 base::DeviceQueue* open_queue(int device, int max_multiprocessors, void* stream) {
   check_device(device);

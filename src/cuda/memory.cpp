@@ -2,8 +2,11 @@
 
 #include <ATen/Context.h>
 #include <c10/cuda/CUDACachingAllocator.h>
+#include <c10/cuda/CUDAGuard.h>
 
 #include <algorithm>
+#include <map>
+#include <mutex>
 
 #include "cuda/grid/runtime.h"
 
@@ -21,18 +24,20 @@ class DeviceMemory : public Memory {
   DeviceMemory(int device, cudaStream_t stream) : device_(device), stream_(stream) {}
 
   void* allocate(int64_t bytes, std::string_view what) override {
-    at::globalContext().lazyInitDevice(c10::DeviceType::CUDA);
-    const OnDevice on(device_);
     try {
-      void* memory =
-          caching::raw_alloc_with_stream(static_cast<size_t>(std::max<int64_t>(bytes, 1)), stream_);
+      at::globalContext().lazyInitDevice(c10::DeviceType::CUDA);
+      // LibTorch's own guard: its allocator asks for LibTorch's device, which may be another than
+      // the runtime's.
+      const c10::cuda::CUDAGuard on(static_cast<c10::DeviceIndex>(device_));
       // The cache may give what the default stream's last kernels still use, and any stream may be
       // the next to write it.
       if (stream_ == nullptr) check(cudaStreamSynchronize(nullptr), "waiting for the device");
-      return memory;
+      return caching::raw_alloc_with_stream(static_cast<size_t>(std::max<int64_t>(bytes, 1)),
+                                            stream_);
     } catch (const c10::OutOfMemoryError&) {
       no_memory(bytes, what);
     } catch (const c10::Error& error) {
+      tell_loss();
       fail(Status::kInternal, "allocating ", bytes, " bytes for ", what, " on GPU ", device_,
            " failed: ", first_line(error.what_without_backtrace()));
     }
@@ -45,11 +50,16 @@ class DeviceMemory : public Memory {
   }
 
  private:
+  // A device that failed is what LibTorch's allocator fails for too.
+  void tell_loss() const {
+    const cudaError_t state = cudaStreamQuery(stream_);
+    if (state == cudaErrorNotReady) return ignore(state);
+    check(state, "allocating memory");
+  }
+  // LibTorch has given its cache of this device back by now. That of the others stays: to free it
+  // would wait for kernels there, which may wait for this rank.
   [[noreturn]] void no_memory(int64_t bytes, std::string_view what) const {
-    try {
-      caching::emptyCache();  // so that the next, smaller request finds whole pieces
-    } catch (const c10::Error&) {
-    }
+    const OnDevice on(device_);
     size_t available = 0, total = 0;
     check(cudaMemGetInfo(&available, &total), "asking for free memory");
     fail(Status::kNoMemory, "GPU ", device_, " has no ", bytes, " bytes for ", what, ": ",
@@ -63,16 +73,20 @@ class DeviceMemory : public Memory {
 
 class HostPinned : public PinnedMemory {
  public:
+  explicit HostPinned(int device) : device_(device) {}
+
   void* allocate(int64_t bytes, std::string_view what) override {
+    const OnDevice on(device_);
     void* memory = nullptr;
     refuse(cudaHostAlloc(&memory, static_cast<size_t>(std::max<int64_t>(bytes, 1)),
                          cudaHostAllocPortable | cudaHostAllocMapped),
            bytes, what);
     return memory;
   }
-  void release(void* memory) noexcept override { cudaFreeHost(memory); }
+  void release(void* memory) noexcept override { ignore(cudaFreeHost(memory)); }
 
   void* adopt(void* memory, int64_t bytes, std::string_view what) override {
+    const OnDevice on(device_);
     const cudaError_t error = cudaHostRegister(memory, static_cast<size_t>(bytes),
                                                cudaHostRegisterPortable | cudaHostRegisterMapped);
     if (error == cudaErrorHostMemoryAlreadyRegistered) {
@@ -82,11 +96,11 @@ class HostPinned : public PinnedMemory {
     refuse(error, bytes, what);
     void* address = nullptr;
     const cudaError_t mapped = cudaHostGetDevicePointer(&address, memory, 0);
-    if (mapped != cudaSuccess) cudaHostUnregister(memory);
+    if (mapped != cudaSuccess) ignore(cudaHostUnregister(memory));
     check(mapped, "asking for the address of pinned memory");
     return address;
   }
-  void give_back(void* memory) noexcept override { cudaHostUnregister(memory); }
+  void give_back(void* memory) noexcept override { ignore(cudaHostUnregister(memory)); }
 
  private:
   static void refuse(cudaError_t error, int64_t bytes, std::string_view what) {
@@ -97,8 +111,15 @@ class HostPinned : public PinnedMemory {
            "); raise the limit of locked memory (ulimit -l), or place "
            "them on the device");
     }
+    // What cannot be written, as in some mappings of files, is an invalid value to the runtime.
+    if (error == cudaErrorInvalidValue || error == cudaErrorNotPermitted) {
+      cudaGetLastError();
+      fail(Status::kUnsupported, what, " of ", bytes, " bytes cannot be pinned (",
+           cudaGetErrorString(error), "); it has to be memory that the process may write");
+    }
     check(error, "pinning memory");
   }
+  int device_;
 };
 
 }  // namespace
@@ -107,9 +128,12 @@ std::unique_ptr<Memory> make_device_memory(int device, cudaStream_t stream) {
   return std::make_unique<DeviceMemory>(device, stream);
 }
 
-PinnedMemory& pinned_memory() {
-  static HostPinned memory;
-  return memory;
+PinnedMemory& pinned_memory(int device) {
+  // Never destroyed: stores of other statics may be closed behind them.
+  static auto& mutex = *new std::mutex;
+  static auto& memories = *new std::map<int, HostPinned>;
+  const std::lock_guard lock(mutex);
+  return memories.try_emplace(device, device).first->second;
 }
 
 }  // namespace gnnmg::cuda

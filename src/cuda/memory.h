@@ -13,7 +13,7 @@ namespace gnnmg::cuda {
 // For what is used by one stream; null: by any, with nothing under way when it is released.
 std::unique_ptr<Memory> make_device_memory(int device, cudaStream_t stream);
 
-// The process's.
-PinnedMemory& pinned_memory();
+// Pinned in the context of a device, read by all. Lives as long as the process.
+PinnedMemory& pinned_memory(int device);
 
 }  // namespace gnnmg::cuda

@@ -181,6 +181,7 @@ struct FakeGpus::Machine {
   bool hold_refusals = false, over = false;
   int ids = 0, turn = 0;
   std::chrono::milliseconds slow_ends{0};
+  Result peers_see = Result::kRemoteError;
   Count counts;
   std::vector<std::string> violations;
   std::thread gpu;
@@ -527,7 +528,7 @@ Result abort(Communicator* communicator) {
       if (!peer->gone && !peer->failed && peer->change_at == Clock::time_point::max() &&
           std::ranges::any_of(stream->works, of(*peer))) {
         peer->change_at = Clock::now() + microseconds(500);
-        peer->change = Result::kRemoteError;
+        peer->change = m.peers_see;
       }
   }
   return Result::kSuccess;
@@ -694,6 +695,10 @@ void FakeGpus::plan(const Fault& fault) {
 void FakeGpus::hold_refusals_against() {
   const std::lock_guard lock(machine_->mutex);
   machine_->hold_refusals = true;
+}
+void FakeGpus::set_peers_see(Result result) {
+  const std::lock_guard lock(machine_->mutex);
+  machine_->peers_see = result;
 }
 void FakeGpus::set_slow_ends(int64_t ms) {
   const std::lock_guard lock(machine_->mutex);

@@ -50,6 +50,8 @@ class FakeGpus {
   void hold_refusals_against();
   // How long a GPU is still at what an abort has ended.
   void set_slow_ends(int64_t ms);
+  // What NCCL tells those that are in the middle of something when a peer aborts: kRemoteError.
+  void set_peers_see(comm::nccl::Result result);
   void set_version(int rank, int version);
   void set_bus_id(int device, const std::string& bus_id);
   // The device is lost at the n-th use from now, counted from 1: queues, copies, memory, questions.

@@ -348,6 +348,33 @@ TEST_P(NcclFault, AbortWakesEverybodyAndStays) {
   EXPECT_EQ(gpus.count().destroyed, world);
 }
 
+// What NCCL makes of an abort on the others is not what has happened.
+TEST_P(NcclFault, AnAbortIsTheCauseWhateverNcclSaysOfIt) {
+  for (const Result seen : {Result::kRemoteError, Result::kSystemError, Result::kInternalError}) {
+    FakeGpus gpus(world);
+    gpus.set_peers_see(seen);
+    const auto group = nccl_group(world);
+    std::atomic<int> waiting{0};
+    std::thread aborter([&] {
+      while (waiting < world) sleep_ms(1);
+      sleep_ms(50);
+      group->abort("the data set is gone");
+    });
+    const auto outcomes = run_nccl_ranks(group, [&](Collectives& comm) {
+      comm.barrier(within_ms(5000));
+      if (comm.rank() == 0) gpus.plan({Fault::kHangs, 0, gpus.calls(0) + 1, Result::kSuccess});
+      ++waiting;
+      all_reduce(comm, within_ms(60'000));
+    });
+    aborter.join();
+    for (const Outcome& outcome : outcomes) {
+      EXPECT_EQ(outcome.status, Status::kAborted) << outcome.text;
+      EXPECT_EQ(outcome.text, "the data set is gone");
+    }
+    expect_clean(gpus);
+  }
+}
+
 // At any moment while they connect.
 TEST_P(NcclFault, AbortAndCancelWhileTheRanksConnect) {
   for (int round = 0; round < 40; ++round) {

@@ -143,11 +143,14 @@ class HostQueue {
     sums[count] = static_cast<int32_t>(sum);
   }
   void sort(const uint32_t* keys, uint32_t* sorted_keys, const int32_t* values,
-            int32_t* sorted_values, int64_t count, int /*bits*/) {
+            int32_t* sorted_values, int64_t count, int bits) {
+    const auto key = [&](int64_t i) {
+      return bits < 32 ? keys[i] & ((uint32_t{1} << bits) - 1) : keys[i];
+    };
     std::vector<int64_t> order(count);
     std::iota(order.begin(), order.end(), int64_t{0});
     std::stable_sort(order.begin(), order.end(),
-                     [&](int64_t a, int64_t b) { return keys[a] < keys[b]; });
+                     [&](int64_t a, int64_t b) { return key(a) < key(b); });
     for (int64_t i = 0; i < count; ++i) {
       sorted_keys[i] = keys[order[i]];
       sorted_values[i] = values[order[i]];

@@ -364,6 +364,7 @@ TEST(Trainer, AllRanksFollowTheWeightsOfTheHost) {
 TEST(Trainer, WaitsInSlices) {
   Recipe setup;
   setup.trainer.num_ranks = 2;
+  setup.trainer.evaluation = train::EvaluationMode::kSampled;  // as slow as what is watched
   watch(setup, [](const sample::BatchKey&, const base::CancelToken&) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   });

@@ -313,8 +313,12 @@ class Engine final : public Collectives {
         fail(*lost_, operation);
         throw base::Error(*lost_);
       }
+      // Who ends the communicator says so before it aborts: what NCCL makes of that here comes
+      // after.
+      const bool called_off = state_->ended();
       fail(error, operation);
-      if (error.status() == Status::kPeerLost) state_->throw_cause(rank_, operation);
+      if (called_off) wait.cancel.check(what);
+      if (called_off || error.status() == Status::kPeerLost) state_->throw_cause(rank_, operation);
       throw base::Error(error);
     } catch (const base::Error& error) {
       if (error.status() == Status::kDeviceLost) lose(error.what());

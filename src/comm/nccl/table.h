@@ -73,7 +73,8 @@ struct Table {
   // Ends what runs and frees the communicator, waiting for no other rank.
   Result (*abort)(Communicator* communicator);
 
-  // Words of NCCL's, never null; the second may have many lines, and is of this thread's last call.
+  // Words of NCCL's, never null; the second may have many lines, and is the last of the process,
+  // which may be another rank's.
   const char* (*error_text)(Result result);
   const char* (*last_error)(Communicator* communicator);
 

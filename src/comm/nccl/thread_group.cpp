@@ -118,8 +118,10 @@ class NcclThreadGroup final : public ThreadGroup {
                      "; if it cannot reach the others, is NCCL_SOCKET_IFNAME the right network "
                      "interface?"),
           rank);
+      const bool called_off = state_->ended();  // before NCCL saw anything of it
       end(rank, error);
-      if (error.status() == Status::kPeerLost) state_->throw_cause(rank, 0);
+      if (called_off) wait.cancel.check(kRendezvous);
+      if (called_off || error.status() == Status::kPeerLost) state_->throw_cause(rank, 0);
       throw base::Error(error);
     } catch (const base::Error& error) {
       end(rank, error);
@@ -162,10 +164,8 @@ class NcclThreadGroup final : public ThreadGroup {
   }
 
   std::string get(int rank, const std::string& key, const Wait& wait) {
-    const auto value = board_->get(
-        key, [&] { return wait.cancel.cancelled() || wait.deadline.passed() || state_->ended(); });
-    if (!value) state_->wait(rank, 0, kRendezvous, wait, [] { return false; });  // says why
-    return *value;
+    state_->watch(rank, 0, kRendezvous, wait, [&] { return board_->has(key); });
+    return *board_->get(key, [] { return true; });
   }
 
   std::vector<Card> all_cards(int rank, const Wait& wait) {

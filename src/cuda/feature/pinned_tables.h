@@ -109,7 +109,7 @@ class PinnedTable {
 class PinnedTables {
  public:
   static PinnedTables& instance() {
-    static PinnedTables tables;
+    static PinnedTables& tables = *new PinnedTables;  // stores may be closed behind all statics
     return tables;
   }
 

@@ -24,7 +24,7 @@ CudaQueue::CudaQueue(int device, int max_multiprocessors, cudaStream_t stream)
       memory_(make_device_memory(device, stream_.get())),
       scratch_(*memory_) {}
 
-CudaQueue::~CudaQueue() { cudaStreamSynchronize(stream()); }
+CudaQueue::~CudaQueue() { ignore(cudaStreamSynchronize(stream())); }
 
 void CudaQueue::fill(void* to, int byte, int64_t bytes) {
   if (bytes <= 0) return;
@@ -42,7 +42,10 @@ void CudaQueue::synchronize() { check(cudaStreamSynchronize(stream()), "waiting 
 
 bool CudaQueue::finished() {
   const cudaError_t state = cudaStreamQuery(stream());
-  if (state == cudaErrorNotReady) return false;
+  if (state == cudaErrorNotReady) {
+    cudaGetLastError();  // it stays in the thread else, and the next one who asks takes it for his
+    return false;
+  }
   check(state, "asking whether the device is ready");
   return true;
 }

@@ -75,15 +75,13 @@ class CudaQueue {
   void each(int64_t count, const F& f) {
     if (count <= 0) return;
     const OnDevice on(device_);
-    run_each<<<blocks(count, kBlockThreads), kBlockThreads, 0, stream()>>>(count, f);
-    check(cudaGetLastError(), "starting a kernel");
+    launch(run_each<F>, blocks(count, kBlockThreads), count, f);
   }
   template <int N, typename F>
   void tiles(int64_t count, const F& f) {
     if (count <= 0) return;
     const OnDevice on(device_);
-    run_tiles<N><<<blocks(count, kBlockThreads / N), kBlockThreads, 0, stream()>>>(count, f);
-    check(cudaGetLastError(), "starting a kernel");
+    launch(run_tiles<N, F>, blocks(count, kBlockThreads / N), count, f);
   }
   void scan(const int32_t* counts, int32_t* sums, int64_t count);
   void sort(const uint32_t* keys, uint32_t* sorted_keys, const int32_t* values,
@@ -97,7 +95,7 @@ class CudaQueue {
   Memory& device_memory() { return *memory_; }
   // Memory of the device for what several queues use and what outlives this one.
   std::unique_ptr<Memory> lasting_memory() const { return make_device_memory(device_, nullptr); }
-  PinnedMemory& pinned_memory() { return cuda::pinned_memory(); }
+  PinnedMemory& pinned_memory() { return cuda::pinned_memory(device_); }
   int device() const { return device_; }
   cudaStream_t stream() const { return stream_.get(); }
 
@@ -105,6 +103,15 @@ class CudaQueue {
   unsigned blocks(int64_t count, int a_block) const {
     const int64_t wanted = (count + a_block - 1) / a_block;
     return static_cast<unsigned>(wanted < max_blocks_ ? wanted : max_blocks_);
+  }
+  // Answers for this launch alone, whatever error others have left in the thread.
+  template <typename F>
+  void launch(void (*kernel)(int64_t, F), unsigned blocks, int64_t count, const F& f) {
+    cudaLaunchConfig_t config{};
+    config.gridDim = blocks;
+    config.blockDim = kBlockThreads;
+    config.stream = stream();
+    check(cudaLaunchKernelEx(&config, kernel, count, f), "starting a kernel");
   }
   int device_;
   int64_t max_blocks_;

@@ -63,7 +63,7 @@ OnDevice::OnDevice(int device) {
 }
 
 OnDevice::~OnDevice() {
-  if (before_ >= 0) cudaSetDevice(before_);
+  if (before_ >= 0) ignore(cudaSetDevice(before_));
 }
 
 Stream::Stream(int device, cudaStream_t given) : stream_(given), own_(given == nullptr) {
@@ -73,7 +73,7 @@ Stream::Stream(int device, cudaStream_t given) : stream_(given), own_(given == n
 }
 
 Stream::~Stream() {
-  if (own_) cudaStreamDestroy(stream_);
+  if (own_) ignore(cudaStreamDestroy(stream_));
 }
 
 }  // namespace gnnmg::cuda

@@ -8,8 +8,14 @@ namespace gnnmg::cuda {
 // `what` is what was being done, as in "copying". A device that failed stays failed: what is said
 // then is Error(kDeviceLost), on this and on every later call.
 void check(cudaError_t error, const char* what);
+// For what cannot be told, as in destructors: leaves nothing in the thread for the next to find.
+inline void ignore(cudaError_t error) {
+  if (error != cudaSuccess) cudaGetLastError();
+}
 
-// Makes a device the calling thread's, and puts the one of before back.
+// Makes a device the calling thread's, and puts the one of before back. A device that was never
+// used gets a context by that, of some hundred megabytes: a thread that works for one device makes
+// it its own first, by cudaSetDevice().
 class OnDevice {
  public:
   explicit OnDevice(int device);

@@ -17,7 +17,7 @@ namespace gnnmg::cuda {
 class PinnedArrays {
  public:
   static PinnedArrays& instance() {
-    static PinnedArrays arrays;
+    static PinnedArrays& arrays = *new PinnedArrays;  // graphs may be closed behind all statics
     return arrays;
   }
   // The address for kernels. What somebody else has pinned already is copied.
