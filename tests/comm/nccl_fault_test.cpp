@@ -429,8 +429,11 @@ TEST(NcclMeeting, DeadlineNamesTheMissingRank) {
 
 TEST(NcclMeeting, ARankThatLeavesIsNamed) {
   FakeGpus gpus(3);
+  std::atomic<int> through{0};  // who is still in the first one is called off by the abort
   const auto outcomes = run_nccl_ranks(nccl_group(3), [&](Collectives& comm) {
     all_reduce(comm, within_ms(5000));
+    ++through;
+    while (comm.rank() == 1 && through < 3) sleep_ms(1);
     if (comm.rank() == 1) throw base::Error(Status::kCallback, "the sampler threw");
     all_reduce(comm, within_ms(60'000));
   });

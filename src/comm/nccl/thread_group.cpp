@@ -164,7 +164,13 @@ class NcclThreadGroup final : public ThreadGroup {
   }
 
   std::string get(int rank, const std::string& key, const Wait& wait) {
-    state_->watch(rank, 0, kRendezvous, wait, [&] { return board_->has(key); });
+    const auto there = [&] { return board_->has(key); };
+    try {
+      if (!there()) state_->watch(rank, 0, kRendezvous, wait, there);
+    } catch (const base::Error&) {
+      // Another rank may have ended it all with what this one was about to read, and will find too.
+      if (!there()) throw;
+    }
     return *board_->get(key, [] { return true; });
   }
 
