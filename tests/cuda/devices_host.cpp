@@ -24,8 +24,12 @@ TestDevice twin(const char* name) {
 }  // namespace
 
 std::vector<TestDevice> test_devices() {
+#ifdef __SANITIZE_ADDRESS__  // which is ten times as slow, and looks at memory and not at the order
+  return {twin<0>("TwinInOrder"), twin<12345>("TwinInStrides")};
+#else
   return {twin<0>("TwinInOrder"), twin<1>("TwinBackwards"), twin<12345>("TwinInStrides"),
           twin<2>("TwinInStrides2"), twin<7>("TwinInStrides7")};
+#endif
 }
 
 }  // namespace gnnmg::cuda
