@@ -173,7 +173,7 @@ void expect_as_before(Array<T> data) {
 }
 
 inline bool adds_up_fused(Isa isa) {
-#ifdef __SANITIZE_ADDRESS__
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   static_cast<void>(isa);
   return false;  // what sanitizers put between product and sum keeps compilers from joining them
 #else
