@@ -45,7 +45,10 @@ struct DeviceQueue;
 
 struct DeviceTable {
   int64_t size;         // sizeof(DeviceTable), by which a plug-in of another build is known
-  const char* version;  // as version_text() of base/plugin.h
+  const char* version;  // as build_version() of base/plugin.h
+  // LibTorch's number for devices of this kind (c10::DeviceType): 1 is CUDA. Device `index` of the
+  // table is device `index` of LibTorch's.
+  int32_t torch_device_type;
 
   // Devices that this process sees. Error(kDependency) without a driver, or with one too old.
   int (*num_devices)();
@@ -72,6 +75,12 @@ struct DeviceTable {
   void (*synchronize)(DeviceQueue* queue);
   // Whether all of it is over; does not wait.
   bool (*finished)(DeviceQueue* queue);
+  // What comes into `queue` from here on waits for what is in `other` now, of any device; the
+  // calling thread does not.
+  void (*wait)(DeviceQueue* queue, DeviceQueue* other);
+  // LibTorch's work of the calling thread for the queue's device goes into this queue from here on,
+  // until another queue is named; the device becomes the thread's own.
+  void (*use)(DeviceQueue* queue);
 
   const sample::DeviceSampling* sampling;
   const feature::DeviceFeatures* features;

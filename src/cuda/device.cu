@@ -5,6 +5,7 @@
 
 #include "cuda/grid/cuda_queue.cuh"
 #include "cuda/grid/entries.h"
+#include "cuda/grid/queue_stream.h"
 
 namespace gnnmg::cuda {
 namespace {
@@ -102,5 +103,13 @@ void copy(base::DeviceQueue* queue, void* to, const void* from, int64_t bytes) {
 void synchronize(base::DeviceQueue* queue) { queue_of<CudaQueue>(queue).synchronize(); }
 
 bool finished(base::DeviceQueue* queue) { return queue_of<CudaQueue>(queue).finished(); }
+
+cudaStream_t stream_of(base::DeviceQueue* queue) { return queue_of<CudaQueue>(queue).stream(); }
+
+int device_of(base::DeviceQueue* queue) { return queue_of<CudaQueue>(queue).device(); }
+
+void wait(base::DeviceQueue* queue, base::DeviceQueue* other) {
+  queue_of<CudaQueue>(queue).wait(queue_of<CudaQueue>(other));
+}
 
 }  // namespace gnnmg::cuda

@@ -16,5 +16,7 @@ void close_queue(base::DeviceQueue* queue) noexcept;
 void copy(base::DeviceQueue* queue, void* to, const void* from, int64_t bytes);
 void synchronize(base::DeviceQueue* queue);
 bool finished(base::DeviceQueue* queue);
+void wait(base::DeviceQueue* queue, base::DeviceQueue* other);
+void use(base::DeviceQueue* queue);  // torch.cpp
 
 }  // namespace gnnmg::cuda

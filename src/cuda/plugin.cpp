@@ -1,6 +1,8 @@
 // The one function that the plug-in exports.
 #include "base/plugin.h"
 
+#include <c10/core/DeviceType.h>
+
 #include "cuda/device.h"
 #include "cuda/nccl_table.h"
 #include "cuda/tables.h"
@@ -11,6 +13,7 @@ gnnmg_cuda_device_table() noexcept {
   static const gnnmg::base::DeviceTable table{
       .size = sizeof(gnnmg::base::DeviceTable),
       .version = gnnmg::base::build_version(),
+      .torch_device_type = static_cast<int32_t>(c10::DeviceType::CUDA),
       .num_devices = cuda::num_devices,
       .info = cuda::device_info,
       .allocate = cuda::allocate,
@@ -22,6 +25,8 @@ gnnmg_cuda_device_table() noexcept {
       .copy = cuda::copy,
       .synchronize = cuda::synchronize,
       .finished = cuda::finished,
+      .wait = cuda::wait,
+      .use = cuda::use,
       .sampling = &cuda::cuda_sampling(),
       .features = &cuda::cuda_features(),
       .nccl = &cuda::nccl_table(),

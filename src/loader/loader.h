@@ -9,12 +9,36 @@
 #include <vector>
 
 #include "base/cancel.h"
+#include "base/device.h"
 #include "base/host_queue.h"
 #include "feature/store.h"
 #include "loader/plan.h"
 #include "sample/sampler.h"
 
 namespace gnnmg::loader {
+
+// A mini-batch's arrays where a device reads them: in its own memory, or in the host's, pinned.
+struct DeviceArrays {
+  std::vector<sample::BlockView> blocks;  // the device's pointers; counts are the host's to read
+  const int64_t* node_ids = nullptr;      // [num_nodes]
+  int64_t num_nodes = 0;
+  // One of three, or none where the loader has no features: rows of the nodes, gathered; a table
+  // whose row node_ids[i] is that of node i; sparse rows.
+  const void* rows = nullptr;   // [num_nodes, cols]
+  const void* table = nullptr;  // [num_graph_nodes, cols]
+  int64_t num_graph_nodes = 0;
+  base::DType dtype = base::DType::kF32;  // of `rows` or `table`
+  int64_t cols = 0;
+  int64_t stride = 0;  // elements from row to row
+  const int64_t* sparse_indptr = nullptr;
+  const int32_t* sparse_indices = nullptr;
+  const float* sparse_values = nullptr;
+  int64_t num_entries = 0;
+  // Where they were made: who reads them has his queue wait for this one (DeviceTable::wait()), and
+  // names his own here, for which the loader waits before it uses the memory again.
+  base::DeviceQueue* made_in = nullptr;
+  base::DeviceQueue* read_in = nullptr;
+};
 
 // One mini-batch. Lives in a pool of the loader's: when the last reference goes, its memory is used
 // for a later one, so an exported tensor that holds a reference pins it.
@@ -34,6 +58,9 @@ struct Batch {
   feature::SparseRows sparse_features;
   bool has_features = false, sparse = false;
   double sample_seconds = 0, gather_seconds = 0;
+  // Of a loader for a device: what it reads. `sample` then has the seeds' counts and, of graphs,
+  // graph_ptr, and nothing else is promised of the arrays above.
+  std::unique_ptr<DeviceArrays> device;
   bool empty() const { return seeds.empty(); }
   int64_t step_seeds() const { return static_cast<int64_t>(step_ids.size()); }
 };

@@ -8,8 +8,10 @@
 #include <utility>
 
 #include "base/thread_pool.h"
+#include "nn/device.h"
 #include "nn/kernels/kernels.h"
 #include "nn/scratch.h"
+#include "nn/sparse_view.h"
 #include "sample/mini_batch.h"
 
 namespace gnnmg::nn {
@@ -24,6 +26,8 @@ struct Execution {
   bool gradients = false;  // backward() will be asked for: keep what it needs
   // Lives until backward() has run: the owner of a block that was made on the way.
   std::shared_ptr<const void> owner = {};
+  // Where tensors and blocks lie and the kernels run; null: the CPU.
+  const Device* device = nullptr;
 
   Execution with(std::shared_ptr<const void> kept) const {
     Execution other = *this;
@@ -63,13 +67,6 @@ at::Tensor aggregate_linear(const AggregateLinear& in, const sample::BlockView& 
 at::Tensor aggregate(const at::Tensor& x, const sample::BlockView& block, Reduce reduce,
                      const Execution& execution);
 
-// Sparse rows that somebody else keeps until backward() has run; indptr starts at 0.
-struct SparseView {
-  int64_t num_rows = 0, num_cols = 0;
-  const int64_t* indptr = nullptr;
-  const int32_t* indices = nullptr;
-  const float* values = nullptr;
-};
 // x weight^T for the first num_rows sparse rows, with dropout of the stored values.
 at::Tensor sparse_linear(const SparseView& x, int64_t num_rows, const Dropout& dropout,
                          const at::Tensor& weight, const Execution& execution);

@@ -34,7 +34,8 @@ struct LayerModel::Pass {
   }
 };
 
-LayerModel::LayerModel(const ModelConfig& config) : LayeredModel(config) {
+LayerModel::LayerModel(const ModelConfig& config, const Device* device)
+    : LayeredModel(config, device) {
   complete_layers(config_);
   int64_t width = config_.first_width();
   int blocks = 0;
@@ -86,7 +87,8 @@ LayerModel::LayerModel(const ModelConfig& config) : LayeredModel(config) {
     if (c.kind == Kind::kActivation && c.options.activation == Activation::kPrelu)
       list.constant("weight", {1}, 0.25, &layer.prelu);
   }
-  parameters_ = ParameterSet(list, scalar_type(config_.dtype), config_.seed);
+  parameters_ = ParameterSet(list, scalar_type(config_.dtype), config_.seed,
+                             device ? device->torch() : at::Device(at::kCPU));
   std::vector<NormLayer*> norms;
   for (Layer& layer : layers_) {
     if (layer.conv)
@@ -199,8 +201,8 @@ std::vector<at::Tensor> LayerModel::run(std::span<const ForwardArgs> batches,
   return logits;
 }
 
-std::unique_ptr<Model> LayerModel::clone() const {
-  return filled(std::make_unique<LayerModel>(config_));
+std::unique_ptr<Model> LayerModel::clone_on(const Device* device) const {
+  return filled(std::make_unique<LayerModel>(config_, device));
 }
 
 }  // namespace gnnmg::nn

@@ -23,11 +23,11 @@ struct Layer {
 
 class LayerModel final : public LayeredModel {
  public:
-  explicit LayerModel(const ModelConfig& config);
+  explicit LayerModel(const ModelConfig& config, const Device* device = nullptr);
 
   std::unique_ptr<Inference> inference(const graph::Graph& graph, const graph::Column* features,
                                        base::ThreadPool* pool) override;
-  std::unique_ptr<Model> clone() const override;
+  std::unique_ptr<Model> clone_on(const Device* device) const override;
 
  private:
   friend class LayerInference;

@@ -14,8 +14,8 @@
 
 namespace gnnmg::nn {
 
-LayeredModel::LayeredModel(const ModelConfig& config)
-    : config_(config), known_(edge_needs(config), scalar_type(config.dtype)) {}
+LayeredModel::LayeredModel(const ModelConfig& config, const Device* device)
+    : config_(config), device_(device), known_(edge_needs(config), scalar_type(config.dtype)) {}
 
 at::Tensor LayeredModel::forward(const ForwardArgs& args) {
   return pass({&args, 1}, {args.training, args.training || args.gradients})[0];
@@ -41,7 +41,8 @@ std::vector<at::Tensor> LayeredModel::pass(std::span<const ForwardArgs> batches,
 
 Execution LayeredModel::execution_of(std::span<const ForwardArgs> batches,
                                      const RunOptions& options) const {
-  return {batches.empty() ? nullptr : batches[0].pool, scratch_, options.gradients, options.owner};
+  return {batches.empty() ? nullptr : batches[0].pool, scratch_, options.gradients, options.owner,
+          device_};
 }
 
 at::Tensor LayeredModel::take_batch_statistics() {
@@ -73,7 +74,7 @@ std::unique_ptr<Model> LayeredModel::filled(std::unique_ptr<LayeredModel> copy) 
   copy->parameters_.flat().copy_(parameters_.flat());
   for (size_t i = 0; i < buffers().size(); ++i)
     copy->buffers()[i].tensor.copy_(buffers()[i].tensor);
-  copy->known_ = known_;
+  if (copy->device_ == device_) copy->known_ = known_;
   copy->file_names_ = file_names_;
   return copy;
 }

@@ -19,6 +19,7 @@ inline constexpr uint64_t kAttentionLayer = 1024;
 class LayeredModel : public Model {
  public:
   const ModelConfig& config() const final { return config_; }
+  const Device* device() const final { return device_; }
   at::Tensor forward(const ForwardArgs& args) final;
   std::vector<at::Tensor> forward_step(std::span<const ForwardArgs> batches,
                                        const SumOverRanks& sum) final;
@@ -33,7 +34,7 @@ class LayeredModel : public Model {
   void fold_batch_statistics(const at::Tensor& rows) final { statistics_.fold(rows); }
 
  protected:
-  explicit LayeredModel(const ModelConfig& config);
+  LayeredModel(const ModelConfig& config, const Device* device);
   struct RunOptions {
     bool training = false, gradients = false;
     SumOverRanks sum = {};  // empty: statistics of each mini-batch
@@ -57,6 +58,7 @@ class LayeredModel : public Model {
   Execution execution_of(std::span<const ForwardArgs> batches, const RunOptions& options) const;
 
   ModelConfig config_;
+  const Device* const device_;  // null: the CPU
   ParameterSet parameters_;
   at::Tensor embedding_;  // [input_dim, hidden_dim] of Input::kEmbedding
   Scratch scratch_;

@@ -16,7 +16,9 @@
 #include "graph/graph.h"
 #include "io/state_file.h"
 #include "nn/config.h"
+#include "nn/device.h"
 #include "nn/file_names.h"
+#include "nn/sparse_view.h"
 #include "sample/mini_batch.h"
 
 namespace gnnmg::nn {
@@ -29,6 +31,8 @@ struct RowInput {
   const feature::SparseRows* sparse = nullptr;
   at::Tensor table;
   std::span<const int64_t> ids;
+  // In place of `sparse`, for a model on a device; null: none.
+  const SparseView* sparse_on_device = nullptr;
 };
 
 // Weights [num_edges], features [num_edges, D] and types [num_edges] i64 of a block's edges; what
@@ -43,6 +47,8 @@ struct DropoutKey {
   uint64_t seed = 0, epoch = 0, batch = 0;
 };
 
+// For a model on a device, rows, ids, blocks and what edges carry lie in memory that the device
+// reads, and have been made in its queue or before; graph_ptr is the host's. Ids are in range.
 struct ForwardArgs {
   RowInput input;  // none where the model reads no features
   std::span<const sample::BlockView>
@@ -153,8 +159,12 @@ class Model {
   // running <- 0.9 running + 0.1 statistics, row after row.
   virtual void fold_batch_statistics(const at::Tensor& rows) = 0;
 
-  // A model of its own with equal parameters and buffers, gradients zero.
-  virtual std::unique_ptr<Model> clone() const = 0;
+  // Where it lies; null: on the CPU. States are read from and copied to anywhere.
+  virtual const Device* device() const = 0;
+  // A model of its own with equal parameters and buffers, gradients zero, on this device, or, null,
+  // on the CPU. The device outlives it.
+  virtual std::unique_ptr<Model> clone_on(const Device* device) const = 0;
+  std::unique_ptr<Model> clone() const { return clone_on(device()); }
 
  protected:
   FileNames file_names_;

@@ -14,26 +14,37 @@ using base::Status;
 
 namespace {
 
+SparseView view_of(const feature::SparseRows& rows) {
+  return {rows.num_rows,      rows.num_cols,       rows.indptr[rows.num_rows],
+          rows.indptr.data(), rows.indices.data(), rows.values.data()};
+}
+
 // The number of rows.
 int64_t check_features(const ModelConfig& config, const RowInput& in) {
-  if (in.dense.defined() + (in.sparse != nullptr) + in.table.defined() != 1)
+  const bool sparse = in.sparse || in.sparse_on_device;
+  if (in.dense.defined() + (in.sparse != nullptr) + (in.sparse_on_device != nullptr) +
+          in.table.defined() !=
+      1)
     fail(Status::kInvalidArgument, "expected rows in one form: dense, sparse or a table with ids");
   const at::Tensor& rows = in.dense.defined() ? in.dense : in.table;
   if (rows.defined() && rows.dim() != 2)
     fail(Status::kInvalidArgument, "features have ", rows.dim(), " dimensions, expected 2");
-  const int64_t width = in.sparse ? in.sparse->num_cols : rows.size(1);
+  const int64_t width = in.sparse             ? in.sparse->num_cols
+                        : in.sparse_on_device ? in.sparse_on_device->num_cols
+                                              : rows.size(1);
   if (width != config.input_dim)
     fail(Status::kInvalidArgument, "features have ", width, " columns, the model has input_dim ",
          config.input_dim);
   const bool categories = !config.node_vocabulary.empty();
-  if (categories && in.sparse)
+  if (categories && sparse)
     fail(Status::kUnsupported, "features are a sparse matrix, and the model reads categories");
   if (!categories && rows.defined() && !rows.is_floating_point())
     fail(Status::kUnsupported, "features have elements of type ", base::dtype_name(dtype_of(rows)),
          ", expected floats");
-  return in.sparse            ? in.sparse->num_rows
-         : in.dense.defined() ? in.dense.size(0)
-                              : static_cast<int64_t>(in.ids.size());
+  return in.sparse             ? in.sparse->num_rows
+         : in.sparse_on_device ? in.sparse_on_device->num_rows
+         : in.dense.defined()  ? in.dense.size(0)
+                               : static_cast<int64_t>(in.ids.size());
 }
 
 // The number of nodes.
@@ -86,12 +97,10 @@ ConvInput first_input(const InputLayer& layer, const ForwardArgs& args) {
     in.x = apply_finish(in.x, {false, layer.dropout}, layer.execution);
     return in;
   }
-  if (input.sparse) {
-    const feature::SparseRows& rows = *input.sparse;
+  if (input.sparse || input.sparse_on_device) {
     in.sparse = true;
     in.type = scalar_type(layer.config.dtype);
-    in.rows = {rows.num_rows, rows.num_cols, rows.indptr.data(), rows.indices.data(),
-               rows.values.data()};
+    in.rows = input.sparse ? view_of(*input.sparse) : *input.sparse_on_device;
     in.rows_dropout = layer.dropout;
     return in;
   }

@@ -92,7 +92,8 @@ void ParameterList::glorot(const std::string& key, std::vector<int64_t> shape, i
   add(std::move(spec), key);
 }
 
-ParameterSet::ParameterSet(const ParameterList& list, at::ScalarType type, uint64_t seed) {
+ParameterSet::ParameterSet(const ParameterList& list, at::ScalarType type, uint64_t seed,
+                           at::Device device) {
   int64_t total = 0;
   for (const ParameterSpec& spec : list.specs()) {
     if (spec.kind != Kind::kParameter) continue;
@@ -117,13 +118,13 @@ ParameterSet::ParameterSet(const ParameterList& list, at::ScalarType type, uint6
       value = std::fill_n(value, size, spec.fill);
     }
   }
-  flat_ = values.to(type);
-  gradients_ = at::zeros({total}, at::TensorOptions(type));
+  flat_ = values.to(type).to(device);
+  gradients_ = at::zeros({total}, at::TensorOptions(type).device(device));
   int64_t offset = 0;
   for (const ParameterSpec& spec : list.specs()) {
     if (spec.kind == Kind::kBuffer) {
-      *spec.slot =
-          at::full(spec.shape, spec.fill, at::TensorOptions(spec.integer ? at::kLong : type));
+      *spec.slot = at::full(spec.shape, spec.fill,
+                            at::TensorOptions(spec.integer ? at::kLong : type).device(device));
       buffers_.push_back({spec.key, *spec.slot});
     } else if (spec.kind == Kind::kParameter) {
       const int64_t size = elements(spec.shape);

@@ -83,7 +83,9 @@ class ParameterSet {
   ParameterSet() = default;
   // Fills the slots. Value j of parameter i is made from stream (seed, initial weights, i), for f32
   // and f64 alike. Sizes are checked before anything is allocated.
-  ParameterSet(const ParameterList& list, at::ScalarType type, uint64_t seed);
+  // They lie on `device`.
+  ParameterSet(const ParameterList& list, at::ScalarType type, uint64_t seed,
+               at::Device device = at::kCPU);
 
   const std::vector<NamedTensor>& named() const { return named_; }
   const std::vector<NamedTensor>& buffers() const { return buffers_; }

@@ -52,7 +52,8 @@ int num_norms(const ModelConfig& c) {
 
 }  // namespace
 
-StackModel::StackModel(const ModelConfig& config) : LayeredModel(config) {
+StackModel::StackModel(const ModelConfig& config, const Device* device)
+    : LayeredModel(config, device) {
   config_.check();
   for (int i = 0; i < config_.num_layers; ++i) {
     StackLayer layer;
@@ -73,7 +74,8 @@ StackModel::StackModel(const ModelConfig& config) : LayeredModel(config) {
   const bool dgl = config_.framework == Framework::kDgl;
   ParameterList list(dgl && config_.init == Init::kPyg ? Init::kDgl : config_.init);
   declare(list);
-  parameters_ = ParameterSet(list, scalar_type(config_.dtype), config_.seed);
+  parameters_ = ParameterSet(list, scalar_type(config_.dtype), config_.seed,
+                             device ? device->torch() : at::Device(at::kCPU));
   std::vector<NormLayer*> norms;
   for (StackLayer& layer : layers_) {
     // In the order of a pass: in front of the convolution in residual blocks, else behind.
@@ -276,8 +278,8 @@ std::vector<at::Tensor> StackModel::run(std::span<const ForwardArgs> batches,
   return logits;
 }
 
-std::unique_ptr<Model> StackModel::clone() const {
-  return filled(std::make_unique<StackModel>(config_));
+std::unique_ptr<Model> StackModel::clone_on(const Device* device) const {
+  return filled(std::make_unique<StackModel>(config_, device));
 }
 
 std::unique_ptr<Model> make_model(const ModelConfig& config) {

@@ -38,11 +38,11 @@ struct StackEnd {
 
 class StackModel final : public LayeredModel {
  public:
-  explicit StackModel(const ModelConfig& config);
+  explicit StackModel(const ModelConfig& config, const Device* device = nullptr);
 
   std::unique_ptr<Inference> inference(const graph::Graph& graph, const graph::Column* features,
                                        base::ThreadPool* pool) override;
-  std::unique_ptr<Model> clone() const override;
+  std::unique_ptr<Model> clone_on(const Device* device) const override;
 
  private:
   friend class StackInference;

@@ -28,6 +28,7 @@ struct HostTable {
     base::DeviceTable table{};
     table.size = sizeof(base::DeviceTable);
     table.version = base::build_version();
+    table.torch_device_type = 0;  // the CPU
     table.num_devices = [] { return 1; };
     table.info = [](int device) {
       check_device(device);
@@ -64,6 +65,9 @@ struct HostTable {
     };
     table.synchronize = [](base::DeviceQueue* queue) { queue_of<HostQueue>(queue).synchronize(); };
     table.finished = [](base::DeviceQueue*) { return true; };
+    // All of it is over when a function returns.
+    table.wait = [](base::DeviceQueue*, base::DeviceQueue*) {};
+    table.use = [](base::DeviceQueue*) {};
     return table;
   }
 };

@@ -213,7 +213,7 @@ TEST_F(Functions, SparseLinear) {
   const std::vector<int64_t> indptr{0, 2, 2, 5, 6};
   const std::vector<int32_t> indices{1, 4, 0, 4, 4, 2};
   const std::vector<float> values{0.5f, -1, 2, 3, 0.25f, 1.5f};
-  const SparseView x{4, 6, indptr.data(), indices.data(), values.data()};
+  const SparseView x{4, 6, indptr[4], indptr.data(), indices.data(), values.data()};
   for (const double rate : {0.0, 0.5}) {
     const Dropout dropout = kernels::make_dropout(rate, 4, 3, 2, 1);
     const at::Tensor weight = variable({5, 6}, 12);

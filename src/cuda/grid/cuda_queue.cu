@@ -21,6 +21,7 @@ CudaQueue::CudaQueue(int device, int max_multiprocessors, cudaStream_t stream)
     : device_(device),
       max_blocks_(most_blocks(device, max_multiprocessors)),
       stream_(device, stream),
+      reached_(device),
       memory_(make_device_memory(device, stream_.get())),
       scratch_(*memory_) {}
 
@@ -39,6 +40,16 @@ void CudaQueue::copy(void* to, const void* from, int64_t bytes) {
 }
 
 void CudaQueue::synchronize() { check(cudaStreamSynchronize(stream()), "waiting for the device"); }
+
+void CudaQueue::wait(CudaQueue& other) {
+  if (&other == this) return;
+  {
+    const OnDevice on(other.device_);
+    check(cudaEventRecord(other.reached_.get(), other.stream()), "marking a place in a queue");
+  }
+  const OnDevice on(device_);
+  check(cudaStreamWaitEvent(stream(), other.reached_.get(), 0), "waiting for another queue");
+}
 
 bool CudaQueue::finished() {
   const cudaError_t state = cudaStreamQuery(stream());

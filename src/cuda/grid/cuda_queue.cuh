@@ -90,6 +90,8 @@ class CudaQueue {
   void copy(void* to, const void* from, int64_t bytes);
   void synchronize();
   bool finished();
+  // What comes in from here on waits for what is in `other` now.
+  void wait(CudaQueue& other);
 
   // Memory of the device for what is used in this queue alone.
   Memory& device_memory() { return *memory_; }
@@ -116,6 +118,7 @@ class CudaQueue {
   int device_;
   int64_t max_blocks_;
   Stream stream_;
+  Event reached_;  // by this queue, for others to wait for
   std::unique_ptr<Memory> memory_;
   Buffer<uint8_t> scratch_;  // of scans and sorts
 };

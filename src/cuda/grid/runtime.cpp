@@ -76,4 +76,11 @@ Stream::~Stream() {
   if (own_) ignore(cudaStreamDestroy(stream_));
 }
 
+Event::Event(int device) {
+  const OnDevice on(device);
+  check(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming), "making an event");
+}
+
+Event::~Event() { ignore(cudaEventDestroy(event_)); }
+
 }  // namespace gnnmg::cuda

@@ -41,4 +41,17 @@ class Stream {
   bool own_ = false;
 };
 
+// A place in a stream, without a time.
+class Event {
+ public:
+  explicit Event(int device);
+  ~Event();
+  Event(const Event&) = delete;
+  Event& operator=(const Event&) = delete;
+  cudaEvent_t get() const { return event_; }
+
+ private:
+  cudaEvent_t event_ = nullptr;
+};
+
 }  // namespace gnnmg::cuda

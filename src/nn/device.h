@@ -1,0 +1,34 @@
+// The device that a replica of a model lies and computes on, where that is not the CPU.
+#pragma once
+
+#include <c10/core/Device.h>
+
+#include <type_traits>
+
+#include "base/device.h"
+#include "nn/kernels/device.h"
+
+namespace gnnmg::nn {
+
+// Tensors of such a replica lie on torch(); our kernels and LibTorch's work of the replica's thread
+// go into `queue` (DeviceTable::use()), the backward pass too, which LibTorch runs on a thread of
+// its own.
+struct Device {
+  const base::DeviceTable* table = nullptr;
+  int index = 0;
+  base::DeviceQueue* queue = nullptr;
+
+  at::Device torch() const {
+    return {static_cast<at::DeviceType>(table->torch_device_type),
+            static_cast<at::DeviceIndex>(index)};
+  }
+  template <typename T>
+  const kernels::DeviceLayers<T>& layers() const {
+    if constexpr (std::is_same_v<T, float>)
+      return *table->layers_f32;
+    else
+      return *table->layers_f64;
+  }
+};
+
+}  // namespace gnnmg::nn
