@@ -170,7 +170,10 @@ WholeGraph::SparseRange WholeGraph::sparse_rows(int64_t begin, int64_t end) cons
   SparseRange range;
   range.indptr.resize(end - begin + 1);
   for (int64_t r = begin; r <= end; ++r) range.indptr[r - begin] = pointers[r] - pointers[begin];
-  range.view = {end - begin, csr_.num_cols, range.indptr.data(),
+  range.view = {end - begin,
+                csr_.num_cols,
+                range.indptr.back(),
+                range.indptr.data(),
                 static_cast<const int32_t*>(csr_.indices.data()) + pointers[begin],
                 static_cast<const float*>(csr_.values.data()) + pointers[begin]};
   return range;
