@@ -1,0 +1,81 @@
+// The memory of a fake GPU: apart from the host's, which may touch it only while the device works.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string_view>
+
+#include "cuda/grid/buffer.h"
+
+namespace gnnmg::fake_gpu {
+
+inline constexpr int kMostDevices = 8;
+
+// Any thread.
+class Arena final : public cuda::Memory {
+ public:
+  // Of device `device`; a host's loop over it dies with a word of why.
+  explicit Arena(int device);
+  Arena(const Arena&) = delete;
+  Arena& operator=(const Arena&) = delete;
+
+  // Fills what it gives, and what it takes back, with bytes that no program expects.
+  void* allocate(int64_t bytes, std::string_view what) override;
+  void release(void* memory) noexcept override;
+
+  // The device works from open() to close(), which count.
+  void open();
+  void close() noexcept;
+  bool holds(const void* address) const noexcept;
+
+  // Error(kDeviceLost) where it is.
+  void check() const;
+  void lose() noexcept { lost_ = true; }
+  void find_again() noexcept { lost_ = false; }
+  bool lost() const noexcept { return lost_; }
+
+  void set_size(int64_t bytes);
+  int64_t size() const;
+  int64_t live_bytes() const;
+  int64_t num_live() const;
+  int64_t num_allocations() const;
+  // The allocation behind the next `after` fails, or, `for_ever`, that one and all others; -1:
+  // none.
+  void fail_allocation(int64_t after, bool for_ever);
+
+ private:
+  int64_t place_of(int64_t bytes);  // with the lock held
+
+  const int device_;
+  uint8_t* base_ = nullptr;
+  std::atomic<bool> lost_{false};
+  mutable std::mutex mutex_;
+  std::map<int64_t, int64_t> free_;  // place -> bytes
+  std::map<int64_t, int64_t> used_;
+  int64_t top_ = 0;  // nothing beyond was ever used
+  int64_t size_ = int64_t{1} << 30, live_bytes_ = 0, num_allocations_ = 0;
+  int64_t fail_after_ = -1;
+  bool fail_for_ever_ = false;
+  int users_ = 0;
+};
+
+// Device `device`, of 0 to kMostDevices - 1; lives as long as the program.
+Arena& arena(int device);
+// The device that the address is of; -1: the host.
+int device_of(const void* address) noexcept;
+
+// The device works while it lives.
+class Working {
+ public:
+  explicit Working(Arena& arena) : arena_(arena) { arena_.open(); }
+  ~Working() { arena_.close(); }
+  Working(const Working&) = delete;
+  Working& operator=(const Working&) = delete;
+
+ private:
+  Arena& arena_;
+};
+
+}  // namespace gnnmg::fake_gpu

@@ -1,0 +1,34 @@
+// GPUs that are not there, for tests of everything above the plug-in: the table of base/device.h
+// over the host's twin, and LibTorch's device type PrivateUse1 on the same memory. They are strict:
+// - memory of a device can be touched while a kernel, a copy or an operator runs, and else kills;
+// - an operator that mixes a device's tensors with the CPU's, but for 0-dim ones, or with another
+//   device's fails as it does on CUDA;
+// - backward passes run on LibTorch's threads for devices.
+// Work is over when a call returns, so that a queue which should wait for another is not found out.
+// Linking this makes LibTorch know the devices, before it is used.
+#pragma once
+
+#include <cstdint>
+
+#include "base/device.h"
+
+namespace gnnmg::fake_gpu {
+
+// Devices 0 to num_devices - 1, at most 8, of 1 GiB each. Tables live as long as the program. What
+// the table has no fake of here is null: comm/nccl, which tests/comm/fake_nccl.h makes.
+base::DeviceTable make_table(int num_devices);
+
+void set_memory(int device, int64_t bytes);
+int64_t live_bytes(int device);
+int64_t num_live(int device);         // allocations
+int64_t num_allocations(int device);  // since the program began
+// The allocation behind the next `after` fails, LibTorch's too, or, `for_ever`, that one and all
+// others; -1: none.
+void fail_allocation(int device, int64_t after, bool for_ever = false);
+// Everything on it fails from now on, but freeing.
+void lose(int device);
+void find_again(int device);
+// The next calls that pin memory of the host's are refused.
+void refuse_pinning(bool refuse);
+
+}  // namespace gnnmg::fake_gpu

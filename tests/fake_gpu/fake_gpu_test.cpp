@@ -1,0 +1,147 @@
+// That the fakes are as strict as they say, and LibTorch works on them.
+#include "fake_gpu.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/mm.h>
+#include <ATen/ops/rand.h>
+#include <ATen/ops/relu.h>
+#include <ATen/ops/sort.h>
+#include <ATen/ops/zeros.h>
+#include <gtest/gtest.h>
+#include <torch/csrc/autograd/autograd.h>
+
+#include <thread>
+#include <vector>
+
+#include "base/error.h"
+#include "nn/device.h"
+
+namespace gnnmg::fake_gpu {
+namespace {
+
+class FakeGpu : public testing::Test {
+ protected:
+  void SetUp() override {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    table_ = make_table(2);
+    for (int device = 0; device < 2; ++device)
+      queues_[device] = table_.open_queue(device, 0, nullptr);
+    table_.use(queues_[0]);
+  }
+  void TearDown() override {
+    for (base::DeviceQueue* queue : queues_) table_.close_queue(queue);
+  }
+  at::Device device(int index) const { return nn::Device{&table_, index, queues_[index]}.torch(); }
+  at::TensorOptions on(int index) const {
+    return at::TensorOptions(at::kFloat).device(device(index));
+  }
+
+  base::DeviceTable table_;
+  base::DeviceQueue* queues_[2] = {};
+};
+
+TEST_F(FakeGpu, OperatorsGiveWhatTheCpuGives) {
+  const at::Tensor a = at::rand({5, 7}), b = at::rand({7, 3});
+  const at::Tensor da = a.to(device(0)), db = b.to(device(0));
+  EXPECT_TRUE(at::relu(at::mm(da, db) - 1).cpu().equal(at::relu(at::mm(a, b) - 1)));
+  EXPECT_EQ(at::mm(da, db).device(), device(0));
+  const auto [values, order] = da.flatten().sort(/*stable=*/true, 0, true);
+  EXPECT_TRUE(values.cpu().equal(std::get<0>(a.flatten().sort(true, 0, true))));
+  EXPECT_TRUE(at::cat({da, da.narrow(0, 1, 2)}).cpu().equal(at::cat({a, a.narrow(0, 1, 2)})));
+  at::Tensor out = at::empty({5, 3}, on(0));
+  at::mm_out(out, da, db);
+  EXPECT_TRUE(out.cpu().equal(at::mm(a, b)));
+  out.add_(1).t().mul_(2);
+  EXPECT_TRUE(out.cpu().equal((at::mm(a, b) + 1) * 2));
+  EXPECT_TRUE(at::arange(4, on(0).dtype(at::kLong))
+                  .cpu()
+                  .equal(at::arange(4, at::TensorOptions(at::kLong))));
+  EXPECT_EQ(da.sum().item<float>(), a.sum().item<float>());
+  EXPECT_TRUE(da.to(device(1)).cpu().equal(a));
+}
+
+TEST_F(FakeGpu, BackwardRunsOnAThreadOfTheDevice) {
+  const at::Tensor a = at::rand({4, 6}), b = at::rand({6, 2});
+  at::Tensor x = a.to(device(1)).set_requires_grad(true);
+  at::Tensor y = a.clone().set_requires_grad(true);
+  at::mm(x, b.to(device(1))).square().sum().backward();
+  at::mm(y, b).square().sum().backward();
+  ASSERT_EQ(x.grad().device(), device(1));
+  EXPECT_TRUE(x.grad().cpu().allclose(y.grad()));
+}
+
+TEST_F(FakeGpu, MixedDevicesAreRefused) {
+  const at::Tensor cpu = at::rand({3}), first = cpu.to(device(0)), second = cpu.to(device(1));
+  EXPECT_THROW(first + cpu, c10::Error);
+  EXPECT_THROW(first + second, c10::Error);
+  EXPECT_THROW(first.index_select(0, at::zeros({1}, at::TensorOptions(at::kLong))), c10::Error);
+  EXPECT_NO_THROW(first + 1);
+  EXPECT_NO_THROW(first * at::zeros({}));
+}
+
+TEST_F(FakeGpu, TheHostCannotTouchItsMemory) {
+  const at::Tensor t = at::zeros({8}, on(0));
+  auto* data = static_cast<volatile float*>(t.mutable_data_ptr());
+  EXPECT_DEATH(static_cast<void>(data[0] + 1), "the host touched memory of a device");
+  void* memory = table_.allocate(1, base::Placement::kDevice, 64);
+  EXPECT_DEATH(*static_cast<volatile int*>(memory) = 1, "the host touched memory of a device");
+  table_.release(1, base::Placement::kDevice, memory);
+}
+
+TEST_F(FakeGpu, CopiesGoAnywhere) {
+  const std::vector<int32_t> values{1, 2, 3};
+  void* a = table_.allocate(0, base::Placement::kDevice, 12);
+  void* b = table_.allocate(1, base::Placement::kDevice, 12);
+  table_.copy(queues_[0], a, values.data(), 12);
+  table_.copy(queues_[0], b, a, 12);
+  std::vector<int32_t> back(3);
+  table_.copy(queues_[1], back.data(), b, 12);
+  EXPECT_EQ(back, values);
+  table_.release(0, base::Placement::kDevice, a);
+  table_.release(1, base::Placement::kDevice, b);
+}
+
+TEST_F(FakeGpu, MemoryEndsAndIsCounted) {
+  const int64_t live = num_live(0);
+  set_memory(0, live_bytes(0) + 4096);
+  EXPECT_THROW(at::zeros({2048}, on(0)), c10::OutOfMemoryError);
+  EXPECT_NO_THROW(at::zeros({1024}, on(0)));
+  fail_allocation(0, 1);
+  EXPECT_NO_THROW(at::empty({8}, on(0)));
+  EXPECT_THROW(at::empty({8}, on(0)), c10::OutOfMemoryError);
+  EXPECT_NO_THROW(at::empty({8}, on(0)));
+  set_memory(0, int64_t{1} << 30);
+  EXPECT_EQ(num_live(0), live);
+}
+
+TEST_F(FakeGpu, ALostDeviceFailsAndFrees) {
+  {
+    const at::Tensor t = at::zeros({8}, on(1)), other = at::zeros({8}, on(0));
+    lose(1);
+    EXPECT_THROW(t.add_(1), c10::Error);
+    EXPECT_THROW(table_.synchronize(queues_[1]), base::Error);
+    EXPECT_NO_THROW(other.add_(1));
+  }
+  find_again(1);
+  EXPECT_NO_THROW(at::zeros({8}, on(1)));
+}
+
+TEST_F(FakeGpu, ThreadsHaveDevicesOfTheirOwn) {
+  std::vector<std::thread> threads;
+  std::vector<float> sums(2);
+  for (int index = 0; index < 2; ++index)
+    threads.emplace_back([&, index] {
+      table_.use(queues_[index]);
+      at::Tensor t = at::zeros({64}, on(index));
+      for (int i = 0; i < 50; ++i) t.add_(index + 1);
+      sums[index] = t.sum().item<float>();
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(sums, (std::vector<float>{3200, 6400}));
+}
+
+}  // namespace
+}  // namespace gnnmg::fake_gpu

@@ -1,0 +1,72 @@
+// A queue of a fake GPU: runs kernels at once as the host's twin does, on memory of its device.
+#pragma once
+
+#include <memory>
+
+#include "arena.h"
+#include "host_queue.h"
+
+namespace gnnmg::fake_gpu {
+
+class FakeQueue {
+ public:
+  template <int N>
+  using Tile = cuda::HostTile<N>;
+
+  explicit FakeQueue(int device) : arena_(arena(device)), device_(device) { arena_.check(); }
+
+  template <typename F>
+  void each(int64_t count, const F& f) {
+    work([&] { queue_.each(count, f); });
+  }
+  template <int N, typename F>
+  void tiles(int64_t count, const F& f) {
+    work([&] { queue_.tiles<N>(count, f); });
+  }
+  void scan(const int32_t* counts, int32_t* sums, int64_t count) {
+    work([&] { queue_.scan(counts, sums, count); });
+  }
+  void sort(const uint32_t* keys, uint32_t* sorted_keys, const int32_t* values,
+            int32_t* sorted_values, int64_t count, int bits) {
+    work([&] { queue_.sort(keys, sorted_keys, values, sorted_values, count, bits); });
+  }
+  void fill(void* to, int byte, int64_t bytes) {
+    work([&] { queue_.fill(to, byte, bytes); });
+  }
+  // Either side may be another device's.
+  void copy(void* to, const void* from, int64_t bytes) {
+    const int other = device_of(device_of(to) == device_ ? from : to);
+    const Working there(other >= 0 ? arena(other) : arena_);
+    work([&] { queue_.copy(to, from, bytes); });
+  }
+  void synchronize() { arena_.check(); }
+  bool finished() {
+    arena_.check();
+    return true;
+  }
+  cuda::Memory& device_memory() { return arena_; }
+  std::unique_ptr<cuda::Memory> lasting_memory() {
+    return std::make_unique<cuda::PassedOnMemory>(arena_);
+  }
+  cuda::PinnedMemory& pinned_memory() { return pinned(); }
+  int device() const { return device_; }
+
+  // One for all devices.
+  static cuda::PinnedMemory& pinned();
+
+ private:
+  template <typename F>
+  void work(const F& f) {
+    arena_.check();
+    const Working working(arena_);
+    f();
+  }
+  Arena& arena_;
+  const int device_;
+  cuda::HostQueue queue_{12345};
+};
+
+// LibTorch's device of the calling thread; torch_device.cpp.
+void set_torch_device(int device) noexcept;
+
+}  // namespace gnnmg::fake_gpu

@@ -1,0 +1,165 @@
+// The table of fake devices.
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <set>
+#include <utility>
+
+#include "base/plugin.h"
+#include "cuda/feature/entries.h"
+#include "cuda/grid/entries.h"
+#include "cuda/layer/table.h"
+#include "cuda/sample/entries.h"
+#include "fake_gpu.h"
+#include "fake_queue.h"
+
+namespace gnnmg::fake_gpu {
+namespace {
+
+using base::fail;
+using base::Status;
+using cuda::handle_of;
+using cuda::queue_of;
+
+// Any thread.
+class Pinned final : public cuda::PinnedMemory {
+ public:
+  void* allocate(int64_t bytes, std::string_view what) override {
+    refuse(bytes, what);
+    const auto length = static_cast<size_t>(std::max<int64_t>(bytes, 1) + 255) / 256 * 256;
+    return std::aligned_alloc(256, length);
+  }
+  void release(void* memory) noexcept override { std::free(memory); }
+  void* adopt(void* memory, int64_t bytes, std::string_view what) override {
+    refuse(bytes, what);
+    const std::lock_guard lock(mutex_);
+    if (!adopted_.insert(memory).second) fail(Status::kInvalidArgument, what, " is pinned already");
+    return memory;
+  }
+  void give_back(void* memory) noexcept override {
+    const std::lock_guard lock(mutex_);
+    adopted_.erase(memory);
+  }
+  void set_refusing(bool refusing) {
+    const std::lock_guard lock(mutex_);
+    refusing_ = refusing;
+  }
+
+ private:
+  void refuse(int64_t bytes, std::string_view what) {
+    const std::lock_guard lock(mutex_);
+    if (refusing_) fail(Status::kNoMemory, "the system pins no ", bytes, " bytes for ", what);
+  }
+  std::mutex mutex_;
+  std::set<void*> adopted_;
+  bool refusing_ = false;
+};
+
+Pinned& the_pinned() {
+  static auto& pinned = *new Pinned;
+  return pinned;
+}
+
+template <int N>
+void check_device(int device) {
+  if (device < 0 || device >= N)
+    fail(Status::kNotFound, "there is no GPU ", device, ", expected 0 to ", N - 1);
+}
+
+template <int N>
+base::DeviceInfo info(int device) {
+  check_device<N>(device);
+  const Arena& own = arena(device);
+  own.check();
+  base::DeviceInfo info{};
+  std::snprintf(info.name, sizeof info.name, "fake GPU");
+  std::snprintf(info.bus_id, sizeof info.bus_id, "0000:%02x:00.0", device + 1);
+  info.total_memory = own.size();
+  info.free_memory = own.size() - own.live_bytes();
+  info.major = 9;
+  info.multiprocessors = 1;
+  info.driver_version = info.runtime_version = 13000;
+  return info;
+}
+
+template <int N>
+base::DeviceTable table() {
+  static_assert(N <= kMostDevices);
+  base::DeviceTable table{};
+  table.size = sizeof(base::DeviceTable);
+  table.version = base::build_version();
+  table.torch_device_type = 20;  // PrivateUse1
+  table.num_devices = [] { return N; };
+  table.info = info<N>;
+  table.allocate = [](int device, base::Placement placement, int64_t bytes) -> void* {
+    check_device<N>(device);
+    if (placement == base::Placement::kPinned)
+      return the_pinned().allocate(bytes, "a pinned buffer");
+    return arena(device).allocate(bytes, "a buffer");
+  };
+  table.release = [](int device, base::Placement placement, void* memory) noexcept {
+    if (memory == nullptr) return;
+    if (placement == base::Placement::kPinned) return the_pinned().release(memory);
+    arena(device).release(memory);
+  };
+  table.pin = [](void* memory, int64_t bytes) {
+    return the_pinned().adopt(memory, bytes, "an array of the host's");
+  };
+  table.unpin = [](void* memory) noexcept { the_pinned().give_back(memory); };
+  table.open_queue = [](int device, int, void*) {
+    check_device<N>(device);
+    return handle_of(*new FakeQueue(device));
+  };
+  table.close_queue = [](base::DeviceQueue* queue) noexcept { delete &queue_of<FakeQueue>(queue); };
+  table.copy = [](base::DeviceQueue* queue, void* to, const void* from, int64_t bytes) {
+    queue_of<FakeQueue>(queue).copy(to, from, bytes);
+  };
+  table.synchronize = [](base::DeviceQueue* queue) { queue_of<FakeQueue>(queue).synchronize(); };
+  table.finished = [](base::DeviceQueue* queue) { return queue_of<FakeQueue>(queue).finished(); };
+  table.wait = [](base::DeviceQueue* queue, base::DeviceQueue*) {
+    queue_of<FakeQueue>(queue).synchronize();
+  };
+  table.use = [](base::DeviceQueue* queue) {
+    queue_of<FakeQueue>(queue).synchronize();
+    set_torch_device(queue_of<FakeQueue>(queue).device());
+  };
+  table.sampling = &cuda::sampling_table<FakeQueue>();
+  table.features = &cuda::features_table<FakeQueue>();
+  table.layers_f32 = &cuda::layers_table<FakeQueue, float>();
+  table.layers_f64 = &cuda::layers_table<FakeQueue, double>();
+  return table;
+}
+
+}  // namespace
+
+cuda::PinnedMemory& FakeQueue::pinned() { return the_pinned(); }
+
+base::DeviceTable make_table(int num_devices) {
+  switch (num_devices) {
+    case 1:
+      return table<1>();
+    case 2:
+      return table<2>();
+    case 3:
+      return table<3>();
+    case 4:
+      return table<4>();
+    case 8:
+      return table<8>();
+    default:
+      fail(Status::kInvalidArgument, num_devices, " fake GPUs, expected 1, 2, 3, 4 or 8");
+  }
+}
+
+void set_memory(int device, int64_t bytes) { arena(device).set_size(bytes); }
+int64_t live_bytes(int device) { return arena(device).live_bytes(); }
+int64_t num_live(int device) { return arena(device).num_live(); }
+int64_t num_allocations(int device) { return arena(device).num_allocations(); }
+void fail_allocation(int device, int64_t after, bool for_ever) {
+  arena(device).fail_allocation(after, for_ever);
+}
+void lose(int device) { arena(device).lose(); }
+void find_again(int device) { arena(device).find_again(); }
+void refuse_pinning(bool refuse) { the_pinned().set_refusing(refuse); }
+
+}  // namespace gnnmg::fake_gpu
