@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "recording.h"
 
 namespace gnnmg::fake_gpu {
 namespace {
@@ -94,6 +95,20 @@ void Arena::check() const {
   if (lost_) base::fail(base::Status::kDeviceLost, "fake GPU ", device_, " is lost");
 }
 
+void Arena::check_waits(const char* what) const {
+  check();
+  if (recording_)
+    base::fail(base::Status::kInternal, "fake GPU ", device_, " is captured: ", what,
+               " would wait for it");
+}
+
+std::vector<std::pair<void*, int64_t>> Arena::blocks() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::pair<void*, int64_t>> all;
+  for (const auto& [place, bytes] : used_) all.emplace_back(base_ + place, bytes);
+  return all;
+}
+
 int64_t Arena::place_of(int64_t bytes) {
   // The smallest gap that suffices.
   auto best = free_.end();
@@ -133,6 +148,8 @@ void* Arena::allocate(int64_t bytes, std::string_view what) {
 
 void Arena::release(void* memory) noexcept {
   if (memory == nullptr) return;
+  // What is done again may use it.
+  if (Recording* recording = recording_) return recording->keep(memory);
   const Working working(*this);
   const std::lock_guard lock(mutex_);
   const auto it = used_.find(static_cast<uint8_t*>(memory) - base_);

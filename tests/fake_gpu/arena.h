@@ -6,10 +6,14 @@
 #include <map>
 #include <mutex>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "cuda/grid/buffer.h"
 
 namespace gnnmg::fake_gpu {
+
+class Recording;  // recording.h
 
 inline constexpr int kMostDevices = 8;
 
@@ -36,6 +40,13 @@ class Arena final : public cuda::Memory {
   void find_again() noexcept { lost_ = false; }
   bool lost() const noexcept { return lost_; }
 
+  // What work of the device is added to; null: it is not captured.
+  Recording* recording() const noexcept { return recording_; }
+  void set_recording(Recording* recording) noexcept { recording_ = recording; }
+  // Error(kInternal) where it is captured: what waits for the device cannot be.
+  void check_waits(const char* what) const;
+  std::vector<std::pair<void*, int64_t>> blocks() const;  // allocations and their bytes
+
   void set_size(int64_t bytes);
   int64_t size() const;
   int64_t live_bytes() const;
@@ -51,6 +62,7 @@ class Arena final : public cuda::Memory {
   const int device_;
   uint8_t* base_ = nullptr;
   std::atomic<bool> lost_{false};
+  std::atomic<Recording*> recording_{nullptr};
   mutable std::mutex mutex_;
   std::map<int64_t, int64_t> free_;  // place -> bytes
   std::map<int64_t, int64_t> used_;

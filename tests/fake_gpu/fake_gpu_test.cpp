@@ -5,10 +5,12 @@
 #include <ATen/ops/arange.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/full.h>
 #include <ATen/ops/mm.h>
 #include <ATen/ops/rand.h>
 #include <ATen/ops/relu.h>
 #include <ATen/ops/sort.h>
+#include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros.h>
 #include <gtest/gtest.h>
 #include <torch/csrc/autograd/autograd.h>
@@ -17,6 +19,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "fake_queue.h"
 #include "nn/device.h"
 
 namespace gnnmg::fake_gpu {
@@ -127,6 +130,40 @@ TEST_F(FakeGpu, ALostDeviceFailsAndFrees) {
   }
   find_again(1);
   EXPECT_NO_THROW(at::zeros({8}, on(1)));
+}
+
+TEST_F(FakeGpu, WhatIsCapturedIsDoneAgainOnTheSameMemory) {
+  FakeQueue queue(0);
+  at::Tensor x = at::full({3}, 2.0, on(0)), sum = at::zeros({3}, on(0));
+  at::Tensor weight = at::full({3}, 5.0, on(0)).set_requires_grad(true);
+  weight.mutable_grad() = at::zeros({3}, on(0));
+  const auto recording = queue.capture([&] {
+    sum.add_((x * 10).relu());
+    queue.fill(x.mutable_data_ptr(), 0, 4);
+    (weight * x).square().sum().backward();
+  });
+  EXPECT_TRUE(sum.cpu().equal(at::zeros({3})));  // nothing has happened
+  EXPECT_TRUE(weight.grad().cpu().equal(at::zeros({3})));
+  const int64_t live = num_live(0);
+  recording->replay();
+  EXPECT_TRUE(sum.cpu().equal(at::full({3}, 20.0)));
+  x.fill_(3);  // read again by what is done again
+  recording->replay();
+  EXPECT_TRUE(sum.cpu().equal(at::full({3}, 50.0)));
+  EXPECT_TRUE(weight.grad().cpu().equal(at::tensor({0.f, 40.f + 90.f, 40.f + 90.f})));
+  EXPECT_EQ(num_live(0), live);
+  EXPECT_GT(recording->num_steps(), 5);
+}
+
+TEST_F(FakeGpu, WhatWaitsCannotBeCaptured) {
+  FakeQueue queue(0);
+  const at::Tensor x = at::zeros({3}, on(0));
+  float value = 0;
+  EXPECT_THROW(queue.capture([&] { static_cast<void>(x.sum().item<float>()); }), c10::Error);
+  EXPECT_THROW(queue.capture([&] { static_cast<void>(x.cpu()); }), c10::Error);
+  EXPECT_THROW(queue.capture([&] { queue.synchronize(); }), base::Error);
+  EXPECT_THROW(queue.capture([&] { queue.copy(&value, x.const_data_ptr(), 4); }), base::Error);
+  EXPECT_EQ(x.sum().item<float>(), 0);
 }
 
 TEST_F(FakeGpu, ThreadsHaveDevicesOfTheirOwn) {

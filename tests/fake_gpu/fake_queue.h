@@ -1,10 +1,12 @@
 // A queue of a fake GPU: runs kernels at once as the host's twin does, on memory of its device.
 #pragma once
 
+#include <functional>
 #include <memory>
 
 #include "arena.h"
 #include "host_queue.h"
+#include "recording.h"
 
 namespace gnnmg::fake_gpu {
 
@@ -17,32 +19,44 @@ class FakeQueue {
 
   template <typename F>
   void each(int64_t count, const F& f) {
-    work([&] { queue_.each(count, f); });
+    work([this, count, f] { queue_.each(count, f); });
   }
   template <int N, typename F>
   void tiles(int64_t count, const F& f) {
-    work([&] { queue_.tiles<N>(count, f); });
+    work([this, count, f] { queue_.tiles<N>(count, f); });
   }
   void scan(const int32_t* counts, int32_t* sums, int64_t count) {
-    work([&] { queue_.scan(counts, sums, count); });
+    work([=, this] { queue_.scan(counts, sums, count); });
   }
   void sort(const uint32_t* keys, uint32_t* sorted_keys, const int32_t* values,
             int32_t* sorted_values, int64_t count, int bits) {
-    work([&] { queue_.sort(keys, sorted_keys, values, sorted_values, count, bits); });
+    work([=, this] { queue_.sort(keys, sorted_keys, values, sorted_values, count, bits); });
   }
   void fill(void* to, int byte, int64_t bytes) {
-    work([&] { queue_.fill(to, byte, bytes); });
+    work([=, this] { queue_.fill(to, byte, bytes); });
   }
   // Either side may be another device's.
   void copy(void* to, const void* from, int64_t bytes) {
+    for (const void* side : {static_cast<const void*>(to), from})
+      if (device_of(side) < 0 && !is_pinned(side)) arena_.check_waits("a copy of pageable memory");
     const int other = device_of(device_of(to) == device_ ? from : to);
-    const Working there(other >= 0 ? arena(other) : arena_);
-    work([&] { queue_.copy(to, from, bytes); });
+    work([=, this] {
+      const Working there(other >= 0 ? arena(other) : arena_);
+      queue_.copy(to, from, bytes);
+    });
   }
-  void synchronize() { arena_.check(); }
+  void synchronize() { arena_.check_waits("the host"); }
   bool finished() {
-    arena_.check();
+    arena_.check_waits("the host");
     return true;
+  }
+  void wait_for(const FakeQueue&) { arena_.check(); }
+  // What `work` puts into the device; see recording.h.
+  std::unique_ptr<Recording> capture(const std::function<void()>& work) {
+    arena_.check();
+    auto recording = std::make_unique<Recording>(arena_);
+    recording->capture(work);
+    return recording;
   }
   cuda::Memory& device_memory() { return arena_; }
   std::unique_ptr<cuda::Memory> lasting_memory() {
@@ -53,6 +67,7 @@ class FakeQueue {
 
   // One for all devices.
   static cuda::PinnedMemory& pinned();
+  static bool is_pinned(const void* address);
 
  private:
   template <typename F>
@@ -60,6 +75,12 @@ class FakeQueue {
     arena_.check();
     const Working working(arena_);
     f();
+    if (Recording* recording = arena_.recording())
+      recording->add([this, f] {
+        arena_.check();
+        const Working working(arena_);
+        f();
+      });
   }
   Arena& arena_;
   const int device_;

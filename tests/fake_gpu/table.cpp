@@ -1,8 +1,8 @@
 // The table of fake devices.
 #include <cstdio>
 #include <cstdlib>
+#include <map>
 #include <mutex>
-#include <set>
 #include <utility>
 
 #include "base/plugin.h"
@@ -27,18 +27,33 @@ class Pinned final : public cuda::PinnedMemory {
   void* allocate(int64_t bytes, std::string_view what) override {
     refuse(bytes, what);
     const auto length = static_cast<size_t>(std::max<int64_t>(bytes, 1) + 255) / 256 * 256;
-    return std::aligned_alloc(256, length);
+    void* memory = std::aligned_alloc(256, length);
+    const std::lock_guard lock(mutex_);
+    pinned_[static_cast<uint8_t*>(memory)] = bytes;
+    return memory;
   }
-  void release(void* memory) noexcept override { std::free(memory); }
+  void release(void* memory) noexcept override {
+    give_back(memory);
+    std::free(memory);
+  }
   void* adopt(void* memory, int64_t bytes, std::string_view what) override {
     refuse(bytes, what);
     const std::lock_guard lock(mutex_);
-    if (!adopted_.insert(memory).second) fail(Status::kInvalidArgument, what, " is pinned already");
+    if (!pinned_.emplace(static_cast<uint8_t*>(memory), bytes).second)
+      fail(Status::kInvalidArgument, what, " is pinned already");
     return memory;
   }
   void give_back(void* memory) noexcept override {
     const std::lock_guard lock(mutex_);
-    adopted_.erase(memory);
+    pinned_.erase(static_cast<uint8_t*>(memory));
+  }
+  bool holds(const void* address) {
+    const auto* byte = static_cast<const uint8_t*>(address);
+    const std::lock_guard lock(mutex_);
+    const auto behind = pinned_.upper_bound(const_cast<uint8_t*>(byte));
+    if (behind == pinned_.begin()) return false;
+    const auto& [begin, bytes] = *std::prev(behind);
+    return byte < begin + bytes;
   }
   void set_refusing(bool refusing) {
     const std::lock_guard lock(mutex_);
@@ -51,7 +66,7 @@ class Pinned final : public cuda::PinnedMemory {
     if (refusing_) fail(Status::kNoMemory, "the system pins no ", bytes, " bytes for ", what);
   }
   std::mutex mutex_;
-  std::set<void*> adopted_;
+  std::map<uint8_t*, int64_t> pinned_;
   bool refusing_ = false;
 };
 
@@ -116,11 +131,11 @@ base::DeviceTable table() {
   };
   table.synchronize = [](base::DeviceQueue* queue) { queue_of<FakeQueue>(queue).synchronize(); };
   table.finished = [](base::DeviceQueue* queue) { return queue_of<FakeQueue>(queue).finished(); };
-  table.wait = [](base::DeviceQueue* queue, base::DeviceQueue*) {
-    queue_of<FakeQueue>(queue).synchronize();
+  table.wait = [](base::DeviceQueue* queue, base::DeviceQueue* other) {
+    queue_of<FakeQueue>(queue).wait_for(queue_of<FakeQueue>(other));
   };
   table.use = [](base::DeviceQueue* queue) {
-    queue_of<FakeQueue>(queue).synchronize();
+    queue_of<FakeQueue>(queue).wait_for(queue_of<FakeQueue>(queue));
     set_torch_device(queue_of<FakeQueue>(queue).device());
   };
   table.sampling = &cuda::sampling_table<FakeQueue>();
@@ -133,6 +148,7 @@ base::DeviceTable table() {
 }  // namespace
 
 cuda::PinnedMemory& FakeQueue::pinned() { return the_pinned(); }
+bool FakeQueue::is_pinned(const void* address) { return the_pinned().holds(address); }
 
 base::DeviceTable make_table(int num_devices) {
   switch (num_devices) {

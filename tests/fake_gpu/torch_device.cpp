@@ -170,10 +170,21 @@ class Devices {
 
 at::Tensor copy_from(const at::Tensor& from, const at::Tensor& to, bool) {
   const at::AutoDispatchBelowAutograd below;
-  Devices devices;
-  devices.open(from);
-  devices.open(to);
-  as_cpu(to).copy_(as_cpu(from));
+  const auto copy = [from, to] {
+    Devices devices;
+    devices.open(from);
+    devices.open(to);
+    as_cpu(to).copy_(as_cpu(from));
+  };
+  for (const at::Tensor& t : {from, to}) {
+    if (!on_device(t)) continue;
+    const Arena& own = arena(t.device().index());
+    // LibTorch waits for copies from and to the host.
+    if (!on_device(from) || !on_device(to))
+      as_torch([&] { own.check_waits("a copy of LibTorch's"); });
+    if (own.recording() && &t == &to) own.recording()->add(copy);
+  }
+  copy();
   return to;
 }
 
@@ -183,6 +194,7 @@ at::Tensor copy_from_and_resize(const at::Tensor& from, const at::Tensor& to) {
 }
 
 at::Scalar local_scalar(const at::Tensor& t) {
+  as_torch([&] { arena(t.device().index()).check_waits("item()"); });
   const at::AutoDispatchBelowAutograd below;
   Devices devices;
   devices.open(t);
@@ -249,6 +261,22 @@ class Call {
     return value;
   }
 
+  // Of the device that the operator runs on.
+  Recording* recording() const { return device_ ? arena(device_->index()).recording() : nullptr; }
+  // What the CPU has made into what was made before.
+  void fill(const c10::IValue& into, const c10::IValue& value) {
+    if (value.isTensorList()) {
+      const std::vector<at::Tensor> all = into.toTensorVector(), values = value.toTensorVector();
+      for (size_t i = 0; i < all.size(); ++i) fill(all[i], values[i]);
+    } else if (value.isTensor() && value.toTensor().defined()) {
+      const at::Tensor own = into.toTensor(), from = value.toTensor();
+      if (on_device(own) && from.data_ptr() != own.data_ptr()) {
+        devices_.open(own);
+        as_cpu(own).copy_(from);
+      }
+    }
+  }
+
  private:
   at::Tensor given(const at::Tensor& t, bool written = false) {
     if (!t.defined()) return t;
@@ -295,10 +323,23 @@ class Call {
   Devices devices_;
 };
 
+// Runs an operator once more on the same tensors, into those that it made.
+void again(const c10::OperatorHandle& op, const torch::jit::Stack& given,
+           const torch::jit::Stack& made) {
+  const at::AutoDispatchBelowAutograd below;
+  Call call(op);
+  torch::jit::Stack stack;
+  for (size_t i = 0; i < given.size(); ++i)
+    stack.push_back(call.argument(given[i], op.schema().arguments()[i]));
+  op.callBoxed(&stack);
+  for (size_t i = 0; i < made.size(); ++i) call.fill(made[i], stack[i]);
+}
+
 void on_cpu(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   const at::AutoDispatchBelowAutograd below;
   const size_t count = op.schema().arguments().size();
   const size_t first = stack->size() - count;
+  const torch::jit::Stack given(stack->begin() + static_cast<std::ptrdiff_t>(first), stack->end());
   Call call(op);
   for (size_t i = first; i < stack->size(); ++i)
     (*stack)[i] = call.argument((*stack)[i], op.schema().arguments()[i - first]);
@@ -308,6 +349,10 @@ void on_cpu(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   const size_t begin = stack->size() - returns.size();
   for (size_t i = 0; i < returns.size(); ++i)
     (*stack)[begin + i] = call.result((*stack)[begin + i], returns[i]);
+  if (Recording* recording = call.recording())
+    recording->add([op, given,
+                    made = torch::jit::Stack(stack->begin() + static_cast<std::ptrdiff_t>(begin),
+                                             stack->end())] { again(op, given, made); });
 }
 
 TORCH_LIBRARY_IMPL(_, PrivateUse1, library) {
