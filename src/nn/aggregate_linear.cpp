@@ -1,7 +1,7 @@
-// The hot operation of GraphSAGE, forward and backward. Rows go through in chunks: aggregated,
-// multiplied and finished by one thread while they lie in its cache. Chunks and the order in which
-// their weight gradients are added up are fixed by the number of rows, so results do not depend on
-// the number of threads.
+// The hot operation of GraphSAGE, forward and backward. On the CPU rows go through in chunks:
+// aggregated, multiplied and finished by one thread while they lie in its cache. Chunks and the
+// order in which their weight gradients are added up are fixed by the number of rows, so results do
+// not depend on the number of threads. On a device each of the three takes all rows at once.
 #include <ATen/core/LegacyTypeDispatch.h>
 #include <ATen/ops/cat.h>
 
@@ -11,10 +11,9 @@
 #include <optional>
 #include <utility>
 
-#include "nn/functions.h"
-#include "nn/parallel.h"
+#include "nn/launch.h"
 #include "nn/product.h"
-#include "nn/tensors.h"
+#include "nn/torch_tensor.h"
 
 namespace gnnmg::nn {
 namespace {
@@ -44,7 +43,7 @@ struct SourceGradient {
   // Rows [begin, end) of `out`.
   template <typename T>
   void write(kernels::Matrix<T> out, int64_t begin, int64_t end) const {
-    const auto self = own.defined() ? const_matrix<T>(own) : kernels::Matrix<const T>{};
+    const kernels::Matrix<const T> self = own_rows<T>();
     if (reduce == Reduce::kMax)
       return kernels::table<T>().max_transposed(
           lists_by_source(block), block.num_targets, const_matrix<T>(rows), const_matrix<T>(max),
@@ -53,6 +52,23 @@ struct SourceGradient {
                                              scale.defined() ? scale.const_data_ptr<T>() : nullptr,
                                              const_matrix<T>(reduced), self, width, out, begin,
                                              end);
+  }
+  // All rows, on a device.
+  template <typename T>
+  void write(const kernels::DeviceLayers<T>& layers, base::DeviceQueue* queue,
+             kernels::Matrix<T> out) const {
+    const kernels::Lists lists = lists_by_source(block);
+    if (reduce == Reduce::kMax)
+      return layers.max_transposed(queue, lists, block.num_targets, const_matrix<T>(rows),
+                                   const_matrix<T>(max), const_matrix<T>(reduced), own_rows<T>(),
+                                   width, out, block.num_sources);
+    layers.aggregate_transposed(
+        queue, lists, block.num_targets, scale.defined() ? scale.const_data_ptr<T>() : nullptr,
+        const_matrix<T>(reduced), own_rows<T>(), width, out, block.num_sources);
+  }
+  template <typename T>
+  kernels::Matrix<const T> own_rows() const {
+    return own.defined() ? const_matrix<T>(own) : kernels::Matrix<const T>{};
   }
 };
 
@@ -94,6 +110,29 @@ void gather_rows(const Spec& spec, const at::Tensor& x, const at::Tensor& x_targ
   }
 }
 
+// The same on a device, all rows; x may be a table of any element type.
+void gather_on_device(const Spec& spec, const at::Tensor& x, const at::Tensor& x_target,
+                      const at::Tensor& input) {
+  const int64_t rows = spec.block.num_targets, width = spec.source_width;
+  const kernels::Lists lists = lists_by_target(spec.block);
+  const kernels::StoredRows stored{x.const_data_ptr(), dtype_of(x), x.stride(0), spec.ids};
+  const bool converts = x.scalar_type() != input.scalar_type();
+  const at::Tensor own =
+      spec.target_width ? input.narrow(1, width, spec.target_width) : at::Tensor();
+  launch(spec.execution, input.scalar_type(),
+         [&]<typename T>(const kernels::DeviceLayers<T>& layers, base::DeviceQueue* queue) {
+           const auto to = matrix<T>(input);
+           if (converts)
+             layers.aggregate_stored(queue, spec.reduce, lists, stored, width, to, rows);
+           else
+             layers.aggregate(queue, spec.reduce, lists,
+                              {x.const_data_ptr<T>(), x.stride(0), spec.ids}, width, to, rows);
+           if (own.defined() && !x_target.defined())
+             layers.gather_rows(queue, stored, spec.target_width, matrix<T>(own), rows);
+         });
+  if (own.defined() && x_target.defined()) at::Tensor(own).copy_(x_target.narrow(0, 0, rows));
+}
+
 // The gradient of x from that of the product's input. `own`: what reaches x by way of own rows.
 SourceGradient source_gradient(const Spec& spec, const at::Tensor& input, const at::Tensor& x,
                                const at::Tensor& input_gradient, const at::Tensor& own) {
@@ -112,12 +151,10 @@ SourceGradient source_gradient(const Spec& spec, const at::Tensor& input, const 
   gradient.max = input;
   gradient.reduced = scratch_tensor(spec.execution, {block.num_targets, spec.source_width}, type);
   visit_type(type, [&]<typename T>() {
-    const auto values = const_matrix<T>(x);
-    for_ranges(spec.execution.pool, block.num_targets, kMaxChunk, [&](int64_t begin, int64_t end) {
-      kernels::table<T>().max_share(lists_by_target(block), {values.data, values.stride, nullptr},
-                                    const_matrix<T>(input), const_matrix<T>(input_gradient),
-                                    spec.source_width, matrix<T>(gradient.reduced), begin, end);
-    });
+    over_rows(spec.execution, block.num_targets, kMaxChunk, &kernels::Table<T>::max_share,
+              &kernels::DeviceLayers<T>::max_share, lists_by_target(block), rows_of<T>(x),
+              const_matrix<T>(input), const_matrix<T>(input_gradient), spec.source_width,
+              matrix<T>(gradient.reduced));
   });
   return gradient;
 }
@@ -125,11 +162,91 @@ SourceGradient source_gradient(const Spec& spec, const at::Tensor& input, const 
 at::Tensor whole(const SourceGradient& gradient, const Execution& execution) {
   const at::ScalarType type = gradient.reduced.scalar_type();
   at::Tensor dx = scratch_tensor(execution, {gradient.block.num_sources, gradient.width}, type);
-  visit_type(type, [&]<typename T>() {
-    for_ranges(execution.pool, dx.size(0), kMaxChunk,
-               [&](int64_t begin, int64_t end) { gradient.write(matrix<T>(dx), begin, end); });
-  });
+  if (execution.device)
+    launch(execution, type,
+           [&]<typename T>(const kernels::DeviceLayers<T>& layers, base::DeviceQueue* queue) {
+             gradient.write(layers, queue, matrix<T>(dx));
+           });
+  else
+    visit_type(type, [&]<typename T>() {
+      for_ranges(execution.pool, dx.size(0), kMaxChunk,
+                 [&](int64_t begin, int64_t end) { gradient.write(matrix<T>(dx), begin, end); });
+    });
   return dx;
+}
+
+// The gradients of a product [rows, in] weight^T and of what follows it.
+struct ProductGradient {
+  at::Tensor weight, bias;
+  at::Tensor input{};  // of the rows, written where it is defined
+};
+struct Product {
+  at::Tensor weight, input;
+  at::Tensor y;  // where a relu follows
+};
+
+void product_on_device(const Spec& spec, const Product& product, const at::Tensor& dy,
+                       ProductGradient& gradient) {
+  const Execution& execution = spec.execution;
+  const FinishGradient dz = finish_gradient(spec.finish, dy, product.y, spec.has_bias, execution);
+  gradient.bias = dz.bias;
+  gradient.weight = scratch_tensor(execution, product.weight.sizes(), dy.scalar_type());
+  multiply(gradient.weight, dz.x.t(), product.input, execution);
+  if (gradient.input.defined()) multiply(gradient.input, dz.x, product.weight, execution);
+}
+
+// Lane l takes the chunks l, l + lanes, ... in this order. `incoming` is added to dy, or is all
+// there is.
+void product_by_lanes(const Spec& spec, const Product& product, const at::Tensor& dy,
+                      const std::optional<SourceGradient>& incoming, ProductGradient& gradient) {
+  const Execution& execution = spec.execution;
+  const auto& [weight, input, y] = product;
+  const int64_t rows = input.size(0), out_width = weight.size(0), in_width = weight.size(1);
+  const int64_t chunk = chunk_rows(rows), num_chunks = (rows + chunk - 1) / chunk;
+  const int64_t lanes = std::clamp<int64_t>(num_chunks, 1, kLanes);
+  const at::ScalarType type = weight.scalar_type();
+  at::Tensor weight_sums = scratch_tensor(execution, {lanes, out_width, in_width}, type);
+  at::Tensor bias_sums = scratch_tensor(execution, {lanes, out_width}, type);
+  visit_type(type, [&]<typename T>() {
+    const auto lane_body = [&](int64_t lane, int64_t) {
+      at::AutoDispatchBelowAutograd below;
+      at::Tensor weight_sum = weight_sums[lane];
+      T* bias_sum = bias_sums[lane].mutable_data_ptr<T>();
+      std::fill_n(bias_sum, out_width, T{0});
+      if (num_chunks == 0) weight_sum.zero_();
+      at::Tensor dz_rows = scratch_tensor(execution, {chunk, out_width}, type);
+      for (int64_t k = lane; k < num_chunks; k += lanes) {
+        const int64_t begin = k * chunk, n = std::min(rows - begin, chunk);
+        const auto y_rows = y.defined() ? const_matrix<T>(y) : kernels::Matrix<const T>{};
+        const at::Tensor dz = dz_rows.narrow(0, 0, n);
+        // Row `begin` of the whole is row 0 of this chunk's buffer.
+        kernels::Matrix<T> dz_at = matrix<T>(dz);
+        dz_at.data -= begin * dz_at.stride;
+        kernels::Matrix<const T> dy_rows = {dz_at.data, dz_at.stride};
+        if (incoming)
+          incoming->write(dz_at, begin, begin + n);
+        else
+          dy_rows = const_matrix<T>(dy);
+        if (incoming && dy.defined()) dz.add_(dy.narrow(0, begin, n));
+        kernels::table<T>().finish_backward(dy_rows, y_rows, out_width, spec.finish.relu,
+                                            spec.finish.dropout, dz_at, bias_sum, begin, begin + n);
+        const at::Tensor part = input.narrow(0, begin, n);
+        nn::multiply(weight_sum, dz.t(), part, execution, /*add=*/k != lane);
+        if (gradient.input.defined())
+          nn::multiply(gradient.input.narrow(0, begin, n), dz, weight, execution);
+      }
+    };
+    if (execution.pool)
+      for (int64_t lane = 0; lane < lanes; ++lane) lane_body(lane, lane + 1);
+    else
+      for_ranges(nullptr, lanes, 1, lane_body);
+  });
+  gradient.weight = weight_sums[0];
+  gradient.bias = bias_sums[0];
+  for (int64_t lane = 1; lane < lanes; ++lane) {
+    gradient.weight.add_(weight_sums[lane]);
+    gradient.bias.add_(bias_sums[lane]);
+  }
 }
 
 c10::intrusive_ptr<Spec> spec_of(AutogradContext* context) {
@@ -155,36 +272,42 @@ struct AggregateLinearFunction : torch::autograd::Function<AggregateLinearFuncti
     const at::ScalarType type = weight.scalar_type();
 
     // With a pool the products stay on this thread, behind all rows.
-    const bool whole = execution.gradients || execution.pool;
+    const bool whole = execution.gradients || execution.pool || execution.device;
     at::Tensor input;
     if (whole) input = scratch_tensor(execution, {rows, in_width}, type);
     at::Tensor y = scratch_tensor(execution, {rows, out_width}, type);
-    visit_type(type, [&]<typename T>() {
-      const T* shift = bias ? bias->const_data_ptr<T>() : nullptr;
-      const auto gather = [&](int64_t begin, int64_t end) {
-        at::Tensor part = whole ? input.narrow(0, begin, end - begin)
-                                : scratch_tensor(execution, {end - begin, in_width}, type);
-        gather_rows<T>(*spec, x, x_target, matrix<T>(part), begin, end);
-        return part;
-      };
-      const auto multiply = [&](const at::Tensor& part, int64_t begin, int64_t end) {
-        nn::multiply(y.narrow(0, begin, end - begin), part, by_input, execution);
-        kernels::table<T>().finish(const_matrix<T>(y), out_width, shift, spec->finish.relu,
-                                   spec->finish.dropout, matrix<T>(y), begin, end);
-      };
-      if (execution.pool) {
-        for_ranges(execution.pool, rows, chunk, gather);
-        for (int64_t begin = 0; begin < rows; begin += chunk) {
-          const int64_t end = std::min(rows, begin + chunk);
-          multiply(input.narrow(0, begin, end - begin), begin, end);
+    if (execution.device) {
+      gather_on_device(*spec, x, x_target, input);
+      multiply(y, input, by_input, execution);
+      finish_in_place(y, bias ? *bias : at::Tensor(), spec->finish, execution);
+    } else {
+      visit_type(type, [&]<typename T>() {
+        const T* shift = bias ? bias->const_data_ptr<T>() : nullptr;
+        const auto gather = [&](int64_t begin, int64_t end) {
+          at::Tensor part = whole ? input.narrow(0, begin, end - begin)
+                                  : scratch_tensor(execution, {end - begin, in_width}, type);
+          gather_rows<T>(*spec, x, x_target, matrix<T>(part), begin, end);
+          return part;
+        };
+        const auto multiply = [&](const at::Tensor& part, int64_t begin, int64_t end) {
+          nn::multiply(y.narrow(0, begin, end - begin), part, by_input, execution);
+          kernels::table<T>().finish(const_matrix<T>(y), out_width, shift, spec->finish.relu,
+                                     spec->finish.dropout, matrix<T>(y), begin, end);
+        };
+        if (execution.pool) {
+          for_ranges(execution.pool, rows, chunk, gather);
+          for (int64_t begin = 0; begin < rows; begin += chunk) {
+            const int64_t end = std::min(rows, begin + chunk);
+            multiply(input.narrow(0, begin, end - begin), begin, end);
+          }
+        } else {
+          for_ranges(nullptr, rows, chunk, [&](int64_t begin, int64_t end) {
+            at::AutoDispatchBelowAutograd below;
+            multiply(gather(begin, end), begin, end);
+          });
         }
-      } else {
-        for_ranges(nullptr, rows, chunk, [&](int64_t begin, int64_t end) {
-          at::AutoDispatchBelowAutograd below;
-          multiply(gather(begin, end), begin, end);
-        });
-      }
-    });
+      });
+    }
     if (execution.gradients) {
       const bool wants_max = wants_x && spec->reduce == Reduce::kMax;
       context->save_for_backward(
@@ -205,75 +328,32 @@ struct AggregateLinearFunction : torch::autograd::Function<AggregateLinearFuncti
     const std::optional<SourceGradient> incoming = std::exchange(spec->incoming, std::nullopt);
     if (!gradients[0].defined() && !incoming) return variable_list(6);
     const at::Tensor dy = gradients[0].defined() ? with_dense_rows(gradients[0]) : at::Tensor();
-    const int64_t rows = input.size(0), out_width = weight.size(0), in_width = weight.size(1);
-    const int64_t chunk = chunk_rows(rows), num_chunks = (rows + chunk - 1) / chunk;
-    const int64_t lanes = std::clamp<int64_t>(num_chunks, 1, kLanes);
-    const at::ScalarType type = weight.scalar_type();
     const bool wants_x = context->needs_input_grad(0);
     const bool wants_target = !spec->own_is_source && context->needs_input_grad(spec->target_edge);
-
-    // Lane l takes the chunks l, l + lanes, ... in this order.
-    at::Tensor weight_sums = scratch_tensor(execution, {lanes, out_width, in_width}, type);
-    at::Tensor bias_sums = scratch_tensor(execution, {lanes, out_width}, type);
-    at::Tensor input_gradient;
-    if (wants_x || wants_target) input_gradient = scratch_tensor(execution, {rows, in_width}, type);
-    visit_type(type, [&]<typename T>() {
-      const auto lane_body = [&](int64_t lane, int64_t) {
-        at::AutoDispatchBelowAutograd below;
-        at::Tensor weight_sum = weight_sums[lane];
-        T* bias_sum = bias_sums[lane].mutable_data_ptr<T>();
-        std::fill_n(bias_sum, out_width, T{0});
-        if (num_chunks == 0) weight_sum.zero_();
-        at::Tensor dz_rows = scratch_tensor(execution, {chunk, out_width}, type);
-        for (int64_t k = lane; k < num_chunks; k += lanes) {
-          const int64_t begin = k * chunk, n = std::min(rows - begin, chunk);
-          const auto y_rows = y.defined() ? const_matrix<T>(y) : kernels::Matrix<const T>{};
-          const at::Tensor dz = dz_rows.narrow(0, 0, n);
-          // Row `begin` of the whole is row 0 of this chunk's buffer.
-          kernels::Matrix<T> dz_at = matrix<T>(dz);
-          dz_at.data -= begin * dz_at.stride;
-          kernels::Matrix<const T> dy_rows = {dz_at.data, dz_at.stride};
-          if (incoming)
-            incoming->write(dz_at, begin, begin + n);
-          else
-            dy_rows = const_matrix<T>(dy);
-          if (incoming && dy.defined()) dz.add_(dy.narrow(0, begin, n));
-          kernels::table<T>().finish_backward(dy_rows, y_rows, out_width, spec->finish.relu,
-                                              spec->finish.dropout, dz_at, bias_sum, begin,
-                                              begin + n);
-          const at::Tensor part = input.narrow(0, begin, n);
-          nn::multiply(weight_sum, dz.t(), part, execution, /*add=*/k != lane);
-          if (input_gradient.defined())
-            nn::multiply(input_gradient.narrow(0, begin, n), dz, weight, execution);
-        }
-      };
-      if (execution.pool)
-        for (int64_t lane = 0; lane < lanes; ++lane) lane_body(lane, lane + 1);
-      else
-        for_ranges(nullptr, lanes, 1, lane_body);
-    });
-    at::Tensor weight_gradient = weight_sums[0], bias_gradient = bias_sums[0];
-    for (int64_t lane = 1; lane < lanes; ++lane) {
-      weight_gradient.add_(weight_sums[lane]);
-      bias_gradient.add_(bias_sums[lane]);
-    }
+    ProductGradient gradient;
+    if (wants_x || wants_target)
+      gradient.input = scratch_tensor(execution, input.sizes(), weight.scalar_type());
+    if (execution.device)
+      product_on_device(*spec, {weight, input, y}, dy, gradient);
+    else
+      product_by_lanes(*spec, {weight, input, y}, dy, incoming, gradient);
 
     const int64_t f = spec->source_width;
     at::Tensor own_gradient, dx;  // dx stays undefined where the producer is left the gradient
-    if (input_gradient.defined() && spec->target_width)
-      own_gradient = input_gradient.narrow(1, f, spec->target_width);
+    if (gradient.input.defined() && spec->target_width)
+      own_gradient = gradient.input.narrow(1, f, spec->target_width);
     if (wants_x) {
-      SourceGradient gradient = source_gradient(*spec, input, x, input_gradient,
-                                                spec->own_is_source ? own_gradient : at::Tensor());
+      SourceGradient of_source = source_gradient(*spec, input, x, gradient.input,
+                                                 spec->own_is_source ? own_gradient : at::Tensor());
       if (spec->producer)
-        spec->producer->incoming = std::move(gradient);
+        spec->producer->incoming = std::move(of_source);
       else
-        dx = whole(gradient, execution);
+        dx = whole(of_source, execution);
     }
     return {dx,
-            weight_gradient.narrow(1, 0, f),
-            spec->has_bias ? bias_gradient : at::Tensor(),
-            spec->target_width ? weight_gradient.narrow(1, f, spec->target_width) : at::Tensor(),
+            gradient.weight.narrow(1, 0, f),
+            spec->has_bias ? gradient.bias : at::Tensor(),
+            spec->target_width ? gradient.weight.narrow(1, f, spec->target_width) : at::Tensor(),
             wants_target ? own_gradient : at::Tensor(),
             at::Tensor()};
   }
@@ -299,7 +379,8 @@ at::Tensor aggregate_linear(const AggregateLinear& in, const sample::BlockView& 
   spec->source_width = in.lin_l.size(1);
   spec->target_width = in.lin_r.defined() ? in.lin_r.size(1) : 0;
   spec->own_is_source = !in.x_target.defined();
-  if (in.x_is_internal && execution.gradients && in.x.requires_grad()) {
+  // Chunks that stay in a cache are the CPU's: a device makes the gradient whole.
+  if (in.x_is_internal && !execution.device && execution.gradients && in.x.requires_grad()) {
     c10::intrusive_ptr<Spec> producer = maker_of(in.x);
     if (producer && !std::exchange(producer->has_taker, true)) spec->producer = producer;
   }

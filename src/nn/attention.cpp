@@ -10,8 +10,7 @@
 #include <optional>
 
 #include "nn/edge_functions.h"
-#include "nn/parallel.h"
-#include "nn/tensors.h"
+#include "nn/launch.h"
 
 namespace gnnmg::nn {
 namespace {
@@ -117,6 +116,26 @@ VectorGradients backward_by_targets(const Spec& spec, const kernels::Attention<T
   return {sum_of_lanes(sums), sum_of_lanes(edge_sums).view({a.edge_columns, width})};
 }
 
+// The same on a device, whose kernels add up in parts of their own.
+template <typename T>
+VectorGradients by_targets_on_device(const Spec& spec, const kernels::Attention<T>& a,
+                                     const at::Tensor& dy, kernels::AttentionGradient<T> to) {
+  const Device& device = *spec.execution.device;
+  const int64_t rows = spec.block.num_targets, width = spec.v2 ? spec.width() : 0;
+  const auto numbers = [&](at::IntArrayRef sizes) {
+    return scratch_tensor(spec.execution, sizes, dy.scalar_type());
+  };
+  const VectorGradients sums{numbers({width}), numbers({a.edge_columns, width})};
+  if (a.edge_columns > 0) to.edge_weight = sums.edge_weight.template mutable_data_ptr<T>();
+  // Says that the gradient of the edges' features is wanted, and is no room of the kernels'.
+  to.edge_row = to.edge_features.data;
+  const at::Tensor room = numbers({device.layers<T>().attend_parts(a, to, rows)});
+  device.layers<T>().attend_backward(device.queue, a, const_matrix<T>(dy), to,
+                                     sums.vector.template mutable_data_ptr<T>(),
+                                     room.template mutable_data_ptr<T>(), rows);
+  return sums;
+}
+
 struct AttendFunction : torch::autograd::Function<AttendFunction> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& source,
                             const std::optional<at::Tensor>& target_scores,
@@ -149,10 +168,8 @@ struct AttendFunction : torch::autograd::Function<AttendFunction> {
     parts.weights = spec->dropout.active() || factors ? over_edges() : parts.alpha;
     at::Tensor out = scratch_tensor(execution, {block.num_targets, spec->width()}, type);
     visit_type(type, [&]<typename T>() {
-      const kernels::Attention<T> a = attention_of<T>(*spec, parts);
-      for_ranges(execution.pool, block.num_targets, kRows, [&](int64_t begin, int64_t end) {
-        kernels::table<T>().attend(a, matrix<T>(out), begin, end);
-      });
+      over_rows(execution, block.num_targets, kRows, &kernels::Table<T>::attend,
+                &kernels::DeviceLayers<T>::attend, attention_of<T>(*spec, parts), matrix<T>(out));
     });
     if (execution.gradients) {
       lists_by_source(block);
@@ -202,12 +219,12 @@ struct AttendFunction : torch::autograd::Function<AttendFunction> {
       else
         to.target_scores =
             spec->has_target_scores ? matrix<T>(dtarget_scores) : columns(to_source, width + heads);
-      sums = backward_by_targets(*spec, a, dy, to);
-      for_ranges(execution.pool, block.num_sources, kRows, [&](int64_t begin, int64_t end) {
-        kernels::table<T>().attend_transposed(
-            a, by_source, const_matrix<T>(dy), to.scores, to_source,
-            spec->v2 ? kernels::Matrix<T>{} : columns(to_source, width), begin, end);
-      });
+      sums = execution.device ? by_targets_on_device(*spec, a, dy, to)
+                              : backward_by_targets(*spec, a, dy, to);
+      over_rows(execution, block.num_sources, kRows, &kernels::Table<T>::attend_transposed,
+                &kernels::DeviceLayers<T>::attend_transposed, a, by_source, const_matrix<T>(dy),
+                static_cast<const T*>(to.scores), to_source,
+                spec->v2 ? kernels::Matrix<T>{} : columns(to_source, width));
     });
     // Sources that are no targets have no score as one.
     if (!spec->v2 && !spec->has_target_scores)

@@ -2,17 +2,21 @@
 
 #include <ATen/ops/empty.h>
 #include <ATen/ops/from_blob.h>
+#include <ATen/ops/zeros.h>
 
 #include <torch/csrc/autograd/custom_function.h>
 
+#include <limits>
 #include <optional>
 
 #include "base/error.h"
-#include "nn/parallel.h"
-#include "nn/tensors.h"
+#include "nn/launch.h"
+#include "nn/torch_tensor.h"
 
 namespace gnnmg::nn {
 
+using kernels::DeviceLayers;
+using kernels::Table;
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
@@ -45,12 +49,15 @@ struct AggregateFunction : torch::autograd::Function<AggregateFunction> {
     const at::Tensor rows = with_dense_rows(x);
     at::Tensor out = scratch_tensor(spec->execution, {block.num_targets, width}, x.scalar_type());
     visit_type(x.scalar_type(), [&]<typename T>() {
-      const auto from = const_matrix<T>(rows);
+      const kernels::Lists lists = lists_by_target(block);
+      const auto from = rows_of<T>(rows);
       const auto to = matrix<T>(out);
+      if (const Device* device = spec->execution.device)
+        return device->layers<T>().aggregate(device->queue, spec->reduce, lists, from, width, to,
+                                             block.num_targets);
       for_ranges(spec->execution.pool, block.num_targets, kRows, [&](int64_t begin, int64_t end) {
-        kernels::table<T>().aggregate(spec->reduce, lists_by_target(block),
-                                      {from.data, from.stride, nullptr}, width,
-                                      {to.row(begin), to.stride}, begin, end);
+        kernels::table<T>().aggregate(spec->reduce, lists, from, width, {to.row(begin), to.stride},
+                                      begin, end);
       });
     });
     if (spec->execution.gradients && spec->reduce == Reduce::kMax)
@@ -68,11 +75,9 @@ struct AggregateFunction : torch::autograd::Function<AggregateFunction> {
     const at::Tensor scale = source_scale(block, spec->reduce, dy.scalar_type(), spec->execution);
     visit_type(dy.scalar_type(), [&]<typename T>() {
       const T* factor = scale.defined() ? scale.const_data_ptr<T>() : nullptr;
-      for_ranges(spec->execution.pool, block.num_sources, kRows, [&](int64_t begin, int64_t end) {
-        kernels::table<T>().aggregate_transposed(lists_by_source(block), block.num_targets, factor,
-                                                 const_matrix<T>(dy), {}, width, matrix<T>(dx),
-                                                 begin, end);
-      });
+      over_rows(spec->execution, block.num_sources, kRows, &Table<T>::aggregate_transposed,
+                &DeviceLayers<T>::aggregate_transposed, lists_by_source(block), block.num_targets,
+                factor, const_matrix<T>(dy), kernels::Matrix<const T>{}, width, matrix<T>(dx));
     });
     return {dx, at::Tensor()};
   }
@@ -87,17 +92,13 @@ struct AggregateFunction : torch::autograd::Function<AggregateFunction> {
     at::Tensor share = scratch_tensor(spec.execution, dy.sizes(), dy.scalar_type());
     at::Tensor dx = scratch_tensor(spec.execution, {block.num_sources, width}, dy.scalar_type());
     visit_type(dy.scalar_type(), [&]<typename T>() {
-      const auto from = const_matrix<T>(x);
-      for_ranges(spec.execution.pool, block.num_targets, kRows, [&](int64_t begin, int64_t end) {
-        kernels::table<T>().max_share(lists_by_target(block), {from.data, from.stride, nullptr},
-                                      const_matrix<T>(max), const_matrix<T>(dy), width,
-                                      matrix<T>(share), begin, end);
-      });
-      for_ranges(spec.execution.pool, block.num_sources, kRows, [&](int64_t begin, int64_t end) {
-        kernels::table<T>().max_transposed(lists_by_source(block), block.num_targets, from,
-                                           const_matrix<T>(max), const_matrix<T>(share), {}, width,
-                                           matrix<T>(dx), begin, end);
-      });
+      over_rows(spec.execution, block.num_targets, kRows, &Table<T>::max_share,
+                &DeviceLayers<T>::max_share, lists_by_target(block), rows_of<T>(x),
+                const_matrix<T>(max), const_matrix<T>(dy), width, matrix<T>(share));
+      over_rows(spec.execution, block.num_sources, kRows, &Table<T>::max_transposed,
+                &DeviceLayers<T>::max_transposed, lists_by_source(block), block.num_targets,
+                const_matrix<T>(x), const_matrix<T>(max), const_matrix<T>(share),
+                kernels::Matrix<const T>{}, width, matrix<T>(dx));
     });
     return dx;
   }
@@ -123,11 +124,9 @@ struct SparseLinearFunction : torch::autograd::Function<SparseLinearFunction> {
     const at::Tensor by_column = weight.t().contiguous();
     at::Tensor out = scratch_tensor(spec->execution, {spec->num_rows, width}, weight.scalar_type());
     visit_type(weight.scalar_type(), [&]<typename T>() {
-      for_ranges(spec->execution.pool, spec->num_rows, 64, [&](int64_t begin, int64_t end) {
-        kernels::table<T>().sparse_times_dense(spec->template matrix<T>(),
-                                               const_matrix<T>(by_column), width, matrix<T>(out),
-                                               begin, end);
-      });
+      over_rows(spec->execution, spec->num_rows, 64, &Table<T>::sparse_times_dense,
+                &DeviceLayers<T>::sparse_times_dense, spec->template matrix<T>(),
+                const_matrix<T>(by_column), width, matrix<T>(out));
     });
     return out;
   }
@@ -138,6 +137,10 @@ struct SparseLinearFunction : torch::autograd::Function<SparseLinearFunction> {
     const int64_t width = dy.size(1);
     at::Tensor by_column =
         scratch_tensor(spec->execution, {spec->x.num_cols, width}, dy.scalar_type());
+    if (spec->execution.device) {
+      by_columns(*spec, dy, by_column);
+      return {by_column.t(), at::Tensor()};
+    }
     visit_type(dy.scalar_type(), [&]<typename T>() {
       for_ranges(spec->execution.pool, width, 32, [&](int64_t begin, int64_t end) {
         const auto to = matrix<T>(by_column);
@@ -148,6 +151,37 @@ struct SparseLinearFunction : torch::autograd::Function<SparseLinearFunction> {
       });
     });
     return {by_column.t(), at::Tensor()};
+  }
+
+  // On a device: to[c] = the sum of dy over the entries of column c.
+  static void by_columns(const SparseSpec& spec, const at::Tensor& dy, const at::Tensor& to) {
+    const Execution& execution = spec.execution;
+    const SparseView& x = spec.x;
+    if (x.num_entries > std::numeric_limits<int32_t>::max())
+      base::fail(base::Status::kRange, "the sparse features of a mini-batch have ", x.num_entries,
+                 " entries, expected fewer than 2^31 on a GPU: take a smaller batch_size");
+    const auto numbers = [&](int64_t count) {
+      return at::empty({count}, options_of(execution, at::kInt));
+    };
+    const at::Tensor indptr = numbers(x.num_cols + 1), rows = numbers(x.num_entries),
+                     entries = numbers(x.num_entries), room = numbers(3 * x.num_entries);
+    const kernels::SparseColumns columns{indptr.mutable_data_ptr<int32_t>(),
+                                         rows.mutable_data_ptr<int32_t>(),
+                                         entries.mutable_data_ptr<int32_t>()};
+    // How many entries the first rows have is not known here: the others are multiplied by zeros.
+    at::Tensor all = dy;
+    if (spec.num_rows < x.num_rows) {
+      all = at::zeros({x.num_rows, dy.size(1)}, dy.options());
+      all.narrow(0, 0, spec.num_rows).copy_(dy);
+    }
+    launch(execution, dy.scalar_type(),
+           [&]<typename T>(const DeviceLayers<T>& layers, base::DeviceQueue* queue) {
+             layers.sparse_columns(queue, x.indptr, x.indices, x.num_rows, x.num_cols,
+                                   x.num_entries, room.mutable_data_ptr<int32_t>(), columns);
+             layers.sparse_transposed_times_dense(queue, columns, spec.values.const_data_ptr<T>(),
+                                                  const_matrix<T>(all), dy.size(1), matrix<T>(to),
+                                                  x.num_cols);
+           });
   }
 };
 
@@ -167,10 +201,9 @@ struct FinishFunction : torch::autograd::Function<FinishFunction> {
     at::Tensor y = scratch_tensor(spec->execution, x.sizes(), x.scalar_type());
     visit_type(x.scalar_type(), [&]<typename T>() {
       const T* shift = bias ? bias->const_data_ptr<T>() : nullptr;
-      for_ranges(spec->execution.pool, x.size(0), kRows, [&](int64_t begin, int64_t end) {
-        kernels::table<T>().finish(const_matrix<T>(from), x.size(1), shift, spec->finish.relu,
-                                   spec->finish.dropout, matrix<T>(y), begin, end);
-      });
+      over_rows(spec->execution, x.size(0), kRows, &Table<T>::finish, &DeviceLayers<T>::finish,
+                const_matrix<T>(from), x.size(1), shift, spec->finish.relu, spec->finish.dropout,
+                matrix<T>(y));
     });
     if (spec->finish.relu) context->save_for_backward({y});
     return y;
@@ -199,10 +232,9 @@ struct NormalizeFunction : torch::autograd::Function<NormalizeFunction> {
     at::Tensor norms = at::empty({x.size(0)}, x.options());
     visit_type(x.scalar_type(), [&]<typename T>() {
       T* lengths = norms.mutable_data_ptr<T>();
-      for_ranges(spec->execution.pool, x.size(0), kRows, [&](int64_t begin, int64_t end) {
-        kernels::table<T>().normalize(const_matrix<T>(from), x.size(1), matrix<T>(y), lengths,
-                                      begin, end);
-      });
+      over_rows(spec->execution, x.size(0), kRows, &Table<T>::normalize,
+                &DeviceLayers<T>::normalize, const_matrix<T>(from), x.size(1), matrix<T>(y),
+                lengths);
     });
     context->save_for_backward({y, norms});
     return y;
@@ -214,11 +246,9 @@ struct NormalizeFunction : torch::autograd::Function<NormalizeFunction> {
     const variable_list saved = context->get_saved_variables();
     at::Tensor dx = scratch_tensor(spec->execution, dy.sizes(), dy.scalar_type());
     visit_type(dy.scalar_type(), [&]<typename T>() {
-      for_ranges(spec->execution.pool, dy.size(0), kRows, [&](int64_t begin, int64_t end) {
-        kernels::table<T>().normalize_backward(const_matrix<T>(dy), const_matrix<T>(saved[0]),
-                                               saved[1].const_data_ptr<T>(), dy.size(1),
-                                               matrix<T>(dx), begin, end);
-      });
+      over_rows(spec->execution, dy.size(0), kRows, &Table<T>::normalize_backward,
+                &DeviceLayers<T>::normalize_backward, const_matrix<T>(dy),
+                const_matrix<T>(saved[0]), saved[1].const_data_ptr<T>(), dy.size(1), matrix<T>(dx));
     });
     return {dx, at::Tensor()};
   }
@@ -227,20 +257,41 @@ struct NormalizeFunction : torch::autograd::Function<NormalizeFunction> {
 // The stored values as `type`, with dropout.
 at::Tensor sparse_values(const SparseView& x, const Dropout& dropout, at::ScalarType type,
                          const Execution& execution) {
-  const int64_t count = x.num_rows ? x.indptr[x.num_rows] : 0;
   if (!dropout.active()) {
-    const at::Tensor stored =
-        at::from_blob(const_cast<float*>(x.values), {count}, at::TensorOptions(at::kFloat));
+    const at::Tensor stored = view_on(execution, x.values, {x.num_entries});
     return type == at::kFloat ? stored : stored.to(type);
   }
-  at::Tensor values = scratch_tensor(execution, {count}, type);
+  at::Tensor values = scratch_tensor(execution, {x.num_entries}, type);
   visit_type(type, [&]<typename T>() {
-    for_ranges(execution.pool, x.num_rows, kRows, [&](int64_t begin, int64_t end) {
-      kernels::table<T>().sparse_dropout({x.indptr, x.indices, x.values}, dropout,
-                                         values.mutable_data_ptr<T>(), begin, end);
-    });
+    over_rows(execution, x.num_rows, kRows, &Table<T>::sparse_dropout,
+              &DeviceLayers<T>::sparse_dropout,
+              kernels::SparseMatrix<float>{x.indptr, x.indices, x.values}, dropout,
+              values.mutable_data_ptr<T>());
   });
   return values;
+}
+
+// The gradient of finish(), unless it does nothing, into dx; that of the bias, or undefined.
+at::Tensor finish_on_device(const Finish& finish, const at::Tensor& dy, const at::Tensor& y,
+                            const at::Tensor& dx, bool wants_bias, const Execution& execution) {
+  const int64_t rows = dy.size(0), width = dy.size(1);
+  at::Tensor bias;
+  if (wants_bias) bias = scratch_tensor(execution, {width}, dy.scalar_type());
+  launch(execution, dy.scalar_type(),
+         [&]<typename T>(const DeviceLayers<T>& layers, base::DeviceQueue* queue) {
+           const at::Tensor room =
+               wants_bias ? parts_of_sums<T>(execution, rows, width) : at::Tensor();
+           T* sums = wants_bias ? bias.mutable_data_ptr<T>() : nullptr;
+           T* parts = wants_bias ? room.mutable_data_ptr<T>() : nullptr;
+           const auto from = const_matrix<T>(dy);
+           const auto out = finish.relu ? const_matrix<T>(y) : kernels::Matrix<const T>{};
+           if (finish.any())
+             layers.finish_backward(queue, from, out, width, finish.relu, finish.dropout,
+                                    matrix<T>(dx), sums, parts, rows);
+           else
+             layers.column_sums(queue, from, width, sums, parts, rows);
+         });
+  return bias;
 }
 
 }  // namespace
@@ -248,8 +299,8 @@ at::Tensor sparse_values(const SparseView& x, const Dropout& dropout, at::Scalar
 at::Tensor scratch_tensor(const Execution& execution, at::IntArrayRef sizes, at::ScalarType type) {
   int64_t bytes = static_cast<int64_t>(c10::elementSize(type));
   for (int64_t size : sizes) bytes = base::checked_mul(bytes, size, "tensor size");
-  const at::TensorOptions options(type);
-  if (bytes == 0) return at::empty(sizes, options);
+  const at::TensorOptions options = options_of(execution, type);
+  if (bytes == 0 || execution.device) return at::empty(sizes, options);
   Scratch scratch = execution.scratch;
   std::shared_ptr<void> memory = scratch.take(bytes);
   void* data = memory.get();
@@ -270,6 +321,9 @@ at::Tensor source_scale(const sample::BlockView& block, Reduce reduce, at::Scala
   at::Tensor scale = scratch_tensor(execution, {block.num_targets}, type);
   visit_type(type, [&]<typename T>() {
     T* out = scale.mutable_data_ptr<T>();
+    if (const Device* device = execution.device)
+      return device->layers<T>().mean_scale(device->queue, lists_by_target(block), out,
+                                            block.num_targets);
     for (int64_t t = 0; t < block.num_targets; ++t)
       out[t] = T{1} / static_cast<T>(std::max(1, block.indptr[t + 1] - block.indptr[t]));
   });
@@ -302,12 +356,28 @@ at::Tensor densify(const SparseView& x, const Dropout& dropout, at::ScalarType t
   visit_type(type, [&]<typename T>() {
     const T* value = values.const_data_ptr<T>();
     const auto to = matrix<T>(out);
+    if (const Device* device = execution.device)
+      return device->layers<T>().densify(device->queue, {x.indptr, x.indices, value}, x.num_cols,
+                                         to, x.num_rows);
     for_ranges(execution.pool, x.num_rows, kRows, [&](int64_t begin, int64_t end) {
       for (int64_t r = begin; r < end; ++r) {
         std::fill_n(to.row(r), x.num_cols, T{0});
         for (int64_t k = x.indptr[r]; k < x.indptr[r + 1]; ++k) to.row(r)[x.indices[k]] += value[k];
       }
     });
+  });
+  return out;
+}
+
+at::Tensor rows_of_table(const at::Tensor& table, std::span<const int64_t> ids, at::ScalarType type,
+                         const Execution& execution) {
+  if (!execution.device) return table.index_select(0, as_tensor(ids));
+  const at::Tensor from = with_dense_rows(table);
+  const int64_t rows = static_cast<int64_t>(ids.size()), width = from.size(1);
+  at::Tensor out = scratch_tensor(execution, {rows, width}, type);
+  launch(execution, type, [&]<typename T>(const DeviceLayers<T>& layers, base::DeviceQueue* queue) {
+    layers.gather_rows(queue, {from.const_data_ptr(), dtype_of(from), from.stride(0), ids.data()},
+                       width, matrix<T>(out), rows);
   });
   return out;
 }
@@ -328,6 +398,10 @@ FinishGradient finish_gradient(const Finish& finish, const at::Tensor& dy, const
   const int64_t rows = dy.size(0), width = dy.size(1);
   FinishGradient gradient{dy, {}};
   if (finish.any()) gradient.x = scratch_tensor(execution, dy.sizes(), dy.scalar_type());
+  if (execution.device) {
+    gradient.bias = finish_on_device(finish, dy, y, gradient.x, wants_bias, execution);
+    return gradient;
+  }
   // Every lane adds up its share of the rows, so that sums do not depend on the threads.
   constexpr int64_t kLanes = 16;
   const int64_t share = std::max<int64_t>(1, (rows + kLanes - 1) / kLanes);

@@ -5,6 +5,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <memory>
+#include <span>
 #include <utility>
 
 #include "base/thread_pool.h"
@@ -73,6 +74,11 @@ at::Tensor sparse_linear(const SparseView& x, int64_t num_rows, const Dropout& d
 // The sparse rows as a dense matrix, without a gradient.
 at::Tensor densify(const SparseView& x, const Dropout& dropout, at::ScalarType type,
                    const Execution& execution);
+
+// Rows of a table by their ids, as `type`, without a gradient. On the CPU the table is of this
+// type.
+at::Tensor rows_of_table(const at::Tensor& table, std::span<const int64_t> ids, at::ScalarType type,
+                         const Execution& execution);
 
 // finish(x + bias), where the bias may be undefined.
 at::Tensor apply_finish(const at::Tensor& x, const Finish& finish, const Execution& execution,

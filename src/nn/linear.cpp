@@ -1,6 +1,7 @@
 // Products of rows with a layer's matrix, whose results and gradients lie in memory that is used
-// again. Rows go through in chunks that depend on their number alone, and weight gradients are
-// added up in a fixed order, so results do not depend on the number of threads.
+// again. On the CPU rows go through in chunks that depend on their number alone, and weight
+// gradients are added up in a fixed order, so results do not depend on the number of threads. On a
+// device it is one product of all rows.
 #include <ATen/core/LegacyTypeDispatch.h>
 
 #include <torch/csrc/autograd/custom_function.h>
@@ -8,10 +9,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "nn/functions.h"
-#include "nn/parallel.h"
+#include "nn/launch.h"
 #include "nn/product.h"
-#include "nn/tensors.h"
 
 namespace gnnmg::nn {
 namespace {
@@ -47,9 +46,13 @@ void ranges(const Execution& execution, int64_t count, int64_t grain, const F& b
     body(begin, std::min(count, begin + grain));
 }
 
-// y = finish(x by + bias), chunk by chunk.
+// y = finish(x by + bias), on the CPU chunk by chunk.
 void product(const at::Tensor& x, const at::Tensor& by, const at::Tensor& bias,
              const Finish& finish, const at::Tensor& y, const Execution& execution) {
+  if (execution.device) {
+    multiply(y, x, by, execution);
+    return finish_in_place(y, bias, finish, execution);
+  }
   const int64_t rows = y.size(0), chunk = chunk_rows(rows);
   const at::Tensor factor = as_factor(by, execution);
   visit_type(y.scalar_type(), [&]<typename T>() {
@@ -77,11 +80,23 @@ struct Gradients {
   at::Tensor weight, bias;
 };
 
+// As below, all rows at once.
+Gradients backward_on_device(const at::Tensor& dy, const at::Tensor& x, const at::Tensor& weight,
+                             const at::Tensor& y, const Finish& finish, const Wanted& wanted,
+                             const Execution& execution) {
+  const FinishGradient dz = finish_gradient(finish, dy, y, wanted.bias, execution);
+  Gradients gradients{scratch_tensor(execution, weight.sizes(), dy.scalar_type()), dz.bias};
+  multiply(gradients.weight, dz.x.t(), x, execution);
+  if (wanted.x.defined()) multiply(wanted.x, dz.x, weight, execution, wanted.add);
+  return gradients;
+}
+
 // The gradients of y = finish(x weight^T + bias), from a chunk of rows while it lies in the cache.
 // Lane l takes the chunks l, l + lanes, ... in this order.
 Gradients backward_of(const at::Tensor& dy, const at::Tensor& x, const at::Tensor& weight,
                       const at::Tensor& y, const Finish& finish, const Wanted& wanted,
                       const Execution& execution) {
+  if (execution.device) return backward_on_device(dy, x, weight, y, finish, wanted, execution);
   const int64_t rows = dy.size(0), width = dy.size(1);
   const int64_t chunk = chunk_rows(rows), chunks = (rows + chunk - 1) / chunk;
   const int64_t lanes = std::clamp<int64_t>(chunks, 1, kLanes);

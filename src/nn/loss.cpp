@@ -89,15 +89,21 @@ Targets gather_targets(const data::Dataset& dataset, std::span<const int64_t> se
 
 namespace {
 
+// The host's tensor where `other` lies.
+at::Tensor beside(const at::Tensor& other, const at::Tensor& host) {
+  return host.to(other.device(), /*non_blocking=*/true);
+}
+
 // Weighted losses of what is labelled; a loss that counts nothing adds nothing, whatever it is.
 LossSum weighted(const at::Tensor& losses, const at::Tensor& given, const at::Tensor& weights) {
   const at::Tensor none = at::zeros({}, losses.options());
   if (!weights.defined())
-    return {at::where(given, losses, none).sum(), static_cast<double>(given.sum().item<int64_t>())};
+    return {at::where(beside(losses, given), losses, none).sum(),
+            static_cast<double>(given.sum().item<int64_t>())};
   const at::Tensor all = weights.reshape(losses.sizes());
-  const at::Tensor factors = all.to(losses.scalar_type());
-  return {at::where(given.logical_and(all.gt(0)), losses * factors, none).sum(),
-          all.sum().item<double>()};
+  const at::Tensor factors = beside(losses, all.to(losses.scalar_type()));
+  const at::Tensor counted = beside(losses, given.logical_and(all.gt(0)));
+  return {at::where(counted, losses * factors, none).sum(), all.sum().item<double>()};
 }
 
 LossSum cross_entropy(const at::Tensor& logits, const Targets& targets) {
@@ -111,11 +117,11 @@ LossSum cross_entropy(const at::Tensor& logits, const Targets& targets) {
            num_classes, ", the number of columns of the logits");
     labelled += label[i] >= 0;
   }
-  const at::Tensor logs = at::log_softmax(logits, 1);
+  const at::Tensor logs = at::log_softmax(logits, 1), wanted = beside(logits, flat);
   if (targets.weights.defined())
-    return weighted(at::nll_loss(logs, flat, {}, at::Reduction::None, -1), flat.ge(0),
+    return weighted(at::nll_loss(logs, wanted, {}, at::Reduction::None, -1), flat.ge(0),
                     targets.weights);
-  return {at::nll_loss(logs, flat, {}, at::Reduction::Sum, -1), static_cast<double>(labelled)};
+  return {at::nll_loss(logs, wanted, {}, at::Reduction::Sum, -1), static_cast<double>(labelled)};
 }
 
 }  // namespace
@@ -147,7 +153,7 @@ LossSum loss_sum(Loss loss, const at::Tensor& logits, const Targets& targets) {
          " logits; this loss takes a float a logit");
   const at::Tensor all = labels.reshape(logits.sizes()).to(logits.scalar_type());
   const at::Tensor given = all.isnan().logical_not();
-  const at::Tensor wanted = at::where(given, all, at::zeros({}, all.options()));
+  const at::Tensor wanted = beside(logits, at::where(given, all, at::zeros({}, all.options())));
   const at::Tensor losses =
       loss == Loss::kMeanSquaredError
           ? at::pow(logits - wanted, 2)

@@ -18,7 +18,8 @@ namespace gnnmg::nn {
 // Error(kInvalidArgument) where there are no labels.
 Loss loss_for(data::Task task);
 
-// What the rows of logits are compared with.
+// What the rows of logits are compared with, in memory of the host wherever the logits lie: losses
+// on a device take a copy, and their weights and checks cost no wait for it.
 struct Targets {
   at::Tensor labels;  // i64 [n] of classes, -1: none; or floats [n, targets], NaN: none
   // f64, the shape of the labels: how much each counts, 0 where there is none; undefined: 1 each.
@@ -33,7 +34,7 @@ Targets gather_targets(const data::Dataset& dataset, std::span<const int64_t> se
 at::Tensor weights_of(const Targets& targets);
 
 struct LossSum {
-  at::Tensor sum;     // 0-d, differentiable: sum of weighted losses
+  at::Tensor sum;     // 0-d, differentiable, where the logits lie: sum of weighted losses
   double weight = 0;  // sum of the weights
 };
 // Rows (or targets) without a label have weight zero. Error(kRange) naming row and label for one
@@ -51,7 +52,7 @@ class MetricSum {
  public:
   // `num_classes`: columns of the logits.
   MetricSum(data::Task task, Loss loss, int64_t num_classes);
-  // Weights count in the loss alone.
+  // Weights count in the loss alone. Logits of a device are copied.
   void add(const at::Tensor& logits, const Targets& targets);
   // Everything as flat arrays for exchange between ranks, and back.
   std::vector<int64_t> counts() const;

@@ -90,7 +90,8 @@ MetricSum::MetricSum(data::Task task, Loss loss, int64_t num_classes)
 
 void MetricSum::add(const at::Tensor& logits, const Targets& targets) {
   const c10::NoGradGuard no_grad;
-  const at::Tensor values = logits.detach().to(at::kDouble).contiguous();
+  // The one wait for a device.
+  const at::Tensor values = logits.detach().cpu().to(at::kDouble).contiguous();
   const at::Tensor& labels = targets.labels;
   const LossSum loss = loss_sum(loss_, values, targets);
   sums_[kLoss] += loss.sum.item<double>();

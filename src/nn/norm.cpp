@@ -184,7 +184,8 @@ void BatchStatistics::put(const NormLayer& layer, const at::Tensor& mean,
 }
 
 void BatchStatistics::absent_backward(const SumOverRanks& sum) const {
-  for (size_t i = layers_.size(); i-- > 0;) absent_step_norm(layers_[i]->width_, sum);
+  for (size_t i = layers_.size(); i-- > 0;)
+    absent_step_norm(layers_[i]->width_, layers_[i]->running_mean_.device(), sum);
 }
 
 void BatchStatistics::begin_pass() {
@@ -218,15 +219,18 @@ void BatchStatistics::fold(const at::Tensor& rows) {
   if (rows.dim() != 2 || rows.size(1) != width_)
     base::fail(base::Status::kInvalidArgument, "batch statistics have ",
                rows.dim() == 2 ? rows.size(1) : 0, " numbers a row, expected ", width_);
+  if (layers_.empty()) return;
+  const at::Tensor here = rows.to(layers_[0]->running_mean_.device());
   for (int64_t r = 0; r < rows.size(0); ++r)
     for (NormLayer* layer : layers_) {
       const int64_t at = layer->offset_, width = layer->width_;
       layer->num_batches_.add_(1);
+      // A device is waited for only where the mean is one over all batches.
       const double momentum = layer->options_.momentum == -1
                                   ? 1 / layer->num_batches_.item<double>()
                                   : layer->options_.momentum;
-      layer->running_mean_.mul_(1 - momentum).add_(rows[r].narrow(0, at, width), momentum);
-      layer->running_var_.mul_(1 - momentum).add_(rows[r].narrow(0, at + width, width), momentum);
+      layer->running_mean_.mul_(1 - momentum).add_(here[r].narrow(0, at, width), momentum);
+      layer->running_var_.mul_(1 - momentum).add_(here[r].narrow(0, at + width, width), momentum);
     }
 }
 

@@ -67,9 +67,11 @@ class BatchStatistics {
   void absent_backward(const SumOverRanks& sum) const;
   void begin_pass();
   void end_pass();
-  // One row a finished pass, [passes, width()], in the parameters' type; none are left.
+  // One row a finished pass, [passes, width()], in the parameters' type and where they lie; none
+  // are left.
   at::Tensor take();
-  // running <- (1 - m) running + m statistics with the momentum m, 0.1 by default, row after row.
+  // running <- (1 - m) running + m statistics with the momentum m, 0.1 by default, row after row,
+  // which may lie anywhere.
   void fold(const at::Tensor& rows);
 
  private:

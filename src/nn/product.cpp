@@ -21,7 +21,7 @@ bool own(int64_t depth, int64_t width) {
 
 void multiply(at::Tensor to, const at::Tensor& a, const at::Tensor& b, const Execution& execution,
               bool add) {
-  const bool done = visit_type(to.scalar_type(), [&]<typename T>() {
+  const bool done = !execution.device && visit_type(to.scalar_type(), [&]<typename T>() {
     const int64_t rows = to.size(0), width = to.size(1), depth = a.size(1);
     if (!own<T>(depth, width) || b.stride(1) != 1) return false;
     kernels::ProductOf<T> product;
@@ -50,7 +50,7 @@ void multiply(at::Tensor to, const at::Tensor& a, const at::Tensor& b, const Exe
 }
 
 at::Tensor as_factor(const at::Tensor& b, const Execution& execution) {
-  const bool copies = visit_type(b.scalar_type(), [&]<typename T>() {
+  const bool copies = !execution.device && visit_type(b.scalar_type(), [&]<typename T>() {
     return own<T>(b.size(0), b.size(1)) && b.stride(1) != 1;
   });
   if (!copies) return b;

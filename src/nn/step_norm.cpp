@@ -29,7 +29,7 @@ struct Moments {
 // `rows` may be undefined.
 Moments moments_of(const at::Tensor& rows, const at::Tensor& shift, const SumOverRanks& sum) {
   const int64_t width = shift.numel();
-  at::Tensor sums = at::zeros({1 + 2 * width}, at::TensorOptions(at::kDouble));
+  at::Tensor sums = at::zeros({1 + 2 * width}, shift.options().dtype(at::kDouble));
   if (rows.defined()) {
     const at::Tensor distances = rows - shift;
     sums[0].fill_(static_cast<double>(rows.size(0)));
@@ -38,6 +38,7 @@ Moments moments_of(const at::Tensor& rows, const at::Tensor& shift, const SumOve
   }
   sum(sums);
   Moments moments;
+  // On a device the one wait for it: how many rows there are tells whether there is a result.
   moments.count = sums[0].item<double>();
   if (moments.count < 2)
     base::fail(base::Status::kInvalidArgument,
@@ -113,8 +114,8 @@ StepNorm step_norm(const std::vector<at::Tensor>& rows, const StepNormParameters
   return out;
 }
 
-void absent_step_norm(int64_t width, const SumOverRanks& sum) {
-  at::Tensor sums = at::zeros({2 * width}, at::TensorOptions(at::kDouble));
+void absent_step_norm(int64_t width, at::Device device, const SumOverRanks& sum) {
+  at::Tensor sums = at::zeros({2 * width}, at::TensorOptions(at::kDouble).device(device));
   sum(sums);
 }
 

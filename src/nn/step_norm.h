@@ -25,7 +25,8 @@ struct StepNorm {
 StepNorm step_norm(const std::vector<at::Tensor>& rows, const StepNormParameters& parameters,
                    const SumOverRanks& sum);
 
-// Collective: takes part in the backward pass of one step_norm() without having one.
-void absent_step_norm(int64_t width, const SumOverRanks& sum);
+// Collective: takes part in the backward pass of one step_norm() without having one, whose rows
+// would lie on `device`.
+void absent_step_norm(int64_t width, at::Device device, const SumOverRanks& sum);
 
 }  // namespace gnnmg::nn

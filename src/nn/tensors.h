@@ -24,10 +24,36 @@ inline at::Tensor with_dense_rows(const at::Tensor& t) {
   return t.stride(1) == 1 || t.size(1) <= 1 ? t : t.contiguous();
 }
 
+// The rows of a matrix as edges read them.
+template <typename T>
+kernels::Rows<T> rows_of(const at::Tensor& t) {
+  return {t.const_data_ptr<T>(), t.stride(0), nullptr};
+}
+
+// Of new tensors of an execution: where its model lies.
+inline at::TensorOptions options_of(const Execution& execution, at::ScalarType type) {
+  const at::TensorOptions options(type);
+  return execution.device ? options.device(execution.device->torch()) : options;
+}
+
+// Somebody else's array that lies where the execution runs, on a device or on the CPU, as a tensor
+// on its memory.
+template <typename T>
+at::Tensor view_on(const Execution& execution, const T* data, at::IntArrayRef sizes) {
+  const at::TensorOptions options = options_of(execution, c10::CppTypeToScalarType<T>::value);
+  return at::for_blob(const_cast<T*>(data), sizes)
+      .options(options)
+      .target_device(options.device())
+      .make_tensor();
+}
+
 // The ids as a tensor on their memory.
 inline at::Tensor as_tensor(std::span<const int64_t> ids) {
   return at::from_blob(const_cast<int64_t*>(ids.data()), {static_cast<int64_t>(ids.size())},
                        at::TensorOptions(at::kLong));
+}
+inline at::Tensor as_tensor(const Execution& execution, std::span<const int64_t> ids) {
+  return view_on(execution, ids.data(), {static_cast<int64_t>(ids.size())});
 }
 
 // Calls f.template operator()<float>() or <double>().
@@ -37,7 +63,7 @@ decltype(auto) visit_type(at::ScalarType type, F&& f) {
   return type == at::kFloat ? f.template operator()<float>() : f.template operator()<double>();
 }
 
-// Adds the other parts [parts, ...] to the first, in their order.
+// Adds the other parts [parts, ...] to the first, in their order. On the CPU.
 template <typename T>
 void add_up(const at::Tensor& parts) {
   const int64_t count = parts.size(0), size = count ? parts.numel() / count : 0;

@@ -2,7 +2,6 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/empty.h>
-#include <ATen/ops/from_blob.h>
 #include <ATen/ops/zeros.h>
 
 #include "nn/parallel.h"
@@ -36,9 +35,7 @@ at::Tensor Conv::complete(at::Tensor y, const ConvInput& own, const ConvPass& pa
 
 at::Tensor dense_rows(const ConvInput& in, int64_t count, const Execution& execution) {
   if (in.sparse) return densify(in.rows, in.rows_dropout, in.type, execution).narrow(0, 0, count);
-  if (in.ids)
-    return in.x.index_select(
-        0, at::from_blob(const_cast<int64_t*>(in.ids), {count}, at::TensorOptions(at::kLong)));
+  if (in.ids) return rows_of_table(in.x, {in.ids, static_cast<size_t>(count)}, in.type, execution);
   return in.x.size(0) == count ? in.x : in.x.narrow(0, 0, count);
 }
 

@@ -18,8 +18,8 @@ namespace gnnmg::nn {
 struct ConvInput {
   at::Tensor x, x_target;
   bool x_is_internal = false;  // as in AggregateLinear
-  // x is a table, source s its row ids[s]; or, of a layer that reads the nodes themselves, there is
-  // no x, and source s is node ids[s].
+  // x is a table, source s its row ids[s], on a device of any float type, to become `type`; or, of
+  // a layer that reads the nodes themselves, there is no x, and source s is node ids[s].
   const int64_t* ids = nullptr;
   bool sparse = false;  // `rows` in place of x, to become dense in `type`
   at::ScalarType type = at::kFloat;

@@ -3,9 +3,11 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/linear.h>
 #include <ATen/ops/relu.h>
+#include <ATen/ops/repeat_interleave.h>
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "nn/conv/layers.h"
 #include "nn/conv/sage_conv.h"
@@ -96,16 +98,7 @@ class DglSageConv final : public Conv {
     }
     // By the number of edges, whatever they weigh; with kGcn the node itself is one more.
     const bool gcn = o_.aggregator == Aggregator::kGcn;
-    at::Tensor shares = at::empty({block.num_edges}, rows.options().requires_grad(false));
-    at::Tensor own_shares = at::empty({block.num_targets}, shares.options());
-    visit_type(rows.scalar_type(), [&]<typename T>() {
-      for (int64_t t = 0; t < block.num_targets; ++t) {
-        const int64_t first = block.indptr[t], count = block.indptr[t + 1] - first;
-        const T share = T{1} / static_cast<T>(gcn ? count + 1 : std::max<int64_t>(1, count));
-        std::fill_n(shares.mutable_data_ptr<T>() + first, count, share);
-        own_shares.mutable_data_ptr<T>()[t] = share;
-      }
-    });
+    const auto [shares, own_shares] = shares_of(block, gcn, rows.scalar_type(), pass.execution);
     WeightedSum sum;
     sum.x = rows;
     sum.weights = weighted ? own.edge_weight * shares : shares;
@@ -115,6 +108,29 @@ class DglSageConv final : public Conv {
         sum.x_target = target_rows(own, block.num_targets, pass.execution);
     }
     return weighted_sum(sum, block, pass.execution);
+  }
+
+  // 1 / number of edges into each target, `extra` one more, for each edge and each target.
+  static std::pair<at::Tensor, at::Tensor> shares_of(const sample::BlockView& block, bool extra,
+                                                     at::ScalarType type,
+                                                     const Execution& execution) {
+    if (execution.device) {
+      const at::Tensor ends = view_on(execution, block.indptr, {block.num_targets + 1});
+      const at::Tensor counts = ends.diff();
+      const at::Tensor own = (extra ? counts + 1 : counts.clamp_min(1)).to(type).reciprocal();
+      return {at::repeat_interleave(own, counts, 0, block.num_edges), own};
+    }
+    at::Tensor shares = at::empty({block.num_edges}, at::TensorOptions(type));
+    at::Tensor own_shares = at::empty({block.num_targets}, shares.options());
+    visit_type(type, [&]<typename T>() {
+      for (int64_t t = 0; t < block.num_targets; ++t) {
+        const int64_t first = block.indptr[t], count = block.indptr[t + 1] - first;
+        const T share = T{1} / static_cast<T>(extra ? count + 1 : std::max<int64_t>(1, count));
+        std::fill_n(shares.mutable_data_ptr<T>() + first, count, share);
+        own_shares.mutable_data_ptr<T>()[t] = share;
+      }
+    });
+    return {shares, own_shares};
   }
 
   DglSageOptions o_;

@@ -2,7 +2,6 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/cat.h>
-#include <ATen/ops/from_blob.h>
 #include <ATen/ops/linear.h>
 #include <ATen/ops/relu.h>
 
@@ -81,9 +80,7 @@ at::Tensor sage_conv(const SageConvWeights& w, const ConvInput& input,
   }
   if (w.lin.defined()) {
     if (in.ids) {
-      const at::Tensor ids = at::from_blob(const_cast<int64_t*>(in.ids), {block.num_sources},
-                                           at::TensorOptions(at::kLong));
-      in.x = in.x.index_select(0, ids);
+      in.x = dense_rows(in, block.num_sources, execution);
       in.ids = nullptr;
     }
     if (!in.x_target.defined()) in.x_target = in.x.narrow(0, 0, block.num_targets);
@@ -102,9 +99,7 @@ at::Tensor sage_conv(const SageConvWeights& w, const ConvInput& input,
     } else {
       at::Tensor target = in.x_target;
       if (!target.defined() && in.ids)
-        target =
-            in.x.index_select(0, at::from_blob(const_cast<int64_t*>(in.ids), {block.num_targets},
-                                               at::TensorOptions(at::kLong)));
+        target = dense_rows(in, block.num_targets, execution);
       else if (!target.defined())
         target = in.x.narrow(0, 0, block.num_targets);
       y = y + linear(target, w.skip, w.skip_bias, execution);
