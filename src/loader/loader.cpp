@@ -245,7 +245,7 @@ struct Loader::State {
 
 Loader::Loader(std::span<const int64_t> ids, std::shared_ptr<const sample::Sampler> sampler,
                std::shared_ptr<const feature::FeatureStore> store, const LoaderConfig& config,
-               base::HostQueue* host)
+               base::HostQueue* host, std::shared_ptr<const DeviceSource>)
     : state_(std::make_unique<State>(ids, std::move(sampler), std::move(store), config, host)) {
   state_->check();
   state_->epoch = state_->new_epoch(0, 0);

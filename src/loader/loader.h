@@ -17,6 +17,8 @@
 
 namespace gnnmg::loader {
 
+class DeviceSource;  // loader/device_source.h
+
 // A mini-batch's arrays where a device reads them: in its own memory, or in the host's, pinned.
 struct DeviceArrays {
   std::vector<sample::BlockView> blocks;  // the device's pointers; counts are the host's to read
@@ -35,7 +37,9 @@ struct DeviceArrays {
   const float* sparse_values = nullptr;
   int64_t num_entries = 0;
   // Where they were made: who reads them has his queue wait for this one (DeviceTable::wait()), and
-  // names his own here, for which the loader waits before it uses the memory again.
+  // names his own here, for which the loader waits before it uses the memory again. That queue is
+  // open, and no other thread works with it, when the last reference to the mini-batch goes. One
+  // thread at a time reads the mini-batches of a loader.
   base::DeviceQueue* made_in = nullptr;
   base::DeviceQueue* read_in = nullptr;
 };
@@ -82,9 +86,12 @@ class Loader {
   // host. Error(kRange) for an id that is no seed of the sampler's, kInvalidArgument for a plan
   // that EpochPlan refuses, features that have another number of rows than the graph has nodes, or
   // negative numbers of threads. Workers count their calls of the host where this thread does.
+  // With `device`, opened for the same sampler and store, mini-batches hold arrays of that device
+  // (Batch::device), of which the source says where rows come from: `config.gather` is not looked
+  // at. Where the device samples, `config.prefetch` mini-batches are sampled at once.
   Loader(std::span<const int64_t> ids, std::shared_ptr<const sample::Sampler> sampler,
          std::shared_ptr<const feature::FeatureStore> store, const LoaderConfig& config,
-         base::HostQueue* host);
+         base::HostQueue* host, std::shared_ptr<const DeviceSource> device = nullptr);
   // Cancels and joins. Inside a callback of the host, for which a worker may be waiting, the
   // joining is left to the host thread's next entry.
   ~Loader();
