@@ -57,6 +57,14 @@ struct DeviceTraffic {
   }
 };
 
+// All rows as one table, for kernels that read them in place: row r begins at data + r * stride
+// elements.
+struct DeviceRows {
+  const void* data = nullptr;  // null: they do not lie so, or there are none
+  base::DType dtype = base::DType::kF32;
+  int64_t stride = 0;
+};
+
 struct DeviceStore;
 
 struct DeviceFeatures {
@@ -68,6 +76,8 @@ struct DeviceFeatures {
   DeviceStore* (*open)(base::DeviceQueue* queue, const DeviceStoreConfig& config);
   // What uses it is over. Null: nothing.
   void (*close)(DeviceStore* store) noexcept;
+  // Of a store that is all on the device or all pinned, of any form but int8. It lasts as long.
+  DeviceRows (*rows)(const DeviceStore* store) noexcept;
 
   // In order with the queue: does not wait, and allocates nothing. Ids are in range: who made them
   // has checked. Error(kInvalidArgument) for a type of output or a stride that does not suit. To

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "loader/device_slot.h"
+
 namespace gnnmg::loader {
 
 struct BatchPool::Node {
@@ -51,7 +53,10 @@ BatchRef BatchPool::take() {
     }
   }
   if (!node) node = new Node;
-  return BatchRef(&node->batch, [](Batch*) {}, CountAllocator<Batch>(shared_from_this(), node));
+  const auto let_go = [](Batch* batch) noexcept {
+    if (batch->device) loader::give_back(*batch->device);
+  };
+  return BatchRef(&node->batch, let_go, CountAllocator<Batch>(shared_from_this(), node));
 }
 
 void BatchPool::give_back(Node* node) noexcept {

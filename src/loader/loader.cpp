@@ -7,11 +7,15 @@
 #include <exception>
 #include <mutex>
 #include <thread>
+#include <utility>
 
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/signals.h"
 #include "loader/batch_pool.h"
+#include "loader/device_feed.h"
+#include "loader/device_source_parts.h"
+#include "loader/item.h"
 
 namespace gnnmg::loader {
 
@@ -19,14 +23,6 @@ using base::fail;
 using base::Status;
 
 namespace {
-
-// A mini-batch to be made: the `place`-th of this rank since the epoch was started.
-struct Item {
-  int64_t place = 0;
-  int64_t number = -1;
-  int64_t step = 0;
-  bool last_of_step = true;
-};
 
 // A place in the ring of mini-batches in flight.
 struct Slot {
@@ -39,30 +35,28 @@ struct Slot {
 // started at once. The plan does not change; all else is guarded by the loader's mutex.
 struct Epoch {
   Epoch(std::span<const int64_t> ids, const PlanConfig& config, uint64_t epoch, int64_t first_step,
-        int64_t window)
-      : plan(ids, config, epoch), step(first_step), ring(window) {
+        int64_t window, uint64_t its_serial)
+      : plan(ids, config, epoch), serial(its_serial), ring(window) {
     if (first_step < 0 || first_step > plan.num_steps())
       fail(Status::kInvalidArgument, "first step is ", first_step, ", expected 0 to ",
            plan.num_steps());
+    next = first = first_item(plan, first_step);
   }
 
   bool may_begin() const {
-    return step < plan.num_steps() && !failed && !cancel.cancelled() &&
-           begun - handed_out < static_cast<int64_t>(ring.size());
+    return next.step < plan.num_steps() && !failed && !cancel.cancelled() &&
+           next.place - handed_out < static_cast<int64_t>(ring.size());
   }
-  Item begin() {
-    const Item item{begun++, plan.own_batch(step, index), step, index + 1 == plan.num_own(step)};
-    index = item.last_of_step ? 0 : index + 1;
-    step += item.last_of_step;
-    return item;
-  }
-  bool ended() const { return step == plan.num_steps() && handed_out == begun; }
+  Item begin() { return std::exchange(next, item_behind(plan, next)); }
+  bool ended() const { return next.step == plan.num_steps() && handed_out == next.place; }
   Slot& slot(int64_t place) { return ring[place % static_cast<int64_t>(ring.size())]; }
 
   const EpochPlan plan;
+  const uint64_t serial;  // larger than those of all epochs started before
+  Item first;
   const base::CancelToken cancel;
-  int64_t step, index = 0;  // what is begun next
-  int64_t begun = 0, handed_out = 0;
+  Item next;  // what is begun next
+  int64_t handed_out = 0;
   bool failed = false;  // nothing more is begun
   std::exception_ptr thrown;
   std::vector<Slot> ring;
@@ -77,20 +71,24 @@ double seconds_since(base::SteadyClock::time_point start) {
 struct Loader::State {
   State(std::span<const int64_t> all_ids, std::shared_ptr<const sample::Sampler> the_sampler,
         std::shared_ptr<const feature::FeatureStore> the_store, const LoaderConfig& the_config,
-        base::HostQueue* the_host)
+        base::HostQueue* the_host, std::shared_ptr<const DeviceSource> the_device)
       : ids(all_ids.begin(), all_ids.end()),
         sampler(std::move(the_sampler)),
         store(std::move(the_store)),
         config(the_config),
-        host(the_host) {}
+        host(the_host),
+        device(std::move(the_device)) {}
 
   void check() const {
     if (config.num_threads < 0)
       fail(Status::kInvalidArgument, "num_threads is ", config.num_threads, ", expected 0 or more");
     if (config.prefetch < 0)
       fail(Status::kInvalidArgument, "prefetch is ", config.prefetch, ", expected 0 or more");
+    if (device && (device->parts().sampler != sampler || device->parts().store != store))
+      fail(Status::kInvalidArgument,
+           "the source of the device was opened for another sampler or other features");
     const int64_t num_nodes = sampler->num_nodes();
-    if (gathers() && store->num_rows() != num_nodes)
+    if ((gathers() || (device && store)) && store->num_rows() != num_nodes)
       fail(Status::kInvalidArgument, "features have ", store->num_rows(), " rows, expected ",
            num_nodes, ", the number of nodes");
     const int64_t num_ids = sampler->num_ids();
@@ -100,14 +98,21 @@ struct Loader::State {
     }
   }
 
-  bool gathers() const { return config.gather && store != nullptr; }
+  bool gathers() const { return !device && config.gather && store != nullptr; }
   int64_t window() const { return std::max({1, config.prefetch, config.num_threads}); }
 
-  std::shared_ptr<Epoch> new_epoch(uint64_t number, int64_t first_step) const {
-    return std::make_shared<Epoch>(ids, config.plan, number, first_step, window());
+  std::shared_ptr<Epoch> new_epoch(uint64_t number, int64_t first_step) {
+    return std::make_shared<Epoch>(ids, config.plan, number, first_step, window(), ++num_epochs);
   }
 
-  BatchRef make(const Epoch& from, const Item& item, sample::Workspace& workspace) const {
+  void open_feed() {
+    if (!device) return;
+    // No mini-batch is larger than all ids.
+    const int64_t num_ids = static_cast<int64_t>(ids.size());
+    feed.emplace(device, config, std::min(config.plan.batch_size, num_ids));
+  }
+
+  BatchRef make(const Epoch& from, const Item& item, sample::Workspace& workspace) {
     BatchRef batch = pool->take();
     const std::span<const int64_t> seeds = from.plan.batch(item.number);
     batch->epoch = from.plan.epoch();
@@ -118,17 +123,28 @@ struct Loader::State {
     batch->seeds.assign(seeds.begin(), seeds.end());
 
     const auto start = base::SteadyClock::now();
-    const sample::BatchKey key{config.sample_seed, config.purpose, batch->epoch,
-                               static_cast<uint64_t>(item.number)};
-    sampler->sample(seeds, key, workspace, batch->sample, from.cancel);
+    if (feed && !batch->device) batch->device = std::make_unique<DeviceArrays>();
+    if (feed && feed->samples()) {
+      feed->sampling().sample(from.plan, from.serial, from.first, item, from.cancel, *batch);
+    } else {
+      const sample::BatchKey key{config.sample_seed, config.purpose, batch->epoch,
+                                 static_cast<uint64_t>(item.number)};
+      sampler->sample(seeds, key, workspace, batch->sample, from.cancel);
+      if (feed) feed->copy_sample(*batch);
+    }
     batch->sample_seconds = seconds_since(start);
 
     batch->has_features = gathers();
     batch->sparse = batch->has_features && store->sparse();
     batch->gather_seconds = 0;
-    if (!batch->has_features) return batch;
+    if (!batch->has_features && !feed) return batch;
     from.cancel.check("gathering");
     const auto gather_start = base::SteadyClock::now();
+    if (feed) {
+      feed->add_rows(*batch);
+      batch->gather_seconds = seconds_since(gather_start);
+      return batch;
+    }
     const std::span<const int64_t> nodes = batch->sample.node_ids.span();
     batch->feature_dtype = store->dtype();
     batch->feature_cols = store->num_cols();
@@ -144,7 +160,7 @@ struct Loader::State {
   }
 
   // Makes the item's mini-batch and keeps it, or what went wrong.
-  Slot run(const Epoch& from, const Item& item, sample::Workspace& workspace) const noexcept {
+  Slot run(const Epoch& from, const Item& item, sample::Workspace& workspace) noexcept {
     Slot slot;
     try {
       slot.batch = make(from, item, workspace);
@@ -227,6 +243,9 @@ struct Loader::State {
   const std::shared_ptr<const feature::FeatureStore> store;
   const LoaderConfig config;
   base::HostQueue* const host;
+  const std::shared_ptr<const DeviceSource> device;
+  std::optional<DeviceFeed> feed;
+  uint64_t num_epochs = 0;  // of the thread that starts them
   // The ring, what the caller holds, and one a worker.
   const std::shared_ptr<BatchPool> pool = BatchPool::create(window() + config.num_threads + 2);
 
@@ -245,9 +264,11 @@ struct Loader::State {
 
 Loader::Loader(std::span<const int64_t> ids, std::shared_ptr<const sample::Sampler> sampler,
                std::shared_ptr<const feature::FeatureStore> store, const LoaderConfig& config,
-               base::HostQueue* host, std::shared_ptr<const DeviceSource>)
-    : state_(std::make_unique<State>(ids, std::move(sampler), std::move(store), config, host)) {
+               base::HostQueue* host, std::shared_ptr<const DeviceSource> device)
+    : state_(std::make_unique<State>(ids, std::move(sampler), std::move(store), config, host,
+                                     std::move(device))) {
   state_->check();
+  state_->open_feed();
   state_->epoch = state_->new_epoch(0, 0);
   state_->epoch->cancel.cancel();  // nothing is made before start_epoch
   try {

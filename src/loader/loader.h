@@ -2,6 +2,7 @@
 // them out in plan order.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -18,6 +19,7 @@
 namespace gnnmg::loader {
 
 class DeviceSource;  // loader/device_source.h
+class DeviceSlot;    // loader/device_slot.h
 
 // A mini-batch's arrays where a device reads them: in its own memory, or in the host's, pinned.
 struct DeviceArrays {
@@ -42,6 +44,8 @@ struct DeviceArrays {
   // thread at a time reads the mini-batches of a loader.
   base::DeviceQueue* made_in = nullptr;
   base::DeviceQueue* read_in = nullptr;
+  // What the sample lies in, and the rows: the loader's own.
+  std::array<std::shared_ptr<DeviceSlot>, 2> slots;
 };
 
 // One mini-batch. Lives in a pool of the loader's: when the last reference goes, its memory is used

@@ -72,6 +72,9 @@ class NeighborSampler : public Sampler {
     return text;
   }
   int64_t num_nodes() const override { return csc_.num_targets; }
+  std::optional<NeighborLaw> neighbors() const override {
+    return NeighborLaw{&csc_, &config_, edge_type_};
+  }
 
   void sample(std::span<const int64_t> seeds, const BatchKey& key, Workspace& workspace,
               Sample& out, const base::CancelToken& cancel) const override {

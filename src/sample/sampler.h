@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -59,6 +60,14 @@ class Workspace {
   std::unique_ptr<State> state_;
 };
 
+// What a neighbour sampler draws from and how: enough for another to draw alike. Points into the
+// sampler.
+struct NeighborLaw {
+  const graph::Csc* csc = nullptr;  // in the direction of sampling
+  const NeighborConfig* config = nullptr;
+  int32_t edge_type = 0;
+};
+
 class Sampler {
  public:
   virtual ~Sampler() = default;
@@ -69,6 +78,8 @@ class Sampler {
   virtual bool of_graphs() const { return false; }
   // How it draws, in words: equal for samplers that draw alike, as far as a sampler can tell.
   virtual std::string describe() const = 0;
+  // Of a neighbour sampler; nothing for all others.
+  virtual std::optional<NeighborLaw> neighbors() const { return std::nullopt; }
   // Samples for `seeds`; a repeated seed gets a row of its own with the same draws, and edges from
   // that node come from its first row. Concurrent calls are fine with workspaces and samples of
   // their own. No allocation once the buffers have grown. Error(kRange) for a seed that is no node

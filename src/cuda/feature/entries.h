@@ -73,6 +73,17 @@ struct FeatureEntries {
 
   static void close(Store* store) noexcept { delete store; }
 
+  static feature::DeviceRows rows(const Store* store) noexcept {
+    const StoreRows& rows = store->rows;
+    if (rows.slots != nullptr || store->form == feature::Form::kInt8) return {};
+    const base::DType dtype = store->form == feature::Form::kF16    ? base::DType::kF16
+                              : store->form == feature::Form::kBF16 ? base::DType::kBF16
+                                                                    : store->dtype;
+    const bool on_host = rows.host != nullptr;
+    return {on_host ? rows.host : rows.device, dtype,
+            (on_host ? rows.host_stride : rows.device_stride) / base::dtype_size(dtype)};
+  }
+
   static GatherIds ids_of(const feature::DeviceGather& gather) {
     return {gather.ids, gather.count, gather.max_count, gather.wide};
   }
@@ -123,9 +134,13 @@ struct FeatureEntries {
 template <typename Queue>
 const feature::DeviceFeatures& features_table() {
   using Entries = FeatureEntries<Queue>;
-  static constexpr feature::DeviceFeatures table = {Entries::open,    Entries::close,
-                                                    Entries::gather,  Entries::num_out_of_range,
-                                                    Entries::traffic, Entries::reset_traffic};
+  static constexpr feature::DeviceFeatures table = {Entries::open,
+                                                    Entries::close,
+                                                    Entries::rows,
+                                                    Entries::gather,
+                                                    Entries::num_out_of_range,
+                                                    Entries::traffic,
+                                                    Entries::reset_traffic};
   return table;
 }
 

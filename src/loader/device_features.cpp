@@ -1,0 +1,61 @@
+#include "loader/device_features.h"
+
+#include <tuple>
+
+#include "loader/device_memory.h"
+#include "loader/shared_by_key.h"
+
+namespace gnnmg::loader {
+namespace {
+
+using Key = std::tuple<const void*, int, feature::RowPlacement, feature::Form, int32_t, int64_t,
+                       const void*, int64_t, int64_t, base::DType>;
+
+Key key_of(const DeviceTableKey& key, const base::Tensor& rows) {
+  return {key.table,   key.device,   key.placement,
+          key.form,    key.cache_by, key.cache_bytes,
+          rows.data(), rows.rows(),  rows.shape().row_elements(),
+          rows.dtype()};
+}
+
+// Never destroyed: loaders of other statics may end behind it.
+SharedByKey<Key, const DeviceTableOfRows>& all() {
+  static auto& tables = *new SharedByKey<Key, const DeviceTableOfRows>;
+  return tables;
+}
+
+}  // namespace
+
+std::shared_ptr<const DeviceTableOfRows> DeviceTableOfRows::find(const DeviceTableKey& key,
+                                                                 const base::Tensor& rows) {
+  return all().find(key_of(key, rows));
+}
+
+std::shared_ptr<const DeviceTableOfRows> DeviceTableOfRows::open(
+    const DeviceTableKey& key, const base::Tensor& rows,
+    const std::function<std::vector<int64_t>()>& cached, base::ThreadPool* pool) {
+  return all().open(key_of(key, rows), [&] {
+    std::vector<int64_t> hottest;
+    if (key.placement == feature::RowPlacement::kCached) hottest = cached();
+    return std::shared_ptr<const DeviceTableOfRows>(
+        new DeviceTableOfRows(key, rows, hottest, pool));
+  });
+}
+
+DeviceTableOfRows::DeviceTableOfRows(const DeviceTableKey& key, const base::Tensor& rows,
+                                     std::span<const int64_t> cached, base::ThreadPool* pool)
+    : table_(*key.table), host_(rows), num_cached_(static_cast<int64_t>(cached.size())) {
+  const OpenQueue queue(table_, key.device);
+  feature::DeviceStoreConfig config;
+  config.table = rows;
+  config.placement = key.placement;
+  config.form = key.form;
+  config.cached = cached;
+  config.pool = pool;
+  store_ = table_.features->open(queue.get(), config);
+  rows_ = table_.features->rows(store_);
+}
+
+DeviceTableOfRows::~DeviceTableOfRows() { table_.features->close(store_); }
+
+}  // namespace gnnmg::loader

@@ -1,0 +1,43 @@
+// How mini-batches of one loader come to a device: their samples, made there or copied, and their
+// rows, named, gathered there or copied.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include "loader/device_sampling.h"
+#include "loader/device_slot.h"
+#include "loader/device_source.h"
+
+namespace gnnmg::loader {
+
+class DeviceFeed {
+ public:
+  // `max_seeds`: of any mini-batch. Takes no memory of the device yet.
+  DeviceFeed(std::shared_ptr<const DeviceSource> source, const LoaderConfig& config,
+             int64_t max_seeds);
+
+  // Whether samples are made on the device, by sampling() alone.
+  bool samples() const { return sampling_.has_value(); }
+  DeviceSampling& sampling() { return *sampling_; }
+  // What batch.sample holds, to the device. Any thread.
+  void copy_sample(Batch& batch);
+  // The rows of batch.device->node_ids, behind one of the two. Any thread.
+  void add_rows(Batch& batch);
+
+ private:
+  std::shared_ptr<ArraySlot> take(SlotPool<ArraySlot>& pool, int max_multiprocessors);
+  void gather(Batch& batch);
+  void copy_rows(Batch& batch);
+  void copy_dense(std::span<const int64_t> ids, ArraySlot& slot, DeviceArrays& out);
+  void copy_sparse(std::span<const int64_t> ids, feature::SparseRows& rows, ArraySlot& slot,
+                   DeviceArrays& out);
+
+  const std::shared_ptr<const DeviceSource> source_;
+  std::optional<DeviceSampling> sampling_;
+  std::mutex mutex_;  // of the pools
+  SlotPool<ArraySlot> samples_, rows_;
+};
+
+}  // namespace gnnmg::loader

@@ -1,0 +1,54 @@
+#include "loader/device_graph.h"
+
+#include <tuple>
+
+#include "loader/shared_by_key.h"
+
+namespace gnnmg::loader {
+namespace {
+
+using Key = std::tuple<const void*, int, base::Placement, const void*, const void*, const void*>;
+
+Key key_of(const base::DeviceTable& table, int device, const sample::NeighborLaw& law,
+           base::Placement placement) {
+  const graph::Csc& csc = *law.csc;
+  const void* const ids = law.config->edge_ids ? csc.edge_ids.data() : nullptr;
+  return {&table, device, placement, csc.indptr.data(), csc.indices.data(), ids};
+}
+
+// Never destroyed: loaders of other statics may end behind it.
+SharedByKey<Key, const DeviceTopology>& all() {
+  static auto& topologies = *new SharedByKey<Key, const DeviceTopology>;
+  return topologies;
+}
+
+}  // namespace
+
+std::shared_ptr<const DeviceTopology> DeviceTopology::find(const base::DeviceTable& table,
+                                                           int device,
+                                                           const sample::NeighborLaw& law,
+                                                           base::Placement placement) {
+  return all().find(key_of(table, device, law, placement));
+}
+
+std::shared_ptr<const DeviceTopology> DeviceTopology::open(const base::DeviceTable& table,
+                                                           int device,
+                                                           const sample::NeighborLaw& law,
+                                                           base::Placement placement) {
+  return all().open(key_of(table, device, law, placement), [&] {
+    return std::shared_ptr<const DeviceTopology>(new DeviceTopology(table, device, law, placement));
+  });
+}
+
+DeviceTopology::DeviceTopology(const base::DeviceTable& table, int device,
+                               const sample::NeighborLaw& law, base::Placement placement)
+    : table_(table), arrays_(*law.csc), queue_(table, device) {
+  const sample::HostCsc csc = sample::csc_for_device(arrays_, law.config->edge_ids);
+  num_nodes_ = csc.num_nodes;
+  num_edges_ = csc.num_edges;
+  graph_ = table.sampling->open_graph(queue_.get(), csc, placement);
+}
+
+DeviceTopology::~DeviceTopology() { table_.sampling->close_graph(graph_); }
+
+}  // namespace gnnmg::loader

@@ -1,0 +1,73 @@
+#include "loader/device_slot.h"
+
+namespace gnnmg::loader {
+
+DeviceSlot::DeviceSlot(const base::DeviceTable& table, int device, int max_multiprocessors)
+    : table_(table),
+      device_(device),
+      queue_(table, device, max_multiprocessors),
+      read_(table, device) {}
+
+void DeviceSlot::begin() {
+  const std::lock_guard lock(mutex_);
+  if (failed_) std::rethrow_exception(failed_);
+  table_.synchronize(queue_.get());
+  table_.wait(queue_.get(), read_.get());
+}
+
+void DeviceSlot::precede(base::DeviceQueue* queue) {
+  const std::lock_guard lock(mutex_);
+  table_.wait(queue, queue_.get());
+}
+
+void DeviceSlot::read(void* to, const void* from, int64_t bytes) {
+  const std::lock_guard lock(mutex_);
+  if (bytes > 0) table_.copy(queue_.get(), to, from, bytes);
+  table_.synchronize(queue_.get());
+}
+
+void DeviceSlot::let_go(std::initializer_list<base::DeviceQueue*> readers) noexcept {
+  {
+    const std::lock_guard lock(mutex_);
+    try {
+      for (base::DeviceQueue* reader : readers)
+        if (reader != nullptr) table_.wait(read_.get(), reader);
+    } catch (...) {
+      failed_ = std::current_exception();
+    }
+  }
+  users_.fetch_sub(1, std::memory_order_release);
+}
+
+void DeviceSlot::finish() noexcept {
+  for (base::DeviceQueue* queue : {queue_.get(), read_.get()}) {
+    try {
+      table_.synchronize(queue);
+    } catch (...) {  // a lost device uses nothing any more
+    }
+  }
+}
+
+ArraySlot::ArraySlot(const base::DeviceTable& table, int device, int max_multiprocessors,
+                     std::shared_ptr<const void> keeps)
+    : DeviceSlot(table, device, max_multiprocessors),
+      keeps_(std::move(keeps)),
+      memory_(table, device, base::Placement::kDevice),
+      staging_(table, device, base::Placement::kPinned) {}
+
+uint8_t* ArraySlot::reserve(int64_t bytes) {
+  if (!memory_.holds(bytes)) table_.synchronize(queue());  // for readers of the old memory
+  return memory_.reserve(bytes);
+}
+
+void give_back(DeviceArrays& arrays) noexcept {
+  base::DeviceQueue* const reader = arrays.read_in;
+  // Rows may have been gathered by ids of the sample, which nobody need have waited for.
+  base::DeviceQueue* const rows = arrays.slots[1] ? arrays.slots[1]->queue() : nullptr;
+  if (arrays.slots[0]) arrays.slots[0]->let_go({reader, rows});
+  if (arrays.slots[1]) arrays.slots[1]->let_go({reader});
+  for (std::shared_ptr<DeviceSlot>& slot : arrays.slots) slot.reset();
+  arrays.read_in = arrays.made_in = nullptr;
+}
+
+}  // namespace gnnmg::loader

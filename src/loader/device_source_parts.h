@@ -1,0 +1,22 @@
+// What a source was resolved to.
+#pragma once
+
+#include "loader/device_features.h"
+#include "loader/device_graph.h"
+#include "loader/device_source.h"
+
+namespace gnnmg::loader {
+
+struct DeviceSource::Parts {
+  DeviceSourceConfig config;
+  std::shared_ptr<const sample::Sampler> sampler;
+  std::shared_ptr<const feature::FeatureStore> store;
+  GraphPlacement graph = GraphPlacement::kHost;
+  FeaturePlacement features = FeaturePlacement::kHost;
+  std::shared_ptr<const DeviceTopology> topology;  // null: sampled on the host
+  std::shared_ptr<const DeviceTableOfRows> table;  // null: none, or on the host
+  int gather_multiprocessors = 0;
+  std::string description;
+};
+
+}  // namespace gnnmg::loader
