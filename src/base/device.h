@@ -22,6 +22,10 @@ namespace gnnmg::nn::kernels {
 template <typename T>
 struct DeviceLayers;  // nn/kernels/device.h
 }
+namespace gnnmg::train {
+template <typename T>
+struct DeviceUpdates;  // train/device_updates.h
+}
 
 namespace gnnmg::base {
 
@@ -87,6 +91,8 @@ struct DeviceTable {
   const comm::nccl::Table* nccl;
   const nn::kernels::DeviceLayers<float>* layers_f32;
   const nn::kernels::DeviceLayers<double>* layers_f64;
+  const train::DeviceUpdates<float>* updates_f32;
+  const train::DeviceUpdates<double>* updates_f64;
 };
 
 }  // namespace gnnmg::base

@@ -32,6 +32,8 @@ gnnmg_cuda_device_table() noexcept {
       .nccl = &cuda::nccl_table(),
       .layers_f32 = &cuda::cuda_layers_f32(),
       .layers_f64 = &cuda::cuda_layers_f64(),
+      .updates_f32 = &cuda::cuda_updates_f32(),
+      .updates_f64 = &cuda::cuda_updates_f64(),
   };
   return &table;
 }

@@ -9,5 +9,7 @@ const sample::DeviceSampling& cuda_sampling();
 const feature::DeviceFeatures& cuda_features();
 const nn::kernels::DeviceLayers<float>& cuda_layers_f32();
 const nn::kernels::DeviceLayers<double>& cuda_layers_f64();
+const train::DeviceUpdates<float>& cuda_updates_f32();
+const train::DeviceUpdates<double>& cuda_updates_f64();
 
 }  // namespace gnnmg::cuda

@@ -2,6 +2,7 @@
 #include "cuda/feature/entries.h"
 #include "cuda/layer/table.h"
 #include "cuda/sample/entries.h"
+#include "cuda/update/table.h"
 #include "devices.h"
 #include "host_table.h"
 
@@ -16,6 +17,8 @@ TestDevice twin(const char* name) {
     members.features = &features_table<HostQueue>();
     members.layers_f32 = &layers_table<HostQueue, float>();
     members.layers_f64 = &layers_table<HostQueue, double>();
+    members.updates_f32 = &updates_table<HostQueue, float>();
+    members.updates_f64 = &updates_table<HostQueue, double>();
     return members;
   }();
   return {&table, 0, name};

@@ -1,10 +1,11 @@
-// The layers' table of the host's twin.
+// The layers' and the optimisers' tables of the host's twin.
 #include "cuda/layer/attention.h"
 #include "cuda/layer/edges.h"
 #include "cuda/layer/reductions.h"
 #include "cuda/layer/rows.h"
 #include "cuda/layer/stored.h"
 #include "cuda/layer/weights.h"
+#include "cuda/update/update.h"
 #include "host_queue.h"
 
 namespace gnnmg::cuda {
@@ -15,7 +16,8 @@ namespace gnnmg::cuda {
   template void add_reductions<HostQueue>(nn::kernels::DeviceLayers<T>&); \
   template void add_stored<HostQueue>(nn::kernels::DeviceLayers<T>&);     \
   template void add_weights<HostQueue>(nn::kernels::DeviceLayers<T>&);    \
-  template void add_rows<HostQueue>(nn::kernels::DeviceLayers<T>&);
+  template void add_rows<HostQueue>(nn::kernels::DeviceLayers<T>&);       \
+  template const train::DeviceUpdates<T>& updates_table<HostQueue, T>();
 GNNMG_INSTANTIATE(float)
 GNNMG_INSTANTIATE(double)
 #undef GNNMG_INSTANTIATE

@@ -10,6 +10,7 @@
 #include "cuda/grid/entries.h"
 #include "cuda/layer/table.h"
 #include "cuda/sample/entries.h"
+#include "cuda/update/table.h"
 #include "fake_gpu.h"
 #include "fake_queue.h"
 
@@ -142,6 +143,8 @@ base::DeviceTable table() {
   table.features = &cuda::features_table<FakeQueue>();
   table.layers_f32 = &cuda::layers_table<FakeQueue, float>();
   table.layers_f64 = &cuda::layers_table<FakeQueue, double>();
+  table.updates_f32 = &cuda::updates_table<FakeQueue, float>();
+  table.updates_f64 = &cuda::updates_table<FakeQueue, double>();
   return table;
 }
 

@@ -1,0 +1,170 @@
+// The optimisers' kernels: the table of train/device_updates.h.
+#pragma once
+
+#include <math.h>
+
+#include "cuda/layer/normalize.h"
+#include "cuda/update/table.h"
+
+namespace gnnmg::cuda {
+
+using train::UpdateNumbers;
+
+GNNMG_BOTH bool is_finite(double x) { return x - x == 0; }
+
+// Item: a part of the elements.
+template <typename T>
+struct ScaleParts {
+  T* gradients;
+  int64_t count;
+  const UpdateNumbers* numbers;
+  double* parts;
+
+  template <typename Tile>
+  GNNMG_BOTH void operator()(const Tile& tile, int64_t part) const {
+    const T factor = static_cast<T>(numbers->scale);
+    const int64_t first = part * train::kUpdatePart;
+    const int64_t last = least(count, first + train::kUpdatePart);
+    const auto shares = tile.template make<double>([&](int lane) {
+      double sum = 0;
+      for (int64_t i = first + lane; i < last; i += Tile::kLanes) {
+        const T value = gradients[i] * factor;
+        gradients[i] = value;
+        sum = multiply_add(static_cast<double>(value), static_cast<double>(value), sum);
+      }
+      return sum;
+    });
+    const double sum = tile.sum(shares);
+    tile.each([&](int lane) {
+      if (lane == 0) parts[part] = sum;
+    });
+  }
+};
+
+// One item.
+struct SumSquares {
+  const double* parts;
+  int64_t num_parts;
+  UpdateNumbers* numbers;
+
+  template <typename Tile>
+  GNNMG_BOTH void operator()(const Tile& tile, int64_t) const {
+    const auto shares = tile.template make<double>([&](int lane) {
+      double sum = 0;
+      for (int64_t i = lane; i < num_parts; i += Tile::kLanes) sum += parts[i];
+      return sum;
+    });
+    const double sum = tile.sum(shares);
+    tile.each([&](int lane) {
+      if (lane == 0) numbers->squares = sum;
+    });
+  }
+};
+
+// One item: what the step comes to, in front of the update.
+struct PrepareUpdate {
+  double beta1, beta2;
+  UpdateNumbers* numbers;
+
+  GNNMG_BOTH void operator()(int64_t) const {
+    UpdateNumbers n = *numbers;
+    n.updates = n.skip == 0 && is_finite(n.squares) ? 1 : 0;
+    // torch.nn.utils.clip_grad_norm_'s rule, its 1e-6 included.
+    const double most = n.clip_norm / (root(n.squares) + 1e-6);
+    n.factor = n.clip_norm > 0 && most < 1 ? most : 1;
+    n.first = n.steps == 0 ? 1 : 0;
+    n.steps += n.updates;
+    n.step_size = n.learning_rate / (1 - pow(beta1, n.steps));
+    n.root = root(1 - pow(beta2, n.steps));
+    *numbers = n;
+  }
+};
+
+template <typename T>
+struct Update {
+  train::UpdateRule rule;
+  train::UpdateArrays<T> at;
+  const UpdateNumbers* numbers;
+
+  GNNMG_BOTH T decay(int64_t i) const {
+    if (rule.decayed == nullptr) return static_cast<T>(rule.config.weight_decay);
+    for (int32_t r = 0; r < rule.num_decayed; ++r)
+      if (i >= rule.decayed[2 * r] && i < rule.decayed[2 * r + 1])
+        return static_cast<T>(rule.config.weight_decay);
+    return T{0};
+  }
+
+  GNNMG_BOTH void operator()(int64_t i) const {
+    if (numbers->updates == 0) return;
+    const T gradient = at.gradients[i] * static_cast<T>(numbers->factor);
+    if (rule.config.kind == train::OptimizerKind::kSgd)
+      sgd(i, gradient);
+    else
+      adam(i, gradient);
+  }
+
+  GNNMG_BOTH void sgd(int64_t i, T gradient) const {
+    const T weight = at.parameters[i];
+    gradient += decay(i) * weight;
+    if (at.momentum_buffer != nullptr) {
+      const T momentum = static_cast<T>(rule.config.momentum);
+      T buffer = gradient;
+      if (numbers->first == 0)
+        buffer =
+            momentum * at.momentum_buffer[i] + static_cast<T>(1 - rule.config.dampening) * gradient;
+      at.momentum_buffer[i] = buffer;
+      gradient = rule.config.nesterov ? gradient + momentum * buffer : buffer;
+    }
+    at.parameters[i] = weight - static_cast<T>(numbers->learning_rate) * gradient;
+  }
+
+  GNNMG_BOTH void adam(int64_t i, T gradient) const {
+    T weight = at.parameters[i];
+    const T decay = this->decay(i);
+    if (rule.config.kind == train::OptimizerKind::kAdamW)
+      weight *= T{1} - static_cast<T>(numbers->learning_rate) * decay;
+    else
+      gradient += decay * weight;
+    const T mean = static_cast<T>(rule.config.beta1) * at.exp_avg[i] +
+                   static_cast<T>(1 - rule.config.beta1) * gradient;
+    const T square = static_cast<T>(rule.config.beta2) * at.exp_avg_sq[i] +
+                     static_cast<T>(1 - rule.config.beta2) * gradient * gradient;
+    at.exp_avg[i] = mean;
+    at.exp_avg_sq[i] = square;
+    T largest = square;
+    if (at.max_exp_avg_sq != nullptr) {
+      largest = greatest(at.max_exp_avg_sq[i], square);
+      at.max_exp_avg_sq[i] = largest;
+    }
+    const T divisor =
+        root(largest) / static_cast<T>(numbers->root) + static_cast<T>(rule.config.epsilon);
+    at.parameters[i] = weight - static_cast<T>(numbers->step_size) * (mean / divisor);
+  }
+};
+
+template <typename Queue, typename T>
+void scale_gradients(base::DeviceQueue* handle, T* gradients, int64_t count, UpdateNumbers* numbers,
+                     double* parts) {
+  Queue& queue = queue_of<Queue>(handle);
+  const int64_t num_parts = train::num_update_parts(count);
+  queue.template tiles<32>(num_parts, ScaleParts<T>{gradients, count, numbers, parts});
+  queue.template tiles<32>(1, SumSquares{parts, num_parts, numbers});
+}
+
+template <typename Queue, typename T>
+void update_parameters(base::DeviceQueue* handle, const train::UpdateRule& rule,
+                       const train::UpdateArrays<T>& arrays, int64_t count,
+                       UpdateNumbers* numbers) {
+  Queue& queue = queue_of<Queue>(handle);
+  queue.each(1, PrepareUpdate{rule.config.beta1, rule.config.beta2, numbers});
+  queue.each(count, Update<T>{rule, arrays, numbers});
+}
+
+template <typename Queue, typename T>
+const train::DeviceUpdates<T>& updates_table() {
+  static constexpr train::DeviceUpdates<T> table = {scale_gradients<Queue, T>,
+                                                    update_parameters<Queue, T>};
+  return table;
+}
+
+}  // namespace gnnmg::cuda
