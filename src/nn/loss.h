@@ -38,7 +38,7 @@ struct LossSum {
   double weight = 0;  // sum of the weights
 };
 // Rows (or targets) without a label have weight zero. Error(kRange) naming row and label for one
-// outside the classes.
+// outside the classes. Targets are the host's, wherever the logits lie.
 LossSum loss_sum(Loss loss, const at::Tensor& logits, const Targets& targets);
 
 // The weight alone, of targets that loss_sum() would accept.

@@ -4,25 +4,14 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
+#include "loader/device_source.h"
 #include "loader/plan.h"
 #include "nn/metrics.h"
+#include "train/optimizer_config.h"
 
 namespace gnnmg::train {
-
-enum class OptimizerKind : int32_t { kAdam = 0, kAdamW = 1, kSgd = 2 };
-struct OptimizerConfig {
-  OptimizerKind kind = OptimizerKind::kAdam;
-  double learning_rate = 0.01;
-  double weight_decay = 0;
-  // Above 0: it acts on the parameters of that many convolutions, the first ones, alone.
-  int32_t weight_decay_layers = 0;
-  double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;
-  bool amsgrad = false;
-  double momentum = 0, dampening = 0;
-  bool nesterov = false;
-  void check() const;  // Error(kInvalidArgument) naming the field
-};
 
 enum class ScheduleKind : int32_t { kConstant = 0, kCosine = 1, kStep = 2, kPlateau = 3 };
 // The learning rate of a step is the optimiser's rate times a factor; see schedule.h for the
@@ -51,7 +40,12 @@ enum class EvaluationMode : int32_t { kFull = 0, kSampled = 1 };
 enum class LossAverage : int32_t { kExact = 0, kRanks = 1 };
 
 struct TrainerConfig {
-  int32_t num_ranks = 1;  // threads of this process, each with a replica; 0: one
+  // Threads of this process, each with a replica; 0: one, or one a device.
+  int32_t num_ranks = 1;
+  // That of each rank, by its number in the environment's table; empty: the CPU.
+  std::vector<int> devices;
+  // Where graph and features lie for them; `table` and `device` are not looked at.
+  loader::DeviceSourceConfig placement;
   int64_t num_epochs = 10;
   int64_t batch_size = 1024;
   // Of graphs, above 0: nodes of a mini-batch at most, beside batch_size; see loader/plan.h.

@@ -25,11 +25,13 @@ class LayerDecay {
   LayerDecay(const nn::Model& model, const OptimizerConfig& config);
   // On flat parameters and gradients, in front of the optimiser's own step.
   void apply(at::Tensor parameters, at::Tensor gradients, double learning_rate) const;
+  // Of the flat parameters: first, count.
+  const std::vector<std::pair<int64_t, int64_t>>& ranges() const { return ranges_; }
 
  private:
   double decay_ = 0;
   bool decoupled_ = false;
-  std::vector<std::pair<int64_t, int64_t>> ranges_;  // of the flat parameters: first, count
+  std::vector<std::pair<int64_t, int64_t>> ranges_;
 };
 
 }  // namespace gnnmg::train

@@ -11,7 +11,7 @@
 #include <cstdint>
 
 #include "base/device.h"
-#include "train/config.h"
+#include "train/optimizer_config.h"
 
 namespace gnnmg::train {
 

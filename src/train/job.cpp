@@ -57,6 +57,43 @@ void check_loss(nn::Loss loss, Task task) {
                "loss mean squared error: needs targets, but the data set has classes");
 }
 
+// A device for each rank. The number of ranks.
+int check_devices(const TrainerConfig& config, const Environment& environment,
+                  const nn::Model& model) {
+  const std::vector<int>& devices = config.devices;
+  if (devices.empty()) return std::max(config.num_ranks, 1);
+  const auto count = static_cast<int>(devices.size());
+  if (!environment.devices)
+    base::fail(Status::kDependency, "devices: there is no GPU that this process can use");
+  if (config.num_ranks != 0 && config.num_ranks != count)
+    base::fail(Status::kInvalidArgument, "num_ranks ", config.num_ranks, ": with ", count,
+               " devices it is ", count, ", or 0 for one a device");
+  const int there = environment.devices->num_devices();
+  for (int r = 0; r < count; ++r) {
+    if (devices[r] < 0 || devices[r] >= there)
+      base::fail(Status::kNotFound, "devices: there is no GPU ", devices[r], ", expected 0 to ",
+                 there - 1);
+    const auto first = std::ranges::find(devices, devices[r]) - devices.begin();
+    if (first < r)
+      base::fail(Status::kInvalidArgument, "devices: ranks ", first, " and ", r,
+                 " are both on GPU ", devices[r],
+                 ": NCCL needs a GPU of its own for each rank, because its kernels wait for each "
+                 "other and would never run side by side on one; name each GPU once");
+  }
+  if (count > 1 && !environment.devices->nccl)
+    base::fail(Status::kDependency, "devices: ", count,
+               " GPUs need NCCL, which has not been loaded; train on one");
+  if (environment.processes)
+    base::fail(Status::kUnsupported,
+               "devices: training of several processes on GPUs is not supported; train with one "
+               "process and a rank for each of its GPUs");
+  if (model.device())
+    base::fail(
+        Status::kInvalidArgument,
+        "the model lies on a GPU: the trainer takes one on the CPU, and makes its own there");
+  return count;
+}
+
 }  // namespace
 
 const char* part_name(SplitPart part) {
@@ -78,6 +115,14 @@ void Snapshot::take(const nn::Model& model) {
     parameters_ = flat.clone();
   buffers_.resize(model.buffers().size());
   for (size_t i = 0; i < buffers_.size(); ++i) buffers_[i] = model.buffers()[i].tensor.clone();
+}
+
+void Snapshot::take_to_host(const nn::Model& model) {
+  c10::NoGradGuard no_grad;
+  if (!model.device()) return take(model);
+  parameters_ = model.flat_parameters().detach().cpu();
+  buffers_.resize(model.buffers().size());
+  for (size_t i = 0; i < buffers_.size(); ++i) buffers_[i] = model.buffers()[i].tensor.cpu();
 }
 
 void Snapshot::restore(nn::Model& model) const {
@@ -164,7 +209,7 @@ std::shared_ptr<const Job> make_job(std::shared_ptr<nn::Model> model, data::Data
   job->split = &data.split(config.split, config.split_index);
 
   TrainerConfig& meant = job->config;
-  meant.num_ranks = std::max(config.num_ranks, 1);
+  meant.num_ranks = check_devices(config, environment, *job->model);
   if (meant.loss == nn::Loss::kAuto) meant.loss = nn::loss_for(data.task);
   check_loss(meant.loss, data.task);
   meant.best_by = metric_for(config.best_by, data.task, data.num_classes);

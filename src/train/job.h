@@ -54,11 +54,12 @@ struct Position {
   bool has_validation = false;
 };
 
-// Weights and buffers of a model, copied.
+// Weights and buffers of a model, copied. Models may lie on other devices than the copy.
 class Snapshot {
  public:
   bool taken() const { return parameters_.defined(); }
-  void take(const nn::Model& model);
+  void take(const nn::Model& model);  // to where the model lies
+  void take_to_host(const nn::Model& model);
   void restore(nn::Model& model) const;
   bool equals(const nn::Model& model) const;  // once taken; a NaN equals nothing
   std::vector<at::Tensor> tensors() const;    // once taken: its own memory
@@ -70,7 +71,9 @@ class Snapshot {
 
 // Immutable once made; everything here is used by all ranks at once.
 struct Job {
-  std::shared_ptr<nn::Model> model;  // the first rank's replica
+  // The host's: the first rank's replica, or, where ranks work on devices, what that was when it
+  // was last handed over.
+  std::shared_ptr<nn::Model> model;
   data::DatasetRef dataset;
   std::shared_ptr<const sample::Sampler> sampler;
   // Null where the model reads no features.
@@ -97,10 +100,11 @@ loader::PlanConfig plan_config(const Job& job, int64_t batches_per_step, int ran
 struct Training {
   explicit Training(const Job& job);
 
-  Position position;                     // the first rank's
-  std::unique_ptr<Optimizer> optimizer;  // the first rank's
-  Snapshot best;                         // of the best validation
-  Snapshot last_good;                    // with which the last finite loss was computed
+  // The first rank's; where ranks work on devices, as with Job::model.
+  Position position;
+  std::unique_ptr<Optimizer> optimizer;
+  Snapshot best;       // of the best validation
+  Snapshot last_good;  // with which the last finite loss was computed
   std::unique_ptr<RunLog> log;
   std::unique_ptr<CheckpointWriter> checkpoints;  // null: none are written
   EpochFunction on_epoch;

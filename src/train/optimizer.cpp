@@ -43,18 +43,6 @@ double scale_and_sum(T* values, int64_t count, T factor) {
   return std::sqrt(sum);
 }
 
-const at::Tensor& find(const std::vector<nn::NamedTensor>& state, std::string_view key,
-                       int64_t count) {
-  for (const nn::NamedTensor& entry : state) {
-    if (entry.key != key) continue;
-    if (entry.tensor.numel() != count)
-      base::fail(Status::kFormat, "optimiser state ", key, ": expected ", count, " values, found ",
-                 entry.tensor.numel());
-    return entry.tensor;
-  }
-  base::fail(Status::kFormat, "optimiser state has no ", key);
-}
-
 // Decay of all parameters, which LibTorch does.
 double everywhere(const OptimizerConfig& config) {
   return config.weight_decay_layers > 0 ? 0 : config.weight_decay;
@@ -64,7 +52,8 @@ template <typename Engine, typename Options, typename State>
 class AdamLike final : public Optimizer {
  public:
   AdamLike(nn::Model& model, const OptimizerConfig& config)
-      : config_(config),
+      : Optimizer(model),
+        config_(config),
         parameter_(flat_parameter(model)),
         decay_(model, config),
         engine_({parameter_}, options(config)) {}
@@ -96,7 +85,7 @@ class AdamLike final : public Optimizer {
     }
     const int64_t count = parameter_.numel();
     const auto copy = [&](std::string_view key) {
-      return find(state, key, count).to(parameter_.scalar_type()).clone();
+      return find(state, key, count).to(at::kCPU, parameter_.scalar_type(), false, true);
     };
     auto own = std::make_unique<State>();
     own->step(static_cast<int64_t>(find(state, "step", 1).template item<double>()));
@@ -121,7 +110,8 @@ class AdamLike final : public Optimizer {
 class Sgd final : public Optimizer {
  public:
   Sgd(nn::Model& model, const OptimizerConfig& config)
-      : config_(config),
+      : Optimizer(model),
+        config_(config),
         parameter_(flat_parameter(model)),
         decay_(model, config),
         engine_({parameter_}, options(config)) {}
@@ -145,8 +135,8 @@ class Sgd final : public Optimizer {
     engine_.state().clear();
     if (state.empty()) return;
     auto own = std::make_unique<torch::optim::SGDParamState>();
-    own->momentum_buffer(
-        find(state, "momentum_buffer", parameter_.numel()).to(parameter_.scalar_type()).clone());
+    own->momentum_buffer(find(state, "momentum_buffer", parameter_.numel())
+                             .to(at::kCPU, parameter_.scalar_type(), false, true));
     engine_.state()[parameter_.unsafeGetTensorImpl()] = std::move(own);
   }
 
@@ -171,8 +161,25 @@ using AdamWOptimizer =
 
 }  // namespace
 
+const at::Tensor& Optimizer::find(const std::vector<nn::NamedTensor>& state, std::string_view key,
+                                  int64_t count) {
+  for (const nn::NamedTensor& entry : state) {
+    if (entry.key != key) continue;
+    if (entry.tensor.numel() != count)
+      base::fail(Status::kFormat, "optimiser state ", key, ": expected ", count, " values, found ",
+                 entry.tensor.numel());
+    return entry.tensor;
+  }
+  base::fail(Status::kFormat, "optimiser state has no ", key);
+}
+
+double Optimizer::scale_gradients(double factor) { return train::scale_gradients(model_, factor); }
+
+void Optimizer::clip(double norm, double limit) { clip_to(model_, norm, limit); }
+
 std::unique_ptr<Optimizer> Optimizer::create(nn::Model& model, const OptimizerConfig& config) {
   config.check();
+  if (model.device()) return make_device_optimizer(model, config);
   switch (config.kind) {
     case OptimizerKind::kAdam:
       return std::make_unique<AdamOptimizer>(model, config);

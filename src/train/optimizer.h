@@ -1,7 +1,9 @@
-// Optimisers over a model's parameters: torch::optim behind one small face.
+// Optimisers over a model's parameters behind one small face: torch::optim, and on a device kernels
+// of our own.
 #pragma once
 
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #include "nn/model.h"
@@ -15,6 +17,12 @@ class Optimizer {
   // Works on the parameters of `model`, which must outlive it.
   static std::unique_ptr<Optimizer> create(nn::Model& model, const OptimizerConfig& config);
   virtual ~Optimizer() = default;
+  // Multiplies the flat gradient by `factor` and returns the 2-norm that it has then, summed in f64
+  // and in an order that does not depend on threads; not finite if an entry is not. On a device it
+  // waits for the norm.
+  virtual double scale_gradients(double factor);
+  // For the step that follows: gradients of that norm are scaled so that it is at most `limit`.
+  virtual void clip(double norm, double limit);
   virtual void step() = 0;  // one update from the gradients as they stand
   virtual void set_learning_rate(double rate) = 0;
   virtual double learning_rate() const = 0;
@@ -24,14 +32,25 @@ class Optimizer {
   // momentum "momentum_buffer". Tensors share memory with the optimiser; empty before the first
   // step.
   virtual std::vector<nn::NamedTensor> state() const = 0;
-  // Copies such a state in; Error(kFormat) naming a key that is missing or has another shape.
+  // Copies such a state in, from wherever it lies; Error(kFormat) naming a key that is missing or
+  // has another shape.
   virtual void load_state(const std::vector<nn::NamedTensor>& state) = 0;
+
+ protected:
+  explicit Optimizer(nn::Model& model) : model_(model) {}
+  // The entry of that key, which has `count` values.
+  static const at::Tensor& find(const std::vector<nn::NamedTensor>& state, std::string_view key,
+                                int64_t count);
+  nn::Model& model_;
 };
 
-// Scales the flat gradient so that its 2-norm is at most `limit`; returns the norm before.
+// Of a model on a device; see device_updates.h.
+std::unique_ptr<Optimizer> make_device_optimizer(nn::Model& model, const OptimizerConfig& config);
+
+// Scales the flat gradient so that its 2-norm is at most `limit`; returns the norm before. Of a
+// model on the CPU.
 double clip_gradients(nn::Model& model, double limit);
-// Its two halves. Multiplies the flat gradient by `factor` and returns the 2-norm that it has then,
-// summed in f64 and in an order that does not depend on threads; not finite if an entry is not.
+// Its two halves, as in Optimizer.
 double scale_gradients(nn::Model& model, double factor);
 // Scales a gradient of that norm.
 void clip_to(nn::Model& model, double norm, double limit);

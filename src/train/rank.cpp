@@ -2,6 +2,8 @@
 // are in rank_step.cpp, what comes between epochs in rank_epoch.cpp.
 #include "train/rank.h"
 
+#include <c10/core/GradMode.h>
+
 #include <algorithm>
 #include <thread>
 
@@ -18,24 +20,33 @@ using data::SplitPart;
 
 }  // namespace
 
-Rank::Rank(const Job& job, Training& training, GroupShared& group, int rank)
+Rank::Rank(const Job& job, Training& training, GroupShared& group, int rank, RankDevice* device)
     : job_(job),
       training_(training),
       group_(group),
       rank_(rank),
       leads_(rank == group.comm->first_rank()),
-      position_(job.config) {
+      device_(device),
+      position_(job.config),
+      done_(position_) {
   connect();
-  if (leads_) {
+  if (leads_ && !device_) {
     model_ = job_.model;
     optimizer_ = training_.optimizer.get();
   } else {
-    model_ = job_.model->clone();
+    model_ = job_.model->clone_on(device_ ? &device_->get() : nullptr);
     own_optimizer_ = Optimizer::create(*model_, job_.config.optimizer);
     own_optimizer_->load_state(training_.optimizer->state());
     optimizer_ = own_optimizer_.get();
   }
-  position_ = training_.position;
+  position_ = done_ = training_.position;
+  if (device_) {
+    source_ = device_->open_source(loader_config());
+    job_.environment.log.add(
+        base::LogLevel::kInfo,
+        base::text("rank ", rank_, " works on ", device_->name(), ": ", source_->describe(),
+                   "; its steps are eager, kernel after kernel"));
+  }
   loader_ = make_loader(job_.split->part(SplitPart::kTrain), loader_config(), host_calls_);
   joint_norms_ = job_.config.sync_batch_norm && model_->batch_statistics_width() > 0;
   exchange_ =
@@ -98,7 +109,7 @@ std::unique_ptr<loader::Loader> Rank::make_loader(std::span<const int64_t> ids,
                                                   const base::HostQueue::Count& host_calls) {
   const base::HostQueue::Counting counting(host_calls);  // its workers do
   auto made = std::make_unique<loader::Loader>(ids, job_.sampler, job_.store, config,
-                                               &job_.environment.host);
+                                               &job_.environment.host, source_);
   if (group_.cancel.cancelled()) made->cancel();
   return made;
 }
@@ -106,7 +117,10 @@ std::unique_ptr<loader::Loader> Rank::make_loader(std::span<const int64_t> ids,
 void Rank::commit(const std::function<void()>& change) {
   group_.cancel.check("training");
   change();
-  if (leads_) training_.position = position_;
+  if (device_)
+    done_ = position_;  // the host has it with the weights
+  else if (leads_)
+    training_.position = position_;
 }
 
 bool Rank::agree(bool flag) {
@@ -136,11 +150,35 @@ void Rank::leave_together() {
 }
 
 void Rank::hand_to_host() {
-  if (leads_) handed_.take(*model_);
+  if (!leads_) return;
+  if (device_) copy_to_host();
+  handed_.take(*job_.model);
+}
+
+void Rank::copy_to_host() {
+  const c10::NoGradGuard no_grad;
+  Snapshot now;
+  now.take_to_host(*model_);  // all of it, before anything is changed
+  training_.optimizer->load_state(optimizer_->state());
+  training_.optimizer->set_learning_rate(optimizer_->learning_rate());
+  now.restore(*job_.model);
+  training_.position = done_;
+}
+
+void Rank::settle() const {
+  if (device_) device_->get().table->synchronize(device_->get().queue);
+}
+
+void Rank::save(CheckpointWriter::Why why) {
+  if (device_) {
+    done_ = position_;
+    copy_to_host();
+  }
+  training_.checkpoints->take(position_, training_, why);
 }
 
 void Rank::follow_host() {
-  if (!agree(handed_.taken() && !handed_.equals(*model_))) return;
+  if (!agree(handed_.taken() && !handed_.equals(*job_.model))) return;
   if (leads_) training_.last_good = {};
   take_over_weights(job_, *model_, *comm_, leads_, [this] { return wait(); });
 }
@@ -158,7 +196,7 @@ void Rank::train(int64_t max_steps) {
   }
   if (stop_agreed_ && !position_.finished) {
     make_room();
-    if (writes()) training_.checkpoints->take(position_, training_, CheckpointWriter::Why::kEnd);
+    if (writes()) save(CheckpointWriter::Why::kEnd);
   }
   if (stop_agreed_ || position_.finished) flush();
   note(Phase::kIdle);
@@ -301,8 +339,10 @@ nn::Metrics Rank::evaluate_part(SplitPart part) {
   note(Phase::kEvaluating, evaluation_calls_);
   const base::HostQueue::Counting counting(evaluation_calls_);
   const nn::Metrics metrics =
-      evaluate_sampled(subject, participant, *evaluation_loader_,
-                       [&](const loader::Batch& batch) { return forward(batch, false); });
+      evaluate_sampled(subject, participant, *evaluation_loader_, [&](const loader::Batch& batch) {
+        nn::SparseView sparse;
+        return model_->forward(args_of(batch, false, sparse)).cpu();
+      });
   std::lock_guard lock(loaders_);
   evaluation_loader_.reset();
   return metrics;

@@ -9,6 +9,7 @@
 #include "train/embedding.h"
 #include "train/evaluation.h"
 #include "train/job.h"
+#include "train/rank_device.h"
 #include "train/step_exchange.h"
 
 namespace gnnmg::train {
@@ -25,15 +26,16 @@ struct GroupShared {
 class Rank {
  public:
   // Meets the other ranks and takes over model, optimiser and position of the first. `rank` counts
-  // in the whole world.
-  Rank(const Job& job, Training& training, GroupShared& group, int rank);
+  // in the whole world. `device` is the one that it works on, and outlives it; null: the CPU.
+  Rank(const Job& job, Training& training, GroupShared& group, int rank, RankDevice* device);
 
   // Before a command, which the host knows by this name: processes find out where theirs differ.
   void begin_call(const std::string& name) { comm_->set_caller(name); }
   // Before a command. Where the host has changed the weights since the last one ended, all ranks
   // take over those of the first.
   void follow_host();
-  // After a command: what the host finds.
+  // After a command, also one that failed: what the host finds, which is the last step that was
+  // done. Of a device that is lost, nothing more.
   void hand_to_host();
 
   // Trains on until all epochs are done, `max_steps` steps are, or a stop is agreed on.
@@ -65,15 +67,27 @@ class Rank {
   void end_epoch();
   void finish();
   loader::BatchRef next_batch();
+  // What mini-batches came to, here and in a device's memory.
+  struct Sums {
+    StepSums host;
+    DeviceCounts device;
+    void add(const Sums& other);
+  };
   // Forward and backward pass of one mini-batch.
-  StepSums run_batch(const loader::Batch& batch);
+  Sums run_batch(const loader::Batch& batch);
   // Of all of this rank's in a step, where batch norm takes its statistics from the whole step.
   // Collective; adds the seconds of its all-reduces to `reduce_seconds`.
-  StepSums run_together(std::span<const loader::BatchRef> batches, double& reduce_seconds);
-  // Loss and counts of a mini-batch; its loss is added to `total`, where it is finite.
-  StepSums add_loss(const loader::Batch& batch, const at::Tensor& logits, at::Tensor& total) const;
-  nn::ForwardArgs args_of(const loader::Batch& batch, bool training) const;
-  at::Tensor forward(const loader::Batch& batch, bool training);
+  Sums run_together(std::span<const loader::BatchRef> batches, double& reduce_seconds);
+  // Loss and counts of a mini-batch; its loss is added to `total`, on the CPU where it is finite.
+  Sums add_loss(const loader::Batch& batch, const at::Tensor& logits, at::Tensor& total) const;
+  // `sparse` as in input_on().
+  nn::ForwardArgs args_of(const loader::Batch& batch, bool training, nn::SparseView& sparse) const;
+  // Waits for what the device was given, where there is one.
+  void settle() const;
+  // The first rank's, on its device: the host's model and optimiser become equal to it.
+  void copy_to_host();
+  // Takes a checkpoint.
+  void save(CheckpointWriter::Why why);
   void seek_loader();
   std::unique_ptr<loader::Loader> make_loader(std::span<const int64_t> ids,
                                               const loader::LoaderConfig& config,
@@ -105,12 +119,14 @@ class Rank {
   GroupShared& group_;
   const int rank_;
   const bool leads_;  // the first rank of this process: what the training keeps is in its hands
+  RankDevice* const device_;  // null: the CPU
   std::vector<int> leaders_;  // by rank, the first one of its process; empty: one process
   std::unique_ptr<comm::Collectives> comm_;
   std::shared_ptr<nn::Model> model_;
-  std::unique_ptr<Optimizer> own_optimizer_;  // of all ranks but the process's first
+  std::unique_ptr<Optimizer> own_optimizer_;  // of all but the process's first rank on the CPU
   Optimizer* optimizer_ = nullptr;
   Position position_;
+  Position done_;    // as of the last commit; on a device
   Snapshot handed_;  // the weights that the host found last; taken on the process's first rank
   std::unique_ptr<StepExchange> exchange_;
   bool joint_norms_ = false;  // the model has batch norms, and they are synchronised
@@ -118,7 +134,8 @@ class Rank {
   // What the loaders that this rank waits for, one of them at a time, call of the host's.
   const base::HostQueue::Count host_calls_ = std::make_shared<std::atomic<int>>(0),
                                evaluation_calls_ = std::make_shared<std::atomic<int>>(0);
-  std::mutex loaders_;  // guards the pointers against cancel()
+  std::shared_ptr<const loader::DeviceSource> source_;  // of the loaders; null: the CPU's
+  std::mutex loaders_;                                  // guards the pointers against cancel()
   std::unique_ptr<loader::Loader> loader_;
   std::unique_ptr<loader::Loader> evaluation_loader_;
   int64_t loader_epoch_ = -1;  // what loader_ hands out next

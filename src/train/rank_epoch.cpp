@@ -74,7 +74,7 @@ void Rank::end_epoch() {
       if (report.best) {
         p.best = p.last;
         p.best_epoch = epoch;
-        if (leads_ && c.keep_best) training_.best.take(*model_);
+        if (leads_ && c.keep_best) training_.best.take_to_host(*model_);
       }
     }
     ++p.epoch;
@@ -83,14 +83,12 @@ void Rank::end_epoch() {
     p.finished = finished;
     using Why = CheckpointWriter::Why;
     if (writes() && (p.finished || report.best || training_.checkpoints->due_after_epoch()))
-      training_.checkpoints->take(p, training_,
-                                  report.best  ? Why::kBest
-                                  : p.finished ? Why::kEnd
-                                               : Why::kDue);
+      save(report.best ? Why::kBest : p.finished ? Why::kEnd : Why::kDue);
     if (p.finished && leads_ && training_.best.taken()) training_.best.restore(*model_);
   });
   show();
   if (leads_) {
+    if (device_) hand_to_host();  // before the host's function sees it
     if (training_.log) training_.log->add(report);
     if (training_.on_epoch) {
       int32_t answer = 0;

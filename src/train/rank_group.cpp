@@ -11,6 +11,7 @@
 
 #include "base/memory.h"
 #include "base/signals.h"
+#include "comm/nccl/thread_group.h"
 #include "nn/parallel.h"
 #include "train/meeting.h"
 
@@ -75,12 +76,20 @@ base::Error as_error(const std::exception_ptr& error, int rank) {
   }
 }
 
+// Ranks of this process alone. One rank talks to nobody, and needs no NCCL.
+std::shared_ptr<comm::ThreadGroup> make_group(const Job& job) {
+  const std::vector<int>& devices = job.config.devices;
+  if (devices.size() < 2) return comm::ThreadGroup::create(job.config.num_ranks);
+  const base::DeviceTable& table = *job.environment.devices;
+  return comm::nccl::make_thread_group(*table.nccl, table, devices);
+}
+
 }  // namespace
 
 RankGroup::RankGroup(std::shared_ptr<const Job> job, Training& training)
     : job_(std::move(job)), training_(training), ranks_(job_->config.num_ranks, nullptr) {
   const int num_ranks = job_->config.num_ranks;
-  if (!job_->environment.processes) shared_.comm = comm::ThreadGroup::create(num_ranks);
+  if (!job_->environment.processes) shared_.comm = make_group(*job_);
   ExitGuard::renew();
   threads_.reserve(num_ranks);  // a thread that has no place any more would end the program
   try {
@@ -165,7 +174,10 @@ bool RankGroup::at_rest_for_exit() const {
 
 void RankGroup::end(base::Error why) noexcept {
   std::lock_guard lock(mutex_);
-  if (failure_) return;
+  // Another rank that was called off may be quicker than the one whose device is lost.
+  const bool cause =
+      failure_ && failure_->status() == Status::kAborted && why.status() == Status::kDeviceLost;
+  if (failure_ && !cause) return;
   failure_ = why;
   // The communicator gets the cause first: what a rank says after that is no cause any more.
   abort_communicator();
@@ -194,6 +206,7 @@ void RankGroup::run(int number) {
   set_own_torch_threads(job_->config.deterministic ? 1 : threads);
   nn::set_loop_threads(threads);
 
+  std::optional<RankDevice> device;
   std::unique_ptr<Rank> rank;
   uint64_t seen = 0;
   while (true) {
@@ -207,7 +220,8 @@ void RankGroup::run(int number) {
       command = command_;
     }
     try {
-      if (!rank) rank = make_rank(number, command);
+      if (!device && !job_->config.devices.empty()) device.emplace(*job_, number);
+      if (!rank) rank = make_rank(number, command, device ? &*device : nullptr);
       rank->begin_call(command.call);
       rank->follow_host();
       // Not sooner: all ranks have come to this command now, and none is still in the one before.
@@ -215,7 +229,10 @@ void RankGroup::run(int number) {
       carry_out(command, *rank, number);
       rank->hand_to_host();
     } catch (...) {
-      end(as_error(std::current_exception(), first_rank() + number));
+      const base::Error error = as_error(std::current_exception(), first_rank() + number);
+      const std::optional<std::string> lost = device ? device->lost() : std::nullopt;
+      end(lost ? lost_device(*lost, number) : error);
+      if (device && rank && !lost) hand_over(*rank);
     }
     bool all_rest;
     {
@@ -228,8 +245,29 @@ void RankGroup::run(int number) {
   ranks_[number] = nullptr;
 }
 
+base::Error RankGroup::lost_device(const std::string& why, int number) {
+  const int rank = first_rank() + number;
+  std::string text = base::text("rank ", rank, ": its GPU is lost: ", why);
+  // Nobody but the first rank's thread changes that position.
+  if (number == 0)
+    text += base::text("; the model is what it was at step ", training_.position.step, " of epoch ",
+                       training_.position.epoch, ", when it was last read from there");
+  return {Status::kDeviceLost, text, rank};
+}
+
+void RankGroup::hand_over(Rank& rank) noexcept {
+  try {
+    rank.hand_to_host();
+  } catch (const std::exception& error) {
+    job_->environment.log.add(base::LogLevel::kWarning,
+                              base::text("the model could not be read from the first rank's GPU, "
+                                         "and stays what it was: ",
+                                         first_line(error.what())));
+  }
+}
+
 // The first rank to come here meets the other processes for all of this one.
-std::unique_ptr<Rank> RankGroup::make_rank(int number, const Command& command) {
+std::unique_ptr<Rank> RankGroup::make_rank(int number, const Command& command, RankDevice* device) {
   {
     std::lock_guard meeting(meeting_);
     if (!std::exchange(met_, true) && job_->environment.processes) {
@@ -245,8 +283,8 @@ std::unique_ptr<Rank> RankGroup::make_rank(int number, const Command& command) {
     }
     if (meeting_error_) std::rethrow_exception(meeting_error_);
   }
-  auto rank =
-      std::make_unique<Rank>(*job_, training_, shared_, shared_.comm->first_rank() + number);
+  auto rank = std::make_unique<Rank>(*job_, training_, shared_, shared_.comm->first_rank() + number,
+                                     device);
   std::lock_guard lock(mutex_);
   ranks_[number] = rank.get();
   if (failure_) rank->cancel();

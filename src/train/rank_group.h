@@ -44,7 +44,10 @@ class RankGroup {
  private:
   // Ranks are counted within the process here.
   void run(int number);
-  std::unique_ptr<Rank> make_rank(int number, const Command& command);
+  std::unique_ptr<Rank> make_rank(int number, const Command& command, RankDevice* device);
+  base::Error lost_device(const std::string& why, int number);
+  // Gives the host what it can have after a failure.
+  void hand_over(Rank& rank) noexcept;
   void carry_out(const Command& command, Rank& rank, int number);
   void end(base::Error why) noexcept;
   void abort_communicator() noexcept;  // once there are both it and a failure; with the lock held

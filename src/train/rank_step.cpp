@@ -1,5 +1,9 @@
 // One step of a rank: its mini-batches, the exchange with the other ranks, the update; and what
 // becomes of a training whose loss is not finite.
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/stack.h>
+#include <ATen/ops/zeros_like.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -35,52 +39,75 @@ std::string cause_in(const Job& job) {
 
 }  // namespace
 
-nn::ForwardArgs Rank::args_of(const loader::Batch& batch, bool training) const {
+void Rank::Sums::add(const Sums& other) {
+  host.add(other.host);
+  if (!other.device.defined()) return;
+  device = device.defined() ? device.add(other.device) : other.device;
+}
+
+nn::ForwardArgs Rank::args_of(const loader::Batch& batch, bool training,
+                              nn::SparseView& sparse) const {
   nn::ForwardArgs args;
-  args.input = input_of(batch, job_.store.get());
-  args.blocks = batch.sample.blocks;
+  if (device_) {
+    const nn::Device& device = device_->get();
+    loader::DeviceArrays& there = *batch.device;
+    device.table->wait(device.queue, there.made_in);
+    there.read_in = device.queue;
+    args.input = input_on(there, device, sparse);
+    args.blocks = there.blocks;
+    args.node_ids = {there.node_ids, static_cast<size_t>(there.num_nodes)};
+  } else {
+    args.input = input_of(batch, job_.store.get());
+    args.blocks = batch.sample.blocks;
+    args.node_ids = {batch.sample.node_ids.data(), static_cast<size_t>(batch.sample.num_nodes())};
+  }
   args.graph = job_.dataset->graph;
-  args.node_ids = {batch.sample.node_ids.data(), static_cast<size_t>(batch.sample.num_nodes())};
   args.graph_ptr = batch.sample.graph_ptr.span();
   args.training = training;
   args.dropout = {job_.config.seed, batch.epoch, static_cast<uint64_t>(batch.number)};
   return args;
 }
 
-at::Tensor Rank::forward(const loader::Batch& batch, bool training) {
-  return model_->forward(args_of(batch, training));
-}
-
-StepSums Rank::add_loss(const loader::Batch& batch, const at::Tensor& logits,
-                        at::Tensor& total) const {
-  StepSums sums;
+Rank::Sums Rank::add_loss(const loader::Batch& batch, const at::Tensor& logits,
+                          at::Tensor& total) const {
+  Sums sums;
   const nn::Targets targets = nn::gather_targets(*job_.dataset, batch.seeds, logits.scalar_type());
   const nn::LossSum loss = nn::loss_sum(job_.config.loss, logits, targets);
+  const Correct correct = count_correct(job_.dataset->task, logits, targets.labels);
+  sums.host.weight = loss.weight;
+  sums.host.seeds = static_cast<int64_t>(batch.seeds.size());
+  sums.host.labelled = correct.labelled;
+  if (device_) {
+    // Whether it is finite shows when it is read, at the end of the step.
+    const at::Tensor value = loss.sum.detach().to(at::kDouble);
+    sums.device =
+        at::stack({value, correct.on_device.defined() ? correct.on_device : at::zeros_like(value)});
+    total = total.defined() ? total.add(loss.sum) : loss.sum;
+    return sums;
+  }
+  sums.host.correct = correct.correct;
   const double value = loss.sum.item<double>();
   if (std::isfinite(value)) {
-    sums.loss = value;
+    sums.host.loss = value;
     total = total.defined() ? total.add(loss.sum) : loss.sum;
   } else {
-    sums.bad = true;
+    sums.host.bad = true;
   }
-  sums.weight = loss.weight;
-  sums.seeds = static_cast<int64_t>(batch.seeds.size());
-  const Correct correct = count_correct(job_.dataset->task, logits, targets.labels);
-  sums.correct = correct.correct;
-  sums.labelled = correct.labelled;
   return sums;
 }
 
-StepSums Rank::run_batch(const loader::Batch& batch) {
+Rank::Sums Rank::run_batch(const loader::Batch& batch) {
   at::Tensor total;
-  const StepSums sums = add_loss(batch, forward(batch, true), total);
+  nn::SparseView sparse;
+  const Sums sums = add_loss(batch, model_->forward(args_of(batch, true, sparse)), total);
   if (total.defined()) total.backward();
   return sums;
 }
 
-StepSums Rank::run_together(std::span<const loader::BatchRef> batches, double& reduce_seconds) {
+Rank::Sums Rank::run_together(std::span<const loader::BatchRef> batches, double& reduce_seconds) {
   const nn::SumOverRanks sum = [&](at::Tensor& values) {
     if (comm_->world_size() == 1) return;
+    settle();
     const Clock::time_point start = Clock::now();
     comm_->all_reduce({values.data_ptr(), base::DType::kF64, {values.numel()}},
                       comm::ReduceOp::kSum, wait());
@@ -88,16 +115,17 @@ StepSums Rank::run_together(std::span<const loader::BatchRef> batches, double& r
     reduce_seconds += seconds_since(start);
   };
   model_->take_batch_statistics();  // of a step that was given up
+  std::vector<nn::SparseView> sparse(batches.size());
   std::vector<nn::ForwardArgs> args;
-  for (const loader::BatchRef& batch : batches) args.push_back(args_of(*batch, true));
+  for (size_t i = 0; i < batches.size(); ++i) args.push_back(args_of(*batches[i], true, sparse[i]));
   const std::vector<at::Tensor> logits = model_->forward_step(args, sum);
-  StepSums sums;
+  Sums sums;
   at::Tensor total;
   for (size_t i = 0; i < batches.size(); ++i) sums.add(add_loss(*batches[i], logits[i], total));
   // Of a mean of means each rank's part has to be right before gradients cross the ranks.
-  if (total.defined() && by_rank() && sums.weight > 0) total = total.div(sums.weight);
+  if (total.defined() && by_rank() && sums.host.weight > 0) total = total.div(sums.host.weight);
   // All ranks or none: a rank without a loss still takes part in the gradients of the others.
-  if (total.defined() && !sums.bad)
+  if (total.defined() && !sums.host.bad)
     total.backward();
   else
     model_->absent_backward(sum);
@@ -106,7 +134,7 @@ StepSums Rank::run_together(std::span<const loader::BatchRef> batches, double& r
 
 void Rank::step() {
   const Clock::time_point start = Clock::now();
-  StepSums sums;
+  Sums made;
   EpochSums times;
   std::vector<loader::BatchRef> together;
   const int64_t first = position_.step * exchange_->batches_per_step();
@@ -125,13 +153,13 @@ void Rank::step() {
       together.push_back(batch);
       continue;
     }
-    const StepSums own = run_batch(*batch);
-    sums.add(own);
+    const Sums own = run_batch(*batch);
+    made.add(own);
     const Clock::time_point ran = Clock::now();
     note(Phase::kExchanging);
     times.compute += std::chrono::duration<double>(ran - got).count();
     exchange_->add(
-        own, batch->number - first,
+        own.host, own.device, batch->number - first,
         model_->batch_statistics_width() > 0 ? model_->take_batch_statistics()[0] : at::Tensor(),
         wait());
     times.reduce += seconds_since(ran);
@@ -141,19 +169,26 @@ void Rank::step() {
   if (joint_norms_) {
     const Clock::time_point got = Clock::now();
     double reduce = 0;
-    sums = run_together(together, reduce);
+    made = run_together(together, reduce);
     joint_statistics = model_->take_batch_statistics();
     together.clear();
     times.compute += seconds_since(got) - reduce;
     times.reduce += reduce;
   }
 
+  if (device_) {
+    // The exchange would wait for it: here it is told apart.
+    const Clock::time_point given = Clock::now();
+    settle();
+    times.compute += seconds_since(given);
+  }
   const Clock::time_point computed = Clock::now();
-  if (by_rank() && sums.weight > 0 && !joint_norms_) scale_gradients(*model_, 1 / sums.weight);
+  StepSums& sums = made.host;
+  if (by_rank() && sums.weight > 0 && !joint_norms_) optimizer_->scale_gradients(1 / sums.weight);
   sums.stop = training_.stop.load();
   sums.write_failed = writes() && training_.checkpoints->failed();
   note(Phase::kExchanging);
-  exchange_->reduce(sums, wait());
+  exchange_->reduce(sums, made.device, wait());
   times.reduce += seconds_since(computed);
   times.peers = std::min(exchange_->waited(), times.reduce);
 
@@ -162,9 +197,9 @@ void Rank::step() {
   const double share = by_rank()         ? 1.0 / comm_->world_size()
                        : sums.weight > 0 ? 1 / sums.weight
                                          : 1.0;
-  const double norm = scale_gradients(*model_, share);
+  const double norm = optimizer_->scale_gradients(share);
   sums.bad = sums.bad || !std::isfinite(norm);
-  if (!sums.bad && job_.config.clip_norm > 0) clip_to(*model_, norm, job_.config.clip_norm);
+  if (!sums.bad && job_.config.clip_norm > 0) optimizer_->clip(norm, job_.config.clip_norm);
   const double rate = job_.config.optimizer.learning_rate *
                       position_.schedule.factor(position_.epoch, position_.step, num_steps_);
   commit([&] {
@@ -202,7 +237,7 @@ void Rank::step() {
   show();
   if (writes() && training_.checkpoints->due(position_.total_steps)) {
     note(Phase::kSaving);
-    training_.checkpoints->take(position_, training_, CheckpointWriter::Why::kDue);
+    save(CheckpointWriter::Why::kDue);
   }
   if (leads_ && position_.total_steps < 3) ExitGuard::renew();
   if (position_.bad_steps == kBadSteps) diverged();

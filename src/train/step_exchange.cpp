@@ -1,5 +1,7 @@
 #include "train/step_exchange.h"
 
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/stack.h>
 #include <ATen/ops/zeros.h>
 #include <c10/core/GradMode.h>
 
@@ -65,6 +67,7 @@ class AllReduce final : public StepExchange {
     buffer_ = at::zeros({gradients_ + table + numbers}, options);
     table_ = buffer_.narrow(0, gradients_, table).view({places_, 1 + width_});
     numbers_ = buffer_.narrow(0, gradients_ + table, numbers);
+    own_ = model.device() ? at::zeros({numbers}, options.device(at::kCPU)) : numbers_;
   }
 
   void begin(int64_t) override {
@@ -73,7 +76,7 @@ class AllReduce final : public StepExchange {
     waited_ = 0;
   }
 
-  void add(const StepSums&, int64_t place, const at::Tensor& statistics,
+  void add(const StepSums&, const DeviceCounts&, int64_t place, const at::Tensor& statistics,
            const comm::Wait&) override {
     if (!statistics.defined()) return;
     c10::NoGradGuard no_grad;
@@ -82,38 +85,60 @@ class AllReduce final : public StepExchange {
     out.narrow(0, 1, width_).copy_(statistics);
   }
 
-  void reduce(StepSums& sums, const comm::Wait& wait) override {
+  void reduce(StepSums& sums, const DeviceCounts& counts, const comm::Wait& wait) override {
     c10::NoGradGuard no_grad;
     if (comm_.world_size() > 1) {
       at::Tensor gradients = model_.flat_gradients();
       buffer_.narrow(0, 0, gradients_).copy_(gradients);
       const bool wide = buffer_.scalar_type() == at::kDouble;
+      settle();  // until here it was busy
       const double own = busy();
-      numbers_.zero_();
+      own_.zero_();
       if (wide)
-        pack(sums, numbers_.data_ptr<double>());
+        pack(sums, own_.data_ptr<double>());
       else
-        pack(sums, numbers_.data_ptr<float>());
-      numbers_[2 * kNumbers + comm_.rank()].fill_(own);
+        pack(sums, own_.data_ptr<float>());
+      own_[2 * kNumbers + comm_.rank()].fill_(own);
+      if (model_.device()) send_numbers(counts);
       comm_.all_reduce(
           {buffer_.data_ptr(), wide ? base::DType::kF64 : base::DType::kF32, {buffer_.numel()}},
           comm::ReduceOp::kSum, wait);
+      if (model_.device()) own_.copy_(numbers_);
       const int64_t world = comm_.world_size();
-      note_waiting(own, wide ? unpack(numbers_.data_ptr<double>(), world, sums)
-                             : unpack(numbers_.data_ptr<float>(), world, sums));
+      note_waiting(own, wide ? unpack(own_.data_ptr<double>(), world, sums)
+                             : unpack(own_.data_ptr<float>(), world, sums));
       gradients.copy_(buffer_.narrow(0, 0, gradients_));
+      if (model_.device()) sums.bad = sums.bad || !std::isfinite(sums.loss);
+    } else {
+      add_counts(counts, sums);
     }
     rows_.clear();
+    if (places_ == 0) return;
+    const at::Tensor present = table_.select(1, 0).to(at::kCPU, at::kDouble);
     for (int64_t place = 0; place < places_; ++place)
-      if (table_[place][0].item<double>() > 0)
+      if (present.data_ptr<double>()[place] > 0)
         rows_.push_back(table_[place].narrow(0, 1, width_).clone());
   }
 
  private:
+  // What the host knows, and in its places what the device has counted, which stays there.
+  void send_numbers(const DeviceCounts& counts) {
+    numbers_.copy_(own_);
+    if (counts.defined()) {
+      const at::Tensor high = counts.to(numbers_.scalar_type());
+      const at::Tensor pairs =
+          at::stack({high, counts.sub(high.to(at::kDouble)).to(numbers_.scalar_type())}, 1);
+      numbers_.narrow(0, 0, 2).copy_(pairs[0]);  // the loss
+      numbers_.narrow(0, 4, 2).copy_(pairs[1]);  // right answers
+    }
+    settle();
+  }
+
   const int64_t places_;
   at::Tensor buffer_;  // gradients | places x (present, statistics) | numbers, busy by rank
   at::Tensor table_;   // [places, 1 + width], a view of buffer_
   at::Tensor numbers_;
+  at::Tensor own_;  // the host's numbers_
 };
 
 }  // namespace
@@ -129,6 +154,15 @@ void StepSums::add(const StepSums& other) {
   write_failed = write_failed || other.write_failed;
 }
 
+void add_counts(const DeviceCounts& counts, StepSums& sums) {
+  if (!counts.defined()) return;
+  const at::Tensor read = counts.cpu();
+  const double* values = read.const_data_ptr<double>();
+  sums.loss += values[0];
+  sums.correct += std::llround(values[1]);
+  sums.bad = sums.bad || !std::isfinite(values[0]);
+}
+
 StepExchange::StepExchange(nn::Model& model, comm::Collectives& comm, int64_t batches_per_step)
     : model_(model),
       comm_(comm),
@@ -138,6 +172,10 @@ StepExchange::StepExchange(nn::Model& model, comm::Collectives& comm, int64_t ba
 
 double StepExchange::busy() const {
   return std::chrono::duration<double>(Clock::now() - left_).count();
+}
+
+void StepExchange::settle() const {
+  if (const nn::Device* device = model_.device()) device->table->synchronize(device->queue);
 }
 
 void StepExchange::note_waiting(double own, double most) {

@@ -24,6 +24,12 @@ struct StepSums {
   void add(const StepSums& other);
 };
 
+// What a device has counted of it: f64 [2], the sum of the losses and the number of right answers,
+// which are zero in a StepSums beside it. Undefined: nothing.
+using DeviceCounts = at::Tensor;
+// Reads them, which waits for the device.
+void add_counts(const DeviceCounts& counts, StepSums& sums);
+
 // One rank's; collective. A step is begin(), add() for each of the rank's mini-batches, reduce().
 // Buffers are kept from step to step. Each rank tells in an exchange how long it was busy since the
 // last one, which all leave at the same time: so each knows how much of an exchange is waiting for
@@ -41,10 +47,11 @@ class StepExchange {
   virtual void begin(int64_t batches) = 0;
   // What the rank's next mini-batch came to, whose gradients have been added to the model's. It
   // stands at `place` of the step; `statistics` of its batch norms, [width], or undefined.
-  virtual void add(const StepSums& batch, int64_t place, const at::Tensor& statistics,
-                   const comm::Wait& wait) = 0;
-  // Makes the model's gradients and `sums`, which are this rank's, those of all ranks together.
-  virtual void reduce(StepSums& sums, const comm::Wait& wait) = 0;
+  virtual void add(const StepSums& batch, const DeviceCounts& counts, int64_t place,
+                   const at::Tensor& statistics, const comm::Wait& wait) = 0;
+  // Makes the model's gradients and `sums`, which are this rank's with `counts`, those of all ranks
+  // together.
+  virtual void reduce(StepSums& sums, const DeviceCounts& counts, const comm::Wait& wait) = 0;
 
   // All ranks leave another collective now: they are busy from here on.
   void mark() noexcept { left_ = Clock::now(); }
@@ -62,6 +69,8 @@ class StepExchange {
   // An exchange is over, before which this rank was busy for `own` seconds and the slowest for
   // `most`.
   void note_waiting(double own, double most);
+  // The model's device has done all that it was given: other queues may read what it wrote.
+  void settle() const;
 
   nn::Model& model_;
   comm::Collectives& comm_;

@@ -37,9 +37,9 @@ class StrictExchange final : public StepExchange {
         statistics_at_(gradients_at_ + aligned(gradients_ * element_size())),
         row_bytes_(statistics_at_ + aligned(width_ * element_size())),
         total_(at::zeros_like(model.flat_gradients())) {
-    own_ = at::empty({row_bytes_}, at::TensorOptions(at::kByte)).zero_();
-    if (comm.world_size() > 1)
-      all_ = at::empty({comm.world_size(), row_bytes_}, at::TensorOptions(at::kByte));
+    const at::TensorOptions bytes = total_.options().dtype(at::kByte);
+    own_ = at::empty({row_bytes_}, bytes).zero_();
+    if (comm.world_size() > 1) all_ = at::empty({comm.world_size(), row_bytes_}, bytes);
   }
 
   void begin(int64_t batches) override {
@@ -52,14 +52,15 @@ class StrictExchange final : public StepExchange {
     model_.zero_gradients();
   }
 
-  void add(const StepSums& batch, int64_t place, const at::Tensor& statistics,
-           const comm::Wait& wait) override {
+  void add(const StepSums& batch, const DeviceCounts& counts, int64_t place,
+           const at::Tensor& statistics, const comm::Wait& wait) override {
     next_ = {batch, place, statistics.defined()};
+    add_counts(counts, next_.sums);
     next_statistics_ = statistics;
     if (rounds_left_ > 1) send(wait);  // reduce() sends the last, with what ranks ask for
   }
 
-  void reduce(StepSums& sums, const comm::Wait& wait) override {
+  void reduce(StepSums& sums, const DeviceCounts&, const comm::Wait& wait) override {
     while (rounds_left_ > 1) send(wait);
     next_.sums.stop = sums.stop;
     next_.sums.write_failed = sums.write_failed;
@@ -81,32 +82,48 @@ class StrictExchange final : public StepExchange {
   void send(const comm::Wait& wait) {
     c10::NoGradGuard no_grad;
     uint8_t* row = own_.data_ptr<uint8_t>();
-    const double own = next_.busy = busy();
-    std::memcpy(row, &next_, sizeof next_);
     if (next_.place >= 0) values(row + gradients_at_, gradients_).copy_(model_.flat_gradients());
     if (next_.has_statistics) values(row + statistics_at_, width_).copy_(next_statistics_);
+    settle();  // until here it was busy
+    const double own = next_.busy = busy();
+    copy(row, &next_, sizeof next_);
+    settle();
     next_ = {};
     --rounds_left_;
     model_.zero_gradients();
-    if (comm_.world_size() == 1) return take(row);
+    if (comm_.world_size() == 1) return take({row});
     std::vector<base::TensorView> outputs;
-    for (int r = 0; r < comm_.world_size(); ++r)
-      outputs.push_back({all_[r].data_ptr(), base::DType::kU8, {row_bytes_}});
+    std::vector<uint8_t*> rows;
+    for (int r = 0; r < comm_.world_size(); ++r) {
+      rows.push_back(all_.data_ptr<uint8_t>() + r * row_bytes_);
+      outputs.push_back({rows.back(), base::DType::kU8, {row_bytes_}});
+    }
     comm_.all_gather({row, base::DType::kU8, {row_bytes_}}, outputs, wait);
     most_busy_ = 0;
-    // Rank r's mini-batch of a round stands r places behind the first rank's.
-    for (int r = 0; r < comm_.world_size(); ++r) take(all_[r].data_ptr<uint8_t>());
+    take(rows);
     note_waiting(own, most_busy_);
   }
 
-  void take(uint8_t* row) {
-    Numbers numbers;
-    std::memcpy(&numbers, row, sizeof numbers);
-    most_busy_ = std::max(most_busy_, numbers.busy);
-    sums_.add(numbers.sums);
-    if (numbers.place < 0) return;
-    total_.add_(values(row + gradients_at_, gradients_));
-    if (numbers.has_statistics) rows_.push_back(values(row + statistics_at_, width_).clone());
+  // Rank r's mini-batch of a round stands r places behind the first rank's.
+  void take(const std::vector<uint8_t*>& rows) {
+    std::vector<Numbers> numbers(rows.size());
+    for (size_t r = 0; r < rows.size(); ++r) copy(&numbers[r], rows[r], sizeof(Numbers));
+    settle();
+    for (size_t r = 0; r < rows.size(); ++r) {
+      most_busy_ = std::max(most_busy_, numbers[r].busy);
+      sums_.add(numbers[r].sums);
+      if (numbers[r].place < 0) continue;
+      total_.add_(values(rows[r] + gradients_at_, gradients_));
+      if (numbers[r].has_statistics)
+        rows_.push_back(values(rows[r] + statistics_at_, width_).clone());
+    }
+  }
+
+  void copy(void* to, const void* from, int64_t bytes) const {
+    if (const nn::Device* device = model_.device())
+      device->table->copy(device->queue, to, from, bytes);
+    else
+      std::memcpy(to, from, static_cast<size_t>(bytes));
   }
 
   const int64_t gradients_at_, statistics_at_, row_bytes_;

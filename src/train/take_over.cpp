@@ -149,7 +149,7 @@ void take_over_weights(const Job& job, nn::Model& replica, comm::Collectives& co
     if (leads && comm.rank() != 0) copy_to(*job.model, weights);
   }
   comm.barrier(wait());  // each process's first replica is what rank 0's is
-  if (!leads) copy_to(replica, tensors_of(*job.model));
+  if (&replica != job.model.get()) copy_to(replica, tensors_of(*job.model));
   comm.barrier(wait());  // nobody reads the first replica any more
 }
 

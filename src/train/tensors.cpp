@@ -52,15 +52,23 @@ nn::RowInput input_of(const loader::Batch& batch, const feature::FeatureStore* s
 Correct count_correct(data::Task task, const at::Tensor& logits, const at::Tensor& labels) {
   c10::NoGradGuard no_grad;
   Correct out;
+  at::Tensor right;
+  const at::Tensor there = labels.to(logits.device());
   if (task == data::Task::kMulticlass) {
     const at::Tensor known = labels >= 0;
     out.labelled = known.sum().item<int64_t>();
-    out.correct = (logits.argmax(1) == labels).sum().item<int64_t>();
+    right = (logits.argmax(1) == there).sum();
   } else if (task == data::Task::kBinary) {
     const at::Tensor known = ~labels.isnan();
     out.labelled = known.sum().item<int64_t>();
-    out.correct = (((logits > 0) == (labels > 0.5)) & known).sum().item<int64_t>();
+    right = (((logits > 0) == (there > 0.5)) & known.to(logits.device())).sum();
+  } else {
+    return out;
   }
+  if (logits.is_cpu())
+    out.correct = right.item<int64_t>();
+  else
+    out.on_device = right.to(at::kDouble);
   return out;
 }
 

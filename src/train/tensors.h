@@ -28,8 +28,10 @@ at::Tensor counted_matrix(int64_t rows, int64_t cols, base::DType dtype);
 struct Correct {
   int64_t correct = 0;
   int64_t labelled = 0;  // rows, or targets
+  at::Tensor on_device;  // of logits on a device, in place of `correct`: f64, 0-d
 };
-// Highest logit for classes, sign of the logit for binary targets; nothing for regression.
+// Highest logit for classes, sign of the logit for binary targets; nothing for regression. Labels
+// are the host's.
 Correct count_correct(data::Task task, const at::Tensor& logits, const at::Tensor& labels);
 
 }  // namespace gnnmg::train

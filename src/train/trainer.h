@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/cancel.h"
+#include "base/device.h"
 #include "base/host_queue.h"
 #include "base/log.h"
 #include "base/tensor.h"
@@ -35,7 +36,8 @@ struct Environment {
   base::ThreadPool& pool;
   // The job of many processes whose ranks train together; null: this process trains alone.
   std::shared_ptr<comm::Processes> processes = nullptr;
-  int64_t meet_timeout_ms = 300'000;  // how long processes wait for each other at a start
+  int64_t meet_timeout_ms = 300'000;           // how long processes wait for each other at a start
+  const base::DeviceTable* devices = nullptr;  // of which TrainerConfig::devices are numbers
 };
 
 // Among several processes, each has a trainer of its own, and load, save, start, step and evaluate
@@ -51,9 +53,12 @@ struct Environment {
 // needs ranks makes a new group of them, which goes on from there.
 class Trainer {
  public:
-  // The model trained is `model` itself (the first rank's replica); the others are clones. Checks
-  // that model, data and sampler fit together: widths, layers against fan-outs, an empty training
-  // split, labels.
+  // The model trained is `model` itself (the first rank's replica); the others are clones. With
+  // devices all ranks have clones there, and the model, which is on the CPU, is what the first
+  // rank's was at the end of the last command, or before a function of the host's is called. Where
+  // that rank's device is lost, it and all that the trainer holds stay what they were then. Checks
+  // that model, data, sampler and devices fit together: widths, layers against fan-outs, an empty
+  // training split, labels.
   static std::unique_ptr<Trainer> create(std::shared_ptr<nn::Model> model, data::DatasetRef dataset,
                                          std::shared_ptr<const sample::Sampler> sampler,
                                          const TrainerConfig& config,

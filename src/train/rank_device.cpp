@@ -1,0 +1,88 @@
+#include "train/rank_device.h"
+
+#include <ATen/ops/from_blob.h>
+#include <c10/core/CachingDeviceAllocator.h>
+
+#include <cstring>
+
+#include "nn/torch_tensor.h"
+
+namespace gnnmg::train {
+namespace {
+
+template <size_t N>
+std::string bounded(const char (&text)[N]) {
+  return {text, strnlen(text, N)};
+}
+
+// What LibTorch has freed goes back to the device, where the loader's part and others find it.
+void empty_cache(const nn::Device& device) noexcept {
+  try {
+    c10::Allocator* all = c10::GetAllocator(device.torch().type());
+    if (auto* own = dynamic_cast<c10::DeviceAllocator*>(all)) own->emptyCache();
+  } catch (const std::exception&) {  // a device that is lost has nothing to give
+  }
+}
+
+}  // namespace
+
+RankDevice::RankDevice(const Job& job, int number) : job_(job) {
+  device_.table = job.environment.devices;
+  device_.index = job.config.devices[number];
+  const base::DeviceInfo info = device_.table->info(device_.index);
+  name_ = base::text("GPU ", device_.index, " (", bounded(info.name), " at ", bounded(info.bus_id),
+                     ")");
+  device_.queue = device_.table->open_queue(device_.index, 0, nullptr);
+  try {
+    device_.table->use(device_.queue);
+  } catch (...) {
+    device_.table->close_queue(device_.queue);
+    throw;
+  }
+}
+
+RankDevice::~RankDevice() {
+  empty_cache(device_);
+  device_.table->close_queue(device_.queue);
+}
+
+std::shared_ptr<const loader::DeviceSource> RankDevice::open_source(
+    const loader::LoaderConfig& training) {
+  loader::DeviceSourceConfig config = job_.config.placement;
+  config.table = device_.table;
+  config.device = device_.index;
+  return loader::DeviceSource::open(config, job_.sampler, job_.store,
+                                    job_.split->part(data::SplitPart::kTrain), training, nullptr);
+}
+
+std::optional<std::string> RankDevice::lost() const noexcept {
+  try {
+    device_.table->finished(device_.queue);
+  } catch (const base::Error& error) {
+    if (error.status() == base::Status::kDeviceLost) return error.what();
+  }
+  return std::nullopt;
+}
+
+nn::RowInput input_on(const loader::DeviceArrays& batch, const nn::Device& device,
+                      nn::SparseView& sparse) {
+  nn::RowInput input;
+  const auto rows = [&](const void* data, int64_t count) {
+    return at::from_blob(
+        const_cast<void*>(data), {count, batch.cols}, {batch.stride, 1}, [](void*) {},
+        at::TensorOptions(nn::scalar_type(batch.dtype)).device(device.torch()), device.torch());
+  };
+  if (batch.rows) {
+    input.dense = rows(batch.rows, batch.num_nodes);
+  } else if (batch.table) {
+    input.table = rows(batch.table, batch.num_graph_nodes);
+    input.ids = {batch.node_ids, static_cast<size_t>(batch.num_nodes)};
+  } else if (batch.sparse_indptr) {
+    sparse = {batch.num_nodes,     batch.cols,           batch.num_entries,
+              batch.sparse_indptr, batch.sparse_indices, batch.sparse_values};
+    input.sparse_on_device = &sparse;
+  }
+  return input;
+}
+
+}  // namespace gnnmg::train

@@ -1,0 +1,41 @@
+// The device of a rank that has one: its queue, which the rank's thread works in, and what is found
+// out about it when something fails.
+#pragma once
+
+#include <optional>
+
+#include "loader/device_source.h"
+#include "nn/device.h"
+#include "train/job.h"
+
+namespace gnnmg::train {
+
+// Made and used on the rank's thread, which it makes LibTorch's for the device.
+class RankDevice {
+ public:
+  // `number`: of the rank within the process. Errors as those of the device table.
+  RankDevice(const Job& job, int number);
+  ~RankDevice();  // gives memory back that LibTorch keeps for later
+  RankDevice(const RankDevice&) = delete;
+  RankDevice& operator=(const RankDevice&) = delete;
+
+  const nn::Device& get() const { return device_; }
+  // "GPU 0 (NVIDIA H100 80GB HBM3 at 0000:19:00.0)"
+  const std::string& name() const { return name_; }
+  // Graph and features there, for mini-batches of the job's training part.
+  std::shared_ptr<const loader::DeviceSource> open_source(const loader::LoaderConfig& training);
+  // Why it works no more; nothing where it does.
+  std::optional<std::string> lost() const noexcept;
+
+ private:
+  const Job& job_;
+  nn::Device device_;
+  std::string name_;
+};
+
+// A mini-batch of a loader for the device as a model there takes it. `sparse` is written where the
+// rows are sparse, and has to stay with the mini-batch until the pass is over.
+nn::RowInput input_on(const loader::DeviceArrays& batch, const nn::Device& device,
+                      nn::SparseView& sparse);
+
+}  // namespace gnnmg::train
