@@ -15,7 +15,7 @@
 namespace gnnmg::fake_gpu {
 
 // Devices 0 to num_devices - 1, at most 8, of 1 GiB each. Tables live as long as the program. What
-// the table has no fake of here is null: comm/nccl, which tests/comm/fake_nccl.h makes.
+// the table has no fake of here is null: comm/nccl, which fake_nccl/fake_nccl.h makes over it.
 base::DeviceTable make_table(int num_devices);
 
 void set_memory(int device, int64_t bytes);

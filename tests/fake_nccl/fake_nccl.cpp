@@ -1,0 +1,344 @@
+// What the fake does when it is called: communicators, their state, and the table. How operations
+// go on is in progress.cpp.
+#include "fake_nccl/fake_nccl.h"
+
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+#include "base/error.h"
+#include "fake_nccl/comm.h"
+
+namespace gnnmg::fake_nccl {
+namespace {
+
+using comm::nccl::Communicator;
+using comm::nccl::Id;
+using comm::nccl::Reduction;
+using comm::nccl::Result;
+using comm::nccl::Table;
+using comm::nccl::Type;
+using std::chrono::microseconds;
+
+// How long after a peer's abort those who are in the middle of something hear of it.
+constexpr microseconds kHears(500);
+constexpr microseconds kBreaks(2000);
+
+struct Registry {
+  std::mutex mutex;  // guards all below
+  bool read_environment = false;
+  std::vector<Fault> faults;
+  std::map<int, Fault> armed;  // by rank: of what it calls now
+  std::map<int, int> calls;    // by rank
+  std::vector<std::unique_ptr<Comm>> comms;
+  std::vector<std::string> violations;
+  Count count;
+  int version = kVersion;
+};
+Registry& registry() {
+  static auto& registry = *new Registry;  // ranks may outlive main
+  return registry;
+}
+std::atomic<const base::DeviceTable*> the_devices{nullptr};
+
+struct Group {
+  int depth = 0;
+  Result error = Result::kSuccess;
+  Comm* comm = nullptr;
+  std::vector<Op> ops;
+};
+thread_local Group group;
+thread_local int acting = 0;  // the rank whose communicator this thread has made
+
+void read_environment(Registry& r) {
+  if (std::exchange(r.read_environment, true)) return;
+  if (const char* faults = std::getenv("GNNMG_FAKE_NCCL_FAULTS")) r.faults = parse_faults(faults);
+  if (const char* version = std::getenv("GNNMG_FAKE_NCCL_VERSION")) r.version = std::atoi(version);
+}
+
+// Counts a call; kSuccess unless it is to fail.
+Result count_call(int rank) {
+  Registry& r = registry();
+  const std::lock_guard lock(r.mutex);
+  read_environment(r);
+  const int number = ++r.calls[rank];
+  for (const Fault& fault : r.faults) {
+    if (fault.rank != rank || fault.call != number) continue;
+    if (fault.kind == Fault::kKills) std::raise(SIGKILL);
+    if (fault.kind == Fault::kStops) std::raise(SIGSTOP);
+    if (fault.kind == Fault::kFails) return fault.result;
+    r.armed[rank] = fault;
+  }
+  return Result::kSuccess;
+}
+// What a call on a communicator answers: what it refuses it holds against it, as NCCL 2.28 does.
+Result count_call(Comm& comm) {
+  const Result result = count_call(comm.rank);
+  if (result == Result::kSuccess) return result;
+  comm.fail(result);
+  return result;
+}
+std::optional<Fault> disarm(int rank) {
+  Registry& r = registry();
+  const std::lock_guard lock(r.mutex);
+  const auto found = r.armed.find(rank);
+  if (found == r.armed.end()) return std::nullopt;
+  return r.armed.extract(found).mapped();
+}
+
+// What was called is under way from now on, and so is what is planned for it.
+Result begin(Comm& comm, Doing doing) {
+  comm.state = Result::kInProgress;
+  comm.doing = doing;
+  if (const auto fault = disarm(comm.rank)) {
+    if (fault->kind == Fault::kPollFails) {
+      comm.poll_result = fault->result;
+    } else {
+      comm.hangs = true;
+      if (fault->kind == Fault::kBreaks) comm.change(fault->result, kBreaks);
+    }
+  }
+  return Result::kInProgress;
+}
+
+Comm& comm_of(Communicator* communicator, const char* what) {
+  Comm& comm = *reinterpret_cast<Comm*>(communicator);
+  if (comm.owner != std::this_thread::get_id())
+    violate(std::string(what) + " on another thread than the communicator's");
+  if (comm.gone) violate(std::string(what) + " on a communicator that is gone");
+  return comm;
+}
+bool ready_for(const Comm& comm, const char* what) {
+  if (comm.state == Result::kInProgress) violate(std::string(what) + " while in progress");
+  return !comm.gone && comm.state == Result::kSuccess;
+}
+
+Result call(Communicator* communicator, const Op& op) {
+  Comm& comm = comm_of(communicator, "an operation");
+  Result result = count_call(comm);
+  if (result == Result::kSuccess && !ready_for(comm, "an operation"))
+    result = Result::kInvalidArgument;
+  if (result != Result::kSuccess) {
+    if (group.depth > 0) group.error = result;
+    return result;
+  }
+  if (group.depth > 0) {
+    if (group.comm && group.comm != &comm) violate("a group of two communicators");
+    group.comm = &comm;
+    group.ops.push_back(op);
+    return Result::kSuccess;
+  }
+  comm.put({op});
+  return begin(comm, Doing::kOperation);
+}
+
+uint8_t* bytes(const void* memory) { return static_cast<uint8_t*>(const_cast<void*>(memory)); }
+
+Result version(int* version) {
+  Registry& r = registry();
+  const std::lock_guard lock(r.mutex);
+  read_environment(r);
+  *version = r.version;
+  return Result::kSuccess;
+}
+
+Result unique_id(Id* id) {
+  *id = {};
+  if (const Result result = count_call(0); result != Result::kSuccess) return result;
+  *id = Clique::make_id();
+  return id->bytes[0] ? Result::kSuccess : Result::kSystemError;
+}
+
+Result init_rank(Communicator** made, int world, const Id* id, int rank, int device) {
+  *made = nullptr;
+  acting = rank;
+  if (const Result result = count_call(rank); result != Result::kSuccess) return result;
+  auto comm = std::make_unique<Comm>(*the_devices.load(), *id, world, rank, device);
+  begin(*comm, Doing::kJoining);
+  *made = reinterpret_cast<Communicator*>(comm.get());
+  Registry& r = registry();
+  const std::lock_guard lock(r.mutex);
+  ++r.count.made;
+  r.comms.push_back(std::move(comm));
+  return Result::kInProgress;
+}
+
+Result async_error(Communicator* communicator, Result* state) {
+  Comm& comm = comm_of(communicator, "a question");
+  if (const auto result = std::exchange(comm.poll_result, std::nullopt)) {
+    *state = *result;
+    comm.fail(*result);
+    return *result;
+  }
+  if (!comm.gone && comm.state == Result::kInProgress) {
+    const auto now = Clock::now();
+    if (now >= comm.change_at)
+      comm.fail(comm.changed);
+    else if (!comm.hangs)
+      comm.progress();
+    if (comm.state == Result::kInProgress && comm.changed == Result::kSuccess && comm.broken())
+      comm.change(Result::kRemoteError, kHears);
+  }
+  *state = comm.state;
+  return Result::kSuccess;
+}
+
+Result all_reduce(const void* send, void* receive, int64_t count, Type type, Reduction op,
+                  Communicator* communicator, void*) {
+  return call(communicator, {Kind::kReduce, bytes(send), bytes(receive), count, type, op, 0});
+}
+Result broadcast(const void* send, void* receive, int64_t count, Type type, int root,
+                 Communicator* communicator, void*) {
+  return call(communicator,
+              {Kind::kBroadcast, bytes(send), bytes(receive), count, type, Reduction::kSum, root});
+}
+Result all_gather(const void* send, void* receive, int64_t count, Type type,
+                  Communicator* communicator, void*) {
+  return call(communicator,
+              {Kind::kGather, bytes(send), bytes(receive), count, type, Reduction::kSum, 0});
+}
+Result send(const void* from, int64_t count, Type type, int peer, Communicator* communicator,
+            void*) {
+  return call(communicator,
+              {Kind::kSend, bytes(from), nullptr, count, type, Reduction::kSum, peer});
+}
+Result receive(void* to, int64_t count, Type type, int peer, Communicator* communicator, void*) {
+  return call(communicator,
+              {Kind::kReceive, nullptr, bytes(to), count, type, Reduction::kSum, peer});
+}
+
+Result group_start() {
+  const Result result = count_call(acting);
+  if (result == Result::kSuccess) ++group.depth;
+  return result;
+}
+Result group_end() {
+  if (group.depth == 0) violate("the end of a group without a start");
+  const Group ended = std::exchange(group, {});
+  if (ended.error != Result::kSuccess) return ended.error;
+  if (!ended.comm) return count_call(acting);
+  if (const Result result = count_call(*ended.comm); result != Result::kSuccess) return result;
+  ended.comm->put(ended.ops);
+  return begin(*ended.comm, Doing::kOperation);
+}
+
+Result finalize(Communicator* communicator) {
+  Comm& comm = comm_of(communicator, "finalize");
+  ready_for(comm, "finalize");
+  if (const Result result = count_call(comm); result != Result::kSuccess) return result;
+  return begin(comm, Doing::kFinalizing);
+}
+Result destroy(Communicator* communicator) {
+  Comm& comm = comm_of(communicator, "destroy");
+  if (!comm.quiet) violate("destroyed before it was quiet");
+  if (comm.failed) violate("destroyed after a failure");
+  comm.end(false);
+  const std::lock_guard lock(registry().mutex);
+  ++registry().count.destroyed;
+  return Result::kSuccess;
+}
+Result abort(Communicator* communicator) {
+  Comm& comm = comm_of(communicator, "abort");
+  comm.end(true);
+  const std::lock_guard lock(registry().mutex);
+  ++registry().count.aborted;
+  return Result::kSuccess;
+}
+
+const char* error_text(Result result) {
+  constexpr const char* kTexts[] = {
+      "no error",         "unhandled cuda error", "unhandled system error", "internal error",
+      "invalid argument", "invalid usage",        "remote error",           "in progress"};
+  return kTexts[static_cast<int>(result)];
+}
+const char* last_error(Communicator*) { return "what the fake says\nand a trace"; }
+
+// Nothing of it is used: what operations read and write is copied by a queue of the communicator's.
+void* open_stream(int device) {
+  the_devices.load()->info(device);  // throws where it is lost
+  const std::lock_guard lock(registry().mutex);
+  ++registry().count.streams;
+  return new int(device);
+}
+void close_stream(int, void* stream) noexcept {
+  delete static_cast<int*>(stream);
+  const std::lock_guard lock(registry().mutex);
+  --registry().count.streams;
+}
+
+}  // namespace
+
+void violate(const std::string& text) {
+  const std::lock_guard lock(registry().mutex);
+  registry().violations.push_back(text);
+}
+
+const comm::nccl::Table& table(const base::DeviceTable& devices) {
+  the_devices = &devices;
+  static const Table table{.size = sizeof(Table),
+                           .built_version = kVersion,
+                           .version = version,
+                           .unique_id = unique_id,
+                           .init_rank = init_rank,
+                           .async_error = async_error,
+                           .all_reduce = all_reduce,
+                           .broadcast = broadcast,
+                           .all_gather = all_gather,
+                           .send = send,
+                           .receive = receive,
+                           .group_start = group_start,
+                           .group_end = group_end,
+                           .finalize = finalize,
+                           .destroy = destroy,
+                           .abort = abort,
+                           .error_text = error_text,
+                           .last_error = last_error,
+                           .open_stream = open_stream,
+                           .close_stream = close_stream};
+  return table;
+}
+
+void reset() {
+  Registry& r = registry();
+  const std::lock_guard lock(r.mutex);
+  r.read_environment = true;
+  r.faults.clear();
+  r.armed.clear();
+  r.calls.clear();
+  r.comms.clear();
+  r.violations.clear();
+  r.count = {};
+  r.version = kVersion;
+}
+void plan(const Fault& fault) {
+  Registry& r = registry();
+  const std::lock_guard lock(r.mutex);
+  read_environment(r);
+  r.faults.push_back(fault);
+}
+void set_version(int version) {
+  Registry& r = registry();
+  const std::lock_guard lock(r.mutex);
+  read_environment(r);
+  r.version = version;
+}
+Count count() {
+  const std::lock_guard lock(registry().mutex);
+  return registry().count;
+}
+int calls(int rank) {
+  const std::lock_guard lock(registry().mutex);
+  return registry().calls[rank];
+}
+std::vector<std::string> violations() {
+  const std::lock_guard lock(registry().mutex);
+  return registry().violations;
+}
+
+}  // namespace gnnmg::fake_nccl

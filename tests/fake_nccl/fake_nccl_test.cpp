@@ -1,0 +1,108 @@
+// The fake itself: that it computes what NCCL would, also in pieces, and that what is planned comes
+// to pass.
+#include "fake_nccl/fake_nccl.h"
+
+#include <stdexcept>
+
+#include "comm/collective_checks.h"
+#include "comm/host_ranks.h"
+
+namespace gnnmg::test {
+namespace {
+
+using base::Status;
+using comm::Collectives;
+using comm::nccl::Result;
+using fake_nccl::Fault;
+
+class FakeNccl : public testing::TestWithParam<int> {
+ protected:
+  const int world = GetParam();
+  HostRanks ranks{world};
+};
+
+TEST_P(FakeNccl, EveryCollective) {
+  const auto outcomes = ranks.run([](Collectives& comm) {
+    // The last is more than a piece, and no whole number of them.
+    for (const int64_t count : {1, 3, 1000, 70'001})
+      check_collectives(comm, count, [] { return within_ms(60'000); });
+    comm.shutdown(within_ms(60'000));
+  });
+  for (const Outcome& outcome : outcomes) EXPECT_EQ(outcome.status, Status::kOk) << outcome.text;
+  HostRanks::expect_clean();
+  EXPECT_EQ(fake_nccl::count().made, world);
+  EXPECT_EQ(fake_nccl::count().destroyed, world);
+}
+
+// Each kind at a call of the last rank's in the middle of the work: it ends in time, with the words
+// of the one that was hurt.
+TEST_P(FakeNccl, WhatIsPlannedComesToPass) {
+  for (const Fault::Kind kind : {Fault::kFails, Fault::kPollFails, Fault::kHangs, Fault::kBreaks}) {
+    const HostRanks fresh(world);
+    fake_nccl::plan({kind, world - 1, 3, Result::kInternalError});
+    const auto outcomes = fresh.run([](Collectives& comm) {
+      for (int i = 0; i < 5; ++i) comm.barrier(within_ms(400));
+    });
+    const Outcome& hurt = outcomes.back();
+    EXPECT_EQ(hurt.status, kind == Fault::kHangs ? Status::kTimeout : Status::kInternal)
+        << hurt.text;
+    for (const Outcome& outcome : outcomes) {
+      EXPECT_NE(outcome.status, Status::kOk);
+      EXPECT_EQ(outcome.text, hurt.text);
+      EXPECT_LT(outcome.seconds, 1.4);
+    }
+    EXPECT_GE(fake_nccl::calls(world - 1), 3);
+    HostRanks::expect_clean();
+  }
+}
+
+TEST_P(FakeNccl, ALostDeviceIsSaid) {
+  const auto outcomes = ranks.run([&](Collectives& comm) {
+    comm.barrier(within_ms(5000));
+    if (comm.rank() == 0) fake_nccl::lose_host_gpu(0);
+    comm.barrier(within_ms(5000));
+  });
+  EXPECT_EQ(outcomes[0].status, Status::kDeviceLost) << outcomes[0].text;
+  for (int r = 1; r < world; ++r) EXPECT_EQ(outcomes[r].status, Status::kAborted);
+  HostRanks::expect_clean();
+}
+
+INSTANTIATE_TEST_SUITE_P(Worlds, FakeNccl, testing::Values(1, 2, 4, 8));
+
+TEST(FakeNcclFaults, AreReadFromWords) {
+  const auto faults =
+      fake_nccl::parse_faults("rank=1,call=7,kind=hangs;call=9,kind=breaks,result=6");
+  ASSERT_EQ(faults.size(), 2u);
+  EXPECT_EQ(faults[0].rank, 1);
+  EXPECT_EQ(faults[0].call, 7);
+  EXPECT_EQ(faults[0].kind, Fault::kHangs);
+  EXPECT_EQ(faults[1].rank, 0);
+  EXPECT_EQ(faults[1].kind, Fault::kBreaks);
+  EXPECT_EQ(faults[1].result, Result::kRemoteError);
+  for (const char* bad : {"rank=1", "call=x", "call=1,kind=melts", "call=1,size=3"})
+    EXPECT_THROW(fake_nccl::parse_faults(bad), std::exception) << bad;
+}
+
+// Rules that a real NCCL would answer by a crash or a hang.
+TEST(FakeNcclRules, AreWatched) {
+  const HostRanks one(1);
+  const comm::nccl::Table& nccl = fake_nccl::table(fake_nccl::host_gpus());
+  comm::nccl::Id id;
+  ASSERT_EQ(nccl.unique_id(&id), Result::kSuccess);
+  comm::nccl::Communicator* comm = nullptr;
+  ASSERT_EQ(nccl.init_rank(&comm, 1, &id, 0, 0), Result::kInProgress);
+  float value = 2;
+  const auto reduce = [&] {
+    return nccl.all_reduce(&value, &value, 1, comm::nccl::Type::kF32, comm::nccl::Reduction::kSum,
+                           comm, nullptr);
+  };
+  EXPECT_EQ(reduce(), Result::kInvalidArgument);
+  EXPECT_THAT(fake_nccl::violations(), testing::ElementsAre("an operation while in progress"));
+  nccl.abort(comm);
+  reduce();
+  EXPECT_THAT(fake_nccl::violations(),
+              testing::Contains("an operation on a communicator that is gone"));
+}
+
+}  // namespace
+}  // namespace gnnmg::test
