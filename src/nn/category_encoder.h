@@ -22,6 +22,10 @@ class CategoryEncoder {
   at::Tensor encode(const at::Tensor& values, const char* what, const Execution& execution) const;
 
  private:
+  at::Tensor encode_on_device(const at::Tensor& values, const char* what,
+                              const Execution& execution) const;
+  [[noreturn]] void fail_value(const char* what, int64_t row, int64_t column, double found) const;
+
   std::vector<int64_t> vocabulary_;
   std::vector<at::Tensor> tables_;
 };

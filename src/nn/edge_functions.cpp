@@ -13,23 +13,20 @@
 #include <optional>
 
 #include "base/error.h"
+#include "nn/device_lists.h"
+#include "nn/launch.h"
 #include "nn/made_block.h"
-#include "nn/parallel.h"
-#include "nn/tensors.h"
 
 namespace gnnmg::nn {
 
+using kernels::DeviceLayers;
+using kernels::Table;
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
 namespace {
 
 constexpr int64_t kRows = 256;  // a range of rows
-
-kernels::EdgesBySource edges_by_source(const sample::BlockView& block,
-                                       const at::Tensor& positions) {
-  return {lists_by_source(block), positions.const_data_ptr<int32_t>(), block.num_targets};
-}
 
 // With the padding behind it that kernels of several heads may read.
 at::Tensor padded(const at::Tensor& values, const Execution& execution) {
@@ -43,7 +40,7 @@ at::Tensor padded(const at::Tensor& values, const Execution& execution) {
 struct WeightedSpec : torch::CustomClassHolder {
   sample::BlockView block;
   Execution execution;
-  int64_t heads = 1;
+  int64_t heads = 1, num_self = 0;
   bool has_weights = false, has_self = false, has_target = false, has_bias = false;
   Finish finish;
 
@@ -57,7 +54,7 @@ struct WeightedSpec : torch::CustomClassHolder {
     if (has_weights) edges.weights = weights.const_data_ptr<T>();
     if (has_self) {
       edges.self_weights = self_weights.const_data_ptr<T>();
-      edges.num_self = (self_weights.numel() - (heads > 1 ? kernels::kPadding : 0)) / heads;
+      edges.num_self = num_self;
     }
     return edges;
   }
@@ -75,7 +72,8 @@ struct WeightedFunction : torch::autograd::Function<WeightedFunction> {
     const Execution& execution = spec->execution;
     const auto kept = [&](const std::optional<at::Tensor>& values) {
       if (!values) return at::Tensor();
-      return spec->heads > 1 ? padded(*values, execution) : values->contiguous();
+      const bool pads = spec->heads > 1 && !execution.device;
+      return pads ? padded(*values, execution) : values->contiguous();
     };
     const at::Tensor rows = with_dense_rows(x), w = kept(weights), own = kept(self_weights);
     const at::Tensor target = x_target ? with_dense_rows(*x_target) : rows;
@@ -83,12 +81,21 @@ struct WeightedFunction : torch::autograd::Function<WeightedFunction> {
     at::Tensor out = scratch_tensor(execution, {block.num_targets, width}, x.scalar_type());
     visit_type(x.scalar_type(), [&]<typename T>() {
       const auto edges = spec->template lists<T>(w, own, width);
-      const auto from = const_matrix<T>(rows);
+      const auto from = rows_of<T>(rows);
       const T* shift = bias ? bias->const_data_ptr<T>() : nullptr;
       const Finish& finish = spec->finish;
+      if (const Device* device = execution.device) {
+        const DeviceLayers<T>& layers = device->layers<T>();
+        layers.weighted_sum(device->queue, edges, from, const_matrix<T>(target), matrix<T>(out),
+                            block.num_targets);
+        if (shift || finish.any())
+          layers.finish(device->queue, const_matrix<T>(out), width, shift, finish.relu,
+                        finish.dropout, matrix<T>(out), block.num_targets);
+        return;
+      }
       for_ranges(execution.pool, block.num_targets, kRows, [&](int64_t begin, int64_t end) {
-        kernels::table<T>().weighted_sum(edges, {from.data, from.stride, nullptr},
-                                         const_matrix<T>(target), matrix<T>(out), begin, end);
+        kernels::table<T>().weighted_sum(edges, from, const_matrix<T>(target), matrix<T>(out),
+                                         begin, end);
         if (shift || finish.any())
           kernels::table<T>().finish(const_matrix<T>(out), width, shift, finish.relu,
                                      finish.dropout, matrix<T>(out), begin, end);
@@ -127,47 +134,36 @@ struct WeightedFunction : torch::autograd::Function<WeightedFunction> {
       auto edges = spec->template lists<T>(w, own, width);
       const auto from = const_matrix<T>(dy);
       const int64_t num_self = edges.num_self;
-      if (wants_weights || wants_self) {
-        const auto rows = const_matrix<T>(x);
-        if (wants_weights) {
-          dw = scratch_tensor(execution, {block.num_edges, heads}, dy.scalar_type());
-          for_ranges(execution.pool, block.num_targets, kRows, [&](int64_t begin, int64_t end) {
-            kernels::table<T>().edge_dots(edges, {rows.data, rows.stride, nullptr}, from,
-                                          dw.mutable_data_ptr<T>(), begin, end);
-          });
-        }
-        if (wants_self) {
-          dself = scratch_tensor(execution, {num_self, heads}, dy.scalar_type());
-          const auto own_rows = target.defined() ? const_matrix<T>(target) : rows;
-          for_ranges(execution.pool, num_self, kRows, [&](int64_t begin, int64_t end) {
-            kernels::table<T>().row_dots(own_rows, from, heads, width / heads,
-                                         dself.mutable_data_ptr<T>(), begin, end);
-          });
-        }
+      if (wants_weights) {
+        dw = scratch_tensor(execution, {block.num_edges, heads}, dy.scalar_type());
+        over_rows(execution, block.num_targets, kRows, &Table<T>::edge_dots,
+                  &DeviceLayers<T>::edge_dots, edges, rows_of<T>(x), from,
+                  dw.mutable_data_ptr<T>());
+      }
+      if (wants_self) {
+        dself = scratch_tensor(execution, {num_self, heads}, dy.scalar_type());
+        over_rows(execution, num_self, kRows, &Table<T>::row_dots, &DeviceLayers<T>::row_dots,
+                  const_matrix<T>(target.defined() ? target : x), from, heads, width / heads,
+                  dself.mutable_data_ptr<T>());
       }
       if (wants_target) {
         // Own rows are a block of one edge each: the part of the sum that x_target stands for.
-        dtarget = at::zeros({spec->block.num_targets, width}, dy.options());
-        const kernels::EdgesBySource none{{nullptr, nullptr}, nullptr, 0};
-        std::vector<int32_t> no_lists(block.num_targets + 1, 0);
-        kernels::EdgesBySource empty = none;
-        empty.lists.indptr = no_lists.data();
-        for_ranges(execution.pool, num_self, kRows, [&](int64_t begin, int64_t end) {
-          kernels::table<T>().weighted_transposed(edges, empty, from, matrix<T>(dtarget), begin,
-                                                  end);
-        });
+        dtarget = at::zeros({block.num_targets, width}, dy.options());
+        const at::Tensor no_lists =
+            at::zeros({block.num_targets + 1}, options_of(execution, at::kInt));
+        const kernels::EdgesBySource empty{
+            {no_lists.const_data_ptr<int32_t>(), nullptr}, nullptr, 0};
+        over_rows(execution, num_self, kRows, &Table<T>::weighted_transposed,
+                  &DeviceLayers<T>::weighted_transposed, edges, empty, from, matrix<T>(dtarget));
       }
       if (wants_x) {
-        const at::Tensor positions =
-            spec->has_weights ? edge_positions(block, execution) : at::Tensor();
-        kernels::EdgesBySource by_source{lists_by_source(block), nullptr, block.num_targets};
-        if (positions.defined()) by_source.positions = positions.const_data_ptr<int32_t>();
+        BySource sources{{lists_by_source(block), nullptr, block.num_targets}, {}};
+        if (spec->has_weights) sources = by_source(block, execution);
         if (spec->has_target) edges.self_weights = nullptr;
         dx = scratch_tensor(execution, {block.num_sources, width}, dy.scalar_type());
-        for_ranges(execution.pool, block.num_sources, kRows, [&](int64_t begin, int64_t end) {
-          kernels::table<T>().weighted_transposed(edges, by_source, from, matrix<T>(dx), begin,
-                                                  end);
-        });
+        over_rows(execution, block.num_sources, kRows, &Table<T>::weighted_transposed,
+                  &DeviceLayers<T>::weighted_transposed, edges, sources.edges, from,
+                  matrix<T>(dx));
       }
     });
     return {dx, dw, dself, dtarget, sum.bias, at::Tensor()};
@@ -188,11 +184,9 @@ struct ReluSumFunction : torch::autograd::Function<ReluSumFunction> {
     at::Tensor out =
         scratch_tensor(spec->execution, {block.num_targets, x.size(1)}, x.scalar_type());
     visit_type(x.scalar_type(), [&]<typename T>() {
-      const auto from = const_matrix<T>(rows);
-      for_ranges(spec->execution.pool, block.num_targets, kRows, [&](int64_t begin, int64_t end) {
-        kernels::table<T>().relu_sum(lists_by_target(block), {from.data, from.stride, nullptr},
-                                     const_matrix<T>(edges), x.size(1), matrix<T>(out), begin, end);
-      });
+      over_rows(spec->execution, block.num_targets, kRows, &Table<T>::relu_sum,
+                &DeviceLayers<T>::relu_sum, lists_by_target(block), rows_of<T>(rows),
+                const_matrix<T>(edges), x.size(1), matrix<T>(out));
     });
     if (spec->execution.gradients) {
       if (x.requires_grad()) lists_by_source(block);
@@ -211,32 +205,26 @@ struct ReluSumFunction : torch::autograd::Function<ReluSumFunction> {
     const int64_t width = dy.size(1);
     at::Tensor dx, de;
     visit_type(dy.scalar_type(), [&]<typename T>() {
-      const auto rows = const_matrix<T>(x), edge_rows = const_matrix<T>(edges),
-                 from = const_matrix<T>(dy);
+      const auto edge_rows = const_matrix<T>(edges), from = const_matrix<T>(dy);
       if (context->needs_input_grad(0)) {
         dx = scratch_tensor(spec->execution, {block.num_sources, width}, dy.scalar_type());
-        const at::Tensor positions = edge_positions(block, spec->execution);
-        const kernels::EdgesBySource by_source = edges_by_source(block, positions);
-        for_ranges(spec->execution.pool, block.num_sources, kRows, [&](int64_t begin, int64_t end) {
-          kernels::table<T>().relu_sum_transposed(by_source, rows, edge_rows, from, width,
-                                                  matrix<T>(dx), begin, end);
-        });
+        const BySource sources = by_source(block, spec->execution);
+        over_rows(spec->execution, block.num_sources, kRows, &Table<T>::relu_sum_transposed,
+                  &DeviceLayers<T>::relu_sum_transposed, sources.edges, const_matrix<T>(x),
+                  edge_rows, from, width, matrix<T>(dx));
       }
       if (context->needs_input_grad(1)) {
         de = scratch_tensor(spec->execution, {block.num_edges, width}, dy.scalar_type());
-        for_ranges(spec->execution.pool, block.num_targets, kRows, [&](int64_t begin, int64_t end) {
-          kernels::table<T>().relu_sum_edges(lists_by_target(block),
-                                             {rows.data, rows.stride, nullptr}, edge_rows, from,
-                                             width, matrix<T>(de), begin, end);
-        });
+        over_rows(spec->execution, block.num_targets, kRows, &Table<T>::relu_sum_edges,
+                  &DeviceLayers<T>::relu_sum_edges, lists_by_target(block), rows_of<T>(x),
+                  edge_rows, from, width, matrix<T>(de));
       }
     });
     return {dx, de, at::Tensor()};
   }
 };
 
-}  // namespace
-
+// [entries of out_targets], i32.
 at::Tensor edge_positions(const sample::BlockView& block, const Execution& execution) {
   const kernels::Lists out = lists_by_source(block);
   const int64_t entries = out.indptr[block.num_sources];
@@ -255,6 +243,23 @@ at::Tensor edge_positions(const sample::BlockView& block, const Execution& execu
       positions, {entries}, [memory = std::move(memory)](void*) {}, at::TensorOptions(at::kInt));
 }
 
+}  // namespace
+
+BySource by_source(const sample::BlockView& block, const Execution& execution) {
+  const kernels::Lists lists = lists_by_source(block);
+  if (!execution.device) {
+    const at::Tensor positions = edge_positions(block, execution);
+    return {{lists, positions.const_data_ptr<int32_t>(), block.num_targets}, {positions}};
+  }
+  // How many entries the block's own lists have is known to the device alone, so these are others.
+  const Transposed own = transposed(indptr_of(block, execution), indices_of(block, execution),
+                                    block.num_sources, execution);
+  return {{{own.indptr.const_data_ptr<int32_t>(), own.lists.const_data_ptr<int32_t>()},
+           own.positions.const_data_ptr<int32_t>(),
+           block.num_targets},
+          {own.indptr, own.lists, own.positions}};
+}
+
 at::Tensor weighted_sum(const WeightedSum& in, const sample::BlockView& block,
                         const Execution& execution) {
   auto spec = c10::make_intrusive<WeightedSpec>();
@@ -265,6 +270,7 @@ at::Tensor weighted_sum(const WeightedSum& in, const sample::BlockView& block,
   spec->has_target = in.x_target.defined() && spec->has_self;
   const at::Tensor& widest = in.weights.defined() ? in.weights : in.self_weights;
   spec->heads = widest.defined() && widest.dim() > 1 ? widest.size(1) : 1;
+  spec->num_self = spec->has_self ? in.self_weights.size(0) : 0;
   const auto given = [](const at::Tensor& t) {
     return t.defined() ? std::optional<at::Tensor>(t) : std::nullopt;
   };
@@ -288,7 +294,7 @@ at::Tensor relu_sum(const at::Tensor& x, const at::Tensor& edge_rows,
 
 at::Tensor rows_of_edges(const at::Tensor& x, const at::Tensor& x_target,
                          const sample::BlockView& block, const Execution& execution) {
-  const auto ends = ends_to_edges(block, x_target.defined());
+  const auto ends = ends_to_edges(block, x_target.defined(), execution);
   return aggregate(x_target.defined() ? at::cat({x, x_target}) : x, ends->view(), Reduce::kSum,
                    execution.with(ends));
 }
@@ -300,14 +306,14 @@ at::Tensor weighted_rows(const at::Tensor& x, const at::Tensor& weights,
 
 at::Tensor weighted_last_max(const at::Tensor& x, const at::Tensor& weights,
                              const sample::BlockView& block, const Execution& execution) {
-  const auto to_targets = edges_to_targets(block);
+  const auto to_targets = edges_to_targets(block, execution);
   return aggregate_last_max(weighted_rows(x, weights, block, execution), to_targets->view(),
                             execution.with(to_targets));
 }
 
 at::Tensor aggregate_edges(const at::Tensor& rows, const sample::BlockView& block, Reduce reduce,
                            const Execution& execution) {
-  const auto to_targets = edges_to_targets(block);
+  const auto to_targets = edges_to_targets(block, execution);
   return aggregate(rows, to_targets->view(), reduce, execution.with(to_targets));
 }
 
@@ -317,7 +323,7 @@ at::Tensor with_loop_rows(const at::Tensor& rows, const LoopRows& loops,
   if (loops.fill == LoopFill::kConstant)
     return at::cat({rows, at::full({num_loops, rows.size(1)}, loops.value,
                                    rows.options().requires_grad(false))});
-  const auto others = edges_without_loops(block, loops.first_own);
+  const auto others = edges_without_loops(block, loops.first_own, execution);
   const auto reduced = [&](const at::Tensor& of, Reduce reduce) {
     return aggregate(of, others->view(), reduce, execution.with(others)).narrow(0, 0, num_loops);
   };

@@ -3,15 +3,20 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "nn/config.h"
 #include "nn/functions.h"
 
 namespace gnnmg::nn {
 
-// Where the edges of `block` by source stand in its order by target: [entries of out_targets], i32.
+// The edges of a block by source, with where they stand in its order by target.
+struct BySource {
+  kernels::EdgesBySource edges;
+  std::vector<at::Tensor> memory;  // that they lie in, beside the block's own
+};
 // Error(kInvalidArgument) where the block has no lists by source.
-at::Tensor edge_positions(const sample::BlockView& block, const Execution& execution);
+BySource by_source(const sample::BlockView& block, const Execution& execution);
 
 // [num_targets, heads * channels]: finish(sum of weights[e] * x[s] over the edges of each target,
 // head by head, plus self_weights[t] * x_target[t] for the first targets, plus the bias). Heads are

@@ -3,12 +3,13 @@
 #include <torch/csrc/autograd/custom_function.h>
 
 #include "nn/edge_functions.h"
-#include "nn/parallel.h"
-#include "nn/tensors.h"
+#include "nn/launch.h"
 
 namespace gnnmg::nn {
 namespace {
 
+using kernels::DeviceLayers;
+using kernels::Table;
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
@@ -44,12 +45,9 @@ struct DotsFunction : torch::autograd::Function<DotsFunction> {
         scratch_tensor(spec->execution, {block.num_edges, spec->heads}, x.scalar_type());
     visit_type(x.scalar_type(), [&]<typename T>() {
       const auto edges = lists_of<T>(*spec, rows.size(1), nullptr);
-      const auto from = const_matrix<T>(rows);
-      for_ranges(spec->execution.pool, block.num_targets, kRows, [&](int64_t begin, int64_t end) {
-        kernels::table<T>().edge_dots(edges, {from.data, from.stride, nullptr},
-                                      const_matrix<T>(targets), dots.mutable_data_ptr<T>(), begin,
-                                      end);
-      });
+      over_rows(spec->execution, block.num_targets, kRows, &Table<T>::edge_dots,
+                &DeviceLayers<T>::edge_dots, edges, rows_of<T>(rows), const_matrix<T>(targets),
+                dots.mutable_data_ptr<T>());
     });
     if (spec->execution.gradients) {
       lists_by_source(block);
@@ -75,21 +73,16 @@ struct DotsFunction : torch::autograd::Function<DotsFunction> {
       const auto edges = lists_of<T>(*spec, width, weights.const_data_ptr<T>());
       if (context->needs_input_grad(0)) {
         dx = scratch_tensor(execution, {block.num_sources, width}, x.scalar_type());
-        const at::Tensor positions = edge_positions(block, execution);
-        const kernels::EdgesBySource by_source{
-            lists_by_source(block), positions.const_data_ptr<int32_t>(), block.num_targets};
-        for_ranges(execution.pool, block.num_sources, kRows, [&](int64_t begin, int64_t end) {
-          kernels::table<T>().weighted_transposed(edges, by_source, const_matrix<T>(targets),
-                                                  matrix<T>(dx), begin, end);
-        });
+        const BySource sources = by_source(block, execution);
+        over_rows(execution, block.num_sources, kRows, &Table<T>::weighted_transposed,
+                  &DeviceLayers<T>::weighted_transposed, edges, sources.edges,
+                  const_matrix<T>(targets), matrix<T>(dx));
       }
       if (context->needs_input_grad(1)) {
         dtarget = scratch_tensor(execution, targets.sizes(), x.scalar_type());
-        const auto from = const_matrix<T>(x);
-        for_ranges(execution.pool, block.num_targets, kRows, [&](int64_t begin, int64_t end) {
-          kernels::table<T>().weighted_sum(edges, {from.data, from.stride, nullptr}, {},
-                                           matrix<T>(dtarget), begin, end);
-        });
+        over_rows(execution, block.num_targets, kRows, &Table<T>::weighted_sum,
+                  &DeviceLayers<T>::weighted_sum, edges, rows_of<T>(x),
+                  kernels::Matrix<const T>{}, matrix<T>(dtarget));
       }
     });
     return {dx, dtarget, at::Tensor()};
@@ -103,11 +96,9 @@ struct SoftmaxFunction : torch::autograd::Function<SoftmaxFunction> {
     const at::Tensor from = scores.contiguous();
     at::Tensor out = scratch_tensor(spec->execution, from.sizes(), from.scalar_type());
     visit_type(from.scalar_type(), [&]<typename T>() {
-      for_ranges(
-          spec->execution.pool, spec->block.num_targets, kRows, [&](int64_t begin, int64_t end) {
-            kernels::table<T>().softmax(lists_by_target(spec->block), from.const_data_ptr<T>(),
-                                        spec->heads, out.mutable_data_ptr<T>(), begin, end);
-          });
+      over_rows(spec->execution, spec->block.num_targets, kRows, &Table<T>::softmax,
+                &DeviceLayers<T>::softmax, lists_by_target(spec->block), from.const_data_ptr<T>(),
+                spec->heads, out.mutable_data_ptr<T>());
     });
     if (spec->execution.gradients) context->save_for_backward({out});
     return out;
@@ -118,12 +109,10 @@ struct SoftmaxFunction : torch::autograd::Function<SoftmaxFunction> {
     const at::Tensor out = context->get_saved_variables()[0], dy = gradients[0].contiguous();
     at::Tensor dx = scratch_tensor(spec->execution, dy.sizes(), dy.scalar_type());
     visit_type(dy.scalar_type(), [&]<typename T>() {
-      for_ranges(
-          spec->execution.pool, spec->block.num_targets, kRows, [&](int64_t begin, int64_t end) {
-            kernels::table<T>().softmax_backward(lists_by_target(spec->block),
-                                                 out.const_data_ptr<T>(), dy.const_data_ptr<T>(),
-                                                 spec->heads, dx.mutable_data_ptr<T>(), begin, end);
-          });
+      over_rows(spec->execution, spec->block.num_targets, kRows, &Table<T>::softmax_backward,
+                &DeviceLayers<T>::softmax_backward, lists_by_target(spec->block),
+                out.const_data_ptr<T>(), dy.const_data_ptr<T>(), spec->heads,
+                dx.mutable_data_ptr<T>());
     });
     return {dx, at::Tensor()};
   }

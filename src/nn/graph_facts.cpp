@@ -10,6 +10,8 @@
 
 #include "base/error.h"
 #include "data/edge_tensors.h"
+#include "nn/conv/layers.h"
+#include "nn/device_lists.h"
 #include "nn/tensors.h"
 #include "nn/torch_tensor.h"
 
@@ -74,6 +76,9 @@ EdgeNeeds edge_needs(const ModelConfig& config) {
     for (const LayerConfig& layer : config.layers) {
       if (layer.kind != LayerConfig::Kind::kConv) continue;
       const EdgeNeeds own = edge_needs(layer.options);
+      if (own.weights)
+        needs.loop_weight =
+            needs.weights ? std::min(needs.loop_weight, own.loop_weight) : own.loop_weight;
       needs.weights = needs.weights || own.weights;
       needs.features = std::max(needs.features, own.features);
       needs.types = std::max(needs.types, own.types);
@@ -83,6 +88,7 @@ EdgeNeeds edge_needs(const ModelConfig& config) {
   needs.weights = config.edge_weights;
   needs.features = config.edge_columns();
   needs.vocabulary = config.edge_vocabulary;
+  needs.loop_weight = config.improved ? 2 : 1;
   needs.types = config.architecture == Architecture::kRelation ? config.relations : 0;
   return needs;
 }
@@ -93,8 +99,10 @@ const graph::Column* edge_column(const graph::Graph& graph, std::span<const char
   return nullptr;
 }
 
-GraphFacts::GraphFacts(const graph::Graph& graph, const EdgeNeeds& needs, at::ScalarType type)
+GraphFacts::GraphFacts(const graph::Graph& graph, const EdgeNeeds& needs, at::ScalarType type,
+                       const Device* device)
     : needs_(needs), type_(type) {
+  execution_.device = device;
   if (needs.weights) weights_ = open(graph, data::kEdgeWeightNames, "weights", 1);
   if (needs.features > 0)
     features_ = open(graph, data::kEdgeFeatureNames, "features", needs.features);
@@ -102,15 +110,35 @@ GraphFacts::GraphFacts(const graph::Graph& graph, const EdgeNeeds& needs, at::Sc
   if (types_ && base::is_floating(types_->dtype()))
     fail(Status::kInvalidArgument, "the types of edges are ", base::dtype_name(types_->dtype()),
          ", expected integers");
-  if (!types_ && needs.vocabulary.empty()) return;
-  std::vector<int64_t> ids(std::min(kRows, graph.num_edges()));
-  for (int64_t first = 0; first < graph.num_edges(); first += kRows) {
-    ids.resize(std::min(kRows, graph.num_edges() - first));
-    std::iota(ids.begin(), ids.end(), first);
-    if (types_) check_codes(gather(*types_, ids, at::kLong), {&needs_.types, 1}, first, "type");
-    if (!needs.vocabulary.empty())
-      check_codes(gather(*features_, ids, at::kLong), needs_.vocabulary, first, "category");
+  const int64_t edges = graph.num_edges();
+  if (types_ || !needs.vocabulary.empty()) {
+    std::vector<int64_t> ids(std::min(kRows, edges));
+    for (int64_t first = 0; first < edges; first += kRows) {
+      ids.resize(std::min(kRows, edges - first));
+      std::iota(ids.begin(), ids.end(), first);
+      if (types_) check_codes(gather(*types_, ids, at::kLong), {&needs_.types, 1}, first, "type");
+      if (!needs.vocabulary.empty())
+        check_codes(gather(*features_, ids, at::kLong), needs_.vocabulary, first, "category");
+    }
   }
+  if (!device) return;
+  if (weights_) on_device_.weight = all_on_device(*weights_, edges, type_, "weights").view({-1});
+  if (features_)
+    on_device_.features = all_on_device(*features_, edges, feature_type(), "features");
+  if (types_) on_device_.type = all_on_device(*types_, edges, at::kLong, "types").view({-1});
+}
+
+at::Tensor GraphFacts::all_on_device(const feature::FeatureStore& store, int64_t num_edges,
+                                     at::ScalarType type, const char* what) const {
+  const at::Tensor all = reserve(execution_, {num_edges, store.num_cols()}, type,
+                                 base::text("the ", what, " of all edges"));
+  std::vector<int64_t> ids;
+  for (int64_t first = 0; first < num_edges; first += kRows) {
+    ids.resize(std::min(kRows, num_edges - first));
+    std::iota(ids.begin(), ids.end(), first);
+    all.narrow(0, first, static_cast<int64_t>(ids.size())).copy_(gather(store, ids, type));
+  }
+  return all;
 }
 
 at::Tensor GraphFacts::gather(const feature::FeatureStore& store, std::span<const int64_t> ids,
@@ -122,11 +150,18 @@ at::Tensor GraphFacts::gather(const feature::FeatureStore& store, std::span<cons
   return rows.to(type);
 }
 
+EdgeValues GraphFacts::rows_at(const at::Tensor& ids) const {
+  const auto rows = [&](const at::Tensor& all) {
+    return all.defined() ? all.index_select(0, ids) : all;
+  };
+  return {rows(on_device_.weight), rows(on_device_.features), rows(on_device_.type)};
+}
+
 EdgeValues GraphFacts::of_edges(std::span<const int64_t> ids) const {
+  if (execution_.device) return rows_at(put(execution_, ids));
   EdgeValues values;
   if (weights_) values.weight = gather(*weights_, ids, type_).view({-1});
-  if (features_)
-    values.features = gather(*features_, ids, needs_.vocabulary.empty() ? type_ : at::kLong);
+  if (features_) values.features = gather(*features_, ids, feature_type());
   if (types_) values.type = gather(*types_, ids, at::kLong).view({-1});
   return values;
 }
@@ -148,6 +183,10 @@ std::vector<EdgeValues> GraphFacts::of_blocks(std::span<const sample::BlockView>
                      first(known.type, block.num_edges)});
       continue;
     }
+    if (execution_.device) {
+      all.push_back(rows_at(view_on(execution_, block.edge_ids, {block.num_edges})));
+      continue;
+    }
     const std::span<const int64_t> ids(block.edge_ids, static_cast<size_t>(block.num_edges));
     if (std::ranges::any_of(ids, [](int64_t id) { return id < 0; }))
       fail(Status::kInvalidArgument,
@@ -157,13 +196,28 @@ std::vector<EdgeValues> GraphFacts::of_blocks(std::span<const sample::BlockView>
   return all;
 }
 
-const at::Tensor& GraphFacts::degrees(const graph::Graph& graph, Degrees kind, bool weighted) {
+at::Tensor GraphFacts::degrees(const graph::Graph& graph, Degrees kind, bool weighted) {
   weighted = weighted && kind != Degrees::kOut;
+  const std::lock_guard lock(mutex_);
   at::Tensor& kept = degrees_[static_cast<size_t>(kind)][weighted];
-  if (!kept.defined())
-    kept = weighted ? weighted_degrees(graph.csc(), kind == Degrees::kWithoutLoops)
-                    : whole_degrees(graph.csc(), kind, type_);
-  return kept;
+  if (kept.defined()) return kept;
+  const at::Tensor found =
+      weighted ? weighted_degrees(graph.csc(), kind == Degrees::kWithoutLoops)
+               : whole_degrees(graph.csc(), kind, type_);
+  if (!execution_.device) return kept = found;
+  if (weighted) check_degrees(found, kind);
+  return kept = put(execution_, found, "the degrees of all nodes");
+}
+
+void GraphFacts::check_degrees(const at::Tensor& sums, Degrees kind) const {
+  const bool loops = kind == Degrees::kWithoutLoops;
+  visit_type(type_, [&]<typename T>() {
+    const T* sum = sums.const_data_ptr<T>();
+    for (int64_t t = 0; t < sums.size(0); ++t) {
+      const T loop = std::isnan(sum[3 * t + 2]) ? static_cast<T>(needs_.loop_weight) : sum[3 * t + 2];
+      check_degree(t, sum[3 * t] + (loops ? loop : T{0}), loops);
+    }
+  });
 }
 
 at::Tensor GraphFacts::weighted_degrees(const graph::Csc& csc, bool loops_apart) const {
@@ -188,8 +242,7 @@ at::Tensor GraphFacts::weighted_degrees(const graph::Csc& csc, bool loops_apart)
             continue;
           }
           if (!std::isnan(loop))
-            fail(Status::kInvalidArgument, "GCN with edge weights: node ", t,
-                 " has several self-loops, of which none is the one to keep");
+            fail_several_loops(t);
           loop = weight;
         }
         out[3 * t] = sum;
@@ -204,7 +257,7 @@ at::Tensor GraphFacts::weighted_degrees(const graph::Csc& csc, bool loops_apart)
 
 GraphFacts& KnownGraph::of(const graph::GraphRef& graph) {
   if (graph_.lock() != graph) {
-    facts_ = std::make_shared<GraphFacts>(*graph, needs_, type_);
+    facts_ = std::make_shared<GraphFacts>(*graph, needs_, type_, device_);
     graph_ = graph;
   }
   return *facts_;

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <utility>
 #include <vector>
@@ -23,6 +24,7 @@ struct EdgeNeeds {
   int64_t features = 0;             // columns
   std::vector<int64_t> vocabulary;  // features are categories, of so many values each
   int64_t types = 0;                // relations
+  double loop_weight = 1;           // of loops that GCN adds to edges with weights, the least one
   bool any() const { return weights || features > 0 || types > 0; }
 };
 EdgeNeeds edge_needs(const ModelConfig& config);
@@ -34,40 +36,57 @@ class GraphFacts {
  public:
   // `graph` is read during the call, but for mapped tensors, which it must outlive.
   // Error(kNotFound) naming an edge tensor that is missing, kInvalidArgument one of another shape
-  // or type, kRange an edge whose type or category there is none of.
-  GraphFacts(const graph::Graph& graph, const EdgeNeeds& needs, at::ScalarType type);
+  // or type, kRange an edge whose type or category there is none of. With a device, which must
+  // outlive it, what edges carry is copied there, and all that it gives and is asked by lies there;
+  // Error(kNoMemory) where there is no room.
+  GraphFacts(const graph::Graph& graph, const EdgeNeeds& needs, at::ScalarType type,
+             const Device* device = nullptr);
 
   // [num_nodes] of `type`: numbers of edges. With `weighted`, of incoming edges, [num_nodes, 3]:
   // the sum of their weights, their number, and, where loops are left out of both, the weight of
-  // the loop, NaN without one. Error(kInvalidArgument) for a node of several loops then.
-  const at::Tensor& degrees(const graph::Graph& graph, Degrees kind, bool weighted);
+  // the loop, NaN without one. Error(kInvalidArgument) for a node of several loops then, and, with a
+  // device, for one whose edges weigh less than nothing: layers there read no number back. Any
+  // thread.
+  at::Tensor degrees(const graph::Graph& graph, Degrees kind, bool weighted);
 
-  // Of these edges, by id; what the needs leave out is undefined.
+  // Of these edges, by id; what the needs leave out is undefined. The ids are the host's.
   EdgeValues of_edges(std::span<const int64_t> ids) const;
   // Of each block, by its edge ids. Error(kInvalidArgument) where a block has none.
   std::vector<EdgeValues> of_blocks(std::span<const sample::BlockView> blocks) const;
 
  private:
   at::Tensor weighted_degrees(const graph::Csc& csc, bool loops_apart) const;
+  void check_degrees(const at::Tensor& sums, Degrees kind) const;
   at::Tensor gather(const feature::FeatureStore& store, std::span<const int64_t> ids,
                     at::ScalarType type) const;
+  // The same from the device's copy `all`, where that is defined.
+  EdgeValues rows_at(const at::Tensor& ids) const;
+  at::Tensor all_on_device(const feature::FeatureStore& store, int64_t num_edges,
+                           at::ScalarType type, const char* what) const;
+  at::ScalarType feature_type() const { return needs_.vocabulary.empty() ? type_ : at::kLong; }
 
   EdgeNeeds needs_;
   at::ScalarType type_;
+  Execution execution_;  // where the tensors are to lie
   std::unique_ptr<const feature::FeatureStore> weights_, features_, types_;
+  EdgeValues on_device_;  // of all edges, by id
+  std::mutex mutex_;      // of degrees_
   std::array<std::array<at::Tensor, 2>, 4> degrees_;  // by kind, weighted or not
 };
 
 // The facts of the graph that was asked for last. Copies share them.
 class KnownGraph {
  public:
-  KnownGraph(EdgeNeeds needs, at::ScalarType type) : needs_(std::move(needs)), type_(type) {}
+  // Tensors lie on the device, which must outlive it; null: on the CPU.
+  KnownGraph(EdgeNeeds needs, at::ScalarType type, const Device* device = nullptr)
+      : needs_(std::move(needs)), type_(type), device_(device) {}
   const EdgeNeeds& needs() const { return needs_; }
   GraphFacts& of(const graph::GraphRef& graph);
 
  private:
   EdgeNeeds needs_;
   at::ScalarType type_;
+  const Device* device_;
   std::weak_ptr<const graph::Graph> graph_;
   std::shared_ptr<GraphFacts> facts_;
 };

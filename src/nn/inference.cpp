@@ -34,7 +34,7 @@ class StackInference final : public Inference {
   StackInference(StackModel& model, const graph::Graph& graph, const graph::Column* features,
                  base::ThreadPool* pool)
       : model_(model),
-        execution_{pool, model.scratch_, false},
+        execution_{pool, model.scratch_, false, {}, used(model.device())},
         graph_(graph, model.config_, model.edges_, execution_) {
     const c10::NoGradGuard no_grad;
     const Conv& first = *model.layers_[0].conv;
@@ -52,6 +52,7 @@ class StackInference final : public Inference {
 
   at::Tensor run(int stage, int64_t begin, int64_t end) override {
     const Stage& s = stages_.at(stage);
+    used(execution_.device);
     if (s.step == Step::kConv && in_one(*model_.layers_[s.layer].conv))
       return graph_.rows_at_once(begin, end, s.width, at_once_,
                                  [&] { return rows_of(s, 0, graph_.num_nodes()); });
@@ -61,8 +62,9 @@ class StackInference final : public Inference {
 
   void set_rows(int stage, at::Tensor rows) override {
     const Stage& s = stages_.at(stage);
-    graph_.check_stage(stage, s.width, rows);
+    used(execution_.device);
     const c10::NoGradGuard no_grad;
+    rows = graph_.stage_rows(stage, s.width, rows);
     at_once_ = at::Tensor();
     if (s.step == Step::kTransform) {
       prepared_ = rows;

@@ -4,12 +4,13 @@
 #include <torch/csrc/autograd/custom_function.h>
 
 #include "nn/edge_functions.h"
-#include "nn/parallel.h"
-#include "nn/tensors.h"
+#include "nn/launch.h"
 
 namespace gnnmg::nn {
 namespace {
 
+using kernels::DeviceLayers;
+using kernels::Table;
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
@@ -32,13 +33,21 @@ struct LastMaxFunction : torch::autograd::Function<LastMaxFunction> {
     at::Tensor winner;
     if (execution.gradients) {
       lists_by_source(block);
-      winner = at::empty({block.num_targets, width}, at::TensorOptions(at::kInt));
+      winner = at::empty({block.num_targets, width}, options_of(execution, at::kInt));
     }
     visit_type(x.scalar_type(), [&]<typename T>() {
-      const auto from = const_matrix<T>(rows);
-      const kernels::Rows<T> sources{from.data, from.stride, nullptr};
+      const kernels::Rows<T> sources = rows_of<T>(rows);
       const auto to = matrix<T>(out);
       const kernels::Lists lists = lists_by_target(block);
+      if (const Device* device = execution.device) {
+        const DeviceLayers<T>& layers = device->layers<T>();
+        layers.aggregate(device->queue, Reduce::kMax, lists, sources, width, to,
+                         block.num_targets);
+        if (winner.defined())
+          layers.last_winner(device->queue, lists, sources, const_matrix<T>(out), width,
+                             winner.mutable_data_ptr<int32_t>(), block.num_targets);
+        return;
+      }
       for_ranges(execution.pool, block.num_targets, kRows, [&](int64_t begin, int64_t end) {
         kernels::table<T>().aggregate(Reduce::kMax, lists, sources, width,
                                       {to.row(begin), to.stride}, begin, end);
@@ -59,15 +68,11 @@ struct LastMaxFunction : torch::autograd::Function<LastMaxFunction> {
     const at::Tensor winner = context->get_saved_variables()[0];
     const int64_t width = dy.size(1);
     at::Tensor dx = scratch_tensor(spec->execution, {block.num_sources, width}, dy.scalar_type());
-    const at::Tensor positions = edge_positions(block, spec->execution);
-    const kernels::EdgesBySource by_source{lists_by_source(block),
-                                           positions.const_data_ptr<int32_t>(), block.num_targets};
+    const BySource sources = by_source(block, spec->execution);
     visit_type(dy.scalar_type(), [&]<typename T>() {
-      for_ranges(spec->execution.pool, block.num_sources, kRows, [&](int64_t begin, int64_t end) {
-        kernels::table<T>().winner_transposed(by_source, winner.const_data_ptr<int32_t>(),
-                                              const_matrix<T>(dy), width, matrix<T>(dx), begin,
-                                              end);
-      });
+      over_rows(spec->execution, block.num_sources, kRows, &Table<T>::winner_transposed,
+                &DeviceLayers<T>::winner_transposed, sources.edges,
+                winner.const_data_ptr<int32_t>(), const_matrix<T>(dy), width, matrix<T>(dx));
     });
     return {dx, at::Tensor()};
   }

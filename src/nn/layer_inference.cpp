@@ -34,7 +34,7 @@ class LayerInference final : public Inference {
   LayerInference(LayerModel& model, const graph::Graph& graph, const graph::Column* features,
                  base::ThreadPool* pool)
       : model_(model),
-        execution_{pool, model.scratch_, false},
+        execution_{pool, model.scratch_, false, {}, used(model.device())},
         graph_(graph, model.config_, no_categories_, execution_) {
     const c10::NoGradGuard no_grad;
     const Layer& first = model.layers_.front();
@@ -51,6 +51,7 @@ class LayerInference final : public Inference {
 
   at::Tensor run(int stage, int64_t begin, int64_t end) override {
     const Stage& s = stages_.at(stage);
+    used(execution_.device);
     const Conv* conv = s.end > s.begin ? model_.layers_[s.begin].conv.get() : nullptr;
     if (conv && !s.transform && conv->normalises_all_rows())
       return graph_.rows_at_once(begin, end, s.width, at_once_,
@@ -61,8 +62,9 @@ class LayerInference final : public Inference {
 
   void set_rows(int stage, at::Tensor rows) override {
     const Stage& s = stages_.at(stage);
-    graph_.check_stage(stage, s.width, rows);
+    used(execution_.device);
     const c10::NoGradGuard no_grad;
+    rows = graph_.stage_rows(stage, s.width, rows);
     at_once_ = at::Tensor();
     if (s.transform) {
       prepared_ = rows;

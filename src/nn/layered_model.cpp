@@ -15,7 +15,7 @@
 namespace gnnmg::nn {
 
 LayeredModel::LayeredModel(const ModelConfig& config, const Device* device)
-    : config_(config), device_(device), known_(edge_needs(config), scalar_type(config.dtype)) {}
+    : config_(config), device_(device), known_(edge_needs(config), scalar_type(config.dtype), device) {}
 
 at::Tensor LayeredModel::forward(const ForwardArgs& args) {
   return pass({&args, 1}, {args.training, args.training || args.gradients})[0];
@@ -34,7 +34,10 @@ std::vector<at::Tensor> LayeredModel::pass(std::span<const ForwardArgs> batches,
   const auto thinned = std::make_shared<std::deque<ThinnedBatch>>();
   std::vector<ForwardArgs> left;
   for (const ForwardArgs& args : batches)
-    left.push_back(thinned->emplace_back(args, config_.edge_dropout, config_.node_dropout).args());
+    left.push_back(thinned
+                       ->emplace_back(args, config_.edge_dropout, config_.node_dropout,
+                                      execution_of(batches, options))
+                       .args());
   options.owner = thinned;
   return run(left, options);
 }

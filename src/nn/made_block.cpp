@@ -1,11 +1,17 @@
 #include "nn/made_block.h"
 
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/stack.h>
+
 #include <algorithm>
 #include <limits>
 #include <numeric>
 #include <utility>
 
 #include "base/error.h"
+#include "nn/device_lists.h"
+#include "nn/tensors.h"
 
 namespace gnnmg::nn {
 
@@ -32,7 +38,27 @@ MadeBlock::MadeBlock(int64_t num_sources, std::vector<int32_t> indptr, std::vect
   view_.out_targets = out_targets_.data();
 }
 
-std::shared_ptr<const MadeBlock> edges_to_targets(const sample::BlockView& block) {
+MadeBlock::MadeBlock(const Execution& execution, int64_t num_sources, int64_t num_targets,
+                     const at::Tensor& indptr, const at::Tensor& indices)
+    : on_device_{indptr, indices} {
+  view_.num_targets = num_targets;
+  view_.num_sources = num_sources;
+  view_.num_edges = indices.numel();
+  view_.indptr = indptr.const_data_ptr<int32_t>();
+  view_.indices = indices.const_data_ptr<int32_t>();
+  if (!execution.gradients) return;
+  const Transposed by_source = transposed(indptr, indices, num_sources, execution);
+  on_device_.insert(on_device_.end(), {by_source.indptr, by_source.lists});
+  view_.out_indptr = by_source.indptr.const_data_ptr<int32_t>();
+  view_.out_targets = by_source.lists.const_data_ptr<int32_t>();
+}
+
+std::shared_ptr<const MadeBlock> edges_to_targets(const sample::BlockView& block,
+                                                  const Execution& execution) {
+  if (execution.device)
+    return std::make_shared<MadeBlock>(execution, block.num_edges, block.num_targets,
+                                       indptr_of(block, execution),
+                                       at::arange(block.num_edges, options_of(execution, at::kInt)));
   std::vector<int32_t> indices(block.num_edges);
   std::iota(indices.begin(), indices.end(), 0);
   return std::make_shared<MadeBlock>(
@@ -41,7 +67,19 @@ std::shared_ptr<const MadeBlock> edges_to_targets(const sample::BlockView& block
 }
 
 std::shared_ptr<const MadeBlock> edges_without_loops(const sample::BlockView& block,
-                                                     int64_t first_own) {
+                                                     int64_t first_own,
+                                                     const Execution& execution) {
+  if (execution.device) {
+    // Loops stand behind all others, in a list of their own: how many there are stays unknown here.
+    const int64_t n = block.num_targets;
+    const at::Tensor targets = targets_of_edges(block, execution);
+    const at::Tensor lists =
+        targets.masked_fill(indices_of(block, execution) == targets + first_own, n);
+    const at::Tensor order = stable_order(lists);
+    return std::make_shared<MadeBlock>(execution, block.num_edges, n,
+                                       starts_of(lists.index_select(0, order), n + 1),
+                                       order.to(at::kInt));
+  }
   std::vector<int32_t> indptr{0}, indices;
   for (int64_t t = 0; t < block.num_targets; ++t) {
     for (int32_t e = block.indptr[t]; e < block.indptr[t + 1]; ++e)
@@ -59,12 +97,21 @@ std::vector<int32_t> target_of_edges(const sample::BlockView& block) {
   return targets;
 }
 
-std::shared_ptr<const MadeBlock> ends_to_edges(const sample::BlockView& block, bool targets) {
+std::shared_ptr<const MadeBlock> ends_to_edges(const sample::BlockView& block, bool targets,
+                                               const Execution& execution) {
   const int32_t ends = targets ? 2 : 1;
   constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
   if (block.num_edges > kMost / ends || block.num_sources > kMost - block.num_targets)
     base::fail(base::Status::kUnsupported, "a block of ", block.num_edges, " edges and ",
                block.num_sources, " sources is too large for a layer with rows of its edges");
+  if (execution.device) {
+    at::Tensor read = indices_of(block, execution);
+    if (targets)
+      read = at::stack({read, targets_of_edges(block, execution) + block.num_sources}, 1).view({-1});
+    return std::make_shared<MadeBlock>(
+        execution, block.num_sources + (targets ? block.num_targets : 0), block.num_edges,
+        at::arange(block.num_edges + 1, options_of(execution, at::kInt)) * ends, read);
+  }
   std::vector<int32_t> indptr(block.num_edges + 1), indices(block.num_edges * ends);
   for (int64_t e = 0; e <= block.num_edges; ++e) indptr[e] = static_cast<int32_t>(e) * ends;
   for (int64_t e = 0; e < block.num_edges; ++e) indices[e * ends] = block.indices[e];

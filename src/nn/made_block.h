@@ -2,11 +2,13 @@
 // gathered and summed by the same kernels as the graph's own.
 #pragma once
 
+#include <ATen/core/Tensor.h>
+
 #include <cstdint>
 #include <memory>
 #include <vector>
 
-#include "sample/mini_batch.h"
+#include "nn/functions.h"
 
 namespace gnnmg::nn {
 
@@ -15,27 +17,35 @@ class MadeBlock {
  public:
   // Target t reads the sources indices[indptr[t]] .. indices[indptr[t + 1] - 1].
   MadeBlock(int64_t num_sources, std::vector<int32_t> indptr, std::vector<int32_t> indices);
+  // The same on a device, of i32 tensors there. Lists by source are made where gradients are wanted.
+  // Lists behind those of the `num_targets` may take edges that belong to none.
+  MadeBlock(const Execution& execution, int64_t num_sources, int64_t num_targets,
+            const at::Tensor& indptr, const at::Tensor& indices);
   MadeBlock(const MadeBlock&) = delete;
   MadeBlock& operator=(const MadeBlock&) = delete;
   const sample::BlockView& view() const { return view_; }
 
  private:
   std::vector<int32_t> indptr_, indices_, out_indptr_, out_targets_;
+  std::vector<at::Tensor> on_device_;
   sample::BlockView view_;
 };
 
 // From the edges of `block`, in its order, to its targets.
-std::shared_ptr<const MadeBlock> edges_to_targets(const sample::BlockView& block);
+std::shared_ptr<const MadeBlock> edges_to_targets(const sample::BlockView& block,
+                                                  const Execution& execution);
 
 // The same, with the edges from source first_own + t to target t left out.
 std::shared_ptr<const MadeBlock> edges_without_loops(const sample::BlockView& block,
-                                                     int64_t first_own);
+                                                     int64_t first_own,
+                                                     const Execution& execution);
 
 // From the ends of the edges to the edges: sources are those of `block`, or, with `targets`, those
 // and behind them its targets. Edge e reads its source, and with `targets` its target.
-std::shared_ptr<const MadeBlock> ends_to_edges(const sample::BlockView& block, bool targets);
+std::shared_ptr<const MadeBlock> ends_to_edges(const sample::BlockView& block, bool targets,
+                                               const Execution& execution);
 
-// [num_edges]: the target of each edge.
+// [num_edges]: the target of each edge, of a block of the CPU's.
 std::vector<int32_t> target_of_edges(const sample::BlockView& block);
 
 }  // namespace gnnmg::nn

@@ -87,10 +87,10 @@ class Inference {
   virtual ~Inference() = default;
   virtual int num_stages() const = 0;
   virtual int64_t width(int stage) const = 0;  // columns of the stage's output
-  // Rows [begin, end) of the output of `stage`. Stage 0 reads the features; stage k reads what
-  // set_rows gave for stage k-1.
+  // Rows [begin, end) of the output of `stage`, on the CPU wherever the model lies. Stage 0 reads
+  // the features; stage k reads what set_rows gave for stage k-1.
   virtual at::Tensor run(int stage, int64_t begin, int64_t end) = 0;
-  // The whole output of `stage`, [num_nodes, width(stage)].
+  // The whole output of `stage`, [num_nodes, width(stage)], on the CPU or where the model lies.
   virtual void set_rows(int stage, at::Tensor rows) = 0;
 };
 

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "base/error.h"
+#include "nn/device_lists.h"
 #include "nn/kernels/segments.h"
-#include "nn/parallel.h"
-#include "nn/tensors.h"
+#include "nn/launch.h"
 
 namespace gnnmg::nn {
 namespace {
@@ -24,6 +24,10 @@ struct Spec : torch::CustomClassHolder {
   Reduce reduce = Reduce::kSum;
   Ties ties = Ties::kSplit;
   Execution execution;
+  at::Tensor on_device;  // graph_ptr there
+  const int64_t* pointers() const {
+    return on_device.defined() ? on_device.const_data_ptr<int64_t>() : graph_ptr.data();
+  }
   int64_t num_graphs() const { return static_cast<int64_t>(graph_ptr.size()) - 1; }
 };
 
@@ -32,6 +36,10 @@ at::Tensor reduced(const at::Tensor& rows, const Spec& spec) {
   const int64_t width = rows.size(1);
   at::Tensor out = scratch_tensor(spec.execution, {spec.num_graphs(), width}, rows.scalar_type());
   visit_type(rows.scalar_type(), [&]<typename T>() {
+    if (const Device* device = spec.execution.device)
+      return device->layers<T>().reduce_segments(device->queue, spec.reduce, spec.pointers(),
+                                                 const_matrix<T>(rows), width, matrix<T>(out),
+                                                 spec.num_graphs());
     for_ranges(spec.execution.pool, spec.num_graphs(), kGraphs, [&](int64_t begin, int64_t end) {
       kernels::reduce_segments<T>(spec.reduce, spec.graph_ptr.data(), const_matrix<T>(rows), width,
                                   matrix<T>(out), begin, end);
@@ -46,6 +54,10 @@ at::Tensor spread_out(const at::Tensor& rows, const Spec& spec) {
   at::Tensor out =
       scratch_tensor(spec.execution, {spec.graph_ptr.back(), width}, rows.scalar_type());
   visit_type(rows.scalar_type(), [&]<typename T>() {
+    if (const Device* device = spec.execution.device)
+      return device->layers<T>().spread_segments(device->queue, spec.reduce, spec.pointers(),
+                                                 const_matrix<T>(rows), width, matrix<T>(out),
+                                                 spec.num_graphs());
     for_ranges(spec.execution.pool, spec.num_graphs(), kGraphs, [&](int64_t begin, int64_t end) {
       kernels::spread_segments<T>(spec.reduce, spec.graph_ptr.data(), const_matrix<T>(rows), width,
                                   matrix<T>(out), begin, end);
@@ -59,6 +71,10 @@ at::Tensor max_gradient(const at::Tensor& x, const at::Tensor& max, const at::Te
   const int64_t width = x.size(1);
   at::Tensor dx = scratch_tensor(spec.execution, x.sizes(), x.scalar_type());
   visit_type(x.scalar_type(), [&]<typename T>() {
+    if (const Device* device = spec.execution.device)
+      return device->layers<T>().segment_max_backward(
+          device->queue, spec.ties == Ties::kFirst, spec.pointers(), const_matrix<T>(x),
+          const_matrix<T>(max), const_matrix<T>(dy), width, matrix<T>(dx), spec.num_graphs());
     for_ranges(spec.execution.pool, spec.num_graphs(), kGraphs, [&](int64_t begin, int64_t end) {
       kernels::segment_max_backward<T>(spec.ties == Ties::kFirst, spec.graph_ptr.data(),
                                        const_matrix<T>(x), const_matrix<T>(max),
@@ -109,6 +125,7 @@ c10::intrusive_ptr<Spec> make_spec(std::span<const int64_t> graph_ptr, Reduce re
   spec->reduce = reduce;
   spec->ties = ties;
   spec->execution = execution;
+  if (execution.device) spec->on_device = put(execution, spec->graph_ptr);
   return spec;
 }
 

@@ -1,10 +1,13 @@
 #include "nn/readout_layer.h"
 
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/arange.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/linear.h>
+#include <ATen/ops/repeat_interleave.h>
 #include <ATen/ops/sigmoid.h>
+#include <ATen/ops/sort.h>
 #include <ATen/ops/tanh.h>
 #include <ATen/ops/zeros.h>
 
@@ -12,15 +15,24 @@
 #include <cmath>
 #include <numeric>
 
+#include "nn/device_lists.h"
 #include "nn/edge_functions.h"
 #include "nn/made_block.h"
+#include "nn/tensors.h"
 
 namespace gnnmg::nn {
 namespace {
 
 // Graphs as targets, each of which reads its nodes.
 std::shared_ptr<const MadeBlock> nodes_to_graphs(std::span<const int64_t> graph_ptr,
-                                                 int64_t num_nodes) {
+                                                 int64_t num_nodes, const Execution& execution) {
+  if (execution.device) {
+    const std::vector<int32_t> pointers(graph_ptr.begin(), graph_ptr.end());
+    return std::make_shared<MadeBlock>(execution, num_nodes,
+                                       static_cast<int64_t>(pointers.size()) - 1,
+                                       put(execution, pointers),
+                                       at::arange(num_nodes, options_of(execution, at::kInt)));
+  }
   std::vector<int32_t> nodes(num_nodes);
   std::iota(nodes.begin(), nodes.end(), 0);
   return std::make_shared<MadeBlock>(
@@ -52,7 +64,7 @@ at::Tensor ReadoutLayer::apply(const at::Tensor& x, std::span<const int64_t> gra
     case Readout::kSet2Set:
       return set2set(x, graph_ptr, execution);
     case Readout::kSort:
-      return sorted(x, graph_ptr);
+      return sorted(x, graph_ptr, execution);
     default:
       return readout(x, graph_ptr, kind_, ties_, execution);
   }
@@ -60,7 +72,7 @@ at::Tensor ReadoutLayer::apply(const at::Tensor& x, std::span<const int64_t> gra
 
 at::Tensor ReadoutLayer::attention(const at::Tensor& x, std::span<const int64_t> graph_ptr,
                                    const Execution& execution) const {
-  const auto graphs = nodes_to_graphs(graph_ptr, x.size(0));
+  const auto graphs = nodes_to_graphs(graph_ptr, x.size(0), execution);
   const Execution kept = execution.with(graphs);
   WeightedSum sum;
   sum.x = x;
@@ -70,7 +82,7 @@ at::Tensor ReadoutLayer::attention(const at::Tensor& x, std::span<const int64_t>
 
 at::Tensor ReadoutLayer::set2set(const at::Tensor& x, std::span<const int64_t> graph_ptr,
                                  const Execution& execution) const {
-  const auto graphs = nodes_to_graphs(graph_ptr, x.size(0));
+  const auto graphs = nodes_to_graphs(graph_ptr, x.size(0), execution);
   const Execution kept = execution.with(graphs);
   const auto options = x.options().requires_grad(false);
   const int64_t count = static_cast<int64_t>(graph_ptr.size()) - 1;
@@ -90,8 +102,36 @@ at::Tensor ReadoutLayer::set2set(const at::Tensor& x, std::span<const int64_t> g
   return answer;
 }
 
-at::Tensor ReadoutLayer::sorted(const at::Tensor& x, std::span<const int64_t> graph_ptr) const {
+// As sorted() has it: the rows of each graph by descending `last`, NaN first, equal ones in order.
+at::Tensor ReadoutLayer::places_on_device(const at::Tensor& last,
+                                          std::span<const int64_t> graph_ptr,
+                                          const Execution& execution) const {
+  const int64_t nodes = last.size(0), graphs = static_cast<int64_t>(graph_ptr.size()) - 1;
+  const at::TensorOptions numbers = options_of(execution, at::kLong);
+  if (nodes == 0) return at::zeros({graphs * rows_}, numbers);
+  const at::Tensor pointers = put(execution, std::vector<int64_t>(graph_ptr.begin(), graph_ptr.end()));
+  const at::Tensor begin = pointers.narrow(0, 0, graphs), end = pointers.narrow(0, 1, graphs);
+  const at::Tensor graph_of = at::repeat_interleave(end - begin, nodes);
+  const at::Tensor by_value =
+      std::get<1>(at::sort(last, /*stable=*/true, /*dim=*/0, /*descending=*/true));
+  const at::Tensor order =
+      by_value.index_select(0, stable_order(graph_of.index_select(0, by_value)));
+  const at::Tensor taken = begin.unsqueeze(1) + at::arange(rows_, numbers);
+  const at::Tensor rows = order.index_select(0, taken.clamp_max(nodes - 1).view({-1}));
+  return rows.masked_fill((taken >= end.unsqueeze(1)).view({-1}), nodes);
+}
+
+at::Tensor ReadoutLayer::sorted(const at::Tensor& x, std::span<const int64_t> graph_ptr,
+                                const Execution& execution) const {
   const int64_t nodes = x.size(0), graphs = static_cast<int64_t>(graph_ptr.size()) - 1;
+  // A row is taken once at most, but for that of zeros: its gradient is no sum.
+  const auto rows_at = [&](const at::Tensor& index) {
+    return at::cat({x, at::zeros({1, width_}, x.options().requires_grad(false))})
+        .index_select(0, index)
+        .view({graphs, rows_ * width_});
+  };
+  if (execution.device)
+    return rows_at(places_on_device(x.detach().select(1, width_ - 1), graph_ptr, execution));
   const at::Tensor last = x.detach().select(1, width_ - 1).to(at::kDouble).contiguous();
   const double* key = last.const_data_ptr<double>();
   std::vector<int64_t> places(graphs * rows_, nodes);  // behind all nodes: a row of zeros
@@ -107,9 +147,7 @@ at::Tensor ReadoutLayer::sorted(const at::Tensor& x, std::span<const int64_t> gr
     std::copy_n(order.begin(), taken, places.begin() + g * rows_);
   }
   const at::Tensor index = at::from_blob(places.data(), {graphs * rows_}, at::kLong).clone();
-  return at::cat({x, at::zeros({1, width_}, x.options().requires_grad(false))})
-      .index_select(0, index)
-      .view({graphs, rows_ * width_});
+  return rows_at(index);
 }
 
 }  // namespace gnnmg::nn

@@ -27,7 +27,10 @@ class ReadoutLayer {
                        const Execution& execution) const;
   at::Tensor set2set(const at::Tensor& x, std::span<const int64_t> graph_ptr,
                      const Execution& execution) const;
-  at::Tensor sorted(const at::Tensor& x, std::span<const int64_t> graph_ptr) const;
+  at::Tensor sorted(const at::Tensor& x, std::span<const int64_t> graph_ptr,
+                    const Execution& execution) const;
+  at::Tensor places_on_device(const at::Tensor& last, std::span<const int64_t> graph_ptr,
+                              const Execution& execution) const;
 
   Readout kind_ = Readout::kNone;
   Ties ties_ = Ties::kSplit;

@@ -1,18 +1,23 @@
 #include "nn/sequence.h"
 
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/cat.h>
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/linear.h>
 #include <ATen/ops/lstm.h>
+#include <ATen/ops/sigmoid.h>
 #include <ATen/ops/softmax.h>
 #include <ATen/ops/stack.h>
+#include <ATen/ops/tanh.h>
 #include <ATen/ops/zeros.h>
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <span>
 
 #include "base/error.h"
+#include "nn/device_lists.h"
 #include "nn/made_block.h"
 
 namespace gnnmg::nn {
@@ -26,13 +31,82 @@ at::Tensor gather(const at::Tensor& x, const std::vector<int32_t>& order,
     if (row >= 0) indices.push_back(row);
     indptr.push_back(static_cast<int32_t>(indices.size()));
   }
+  const int64_t count = static_cast<int64_t>(order.size());
   const auto block =
-      std::make_shared<const MadeBlock>(x.size(0), std::move(indptr), std::move(indices));
+      execution.device
+          ? std::make_shared<const MadeBlock>(execution, x.size(0), count, put(execution, indptr),
+                                              put(execution, indices))
+          : std::make_shared<const MadeBlock>(x.size(0), std::move(indptr), std::move(indices));
   return aggregate(x, block->view(), Reduce::kSum, execution.with(block));
 }
 
+// The lists of a block where the host reads them. How long sequences are decides how many steps
+// there are, so on a device they are waited for.
+struct HostLists {
+  HostLists(const sample::BlockView& block, const Execution& execution)
+      : indptr(block.indptr), indices(block.indices) {
+    if (!execution.device) return;
+    kept = at::cat({indptr_of(block, execution), indices_of(block, execution)}).cpu();
+    indptr = kept.const_data_ptr<int32_t>();
+    indices = indptr + block.num_targets + 1;
+  }
+  at::Tensor kept;
+  const int32_t *indptr, *indices;
+};
+
 std::vector<at::Tensor> parameters(const Lstm& lstm) {
   return {lstm.weight_ih, lstm.weight_hh, lstm.bias_ih, lstm.bias_hh};
+}
+
+// What a step makes of the states from what its input adds to the gates.
+struct State {
+  at::Tensor hidden, cell;
+};
+State stepped(const Lstm& lstm, const at::Tensor& input, const State& state) {
+  const std::vector<at::Tensor> gate =
+      (input + at::linear(state.hidden, lstm.weight_hh, lstm.bias_hh)).chunk(4, 1);  // i, f, g, o
+  State next;
+  next.cell =
+      at::sigmoid(gate[1]) * state.cell + at::sigmoid(gate[0]) * at::tanh(gate[2]);
+  next.hidden = at::sigmoid(gate[3]) * at::tanh(next.cell);
+  return next;
+}
+State zero_state(const at::Tensor& x, int64_t rows, int64_t hidden) {
+  const at::Tensor zeros = at::zeros({rows, hidden}, x.options().requires_grad(false));
+  return {zeros, zeros};
+}
+
+// On a device in place of LibTorch's layer, whose gradient there is not the same in every run: the
+// state behind the last step of each sequence. Step k has the next sizes[k] rows of x, those of the
+// first sequences.
+at::Tensor run_steps(const at::Tensor& x, const Lstm& lstm, std::span<const int64_t> sizes) {
+  const at::Tensor inputs = at::linear(x, lstm.weight_ih, lstm.bias_ih);
+  State state = zero_state(x, sizes[0], lstm.weight_hh.size(1));
+  std::vector<at::Tensor> ended;  // the shortest first
+  int64_t first = 0;
+  for (const int64_t size : sizes) {
+    if (const int64_t left = state.hidden.size(0) - size; left > 0) {
+      ended.push_back(state.hidden.narrow(0, size, left));
+      state = {state.hidden.narrow(0, 0, size), state.cell.narrow(0, 0, size)};
+    }
+    state = stepped(lstm, inputs.narrow(0, first, size), state);
+    first += size;
+  }
+  ended.push_back(state.hidden);
+  std::ranges::reverse(ended);
+  return ended.size() > 1 ? at::cat(ended) : ended[0];
+}
+
+// [layers, N, hidden]: the states along the first dimension of x [layers, N, width], or against it.
+std::vector<at::Tensor> states_of(const at::Tensor& x, const Lstm& lstm, bool backward) {
+  std::vector<at::Tensor> states(x.size(0));
+  State state = zero_state(x, x.size(1), lstm.weight_hh.size(1));
+  for (int64_t k = 0; k < x.size(0); ++k) {
+    const int64_t at = backward ? x.size(0) - 1 - k : k;
+    state = stepped(lstm, at::linear(x[at], lstm.weight_ih, lstm.bias_ih), state);
+    states[at] = state.hidden;
+  }
+  return states;
 }
 
 }  // namespace
@@ -50,17 +124,20 @@ void Lstm::declare(ParameterList& list, const std::string& name, int64_t in, int
 at::Tensor lstm_padded(const at::Tensor& x, const Lstm& lstm, const sample::BlockView& block,
                        int64_t least_steps, const Execution& execution) {
   const int64_t n = block.num_targets, hidden = lstm.weight_hh.size(1);
+  const HostLists lists(block, execution);
   int64_t steps = least_steps;
   for (int64_t t = 0; t < n; ++t)
-    steps = std::max<int64_t>(steps, block.indptr[t + 1] - block.indptr[t]);
+    steps = std::max<int64_t>(steps, lists.indptr[t + 1] - lists.indptr[t]);
   if (steps == 0) return at::zeros({n, hidden}, x.options().requires_grad(false));
   base::checked_mul(base::checked_mul(n, steps, "steps of the neighbours' sequences"), x.size(1),
                     "rows of the neighbours' sequences");
   std::vector<int32_t> order(n * steps, -1);  // by step, then by target
   for (int64_t t = 0; t < n; ++t)
-    for (int32_t e = block.indptr[t]; e < block.indptr[t + 1]; ++e)
-      order[(e - block.indptr[t]) * n + t] = block.indices[e];
-  const at::Tensor rows = gather(x, order, execution).view({steps, n, x.size(1)});
+    for (int32_t e = lists.indptr[t]; e < lists.indptr[t + 1]; ++e)
+      order[(e - lists.indptr[t]) * n + t] = lists.indices[e];
+  const at::Tensor in_order = gather(x, order, execution);
+  if (execution.device) return run_steps(in_order, lstm, std::vector<int64_t>(steps, n));
+  const at::Tensor rows = in_order.view({steps, n, x.size(1)});
   const at::Tensor start = at::zeros({1, n, hidden}, x.options().requires_grad(false));
   return std::get<1>(at::lstm(rows, {start, start}, parameters(lstm), /*has_biases=*/true,
                               /*num_layers=*/1, /*dropout=*/0, /*train=*/false,
@@ -68,10 +145,28 @@ at::Tensor lstm_padded(const at::Tensor& x, const Lstm& lstm, const sample::Bloc
       .view({n, hidden});
 }
 
+namespace {
+
+// The same as run_steps() by LibTorch's layer.
+at::Tensor packed(const at::Tensor& rows, const Lstm& lstm, std::vector<int64_t>& sizes) {
+  const int64_t reached = sizes[0], hidden = lstm.weight_hh.size(1);
+  const at::Tensor start = at::zeros({1, reached, hidden}, rows.options().requires_grad(false));
+  const at::Tensor counts = at::from_blob(sizes.data(), {static_cast<int64_t>(sizes.size())},
+                                          at::TensorOptions(at::kLong))
+                                .clone();
+  return std::get<1>(at::lstm(rows, counts, {start, start}, parameters(lstm), /*has_biases=*/true,
+                           /*num_layers=*/1, /*dropout=*/0, /*train=*/false,
+                           /*bidirectional=*/false))
+      .view({reached, hidden});
+}
+
+}  // namespace
+
 at::Tensor lstm_packed(const at::Tensor& x, const Lstm& lstm, const sample::BlockView& block,
                        const Execution& execution) {
   const int64_t n = block.num_targets, hidden = lstm.weight_hh.size(1);
-  const auto degree = [&](int64_t t) { return block.indptr[t + 1] - block.indptr[t]; };
+  const HostLists lists(block, execution);
+  const auto degree = [&](int64_t t) { return lists.indptr[t + 1] - lists.indptr[t]; };
   // Longest sequences first; step k is made of the first sizes[k] of them.
   std::vector<int32_t> by_length(n);
   std::iota(by_length.begin(), by_length.end(), 0);
@@ -89,18 +184,11 @@ at::Tensor lstm_packed(const at::Tensor& x, const Lstm& lstm, const sample::Bloc
     while (left > 0 && degree(by_length[left - 1]) <= step) --left;
     if (left > 0) sizes.push_back(left);
     for (int64_t k = 0; k < left; ++k)
-      order.push_back(block.indices[block.indptr[by_length[k]] + step]);
+      order.push_back(lists.indices[lists.indptr[by_length[k]] + step]);
   }
   const at::Tensor rows = gather(x, order, execution);
-  const at::Tensor start = at::zeros({1, reached, hidden}, x.options().requires_grad(false));
-  const at::Tensor counts = at::from_blob(sizes.data(), {static_cast<int64_t>(sizes.size())},
-                                          at::TensorOptions(at::kLong))
-                                .clone();
-  const at::Tensor last =
-      std::get<1>(at::lstm(rows, counts, {start, start}, parameters(lstm), /*has_biases=*/true,
-                           /*num_layers=*/1, /*dropout=*/0, /*train=*/false,
-                           /*bidirectional=*/false))
-          .view({reached, hidden});
+  const at::Tensor last = execution.device ? run_steps(rows, lstm, sizes)
+                                           : packed(rows, lstm, sizes);
   std::vector<int32_t> back(n, -1);
   for (int64_t k = 0; k < reached; ++k) back[by_length[k]] = static_cast<int32_t>(k);
   return gather(last, back, execution);
@@ -116,6 +204,14 @@ void LayerAttention::declare(ParameterList& list, const std::string& name, int64
 
 at::Tensor LayerAttention::operator()(const std::vector<at::Tensor>& layers) const {
   const at::Tensor x = at::stack(layers, 0);
+  const auto weighted = [&](const at::Tensor& states) {
+    const at::Tensor shares = at::softmax(at::linear(states, score.weight, score.bias), 0);
+    return (x * shares).sum(0);
+  };
+  if (!x.is_cpu())
+    return weighted(at::cat({at::stack(states_of(x, forward, false), 0),
+                             at::stack(states_of(x, backward, true), 0)},
+                            2));
   const at::Tensor start =
       at::zeros({2, x.size(1), forward.weight_hh.size(1)}, x.options().requires_grad(false));
   std::vector<at::Tensor> both = parameters(forward);
@@ -123,8 +219,7 @@ at::Tensor LayerAttention::operator()(const std::vector<at::Tensor>& layers) con
   const at::Tensor states = std::get<0>(at::lstm(x, {start, start}, both, /*has_biases=*/true,
                                                  /*num_layers=*/1, /*dropout=*/0, /*train=*/false,
                                                  /*bidirectional=*/true, /*batch_first=*/false));
-  const at::Tensor shares = at::softmax(at::linear(states, score.weight, score.bias), 0);
-  return (x * shares).sum(0);
+  return weighted(states);
 }
 
 }  // namespace gnnmg::nn

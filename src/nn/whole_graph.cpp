@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/mapped_tensor.h"
+#include "nn/device_lists.h"
 #include "nn/torch_tensor.h"
 
 namespace gnnmg::nn {
@@ -19,6 +20,7 @@ using base::Status;
 
 namespace {
 
+constexpr std::string_view kRowsOfAll = "rows of all nodes";
 constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
 
 const graph::Graph& checked(const graph::Graph& graph, const ModelConfig& config) {
@@ -46,7 +48,7 @@ WholeGraph::WholeGraph(const graph::Graph& graph, const ModelConfig& config,
       config_(config),
       edges_(edges),
       execution_(execution),
-      facts_(graph, edge_needs(config), scalar_type(config.dtype)),
+      facts_(graph, edge_needs(config), scalar_type(config.dtype), execution.device),
       carries_(edge_needs(config).any()) {
   sizes_.num_sources = sizes_.num_targets = graph.num_nodes();
   sizes_.num_edges = csc_.num_edges();
@@ -69,6 +71,16 @@ WholeGraph::Range WholeGraph::edges_into(int64_t begin, int64_t end) const {
   range.block.num_edges = range.indptr.back();
   range.block.indptr = range.indptr.data();
   range.block.indices = static_cast<const int32_t*>(csc_.indices.data()) + pointers[begin];
+  if (execution_.device) {
+    range.indptr_on_device = put(execution_, range.indptr);
+    range.indices_on_device =
+        put(execution_,
+            at::from_blob(const_cast<int32_t*>(range.block.indices), {range.block.num_edges},
+                          at::TensorOptions(at::kInt)),
+            "the edges of a range of nodes");
+    range.block.indptr = range.indptr_on_device.const_data_ptr<int32_t>();
+    range.block.indices = range.indices_on_device.const_data_ptr<int32_t>();
+  }
   if (!carries_) return range;
   std::vector<int64_t> ids;
   ids.reserve(range.block.num_edges);
@@ -111,8 +123,9 @@ at::Tensor WholeGraph::rows_at_once(int64_t begin, int64_t end, int64_t width, a
                        [&](int64_t low, int64_t high) { return all.narrow(0, low, high - low); });
 }
 
-void WholeGraph::check_stage(int stage, int64_t width, const at::Tensor& rows) const {
-  if (rows.dim() == 2 && rows.size(0) == num_nodes() && rows.size(1) == width) return;
+at::Tensor WholeGraph::stage_rows(int stage, int64_t width, const at::Tensor& rows) const {
+  if (rows.dim() == 2 && rows.size(0) == num_nodes() && rows.size(1) == width)
+    return execution_.device && rows.is_cpu() ? put(execution_, rows, kRowsOfAll) : rows;
   fail(Status::kInvalidArgument, "stage ", stage, " has ", num_nodes(), " rows of ", width,
        " columns, found ", rows.dim() == 2 ? rows.size(0) : 0, " of ",
        rows.dim() == 2 ? rows.size(1) : 0);
@@ -155,6 +168,7 @@ void WholeGraph::take_features(const graph::Column& features, const CategoryEnco
   if (sparse_ && nodes.defined())
     fail(Status::kUnsupported, "features are a sparse matrix, and the model reads categories");
   const at::ScalarType type = scalar_type(config_.dtype);
+  if (execution_.device && rows_.defined()) rows_ = put(execution_, rows_, kRowsOfAll);
   if (nodes.defined()) {
     rows_ = nodes.encode(rows_, "node", execution_);
   } else if (!sparse_) {
@@ -176,6 +190,18 @@ WholeGraph::SparseRange WholeGraph::sparse_rows(int64_t begin, int64_t end) cons
                 range.indptr.data(),
                 static_cast<const int32_t*>(csr_.indices.data()) + pointers[begin],
                 static_cast<const float*>(csr_.values.data()) + pointers[begin]};
+  if (!execution_.device) return range;
+  SparseView& view = range.view;
+  const auto there = [&]<typename T>(const T* data, int64_t count) {
+    const at::Tensor from =
+        at::from_blob(const_cast<T*>(data), {count},
+                      at::TensorOptions(c10::CppTypeToScalarType<T>::value));
+    range.on_device.push_back(put(execution_, from, "sparse rows of a range of nodes"));
+    return range.on_device.back().const_data_ptr<T>();
+  };
+  view.indptr = there(view.indptr, end - begin + 1);
+  view.indices = there(view.indices, view.num_entries);
+  view.values = there(view.values, view.num_entries);
   return range;
 }
 

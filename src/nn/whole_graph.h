@@ -10,9 +10,17 @@
 
 namespace gnnmg::nn {
 
+// The device, if any, with LibTorch's work of the calling thread in its queue.
+inline const Device* used(const Device* device) {
+  if (device) device->table->use(device->queue);
+  return device;
+}
+
 class WholeGraph {
  public:
   // What it is given must outlive it. Error(kUnsupported) for graphs that models do not run on.
+  // Of a model on a device, what layers read lies there: all rows, and what edges carry; the edges
+  // themselves come range by range. Error(kNoMemory) where there is no room.
   WholeGraph(const graph::Graph& graph, const ModelConfig& config, const CategoryEncoder& edges,
              const Execution& execution);
 
@@ -27,11 +35,12 @@ class WholeGraph {
   // Edges into some targets; sources are all nodes.
   struct Range {
     std::vector<int32_t> indptr;
+    at::Tensor indptr_on_device, indices_on_device;
     sample::BlockView block;
     EdgeValues edges;  // as the layers read them
   };
   Range edges_into(int64_t begin, int64_t end) const;
-  // Rows [begin, end) of a stage, [end - begin, width], from those that `rows_of` makes of pieces
+  // Rows [begin, end) of a stage, [end - begin, width], on the CPU, from those that `rows_of` makes of pieces
   // whose edges one block can count. Error(kRange) unless these are rows of the graph.
   at::Tensor rows_of_stage(int64_t begin, int64_t end, int64_t width,
                            const std::function<at::Tensor(int64_t, int64_t)>& rows_of) const;
@@ -39,8 +48,9 @@ class WholeGraph {
   // Error(kRange) where the graph has more edges than one block can count.
   at::Tensor rows_at_once(int64_t begin, int64_t end, int64_t width, at::Tensor& all,
                           const std::function<at::Tensor()>& all_rows) const;
-  // Error(kInvalidArgument) unless these are all rows of a stage.
-  void check_stage(int stage, int64_t width, const at::Tensor& rows) const;
+  // All rows of a stage, which come from anywhere, where the model lies. Error(kInvalidArgument)
+  // unless that is what they are.
+  at::Tensor stage_rows(int stage, int64_t width, const at::Tensor& rows) const;
 
   // What the first layer reads: features, or where the model reads none, the learned rows of its
   // `embedding`, or nothing. Dense features are made rows of the model's type here, categories by
@@ -55,6 +65,7 @@ class WholeGraph {
   // Features that were kept sparse, of some nodes.
   struct SparseRange {
     std::vector<int64_t> indptr;
+    std::vector<at::Tensor> on_device;
     SparseView view;
   };
   bool sparse() const { return sparse_; }

@@ -86,7 +86,7 @@ class DglSageConv final : public Conv {
                         : aggregate_last_max(rows, block, pass.execution);
       case Aggregator::kLstm: {
         if (!weighted) return lstm_packed(rows, lstm_, block, pass.execution);
-        const auto to_targets = edges_to_targets(block);
+        const auto to_targets = edges_to_targets(block, pass.execution);
         return lstm_packed(weighted_rows(rows, own.edge_weight, block, pass.execution), lstm_,
                            to_targets->view(), pass.execution.with(to_targets));
       }

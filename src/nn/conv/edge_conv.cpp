@@ -2,13 +2,12 @@
 // linear layer is split into a part of the target and a part of the source, so that it runs over
 // nodes, and without further layers no row of an edge is ever made.
 #include <ATen/TensorOperators.h>
-#include <ATen/ops/empty.h>
 
 #include "base/error.h"
 #include "nn/conv/layers.h"
 #include "nn/conv/network.h"
+#include "nn/conv/reductions.h"
 #include "nn/made_block.h"
-#include "nn/tensors.h"
 
 namespace gnnmg::nn {
 namespace {
@@ -78,7 +77,7 @@ class EdgeConv final : public Conv {
     const at::Tensor target = target_times(own, block.num_targets, target_part(), pass.execution);
     const at::Tensor sum = o_.dgl ? aggregate_last_max(rows, block, pass.execution)
                                   : aggregate(rows, block, o_.reduce, pass.execution);
-    return complete(sum + counts(block, rows) * target, own, pass);
+    return complete(sum + counts(pass, rows) * target, own, pass);
   }
 
   std::vector<at::Tensor> forward_all(std::span<const ConvInput> in,
@@ -106,7 +105,7 @@ class EdgeConv final : public Conv {
 
   at::Tensor reduced(const at::Tensor& rows, const ConvPass& pass) const {
     if (!o_.dgl) return aggregate_edges(rows, pass.block, o_.reduce, pass.execution);
-    const auto to_targets = edges_to_targets(pass.block);
+    const auto to_targets = edges_to_targets(pass.block, pass.execution);
     return aggregate_last_max(rows, to_targets->view(), pass.execution.with(to_targets));
   }
 
@@ -126,16 +125,9 @@ class EdgeConv final : public Conv {
   }
 
   // [num_targets, 1]: how often a target's own part is in the reduction.
-  at::Tensor counts(const sample::BlockView& block, const at::Tensor& like) const {
-    at::Tensor counts = at::empty({block.num_targets, 1}, like.options().requires_grad(false));
-    visit_type(counts.scalar_type(), [&]<typename T>() {
-      for (int64_t t = 0; t < block.num_targets; ++t) {
-        const int32_t count = block.indptr[t + 1] - block.indptr[t];
-        counts.mutable_data_ptr<T>()[t] =
-            static_cast<T>(o_.reduce == Reduce::kSum ? count : count > 0);
-      }
-    });
-    return counts;
+  at::Tensor counts(const ConvPass& pass, const at::Tensor& like) const {
+    const at::Tensor degrees = in_degrees(pass.block, like, pass.execution);
+    return o_.reduce == Reduce::kSum ? degrees : degrees.clamp_max(1);
   }
 
   EdgeOptions o_;

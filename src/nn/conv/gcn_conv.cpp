@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "nn/conv/device_weights.h"
 #include "nn/conv/layers.h"
 #include "nn/conv/sage_conv.h"
 #include "nn/tensors.h"
@@ -89,6 +90,8 @@ class GcnConv final : public WeightedConv {
     WeightedSum sum;
     if (!options_.normalize) {
       sum.weights = own.edge_weight;
+    } else if (pass.execution.device) {
+      return gcn_weights_on_device(options_, type, first_own, own, pass);
     } else if (own.edge_weight.defined() && own.degrees.defined()) {
       visit_type(type,
                  [&]<typename T>() { weighted_by_graph<T>(sum, type, first_own, own, pass); });
@@ -104,12 +107,6 @@ class GcnConv final : public WeightedConv {
   static int64_t node(const ConvInput& own, int64_t source) {
     return own.node_ids ? own.node_ids[source] : source;
   }
-  [[noreturn]] void fail_negative(const ConvInput& own, int64_t source, double degree) const {
-    fail(Status::kInvalidArgument, "GCN: the weights of the edges into node ", node(own, source),
-         options_.add_self_loops ? ", its loop included," : "", " add up to ", degree,
-         ", expected 0 or more, of which the layer takes the root");
-  }
-
   template <typename T>
   void unweighted(WeightedSum& sum, at::ScalarType type, int64_t first_own, const ConvInput& own,
                   const ConvPass& pass) const {
@@ -162,7 +159,7 @@ class GcnConv final : public WeightedConv {
     };
     const auto root = [&](int64_t s) {
       const T degree = whole[3 * s] + (loops ? loop(s) : T{0});
-      if (degree < 0) fail_negative(own, s, degree);
+      if (degree < 0) check_degree(node(own, s), degree, loops);
       return degree > 0 ? 1 / std::sqrt(degree) : T{0};
     };
     const at::Tensor given = own.edge_weight.contiguous();
@@ -197,8 +194,7 @@ class GcnConv final : public WeightedConv {
       for (int64_t e = block.indptr[t]; e < block.indptr[t + 1]; ++e) {
         const bool loop = loops && block.indices[e] == t;
         if (loop && std::exchange(found, true))
-          fail(Status::kInvalidArgument, "GCN with edge weights: node ", node(own, t),
-               " has several self-loops, of which none is the one to keep");
+          fail_several_loops(node(own, t));
         sources.mutable_data_ptr<int64_t>()[e] = block.indices[e];
         targets.mutable_data_ptr<int64_t>()[e] = t;
         others.mutable_data_ptr<bool>()[e] = !loop;
@@ -219,7 +215,7 @@ class GcnConv final : public WeightedConv {
     const at::Tensor lowest = degree.detach();
     visit_type(given.scalar_type(), [&]<typename T>() {
       for (int64_t t = 0; t < block.num_targets; ++t)
-        if (lowest.const_data_ptr<T>()[t] < 0) fail_negative(own, t, lowest.const_data_ptr<T>()[t]);
+        check_degree(node(own, t), lowest.const_data_ptr<T>()[t], loops);
     });
     const at::Tensor positive = degree > 0;
     at::Tensor root =
@@ -263,6 +259,11 @@ class DglGraphConv final : public WeightedConv {
     WeightedSum sum;
     sum.weights = own.edge_weight;
     if (options_.norm == Norm::kNone) return sum;
+    if (pass.execution.device) {
+      const at::Tensor scales = dgl_scales_on_device(options_.norm, type, own, pass);
+      sum.weights = own.edge_weight.defined() ? own.edge_weight * scales : scales;
+      return sum;
+    }
     at::Tensor scales = scratch_tensor(pass.execution, {block.num_edges}, type);
     // Edges into some of the targets only, in inference, do not tell how many a source has.
     const bool whole = own.degrees.defined();
@@ -293,6 +294,18 @@ class DglGraphConv final : public WeightedConv {
 };
 
 }  // namespace
+
+void check_degree(int64_t node, double degree, bool loops) {
+  if (degree < 0)
+    fail(Status::kInvalidArgument, "GCN: the weights of the edges into node ", node,
+         loops ? ", its loop included," : "", " add up to ", degree,
+         ", expected 0 or more, of which the layer takes the root");
+}
+
+void fail_several_loops(int64_t node) {
+  fail(Status::kInvalidArgument, "GCN with edge weights: node ", node,
+       " has several self-loops, of which none is the one to keep");
+}
 
 std::unique_ptr<Conv> make_gcn_conv(const GcnOptions& options) {
   return std::make_unique<GcnConv>(options);

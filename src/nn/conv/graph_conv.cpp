@@ -7,6 +7,7 @@
 
 #include "nn/conv/layers.h"
 #include "nn/conv/sage_conv.h"
+#include "nn/device_lists.h"
 #include "nn/tensors.h"
 
 namespace gnnmg::nn {
@@ -47,15 +48,7 @@ class GraphConv final : public Conv {
       sum.weights = own.edge_weight;
       if (options_.reduce == Reduce::kMean) {
         // The sum by the number of edges, whatever they weigh.
-        const at::Tensor counts = at::empty({pass.block.num_edges}, own.edge_weight.options());
-        visit_type(counts.scalar_type(), [&]<typename T>() {
-          for (int64_t t = 0; t < pass.block.num_targets; ++t) {
-            const int64_t first = pass.block.indptr[t], last = pass.block.indptr[t + 1];
-            std::fill_n(counts.mutable_data_ptr<T>() + first, last - first,
-                        static_cast<T>(last - first));
-          }
-        });
-        sum.weights = own.edge_weight / counts;
+        sum.weights = own.edge_weight / counts(pass, own.edge_weight);
       }
       y = weighted_sum(sum, pass.block, pass.execution);
     }
@@ -65,6 +58,24 @@ class GraphConv final : public Conv {
   }
 
  private:
+  // [num_edges]: the number of edges of each edge's target.
+  static at::Tensor counts(const ConvPass& pass, const at::Tensor& like) {
+    const sample::BlockView& block = pass.block;
+    if (pass.execution.device) {
+      const at::Tensor degrees = counts_of_targets(block, pass.execution);
+      return degrees.repeat_interleave(degrees, 0, block.num_edges).to(like.scalar_type());
+    }
+    const at::Tensor counts = at::empty({block.num_edges}, like.options());
+    visit_type(counts.scalar_type(), [&]<typename T>() {
+      for (int64_t t = 0; t < block.num_targets; ++t) {
+        const int64_t first = block.indptr[t], last = block.indptr[t + 1];
+        std::fill_n(counts.mutable_data_ptr<T>() + first, last - first,
+                    static_cast<T>(last - first));
+      }
+    });
+    return counts;
+  }
+
   GraphOptions options_;
   Linear rel_, root_;
 };

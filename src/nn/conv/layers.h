@@ -40,6 +40,10 @@ struct GcnOptions {
   bool add_self_loops = true, normalize = true, bias = true;
 };
 std::unique_ptr<Conv> make_gcn_conv(const GcnOptions& options);
+// Error(kInvalidArgument) where the weights of the edges into a node, with `loops` its loop
+// included, add up to less than 0; that it has several loops, of which one is to be kept.
+void check_degree(int64_t node, double degree, bool loops);
+[[noreturn]] void fail_several_loops(int64_t node);
 
 // DGL's GraphConv: its degrees are those of the block, at least 1.
 struct DglGraphOptions {

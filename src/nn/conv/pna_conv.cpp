@@ -68,7 +68,7 @@ class PnaConv final : public Conv {
     if (own.edge_weight.defined()) base::fail(base::Status::kUnsupported, "PNA with edge weights");
     const int64_t n = block.num_targets;
     const at::Tensor targets = target_rows(own, n, pass.execution);
-    const at::Tensor degree = in_degrees(block, rows);
+    const at::Tensor degree = in_degrees(block, rows, pass.execution);
     at::Tensor messages = rows, shift = parts(targets, 0, true);
     if (o_.edge_dim || o_.pre_layers > 1) {
       messages = rows_of_edges(rows, shift, block, pass.execution);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "nn/device_lists.h"
 #include "nn/tensors.h"
 
 namespace gnnmg::nn {
@@ -24,7 +25,7 @@ std::vector<at::Tensor> reduce_messages(const Messages& messages,
     return messages.of_edges ? aggregate_edges(rows, block, kind, execution)
                              : aggregate(rows, block, kind, execution);
   };
-  const at::Tensor degree = shift.defined() ? in_degrees(block, all_rows) : at::Tensor();
+  const at::Tensor degree = shift.defined() ? in_degrees(block, all_rows, execution) : at::Tensor();
   const at::Tensor once = shift.defined() ? degree.clamp_max(1) * shift : at::Tensor();
   const auto shifted = [&](const at::Tensor& y) { return once.defined() ? y + once : y; };
   const auto needs = [&](PnaReduction kind) {
@@ -65,7 +66,10 @@ std::vector<at::Tensor> reduce_messages(const Messages& messages,
   return all;
 }
 
-at::Tensor in_degrees(const sample::BlockView& block, const at::Tensor& like) {
+at::Tensor in_degrees(const sample::BlockView& block, const at::Tensor& like,
+                      const Execution& execution) {
+  if (execution.device)
+    return counts_of_targets(block, execution).to(like.scalar_type()).unsqueeze(1);
   at::Tensor degrees = at::empty({block.num_targets, 1}, like.options().requires_grad(false));
   visit_type(degrees.scalar_type(), [&]<typename T>() {
     for (int64_t t = 0; t < block.num_targets; ++t)

@@ -21,6 +21,7 @@ std::vector<at::Tensor> reduce_messages(const Messages& messages,
                                         const sample::BlockView& block, const Execution& execution);
 
 // [num_targets, 1]: numbers of edges, in the type of `like`.
-at::Tensor in_degrees(const sample::BlockView& block, const at::Tensor& like);
+at::Tensor in_degrees(const sample::BlockView& block, const at::Tensor& like,
+                      const Execution& execution);
 
 }  // namespace gnnmg::nn

@@ -2,10 +2,13 @@
 // group are added up first, so that each relation's matrix is multiplied with one row a group.
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/addmm.h>
+#include <ATen/ops/arange.h>
 #include <ATen/ops/bmm.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/mm.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/searchsorted.h>
 #include <ATen/ops/zeros.h>
 
 #include <cmath>
@@ -13,6 +16,7 @@
 
 #include "base/error.h"
 #include "nn/conv/layers.h"
+#include "nn/device_lists.h"
 #include "nn/made_block.h"
 #include "nn/tensors.h"
 
@@ -40,8 +44,61 @@ struct RowsByRelation {
   }
 };
 
+[[noreturn]] void fail_type(int64_t edge, int64_t type, int64_t relations) {
+  fail(Status::kRange, "edge ", edge, " has type ", type, ", expected 0 to ", relations - 1);
+}
+
+// The same as group() on a device, for `rows` rows that edges may read.
+Groups group_on_device(const sample::BlockView& block, const at::Tensor& types, int64_t relations,
+                       const RowsByRelation& by_relation, int64_t rows,
+                       const Execution& execution) {
+  Groups groups;
+  const int64_t n = block.num_targets, num_edges = block.num_edges;
+  const at::TensorOptions numbers = options_of(execution, at::kInt);
+  groups.order = stable_order(types);
+  const at::Tensor type = types.index_select(0, groups.order);
+  const at::Tensor target = targets_of_edges(block, execution).index_select(0, groups.order);
+  at::Tensor source = indices_of(block, execution).index_select(0, groups.order);
+  // A group begins where the edge before has another type or target. Groups up to each edge:
+  const at::Tensor other =
+      at::cat({type.slice(0, 1) != type.slice(0, 0, -1), at::zeros({1}, numbers.dtype(at::kBool))})
+          .logical_or_(at::cat({target.slice(0, 1) != target.slice(0, 0, -1),
+                                at::ones({1}, numbers.dtype(at::kBool))}));
+  const at::Tensor ended = num_edges > 0 ? other.cumsum(0, at::kInt) : at::zeros({0}, numbers);
+  const at::Tensor up_to = at::cat({at::zeros({1}, numbers), ended});
+  // Where the edges of each relation begin; with it, the matrices and the groups of each are known,
+  // whose numbers are the sizes of products: the one thing that is waited for.
+  const at::Tensor begins = starts_of(type, relations);
+  const at::Tensor found = at::cat({up_to.index_select(0, begins), begins}).cpu().to(at::kLong);
+  const int64_t* begin = found.const_data_ptr<int64_t>();
+  if (begin[relations + 1] != 0) fail_type(groups.order[0].item<int64_t>(), type[0].item<int64_t>(), relations);
+  if (begin[2 * relations + 1] != num_edges)
+    fail_type(groups.order[num_edges - 1].item<int64_t>(), type[num_edges - 1].item<int64_t>(),
+              relations);
+  groups.begin.assign(begin, begin + relations + 1);
+  const int64_t num_groups = groups.begin.back();
+  // A group's edges are those behind the last one of the group before.
+  const at::Tensor indptr = at::cat(
+      {at::zeros({1}, numbers),
+       at::searchsorted(ended, at::arange(1, num_groups + 1, numbers), /*out_int32=*/true) + 1});
+  const at::Tensor target_of_group =
+      target.index_select(0, indptr.narrow(0, 0, num_groups));
+  const at::Tensor members = stable_order(target_of_group);
+  if (by_relation.num_nodes > 0) {
+    if (by_relation.ids)
+      source = view_on(execution, by_relation.ids, {block.num_sources})
+                   .index_select(0, source);
+    source = (source + type * by_relation.num_nodes).to(at::kInt);
+  }
+  groups.edges = std::make_shared<MadeBlock>(execution, rows, num_groups, indptr, source);
+  groups.targets = std::make_shared<MadeBlock>(
+      execution, num_groups, n, starts_of(target_of_group.index_select(0, members), n),
+      members.to(at::kInt));
+  return groups;
+}
+
 Groups group(const sample::BlockView& block, const at::Tensor& types, int64_t relations,
-             const RowsByRelation& by_relation) {
+             const RowsByRelation& by_relation, const Execution& execution) {
   if (!types.defined() || types.scalar_type() != at::kLong || types.numel() != block.num_edges)
     fail(Status::kInvalidArgument, "a layer of ", relations, " relations needs the type of all ",
          block.num_edges, " edges, as i64");
@@ -52,12 +109,14 @@ Groups group(const sample::BlockView& block, const at::Tensor& types, int64_t re
   if (rows > kMost)
     fail(Status::kUnsupported, by_relation.num_nodes, " nodes times ", relations,
          " relations make ", rows, " rows, at most ", kMost, " are supported");
-  const at::Tensor flat = types.contiguous();
+  const at::Tensor flat = types.contiguous().view({-1});
+  if (execution.device)
+    return group_on_device(block, flat, relations, by_relation, rows, execution);
   const int64_t* type = flat.const_data_ptr<int64_t>();
   std::vector<int64_t> next(relations + 1);
   for (int64_t e = 0; e < block.num_edges; ++e) {
     if (type[e] < 0 || type[e] >= relations)
-      fail(Status::kRange, "edge ", e, " has type ", type[e], ", expected 0 to ", relations - 1);
+      fail_type(e, type[e], relations);
     ++next[type[e] + 1];
   }
   for (int64_t r = 0; r < relations; ++r) next[r + 1] += next[r];
@@ -162,7 +221,8 @@ class RelationConv final : public Conv {
       fail(Status::kInvalidArgument, "the layer has a row for each of ", o_.in,
            " nodes, and the block ", block.num_sources);
     const Groups groups = group(block, own.edge_type, o_.relations,
-                                o_.features ? RowsByRelation{} : RowsByRelation{o_.in, own.ids});
+                                o_.features ? RowsByRelation{} : RowsByRelation{o_.in, own.ids},
+                                pass.execution);
     const Execution by_edges = pass.execution.with(groups.edges);
     at::Tensor sums;
     if (!o_.features) {
@@ -179,12 +239,12 @@ class RelationConv final : public Conv {
     }
     at::Tensor y =
         aggregate(sums, groups.targets->view(), Reduce::kSum, pass.execution.with(groups.targets));
-    if (o_.layer_norm) norm_.apply({&y, 1}, {});
+    if (o_.layer_norm) norm_.apply({&y, 1}, {nullptr, {}, {}, pass.execution});
     const int64_t n = block.num_targets;
     if (root_.defined() && o_.features)
       y = at::addmm(y, target_rows(own, n, pass.execution), root_);
     else if (root_.defined())
-      y = y + (own.ids ? root_.index_select(0, as_tensor({own.ids, static_cast<size_t>(n)}))
+      y = y + (own.ids ? root_.index_select(0, as_tensor(pass.execution, {own.ids, static_cast<size_t>(n)}))
                        : root_.narrow(0, first_own, n));
     if (bias_.defined()) y = y + bias_;
     return complete(y, own, pass);

@@ -68,7 +68,7 @@ class TransformerConv final : public Conv {
     std::shared_ptr<const MadeBlock> edges;
     at::Tensor features, by_head;
     if (o_.edge_dim) {
-      edges = edges_to_targets(block);
+      edges = edges_to_targets(block, execution);
       features = own.edge_attr.repeat({1, heads});
       by_head = edge_.weight.view({heads, o_.out, o_.edge_dim});
       const at::Tensor asked =
