@@ -4,6 +4,7 @@
 #include <numeric>
 #include <vector>
 
+#include "cuda/grid/divisor.h"
 #include "cuda/grid/portable.h"
 #include "host_queue.h"
 
@@ -30,6 +31,21 @@ TEST(HostQueue, VisitsEveryItemOnceInAnOrderOfItsSeed) {
   }
   for (size_t a = 0; a < orders.size(); ++a)
     for (size_t b = a + 1; b < orders.size(); ++b) EXPECT_NE(orders[a], orders[b]);
+}
+
+TEST(Divisor, DividesAnyNumber) {
+  std::vector<int64_t> by = {INT32_MAX, int64_t{1} << 31, (int64_t{1} << 52) + 1, INT64_MAX};
+  for (int64_t d = 1; d < 70; ++d) by.push_back(d);
+  for (const int64_t d : by) {
+    const Divisor divisor(d);
+    std::vector<int64_t> numbers = {0, 1, d - 1, d, INT32_MAX, int64_t{1} << 32, INT64_MAX};
+    for (int shift = 1; shift < 63; ++shift) {
+      const int64_t multiple = (int64_t{1} << shift) / d * d;
+      for (const int64_t i : {multiple - 1, multiple, multiple + 1})
+        if (i >= 0) numbers.push_back(i);
+    }
+    for (const int64_t i : numbers) EXPECT_EQ(divisor(i), i / d) << i << " / " << d;
+  }
 }
 
 struct TileFacts {

@@ -10,6 +10,7 @@
 #include <cstdint>
 
 #include "cuda/feature/rows.h"
+#include "cuda/grid/divisor.h"
 
 namespace gnnmg::cuda {
 
@@ -40,7 +41,7 @@ struct GatherRows {
   GatherIds ids;
   Out* out;
   int64_t out_stride;  // elements
-  int64_t parts;       // of a row
+  Divisor parts;       // of a row
 
   // Adds what a gather reads of the row; lane 0 of the row's first part.
   GNNMG_BOTH void count_row(const StoreRows::Place& place, int64_t i, int64_t num) const {
@@ -56,9 +57,9 @@ struct GatherRows {
   template <typename Tile>
   GNNMG_BOTH void operator()(const Tile& tile, int64_t item) const {
     const int64_t num = ids.num();
-    const int64_t i = parts == 1 ? item : item / parts;
+    const int64_t i = parts.by == 1 ? item : parts(item);
     if (i >= num) return;
-    const int64_t part = item - i * parts;
+    const int64_t part = item - i * parts.by;
     const int64_t id = ids[i];
     const StoreRows::Place place = rows.place(id);
     const float scale = C::kScaled ? rows.scales[id] : 0.0f;
@@ -118,15 +119,15 @@ template <typename C, typename Queue>
 void gather_rows(Queue& queue, const StoreRows& rows, const GatherIds& ids, void* out,
                  int64_t out_stride) {
   using Move = Piece<C>;
-  GatherRows<C> kernel{rows, ids, static_cast<typename C::Out*>(out), out_stride, 1};
+  GatherRows<C> kernel{rows, ids, static_cast<typename C::Out*>(out), out_stride, Divisor(1)};
   if (rows.cols == 0 || ids.max_count <= 0) return;
   if (rows.cols <= Move::kSize) return queue.each(ids.max_count, kernel);
   const int64_t before =
       rows.host == nullptr ? 0 : (kBusLine - 1) / static_cast<int64_t>(sizeof(typename C::In));
   const int64_t pieces = (before + rows.cols + Move::kSize - 1) / Move::kSize;
   if (pieces <= kSmallRow) return queue.template tiles<8>(ids.max_count, kernel);
-  kernel.parts = (pieces + kPartPieces - 1) / kPartPieces;
-  queue.template tiles<32>(ids.max_count * kernel.parts, kernel);
+  kernel.parts = Divisor((pieces + kPartPieces - 1) / kPartPieces);
+  queue.template tiles<32>(ids.max_count * kernel.parts.by, kernel);
 }
 
 }  // namespace gnnmg::cuda

@@ -15,13 +15,14 @@ template <typename T, Scores kScores, int K>
 struct Attend {
   static constexpr int kLeastBlocks = 2;
   nn::kernels::Attention<T> a;
+  Divisor by_heads;
   PlaceDropout<T> dropout;
   nn::kernels::Matrix<T> out;
 
   template <typename Tile>
   GNNMG_BOTH void operator()(const Tile& tile, int64_t item) const {
     constexpr int kN = Tile::kLanes;
-    const int64_t t = item / a.heads, h = item % a.heads;
+    const int64_t t = by_heads(item), h = item - t * by_heads.by;
     const TargetEdges<T> edges(a, t);
     if (!write_scores(tile, edges, h)) {
       // Nothing to look at, or loops alone that are left out.
@@ -170,7 +171,8 @@ void attend(base::DeviceQueue* queue, const nn::kernels::Attention<T>& a,
   with_scores(a, [&]<Scores kScores>() {
     with_shape(a.channels, [&]<int N, int K>() {
       queue_of<Queue>(queue).template tiles<N>(
-          rows * a.heads, Attend<T, kScores, K>{a, PlaceDropout<T>(a.dropout), out});
+          rows * a.heads,
+          Attend<T, kScores, K>{a, Divisor(a.heads), PlaceDropout<T>(a.dropout), out});
     });
   });
 }

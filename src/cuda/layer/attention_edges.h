@@ -41,7 +41,9 @@ struct PlaceDropout {
       : bits(bits_of(from)), scale(static_cast<T>(from.scale)) {}
 
   GNNMG_BOTH bool keeps(int64_t place) const {
-    return bits.keeps(place / kDropoutGroup, static_cast<uint32_t>(place % kDropoutGroup));
+    const auto number = static_cast<uint64_t>(place);  // shifts, where a sign takes more
+    return bits.keeps(static_cast<int64_t>(number / kDropoutGroup),
+                      static_cast<uint32_t>(number % kDropoutGroup));
   }
   // What is left of a weight or of its gradient.
   GNNMG_BOTH T left(T weight, int64_t place) const {

@@ -15,6 +15,7 @@ template <typename T, bool kGat, int K>
 struct ScoreGradients {
   static constexpr int kLeastBlocks = 2;
   nn::kernels::Attention<T> a;
+  Divisor by_heads;
   PlaceDropout<T> dropout;
   nn::kernels::Matrix<const T> dy;
   nn::kernels::AttentionGradient<T> to;
@@ -22,7 +23,8 @@ struct ScoreGradients {
   template <typename Tile>
   GNNMG_BOTH void operator()(const Tile& tile, int64_t item) const {
     if (to.factors == nullptr) {
-      of_head(tile, TargetEdges<T>(a, item / a.heads), item % a.heads);
+      const int64_t t = by_heads(item), h = item - t * by_heads.by;
+      of_head(tile, TargetEdges<T>(a, t), h);
     } else {
       const TargetEdges<T> edges(a, item);
       for (int64_t h = 0; h < a.heads; ++h) of_head(tile, edges, h);
@@ -109,11 +111,12 @@ struct TargetGradients {
   nn::kernels::Matrix<T> to_target;
   T* parts;  // [parts, heads * channels]
   int64_t rows, rows_a_part;
+  Divisor by_channels;
 
   template <int V>
   GNNMG_BOTH void run(int64_t part, int64_t c) const {
     static_assert(V == 1);
-    const int64_t h = c / a.channels, end = least(rows, (part + 1) * rows_a_part);
+    const int64_t h = by_channels(c), end = least(rows, (part + 1) * rows_a_part);
     T by_vector = 0;
     for (int64_t t = part * rows_a_part; t < end; ++t) {
       const TargetEdges<T> edges(a, t);
@@ -141,12 +144,14 @@ struct EdgeWeightGradients {
   nn::kernels::Attention<T> a;
   const T* scores;
   T* parts;  // [parts, edge_columns, heads * channels]
-  int64_t rows, rows_a_part, blocks;
+  int64_t rows, rows_a_part;
+  Divisor blocks, by_channels;
 
   template <int V>
   GNNMG_BOTH void run(int64_t item, int64_t c) const {
     static_assert(V == 1);
-    const int64_t part = item / blocks, first = item % blocks * kFew, h = c / a.channels;
+    const int64_t part = blocks(item), block = item - part * blocks.by;
+    const int64_t first = block * kFew, h = by_channels(c);
     const int64_t end = least(rows, (part + 1) * rows_a_part);
     const int count = static_cast<int>(least<int64_t>(kFew, a.edge_columns - first));
     T sums[kFew] = {};
@@ -195,6 +200,7 @@ struct FeatureGradients {
   nn::kernels::Attention<T> a;
   const T* scores;
   nn::kernels::Matrix<T> to_features;
+  Divisor by_channels;
 
   template <typename Tile>
   GNNMG_BOTH void operator()(const Tile& tile, int64_t t) const {
@@ -213,7 +219,7 @@ struct FeatureGradients {
             if (c >= width) break;
             const T sum = gatv2_sum<Scores::kGatv2Edges>(a, source[c], target[c], place, c);
             held.at[k] =
-                scores[place * a.heads + c / a.channels] * a.vector[c] * (sum > 0 ? T{1} : a.slope);
+                scores[place * a.heads + by_channels(c)] * a.vector[c] * (sum > 0 ? T{1} : a.slope);
           }
           return held;
         });
@@ -244,6 +250,7 @@ struct SourceGradients {
   nn::kernels::Matrix<const T> dy;
   const T* scores;
   nn::kernels::Matrix<T> dx;
+  Divisor by_channels;
 
   template <int V>
   struct Sums {
@@ -270,7 +277,7 @@ struct SourceGradients {
   template <int V>
   GNNMG_BOTH void run(int64_t s, int64_t column) const {
     Sums<V> sums{};
-    for (int i = 0; i < V; ++i) sums.head[i] = (column + i) / a.channels;
+    for (int i = 0; i < V; ++i) sums.head[i] = by_channels(column + i);
     if constexpr (!kGat) sums.source = load<V>(row_of(a.source, s) + column);
     const int32_t last = end_of_source(by_source, s);
     for (int32_t p = by_source.lists.indptr[s]; p < last; ++p)
@@ -287,13 +294,15 @@ struct SourceGradients {
 template <typename T>
 struct SourceScoreGradients {
   nn::kernels::EdgesBySource by_source;
-  int64_t heads, num_edges, num_loops;
+  Divisor by_heads;
+  int64_t num_edges, num_loops;
   const T* scores;
   nn::kernels::Matrix<T> to;
 
   template <typename Tile>
   GNNMG_BOTH void operator()(const Tile& tile, int64_t item) const {
-    const int64_t s = item / heads, h = item % heads;
+    const int64_t heads = by_heads.by;
+    const int64_t s = by_heads(item), h = item - s * by_heads.by;
     const int64_t begin = by_source.lists.indptr[s], end = end_of_source(by_source, s);
     const T sum = tile.sum(tile.template make<T>([&](int lane) {
       T total = lane == 0 && s < num_loops ? scores[(num_edges + s) * heads + h] : T{0};
@@ -346,18 +355,19 @@ struct AttentionGradientEntries {
     with_shape(a.channels, [&]<int N, int K>() {
       const int64_t items = to.factors != nullptr ? rows : rows * a.heads;
       const PlaceDropout<T> dropout(a.dropout);
+      const Divisor by_heads(a.heads);
       if (gat)
-        queue.template tiles<N>(items, ScoreGradients<T, true, K>{a, dropout, dy, to});
+        queue.template tiles<N>(items, ScoreGradients<T, true, K>{a, by_heads, dropout, dy, to});
       else
-        queue.template tiles<N>(items, ScoreGradients<T, false, K>{a, dropout, dy, to});
+        queue.template tiles<N>(items, ScoreGradients<T, false, K>{a, by_heads, dropout, dy, to});
     });
     if (gat) return;
     const int64_t width = a.heads * a.channels;
     const TargetParts vector = TargetParts::of_vector(rows);
     const auto by_targets = [&]<Scores kScores>() {
-      launch_pieces<1>(
-          queue, vector.number, width,
-          TargetGradients<T, kScores>{a, to.scores, to.target, parts, rows, vector.rows});
+      launch_pieces<1>(queue, vector.number, width,
+                       TargetGradients<T, kScores>{a, to.scores, to.target, parts, rows,
+                                                   vector.rows, Divisor(a.channels)});
     };
     if (a.edge_columns == 0)
       by_targets.template operator()<Scores::kGatv2>();
@@ -370,15 +380,17 @@ struct AttentionGradientEntries {
       using Kernel = EdgeWeightGradients<T>;
       const TargetParts matrix = TargetParts::of_matrix(rows);
       const int64_t blocks = (a.edge_columns + Kernel::kFew - 1) / Kernel::kFew;
-      launch_pieces<1>(queue, matrix.number * blocks, width,
-                       Kernel{a, to.scores, parts, rows, matrix.rows, blocks});
+      launch_pieces<1>(
+          queue, matrix.number * blocks, width,
+          Kernel{a, to.scores, parts, rows, matrix.rows, Divisor(blocks), Divisor(a.channels)});
       queue.template tiles<32>(
           a.edge_columns * width,
           SumOfParts<T>{parts, matrix.number, a.edge_columns * width, to.edge_weight});
     }
     if (to.edge_row == nullptr) return;
     with_shape(width, [&]<int N, int K>() {
-      queue.template tiles<N>(rows, FeatureGradients<T, K>{a, to.scores, to.edge_features});
+      queue.template tiles<N>(
+          rows, FeatureGradients<T, K>{a, to.scores, to.edge_features, Divisor(a.channels)});
     });
   }
 
@@ -388,13 +400,15 @@ struct AttentionGradientEntries {
     Queue& queue = queue_of<Queue>(handle);
     const bool lines = has_lines(dy) && has_lines(dx) && has_lines(a.source) && has_lines(a.target);
     with_scores(a, [&]<Scores kScores>() {
-      by_pieces<Queue>(handle, rows, a.heads * a.channels, lines,
-                       SourceGradients<T, kScores>{a, by_source, dy, scores, dx});
+      by_pieces<Queue>(
+          handle, rows, a.heads * a.channels, lines,
+          SourceGradients<T, kScores>{a, by_source, dy, scores, dx, Divisor(a.channels)});
     });
     if (a.vector != nullptr) return;
-    queue.template tiles<8>(rows * a.heads, SourceScoreGradients<T>{by_source, a.heads, a.num_edges,
-                                                                    a.loops ? a.num_loops : 0,
-                                                                    scores, score_gradients});
+    queue.template tiles<8>(
+        rows * a.heads,
+        SourceScoreGradients<T>{by_source, Divisor(a.heads), a.num_edges, a.loops ? a.num_loops : 0,
+                                scores, score_gradients});
   }
 };
 

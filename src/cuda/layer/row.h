@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "base/device.h"
+#include "cuda/grid/divisor.h"
 #include "cuda/grid/entries.h"
 #include "cuda/grid/portable.h"
 #include "nn/kernels/device.h"
@@ -52,19 +53,6 @@ template <typename T>
 GNNMG_BOTH const T* row_of(const nn::kernels::Rows<T>& x, int64_t r) {
   return x.data + (x.ids ? x.ids[r] : r) * x.stride;
 }
-
-// i / by for 0 <= i < 2^52, by a product: the GPU's own division of 64 bits is a function call.
-struct Divisor {
-  int64_t by;
-  double inverse;
-  Divisor() : Divisor(1) {}
-  explicit Divisor(int64_t by) : by(by), inverse(1.0 / static_cast<double>(by)) {}
-  GNNMG_BOTH int64_t operator()(int64_t i) const {
-    const auto near = static_cast<int64_t>(static_cast<double>(i) * inverse);  // at most one away
-    if (near * by > i) return near - 1;
-    return (near + 1) * by <= i ? near + 1 : near;
-  }
-};
 
 // Number of leading entries below `bound` of an ascending list.
 GNNMG_BOTH int64_t count_below(const int32_t* list, int64_t n, int64_t bound) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "cuda/grid/divisor.h"
 #include "cuda/grid/portable.h"
 #include "cuda/sample/draw.h"
 
@@ -70,8 +71,8 @@ struct KernelStore {
 struct Hop {
   int32_t hop;
   int32_t first_hop;
-  uint32_t rows;   // at most, of one mini-batch
-  uint32_t edges;  // at most, drawn in this hop for one mini-batch
+  Divisor rows;    // at most, of one mini-batch
+  Divisor edges;   // at most, drawn in this hop for one mini-batch
   int32_t fanout;  // -1: all
   bool replace;
   const uint32_t* keys;  // [mini-batch][hops][2]
@@ -88,7 +89,7 @@ struct Hop {
     return first_hop < 0 ? 0 : store.indptr[batch * store.indptr_stride + first(nodes, batch)];
   }
   GNNMG_BOTH int32_t total(int64_t batch) const {
-    return sums[(batch + 1) * rows] - sums[batch * rows];
+    return sums[(batch + 1) * rows.by] - sums[batch * rows.by];
   }
   GNNMG_BOTH bool copies(uint32_t degree) const {
     return fanout < 0 || (!replace && degree <= static_cast<uint32_t>(fanout));
@@ -110,8 +111,8 @@ struct CountPicks {
   uint32_t* degrees;
 
   GNNMG_BOTH void operator()(int64_t i) const {
-    const int64_t batch = static_cast<uint32_t>(i) / hop.rows;
-    const int64_t row = hop.first(nodes, batch) + static_cast<uint32_t>(i) % hop.rows;
+    const int64_t batch = hop.rows(i), r = i - batch * hop.rows.by;
+    const int64_t row = hop.first(nodes, batch) + r;
     int64_t begin = 0;
     uint32_t degree = 0;
     if (row < hop.last(nodes, batch)) {
@@ -132,13 +133,13 @@ struct CountPicks {
 struct AddTotals {
   const int32_t* counts;
   uint32_t rows;
-  uint32_t parts;  // of a mini-batch
+  Divisor parts;  // of a mini-batch
   uint64_t* totals;
 
   template <typename Tile>
   GNNMG_BOTH void operator()(const Tile& tile, int64_t item) const {
-    const int64_t batch = item / parts;
-    const int64_t begin = item % parts * Tile::kLanes;
+    const int64_t batch = parts(item), part = item - batch * parts.by;
+    const int64_t begin = part * Tile::kLanes;
     const auto values = tile.template make<int64_t>([&](int lane) {
       return begin + lane < rows ? int64_t{counts[batch * rows + begin + lane]} : int64_t{0};
     });
@@ -168,8 +169,7 @@ struct DrawPicks {
 
   template <typename Tile>
   GNNMG_BOTH void operator()(const Tile& tile, int64_t i) const {
-    const int64_t batch = static_cast<uint32_t>(i) / hop.rows;
-    const int64_t r = static_cast<uint32_t>(i) % hop.rows;
+    const int64_t batch = hop.rows(i), r = i - batch * hop.rows.by;
     const int32_t known = hop.last(nodes, batch);
     const int64_t row = hop.first(nodes, batch) + r;
     int32_t* const indptr = store.indptr + batch * store.indptr_stride;
@@ -180,7 +180,7 @@ struct DrawPicks {
       });
     }
     if (row >= known) return;
-    const int32_t local = hop.sums[i] - hop.sums[batch * hop.rows];
+    const int32_t local = hop.sums[i] - hop.sums[batch * hop.rows.by];
     const int32_t count = hop.sums[i + 1] - hop.sums[i];
     tile.each([&](int lane) {
       if (lane == 0) indptr[row + 1] = base + local + count;
@@ -189,7 +189,7 @@ struct DrawPicks {
 
     const IdTable table = tables.of(batch);
     const int64_t begin = begins[i];
-    const int64_t in_hop = batch * hop.edges + local;
+    const int64_t in_hop = batch * hop.edges.by + local;
     const int64_t in_store = batch * store.edge_stride + base + local;
     const auto put = [&](int64_t slot, uint32_t pick) {
       const int64_t place = begin + pick;

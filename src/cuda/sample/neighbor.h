@@ -60,8 +60,8 @@ class NeighborSampler {
     take(batches);
     queue_.fill(bad_.data(), 0xFF, sizeof(uint64_t));
     clear_tables();
-    queue_.each(batches_ * max_seeds_, TakeSeeds{nodes(), tables(), num_seeds_,
-                                                 static_cast<uint32_t>(max_seeds_), bad_.data()});
+    queue_.each(batches_ * max_seeds_,
+                TakeSeeds{nodes(), tables(), num_seeds_, Divisor(max_seeds_), bad_.data()});
     measured_.assign(shape_.stores.size(), std::vector<int64_t>(batches_, 0));
     int64_t rows = max_seeds_;
     for (int32_t hop = 0; hop < num_hops_; ++hop) rows = expand(hop, rows);
@@ -205,16 +205,16 @@ class NeighborSampler {
     reserve_rows(batches_ * rows);
     Hop kernel{hop,
                once() ? hop - 1 : -1,
-               static_cast<uint32_t>(rows),
-               static_cast<uint32_t>(shape_.hops[hop].edges),
+               Divisor(rows),
+               Divisor(shape_.hops[hop].edges),
                static_cast<int32_t>(config_.fanouts[hop]),
                config_.replace,
                keys_,
                sums_.data()};
     queue_.each(batches_ * rows, CountPicks{graph_.csc(), nodes(), kernel, counts_.data(),
                                             begins_.data(), degrees_.data()});
-    if (!shape_.bounded) kernel.edges = static_cast<uint32_t>(measure(hop, rows));
-    const int64_t edges = kernel.edges;
+    if (!shape_.bounded) kernel.edges = Divisor(measure(hop, rows));
+    const int64_t edges = kernel.edges.by;
     queue_.scan(counts_.data(), sums_.data(), batches_ * rows);
     draw(kernel);
     queue_.each(batches_ * edges,
@@ -227,9 +227,9 @@ class NeighborSampler {
     if (config_.transpose && (!once() || last)) {
       const StoreShape& shape = shape_.stores[s];
       transpose(queue_,
-                TransposedBlock{nodes(), store(s), hop, shape.max_sources, shape.max_targets,
-                                stores_[s].out_indptr.data(), padded(shape.max_sources + 1),
-                                stores_[s].out_targets.data()},
+                TransposedBlock{nodes(), store(s), hop, Divisor(shape.max_sources),
+                                Divisor(shape.max_targets), stores_[s].out_indptr.data(),
+                                padded(shape.max_sources + 1), stores_[s].out_targets.data()},
                 batches_, transposing_);
     }
     // A node is one row, but for repeated seeds.
@@ -242,14 +242,14 @@ class NeighborSampler {
   template <int N, bool kMany>
   void draw_in_tiles(const Hop& hop) {
     queue_.template tiles<N>(
-        batches_ * int64_t{hop.rows},
+        batches_ * hop.rows.by,
         DrawPicks<kMany>{graph_.csc(), nodes(), tables(), store(store_of(hop.hop)), hop, num_hops_,
                          begins_.data(), degrees_.data(), sources_.data(), edge_slots_.data(),
                          seen_.data()});
   }
   void draw(const Hop& hop) {
     if (many(hop.hop)) {
-      queue_.fill(seen_.data(), kFreeByte, batches_ * int64_t{hop.edges} * 16);
+      queue_.fill(seen_.data(), kFreeByte, batches_ * hop.edges.by * 16);
       draw_in_tiles<32, true>(hop);
     } else if (hop.fanout >= 0 && hop.fanout <= 8) {
       draw_in_tiles<8, false>(hop);
@@ -271,9 +271,9 @@ class NeighborSampler {
   int64_t measure(int32_t hop, int64_t rows) {
     queue_.fill(totals_.data(), 0, batches_ * 8);
     const int64_t parts = (rows + kMostLanes - 1) / kMostLanes;
-    queue_.template tiles<kMostLanes>(batches_ * parts,
-                                      AddTotals{counts_.data(), static_cast<uint32_t>(rows),
-                                                static_cast<uint32_t>(parts), totals_.data()});
+    queue_.template tiles<kMostLanes>(
+        batches_ * parts,
+        AddTotals{counts_.data(), static_cast<uint32_t>(rows), Divisor(parts), totals_.data()});
     std::vector<uint64_t> totals(batches_);
     std::vector<int32_t> ends(batches_ * (num_hops_ + 1));
     queue_.copy(totals.data(), totals_.data(), batches_ * 8);
@@ -328,7 +328,7 @@ class NeighborSampler {
 
   template <typename T>
   void copy_rows(const T* from, T* to, int64_t from_stride, int64_t to_stride) {
-    queue_.each(batches_ * from_stride, Restride<T>{from, to, from_stride, to_stride});
+    queue_.each(batches_ * from_stride, Restride<T>{from, to, Divisor(from_stride), to_stride});
   }
   template <typename T>
   void restride(Buffer<T>& buffer, int64_t from_stride, int64_t to_stride, bool keep,
@@ -348,7 +348,7 @@ class NeighborSampler {
     slots_ = std::move(slots);
     shape_.node_stride = stride;
     clear_tables();
-    queue_.each(batches_ * stride, InsertKnown{nodes(), tables(), hop});
+    queue_.each(batches_ * stride, InsertKnown{nodes(), Divisor(stride), tables(), hop});
   }
 
   void describe() {

@@ -19,23 +19,23 @@ struct TakeSeeds {
   KernelNodes nodes;
   KernelTables tables;
   const int32_t* num_seeds;
-  uint32_t max_seeds;
+  Divisor by_seeds;
   uint64_t* bad;
 
   GNNMG_BOTH void operator()(int64_t i) const {
-    const uint32_t batch = static_cast<uint32_t>(i) / max_seeds;
-    const uint32_t seed = static_cast<uint32_t>(i) % max_seeds;
+    const int64_t batch = by_seeds(i), place = i - batch * by_seeds.by;
+    const auto seed = static_cast<uint32_t>(place), max_seeds = static_cast<uint32_t>(by_seeds.by);
     const int32_t asked = num_seeds[batch];
     const int32_t most = static_cast<int32_t>(least<int64_t>(max_seeds, nodes.seed_stride));
     const int32_t count = least(greatest(asked, 0), most);
     if (seed == 0) {
       nodes.end(batch, 0) = nodes.num_graph_nodes > 0 ? count : 0;
-      if (count != asked) atomic_min(bad, IdTable::entry(batch, max_seeds));
+      if (count != asked) atomic_min(bad, IdTable::entry(static_cast<uint32_t>(batch), max_seeds));
     }
     if (static_cast<int32_t>(seed) >= count) return;
     const int64_t id = nodes.seeds[batch * nodes.seed_stride + seed];
     if (!nodes.valid(id)) {
-      atomic_min(bad, IdTable::entry(batch, seed));
+      atomic_min(bad, IdTable::entry(static_cast<uint32_t>(batch), seed));
       nodes.ids[batch * nodes.stride + seed] = 0;
       return;
     }
@@ -47,11 +47,12 @@ struct TakeSeeds {
 // All nodes known before a hop into tables that are empty; item: a place of `stride` a mini-batch.
 struct InsertKnown {
   KernelNodes nodes;
+  Divisor by_stride;  // nodes.stride
   KernelTables tables;
   int32_t hop;
 
   GNNMG_BOTH void operator()(int64_t i) const {
-    const int64_t batch = i / nodes.stride, row = i % nodes.stride;
+    const int64_t batch = by_stride(i), row = i - batch * by_stride.by;
     if (row >= nodes.end(batch, hop)) return;
     const int64_t id = nodes.node(batch, row);
     if (id >= 0) tables.of(batch).insert(static_cast<uint32_t>(id), static_cast<uint32_t>(row));
@@ -69,8 +70,8 @@ struct FindFirst {
   int32_t* firsts;
 
   GNNMG_BOTH void operator()(int64_t i) const {
-    const int64_t batch = static_cast<uint32_t>(i) / hop.edges;
-    const int32_t edge = static_cast<int32_t>(static_cast<uint32_t>(i) % hop.edges);
+    const int64_t batch = hop.edges(i), place = i - batch * hop.edges.by;
+    const auto edge = static_cast<int32_t>(place);
     int32_t is_first = 0;
     if (edge < hop.total(batch)) {
       const int32_t position =
@@ -97,14 +98,14 @@ struct NumberSources {
   bool keep;
 
   GNNMG_BOTH void operator()(int64_t i) const {
-    const int64_t batch = static_cast<uint32_t>(i) / hop.edges;
-    const int32_t edge = static_cast<int32_t>(static_cast<uint32_t>(i) % hop.edges);
-    const int64_t start = batch * hop.edges;
+    const int64_t batch = hop.edges(i), place = i - batch * hop.edges.by;
+    const auto edge = static_cast<int32_t>(place);
+    const int64_t start = batch * hop.edges.by;
     const int32_t known = hop.last(nodes, batch);
     const int32_t base = hop.base(nodes, store, batch);
     const int32_t total = hop.total(batch);
     if (edge == 0) {
-      nodes.end(batch, hop.hop + 1) = known + ranks[start + hop.edges] - ranks[start];
+      nodes.end(batch, hop.hop + 1) = known + ranks[start + hop.edges.by] - ranks[start];
       num_edges[batch * (nodes.columns - 1) + layer] = base + total;
     }
     if (edge >= total) return;
@@ -126,10 +127,12 @@ template <typename T>
 struct Restride {
   const T* from;
   T* to;
-  int64_t from_stride, to_stride;
+  Divisor from_stride;
+  int64_t to_stride;
 
   GNNMG_BOTH void operator()(int64_t i) const {
-    to[i / from_stride * to_stride + i % from_stride] = from[i];
+    const int64_t row = from_stride(i), column = i - row * from_stride.by;
+    to[row * to_stride + column] = from[i];
   }
 };
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "cuda/grid/buffer.h"
+#include "cuda/grid/divisor.h"
 #include "cuda/grid/portable.h"
 #include "cuda/sample/hop.h"
 
@@ -17,8 +18,8 @@ struct TransposedBlock {
   KernelNodes nodes;
   KernelStore store;
   int32_t target_hop;
-  int64_t max_sources;  // of a mini-batch
-  int64_t max_targets;
+  Divisor max_sources;  // of a mini-batch
+  Divisor max_targets;
   int32_t* out_indptr;
   int64_t out_indptr_stride;
   int32_t* out_targets;  // strides of the store's edges
@@ -39,12 +40,12 @@ struct ListTargets {
 
   template <typename Tile>
   GNNMG_BOTH void operator()(const Tile& tile, int64_t i) const {
-    const int64_t batch = i / block.max_targets, row = i % block.max_targets;
+    const int64_t batch = block.max_targets(i), row = i - batch * block.max_targets.by;
     if (row >= block.num_targets(batch)) return;
     const int32_t* indptr = block.store.indptr + batch * block.store.indptr_stride;
     const int64_t start = batch * block.store.edge_stride;
     tile.each_of(indptr[row], indptr[row + 1], [&](int64_t edge) {
-      const int64_t source = batch * block.max_sources + block.store.indices[start + edge];
+      const int64_t source = batch * block.max_sources.by + block.store.indices[start + edge];
       sources[start + edge] = static_cast<uint32_t>(source);
       targets[start + edge] = static_cast<int32_t>(row);
       atomic_add(counts + source, 1);
@@ -55,12 +56,13 @@ struct ListTargets {
 // `starts`: edges of all sources before each; item: a source of `max_sources` + 1 a mini-batch.
 struct WriteStarts {
   TransposedBlock block;
+  Divisor max_starts;  // max_sources + 1
   const int32_t* starts;
 
   GNNMG_BOTH void operator()(int64_t i) const {
-    const int64_t batch = i / (block.max_sources + 1), source = i % (block.max_sources + 1);
+    const int64_t batch = max_starts(i), source = i - batch * max_starts.by;
     if (source > block.nodes.end(batch, block.target_hop + 1)) return;
-    const int64_t first = batch * block.max_sources;
+    const int64_t first = batch * block.max_sources.by;
     block.out_indptr[batch * block.out_indptr_stride + source] =
         starts[first + source] - starts[first];
   }
@@ -69,13 +71,14 @@ struct WriteStarts {
 // Item: an edge of the store's `edge_stride` a mini-batch.
 struct WriteTargets {
   TransposedBlock block;
+  Divisor edge_stride;
   const int32_t* starts;
   const int32_t* sorted;
 
   GNNMG_BOTH void operator()(int64_t i) const {
-    const int64_t batch = i / block.store.edge_stride, edge = i % block.store.edge_stride;
+    const int64_t batch = edge_stride(i), edge = i - batch * edge_stride.by;
     if (edge < block.num_edges(batch))
-      block.out_targets[i] = sorted[starts[batch * block.max_sources] + edge];
+      block.out_targets[i] = sorted[starts[batch * block.max_sources.by] + edge];
   }
 };
 
@@ -110,21 +113,23 @@ template <typename Queue>
 void transpose(Queue& queue, const TransposedBlock& block, int64_t num_batches,
                TransposeBuffers& buffers) {
   const int64_t edges = num_batches * block.store.edge_stride;
-  const int64_t sources = num_batches * block.max_sources;
+  const int64_t sources = num_batches * block.max_sources.by;
   buffers.reserve(edges, sources);
   // Places without an edge sort behind all others: all ones in the lowest bits.
   queue.fill(buffers.sources.data(), 0xFF, edges * 4);
   queue.fill(buffers.targets.data(), 0, edges * 4);
   queue.fill(buffers.counts.data(), 0, sources * 4);
   queue.template tiles<8>(
-      num_batches * block.max_targets,
+      num_batches * block.max_targets.by,
       ListTargets{block, buffers.sources.data(), buffers.targets.data(), buffers.counts.data()});
   queue.scan(buffers.counts.data(), buffers.starts.data(), sources);
   queue.sort(buffers.sources.data(), buffers.sorted_sources.data(), buffers.targets.data(),
              buffers.sorted_targets.data(), edges,
              static_cast<int>(std::bit_width(static_cast<uint64_t>(sources))));
-  queue.each(sources + num_batches, WriteStarts{block, buffers.starts.data()});
-  queue.each(edges, WriteTargets{block, buffers.starts.data(), buffers.sorted_targets.data()});
+  queue.each(sources + num_batches,
+             WriteStarts{block, Divisor(block.max_sources.by + 1), buffers.starts.data()});
+  queue.each(edges, WriteTargets{block, Divisor(block.store.edge_stride), buffers.starts.data(),
+                                 buffers.sorted_targets.data()});
 }
 
 }  // namespace gnnmg::cuda
