@@ -422,6 +422,73 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_log_next(gnnmg_context* context, gnn
 /** @} */
 
 /* ============================================================================================= */
+/** @defgroup device Devices
+ * What models are trained on: the CPU, or GPUs of NVIDIA's with compute capability 8.0 and later.
+ * For these the library needs a driver for CUDA 13 and its plug-in `libgnnmg_cuda.so`, which it
+ * looks for in its own folder when the first context of the process is made; a machine without a
+ * driver is asked nothing more. Devices are numbered as the driver shows them to this process
+ * (`CUDA_VISIBLE_DEVICES`). One that has failed stays failed: ::GNNMG_ERR_DEVICE_LOST. */
+/** @{ */
+
+/** Kind of a device, numbered as DLPack does. */
+typedef int32_t gnnmg_device_type;
+
+/** Values of ::gnnmg_device_type. */
+enum {
+  GNNMG_DEVICE_AUTO = 0, /**< GPUs where there are enough of them, else the CPU. */
+  GNNMG_DEVICE_CPU = 1,  /**< The processor, and main memory. */
+  GNNMG_DEVICE_CUDA = 2  /**< GPUs, each with memory of its own. */
+};
+
+/** Facts about a GPU. */
+typedef struct gnnmg_device_info {
+  uint32_t struct_size;     /**< sizeof of this struct, set by the caller. */
+  gnnmg_device_type type;   /**< ::GNNMG_DEVICE_CUDA. */
+  char name[128];           /**< The maker's: "NVIDIA H100 80GB HBM3". */
+  char bus_id[16];          /**< "0000:19:00.0": its place, the same in every process. */
+  size_t total_memory;      /**< Its own, bytes. */
+  size_t free_memory;       /**< What of that no program has taken now, bytes. */
+  int32_t capability_major; /**< Compute capability: the 9 of 9.0. */
+  int32_t capability_minor; /**< And the 0. */
+  int32_t multiprocessors;  /**< How many it has. */
+  int32_t driver_version;   /**< Newest CUDA that the driver is for: 13000 is 13.0. */
+  int32_t runtime_version;  /**< The CUDA that the plug-in works with, written alike. */
+  int32_t padding0;         /**< 0. */
+} gnnmg_device_info;
+
+/**
+ * @brief The number of GPUs that this process sees. None is no error: `why` then says what is
+ *   missing, a driver, the plug-in or a GPU, and what helps.
+ * @snippet gpu.c devices
+ * @param[in] context a context
+ * @param[out] count how many
+ * @param[out] why one line, empty when there are some; lives as long as the context; the pointer
+ *   may be NULL
+ * @return ::GNNMG_OK
+ * @threading (a)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_context_num_devices(const gnnmg_context* context,
+                                                                int64_t* count, const char** why);
+
+/**
+ * @brief Facts about a GPU, its free memory as it is now.
+ * @snippet gpu.c devices
+ * @param[in] context a context
+ * @param[in] index which, from 0
+ * @param[in,out] info filled
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND when there is none of that number, with a text that
+ *   says which there are or why there are none; ::GNNMG_ERR_DEVICE_LOST
+ * @threading (a)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_context_get_device_info(const gnnmg_context* context,
+                                                                    int64_t index,
+                                                                    gnnmg_device_info* info);
+
+/** @} */
+
+/* ============================================================================================= */
 /** @defgroup tensor Tensors in plain C
  * A DLPack tensor is memory with a type, a shape and a deleter. Programs that have their own
  * dlpack.h need none of this; for all others, here is how to wrap an array and how to read one.

@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/thread_pool.h"
+#include "capi/devices.h"
 #include "capi/job.h"
 #include "capi/object.h"
 
@@ -43,6 +44,7 @@ class Context : public Object {
 
   void cancel_work() noexcept override;  // the handle was freed: lent threads come back
 
+  const Devices devices;  // before whatever may use LibTorch
   base::Log log;
   const std::shared_ptr<base::MemoryBudget> memory;
   base::ThreadPool pool;

@@ -1,0 +1,68 @@
+/*
+ * GPUs: which there are, and training on all of them; where there is none, why, and training on the
+ * CPU instead.
+ */
+#include <stdio.h>
+
+#include "common.h"
+
+static int32_t on_epoch(const gnnmg_epoch_info* epoch, void* user_data) {
+  (void)user_data;
+  printf("epoch %lld  validation accuracy %.4f\n", (long long)epoch->epoch + 1,
+         epoch->validation_accuracy);
+  return 0;
+}
+
+/* Prints the GPUs of this process, or why there are none. */
+static int64_t list_devices(const gnnmg_context* context) {
+  /*! [devices] */
+  int64_t count;
+  const char* why;
+  CHECK(gnnmg_context_num_devices(context, &count, &why));
+  if (count == 0) printf("no GPU: %s\n", why);
+  for (int64_t i = 0; i < count; ++i) {
+    gnnmg_device_info gpu = {.struct_size = sizeof gpu};
+    CHECK(gnnmg_context_get_device_info(context, i, &gpu));
+    printf("GPU %lld: %s (%s), %.1f of %.1f GiB free, %d multiprocessors, capability %d.%d\n",
+           (long long)i, gpu.name, gpu.bus_id, (double)gpu.free_memory / (1 << 30),
+           (double)gpu.total_memory / (1 << 30), (int)gpu.multiprocessors,
+           (int)gpu.capability_major, (int)gpu.capability_minor);
+  }
+  /*! [devices] */
+  return count;
+}
+
+int main(void) {
+  gnnmg_context* context;
+  CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
+  list_devices(context);
+
+  gnnmg_graph* graph;
+  gnnmg_dataset* data = planted_data(context, 5000, &graph);
+  gnnmg_sampler* sampler;
+  CHECK(gnnmg_sampler_create(graph, NULL, &sampler));
+  gnnmg_model* model = small_model(context, data);
+
+  /*! [train] */
+  gnnmg_trainer_config config;
+  CHECK(gnnmg_trainer_config_init(&config, sizeof config));
+  config.num_ranks = 0; /* one a GPU, all of them; without any, one on the CPU */
+  config.num_epochs = 5;
+  config.batch_size = 256;
+  gnnmg_trainer* trainer;
+  CHECK(gnnmg_trainer_create(model, data, sampler, NULL, &config, &trainer));
+  CHECK(gnnmg_trainer_run(trainer, on_epoch, NULL, NULL));
+  /*! [train] */
+
+  gnnmg_metrics metrics = {.struct_size = sizeof metrics};
+  CHECK(gnnmg_trainer_evaluate(trainer, GNNMG_SPLIT_TEST, &metrics, -1));
+  printf("test accuracy %.4f\n", metrics.accuracy);
+
+  gnnmg_trainer_free(trainer);
+  gnnmg_model_free(model);
+  gnnmg_sampler_free(sampler);
+  gnnmg_graph_free(graph);
+  gnnmg_dataset_free(data);
+  gnnmg_context_free(context);
+  return 0;
+}

@@ -1,0 +1,101 @@
+#include "capi/devices.h"
+
+#include <cstdlib>
+
+#include "base/error.h"
+#include "base/plugin.h"
+#include "capi/arguments.h"
+#include "capi/context.h"
+
+namespace gnnmg::capi {
+namespace {
+
+// What the driver shows this process.
+int ask(const base::DeviceTable& table, std::string& why) {
+  try {
+    const int count = table.num_devices();
+    if (count > 0) return count;
+    const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
+    why = visible == nullptr ? std::string("the NVIDIA driver shows this process no GPU")
+                             : base::text(
+                                   "the NVIDIA driver shows this process no GPU, for the variable "
+                                   "CUDA_VISIBLE_DEVICES is '",
+                                   visible, "'; unset it, or name the GPUs that nvidia-smi lists");
+  } catch (const base::Error& error) {
+    why = error.what();
+  }
+  return 0;
+}
+
+}  // namespace
+
+Devices::Devices() {
+  if (!base::has_driver()) {
+    why_ =
+        "this machine has no NVIDIA driver (there is no libcuda.so.1); GPUs need one for CUDA 13, "
+        "580 "
+        "or newer";
+    return;
+  }
+  const base::Plugin& plugin = base::open_plugin();
+  table_ = plugin.table;
+  why_ = plugin.why;
+}
+
+int Devices::count() const {
+  if (table_ == nullptr) return 0;
+  std::call_once(asked_, [this] { count_ = ask(*table_, why_); });
+  return count_;
+}
+
+const std::string& Devices::why() const {
+  count();
+  return why_;
+}
+
+void Devices::check(int64_t index, const std::string& name) const {
+  const int n = count();
+  if (index >= 0 && index < n) return;
+  if (n == 0) fail(Status::kNotFound, name, " is ", index, ", but there is no GPU: ", why());
+  fail(Status::kNotFound, name, " is ", index, ", but this process sees ", n,
+       n == 1 ? " GPU, number 0" : base::text(" GPUs, 0 to ", n - 1));
+}
+
+}  // namespace gnnmg::capi
+
+using namespace gnnmg::capi;
+
+extern "C" {
+
+gnnmg_status gnnmg_context_num_devices(const gnnmg_context* context, int64_t* count,
+                                       const char** why) {
+  if (why != nullptr) *why = nullptr;
+  return guard(outs(Out{count, "count"}), [&] {
+    const auto c = find<Context>(context, "context");
+    *count = c->devices.count();
+    if (why != nullptr) *why = c->devices.why().c_str();
+  });
+}
+
+gnnmg_status gnnmg_context_get_device_info(const gnnmg_context* context, int64_t index,
+                                           gnnmg_device_info* info) {
+  return guard(outs(Out{info, "info"}), [&] {
+    const auto c = find<Context>(context, "context");
+    c->devices.check(index, "argument 'index'");
+    const gnnmg::base::DeviceInfo found = c->devices.table()->info(static_cast<int>(index));
+    gnnmg_device_info facts{};
+    facts.type = GNNMG_DEVICE_CUDA;
+    copy_text(found.name, facts.name, sizeof facts.name);
+    copy_text(found.bus_id, facts.bus_id, sizeof facts.bus_id);
+    facts.total_memory = static_cast<size_t>(found.total_memory);
+    facts.free_memory = static_cast<size_t>(found.free_memory);
+    facts.capability_major = found.major;
+    facts.capability_minor = found.minor;
+    facts.multiprocessors = found.multiprocessors;
+    facts.driver_version = found.driver_version;
+    facts.runtime_version = found.runtime_version;
+    give(info, facts);
+  });
+}
+
+}  // extern "C"

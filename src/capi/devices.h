@@ -1,0 +1,33 @@
+// The GPUs of this process, or why there are none.
+#pragma once
+
+#include <mutex>
+#include <string>
+
+#include "base/device.h"
+
+namespace gnnmg::capi {
+
+class Devices {
+ public:
+  // Opens the plug-in where there is a driver, which has to be before LibTorch is used: it looks
+  // for its CUDA half once. Asks the driver nothing yet.
+  Devices();
+
+  // How many this process sees; the driver is asked once. Any thread.
+  int count() const;
+  // Why there is none: one line with the remedy; empty when there are some. Any thread.
+  const std::string& why() const;
+  // Null where count() is 0.
+  const base::DeviceTable* table() const { return count() > 0 ? table_ : nullptr; }
+  // Error(kNotFound) unless there is a GPU of that number. `name`: of the argument or field.
+  void check(int64_t index, const std::string& name) const;
+
+ private:
+  const base::DeviceTable* table_ = nullptr;
+  mutable std::once_flag asked_;
+  mutable int count_ = 0;
+  mutable std::string why_;
+};
+
+}  // namespace gnnmg::capi

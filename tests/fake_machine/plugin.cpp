@@ -1,0 +1,54 @@
+// A plug-in whose GPUs are fake: the file that a copy of the library opens as libgnnmg_cuda.so, so
+// that programs run on GPUs unchanged. What it has is said by the environment:
+//   GNNMG_FAKE_GPUS     how many, 0 to 8; 2
+//   GNNMG_FAKE_MEMORY   bytes of each
+//   GNNMG_FAKE_DRIVER   "old": the driver is for an older CUDA
+// and changed while a test runs, by the functions below.
+#include <cstdlib>
+#include <string>
+
+#include "base/device.h"
+#include "base/error.h"
+#include "fake_gpu.h"
+
+namespace {
+
+using gnnmg::base::DeviceTable;
+namespace fake = gnnmg::fake_gpu;
+
+int64_t number(const char* variable, int64_t otherwise) {
+  const char* text = std::getenv(variable);
+  return text == nullptr ? otherwise : std::atoll(text);
+}
+
+DeviceTable make_table() {
+  const int count = static_cast<int>(number("GNNMG_FAKE_GPUS", 2));
+  DeviceTable table = fake::make_table(count == 0 ? 1 : count);
+  if (count == 0) table.num_devices = [] { return 0; };
+  const char* driver = std::getenv("GNNMG_FAKE_DRIVER");
+  if (driver != nullptr && std::string(driver) == "old")
+    table.num_devices = []() -> int {
+      gnnmg::base::fail(gnnmg::base::Status::kDependency,
+                        "the NVIDIA driver is for CUDA 12.4, the library needs one for CUDA 13");
+    };
+  const int64_t memory = number("GNNMG_FAKE_MEMORY", 0);
+  for (int device = 0; device < count && memory > 0; ++device) fake::set_memory(device, memory);
+  return table;
+}
+
+}  // namespace
+
+#define GNNMG_EXPORTED extern "C" __attribute__((visibility("default")))
+
+GNNMG_EXPORTED const DeviceTable* gnnmg_cuda_device_table() noexcept {
+  static const DeviceTable table = make_table();
+  return &table;
+}
+
+GNNMG_EXPORTED void gnnmg_fake_lose(int device) { fake::lose(device); }
+GNNMG_EXPORTED void gnnmg_fake_find_again(int device) { fake::find_again(device); }
+GNNMG_EXPORTED void gnnmg_fake_refuse_pinning(int refuse) { fake::refuse_pinning(refuse != 0); }
+GNNMG_EXPORTED void gnnmg_fake_set_memory(int device, int64_t bytes) {
+  fake::set_memory(device, bytes);
+}
+GNNMG_EXPORTED int64_t gnnmg_fake_num_live(int device) { return fake::num_live(device); }
