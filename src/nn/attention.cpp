@@ -204,9 +204,7 @@ struct AttendFunction : torch::autograd::Function<AttendFunction> {
     if (spec->v2) dtarget = scratch_tensor(execution, {block.num_targets, width}, type);
     if (spec->has_target_scores)
       dtarget_scores = scratch_tensor(execution, {block.num_targets, heads}, type);
-    const at::Tensor positions = edge_positions(block, execution);
-    const kernels::EdgesBySource by_source{lists_by_source(block),
-                                           positions.const_data_ptr<int32_t>(), block.num_targets};
+    const BySource sources = by_source(block, execution);
     visit_type(type, [&]<typename T>() {
       const kernels::Attention<T> a = attention_of<T>(*spec, parts);
       const auto to_source = matrix<T>(dsource);
@@ -222,7 +220,7 @@ struct AttendFunction : torch::autograd::Function<AttendFunction> {
       sums = execution.device ? by_targets_on_device(*spec, a, dy, to)
                               : backward_by_targets(*spec, a, dy, to);
       over_rows(execution, block.num_sources, kRows, &kernels::Table<T>::attend_transposed,
-                &kernels::DeviceLayers<T>::attend_transposed, a, by_source, const_matrix<T>(dy),
+                &kernels::DeviceLayers<T>::attend_transposed, a, sources.edges, const_matrix<T>(dy),
                 static_cast<const T*>(to.scores), to_source,
                 spec->v2 ? kernels::Matrix<T>{} : columns(to_source, width));
     });
