@@ -78,8 +78,7 @@ at::Tensor CategoryEncoder::encode_on_device(const at::Tensor& values, const cha
   }
   const at::Tensor table = at::cat(tables_);
   const auto rows = std::make_shared<MadeBlock>(
-      execution, table.size(0), count,
-      at::arange(count + 1, options_of(execution, at::kInt)) * columns,
+      execution, table.size(0), at::arange(count + 1, options_of(execution, at::kInt)) * columns,
       (exact.to(at::kLong) + first).to(at::kInt).view({-1}));
   return aggregate(table, rows->view(), Reduce::kSum, execution.with(rows));
 }

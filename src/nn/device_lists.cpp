@@ -3,7 +3,6 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/empty.h>
-#include <ATen/ops/repeat_interleave.h>
 #include <ATen/ops/searchsorted.h>
 #include <ATen/ops/sort.h>
 #include <c10/core/GradMode.h>
@@ -26,6 +25,12 @@ at::Tensor put_numbers(const Execution& execution, std::span<const T> numbers) {
     device.table->copy(device.queue, to.mutable_data_ptr(), numbers.data(),
                        static_cast<int64_t>(numbers.size_bytes()));
   return to;
+}
+
+// The entries of lists, `other` in place of those behind the last list.
+at::Tensor listed(const at::Tensor& indptr, const at::Tensor& indices, int64_t other) {
+  const at::Tensor end = indptr[indptr.numel() - 1];
+  return indices.masked_fill(at::arange(indices.numel(), indices.options()) >= end, other);
 }
 
 }  // namespace
@@ -58,18 +63,21 @@ at::Tensor indptr_of(const sample::BlockView& block, const Execution& execution)
   return view_on(execution, block.indptr, {block.num_targets + 1});
 }
 
-at::Tensor indices_of(const sample::BlockView& block, const Execution& execution) {
-  return view_on(execution, block.indices, {block.num_edges});
-}
-
 at::Tensor counts_of_targets(const sample::BlockView& block, const Execution& execution) {
   const at::Tensor indptr = indptr_of(block, execution);
   return indptr.narrow(0, 1, block.num_targets) - indptr.narrow(0, 0, block.num_targets);
 }
 
+at::Tensor sources_of_edges(const sample::BlockView& block, const Execution& execution) {
+  return listed(indptr_of(block, execution), view_on(execution, block.indices, {block.num_edges}),
+                0);
+}
+
 at::Tensor targets_of_edges(const sample::BlockView& block, const Execution& execution) {
-  // With their number it does not wait for the device.
-  return at::repeat_interleave(counts_of_targets(block, execution), block.num_edges);
+  const at::Tensor ends = indptr_of(block, execution).narrow(0, 1, block.num_targets);
+  return at::searchsorted(ends, at::arange(block.num_edges, ends.options()), /*out_int32=*/true,
+                          /*right=*/true)
+      .clamp_max(block.num_targets - 1);
 }
 
 at::Tensor starts_of(const at::Tensor& ascending, int64_t count) {
@@ -85,16 +93,24 @@ Transposed transposed(const at::Tensor& indptr, const at::Tensor& indices, int64
                       const Execution& execution) {
   const int64_t count = indices.numel();
   const auto numbers = [&](int64_t n) { return at::empty({n}, options_of(execution, at::kInt)); };
-  const Transposed to{numbers(num_columns + 1), numbers(count), numbers(count)};
+  // A column behind the others has the entries of no list.
+  const at::Tensor columns = listed(indptr, indices, num_columns);
+  const Transposed to{numbers(num_columns + 2), numbers(count), numbers(count)};
   const at::Tensor room = numbers(3 * count), wide = indptr.to(at::kLong);
-  launch(execution, at::kFloat, [&]<typename T>(const T& layers, base::DeviceQueue* queue) {
+  launch(execution, at::kFloat, [&](const auto& layers, base::DeviceQueue* queue) {
     layers.sparse_columns(
-        queue, wide.const_data_ptr<int64_t>(), indices.const_data_ptr<int32_t>(),
-        wide.numel() - 1, num_columns, count, room.mutable_data_ptr<int32_t>(),
+        queue, wide.const_data_ptr<int64_t>(), columns.const_data_ptr<int32_t>(), wide.numel() - 1,
+        num_columns + 1, count, room.mutable_data_ptr<int32_t>(),
         {to.indptr.mutable_data_ptr<int32_t>(), to.lists.mutable_data_ptr<int32_t>(),
          to.positions.mutable_data_ptr<int32_t>()});
   });
   return to;
+}
+
+Transposed transposed(const sample::BlockView& block, const Execution& execution) {
+  return transposed(indptr_of(block, execution),
+                    view_on(execution, block.indices, {block.num_edges}), block.num_sources,
+                    execution);
 }
 
 }  // namespace gnnmg::nn

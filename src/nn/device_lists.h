@@ -22,14 +22,17 @@ at::Tensor reserve(const Execution& execution, at::IntArrayRef sizes, at::Scalar
 // A copy of a tensor of the CPU's in such room; waits for it. Undefined stays so.
 at::Tensor put(const Execution& execution, const at::Tensor& tensor, std::string_view what);
 
-// Tensors on a block's own memory: [num_targets + 1] and [num_edges], i32.
+// The lists of a block. Where its counts are bounds only, entries behind the last list belong to
+// none, whatever stands there.
+// [num_targets + 1] i32, on the block's own memory.
 at::Tensor indptr_of(const sample::BlockView& block, const Execution& execution);
-at::Tensor indices_of(const sample::BlockView& block, const Execution& execution);
-// [num_targets] i32: numbers of edges; [num_edges] i32: the target of each.
+// [num_targets] i32: numbers of edges.
 at::Tensor counts_of_targets(const sample::BlockView& block, const Execution& execution);
+// [num_edges] i32: the ends of each edge; those of no list have any.
+at::Tensor sources_of_edges(const sample::BlockView& block, const Execution& execution);
 at::Tensor targets_of_edges(const sample::BlockView& block, const Execution& execution);
 
-// Where 0, 1, ..., count - 1 first stand in ascending numbers, and at the end how many these are:
+// Where 0, 1, ..., count - 1 first stand in ascending numbers, and where those above begin:
 // [count + 1] i32.
 at::Tensor starts_of(const at::Tensor& ascending, int64_t count);
 // [n] i64: the order that sorts these numbers, equal ones as they stood.
@@ -40,9 +43,9 @@ at::Tensor stable_order(const at::Tensor& numbers);
 struct Transposed {
   at::Tensor indptr, lists, positions;
 };
-// From indptr [num_lists + 1] and indices [n] below `num_columns`, i32, where all entries belong to
-// a list.
+// From indptr [num_lists + 1] and indices [n] below `num_columns`, i32.
 Transposed transposed(const at::Tensor& indptr, const at::Tensor& indices, int64_t num_columns,
                       const Execution& execution);
+Transposed transposed(const sample::BlockView& block, const Execution& execution);
 
 }  // namespace gnnmg::nn

@@ -162,8 +162,7 @@ struct WeightedFunction : torch::autograd::Function<WeightedFunction> {
         if (spec->has_target) edges.self_weights = nullptr;
         dx = scratch_tensor(execution, {block.num_sources, width}, dy.scalar_type());
         over_rows(execution, block.num_sources, kRows, &Table<T>::weighted_transposed,
-                  &DeviceLayers<T>::weighted_transposed, edges, sources.edges, from,
-                  matrix<T>(dx));
+                  &DeviceLayers<T>::weighted_transposed, edges, sources.edges, from, matrix<T>(dx));
       }
     });
     return {dx, dw, dself, dtarget, sum.bias, at::Tensor()};
@@ -252,8 +251,7 @@ BySource by_source(const sample::BlockView& block, const Execution& execution) {
     return {{lists, positions.const_data_ptr<int32_t>(), block.num_targets}, {positions}};
   }
   // How many entries the block's own lists have is known to the device alone, so these are others.
-  const Transposed own = transposed(indptr_of(block, execution), indices_of(block, execution),
-                                    block.num_sources, execution);
+  const Transposed own = transposed(block, execution);
   return {{{own.indptr.const_data_ptr<int32_t>(), own.lists.const_data_ptr<int32_t>()},
            own.positions.const_data_ptr<int32_t>(),
            block.num_targets},

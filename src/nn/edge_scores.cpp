@@ -81,8 +81,8 @@ struct DotsFunction : torch::autograd::Function<DotsFunction> {
       if (context->needs_input_grad(1)) {
         dtarget = scratch_tensor(execution, targets.sizes(), x.scalar_type());
         over_rows(execution, block.num_targets, kRows, &Table<T>::weighted_sum,
-                  &DeviceLayers<T>::weighted_sum, edges, rows_of<T>(x),
-                  kernels::Matrix<const T>{}, matrix<T>(dtarget));
+                  &DeviceLayers<T>::weighted_sum, edges, rows_of<T>(x), kernels::Matrix<const T>{},
+                  matrix<T>(dtarget));
       }
     });
     return {dx, dtarget, at::Tensor()};

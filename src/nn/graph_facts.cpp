@@ -123,8 +123,7 @@ GraphFacts::GraphFacts(const graph::Graph& graph, const EdgeNeeds& needs, at::Sc
   }
   if (!device) return;
   if (weights_) on_device_.weight = all_on_device(*weights_, edges, type_, "weights").view({-1});
-  if (features_)
-    on_device_.features = all_on_device(*features_, edges, feature_type(), "features");
+  if (features_) on_device_.features = all_on_device(*features_, edges, feature_type(), "features");
   if (types_) on_device_.type = all_on_device(*types_, edges, at::kLong, "types").view({-1});
 }
 
@@ -201,9 +200,8 @@ at::Tensor GraphFacts::degrees(const graph::Graph& graph, Degrees kind, bool wei
   const std::lock_guard lock(mutex_);
   at::Tensor& kept = degrees_[static_cast<size_t>(kind)][weighted];
   if (kept.defined()) return kept;
-  const at::Tensor found =
-      weighted ? weighted_degrees(graph.csc(), kind == Degrees::kWithoutLoops)
-               : whole_degrees(graph.csc(), kind, type_);
+  const at::Tensor found = weighted ? weighted_degrees(graph.csc(), kind == Degrees::kWithoutLoops)
+                                    : whole_degrees(graph.csc(), kind, type_);
   if (!execution_.device) return kept = found;
   if (weighted) check_degrees(found, kind);
   return kept = put(execution_, found, "the degrees of all nodes");
@@ -214,7 +212,8 @@ void GraphFacts::check_degrees(const at::Tensor& sums, Degrees kind) const {
   visit_type(type_, [&]<typename T>() {
     const T* sum = sums.const_data_ptr<T>();
     for (int64_t t = 0; t < sums.size(0); ++t) {
-      const T loop = std::isnan(sum[3 * t + 2]) ? static_cast<T>(needs_.loop_weight) : sum[3 * t + 2];
+      const T loop =
+          std::isnan(sum[3 * t + 2]) ? static_cast<T>(needs_.loop_weight) : sum[3 * t + 2];
       check_degree(t, sum[3 * t] + (loops ? loop : T{0}), loops);
     }
   });
@@ -241,8 +240,7 @@ at::Tensor GraphFacts::weighted_degrees(const graph::Csc& csc, bool loops_apart)
             count += 1;
             continue;
           }
-          if (!std::isnan(loop))
-            fail_several_loops(t);
+          if (!std::isnan(loop)) fail_several_loops(t);
           loop = weight;
         }
         out[3 * t] = sum;

@@ -44,8 +44,8 @@ class GraphFacts {
 
   // [num_nodes] of `type`: numbers of edges. With `weighted`, of incoming edges, [num_nodes, 3]:
   // the sum of their weights, their number, and, where loops are left out of both, the weight of
-  // the loop, NaN without one. Error(kInvalidArgument) for a node of several loops then, and, with a
-  // device, for one whose edges weigh less than nothing: layers there read no number back. Any
+  // the loop, NaN without one. Error(kInvalidArgument) for a node of several loops then, and, with
+  // a device, for one whose edges weigh less than nothing: layers there read no number back. Any
   // thread.
   at::Tensor degrees(const graph::Graph& graph, Degrees kind, bool weighted);
 
@@ -69,8 +69,8 @@ class GraphFacts {
   at::ScalarType type_;
   Execution execution_;  // where the tensors are to lie
   std::unique_ptr<const feature::FeatureStore> weights_, features_, types_;
-  EdgeValues on_device_;  // of all edges, by id
-  std::mutex mutex_;      // of degrees_
+  EdgeValues on_device_;                              // of all edges, by id
+  std::mutex mutex_;                                  // of degrees_
   std::array<std::array<at::Tensor, 2>, 4> degrees_;  // by kind, weighted or not
 };
 

@@ -41,8 +41,7 @@ struct LastMaxFunction : torch::autograd::Function<LastMaxFunction> {
       const kernels::Lists lists = lists_by_target(block);
       if (const Device* device = execution.device) {
         const DeviceLayers<T>& layers = device->layers<T>();
-        layers.aggregate(device->queue, Reduce::kMax, lists, sources, width, to,
-                         block.num_targets);
+        layers.aggregate(device->queue, Reduce::kMax, lists, sources, width, to, block.num_targets);
         if (winner.defined())
           layers.last_winner(device->queue, lists, sources, const_matrix<T>(out), width,
                              winner.mutable_data_ptr<int32_t>(), block.num_targets);

@@ -38,10 +38,10 @@ MadeBlock::MadeBlock(int64_t num_sources, std::vector<int32_t> indptr, std::vect
   view_.out_targets = out_targets_.data();
 }
 
-MadeBlock::MadeBlock(const Execution& execution, int64_t num_sources, int64_t num_targets,
-                     const at::Tensor& indptr, const at::Tensor& indices)
+MadeBlock::MadeBlock(const Execution& execution, int64_t num_sources, const at::Tensor& indptr,
+                     const at::Tensor& indices)
     : on_device_{indptr, indices} {
-  view_.num_targets = num_targets;
+  view_.num_targets = indptr.numel() - 1;
   view_.num_sources = num_sources;
   view_.num_edges = indices.numel();
   view_.indptr = indptr.const_data_ptr<int32_t>();
@@ -56,9 +56,9 @@ MadeBlock::MadeBlock(const Execution& execution, int64_t num_sources, int64_t nu
 std::shared_ptr<const MadeBlock> edges_to_targets(const sample::BlockView& block,
                                                   const Execution& execution) {
   if (execution.device)
-    return std::make_shared<MadeBlock>(execution, block.num_edges, block.num_targets,
-                                       indptr_of(block, execution),
-                                       at::arange(block.num_edges, options_of(execution, at::kInt)));
+    return std::make_shared<MadeBlock>(
+        execution, block.num_edges, indptr_of(block, execution),
+        at::arange(block.num_edges, options_of(execution, at::kInt)));
   std::vector<int32_t> indices(block.num_edges);
   std::iota(indices.begin(), indices.end(), 0);
   return std::make_shared<MadeBlock>(
@@ -70,15 +70,14 @@ std::shared_ptr<const MadeBlock> edges_without_loops(const sample::BlockView& bl
                                                      int64_t first_own,
                                                      const Execution& execution) {
   if (execution.device) {
-    // Loops stand behind all others, in a list of their own: how many there are stays unknown here.
+    // Loops stand behind all others, in no list: how many there are stays unknown here.
     const int64_t n = block.num_targets;
     const at::Tensor targets = targets_of_edges(block, execution);
     const at::Tensor lists =
-        targets.masked_fill(indices_of(block, execution) == targets + first_own, n);
+        targets.masked_fill(sources_of_edges(block, execution) == targets + first_own, n);
     const at::Tensor order = stable_order(lists);
-    return std::make_shared<MadeBlock>(execution, block.num_edges, n,
-                                       starts_of(lists.index_select(0, order), n + 1),
-                                       order.to(at::kInt));
+    return std::make_shared<MadeBlock>(
+        execution, block.num_edges, starts_of(lists.index_select(0, order), n), order.to(at::kInt));
   }
   std::vector<int32_t> indptr{0}, indices;
   for (int64_t t = 0; t < block.num_targets; ++t) {
@@ -105,11 +104,12 @@ std::shared_ptr<const MadeBlock> ends_to_edges(const sample::BlockView& block, b
     base::fail(base::Status::kUnsupported, "a block of ", block.num_edges, " edges and ",
                block.num_sources, " sources is too large for a layer with rows of its edges");
   if (execution.device) {
-    at::Tensor read = indices_of(block, execution);
+    at::Tensor read = sources_of_edges(block, execution);
     if (targets)
-      read = at::stack({read, targets_of_edges(block, execution) + block.num_sources}, 1).view({-1});
+      read =
+          at::stack({read, targets_of_edges(block, execution) + block.num_sources}, 1).view({-1});
     return std::make_shared<MadeBlock>(
-        execution, block.num_sources + (targets ? block.num_targets : 0), block.num_edges,
+        execution, block.num_sources + (targets ? block.num_targets : 0),
         at::arange(block.num_edges + 1, options_of(execution, at::kInt)) * ends, read);
   }
   std::vector<int32_t> indptr(block.num_edges + 1), indices(block.num_edges * ends);

@@ -17,10 +17,10 @@ class MadeBlock {
  public:
   // Target t reads the sources indices[indptr[t]] .. indices[indptr[t + 1] - 1].
   MadeBlock(int64_t num_sources, std::vector<int32_t> indptr, std::vector<int32_t> indices);
-  // The same on a device, of i32 tensors there. Lists by source are made where gradients are wanted.
-  // Lists behind those of the `num_targets` may take edges that belong to none.
-  MadeBlock(const Execution& execution, int64_t num_sources, int64_t num_targets,
-            const at::Tensor& indptr, const at::Tensor& indices);
+  // The same on a device, of i32 tensors there; edges behind the last list belong to none. Lists by
+  // source are made where gradients are wanted.
+  MadeBlock(const Execution& execution, int64_t num_sources, const at::Tensor& indptr,
+            const at::Tensor& indices);
   MadeBlock(const MadeBlock&) = delete;
   MadeBlock& operator=(const MadeBlock&) = delete;
   const sample::BlockView& view() const { return view_; }
@@ -37,8 +37,7 @@ std::shared_ptr<const MadeBlock> edges_to_targets(const sample::BlockView& block
 
 // The same, with the edges from source first_own + t to target t left out.
 std::shared_ptr<const MadeBlock> edges_without_loops(const sample::BlockView& block,
-                                                     int64_t first_own,
-                                                     const Execution& execution);
+                                                     int64_t first_own, const Execution& execution);
 
 // From the ends of the edges to the edges: sources are those of `block`, or, with `targets`, those
 // and behind them its targets. Edge e reads its source, and with `targets` its target.

@@ -28,9 +28,7 @@ std::shared_ptr<const MadeBlock> nodes_to_graphs(std::span<const int64_t> graph_
                                                  int64_t num_nodes, const Execution& execution) {
   if (execution.device) {
     const std::vector<int32_t> pointers(graph_ptr.begin(), graph_ptr.end());
-    return std::make_shared<MadeBlock>(execution, num_nodes,
-                                       static_cast<int64_t>(pointers.size()) - 1,
-                                       put(execution, pointers),
+    return std::make_shared<MadeBlock>(execution, num_nodes, put(execution, pointers),
                                        at::arange(num_nodes, options_of(execution, at::kInt)));
   }
   std::vector<int32_t> nodes(num_nodes);
@@ -109,7 +107,8 @@ at::Tensor ReadoutLayer::places_on_device(const at::Tensor& last,
   const int64_t nodes = last.size(0), graphs = static_cast<int64_t>(graph_ptr.size()) - 1;
   const at::TensorOptions numbers = options_of(execution, at::kLong);
   if (nodes == 0) return at::zeros({graphs * rows_}, numbers);
-  const at::Tensor pointers = put(execution, std::vector<int64_t>(graph_ptr.begin(), graph_ptr.end()));
+  const at::Tensor pointers =
+      put(execution, std::vector<int64_t>(graph_ptr.begin(), graph_ptr.end()));
   const at::Tensor begin = pointers.narrow(0, 0, graphs), end = pointers.narrow(0, 1, graphs);
   const at::Tensor graph_of = at::repeat_interleave(end - begin, nodes);
   const at::Tensor by_value =

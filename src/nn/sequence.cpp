@@ -31,10 +31,9 @@ at::Tensor gather(const at::Tensor& x, const std::vector<int32_t>& order,
     if (row >= 0) indices.push_back(row);
     indptr.push_back(static_cast<int32_t>(indices.size()));
   }
-  const int64_t count = static_cast<int64_t>(order.size());
   const auto block =
       execution.device
-          ? std::make_shared<const MadeBlock>(execution, x.size(0), count, put(execution, indptr),
+          ? std::make_shared<const MadeBlock>(execution, x.size(0), put(execution, indptr),
                                               put(execution, indices))
           : std::make_shared<const MadeBlock>(x.size(0), std::move(indptr), std::move(indices));
   return aggregate(x, block->view(), Reduce::kSum, execution.with(block));
@@ -46,7 +45,7 @@ struct HostLists {
   HostLists(const sample::BlockView& block, const Execution& execution)
       : indptr(block.indptr), indices(block.indices) {
     if (!execution.device) return;
-    kept = at::cat({indptr_of(block, execution), indices_of(block, execution)}).cpu();
+    kept = at::cat({indptr_of(block, execution), sources_of_edges(block, execution)}).cpu();
     indptr = kept.const_data_ptr<int32_t>();
     indices = indptr + block.num_targets + 1;
   }
@@ -66,8 +65,7 @@ State stepped(const Lstm& lstm, const at::Tensor& input, const State& state) {
   const std::vector<at::Tensor> gate =
       (input + at::linear(state.hidden, lstm.weight_hh, lstm.bias_hh)).chunk(4, 1);  // i, f, g, o
   State next;
-  next.cell =
-      at::sigmoid(gate[1]) * state.cell + at::sigmoid(gate[0]) * at::tanh(gate[2]);
+  next.cell = at::sigmoid(gate[1]) * state.cell + at::sigmoid(gate[0]) * at::tanh(gate[2]);
   next.hidden = at::sigmoid(gate[3]) * at::tanh(next.cell);
   return next;
 }
@@ -155,8 +153,8 @@ at::Tensor packed(const at::Tensor& rows, const Lstm& lstm, std::vector<int64_t>
                                           at::TensorOptions(at::kLong))
                                 .clone();
   return std::get<1>(at::lstm(rows, counts, {start, start}, parameters(lstm), /*has_biases=*/true,
-                           /*num_layers=*/1, /*dropout=*/0, /*train=*/false,
-                           /*bidirectional=*/false))
+                              /*num_layers=*/1, /*dropout=*/0, /*train=*/false,
+                              /*bidirectional=*/false))
       .view({reached, hidden});
 }
 
@@ -187,8 +185,8 @@ at::Tensor lstm_packed(const at::Tensor& x, const Lstm& lstm, const sample::Bloc
       order.push_back(lists.indices[lists.indptr[by_length[k]] + step]);
   }
   const at::Tensor rows = gather(x, order, execution);
-  const at::Tensor last = execution.device ? run_steps(rows, lstm, sizes)
-                                           : packed(rows, lstm, sizes);
+  const at::Tensor last =
+      execution.device ? run_steps(rows, lstm, sizes) : packed(rows, lstm, sizes);
   std::vector<int32_t> back(n, -1);
   for (int64_t k = 0; k < reached; ++k) back[by_length[k]] = static_cast<int32_t>(k);
   return gather(last, back, execution);
@@ -209,9 +207,9 @@ at::Tensor LayerAttention::operator()(const std::vector<at::Tensor>& layers) con
     return (x * shares).sum(0);
   };
   if (!x.is_cpu())
-    return weighted(at::cat({at::stack(states_of(x, forward, false), 0),
-                             at::stack(states_of(x, backward, true), 0)},
-                            2));
+    return weighted(at::cat(
+        {at::stack(states_of(x, forward, false), 0), at::stack(states_of(x, backward, true), 0)},
+        2));
   const at::Tensor start =
       at::zeros({2, x.size(1), forward.weight_hh.size(1)}, x.options().requires_grad(false));
   std::vector<at::Tensor> both = parameters(forward);

@@ -36,12 +36,11 @@ std::vector<uint8_t> drawn(const kernels::Dropout& dropout, int64_t count) {
 }
 
 // The same as bools on a device. These are the bits of dropout of a matrix with items 8 r, 8 r + 1,
-// ... in the columns 0, 16, ..., 112 of row r, all of whose sixteen first bits a block holds: so the
-// kernel for sparse rows draws them.
+// ... in the columns 0, 16, ..., 112 of row r, all of whose sixteen first bits a block holds: so
+// the kernel for sparse rows draws them.
 at::Tensor drawn_on_device(const kernels::Dropout& dropout, int64_t count,
                            const Execution& execution) {
-  if (!dropout.active() || count == 0)
-    return at::zeros({count}, options_of(execution, at::kBool));
+  if (!dropout.active() || count == 0) return at::zeros({count}, options_of(execution, at::kBool));
   const at::TensorOptions numbers = options_of(execution, at::kLong);
   const int64_t rows = (count + 7) / 8;
   const at::Tensor indptr = at::arange(rows + 1, numbers).mul_(8).clamp_max_(count);
@@ -71,8 +70,7 @@ ThinnedBatch::ThinnedBatch(const ForwardArgs& batch, double edge_rate, double no
     return kernels::make_dropout(rate, key.seed, key.epoch, key.batch, number);
   };
   std::vector<Dropout> edges;
-  for (size_t i = 0; i < batch.blocks.size(); ++i)
-    edges.push_back(dropout(edge_rate, kEdges + i));
+  for (size_t i = 0; i < batch.blocks.size(); ++i) edges.push_back(dropout(edge_rate, kEdges + i));
   const Dropout nodes = dropout(node_rate, kNodes);
   if (execution.device)
     thin_on_device(nodes, edges, execution);
@@ -129,11 +127,12 @@ void ThinnedBatch::thin_on_device(const Dropout& nodes, const std::vector<Dropou
   std::vector<at::Tensor> counts;
   for (size_t i = 0; i < args_.blocks.size(); ++i) {
     const sample::BlockView& block = args_.blocks[i];
-    const at::Tensor dropped = drawn_on_device(edges[i], block.num_edges, execution)
-                                   .logical_or(gone.index_select(0, indices_of(block, execution)))
-                                   .logical_or(gone.index_select(0, targets_of_edges(block, execution)));
-    ends.push_back(at::cat({at::zeros({1}, options_of(execution, at::kLong)),
-                            dropped.logical_not().cumsum(0)}));
+    const at::Tensor dropped =
+        drawn_on_device(edges[i], block.num_edges, execution)
+            .logical_or(gone.index_select(0, sources_of_edges(block, execution)))
+            .logical_or(gone.index_select(0, targets_of_edges(block, execution)));
+    ends.push_back(at::cat(
+        {at::zeros({1}, options_of(execution, at::kLong)), dropped.logical_not().cumsum(0)}));
     counts.push_back(ends.back().narrow(0, block.num_edges, 1));
   }
   if (counts.empty()) return;
@@ -142,14 +141,14 @@ void ThinnedBatch::thin_on_device(const Dropout& nodes, const std::vector<Dropou
   for (size_t i = 0; i < args_.blocks.size(); ++i) {
     const sample::BlockView& block = args_.blocks[i];
     const int64_t count = left.const_data_ptr<int64_t>()[i];
-    const at::Tensor kept = at::searchsorted(
-        ends[i].narrow(0, 1, block.num_edges),
-        at::arange(1, count + 1, options_of(execution, at::kLong)));
+    const at::Tensor kept =
+        at::searchsorted(ends[i].narrow(0, 1, block.num_edges),
+                         at::arange(1, count + 1, options_of(execution, at::kLong)));
     Layer layer;
     layer.block = std::make_unique<MadeBlock>(
-        execution, block.num_sources, block.num_targets,
+        execution, block.num_sources,
         ends[i].index_select(0, indptr_of(block, execution)).to(at::kInt),
-        indices_of(block, execution).index_select(0, kept));
+        sources_of_edges(block, execution).index_select(0, kept));
     blocks_.push_back(layer.block->view());
     if (block.edge_ids) {
       layer.ids_on_device =

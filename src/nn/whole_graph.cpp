@@ -193,9 +193,8 @@ WholeGraph::SparseRange WholeGraph::sparse_rows(int64_t begin, int64_t end) cons
   if (!execution_.device) return range;
   SparseView& view = range.view;
   const auto there = [&]<typename T>(const T* data, int64_t count) {
-    const at::Tensor from =
-        at::from_blob(const_cast<T*>(data), {count},
-                      at::TensorOptions(c10::CppTypeToScalarType<T>::value));
+    const at::Tensor from = at::from_blob(const_cast<T*>(data), {count},
+                                          at::TensorOptions(c10::CppTypeToScalarType<T>::value));
     range.on_device.push_back(put(execution_, from, "sparse rows of a range of nodes"));
     return range.on_device.back().const_data_ptr<T>();
   };

@@ -40,8 +40,8 @@ class WholeGraph {
     EdgeValues edges;  // as the layers read them
   };
   Range edges_into(int64_t begin, int64_t end) const;
-  // Rows [begin, end) of a stage, [end - begin, width], on the CPU, from those that `rows_of` makes of pieces
-  // whose edges one block can count. Error(kRange) unless these are rows of the graph.
+  // Rows [begin, end) of a stage, [end - begin, width], on the CPU, from those that `rows_of` makes
+  // of pieces whose edges one block can count. Error(kRange) unless these are rows of the graph.
   at::Tensor rows_of_stage(int64_t begin, int64_t end, int64_t width,
                            const std::function<at::Tensor(int64_t, int64_t)>& rows_of) const;
   // The same from all rows, which `all_rows` makes where `all` does not hold them yet.

@@ -29,18 +29,17 @@ at::Tensor root_of(const at::Tensor& degree) {
 // A block's edges, those from a node to itself apart where loops are added.
 struct Edges {
   Edges(bool loops, int64_t first_own, const ConvPass& pass)
-      : sources(indices_of(pass.block, pass.execution)),
+      : sources(sources_of_edges(pass.block, pass.execution)),
         targets(targets_of_edges(pass.block, pass.execution)) {
     const sample::BlockView& block = pass.block;
     counts = counts_of_targets(block, pass.execution);
     if (!loops) return;
     loop = sources == targets + first_own;
     // How many are loops up to each edge.
-    const at::Tensor before = at::cat({at::zeros({1}, options_of(pass.execution, at::kInt)),
-                                       loop.cumsum(0, at::kInt)});
+    const at::Tensor before =
+        at::cat({at::zeros({1}, options_of(pass.execution, at::kInt)), loop.cumsum(0, at::kInt)});
     const at::Tensor at_ends = before.index_select(0, indptr_of(block, pass.execution));
-    num_loops =
-        at_ends.narrow(0, 1, block.num_targets) - at_ends.narrow(0, 0, block.num_targets);
+    num_loops = at_ends.narrow(0, 1, block.num_targets) - at_ends.narrow(0, 0, block.num_targets);
     counts = counts - num_loops;
   }
   // Zeros for loops.
@@ -59,20 +58,19 @@ at::Tensor share_of(const at::Tensor& root, const at::Tensor& number, const Edge
   return at::where(drawn > 0, root * (number / drawn.clamp_min(1)), root);
 }
 
-void unweighted(WeightedSum& sum, const GcnOptions& options, at::ScalarType type,
-                int64_t first_own, const ConvInput& own, const ConvPass& pass) {
+void unweighted(WeightedSum& sum, const GcnOptions& options, at::ScalarType type, int64_t first_own,
+                const ConvInput& own, const ConvPass& pass) {
   const int64_t n = pass.block.num_targets;
   const bool loops = options.add_self_loops;
   const Edges edges(loops, first_own, pass);
   at::Tensor degrees = own.degrees;
   if (!degrees.defined())
-    degrees = at::cat({edges.counts.to(type), at::zeros({pass.block.num_sources - n},
-                                                        options_of(pass.execution, type))});
+    degrees = at::cat({edges.counts.to(type),
+                       at::zeros({pass.block.num_sources - n}, options_of(pass.execution, type))});
   const at::Tensor root = root_of(loops ? degrees + 1 : degrees);
   const at::Tensor here = root.narrow(0, first_own, n);
-  const at::Tensor share = own.degrees.defined()
-                               ? share_of(here, degrees.narrow(0, first_own, n), edges)
-                               : here;
+  const at::Tensor share =
+      own.degrees.defined() ? share_of(here, degrees.narrow(0, first_own, n), edges) : here;
   sum.weights = edges.without_loops(root.index_select(0, edges.sources) *
                                     share.index_select(0, edges.targets));
   if (loops) sum.self_weights = here * here;
@@ -91,17 +89,16 @@ void weighted_by_graph(WeightedSum& sum, const GcnOptions& options, int64_t firs
     degree = degree + loop;
   }
   const at::Tensor root = root_of(degree), here = root.narrow(0, first_own, n);
-  sum.weights = edges.without_loops(
-      root.index_select(0, edges.sources) * own.edge_weight.detach() *
-      share_of(here, number, edges).index_select(0, edges.targets));
+  sum.weights = edges.without_loops(root.index_select(0, edges.sources) * own.edge_weight.detach() *
+                                    share_of(here, number, edges).index_select(0, edges.targets));
   if (loops) sum.self_weights = loop.narrow(0, first_own, n) * here * here;
 }
 
 // rows[index[e]] for each edge e, where the gradient of a row is the sum over its edges.
 at::Tensor rows_at(const at::Tensor& values, const at::Tensor& index, const ConvPass& pass) {
-  const at::Tensor ones = at::arange(index.numel() + 1, options_of(pass.execution, at::kInt));
-  const auto block = std::make_shared<const MadeBlock>(pass.execution, values.size(0),
-                                                       index.numel(), ones, index);
+  const at::Tensor one_each = at::arange(index.numel() + 1, options_of(pass.execution, at::kInt));
+  const auto block =
+      std::make_shared<const MadeBlock>(pass.execution, values.size(0), one_each, index);
   return aggregate(values.unsqueeze(1), block->view(), Reduce::kSum, pass.execution.with(block))
       .squeeze(1);
 }
@@ -157,8 +154,8 @@ void weighted(WeightedSum& sum, const GcnOptions& options, const ConvInput& own,
 
 }  // namespace
 
-WeightedSum gcn_weights_on_device(const GcnOptions& options, at::ScalarType type,
-                                  int64_t first_own, const ConvInput& own, const ConvPass& pass) {
+WeightedSum gcn_weights_on_device(const GcnOptions& options, at::ScalarType type, int64_t first_own,
+                                  const ConvInput& own, const ConvPass& pass) {
   WeightedSum sum;
   if (!own.edge_weight.defined())
     unweighted(sum, options, type, first_own, own, pass);
@@ -174,7 +171,7 @@ at::Tensor dgl_scales_on_device(DglGraphOptions::Norm norm, at::ScalarType type,
   using Norm = DglGraphOptions::Norm;
   const sample::BlockView& block = pass.block;
   const Execution& execution = pass.execution;
-  const at::Tensor indices = indices_of(block, execution);
+  const at::Tensor indices = sources_of_edges(block, execution);
   const auto of_targets = [&] {
     return counts_of_targets(block, execution)
         .to(type)
@@ -185,8 +182,7 @@ at::Tensor dgl_scales_on_device(DglGraphOptions::Norm norm, at::ScalarType type,
   at::Tensor sent = own.degrees;
   // Edges into some of the targets only, in inference, do not tell how many a source has.
   if (!sent.defined()) {
-    const at::Tensor ends =
-        transposed(indptr_of(block, execution), indices, block.num_sources, execution).indptr;
+    const at::Tensor ends = transposed(block, execution).indptr;
     sent = (ends.narrow(0, 1, block.num_sources) - ends.narrow(0, 0, block.num_sources)).to(type);
   }
   const at::Tensor of_sources = sent.clamp_min(1).index_select(0, indices);

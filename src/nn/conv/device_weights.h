@@ -7,8 +7,8 @@
 namespace gnnmg::nn {
 
 // `weights` and `self_weights` of a layer that normalises edges.
-WeightedSum gcn_weights_on_device(const GcnOptions& options, at::ScalarType type,
-                                  int64_t first_own, const ConvInput& own, const ConvPass& pass);
+WeightedSum gcn_weights_on_device(const GcnOptions& options, at::ScalarType type, int64_t first_own,
+                                  const ConvInput& own, const ConvPass& pass);
 
 // [num_edges]: what the norm multiplies edges by.
 at::Tensor dgl_scales_on_device(DglGraphOptions::Norm norm, at::ScalarType type,

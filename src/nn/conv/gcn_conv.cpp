@@ -193,8 +193,7 @@ class GcnConv final : public WeightedConv {
       bool found = false;
       for (int64_t e = block.indptr[t]; e < block.indptr[t + 1]; ++e) {
         const bool loop = loops && block.indices[e] == t;
-        if (loop && std::exchange(found, true))
-          fail_several_loops(node(own, t));
+        if (loop && std::exchange(found, true)) fail_several_loops(node(own, t));
         sources.mutable_data_ptr<int64_t>()[e] = block.indices[e];
         targets.mutable_data_ptr<int64_t>()[e] = t;
         others.mutable_data_ptr<bool>()[e] = !loop;

@@ -58,7 +58,7 @@ Groups group_on_device(const sample::BlockView& block, const at::Tensor& types, 
   groups.order = stable_order(types);
   const at::Tensor type = types.index_select(0, groups.order);
   const at::Tensor target = targets_of_edges(block, execution).index_select(0, groups.order);
-  at::Tensor source = indices_of(block, execution).index_select(0, groups.order);
+  at::Tensor source = sources_of_edges(block, execution).index_select(0, groups.order);
   // A group begins where the edge before has another type or target. Groups up to each edge:
   const at::Tensor other =
       at::cat({type.slice(0, 1) != type.slice(0, 0, -1), at::zeros({1}, numbers.dtype(at::kBool))})
@@ -71,7 +71,8 @@ Groups group_on_device(const sample::BlockView& block, const at::Tensor& types, 
   const at::Tensor begins = starts_of(type, relations);
   const at::Tensor found = at::cat({up_to.index_select(0, begins), begins}).cpu().to(at::kLong);
   const int64_t* begin = found.const_data_ptr<int64_t>();
-  if (begin[relations + 1] != 0) fail_type(groups.order[0].item<int64_t>(), type[0].item<int64_t>(), relations);
+  if (begin[relations + 1] != 0)
+    fail_type(groups.order[0].item<int64_t>(), type[0].item<int64_t>(), relations);
   if (begin[2 * relations + 1] != num_edges)
     fail_type(groups.order[num_edges - 1].item<int64_t>(), type[num_edges - 1].item<int64_t>(),
               relations);
@@ -81,18 +82,16 @@ Groups group_on_device(const sample::BlockView& block, const at::Tensor& types, 
   const at::Tensor indptr = at::cat(
       {at::zeros({1}, numbers),
        at::searchsorted(ended, at::arange(1, num_groups + 1, numbers), /*out_int32=*/true) + 1});
-  const at::Tensor target_of_group =
-      target.index_select(0, indptr.narrow(0, 0, num_groups));
+  const at::Tensor target_of_group = target.index_select(0, indptr.narrow(0, 0, num_groups));
   const at::Tensor members = stable_order(target_of_group);
   if (by_relation.num_nodes > 0) {
     if (by_relation.ids)
-      source = view_on(execution, by_relation.ids, {block.num_sources})
-                   .index_select(0, source);
+      source = view_on(execution, by_relation.ids, {block.num_sources}).index_select(0, source);
     source = (source + type * by_relation.num_nodes).to(at::kInt);
   }
-  groups.edges = std::make_shared<MadeBlock>(execution, rows, num_groups, indptr, source);
+  groups.edges = std::make_shared<MadeBlock>(execution, rows, indptr, source);
   groups.targets = std::make_shared<MadeBlock>(
-      execution, num_groups, n, starts_of(target_of_group.index_select(0, members), n),
+      execution, num_groups, starts_of(target_of_group.index_select(0, members), n),
       members.to(at::kInt));
   return groups;
 }
@@ -115,8 +114,7 @@ Groups group(const sample::BlockView& block, const at::Tensor& types, int64_t re
   const int64_t* type = flat.const_data_ptr<int64_t>();
   std::vector<int64_t> next(relations + 1);
   for (int64_t e = 0; e < block.num_edges; ++e) {
-    if (type[e] < 0 || type[e] >= relations)
-      fail_type(e, type[e], relations);
+    if (type[e] < 0 || type[e] >= relations) fail_type(e, type[e], relations);
     ++next[type[e] + 1];
   }
   for (int64_t r = 0; r < relations; ++r) next[r + 1] += next[r];
@@ -220,9 +218,9 @@ class RelationConv final : public Conv {
     if (!o_.features && block.num_sources > o_.in)
       fail(Status::kInvalidArgument, "the layer has a row for each of ", o_.in,
            " nodes, and the block ", block.num_sources);
-    const Groups groups = group(block, own.edge_type, o_.relations,
-                                o_.features ? RowsByRelation{} : RowsByRelation{o_.in, own.ids},
-                                pass.execution);
+    const Groups groups =
+        group(block, own.edge_type, o_.relations,
+              o_.features ? RowsByRelation{} : RowsByRelation{o_.in, own.ids}, pass.execution);
     const Execution by_edges = pass.execution.with(groups.edges);
     at::Tensor sums;
     if (!o_.features) {
@@ -244,7 +242,8 @@ class RelationConv final : public Conv {
     if (root_.defined() && o_.features)
       y = at::addmm(y, target_rows(own, n, pass.execution), root_);
     else if (root_.defined())
-      y = y + (own.ids ? root_.index_select(0, as_tensor(pass.execution, {own.ids, static_cast<size_t>(n)}))
+      y = y + (own.ids ? root_.index_select(
+                             0, as_tensor(pass.execution, {own.ids, static_cast<size_t>(n)}))
                        : root_.narrow(0, first_own, n));
     if (bias_.defined()) y = y + bias_;
     return complete(y, own, pass);
