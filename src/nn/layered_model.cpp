@@ -2,20 +2,24 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/empty.h>
-#include <ATen/ops/from_blob.h>
 #include <c10/core/GradMode.h>
 
 #include <deque>
 #include <utility>
 
 #include "nn/model_input.h"
+#include "nn/tensors.h"
 #include "nn/thinned_batch.h"
 #include "nn/torch_tensor.h"
 
 namespace gnnmg::nn {
 
 LayeredModel::LayeredModel(const ModelConfig& config, const Device* device)
-    : config_(config), device_(device), known_(edge_needs(config), scalar_type(config.dtype), device) {}
+    : config_(config),
+      device_(device),
+      known_(edge_needs(config), scalar_type(config.dtype), device) {
+  use_device();
+}
 
 at::Tensor LayeredModel::forward(const ForwardArgs& args) {
   return pass({&args, 1}, {args.training, args.training || args.gradients})[0];
@@ -28,7 +32,8 @@ std::vector<at::Tensor> LayeredModel::forward_step(std::span<const ForwardArgs> 
 
 std::vector<at::Tensor> LayeredModel::pass(std::span<const ForwardArgs> batches,
                                            RunOptions options) {
-  for (const ForwardArgs& args : batches) check_input(config_, args);
+  use_device();
+  for (const ForwardArgs& args : batches) check_input(config_, args, device_);
   if (!options.training || (config_.edge_dropout == 0 && config_.node_dropout == 0))
     return run(batches, options);
   const auto thinned = std::make_shared<std::deque<ThinnedBatch>>();
@@ -48,7 +53,18 @@ Execution LayeredModel::execution_of(std::span<const ForwardArgs> batches,
           device_};
 }
 
+void LayeredModel::absent_backward(const SumOverRanks& sum) {
+  use_device();
+  statistics_.absent_backward(sum);
+}
+
+void LayeredModel::fold_batch_statistics(const at::Tensor& rows) {
+  use_device();
+  statistics_.fold(rows);
+}
+
 at::Tensor LayeredModel::take_batch_statistics() {
+  use_device();
   return statistics_.width() ? statistics_.take() : at::empty({0, 0}, parameters_.flat().options());
 }
 
@@ -65,8 +81,9 @@ at::Tensor LayeredModel::degrees_of(const Conv& conv, const ModelConfig& options
       options.framework == Framework::kDgl)
     return {};
   const c10::NoGradGuard no_grad;
-  const at::Tensor rows = at::from_blob(const_cast<int64_t*>(args.node_ids.data()), {num_nodes},
-                                        at::TensorOptions(at::kLong));
+  Execution execution;
+  execution.device = device_;
+  const at::Tensor rows = view_on(execution, args.node_ids.data(), {num_nodes});
   return known_.of(args.graph)
       .degrees(*args.graph, wanted, options.edge_weights)
       .index_select(0, rows);
@@ -74,6 +91,8 @@ at::Tensor LayeredModel::degrees_of(const Conv& conv, const ModelConfig& options
 
 std::unique_ptr<Model> LayeredModel::filled(std::unique_ptr<LayeredModel> copy) const {
   const c10::NoGradGuard no_grad;
+  use_device();
+  copy->use_device();
   copy->parameters_.flat().copy_(parameters_.flat());
   for (size_t i = 0; i < buffers().size(); ++i)
     copy->buffers()[i].tensor.copy_(buffers()[i].tensor);

@@ -23,7 +23,7 @@ class LayeredModel : public Model {
   at::Tensor forward(const ForwardArgs& args) final;
   std::vector<at::Tensor> forward_step(std::span<const ForwardArgs> batches,
                                        const SumOverRanks& sum) final;
-  void absent_backward(const SumOverRanks& sum) final { statistics_.absent_backward(sum); }
+  void absent_backward(const SumOverRanks& sum) final;
   const std::vector<NamedTensor>& parameters() const final { return parameters_.named(); }
   const std::vector<NamedTensor>& buffers() const final { return parameters_.buffers(); }
   const std::vector<NamedTensor>& state_tensors() const final { return parameters_.state(); }
@@ -31,7 +31,7 @@ class LayeredModel : public Model {
   at::Tensor flat_gradients() const final { return parameters_.flat_gradients(); }
   int64_t batch_statistics_width() const final { return statistics_.width(); }
   at::Tensor take_batch_statistics() final;
-  void fold_batch_statistics(const at::Tensor& rows) final { statistics_.fold(rows); }
+  void fold_batch_statistics(const at::Tensor& rows) final;
 
  protected:
   LayeredModel(const ModelConfig& config, const Device* device);
@@ -48,7 +48,8 @@ class LayeredModel : public Model {
   // undefined where it does not.
   at::Tensor degrees_of(const Conv& conv, const ModelConfig& options, const ForwardArgs& args,
                         int64_t num_nodes);
-  // The new model with this one's weights, buffers and knowledge of the graph.
+  // The new model with this one's weights and buffers, and, on the same device, its knowledge of
+  // the graph.
   std::unique_ptr<Model> filled(std::unique_ptr<LayeredModel> copy) const;
 
   // The learned rows of Input::kEmbedding, "embedding.weight".

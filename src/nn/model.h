@@ -72,7 +72,9 @@ struct ForwardArgs {
   base::ThreadPool* pool = nullptr;
 };
 
-// Collective: adds a flat f64 tensor up over all ranks, in place.
+// Collective: adds a flat f64 tensor up over all ranks, in place. It lies where the model lies: of
+// a model on a device it is the device's memory, made in its queue, and the sum is to be there for
+// what comes into that queue behind it. In backward passes it is called on LibTorch's thread.
 using SumOverRanks = std::function<void(at::Tensor&)>;
 
 struct NamedTensor {
@@ -127,7 +129,10 @@ class Model {
   virtual at::Tensor flat_parameters() const = 0;  // 1-d
   virtual at::Tensor flat_gradients()
       const = 0;  // 1-d, same layout; zero where a parameter got no gradient
-  void zero_gradients() { flat_gradients().zero_(); }
+  void zero_gradients() {
+    use_device();
+    flat_gradients().zero_();
+  }
 
   // Both, and second names that layers save them under, in the order of the framework's
   // state dict.
@@ -154,9 +159,9 @@ class Model {
   // (buffers) move only when the trainer folds them in, in the order of the plan.
   virtual int64_t batch_statistics_width() const = 0;  // 0 without batch norm
   // Statistics of the training passes since the last call, one row each: [passes, width]. Those of
-  // forward_step() are one row, the same on all ranks.
+  // forward_step() are one row, the same on all ranks. They lie where the model lies.
   virtual at::Tensor take_batch_statistics() = 0;
-  // running <- 0.9 running + 0.1 statistics, row after row.
+  // running <- 0.9 running + 0.1 statistics, row after row. These may lie anywhere.
   virtual void fold_batch_statistics(const at::Tensor& rows) = 0;
 
   // Where it lies; null: on the CPU. States are read from and copied to anywhere.
@@ -167,6 +172,9 @@ class Model {
   std::unique_ptr<Model> clone() const { return clone_on(device()); }
 
  protected:
+  // LibTorch's work of the calling thread on the model's device goes into the model's queue from
+  // here on.
+  void use_device() const;
   FileNames file_names_;
 };
 

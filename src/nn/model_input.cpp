@@ -1,6 +1,7 @@
 #include "nn/model_input.h"
 
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/embedding.h>
 
 #include "base/error.h"
 #include "nn/readout.h"
@@ -47,8 +48,9 @@ int64_t check_features(const ModelConfig& config, const RowInput& in) {
                                : static_cast<int64_t>(in.ids.size());
 }
 
-// The number of nodes.
-int64_t check_nodes(const ModelConfig& config, std::span<const int64_t> ids) {
+// The number of nodes. Those on a device are not looked at.
+int64_t check_nodes(const ModelConfig& config, std::span<const int64_t> ids, const Device* device) {
+  if (device) return static_cast<int64_t>(ids.size());
   for (size_t i = 0; i < ids.size(); ++i)
     if (ids[i] < 0 || ids[i] >= config.input_dim)
       fail(Status::kRange, "node ", i, " of the mini-batch has the id ", ids[i],
@@ -58,12 +60,12 @@ int64_t check_nodes(const ModelConfig& config, std::span<const int64_t> ids) {
 
 }  // namespace
 
-void check_input(const ModelConfig& config, const ForwardArgs& args) {
+void check_input(const ModelConfig& config, const ForwardArgs& args, const Device* device) {
   if (static_cast<int64_t>(args.blocks.size()) != config.num_layers)
     fail(Status::kInvalidArgument, "the mini-batch has ", args.blocks.size(),
          " blocks, the model has ", config.num_layers, " layers");
   int64_t available = config.reads_features() ? check_features(config, args.input)
-                                              : check_nodes(config, args.node_ids);
+                                              : check_nodes(config, args.node_ids, device);
   for (size_t i = 0; i < args.blocks.size(); ++i) {
     const sample::BlockView& block = args.blocks[i];
     if (block.num_sources > available || block.num_targets > block.num_sources)
@@ -93,7 +95,10 @@ ConvInput first_input(const InputLayer& layer, const ForwardArgs& args) {
     return in;
   }
   if (layer.config.input == Input::kEmbedding) {
-    in.x = layer.embedding.index_select(0, as_tensor(args.node_ids.first(sources)));
+    const at::Tensor ids = as_tensor(layer.execution, args.node_ids.first(sources));
+    // A device's gradient of index_select adds up in any order, that of an embedding in one.
+    in.x = layer.execution.device ? at::embedding(layer.embedding, ids)
+                                  : layer.embedding.index_select(0, ids);
     in.x = apply_finish(in.x, {false, layer.dropout}, layer.execution);
     return in;
   }
@@ -106,12 +111,17 @@ ConvInput first_input(const InputLayer& layer, const ForwardArgs& args) {
   }
   const at::ScalarType type = scalar_type(layer.config.dtype);
   if (input.table.defined()) {
-    if (input.table.scalar_type() == type && !layer.dropout.active() && !layer.nodes.defined()) {
+    const bool converts = input.table.scalar_type() != type;
+    if ((!converts || layer.execution.device) && !layer.dropout.active() &&
+        !layer.nodes.defined()) {
       in.x = input.table;
       in.ids = input.ids.data();
+      in.type = type;
       return in;
     }
-    in.x = input.table.index_select(0, as_tensor(input.ids.first(sources)));
+    const std::span<const int64_t> ids = input.ids.first(sources);
+    in.x = layer.nodes.defined() ? input.table.index_select(0, as_tensor(layer.execution, ids))
+                                 : rows_of_table(input.table, ids, type, layer.execution);
   } else {
     in.x = input.dense;
   }

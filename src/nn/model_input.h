@@ -12,8 +12,8 @@
 namespace gnnmg::nn {
 
 // Error(kInvalidArgument), kRange or kUnsupported where rows and blocks fit neither each other nor
-// the model.
-void check_input(const ModelConfig& config, const ForwardArgs& args);
+// the model. What lies on a device is not read.
+void check_input(const ModelConfig& config, const ForwardArgs& args, const Device* device);
 
 // What stands in front of the first layer.
 struct InputLayer {

@@ -1,12 +1,15 @@
 // State dicts of models: out in the framework's order of modules, in strictly.
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/empty.h>
 #include <c10/core/GradMode.h>
 
 #include <algorithm>
 #include <cstring>
 #include <list>
 #include <map>
+#include <optional>
 #include <set>
+#include <vector>
 
 #include "base/error.h"
 #include "data/arrays.h"
@@ -193,7 +196,47 @@ Matched match(const io::StateFile& state, const std::vector<Expected>& expected,
   return matched;
 }
 
+// The entries of a model's state in memory of the host, where they lie on a device: parameters,
+// which are views of one flat tensor, as views of one copy of it. Without `numbers` only the
+// memory.
+struct HostState {
+  at::Tensor flat;
+  std::vector<at::Tensor> entries;
+
+  HostState(const Model& model, bool numbers) {
+    const at::Tensor on_device = model.flat_parameters();
+    const auto host = [&](const at::Tensor& t) {
+      return numbers ? t.detach().cpu() : at::empty(t.sizes(), at::TensorOptions(t.scalar_type()));
+    };
+    flat = host(on_device);
+    for (const NamedTensor& entry : model.state_tensors()) {
+      const at::Tensor& t = entry.tensor;
+      entries.push_back(t.is_alias_of(on_device)
+                            ? flat.narrow(0, t.storage_offset(), t.numel()).view(t.sizes())
+                            : host(t));
+    }
+  }
+  // Back to the model.
+  void put(const Model& model) const {
+    const at::Tensor on_device = model.flat_parameters();
+    on_device.copy_(flat);
+    const std::vector<NamedTensor>& order = model.state_tensors();
+    for (size_t i = 0; i < order.size(); ++i)
+      if (!order[i].tensor.is_alias_of(on_device)) order[i].tensor.copy_(entries[i]);
+  }
+};
+
+std::vector<at::Tensor> tensors_of(const Model& model) {
+  std::vector<at::Tensor> all;
+  for (const NamedTensor& entry : model.state_tensors()) all.push_back(entry.tensor);
+  return all;
+}
+
 }  // namespace
+
+void Model::use_device() const {
+  if (const Device* on = device()) on->table->use(on->queue);
+}
 
 io::StateFile Model::state() const {
   io::StateFile state;
@@ -211,8 +254,11 @@ void Model::copy_state(io::StateFile& state) const {
           base::Tensor::empty(dtype_of(entry.tensor), base::Shape({sizes.data(), sizes.size()})));
     }
   const c10::NoGradGuard no_grad;
+  use_device();
+  const std::vector<at::Tensor> tensors =
+      device() ? HostState(*this, true).entries : tensors_of(*this);
   for (size_t i = 0; i < order.size(); ++i)
-    view_of(state.tensors[i].second.view()).copy_(order[i].tensor);
+    view_of(state.tensors[i].second.view()).copy_(tensors[i]);
 }
 
 io::StateFile Model::state_of_other_framework() const {
@@ -226,13 +272,17 @@ void Model::load_state(const io::StateFile& state) {
     expected.push_back({entry.key, dtype_of(entry.tensor), shape_of(entry.tensor)});
   const Matched matched = match(state, expected, config().framework, config());
   const c10::NoGradGuard no_grad;
+  use_device();
+  std::optional<HostState> host;
+  if (device()) host.emplace(*this, false);
+  const std::vector<at::Tensor> targets = host ? host->entries : tensors_of(*this);
   for (size_t i = 0; i < order.size(); ++i) {
-    at::Tensor target = order[i].tensor;
     if (matched.tensors[i])
-      target.copy_(view_of(matched.tensors[i]->view()));
+      targets[i].copy_(view_of(matched.tensors[i]->view()));
     else
-      target.zero_();
+      targets[i].zero_();
   }
+  if (host) host->put(*this);
   file_names_ = matched.names;
 }
 
