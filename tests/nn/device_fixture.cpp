@@ -122,7 +122,7 @@ void expect_same_on_device(const Model& on_cpu, const ForwardArgs& host, const D
   for (const NamedTensor& parameter : expected->parameters()) {
     const int64_t size = parameter.tensor.numel();
     EXPECT_TRUE(near(b.gradients.narrow(0, offset, size), a.gradients.narrow(0, offset, size),
-                     tolerance, 0.01 * scale))
+                     tolerance, 0.1 * scale))
         << "gradient of " << parameter.key;
     offset += size;
   }

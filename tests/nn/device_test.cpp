@@ -35,15 +35,19 @@ class DeviceModels : public testing::Test {
   }
 };
 
-bool covered(const ModelConfig& c) {
-  return (c.architecture == Architecture::kSage || c.architecture == Architecture::kGat ||
-          c.architecture == Architecture::kGatv2) &&
-         c.edge_dropout == 0 && c.node_dropout == 0;
-}
+class DeviceArchitectures : public DeviceModels,
+                            public testing::WithParamInterface<Architecture> {};
+INSTANTIATE_TEST_SUITE_P(Models, DeviceArchitectures,
+                         testing::Values(Architecture::kSage, Architecture::kGcn,
+                                         Architecture::kGat, Architecture::kGatv2,
+                                         Architecture::kGin, Architecture::kGine,
+                                         Architecture::kGraphConv, Architecture::kRelation,
+                                         Architecture::kTransformer, Architecture::kPna,
+                                         Architecture::kEdge, Architecture::kLayers));
 
-TEST_F(DeviceModels, EveryKindTrainsAsOnTheCpu) {
-  for (ModelConfig config : configs()) {
-    if (!covered(config)) continue;
+TEST_P(DeviceArchitectures, TrainAsOnTheCpu) {
+  for (const ModelConfig& config : configs()) {
+    if (config.architecture != GetParam()) continue;
     SCOPED_TRACE(describe(config));
     const auto plain = make_model(config);
     const Batch batch = batch_for(plain->config());
@@ -63,9 +67,9 @@ TEST_F(DeviceModels, TablesOfAnyFloatTypeAreReadInPlace) {
   const at::Tensor table =
       to_torch(std::get<base::Tensor>(*graph_->node_column("x"))).to(at::kBFloat16).to(at::kFloat);
   for (ModelConfig config : configs()) {
-    if (!covered(config) || !config.reads_features() || config.jumping != Jumping::kNone ||
-        config.norm != Norm::kNone)
-      continue;
+    const bool reads_in_place =
+        config.architecture == Architecture::kSage || config.architecture == Architecture::kGat;
+    if (!reads_in_place || !config.reads_features() || config.norm != Norm::kNone) continue;
     SCOPED_TRACE(describe(config));
     for (const base::DType dtype : {base::DType::kF32, base::DType::kF64}) {
       config.dtype = dtype;
@@ -184,7 +188,7 @@ TEST_F(DeviceModels, ClonesAndStatesGoAnywhere) {
 
   // A state that does not fit changes nothing, and a counter that is missing becomes 0.
   io::StateFile broken = on_cpu->state();
-  broken.tensors.pop_back();
+  broken.tensors.erase(broken.tensors.begin());
   std::erase_if(broken.tensors,
                 [](const auto& entry) { return entry.first.ends_with("num_batches_tracked"); });
   EXPECT_EQ(status_of([&] { first->load_state(broken); }), base::Status::kFormat);

@@ -3,7 +3,6 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/linear.h>
 #include <ATen/ops/relu.h>
-#include <ATen/ops/repeat_interleave.h>
 
 #include <algorithm>
 #include <cmath>
@@ -11,6 +10,7 @@
 
 #include "nn/conv/layers.h"
 #include "nn/conv/sage_conv.h"
+#include "nn/device_lists.h"
 #include "nn/made_block.h"
 #include "nn/sequence.h"
 #include "nn/tensors.h"
@@ -115,10 +115,9 @@ class DglSageConv final : public Conv {
                                                      at::ScalarType type,
                                                      const Execution& execution) {
     if (execution.device) {
-      const at::Tensor ends = view_on(execution, block.indptr, {block.num_targets + 1});
-      const at::Tensor counts = ends.diff();
+      const at::Tensor counts = counts_of_targets(block, execution);
       const at::Tensor own = (extra ? counts + 1 : counts.clamp_min(1)).to(type).reciprocal();
-      return {at::repeat_interleave(own, counts, 0, block.num_edges), own};
+      return {own.index_select(0, targets_of_edges(block, execution)), own};
     }
     at::Tensor shares = at::empty({block.num_edges}, at::TensorOptions(type));
     at::Tensor own_shares = at::empty({block.num_targets}, shares.options());
