@@ -5,7 +5,7 @@
 #include <ATen/ops/cat.h>
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/linear.h>
-#include <ATen/ops/repeat_interleave.h>
+#include <ATen/ops/searchsorted.h>
 #include <ATen/ops/sigmoid.h>
 #include <ATen/ops/sort.h>
 #include <ATen/ops/tanh.h>
@@ -110,7 +110,8 @@ at::Tensor ReadoutLayer::places_on_device(const at::Tensor& last,
   const at::Tensor pointers =
       put(execution, std::vector<int64_t>(graph_ptr.begin(), graph_ptr.end()));
   const at::Tensor begin = pointers.narrow(0, 0, graphs), end = pointers.narrow(0, 1, graphs);
-  const at::Tensor graph_of = at::repeat_interleave(end - begin, nodes);
+  const at::Tensor graph_of =
+      at::searchsorted(end, at::arange(nodes, numbers), /*out_int32=*/false, /*right=*/true);
   const at::Tensor by_value =
       std::get<1>(at::sort(last, /*stable=*/true, /*dim=*/0, /*descending=*/true));
   const at::Tensor order =

@@ -62,8 +62,9 @@ class GraphConv final : public Conv {
   static at::Tensor counts(const ConvPass& pass, const at::Tensor& like) {
     const sample::BlockView& block = pass.block;
     if (pass.execution.device) {
-      const at::Tensor degrees = counts_of_targets(block, pass.execution);
-      return degrees.repeat_interleave(degrees, 0, block.num_edges).to(like.scalar_type());
+      return counts_of_targets(block, pass.execution)
+          .to(like.scalar_type())
+          .index_select(0, targets_of_edges(block, pass.execution));
     }
     const at::Tensor counts = at::empty({block.num_edges}, like.options());
     visit_type(counts.scalar_type(), [&]<typename T>() {
