@@ -1,0 +1,70 @@
+// Mini-batches of the CPU's loader, and those that a reader on a lazy GPU saw, as bytes.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "lazy_gpu.h"
+#include "loader/device_source.h"
+#include "loader/loader.h"
+
+namespace gnnmg::test {
+
+// Contents by place in the epoch.
+using Contents = std::map<int64_t, std::string>;
+
+struct DeviceWorld {
+  static constexpr int64_t kNodes = 1200, kCols = 7;
+
+  explicit DeviceWorld(const sample::NeighborConfig& config);
+  DeviceWorld();  // two hops, all arrays
+
+  // Opened for device 0, and two loaders over it.
+  std::shared_ptr<loader::DeviceSource> open(const loader::DeviceSourceConfig& config) const;
+  std::unique_ptr<loader::Loader> on_device(const loader::LoaderConfig& config,
+                                            std::shared_ptr<loader::DeviceSource> source) const;
+  std::unique_ptr<loader::Loader> on_cpu(const loader::LoaderConfig& config) const;
+
+  graph::GraphRef graph;
+  std::vector<int64_t> ids;
+  std::shared_ptr<const sample::Sampler> sampler;
+  base::Tensor x;  // f32
+  std::shared_ptr<const feature::FeatureStore> store;
+};
+
+loader::DeviceSourceConfig on_lazy_gpu(
+    loader::GraphPlacement graph = loader::GraphPlacement::kDevice,
+    loader::FeaturePlacement features = loader::FeaturePlacement::kDevice);
+loader::LoaderConfig device_loader_config(int32_t num_threads = 1);
+
+// What is read of a table in a form, then gathered as another type: [nodes, cols].
+std::vector<float> rows_in(feature::Form form, base::DType gathered, const base::Tensor& x);
+
+// The contents of an epoch's mini-batches, from `first_step` on, made by the CPU; the rows are
+// those of `rows`, [nodes, cols], or none.
+Contents by_cpu(const DeviceWorld& world, loader::LoaderConfig config, uint64_t epoch,
+                int64_t first_step, const std::vector<float>& rows, int64_t cols);
+
+// Reads mini-batches in a queue of its own, some time later.
+class LazyReader {
+ public:
+  explicit LazyReader(int device = 0);
+  ~LazyReader();
+  LazyReader(const LazyReader&) = delete;
+  LazyReader& operator=(const LazyReader&) = delete;
+  // The batch may go at once.
+  void read(int64_t place, loader::Batch& batch);
+  Contents finish();
+
+ private:
+  base::DeviceQueue* queue_;
+  std::map<int64_t, std::shared_ptr<std::string>> read_;
+};
+
+// All that is left of the epoch, read in `lazy` queues, one mini-batch being held at a time.
+Contents by_device(loader::Loader& loader);
+
+}  // namespace gnnmg::test
