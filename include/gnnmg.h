@@ -442,18 +442,18 @@ enum {
 
 /** Facts about a GPU. */
 typedef struct gnnmg_device_info {
-  uint32_t struct_size;     /**< sizeof of this struct, set by the caller. */
-  gnnmg_device_type type;   /**< ::GNNMG_DEVICE_CUDA. */
-  char name[128];           /**< The maker's: "NVIDIA H100 80GB HBM3". */
-  char bus_id[16];          /**< "0000:19:00.0": its place, the same in every process. */
-  size_t total_memory;      /**< Its own, bytes. */
-  size_t free_memory;       /**< What of that no program has taken now, bytes. */
-  int32_t capability_major; /**< Compute capability: the 9 of 9.0. */
-  int32_t capability_minor; /**< And the 0. */
-  int32_t multiprocessors;  /**< How many it has. */
-  int32_t driver_version;   /**< Newest CUDA that the driver is for: 13000 is 13.0. */
-  int32_t runtime_version;  /**< The CUDA that the plug-in works with, written alike. */
-  int32_t padding0;         /**< 0. */
+  uint32_t struct_size;          /**< sizeof of this struct, set by the caller. */
+  gnnmg_device_type device_type; /**< ::GNNMG_DEVICE_CUDA. */
+  char name[128];                /**< The maker's: "NVIDIA H100 80GB HBM3". */
+  char bus_id[16];               /**< "0000:19:00.0": its place, the same in every process. */
+  size_t total_memory;           /**< Its own, bytes. */
+  size_t free_memory;            /**< What of that no program has taken now, bytes. */
+  int32_t capability_major;      /**< Compute capability: the 9 of 9.0. */
+  int32_t capability_minor;      /**< And the 0. */
+  int32_t multiprocessors;       /**< How many it has. */
+  int32_t driver_version;        /**< Newest CUDA that the driver is for: 13000 is 13.0. */
+  int32_t runtime_version;       /**< The CUDA that the plug-in works with, written alike. */
+  int32_t padding0;              /**< 0. */
 } gnnmg_device_info;
 
 /**
@@ -3684,10 +3684,63 @@ enum {
   GNNMG_LOSS_AVERAGE_RANKS = 1  /**< The ranks' means, as PyTorch's DDP, for comparison. */
 };
 
+/** Where GPUs read the graph. */
+typedef int32_t gnnmg_graph_placement;
+
+/** Values of ::gnnmg_graph_placement. */
+enum {
+  GNNMG_GRAPH_PLACEMENT_AUTO = 0, /**< On the GPU where it takes at most 40 % of what is free, else
+                                       pinned, else with the host. */
+  GNNMG_GRAPH_PLACEMENT_DEVICE = 1, /**< A copy in the memory of each GPU. */
+  GNNMG_GRAPH_PLACEMENT_PINNED = 2, /**< Main memory, once for all, where GPUs sample from it. */
+  GNNMG_GRAPH_PLACEMENT_HOST = 3    /**< Main memory, and the loader's threads sample; the one way
+                                         for custom samplers and whole graphs. */
+};
+
+/** Where GPUs read rows of features. */
+typedef int32_t gnnmg_feature_placement;
+
+/** Values of ::gnnmg_feature_placement. */
+enum {
+  GNNMG_FEATURE_PLACEMENT_AUTO = 0,   /**< On the GPU where they take at most 60 % of what is free,
+                                           else cached, pinned, or with the host. */
+  GNNMG_FEATURE_PLACEMENT_DEVICE = 1, /**< A copy in the memory of each GPU. */
+  GNNMG_FEATURE_PLACEMENT_PINNED = 2, /**< Main memory, once for all, where GPUs read them. */
+  GNNMG_FEATURE_PLACEMENT_CACHED = 3, /**< The same, and the hottest rows in each GPU's memory. */
+  GNNMG_FEATURE_PLACEMENT_HOST = 4    /**< Main memory, and the loader's threads gather; the one way
+                                           for sparse rows and rows of a mapped file. */
+};
+
+/** How GPUs, or main memory for them, keep rows of features; they are widened when they are read.
+ */
+typedef int32_t gnnmg_feature_form;
+
+/** Values of ::gnnmg_feature_form. */
+enum {
+  GNNMG_FEATURE_FORM_AS_GIVEN = 0, /**< In the type of the data set. */
+  GNNMG_FEATURE_FORM_F16 = 1,      /**< IEEE half, rounded to nearest even. */
+  GNNMG_FEATURE_FORM_BF16 = 2,     /**< bfloat16, rounded to nearest even. */
+  GNNMG_FEATURE_FORM_INT8 = 3      /**< A byte an element, and a scale a row. */
+};
+
+/** What makes a row hot, so that it lies in a cache. */
+typedef int32_t gnnmg_hotness;
+
+/** Values of ::gnnmg_hotness. */
+enum {
+  GNNMG_HOTNESS_PROBABILITY = 0, /**< That of being in a mini-batch, by a formula of training ids
+                                    and fan-outs. */
+  GNNMG_HOTNESS_DEGREE = 1,      /**< Edges that leave the node. */
+  GNNMG_HOTNESS_COUNTING = 2     /**< How many of the first mini-batches have it; these are sampled
+                                      when training begins. */
+};
+
 /** Settings of a trainer. Rates and schedules act alike on all ranks. */
 typedef struct gnnmg_trainer_config {
   uint32_t struct_size;            /**< sizeof of this struct. */
-  int32_t num_ranks;               /**< Ranks in this process, a thread each; 0: one. 0. */
+  int32_t num_ranks;               /**< Ranks in this process, a thread each; 0: one for each of
+                                        `devices`, or one a GPU that is this process's, or one on
+                                        the CPU where there is none. 0. */
   int64_t num_epochs;              /**< 10. */
   int64_t batch_size;              /**< Seeds a mini-batch. 1024. */
   int64_t batches_per_step;        /**< Mini-batches a step, all ranks together; 0: one a rank. The
@@ -3753,6 +3806,22 @@ typedef struct gnnmg_trainer_config {
                                     ::gnnmg_loader_config, beside `batch_size`. 0. */
   int32_t weight_decay_layers; /**< As in ::gnnmg_optimizer_config. 0. */
   int32_t padding1;            /**< 0. */
+  gnnmg_device_type device; /**< What the ranks compute on. ::GNNMG_DEVICE_AUTO takes a GPU a rank
+                                 where this process has as many and trains alone, else the CPU, and
+                                 a message in the log says which and why; ::GNNMG_DEVICE_CUDA is an
+                                 error where there are too few. ::GNNMG_DEVICE_AUTO. */
+  int32_t num_devices;      /**< Entries of `devices`, one a rank; 0: the GPUs that this process
+                                 sees, from the first on. 0. */
+  int32_t devices[16];      /**< Numbers of GPUs, each once: rank r computes on the r-th. */
+  gnnmg_graph_placement graph_placement;     /**< ::GNNMG_GRAPH_PLACEMENT_AUTO. */
+  gnnmg_feature_placement feature_placement; /**< ::GNNMG_FEATURE_PLACEMENT_AUTO. */
+  gnnmg_feature_form feature_form;           /**< ::GNNMG_FEATURE_FORM_AS_GIVEN. */
+  gnnmg_hotness hotness;                     /**< ::GNNMG_HOTNESS_PROBABILITY. */
+  size_t cache_bytes;                        /**< Of each GPU's memory, for cached rows; 0: 30 % of
+                                                  what the graph leaves free. 0. */
+  int32_t gather_multiprocessors; /**< How many multiprocessors of a GPU may read rows in main
+                                     memory while the others compute; 0: an eighth of them. 0. */
+  int32_t padding2;               /**< 0. */
 } gnnmg_trainer_config;
 
 /** State of a trainer. */
@@ -3855,6 +3924,7 @@ enum {
  * @brief Fills a config with the defaults.
  * @snippet node_classification.c train
  * @snippet multi_label.c early stop
+ * @snippet gpu.c train
  * @param[out] config zeroed over `struct_size` bytes, then filled
  * @param[in] struct_size sizeof of the caller's struct, bytes
  * @return ::GNNMG_OK
@@ -3896,8 +3966,10 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_config_init(gnnmg_trainer_co
  *   gnnmg_comm_create_from_env(), whose job lasts at least as long as the trainer
  * @param[in] config settings, or NULL
  * @param[out] trainer the new handle
- * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND when the data set lacks features, labels or a split;
- *   ::GNNMG_ERR_UNSUPPORTED for a communicator among threads, which is for loops of one's own
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND when the data set lacks features, labels or a split, or
+ *   for a GPU that is not there; ::GNNMG_ERR_DEPENDENCY when GPUs are asked for and there are none,
+ *   with what is missing; ::GNNMG_ERR_UNSUPPORTED for a communicator among threads, which is for
+ *   loops of one's own, and for GPUs in several processes
  * @threading (c) for the model, (b) for the others
  * @owns the caller frees `trainer`
  * @since 0.1
@@ -4070,7 +4142,10 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_start(gnnmg_trainer* trainer
  * @return ::GNNMG_OK when all epochs are done or gnnmg_trainer_stop() has taken effect;
  *   ::GNNMG_PENDING; ::GNNMG_ERR_CANCELLED; ::GNNMG_ERR_CALLBACK; ::GNNMG_ERR_DIVERGED;
  *   ::GNNMG_ERR_TIMEOUT or ::GNNMG_ERR_PEER_LOST naming a rank; ::GNNMG_ERR_IO when a record cannot
- *   be written. After an error the model holds the last step that the first rank finished
+ *   be written; ::GNNMG_ERR_NO_MEMORY when graph, features or a step do not fit a GPU, and
+ *   ::GNNMG_ERR_UNSUPPORTED when they cannot lie where the settings say; ::GNNMG_ERR_DEVICE_LOST
+ *   naming rank and GPU. After an error the model holds the last step that the first rank finished,
+ *   after the loss of that rank's GPU what was last read from there
  * @threading (c)
  * @since 0.1
  */

@@ -1053,7 +1053,8 @@ func defaultCommConfig(options []func(*CommConfig)) (*raw.CommConfig, error) {
 
 // TrainerConfig holds settings of a trainer. Rates and schedules act alike on all ranks.
 type TrainerConfig struct {
-	// Ranks in this process, a thread each; 0: one. Default: 0.
+	// Ranks in this process, a thread each; 0: one for each of Devices, or one a GPU that is this
+	// process's, or one on the CPU where there is none. Default: 0.
 	NumRanks int
 	// Default: 10.
 	NumEpochs int64
@@ -1149,6 +1150,26 @@ type TrainerConfig struct {
 	BatchNodes int64
 	// As in [OptimizerConfig]. Default: 0.
 	WeightDecayLayers int
+	// What the ranks compute on. [DeviceAuto] takes a GPU a rank where this process has as many and
+	// trains alone, else the CPU, and a message in the log says which and why; [DeviceCUDA] is an
+	// error where there are too few. Default: [DeviceAuto].
+	Device DeviceType
+	// Numbers of GPUs, each once: rank r computes on the r-th. At most 16 of them. Default: none,
+	// the GPUs that this process sees, from the first on.
+	Devices []int
+	// Default: [GraphPlacementAuto].
+	GraphPlacement GraphPlacement
+	// Default: [FeaturePlacementAuto].
+	FeaturePlacement FeaturePlacement
+	// Default: [FeatureFormAsGiven].
+	FeatureForm FeatureForm
+	// Default: [HotnessProbability].
+	Hotness Hotness
+	// Of each GPU's memory, for cached rows; 0: 30 % of what the graph leaves free. Default: 0.
+	CacheBytes uint64
+	// How many multiprocessors of a GPU may read rows in main memory while the others compute; 0: an
+	// eighth of them. Default: 0.
+	GatherMultiprocessors int
 }
 
 func (c *TrainerConfig) from(r *raw.TrainerConfig) {
@@ -1194,6 +1215,14 @@ func (c *TrainerConfig) from(r *raw.TrainerConfig) {
 	c.SyncBatchNorm = r.SyncBatchNorm != 0
 	c.BatchNodes = int64(r.BatchNodes)
 	c.WeightDecayLayers = int(r.WeightDecayLayers)
+	c.Device = DeviceType(r.Device)
+	c.Devices = intsOf(r.Devices[:r.NumDevices])
+	c.GraphPlacement = GraphPlacement(r.GraphPlacement)
+	c.FeaturePlacement = FeaturePlacement(r.FeaturePlacement)
+	c.FeatureForm = FeatureForm(r.FeatureForm)
+	c.Hotness = Hotness(r.Hotness)
+	c.CacheBytes = uint64(r.CacheBytes)
+	c.GatherMultiprocessors = int(r.GatherMultiprocessors)
 }
 
 func (c *TrainerConfig) to(r *raw.TrainerConfig) error {
@@ -1239,6 +1268,21 @@ func (c *TrainerConfig) to(r *raw.TrainerConfig) error {
 	r.SyncBatchNorm = flag(c.SyncBatchNorm)
 	r.BatchNodes = int64(c.BatchNodes)
 	r.WeightDecayLayers = narrow(c.WeightDecayLayers)
+	r.Device = int32(c.Device)
+	if len(c.Devices) > len(r.Devices) {
+		return tooLong("TrainerConfig.Devices", len(c.Devices), len(r.Devices))
+	}
+	r.Devices = [len(r.Devices)]int32{}
+	r.NumDevices = int32(len(c.Devices))
+	for i, device := range c.Devices {
+		r.Devices[i] = narrow(device)
+	}
+	r.GraphPlacement = int32(c.GraphPlacement)
+	r.FeaturePlacement = int32(c.FeaturePlacement)
+	r.FeatureForm = int32(c.FeatureForm)
+	r.Hotness = int32(c.Hotness)
+	r.CacheBytes = uint64(c.CacheBytes)
+	r.GatherMultiprocessors = narrow(c.GatherMultiprocessors)
 	return nil
 }
 

@@ -83,6 +83,15 @@ func setList[T ~int32 | ~int](what string, field []int32, list []T) error {
 	return nil
 }
 
+// intsOf is what a field of a struct holds; nil for nothing.
+func intsOf(field []int32) []int {
+	var list []int
+	for _, entry := range field {
+		list = append(list, int(entry))
+	}
+	return list
+}
+
 // textOf is the text in a field of a struct.
 func textOf(field []byte) string {
 	text, _, _ := bytes.Cut(field, []byte{0})

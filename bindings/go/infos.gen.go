@@ -28,6 +28,43 @@ func (c *RuntimeInfo) from(r *raw.ContextInfo) {
 	c.MemoryUsed = uint64(r.MemoryUsed)
 }
 
+// DeviceInfo holds facts about a GPU.
+type DeviceInfo struct {
+	// [DeviceCUDA].
+	DeviceType DeviceType
+	// The maker's: "NVIDIA H100 80GB HBM3".
+	Name string
+	// "0000:19:00.0": its place, the same in every process.
+	BusID string
+	// Its own, bytes.
+	TotalMemory uint64
+	// What of that no program has taken now, bytes.
+	FreeMemory uint64
+	// Compute capability: the 9 of 9.0.
+	CapabilityMajor int
+	// And the 0.
+	CapabilityMinor int
+	// How many it has.
+	Multiprocessors int
+	// Newest CUDA that the driver is for: 13000 is 13.0.
+	DriverVersion int
+	// The CUDA that the plug-in works with, written alike.
+	RuntimeVersion int
+}
+
+func (c *DeviceInfo) from(r *raw.DeviceInfo) {
+	c.DeviceType = DeviceType(r.DeviceType)
+	c.Name = textOf(r.Name[:])
+	c.BusID = textOf(r.BusID[:])
+	c.TotalMemory = uint64(r.TotalMemory)
+	c.FreeMemory = uint64(r.FreeMemory)
+	c.CapabilityMajor = int(r.CapabilityMajor)
+	c.CapabilityMinor = int(r.CapabilityMinor)
+	c.Multiprocessors = int(r.Multiprocessors)
+	c.DriverVersion = int(r.DriverVersion)
+	c.RuntimeVersion = int(r.RuntimeVersion)
+}
+
 // DatasetInfo holds facts about a data set.
 type DatasetInfo struct {
 	// What the labels mean.

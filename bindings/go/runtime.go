@@ -51,6 +51,32 @@ func (r *Runtime) Info() (RuntimeInfo, error) {
 	})
 }
 
+// Devices lists the GPUs that this process sees, with their free memory as it is now. None is no
+// error: why then says what is missing, a driver, the plug-in or a GPU, and what helps.
+func (r *Runtime) Devices() (devices []DeviceInfo, why string, err error) {
+	defer runtime.KeepAlive(r)
+	result, count, why := raw.ContextNumDevices(r.token())
+	if err := failure(result); err != nil {
+		return nil, "", err
+	}
+	for i := range count {
+		device, err := r.Device(int(i))
+		if err != nil {
+			return nil, "", err
+		}
+		devices = append(devices, device)
+	}
+	return devices, why, nil
+}
+
+// Device tells of one GPU, as Devices does of all.
+func (r *Runtime) Device(index int) (DeviceInfo, error) {
+	defer runtime.KeepAlive(r)
+	return fetch[DeviceInfo](func(info *raw.DeviceInfo) raw.Result {
+		return raw.ContextGetDeviceInfo(r.token(), int64(index), info)
+	})
+}
+
 // HeaderVersion is the version of the library that this package was made for: 10000 * major +
 // 100 * minor + patch.
 const HeaderVersion = int(raw.HeaderVersion)

@@ -61,6 +61,22 @@ func TestOptions(t *testing.T) {
 	fails(t, err, gnnmg.ErrNotFound)
 }
 
+func TestDevices(t *testing.T) {
+	rt := made[*gnnmg.Runtime](t)(gnnmg.NewRuntime())
+	devices, why, err := rt.Devices()
+	ok(t, err)
+	if (len(devices) == 0) != (why != "") {
+		t.Errorf("%d GPUs, but why is %q", len(devices), why)
+	}
+	for _, device := range devices {
+		if device.DeviceType != gnnmg.DeviceCUDA || device.Name == "" || device.TotalMemory == 0 {
+			t.Errorf("a GPU is %+v", device)
+		}
+	}
+	_, err = rt.Device(len(devices))
+	fails(t, err, gnnmg.ErrNotFound)
+}
+
 func TestMessages(t *testing.T) {
 	w := newWorld(t)
 	ok(t, w.rt.SetOption("log_level", "debug"))

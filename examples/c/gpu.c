@@ -49,6 +49,10 @@ int main(void) {
   config.num_ranks = 0; /* one a GPU, all of them; without any, one on the CPU */
   config.num_epochs = 5;
   config.batch_size = 256;
+  config.batches_per_step = 8;                               /* the same steps on up to 8 GPUs */
+  config.graph_placement = GNNMG_GRAPH_PLACEMENT_DEVICE;     /* a copy on each GPU */
+  config.feature_placement = GNNMG_FEATURE_PLACEMENT_CACHED; /* hot rows on it, the rest pinned */
+  config.cache_bytes = (size_t)64 << 20;
   gnnmg_trainer* trainer;
   CHECK(gnnmg_trainer_create(model, data, sampler, NULL, &config, &trainer));
   CHECK(gnnmg_trainer_run(trainer, on_epoch, NULL, NULL));

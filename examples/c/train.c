@@ -280,6 +280,15 @@ static gnnmg_trainer* make_trainer(gnnmg_model* model, gnnmg_dataset* data, gnnm
   config.deterministic = o->deterministic;
   config.sync_batch_norm = o->sync_batch_norm;
   config.deadline_ms = o->deadline_ms;
+  config.device = o->device;
+  config.num_devices = o->num_devices;
+  memcpy(config.devices, o->devices, sizeof config.devices);
+  config.graph_placement = o->graph_placement;
+  config.feature_placement = o->feature_placement;
+  config.feature_form = o->feature_form;
+  config.hotness = o->hotness;
+  config.cache_bytes = (size_t)o->cache_mib << 20;
+  config.gather_multiprocessors = o->gather_multiprocessors;
   CHECK(gnnmg_trainer_create(model, data, sampler, comm, &config, &trainer));
   if (o->log) CHECK(gnnmg_trainer_set_record(trainer, GNNMG_RECORD_JSON_LINES, o->log));
   if (o->tensorboard)
@@ -353,8 +362,22 @@ static int64_t size_of(const gnnmg_dataset* data, gnnmg_split part) {
   return count;
 }
 
-static void print_head(gnnmg_dataset* data, gnnmg_model* model, const train_options* o,
-                       int processes) {
+/* How many ranks, and what they compute on where that was said. */
+static void print_ranks(const gnnmg_context* context, const train_options* o) {
+  int64_t gpus;
+  CHECK(gnnmg_context_num_devices(context, &gpus, NULL));
+  if (o->num_devices) {
+    printf("%d on GPU", o->num_devices);
+    for (int i = 0; i < o->num_devices; ++i) printf("%s %d", i ? "," : "", (int)o->devices[i]);
+  } else if (!o->ranks && gpus && o->device != GNNMG_DEVICE_CPU) {
+    printf("one a GPU");
+  } else {
+    printf("%d", o->ranks ? o->ranks : 1);
+  }
+}
+
+static void print_head(const gnnmg_context* context, gnnmg_dataset* data, gnnmg_model* model,
+                       const train_options* o, int processes) {
   gnnmg_dataset_info info = {.struct_size = sizeof info};
   gnnmg_model_info m = {.struct_size = sizeof m};
   CHECK(gnnmg_dataset_get_info(data, &info));
@@ -373,11 +396,12 @@ static void print_head(gnnmg_dataset* data, gnnmg_model* model, const train_opti
          sage ? "GraphSAGE" : train_option_word("model", o->model), sage ? " " : "",
          sage ? train_option_word("aggregation", aggregation) : "", m.num_layers,
          (long long)m.hidden_dim, (long long)m.num_parameters);
-  printf("ranks   %d in ", o->ranks);
+  printf("ranks   ");
+  print_ranks(context, o);
   if (processes > 1)
-    printf("each of %d processes", processes);
+    printf(" in each of %d processes", processes);
   else
-    printf("this process");
+    printf(" in this process");
   if (!o->readout) printf(", fan-outs");
   for (int i = 0; i < o->num_fanouts && !o->readout; ++i) printf(" %lld", (long long)o->fanouts[i]);
   printf("\n\n");
@@ -498,7 +522,7 @@ int main(int argc, char** argv) {
         .name = validated,
         .metric = metric,
         .curve = &curve};
-    if (run == 0 && speaks) print_head(data, model, &o, processes);
+    if (run == 0 && speaks) print_head(context, data, model, &o, processes);
     if (o.checkpoints) use_checkpoints(context, trainer, &o, speaks);
     train(trainer, &progress);
     train_curve_end_run(&curve);

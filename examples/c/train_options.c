@@ -86,7 +86,7 @@ static const char help_text[] =
     "  --metric M             accuracy, auc, loss: what the best epoch is chosen by (accuracy)\n"
     "  --evaluation E         full, sampled (full)\n"
     "  --evaluate-every N     epochs between validations (1)\n"
-    "  --ranks N              replicas, each in a thread of its own (1)\n"
+    "  --ranks N              replicas, each in a thread of its own (one a GPU, or one)\n"
     "  --loader-threads N     threads a rank that sample and gather (1)\n"
     "  --torch-threads N      threads a rank for dense products; 0: its share of the cores (0)\n"
     "  --sync-batch-norm      batch norm over all ranks' mini-batches of a step together\n"
@@ -96,6 +96,14 @@ static const char help_text[] =
     "  --vary-split           count the split's index up as well; where splits have no test part, "
     "as\n"
     "                         folds have none, the runs' validations are averaged epoch by epoch\n"
+    "Devices\n"
+    "  --device D             auto, cpu, cuda, or the GPUs of the ranks: cuda:0,1 (auto)\n"
+    "  --graph-placement P    where GPUs read the graph: auto, device, pinned, host (auto)\n"
+    "  --feature-placement P  and features: auto, device, pinned, cached, host (auto)\n"
+    "  --feature-form F       how they are kept for GPUs: as-given, f16, bf16, int8 (as-given)\n"
+    "  --cache-mib N          memory of each GPU for cached features; 0: what is left (0)\n"
+    "  --hotness H            what is cached: probability, degree, counting (probability)\n"
+    "  --gather-multiprocessors N  of a GPU, for features in main memory; 0: an eighth (0)\n"
     "Several processes: started by torchrun, srun or mpirun they find each other, or by hand with\n"
     "  --processes N          how many\n"
     "  --process R            which of them this one is, from 0\n"
@@ -183,6 +191,22 @@ static const choice choices[] = {
     {"metric", "accuracy", GNNMG_METRIC_ACCURACY},
     {"metric", "loss", GNNMG_METRIC_LOSS},
     {"metric", "auc", GNNMG_METRIC_ROC_AUC},
+    {"graph-placement", "auto", GNNMG_GRAPH_PLACEMENT_AUTO},
+    {"graph-placement", "device", GNNMG_GRAPH_PLACEMENT_DEVICE},
+    {"graph-placement", "pinned", GNNMG_GRAPH_PLACEMENT_PINNED},
+    {"graph-placement", "host", GNNMG_GRAPH_PLACEMENT_HOST},
+    {"feature-placement", "auto", GNNMG_FEATURE_PLACEMENT_AUTO},
+    {"feature-placement", "device", GNNMG_FEATURE_PLACEMENT_DEVICE},
+    {"feature-placement", "pinned", GNNMG_FEATURE_PLACEMENT_PINNED},
+    {"feature-placement", "cached", GNNMG_FEATURE_PLACEMENT_CACHED},
+    {"feature-placement", "host", GNNMG_FEATURE_PLACEMENT_HOST},
+    {"feature-form", "as-given", GNNMG_FEATURE_FORM_AS_GIVEN},
+    {"feature-form", "f16", GNNMG_FEATURE_FORM_F16},
+    {"feature-form", "bf16", GNNMG_FEATURE_FORM_BF16},
+    {"feature-form", "int8", GNNMG_FEATURE_FORM_INT8},
+    {"hotness", "probability", GNNMG_HOTNESS_PROBABILITY},
+    {"hotness", "degree", GNNMG_HOTNESS_DEGREE},
+    {"hotness", "counting", GNNMG_HOTNESS_COUNTING},
     {"evaluation", "full", GNNMG_EVALUATION_FULL},
     {"evaluation", "sampled", GNNMG_EVALUATION_SAMPLED},
 };
@@ -266,6 +290,25 @@ static void categories(const char* option, const char* text, int32_t* counts) {
     if (k < columns && values[k] > INT32_MAX) complain(option, text, "integers below 2^31");
     counts[k] = k < columns ? (int32_t)values[k] : 0;
   }
+}
+
+/* A kind of device, or "cuda:" and the GPUs of the ranks. */
+static void device(train_options* o, const char* text) {
+  static const char* const kinds[] = {"auto", "cpu", "cuda"};
+  if (strncmp(text, "cuda:", 5) == 0) {
+    int64_t numbers[16];
+    o->device = GNNMG_DEVICE_CUDA;
+    o->num_devices = list("device cuda:", text + 5, 0, numbers);
+    for (int i = 0; i < o->num_devices; ++i) {
+      if (numbers[i] > INT32_MAX) complain("device", text, "numbers of GPUs");
+      o->devices[i] = (int32_t)numbers[i];
+    }
+    return;
+  }
+  o->num_devices = 0;
+  for (o->device = 0; o->device < 3; ++o->device)
+    if (strcmp(text, kinds[o->device]) == 0) return;
+  complain("device", text, "auto, cpu, cuda, or GPUs like cuda:0,1");
 }
 
 static void fractions(train_options* o, const char* text) {
@@ -397,6 +440,13 @@ void train_options_parse(train_options* o, int argc, char** argv) {
                                         {"seed", value, 0, 0},
                                         {"runs", value, 0, 0},
                                         {"vary-split", flag, 0, 0},
+                                        {"device", value, 0, 0},
+                                        {"graph-placement", value, 0, 0},
+                                        {"feature-placement", value, 0, 0},
+                                        {"feature-form", value, 0, 0},
+                                        {"cache-mib", value, 0, 0},
+                                        {"hotness", value, 0, 0},
+                                        {"gather-multiprocessors", value, 0, 0},
                                         {"processes", value, 0, 0},
                                         {"process", value, 0, 0},
                                         {"host", value, 0, 0},
@@ -431,7 +481,6 @@ void train_options_parse(train_options* o, int argc, char** argv) {
                        .learning_rate = 0.003,
                        .schedule_epochs = 50,
                        .evaluate_every = 1,
-                       .ranks = 1,
                        .host = "127.0.0.1",
                        .deadline_ms = 30000,
                        .checkpoint_keep = 3,
@@ -577,6 +626,20 @@ void train_options_parse(train_options* o, int argc, char** argv) {
       o->runs = small(name, optarg, 1);
     else if (IS("vary-split"))
       o->vary_split = 1;
+    else if (IS("device"))
+      device(o, optarg);
+    else if (IS("graph-placement"))
+      o->graph_placement = choose(name, optarg);
+    else if (IS("feature-placement"))
+      o->feature_placement = choose(name, optarg);
+    else if (IS("feature-form"))
+      o->feature_form = choose(name, optarg);
+    else if (IS("cache-mib"))
+      o->cache_mib = integer(name, optarg, 0);
+    else if (IS("hotness"))
+      o->hotness = choose(name, optarg);
+    else if (IS("gather-multiprocessors"))
+      o->gather_multiprocessors = small(name, optarg, 0);
     else if (IS("processes"))
       o->processes = small(name, optarg, 1);
     else if (IS("process"))

@@ -165,7 +165,7 @@ function score(metrics, o)
     return o.trainer[:best_by] == :roc_auc ? ("ROC-AUC", metrics.roc_auc) : ("accuracy", metrics.accuracy)
 end
 
-function print_head(data, model, o, processes)
+function print_head(context, data, model, o, processes)
     facts, m, settings = info(data), info(model), o.model
     println("data    $(o.dataset): $(facts.num_nodes) nodes, $(facts.num_edges) edges, ",
             "$(facts.feature_dim) features, $(facts.num_classes) classes")
@@ -176,7 +176,15 @@ function print_head(data, model, o, processes)
             "$(m.num_parameters) parameters")
     place = processes > 1 ? "each of $processes processes" : "this process"
     reach = settings[:readout] == :none ? ", fan-outs $(join(o.sampler[:fanouts], ' '))" : ""
-    println("ranks   $(o.trainer[:num_ranks]) in $place$reach\n")
+    println("ranks   $(ranks_of(context, o.trainer)) in $place$reach\n")
+end
+
+# How many ranks, and what they compute on where that was said.
+function ranks_of(context, settings)
+    gpus, ranks = settings[:devices], settings[:num_ranks]
+    isempty(gpus) || return "$(length(gpus)) on GPU $(join(gpus, ", "))"
+    ranks == 0 && settings[:device] != :cpu && !isempty(devices(context)) && return "one a GPU"
+    return max(ranks, 1)
 end
 
 # What can be known about the generated graphs: the share of test labels that the generator's own
@@ -222,7 +230,7 @@ function main(arguments)
         model = make_model(context, data, o, run)
         trainer = make_trainer(model, data, comm, o, run)
         watch = Watch(!quiet && stderr isa Base.TTY && stdout isa Base.TTY, quiet, metric)
-        run == 0 && speaks && print_head(data, model, o, processes)
+        run == 0 && speaks && print_head(context, data, model, o, processes)
         haskey(o.run, :checkpoints) && use_checkpoints(context, trainer, o, speaks)
         train(trainer, watch)
         isempty(watch.curve) || push!(curves, watch.curve)

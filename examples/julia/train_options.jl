@@ -73,7 +73,7 @@ const HELP = """
       --metric M             accuracy, auc, loss: what the best epoch is chosen by (accuracy)
       --evaluation E         full, sampled (full)
       --evaluate-every N     epochs between validations (1)
-      --ranks N              replicas, each in a thread of its own (1)
+      --ranks N              replicas, each in a thread of its own (one a GPU, or one)
       --loader-threads N     threads a rank that sample and gather (1)
       --torch-threads N      threads a rank for dense products; 0: its share of the cores (0)
       --sync-batch-norm      batch norm over all ranks' mini-batches of a step together
@@ -82,6 +82,14 @@ const HELP = """
       --runs N               train N times with seeds counting up; prints mean and error (1)
       --vary-split           count the split's index up as well; where splits have no test part, as
                              folds have none, the runs' validations are averaged epoch by epoch
+    Devices
+      --device D             auto, cpu, cuda, or the GPUs of the ranks: cuda:0,1 (auto)
+      --graph-placement P    where GPUs read the graph: auto, device, pinned, host (auto)
+      --feature-placement P  and features: auto, device, pinned, cached, host (auto)
+      --feature-form F       how they are kept for GPUs: as-given, f16, bf16, int8 (as-given)
+      --cache-mib N          memory of each GPU for cached features; 0: what is left (0)
+      --hotness H            what is cached: probability, degree, counting (probability)
+      --gather-multiprocessors N  of a GPU, for features in main memory; 0: an eighth (0)
     Several processes: started by torchrun, srun or mpirun they find each other, or by hand with
       --processes N          how many
       --process R            which of them this one is, from 0
@@ -157,6 +165,12 @@ function named_split(text)
     number isa Expected ? number : (name = isempty(name) ? nothing : name, index = number)
 end
 
+# A kind of device, or the GPUs of the ranks.
+function device(text)
+    startswith(text, "cuda:") || return one_of("auto cpu cuda")(text)
+    return list(0)(text[6:end])
+end
+
 const MODELS = "sage gcn gat gatv2 gin gine rgcn transformer pna graphconv edge"
 
 """
@@ -230,6 +244,14 @@ const OPTIONS = Dict(
     "seed" => (:run, :seed, integer(0)),
     "runs" => (:run, :runs, integer(1)),
     "vary-split" => (:run, :vary_split, true),
+    # Devices
+    "device" => (:trainer, :device, device),
+    "graph-placement" => (:trainer, :graph_placement, one_of("auto device pinned host")),
+    "feature-placement" => (:trainer, :feature_placement, one_of("auto device pinned cached host")),
+    "feature-form" => (:trainer, :feature_form, one_of("as-given=as_given f16 bf16 int8")),
+    "cache-mib" => (:run, :cache_mib, integer(0)),
+    "hotness" => (:trainer, :hotness, one_of("probability degree counting")),
+    "gather-multiprocessors" => (:trainer, :gather_multiprocessors, integer(0)),
     # Several processes
     "processes" => (:comm, :num_processes, integer(1)),
     "process" => (:comm, :process_rank, integer(0)),
@@ -266,7 +288,7 @@ defaults() = (
     model = Dict{Symbol, Any}(:architecture => :sage, :num_layers => 2, :hidden_dim => 64,
                               :dropout => 0.5, :aggregation => :default, :readout => :none),
     sampler = Dict{Symbol, Any}(:fanouts => [10, 10]),
-    trainer = Dict{Symbol, Any}(:num_ranks => 1, :num_epochs => 20, :batch_size => 1024,
+    trainer = Dict{Symbol, Any}(:num_ranks => 0, :device => :auto, :devices => Int[], :num_epochs => 20, :batch_size => 1024,
                                 :learning_rate => 0.003, :schedule => :constant, :best_by => :accuracy),
     comm = Dict{Symbol, Any}())
 
@@ -339,5 +361,9 @@ function complete(o)
     haskey(o.model, :edge_vocabulary) && (o.model[:edge_dim] = o.model[:hidden_dim])
     isempty(o.sampler[:fanouts]) && (o.sampler[:fanouts] = fill(-1, min(o.model[:num_layers], 16)))
     get!(() -> get(ENV, "GNNMG_TOKEN_FILE", nothing), o.comm, :token_file)
+    if o.trainer[:device] isa Vector
+        o.trainer[:devices], o.trainer[:device] = o.trainer[:device], :cuda
+    end
+    o.trainer[:cache_bytes] = get(o.run, :cache_mib, 0) << 20
     o.trainer[:deadline_ms] = o.comm[:deadline_ms] = trunc(Int, 1000 * o.run[:deadline])
 end

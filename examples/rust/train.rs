@@ -216,6 +216,8 @@ fn make_trainer(
         .training
         .clone()
         .num_ranks(o.ranks)
+        .device(o.device)
+        .devices(&o.devices)
         .seed(seed)
         .best_by(o.metric);
     let mut trainer = match comm {
@@ -309,7 +311,13 @@ fn validated_by(data: &Dataset, o: &Options) -> Result<Metric> {
     })
 }
 
-fn print_head(data: &Dataset, model: &Model, o: &Options, processes: usize) -> Result<()> {
+fn print_head(
+    context: &Context,
+    data: &Dataset,
+    model: &Model,
+    o: &Options,
+    processes: usize,
+) -> Result<()> {
     let (info, layers) = (data.info()?, model.info()?);
     let DatasetInfo {
         num_nodes,
@@ -351,7 +359,18 @@ fn print_head(data: &Dataset, model: &Model, o: &Options, processes: usize) -> R
         Readout::None => format!(", fan-outs {}", fanouts.join(" ")),
         _ => String::new(), // graphs are taken whole
     };
-    println!("ranks   {} in {place}{fanouts}\n", o.ranks);
+    let ranks = match o.ranks {
+        _ if !o.devices.is_empty() => {
+            let gpus: Vec<String> = o.devices.iter().map(i32::to_string).collect();
+            format!("{} on GPU {}", gpus.len(), gpus.join(", "))
+        }
+        0 if o.device != DeviceType::Cpu && !context.devices()?.is_empty() => {
+            "one a GPU".to_string()
+        }
+        0 => "1".to_string(),
+        many => many.to_string(),
+    };
+    println!("ranks   {ranks} in {place}{fanouts}\n");
     Ok(())
 }
 
@@ -463,7 +482,7 @@ fn main() -> std::result::Result<(), Box<dyn Error>> {
             && std::io::stdout().is_terminal();
         let mut progress = Progress::new(bar, o.quiet || !speaks, metric, &mut curve);
         if run == 0 && speaks {
-            print_head(&data, trainer.model(), &o, processes)?;
+            print_head(&context, &data, trainer.model(), &o, processes)?;
         }
         if let Some(folder) = &o.checkpoints {
             use_checkpoints(&context, &mut trainer, folder, &o, speaks)?;

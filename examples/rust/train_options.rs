@@ -78,7 +78,7 @@ Training
   --metric M             accuracy, auc, loss: what the best epoch is chosen by (accuracy)
   --evaluation E         full, sampled (full)
   --evaluate-every N     epochs between validations (1)
-  --ranks N              replicas, each in a thread of its own (1)
+  --ranks N              replicas, each in a thread of its own (one a GPU, or one)
   --loader-threads N     threads a rank that sample and gather (1)
   --torch-threads N      threads a rank for dense products; 0: its share of the cores (0)
   --sync-batch-norm      batch norm over all ranks' mini-batches of a step together
@@ -87,6 +87,14 @@ Training
   --runs N               train N times with seeds counting up; prints mean and error (1)
   --vary-split           count the split's index up as well; where splits have no test part, as
                          folds have none, the runs' validations are averaged epoch by epoch
+Devices
+  --device D             auto, cpu, cuda, or the GPUs of the ranks: cuda:0,1 (auto)
+  --graph-placement P    where GPUs read the graph: auto, device, pinned, host (auto)
+  --feature-placement P  and features: auto, device, pinned, cached, host (auto)
+  --feature-form F       how they are kept for GPUs: as-given, f16, bf16, int8 (as-given)
+  --cache-mib N          memory of each GPU for cached features; 0: what is left (0)
+  --hotness H            what is cached: probability, degree, counting (probability)
+  --gather-multiprocessors N  of a GPU, for features in main memory; 0: an eighth (0)
 Several processes: started by torchrun, srun or mpirun they find each other, or by hand with
   --processes N          how many
   --process R            which of them this one is, from 0
@@ -123,6 +131,35 @@ pub const MODELS: Words<Architecture> = &[
     ("pna", Architecture::Pna),
     ("graphconv", Architecture::Graphconv),
     ("edge", Architecture::Edge),
+];
+const DEVICES: Words<DeviceType> = &[
+    ("auto", DeviceType::Auto),
+    ("cpu", DeviceType::Cpu),
+    ("cuda", DeviceType::Cuda),
+];
+const GRAPH_PLACEMENTS: Words<GraphPlacement> = &[
+    ("auto", GraphPlacement::Auto),
+    ("device", GraphPlacement::Device),
+    ("pinned", GraphPlacement::Pinned),
+    ("host", GraphPlacement::Host),
+];
+const FEATURE_PLACEMENTS: Words<FeaturePlacement> = &[
+    ("auto", FeaturePlacement::Auto),
+    ("device", FeaturePlacement::Device),
+    ("pinned", FeaturePlacement::Pinned),
+    ("cached", FeaturePlacement::Cached),
+    ("host", FeaturePlacement::Host),
+];
+const FEATURE_FORMS: Words<FeatureForm> = &[
+    ("as-given", FeatureForm::AsGiven),
+    ("f16", FeatureForm::F16),
+    ("bf16", FeatureForm::Bf16),
+    ("int8", FeatureForm::Int8),
+];
+const HOTNESS: Words<Hotness> = &[
+    ("probability", Hotness::Probability),
+    ("degree", Hotness::Degree),
+    ("counting", Hotness::Counting),
 ];
 /// Options without a value.
 const FLAGS: &[&str] = &[
@@ -266,7 +303,11 @@ pub struct Options {
     pub training: TrainerConfig,
     pub schedule: Schedule,
     pub metric: Metric,
+    /// 0: one a GPU, or one.
     pub ranks: usize,
+    pub device: DeviceType,
+    /// GPUs of the ranks; none: all there are.
+    pub devices: Vec<i32>,
     pub seed: u64,
     pub runs: u64,
     pub vary_split: bool,
@@ -344,7 +385,9 @@ impl Options {
                 .torch_threads(0),
             schedule: Schedule::Constant,
             metric: Metric::Accuracy,
-            ranks: 1,
+            ranks: 0,
+            device: DeviceType::Auto,
+            devices: Vec::new(),
             seed: 1,
             runs: 1,
             vary_split: false,
@@ -528,6 +571,23 @@ impl Options {
             "seed" => self.seed = number(name, text, 0),
             "runs" => self.runs = number(name, text, 1),
             "vary-split" => self.vary_split = true,
+            "device" => (self.device, self.devices) = device(text),
+            "graph-placement" => {
+                self.training = training.graph_placement(choose(name, text, GRAPH_PLACEMENTS))
+            }
+            "feature-placement" => {
+                self.training = training.feature_placement(choose(name, text, FEATURE_PLACEMENTS))
+            }
+            "feature-form" => {
+                self.training = training.feature_form(choose(name, text, FEATURE_FORMS))
+            }
+            "cache-mib" => {
+                self.training = training.cache_bytes(number::<usize>(name, text, 0) << 20)
+            }
+            "hotness" => self.training = training.hotness(choose(name, text, HOTNESS)),
+            "gather-multiprocessors" => {
+                self.training = training.gather_multiprocessors(number(name, text, 0))
+            }
             "processes" => {
                 self.by_hand = true;
                 self.comm = comm.num_processes(number(name, text, 1));
@@ -578,6 +638,14 @@ fn list<T: FromStr + PartialOrd + Display>(name: &str, text: &str, least: T) -> 
         ));
     }
     values
+}
+
+/// A kind of device, or `cuda:` and the GPUs of the ranks.
+fn device(text: &str) -> (DeviceType, Vec<i32>) {
+    match text.strip_prefix("cuda:") {
+        Some(numbers) => (DeviceType::Cuda, list("device cuda:", numbers, 0)),
+        None => (choose("device", text, DEVICES), Vec::new()),
+    }
 }
 
 fn share(name: &str, text: &str) -> f64 {

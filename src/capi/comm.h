@@ -7,10 +7,12 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/cancel.h"
 #include "capi/job.h"
 #include "capi/object.h"
+#include "capi/trainer_devices.h"
 #include "comm/collectives.h"
 #include "comm/processes.h"
 
@@ -56,6 +58,7 @@ class Comm : public Object {
   bool closed() const { return closed_; }
 
   Pendings pendings;
+  std::vector<SeenDevices> devices;  // of a job, by process
 
  private:
   struct End;

@@ -53,6 +53,16 @@ const std::string& Devices::why() const {
   return why_;
 }
 
+std::vector<std::string> Devices::bus_ids() const {
+  std::vector<std::string> ids;
+  for (int device = 0; device < count(); ++device) try {
+      ids.emplace_back(table_->info(device).bus_id);
+    } catch (const base::Error&) {  // whoever takes it is told why
+      ids.emplace_back();
+    }
+  return ids;
+}
+
 void Devices::check(int64_t index, const std::string& name) const {
   const int n = count();
   if (index >= 0 && index < n) return;
@@ -84,7 +94,7 @@ gnnmg_status gnnmg_context_get_device_info(const gnnmg_context* context, int64_t
     c->devices.check(index, "argument 'index'");
     const gnnmg::base::DeviceInfo found = c->devices.table()->info(static_cast<int>(index));
     gnnmg_device_info facts{};
-    facts.type = GNNMG_DEVICE_CUDA;
+    facts.device_type = GNNMG_DEVICE_CUDA;
     copy_text(found.name, facts.name, sizeof facts.name);
     copy_text(found.bus_id, facts.bus_id, sizeof facts.bus_id);
     facts.total_memory = static_cast<size_t>(found.total_memory);

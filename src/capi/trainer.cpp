@@ -10,6 +10,7 @@
 #include "capi/optimizer.h"
 #include "capi/sampler.h"
 #include "capi/tensor.h"
+#include "capi/trainer_devices.h"
 
 namespace gnnmg::capi {
 
@@ -143,7 +144,6 @@ train::TrainerConfig trainer_config(const gnnmg_trainer_config& in) {
   check_flag(in.deterministic, "config.deterministic");
   check_flag(in.sync_batch_norm, "config.sync_batch_norm");
   train::TrainerConfig config;
-  config.num_ranks = in.num_ranks == 0 ? 1 : in.num_ranks;
   config.num_epochs = in.num_epochs;
   config.batch_size = in.batch_size;
   config.batch_nodes = in.batch_nodes;
@@ -175,7 +175,7 @@ train::TrainerConfig trainer_config(const gnnmg_trainer_config& in) {
   config.stall_limit_ms = in.stall_limit_ms;
   config.deterministic = in.deterministic;
   config.sync_batch_norm = in.sync_batch_norm;
-  config.check();
+  config.placement = device_placement(in);
   return config;
 }
 
@@ -334,7 +334,14 @@ gnnmg_status gnnmg_trainer_create(gnnmg_model* model, const gnnmg_dataset* datas
       fail(Status::kUnsupported,
            "the sampler follows outgoing edges, and a trainer evaluates along incoming ones; turn "
            "the graph round with GNNMG_TRANSFORM_REVERSE_EDGES instead");
-    gnnmg::train::TrainerConfig settings = trainer_config(read_config(config, kDefaults));
+    const gnnmg_trainer_config in = read_config(config, kDefaults);
+    gnnmg::train::TrainerConfig settings = trainer_config(in);
+    DeviceChoice choice =
+        job ? choose_devices(in, m->context->devices, job->devices, job->processes()->process())
+            : choose_devices(in, m->context->devices, {}, 0);
+    settings.num_ranks = choice.num_ranks;
+    settings.devices = std::move(choice.devices);
+    settings.check();
     if ((*m).get()->config().reads_features()) d->need_features();
     d->need_labels();
     if (!s->has_transpose())
@@ -344,12 +351,14 @@ gnnmg_status gnnmg_trainer_create(gnnmg_model* model, const gnnmg_dataset* datas
     TorchScope scope(*m->context);
     const std::shared_ptr<Context>& c = m->context;
     gnnmg::train::Environment environment{*c->queue, c->log, c->pool};
+    environment.devices = c->devices.table();
     if (job) {
       environment.processes = job->processes();
       environment.meet_timeout_ms = job->join_ms();
     }
     auto made =
         gnnmg::train::Trainer::create((*m).get(), d->data(), s->get(), settings, environment);
+    if (!choice.note.empty()) c->log.add(gnnmg::base::LogLevel::kInfo, std::move(choice.note));
     *trainer = new_handle<gnnmg_trainer>(
         std::make_shared<Trainer>(m.share(), std::move(job), std::move(made), d->data()->task));
   });

@@ -68,7 +68,7 @@ TEST(Gpus, AreListed) {
   for (int64_t i = 0; i < 2; ++i) {
     auto facts = info<gnnmg_device_info>();
     ASSERT_OK(gnnmg_context_get_device_info(context, i, &facts));
-    EXPECT_EQ(facts.type, GNNMG_DEVICE_CUDA);
+    EXPECT_EQ(facts.device_type, GNNMG_DEVICE_CUDA);
     EXPECT_STREQ(facts.name, "fake GPU");
     EXPECT_EQ(facts.bus_id, "0000:0" + std::to_string(i + 1) + ":00.0");
     EXPECT_EQ(facts.total_memory, size_t{1} << 30);

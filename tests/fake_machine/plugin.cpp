@@ -10,6 +10,7 @@
 #include "base/device.h"
 #include "base/error.h"
 #include "fake_gpu.h"
+#include "fake_nccl/fake_nccl.h"
 
 namespace {
 
@@ -41,8 +42,12 @@ DeviceTable make_table() {
 #define GNNMG_EXPORTED extern "C" __attribute__((visibility("default")))
 
 GNNMG_EXPORTED const DeviceTable* gnnmg_cuda_device_table() noexcept {
-  static const DeviceTable table = make_table();
-  return &table;
+  static const DeviceTable* const made = [] {
+    static DeviceTable table = make_table();
+    table.nccl = &gnnmg::fake_nccl::table(table);
+    return &table;
+  }();
+  return made;
 }
 
 GNNMG_EXPORTED void gnnmg_fake_lose(int device) { fake::lose(device); }

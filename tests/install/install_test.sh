@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Installs the library into a folder, builds a C project against it by find_package and by pkg-config, moves the folder and
-# does so again; then builds against the build tree.
-#   install_test.sh <cmake> <build folder> <scratch folder> <C compiler>
+# does so again; then builds against the build tree. The plug-in for GPUs, where it was built, is found in the moved folder.
+#   install_test.sh <cmake> <build folder> <scratch folder> <C compiler> <1: there is a plug-in>
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
-cmake=$1 build=$2 scratch=$3 cc=$4
+cmake=$1 build=$2 scratch=$3 cc=$4 plugin=$5
 unset LD_LIBRARY_PATH CPATH LIBRARY_PATH PKG_CONFIG_PATH
 rm -rf "$scratch" && mkdir -p "$scratch"
 fail() { printf '%s\n' "$*" && exit 1; }
@@ -33,10 +33,11 @@ wanted="include/gnnmg.h lib/cmake/gnnmg/gnnmgConfig-release.cmake lib/cmake/gnnm
 lib/cmake/gnnmg/gnnmgConfigVersion.cmake lib/libgnnmg.so lib/libgnnmg.so.${version%.*} lib/libgnnmg.so.$version \
 lib/pkgconfig/gnnmg.pc"
 found=${found/gnnmgConfig-relwithdebinfo/gnnmgConfig-release}
+((plugin == 0)) || wanted+=" lib/libgnnmg_cuda.so"
 [[ $(tr ' ' '\n' <<<"$found" | LC_ALL=C sort) == $(tr ' ' '\n' <<<"$wanted" | LC_ALL=C sort) ]] ||
   fail "installed: $found"$'\n'"wanted: $wanted"
 ! grep -rIl -e "$build" -e "$scratch" "$scratch/first" || fail "the files above name a folder of this machine's build"
-! readelf -dW "$scratch/first"/lib*/libgnnmg.so "$scratch/first"/lib/*/libgnnmg.so 2>/dev/null |
+! readelf -dW "$scratch/first"/lib*/libgnnmg*.so "$scratch/first"/lib/*/libgnnmg*.so 2>/dev/null |
   grep -E 'R(UN)?PATH' | grep -F "$build/" || fail "the run path leads into the build folder"
 
 by_find_package "$scratch/first" cmake-first
@@ -46,6 +47,17 @@ by_find_package "$scratch/second place" cmake-second
 mv "$scratch/second place" "$scratch/third"
 by_pkg_config "${pc/first/third}" pc-third
 by_pkg_config "$build/pkgconfig" pc-build-tree
+
+# A file of the driver's name is all that the library asks before it opens the plug-in beside it, which says what it lacks.
+[[ $("$scratch/pc-third" --devices) == *"no NVIDIA driver"* || -e /proc/driver/nvidia ]] || fail "GPUs without a driver: $("$scratch/pc-third" --devices)"
+mkdir "$scratch/driver"
+"$cc" -shared -x c /dev/null -o "$scratch/driver/libcuda.so.1"
+said=$(LD_LIBRARY_PATH=$scratch/driver "$scratch/pc-third" --devices)
+if ((plugin == 1)); then
+  [[ $said == *CUDA\ 13* ]] || fail "the installed plug-in says: $said"
+else
+  [[ $said == *"the CUDA plug-in cannot be opened: $scratch/third/"*libgnnmg_cuda.so* ]] || fail "without a plug-in: $said"
+fi
 
 # A project that asks for another minor version does not get this one.
 sed 's/gnnmg 0\.1/gnnmg 0.99/' "$here/stranger/CMakeLists.txt" >"$scratch/CMakeLists.txt"

@@ -32,6 +32,7 @@ export GNNMGError, Tensor, closing, pending, reversedims
 export Context, Graph, Dataset, Sampler, Loader, Batch, Model, Optimizer, Comm, Trainer
 export info, save, load!, cancel, evaluate, embed, start!
 export lend, messages, option, options, set_option!
+export device, devices, why_no_device
 export add_node_type!, add_edge_type!, set_coo!, set_csc!, import_coo!, import_csc!
 export set_node_tensor!, import_node_tensor!, set_node_csr!, import_node_csr!
 export set_edge_tensor!, import_edge_tensor!

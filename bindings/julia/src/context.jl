@@ -53,6 +53,43 @@ $(fields_of(gnnmg_model_info))
 info(context::Context) = ask(gnnmg_context_get_info, gnnmg_context_info, context)
 
 """
+    devices(context)
+
+The GPUs that this process sees, with their free memory as it is now. None is no error: see
+`why_no_device`. Of each, as a named tuple:
+
+$(fields_of(gnnmg_device_info))
+
+C: `gnnmg_context_num_devices`, `gnnmg_context_get_device_info`
+"""
+devices(context::Context) = [device(context, i) for i in 1:count_devices(context).count]
+
+"""
+    device(context, index)
+
+One of `devices(context)`, counted from 1. C: `gnnmg_context_get_device_info`
+"""
+function device(context::Context, index::Integer)
+    about = ask(gnnmg_context_get_device_info, gnnmg_device_info, context, index - 1)
+    return merge(about, (name = text_in(about.name), bus_id = text_in(about.bus_id)))
+end
+text_in(field) = String(UInt8[reinterpret(UInt8, c) for c in Iterators.takewhile(!iszero, field)])
+
+"""
+    why_no_device(context)
+
+Where there is no GPU, what is missing, a driver, the plug-in or a GPU, and what helps; else `""`.
+C: `gnnmg_context_num_devices`
+"""
+why_no_device(context::Context) = count_devices(context).why
+
+function count_devices(context::Context)
+    count, why = Ref{Int64}(0), Ref{Cstring}(C_NULL)
+    check(gnnmg_context_num_devices(context, count, why))
+    return (count = Int(count[]), why = unsafe_string(why[]))
+end
+
+"""
     set_option!(context, key, value)
 
 Sets one of the rare knobs that `options()` lists. C: `gnnmg_context_set_option`

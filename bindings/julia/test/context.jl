@@ -12,6 +12,12 @@ failed = failure_of(() -> log_normal(context), :no_memory, "limit")
 failure_of(() -> Dataset(context, "/nowhere/at/all"), :not_found, "/nowhere/at/all")
 @test_throws ArgumentError Dataset(context, "with a \0 inside")
 
+# GPUs, or why there are none.
+gpus = devices(context)
+@test isempty(gpus) == !isempty(why_no_device(context))
+@test all(gpu -> gpu.device_type === :cuda && !isempty(gpu.name) && gpu.free_memory <= gpu.total_memory, gpus)
+failure_of(() -> device(context, length(gpus) + 1), :not_found, "argument 'index'")
+
 # Options, and messages, also longer than any buffer at first.
 known = options()
 @test "log_level" in [key for (key, _) in known]

@@ -168,6 +168,9 @@ func newTrainer(model *gnnmg.Model, data *gnnmg.Dataset, comm *gnnmg.Comm, o *op
 		c.Evaluation, c.EvaluateEvery = o.evaluation, o.evaluateEvery
 		c.LoaderThreads, c.TorchThreads = o.loaderThreads, o.torchThreads
 		c.WeightDecayLayers = o.weightDecayLayers
+		c.Device, c.Devices, c.GraphPlacement = o.device, o.devices, o.graphPlacement
+		c.FeaturePlacement, c.FeatureForm, c.Hotness = o.featurePlacement, o.featureForm, o.hotness
+		c.CacheBytes, c.GatherMultiprocessors = o.cacheMiB<<20, o.gatherMultiprocessors
 		c.Deterministic, c.SyncBatchNorm, c.Deadline = o.deterministic, o.syncBatchNorm, o.deadline
 	}))
 	if o.log != "" {
@@ -235,7 +238,7 @@ func sizeOf(data *gnnmg.Dataset, part gnnmg.Split) int {
 	return ids.Len()
 }
 
-func printHead(data *gnnmg.Dataset, model *gnnmg.Model, o *options, processes int) {
+func printHead(rt *gnnmg.Runtime, data *gnnmg.Dataset, model *gnnmg.Model, o *options, processes int) {
 	info, m := Get(data.Info()), Get(model.Info())
 	fmt.Printf("data    %s: %d nodes, %d edges, %d features, %d classes\n", o.dataset, info.NumNodes, info.NumEdges,
 		info.FeatureDim, info.NumClasses)
@@ -254,7 +257,20 @@ func printHead(data *gnnmg.Dataset, model *gnnmg.Model, o *options, processes in
 	if o.readout == gnnmg.ReadoutNone { // else graphs are taken whole
 		where += ", fan-outs " + strings.Trim(fmt.Sprint(o.fanouts), "[]")
 	}
-	fmt.Printf("ranks   %d in %s\n\n", o.ranks, where)
+	fmt.Printf("ranks   %s in %s\n\n", ranksOf(rt, o), where)
+}
+
+// ranksOf is how many ranks there are, and what they compute on where that was said.
+func ranksOf(rt *gnnmg.Runtime, o *options) string {
+	gpus, _, err := rt.Devices()
+	Check(err)
+	switch {
+	case len(o.devices) > 0:
+		return fmt.Sprintf("%d on GPU %s", len(o.devices), strings.ReplaceAll(strings.Trim(fmt.Sprint(o.devices), "[]"), " ", ", "))
+	case o.ranks == 0 && len(gpus) > 0 && o.device != gnnmg.DeviceCPU:
+		return "one a GPU"
+	}
+	return strconv.Itoa(max(o.ranks, 1))
 }
 
 // reachable is what can be known about the generated graphs: the share of test labels that the
@@ -324,7 +340,7 @@ func main() {
 		p := &progress{quiet: o.quiet || !speaks, metric: metric, slowest: map[int]int64{}}
 		p.bar = !p.quiet && isTerminal(os.Stderr) && isTerminal(os.Stdout)
 		if run == 0 && speaks {
-			printHead(data, model, o, processes)
+			printHead(rt, data, model, o, processes)
 		}
 		if o.checkpoints != "" {
 			useCheckpoints(rt, trainer, o, speaks)

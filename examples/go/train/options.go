@@ -55,7 +55,15 @@ type options struct {
 	schedule                             gnnmg.Schedule
 	metric                               gnnmg.Metric
 	evaluation                           gnnmg.Evaluation
-	ranks, loaderThreads, torchThreads   int
+	ranks, loaderThreads, torchThreads   int // no ranks: one a GPU, or one
+	device                               gnnmg.DeviceType
+	devices                              []int // of the ranks; none: all there are
+	graphPlacement                       gnnmg.GraphPlacement
+	featurePlacement                     gnnmg.FeaturePlacement
+	featureForm                          gnnmg.FeatureForm
+	hotness                              gnnmg.Hotness
+	cacheMiB                             uint64
+	gatherMultiprocessors                int
 	weightDecayLayers                    int
 	deterministic, syncBatchNorm, varied bool
 	dropLast                             bool
@@ -111,6 +119,17 @@ var (
 		{"step", gnnmg.ScheduleStep}, {"plateau", gnnmg.SchedulePlateau}}
 	metrics = words[gnnmg.Metric]{{"accuracy", gnnmg.MetricAccuracy}, {"loss", gnnmg.MetricLoss},
 		{"auc", gnnmg.MetricROCAUC}}
+	devices = words[gnnmg.DeviceType]{{"auto", gnnmg.DeviceAuto}, {"cpu", gnnmg.DeviceCPU}, {"cuda", gnnmg.DeviceCUDA}}
+
+	graphPlacements = words[gnnmg.GraphPlacement]{{"auto", gnnmg.GraphPlacementAuto},
+		{"device", gnnmg.GraphPlacementDevice}, {"pinned", gnnmg.GraphPlacementPinned}, {"host", gnnmg.GraphPlacementHost}}
+	featurePlacements = words[gnnmg.FeaturePlacement]{{"auto", gnnmg.FeaturePlacementAuto},
+		{"device", gnnmg.FeaturePlacementDevice}, {"pinned", gnnmg.FeaturePlacementPinned},
+		{"cached", gnnmg.FeaturePlacementCached}, {"host", gnnmg.FeaturePlacementHost}}
+	featureForms = words[gnnmg.FeatureForm]{{"as-given", gnnmg.FeatureFormAsGiven}, {"f16", gnnmg.FeatureFormF16},
+		{"bf16", gnnmg.FeatureFormBF16}, {"int8", gnnmg.FeatureFormInt8}}
+	hotnesses = words[gnnmg.Hotness]{{"probability", gnnmg.HotnessProbability}, {"degree", gnnmg.HotnessDegree},
+		{"counting", gnnmg.HotnessCounting}}
 	evaluations = words[gnnmg.Evaluation]{{"full", gnnmg.EvaluationFull}, {"sampled", gnnmg.EvaluationSampled}}
 )
 
@@ -160,6 +179,7 @@ func parse(arguments []string) *options {
 	o.defineData(flags)
 	o.defineModel(flags)
 	o.defineTraining(flags)
+	o.defineDevices(flags)
 	o.defineProcesses(flags)
 	o.defineOutput(flags)
 	for { // the data set may stand before options
@@ -287,7 +307,7 @@ func (o *options) defineTraining(flags *flag.FlagSet) {
 	metrics.option(flags, &o.metric, "metric", "what the best epoch is chosen by")
 	evaluations.option(flags, &o.evaluation, "evaluation", "neighbourhoods of validation")
 	flags.Int64Var(&o.evaluateEvery, "evaluate-every", 1, "epochs between validations")
-	flags.IntVar(&o.ranks, "ranks", 1, "replicas, each in a thread of its own")
+	flags.IntVar(&o.ranks, "ranks", 0, "replicas, each in a thread of its own; 0: one a GPU, or one")
 	flags.IntVar(&o.loaderThreads, "loader-threads", 1, "threads a rank that sample and gather")
 	flags.IntVar(&o.torchThreads, "torch-threads", 0, "threads a rank for dense products; 0: its share of the cores")
 	flags.BoolVar(&o.syncBatchNorm, "sync-batch-norm", false, "batch norm over all ranks' mini-batches of a step together")
@@ -295,6 +315,38 @@ func (o *options) defineTraining(flags *flag.FlagSet) {
 	flags.Uint64Var(&o.seed, "seed", 1, "of weights, order, samples, dropout and random split")
 	flags.IntVar(&o.runs, "runs", 1, "train so many times with seeds counting up")
 	flags.BoolVar(&o.varied, "vary-split", false, "count the split's index up as well")
+}
+
+func (o *options) defineDevices(flags *flag.FlagSet) {
+	flags.Func("device", "auto, cpu, cuda, or the `GPUs` of the ranks: cuda:0,1 (default auto)", o.setDevice)
+	graphPlacements.option(flags, &o.graphPlacement, "graph-placement", "where GPUs read the graph")
+	featurePlacements.option(flags, &o.featurePlacement, "feature-placement", "where GPUs read features")
+	featureForms.option(flags, &o.featureForm, "feature-form", "how features are kept for GPUs")
+	hotnesses.option(flags, &o.hotness, "hotness", "what is cached")
+	flags.Uint64Var(&o.cacheMiB, "cache-mib", 0, "memory of each GPU for cached features; 0: what is left")
+	flags.IntVar(&o.gatherMultiprocessors, "gather-multiprocessors", 0, "of a GPU, for features in main memory; 0: an eighth")
+}
+
+func (o *options) setDevice(text string) error {
+	o.devices = nil
+	if list, named := strings.CutPrefix(text, "cuda:"); named {
+		o.device = gnnmg.DeviceCUDA
+		for _, part := range strings.Split(list, ",") {
+			n, err := strconv.ParseInt(part, 10, 32)
+			if err != nil || n < 0 {
+				return fmt.Errorf("expected GPUs like cuda:0,1")
+			}
+			o.devices = append(o.devices, int(n))
+		}
+		return nil
+	}
+	for _, choice := range devices {
+		if choice.word == text {
+			o.device = choice.value
+			return nil
+		}
+	}
+	return fmt.Errorf("expected auto, cpu, cuda, or GPUs like cuda:0,1")
 }
 
 func (o *options) defineProcesses(flags *flag.FlagSet) {

@@ -59,6 +59,15 @@ var specials = map[string]special{
 		"append([]int64(nil), r.Fanouts[:r.NumFanouts]...)",
 		"if len(c.Fanouts) > len(r.Fanouts) {\nreturn tooLong(\"SamplerConfig.Fanouts\", len(c.Fanouts), len(r.Fanouts))\n}\n" +
 			"r.Fanouts = [len(r.Fanouts)]int64{}\nr.NumFanouts = int32(copy(r.Fanouts[:], c.Fanouts))\n"},
+	"trainer_config.num_devices": {},
+	"trainer_config.devices": {"Devices", "[]int",
+		"Numbers of GPUs, each once: rank r computes on the r-th. At most 16 of them. Default: none, the GPUs that this process sees, from the first on.",
+		"intsOf(r.Devices[:r.NumDevices])",
+		"if len(c.Devices) > len(r.Devices) {\nreturn tooLong(\"TrainerConfig.Devices\", len(c.Devices), len(r.Devices))\n}\n" +
+			"r.Devices = [len(r.Devices)]int32{}\nr.NumDevices = int32(len(c.Devices))\nfor i, device := range c.Devices {\nr.Devices[i] = narrow(device)\n}\n"},
+	"device_info.name": {"Name", "string", "The maker's: \"NVIDIA H100 80GB HBM3\".", "textOf(r.Name[:])", ""},
+	"device_info.bus_id": {"BusID", "string", "\"0000:19:00.0\": its place, the same in every process.",
+		"textOf(r.BusID[:])", ""},
 	"model_file_config.first_layer": {"FirstLayer", "string",
 		"Saving: the name of the first layer, whose number counts up, in place of \"convs.0\" or " +
 			"\"layers.0\", as in \"conv1\"; loading finds such names by itself. At most 35 bytes.",

@@ -7,7 +7,7 @@ import (
 
 // spellings are the parts of names that Go writes otherwise than with one capital.
 var spellings = map[string]string{
-	"adamw": "AdamW", "auc": "AUC", "bf16": "BF16", "coo": "COO", "csc": "CSC", "csr": "CSR",
+	"adamw": "AdamW", "auc": "AUC", "bf16": "BF16", "coo": "COO", "cpu": "CPU", "csc": "CSC", "csr": "CSR", "cuda": "CUDA",
 	"dgl": "DGL", "dtype": "DType", "elu": "ELU", "gat": "GAT", "gatv2": "GATv2", "gcn": "GCN",
 	"gelu": "GELU", "gin": "GIN", "gine": "GINE", "gnnmg": "GNNMG", "graphconv": "GraphConv", "id": "ID", "ids": "IDs", "io": "IO",
 	"json": "JSON", "lstm": "LSTM", "mae": "MAE", "mlp": "MLP", "nan": "NaN", "npy": "NPY",

@@ -60,6 +60,18 @@ struct r_log_next shim_log_next(uintptr_t context, gnnmg_log_info* info, char* t
   return r;
 }
 
+struct r_context_num_devices shim_context_num_devices(uintptr_t context) {
+  struct r_context_num_devices r = {0};
+  r.outcome = GNNMG_CALL(context_num_devices, (const gnnmg_context*)context, &r.count, &r.why);
+  return r;
+}
+
+outcome shim_context_get_device_info(uintptr_t context, int64_t index, gnnmg_device_info* info) {
+  outcome r = {0};
+  r = GNNMG_CALL(context_get_device_info, (const gnnmg_context*)context, index, info);
+  return r;
+}
+
 outcome shim_tensor_get_info(uintptr_t tensor, gnnmg_tensor_info* info) {
   outcome r = {0};
   r = GNNMG_CALL(tensor_get_info, (const struct DLManagedTensorVersioned*)tensor, info);

@@ -29,6 +29,11 @@ void shim_context_cancel(uintptr_t context);
 struct r_log_next { outcome outcome; size_t needed; };
 struct r_log_next shim_log_next(uintptr_t context, gnnmg_log_info* info, char* text, size_t capacity);
 
+struct r_context_num_devices { outcome outcome; int64_t count; const char* why; };
+struct r_context_num_devices shim_context_num_devices(uintptr_t context);
+
+outcome shim_context_get_device_info(uintptr_t context, int64_t index, gnnmg_device_info* info);
+
 outcome shim_tensor_get_info(uintptr_t tensor, gnnmg_tensor_info* info);
 
 void shim_tensor_free(uintptr_t tensor);

@@ -42,6 +42,22 @@ type LogInfo struct {
 	DroppedBefore int64
 }
 
+// DeviceInfo is gnnmg_device_info.
+type DeviceInfo struct {
+	StructSize      uint32
+	DeviceType      int32
+	Name            [128]byte
+	BusID           [16]byte
+	TotalMemory     uint64
+	FreeMemory      uint64
+	CapabilityMajor int32
+	CapabilityMinor int32
+	Multiprocessors int32
+	DriverVersion   int32
+	RuntimeVersion  int32
+	Padding0        int32
+}
+
 // TensorInfo is gnnmg_tensor_info.
 type TensorInfo struct {
 	StructSize  uint32
@@ -406,51 +422,61 @@ type CommConfig struct {
 
 // TrainerConfig is gnnmg_trainer_config.
 type TrainerConfig struct {
-	StructSize         uint32
-	NumRanks           int32
-	NumEpochs          int64
-	BatchSize          int64
-	BatchesPerStep     int64
-	Seed               uint64
-	Partition          int32
-	LossAverage        int32
-	Shuffle            int32
-	DropLast           int32
-	Loss               int32
-	Optimizer          int32
-	LearningRate       float64
-	WeightDecay        float64
-	Beta1              float64
-	Beta2              float64
-	Epsilon            float64
-	Momentum           float64
-	Dampening          float64
-	ClipNorm           float64
-	Amsgrad            int32
-	Nesterov           int32
-	Schedule           int32
-	Evaluation         int32
-	WarmupEpochs       int64
-	ScheduleMinimum    float64
-	ScheduleFactor     float64
-	ScheduleStepEpochs int64
-	SchedulePatience   int64
-	EvaluateEvery      int64
-	EvalBatchSize      int64
-	BestBy             int32
-	KeepBest           int32
-	EarlyStopPatience  int64
-	LoaderThreads      int32
-	Prefetch           int32
-	TorchThreads       int32
-	Padding0           int32
-	DeadlineMs         int64
-	StallLimitMs       int64
-	Deterministic      int32
-	SyncBatchNorm      int32
-	BatchNodes         int64
-	WeightDecayLayers  int32
-	Padding1           int32
+	StructSize            uint32
+	NumRanks              int32
+	NumEpochs             int64
+	BatchSize             int64
+	BatchesPerStep        int64
+	Seed                  uint64
+	Partition             int32
+	LossAverage           int32
+	Shuffle               int32
+	DropLast              int32
+	Loss                  int32
+	Optimizer             int32
+	LearningRate          float64
+	WeightDecay           float64
+	Beta1                 float64
+	Beta2                 float64
+	Epsilon               float64
+	Momentum              float64
+	Dampening             float64
+	ClipNorm              float64
+	Amsgrad               int32
+	Nesterov              int32
+	Schedule              int32
+	Evaluation            int32
+	WarmupEpochs          int64
+	ScheduleMinimum       float64
+	ScheduleFactor        float64
+	ScheduleStepEpochs    int64
+	SchedulePatience      int64
+	EvaluateEvery         int64
+	EvalBatchSize         int64
+	BestBy                int32
+	KeepBest              int32
+	EarlyStopPatience     int64
+	LoaderThreads         int32
+	Prefetch              int32
+	TorchThreads          int32
+	Padding0              int32
+	DeadlineMs            int64
+	StallLimitMs          int64
+	Deterministic         int32
+	SyncBatchNorm         int32
+	BatchNodes            int64
+	WeightDecayLayers     int32
+	Padding1              int32
+	Device                int32
+	NumDevices            int32
+	Devices               [16]int32
+	GraphPlacement        int32
+	FeaturePlacement      int32
+	FeatureForm           int32
+	Hotness               int32
+	CacheBytes            uint64
+	GatherMultiprocessors int32
+	Padding2              int32
 }
 
 // ProgressInfo is gnnmg_progress_info.
@@ -550,6 +576,19 @@ var (
 	_ [unsafe.Offsetof(C.gnnmg_log_info{}.level)]byte                             = [unsafe.Offsetof(LogInfo{}.Level)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_log_info{}.unix_time_ns)]byte                      = [unsafe.Offsetof(LogInfo{}.UnixTimeNs)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_log_info{}.dropped_before)]byte                    = [unsafe.Offsetof(LogInfo{}.DroppedBefore)]byte{}
+	_ [unsafe.Sizeof(C.gnnmg_device_info{})]byte                                  = [unsafe.Sizeof(DeviceInfo{})]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_device_info{}.struct_size)]byte                    = [unsafe.Offsetof(DeviceInfo{}.StructSize)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_device_info{}.device_type)]byte                    = [unsafe.Offsetof(DeviceInfo{}.DeviceType)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_device_info{}.name)]byte                           = [unsafe.Offsetof(DeviceInfo{}.Name)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_device_info{}.bus_id)]byte                         = [unsafe.Offsetof(DeviceInfo{}.BusID)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_device_info{}.total_memory)]byte                   = [unsafe.Offsetof(DeviceInfo{}.TotalMemory)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_device_info{}.free_memory)]byte                    = [unsafe.Offsetof(DeviceInfo{}.FreeMemory)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_device_info{}.capability_major)]byte               = [unsafe.Offsetof(DeviceInfo{}.CapabilityMajor)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_device_info{}.capability_minor)]byte               = [unsafe.Offsetof(DeviceInfo{}.CapabilityMinor)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_device_info{}.multiprocessors)]byte                = [unsafe.Offsetof(DeviceInfo{}.Multiprocessors)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_device_info{}.driver_version)]byte                 = [unsafe.Offsetof(DeviceInfo{}.DriverVersion)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_device_info{}.runtime_version)]byte                = [unsafe.Offsetof(DeviceInfo{}.RuntimeVersion)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_device_info{}.padding0)]byte                       = [unsafe.Offsetof(DeviceInfo{}.Padding0)]byte{}
 	_ [unsafe.Sizeof(C.gnnmg_tensor_info{})]byte                                  = [unsafe.Sizeof(TensorInfo{})]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_tensor_info{}.struct_size)]byte                    = [unsafe.Offsetof(TensorInfo{}.StructSize)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_tensor_info{}.dtype)]byte                          = [unsafe.Offsetof(TensorInfo{}.DType)]byte{}
@@ -889,6 +928,16 @@ var (
 	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.batch_nodes)]byte                 = [unsafe.Offsetof(TrainerConfig{}.BatchNodes)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.weight_decay_layers)]byte         = [unsafe.Offsetof(TrainerConfig{}.WeightDecayLayers)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.padding1)]byte                    = [unsafe.Offsetof(TrainerConfig{}.Padding1)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.device)]byte                      = [unsafe.Offsetof(TrainerConfig{}.Device)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.num_devices)]byte                 = [unsafe.Offsetof(TrainerConfig{}.NumDevices)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.devices)]byte                     = [unsafe.Offsetof(TrainerConfig{}.Devices)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.graph_placement)]byte             = [unsafe.Offsetof(TrainerConfig{}.GraphPlacement)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.feature_placement)]byte           = [unsafe.Offsetof(TrainerConfig{}.FeaturePlacement)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.feature_form)]byte                = [unsafe.Offsetof(TrainerConfig{}.FeatureForm)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.hotness)]byte                     = [unsafe.Offsetof(TrainerConfig{}.Hotness)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.cache_bytes)]byte                 = [unsafe.Offsetof(TrainerConfig{}.CacheBytes)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.gather_multiprocessors)]byte      = [unsafe.Offsetof(TrainerConfig{}.GatherMultiprocessors)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.padding2)]byte                    = [unsafe.Offsetof(TrainerConfig{}.Padding2)]byte{}
 	_ [unsafe.Sizeof(C.gnnmg_progress_info{})]byte                                = [unsafe.Sizeof(ProgressInfo{})]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.struct_size)]byte                  = [unsafe.Offsetof(ProgressInfo{}.StructSize)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.state)]byte                        = [unsafe.Offsetof(ProgressInfo{}.State)]byte{}

@@ -15,6 +15,8 @@
   X(context_lend) \
   X(context_cancel) \
   X(log_next) \
+  X(context_num_devices) \
+  X(context_get_device_info) \
   X(tensor_create) \
   X(tensor_get_info) \
   X(tensor_free) \

@@ -44,6 +44,21 @@ struct gnnmg_log_info
     dropped_before::Int64
 end
 
+struct gnnmg_device_info
+    struct_size::UInt32
+    device_type::gnnmg_device_type
+    name::NTuple{128, UInt8}
+    bus_id::NTuple{16, UInt8}
+    total_memory::Csize_t
+    free_memory::Csize_t
+    capability_major::Int32
+    capability_minor::Int32
+    multiprocessors::Int32
+    driver_version::Int32
+    runtime_version::Int32
+    padding0::Int32
+end
+
 struct gnnmg_tensor_info
     struct_size::UInt32
     dtype::gnnmg_dtype
@@ -429,6 +444,16 @@ struct gnnmg_trainer_config
     batch_nodes::Int64
     weight_decay_layers::Int32
     padding1::Int32
+    device::gnnmg_device_type
+    num_devices::Int32
+    devices::NTuple{16, Int32}
+    graph_placement::gnnmg_graph_placement
+    feature_placement::gnnmg_feature_placement
+    feature_form::gnnmg_feature_form
+    hotness::gnnmg_hotness
+    cache_bytes::Csize_t
+    gather_multiprocessors::Int32
+    padding2::Int32
 end
 
 struct gnnmg_progress_info

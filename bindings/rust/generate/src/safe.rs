@@ -13,6 +13,7 @@ fn left_out(owner: &str, field: &str) -> bool {
         || matches!(
             (owner, field),
             ("gnnmg_sampler_config", "num_fanouts" | "fanouts")
+                | ("gnnmg_trainer_config", "num_devices" | "devices")
                 | ("gnnmg_model_file_config", "first_layer" | "dict")
                 | (
                     "gnnmg_model_config",
@@ -22,8 +23,13 @@ fn left_out(owner: &str, field: &str) -> bool {
 }
 
 /// Structs that are no settings and no facts, or that are read by hand.
-const BY_HAND: [&str; 4] =
-    ["gnnmg_error_info", "gnnmg_tensor_info", "gnnmg_log_info", "gnnmg_layer_info"];
+const BY_HAND: [&str; 5] = [
+    "gnnmg_device_info",
+    "gnnmg_error_info",
+    "gnnmg_tensor_info",
+    "gnnmg_log_info",
+    "gnnmg_layer_info",
+];
 
 /// The type of a field that is an array, whatever its elements are.
 const ARRAY: &str = "[]";

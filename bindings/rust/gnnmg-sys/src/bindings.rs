@@ -233,6 +233,88 @@ const _: () = {
         "Offset of field: gnnmg_log_info::dropped_before",
     ][::core::mem::offset_of!(gnnmg_log_info, dropped_before) - 16usize];
 };
+/// Kind of a device, numbered as DLPack does.
+pub type gnnmg_device_type = i32;
+/// GPUs where there are enough of them, else the CPU.
+pub const GNNMG_DEVICE_AUTO: gnnmg_device_type = 0;
+/// The processor, and main memory.
+pub const GNNMG_DEVICE_CPU: gnnmg_device_type = 1;
+/// GPUs, each with memory of its own.
+pub const GNNMG_DEVICE_CUDA: gnnmg_device_type = 2;
+/// Facts about a GPU.
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct gnnmg_device_info {
+    /// sizeof of this struct, set by the caller.
+    pub struct_size: u32,
+    /// `GNNMG_DEVICE_CUDA`.
+    pub device_type: gnnmg_device_type,
+    /// The maker's: "NVIDIA H100 80GB HBM3".
+    pub name: [::core::ffi::c_char; 128usize],
+    /// "0000:19:00.0": its place, the same in every process.
+    pub bus_id: [::core::ffi::c_char; 16usize],
+    /// Its own, bytes.
+    pub total_memory: usize,
+    /// What of that no program has taken now, bytes.
+    pub free_memory: usize,
+    /// Compute capability: the 9 of 9.0.
+    pub capability_major: i32,
+    /// And the 0.
+    pub capability_minor: i32,
+    /// How many it has.
+    pub multiprocessors: i32,
+    /// Newest CUDA that the driver is for: 13000 is 13.0.
+    pub driver_version: i32,
+    /// The CUDA that the plug-in works with, written alike.
+    pub runtime_version: i32,
+    /// 0.
+    pub padding0: i32,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    [
+        "Size of gnnmg_device_info",
+    ][::core::mem::size_of::<gnnmg_device_info>() - 192usize];
+    [
+        "Alignment of gnnmg_device_info",
+    ][::core::mem::align_of::<gnnmg_device_info>() - 8usize];
+    [
+        "Offset of field: gnnmg_device_info::struct_size",
+    ][::core::mem::offset_of!(gnnmg_device_info, struct_size) - 0usize];
+    [
+        "Offset of field: gnnmg_device_info::device_type",
+    ][::core::mem::offset_of!(gnnmg_device_info, device_type) - 4usize];
+    [
+        "Offset of field: gnnmg_device_info::name",
+    ][::core::mem::offset_of!(gnnmg_device_info, name) - 8usize];
+    [
+        "Offset of field: gnnmg_device_info::bus_id",
+    ][::core::mem::offset_of!(gnnmg_device_info, bus_id) - 136usize];
+    [
+        "Offset of field: gnnmg_device_info::total_memory",
+    ][::core::mem::offset_of!(gnnmg_device_info, total_memory) - 152usize];
+    [
+        "Offset of field: gnnmg_device_info::free_memory",
+    ][::core::mem::offset_of!(gnnmg_device_info, free_memory) - 160usize];
+    [
+        "Offset of field: gnnmg_device_info::capability_major",
+    ][::core::mem::offset_of!(gnnmg_device_info, capability_major) - 168usize];
+    [
+        "Offset of field: gnnmg_device_info::capability_minor",
+    ][::core::mem::offset_of!(gnnmg_device_info, capability_minor) - 172usize];
+    [
+        "Offset of field: gnnmg_device_info::multiprocessors",
+    ][::core::mem::offset_of!(gnnmg_device_info, multiprocessors) - 176usize];
+    [
+        "Offset of field: gnnmg_device_info::driver_version",
+    ][::core::mem::offset_of!(gnnmg_device_info, driver_version) - 180usize];
+    [
+        "Offset of field: gnnmg_device_info::runtime_version",
+    ][::core::mem::offset_of!(gnnmg_device_info, runtime_version) - 184usize];
+    [
+        "Offset of field: gnnmg_device_info::padding0",
+    ][::core::mem::offset_of!(gnnmg_device_info, padding0) - 188usize];
+};
 /// DLPack's tensor, declared in dlpack.h (version 1.0 and later).
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -2452,13 +2534,61 @@ pub type gnnmg_loss_average = i32;
 pub const GNNMG_LOSS_AVERAGE_EXACT: gnnmg_loss_average = 0;
 /// The ranks' means, as PyTorch's DDP, for comparison.
 pub const GNNMG_LOSS_AVERAGE_RANKS: gnnmg_loss_average = 1;
+/// Where GPUs read the graph.
+pub type gnnmg_graph_placement = i32;
+/** On the GPU where it takes at most 40 % of what is free, else
+pinned, else with the host.*/
+pub const GNNMG_GRAPH_PLACEMENT_AUTO: gnnmg_graph_placement = 0;
+/// A copy in the memory of each GPU.
+pub const GNNMG_GRAPH_PLACEMENT_DEVICE: gnnmg_graph_placement = 1;
+/// Main memory, once for all, where GPUs sample from it.
+pub const GNNMG_GRAPH_PLACEMENT_PINNED: gnnmg_graph_placement = 2;
+/** Main memory, and the loader's threads sample; the one way
+for custom samplers and whole graphs.*/
+pub const GNNMG_GRAPH_PLACEMENT_HOST: gnnmg_graph_placement = 3;
+/// Where GPUs read rows of features.
+pub type gnnmg_feature_placement = i32;
+/** On the GPU where they take at most 60 % of what is free,
+else cached, pinned, or with the host.*/
+pub const GNNMG_FEATURE_PLACEMENT_AUTO: gnnmg_feature_placement = 0;
+/// A copy in the memory of each GPU.
+pub const GNNMG_FEATURE_PLACEMENT_DEVICE: gnnmg_feature_placement = 1;
+/// Main memory, once for all, where GPUs read them.
+pub const GNNMG_FEATURE_PLACEMENT_PINNED: gnnmg_feature_placement = 2;
+/// The same, and the hottest rows in each GPU's memory.
+pub const GNNMG_FEATURE_PLACEMENT_CACHED: gnnmg_feature_placement = 3;
+/** Main memory, and the loader's threads gather; the one way
+for sparse rows and rows of a mapped file.*/
+pub const GNNMG_FEATURE_PLACEMENT_HOST: gnnmg_feature_placement = 4;
+/// How GPUs, or main memory for them, keep rows of features; they are widened when they are read.
+pub type gnnmg_feature_form = i32;
+/// In the type of the data set.
+pub const GNNMG_FEATURE_FORM_AS_GIVEN: gnnmg_feature_form = 0;
+/// IEEE half, rounded to nearest even.
+pub const GNNMG_FEATURE_FORM_F16: gnnmg_feature_form = 1;
+/// bfloat16, rounded to nearest even.
+pub const GNNMG_FEATURE_FORM_BF16: gnnmg_feature_form = 2;
+/// A byte an element, and a scale a row.
+pub const GNNMG_FEATURE_FORM_INT8: gnnmg_feature_form = 3;
+/// What makes a row hot, so that it lies in a cache.
+pub type gnnmg_hotness = i32;
+/** That of being in a mini-batch, by a formula of training ids
+and fan-outs.*/
+pub const GNNMG_HOTNESS_PROBABILITY: gnnmg_hotness = 0;
+/// Edges that leave the node.
+pub const GNNMG_HOTNESS_DEGREE: gnnmg_hotness = 1;
+/** How many of the first mini-batches have it; these are sampled
+when training begins.*/
+pub const GNNMG_HOTNESS_COUNTING: gnnmg_hotness = 2;
 /// Settings of a trainer. Rates and schedules act alike on all ranks.
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct gnnmg_trainer_config {
     /// sizeof of this struct.
     pub struct_size: u32,
-    /// Ranks in this process, a thread each; 0: one. 0.
+    /** Ranks in this process, a thread each; 0: one for each of
+`devices`, or one a GPU that is this process's, or one on
+the CPU where there is none. 0.*/
     pub num_ranks: i32,
     /// 10.
     pub num_epochs: i64,
@@ -2568,12 +2698,38 @@ Not with `deterministic`. 0.*/
     pub weight_decay_layers: i32,
     /// 0.
     pub padding1: i32,
+    /** What the ranks compute on. `GNNMG_DEVICE_AUTO` takes a GPU a rank
+where this process has as many and trains alone, else the CPU, and
+a message in the log says which and why; `GNNMG_DEVICE_CUDA` is an
+error where there are too few. `GNNMG_DEVICE_AUTO`.*/
+    pub device: gnnmg_device_type,
+    /** Entries of `devices`, one a rank; 0: the GPUs that this process
+sees, from the first on. 0.*/
+    pub num_devices: i32,
+    /// Numbers of GPUs, each once: rank r computes on the r-th.
+    pub devices: [i32; 16usize],
+    /// `GNNMG_GRAPH_PLACEMENT_AUTO`.
+    pub graph_placement: gnnmg_graph_placement,
+    /// `GNNMG_FEATURE_PLACEMENT_AUTO`.
+    pub feature_placement: gnnmg_feature_placement,
+    /// `GNNMG_FEATURE_FORM_AS_GIVEN`.
+    pub feature_form: gnnmg_feature_form,
+    /// `GNNMG_HOTNESS_PROBABILITY`.
+    pub hotness: gnnmg_hotness,
+    /** Of each GPU's memory, for cached rows; 0: 30 % of
+what the graph leaves free. 0.*/
+    pub cache_bytes: usize,
+    /** How many multiprocessors of a GPU may read rows in main
+memory while the others compute; 0: an eighth of them. 0.*/
+    pub gather_multiprocessors: i32,
+    /// 0.
+    pub padding2: i32,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
     [
         "Size of gnnmg_trainer_config",
-    ][::core::mem::size_of::<gnnmg_trainer_config>() - 272usize];
+    ][::core::mem::size_of::<gnnmg_trainer_config>() - 376usize];
     [
         "Alignment of gnnmg_trainer_config",
     ][::core::mem::align_of::<gnnmg_trainer_config>() - 8usize];
@@ -2712,6 +2868,36 @@ const _: () = {
     [
         "Offset of field: gnnmg_trainer_config::padding1",
     ][::core::mem::offset_of!(gnnmg_trainer_config, padding1) - 268usize];
+    [
+        "Offset of field: gnnmg_trainer_config::device",
+    ][::core::mem::offset_of!(gnnmg_trainer_config, device) - 272usize];
+    [
+        "Offset of field: gnnmg_trainer_config::num_devices",
+    ][::core::mem::offset_of!(gnnmg_trainer_config, num_devices) - 276usize];
+    [
+        "Offset of field: gnnmg_trainer_config::devices",
+    ][::core::mem::offset_of!(gnnmg_trainer_config, devices) - 280usize];
+    [
+        "Offset of field: gnnmg_trainer_config::graph_placement",
+    ][::core::mem::offset_of!(gnnmg_trainer_config, graph_placement) - 344usize];
+    [
+        "Offset of field: gnnmg_trainer_config::feature_placement",
+    ][::core::mem::offset_of!(gnnmg_trainer_config, feature_placement) - 348usize];
+    [
+        "Offset of field: gnnmg_trainer_config::feature_form",
+    ][::core::mem::offset_of!(gnnmg_trainer_config, feature_form) - 352usize];
+    [
+        "Offset of field: gnnmg_trainer_config::hotness",
+    ][::core::mem::offset_of!(gnnmg_trainer_config, hotness) - 356usize];
+    [
+        "Offset of field: gnnmg_trainer_config::cache_bytes",
+    ][::core::mem::offset_of!(gnnmg_trainer_config, cache_bytes) - 360usize];
+    [
+        "Offset of field: gnnmg_trainer_config::gather_multiprocessors",
+    ][::core::mem::offset_of!(gnnmg_trainer_config, gather_multiprocessors) - 368usize];
+    [
+        "Offset of field: gnnmg_trainer_config::padding2",
+    ][::core::mem::offset_of!(gnnmg_trainer_config, padding2) - 372usize];
 };
 /// State of a trainer.
 pub type gnnmg_trainer_state = i32;
@@ -3290,6 +3476,43 @@ Since 0.1*/
         text: *mut ::core::ffi::c_char,
         capacity: usize,
         needed: *mut usize,
+    ) -> gnnmg_status;
+    #[must_use]
+    /** The number of GPUs that this process sees. None is no error: `why` then says what is
+missing, a driver, the plug-in or a GPU, and what helps.
+
+- `context`: a context
+- `count`: how many
+- `why`: one line, empty when there are some; lives as long as the context; the pointer
+may be NULL
+
+Returns `GNNMG_OK`
+
+Threading: (a)
+
+Since 0.1*/
+    pub fn gnnmg_context_num_devices(
+        context: *const gnnmg_context,
+        count: *mut i64,
+        why: *mut *const ::core::ffi::c_char,
+    ) -> gnnmg_status;
+    #[must_use]
+    /** Facts about a GPU, its free memory as it is now.
+
+- `context`: a context
+- `index`: which, from 0
+- `info`: filled
+
+Returns `GNNMG_OK`; `GNNMG_ERR_NOT_FOUND` when there is none of that number, with a text that
+says which there are or why there are none; `GNNMG_ERR_DEVICE_LOST`
+
+Threading: (a)
+
+Since 0.1*/
+    pub fn gnnmg_context_get_device_info(
+        context: *const gnnmg_context,
+        index: i64,
+        info: *mut gnnmg_device_info,
     ) -> gnnmg_status;
     #[must_use]
     /** Wraps an array of the caller's, without copying, as a contiguous tensor.
@@ -6063,8 +6286,10 @@ gnnmg_comm_create_from_env(), whose job lasts at least as long as the trainer
 - `config`: settings, or NULL
 - `trainer`: the new handle
 
-Returns `GNNMG_OK`; `GNNMG_ERR_NOT_FOUND` when the data set lacks features, labels or a split;
-`GNNMG_ERR_UNSUPPORTED` for a communicator among threads, which is for loops of one's own
+Returns `GNNMG_OK`; `GNNMG_ERR_NOT_FOUND` when the data set lacks features, labels or a split, or
+for a GPU that is not there; `GNNMG_ERR_DEPENDENCY` when GPUs are asked for and there are none,
+with what is missing; `GNNMG_ERR_UNSUPPORTED` for a communicator among threads, which is for
+loops of one's own, and for GPUs in several processes
 
 Threading: (c) for the model, (b) for the others
 
@@ -6265,7 +6490,10 @@ Since 0.1*/
 Returns `GNNMG_OK` when all epochs are done or gnnmg_trainer_stop() has taken effect;
 `GNNMG_PENDING`; `GNNMG_ERR_CANCELLED`; `GNNMG_ERR_CALLBACK`; `GNNMG_ERR_DIVERGED`;
 `GNNMG_ERR_TIMEOUT` or `GNNMG_ERR_PEER_LOST` naming a rank; `GNNMG_ERR_IO` when a record cannot
-be written. After an error the model holds the last step that the first rank finished
+be written; `GNNMG_ERR_NO_MEMORY` when graph, features or a step do not fit a GPU, and
+`GNNMG_ERR_UNSUPPORTED` when they cannot lie where the settings say; `GNNMG_ERR_DEVICE_LOST`
+naming rank and GPU. After an error the model holds the last step that the first rank finished,
+after the loss of that rank's GPU what was last read from there
 
 Threading: (c)
 

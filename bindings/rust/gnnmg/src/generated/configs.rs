@@ -509,7 +509,9 @@ config! {
 config! {
     /// Settings of a trainer. Rates and schedules act alike on all ranks.
     pub struct TrainerConfig(gnnmg_trainer_config, gnnmg_trainer_config_init) {
-        /// Ranks in this process, a thread each; 0: one. 0.
+        /// Ranks in this process, a thread each; 0: one for each of
+        /// `devices`, or one a GPU that is this process's, or one on
+        /// the CPU where there is none. 0.
         num_ranks => num_ranks: usize,
         /// 10.
         num_epochs => num_epochs: usize,
@@ -615,6 +617,25 @@ config! {
         batch_nodes => batch_nodes: usize,
         /// As in `gnnmg_optimizer_config`. 0.
         weight_decay_layers => weight_decay_layers: i32,
+        /// What the ranks compute on. [`DeviceType::Auto`](crate::DeviceType::Auto) takes a GPU a rank
+        /// where this process has as many and trains alone, else the CPU, and
+        /// a message in the log says which and why; [`DeviceType::Cuda`](crate::DeviceType::Cuda) is an
+        /// error where there are too few. [`DeviceType::Auto`](crate::DeviceType::Auto).
+        device => device: crate::DeviceType,
+        /// [`GraphPlacement::Auto`](crate::GraphPlacement::Auto).
+        graph_placement => graph_placement: crate::GraphPlacement,
+        /// [`FeaturePlacement::Auto`](crate::FeaturePlacement::Auto).
+        feature_placement => feature_placement: crate::FeaturePlacement,
+        /// [`FeatureForm::AsGiven`](crate::FeatureForm::AsGiven).
+        feature_form => feature_form: crate::FeatureForm,
+        /// [`Hotness::Probability`](crate::Hotness::Probability).
+        hotness => hotness: crate::Hotness,
+        /// Of each GPU's memory, for cached rows; 0: 30 % of
+        /// what the graph leaves free. 0.
+        cache_bytes => cache_bytes: usize,
+        /// How many multiprocessors of a GPU may read rows in main
+        /// memory while the others compute; 0: an eighth of them. 0.
+        gather_multiprocessors => gather_multiprocessors: i32,
     }
 }
 

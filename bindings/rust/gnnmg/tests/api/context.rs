@@ -33,6 +33,21 @@ fn settings_reach_the_library() {
 }
 
 #[test]
+fn devices_are_listed_or_it_is_said_why_there_are_none() {
+    let context = Context::new().unwrap();
+    let devices = context.devices().unwrap();
+    assert_eq!(devices.is_empty(), context.why_no_device().unwrap().is_some());
+    for device in &devices {
+        assert_eq!(device.device_type, DeviceType::Cuda);
+        assert!(device.total_memory >= device.free_memory && !device.name.is_empty());
+        assert!(device.bus_id.ends_with(".0"), "{device:?}");
+    }
+    expect(context.device(devices.len()), ErrorKind::NotFound, "argument 'index'");
+    let twice = TrainerConfig::new().devices(&[0, 0]);
+    assert!(format!("{twice:?}").contains("num_devices: 2"), "{twice:?}");
+}
+
+#[test]
 fn settings_show_their_values() {
     let text = format!("{:?}", TrainerConfig::new().num_epochs(7).deadline(Duration::from_secs(2)));
     assert!(text.contains("num_epochs: 7") && text.contains("deadline: 2000"), "{text}");

@@ -1,0 +1,25 @@
+# GPUs: which there are, and training on all of them; where there is none, why, and training on the
+# CPU instead.
+include("common.jl")
+
+context = Context()
+for (i, gpu) in enumerate(devices(context))
+    @printf("GPU %d: %s (%s), %.1f of %.1f GiB free, %d multiprocessors, capability %d.%d\n", i - 1,
+            gpu.name, gpu.bus_id, gpu.free_memory / 2^30, gpu.total_memory / 2^30,
+            gpu.multiprocessors, gpu.capability_major, gpu.capability_minor)
+end
+isempty(why_no_device(context)) || println("no GPU: ", why_no_device(context))
+
+graph, data = planted_data(context, 5000)
+sampler = Sampler(graph)
+trainer = Trainer(small_model(context, data), data, sampler;
+                  num_ranks = 0, # one a GPU, all of them; without any, one on the CPU
+                  num_epochs = 5, batch_size = 256,
+                  batches_per_step = 8,         # the same steps on up to 8 GPUs
+                  graph_placement = :device,    # a copy on each GPU
+                  feature_placement = :cached,  # hot rows on it, the rest pinned
+                  cache_bytes = 64 << 20)
+train!(trainer) do epoch
+    @printf("epoch %d  validation accuracy %.4f\n", epoch.epoch + 1, epoch.validation_accuracy)
+end
+@printf("test accuracy %.4f\n", evaluate(trainer, :test).accuracy)

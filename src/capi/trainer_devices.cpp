@@ -1,0 +1,173 @@
+#include "capi/trainer_devices.h"
+
+#include <algorithm>
+#include <iterator>
+#include <numeric>
+
+#include "capi/arguments.h"
+
+namespace gnnmg::capi {
+namespace {
+
+constexpr const char* kOnCpu = "; config.device GNNMG_DEVICE_CPU trains without";
+
+std::string list_of(std::span<const int> devices) {
+  std::string text;
+  for (const int device : devices) text += base::text(text.empty() ? "" : ", ", device);
+  return text;
+}
+
+std::string gpus(size_t count) {
+  if (count == 0) return "no GPU";
+  return count == 1 ? std::string("1 GPU") : base::text(count, " GPUs");
+}
+
+// The GPUs that the config names, rank by rank.
+std::vector<int> named_devices(const gnnmg_trainer_config& config, const Devices& devices) {
+  if (devices.count() == 0)
+    fail(Status::kDependency, "config.devices names GPUs: ", devices.why(), kOnCpu);
+  std::vector<int> named;
+  for (int32_t i = 0; i < config.num_devices; ++i) {
+    const int32_t device = config.devices[i];
+    devices.check(device, base::text("config.devices[", i, "]"));
+    const auto before = std::find(named.begin(), named.end(), device);
+    if (before != named.end())
+      fail(Status::kInvalidArgument, "config.devices[", before - named.begin(), "] and [", i,
+           "] are both GPU ", device,
+           ": a GPU takes one rank, as NCCL refuses two and they would share its time; name each "
+           "once");
+    named.push_back(device);
+  }
+  if (config.num_ranks != 0 && config.num_ranks != config.num_devices)
+    fail(Status::kInvalidArgument, "config.num_ranks is ", config.num_ranks,
+         ", but config.devices has ", config.num_devices,
+         " entries, one a rank; leave num_ranks 0");
+  return named;
+}
+
+std::vector<int> own_share(const Devices& devices, std::span<const SeenDevices> job, int process) {
+  if (!job.empty()) return device_share(job, process);
+  std::vector<int> all(static_cast<size_t>(devices.count()));
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+
+static_assert(static_cast<int32_t>(loader::GraphPlacement::kAuto) == GNNMG_GRAPH_PLACEMENT_AUTO &&
+              static_cast<int32_t>(loader::GraphPlacement::kDevice) ==
+                  GNNMG_GRAPH_PLACEMENT_DEVICE &&
+              static_cast<int32_t>(loader::GraphPlacement::kPinned) ==
+                  GNNMG_GRAPH_PLACEMENT_PINNED &&
+              static_cast<int32_t>(loader::GraphPlacement::kHost) == GNNMG_GRAPH_PLACEMENT_HOST);
+static_assert(
+    static_cast<int32_t>(loader::FeaturePlacement::kAuto) == GNNMG_FEATURE_PLACEMENT_AUTO &&
+    static_cast<int32_t>(loader::FeaturePlacement::kDevice) == GNNMG_FEATURE_PLACEMENT_DEVICE &&
+    static_cast<int32_t>(loader::FeaturePlacement::kPinned) == GNNMG_FEATURE_PLACEMENT_PINNED &&
+    static_cast<int32_t>(loader::FeaturePlacement::kCached) == GNNMG_FEATURE_PLACEMENT_CACHED &&
+    static_cast<int32_t>(loader::FeaturePlacement::kHost) == GNNMG_FEATURE_PLACEMENT_HOST);
+static_assert(static_cast<int32_t>(feature::Form::kAsGiven) == GNNMG_FEATURE_FORM_AS_GIVEN &&
+              static_cast<int32_t>(feature::Form::kF16) == GNNMG_FEATURE_FORM_F16 &&
+              static_cast<int32_t>(feature::Form::kBF16) == GNNMG_FEATURE_FORM_BF16 &&
+              static_cast<int32_t>(feature::Form::kInt8) == GNNMG_FEATURE_FORM_INT8);
+static_assert(static_cast<int32_t>(loader::CacheBy::kProbability) == GNNMG_HOTNESS_PROBABILITY &&
+              static_cast<int32_t>(loader::CacheBy::kDegree) == GNNMG_HOTNESS_DEGREE &&
+              static_cast<int32_t>(loader::CacheBy::kCounting) == GNNMG_HOTNESS_COUNTING);
+
+}  // namespace
+
+std::vector<int> device_share(std::span<const SeenDevices> processes, int process) {
+  const SeenDevices& mine = processes[process];
+  const auto n = static_cast<int64_t>(mine.bus_ids.size());
+  int64_t sharing = 0, before = 0;
+  for (int p = 0; p < static_cast<int>(processes.size()); ++p) {
+    const SeenDevices& other = processes[p];
+    if (other.host != mine.host) continue;
+    const bool shared = std::ranges::any_of(mine.bus_ids, [&](const std::string& id) {
+      return !id.empty() && std::ranges::find(other.bus_ids, id) != other.bus_ids.end();
+    });
+    if (!shared && p != process) continue;
+    if (other.bus_ids != mine.bus_ids)
+      fail(Status::kInvalidArgument, "processes ", std::min(process, p), " and ",
+           std::max(process, p), " on ", mine.host,
+           " see some of the same GPUs, but not the same list; give all of them the same "
+           "CUDA_VISIBLE_DEVICES, or each its own GPUs, or name them in config.devices");
+    ++sharing;
+    before += p < process;
+  }
+  std::vector<int> share;
+  for (int64_t i = 0; i < n; ++i)
+    if (i >= before * n / sharing && i < (before + 1) * n / sharing)
+      share.push_back(static_cast<int>(i));
+  return share;
+}
+
+DeviceChoice choose_devices(const gnnmg_trainer_config& config, const Devices& devices,
+                            std::span<const SeenDevices> job, int process) {
+  check_choice(config.device, GNNMG_DEVICE_AUTO, GNNMG_DEVICE_CUDA, "config.device");
+  check_choice(config.num_devices, 0, static_cast<int32_t>(std::size(config.devices)),
+               "config.num_devices");
+  if (config.device == GNNMG_DEVICE_CPU) {
+    if (config.num_devices > 0)
+      fail(Status::kInvalidArgument, "config.num_devices is ", config.num_devices,
+           ", but config.device is GNNMG_DEVICE_CPU; leave one of them 0");
+    return {std::max(config.num_ranks, 1), {}, ""};
+  }
+  if (config.num_devices > 0) {
+    std::vector<int> named = named_devices(config, devices);
+    return {config.num_devices, named, base::text("training on GPU ", list_of(named))};
+  }
+  std::vector<int> share = own_share(devices, job, process);
+  const size_t wanted = config.num_ranks > 0 ? static_cast<size_t>(config.num_ranks)
+                                             : std::max<size_t>(share.size(), 1);
+  std::string obstacle;
+  if (devices.count() == 0) {
+    obstacle = devices.why();
+  } else if (wanted > share.size()) {
+    obstacle =
+        base::text(wanted, wanted == 1 ? " rank" : " ranks", " and ", gpus(share.size()),
+                   static_cast<int>(share.size()) < devices.count() ? " of this process's own" : "",
+                   ", and a GPU takes one rank");
+  } else if (config.device == GNNMG_DEVICE_AUTO && !job.empty()) {
+    obstacle = "it is done by several processes";
+  }
+  if (obstacle.empty()) {
+    share.resize(wanted);
+    std::string note = base::text("training on GPU ", list_of(share));
+    return {static_cast<int32_t>(wanted), std::move(share), std::move(note)};
+  }
+  if (config.device == GNNMG_DEVICE_CUDA) {
+    if (devices.count() == 0)
+      fail(Status::kDependency, "config.device asks for GPUs: ", obstacle, kOnCpu);
+    fail(Status::kInvalidArgument, "config.device asks for GPUs: ", obstacle,
+         "; lower config.num_ranks, or leave it 0 for all GPUs");
+  }
+  return {std::max(config.num_ranks, 1), {}, base::text("training on the CPU: ", obstacle)};
+}
+
+loader::DeviceSourceConfig device_placement(const gnnmg_trainer_config& config) {
+  check_choice(config.graph_placement, GNNMG_GRAPH_PLACEMENT_AUTO, GNNMG_GRAPH_PLACEMENT_HOST,
+               "config.graph_placement");
+  check_choice(config.feature_placement, GNNMG_FEATURE_PLACEMENT_AUTO, GNNMG_FEATURE_PLACEMENT_HOST,
+               "config.feature_placement");
+  check_choice(config.feature_form, GNNMG_FEATURE_FORM_AS_GIVEN, GNNMG_FEATURE_FORM_INT8,
+               "config.feature_form");
+  check_choice(config.hotness, GNNMG_HOTNESS_PROBABILITY, GNNMG_HOTNESS_COUNTING, "config.hotness");
+  check_choice(config.gather_multiprocessors, 0, 65536, "config.gather_multiprocessors");
+  if (config.cache_bytes > INT64_MAX)
+    fail(Status::kInvalidArgument, "config.cache_bytes is ", config.cache_bytes,
+         ", expected at most ", INT64_MAX);
+  if (config.cache_bytes > 0 && config.feature_placement != GNNMG_FEATURE_PLACEMENT_AUTO &&
+      config.feature_placement != GNNMG_FEATURE_PLACEMENT_CACHED)
+    fail(Status::kInvalidArgument, "config.cache_bytes is ", config.cache_bytes,
+         ", but config.feature_placement asks for features that are not cached; leave one of them "
+         "0");
+  loader::DeviceSourceConfig placement;
+  placement.graph = static_cast<loader::GraphPlacement>(config.graph_placement);
+  placement.features = static_cast<loader::FeaturePlacement>(config.feature_placement);
+  placement.form = static_cast<feature::Form>(config.feature_form);
+  placement.cache_by = static_cast<loader::CacheBy>(config.hotness);
+  placement.cache_bytes = static_cast<int64_t>(config.cache_bytes);
+  placement.gather_multiprocessors = config.gather_multiprocessors;
+  return placement;
+}
+
+}  // namespace gnnmg::capi

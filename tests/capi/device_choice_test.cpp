@@ -1,0 +1,132 @@
+// Which GPUs a trainer's settings come to, on machines without any and with two
+// (tests/fake_machine); what is asked for in vain is a status with the remedy.
+#include "capi/support.h"
+
+namespace gnnmg::test {
+namespace {
+
+struct Choice : World {
+  Choice() { training.num_ranks = 0; }
+  gnnmg_status make() {
+    sampler = make_sampler();
+    model = make_model();
+    return gnnmg_trainer_create(model, dataset, sampler, nullptr, &training, trainer.out());
+  }
+  // All messages so far, one a line.
+  std::string messages() {
+    std::string all;
+    char text[4096];
+    size_t needed = 0;
+    auto facts = info<gnnmg_log_info>();
+    while (gnnmg_log_next(context, &facts, text, sizeof text, &needed) == GNNMG_OK)
+      all += std::string(text) + "\n";
+    return all;
+  }
+  void name(std::vector<int32_t> devices) {
+    training.num_devices = static_cast<int32_t>(devices.size());
+    std::copy(devices.begin(), devices.end(), training.devices);
+  }
+  Sampler sampler;
+  Model model;
+  Trainer trainer;
+};
+#define EXPECT_NOTE(choice, part)                                             \
+  do {                                                                        \
+    const std::string said = (choice).messages();                             \
+    EXPECT_NE(said.find(part), std::string::npos) << "the log has: " << said; \
+  } while (false)
+
+TEST(NoDriverChoice, IsTheCpu) {
+  Choice choice;
+  int64_t count = 0;
+  const char* why = nullptr;
+  ASSERT_OK(gnnmg_context_num_devices(choice.context, &count, &why));
+  if (std::string(why).find("no NVIDIA driver") == std::string::npos)
+    GTEST_SKIP() << "there is a driver";
+  ASSERT_OK(choice.make());
+  EXPECT_NOTE(choice, "training on the CPU: this machine has no NVIDIA driver");
+  choice.training.num_ranks = 3;
+  EXPECT_OK(choice.make());
+  choice.training.device = GNNMG_DEVICE_CUDA;
+  EXPECT_FAILS(choice.make(), GNNMG_ERR_DEPENDENCY,
+               "config.device asks for GPUs: this machine has no NVIDIA driver");
+  EXPECT_FAILS(choice.make(), GNNMG_ERR_DEPENDENCY, "GNNMG_DEVICE_CPU trains without");
+  choice.training.device = GNNMG_DEVICE_AUTO;
+  choice.name({0});
+  EXPECT_FAILS(choice.make(), GNNMG_ERR_DEPENDENCY, "config.devices names GPUs: this machine");
+}
+
+TEST(GpusChoice, AreAllOfThem) {
+  Choice choice;
+  ASSERT_OK(choice.make());
+  EXPECT_NOTE(choice, "training on GPU 0, 1\n");
+  choice.training.num_ranks = 1;
+  ASSERT_OK(choice.make());
+  EXPECT_NOTE(choice, "training on GPU 0\n");
+  choice.training.num_ranks = 0;
+  choice.name({1});
+  ASSERT_OK(choice.make());
+  EXPECT_NOTE(choice, "training on GPU 1\n");
+  choice.training.device = GNNMG_DEVICE_CPU;
+  choice.name({});
+  EXPECT_OK(choice.make());
+}
+
+TEST(GpusChoice, WithMoreRanksThanGpus) {
+  Choice choice;
+  choice.training.num_ranks = 3;
+  ASSERT_OK(choice.make());
+  EXPECT_NOTE(choice, "training on the CPU: 3 ranks and 2 GPUs, and a GPU takes one rank\n");
+  choice.training.device = GNNMG_DEVICE_CUDA;
+  EXPECT_FAILS(choice.make(), GNNMG_ERR_INVALID_ARGUMENT,
+               "3 ranks and 2 GPUs, and a GPU takes one rank; lower config.num_ranks");
+}
+
+TEST(GpusChoice, RefusesWhatCannotBe) {
+  Choice choice;
+  choice.name({0, 2});
+  EXPECT_FAILS(choice.make(), GNNMG_ERR_NOT_FOUND,
+               "config.devices[1] is 2, but this process sees 2 GPUs, 0 to 1");
+  choice.name({-1});
+  EXPECT_FAILS(choice.make(), GNNMG_ERR_NOT_FOUND, "config.devices[0] is -1");
+  choice.name({1, 1});
+  EXPECT_FAILS(choice.make(), GNNMG_ERR_INVALID_ARGUMENT,
+               "config.devices[0] and [1] are both GPU 1: a GPU takes one rank");
+  choice.name({0, 1});
+  choice.training.num_ranks = 3;
+  EXPECT_FAILS(choice.make(), GNNMG_ERR_INVALID_ARGUMENT,
+               "config.num_ranks is 3, but config.devices has 2 entries");
+  choice.training.num_ranks = 2;
+  EXPECT_OK(choice.make());
+  choice.training.device = GNNMG_DEVICE_CPU;
+  EXPECT_FAILS(choice.make(), GNNMG_ERR_INVALID_ARGUMENT, "config.num_devices is 2");
+  choice.training.device = 3;
+  EXPECT_FAILS(choice.make(), GNNMG_ERR_INVALID_ARGUMENT, "config.device is 3");
+  choice.training.device = GNNMG_DEVICE_AUTO;
+  choice.training.num_devices = 17;
+  EXPECT_FAILS(choice.make(), GNNMG_ERR_INVALID_ARGUMENT, "config.num_devices is 17");
+}
+
+TEST(GpusChoice, RefusesPlacementsThatAreNone) {
+  const auto refused = [](auto change, const std::string& part) {
+    Choice choice;
+    change(choice.training);
+    EXPECT_FAILS(choice.make(), GNNMG_ERR_INVALID_ARGUMENT, part);
+  };
+  refused([](auto& c) { c.graph_placement = 4; }, "config.graph_placement is 4");
+  refused([](auto& c) { c.feature_placement = 5; }, "config.feature_placement is 5");
+  refused([](auto& c) { c.feature_form = 4; }, "config.feature_form is 4");
+  refused([](auto& c) { c.hotness = 3; }, "config.hotness is 3");
+  refused([](auto& c) { c.gather_multiprocessors = -1; }, "config.gather_multiprocessors is -1");
+  refused([](auto& c) { c.cache_bytes = SIZE_MAX; }, "config.cache_bytes is");
+  refused(
+      [](auto& c) {
+        c.cache_bytes = 1;
+        c.feature_placement = GNNMG_FEATURE_PLACEMENT_PINNED;
+      },
+      "asks for features that are not cached");
+  refused([](auto& c) { c.padding2 = 1; }, "config.padding2 is 1");
+}
+
+}  // namespace
+}  // namespace gnnmg::test

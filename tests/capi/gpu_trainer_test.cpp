@@ -1,0 +1,218 @@
+// Training on GPUs through the header, on a machine with two fake ones (tests/fake_machine): what
+// the CPU comes to, wherever graph and features lie; and what a host is told when they do not fit,
+// cannot be pinned, or a GPU fails.
+#include <dlfcn.h>
+
+#include <cmath>
+#include <functional>
+
+#include "capi/support.h"
+#include "support/temp_dir.h"
+
+namespace gnnmg::test {
+namespace {
+
+// What the plug-in of the machine lets tests change.
+template <typename F>
+F* control(const char* name) {
+  Dl_info here{};
+  EXPECT_NE(dladdr(reinterpret_cast<const void*>(&gnnmg_version), &here), 0);
+  const std::string library = here.dli_fname;
+  const std::string plugin = library.substr(0, library.rfind('/') + 1) + "libgnnmg_cuda.so";
+  void* opened = dlopen(plugin.c_str(), RTLD_NOW | RTLD_NOLOAD);
+  EXPECT_NE(opened, nullptr) << dlerror();
+  return reinterpret_cast<F*>(dlsym(opened, name));
+}
+void lose(int device) { control<void(int)>("gnnmg_fake_lose")(device); }
+void find_again(int device) { control<void(int)>("gnnmg_fake_find_again")(device); }
+void refuse_pinning(bool refuse) { control<void(int)>("gnnmg_fake_refuse_pinning")(refuse); }
+void set_memory(int device, int64_t bytes) {
+  control<void(int, int64_t)>("gnnmg_fake_set_memory")(device, bytes);
+}
+
+struct Curve {
+  std::vector<double> losses;
+  double accuracy = 0;
+  std::function<void(int64_t epoch)> after = [](int64_t) {};
+};
+int32_t on_epoch(const gnnmg_epoch_info* epoch, void* user_data) {
+  auto& curve = *static_cast<Curve*>(user_data);
+  curve.losses.push_back(epoch->train_loss);
+  curve.after(epoch->epoch);
+  return 0;
+}
+
+// Two mini-batches a step, whatever the number of ranks.
+struct Training : World {
+  explicit Training(gnnmg_device_type device) : World(600) {
+    training.device = device;
+    training.num_ranks = 2;
+    training.batches_per_step = 2;
+    training.num_epochs = 3;
+    training.keep_best = 0;
+    layers.dropout = 0.3;
+  }
+  gnnmg_status make() {
+    sampler = make_sampler();
+    model = make_model();
+    return gnnmg_trainer_create(model, dataset, sampler, nullptr, &training, trainer.out());
+  }
+  Curve run() {
+    Curve curve;
+    EXPECT_OK(gnnmg_trainer_run(trainer, on_epoch, &curve, nullptr));
+    auto metrics = info<gnnmg_metrics>();
+    EXPECT_OK(gnnmg_trainer_evaluate(trainer, GNNMG_SPLIT_TEST, &metrics, -1));
+    curve.accuracy = metrics.accuracy;
+    return curve;
+  }
+  Sampler sampler;
+  Model model;
+  Trainer trainer;
+};
+
+Curve on_cpu() {
+  Training training(GNNMG_DEVICE_CPU);
+  EXPECT_OK(training.make());
+  return training.run();
+}
+
+void expect_close(const Curve& curve, const Curve& wanted, double tolerance) {
+  ASSERT_EQ(curve.losses.size(), wanted.losses.size());
+  for (size_t i = 0; i < wanted.losses.size(); ++i)
+    EXPECT_NEAR(curve.losses[i], wanted.losses[i], tolerance) << "epoch " << i;
+  EXPECT_NEAR(curve.accuracy, wanted.accuracy, std::max(0.03, tolerance));
+}
+
+TEST(GpuTrainer, TrainsAsTheCpuDoes) {
+  const Curve wanted = on_cpu();
+  EXPECT_GT(wanted.accuracy, 0.4);
+  for (const int32_t ranks : {2, 1, 0}) {
+    Training training(GNNMG_DEVICE_CUDA);
+    training.training.num_ranks = ranks;
+    ASSERT_OK(training.make());
+    expect_close(training.run(), wanted, 1e-4);
+  }
+}
+
+TEST(GpuTrainer, TrainsWhereverGraphAndFeaturesLie) {
+  const Curve wanted = on_cpu();
+  struct Case {
+    gnnmg_graph_placement graph;
+    gnnmg_feature_placement features;
+    gnnmg_feature_form form;
+    gnnmg_hotness hotness;
+    size_t cache_bytes;
+    double tolerance;
+  };
+  const Case cases[] = {
+      {GNNMG_GRAPH_PLACEMENT_DEVICE, GNNMG_FEATURE_PLACEMENT_DEVICE, 0, 0, 0, 1e-4},
+      {GNNMG_GRAPH_PLACEMENT_PINNED, GNNMG_FEATURE_PLACEMENT_PINNED, 0, 0, 0, 1e-4},
+      {GNNMG_GRAPH_PLACEMENT_HOST, GNNMG_FEATURE_PLACEMENT_HOST, 0, 0, 0, 1e-4},
+      {GNNMG_GRAPH_PLACEMENT_DEVICE, GNNMG_FEATURE_PLACEMENT_CACHED, 0, 0, 4096, 1e-4},
+      {GNNMG_GRAPH_PLACEMENT_AUTO, GNNMG_FEATURE_PLACEMENT_CACHED, 0, GNNMG_HOTNESS_DEGREE, 4096,
+       1e-4},
+      {GNNMG_GRAPH_PLACEMENT_AUTO, GNNMG_FEATURE_PLACEMENT_CACHED, 0, GNNMG_HOTNESS_COUNTING, 4096,
+       1e-4},
+      {GNNMG_GRAPH_PLACEMENT_AUTO, GNNMG_FEATURE_PLACEMENT_DEVICE, GNNMG_FEATURE_FORM_F16, 0, 0,
+       0.01},
+      {GNNMG_GRAPH_PLACEMENT_AUTO, GNNMG_FEATURE_PLACEMENT_PINNED, GNNMG_FEATURE_FORM_BF16, 0, 0,
+       0.05},
+      {GNNMG_GRAPH_PLACEMENT_AUTO, GNNMG_FEATURE_PLACEMENT_DEVICE, GNNMG_FEATURE_FORM_INT8, 0, 0,
+       0.05},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(testing::Message() << "graph " << c.graph << ", features " << c.features
+                                    << ", form " << c.form << ", hotness " << c.hotness);
+    Training training(GNNMG_DEVICE_CUDA);
+    training.training.graph_placement = c.graph;
+    training.training.feature_placement = c.features;
+    training.training.feature_form = c.form;
+    training.training.hotness = c.hotness;
+    training.training.cache_bytes = c.cache_bytes;
+    ASSERT_OK(training.make());
+    expect_close(training.run(), wanted, c.tolerance);
+  }
+}
+
+TEST(GpuTrainer, GoesOnOnTheCpuFromItsCheckpoint) {
+  const Curve wanted = on_cpu();
+  const TempDir folder;
+  const std::string saved = folder.file("checkpoint");
+  Training first(GNNMG_DEVICE_CUDA);
+  first.training.num_epochs = 1;
+  ASSERT_OK(first.make());
+  Curve curve;
+  ASSERT_OK(gnnmg_trainer_run(first.trainer, on_epoch, &curve, nullptr));
+  ASSERT_OK(gnnmg_trainer_save(first.trainer, saved.c_str(), -1));
+  Training second(GNNMG_DEVICE_CPU);
+  ASSERT_OK(second.make());
+  ASSERT_OK(gnnmg_trainer_load(second.trainer, saved.c_str(), -1));
+  const Curve rest = second.run();
+  curve.losses.insert(curve.losses.end(), rest.losses.begin(), rest.losses.end());
+  curve.accuracy = rest.accuracy;
+  expect_close(curve, wanted, 1e-4);
+}
+
+TEST(GpuTrainer, SaysWhatDoesNotFit) {
+  set_memory(0, 64 << 10);
+  Training training(GNNMG_DEVICE_CUDA);
+  training.training.num_ranks = 1;
+  training.training.feature_placement = GNNMG_FEATURE_PLACEMENT_DEVICE;
+  auto planted = init(gnnmg_planted_partition_config_init);
+  planted.num_nodes = 3000;
+  planted.num_classes = 3;
+  planted.num_features = 64;
+  ASSERT_OK(gnnmg_graph_create_planted_partition(training.context, &planted, training.graph.out()));
+  ASSERT_OK(gnnmg_dataset_create(training.graph, "x", "y", GNNMG_TASK_MULTICLASS, 3,
+                                 training.dataset.out()));
+  ASSERT_OK(gnnmg_dataset_add_random_split(training.dataset, "random", nullptr));
+  ASSERT_OK(training.make());
+  EXPECT_EQ(gnnmg_trainer_run(training.trainer, nullptr, nullptr, nullptr), GNNMG_ERR_NO_MEMORY);
+  const std::string text = gnnmg_last_error();
+  EXPECT_NE(text.find("GPU 0"), std::string::npos) << text;
+  EXPECT_EQ(text.find('\n'), std::string::npos) << text;
+  // The model is as it was, and where there is room training goes on.
+  set_memory(0, int64_t{1} << 30);
+  EXPECT_OK(gnnmg_trainer_run(training.trainer, nullptr, nullptr, nullptr));
+}
+
+TEST(GpuTrainer, SaysThatTheSystemRefusesToPin) {
+  refuse_pinning(true);
+  Training training(GNNMG_DEVICE_CUDA);
+  training.training.feature_placement = GNNMG_FEATURE_PLACEMENT_PINNED;
+  ASSERT_OK(training.make());
+  const gnnmg_status status = gnnmg_trainer_run(training.trainer, nullptr, nullptr, nullptr);
+  EXPECT_TRUE(status == GNNMG_ERR_NO_MEMORY || status == GNNMG_ERR_UNSUPPORTED) << status;
+  EXPECT_NE(std::string(gnnmg_last_error()).find("pin"), std::string::npos) << gnnmg_last_error();
+  refuse_pinning(false);
+  EXPECT_OK(gnnmg_trainer_run(training.trainer, nullptr, nullptr, nullptr));
+}
+
+TEST(GpuTrainer, NamesTheGpuThatIsLost) {
+  Training training(GNNMG_DEVICE_CUDA);
+  training.training.num_epochs = 50;
+  ASSERT_OK(training.make());
+  Curve curve;
+  curve.after = [](int64_t epoch) {
+    if (epoch == 1) lose(1);
+  };
+  EXPECT_FAILS(gnnmg_trainer_run(training.trainer, on_epoch, &curve, nullptr),
+               GNNMG_ERR_DEVICE_LOST, "GPU");
+  auto facts = info<gnnmg_error_info>();
+  ASSERT_OK(gnnmg_last_error_info(&facts));
+  EXPECT_EQ(facts.rank, 1);
+  auto device = info<gnnmg_device_info>();
+  EXPECT_EQ(gnnmg_context_get_device_info(training.context, 1, &device), GNNMG_ERR_DEVICE_LOST);
+  // The other one, and the CPU, go on from the same model.
+  auto other = training.training;
+  other.num_ranks = 0;
+  other.num_epochs = 1;
+  other.num_devices = 1;
+  ASSERT_OK(gnnmg_trainer_create(training.model, training.dataset, training.sampler, nullptr,
+                                 &other, training.trainer.out()));
+  EXPECT_OK(gnnmg_trainer_run(training.trainer, nullptr, nullptr, nullptr));
+  find_again(1);
+}
+
+}  // namespace
+}  // namespace gnnmg::test
