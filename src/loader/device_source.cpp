@@ -219,8 +219,8 @@ class Resolver {
       if (placement == RowPlacement::kDevice)
         fail(error.status(), "the features take ", bytes_, " bytes on GPU ", config_.device, ": ",
              error.what(), remedy);
-      fail(error.status(), "the features take ", bytes_,
-           " bytes of pinned memory of the host: ", error.what(),
+      fail(error.status(), "features of ", bytes_, " bytes cannot be ",
+           kFeatureNames[static_cast<size_t>(asked)], ": ", error.what(),
            "; set feature placement to device or host");
     }
   }
