@@ -9,6 +9,7 @@
 #include "nn/graph_facts.h"
 #include "nn/torch_tensor.h"
 #include "sample/sampler.h"
+#include "train/rank_device.h"
 #include "train/tensors.h"
 
 namespace gnnmg::train {
@@ -35,6 +36,10 @@ class GraphInference final : public nn::Inference {
     const c10::NoGradGuard no_grad;
     at::Tensor out = at::empty({end - begin, width(0)},
                                at::TensorOptions(nn::scalar_type(model_.config().dtype)));
+    if (model_.device()) {
+      run_on(*model_.device(), begin, end, out);
+      return out;
+    }
     for (int64_t low = begin; low < end; low += kGraphs) {
       const int64_t high = std::min(low + kGraphs, end);
       out.narrow(0, low - begin, high - low).copy_(rows_of(low, high));
@@ -73,11 +78,35 @@ class GraphInference final : public nn::Inference {
     return model_.forward(args);
   }
 
+  void run_on(const nn::Device& device, int64_t begin, int64_t end, at::Tensor& out) {
+    std::vector<int64_t> ids(end - begin);
+    std::iota(ids.begin(), ids.end(), begin);
+    loader::LoaderConfig config;
+    config.plan.batch_size = kGraphs;
+    config.plan.shuffle = false;
+    config.num_threads = 0;
+    if (!source_)
+      source_ = loader::DeviceSource::open({.table = device.table, .device = device.index},
+                                           sampler_, store_, ids, config, pool_);
+    loader::Loader loader(ids, sampler_, store_, config, nullptr, source_);
+    loader.start_epoch(0);
+    int64_t low = 0;
+    while (const loader::BatchRef batch = *loader.next({})) {
+      nn::SparseView sparse;
+      nn::ForwardArgs args = args_on(*batch, device, sparse);
+      args.graph = dataset_.graph;
+      const at::Tensor rows = model_.forward(args);
+      out.narrow(0, low, rows.size(0)).copy_(rows);
+      low += rows.size(0);
+    }
+  }
+
   nn::Model& model_;
   const data::Dataset& dataset_;
   base::ThreadPool* pool_;
   std::shared_ptr<const feature::FeatureStore> store_;
   std::shared_ptr<const sample::Sampler> sampler_;
+  std::shared_ptr<const loader::DeviceSource> source_;  // of a model on a device
   sample::Workspace workspace_;
   loader::Batch batch_;
 };

@@ -24,6 +24,27 @@ void empty_cache(const nn::Device& device) noexcept {
   }
 }
 
+nn::RowInput input_on(const loader::DeviceArrays& batch, const nn::Device& device,
+                      nn::SparseView& sparse) {
+  nn::RowInput input;
+  const auto rows = [&](const void* data, int64_t count) {
+    return at::from_blob(
+        const_cast<void*>(data), {count, batch.cols}, {batch.stride, 1}, [](void*) {},
+        at::TensorOptions(nn::scalar_type(batch.dtype)).device(device.torch()), device.torch());
+  };
+  if (batch.rows) {
+    input.dense = rows(batch.rows, batch.num_nodes);
+  } else if (batch.table) {
+    input.table = rows(batch.table, batch.num_graph_nodes);
+    input.ids = {batch.node_ids, static_cast<size_t>(batch.num_nodes)};
+  } else if (batch.sparse_indptr) {
+    sparse = {batch.num_nodes,     batch.cols,           batch.num_entries,
+              batch.sparse_indptr, batch.sparse_indices, batch.sparse_values};
+    input.sparse_on_device = &sparse;
+  }
+  return input;
+}
+
 }  // namespace
 
 RankDevice::RankDevice(const Job& job, int number) : job_(job) {
@@ -64,25 +85,17 @@ std::optional<std::string> RankDevice::lost() const noexcept {
   return std::nullopt;
 }
 
-nn::RowInput input_on(const loader::DeviceArrays& batch, const nn::Device& device,
-                      nn::SparseView& sparse) {
-  nn::RowInput input;
-  const auto rows = [&](const void* data, int64_t count) {
-    return at::from_blob(
-        const_cast<void*>(data), {count, batch.cols}, {batch.stride, 1}, [](void*) {},
-        at::TensorOptions(nn::scalar_type(batch.dtype)).device(device.torch()), device.torch());
-  };
-  if (batch.rows) {
-    input.dense = rows(batch.rows, batch.num_nodes);
-  } else if (batch.table) {
-    input.table = rows(batch.table, batch.num_graph_nodes);
-    input.ids = {batch.node_ids, static_cast<size_t>(batch.num_nodes)};
-  } else if (batch.sparse_indptr) {
-    sparse = {batch.num_nodes,     batch.cols,           batch.num_entries,
-              batch.sparse_indptr, batch.sparse_indices, batch.sparse_values};
-    input.sparse_on_device = &sparse;
-  }
-  return input;
+nn::ForwardArgs args_on(const loader::Batch& batch, const nn::Device& device,
+                        nn::SparseView& sparse) {
+  loader::DeviceArrays& there = *batch.device;
+  device.table->wait(device.queue, there.made_in);
+  there.read_in = device.queue;
+  nn::ForwardArgs args;
+  args.input = input_on(there, device, sparse);
+  args.blocks = there.blocks;
+  args.node_ids = {there.node_ids, static_cast<size_t>(there.num_nodes)};
+  args.graph_ptr = batch.sample.graph_ptr.span();
+  return args;
 }
 
 }  // namespace gnnmg::train

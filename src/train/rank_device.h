@@ -6,6 +6,7 @@
 
 #include "loader/device_source.h"
 #include "nn/device.h"
+#include "nn/model.h"
 #include "train/job.h"
 
 namespace gnnmg::train {
@@ -33,9 +34,10 @@ class RankDevice {
   std::string name_;
 };
 
-// A mini-batch of a loader for the device as a model there takes it. `sparse` is written where the
-// rows are sparse, and has to stay with the mini-batch until the pass is over.
-nn::RowInput input_on(const loader::DeviceArrays& batch, const nn::Device& device,
-                      nn::SparseView& sparse);
+// A mini-batch of a loader for the device as a model there takes it, behind what has made it.
+// `sparse` is written where the rows are sparse, and has to stay with the mini-batch until the pass
+// is over.
+nn::ForwardArgs args_on(const loader::Batch& batch, const nn::Device& device,
+                        nn::SparseView& sparse);
 
 }  // namespace gnnmg::train

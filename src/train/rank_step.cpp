@@ -49,20 +49,14 @@ nn::ForwardArgs Rank::args_of(const loader::Batch& batch, bool training,
                               nn::SparseView& sparse) const {
   nn::ForwardArgs args;
   if (device_) {
-    const nn::Device& device = device_->get();
-    loader::DeviceArrays& there = *batch.device;
-    device.table->wait(device.queue, there.made_in);
-    there.read_in = device.queue;
-    args.input = input_on(there, device, sparse);
-    args.blocks = there.blocks;
-    args.node_ids = {there.node_ids, static_cast<size_t>(there.num_nodes)};
+    args = args_on(batch, device_->get(), sparse);
   } else {
     args.input = input_of(batch, job_.store.get());
     args.blocks = batch.sample.blocks;
     args.node_ids = {batch.sample.node_ids.data(), static_cast<size_t>(batch.sample.num_nodes())};
+    args.graph_ptr = batch.sample.graph_ptr.span();
   }
   args.graph = job_.dataset->graph;
-  args.graph_ptr = batch.sample.graph_ptr.span();
   args.training = training;
   args.dropout = {job_.config.seed, batch.epoch, static_cast<uint64_t>(batch.number)};
   return args;

@@ -40,7 +40,10 @@ struct Host {
   base::HostQueue queue;
   base::ThreadPool pool{1};
   std::shared_ptr<comm::Processes> processes;  // null: trains alone
-  train::Environment environment() { return {queue, log, pool, processes, meet_timeout_ms}; }
+  const base::DeviceTable* devices = nullptr;
+  train::Environment environment() {
+    return {queue, log, pool, processes, meet_timeout_ms, devices};
+  }
   int64_t meet_timeout_ms = 60'000;
 };
 

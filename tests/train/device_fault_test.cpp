@@ -1,0 +1,284 @@
+// Failures of trainings on GPUs: what the caller is told, what state is left, that another start
+// goes on from it, and that nothing of a GPU is held behind them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+
+#include "nn/model.h"
+#include "train/device_fixture.h"
+
+namespace gnnmg::test {
+namespace {
+
+using base::Status;
+using comm::nccl::Result;
+using fake_nccl::Fault;
+using testing::AnyOf;
+using testing::HasSubstr;
+
+double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+Recipe in_f64() {
+  Recipe setup;
+  setup.model.dtype = base::DType::kF64;
+  setup.trainer.batches_per_step = 4;
+  setup.trainer.num_epochs = 6;
+  return setup;
+}
+
+// Equal to a training that nothing happened to, up to the order of sums.
+void expect_goes_on(Trial& run, const std::vector<double>& expected) {
+  run.train();
+  EXPECT_LE(largest_difference(run.weights(), expected), 1e-9);
+}
+
+TEST(DeviceFault, DevicesThatCannotBeMeant) {
+  const Gpus gpus(2);
+  Host host, without;
+  host.devices = &gpus.table();
+  const auto refused = [&](std::vector<int> devices, int num_ranks, Host& at) {
+    Recipe setup;
+    setup.trainer.devices = std::move(devices);
+    setup.trainer.num_ranks = num_ranks;
+    return caught([&] { const Trial run(setup, at); });
+  };
+  Caught found = refused({0, 0}, 0, host);
+  EXPECT_EQ(found.status, Status::kInvalidArgument);
+  EXPECT_THAT(found.text, HasSubstr("ranks 0 and 1 are both on GPU 0"));
+  EXPECT_THAT(found.text, HasSubstr("wait for each other"));
+  found = refused({0, 2}, 0, host);
+  EXPECT_EQ(found.status, Status::kNotFound);
+  EXPECT_THAT(found.text, HasSubstr("no GPU 2"));
+  found = refused({0, 1}, 3, host);
+  EXPECT_EQ(found.status, Status::kInvalidArgument);
+  EXPECT_THAT(found.text, HasSubstr("num_ranks 3"));
+  found = refused({0}, 0, without);
+  EXPECT_EQ(found.status, Status::kDependency);
+  base::DeviceTable no_nccl = gpus.table();
+  no_nccl.nccl = nullptr;
+  host.devices = &no_nccl;
+  EXPECT_EQ(refused({0, 1}, 0, host).status, Status::kDependency);
+  EXPECT_EQ(refused({1}, 1, host).status, Status::kOk);
+}
+
+TEST(DeviceFault, AFailingSamplerNamesItself) {
+  const Gpus gpus(4);
+  Recipe setup = gpus.train(in_f64());
+  const std::vector<double> expected = weights_after(in_f64());
+  std::atomic<int> failures{0};
+  std::atomic<double> at{0};
+  watch(setup, [&](const sample::BatchKey& key, const base::CancelToken&) {
+    if (key.epoch == 2 && key.batch == 2 && failures++ == 0) {
+      at = now();
+      throw base::Error(Status::kCallback, "the host's sampler answered 5");
+    }
+  });
+  Host host;
+  host.devices = &gpus.table();
+  {
+    Trial run(setup, host);
+    const Caught found = caught([&] { run.train(); });
+    EXPECT_EQ(found.status, Status::kCallback);
+    EXPECT_THAT(found.text, HasSubstr("answered 5"));
+    EXPECT_LT(now() - at.load(), 1.0);
+    expect_goes_on(run, expected);
+  }
+  gpus.expect_clean();
+}
+
+TEST(DeviceFault, CancelAndGoOn) {
+  for (const int world : {1, 4}) {
+    const Gpus gpus(world);
+    Recipe setup = gpus.train(in_f64());
+    const std::vector<double> expected = weights_after(in_f64());
+    Trial* running = nullptr;
+    std::atomic<int> cancels{0};
+    std::atomic<double> at{0};
+    watch(setup, [&](const sample::BatchKey& key, const base::CancelToken&) {
+      if (key.epoch == 3 && key.batch == 1 && cancels++ == 0) {
+        at = now();
+        (*running)->cancel();
+      }
+    });
+    Host host;
+    host.devices = &gpus.table();
+    {
+      Trial run(setup, host);
+      running = &run;
+      EXPECT_EQ(caught([&] { run.train(); }).status, Status::kCancelled);
+      EXPECT_LT(now() - at.load(), 0.5);
+      EXPECT_LT(run->progress().epoch, 6);
+      expect_goes_on(run, expected);
+    }
+    gpus.expect_clean();
+  }
+}
+
+// NCCL fails in every way, early and late, on the first rank and another.
+TEST(DeviceFault, NcclFailsAtAnyCall) {
+  const std::vector<double> expected = weights_after(in_f64());
+  for (const Fault::Kind kind : {Fault::kFails, Fault::kPollFails, Fault::kBreaks}) {
+    for (const int call : {1, 2, 3, 5, 8, 13, 21}) {
+      const Gpus gpus(2);
+      const int rank = call % 2;
+      fake_nccl::plan(
+          {kind, rank, call, call % 3 == 0 ? Result::kRemoteError : Result::kSystemError});
+      Host host;
+      host.devices = &gpus.table();
+      SCOPED_TRACE(testing::Message()
+                   << "kind " << kind << ", call " << call << " of rank " << rank);
+      {
+        Trial run(gpus.train(in_f64()), host);
+        const Caught found = caught([&] { run.train(); });
+        EXPECT_THAT(found.status, AnyOf(Status::kIo, Status::kPeerLost, Status::kAborted))
+            << found.text;
+        EXPECT_THAT(found.text, HasSubstr("rank"));
+        expect_goes_on(run, expected);
+      }
+      gpus.expect_clean();
+    }
+  }
+}
+
+TEST(DeviceFault, ACollectiveThatHangsEndsAtItsDeadline) {
+  const Gpus gpus(2);
+  fake_nccl::plan({Fault::kHangs, 1, 9, Result::kSystemError});
+  Recipe setup = gpus.train(in_f64());
+  setup.trainer.deadline_ms = 400;
+  Host host;
+  host.devices = &gpus.table();
+  {
+    Trial run(setup, host);
+    const double start = now();
+    const Caught found = caught([&] { run.train(); });
+    EXPECT_EQ(found.status, Status::kTimeout) << found.text;
+    EXPECT_LT(now() - start, 5);
+    expect_goes_on(run, weights_after(in_f64()));
+  }
+  gpus.expect_clean();
+}
+
+// The k-th allocation of a GPU fails, whoever asks for it: the training says so, nothing is held,
+// and the next start goes on.
+TEST(DeviceFault, MemoryThatRunsOut) {
+  Recipe plain = in_f64();
+  plain.trainer.num_epochs = 2;
+  const std::vector<double> expected = weights_after(plain);
+  int failures = 0;
+  bool clean = false;
+  for (int64_t k = 0; !clean; k = k < 40 ? k + 1 : k + 1 + k / 7) {
+    const Gpus gpus(2);
+    Host host;
+    host.devices = &gpus.table();
+    SCOPED_TRACE(testing::Message() << "allocation " << k);
+    {
+      Trial run(gpus.train(plain), host);
+      fake_gpu::fail_allocation(static_cast<int>(k % 2), k);
+      const Caught found = caught([&] { run.train(); });
+      fake_gpu::fail_allocation(static_cast<int>(k % 2), -1);
+      clean = found.status == Status::kOk;
+      if (!clean) {
+        ++failures;
+        EXPECT_EQ(found.status, Status::kNoMemory) << found.text;
+        expect_goes_on(run, expected);
+      } else {
+        EXPECT_LE(largest_difference(run.weights(), expected), 1e-9);
+      }
+    }
+    gpus.expect_clean();
+    if (testing::Test::HasFailure()) break;
+  }
+  EXPECT_GT(failures, 30);
+}
+
+// A GPU that has no room for a mini-batch has it for a smaller one.
+TEST(DeviceFault, ASmallerTrainingFits) {
+  const Gpus gpus(1);
+  Host host;
+  host.devices = &gpus.table();
+  Recipe setup = gpus.train({});
+  setup.trainer.num_epochs = 1;
+  fake_gpu::set_memory(0, 96 << 10);
+  EXPECT_EQ(caught([&] {
+              Recipe wide = setup;
+              wide.model.hidden_dim = 256;
+              Trial run(wide, host);
+              run.train();
+            }).status,
+            Status::kNoMemory);
+  EXPECT_EQ(fake_gpu::num_live(0), 0);
+  fake_gpu::set_memory(0, int64_t{1} << 30);
+  Trial run(setup, host);
+  run.train();
+}
+
+// For good, until the GPU is there again; others and the CPU go on meanwhile.
+TEST(DeviceFault, AGpuIsLost) {
+  const std::vector<double> expected = weights_after(in_f64());
+  for (const int lost : {0, 1}) {
+    const Gpus gpus(2);
+    Host host;
+    host.devices = &gpus.table();
+    SCOPED_TRACE(testing::Message() << "GPU " << lost);
+    {
+      Trial run(gpus.train(in_f64()), host);
+      run->set_epoch_function([&](const train::EpochReport& report) {
+        if (report.epoch == 2) fake_gpu::lose(lost);
+        return 0;
+      });
+      for (int time = 0; time < 2; ++time) {
+        const Caught found = caught([&] { run.train(); });
+        EXPECT_EQ(found.status, Status::kDeviceLost) << found.text;
+        if (time == 0) {
+          EXPECT_THAT(found.text, HasSubstr(base::text("rank ", lost, ": its GPU is lost")));
+        }
+        if (time == 0 && lost == 0) {
+          EXPECT_THAT(found.text, HasSubstr("step 0 of epoch 3"));
+        }
+      }
+      {
+        Recipe other;
+        other.trainer.devices = {1 - lost};
+        other.trainer.num_epochs = 1;
+        Trial on_other(other, host);
+        on_other.train();
+      }
+      {
+        Recipe cpu;
+        cpu.trainer.num_epochs = 1;
+        Trial on_cpu(cpu, host);
+        on_cpu.train();
+      }
+      EXPECT_EQ(run.weights().size(), expected.size());
+      fake_gpu::find_again(lost);
+      run->set_epoch_function({});
+      expect_goes_on(run, expected);
+      fake_gpu::lose(lost);  // and is freed so
+    }
+    fake_gpu::find_again(lost);
+    gpus.expect_clean();
+  }
+}
+
+TEST(DeviceFault, DivergenceLeavesTheLastGoodWeights) {
+  for (const int world : {1, 2}) {
+    const Gpus gpus(world);
+    Host host;
+    host.devices = &gpus.table();
+    Recipe setup;
+    setup.dataset = make_small({.regression = true, .huge_target = true});
+    setup.trainer.batches_per_step = 8;  // the target is in every step
+    setup.trainer.optimizer.kind = train::OptimizerKind::kSgd;
+    Trial run(gpus.train(setup), host);
+    const std::vector<double> before = run.weights();
+    const Caught found = caught([&] { run.train(); });
+    EXPECT_EQ(found.status, Status::kDiverged) << found.text;
+    EXPECT_EQ(run.weights(), before);
+  }
+}
+
+}  // namespace
+}  // namespace gnnmg::test
