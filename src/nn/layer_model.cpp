@@ -104,7 +104,6 @@ void LayerModel::run_conv(const Layer& layer, std::span<Pass> passes, const Exec
   std::vector<ConvPass> conv_passes;
   for (Pass& pass : passes) {
     const sample::BlockView& block = pass.args->blocks[layer.block];
-    const DropoutKey& key = pass.args->dropout;
     if (!pass.edges.empty()) {
       const EdgeValues& edges = pass.edges[layer.block];
       if (layer.config.options.edge_weights) pass.in.edge_weight = edges.weight;
@@ -112,10 +111,10 @@ void LayerModel::run_conv(const Layer& layer, std::span<Pass> passes, const Exec
       pass.in.edge_type = edges.type;
     }
     inputs.push_back(std::exchange(pass.in, {}));
-    const Dropout attention =
-        training ? kernels::make_dropout(layer.config.options.dropout, key.seed, key.epoch,
-                                         key.batch, kAttentionLayer + layer.block)
-                 : Dropout{};
+    const Dropout attention = training
+                                  ? dropout_of(pass.args->dropout, layer.config.options.dropout,
+                                               kAttentionLayer + layer.block)
+                                  : Dropout{};
     conv_passes.push_back({block, execution, Finish{}, attention, {}});
   }
   const std::vector<at::Tensor> results = layer.conv->forward_all(inputs, conv_passes, norms);
@@ -153,11 +152,8 @@ void LayerModel::run_rows(const Layer& layer, std::span<Pass> passes, const Exec
       x = options.activation == Activation::kRelu ? apply_finish(x, {true, {}}, execution)
                                                   : activate(options.activation, x, layer.prelu);
     } else if (layer.config.kind == Kind::kDropout && training) {
-      const DropoutKey& key = pass.args->dropout;
-      x = apply_finish(
-          x,
-          {false, kernels::make_dropout(options.dropout, key.seed, key.epoch, key.batch, number)},
-          execution);
+      x = apply_finish(x, {false, dropout_of(pass.args->dropout, options.dropout, number)},
+                       execution);
     } else if (layer.config.kind == Kind::kReadout) {
       x = layer.readout.apply(x, pass.graph_ptr, execution);
       pass.rows = x.size(0);

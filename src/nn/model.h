@@ -17,6 +17,7 @@
 #include "io/state_file.h"
 #include "nn/config.h"
 #include "nn/device.h"
+#include "nn/dropout_keys.h"
 #include "nn/file_names.h"
 #include "nn/sparse_view.h"
 #include "sample/mini_batch.h"
@@ -45,6 +46,9 @@ struct EdgeValues {
 // Dropout bits depend on (seed, epoch, mini-batch, layer, row, column) alone.
 struct DropoutKey {
   uint64_t seed = 0, epoch = 0, batch = 0;
+  // For a model on a device: where kernels find what is made of the above, layer by layer, when
+  // they run. Null: it is fixed when they are started.
+  DropoutKeys* on_device = nullptr;
 };
 
 // For a model on a device, rows, ids, blocks and what edges carry lie in memory that the device

@@ -169,9 +169,7 @@ at::Tensor StackModel::output(const at::Tensor& last, const std::vector<at::Tens
   const auto drop_out = [&](const at::Tensor& x, uint64_t number) {
     if (!end.training || config_.output_dropout == 0) return x;
     return apply_finish(
-        x,
-        {false, kernels::make_dropout(config_.output_dropout, end.dropout.seed, end.dropout.epoch,
-                                      end.dropout.batch, kOutputLayer + number)},
+        x, {false, dropout_of(end.dropout, config_.output_dropout, kOutputLayer + number)},
         execution);
   };
   if (config_.jumping == Jumping::kScores) {
@@ -193,10 +191,7 @@ at::Tensor StackModel::output(const at::Tensor& last, const std::vector<at::Tens
 
 StackPass StackModel::begin_pass(const ForwardArgs& args, const Execution& execution,
                                  bool training) {
-  const Dropout dropout = training
-                              ? kernels::make_dropout(config_.input_dropout, args.dropout.seed,
-                                                      args.dropout.epoch, args.dropout.batch, 0)
-                              : Dropout{};
+  const Dropout dropout = training ? dropout_of(args.dropout, config_.input_dropout, 0) : Dropout{};
   const int64_t sources = args.blocks[0].num_sources;
   ConvInput in = first_input({config_, nodes_, embedding_, dropout, execution}, args);
   if (config_.skip == Skip::kResidual) {
@@ -223,11 +218,8 @@ void StackModel::run_layer(int i, std::span<StackPass> passes, const Execution& 
   std::vector<ConvPass> conv_passes;
   for (StackPass& pass : passes) {
     const sample::BlockView& block = pass.args->blocks[i];
-    const DropoutKey& key = pass.args->dropout;
     const auto dropout = [&](uint64_t number) {
-      return training
-                 ? kernels::make_dropout(config_.dropout, key.seed, key.epoch, key.batch, number)
-                 : Dropout{};
+      return training ? dropout_of(pass.args->dropout, config_.dropout, number) : Dropout{};
     };
     pass.dropout = plain_output(i) ? Dropout{} : dropout(static_cast<uint64_t>(i) + 1);
     if (!pass.edges.empty()) {

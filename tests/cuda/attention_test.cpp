@@ -108,7 +108,7 @@ struct Case {
       if (kind.columns > 0) a.edge_scores = edge_scores.data();
     }
     if (kind.factors) a.factors = factors.data();
-    if (kind.dropout) a.dropout = kernels::make_dropout(0.3, 1, 2, 3, 4);
+    if (kind.dropout) a.dropout = key_in_memory ? in_memory.dropout : dropout;
     a.alpha = alpha.data();
     a.weights = kind.dropout || kind.factors ? weights.data() : alpha.data();
     return a;
@@ -168,7 +168,11 @@ struct Case {
       std::fill_n(all->end() - kPadding, kPadding, std::numeric_limits<T>::quiet_NaN());
   }
 
+  bool key_in_memory = false;
+
  private:
+  const kernels::Dropout dropout = kernels::make_dropout(0.3, 1, 2, 3, 4);
+  const KeyInMemory in_memory{dropout};
   Array<T> row = Array<T>(width);
 };
 
@@ -230,7 +234,28 @@ void check_ranges(const DeviceLayers<T>& device) {
   }
 }
 
+template <typename T>
+void check_dropout_keys(const DeviceLayers<T>& device) {
+  const TestBlock block = test_blocks()[0];
+  for (const Kind& kind : kinds()) {
+    if (!kind.dropout) continue;
+    SCOPED_TRACE(testing::Message() << kind);
+    Case<T> by_value(block, kind), by_place(block, kind);
+    by_value.run(device);
+    by_place.key_in_memory = true;
+    by_place.run(device);
+    const auto one = by_value.written(), two = by_place.written();
+    for (size_t i = 0; i < one.size(); ++i)
+      ASSERT_TRUE(same_bits(*two[i].second, *one[i].second)) << one[i].first;
+  }
+}
+
 class DeviceAttention : public Layers {};
+
+TEST_P(DeviceAttention, KeysOfDropoutMayLieInTheDevicesMemory) {
+  check_dropout_keys(*table().layers_f32);
+  check_dropout_keys(*table().layers_f64);
+}
 
 TEST_P(DeviceAttention, IsTheCpus) {
   check_all(*table().layers_f32);

@@ -129,6 +129,16 @@ struct Block {
 Block random_block(Random& random, int kind);
 
 kernels::Dropout some_dropout(double rate);
+// The same with its key in memory of the device, and another where it else stands.
+struct KeyInMemory {
+  explicit KeyInMemory(const kernels::Dropout& from)
+      : words(from.key.begin(), from.key.end()), dropout(from) {
+    dropout.key = {~from.key[1], ~from.key[0]};
+    dropout.device_key = words.data();
+  }
+  Array<uint32_t> words;
+  kernels::Dropout dropout;
+};
 
 // What a kernel promises of its bits: those of every CPU kernel; those of CPU kernels whose
 // products are added up by multiply-adds, else equal but for rounding; equal but for rounding.
@@ -231,6 +241,7 @@ void for_blocks(Random& random, const F& f) {
   X(sparse_columns)                \
   X(sparse_transposed_times_dense) \
   X(sparse_dropout)                \
+  X(dropout_keys)                  \
   X(densify)                       \
   X(finish)                        \
   X(finish_backward)               \

@@ -13,6 +13,7 @@ constexpr int kBlocksAGroup = 16, kSharing = 8;
 // nn::kernels::Dropout for kernels.
 struct DropoutBits {
   uint32_t key0 = 0, key1 = 0, threshold = 0;
+  const uint32_t* device_key = nullptr;  // two words in place of the key; null: none
 
   struct Block {
     uint32_t words[4];
@@ -27,7 +28,8 @@ struct DropoutBits {
   GNNMG_BOTH Block draw(int64_t row, uint32_t number) const {
     uint32_t c0 = static_cast<uint32_t>(row);
     uint32_t c1 = static_cast<uint32_t>(static_cast<uint64_t>(row) >> 32);
-    uint32_t c2 = number, c3 = 0, k0 = key0, k1 = key1;
+    uint32_t c2 = number, c3 = 0;
+    uint32_t k0 = device_key ? device_key[0] : key0, k1 = device_key ? device_key[1] : key1;
     for (int round = 0; round < 10; ++round) {
       const uint64_t p0 = uint64_t{0xD2511F53u} * c0, p1 = uint64_t{0xCD9E8D57u} * c2;
       c0 = static_cast<uint32_t>(p1 >> 32) ^ c1 ^ k0;
@@ -50,7 +52,7 @@ struct DropoutBits {
 };
 
 inline DropoutBits bits_of(const nn::kernels::Dropout& dropout) {
-  return {dropout.key[0], dropout.key[1], dropout.threshold};
+  return {dropout.key[0], dropout.key[1], dropout.threshold, dropout.device_key};
 }
 
 }  // namespace gnnmg::cuda

@@ -49,6 +49,9 @@ struct Dropout {
   base::Key key{};
   uint32_t threshold = 0;  // 0: nothing is dropped
   double scale = 1;
+  // Of kernels of a device: two words of its memory that they read in place of `key` when they run;
+  // null: none.
+  const uint32_t* device_key = nullptr;
   bool active() const { return threshold != 0; }
 };
 // Of probability `rate` in [0, 1), which is rounded to a multiple of 2^-16.

@@ -1,0 +1,36 @@
+// Keys of dropout in a device's memory: what kernels that are kept and repeated read when they run.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "nn/kernels/kernels.h"
+
+namespace gnnmg::nn {
+
+struct DropoutKey;  // model.h
+
+// The key of each layer that has asked for one. One thread at a time.
+class DropoutKeys {
+ public:
+  // `memory`: [capacity][2] on the device.
+  DropoutKeys(const uint32_t* memory, int64_t capacity) : memory_(memory), capacity_(capacity) {}
+
+  // Where that of a layer lies: the same place each time. Error(kUnsupported) for more layers than
+  // the memory holds.
+  const uint32_t* of(uint64_t layer);
+  // The keys of the layers that have asked, for the memory on the device: out[2 * num_keys()].
+  void write(const DropoutKey& key, std::span<uint32_t> out) const;
+  int64_t num_keys() const { return static_cast<int64_t>(layers_.size()); }
+
+ private:
+  const uint32_t* memory_;
+  int64_t capacity_;
+  std::vector<uint64_t> layers_;
+};
+
+// Dropout of this rate for a layer of the pass that the key is of.
+kernels::Dropout dropout_of(const DropoutKey& key, double rate, uint64_t layer);
+
+}  // namespace gnnmg::nn
