@@ -42,6 +42,9 @@ struct DeviceBatches {
   const int32_t* num_seeds = nullptr;  // [num_batches], each at most the sampler's max_seeds
   const uint32_t* keys = nullptr;      // [num_batches][hops][2]: BatchKey::hop() of each
   bool on_host = false;
+  // Kernels that run over the bounds of DeviceLayer in place of the counts find nothing beyond
+  // these: lists without entries, and 0 in the place of ids, sources and targets.
+  bool pad = false;
 };
 
 // One layer of all mini-batches, as BlockView says: mini-batch m's arrays begin m strides on. Its
@@ -107,7 +110,8 @@ struct DeviceSampling {
 
   // One thread at a time. Error(kRange) for seeds of the host's that are no nodes, more
   // mini-batches or seeds than the sampler is for, or, with measured hops, more nodes or edges than
-  // 31 bits number; kNoMemory: the next call works.
+  // 31 bits number; kUnsupported for measured hops that are to be padded; kNoMemory: the next call
+  // works.
   const DeviceSample* (*sample)(DeviceSampler* sampler, const DeviceBatches& batches);
 };
 

@@ -8,6 +8,7 @@
 #include "cuda/grid/buffer.h"
 #include "cuda/sample/graph.h"
 #include "cuda/sample/hop.h"
+#include "cuda/sample/pad.h"
 #include "cuda/sample/relabel.h"
 #include "cuda/sample/shape.h"
 #include "cuda/sample/transpose.h"
@@ -65,6 +66,7 @@ class NeighborSampler {
     measured_.assign(shape_.stores.size(), std::vector<int64_t>(batches_, 0));
     int64_t rows = max_seeds_;
     for (int32_t hop = 0; hop < num_hops_; ++hop) rows = expand(hop, rows);
+    if (batches.pad) pad();
     describe();
     return &sample_;
   }
@@ -108,6 +110,10 @@ class NeighborSampler {
     if (batches.seed_stride < 0 || (!batches.on_host && batches.seed_stride < 1))
       fail(Status::kInvalidArgument, "seed_stride is ", batches.seed_stride,
            ", expected 1 or more");
+    if (batches.pad && !shape_.bounded)
+      fail(Status::kUnsupported,
+           "mini-batches cannot be filled up to bounds: a fan-out of -1, or bounds of 2147483648 "
+           "edges and more, has none");
     if (!batches.on_host) return;
     const int64_t num_nodes = graph_.csc().num_nodes;
     for (int32_t m = 0; m < batches.num_batches; ++m) {
@@ -193,6 +199,24 @@ class NeighborSampler {
     keys_ = keys_copy_.data();
   }
 
+  TransposedBlock turned_round(int s, int32_t hop) const {
+    const StoreShape& shape = shape_.stores[s];
+    const bool both = config_.transpose;
+    return {nodes(),
+            store(s),
+            hop,
+            Divisor(shape.max_sources),
+            Divisor(shape.max_targets),
+            both ? stores_[s].out_indptr.data() : nullptr,
+            both ? padded(shape.max_sources + 1) : 0,
+            both ? stores_[s].out_targets.data() : nullptr};
+  }
+  void pad() {
+    queue_.each(batches_ * shape_.node_stride, PadNodes{nodes(), Divisor(shape_.node_stride)});
+    for (int s = 0; s < static_cast<int>(stores_.size()); ++s)
+      pad_block(queue_, turned_round(s, once() ? num_hops_ - 1 : s), batches_);
+  }
+
   void clear_tables() {
     queue_.fill(slots_.data(), kFreeByte, batches_ * int64_t{table_capacity()} * 8);
   }
@@ -225,12 +249,7 @@ class NeighborSampler {
                                                 sources_.data(), edge_slots_.data(), ranks_.data(),
                                                 num_edges_.data(), num_hops_ - 1 - hop, !last});
     if (config_.transpose && (!once() || last)) {
-      const StoreShape& shape = shape_.stores[s];
-      transpose(queue_,
-                TransposedBlock{nodes(), store(s), hop, Divisor(shape.max_sources),
-                                Divisor(shape.max_targets), stores_[s].out_indptr.data(),
-                                padded(shape.max_sources + 1), stores_[s].out_targets.data()},
-                batches_, transposing_);
+      transpose(queue_, turned_round(s, hop), batches_, transposing_);
     }
     // A node is one row, but for repeated seeds.
     return std::max<int64_t>(
@@ -373,8 +392,8 @@ class NeighborSampler {
       layer.indptr_stride = shape.indptr_stride;
       layer.edge_stride = shape.edge_stride;
       layer.out_indptr_stride = padded(shape.max_sources + 1);
-      layer.max_targets = shape.max_targets;
-      layer.max_sources = shape.max_sources;
+      layer.max_targets = shape_.bounded ? shape_.hops[hop].targets : shape.max_targets;
+      layer.max_sources = shape_.bounded ? shape_.hops[hop].sources : shape.max_sources;
       layer.max_edges = shape.edge_stride;
     }
   }

@@ -14,8 +14,9 @@ namespace gnnmg::cuda {
 inline int64_t padded(int64_t count) { return (std::max<int64_t>(count, 1) + 31) / 32 * 32; }
 
 struct HopShape {
-  int64_t rows = 1;   // expanded, at most
-  int64_t edges = 1;  // drawn, at most
+  int64_t rows = 1;                  // expanded, at most
+  int64_t edges = 1;                 // drawn, at most
+  int64_t targets = 1, sources = 1;  // known before it and behind it, at most
 };
 
 // A block that hops write to: of all hops with expansion "once", of one hop otherwise.
@@ -55,7 +56,8 @@ inline SampleShape shape_of(const sample::NeighborConfig& config, int64_t num_no
     edges_of_all = once ? edges_of_all + edges : edges;
     const int64_t targets = nodes;
     nodes = std::min(nodes + edges, num_nodes + max_seeds);
-    shape.hops[h] = {std::max<int64_t>(rows, 1), padded(edges)};
+    shape.hops[h] = {std::max<int64_t>(rows, 1), padded(edges), std::max<int64_t>(targets, 1),
+                     std::max<int64_t>(nodes, 1)};
     StoreShape& store = shape.stores[once ? 0 : h];
     store.indptr_stride = padded(targets + 1);
     store.edge_stride = padded(edges_of_all);

@@ -1,0 +1,55 @@
+// What lies beyond the true counts of mini-batches, made harmless for kernels that run over the
+// bounds: lists without entries, and 0 where an id, a source or a target would stand.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "cuda/sample/transpose.h"
+
+namespace gnnmg::cuda {
+
+// Item: a place of `stride` a mini-batch.
+struct PadNodes {
+  KernelNodes nodes;
+  Divisor stride;
+
+  GNNMG_BOTH void operator()(int64_t i) const {
+    const int64_t batch = stride(i), row = i - batch * stride.by;
+    if (row >= nodes.end(batch, nodes.columns - 1)) nodes.ids[i] = 0;
+  }
+};
+
+// Item: a place of `most` a mini-batch, as many as the longest array of the block has.
+struct PadBlock {
+  TransposedBlock block;  // without lists by source where `out_indptr` is null
+  Divisor most;
+
+  GNNMG_BOTH void operator()(int64_t i) const {
+    const KernelStore& store = block.store;
+    const int64_t batch = most(i), place = i - batch * most.by;
+    const int64_t num_targets = block.num_targets(batch);
+    const int32_t num_edges = block.num_edges(batch);
+    if (place > num_targets && place < store.indptr_stride)
+      store.indptr[batch * store.indptr_stride + place] = num_edges;
+    if (place >= num_edges && place < store.edge_stride) {
+      const int64_t edge = batch * store.edge_stride + place;
+      store.indices[edge] = 0;
+      if (store.edge_ids) store.edge_ids[edge] = 0;
+      if (block.out_targets) block.out_targets[edge] = 0;
+    }
+    if (!block.out_indptr) return;
+    const int64_t num_sources = block.nodes.end(batch, block.target_hop + 1);
+    if (place > num_sources && place < block.out_indptr_stride)
+      block.out_indptr[batch * block.out_indptr_stride + place] = num_edges;
+  }
+};
+
+template <typename Queue>
+void pad_block(Queue& queue, const TransposedBlock& block, int64_t num_batches) {
+  const int64_t most =
+      std::max({block.store.indptr_stride, block.store.edge_stride, block.out_indptr_stride});
+  queue.each(num_batches * most, PadBlock{block, Divisor(most)});
+}
+
+}  // namespace gnnmg::cuda

@@ -1,0 +1,113 @@
+// Mini-batches that are filled up to their bounds: kernels that run over these find nothing beyond
+// the counts.
+#include <algorithm>
+
+#include "graph/generate.h"
+#include "sample_support.h"
+
+namespace gnnmg::cuda {
+namespace {
+
+using sample::DeviceLayer;
+using sample::Expansion;
+using sample::NeighborConfig;
+
+class PaddedSample : public testing::TestWithParam<uint32_t> {
+ protected:
+  static graph::GraphRef make_graph() {
+    base::ThreadPool pool;
+    graph::RmatConfig config;
+    config.scale = 9;
+    config.num_edges = 4000;
+    return graph::rmat(config, pool);
+  }
+  const graph::GraphRef graph_ = make_graph();
+};
+
+void expect_zeros(const auto* values, int64_t first, int64_t last, const char* what) {
+  for (int64_t i = first; i < last; ++i) ASSERT_EQ(values[i], 0) << what << " " << i;
+}
+
+void expect_padded(const sample::DeviceSample& sample, int32_t m) {
+  const int32_t* ends = sample.hop_ends + m * (sample.num_layers + 1);
+  expect_zeros(sample.node_ids + m * sample.node_stride, ends[sample.num_layers],
+               sample.node_stride, "node");
+  for (int32_t i = 0; i < sample.num_layers; ++i) {
+    const DeviceLayer& layer = sample.layers[i];
+    const int32_t* indptr = layer.indptr + m * layer.indptr_stride;
+    const int32_t* out_indptr = layer.out_indptr + m * layer.out_indptr_stride;
+    const int64_t begin = m * layer.edge_stride;
+    EXPECT_LE(ends[layer.hop], layer.max_targets);
+    EXPECT_LE(ends[layer.hop + 1], layer.max_sources);
+    EXPECT_LT(layer.max_targets, layer.indptr_stride);
+    EXPECT_LT(layer.max_sources, layer.out_indptr_stride);
+    EXPECT_LE(layer.max_sources, sample.node_stride);
+    // Of blocks that hops share, the last hop's, which is the first layer's.
+    const DeviceLayer& last = sample.layers[0];
+    const bool shared = last.indptr == layer.indptr;
+    const int32_t hop = shared ? last.hop : layer.hop;
+    const int32_t edges = indptr[ends[hop]];
+    for (int64_t t = ends[hop]; t < layer.indptr_stride; ++t) ASSERT_EQ(indptr[t], edges);
+    for (int64_t s = ends[hop + 1]; s < layer.out_indptr_stride; ++s)
+      ASSERT_EQ(out_indptr[s], edges);
+    expect_zeros(layer.indices + begin, edges, layer.edge_stride, "source");
+    expect_zeros(layer.edge_ids + begin, edges, layer.edge_stride, "edge id");
+    expect_zeros(layer.out_targets + begin, edges, layer.edge_stride, "target");
+  }
+}
+
+TEST_P(PaddedSample, HoldsNothingBeyondItsCounts) {
+  for (const auto& fanouts : std::vector<std::vector<int64_t>>{{5, 3}, {0, 4}, {3, 2, 40}, {7}})
+    for (const Expansion expansion : {Expansion::kOnce, Expansion::kEveryLayer})
+      for (const bool replace : {false, true}) {
+        NeighborConfig config;
+        config.fanouts = fanouts;
+        config.expansion = expansion;
+        config.replace = replace;
+        config.edge_ids = config.transpose = true;
+        const auto sampler = sample::make_neighbor_sampler(graph_, config);
+        HostQueue queue(GetParam());
+        OnQueue on(queue, graph_->csc(), config, 20, 4);
+        // Large ones first, so that smaller ones find what these leave; one without a seed.
+        const std::vector<std::vector<int64_t>> lists[] = {
+            {{1, 9, 400, 33, 2, 2, 511}, {0, 300, 7}, {5}, {100, 200, 300, 400}},
+            {{7}, {}, {3, 4}},
+            {{2, 2}}};
+        for (const auto& seeds : lists) {
+          const Batches batches(seeds, 20, static_cast<int>(fanouts.size()));
+          sample::DeviceBatches padded = batches.view();
+          padded.pad = true;
+          const sample::DeviceSample& view = on.sample(padded);
+          for (int32_t m = 0; m < padded.num_batches; ++m) {
+            sample::Workspace workspace;
+            sample::Sample expected;
+            sampler->sample(seeds[m], batches.batch_keys[m], workspace, expected, {});
+            expect_same(on.read(view, m), expected, config);
+            expect_padded(view, m);
+            if (testing::Test::HasFatalFailure()) return;
+          }
+        }
+      }
+}
+
+TEST_P(PaddedSample, NeedsBounds) {
+  NeighborConfig config;
+  config.fanouts = {3, -1};
+  HostQueue queue(GetParam());
+  OnQueue on(queue, graph_->csc(), config, 4, 1);
+  const Batches batches({{1, 2}}, 4, 2);
+  sample::DeviceBatches padded = batches.view();
+  padded.pad = true;
+  try {
+    on.sample(padded);
+    ADD_FAILURE() << "padded without bounds";
+  } catch (const base::Error& error) {
+    EXPECT_EQ(error.status(), base::Status::kUnsupported);
+    EXPECT_NE(std::string(error.what()).find("a fan-out of -1"), std::string::npos);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(, PaddedSample, testing::Values(0, 1, 2, 7, 12345));
+
+}  // namespace
+}  // namespace gnnmg::cuda
