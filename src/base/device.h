@@ -46,6 +46,8 @@ enum class Placement : int32_t { kDevice = 0, kPinned = 1 };
 
 // Work of one device in order; a CUDA stream in the plug-in. One thread at a time.
 struct DeviceQueue;
+// Work that was kept, to be done again and again; a CUDA graph in the plug-in.
+struct DeviceReplay;
 
 struct DeviceTable {
   int64_t size;         // sizeof(DeviceTable), by which a plug-in of another build is known
@@ -85,6 +87,19 @@ struct DeviceTable {
   // LibTorch's work of the calling thread for the queue's device goes into this queue from here on,
   // until another queue is named; the device becomes the thread's own.
   void (*use)(DeviceQueue* queue);
+
+  // Calls work(context) and keeps what that puts into the queue, LibTorch's work of all threads
+  // included, of which nothing happens now: the memory that it names, pinned or the device's, has
+  // to stay, and what LibTorch takes meanwhile belongs to what is kept. Done again, it reads that
+  // memory as it is then. The queue is in use (use()), and the work has run once before, so that
+  // what libraries make at their first call is there. What waits for the device, pageable memory
+  // or other queues cannot be kept: Error(kUnsupported) with what went wrong. What `work` throws
+  // goes through.
+  DeviceReplay* (*capture)(DeviceQueue* queue, void (*work)(void* context), void* context);
+  // Puts it into the queue. Neither waits nor allocates.
+  void (*replay)(DeviceQueue* queue, const DeviceReplay* kept);
+  // What was put into queues of it is over.
+  void (*free_capture)(DeviceReplay* kept) noexcept;
 
   const sample::DeviceSampling* sampling;
   const feature::DeviceFeatures* features;

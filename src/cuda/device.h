@@ -19,4 +19,9 @@ bool finished(base::DeviceQueue* queue);
 void wait(base::DeviceQueue* queue, base::DeviceQueue* other);
 void use(base::DeviceQueue* queue);  // torch.cpp
 
+// capture.cpp
+base::DeviceReplay* capture(base::DeviceQueue* queue, void (*work)(void*), void* context);
+void replay(base::DeviceQueue* queue, const base::DeviceReplay* kept);
+void free_capture(base::DeviceReplay* kept) noexcept;
+
 }  // namespace gnnmg::cuda

@@ -98,7 +98,7 @@ void Arena::check() const {
 void Arena::check_waits(const char* what) const {
   check();
   if (recording_)
-    base::fail(base::Status::kInternal, "fake GPU ", device_, " is captured: ", what,
+    base::fail(base::Status::kUnsupported, "fake GPU ", device_, " is captured: ", what,
                " would wait for it");
 }
 

@@ -43,7 +43,7 @@ class Arena final : public cuda::Memory {
   // What work of the device is added to; null: it is not captured.
   Recording* recording() const noexcept { return recording_; }
   void set_recording(Recording* recording) noexcept { recording_ = recording; }
-  // Error(kInternal) where it is captured: what waits for the device cannot be.
+  // Error(kUnsupported) where it is captured: what waits for the device cannot be.
   void check_waits(const char* what) const;
   std::vector<std::pair<void*, int64_t>> blocks() const;  // allocations and their bytes
 

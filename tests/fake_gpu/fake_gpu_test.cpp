@@ -15,6 +15,7 @@
 #include <gtest/gtest.h>
 #include <torch/csrc/autograd/autograd.h>
 
+#include <cstring>
 #include <thread>
 #include <vector>
 
@@ -153,6 +154,47 @@ TEST_F(FakeGpu, WhatIsCapturedIsDoneAgainOnTheSameMemory) {
   EXPECT_TRUE(weight.grad().cpu().equal(at::tensor({0.f, 40.f + 90.f, 40.f + 90.f})));
   EXPECT_EQ(num_live(0), live);
   EXPECT_GT(recording->num_steps(), 5);
+}
+
+TEST_F(FakeGpu, TheTableCapturesAndDoesAgain) {
+  at::Tensor x = at::full({3}, 2.0, on(1));
+  struct Work {
+    const base::DeviceTable& table;
+    base::DeviceQueue* queue;
+    at::Tensor x, copy;
+    void* pinned;
+    int calls;
+    static void run(void* context) {
+      Work& work = *static_cast<Work*>(context);
+      ++work.calls;
+      work.x.add_(1);
+      work.table.copy(work.queue, work.copy.mutable_data_ptr(), work.x.const_data_ptr(), 12);
+      work.table.copy(work.queue, work.pinned, work.copy.const_data_ptr(), 12);
+    }
+  };
+  void* pinned = table_.allocate(1, base::Placement::kPinned, 12);
+  std::memset(pinned, 0, 12);
+  table_.use(queues_[1]);
+  Work work{table_, queues_[1], x, at::zeros({3}, on(1)), pinned, 0};
+  base::DeviceReplay* kept = table_.capture(queues_[1], Work::run, &work);
+  const float* seen = static_cast<const float*>(pinned);
+  EXPECT_TRUE(x.cpu().equal(at::full({3}, 2.0)));
+  const int64_t allocations = num_allocations(1);
+  for (int i = 1; i <= 3; ++i) {
+    table_.replay(queues_[1], kept);
+    EXPECT_EQ(seen[2], 2.0f + static_cast<float>(i));
+  }
+  EXPECT_EQ(num_allocations(1), allocations);
+  EXPECT_EQ(work.calls, 1);
+  lose(1);
+  EXPECT_THROW(table_.replay(queues_[1], kept), base::Error);
+  find_again(1);
+  table_.free_capture(kept);
+  // What is thrown goes through, and the device is as before.
+  const auto failing = [](void*) { base::fail(base::Status::kRange, "for a test"); };
+  EXPECT_THROW(table_.capture(queues_[1], failing, nullptr), base::Error);
+  EXPECT_TRUE(x.cpu().equal(at::full({3}, 5.0)));
+  table_.release(1, base::Placement::kPinned, pinned);
 }
 
 TEST_F(FakeGpu, WhatWaitsCannotBeCaptured) {

@@ -139,6 +139,17 @@ base::DeviceTable table() {
     queue_of<FakeQueue>(queue).wait_for(queue_of<FakeQueue>(queue));
     set_torch_device(queue_of<FakeQueue>(queue).device());
   };
+  table.capture = [](base::DeviceQueue* queue, void (*work)(void*), void* context) {
+    std::unique_ptr<Recording> kept = queue_of<FakeQueue>(queue).capture([&] { work(context); });
+    return reinterpret_cast<base::DeviceReplay*>(kept.release());
+  };
+  table.replay = [](base::DeviceQueue* queue, const base::DeviceReplay* kept) {
+    arena(queue_of<FakeQueue>(queue).device()).check();
+    reinterpret_cast<const Recording*>(kept)->replay();
+  };
+  table.free_capture = [](base::DeviceReplay* kept) noexcept {
+    delete reinterpret_cast<Recording*>(kept);
+  };
   table.sampling = &cuda::sampling_table<FakeQueue>();
   table.features = &cuda::features_table<FakeQueue>();
   table.layers_f32 = &cuda::layers_table<FakeQueue, float>();
