@@ -52,6 +52,8 @@ TEST_F(DeviceConvs, EveryKindTrainsAsOnTheCpu) {
 TEST_F(DeviceConvs, OfSingleNumbersToo) {
   std::map<Architecture, int> done;
   for (ModelConfig config : configs()) {
+    // Norms leave no gradient but rounding to what stands in front of them.
+    if (config.norm != Norm::kNone || config.architecture == Architecture::kLayers) continue;
     if (done[config.architecture]++ >= 4) continue;
     config.dtype = base::DType::kF32;
     SCOPED_TRACE(describe(config));
