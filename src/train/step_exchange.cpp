@@ -114,7 +114,7 @@ class AllReduce final : public StepExchange {
     }
     rows_.clear();
     if (places_ == 0) return;
-    const at::Tensor present = table_.select(1, 0).to(at::kCPU, at::kDouble);
+    const at::Tensor present = table_.select(1, 0).to(at::kCPU, at::kDouble).contiguous();
     for (int64_t place = 0; place < places_; ++place)
       if (present.data_ptr<double>()[place] > 0)
         rows_.push_back(table_[place].narrow(0, 1, width_).clone());
