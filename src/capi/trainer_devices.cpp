@@ -9,7 +9,7 @@
 namespace gnnmg::capi {
 namespace {
 
-constexpr const char* kOnCpu = "; config.device GNNMG_DEVICE_CPU trains without";
+constexpr const char* kOnCpu = "; set config.device to GNNMG_DEVICE_CPU to train without";
 
 std::string list_of(std::span<const int> devices) {
   std::string text;

@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# Runs a program on the CPU and, unchanged, on a machine with fake GPUs: both end with 0 and come to the same accuracy, but
+# for 0.03, and the second one prints what is expected. Arguments of one of them alone stand behind --cpu and --gpu.
+#   same.sh <regular expression> <libgnnmg.so> <libcuda.so.1> <libgnnmg_cuda.so> <program> [<argument>...]
+#           [--cpu <argument>... --gpu <argument>...]
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+expected=$1 machine=("${@:2:3}") both=() cpu=() gpu=() list=both
+for word in "${@:5}"; do
+  case $word in
+    --cpu) list=cpu ;;
+    --gpu) list=gpu ;;
+    *) declare -n to=$list && to+=("$word") ;;
+  esac
+done
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder"
+accuracy() { sed -nE 's/.*test +accuracy (0\.[0-9]+|1\.0+).*/\1/p' "$1" | tail -n 1; }
+"${both[@]}" "${cpu[@]}" >cpu 2>&1 || { cat cpu && exit 1; }
+status=0
+bash "$here/run.sh" "${machine[@]}" "${both[@]}" "${gpu[@]}" >gpu 2>&1 || status=$?
+cat gpu
+((status == 0)) || { echo "it ended with $status" && exit 1; }
+[[ $(<gpu) =~ $expected ]] || { echo "expected: $expected" && exit 1; }
+echo "on the CPU: $(accuracy cpu), on GPUs: $(accuracy gpu)"
+awk -v a="$(accuracy cpu)" -v b="$(accuracy gpu)" 'BEGIN { exit !(a > 0.2 && b > 0.2 && a - b < 0.03 && b - a < 0.03) }'
