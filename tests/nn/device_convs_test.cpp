@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 
 #include <map>
+#include <tuple>
 
 #include "base/error.h"
 #include "fake_gpu.h"
@@ -244,7 +245,9 @@ TEST_F(DeviceConvs, ThinnedBatchesLoseTheSameEdges) {
 }
 
 TEST_F(DeviceConvs, WholeGraphsInRangesOfNodes) {
+  std::map<std::tuple<Architecture, Norm, Jumping>, int> done;
   for (const ModelConfig& config : configs()) {
+    if (done[{config.architecture, config.norm, config.jumping}]++ >= 6) continue;
     SCOPED_TRACE(describe(config));
     const auto model = make_model(config);
     const auto clone = model->clone_on(&devices_[0]);
@@ -413,6 +416,7 @@ TEST_F(DeviceFunctions, WeightedSums) {
           return weighted_sum(sum, block, execution);
         },
         inputs);
+    if (heads > 1) continue;  // edges without weights have one
     expect_same(
         [](const Inputs& in, const sample::BlockView& block, const Execution& execution) {
           WeightedSum sum;
