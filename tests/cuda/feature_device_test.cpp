@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <memory>
 
 #include "base/error.h"
@@ -97,6 +98,48 @@ TEST_P(Features, AreGatheredFromEveryPlacement) {
                                      : placement == RowPlacement::kPinned ? kIds
                                                                           : kIds - hits);
       }
+}
+
+// A table that kernels read in place holds the rows, where all of them lie in one.
+TEST_P(Features, AreOneTableWhereTheyLieSo) {
+  constexpr int64_t kRows = 50, kCols = 7;
+  const feature::DeviceFeatures& features = *table().features;
+  const base::Tensor given = numbers(DType::kF32, kRows, kCols, 0);
+  const float* const x = static_cast<const float*>(given.data());
+  for (const RowPlacement placement :
+       {RowPlacement::kDevice, RowPlacement::kPinned, RowPlacement::kCached})
+    for (const Form form : {Form::kAsGiven, Form::kBF16, Form::kInt8}) {
+      feature::DeviceStoreConfig config;
+      config.table = given;
+      config.placement = placement;
+      config.form = form;
+      const std::unique_ptr<feature::DeviceStore, Closer> store(features.open(queue(), config),
+                                                                Closer{&features});
+      const feature::DeviceRows rows = features.rows(store.get());
+      ASSERT_EQ(rows.data != nullptr, placement != RowPlacement::kCached && form != Form::kInt8);
+      if (rows.data == nullptr) continue;
+      ASSERT_EQ(rows.dtype, form == Form::kBF16 ? DType::kBF16 : DType::kF32);
+      const int64_t size = base::dtype_size(rows.dtype);
+      for (const int64_t row : {int64_t{0}, int64_t{1}, kRows - 1}) {
+        std::vector<uint8_t> found(kCols * size);
+        table().copy(queue(), found.data(),
+                     static_cast<const uint8_t*>(rows.data) + row * rows.stride * size,
+                     kCols * size);
+        table().synchronize(queue());
+        for (int64_t c = 0; c < kCols; ++c) {
+          const float expected = x[row * kCols + c];
+          uint16_t narrow = 0;
+          float wide = 0;
+          if (form == Form::kBF16) {
+            std::memcpy(&narrow, found.data() + c * size, sizeof narrow);
+            EXPECT_EQ(narrow, base::f32_to_bf16(expected));
+          } else {
+            std::memcpy(&wide, found.data() + c * size, sizeof wide);
+            EXPECT_EQ(wide, expected);
+          }
+        }
+      }
+    }
 }
 
 // Widening and narrowing on the device give the host's bits.

@@ -378,13 +378,19 @@ TEST_F(DeviceSources, RefuseWhatMakesNoSense) {
 // The k-th allocation fails, for every k, once and for ever: Error(kNoMemory) or none, the next
 // call works, and nothing is left (TearDown).
 TEST_F(DeviceSources, SurviveFailingAllocations) {
+#if defined(__SANITIZE_THREAD__)
+  const std::vector<int32_t> numbers_of_threads = {
+      1};  // it is slow, and one thread is of no use to it
+#else
+  const std::vector<int32_t> numbers_of_threads = {0, 1};
+#endif
   const DeviceWorld world;
   for (const auto graph :
        {GraphPlacement::kDevice, GraphPlacement::kPinned, GraphPlacement::kHost}) {
     for (const auto features :
          {FeaturePlacement::kDevice, FeaturePlacement::kCached, FeaturePlacement::kHost}) {
       for (const bool for_ever : {false, true}) {
-        for (const int32_t threads : {0, 1}) {
+        for (const int32_t threads : numbers_of_threads) {
           LoaderConfig batches = test::device_loader_config(threads);
           batches.plan.batch_size = 100;
           const Contents expected = cpu_epoch(world, batches);
