@@ -174,9 +174,10 @@ bool RankGroup::at_rest_for_exit() const {
 
 void RankGroup::end(base::Error why) noexcept {
   std::lock_guard lock(mutex_);
-  // Another rank that was called off may be quicker than the one whose device is lost.
-  const bool cause =
-      failure_ && failure_->status() == Status::kAborted && why.status() == Status::kDeviceLost;
+  // A rank that was called off may be quicker than the one that failed, which leaves the others
+  // before it comes here.
+  const bool cause = failure_ && failure_->status() == Status::kAborted &&
+                     why.status() != Status::kAborted && why.status() != Status::kCancelled;
   if (failure_ && !cause) return;
   failure_ = why;
   // The communicator gets the cause first: what a rank says after that is no cause any more.
