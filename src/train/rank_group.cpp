@@ -174,10 +174,13 @@ bool RankGroup::at_rest_for_exit() const {
 
 void RankGroup::end(base::Error why) noexcept {
   std::lock_guard lock(mutex_);
-  // A rank that was called off may be quicker than the one that failed, which leaves the others
-  // before it comes here.
-  const bool cause = failure_ && failure_->status() == Status::kAborted &&
-                     why.status() != Status::kAborted && why.status() != Status::kCancelled;
+  // A rank that was called off, or missed the one that failed, may be quicker than that one, which
+  // leaves the others before it comes here.
+  const auto follows = [](Status status) {
+    return status == Status::kAborted || status == Status::kPeerLost;
+  };
+  const bool cause = failure_ && follows(failure_->status()) && !follows(why.status()) &&
+                     why.status() != Status::kCancelled;
   if (failure_ && !cause) return;
   failure_ = why;
   // The communicator gets the cause first: what a rank says after that is no cause any more.

@@ -3,14 +3,17 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/stack.h>
 #include <ATen/ops/zeros_like.h>
+#include <c10/util/Exception.h>
 
 #include <algorithm>
 #include <cmath>
+#include <thread>
 
 #include "base/file.h"
 #include "data/arrays.h"
 #include "train/exit.h"
 #include "train/rank.h"
+#include "train/relay.h"
 #include "train/tensors.h"
 
 namespace gnnmg::train {
@@ -99,14 +102,23 @@ Rank::Sums Rank::run_batch(const loader::Batch& batch) {
 }
 
 Rank::Sums Rank::run_together(std::span<const loader::BatchRef> batches, double& reduce_seconds) {
-  const nn::SumOverRanks sum = [&](at::Tensor& values) {
-    if (comm_->world_size() == 1) return;
+  const nn::SumOverRanks here = [&](at::Tensor& values) {
     settle();
     const Clock::time_point start = Clock::now();
     comm_->all_reduce({values.data_ptr(), base::DType::kF64, {values.numel()}},
                       comm::ReduceOp::kSum, wait());
     exchange_->mark();
     reduce_seconds += seconds_since(start);
+  };
+  // A communicator has one thread, and backward passes on a device run on LibTorch's.
+  Relay relay;
+  const std::thread::id own = std::this_thread::get_id();
+  const nn::SumOverRanks sum = [&](at::Tensor& values) {
+    if (comm_->world_size() == 1) return;
+    if (std::this_thread::get_id() == own)
+      here(values);
+    else
+      relay.ask([&] { here(values); });
   };
   model_->take_batch_statistics();  // of a step that was given up
   std::vector<nn::SparseView> sparse(batches.size());
@@ -119,10 +131,16 @@ Rank::Sums Rank::run_together(std::span<const loader::BatchRef> batches, double&
   // Of a mean of means each rank's part has to be right before gradients cross the ranks.
   if (total.defined() && by_rank() && sums.host.weight > 0) total = total.div(sums.host.weight);
   // All ranks or none: a rank without a loss still takes part in the gradients of the others.
-  if (total.defined() && !sums.host.bad)
-    total.backward();
-  else
+  if (!total.defined() || sums.host.bad)
     model_->absent_backward(sum);
+  else if (device_ && comm_->world_size() > 1)
+    relay.serve([&, warnings = c10::WarningUtils::get_warning_handler()] {
+      c10::WarningUtils::WarningHandlerGuard guard(warnings);
+      device_->get().table->use(device_->get().queue);
+      total.backward();
+    });
+  else
+    total.backward();
   return sums;
 }
 
