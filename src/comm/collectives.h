@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/cancel.h"
+#include "base/device.h"
 #include "base/host_queue.h"
 #include "base/tensor.h"
 
@@ -51,6 +52,23 @@ struct Position {
   base::HostQueue::Count host_calls = nullptr;
 };
 
+// Collectives in a queue of the caller's, on memory of the rank's device, without staging memory
+// and without the host's waiting for the device: for the exchange of a training step. They count
+// among the operations of the Collectives that they belong to, in the same order on all ranks.
+// After an error it is not known what the tensors hold.
+class QueuedCollectives {
+ public:
+  virtual ~QueuedCollectives() = default;
+  // In place: reads what the work that is in `queue` by now writes, and what is put there later
+  // finds the sum. The tensor stays where it is until finish(). Ranks that call something else are
+  // found here or in finish().
+  virtual void all_reduce(const base::TensorView& tensor, ReduceOp op, base::DeviceQueue* queue,
+                          const Wait& wait) = 0;
+  // Returns when all that is in `queue` is over; errors of what was put there, of a rank that is
+  // lost or late among them, are told here. Once a step.
+  virtual void finish(base::DeviceQueue* queue, const Wait& wait) = 0;
+};
+
 // All ranks call the same operations in the same order. Buffers are read at the call and written on
 // success only: the engine works on staging memory of its own, so that a call given up early never
 // writes into the caller's memory later. Arguments that do not fit are Error(kInvalidArgument) and
@@ -87,6 +105,8 @@ class Collectives {
   // What the host calls that the following operations are a part of. Ranks that disagree about it
   // find that in their next operation, which is Error(kMismatch) with both names.
   virtual void set_caller(const std::string&) {}
+  // Null where ranks have no devices of their own.
+  virtual QueuedCollectives* queued() noexcept { return nullptr; }
 };
 
 // The ends of a communicator that the threads of this process hold: all of its ranks, or, in a job
@@ -101,6 +121,8 @@ class ThreadGroup {
   virtual int world_size() const = 0;
   virtual int first_rank() const { return 0; }
   virtual int num_local() const { return world_size(); }
+  // What is no error and yet worth a line in the log: that the ranks' GPUs differ.
+  virtual std::vector<std::string> remarks() const { return {}; }
   // Called once by each of this process's ranks on its own thread; returns when all have come, or
   // Error(kTimeout) naming the missing ranks.
   virtual std::unique_ptr<Collectives> connect(int rank, const Wait& wait) = 0;

@@ -118,7 +118,7 @@ const char* last_error(Communicator* communicator) {
 }
 
 void* open_stream(int device) {
-  const OnDevice on_device(device);
+  check(cudaSetDevice(device), "choosing a device");
   cudaStream_t stream = nullptr;
   check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "making a stream for NCCL");
   return stream;

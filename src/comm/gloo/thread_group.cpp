@@ -14,8 +14,8 @@
 #include "comm/gloo/rendezvous_store.h"
 #include "comm/gloo/thread_group.h"
 #include "comm/join/control.h"
-#include "comm/join/fields.h"
 #include "comm/processes.h"
+#include "comm/shares.h"
 #include "comm/single.h"
 
 namespace gnnmg::comm {
@@ -180,43 +180,11 @@ std::shared_ptr<ThreadGroup> ThreadGroup::create(int world_size) {
   return gloo::make_thread_group(world_size, make_local_board());
 }
 
-constexpr int kMostRanks = 1024;
-
 std::shared_ptr<ThreadGroup> make_group(std::shared_ptr<Processes> processes, const Share& share,
                                         const Wait& wait) {
-  if (!share.obstacle) check_world(share.num_ranks);
-  const Control& control = *processes->control();
-  FrameWriter own;
-  own.u32(static_cast<uint32_t>(share.num_ranks));
-  own.text(share.obstacle ? share.obstacle->what() : "");
-  write_fields(own, share.fields);
-  uint64_t number = 0;
-  std::vector<int> first_ranks{0};
-  std::vector<std::vector<Field>> fields;
-  std::optional<base::Error> obstacle = share.obstacle;
-  for (const std::string& bytes : processes->control()->gather(share.name, own.fields(), wait,
-                                                               Ending::kForThoseWhoCame, &number)) {
-    FrameReader reader(bytes);
-    const auto process = static_cast<int>(fields.size());
-    const uint32_t count = reader.u32();
-    const std::string why = reader.text();
-    fields.push_back(read_fields(reader));
-    reader.finish();
-    if (!why.empty() && !obstacle)
-      obstacle.emplace(base::Status::kAborted, base::text(control.process_text(process), ": ", why),
-                       process);
-    if (!why.empty()) continue;
-    if (count < 1 || count > kMostRanks)
-      base::fail(base::Status::kProtocol, "a process with ", count, " ranks");
-    first_ranks.push_back(first_ranks.back() + static_cast<int>(count));
-  }
-  if (obstacle) throw base::Error(*obstacle);
-  check_fields(control, share.name, fields);
-  if (first_ranks.back() > kMostRanks)
-    base::fail(base::Status::kInvalidArgument, "a world of ", first_ranks.back(),
-               " ranks: expected at most ", kMostRanks);
-  return std::make_shared<gloo::SpreadThreadGroup>(std::move(processes), number,
-                                                   std::move(first_ranks));
+  Shares shares = exchange_shares(*processes, share, "Gloo", "", wait);
+  return std::make_shared<gloo::SpreadThreadGroup>(std::move(processes), shares.number,
+                                                   std::move(shares.first_ranks));
 }
 
 }  // namespace gnnmg::comm

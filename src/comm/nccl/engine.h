@@ -7,6 +7,11 @@
 // it was; kDeviceLost on the rank whose device failed, now and in every later call, while the
 // others are told by kAborted; kInternal when NCCL fails otherwise. What NCCL itself refuses as an
 // argument is kInvalidArgument and leaves the communicator usable where NCCL says that it is.
+//
+// In a queue of the caller's (queued()) an operation is nothing but events and NCCL's calls on the
+// communicator's stream, so that a CUDA graph can capture it, once NCCL has connected for it by an
+// operation of the same kind; what the host does beside it, entering before and finish() behind,
+// asks the caller's queue alone.
 #pragma once
 
 #include <memory>
@@ -25,6 +30,9 @@ struct Parts {
   Lane lane;  // goes last: what NCCL has queued ends with the communicator
   Handle handle;
 };
+
+// Stands for a call among ranks: differs where they do, unless by chance.
+uint64_t digest_of(const Call& call, uint64_t operation);
 
 // The status that a failed call of NCCL's is reported as.
 base::Status status_of(Result result) noexcept;

@@ -13,13 +13,16 @@ namespace gnnmg::comm::nccl {
 void Lane::Open::close() const noexcept {
   if (queue) devices->close_queue(queue);
   if (stream) nccl->close_stream(device, stream);
-  if (memory) devices->release(device, base::Placement::kDevice, memory);
+  for (const Buffer& buffer : buffers)
+    if (buffer.memory) devices->release(device, buffer.placement, buffer.memory);
 }
 
 Lane::Lane(const Table& nccl, const base::DeviceTable& devices, int device) {
   open_.nccl = &nccl;
   open_.devices = &devices;
   open_.device = device;
+  for (const Use use : {kSlate, kDigestSlate})
+    open_.buffers[use].placement = base::Placement::kPinned;
   open_.stream = nccl.open_stream(device);
   try {
     open_.queue = devices.open_queue(device, 0, open_.stream);
@@ -41,23 +44,35 @@ Lane::~Lane() {
   }
 }
 
-uint8_t* Lane::stage(int64_t bytes) {
-  if (bytes > capacity_ || !open_.memory) {
-    capacity_ = 0;
-    if (void* old = std::exchange(open_.memory, nullptr))
-      open_.devices->release(open_.device, base::Placement::kDevice, old);
-    open_.memory = open_.devices->allocate(open_.device, base::Placement::kDevice,
-                                           std::max<int64_t>(bytes, 1));
-    capacity_ = bytes;
+void* Lane::reserve(Use use, int64_t bytes) {
+  Buffer& buffer = open_.buffers[use];
+  if (bytes > buffer.capacity || !buffer.memory) {
+    buffer.capacity = 0;
+    if (void* old = std::exchange(buffer.memory, nullptr))
+      open_.devices->release(open_.device, buffer.placement, old);
+    buffer.memory =
+        open_.devices->allocate(open_.device, buffer.placement, std::max<int64_t>(bytes, 1));
+    buffer.capacity = bytes;
   }
-  return static_cast<uint8_t*>(open_.memory);
+  return buffer.memory;
+}
+
+uint8_t* Lane::stage(int64_t bytes) { return static_cast<uint8_t*>(reserve(kStaging, bytes)); }
+
+Lane::Desk Lane::desk(int64_t bytes) {
+  return {static_cast<uint8_t*>(reserve(kDesk, bytes)),
+          static_cast<int64_t*>(reserve(kSlate, bytes))};
+}
+
+Lane::Desk Lane::digests(int64_t world) {
+  const auto bytes = static_cast<int64_t>(kMostDigests * sizeof(int64_t)) * (world + 1);
+  return {static_cast<uint8_t*>(reserve(kDigests, bytes)),
+          static_cast<int64_t*>(reserve(kDigestSlate, bytes))};
 }
 
 void Lane::copy(void* to, const void* from, int64_t bytes) {
   if (bytes > 0) open_.devices->copy(open_.queue, to, from, bytes);
 }
-
-bool Lane::finished() { return open_.devices->finished(open_.queue); }
 
 bool Lane::drain(std::chrono::milliseconds limit) noexcept {
   const auto end = base::SteadyClock::now() + limit;

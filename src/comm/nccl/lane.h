@@ -2,6 +2,7 @@
 // memory that operations work on, so that a call which is given up never writes into the caller's.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 
@@ -10,7 +11,7 @@
 
 namespace gnnmg::comm::nccl {
 
-// One thread. Every function throws what the tables' functions do.
+// One thread, whose device becomes the lane's. Every function throws what the tables' functions do.
 class Lane {
  public:
   Lane(const Table& nccl, const base::DeviceTable& devices, int device);
@@ -24,25 +25,48 @@ class Lane {
   // At least `bytes` of the device's memory, the same at the next call: nothing may be under way.
   // After Error(kNoMemory) there is none, and a smaller size can be had.
   uint8_t* stage(int64_t bytes);
+  // A few words of the device's and as many of the host's, pinned, between which they are copied;
+  // as stage() otherwise.
+  struct Desk {
+    uint8_t* device;
+    int64_t* host;
+  };
+  Desk desk(int64_t bytes);
+  // Another one, for kMostDigests times a word of each rank and one more. It stays.
+  static constexpr size_t kMostDigests = 16;
+  Desk digests(int64_t world);
+
   // Queued; either side may be any memory that the device's queues copy.
   void copy(void* to, const void* from, int64_t bytes);
-  // Whether all that is queued is over.
-  bool finished();
+  // What is queued here from now on waits for what is in a queue of the caller's, and the other way
+  // round; the host does not.
+  void follow(base::DeviceQueue* queue) { open_.devices->wait(open_.queue, queue); }
+  void lead(base::DeviceQueue* queue) { open_.devices->wait(queue, open_.queue); }
+  // Whether all that is queued is over, here or in a queue of the caller's.
+  bool finished() { return finished(open_.queue); }
+  bool finished(base::DeviceQueue* queue) { return open_.devices->finished(queue); }
   // Waits for that, no longer than `limit`; true when it is. A lost device is over with everything.
   bool drain(std::chrono::milliseconds limit) noexcept;
 
  private:
+  struct Buffer {
+    base::Placement placement = base::Placement::kDevice;
+    void* memory = nullptr;
+    int64_t capacity = 0;
+  };
+  // What each of the buffers is for.
+  enum Use { kStaging, kDesk, kSlate, kDigests, kDigestSlate, kUses };
   struct Open {  // what has to be closed
     const Table* nccl = nullptr;
     const base::DeviceTable* devices = nullptr;
     int device = 0;
     void* stream = nullptr;
     base::DeviceQueue* queue = nullptr;
-    void* memory = nullptr;
+    std::array<Buffer, kUses> buffers{};
     void close() const noexcept;
   };
+  void* reserve(Use use, int64_t bytes);
   Open open_;
-  int64_t capacity_ = 0;
 };
 
 }  // namespace gnnmg::comm::nccl

@@ -79,7 +79,9 @@ struct Table {
   const char* (*last_error)(Communicator* communicator);
 
   // A stream of the device's for its communicator, which nothing of the caller's waits for or is
-  // waited for by. Throws base::Error as the functions of base/device.h do.
+  // waited for by. The device becomes the calling thread's own: whatever would put another one back
+  // that this process does not use gives that a context. Throws base::Error as the functions of
+  // base/device.h do.
   void* (*open_stream)(int device);
   // Waits for nothing: no queue of base/device.h is on it any more.
   void (*close_stream)(int device, void* stream) noexcept;

@@ -1,0 +1,97 @@
+#include "comm/nccl/meeting.h"
+
+#include <cstring>
+#include <limits>
+#include <utility>
+
+#include "comm/nccl/settings.h"
+
+namespace gnnmg::comm::nccl {
+
+using base::Status;
+
+MeetingGroup::MeetingGroup(const Table& nccl, const base::DeviceTable& table,
+                           std::vector<int> devices, std::shared_ptr<GroupState> state,
+                           std::shared_ptr<AddressBoard> board)
+    : nccl_(nccl),
+      table_(table),
+      state_(std::move(state)),
+      board_(std::move(board)),
+      devices_(std::move(devices)) {}
+
+std::unique_ptr<Collectives> MeetingGroup::connect(int rank, const Wait& wait) {
+  if (rank < first_rank() || rank >= first_rank() + num_local())
+    base::fail(Status::kInvalidArgument, "rank ", rank, " is none of ranks ", first_rank(), " to ",
+               first_rank() + num_local() - 1, " of this process");
+  if (!state_->enter(rank, 0))
+    base::fail(Status::kInvalidArgument, "rank ", rank, " is already connected");
+  std::unique_ptr<Parts> parts;  // aborted after the others have been told why
+  try {
+    // First, so that whatever this thread asks of CUDA from now on it asks of its own device.
+    parts = std::make_unique<Parts>(nccl_, table_, device_of(rank));
+    meet(rank, wait);
+    const Id id = agree_on_id(rank, wait);
+    if (state_->ended()) state_->throw_cause(rank, 0);
+    parts->handle.init(world_size(), id, rank, device_of(rank));
+    state_->watch(rank, 0, kRendezvous, wait, [&] { return parts->handle.ready(); });
+    return make_engine(state_, rank, std::move(parts));
+  } catch (const Failure& failure) {
+    const base::Error error = start_error(rank, failure, table_, device_of(rank));
+    const bool called_off = state_->ended();  // before NCCL saw anything of it
+    // A process that was lost meanwhile explains what NCCL says of a connection.
+    const bool elsewhere = state_->spread() && (failure.result() == Result::kRemoteError ||
+                                                failure.result() == Result::kSystemError);
+    if (elsewhere)
+      state_->end_unless_explained(rank, 0, {error.status(), error.what(), rank, 0, {}});
+    end(rank, error);
+    if (called_off) wait.cancel.check(kRendezvous);
+    if ((called_off || elsewhere || error.status() == Status::kPeerLost) &&
+        state_->cause()->text != error.what())
+      state_->throw_cause(rank, 0);
+    throw base::Error(error);
+  } catch (const base::Error& error) {
+    end(rank, error);
+    if (error.status() == Status::kAborted) wait.cancel.check(kRendezvous);
+    throw;
+  }
+}
+
+void MeetingGroup::abort(const std::string& why) noexcept {
+  state_->end({Status::kAborted, why, -1, std::numeric_limits<uint64_t>::max(), {}});
+}
+
+void MeetingGroup::end(int rank, const base::Error& error) {
+  state_->end({error.status(), error.what(), error.rank() < 0 ? rank : error.rank(), 0, {}});
+  state_->leave(rank);
+}
+
+std::string MeetingGroup::get(int rank, const std::string& key, const Wait& wait) {
+  const auto there = [&] { return board_->has(key); };
+  try {
+    if (!there()) state_->watch(rank, 0, kRendezvous, wait, there);
+  } catch (const base::Error&) {
+    // Another rank may have ended it all with what this one was about to read, and will find too.
+    if (!there()) throw;
+  }
+  const auto value = board_->get(key, [] { return true; });
+  if (!value) state_->wait(rank, 0, kRendezvous, wait, [] { return false; });  // swept: says why
+  return *value;
+}
+
+Id MeetingGroup::agree_on_id(int rank, const Wait& wait) {
+  Id id{};
+  if (rank == 0) {
+    check(nccl_, nccl_.unique_id(&id), nullptr);
+    check_environment();  // NCCL has read its configuration file by now
+    board_->put("id", std::string(id.bytes, sizeof id.bytes));
+    return id;
+  }
+  const std::string bytes = get(rank, "id", wait);
+  if (bytes.size() != sizeof id.bytes)
+    base::fail(Status::kProtocol, "an id of NCCL with ", bytes.size(), " bytes, expected ",
+               sizeof id.bytes);
+  std::memcpy(id.bytes, bytes.data(), sizeof id.bytes);
+  return id;
+}
+
+}  // namespace gnnmg::comm::nccl

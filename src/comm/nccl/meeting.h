@@ -1,0 +1,47 @@
+// The meeting of rank threads: all come to a point first, where a missing one can be named, then
+// rank 0 makes the id by which NCCL finds its ranks. Groups of one process and of many differ in
+// how ranks learn of each other before.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "comm/address_board.h"
+#include "comm/group_state.h"
+#include "comm/nccl/engine.h"
+
+namespace gnnmg::comm::nccl {
+
+class MeetingGroup : public ThreadGroup {
+ public:
+  // `devices`: of this process's ranks.
+  MeetingGroup(const Table& nccl, const base::DeviceTable& table, std::vector<int> devices,
+               std::shared_ptr<GroupState> state, std::shared_ptr<AddressBoard> board);
+
+  int world_size() const override { return state_->world_size(); }
+  int num_local() const override { return static_cast<int>(devices_.size()); }
+  std::unique_ptr<Collectives> connect(int rank, const Wait& wait) override;
+  void abort(const std::string& why) noexcept override;
+
+ protected:
+  // All have come, and fit together.
+  virtual void meet(int rank, const Wait& wait) = 0;
+  // What a rank has left on the board; `wait` is over when the communicator is.
+  std::string get(int rank, const std::string& key, const Wait& wait);
+  int device_of(int rank) const { return devices_[static_cast<size_t>(rank - first_rank())]; }
+
+  const Table& nccl_;
+  const base::DeviceTable& table_;
+  const std::shared_ptr<GroupState> state_;
+  const std::shared_ptr<AddressBoard> board_;
+
+ private:
+  Id agree_on_id(int rank, const Wait& wait);
+  void end(int rank, const base::Error& error);
+  const std::vector<int> devices_;
+};
+
+inline constexpr const char* kRendezvous = "rendezvous";
+
+}  // namespace gnnmg::comm::nccl

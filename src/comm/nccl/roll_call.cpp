@@ -1,0 +1,127 @@
+// How ranks of several processes find that they call different things before NCCL, which would hang
+// or mix up their data: numbers that stand for the calls are gathered first, on the same stream.
+// Where they differ each rank tells the others its call in words, and all find the same difference.
+#include <algorithm>
+#include <atomic>
+#include <string_view>
+#include <utility>
+
+#include "comm/nccl/runner.h"
+
+namespace gnnmg::comm::nccl {
+
+using base::Status;
+
+// FNV-1a over what must be the same on all ranks; never 0, which stands for no word yet.
+uint64_t digest_of(const Call& call, uint64_t operation) {
+  uint64_t hash = 0xcbf29ce484222325u;
+  const auto add = [&](std::string_view bytes) {
+    for (const char byte : bytes) hash = (hash ^ static_cast<uint8_t>(byte)) * 0x100000001b3u;
+    hash = (hash ^ 0xFFu) * 0x100000001b3u;  // an end, so that texts do not run together
+  };
+  add(call.what);
+  add(call.detail);
+  add(call.caller);
+  add(base::text(operation, " ", call.sent.size(), " ", call.received.size()));
+  return hash | 1;
+}
+
+void Runner::differ(const std::string& what, uint64_t operation) {
+  state_->end_unless_explained(
+      rank_, operation,
+      {Status::kMismatch,
+       base::text(what, ": rank ", rank_, " and others call different operations"),
+       rank_,
+       operation,
+       {}});
+  state_->throw_cause(rank_, operation);
+}
+
+// Everyone's numbers of one count, by rank, in the lane's slate.
+void Runner::gather_words(const std::string& what, const std::vector<int64_t>& own,
+                          const Wait& wait) {
+  const auto bytes = static_cast<int64_t>(own.size() * sizeof(int64_t));
+  const Lane::Desk desk = lane().desk(bytes * world_size());
+  std::copy(own.begin(), own.end(), desk.host + rank_ * own.size());
+  lane().copy(desk.device + rank_ * bytes, desk.host + rank_ * own.size(), bytes);
+  handle().call(nccl().all_gather(desk.device + rank_ * bytes, desk.device, bytes, Type::kU8,
+                                  handle().get(), lane().stream()));
+  bool launched = false, copied = false;
+  watch(what, wait, [&] {
+    if (!over(launched)) return false;
+    if (!std::exchange(copied, true)) lane().copy(desk.host, desk.device, bytes * world_size());
+    return lane().finished();
+  });
+}
+
+void Runner::roll_call(const Call& call, const Wait& wait) {
+  const auto own = static_cast<int64_t>(digest_of(call, operation_));
+  gather_words(call.what, {own}, wait);
+  const int64_t* words = lane().desk(0).host;
+  for (int r = 0; r < world_size(); ++r)
+    if (words[r] != own) differ(call.what, operation_);
+  if (!call.sent.empty()) compare_sizes(call, wait);
+}
+
+// What each rank sends to each other must be what that one expects; all ranks look at all pairs.
+void Runner::compare_sizes(const Call& call, const Wait& wait) {
+  std::vector<int64_t> own = call.sent;
+  own.insert(own.end(), call.received.begin(), call.received.end());
+  gather_words(call.what, own, wait);
+  const int64_t* words = lane().desk(0).host;
+  const int world = world_size();
+  for (int from = 0; from < world; ++from)
+    for (int to = 0; to < world; ++to) {
+      const int64_t sent = words[2 * world * from + to];
+      const int64_t expected = words[2 * world * to + world + from];
+      if (sent == expected) continue;
+      state_->end({Status::kMismatch,
+                   size_difference(call.what, from, sent, to, expected, call.detail),
+                   to,
+                   operation_,
+                   {}});
+      state_->throw_cause(rank_, operation_);
+    }
+}
+
+// What was put into a queue is compared without the host's waiting: the words follow it there, and
+// are looked at later. Each has a place of its own until then.
+void Runner::put_digest(const Put& put, const Wait& wait) {
+  constexpr int64_t kWord = sizeof(uint64_t);
+  const int64_t world = world_size();
+  const Lane::Desk desk = lane().digests(world);
+  const auto place = static_cast<int64_t>(puts_.size()) * (world + 1);
+  int64_t* own = desk.host + place + world;
+  std::fill_n(desk.host + place, world, 0);
+  *own = static_cast<int64_t>(put.digest);
+  uint8_t* words = desk.device + place * kWord;
+  lane().copy(words + rank_ * kWord, own, kWord);
+  handle().call(nccl().all_gather(words + rank_ * kWord, words, kWord, Type::kU8, handle().get(),
+                                  lane().stream()));
+  watch(put.what, wait, [&] { return handle().ready(); });
+  lane().copy(desk.host + place, words, world * kWord);
+  puts_.push_back(put);
+  compare_puts();  // what has come by now spares NCCL the rest
+  puts_.pop_back();
+}
+
+// False while words are missing that would have to be compared. Ends the communicator where they
+// differ.
+bool Runner::compare_puts() {
+  if (!state_->spread() || puts_.empty()) return true;
+  const int64_t world = world_size();
+  const Lane::Desk desk = lane().digests(world);
+  bool all_there = true;
+  for (size_t i = 0; i < puts_.size(); ++i)
+    for (int64_t r = 0; r < world; ++r) {
+      int64_t& word = desk.host[static_cast<int64_t>(i) * (world + 1) + r];
+      const int64_t found = std::atomic_ref(word).load(std::memory_order_relaxed);
+      if (found == 0)
+        all_there = false;
+      else if (found != static_cast<int64_t>(puts_[i].digest))
+        differ(puts_[i].what, puts_[i].operation);
+    }
+  return all_there;
+}
+
+}  // namespace gnnmg::comm::nccl

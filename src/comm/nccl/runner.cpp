@@ -1,0 +1,260 @@
+#include "comm/nccl/runner.h"
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+#include <utility>
+
+namespace gnnmg::comm::nccl {
+namespace {
+
+using base::Status;
+using base::SteadyClock;
+using std::chrono::milliseconds;
+
+// How long a rank's queue may be at work after the rank has given up: what the caller lent for
+// reading is read by then, and a cancelled call is back within a tenth of a second.
+constexpr milliseconds kDrain(50);
+// A copy within a device that takes longer never ends.
+constexpr milliseconds kCopy(10'000);
+// When NCCL has lost a peer, the rank that failed, or whoever misses its process, says why within
+// this time.
+constexpr milliseconds kExplained(100), kExplainedElsewhere(1500);
+
+}  // namespace
+
+Runner::Runner(std::shared_ptr<GroupState> state, int rank, std::unique_ptr<Parts> parts)
+    : state_(std::move(state)), rank_(rank), parts_(std::move(parts)) {}
+
+Runner::~Runner() {
+  state_->leave(rank_);
+  parts_.reset();
+}
+
+// Before an operation is counted, so that a failure for want of memory leaves all as it was. False
+// when the communicator has ended: the operation will say why.
+bool Runner::reserve(const std::function<void()>& allocate) {
+  refuse();
+  if (state_->ended()) return false;
+  try {
+    allocate();
+    return true;
+  } catch (const base::Error& error) {
+    if (error.status() == Status::kNoMemory)
+      throw base::Error(Status::kNoMemory,
+                        base::text("rank ", rank_, ": no staging memory: ", error.what()), rank_);
+    if (error.status() == Status::kDeviceLost) lose(error.what());
+    fail(lost_ ? *lost_ : error, operation_);
+    if (lost_) throw base::Error(*lost_);
+    throw;
+  }
+}
+
+uint8_t* Runner::stage(int64_t bytes) {
+  uint8_t* staged = nullptr;
+  reserve([&] {
+    staged = lane().stage(bytes);
+    const int64_t world = world_size();
+    if (state_->spread()) lane().desk(2 * world * world * static_cast<int64_t>(sizeof(int64_t)));
+  });
+  return staged;
+}
+
+// What can be called no longer, other than for the communicator's end.
+void Runner::refuse() const {
+  if (lost_) throw base::Error(*lost_);
+  if (shut_down_) base::fail(Status::kAborted, "the communicator has been shut down");
+}
+
+void Runner::begin(const std::string& what, const Wait& wait, const std::function<void()>& enter) {
+  if (wait.cancel.cancelled()) state_->wait(rank_, operation_, what, wait, [] { return false; });
+  enter();
+  if (state_->ended()) state_->throw_cause(rank_, operation_);
+}
+
+bool Runner::start_calls(const std::string& what, const std::function<void()>& start) {
+  try {
+    start();
+  } catch (const Failure& failure) {
+    // Where the others have been told of the call it cannot be taken back.
+    if (failure.result() != Result::kInvalidArgument || state_->spread() || !handle().usable())
+      throw;
+    lane().drain(kDrain);  // of what was copied before
+    state_->withdraw(rank_, operation_--);
+    refused_ = base::text(what, ": NCCL refuses an argument of rank ", rank_, ": ", failure.what());
+    return false;
+  }
+  return true;
+}
+
+void Runner::throw_refused() {
+  if (!refused_.empty())
+    throw base::Error(Status::kInvalidArgument, std::exchange(refused_, {}), rank_);
+}
+
+void Runner::run(Call call, const Wait& wait, Ends ends, const std::function<void()>& start) {
+  refuse();
+  ++operation_;
+  call.caller = caller_;
+  const std::string what = call.what;
+  guard(what, wait, [&] {
+    const bool meet = ends == Ends::kAlone && !state_->spread();
+    begin(what, wait, [&] {
+      if (meet)
+        state_->meet(rank_, operation_, what, wait, call);
+      else
+        state_->enter(rank_, operation_, call);
+    });
+    if (state_->spread()) roll_call(call, wait);
+    if (!start_calls(what, start)) return;
+    bool launched = false;
+    watch(what, wait, [&] { return over(launched); });
+  });
+  throw_refused();
+}
+
+void Runner::put(Call call, base::DeviceQueue* queue, const Wait& wait,
+                 const std::function<void()>& start) {
+  refuse();
+  if (puts_.size() == Lane::kMostDigests) finish(queue, wait);
+  reserve([&] {
+    if (state_->spread()) lane().digests(world_size());
+  });
+  ++operation_;
+  call.caller = caller_;
+  const Put put{call.what, operation_, digest_of(call, operation_)};
+  guard(put.what, wait, [&] {
+    begin(put.what, wait, [&] { state_->enter(rank_, operation_, call); });
+    lane().follow(queue);
+    if (state_->spread()) put_digest(put, wait);
+    if (!start_calls(put.what, start)) return;
+    watch(put.what, wait, [&] { return handle().ready(); });
+    lane().lead(queue);
+    puts_.push_back(put);
+  });
+  throw_refused();
+}
+
+void Runner::finish(base::DeviceQueue* queue, const Wait& wait) {
+  refuse();
+  const std::string what = puts_.empty() ? "finish" : puts_.back().what;
+  guard(what, wait, [&] {
+    if (state_->ended()) state_->throw_cause(rank_, operation_);
+    watch(what, wait, [&] {
+      if (compare_puts() && lane().finished(queue)) return true;
+      handle().ready();
+      return false;
+    });
+    compare_puts();
+    puts_.clear();
+  });
+}
+
+void Runner::shutdown(const Wait& wait) {
+  guard("shutdown", wait, [&] {
+    handle().finalize();
+    state_->watch(rank_, operation_, "shutdown", wait, [&] { return handle().ready(); });
+    handle().destroy();
+  });
+  shut_down_ = true;
+}
+
+// Waits until `poll` says so. What NCCL says of a peer that it has lost is held back for a moment:
+// another rank has failed, and is about to say how.
+void Runner::watch(const std::string& what, const Wait& wait, const std::function<bool()>& poll) {
+  std::optional<Failure> lost_peer;
+  SteadyClock::time_point patience;
+  state_->watch(rank_, operation_, what, wait, [&] {
+    if (lost_peer) {
+      if (SteadyClock::now() >= patience) throw Failure(*lost_peer);
+      return false;
+    }
+    try {
+      return poll();
+    } catch (const Failure& failure) {
+      const bool connection = state_->spread() && failure.result() == Result::kSystemError;
+      if (failure.result() != Result::kRemoteError && !connection) throw;
+      lost_peer = failure;
+      patience = SteadyClock::now() + (state_->spread() ? kExplainedElsewhere : kExplained);
+      if (!wait.deadline.never())
+        patience = std::min(patience, wait.deadline.at() - milliseconds(20));
+      return false;
+    }
+  });
+}
+
+// Whether what was started is over. Until NCCL has queued it the stream says nothing; from then on
+// a stream that has come to its end has done all, whatever becomes of the peers.
+bool Runner::over(bool& launched) {
+  if (!launched && !(launched = handle().ready())) return false;
+  if (lane().finished()) return true;
+  handle().ready();
+  return false;
+}
+
+// Ends the communicator on every rank when `body` fails, and aborts this rank's.
+void Runner::guard(const std::string& what, const Wait& wait, const std::function<void()>& body) {
+  const uint64_t operation = operation_;
+  try {
+    body();
+  } catch (const Failure& failure) {
+    const base::Error error(status_of(failure.result()),
+                            base::text(what, ": NCCL fails on rank ", rank_, ": ", failure.what()),
+                            rank_);
+    find_loss();
+    if (lost_) {
+      fail(*lost_, operation);
+      throw base::Error(*lost_);
+    }
+    // Who ends the communicator says so before it aborts: what NCCL makes of that here comes after.
+    const bool called_off = state_->ended();
+    fail(error, operation);
+    if (called_off) wait.cancel.check(what);
+    if (called_off || error.status() == Status::kPeerLost) state_->throw_cause(rank_, operation);
+    throw base::Error(error);
+  } catch (const base::Error& error) {
+    if (error.status() == Status::kDeviceLost) lose(error.what());
+    fail(lost_ ? *lost_ : error, operation);
+    if (lost_) throw base::Error(*lost_);
+    // Who cancels may be quicker to end the communicator than this rank is to see why.
+    if (error.status() == Status::kAborted) wait.cancel.check(what);
+    throw;
+  }
+}
+
+void Runner::fail(const base::Error& error, uint64_t operation) {
+  state_->end({error.status(), error.what(), error.rank(), operation, {}});
+  if (!handle().get()) return;
+  handle().abort();
+  lane().drain(kDrain);
+}
+
+void Runner::lose(const std::string& why) {
+  lost_.emplace(Status::kDeviceLost, base::text("rank ", rank_, ": its GPU is lost: ", why), rank_);
+}
+
+// What NCCL calls an error of CUDA may be a device that is lost: its queue knows.
+void Runner::find_loss() noexcept {
+  try {
+    lane().finished();
+  } catch (const base::Error& error) {
+    if (error.status() == Status::kDeviceLost) lose(error.what());
+  }
+}
+
+void Runner::write(const std::function<void()>& copies) {
+  guard("writing a result", {}, [&] {
+    copies();
+    const auto start = SteadyClock::now();
+    for (int turn = 0; !lane().finished(); ++turn) {
+      if (SteadyClock::now() - start > kCopy)
+        base::fail(Status::kDeviceLost, "a copy within the device does not end");
+      if (turn < 100)
+        std::this_thread::yield();
+      else
+        std::this_thread::sleep_for(std::chrono::microseconds(50));
+    }
+  });
+}
+
+}  // namespace gnnmg::comm::nccl

@@ -1,0 +1,53 @@
+#include "comm/shares.h"
+
+#include <utility>
+
+#include "comm/check.h"
+#include "comm/join/control.h"
+#include "comm/join/fields.h"
+
+namespace gnnmg::comm {
+
+constexpr int kMostRanks = 1024;
+
+Shares exchange_shares(Processes& processes, const Share& share, const std::string& engine,
+                       const std::string& words, const Wait& wait) {
+  if (!share.obstacle) check_world(share.num_ranks);
+  Control& control = *processes.control();
+  FrameWriter own;
+  own.u32(static_cast<uint32_t>(share.num_ranks));
+  own.text(share.obstacle ? share.obstacle->what() : "");
+  own.text(words);
+  std::vector<Field> own_fields = share.fields;
+  own_fields.emplace_back("engine of collectives", engine);
+  write_fields(own, own_fields);
+  Shares shares;
+  shares.first_ranks.push_back(0);
+  std::vector<std::vector<Field>> fields;
+  std::optional<base::Error> obstacle = share.obstacle;
+  for (const std::string& bytes :
+       control.gather(share.name, own.fields(), wait, Ending::kForThoseWhoCame, &shares.number)) {
+    FrameReader reader(bytes);
+    const auto process = static_cast<int>(fields.size());
+    const uint32_t count = reader.u32();
+    const std::string why = reader.text();
+    shares.words.push_back(reader.text());
+    fields.push_back(read_fields(reader));
+    reader.finish();
+    if (!why.empty() && !obstacle)
+      obstacle.emplace(base::Status::kAborted, base::text(control.process_text(process), ": ", why),
+                       process);
+    if (!why.empty()) continue;
+    if (count < 1 || count > kMostRanks)
+      base::fail(base::Status::kProtocol, "a process with ", count, " ranks");
+    shares.first_ranks.push_back(shares.first_ranks.back() + static_cast<int>(count));
+  }
+  if (obstacle) throw base::Error(*obstacle);
+  check_fields(control, share.name, fields);
+  if (shares.first_ranks.back() > kMostRanks)
+    base::fail(base::Status::kInvalidArgument, "a world of ", shares.first_ranks.back(),
+               " ranks: expected at most ", kMostRanks);
+  return shares;
+}
+
+}  // namespace gnnmg::comm
