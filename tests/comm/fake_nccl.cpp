@@ -12,7 +12,7 @@
 #include <thread>
 #include <utility>
 
-#include "base/tensor.h"
+#include "fake_nccl/reduce.h"
 
 namespace gnnmg::test {
 namespace {
@@ -26,21 +26,6 @@ using comm::nccl::Type;
 using Clock = std::chrono::steady_clock;
 using std::chrono::microseconds;
 
-int64_t size_of(Type type) {
-  switch (type) {
-    case Type::kU8:
-      return 1;
-    case Type::kF16:
-    case Type::kBF16:
-      return 2;
-    case Type::kI32:
-    case Type::kF32:
-      return 4;
-    default:
-      return 8;
-  }
-}
-
 enum class Kind { kReduce, kGather, kBroadcast, kSend, kReceive };
 
 struct Op {
@@ -52,7 +37,7 @@ struct Op {
   Reduction op = Reduction::kSum;
   int peer = 0;  // or root
   bool done = false;
-  int64_t bytes() const { return count * size_of(type); }
+  int64_t bytes() const { return count * fake_nccl::size_of(type); }
 };
 
 struct Comm;
@@ -65,6 +50,8 @@ struct Work {
   int64_t bytes = 0;
   bool hangs = false, started = false;
   Clock::time_point until{};  // of what was aborted
+  // A place that has been reached, or must have been.
+  std::shared_ptr<bool> reached{}, awaited{};
 };
 
 struct Stream {
@@ -102,6 +89,7 @@ struct Comm {
 
 struct Queue {
   Stream* stream = nullptr;
+  bool own = false;  // the stream
 };
 
 struct Group {
@@ -114,50 +102,13 @@ struct Group {
 thread_local int acting = 0;
 thread_local Group group;
 
-template <typename T, typename Load, typename Store>
-void reduce_as(const std::vector<Op*>& ops, const Load& load, const Store& store) {
-  using V = decltype(load(T{}));
-  const Op& first = *ops[0];
-  std::vector<T> result(static_cast<size_t>(first.count));
-  for (int64_t i = 0; i < first.count; ++i) {
-    V sum{};
-    for (size_t r = 0; r < ops.size(); ++r) {
-      T raw;
-      std::memcpy(&raw, ops[r]->from + i * static_cast<int64_t>(sizeof(T)), sizeof(T));
-      const V value = load(raw);
-      if (r == 0)
-        sum = value;
-      else if (first.op == Reduction::kMin)
-        sum = std::min(sum, value);
-      else if (first.op == Reduction::kMax)
-        sum = std::max(sum, value);
-      else
-        sum = static_cast<V>(sum + value);
-    }
-    if (first.op == Reduction::kMean) sum = static_cast<V>(sum / static_cast<V>(ops.size()));
-    result[static_cast<size_t>(i)] = store(sum);
-  }
-  for (Op* op : ops) std::memcpy(op->to, result.data(), static_cast<size_t>(op->bytes()));
-}
-
 void reduce(const std::vector<Op*>& ops) {
-  const auto same = [](auto v) { return v; };
-  switch (ops[0]->type) {
-    case Type::kU8:
-      return reduce_as<uint8_t>(ops, same, same);
-    case Type::kI32:
-      return reduce_as<int32_t>(ops, same, same);
-    case Type::kI64:
-      return reduce_as<int64_t>(ops, same, same);
-    case Type::kF32:
-      return reduce_as<float>(ops, same, same);
-    case Type::kF64:
-      return reduce_as<double>(ops, same, same);
-    case Type::kF16:
-      return reduce_as<uint16_t>(ops, base::f16_to_f32, base::f32_to_f16);
-    case Type::kBF16:
-      return reduce_as<uint16_t>(ops, base::bf16_to_f32, base::f32_to_bf16);
-  }
+  const Op& first = *ops[0];
+  std::vector<const uint8_t*> inputs;
+  for (const Op* op : ops) inputs.push_back(op->from);
+  std::vector<uint8_t> result(static_cast<size_t>(first.bytes()));
+  fake_nccl::reduce(inputs, result.data(), first.count, first.type, first.op);
+  for (Op* op : ops) std::memcpy(op->to, result.data(), result.size());
 }
 
 }  // namespace
@@ -178,7 +129,7 @@ struct FakeGpus::Machine {
   std::map<int, int> calls, versions;  // by rank
   std::map<int, Fault> armed;          // by rank
   Fault fault;
-  bool hold_refusals = false, over = false;
+  bool hold_refusals = true, over = false;
   int ids = 0, turn = 0;
   std::chrono::milliseconds slow_ends{0};
   Result peers_see = Result::kRemoteError;
@@ -338,6 +289,8 @@ struct FakeGpus::Machine {
   }
   bool advance(Work& work) {
     if (Clock::now() < work.until) return false;
+    if (work.awaited && !*work.awaited) return false;
+    if (work.reached) *work.reached = true;
     if (!work.comm) {
       if (work.bytes > 0) std::memcpy(work.to, work.from, static_cast<size_t>(work.bytes));
       return true;
@@ -566,6 +519,7 @@ base::DeviceInfo info(int device) {
   base::DeviceInfo info{};
   std::ranges::copy(std::string("Fake GPU"), info.name);
   std::ranges::copy(machine().devices[device].bus_id, info.bus_id);
+  info.total_memory = info.free_memory = int64_t{1} << 34;
   return info;
 }
 void* allocate(int device, base::Placement, int64_t bytes) {
@@ -594,10 +548,12 @@ void unpin(void*) noexcept {}
 
 Stream& stream_of(base::DeviceQueue* queue) { return *reinterpret_cast<Queue*>(queue)->stream; }
 base::DeviceQueue* open_queue(int device, int, void* stream) {
+  const bool own = stream == nullptr;
+  if (own) stream = open_stream(device);
   const std::lock_guard lock(machine().mutex);
   machine().use(device);
   ++machine().counts.queues;
-  return reinterpret_cast<base::DeviceQueue*>(new Queue{static_cast<Stream*>(stream)});
+  return reinterpret_cast<base::DeviceQueue*>(new Queue{static_cast<Stream*>(stream), own});
 }
 void wait_for(Stream& stream, std::unique_lock<std::mutex>& lock) {
   machine().changed.wait(
@@ -612,12 +568,27 @@ void close_queue(base::DeviceQueue* queue) noexcept {
   std::unique_lock lock(machine().mutex);
   wait_for(stream_of(queue), lock);
   --machine().counts.queues;
-  delete reinterpret_cast<Queue*>(queue);
+  lock.unlock();
+  const Queue* closed = reinterpret_cast<Queue*>(queue);
+  if (closed->own) close_stream(closed->stream->device, closed->stream);
+  delete closed;
 }
 void copy(base::DeviceQueue* queue, void* to, const void* from, int64_t bytes) {
   const std::lock_guard lock(machine().mutex);
   machine().use(stream_of(queue).device);
   stream_of(queue).works.push_back({.to = to, .from = from, .bytes = bytes});
+}
+void wait(base::DeviceQueue* queue, base::DeviceQueue* other) {
+  const std::lock_guard lock(machine().mutex);
+  machine().use(stream_of(queue).device);
+  machine().use(stream_of(other).device);
+  const auto place = std::make_shared<bool>(false);
+  stream_of(other).works.push_back({.reached = place});
+  stream_of(queue).works.push_back({.awaited = place});
+}
+void use(base::DeviceQueue* queue) {
+  const std::lock_guard lock(machine().mutex);
+  machine().use(stream_of(queue).device);
 }
 bool finished(base::DeviceQueue* queue) {
   const std::lock_guard lock(machine().mutex);
@@ -667,6 +638,8 @@ const base::DeviceTable& FakeGpus::devices() {
     t.copy = copy;
     t.synchronize = synchronize;
     t.finished = finished;
+    t.wait = wait;
+    t.use = use;
     return t;
   }();
   return table;
@@ -692,9 +665,9 @@ void FakeGpus::plan(const Fault& fault) {
   const std::lock_guard lock(machine_->mutex);
   machine_->fault = fault;
 }
-void FakeGpus::hold_refusals_against() {
+void FakeGpus::forgive_refusals() {
   const std::lock_guard lock(machine_->mutex);
-  machine_->hold_refusals = true;
+  machine_->hold_refusals = false;
 }
 void FakeGpus::set_peers_see(Result result) {
   const std::lock_guard lock(machine_->mutex);

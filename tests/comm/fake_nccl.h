@@ -46,8 +46,9 @@ class FakeGpus {
   static void act_as(int rank);
 
   void plan(const Fault& fault);
-  // What NCCL refused as an argument it holds against the communicator, as NCCL 2.28 does.
-  void hold_refusals_against();
+  // What NCCL refuses as an argument it does not hold against the communicator. Else it does, as
+  // NCCL 2.28.
+  void forgive_refusals();
   // How long a GPU is still at what an abort has ended.
   void set_slow_ends(int64_t ms);
   // What NCCL tells those that are in the middle of something when a peer aborts: kRemoteError.

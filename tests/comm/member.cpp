@@ -15,6 +15,7 @@
 #include <mutex>
 #include <string>
 
+#include "comm/member_engine.h"
 #include "comm/processes.h"
 #include "comm/ranks.h"
 #include "support/leftovers.h"
@@ -145,14 +146,15 @@ bool run_job(const Options& options) {
   const comm::Wait wait = within_ms(options.number("join", 60'000));
   try {
     config = read_config(options);
-    job = comm::join_job(config, wait);
+    job = member::join(config, wait);
     if (options.number("excused", 0) != 0) job->set_excuse([] { return true; });
     say("joined " + std::to_string(job->process()) + " of " + std::to_string(job->num_processes()));
     std::this_thread::sleep_for(std::chrono::milliseconds(options.number("hold", 0)));
     job->agree("member", {{"steps", options.text("steps", "for ever")}},
                within_ms(options.number("agree", 60'000)));
-    group =
-        comm::make_group(job, {.num_ranks = static_cast<int>(options.number("ranks", 1))}, wait);
+    group = member::make_group(job, static_cast<int>(options.number("ranks", 1)),
+                               static_cast<int>(options.number("first", 0)), wait);
+    for (const std::string& remark : group->remarks()) say("remark " + remark);
   } catch (const base::Error& error) {
     report_end(config.process, error);
     return false;
@@ -165,6 +167,8 @@ bool run_job(const Options& options) {
       try {
         comm = group->connect(rank, within_ms(options.number("join", 60'000)));
         work(*comm, options, rank == group->first_rank());
+        if (options.number("all", 0) != 0) member::check_everything(*comm);
+        if (options.number("shutdown", 0) != 0) comm->shutdown(within_ms(60'000));
       } catch (const base::Error& error) {
         failed = true;
         report_end(rank, error);
@@ -202,8 +206,7 @@ int main(int argc, char** argv) {
     if (equals != std::string::npos)
       options.given[argument.substr(0, equals)] = argument.substr(equals + 1);
   }
-  // What LibTorch starts on first use stays for good.
-  run_ranks(2, [](Collectives& comm) { comm.barrier(within_ms(60'000)); });
+  member::warm_up();
   const Leftovers left;
   bool good = false;
   for (int64_t jobs = options.number("jobs", 1); jobs > 0 && !good; --jobs) {

@@ -9,67 +9,13 @@
 #include <memory>
 #include <random>
 
-#include "comm/children.h"
-#include "comm/jobs.h"
+#include "comm/members.h"
 #include "support/temp_dir.h"
 
 namespace gnnmg::test {
 namespace {
 
 using testing::HasSubstr;
-using Arguments = std::vector<std::string>;
-
-const std::string kMember = GNNMG_TEST_MEMBER;
-
-// The processes of one job.
-class Job {
- public:
-  // `ranks` by process; `common` to all, `special` to one of them.
-  Job(const std::vector<int>& ranks, const Arguments& common, int special_process = -1,
-      const Arguments& special = {}) {
-    for (size_t p = 0; p < ranks.size(); ++p) {
-      Arguments arguments{"port=" + std::to_string(port), "process=" + std::to_string(p),
-                          "of=" + std::to_string(ranks.size()),
-                          "ranks=" + std::to_string(ranks[p])};
-      arguments.insert(arguments.end(), common.begin(), common.end());
-      if (static_cast<int>(p) == special_process)
-        arguments.insert(arguments.end(), special.begin(), special.end());
-      arguments_.push_back(arguments);
-      children.push_back(std::make_unique<Child>(kMember, arguments));
-    }
-  }
-  // Another process in the place of one that is dead.
-  void restart(int p) { children[p] = std::make_unique<Child>(kMember, arguments_[p]); }
-  // True when all have come to a step.
-  bool wait_step(int64_t step, int64_t ms = 60'000) {
-    return std::ranges::all_of(children, [&](auto& child) {
-      return !child->wait_for("step " + std::to_string(step) + " ", ms).empty();
-    });
-  }
-  Child& operator[](int p) { return *children[p]; }
-  const int port = free_port();
-  std::vector<std::unique_ptr<Child>> children;
-
- private:
-  std::vector<Arguments> arguments_;
-};
-
-// A survivor: ended by itself, wrote nothing to standard error, left nothing behind.
-std::vector<End> finish(Child& child, int code = 3, int64_t ms = 30'000) {
-  EXPECT_EQ(child.wait_end(ms), code) << child.all();
-  EXPECT_EQ(child.errors(), "");
-  bool counted = false;
-  for (const std::string& line : child.lines()) {
-    if (line.starts_with("left")) {
-      counted = true;
-      EXPECT_EQ(line, "left threads 0 files 0");
-    }
-    EXPECT_FALSE(line.starts_with("spent")) << line;
-  }
-  EXPECT_TRUE(counted);
-  return ends_of(child);
-}
-
 // Figures are printed, so that a run of the tests is a measurement as well.
 void figure(const char* what, int64_t ms) {
   std::printf("[ FIGURE   ] %s: %lld ms\n", what, static_cast<long long>(ms));

@@ -1,0 +1,77 @@
+// Collectives in a queue of the caller's, on memory of a device, for any table of devices.
+#pragma once
+
+#include <vector>
+
+#include "base/device.h"
+#include "comm/collective_checks.h"
+#include "comm/collectives.h"
+
+namespace gnnmg::test {
+
+// Numbers in the memory of a device, and a queue that reads and writes them.
+class DeviceBuffer {
+ public:
+  DeviceBuffer(const base::DeviceTable& table, int device, int64_t count)
+      : table_(table), device_(device), count_(count) {
+    queue_ = table.open_queue(device, 0, nullptr);
+    memory_ = static_cast<float*>(
+        table.allocate(device, base::Placement::kDevice, count * int64_t{sizeof(float)}));
+  }
+  ~DeviceBuffer() {
+    table_.close_queue(queue_);
+    table_.release(device_, base::Placement::kDevice, memory_);
+  }
+  DeviceBuffer(const DeviceBuffer&) = delete;
+  DeviceBuffer& operator=(const DeviceBuffer&) = delete;
+
+  base::DeviceQueue* queue() const { return queue_; }
+  base::TensorView view() const { return {memory_, base::DType::kF32, {count_}}; }
+  // Queued; `values` stay until they have been written.
+  void write(const std::vector<float>& values) const { copy(memory_, values.data()); }
+  void read(std::vector<float>& values) const { copy(values.data(), memory_); }
+
+ private:
+  void copy(void* to, const void* from) const {
+    table_.copy(queue_, to, from, count_ * int64_t{sizeof(float)});
+  }
+  const base::DeviceTable& table_;
+  const int device_;
+  const int64_t count_;
+  base::DeviceQueue* queue_ = nullptr;
+  float* memory_ = nullptr;
+};
+
+// Steps as a trainer's: what is queued before is summed, what is queued behind finds the sum, and
+// the host waits once a step. Some have two exchanges, and some mix with others of the host's.
+template <typename MakeWait>
+void check_queued(comm::Collectives& comm, const base::DeviceTable& table, int device,
+                  const MakeWait& wait) {
+  comm::QueuedCollectives* queued = comm.queued();
+  if (!queued)
+    throw base::Error(base::Status::kInternal, "the engine has no collectives in queues");
+  constexpr int64_t kCount = 5000;
+  const int world = comm.world_size();
+  const DeviceBuffer buffer(table, device, kCount), other(table, device, 1);
+  std::vector<float> mine(kCount), found(kCount), word(1), word_found(1);
+  for (int step = 0; step < 40; ++step) {
+    std::fill(mine.begin(), mine.end(), static_cast<float>(step + comm.rank()));
+    buffer.write(mine);
+    queued->all_reduce(buffer.view(), comm::ReduceOp::kSum, buffer.queue(), wait());
+    buffer.read(found);
+    if (step % 3 == 0) {
+      word[0] = static_cast<float>(comm.rank());
+      table.wait(other.queue(), buffer.queue());
+      other.write(word);
+      queued->all_reduce(other.view(), comm::ReduceOp::kMax, other.queue(), wait());
+      other.read(word_found);
+      table.wait(buffer.queue(), other.queue());
+    }
+    queued->finish(buffer.queue(), wait());
+    expect_each(found, static_cast<float>(world * step + world * (world - 1) / 2), "queued sum");
+    if (step % 3 == 0) expect_each(word_found, static_cast<float>(world - 1), "queued maximum");
+    if (step % 5 == 0) comm.barrier(wait());
+  }
+}
+
+}  // namespace gnnmg::test

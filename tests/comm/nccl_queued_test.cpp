@@ -1,0 +1,243 @@
+// The exchange of a step in a queue of the caller's, in what goes well and in every way to fail: of
+// one process's ranks, whose GPUs work later than they are told, and of a job's.
+#include "comm/device_buffer.h"
+#include "comm/nccl_ranks.h"
+#include "comm/spread_ranks.h"
+
+namespace gnnmg::test {
+namespace {
+
+using base::Status;
+using comm::Collectives;
+using comm::ReduceOp;
+using comm::nccl::Result;
+using testing::HasSubstr;
+using SpreadFault = fake_nccl::Fault;
+
+void step(Collectives& comm, const DeviceBuffer& buffer, const comm::Wait& wait) {
+  comm.queued()->all_reduce(buffer.view(), ReduceOp::kSum, buffer.queue(), wait);
+  comm.queued()->finish(buffer.queue(), wait);
+}
+
+TEST(NcclQueued, AcrossProcesses) {
+  for (const std::vector<int>& ranks :
+       {std::vector<int>{1, 1}, {2, 2}, {1, 3}, {3}, {1}, {2, 1, 1}, {4, 4}}) {
+    const SpreadRanks spread(ranks);
+    const auto outcomes = spread.run([](Collectives& comm) {
+      check_queued(comm, fake_nccl::host_gpus(), comm.rank(), [] { return within_ms(60'000); });
+      check_collectives(comm, 1000, [] { return within_ms(60'000); });
+      comm.shutdown(within_ms(60'000));
+    });
+    for (const Outcome& outcome : outcomes) EXPECT_EQ(outcome.status, Status::kOk) << outcome.text;
+    HostRanks::expect_clean();
+    EXPECT_EQ(fake_nccl::count().destroyed, spread.world());
+  }
+}
+
+// More of them before the host looks than the ranks' words have places.
+TEST(NcclQueued, ManyBeforeTheHostLooks) {
+  const SpreadRanks spread({2, 1});
+  const auto outcomes = spread.run([](Collectives& comm) {
+    const DeviceBuffer buffer(fake_nccl::host_gpus(), comm.rank(), 8);
+    std::vector<float> ones(8, 1.0f), found(8);
+    buffer.write(ones);
+    for (int i = 0; i < 40; ++i)
+      comm.queued()->all_reduce(buffer.view(), ReduceOp::kMean, buffer.queue(), within_ms(60'000));
+    buffer.read(found);
+    comm.queued()->finish(buffer.queue(), within_ms(60'000));
+    expect_each(found, 1.0f, "mean of ones");
+  });
+  for (const Outcome& outcome : outcomes) EXPECT_EQ(outcome.status, Status::kOk) << outcome.text;
+  HostRanks::expect_clean();
+}
+
+// Ranks of other processes that put something else there are found, with both words.
+TEST(NcclQueued, DifferentCallsAreRefusedEverywhere) {
+  const std::vector<std::pair<const char*, std::function<void(Collectives&)>>> others = {
+      {"f32 [7], sum, queued",
+       [](Collectives& comm) {
+         const DeviceBuffer buffer(fake_nccl::host_gpus(), comm.rank(), 7);
+         step(comm, buffer, within_ms(5000));
+       }},
+      {"f32 [8], mean, queued",
+       [](Collectives& comm) {
+         const DeviceBuffer buffer(fake_nccl::host_gpus(), comm.rank(), 8);
+         comm.queued()->all_reduce(buffer.view(), ReduceOp::kMean, buffer.queue(), within_ms(5000));
+         comm.queued()->finish(buffer.queue(), within_ms(5000));
+       }},
+      {"barrier", [](Collectives& comm) { comm.barrier(within_ms(5000)); }}};
+  for (const auto& [words, other] : others) {
+    const SpreadRanks spread({1, 2});
+    const auto outcomes = spread.run([&, &other = other](Collectives& comm) {
+      if (comm.rank() == 2) return other(comm);
+      const DeviceBuffer buffer(fake_nccl::host_gpus(), comm.rank(), 8);
+      step(comm, buffer, within_ms(5000));
+    });
+    for (const Outcome& outcome : outcomes) {
+      EXPECT_EQ(outcome.status, Status::kMismatch) << outcome.text;
+      EXPECT_THAT(outcome.text, HasSubstr(words));
+      EXPECT_THAT(outcome.text, HasSubstr("all_reduce(f32 [8], sum, queued)"));
+      EXPECT_LT(outcome.seconds, 4);
+    }
+    HostRanks::expect_clean();
+  }
+}
+
+// What the host calls is a part of it.
+TEST(NcclQueued, CallersThatDifferAreNamed) {
+  const SpreadRanks spread({1, 1});
+  const auto outcomes = spread.run([](Collectives& comm) {
+    comm.set_caller(comm.rank() == 0 ? "train" : "evaluate");
+    const DeviceBuffer buffer(fake_nccl::host_gpus(), comm.rank(), 8);
+    step(comm, buffer, within_ms(5000));
+  });
+  for (const Outcome& outcome : outcomes) {
+    EXPECT_EQ(outcome.status, Status::kMismatch) << outcome.text;
+    EXPECT_THAT(outcome.text, HasSubstr("train"));
+    EXPECT_THAT(outcome.text, HasSubstr("evaluate"));
+  }
+  HostRanks::expect_clean();
+}
+
+// One fault at the n-th call of one rank of three in two processes, in steps of a training and in
+// every other operation, for every n until all are through without it.
+void sweep(SpreadFault::Kind kind, Result result, int64_t deadline_ms, Status expected) {
+  for (int hurt : {0, 2}) {
+    int n = 1;
+    for (bool well = false; !well; ++n) {
+      ASSERT_LT(n, 200);
+      const SpreadRanks spread({1, 2});
+      fake_nccl::plan({kind, hurt, n, result});
+      const auto outcomes = spread.run([&](Collectives& comm) {
+        const DeviceBuffer buffer(fake_nccl::host_gpus(), comm.rank(), 8);
+        const Outcome first = attempt([&] {
+          for (int i = 0; i < 2; ++i) step(comm, buffer, within_ms(deadline_ms));
+          check_collectives(comm, 3, [&] { return within_ms(deadline_ms); });
+        });
+        if (first.status == Status::kOk) return;
+        for (const Outcome& again :
+             {attempt([&] { step(comm, buffer, within_ms(60'000)); }),
+              attempt([&] { comm.queued()->finish(buffer.queue(), within_ms(60'000)); })}) {
+          EXPECT_EQ(again.status, Status::kAborted) << again.text;
+          EXPECT_EQ(again.text, first.text);
+          EXPECT_LT(again.seconds, 0.1);
+        }
+        throw base::Error(first.status, first.text);
+      });
+      HostRanks::expect_clean();
+      well = std::ranges::all_of(
+          outcomes, [](const Outcome& outcome) { return outcome.status == Status::kOk; });
+      if (well) {
+        EXPECT_LT(fake_nccl::calls(hurt), n);
+        break;
+      }
+      if (outcomes[static_cast<size_t>(hurt)].text.starts_with("rendezvous")) {
+        // The deadline of connecting is another one: here they all end, and the others say why.
+        for (const Outcome& outcome : outcomes) EXPECT_NE(outcome.status, Status::kOk);
+        continue;
+      }
+      for (size_t r = 0; r < outcomes.size(); ++r) {
+        EXPECT_LT(outcomes[r].seconds, 4) << "rank " << r << " at call " << n;
+        if (static_cast<int>(r) == hurt) {
+          EXPECT_EQ(outcomes[r].status, expected) << outcomes[r].text;
+        } else {
+          EXPECT_THAT(outcomes[r].status, testing::AnyOf(Status::kAborted, expected))
+              << outcomes[r].text;
+        }
+        EXPECT_EQ(outcomes[r].text, outcomes[static_cast<size_t>(hurt)].text);
+      }
+      ASSERT_FALSE(testing::Test::HasFailure()) << "rank " << hurt << ", call " << n;
+    }
+    std::printf("[ FIGURE   ] rank %d of 3: %d faults at calls\n", hurt, n - 1);
+  }
+}
+
+TEST(NcclQueuedFault, FailsAtEveryCall) {
+  sweep(SpreadFault::kFails, Result::kInternalError, 30'000, Status::kInternal);
+}
+TEST(NcclQueuedFault, RefusesAnArgumentAtEveryCall) {
+  sweep(SpreadFault::kFails, Result::kInvalidArgument, 30'000, Status::kInternal);
+}
+TEST(NcclQueuedFault, BreaksAtEveryCall) {
+  sweep(SpreadFault::kBreaks, Result::kUnhandledCudaError, 30'000, Status::kInternal);
+}
+TEST(NcclQueuedFault, FailsItsNextQuestionAtEveryCall) {
+  sweep(SpreadFault::kPollFails, Result::kInternalError, 30'000, Status::kInternal);
+}
+
+// A connection that breaks has a reason elsewhere; where nobody knows of one, that is told in time.
+TEST(NcclQueuedFault, ALostConnectionIsALostPeer) {
+  const SpreadRanks spread({1, 1});
+  const auto outcomes = spread.run([](Collectives& comm) {
+    const DeviceBuffer buffer(fake_nccl::host_gpus(), comm.rank(), 8);
+    step(comm, buffer, within_ms(5000));
+    if (comm.rank() == 1)
+      fake_nccl::plan({SpreadFault::kBreaks, 1, fake_nccl::calls(1) + 1, Result::kRemoteError});
+    step(comm, buffer, within_ms(5000));
+  });
+  EXPECT_EQ(outcomes[1].status, Status::kPeerLost) << outcomes[1].text;
+  for (const Outcome& outcome : outcomes) EXPECT_LT(outcome.seconds, 4);
+  HostRanks::expect_clean();
+}
+
+// The GPUs of one process work later: what happens there is told where the host waits.
+class NcclQueuedLater : public testing::TestWithParam<int> {
+ protected:
+  // The last rank's kernel of the second step goes wrong; rank 0 is cancelled when it has waited
+  // for `cancel_ms`, unless that is 0.
+  std::vector<Outcome> run(Fault::Kind kind, int64_t deadline_ms, int64_t cancel_ms = 0) {
+    return run_nccl_ranks(nccl_group(world), [&](Collectives& comm) {
+      const int me = comm.rank();
+      const DeviceBuffer buffer(FakeGpus::devices(), me, 100);
+      step(comm, buffer, within_ms(5000));
+      if (me == world - 1) gpus.plan({kind, me, gpus.calls(me) + 1, Result::kInternalError});
+      comm.queued()->all_reduce(buffer.view(), ReduceOp::kSum, buffer.queue(), within_ms(5000));
+      const comm::Wait wait = within_ms(deadline_ms);
+      std::thread canceller;
+      if (me == 0 && cancel_ms > 0)
+        canceller = std::thread([&] {
+          std::this_thread::sleep_for(std::chrono::milliseconds(cancel_ms));
+          wait.cancel.cancel();
+        });
+      const Outcome outcome = attempt([&] { comm.queued()->finish(buffer.queue(), wait); });
+      if (canceller.joinable()) canceller.join();
+      EXPECT_LT(outcome.seconds, 1.4);
+      if (outcome.status != Status::kOk) throw base::Error(outcome.status, outcome.text);
+    });
+  }
+  const int world = GetParam();
+  FakeGpus gpus{world};
+};
+
+TEST_P(NcclQueuedLater, AKernelThatHangs) {
+  for (const Outcome& outcome : run(Fault::kHangs, 400)) {
+    EXPECT_EQ(outcome.status, Status::kTimeout) << outcome.text;
+    EXPECT_THAT(outcome.text, HasSubstr("s, though all ranks came"));
+  }
+  expect_clean(gpus);
+}
+
+TEST_P(NcclQueuedLater, AKernelThatBreaks) {
+  const auto outcomes = run(Fault::kBreaks, 60'000);
+  EXPECT_EQ(outcomes.back().status, Status::kInternal) << outcomes.back().text;
+  for (const Outcome& outcome : outcomes) {
+    EXPECT_NE(outcome.status, Status::kOk);
+    EXPECT_EQ(outcome.text, outcomes.back().text);
+  }
+  expect_clean(gpus);
+}
+
+TEST_P(NcclQueuedLater, ACancelIsHeardWhileAKernelHangs) {
+  const auto outcomes = run(Fault::kHangs, 60'000, 150);
+  EXPECT_EQ(outcomes[0].status, Status::kCancelled) << outcomes[0].text;
+  for (int r = 1; r < world; ++r) {
+    EXPECT_EQ(outcomes[r].status, Status::kAborted) << outcomes[r].text;
+    EXPECT_THAT(outcomes[r].text, HasSubstr("rank 0 was cancelled"));
+  }
+  expect_clean(gpus);
+}
+
+INSTANTIATE_TEST_SUITE_P(Worlds, NcclQueuedLater, testing::Values(1, 2, 4));
+
+}  // namespace
+}  // namespace gnnmg::test

@@ -1,0 +1,56 @@
+// Ranks of a job over the fake NCCL whose processes are threads of this one, so that sanitizers see
+// all of it: `ranks` by process, each rank with a host GPU of its own.
+#pragma once
+
+#include <numeric>
+
+#include "comm/host_ranks.h"
+#include "comm/jobs.h"
+
+namespace gnnmg::test {
+
+class SpreadRanks {
+ public:
+  explicit SpreadRanks(const std::vector<int>& ranks) : ranks_(ranks) {
+    fake_nccl::reset();
+    fake_nccl::set_host_gpus(world());
+  }
+  int world() const { return std::accumulate(ranks_.begin(), ranks_.end(), 0); }
+  std::vector<int> devices(int process) const {
+    std::vector<int> devices(static_cast<size_t>(ranks_[static_cast<size_t>(process)]));
+    std::iota(devices.begin(), devices.end(),
+              std::accumulate(ranks_.begin(), ranks_.begin() + process, 0));
+    return devices;
+  }
+  std::shared_ptr<comm::ThreadGroup> group(const std::shared_ptr<comm::Processes>& job,
+                                           const comm::Share& share = {}) const {
+    return comm::nccl::make_group(job, share, fake_nccl::table(fake_nccl::host_gpus()),
+                                  fake_nccl::host_gpus(), devices(job->process()),
+                                  within_ms(60'000));
+  }
+  // What each rank threw, or, where the group could not be made, each of a process's ranks.
+  std::vector<Outcome> run(const std::function<void(comm::Collectives&)>& body) const {
+    std::vector<Outcome> outcomes(static_cast<size_t>(world()));
+    run_job(static_cast<int>(ranks_.size()), [&](const std::shared_ptr<comm::Processes>& job) {
+      const std::vector<int> own = devices(job->process());
+      std::shared_ptr<comm::ThreadGroup> made;
+      const Outcome making = attempt([&] { made = group(job); });
+      std::vector<std::thread> threads;
+      for (const int rank : own)
+        threads.emplace_back([&, rank] {
+          Outcome& outcome = outcomes[static_cast<size_t>(rank)];
+          outcome = making;
+          if (!made) return;
+          outcome = attempt([&] { body(*made->connect(rank, within_ms(60'000))); });
+        });
+      for (std::thread& thread : threads) thread.join();
+      attempt([&] { job->shutdown(within_ms(5000)); });
+    });
+    return outcomes;
+  }
+
+ private:
+  const std::vector<int> ranks_;
+};
+
+}  // namespace gnnmg::test
