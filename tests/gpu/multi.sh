@@ -1,0 +1,88 @@
+#!/usr/bin/env bash
+# The whole list of what GPUs have to show, on a machine with two or more: all that run.sh runs, then NCCL among them in
+# threads and processes, processes that are killed and stopped, the trainer's tests, and how fast an all-reduce is. Prints
+# rows for the README's table of what was run where. Fails, and does not skip, where there are fewer GPUs than asked for.
+#   tests/gpu/multi.sh [--gpus N] [--build FOLDER] [--rows FILE] [run.sh's options]
+#
+#   --gpus N          how many there must be and are used; all that the machine has, at least 2
+#   --build FOLDER    build folder; build/gpu
+#   --rows FILE       writes the rows there as well
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+
+gpus= build=build/gpu rows= pass=()
+while (($#)); do
+  case $1 in
+    --gpus) gpus=$2 && shift 2 ;;
+    --build) build=$2 && shift 2 ;;
+    --rows) rows=$2 && shift 2 ;;
+    --prefix | --results) pass+=("$1" "$2") && shift 2 ;;
+    --sanitize) pass+=("$1") && shift ;;
+    *) sed -n '2,/^set/{/^#/s/^# \?//p}' "$0" >&2 && exit 2 ;;
+  esac
+done
+
+command -v nvidia-smi >/dev/null || { echo "multi.sh: no nvidia-smi, hence no NVIDIA driver and no GPU: nothing was run" >&2 && exit 1; }
+there=$(nvidia-smi --query-gpu=name --format=csv,noheader | wc -l)
+[[ ${gpus:=$there} =~ ^[0-9]+$ ]] || { echo "multi.sh: --gpus $gpus: expected a number" >&2 && exit 2; }
+if ((gpus < 2 || there < gpus)); then
+  echo "multi.sh: this machine has $there GPUs, $((gpus < 2 ? 2 : gpus)) are needed: nothing was run" >&2
+  exit 1
+fi
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+status=0
+
+# Each with a word for the table. What is skipped here was not shown, so it counts as failed.
+declare -a names=() results=()
+note() { # <name> <result>
+  names+=("$1")
+  results+=("$2")
+  [[ $2 == passed* ]] || status=1
+}
+program() { # <row's name> <program> [arguments]
+  local name=$1 rc=0
+  shift
+  [[ -x $1 ]] || { note "$name" "not built" && return; }
+  GNNMG_TEST_GPUS=$gpus timeout 1800 "$@" 2>&1 | tee "$log" || rc=$?
+  if ((rc == 77)) || grep -q '^\[  SKIPPED \]' "$log"; then
+    note "$name" "skipped"
+  elif ((rc)); then
+    note "$name" "failed ($rc)"
+  else
+    note "$name" "passed$(sed -n 's/^\[ FIGURE   \] \(.*\)/; \1/p' "$log" | tr -d '\n')"
+  fi
+}
+
+if tests/gpu/run.sh --build "$build" "${pass[@]}"; then
+  note "kernels, features, sampling, models on each GPU" passed
+else
+  note "kernels, features, sampling, models on each GPU" failed
+fi
+cmake --build "$build" --target gpu_tests comm_nccl_member -j "$(nproc)"
+program "NCCL among GPUs in threads" "$build/tests/gpu/gpu_nccl_test"
+shown() { program "$1" "$build/tests/gpu/gpu_multi_test" "--gtest_filter=GpuMulti.$2"; }
+shown "NCCL among GPUs in threads, processes and both: every collective" EveryCollectiveInThreadsAndProcesses
+shown "a killed process is named while kernels wait" AKilledProcessIsNamedByAll
+shown "a stopped process is named by the deadline" AStoppedProcessIsNamedByTheDeadline
+shown "abort and cancel while kernels wait" AbortAndCancelAreHeardWhileKernelsWait
+shown "one GPU in two processes is refused" OneGpuInTwoProcessesIsRefusedByBoth
+shown "bandwidth of the all-reduce" BandwidthOfTheAllReduce
+# The trainer's tests and the bench of bars 17 and 18 are run by name, as far as this tree has them.
+for test in "$build"/tests/gpu/gpu_train*_test; do
+  [[ ! -x $test ]] || program "training on GPUs: $(basename "$test")" "$test"
+done
+for bench in "$build"/tests/bench/bench_gpu*; do
+  [[ ! -x $bench ]] || program "bars 17 and 18: $(basename "$bench")" "$bench"
+done
+
+machine="$gpus x $(nvidia-smi --query-gpu=name --format=csv,noheader | head -n 1), driver $(nvidia-smi --query-gpu=driver_version --format=csv,noheader | head -n 1)"
+{
+  echo "| feature | how it is tested | last run |"
+  echo "|---|---|---|"
+  for i in "${!names[@]}"; do
+    printf '| %s | `tests/gpu/multi.sh` | %s, %s, commit %s: %s |\n' "${names[i]}" "$(date -u +%F)" "$machine" \
+      "$(git describe --always --dirty)" "${results[i]}"
+  done
+} | tee "${rows:-/dev/null}"
+exit $status

@@ -1,0 +1,152 @@
+// What only several GPUs can show: the real NCCL among them, in threads, in processes and in both;
+// processes that die and stop while kernels wait for them; how fast an all-reduce is. Skipped where
+// there are fewer than two, unless GNNMG_TEST_GPUS says how many there must be (multi.sh).
+#include <signal.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <numeric>
+
+#include "base/plugin.h"
+#include "comm/device_buffer.h"
+#include "comm/members.h"
+#include "comm/nccl/thread_group.h"
+
+namespace gnnmg::test {
+namespace {
+
+using testing::HasSubstr;
+
+class GpuMulti : public testing::Test {
+ protected:
+  void SetUp() override {
+    static const base::Plugin plugin =
+        base::has_driver() ? base::open_plugin_at(GNNMG_CUDA_PLUGIN) : base::Plugin{};
+    table = plugin.table;
+    const int there = table ? table->num_devices() : 0;
+    const char* wanted = std::getenv("GNNMG_TEST_GPUS");
+    world = wanted ? std::atoi(wanted) : there;
+    ASSERT_GE(there, wanted ? world : 0) << "GPUs that this machine must have";
+    if (world < 2) {
+      ASSERT_FALSE(wanted) << "two GPUs are the fewest that show anything";
+      GTEST_SKIP() << "needs two GPUs, there are " << there;
+    }
+  }
+  // A GPU each, and all in one process, and half of them in each of two.
+  std::vector<std::vector<int>> shapes() const {
+    std::vector<std::vector<int>> all{std::vector<int>(static_cast<size_t>(world), 1), {world}};
+    if (world > 2) all.push_back({world / 2, world - world / 2});
+    return all;
+  }
+  const std::string plugin = std::string("GNNMG_TEST_PLUGIN=") + GNNMG_CUDA_PLUGIN;
+  const base::DeviceTable* table = nullptr;
+  int world = 0;
+};
+
+TEST_F(GpuMulti, EveryCollectiveInThreadsAndProcesses) {
+  for (const std::vector<int>& ranks : shapes()) {
+    Job job(ranks, {"steps=20", "all=1", "shutdown=1"}, -1, {}, {plugin});
+    for (auto& child : job.children) {
+      EXPECT_EQ(child->wait_end(240'000), 0) << child->all();
+      for (const End& end : ends_of(*child)) ADD_FAILURE() << end.text;
+    }
+  }
+}
+
+// The kernels of the others wait for one that is gone.
+TEST_F(GpuMulti, AKilledProcessIsNamedByAll) {
+  Job job(shapes()[0], {"pause=2", "deadline=5000", "count=1000000"}, -1, {}, {plugin});
+  ASSERT_TRUE(job.wait_step(20, 240'000)) << job[0].all();
+  const int64_t at = monotonic_ms();
+  job[world - 1].signal(SIGKILL);
+  int64_t slowest = 0;
+  for (int p = 0; p < world - 1; ++p) {
+    EXPECT_EQ(job[p].wait_end(60'000), 3) << job[p].all();
+    const auto ends = ends_of(job[p]);
+    ASSERT_EQ(ends.size(), 1u) << job[p].all();
+    EXPECT_EQ(ends[0].status, "ERR_PEER_LOST") << ends[0].text;
+    EXPECT_THAT(ends[0].text, HasSubstr(base::text("lost process ", world - 1, " on host ")));
+    slowest = std::max(slowest, ends[0].at_ms - at);
+  }
+  EXPECT_LE(slowest, 6000);
+  std::printf("[ FIGURE   ] a killed process is named within %lld ms\n",
+              static_cast<long long>(slowest));
+}
+
+TEST_F(GpuMulti, AStoppedProcessIsNamedByTheDeadline) {
+  Job job(shapes()[0], {"pause=2", "deadline=5000", "heartbeat=250"}, -1, {}, {plugin});
+  ASSERT_TRUE(job.wait_step(20, 240'000)) << job[0].all();
+  const int64_t at = monotonic_ms();
+  job[world - 1].signal(SIGSTOP);
+  for (int p = 0; p < world - 1; ++p) {
+    ASSERT_NE(job[p].wait_for("end ", 60'000), "") << job[p].all();
+    const auto ends = ends_of(job[p]);
+    EXPECT_EQ(ends[0].status, "ERR_TIMEOUT") << ends[0].text;
+    EXPECT_LE(ends[0].at_ms - at, 6000);
+  }
+  job[world - 1].signal(SIGCONT);
+  EXPECT_EQ(job[world - 1].wait_end(60'000), 3);
+  for (const End& end : ends_of(job[world - 1])) EXPECT_EQ(end.status, "ERR_ABORTED") << end.text;
+}
+
+TEST_F(GpuMulti, AbortAndCancelAreHeardWhileKernelsWait) {
+  for (const char* what : {"abort=0", "cancel=0"}) {
+    Job job(shapes()[0], {"pause=2", what, base::text("late=", world - 1), "by=3000"}, -1, {},
+            {plugin});
+    for (int p = 0; p < world; ++p) {
+      EXPECT_EQ(job[p].wait_end(240'000), 3) << job[p].all();
+      for (const End& end : ends_of(job[p]))
+        EXPECT_EQ(end.status, p == 0 && what[0] == 'c' ? "ERR_CANCELLED" : "ERR_ABORTED")
+            << end.text;
+    }
+  }
+}
+
+TEST_F(GpuMulti, OneGpuInTwoProcessesIsRefusedByBoth) {
+  Job job({1, 1}, {}, -1, {}, {plugin, "GNNMG_TEST_FIRST_GPU=0"});
+  for (auto& child : job.children) {
+    EXPECT_EQ(child->wait_end(240'000), 3) << child->all();
+    const auto ends = ends_of(*child);
+    ASSERT_EQ(ends.size(), 1u);
+    EXPECT_EQ(ends[0].status, "ERR_INVALID_ARGUMENT");
+    EXPECT_THAT(ends[0].text, HasSubstr("ranks 0 and 1 are both on the GPU at "));
+  }
+}
+
+// Bytes that each GPU sends over its links a second, as nccl-tests count them: 2 (n - 1) / n of the
+// buffer. A figure, and no bar.
+TEST_F(GpuMulti, BandwidthOfTheAllReduce) {
+  std::vector<int> devices(static_cast<size_t>(world));
+  std::iota(devices.begin(), devices.end(), 0);
+  const auto group = comm::nccl::make_thread_group(*table->nccl, *table, devices);
+  std::vector<std::thread> threads;
+  for (int r = 0; r < world; ++r)
+    threads.emplace_back([&, r] {
+      const auto comm = group->connect(r, within_ms(120'000));
+      for (const int64_t bytes : {int64_t{1} << 20, int64_t{16} << 20, int64_t{256} << 20}) {
+        const DeviceBuffer buffer(*table, r, bytes / 4);
+        constexpr int kTimes = 10;
+        const auto once = [&](int times) {
+          for (int i = 0; i < times; ++i)
+            comm->queued()->all_reduce(buffer.view(), comm::ReduceOp::kMax, buffer.queue(),
+                                       within_ms(60'000));
+          comm->queued()->finish(buffer.queue(), within_ms(60'000));
+        };
+        once(3);
+        comm->barrier(within_ms(60'000));
+        const auto start = std::chrono::steady_clock::now();
+        once(kTimes);
+        const double seconds =
+            std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() /
+            kTimes;
+        if (r == 0)
+          std::printf("[ FIGURE   ] all-reduce of %lld MiB among %d GPUs: %.0f us, %.1f GB/s\n",
+                      static_cast<long long>(bytes >> 20), world, seconds * 1e6,
+                      2.0 * (world - 1) / world * static_cast<double>(bytes) / seconds / 1e9);
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+}
+
+}  // namespace
+}  // namespace gnnmg::test
