@@ -66,13 +66,16 @@ struct DeviceTable {
   void (*release)(int device, Placement placement, void* memory) noexcept;
 
   // Makes memory of the host's readable by kernels of every device where it lies, in the context of
-  // the calling thread's, and takes that back; returns its address for kernels. Error(kNoMemory) or
-  // kUnsupported when the system refuses to pin it.
+  // the calling thread's, and takes that back; returns its address for kernels. May be called
+  // several times for memory, which stays pinned until as many unpin(); what its owner has pinned
+  // by himself is left to him. Error(kNoMemory) or kUnsupported when the system refuses to pin it,
+  // kInvalidArgument when a part of it is pinned.
   void* (*pin)(void* memory, int64_t bytes);
   void (*unpin)(void* memory) noexcept;
 
-  // `max_multiprocessors`: how many of the device's a kernel may take; 0: all. `stream`: a CUDA
-  // stream of the caller's that outlives the queue, or null: one of the queue's own.
+  // `max_multiprocessors`: how many of the device's a kernel of ours may take at a time; 0: all.
+  // `stream`: a CUDA stream of the caller's that outlives the queue, or null: one of the queue's
+  // own.
   DeviceQueue* (*open_queue)(int device, int max_multiprocessors, void* stream);
   // Waits for what is in it.
   void (*close_queue)(DeviceQueue* queue) noexcept;

@@ -87,7 +87,11 @@ void* pin(void* memory, int64_t bytes) {
   return pinned_memory(device).adopt(memory, bytes, "an array of the host's");
 }
 
-void unpin(void* memory) noexcept { ignore(cudaHostUnregister(memory)); }
+void unpin(void* memory) noexcept {
+  int device = 0;
+  ignore(cudaGetDevice(&device));
+  pinned_memory(device).give_back(memory);
+}
 
 base::DeviceQueue* open_queue(int device, int max_multiprocessors, void* stream) {
   check_device(device);

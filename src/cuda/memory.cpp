@@ -8,6 +8,7 @@
 #include <map>
 #include <mutex>
 
+#include "cuda/grid/pinned_ranges.h"
 #include "cuda/grid/runtime.h"
 
 namespace gnnmg::cuda {
@@ -71,7 +72,7 @@ class DeviceMemory : public Memory {
   cudaStream_t stream_;
 };
 
-class HostPinned : public PinnedMemory {
+class HostPinned : public PinnedMemory, private PinningSystem {
  public:
   explicit HostPinned(int device) : device_(device) {}
 
@@ -87,22 +88,45 @@ class HostPinned : public PinnedMemory {
 
   void* adopt(void* memory, int64_t bytes, std::string_view what) override {
     const OnDevice on(device_);
+    ranges().take(*this, memory, bytes, what);
+    void* address = nullptr;
+    const cudaError_t mapped = cudaHostGetDevicePointer(&address, memory, 0);
+    if (mapped != cudaSuccess) give_back(memory);
+    check(mapped, "asking for the address of pinned memory");
+    return address;
+  }
+  void give_back(void* memory) noexcept override { ranges().give_back(*this, memory); }
+
+ private:
+  static constexpr int64_t kStep = 65536;  // a multiple of all sizes of pages but the huge
+
+  static PinnedRanges& ranges() {
+    static auto& ranges = *new PinnedRanges;  // one for all devices, since all read what is pinned
+    return ranges;
+  }
+  bool pin(void* memory, int64_t bytes, std::string_view what) override {
     const cudaError_t error = cudaHostRegister(memory, static_cast<size_t>(bytes),
                                                cudaHostRegisterPortable | cudaHostRegisterMapped);
     if (error == cudaErrorHostMemoryAlreadyRegistered) {
       cudaGetLastError();
-      fail(Status::kInvalidArgument, what, " is pinned already");
+      return false;
     }
     refuse(error, bytes, what);
-    void* address = nullptr;
-    const cudaError_t mapped = cudaHostGetDevicePointer(&address, memory, 0);
-    if (mapped != cudaSuccess) ignore(cudaHostUnregister(memory));
-    check(mapped, "asking for the address of pinned memory");
-    return address;
+    return true;
   }
-  void give_back(void* memory) noexcept override { ignore(cudaHostUnregister(memory)); }
-
- private:
+  void unpin(void* memory) noexcept override { ignore(cudaHostUnregister(memory)); }
+  // Who pins an array pins it as a whole: that there is no gap is looked at in steps.
+  bool all_pinned(void* memory, int64_t bytes) override {
+    const auto pinned = [&](int64_t at) {
+      cudaPointerAttributes found{};
+      check(cudaPointerGetAttributes(&found, static_cast<char*>(memory) + at),
+            "asking whether memory is pinned");
+      return found.type == cudaMemoryTypeHost && found.devicePointer != nullptr;
+    };
+    for (int64_t at = 0; at < bytes; at += kStep)
+      if (!pinned(at)) return false;
+    return bytes == 0 || pinned(bytes - 1);
+  }
   static void refuse(cudaError_t error, int64_t bytes, std::string_view what) {
     if (error == cudaErrorMemoryAllocation || error == cudaErrorOperatingSystem) {
       cudaGetLastError();

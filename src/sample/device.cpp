@@ -1,5 +1,6 @@
 #include "sample/device.h"
 
+#include "base/mapped_tensor.h"
 #include "sample/workspace.h"
 
 namespace gnnmg::sample {
@@ -35,10 +36,14 @@ HostCsc csc_for_device(const graph::Csc& csc, bool edge_ids) {
   HostCsc out;
   out.num_nodes = csc.num_targets;
   out.num_edges = csc.num_edges();
-  out.indptr = static_cast<const int64_t*>(csc.indptr.data());
-  out.indices = static_cast<const int32_t*>(csc.indices.data());
+  const auto keep = [&](int i, const base::Tensor& array) {
+    out.kept[i] = base::in_memory(array);
+    return out.kept[i].data();
+  };
+  out.indptr = static_cast<const int64_t*>(keep(0, csc.indptr));
+  out.indices = static_cast<const int32_t*>(keep(1, csc.indices));
   if (edge_ids && csc.edge_ids.defined()) {
-    out.edge_ids = csc.edge_ids.data();
+    out.edge_ids = keep(2, csc.edge_ids);
     out.wide_edge_ids = csc.edge_ids.dtype() == base::DType::kI64;
   }
   return out;

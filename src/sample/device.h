@@ -22,12 +22,14 @@ struct HostCsc {
   const int32_t* indices = nullptr;  // [num_edges]
   const void* edge_ids = nullptr;    // i32 or, `wide_edge_ids`, i64 [num_edges]; null: identity
   bool wide_edge_ids = false;
+  base::Tensor kept[3];  // what the arrays lie in, where that is to stay with a graph over them
 };
 
-// What the sampler of a GPU reads; points into `csc`. Without `edge_ids` they are left out, and
-// samplers that fill edge ids give places in the CSC. Error(kUnsupported) with the remedy for ids
-// of more than 31 bits and nodes of 2^32 neighbours or more, kInvalidArgument for an edge type that
-// joins two node types.
+// What the sampler of a GPU reads; shares the arrays of `csc`, and has copies of those in mapped
+// files, since a GPU cannot be told that a file has shrunk. Without `edge_ids` they are left out,
+// and samplers that fill edge ids give places in the CSC. Error(kUnsupported) with the remedy for
+// ids of more than 31 bits and nodes of 2^32 neighbours or more, kInvalidArgument for an edge type
+// that joins two node types, kIo and kNoMemory for what cannot be copied.
 HostCsc csc_for_device(const graph::Csc& csc, bool edge_ids);
 // Bytes that open_graph() takes in the device's memory, or pins in the host's.
 int64_t graph_bytes(const HostCsc& csc) noexcept;
@@ -96,8 +98,9 @@ struct DeviceSampling {
 
   // A sampler for up to `max_batches` mini-batches of up to `max_seeds` seeds a call, in this queue
   // alone. With fan-outs that bound a hop all memory is taken here and sample() neither waits nor
-  // allocates once it has run (the first call takes the room of scans and sorts); with a fan-out of
-  // -1, or bounds of 2^31 edges and more, hops are measured: one wait a hop, and buffers grow.
+  // allocates once it has run (the first call takes the room of scans and sorts); from the first
+  // fan-out of -1 on, or the first bound of 2^31 edges and more, hops are measured: one wait each,
+  // and buffers grow.
   // `config.outgoing` is what the graph says already. Error(kInvalidArgument) for a config that
   // make_neighbor_sampler refuses or limits below 1, kRange for 2^31 seeds a call and more,
   // kNoMemory.

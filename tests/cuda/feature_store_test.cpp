@@ -207,18 +207,22 @@ TEST(DeviceStore, OutlivesTheQueueThatOpenedIt) {
   EXPECT_EQ(of_device.num_live, 0);
 }
 
-// One that somebody else has pinned is copied.
+// One that its owner has pinned is read where it lies; one that he has pinned a part of, or that is
+// small, is copied.
 TEST(DeviceStore, OfATableThatIsPinnedAlready) {
   const base::Tensor features = make_table(DType::kF32, {50, 7}, 0, true);
-  HostMemory pinned;
-  pinned.adopted.insert(features.data());
-  DeviceTwin queue(pinned, 0);
-  StoreOwner store = open_store(queue, config_of(features, RowPlacement::kPinned));
-  EXPECT_EQ(pinned.num_live, 1);
-  gather_and_check(queue, store, features, Form::kAsGiven, some_ids(70, 50));
-  store.reset();
-  EXPECT_EQ(pinned.num_live, 0);
-  EXPECT_EQ(pinned.adopted.size(), 1u) << "left to who pinned it";
+  for (const int64_t bytes : {int64_t{50 * 7 * 4}, int64_t{64}, int64_t{0}}) {
+    HostMemory pinned;
+    if (bytes > 0) pinned.pin_by_owner(features.data(), bytes);
+    if (bytes == 0) pinned.adopts_from = 1 << 20;
+    DeviceTwin queue(pinned, 0);
+    StoreOwner store = open_store(queue, config_of(features, RowPlacement::kPinned));
+    EXPECT_EQ(pinned.num_live, bytes == 50 * 7 * 4 ? 0 : 1);
+    EXPECT_TRUE(pinned.adopted.empty()) << "left to who pinned it";
+    gather_and_check(queue, store, features, Form::kAsGiven, some_ids(70, 50));
+    store.reset();
+    EXPECT_EQ(pinned.num_live, 0);
+  }
 }
 
 // Ranks that open and close at the same time pin once and lose nothing.

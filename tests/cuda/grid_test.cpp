@@ -91,6 +91,108 @@ TEST(HostTile, SumsVotesAndBroadcasts) {
   check_tiles<32>();
 }
 
+// Items of more than 10 numbers are added up by the tiles of a block.
+struct TeamFacts {
+  const int64_t* lengths;
+  double* sums;
+  int32_t* marks;  // how many tiles of a team have had the item
+  int32_t* seen;   // that each of them saw in its last step
+
+  GNNMG_BOTH bool is_long(int64_t item) const { return lengths[item] > 10; }
+  template <typename Tile>
+  GNNMG_BOTH bool alone(const Tile& tile, int64_t item) const {
+    if (is_long(item)) return false;
+    tile.each([&](int lane) {
+      if (lane == 0) sums[item] = static_cast<double>(lengths[item]);
+    });
+    return true;
+  }
+  template <typename Team>
+  GNNMG_BOTH void together(const Team& team, int64_t item) const {
+    using Tile = typename Team::Tile;
+    // The order of the parts shows.
+    const auto total = team.template combine<double>(
+        3,
+        [](const Tile& tile, int t) {
+          return tile.template make<double>([&](int lane) { return (t + 1) * 100.0 + lane; });
+        },
+        [](double& sum, const double& part) { sum = sum * 2 + part; });
+    team.each([&](const Tile& tile, int) {
+      tile.each([&](int lane) {
+        if (lane == 0) atomic_add(marks + item, 1);
+      });
+    });
+    team.each([&](const Tile& tile, int t) {
+      tile.each([&](int lane) {
+        if (t == 0 && lane == 0) seen[item] = marks[item];
+        if (t == 0 && lane == Tile::kLanes - 1) sums[item] = total[lane];
+      });
+    });
+  }
+};
+
+template <int N>
+void check_teams() {
+  const std::vector<int64_t> lengths = {0, 11, 10, 1000, 3};
+  for (uint32_t seed : {0u, 1u, 7u}) {
+    std::vector<double> sums(5, -1);
+    std::vector<int32_t> marks(5), seen(5);
+    HostQueue(seed).teams<N>(5, TeamFacts{lengths.data(), sums.data(), marks.data(), seen.data()});
+    for (int i = 0; i < 5; ++i) {
+      const bool is_long = lengths[i] > 10;
+      EXPECT_EQ(sums[i], is_long ? 100 * (4 + 4 + 3) + 7 * (N - 1) : lengths[i]);
+      EXPECT_EQ(seen[i], is_long ? 256 / N : 0);
+    }
+  }
+}
+
+TEST(HostTeam, SharesLongItems) {
+  check_teams<1>();
+  check_teams<8>();
+  check_teams<32>();
+}
+
+TEST(HostQueue, CapturesWhatItIsGiven) {
+  HostQueue queue;
+  int64_t from = 3, to = 0;
+  const HostQueue::Steps steps = queue.capture([&] { queue.copy(&to, &from, 8); });
+  EXPECT_EQ(to, 0);
+  from = 4;
+  for (const auto& step : steps) step();
+  EXPECT_EQ(to, 4);
+  EXPECT_THROW(queue.capture([&] { queue.synchronize(); }), base::Error);
+  queue.synchronize();
+}
+
+TEST(PinnedRanges, AreCountedAndLeaveWhatOthersPinned) {
+  HostMemory memory;
+  std::vector<char> bytes(1000);
+  EXPECT_EQ(memory.adopt(bytes.data(), 1000, "bytes"), bytes.data());
+  memory.adopt(bytes.data(), 1000, "bytes");
+  memory.adopt(bytes.data() + 100, 50, "bytes within");
+  memory.give_back(bytes.data());
+  memory.give_back(bytes.data());
+  EXPECT_EQ(memory.adopted.size(), 1u) << "the last use holds all of it";
+  memory.give_back(bytes.data() + 100);
+  memory.give_back(bytes.data() + 100);  // of which nothing is known any more
+  EXPECT_TRUE(memory.adopted.empty());
+  memory.pin_by_owner(bytes.data(), 500);
+  memory.adopt(bytes.data() + 8, 400, "bytes");
+  EXPECT_TRUE(memory.adopted.empty());
+  memory.give_back(bytes.data() + 8);
+  try {
+    memory.adopt(bytes.data() + 400, 200, "bytes");
+    FAIL() << "expected an error";
+  } catch (const base::Error& error) {
+    EXPECT_EQ(error.status(), base::Status::kInvalidArgument);
+  }
+  memory.fail_after = 0;
+  EXPECT_THROW(memory.adopt(bytes.data() + 600, 100, "bytes"), base::Error);
+  memory.adopt(bytes.data() + 600, 100, "bytes");
+  memory.give_back(bytes.data() + 600);
+  EXPECT_TRUE(memory.adopted.empty());
+}
+
 TEST(HostQueue, ScansAndSorts) {
   HostQueue queue;
   const std::vector<int32_t> counts = {3, 0, 2, 5};

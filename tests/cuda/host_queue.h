@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
+#include <map>
 #include <memory>
 #include <numeric>
 #include <set>
@@ -15,6 +17,7 @@
 
 #include "base/error.h"
 #include "cuda/grid/buffer.h"
+#include "cuda/grid/pinned_ranges.h"
 
 namespace gnnmg::cuda {
 
@@ -75,8 +78,40 @@ class HostTile {
   uint32_t turn_;
 };
 
+// As many tiles as a block of the GPU has.
+template <int N>
+class HostTeam {
+ public:
+  static constexpr int kTiles = 256 / N;
+  using Tile = HostTile<N>;
+  template <typename T>
+  using Lanes = typename Tile::template Lanes<T>;
+  explicit HostTeam(uint32_t turn) : turn_(turn) {}
+
+  template <typename F>
+  void each(const F& f) const {
+    for (int i = 0; i < kTiles; ++i) {
+      const int t = static_cast<int>((i * (2 * turn_ + 1) + turn_) % kTiles);
+      f(Tile(turn_ + static_cast<uint32_t>(t)), t);
+    }
+  }
+  template <typename T, typename F, typename Add>
+  Lanes<T> combine(int count, const F& f, const Add& add) const {
+    std::vector<Lanes<T>> parts(kTiles);
+    each([&](const Tile& tile, int t) {
+      if (t < count) parts[t] = f(tile, t);
+    });
+    for (int t = 1; t < count; ++t)
+      for (int lane = 0; lane < N; ++lane) add(parts[0][lane], parts[t][lane]);
+    return parts[0];
+  }
+
+ private:
+  uint32_t turn_;
+};
+
 // Counts what is allocated, and fails the n-th allocation where it is told to.
-class HostMemory : public PinnedMemory {
+class HostMemory : public PinnedMemory, public PinningSystem {
  public:
   void* allocate(int64_t bytes, std::string_view what) override {
     if (fail_after >= 0 && fail_after-- == 0)
@@ -93,14 +128,35 @@ class HostMemory : public PinnedMemory {
     std::free(memory);
   }
   void* adopt(void* memory, int64_t bytes, std::string_view what) override {
-    if (fail_after >= 0 && fail_after-- == 0)
-      base::fail(base::Status::kNoMemory, "no memory to pin ", what, " of ", bytes, " bytes");
-    if (!adopted.insert(memory).second)
-      base::fail(base::Status::kInvalidArgument, what, " is pinned already");
+    ranges.take(*this, memory, bytes, what);
     return memory;
   }
-  void give_back(void* memory) noexcept override { adopted.erase(memory); }
+  void give_back(void* memory) noexcept override { ranges.give_back(*this, memory); }
+  int64_t least_to_adopt() const override { return adopts_from; }
+  // The system: what was adopted, and what tests have pinned themselves.
+  bool pin(void* memory, int64_t bytes, std::string_view what) override {
+    if (fail_after >= 0 && fail_after-- == 0)
+      base::fail(base::Status::kNoMemory, "no memory to pin ", what, " of ", bytes, " bytes");
+    const uintptr_t begin = reinterpret_cast<uintptr_t>(memory);
+    for (const auto& [at, length] : foreign)
+      if (at < begin + bytes && begin < at + length) return false;
+    adopted.insert(memory);
+    return true;
+  }
+  void unpin(void* memory) noexcept override { adopted.erase(memory); }
+  bool all_pinned(void* memory, int64_t bytes) override {
+    const uintptr_t begin = reinterpret_cast<uintptr_t>(memory);
+    for (const auto& [at, length] : foreign)
+      if (at <= begin && begin + bytes <= at + length) return true;
+    return false;
+  }
+  void pin_by_owner(const void* memory, int64_t bytes) {
+    foreign.emplace(reinterpret_cast<uintptr_t>(memory), static_cast<uintptr_t>(bytes));
+  }
+  PinnedRanges ranges;
   std::set<void*> adopted;
+  std::map<uintptr_t, uintptr_t> foreign;
+  int64_t adopts_from = 0;  // tests have small arrays
   int64_t fail_after = -1;
   int64_t num_allocations = 0, num_live = 0;
 };
@@ -127,40 +183,78 @@ class HostQueue {
 
   template <typename F>
   void each(int64_t count, const F& f) {
-    in_turn(count, [&](int64_t i, uint32_t) { f(i); });
+    work([=, this] { in_turn(count, [&](int64_t i, uint32_t) { f(i); }); });
   }
   template <int N, typename F>
   void tiles(int64_t count, const F& f) {
-    in_turn(count, [&](int64_t i, uint32_t turn) { f(HostTile<N>(turn), i); });
+    work([=, this] { in_turn(count, [&](int64_t i, uint32_t turn) { f(HostTile<N>(turn), i); }); });
+  }
+  template <int N, typename F>
+  void teams(int64_t count, const F& f) {
+    work([=, this] {
+      in_turn(count, [&](int64_t i, uint32_t turn) {
+        if (f.alone(HostTile<N>(turn), i) == f.is_long(i)) std::abort();
+      });
+      in_turn(count, [&](int64_t i, uint32_t turn) {
+        if (f.is_long(i)) f.together(HostTeam<N>(turn), i);
+      });
+    });
   }
   void scan(const int32_t* counts, int32_t* sums, int64_t count) {
-    int64_t sum = 0;
-    for (int64_t i = 0; i < count; ++i) {
-      sums[i] = static_cast<int32_t>(sum);
-      sum += counts[i];
-    }
-    if (sum > INT32_MAX) std::abort();
-    sums[count] = static_cast<int32_t>(sum);
+    work([=] {
+      int64_t sum = 0;
+      for (int64_t i = 0; i < count; ++i) {
+        sums[i] = static_cast<int32_t>(sum);
+        sum += counts[i];
+      }
+      if (sum > INT32_MAX) std::abort();
+      sums[count] = static_cast<int32_t>(sum);
+    });
   }
   void sort(const uint32_t* keys, uint32_t* sorted_keys, const int32_t* values,
             int32_t* sorted_values, int64_t count, int bits) {
-    const auto key = [&](int64_t i) {
-      return bits < 32 ? keys[i] & ((uint32_t{1} << bits) - 1) : keys[i];
-    };
-    std::vector<int64_t> order(count);
-    std::iota(order.begin(), order.end(), int64_t{0});
-    std::stable_sort(order.begin(), order.end(),
-                     [&](int64_t a, int64_t b) { return key(a) < key(b); });
-    for (int64_t i = 0; i < count; ++i) {
-      sorted_keys[i] = keys[order[i]];
-      sorted_values[i] = values[order[i]];
-    }
+    work([=] {
+      const auto key = [&](int64_t i) {
+        return bits < 32 ? keys[i] & ((uint32_t{1} << bits) - 1) : keys[i];
+      };
+      std::vector<int64_t> order(count);
+      std::iota(order.begin(), order.end(), int64_t{0});
+      std::stable_sort(order.begin(), order.end(),
+                       [&](int64_t a, int64_t b) { return key(a) < key(b); });
+      for (int64_t i = 0; i < count; ++i) {
+        sorted_keys[i] = keys[order[i]];
+        sorted_values[i] = values[order[i]];
+      }
+    });
   }
-  void fill(void* to, int byte, int64_t bytes) { std::memset(to, byte, bytes); }
+  void fill(void* to, int byte, int64_t bytes) {
+    work([=] { std::memset(to, byte, bytes); });
+  }
   void copy(void* to, const void* from, int64_t bytes) {
-    if (bytes) std::memcpy(to, from, bytes);
+    work([=] {
+      if (bytes) std::memcpy(to, from, bytes);
+    });
   }
-  void synchronize() { ++num_synchronizations; }
+  void synchronize() {
+    if (recording_ != nullptr)
+      base::fail(base::Status::kInternal, "the queue is captured and cannot be waited for");
+    ++num_synchronizations;
+  }
+  // What f() puts into the queue, to be done again; nothing of it is done yet.
+  using Steps = std::vector<std::function<void()>>;
+  template <typename F>
+  Steps capture(const F& f) {
+    Steps steps;
+    recording_ = &steps;
+    try {
+      f();
+    } catch (...) {
+      recording_ = nullptr;
+      throw;
+    }
+    recording_ = nullptr;
+    return steps;
+  }
   Memory& device_memory() { return device; }
   // Here it comes from where the queue's own does, and is counted there.
   std::unique_ptr<Memory> lasting_memory() { return std::make_unique<PassedOnMemory>(device); }
@@ -184,7 +278,15 @@ class HostQueue {
       i = seed_ == 1 ? i - 1 : (i + stride) % count;
     }
   }
+  template <typename F>
+  void work(const F& f) {
+    if (recording_ != nullptr)
+      recording_->push_back(f);
+    else
+      f();
+  }
   uint32_t seed_;
+  Steps* recording_ = nullptr;
 };
 
 }  // namespace gnnmg::cuda

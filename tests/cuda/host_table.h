@@ -68,6 +68,17 @@ struct HostTable {
     // All of it is over when a function returns.
     table.wait = [](base::DeviceQueue*, base::DeviceQueue*) {};
     table.use = [](base::DeviceQueue*) {};
+    table.capture = [](base::DeviceQueue* queue, void (*work)(void*), void* user) {
+      auto steps = std::make_unique<HostQueue::Steps>(
+          queue_of<HostQueue>(queue).capture([&] { work(user); }));
+      return reinterpret_cast<base::DeviceReplay*>(steps.release());
+    };
+    table.replay = [](base::DeviceQueue*, const base::DeviceReplay* kept) {
+      for (const auto& step : *reinterpret_cast<const HostQueue::Steps*>(kept)) step();
+    };
+    table.free_capture = [](base::DeviceReplay* kept) noexcept {
+      delete reinterpret_cast<HostQueue::Steps*>(kept);
+    };
     return table;
   }
 };

@@ -209,18 +209,27 @@ TEST(DeviceNeighbor, NeitherWaitsNorAllocatesOnceItRuns) {
   }
 }
 
+// Hops before the first of all neighbours are bounded.
 TEST(DeviceNeighbor, WaitsOnceAMeasuredHop) {
   const graph::GraphRef graph = odd_graph();
-  NeighborConfig config;
-  config.fanouts = {-1, 4, 3};
-  HostQueue queue;
-  OnQueue on(queue, graph->csc(), config, 20, 2);
-  const Batches batches({{1, 2, 3, 4}, {8}}, 20, 3);
-  on.sample(batches.view());
-  const int64_t waits = queue.num_synchronizations, taken = queue.device.num_allocations;
-  on.sample(batches.view());
-  EXPECT_EQ(queue.num_synchronizations, waits + 3);
-  EXPECT_EQ(queue.device.num_allocations, taken);
+  for (const int64_t first : {0, 1, 2})
+    for (const auto expansion : {sample::Expansion::kOnce, sample::Expansion::kEveryLayer}) {
+      NeighborConfig config;
+      config.fanouts = {5, 4, 3};
+      config.fanouts[first] = -1;
+      config.expansion = expansion;
+      config.transpose = true;
+      HostQueue queue;
+      OnQueue on(queue, graph->csc(), config, 20, 2);
+      const Batches batches({{1, 2, 3, 4}, {8}}, 20, 3);
+      for (int call = 0; call < 2; ++call) on.sample(batches.view());  // buffers grow
+      const int64_t waits = queue.num_synchronizations, taken = queue.device.num_allocations;
+      on.sample(batches.view());
+      EXPECT_EQ(queue.num_synchronizations, waits + 3 - first);
+      EXPECT_EQ(queue.device.num_allocations, taken);
+      check_call(on, graph, config, batches, false);
+      check_call(on, graph, config, Batches({{7, 7, 9}, {1, 2, 3, 4, 5, 6}}, 20, 3), false);
+    }
 }
 
 base::Status status_of(const auto& call, std::string_view part) {
@@ -309,15 +318,27 @@ TEST(DeviceNeighbor, PinsAGraphOnce) {
     check_call(a, graph, config, Batches({{7, 9}}, 2, 1), false);
   }
   EXPECT_TRUE(first.pinned.adopted.empty());
-  // What its owner has pinned is copied.
-  first.pinned.adopted.insert(graph->csc().indices.data());
+  // What its owner has pinned is read where it lies, and left to him.
+  const base::Tensor& indices = graph->csc().indices;
+  first.pinned.pin_by_owner(indices.data(), indices.view().num_bytes());
   {
     OnQueue c(first, graph->csc(), config, 2, 1, Placement::kPinned);
-    EXPECT_EQ(first.pinned.num_live, 1);
+    EXPECT_EQ(first.pinned.num_live, 0);
+    EXPECT_EQ(first.pinned.adopted, std::set<void*>{graph->csc().indptr.data()});
+    check_call(c, graph, config, Batches({{7, 9}}, 2, 1), false);
+  }
+  EXPECT_TRUE(first.pinned.adopted.empty());
+  // What he has pinned a part of is copied, and so is what is small.
+  first.pinned.foreign.clear();
+  first.pinned.pin_by_owner(indices.data(), 64);
+  for (const int64_t least : {0, 1 << 20}) {
+    first.pinned.adopts_from = least;
+    OnQueue c(first, graph->csc(), config, 2, 1, Placement::kPinned);
+    EXPECT_EQ(first.pinned.num_live, least == 0 ? 1 : 2);
+    EXPECT_EQ(first.pinned.adopted.size(), least == 0 ? 1u : 0u);
     check_call(c, graph, config, Batches({{7, 9}}, 2, 1), false);
   }
   EXPECT_EQ(first.pinned.num_live, 0);
-  EXPECT_EQ(first.pinned.adopted.size(), 1u);
 }
 
 TEST(DeviceNeighbor, BadSeeds) {

@@ -68,7 +68,8 @@ TEST_P(Device, PinsMemoryWhereItLies) {
   std::vector<int64_t> mine(10000, 3);
   const int64_t bytes = 8 * static_cast<int64_t>(mine.size());
   void* address = table().pin(mine.data(), bytes);
-  EXPECT_EQ(status_of([&] { table().pin(mine.data(), bytes); }), Status::kInvalidArgument);
+  EXPECT_EQ(table().pin(mine.data(), bytes), address);
+  table().unpin(mine.data());  // the first holds it still
   const DeviceArray<int64_t> there(device(), queue(), mine.size());
   table().copy(queue(), there.data(), address, bytes);
   EXPECT_EQ(there.read(), mine);
@@ -85,6 +86,43 @@ TEST_P(Device, RefusesWhatIsTooLargeAndGoesOn) {
   EXPECT_NE(there, nullptr);
   table().release(device().device, Placement::kDevice, there);
   table().release(device().device, Placement::kDevice, nullptr);
+}
+
+struct CopiesInTurn {
+  const base::DeviceTable& table;
+  base::DeviceQueue* queue;
+  int64_t *from, *by, *to;
+  bool fails;
+  static void put(void* user) {
+    auto& self = *static_cast<CopiesInTurn*>(user);
+    self.table.copy(self.queue, self.by, self.from, 8);
+    if (self.fails) base::fail(Status::kRange, "no more of this");
+    self.table.copy(self.queue, self.to, self.by, 8);
+  }
+};
+
+// What is captured is done at each replay and not before, on what then lies there.
+TEST_P(Device, CapturesWorkAndDoesItAgain) {
+  const DeviceArray<int64_t> from(device(), queue(), std::vector<int64_t>{7});
+  const DeviceArray<int64_t> by(device(), queue(), std::vector<int64_t>{1});
+  const DeviceArray<int64_t> to(device(), queue(), std::vector<int64_t>{2});
+  table().use(queue());
+  CopiesInTurn copies{table(), queue(), from.data(), by.data(), to.data(), true};
+  EXPECT_EQ(status_of([&] { table().capture(queue(), CopiesInTurn::put, &copies); }),
+            Status::kRange);
+  table().synchronize(queue());  // nothing is captured any more
+  EXPECT_EQ(by.read()[0], 1);
+  copies.fails = false;
+  base::DeviceReplay* capture = table().capture(queue(), CopiesInTurn::put, &copies);
+  EXPECT_EQ(to.read()[0], 2);
+  copies.to = nullptr;  // the values are those of the capture
+  for (const int64_t value : {7, 8, -1}) {
+    table().copy(queue(), from.data(), &value, 8);
+    table().replay(queue(), capture);
+    EXPECT_EQ(to.read()[0], value);
+  }
+  table().synchronize(queue());
+  table().free_capture(capture);
 }
 
 INSTANTIATE_TEST_SUITE_P(, Device, testing::ValuesIn(test_devices()), name_of_device);

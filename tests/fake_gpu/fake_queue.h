@@ -25,6 +25,10 @@ class FakeQueue {
   void tiles(int64_t count, const F& f) {
     work([this, count, f] { queue_.tiles<N>(count, f); });
   }
+  template <int N, typename F>
+  void teams(int64_t count, const F& f) {
+    work([this, count, f] { queue_.teams<N>(count, f); });
+  }
   void scan(const int32_t* counts, int32_t* sums, int64_t count) {
     work([=, this] { queue_.scan(counts, sums, count); });
   }

@@ -34,6 +34,7 @@ inline constexpr int64_t kSmallRow = 40;     // pieces; up to it tiles have 8 la
 
 template <typename C>
 struct GatherRows {
+  static constexpr bool kWide = true;
   using Move = Piece<C>;
   using In = typename C::In;
   using Out = typename C::Out;

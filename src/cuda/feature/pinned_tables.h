@@ -34,7 +34,7 @@ decltype(auto) with_remedy(const char* remedy, const F& f) {
 class PinnedTable {
  public:
   // The table itself, pinned where it lies, if its elements are kept as they are; otherwise, or if
-  // somebody else has pinned it, or its elements are not aligned, a copy of packed rows.
+  // it is small or pinned in part, or its elements are not aligned, a copy of packed rows.
   PinnedTable(PinnedMemory& memory, const base::Tensor& table, feature::Form form,
               base::ThreadPool* pool)
       : memory_(&memory), table_(table) {
@@ -44,7 +44,7 @@ class PinnedTable {
     bytes_ = view.num_bytes();
     if (form == feature::Form::kInt8) scales_.resize(table.rows());
     if (bytes_ == 0) return;
-    if (form == feature::Form::kAsGiven &&
+    if (form == feature::Form::kAsGiven && bytes_ >= memory.least_to_adopt() &&
         place % static_cast<uintptr_t>(base::dtype_size(view.dtype)) == 0 && adopt())
       return;
     copy(form, pool);

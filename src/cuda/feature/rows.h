@@ -5,13 +5,6 @@
 
 #include "cuda/feature/convert.h"
 
-// Before a loop whose arrays are to stay in registers.
-#ifdef __CUDA_ARCH__
-#define GNNMG_UNROLL _Pragma("unroll")
-#else
-#define GNNMG_UNROLL
-#endif
-
 namespace gnnmg::cuda {
 
 inline constexpr int64_t kBusLine = 128;  // bytes that one aligned request over the bus brings

@@ -22,11 +22,15 @@ class Memory {
 // Memory of the host's that kernels read over the bus.
 class PinnedMemory : public Memory {
  public:
-  // Makes memory that is there readable by kernels of every device, where it lies, until
-  // give_back(); returns its address for kernels. Error(kNoMemory) or kUnsupported, naming `what`,
-  // when the system refuses; Error(kInvalidArgument) when it is pinned already.
+  // Makes memory that is there readable by kernels of every device, where it lies, until as many
+  // give_back() of it; returns its address for kernels. What its owner has pinned is left pinned to
+  // him, and must stay so. Error(kNoMemory) or kUnsupported, naming `what`, when the system
+  // refuses; Error(kInvalidArgument) when part of it is pinned already.
   virtual void* adopt(void* memory, int64_t bytes, std::string_view what) = 0;
   virtual void give_back(void* memory) noexcept = 0;
+  // Below it a copy is the better way: the system pins whole pages, in which other things lie, and
+  // one by one.
+  virtual int64_t least_to_adopt() const { return 1 << 20; }
 };
 
 // A growing array in such memory. The memory object outlives it.

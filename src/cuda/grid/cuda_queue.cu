@@ -9,21 +9,28 @@ int most_blocks(int device, int max_multiprocessors) {
   int multiprocessors = 0;
   check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device),
         "asking for the number of multiprocessors");
-  if (max_multiprocessors > 0)
-    return least(multiprocessors, max_multiprocessors) * kBlocksAMultiprocessor;
+  if (max_multiprocessors > 0) return least(multiprocessors, max_multiprocessors);
   return multiprocessors * kBlocksAMultiprocessor *
          2;  // a second turn evens out rows of all lengths
+}
+
+// CUB counts by the type that it is given, and 64 bits take registers and time of every item.
+int in_32_bits(int64_t count, const char* what) {
+  if (count > INT32_MAX)
+    base::fail(base::Status::kRange, what, " of ", count,
+               " numbers, expected fewer than 2147483648");
+  return static_cast<int>(count);
 }
 
 }  // namespace
 
 CudaQueue::CudaQueue(int device, int max_multiprocessors, cudaStream_t stream)
     : device_(device),
+      bounded_(max_multiprocessors > 0),
       max_blocks_(most_blocks(device, max_multiprocessors)),
       stream_(device, stream),
       reached_(device),
-      memory_(make_device_memory(device, stream_.get())),
-      scratch_(*memory_) {}
+      memory_(make_device_memory(device, stream_.get())) {}
 
 CudaQueue::~CudaQueue() { ignore(cudaStreamSynchronize(stream())); }
 
@@ -61,15 +68,27 @@ bool CudaQueue::finished() {
   return true;
 }
 
+uint8_t* CudaQueue::scratch(size_t bytes, const char* what) {
+  const auto wanted = static_cast<int64_t>(bytes);
+  const int64_t last = scratch_.empty() ? 0 : scratch_.back().capacity();
+  if (scratch_.empty() || wanted > last) {
+    Buffer<uint8_t> larger(*memory_);
+    larger.reserve(greatest(wanted, 2 * last), what);
+    scratch_.push_back(std::move(larger));
+  }
+  return scratch_.back().data();
+}
+
 void CudaQueue::scan(const int32_t* counts, int32_t* sums, int64_t count) {
   const OnDevice on(device_);
   check(cudaMemsetAsync(sums, 0, sizeof(int32_t), stream()), "a scan");
   if (count <= 0) return;
+  const int number = in_32_bits(count, "a scan");
   size_t bytes = 0;
-  check(cub::DeviceScan::InclusiveSum(nullptr, bytes, counts, sums + 1, count, stream()),
+  check(cub::DeviceScan::InclusiveSum(nullptr, bytes, counts, sums + 1, number, stream()),
         "planning a scan");
-  check(cub::DeviceScan::InclusiveSum(scratch_.reserve(static_cast<int64_t>(bytes), "a scan"),
-                                      bytes, counts, sums + 1, count, stream()),
+  check(cub::DeviceScan::InclusiveSum(scratch(bytes, "a scan"), bytes, counts, sums + 1, number,
+                                      stream()),
         "a scan");
 }
 
@@ -77,13 +96,13 @@ void CudaQueue::sort(const uint32_t* keys, uint32_t* sorted_keys, const int32_t*
                      int32_t* sorted_values, int64_t count, int bits) {
   if (count <= 0) return;
   const OnDevice on(device_);
+  const int number = in_32_bits(count, "a sort");
   size_t bytes = 0;
   check(cub::DeviceRadixSort::SortPairs(nullptr, bytes, keys, sorted_keys, values, sorted_values,
-                                        count, 0, bits, stream()),
+                                        number, 0, bits, stream()),
         "planning a sort");
-  check(cub::DeviceRadixSort::SortPairs(scratch_.reserve(static_cast<int64_t>(bytes), "a sort"),
-                                        bytes, keys, sorted_keys, values, sorted_values, count, 0,
-                                        bits, stream()),
+  check(cub::DeviceRadixSort::SortPairs(scratch(bytes, "a sort"), bytes, keys, sorted_keys, values,
+                                        sorted_values, number, 0, bits, stream()),
         "a sort");
 }
 

@@ -5,6 +5,9 @@
 // tests/cuda/host_queue.h can stand in for it:
 //   each(count, f)               f(i) for i in [0, count), in any order, at the same time
 //   tiles<N>(count, f)           f(tile, i) with a tile of N lanes for each i
+//   teams<N>(count, f)           f.alone(tile, i) with a tile for each i; where that does nothing
+//                                and returns false, f.together(team, i) with all tiles of a block;
+//                                f.is_long(i) tells which it is
 //   scan(counts, sums, count)    sums[i] = counts[0] + ... + counts[i - 1], i in [0, count]; two
 //                                arrays, the sum of all below 2^31
 //   sort(keys, ..., count, bits) by the lowest `bits` bits of the keys; equal keys keep their
@@ -21,6 +24,7 @@
 #include <cub/device/device_scan.cuh>
 
 #include <memory>
+#include <vector>
 
 #include "cuda/grid/buffer.h"
 #include "cuda/grid/runtime.h"
@@ -30,6 +34,17 @@
 namespace gnnmg::cuda {
 
 inline constexpr int kBlockThreads = 256;
+inline constexpr int kWideThreads = 1024;
+
+// Kernels that read the host's memory, of which few multiprocessors should keep as much under way
+// as they can: in a queue that may take some only they run in wide blocks.
+template <typename F>
+constexpr bool is_wide() {
+  if constexpr (requires { F::kWide; })
+    return F::kWide;
+  else
+    return false;
+}
 
 // Blocks of F that registers have to suffice for on a multiprocessor: F::kLeastBlocks where there
 // is one; 0: as the compiler thinks best, which may cost a kernel that holds many numbers some
@@ -42,20 +57,40 @@ constexpr int least_blocks() {
     return 0;
 }
 
-template <typename F>
-__global__ void __launch_bounds__(kBlockThreads, least_blocks<F>())
+template <int kThreads, typename F>
+__global__ void __launch_bounds__(kThreads, kThreads == kBlockThreads ? least_blocks<F>() : 0)
     run_each(int64_t count, const F f) {
-  const int64_t step = int64_t{gridDim.x} * kBlockThreads;
-  for (int64_t i = int64_t{blockIdx.x} * kBlockThreads + threadIdx.x; i < count; i += step) f(i);
+  const int64_t step = int64_t{gridDim.x} * kThreads;
+  for (int64_t i = int64_t{blockIdx.x} * kThreads + threadIdx.x; i < count; i += step) f(i);
 }
 
-template <int N, typename F>
-__global__ void __launch_bounds__(kBlockThreads, least_blocks<F>())
+template <int kThreads, int N, typename F>
+__global__ void __launch_bounds__(kThreads, kThreads == kBlockThreads ? least_blocks<F>() : 0)
     run_tiles(int64_t count, const F f) {
   const DeviceTile<N> tile;
-  constexpr int kTiles = kBlockThreads / N;
+  constexpr int kTiles = kThreads / N;
   const int64_t step = int64_t{gridDim.x} * kTiles;
   for (int64_t i = int64_t{blockIdx.x} * kTiles + threadIdx.x / N; i < count; i += step) f(tile, i);
+}
+
+// What is for tiles alone comes first; one barrier tells whether the block has anything else.
+template <int N, typename F>
+__global__ void __launch_bounds__(kBlockThreads, least_blocks<F>())
+    run_teams(int64_t count, const F f) {
+  constexpr int kTiles = kBlockThreads / N;
+  const int64_t step = int64_t{gridDim.x} * kTiles;
+  bool others = false;
+  {
+    const DeviceTile<N> tile;
+    for (int64_t i = int64_t{blockIdx.x} * kTiles + threadIdx.x / N; i < count; i += step) {
+      if (!f.alone(tile, i)) others = true;
+    }
+  }
+  if (!__syncthreads_or(others)) return;
+  const DeviceTeam<N, kBlockThreads> team;
+  for (int64_t first = int64_t{blockIdx.x} * kTiles; first < count; first += step)
+    for (int64_t i = first; i < first + kTiles && i < count; ++i)
+      if (f.is_long(i)) f.together(team, i);
 }
 
 class CudaQueue {
@@ -63,8 +98,9 @@ class CudaQueue {
   template <int N>
   using Tile = DeviceTile<N>;
 
-  // `max_multiprocessors`: how many of the device's a launch may take; 0: all. `stream`: null for
-  // one of its own.
+  // `max_multiprocessors`: how many of the device's a launch may take; 0: all. A launch has so many
+  // blocks at most, and a block runs on one multiprocessor: that bounds it wherever they are put.
+  // `stream`: null for one of its own.
   CudaQueue(int device, int max_multiprocessors, cudaStream_t stream);
   // Waits for what is in it.
   ~CudaQueue();
@@ -74,14 +110,21 @@ class CudaQueue {
   template <typename F>
   void each(int64_t count, const F& f) {
     if (count <= 0) return;
-    const OnDevice on(device_);
-    launch(run_each<F>, blocks(count, kBlockThreads), count, f);
+    if constexpr (is_wide<F>())
+      if (bounded_) return launch(run_each<kWideThreads, F>, kWideThreads, 1, count, f);
+    launch(run_each<kBlockThreads, F>, kBlockThreads, 1, count, f);
   }
   template <int N, typename F>
   void tiles(int64_t count, const F& f) {
     if (count <= 0) return;
-    const OnDevice on(device_);
-    launch(run_tiles<N, F>, blocks(count, kBlockThreads / N), count, f);
+    if constexpr (is_wide<F>())
+      if (bounded_) return launch(run_tiles<kWideThreads, N, F>, kWideThreads, N, count, f);
+    launch(run_tiles<kBlockThreads, N, F>, kBlockThreads, N, count, f);
+  }
+  template <int N, typename F>
+  void teams(int64_t count, const F& f) {
+    if (count <= 0) return;
+    launch(run_teams<N, F>, kBlockThreads, N, count, f);
   }
   void scan(const int32_t* counts, int32_t* sums, int64_t count);
   void sort(const uint32_t* keys, uint32_t* sorted_keys, const int32_t* values,
@@ -102,25 +145,27 @@ class CudaQueue {
   cudaStream_t stream() const { return stream_.get(); }
 
  private:
-  unsigned blocks(int64_t count, int a_block) const {
-    const int64_t wanted = (count + a_block - 1) / a_block;
-    return static_cast<unsigned>(wanted < max_blocks_ ? wanted : max_blocks_);
-  }
-  // Answers for this launch alone, whatever error others have left in the thread.
+  // `lanes` of the threads an item. Answers for this launch alone, whatever error others have left
+  // in the thread.
   template <typename F>
-  void launch(void (*kernel)(int64_t, F), unsigned blocks, int64_t count, const F& f) {
+  void launch(void (*kernel)(int64_t, F), int threads, int lanes, int64_t count, const F& f) {
+    const OnDevice on(device_);
+    const int64_t a_block = threads / lanes, wanted = (count + a_block - 1) / a_block;
     cudaLaunchConfig_t config{};
-    config.gridDim = blocks;
-    config.blockDim = kBlockThreads;
+    config.gridDim = static_cast<unsigned>(wanted < max_blocks_ ? wanted : max_blocks_);
+    config.blockDim = static_cast<unsigned>(threads);
     config.stream = stream();
     check(cudaLaunchKernelEx(&config, kernel, count, f), "starting a kernel");
   }
   int device_;
+  bool bounded_;
   int64_t max_blocks_;
   Stream stream_;
   Event reached_;  // by this queue, for others to wait for
   std::unique_ptr<Memory> memory_;
-  Buffer<uint8_t> scratch_;  // of scans and sorts
+  // Room of scans and sorts. What has become too small stays: captured work names it.
+  uint8_t* scratch(size_t bytes, const char* what);
+  std::vector<Buffer<uint8_t>> scratch_;
 };
 
 }  // namespace gnnmg::cuda

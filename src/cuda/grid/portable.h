@@ -11,6 +11,12 @@
 #else
 #define GNNMG_BOTH inline
 #endif
+// Before a loop whose arrays are to stay in registers.
+#ifdef __CUDA_ARCH__
+#define GNNMG_UNROLL _Pragma("unroll")
+#else
+#define GNNMG_UNROLL
+#endif
 
 namespace gnnmg::cuda {
 

@@ -1,5 +1,9 @@
 #include "cuda/grid/runtime.h"
 
+#include <map>
+#include <mutex>
+#include <vector>
+
 #include "base/error.h"
 
 namespace gnnmg::cuda {
@@ -45,6 +49,17 @@ Status status_of(cudaError_t error) {
   }
 }
 
+// Streams that nobody uses now, with nothing in them.
+struct FreeStreams {
+  static FreeStreams& instance() {
+    static FreeStreams& streams = *new FreeStreams;  // queues may be closed behind all statics
+    return streams;
+  }
+  std::mutex mutex;
+  std::map<int, std::vector<cudaStream_t>> of_device;
+  size_t num_made = 0;
+};
+
 }  // namespace
 
 void check(cudaError_t error, const char* what) {
@@ -66,14 +81,27 @@ OnDevice::~OnDevice() {
   if (before_ >= 0) ignore(cudaSetDevice(before_));
 }
 
-Stream::Stream(int device, cudaStream_t given) : stream_(given), own_(given == nullptr) {
+Stream::Stream(int device, cudaStream_t given)
+    : device_(device), stream_(given), own_(given == nullptr) {
   if (!own_) return;
+  FreeStreams& streams = FreeStreams::instance();
+  const std::lock_guard lock(streams.mutex);
+  std::vector<cudaStream_t>& free = streams.of_device[device];
+  if (!free.empty()) {
+    stream_ = free.back();
+    free.pop_back();
+    return;
+  }
+  free.reserve(++streams.num_made);  // giving it back allocates nothing
   const OnDevice on(device);
   check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "making a stream");
 }
 
 Stream::~Stream() {
-  if (own_) ignore(cudaStreamDestroy(stream_));
+  if (!own_) return;
+  FreeStreams& streams = FreeStreams::instance();
+  const std::lock_guard lock(streams.mutex);
+  streams.of_device[device_].push_back(stream_);
 }
 
 Event::Event(int device) {

@@ -27,7 +27,8 @@ class OnDevice {
   int before_ = -1;  // -1: nothing to put back
 };
 
-// A stream, one of its own or a caller's.
+// A stream, a caller's or one of its own. Those of its own are never destroyed but used again:
+// LibTorch's cache keeps memory by stream, and what lies there for one that is gone serves nobody.
 class Stream {
  public:
   Stream(int device, cudaStream_t given);
@@ -37,6 +38,7 @@ class Stream {
   cudaStream_t get() const { return stream_; }
 
  private:
+  int device_;
   cudaStream_t stream_ = nullptr;
   bool own_ = false;
 };

@@ -14,7 +14,7 @@ namespace gnnmg::cuda {
 
 template <int N>
 class DeviceTile {
-  static_assert(N == 8 || N == 16 || N == 32);
+  static_assert(N == 1 || N == 8 || N == 16 || N == 32);
 
  public:
   static constexpr int kLanes = N;
@@ -78,6 +78,42 @@ class DeviceTile {
  private:
   int lane_;
   uint32_t mask_;
+};
+
+// All tiles of a block, which work on one item together: item by item, the same on all of them. As
+// with a tile, what a tile does by itself stands in the functions that are given, and which way the
+// code of the team branches is the same for all.
+template <int N, int kThreads>
+class DeviceTeam {
+ public:
+  static constexpr int kTiles = kThreads / N;
+  using Tile = DeviceTile<N>;
+  template <typename T>
+  using Lanes = typename Tile::template Lanes<T>;
+
+  // Calls f(tile, t) for every tile, t its number; what they write to memory is read by all behind
+  // it.
+  template <typename F>
+  __device__ __forceinline__ void each(const F& f) const {
+    f(tile_, static_cast<int>(threadIdx.x / N));
+    __syncthreads();
+  }
+  // Lane by lane, what add(total, part) makes of the parts f(tile, t), a Lanes<T>, of the first
+  // `count` tiles in their order; all tiles have it.
+  template <typename T, typename F, typename Add>
+  __device__ __forceinline__ Lanes<T> combine(int count, const F& f, const Add& add) const {
+    __shared__ T parts[kThreads];
+    const int t = static_cast<int>(threadIdx.x / N), lane = static_cast<int>(threadIdx.x % N);
+    if (t < count) parts[threadIdx.x] = f(tile_, t).value;
+    __syncthreads();
+    T total = parts[lane];
+    for (int k = 1; k < count; ++k) add(total, parts[k * N + lane]);
+    __syncthreads();
+    return {total};
+  }
+
+ private:
+  Tile tile_;
 };
 
 }  // namespace gnnmg::cuda

@@ -2,6 +2,7 @@
 // array once a process.
 #pragma once
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -20,7 +21,7 @@ class PinnedArrays {
     static PinnedArrays& arrays = *new PinnedArrays;  // graphs may be closed behind all statics
     return arrays;
   }
-  // The address for kernels. What somebody else has pinned already is copied.
+  // The address for kernels. What is small, or pinned in part already, is copied.
   const void* open(PinnedMemory& memory, const void* array, int64_t bytes) {
     const std::lock_guard lock(mutex_);
     const auto found = arrays_.find({array, bytes});
@@ -59,10 +60,12 @@ class PinnedArrays {
     int64_t uses = 1;
   };
   static void* pin(PinnedMemory& memory, const void* array, int64_t bytes, bool& copied) {
-    try {
-      return memory.adopt(const_cast<void*>(array), bytes, "a graph's array");
-    } catch (const base::Error& error) {
-      if (error.status() != base::Status::kInvalidArgument) throw;
+    if (bytes >= memory.least_to_adopt()) {
+      try {
+        return memory.adopt(const_cast<void*>(array), bytes, "a graph's array");
+      } catch (const base::Error& error) {
+        if (error.status() != base::Status::kInvalidArgument) throw;
+      }
     }
     void* copy = memory.allocate(bytes, "a graph's array");
     std::memcpy(copy, array, static_cast<size_t>(bytes));
@@ -120,11 +123,13 @@ class KernelGraph {
         edge_ids_.open(queue, csc.edge_ids, csc.num_edges * (csc.wide_edge_ids ? 8 : 4), placement);
     num_edges_ = csc.num_edges;
     queue.synchronize();
+    if (placement == base::Placement::kPinned) std::copy_n(csc.kept, 3, kept_);
   }
   const KernelCsc& csc() const { return csc_; }
   int64_t num_edges() const { return num_edges_; }
 
  private:
+  base::Tensor kept_[3];  // outlives the pins
   GraphArray indptr_, indices_, edge_ids_;
   KernelCsc csc_{};
   int64_t num_edges_ = 0;

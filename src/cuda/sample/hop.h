@@ -103,6 +103,7 @@ struct Hop {
 // Where a row's neighbours begin, how many there are, and how many are picked; item: a row. A row
 // of more than 2^31 - 1 picks counts as so many.
 struct CountPicks {
+  static constexpr bool kWide = true;
   KernelCsc csc;
   KernelNodes nodes;
   Hop hop;
@@ -155,6 +156,7 @@ struct AddTotals {
 // slots an edge.
 template <bool kMany>
 struct DrawPicks {
+  static constexpr bool kWide = true;
   KernelCsc csc;
   KernelNodes nodes;
   KernelTables tables;

@@ -37,6 +37,15 @@ struct StoreBuffers {
   Buffer<int32_t> out_indptr, out_targets;
 };
 
+// What a layer has of its own where layers share a block and are padded.
+struct LayerBuffers {
+  explicit LayerBuffers(Memory& memory) : indptr(memory), out_indptr(memory), out_targets(memory) {}
+  int64_t bytes() const {
+    return (indptr.capacity() + out_indptr.capacity() + out_targets.capacity()) * 4;
+  }
+  Buffer<int32_t> indptr, out_indptr, out_targets;
+};
+
 template <typename Queue>
 class NeighborSampler {
  public:
@@ -51,22 +60,24 @@ class NeighborSampler {
         shape_(shape_of(config, graph.csc().num_nodes, graph.num_edges(), max_seeds, max_batches)),
         transposing_(queue.device_memory()) {
     for (size_t i = 0; i < shape_.stores.size(); ++i) stores_.emplace_back(queue.device_memory());
+    if (once())
+      for (int32_t hop = 0; hop < num_hops_; ++hop) apart_.emplace_back(queue.device_memory());
     reserve(max_batches);
   }
 
   const sample::DeviceSample* sample(const sample::DeviceBatches& batches) {
     check(batches);
     batches_ = batches.num_batches;
+    padded_ = batches.pad;
     reserve(batches_);
     take(batches);
     queue_.fill(bad_.data(), 0xFF, sizeof(uint64_t));
     clear_tables();
     queue_.each(batches_ * max_seeds_,
                 TakeSeeds{nodes(), tables(), num_seeds_, Divisor(max_seeds_), bad_.data()});
-    measured_.assign(shape_.stores.size(), std::vector<int64_t>(batches_, 0));
     int64_t rows = max_seeds_;
     for (int32_t hop = 0; hop < num_hops_; ++hop) rows = expand(hop, rows);
-    if (batches.pad) pad();
+    if (padded_) pad();
     describe();
     return &sample_;
   }
@@ -81,11 +92,13 @@ class NeighborSampler {
                   firsts_.capacity() + ranks_.capacity() + num_seeds_copy_.capacity() +
                   keys_copy_.capacity());
     for (const StoreBuffers& store : stores_) bytes += store.bytes();
+    for (const LayerBuffers& layer : apart_) bytes += layer.bytes();
     return bytes;
   }
 
  private:
   bool once() const { return config_.expansion == sample::Expansion::kOnce; }
+  bool layers_apart() const { return once() && padded_; }
   int store_of(int32_t hop) const { return once() ? 0 : hop; }
   uint32_t table_capacity() const {
     return static_cast<uint32_t>(shape_.node_stride + shape_.node_stride / 2);
@@ -110,7 +123,7 @@ class NeighborSampler {
     if (batches.seed_stride < 0 || (!batches.on_host && batches.seed_stride < 1))
       fail(Status::kInvalidArgument, "seed_stride is ", batches.seed_stride,
            ", expected 1 or more");
-    if (batches.pad && !shape_.bounded)
+    if (batches.pad && shape_.num_bounded < num_hops_)
       fail(Status::kUnsupported,
            "mini-batches cannot be filled up to bounds: a fan-out of -1, or bounds of 2147483648 "
            "edges and more, has none");
@@ -142,14 +155,16 @@ class NeighborSampler {
     num_seeds_copy_.reserve(batches, "numbers of seeds");
     keys_copy_.reserve(batches * num_hops_ * 2, "keys of hops");
     for (size_t i = 0; i < stores_.size(); ++i) reserve_store(static_cast<int>(i), batches);
-    if (!shape_.bounded) return;
-    for (int32_t hop = 0; hop < num_hops_; ++hop) {
+    for (int32_t hop = 0; hop < shape_.num_bounded; ++hop) {
       reserve_rows(batches * shape_.hops[hop].rows);
       reserve_edges(hop, batches * shape_.hops[hop].edges);
     }
     if (!config_.transpose) return;
-    for (const StoreShape& store : shape_.stores)
-      transposing_.reserve(batches * store.edge_stride, batches * store.max_sources);
+    if (once() && shape_.num_bounded < num_hops_) return;
+    const int32_t stores = once() ? 1 : shape_.num_bounded;
+    for (int32_t i = 0; i < stores; ++i)
+      transposing_.reserve(batches * shape_.stores[i].edge_stride,
+                           batches * shape_.stores[i].max_sources);
   }
   void reserve_store(int i, int64_t batches) {
     const StoreShape& shape = shape_.stores[i];
@@ -162,6 +177,16 @@ class NeighborSampler {
     store.out_indptr.reserve(batches * padded(shape.max_sources + 1),
                              "index pointers of mini-batches");
     store.out_targets.reserve(batches * shape.edge_stride, "edges of mini-batches");
+  }
+  void reserve_layer(int32_t hop, int64_t batches) {
+    const HopShape& shape = shape_.hops[hop];
+    apart_[hop].indptr.reserve(batches * padded(shape.max_targets + 1),
+                               "index pointers of mini-batches");
+    if (!config_.transpose) return;
+    apart_[hop].out_indptr.reserve(batches * padded(shape.max_sources + 1),
+                                   "index pointers of mini-batches");
+    apart_[hop].out_targets.reserve(batches * shape_.stores[0].edge_stride,
+                                    "edges of mini-batches");
   }
   void reserve_rows(int64_t rows) {
     counts_.reserve(rows, "picks of rows");
@@ -199,31 +224,14 @@ class NeighborSampler {
     keys_ = keys_copy_.data();
   }
 
-  TransposedBlock turned_round(int s, int32_t hop) const {
-    const StoreShape& shape = shape_.stores[s];
-    const bool both = config_.transpose;
-    return {nodes(),
-            store(s),
-            hop,
-            Divisor(shape.max_sources),
-            Divisor(shape.max_targets),
-            both ? stores_[s].out_indptr.data() : nullptr,
-            both ? padded(shape.max_sources + 1) : 0,
-            both ? stores_[s].out_targets.data() : nullptr};
-  }
-  void pad() {
-    queue_.each(batches_ * shape_.node_stride, PadNodes{nodes(), Divisor(shape_.node_stride)});
-    for (int s = 0; s < static_cast<int>(stores_.size()); ++s)
-      pad_block(queue_, turned_round(s, once() ? num_hops_ - 1 : s), batches_);
-  }
-
   void clear_tables() {
     queue_.fill(slots_.data(), kFreeByte, batches_ * int64_t{table_capacity()} * 8);
   }
 
   // Expands hop `hop`, whose rows are at most `rows`; returns how many the next one has at most.
   int64_t expand(int32_t hop, int64_t rows) {
-    if (shape_.bounded) rows = shape_.hops[hop].rows;
+    const bool bounded = hop < shape_.num_bounded;
+    if (bounded) rows = shape_.hops[hop].rows;
     const int s = store_of(hop);
     check_range(rows, "rows");
     reserve_rows(batches_ * rows);
@@ -237,7 +245,7 @@ class NeighborSampler {
                sums_.data()};
     queue_.each(batches_ * rows, CountPicks{graph_.csc(), nodes(), kernel, counts_.data(),
                                             begins_.data(), degrees_.data()});
-    if (!shape_.bounded) kernel.edges = Divisor(measure(hop, rows));
+    if (!bounded) kernel.edges = Divisor(measure(hop, rows));
     const int64_t edges = kernel.edges.by;
     queue_.scan(counts_.data(), sums_.data(), batches_ * rows);
     draw(kernel);
@@ -248,14 +256,60 @@ class NeighborSampler {
     queue_.each(batches_ * edges, NumberSources{nodes(), tables(), store(s), kernel,
                                                 sources_.data(), edge_slots_.data(), ranks_.data(),
                                                 num_edges_.data(), num_hops_ - 1 - hop, !last});
-    if (config_.transpose && (!once() || last)) {
-      transpose(queue_, turned_round(s, hop), batches_, transposing_);
+    if (config_.transpose && (!once() || (last && !padded_))) {
+      const StoreShape& shape = shape_.stores[s];
+      transpose(queue_,
+                TransposedBlock{nodes(), store(s), hop, Divisor(shape.max_sources),
+                                Divisor(shape.max_targets), stores_[s].out_indptr.data(),
+                                padded(shape.max_sources + 1), stores_[s].out_targets.data()},
+                batches_, transposing_);
     }
     // A node is one row, but for repeated seeds.
     return std::max<int64_t>(
         once() ? std::min(edges, graph_.csc().num_nodes)
                : std::min(shape_.node_stride, graph_.csc().num_nodes + max_seeds_),
         1);
+  }
+
+  // Fills up what lies behind the true counts. Layers that share a block each have pointers of
+  // their own then: the rows of a layer behind its targets are those of the hops behind it, whose
+  // edges come from nodes beyond its bound.
+  void pad() {
+    queue_.each(batches_ * shape_.node_stride, PadNodes{nodes(), Divisor(shape_.node_stride)});
+    for (int s = 0; s < static_cast<int>(stores_.size()); ++s)
+      queue_.each(batches_ * shape_.stores[s].edge_stride,
+                  PadEdges{nodes(), once() ? num_hops_ - 1 : s, store(s),
+                           Divisor(shape_.stores[s].edge_stride)});
+    for (int32_t hop = 0; hop < num_hops_; ++hop) {
+      const int s = store_of(hop);
+      const HopShape& shape = shape_.hops[hop];
+      const StoreShape& whole = shape_.stores[s];
+      const bool apart = layers_apart();
+      if (apart) reserve_layer(hop, max_batches_);
+      Buffer<int32_t>& indptr = apart ? apart_[hop].indptr : stores_[s].indptr;
+      pad_pointers(hop, shape.max_targets, stores_[s].indptr.data(), whole.indptr_stride,
+                   indptr.data(), apart ? padded(shape.max_targets + 1) : whole.indptr_stride);
+      if (!config_.transpose) continue;
+      Buffer<int32_t>& out_indptr = apart ? apart_[hop].out_indptr : stores_[s].out_indptr;
+      Buffer<int32_t>& out_targets = apart ? apart_[hop].out_targets : stores_[s].out_targets;
+      const int64_t stride = padded((apart ? shape.max_sources : whole.max_sources) + 1);
+      if (apart)
+        transpose(queue_,
+                  TransposedBlock{nodes(), store(s), hop, Divisor(shape.max_sources),
+                                  Divisor(shape.max_targets), out_indptr.data(), stride,
+                                  out_targets.data()},
+                  batches_, transposing_);
+      pad_pointers(hop + 1, shape.max_sources, out_indptr.data(), stride, out_indptr.data(),
+                   stride);
+      queue_.each(
+          batches_ * whole.edge_stride,
+          PadTargets{nodes(), hop, store(s), Divisor(whole.edge_stride), out_targets.data()});
+    }
+  }
+  void pad_pointers(int32_t hop, int64_t lists, const int32_t* from, int64_t from_stride,
+                    int32_t* to, int64_t to_stride) {
+    queue_.each(batches_ * (lists + 1),
+                PadPointers{nodes(), hop, Divisor(lists + 1), from, from_stride, to, to_stride});
   }
 
   template <int N, bool kMany>
@@ -294,19 +348,22 @@ class NeighborSampler {
         batches_ * parts,
         AddTotals{counts_.data(), static_cast<uint32_t>(rows), Divisor(parts), totals_.data()});
     std::vector<uint64_t> totals(batches_);
-    std::vector<int32_t> ends(batches_ * (num_hops_ + 1));
+    std::vector<int32_t> ends(batches_ * (num_hops_ + 1)), edges_so_far(batches_ * num_hops_);
     queue_.copy(totals.data(), totals_.data(), batches_ * 8);
     queue_.copy(ends.data(), ends_.data(), static_cast<int64_t>(ends.size()) * 4);
+    queue_.copy(edges_so_far.data(), num_edges_.data(),
+                static_cast<int64_t>(edges_so_far.size()) * 4);
     queue_.synchronize();
 
     const int s = store_of(hop);
+    const bool keep = once() && hop > 0;  // what the hops before have written there
     int64_t edges = 0, edges_of_all = 0, targets = 0, sources = 0;
     for (int64_t m = 0; m < batches_; ++m) {
       const int64_t known = ends[m * (num_hops_ + 1) + hop];
       const int64_t total = static_cast<int64_t>(std::min<uint64_t>(totals[m], INT64_MAX / 2));
-      measured_[s][m] += total;
+      const int64_t before = keep ? edges_so_far[m * num_hops_ + num_hops_ - hop] : 0;
       edges = std::max(edges, total);
-      edges_of_all = std::max(edges_of_all, measured_[s][m]);
+      edges_of_all = std::max(edges_of_all, before + total);
       targets = std::max(targets, known);
       sources = std::max(sources, known + total);
     }
@@ -318,7 +375,6 @@ class NeighborSampler {
     reserve_edges(hop, batches_ * padded(edges));
     if (padded(sources) > shape_.node_stride) grow_nodes(hop, padded(sources));
     StoreShape shape = shape_.stores[s];
-    const bool keep = once() && hop > 0;
     shape.max_targets = std::max(shape.max_targets, targets);
     shape.max_sources = std::max(shape.max_sources, sources);
     const int64_t indptr_stride = std::max(shape.indptr_stride, padded(targets + 1));
@@ -392,9 +448,20 @@ class NeighborSampler {
       layer.indptr_stride = shape.indptr_stride;
       layer.edge_stride = shape.edge_stride;
       layer.out_indptr_stride = padded(shape.max_sources + 1);
-      layer.max_targets = shape_.bounded ? shape_.hops[hop].targets : shape.max_targets;
-      layer.max_sources = shape_.bounded ? shape_.hops[hop].sources : shape.max_sources;
+      layer.max_targets = shape.max_targets;
+      layer.max_sources = shape.max_sources;
       layer.max_edges = shape.edge_stride;
+      if (hop >= shape_.num_bounded) continue;
+      const HopShape& bounds = shape_.hops[hop];
+      layer.max_targets = bounds.max_targets;
+      layer.max_sources = bounds.max_sources;
+      if (!layers_apart()) continue;
+      layer.indptr = apart_[hop].indptr.data();
+      layer.indptr_stride = padded(bounds.max_targets + 1);
+      layer.out_indptr = config_.transpose ? apart_[hop].out_indptr.data() : nullptr;
+      layer.out_targets = config_.transpose ? apart_[hop].out_targets.data() : nullptr;
+      layer.out_indptr_stride = padded(bounds.max_sources + 1);
+      layer.max_edges = bounds.max_edges;
     }
   }
 
@@ -407,11 +474,11 @@ class NeighborSampler {
   sample::DeviceSample sample_;
 
   int64_t batches_ = 0;  // of this call
+  bool padded_ = false;
   const int64_t* seeds_ = nullptr;
   int64_t seed_stride_ = 0;
   const int32_t* num_seeds_ = nullptr;
   const uint32_t* keys_ = nullptr;
-  std::vector<std::vector<int64_t>> measured_;  // edges of each store and mini-batch so far
 
   Memory& memory() { return queue_.device_memory(); }
   Buffer<int64_t> ids_{memory()};
@@ -428,6 +495,7 @@ class NeighborSampler {
   Buffer<uint64_t> seen_{memory()};
   TransposeBuffers transposing_;
   std::vector<StoreBuffers> stores_;
+  std::vector<LayerBuffers> apart_;  // by hop
 };
 
 }  // namespace gnnmg::cuda

@@ -1,0 +1,88 @@
+// Which memory of the host's is pinned for kernels in this process: what was pinned here, counted,
+// and what somebody else had pinned before, whose pins are left to him.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string_view>
+#include <utility>
+
+#include "base/error.h"
+
+namespace gnnmg::cuda {
+
+// What pins memory: the CUDA runtime, or a test.
+class PinningSystem {
+ public:
+  virtual ~PinningSystem() = default;
+  // False: some of it is pinned already. Error(kNoMemory) or kUnsupported, naming `what`, when the
+  // system refuses.
+  virtual bool pin(void* memory, int64_t bytes, std::string_view what) = 0;
+  virtual void unpin(void* memory) noexcept = 0;
+  virtual bool all_pinned(void* memory, int64_t bytes) = 0;
+};
+
+// Any thread.
+class PinnedRanges {
+ public:
+  // Until a give_back() of the same address all of it is pinned. Error(kInvalidArgument) when part
+  // of it is pinned and the rest cannot be.
+  void take(PinningSystem& system, void* memory, int64_t bytes, std::string_view what) {
+    const std::lock_guard lock(mutex_);
+    char* const begin = static_cast<char*>(memory);
+    const auto use = uses_.emplace(memory, nullptr);
+    try {
+      auto own = own_.upper_bound(begin);
+      if (own != own_.begin() && begin + bytes <= (--own)->second.end) {
+        ++own->second.uses;
+        use->second = own->first;
+        return;
+      }
+      const auto [added, is_new] = own_.try_emplace(begin, Own{begin + bytes, 1});
+      bool pinned = false;
+      try {
+        pinned = is_new && system.pin(memory, bytes, what);
+      } catch (...) {
+        own_.erase(added);
+        throw;
+      }
+      if (pinned) {
+        use->second = begin;
+        return;
+      }
+      if (is_new) own_.erase(added);
+      if (!system.all_pinned(memory, bytes))
+        base::fail(base::Status::kInvalidArgument, "part of ", what, " of ", bytes,
+                   " bytes is pinned already, the rest cannot be pinned beside it; pin all of it, "
+                   "or none");
+    } catch (...) {
+      uses_.erase(use);
+      throw;
+    }
+  }
+  void give_back(PinningSystem& system, void* memory) noexcept {
+    const std::lock_guard lock(mutex_);
+    const auto use = uses_.find(memory);
+    if (use == uses_.end()) return;
+    if (use->second != nullptr) {
+      const auto own = own_.find(use->second);
+      if (--own->second.uses == 0) {
+        system.unpin(own->first);
+        own_.erase(own);
+      }
+    }
+    uses_.erase(use);
+  }
+
+ private:
+  struct Own {
+    char* end;
+    int64_t uses;
+  };
+  std::mutex mutex_;
+  std::map<char*, Own> own_;          // what was pinned here, by where it begins
+  std::multimap<void*, char*> uses_;  // where what holds it begins; null: somebody else pinned it
+};
+
+}  // namespace gnnmg::cuda

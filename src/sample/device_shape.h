@@ -1,0 +1,115 @@
+// How much room the hops of a mini-batch need on a GPU: bounded beforehand by the fan-outs, or
+// measured.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "base/error.h"
+#include "sample/sampler.h"
+
+namespace gnnmg::sample {
+
+// Lengths of a mini-batch's share of an array, a multiple of a cache line of 4-byte elements.
+inline int64_t padded(int64_t count) { return (std::max<int64_t>(count, 1) + 31) / 32 * 32; }
+
+struct HopShape {
+  int64_t rows = 1;   // expanded, at most
+  int64_t edges = 1;  // drawn, at most
+  // Of the hop's layer, at most.
+  int64_t max_targets = 1, max_sources = 1, max_edges = 1;
+};
+
+// A block that hops write to: of all hops with expansion "once", of one hop otherwise.
+struct StoreShape {
+  int64_t indptr_stride = 32;
+  int64_t edge_stride = 32;
+  int64_t max_targets = 1;
+  int64_t max_sources = 1;
+};
+
+struct SampleShape {
+  int32_t num_bounded = 0;  // hops, from the seeds on; those behind them are measured
+  int64_t node_stride = 32;
+  std::vector<HopShape> hops;
+  std::vector<StoreShape> stores;  // by hop, or one for all
+};
+
+// What `config` needs for `max_batches` mini-batches of `max_seeds` seeds from a graph: up to the
+// first hop whose fan-out is -1, or whose bound is beyond 31 bits.
+inline SampleShape shape_of(const NeighborConfig& config, int64_t num_nodes, int64_t num_edges,
+                            int64_t max_seeds, int64_t max_batches) {
+  const bool once = config.expansion == Expansion::kOnce;
+  const int64_t num_hops = static_cast<int64_t>(config.fanouts.size());
+  const int64_t most = INT32_MAX / max_batches;
+  SampleShape shape;
+  shape.node_stride = padded(max_seeds);
+  shape.hops.resize(num_hops);
+  shape.stores.resize(once ? 1 : num_hops);
+  int64_t nodes = max_seeds, rows = max_seeds, edges_of_all = 0;
+  for (int64_t h = 0; h < num_hops; ++h) {
+    const int64_t fanout = config.fanouts[h];
+    if (fanout < 0) break;
+    if (!once) rows = nodes;
+    // A node is one row, but for repeated seeds; without replacement its edges are drawn once.
+    int64_t edges = rows * fanout;
+    if (!config.replace) edges = std::min(edges, num_edges + max_seeds * fanout);
+    edges_of_all = once ? edges_of_all + edges : edges;
+    const int64_t targets = nodes;
+    nodes = std::min(nodes + edges, num_nodes + max_seeds);
+    if (padded(edges_of_all) > most || padded(edges) > most || padded(nodes) > most ||
+        nodes + padded(edges) > INT32_MAX)
+      break;
+    ++shape.num_bounded;
+    shape.hops[h] = {std::max<int64_t>(rows, 1), padded(edges), std::max<int64_t>(targets, 1),
+                     std::max<int64_t>(nodes, 1), padded(edges_of_all)};
+    StoreShape& store = shape.stores[once ? 0 : h];
+    store.indptr_stride = padded(targets + 1);
+    store.edge_stride = padded(edges_of_all);
+    store.max_targets = std::max<int64_t>(targets, 1);
+    store.max_sources = std::max<int64_t>(nodes, 1);
+    shape.node_stride = padded(nodes);
+    rows = std::min(edges, num_nodes);
+  }
+  return shape;
+}
+
+// Bytes that a GPU's sampler of such a shape takes before its first call, all hops bounded; the
+// room of scans and sorts, which the first call takes, is less than that of the edges of the last
+// hop.
+inline int64_t sampler_bytes(const NeighborConfig& config, const SampleShape& shape,
+                             int64_t max_seeds, int64_t max_batches, bool pad) {
+  const auto num_hops = static_cast<int64_t>(shape.hops.size());
+  const bool once = config.expansion == Expansion::kOnce;
+  int64_t rows = 1, edges = 1, drawn = 0;  // of the hops that have most of them
+  for (int64_t h = 0; h < num_hops; ++h) {
+    rows = std::max(rows, shape.hops[h].rows);
+    edges = std::max(edges, shape.hops[h].edges);
+    if (!config.replace && config.fanouts[h] > 32) drawn = std::max(drawn, shape.hops[h].edges);
+  }
+  const int64_t slots = shape.node_stride + shape.node_stride / 2;
+  int64_t a_batch = 8 * (shape.node_stride + slots + 1 + max_seeds) +
+                    4 * (num_hops + 1 + num_hops + 1 + 2 * num_hops) + rows * (4 + 4 + 8 + 4) +
+                    edges * (4 * 4) + 16 * drawn;
+  const int64_t fixed = 8 + 4 + 4;  // the bad seed, and one more sum of rows and of edges
+  int64_t sources = 0, turned = 0;
+  for (const StoreShape& store : shape.stores) {
+    a_batch += 4 * (store.indptr_stride + store.edge_stride);
+    if (config.edge_ids) a_batch += 8 * store.edge_stride;
+    if (!config.transpose) continue;
+    a_batch += 4 * (padded(store.max_sources + 1) + store.edge_stride);
+    sources = std::max(sources, store.max_sources);
+    turned = std::max(turned, store.edge_stride);
+  }
+  if (once && pad)
+    for (const HopShape& hop : shape.hops) {
+      a_batch += 4 * padded(hop.max_targets + 1);
+      if (config.transpose)
+        a_batch += 4 * (padded(hop.max_sources + 1) + shape.stores[0].edge_stride);
+    }
+  a_batch += 4 * (4 * turned + 2 * sources);
+  return max_batches * a_batch + fixed + (config.transpose ? 4 : 0);
+}
+
+}  // namespace gnnmg::sample
