@@ -262,6 +262,34 @@ TEST_P(DeviceAttention, IsTheCpus) {
   check_all(*table().layers_f64);
 }
 
+// Lists that several tiles share: those of targets, and those of sources. Thousands of terms are
+// added up in another order than the CPU's.
+template <typename T>
+void check_long_lists(const DeviceLayers<T>& device) {
+  const std::vector<TestBlock> blocks = {{50, 2, 5000, 21, 4}, {2, 2, 3500, 22}};
+  size_t turn = 0;
+  for (const Kind& kind : kinds()) {
+    if (++turn % 4 != 0 && kind.channels < 70) continue;
+    for (const TestBlock& block : blocks) {
+      SCOPED_TRACE(testing::Message() << kind << ", " << block.sources << " sources");
+      Case<T> expected(block, kind), found(block, kind);
+      expected.on_cpu();
+      found.run(device);
+      const auto one = expected.written(), two = found.written();
+      for (size_t i = 0; i < one.size(); ++i) {
+        expect_near(*two[i].second, *one[i].second, one[i].first, 100);
+        if (testing::Test::HasFatalFailure()) return;
+        expect_as_before<T>(*two[i].second);
+      }
+    }
+  }
+}
+
+TEST_P(DeviceAttention, OfLongListsIsTheCpus) {
+  check_long_lists(*table().layers_f32);
+  check_long_lists(*table().layers_f64);
+}
+
 TEST_P(DeviceAttention, OfTargetsThatAreNotTheFirstSources) {
   check_ranges(*table().layers_f32);
   check_ranges(*table().layers_f64);

@@ -90,7 +90,8 @@ constexpr double kTolerance = sizeof(T) == 4 ? 1e-5 : 1e-13;
 
 // Equal up to rounding; what nobody wrote in one is not written in the other.
 template <typename T>
-void expect_near(const Array<T>& found, const Array<T>& expected, const char* what) {
+void expect_near(const Array<T>& found, const Array<T>& expected, const char* what,
+                 double more = 1) {
   ASSERT_EQ(found.size(), expected.size()) << what;
   double largest = 1;
   for (const T x : expected)
@@ -98,7 +99,7 @@ void expect_near(const Array<T>& found, const Array<T>& expected, const char* wh
   for (size_t i = 0; i < found.size(); ++i) {
     ASSERT_EQ(std::isnan(found[i]), std::isnan(expected[i])) << what << " at " << i;
     if (!std::isnan(found[i])) {
-      ASSERT_NEAR(found[i], expected[i], kTolerance<T> * largest) << what << " at " << i;
+      ASSERT_NEAR(found[i], expected[i], more * kTolerance<T> * largest) << what << " at " << i;
     }
   }
 }

@@ -45,7 +45,9 @@ void expect_twins(const char* what, const std::function<V()>& on_cpu,
 
 template <typename T, typename F>
 void for_all(const F& body) {
-  for (const TestBlock& block : test_blocks())
+  std::vector<TestBlock> blocks = test_blocks();
+  blocks.push_back({30, 20, 7000, 7});  // lists that several tiles share
+  for (const TestBlock& block : blocks)
     for (const int64_t width : kEdgeWidths)
       for (const bool odd : {false, true}) {
         SCOPED_TRACE(testing::Message() << "width " << width << ", " << block.edges()

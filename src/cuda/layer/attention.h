@@ -13,35 +13,82 @@ namespace gnnmg::cuda {
 // rows are read; each edge's numbers are written and read back by one and the same lane.
 template <typename T, Scores kScores, int K>
 struct Attend {
-  static constexpr int kLeastBlocks = 2;
+  static constexpr int kLeastBlocks = sizeof(T) == 4 ? 2 : 1;
   nn::kernels::Attention<T> a;
   Divisor by_heads;
   PlaceDropout<T> dropout;
   nn::kernels::Matrix<T> out;
 
   template <typename Tile>
-  GNNMG_BOTH void operator()(const Tile& tile, int64_t item) const {
-    constexpr int kN = Tile::kLanes;
+  GNNMG_BOTH bool alone(const Tile& tile, int64_t item) const {
     const int64_t t = by_heads(item), h = item - t * by_heads.by;
     const TargetEdges<T> edges(a, t);
-    if (!write_scores(tile, edges, h)) {
-      // Nothing to look at, or loops alone that are left out.
-      tile.each_of(0, edges.n, [&](uint32_t i) {
-        const int64_t k = edges.place(i) * a.heads + h;
-        a.alpha[k] = 0;
-        a.weights[k] = 0;
-      });
+    if (edges.is_long()) return false;
+    const Turns all = Turns::alone(tile);
+    if (!write_scores(tile, edges, h, all)) {
+      write_nothing(tile, edges, h, all);
       tile.each_of(0, a.channels, [&](int64_t c) { row_of(out, t)[h * a.channels + c] = 0; });
+      return true;
+    }
+    const T most = highest(tile, edges, h, all);
+    write_weights(tile, edges, h, all, most, T{1} / powers(tile, edges, h, all, most));
+    for (int64_t c = 0; c < a.channels; c += Tile::kLanes * K)
+      write_row(tile, edges, h, c, weighted_sum(tile, edges, h, all, c));
+    return true;
+  }
+  GNNMG_BOTH bool is_long(int64_t item) const {
+    return TargetEdges<T>(a, by_heads(item)).is_long();
+  }
+  template <typename Team>
+  GNNMG_BOTH void together(const Team& team, int64_t item) const {
+    using Tile = typename Team::Tile;
+    const int64_t target = by_heads(item), h = item - target * by_heads.by;
+    const TargetEdges<T> edges(a, target);
+    // A long list has an edge that is not left out, or none but loops: then there is nothing.
+    if (sum_of_team<int32_t>(team, [&](const Tile& tile, Turns turns) {
+          return write_scores(tile, edges, h, turns) ? 1 : 0;
+        }) == 0) {
+      team.each([&](const Tile& tile, int t) {
+        write_nothing(tile, edges, h, Turns::of(team, t));
+        if (t != 0) return;
+        tile.each_of(0, a.channels,
+                     [&](int64_t c) { row_of(out, target)[h * a.channels + c] = 0; });
+      });
       return;
     }
-    softmax(tile, edges, h);
-    for (int64_t c = 0; c < a.channels; c += kN * K) weighted_sum(tile, edges, h, c);
+    const T most = team.template combine<T>(
+        Team::kTiles,
+        [&](const Tile& tile, int t) {
+          const T part = highest(tile, edges, h, Turns::of(team, t));
+          return tile.template make<T>([&](int) { return part; });
+        },
+        [](T& top, const T& part) { top = part > top || part != part ? part : top; })[0];
+    const T scale = T{1} / sum_of_team<T>(team, [&](const Tile& tile, Turns turns) {
+                      return powers(tile, edges, h, turns, most);
+                    });
+    team.each([&](const Tile& tile, int t) {
+      write_weights(tile, edges, h, Turns::of(team, t), most, scale);
+    });
+    for (int64_t c = 0; c < a.channels; c += Tile::kLanes * K) {
+      const auto sums = team.template combine<Held<T, K>>(
+          Team::kTiles,
+          [&](const Tile& tile, int t) {
+            return weighted_sum(tile, edges, h, Turns::of(team, t), c);
+          },
+          [](Held<T, K>& sum, const Held<T, K>& part) {
+            for (int k = 0; k < K; ++k) sum.at[k] += part.at[k];
+          });
+      team.each([&](const Tile& tile, int t) {
+        if (t == 0) write_row(tile, edges, h, c, sums);
+      });
+    }
   }
 
  private:
   // Scores of the edges, in alpha; those left out get the lowest number. Whether there are others.
   template <typename Tile>
-  GNNMG_BOTH bool write_scores(const Tile& tile, const TargetEdges<T>& edges, int64_t h) const {
+  GNNMG_BOTH bool write_scores(const Tile& tile, const TargetEdges<T>& edges, int64_t h,
+                               Turns turns) const {
     constexpr int kN = Tile::kLanes;
     bool any = false;
     const auto write = [&](uint32_t base, int count, const auto& scores) {
@@ -55,7 +102,7 @@ struct Attend {
       });
     };
     if constexpr (kScores == Scores::kGat) {
-      for (uint32_t base = 0; base < edges.n; base += kN) {
+      for (uint32_t base = turns.begin; base < edges.n; base += turns.step) {
         const int count = edges.some(base, kN);
         write(base, count, tile.template make<T>([&](int lane) {
           return lane < count ? leaky(gat_sum(edges, base + lane, h), a.slope) : T{0};
@@ -66,7 +113,7 @@ struct Attend {
       const T* own = row_of(a.target, edges.target) + column;
       const auto target = hold<K>(tile, own, a.channels);
       const auto vector = hold<K>(tile, a.vector + column, a.channels);
-      for (uint32_t base = 0; base < edges.n; base += kN) {
+      for (uint32_t base = turns.begin; base < edges.n; base += turns.step) {
         const int count = edges.some(base, kN);
         auto scores = tile.template make<T>([](int) { return T{0}; });
         const auto row = [&](int64_t j) {
@@ -79,12 +126,14 @@ struct Attend {
               const int64_t place = edges.place(base + j);
               const T score = tile.sum(tile.template make<T>([&](int lane) {
                 T sum = 0;
+                GNNMG_UNROLL
                 for (int k = 0; k < K; ++k) {
                   const int64_t c = lane + k * kN;
-                  if (c >= a.channels) break;
-                  const T inner = gatv2_sum<kScores>(a, source[lane].at[k], target[lane].at[k],
-                                                     place, column + c);
-                  sum = multiply_add(vector[lane].at[k], leaky(inner, a.slope), sum);
+                  if (c < a.channels) {
+                    const T inner = gatv2_sum<kScores>(a, source[lane].at[k], target[lane].at[k],
+                                                       place, column + c);
+                    sum = multiply_add(vector[lane].at[k], leaky(inner, a.slope), sum);
+                  }
                 }
                 for (int64_t c = lane + K * kN; c < a.channels; c += kN) {
                   const T inner = gatv2_sum<kScores>(a, row(j)[c], own[c], place, column + c);
@@ -102,40 +151,63 @@ struct Attend {
     return any;
   }
 
-  // The softmax of what lies in alpha, and the weights.
+  // For a target with nothing to look at, or with loops alone that are left out.
   template <typename Tile>
-  GNNMG_BOTH void softmax(const Tile& tile, const TargetEdges<T>& edges, int64_t h) const {
-    constexpr int kN = Tile::kLanes;
-    const T most = tile.maximum(tile.template make<T>([&](int lane) {
-      T highest = static_cast<T>(-INFINITY);
-      for (uint32_t i = lane; i < edges.n; i += kN) {
-        const T score = a.alpha[edges.place(i) * a.heads + h];
-        highest = score > highest || score != score ? score : highest;
+  GNNMG_BOTH void write_nothing(const Tile& tile, const TargetEdges<T>& edges, int64_t h,
+                                Turns turns) const {
+    tile.each([&](int lane) {
+      for (uint32_t i = turns.begin + lane; i < edges.n; i += turns.step) {
+        const int64_t k = edges.place(i) * a.heads + h;
+        a.alpha[k] = 0;
+        a.weights[k] = 0;
       }
-      return highest;
+    });
+  }
+
+  // The softmax of what lies in alpha, and the weights, in three steps.
+  template <typename Tile>
+  GNNMG_BOTH T highest(const Tile& tile, const TargetEdges<T>& edges, int64_t h,
+                       Turns turns) const {
+    return tile.maximum(tile.template make<T>([&](int lane) {
+      T most = static_cast<T>(-INFINITY);
+      for (uint32_t i = turns.begin + lane; i < edges.n; i += turns.step) {
+        const T score = a.alpha[edges.place(i) * a.heads + h];
+        most = score > most || score != score ? score : most;
+      }
+      return most;
     }));
-    const T scale = T{1} / tile.sum(tile.template make<T>([&](int lane) {
+  }
+  template <typename Tile>
+  GNNMG_BOTH T powers(const Tile& tile, const TargetEdges<T>& edges, int64_t h, Turns turns,
+                      T most) const {
+    return tile.sum(tile.template make<T>([&](int lane) {
       T sum = 0;
-      for (uint32_t i = lane; i < edges.n; i += kN)
+      for (uint32_t i = turns.begin + lane; i < edges.n; i += turns.step)
         sum += exponential(a.alpha[edges.place(i) * a.heads + h] - most);
       return sum;
     }));
-    tile.each_of(0, edges.n, [&](uint32_t i) {
-      const int64_t place = edges.place(i), k = place * a.heads + h;
-      const T alpha = exponential(a.alpha[k] - most) * scale;
-      a.alpha[k] = alpha;
-      if (a.weights == a.alpha) return;
-      a.weights[k] = dropout.left(a.factors != nullptr ? alpha * a.factors[place] : alpha, k);
+  }
+  template <typename Tile>
+  GNNMG_BOTH void write_weights(const Tile& tile, const TargetEdges<T>& edges, int64_t h,
+                                Turns turns, T most, T scale) const {
+    tile.each([&](int lane) {
+      for (uint32_t i = turns.begin + lane; i < edges.n; i += turns.step) {
+        const int64_t place = edges.place(i), k = place * a.heads + h;
+        const T alpha = exponential(a.alpha[k] - most) * scale;
+        a.alpha[k] = alpha;
+        if (a.weights == a.alpha) continue;
+        a.weights[k] = dropout.left(a.factors != nullptr ? alpha * a.factors[place] : alpha, k);
+      }
     });
   }
 
   // K columns a lane of the head, from `begin` on.
   template <typename Tile>
-  GNNMG_BOTH void weighted_sum(const Tile& tile, const TargetEdges<T>& edges, int64_t h,
-                               int64_t begin) const {
+  GNNMG_BOTH auto weighted_sum(const Tile& tile, const TargetEdges<T>& edges, int64_t h,
+                               Turns turns, int64_t begin) const {
     constexpr int kN = Tile::kLanes;
     auto sums = tile.template make<Held<T, K>>([](int) { return Held<T, K>{}; });
-    for (uint32_t base = 0; base < edges.n; base += kN) {
+    for (uint32_t base = turns.begin; base < edges.n; base += turns.step) {
       const int count = edges.some(base, kN);
       const auto weights = tile.template make<T>([&](int lane) {
         return lane < count ? a.weights[edges.place(base + lane) * a.heads + h] : T{0};
@@ -155,10 +227,15 @@ struct Attend {
             });
           });
     }
+    return sums;
+  }
+  template <typename Tile, typename Sums>
+  GNNMG_BOTH void write_row(const Tile& tile, const TargetEdges<T>& edges, int64_t h, int64_t begin,
+                            const Sums& sums) const {
     T* to = row_of(out, edges.target) + h * a.channels;
     tile.each([&](int lane) {
       for (int k = 0; k < K; ++k) {
-        const int64_t c = begin + lane + k * kN;
+        const int64_t c = begin + lane + k * Tile::kLanes;
         if (c < a.channels) to[c] = sums[lane].at[k];
       }
     });
@@ -170,7 +247,7 @@ void attend(base::DeviceQueue* queue, const nn::kernels::Attention<T>& a,
             nn::kernels::Matrix<T> out, int64_t rows) {
   with_scores(a, [&]<Scores kScores>() {
     with_shape(a.channels, [&]<int N, int K>() {
-      queue_of<Queue>(queue).template tiles<N>(
+      queue_of<Queue>(queue).template teams<N>(
           rows * a.heads,
           Attend<T, kScores, K>{a, Divisor(a.heads), PlaceDropout<T>(a.dropout), out});
     });

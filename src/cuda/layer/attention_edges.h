@@ -76,11 +76,41 @@ struct TargetEdges {
   GNNMG_BOTH bool left_out(uint32_t i) const {
     return a.loops && i < listed && a.lists.indices[first + i] == a.first_own + target;
   }
+  GNNMG_BOTH bool is_long() const { return n > kLongList; }
   // How many of the edges from `base` on a tile of `lanes` takes at once.
   GNNMG_BOTH int some(uint32_t base, int lanes) const {
     return static_cast<int>(least(n - base, static_cast<uint32_t>(lanes)));
   }
 };
+
+// Which edges a tile takes: as many as it has lanes from `begin` on, and so on every `step`. So one
+// and the same lane has an edge in all loops over them.
+struct Turns {
+  uint32_t begin, step;
+  template <typename Tile>
+  GNNMG_BOTH static Turns alone(const Tile&) {
+    return {0, Tile::kLanes};
+  }
+  // Of tile t of a team.
+  template <typename Team>
+  GNNMG_BOTH static Turns of(const Team&, int t) {
+    constexpr uint32_t kLanes = Team::Tile::kLanes;
+    return {static_cast<uint32_t>(t) * kLanes, Team::kTiles * kLanes};
+  }
+};
+
+// The sum of f(tile, turns) of a team's tiles, in their order; f gives all lanes of a tile the
+// same.
+template <typename T, typename Team, typename F>
+GNNMG_BOTH T sum_of_team(const Team& team, const F& f) {
+  return team.template combine<T>(
+      Team::kTiles,
+      [&](const typename Team::Tile& tile, int t) {
+        const T part = f(tile, Turns::of(team, t));
+        return tile.template make<T>([&](int) { return part; });
+      },
+      [](T& sum, const T& part) { sum += part; })[0];
+}
 
 // What goes through the leaky function at edge i for head h of GAT.
 template <typename T>

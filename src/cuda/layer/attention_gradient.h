@@ -13,7 +13,7 @@ namespace gnnmg::cuda {
 // Item: a target and a head, or, where the gradient of factors adds up heads, a target.
 template <typename T, bool kGat, int K>
 struct ScoreGradients {
-  static constexpr int kLeastBlocks = 2;
+  static constexpr int kLeastBlocks = sizeof(T) == 4 ? 2 : 1;
   nn::kernels::Attention<T> a;
   Divisor by_heads;
   PlaceDropout<T> dropout;
@@ -21,25 +21,57 @@ struct ScoreGradients {
   nn::kernels::AttentionGradient<T> to;
 
   template <typename Tile>
-  GNNMG_BOTH void operator()(const Tile& tile, int64_t item) const {
-    if (to.factors == nullptr) {
-      const int64_t t = by_heads(item), h = item - t * by_heads.by;
-      of_head(tile, TargetEdges<T>(a, t), h);
-    } else {
-      const TargetEdges<T> edges(a, item);
-      for (int64_t h = 0; h < a.heads; ++h) of_head(tile, edges, h);
+  GNNMG_BOTH bool alone(const Tile& tile, int64_t item) const {
+    const Place at = place_of(item);
+    const TargetEdges<T> edges(a, at.target);
+    if (edges.is_long()) return false;
+    const Turns all = Turns::alone(tile);
+    for (int64_t h = at.first; h < at.last; ++h) {
+      const T mean = by_weights(tile, edges, h, all);
+      write_total(tile, at.target, h, by_scores(tile, edges, h, all, mean));
+    }
+    return true;
+  }
+  GNNMG_BOTH bool is_long(int64_t item) const {
+    return TargetEdges<T>(a, place_of(item).target).is_long();
+  }
+  template <typename Team>
+  GNNMG_BOTH void together(const Team& team, int64_t item) const {
+    using Tile = typename Team::Tile;
+    const Place at = place_of(item);
+    const TargetEdges<T> edges(a, at.target);
+    for (int64_t h = at.first; h < at.last; ++h) {
+      const T mean = sum_of_team<T>(
+          team, [&](const Tile& tile, Turns turns) { return by_weights(tile, edges, h, turns); });
+      const T total = sum_of_team<T>(team, [&](const Tile& tile, Turns turns) {
+        return by_scores(tile, edges, h, turns, mean);
+      });
+      team.each([&](const Tile& tile, int t) {
+        if (t == 0) write_total(tile, at.target, h, total);
+      });
     }
   }
 
  private:
+  struct Place {
+    int64_t target, first, last;  // heads
+  };
+  GNNMG_BOTH Place place_of(int64_t item) const {
+    if (to.factors != nullptr) return {item, 0, a.heads};
+    const int64_t t = by_heads(item), h = item - t * by_heads.by;
+    return {t, h, h + 1};
+  }
+
+  // The gradients of weights and of what they come from, in scores; the sum of alphas times these.
   template <typename Tile>
-  GNNMG_BOTH void of_head(const Tile& tile, const TargetEdges<T>& edges, int64_t h) const {
+  GNNMG_BOTH T by_weights(const Tile& tile, const TargetEdges<T>& edges, int64_t h,
+                          Turns turns) const {
     constexpr int kN = Tile::kLanes;
     const int64_t column = h * a.channels;
     const T* own = row_of(dy, edges.target) + column;
     const auto held = hold<K>(tile, own, a.channels);
     auto means = tile.template make<T>([](int) { return T{0}; });
-    for (uint32_t base = 0; base < edges.n; base += kN) {
+    for (uint32_t base = turns.begin; base < edges.n; base += turns.step) {
       const int count = edges.some(base, kN);
       auto dots = tile.template make<T>([](int) { return T{0}; });
       const auto row = [&](int64_t j) {
@@ -66,10 +98,16 @@ struct ScoreGradients {
         if (lane < count) means[lane] += by_alpha(edges, base + lane, h, dots[lane]);
       });
     }
-    const T mean = tile.sum(means);
-    const T total = tile.sum(tile.template make<T>([&](int lane) {
+    return tile.sum(means);
+  }
+
+  // The gradients of scores; of GAT their sum.
+  template <typename Tile>
+  GNNMG_BOTH T by_scores(const Tile& tile, const TargetEdges<T>& edges, int64_t h, Turns turns,
+                         T mean) const {
+    return tile.sum(tile.template make<T>([&](int lane) {
       T sum = 0;
-      for (uint32_t i = lane; i < edges.n; i += kN) {
+      for (uint32_t i = turns.begin + lane; i < edges.n; i += turns.step) {
         const int64_t k = edges.place(i) * a.heads + h;
         T d = a.alpha[k] * (to.scores[k] - mean);
         if constexpr (kGat) {
@@ -80,9 +118,12 @@ struct ScoreGradients {
       }
       return sum;
     }));
+  }
+  template <typename Tile>
+  GNNMG_BOTH void write_total(const Tile& tile, int64_t target, int64_t h, T total) const {
     if (!kGat || to.target_scores.data == nullptr) return;
     tile.each([&](int lane) {
-      if (lane == 0) row_of(to.target_scores, edges.target)[h] = total;
+      if (lane == 0) row_of(to.target_scores, target)[h] = total;
     });
   }
 
@@ -106,6 +147,7 @@ struct ScoreGradients {
 // Columns are taken one by one, since parts are few.
 template <typename T, Scores kScores>
 struct TargetGradients {
+  static constexpr int kLeastBlocks = 2;  // nvcc spills for more
   nn::kernels::Attention<T> a;
   const T* scores;
   nn::kernels::Matrix<T> to_target;
@@ -253,36 +295,62 @@ struct SourceGradients {
   Divisor by_channels;
 
   template <int V>
-  struct Sums {
-    Piece<T, V> source, by_row, by_score;
+  struct Share {
+    Piece<T, V> by_row, by_score;
+  };
+  template <int V>
+  struct Columns {
+    Piece<T, V> source;
     int64_t head[V];
   };
+  GNNMG_BOTH Span list(int64_t s) const {
+    return {by_source.lists.indptr[s], end_of_source(by_source, s)};
+  }
 
   template <int V>
-  GNNMG_BOTH void add(int64_t t, int64_t place, int64_t column, Sums<V>& sums) const {
+  GNNMG_BOTH void add_edge(int64_t t, int64_t place, int64_t column, const Columns<V>& columns,
+                           Share<V>& sums) const {
     const Piece<T, V> row = load<V>(row_of(dy, t) + column);
     const T* weights = a.weights + place * a.heads;
     for (int i = 0; i < V; ++i)
-      sums.by_row[i] = multiply_add(weights[sums.head[i]], row[i], sums.by_row[i]);
+      sums.by_row[i] = multiply_add(weights[columns.head[i]], row[i], sums.by_row[i]);
     if constexpr (!kGat) {
       const Piece<T, V> target = load<V>(row_of(a.target, t) + column);
       const T* of_edge = scores + place * a.heads;
       for (int i = 0; i < V; ++i) {
-        const T sum = gatv2_sum<kScores>(a, sums.source[i], target[i], place, column + i);
-        sums.by_score[i] += of_edge[sums.head[i]] * (sum > 0 ? T{1} : a.slope);
+        const T sum = gatv2_sum<kScores>(a, columns.source[i], target[i], place, column + i);
+        sums.by_score[i] += of_edge[columns.head[i]] * (sum > 0 ? T{1} : a.slope);
       }
     }
   }
 
   template <int V>
-  GNNMG_BOTH void run(int64_t s, int64_t column) const {
-    Sums<V> sums{};
-    for (int i = 0; i < V; ++i) sums.head[i] = by_channels(column + i);
-    if constexpr (!kGat) sums.source = load<V>(row_of(a.source, s) + column);
-    const int32_t last = end_of_source(by_source, s);
-    for (int32_t p = by_source.lists.indptr[s]; p < last; ++p)
-      add<V>(by_source.lists.indices[p], by_source.positions[p], column, sums);
-    if (a.loops && s < a.num_loops) add<V>(s, a.num_edges + s, column, sums);
+  GNNMG_BOTH Columns<V> columns_of(int64_t s, int64_t column) const {
+    Columns<V> columns{};
+    for (int i = 0; i < V; ++i) columns.head[i] = by_channels(column + i);
+    if constexpr (!kGat) columns.source = load<V>(row_of(a.source, s) + column);
+    return columns;
+  }
+  template <int V>
+  GNNMG_BOTH Share<V> part(int64_t s, int64_t column, const Span& span) const {
+    const Columns<V> columns = columns_of<V>(s, column);
+    Share<V> sums{};
+    const auto last = static_cast<int32_t>(span.last);
+    for (auto p = static_cast<int32_t>(span.first); p < last; ++p)
+      add_edge<V>(by_source.lists.indices[p], by_source.positions[p], column, columns, sums);
+    return sums;
+  }
+  template <int V>
+  GNNMG_BOTH void add(Share<V>& sums, const Share<V>& next) const {
+    for (int i = 0; i < V; ++i) {
+      sums.by_row[i] += next.by_row[i];
+      if constexpr (!kGat) sums.by_score[i] += next.by_score[i];
+    }
+  }
+  template <int V>
+  GNNMG_BOTH void finish(int64_t s, int64_t column, Share<V> sums) const {
+    if (a.loops && s < a.num_loops)
+      add_edge<V>(s, a.num_edges + s, column, columns_of<V>(s, column), sums);
     if constexpr (!kGat)
       for (int i = 0; i < V; ++i)
         sums.by_row[i] = multiply_add(sums.by_score[i], a.vector[column + i], sums.by_row[i]);
@@ -300,18 +368,50 @@ struct SourceScoreGradients {
   nn::kernels::Matrix<T> to;
 
   template <typename Tile>
-  GNNMG_BOTH void operator()(const Tile& tile, int64_t item) const {
-    const int64_t heads = by_heads.by;
+  GNNMG_BOTH bool alone(const Tile& tile, int64_t item) const {
     const int64_t s = by_heads(item), h = item - s * by_heads.by;
-    const int64_t begin = by_source.lists.indptr[s], end = end_of_source(by_source, s);
-    const T sum = tile.sum(tile.template make<T>([&](int lane) {
-      T total = lane == 0 && s < num_loops ? scores[(num_edges + s) * heads + h] : T{0};
-      for (int64_t p = begin + lane; p < end; p += Tile::kLanes)
+    const Span list = list_of(s);
+    if (list.is_long()) return false;
+    write(tile, s, h, sum(tile, s, h, list, true));
+    return true;
+  }
+  GNNMG_BOTH bool is_long(int64_t item) const { return list_of(by_heads(item)).is_long(); }
+  template <typename Team>
+  GNNMG_BOTH void together(const Team& team, int64_t item) const {
+    using Tile = typename Team::Tile;
+    const int64_t s = by_heads(item), h = item - s * by_heads.by;
+    const Span list = list_of(s);
+    const auto total = team.template combine<T>(
+        list.sharing(Team::kTiles),
+        [&](const Tile& tile, int t) {
+          const T part = sum(tile, s, h, list.part(Team::kTiles, t), t == 0);
+          return tile.template make<T>([&](int) { return part; });
+        },
+        [](T& sum, const T& part) { sum += part; });
+    team.each([&](const Tile& tile, int t) {
+      if (t == 0) write(tile, s, h, total[0]);
+    });
+  }
+
+ private:
+  GNNMG_BOTH Span list_of(int64_t s) const {
+    return {by_source.lists.indptr[s], end_of_source(by_source, s)};
+  }
+  template <typename Tile>
+  GNNMG_BOTH T sum(const Tile& tile, int64_t s, int64_t h, const Span& list, bool with_loop) const {
+    const int64_t heads = by_heads.by;
+    return tile.sum(tile.template make<T>([&](int lane) {
+      T total =
+          with_loop && lane == 0 && s < num_loops ? scores[(num_edges + s) * heads + h] : T{0};
+      for (int64_t p = list.first + lane; p < list.last; p += Tile::kLanes)
         total += scores[int64_t{by_source.positions[p]} * heads + h];
       return total;
     }));
+  }
+  template <typename Tile>
+  GNNMG_BOTH void write(const Tile& tile, int64_t s, int64_t h, T total) const {
     tile.each([&](int lane) {
-      if (lane == 0) row_of(to, s)[h] = sum;
+      if (lane == 0) row_of(to, s)[h] = total;
     });
   }
 };
@@ -357,9 +457,9 @@ struct AttentionGradientEntries {
       const PlaceDropout<T> dropout(a.dropout);
       const Divisor by_heads(a.heads);
       if (gat)
-        queue.template tiles<N>(items, ScoreGradients<T, true, K>{a, by_heads, dropout, dy, to});
+        queue.template teams<N>(items, ScoreGradients<T, true, K>{a, by_heads, dropout, dy, to});
       else
-        queue.template tiles<N>(items, ScoreGradients<T, false, K>{a, by_heads, dropout, dy, to});
+        queue.template teams<N>(items, ScoreGradients<T, false, K>{a, by_heads, dropout, dy, to});
     });
     if (gat) return;
     const int64_t width = a.heads * a.channels;
@@ -405,7 +505,7 @@ struct AttentionGradientEntries {
           SourceGradients<T, kScores>{a, by_source, dy, scores, dx, Divisor(a.channels)});
     });
     if (a.vector != nullptr) return;
-    queue.template tiles<8>(
+    queue.template teams<8>(
         rows * a.heads,
         SourceScoreGradients<T>{by_source, Divisor(a.heads), a.num_edges, a.loops ? a.num_loops : 0,
                                 scores, score_gradients});

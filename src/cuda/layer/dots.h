@@ -98,6 +98,7 @@ struct EdgeDots {
 // Item: a row for tiles, a head of a row for each().
 template <typename T, bool kLines>
 struct RowDots {
+  static constexpr int kLeastBlocks = 4;  // nvcc spills for a fifth
   nn::kernels::Matrix<const T> x, vectors;
   Divisor by_heads;
   int64_t channels;

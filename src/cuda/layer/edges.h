@@ -1,5 +1,6 @@
 // What goes along edges that carry rows of their own: sums of relu(source + edge); and the edge
-// that won a maximum. Bit for bit what the CPU makes of the same rows.
+// that won a maximum. Bit for bit what the CPU makes of the same rows, sums of long lists excepted
+// (kLongList).
 #pragma once
 
 #include "cuda/layer/row.h"
@@ -32,10 +33,14 @@ struct ReluSum {
   nn::kernels::Matrix<T> out;
 
   template <int V>
-  GNNMG_BOTH void run(int64_t t, int64_t column) const {
+  using Share = Piece<T, V>;
+  GNNMG_BOTH Span list(int64_t t) const { return {lists.indptr[t], lists.indptr[t + 1]}; }
+
+  template <int V>
+  GNNMG_BOTH Piece<T, V> part(int64_t, int64_t column, const Span& span) const {
     Piece<T, V> total = filled<V>(T{0});
     in_order(
-        lists.indptr[t], lists.indptr[t + 1],
+        span.first, span.last,
         [&](int64_t e) {
           return Ends<T>{row_of(x, lists.indices[e]) + column, row_of(edge_rows, e) + column};
         },
@@ -46,6 +51,14 @@ struct ReluSum {
             total[i] += sum > 0 || sum != sum ? sum : T{0};
           }
         });
+    return total;
+  }
+  template <int V>
+  GNNMG_BOTH void add(Piece<T, V>& total, const Piece<T, V>& next) const {
+    for (int i = 0; i < V; ++i) total[i] += next[i];
+  }
+  template <int V>
+  GNNMG_BOTH void finish(int64_t t, int64_t column, const Piece<T, V>& total) const {
     store<V>(row_of(out, t) + column, total);
   }
 };
@@ -59,10 +72,14 @@ struct ReluSumEdges {
   nn::kernels::Matrix<T> de;
 
   template <int V>
-  GNNMG_BOTH void run(int64_t t, int64_t column) const {
+  using Share = Nothing;
+  GNNMG_BOTH Span list(int64_t t) const { return {lists.indptr[t], lists.indptr[t + 1]}; }
+
+  template <int V>
+  GNNMG_BOTH Nothing part(int64_t t, int64_t column, const Span& span) const {
     const Piece<T, V> from = load<V>(row_of(dy, t) + column);
     in_order(
-        lists.indptr[t], lists.indptr[t + 1],
+        span.first, span.last,
         [&](int64_t e) {
           return Ends<T>{row_of(x, lists.indices[e]) + column, row_of(edge_rows, e) + column};
         },
@@ -72,7 +89,12 @@ struct ReluSumEdges {
           for (int i = 0; i < V; ++i) to[i] = ends.a[i] + ends.b[i] > 0 ? from[i] : T{0};
           store<V>(row_of(de, e) + column, to);
         });
+    return {};
   }
+  template <int V>
+  GNNMG_BOTH void add(Nothing&, const Nothing&) const {}
+  template <int V>
+  GNNMG_BOTH void finish(int64_t, int64_t, const Nothing&) const {}
 };
 
 template <typename T>
@@ -83,11 +105,17 @@ struct ReluSumTransposed {
   nn::kernels::Matrix<T> dx;
 
   template <int V>
-  GNNMG_BOTH void run(int64_t s, int64_t column) const {
+  using Share = Piece<T, V>;
+  GNNMG_BOTH Span list(int64_t s) const {
+    return {by_source.lists.indptr[s], end_of_source(by_source, s)};
+  }
+
+  template <int V>
+  GNNMG_BOTH Piece<T, V> part(int64_t s, int64_t column, const Span& span) const {
     const Piece<T, V> own = load<V>(row_of(x, s) + column);
     Piece<T, V> total = filled<V>(T{0});
     in_order(
-        by_source.lists.indptr[s], end_of_source(by_source, s),
+        span.first, span.last,
         [&](int64_t p) {
           return Ends<T>{row_of(edge_rows, by_source.positions[p]) + column,
                          row_of(dy, by_source.lists.indices[p]) + column};
@@ -96,6 +124,14 @@ struct ReluSumTransposed {
         [&](const TwoPieces<T, V>& edge, int64_t) {
           for (int i = 0; i < V; ++i) total[i] += own[i] + edge.a[i] > 0 ? edge.b[i] : T{0};
         });
+    return total;
+  }
+  template <int V>
+  GNNMG_BOTH void add(Piece<T, V>& total, const Piece<T, V>& next) const {
+    for (int i = 0; i < V; ++i) total[i] += next[i];
+  }
+  template <int V>
+  GNNMG_BOTH void finish(int64_t s, int64_t column, const Piece<T, V>& total) const {
     store<V>(row_of(dx, s) + column, total);
   }
 };
@@ -110,15 +146,27 @@ struct LastWinner {
   int32_t* winner;
 
   template <int V>
-  GNNMG_BOTH void run(int64_t t, int64_t column) const {
+  using Share = Piece<int32_t, V>;
+  GNNMG_BOTH Span list(int64_t t) const { return {lists.indptr[t], lists.indptr[t + 1]}; }
+
+  template <int V>
+  GNNMG_BOTH Piece<int32_t, V> part(int64_t t, int64_t column, const Span& span) const {
     const Piece<T, V> most = load<V>(row_of(max, t) + column);
     Piece<int32_t, V> won = filled<V>(int32_t{-1});
     in_order(
-        lists.indptr[t], lists.indptr[t + 1],
-        [&](int64_t e) { return row_of(x, lists.indices[e]) + column; }, LoadPiece<V>(),
+        span.first, span.last, [&](int64_t e) { return row_of(x, lists.indices[e]) + column; },
+        LoadPiece<V>(),
         [&](const Piece<T, V>& row, int64_t e) {
           for (int i = 0; i < V; ++i) won[i] = row[i] == most[i] ? static_cast<int32_t>(e) : won[i];
         });
+    return won;
+  }
+  template <int V>
+  GNNMG_BOTH void add(Piece<int32_t, V>& won, const Piece<int32_t, V>& next) const {
+    for (int i = 0; i < V; ++i) won[i] = next[i] < 0 ? won[i] : next[i];
+  }
+  template <int V>
+  GNNMG_BOTH void finish(int64_t t, int64_t column, const Piece<int32_t, V>& won) const {
     for (int i = 0; i < V; ++i) winner[t * width + column + i] = won[i];
   }
 };
@@ -144,10 +192,16 @@ struct WinnerTransposed {
   };
 
   template <int V>
-  GNNMG_BOTH void run(int64_t s, int64_t column) const {
+  using Share = Piece<T, V>;
+  GNNMG_BOTH Span list(int64_t s) const {
+    return {by_source.lists.indptr[s], end_of_source(by_source, s)};
+  }
+
+  template <int V>
+  GNNMG_BOTH Piece<T, V> part(int64_t, int64_t column, const Span& span) const {
     Piece<T, V> total = filled<V>(T{0});
     in_order(
-        by_source.lists.indptr[s], end_of_source(by_source, s),
+        span.first, span.last,
         [&](int64_t p) {
           const int64_t t = by_source.lists.indices[p];
           return Place{row_of(y, t) + column, winner + t * width + column, by_source.positions[p]};
@@ -161,6 +215,14 @@ struct WinnerTransposed {
         [&](const Won<V>& edge, int64_t) {
           for (int i = 0; i < V; ++i) total[i] += edge.won[i] ? edge.row[i] : T{0};
         });
+    return total;
+  }
+  template <int V>
+  GNNMG_BOTH void add(Piece<T, V>& total, const Piece<T, V>& next) const {
+    for (int i = 0; i < V; ++i) total[i] += next[i];
+  }
+  template <int V>
+  GNNMG_BOTH void finish(int64_t s, int64_t column, const Piece<T, V>& total) const {
     store<V>(row_of(out, s) + column, total);
   }
 };

@@ -1,4 +1,5 @@
-// The gradient of maxima, shared evenly among tied entries. Bit for bit the CPU's.
+// The gradient of maxima, shared evenly among tied entries. Bit for bit the CPU's, sums of long
+// lists excepted (kLongList).
 #pragma once
 
 #include "cuda/layer/row.h"
@@ -14,15 +15,28 @@ struct MaxShare {
   nn::kernels::Matrix<T> share;
 
   template <int V>
-  GNNMG_BOTH void run(int64_t t, int64_t column) const {
+  using Share = Piece<T, V>;
+  GNNMG_BOTH Span list(int64_t t) const { return {lists.indptr[t], lists.indptr[t + 1]}; }
+
+  // The number of ties, which a sum in any order gives.
+  template <int V>
+  GNNMG_BOTH Piece<T, V> part(int64_t t, int64_t column, const Span& span) const {
     const Piece<T, V> top = load<V>(row_of(max, t) + column);
     Piece<T, V> ties = filled<V>(T{0});
     in_order(
-        lists.indptr[t], lists.indptr[t + 1],
-        [&](int64_t e) { return row_of(x, lists.indices[e]) + column; }, LoadPiece<V>{},
+        span.first, span.last, [&](int64_t e) { return row_of(x, lists.indices[e]) + column; },
+        LoadPiece<V>{},
         [&](const Piece<T, V>& row, int64_t) {
           for (int i = 0; i < V; ++i) ties[i] += row[i] == top[i] ? T{1} : T{0};
         });
+    return ties;
+  }
+  template <int V>
+  GNNMG_BOTH void add(Piece<T, V>& ties, const Piece<T, V>& next) const {
+    for (int i = 0; i < V; ++i) ties[i] += next[i];
+  }
+  template <int V>
+  GNNMG_BOTH void finish(int64_t t, int64_t column, const Piece<T, V>& ties) const {
     Piece<T, V> to = load<V>(row_of(gradient, t) + column);
     for (int i = 0; i < V; ++i) to[i] = ties[i] > 0 ? to[i] / ties[i] : T{0};
     store<V>(row_of(share, t) + column, to);
@@ -52,20 +66,33 @@ struct MaxTransposed {
   };
 
   template <int V>
-  GNNMG_BOTH void run(int64_t s, int64_t column) const {
+  using Share = Piece<T, V>;
+  GNNMG_BOTH Span list(int64_t s) const {
     const int32_t first = lists.indptr[s];
-    const int32_t* list = lists.indices + first;
-    const int64_t count = count_below(list, lists.indptr[s + 1] - first, num_targets);
+    return {first,
+            first + count_below(lists.indices + first, lists.indptr[s + 1] - first, num_targets)};
+  }
+
+  template <int V>
+  GNNMG_BOTH Piece<T, V> part(int64_t s, int64_t column, const Span& span) const {
     const Piece<T, V> own = load<V>(row_of(x, s) + column);
     Piece<T, V> sum = filled<V>(T{0});
     in_order(
-        int64_t{0}, count, [&](int64_t e) { return list[e]; },
+        span.first, span.last, [&](int64_t e) { return lists.indices[e]; },
         [&](int32_t t) {
           return Pair<V>{load<V>(row_of(max, t) + column), load<V>(row_of(share, t) + column)};
         },
         [&](const Pair<V>& pair, int64_t) {
           for (int i = 0; i < V; ++i) sum[i] += own[i] == pair.top[i] ? pair.part[i] : T{0};
         });
+    return sum;
+  }
+  template <int V>
+  GNNMG_BOTH void add(Piece<T, V>& sum, const Piece<T, V>& next) const {
+    for (int i = 0; i < V; ++i) sum[i] += next[i];
+  }
+  template <int V>
+  GNNMG_BOTH void finish(int64_t s, int64_t column, Piece<T, V> sum) const {
     if (self.data && s < num_targets) {
       const Piece<T, V> addend = load<V>(row_of(self, s) + column);
       for (int i = 0; i < V; ++i) sum[i] += addend[i];

@@ -1,4 +1,5 @@
-// Sums, means and maxima over lists of rows. Bit for bit what the CPU makes of the same rows.
+// Sums, means and maxima over lists of rows. Bit for bit what the CPU makes of the same rows, sums
+// of long lists excepted (kLongList).
 #pragma once
 
 #include "cuda/layer/element.h"
@@ -16,8 +17,12 @@ struct Aggregate {
   bool mean;
 
   template <int V>
-  GNNMG_BOTH void run(int64_t t, int64_t column) const {
-    const int32_t first = lists.indptr[t], last = lists.indptr[t + 1];
+  using Share = Piece<T, V>;
+  GNNMG_BOTH Span list(int64_t t) const { return {lists.indptr[t], lists.indptr[t + 1]}; }
+
+  template <int V>
+  GNNMG_BOTH Piece<T, V> part(int64_t, int64_t column, const Span& span) const {
+    const auto first = static_cast<int32_t>(span.first), last = static_cast<int32_t>(span.last);
     Piece<T, V> sum = filled<V>(T{0});
     in_order(
         first, last, [&](int64_t e) { return row_of(x, lists.indices[e]) + column; },
@@ -31,8 +36,22 @@ struct Aggregate {
               sum[i] += value;
           }
         });
-    if (mean && first < last) {
-      const T scale = T{1} / static_cast<T>(last - first);
+    return sum;
+  }
+  template <int V>
+  GNNMG_BOTH void add(Piece<T, V>& sum, const Piece<T, V>& next) const {
+    for (int i = 0; i < V; ++i) {
+      if constexpr (kMax)
+        sum[i] = next[i] > sum[i] || next[i] != next[i] ? next[i] : sum[i];
+      else
+        sum[i] += next[i];
+    }
+  }
+  template <int V>
+  GNNMG_BOTH void finish(int64_t t, int64_t column, Piece<T, V> sum) const {
+    const int32_t count = lists.indptr[t + 1] - lists.indptr[t];
+    if (mean && count > 0) {
+      const T scale = T{1} / static_cast<T>(count);
       for (int i = 0; i < V; ++i) sum[i] *= scale;
     }
     store<V>(row_of(out, t) + column, sum);

@@ -113,10 +113,13 @@ GNNMG_BOTH void in_order(int64_t first, int64_t last, const Find& find, const Re
                          const Use& use) {
   for (int64_t e = first; e < last; e += kTogether) {
     decltype(find(e)) places[kTogether];
+    GNNMG_UNROLL
     for (int k = 0; k < kTogether; ++k) places[k] = find(least<int64_t>(e + k, last - 1));
     decltype(read(places[0])) pieces[kTogether];
+    GNNMG_UNROLL
     for (int k = 0; k < kTogether; ++k)
       if (e + k < last) pieces[k] = read(places[k]);
+    GNNMG_UNROLL
     for (int k = 0; k < kTogether; ++k)
       if (e + k < last) use(pieces[k], e + k);
   }
@@ -156,10 +159,50 @@ bool has_lines(const nn::kernels::Rows<T>& x) {
   return has_pieces<kLineOf<T>>(x);
 }
 
-// Body::run<V>(row, column) for the columns [column, column + V) of every row, a lane each; lanes
-// do not speak with each other.
+// A list of at most so many entries is walked by one tile; the tiles of a block share a longer one:
+// each takes a run of it, and what they make of their runs is put together in the runs' order.
+// Where that is a sum, its bits are then others than those of the list walked by one, the same in
+// every run, and no other list is waited for.
+constexpr int64_t kLongList = 1024;
+
+// The entries of a list that are walked, and those of tile t where `tiles` share it.
+struct Span {
+  int64_t first, last;
+  GNNMG_BOTH bool is_long() const { return last - first > kLongList; }
+  GNNMG_BOTH int64_t share(int tiles) const { return (last - first + tiles - 1) / tiles; }
+  // How many of the tiles get any.
+  GNNMG_BOTH int sharing(int tiles) const {
+    const int64_t each = share(tiles);
+    return static_cast<int>((last - first + each - 1) / each);
+  }
+  GNNMG_BOTH Span part(int tiles, int t) const {
+    const int64_t each = share(tiles), begin = least(last, first + t * each);
+    return {begin, least(last, begin + each)};
+  }
+};
+
+// What can be said about a body that walks lists:
+//   Span list(row)                       the list of a row
+//   Share<V>                             what a run of it gives; Nothing where entries are only
+//                                        written to
+//   Share<V> part<V>(row, column, span)  of an empty list too, but of no other empty run
+//   void add<V>(total, part)             puts the next run's to what is there
+//   void finish<V>(row, column, share)
+struct Nothing {};
+template <typename Body>
+concept WalksLists = requires(const Body& body) { body.list(int64_t{0}); };
+
+// Body::run<V>(row, column), or the list of the row, for the columns [column, column + V) of every
+// row, a lane each; lanes do not speak with each other.
 template <int V, typename Body>
 struct ByPieces {
+  // Two leave as many registers as walking a list takes; left to itself nvcc spills some.
+  static constexpr int kLeastBlocks = [] {
+    if constexpr (requires { Body::kLeastBlocks; })
+      return Body::kLeastBlocks;
+    else
+      return WalksLists<Body> ? 2 : 0;
+  }();
   Body body;
   int64_t width;
   Divisor parts;  // pieces or, for tiles, tiles a row
@@ -178,18 +221,66 @@ struct ByPieces {
   GNNMG_BOTH void piece(int64_t row, int64_t column) const {
     if (column < width) body.template run<V>(row, column);
   }
+
+  // What teams() wants.
+  template <typename Tile>
+  GNNMG_BOTH bool alone(const Tile& tile, int64_t item) const {
+    const int64_t row = parts.by == 1 ? item : parts(item);
+    const Span list = body.list(row);
+    if (list.is_long()) return false;
+    const int64_t first = (item - row * parts.by) * Tile::kLanes * V;
+    tile.each([&](int lane) {
+      const int64_t column = first + int64_t{lane} * V;
+      if (column < width)
+        body.template finish<V>(row, column, body.template part<V>(row, column, list));
+    });
+    return true;
+  }
+  GNNMG_BOTH bool is_long(int64_t item) const { return body.list(parts(item)).is_long(); }
+  template <typename Team>
+  GNNMG_BOTH void together(const Team& team, int64_t item) const {
+    using Share = typename Body::template Share<V>;
+    using Tile = typename Team::Tile;
+    const int64_t row = parts(item), first = (item - row * parts.by) * Tile::kLanes * V;
+    const Span list = body.list(row);
+    const auto column = [&](int lane) { return first + int64_t{lane} * V; };
+    const auto total = team.template combine<Share>(
+        list.sharing(Team::kTiles),
+        [&](const Tile& tile, int t) {
+          const Span run = list.part(Team::kTiles, t);
+          return tile.template make<Share>([&](int lane) {
+            return column(lane) < width ? body.template part<V>(row, column(lane), run) : Share{};
+          });
+        },
+        [&](Share& sum, const Share& part) { body.template add<V>(sum, part); });
+    team.each([&](const Tile& tile, int t) {
+      if (t != 0) return;
+      tile.each([&](int lane) {
+        if (column(lane) < width) body.template finish<V>(row, column(lane), total[lane]);
+      });
+    });
+  }
 };
 
 template <int V, typename Queue, typename Body>
 void launch_pieces(Queue& queue, int64_t rows, int64_t width, const Body& body) {
   const int64_t pieces = width / V;
-  const auto parts = [&](int64_t lanes) { return (pieces + lanes - 1) / lanes; };
+  const auto launch = [&]<int N>() {
+    const int64_t parts = (pieces + N - 1) / N;
+    const ByPieces<V, Body> kernel{body, width, Divisor(parts)};
+    if constexpr (WalksLists<Body>)
+      queue.template teams<N>(rows * parts, kernel);
+    else if constexpr (N == 1)
+      queue.each(rows * parts, kernel);
+    else
+      queue.template tiles<N>(rows * parts, kernel);
+  };
   if (pieces < 12)
-    queue.each(rows * pieces, ByPieces<V, Body>{body, width, Divisor(pieces)});
+    launch.template operator()<1>();
   else if (pieces <= 16)
-    queue.template tiles<16>(rows * parts(16), ByPieces<V, Body>{body, width, Divisor(parts(16))});
+    launch.template operator()<16>();
   else
-    queue.template tiles<32>(rows * parts(32), ByPieces<V, Body>{body, width, Divisor(parts(32))});
+    launch.template operator()<32>();
 }
 
 // `lines`: whether all rows that the body reads and writes can be moved by pieces of Body::kPiece

@@ -1,4 +1,5 @@
-// Reductions over runs of consecutive rows and their gradients. Bit for bit the CPU's.
+// Reductions over runs of consecutive rows and their gradients. Bit for bit the CPU's, sums of long
+// runs excepted (kLongList).
 #pragma once
 
 #include "cuda/layer/row.h"
@@ -14,8 +15,12 @@ struct ReduceSegments {
   bool mean;
 
   template <int V>
-  GNNMG_BOTH void run(int64_t g, int64_t column) const {
-    const int64_t first = pointers[g], last = pointers[g + 1];
+  using Share = Piece<T, V>;
+  GNNMG_BOTH Span list(int64_t g) const { return {pointers[g], pointers[g + 1]}; }
+
+  template <int V>
+  GNNMG_BOTH Piece<T, V> part(int64_t, int64_t column, const Span& span) const {
+    const int64_t first = span.first, last = span.last;
     Piece<T, V> sum = filled<V>(T{0});
     in_order(
         first, last, [&](int64_t r) { return row_of(x, r) + column; }, LoadPiece<V>{},
@@ -27,8 +32,22 @@ struct ReduceSegments {
               sum[i] = r == first ? row[i] : sum[i] + row[i];
           }
         });
-    if (mean && first < last)
-      for (int i = 0; i < V; ++i) sum[i] /= static_cast<T>(last - first);
+    return sum;
+  }
+  template <int V>
+  GNNMG_BOTH void add(Piece<T, V>& sum, const Piece<T, V>& next) const {
+    for (int i = 0; i < V; ++i) {
+      if constexpr (kMax)
+        sum[i] = next[i] > sum[i] || next[i] != next[i] ? next[i] : sum[i];
+      else
+        sum[i] += next[i];
+    }
+  }
+  template <int V>
+  GNNMG_BOTH void finish(int64_t g, int64_t column, Piece<T, V> sum) const {
+    const int64_t count = pointers[g + 1] - pointers[g];
+    if (mean && count > 0)
+      for (int i = 0; i < V; ++i) sum[i] /= static_cast<T>(count);
     store<V>(row_of(out, g) + column, sum);
   }
 };
@@ -55,14 +74,22 @@ struct SpreadSegments {
   bool mean;
 
   template <int V>
-  GNNMG_BOTH void run(int64_t g, int64_t column) const {
-    const int64_t first = pointers[g], last = pointers[g + 1];
-    if (first == last) return;
+  using Share = Nothing;
+  GNNMG_BOTH Span list(int64_t g) const { return {pointers[g], pointers[g + 1]}; }
+
+  template <int V>
+  GNNMG_BOTH Nothing part(int64_t g, int64_t column, const Span& run) const {
+    if (run.first == run.last) return {};
     Piece<T, V> share = load<V>(row_of(dy, g) + column);
     if (mean)
-      for (int i = 0; i < V; ++i) share[i] /= static_cast<T>(last - first);
-    for (int64_t r = first; r < last; ++r) store<V>(row_of(dx, r) + column, share);
+      for (int i = 0; i < V; ++i) share[i] /= static_cast<T>(pointers[g + 1] - pointers[g]);
+    for (int64_t r = run.first; r < run.last; ++r) store<V>(row_of(dx, r) + column, share);
+    return {};
   }
+  template <int V>
+  GNNMG_BOTH void add(Nothing&, const Nothing&) const {}
+  template <int V>
+  GNNMG_BOTH void finish(int64_t, int64_t, const Nothing&) const {}
 };
 
 template <typename Queue, typename T>

@@ -1,6 +1,6 @@
 // Sums over lists of rows times weights: of edges, of the entries of sparse matrices, and the
 // gradients of sums, which are sums over the lists of the other side. Bit for bit what CPUs with a
-// multiply-add make of them.
+// multiply-add make of them, sums of long lists excepted (kLongList).
 #pragma once
 
 #include "cuda/layer/row.h"
@@ -42,29 +42,44 @@ struct ListSum {
   };
 
   template <int V>
-  GNNMG_BOTH void run(int64_t r, int64_t column) const {
-    const Index first = indptr[r];
-    Index last = indptr[r + 1];
-    if (bound >= 0)
-      last = first + static_cast<Index>(count_below(indices + first, last - first, bound));
-    // One head for the whole piece is the common case.
-    const bool one_head = heads == 1 || channels.by % V == 0;
-    int64_t head[V];
-    for (int i = 0; i < V; ++i) head[i] = heads == 1 ? 0 : channels(column + i);
-    const auto weight_at = [&](const T* of_place) {
-      if (one_head) return filled<V>(of_place[head[0]]);
+  using Share = Piece<T, V>;
+  GNNMG_BOTH Span list(int64_t r) const {
+    const Index first = indptr[r], last = indptr[r + 1];
+    return {first, bound < 0 ? last : first + count_below(indices + first, last - first, bound)};
+  }
+
+  // The weights of a piece's columns.
+  template <int V>
+  struct Heads {
+    int64_t at[V];
+    bool one;  // for the whole piece, as is common
+    GNNMG_BOTH Piece<T, V> weights(const T* of_place) const {
+      if (one) return filled<V>(of_place[at[0]]);
       Piece<T, V> weight;
-      for (int i = 0; i < V; ++i) weight[i] = of_place[head[i]];
+      for (int i = 0; i < V; ++i) weight[i] = of_place[at[i]];
       return weight;
-    };
+    }
+  };
+  template <int V>
+  GNNMG_BOTH Heads<V> heads_of(int64_t column) const {
+    Heads<V> found;
+    found.one = heads == 1 || channels.by % V == 0;
+    for (int i = 0; i < V; ++i) found.at[i] = heads == 1 ? 0 : channels(column + i);
+    return found;
+  }
+
+  template <int V>
+  GNNMG_BOTH Piece<T, V> part(int64_t, int64_t column, const Span& span) const {
+    const auto first = static_cast<Index>(span.first), last = static_cast<Index>(span.last);
     Piece<T, V> sum = filled<V>(T{0});
     if (weights) {
+      const Heads<V> of_columns = heads_of<V>(column);
       in_order(
           first, last,
           [&](int64_t e) {
             return Place{row_of(x, indices[e]) + column, weights + place(e) * heads};
           },
-          [&](const Place& at) { return Term<V>{load<V>(at.row), weight_at(at.weight)}; },
+          [&](const Place& at) { return Term<V>{load<V>(at.row), of_columns.weights(at.weight)}; },
           [&](const Term<V>& term, int64_t) {
             for (int i = 0; i < V; ++i) sum[i] = multiply_add(term.weight[i], term.row[i], sum[i]);
           });
@@ -75,10 +90,18 @@ struct ListSum {
             for (int i = 0; i < V; ++i) sum[i] += row[i];
           });
     }
+    return sum;
+  }
+  template <int V>
+  GNNMG_BOTH void add(Piece<T, V>& sum, const Piece<T, V>& next) const {
+    for (int i = 0; i < V; ++i) sum[i] += next[i];
+  }
+  template <int V>
+  GNNMG_BOTH void finish(int64_t r, int64_t column, Piece<T, V> sum) const {
     if (r < num_self) {
       const Piece<T, V> own = load<V>(row_of(self, r) + column);
       const Piece<T, V> weight =
-          self_weights ? weight_at(self_weights + r * heads) : filled<V>(T{1});
+          self_weights ? heads_of<V>(column).weights(self_weights + r * heads) : filled<V>(T{1});
       for (int i = 0; i < V; ++i) sum[i] = multiply_add(weight[i], own[i], sum[i]);
     }
     store<V>(row_of(out, r) + column, sum);

@@ -1,0 +1,176 @@
+// Lists that the tiles of a block share: what the CPU's kernels make of them, in numbers whose sums
+// are exact, so that no order of adding up can be told from another; and the same bits on every
+// device where they are not.
+#include "layer_cases.h"
+
+namespace gnnmg::cuda {
+namespace {
+
+constexpr int64_t kSources = 40, kTargets = 6;
+constexpr int64_t kListWidths[] = {1, 4, 32, 50, 64, 200};
+
+// Targets 1 and 4 have 1025 and 5000 edges, the rest few or none; source 3 has half of them.
+Block hub_block(Random& random) {
+  Block block;
+  block.num_targets = kTargets;
+  block.num_sources = kSources;
+  block.indptr = {0};
+  std::vector<std::vector<std::pair<int32_t, int32_t>>> by_source(kSources);
+  int32_t t = 0;
+  for (const int64_t degree : {7, 1025, 0, 1024, 5000, 1}) {
+    for (int64_t k = 0; k < degree; ++k) {
+      const auto source = static_cast<int32_t>(random() % 2 ? 3 : random() % kSources);
+      by_source[source].push_back({t, static_cast<int32_t>(block.indices.size())});
+      block.indices.push_back(source);
+    }
+    block.indptr.push_back(static_cast<int32_t>(block.indices.size()));
+    ++t;
+  }
+  block.out_indptr = {0};
+  for (auto& list : by_source) {
+    for (int32_t k = 0; k < 5; ++k) list.push_back({kTargets + k, 0});  // of other layers
+    for (const auto& [target, position] : list) {
+      block.out_targets.push_back(target);
+      block.positions.push_back(position);
+    }
+    block.out_indptr.push_back(static_cast<int32_t>(block.out_targets.size()));
+  }
+  return block;
+}
+
+template <typename T>
+Grid<T> whole_numbers(Random& random, int64_t rows, int64_t width, bool exact) {
+  return exact ? tied_grid<T>(random, rows, width, Layout::kTight, false)
+               : random_grid<T>(random, rows, width);
+}
+
+// f(block, width, exact, promise, sum)
+template <typename F>
+void for_hubs(Random& random, const F& f) {
+  const Block block = hub_block(random);
+  for (const int64_t width : kListWidths)
+    for (const bool exact : {true, false})
+      f(block, width, exact, exact ? Promise::kBits : Promise::kRounding);
+}
+constexpr double kSum = 1e6;  // both sides round at every term
+
+template <typename T>
+void check_aggregates(const DeviceLayers<T>& device, Random& random) {
+  for_hubs(random, [&](const Block& block, int64_t width, bool exact, Promise promise) {
+    for (const Reduce reduce : {Reduce::kSum, Reduce::kMean, Reduce::kMax}) {
+      Grid<T> x = whole_numbers<T>(random, kSources, width, exact);
+      if (reduce == Reduce::kMax) x.at(7, 0) = std::numeric_limits<T>::quiet_NaN();
+      compare<T>(
+          Grid<T>(kTargets, width), reduce == Reduce::kMax ? Promise::kBits : promise, kSum,
+          [&](const Table<T>& cpu, Grid<T>& out) {
+            cpu.aggregate(reduce, block.by_target(), x.source(), width, out.out(), 0, kTargets);
+          },
+          [&](base::DeviceQueue* queue, Grid<T>& out) {
+            device.aggregate(queue, reduce, block.by_target(), x.source(), width, out.out(),
+                             kTargets);
+          },
+          text("aggregate", width, exact, Layout::kTight));
+    }
+    const Grid<T> y = whole_numbers<T>(random, kTargets, width, exact);
+    const Array<T> halves(kTargets, static_cast<T>(0.5));
+    const T* scale = width % 3 == 0 ? nullptr : halves.data();
+    compare<T>(
+        Grid<T>(kSources, width), promise, kSum,
+        [&](const Table<T>& cpu, Grid<T>& out) {
+          cpu.aggregate_transposed(block.by_source(), kTargets, scale, y.in(), y.in(), width,
+                                   out.out(), 0, kSources);
+        },
+        [&](base::DeviceQueue* queue, Grid<T>& out) {
+          device.aggregate_transposed(queue, block.by_source(), kTargets, scale, y.in(), y.in(),
+                                      width, out.out(), kSources);
+        },
+        text("aggregate_transposed", width, exact, Layout::kTight));
+  });
+}
+
+template <typename T>
+void check_maxima(const DeviceLayers<T>& device, Random& random) {
+  for_hubs(random, [&](const Block& block, int64_t width, bool exact, Promise promise) {
+    if (!exact) return;
+    const Grid<T> x = whole_numbers<T>(random, kSources, width, true);
+    const Grid<T> gradient = random_grid<T>(random, kTargets, width);
+    const Grid<T> whole = whole_numbers<T>(random, kTargets, width, true);
+    Grid<T> max(kTargets, width);
+    kernels::table<T>().aggregate(Reduce::kMax, block.by_target(), x.source(), width, max.out(), 0,
+                                  kTargets);
+    compare<T>(
+        Grid<T>(kTargets, width), promise, kSum,
+        [&](const Table<T>& cpu, Grid<T>& out) {
+          cpu.max_share(block.by_target(), x.source(), max.in(), gradient.in(), width, out.out(), 0,
+                        kTargets);
+        },
+        [&](base::DeviceQueue* queue, Grid<T>& out) {
+          device.max_share(queue, block.by_target(), x.source(), max.in(), gradient.in(), width,
+                           out.out(), kTargets);
+        },
+        text("max_share", width, exact, Layout::kTight));
+    compare<T>(
+        Grid<T>(kSources, width), promise, kSum,
+        [&](const Table<T>& cpu, Grid<T>& out) {
+          cpu.max_transposed(block.by_source(), kTargets, x.in(), max.in(), whole.in(), whole.in(),
+                             width, out.out(), 0, kSources);
+        },
+        [&](base::DeviceQueue* queue, Grid<T>& out) {
+          device.max_transposed(queue, block.by_source(), kTargets, x.in(), max.in(), whole.in(),
+                                whole.in(), width, out.out(), kSources);
+        },
+        text("max_transposed", width, exact, Layout::kTight));
+  });
+}
+
+template <typename T>
+void check_segments(const DeviceLayers<T>& device, Random& random) {
+  for_hubs(random, [&](const Block& block, int64_t width, bool exact, Promise promise) {
+    const Array<int64_t> pointers(block.indptr.begin(), block.indptr.end());
+    const int64_t rows = pointers.back();
+    const Grid<T> x = whole_numbers<T>(random, rows, width, exact);
+    for (const Reduce reduce : {Reduce::kSum, Reduce::kMean, Reduce::kMax}) {
+      compare<T>(
+          Grid<T>(kTargets, width), reduce == Reduce::kMax ? Promise::kBits : promise, kSum,
+          [&](const Table<T>&, Grid<T>& out) {
+            kernels::reduce_segments<T>(reduce, pointers.data(), x.in(), width, out.out(), 0,
+                                        kTargets);
+          },
+          [&](base::DeviceQueue* queue, Grid<T>& out) {
+            device.reduce_segments(queue, reduce, pointers.data(), x.in(), width, out.out(),
+                                   kTargets);
+          },
+          text("reduce_segments", width, exact, Layout::kTight));
+      if (reduce == Reduce::kMax) continue;
+      const Grid<T> dy = random_grid<T>(random, kTargets, width);
+      compare<T>(
+          Grid<T>(rows, width), Promise::kBits, kSum,
+          [&](const Table<T>&, Grid<T>& out) {
+            kernels::spread_segments<T>(reduce, pointers.data(), dy.in(), width, out.out(), 0,
+                                        kTargets);
+          },
+          [&](base::DeviceQueue* queue, Grid<T>& out) {
+            device.spread_segments(queue, reduce, pointers.data(), dy.in(), width, out.out(),
+                                   kTargets);
+          },
+          text("spread_segments", width, exact, Layout::kTight));
+    }
+  });
+}
+
+class DeviceLongLists : public Layers {};
+
+#define GNNMG_LONG_LISTS(name)         \
+  TEST_P(DeviceLongLists, name) {      \
+    Random random(5);                  \
+    name(*table().layers_f32, random); \
+    name(*table().layers_f64, random); \
+  }
+GNNMG_LONG_LISTS(check_aggregates)
+GNNMG_LONG_LISTS(check_maxima)
+GNNMG_LONG_LISTS(check_segments)
+
+INSTANTIATE_TEST_SUITE_P(, DeviceLongLists, testing::ValuesIn(test_devices()), name_of_device);
+
+}  // namespace
+}  // namespace gnnmg::cuda
