@@ -79,9 +79,8 @@ inline SampleShape shape_of(const NeighborConfig& config, int64_t num_nodes, int
 // room of scans and sorts, which the first call takes, is less than that of the edges of the last
 // hop.
 inline int64_t sampler_bytes(const NeighborConfig& config, const SampleShape& shape,
-                             int64_t max_seeds, int64_t max_batches, bool pad) {
+                             int64_t max_seeds, int64_t max_batches) {
   const auto num_hops = static_cast<int64_t>(shape.hops.size());
-  const bool once = config.expansion == Expansion::kOnce;
   int64_t rows = 1, edges = 1, drawn = 0;  // of the hops that have most of them
   for (int64_t h = 0; h < num_hops; ++h) {
     rows = std::max(rows, shape.hops[h].rows);
@@ -102,12 +101,6 @@ inline int64_t sampler_bytes(const NeighborConfig& config, const SampleShape& sh
     sources = std::max(sources, store.max_sources);
     turned = std::max(turned, store.edge_stride);
   }
-  if (once && pad)
-    for (const HopShape& hop : shape.hops) {
-      a_batch += 4 * padded(hop.max_targets + 1);
-      if (config.transpose)
-        a_batch += 4 * (padded(hop.max_sources + 1) + shape.stores[0].edge_stride);
-    }
   a_batch += 4 * (4 * turned + 2 * sources);
   return max_batches * a_batch + fixed + (config.transpose ? 4 : 0);
 }

@@ -37,15 +37,6 @@ struct StoreBuffers {
   Buffer<int32_t> out_indptr, out_targets;
 };
 
-// What a layer has of its own where layers share a block and are padded.
-struct LayerBuffers {
-  explicit LayerBuffers(Memory& memory) : indptr(memory), out_indptr(memory), out_targets(memory) {}
-  int64_t bytes() const {
-    return (indptr.capacity() + out_indptr.capacity() + out_targets.capacity()) * 4;
-  }
-  Buffer<int32_t> indptr, out_indptr, out_targets;
-};
-
 template <typename Queue>
 class NeighborSampler {
  public:
@@ -60,15 +51,12 @@ class NeighborSampler {
         shape_(shape_of(config, graph.csc().num_nodes, graph.num_edges(), max_seeds, max_batches)),
         transposing_(queue.device_memory()) {
     for (size_t i = 0; i < shape_.stores.size(); ++i) stores_.emplace_back(queue.device_memory());
-    if (once())
-      for (int32_t hop = 0; hop < num_hops_; ++hop) apart_.emplace_back(queue.device_memory());
     reserve(max_batches);
   }
 
   const sample::DeviceSample* sample(const sample::DeviceBatches& batches) {
     check(batches);
     batches_ = batches.num_batches;
-    padded_ = batches.pad;
     reserve(batches_);
     take(batches);
     queue_.fill(bad_.data(), 0xFF, sizeof(uint64_t));
@@ -77,7 +65,7 @@ class NeighborSampler {
                 TakeSeeds{nodes(), tables(), num_seeds_, Divisor(max_seeds_), bad_.data()});
     int64_t rows = max_seeds_;
     for (int32_t hop = 0; hop < num_hops_; ++hop) rows = expand(hop, rows);
-    if (padded_) pad();
+    if (batches.pad) pad();
     describe();
     return &sample_;
   }
@@ -92,13 +80,11 @@ class NeighborSampler {
                   firsts_.capacity() + ranks_.capacity() + num_seeds_copy_.capacity() +
                   keys_copy_.capacity());
     for (const StoreBuffers& store : stores_) bytes += store.bytes();
-    for (const LayerBuffers& layer : apart_) bytes += layer.bytes();
     return bytes;
   }
 
  private:
   bool once() const { return config_.expansion == sample::Expansion::kOnce; }
-  bool layers_apart() const { return once() && padded_; }
   int store_of(int32_t hop) const { return once() ? 0 : hop; }
   uint32_t table_capacity() const {
     return static_cast<uint32_t>(shape_.node_stride + shape_.node_stride / 2);
@@ -178,16 +164,6 @@ class NeighborSampler {
                              "index pointers of mini-batches");
     store.out_targets.reserve(batches * shape.edge_stride, "edges of mini-batches");
   }
-  void reserve_layer(int32_t hop, int64_t batches) {
-    const HopShape& shape = shape_.hops[hop];
-    apart_[hop].indptr.reserve(batches * padded(shape.max_targets + 1),
-                               "index pointers of mini-batches");
-    if (!config_.transpose) return;
-    apart_[hop].out_indptr.reserve(batches * padded(shape.max_sources + 1),
-                                   "index pointers of mini-batches");
-    apart_[hop].out_targets.reserve(batches * shape_.stores[0].edge_stride,
-                                    "edges of mini-batches");
-  }
   void reserve_rows(int64_t rows) {
     counts_.reserve(rows, "picks of rows");
     sums_.reserve(rows + 1, "picks of rows");
@@ -256,13 +232,8 @@ class NeighborSampler {
     queue_.each(batches_ * edges, NumberSources{nodes(), tables(), store(s), kernel,
                                                 sources_.data(), edge_slots_.data(), ranks_.data(),
                                                 num_edges_.data(), num_hops_ - 1 - hop, !last});
-    if (config_.transpose && (!once() || (last && !padded_))) {
-      const StoreShape& shape = shape_.stores[s];
-      transpose(queue_,
-                TransposedBlock{nodes(), store(s), hop, Divisor(shape.max_sources),
-                                Divisor(shape.max_targets), stores_[s].out_indptr.data(),
-                                padded(shape.max_sources + 1), stores_[s].out_targets.data()},
-                batches_, transposing_);
+    if (config_.transpose && (!once() || last)) {
+      transpose(queue_, turned_round(s, hop), batches_, transposing_);
     }
     // A node is one row, but for repeated seeds.
     return std::max<int64_t>(
@@ -271,45 +242,22 @@ class NeighborSampler {
         1);
   }
 
-  // Fills up what lies behind the true counts. Layers that share a block each have pointers of
-  // their own then: the rows of a layer behind its targets are those of the hops behind it, whose
-  // edges come from nodes beyond its bound.
+  TransposedBlock turned_round(int s, int32_t hop) const {
+    const StoreShape& shape = shape_.stores[s];
+    const bool both = config_.transpose;
+    return {nodes(),
+            store(s),
+            hop,
+            Divisor(shape.max_sources),
+            Divisor(shape.max_targets),
+            both ? stores_[s].out_indptr.data() : nullptr,
+            both ? padded(shape.max_sources + 1) : 0,
+            both ? stores_[s].out_targets.data() : nullptr};
+  }
   void pad() {
     queue_.each(batches_ * shape_.node_stride, PadNodes{nodes(), Divisor(shape_.node_stride)});
     for (int s = 0; s < static_cast<int>(stores_.size()); ++s)
-      queue_.each(batches_ * shape_.stores[s].edge_stride,
-                  PadEdges{nodes(), once() ? num_hops_ - 1 : s, store(s),
-                           Divisor(shape_.stores[s].edge_stride)});
-    for (int32_t hop = 0; hop < num_hops_; ++hop) {
-      const int s = store_of(hop);
-      const HopShape& shape = shape_.hops[hop];
-      const StoreShape& whole = shape_.stores[s];
-      const bool apart = layers_apart();
-      if (apart) reserve_layer(hop, max_batches_);
-      Buffer<int32_t>& indptr = apart ? apart_[hop].indptr : stores_[s].indptr;
-      pad_pointers(hop, shape.max_targets, stores_[s].indptr.data(), whole.indptr_stride,
-                   indptr.data(), apart ? padded(shape.max_targets + 1) : whole.indptr_stride);
-      if (!config_.transpose) continue;
-      Buffer<int32_t>& out_indptr = apart ? apart_[hop].out_indptr : stores_[s].out_indptr;
-      Buffer<int32_t>& out_targets = apart ? apart_[hop].out_targets : stores_[s].out_targets;
-      const int64_t stride = padded((apart ? shape.max_sources : whole.max_sources) + 1);
-      if (apart)
-        transpose(queue_,
-                  TransposedBlock{nodes(), store(s), hop, Divisor(shape.max_sources),
-                                  Divisor(shape.max_targets), out_indptr.data(), stride,
-                                  out_targets.data()},
-                  batches_, transposing_);
-      pad_pointers(hop + 1, shape.max_sources, out_indptr.data(), stride, out_indptr.data(),
-                   stride);
-      queue_.each(
-          batches_ * whole.edge_stride,
-          PadTargets{nodes(), hop, store(s), Divisor(whole.edge_stride), out_targets.data()});
-    }
-  }
-  void pad_pointers(int32_t hop, int64_t lists, const int32_t* from, int64_t from_stride,
-                    int32_t* to, int64_t to_stride) {
-    queue_.each(batches_ * (lists + 1),
-                PadPointers{nodes(), hop, Divisor(lists + 1), from, from_stride, to, to_stride});
+      pad_block(queue_, turned_round(s, once() ? num_hops_ - 1 : s), batches_);
   }
 
   template <int N, bool kMany>
@@ -455,13 +403,6 @@ class NeighborSampler {
       const HopShape& bounds = shape_.hops[hop];
       layer.max_targets = bounds.max_targets;
       layer.max_sources = bounds.max_sources;
-      if (!layers_apart()) continue;
-      layer.indptr = apart_[hop].indptr.data();
-      layer.indptr_stride = padded(bounds.max_targets + 1);
-      layer.out_indptr = config_.transpose ? apart_[hop].out_indptr.data() : nullptr;
-      layer.out_targets = config_.transpose ? apart_[hop].out_targets.data() : nullptr;
-      layer.out_indptr_stride = padded(bounds.max_sources + 1);
-      layer.max_edges = bounds.max_edges;
     }
   }
 
@@ -474,7 +415,6 @@ class NeighborSampler {
   sample::DeviceSample sample_;
 
   int64_t batches_ = 0;  // of this call
-  bool padded_ = false;
   const int64_t* seeds_ = nullptr;
   int64_t seed_stride_ = 0;
   const int32_t* num_seeds_ = nullptr;
@@ -495,7 +435,6 @@ class NeighborSampler {
   Buffer<uint64_t> seen_{memory()};
   TransposeBuffers transposing_;
   std::vector<StoreBuffers> stores_;
-  std::vector<LayerBuffers> apart_;  // by hop
 };
 
 }  // namespace gnnmg::cuda

@@ -2,10 +2,10 @@
 // bounds: lists without entries, and 0 where an id, a source or a target would stand.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
-#include "cuda/grid/divisor.h"
-#include "cuda/sample/hop.h"
+#include "cuda/sample/transpose.h"
 
 namespace gnnmg::cuda {
 
@@ -20,52 +20,36 @@ struct PadNodes {
   }
 };
 
-// Sources and ids behind the edges of the targets end(hop). Item: an edge of `stride` a mini-batch.
-struct PadEdges {
-  KernelNodes nodes;
-  int32_t hop;
-  KernelStore store;
-  Divisor stride;
+// Item: a place of `most` a mini-batch, as many as the longest array of the block has.
+struct PadBlock {
+  TransposedBlock block;  // without lists by source where `out_indptr` is null
+  Divisor most;
 
   GNNMG_BOTH void operator()(int64_t i) const {
-    const int64_t batch = stride(i), edge = i - batch * stride.by;
-    if (edge < store.indptr[batch * store.indptr_stride + nodes.end(batch, hop)]) return;
-    store.indices[i] = 0;
-    if (store.edge_ids != nullptr) store.edge_ids[i] = 0;
-  }
-};
-// The same of lists by source.
-struct PadTargets {
-  KernelNodes nodes;
-  int32_t hop;
-  KernelStore store;
-  Divisor stride;
-  int32_t* out_targets;
-
-  GNNMG_BOTH void operator()(int64_t i) const {
-    const int64_t batch = stride(i), edge = i - batch * stride.by;
-    if (edge >= store.indptr[batch * store.indptr_stride + nodes.end(batch, hop)])
-      out_targets[i] = 0;
+    const KernelStore& store = block.store;
+    const int64_t batch = most(i), place = i - batch * most.by;
+    const int64_t num_targets = block.num_targets(batch);
+    const int32_t num_edges = block.num_edges(batch);
+    if (place > num_targets && place < store.indptr_stride)
+      store.indptr[batch * store.indptr_stride + place] = num_edges;
+    if (place >= num_edges && place < store.edge_stride) {
+      const int64_t edge = batch * store.edge_stride + place;
+      store.indices[edge] = 0;
+      if (store.edge_ids) store.edge_ids[edge] = 0;
+      if (block.out_targets) block.out_targets[edge] = 0;
+    }
+    if (!block.out_indptr) return;
+    const int64_t num_sources = block.nodes.end(batch, block.target_hop + 1);
+    if (place > num_sources && place < block.out_indptr_stride)
+      block.out_indptr[batch * block.out_indptr_stride + place] = num_edges;
   }
 };
 
-// Pointers of a list of nodes, those behind end(hop) the last one again; `from` may be `to`. Item:
-// a pointer of `places` a mini-batch.
-struct PadPointers {
-  KernelNodes nodes;
-  int32_t hop;
-  Divisor places;
-  const int32_t* from;
-  int64_t from_stride;
-  int32_t* to;
-  int64_t to_stride;
-
-  GNNMG_BOTH void operator()(int64_t i) const {
-    const int64_t batch = places(i), place = i - batch * places.by;
-    const int64_t last = nodes.end(batch, hop);
-    if (from != to || place > last)
-      to[batch * to_stride + place] = from[batch * from_stride + least(place, last)];
-  }
-};
+template <typename Queue>
+void pad_block(Queue& queue, const TransposedBlock& block, int64_t num_batches) {
+  const int64_t most =
+      std::max({block.store.indptr_stride, block.store.edge_stride, block.out_indptr_stride});
+  queue.each(num_batches * most, PadBlock{block, Divisor(most)});
+}
 
 }  // namespace gnnmg::cuda
