@@ -99,7 +99,8 @@ int sweep(int world, int hurt, const Case& c, int64_t deadline_ms) {
           if (first.status == Status::kOk) return;
           // Spent: it says so at once, with the first cause.
           const Outcome again = attempt([&] { comm.barrier(within_ms(kLong)); });
-          EXPECT_EQ(again.status, Status::kAborted);
+          // A rank that was behind comes to the operation of a lost peer only now.
+          EXPECT_THAT(again.status, AnyOf(Status::kAborted, Status::kPeerLost));
           EXPECT_EQ(again.text, first.text);
           EXPECT_LT(again.seconds, 0.1);
           throw base::Error(first.status, first.text);
