@@ -24,6 +24,12 @@ static_assert(sizeof(DeviceLayers<float>) ==
   }
 GNNMG_LAYER_CASES(GNNMG_TEST_CASE)
 
+TEST_P(Layers, dropout_keys) {
+  Random random(20);
+  check_dropout_keys(*table().layers_f32, random);
+  check_dropout_keys(*table().layers_f64, random);
+}
+
 // Dots do not depend on where rows begin.
 TEST_P(Layers, DotsAreTheSameBitsInEveryLayout) {
   ASSERT_NE(table().layers_f32, nullptr);
