@@ -139,7 +139,7 @@ TEST_F(FakeGpu, WhatIsCapturedIsDoneAgainOnTheSameMemory) {
   at::Tensor weight = at::full({3}, 5.0, on(0)).set_requires_grad(true);
   weight.mutable_grad() = at::zeros({3}, on(0));
   const auto recording = queue.capture([&] {
-    sum.add_((x * 10).relu());
+    sum.add_((x * 10).to(at::kDouble).to(at::kFloat).relu());  // copies too
     queue.fill(x.mutable_data_ptr(), 0, 4);
     (weight * x).square().sum().backward();
   });

@@ -177,13 +177,13 @@ at::Tensor copy_from(const at::Tensor& from, const at::Tensor& to, bool) {
     devices.open(to);
     as_cpu(to).copy_(as_cpu(from));
   };
-  for (const at::Tensor& t : {from, to}) {
-    if (!on_device(t)) continue;
-    const Arena& own = arena(t.device().index());
+  for (const at::Tensor* t : {&from, &to}) {
+    if (!on_device(*t)) continue;
+    const Arena& own = arena(t->device().index());
     // LibTorch waits for copies from and to the host.
     if (!on_device(from) || !on_device(to))
       as_torch([&] { own.check_waits("a copy of LibTorch's"); });
-    if (own.recording() && &t == &to) own.recording()->add(copy);
+    if (own.recording() && t == &to) own.recording()->add(copy);
   }
   copy();
   return to;
