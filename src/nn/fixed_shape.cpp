@@ -24,6 +24,10 @@ const char* of_conv(const ModelConfig& c) {
         return "attention with loops and dropout depends on how many edges there are";
       return "";
     case Architecture::kGcn:
+      // Beyond a layer's targets a block may have those of other layers, with their edges.
+      if (c.block_degrees || c.framework == Framework::kDgl)
+        return "degrees are those of the block";
+      return "";
     case Architecture::kGin:
     case Architecture::kGraphConv:
       return "";

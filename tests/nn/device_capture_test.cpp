@@ -132,7 +132,7 @@ class KeptPass {
     args.dropout.on_device = &keys_;
     model_.zero_gradients();
     const at::Tensor logits = model_.forward(args).narrow(0, 0, kSeeds);
-    (logits * on_device(there_->weights, kSeeds).unsqueeze(1)).square().sum().backward();
+    (logits * on_device(there_->weights, kSeeds).unsqueeze(1)).pow(3).sum().backward();
     const c10::NoGradGuard no_grad;
     logits_.copy_(logits.detach());
   }
@@ -172,7 +172,7 @@ class CapturedPass : public testing::Test {
     const at::Tensor logits = model->forward(args);
     const auto count = static_cast<int64_t>(given.seeds.size());
     at::Tensor weights = at::ones({count, 1}, at::TensorOptions(at::kDouble)).cumsum(0);
-    (logits * weights).square().sum().backward();
+    (logits * weights).pow(3).sum().backward();
     return {logits.detach(), model->flat_gradients().clone(), {}};
   }
 
@@ -239,6 +239,11 @@ TEST_F(CapturedPass, ModelsThatAreNotOfOneShapeSayWhy) {
               c.dropout = 0.5;
             }),
             "attention with loops and dropout depends on how many edges there are");
+  EXPECT_EQ(why([](ModelConfig& c) {
+              c.architecture = Architecture::kGcn;
+              c.block_degrees = true;
+            }),
+            "degrees are those of the block");
   EXPECT_EQ(why([](ModelConfig& c) { c.architecture = Architecture::kPna; }),
             "layers of this kind read lists of edges on the host");
 }
