@@ -256,11 +256,13 @@ void GroupState::throw_cause(int rank, uint64_t operation) const {
 
 void GroupState::throw_locked(int rank, uint64_t operation) const {
   // Whoever waits in the same operation suffers the same, and so does everybody once when a process
-  // is lost; all others, and those who were waited for, were called off.
+  // is lost or calls differ, of which one may be in another operation by its number; all others,
+  // and those who were waited for, were called off.
   const bool shared = cause_->status == Status::kTimeout || cause_->status == Status::kPeerLost ||
                       cause_->status == Status::kMismatch;
-  const bool here =
-      cause_->operation == kEveryOperation ? !ranks_[rank].told : cause_->operation == operation;
+  const bool here = cause_->operation == kEveryOperation || cause_->status == Status::kMismatch
+                        ? !ranks_[rank].told
+                        : cause_->operation == operation;
   const bool same =
       shared && here && std::ranges::find(cause_->missing, rank) == cause_->missing.end();
   ranks_[rank].told = true;

@@ -138,6 +138,7 @@ class Pinned final : public cuda::PinnedMemory {
     return pieces().allocate(-1, bytes, what);
   }
   void release(void* memory) noexcept override { pieces().release(memory); }
+  int64_t least_to_adopt() const override { return 0; }  // what is small is pinned here too
   void* adopt(void* memory, int64_t bytes, std::string_view what) override {
     return pieces().pin(memory, bytes, what);
   }
