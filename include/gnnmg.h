@@ -3706,7 +3706,8 @@ enum {
                                            else cached, pinned, or with the host. */
   GNNMG_FEATURE_PLACEMENT_DEVICE = 1, /**< A copy in the memory of each GPU. */
   GNNMG_FEATURE_PLACEMENT_PINNED = 2, /**< Main memory, once for all, where GPUs read them. */
-  GNNMG_FEATURE_PLACEMENT_CACHED = 3, /**< The same, and the hottest rows in each GPU's memory. */
+  GNNMG_FEATURE_PLACEMENT_CACHED = 3, /**< The same, and the hottest rows in each GPU's memory; not
+                                           with custom samplers or whole graphs. */
   GNNMG_FEATURE_PLACEMENT_HOST = 4    /**< Main memory, and the loader's threads gather; the one way
                                            for sparse rows and rows of a mapped file. */
 };
@@ -3739,8 +3740,9 @@ enum {
 typedef struct gnnmg_trainer_config {
   uint32_t struct_size;            /**< sizeof of this struct. */
   int32_t num_ranks;               /**< Ranks in this process, a thread each; 0: one for each of
-                                        `devices`, or one a GPU that is this process's, or one on
-                                        the CPU where there is none. 0. */
+                                        `devices`, or one a GPU that the process sees, or one on
+                                        the CPU where there is none, or where there is a
+                                        communicator among processes. 0. */
   int64_t num_epochs;              /**< 10. */
   int64_t batch_size;              /**< Seeds a mini-batch. 1024. */
   int64_t batches_per_step;        /**< Mini-batches a step, all ranks together; 0: one a rank. The
@@ -3789,7 +3791,7 @@ typedef struct gnnmg_trainer_config {
   int32_t deterministic;       /**< 1: strict mode. With the same `batches_per_step`, weights and
                                     metrics have the same bits for any number of ranks and threads,
                                     and after a resume on another number of ranks, on one kind of
-                                    CPU. The gradients of a step's mini-batches are gathered and
+                                    CPU or of GPU. The gradients of a step's mini-batches are gathered and
                                     added in the order of the plan: a rank needs memory for as many
                                     gradients as there are ranks, and receives one of each
                                     mini-batch in place of a sum. LibTorch's own operators run on
@@ -3959,7 +3961,8 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_config_init(gnnmg_trainer_co
  * else: a late process meets them when they make the call again.
  * @snippet node_classification.c train
  * @snippet peers.c train
- * @param[in] model what is trained; the first rank works on it directly
+ * @param[in] model what is trained; on the CPU the first rank works on it directly, from GPUs it is
+ *   handed over after each epoch, at checkpoints and at the end of a call
  * @param[in] dataset a data set with features, labels and a split
  * @param[in] sampler on the data set's graph
  * @param[in] comm NULL: the ranks of this process alone; else one of gnnmg_comm_create() or
@@ -4225,7 +4228,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_evaluate(gnnmg_trainer* trai
  * @brief The model's result for every node, with full neighbourhoods, computed by all ranks: nodes
  *   are cut into chunks of `eval_batch_size` that go round the ranks, and after each layer every
  *   rank has all rows; every process gets them. With `deterministic` it has the same bits for any
- * number of ranks, and those of gnnmg_model_embed() with `eval_batch_size` 4096 and one thread.
+ * number of ranks, and on the CPU those of gnnmg_model_embed() with `eval_batch_size` 4096 and one thread.
  * @snippet embeddings.c trainer
  * @param[in] trainer a trainer that is not running
  * @param[out] rows [number of nodes, output_dim] in the model's type

@@ -1053,8 +1053,9 @@ func defaultCommConfig(options []func(*CommConfig)) (*raw.CommConfig, error) {
 
 // TrainerConfig holds settings of a trainer. Rates and schedules act alike on all ranks.
 type TrainerConfig struct {
-	// Ranks in this process, a thread each; 0: one for each of Devices, or one a GPU that is this
-	// process's, or one on the CPU where there is none. Default: 0.
+	// Ranks in this process, a thread each; 0: one for each of Devices, or one a GPU that the
+	// process sees, or one on the CPU where there is none, or where there is a communicator among
+	// processes. Default: 0.
 	NumRanks int
 	// Default: 10.
 	NumEpochs int64
@@ -1135,10 +1136,11 @@ type TrainerConfig struct {
 	StallLimit time.Duration
 	// true: strict mode. With the same BatchesPerStep, weights and metrics have the same bits for
 	// any number of ranks and threads, and after a resume on another number of ranks, on one kind of
-	// CPU. The gradients of a step's mini-batches are gathered and added in the order of the plan: a
-	// rank needs memory for as many gradients as there are ranks, and receives one of each
-	// mini-batch in place of a sum. LibTorch's own operators run on one thread a rank; TorchThreads
-	// is then the number of the library's own loops. Not with [LossAverageRanks]. Default: false.
+	// CPU or of GPU. The gradients of a step's mini-batches are gathered and added in the order of
+	// the plan: a rank needs memory for as many gradients as there are ranks, and receives one of
+	// each mini-batch in place of a sum. LibTorch's own operators run on one thread a rank;
+	// TorchThreads is then the number of the library's own loops. Not with [LossAverageRanks].
+	// Default: false.
 	Deterministic bool
 	// true: batch norm takes its statistics from the rows of all mini-batches of a step, on all
 	// ranks, and the running ones move once a step. A rank then works on its mini-batches of a step

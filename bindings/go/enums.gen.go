@@ -1248,7 +1248,7 @@ const (
 	FeaturePlacementDevice FeaturePlacement = 1
 	// Main memory, once for all, where GPUs read them.
 	FeaturePlacementPinned FeaturePlacement = 2
-	// The same, and the hottest rows in each GPU's memory.
+	// The same, and the hottest rows in each GPU's memory; not with custom samplers or whole graphs.
 	FeaturePlacementCached FeaturePlacement = 3
 	// Main memory, and the loader's threads gather; the one way for sparse rows and rows of a mapped
 	// file.

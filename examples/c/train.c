@@ -363,9 +363,9 @@ static int64_t size_of(const gnnmg_dataset* data, gnnmg_split part) {
 }
 
 /* How many ranks, and what they compute on where that was said. */
-static void print_ranks(const gnnmg_context* context, const train_options* o) {
-  int64_t gpus;
-  CHECK(gnnmg_context_num_devices(context, &gpus, NULL));
+static void print_ranks(const gnnmg_context* context, const train_options* o, int processes) {
+  int64_t gpus = 0;  // processes train on the CPU
+  if (processes < 2) CHECK(gnnmg_context_num_devices(context, &gpus, NULL));
   if (o->num_devices) {
     printf("%d on GPU", o->num_devices);
     for (int i = 0; i < o->num_devices; ++i) printf("%s %d", i ? "," : "", (int)o->devices[i]);
@@ -397,7 +397,7 @@ static void print_head(const gnnmg_context* context, gnnmg_dataset* data, gnnmg_
          sage ? train_option_word("aggregation", aggregation) : "", m.num_layers,
          (long long)m.hidden_dim, (long long)m.num_parameters);
   printf("ranks   ");
-  print_ranks(context, o);
+  print_ranks(context, o, processes);
   if (processes > 1)
     printf(" in each of %d processes", processes);
   else

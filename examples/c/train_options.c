@@ -101,7 +101,7 @@ static const char help_text[] =
     "  --graph-placement P    where GPUs read the graph: auto, device, pinned, host (auto)\n"
     "  --feature-placement P  and features: auto, device, pinned, cached, host (auto)\n"
     "  --feature-form F       how they are kept for GPUs: as-given, f16, bf16, int8 (as-given)\n"
-    "  --cache-mib N          memory of each GPU for cached features; 0: what is left (0)\n"
+    "  --cache-mib N          memory of each GPU for cached features; 0: 30 % of what is free (0)\n"
     "  --hotness H            what is cached: probability, degree, counting (probability)\n"
     "  --gather-multiprocessors N  of a GPU, for features in main memory; 0: an eighth (0)\n"
     "Several processes: started by torchrun, srun or mpirun they find each other, or by hand with\n"

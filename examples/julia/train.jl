@@ -176,14 +176,16 @@ function print_head(context, data, model, o, processes)
             "$(m.num_parameters) parameters")
     place = processes > 1 ? "each of $processes processes" : "this process"
     reach = settings[:readout] == :none ? ", fan-outs $(join(o.sampler[:fanouts], ' '))" : ""
-    println("ranks   $(ranks_of(context, o.trainer)) in $place$reach\n")
+    println("ranks   $(ranks_of(context, o.trainer, processes)) in $place$reach\n")
 end
 
 # How many ranks, and what they compute on where that was said.
-function ranks_of(context, settings)
+function ranks_of(context, settings, processes)
     gpus, ranks = settings[:devices], settings[:num_ranks]
     isempty(gpus) || return "$(length(gpus)) on GPU $(join(gpus, ", "))"
-    ranks == 0 && settings[:device] != :cpu && !isempty(devices(context)) && return "one a GPU"
+    # Processes train on the CPU.
+    ranks == 0 && processes < 2 && settings[:device] != :cpu && !isempty(devices(context)) &&
+        return "one a GPU"
     return max(ranks, 1)
 end
 

@@ -87,7 +87,7 @@ const HELP = """
       --graph-placement P    where GPUs read the graph: auto, device, pinned, host (auto)
       --feature-placement P  and features: auto, device, pinned, cached, host (auto)
       --feature-form F       how they are kept for GPUs: as-given, f16, bf16, int8 (as-given)
-      --cache-mib N          memory of each GPU for cached features; 0: what is left (0)
+      --cache-mib N          memory of each GPU for cached features; 0: 30 % of what is free (0)
       --hotness H            what is cached: probability, degree, counting (probability)
       --gather-multiprocessors N  of a GPU, for features in main memory; 0: an eighth (0)
     Several processes: started by torchrun, srun or mpirun they find each other, or by hand with

@@ -364,7 +364,7 @@ fn print_head(
             let gpus: Vec<String> = o.devices.iter().map(i32::to_string).collect();
             format!("{} on GPU {}", gpus.len(), gpus.join(", "))
         }
-        0 if o.device != DeviceType::Cpu && !context.devices()?.is_empty() => {
+        0 if processes < 2 && o.device != DeviceType::Cpu && !context.devices()?.is_empty() => {
             "one a GPU".to_string()
         }
         0 => "1".to_string(),

@@ -12,7 +12,6 @@
 #include "base/cancel.h"
 #include "capi/job.h"
 #include "capi/object.h"
-#include "capi/trainer_devices.h"
 #include "comm/collectives.h"
 #include "comm/processes.h"
 
@@ -58,7 +57,6 @@ class Comm : public Object {
   bool closed() const { return closed_; }
 
   Pendings pendings;
-  std::vector<SeenDevices> devices;  // of a job, by process
 
  private:
   struct End;

@@ -14,24 +14,7 @@ namespace {
 struct JoinedGroup {
   std::shared_ptr<comm::Processes> processes;
   std::shared_ptr<comm::ThreadGroup> group;
-  std::vector<SeenDevices> devices;  // by process
 };
-
-// Which GPUs each process sees, so that those of one machine can share them.
-std::vector<SeenDevices> tell_devices(comm::Processes& processes, const Devices& own,
-                                      const comm::Wait& wait) {
-  std::string words;
-  for (const std::string& id : own.bus_ids()) words += id + '\n';
-  const std::vector<std::string> told = processes.gather("GPUs of the processes", words, wait);
-  std::vector<SeenDevices> seen;
-  for (size_t p = 0; p < told.size(); ++p) {
-    seen.push_back({processes.host(static_cast<int>(p)), {}});
-    for (size_t begin = 0, end; (end = told[p].find('\n', begin)) != std::string::npos;
-         begin = end + 1)
-      seen.back().bus_ids.push_back(told[p].substr(begin, end - begin));
-  }
-  return seen;
-}
 
 gnnmg_status join(const std::shared_ptr<Context>& c, const comm::JoinConfig& config,
                   const gnnmg_comm_config& in, gnnmg_comm** comm, int64_t timeout_ms) {
@@ -45,10 +28,9 @@ gnnmg_status join(const std::shared_ptr<Context>& c, const comm::JoinConfig& con
         comm::Wait wait;
         wait.deadline = base::Deadline::after_ms(in.join_ms);
         wait.cancel = c->work_token();
-        return start_job(c, [config, wait, &devices = c->devices]() -> Job::Result {
+        return start_job(c, [config, wait]() -> Job::Result {
           auto joined = std::make_shared<JoinedGroup>();
           joined->processes = comm::join_job(config, wait);
-          joined->devices = tell_devices(*joined->processes, devices, wait);
           joined->group = comm::make_group(joined->processes, {}, wait);
           return joined;
         });
@@ -58,7 +40,6 @@ gnnmg_status join(const std::shared_ptr<Context>& c, const comm::JoinConfig& con
   const auto& joined = outcome.as<JoinedGroup>();
   auto made =
       std::make_shared<Comm>(c, joined.group, joined.group->first_rank(), in, joined.processes);
-  made->devices = joined.devices;
   *comm = new_handle<gnnmg_comm>(std::move(made));
   return GNNMG_OK;
 }

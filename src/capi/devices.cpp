@@ -16,7 +16,10 @@ int ask(const base::DeviceTable& table, std::string& why) {
     const int count = table.num_devices();
     if (count > 0) return count;
     const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
-    why = visible == nullptr ? std::string("the NVIDIA driver shows this process no GPU")
+    why = visible == nullptr ? std::string(
+                                   "the NVIDIA driver shows this process no GPU; nvidia-smi lists "
+                                   "those of the machine, and a "
+                                   "container has to be given them")
                              : base::text(
                                    "the NVIDIA driver shows this process no GPU, for the variable "
                                    "CUDA_VISIBLE_DEVICES is '",
@@ -51,16 +54,6 @@ int Devices::count() const {
 const std::string& Devices::why() const {
   count();
   return why_;
-}
-
-std::vector<std::string> Devices::bus_ids() const {
-  std::vector<std::string> ids;
-  for (int device = 0; device < count(); ++device) try {
-      ids.emplace_back(table_->info(device).bus_id);
-    } catch (const base::Error&) {  // whoever takes it is told why
-      ids.emplace_back();
-    }
-  return ids;
 }
 
 void Devices::check(int64_t index, const std::string& name) const {

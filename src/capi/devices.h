@@ -21,8 +21,6 @@ class Devices {
   const std::string& why() const;
   // Null where count() is 0.
   const base::DeviceTable* table() const { return count() > 0 ? table_ : nullptr; }
-  // Of each, by its number; what the driver does not tell of is empty. Any thread.
-  std::vector<std::string> bus_ids() const;
   // Error(kNotFound) unless there is a GPU of that number. `name`: of the argument or field.
   void check(int64_t index, const std::string& name) const;
 

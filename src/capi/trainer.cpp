@@ -336,9 +336,7 @@ gnnmg_status gnnmg_trainer_create(gnnmg_model* model, const gnnmg_dataset* datas
            "the graph round with GNNMG_TRANSFORM_REVERSE_EDGES instead");
     const gnnmg_trainer_config in = read_config(config, kDefaults);
     gnnmg::train::TrainerConfig settings = trainer_config(in);
-    DeviceChoice choice =
-        job ? choose_devices(in, m->context->devices, job->devices, job->processes()->process())
-            : choose_devices(in, m->context->devices, {}, 0);
+    DeviceChoice choice = choose_devices(in, m->context->devices, /*several=*/job != nullptr);
     settings.num_ranks = choice.num_ranks;
     settings.devices = std::move(choice.devices);
     settings.check();
@@ -351,7 +349,7 @@ gnnmg_status gnnmg_trainer_create(gnnmg_model* model, const gnnmg_dataset* datas
     TorchScope scope(*m->context);
     const std::shared_ptr<Context>& c = m->context;
     gnnmg::train::Environment environment{*c->queue, c->log, c->pool};
-    environment.devices = c->devices.table();
+    if (!settings.devices.empty()) environment.devices = c->devices.table();
     if (job) {
       environment.processes = job->processes();
       environment.meet_timeout_ms = job->join_ms();

@@ -45,13 +45,6 @@ std::vector<int> named_devices(const gnnmg_trainer_config& config, const Devices
   return named;
 }
 
-std::vector<int> own_share(const Devices& devices, std::span<const SeenDevices> job, int process) {
-  if (!job.empty()) return device_share(job, process);
-  std::vector<int> all(static_cast<size_t>(devices.count()));
-  std::iota(all.begin(), all.end(), 0);
-  return all;
-}
-
 static_assert(static_cast<int32_t>(loader::GraphPlacement::kAuto) == GNNMG_GRAPH_PLACEMENT_AUTO &&
               static_cast<int32_t>(loader::GraphPlacement::kDevice) ==
                   GNNMG_GRAPH_PLACEMENT_DEVICE &&
@@ -74,34 +67,8 @@ static_assert(static_cast<int32_t>(loader::CacheBy::kProbability) == GNNMG_HOTNE
 
 }  // namespace
 
-std::vector<int> device_share(std::span<const SeenDevices> processes, int process) {
-  const SeenDevices& mine = processes[process];
-  const auto n = static_cast<int64_t>(mine.bus_ids.size());
-  int64_t sharing = 0, before = 0;
-  for (int p = 0; p < static_cast<int>(processes.size()); ++p) {
-    const SeenDevices& other = processes[p];
-    if (other.host != mine.host) continue;
-    const bool shared = std::ranges::any_of(mine.bus_ids, [&](const std::string& id) {
-      return !id.empty() && std::ranges::find(other.bus_ids, id) != other.bus_ids.end();
-    });
-    if (!shared && p != process) continue;
-    if (other.bus_ids != mine.bus_ids)
-      fail(Status::kInvalidArgument, "processes ", std::min(process, p), " and ",
-           std::max(process, p), " on ", mine.host,
-           " see some of the same GPUs, but not the same list; give all of them the same "
-           "CUDA_VISIBLE_DEVICES, or each its own GPUs, or name them in config.devices");
-    ++sharing;
-    before += p < process;
-  }
-  std::vector<int> share;
-  for (int64_t i = 0; i < n; ++i)
-    if (i >= before * n / sharing && i < (before + 1) * n / sharing)
-      share.push_back(static_cast<int>(i));
-  return share;
-}
-
 DeviceChoice choose_devices(const gnnmg_trainer_config& config, const Devices& devices,
-                            std::span<const SeenDevices> job, int process) {
+                            bool several) {
   check_choice(config.device, GNNMG_DEVICE_AUTO, GNNMG_DEVICE_CUDA, "config.device");
   check_choice(config.num_devices, 0, static_cast<int32_t>(std::size(config.devices)),
                "config.num_devices");
@@ -111,23 +78,33 @@ DeviceChoice choose_devices(const gnnmg_trainer_config& config, const Devices& d
            ", but config.device is GNNMG_DEVICE_CPU; leave one of them 0");
     return {std::max(config.num_ranks, 1), {}, ""};
   }
+  if (config.num_devices == 0 && std::ranges::any_of(config.devices, [](int d) { return d != 0; }))
+    fail(Status::kInvalidArgument,
+         "config.devices names GPUs, but config.num_devices is 0; set it to how many there are");
+  if (several) {
+    if (config.device == GNNMG_DEVICE_CUDA || config.num_devices > 0)
+      fail(Status::kUnsupported, config.num_devices > 0 ? "config.devices" : "config.device",
+           " asks for GPUs, but the trainer has a communicator among processes, which train on the "
+           "CPU; pass NULL for it and let one process take the GPUs, or set config.device to "
+           "GNNMG_DEVICE_CPU");
+    return {std::max(config.num_ranks, 1),
+            {},
+            "training on the CPU: it has a communicator among processes"};
+  }
   if (config.num_devices > 0) {
     std::vector<int> named = named_devices(config, devices);
     return {config.num_devices, named, base::text("training on GPU ", list_of(named))};
   }
-  std::vector<int> share = own_share(devices, job, process);
+  std::vector<int> share(static_cast<size_t>(devices.count()));
+  std::iota(share.begin(), share.end(), 0);
   const size_t wanted = config.num_ranks > 0 ? static_cast<size_t>(config.num_ranks)
                                              : std::max<size_t>(share.size(), 1);
   std::string obstacle;
   if (devices.count() == 0) {
     obstacle = devices.why();
   } else if (wanted > share.size()) {
-    obstacle =
-        base::text(wanted, wanted == 1 ? " rank" : " ranks", " and ", gpus(share.size()),
-                   static_cast<int>(share.size()) < devices.count() ? " of this process's own" : "",
-                   ", and a GPU takes one rank");
-  } else if (config.device == GNNMG_DEVICE_AUTO && !job.empty()) {
-    obstacle = "it is done by several processes";
+    obstacle = base::text(wanted, wanted == 1 ? " rank" : " ranks", " and ", gpus(share.size()),
+                          ", and a GPU takes one rank");
   }
   if (obstacle.empty()) {
     share.resize(wanted);
@@ -160,6 +137,11 @@ loader::DeviceSourceConfig device_placement(const gnnmg_trainer_config& config) 
     fail(Status::kInvalidArgument, "config.cache_bytes is ", config.cache_bytes,
          ", but config.feature_placement asks for features that are not cached; leave one of them "
          "0");
+  if (config.feature_form != GNNMG_FEATURE_FORM_AS_GIVEN &&
+      config.feature_placement == GNNMG_FEATURE_PLACEMENT_HOST)
+    fail(Status::kInvalidArgument, "config.feature_form is ", config.feature_form,
+         ", but config.feature_placement leaves the features with the host, as they are given; "
+         "leave one of them 0");
   loader::DeviceSourceConfig placement;
   placement.graph = static_cast<loader::GraphPlacement>(config.graph_placement);
   placement.features = static_cast<loader::FeaturePlacement>(config.feature_placement);

@@ -53,6 +53,9 @@ RankDevice::RankDevice(const Job& job, int number) : job_(job) {
   const base::DeviceInfo info = device_.table->info(device_.index);
   name_ = base::text("GPU ", device_.index, " (", bounded(info.name), " at ", bounded(info.bus_id),
                      ")");
+  if (info.major < 8)
+    base::fail(base::Status::kUnsupported, name_, " has compute capability ", info.major, ".",
+               info.minor, ", and 8.0 or later is needed; train on other GPUs, or on the CPU");
   device_.queue = device_.table->open_queue(device_.index, 0, nullptr);
   try {
     device_.table->use(device_.queue);

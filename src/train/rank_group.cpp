@@ -235,7 +235,7 @@ void RankGroup::run(int number) {
     } catch (...) {
       const base::Error error = as_error(std::current_exception(), first_rank() + number);
       const std::optional<std::string> lost = device ? device->lost() : std::nullopt;
-      end(lost ? lost_device(*lost, number) : error);
+      end(lost ? lost_device(base::text(device->name(), " is lost: ", *lost), number) : error);
       if (device && rank && !lost) hand_over(*rank);
     }
     bool all_rest;
@@ -251,7 +251,8 @@ void RankGroup::run(int number) {
 
 base::Error RankGroup::lost_device(const std::string& why, int number) {
   const int rank = first_rank() + number;
-  std::string text = base::text("rank ", rank, ": its GPU is lost: ", why);
+  std::string text = base::text("rank ", rank, ": ", why,
+                                "; go on in another process, on other GPUs, or on the CPU");
   // Nobody but the first rank's thread changes that position.
   if (number == 0)
     text += base::text("; the model is what it was at step ", training_.position.step, " of epoch ",

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The whole list of what GPUs have to show, on a machine with two or more: all that run.sh runs, then NCCL among them in
-# threads and processes, processes that are killed and stopped, the trainer's tests, and how fast an all-reduce is. Prints
+# threads and processes, processes that are killed and stopped, and how fast an all-reduce is. Prints
 # rows for the README's table of what was run where. Fails, and does not skip, where there are fewer GPUs than asked for.
 #   tests/gpu/multi.sh [--gpus N] [--build FOLDER] [--rows FILE] [run.sh's options]
 #
@@ -55,9 +55,9 @@ program() { # <row's name> <program> [arguments]
 }
 
 if tests/gpu/run.sh --build "$build" "${pass[@]}"; then
-  note "kernels, features, sampling, models on each GPU" passed
+  note "kernels, features and sampling on each GPU" passed
 else
-  note "kernels, features, sampling, models on each GPU" failed
+  note "kernels, features and sampling on each GPU" failed
 fi
 cmake --build "$build" --target gpu_tests comm_nccl_member -j "$(nproc)"
 program "NCCL among GPUs in threads" "$build/tests/gpu/gpu_nccl_test"
@@ -68,14 +68,6 @@ shown "a stopped process is named by the deadline" AStoppedProcessIsNamedByTheDe
 shown "abort and cancel while kernels wait" AbortAndCancelAreHeardWhileKernelsWait
 shown "one GPU in two processes is refused" OneGpuInTwoProcessesIsRefusedByBoth
 shown "bandwidth of the all-reduce" BandwidthOfTheAllReduce
-# The trainer's tests and the bench of bars 17 and 18 are run by name, as far as this tree has them.
-for test in "$build"/tests/gpu/gpu_train*_test; do
-  [[ ! -x $test ]] || program "training on GPUs: $(basename "$test")" "$test"
-done
-for bench in "$build"/tests/bench/bench_gpu*; do
-  [[ ! -x $bench ]] || program "bars 17 and 18: $(basename "$bench")" "$bench"
-done
-
 machine="$gpus x $(nvidia-smi --query-gpu=name --format=csv,noheader | head -n 1), driver $(nvidia-smi --query-gpu=driver_version --format=csv,noheader | head -n 1)"
 {
   echo "| feature | how it is tested | last run |"

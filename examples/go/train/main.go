@@ -257,17 +257,21 @@ func printHead(rt *gnnmg.Runtime, data *gnnmg.Dataset, model *gnnmg.Model, o *op
 	if o.readout == gnnmg.ReadoutNone { // else graphs are taken whole
 		where += ", fan-outs " + strings.Trim(fmt.Sprint(o.fanouts), "[]")
 	}
-	fmt.Printf("ranks   %s in %s\n\n", ranksOf(rt, o), where)
+	fmt.Printf("ranks   %s in %s\n\n", ranksOf(rt, o, processes), where)
 }
 
 // ranksOf is how many ranks there are, and what they compute on where that was said.
-func ranksOf(rt *gnnmg.Runtime, o *options) string {
-	gpus, _, err := rt.Devices()
-	Check(err)
+func ranksOf(rt *gnnmg.Runtime, o *options, processes int) string {
+	var gpus []gnnmg.DeviceInfo
+	if processes < 2 && o.device != gnnmg.DeviceCPU { // processes train on the CPU
+		var err error
+		gpus, _, err = rt.Devices()
+		Check(err)
+	}
 	switch {
 	case len(o.devices) > 0:
 		return fmt.Sprintf("%d on GPU %s", len(o.devices), strings.ReplaceAll(strings.Trim(fmt.Sprint(o.devices), "[]"), " ", ", "))
-	case o.ranks == 0 && len(gpus) > 0 && o.device != gnnmg.DeviceCPU:
+	case o.ranks == 0 && len(gpus) > 0:
 		return "one a GPU"
 	}
 	return strconv.Itoa(max(o.ranks, 1))

@@ -323,7 +323,7 @@ func (o *options) defineDevices(flags *flag.FlagSet) {
 	featurePlacements.option(flags, &o.featurePlacement, "feature-placement", "where GPUs read features")
 	featureForms.option(flags, &o.featureForm, "feature-form", "how features are kept for GPUs")
 	hotnesses.option(flags, &o.hotness, "hotness", "what is cached")
-	flags.Uint64Var(&o.cacheMiB, "cache-mib", 0, "memory of each GPU for cached features; 0: what is left")
+	flags.Uint64Var(&o.cacheMiB, "cache-mib", 0, "memory of each GPU for cached features; 0: 30 % of what is free")
 	flags.IntVar(&o.gatherMultiprocessors, "gather-multiprocessors", 0, "of a GPU, for features in main memory; 0: an eighth")
 }
 

@@ -1503,7 +1503,8 @@ func TrainerEvaluate(trainer uintptr, part int32, metrics *Metrics, timeoutMs in
 // TrainerEmbed: The model's result for every node, with full neighbourhoods, computed by all
 // ranks: nodes are cut into chunks of EvalBatchSize that go round the ranks, and after each layer
 // every rank has all rows; every process gets them. With Deterministic it has the same bits for
-// any number of ranks, and those of gnnmg_model_embed() with EvalBatchSize 4096 and one thread.
+// any number of ranks, and on the CPU those of gnnmg_model_embed() with EvalBatchSize 4096 and
+// one thread.
 func TrainerEmbed(trainer uintptr, timeoutMs int64) (Result, uintptr) {
 	reach(177)
 	r := C.shim_trainer_embed(C.uintptr_t(trainer), C.int64_t(timeoutMs))

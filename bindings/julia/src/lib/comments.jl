@@ -314,7 +314,7 @@ const COMMENTS = Dict(
         :num_processes => "Number of processes, for gnnmg_comm_create(), 1 to 1024. 1.",
     ],
     :gnnmg_trainer_config => [
-        :num_ranks => "Ranks in this process, a thread each; 0: one for each of `devices`, or one a GPU that is this process's, or one on the CPU where there is none. 0.",
+        :num_ranks => "Ranks in this process, a thread each; 0: one for each of `devices`, or one a GPU that the process sees, or one on the CPU where there is none, or where there is a communicator among processes. 0.",
         :num_epochs => "10.",
         :batch_size => "Seeds a mini-batch. 1024.",
         :batches_per_step => "Mini-batches a step, all ranks together; 0: one a rank. The same number gives the same steps for any number of ranks. 0.",
@@ -352,7 +352,7 @@ const COMMENTS = Dict(
         :torch_threads => "threads of a rank; 0: the cores of the process, or fewer where the variable OMP_NUM_THREADS says so, divided by the ranks of this machine. 0.",
         :deadline_ms => "How long ranks wait for each other, milliseconds. 30 000.",
         :stall_limit_ms => "How long a callback may keep the ranks waiting, milliseconds. 600 000.",
-        :deterministic => "1: strict mode. With the same `batches_per_step`, weights and metrics have the same bits for any number of ranks and threads, and after a resume on another number of ranks, on one kind of CPU. The gradients of a step's mini-batches are gathered and added in the order of the plan: a rank needs memory for as many gradients as there are ranks, and receives one of each mini-batch in place of a sum. LibTorch's own operators run on one thread a rank; `torch_threads` is then the number of the library's own loops. Not with `:ranks`. 0.",
+        :deterministic => "1: strict mode. With the same `batches_per_step`, weights and metrics have the same bits for any number of ranks and threads, and after a resume on another number of ranks, on one kind of CPU or of GPU. The gradients of a step's mini-batches are gathered and added in the order of the plan: a rank needs memory for as many gradients as there are ranks, and receives one of each mini-batch in place of a sum. LibTorch's own operators run on one thread a rank; `torch_threads` is then the number of the library's own loops. Not with `:ranks`. 0.",
         :sync_batch_norm => "1: batch norm takes its statistics from the rows of all mini-batches of a step, on all ranks, and the running ones move once a step. A rank then works on its mini-batches of a step at once and keeps them in memory; each batch norm adds two small all-reduces. Without effect on models that have none. Not with `deterministic`. 0.",
         :batch_nodes => "Labels of graphs, above 0: nodes of a mini-batch at most, as in `gnnmg_loader_config`, beside `batch_size`. 0.",
         :weight_decay_layers => "As in `gnnmg_optimizer_config`. 0.",

@@ -2555,7 +2555,8 @@ pub const GNNMG_FEATURE_PLACEMENT_AUTO: gnnmg_feature_placement = 0;
 pub const GNNMG_FEATURE_PLACEMENT_DEVICE: gnnmg_feature_placement = 1;
 /// Main memory, once for all, where GPUs read them.
 pub const GNNMG_FEATURE_PLACEMENT_PINNED: gnnmg_feature_placement = 2;
-/// The same, and the hottest rows in each GPU's memory.
+/** The same, and the hottest rows in each GPU's memory; not
+with custom samplers or whole graphs.*/
 pub const GNNMG_FEATURE_PLACEMENT_CACHED: gnnmg_feature_placement = 3;
 /** Main memory, and the loader's threads gather; the one way
 for sparse rows and rows of a mapped file.*/
@@ -2587,8 +2588,9 @@ pub struct gnnmg_trainer_config {
     /// sizeof of this struct.
     pub struct_size: u32,
     /** Ranks in this process, a thread each; 0: one for each of
-`devices`, or one a GPU that is this process's, or one on
-the CPU where there is none. 0.*/
+`devices`, or one a GPU that the process sees, or one on
+the CPU where there is none, or where there is a
+communicator among processes. 0.*/
     pub num_ranks: i32,
     /// 10.
     pub num_epochs: i64,
@@ -2676,7 +2678,7 @@ of this machine. 0.*/
     /** 1: strict mode. With the same `batches_per_step`, weights and
 metrics have the same bits for any number of ranks and threads,
 and after a resume on another number of ranks, on one kind of
-CPU. The gradients of a step's mini-batches are gathered and
+CPU or of GPU. The gradients of a step's mini-batches are gathered and
 added in the order of the plan: a rank needs memory for as many
 gradients as there are ranks, and receives one of each
 mini-batch in place of a sum. LibTorch's own operators run on
@@ -6278,7 +6280,8 @@ from where process 0 is. A cancel or a time-out (of the communicator's `join_ms`
 still waits for others to come to a call calls it off for those who had come, and for nobody
 else: a late process meets them when they make the call again.
 
-- `model`: what is trained; the first rank works on it directly
+- `model`: what is trained; on the CPU the first rank works on it directly, from GPUs it is
+handed over after each epoch, at checkpoints and at the end of a call
 - `dataset`: a data set with features, labels and a split
 - `sampler`: on the data set's graph
 - `comm`: NULL: the ranks of this process alone; else one of gnnmg_comm_create() or
@@ -6583,7 +6586,7 @@ Since 0.1*/
     /** The model's result for every node, with full neighbourhoods, computed by all ranks: nodes
 are cut into chunks of `eval_batch_size` that go round the ranks, and after each layer every
 rank has all rows; every process gets them. With `deterministic` it has the same bits for any
-number of ranks, and those of gnnmg_model_embed() with `eval_batch_size` 4096 and one thread.
+number of ranks, and on the CPU those of gnnmg_model_embed() with `eval_batch_size` 4096 and one thread.
 
 - `trainer`: a trainer that is not running
 - `rows`: \[number of nodes, output_dim\] in the model's type

@@ -510,8 +510,9 @@ config! {
     /// Settings of a trainer. Rates and schedules act alike on all ranks.
     pub struct TrainerConfig(gnnmg_trainer_config, gnnmg_trainer_config_init) {
         /// Ranks in this process, a thread each; 0: one for each of
-        /// `devices`, or one a GPU that is this process's, or one on
-        /// the CPU where there is none. 0.
+        /// `devices`, or one a GPU that the process sees, or one on
+        /// the CPU where there is none, or where there is a
+        /// communicator among processes. 0.
         num_ranks => num_ranks: usize,
         /// 10.
         num_epochs => num_epochs: usize,
@@ -597,7 +598,7 @@ config! {
         /// 1: strict mode. With the same `batches_per_step`, weights and
         /// metrics have the same bits for any number of ranks and threads,
         /// and after a resume on another number of ranks, on one kind of
-        /// CPU. The gradients of a step's mini-batches are gathered and
+        /// CPU or of GPU. The gradients of a step's mini-batches are gathered and
         /// added in the order of the plan: a rank needs memory for as many
         /// gradients as there are ranks, and receives one of each
         /// mini-batch in place of a sum. LibTorch's own operators run on

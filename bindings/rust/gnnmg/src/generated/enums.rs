@@ -636,7 +636,8 @@ enumeration! {
         Device = GNNMG_FEATURE_PLACEMENT_DEVICE,
         /// Main memory, once for all, where GPUs read them.
         Pinned = GNNMG_FEATURE_PLACEMENT_PINNED,
-        /// The same, and the hottest rows in each GPU's memory.
+        /// The same, and the hottest rows in each GPU's memory; not
+        /// with custom samplers or whole graphs.
         Cached = GNNMG_FEATURE_PLACEMENT_CACHED,
         /// Main memory, and the loader's threads gather; the one way
         /// for sparse rows and rows of a mapped file.
