@@ -30,7 +30,15 @@ class Replay {
     const cudaStream_t stream = stream_of(queue);
     // LibTorch's threads for backward passes work in the same stream, which is what is kept.
     check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed), "keeping work");
-    beginAllocateToPool(number(), pool_, [stream](cudaStream_t other) { return other == stream; });
+    try {
+      beginAllocateToPool(number(), pool_,
+                          [stream](cudaStream_t other) { return other == stream; });
+    } catch (...) {
+      cudaGraph_t graph = nullptr;
+      ignore(cudaStreamEndCapture(stream, &graph));
+      if (graph) ignore(cudaGraphDestroy(graph));
+      throw;
+    }
     has_pool_ = true;
   }
   // Nothing of it is under way.

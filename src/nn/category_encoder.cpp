@@ -4,7 +4,9 @@
 #include <ATen/ops/arange.h>
 #include <ATen/ops/cat.h>
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "base/error.h"
 #include "nn/device_lists.h"
@@ -76,6 +78,9 @@ at::Tensor CategoryEncoder::encode_on_device(const at::Tensor& values, const cha
     while (fits.const_data_ptr<bool>()[bad]) ++bad;
     fail_value(what, bad / columns, bad % columns, found.const_data_ptr<double>()[bad]);
   }
+  if (count > std::numeric_limits<int32_t>::max() / std::max<int64_t>(columns, 1))
+    base::fail(base::Status::kUnsupported, count, " rows of ", columns,
+               " categories are too many for a device at once; take smaller mini-batches");
   const at::Tensor table = at::cat(tables_);
   const auto rows = std::make_shared<MadeBlock>(
       execution, table.size(0), at::arange(count + 1, options_of(execution, at::kInt)) * columns,

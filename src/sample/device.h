@@ -46,6 +46,8 @@ struct DeviceBatches {
   bool on_host = false;
   // Kernels that run over the bounds of DeviceLayer in place of the counts find nothing beyond
   // these: lists without entries, and 0 in the place of ids, sources and targets.
+  // With Expansion::kOnce that is so behind the last layer's count alone: rows between a layer's
+  // own count and its bound are those of later hops, whose sources lie beyond the layer's bound.
   bool pad = false;
 };
 

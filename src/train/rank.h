@@ -81,6 +81,7 @@ class Rank {
   // Loss and counts of a mini-batch; its loss is added to `total`, on the CPU where it is finite.
   Sums add_loss(const loader::Batch& batch, const at::Tensor& logits, at::Tensor& total) const;
   // `sparse` as in input_on().
+  void check_edge_ids(const loader::Batch& batch) const;
   nn::ForwardArgs args_of(const loader::Batch& batch, bool training, nn::SparseView& sparse) const;
   // Waits for what the device was given, where there is one.
   void settle() const;

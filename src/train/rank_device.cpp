@@ -15,10 +15,11 @@ std::string bounded(const char (&text)[N]) {
   return {text, strnlen(text, N)};
 }
 
-// What LibTorch has freed goes back to the device, where the loader's part and others find it.
-void empty_cache(const nn::Device& device) noexcept {
+}  // namespace
+
+void empty_cache(const base::DeviceTable& table) noexcept {
   try {
-    c10::Allocator* all = c10::GetAllocator(device.torch().type());
+    c10::Allocator* all = c10::GetAllocator(static_cast<c10::DeviceType>(table.torch_device_type));
     if (auto* own = dynamic_cast<c10::DeviceAllocator*>(all)) own->emptyCache();
   } catch (const std::exception&) {  // a device that is lost has nothing to give
   }
@@ -45,8 +46,6 @@ nn::RowInput input_on(const loader::DeviceArrays& batch, const nn::Device& devic
   return input;
 }
 
-}  // namespace
-
 RankDevice::RankDevice(const Job& job, int number) : job_(job) {
   device_.table = job.environment.devices;
   device_.index = job.config.devices[number];
@@ -65,10 +64,7 @@ RankDevice::RankDevice(const Job& job, int number) : job_(job) {
   }
 }
 
-RankDevice::~RankDevice() {
-  empty_cache(device_);
-  device_.table->close_queue(device_.queue);
-}
+RankDevice::~RankDevice() { device_.table->close_queue(device_.queue); }
 
 std::shared_ptr<const loader::DeviceSource> RankDevice::open_source(
     const loader::LoaderConfig& training) {

@@ -16,7 +16,7 @@ class RankDevice {
  public:
   // `number`: of the rank within the process. Errors as those of the device table.
   RankDevice(const Job& job, int number);
-  ~RankDevice();  // gives memory back that LibTorch keeps for later
+  ~RankDevice();
   RankDevice(const RankDevice&) = delete;
   RankDevice& operator=(const RankDevice&) = delete;
 
@@ -33,6 +33,10 @@ class RankDevice {
   nn::Device device_;
   std::string name_;
 };
+
+// What LibTorch has freed goes back to the devices, where loaders and others find it. It waits for
+// all devices, so no rank of this process is at work on one.
+void empty_cache(const base::DeviceTable& table) noexcept;
 
 // A mini-batch of a loader for the device as a model there takes it, behind what has made it.
 // `sparse` is written where the rows are sparse, and has to stay with the mini-batch until the pass

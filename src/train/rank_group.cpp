@@ -117,6 +117,7 @@ RankGroup::~RankGroup() {
   }
   wake_.notify_all();
   for (std::thread& thread : threads_) thread.join();
+  if (!job_->config.devices.empty()) empty_cache(*job_->environment.devices);
 }
 
 void RankGroup::start(const Command& command) {
@@ -245,6 +246,7 @@ void RankGroup::run(int number) {
     }
     if (all_rest) job_->environment.host.notify();
   }
+  if (device && number == 0) training_.last_good = {};  // it lies there
   std::lock_guard lock(mutex_);
   ranks_[number] = nullptr;
 }

@@ -11,6 +11,7 @@
 
 #include "base/file.h"
 #include "data/arrays.h"
+#include "nn/graph_facts.h"
 #include "train/exit.h"
 #include "train/rank.h"
 #include "train/relay.h"
@@ -48,10 +49,21 @@ void Rank::Sums::add(const Sums& other) {
   device = device.defined() ? device.add(other.device) : other.device;
 }
 
+// Samples that the host made, of a custom sampler, may have edges that it gave no ids: a device
+// must not look them up.
+void Rank::check_edge_ids(const loader::Batch& batch) const {
+  if (!nn::edge_needs(model_->config()).any()) return;
+  for (const sample::BlockStore& store : batch.sample.stores)
+    if (std::ranges::any_of(store.edge_ids.span(), [](int64_t id) { return id < 0; }))
+      base::fail(Status::kInvalidArgument,
+                 "the model reads what edges carry, and the mini-batch has edges of unknown ids");
+}
+
 nn::ForwardArgs Rank::args_of(const loader::Batch& batch, bool training,
                               nn::SparseView& sparse) const {
   nn::ForwardArgs args;
   if (device_) {
+    check_edge_ids(batch);
     args = args_on(batch, device_->get(), sparse);
   } else {
     args.input = input_of(batch, job_.store.get());

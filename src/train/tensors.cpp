@@ -53,7 +53,7 @@ Correct count_correct(data::Task task, const at::Tensor& logits, const at::Tenso
   c10::NoGradGuard no_grad;
   Correct out;
   at::Tensor right;
-  const at::Tensor there = labels.to(logits.device());
+  const at::Tensor there = labels.to(logits.device(), /*non_blocking=*/true);
   if (task == data::Task::kMulticlass) {
     const at::Tensor known = labels >= 0;
     out.labelled = known.sum().item<int64_t>();

@@ -1,5 +1,7 @@
 #include "cuda/grid/runtime.h"
 
+#include <c10/cuda/CUDAFunctions.h>
+
 #include <map>
 #include <mutex>
 #include <vector>
@@ -78,7 +80,8 @@ OnDevice::OnDevice(int device) {
 }
 
 OnDevice::~OnDevice() {
-  if (before_ >= 0) ignore(cudaSetDevice(before_));
+  // Not where that device has no context yet: it would get one by this, of some hundred megabytes.
+  if (before_ >= 0) ignore(c10::cuda::MaybeSetDevice(static_cast<c10::DeviceIndex>(before_)));
 }
 
 Stream::Stream(int device, cudaStream_t given)

@@ -5,6 +5,7 @@
 #include <ATen/ops/arange.h>
 #include <ATen/ops/bmm.h>
 #include <ATen/ops/cat.h>
+#include <ATen/ops/embedding.h>
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/mm.h>
 #include <ATen/ops/ones.h>
@@ -242,14 +243,19 @@ class RelationConv final : public Conv {
     if (root_.defined() && o_.features)
       y = at::addmm(y, target_rows(own, n, pass.execution), root_);
     else if (root_.defined())
-      y = y + (own.ids ? root_.index_select(
-                             0, as_tensor(pass.execution, {own.ids, static_cast<size_t>(n)}))
-                       : root_.narrow(0, first_own, n));
+      y = y + (own.ids ? rows_of_nodes(own.ids, n, pass.execution) : root_.narrow(0, first_own, n));
     if (bias_.defined()) y = y + bias_;
     return complete(y, own, pass);
   }
 
  private:
+  // Of these nodes. On a device the gradient of embedding() is added up in a fixed order, that of
+  // index_select() is not.
+  at::Tensor rows_of_nodes(const int64_t* ids, int64_t count, const Execution& execution) const {
+    const at::Tensor nodes = as_tensor(execution, {ids, static_cast<size_t>(count)});
+    return execution.device ? at::embedding(root_, nodes) : root_.index_select(0, nodes);
+  }
+
   // One matrix a relation.
   at::Tensor matrices() const {
     if (o_.bases == 0) return weight_;
