@@ -4228,7 +4228,8 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_evaluate(gnnmg_trainer* trai
  * @brief The model's result for every node, with full neighbourhoods, computed by all ranks: nodes
  *   are cut into chunks of `eval_batch_size` that go round the ranks, and after each layer every
  *   rank has all rows; every process gets them. With `deterministic` it has the same bits for any
- * number of ranks, and on the CPU those of gnnmg_model_embed() with `eval_batch_size` 4096 and one thread.
+ * number of ranks, and on the CPU those of gnnmg_model_embed() with `eval_batch_size` 4096 and one
+ * thread.
  * @snippet embeddings.c trainer
  * @param[in] trainer a trainer that is not running
  * @param[out] rows [number of nodes, output_dim] in the model's type
