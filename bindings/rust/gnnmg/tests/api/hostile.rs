@@ -170,11 +170,14 @@ fn a_rank_that_panics_ends_the_wait_of_the_others() {
     let context = Context::new().unwrap();
     let mut ends = Comm::group(&context, 2, &CommConfig::new()).unwrap();
     let (mut other, mut mine) = (ends.remove(1), ends.remove(0));
+    let (left, both_left) = std::sync::mpsc::channel();
     let thread = std::thread::spawn(move || {
         other.barrier().unwrap();
+        both_left.recv().unwrap();
         panic!("rank 1 is gone");
     });
     mine.barrier().unwrap();
+    left.send(()).unwrap();
     let error = mine.barrier().unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::Aborted | ErrorKind::PeerLost), "{error}");
     thread.join().unwrap_err();
