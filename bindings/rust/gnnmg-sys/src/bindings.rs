@@ -6586,7 +6586,8 @@ Since 0.1*/
     /** The model's result for every node, with full neighbourhoods, computed by all ranks: nodes
 are cut into chunks of `eval_batch_size` that go round the ranks, and after each layer every
 rank has all rows; every process gets them. With `deterministic` it has the same bits for any
-number of ranks, and on the CPU those of gnnmg_model_embed() with `eval_batch_size` 4096 and one thread.
+number of ranks, and on the CPU those of gnnmg_model_embed() with `eval_batch_size` 4096 and one
+thread.
 
 - `trainer`: a trainer that is not running
 - `rows`: \[number of nodes, output_dim\] in the model's type
