@@ -16,11 +16,7 @@ struct TestBlock {
 
   TestBlock(int64_t num_sources, int64_t num_targets, int64_t num_edges, uint64_t seed,
             int64_t own = 0)
-      : sources(num_sources),
-        targets(num_targets),
-        first_own(own),
-        indptr(num_targets + 1),
-        out_indptr(num_sources + 1) {
+      : sources(num_sources), targets(num_targets), first_own(own) {
     base::Stream words(base::stream_key(seed, base::Purpose::kGenerator), 0);
     std::vector<std::vector<int32_t>> lists(targets);
     for (int64_t e = 0; e < num_edges; ++e) {
@@ -35,6 +31,28 @@ struct TestBlock {
         lists[t].push_back(static_cast<int32_t>(s));
     }
     if (targets > 6 && own + 5 < sources) lists[5].assign(2, static_cast<int32_t>(own + 5));
+    list_by_both(lists);
+  }
+  // Targets with so many edges each, of any sources.
+  TestBlock(int64_t num_sources, const std::vector<int64_t>& degrees, uint64_t seed)
+      : sources(num_sources), targets(static_cast<int64_t>(degrees.size())) {
+    base::Stream words(base::stream_key(seed, base::Purpose::kGenerator), 0);
+    std::vector<std::vector<int32_t>> lists(targets);
+    for (int64_t t = 0; t < targets; ++t)
+      for (int64_t k = 0; k < degrees[t]; ++k)
+        lists[t].push_back(static_cast<int32_t>(words.below(static_cast<uint32_t>(sources))));
+    list_by_both(lists);
+  }
+  int64_t edges() const { return static_cast<int64_t>(indices.size()); }
+  nn::kernels::Lists by_target() const { return {indptr.data(), indices.data()}; }
+  nn::kernels::EdgesBySource by_source() const {
+    return {{out_indptr.data(), out_targets.data()}, positions.data(), targets};
+  }
+
+ private:
+  void list_by_both(const std::vector<std::vector<int32_t>>& lists) {
+    indptr.resize(targets + 1);
+    out_indptr.resize(sources + 1);
     std::vector<std::vector<std::pair<int32_t, int32_t>>> out(sources);
     for (int64_t t = 0; t < targets; ++t) {
       for (const int32_t s : lists[t]) {
@@ -45,7 +63,7 @@ struct TestBlock {
     }
     for (int64_t s = 0; s < sources; ++s) {
       // Targets of other layers stand behind this one's.
-      if (s % 4 == 1 && num_edges > 0)
+      if (s % 4 == 1 && edges() > 0)
         for (int64_t more = 0; more < 3; ++more)
           out[s].emplace_back(static_cast<int32_t>(targets + more), 0);
       for (const auto& [target, position] : out[s]) {
@@ -54,11 +72,6 @@ struct TestBlock {
       }
       out_indptr[s + 1] = static_cast<int32_t>(out_targets.size());
     }
-  }
-  int64_t edges() const { return static_cast<int64_t>(indices.size()); }
-  nn::kernels::Lists by_target() const { return {indptr.data(), indices.data()}; }
-  nn::kernels::EdgesBySource by_source() const {
-    return {{out_indptr.data(), out_targets.data()}, positions.data(), targets};
   }
 };
 

@@ -6,10 +6,11 @@
 namespace gnnmg::cuda {
 namespace {
 
-constexpr int64_t kSources = 40, kTargets = 6;
+constexpr int64_t kSources = 40, kTargets = 7;
 constexpr int64_t kListWidths[] = {1, 4, 32, 50, 64, 200};
 
-// Targets 1 and 4 have 1025 and 5000 edges, the rest few or none; source 3 has half of them.
+// Targets 1 and 4 have 1025 and 5000 edges, others as many as one tile walks, few or none; source 3
+// has half of them.
 Block hub_block(Random& random) {
   Block block;
   block.num_targets = kTargets;
@@ -17,7 +18,7 @@ Block hub_block(Random& random) {
   block.indptr = {0};
   std::vector<std::vector<std::pair<int32_t, int32_t>>> by_source(kSources);
   int32_t t = 0;
-  for (const int64_t degree : {7, 1025, 0, 1024, 5000, 1}) {
+  for (const int64_t degree : {7, 1025, 0, 1024, 5000, 1, 1023}) {
     for (int64_t k = 0; k < degree; ++k) {
       const auto source = static_cast<int32_t>(random() % 2 ? 3 : random() % kSources);
       by_source[source].push_back({t, static_cast<int32_t>(block.indices.size())});
@@ -158,6 +159,98 @@ void check_segments(const DeviceLayers<T>& device, Random& random) {
   });
 }
 
+template <typename T>
+void check_segment_maxima(const DeviceLayers<T>& device, Random& random) {
+  const Block block = hub_block(random);
+  const Array<int64_t> pointers(block.indptr.begin(), block.indptr.end());
+  const int64_t rows = pointers.back();
+  for (const int64_t width : kListWidths)
+    for (const bool first_of_tied : {false, true}) {
+      // Ties in all runs of a list; in column 0 one in the last run alone, and no number elsewhere.
+      Grid<T> x = tied_grid<T>(random, rows, width, Layout::kTight, width % 2);
+      x.at(pointers[5] - 1, 0) = 9;
+      if (width > 1) x.at(pointers[1] + 700, 1) = std::numeric_limits<T>::quiet_NaN();
+      const Grid<T> dy = random_grid<T>(random, kTargets, width);
+      Grid<T> max(kTargets, width);
+      kernels::reduce_segments<T>(Reduce::kMax, pointers.data(), x.in(), width, max.out(), 0,
+                                  kTargets);
+      compare<T>(
+          Grid<T>(rows, width), Promise::kBits, 0,
+          [&](const Table<T>&, Grid<T>& dx) {
+            kernels::segment_max_backward<T>(first_of_tied, pointers.data(), x.in(), max.in(),
+                                             dy.in(), width, dx.out(), 0, kTargets);
+          },
+          [&](base::DeviceQueue* queue, Grid<T>& dx) {
+            device.segment_max_backward(queue, first_of_tied, pointers.data(), x.in(), max.in(),
+                                        dy.in(), width, dx.out(), kTargets);
+          },
+          text("segment_max_backward", width, first_of_tied, Layout::kTight));
+    }
+}
+
+template <typename T>
+void check_softmax(const DeviceLayers<T>& device, Random& random) {
+  const Block block = hub_block(random);
+  for (const int64_t heads : {1, 3, 8, 17}) {
+    const int64_t width = block.num_edges() * heads;
+    Grid<T> scores = random_grid<T>(random, 1, width);
+    for (int64_t i = 0; i < width; ++i) scores.at(0, i) *= 30;
+    if (heads == 3) {
+      scores.at(0, block.indptr[1] * heads + 1) = -std::numeric_limits<T>::infinity();
+      scores.at(0, (block.indptr[4] + 4000) * heads) = std::numeric_limits<T>::quiet_NaN();
+    }
+    for (const bool in_place : {false, true})
+      compare<T>(
+          in_place ? scores : Grid<T>(1, width), Promise::kRounding, 80,
+          [&](const Table<T>& cpu, Grid<T>& out) {
+            cpu.softmax(block.by_target(), in_place ? out.at() : scores.at(), heads, out.at(), 0,
+                        kTargets);
+          },
+          [&](base::DeviceQueue* queue, Grid<T>& out) {
+            device.softmax(queue, block.by_target(), in_place ? out.at() : scores.at(), heads,
+                           out.at(), kTargets);
+          },
+          text("softmax", heads, in_place, Layout::kTight));
+    const Grid<T> gradient = random_grid<T>(random, 1, width);
+    Grid<T> out(1, width);
+    kernels::table<T>().softmax(block.by_target(), scores.at(), heads, out.at(), 0, kTargets);
+    compare<T>(
+        Grid<T>(1, width), Promise::kRounding, 80,
+        [&](const Table<T>& cpu, Grid<T>& to) {
+          cpu.softmax_backward(block.by_target(), out.at(), gradient.at(), heads, to.at(), 0,
+                               kTargets);
+        },
+        [&](base::DeviceQueue* queue, Grid<T>& to) {
+          device.softmax_backward(queue, block.by_target(), out.at(), gradient.at(), heads, to.at(),
+                                  kTargets);
+        },
+        text("softmax_backward", heads, 0, Layout::kTight));
+  }
+}
+
+template <typename T>
+void check_edge_dots(const DeviceLayers<T>& device, Random& random) {
+  const Block block = hub_block(random);
+  const std::pair<int64_t, int64_t> shapes[] = {{1, 1},  {1, 32},  {3, 5},
+                                                {2, 33}, {3, 100}, {1, 200}};
+  for (const auto& [heads, channels] : shapes) {
+    const int64_t width = heads * channels;
+    const Grid<T> x = random_grid<T>(random, kSources, width);
+    const Grid<T> y = random_grid<T>(random, kTargets, width);
+    const kernels::WeightedLists<T> lists{block.by_target(), nullptr, nullptr, 0, heads, channels};
+    compare<T>(
+        Grid<T>(1, block.num_edges() * heads), Promise::kRounding,
+        4.0 * static_cast<double>(channels),
+        [&](const Table<T>& cpu, Grid<T>& dots) {
+          cpu.edge_dots(lists, x.source(), y.in(), dots.at(), 0, kTargets);
+        },
+        [&](base::DeviceQueue* queue, Grid<T>& dots) {
+          device.edge_dots(queue, lists, x.source(), y.in(), dots.at(), kTargets);
+        },
+        text("edge_dots", width, static_cast<int>(heads), Layout::kTight));
+  }
+}
+
 class DeviceLongLists : public Layers {};
 
 #define GNNMG_LONG_LISTS(name)         \
@@ -169,6 +262,9 @@ class DeviceLongLists : public Layers {};
 GNNMG_LONG_LISTS(check_aggregates)
 GNNMG_LONG_LISTS(check_maxima)
 GNNMG_LONG_LISTS(check_segments)
+GNNMG_LONG_LISTS(check_segment_maxima)
+GNNMG_LONG_LISTS(check_softmax)
+GNNMG_LONG_LISTS(check_edge_dots)
 
 INSTANTIATE_TEST_SUITE_P(, DeviceLongLists, testing::ValuesIn(test_devices()), name_of_device);
 

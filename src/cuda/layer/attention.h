@@ -56,13 +56,8 @@ struct Attend {
       });
       return;
     }
-    const T most = team.template combine<T>(
-        Team::kTiles,
-        [&](const Tile& tile, int t) {
-          const T part = highest(tile, edges, h, Turns::of(team, t));
-          return tile.template make<T>([&](int) { return part; });
-        },
-        [](T& top, const T& part) { top = part > top || part != part ? part : top; })[0];
+    const T most = highest_of_team<T>(
+        team, [&](const Tile& tile, Turns turns) { return highest(tile, edges, h, turns); });
     const T scale = T{1} / sum_of_team<T>(team, [&](const Tile& tile, Turns turns) {
                       return powers(tile, edges, h, turns, most);
                     });

@@ -1,10 +1,9 @@
 // The gradients of attention on a GPU. By targets: those of scores, head by head; then what GATv2
-// has besides, where columns know nothing of each other. By sources: one pass over their lists.
-// What is summed over all edges is summed in parts, which are runs of targets whose number depends
-// on that of the targets alone.
+// has besides, which is summed over all edges (attention_parts.h) or belongs to one. By sources:
+// one pass over their lists.
 #pragma once
 
-#include "cuda/layer/attention_edges.h"
+#include "cuda/layer/attention_parts.h"
 #include "cuda/layer/edges.h"
 #include "nn/kernels/device.h"
 
@@ -143,98 +142,6 @@ struct ScoreGradients {
   }
 };
 
-// The gradient of GATv2's rows of targets, and for each part of the targets that of the vector.
-// Columns are taken one by one, since parts are few.
-template <typename T, Scores kScores>
-struct TargetGradients {
-  static constexpr int kLeastBlocks = 2;  // nvcc spills for more
-  nn::kernels::Attention<T> a;
-  const T* scores;
-  nn::kernels::Matrix<T> to_target;
-  T* parts;  // [parts, heads * channels]
-  int64_t rows, rows_a_part;
-  Divisor by_channels;
-
-  template <int V>
-  GNNMG_BOTH void run(int64_t part, int64_t c) const {
-    static_assert(V == 1);
-    const int64_t h = by_channels(c), end = least(rows, (part + 1) * rows_a_part);
-    T by_vector = 0;
-    for (int64_t t = part * rows_a_part; t < end; ++t) {
-      const TargetEdges<T> edges(a, t);
-      const T target = row_of(a.target, t)[c];
-      T by_target = 0;
-      for (uint32_t i = 0; i < edges.n; ++i) {
-        const int64_t place = edges.place(i);
-        const T source = row_of(a.source, edges.source(i))[c];
-        const T sum = gatv2_sum<kScores>(a, source, target, place, c);
-        const T factor = scores[place * a.heads + h] * (sum > 0 ? T{1} : a.slope);
-        by_vector = multiply_add(factor, sum, by_vector);
-        by_target += factor;
-      }
-      if (to_target.data != nullptr) row_of(to_target, t)[c] = by_target * a.vector[c];
-    }
-    parts[part * a.heads * a.channels + c] = by_vector;
-  }
-};
-
-// For each part of the targets, the gradient of a few rows of the matrix that maps what edges
-// carry.
-template <typename T>
-struct EdgeWeightGradients {
-  static constexpr int kFew = 4;
-  nn::kernels::Attention<T> a;
-  const T* scores;
-  T* parts;  // [parts, edge_columns, heads * channels]
-  int64_t rows, rows_a_part;
-  Divisor blocks, by_channels;
-
-  template <int V>
-  GNNMG_BOTH void run(int64_t item, int64_t c) const {
-    static_assert(V == 1);
-    const int64_t part = blocks(item), block = item - part * blocks.by;
-    const int64_t first = block * kFew, h = by_channels(c);
-    const int64_t end = least(rows, (part + 1) * rows_a_part);
-    const int count = static_cast<int>(least<int64_t>(kFew, a.edge_columns - first));
-    T sums[kFew] = {};
-    for (int64_t t = part * rows_a_part; t < end; ++t) {
-      const TargetEdges<T> edges(a, t);
-      const T target = row_of(a.target, t)[c];
-      for (uint32_t i = 0; i < edges.n; ++i) {
-        const int64_t place = edges.place(i);
-        const T source = row_of(a.source, edges.source(i))[c];
-        const T sum = gatv2_sum<Scores::kGatv2Edges>(a, source, target, place, c);
-        const T inner = scores[place * a.heads + h] * a.vector[c] * (sum > 0 ? T{1} : a.slope);
-        const T* features = row_of(a.edge_features, place) + first;
-        for (int f = 0; f < kFew; ++f)
-          if (f < count) sums[f] = multiply_add(features[f], inner, sums[f]);
-      }
-    }
-    T* to = parts + (part * a.edge_columns + first) * a.heads * a.channels + c;
-    for (int f = 0; f < kFew; ++f)
-      if (f < count) to[f * a.heads * a.channels] = sums[f];
-  }
-};
-
-// Item: a column. The sum of the parts, each lane's in order, then the lanes'.
-template <typename T>
-struct SumOfParts {
-  const T* parts;  // [num_parts, width]
-  int64_t num_parts, width;
-  T* sums;
-  template <typename Tile>
-  GNNMG_BOTH void operator()(const Tile& tile, int64_t column) const {
-    const T sum = tile.sum(tile.template make<T>([&](int lane) {
-      T total = 0;
-      for (int64_t p = lane; p < num_parts; p += Tile::kLanes) total += parts[p * width + column];
-      return total;
-    }));
-    tile.each([&](int lane) {
-      if (lane == 0) sums[column] = sum;
-    });
-  }
-};
-
 // Item: a target. The gradient of what its edges carry, over all columns of an edge.
 template <typename T, int K>
 struct FeatureGradients {
@@ -245,13 +152,33 @@ struct FeatureGradients {
   Divisor by_channels;
 
   template <typename Tile>
-  GNNMG_BOTH void operator()(const Tile& tile, int64_t t) const {
+  GNNMG_BOTH bool alone(const Tile& tile, int64_t t) const {
+    const TargetEdges<T> edges(a, t);
+    if (edges.is_long()) return false;
+    walk(tile, edges, 0, edges.n);
+    return true;
+  }
+  GNNMG_BOTH bool is_long(int64_t t) const { return TargetEdges<T>(a, t).is_long(); }
+  // Edges know nothing of each other.
+  template <typename Team>
+  GNNMG_BOTH void together(const Team& team, int64_t t) const {
+    const TargetEdges<T> edges(a, t);
+    team.each([&](const typename Team::Tile& tile, int k) {
+      const Span run = Span{0, edges.n}.part(Team::kTiles, k);
+      walk(tile, edges, static_cast<uint32_t>(run.first), static_cast<uint32_t>(run.last));
+    });
+  }
+
+ private:
+  template <typename Tile>
+  GNNMG_BOTH void walk(const Tile& tile, const TargetEdges<T>& edges, uint32_t first,
+                       uint32_t last) const {
     constexpr int kN = Tile::kLanes;
     const int64_t width = a.heads * a.channels;
-    const TargetEdges<T> edges(a, t);
-    for (uint32_t i = 0; i < edges.n; ++i) {
+    const T* target = row_of(a.target, edges.target);
+    for (uint32_t i = first; i < last; ++i) {
       const int64_t place = edges.place(i);
-      const T *source = row_of(a.source, edges.source(i)), *target = row_of(a.target, t);
+      const T* source = row_of(a.source, edges.source(i));
       T* to = row_of(to_features, place);
       for (int64_t begin = 0; begin < width; begin += kN * K) {
         const auto inner = tile.template make<Held<T, K>>([&](int lane) {
@@ -416,19 +343,6 @@ struct SourceScoreGradients {
   }
 };
 
-// Parts of the targets for sums over all edges: of vectors, and of matrices, whose parts are
-// larger.
-struct TargetParts {
-  int64_t rows, number;
-  static TargetParts of(int64_t targets, int64_t most) {
-    constexpr int64_t kLeastRows = 4;
-    const int64_t rows = greatest(kLeastRows, (targets + most - 1) / most);
-    return {rows, (targets + rows - 1) / rows};
-  }
-  static TargetParts of_vector(int64_t targets) { return of(targets, 2048); }
-  static TargetParts of_matrix(int64_t targets) { return of(targets, 512); }
-};
-
 template <typename T>
 int64_t attend_parts(const nn::kernels::Attention<T>& a,
                      const nn::kernels::AttentionGradient<T>& gradient, int64_t rows) {
@@ -465,9 +379,9 @@ struct AttentionGradientEntries {
     const int64_t width = a.heads * a.channels;
     const TargetParts vector = TargetParts::of_vector(rows);
     const auto by_targets = [&]<Scores kScores>() {
-      launch_pieces<1>(queue, vector.number, width,
-                       TargetGradients<T, kScores>{a, to.scores, to.target, parts, rows,
-                                                   vector.rows, Divisor(a.channels)});
+      launch_over_targets<T>(
+          queue, vector, vector.number, rows, width,
+          TargetGradients<T, kScores>{a, to.scores, to.target, parts, Divisor(a.channels)});
     };
     if (a.edge_columns == 0)
       by_targets.template operator()<Scores::kGatv2>();
@@ -480,16 +394,15 @@ struct AttentionGradientEntries {
       using Kernel = EdgeWeightGradients<T>;
       const TargetParts matrix = TargetParts::of_matrix(rows);
       const int64_t blocks = (a.edge_columns + Kernel::kFew - 1) / Kernel::kFew;
-      launch_pieces<1>(
-          queue, matrix.number * blocks, width,
-          Kernel{a, to.scores, parts, rows, matrix.rows, Divisor(blocks), Divisor(a.channels)});
+      launch_over_targets<T>(queue, matrix, matrix.number * blocks, rows, width,
+                             Kernel{a, to.scores, parts, Divisor(blocks), Divisor(a.channels)});
       queue.template tiles<32>(
           a.edge_columns * width,
           SumOfParts<T>{parts, matrix.number, a.edge_columns * width, to.edge_weight});
     }
     if (to.edge_row == nullptr) return;
     with_shape(width, [&]<int N, int K>() {
-      queue.template tiles<N>(
+      queue.template teams<N>(
           rows, FeatureGradients<T, K>{a, to.scores, to.edge_features, Divisor(a.channels)});
     });
   }

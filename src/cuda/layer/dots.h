@@ -76,9 +76,26 @@ struct EdgeDots {
   T* dots;
 
   template <typename Tile>
-  GNNMG_BOTH void operator()(const Tile& tile, int64_t t) const {
-    const int64_t heads = by_heads.by, first = lists.indptr[t];
-    const int64_t num_pairs = (lists.indptr[t + 1] - first) * heads;
+  GNNMG_BOTH bool alone(const Tile& tile, int64_t t) const {
+    if (list(t).is_long()) return false;
+    walk(tile, t, list(t));
+    return true;
+  }
+  GNNMG_BOTH bool is_long(int64_t t) const { return list(t).is_long(); }
+  // Entries know nothing of each other.
+  template <typename Team>
+  GNNMG_BOTH void together(const Team& team, int64_t t) const {
+    team.each([&](const typename Team::Tile& tile, int i) {
+      walk(tile, t, list(t).part(Team::kTiles, i));
+    });
+  }
+
+ private:
+  GNNMG_BOTH Span list(int64_t t) const { return {lists.indptr[t], lists.indptr[t + 1]}; }
+  template <typename Tile>
+  GNNMG_BOTH void walk(const Tile& tile, int64_t t, const Span& span) const {
+    const int64_t heads = by_heads.by, first = span.first;
+    const int64_t num_pairs = (span.last - first) * heads;
     T* to = dots + first * heads;
     const auto rows = [&](int64_t p) {
       const int64_t e = heads == 1 ? p : by_heads(p), column = (p - e * heads) * channels;
@@ -125,27 +142,20 @@ bool heads_have_lines(int64_t channels) {
   return channels % kLineOf<T> == 0;
 }
 
-template <typename Queue, typename Kernel>
-void by_wide_tiles(Queue& queue, int64_t items, int64_t lines, const Kernel& kernel) {
-  if (lines <= 16)
-    queue.template tiles<16>(items, kernel);
-  else
-    queue.template tiles<32>(items, kernel);
-}
-
 template <typename Queue, typename T>
 void edge_dots(base::DeviceQueue* handle, const nn::kernels::WeightedLists<T>& edges,
                nn::kernels::Rows<T> x, nn::kernels::Matrix<const T> y, T* dots, int64_t rows) {
   Queue& queue = queue_of<Queue>(handle);
   const int64_t channels = edges.channels, lines = (channels + kLineOf<T> - 1) / kLineOf<T>;
   const auto launch = [&]<bool kLines>() {
-    if (channels > kLaneChannels)
-      by_wide_tiles(
-          queue, rows, lines,
-          EdgeDots<T, kLines, true>{edges.lists, Divisor(edges.heads), channels, x, y, dots});
-    else
-      queue.template tiles<8>(rows, EdgeDots<T, kLines, false>{edges.lists, Divisor(edges.heads),
+    const EdgeDots<T, kLines, true> wide{edges.lists, Divisor(edges.heads), channels, x, y, dots};
+    if (channels <= kLaneChannels)
+      queue.template teams<8>(rows, EdgeDots<T, kLines, false>{edges.lists, Divisor(edges.heads),
                                                                channels, x, y, dots});
+    else if (lines <= 16)
+      queue.template teams<16>(rows, wide);
+    else
+      queue.template teams<32>(rows, wide);
   };
   if (has_lines(x) && has_lines(y) && heads_have_lines<T>(channels))
     launch.template operator()<true>();
@@ -161,10 +171,12 @@ void row_dots(base::DeviceQueue* handle, nn::kernels::Matrix<const T> x,
   const int64_t lines = (channels + kLineOf<T> - 1) / kLineOf<T>;
   const auto launch = [&]<bool kLines>() {
     const RowDots<T, kLines> kernel{x, vectors, Divisor(heads), channels, dots};
-    if (channels > kLaneChannels)
-      by_wide_tiles(queue, rows, lines, kernel);
-    else
+    if (channels <= kLaneChannels)
       queue.each(rows * heads, kernel);
+    else if (lines <= 16)
+      queue.template tiles<16>(rows, kernel);
+    else
+      queue.template tiles<32>(rows, kernel);
   };
   if (has_lines(x) && has_lines(vectors) && heads_have_lines<T>(channels))
     launch.template operator()<true>();

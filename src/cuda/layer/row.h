@@ -188,9 +188,13 @@ struct Span {
 //   Share<V> part<V>(row, column, span)  of an empty list too, but of no other empty run
 //   void add<V>(total, part)             puts the next run's to what is there
 //   void finish<V>(row, column, share)
+// or, where the entries are walked once more with what the whole list gave, instead of finish
+//   void spread<V>(row, column, span, share)
 struct Nothing {};
 template <typename Body>
 concept WalksLists = requires(const Body& body) { body.list(int64_t{0}); };
+template <typename Body>
+constexpr bool kWalksTwice = requires { Body::kSpreads; };
 
 // Body::run<V>(row, column), or the list of the row, for the columns [column, column + V) of every
 // row, a lane each; lanes do not speak with each other.
@@ -231,8 +235,12 @@ struct ByPieces {
     const int64_t first = (item - row * parts.by) * Tile::kLanes * V;
     tile.each([&](int lane) {
       const int64_t column = first + int64_t{lane} * V;
-      if (column < width)
-        body.template finish<V>(row, column, body.template part<V>(row, column, list));
+      if (column >= width) return;
+      const auto share = body.template part<V>(row, column, list);
+      if constexpr (kWalksTwice<Body>)
+        body.template spread<V>(row, column, list, share);
+      else
+        body.template finish<V>(row, column, share);
     });
     return true;
   }
@@ -254,10 +262,17 @@ struct ByPieces {
         },
         [&](Share& sum, const Share& part) { body.template add<V>(sum, part); });
     team.each([&](const Tile& tile, int t) {
-      if (t != 0) return;
-      tile.each([&](int lane) {
-        if (column(lane) < width) body.template finish<V>(row, column(lane), total[lane]);
-      });
+      if constexpr (kWalksTwice<Body>) {
+        const Span run = list.part(Team::kTiles, t);
+        tile.each([&](int lane) {
+          if (column(lane) < width) body.template spread<V>(row, column(lane), run, total[lane]);
+        });
+      } else {
+        if (t != 0) return;
+        tile.each([&](int lane) {
+          if (column(lane) < width) body.template finish<V>(row, column(lane), total[lane]);
+        });
+      }
     });
   }
 };

@@ -100,36 +100,92 @@ void spread_segments(base::DeviceQueue* queue, nn::kernels::Reduce reduce, const
                    SpreadSegments<T>{pointers, dy, dx, reduce == nn::kernels::Reduce::kMean});
 }
 
+// To all tied rows in equal parts: bit for bit the CPU's, whatever the run.
 template <typename T>
 struct SegmentMaxBackward {
   static constexpr int kPiece = kLineOf<T>;
+  static constexpr bool kSpreads = true;
   const int64_t* pointers;
   nn::kernels::Matrix<const T> x, max, dy;
   nn::kernels::Matrix<T> dx;
-  bool first_of_tied;
 
   template <int V>
-  GNNMG_BOTH void run(int64_t g, int64_t column) const {
-    const int64_t first = pointers[g], last = pointers[g + 1];
+  using Share = Piece<T, V>;
+  GNNMG_BOTH Span list(int64_t g) const { return {pointers[g], pointers[g + 1]}; }
+
+  // The number of ties, which a sum in any order gives.
+  template <int V>
+  GNNMG_BOTH Piece<T, V> part(int64_t g, int64_t column, const Span& span) const {
+    const Piece<T, V> top = load<V>(row_of(max, g) + column);
+    Piece<T, V> tied = filled<V>(T{0});
+    in_order(
+        span.first, span.last, [&](int64_t r) { return row_of(x, r) + column; }, LoadPiece<V>{},
+        [&](const Piece<T, V>& row, int64_t) {
+          for (int i = 0; i < V; ++i) tied[i] += row[i] == top[i] ? T{1} : T{0};
+        });
+    return tied;
+  }
+  template <int V>
+  GNNMG_BOTH void add(Piece<T, V>& tied, const Piece<T, V>& next) const {
+    for (int i = 0; i < V; ++i) tied[i] += next[i];
+  }
+  template <int V>
+  GNNMG_BOTH void spread(int64_t g, int64_t column, const Span& span,
+                         const Piece<T, V>& tied) const {
     const Piece<T, V> top = load<V>(row_of(max, g) + column);
     Piece<T, V> share = load<V>(row_of(dy, g) + column);
-    const auto find = [&](int64_t r) { return row_of(x, r) + column; };
-    if (!first_of_tied) {
-      Piece<T, V> tied = filled<V>(T{0});
-      in_order(first, last, find, LoadPiece<V>{}, [&](const Piece<T, V>& row, int64_t) {
-        for (int i = 0; i < V; ++i) tied[i] += row[i] == top[i] ? T{1} : T{0};
-      });
-      for (int i = 0; i < V; ++i) share[i] /= greatest(tied[i], T{1});
-    }
-    in_order(first, last, find, LoadPiece<V>{}, [&](const Piece<T, V>& row, int64_t r) {
+    for (int i = 0; i < V; ++i) share[i] /= greatest(tied[i], T{1});
+    in_order(
+        span.first, span.last, [&](int64_t r) { return row_of(x, r) + column; }, LoadPiece<V>{},
+        [&](const Piece<T, V>& row, int64_t r) {
+          Piece<T, V> to;
+          for (int i = 0; i < V; ++i) to[i] = row[i] == top[i] ? share[i] : T{0};
+          store<V>(row_of(dx, r) + column, to);
+        });
+  }
+};
+
+// To the first of tied rows.
+template <typename T>
+struct SegmentFirstMaxBackward {
+  static constexpr int kPiece = kLineOf<T>;
+  static constexpr bool kSpreads = true;
+  const int64_t* pointers;
+  nn::kernels::Matrix<const T> x, max, dy;
+  nn::kernels::Matrix<T> dx;
+
+  template <int V>
+  using Share = Piece<int32_t, V>;
+  GNNMG_BOTH Span list(int64_t g) const { return {pointers[g], pointers[g + 1]}; }
+
+  // Which row of the list it is; -1: none of this run.
+  template <int V>
+  GNNMG_BOTH Piece<int32_t, V> part(int64_t g, int64_t column, const Span& span) const {
+    const Piece<T, V> top = load<V>(row_of(max, g) + column);
+    const int64_t begin = pointers[g];
+    Piece<int32_t, V> won = filled<V>(int32_t{-1});
+    in_order(
+        span.first, span.last, [&](int64_t r) { return row_of(x, r) + column; }, LoadPiece<V>{},
+        [&](const Piece<T, V>& row, int64_t r) {
+          for (int i = 0; i < V; ++i)
+            won[i] = won[i] < 0 && row[i] == top[i] ? static_cast<int32_t>(r - begin) : won[i];
+        });
+    return won;
+  }
+  template <int V>
+  GNNMG_BOTH void add(Piece<int32_t, V>& won, const Piece<int32_t, V>& next) const {
+    for (int i = 0; i < V; ++i) won[i] = won[i] < 0 ? next[i] : won[i];
+  }
+  template <int V>
+  GNNMG_BOTH void spread(int64_t g, int64_t column, const Span& span,
+                         const Piece<int32_t, V>& won) const {
+    const int64_t begin = pointers[g];
+    const Piece<T, V> share = load<V>(row_of(dy, g) + column);
+    for (int64_t r = span.first; r < span.last; ++r) {
       Piece<T, V> to;
-      for (int i = 0; i < V; ++i) {
-        const bool wins = row[i] == top[i];
-        to[i] = wins ? share[i] : T{0};
-        if (first_of_tied && wins) share[i] = 0;
-      }
+      for (int i = 0; i < V; ++i) to[i] = r - begin == won[i] ? share[i] : T{0};
       store<V>(row_of(dx, r) + column, to);
-    });
+    }
   }
 };
 
@@ -138,9 +194,12 @@ void segment_max_backward(base::DeviceQueue* queue, bool first_of_tied, const in
                           nn::kernels::Matrix<const T> x, nn::kernels::Matrix<const T> max,
                           nn::kernels::Matrix<const T> dy, int64_t width, nn::kernels::Matrix<T> dx,
                           int64_t rows) {
-  by_pieces<Queue>(queue, rows, width,
-                   has_lines(x) && has_lines(max) && has_lines(dy) && has_lines(dx),
-                   SegmentMaxBackward<T>{pointers, x, max, dy, dx, first_of_tied});
+  const bool lines = has_lines(x) && has_lines(max) && has_lines(dy) && has_lines(dx);
+  if (first_of_tied)
+    by_pieces<Queue>(queue, rows, width, lines,
+                     SegmentFirstMaxBackward<T>{pointers, x, max, dy, dx});
+  else
+    by_pieces<Queue>(queue, rows, width, lines, SegmentMaxBackward<T>{pointers, x, max, dy, dx});
 }
 
 }  // namespace gnnmg::cuda

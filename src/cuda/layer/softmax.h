@@ -1,45 +1,89 @@
 // Softmax over the entries of lists, and its gradient. Equal to the CPU's but for rounding: a list
-// is added up by as many lanes as a tile has.
+// is added up by as many lanes as a tile has, a long one by those of a block.
 #pragma once
 
 #include "cuda/layer/exponential.h"
-#include "cuda/layer/row.h"
+#include "cuda/layer/team.h"
 
 namespace gnnmg::cuda {
+
+// One head of one list, as its kernels walk it.
+struct HeadOfList {
+  int64_t heads, h, first, last;
+  GNNMG_BOTH HeadOfList(const nn::kernels::Lists& lists, const Divisor& by_heads, int64_t item)
+      : heads(by_heads.by) {
+    const int64_t t = by_heads(item);
+    h = item - t * heads;
+    first = lists.indptr[t];
+    last = lists.indptr[t + 1];
+  }
+  GNNMG_BOTH bool is_long() const { return Span{first, last}.is_long(); }
+  // Calls f(k) for the places of the entries that a lane has: one and the same lane in all walks.
+  template <typename F>
+  GNNMG_BOTH void walk(int lane, Turns turns, const F& f) const {
+    for (int64_t e = first + turns.begin + lane; e < last; e += turns.step) f(e * heads + h);
+  }
+};
 
 // Item: one head of one list.
 template <typename T>
 struct Softmax {
+  static constexpr int kLeastBlocks = 4;  // nvcc spills for a fifth
   nn::kernels::Lists lists;
   const T* scores;
   Divisor by_heads;
   T* out;
 
   template <typename Tile>
-  GNNMG_BOTH void operator()(const Tile& tile, int64_t item) const {
-    const int64_t heads = by_heads.by, t = by_heads(item), h = item - t * heads;
-    const int64_t first = lists.indptr[t], last = lists.indptr[t + 1];
-    const auto most_of_lanes = tile.template make<T>([&](int lane) {
+  GNNMG_BOTH bool alone(const Tile& tile, int64_t item) const {
+    const HeadOfList list(lists, by_heads, item);
+    if (list.is_long()) return false;
+    const Turns all = Turns::alone(tile);
+    const T most = highest(tile, list, all);
+    write(tile, list, all, T{1} / powers(tile, list, all, most));
+    return true;
+  }
+  GNNMG_BOTH bool is_long(int64_t item) const {
+    return HeadOfList(lists, by_heads, item).is_long();
+  }
+  template <typename Team>
+  GNNMG_BOTH void together(const Team& team, int64_t item) const {
+    using Tile = typename Team::Tile;
+    const HeadOfList list(lists, by_heads, item);
+    const T most = highest_of_team<T>(
+        team, [&](const Tile& tile, Turns turns) { return highest(tile, list, turns); });
+    const T sum = sum_of_team<T>(
+        team, [&](const Tile& tile, Turns turns) { return powers(tile, list, turns, most); });
+    team.each([&](const Tile& tile, int t) { write(tile, list, Turns::of(team, t), T{1} / sum); });
+  }
+
+ private:
+  template <typename Tile>
+  GNNMG_BOTH T highest(const Tile& tile, const HeadOfList& list, Turns turns) const {
+    return tile.maximum(tile.template make<T>([&](int lane) {
       T most = static_cast<T>(float_of_bits(0xff800000u));
-      for (int64_t e = first + lane; e < last; e += Tile::kLanes) {
-        const T score = scores[e * heads + h];
+      list.walk(lane, turns, [&](int64_t k) {
+        const T score = scores[k];
         most = score > most || score != score ? score : most;
-      }
+      });
       return most;
-    });
-    const T most = tile.maximum(most_of_lanes);
-    const auto shares = tile.template make<T>([&](int lane) {
+    }));
+  }
+  template <typename Tile>
+  GNNMG_BOTH T powers(const Tile& tile, const HeadOfList& list, Turns turns, T most) const {
+    return tile.sum(tile.template make<T>([&](int lane) {
       T sum = 0;
-      for (int64_t e = first + lane; e < last; e += Tile::kLanes) {
-        const T power = exponential(scores[e * heads + h] - most);
-        out[e * heads + h] = power;
+      list.walk(lane, turns, [&](int64_t k) {
+        const T power = exponential(scores[k] - most);
+        out[k] = power;
         sum = added(sum, power);
-      }
+      });
       return sum;
-    });
-    const T scale = T{1} / tile.sum(shares);
-    // A lane reads what it wrote itself.
-    tile.each_of(first, last, [&](int64_t e) { out[e * heads + h] *= scale; });
+    }));
+  }
+  template <typename Tile>
+  GNNMG_BOTH void write(const Tile& tile, const HeadOfList& list, Turns turns, T scale) const {
+    tile.each([&](int lane) { list.walk(lane, turns, [&](int64_t k) { out[k] *= scale; }); });
   }
 };
 
@@ -51,18 +95,38 @@ struct SoftmaxBackward {
   T* scores;
 
   template <typename Tile>
-  GNNMG_BOTH void operator()(const Tile& tile, int64_t item) const {
-    const int64_t heads = by_heads.by, t = by_heads(item), h = item - t * heads;
-    const int64_t first = lists.indptr[t], last = lists.indptr[t + 1];
-    const auto shares = tile.template make<T>([&](int lane) {
+  GNNMG_BOTH bool alone(const Tile& tile, int64_t item) const {
+    const HeadOfList list(lists, by_heads, item);
+    if (list.is_long()) return false;
+    const Turns all = Turns::alone(tile);
+    write(tile, list, all, products(tile, list, all));
+    return true;
+  }
+  GNNMG_BOTH bool is_long(int64_t item) const {
+    return HeadOfList(lists, by_heads, item).is_long();
+  }
+  template <typename Team>
+  GNNMG_BOTH void together(const Team& team, int64_t item) const {
+    using Tile = typename Team::Tile;
+    const HeadOfList list(lists, by_heads, item);
+    const T mean = sum_of_team<T>(
+        team, [&](const Tile& tile, Turns turns) { return products(tile, list, turns); });
+    team.each([&](const Tile& tile, int t) { write(tile, list, Turns::of(team, t), mean); });
+  }
+
+ private:
+  template <typename Tile>
+  GNNMG_BOTH T products(const Tile& tile, const HeadOfList& list, Turns turns) const {
+    return tile.sum(tile.template make<T>([&](int lane) {
       T sum = 0;
-      for (int64_t e = first + lane; e < last; e += Tile::kLanes)
-        sum = multiply_add(out[e * heads + h], gradient[e * heads + h], sum);
+      list.walk(lane, turns, [&](int64_t k) { sum = multiply_add(out[k], gradient[k], sum); });
       return sum;
-    });
-    const T mean = tile.sum(shares);
-    tile.each_of(first, last, [&](int64_t e) {
-      scores[e * heads + h] = out[e * heads + h] * (gradient[e * heads + h] - mean);
+    }));
+  }
+  template <typename Tile>
+  GNNMG_BOTH void write(const Tile& tile, const HeadOfList& list, Turns turns, T mean) const {
+    tile.each([&](int lane) {
+      list.walk(lane, turns, [&](int64_t k) { scores[k] = out[k] * (gradient[k] - mean); });
     });
   }
 };
@@ -70,14 +134,14 @@ struct SoftmaxBackward {
 template <typename Queue, typename T>
 void softmax(base::DeviceQueue* queue, nn::kernels::Lists lists, const T* scores, int64_t heads,
              T* out, int64_t rows) {
-  queue_of<Queue>(queue).template tiles<8>(rows * heads,
+  queue_of<Queue>(queue).template teams<8>(rows * heads,
                                            Softmax<T>{lists, scores, Divisor(heads), out});
 }
 
 template <typename Queue, typename T>
 void softmax_backward(base::DeviceQueue* queue, nn::kernels::Lists lists, const T* out,
                       const T* gradient, int64_t heads, T* scores, int64_t rows) {
-  queue_of<Queue>(queue).template tiles<8>(
+  queue_of<Queue>(queue).template teams<8>(
       rows * heads, SoftmaxBackward<T>{lists, out, gradient, Divisor(heads), scores});
 }
 
