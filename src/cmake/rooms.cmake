@@ -28,6 +28,17 @@ function(gnnmg_add_room room)
   endif()
 endfunction()
 
+# gnnmg_add_cases(<name> SOURCES <file>... ROOMS <room>...)
+# Compiled test files for LIBS of several test programs, whose other files say what the cases run on. ROOMS read LibTorch.
+function(gnnmg_add_cases name)
+  cmake_parse_arguments(arg "" "" "SOURCES;ROOMS" ${ARGN})
+  add_library(${name} OBJECT ${arg_SOURCES})
+  list(TRANSFORM arg_ROOMS PREPEND gnnmg_)
+  target_link_libraries(${name} PUBLIC ${arg_ROOMS} gnnmg_test_support gnnmg_flags)
+  target_compile_options(${name} PRIVATE ${GNNMG_TEST_LEVEL})
+  gnnmg_precompile(${name} ${GNNMG_TEST_LEVEL})
+endfunction()
+
 # gnnmg_add_test(<name> SOURCES <file>... ROOMS <room>... [LABELS <label>...] [LIBS <target>...] [TIMEOUT <s>] [TORCH]
 #                [SERIAL])
 # One GoogleTest program with tests/support, one ctest entry; "skipped" when any of its tests was skipped. TIMEOUT is for

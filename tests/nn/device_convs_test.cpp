@@ -1,6 +1,6 @@
 // What goes along edges and whole models on a device against the same on the CPU: every layer and
-// option, batches of graphs, mini-batches without some of their edges, whole graphs. On fake GPUs,
-// as device_test.cpp.
+// option, batches of graphs, mini-batches without some of their edges, whole graphs. As
+// device_test.cpp.
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/full.h>
@@ -11,7 +11,6 @@
 #include <tuple>
 
 #include "base/error.h"
-#include "fake_gpu.h"
 #include "nn/conv/layers.h"
 #include "nn/device_fixture.h"
 #include "nn/edge_functions.h"
@@ -27,12 +26,10 @@ namespace {
 using base::Status;
 using testing::HasSubstr;
 
-constexpr double kF64 = 1e-10, kF32 = 1e-5;
-
 class DeviceConvs : public testing::Test {
  protected:
   const graph::GraphRef graph_ = make_graph();
-  FakeDevices devices_;
+  TestDevices devices_;
 
   static std::vector<int64_t> seeds() { return {4, 0, 59, 17, 33}; }
 };
@@ -260,36 +257,6 @@ TEST_F(DeviceConvs, WholeGraphsInRangesOfNodes) {
       if (!config.reads_features()) break;
     }
   }
-}
-
-TEST_F(DeviceConvs, AGraphThatDoesNotFitIsNamed) {
-  ModelConfig config = small_config();
-  config.architecture = Architecture::kGine;
-  config.edge_dim = kEdgeColumns;
-  const auto model = make_model(config)->clone_on(&devices_[1]);
-  int64_t failed = 0;
-  for (int64_t after = 0;; ++after) {
-    fake_gpu::fail_allocation(1, after);
-    std::string text;
-    const Status status = status_of(
-        [&] {
-          try {
-            infer(*model, *graph_, "x", 17);
-          } catch (const c10::OutOfMemoryError& error) {  // of LibTorch's own tensors
-            base::fail(Status::kNoMemory, error.what_without_backtrace());
-          }
-        },
-        &text);
-    fake_gpu::fail_allocation(1, -1);
-    if (status == Status::kOk) break;
-    EXPECT_EQ(status, Status::kNoMemory);
-    if (after == 0) {
-      EXPECT_THAT(text, AllOf(HasSubstr("no memory on GPU 1 for the features of all edges"),
-                              HasSubstr("run this part on the CPU")));
-    }
-    ++failed;
-  }
-  EXPECT_GT(failed, 10);
 }
 
 TEST_F(DeviceConvs, EdgesThatNoLayerTakesAreNamedAsOnTheCpu) {

@@ -5,13 +5,13 @@
 
 #include <algorithm>
 
-#include "fake_gpu.h"
+#include "support/test_gpus.h"
 
 namespace gnnmg::nn {
 namespace {
 
 const base::DeviceTable& table() {
-  static const base::DeviceTable table = fake_gpu::make_table(2);
+  static const base::DeviceTable& table = *test::test_gpus(2).table;
   return table;
 }
 
@@ -31,12 +31,20 @@ at::Tensor moved(const at::Tensor& t, at::Device device) {
 
 }  // namespace
 
-FakeDevices::FakeDevices() {
-  for (int i = 0; i < 2; ++i) devices_[i] = {&table(), i, table().open_queue(i, 0, nullptr)};
+const double kF32 = test::gpus_are_fake() ? 1e-5 : 1e-4;
+
+TestDevices::TestDevices() {
+  const int count = test::test_gpus(2).count;
+  for (int i = count - 1; i >= 0; --i) {  // the first becomes the thread's own
+    devices_[i] = {&table(), i, table().open_queue(i, 0, nullptr)};
+    table().use(devices_[i].queue);
+  }
+  if (count == 1) devices_[1] = devices_[0];
 }
 
-FakeDevices::~FakeDevices() {
-  for (const Device& device : devices_) table().close_queue(device.queue);
+TestDevices::~TestDevices() {
+  if (devices_[1].queue != devices_[0].queue) table().close_queue(devices_[1].queue);
+  table().close_queue(devices_[0].queue);
 }
 
 sample::BlockView block_on(const Device& on, const sample::BlockView& host,

@@ -1,4 +1,4 @@
-// Models and mini-batches on fake GPUs, and passes there beside the CPU's.
+// Models and mini-batches on GPUs (support/test_gpus.h), and passes there beside the CPU's.
 #pragma once
 
 #include <array>
@@ -9,13 +9,19 @@
 
 namespace gnnmg::nn {
 
-// Two fake GPUs with a queue each.
-class FakeDevices {
+// What the GPUs may differ by from the CPU, in shares of the largest number. The fakes multiply
+// matrices by the CPU's own functions, real ones add up in another order.
+constexpr double kF64 = 1e-10;
+extern const double kF32;
+
+// Two GPUs with a queue each, which LibTorch's work of this thread goes into; where there is one,
+// that twice.
+class TestDevices {
  public:
-  FakeDevices();
-  ~FakeDevices();
-  FakeDevices(const FakeDevices&) = delete;
-  FakeDevices& operator=(const FakeDevices&) = delete;
+  TestDevices();
+  ~TestDevices();
+  TestDevices(const TestDevices&) = delete;
+  TestDevices& operator=(const TestDevices&) = delete;
   const Device& operator[](size_t i) const { return devices_[i]; }
 
  private:

@@ -1,10 +1,12 @@
-// Failures of trainings on GPUs: what the caller is told, what state is left, that another start
-// goes on from it, and that nothing of a GPU is held behind them.
+// Failures of fake GPUs and of the fake NCCL in trainings: what the caller is told, what state is
+// left, that another start goes on from it, and that nothing of a GPU is held behind them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <atomic>
+#include <chrono>
 
+#include "fake_gpu.h"
+#include "fake_nccl/fake_nccl.h"
 #include "nn/model.h"
 #include "train/device_fixture.h"
 
@@ -62,59 +64,6 @@ TEST(DeviceFault, DevicesThatCannotBeMeant) {
   host.devices = &no_nccl;
   EXPECT_EQ(refused({0, 1}, 0, host).status, Status::kDependency);
   EXPECT_EQ(refused({1}, 1, host).status, Status::kOk);
-}
-
-TEST(DeviceFault, AFailingSamplerNamesItself) {
-  const Gpus gpus(4);
-  Recipe setup = gpus.train(in_f64());
-  const std::vector<double> expected = weights_after(in_f64());
-  std::atomic<int> failures{0};
-  std::atomic<double> at{0};
-  watch(setup, [&](const sample::BatchKey& key, const base::CancelToken&) {
-    if (key.epoch == 2 && key.batch == 2 && failures++ == 0) {
-      at = now();
-      throw base::Error(Status::kCallback, "the host's sampler answered 5");
-    }
-  });
-  Host host;
-  host.devices = &gpus.table();
-  {
-    Trial run(setup, host);
-    const Caught found = caught([&] { run.train(); });
-    EXPECT_EQ(found.status, Status::kCallback);
-    EXPECT_THAT(found.text, HasSubstr("answered 5"));
-    EXPECT_LT(now() - at.load(), 1.0);
-    expect_goes_on(run, expected);
-  }
-  gpus.expect_clean();
-}
-
-TEST(DeviceFault, CancelAndGoOn) {
-  for (const int world : {1, 4}) {
-    const Gpus gpus(world);
-    Recipe setup = gpus.train(in_f64());
-    const std::vector<double> expected = weights_after(in_f64());
-    Trial* running = nullptr;
-    std::atomic<int> cancels{0};
-    std::atomic<double> at{0};
-    watch(setup, [&](const sample::BatchKey& key, const base::CancelToken&) {
-      if (key.epoch == 3 && key.batch == 1 && cancels++ == 0) {
-        at = now();
-        (*running)->cancel();
-      }
-    });
-    Host host;
-    host.devices = &gpus.table();
-    {
-      Trial run(setup, host);
-      running = &run;
-      EXPECT_EQ(caught([&] { run.train(); }).status, Status::kCancelled);
-      EXPECT_LT(now() - at.load(), 0.5);
-      EXPECT_LT(run->progress().epoch, 6);
-      expect_goes_on(run, expected);
-    }
-    gpus.expect_clean();
-  }
 }
 
 // NCCL fails in every way, early and late, on the first rank and another.
@@ -263,23 +212,6 @@ TEST(DeviceFault, AGpuIsLost) {
     }
     fake_gpu::find_again(lost);
     gpus.expect_clean();
-  }
-}
-
-TEST(DeviceFault, DivergenceLeavesTheLastGoodWeights) {
-  for (const int world : {1, 2}) {
-    const Gpus gpus(world);
-    Host host;
-    host.devices = &gpus.table();
-    Recipe setup;
-    setup.dataset = make_small({.regression = true, .huge_target = true});
-    setup.trainer.batches_per_step = 8;  // the target is in every step
-    setup.trainer.optimizer.kind = train::OptimizerKind::kSgd;
-    Trial run(gpus.train(setup), host);
-    const std::vector<double> before = run.weights();
-    const Caught found = caught([&] { run.train(); });
-    EXPECT_EQ(found.status, Status::kDiverged) << found.text;
-    EXPECT_EQ(run.weights(), before);
   }
 }
 

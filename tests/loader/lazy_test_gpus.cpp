@@ -1,0 +1,15 @@
+// Tests on fake GPUs that put work off, in an order by chance.
+#include "lazy_gpu.h"
+#include "support/test_gpus.h"
+
+namespace gnnmg::test {
+
+TestGpus test_gpus(int wanted) {
+  static base::DeviceTable table = lazy_gpu::table();
+  lazy_gpu::set_order(7);
+  return {&table, wanted};
+}
+
+bool gpus_are_fake() { return true; }
+
+}  // namespace gnnmg::test

@@ -1,0 +1,107 @@
+// Trainings on GPUs that do not come to their end: what the caller is told, what state is left,
+// that another start goes on from it, and that nothing of a GPU is held behind them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+
+#include "nn/model.h"
+#include "train/device_fixture.h"
+
+namespace gnnmg::test {
+namespace {
+
+using base::Status;
+using testing::HasSubstr;
+
+double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+Recipe in_f64() {
+  Recipe setup;
+  setup.model.dtype = base::DType::kF64;
+  setup.trainer.batches_per_step = 4;
+  setup.trainer.num_epochs = 6;
+  return setup;
+}
+
+// Equal to a training that nothing happened to, up to the order of sums.
+void expect_goes_on(Trial& run, const std::vector<double>& expected) {
+  run.train();
+  EXPECT_LE(largest_difference(run.weights(), expected), 1e-9);
+}
+
+TEST(DeviceOutcome, AFailingSamplerNamesItself) {
+  const Gpus gpus(4);
+  Recipe setup = gpus.train(in_f64());
+  const std::vector<double> expected = weights_after(in_f64());
+  std::atomic<int> failures{0};
+  std::atomic<double> at{0};
+  watch(setup, [&](const sample::BatchKey& key, const base::CancelToken&) {
+    if (key.epoch == 2 && key.batch == 2 && failures++ == 0) {
+      at = now();
+      throw base::Error(Status::kCallback, "the host's sampler answered 5");
+    }
+  });
+  Host host;
+  host.devices = &gpus.table();
+  {
+    Trial run(setup, host);
+    const Caught found = caught([&] { run.train(); });
+    EXPECT_EQ(found.status, Status::kCallback);
+    EXPECT_THAT(found.text, HasSubstr("answered 5"));
+    EXPECT_LT(now() - at.load(), 1.0);
+    expect_goes_on(run, expected);
+  }
+  gpus.expect_clean();
+}
+
+TEST(DeviceOutcome, CancelAndGoOn) {
+  for (const int world : {1, 4}) {
+    const Gpus gpus(world);
+    Recipe setup = gpus.train(in_f64());
+    const std::vector<double> expected = weights_after(in_f64());
+    Trial* running = nullptr;
+    std::atomic<int> cancels{0};
+    std::atomic<double> at{0};
+    watch(setup, [&](const sample::BatchKey& key, const base::CancelToken&) {
+      if (key.epoch == 3 && key.batch == 1 && cancels++ == 0) {
+        at = now();
+        (*running)->cancel();
+      }
+    });
+    Host host;
+    host.devices = &gpus.table();
+    {
+      Trial run(setup, host);
+      running = &run;
+      EXPECT_EQ(caught([&] { run.train(); }).status, Status::kCancelled);
+      EXPECT_LT(now() - at.load(), 0.5);
+      EXPECT_LT(run->progress().epoch, 6);
+      expect_goes_on(run, expected);
+    }
+    gpus.expect_clean();
+  }
+}
+
+TEST(DeviceOutcome, DivergenceLeavesTheLastGoodWeights) {
+  for (const int world : {1, 2}) {
+    const Gpus gpus(world);
+    Host host;
+    host.devices = &gpus.table();
+    Recipe setup;
+    setup.dataset = make_small({.regression = true, .huge_target = true});
+    setup.trainer.batches_per_step = 8;  // the target is in every step
+    setup.trainer.optimizer.kind = train::OptimizerKind::kSgd;
+    Trial run(gpus.train(setup), host);
+    const std::vector<double> before = run.weights();
+    const Caught found = caught([&] { run.train(); });
+    EXPECT_EQ(found.status, Status::kDiverged) << found.text;
+    EXPECT_EQ(run.weights(), before);
+  }
+}
+
+}  // namespace
+}  // namespace gnnmg::test
