@@ -364,13 +364,13 @@ static int64_t size_of(const gnnmg_dataset* data, gnnmg_split part) {
 
 /* How many ranks, and what they compute on where that was said. */
 static void print_ranks(const gnnmg_context* context, const train_options* o, int processes) {
-  int64_t gpus = 0;  // processes train on the CPU
-  if (processes < 2) CHECK(gnnmg_context_num_devices(context, &gpus, NULL));
+  int64_t gpus = 0;
+  CHECK(gnnmg_context_num_devices(context, &gpus, NULL));
   if (o->num_devices) {
     printf("%d on GPU", o->num_devices);
     for (int i = 0; i < o->num_devices; ++i) printf("%s %d", i ? "," : "", (int)o->devices[i]);
   } else if (!o->ranks && gpus && o->device != GNNMG_DEVICE_CPU) {
-    printf("one a GPU");
+    printf("one a GPU%s", processes > 1 ? " of its share" : "");
   } else {
     printf("%d", o->ranks ? o->ranks : 1);
   }

@@ -12,6 +12,7 @@
 #include "base/cancel.h"
 #include "capi/job.h"
 #include "capi/object.h"
+#include "capi/seen_devices.h"
 #include "comm/collectives.h"
 #include "comm/processes.h"
 
@@ -57,6 +58,7 @@ class Comm : public Object {
   bool closed() const { return closed_; }
 
   Pendings pendings;
+  std::vector<SeenDevices> devices;  // of a job, by process; from before it is anybody's
 
  private:
   struct End;

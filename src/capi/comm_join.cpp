@@ -14,6 +14,7 @@ namespace {
 struct JoinedGroup {
   std::shared_ptr<comm::Processes> processes;
   std::shared_ptr<comm::ThreadGroup> group;
+  std::vector<SeenDevices> devices;  // by process
 };
 
 gnnmg_status join(const std::shared_ptr<Context>& c, const comm::JoinConfig& config,
@@ -28,9 +29,10 @@ gnnmg_status join(const std::shared_ptr<Context>& c, const comm::JoinConfig& con
         comm::Wait wait;
         wait.deadline = base::Deadline::after_ms(in.join_ms);
         wait.cancel = c->work_token();
-        return start_job(c, [config, wait]() -> Job::Result {
+        return start_job(c, [config, wait, &devices = c->devices]() -> Job::Result {
           auto joined = std::make_shared<JoinedGroup>();
           joined->processes = comm::join_job(config, wait);
+          joined->devices = tell_devices(*joined->processes, devices, wait);
           joined->group = comm::make_group(joined->processes, {}, wait);
           return joined;
         });
@@ -40,6 +42,7 @@ gnnmg_status join(const std::shared_ptr<Context>& c, const comm::JoinConfig& con
   const auto& joined = outcome.as<JoinedGroup>();
   auto made =
       std::make_shared<Comm>(c, joined.group, joined.group->first_rank(), in, joined.processes);
+  made->devices = joined.devices;
   *comm = new_handle<gnnmg_comm>(std::move(made));
   return GNNMG_OK;
 }

@@ -6,6 +6,7 @@
 #include "base/plugin.h"
 #include "capi/arguments.h"
 #include "capi/context.h"
+#include "comm/nccl/table.h"
 
 namespace gnnmg::capi {
 namespace {
@@ -54,6 +55,18 @@ int Devices::count() const {
 const std::string& Devices::why() const {
   count();
   return why_;
+}
+
+std::vector<std::string> Devices::bus_ids() const {
+  std::vector<std::string> ids;
+  for (int device = 0; device < count(); ++device) try {
+      char id[16] = {};
+      if (table_->nccl) table_->nccl->bus_id(device, id);
+      ids.emplace_back(id);
+    } catch (const base::Error&) {  // whoever takes it is told why
+      ids.emplace_back();
+    }
+  return ids;
 }
 
 void Devices::check(int64_t index, const std::string& name) const {

@@ -21,6 +21,8 @@ class Devices {
   const std::string& why() const;
   // Null where count() is 0.
   const base::DeviceTable* table() const { return count() > 0 ? table_ : nullptr; }
+  // Of each, by its number; of one that the driver does not tell of, empty. Any thread.
+  std::vector<std::string> bus_ids() const;
   // Error(kNotFound) unless there is a GPU of that number. `name`: of the argument or field.
   void check(int64_t index, const std::string& name) const;
 

@@ -336,7 +336,9 @@ gnnmg_status gnnmg_trainer_create(gnnmg_model* model, const gnnmg_dataset* datas
            "the graph round with GNNMG_TRANSFORM_REVERSE_EDGES instead");
     const gnnmg_trainer_config in = read_config(config, kDefaults);
     gnnmg::train::TrainerConfig settings = trainer_config(in);
-    DeviceChoice choice = choose_devices(in, m->context->devices, /*several=*/job != nullptr);
+    DeviceChoice choice =
+        job ? choose_devices(in, m->context->devices, job->devices, job->processes()->process())
+            : choose_devices(in, m->context->devices, {}, 0);
     settings.num_ranks = choice.num_ranks;
     settings.devices = std::move(choice.devices);
     settings.check();

@@ -45,6 +45,27 @@ std::vector<int> named_devices(const gnnmg_trainer_config& config, const Devices
   return named;
 }
 
+std::vector<int> own_share(const Devices& devices, std::span<const SeenDevices> job, int process) {
+  if (!job.empty()) return device_share(job, process);
+  std::vector<int> all(static_cast<size_t>(devices.count()));
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+
+// Why another process of the job, with the same settings, cannot take GPUs; empty: none.
+std::string obstacle_elsewhere(const gnnmg_trainer_config& config, std::span<const SeenDevices> job,
+                               int process) {
+  const auto needed = static_cast<size_t>(std::max(config.num_ranks, 1));
+  for (int p = 0; p < static_cast<int>(job.size()); ++p) {
+    if (p == process) continue;
+    const size_t its = device_share(job, p).size();
+    if (its < needed)
+      return base::text(job[p].process, " has ", gpus(its), " for ", needed,
+                        needed == 1 ? " rank" : " ranks");
+  }
+  return {};
+}
+
 static_assert(static_cast<int32_t>(loader::GraphPlacement::kAuto) == GNNMG_GRAPH_PLACEMENT_AUTO &&
               static_cast<int32_t>(loader::GraphPlacement::kDevice) ==
                   GNNMG_GRAPH_PLACEMENT_DEVICE &&
@@ -68,7 +89,7 @@ static_assert(static_cast<int32_t>(loader::CacheBy::kProbability) == GNNMG_HOTNE
 }  // namespace
 
 DeviceChoice choose_devices(const gnnmg_trainer_config& config, const Devices& devices,
-                            bool several) {
+                            std::span<const SeenDevices> job, int process) {
   check_choice(config.device, GNNMG_DEVICE_AUTO, GNNMG_DEVICE_CUDA, "config.device");
   check_choice(config.num_devices, 0, static_cast<int32_t>(std::size(config.devices)),
                "config.num_devices");
@@ -81,30 +102,25 @@ DeviceChoice choose_devices(const gnnmg_trainer_config& config, const Devices& d
   if (config.num_devices == 0 && std::ranges::any_of(config.devices, [](int d) { return d != 0; }))
     fail(Status::kInvalidArgument,
          "config.devices names GPUs, but config.num_devices is 0; set it to how many there are");
-  if (several) {
-    if (config.device == GNNMG_DEVICE_CUDA || config.num_devices > 0)
-      fail(Status::kUnsupported, config.num_devices > 0 ? "config.devices" : "config.device",
-           " asks for GPUs, but the trainer has a communicator among processes, which train on the "
-           "CPU; pass NULL for it and let one process take the GPUs, or set config.device to "
-           "GNNMG_DEVICE_CPU");
-    return {std::max(config.num_ranks, 1),
-            {},
-            "training on the CPU: it has a communicator among processes"};
-  }
   if (config.num_devices > 0) {
     std::vector<int> named = named_devices(config, devices);
     return {config.num_devices, named, base::text("training on GPU ", list_of(named))};
   }
-  std::vector<int> share(static_cast<size_t>(devices.count()));
-  std::iota(share.begin(), share.end(), 0);
+  std::vector<int> share = own_share(devices, job, process);
   const size_t wanted = config.num_ranks > 0 ? static_cast<size_t>(config.num_ranks)
                                              : std::max<size_t>(share.size(), 1);
   std::string obstacle;
   if (devices.count() == 0) {
     obstacle = devices.why();
   } else if (wanted > share.size()) {
+    const bool shares = static_cast<int>(share.size()) < devices.count();
     obstacle = base::text(wanted, wanted == 1 ? " rank" : " ranks", " and ", gpus(share.size()),
+                          shares ? base::text(" of the ", devices.count(), " that it sees, which ",
+                                              "other processes see too")
+                                 : "",
                           ", and a GPU takes one rank");
+  } else if (config.device == GNNMG_DEVICE_AUTO) {
+    obstacle = obstacle_elsewhere(config, job, process);
   }
   if (obstacle.empty()) {
     share.resize(wanted);

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "capi/devices.h"
+#include "capi/seen_devices.h"
 #include "gnnmg.h"
 #include "loader/device_source.h"
 
@@ -16,10 +18,11 @@ struct DeviceChoice {
   std::vector<int> devices;  // GPU of each rank; empty: the ranks compute on the CPU
   std::string note;          // what was chosen and why, for the log
 };
-// `several`: a communicator among processes is there, which train on the CPU. Errors name the
-// field.
+// `job`: what the processes of the job see, of which this is `process`; empty: it trains alone.
+// Where nothing is asked for, all processes of a job take GPUs or none does, if their settings are
+// the same. Errors name the field.
 DeviceChoice choose_devices(const gnnmg_trainer_config& config, const Devices& devices,
-                            bool several);
+                            std::span<const SeenDevices> job, int process);
 // Where graph and features lie for these GPUs, as the config has it.
 loader::DeviceSourceConfig device_placement(const gnnmg_trainer_config& config);
 

@@ -121,7 +121,8 @@ class ThreadGroup {
   virtual int world_size() const = 0;
   virtual int first_rank() const { return 0; }
   virtual int num_local() const { return world_size(); }
-  // What is no error and yet worth a line in the log: that the ranks' GPUs differ.
+  // What is no error and yet worth a line in the log: that the ranks' GPUs differ. Of ranks of this
+  // process alone it is known when they are connected.
   virtual std::vector<std::string> remarks() const { return {}; }
   // Called once by each of this process's ranks on its own thread; returns when all have come, or
   // Error(kTimeout) naming the missing ranks.

@@ -14,9 +14,13 @@ struct Shares {
   std::vector<std::string> words;  // by process: what its engine adds
 };
 
+// Engines: of ranks on the CPU, and on devices.
+inline constexpr const char* kOnHost = "Gloo";
+inline constexpr const char* kOnDevices = "NCCL";
+
 // Collective. Throws the obstacle of the process that has one, on the others as Error(kAborted);
 // kMismatch on all when fields or engines differ.
-Shares exchange_shares(Processes& processes, const Share& share, const std::string& engine,
+Shares exchange_shares(Processes& processes, const Share& share, const char* engine,
                        const std::string& words, const Wait& wait);
 
 }  // namespace gnnmg::comm

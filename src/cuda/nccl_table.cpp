@@ -117,6 +117,10 @@ const char* last_error(Communicator* communicator) {
   return ncclGetLastError(theirs(communicator));
 }
 
+void bus_id(int device, char (&id)[16]) {
+  check(cudaDeviceGetPCIBusId(id, sizeof id, device), "asking for a GPU's bus id");
+}
+
 void* open_stream(int device) {
   check(cudaSetDevice(device), "choosing a device");
   cudaStream_t stream = nullptr;
@@ -154,6 +158,7 @@ const Table& nccl_table() noexcept {
       .abort = abort,
       .error_text = error_text,
       .last_error = last_error,
+      .bus_id = bus_id,
       .open_stream = open_stream,
       .close_stream = close_stream,
   };

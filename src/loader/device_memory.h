@@ -1,8 +1,9 @@
 // Queues and memory of a device that go with the object.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
-#include <utility>
+#include <vector>
 
 #include "base/device.h"
 
@@ -22,11 +23,16 @@ class OpenQueue {
   base::DeviceQueue* queue_;
 };
 
+// Pinned memory that it has outgrown goes with it and not before: giving it back waits for what
+// runs on devices, and a kernel of NCCL's there may wait for the very rank that does it.
 class DeviceBuffer {
  public:
   DeviceBuffer(const base::DeviceTable& table, int device, base::Placement placement)
       : table_(&table), device_(device), placement_(placement) {}
-  ~DeviceBuffer() { table_->release(device_, placement_, data_); }
+  ~DeviceBuffer() {
+    table_->release(device_, placement_, data_);
+    for (uint8_t* outgrown : outgrown_) table_->release(device_, placement_, outgrown);
+  }
   DeviceBuffer(const DeviceBuffer&) = delete;
   DeviceBuffer& operator=(const DeviceBuffer&) = delete;
 
@@ -35,9 +41,16 @@ class DeviceBuffer {
   // it any more. Error(kNoMemory).
   uint8_t* reserve(int64_t bytes) {
     if (holds(bytes)) return data_;
-    table_->release(device_, placement_, std::exchange(data_, nullptr));
+    const bool pinned = placement_ == base::Placement::kPinned;
+    if (data_ != nullptr && pinned)
+      outgrown_.push_back(data_);
+    else
+      table_->release(device_, placement_, data_);
+    data_ = nullptr;
+    // Mini-batches differ by little; what is kept beside it stays less than it.
+    const int64_t wanted =
+        pinned ? std::max(bytes + bytes / 8 + 256, 2 * capacity_) : bytes + bytes / 8 + 256;
     capacity_ = 0;
-    const int64_t wanted = bytes + bytes / 8 + 256;  // mini-batches differ by little
     data_ = static_cast<uint8_t*>(table_->allocate(device_, placement_, wanted));
     capacity_ = wanted;
     return data_;
@@ -50,6 +63,7 @@ class DeviceBuffer {
   base::Placement placement_;
   uint8_t* data_ = nullptr;
   int64_t capacity_ = 0;
+  std::vector<uint8_t*> outgrown_;
 };
 
 }  // namespace gnnmg::loader

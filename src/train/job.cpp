@@ -80,13 +80,10 @@ int check_devices(const TrainerConfig& config, const Environment& environment,
                  ": NCCL needs a GPU of its own for each rank, because its kernels wait for each "
                  "other and would never run side by side on one; name each GPU once");
   }
-  if (count > 1 && !environment.devices->nccl)
-    base::fail(Status::kDependency, "devices: ", count,
-               " GPUs need NCCL, which has not been loaded; train on one");
-  if (environment.processes)
-    base::fail(Status::kUnsupported,
-               "devices: training of several processes on GPUs is not supported; train with one "
-               "process and a rank for each of its GPUs");
+  if ((count > 1 || environment.processes) && !environment.devices->nccl)
+    base::fail(Status::kDependency, "devices: ",
+               environment.processes ? std::string("processes") : base::text(count, " GPUs"),
+               " need NCCL among GPUs, which has not been loaded; train on one GPU in one process");
   if (model.device())
     base::fail(
         Status::kInvalidArgument,

@@ -5,6 +5,7 @@
 
 #include "comm/check.h"
 #include "comm/join/frame.h"
+#include "comm/nccl/thread_group.h"
 
 namespace gnnmg::train {
 namespace {
@@ -18,6 +19,16 @@ comm::Wait wait_to_meet(const Job& job, const base::CancelToken& cancel) {
   wait.excused = [&host = job.environment.host] { return host.has_calls(); };
   wait.stall = base::Deadline::after_ms(job.config.stall_limit_ms);
   return wait;
+}
+
+// Of all processes' ranks, each on its device where the job has some.
+std::shared_ptr<comm::ThreadGroup> make_group(const Job& job, const comm::Share& share,
+                                              const comm::Wait& wait) {
+  const Environment& environment = job.environment;
+  const std::vector<int>& devices = job.config.devices;
+  if (devices.empty()) return comm::make_group(environment.processes, share, wait);
+  const base::DeviceTable& table = *environment.devices;
+  return comm::nccl::make_group(environment.processes, share, *table.nccl, table, devices, wait);
 }
 
 std::string packed(const Report& report) {
@@ -60,7 +71,7 @@ std::shared_ptr<comm::ThreadGroup> meet(const Job& job, Training& training, cons
                  return "";
                }).error;
   share.obstacle = std::move(obstacle);
-  auto group = comm::make_group(job.environment.processes, share, wait_to_meet(job, cancel));
+  auto group = make_group(job, share, wait_to_meet(job, cancel));
   training.set_world_size(job.config, group->world_size());
   return group;
 }

@@ -51,14 +51,24 @@ Rank::Rank(const Job& job, Training& training, GroupShared& group, int rank, Ran
   joint_norms_ = job_.config.sync_batch_norm && model_->batch_statistics_width() > 0;
   exchange_ =
       StepExchange::create(job_.config.deterministic, *model_, *comm_, position_.batches_per_step);
-  comm_->barrier(wait());  // nobody reads the first replica any more
+  // Where a rank pins memory of the host's, no other one of the process has a kernel that waits for
+  // ranks: calls of CUDA that wait for such kernels would hold up what those wait for.
+  if (device_) meet_here();
+  comm_->barrier(wait_for_start());  // nobody reads the first replica any more
+}
+
+comm::Wait Rank::wait_for_start() const {
+  comm::Wait patient = wait();
+  if (spread()) patient.deadline = base::Deadline::after_ms(job_.environment.meet_timeout_ms);
+  return patient;
 }
 
 void Rank::connect() {
-  comm::Wait patient = wait();
-  if (spread()) patient.deadline = base::Deadline::after_ms(job_.environment.meet_timeout_ms);
-  comm_ = group_.comm->connect(rank_, patient);
+  comm_ = group_.comm->connect(rank_, wait_for_start());
   note(Phase::kStarting);
+  if (leads_)
+    for (const std::string& remark : group_.comm->remarks())
+      job_.environment.log.add(base::LogLevel::kWarning, remark);
   if (!spread()) return;
   find_leaders();
   take_over(job_, training_, *comm_, leads_, [this] { return wait(); });

@@ -108,6 +108,8 @@ class Rank {
   // until all have seen it, so that none loses the first one that leaves instead.
   void leave_together();
   comm::Wait wait() const;
+  // Of what takes as long as a process needs to get ready: data that is pinned, say.
+  comm::Wait wait_for_start() const;
   // Tells the others where this rank is: in a callback while it is in `host_calls`.
   void note(comm::Phase phase, base::HostQueue::Count host_calls = nullptr);
   bool spread() const { return job_.environment.processes != nullptr; }

@@ -225,7 +225,7 @@ void RankGroup::run(int number) {
       command = command_;
     }
     try {
-      if (!device && !job_->config.devices.empty()) device.emplace(*job_, number);
+      if (!device && !job_->config.devices.empty()) open_device(device, number);
       if (!rank) rank = make_rank(number, command, device ? &*device : nullptr);
       rank->begin_call(command.call);
       rank->follow_host();
@@ -249,6 +249,26 @@ void RankGroup::run(int number) {
   if (device && number == 0) training_.last_good = {};  // it lies there
   std::lock_guard lock(mutex_);
   ranks_[number] = nullptr;
+}
+
+// Other processes wait for this one to come, and are told there what keeps it from taking part: so
+// nobody of this process goes before all have tried.
+void RankGroup::open_device(std::optional<RankDevice>& device, int number) {
+  std::optional<base::Error> obstacle;
+  try {
+    device.emplace(*job_, number);
+  } catch (...) {
+    if (!job_->environment.processes) throw;
+    const base::Error error = as_error(std::current_exception(), number);
+    obstacle.emplace(error.status(), base::text("GPU ", job_->config.devices[number],
+                                                " cannot be used: ", error.what()));
+  }
+  if (!job_->environment.processes) return;
+  std::unique_lock lock(mutex_);
+  if (obstacle && !device_obstacle_) device_obstacle_ = obstacle;
+  ++tried_devices_;
+  wake_.notify_all();
+  wake_.wait(lock, [&] { return tried_devices_ == job_->config.num_ranks; });
 }
 
 base::Error RankGroup::lost_device(const std::string& why, int number) {
@@ -279,7 +299,8 @@ std::unique_ptr<Rank> RankGroup::make_rank(int number, const Command& command, R
     std::lock_guard meeting(meeting_);
     if (!std::exchange(met_, true) && job_->environment.processes) {
       try {
-        auto group = meet(*job_, training_, command.call, command.obstacle, shared_.cancel);
+        auto group = meet(*job_, training_, command.call,
+                          command.obstacle ? command.obstacle : device_obstacle_, shared_.cancel);
         std::lock_guard lock(mutex_);
         shared_.comm = std::move(group);
         abort_communicator();

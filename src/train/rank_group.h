@@ -44,6 +44,7 @@ class RankGroup {
  private:
   // Ranks are counted within the process here.
   void run(int number);
+  void open_device(std::optional<RankDevice>& device, int number);
   std::unique_ptr<Rank> make_rank(int number, const Command& command, RankDevice* device);
   base::Error lost_device(const std::string& why, int number);
   // Gives the host what it can have after a failure.
@@ -74,7 +75,9 @@ class RankGroup {
   int running_ = 0;
   bool leaving_ = false;
   std::optional<base::Error> failure_;
-  std::vector<Rank*> ranks_;  // null until a rank has met the others
+  int tried_devices_ = 0;                       // ranks that have opened theirs, or could not
+  std::optional<base::Error> device_obstacle_;  // of the first that could not; then it stays
+  std::vector<Rank*> ranks_;                    // null until a rank has met the others
   std::vector<std::thread> threads_;
   const base::HostQueue::Count host_calls_ = std::make_shared<std::atomic<int>>(0);  // of ranks
   ExitGuard exit_guard_{[this] { end_with_program(); }, [this] { return at_rest_for_exit(); }};

@@ -24,6 +24,9 @@ namespace gnnmg::test {
         << "the text is: " << gnnmg_last_error();                            \
   } while (false)
 
+// A port of 127.0.0.1 that nobody listens at.
+int32_t free_port();
+
 // A handle or tensor that frees itself.
 template <typename T, void (*Free)(T*)>
 class Owned {

@@ -495,6 +495,8 @@ const char* error_text(Result result) {
 }
 const char* last_error(Communicator*) { return "what the fake says\nand a trace"; }
 
+void bus_id(int, char (&id)[16]) { std::memset(id, 0, sizeof id); }
+
 void* open_stream(int device) {
   const std::lock_guard lock(machine().mutex);
   machine().use(device);
@@ -617,6 +619,7 @@ const comm::nccl::Table& FakeGpus::nccl() {
                                        abort,
                                        error_text,
                                        last_error,
+                                       bus_id,
                                        open_stream,
                                        close_stream};
   return table;

@@ -18,6 +18,10 @@ namespace gnnmg::fake_gpu {
 // the table has no fake of here is null: comm/nccl, which fake_nccl/fake_nccl.h makes over it.
 base::DeviceTable make_table(int num_devices);
 
+// This process sees those of the machine from the `first`-th on, counted from 0: the same ones as
+// other processes that say so.
+void set_first_on_bus(int first);
+
 void set_memory(int device, int64_t bytes);
 int64_t live_bytes(int device);
 int64_t num_live(int device);         // allocations

@@ -1,4 +1,5 @@
 // The table of fake devices.
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
@@ -82,6 +83,8 @@ void check_device(int device) {
     fail(Status::kNotFound, "there is no GPU ", device, ", expected 0 to ", N - 1);
 }
 
+std::atomic<int> first_on_bus{0};
+
 template <int N>
 base::DeviceInfo info(int device) {
   check_device<N>(device);
@@ -89,7 +92,8 @@ base::DeviceInfo info(int device) {
   own.check();
   base::DeviceInfo info{};
   std::snprintf(info.name, sizeof info.name, "fake GPU");
-  std::snprintf(info.bus_id, sizeof info.bus_id, "0000:%02x:00.0", device + 1);
+  std::snprintf(info.bus_id, sizeof info.bus_id, "0000:%02x:00.0",
+                first_on_bus.load() + device + 1);
   info.total_memory = own.size();
   info.free_memory = own.size() - own.live_bytes();
   info.major = 9;
@@ -181,6 +185,7 @@ base::DeviceTable make_table(int num_devices) {
   }
 }
 
+void set_first_on_bus(int first) { first_on_bus = first; }
 void set_memory(int device, int64_t bytes) { arena(device).set_size(bytes); }
 int64_t live_bytes(int device) { return arena(device).live_bytes(); }
 int64_t num_live(int device) { return arena(device).num_live(); }

@@ -17,8 +17,9 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"
 accuracy() { sed -nE 's/.*test +accuracy (0\.[0-9]+|1\.0+).*/\1/p' "$1" | tail -n 1; }
-"${both[@]}" "${cpu[@]}" >cpu 2>&1 || { cat cpu && exit 1; }
 status=0
+"${both[@]}" "${cpu[@]}" >cpu 2>&1 || status=$?
+((status == 0)) || { cat cpu && ((status == 77)) && exit 77 || exit 1; }
 bash "$here/run.sh" "${machine[@]}" "${both[@]}" "${gpu[@]}" >gpu 2>&1 || status=$?
 cat gpu
 ((status == 0)) || { echo "it ended with $status" && exit 1; }

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <cstring>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -259,6 +260,10 @@ const char* error_text(Result result) {
 }
 const char* last_error(Communicator*) { return "what the fake says\nand a trace"; }
 
+void bus_id(int device, char (&id)[16]) {
+  std::memcpy(id, the_devices.load()->info(device).bus_id, sizeof id);
+}
+
 // Nothing of it is used: what operations read and write is copied by a queue of the communicator's.
 void* open_stream(int device) {
   the_devices.load()->info(device);  // throws where it is lost
@@ -299,6 +304,7 @@ const comm::nccl::Table& table(const base::DeviceTable& devices) {
                            .abort = abort,
                            .error_text = error_text,
                            .last_error = last_error,
+                           .bus_id = bus_id,
                            .open_stream = open_stream,
                            .close_stream = close_stream};
   return table;

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The whole list of what GPUs have to show, on a machine with two or more: all that run.sh runs, then NCCL among them in
-# threads and processes, processes that are killed and stopped, and how fast an all-reduce is. Prints
+# threads and processes, processes that are killed and stopped, trainings of several, and how fast an all-reduce is. Prints
 # rows for the README's table of what was run where. Fails, and does not skip, where there are fewer GPUs than asked for.
 #   tests/gpu/multi.sh [--gpus N] [--build FOLDER] [--rows FILE] [run.sh's options]
 #
@@ -59,7 +59,8 @@ if tests/gpu/run.sh --build "$build" "${pass[@]}"; then
 else
   note "kernels, features and sampling on each GPU" failed
 fi
-cmake --build "$build" --target gpu_tests comm_nccl_member -j "$(nproc)"
+cmake -DGNNMG_EXAMPLES=ON "$build" >/dev/null
+cmake --build "$build" --target gpu_tests comm_nccl_member gnnmg_cuda train -j "$(nproc)"
 program "NCCL among GPUs in threads" "$build/tests/gpu/gpu_nccl_test"
 shown() { program "$1" "$build/tests/gpu/gpu_multi_test" "--gtest_filter=GpuMulti.$2"; }
 shown "NCCL among GPUs in threads, processes and both: every collective" EveryCollectiveInThreadsAndProcesses
@@ -67,6 +68,7 @@ shown "a killed process is named while kernels wait" AKilledProcessIsNamedByAll
 shown "a stopped process is named by the deadline" AStoppedProcessIsNamedByTheDeadline
 shown "abort and cancel while kernels wait" AbortAndCancelAreHeardWhileKernelsWait
 shown "one GPU in two processes is refused" OneGpuInTwoProcessesIsRefusedByBoth
+program "training of several processes, a killed one, and the same bits after it" tests/gpu/job.sh "$build/examples/c/train" "$gpus"
 shown "bandwidth of the all-reduce" BandwidthOfTheAllReduce
 machine="$gpus x $(nvidia-smi --query-gpu=name --format=csv,noheader | head -n 1), driver $(nvidia-smi --query-gpu=driver_version --format=csv,noheader | head -n 1)"
 {

@@ -1,6 +1,6 @@
 // One process of a training, for tests that start, stop and kill real ones. Options are those of
-// options.h and below; what it sees goes to standard output, a line an event, with the system's
-// monotonic clock in ms:
+// options.h, of on_gpus.cpp and below, and lose=<epoch>, at whose end its device goes; what it sees
+// goes to standard output, a line an event, with the system's monotonic clock in ms:
 //   joined <process> of <n>
 //   loaded <path>                                  (resume=1)
 //   step <k> at <ms>                               (by=step: after each, k steps of the whole)
@@ -13,6 +13,7 @@
 //   done at <ms>                                   (after a shutdown)
 //   hangs                                          (hang=epoch, sampler, evaluation: in a callback)
 //   left threads <+n> files <+n>                   (against the time before joining)
+//   left ... devices <n>                           (where anything of theirs is held)
 //   trained again                                  (again=<port>: in a job of its own)
 #include <unistd.h>
 
@@ -25,7 +26,7 @@
 
 #include "comm/ranks.h"
 #include "support/leftovers.h"
-#include "train/options.h"
+#include "train/on_devices.h"
 
 namespace gnnmg::test {
 namespace {
@@ -108,6 +109,7 @@ void train_on(const Options& options) {
     const int64_t memory = memory_of("VmRSS");
     if (options.given("exit")) _exit(static_cast<int>(options.number("exit", 0)));
     Recipe setup = recipe_of(options);
+    place(options, setup, host);
     std::ofstream("/proc/self/clear_refs") << 5;  // the most is what it is now
     const int64_t pause = options.number("pause", 0);
     const std::string hangs_in = options.text("hang", "");
@@ -123,6 +125,7 @@ void train_on(const Options& options) {
     Trial run(setup, host);
     run->set_epoch_function([&](const train::EpochReport& report) {
       if (hangs_in == "epoch" && report.epoch == 1) hang();
+      if (options.number("lose", -1) == report.epoch) lose_device();
       return 0;
     });
     std::this_thread::sleep_for(std::chrono::milliseconds(options.number("idle", 0)));
@@ -176,7 +179,13 @@ int main(int argc, char** argv) {
   using namespace gnnmg::test;
   const Options options(argc - 1, argv + 1);
   // What LibTorch starts on first use stays for good.
-  weights_after(recipe_of(Options({"epochs=1", "ranks=2"})));
+  for (const int64_t ranks : {int64_t{2}, options.number("ranks", 1)}) {
+    Recipe setup = recipe_of(Options({"epochs=1", base::text("ranks=", ranks)}));
+    Host host;
+    place(0, setup, host);
+    Trial run(setup, host);
+    run.train();
+  }
   const Leftovers left;
   bool good = true;
   try {
@@ -185,10 +194,13 @@ int main(int argc, char** argv) {
   } catch (const base::Error&) {
     good = false;
   }
-  say("left " + left.count());
+  const std::string counts = left.count();
+  const int64_t held = num_on_devices();
+  say(base::text("left ", counts, held == 0 ? "" : base::text(" devices ", held)));
   // A process that has seen another job fail is as good as new.
   if (!good && options.given("again")) {
-    train_on(Options({"epochs=2", "process=0", "of=1", "port=" + options.text("again", "")}));
+    train_on(Options({"epochs=2", "process=0", "of=1", "port=" + options.text("again", ""),
+                      base::text("gpus=", options.number("gpus", 1))}));
     say("trained again");
   }
   return good ? 0 : 3;

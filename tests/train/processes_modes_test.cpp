@@ -1,5 +1,6 @@
 // Strict mode, synchronised batch norm and the rows of all nodes on several processes, which are
-// threads of this one here: the same as on one rank.
+// threads of this one here: the same as on one rank. On the CPU and, as another program, on fake
+// GPUs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,7 +11,7 @@
 #include "base/file.h"
 #include "comm/jobs.h"
 #include "support/temp_dir.h"
-#include "train/fixture.h"
+#include "train/on_devices.h"
 
 namespace gnnmg::test {
 namespace {
@@ -26,6 +27,7 @@ void on_processes(Recipe setup, const std::vector<int>& ranks, const Body& body)
         {
           Recipe own = setup;
           own.trainer.num_ranks = ranks[all->process()];
+          place(all->process(), own, host);
           Trial run(own, host);
           run.train();
           body(all->process(), run);
@@ -34,6 +36,12 @@ void on_processes(Recipe setup, const std::vector<int>& ranks, const Body& body)
       });
   for (size_t p = 0; p < outcomes.size(); ++p)
     EXPECT_EQ(outcomes[p].status, base::Status::kOk) << "process " << p << ": " << outcomes[p].text;
+  EXPECT_EQ(num_on_devices(), 0);
+}
+
+Recipe placed(Recipe setup, Host& host) {
+  place(0, setup, host);
+  return setup;
 }
 
 Recipe recipe() {
@@ -47,7 +55,7 @@ TEST(ProcessModes, StrictModeHasTheBitsOfOneRank) {
   setup.trainer.deterministic = true;
   setup.model.norm = nn::Norm::kBatch;
   Host host;
-  Trial alone(setup, host);
+  Trial alone(placed(setup, host), host);
   alone.train();
   const std::vector<double> expected = alone.weights();
   const double loss = alone->evaluate(data::SplitPart::kTest, {})->loss;
@@ -68,7 +76,12 @@ TEST(ProcessModes, SynchronisedBatchNormEqualsOneRank) {
   setup.trainer.sync_batch_norm = true;
   setup.trainer.optimizer = {.kind = train::OptimizerKind::kSgd, .learning_rate = 0.05};
   setup.trainer.num_epochs = 6;
-  const std::vector<double> expected = weights_after(setup);
+  Host host;
+  const std::vector<double> expected = [&] {
+    Trial alone(placed(setup, host), host);
+    alone.train();
+    return alone.weights();
+  }();
   for (const std::vector<int>& ranks : {std::vector{1, 1}, std::vector{2, 3}})
     on_processes(setup, ranks, [&](int, Trial& run) {
       EXPECT_LE(largest_difference(run.weights(), expected), 1e-9);
@@ -79,7 +92,7 @@ TEST(ProcessModes, EveryProcessHasTheRowsOfAllNodesAndTheFirstWritesThem) {
   Recipe setup = recipe();
   setup.trainer.deterministic = true;
   Host host;
-  Trial alone(setup, host);
+  Trial alone(placed(setup, host), host);
   alone.train();
   const auto bytes_of = [](const base::Tensor& rows) {
     return std::string(static_cast<const char*>(rows.data()),
@@ -115,7 +128,9 @@ TEST(ProcessModes, ASaveOnASlowDisk) {
         host.processes = all;
         host.meet_timeout_ms = 4000;
         {
-          Trial run(recipe(), host);
+          Recipe own = recipe();
+          place(all->process(), own, host);
+          Trial run(own, host);
           run->save(folder.file("it"));
           EXPECT_TRUE(base::exists(folder.file("it"))) << "process " << all->process();
           const Outcome again = attempt([&] { run->save(folder.file("it")); });

@@ -1,13 +1,14 @@
 // One training on several processes: the same weights as in one, agreement before the first step,
 // and calls that all processes make together. Where nothing is killed, the processes are threads of
-// this one, which nothing above the control connections can tell, but for the first tests.
+// this one, which nothing above the control connections can tell, but for the first tests. On the
+// CPU and, as another program, on fake GPUs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
 #include "nn/model.h"
-#include "train/options.h"
+#include "train/on_devices.h"
 #include "train/team.h"
 
 namespace gnnmg::test {
@@ -49,7 +50,9 @@ std::vector<Outcome> run_trainers(int count, const std::function<Recipe(int proc
     host.processes = processes;
     processes->set_excuse([&queue = host.queue] { return queue.has_calls(); });
     {
-      Trial run(recipe(processes->process()), host);
+      Recipe setup = recipe(processes->process());
+      place(processes->process(), setup, host);
+      Trial run(setup, host);
       body(processes->process(), run, host);
     }
     processes->shutdown(within_ms(60'000));
@@ -59,6 +62,7 @@ std::vector<Outcome> run_trainers(int count, const std::function<Recipe(int proc
 void expect_good(const std::vector<Outcome>& outcomes) {
   for (size_t p = 0; p < outcomes.size(); ++p)
     EXPECT_EQ(outcomes[p].status, Status::kOk) << "process " << p << ": " << outcomes[p].text;
+  EXPECT_EQ(num_on_devices(), 0);
 }
 
 // Batch norm's running statistics, schedules and the best weights come along.
@@ -358,7 +362,9 @@ TEST(Processes, GivingUpAStartIsNotTheEnd) {
         host.processes = processes;
         if (!cancels && p != late) host.meet_timeout_ms = 1500;
         {
-          Trial run(recipe_of(Options({"f64=1", "epochs=2"})), host);
+          Recipe setup = recipe_of(Options({"f64=1", "epochs=2"}));
+          place(p, setup, host);
+          Trial run(setup, host);
           if (p == late) {
             while (given_up < 2 && !processes->spent())
               std::this_thread::sleep_for(std::chrono::milliseconds(1));

@@ -8,7 +8,7 @@
 #include <iterator>
 
 #include "support/temp_dir.h"
-#include "train/options.h"
+#include "train/on_devices.h"
 
 namespace gnnmg::test {
 namespace {
@@ -25,7 +25,12 @@ std::vector<double> read_weights(const std::string& path) {
 
 std::vector<double> weights_of(std::vector<std::string> words, int ranks) {
   words.push_back(base::text("ranks=", ranks));
-  return weights_after(recipe_of(Options(words)));
+  Recipe setup = recipe_of(Options(words));
+  Host host;
+  place(0, setup, host);
+  Trial run(setup, host);
+  run.train();
+  return run.weights();
 }
 
 std::vector<std::vector<double>> weights_of_processes(const std::vector<std::string>& words,

@@ -16,12 +16,14 @@ class Team {
   Team(const std::vector<std::string>& words, const std::vector<int>& ranks, int with_extra = -1,
        const std::vector<std::string>& extra = {}) {
     const int port = free_port();
+    int first = 0;
     for (size_t p = 0; p < ranks.size(); ++p) {
       std::vector<std::string> all = words;
       for (const std::string& word :
            {base::text("port=", port), base::text("process=", p), base::text("of=", ranks.size()),
-            base::text("ranks=", ranks[p])})
+            base::text("ranks=", ranks[p]), base::text("first=", first)})
         all.push_back(word);
+      first += ranks[p];
       if (static_cast<int>(p) == with_extra) all.insert(all.end(), extra.begin(), extra.end());
       members_.push_back(std::make_unique<Child>(GNNMG_TEST_TRAINER, all));
     }

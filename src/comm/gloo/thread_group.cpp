@@ -182,7 +182,7 @@ std::shared_ptr<ThreadGroup> ThreadGroup::create(int world_size) {
 
 std::shared_ptr<ThreadGroup> make_group(std::shared_ptr<Processes> processes, const Share& share,
                                         const Wait& wait) {
-  Shares shares = exchange_shares(*processes, share, "Gloo", "", wait);
+  Shares shares = exchange_shares(*processes, share, kOnHost, "", wait);
   return std::make_shared<gloo::SpreadThreadGroup>(std::move(processes), shares.number,
                                                    std::move(shares.first_ranks));
 }

@@ -1,10 +1,10 @@
 #include "comm/nccl/cards.h"
 
 #include <cstring>
-#include <fstream>
 
 #include "base/error.h"
 #include "comm/join/frame.h"
+#include "comm/machine.h"
 #include "comm/nccl/handle.h"
 
 namespace gnnmg::comm::nccl {
@@ -15,14 +15,6 @@ using base::Status;
 template <size_t N>
 std::string bounded(const char (&text)[N]) {
   return {text, strnlen(text, N)};
-}
-
-// Names of machines may repeat and containers have names of their own; what the kernel drew at its
-// start does not, and is seen in all of them.
-std::string this_machine() {
-  std::string id;
-  std::ifstream("/proc/sys/kernel/random/boot_id") >> id;
-  return id;
 }
 
 std::string memory_text(int64_t bytes) {
@@ -43,7 +35,7 @@ Card make_card(const Table& nccl, const base::DeviceTable& table, int device) {
   Card card;
   check(nccl, nccl.version(&card.version), nullptr);
   const base::DeviceInfo info = table.info(device);
-  card.machine = this_machine();
+  card.machine = machine_id();
   card.bus_id = bounded(info.bus_id);
   card.device = bounded(info.name);
   card.total_memory = info.total_memory;

@@ -78,7 +78,7 @@ std::shared_ptr<ThreadGroup> make_group(std::shared_ptr<Processes> processes, co
       own.obstacle = error;
     }
   }
-  const Shares shares = exchange_shares(*processes, own, "NCCL", words, wait);
+  const Shares shares = exchange_shares(*processes, own, kOnDevices, words, wait);
   std::vector<Card> cards;
   std::vector<std::string> remarks;
   std::vector<uint32_t> visible;

@@ -78,6 +78,10 @@ struct Table {
   const char* (*error_text)(Result result);
   const char* (*last_error)(Communicator* communicator);
 
+  // DeviceInfo::bus_id alone, by which NCCL tells GPUs from each other: it takes no memory of the
+  // device's, so that a process may ask for all that it sees. Throws base::Error.
+  void (*bus_id)(int device, char (&id)[16]);
+
   // A stream of the device's for its communicator, which nothing of the caller's waits for or is
   // waited for by. The device becomes the calling thread's own: whatever would put another one back
   // that this process does not use gives that a context. Throws base::Error as the functions of

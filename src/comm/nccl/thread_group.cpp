@@ -1,6 +1,7 @@
 // Ranks of one process, who lay their cards on a board here.
 #include "comm/nccl/thread_group.h"
 
+#include <mutex>
 #include <utility>
 
 #include "comm/check.h"
@@ -18,6 +19,11 @@ class LocalGroup final : public MeetingGroup {
                      std::make_shared<GroupState>(static_cast<int>(devices.size())),
                      make_local_board()) {}
 
+  std::vector<std::string> remarks() const override {
+    const std::lock_guard lock(mutex_);
+    return remarks_;
+  }
+
  private:
   void meet(int rank, const Wait& wait) override {
     board_->put(base::text("card/", rank), pack(make_card(nccl_, table_, device_of(rank))));
@@ -30,7 +36,10 @@ class LocalGroup final : public MeetingGroup {
       check_cards(all_cards(rank, wait), nccl_.built_version);
       throw;
     }
-    check_cards(all_cards(rank, wait), nccl_.built_version);
+    const std::vector<Card> cards = all_cards(rank, wait);
+    check_cards(cards, nccl_.built_version);
+    const std::lock_guard lock(mutex_);
+    remarks_ = remarks_on(cards);
   }
 
   std::vector<Card> all_cards(int rank, const Wait& wait) {
@@ -39,6 +48,9 @@ class LocalGroup final : public MeetingGroup {
       cards.push_back(unpack(get(rank, base::text("card/", r), wait)));
     return cards;
   }
+
+  mutable std::mutex mutex_;
+  std::vector<std::string> remarks_;  // once ranks have met
 };
 
 }  // namespace

@@ -1,0 +1,153 @@
+// The rows of the fault table that name NCCL and GPUs, over trainings of several real processes:
+// what happens at a call of NCCL's, and a GPU that is lost. What they share with jobs on the CPU is
+// in process_fault_test.cpp.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <fstream>
+#include <iterator>
+
+#include "support/temp_dir.h"
+#include "train/team.h"
+
+namespace gnnmg::test {
+namespace {
+
+using testing::AllOf;
+using testing::AnyOf;
+using testing::Contains;
+using testing::ContainsRegex;
+using testing::HasSubstr;
+
+constexpr int64_t kDeadline = 3000, kMost = kDeadline + 1000;
+
+End end_of(Child& member) {
+  EXPECT_EQ(member.wait_end(60'000), 3) << member.all();
+  EXPECT_THAT(member.lines(), Contains("left threads 0 files 0"));
+  EXPECT_EQ(member.errors(), "");
+  const std::vector<End> ends = ends_of(member);
+  EXPECT_EQ(ends.size(), 1u) << member.all();
+  return ends.empty() ? End{} : ends[0];
+}
+
+std::vector<std::string> plus(std::vector<std::string> words,
+                              const std::vector<std::string>& more) {
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+std::string bytes_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// Rows 2 and 4: a process is killed or stopped inside a call of NCCL's, early and late, one of two,
+// four and eight ranks. The others name it in time, and the training that is started again has the
+// bits of one that nothing happened to.
+TEST(GpuProcessFault, KilledOrStoppedInsideNccl) {
+  struct Case {
+    std::vector<int> ranks;
+    int victim, rank, call;
+    const char* kind;
+  };
+  const std::vector<std::string> words{"strict=1",     "epochs=6",      "by=step",
+                                       "heartbeat=50", "deadline=3000", "stall=3000"};
+  for (const Case& c : {Case{{1, 1}, 1, 1, 3, "kills"}, Case{{1, 1}, 0, 0, 40, "kills"},
+                        Case{{2, 2}, 1, 3, 60, "kills"}, Case{{4, 4}, 0, 2, 50, "kills"},
+                        Case{{1, 1}, 0, 0, 45, "stops"}, Case{{2, 2}, 1, 2, 55, "stops"}}) {
+    SCOPED_TRACE(base::text(c.ranks.size() * static_cast<size_t>(c.ranks[0]), " ranks, process ",
+                            c.victim, " ", c.kind, " at call ", c.call));
+    const TempDir dir;
+    const std::vector<std::string> saved =
+        plus(words, {"checkpoints=" + dir.file("run"), "resume=1", "weights=" + dir.file("again")});
+    {
+      Team team(saved, c.ranks, c.victim,
+                {base::text("nccl=rank=", c.rank, ",call=", c.call, ",kind=", c.kind)});
+      const bool stops = std::string_view(c.kind) == "stops";
+      Child& survivor = team[1 - c.victim];
+      int64_t from = 0;
+      if (!stops) {
+        EXPECT_EQ(team[c.victim].wait_end(60'000), -SIGKILL) << team[c.victim].all();
+        from = monotonic_ms();
+      }
+      const End end = end_of(survivor);
+      EXPECT_EQ(end.status, stops ? "ERR_TIMEOUT" : "ERR_PEER_LOST") << end.text;
+      EXPECT_THAT(end.text,
+                  HasSubstr(base::text(stops ? "" : "process ", stops ? "" : base::text(c.victim),
+                                       stops ? "" : " on host ")));
+      EXPECT_THAT(end.text, ContainsRegex(base::text("; rank ", c.rank, " ")));
+      if (stops) {
+        team[c.victim].signal(SIGCONT);
+        EXPECT_EQ(end_of(team[c.victim]).status, "ERR_ABORTED");
+      } else {
+        EXPECT_LE(end.at_ms - from, 2000);
+      }
+    }
+    Team again(saved, c.ranks);
+    Team whole(plus(words, {"weights=" + dir.file("whole")}), c.ranks);
+    for (Team* team : {&again, &whole})
+      for (int p = 0; p < team->size(); ++p)
+        EXPECT_EQ((*team)[p].wait_end(120'000), 0) << (*team)[p].all();
+    for (const char* process : {".0", ".1"}) {
+      EXPECT_GT(bytes_of(dir.file("whole") + process).size(), 1000u);
+      EXPECT_EQ(bytes_of(dir.file("whole") + process), bytes_of(dir.file("again") + process));
+    }
+  }
+}
+
+// NCCL fails at one call, hangs in it, or breaks a moment later: all processes end in time, with a
+// word about it.
+TEST(GpuProcessFault, NcclFailsAtACall) {
+  struct Case {
+    int call, result;
+    const char* kind;
+  };
+  for (const Case& c :
+       {Case{1, 2, "fails"}, Case{2, 6, "poll_fails"}, Case{9, 1, "fails"}, Case{30, 6, "breaks"},
+        Case{47, 2, "poll_fails"}, Case{64, 3, "breaks"}, Case{38, 2, "hangs"}}) {
+    SCOPED_TRACE(base::text("call ", c.call, " ", c.kind));
+    const int victim = c.call % 2;
+    Team team({"epochs=1000", "by=step", "heartbeat=50", "deadline=3000", "stall=3000"}, {2, 1},
+              victim,
+              {base::text("nccl=rank=", victim * 2, ",call=", c.call, ",kind=", c.kind,
+                          ",result=", c.result)});
+    const bool hangs = std::string_view(c.kind) == "hangs";
+    int64_t first = 0;
+    for (int p = 0; p < 2; ++p) {
+      const End end = end_of(team[p]);
+      if (hangs)
+        EXPECT_THAT(end.status, AnyOf("ERR_TIMEOUT", "ERR_ABORTED")) << end.text;
+      else
+        EXPECT_THAT(end.status, AnyOf("ERR_IO", "ERR_PEER_LOST", "ERR_ABORTED", "ERR_INTERNAL",
+                                      "ERR_UNAVAILABLE"))
+            << end.text;
+      EXPECT_THAT(end.text,
+                  HasSubstr(hangs ? "not done after 3 s, though all ranks came" : "rank "));
+      if (first != 0) {
+        EXPECT_LE(std::abs(end.at_ms - first), kMost);
+      }
+      first = end.at_ms;
+    }
+  }
+}
+
+// Row 19: the process whose GPU is lost says so, the others that it did, with where it was.
+TEST(GpuProcessFault, AGpuIsLost) {
+  for (const int victim : {0, 1}) {
+    SCOPED_TRACE(victim);
+    Team team({"epochs=1000", "heartbeat=50", "deadline=3000", "stall=3000"}, {1, 2}, victim,
+              {"lose=3"});
+    const End cause = end_of(team[victim]), told = end_of(team[1 - victim]);
+    const std::string words = base::text("rank ", victim, ": GPU 0 (fake GPU at 0000:0");
+    EXPECT_EQ(cause.status, "ERR_DEVICE_LOST") << cause.text;
+    EXPECT_THAT(cause.text, HasSubstr(words));
+    EXPECT_EQ(told.status, "ERR_ABORTED") << told.text;
+    EXPECT_THAT(told.text,
+                AllOf(HasSubstr(base::text("process ", victim, " on host ")), HasSubstr(words)));
+    EXPECT_LE(told.at_ms - cause.at_ms, 2000);
+  }
+}
+
+}  // namespace
+}  // namespace gnnmg::test

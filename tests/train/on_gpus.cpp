@@ -1,0 +1,64 @@
+// Fake GPUs, one a rank, with the fake NCCL among them. Options:
+//   first=<n>     ranks of the processes before this one, whose GPUs lie before this one's; as many
+//                 in each as in this one
+//   gpus=0        there are none: the CPU
+//   gpu_mib=<n>   memory of each
+//   nccl=<faults> as GNNMG_FAKE_NCCL_FAULTS
+//   nccl_version=<n>
+#include <chrono>
+#include <numeric>
+#include <thread>
+
+#include "comm/background.h"
+#include "fake_gpu.h"
+#include "fake_nccl/fake_nccl.h"
+#include "train/on_devices.h"
+
+namespace gnnmg::test {
+namespace {
+
+constexpr int kMost = 8;
+
+void put_on(int first, Recipe& setup, Host& host) {
+  static const base::DeviceTable& table = [&]() -> base::DeviceTable& {
+    static base::DeviceTable all = fake_gpu::make_table(kMost);
+    all.nccl = &fake_nccl::table(all);
+    return all;
+  }();
+  setup.trainer.devices.resize(static_cast<size_t>(std::max(setup.trainer.num_ranks, 1)));
+  std::iota(setup.trainer.devices.begin(), setup.trainer.devices.end(), first);
+  setup.trainer.num_ranks = 0;
+  host.devices = &table;
+}
+
+}  // namespace
+
+void place(const Options& options, Recipe& setup, Host& host) {
+  if (options.number("gpus", 1) == 0) return;
+  const int64_t before = options.number("process", 0) * options.number("ranks", 1);
+  fake_gpu::set_first_on_bus(static_cast<int>(options.number("first", before)));
+  for (int device = 0; device < kMost && options.given("gpu_mib"); ++device)
+    fake_gpu::set_memory(device, options.number("gpu_mib", 0) << 20);
+  fake_nccl::reset();
+  for (const fake_nccl::Fault& fault : fake_nccl::parse_faults(options.text("nccl", "")))
+    fake_nccl::plan(fault);
+  if (options.given("nccl_version"))
+    fake_nccl::set_version(static_cast<int>(options.number("nccl_version", 0)));
+  put_on(0, setup, host);
+}
+
+void place(int process, Recipe& setup, Host& host) { put_on(2 * process, setup, host); }
+
+int64_t num_on_devices() {
+  for (int i = 0; i < 2000 && comm::pending_background() > 0; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  const fake_nccl::Count count = fake_nccl::count();
+  int64_t held = count.made - count.aborted - count.destroyed + count.streams +
+                 comm::pending_background() + static_cast<int64_t>(fake_nccl::violations().size());
+  for (int device = 0; device < kMost; ++device) held += fake_gpu::num_live(device);
+  return held;
+}
+
+void lose_device() { fake_gpu::lose(0); }
+
+}  // namespace gnnmg::test
