@@ -1,0 +1,66 @@
+// Buffers that grow: what becomes of what they have outgrown.
+#include "loader/device_memory.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <map>
+
+namespace gnnmg::loader {
+namespace {
+
+std::map<void*, int64_t> live;  // bytes
+
+base::DeviceTable counting() {
+  base::DeviceTable table{};
+  table.allocate = [](int, base::Placement, int64_t bytes) {
+    void* memory = std::malloc(static_cast<size_t>(bytes));
+    live[memory] = bytes;
+    return memory;
+  };
+  table.release = [](int, base::Placement, void* memory) noexcept {
+    live.erase(memory);
+    std::free(memory);
+  };
+  return table;
+}
+
+int64_t total() {
+  int64_t bytes = 0;
+  for (const auto& [memory, size] : live) bytes += size;
+  return bytes;
+}
+
+// Pinned memory goes with the buffer, and what is kept is less than twice what is used; memory of
+// the device goes at once.
+TEST(DeviceBuffer, KeepsWhatItHasOutgrownWherePinned) {
+  const base::DeviceTable table = counting();
+  for (const base::Placement placement : {base::Placement::kPinned, base::Placement::kDevice}) {
+    {
+      DeviceBuffer buffer(table, 0, placement);
+      EXPECT_FALSE(buffer.holds(0));
+      uint8_t* last = nullptr;
+      size_t grown = 0;
+      for (int64_t bytes = 1000; bytes < 100'000; bytes += 100) {
+        uint8_t* data = buffer.reserve(bytes);
+        EXPECT_TRUE(live.contains(data));
+        EXPECT_GE(live[data], bytes);
+        grown += data != last;
+        last = data;
+      }
+      if (placement == base::Placement::kPinned) {
+        EXPECT_EQ(live.size(), grown);
+        EXPECT_LE(grown, 10u);
+        EXPECT_LE(total(), 2 * live[last]);
+      } else {
+        EXPECT_EQ(live.size(), 1u);
+        EXPECT_GT(grown, 10u);
+      }
+      EXPECT_EQ(buffer.reserve(10), last);  // what there is suffices
+    }
+    EXPECT_TRUE(live.empty());
+  }
+}
+
+}  // namespace
+}  // namespace gnnmg::loader
