@@ -2,22 +2,21 @@
 # Trainings of several processes on the GPUs of this machine, by the example program train: the CPU's losses with a GPU a
 # process, with all GPUs in one process of a job, and with half of them in each of two; then a process that is killed, and
 # the same bits after the job has been started again.
-#   tests/gpu/job.sh <train> <number of GPUs, at least 2>
+#   tests/gpu/job.sh <train> <number of GPUs, at least 2> [<epochs of the training with the kill>]
 set -euo pipefail
-train=$1 gpus=$2
+train=$1 gpus=$2 epochs=${3:-60}
 processes=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../examples/c" && pwd)/processes.sh
 ((gpus >= 2)) || { echo "job.sh: $gpus GPUs: expected at least 2" >&2 && exit 2; }
 folder=$(mktemp -d)
 trap 'rm -r "$folder"' EXIT
 
-# Fifty steps of SGD: an epoch of `train` has ten.
-options=(planted:6000 --batch-size 32 --batches-per-step "$((gpus * 4))" --optimizer sgd --lr 0.05 --dropout 0
-  --epochs 4 --torch-threads 1 --quiet)
+options=(planted:2500 --batch-size 32 --batches-per-step "$((gpus * 4))" --optimizer sgd --lr 0.05 --dropout 0
+  --epochs 6 --torch-threads 1 --quiet)
 fail() { echo "$1" && cat "$folder/out" && exit 1; }
 losses() { sed -nE 's/.*"train_loss": ?([0-9.e+-]+).*/\1/p' "$1"; }
 
 "$train" "${options[@]}" --device cpu --log "$folder/cpu" >"$folder/out" 2>&1 || fail "on the CPU"
-(($(losses "$folder/cpu" | wc -l) == 4)) || fail "no losses in the log"
+(($(losses "$folder/cpu" | wc -l) == 6)) || fail "no losses in the log"
 shapes=("$gpus 1" "1 $gpus")
 ((gpus < 4)) || shapes+=("2 $((gpus / 2))")
 for shape in "${shapes[@]}"; do
@@ -27,12 +26,12 @@ for shape in "${shapes[@]}"; do
     fail "$count processes of $ranks GPUs"
   paste <(losses "$folder/cpu") <(losses "$folder/gpu") | awk -v name="$count processes of $ranks GPUs" '
     { d = ($1 - $2) / $1; if (d < 0) d = -d; if (d > most) most = d }
-    END { printf "%s: losses differ from the CPU'"'"'s by %.1e at most\n", name, most; exit !(NR == 4 && most < 1e-3) }' ||
+    END { printf "%s: losses differ from the CPU'"'"'s by %.1e at most\n", name, most; exit !(NR == 6 && most < 1e-3) }' ||
     fail "losses"
 done
 
 # Adam, bit for bit; the last process is killed when a checkpoint is there.
-run=(bash "$processes" "$train" "$gpus" "${options[@]}" --optimizer adam --epochs 12 --deterministic --device cuda)
+run=(bash "$processes" "$train" "$gpus" "${options[@]}" --optimizer adam --epochs "$epochs" --deterministic --device cuda)
 "${run[@]}" --save "$folder/whole.safetensors" >"$folder/out" 2>&1 || fail "the training that nobody kills"
 "${run[@]}" --checkpoints "$folder/run" --checkpoint-steps 3 >"$folder/out" 2>&1 &
 job=$!

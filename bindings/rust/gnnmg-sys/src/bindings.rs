@@ -2588,9 +2588,9 @@ pub struct gnnmg_trainer_config {
     /// sizeof of this struct.
     pub struct_size: u32,
     /** Ranks in this process, a thread each; 0: one for each of
-`devices`, or one a GPU that the process sees, or one on
-the CPU where there is none, or where there is a
-communicator among processes. 0.*/
+`devices`, or one for each GPU of this process's share (see
+gnnmg_trainer_create()), or one on the CPU where there is
+none. 0.*/
     pub num_ranks: i32,
     /// 10.
     pub num_epochs: i64,
@@ -2701,12 +2701,13 @@ Not with `deterministic`. 0.*/
     /// 0.
     pub padding1: i32,
     /** What the ranks compute on. `GNNMG_DEVICE_AUTO` takes a GPU a rank
-where this process has as many and trains alone, else the CPU, and
-a message in the log says which and why; `GNNMG_DEVICE_CUDA` is an
-error where there are too few. `GNNMG_DEVICE_AUTO`.*/
+where this process's share has as many, and with a communicator
+every other process's too, else the CPU, and a message in the log
+says which and why; `GNNMG_DEVICE_CUDA` is an error where there are
+too few. `GNNMG_DEVICE_AUTO`.*/
     pub device: gnnmg_device_type,
-    /** Entries of `devices`, one a rank; 0: the GPUs that this process
-sees, from the first on. 0.*/
+    /** Entries of `devices`, one a rank; 0: the GPUs of this process's
+share, from the first on. 0.*/
     pub num_devices: i32,
     /// Numbers of GPUs, each once: rank r computes on the r-th.
     pub devices: [i32; 16usize],
@@ -6280,6 +6281,13 @@ from where process 0 is. A cancel or a time-out (of the communicator's `join_ms`
 still waits for others to come to a call calls it off for those who had come, and for nobody
 else: a late process meets them when they make the call again.
 
+On GPUs such ranks talk over NCCL. A process's share is all GPUs that it sees, or, where other
+processes of its machine see the same ones, as they told each other when the communicator was
+made, its part of them in the order of the processes. Either all processes have GPUs for their
+ranks or none has, else the first of those calls is `GNNMG_ERR_MISMATCH` on all; two ranks on one
+GPU are `GNNMG_ERR_INVALID_ARGUMENT` on all. Processes may have different numbers and kinds of
+GPUs, and each places graph and features as it has room: a warning in the log says what differs.
+
 - `model`: what is trained; on the CPU the first rank works on it directly, from GPUs it is
 handed over after each epoch, at checkpoints and at the end of a call
 - `dataset`: a data set with features, labels and a split
@@ -6291,8 +6299,9 @@ gnnmg_comm_create_from_env(), whose job lasts at least as long as the trainer
 
 Returns `GNNMG_OK`; `GNNMG_ERR_NOT_FOUND` when the data set lacks features, labels or a split, or
 for a GPU that is not there; `GNNMG_ERR_DEPENDENCY` when GPUs are asked for and there are none,
-with what is missing; `GNNMG_ERR_UNSUPPORTED` for a communicator among threads, which is for
-loops of one's own, and for GPUs in several processes
+with what is missing; `GNNMG_ERR_INVALID_ARGUMENT` when they are fewer than ranks, or when
+processes see some of the same GPUs and others besides; `GNNMG_ERR_UNSUPPORTED` for a
+communicator among threads, which is for loops of one's own
 
 Threading: (c) for the model, (b) for the others
 

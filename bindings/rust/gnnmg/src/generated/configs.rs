@@ -510,9 +510,9 @@ config! {
     /// Settings of a trainer. Rates and schedules act alike on all ranks.
     pub struct TrainerConfig(gnnmg_trainer_config, gnnmg_trainer_config_init) {
         /// Ranks in this process, a thread each; 0: one for each of
-        /// `devices`, or one a GPU that the process sees, or one on
-        /// the CPU where there is none, or where there is a
-        /// communicator among processes. 0.
+        /// `devices`, or one for each GPU of this process's share (see
+        /// gnnmg_trainer_create()), or one on the CPU where there is
+        /// none. 0.
         num_ranks => num_ranks: usize,
         /// 10.
         num_epochs => num_epochs: usize,
@@ -619,9 +619,10 @@ config! {
         /// As in `gnnmg_optimizer_config`. 0.
         weight_decay_layers => weight_decay_layers: i32,
         /// What the ranks compute on. [`DeviceType::Auto`](crate::DeviceType::Auto) takes a GPU a rank
-        /// where this process has as many and trains alone, else the CPU, and
-        /// a message in the log says which and why; [`DeviceType::Cuda`](crate::DeviceType::Cuda) is an
-        /// error where there are too few. [`DeviceType::Auto`](crate::DeviceType::Auto).
+        /// where this process's share has as many, and with a communicator
+        /// every other process's too, else the CPU, and a message in the log
+        /// says which and why; [`DeviceType::Cuda`](crate::DeviceType::Cuda) is an error where there are
+        /// too few. [`DeviceType::Auto`](crate::DeviceType::Auto).
         device => device: crate::DeviceType,
         /// [`GraphPlacement::Auto`](crate::GraphPlacement::Auto).
         graph_placement => graph_placement: crate::GraphPlacement,
