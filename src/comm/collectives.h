@@ -67,6 +67,11 @@ class QueuedCollectives {
   // Returns when all that is in `queue` is over; errors of what was put there, of a rank that is
   // lost or late among them, are told here. Once a step.
   virtual void finish(base::DeviceQueue* queue, const Wait& wait) = 0;
+  // Returns when `over` says so, which is asked on this thread and tells that the device has come
+  // past something that stands behind all operations but the newest. Errors as in finish(), of
+  // those and of the newest; the device is at work meanwhile. In place of finish(), where results
+  // are looked at one step late.
+  virtual void await(const std::function<bool()>& over, const Wait& wait) = 0;
 };
 
 // All ranks call the same operations in the same order. Buffers are read at the call and written on

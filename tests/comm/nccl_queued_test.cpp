@@ -1,5 +1,7 @@
 // The exchange of a step in a queue of the caller's, in what goes well and in every way to fail: of
 // one process's ranks, whose GPUs work later than they are told, and of a job's.
+#include <tuple>
+
 #include "comm/device_buffer.h"
 #include "comm/nccl_ranks.h"
 #include "comm/spread_ranks.h"
@@ -49,6 +51,35 @@ TEST(NcclQueued, ManyBeforeTheHostLooks) {
   });
   for (const Outcome& outcome : outcomes) EXPECT_EQ(outcome.status, Status::kOk) << outcome.text;
   HostRanks::expect_clean();
+}
+
+// Steps that are looked at when the next one is under way: nothing waits for the whole queue, and
+// places of words come free all the same.
+TEST(NcclQueued, OneStepLate) {
+  for (const std::vector<int>& ranks : {std::vector<int>{2, 1}, {1, 1}, {3}}) {
+    const SpreadRanks spread(ranks);
+    const auto outcomes = spread.run([](Collectives& comm) {
+      const base::DeviceTable& table = fake_nccl::host_gpus();
+      const DeviceBuffer buffer(table, comm.rank(), 8), done(table, comm.rank(), 1);
+      std::vector<float> mine(8), found(8);
+      for (int step = 0; step < 60; ++step) {
+        std::fill(mine.begin(), mine.end(), static_cast<float>(step));
+        buffer.write(mine);
+        comm.queued()->all_reduce(buffer.view(), ReduceOp::kMean, buffer.queue(),
+                                  within_ms(60'000));
+        buffer.read(found);
+        if (step > 0)
+          comm.queued()->await([&] { return table.finished(done.queue()); }, within_ms(60'000));
+        table.wait(done.queue(), buffer.queue());
+        if (step % 7 == 0) comm.barrier(within_ms(60'000));
+      }
+      comm.queued()->await([&] { return table.finished(done.queue()); }, within_ms(60'000));
+      expect_each(found, 59.0f, "mean");
+      comm.barrier(within_ms(60'000));
+    });
+    for (const Outcome& outcome : outcomes) EXPECT_EQ(outcome.status, Status::kOk) << outcome.text;
+    HostRanks::expect_clean();
+  }
 }
 
 // Ranks of other processes that put something else there are found, with both words.
@@ -181,7 +212,8 @@ TEST(NcclQueuedFault, ALostConnectionIsALostPeer) {
 }
 
 // The GPUs of one process work later: what happens there is told where the host waits.
-class NcclQueuedLater : public testing::TestWithParam<int> {
+// Worlds, and whether it waits for a point of the queue in place of all that is there.
+class NcclQueuedLater : public testing::TestWithParam<std::tuple<int, bool>> {
  protected:
   // The last rank's kernel of the second step goes wrong; rank 0 is cancelled when it has waited
   // for `cancel_ms`, unless that is 0.
@@ -199,13 +231,16 @@ class NcclQueuedLater : public testing::TestWithParam<int> {
           std::this_thread::sleep_for(std::chrono::milliseconds(cancel_ms));
           wait.cancel.cancel();
         });
-      const Outcome outcome = attempt([&] { comm.queued()->finish(buffer.queue(), wait); });
+      const Outcome outcome = attempt([&] {
+        if (!std::get<1>(GetParam())) return comm.queued()->finish(buffer.queue(), wait);
+        comm.queued()->await([&] { return FakeGpus::devices().finished(buffer.queue()); }, wait);
+      });
       if (canceller.joinable()) canceller.join();
       EXPECT_LT(outcome.seconds, 1.4);
       if (outcome.status != Status::kOk) throw base::Error(outcome.status, outcome.text);
     });
   }
-  const int world = GetParam();
+  const int world = std::get<0>(GetParam());
   FakeGpus gpus{world};
 };
 
@@ -237,7 +272,8 @@ TEST_P(NcclQueuedLater, ACancelIsHeardWhileAKernelHangs) {
   expect_clean(gpus);
 }
 
-INSTANTIATE_TEST_SUITE_P(Worlds, NcclQueuedLater, testing::Values(1, 2, 4));
+INSTANTIATE_TEST_SUITE_P(Worlds, NcclQueuedLater,
+                         testing::Combine(testing::Values(1, 2, 4), testing::Bool()));
 
 }  // namespace
 }  // namespace gnnmg::test

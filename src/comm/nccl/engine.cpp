@@ -201,6 +201,9 @@ class Engine final : public Collectives, private QueuedCollectives {
                 });
   }
   void finish(base::DeviceQueue* queue, const Wait& wait) override { runner_.finish(queue, wait); }
+  void await(const std::function<bool()>& over, const Wait& wait) override {
+    runner_.await(over, wait);
+  }
 
   // Also what is left of an operation on tensors without elements.
   void synchronize(Call call, const Wait& wait) {

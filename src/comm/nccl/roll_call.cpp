@@ -90,7 +90,7 @@ void Runner::put_digest(const Put& put, const Wait& wait) {
   constexpr int64_t kWord = sizeof(uint64_t);
   const int64_t world = world_size();
   const Lane::Desk desk = lane().digests(world);
-  const auto place = static_cast<int64_t>(puts_.size()) * (world + 1);
+  const int64_t place = put.place * (world + 1);
   int64_t* own = desk.host + place + world;
   std::fill_n(desk.host + place, world, 0);
   *own = static_cast<int64_t>(put.digest);
@@ -105,22 +105,27 @@ void Runner::put_digest(const Put& put, const Wait& wait) {
   puts_.pop_back();
 }
 
+// Whether all ranks' words of it have come. Ends the communicator where they differ.
+bool Runner::words_there(const Put& put) {
+  const int64_t world = world_size();
+  int64_t* words = lane().digests(world).host + put.place * (world + 1);
+  bool all_there = true;
+  for (int64_t r = 0; r < world; ++r) {
+    const int64_t found = std::atomic_ref(words[r]).load(std::memory_order_relaxed);
+    if (found == 0)
+      all_there = false;
+    else if (found != static_cast<int64_t>(put.digest))
+      differ(put.what, put.operation);
+  }
+  return all_there;
+}
+
 // False while words are missing that would have to be compared. Ends the communicator where they
 // differ.
 bool Runner::compare_puts() {
-  if (!state_->spread() || puts_.empty()) return true;
-  const int64_t world = world_size();
-  const Lane::Desk desk = lane().digests(world);
+  if (!state_->spread()) return true;
   bool all_there = true;
-  for (size_t i = 0; i < puts_.size(); ++i)
-    for (int64_t r = 0; r < world; ++r) {
-      int64_t& word = desk.host[static_cast<int64_t>(i) * (world + 1) + r];
-      const int64_t found = std::atomic_ref(word).load(std::memory_order_relaxed);
-      if (found == 0)
-        all_there = false;
-      else if (found != static_cast<int64_t>(puts_[i].digest))
-        differ(puts_[i].what, puts_[i].operation);
-    }
+  for (const Put& put : puts_) all_there = words_there(put) && all_there;
   return all_there;
 }
 

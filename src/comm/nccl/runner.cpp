@@ -122,7 +122,7 @@ void Runner::put(Call call, base::DeviceQueue* queue, const Wait& wait,
   });
   ++operation_;
   call.caller = caller_;
-  const Put put{call.what, operation_, digest_of(call, operation_)};
+  const Put put{call.what, operation_, digest_of(call, operation_), next_place_};
   guard(put.what, wait, [&] {
     begin(put.what, wait, [&] { state_->enter(rank_, operation_, call); });
     lane().follow(queue);
@@ -131,6 +131,7 @@ void Runner::put(Call call, base::DeviceQueue* queue, const Wait& wait,
     watch(put.what, wait, [&] { return handle().ready(); });
     lane().lead(queue);
     puts_.push_back(put);
+    next_place_ = (next_place_ + 1) % static_cast<int64_t>(Lane::kMostDigests);
   });
   throw_refused();
 }
@@ -147,6 +148,22 @@ void Runner::finish(base::DeviceQueue* queue, const Wait& wait) {
     });
     compare_puts();
     puts_.clear();
+  });
+}
+
+void Runner::await(const std::function<bool()>& over, const Wait& wait) {
+  refuse();
+  const std::string what = puts_.empty() ? "await" : puts_.back().what;
+  guard(what, wait, [&] {
+    if (state_->ended()) state_->throw_cause(rank_, operation_);
+    watch(what, wait, [&] {
+      compare_puts();
+      if (over()) return true;
+      handle().ready();
+      return false;
+    });
+    compare_puts();
+    std::erase_if(puts_, [&](const Put& put) { return !state_->spread() || words_there(put); });
   });
 }
 

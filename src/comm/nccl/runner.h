@@ -49,6 +49,8 @@ class Runner {
            const std::function<void()>& start);
   // Returns when all that is in `queue` is over, and with it what was put there.
   void finish(base::DeviceQueue* queue, const Wait& wait);
+  // Returns when over() says so, with what has come by then compared and forgotten.
+  void await(const std::function<bool()>& over, const Wait& wait);
   void shutdown(const Wait& wait);
 
  private:
@@ -56,6 +58,7 @@ class Runner {
   struct Put {
     std::string what;
     uint64_t operation, digest;
+    int64_t place;  // of the words, below kMostDigests
   };
   void refuse() const;
   bool reserve(const std::function<void()>& allocate);
@@ -68,6 +71,7 @@ class Runner {
   void gather_words(const std::string& what, const std::vector<int64_t>& own, const Wait& wait);
   [[noreturn]] void differ(const std::string& what, uint64_t operation);
   bool compare_puts();
+  bool words_there(const Put& put);
   void put_digest(const Put& put, const Wait& wait);
   void watch(const std::string& what, const Wait& wait, const std::function<bool()>& poll);
   bool over(bool& launched);
@@ -83,7 +87,8 @@ class Runner {
   std::string caller_;
   std::string refused_;              // by NCCL, in the operation that runs
   std::optional<base::Error> lost_;  // the device
-  std::vector<Put> puts_;            // since the last finish
+  std::vector<Put> puts_;            // since the last finish, or that await has not seen
+  int64_t next_place_ = 0;
   bool shut_down_ = false;
 };
 
