@@ -45,9 +45,8 @@ struct DeviceBatches {
   const uint32_t* keys = nullptr;      // [num_batches][hops][2]: BatchKey::hop() of each
   bool on_host = false;
   // Kernels that run over the bounds of DeviceLayer in place of the counts find nothing beyond
-  // these: lists without entries, and 0 in the place of ids, sources and targets.
-  // With Expansion::kOnce that is so behind the last layer's count alone: rows between a layer's
-  // own count and its bound are those of later hops, whose sources lie beyond the layer's bound.
+  // these: lists without entries, and 0 in the place of ids, sources and targets. With
+  // Expansion::kOnce layers then share no lists: sample() takes memory for those in the first call.
   bool pad = false;
 };
 

@@ -75,11 +75,16 @@ inline SampleShape shape_of(const NeighborConfig& config, int64_t num_nodes, int
   return shape;
 }
 
+// A layer of those that share a block, as a block of its own.
+inline StoreShape part_of(const HopShape& hop) {
+  return {padded(hop.max_targets + 1), hop.max_edges, hop.max_targets, hop.max_sources};
+}
+
 // Bytes that a GPU's sampler of such a shape takes before its first call, all hops bounded; the
 // room of scans and sorts, which the first call takes, is less than that of the edges of the last
-// hop.
+// hop. `pad`: of one whose mini-batches are padded, behind its first call.
 inline int64_t sampler_bytes(const NeighborConfig& config, const SampleShape& shape,
-                             int64_t max_seeds, int64_t max_batches) {
+                             int64_t max_seeds, int64_t max_batches, bool pad = false) {
   const auto num_hops = static_cast<int64_t>(shape.hops.size());
   int64_t rows = 1, edges = 1, drawn = 0;  // of the hops that have most of them
   for (int64_t h = 0; h < num_hops; ++h) {
@@ -93,7 +98,10 @@ inline int64_t sampler_bytes(const NeighborConfig& config, const SampleShape& sh
                     edges * (4 * 4) + 16 * drawn;
   const int64_t fixed = 8 + 4 + 4;  // the bad seed, and one more sum of rows and of edges
   int64_t sources = 0, turned = 0;
-  for (const StoreShape& store : shape.stores) {
+  std::vector<StoreShape> stores = shape.stores;
+  if (pad && config.expansion == Expansion::kOnce)
+    for (int64_t h = 0; h + 1 < num_hops; ++h) stores.push_back(part_of(shape.hops[h]));
+  for (const StoreShape& store : stores) {
     a_batch += 4 * (store.indptr_stride + store.edge_stride);
     if (config.edge_ids) a_batch += 8 * store.edge_stride;
     if (!config.transpose) continue;

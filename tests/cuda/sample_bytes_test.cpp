@@ -41,7 +41,7 @@ TEST(PlannedSampler, TakesItsBytes) {
         sample::DeviceBatches call = seeds.view();
         call.pad = pad;
         on.sample(call);
-        EXPECT_EQ(on.bytes(), sample::sampler_bytes(config, shape, 50, batches))
+        EXPECT_EQ(on.bytes(), sample::sampler_bytes(config, shape, 50, batches, pad))
             << options << ", " << batches << " mini-batches";
       }
 }

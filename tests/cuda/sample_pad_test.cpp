@@ -42,14 +42,16 @@ void expect_padded(const sample::DeviceSample& sample, int32_t m) {
     EXPECT_LT(layer.max_targets, layer.indptr_stride);
     EXPECT_LT(layer.max_sources, layer.out_indptr_stride);
     EXPECT_LE(layer.max_sources, sample.node_stride);
-    // Of blocks that hops share, the last hop's, which is the first layer's.
-    const DeviceLayer& last = sample.layers[0];
-    const bool shared = last.indptr == layer.indptr;
-    const int32_t hop = shared ? last.hop : layer.hop;
-    const int32_t edges = indptr[ends[hop]];
-    for (int64_t t = ends[hop]; t < layer.indptr_stride; ++t) ASSERT_EQ(indptr[t], edges);
-    for (int64_t s = ends[hop + 1]; s < layer.out_indptr_stride; ++s)
+    const int32_t edges = indptr[ends[layer.hop]];
+    EXPECT_LE(edges, layer.max_edges);
+    EXPECT_EQ(edges, sample.num_edges[m * sample.num_layers + i]);
+    for (int64_t t = ends[layer.hop]; t < layer.indptr_stride; ++t) ASSERT_EQ(indptr[t], edges);
+    for (int64_t s = ends[layer.hop + 1]; s < layer.out_indptr_stride; ++s)
       ASSERT_EQ(out_indptr[s], edges);
+    for (int32_t e = 0; e < edges; ++e) {
+      ASSERT_LT(layer.indices[begin + e], ends[layer.hop + 1]);
+      ASSERT_LT(layer.out_targets[begin + e], ends[layer.hop]);
+    }
     expect_zeros(layer.indices + begin, edges, layer.edge_stride, "source");
     expect_zeros(layer.edge_ids + begin, edges, layer.edge_stride, "edge id");
     expect_zeros(layer.out_targets + begin, edges, layer.edge_stride, "target");

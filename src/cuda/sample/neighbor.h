@@ -65,6 +65,7 @@ class NeighborSampler {
                 TakeSeeds{nodes(), tables(), num_seeds_, Divisor(max_seeds_), bad_.data()});
     int64_t rows = max_seeds_;
     for (int32_t hop = 0; hop < num_hops_; ++hop) rows = expand(hop, rows);
+    parted_ = batches.pad && once() ? num_hops_ - 1 : 0;
     if (batches.pad) pad();
     describe();
     return &sample_;
@@ -80,6 +81,7 @@ class NeighborSampler {
                   firsts_.capacity() + ranks_.capacity() + num_seeds_copy_.capacity() +
                   keys_copy_.capacity());
     for (const StoreBuffers& store : stores_) bytes += store.bytes();
+    for (const StoreBuffers& store : parts_) bytes += store.bytes();
     return bytes;
   }
 
@@ -153,8 +155,9 @@ class NeighborSampler {
                            batches * shape_.stores[i].max_sources);
   }
   void reserve_store(int i, int64_t batches) {
-    const StoreShape& shape = shape_.stores[i];
-    StoreBuffers& store = stores_[i];
+    reserve_store(stores_[i], shape_.stores[i], batches);
+  }
+  void reserve_store(StoreBuffers& store, const StoreShape& shape, int64_t batches) {
     store.indptr.reserve(batches * shape.indptr_stride, "index pointers of mini-batches");
     store.indices.reserve(batches * shape.edge_stride, "edges of mini-batches");
     if (config_.edge_ids)
@@ -254,7 +257,31 @@ class NeighborSampler {
             both ? padded(shape.max_sources + 1) : 0,
             both ? stores_[s].out_targets.data() : nullptr};
   }
+  // Of a layer that shares its block, and gets one of its own.
+  TransposedBlock part(int32_t hop) {
+    const StoreShape shape = sample::part_of(shape_.hops[hop]);
+    StoreBuffers& buffers = parts_[hop];
+    const bool both = config_.transpose;
+    return {nodes(),
+            {buffers.indptr.data(), buffers.indices.data(),
+             config_.edge_ids ? buffers.edge_ids.data() : nullptr, shape.indptr_stride,
+             shape.edge_stride},
+            hop,
+            Divisor(shape.max_sources),
+            Divisor(shape.max_targets),
+            both ? buffers.out_indptr.data() : nullptr,
+            both ? padded(shape.max_sources + 1) : 0,
+            both ? buffers.out_targets.data() : nullptr};
+  }
   void pad() {
+    for (int32_t hop = 0; hop < parted_; ++hop) {
+      if (static_cast<int32_t>(parts_.size()) == hop) parts_.emplace_back(memory());
+      reserve_store(parts_[hop], sample::part_of(shape_.hops[hop]), max_batches_);
+      const TransposedBlock own = part(hop);
+      part_block(queue_, store(0), own, batches_);
+      if (config_.transpose) transpose(queue_, own, batches_, transposing_);
+      pad_block(queue_, own, batches_);
+    }
     queue_.each(batches_ * shape_.node_stride, PadNodes{nodes(), Divisor(shape_.node_stride)});
     for (int s = 0; s < static_cast<int>(stores_.size()); ++s)
       pad_block(queue_, turned_round(s, once() ? num_hops_ - 1 : s), batches_);
@@ -403,6 +430,16 @@ class NeighborSampler {
       const HopShape& bounds = shape_.hops[hop];
       layer.max_targets = bounds.max_targets;
       layer.max_sources = bounds.max_sources;
+      if (hop >= parted_) continue;
+      const TransposedBlock own = part(hop);
+      layer.indptr = own.store.indptr;
+      layer.indices = own.store.indices;
+      layer.edge_ids = own.store.edge_ids;
+      layer.out_indptr = own.out_indptr;
+      layer.out_targets = own.out_targets;
+      layer.indptr_stride = own.store.indptr_stride;
+      layer.edge_stride = layer.max_edges = own.store.edge_stride;
+      layer.out_indptr_stride = padded(bounds.max_sources + 1);
     }
   }
 
@@ -435,6 +472,8 @@ class NeighborSampler {
   Buffer<uint64_t> seen_{memory()};
   TransposeBuffers transposing_;
   std::vector<StoreBuffers> stores_;
+  std::vector<StoreBuffers> parts_;  // by hop, of those that share a block and are padded
+  int32_t parted_ = 0;               // hops that have a part in this call
 };
 
 }  // namespace gnnmg::cuda

@@ -45,6 +45,34 @@ struct PadBlock {
   }
 };
 
+// A layer of several that share a block, as a block of its own: its targets are those of `own`, the
+// first of the shared block. Item: a place of `most` a mini-batch, as many as the longest array of
+// `own` has; what is behind the counts is left to PadBlock.
+struct PartBlock {
+  KernelStore shared;
+  TransposedBlock own;
+  Divisor most;
+
+  GNNMG_BOTH void operator()(int64_t i) const {
+    const KernelStore& to = own.store;
+    const int64_t batch = most(i), place = i - batch * most.by;
+    const int32_t* starts = shared.indptr + batch * shared.indptr_stride;
+    const int32_t num_targets = own.num_targets(batch), num_edges = starts[num_targets];
+    if (place <= num_targets) to.indptr[batch * to.indptr_stride + place] = starts[place];
+    if (place >= num_edges) return;
+    const int64_t edge = batch * to.edge_stride + place, from = batch * shared.edge_stride + place;
+    to.indices[edge] = shared.indices[from];
+    if (to.edge_ids) to.edge_ids[edge] = shared.edge_ids[from];
+  }
+};
+
+template <typename Queue>
+void part_block(Queue& queue, const KernelStore& shared, const TransposedBlock& own,
+                int64_t num_batches) {
+  const int64_t most = std::max(own.store.indptr_stride, own.store.edge_stride);
+  queue.each(num_batches * most, PartBlock{shared, own, Divisor(most)});
+}
+
 template <typename Queue>
 void pad_block(Queue& queue, const TransposedBlock& block, int64_t num_batches) {
   const int64_t most =
