@@ -38,6 +38,9 @@ enum class Metric : int32_t {
 };
 enum class EvaluationMode : int32_t { kFull = 0, kSampled = 1 };
 enum class LossAverage : int32_t { kExact = 0, kRanks = 1 };
+// Whether steps on devices are captured and repeated (captured_step.h): where they can be, never,
+// or else it is an error.
+enum class Capture : int32_t { kAuto = 0, kOff = 1, kOn = 2 };
 
 struct TrainerConfig {
   // Threads of this process, each with a replica; 0: one, or one a device.
@@ -46,6 +49,7 @@ struct TrainerConfig {
   std::vector<int> devices;
   // Where graph and features lie for them; `table` and `device` are not looked at.
   loader::DeviceSourceConfig placement;
+  Capture capture = Capture::kAuto;
   int64_t num_epochs = 10;
   int64_t batch_size = 1024;
   // Of graphs, above 0: nodes of a mini-batch at most, beside batch_size; see loader/plan.h.

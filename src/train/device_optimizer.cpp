@@ -24,7 +24,7 @@ const DeviceUpdates<T>& updates_of(const base::DeviceTable& table) {
 }
 
 template <typename T>
-class DeviceOptimizer final : public Optimizer {
+class DeviceOptimizer final : public Optimizer, private QueuedUpdates {
  public:
   DeviceOptimizer(nn::Model& model, const OptimizerConfig& config)
       : Optimizer(model),
@@ -59,9 +59,9 @@ class DeviceOptimizer final : public Optimizer {
   double scale_gradients(double factor) override {
     host_.scale = factor;
     send();
-    updates_.scale(device_.queue, gradients_, count_, numbers(),
+    updates_.scale(device_.queue, gradients_, count_, there(),
                    parts_.template mutable_data_ptr<double>());
-    device_.table->copy(device_.queue, &host_, numbers(), sizeof host_);
+    device_.table->copy(device_.queue, &host_, there(), sizeof host_);
     device_.table->synchronize(device_.queue);
     return std::sqrt(host_.squares);
   }
@@ -69,7 +69,7 @@ class DeviceOptimizer final : public Optimizer {
   void step() override {
     host_.learning_rate = rate_;
     send();
-    updates_.update(device_.queue, rule_, arrays_, count_, numbers());
+    updates_.update(device_.queue, rule_, arrays_, count_, there());
     if (std::isfinite(host_.squares)) ++host_.steps;  // as it did there
     host_.clip_norm = host_.squares = 0;
   }
@@ -105,12 +105,42 @@ class DeviceOptimizer final : public Optimizer {
     }
     host_.steps = steps;
   }
+  QueuedUpdates* queued() override { return this; }
 
  private:
-  UpdateNumbers* numbers() const {
+  UpdateNumbers* there() const {
     return reinterpret_cast<UpdateNumbers*>(numbers_.mutable_data_ptr<double>());
   }
-  void send() { device_.table->copy(device_.queue, numbers(), &host_, sizeof host_); }
+
+  // QueuedUpdates:
+  void begin() override {
+    send();
+    device_.table->synchronize(device_.queue);
+  }
+  void pack(StepNumbers* step, void* packed) override {
+    updates_.pack(device_.queue, step, static_cast<T*>(packed), there());
+  }
+  void total(StepNumbers* step, const void* packed) override {
+    updates_.total(device_.queue, step, static_cast<const T*>(packed), there());
+  }
+  void scale() override {
+    updates_.scale(device_.queue, gradients_, count_, there(),
+                   parts_.template mutable_data_ptr<double>());
+  }
+  void judge(StepNumbers* step) override { updates_.judge(device_.queue, step, there()); }
+  void keep(StepNumbers* step, void* kept) override {
+    updates_.keep(device_.queue, step, arrays_.parameters, static_cast<T*>(kept), count_);
+  }
+  void update() override { updates_.update(device_.queue, rule_, arrays_, count_, there()); }
+  const UpdateNumbers* numbers() const override { return there(); }
+  void note(const UpdateNumbers& numbers) override { host_.steps = numbers.steps; }
+  std::vector<at::Tensor> arrays() const override {
+    std::vector<at::Tensor> all{model_.flat_parameters().detach()};
+    for (const nn::NamedTensor& moment : moments_) all.push_back(moment.tensor);
+    return all;
+  }
+
+  void send() { device_.table->copy(device_.queue, there(), &host_, sizeof host_); }
 
   // Neighbouring ranges as one.
   void find_decayed(const nn::Model& model, const OptimizerConfig& config) {

@@ -32,6 +32,30 @@ struct UpdateNumbers {
   double first = 0;      // not 0: there is no momentum yet
 };
 
+// Steps in a row without a finite loss and gradient that end training.
+constexpr int64_t kBadSteps = 3;
+
+// What a step of many ranks comes to, in the device's memory, where the update finds it without the
+// host. Counts are whole numbers; flags are 0 or 1.
+struct StepNumbers {
+  // The host's to write, for each step: of this rank ...
+  double weight = 0, labelled = 0, seeds = 0;
+  double stop = 0, write_failed = 0;
+  double own_share = 1;  // the rank's gradients are multiplied by it before they are added up
+  // ... and of all.
+  double share = 0;  // the sum is multiplied by it; 0: by one over the weight of all
+  double learning_rate = 0, clip_norm = 0;
+  // The passes' of this rank.
+  double loss = 0, correct = 0;
+  // The kernels': sums over all ranks.
+  double all_loss = 0, all_weight = 0, all_correct = 0, all_labelled = 0, all_seeds = 0;
+  double any_stop = 0, any_write_failed = 0;  // above 0: a rank's
+  double good = 0;       // the loss and the gradient were finite, and training had not ended
+  double bad_steps = 0;  // in a row; at kBadSteps training has ended, and no step changes a thing
+};
+constexpr int64_t kStepNumbersOfHost = 9;   // that the host writes, from the first
+constexpr int64_t kStepNumbersPacked = 14;  // in the form in which ranks add them up
+
 // Parts that a sum over so many elements is made in.
 constexpr int64_t kUpdatePart = 2048;
 constexpr int64_t num_update_parts(int64_t count) {
@@ -67,6 +91,19 @@ struct DeviceUpdates {
   // finite: then everything stays, `steps` too.
   void (*update)(base::DeviceQueue* queue, const UpdateRule& rule, const UpdateArrays<T>& arrays,
                  int64_t count, UpdateNumbers* numbers);
+
+  // The rank's sums as out[kStepNumbersPacked], each number as two that add up to it: counts up to
+  // 2^24 a rank stay exact in f32. numbers->scale becomes own_share.
+  void (*pack)(base::DeviceQueue* queue, const StepNumbers* step, T* out, UpdateNumbers* numbers);
+  // Sums of all ranks from what pack() wrote and they have added up, or, null, of this one alone;
+  // numbers->scale, clip_norm and learning_rate become the step's.
+  void (*total)(base::DeviceQueue* queue, StepNumbers* step, const T* packed,
+                UpdateNumbers* numbers);
+  // Behind scale(): whether the step was good, and what `skip` is for update().
+  void (*judge)(base::DeviceQueue* queue, StepNumbers* step, UpdateNumbers* numbers);
+  // `kept` becomes equal to the parameters where the step was good.
+  void (*keep)(base::DeviceQueue* queue, const StepNumbers* step, const T* parameters, T* kept,
+               int64_t count);
 };
 
 }  // namespace gnnmg::train

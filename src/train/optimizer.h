@@ -8,8 +8,31 @@
 
 #include "nn/model.h"
 #include "train/config.h"
+#include "train/device_updates.h"
 
 namespace gnnmg::train {
+
+// The optimiser of a model on a device as work for its queue, which the host does not wait for:
+// what changes from step to step is read from the device's memory.
+class QueuedUpdates {
+ public:
+  virtual ~QueuedUpdates() = default;
+  // Sends what the host knows to the device, before the first of them.
+  virtual void begin() = 0;
+  // device_updates.h, with the model's gradients and parameters. `packed` has room for
+  // kStepNumbersPacked elements of the model's type.
+  virtual void pack(StepNumbers* step, void* packed) = 0;
+  virtual void total(StepNumbers* step, const void* packed) = 0;
+  virtual void scale() = 0;
+  virtual void judge(StepNumbers* step) = 0;
+  virtual void keep(StepNumbers* step, void* kept) = 0;
+  virtual void update() = 0;
+  virtual const UpdateNumbers* numbers() const = 0;  // on the device
+  // Those of a step, which the host has read: what state() says belongs to it.
+  virtual void note(const UpdateNumbers& numbers) = 0;
+  // All that an update changes, but for the numbers.
+  virtual std::vector<at::Tensor> arrays() const = 0;
+};
 
 // One thread at a time.
 class Optimizer {
@@ -35,6 +58,8 @@ class Optimizer {
   // Copies such a state in, from wherever it lies; Error(kFormat) naming a key that is missing or
   // has another shape.
   virtual void load_state(const std::vector<nn::NamedTensor>& state) = 0;
+  // Null on the CPU.
+  virtual QueuedUpdates* queued() { return nullptr; }
 
  protected:
   explicit Optimizer(nn::Model& model) : model_(model) {}

@@ -44,8 +44,7 @@ Rank::Rank(const Job& job, Training& training, GroupShared& group, int rank, Ran
     source_ = device_->open_source(loader_config());
     job_.environment.log.add(
         base::LogLevel::kInfo,
-        base::text("rank ", rank_, " works on ", device_->name(), ": ", source_->describe(),
-                   "; its steps are eager, kernel after kernel"));
+        base::text("rank ", rank_, " works on ", device_->name(), ": ", source_->describe()));
   }
   loader_ = make_loader(job_.split->part(SplitPart::kTrain), loader_config(), host_calls_);
   joint_norms_ = job_.config.sync_batch_norm && model_->batch_statistics_width() > 0;
@@ -55,6 +54,7 @@ Rank::Rank(const Job& job, Training& training, GroupShared& group, int rank, Ran
   // ranks: calls of CUDA that wait for such kernels would hold up what those wait for.
   if (device_) meet_here();
   comm_->barrier(wait_for_start());  // nobody reads the first replica any more
+  choose_capture();
 }
 
 comm::Wait Rank::wait_for_start() const {
@@ -161,6 +161,7 @@ void Rank::leave_together() {
 
 void Rank::hand_to_host() {
   if (!leads_) return;
+  if (captured_) captured_->roll_back(wait());
   if (device_) copy_to_host();
   handed_.take(*job_.model);
 }
@@ -182,7 +183,10 @@ void Rank::settle() const {
 void Rank::save(CheckpointWriter::Why why) {
   if (device_) {
     done_ = position_;
-    copy_to_host();
+    if (captured_)
+      captured_->look_back([this] { copy_to_host(); }, wait());
+    else
+      copy_to_host();
   }
   training_.checkpoints->take(position_, training_, why);
 }
@@ -191,12 +195,15 @@ void Rank::follow_host() {
   if (!agree(handed_.taken() && !handed_.equals(*job_.model))) return;
   if (leads_) training_.last_good = {};
   take_over_weights(job_, *model_, *comm_, leads_, [this] { return wait(); });
+  if (captured_) captured_->follow_weights();
 }
 
 void Rank::train(int64_t max_steps) {
   stop_agreed_ = false;
+  capture_steps();
   while (!position_.finished && !stop_agreed_) {
     seek_loader();
+    if (captured_ && advance_captured(max_steps)) continue;
     if (position_.step == num_steps_) {
       end_epoch();
     } else {
@@ -204,6 +211,7 @@ void Rank::train(int64_t max_steps) {
       step();
     }
   }
+  while (captured_ && captured_->in_flight() > 0) read_captured();  // behind a stop
   if (stop_agreed_ && !position_.finished) {
     make_room();
     if (writes()) save(CheckpointWriter::Why::kEnd);
@@ -242,6 +250,13 @@ void Rank::write_failed() {
 }
 
 void Rank::seek_loader() {
+  if (captured_) {
+    const loader::EpochPlan& plan =
+        captured_->seek(position_.epoch, position_.step + captured_->in_flight());
+    num_steps_ = plan.num_steps();
+    num_batches_ = plan.num_batches();
+    return;
+  }
   if (loader_epoch_ != position_.epoch || loader_step_ != position_.step) {
     // The loader runs ahead into the next epoch while the last step of this one is worked on.
     const bool ended = position_.step > 0 && position_.step == num_steps_;

@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 
+#include "train/captured_step.h"
 #include "train/embedding.h"
 #include "train/evaluation.h"
 #include "train/job.h"
@@ -50,7 +51,6 @@ class Rank {
 
  private:
   void step();
-  void finish_step(const StepSums& sums);
   // Collective: who was busy longest in the epoch.
   void find_slowest(const EpochSums& sums, EpochReport& report);
   void diverged();
@@ -78,6 +78,23 @@ class Rank {
   // Of all of this rank's in a step, where batch norm takes its statistics from the whole step.
   // Collective; adds the seconds of its all-reduces to `reduce_seconds`.
   Sums run_together(std::span<const loader::BatchRef> batches, double& reduce_seconds);
+  // What all ranks together have made of a step becomes the position; `update` changes the model.
+  void commit_step(const StepSums& sums, const EpochSums& times, double rate,
+                   const std::function<void()>& update);
+  // What may follow from it: a stop, a checkpoint, the end.
+  void follow_step(const StepSums& sums);
+
+  // Captured steps, in rank_captured.cpp; collective. Whether steps are captured, and once before
+  // the first of them what that takes; as the log says. All ranks or none, since their exchanges
+  // differ. Error(kUnsupported) where they have to be and cannot.
+  void choose_capture();
+  void capture_steps();
+  void give_up_capture(std::string why);
+  // Starts the next step, and reads the one before it. False where none is in flight and none may
+  // be started.
+  bool advance_captured(int64_t& max_steps);
+  void start_captured(int64_t step);
+  void read_captured();
   // Loss and counts of a mini-batch; its loss is added to `total`, on the CPU where it is finite.
   Sums add_loss(const loader::Batch& batch, const at::Tensor& logits, at::Tensor& total) const;
   // `sparse` as in input_on().
@@ -145,6 +162,8 @@ class Rank {
   int64_t loader_step_ = 0;
   int64_t num_steps_ = 0, num_batches_ = 0;  // of the epoch of position_
   bool stop_agreed_ = false;
+  std::unique_ptr<CapturedStep> captured_;  // in place of loader_; null: steps are not captured
+  Clock::time_point read_at_;               // when the last of them was
 };
 
 }  // namespace gnnmg::train

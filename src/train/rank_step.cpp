@@ -23,8 +23,6 @@ namespace {
 using base::Status;
 using comm::Phase;
 
-constexpr int64_t kBadSteps = 3;  // steps in a row without a finite loss that end training
-
 // "; features x, row R, column C: ..." where one of the features is not finite, which is then why
 // training diverged. Those in mapped files are not read for it: their file may shrink meanwhile.
 std::string cause_in(const Job& job) {
@@ -226,10 +224,7 @@ void Rank::step() {
   if (!sums.bad && job_.config.clip_norm > 0) optimizer_->clip(norm, job_.config.clip_norm);
   const double rate = job_.config.optimizer.learning_rate *
                       position_.schedule.factor(position_.epoch, position_.step, num_steps_);
-  commit([&] {
-    EpochSums& epoch = position_.sums;
-    position_.bad_steps = sums.bad ? position_.bad_steps + 1 : 0;
-    position_.last_loss = sums.bad ? std::nan("") : sums.weight > 0 ? sums.loss / sums.weight : 0;
+  commit_step(sums, times, rate, [&] {
     if (!sums.bad) {
       if (leads_) training_.last_good.take(*model_);
       if (sums.weight > 0) {
@@ -239,6 +234,21 @@ void Rank::step() {
       if (joint_norms_) model_->fold_batch_statistics(joint_statistics);
       for (const at::Tensor& row : exchange_->statistics())
         model_->fold_batch_statistics(row.unsqueeze(0));
+    }
+    times.optimizer = seconds_since(reduced);
+    times.seconds = seconds_since(start);
+  });
+  follow_step(sums);
+}
+
+void Rank::commit_step(const StepSums& sums, const EpochSums& times, double rate,
+                       const std::function<void()>& update) {
+  commit([&] {
+    update();
+    EpochSums& epoch = position_.sums;
+    position_.bad_steps = sums.bad ? position_.bad_steps + 1 : 0;
+    position_.last_loss = sums.bad ? std::nan("") : sums.weight > 0 ? sums.loss / sums.weight : 0;
+    if (!sums.bad) {
       epoch.loss += sums.loss;
       epoch.weight += sums.weight;
       epoch.correct += sums.correct;
@@ -252,12 +262,15 @@ void Rank::step() {
     epoch.compute += times.compute;
     epoch.reduce += times.reduce;
     epoch.peers += times.peers;
-    epoch.optimizer += seconds_since(reduced);
-    epoch.seconds += seconds_since(start);
+    epoch.optimizer += times.optimizer;
+    epoch.seconds += times.seconds;
     ++position_.step;
     ++position_.total_steps;
   });
-  stop_agreed_ = sums.stop;
+}
+
+void Rank::follow_step(const StepSums& sums) {
+  stop_agreed_ = stop_agreed_ || sums.stop;
   show();
   if (writes() && training_.checkpoints->due(position_.total_steps)) {
     note(Phase::kSaving);
@@ -280,7 +293,10 @@ void Rank::diverged() {
   }
   commit([&] {
     position_.bad_steps = 0;
-    if (training_.last_good.taken()) training_.last_good.restore(*model_);
+    if (captured_)
+      captured_->restore_good(wait());
+    else if (training_.last_good.taken())
+      training_.last_good.restore(*model_);
   });
   base::fail(Status::kDiverged, "the loss or its gradient was not finite in ", kBadSteps,
              " steps in a row, the last of them step ", position_.step - 1, " of epoch ",

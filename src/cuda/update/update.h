@@ -8,6 +8,7 @@
 
 namespace gnnmg::cuda {
 
+using train::StepNumbers;
 using train::UpdateNumbers;
 
 GNNMG_BOTH bool is_finite(double x) { return x - x == 0; }
@@ -142,6 +143,82 @@ struct Update {
   }
 };
 
+// One item: pairs of T that add up to the rank's sums, up to what T rounds away twice.
+template <typename T>
+struct PackStep {
+  const StepNumbers* step;
+  T* out;
+  UpdateNumbers* numbers;
+
+  GNNMG_BOTH void put(int64_t place, double value) const {
+    const T high = static_cast<T>(value);
+    out[2 * place] = high;
+    out[2 * place + 1] = static_cast<T>(value - static_cast<double>(high));
+  }
+  GNNMG_BOTH void operator()(int64_t) const {
+    put(0, step->loss);
+    put(1, step->weight);
+    put(2, step->correct);
+    put(3, step->labelled);
+    put(4, step->seeds);
+    put(5, step->stop);
+    put(6, step->write_failed);
+    numbers->scale = step->own_share;
+  }
+};
+
+// One item.
+template <typename T>
+struct TotalStep {
+  StepNumbers* step;
+  const T* packed;  // null: one rank
+  UpdateNumbers* numbers;
+
+  GNNMG_BOTH double sum(int64_t place, double own) const {
+    if (packed == nullptr) return own;
+    return static_cast<double>(packed[2 * place]) + static_cast<double>(packed[2 * place + 1]);
+  }
+  GNNMG_BOTH void operator()(int64_t) const {
+    StepNumbers& s = *step;
+    s.all_loss = sum(0, s.loss);
+    s.all_weight = sum(1, s.weight);
+    s.all_correct = sum(2, s.correct);
+    s.all_labelled = sum(3, s.labelled);
+    s.all_seeds = sum(4, s.seeds);
+    s.any_stop = sum(5, s.stop);
+    s.any_write_failed = sum(6, s.write_failed);
+    numbers->scale = s.share > 0 ? s.share : s.all_weight > 0 ? 1 / s.all_weight : 1;
+    numbers->clip_norm = s.clip_norm;
+    numbers->learning_rate = s.learning_rate;
+  }
+};
+
+// One item.
+struct JudgeStep {
+  StepNumbers* step;
+  UpdateNumbers* numbers;
+
+  GNNMG_BOTH void operator()(int64_t) const {
+    StepNumbers& s = *step;
+    const bool ended = s.bad_steps >= static_cast<double>(train::kBadSteps);
+    const bool finite = is_finite(s.all_loss) && is_finite(numbers->squares);
+    if (!ended) s.bad_steps = finite ? 0 : s.bad_steps + 1;
+    s.good = finite && !ended ? 1 : 0;
+    numbers->skip = s.good != 0 && s.all_weight > 0 ? 0 : 1;
+  }
+};
+
+template <typename T>
+struct KeepGood {
+  const StepNumbers* step;
+  const T* parameters;
+  T* kept;
+
+  GNNMG_BOTH void operator()(int64_t i) const {
+    if (step->good != 0) kept[i] = parameters[i];
+  }
+};
+
 template <typename Queue, typename T>
 void scale_gradients(base::DeviceQueue* handle, T* gradients, int64_t count, UpdateNumbers* numbers,
                      double* parts) {
@@ -161,9 +238,32 @@ void update_parameters(base::DeviceQueue* handle, const train::UpdateRule& rule,
 }
 
 template <typename Queue, typename T>
+void pack_step(base::DeviceQueue* handle, const StepNumbers* step, T* out, UpdateNumbers* numbers) {
+  queue_of<Queue>(handle).each(1, PackStep<T>{step, out, numbers});
+}
+
+template <typename Queue, typename T>
+void total_step(base::DeviceQueue* handle, StepNumbers* step, const T* packed,
+                UpdateNumbers* numbers) {
+  queue_of<Queue>(handle).each(1, TotalStep<T>{step, packed, numbers});
+}
+
+template <typename Queue>
+void judge_step(base::DeviceQueue* handle, StepNumbers* step, UpdateNumbers* numbers) {
+  queue_of<Queue>(handle).each(1, JudgeStep{step, numbers});
+}
+
+template <typename Queue, typename T>
+void keep_good(base::DeviceQueue* handle, const StepNumbers* step, const T* parameters, T* kept,
+               int64_t count) {
+  queue_of<Queue>(handle).each(count, KeepGood<T>{step, parameters, kept});
+}
+
+template <typename Queue, typename T>
 const train::DeviceUpdates<T>& updates_table() {
-  static constexpr train::DeviceUpdates<T> table = {scale_gradients<Queue, T>,
-                                                    update_parameters<Queue, T>};
+  static constexpr train::DeviceUpdates<T> table = {
+      scale_gradients<Queue, T>, update_parameters<Queue, T>, pack_step<Queue, T>,
+      total_step<Queue, T>,      judge_step<Queue>,           keep_good<Queue, T>};
   return table;
 }
 

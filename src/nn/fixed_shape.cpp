@@ -1,0 +1,64 @@
+#include "nn/fixed_shape.h"
+
+namespace gnnmg::nn {
+namespace {
+
+const char* of_norm(Norm norm) {
+  if (norm == Norm::kBatch) return "batch norm takes statistics over all rows";
+  if (over_graph(norm)) return "the norm takes statistics over all rows";
+  return "";
+}
+
+const char* of_conv(const ModelConfig& c) {
+  if (c.edge_dim > 0 || c.edge_weights || !c.edge_vocabulary.empty())
+    return "edges carry weights or features";
+  switch (c.architecture) {
+    case Architecture::kSage:
+      if (c.reduction() == Aggregation::kLstm || !c.reductions.empty())
+        return "the aggregation is made of operations along edges";
+      return "";
+    case Architecture::kGat:
+    case Architecture::kGatv2:
+      // Numbers of dropout go by the places of edges, and loops stand behind all edges.
+      if (c.dropout > 0 && c.self_loops && c.framework == Framework::kPyg)
+        return "attention with loops and dropout depends on how many edges there are";
+      return "";
+    case Architecture::kGcn:
+      // Beyond a layer's targets a block may have those of other layers, with their edges.
+      if (c.block_degrees || c.framework == Framework::kDgl)
+        return "degrees are those of the block";
+      return "";
+    case Architecture::kGin:
+    case Architecture::kGraphConv:
+      return "";
+    default:
+      return "layers of this kind read lists of edges on the host";
+  }
+}
+
+const char* of_row_layer(const LayerConfig& layer) {
+  if (layer.kind == LayerConfig::Kind::kConv) return of_conv(layer.options);
+  if (layer.kind == LayerConfig::Kind::kNorm) return of_norm(layer.options.norm);
+  return layer.kind == LayerConfig::Kind::kReadout ? "readouts go over graphs" : "";
+}
+
+const char* reason(const ModelConfig& c) {
+  if (!c.reads_features()) return "the model reads no features";
+  if (!c.node_vocabulary.empty()) return "the numbers of categories are checked on the host";
+  if (c.edge_dropout > 0 || c.node_dropout > 0) return "edges or nodes are dropped";
+  if (c.readout != Readout::kNone) return "readouts go over graphs";
+  if (c.architecture == Architecture::kLayers) {
+    for (const LayerConfig& layer : c.layers)
+      if (const char* why = of_row_layer(layer); *why) return why;
+    return "";
+  }
+  if (c.jumping == Jumping::kLstm) return "a recurrent network joins the layers";
+  if (const char* why = of_norm(c.norm); *why) return why;
+  return of_conv(c);
+}
+
+}  // namespace
+
+std::string why_not_of_one_shape(const ModelConfig& config) { return reason(config); }
+
+}  // namespace gnnmg::nn

@@ -1,0 +1,421 @@
+#include "train/captured_step.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/empty_like.h>
+#include <ATen/ops/zeros.h>
+#include <c10/core/GradMode.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstddef>
+#include <new>
+#include <thread>
+
+#include "nn/fixed_shape.h"
+
+namespace gnnmg::train {
+
+using base::Placement;
+
+namespace {
+
+// A device whose exchange was called off is through with its step by then.
+constexpr std::chrono::seconds kDrain(10);
+
+constexpr int64_t place_of(size_t offset) { return static_cast<int64_t>(offset / sizeof(double)); }
+constexpr int64_t kLoss = place_of(offsetof(StepNumbers, loss));  // behind it `correct`
+constexpr int64_t kBadStepsAt = place_of(offsetof(StepNumbers, bad_steps));
+static_assert(kStepNumbersOfHost == kLoss);
+
+int64_t most_seeds(const Job& job, const loader::LoaderConfig& loading) {
+  return std::min<int64_t>(loading.plan.batch_size,
+                           static_cast<int64_t>(job.split->part(data::SplitPart::kTrain).size()));
+}
+
+}  // namespace
+
+std::string CapturedStep::why_not(const Job& job, const nn::Model& model,
+                                  const loader::DeviceSource& source, comm::Collectives& comm) {
+  if (job.dataset->of_graphs()) return "mini-batches of graphs differ in shape";
+  if (std::string why = nn::why_not_of_one_shape(model.config()); !why.empty()) return why;
+  if (job.config.deterministic) return "deterministic training exchanges mini-batch by mini-batch";
+  const auto law = job.sampler->neighbors();
+  if (!law) return "a device has no such sampler";
+  if (source.graph() == loader::GraphPlacement::kHost) return "the host samples";
+  for (const int64_t fanout : law->config->fanouts)
+    if (fanout < 0) return "a fan-out of -1 has no bound";
+  if (!law->config->transpose) return "the sampler makes no lists by source";
+  if (source.features() == loader::FeaturePlacement::kHost)
+    return "the host gathers the rows of features";
+  if (comm.world_size() > 1 && comm.queued() == nullptr)
+    return "the ranks exchange through the host";
+  return {};
+}
+
+CapturedStep::CapturedStep(Parts parts)
+    : parts_(std::move(parts)),
+      device_(*parts_.model.device()),
+      table_(*device_.table),
+      updates_(*parts_.optimizer.queued()),
+      max_seeds_(most_seeds(parts_.job, parts_.loading)),
+      sampling_(table_, device_.index),
+      gathering_(table_, device_.index, parts_.source->parts().gather_multiprocessors),
+      desks_(table_, device_.index, Placement::kPinned) {
+  for (auto& queue : copied_) queue = std::make_unique<loader::OpenQueue>(table_, device_.index);
+  for (auto& queue : done_) queue = std::make_unique<loader::OpenQueue>(table_, device_.index);
+}
+
+CapturedStep::~CapturedStep() {
+  try {
+    comm::Wait wait;
+    wait.deadline = base::Deadline::after_ms(1000);
+    if (in_flight() > 0) drain(wait);
+  } catch (const base::Error&) {
+  }
+  for (base::DeviceQueue* queue : {sampling_.get(), gathering_.get(), device_.queue}) {
+    try {
+      table_.synchronize(queue);
+    } catch (const base::Error&) {  // a device that is lost has nothing under way
+    }
+  }
+}
+
+StepNumbers* CapturedStep::numbers() {
+  return reinterpret_cast<StepNumbers*>(numbers_.mutable_data_ptr<double>());
+}
+
+void* CapturedStep::packed() {
+  const int64_t count = parts_.model.flat_gradients().numel();
+  return buffer_.narrow(0, count, kStepNumbersPacked).mutable_data_ptr();
+}
+
+void CapturedStep::warm_up() {
+  const c10::AutoGradMode grad(true);
+  const at::Tensor flat = parts_.model.flat_parameters().detach();
+  const at::TensorOptions doubles = flat.options().dtype(at::kDouble);
+  new (desks_.reserve(2 * sizeof(Desk))) Desk[2];
+  numbers_ = at::zeros({static_cast<int64_t>(sizeof(StepNumbers) / sizeof(double))}, doubles);
+  if (!alone() || by_rank())
+    buffer_ = at::zeros({flat.numel() + kStepNumbersPacked}, flat.options());
+  if (parts_.leads) {
+    good_ = flat.clone();
+    for (auto& kept : before_)
+      for (const at::Tensor& array : updates_.arrays()) kept.push_back(at::empty_like(array));
+  }
+  updates_.begin();
+
+  const CapturedParts shared{
+      parts_.job,       parts_.model, parts_.source->parts(),      sampling_.get(),
+      gathering_.get(), max_seeds_,   numbers_.narrow(0, kLoss, 2)};
+  const std::span<const int64_t> ids = parts_.job.split->part(data::SplitPart::kTrain);
+  const auto work = [&](base::DeviceQueue* queue, std::function<void()> put) {
+    return std::make_unique<CapturedWork>(table_, queue, std::move(put));
+  };
+  begin_ = work(device_.queue, [this] { put_begin(); });
+  last_ = work(device_.queue, [this] { put_last(); });
+  empty_ = work(device_.queue, [this] {
+    put_begin();
+    put_last();
+  });
+  end_ = work(device_.queue, [this] { put_end(); });
+  for (size_t i = 0; i < kAhead; ++i) {
+    auto made = std::make_unique<CapturedSlot>(shared);
+    CapturedSlot* const slot = made.get();
+    slot->write(ids.first(static_cast<size_t>(max_seeds_)), {}, {});
+    slot->put_sample();
+    slot->reserve_rows();
+    samples_.push_back(work(sampling_.get(), [slot] { slot->put_sample(); }));
+    if (slot->gathers()) {
+      table_.wait(gathering_.get(), sampling_.get());
+      slot->put_gather();
+      gathers_.push_back(work(gathering_.get(), [slot] { slot->put_gather(); }));
+      table_.wait(device_.queue, gathering_.get());
+    }
+    table_.wait(device_.queue, sampling_.get());
+    put_begin();
+    slot->put_pass();
+    passes_.push_back(work(device_.queue, [this, slot] {
+      if (merged()) put_begin();
+      slot->put_pass();
+      if (merged()) put_last();
+    }));
+    slots_.push_back(std::move(made));
+  }
+  put_begin();
+  put_last();
+  if (!alone()) put_end();  // of no weight: it updates nothing
+  table_.synchronize(device_.queue);
+  set_bad_steps(static_cast<double>(parts_.bad_steps));
+}
+
+std::string CapturedStep::capture() {
+  const c10::AutoGradMode grad(true);
+  std::vector<CapturedWork*> all;
+  for (const auto* list : {&samples_, &gathers_, &passes_})
+    for (const auto& each : *list) all.push_back(each.get());
+  if (!merged()) all.insert(all.end(), {begin_.get(), last_.get()});
+  if (!alone()) all.insert(all.end(), {empty_.get(), end_.get()});
+  for (CapturedWork* each : all)
+    if (std::string why = each->capture(); !why.empty()) return why;
+  return {};
+}
+
+void CapturedStep::put_begin() {
+  const c10::NoGradGuard no_grad;
+  parts_.model.flat_gradients().zero_();
+  numbers_.narrow(0, kLoss, 2).zero_();
+}
+
+// What the rank adds to the exchange; of one rank, the step's end.
+void CapturedStep::put_last() {
+  const c10::NoGradGuard no_grad;
+  const at::Tensor gradients = parts_.model.flat_gradients();
+  if (buffer_.defined()) updates_.pack(numbers(), packed());
+  if (by_rank()) updates_.scale();
+  if (alone()) return put_end();
+  buffer_.narrow(0, 0, gradients.numel()).copy_(gradients);
+}
+
+void CapturedStep::put_end() {
+  const c10::NoGradGuard no_grad;
+  at::Tensor gradients = parts_.model.flat_gradients();
+  if (!alone()) gradients.copy_(buffer_.narrow(0, 0, gradients.numel()));
+  updates_.total(numbers(), alone() ? nullptr : packed());
+  updates_.scale();
+  updates_.judge(numbers());
+  if (parts_.leads) updates_.keep(numbers(), good_.mutable_data_ptr());
+  updates_.update();
+}
+
+std::shared_ptr<const loader::EpochPlan> CapturedStep::make_plan(int64_t epoch) const {
+  return std::make_shared<const loader::EpochPlan>(parts_.job.split->part(data::SplitPart::kTrain),
+                                                   parts_.loading.plan,
+                                                   static_cast<uint64_t>(epoch));
+}
+
+const loader::EpochPlan& CapturedStep::seek(int64_t epoch, int64_t step) {
+  const auto number = static_cast<uint64_t>(epoch);
+  if (!plan_ || plan_->epoch() != number) {
+    const auto found = std::ranges::find_if(
+        window_, [&](const Upcoming& next) { return next.plan->epoch() == number; });
+    plan_ = found != window_.end() ? found->plan : make_plan(epoch);
+  }
+  if (step >= plan_->num_steps()) return *plan_;
+  if (!window_.empty()) {
+    const auto& [plan, item] = window_.front();
+    if (plan == plan_ && item.step == step && item.index == 0) return *plan_;
+  }
+  window_.clear();  // what was sampled for it is sampled over, once nothing reads it
+  table_.wait(sampling_.get(), gathering_.get());
+  sampled_ = gathered_ = next_place_;
+  window_.push_back({plan_, loader::first_item(*plan_, step, next_place_++)});
+  return *plan_;
+}
+
+// The epoch behind this one comes into it too, so that the queues do not run dry in between.
+void CapturedStep::fill() {
+  while (window_.size() < kAhead) {
+    auto [plan, last] = window_.back();
+    loader::Item item = loader::item_behind(*plan, last);
+    if (item.step >= plan->num_steps()) {
+      const auto epoch = static_cast<int64_t>(plan->epoch()) + 1;
+      if (epoch >= parts_.job.config.num_epochs) return;
+      plan = make_plan(epoch);
+      item = loader::first_item(*plan, 0, item.place);
+    }
+    window_.push_back({std::move(plan), item});
+    next_place_ = item.place + 1;
+  }
+}
+
+// The first `count` of the window. A slot's last pass stands in the model's queue by now: the one
+// that is started next is of another slot.
+void CapturedStep::sample_through(size_t count, const comm::Wait& wait) {
+  for (size_t i = 0; i < std::min(count, window_.size()); ++i) {
+    const auto& [plan, item] = window_[i];
+    if (item.place < sampled_) continue;
+    sampled_ = item.place + 1;
+    if (item.number < 0) continue;
+    const size_t at = static_cast<size_t>(item.place) % kAhead;
+    base::DeviceQueue* const copied = copied_[at]->get();
+    if (!table_.finished(copied)) await(copied, wait);  // what the slot was given last time
+    const auto number = static_cast<uint64_t>(item.number);
+    slots_[at]->write(plan->batch(item.number),
+                      {parts_.loading.sample_seed, parts_.loading.purpose, plan->epoch(), number},
+                      {parts_.job.config.seed, plan->epoch(), number});
+    table_.wait(sampling_.get(), device_.queue);
+    samples_[at]->run();
+    table_.wait(copied, sampling_.get());
+  }
+}
+
+void CapturedStep::gather_through(size_t count) {
+  for (size_t i = 0; i < std::min(count, window_.size()); ++i) {
+    const loader::Item& item = window_[i].item;
+    if (item.place < gathered_) continue;
+    gathered_ = item.place + 1;
+    if (item.number < 0 || gathers_.empty()) continue;
+    const size_t at = static_cast<size_t>(item.place) % kAhead;
+    table_.wait(gathering_.get(), copied_[at]->get());
+    gathers_[at]->run();
+  }
+}
+
+void CapturedStep::start(const Wanted& wanted, const comm::Wait& wait) {
+  const c10::AutoGradMode grad(true);
+  Desk& desk = desk_of(started_);
+  StepNumbers& numbers = desk.wanted = {};
+  numbers.stop = wanted.stop ? 1 : 0;
+  numbers.write_failed = wanted.write_failed ? 1 : 0;
+  numbers.share = by_rank() ? 1.0 / parts_.comm.world_size() : 0;
+  numbers.learning_rate = wanted.learning_rate;
+  numbers.clip_norm = parts_.job.config.clip_norm;
+  if (parts_.leads) {
+    const std::vector<at::Tensor> arrays = updates_.arrays();
+    for (size_t i = 0; i < arrays.size(); ++i)
+      table_.copy(device_.queue, before_[started_ % 2][i].mutable_data_ptr(),
+                  arrays[i].const_data_ptr(), static_cast<int64_t>(arrays[i].nbytes()));
+  }
+  ++started_;
+  if (!merged()) begin_->run();
+  for (bool last = false; !last;) last = pass(desk, wait);
+  if (!alone()) {
+    const bool wide = buffer_.scalar_type() == at::kDouble;
+    parts_.comm.queued()->all_reduce(
+        {buffer_.data_ptr(), wide ? base::DType::kF64 : base::DType::kF32, {buffer_.numel()}},
+        comm::ReduceOp::kSum, device_.queue, wait);
+    end_->run();
+  }
+  table_.copy(device_.queue, &desk.found, this->numbers(), sizeof desk.found);
+  table_.copy(device_.queue, &desk.updates, updates_.numbers(), sizeof desk.updates);
+  table_.wait(done_[(started_ - 1) % 2]->get(), device_.queue);
+}
+
+// The next mini-batch of the step, and those behind it as far as each queue goes. True for the
+// step's last.
+bool CapturedStep::pass(Desk& desk, const comm::Wait& wait) {
+  fill();
+  sample_through(1, wait);
+  gather_through(1);
+  const loader::Item item = window_.front().item;
+  const size_t at = static_cast<size_t>(item.place) % kAhead;
+  table_.wait(device_.queue, copied_[at]->get());
+  table_.wait(device_.queue, gathering_.get());
+  sample_through(2, wait);
+  gather_through(2);
+  sample_through(3, wait);
+  if (item.number >= 0) {
+    desk.wanted.weight += slots_[at]->weight();
+    desk.wanted.labelled += static_cast<double>(slots_[at]->labelled());
+    desk.wanted.seeds += static_cast<double>(window_.front().plan->batch(item.number).size());
+  }
+  if (item.last_of_step && merged()) send(desk);
+  if (item.number >= 0)
+    passes_[at]->run();
+  else if (merged())
+    empty_->run();
+  if (item.last_of_step && !merged()) {
+    send(desk);
+    last_->run();
+  }
+  window_.pop_front();
+  return item.last_of_step;
+}
+
+void CapturedStep::send(Desk& desk) {
+  if (by_rank() && desk.wanted.weight > 0) desk.wanted.own_share = 1 / desk.wanted.weight;
+  table_.copy(device_.queue, numbers(), &desk.wanted, kStepNumbersOfHost * sizeof(double));
+}
+
+CapturedStep::Result CapturedStep::read(const comm::Wait& wait) {
+  await(done_[read_ % 2]->get(), wait);
+  const StepNumbers& found = desk_of(read_).found;
+  Result result;
+  result.sums.loss = found.all_loss;
+  result.sums.weight = found.all_weight;
+  result.sums.correct = std::llround(found.all_correct);
+  result.sums.labelled = std::llround(found.all_labelled);
+  result.sums.seeds = std::llround(found.all_seeds);
+  result.sums.stop = found.any_stop > 0;
+  result.sums.write_failed = found.any_write_failed > 0;
+  result.sums.bad = found.good == 0;
+  result.learning_rate = found.learning_rate;
+  return result;
+}
+
+void CapturedStep::take() { updates_.note(desk_of(read_++).updates); }
+
+// Until all that is in the queue now is over. An exchange that hangs, or has lost a rank, ends here
+// in an error.
+void CapturedStep::await(base::DeviceQueue* queue, const comm::Wait& wait) {
+  if (!alone()) return parts_.comm.queued()->await([&] { return table_.finished(queue); }, wait);
+  for (int turn = 0; !table_.finished(queue); ++turn) {
+    wait.cancel.check("training");
+    if (turn < 100)
+      std::this_thread::yield();
+    else
+      std::this_thread::sleep_for(std::chrono::microseconds(50));
+  }
+}
+
+// Whatever has become of the exchange: of one that is called off, the device is through soon.
+void CapturedStep::drain(const comm::Wait& wait) {
+  try {
+    await(device_.queue, wait);
+    return;
+  } catch (const base::Error& error) {
+    if (error.status() == base::Status::kDeviceLost) throw;
+  }
+  const auto end = Clock::now() + kDrain;
+  while (!table_.finished(device_.queue)) {
+    if (Clock::now() > end)
+      base::fail(base::Status::kTimeout, "the device is still at a step that was called off");
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
+void CapturedStep::roll_back(const comm::Wait& wait) {
+  if (in_flight() == 0) return;
+  drain(wait);
+  started_ = read_;
+  const std::vector<at::Tensor> arrays = updates_.arrays();
+  for (size_t i = 0; i < arrays.size(); ++i) copy_into(arrays[i], before_[read_ % 2][i]);
+}
+
+void CapturedStep::look_back(const std::function<void()>& look, const comm::Wait& wait) {
+  const std::vector<at::Tensor> arrays = updates_.arrays();
+  std::vector<at::Tensor> now;
+  if (in_flight() > 0) {
+    await(device_.queue, wait);  // who reads weights waits, and cannot be called off
+    for (size_t i = 0; i < arrays.size(); ++i) {
+      now.push_back(arrays[i].clone());
+      copy_into(arrays[i], before_[read_ % 2][i]);
+    }
+  }
+  look();
+  for (size_t i = 0; i < now.size(); ++i) copy_into(arrays[i], now[i]);
+}
+
+void CapturedStep::restore_good(const comm::Wait& wait) {
+  drain(wait);
+  started_ = read_;
+  set_bad_steps(0);
+  if (parts_.leads) copy_into(parts_.model.flat_parameters().detach(), good_);
+}
+
+void CapturedStep::follow_weights() {
+  if (warm() && parts_.leads) copy_into(good_, parts_.model.flat_parameters().detach());
+}
+
+void CapturedStep::copy_into(const at::Tensor& to, const at::Tensor& from) {
+  table_.copy(device_.queue, to.mutable_data_ptr(), from.const_data_ptr(),
+              static_cast<int64_t>(to.nbytes()));
+}
+
+void CapturedStep::set_bad_steps(double count) {
+  const c10::NoGradGuard no_grad;
+  numbers_[kBadStepsAt].fill_(count);
+}
+
+}  // namespace gnnmg::train

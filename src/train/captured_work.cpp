@@ -1,0 +1,40 @@
+#include "train/captured_work.h"
+
+#include <c10/util/Exception.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+
+namespace gnnmg::train {
+
+CapturedWork::~CapturedWork() {
+  if (kept_) table_->free_capture(kept_);
+}
+
+std::string CapturedWork::capture() {
+  try {
+    kept_ = table_->capture(
+        queue_, [](void* context) { static_cast<CapturedWork*>(context)->put_(); }, this);
+  } catch (const base::Error& error) {
+    using base::Status;
+    if (error.status() == Status::kDeviceLost || error.status() == Status::kNoMemory) throw;
+    return error.what();
+  } catch (const c10::OutOfMemoryError&) {
+    throw;
+  } catch (const c10::Error& error) {
+    std::string why = error.what_without_backtrace();
+    why.resize(std::min(why.find('\n'), why.size()));
+    return why;
+  }
+  return {};
+}
+
+void CapturedWork::run() const {
+  if (kept_)
+    table_->replay(queue_, kept_);
+  else
+    put_();
+}
+
+}  // namespace gnnmg::train

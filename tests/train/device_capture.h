@@ -1,0 +1,39 @@
+// What tests of captured steps share.
+#pragma once
+
+#include <vector>
+
+#include "train/device_fixture.h"
+
+namespace gnnmg::test {
+
+inline Recipe captured(Recipe setup) {
+  setup.trainer.capture = train::Capture::kOn;
+  return setup;
+}
+inline Recipe in_f64() {
+  Recipe setup;
+  setup.model.dtype = base::DType::kF64;
+  setup.trainer.batches_per_step = 4;
+  return setup;
+}
+
+// The table, with `capture` that refuses.
+inline base::DeviceTable refusing(const Gpus& gpus) {
+  base::DeviceTable table = gpus.table();
+  table.capture = [](base::DeviceQueue*, void (*)(void*), void*) -> base::DeviceReplay* {
+    base::fail(base::Status::kUnsupported, "this driver keeps nothing");
+  };
+  return table;
+}
+
+inline std::vector<double> after(const Recipe& setup, const Gpus& gpus,
+                                 const base::DeviceTable& table) {
+  Host host;
+  host.devices = &table;
+  Trial run(gpus.train(setup), host);
+  run.train();
+  return run.weights();
+}
+
+}  // namespace gnnmg::test
