@@ -1172,6 +1172,10 @@ type TrainerConfig struct {
 	// How many multiprocessors of a GPU may read rows in main memory while the others compute; 0: an
 	// eighth of them. Default: 0.
 	GatherMultiprocessors int
+	// Of steps on GPUs: captured ones are over shapes that the fan-outs bound, wait for nothing on
+	// the host, and need more memory; the host sees what a step came to when the next one is under
+	// way. Default: [CaptureAuto].
+	Capture Capture
 }
 
 func (c *TrainerConfig) from(r *raw.TrainerConfig) {
@@ -1225,6 +1229,7 @@ func (c *TrainerConfig) from(r *raw.TrainerConfig) {
 	c.Hotness = Hotness(r.Hotness)
 	c.CacheBytes = uint64(r.CacheBytes)
 	c.GatherMultiprocessors = int(r.GatherMultiprocessors)
+	c.Capture = Capture(r.Capture)
 }
 
 func (c *TrainerConfig) to(r *raw.TrainerConfig) error {
@@ -1285,6 +1290,7 @@ func (c *TrainerConfig) to(r *raw.TrainerConfig) error {
 	r.Hotness = int32(c.Hotness)
 	r.CacheBytes = uint64(c.CacheBytes)
 	r.GatherMultiprocessors = narrow(c.GatherMultiprocessors)
+	r.Capture = int32(c.Capture)
 	return nil
 }
 

@@ -1329,6 +1329,32 @@ func (v Hotness) String() string {
 	return "Hotness(" + strconv.Itoa(int(v)) + ")"
 }
 
+// Capture: Whether the steps of a training on GPUs are captured as CUDA graphs, and repeated.
+type Capture int32
+
+// Values of [Capture].
+const (
+	// Where they can be; else a message in the log says why not.
+	CaptureAuto Capture = 0
+	// They are not.
+	CaptureOff Capture = 1
+	// Where they cannot be, and ranks work on GPUs, training is [ErrUnsupported] with the reason.
+	CaptureOn Capture = 2
+)
+
+// String is the name of the value, or its number where this version has no name for it.
+func (v Capture) String() string {
+	switch v {
+	case CaptureAuto:
+		return "CaptureAuto"
+	case CaptureOff:
+		return "CaptureOff"
+	case CaptureOn:
+		return "CaptureOn"
+	}
+	return "Capture(" + strconv.Itoa(int(v)) + ")"
+}
+
 // TrainerState: State of a trainer.
 type TrainerState int32
 

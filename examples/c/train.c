@@ -289,6 +289,7 @@ static gnnmg_trainer* make_trainer(gnnmg_model* model, gnnmg_dataset* data, gnnm
   config.hotness = o->hotness;
   config.cache_bytes = (size_t)o->cache_mib << 20;
   config.gather_multiprocessors = o->gather_multiprocessors;
+  config.capture = o->capture;
   CHECK(gnnmg_trainer_create(model, data, sampler, comm, &config, &trainer));
   if (o->log) CHECK(gnnmg_trainer_set_record(trainer, GNNMG_RECORD_JSON_LINES, o->log));
   if (o->tensorboard)

@@ -104,6 +104,7 @@ static const char help_text[] =
     "  --cache-mib N          memory of each GPU for cached features; 0: 30 % of what is free (0)\n"
     "  --hotness H            what is cached: probability, degree, counting (probability)\n"
     "  --gather-multiprocessors N  of a GPU, for features in main memory; 0: an eighth (0)\n"
+    "  --capture C            steps on GPUs as CUDA graphs: auto, off, on (auto)\n"
     "Several processes: started by torchrun, srun or mpirun they find each other, or by hand with\n"
     "  --processes N          how many\n"
     "  --process R            which of them this one is, from 0\n"
@@ -207,6 +208,9 @@ static const choice choices[] = {
     {"hotness", "probability", GNNMG_HOTNESS_PROBABILITY},
     {"hotness", "degree", GNNMG_HOTNESS_DEGREE},
     {"hotness", "counting", GNNMG_HOTNESS_COUNTING},
+    {"capture", "auto", GNNMG_CAPTURE_AUTO},
+    {"capture", "off", GNNMG_CAPTURE_OFF},
+    {"capture", "on", GNNMG_CAPTURE_ON},
     {"evaluation", "full", GNNMG_EVALUATION_FULL},
     {"evaluation", "sampled", GNNMG_EVALUATION_SAMPLED},
 };
@@ -447,6 +451,7 @@ void train_options_parse(train_options* o, int argc, char** argv) {
                                         {"cache-mib", value, 0, 0},
                                         {"hotness", value, 0, 0},
                                         {"gather-multiprocessors", value, 0, 0},
+                                        {"capture", value, 0, 0},
                                         {"processes", value, 0, 0},
                                         {"process", value, 0, 0},
                                         {"host", value, 0, 0},
@@ -638,6 +643,8 @@ void train_options_parse(train_options* o, int argc, char** argv) {
       o->cache_mib = integer(name, optarg, 0);
     else if (IS("hotness"))
       o->hotness = choose(name, optarg);
+    else if (IS("capture"))
+      o->capture = choose(name, optarg);
     else if (IS("gather-multiprocessors"))
       o->gather_multiprocessors = small(name, optarg, 0);
     else if (IS("processes"))

@@ -39,7 +39,7 @@ typedef struct train_options {
   int ranks, loader_threads, torch_threads, deterministic, sync_batch_norm;
   int device, num_devices; /* number of gnnmg.h; entries of `devices`, 0: all there are */
   int32_t devices[16];
-  int graph_placement, feature_placement, feature_form, hotness;
+  int graph_placement, feature_placement, feature_form, hotness, capture;
   int gather_multiprocessors;
   int64_t cache_mib;
   uint64_t seed;

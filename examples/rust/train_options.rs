@@ -95,6 +95,7 @@ Devices
   --cache-mib N          memory of each GPU for cached features; 0: 30 % of what is free (0)
   --hotness H            what is cached: probability, degree, counting (probability)
   --gather-multiprocessors N  of a GPU, for features in main memory; 0: an eighth (0)
+  --capture C            steps on GPUs as CUDA graphs: auto, off, on (auto)
 Several processes: started by torchrun, srun or mpirun they find each other, or by hand with
   --processes N          how many
   --process R            which of them this one is, from 0
@@ -160,6 +161,11 @@ const HOTNESS: Words<Hotness> = &[
     ("probability", Hotness::Probability),
     ("degree", Hotness::Degree),
     ("counting", Hotness::Counting),
+];
+const CAPTURES: Words<Capture> = &[
+    ("auto", Capture::Auto),
+    ("off", Capture::Off),
+    ("on", Capture::On),
 ];
 /// Options without a value.
 const FLAGS: &[&str] = &[
@@ -588,6 +594,7 @@ impl Options {
             "gather-multiprocessors" => {
                 self.training = training.gather_multiprocessors(number(name, text, 0))
             }
+            "capture" => self.training = training.capture(choose(name, text, CAPTURES)),
             "processes" => {
                 self.by_hand = true;
                 self.comm = comm.num_processes(number(name, text, 1));

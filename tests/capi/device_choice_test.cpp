@@ -126,7 +126,7 @@ TEST(GpusChoice, RefusesPlacementsThatAreNone) {
         c.feature_placement = GNNMG_FEATURE_PLACEMENT_PINNED;
       },
       "asks for features that are not cached");
-  refused([](auto& c) { c.padding2 = 1; }, "config.padding2 is 1");
+  refused([](auto& c) { c.capture = 3; }, "config.capture is 3");
 }
 
 }  // namespace

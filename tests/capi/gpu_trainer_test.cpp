@@ -134,6 +134,22 @@ TEST(GpuTrainer, TrainsWhereverGraphAndFeaturesLie) {
   }
 }
 
+TEST(GpuTrainer, CapturesItsStepsWhereTheyCanBe) {
+  const Curve wanted = on_cpu();
+  for (const gnnmg_capture capture : {GNNMG_CAPTURE_ON, GNNMG_CAPTURE_OFF, GNNMG_CAPTURE_AUTO}) {
+    Training training(GNNMG_DEVICE_CUDA);
+    training.training.capture = capture;
+    ASSERT_OK(training.make());
+    expect_close(training.run(), wanted, 1e-4);
+  }
+  Training training(GNNMG_DEVICE_CUDA);
+  training.training.capture = GNNMG_CAPTURE_ON;
+  training.training.feature_placement = GNNMG_FEATURE_PLACEMENT_HOST;
+  ASSERT_OK(training.make());
+  EXPECT_FAILS(gnnmg_trainer_run(training.trainer, nullptr, nullptr, nullptr),
+               GNNMG_ERR_UNSUPPORTED, "cannot be captured: the host gathers the rows of features");
+}
+
 TEST(GpuTrainer, GoesOnOnTheCpuFromItsCheckpoint) {
   const Curve wanted = on_cpu();
   const TempDir folder;

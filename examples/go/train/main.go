@@ -171,6 +171,7 @@ func newTrainer(model *gnnmg.Model, data *gnnmg.Dataset, comm *gnnmg.Comm, o *op
 		c.Device, c.Devices, c.GraphPlacement = o.device, o.devices, o.graphPlacement
 		c.FeaturePlacement, c.FeatureForm, c.Hotness = o.featurePlacement, o.featureForm, o.hotness
 		c.CacheBytes, c.GatherMultiprocessors = o.cacheMiB<<20, o.gatherMultiprocessors
+		c.Capture = o.capture
 		c.Deterministic, c.SyncBatchNorm, c.Deadline = o.deterministic, o.syncBatchNorm, o.deadline
 	}))
 	if o.log != "" {

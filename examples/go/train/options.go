@@ -62,6 +62,7 @@ type options struct {
 	featurePlacement                     gnnmg.FeaturePlacement
 	featureForm                          gnnmg.FeatureForm
 	hotness                              gnnmg.Hotness
+	capture                              gnnmg.Capture
 	cacheMiB                             uint64
 	gatherMultiprocessors                int
 	weightDecayLayers                    int
@@ -130,6 +131,7 @@ var (
 		{"bf16", gnnmg.FeatureFormBF16}, {"int8", gnnmg.FeatureFormInt8}}
 	hotnesses = words[gnnmg.Hotness]{{"probability", gnnmg.HotnessProbability}, {"degree", gnnmg.HotnessDegree},
 		{"counting", gnnmg.HotnessCounting}}
+	captures    = words[gnnmg.Capture]{{"auto", gnnmg.CaptureAuto}, {"off", gnnmg.CaptureOff}, {"on", gnnmg.CaptureOn}}
 	evaluations = words[gnnmg.Evaluation]{{"full", gnnmg.EvaluationFull}, {"sampled", gnnmg.EvaluationSampled}}
 )
 
@@ -323,6 +325,7 @@ func (o *options) defineDevices(flags *flag.FlagSet) {
 	featurePlacements.option(flags, &o.featurePlacement, "feature-placement", "where GPUs read features")
 	featureForms.option(flags, &o.featureForm, "feature-form", "how features are kept for GPUs")
 	hotnesses.option(flags, &o.hotness, "hotness", "what is cached")
+	captures.option(flags, &o.capture, "capture", "steps on GPUs as CUDA graphs")
 	flags.Uint64Var(&o.cacheMiB, "cache-mib", 0, "memory of each GPU for cached features; 0: 30 % of what is free")
 	flags.IntVar(&o.gatherMultiprocessors, "gather-multiprocessors", 0, "of a GPU, for features in main memory; 0: an eighth")
 }

@@ -3736,6 +3736,17 @@ enum {
                                       when training begins. */
 };
 
+/** Whether the steps of a training on GPUs are captured as CUDA graphs, and repeated. */
+typedef int32_t gnnmg_capture;
+
+/** Values of ::gnnmg_capture. */
+enum {
+  GNNMG_CAPTURE_AUTO = 0, /**< Where they can be; else a message in the log says why not. */
+  GNNMG_CAPTURE_OFF = 1,  /**< They are not. */
+  GNNMG_CAPTURE_ON = 2    /**< Where they cannot be, and ranks work on GPUs, training is
+                             ::GNNMG_ERR_UNSUPPORTED with the reason. */
+};
+
 /** Settings of a trainer. Rates and schedules act alike on all ranks. */
 typedef struct gnnmg_trainer_config {
   uint32_t struct_size;            /**< sizeof of this struct. */
@@ -3823,7 +3834,10 @@ typedef struct gnnmg_trainer_config {
                                                   what the graph leaves free. 0. */
   int32_t gather_multiprocessors; /**< How many multiprocessors of a GPU may read rows in main
                                      memory while the others compute; 0: an eighth of them. 0. */
-  int32_t padding2;               /**< 0. */
+  gnnmg_capture capture;          /**< Of steps on GPUs: captured ones are over shapes that the
+                                     fan-outs bound, wait for nothing on the host, and need more
+                                     memory; the host sees what a step came to when the next one is
+                                     under way. ::GNNMG_CAPTURE_AUTO. */
 } gnnmg_trainer_config;
 
 /** State of a trainer. */

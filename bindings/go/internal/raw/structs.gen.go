@@ -476,7 +476,7 @@ type TrainerConfig struct {
 	Hotness               int32
 	CacheBytes            uint64
 	GatherMultiprocessors int32
-	Padding2              int32
+	Capture               int32
 }
 
 // ProgressInfo is gnnmg_progress_info.
@@ -937,7 +937,7 @@ var (
 	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.hotness)]byte                     = [unsafe.Offsetof(TrainerConfig{}.Hotness)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.cache_bytes)]byte                 = [unsafe.Offsetof(TrainerConfig{}.CacheBytes)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.gather_multiprocessors)]byte      = [unsafe.Offsetof(TrainerConfig{}.GatherMultiprocessors)]byte{}
-	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.padding2)]byte                    = [unsafe.Offsetof(TrainerConfig{}.Padding2)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.capture)]byte                     = [unsafe.Offsetof(TrainerConfig{}.Capture)]byte{}
 	_ [unsafe.Sizeof(C.gnnmg_progress_info{})]byte                                = [unsafe.Sizeof(ProgressInfo{})]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.struct_size)]byte                  = [unsafe.Offsetof(ProgressInfo{}.StructSize)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.state)]byte                        = [unsafe.Offsetof(ProgressInfo{}.State)]byte{}

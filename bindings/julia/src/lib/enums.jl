@@ -154,6 +154,9 @@ choices(::Type{gnnmg_feature_form}) = (:as_given=>0, :f16=>1, :bf16=>2, :int8=>3
 primitive type gnnmg_hotness <: Enumeration 32 end
 choices(::Type{gnnmg_hotness}) = (:probability=>0, :degree=>1, :counting=>2)
 
+primitive type gnnmg_capture <: Enumeration 32 end
+choices(::Type{gnnmg_capture}) = (:auto=>0, :off=>1, :on=>2)
+
 primitive type gnnmg_trainer_state <: Enumeration 32 end
 choices(::Type{gnnmg_trainer_state}) = (:idle=>0, :running=>1, :stopping=>2, :finished=>3,
     :failed=>4)

@@ -453,7 +453,7 @@ struct gnnmg_trainer_config
     hotness::gnnmg_hotness
     cache_bytes::Csize_t
     gather_multiprocessors::Int32
-    padding2::Int32
+    capture::gnnmg_capture
 end
 
 struct gnnmg_progress_info

@@ -2581,6 +2581,15 @@ pub const GNNMG_HOTNESS_DEGREE: gnnmg_hotness = 1;
 /** How many of the first mini-batches have it; these are sampled
 when training begins.*/
 pub const GNNMG_HOTNESS_COUNTING: gnnmg_hotness = 2;
+/// Whether the steps of a training on GPUs are captured as CUDA graphs, and repeated.
+pub type gnnmg_capture = i32;
+/// Where they can be; else a message in the log says why not.
+pub const GNNMG_CAPTURE_AUTO: gnnmg_capture = 0;
+/// They are not.
+pub const GNNMG_CAPTURE_OFF: gnnmg_capture = 1;
+/** Where they cannot be, and ranks work on GPUs, training is
+`GNNMG_ERR_UNSUPPORTED` with the reason.*/
+pub const GNNMG_CAPTURE_ON: gnnmg_capture = 2;
 /// Settings of a trainer. Rates and schedules act alike on all ranks.
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -2725,8 +2734,11 @@ what the graph leaves free. 0.*/
     /** How many multiprocessors of a GPU may read rows in main
 memory while the others compute; 0: an eighth of them. 0.*/
     pub gather_multiprocessors: i32,
-    /// 0.
-    pub padding2: i32,
+    /** Of steps on GPUs: captured ones are over shapes that the
+fan-outs bound, wait for nothing on the host, and need more
+memory; the host sees what a step came to when the next one is
+under way. `GNNMG_CAPTURE_AUTO`.*/
+    pub capture: gnnmg_capture,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
@@ -2899,8 +2911,8 @@ const _: () = {
         "Offset of field: gnnmg_trainer_config::gather_multiprocessors",
     ][::core::mem::offset_of!(gnnmg_trainer_config, gather_multiprocessors) - 368usize];
     [
-        "Offset of field: gnnmg_trainer_config::padding2",
-    ][::core::mem::offset_of!(gnnmg_trainer_config, padding2) - 372usize];
+        "Offset of field: gnnmg_trainer_config::capture",
+    ][::core::mem::offset_of!(gnnmg_trainer_config, capture) - 372usize];
 };
 /// State of a trainer.
 pub type gnnmg_trainer_state = i32;

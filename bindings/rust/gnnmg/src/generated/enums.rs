@@ -674,6 +674,19 @@ enumeration! {
 }
 
 enumeration! {
+    /// Whether the steps of a training on GPUs are captured as CUDA graphs, and repeated.
+    pub enum Capture {
+        /// Where they can be; else a message in the log says why not.
+        Auto = GNNMG_CAPTURE_AUTO,
+        /// They are not.
+        Off = GNNMG_CAPTURE_OFF,
+        /// Where they cannot be, and ranks work on GPUs, training is
+        /// [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) with the reason.
+        On = GNNMG_CAPTURE_ON,
+    }
+}
+
+enumeration! {
     /// State of a trainer.
     pub enum TrainerState {
         /// Not started, or stopped.
