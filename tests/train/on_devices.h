@@ -12,6 +12,9 @@ void place(const Options& options, Recipe& setup, Host& host);
 // A process that is a thread of this one, or trains alone: it has at most two ranks, or is the last
 // one.
 void place(int process, Recipe& setup, Host& host);
+// True for fake GPUs, whose kernels and operators are slow: what takes long takes fewer steps
+// there.
+bool slow();
 // Allocations, queues, communicators of devices that are there, and rules that were broken; 0 on
 // the CPU. Waits a moment for what ends in the background.
 int64_t num_on_devices();
