@@ -3751,9 +3751,9 @@ enum {
 typedef struct gnnmg_trainer_config {
   uint32_t struct_size;            /**< sizeof of this struct. */
   int32_t num_ranks;               /**< Ranks in this process, a thread each; 0: one for each of
-                                        `devices`, or one for each GPU of this process's share (see
-                                        gnnmg_trainer_create()), or one on the CPU where there is
-                                        none. 0. */
+                                        `devices`, or one for each GPU that the process sees, of
+                                        those that other processes of a job on its machine see too
+                                        only its part, or one on the CPU where there is none. 0. */
   int64_t num_epochs;              /**< 10. */
   int64_t batch_size;              /**< Seeds a mini-batch. 1024. */
   int64_t batches_per_step;        /**< Mini-batches a step, all ranks together; 0: one a rank. The
