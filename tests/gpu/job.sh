@@ -11,7 +11,7 @@ folder=$(mktemp -d)
 trap 'rm -r "$folder"' EXIT
 
 options=(planted:2500 --batch-size 32 --batches-per-step "$((gpus * 4))" --optimizer sgd --lr 0.05 --dropout 0
-  --epochs 6 --torch-threads 1 --quiet)
+  --hidden 32 --epochs 6 --torch-threads 1 --quiet)
 fail() { echo "$1" && cat "$folder/out" && exit 1; }
 losses() { sed -nE 's/.*"train_loss": ?([0-9.e+-]+).*/\1/p' "$1"; }
 
