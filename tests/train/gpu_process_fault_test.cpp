@@ -5,8 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
-#include <fstream>
-#include <iterator>
 
 #include "support/temp_dir.h"
 #include "train/team.h"
@@ -22,24 +20,12 @@ using testing::HasSubstr;
 
 constexpr int64_t kDeadline = 3000, kMost = kDeadline + 1000;
 
-End end_of(Child& member) {
+// Why a member failed, which has left nothing behind.
+End failed(Child& member) {
   EXPECT_EQ(member.wait_end(60'000), 3) << member.all();
   EXPECT_THAT(member.lines(), Contains("left threads 0 files 0"));
   EXPECT_EQ(member.errors(), "");
-  const std::vector<End> ends = ends_of(member);
-  EXPECT_EQ(ends.size(), 1u) << member.all();
-  return ends.empty() ? End{} : ends[0];
-}
-
-std::vector<std::string> plus(std::vector<std::string> words,
-                              const std::vector<std::string>& more) {
-  words.insert(words.end(), more.begin(), more.end());
-  return words;
-}
-
-std::string bytes_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
+  return end_of(member);
 }
 
 // Rows 2 and 4: a process is killed or stopped inside a call of NCCL's, early and late, one of two,
@@ -71,7 +57,7 @@ TEST(GpuProcessFault, KilledOrStoppedInsideNccl) {
         EXPECT_EQ(team[c.victim].wait_end(60'000), -SIGKILL) << team[c.victim].all();
         from = monotonic_ms();
       }
-      const End end = end_of(survivor);
+      const End end = failed(survivor);
       EXPECT_EQ(end.status, stops ? "ERR_TIMEOUT" : "ERR_PEER_LOST") << end.text;
       EXPECT_THAT(end.text,
                   HasSubstr(base::text(stops ? "" : "process ", stops ? "" : base::text(c.victim),
@@ -79,7 +65,7 @@ TEST(GpuProcessFault, KilledOrStoppedInsideNccl) {
       EXPECT_THAT(end.text, ContainsRegex(base::text("; rank ", c.rank, " ")));
       if (stops) {
         team[c.victim].signal(SIGCONT);
-        EXPECT_EQ(end_of(team[c.victim]).status, "ERR_ABORTED");
+        EXPECT_EQ(failed(team[c.victim]).status, "ERR_ABORTED");
       } else {
         EXPECT_LE(end.at_ms - from, 2000);
       }
@@ -90,8 +76,8 @@ TEST(GpuProcessFault, KilledOrStoppedInsideNccl) {
       for (int p = 0; p < team->size(); ++p)
         EXPECT_EQ((*team)[p].wait_end(120'000), 0) << (*team)[p].all();
     for (const char* process : {".0", ".1"}) {
-      EXPECT_GT(bytes_of(dir.file("whole") + process).size(), 1000u);
-      EXPECT_EQ(bytes_of(dir.file("whole") + process), bytes_of(dir.file("again") + process));
+      EXPECT_GT(read_all(dir.file("whole") + process).size(), 1000u);
+      EXPECT_EQ(read_all(dir.file("whole") + process), read_all(dir.file("again") + process));
     }
   }
 }
@@ -115,7 +101,7 @@ TEST(GpuProcessFault, NcclFailsAtACall) {
     const bool hangs = std::string_view(c.kind) == "hangs";
     int64_t first = 0;
     for (int p = 0; p < 2; ++p) {
-      const End end = end_of(team[p]);
+      const End end = failed(team[p]);
       if (hangs)
         EXPECT_THAT(end.status, AnyOf("ERR_TIMEOUT", "ERR_ABORTED")) << end.text;
       else
@@ -138,7 +124,7 @@ TEST(GpuProcessFault, AGpuIsLost) {
     SCOPED_TRACE(victim);
     Team team({"epochs=1000", "heartbeat=50", "deadline=3000", "stall=3000"}, {1, 2}, victim,
               {"lose=3"});
-    const End cause = end_of(team[victim]), told = end_of(team[1 - victim]);
+    const End cause = failed(team[victim]), told = failed(team[1 - victim]);
     const std::string words = base::text("rank ", victim, ": GPU 0 (fake GPU at 0000:0");
     EXPECT_EQ(cause.status, "ERR_DEVICE_LOST") << cause.text;
     EXPECT_THAT(cause.text, HasSubstr(words));

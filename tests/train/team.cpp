@@ -11,11 +11,42 @@
 #include "train/on_devices.h"
 
 namespace gnnmg::test {
+
+std::string read_all(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+End end_of(const Child& member) {
+  const auto ends = ends_of(member);
+  EXPECT_EQ(ends.size(), 1u) << member.all();
+  return ends.empty() ? End{} : ends[0];
+}
+
+void expect_done(Team& team) {
+  for (int p = 0; p < team.size(); ++p) {
+    EXPECT_EQ(team[p].wait_end(120'000), 0) << team[p].all();
+    EXPECT_THAT(team[p].lines(), testing::Contains("left threads 0 files 0"));
+    EXPECT_EQ(team[p].errors(), "");
+  }
+}
+
+std::string line_of(const Child& member, const std::string& start) {
+  for (const std::string& line : member.lines())
+    if (line.starts_with(start)) return line;
+  return "";
+}
+
+std::vector<std::string> plus(std::vector<std::string> words,
+                              const std::vector<std::string>& more) {
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
 namespace {
 
 std::vector<double> read_weights(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  const std::string bytes((std::istreambuf_iterator<char>(file)), {});
+  const std::string bytes = read_all(path);
   std::vector<double> weights(bytes.size() / sizeof(double));
   std::memcpy(weights.data(), bytes.data(), weights.size() * sizeof(double));
   return weights;

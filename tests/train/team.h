@@ -35,6 +35,15 @@ class Team {
   std::vector<std::unique_ptr<Child>> members_;
 };
 
+// Each has ended well, and left nothing behind.
+void expect_done(Team& team);
+// Why a member failed, which it says once.
+End end_of(const Child& member);
+// The first of its lines that starts so, or none.
+std::string line_of(const Child& member, const std::string& start);
+std::vector<std::string> plus(std::vector<std::string> words, const std::vector<std::string>& more);
+std::string read_all(const std::string& path);
+
 // What such a training comes to: in this process alone, and in real ones, of each its weights.
 // Those must end well, with equal metrics and nothing left behind.
 std::vector<double> weights_of(std::vector<std::string> words, int ranks);
