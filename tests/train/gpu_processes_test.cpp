@@ -3,6 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
+#include <numeric>
+#include <thread>
+
 #include "fake_gpu.h"
 #include "fake_nccl/fake_nccl.h"
 #include "support/data.h"
