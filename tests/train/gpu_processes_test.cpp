@@ -21,9 +21,7 @@ namespace {
 
 using base::Status;
 using testing::AllOf;
-using testing::ElementsAre;
 using testing::HasSubstr;
-using testing::IsEmpty;
 using testing::StartsWith;
 
 Recipe in_f64() {
