@@ -3974,7 +3974,6 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_config_init(gnnmg_trainer_co
  * from where process 0 is. A cancel or a time-out (of the communicator's `join_ms`) while a process
  * still waits for others to come to a call calls it off for those who had come, and for nobody
  * else: a late process meets them when they make the call again.
- *
  * On GPUs such ranks talk over NCCL. A process's share is all GPUs that it sees, or, where other
  * processes of its machine see the same ones, as they told each other when the communicator was
  * made, its part of them in the order of the processes. Either all processes have GPUs for their

@@ -1053,9 +1053,9 @@ func defaultCommConfig(options []func(*CommConfig)) (*raw.CommConfig, error) {
 
 // TrainerConfig holds settings of a trainer. Rates and schedules act alike on all ranks.
 type TrainerConfig struct {
-	// Ranks in this process, a thread each; 0: one for each of Devices, or one a GPU that the
-	// process sees, or one on the CPU where there is none, or where there is a communicator among
-	// processes. Default: 0.
+	// Ranks in this process, a thread each; 0: one for each of Devices, or one for each GPU that the
+	// process sees, of those that other processes of a job on its machine see too only its part, or
+	// one on the CPU where there is none. Default: 0.
 	NumRanks int
 	// Default: 10.
 	NumEpochs int64
@@ -1152,9 +1152,10 @@ type TrainerConfig struct {
 	BatchNodes int64
 	// As in [OptimizerConfig]. Default: 0.
 	WeightDecayLayers int
-	// What the ranks compute on. [DeviceAuto] takes a GPU a rank where this process has as many and
-	// trains alone, else the CPU, and a message in the log says which and why; [DeviceCUDA] is an
-	// error where there are too few. Default: [DeviceAuto].
+	// What the ranks compute on. [DeviceAuto] takes a GPU a rank where this process's share has as
+	// many, and with a communicator every other process's too, else the CPU, and a message in the
+	// log says which and why; [DeviceCUDA] is an error where there are too few. Default:
+	// [DeviceAuto].
 	Device DeviceType
 	// Numbers of GPUs, each once: rank r computes on the r-th. At most 16 of them. Default: none,
 	// the GPUs that this process sees, from the first on.

@@ -1378,7 +1378,13 @@ func TrainerConfigInit(config *TrainerConfig, structSize uint64) Result {
 // process the communicator is spent; after anything else the same calls, made by all, go on from
 // where process 0 is. A cancel or a time-out (of the communicator's JoinMs) while a process still
 // waits for others to come to a call calls it off for those who had come, and for nobody else: a
-// late process meets them when they make the call again.
+// late process meets them when they make the call again. On GPUs such ranks talk over NCCL. A
+// process's share is all GPUs that it sees, or, where other processes of its machine see the same
+// ones, as they told each other when the communicator was made, its part of them in the order of
+// the processes. Either all processes have GPUs for their ranks or none has, else the first of
+// those calls is [ErrMismatch] on all; two ranks on one GPU are [ErrInvalidArgument] on all.
+// Processes may have different numbers and kinds of GPUs, and each places graph and features as
+// it has room: a warning in the log says what differs.
 func TrainerCreate(model uintptr, dataset uintptr, sampler uintptr, comm uintptr, config *TrainerConfig) (Result, uintptr) {
 	reach(161)
 	r := C.shim_trainer_create(C.uintptr_t(model), C.uintptr_t(dataset), C.uintptr_t(sampler), C.uintptr_t(comm), (*C.gnnmg_trainer_config)(unsafe.Pointer(config)))

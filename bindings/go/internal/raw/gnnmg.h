@@ -3751,9 +3751,9 @@ enum {
 typedef struct gnnmg_trainer_config {
   uint32_t struct_size;            /**< sizeof of this struct. */
   int32_t num_ranks;               /**< Ranks in this process, a thread each; 0: one for each of
-                                        `devices`, or one a GPU that the process sees, or one on
-                                        the CPU where there is none, or where there is a
-                                        communicator among processes. 0. */
+                                        `devices`, or one for each GPU that the process sees, of
+                                        those that other processes of a job on its machine see too
+                                        only its part, or one on the CPU where there is none. 0. */
   int64_t num_epochs;              /**< 10. */
   int64_t batch_size;              /**< Seeds a mini-batch. 1024. */
   int64_t batches_per_step;        /**< Mini-batches a step, all ranks together; 0: one a rank. The
@@ -3820,11 +3820,12 @@ typedef struct gnnmg_trainer_config {
   int32_t weight_decay_layers; /**< As in ::gnnmg_optimizer_config. 0. */
   int32_t padding1;            /**< 0. */
   gnnmg_device_type device; /**< What the ranks compute on. ::GNNMG_DEVICE_AUTO takes a GPU a rank
-                                 where this process has as many and trains alone, else the CPU, and
-                                 a message in the log says which and why; ::GNNMG_DEVICE_CUDA is an
-                                 error where there are too few. ::GNNMG_DEVICE_AUTO. */
-  int32_t num_devices;      /**< Entries of `devices`, one a rank; 0: the GPUs that this process
-                                 sees, from the first on. 0. */
+                                 where this process's share has as many, and with a communicator
+                                 every other process's too, else the CPU, and a message in the log
+                                 says which and why; ::GNNMG_DEVICE_CUDA is an error where there are
+                                 too few. ::GNNMG_DEVICE_AUTO. */
+  int32_t num_devices;      /**< Entries of `devices`, one a rank; 0: the GPUs of this process's
+                                 share, from the first on. 0. */
   int32_t devices[16];      /**< Numbers of GPUs, each once: rank r computes on the r-th. */
   gnnmg_graph_placement graph_placement;     /**< ::GNNMG_GRAPH_PLACEMENT_AUTO. */
   gnnmg_feature_placement feature_placement; /**< ::GNNMG_FEATURE_PLACEMENT_AUTO. */
@@ -3973,6 +3974,12 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_config_init(gnnmg_trainer_co
  * from where process 0 is. A cancel or a time-out (of the communicator's `join_ms`) while a process
  * still waits for others to come to a call calls it off for those who had come, and for nobody
  * else: a late process meets them when they make the call again.
+ * On GPUs such ranks talk over NCCL. A process's share is all GPUs that it sees, or, where other
+ * processes of its machine see the same ones, as they told each other when the communicator was
+ * made, its part of them in the order of the processes. Either all processes have GPUs for their
+ * ranks or none has, else the first of those calls is ::GNNMG_ERR_MISMATCH on all; two ranks on one
+ * GPU are ::GNNMG_ERR_INVALID_ARGUMENT on all. Processes may have different numbers and kinds of
+ * GPUs, and each places graph and features as it has room: a warning in the log says what differs.
  * @snippet node_classification.c train
  * @snippet peers.c train
  * @param[in] model what is trained; on the CPU the first rank works on it directly, from GPUs it is
@@ -3985,8 +3992,9 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_config_init(gnnmg_trainer_co
  * @param[out] trainer the new handle
  * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND when the data set lacks features, labels or a split, or
  *   for a GPU that is not there; ::GNNMG_ERR_DEPENDENCY when GPUs are asked for and there are none,
- *   with what is missing; ::GNNMG_ERR_UNSUPPORTED for a communicator among threads, which is for
- *   loops of one's own, and for GPUs in several processes
+ *   with what is missing; ::GNNMG_ERR_INVALID_ARGUMENT when they are fewer than ranks, or when
+ *   processes see some of the same GPUs and others besides; ::GNNMG_ERR_UNSUPPORTED for a
+ *   communicator among threads, which is for loops of one's own
  * @threading (c) for the model, (b) for the others
  * @owns the caller frees `trainer`
  * @since 0.1

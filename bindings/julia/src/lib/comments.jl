@@ -314,7 +314,7 @@ const COMMENTS = Dict(
         :num_processes => "Number of processes, for gnnmg_comm_create(), 1 to 1024. 1.",
     ],
     :gnnmg_trainer_config => [
-        :num_ranks => "Ranks in this process, a thread each; 0: one for each of `devices`, or one for each GPU of this process's share (see gnnmg_trainer_create()), or one on the CPU where there is none. 0.",
+        :num_ranks => "Ranks in this process, a thread each; 0: one for each of `devices`, or one for each GPU that the process sees, of those that other processes of a job on its machine see too only its part, or one on the CPU where there is none. 0.",
         :num_epochs => "10.",
         :batch_size => "Seeds a mini-batch. 1024.",
         :batches_per_step => "Mini-batches a step, all ranks together; 0: one a rank. The same number gives the same steps for any number of ranks. 0.",

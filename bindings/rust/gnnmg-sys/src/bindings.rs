@@ -2597,9 +2597,9 @@ pub struct gnnmg_trainer_config {
     /// sizeof of this struct.
     pub struct_size: u32,
     /** Ranks in this process, a thread each; 0: one for each of
-`devices`, or one for each GPU of this process's share (see
-gnnmg_trainer_create()), or one on the CPU where there is
-none. 0.*/
+`devices`, or one for each GPU that the process sees, of
+those that other processes of a job on its machine see too
+only its part, or one on the CPU where there is none. 0.*/
     pub num_ranks: i32,
     /// 10.
     pub num_epochs: i64,
@@ -6292,7 +6292,6 @@ lost process the communicator is spent; after anything else the same calls, made
 from where process 0 is. A cancel or a time-out (of the communicator's `join_ms`) while a process
 still waits for others to come to a call calls it off for those who had come, and for nobody
 else: a late process meets them when they make the call again.
-
 On GPUs such ranks talk over NCCL. A process's share is all GPUs that it sees, or, where other
 processes of its machine see the same ones, as they told each other when the communicator was
 made, its part of them in the order of the processes. Either all processes have GPUs for their

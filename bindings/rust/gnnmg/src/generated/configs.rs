@@ -510,9 +510,9 @@ config! {
     /// Settings of a trainer. Rates and schedules act alike on all ranks.
     pub struct TrainerConfig(gnnmg_trainer_config, gnnmg_trainer_config_init) {
         /// Ranks in this process, a thread each; 0: one for each of
-        /// `devices`, or one for each GPU of this process's share (see
-        /// gnnmg_trainer_create()), or one on the CPU where there is
-        /// none. 0.
+        /// `devices`, or one for each GPU that the process sees, of
+        /// those that other processes of a job on its machine see too
+        /// only its part, or one on the CPU where there is none. 0.
         num_ranks => num_ranks: usize,
         /// 10.
         num_epochs => num_epochs: usize,
