@@ -1253,6 +1253,9 @@ const (
 	// Main memory, and the loader's threads gather; the one way for sparse rows and rows of a mapped
 	// file.
 	FeaturePlacementHost FeaturePlacement = 4
+	// As cached, with other rows on each GPU of the process, which read each other's memory: two
+	// GPUs cache twice as many. [ErrUnsupported] for one GPU, and where two of them cannot.
+	FeaturePlacementSplit FeaturePlacement = 5
 )
 
 // String is the name of the value, or its number where this version has no name for it.
@@ -1268,6 +1271,8 @@ func (v FeaturePlacement) String() string {
 		return "FeaturePlacementCached"
 	case FeaturePlacementHost:
 		return "FeaturePlacementHost"
+	case FeaturePlacementSplit:
+		return "FeaturePlacementSplit"
 	}
 	return "FeaturePlacement(" + strconv.Itoa(int(v)) + ")"
 }

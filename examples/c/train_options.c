@@ -99,7 +99,7 @@ static const char help_text[] =
     "Devices\n"
     "  --device D             auto, cpu, cuda, or the GPUs of the ranks: cuda:0,1 (auto)\n"
     "  --graph-placement P    where GPUs read the graph: auto, device, pinned, host (auto)\n"
-    "  --feature-placement P  and features: auto, device, pinned, cached, host (auto)\n"
+    "  --feature-placement P  and features: auto, device, pinned, cached, split, host (auto)\n"
     "  --feature-form F       how they are kept for GPUs: as-given, f16, bf16, int8 (as-given)\n"
     "  --cache-mib N          memory of each GPU for cached features; 0: 30 % of what is free (0)\n"
     "  --hotness H            what is cached: probability, degree, counting (probability)\n"
@@ -200,6 +200,7 @@ static const choice choices[] = {
     {"feature-placement", "device", GNNMG_FEATURE_PLACEMENT_DEVICE},
     {"feature-placement", "pinned", GNNMG_FEATURE_PLACEMENT_PINNED},
     {"feature-placement", "cached", GNNMG_FEATURE_PLACEMENT_CACHED},
+    {"feature-placement", "split", GNNMG_FEATURE_PLACEMENT_SPLIT},
     {"feature-placement", "host", GNNMG_FEATURE_PLACEMENT_HOST},
     {"feature-form", "as-given", GNNMG_FEATURE_FORM_AS_GIVEN},
     {"feature-form", "f16", GNNMG_FEATURE_FORM_F16},

@@ -85,7 +85,7 @@ const HELP = """
     Devices
       --device D             auto, cpu, cuda, or the GPUs of the ranks: cuda:0,1 (auto)
       --graph-placement P    where GPUs read the graph: auto, device, pinned, host (auto)
-      --feature-placement P  and features: auto, device, pinned, cached, host (auto)
+      --feature-placement P  and features: auto, device, pinned, cached, split, host (auto)
       --feature-form F       how they are kept for GPUs: as-given, f16, bf16, int8 (as-given)
       --cache-mib N          memory of each GPU for cached features; 0: 30 % of what is free (0)
       --hotness H            what is cached: probability, degree, counting (probability)
@@ -248,7 +248,7 @@ const OPTIONS = Dict(
     # Devices
     "device" => (:trainer, :device, device),
     "graph-placement" => (:trainer, :graph_placement, one_of("auto device pinned host")),
-    "feature-placement" => (:trainer, :feature_placement, one_of("auto device pinned cached host")),
+    "feature-placement" => (:trainer, :feature_placement, one_of("auto device pinned cached split host")),
     "feature-form" => (:trainer, :feature_form, one_of("as-given=as_given f16 bf16 int8")),
     "cache-mib" => (:run, :cache_mib, integer(0)),
     "hotness" => (:trainer, :hotness, one_of("probability degree counting")),

@@ -90,7 +90,7 @@ Training
 Devices
   --device D             auto, cpu, cuda, or the GPUs of the ranks: cuda:0,1 (auto)
   --graph-placement P    where GPUs read the graph: auto, device, pinned, host (auto)
-  --feature-placement P  and features: auto, device, pinned, cached, host (auto)
+  --feature-placement P  and features: auto, device, pinned, cached, split, host (auto)
   --feature-form F       how they are kept for GPUs: as-given, f16, bf16, int8 (as-given)
   --cache-mib N          memory of each GPU for cached features; 0: 30 % of what is free (0)
   --hotness H            what is cached: probability, degree, counting (probability)
@@ -149,6 +149,7 @@ const FEATURE_PLACEMENTS: Words<FeaturePlacement> = &[
     ("device", FeaturePlacement::Device),
     ("pinned", FeaturePlacement::Pinned),
     ("cached", FeaturePlacement::Cached),
+    ("split", FeaturePlacement::Split),
     ("host", FeaturePlacement::Host),
 ];
 const FEATURE_FORMS: Words<FeatureForm> = &[

@@ -73,6 +73,10 @@ struct DeviceTable {
   void* (*pin)(void* memory, int64_t bytes);
   void (*unpin)(void* memory) noexcept;
 
+  // Lets kernels of `device` read what lies in the memory of `peer`, now and later. False where the
+  // machine has no way for that between the two. Again: nothing more happens. Any thread.
+  bool (*enable_peer)(int device, int peer);
+
   // `max_multiprocessors`: how many of the device's a kernel of ours may take at a time; 0: all.
   // `stream`: a CUDA stream of the caller's that outlives the queue, or null: one of the queue's
   // own.

@@ -77,7 +77,8 @@ static_assert(
     static_cast<int32_t>(loader::FeaturePlacement::kDevice) == GNNMG_FEATURE_PLACEMENT_DEVICE &&
     static_cast<int32_t>(loader::FeaturePlacement::kPinned) == GNNMG_FEATURE_PLACEMENT_PINNED &&
     static_cast<int32_t>(loader::FeaturePlacement::kCached) == GNNMG_FEATURE_PLACEMENT_CACHED &&
-    static_cast<int32_t>(loader::FeaturePlacement::kHost) == GNNMG_FEATURE_PLACEMENT_HOST);
+    static_cast<int32_t>(loader::FeaturePlacement::kHost) == GNNMG_FEATURE_PLACEMENT_HOST &&
+    static_cast<int32_t>(loader::FeaturePlacement::kSplit) == GNNMG_FEATURE_PLACEMENT_SPLIT);
 static_assert(static_cast<int32_t>(feature::Form::kAsGiven) == GNNMG_FEATURE_FORM_AS_GIVEN &&
               static_cast<int32_t>(feature::Form::kF16) == GNNMG_FEATURE_FORM_F16 &&
               static_cast<int32_t>(feature::Form::kBF16) == GNNMG_FEATURE_FORM_BF16 &&
@@ -139,8 +140,8 @@ DeviceChoice choose_devices(const gnnmg_trainer_config& config, const Devices& d
 loader::DeviceSourceConfig device_placement(const gnnmg_trainer_config& config) {
   check_choice(config.graph_placement, GNNMG_GRAPH_PLACEMENT_AUTO, GNNMG_GRAPH_PLACEMENT_HOST,
                "config.graph_placement");
-  check_choice(config.feature_placement, GNNMG_FEATURE_PLACEMENT_AUTO, GNNMG_FEATURE_PLACEMENT_HOST,
-               "config.feature_placement");
+  check_choice(config.feature_placement, GNNMG_FEATURE_PLACEMENT_AUTO,
+               GNNMG_FEATURE_PLACEMENT_SPLIT, "config.feature_placement");
   check_choice(config.feature_form, GNNMG_FEATURE_FORM_AS_GIVEN, GNNMG_FEATURE_FORM_INT8,
                "config.feature_form");
   check_choice(config.hotness, GNNMG_HOTNESS_PROBABILITY, GNNMG_HOTNESS_COUNTING, "config.hotness");
@@ -149,7 +150,8 @@ loader::DeviceSourceConfig device_placement(const gnnmg_trainer_config& config) 
     fail(Status::kInvalidArgument, "config.cache_bytes is ", config.cache_bytes,
          ", expected at most ", INT64_MAX);
   if (config.cache_bytes > 0 && config.feature_placement != GNNMG_FEATURE_PLACEMENT_AUTO &&
-      config.feature_placement != GNNMG_FEATURE_PLACEMENT_CACHED)
+      config.feature_placement != GNNMG_FEATURE_PLACEMENT_CACHED &&
+      config.feature_placement != GNNMG_FEATURE_PLACEMENT_SPLIT)
     fail(Status::kInvalidArgument, "config.cache_bytes is ", config.cache_bytes,
          ", but config.feature_placement asks for features that are not cached; leave one of them "
          "0");

@@ -17,7 +17,10 @@ void copy(base::DeviceQueue* queue, void* to, const void* from, int64_t bytes);
 void synchronize(base::DeviceQueue* queue);
 bool finished(base::DeviceQueue* queue);
 void wait(base::DeviceQueue* queue, base::DeviceQueue* other);
-void use(base::DeviceQueue* queue);  // torch.cpp
+
+// torch.cpp
+void use(base::DeviceQueue* queue);
+bool enable_peer(int device, int peer);
 
 // capture.cpp
 base::DeviceReplay* capture(base::DeviceQueue* queue, void (*work)(void*), void* context);

@@ -20,6 +20,7 @@ gnnmg_cuda_device_table() noexcept {
       .release = cuda::release,
       .pin = cuda::pin,
       .unpin = cuda::unpin,
+      .enable_peer = cuda::enable_peer,
       .open_queue = cuda::open_queue,
       .close_queue = cuda::close_queue,
       .copy = cuda::copy,

@@ -1,7 +1,9 @@
 // What LibTorch is told of our queues.
+#include <ATen/cuda/PeerToPeerAccess.h>
 #include <c10/cuda/CUDAFunctions.h>
 #include <c10/cuda/CUDAStream.h>
 
+#include <mutex>
 #include <string>
 
 #include "base/error.h"
@@ -9,6 +11,14 @@
 #include "cuda/grid/queue_stream.h"
 
 namespace gnnmg::cuda {
+namespace {
+
+std::string first_line(const c10::Error& error) {
+  const std::string text = error.what_without_backtrace();
+  return text.substr(0, text.find('\n'));
+}
+
+}  // namespace
 
 void use(base::DeviceQueue* queue) {
   try {
@@ -16,9 +26,24 @@ void use(base::DeviceQueue* queue) {
     c10::cuda::set_device(device);
     c10::cuda::setCurrentCUDAStream(c10::cuda::getStreamFromExternal(stream_of(queue), device));
   } catch (const c10::Error& error) {
-    const std::string text = error.what_without_backtrace();
     base::fail(base::Status::kDeviceLost, "LibTorch cannot work on GPU ", device_of(queue), ": ",
-               text.substr(0, text.find('\n')));
+               first_line(error));
+  }
+}
+
+// LibTorch notes what it has let read, and its allocator lets the memory of some of its kinds be
+// read by itself.
+bool enable_peer(int device, int peer) {
+  device_info(device);  // Error for one that is none
+  device_info(peer);
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  try {
+    return at::cuda::get_p2p_access(static_cast<c10::DeviceIndex>(device),
+                                    static_cast<c10::DeviceIndex>(peer));
+  } catch (const c10::Error& error) {
+    base::fail(base::Status::kUnsupported, "GPU ", device, " cannot be let read memory of GPU ",
+               peer, ": ", first_line(error));
   }
 }
 

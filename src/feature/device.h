@@ -20,6 +20,8 @@ enum class RowPlacement : int32_t {
   kPinned = 1,
   // As kPinned, with copies of the rows `cached` in the device's memory and an i32 per node there.
   kCached = 2,
+  // As kCached, over several devices that read each other's memory; see open_split().
+  kSplit = 3,
 };
 
 struct DeviceStoreConfig {
@@ -27,8 +29,9 @@ struct DeviceStoreConfig {
   // holds a share of it for as long as kernels read it there, and nobody may write it.
   base::Tensor table;
   RowPlacement placement = RowPlacement::kDevice;
-  Form form = Form::kAsGiven;       // int8 keeps its scales, 4 bytes a row, on the device
-  std::span<const int64_t> cached;  // for kCached: distinct rows, the hottest first or in any order
+  Form form = Form::kAsGiven;  // int8 keeps its scales, 4 bytes a row, on the device
+  // For kCached: distinct rows, the hottest first or in any order; for kSplit: the hottest first.
+  std::span<const int64_t> cached;
   base::ThreadPool* pool = nullptr;  // narrows and pads rows; may be null
 };
 
@@ -50,7 +53,8 @@ struct DeviceGather {
 // What gathers read since opening, or since the last reset.
 struct DeviceTraffic {
   int64_t rows = 0;        // gathered
-  int64_t host_rows = 0;   // those not on the device: misses of a cache
+  int64_t host_rows = 0;   // those on no device: misses of a cache
+  int64_t peer_rows = 0;   // those on another device: hits of a split cache
   int64_t host_bytes = 0;  // of the aligned 128-byte lines that they lie in
   double hit_rate() const {
     return rows ? static_cast<double>(rows - host_rows) / static_cast<double>(rows) : 0;
@@ -74,6 +78,13 @@ struct DeviceFeatures {
   // a table without the dimension of rows, a form that does not suit it, rows listed twice or
   // without kCached; kRange for a listed row that is none.
   DeviceStore* (*open)(base::DeviceQueue* queue, const DeviceStoreConfig& config);
+  // A cache that is split over devices, whose queues these are, all of them different, with
+  // enable_peer() between any two: row cached[p] lies on device p % n of the n, which so have equal
+  // shares of what is read. Store k is for gathers on device k, which read rows of all of them;
+  // each is closed by itself, when no gather of any reads on. Errors as of open(), kInvalidArgument
+  // for another placement than kSplit too; then there is none.
+  void (*open_split)(std::span<base::DeviceQueue* const> queues, const DeviceStoreConfig& config,
+                     std::span<DeviceStore*> stores);
   // What uses it is over. Null: nothing.
   void (*close)(DeviceStore* store) noexcept;
   // Of a store that is all on the device or all pinned, of any form but int8. It lasts as long.

@@ -9,19 +9,24 @@ namespace gnnmg::loader {
 namespace {
 
 using Key = std::tuple<const void*, int, feature::RowPlacement, feature::Form, int32_t, int64_t,
-                       const void*, int64_t, int64_t, base::DType>;
+                       const void*, int64_t, int64_t, base::DType, std::vector<int>>;
 
 Key key_of(const DeviceTableKey& key, const base::Tensor& rows) {
-  return {key.table,   key.device,   key.placement,
-          key.form,    key.cache_by, key.cache_bytes,
-          rows.data(), rows.rows(),  rows.shape().row_elements(),
-          rows.dtype()};
+  return {key.table,    key.device,   key.placement,
+          key.form,     key.cache_by, key.cache_bytes,
+          rows.data(),  rows.rows(),  rows.shape().row_elements(),
+          rows.dtype(), key.devices};
 }
 
 // Never destroyed: loaders of other statics may end behind it.
 SharedByKey<Key, const DeviceTableOfRows>& all() {
   static auto& tables = *new SharedByKey<Key, const DeviceTableOfRows>;
   return tables;
+}
+
+SharedByKey<Key, const SplitCache>& splits() {
+  static auto& caches = *new SharedByKey<Key, const SplitCache>;
+  return caches;
 }
 
 }  // namespace
@@ -34,6 +39,17 @@ std::shared_ptr<const DeviceTableOfRows> DeviceTableOfRows::find(const DeviceTab
 std::shared_ptr<const DeviceTableOfRows> DeviceTableOfRows::open(
     const DeviceTableKey& key, const base::Tensor& rows,
     const std::function<std::vector<int64_t>()>& cached, base::ThreadPool* pool) {
+  if (key.placement == feature::RowPlacement::kSplit) {
+    DeviceTableKey of_all = key;
+    of_all.device = -1;
+    const std::shared_ptr<const SplitCache> split = splits().open(key_of(of_all, rows), [&] {
+      return std::make_shared<const SplitCache>(*key.table, key.devices, rows, key.form, cached(),
+                                                pool);
+    });
+    return all().open(key_of(key, rows), [&] {
+      return std::shared_ptr<const DeviceTableOfRows>(new DeviceTableOfRows(key, split));
+    });
+  }
   return all().open(key_of(key, rows), [&] {
     std::vector<int64_t> hottest;
     if (key.placement == feature::RowPlacement::kCached) hottest = cached();
@@ -56,6 +72,15 @@ DeviceTableOfRows::DeviceTableOfRows(const DeviceTableKey& key, const base::Tens
   rows_ = table_.features->rows(store_);
 }
 
-DeviceTableOfRows::~DeviceTableOfRows() { table_.features->close(store_); }
+DeviceTableOfRows::DeviceTableOfRows(const DeviceTableKey& key,
+                                     std::shared_ptr<const SplitCache> split)
+    : table_(*key.table),
+      split_(std::move(split)),
+      num_cached_(split_->num_cached()),
+      store_(split_->store(key.device)) {}
+
+DeviceTableOfRows::~DeviceTableOfRows() {
+  if (split_ == nullptr) table_.features->close(store_);
+}
 
 }  // namespace gnnmg::loader

@@ -21,10 +21,17 @@ constexpr double kGraphShare = 0.4, kFeatureShare = 0.6, kCacheShare = 0.3;
 constexpr int64_t kCountedBatches = 100;  // of CacheBy::kCounting
 
 constexpr std::array<const char*, 4> kGraphNames = {"auto", "device", "pinned", "host"};
-constexpr std::array<const char*, 5> kFeatureNames = {"auto", "device", "pinned", "cached", "host"};
+constexpr std::array<const char*, 6> kFeatureNames = {"auto",   "device", "pinned",
+                                                      "cached", "host",   "split"};
 
 bool fits(int64_t bytes, double share, int64_t free) {
   return static_cast<double>(bytes) <= share * static_cast<double>(free);
+}
+
+std::string list_of(const std::vector<int>& devices) {
+  std::string list;
+  for (const int device : devices) list += text(list.empty() ? "" : ", ", device);
+  return list;
 }
 
 // What the system may refuse without anything being wrong.
@@ -169,9 +176,11 @@ class Resolver {
     parts_.description += text("; features ", how);
   }
   DeviceTableKey key(RowPlacement placement) const {
-    const bool cached = placement == RowPlacement::kCached;
+    const bool split = placement == RowPlacement::kSplit;
+    const bool cached = split || placement == RowPlacement::kCached;
     return {config_.table,
             config_.device,
+            split ? config_.devices : std::vector<int>{},
             placement,
             config_.form,
             cached ? static_cast<int32_t>(config_.cache_by) : 0,
@@ -189,6 +198,11 @@ class Resolver {
       where = text("pinned in memory of the host, ", parts_.table->num_cached(), " of ",
                    rows_.rows(), " rows cached on GPU ", config_.device, " (", bytes_, " bytes; ");
       parts_.features = FeaturePlacement::kCached;
+    } else if (placement == RowPlacement::kSplit) {
+      where = text("pinned in memory of the host, ", parts_.table->num_cached(), " of ",
+                   rows_.rows(), " rows cached, split over GPUs ", list_of(config_.devices), " (",
+                   bytes_, " bytes; ");
+      parts_.features = FeaturePlacement::kSplit;
     }
     parts_.description += text("; features ", where, why, ")");
     if (placement == RowPlacement::kDevice) return;
@@ -201,11 +215,18 @@ class Resolver {
     const FeaturePlacement asked = config_.features;
     const RowPlacement placement = asked == FeaturePlacement::kDevice   ? RowPlacement::kDevice
                                    : asked == FeaturePlacement::kPinned ? RowPlacement::kPinned
+                                   : asked == FeaturePlacement::kSplit  ? RowPlacement::kSplit
                                                                         : RowPlacement::kCached;
-    if (placement == RowPlacement::kCached && !can_cache())
-      fail(Status::kUnsupported, "feature placement is cached, but the sampler (",
+    const char* const name = kFeatureNames[static_cast<size_t>(asked)];
+    if (placement >= RowPlacement::kCached && !can_cache())
+      fail(Status::kUnsupported, "feature placement is ", name, ", but the sampler (",
            parts_.sampler->describe(),
            ") does not say which rows are read most; set it to device, pinned or host");
+    if (placement == RowPlacement::kSplit &&
+        (config_.devices.size() < 2 ||
+         std::ranges::find(config_.devices, config_.device) == config_.devices.end()))
+      fail(Status::kUnsupported, "feature placement is split, but GPU ", config_.device,
+           " is the only one of this process; set it to cached");
     const base::DeviceInfo info = config_.table->info(config_.device);
     const char* const remedy =
         "; set feature placement to pinned, cached or host, or their form to bf16 or int8";
@@ -219,21 +240,28 @@ class Resolver {
       if (placement == RowPlacement::kDevice)
         fail(error.status(), "the features take ", bytes_, " bytes on GPU ", config_.device, ": ",
              error.what(), remedy);
-      fail(error.status(), "features of ", bytes_, " bytes cannot be ",
-           kFeatureNames[static_cast<size_t>(asked)], ": ", error.what(),
-           "; set feature placement to device or host");
+      fail(error.status(), "features of ", bytes_, " bytes cannot be ", name, ": ", error.what(),
+           placement == RowPlacement::kSplit
+               ? "; set feature placement to cached, where each GPU has a cache of its own"
+               : "; set feature placement to device or host");
     }
   }
 
   bool can_cache() const { return parts_.sampler->neighbors().has_value(); }
+  // Over all devices of a split cache, which hold equally many.
   int64_t cache_rows() const {
-    const int64_t room =
-        config_.cache_bytes > 0
-            ? config_.cache_bytes
-            : static_cast<int64_t>(kCacheShare * static_cast<double>(free_memory()));
-    const int64_t rows = std::min(
-        {room / std::max<int64_t>(stride_, 1), rows_.rows(), static_cast<int64_t>(INT32_MAX)});
-    return std::max<int64_t>(rows, 0);
+    std::vector<int> devices = {config_.device};
+    if (config_.features == FeaturePlacement::kSplit) devices = config_.devices;
+    int64_t room = config_.cache_bytes;
+    if (room == 0) {
+      int64_t free = INT64_MAX;
+      for (const int device : devices)
+        free = std::min(free, config_.table->info(device).free_memory);
+      room = static_cast<int64_t>(kCacheShare * static_cast<double>(free));
+    }
+    const int64_t rows = std::min(room / std::max<int64_t>(stride_, 1), rows_.rows());
+    return std::min({rows * static_cast<int64_t>(devices.size()), rows_.rows(),
+                     static_cast<int64_t>(INT32_MAX)});
   }
   std::vector<int64_t> hottest() const {
     const sample::NeighborLaw law = *parts_.sampler->neighbors();
@@ -279,7 +307,7 @@ void check(const DeviceSourceConfig& config) {
       fail(Status::kInvalidArgument, name, " is ", number, ", expected 0 to ", last);
   };
   one_of("graph placement", config.graph, 3);
-  one_of("feature placement", config.features, 4);
+  one_of("feature placement", config.features, 5);
   one_of("form of features", config.form, 3);
   one_of("cache_by", config.cache_by, 2);
   if (config.cache_bytes < 0)

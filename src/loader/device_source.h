@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "base/device.h"
 #include "base/thread_pool.h"
@@ -30,6 +31,7 @@ enum class FeaturePlacement : int32_t {
   kPinned = 2,
   kCached = 3,  // as kPinned, with the hottest rows in the device's memory
   kHost = 4,    // the loader's threads gather, the device gets copies of the rows
+  kSplit = 5,   // as kCached, split over `devices`, which read each other's memory
 };
 
 // What makes a row hot (feature/hotness.h).
@@ -48,14 +50,18 @@ enum class CacheBy : int32_t {
 //     the system refuses to pin.
 // What is left is for the model, the mini-batches and LibTorch. What another source has put on the
 // device already serves, whatever is free. A choice that is made here and cannot be is an error.
+// kSplit is only ever asked for: each device then has as many rows as the one with the least room.
 struct DeviceSourceConfig {
   const base::DeviceTable* table = nullptr;
   int device = 0;
+  // For kSplit: `device` and the others of this process, in an order that the sources of all of
+  // them give.
+  std::vector<int> devices = {};
   GraphPlacement graph = GraphPlacement::kAuto;
   FeaturePlacement features = FeaturePlacement::kAuto;
   feature::Form form = feature::Form::kAsGiven;  // of rows that the device reads
   CacheBy cache_by = CacheBy::kProbability;
-  int64_t cache_bytes = 0;  // of cached rows; 0: as under kAuto
+  int64_t cache_bytes = 0;  // of rows cached on a device; 0: as under kAuto
   // Rows of each mini-batch are gathered although a table of all would do; of int8, in a cache or
   // on the host they are always.
   bool gather = false;

@@ -47,7 +47,7 @@ struct TrainerConfig {
   int32_t num_ranks = 1;
   // That of each rank, by its number in the environment's table; empty: the CPU.
   std::vector<int> devices;
-  // Where graph and features lie for them; `table` and `device` are not looked at.
+  // Where graph and features lie for them; `table`, `device` and `devices` are not looked at.
   loader::DeviceSourceConfig placement;
   Capture capture = Capture::kAuto;
   int64_t num_epochs = 10;

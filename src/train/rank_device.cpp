@@ -71,6 +71,7 @@ std::shared_ptr<const loader::DeviceSource> RankDevice::open_source(
   loader::DeviceSourceConfig config = job_.config.placement;
   config.table = device_.table;
   config.device = device_.index;
+  config.devices = job_.config.devices;
   return loader::DeviceSource::open(config, job_.sampler, job_.store,
                                     job_.split->part(data::SplitPart::kTrain), training, nullptr);
 }

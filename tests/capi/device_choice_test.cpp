@@ -115,7 +115,7 @@ TEST(GpusChoice, RefusesPlacementsThatAreNone) {
     EXPECT_FAILS(choice.make(), GNNMG_ERR_INVALID_ARGUMENT, part);
   };
   refused([](auto& c) { c.graph_placement = 4; }, "config.graph_placement is 4");
-  refused([](auto& c) { c.feature_placement = 5; }, "config.feature_placement is 5");
+  refused([](auto& c) { c.feature_placement = 6; }, "config.feature_placement is 6");
   refused([](auto& c) { c.feature_form = 4; }, "config.feature_form is 4");
   refused([](auto& c) { c.hotness = 3; }, "config.hotness is 3");
   refused([](auto& c) { c.gather_multiprocessors = -1; }, "config.gather_multiprocessors is -1");

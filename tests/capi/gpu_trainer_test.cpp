@@ -26,6 +26,9 @@ F* control(const char* name) {
 void lose(int device) { control<void(int)>("gnnmg_fake_lose")(device); }
 void find_again(int device) { control<void(int)>("gnnmg_fake_find_again")(device); }
 void refuse_pinning(bool refuse) { control<void(int)>("gnnmg_fake_refuse_pinning")(refuse); }
+void refuse_peer(int device, int peer, bool refuse) {
+  control<void(int, int, int)>("gnnmg_fake_refuse_peer")(device, peer, refuse);
+}
 void set_memory(int device, int64_t bytes) {
   control<void(int, int64_t)>("gnnmg_fake_set_memory")(device, bytes);
 }
@@ -111,6 +114,9 @@ TEST(GpuTrainer, TrainsWhereverGraphAndFeaturesLie) {
       {GNNMG_GRAPH_PLACEMENT_DEVICE, GNNMG_FEATURE_PLACEMENT_CACHED, 0, 0, 4096, 1e-4},
       {GNNMG_GRAPH_PLACEMENT_AUTO, GNNMG_FEATURE_PLACEMENT_CACHED, 0, GNNMG_HOTNESS_DEGREE, 4096,
        1e-4},
+      {GNNMG_GRAPH_PLACEMENT_AUTO, GNNMG_FEATURE_PLACEMENT_SPLIT, 0, 0, 4096, 1e-4},
+      {GNNMG_GRAPH_PLACEMENT_PINNED, GNNMG_FEATURE_PLACEMENT_SPLIT, GNNMG_FEATURE_FORM_INT8, 0, 0,
+       0.05},
       {GNNMG_GRAPH_PLACEMENT_AUTO, GNNMG_FEATURE_PLACEMENT_CACHED, 0, GNNMG_HOTNESS_COUNTING, 4096,
        1e-4},
       {GNNMG_GRAPH_PLACEMENT_AUTO, GNNMG_FEATURE_PLACEMENT_DEVICE, GNNMG_FEATURE_FORM_F16, 0, 0,
@@ -201,6 +207,17 @@ TEST(GpuTrainer, SaysThatTheSystemRefusesToPin) {
   EXPECT_TRUE(status == GNNMG_ERR_NO_MEMORY || status == GNNMG_ERR_UNSUPPORTED) << status;
   EXPECT_NE(std::string(gnnmg_last_error()).find("pin"), std::string::npos) << gnnmg_last_error();
   refuse_pinning(false);
+  EXPECT_OK(gnnmg_trainer_run(training.trainer, nullptr, nullptr, nullptr));
+}
+
+TEST(GpuTrainer, SaysThatGpusCannotReadEachOther) {
+  refuse_peer(1, 0, true);
+  Training training(GNNMG_DEVICE_CUDA);
+  training.training.feature_placement = GNNMG_FEATURE_PLACEMENT_SPLIT;
+  ASSERT_OK(training.make());
+  EXPECT_FAILS(gnnmg_trainer_run(training.trainer, nullptr, nullptr, nullptr),
+               GNNMG_ERR_UNSUPPORTED, "GPU 1 cannot read memory of GPU 0");
+  refuse_peer(1, 0, false);
   EXPECT_OK(gnnmg_trainer_run(training.trainer, nullptr, nullptr, nullptr));
 }
 

@@ -100,6 +100,59 @@ TEST_P(Features, AreGatheredFromEveryPlacement) {
       }
 }
 
+// Over this device and all that it reads and that read it; where there are none, over it alone.
+TEST_P(Features, AreGatheredFromASplitCache) {
+  constexpr int64_t kRows = 200, kIds = 411;
+  const feature::DeviceFeatures& features = *table().features;
+  std::vector<int64_t> ids(kIds), cached;
+  base::Stream stream({3, 4}, 6);
+  for (int64_t& id : ids) id = static_cast<int64_t>(stream.below(kRows));
+  for (int64_t r = 0; r < kRows; r += 3) cached.push_back(r);
+  std::vector<base::DeviceQueue*> queues = {queue()};
+  for (int other = 0; other < table().num_devices(); ++other)
+    if (other != device().device && table().enable_peer(device().device, other) &&
+        table().enable_peer(other, device().device))
+      queues.push_back(table().open_queue(other, 0, nullptr));
+  const auto num_parts = static_cast<int64_t>(queues.size());
+  RecordProperty("devices", static_cast<int>(num_parts));
+  const DeviceArray<int64_t> there(device(), queue(), ids);
+  for (const Form form : {Form::kAsGiven, Form::kBF16, Form::kInt8})
+    for (const int64_t cols : {1, 3, 100, 602}) {
+      const base::Tensor given = numbers(DType::kF32, kRows, cols, 1);
+      feature::DeviceStoreConfig config;
+      config.table = given;
+      config.form = form;
+      const auto gathered = [&](feature::DeviceStore* store) {
+        const DeviceArray<float> out(device(), queue(), kIds * cols);
+        feature::DeviceGather gather;
+        gather.ids = there.data();
+        gather.max_count = kIds;
+        gather.out = out.data();
+        gather.out_stride = cols;
+        features.gather(queue(), store, gather);
+        return out.read();
+      };
+      const std::unique_ptr<feature::DeviceStore, Closer> whole(features.open(queue(), config),
+                                                                Closer{&features});
+      config.placement = RowPlacement::kSplit;
+      config.cached = cached;
+      std::vector<feature::DeviceStore*> parts(queues.size());
+      features.open_split(queues, config, parts);
+      EXPECT_TRUE(gathered(parts[0]) == gathered(whole.get())) << cols << " columns";
+      const feature::DeviceTraffic traffic = features.traffic(queue(), parts[0]);
+      int64_t on_host = 0, on_peers = 0;
+      for (const int64_t id : ids) {
+        on_host += id % 3 != 0;
+        on_peers += id % 3 == 0 && id / 3 % num_parts != 0;
+      }
+      EXPECT_EQ(traffic.rows, kIds);
+      EXPECT_EQ(traffic.host_rows, on_host);
+      EXPECT_EQ(traffic.peer_rows, on_peers);
+      for (feature::DeviceStore* part : parts) features.close(part);
+    }
+  for (size_t k = 1; k < queues.size(); ++k) table().close_queue(queues[k]);
+}
+
 // A table that kernels read in place holds the rows, where all of them lie in one.
 TEST_P(Features, AreOneTableWhereTheyLieSo) {
   constexpr int64_t kRows = 50, kCols = 7;

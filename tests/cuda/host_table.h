@@ -53,6 +53,7 @@ struct HostTable {
       return memory().adopt(address, bytes, "an array of the host's");
     };
     table.unpin = [](void* address) noexcept { memory().give_back(address); };
+    table.enable_peer = [](int, int) { return false; };  // there is one
     table.open_queue = [](int device, int, void*) {
       check_device(device);
       return handle_of(*new HostQueue(Seed));

@@ -40,6 +40,10 @@ class Arena final : public cuda::Memory {
   void find_again() noexcept { lost_ = false; }
   bool lost() const noexcept { return lost_; }
 
+  // Devices, a bit each, whose memory its kernels may read.
+  void let_read(int peer) noexcept { peers_ |= 1u << peer; }
+  uint32_t peers() const noexcept { return peers_; }
+
   // What work of the device is added to; null: it is not captured.
   Recording* recording() const noexcept { return recording_; }
   void set_recording(Recording* recording) noexcept { recording_ = recording; }
@@ -62,6 +66,7 @@ class Arena final : public cuda::Memory {
   const int device_;
   uint8_t* base_ = nullptr;
   std::atomic<bool> lost_{false};
+  std::atomic<uint32_t> peers_{0};
   std::atomic<Recording*> recording_{nullptr};
   mutable std::mutex mutex_;
   std::map<int64_t, int64_t> free_;  // place -> bytes

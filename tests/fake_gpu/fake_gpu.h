@@ -3,6 +3,8 @@
 // - memory of a device can be touched while a kernel, a copy or an operator runs, and else kills;
 // - an operator that mixes a device's tensors with the CPU's, but for 0-dim ones, or with another
 //   device's fails as it does on CUDA;
+// - a gather may read memory of the devices that enable_peer() has let it, and fails once one of
+//   these is lost; nothing else may touch another device's memory;
 // - backward passes run on LibTorch's threads for devices.
 // Work is over when a call returns, so that a queue which should wait for another is not found out.
 // Linking this makes LibTorch know the devices, before it is used.
@@ -32,6 +34,8 @@ void fail_allocation(int device, int64_t after, bool for_ever = false);
 // Everything on it fails from now on, but freeing.
 void lose(int device);
 void find_again(int device);
+// Kernels of `device` cannot be let read memory of `peer`; what they may already stays.
+void refuse_peer(int device, int peer, bool refuse = true);
 // The next calls that pin memory of the host's are refused.
 void refuse_pinning(bool refuse);
 

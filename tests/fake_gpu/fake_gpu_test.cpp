@@ -21,6 +21,7 @@
 
 #include "base/error.h"
 #include "fake_queue.h"
+#include "feature/device.h"
 #include "nn/device.h"
 
 namespace gnnmg::fake_gpu {
@@ -106,6 +107,61 @@ TEST_F(FakeGpu, CopiesGoAnywhere) {
   EXPECT_EQ(back, values);
   table_.release(0, base::Placement::kDevice, a);
   table_.release(1, base::Placement::kDevice, b);
+}
+
+// Rows 0 and 1, of which each device holds one and reads the other's.
+TEST_F(FakeGpu, KernelsReadPeersThatTheyWereLetRead) {
+  refuse_peer(1, 0);
+  EXPECT_TRUE(table_.enable_peer(0, 1));
+  EXPECT_FALSE(table_.enable_peer(1, 0));
+  EXPECT_FALSE(table_.enable_peer(1, 1));
+  const std::vector<float> numbers{1, 2};
+  const std::vector<int64_t> cached{0, 1};
+  feature::DeviceStoreConfig config;
+  config.table = base::Tensor::copy_of<float>(numbers);
+  config.table =
+      base::Tensor({config.table.data(), base::DType::kF32, {2, 1}}, config.table.owner());
+  config.placement = feature::RowPlacement::kSplit;
+  config.cached = cached;
+  feature::DeviceStore* stores[2] = {};
+  table_.features->open_split(queues_, config, stores);
+  void* ids[2];
+  void* out[2];
+  const auto gather = [&](int device) {
+    table_.copy(queues_[device], ids[device], cached.data(), 16);
+    feature::DeviceGather gather;
+    gather.ids = ids[device];
+    gather.max_count = 2;
+    gather.out = out[device];
+    gather.out_stride = 1;
+    table_.features->gather(queues_[device], stores[device], gather);
+    std::vector<float> back(2);
+    table_.copy(queues_[device], back.data(), out[device], 8);
+    return back;
+  };
+  for (int device = 0; device < 2; ++device) {
+    ids[device] = table_.allocate(device, base::Placement::kDevice, 16);
+    out[device] = table_.allocate(device, base::Placement::kDevice, 8);
+  }
+  EXPECT_EQ(gather(0), numbers);
+  EXPECT_EQ(table_.features->traffic(queues_[0], stores[0]).peer_rows, 1);
+  EXPECT_DEATH(gather(1), "the host touched memory of a device");
+  refuse_peer(1, 0, false);
+  EXPECT_TRUE(table_.enable_peer(1, 0));
+  EXPECT_EQ(gather(1), numbers);
+  lose(1);
+  try {
+    gather(0);
+    ADD_FAILURE() << "nothing thrown";
+  } catch (const base::Error& error) {
+    EXPECT_EQ(error.status(), base::Status::kDeviceLost);
+  }
+  for (feature::DeviceStore* store : stores) table_.features->close(store);
+  find_again(1);
+  for (int device = 0; device < 2; ++device) {
+    table_.release(device, base::Placement::kDevice, ids[device]);
+    table_.release(device, base::Placement::kDevice, out[device]);
+  }
 }
 
 TEST_F(FakeGpu, MemoryEndsAndIsCounted) {

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <vector>
 
 #include "arena.h"
 #include "host_queue.h"
@@ -19,11 +20,17 @@ class FakeQueue {
 
   template <typename F>
   void each(int64_t count, const F& f) {
-    work([this, count, f] { queue_.each(count, f); });
+    work([this, count, f] {
+      const Peers peers(*this, reads_peers(f));
+      queue_.each(count, f);
+    });
   }
   template <int N, typename F>
   void tiles(int64_t count, const F& f) {
-    work([this, count, f] { queue_.tiles<N>(count, f); });
+    work([this, count, f] {
+      const Peers peers(*this, reads_peers(f));
+      queue_.tiles<N>(count, f);
+    });
   }
   template <int N, typename F>
   void teams(int64_t count, const F& f) {
@@ -74,6 +81,31 @@ class FakeQueue {
   static bool is_pinned(const void* address);
 
  private:
+  // A gather from a split cache.
+  template <typename F>
+  static bool reads_peers(const F& f) {
+    if constexpr (requires { f.rows.parts; })
+      return f.rows.parts != nullptr;
+    else
+      return false;
+  }
+  // The memory of the devices that this one may read, while kernels do.
+  class Peers {
+   public:
+    Peers(const FakeQueue& queue, bool read) {
+      for (int peer = 0; read && peer < kMostDevices; ++peer) {
+        if ((queue.arena_.peers() >> peer & 1) == 0) continue;
+        if (arena(peer).lost())
+          base::fail(base::Status::kDeviceLost, "fake GPU ", queue.device_,
+                     " read memory of fake GPU ", peer, ", which is lost");
+        open_.push_back(std::make_unique<Working>(arena(peer)));
+      }
+    }
+
+   private:
+    std::vector<std::unique_ptr<Working>> open_;
+  };
+
   template <typename F>
   void work(const F& f) {
     arena_.check();

@@ -77,6 +77,9 @@ Pinned& the_pinned() {
   return pinned;
 }
 
+// Pairs of devices, device * kMostDevices + peer, of which the one cannot read the other's memory.
+std::atomic<uint64_t> apart{0};
+
 template <int N>
 void check_device(int device) {
   if (device < 0 || device >= N)
@@ -126,6 +129,15 @@ base::DeviceTable table() {
     return the_pinned().adopt(memory, bytes, "an array of the host's");
   };
   table.unpin = [](void* memory) noexcept { the_pinned().give_back(memory); };
+  table.enable_peer = [](int device, int peer) {
+    check_device<N>(device);
+    check_device<N>(peer);
+    arena(device).check();
+    arena(peer).check();
+    if (device == peer || (apart >> (device * kMostDevices + peer) & 1) != 0) return false;
+    arena(device).let_read(peer);
+    return true;
+  };
   table.open_queue = [](int device, int, void*) {
     check_device<N>(device);
     return handle_of(*new FakeQueue(device));
@@ -195,6 +207,13 @@ void fail_allocation(int device, int64_t after, bool for_ever) {
 }
 void lose(int device) { arena(device).lose(); }
 void find_again(int device) { arena(device).find_again(); }
+void refuse_peer(int device, int peer, bool refuse) {
+  const uint64_t pair = uint64_t{1} << (device * kMostDevices + peer);
+  if (refuse)
+    apart |= pair;
+  else
+    apart &= ~pair;
+}
 void refuse_pinning(bool refuse) { the_pinned().set_refusing(refuse); }
 
 }  // namespace gnnmg::fake_gpu

@@ -53,6 +53,9 @@ GNNMG_EXPORTED const DeviceTable* gnnmg_cuda_device_table() noexcept {
 GNNMG_EXPORTED void gnnmg_fake_lose(int device) { fake::lose(device); }
 GNNMG_EXPORTED void gnnmg_fake_find_again(int device) { fake::find_again(device); }
 GNNMG_EXPORTED void gnnmg_fake_refuse_pinning(int refuse) { fake::refuse_pinning(refuse != 0); }
+GNNMG_EXPORTED void gnnmg_fake_refuse_peer(int device, int peer, int refuse) {
+  fake::refuse_peer(device, peer, refuse != 0);
+}
 GNNMG_EXPORTED void gnnmg_fake_set_memory(int device, int64_t bytes) {
   fake::set_memory(device, bytes);
 }

@@ -31,6 +31,7 @@ class DeviceSources : public testing::Test {
   void TearDown() override {
     lazy_gpu::fail_allocation(-1);
     lazy_gpu::refuse_pinning(false);
+    lazy_gpu::refuse_peers(false);
     lazy_gpu::lose(false);
     lazy_gpu::set_order(0);
     for (int device = 0; device < lazy_gpu::kNumDevices; ++device)
@@ -188,6 +189,72 @@ TEST_F(DeviceSources, CacheWhatIsHotByAnyMeasure) {
     const auto loader = world.on_device(batches, source);
     loader->start_epoch(0);
     EXPECT_TRUE(test::by_device(*loader) == cpu_epoch(world, batches));
+  }
+}
+
+DeviceSourceConfig split_over_both(int device) {
+  DeviceSourceConfig config = test::on_lazy_gpu(GraphPlacement::kDevice, FeaturePlacement::kSplit);
+  config.device = device;
+  config.devices = {0, 1};
+  return config;
+}
+
+Contents epoch_of(loader::Loader& loader, int device) {
+  loader.start_epoch(0);
+  test::LazyReader reader(device);
+  int64_t place = 0;
+  while (const loader::BatchRef batch = loader.next({}).value()) reader.read(place++, *batch);
+  return reader.finish();
+}
+
+TEST_F(DeviceSources, SplitACacheOverGpusThatReadEachOther) {
+  const DeviceWorld world;
+  const LoaderConfig batches = test::device_loader_config();
+  for (const uint64_t order : {0, 1, 7}) {
+    lazy_gpu::set_order(order);
+    // 4000 bytes hold 125 rows on each.
+    std::shared_ptr<DeviceSource> first = world.open(split_over_both(0));
+    EXPECT_EQ(first->features(), FeaturePlacement::kSplit);
+    EXPECT_THAT(first->describe(), HasSubstr("250 of 1200 rows cached, split over GPUs 0, 1"));
+    const int64_t live = lazy_gpu::num_live();
+    const auto second = world.open(split_over_both(1));
+    EXPECT_EQ(second->features(), FeaturePlacement::kSplit);
+    EXPECT_EQ(world.open(split_over_both(0))->features(), FeaturePlacement::kSplit);
+    const Contents expected = cpu_epoch(world, batches);
+    {
+      const auto loader = world.on_device(batches, first);
+      EXPECT_TRUE(epoch_of(*loader, 0) == expected);
+    }
+    // What the first has opened stays while the other reads it.
+    first = nullptr;
+    EXPECT_LT(lazy_gpu::num_live(), live + 10);
+    const auto loader = world.on_device(batches, second);
+    EXPECT_TRUE(epoch_of(*loader, 1) == expected);
+  }
+}
+
+TEST_F(DeviceSources, HoldASplitCacheAsLargeAsTheSmallestRoomAllows) {
+  const DeviceWorld world;
+  DeviceSourceConfig config = split_over_both(0);
+  config.graph = GraphPlacement::kPinned;
+  config.cache_bytes = 0;
+  lazy_gpu::set_memory(1, 32000);  // of which 30 % hold 300 rows
+  EXPECT_THAT(world.open(config)->describe(), HasSubstr("600 of 1200 rows cached"));
+}
+
+TEST_F(DeviceSources, SayWhatASplitCacheNeeds) {
+  const DeviceWorld world;
+  DeviceSourceConfig config = split_over_both(0);
+  lazy_gpu::refuse_peers(true);
+  EXPECT_EQ(
+      status_of([&] { world.open(config); }, "cannot be split: GPU 0 cannot read memory of GPU 1"),
+      Status::kUnsupported);
+  EXPECT_EQ(status_of([&] { world.open(config); }, "set feature placement to cached"),
+            Status::kUnsupported);
+  lazy_gpu::refuse_peers(false);
+  for (const std::vector<int>& alone : {std::vector<int>{}, {0}, {1, 2}}) {
+    config.devices = alone;
+    EXPECT_EQ(status_of([&] { world.open(config); }, "set it to cached"), Status::kUnsupported);
   }
 }
 

@@ -24,7 +24,7 @@ using base::Status;
 
 namespace {
 
-std::atomic<bool> lost{false};
+std::atomic<bool> lost{false}, peers_refused{false};
 
 void check_lost() {
   if (lost) fail(Status::kDeviceLost, "the GPU is lost");
@@ -328,6 +328,11 @@ base::DeviceTable make() {
     return pieces().pin(memory, bytes, "an array of the host's");
   };
   table.unpin = [](void* memory) noexcept { pieces().unpin(memory); };
+  table.enable_peer = [](int device, int peer) {
+    check_device(device);
+    check_device(peer);
+    return !peers_refused;
+  };
   table.open_queue = [](int device, int, void*) {
     check_device(device);
     return handle_of(*new LazyQueue(device));
@@ -377,6 +382,7 @@ void fail_allocation(int64_t after, bool for_ever) {
     all.fail_for_ever_ = for_ever;
   });
 }
+void refuse_peers(bool refuse) { peers_refused = refuse; }
 void refuse_pinning(bool refuse) {
   pieces().with([&](Pieces& all) { all.refusing_ = refuse; });
 }

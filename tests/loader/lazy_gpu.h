@@ -26,6 +26,7 @@ int64_t num_allocations();  // and pins, since the program began
 // The allocation or pin behind the next `after` fails, or, `for_ever`, that one and all others; -1:
 // none.
 void fail_allocation(int64_t after, bool for_ever = false);
+void refuse_peers(bool refuse);    // to read each other's memory
 void refuse_pinning(bool refuse);  // of arrays that are there
 // Everything fails from now on, but freeing.
 void lose(bool lost);

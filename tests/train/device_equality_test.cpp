@@ -45,6 +45,15 @@ TEST(DeviceEquality, EightGpus) {
   expect_equal(setup, 1e-9, {8});
 }
 
+// One cache over all GPUs, of which each reads the others' rows.
+TEST(DeviceEquality, CachesThatAreSplit) {
+  Recipe setup = in_f64();
+  setup.trainer.placement.features = loader::FeaturePlacement::kSplit;
+  setup.trainer.placement.cache_bytes = 512;
+  set_steps(setup, 30);
+  expect_equal(setup, 1e-9, {2, 4});
+}
+
 TEST(DeviceEquality, SingleWithSgd) {
   Recipe setup;
   setup.trainer.batches_per_step = 4;

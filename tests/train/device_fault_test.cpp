@@ -167,6 +167,67 @@ TEST(DeviceFault, ASmallerTrainingFits) {
   run.train();
 }
 
+TEST(DeviceFault, GpusThatCannotReadEachOther) {
+  const Gpus gpus(2);
+  Recipe setup = gpus.train(in_f64());
+  setup.trainer.placement.features = loader::FeaturePlacement::kSplit;
+  setup.trainer.placement.cache_bytes = 512;
+  Host host;
+  host.devices = &gpus.table();
+  {
+    Trial run(setup, host);
+    for (const auto& [device, peer] : {std::pair(0, 1), std::pair(1, 0)}) {
+      fake_gpu::refuse_peer(device, peer);
+      const Caught found = caught([&] { run.train(); });
+      fake_gpu::refuse_peer(device, peer, false);
+      EXPECT_EQ(found.status, Status::kUnsupported);
+      EXPECT_THAT(found.text, HasSubstr(base::text("GPU ", device, " cannot read memory of GPU ",
+                                                   peer, ": this machine has no way")));
+      EXPECT_THAT(found.text, HasSubstr("set feature placement to cached"));
+    }
+    expect_goes_on(run, weights_after(in_f64()));
+  }
+  {
+    Recipe alone = in_f64();
+    alone.trainer.placement = setup.trainer.placement;
+    alone.trainer.devices = {1};
+    Trial run(alone, host);
+    const Caught found = caught([&] { run.train(); });
+    EXPECT_EQ(found.status, Status::kUnsupported);
+    EXPECT_THAT(found.text, HasSubstr("GPU 1 is the only one of this process"));
+  }
+  gpus.expect_clean();
+}
+
+// What one holds of a split cache the others miss as well.
+TEST(DeviceFault, AGpuIsLostWhoseRowsOthersRead) {
+  const std::vector<double> expected = weights_after(in_f64());
+  for (const int lost : {0, 1}) {
+    const Gpus gpus(2);
+    Recipe setup = gpus.train(in_f64());
+    setup.trainer.placement.features = loader::FeaturePlacement::kSplit;
+    setup.trainer.placement.cache_bytes = 512;
+    Host host;
+    host.devices = &gpus.table();
+    {
+      Trial run(setup, host);
+      run->set_epoch_function([&](const train::EpochReport& report) {
+        if (report.epoch == 2) fake_gpu::lose(lost);
+        return 0;
+      });
+      const Caught found = caught([&] { run.train(); });
+      EXPECT_EQ(found.status, Status::kDeviceLost) << found.text;
+      EXPECT_THAT(found.text, HasSubstr(base::text("GPU ", lost)));
+      fake_gpu::find_again(lost);
+      run->set_epoch_function({});
+      expect_goes_on(run, expected);
+      fake_gpu::lose(lost);  // and is freed so
+    }
+    fake_gpu::find_again(lost);
+    gpus.expect_clean();
+  }
+}
+
 // For good, until the GPU is there again; others and the CPU go on meanwhile.
 TEST(DeviceFault, AGpuIsLost) {
   const std::vector<double> expected = weights_after(in_f64());

@@ -126,7 +126,8 @@ var (
 		{"device", gnnmg.GraphPlacementDevice}, {"pinned", gnnmg.GraphPlacementPinned}, {"host", gnnmg.GraphPlacementHost}}
 	featurePlacements = words[gnnmg.FeaturePlacement]{{"auto", gnnmg.FeaturePlacementAuto},
 		{"device", gnnmg.FeaturePlacementDevice}, {"pinned", gnnmg.FeaturePlacementPinned},
-		{"cached", gnnmg.FeaturePlacementCached}, {"host", gnnmg.FeaturePlacementHost}}
+		{"cached", gnnmg.FeaturePlacementCached}, {"split", gnnmg.FeaturePlacementSplit},
+		{"host", gnnmg.FeaturePlacementHost}}
 	featureForms = words[gnnmg.FeatureForm]{{"as-given", gnnmg.FeatureFormAsGiven}, {"f16", gnnmg.FeatureFormF16},
 		{"bf16", gnnmg.FeatureFormBF16}, {"int8", gnnmg.FeatureFormInt8}}
 	hotnesses = words[gnnmg.Hotness]{{"probability", gnnmg.HotnessProbability}, {"degree", gnnmg.HotnessDegree},

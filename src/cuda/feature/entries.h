@@ -54,21 +54,52 @@ struct FeatureEntries {
   using Handle = base::DeviceQueue*;
   using Store = feature::DeviceStore;
 
+  // Nothing may be on its way to memory that is released.
+  static void settle(Queue& queue) noexcept {
+    try {
+      queue.synchronize();
+    } catch (const base::Error&) {  // a device that is lost does nothing more
+    }
+  }
+
   static Store* open(Handle handle, const feature::DeviceStoreConfig& config) {
     Queue& queue = queue_of<Queue>(handle);
-    check_config(config);
+    check_config(config, false);
     auto store = std::make_unique<Store>(queue.lasting_memory());
     try {
       fill_store(queue, config, *store);
       queue.synchronize();
     } catch (...) {
-      try {
-        queue.synchronize();  // nothing may be on its way to memory that is released here
-      } catch (const base::Error&) {
-      }
+      settle(queue);
       throw;
     }
     return store.release();
+  }
+
+  static void open_split(std::span<const Handle> handles, const feature::DeviceStoreConfig& config,
+                         std::span<Store*> stores) {
+    check_config(config, true);
+    if (handles.empty() || handles.size() != stores.size())
+      base::fail(base::Status::kInvalidArgument, "a cache is split over ", handles.size(),
+                 " devices, with room for ", stores.size(), " stores; expected one each");
+    std::vector<std::unique_ptr<Store>> made;
+    std::vector<const uint8_t*> parts;
+    try {
+      for (size_t k = 0; k < handles.size(); ++k) {
+        Queue& queue = queue_of<Queue>(handles[k]);
+        made.push_back(std::make_unique<Store>(queue.lasting_memory()));
+        fill_store(queue, config, *made[k],
+                   {static_cast<int64_t>(k), static_cast<int64_t>(handles.size())});
+        parts.push_back(made[k]->rows.device);
+      }
+      for (size_t k = 0; k < handles.size(); ++k)
+        join_parts(queue_of<Queue>(handles[k]), parts, static_cast<int64_t>(k), *made[k]);
+      for (const Handle handle : handles) queue_of<Queue>(handle).synchronize();
+    } catch (...) {
+      for (const Handle handle : handles) settle(queue_of<Queue>(handle));
+      throw;
+    }
+    for (size_t k = 0; k < made.size(); ++k) stores[k] = made[k].release();
   }
 
   static void close(Store* store) noexcept { delete store; }
@@ -105,9 +136,13 @@ struct FeatureEntries {
     visit_conversion(*store, gather.out_type, Launch{queue_of<Queue>(handle), store->rows, gather});
   }
 
-  static TrafficCounts counts(Queue& queue, const Store& store) {
+  static TrafficCounts counts(Queue& queue, const Store& store,
+                              std::span<PeerCount> of_peers = {}) {
     TrafficCounts counts{};
     queue.copy(&counts, store.rows.counts, sizeof(counts));
+    if (store.rows.parts != nullptr)
+      queue.copy(of_peers.data(), store.rows.peer_counts,
+                 static_cast<int64_t>(of_peers.size_bytes()));
     queue.synchronize();
     return counts;
   }
@@ -121,26 +156,30 @@ struct FeatureEntries {
   }
 
   static feature::DeviceTraffic traffic(Handle handle, Store* store) {
-    const TrafficCounts found = counts(queue_of<Queue>(handle), *store);
-    return {static_cast<int64_t>(found.rows), static_cast<int64_t>(found.host_rows),
-            static_cast<int64_t>(found.host_lines) * kBusLine};
+    PeerCount of_peers[kPeerCounts] = {};
+    const TrafficCounts found = counts(queue_of<Queue>(handle), *store, of_peers);
+    feature::DeviceTraffic traffic;
+    traffic.rows = static_cast<int64_t>(found.rows);
+    traffic.host_rows = static_cast<int64_t>(found.host_rows);
+    for (const PeerCount& count : of_peers) traffic.peer_rows += static_cast<int64_t>(count.rows);
+    traffic.host_bytes = static_cast<int64_t>(found.host_lines) * kBusLine;
+    return traffic;
   }
 
   static void reset_traffic(Handle handle, Store* store) {
-    queue_of<Queue>(handle).fill(store->rows.counts, 0, sizeof(TrafficCounts));
+    Queue& queue = queue_of<Queue>(handle);
+    queue.fill(store->rows.counts, 0, sizeof(TrafficCounts));
+    if (store->rows.parts != nullptr)
+      queue.fill(store->rows.peer_counts, 0, kPeerCounts * sizeof(PeerCount));
   }
 };
 
 template <typename Queue>
 const feature::DeviceFeatures& features_table() {
   using Entries = FeatureEntries<Queue>;
-  static constexpr feature::DeviceFeatures table = {Entries::open,
-                                                    Entries::close,
-                                                    Entries::rows,
-                                                    Entries::gather,
-                                                    Entries::num_out_of_range,
-                                                    Entries::traffic,
-                                                    Entries::reset_traffic};
+  static constexpr feature::DeviceFeatures table = {
+      Entries::open,   Entries::open_split,       Entries::close,   Entries::rows,
+      Entries::gather, Entries::num_out_of_range, Entries::traffic, Entries::reset_traffic};
   return table;
 }
 

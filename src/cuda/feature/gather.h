@@ -47,6 +47,7 @@ struct GatherRows {
   // Adds what a gather reads of the row; lane 0 of the row's first part.
   GNNMG_BOTH void count_row(const StoreRows::Place& place, int64_t i, int64_t num) const {
     if (i == 0) atomic_add(&rows.counts->rows, static_cast<uint64_t>(num));
+    if (place.on_peer) atomic_add(&rows.peer_counts[i % kPeerCounts].rows, uint64_t{1});
     if (!place.on_host) return;
     const uintptr_t begin = reinterpret_cast<uintptr_t>(place.row);
     const uintptr_t end = begin + rows.cols * sizeof(In);

@@ -13,6 +13,12 @@ inline constexpr int64_t kBusLine = 128;  // bytes that one aligned request over
 struct TrafficCounts {
   uint64_t rows, host_rows, host_lines, out_of_range;
 };
+// Rows of peers, which come as fast as memory gives them: they are counted in several places, so
+// that one address is not what they wait for.
+inline constexpr int kPeerCounts = 8;
+struct alignas(128) PeerCount {
+  uint64_t rows;
+};
 
 // Rows on the device begin on 16 bytes and are padded with bytes of their own; rows in the host's
 // memory begin on multiples of their element's size.
@@ -20,7 +26,12 @@ struct StoreRows {
   const uint8_t* device = nullptr;
   const uint8_t* host = nullptr;   // null: all rows are on the device
   const int32_t* slots = nullptr;  // a row's place on the device, -1: none; null: as `host` says
-  const float* scales = nullptr;   // a row each, on the device; of int8
+  // Of a split cache: the rows of each device, [num_parts], on this one, which is number own_part.
+  // Place p is row p / num_parts of device p % num_parts. Null: places are rows of `device`.
+  const uint8_t* const* parts = nullptr;
+  uint32_t num_parts = 1, own_part = 0;
+  PeerCount* peer_counts = nullptr;  // [kPeerCounts]; of a split cache
+  const float* scales = nullptr;     // a row each, on the device; of int8
   TrafficCounts* counts = nullptr;
   int64_t num_rows = 0;
   int64_t cols = 0;
@@ -29,15 +40,20 @@ struct StoreRows {
 
   struct Place {
     const uint8_t* row;
-    bool on_host;
+    bool on_host, on_peer;
   };
   GNNMG_BOTH Place place(int64_t id) const {
-    if (host == nullptr) return {device + id * device_stride, false};
+    if (host == nullptr) return {device + id * device_stride, false, false};
     if (slots != nullptr) {
-      const int64_t slot = slots[id];
-      if (slot >= 0) return {device + slot * device_stride, false};
+      const int32_t slot = slots[id];
+      if (slot >= 0 && parts == nullptr) return {device + slot * device_stride, false, false};
+      if (slot >= 0) {
+        const auto place = static_cast<uint32_t>(slot);
+        const uint32_t row = place / num_parts, part = place - row * num_parts;
+        return {parts[part] + row * device_stride, false, part != own_part};
+      }
     }
-    return {host + id * host_stride, true};
+    return {host + id * host_stride, true, false};
   }
 };
 

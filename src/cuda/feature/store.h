@@ -19,7 +19,9 @@ struct DeviceStore {
         rows_memory(*memory),
         slots_memory(*memory),
         scales_memory(*memory),
-        counts_memory(*memory) {}
+        counts_memory(*memory),
+        parts_memory(*memory),
+        peer_counts_memory(*memory) {}
   std::unique_ptr<cuda::Memory> memory;  // below is what lies in it
   cuda::StoreRows rows;
   base::DType dtype = base::DType::kF32;  // of the table
@@ -28,6 +30,8 @@ struct DeviceStore {
   cuda::Buffer<int32_t> slots_memory;
   cuda::Buffer<float> scales_memory;
   cuda::Buffer<cuda::TrafficCounts> counts_memory;
+  cuda::Buffer<const uint8_t*> parts_memory;
+  cuda::Buffer<cuda::PeerCount> peer_counts_memory;
   cuda::PinnedTables::Use pinned;
 };
 
@@ -62,21 +66,23 @@ void upload_rows(Queue& queue, const feature::DeviceStoreConfig& config, feature
   }
 }
 
-inline void check_config(const feature::DeviceStoreConfig& config) {
+inline void check_config(const feature::DeviceStoreConfig& config, bool split) {
   using base::fail;
   using base::Status;
   using feature::RowPlacement;
   const base::Tensor& table = config.table;
   if (!table.defined() || table.shape().num_dims == 0)
     fail(Status::kInvalidArgument, "features need at least one dimension, the rows");
-  if (config.placement < RowPlacement::kDevice || config.placement > RowPlacement::kCached)
+  if (split ? config.placement != RowPlacement::kSplit
+            : config.placement < RowPlacement::kDevice || config.placement > RowPlacement::kCached)
     fail(Status::kInvalidArgument, "placement of features is ",
-         static_cast<int32_t>(config.placement), ", expected 0 to 2");
+         static_cast<int32_t>(config.placement),
+         split ? ", expected 3 over several devices" : ", expected 0 to 2 on one device");
   if (config.form < feature::Form::kAsGiven || config.form > feature::Form::kInt8)
     fail(Status::kInvalidArgument, "form of features is ", static_cast<int32_t>(config.form),
          ", expected 0 to 3");
   feature::check_form(config.form, table.dtype());
-  if (config.placement != RowPlacement::kCached && !config.cached.empty())
+  if (!split && config.placement != RowPlacement::kCached && !config.cached.empty())
     fail(Status::kInvalidArgument, config.cached.size(),
          " rows are listed to be cached, but the placement is not that of a cache");
 }
@@ -101,11 +107,16 @@ inline base::PageVector<int32_t> make_slots(std::span<const int64_t> cached, int
   return slots;
 }
 
+// Which part of a cache's rows a device holds.
+struct CachePart {
+  int64_t number = 0, of = 1;
+};
+
 template <typename Queue>
-void fill_store(Queue& queue, const feature::DeviceStoreConfig& config,
-                feature::DeviceStore& store) {
+void fill_store(Queue& queue, const feature::DeviceStoreConfig& config, feature::DeviceStore& store,
+                const CachePart& part = {}) {
   using feature::RowPlacement;
-  const bool cached = config.placement == RowPlacement::kCached;
+  const bool cached = config.placement >= RowPlacement::kCached;
   const char* const remedy =
       cached ? "cache fewer rows, or keep them as bf16 or int8"
              : "open the features pinned in the host's memory, or cached with the hottest rows on "
@@ -140,7 +151,15 @@ void fill_store(Queue& queue, const feature::DeviceStoreConfig& config,
                  num_rows * static_cast<int64_t>(sizeof(float)));
     if (!cached) return;
   }
-  const int64_t on_device = cached ? static_cast<int64_t>(config.cached.size()) : num_rows;
+  std::span<const int64_t> own = config.cached;
+  std::vector<int64_t> of_part;
+  if (part.of > 1) {
+    for (size_t p = static_cast<size_t>(part.number); p < own.size();
+         p += static_cast<size_t>(part.of))
+      of_part.push_back(own[p]);
+    own = of_part;
+  }
+  const int64_t on_device = cached ? static_cast<int64_t>(own.size()) : num_rows;
   if (cached) {
     const base::PageVector<int32_t> slots = make_slots(config.cached, num_rows);
     rows.slots = with_remedy(
@@ -155,8 +174,23 @@ void fill_store(Queue& queue, const feature::DeviceStoreConfig& config,
     return store.rows_memory.reserve(bytes, cached ? "cached features" : "features");
   });
   if (bytes > 0)
-    upload_rows(queue, config, form, config.cached, on_device, store.rows_memory.data(),
+    upload_rows(queue, config, form, own, on_device, store.rows_memory.data(),
                 cached ? nullptr : store.scales_memory.data());
+}
+
+// Tells a store where all parts of its cache lie. `parts` has to stay until the queue has been
+// waited for.
+template <typename Queue>
+void join_parts(Queue& queue, std::span<const uint8_t* const> parts, int64_t own,
+                feature::DeviceStore& store) {
+  const auto count = static_cast<int64_t>(parts.size());
+  store.rows.peer_counts = store.peer_counts_memory.reserve(kPeerCounts, "counts of features");
+  queue.fill(store.rows.peer_counts, 0, kPeerCounts * sizeof(PeerCount));
+  store.rows.parts = store.parts_memory.reserve(count, "a cache's parts");
+  store.rows.num_parts = static_cast<uint32_t>(count);
+  store.rows.own_part = static_cast<uint32_t>(own);
+  queue.copy(store.parts_memory.data(), parts.data(),
+             count * static_cast<int64_t>(sizeof(const uint8_t*)));
 }
 
 }  // namespace gnnmg::cuda

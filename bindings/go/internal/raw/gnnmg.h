@@ -3708,8 +3708,12 @@ enum {
   GNNMG_FEATURE_PLACEMENT_PINNED = 2, /**< Main memory, once for all, where GPUs read them. */
   GNNMG_FEATURE_PLACEMENT_CACHED = 3, /**< The same, and the hottest rows in each GPU's memory; not
                                            with custom samplers or whole graphs. */
-  GNNMG_FEATURE_PLACEMENT_HOST = 4    /**< Main memory, and the loader's threads gather; the one way
+  GNNMG_FEATURE_PLACEMENT_HOST = 4,   /**< Main memory, and the loader's threads gather; the one way
                                            for sparse rows and rows of a mapped file. */
+  GNNMG_FEATURE_PLACEMENT_SPLIT = 5   /**< As cached, with other rows on each GPU of the process,
+                                           which read each other's memory: two GPUs cache twice as
+                                           many. ::GNNMG_ERR_UNSUPPORTED for one GPU, and where two
+                                           of them cannot. */
 };
 
 /** How GPUs, or main memory for them, keep rows of features; they are widened when they are read.

@@ -146,7 +146,7 @@ choices(::Type{gnnmg_graph_placement}) = (:auto=>0, :device=>1, :pinned=>2, :hos
 
 primitive type gnnmg_feature_placement <: Enumeration 32 end
 choices(::Type{gnnmg_feature_placement}) = (:auto=>0, :device=>1, :pinned=>2, :cached=>3,
-    :host=>4)
+    :host=>4, :split=>5)
 
 primitive type gnnmg_feature_form <: Enumeration 32 end
 choices(::Type{gnnmg_feature_form}) = (:as_given=>0, :f16=>1, :bf16=>2, :int8=>3)

@@ -2561,6 +2561,11 @@ pub const GNNMG_FEATURE_PLACEMENT_CACHED: gnnmg_feature_placement = 3;
 /** Main memory, and the loader's threads gather; the one way
 for sparse rows and rows of a mapped file.*/
 pub const GNNMG_FEATURE_PLACEMENT_HOST: gnnmg_feature_placement = 4;
+/** As cached, with other rows on each GPU of the process,
+which read each other's memory: two GPUs cache twice as
+many. `GNNMG_ERR_UNSUPPORTED` for one GPU, and where two
+of them cannot.*/
+pub const GNNMG_FEATURE_PLACEMENT_SPLIT: gnnmg_feature_placement = 5;
 /// How GPUs, or main memory for them, keep rows of features; they are widened when they are read.
 pub type gnnmg_feature_form = i32;
 /// In the type of the data set.

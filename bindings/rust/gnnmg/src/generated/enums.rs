@@ -642,6 +642,11 @@ enumeration! {
         /// Main memory, and the loader's threads gather; the one way
         /// for sparse rows and rows of a mapped file.
         Host = GNNMG_FEATURE_PLACEMENT_HOST,
+        /// As cached, with other rows on each GPU of the process,
+        /// which read each other's memory: two GPUs cache twice as
+        /// many. [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) for one GPU, and where two
+        /// of them cannot.
+        Split = GNNMG_FEATURE_PLACEMENT_SPLIT,
     }
 }
 
