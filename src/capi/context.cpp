@@ -120,6 +120,17 @@ constexpr Option kOptions[] = {
        options.max_file_bytes = bytes;
      },
      [](const Options& options) { return std::to_string(options.max_file_bytes); }},
+    {"gpu_affinity",
+     "whether trainers made from here on keep the threads of each GPU on the cores next to it, of "
+     "those that the process may use, where the system tells which they are: on or off; on by "
+     "default",
+     [](Options& options, std::string_view value) {
+       if (value != "on" && value != "off")
+         fail(Status::kInvalidArgument, "option 'gpu_affinity' is '", value,
+              "', expected on or off");
+       options.gpu_affinity = value == "on";
+     },
+     [](const Options& options) { return std::string(options.gpu_affinity ? "on" : "off"); }},
 };
 
 const Option& find_option(std::string_view key) {

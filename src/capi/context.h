@@ -35,6 +35,7 @@ class LogWarnings : public c10::WarningHandler {
 struct Options {
   int32_t log_level = 0;
   int64_t max_file_bytes = int64_t{1} << 40;
+  bool gpu_affinity = true;
 };
 
 class Context : public Object {

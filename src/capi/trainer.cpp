@@ -354,6 +354,7 @@ gnnmg_status gnnmg_trainer_create(gnnmg_model* model, const gnnmg_dataset* datas
     const std::shared_ptr<Context>& c = m->context;
     gnnmg::train::Environment environment{*c->queue, c->log, c->pool};
     if (!settings.devices.empty()) environment.devices = c->devices.table();
+    environment.stay_beside_devices = c->options().gpu_affinity;
     if (job) {
       environment.processes = job->processes();
       environment.meet_timeout_ms = job->join_ms();

@@ -5,6 +5,7 @@
 
 #include <cstring>
 
+#include "base/affinity.h"
 #include "nn/torch_tensor.h"
 
 namespace gnnmg::train {
@@ -58,10 +59,23 @@ RankDevice::RankDevice(const Job& job, int number) : job_(job) {
   device_.queue = device_.table->open_queue(device_.index, 0, nullptr);
   try {
     device_.table->use(device_.queue);
+    if (job.environment.stay_beside_devices) stay_beside(bounded(info.bus_id));
   } catch (...) {
     device_.table->close_queue(device_.queue);
     throw;
   }
+}
+
+// LibTorch's threads for devices are there by now (train/exit.cpp), and stay where they are; those
+// that this one starts, its loaders' too, stay where it does.
+void RankDevice::stay_beside(const std::string& bus_id) {
+  const std::optional<base::NodeCores> cores = base::stay_beside(bus_id);
+  if (!cores) return;
+  job_.environment.log.add(
+      base::LogLevel::kInfo,
+      base::text("GPU ", device_.index, "'s threads stay on ",
+                 cores->cores.size() == 1 ? "core " : "cores ", base::text_of_cores(cores->cores),
+                 ", beside it (memory node ", cores->node, ")"));
 }
 
 RankDevice::~RankDevice() { device_.table->close_queue(device_.queue); }

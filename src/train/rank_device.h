@@ -29,6 +29,8 @@ class RankDevice {
   std::optional<std::string> lost() const noexcept;
 
  private:
+  void stay_beside(const std::string& bus_id);
+
   const Job& job_;
   nn::Device device_;
   std::string name_;

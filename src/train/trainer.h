@@ -38,6 +38,9 @@ struct Environment {
   std::shared_ptr<comm::Processes> processes = nullptr;
   int64_t meet_timeout_ms = 300'000;           // how long processes wait for each other at a start
   const base::DeviceTable* devices = nullptr;  // of which TrainerConfig::devices are numbers
+  // Whether a rank's thread for a device, and its loaders', stay on the cores next to it where the
+  // system tells which these are.
+  bool stay_beside_devices = true;
 };
 
 // Among several processes, each has a trainer of its own, and load, save, start, step and evaluate
