@@ -1,0 +1,261 @@
+#!/usr/bin/env python3
+"""The bars of a GPU, ours and a peer's in turns on the same machine within the same minutes:
+
+    python3 tests/bench/gpu.py --bench build/gpu/tests/bench/gpu/bench_gpu
+
+prints a table: what was measured, ours, the peer's, the ratio, the bar and whether it is met. The
+Python that runs it has torch; PyTorch Geometric is taken where it can be imported. --check ends
+with 1 when a bar is missed. --smoke tries the benchmark's own code on a fake GPU (bench_gpu_fake)
+and a peer on the CPU, at a tiny size: its numbers are no measurement, and no bar is looked at.
+"""
+import argparse
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+
+from turns import Server
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+WIDTHS = (100, 256)
+QUERY = "clocks.sm,clocks.mem,power.draw,power.limit,temperature.gpu"
+
+
+def spread(values, unit=1.0, digits=2):
+    values = [value / unit for value in values]
+    return f"{statistics.median(values):.{digits}f} ({min(values):.{digits}f}-{max(values):.{digits}f})"
+
+
+class Missing(Exception):
+    """A task that could not be done, with its reason."""
+
+
+class Bench:
+    def __init__(self, options, ours, peer):
+        self.options, self.ours, self.peer = options, ours, peer
+        self.rows, self.missed, self.unsteady = [], 0, 0
+
+    def clocks(self):
+        """What the GPU runs at, now."""
+        if self.options.smoke:
+            return ""
+        found = subprocess.run(["nvidia-smi", "-i", "0", f"--query-gpu={QUERY}", "--format=csv,noheader"],
+                               capture_output=True, text=True, check=False)
+        return found.stdout.strip()
+
+    def ask(self, *tasks):
+        """Asks each (server, task) in turns; for each the answers of all rounds."""
+        answers = [[] for _ in tasks]
+        for _ in range(self.options.rounds):
+            for own, (server, task) in zip(answers, tasks):
+                found = server.ask(task)
+                if "failed" in found:
+                    raise Missing(f"{task}: {found['failed']}")
+                self.unsteady += not found.get("steady", True)
+                own.append(found)
+        return answers
+
+    def row(self, bar, what, ours, peer, ratio, needed, met):
+        if self.options.smoke:
+            needed, met = "", None
+        self.rows.append((bar, what, ours, peer, ratio, needed, {True: "met", False: "MISSED", None: ""}[met]))
+        self.missed += met is False
+        print(" | ".join(str(cell) for cell in self.rows[-1]), flush=True)
+
+    def part(self, name, work):
+        print(f"# {name}: {self.clocks() or 'no measurement'}", flush=True)
+        try:
+            work()
+        except Missing as missing:
+            self.rows.append((name, "not measured", str(missing), "", "", "", "MISSED"))
+            self.missed += 1
+            print(f"{name}: {missing}", flush=True)
+
+    # Bars 12 and 13.
+    def sampling(self):
+        ((same,),) = self.ask_once((self.ours, f"same {self.options.batches_compared}"))
+        if same["same"] != self.options.batches_compared:
+            raise Missing(f"{same['same']} of {self.options.batches_compared} mini-batches are the CPU's")
+        self.row("-", "samples equal to the CPU's, whose uniformity its tests prove", f"{same['same']} mini-batches", "", "", "", None)
+        for place, bars in (("device", ((1, 2.0), (self.options.at_once, 5.0))), ("pinned", ((1, 0.06),))):
+            for at_once, bar in bars:
+                (found,) = self.ask((self.ours, f"sample {place} {at_once}"))
+                rates = [answer["edges"] / answer["device"] for answer in found]
+                first = found[0]
+                wanted = at_once == 1  # more at once is the stretch
+                self.row("12" if place == "device" else "13",
+                         f"sample and relabel, graph in {place} memory, {at_once} at once: {first['edges']:.0f} edges,"
+                         f" {first['nodes']:.0f} nodes, {1e3 * statistics.median(a['device'] for a in found):.3f} ms,"
+                         f" wall {1e3 * statistics.median(a['wall'] for a in found):.3f} ms",
+                         f"{spread(rates, 1e9, 3)} G edges/s", "", "", f"{bar} G/s" + ("" if wanted else " (stretch)"),
+                         statistics.median(rates) >= bar * 1e9 if wanted else None)
+        self.forget()
+
+    # Bars 14 and 15.
+    def gathers(self):
+        for place, sm, cases in (("device", 0, ((64, .85), (100, .85), (128, .85), (256, .85))),
+                                 ("pinned", 8, ((128, .90), (100, .80)))):
+            for columns, bar in cases:
+                copy, gather = self.ask((self.ours, f"copy {place}"), (self.ours, f"gather {place} {columns} {sm}"))
+                if any(answer["right"] != answer["rows"] for answer in gather):
+                    raise Missing(f"gather {place} {columns}: rows are not as they were")
+                # Both read and write each byte; a gather from the host's memory counts what crosses the bus, as a copy does.
+                copied = [answer["bytes"] / answer["device"] for answer in copy]
+                gathered = [answer["bytes"] / answer["device"] for answer in gather]
+                ratio = [g / c for g, c in zip(gathered, copied)]
+                self.row("14" if place == "device" else "15",
+                         f"gather of {gather[0]['rows']} rows of {4 * columns} bytes from {place} memory"
+                         + (f", at most {sm} multiprocessors" if sm else ""),
+                         f"{spread(gathered, 1e9, 1)} GB/s", f"copy {spread(copied, 1e9, 1)} GB/s", spread(ratio),
+                         f"{bar} of the copy", statistics.median(ratio) >= bar)
+            self.forget()
+
+    def compare(self, bar, what, ours, peers, needed):
+        """One of ours and several ways of a peer's in turns; `needed`: by way, the ratio or None."""
+        found = self.ask((self.ours, ours), *((self.peer, task) for task in peers.values()))
+        if max(answer["error"] for answer in found[0]) > 1e-4:
+            raise Missing(f"{ours}: differs by {found[0][0]['error']} from the CPU")
+        own = [answer["device"] for answer in found[0]]
+        for way, answers in zip(peers, found[1:]):
+            if max(answer["error"] for answer in answers) > 1e-4:
+                raise Missing(f"{peers[way]}: differs by {answers[0]['error']} from scatter")
+            theirs = [answer["device"] for answer in answers]
+            ratio = [t / o for t, o in zip(theirs, own)]
+            algorithm = answers[-1]["algorithm"]
+            self.row(bar, f"{what}: {found[0][0]['edges']} edges, {found[0][0]['targets']} targets", f"{spread(own, 1e-3, 3)} ms",
+                     f"{way}{f' ({algorithm})' if algorithm else ''} {spread(theirs, 1e-3, 3)} ms", spread(ratio),
+                     f"{needed[way]} times" if needed.get(way) else "",
+                     statistics.median(ratio) >= needed[way] if needed.get(way) else None)
+
+    def ways(self):
+        return ("csr", "scatter") if self.options.smoke else ("cusparse", "csr", "scatter")
+
+    # Bar 16.
+    def means(self):
+        needed = {"cusparse": 1.2, "scatter": 2.0}
+        for layer in range(2):
+            for columns in WIDTHS:
+                for direction in ("forward", "backward"):
+                    self.compare("16", f"mean, layer {layer}, {columns} columns, {direction}",
+                                 f"mean {columns} {direction} {layer}",
+                                 {way: f"mean {way} {columns} {direction} {layer}" for way in self.ways()}, needed)
+            self.forget()
+        for columns in WIDTHS:
+            self.compare("16", f"first layer fused with the gather, {columns} columns", f"first {columns}",
+                         {way: f"first {way} {columns} {self.info['nodes']}" for way in self.ways()}, {"cusparse": 1.5})
+            self.forget()
+
+    # Bars 17 and 18.
+    def epochs(self):
+        steps = self.info["mini_batches"]
+        epochs = self.options.epochs
+        ways = ["eager"] if self.options.no_capture else ["captured", "eager"]
+        tasks = [(self.ours, f"epoch {place} {way} {epochs}") for place in ("device", "pinned") for way in ways]
+        peers = [(self.peer, f"epoch {way} {self.info['nodes']} fp32") for way in ("csr", "lists")]
+        for task in tasks:
+            self.ask_once(task)  # not counted
+        found = self.ask(*tasks, *peers)
+        (copy,) = self.ask((self.ours, "copy pinned"))
+        (rows,) = self.ask_once((self.ours, "sample device 1"))
+        theirs = {}
+        for (_, task), answers in zip(peers, found[len(tasks):]):
+            theirs[task.split()[1]] = [answer["device"] * steps for answer in answers]
+        best = min(theirs, key=lambda way: statistics.median(theirs[way]))
+        for way, values in theirs.items():
+            self.row("17", f"PyG's layers on ready blocks ({way}), {steps} steps", "", f"{spread(values)} s", "", "", None)
+        for (_, task), answers in zip(tasks, found):
+            _, place, way, _ = task.split()
+            seconds = [statistics.median(answer["seconds"]) for answer in answers]
+            ratio = [t / o for t, o in zip(theirs[best], seconds)]
+            last = answers[-1]
+            parts = ", ".join(f"{part} {last[part]:.3f}" for part in ("sample", "gather", "wait", "compute"))
+            judged = way == ways[0]
+            if place == "device":
+                self.row("17", f"epoch, all in device memory, {way}, fp32: {last['steps']} steps ({parts})", f"{spread(seconds, digits=3)} s",
+                         "", "", "0.30 s", statistics.median(seconds) <= 0.30 if judged else None)
+                self.row("17", f"the same beside {best}", f"{spread(seconds, digits=3)} s", f"{spread(theirs[best], digits=3)} s",
+                         spread(ratio), "3 times", statistics.median(ratio) >= 3 if judged else None)
+                self.row("18", f"waits and allocations of the host in an epoch, {way}", f"{last['waits']} and {last['allocations']}",
+                         "", f"{last['waits'] / last['steps']:.2f} and {last['allocations'] / last['steps']:.2f} a step",
+                         "none a step (at most 8 waits an epoch)",
+                         (last["waits"] <= 8 and last["allocations"] == 0) if judged else None)
+            else:
+                rate = statistics.median(answer["bytes"] / answer["device"] for answer in copy)
+                # A row of 400 bytes always lies in four lines of 128.
+                bound = rows[0]["nodes"] * steps * 512 / rate
+                self.row("17", f"epoch, features pinned, {way}: {last['steps']} steps ({parts})", f"{spread(seconds, digits=3)} s",
+                         f"link's bound {bound:.3f} s", f"{statistics.median(seconds) / bound:.2f}", "1.25 of the bound",
+                         statistics.median(seconds) <= 1.25 * bound if judged else None)
+        self.forget()
+
+    def ask_once(self, *tasks):
+        rounds, self.options.rounds = self.options.rounds, 1
+        try:
+            return self.ask(*tasks)
+        finally:
+            self.options.rounds = rounds
+
+    def forget(self):
+        self.ours.ask("forget")
+        self.peer.ask("forget")
+
+    def run(self, folder):
+        self.info = self.ours.ask("info")
+        peer = self.peer.ask("info")
+        self.ours.ask("blocks", folder, min(self.options.blocks, self.info["mini_batches"]))
+        self.head = (f"{self.info['name']}, {self.info['multiprocessors']} multiprocessors, {self.info['memory'] / 2**30:.0f} GiB,"
+                     f" driver {self.info['driver']}, runtime {self.info['runtime']}; peer: torch {peer['torch']}, {peer['layers']};"
+                     f" graph: {self.info['nodes']} nodes, {self.info['edges']} edges")
+        print(self.head, flush=True)
+        parts = {"sampling": self.sampling, "gathers": self.gathers, "means": self.means, "epochs": self.epochs}
+        for name, work in parts.items():
+            if not self.options.only or name in self.options.only.split(","):
+                self.part(name, work)
+
+    def markdown(self):
+        lines = ["**No measurement**: the benchmark's own code, tried on a fake GPU." if self.options.smoke else
+                 f"Machine: {self.head}. Clocks and power at the end ({QUERY}): {self.clocks()}.", "",
+                 "| bar | what | ours | peer | ratio | needed | |", "|---|---|---|---|---|---|---|"]
+        lines += ["| " + " | ".join(str(cell) for cell in row) + " |" for row in self.rows]
+        lines += ["", f"Median (lowest to highest) of {self.options.rounds} rounds in turns; {self.unsteady} answers came from"
+                  " windows that had not agreed within 2 %."]
+        return "\n".join(lines) + "\n"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--bench", required=True, help="the program bench_gpu")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--only", default="", help="of sampling,gathers,means,epochs, with commas")
+    parser.add_argument("--no-capture", action="store_true", help="eager steps alone")
+    parser.add_argument("--check", action="store_true", help="end with 1 when a bar is missed")
+    parser.add_argument("--smoke", action="store_true", help="on a fake GPU, tiny: no measurement")
+    parser.add_argument("--output", help="a file that the table is appended to")
+    options = parser.parse_args()
+    options.blocks, options.at_once, options.batches_compared, options.epochs = 64, 32, 20, 3
+    size, device, hidden = [], "cuda", 256
+    if options.smoke:
+        size, device, hidden = ["1500", "16", "16"], "cpu", 16
+        options.rounds, options.blocks, options.at_once, options.batches_compared, options.epochs = 2, 2, 2, 3, 1
+    folder = tempfile.mkdtemp()
+    try:
+        ours = Server([options.bench, "serve", *size])
+        peer = Server([sys.executable, os.path.join(HERE, "gpu_peer.py"), device, folder, str(hidden)])
+        bench = Bench(options, ours, peer)
+        bench.run(folder)
+        ours.close()
+        peer.close()
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    print(bench.markdown())
+    if options.output:
+        with open(options.output, "a", encoding="utf-8") as output:
+            output.write("\n" + bench.markdown())
+    not_measured = any(row[1] == "not measured" for row in bench.rows)
+    return int((options.check and bench.missed > 0) or (options.smoke and not_measured))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,111 @@
+// Whole epochs of training through the trainer: bars 17 and 18.
+#include <vector>
+
+#include "base/error.h"
+#include "bench/gpu/tasks.h"
+#include "data/split.h"
+#include "nn/model.h"
+#include "train/trainer.h"
+
+namespace gnnmg::bench {
+namespace {
+
+constexpr int64_t kClasses = 47;
+
+// Of a trainer that has captured steps.
+template <typename Config>
+void set_capture(Config& config, const std::string& word) {
+  if (word != "captured" && word != "eager")
+    base::fail(base::Status::kInvalidArgument, "captured or eager, not ", word);
+  if constexpr (requires { config.capture; }) {
+    using Capture = decltype(config.capture);
+    config.capture = word == "captured" ? Capture::kRequire : Capture::kNever;
+  } else if (word == "captured") {
+    base::fail(base::Status::kUnsupported, "steps are not captured yet");
+  }
+}
+
+loader::FeaturePlacement place_of(const std::string& word) {
+  if (word == "device") return loader::FeaturePlacement::kDevice;
+  if (word == "pinned") return loader::FeaturePlacement::kPinned;
+  base::fail(base::Status::kInvalidArgument, "no such place: ", word);
+}
+
+// A training on GPU 0 that goes on for as many epochs as it is asked for.
+class Training {
+ public:
+  Training(const World& world, loader::FeaturePlacement features, const std::string& capture) {
+    std::vector<data::Split> splits{data::split_from_ids(world.train, {}, {}, world.size.num_nodes,
+                                                         "train", 0, "the benchmark's ids")};
+    const data::DatasetRef dataset =
+        data::make_dataset(world.graph, "x", "y", false, std::move(splits), kClasses);
+    nn::ModelConfig model;
+    model.input_dim = dataset->feature_dim();
+    model.hidden_dim = world.size.hidden;
+    model.output_dim = kClasses;
+    model.num_layers = static_cast<int>(world.size.fanouts.size());
+    model.dropout = 0.5;
+    train::TrainerConfig config;
+    config.num_ranks = 0;
+    config.devices = {0};
+    config.placement.graph = loader::GraphPlacement::kDevice;
+    config.placement.features = features;
+    set_capture(config, capture);
+    config.num_epochs = int64_t{1} << 20;
+    config.batch_size = world.size.batch_size;
+    config.optimizer.learning_rate = 0.003;
+    config.prefetch = 8;
+    config.evaluate_every = 0;
+    config.keep_best = false;
+    trainer_ = train::Trainer::create(nn::make_model(model), dataset,
+                                      sample::make_neighbor_sampler(world.graph, world.law(true)),
+                                      config, {host_, log_, pool_, nullptr, 300'000, &gpu_table()});
+    trainer_->set_epoch_function([this](const train::EpochReport& report) {
+      const Calls now = calls();
+      seconds_.push_back(report.seconds);
+      spent_ = {now.waits - before_.waits, now.allocations - before_.allocations};
+      before_ = now;
+      report_ = report;
+      if (static_cast<int64_t>(seconds_.size()) == wanted_) trainer_->stop();
+      return 0;
+    });
+  }
+
+  std::string run(int64_t epochs) {
+    wanted_ = epochs;
+    seconds_.clear();
+    trainer_->start();
+    trainer_->wait({});
+    std::string list;
+    for (const double seconds : seconds_) list += base::text(list.empty() ? "" : ", ", seconds);
+    return base::text(
+        "\"seconds\": [", list, "], \"steps\": ", report_.steps, ", \"waits\": ", spent_.waits,
+        ", \"allocations\": ", spent_.allocations, ", \"sample\": ", report_.sample_seconds,
+        ", \"gather\": ", report_.gather_seconds, ", \"wait\": ", report_.wait_seconds,
+        ", \"compute\": ", report_.compute_seconds, ", \"loss\": ", report_.train_loss);
+  }
+
+ private:
+  base::HostQueue host_;
+  base::HostQueue::Entry entry_{host_};
+  base::Log log_;
+  base::ThreadPool pool_;
+  std::unique_ptr<train::Trainer> trainer_;
+  std::vector<double> seconds_;
+  train::EpochReport report_;
+  Calls before_, spent_;
+  int64_t wanted_ = 0;
+};
+
+}  // namespace
+
+void add_epoch_tasks(Tasks& tasks, const World& world) {
+  auto kept = std::make_shared<std::map<std::string, std::unique_ptr<Training>>>();
+  tasks["epoch"] = [kept, &world](const Words& words) {
+    std::unique_ptr<Training>& found = (*kept)[base::text(words.at(1), " ", words.at(2))];
+    if (!found) found = std::make_unique<Training>(world, place_of(words[1]), words[2]);
+    return found->run(std::stoll(words.at(3)));
+  };
+}
+
+}  // namespace gnnmg::bench
