@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Runs a program on the CPU and, unchanged, on a machine with fake GPUs: both end with 0 and come to the same accuracy, but
-# for 0.03, and the second one prints what is expected. Arguments of one of them alone stand behind --cpu and --gpu.
+# for 0.03, and the second one prints what is expected. Arguments of one of them alone stand behind --cpu and --gpu. With
+# "real" in place of the driver the GPUs are this machine's, and without any the test is skipped.
 #   same.sh <regular expression> <libgnnmg.so> <libcuda.so.1> <libgnnmg_cuda.so> <program> [<argument>...]
 #           [--cpu <argument>... --gpu <argument>...]
 set -euo pipefail
@@ -13,6 +14,11 @@ for word in "${@:5}"; do
     *) declare -n to=$list && to+=("$word") ;;
   esac
 done
+run=(bash "$here/run.sh" "${machine[@]}")
+if [[ ${machine[1]} == real ]]; then
+  nvidia-smi -L >/dev/null 2>&1 || { echo "skipped: no driver, hence no GPU" && exit 77; }
+  run=()
+fi
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"
@@ -20,7 +26,7 @@ accuracy() { sed -nE 's/.*test +accuracy (0\.[0-9]+|1\.0+).*/\1/p' "$1" | tail -
 status=0
 "${both[@]}" "${cpu[@]}" >cpu 2>&1 || status=$?
 ((status == 0)) || { cat cpu && ((status == 77)) && exit 77 || exit 1; }
-bash "$here/run.sh" "${machine[@]}" "${both[@]}" "${gpu[@]}" >gpu 2>&1 || status=$?
+"${run[@]}" "${both[@]}" "${gpu[@]}" >gpu 2>&1 || status=$?
 cat gpu
 ((status == 0)) || { echo "it ended with $status" && exit 1; }
 [[ $(<gpu) =~ $expected ]] || { echo "expected: $expected" && exit 1; }

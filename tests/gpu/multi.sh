@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # The whole list of what GPUs have to show, on a machine with two or more: all that run.sh runs, then NCCL among them in
-# threads and processes, processes that are killed and stopped, trainings of several, and how fast an all-reduce is. Prints
-# rows for the README's table of what was run where. Fails, and does not skip, where there are fewer GPUs than asked for.
+# threads and processes, processes that are killed and stopped, trainings of several, how fast an all-reduce is, and how
+# much faster one training gets on 2, 4, ... of them. Prints rows for the README's table of what was run where. Fails, and
+# does not skip, where there are fewer GPUs than asked for.
 #   tests/gpu/multi.sh [--gpus N] [--build FOLDER] [--rows FILE] [run.sh's options]
 #
 #   --gpus N          how many there must be and are used; all that the machine has, at least 2
@@ -16,8 +17,8 @@ while (($#)); do
     --gpus) gpus=$2 && shift 2 ;;
     --build) build=$2 && shift 2 ;;
     --rows) rows=$2 && shift 2 ;;
-    --prefix | --results) pass+=("$1" "$2") && shift 2 ;;
-    --sanitize) pass+=("$1") && shift ;;
+    --prefix | --results | --only) pass+=("$1" "$2") && shift 2 ;;
+    --sanitize | --bench) pass+=("$1") && shift ;;
     *) sed -n '2,/^set/{/^#/s/^# \?//p}' "$0" >&2 && exit 2 ;;
   esac
 done
@@ -43,7 +44,7 @@ note() { # <name> <result>
 program() { # <row's name> <program> [arguments]
   local name=$1 rc=0
   shift
-  [[ -x $1 ]] || { note "$name" "not built" && return; }
+  command -v "$1" >/dev/null || { note "$name" "not built" && return; }
   GNNMG_TEST_GPUS=$gpus timeout 1800 "$@" 2>&1 | tee "$log" || rc=$?
   if ((rc == 77)) || grep -q '^\[  SKIPPED \]' "$log"; then
     note "$name" "skipped"
@@ -54,13 +55,12 @@ program() { # <row's name> <program> [arguments]
   fi
 }
 
-if tests/gpu/run.sh --build "$build" "${pass[@]}"; then
-  note "kernels, features and sampling on each GPU" passed
+if bash tests/gpu/run.sh --build "$build" "${pass[@]}"; then
+  note "kernels, mini-batches, models, trainings and programs (run.sh)" passed
 else
-  note "kernels, features and sampling on each GPU" failed
+  note "kernels, mini-batches, models, trainings and programs (run.sh)" failed
 fi
-cmake -DGNNMG_EXAMPLES=ON "$build" >/dev/null
-cmake --build "$build" --target gpu_tests comm_nccl_member gnnmg_cuda train -j "$(nproc)"
+cmake --build "$build" --target gpu_tests comm_nccl_member -j "$(nproc)"
 program "NCCL among GPUs in threads" "$build/tests/gpu/gpu_nccl_test"
 shown() { program "$1" "$build/tests/gpu/gpu_multi_test" "--gtest_filter=GpuMulti.$2"; }
 shown "NCCL among GPUs in threads, processes and both: every collective" EveryCollectiveInThreadsAndProcesses
@@ -68,8 +68,11 @@ shown "a killed process is named while kernels wait" AKilledProcessIsNamedByAll
 shown "a stopped process is named by the deadline" AStoppedProcessIsNamedByTheDeadline
 shown "abort and cancel while kernels wait" AbortAndCancelAreHeardWhileKernelsWait
 shown "one GPU in two processes is refused" OneGpuInTwoProcessesIsRefusedByBoth
-program "training of several processes, a killed one, and the same bits after it" tests/gpu/job.sh "$build/examples/c/train" "$gpus"
+program "training of several processes, a killed one, and the same bits after it" \
+  bash tests/gpu/job.sh "$build/examples/c/train" "$gpus"
 shown "bandwidth of the all-reduce" BandwidthOfTheAllReduce
+program "one training on 1, 2, 4, ... GPUs of a process: equal losses" \
+  bash tests/gpu/ranks.sh "$build/examples/c/train" "$gpus" 500000
 machine="$gpus x $(nvidia-smi --query-gpu=name --format=csv,noheader | head -n 1), driver $(nvidia-smi --query-gpu=driver_version --format=csv,noheader | head -n 1)"
 {
   echo "| feature | how it is tested | last run |"

@@ -1,30 +1,44 @@
 #!/usr/bin/env bash
 # Builds the plug-in and runs what needs a GPU, on a machine with one, from what lies in the tree: nothing is fetched.
-#   tests/gpu/run.sh [--prefix FOLDER] [--build FOLDER] [--results FILE] [--sanitize]
+#   tests/gpu/run.sh [--prefix FOLDER] [--build FOLDER] [--results FILE] [--sanitize] [--bench] [--only PARTS]
 #
 #   --prefix FOLDER   where include/ and lib/ hold what the machine lacks of GoogleTest, zlib, OpenSSL, nlohmann-json and
 #                     Gloo's headers, as Debian's packages unpack (usr/ of them); may be given several times
 #   --build FOLDER    build folder; build/gpu
-#   --results FILE    writes machine, date, commit and what each test said, as docs/gpu-results.md has them
+#   --results FILE    appends machine, date, commit and what each part said, as docs/gpu-results.md has them
 #   --sanitize        each test again under compute-sanitizer's four tools
+#   --bench           the bars of speed as well, beside PyTorch Geometric where python3 has it (tests/bench/gpu.py)
+#   --only PARTS      of build, tests, sanitize and bench, with commas; where one call may not take long. Where LibTorch's
+#                     and CUDA's versions stay, what is built stays, too
 #
-# LibTorch is GNNMG_TORCH_DIR's, or that of the python3 on PATH; nvcc is the one on PATH, or the wheels'.
+# LibTorch is GNNMG_TORCH_DIR's, or that of the python3 on PATH; nvcc is the one on PATH, or the wheels'. GNNMG_DATA is the
+# folder with Coauthor Physics, Amazon Photo and IMDB-BINARY, without which the test of their accuracy is skipped. What is
+# skipped was not shown: it ends with 1.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
-prefixes=() build=build/gpu results= sanitize=0
+prefixes=() build=build/gpu results= sanitize=0 bench=0 only=
 while (($#)); do
   case $1 in
     --prefix) prefixes+=("$(cd "$2" && pwd)") && shift 2 ;;
     --build) build=$2 && shift 2 ;;
     --results) results=$2 && shift 2 ;;
     --sanitize) sanitize=1 && shift ;;
+    --bench) bench=1 && shift ;;
+    --only) only=$2 && shift 2 ;;
     *) sed -n '2,/^set/{/^#/s/^# \?//p}' "$0" >&2 && exit 2 ;;
   esac
 done
 
+parts=,${only:-build,tests},
+((sanitize)) && parts+=sanitize,
+((bench)) && parts+=bench,
+part() { [[ $parts == *,$1,* ]]; }
+
 command -v nvidia-smi >/dev/null || { echo "run.sh: no nvidia-smi, hence no NVIDIA driver and no GPU" >&2 && exit 1; }
 gpus=$(nvidia-smi --query-gpu=name,driver_version,memory.total,power.limit,clocks.max.sm --format=csv,noheader)
+# This machine's GPUs alone are compiled for, which halves the time.
+architectures=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | sort -u | sed 's/[^0-9]//g; s/$/-real/' | paste -sd ';')
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 
@@ -35,14 +49,18 @@ for prefix in "${prefixes[@]}"; do
   export CPATH LIBRARY_PATH LD_LIBRARY_PATH
 done
 joined=$(IFS=';' && echo "${prefixes[*]}")
-cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DGNNMG_CUDA=ON -DGNNMG_EXAMPLES=OFF -DCMAKE_PREFIX_PATH="$joined"
-cmake --build "$build" --target gpu_tests -j "$(nproc)"
-
 status=0
-ctest --test-dir "$build" -L gpu --timeout 900 --output-on-failure --no-tests=error | tee "$log" || status=1
-if grep -q 'Skipped' "$log"; then
-  echo "run.sh: a test was skipped, so not everything was run" >&2
-  status=1
+if part build; then
+  cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DGNNMG_CUDA=ON -DCMAKE_CUDA_ARCHITECTURES="$architectures" \
+    -DCMAKE_PREFIX_PATH="$joined"
+  cmake --build "$build" --target gpu_tests bench_gpu -j "$(nproc)"
+fi
+if part tests; then
+  ctest --test-dir "$build" -L gpu --timeout 900 --verbose --no-tests=error | tee "$log" || status=1
+  if grep -q '\*\*\*Skipped' "$log"; then
+    echo "run.sh: a test was skipped, so not everything was run" >&2
+    status=1
+  fi
 fi
 # sanitized <program>: under each tool; fails when one finds something.
 sanitized() {
@@ -63,19 +81,29 @@ sanitized() {
   done
   return $bad
 }
-if ((sanitize)); then
+if part sanitize; then
   for program in "$build"/tests/gpu/gpu_*_test; do
     [[ $program != *gpu_multi_test ]] || continue # of several GPUs
     sanitized "$program" | tee -a "$log" || status=1
   done
 fi
+table=$(mktemp)
+trap 'rm -f "$log" "$table"' EXIT
+if part bench; then
+  python3 tests/bench/gpu.py --bench "$build/tests/bench/gpu/bench_gpu" --check --output "$table" || status=1
+fi
 
 if [[ -n $results ]]; then
   {
-    printf '# Results on GPUs\n\nBy `tests/gpu/run.sh`, %s, at commit %s.\n\n' "$(date -u +%F)" "$(git describe --always --dirty)"
-    printf 'GPUs (name, driver, memory, power limit, most clock): %s\n\n```\n' "$gpus"
-    grep -E 'Test +#|tests passed|SUMMARY' "$log"
-    printf '```\n'
-  } >"$results"
+    printf '\n## %s, commit %s\n\n' "$(date -u +%F)" "$(git describe --always --dirty 2>/dev/null || echo unknown)"
+    printf 'By `tests/gpu/run.sh`%s. GPUs (name, driver, memory, power limit, most clock): %s\n' \
+      "${only:+, parts $only}" "$(paste -sd ';' <<<"$gpus")"
+    if [[ -s $log ]]; then
+      printf '\n```\n'
+      grep -E 'Test +#|tests passed|SUMMARY|FIGURE' "$log" || true
+      printf '```\n'
+    fi
+    cat "$table"
+  } >>"$results"
 fi
 exit $status

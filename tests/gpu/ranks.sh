@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# One training with a rank on each of 1, 2, 4, ... GPUs of one process: the losses of all epochs are equal but for rounding,
+# wherever the features lie. Prints how much faster it gets. (Several processes: job.sh.)
+#   ranks.sh <train> <number of GPUs> <nodes> [<word>...]     words go before each command
+set -euo pipefail
+shopt -s inherit_errexit
+train=$1 gpus=$2 nodes=$3 machine=("${@:4}")
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+status=0
+
+# The same steps for any number of ranks; single precision, SGD, no dropout.
+options=(--quiet --epochs 4 --batch-size 256 --batches-per-step "$gpus" --optimizer sgd --lr 0.05 --dropout 0
+  --fanouts 10,5 --evaluate-every 4 "planted:$nodes")
+losses() { sed -nE 's/.*"train_loss": *([0-9.eE+-]+).*/\1/p' "$1"; }
+# The fastest of the epochs behind the first.
+seconds() { sed -nE 's/.*"seconds": *([0-9.eE+-]+).*/\1/p' "$1" | tail -n +2 | sort -g | head -n 1; }
+
+# expect <name> <log>: the losses of `one`.
+expect() {
+  if [[ $(losses "$2" | wc -l) -ne 4 ]] || ! paste <(losses "$folder/one") <(losses "$2") |
+    awk '{ d = $1 - $2; if (d < 0) d = -d; if (d > 1e-4 * ($1 > 1 ? $1 : 1)) bad = 1 } END { exit bad }'; then
+    echo "$1: the losses are $(losses "$2" | paste -sd ' '), of one GPU $(losses "$folder/one" | paste -sd ' ')"
+    status=1
+    return
+  fi
+  awk -v name="$1" -v s="$(seconds "$2")" -v one="$(seconds "$folder/one")" \
+    'BEGIN { printf "[ FIGURE   ] %s: %.3f s an epoch, %.2f times as fast as one\n", name, s, one / s }'
+}
+
+list() { seq -s , 0 $(($1 - 1)); }
+"${machine[@]}" "$train" --device cuda:0 --log "$folder/one" "${options[@]}" >/dev/null
+for ((ranks = 2; ranks <= gpus; ranks *= 2)); do
+  for place in device pinned cached; do
+    "${machine[@]}" "$train" --device "cuda:$(list $ranks)" --log "$folder/$ranks.$place" --feature-placement $place \
+      --cache-mib 1 "${options[@]}" >/dev/null
+    expect "$ranks GPUs of one process, features $place" "$folder/$ranks.$place"
+  done
+done
+exit $status
