@@ -73,7 +73,7 @@ program "training of several processes, a killed one, and the same bits after it
 shown "bandwidth of the all-reduce" BandwidthOfTheAllReduce
 program "one training on 1, 2, 4, ... GPUs of a process: equal losses" \
   bash tests/gpu/ranks.sh "$build/examples/c/train" "$gpus" 500000
-machine="$gpus x $(nvidia-smi --query-gpu=name --format=csv,noheader | head -n 1), driver $(nvidia-smi --query-gpu=driver_version --format=csv,noheader | head -n 1)"
+machine="$gpus x $(nvidia-smi --query-gpu=name --format=csv,noheader | sed -n 1p), driver $(nvidia-smi --query-gpu=driver_version --format=csv,noheader | sed -n 1p)"
 {
   echo "| feature | how it is tested | last run |"
   echo "|---|---|---|"
