@@ -35,7 +35,7 @@ class Missing(Exception):
 class Bench:
     def __init__(self, options, ours, peer):
         self.options, self.ours, self.peer = options, ours, peer
-        self.rows, self.missed, self.unsteady = [], 0, 0
+        self.rows, self.missed, self.unsteady, self.at_end = [], 0, 0, {}
 
     def clocks(self):
         """What the GPU runs at, now."""
@@ -65,13 +65,29 @@ class Bench:
         print(" | ".join(str(cell) for cell in self.rows[-1]), flush=True)
 
     def part(self, name, work):
-        print(f"# {name}: {self.clocks() or 'no measurement'}", flush=True)
+        print(f"# {name}", flush=True)
         try:
             work()
         except Missing as missing:
-            self.rows.append((name, "not measured", str(missing), "", "", "", "MISSED"))
-            self.missed += 1
-            print(f"{name}: {missing}", flush=True)
+            self.missing(name, missing)
+        self.at_end[name] = self.clocks()
+        print(f"# {name}: at its end {self.at_end[name] or 'no measurement'}", flush=True)
+
+    def missing(self, bar, why):
+        self.rows.append((bar, "not measured", str(why), "", "", "", "MISSED"))
+        self.missed += 1
+        print(f"{bar}: {why}", flush=True)
+
+    def that_work(self, bar, tasks):
+        """Those of the tasks that can be done; done once, which is not counted."""
+        working = []
+        for task in tasks:
+            try:
+                self.ask_once(task)
+                working.append(task)
+            except Missing as missing:
+                self.missing(bar, missing)
+        return working
 
     # Bars 12 and 13.
     def sampling(self):
@@ -79,18 +95,19 @@ class Bench:
         if same["same"] != self.options.batches_compared:
             raise Missing(f"{same['same']} of {self.options.batches_compared} mini-batches are the CPU's")
         self.row("-", "samples equal to the CPU's, whose uniformity its tests prove", f"{same['same']} mini-batches", "", "", "", None)
-        for place, bars in (("device", ((1, 2.0), (self.options.at_once, 5.0))), ("pinned", ((1, 0.06),))):
-            for at_once, bar in bars:
-                (found,) = self.ask((self.ours, f"sample {place} {at_once}"))
-                rates = [answer["edges"] / answer["device"] for answer in found]
-                first = found[0]
-                wanted = at_once == 1  # more at once is the stretch
-                self.row("12" if place == "device" else "13",
-                         f"sample and relabel, graph in {place} memory, {at_once} at once: {first['edges']:.0f} edges,"
-                         f" {first['nodes']:.0f} nodes, {1e3 * statistics.median(a['device'] for a in found):.3f} ms,"
-                         f" wall {1e3 * statistics.median(a['wall'] for a in found):.3f} ms",
-                         f"{spread(rates, 1e9, 3)} G edges/s", "", "", f"{bar} G/s" + ("" if wanted else " (stretch)"),
-                         statistics.median(rates) >= bar * 1e9 if wanted else None)
+        more = self.options.at_once
+        # Bars are without the lists by source, which peers do not make; many at once are a stretch.
+        for place, at_once, lists, bar, wanted in (
+                ("device", 1, "plain", 2.0, True), ("device", more, "plain", 5.0, False), ("device", 1, "by_source", None, False),
+                ("device", more, "by_source", None, False), ("pinned", 1, "plain", 0.06, True)):
+            (found,) = self.ask((self.ours, f"sample {place} {at_once} {lists}"))
+            rates = [answer["edges"] / answer["device"] for answer in found]
+            device, wall = (1e3 * statistics.median(answer[clock] for answer in found) for clock in ("device", "wall"))
+            self.row("12" if place == "device" else "13",
+                     f"sample and relabel{', and lists by source' if lists == 'by_source' else ''}, graph in {place} memory,"
+                     f" {at_once} at once: {found[0]['edges']:.0f} edges, {found[0]['nodes']:.0f} nodes, {device:.3f} ms, wall {wall:.3f} ms",
+                     f"{spread(rates, 1e9, 3)} G edges/s", "", "", f"{bar} G/s{'' if wanted else ' (stretch)'}" if bar else "",
+                     statistics.median(rates) >= bar * 1e9 if wanted else None)
         self.forget()
 
     # Bars 14 and 15.
@@ -114,6 +131,7 @@ class Bench:
 
     def compare(self, bar, what, ours, peers, needed):
         """One of ours and several ways of a peer's in turns; `needed`: by way, the ratio or None."""
+        peers = {way: task for way, task in peers.items() if self.that_work(bar, [(self.peer, task)])}
         found = self.ask((self.ours, ours), *((self.peer, task) for task in peers.values()))
         if max(answer["error"] for answer in found[0]) > 1e-4:
             raise Missing(f"{ours}: differs by {found[0][0]['error']} from the CPU")
@@ -151,14 +169,15 @@ class Bench:
     def epochs(self):
         steps = self.info["mini_batches"]
         epochs = self.options.epochs
-        ways = ["eager"] if self.options.no_capture else ["captured", "eager"]
-        tasks = [(self.ours, f"epoch {place} {way} {epochs}") for place in ("device", "pinned") for way in ways]
-        peers = [(self.peer, f"epoch {way} {self.info['nodes']} fp32") for way in ("csr", "lists")]
-        for task in tasks:
-            self.ask_once(task)  # not counted
+        ways = ["captured", "eager"] if self.info["captures"] else ["eager"]
+        tasks = [(self.ours, f"epoch {place} {way} {epochs + 1}") for place in ("device", "pinned") for way in ways]
+        tasks = self.that_work("17", tasks)
+        peers = self.that_work("17", [(self.peer, f"epoch {way} {self.info['nodes']} fp32") for way in ("csr", "lists")])
+        if not tasks or not peers:
+            raise Missing("no epoch of ours, or none of the peer's")
         found = self.ask(*tasks, *peers)
         (copy,) = self.ask((self.ours, "copy pinned"))
-        (rows,) = self.ask_once((self.ours, "sample device 1"))
+        (rows,) = self.ask_once((self.ours, "sample device 1 plain"))
         theirs = {}
         for (_, task), answers in zip(peers, found[len(tasks):]):
             theirs[task.split()[1]] = [answer["device"] * steps for answer in answers]
@@ -167,7 +186,8 @@ class Bench:
             self.row("17", f"PyG's layers on ready blocks ({way}), {steps} steps", "", f"{spread(values)} s", "", "", None)
         for (_, task), answers in zip(tasks, found):
             _, place, way, _ = task.split()
-            seconds = [statistics.median(answer["seconds"]) for answer in answers]
+            # The first epoch of an answer may have begun before it.
+            seconds = [statistics.median(answer["seconds"][-epochs:]) for answer in answers]
             ratio = [t / o for t, o in zip(theirs[best], seconds)]
             last = answers[-1]
             parts = ", ".join(f"{part} {last[part]:.3f}" for part in ("sample", "gather", "wait", "compute"))
@@ -216,7 +236,8 @@ class Bench:
 
     def markdown(self):
         lines = ["**No measurement**: the benchmark's own code, tried on a fake GPU." if self.options.smoke else
-                 f"Machine: {self.head}. Clocks and power at the end ({QUERY}): {self.clocks()}.", "",
+                 f"Machine: {self.head}. {QUERY} at the end of each part: "
+                 + "; ".join(f"{name} {clocks}" for name, clocks in self.at_end.items()) + ".", "",
                  "| bar | what | ours | peer | ratio | needed | |", "|---|---|---|---|---|---|---|"]
         lines += ["| " + " | ".join(str(cell) for cell in row) + " |" for row in self.rows]
         lines += ["", f"Median (lowest to highest) of {self.options.rounds} rounds in turns; {self.unsteady} answers came from"
@@ -229,7 +250,6 @@ def main():
     parser.add_argument("--bench", required=True, help="the program bench_gpu")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--only", default="", help="of sampling,gathers,means,epochs, with commas")
-    parser.add_argument("--no-capture", action="store_true", help="eager steps alone")
     parser.add_argument("--check", action="store_true", help="end with 1 when a bar is missed")
     parser.add_argument("--smoke", action="store_true", help="on a fake GPU, tiny: no measurement")
     parser.add_argument("--output", help="a file that the table is appended to")

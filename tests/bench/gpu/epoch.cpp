@@ -99,6 +99,12 @@ class Training {
 
 }  // namespace
 
+bool captures() {
+  return []<typename Config>(const Config*) {
+    return requires(Config config) { config.capture; };
+  }(static_cast<const train::TrainerConfig*>(nullptr));
+}
+
 void add_epoch_tasks(Tasks& tasks, const World& world) {
   auto kept = std::make_shared<std::map<std::string, std::unique_ptr<Training>>>();
   tasks["epoch"] = [kept, &world](const Words& words) {

@@ -14,15 +14,15 @@ const sample::DeviceSampling& sampling() { return *gpu_table().sampling; }
 // A sampler of the GPU with the mini-batches of an epoch, seeds and keys of all of them there.
 class Sampling {
  public:
-  Sampling(const World& world, base::Placement placement, int32_t at_once)
+  Sampling(const World& world, base::Placement placement, int32_t at_once, bool by_source)
       : world_(world), at_once_(at_once), num_batches_(world.num_batches() / at_once * at_once) {
     if (num_batches_ == 0)
       base::fail(base::Status::kInvalidArgument, "an epoch has fewer than ", at_once,
                  " mini-batches");
     graph_ = sampling().open_graph(lane_.queue(), sample::csc_for_device(world.graph->csc(), false),
                                    placement);
-    sampler_ =
-        sampling().create(lane_.queue(), graph_, world.law(true), world.size.batch_size, at_once);
+    sampler_ = sampling().create(lane_.queue(), graph_, world.law(by_source), world.size.batch_size,
+                                 at_once);
     const auto hops = world.size.fanouts.size();
     std::vector<int64_t> seeds(static_cast<size_t>(num_batches_ * world.size.batch_size));
     std::vector<int32_t> counts;
@@ -134,20 +134,20 @@ base::Placement placement_of(const std::string& word) {
 
 void add_sampling_tasks(Tasks& tasks, const World& world) {
   auto kept = std::make_shared<std::map<std::string, std::unique_ptr<Sampling>>>();
-  const auto find = [&world, kept](const std::string& place, int32_t at_once) -> Sampling& {
-    std::unique_ptr<Sampling>& found = (*kept)[base::text(place, " ", at_once)];
-    if (!found) found = std::make_unique<Sampling>(world, placement_of(place), at_once);
+  const auto find = [&world, kept](const std::string& place, int32_t at_once,
+                                   bool by_source) -> Sampling& {
+    std::unique_ptr<Sampling>& found = (*kept)[base::text(place, " ", at_once, " ", by_source)];
+    if (!found) found = std::make_unique<Sampling>(world, placement_of(place), at_once, by_source);
     return *found;
   };
   tasks["sample"] = [find](const Words& words) {
-    const int32_t at_once = std::stoi(words.at(2));
-    Sampling& sampling = find(words.at(1), at_once);
+    Sampling& sampling = find(words.at(1), std::stoi(words.at(2)), words.at(3) == "by_source");
     const Timing timing = sampling.time();
     return base::text(json_of(timing), ", \"edges\": ", sampling.edges(),
                       ", \"nodes\": ", sampling.nodes());
   };
   tasks["same"] = [find](const Words& words) {
-    return base::text("\"same\": ", find("device", 1).same(std::stoll(words.at(1))));
+    return base::text("\"same\": ", find("device", 1, true).same(std::stoll(words.at(1))));
   };
 }
 

@@ -18,8 +18,9 @@ using Tasks = std::map<std::string, Task>;
 // Members for a timing: "device", "wall", "steady".
 std::string json_of(const Timing& timing);
 
-// sample <device|pinned> <mini-batches at once>: "edges", "nodes" and "batches" beside the times of
-// one mini-batch; same <mini-batches>: "same", how many of them are the CPU's, id for id.
+// sample <device|pinned> <mini-batches at once> <plain|by_source>: "edges" and "nodes" beside the
+// times of one mini-batch, without or with the lists by source that gradients read; same
+// <mini-batches>: "same", how many of them are the CPU's, id for id.
 void add_sampling_tasks(Tasks& tasks, const World& world);
 
 // copy <device|pinned>: "bytes" that one timed copy moves; gather <device|pinned> <columns>
@@ -35,5 +36,6 @@ void add_layer_tasks(Tasks& tasks, const World& world);
 // epoch <device|pinned> <captured|eager> <epochs>: "seconds" of each epoch, "steps", and of the
 // last one "waits" and "allocations", "sample", "gather", "wait", "compute", "loss".
 void add_epoch_tasks(Tasks& tasks, const World& world);
+bool captures();  // whether trainers have captured steps
 
 }  // namespace gnnmg::bench
