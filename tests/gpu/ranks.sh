@@ -14,7 +14,7 @@ options=(--quiet --epochs 4 --batch-size 256 --batches-per-step "$gpus" --optimi
   --fanouts 10,5 --evaluate-every 4 "planted:$nodes")
 losses() { sed -nE 's/.*"train_loss": *([0-9.eE+-]+).*/\1/p' "$1"; }
 # The fastest of the epochs behind the first.
-seconds() { sed -nE 's/.*"seconds": *([0-9.eE+-]+).*/\1/p' "$1" | tail -n +2 | sort -g | head -n 1; }
+seconds() { sed -nE 's/.*"seconds": *([0-9.eE+-]+).*/\1/p' "$1" | tail -n +2 | sort -g | sed -n 1p; }
 
 # expect <name> <log>: the losses of `one`.
 expect() {
@@ -32,8 +32,10 @@ list() { seq -s , 0 $(($1 - 1)); }
 "${machine[@]}" "$train" --device cuda:0 --log "$folder/one" "${options[@]}" >/dev/null
 for ((ranks = 2; ranks <= gpus; ranks *= 2)); do
   for place in device pinned cached; do
+    cache=()
+    [[ $place != cached ]] || cache=(--cache-mib 1)
     "${machine[@]}" "$train" --device "cuda:$(list $ranks)" --log "$folder/$ranks.$place" --feature-placement $place \
-      --cache-mib 1 "${options[@]}" >/dev/null
+      "${cache[@]}" "${options[@]}" >/dev/null
     expect "$ranks GPUs of one process, features $place" "$folder/$ranks.$place"
   done
 done
