@@ -74,7 +74,9 @@ extern "C" {
  *   freed. Give it to another library, or to gnnmg_tensor_free(). Shared data is marked read-only.
  * - everywhere else a tensor is only read or filled during the call and stays the caller's.
  *
- * Tensors are contiguous, row-major, of at most 4 dimensions, and in main memory.
+ * Tensors are contiguous, row-major, of at most 4 dimensions. They lie in main memory, or, of
+ * models and mini-batches on GPUs, there (see @ref device); gnnmg_tensor_copy() goes between the
+ * two. `import` functions and tensors of data sets take main memory alone.
  *
  * @section threads Threads
  * Each function is tagged with one of three rules:
@@ -423,11 +425,24 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_log_next(gnnmg_context* context, gnn
 
 /* ============================================================================================= */
 /** @defgroup device Devices
- * What models are trained on: the CPU, or GPUs of NVIDIA's with compute capability 8.0 and later.
+ * What models work on: the CPU, or GPUs of NVIDIA's with compute capability 8.0 and later.
  * For these the library needs a driver for CUDA 13 and its plug-in `libgnnmg_cuda.so`, which it
  * looks for in its own folder when the first context of the process is made; a machine without a
  * driver is asked nothing more. Devices are numbered as the driver shows them to this process
- * (`CUDA_VISIBLE_DEVICES`). One that has failed stays failed: ::GNNMG_ERR_DEVICE_LOST. */
+ * (`CUDA_VISIBLE_DEVICES`). One that has failed stays failed: ::GNNMG_ERR_DEVICE_LOST.
+ *
+ * A trainer takes GPUs by itself. In a loop of one's own the model is put on one by
+ * gnnmg_model_set_device(), and a loader's settings say that its mini-batches are to lie there;
+ * both have to be the same GPU. What is exported of them are DLPack tensors of kDLCUDA.
+ *
+ * Order: model and loader work in a CUDA stream of the library's own, and what a call yields, or
+ * has changed, is done when the call returns: any stream may read it. Or each gets a stream of the
+ * caller's, a `cudaStream_t` as a number (1 and 2 are CUDA's legacy and per-thread streams): then
+ * calls return sooner, and what they yield or change is there for what comes into that stream
+ * afterwards. Between a model and a mini-batch the library keeps the order itself. A tensor on a
+ * GPU that goes in has been made when the call begins, and is read until it returns; one that came
+ * out is freed when what reads it is over. The calling thread's device and stream of LibTorch are
+ * put back. */
 /** @{ */
 
 /** Kind of a device, numbered as DLPack does. */
@@ -438,6 +453,62 @@ enum {
   GNNMG_DEVICE_AUTO = 0, /**< GPUs where there are enough of them, else the CPU. */
   GNNMG_DEVICE_CPU = 1,  /**< The processor, and main memory. */
   GNNMG_DEVICE_CUDA = 2  /**< GPUs, each with memory of its own. */
+};
+
+/** Where GPUs read the graph. */
+typedef int32_t gnnmg_graph_placement;
+
+/** Values of ::gnnmg_graph_placement. */
+enum {
+  GNNMG_GRAPH_PLACEMENT_AUTO = 0, /**< On the GPU where it takes at most 40 % of what is free, else
+                                       pinned, else with the host. */
+  GNNMG_GRAPH_PLACEMENT_DEVICE = 1, /**< A copy in the memory of each GPU. */
+  GNNMG_GRAPH_PLACEMENT_PINNED = 2, /**< Main memory, once for all, where GPUs sample from it. */
+  GNNMG_GRAPH_PLACEMENT_HOST = 3    /**< Main memory, and the loader's threads sample; the one way
+                                         for custom samplers and whole graphs. */
+};
+
+/** Where GPUs read rows of features. */
+typedef int32_t gnnmg_feature_placement;
+
+/** Values of ::gnnmg_feature_placement. */
+enum {
+  GNNMG_FEATURE_PLACEMENT_AUTO = 0,   /**< On the GPU where they take at most 60 % of what is free,
+                                           else cached, pinned, or with the host. */
+  GNNMG_FEATURE_PLACEMENT_DEVICE = 1, /**< A copy in the memory of each GPU. */
+  GNNMG_FEATURE_PLACEMENT_PINNED = 2, /**< Main memory, once for all, where GPUs read them. */
+  GNNMG_FEATURE_PLACEMENT_CACHED = 3, /**< The same, and the hottest rows in each GPU's memory; not
+                                           with custom samplers or whole graphs. */
+  GNNMG_FEATURE_PLACEMENT_HOST = 4,   /**< Main memory, and the loader's threads gather; the one way
+                                           for sparse rows and rows of a mapped file. */
+  GNNMG_FEATURE_PLACEMENT_SPLIT = 5   /**< As cached, with other rows on each GPU of a trainer's in
+                                           the process, which read each other's memory: two GPUs
+                                           cache twice as many. ::GNNMG_ERR_UNSUPPORTED for one GPU,
+                                           and where two of them cannot. */
+};
+
+/** How GPUs, or main memory for them, keep rows of features; they are widened when they are read.
+ */
+typedef int32_t gnnmg_feature_form;
+
+/** Values of ::gnnmg_feature_form. */
+enum {
+  GNNMG_FEATURE_FORM_AS_GIVEN = 0, /**< In the type of the data set. */
+  GNNMG_FEATURE_FORM_F16 = 1,      /**< IEEE half, rounded to nearest even. */
+  GNNMG_FEATURE_FORM_BF16 = 2,     /**< bfloat16, rounded to nearest even. */
+  GNNMG_FEATURE_FORM_INT8 = 3      /**< A byte an element, and a scale a row. */
+};
+
+/** What makes a row hot, so that it lies in a cache. */
+typedef int32_t gnnmg_hotness;
+
+/** Values of ::gnnmg_hotness. */
+enum {
+  GNNMG_HOTNESS_PROBABILITY = 0, /**< That of being in a mini-batch, by a formula of training ids
+                                    and fan-outs. */
+  GNNMG_HOTNESS_DEGREE = 1,      /**< Edges that leave the node. */
+  GNNMG_HOTNESS_COUNTING = 2     /**< How many of the first mini-batches have it; these are sampled
+                                      when training begins, or a loader is made. */
 };
 
 /** Facts about a GPU. */
@@ -517,13 +588,14 @@ enum {
 typedef struct gnnmg_tensor_info {
   uint32_t struct_size; /**< sizeof of this struct, set by the caller. */
   gnnmg_dtype dtype;    /**< Type of the elements. */
-  int32_t device_type;  /**< DLPack's number: 1 is main memory. */
+  int32_t device_type;  /**< DLPack's number: 1 is main memory, 2 a GPU. */
   int32_t device_index; /**< Which of these devices. */
   int32_t num_dims;     /**< Entries of `shape`. */
   int32_t read_only;    /**< 1: the memory is shared and must not be written. */
   int64_t shape[4];     /**< Rows first; unused entries are 0. */
   int64_t num_elements; /**< Product of the shape. */
-  void* data;           /**< The first element; lives as long as the tensor. */
+  void* data;           /**< The first element; lives as long as the tensor. Of a tensor on a GPU an
+                             address there, which the host must not follow. */
 } gnnmg_tensor_info;
 
 /**
@@ -549,7 +621,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_tensor_create(void* data, gnnmg_dtyp
 /**
  * @brief Reads what a tensor holds.
  * @snippet zero_copy.c export
- * @param[in] tensor a tensor in main memory, contiguous, of a type in ::gnnmg_dtype
+ * @param[in] tensor a tensor in main memory or on a GPU, contiguous, of a type in ::gnnmg_dtype
  * @param[in,out] info filled
  * @return ::GNNMG_OK; ::GNNMG_ERR_UNSUPPORTED for other tensors
  * @threading (a)
@@ -557,6 +629,23 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_tensor_create(void* data, gnnmg_dtyp
  */
 GNNMG_API GNNMG_MUST_USE gnnmg_status
 gnnmg_tensor_get_info(const struct DLManagedTensorVersioned* tensor, gnnmg_tensor_info* info);
+
+/**
+ * @brief Copies one tensor's elements to another's, each of which lies in main memory or on a GPU,
+ *   and waits for that.
+ * @snippet gpu.c copy
+ * @param[in] context whose GPUs they are
+ * @param[in] from a tensor
+ * @param[in] to a writable one of its shape and type
+ * @return ::GNNMG_OK; ::GNNMG_ERR_INVALID_ARGUMENT for another shape or type, or a read-only
+ * tensor;
+ *   ::GNNMG_ERR_NOT_FOUND for a GPU that is not there; ::GNNMG_ERR_DEVICE_LOST
+ * @threading (a)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_tensor_copy(const gnnmg_context* context,
+                                                        const struct DLManagedTensorVersioned* from,
+                                                        struct DLManagedTensorVersioned* to);
 
 /**
  * @brief Calls the tensor's deleter. Not for tensors that were given away.
@@ -2049,6 +2138,21 @@ typedef struct gnnmg_loader_config {
                                 most `batch_size`; a graph of more nodes is one of its own. Epochs
                                 then differ in the number of mini-batches. With
                                 ::GNNMG_PARTITION_GLOBAL, without `drop_last`. 0: no limit. 0. */
+  gnnmg_device_type device; /**< Where mini-batches lie: ::GNNMG_DEVICE_CUDA, on a GPU, else in main
+                               memory. ::GNNMG_DEVICE_AUTO, main memory. */
+  int32_t device_index;     /**< Number of the GPU. 0. */
+  gnnmg_graph_placement graph_placement;     /**< Of a GPU. ::GNNMG_GRAPH_PLACEMENT_AUTO. */
+  gnnmg_feature_placement feature_placement; /**< Of a GPU. ::GNNMG_FEATURE_PLACEMENT_AUTO. */
+  gnnmg_feature_form feature_form;           /**< Of a GPU. ::GNNMG_FEATURE_FORM_AS_GIVEN. */
+  gnnmg_hotness hotness;                     /**< Of a GPU. ::GNNMG_HOTNESS_PROBABILITY. */
+  size_t cache_bytes; /**< Of the GPU's memory, for cached rows; 0: 30 % of what the graph
+                         leaves free. 0. */
+  int32_t gather_multiprocessors; /**< How many multiprocessors of the GPU may read rows in main
+                                     memory at a time; 0: an eighth of them. 0. */
+  int32_t padding0;               /**< 0. */
+  uint64_t stream;                /**< A CUDA stream of the caller's on that GPU, which outlives
+                                     loader and mini-batches: exported tensors are there for what
+                                     comes into it afterwards. 0: they are there at once. 0. */
 } gnnmg_loader_config;
 
 /** Facts about a loader's epoch. */
@@ -2178,27 +2282,31 @@ GNNMG_API void gnnmg_loader_cancel(gnnmg_loader* loader);
  * One mini-batch: a list of nodes, seeds first, or, for seeds that are graphs, the nodes of one
  * graph after another; their features, the seeds' labels, and one block of edges a layer.
  * Everything comes out as tensors, read-only and without copying; they pin the batch and may
- * outlive its handle. */
+ * outlive its handle. Of a loader for a GPU they lie there, all of them: what the host has (seeds,
+ * labels and their weights, where graphs begin) is copied, and so are features that the GPU reads
+ * in place, from a table of all. */
 /** @{ */
 
 /** Facts about a mini-batch. */
 typedef struct gnnmg_batch_info {
-  uint32_t struct_size;    /**< sizeof of this struct, set by the caller. */
-  int32_t num_layers;      /**< Blocks; block 0 reads the features, the last yields the seeds. */
-  int64_t epoch;           /**< Counting from 0. */
-  int64_t number;          /**< In the epoch's plan; -1: an empty one. */
-  int64_t step;            /**< Step of the epoch that it belongs to. */
-  int64_t num_seeds;       /**< Seeds; 0: empty, but its rank takes part in the step. */
-  int64_t num_nodes;       /**< Nodes, seeds included. */
-  int64_t num_edges;       /**< Distinct edges drawn. */
-  int64_t feature_dim;     /**< Columns of the features; 0: none. */
-  int64_t step_seeds;      /**< Seeds of the step, all ranks. */
-  double loss_weight;      /**< num_seeds / step_seeds: means over seeds, times this, add up to the
-                                step's exact mean over all ranks. */
-  double sample_seconds;   /**< Time that sampling took. */
-  double gather_seconds;   /**< Time that collecting the features took. */
-  int32_t last_of_step;    /**< 1: the last one of this rank in its step: reduce and update. */
-  int32_t sparse_features; /**< 1: the features are sparse. */
+  uint32_t struct_size;     /**< sizeof of this struct, set by the caller. */
+  int32_t num_layers;       /**< Blocks; block 0 reads the features, the last yields the seeds. */
+  int64_t epoch;            /**< Counting from 0. */
+  int64_t number;           /**< In the epoch's plan; -1: an empty one. */
+  int64_t step;             /**< Step of the epoch that it belongs to. */
+  int64_t num_seeds;        /**< Seeds; 0: empty, but its rank takes part in the step. */
+  int64_t num_nodes;        /**< Nodes, seeds included. */
+  int64_t num_edges;        /**< Distinct edges drawn. */
+  int64_t feature_dim;      /**< Columns of the features; 0: none. */
+  int64_t step_seeds;       /**< Seeds of the step, all ranks. */
+  double loss_weight;       /**< num_seeds / step_seeds: means over seeds, times this, add up to the
+                                 step's exact mean over all ranks. */
+  double sample_seconds;    /**< Time that sampling took. */
+  double gather_seconds;    /**< Time that collecting the features took. */
+  int32_t last_of_step;     /**< 1: the last one of this rank in its step: reduce and update. */
+  int32_t sparse_features;  /**< 1: the features are sparse. */
+  gnnmg_device_type device; /**< Where it lies: ::GNNMG_DEVICE_CPU, ::GNNMG_DEVICE_CUDA. */
+  int32_t device_index;     /**< Number of the GPU. */
 } gnnmg_batch_info;
 
 /** Sizes of a block, the edges of one layer. */
@@ -2288,7 +2396,8 @@ gnnmg_batch_export_node_ids(const gnnmg_batch* batch, struct DLManagedTensorVers
  * @brief The nodes' features.
  * @snippet mini_batches.c batch
  * @param[in] batch a mini-batch
- * @param[out] features [num_nodes, feature_dim] in the data set's type, read-only
+ * @param[out] features [num_nodes, feature_dim] in the data set's type, read-only. Of a GPU's
+ *   mini-batch whose rows are kept in another ::gnnmg_feature_form, widened
  * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND without features; ::GNNMG_ERR_UNSUPPORTED when they are
  *   sparse
  * @threading (b)
@@ -2771,6 +2880,8 @@ typedef struct gnnmg_model_info {
   int64_t output_dim;              /**< Columns of the result. */
   int64_t num_parameters;          /**< Numbers that are learned. */
   int64_t num_tensors;             /**< Named tensors, buffers included. */
+  gnnmg_device_type device;        /**< Where it lies: ::GNNMG_DEVICE_CPU, ::GNNMG_DEVICE_CUDA. */
+  int32_t device_index;            /**< Number of the GPU. */
 } gnnmg_model_info;
 
 /** Loss of a mini-batch. */
@@ -2971,7 +3082,32 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_add_readout(gnnmg_model* model
                                                               gnnmg_readout readout, int32_t size);
 
 /**
- * @brief Makes a model of its own with equal weights.
+ * @brief Puts a model on a GPU, or back into main memory: weights, buffers and gradients move, and
+ *   what was exported of them before keeps what it had. Passes, evaluation and updates then work
+ *   there; files are written and read as ever. No layer can be added afterwards.
+ *
+ * Before an optimizer or a trainer of the model is made, or when they are freed: they work on its
+ * memory. A trainer takes a model in main memory and makes replicas on its GPUs itself.
+ * @snippet own_loop.c device
+ * @param[in] model a model
+ * @param[in] device ::GNNMG_DEVICE_CUDA or ::GNNMG_DEVICE_CPU
+ * @param[in] index number of the GPU; of the CPU 0
+ * @param[in] stream a CUDA stream of the caller's on that GPU, which outlives the model: calls on
+ * the model return when their work is in it (see @ref device). 0: one of the library's own, and
+ * calls return when their work is done; of the CPU 0
+ * @return ::GNNMG_OK; ::GNNMG_ERR_DEPENDENCY without a GPU, saying why; ::GNNMG_ERR_NOT_FOUND for a
+ *   number that is none; ::GNNMG_ERR_BUSY while an optimizer or a trainer of the model is there;
+ *   ::GNNMG_ERR_UNSUPPORTED for a GPU that is too old; ::GNNMG_ERR_DEVICE_LOST
+ * @threading (c)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_set_device(gnnmg_model* model,
+                                                             gnnmg_device_type device,
+                                                             int32_t index, uint64_t stream);
+
+/**
+ * @brief Makes a model of its own with equal weights, which lies where the model does. On a GPU it
+ *   works in a stream of the library's own.
  * @snippet own_loop.c replicas
  * @param[in] model the model to copy
  * @param[out] copy the new handle
@@ -3039,7 +3175,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_export_tensor(
  * @snippet weights.c set tensor
  * @param[in] model a model
  * @param[in] key of the tensor
- * @param[in] values of the same shape; read during the call
+ * @param[in] values of the same shape, in main memory or on a GPU; read during the call
  * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND; ::GNNMG_ERR_INVALID_ARGUMENT for another shape or type
  * @threading (c)
  * @since 0.1
@@ -3091,10 +3227,12 @@ gnnmg_model_export_gradients(const gnnmg_model* model, struct DLManagedTensorVer
  * @brief The model's result for the seeds of a mini-batch.
  * @snippet own_loop.c loop
  * @param[in] model a model with as many layers as the mini-batch has
- * @param[in] batch a mini-batch with features; an empty one gives an empty result
+ * @param[in] batch a mini-batch with features, which lies where the model does; an empty one gives
+ *   an empty result
  * @param[in] training 1: with dropout, and kept for gnnmg_model_backward()
- * @param[out] logits [num_seeds, output_dim], a copy; the pointer may be NULL
+ * @param[out] logits [num_seeds, output_dim], a copy, which lies there too; the pointer may be NULL
  * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND when the mini-batch has no features;
+ *   ::GNNMG_ERR_INVALID_ARGUMENT when it lies elsewhere than the model; ::GNNMG_ERR_DEVICE_LOST;
  *   ::GNNMG_ERR_UNSUPPORTED when training on a sample without `transpose`
  * @threading (c)
  * @owns the caller frees `logits`
@@ -3127,8 +3265,8 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_backward(gnnmg_model* model, g
  * @brief gnnmg_model_backward() for a loss of the caller's own.
  * @snippet custom_loss.c own loss
  * @param[in] model a model after gnnmg_model_forward() with `training`
- * @param[in] gradient of that loss by the logits, [num_seeds, output_dim], in the model's type;
- * read during the call
+ * @param[in] gradient of that loss by the logits, [num_seeds, output_dim], in the model's type, in
+ *   main memory or on a GPU; read during the call
  * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND without a forward since the parameters were last
  * changed
  * @threading (c)
@@ -3391,7 +3529,8 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_optimizer_load(gnnmg_optimizer* opti
  * same order. Data is copied when a call starts, and results are copied out on success only, so a
  * call that is given up never writes into the caller's memory later. After a failure other than
  * ::GNNMG_ERR_INVALID_ARGUMENT or ::GNNMG_ERR_BUSY a communicator is spent: every later call is
- * ::GNNMG_ERR_ABORTED with the first cause. */
+ * ::GNNMG_ERR_ABORTED with the first cause. Tensors may lie on GPUs; their values then go through
+ * main memory, while trainers exchange theirs by NCCL. */
 /** @{ */
 
 /** @brief One rank's end of a communicator. */
@@ -3682,62 +3821,6 @@ typedef int32_t gnnmg_loss_average;
 enum {
   GNNMG_LOSS_AVERAGE_EXACT = 0, /**< All seeds of the step: independent of the number of ranks. */
   GNNMG_LOSS_AVERAGE_RANKS = 1  /**< The ranks' means, as PyTorch's DDP, for comparison. */
-};
-
-/** Where GPUs read the graph. */
-typedef int32_t gnnmg_graph_placement;
-
-/** Values of ::gnnmg_graph_placement. */
-enum {
-  GNNMG_GRAPH_PLACEMENT_AUTO = 0, /**< On the GPU where it takes at most 40 % of what is free, else
-                                       pinned, else with the host. */
-  GNNMG_GRAPH_PLACEMENT_DEVICE = 1, /**< A copy in the memory of each GPU. */
-  GNNMG_GRAPH_PLACEMENT_PINNED = 2, /**< Main memory, once for all, where GPUs sample from it. */
-  GNNMG_GRAPH_PLACEMENT_HOST = 3    /**< Main memory, and the loader's threads sample; the one way
-                                         for custom samplers and whole graphs. */
-};
-
-/** Where GPUs read rows of features. */
-typedef int32_t gnnmg_feature_placement;
-
-/** Values of ::gnnmg_feature_placement. */
-enum {
-  GNNMG_FEATURE_PLACEMENT_AUTO = 0,   /**< On the GPU where they take at most 60 % of what is free,
-                                           else cached, pinned, or with the host. */
-  GNNMG_FEATURE_PLACEMENT_DEVICE = 1, /**< A copy in the memory of each GPU. */
-  GNNMG_FEATURE_PLACEMENT_PINNED = 2, /**< Main memory, once for all, where GPUs read them. */
-  GNNMG_FEATURE_PLACEMENT_CACHED = 3, /**< The same, and the hottest rows in each GPU's memory; not
-                                           with custom samplers or whole graphs. */
-  GNNMG_FEATURE_PLACEMENT_HOST = 4,   /**< Main memory, and the loader's threads gather; the one way
-                                           for sparse rows and rows of a mapped file. */
-  GNNMG_FEATURE_PLACEMENT_SPLIT = 5   /**< As cached, with other rows on each GPU of the process,
-                                           which read each other's memory: two GPUs cache twice as
-                                           many. ::GNNMG_ERR_UNSUPPORTED for one GPU, and where two
-                                           of them cannot. */
-};
-
-/** How GPUs, or main memory for them, keep rows of features; they are widened when they are read.
- */
-typedef int32_t gnnmg_feature_form;
-
-/** Values of ::gnnmg_feature_form. */
-enum {
-  GNNMG_FEATURE_FORM_AS_GIVEN = 0, /**< In the type of the data set. */
-  GNNMG_FEATURE_FORM_F16 = 1,      /**< IEEE half, rounded to nearest even. */
-  GNNMG_FEATURE_FORM_BF16 = 2,     /**< bfloat16, rounded to nearest even. */
-  GNNMG_FEATURE_FORM_INT8 = 3      /**< A byte an element, and a scale a row. */
-};
-
-/** What makes a row hot, so that it lies in a cache. */
-typedef int32_t gnnmg_hotness;
-
-/** Values of ::gnnmg_hotness. */
-enum {
-  GNNMG_HOTNESS_PROBABILITY = 0, /**< That of being in a mini-batch, by a formula of training ids
-                                    and fan-outs. */
-  GNNMG_HOTNESS_DEGREE = 1,      /**< Edges that leave the node. */
-  GNNMG_HOTNESS_COUNTING = 2     /**< How many of the first mini-batches have it; these are sampled
-                                      when training begins. */
 };
 
 /** Whether the steps of a training on GPUs are captured as CUDA graphs, and repeated. */

@@ -485,6 +485,27 @@ type LoaderConfig struct {
 	// own. Epochs then differ in the number of mini-batches. With [PartitionGlobal], without
 	// DropLast. 0: no limit. Default: 0.
 	BatchNodes int64
+	// Where mini-batches lie: [DeviceCUDA], on a GPU, else in main memory. [DeviceAuto], main
+	// memory.
+	Device DeviceType
+	// Number of the GPU. Default: 0.
+	DeviceIndex int
+	// Of a GPU. Default: [GraphPlacementAuto].
+	GraphPlacement GraphPlacement
+	// Of a GPU. Default: [FeaturePlacementAuto].
+	FeaturePlacement FeaturePlacement
+	// Of a GPU. Default: [FeatureFormAsGiven].
+	FeatureForm FeatureForm
+	// Of a GPU. Default: [HotnessProbability].
+	Hotness Hotness
+	// Of the GPU's memory, for cached rows; 0: 30 % of what the graph leaves free. Default: 0.
+	CacheBytes uint64
+	// How many multiprocessors of the GPU may read rows in main memory at a time; 0: an eighth of
+	// them. Default: 0.
+	GatherMultiprocessors int
+	// A CUDA stream of the caller's on that GPU, which outlives loader and mini-batches: exported
+	// tensors are there for what comes into it afterwards. 0: they are there at once. Default: 0.
+	Stream uint64
 }
 
 func (c *LoaderConfig) from(r *raw.LoaderConfig) {
@@ -501,6 +522,15 @@ func (c *LoaderConfig) from(r *raw.LoaderConfig) {
 	c.Gather = r.Gather != 0
 	c.Seed = uint64(r.Seed)
 	c.BatchNodes = int64(r.BatchNodes)
+	c.Device = DeviceType(r.Device)
+	c.DeviceIndex = int(r.DeviceIndex)
+	c.GraphPlacement = GraphPlacement(r.GraphPlacement)
+	c.FeaturePlacement = FeaturePlacement(r.FeaturePlacement)
+	c.FeatureForm = FeatureForm(r.FeatureForm)
+	c.Hotness = Hotness(r.Hotness)
+	c.CacheBytes = uint64(r.CacheBytes)
+	c.GatherMultiprocessors = int(r.GatherMultiprocessors)
+	c.Stream = uint64(r.Stream)
 }
 
 func (c *LoaderConfig) to(r *raw.LoaderConfig) error {
@@ -517,6 +547,15 @@ func (c *LoaderConfig) to(r *raw.LoaderConfig) error {
 	r.Gather = flag(c.Gather)
 	r.Seed = uint64(c.Seed)
 	r.BatchNodes = int64(c.BatchNodes)
+	r.Device = int32(c.Device)
+	r.DeviceIndex = narrow(c.DeviceIndex)
+	r.GraphPlacement = int32(c.GraphPlacement)
+	r.FeaturePlacement = int32(c.FeaturePlacement)
+	r.FeatureForm = int32(c.FeatureForm)
+	r.Hotness = int32(c.Hotness)
+	r.CacheBytes = uint64(c.CacheBytes)
+	r.GatherMultiprocessors = narrow(c.GatherMultiprocessors)
+	r.Stream = uint64(c.Stream)
 	return nil
 }
 

@@ -149,6 +149,137 @@ func (v DeviceType) String() string {
 	return "DeviceType(" + strconv.Itoa(int(v)) + ")"
 }
 
+// GraphPlacement: Where GPUs read the graph.
+type GraphPlacement int32
+
+// Values of [GraphPlacement].
+const (
+	// On the GPU where it takes at most 40 % of what is free, else pinned, else with the host.
+	GraphPlacementAuto GraphPlacement = 0
+	// A copy in the memory of each GPU.
+	GraphPlacementDevice GraphPlacement = 1
+	// Main memory, once for all, where GPUs sample from it.
+	GraphPlacementPinned GraphPlacement = 2
+	// Main memory, and the loader's threads sample; the one way for custom samplers and whole
+	// graphs.
+	GraphPlacementHost GraphPlacement = 3
+)
+
+// String is the name of the value, or its number where this version has no name for it.
+func (v GraphPlacement) String() string {
+	switch v {
+	case GraphPlacementAuto:
+		return "GraphPlacementAuto"
+	case GraphPlacementDevice:
+		return "GraphPlacementDevice"
+	case GraphPlacementPinned:
+		return "GraphPlacementPinned"
+	case GraphPlacementHost:
+		return "GraphPlacementHost"
+	}
+	return "GraphPlacement(" + strconv.Itoa(int(v)) + ")"
+}
+
+// FeaturePlacement: Where GPUs read rows of features.
+type FeaturePlacement int32
+
+// Values of [FeaturePlacement].
+const (
+	// On the GPU where they take at most 60 % of what is free, else cached, pinned, or with the
+	// host.
+	FeaturePlacementAuto FeaturePlacement = 0
+	// A copy in the memory of each GPU.
+	FeaturePlacementDevice FeaturePlacement = 1
+	// Main memory, once for all, where GPUs read them.
+	FeaturePlacementPinned FeaturePlacement = 2
+	// The same, and the hottest rows in each GPU's memory; not with custom samplers or whole graphs.
+	FeaturePlacementCached FeaturePlacement = 3
+	// Main memory, and the loader's threads gather; the one way for sparse rows and rows of a mapped
+	// file.
+	FeaturePlacementHost FeaturePlacement = 4
+	// As cached, with other rows on each GPU of a trainer's in the process, which read each other's
+	// memory: two GPUs cache twice as many. [ErrUnsupported] for one GPU, and where two of them
+	// cannot.
+	FeaturePlacementSplit FeaturePlacement = 5
+)
+
+// String is the name of the value, or its number where this version has no name for it.
+func (v FeaturePlacement) String() string {
+	switch v {
+	case FeaturePlacementAuto:
+		return "FeaturePlacementAuto"
+	case FeaturePlacementDevice:
+		return "FeaturePlacementDevice"
+	case FeaturePlacementPinned:
+		return "FeaturePlacementPinned"
+	case FeaturePlacementCached:
+		return "FeaturePlacementCached"
+	case FeaturePlacementHost:
+		return "FeaturePlacementHost"
+	case FeaturePlacementSplit:
+		return "FeaturePlacementSplit"
+	}
+	return "FeaturePlacement(" + strconv.Itoa(int(v)) + ")"
+}
+
+// FeatureForm: How GPUs, or main memory for them, keep rows of features; they are widened when
+// they are read.
+type FeatureForm int32
+
+// Values of [FeatureForm].
+const (
+	// In the type of the data set.
+	FeatureFormAsGiven FeatureForm = 0
+	// IEEE half, rounded to nearest even.
+	FeatureFormF16 FeatureForm = 1
+	// bfloat16, rounded to nearest even.
+	FeatureFormBF16 FeatureForm = 2
+	// A byte an element, and a scale a row.
+	FeatureFormInt8 FeatureForm = 3
+)
+
+// String is the name of the value, or its number where this version has no name for it.
+func (v FeatureForm) String() string {
+	switch v {
+	case FeatureFormAsGiven:
+		return "FeatureFormAsGiven"
+	case FeatureFormF16:
+		return "FeatureFormF16"
+	case FeatureFormBF16:
+		return "FeatureFormBF16"
+	case FeatureFormInt8:
+		return "FeatureFormInt8"
+	}
+	return "FeatureForm(" + strconv.Itoa(int(v)) + ")"
+}
+
+// Hotness: What makes a row hot, so that it lies in a cache.
+type Hotness int32
+
+// Values of [Hotness].
+const (
+	// That of being in a mini-batch, by a formula of training ids and fan-outs.
+	HotnessProbability Hotness = 0
+	// Edges that leave the node.
+	HotnessDegree Hotness = 1
+	// How many of the first mini-batches have it; these are sampled when training begins, or a
+	// loader is made.
+	HotnessCounting Hotness = 2
+)
+
+// String is the name of the value, or its number where this version has no name for it.
+func (v Hotness) String() string {
+	switch v {
+	case HotnessProbability:
+		return "HotnessProbability"
+	case HotnessDegree:
+		return "HotnessDegree"
+	case HotnessCounting:
+		return "HotnessCounting"
+	}
+	return "Hotness(" + strconv.Itoa(int(v)) + ")"
+}
+
 // DType: Type of the elements of an array.
 type DType int32
 
@@ -1203,135 +1334,6 @@ func (v LossAverage) String() string {
 		return "LossAverageRanks"
 	}
 	return "LossAverage(" + strconv.Itoa(int(v)) + ")"
-}
-
-// GraphPlacement: Where GPUs read the graph.
-type GraphPlacement int32
-
-// Values of [GraphPlacement].
-const (
-	// On the GPU where it takes at most 40 % of what is free, else pinned, else with the host.
-	GraphPlacementAuto GraphPlacement = 0
-	// A copy in the memory of each GPU.
-	GraphPlacementDevice GraphPlacement = 1
-	// Main memory, once for all, where GPUs sample from it.
-	GraphPlacementPinned GraphPlacement = 2
-	// Main memory, and the loader's threads sample; the one way for custom samplers and whole
-	// graphs.
-	GraphPlacementHost GraphPlacement = 3
-)
-
-// String is the name of the value, or its number where this version has no name for it.
-func (v GraphPlacement) String() string {
-	switch v {
-	case GraphPlacementAuto:
-		return "GraphPlacementAuto"
-	case GraphPlacementDevice:
-		return "GraphPlacementDevice"
-	case GraphPlacementPinned:
-		return "GraphPlacementPinned"
-	case GraphPlacementHost:
-		return "GraphPlacementHost"
-	}
-	return "GraphPlacement(" + strconv.Itoa(int(v)) + ")"
-}
-
-// FeaturePlacement: Where GPUs read rows of features.
-type FeaturePlacement int32
-
-// Values of [FeaturePlacement].
-const (
-	// On the GPU where they take at most 60 % of what is free, else cached, pinned, or with the
-	// host.
-	FeaturePlacementAuto FeaturePlacement = 0
-	// A copy in the memory of each GPU.
-	FeaturePlacementDevice FeaturePlacement = 1
-	// Main memory, once for all, where GPUs read them.
-	FeaturePlacementPinned FeaturePlacement = 2
-	// The same, and the hottest rows in each GPU's memory; not with custom samplers or whole graphs.
-	FeaturePlacementCached FeaturePlacement = 3
-	// Main memory, and the loader's threads gather; the one way for sparse rows and rows of a mapped
-	// file.
-	FeaturePlacementHost FeaturePlacement = 4
-	// As cached, with other rows on each GPU of the process, which read each other's memory: two
-	// GPUs cache twice as many. [ErrUnsupported] for one GPU, and where two of them cannot.
-	FeaturePlacementSplit FeaturePlacement = 5
-)
-
-// String is the name of the value, or its number where this version has no name for it.
-func (v FeaturePlacement) String() string {
-	switch v {
-	case FeaturePlacementAuto:
-		return "FeaturePlacementAuto"
-	case FeaturePlacementDevice:
-		return "FeaturePlacementDevice"
-	case FeaturePlacementPinned:
-		return "FeaturePlacementPinned"
-	case FeaturePlacementCached:
-		return "FeaturePlacementCached"
-	case FeaturePlacementHost:
-		return "FeaturePlacementHost"
-	case FeaturePlacementSplit:
-		return "FeaturePlacementSplit"
-	}
-	return "FeaturePlacement(" + strconv.Itoa(int(v)) + ")"
-}
-
-// FeatureForm: How GPUs, or main memory for them, keep rows of features; they are widened when
-// they are read.
-type FeatureForm int32
-
-// Values of [FeatureForm].
-const (
-	// In the type of the data set.
-	FeatureFormAsGiven FeatureForm = 0
-	// IEEE half, rounded to nearest even.
-	FeatureFormF16 FeatureForm = 1
-	// bfloat16, rounded to nearest even.
-	FeatureFormBF16 FeatureForm = 2
-	// A byte an element, and a scale a row.
-	FeatureFormInt8 FeatureForm = 3
-)
-
-// String is the name of the value, or its number where this version has no name for it.
-func (v FeatureForm) String() string {
-	switch v {
-	case FeatureFormAsGiven:
-		return "FeatureFormAsGiven"
-	case FeatureFormF16:
-		return "FeatureFormF16"
-	case FeatureFormBF16:
-		return "FeatureFormBF16"
-	case FeatureFormInt8:
-		return "FeatureFormInt8"
-	}
-	return "FeatureForm(" + strconv.Itoa(int(v)) + ")"
-}
-
-// Hotness: What makes a row hot, so that it lies in a cache.
-type Hotness int32
-
-// Values of [Hotness].
-const (
-	// That of being in a mini-batch, by a formula of training ids and fan-outs.
-	HotnessProbability Hotness = 0
-	// Edges that leave the node.
-	HotnessDegree Hotness = 1
-	// How many of the first mini-batches have it; these are sampled when training begins.
-	HotnessCounting Hotness = 2
-)
-
-// String is the name of the value, or its number where this version has no name for it.
-func (v Hotness) String() string {
-	switch v {
-	case HotnessProbability:
-		return "HotnessProbability"
-	case HotnessDegree:
-		return "HotnessDegree"
-	case HotnessCounting:
-		return "HotnessCounting"
-	}
-	return "Hotness(" + strconv.Itoa(int(v)) + ")"
 }
 
 // Capture: Whether the steps of a training on GPUs are captured as CUDA graphs, and repeated.

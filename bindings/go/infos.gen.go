@@ -184,6 +184,10 @@ type BatchInfo struct {
 	LastOfStep bool
 	// true: the features are sparse.
 	SparseFeatures bool
+	// Where it lies: [DeviceCPU], [DeviceCUDA].
+	Device DeviceType
+	// Number of the GPU.
+	DeviceIndex int
 }
 
 func (c *BatchInfo) from(r *raw.BatchInfo) {
@@ -201,6 +205,8 @@ func (c *BatchInfo) from(r *raw.BatchInfo) {
 	c.GatherSeconds = float64(r.GatherSeconds)
 	c.LastOfStep = r.LastOfStep != 0
 	c.SparseFeatures = r.SparseFeatures != 0
+	c.Device = DeviceType(r.Device)
+	c.DeviceIndex = int(r.DeviceIndex)
 }
 
 // BlockInfo: Sizes of a block, the edges of one layer.
@@ -277,6 +283,10 @@ type ModelInfo struct {
 	NumParameters int64
 	// Named tensors, buffers included.
 	NumTensors int64
+	// Where it lies: [DeviceCPU], [DeviceCUDA].
+	Device DeviceType
+	// Number of the GPU.
+	DeviceIndex int
 }
 
 func (c *ModelInfo) from(r *raw.ModelInfo) {
@@ -288,6 +298,8 @@ func (c *ModelInfo) from(r *raw.ModelInfo) {
 	c.OutputDim = int64(r.OutputDim)
 	c.NumParameters = int64(r.NumParameters)
 	c.NumTensors = int64(r.NumTensors)
+	c.Device = DeviceType(r.Device)
+	c.DeviceIndex = int(r.DeviceIndex)
 }
 
 // ProgressInfo: Where training is; see [Trainer.Progress].

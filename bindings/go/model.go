@@ -43,6 +43,17 @@ func (m *Model) Copy() (*Model, error) {
 	return adoptModel(m.runtime(), r, token)
 }
 
+// SetDevice puts the model on a GPU, by [DeviceCUDA] and its number, or back into main memory, by
+// [DeviceCPU] and 0. Weights and gradients move, and passes, evaluation and updates then work there,
+// with mini-batches of a loader for the same GPU. It is [ErrBusy] while an optimizer or a trainer of
+// the model is there. `stream` is a CUDA stream of the caller's on that GPU, a cudaStream_t as a
+// number, which outlives the model: calls return when their work is in it. 0 is one of the library's
+// own: calls return when their work is done.
+func (m *Model) SetDevice(device DeviceType, index int, stream uint64) error {
+	defer runtime.KeepAlive(m)
+	return failure(raw.ModelSetDevice(m.token(), int32(device), narrow(index), stream))
+}
+
 // Close gives the model back; trainers and optimizers keep what they need.
 func (m *Model) Close() error {
 	if m == nil {

@@ -43,14 +43,15 @@ func dtypeOf[T Element]() DType {
 	}
 }
 
-// A Tensor is an array of at most 4 dimensions, contiguous, row by row, in main memory: a slice of
-// Go's, made by [TensorOf], or memory of the library's, which is shared and never copied on its way
-// out. Memory of the library's lives until Close, or until the tensor can no longer be reached;
+// A Tensor is an array of at most 4 dimensions, contiguous, row by row: a slice of Go's, made
+// by [TensorOf], or memory of the library's, which is shared and never copied on its way out. What
+// comes from a model or a mini-batch on a GPU lies there, and [Tensor.CopyFrom] brings it here. Memory of the library's lives until Close, or until the tensor can no longer be reached;
 // slices of it (see [Values]) must not be used after that.
 type Tensor struct {
 	dtype    DType
 	shape    []int64
 	readOnly bool
+	gpu      int // number of the GPU that it lies on; -1: main memory
 	data     unsafe.Pointer
 	length   int
 	memory   *memory // the library's; nil: a slice of Go's
@@ -133,7 +134,7 @@ func TensorOf[T Element](data []T, shape ...int64) *Tensor {
 	if len(shape) == 0 {
 		shape = []int64{int64(len(data))}
 	}
-	t := &Tensor{dtype: dtypeOf[T](), shape: slices.Clone(shape), slice: data, length: len(data)}
+	t := &Tensor{dtype: dtypeOf[T](), shape: slices.Clone(shape), gpu: -1, slice: data, length: len(data)}
 	t.data = unsafe.Pointer(unsafe.SliceData(data))
 	product := int64(1)
 	for _, n := range shape {
@@ -159,9 +160,12 @@ func adoptTensor(r raw.Result, address uintptr) (*Tensor, error) {
 		raw.TensorFree(address)
 		return nil, err
 	}
-	t := &Tensor{dtype: DType(info.DType), readOnly: info.ReadOnly != 0, data: info.Data,
+	t := &Tensor{dtype: DType(info.DType), readOnly: info.ReadOnly != 0, gpu: -1, data: info.Data,
 		shape: slices.Clone(info.Shape[:info.NumDims]), length: int(info.NumElements),
 		memory: &memory{address: address}}
+	if DeviceType(info.DeviceType) == DeviceCUDA {
+		t.gpu = int(info.DeviceIndex)
+	}
 	live.Add(1)
 	t.cleanup = runtime.AddCleanup(t, (*memory).close, t.memory)
 	return t, nil
@@ -195,10 +199,30 @@ func (t *Tensor) Len() int { return t.orZero().length }
 // ReadOnly tells that the memory is shared and must not be written.
 func (t *Tensor) ReadOnly() bool { return t.orZero().readOnly }
 
+// GPU is the number of the GPU that the tensor lies on, -1 for main memory.
+func (t *Tensor) GPU() int { return t.orZero().gpu }
+
+// CopyFrom fills the tensor with the elements of another one of the same shape and type. Each lies in
+// main memory or on a GPU of the runtime's.
+func (t *Tensor) CopyFrom(rt *Runtime, from *Tensor) error {
+	defer runtime.KeepAlive(rt)
+	source, sourceDone, err := from.lend()
+	if err != nil {
+		return err
+	}
+	defer sourceDone()
+	target, targetDone, err := t.lend()
+	if err != nil {
+		return err
+	}
+	defer targetDone()
+	return failure(raw.TensorCopy(rt.token(), source, target))
+}
+
 // orZero is an empty tensor in place of nil, which an export gives for what is not there.
 func (t *Tensor) orZero() *Tensor {
 	if t == nil {
-		return &Tensor{}
+		return &Tensor{gpu: -1}
 	}
 	return t
 }
@@ -223,6 +247,8 @@ func Values[T Element](t *Tensor) ([]T, error) {
 		return nil, refuse(ErrHandle, "the tensor is nil")
 	case t.err != nil:
 		return nil, t.err
+	case t.onGPU():
+		return nil, t.errGPU()
 	case t.dtype != dtypeOf[T]():
 		return nil, refuse(ErrInvalidArgument, "the elements of the tensor are %v, not %v", t.dtype, dtypeOf[T]())
 	case t.memory == nil:
@@ -234,6 +260,13 @@ func Values[T Element](t *Tensor) ([]T, error) {
 	}
 	defer t.memory.release()
 	return unsafe.Slice((*T)(t.data), t.length), nil
+}
+
+// onGPU tells of a tensor that Go cannot read. The zero Tensor has no memory.
+func (t *Tensor) onGPU() bool { return t.memory != nil && t.gpu >= 0 }
+
+func (t *Tensor) errGPU() error {
+	return refuse(ErrUnsupported, "the tensor lies on GPU %d, expected main memory: Tensor.CopyFrom copies it into one there", t.gpu)
 }
 
 // View calls a function with the elements of a tensor, which no Close and no garbage collector takes
@@ -365,6 +398,9 @@ func give(tensors []*Tensor, call func(addresses []uintptr) raw.Result) error {
 // parts is the elements of a tensor as the functions take them that copy.
 func (t *Tensor) parts() (data unsafe.Pointer, dtype int32, shape *int64, dims int32, done func(), err error) {
 	done = func() {}
+	if t != nil && t.onGPU() {
+		return nil, 0, nil, 0, nil, t.errGPU()
+	}
 	if t == nil || t.err != nil || t.memory != nil {
 		if _, done, err = t.lend(); err != nil {
 			return nil, 0, nil, 0, nil, err

@@ -39,6 +39,15 @@ build() { cd "$examples/go" && go vet -race ./... && go build -race -ldflags='-s
 twins() { bash "$examples/twins.sh" "$GNNMG_DIR/examples/c/printed" "$scratch/%"; }
 interrupt() { bash "$examples/interrupt.sh" "$scratch/train"; }
 
+# On a machine with two fake GPUs, of which nothing is said where the library was built without tests.
+gpus() {
+  local machine=(bash "$here/../../tests/fake_machine/of_build.sh" "$GNNMG_DIR") status=0
+  "${machine[@]}" true >/dev/null || status=$?
+  if ((status == 77)); then echo "left out: the build has no fake GPUs" && [[ ${CI:-} != true ]]; return; fi
+  (cd "$here" && go test -race -count=1 -run GPU -exec "${machine[*]}" .) &&
+    bash "$examples/twins_on_gpus.sh" "$GNNMG_DIR" "$scratch/%"
+}
+
 # The program of the README, set up as it says.
 readme() {
   local data=${GNNMG_DATA:-$here/../../../shared/data}/cora/planetoid output
@@ -59,4 +68,5 @@ part "package" package
 part "readme" readme
 part "examples" build
 part "twins" twins
+part "GPUs" gpus
 part "interrupt" interrupt

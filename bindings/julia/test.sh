@@ -55,6 +55,17 @@ END
   bash "$examples/twins.sh" "$GNNMG_DIR/examples/c/printed" bash "$scratch/twin" %
 }
 
+# On a machine with two fake GPUs, of which nothing is said where the library was built without tests.
+gpus() {
+  local machine=(bash "$top/tests/fake_machine/of_build.sh" "$GNNMG_DIR") status=0
+  "${machine[@]}" true >/dev/null || status=$?
+  if ((status == 77)); then echo "left out: the build has no fake GPUs" && [[ ${CI:-} != true ]]; return; fi
+  "${machine[@]}" timeout -k 10 300 "$julia" --startup-file=no -O1 "--project=$here" -e \
+    'using GNNMG, Test; include(ARGS[1]); @testset "GPUs" begin include(ARGS[2]) end' \
+    "$here/test/support.jl" "$here/test/gpu.jl" &&
+    bash "$examples/twins_on_gpus.sh" "$GNNMG_DIR" bash "$scratch/twin" %
+}
+
 interrupt() {
   bash "$examples/interrupt.sh" "$julia" --startup-file=no --compile=min "--project=$here" "$examples/julia/train.jl"
 }
@@ -63,4 +74,5 @@ part "generated" generated
 part "readme" readme
 part "package" package
 part "twins" twins
+part "GPUs" gpus
 part "interrupt" interrupt

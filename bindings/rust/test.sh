@@ -125,6 +125,17 @@ twins() {
     bash "$examples/twins.sh" "$GNNMG_DIR/examples/c/printed" "$CARGO_TARGET_DIR/debug/%"
 }
 
+# On a machine with two fake GPUs, of which nothing is said where the library was built without tests.
+gpus() {
+  local machine="bash $here/../../tests/fake_machine/of_build.sh $GNNMG_DIR" status=0
+  $machine true >/dev/null || status=$?
+  if ((status == 77)); then lacks "GPUs: the build has no fake ones" && return 0 || return 1; fi
+  # Cargo stays outside: the folder of the library is that of the machine inside.
+  alone env "CARGO_TARGET_$(rustc -vV | sed -n 's/^host: //p' | tr a-z- A-Z_)_RUNNER=$machine" \
+    cargo test --quiet -p gnnmg --test api gpu_ &&
+    bash "$examples/twins_on_gpus.sh" "$GNNMG_DIR" "$CARGO_TARGET_DIR/debug/%"
+}
+
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 part "crates" fetch
@@ -139,3 +150,4 @@ part "packages" packages
 part "oldest Rust" oldest
 part "readme" readme
 part "twins" twins
+part "GPUs" gpus

@@ -1,8 +1,9 @@
 /*
- * GPUs: which there are, and training on all of them; where there is none, why, and training on the
- * CPU instead.
+ * GPUs: which there are, training on all of them, and a pass of one's own on the first; where there
+ * is none, why, and the same on the CPU.
  */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "common.h"
 
@@ -32,10 +33,41 @@ static int64_t list_devices(const gnnmg_context* context) {
   return count;
 }
 
+/* The model's result for the first mini-batch, made where `device` says, printed here. */
+static void print_results(const gnnmg_context* context, const gnnmg_dataset* data,
+                          const gnnmg_sampler* sampler, gnnmg_model* model,
+                          gnnmg_device_type device) {
+  gnnmg_loader_config plan;
+  CHECK(gnnmg_loader_config_init(&plan, sizeof plan));
+  plan.device = device;
+  plan.shuffle = 0;
+  gnnmg_loader* loader;
+  CHECK(gnnmg_loader_create(data, sampler, &plan, &loader));
+  CHECK(gnnmg_model_set_device(model, device, 0, 0));
+  gnnmg_batch* batch;
+  CHECK(gnnmg_loader_next(loader, &batch, -1));
+  /*! [copy] */
+  struct DLManagedTensorVersioned *there, *here; /* [seeds, classes], f32 */
+  CHECK(gnnmg_model_forward(model, batch, 0, &there));
+  gnnmg_tensor_info facts = {.struct_size = sizeof facts};
+  CHECK(gnnmg_tensor_get_info(there, &facts));
+  float* rows = malloc((size_t)facts.num_elements * sizeof(float));
+  CHECK(gnnmg_tensor_create(rows, facts.dtype, facts.num_dims, facts.shape, NULL, NULL, &here));
+  CHECK(gnnmg_tensor_copy(context, there, here));
+  /*! [copy] */
+  for (int64_t i = 0; i < facts.shape[1]; ++i) printf("%s%.2f", i ? " " : "scores ", rows[i]);
+  printf("\n");
+  gnnmg_tensor_free(there);
+  gnnmg_tensor_free(here);
+  free(rows);
+  gnnmg_batch_free(batch);
+  gnnmg_loader_free(loader);
+}
+
 int main(void) {
   gnnmg_context* context;
   CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
-  list_devices(context);
+  const int64_t num_gpus = list_devices(context);
 
   gnnmg_graph* graph;
   gnnmg_dataset* data = planted_data(context, 5000, &graph);
@@ -62,7 +94,8 @@ int main(void) {
   CHECK(gnnmg_trainer_evaluate(trainer, GNNMG_SPLIT_TEST, &metrics, -1));
   printf("test accuracy %.4f\n", metrics.accuracy);
 
-  gnnmg_trainer_free(trainer);
+  gnnmg_trainer_free(trainer); /* it works on the model where that lies */
+  print_results(context, data, sampler, model, num_gpus ? GNNMG_DEVICE_CUDA : GNNMG_DEVICE_CPU);
   gnnmg_model_free(model);
   gnnmg_sampler_free(sampler);
   gnnmg_graph_free(graph);

@@ -1,6 +1,7 @@
 /*
- * A training loop of one's own over two ranks, a thread each: batches, forward, backward, one
- * all-reduce, one update. The same numbers as gnnmg_trainer_run() computes.
+ * A training loop of one's own over two ranks, a thread and, where there are two, a GPU each:
+ * batches, forward, backward, one all-reduce, one update. The same numbers as gnnmg_trainer_run()
+ * computes.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -15,6 +16,7 @@ typedef struct {
   gnnmg_model* model; /* this rank's replica */
   gnnmg_comm* comm;   /* this rank's end */
   int32_t rank;
+  int on_gpu;
 } rank_work;
 
 static void* train(void* argument) {
@@ -26,6 +28,10 @@ static void* train(void* argument) {
   plan.batch_size = 256;
   plan.rank = work->rank;
   plan.world_size = RANKS;
+  if (work->on_gpu) { /* as the model */
+    plan.device = GNNMG_DEVICE_CUDA;
+    plan.device_index = work->rank;
+  }
   gnnmg_loader* loader;
   CHECK(gnnmg_loader_create(work->data, work->sampler, &plan, &loader));
   /*! [loader] */
@@ -84,6 +90,10 @@ int main(void) {
   CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
   gnnmg_dataset* data = planted_data(context, 5000, &graph);
   CHECK(gnnmg_sampler_create(graph, NULL, &sampler));
+  int64_t num_gpus;
+  CHECK(gnnmg_context_num_devices(context, &num_gpus, NULL));
+  const int on_gpus = num_gpus >= RANKS;
+  printf("%d ranks on %s\n", RANKS, on_gpus ? "GPUs" : "the CPU");
 
   /*! [comms] */
   gnnmg_comm* comms[RANKS];
@@ -92,11 +102,14 @@ int main(void) {
   pthread_t threads[RANKS];
   rank_work works[RANKS];
   for (int32_t rank = 0; rank < RANKS; ++rank) {
-    works[rank] = (rank_work){data, sampler, NULL, comms[rank], rank};
+    works[rank] = (rank_work){data, sampler, NULL, comms[rank], rank, on_gpus};
     /*! [replicas] */
     if (rank == 0) CHECK(gnnmg_model_create(context, data, NULL, &works[0].model));
     if (rank > 0) CHECK(gnnmg_model_create_copy(works[0].model, &works[rank].model));
     /*! [replicas] */
+    /*! [device] */
+    if (on_gpus) CHECK(gnnmg_model_set_device(works[rank].model, GNNMG_DEVICE_CUDA, rank, 0));
+    /*! [device] */
   }
   for (int rank = 0; rank < RANKS; ++rank)
     if (pthread_create(&threads[rank], NULL, train, &works[rank]) != 0) give_up("no thread");

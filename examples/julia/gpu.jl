@@ -1,5 +1,5 @@
-# GPUs: which there are, and training on all of them; where there is none, why, and training on the
-# CPU instead.
+# GPUs: which there are, training on all of them, and a pass of one's own on the first; where there is
+# none, why, and the same on the CPU.
 include("common.jl")
 
 context = Context()
@@ -12,7 +12,8 @@ isempty(why_no_device(context)) || println("no GPU: ", why_no_device(context))
 
 graph, data = planted_data(context, 5000)
 sampler = Sampler(graph)
-trainer = Trainer(small_model(context, data), data, sampler;
+model = small_model(context, data)
+trainer = Trainer(model, data, sampler;
                   num_ranks = 0, # one a GPU, all of them; without any, one on the CPU
                   num_epochs = 5, batch_size = 256,
                   batches_per_step = 8,         # the same steps on up to 8 GPUs
@@ -23,3 +24,11 @@ train!(trainer) do epoch
     @printf("epoch %d  validation accuracy %.4f\n", epoch.epoch + 1, epoch.validation_accuracy)
 end
 @printf("test accuracy %.4f\n", evaluate(trainer, :test).accuracy)
+close(trainer) # it works on the model where that lies
+
+# The model's result for the first mini-batch, made on the first GPU, printed here.
+on = isempty(devices(context)) ? :cpu : :cuda
+set_device!(model, on)
+batch = next!(Loader(data, sampler; device = on, shuffle = false))
+scores = host(context, forward!(model, batch))
+println("scores ", join([@sprintf("%.2f", score) for score in scores[1, :]], " "))

@@ -1,11 +1,13 @@
-# A training loop of one's own over two ranks, a task each: batches, forward, backward, one all-reduce,
-# one update. The same numbers as train! computes. Start it with `julia -t 2`, a thread for each.
+# A training loop of one's own over two ranks, a task and, where there are two, a GPU each: batches,
+# forward, backward, one all-reduce, one update. The same numbers as train! computes. Start it with `julia -t 2`, a thread for each.
 include("common.jl")
 
 const RANKS, EPOCHS = 2, 5
 
 function train(data, sampler, model, comm)
-    loader = Loader(data, sampler; batch_size = 256, rank = rank(comm), world_size = RANKS)
+    place = info(model)
+    loader = Loader(data, sampler; batch_size = 256, rank = rank(comm), world_size = RANKS,
+                    device = place.device, device_index = place.device_index) # as the model
     optimizer = Optimizer(model)
     all_gradients = gradients(model) # one array
     for epoch in 1:EPOCHS
@@ -31,8 +33,11 @@ function main()
     context = Context()
     graph, data = planted_data(context, 5000)
     sampler = Sampler(graph)
+    on_gpus = length(devices(context)) >= RANKS
+    println(RANKS, " ranks on ", on_gpus ? "GPUs" : "the CPU")
     model = Model(context, data)
     replicas = [r == 0 ? model : copy(model) for r in 0:(RANKS - 1)]
+    on_gpus && foreach(r -> set_device!(replicas[r + 1], :cuda, r), 0:(RANKS - 1))
     @sync for (replica, comm) in zip(replicas, comm_group(context, RANKS))
         Threads.@spawn train(data, sampler, replica, comm)
     end

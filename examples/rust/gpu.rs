@@ -1,9 +1,31 @@
-//! GPUs: which there are, and training on all of them; where there is none, why, and training on
-//! the CPU instead.
+//! GPUs: which there are, training on all of them, and a pass of one's own on the first; where
+//! there is none, why, and the same on the CPU.
 
 mod common;
 
 use gnnmg::*;
+
+/// The model's result for the first mini-batch, made where `device` says, printed here.
+fn print_results(
+    context: &Context,
+    data: &Dataset,
+    sampler: &Sampler,
+    model: &mut Model,
+    device: DeviceType,
+) -> Result<()> {
+    let plan = LoaderConfig::new().device(device).shuffle(false);
+    let mut loader = Loader::new(data, sampler, &plan)?;
+    model.set_device(device, 0)?;
+    let batch = loader.next_batch()?.expect("there are nodes to train on");
+    let there = model.forward(&batch)?;
+    let here = there.to_host::<f32>(context)?;
+    let row: Vec<String> = here.as_slice::<f32>()?[..there.shape()[1]]
+        .iter()
+        .map(|score| format!("{score:.2}"))
+        .collect();
+    println!("scores {}", row.join(" "));
+    Ok(())
+}
 
 fn main() -> Result<()> {
     let context = Context::new()?;
@@ -44,5 +66,13 @@ fn main() -> Result<()> {
     })?;
     let metrics = trainer.evaluate(Split::Test)?;
     println!("test accuracy {:.4}", metrics.accuracy);
+    let mut model = trainer.into_model()?;
+    let on_gpu = context.why_no_device()?.is_none();
+    let device = if on_gpu {
+        DeviceType::Cuda
+    } else {
+        DeviceType::Cpu
+    };
+    print_results(&context, &data, &sampler, &mut model, device)?;
     Ok(())
 }

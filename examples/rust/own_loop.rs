@@ -1,5 +1,6 @@
-//! A training loop of one's own over two ranks, a thread each: batches, forward, backward, one
-//! all-reduce, one update. The same numbers as `Trainer::run` computes.
+//! A training loop of one's own over two ranks, a thread and, where there are two, a GPU each:
+//! batches, forward, backward, one all-reduce, one update. The same numbers as `Trainer::run`
+//! computes.
 
 mod common;
 
@@ -10,10 +11,13 @@ const EPOCHS: usize = 5;
 
 fn train(data: &Dataset, sampler: &Sampler, mut model: Model, mut comm: Comm) -> Result<Model> {
     let rank = comm.rank()? as i32;
+    let place = model.info()?;
     let plan = LoaderConfig::new()
         .batch_size(256)
         .rank(rank)
-        .world_size(RANKS as usize);
+        .world_size(RANKS as usize)
+        .device(place.device) // as the model
+        .device_index(place.device_index);
     let mut loader = Loader::new(data, sampler, &plan)?;
     let mut optimizer = Optimizer::new(&mut model, &OptimizerConfig::new())?;
 
@@ -46,14 +50,22 @@ fn main() -> Result<()> {
     let context = Context::new()?;
     let (graph, data) = common::planted_data(&context, 5000)?;
     let sampler = Sampler::new(&graph, &SamplerConfig::new())?;
+    let on_gpus = context.devices()?.len() >= RANKS as usize;
+    println!(
+        "{RANKS} ranks on {}",
+        if on_gpus { "GPUs" } else { "the CPU" }
+    );
     let first = Model::new(&context, &data, &ModelConfig::new())?;
 
     let comms = Comm::group(&context, RANKS as usize, &CommConfig::new())?;
     let mut models = std::thread::scope(|scope| {
         let (data, sampler) = (&data, &sampler);
         let mut threads = Vec::new();
-        for comm in comms {
-            let replica = first.try_clone()?;
+        for (rank, comm) in comms.into_iter().enumerate() {
+            let mut replica = first.try_clone()?;
+            if on_gpus {
+                replica.set_device(DeviceType::Cuda, rank)?;
+            }
             threads.push(scope.spawn(move || train(data, sampler, replica, comm)));
         }
         let ended = threads

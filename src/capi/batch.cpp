@@ -1,6 +1,10 @@
 #include "capi/batch.h"
 
+#include <ATen/ops/from_blob.h>
+
+#include <algorithm>
 #include <cstring>
+#include <map>
 
 #include "capi/arguments.h"
 #include "capi/context.h"
@@ -8,17 +12,28 @@
 #include "capi/sampler.h"
 #include "capi/tensor.h"
 #include "capi/torch_tensor.h"
+#include "loader/device_slot.h"
 #include "nn/loss.h"
+#include "nn/torch_tensor.h"
 
 namespace gnnmg::capi {
 
 Batch::Batch(std::shared_ptr<Context> owner, loader::BatchRef made, data::DatasetRef dataset,
-             uint64_t seed, bool has_transpose)
+             uint64_t seed, bool has_transpose, std::shared_ptr<DevicePlace> place)
     : Object(kKind, owner, owner->queue),
       batch_(std::move(made)),
       dataset_(std::move(dataset)),
       seed_(seed),
-      transpose_(has_transpose) {}
+      transpose_(has_transpose),
+      place_(std::move(place)) {}
+
+BatchFeatures features_of(const loader::Batch& batch) {
+  if (!batch.device)
+    return {batch.has_features, batch.sparse, batch.feature_dtype, batch.feature_cols};
+  const loader::DeviceArrays& there = *batch.device;
+  const bool sparse = there.sparse_indptr != nullptr;
+  return {sparse || there.rows || there.table, sparse, there.dtype, there.cols};
+}
 
 namespace {
 
@@ -84,18 +99,94 @@ void gather_features(const feature::FeatureStore& store, loader::Batch& batch,
 namespace {
 
 const sample::BlockView& block_of(const loader::Batch& batch, int32_t layer) {
-  const auto& blocks = batch.sample.blocks;
+  const auto& blocks = blocks_of(batch);
   if (layer < 0 || static_cast<size_t>(layer) >= blocks.size())
     fail(Status::kNotFound, "layer ", layer, " does not exist, the mini-batch has ", blocks.size());
   return blocks[static_cast<size_t>(layer)];
 }
 
+int64_t num_nodes(const loader::Batch& batch) {
+  return batch.device ? batch.device->num_nodes : batch.sample.num_nodes();
+}
+
+// Distinct edges: layers may see parts of one list.
+int64_t num_edges(const loader::Batch& batch) {
+  if (!batch.device) return batch.sample.num_edges_drawn();
+  std::map<const int32_t*, int64_t> lists;
+  for (const sample::BlockView& block : batch.device->blocks) {
+    int64_t& most = lists[block.indices];
+    most = std::max(most, block.num_edges);
+  }
+  int64_t sum = 0;
+  for (const auto& [list, count] : lists) sum += count;
+  return sum;
+}
+
 void need_features(const loader::Batch& batch, bool sparse) {
-  if (!batch.has_features) fail(Status::kNotFound, "the mini-batch has no features");
-  if (batch.sparse != sparse)
-    fail(Status::kUnsupported, "the features are ", batch.sparse ? "sparse" : "dense",
-         batch.sparse ? "; gnnmg_batch_export_sparse_features() yields them"
-                      : "; gnnmg_batch_export_features() yields them");
+  const BatchFeatures features = features_of(batch);
+  if (!features.there) fail(Status::kNotFound, "the mini-batch has no features");
+  if (features.sparse != sparse)
+    fail(Status::kUnsupported, "the features are ", features.sparse ? "sparse" : "dense",
+         features.sparse ? "; gnnmg_batch_export_sparse_features() yields them"
+                         : "; gnnmg_batch_export_features() yields them");
+}
+
+// The number of the GPU that a mini-batch's arrays lie on. What reads them from here on, in the
+// stream of the caller's if the loader was given one, finds them made.
+int ready(const Batch& batch) {
+  if (!batch.place()) return PlacedView::kOnHost;
+  const loader::DeviceArrays& there = *batch.get()->device;
+  work_at(batch.place(), [&] {
+    if (batch.place()->follows_caller())
+      loader::precede(there, batch.place()->device().queue);
+    else
+      loader::wait_for(there);
+  });
+  return batch.place()->index();
+}
+
+at::Tensor host_list(std::span<const int64_t> list) {
+  return at::from_blob(const_cast<int64_t*>(list.data()), {static_cast<int64_t>(list.size())},
+                       at::kLong);
+}
+
+// The host's tensor, or a copy where the mini-batch lies.
+Export export_beside(const Batch& batch, const at::Tensor& host) {
+  if (!batch.place()) return export_torch(host, true);
+  return work_at(batch.place(),
+                 [&] { return export_torch(host.to(batch.place()->device().torch()), true); });
+}
+
+// Dense rows on a GPU, in the data set's type, as they are or as a copy of their own.
+Export export_rows(const Batch& batch) {
+  const int device = ready(batch);
+  const loader::DeviceArrays& there = *batch.get()->device;
+  const bool table = there.rows == nullptr;
+  const base::DType wanted = there.given;
+  if (!table && there.stride == there.cols && there.dtype == wanted)
+    return export_tensor(
+        {const_cast<void*>(there.rows), there.dtype, {there.num_nodes, there.cols}}, batch.get(),
+        true, device);
+  return work_at(batch.place(), [&] {
+    const at::Device on = batch.place()->device().torch();
+    const auto view = [&](const void* data, base::DType type, at::IntArrayRef sizes,
+                          at::IntArrayRef strides) {
+      return at::for_blob(const_cast<void*>(data), sizes)
+          .strides(strides)
+          .options(at::TensorOptions(nn::scalar_type(type)).device(on))
+          .target_device(on)
+          .make_tensor();
+    };
+    at::Tensor rows;
+    if (table)
+      rows = view(there.table, there.dtype, {there.num_graph_nodes, there.cols}, {there.stride, 1})
+                 .index_select(0, view(there.node_ids, base::DType::kI64, {there.num_nodes}, {1}));
+    else
+      rows = view(there.rows, there.dtype, {there.num_nodes, there.cols}, {there.stride, 1});
+    Export out = export_torch(rows.to(nn::scalar_type(wanted)), true);
+    loader::follow(there, batch.place()->device().queue);
+    return out;
+  });
 }
 
 nn::Targets targets_of(const Batch& batch) {
@@ -117,14 +208,15 @@ gnnmg_status gnnmg_batch_get_info(const gnnmg_batch* batch, gnnmg_batch_info* in
     const auto handle = read<Batch>(batch, "batch");
     const gnnmg::loader::Batch& b = *handle->get();
     gnnmg_batch_info facts{};
-    facts.num_layers = static_cast<int32_t>(b.sample.blocks.size());
+    const BatchFeatures features = features_of(b);
+    facts.num_layers = static_cast<int32_t>(blocks_of(b).size());
     facts.epoch = static_cast<int64_t>(b.epoch);
     facts.number = b.number;
     facts.step = b.step;
     facts.num_seeds = static_cast<int64_t>(b.seeds.size());
-    facts.num_nodes = b.sample.num_nodes();
-    facts.num_edges = b.sample.num_edges_drawn();
-    facts.feature_dim = b.has_features ? b.feature_cols : 0;
+    facts.num_nodes = num_nodes(b);
+    facts.num_edges = num_edges(b);
+    facts.feature_dim = features.there ? features.cols : 0;
     facts.step_seeds = b.step_seeds();
     if (b.step_seeds() > 0)
       facts.loss_weight =
@@ -132,7 +224,9 @@ gnnmg_status gnnmg_batch_get_info(const gnnmg_batch* batch, gnnmg_batch_info* in
     facts.sample_seconds = b.sample_seconds;
     facts.gather_seconds = b.gather_seconds;
     facts.last_of_step = b.last_of_step;
-    facts.sparse_features = b.has_features && b.sparse;
+    facts.sparse_features = features.sparse;
+    facts.device = handle->place() ? GNNMG_DEVICE_CUDA : GNNMG_DEVICE_CPU;
+    facts.device_index = handle->place() ? handle->place()->index() : 0;
     give(info, facts);
   });
 }
@@ -154,7 +248,10 @@ gnnmg_status gnnmg_batch_export_seeds(const gnnmg_batch* batch, DLManagedTensorV
   return guard(outs(Out{seeds, "seeds"}), [&] {
     const auto handle = read<Batch>(batch, "batch");
     const auto& b = handle->get();
-    *seeds = export_list(b->seeds.data(), static_cast<int64_t>(b->seeds.size()), b).release();
+    if (handle->place())
+      *seeds = export_beside(*handle, host_list(b->seeds)).release();
+    else
+      *seeds = export_list(b->seeds.data(), static_cast<int64_t>(b->seeds.size()), b).release();
   });
 }
 
@@ -165,7 +262,10 @@ gnnmg_status gnnmg_batch_export_graph_ptr(const gnnmg_batch* batch,
     const auto& b = handle->get();
     const auto& starts = b->sample.graph_ptr;
     if (starts.size() == 0) fail(Status::kNotFound, "the seeds of the mini-batch are nodes");
-    *graph_ptr = export_list(starts.data(), starts.size(), b).release();
+    if (handle->place())
+      *graph_ptr = export_beside(*handle, host_list(starts.span())).release();
+    else
+      *graph_ptr = export_list(starts.data(), starts.size(), b).release();
   });
 }
 
@@ -174,7 +274,8 @@ gnnmg_status gnnmg_batch_export_node_ids(const gnnmg_batch* batch,
   return guard(outs(Out{node_ids, "node_ids"}), [&] {
     const auto handle = read<Batch>(batch, "batch");
     const auto& b = handle->get();
-    *node_ids = export_list(b->sample.node_ids.data(), b->sample.num_nodes(), b).release();
+    const int64_t* const ids = b->device ? b->device->node_ids : b->sample.node_ids.data();
+    *node_ids = export_list(ids, num_nodes(*b), b, ready(*handle)).release();
   });
 }
 
@@ -184,6 +285,10 @@ gnnmg_status gnnmg_batch_export_features(const gnnmg_batch* batch,
     const auto handle = read<Batch>(batch, "batch");
     const auto& b = handle->get();
     need_features(*b, false);
+    if (handle->place()) {
+      *features = export_rows(*handle).release();
+      return;
+    }
     *features =
         export_tensor(
             {b->features.data(), b->feature_dtype, {b->sample.num_nodes(), b->feature_cols}}, b,
@@ -201,9 +306,15 @@ gnnmg_status gnnmg_batch_export_sparse_features(const gnnmg_batch* batch,
     const auto& b = handle->get();
     need_features(*b, true);
     const gnnmg::feature::SparseRows& rows = b->sparse_features;
-    Export pointers = export_list(rows.indptr.data(), rows.indptr.size(), b);
-    Export columns = export_list(rows.indices.data(), rows.indices.size(), b);
-    Export entries = export_list(rows.values.data(), rows.values.size(), b);
+    const gnnmg::loader::DeviceArrays* const there = b->device.get();
+    const int device = ready(*handle);
+    const int64_t count = there ? there->num_entries : rows.values.size();
+    Export pointers = export_list(there ? there->sparse_indptr : rows.indptr.data(),
+                                  num_nodes(*b) + 1, b, device);
+    Export columns =
+        export_list(there ? there->sparse_indices : rows.indices.data(), count, b, device);
+    Export entries =
+        export_list(there ? there->sparse_values : rows.values.data(), count, b, device);
     *indptr = pointers.release();
     *indices = columns.release();
     *values = entries.release();
@@ -215,7 +326,7 @@ gnnmg_status gnnmg_batch_export_labels(const gnnmg_batch* batch,
   return guard(outs(Out{labels, "labels"}), [&] {
     const auto handle = read<Batch>(batch, "batch");
     TorchScope scope(*handle->context);
-    *labels = export_torch(targets_of(*handle).labels, true).release();
+    *labels = export_beside(*handle, targets_of(*handle).labels).release();
   });
 }
 
@@ -224,7 +335,7 @@ gnnmg_status gnnmg_batch_export_weights(const gnnmg_batch* batch,
   return guard(outs(Out{weights, "weights"}), [&] {
     const auto handle = read<Batch>(batch, "batch");
     TorchScope scope(*handle->context);
-    *weights = export_torch(gnnmg::nn::weights_of(targets_of(*handle)), true).release();
+    *weights = export_beside(*handle, gnnmg::nn::weights_of(targets_of(*handle))).release();
   });
 }
 
@@ -237,10 +348,11 @@ gnnmg_status gnnmg_batch_export_block(const gnnmg_batch* batch, int32_t layer,
     const auto handle = read<Batch>(batch, "batch");
     const auto& b = handle->get();
     const gnnmg::sample::BlockView& block = block_of(*b, layer);
-    Export pointers = export_list(block.indptr, block.num_targets + 1, b);
-    Export sources = export_list(block.indices, block.num_edges, b);
+    const int device = ready(*handle);
+    Export pointers = export_list(block.indptr, block.num_targets + 1, b, device);
+    Export sources = export_list(block.indices, block.num_edges, b, device);
     Export ids = edge_ids != nullptr && block.edge_ids != nullptr
-                     ? export_list(block.edge_ids, block.num_edges, b)
+                     ? export_list(block.edge_ids, block.num_edges, b, device)
                      : Export{};
     *indptr = pointers.release();
     *indices = sources.release();

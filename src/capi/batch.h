@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "capi/device_place.h"
 #include "capi/object.h"
 #include "data/dataset.h"
 #include "feature/store.h"
@@ -16,12 +17,14 @@ class Sampler;
 class Batch : public Object {
  public:
   static constexpr Kind kKind = Kind::kBatch;
-  // `dataset` may be null: no labels. `seed` is that of the draws, which dropout uses too.
+  // `dataset` may be null: no labels. `seed` is that of the draws, which dropout uses too. `place`:
+  // of its loader's, on the GPU that its arrays lie on; null: the CPU.
   Batch(std::shared_ptr<Context> owner, loader::BatchRef made, data::DatasetRef dataset,
-        uint64_t seed, bool has_transpose);
+        uint64_t seed, bool has_transpose, std::shared_ptr<DevicePlace> place = nullptr);
 
   const loader::BatchRef& get() const { return batch_; }
   const data::DatasetRef& dataset() const { return dataset_; }
+  const std::shared_ptr<DevicePlace>& place() const { return place_; }
   uint64_t seed() const { return seed_; }
   bool has_transpose() const { return transpose_; }
   bool has_labels() const { return dataset_ && dataset_->task != data::Task::kNone; }
@@ -31,7 +34,20 @@ class Batch : public Object {
   data::DatasetRef dataset_;
   uint64_t seed_;
   bool transpose_;
+  std::shared_ptr<DevicePlace> place_;
 };
+
+// The blocks of the layers, wherever they lie.
+inline const std::vector<sample::BlockView>& blocks_of(const loader::Batch& batch) {
+  return batch.device ? batch.device->blocks : batch.sample.blocks;
+}
+// What a mini-batch has of features, wherever they lie.
+struct BatchFeatures {
+  bool there = false, sparse = false;
+  base::DType dtype = base::DType::kF32;
+  int64_t cols = 0;
+};
+BatchFeatures features_of(const loader::Batch& batch);
 
 // The sampler's graph must be the data set's, or have the same nodes and edges.
 void check_fit(const Sampler& sampler, const Dataset& dataset);

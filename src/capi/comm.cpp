@@ -140,10 +140,6 @@ using base::Tensor;
 using base::TensorView;
 using Staging = std::vector<Tensor>;
 
-Tensor staged(const TensorView& view) {
-  return copy_array(view.data, view.dtype, view.shape, "tensor");
-}
-
 std::vector<TensorView> views(const Staging& tensors) {
   std::vector<TensorView> result;
   for (const Tensor& tensor : tensors) result.push_back(tensor.view());
@@ -151,34 +147,36 @@ std::vector<TensorView> views(const Staging& tensors) {
 }
 
 // Which tensors a call is about, so that the call that goes on is the one that began.
-void add_to_key(std::string& key, const TensorView& view) {
+void add_to_key(std::string& key, const PlacedView& placed) {
+  const TensorView& view = placed.view;
   key += base::text(" ", reinterpret_cast<uintptr_t>(view.data), " ", base::dtype_name(view.dtype),
                     view.shape.to_string());
 }
 
 // Copies results to where the host wants them.
-void deliver(const Outcome& outcome, const std::vector<TensorView>& targets) {
+void deliver(const Devices& devices, const Outcome& outcome,
+             const std::vector<PlacedView>& targets) {
   const Staging& results = outcome.as<Staging>();
-  for (size_t i = 0; i < targets.size(); ++i)
-    if (const int64_t bytes = targets[i].num_bytes(); bytes > 0)
-      std::memcpy(targets[i].data, results[i].data(), static_cast<size_t>(bytes));
+  for (size_t i = 0; i < targets.size(); ++i) copy_placed(devices, targets[i], {results[i].view()});
 }
 
-// Runs an operation that works on copies of `inputs` (the first of which it may change) and yields
-// one result for each of `outputs`.
+// Runs an operation that works on copies of `inputs` (the first of which it may change), in main
+// memory, and yields one result for each of `outputs`.
 gnnmg_status run_operation(const gnnmg_comm* comm, std::string key,
-                           const std::vector<TensorView>& inputs,
-                           const std::vector<TensorView>& outputs, int64_t timeout_ms,
+                           const std::vector<PlacedView>& inputs,
+                           const std::vector<PlacedView>& outputs, int64_t timeout_ms,
                            std::function<void(comm::Collectives&, const Staging& in,
                                               const Staging& out, const comm::Wait&)>
                                operation) {
   const auto c = find<Comm>(comm, "comm");
-  for (const TensorView& view : inputs) add_to_key(key, view);
-  for (const TensorView& view : outputs) add_to_key(key, view);
+  for (const PlacedView& view : inputs) add_to_key(key, view);
+  for (const PlacedView& view : outputs) add_to_key(key, view);
   const Outcome outcome = run_held(c, "comm", key, timeout_ms, [&] {
     Staging in, out;
-    for (const TensorView& view : inputs) in.push_back(staged(view));
-    for (const TensorView& view : outputs) out.push_back(Tensor::empty(view.dtype, view.shape));
+    for (const PlacedView& view : inputs)
+      in.push_back(copy_to_host(c->context->devices, view, "tensor"));
+    for (const PlacedView& view : outputs)
+      out.push_back(Tensor::empty(view.view.dtype, view.view.shape));
     return c->start([in = std::move(in), out = std::move(out), operation = std::move(operation)](
                         comm::Collectives& collectives, const comm::Wait& wait) -> Job::Result {
       operation(collectives, in, out, wait);
@@ -186,7 +184,7 @@ gnnmg_status run_operation(const gnnmg_comm* comm, std::string key,
     });
   });
   if (outcome.pending) return GNNMG_PENDING;
-  deliver(outcome, outputs);
+  deliver(c->context->devices, outcome, outputs);
   return GNNMG_OK;
 }
 
@@ -195,7 +193,8 @@ gnnmg_status run_in_place(const gnnmg_comm* comm, const std::string& key,
                           DLManagedTensorVersioned* tensor, int64_t timeout_ms,
                           const std::function<void(comm::Collectives&, const TensorView&,
                                                    const comm::Wait&)>& operation) {
-  const TensorView view = borrow_writable(tensor, "tensor");
+  const PlacedView view =
+      borrow_writable(find<Comm>(comm, "comm")->context->devices, tensor, "tensor");
   return run_operation(comm, key, {view}, {view}, timeout_ms,
                        [operation](comm::Collectives& collectives, const Staging& in,
                                    const Staging& out, const comm::Wait& wait) {
@@ -291,11 +290,13 @@ gnnmg_status gnnmg_comm_all_gather(gnnmg_comm* comm, const DLManagedTensorVersio
                                    DLManagedTensorVersioned* const* outputs, int64_t timeout_ms) {
   return guard([&] {
     check_timeout(timeout_ms);
-    const int world_size = find<Comm>(comm, "comm")->world_size();
-    std::vector<TensorView> to;
-    for (DLManagedTensorVersioned* output : read_list(outputs, world_size, "outputs"))
-      to.push_back(borrow_writable(output, "outputs"));
-    return run_operation(comm, "all_gather", {borrow_tensor(input, "input")}, to, timeout_ms,
+    const auto end = find<Comm>(comm, "comm");
+    const Devices& devices = end->context->devices;
+    std::vector<PlacedView> to;
+    for (DLManagedTensorVersioned* output : read_list(outputs, end->world_size(), "outputs"))
+      to.push_back(borrow_writable(devices, output, "outputs"));
+    return run_operation(comm, "all_gather", {borrow_placed(devices, input, "input")}, to,
+                         timeout_ms,
                          [](Collectives& c, const auto& in, const auto& out, const Wait& wait) {
                            c.all_gather(in[0].view(), views(out), wait);
                          });
@@ -306,12 +307,13 @@ gnnmg_status gnnmg_comm_all_to_all(gnnmg_comm* comm, const DLManagedTensorVersio
                                    DLManagedTensorVersioned* const* outputs, int64_t timeout_ms) {
   return guard([&] {
     check_timeout(timeout_ms);
-    const int world_size = find<Comm>(comm, "comm")->world_size();
-    std::vector<TensorView> from, to;
-    for (const DLManagedTensorVersioned* input : read_list(inputs, world_size, "inputs"))
-      from.push_back(borrow_tensor(input, "inputs"));
-    for (DLManagedTensorVersioned* output : read_list(outputs, world_size, "outputs"))
-      to.push_back(borrow_writable(output, "outputs"));
+    const auto end = find<Comm>(comm, "comm");
+    const Devices& devices = end->context->devices;
+    std::vector<PlacedView> from, to;
+    for (const DLManagedTensorVersioned* input : read_list(inputs, end->world_size(), "inputs"))
+      from.push_back(borrow_placed(devices, input, "inputs"));
+    for (DLManagedTensorVersioned* output : read_list(outputs, end->world_size(), "outputs"))
+      to.push_back(borrow_writable(devices, output, "outputs"));
     return run_operation(comm, "all_to_all", from, to, timeout_ms,
                          [](Collectives& c, const auto& in, const auto& out, const Wait& wait) {
                            c.all_to_all(views(in), views(out), wait);

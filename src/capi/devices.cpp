@@ -46,6 +46,20 @@ Devices::Devices() {
   why_ = plugin.why;
 }
 
+Devices::~Devices() {
+  for (const auto& [device, queue] : queues_) table_->close_queue(queue);
+}
+
+void Devices::copy(int device, void* to, const void* from, int64_t bytes) const {
+  if (bytes == 0) return;
+  const std::lock_guard lock(copies_);
+  auto found = queues_.find(device);
+  if (found == queues_.end())
+    found = queues_.emplace(device, table()->open_queue(device, 0, nullptr)).first;
+  table()->copy(found->second, to, from, bytes);
+  table()->synchronize(found->second);
+}
+
 int Devices::count() const {
   if (table_ == nullptr) return 0;
   std::call_once(asked_, [this] { count_ = ask(*table_, why_); });

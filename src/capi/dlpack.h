@@ -47,6 +47,7 @@ namespace gnnmg::capi {
 inline constexpr uint32_t kDlpackMajor = 1;
 inline constexpr uint32_t kDlpackMinor = 0;
 inline constexpr int32_t kDlpackCpu = 1;
+inline constexpr int32_t kDlpackCuda = 2;
 inline constexpr uint64_t kDlpackReadOnly = 1;
 
 // Codes of DLDataType.

@@ -4,17 +4,20 @@
 #include "capi/batch.h"
 #include "capi/context.h"
 #include "capi/dataset.h"
+#include "capi/device_placement.h"
 #include "capi/sampler.h"
 
 namespace gnnmg::capi {
 
 Loader::Loader(std::shared_ptr<Context> owner, std::unique_ptr<loader::Loader> made,
-               data::DatasetRef dataset, int64_t num_seeds, uint64_t seed, bool has_transpose)
+               data::DatasetRef dataset, int64_t num_seeds, uint64_t seed, bool has_transpose,
+               std::shared_ptr<DevicePlace> place)
     : Object(kKind, owner, owner->queue),
       dataset_(std::move(dataset)),
       num_seeds_(num_seeds),
       seed_(seed),
       transpose_(has_transpose),
+      place_(std::move(place)),
       loader_(std::move(made)) {}
 
 namespace {
@@ -69,17 +72,53 @@ loader::LoaderConfig loader_config(const gnnmg_loader_config& in, const data::Da
   return config;
 }
 
+// Null: mini-batches in main memory.
+std::shared_ptr<DevicePlace> place_of(const gnnmg_loader_config& in,
+                                      const std::shared_ptr<Context>& context) {
+  check_choice(in.device, GNNMG_DEVICE_AUTO, GNNMG_DEVICE_CUDA, "config.device");
+  if (in.device == GNNMG_DEVICE_CUDA)
+    return open_place(context, in.device_index, in.stream, "config.device_index");
+  if (in.device_index != 0 || in.stream != 0)
+    fail(Status::kInvalidArgument, in.device_index != 0 ? "config.device_index" : "config.stream",
+         " names a GPU's, but config.device is not GNNMG_DEVICE_CUDA; leave it 0");
+  return nullptr;
+}
+
+std::optional<loader::BatchRef> next_of(const Loader& loader, const base::Deadline& deadline) {
+  try {
+    return loader.get().next(deadline);
+  } catch (...) {
+    if (!loader.place()) throw;
+    loader.place()->rethrow();
+  }
+}
+
 gnnmg_loader* new_loader(const Sampler& sampler, const Dataset* dataset,
                          std::span<const int64_t> seeds, const gnnmg_loader_config& in) {
   // Seeds are graphs where the sampler has it so.
   const data::Dataset* data =
       dataset && sampler.get()->of_graphs() ? dataset->data().get() : nullptr;
-  auto made = std::make_unique<loader::Loader>(seeds, sampler.get(),
-                                               dataset ? dataset->features() : nullptr,
-                                               loader_config(in, data), sampler.queue.get());
+  const loader::LoaderConfig config = loader_config(in, data);
+  loader::DeviceSourceConfig placement = device_placement(in);
+  const std::shared_ptr<DevicePlace> place = place_of(in, sampler.context);
+  std::shared_ptr<const feature::FeatureStore> store = dataset ? dataset->features() : nullptr;
+  std::shared_ptr<const loader::DeviceSource> source;
+  if (place) {
+    if (!config.gather) store = nullptr;
+    placement.table = place->device().table;
+    placement.device = place->index();
+    source = work_at(place, [&] {
+      return loader::DeviceSource::open(placement, sampler.get(), store, seeds, config,
+                                        &sampler.context->pool);
+    });
+    sampler.context->log.add(base::LogLevel::kInfo, base::text("a loader works on ", place->name(),
+                                                               ": ", source->describe()));
+  }
+  auto made = std::make_unique<loader::Loader>(seeds, sampler.get(), std::move(store), config,
+                                               sampler.queue.get(), std::move(source));
   return new_handle<gnnmg_loader>(std::make_shared<Loader>(
       sampler.context, std::move(made), dataset ? dataset->data() : nullptr,
-      static_cast<int64_t>(seeds.size()), in.seed, sampler.has_transpose()));
+      static_cast<int64_t>(seeds.size()), in.seed, sampler.has_transpose(), place));
 }
 
 }  // namespace
@@ -159,7 +198,7 @@ gnnmg_status gnnmg_loader_next(gnnmg_loader* loader, gnnmg_batch** batch, int64_
       l->get().start_epoch(static_cast<uint64_t>(l->epoch));
       l->under_way = true;
     }
-    auto next = l->get().next(gnnmg::base::Deadline::after_ms(timeout_ms));
+    auto next = next_of(*l, gnnmg::base::Deadline::after_ms(timeout_ms));
     if (!next) return l.suspend();
     if (*next == nullptr) {
       l->under_way = false;
@@ -167,7 +206,7 @@ gnnmg_status gnnmg_loader_next(gnnmg_loader* loader, gnnmg_batch** batch, int64_
       return GNNMG_END;
     }
     *batch = new_handle<gnnmg_batch>(std::make_shared<Batch>(
-        l->context, std::move(*next), l->dataset(), l->seed(), l->has_transpose()));
+        l->context, std::move(*next), l->dataset(), l->seed(), l->has_transpose(), l->place()));
     return GNNMG_OK;
   });
 }

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <memory>
 
+#include "capi/device_place.h"
 #include "capi/object.h"
 #include "capi/resume.h"
 #include "data/dataset.h"
@@ -15,7 +16,8 @@ class Loader : public Object {
  public:
   static constexpr Kind kKind = Kind::kLoader;
   Loader(std::shared_ptr<Context> owner, std::unique_ptr<loader::Loader> made,
-         data::DatasetRef dataset, int64_t num_seeds, uint64_t seed, bool has_transpose);
+         data::DatasetRef dataset, int64_t num_seeds, uint64_t seed, bool has_transpose,
+         std::shared_ptr<DevicePlace> place);
 
   void cancel_work() noexcept override {
     cancelled = true;
@@ -29,6 +31,9 @@ class Loader : public Object {
   int64_t num_seeds() const { return num_seeds_; }
   uint64_t seed() const { return seed_; }
   bool has_transpose() const { return transpose_; }
+  // The GPU that mini-batches lie on, and the stream that what is handed out of them is ordered by;
+  // null: the CPU.
+  const std::shared_ptr<DevicePlace>& place() const { return place_; }
 
   Suspension suspension;
   std::atomic<bool> cancelled{false};  // until gnnmg_loader_start()
@@ -41,6 +46,7 @@ class Loader : public Object {
   int64_t num_seeds_;
   uint64_t seed_;
   bool transpose_;
+  std::shared_ptr<DevicePlace> place_;
   std::unique_ptr<loader::Loader> loader_;
 };
 

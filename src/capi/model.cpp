@@ -2,6 +2,8 @@
 // one's own in model_layers.cpp, passes in model_pass.cpp, files in model_file.cpp.
 #include "capi/model.h"
 
+#include <c10/core/GradMode.h>
+
 #include "capi/arguments.h"
 #include "capi/context.h"
 #include "capi/dataset.h"
@@ -12,8 +14,9 @@
 
 namespace gnnmg::capi {
 
-Model::Model(std::shared_ptr<Context> owner, std::shared_ptr<nn::Model> made)
-    : Object(kKind, owner, owner->queue), model_(std::move(made)) {}
+Model::Model(std::shared_ptr<Context> owner, std::shared_ptr<nn::Model> made,
+             std::shared_ptr<DevicePlace> place)
+    : Object(kKind, owner, owner->queue), place_(std::move(place)), model_(std::move(made)) {}
 
 Model::Model(std::shared_ptr<Context> owner, nn::ModelConfig unfinished, data::DatasetRef dataset)
     : Object(kKind, owner, owner->queue),
@@ -36,6 +39,34 @@ nn::ModelConfig Model::config() const {
   nn::ModelConfig so_far = growing_;
   nn::complete_layers(so_far, /*unfinished=*/true);
   return so_far;
+}
+
+void Model::move(std::shared_ptr<DevicePlace> place) {
+  if (users_ > 0)
+    fail(
+        Status::kBusy,
+        "an optimizer or a trainer works on the model where it lies; move it before they are made, "
+        "or when they are freed");
+  const std::shared_ptr<nn::Model> from = get();
+  const std::shared_ptr<DevicePlace> before = this->place();
+  const c10::NoGradGuard no_grad;
+  std::shared_ptr<nn::Model> moved;
+  const auto copy = [&] {
+    moved = from->clone_on(place ? &place->device() : nullptr);
+    moved->flat_gradients().copy_(from->flat_gradients());
+    if (before) before->synchronize();
+    if (place) place->synchronize();
+  };
+  const auto copy_there = [&] { work_at(place, copy); };
+  if (before) before->synchronize();
+  if (before && !(place && place->index() == before->index()))
+    work_at(before, copy_there);
+  else
+    copy_there();
+  pass.reset();
+  std::lock_guard lock(mutex_);
+  model_ = std::move(moved);
+  place_ = std::move(place);
 }
 
 void Model::add_layer(nn::LayerConfig layer) {
@@ -119,8 +150,34 @@ gnnmg_status gnnmg_model_create_copy(const gnnmg_model* model, gnnmg_model** cop
   return guard(outs(Out{copy, "copy"}), [&] {
     const auto m = read<Model>(model, "model");
     TorchScope scope(*m->context);
-    *copy = new_handle<gnnmg_model>(
-        std::make_shared<Model>(m->context, std::shared_ptr(m->get()->clone())));
+    const std::shared_ptr<DevicePlace> from = m->place();
+    std::shared_ptr<DevicePlace> place;
+    if (from) place = std::make_shared<DevicePlace>(m->context, from->index(), 0);
+    std::shared_ptr<gnnmg::nn::Model> made = work_at(from, [&] {
+      std::shared_ptr<gnnmg::nn::Model> clone =
+          m->get()->clone_on(place ? &place->device() : nullptr);
+      if (from) from->synchronize();
+      if (place) place->synchronize();
+      return clone;
+    });
+    *copy = new_handle<gnnmg_model>(std::make_shared<Model>(m->context, std::move(made), place));
+  });
+}
+
+gnnmg_status gnnmg_model_set_device(gnnmg_model* model, gnnmg_device_type device, int32_t index,
+                                    uint64_t stream) {
+  return guard([&] {
+    const auto m = hold<Model>(model, "model");
+    check_choice(device, GNNMG_DEVICE_CPU, GNNMG_DEVICE_CUDA, "device");
+    const bool on_cpu = device == GNNMG_DEVICE_CPU;
+    if (on_cpu && (index != 0 || stream != 0))
+      fail(Status::kInvalidArgument, index != 0 ? "index is " : "stream is ",
+           index != 0 ? std::to_string(index) : std::to_string(stream),
+           ", but device is GNNMG_DEVICE_CPU; leave it 0");
+    TorchScope scope(*m->context);
+    std::shared_ptr<DevicePlace> place;
+    if (!on_cpu) place = open_place(m->context, index, stream, "argument 'index'");
+    m->move(std::move(place));
   });
 }
 
@@ -141,6 +198,9 @@ gnnmg_status gnnmg_model_get_info(const gnnmg_model* model, gnnmg_model_info* in
       facts.num_parameters = made->flat_parameters().numel();
       facts.num_tensors = static_cast<int64_t>(made->parameters().size() + made->buffers().size());
     }
+    const auto place = m->place();
+    facts.device = place ? GNNMG_DEVICE_CUDA : GNNMG_DEVICE_CPU;
+    facts.device_index = place ? place->index() : 0;
     give(info, facts);
   });
 }
@@ -174,8 +234,10 @@ gnnmg_status gnnmg_model_set_tensor(gnnmg_model* model, const char* key,
     const auto m = hold<Model>(model, "model");
     TorchScope scope(*m->context);
     const at::Tensor target = find_tensor(*m->get(), read_name(key, "key")).detach();
-    const gnnmg::base::TensorView view = borrow_tensor(values, "values");
-    const at::Tensor source = gnnmg::nn::view_of(view);
+    const PlacedView placed = borrow_placed(m->context->devices, values, "values");
+    const gnnmg::base::TensorView& view = placed.view;
+    const auto place = m->place();
+    const at::Tensor source = torch_view(placed, torch_device(m->context->devices));
     if (source.scalar_type() != target.scalar_type() || source.sizes() != target.sizes())
       fail(Status::kInvalidArgument, "argument 'values' is ", gnnmg::base::dtype_name(view.dtype),
            " ", view.shape.to_string(), ", expected ",
@@ -185,7 +247,10 @@ gnnmg_status gnnmg_model_set_tensor(gnnmg_model* model, const char* key,
                .to_string(),
            " as '", key, "' is");
     m->pass.reset();
-    target.copy_(source);
+    work_at(place, [&] {
+      target.copy_(source);
+      if (place) place->synchronize();  // the values are read during the call
+    });
   });
 }
 

@@ -3,23 +3,29 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <optional>
 
+#include "capi/device_place.h"
 #include "capi/job.h"
 #include "capi/object.h"
 #include "data/dataset.h"
 #include "loader/loader.h"
 #include "nn/layer_config.h"
 #include "nn/model.h"
+#include "nn/sparse_view.h"
 
 namespace gnnmg::capi {
 
 class Model : public Object {
  public:
   static constexpr Kind kKind = Kind::kModel;
-  Model(std::shared_ptr<Context> owner, std::shared_ptr<nn::Model> made);
+  // `place`: where it lies; null: on the CPU.
+  Model(std::shared_ptr<Context> owner, std::shared_ptr<nn::Model> made,
+        std::shared_ptr<DevicePlace> place = nullptr);
+  ~Model() override { pass.reset(); }  // it lies at the place
   // One of layers that are still to be added; `dataset` gives what they leave to it, or is null.
   Model(std::shared_ptr<Context> owner, nn::ModelConfig unfinished, data::DatasetRef dataset);
 
@@ -33,6 +39,25 @@ class Model : public Object {
     return model_;
   }
   nn::ModelConfig config() const;  // of the layers so far
+  // The GPU that it lies on; null: the CPU. Whoever works on the model does so at this place.
+  std::shared_ptr<DevicePlace> place() const {
+    std::lock_guard lock(mutex_);
+    return place_;
+  }
+  // Moves weights, buffers and gradients there; with a hold. Error(kBusy) while something uses the
+  // model where it is.
+  void move(std::shared_ptr<DevicePlace> place);
+  // Of an optimizer or a trainer, which work on the model's memory.
+  class Use {
+   public:
+    explicit Use(Model& model) : model_(model) { ++model_.users_; }
+    ~Use() { --model_.users_; }
+    Use(const Use&) = delete;
+    Use& operator=(const Use&) = delete;
+
+   private:
+    Model& model_;
+  };
   // Error(kBusy) once the model was made, kInvalidArgument for a layer that does not fit.
   void add_layer(nn::LayerConfig layer);
 
@@ -44,14 +69,17 @@ class Model : public Object {
     at::Tensor logits;
     loader::BatchRef batch;
     data::DatasetRef dataset;
+    std::unique_ptr<nn::SparseView> sparse;  // of a mini-batch on a GPU
   };
   std::optional<Pass> pass;
 
  private:
-  mutable std::mutex mutex_;  // guards what follows
+  mutable std::mutex mutex_;            // guards what follows
+  std::shared_ptr<DevicePlace> place_;  // outlives the model
   mutable std::shared_ptr<nn::Model> model_;
   nn::ModelConfig growing_;  // until then
   mutable data::DatasetRef dataset_;
+  std::atomic<int> users_{0};
 };
 
 }  // namespace gnnmg::capi

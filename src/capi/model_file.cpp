@@ -98,8 +98,10 @@ gnnmg_status gnnmg_model_save(gnnmg_model* model, const char* path,
     const FileForm form = file_form(config, file);
     const Outcome outcome = run_held(m, "model", call_key("save", file, form), timeout_ms, [&] {
       return start_job(m->context,
-                       [context = m->context.get(), made = m->get(), file, form]() -> Job::Result {
-                         const gnnmg::io::StateFile state = state_of(*made, form);
+                       [context = m->context.get(), made = m->get(), place = m->place(), file,
+                        form]() -> Job::Result {
+                         const gnnmg::io::StateFile state =
+                             work_at(place, [&] { return state_of(*made, form); });
                          form.pth ? gnnmg::io::write_pth(file, state)
                                   : gnnmg::io::write_safetensors(file, state);
                          log_notes(*context, *made, form, file, /*reading=*/false);
@@ -123,12 +125,16 @@ gnnmg_status gnnmg_model_load(gnnmg_model* model, const char* path,
     const Outcome outcome = run_held(m, "model", call_key("load", file, form), timeout_ms, [&] {
       m->pass.reset();
       return start_job(
-          m->context, [context = m->context.get(), made = m->get(), file, form]() -> Job::Result {
+          m->context,
+          [context = m->context.get(), made = m->get(), place = m->place(), file,
+           form]() -> Job::Result {
             const gnnmg::io::StateFile state =
                 form.pth ? gnnmg::io::read_pth(file, form.dict) : gnnmg::io::read_safetensors(file);
             try {
-              form.other_framework ? made->load_state_of_other_framework(state)
-                                   : made->load_state(state);
+              work_at(place, [&] {
+                form.other_framework ? made->load_state_of_other_framework(state)
+                                     : made->load_state(state);
+              });
             } catch (const gnnmg::base::Error& error) {
               // It tells of keys; of which file, is known here.
               throw gnnmg::base::Error(error.status(), gnnmg::base::text(file, ": ", error.what()));

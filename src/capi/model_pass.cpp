@@ -1,6 +1,8 @@
 // What models do: forward, backward, exact metrics, results for all nodes.
 #include <ATen/ops/zeros.h>
 
+#include <algorithm>
+
 #include "capi/arguments.h"
 #include "capi/batch.h"
 #include "capi/context.h"
@@ -9,9 +11,12 @@
 #include "capi/model.h"
 #include "capi/tensor.h"
 #include "capi/torch_tensor.h"
+#include "loader/device_slot.h"
+#include "nn/graph_facts.h"
 #include "nn/loss.h"
 #include "nn/torch_tensor.h"
 #include "train/job.h"
+#include "train/rank_device.h"
 #include "train/trainer.h"
 
 namespace gnnmg::capi {
@@ -23,26 +28,44 @@ static_assert(static_cast<int32_t>(nn::Loss::kAuto) == GNNMG_LOSS_AUTO &&
                   GNNMG_LOSS_BINARY_CROSS_ENTROPY &&
               static_cast<int32_t>(nn::Loss::kMeanSquaredError) == GNNMG_LOSS_MEAN_SQUARED_ERROR);
 
-void check_features(const nn::ModelConfig& config, const loader::Batch& batch) {
-  if (!batch.has_features)
+void check_features(const nn::ModelConfig& config, const BatchFeatures& batch) {
+  if (!batch.there)
     fail(Status::kNotFound,
          "the mini-batch has no features; its loader or sampler had no data set "
          "with features, or did not gather");
-  if (batch.feature_cols != config.input_dim)
-    fail(Status::kInvalidArgument, "the mini-batch has ", batch.feature_cols,
+  if (batch.cols != config.input_dim)
+    fail(Status::kInvalidArgument, "the mini-batch has ", batch.cols,
          " features, the model expects ", config.input_dim);
-  if (!batch.sparse && !base::is_floating(batch.feature_dtype) && config.node_vocabulary.empty())
-    fail(Status::kUnsupported, "the features are ", base::dtype_name(batch.feature_dtype),
+  if (!batch.sparse && !base::is_floating(batch.dtype) && config.node_vocabulary.empty())
+    fail(Status::kUnsupported, "the features are ", base::dtype_name(batch.dtype),
          "; models take floating-point numbers");
 }
 
-void check_batch(const nn::Model& model, const Batch& handle, bool training) {
+// Samples that the host made, of a custom sampler, may have edges that it gave no ids: a GPU must
+// not look them up.
+void check_edge_ids(const nn::ModelConfig& config, const loader::Batch& batch) {
+  if (!batch.device || !nn::edge_needs(config).any()) return;
+  for (const sample::BlockStore& store : batch.sample.stores)
+    if (std::ranges::any_of(store.edge_ids.span(), [](int64_t id) { return id < 0; }))
+      fail(Status::kInvalidArgument,
+           "the model reads what edges carry, and the mini-batch has edges of unknown ids");
+}
+
+void check_batch(const nn::Model& model, const DevicePlace* place, const Batch& handle,
+                 bool training) {
   const loader::Batch& batch = *handle.get();
   const nn::ModelConfig& config = model.config();
   if (batch.empty()) return;
-  if (config.reads_features()) check_features(config, batch);
-  if (batch.sample.blocks.size() != static_cast<size_t>(config.num_layers))
-    fail(Status::kInvalidArgument, "the mini-batch has ", batch.sample.blocks.size(),
+  const DevicePlace* const there = handle.place().get();
+  if ((place ? place->index() : -1) != (there ? there->index() : -1))
+    fail(Status::kInvalidArgument, "the model lies ", place_name(place), " and the mini-batch ",
+         place_name(there),
+         "; move the model with gnnmg_model_set_device(), or take mini-batches of a loader whose "
+         "config.device and config.device_index are the model's");
+  if (config.reads_features()) check_features(config, features_of(batch));
+  check_edge_ids(config, batch);
+  if (blocks_of(batch).size() != static_cast<size_t>(config.num_layers))
+    fail(Status::kInvalidArgument, "the mini-batch has ", blocks_of(batch).size(),
          " layers, the model ", config.num_layers);
   if (config.readout != nn::Readout::kNone && batch.sample.graph_ptr.size() == 0)
     fail(Status::kInvalidArgument,
@@ -53,10 +76,8 @@ void check_batch(const nn::Model& model, const Batch& handle, bool training) {
          "the mini-batch was sampled without `transpose`, which backward passes need");
 }
 
-at::Tensor forward(nn::Model& model, const Batch& handle, bool training) {
-  const loader::Batch& batch = *handle.get();
-  if (batch.empty())
-    return at::zeros({0, model.config().output_width()}, nn::scalar_type(model.config().dtype));
+// Of a mini-batch in main memory.
+nn::ForwardArgs args_of(const loader::Batch& batch) {
   nn::ForwardArgs args;
   if (batch.has_features && batch.sparse)
     args.input.sparse = &batch.sparse_features;
@@ -65,12 +86,32 @@ at::Tensor forward(nn::Model& model, const Batch& handle, bool training) {
                                     batch.feature_dtype,
                                     {batch.sample.num_nodes(), batch.feature_cols}});
   args.blocks = batch.sample.blocks;
-  if (handle.dataset()) args.graph = handle.dataset()->graph;
   args.node_ids = {batch.sample.node_ids.data(), static_cast<size_t>(batch.sample.num_nodes())};
   args.graph_ptr = batch.sample.graph_ptr.span();
+  return args;
+}
+
+// `sparse` is written for a mini-batch on a GPU, and stays until the pass is over.
+at::Tensor forward(nn::Model& model, const Batch& handle, bool training, nn::SparseView& sparse) {
+  const loader::Batch& batch = *handle.get();
+  if (batch.empty())
+    return at::zeros({0, model.config().output_width()}, model.flat_parameters().options());
+  const nn::Device* const device = model.device();
+  if (device) loader::precede(*batch.device, device->queue);
+  nn::ForwardArgs args = device ? train::made_args_on(batch, *device, sparse) : args_of(batch);
+  if (handle.dataset()) args.graph = handle.dataset()->graph;
   args.training = training;
   args.dropout = {handle.seed(), batch.epoch, static_cast<uint64_t>(batch.number)};
-  return model.forward(args);
+  at::Tensor logits = model.forward(args);
+  if (device) loader::follow(*batch.device, device->queue);
+  return logits;
+}
+
+// The backward pass reads the mini-batch, too.
+void backward(nn::Model& model, const Model::Pass& pass, const at::Tensor& result,
+              const at::Tensor& gradient) {
+  result.backward(gradient);
+  if (model.device()) loader::follow(*pass.batch->device, model.device()->queue);
 }
 
 Model::Pass take_pass(Model& model) {
@@ -113,13 +154,18 @@ gnnmg_status gnnmg_model_forward(gnnmg_model* model, const gnnmg_batch* batch, i
     const auto b = read<Batch>(batch, "batch");
     check_same_context(*m, *b);
     check_flag(training, "training");
-    check_batch(*m->get(), *b, training);
+    const auto place = m->place();
+    check_batch(*m->get(), place.get(), *b, training);
     TorchScope scope(*m->context);
-    const at::Tensor result = forward(*m->get(), *b, training);
+    auto sparse = std::make_unique<gnnmg::nn::SparseView>();
     Export out;
-    if (logits != nullptr) out = export_torch(result.detach().clone(), false);
+    const at::Tensor result = work_at(place, [&] {
+      at::Tensor rows = forward(*m->get(), *b, training, *sparse);
+      if (logits != nullptr) out = export_torch(rows.detach().clone(), false);
+      return rows;
+    });
     m->pass.reset();
-    if (training) m->pass = Model::Pass{result, b->get(), b->dataset()};
+    if (training) m->pass = Model::Pass{result, b->get(), b->dataset(), std::move(sparse)};
     if (logits != nullptr) *logits = out.release();
   });
 }
@@ -145,14 +191,16 @@ gnnmg_status gnnmg_model_backward(gnnmg_model* model, gnnmg_loss loss, double* v
     const auto targets_of = [&](const std::vector<int64_t>& ids) {
       return gnnmg::nn::gather_targets(data, ids, pass.logits.scalar_type());
     };
-    const gnnmg::nn::LossSum sum =
-        gnnmg::nn::loss_sum(kind, pass.logits, targets_of(pass.batch->seeds));
-    // Of all ranks' seeds of the step; those without a label count for nothing.
-    const double weight = gnnmg::nn::label_weight(targets_of(pass.batch->step_ids));
-    if (weight == 0) return;
-    const at::Tensor share = sum.sum.div(weight);
-    share.backward();
-    if (value != nullptr) *value = share.item<double>();
+    work_at(m->place(), [&] {
+      const gnnmg::nn::LossSum sum =
+          gnnmg::nn::loss_sum(kind, pass.logits, targets_of(pass.batch->seeds));
+      // Of all ranks' seeds of the step; those without a label count for nothing.
+      const double weight = gnnmg::nn::label_weight(targets_of(pass.batch->step_ids));
+      if (weight == 0) return;
+      const at::Tensor share = sum.sum.div(weight);
+      backward(*m->get(), pass, share, {});
+      if (value != nullptr) *value = share.item<double>();
+    });
   });
 }
 
@@ -160,7 +208,9 @@ gnnmg_status gnnmg_model_backward_from(gnnmg_model* model,
                                        const DLManagedTensorVersioned* gradient) {
   return guard([&] {
     const auto m = hold<Model>(model, "model");
-    const gnnmg::base::TensorView view = borrow_tensor(gradient, "gradient");
+    const Devices& devices = m->context->devices;
+    const PlacedView placed = borrow_placed(devices, gradient, "gradient");
+    const gnnmg::base::TensorView& view = placed.view;
     TorchScope scope(*m->context);
     if (m->pass) {
       const at::Tensor& logits = m->pass->logits;
@@ -171,7 +221,15 @@ gnnmg_status gnnmg_model_backward_from(gnnmg_model* model,
              gnnmg::base::dtype_name(gnnmg::nn::dtype_of(logits)), " ", expected.to_string());
     }
     const Model::Pass pass = take_pass(*m);
-    if (!pass.batch->empty()) pass.logits.backward(gnnmg::nn::view_of(view).clone());
+    if (pass.batch->empty()) return;
+    const auto place = m->place();
+    work_at(place, [&] {
+      const at::Tensor given = torch_view(placed, torch_device(devices));
+      const at::Tensor own = given.to(pass.logits.device(), given.scalar_type(),
+                                      /*non_blocking=*/false, /*copy=*/true);
+      if (place) place->synchronize();  // it is read during the call
+      backward(*m->get(), pass, pass.logits, own);
+    });
   });
 }
 
@@ -192,10 +250,12 @@ gnnmg_status gnnmg_model_evaluate(gnnmg_model* model, const gnnmg_dataset* datas
         gnnmg::base::text("evaluate ", reinterpret_cast<uintptr_t>(dataset), " ", part, " ",
                           d->split().name, " ", d->split().index);
     const Outcome outcome = run_held(m, "model", key, timeout_ms, [&] {
-      return start_job(m->context, [context = m->context.get(), made = m->get(), data = d->data(),
-                                    ids, cancel = m->context->work_token()] {
-        return std::make_shared<gnnmg::nn::Metrics>(gnnmg::train::evaluate_model(
-            *made, *data, ids, gnnmg::nn::loss_for(data->task), context->pool, cancel));
+      return start_job(m->context, [context = m->context.get(), made = m->get(), place = m->place(),
+                                    data = d->data(), ids, cancel = m->context->work_token()] {
+        return work_at(place, [&] {
+          return std::make_shared<gnnmg::nn::Metrics>(gnnmg::train::evaluate_model(
+              *made, *data, ids, gnnmg::nn::loss_for(data->task), context->pool, cancel));
+        });
       });
     });
     if (outcome.pending) return GNNMG_PENDING;
@@ -214,11 +274,13 @@ gnnmg_status gnnmg_model_embed(gnnmg_model* model, const gnnmg_dataset* dataset,
     check_width(*m->get(), *d);
     const std::string key = gnnmg::base::text("embed ", reinterpret_cast<uintptr_t>(dataset));
     const Outcome outcome = run_held(m, "model", key, timeout_ms, [&] {
-      return start_job(m->context,
-                       [made = m->get(), data = d->data(), cancel = m->context->work_token()] {
-                         return std::make_shared<gnnmg::base::Tensor>(
-                             gnnmg::train::embed_model(*made, *data, cancel));
-                       });
+      return start_job(m->context, [made = m->get(), place = m->place(), data = d->data(),
+                                    cancel = m->context->work_token()] {
+        return work_at(place, [&] {
+          return std::make_shared<gnnmg::base::Tensor>(
+              gnnmg::train::embed_model(*made, *data, cancel));
+        });
+      });
     });
     if (outcome.pending) return GNNMG_PENDING;
     *rows = export_tensor(outcome.as<gnnmg::base::Tensor>(), false).release();
@@ -238,12 +300,13 @@ gnnmg_status gnnmg_model_embed_to_file(gnnmg_model* model, const gnnmg_dataset* 
     const std::string key =
         gnnmg::base::text("embed ", reinterpret_cast<uintptr_t>(dataset), " to ", file);
     const Outcome outcome = run_held(m, "model", key, timeout_ms, [&] {
-      return start_job(m->context,
-                       [made = m->get(), data = d->data(), file,
-                        cancel = m->context->work_token()]() -> Job::Result {
-                         gnnmg::train::embed_model_to_file(*made, *data, file, cancel);
-                         return nullptr;
-                       });
+      return start_job(
+          m->context,
+          [made = m->get(), place = m->place(), data = d->data(), file,
+           cancel = m->context->work_token()]() -> Job::Result {
+            work_at(place, [&] { gnnmg::train::embed_model_to_file(*made, *data, file, cancel); });
+            return nullptr;
+          });
     });
     return outcome.pending ? GNNMG_PENDING : GNNMG_OK;
   });

@@ -12,6 +12,7 @@ Optimizer::Optimizer(std::shared_ptr<Model> model, const train::OptimizerConfig&
                      double clip_norm)
     : Object(kKind, model->context, model->queue),
       model_(std::move(model)),
+      use_(*model_),
       optimizer_(train::Optimizer::create(*model_->get(), config)),
       clip_norm_(clip_norm) {}
 
@@ -62,8 +63,10 @@ gnnmg_status gnnmg_optimizer_create(gnnmg_model* model, const gnnmg_optimizer_co
       fail(Status::kInvalidArgument, "config.clip_norm is ", in.clip_norm,
            ", expected a number of at least 0");
     TorchScope scope(*m->context);
-    *optimizer = new_handle<gnnmg_optimizer>(
-        std::make_shared<Optimizer>(m.share(), optimizer_config(in, in.kind), in.clip_norm));
+    *optimizer = work_at(m->place(), [&] {
+      return new_handle<gnnmg_optimizer>(
+          std::make_shared<Optimizer>(m.share(), optimizer_config(in, in.kind), in.clip_norm));
+    });
   });
 }
 
@@ -77,11 +80,13 @@ gnnmg_status gnnmg_optimizer_step(gnnmg_optimizer* optimizer) {
     TorchScope scope(*o->context);
     gnnmg::nn::Model& model = *held->get();
     held->pass.reset();
-    if (o->clip_norm() > 0) gnnmg::train::clip_gradients(model, o->clip_norm());
-    o->get().step();
-    model.zero_gradients();
-    if (model.batch_statistics_width() > 0)
-      model.fold_batch_statistics(model.take_batch_statistics());
+    work_at(held->place(), [&] {
+      if (o->clip_norm() > 0) o->get().clip(o->get().scale_gradients(1), o->clip_norm());
+      o->get().step();
+      model.zero_gradients();
+      if (model.batch_statistics_width() > 0)
+        model.fold_batch_statistics(model.take_batch_statistics());
+    });
   });
 }
 
@@ -108,8 +113,10 @@ gnnmg_status gnnmg_optimizer_save(const gnnmg_optimizer* optimizer, const char* 
     const std::string file(read_name(path, "path"));
     const gnnmg::train::TorchFile form = optimizer_file(config, file);
     TorchScope scope(*o->context);
-    gnnmg::io::write_optimizer_pth(
-        file, gnnmg::train::torch_state_of(o->get(), *o->model()->get(), form.form));
+    gnnmg::io::write_optimizer_pth(file, work_at(o->model()->place(), [&] {
+                                     return gnnmg::train::torch_state_of(
+                                         o->get(), *o->model()->get(), form.form);
+                                   }));
   });
 }
 
@@ -122,8 +129,10 @@ gnnmg_status gnnmg_optimizer_load(gnnmg_optimizer* optimizer, const char* path,
     const std::string file(read_name(path, "path"));
     const gnnmg::train::TorchFile form = optimizer_file(config, file);
     TorchScope scope(*o->context);
-    o->get().load_state(gnnmg::train::read_torch_state(file, *o->model()->get(), o->get().config(),
-                                                       form, &o->context->log));
+    work_at(o->model()->place(), [&] {
+      o->get().load_state(gnnmg::train::read_torch_state(
+          file, *o->model()->get(), o->get().config(), form, &o->context->log));
+    });
   });
 }
 

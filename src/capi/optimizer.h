@@ -60,6 +60,7 @@ class Optimizer : public Object {
 
  private:
   std::shared_ptr<Model> model_;
+  const Model::Use use_;
   std::unique_ptr<train::Optimizer> optimizer_;
   double clip_norm_;
 };

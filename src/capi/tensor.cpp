@@ -6,6 +6,7 @@
 
 #include "capi/arguments.h"
 #include "capi/callback.h"
+#include "capi/context.h"
 #include "capi/guard.h"
 
 namespace gnnmg::capi {
@@ -65,15 +66,11 @@ void delete_holder(DLManagedTensorVersioned* self) {
 base::DType dtype_of(gnnmg_dtype dtype) noexcept { return static_cast<DType>(dtype); }
 gnnmg_dtype dtype_code(base::DType dtype) noexcept { return static_cast<gnnmg_dtype>(dtype); }
 
-base::TensorView borrow_tensor(const DLManagedTensorVersioned* tensor, const char* name) {
-  if (tensor == nullptr) fail(Status::kInvalidArgument, "argument '", name, "' is NULL");
-  if (tensor->version.major != kDlpackMajor)
-    fail(Status::kUnsupported, "argument '", name, "' is a tensor of DLPack ",
-         tensor->version.major, ".", tensor->version.minor, ", expected ", kDlpackMajor, ".x");
+namespace {
+
+// What a tensor of the host's points to, wherever that is.
+base::TensorView read_tensor(const DLManagedTensorVersioned* tensor, const char* name) {
   const DLTensor& t = tensor->dl_tensor;
-  if (t.device.device_type != kDlpackCpu)
-    fail(Status::kUnsupported, "argument '", name, "' lies on a device of DLPack's type ",
-         t.device.device_type, ", expected main memory (", kDlpackCpu, ")");
   if (t.ndim < 0 || t.ndim > base::kMaxDims)
     fail(Status::kUnsupported, "argument '", name, "' has ", t.ndim, " dimensions, expected 0 to ",
          base::kMaxDims);
@@ -109,11 +106,60 @@ base::TensorView borrow_tensor(const DLManagedTensorVersioned* tensor, const cha
   return view;
 }
 
-base::TensorView borrow_writable(DLManagedTensorVersioned* tensor, const char* name) {
-  const base::TensorView view = borrow_tensor(tensor, name);
+void check_version(const DLManagedTensorVersioned* tensor, const char* name) {
+  if (tensor == nullptr) fail(Status::kInvalidArgument, "argument '", name, "' is NULL");
+  if (tensor->version.major != kDlpackMajor)
+    fail(Status::kUnsupported, "argument '", name, "' is a tensor of DLPack ",
+         tensor->version.major, ".", tensor->version.minor, ", expected ", kDlpackMajor, ".x");
+}
+
+}  // namespace
+
+base::TensorView borrow_tensor(const DLManagedTensorVersioned* tensor, const char* name) {
+  check_version(tensor, name);
+  const DLDevice device = tensor->dl_tensor.device;
+  if (device.device_type == kDlpackCuda)
+    fail(Status::kUnsupported, "argument '", name, "' lies on GPU ", device.device_id,
+         ", expected main memory; gnnmg_tensor_copy() copies it there");
+  if (device.device_type != kDlpackCpu)
+    fail(Status::kUnsupported, "argument '", name, "' lies on a device of DLPack's type ",
+         device.device_type, ", expected main memory (", kDlpackCpu, ")");
+  return read_tensor(tensor, name);
+}
+
+PlacedView borrow_placed(const Devices& devices, const DLManagedTensorVersioned* tensor,
+                         const char* name) {
+  check_version(tensor, name);
+  const DLDevice device = tensor->dl_tensor.device;
+  if (device.device_type != kDlpackCuda) return {borrow_tensor(tensor, name)};
+  devices.check(device.device_id, base::text("the GPU of argument '", name, "'"));
+  return {read_tensor(tensor, name), device.device_id};
+}
+
+PlacedView borrow_writable(const Devices& devices, DLManagedTensorVersioned* tensor,
+                           const char* name) {
+  const PlacedView view = borrow_placed(devices, tensor, name);
   if (tensor->flags & kDlpackReadOnly)
     fail(Status::kInvalidArgument, "argument '", name, "' is a read-only tensor, but is written");
   return view;
+}
+
+base::Tensor copy_to_host(const Devices& devices, const PlacedView& from, const char* name) {
+  if (from.device == PlacedView::kOnHost)
+    return copy_array(from.view.data, from.view.dtype, from.view.shape, name);
+  base::Tensor copy = base::Tensor::empty(from.view.dtype, from.view.shape);
+  devices.copy(from.device, copy.data(), from.view.data, copy.view().num_bytes());
+  return copy;
+}
+
+void copy_placed(const Devices& devices, const PlacedView& to, const PlacedView& from) {
+  const int64_t bytes = from.view.num_bytes();
+  if (bytes == 0) return;
+  if (to.device == PlacedView::kOnHost && from.device == PlacedView::kOnHost)
+    std::memmove(to.view.data, from.view.data, static_cast<size_t>(bytes));
+  else
+    devices.copy(to.device == PlacedView::kOnHost ? from.device : to.device, to.view.data,
+                 from.view.data, bytes);
 }
 
 struct Import::Foreign {
@@ -141,7 +187,8 @@ void ExportDeleter::operator()(DLManagedTensorVersioned* tensor) const noexcept 
   tensor->deleter(tensor);
 }
 
-Export export_tensor(const base::TensorView& view, std::shared_ptr<void> owner, bool read_only) {
+Export export_tensor(const base::TensorView& view, std::shared_ptr<void> owner, bool read_only,
+                     int device) {
   auto holder = std::make_unique<Holder>();
   holder->owner = std::move(owner);
   int64_t stride = 1;
@@ -156,13 +203,14 @@ Export export_tensor(const base::TensorView& view, std::shared_ptr<void> owner, 
   managed.deleter = delete_holder;
   managed.flags = read_only ? kDlpackReadOnly : 0;
   const TypeRow& type = kTypes[static_cast<size_t>(view.dtype)];
-  managed.dl_tensor = {view.data,
-                       {kDlpackCpu, 0},
-                       view.shape.num_dims,
-                       {type.code, type.bits, 1},
-                       holder->shape.data(),
-                       holder->strides.data(),
-                       0};
+  managed.dl_tensor = {
+      view.data,
+      device == PlacedView::kOnHost ? DLDevice{kDlpackCpu, 0} : DLDevice{kDlpackCuda, device},
+      view.shape.num_dims,
+      {type.code, type.bits, 1},
+      holder->shape.data(),
+      holder->strides.data(),
+      0};
   return Export(&holder.release()->managed);
 }
 
@@ -220,7 +268,10 @@ gnnmg_status gnnmg_tensor_create(void* data, gnnmg_dtype dtype, int32_t num_dims
 gnnmg_status gnnmg_tensor_get_info(const DLManagedTensorVersioned* tensor,
                                    gnnmg_tensor_info* info) {
   return guard(outs(Out{info, "info"}), [&] {
-    const gnnmg::base::TensorView view = borrow_tensor(tensor, "tensor");
+    check_version(tensor, "tensor");
+    const int32_t type = tensor->dl_tensor.device.device_type;
+    const gnnmg::base::TensorView view =
+        type == kDlpackCuda ? read_tensor(tensor, "tensor") : borrow_tensor(tensor, "tensor");
     gnnmg_tensor_info facts{};
     facts.dtype = dtype_code(view.dtype);
     facts.device_type = tensor->dl_tensor.device.device_type;
@@ -231,6 +282,21 @@ gnnmg_status gnnmg_tensor_get_info(const DLManagedTensorVersioned* tensor,
     facts.num_elements = view.shape.num_elements();
     facts.data = view.data;
     give(info, facts);
+  });
+}
+
+gnnmg_status gnnmg_tensor_copy(const gnnmg_context* context, const DLManagedTensorVersioned* from,
+                               DLManagedTensorVersioned* to) {
+  return guard([&] {
+    const auto c = find<Context>(context, "context");
+    const PlacedView source = borrow_placed(c->devices, from, "from");
+    const PlacedView target = borrow_writable(c->devices, to, "to");
+    if (source.view.dtype != target.view.dtype || !(source.view.shape == target.view.shape))
+      fail(Status::kInvalidArgument, "argument 'to' is ",
+           gnnmg::base::dtype_name(target.view.dtype), " ", target.view.shape.to_string(),
+           ", expected ", gnnmg::base::dtype_name(source.view.dtype), " ",
+           source.view.shape.to_string(), " as 'from' is");
+    copy_placed(c->devices, target, source);
   });
 }
 

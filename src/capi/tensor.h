@@ -7,6 +7,7 @@
 
 #include "base/host_queue.h"
 #include "base/tensor.h"
+#include "capi/devices.h"
 #include "capi/dlpack.h"
 #include "gnnmg.h"
 
@@ -15,8 +16,24 @@ namespace gnnmg::capi {
 // The memory of a tensor of the host's, for the length of a call. Error(kUnsupported) for a device,
 // type or layout that is not taken, kInvalidArgument for NULL or a broken struct.
 base::TensorView borrow_tensor(const DLManagedTensorVersioned* tensor, const char* name);
+
+// Memory that may be a GPU's.
+struct PlacedView {
+  base::TensorView view;
+  int device = kOnHost;  // number of the GPU
+  static constexpr int kOnHost = -1;
+};
+// As borrow_tensor(), of a tensor in main memory or on one of these GPUs: Error(kNotFound) for one
+// that is not there.
+PlacedView borrow_placed(const Devices& devices, const DLManagedTensorVersioned* tensor,
+                         const char* name);
 // The same for a tensor that is to be written; a read-only one is refused.
-base::TensorView borrow_writable(DLManagedTensorVersioned* tensor, const char* name);
+PlacedView borrow_writable(const Devices& devices, DLManagedTensorVersioned* tensor,
+                           const char* name);
+// A copy in main memory.
+base::Tensor copy_to_host(const Devices& devices, const PlacedView& from, const char* name);
+// Copies elements of equal type and number, wherever they lie, and waits for that.
+void copy_placed(const Devices& devices, const PlacedView& to, const PlacedView& from);
 
 // A tensor of the host's that the library keeps if all goes well: until accept() it stays the
 // host's; afterwards its deleter runs, on a host thread, when the last share goes.
@@ -38,13 +55,16 @@ struct ExportDeleter {
 };
 using Export = std::unique_ptr<DLManagedTensorVersioned, ExportDeleter>;
 
-// A tensor over `view`; `owner` is kept until the host deletes it.
-Export export_tensor(const base::TensorView& view, std::shared_ptr<void> owner, bool read_only);
+// A tensor over `view`; `owner` is kept until the host deletes it. `device`: the GPU that the
+// memory lies on.
+Export export_tensor(const base::TensorView& view, std::shared_ptr<void> owner, bool read_only,
+                     int device = PlacedView::kOnHost);
 Export export_tensor(const base::Tensor& tensor, bool read_only);
 template <typename T>
-Export export_list(const T* data, int64_t count, std::shared_ptr<void> owner) {
+Export export_list(const T* data, int64_t count, std::shared_ptr<void> owner,
+                   int device = PlacedView::kOnHost) {
   return export_tensor({const_cast<T*>(data), base::dtype_of<std::remove_const_t<T>>(), {count}},
-                       std::move(owner), true);
+                       std::move(owner), true, device);
 }
 
 base::DType dtype_of(gnnmg_dtype dtype) noexcept;

@@ -6,6 +6,7 @@
 #include "capi/comm.h"
 #include "capi/context.h"
 #include "capi/dataset.h"
+#include "capi/device_placement.h"
 #include "capi/metrics.h"
 #include "capi/optimizer.h"
 #include "capi/sampler.h"
@@ -18,6 +19,7 @@ Trainer::Trainer(std::shared_ptr<Model> model, std::shared_ptr<Comm> comm,
                  std::unique_ptr<train::Trainer> made, data::Task task)
     : Object(kKind, model->context, model->queue),
       model_(std::move(model)),
+      use_(*model_),
       comm_(std::move(comm)),
       task_(task),
       trainer_(std::move(made)) {
@@ -336,6 +338,10 @@ gnnmg_status gnnmg_trainer_create(gnnmg_model* model, const gnnmg_dataset* datas
       fail(Status::kUnsupported,
            "the sampler follows outgoing edges, and a trainer evaluates along incoming ones; turn "
            "the graph round with GNNMG_TRANSFORM_REVERSE_EDGES instead");
+    if (m->place())
+      fail(Status::kUnsupported, "the model lies on GPU ", m->place()->index(),
+           ", and a trainer makes a replica of one in main memory on each GPU that it takes; bring "
+           "it back with gnnmg_model_set_device() and GNNMG_DEVICE_CPU first");
     const gnnmg_trainer_config in = read_config(config, kDefaults);
     gnnmg::train::TrainerConfig settings = trainer_config(in);
     DeviceChoice choice =

@@ -47,6 +47,7 @@ class Trainer : public Object {
 
  private:
   std::shared_ptr<Model> model_;
+  const Model::Use use_;
   std::shared_ptr<Comm> comm_;  // a job that nobody has a share in any more would be an aborted one
   std::atomic<bool> left_{false};  // its use of that has ended
   std::atomic<bool> freed_{false};

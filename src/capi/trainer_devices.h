@@ -9,7 +9,6 @@
 #include "capi/devices.h"
 #include "capi/seen_devices.h"
 #include "gnnmg.h"
-#include "loader/device_source.h"
 
 namespace gnnmg::capi {
 
@@ -23,7 +22,5 @@ struct DeviceChoice {
 // the same. Errors name the field.
 DeviceChoice choose_devices(const gnnmg_trainer_config& config, const Devices& devices,
                             std::span<const SeenDevices> job, int process);
-// Where graph and features lie for these GPUs, as the config has it.
-loader::DeviceSourceConfig device_placement(const gnnmg_trainer_config& config);
 
 }  // namespace gnnmg::capi

@@ -136,6 +136,7 @@ void DeviceFeed::add_rows(Batch& batch) {
   out.num_entries = out.num_graph_nodes = out.cols = out.stride = 0;
   if (parts.store == nullptr) return;
   out.cols = parts.store->num_cols();
+  out.given = parts.store->dtype();
   if (parts.table == nullptr) return copy_rows(batch);
   const feature::DeviceRows& rows = parts.table->rows();
   if (rows.data == nullptr || parts.config.gather) return gather(batch);

@@ -20,6 +20,11 @@ void DeviceSlot::precede(base::DeviceQueue* queue) {
   table_.wait(queue, queue_.get());
 }
 
+void DeviceSlot::follow(base::DeviceQueue* queue) {
+  const std::lock_guard lock(mutex_);
+  table_.wait(read_.get(), queue);
+}
+
 void DeviceSlot::read(void* to, const void* from, int64_t bytes) {
   const std::lock_guard lock(mutex_);
   if (bytes > 0) table_.copy(queue_.get(), to, from, bytes);
@@ -68,6 +73,21 @@ void give_back(DeviceArrays& arrays) noexcept {
   if (arrays.slots[1]) arrays.slots[1]->let_go({reader});
   for (std::shared_ptr<DeviceSlot>& slot : arrays.slots) slot.reset();
   arrays.read_in = arrays.made_in = nullptr;
+}
+
+void precede(const DeviceArrays& arrays, base::DeviceQueue* queue) {
+  for (const std::shared_ptr<DeviceSlot>& slot : arrays.slots)
+    if (slot) slot->precede(queue);
+}
+
+void follow(const DeviceArrays& arrays, base::DeviceQueue* queue) {
+  for (const std::shared_ptr<DeviceSlot>& slot : arrays.slots)
+    if (slot) slot->follow(queue);
+}
+
+void wait_for(const DeviceArrays& arrays) {
+  for (const std::shared_ptr<DeviceSlot>& slot : arrays.slots)
+    if (slot) slot->read(nullptr, nullptr, 0);
 }
 
 }  // namespace gnnmg::loader

@@ -29,6 +29,8 @@ class DeviceSlot {
   void begin();
   // What comes into `queue` from here on waits for what is made here. Any thread.
   void precede(base::DeviceQueue* queue);
+  // What is made here next waits for what is in `queue` now. Any thread, which works with `queue`.
+  void follow(base::DeviceQueue* queue);
   // Copies what is made here to the host, and waits for that. Any thread.
   void read(void* to, const void* from, int64_t bytes);
 
@@ -104,5 +106,12 @@ class SlotPool {
 
 // What a mini-batch holds goes back behind its reader.
 void give_back(DeviceArrays& arrays) noexcept;
+
+// For readers of any number, on any threads, in place of DeviceArrays::made_in and read_in: what
+// comes into `queue` from here on finds the arrays made; their memory is used again only behind
+// what is in `queue` now; the calling thread finds them made.
+void precede(const DeviceArrays& arrays, base::DeviceQueue* queue);
+void follow(const DeviceArrays& arrays, base::DeviceQueue* queue);
+void wait_for(const DeviceArrays& arrays);
 
 }  // namespace gnnmg::loader

@@ -32,6 +32,7 @@ struct DeviceArrays {
   const void* table = nullptr;  // [num_graph_nodes, cols]
   int64_t num_graph_nodes = 0;
   base::DType dtype = base::DType::kF32;  // of `rows` or `table`
+  base::DType given = base::DType::kF32;  // of the features that they were made of
   int64_t cols = 0;
   int64_t stride = 0;  // elements from row to row
   const int64_t* sparse_indptr = nullptr;

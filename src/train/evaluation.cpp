@@ -9,6 +9,7 @@
 #include "comm/single.h"
 #include "nn/torch_tensor.h"
 #include "train/graph_inference.h"
+#include "train/rank_device.h"
 #include "train/tensors.h"
 #include "train/trainer.h"
 
@@ -220,7 +221,7 @@ nn::Metrics evaluate_sampled(const Subject& subject, const Participant& particip
 
 namespace {
 
-// Mini-batches of whole graphs, made and worked on by the calling thread.
+// Mini-batches of whole graphs, made and worked on by the calling thread, where the model lies.
 nn::Metrics evaluate_graphs(const Subject& subject, const Participant& participant) {
   const data::Dataset& data = subject.dataset;
   if (subject.model.config().readout == nn::Readout::kNone)
@@ -232,9 +233,21 @@ nn::Metrics evaluate_graphs(const Subject& subject, const Participant& participa
   config.plan.shuffle = false;
   config.num_threads = 0;
   config.gather = gathers(store.get());
-  loader::Loader loader(subject.ids, make_graphs_sampler_for(subject.model, data), store, config,
-                        nullptr);
+  const std::shared_ptr<const sample::Sampler> sampler =
+      make_graphs_sampler_for(subject.model, data);
+  const nn::Device* const device = subject.model.device();
+  std::shared_ptr<const loader::DeviceSource> source;
+  if (device)
+    source = loader::DeviceSource::open({.table = device->table, .device = device->index}, sampler,
+                                        store, subject.ids, config, participant.pool);
+  loader::Loader loader(subject.ids, sampler, store, config, nullptr, source);
   return evaluate_sampled(subject, participant, loader, [&](const loader::Batch& batch) {
+    if (device) {
+      nn::SparseView sparse;
+      nn::ForwardArgs there = args_on(batch, *device, sparse);
+      there.graph = data.graph;
+      return subject.model.forward(there).cpu();
+    }
     nn::ForwardArgs args;
     args.input = input_of(batch, store.get());
     args.blocks = batch.sample.blocks;

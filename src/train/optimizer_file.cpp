@@ -61,7 +61,7 @@ void copy_state(const Optimizer& optimizer, const nn::Model& model, io::StateFil
   }
   auto next = out.tensors.begin();
   for (const nn::NamedTensor& entry : state) {
-    const at::Tensor values = entry.tensor.contiguous();
+    const at::Tensor values = entry.tensor.cpu().contiguous();
     if (entry.key == kStep) {
       std::memcpy((next++)->second.data(), values.data_ptr(), sizeof(double));
       continue;
@@ -116,7 +116,7 @@ std::vector<nn::NamedTensor> parse_state(const io::StateFile& file, const nn::Mo
     take(kStep, base::DType::kF64, {1}, state.back().tensor.data_ptr());
   }
   for (const char* kind : state_kinds(config)) {
-    state.push_back({kind, at::empty_like(flat)});
+    state.push_back({kind, at::empty_like(flat, at::TensorOptions(at::kCPU))});
     const base::DType dtype = nn::dtype_of(flat);
     for (const nn::NamedTensor& parameter : model.parameters())
       take(key_of(kind, parameter), dtype, nn::shape_of(parameter.tensor),

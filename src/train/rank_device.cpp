@@ -18,6 +18,16 @@ std::string bounded(const char (&text)[N]) {
 
 }  // namespace
 
+std::string usable_device(const base::DeviceTable& table, int index) {
+  const base::DeviceInfo info = table.info(index);
+  std::string name =
+      base::text("GPU ", index, " (", bounded(info.name), " at ", bounded(info.bus_id), ")");
+  if (info.major < 8)
+    base::fail(base::Status::kUnsupported, name, " has compute capability ", info.major, ".",
+               info.minor, ", and 8.0 or later is needed; train on other GPUs, or on the CPU");
+  return name;
+}
+
 void empty_cache(const base::DeviceTable& table) noexcept {
   try {
     c10::Allocator* all = c10::GetAllocator(static_cast<c10::DeviceType>(table.torch_device_type));
@@ -50,12 +60,7 @@ nn::RowInput input_on(const loader::DeviceArrays& batch, const nn::Device& devic
 RankDevice::RankDevice(const Job& job, int number) : job_(job) {
   device_.table = job.environment.devices;
   device_.index = job.config.devices[number];
-  const base::DeviceInfo info = device_.table->info(device_.index);
-  name_ = base::text("GPU ", device_.index, " (", bounded(info.name), " at ", bounded(info.bus_id),
-                     ")");
-  if (info.major < 8)
-    base::fail(base::Status::kUnsupported, name_, " has compute capability ", info.major, ".",
-               info.minor, ", and 8.0 or later is needed; train on other GPUs, or on the CPU");
+  name_ = usable_device(*device_.table, device_.index);
   device_.queue = device_.table->open_queue(device_.index, 0, nullptr);
   try {
     device_.table->use(device_.queue);
@@ -104,6 +109,12 @@ nn::ForwardArgs args_on(const loader::Batch& batch, const nn::Device& device,
   loader::DeviceArrays& there = *batch.device;
   device.table->wait(device.queue, there.made_in);
   there.read_in = device.queue;
+  return made_args_on(batch, device, sparse);
+}
+
+nn::ForwardArgs made_args_on(const loader::Batch& batch, const nn::Device& device,
+                             nn::SparseView& sparse) {
+  const loader::DeviceArrays& there = *batch.device;
   nn::ForwardArgs args;
   args.input = input_on(there, device, sparse);
   args.blocks = there.blocks;

@@ -36,6 +36,10 @@ class RankDevice {
   std::string name_;
 };
 
+// "GPU 0 (NVIDIA H100 80GB HBM3 at 0000:19:00.0)". Error(kUnsupported) where the library has no
+// kernels for it.
+std::string usable_device(const base::DeviceTable& table, int index);
+
 // What LibTorch has freed goes back to the devices, where loaders and others find it. It waits for
 // all devices, so no rank of this process is at work on one.
 void empty_cache(const base::DeviceTable& table) noexcept;
@@ -45,5 +49,8 @@ void empty_cache(const base::DeviceTable& table) noexcept;
 // is over.
 nn::ForwardArgs args_on(const loader::Batch& batch, const nn::Device& device,
                         nn::SparseView& sparse);
+// The same of one whose arrays are made, or precede the device's queue.
+nn::ForwardArgs made_args_on(const loader::Batch& batch, const nn::Device& device,
+                             nn::SparseView& sparse);
 
 }  // namespace gnnmg::train

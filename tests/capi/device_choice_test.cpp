@@ -57,6 +57,32 @@ TEST(NoDriverChoice, IsTheCpu) {
   EXPECT_FAILS(choice.make(), GNNMG_ERR_DEPENDENCY, "config.devices names GPUs: this machine");
 }
 
+TEST(NoDriverChoice, LeavesModelsAndLoadersOnTheCpu) {
+  Choice choice;
+  ASSERT_OK(choice.make());
+  choice.trainer.reset();
+  auto facts = info<gnnmg_model_info>();
+  ASSERT_OK(gnnmg_model_get_info(choice.model, &facts));
+  EXPECT_EQ(facts.device, GNNMG_DEVICE_CPU);
+  int64_t count = 0;
+  ASSERT_OK(gnnmg_context_num_devices(choice.context, &count, nullptr));
+  if (count > 0) GTEST_SKIP() << "there is a GPU";
+  EXPECT_FAILS(gnnmg_model_set_device(choice.model, GNNMG_DEVICE_CUDA, 0, 0), GNNMG_ERR_DEPENDENCY,
+               "argument 'index' asks for GPU 0: this machine has no NVIDIA");
+  EXPECT_OK(gnnmg_model_set_device(choice.model, GNNMG_DEVICE_CPU, 0, 0));
+  choice.plan.device = GNNMG_DEVICE_CUDA;
+  Loader loader;
+  EXPECT_FAILS(gnnmg_loader_create(choice.dataset, choice.sampler, &choice.plan, loader.out()),
+               GNNMG_ERR_DEPENDENCY,
+               "config.device_index asks for GPU 0: this machine has no NVIDIA driver");
+  choice.plan.device = GNNMG_DEVICE_CPU;
+  loader = choice.make_loader(choice.sampler);
+  // Copies between arrays of main memory need no GPU.
+  std::vector<float> from{1, 2, 3}, to(3);
+  EXPECT_OK(gnnmg_tensor_copy(choice.context, wrap(from), wrap(to)));
+  EXPECT_EQ(to, from);
+}
+
 TEST(GpusChoice, AreAllOfThem) {
   Choice choice;
   ASSERT_OK(choice.make());

@@ -1,37 +1,15 @@
 // Training on GPUs through the header, on a machine with two fake ones (tests/fake_machine): what
 // the CPU comes to, wherever graph and features lie; and what a host is told when they do not fit,
 // cannot be pinned, or a GPU fails.
-#include <dlfcn.h>
-
 #include <cmath>
 #include <functional>
 
+#include "capi/fake_controls.h"
 #include "capi/support.h"
 #include "support/temp_dir.h"
 
 namespace gnnmg::test {
 namespace {
-
-// What the plug-in of the machine lets tests change.
-template <typename F>
-F* control(const char* name) {
-  Dl_info here{};
-  EXPECT_NE(dladdr(reinterpret_cast<const void*>(&gnnmg_version), &here), 0);
-  const std::string library = here.dli_fname;
-  const std::string plugin = library.substr(0, library.rfind('/') + 1) + "libgnnmg_cuda.so";
-  void* opened = dlopen(plugin.c_str(), RTLD_NOW | RTLD_NOLOAD);
-  EXPECT_NE(opened, nullptr) << dlerror();
-  return reinterpret_cast<F*>(dlsym(opened, name));
-}
-void lose(int device) { control<void(int)>("gnnmg_fake_lose")(device); }
-void find_again(int device) { control<void(int)>("gnnmg_fake_find_again")(device); }
-void refuse_pinning(bool refuse) { control<void(int)>("gnnmg_fake_refuse_pinning")(refuse); }
-void refuse_peer(int device, int peer, bool refuse) {
-  control<void(int, int, int)>("gnnmg_fake_refuse_peer")(device, peer, refuse);
-}
-void set_memory(int device, int64_t bytes) {
-  control<void(int, int64_t)>("gnnmg_fake_set_memory")(device, bytes);
-}
 
 struct Curve {
   std::vector<double> losses;

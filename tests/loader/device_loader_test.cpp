@@ -82,6 +82,20 @@ TEST_P(EveryPlace, GivesTheMiniBatchesOfTheCpuInEveryForm) {
   }
 }
 
+TEST_P(EveryPlace, WaitsForReadersThatItIsNotNamed) {
+  const DeviceWorld world;
+  const std::vector<float> rows(world.x.as<float>().begin(), world.x.as<float>().end());
+  const LoaderConfig batches = test::device_loader_config();
+  const Contents expected = test::by_cpu(world, batches, 0, 0, rows, DeviceWorld::kCols);
+  for (const uint64_t order : orders()) {
+    lazy_gpu::set_order(order);
+    const auto loader = world.on_device(batches, world.open(config()));
+    loader->start_epoch(0);
+    SCOPED_TRACE(testing::Message() << "order " << order);
+    expect_same(test::by_device(*loader, test::Reads::kPassing), expected);
+  }
+}
+
 TEST_P(EveryPlace, GivesEachRankItsMiniBatchesWithAnyNumberOfThreads) {
   const DeviceWorld world;
   const std::vector<float> rows(world.x.as<float>().begin(), world.x.as<float>().end());

@@ -7,6 +7,7 @@
 #include "base/philox.h"
 #include "cuda/grid/entries.h"
 #include "lazy_queue.h"
+#include "loader/device_slot.h"
 #include "sample/reference.h"
 
 namespace gnnmg::test {
@@ -172,18 +173,25 @@ Contents by_cpu(const DeviceWorld& world, LoaderConfig config, uint64_t epoch, i
   return contents;
 }
 
-LazyReader::LazyReader(int device) : queue_(lazy_gpu::table().open_queue(device, 0, nullptr)) {}
+LazyReader::LazyReader(int device, Reads reads)
+    : queue_(lazy_gpu::table().open_queue(device, 0, nullptr)), reads_(reads) {}
 LazyReader::~LazyReader() { lazy_gpu::table().close_queue(queue_); }
 
 void LazyReader::read(int64_t place, loader::Batch& batch) {
   auto contents = std::make_shared<std::string>();
   add_header(*contents, batch);
   DeviceArrays& arrays = *batch.device;
-  lazy_gpu::table().wait(queue_, arrays.made_in);
+  if (reads_ == Reads::kNamed)
+    lazy_gpu::table().wait(queue_, arrays.made_in);
+  else
+    loader::precede(arrays, queue_);
   DeviceArrays from = arrays;
   from.slots = {};  // the batch is not held by who reads it late
   cuda::queue_of<lazy_gpu::LazyQueue>(queue_).each(1, ReadArrays{std::move(from), contents});
-  arrays.read_in = queue_;
+  if (reads_ == Reads::kNamed)
+    arrays.read_in = queue_;
+  else
+    loader::follow(arrays, queue_);
   read_[place] = std::move(contents);
 }
 
@@ -194,8 +202,8 @@ Contents LazyReader::finish() {
   return contents;
 }
 
-Contents by_device(Loader& loader) {
-  LazyReader reader;
+Contents by_device(Loader& loader, Reads reads) {
+  LazyReader reader(0, reads);
   int64_t place = 0;
   while (const BatchRef batch = loader.next({}).value()) reader.read(place++, *batch);
   EXPECT_EQ(loader.next({}).value(), nullptr);

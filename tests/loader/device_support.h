@@ -48,10 +48,16 @@ std::vector<float> rows_in(feature::Form form, base::DType gathered, const base:
 Contents by_cpu(const DeviceWorld& world, loader::LoaderConfig config, uint64_t epoch,
                 int64_t first_step, const std::vector<float>& rows, int64_t cols);
 
+// How a reader keeps what it reads from being written again.
+enum class Reads {
+  kNamed,   // DeviceArrays::made_in and read_in
+  kPassing  // precede() and follow()
+};
+
 // Reads mini-batches in a queue of its own, some time later.
 class LazyReader {
  public:
-  explicit LazyReader(int device = 0);
+  explicit LazyReader(int device = 0, Reads reads = Reads::kNamed);
   ~LazyReader();
   LazyReader(const LazyReader&) = delete;
   LazyReader& operator=(const LazyReader&) = delete;
@@ -61,10 +67,11 @@ class LazyReader {
 
  private:
   base::DeviceQueue* queue_;
+  const Reads reads_;
   std::map<int64_t, std::shared_ptr<std::string>> read_;
 };
 
 // All that is left of the epoch, read in `lazy` queues, one mini-batch being held at a time.
-Contents by_device(loader::Loader& loader);
+Contents by_device(loader::Loader& loader, Reads reads = Reads::kNamed);
 
 }  // namespace gnnmg::test

@@ -33,6 +33,7 @@ export Context, Graph, Dataset, Sampler, Loader, Batch, Model, Optimizer, Comm, 
 export info, save, load!, cancel, evaluate, embed, start!
 export lend, messages, option, options, set_option!
 export device, devices, why_no_device
+export GpuTensor, gpu, host, copy_tensor!, set_device!
 export add_node_type!, add_edge_type!, set_coo!, set_csc!, import_coo!, import_csc!
 export set_node_tensor!, import_node_tensor!, set_node_csr!, import_node_csr!
 export set_edge_tensor!, import_edge_tensor!

@@ -178,3 +178,29 @@ function messages(context::Context)
     end
     return found
 end
+
+"""
+    copy_tensor!(context, into, from)
+
+Fills an array or a tensor with the elements of another one of the same type and sizes. Each lies in
+main memory or on a GPU of the context's; an `Array` of more than one dimension has those of a tensor
+in reverse. C: `gnnmg_tensor_copy`
+"""
+function copy_tensor!(context::Context, into, from)
+    source = from isa Array ? filling : reading # as `into`, in Julia's order
+    source(from) do have
+        filling(want -> check(gnnmg_tensor_copy(context, have, want)), into)
+    end
+    return into
+end
+
+"""
+    host(context, tensor)
+
+A copy in main memory: an ordinary array of the same sizes. C: `gnnmg_tensor_copy`
+"""
+function host(context::Context, x::GpuTensor{T, N}) where {T, N}
+    turned = copy_tensor!(context, Array{T, N}(undef, reverse(x.size)), x)
+    return N > 1 ? permutedims(turned, ntuple(i -> N + 1 - i, N)) : turned
+end
+host(::Context, x::AbstractArray) = Array(x)

@@ -45,6 +45,22 @@ function Base.copy(model::Model)
     return replica
 end
 
+"""
+    set_device!(model, device, index = 0; stream = 0)
+
+Puts a model on a GPU, `:cuda` and its number, or back into main memory, `:cpu`. Weights and gradients
+move, and passes, evaluation and updates then work there, with mini-batches of a loader for the same
+GPU. Not while an optimizer or a trainer of the model is there. `stream` is a CUDA stream of the
+caller's on that GPU, a `cudaStream_t` as a number, which outlives the model: calls return when their
+work is in it. 0 is one of the library's own: calls return when their work is done.
+
+C: `gnnmg_model_set_device`
+"""
+function set_device!(model::Model, device, index::Integer = 0; stream::Integer = 0)
+    check(gnnmg_model_set_device(model, device, index, stream))
+    return model
+end
+
 info(model::Model) = ask(gnnmg_model_get_info, gnnmg_model_info, model)
 
 # ---- layers of one's own
@@ -118,7 +134,7 @@ end
 Base.getindex(model::Model, key::AbstractString) = tensor(out -> gnnmg_model_export_tensor(model, key, out))
 
 "C: `gnnmg_model_set_tensor`"
-function Base.setindex!(model::Model, values::AbstractArray, key::AbstractString)
+function Base.setindex!(model::Model, values::Union{AbstractArray, GpuTensor}, key::AbstractString)
     reading(rows -> check(gnnmg_model_set_tensor(model, key, rows)), values)
     return model
 end
@@ -165,7 +181,7 @@ mini-batch's share of the step's loss; or, for a loss of one's own, takes the gr
 the logits, `[seeds, columns]`. C: `gnnmg_model_backward`, `gnnmg_model_backward_from`
 """
 backward!(model::Model, loss = :auto) = number(Float64, gnnmg_model_backward, model, loss)
-function backward!(model::Model, gradient::AbstractMatrix)
+function backward!(model::Model, gradient::Union{AbstractMatrix, GpuTensor})
     reading(rows -> check(gnnmg_model_backward_from(model, rows)), gradient)
     return nothing
 end

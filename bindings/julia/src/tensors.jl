@@ -96,6 +96,30 @@ struct Tensor{T, N} <: AbstractArray{T, N}
     memory::Memory
 end
 
+"""
+    GpuTensor{T, N}
+
+An array in the memory of a GPU: what a model or a mini-batch there hands out. It has a `size`, an
+`eltype` and a `length`, and [`gpu`](@ref) tells its GPU; its elements are read by way of
+[`host`](@ref). The functions that take tensors of the caller's for a call take it too. It keeps what it
+lies in alive until it is collected or closed.
+"""
+struct GpuTensor{T, N}
+    size::NTuple{N, Int}
+    gpu::Int
+    writable::Bool
+    memory::Memory
+end
+
+Base.size(x::GpuTensor) = x.size
+Base.size(x::GpuTensor, i::Integer) = i <= length(x.size) ? x.size[i] : 1
+Base.ndims(::GpuTensor{T, N}) where {T, N} = N
+Base.length(x::GpuTensor) = prod(x.size)
+Base.eltype(::Type{<:GpuTensor{T}}) where {T} = T
+Base.isopen(x::GpuTensor) = x.memory.open
+Base.close(x::GpuTensor) = close(x.memory)
+Base.show(io::IO, x::GpuTensor{T}) where {T} = print(io, join(x.size, '×'), " GpuTensor{", T, "} on GPU ", x.gpu)
+
 "The upper half of a Float32, which is what the library calls bf16."
 struct BFloat16
     bits::UInt16
@@ -144,6 +168,9 @@ function taken(pointer)
     sizes = ntuple(i -> Int(found.shape[i]), Int(found.num_dims))
     T = ELEMENTS[Symbol(found.dtype)]
     memory.bytes = sizeof(T) * found.num_elements
+    if found.device_type == 2 # as DLPack numbers GPUs
+        return GpuTensor{T, length(sizes)}(sizes, Int(found.device_index), found.read_only == 0, memory)
+    end
     return viewed(T, found.data, sizes, found.read_only == 0, memory)
 end
 
@@ -270,6 +297,8 @@ end
 
 reading(f, ::Nothing) = f(C_NULL)
 
+reading(f, x::GpuTensor) = filling(f, x)
+
 """
 The same for a call that fills it in place. An array in Julia's order is one with its dimensions
 reversed for the library; nothing is copied.
@@ -279,13 +308,22 @@ function filling(f, x::Array)
     return with_memory(f, x, pointer(x), sizes)
 end
 
-function filling(f, x::Tensor)
+function filling(f, x::Union{Tensor, GpuTensor})
     return holding(() -> f(x.memory.tensor), x.memory)
 end
 
 function filling(f, x)
     throw(ArgumentError("$(typeof(x)): expected an Array or a Tensor, which this call can fill"))
 end
+
+"""
+    gpu(tensor)
+
+The number of the GPU that a tensor lies on, as [`devices`](@ref) numbers them from 0; `nothing` for
+main memory.
+"""
+gpu(x::GpuTensor) = x.gpu
+gpu(::AbstractArray) = nothing
 
 function with_memory(f, x, data, sizes)
     memory = Memory(created(data, dtype(eltype(x)), sizes, C_NULL, C_NULL))

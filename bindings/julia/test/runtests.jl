@@ -7,7 +7,7 @@ using Test
 include("support.jl")
 
 @testset "GNNMG" begin
-    for noun in ("settings", "library", "context", "tensor", "graph", "dataset", "sampler", "loader",
+    for noun in ("settings", "library", "context", "tensor", "graph", "dataset", "sampler", "loader", "gpu",
                  "model", "comm", "trainer", "tasks", "lifetimes", "hostile", "processes")
         @testset "$noun" begin
             include("$noun.jl")

@@ -1,5 +1,5 @@
-// GPUs: which there are, and training on all of them; where there is none, why, and training on the
-// CPU instead.
+// GPUs: which there are, training on all of them, and a pass of one's own on the first; where there
+// is none, why, and the same on the CPU.
 package main
 
 import (
@@ -9,7 +9,8 @@ import (
 	. "gnnmg/examples/common"
 )
 
-func listDevices(rt *gnnmg.Runtime) {
+// listDevices prints the GPUs of this process, and tells what there is to work on.
+func listDevices(rt *gnnmg.Runtime) gnnmg.DeviceType {
 	gpus, why, err := rt.Devices()
 	Check(err)
 	if len(gpus) == 0 {
@@ -20,15 +21,37 @@ func listDevices(rt *gnnmg.Runtime) {
 			gpu.BusID, float64(gpu.FreeMemory)/(1<<30), float64(gpu.TotalMemory)/(1<<30), gpu.Multiprocessors,
 			gpu.CapabilityMajor, gpu.CapabilityMinor)
 	}
+	if len(gpus) == 0 {
+		return gnnmg.DeviceCPU
+	}
+	return gnnmg.DeviceCUDA
+}
+
+// printResults shows the model's result for the first mini-batch, which is made on the device.
+func printResults(rt *gnnmg.Runtime, data *gnnmg.Dataset, sampler *gnnmg.Sampler, model *gnnmg.Model, device gnnmg.DeviceType) {
+	loader := Get(gnnmg.NewLoader(data, sampler, func(c *gnnmg.LoaderConfig) { c.Device, c.Shuffle = device, false }))
+	defer loader.Close()
+	Check(model.SetDevice(device, 0, 0))
+	batch := Get(loader.Next(Background))
+	defer batch.Close()
+	there := Get(model.Forward(batch, false))
+	defer there.Close()
+	rows := make([]float32, there.Len())
+	Check(gnnmg.TensorOf(rows, there.Shape()...).CopyFrom(rt, there))
+	for i, score := range rows[:there.Shape()[1]] {
+		fmt.Printf("%s%.2f", []string{"scores ", " "}[min(i, 1)], score)
+	}
+	fmt.Println()
 }
 
 func main() {
 	rt := Get(gnnmg.NewRuntime())
 	defer rt.Close()
-	listDevices(rt)
+	device := listDevices(rt)
 	data, graph := PlantedData(rt, 5000)
 	sampler := Get(gnnmg.NewSampler(graph))
-	trainer := Get(gnnmg.NewTrainer(SmallModel(rt, data), data, sampler, nil, func(c *gnnmg.TrainerConfig) {
+	model := SmallModel(rt, data)
+	trainer := Get(gnnmg.NewTrainer(model, data, sampler, nil, func(c *gnnmg.TrainerConfig) {
 		c.NumRanks = 0 // one a GPU, all of them; without any, one on the CPU
 		c.NumEpochs, c.BatchSize = 5, 256
 		c.BatchesPerStep = 8                              // the same steps on up to 8 GPUs
@@ -36,11 +59,12 @@ func main() {
 		c.FeaturePlacement = gnnmg.FeaturePlacementCached // hot rows on it, the rest pinned
 		c.CacheBytes = 64 << 20
 	}))
-	defer trainer.Close()
 	Check(trainer.Run(Background, func(epoch gnnmg.EpochInfo) error {
 		fmt.Printf("epoch %d  validation accuracy %.4f\n", epoch.Epoch+1, epoch.ValidationAccuracy)
 		return nil
 	}))
 	metrics := Get(trainer.Evaluate(Background, gnnmg.SplitTest))
 	fmt.Printf("test accuracy %.4f\n", metrics.Accuracy)
+	trainer.Close() // it works on the model where that lies
+	printResults(rt, data, sampler, model, device)
 }

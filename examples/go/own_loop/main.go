@@ -1,5 +1,5 @@
-// A training loop of one's own over two ranks, a goroutine each: batches, forward, backward, one
-// all-reduce, one update. The same numbers as Trainer.Run computes.
+// A training loop of one's own over two ranks, a goroutine and, where there are two, a GPU each:
+// batches, forward, backward, one all-reduce, one update. The same numbers as Trainer.Run computes.
 package main
 
 import (
@@ -17,8 +17,10 @@ const (
 
 // train is one rank's work, with its replica of the model and its end of the communicator.
 func train(data *gnnmg.Dataset, sampler *gnnmg.Sampler, model *gnnmg.Model, comm *gnnmg.Comm, rank int) {
+	place := Get(model.Info())
 	loader := Get(gnnmg.NewLoader(data, sampler, func(c *gnnmg.LoaderConfig) {
 		c.BatchSize, c.Rank, c.WorldSize = 256, rank, ranks
+		c.Device, c.DeviceIndex = place.Device, place.DeviceIndex // as the model
 	}))
 	defer loader.Close()
 	optimizer := Get(gnnmg.NewOptimizer(model))
@@ -51,12 +53,22 @@ func main() {
 	defer rt.Close()
 	data, graph := PlantedData(rt, 5000)
 	sampler := Get(gnnmg.NewSampler(graph))
+	gpus, _, err := rt.Devices()
+	Check(err)
+	on := "the CPU"
+	if len(gpus) >= ranks {
+		on = "GPUs"
+	}
+	fmt.Printf("%d ranks on %s\n", ranks, on)
 	comms := Get(gnnmg.NewCommGroup(rt, ranks))
 	first := Get(gnnmg.NewModel(rt, data))
 	replicas := []*gnnmg.Model{first, Get(first.Copy())}
 
 	var all sync.WaitGroup
 	for rank, comm := range comms {
+		if len(gpus) >= ranks {
+			Check(replicas[rank].SetDevice(gnnmg.DeviceCUDA, rank, 0))
+		}
 		all.Add(1)
 		go func() {
 			defer all.Done()

@@ -78,6 +78,12 @@ outcome shim_tensor_get_info(uintptr_t tensor, gnnmg_tensor_info* info) {
   return r;
 }
 
+outcome shim_tensor_copy(uintptr_t context, uintptr_t from, uintptr_t to) {
+  outcome r = {0};
+  r = GNNMG_CALL(tensor_copy, (const gnnmg_context*)context, (const struct DLManagedTensorVersioned*)from, (struct DLManagedTensorVersioned*)to);
+  return r;
+}
+
 void shim_tensor_free(uintptr_t tensor) {
   if (gnnmg_loaded) gnnmg_table.tensor_free((struct DLManagedTensorVersioned*)tensor);
 }
@@ -767,6 +773,12 @@ outcome shim_model_add_dropout(uintptr_t model, double rate) {
 outcome shim_model_add_readout(uintptr_t model, const char* name, int32_t readout, int32_t size) {
   outcome r = {0};
   r = GNNMG_CALL(model_add_readout, (gnnmg_model*)model, name, readout, size);
+  return r;
+}
+
+outcome shim_model_set_device(uintptr_t model, int32_t device, int32_t index, uint64_t stream) {
+  outcome r = {0};
+  r = GNNMG_CALL(model_set_device, (gnnmg_model*)model, device, index, stream);
   return r;
 }
 

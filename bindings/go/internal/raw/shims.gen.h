@@ -36,6 +36,8 @@ outcome shim_context_get_device_info(uintptr_t context, int64_t index, gnnmg_dev
 
 outcome shim_tensor_get_info(uintptr_t tensor, gnnmg_tensor_info* info);
 
+outcome shim_tensor_copy(uintptr_t context, uintptr_t from, uintptr_t to);
+
 void shim_tensor_free(uintptr_t tensor);
 
 struct r_graph_create { outcome outcome; uintptr_t graph; };
@@ -291,6 +293,8 @@ outcome shim_model_add_activation(uintptr_t model, const char* name, int32_t act
 outcome shim_model_add_dropout(uintptr_t model, double rate);
 
 outcome shim_model_add_readout(uintptr_t model, const char* name, int32_t readout, int32_t size);
+
+outcome shim_model_set_device(uintptr_t model, int32_t device, int32_t index, uint64_t stream);
 
 struct r_model_create_copy { outcome outcome; uintptr_t copy; };
 struct r_model_create_copy shim_model_create_copy(uintptr_t model);

@@ -210,20 +210,30 @@ type LayerInfo struct {
 
 // LoaderConfig is gnnmg_loader_config.
 type LoaderConfig struct {
-	StructSize     uint32
-	Part           int32
-	BatchSize      int64
-	BatchesPerStep int64
-	Rank           int32
-	WorldSize      int32
-	Partition      int32
-	Shuffle        int32
-	DropLast       int32
-	NumThreads     int32
-	Prefetch       int32
-	Gather         int32
-	Seed           uint64
-	BatchNodes     int64
+	StructSize            uint32
+	Part                  int32
+	BatchSize             int64
+	BatchesPerStep        int64
+	Rank                  int32
+	WorldSize             int32
+	Partition             int32
+	Shuffle               int32
+	DropLast              int32
+	NumThreads            int32
+	Prefetch              int32
+	Gather                int32
+	Seed                  uint64
+	BatchNodes            int64
+	Device                int32
+	DeviceIndex           int32
+	GraphPlacement        int32
+	FeaturePlacement      int32
+	FeatureForm           int32
+	Hotness               int32
+	CacheBytes            uint64
+	GatherMultiprocessors int32
+	Padding0              int32
+	Stream                uint64
 }
 
 // LoaderInfo is gnnmg_loader_info.
@@ -254,6 +264,8 @@ type BatchInfo struct {
 	GatherSeconds  float64
 	LastOfStep     int32
 	SparseFeatures int32
+	Device         int32
+	DeviceIndex    int32
 }
 
 // BlockInfo is gnnmg_block_info.
@@ -376,6 +388,8 @@ type ModelInfo struct {
 	OutputDim     int64
 	NumParameters int64
 	NumTensors    int64
+	Device        int32
+	DeviceIndex   int32
 }
 
 // ModelFileConfig is gnnmg_model_file_config.
@@ -718,6 +732,16 @@ var (
 	_ [unsafe.Offsetof(C.gnnmg_loader_config{}.gather)]byte                       = [unsafe.Offsetof(LoaderConfig{}.Gather)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_loader_config{}.seed)]byte                         = [unsafe.Offsetof(LoaderConfig{}.Seed)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_loader_config{}.batch_nodes)]byte                  = [unsafe.Offsetof(LoaderConfig{}.BatchNodes)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_loader_config{}.device)]byte                       = [unsafe.Offsetof(LoaderConfig{}.Device)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_loader_config{}.device_index)]byte                 = [unsafe.Offsetof(LoaderConfig{}.DeviceIndex)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_loader_config{}.graph_placement)]byte              = [unsafe.Offsetof(LoaderConfig{}.GraphPlacement)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_loader_config{}.feature_placement)]byte            = [unsafe.Offsetof(LoaderConfig{}.FeaturePlacement)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_loader_config{}.feature_form)]byte                 = [unsafe.Offsetof(LoaderConfig{}.FeatureForm)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_loader_config{}.hotness)]byte                      = [unsafe.Offsetof(LoaderConfig{}.Hotness)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_loader_config{}.cache_bytes)]byte                  = [unsafe.Offsetof(LoaderConfig{}.CacheBytes)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_loader_config{}.gather_multiprocessors)]byte       = [unsafe.Offsetof(LoaderConfig{}.GatherMultiprocessors)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_loader_config{}.padding0)]byte                     = [unsafe.Offsetof(LoaderConfig{}.Padding0)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_loader_config{}.stream)]byte                       = [unsafe.Offsetof(LoaderConfig{}.Stream)]byte{}
 	_ [unsafe.Sizeof(C.gnnmg_loader_info{})]byte                                  = [unsafe.Sizeof(LoaderInfo{})]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_loader_info{}.struct_size)]byte                    = [unsafe.Offsetof(LoaderInfo{}.StructSize)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_loader_info{}.padding0)]byte                       = [unsafe.Offsetof(LoaderInfo{}.Padding0)]byte{}
@@ -742,6 +766,8 @@ var (
 	_ [unsafe.Offsetof(C.gnnmg_batch_info{}.gather_seconds)]byte                  = [unsafe.Offsetof(BatchInfo{}.GatherSeconds)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_batch_info{}.last_of_step)]byte                    = [unsafe.Offsetof(BatchInfo{}.LastOfStep)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_batch_info{}.sparse_features)]byte                 = [unsafe.Offsetof(BatchInfo{}.SparseFeatures)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_batch_info{}.device)]byte                          = [unsafe.Offsetof(BatchInfo{}.Device)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_batch_info{}.device_index)]byte                    = [unsafe.Offsetof(BatchInfo{}.DeviceIndex)]byte{}
 	_ [unsafe.Sizeof(C.gnnmg_block_info{})]byte                                   = [unsafe.Sizeof(BlockInfo{})]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_block_info{}.struct_size)]byte                     = [unsafe.Offsetof(BlockInfo{}.StructSize)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_block_info{}.padding0)]byte                        = [unsafe.Offsetof(BlockInfo{}.Padding0)]byte{}
@@ -849,6 +875,8 @@ var (
 	_ [unsafe.Offsetof(C.gnnmg_model_info{}.output_dim)]byte                      = [unsafe.Offsetof(ModelInfo{}.OutputDim)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_model_info{}.num_parameters)]byte                  = [unsafe.Offsetof(ModelInfo{}.NumParameters)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_model_info{}.num_tensors)]byte                     = [unsafe.Offsetof(ModelInfo{}.NumTensors)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_model_info{}.device)]byte                          = [unsafe.Offsetof(ModelInfo{}.Device)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_model_info{}.device_index)]byte                    = [unsafe.Offsetof(ModelInfo{}.DeviceIndex)]byte{}
 	_ [unsafe.Sizeof(C.gnnmg_model_file_config{})]byte                            = [unsafe.Sizeof(ModelFileConfig{})]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_model_file_config{}.struct_size)]byte              = [unsafe.Offsetof(ModelFileConfig{}.StructSize)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_model_file_config{}.format)]byte                   = [unsafe.Offsetof(ModelFileConfig{}.Format)]byte{}

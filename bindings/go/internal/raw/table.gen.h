@@ -19,6 +19,7 @@
   X(context_get_device_info) \
   X(tensor_create) \
   X(tensor_get_info) \
+  X(tensor_copy) \
   X(tensor_free) \
   X(graph_create) \
   X(graph_create_from_coo) \
@@ -122,6 +123,7 @@
   X(model_add_activation) \
   X(model_add_dropout) \
   X(model_add_readout) \
+  X(model_set_device) \
   X(model_create_copy) \
   X(model_free) \
   X(model_get_info) \

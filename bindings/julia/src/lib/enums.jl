@@ -38,6 +38,19 @@ choices(::Type{gnnmg_log_level}) = (:debug=>0, :info=>1, :warning=>2, :error=>3)
 primitive type gnnmg_device_type <: Enumeration 32 end
 choices(::Type{gnnmg_device_type}) = (:auto=>0, :cpu=>1, :cuda=>2)
 
+primitive type gnnmg_graph_placement <: Enumeration 32 end
+choices(::Type{gnnmg_graph_placement}) = (:auto=>0, :device=>1, :pinned=>2, :host=>3)
+
+primitive type gnnmg_feature_placement <: Enumeration 32 end
+choices(::Type{gnnmg_feature_placement}) = (:auto=>0, :device=>1, :pinned=>2, :cached=>3,
+    :host=>4, :split=>5)
+
+primitive type gnnmg_feature_form <: Enumeration 32 end
+choices(::Type{gnnmg_feature_form}) = (:as_given=>0, :f16=>1, :bf16=>2, :int8=>3)
+
+primitive type gnnmg_hotness <: Enumeration 32 end
+choices(::Type{gnnmg_hotness}) = (:probability=>0, :degree=>1, :counting=>2)
+
 primitive type gnnmg_dtype <: Enumeration 32 end
 choices(::Type{gnnmg_dtype}) = (:f32=>0, :f64=>1, :f16=>2, :bf16=>3, :i64=>4, :i32=>5, :u8=>6,
     :bool=>7)
@@ -140,19 +153,6 @@ choices(::Type{gnnmg_evaluation}) = (:full=>0, :sampled=>1)
 
 primitive type gnnmg_loss_average <: Enumeration 32 end
 choices(::Type{gnnmg_loss_average}) = (:exact=>0, :ranks=>1)
-
-primitive type gnnmg_graph_placement <: Enumeration 32 end
-choices(::Type{gnnmg_graph_placement}) = (:auto=>0, :device=>1, :pinned=>2, :host=>3)
-
-primitive type gnnmg_feature_placement <: Enumeration 32 end
-choices(::Type{gnnmg_feature_placement}) = (:auto=>0, :device=>1, :pinned=>2, :cached=>3,
-    :host=>4, :split=>5)
-
-primitive type gnnmg_feature_form <: Enumeration 32 end
-choices(::Type{gnnmg_feature_form}) = (:as_given=>0, :f16=>1, :bf16=>2, :int8=>3)
-
-primitive type gnnmg_hotness <: Enumeration 32 end
-choices(::Type{gnnmg_hotness}) = (:probability=>0, :degree=>1, :counting=>2)
 
 primitive type gnnmg_capture <: Enumeration 32 end
 choices(::Type{gnnmg_capture}) = (:auto=>0, :off=>1, :on=>2)

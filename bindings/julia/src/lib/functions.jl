@@ -19,6 +19,7 @@ const FUNCTIONS = [
     :gnnmg_context_get_device_info,
     :gnnmg_tensor_create,
     :gnnmg_tensor_get_info,
+    :gnnmg_tensor_copy,
     :gnnmg_tensor_free,
     :gnnmg_graph_create,
     :gnnmg_graph_create_from_coo,
@@ -122,6 +123,7 @@ const FUNCTIONS = [
     :gnnmg_model_add_activation,
     :gnnmg_model_add_dropout,
     :gnnmg_model_add_readout,
+    :gnnmg_model_set_device,
     :gnnmg_model_create_copy,
     :gnnmg_model_free,
     :gnnmg_model_get_info,
@@ -227,447 +229,453 @@ gnnmg_tensor_create(data, dtype, num_dims, shape, release, user_data, tensor) =
 gnnmg_tensor_get_info(tensor, info) =
     ccall(entry(18), Int32, (Ptr{DLManagedTensorVersioned}, Ptr{gnnmg_tensor_info}), tensor,
           info)
+gnnmg_tensor_copy(context, from, to) =
+    ccall(entry(19), Int32, (Ptr{gnnmg_context}, Ptr{DLManagedTensorVersioned},
+          Ptr{DLManagedTensorVersioned}), context, from, to)
 gnnmg_tensor_free(tensor) =
-    ccall(entry(19), Cvoid, (Ptr{DLManagedTensorVersioned},), tensor)
+    ccall(entry(20), Cvoid, (Ptr{DLManagedTensorVersioned},), tensor)
 gnnmg_graph_create(context, graph) =
-    ccall(entry(20), Int32, (Ptr{gnnmg_context}, Ptr{Ptr{gnnmg_graph}}), context, graph)
+    ccall(entry(21), Int32, (Ptr{gnnmg_context}, Ptr{Ptr{gnnmg_graph}}), context, graph)
 gnnmg_graph_create_from_coo(context, num_nodes, sources, targets, dtype, num_edges, graph) =
-    ccall(entry(21), Int32, (Ptr{gnnmg_context}, Int64, Ptr{Cvoid}, Ptr{Cvoid}, gnnmg_dtype,
+    ccall(entry(22), Int32, (Ptr{gnnmg_context}, Int64, Ptr{Cvoid}, Ptr{Cvoid}, gnnmg_dtype,
           Int64, Ptr{Ptr{gnnmg_graph}}), context, num_nodes, sources, targets, dtype, num_edges,
           graph)
 gnnmg_graph_create_from_csc(context, num_nodes, indptr, indices, dtype, num_edges, graph) =
-    ccall(entry(22), Int32, (Ptr{gnnmg_context}, Int64, Ptr{Int64}, Ptr{Cvoid}, gnnmg_dtype,
+    ccall(entry(23), Int32, (Ptr{gnnmg_context}, Int64, Ptr{Int64}, Ptr{Cvoid}, gnnmg_dtype,
           Int64, Ptr{Ptr{gnnmg_graph}}), context, num_nodes, indptr, indices, dtype, num_edges,
           graph)
 gnnmg_graph_free(graph) =
-    ccall(entry(23), Cvoid, (Ptr{gnnmg_graph},), graph)
+    ccall(entry(24), Cvoid, (Ptr{gnnmg_graph},), graph)
 gnnmg_graph_add_node_type(graph, name, num_nodes, node_type) =
-    ccall(entry(24), Int32, (Ptr{gnnmg_graph}, Cstring, Int64, Ptr{Int32}), graph, name,
+    ccall(entry(25), Int32, (Ptr{gnnmg_graph}, Cstring, Int64, Ptr{Int32}), graph, name,
           num_nodes, node_type)
 gnnmg_graph_add_edge_type(graph, source_type, name, target_type, edge_type) =
-    ccall(entry(25), Int32, (Ptr{gnnmg_graph}, Int32, Cstring, Int32, Ptr{Int32}), graph,
+    ccall(entry(26), Int32, (Ptr{gnnmg_graph}, Int32, Cstring, Int32, Ptr{Int32}), graph,
           source_type, name, target_type, edge_type)
 gnnmg_graph_set_coo(graph, edge_type, sources, targets, dtype, num_edges) =
-    ccall(entry(26), Int32, (Ptr{gnnmg_graph}, Int32, Ptr{Cvoid}, Ptr{Cvoid}, gnnmg_dtype,
+    ccall(entry(27), Int32, (Ptr{gnnmg_graph}, Int32, Ptr{Cvoid}, Ptr{Cvoid}, gnnmg_dtype,
           Int64), graph, edge_type, sources, targets, dtype, num_edges)
 gnnmg_graph_set_csc(graph, edge_type, indptr, indices, edge_ids, dtype, num_edges) =
-    ccall(entry(27), Int32, (Ptr{gnnmg_graph}, Int32, Ptr{Int64}, Ptr{Cvoid}, Ptr{Cvoid},
+    ccall(entry(28), Int32, (Ptr{gnnmg_graph}, Int32, Ptr{Int64}, Ptr{Cvoid}, Ptr{Cvoid},
           gnnmg_dtype, Int64), graph, edge_type, indptr, indices, edge_ids, dtype, num_edges)
 gnnmg_graph_import_coo(graph, edge_type, sources, targets) =
-    ccall(entry(28), Int32, (Ptr{gnnmg_graph}, Int32, Ptr{DLManagedTensorVersioned},
+    ccall(entry(29), Int32, (Ptr{gnnmg_graph}, Int32, Ptr{DLManagedTensorVersioned},
           Ptr{DLManagedTensorVersioned}), graph, edge_type, sources, targets)
 gnnmg_graph_import_csc(graph, edge_type, indptr, indices, edge_ids) =
-    ccall(entry(29), Int32, (Ptr{gnnmg_graph}, Int32, Ptr{DLManagedTensorVersioned},
+    ccall(entry(30), Int32, (Ptr{gnnmg_graph}, Int32, Ptr{DLManagedTensorVersioned},
           Ptr{DLManagedTensorVersioned}, Ptr{DLManagedTensorVersioned}), graph, edge_type,
           indptr, indices, edge_ids)
 gnnmg_graph_set_node_tensor(graph, node_type, name, data, dtype, num_dims, shape) =
-    ccall(entry(30), Int32, (Ptr{gnnmg_graph}, Int32, Cstring, Ptr{Cvoid}, gnnmg_dtype, Int32,
+    ccall(entry(31), Int32, (Ptr{gnnmg_graph}, Int32, Cstring, Ptr{Cvoid}, gnnmg_dtype, Int32,
           Ptr{Int64}), graph, node_type, name, data, dtype, num_dims, shape)
 gnnmg_graph_import_node_tensor(graph, node_type, name, tensor) =
-    ccall(entry(31), Int32, (Ptr{gnnmg_graph}, Int32, Cstring, Ptr{DLManagedTensorVersioned}),
+    ccall(entry(32), Int32, (Ptr{gnnmg_graph}, Int32, Cstring, Ptr{DLManagedTensorVersioned}),
           graph, node_type, name, tensor)
 gnnmg_graph_set_node_csr(graph, node_type, name, num_columns, indptr, indices, values, num_entries) =
-    ccall(entry(32), Int32, (Ptr{gnnmg_graph}, Int32, Cstring, Int64, Ptr{Int64}, Ptr{Int32},
+    ccall(entry(33), Int32, (Ptr{gnnmg_graph}, Int32, Cstring, Int64, Ptr{Int64}, Ptr{Int32},
           Ptr{Float32}, Int64), graph, node_type, name, num_columns, indptr, indices, values,
           num_entries)
 gnnmg_graph_import_node_csr(graph, node_type, name, num_columns, indptr, indices, values) =
-    ccall(entry(33), Int32, (Ptr{gnnmg_graph}, Int32, Cstring, Int64,
+    ccall(entry(34), Int32, (Ptr{gnnmg_graph}, Int32, Cstring, Int64,
           Ptr{DLManagedTensorVersioned}, Ptr{DLManagedTensorVersioned},
           Ptr{DLManagedTensorVersioned}), graph, node_type, name, num_columns, indptr, indices,
           values)
 gnnmg_graph_set_edge_tensor(graph, edge_type, name, data, dtype, num_dims, shape) =
-    ccall(entry(34), Int32, (Ptr{gnnmg_graph}, Int32, Cstring, Ptr{Cvoid}, gnnmg_dtype, Int32,
+    ccall(entry(35), Int32, (Ptr{gnnmg_graph}, Int32, Cstring, Ptr{Cvoid}, gnnmg_dtype, Int32,
           Ptr{Int64}), graph, edge_type, name, data, dtype, num_dims, shape)
 gnnmg_graph_import_edge_tensor(graph, edge_type, name, tensor) =
-    ccall(entry(35), Int32, (Ptr{gnnmg_graph}, Int32, Cstring, Ptr{DLManagedTensorVersioned}),
+    ccall(entry(36), Int32, (Ptr{gnnmg_graph}, Int32, Cstring, Ptr{DLManagedTensorVersioned}),
           graph, edge_type, name, tensor)
 gnnmg_graph_create_transformed(graph, transform, edge_type, transformed) =
-    ccall(entry(36), Int32, (Ptr{gnnmg_graph}, gnnmg_transform, Int32, Ptr{Ptr{gnnmg_graph}}),
+    ccall(entry(37), Int32, (Ptr{gnnmg_graph}, gnnmg_transform, Int32, Ptr{Ptr{gnnmg_graph}}),
           graph, transform, edge_type, transformed)
 gnnmg_graph_create_normalized(graph, name, normalized) =
-    ccall(entry(37), Int32, (Ptr{gnnmg_graph}, Cstring, Ptr{Ptr{gnnmg_graph}}), graph, name,
+    ccall(entry(38), Int32, (Ptr{gnnmg_graph}, Cstring, Ptr{Ptr{gnnmg_graph}}), graph, name,
           normalized)
 gnnmg_planted_partition_config_init(config, struct_size) =
-    ccall(entry(38), Int32, (Ptr{gnnmg_planted_partition_config}, Csize_t), config, struct_size)
+    ccall(entry(39), Int32, (Ptr{gnnmg_planted_partition_config}, Csize_t), config, struct_size)
 gnnmg_graph_create_planted_partition(context, config, graph) =
-    ccall(entry(39), Int32, (Ptr{gnnmg_context}, Ptr{gnnmg_planted_partition_config},
+    ccall(entry(40), Int32, (Ptr{gnnmg_context}, Ptr{gnnmg_planted_partition_config},
           Ptr{Ptr{gnnmg_graph}}), context, config, graph)
 gnnmg_log_normal_config_init(config, struct_size) =
-    ccall(entry(40), Int32, (Ptr{gnnmg_log_normal_config}, Csize_t), config, struct_size)
+    ccall(entry(41), Int32, (Ptr{gnnmg_log_normal_config}, Csize_t), config, struct_size)
 gnnmg_graph_create_log_normal(context, config, graph) =
-    ccall(entry(41), Int32, (Ptr{gnnmg_context}, Ptr{gnnmg_log_normal_config},
+    ccall(entry(42), Int32, (Ptr{gnnmg_context}, Ptr{gnnmg_log_normal_config},
           Ptr{Ptr{gnnmg_graph}}), context, config, graph)
 gnnmg_rmat_config_init(config, struct_size) =
-    ccall(entry(42), Int32, (Ptr{gnnmg_rmat_config}, Csize_t), config, struct_size)
+    ccall(entry(43), Int32, (Ptr{gnnmg_rmat_config}, Csize_t), config, struct_size)
 gnnmg_graph_create_rmat(context, config, graph) =
-    ccall(entry(43), Int32, (Ptr{gnnmg_context}, Ptr{gnnmg_rmat_config}, Ptr{Ptr{gnnmg_graph}}),
+    ccall(entry(44), Int32, (Ptr{gnnmg_context}, Ptr{gnnmg_rmat_config}, Ptr{Ptr{gnnmg_graph}}),
           context, config, graph)
 gnnmg_erdos_renyi_config_init(config, struct_size) =
-    ccall(entry(44), Int32, (Ptr{gnnmg_erdos_renyi_config}, Csize_t), config, struct_size)
+    ccall(entry(45), Int32, (Ptr{gnnmg_erdos_renyi_config}, Csize_t), config, struct_size)
 gnnmg_graph_create_erdos_renyi(context, config, graph) =
-    ccall(entry(45), Int32, (Ptr{gnnmg_context}, Ptr{gnnmg_erdos_renyi_config},
+    ccall(entry(46), Int32, (Ptr{gnnmg_context}, Ptr{gnnmg_erdos_renyi_config},
           Ptr{Ptr{gnnmg_graph}}), context, config, graph)
 gnnmg_graph_num_node_types(graph, count) =
-    ccall(entry(46), Int32, (Ptr{gnnmg_graph}, Ptr{Int32}), graph, count)
-gnnmg_graph_num_edge_types(graph, count) =
     ccall(entry(47), Int32, (Ptr{gnnmg_graph}, Ptr{Int32}), graph, count)
+gnnmg_graph_num_edge_types(graph, count) =
+    ccall(entry(48), Int32, (Ptr{gnnmg_graph}, Ptr{Int32}), graph, count)
 gnnmg_graph_node_type_name(graph, node_type, name) =
-    ccall(entry(48), Int32, (Ptr{gnnmg_graph}, Int32, Ptr{Cstring}), graph, node_type, name)
+    ccall(entry(49), Int32, (Ptr{gnnmg_graph}, Int32, Ptr{Cstring}), graph, node_type, name)
 gnnmg_graph_edge_type_name(graph, edge_type, source_type, name, target_type) =
-    ccall(entry(49), Int32, (Ptr{gnnmg_graph}, Int32, Ptr{Int32}, Ptr{Cstring}, Ptr{Int32}),
+    ccall(entry(50), Int32, (Ptr{gnnmg_graph}, Int32, Ptr{Int32}, Ptr{Cstring}, Ptr{Int32}),
           graph, edge_type, source_type, name, target_type)
 gnnmg_graph_num_nodes(graph, node_type, count) =
-    ccall(entry(50), Int32, (Ptr{gnnmg_graph}, Int32, Ptr{Int64}), graph, node_type, count)
+    ccall(entry(51), Int32, (Ptr{gnnmg_graph}, Int32, Ptr{Int64}), graph, node_type, count)
 gnnmg_graph_num_edges(graph, edge_type, count) =
-    ccall(entry(51), Int32, (Ptr{gnnmg_graph}, Int32, Ptr{Int64}), graph, edge_type, count)
+    ccall(entry(52), Int32, (Ptr{gnnmg_graph}, Int32, Ptr{Int64}), graph, edge_type, count)
 gnnmg_graph_node_tensor_name(graph, node_type, index, name, sparse) =
-    ccall(entry(52), Int32, (Ptr{gnnmg_graph}, Int32, Int64, Ptr{Cstring}, Ptr{Int32}), graph,
+    ccall(entry(53), Int32, (Ptr{gnnmg_graph}, Int32, Int64, Ptr{Cstring}, Ptr{Int32}), graph,
           node_type, index, name, sparse)
 gnnmg_graph_edge_tensor_name(graph, edge_type, index, name) =
-    ccall(entry(53), Int32, (Ptr{gnnmg_graph}, Int32, Int64, Ptr{Cstring}), graph, edge_type,
+    ccall(entry(54), Int32, (Ptr{gnnmg_graph}, Int32, Int64, Ptr{Cstring}), graph, edge_type,
           index, name)
 gnnmg_graph_export_node_tensor(graph, node_type, name, tensor) =
-    ccall(entry(54), Int32, (Ptr{gnnmg_graph}, Int32, Cstring,
+    ccall(entry(55), Int32, (Ptr{gnnmg_graph}, Int32, Cstring,
           Ptr{Ptr{DLManagedTensorVersioned}}), graph, node_type, name, tensor)
 gnnmg_graph_export_node_csr(graph, node_type, name, num_columns, indptr, indices, values) =
-    ccall(entry(55), Int32, (Ptr{gnnmg_graph}, Int32, Cstring, Ptr{Int64},
+    ccall(entry(56), Int32, (Ptr{gnnmg_graph}, Int32, Cstring, Ptr{Int64},
           Ptr{Ptr{DLManagedTensorVersioned}}, Ptr{Ptr{DLManagedTensorVersioned}},
           Ptr{Ptr{DLManagedTensorVersioned}}), graph, node_type, name, num_columns, indptr,
           indices, values)
 gnnmg_graph_export_edge_tensor(graph, edge_type, name, tensor) =
-    ccall(entry(56), Int32, (Ptr{gnnmg_graph}, Int32, Cstring,
+    ccall(entry(57), Int32, (Ptr{gnnmg_graph}, Int32, Cstring,
           Ptr{Ptr{DLManagedTensorVersioned}}), graph, edge_type, name, tensor)
 gnnmg_graph_export_coo(graph, edge_type, sources, targets) =
-    ccall(entry(57), Int32, (Ptr{gnnmg_graph}, Int32, Ptr{Ptr{DLManagedTensorVersioned}},
+    ccall(entry(58), Int32, (Ptr{gnnmg_graph}, Int32, Ptr{Ptr{DLManagedTensorVersioned}},
           Ptr{Ptr{DLManagedTensorVersioned}}), graph, edge_type, sources, targets)
 gnnmg_graph_export_csc(graph, edge_type, indptr, indices, edge_ids) =
-    ccall(entry(58), Int32, (Ptr{gnnmg_graph}, Int32, Ptr{Ptr{DLManagedTensorVersioned}},
+    ccall(entry(59), Int32, (Ptr{gnnmg_graph}, Int32, Ptr{Ptr{DLManagedTensorVersioned}},
           Ptr{Ptr{DLManagedTensorVersioned}}, Ptr{Ptr{DLManagedTensorVersioned}}), graph,
           edge_type, indptr, indices, edge_ids)
 gnnmg_graph_get_in_edges(graph, edge_type, target, sources, edge_ids, capacity, needed) =
-    ccall(entry(59), Int32, (Ptr{gnnmg_graph}, Int32, Int64, Ptr{Int64}, Ptr{Int64}, Int64,
+    ccall(entry(60), Int32, (Ptr{gnnmg_graph}, Int32, Int64, Ptr{Int64}, Ptr{Int64}, Int64,
           Ptr{Int64}), graph, edge_type, target, sources, edge_ids, capacity, needed)
 gnnmg_dataset_config_init(config, struct_size) =
-    ccall(entry(60), Int32, (Ptr{gnnmg_dataset_config}, Csize_t), config, struct_size)
+    ccall(entry(61), Int32, (Ptr{gnnmg_dataset_config}, Csize_t), config, struct_size)
 gnnmg_folds_config_init(config, struct_size) =
-    ccall(entry(61), Int32, (Ptr{gnnmg_folds_config}, Csize_t), config, struct_size)
+    ccall(entry(62), Int32, (Ptr{gnnmg_folds_config}, Csize_t), config, struct_size)
 gnnmg_split_config_init(config, struct_size) =
-    ccall(entry(62), Int32, (Ptr{gnnmg_split_config}, Csize_t), config, struct_size)
+    ccall(entry(63), Int32, (Ptr{gnnmg_split_config}, Csize_t), config, struct_size)
 gnnmg_dataset_open(context, path, config, dataset, timeout_ms) =
-    ccall(entry(63), Int32, (Ptr{gnnmg_context}, Cstring, Ptr{gnnmg_dataset_config},
+    ccall(entry(64), Int32, (Ptr{gnnmg_context}, Cstring, Ptr{gnnmg_dataset_config},
           Ptr{Ptr{gnnmg_dataset}}, Int64), context, path, config, dataset, timeout_ms)
 gnnmg_dataset_create(graph, features, labels, task, num_classes, dataset) =
-    ccall(entry(64), Int32, (Ptr{gnnmg_graph}, Cstring, Cstring, gnnmg_task, Int64,
+    ccall(entry(65), Int32, (Ptr{gnnmg_graph}, Cstring, Cstring, gnnmg_task, Int64,
           Ptr{Ptr{gnnmg_dataset}}), graph, features, labels, task, num_classes, dataset)
 gnnmg_dataset_create_graphs(graph, graph_ptr, num_graphs, features, labels, task, num_classes, dataset) =
-    ccall(entry(65), Int32, (Ptr{gnnmg_graph}, Ptr{Int64}, Int64, Cstring,
+    ccall(entry(66), Int32, (Ptr{gnnmg_graph}, Ptr{Int64}, Int64, Cstring,
           Ptr{DLManagedTensorVersioned}, gnnmg_task, Int64, Ptr{Ptr{gnnmg_dataset}}), graph,
           graph_ptr, num_graphs, features, labels, task, num_classes, dataset)
 gnnmg_dataset_free(dataset) =
-    ccall(entry(66), Cvoid, (Ptr{gnnmg_dataset},), dataset)
+    ccall(entry(67), Cvoid, (Ptr{gnnmg_dataset},), dataset)
 gnnmg_dataset_save(dataset, path, timeout_ms) =
-    ccall(entry(67), Int32, (Ptr{gnnmg_dataset}, Cstring, Int64), dataset, path, timeout_ms)
+    ccall(entry(68), Int32, (Ptr{gnnmg_dataset}, Cstring, Int64), dataset, path, timeout_ms)
 gnnmg_dataset_get_info(dataset, info) =
-    ccall(entry(68), Int32, (Ptr{gnnmg_dataset}, Ptr{gnnmg_dataset_info}), dataset, info)
+    ccall(entry(69), Int32, (Ptr{gnnmg_dataset}, Ptr{gnnmg_dataset_info}), dataset, info)
 gnnmg_dataset_get_names(dataset, name, features, labels) =
-    ccall(entry(69), Int32, (Ptr{gnnmg_dataset}, Ptr{Cstring}, Ptr{Cstring}, Ptr{Cstring}),
+    ccall(entry(70), Int32, (Ptr{gnnmg_dataset}, Ptr{Cstring}, Ptr{Cstring}, Ptr{Cstring}),
           dataset, name, features, labels)
 gnnmg_dataset_get_graph(dataset, index, graph) =
-    ccall(entry(70), Int32, (Ptr{gnnmg_dataset}, Int64, Ptr{Ptr{gnnmg_graph}}), dataset, index,
+    ccall(entry(71), Int32, (Ptr{gnnmg_dataset}, Int64, Ptr{Ptr{gnnmg_graph}}), dataset, index,
           graph)
 gnnmg_dataset_get_split_info(dataset, position, name, info) =
-    ccall(entry(71), Int32, (Ptr{gnnmg_dataset}, Int64, Ptr{Cstring}, Ptr{gnnmg_split_info}),
+    ccall(entry(72), Int32, (Ptr{gnnmg_dataset}, Int64, Ptr{Cstring}, Ptr{gnnmg_split_info}),
           dataset, position, name, info)
 gnnmg_dataset_set_split(dataset, name, index) =
-    ccall(entry(72), Int32, (Ptr{gnnmg_dataset}, Cstring, Int32), dataset, name, index)
+    ccall(entry(73), Int32, (Ptr{gnnmg_dataset}, Cstring, Int32), dataset, name, index)
 gnnmg_dataset_add_split(dataset, name, train, num_train, validation, num_validation, test, num_test) =
-    ccall(entry(73), Int32, (Ptr{gnnmg_dataset}, Cstring, Ptr{Int64}, Int64, Ptr{Int64}, Int64,
+    ccall(entry(74), Int32, (Ptr{gnnmg_dataset}, Cstring, Ptr{Int64}, Int64, Ptr{Int64}, Int64,
           Ptr{Int64}, Int64), dataset, name, train, num_train, validation, num_validation, test,
           num_test)
 gnnmg_dataset_add_random_split(dataset, name, config) =
-    ccall(entry(74), Int32, (Ptr{gnnmg_dataset}, Cstring, Ptr{gnnmg_split_config}), dataset,
+    ccall(entry(75), Int32, (Ptr{gnnmg_dataset}, Cstring, Ptr{gnnmg_split_config}), dataset,
           name, config)
 gnnmg_dataset_add_folds(dataset, name, config) =
-    ccall(entry(75), Int32, (Ptr{gnnmg_dataset}, Cstring, Ptr{gnnmg_folds_config}), dataset,
+    ccall(entry(76), Int32, (Ptr{gnnmg_dataset}, Cstring, Ptr{gnnmg_folds_config}), dataset,
           name, config)
 gnnmg_dataset_export_labels(dataset, labels) =
-    ccall(entry(76), Int32, (Ptr{gnnmg_dataset}, Ptr{Ptr{DLManagedTensorVersioned}}), dataset,
+    ccall(entry(77), Int32, (Ptr{gnnmg_dataset}, Ptr{Ptr{DLManagedTensorVersioned}}), dataset,
           labels)
 gnnmg_dataset_export_graph_ptr(dataset, graph_ptr) =
-    ccall(entry(77), Int32, (Ptr{gnnmg_dataset}, Ptr{Ptr{DLManagedTensorVersioned}}), dataset,
+    ccall(entry(78), Int32, (Ptr{gnnmg_dataset}, Ptr{Ptr{DLManagedTensorVersioned}}), dataset,
           graph_ptr)
 gnnmg_dataset_export_split(dataset, part, ids) =
-    ccall(entry(78), Int32, (Ptr{gnnmg_dataset}, gnnmg_split,
+    ccall(entry(79), Int32, (Ptr{gnnmg_dataset}, gnnmg_split,
           Ptr{Ptr{DLManagedTensorVersioned}}), dataset, part, ids)
 gnnmg_dataset_set_class_weights(dataset, weights, num_weights) =
-    ccall(entry(79), Int32, (Ptr{gnnmg_dataset}, Ptr{Float64}, Int64), dataset, weights,
+    ccall(entry(80), Int32, (Ptr{gnnmg_dataset}, Ptr{Float64}, Int64), dataset, weights,
           num_weights)
 gnnmg_dataset_balance_classes(dataset) =
-    ccall(entry(80), Int32, (Ptr{gnnmg_dataset},), dataset)
+    ccall(entry(81), Int32, (Ptr{gnnmg_dataset},), dataset)
 gnnmg_dataset_set_sample_weights(dataset, weights) =
-    ccall(entry(81), Int32, (Ptr{gnnmg_dataset}, Ptr{DLManagedTensorVersioned}), dataset,
+    ccall(entry(82), Int32, (Ptr{gnnmg_dataset}, Ptr{DLManagedTensorVersioned}), dataset,
           weights)
 gnnmg_dataset_export_class_weights(dataset, weights) =
-    ccall(entry(82), Int32, (Ptr{gnnmg_dataset}, Ptr{Ptr{DLManagedTensorVersioned}}), dataset,
-          weights)
-gnnmg_dataset_export_sample_weights(dataset, weights) =
     ccall(entry(83), Int32, (Ptr{gnnmg_dataset}, Ptr{Ptr{DLManagedTensorVersioned}}), dataset,
           weights)
+gnnmg_dataset_export_sample_weights(dataset, weights) =
+    ccall(entry(84), Int32, (Ptr{gnnmg_dataset}, Ptr{Ptr{DLManagedTensorVersioned}}), dataset,
+          weights)
 gnnmg_sampler_config_init(config, struct_size) =
-    ccall(entry(84), Int32, (Ptr{gnnmg_sampler_config}, Csize_t), config, struct_size)
+    ccall(entry(85), Int32, (Ptr{gnnmg_sampler_config}, Csize_t), config, struct_size)
 gnnmg_sampler_create(graph, config, sampler) =
-    ccall(entry(85), Int32, (Ptr{gnnmg_graph}, Ptr{gnnmg_sampler_config},
+    ccall(entry(86), Int32, (Ptr{gnnmg_graph}, Ptr{gnnmg_sampler_config},
           Ptr{Ptr{gnnmg_sampler}}), graph, config, sampler)
 gnnmg_sampler_create_custom(graph, config, function_, user_data, release, sampler) =
-    ccall(entry(86), Int32, (Ptr{gnnmg_graph}, Ptr{gnnmg_sampler_config}, Ptr{Cvoid},
+    ccall(entry(87), Int32, (Ptr{gnnmg_graph}, Ptr{gnnmg_sampler_config}, Ptr{Cvoid},
           Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Ptr{gnnmg_sampler}}), graph, config, function_, user_data,
           release, sampler)
 gnnmg_sampler_create_graphs(dataset, config, sampler) =
-    ccall(entry(87), Int32, (Ptr{gnnmg_dataset}, Ptr{gnnmg_sampler_config},
+    ccall(entry(88), Int32, (Ptr{gnnmg_dataset}, Ptr{gnnmg_sampler_config},
           Ptr{Ptr{gnnmg_sampler}}), dataset, config, sampler)
 gnnmg_sampler_free(sampler) =
-    ccall(entry(88), Cvoid, (Ptr{gnnmg_sampler},), sampler)
+    ccall(entry(89), Cvoid, (Ptr{gnnmg_sampler},), sampler)
 gnnmg_sampler_num_layers(sampler, count) =
-    ccall(entry(89), Int32, (Ptr{gnnmg_sampler}, Ptr{Int32}), sampler, count)
+    ccall(entry(90), Int32, (Ptr{gnnmg_sampler}, Ptr{Int32}), sampler, count)
 gnnmg_sampler_sample(sampler, dataset, seeds, num_seeds, seed, epoch, number, batch, timeout_ms) =
-    ccall(entry(90), Int32, (Ptr{gnnmg_sampler}, Ptr{gnnmg_dataset}, Ptr{Int64}, Int64, UInt64,
+    ccall(entry(91), Int32, (Ptr{gnnmg_sampler}, Ptr{gnnmg_dataset}, Ptr{Int64}, Int64, UInt64,
           UInt64, UInt64, Ptr{Ptr{gnnmg_batch}}, Int64), sampler, dataset, seeds, num_seeds,
           seed, epoch, number, batch, timeout_ms)
 gnnmg_sink_add_edges(sink, sources, targets, edge_ids, num_edges) =
-    ccall(entry(91), Int32, (Ptr{gnnmg_sink}, Ptr{Int64}, Ptr{Int64}, Ptr{Int64}, Int64), sink,
+    ccall(entry(92), Int32, (Ptr{gnnmg_sink}, Ptr{Int64}, Ptr{Int64}, Ptr{Int64}, Int64), sink,
           sources, targets, edge_ids, num_edges)
 gnnmg_graph_sample_neighbors(graph, edge_type, targets, num_targets, fanout, replace, key, sink) =
-    ccall(entry(92), Int32, (Ptr{gnnmg_graph}, Int32, Ptr{Int64}, Int64, Int64, Int32, UInt64,
+    ccall(entry(93), Int32, (Ptr{gnnmg_graph}, Int32, Ptr{Int64}, Int64, Int64, Int32, UInt64,
           Ptr{gnnmg_sink}), graph, edge_type, targets, num_targets, fanout, replace, key, sink)
 gnnmg_loader_config_init(config, struct_size) =
-    ccall(entry(93), Int32, (Ptr{gnnmg_loader_config}, Csize_t), config, struct_size)
+    ccall(entry(94), Int32, (Ptr{gnnmg_loader_config}, Csize_t), config, struct_size)
 gnnmg_loader_create(dataset, sampler, config, loader) =
-    ccall(entry(94), Int32, (Ptr{gnnmg_dataset}, Ptr{gnnmg_sampler}, Ptr{gnnmg_loader_config},
+    ccall(entry(95), Int32, (Ptr{gnnmg_dataset}, Ptr{gnnmg_sampler}, Ptr{gnnmg_loader_config},
           Ptr{Ptr{gnnmg_loader}}), dataset, sampler, config, loader)
 gnnmg_loader_create_from_seeds(sampler, dataset, seeds, num_seeds, config, loader) =
-    ccall(entry(95), Int32, (Ptr{gnnmg_sampler}, Ptr{gnnmg_dataset}, Ptr{Int64}, Int64,
+    ccall(entry(96), Int32, (Ptr{gnnmg_sampler}, Ptr{gnnmg_dataset}, Ptr{Int64}, Int64,
           Ptr{gnnmg_loader_config}, Ptr{Ptr{gnnmg_loader}}), sampler, dataset, seeds, num_seeds,
           config, loader)
 gnnmg_loader_free(loader) =
-    ccall(entry(96), Cvoid, (Ptr{gnnmg_loader},), loader)
+    ccall(entry(97), Cvoid, (Ptr{gnnmg_loader},), loader)
 gnnmg_loader_get_info(loader, info) =
-    ccall(entry(97), Int32, (Ptr{gnnmg_loader}, Ptr{gnnmg_loader_info}), loader, info)
+    ccall(entry(98), Int32, (Ptr{gnnmg_loader}, Ptr{gnnmg_loader_info}), loader, info)
 gnnmg_loader_start(loader, epoch, step) =
-    ccall(entry(98), Int32, (Ptr{gnnmg_loader}, Int64, Int64), loader, epoch, step)
+    ccall(entry(99), Int32, (Ptr{gnnmg_loader}, Int64, Int64), loader, epoch, step)
 gnnmg_loader_next(loader, batch, timeout_ms) =
-    ccall(entry(99), Int32, (Ptr{gnnmg_loader}, Ptr{Ptr{gnnmg_batch}}, Int64), loader, batch,
+    ccall(entry(100), Int32, (Ptr{gnnmg_loader}, Ptr{Ptr{gnnmg_batch}}, Int64), loader, batch,
           timeout_ms)
 gnnmg_loader_cancel(loader) =
-    ccall(entry(100), Cvoid, (Ptr{gnnmg_loader},), loader)
+    ccall(entry(101), Cvoid, (Ptr{gnnmg_loader},), loader)
 gnnmg_batch_free(batch) =
-    ccall(entry(101), Cvoid, (Ptr{gnnmg_batch},), batch)
+    ccall(entry(102), Cvoid, (Ptr{gnnmg_batch},), batch)
 gnnmg_batch_get_info(batch, info) =
-    ccall(entry(102), Int32, (Ptr{gnnmg_batch}, Ptr{gnnmg_batch_info}), batch, info)
+    ccall(entry(103), Int32, (Ptr{gnnmg_batch}, Ptr{gnnmg_batch_info}), batch, info)
 gnnmg_batch_get_block_info(batch, layer, info) =
-    ccall(entry(103), Int32, (Ptr{gnnmg_batch}, Int32, Ptr{gnnmg_block_info}), batch, layer,
+    ccall(entry(104), Int32, (Ptr{gnnmg_batch}, Int32, Ptr{gnnmg_block_info}), batch, layer,
           info)
 gnnmg_batch_export_seeds(batch, seeds) =
-    ccall(entry(104), Int32, (Ptr{gnnmg_batch}, Ptr{Ptr{DLManagedTensorVersioned}}), batch,
+    ccall(entry(105), Int32, (Ptr{gnnmg_batch}, Ptr{Ptr{DLManagedTensorVersioned}}), batch,
           seeds)
 gnnmg_batch_export_graph_ptr(batch, graph_ptr) =
-    ccall(entry(105), Int32, (Ptr{gnnmg_batch}, Ptr{Ptr{DLManagedTensorVersioned}}), batch,
+    ccall(entry(106), Int32, (Ptr{gnnmg_batch}, Ptr{Ptr{DLManagedTensorVersioned}}), batch,
           graph_ptr)
 gnnmg_batch_export_node_ids(batch, node_ids) =
-    ccall(entry(106), Int32, (Ptr{gnnmg_batch}, Ptr{Ptr{DLManagedTensorVersioned}}), batch,
+    ccall(entry(107), Int32, (Ptr{gnnmg_batch}, Ptr{Ptr{DLManagedTensorVersioned}}), batch,
           node_ids)
 gnnmg_batch_export_features(batch, features) =
-    ccall(entry(107), Int32, (Ptr{gnnmg_batch}, Ptr{Ptr{DLManagedTensorVersioned}}), batch,
+    ccall(entry(108), Int32, (Ptr{gnnmg_batch}, Ptr{Ptr{DLManagedTensorVersioned}}), batch,
           features)
 gnnmg_batch_export_sparse_features(batch, indptr, indices, values) =
-    ccall(entry(108), Int32, (Ptr{gnnmg_batch}, Ptr{Ptr{DLManagedTensorVersioned}},
+    ccall(entry(109), Int32, (Ptr{gnnmg_batch}, Ptr{Ptr{DLManagedTensorVersioned}},
           Ptr{Ptr{DLManagedTensorVersioned}}, Ptr{Ptr{DLManagedTensorVersioned}}), batch,
           indptr, indices, values)
 gnnmg_batch_export_labels(batch, labels) =
-    ccall(entry(109), Int32, (Ptr{gnnmg_batch}, Ptr{Ptr{DLManagedTensorVersioned}}), batch,
+    ccall(entry(110), Int32, (Ptr{gnnmg_batch}, Ptr{Ptr{DLManagedTensorVersioned}}), batch,
           labels)
 gnnmg_batch_export_weights(batch, weights) =
-    ccall(entry(110), Int32, (Ptr{gnnmg_batch}, Ptr{Ptr{DLManagedTensorVersioned}}), batch,
+    ccall(entry(111), Int32, (Ptr{gnnmg_batch}, Ptr{Ptr{DLManagedTensorVersioned}}), batch,
           weights)
 gnnmg_batch_export_block(batch, layer, indptr, indices, edge_ids) =
-    ccall(entry(111), Int32, (Ptr{gnnmg_batch}, Int32, Ptr{Ptr{DLManagedTensorVersioned}},
+    ccall(entry(112), Int32, (Ptr{gnnmg_batch}, Int32, Ptr{Ptr{DLManagedTensorVersioned}},
           Ptr{Ptr{DLManagedTensorVersioned}}, Ptr{Ptr{DLManagedTensorVersioned}}), batch, layer,
           indptr, indices, edge_ids)
 gnnmg_model_config_init(config, struct_size) =
-    ccall(entry(112), Int32, (Ptr{gnnmg_model_config}, Csize_t), config, struct_size)
+    ccall(entry(113), Int32, (Ptr{gnnmg_model_config}, Csize_t), config, struct_size)
 gnnmg_norm_config_init(config, struct_size) =
-    ccall(entry(113), Int32, (Ptr{gnnmg_norm_config}, Csize_t), config, struct_size)
+    ccall(entry(114), Int32, (Ptr{gnnmg_norm_config}, Csize_t), config, struct_size)
 gnnmg_model_file_config_init(config, struct_size) =
-    ccall(entry(114), Int32, (Ptr{gnnmg_model_file_config}, Csize_t), config, struct_size)
+    ccall(entry(115), Int32, (Ptr{gnnmg_model_file_config}, Csize_t), config, struct_size)
 gnnmg_model_create(context, dataset, config, model) =
-    ccall(entry(115), Int32, (Ptr{gnnmg_context}, Ptr{gnnmg_dataset}, Ptr{gnnmg_model_config},
+    ccall(entry(116), Int32, (Ptr{gnnmg_context}, Ptr{gnnmg_dataset}, Ptr{gnnmg_model_config},
           Ptr{Ptr{gnnmg_model}}), context, dataset, config, model)
 gnnmg_model_add_conv(model, name, config) =
-    ccall(entry(116), Int32, (Ptr{gnnmg_model}, Cstring, Ptr{gnnmg_model_config}), model, name,
+    ccall(entry(117), Int32, (Ptr{gnnmg_model}, Cstring, Ptr{gnnmg_model_config}), model, name,
           config)
 gnnmg_model_add_linear(model, name, output_dim, bias) =
-    ccall(entry(117), Int32, (Ptr{gnnmg_model}, Cstring, Int64, Int32), model, name, output_dim,
+    ccall(entry(118), Int32, (Ptr{gnnmg_model}, Cstring, Int64, Int32), model, name, output_dim,
           bias)
 gnnmg_model_add_norm(model, name, norm, config) =
-    ccall(entry(118), Int32, (Ptr{gnnmg_model}, Cstring, gnnmg_norm, Ptr{gnnmg_norm_config}),
+    ccall(entry(119), Int32, (Ptr{gnnmg_model}, Cstring, gnnmg_norm, Ptr{gnnmg_norm_config}),
           model, name, norm, config)
 gnnmg_model_add_activation(model, name, activation) =
-    ccall(entry(119), Int32, (Ptr{gnnmg_model}, Cstring, gnnmg_activation), model, name,
+    ccall(entry(120), Int32, (Ptr{gnnmg_model}, Cstring, gnnmg_activation), model, name,
           activation)
 gnnmg_model_add_dropout(model, rate) =
-    ccall(entry(120), Int32, (Ptr{gnnmg_model}, Float64), model, rate)
+    ccall(entry(121), Int32, (Ptr{gnnmg_model}, Float64), model, rate)
 gnnmg_model_add_readout(model, name, readout, size) =
-    ccall(entry(121), Int32, (Ptr{gnnmg_model}, Cstring, gnnmg_readout, Int32), model, name,
+    ccall(entry(122), Int32, (Ptr{gnnmg_model}, Cstring, gnnmg_readout, Int32), model, name,
           readout, size)
+gnnmg_model_set_device(model, device, index, stream) =
+    ccall(entry(123), Int32, (Ptr{gnnmg_model}, gnnmg_device_type, Int32, UInt64), model,
+          device, index, stream)
 gnnmg_model_create_copy(model, copy) =
-    ccall(entry(122), Int32, (Ptr{gnnmg_model}, Ptr{Ptr{gnnmg_model}}), model, copy)
+    ccall(entry(124), Int32, (Ptr{gnnmg_model}, Ptr{Ptr{gnnmg_model}}), model, copy)
 gnnmg_model_free(model) =
-    ccall(entry(123), Cvoid, (Ptr{gnnmg_model},), model)
+    ccall(entry(125), Cvoid, (Ptr{gnnmg_model},), model)
 gnnmg_model_get_info(model, info) =
-    ccall(entry(124), Int32, (Ptr{gnnmg_model}, Ptr{gnnmg_model_info}), model, info)
+    ccall(entry(126), Int32, (Ptr{gnnmg_model}, Ptr{gnnmg_model_info}), model, info)
 gnnmg_model_tensor_key(model, index, key, trained) =
-    ccall(entry(125), Int32, (Ptr{gnnmg_model}, Int64, Ptr{Cstring}, Ptr{Int32}), model, index,
+    ccall(entry(127), Int32, (Ptr{gnnmg_model}, Int64, Ptr{Cstring}, Ptr{Int32}), model, index,
           key, trained)
 gnnmg_model_export_tensor(model, key, tensor) =
-    ccall(entry(126), Int32, (Ptr{gnnmg_model}, Cstring, Ptr{Ptr{DLManagedTensorVersioned}}),
+    ccall(entry(128), Int32, (Ptr{gnnmg_model}, Cstring, Ptr{Ptr{DLManagedTensorVersioned}}),
           model, key, tensor)
 gnnmg_model_set_tensor(model, key, values) =
-    ccall(entry(127), Int32, (Ptr{gnnmg_model}, Cstring, Ptr{DLManagedTensorVersioned}), model,
+    ccall(entry(129), Int32, (Ptr{gnnmg_model}, Cstring, Ptr{DLManagedTensorVersioned}), model,
           key, values)
 gnnmg_model_export_gradient(model, key, gradient) =
-    ccall(entry(128), Int32, (Ptr{gnnmg_model}, Cstring, Ptr{Ptr{DLManagedTensorVersioned}}),
+    ccall(entry(130), Int32, (Ptr{gnnmg_model}, Cstring, Ptr{Ptr{DLManagedTensorVersioned}}),
           model, key, gradient)
 gnnmg_model_export_parameters(model, parameters) =
-    ccall(entry(129), Int32, (Ptr{gnnmg_model}, Ptr{Ptr{DLManagedTensorVersioned}}), model,
+    ccall(entry(131), Int32, (Ptr{gnnmg_model}, Ptr{Ptr{DLManagedTensorVersioned}}), model,
           parameters)
 gnnmg_model_export_gradients(model, gradients) =
-    ccall(entry(130), Int32, (Ptr{gnnmg_model}, Ptr{Ptr{DLManagedTensorVersioned}}), model,
+    ccall(entry(132), Int32, (Ptr{gnnmg_model}, Ptr{Ptr{DLManagedTensorVersioned}}), model,
           gradients)
 gnnmg_model_forward(model, batch, training, logits) =
-    ccall(entry(131), Int32, (Ptr{gnnmg_model}, Ptr{gnnmg_batch}, Int32,
+    ccall(entry(133), Int32, (Ptr{gnnmg_model}, Ptr{gnnmg_batch}, Int32,
           Ptr{Ptr{DLManagedTensorVersioned}}), model, batch, training, logits)
 gnnmg_model_backward(model, loss, value) =
-    ccall(entry(132), Int32, (Ptr{gnnmg_model}, gnnmg_loss, Ptr{Float64}), model, loss, value)
+    ccall(entry(134), Int32, (Ptr{gnnmg_model}, gnnmg_loss, Ptr{Float64}), model, loss, value)
 gnnmg_model_backward_from(model, gradient) =
-    ccall(entry(133), Int32, (Ptr{gnnmg_model}, Ptr{DLManagedTensorVersioned}), model, gradient)
+    ccall(entry(135), Int32, (Ptr{gnnmg_model}, Ptr{DLManagedTensorVersioned}), model, gradient)
 gnnmg_model_evaluate(model, dataset, part, metrics, timeout_ms) =
-    ccall(entry(134), Int32, (Ptr{gnnmg_model}, Ptr{gnnmg_dataset}, gnnmg_split,
+    ccall(entry(136), Int32, (Ptr{gnnmg_model}, Ptr{gnnmg_dataset}, gnnmg_split,
           Ptr{gnnmg_metrics}, Int64), model, dataset, part, metrics, timeout_ms)
 gnnmg_model_embed(model, dataset, rows, timeout_ms) =
-    ccall(entry(135), Int32, (Ptr{gnnmg_model}, Ptr{gnnmg_dataset},
+    ccall(entry(137), Int32, (Ptr{gnnmg_model}, Ptr{gnnmg_dataset},
           Ptr{Ptr{DLManagedTensorVersioned}}, Int64), model, dataset, rows, timeout_ms)
 gnnmg_model_embed_to_file(model, dataset, path, timeout_ms) =
-    ccall(entry(136), Int32, (Ptr{gnnmg_model}, Ptr{gnnmg_dataset}, Cstring, Int64), model,
+    ccall(entry(138), Int32, (Ptr{gnnmg_model}, Ptr{gnnmg_dataset}, Cstring, Int64), model,
           dataset, path, timeout_ms)
 gnnmg_model_save(model, path, config, timeout_ms) =
-    ccall(entry(137), Int32, (Ptr{gnnmg_model}, Cstring, Ptr{gnnmg_model_file_config}, Int64),
+    ccall(entry(139), Int32, (Ptr{gnnmg_model}, Cstring, Ptr{gnnmg_model_file_config}, Int64),
           model, path, config, timeout_ms)
 gnnmg_model_load(model, path, config, timeout_ms) =
-    ccall(entry(138), Int32, (Ptr{gnnmg_model}, Cstring, Ptr{gnnmg_model_file_config}, Int64),
+    ccall(entry(140), Int32, (Ptr{gnnmg_model}, Cstring, Ptr{gnnmg_model_file_config}, Int64),
           model, path, config, timeout_ms)
 gnnmg_optimizer_config_init(config, struct_size) =
-    ccall(entry(139), Int32, (Ptr{gnnmg_optimizer_config}, Csize_t), config, struct_size)
+    ccall(entry(141), Int32, (Ptr{gnnmg_optimizer_config}, Csize_t), config, struct_size)
 gnnmg_optimizer_create(model, config, optimizer) =
-    ccall(entry(140), Int32, (Ptr{gnnmg_model}, Ptr{gnnmg_optimizer_config},
+    ccall(entry(142), Int32, (Ptr{gnnmg_model}, Ptr{gnnmg_optimizer_config},
           Ptr{Ptr{gnnmg_optimizer}}), model, config, optimizer)
 gnnmg_optimizer_free(optimizer) =
-    ccall(entry(141), Cvoid, (Ptr{gnnmg_optimizer},), optimizer)
+    ccall(entry(143), Cvoid, (Ptr{gnnmg_optimizer},), optimizer)
 gnnmg_optimizer_step(optimizer) =
-    ccall(entry(142), Int32, (Ptr{gnnmg_optimizer},), optimizer)
+    ccall(entry(144), Int32, (Ptr{gnnmg_optimizer},), optimizer)
 gnnmg_optimizer_set_learning_rate(optimizer, rate) =
-    ccall(entry(143), Int32, (Ptr{gnnmg_optimizer}, Float64), optimizer, rate)
+    ccall(entry(145), Int32, (Ptr{gnnmg_optimizer}, Float64), optimizer, rate)
 gnnmg_optimizer_learning_rate(optimizer, rate) =
-    ccall(entry(144), Int32, (Ptr{gnnmg_optimizer}, Ptr{Float64}), optimizer, rate)
+    ccall(entry(146), Int32, (Ptr{gnnmg_optimizer}, Ptr{Float64}), optimizer, rate)
 gnnmg_optimizer_save(optimizer, path, config, timeout_ms) =
-    ccall(entry(145), Int32, (Ptr{gnnmg_optimizer}, Cstring, Ptr{gnnmg_model_file_config},
+    ccall(entry(147), Int32, (Ptr{gnnmg_optimizer}, Cstring, Ptr{gnnmg_model_file_config},
           Int64), optimizer, path, config, timeout_ms)
 gnnmg_optimizer_load(optimizer, path, config, timeout_ms) =
-    ccall(entry(146), Int32, (Ptr{gnnmg_optimizer}, Cstring, Ptr{gnnmg_model_file_config},
+    ccall(entry(148), Int32, (Ptr{gnnmg_optimizer}, Cstring, Ptr{gnnmg_model_file_config},
           Int64), optimizer, path, config, timeout_ms)
 gnnmg_comm_config_init(config, struct_size) =
-    ccall(entry(147), Int32, (Ptr{gnnmg_comm_config}, Csize_t), config, struct_size)
+    ccall(entry(149), Int32, (Ptr{gnnmg_comm_config}, Csize_t), config, struct_size)
 gnnmg_comm_create_group(context, world_size, config, comms) =
-    ccall(entry(148), Int32, (Ptr{gnnmg_context}, Int32, Ptr{gnnmg_comm_config},
+    ccall(entry(150), Int32, (Ptr{gnnmg_context}, Int32, Ptr{gnnmg_comm_config},
           Ptr{Ptr{gnnmg_comm}}), context, world_size, config, comms)
 gnnmg_comm_create(context, host, interface, token_file, config, comm, timeout_ms) =
-    ccall(entry(149), Int32, (Ptr{gnnmg_context}, Cstring, Cstring, Cstring,
+    ccall(entry(151), Int32, (Ptr{gnnmg_context}, Cstring, Cstring, Cstring,
           Ptr{gnnmg_comm_config}, Ptr{Ptr{gnnmg_comm}}, Int64), context, host, interface,
           token_file, config, comm, timeout_ms)
 gnnmg_comm_create_from_env(context, config, comm, timeout_ms) =
-    ccall(entry(150), Int32, (Ptr{gnnmg_context}, Ptr{gnnmg_comm_config}, Ptr{Ptr{gnnmg_comm}},
+    ccall(entry(152), Int32, (Ptr{gnnmg_context}, Ptr{gnnmg_comm_config}, Ptr{Ptr{gnnmg_comm}},
           Int64), context, config, comm, timeout_ms)
 gnnmg_comm_free(comm) =
-    ccall(entry(151), Cvoid, (Ptr{gnnmg_comm},), comm)
+    ccall(entry(153), Cvoid, (Ptr{gnnmg_comm},), comm)
 gnnmg_comm_rank(comm, rank) =
-    ccall(entry(152), Int32, (Ptr{gnnmg_comm}, Ptr{Int32}), comm, rank)
+    ccall(entry(154), Int32, (Ptr{gnnmg_comm}, Ptr{Int32}), comm, rank)
 gnnmg_comm_world_size(comm, size) =
-    ccall(entry(153), Int32, (Ptr{gnnmg_comm}, Ptr{Int32}), comm, size)
+    ccall(entry(155), Int32, (Ptr{gnnmg_comm}, Ptr{Int32}), comm, size)
 gnnmg_comm_all_reduce(comm, tensor, operation, timeout_ms) =
-    ccall(entry(154), Int32, (Ptr{gnnmg_comm}, Ptr{DLManagedTensorVersioned}, gnnmg_reduce,
+    ccall(entry(156), Int32, (Ptr{gnnmg_comm}, Ptr{DLManagedTensorVersioned}, gnnmg_reduce,
           Int64), comm, tensor, operation, timeout_ms)
 gnnmg_comm_broadcast(comm, tensor, root, timeout_ms) =
-    ccall(entry(155), Int32, (Ptr{gnnmg_comm}, Ptr{DLManagedTensorVersioned}, Int32, Int64),
+    ccall(entry(157), Int32, (Ptr{gnnmg_comm}, Ptr{DLManagedTensorVersioned}, Int32, Int64),
           comm, tensor, root, timeout_ms)
 gnnmg_comm_all_gather(comm, input, outputs, timeout_ms) =
-    ccall(entry(156), Int32, (Ptr{gnnmg_comm}, Ptr{DLManagedTensorVersioned},
+    ccall(entry(158), Int32, (Ptr{gnnmg_comm}, Ptr{DLManagedTensorVersioned},
           Ptr{Ptr{DLManagedTensorVersioned}}, Int64), comm, input, outputs, timeout_ms)
 gnnmg_comm_all_to_all(comm, inputs, outputs, timeout_ms) =
-    ccall(entry(157), Int32, (Ptr{gnnmg_comm}, Ptr{Ptr{DLManagedTensorVersioned}},
+    ccall(entry(159), Int32, (Ptr{gnnmg_comm}, Ptr{Ptr{DLManagedTensorVersioned}},
           Ptr{Ptr{DLManagedTensorVersioned}}, Int64), comm, inputs, outputs, timeout_ms)
 gnnmg_comm_barrier(comm, timeout_ms) =
-    ccall(entry(158), Int32, (Ptr{gnnmg_comm}, Int64), comm, timeout_ms)
-gnnmg_comm_cancel(comm) =
-    ccall(entry(159), Cvoid, (Ptr{gnnmg_comm},), comm)
-gnnmg_comm_shutdown(comm, timeout_ms) =
     ccall(entry(160), Int32, (Ptr{gnnmg_comm}, Int64), comm, timeout_ms)
+gnnmg_comm_cancel(comm) =
+    ccall(entry(161), Cvoid, (Ptr{gnnmg_comm},), comm)
+gnnmg_comm_shutdown(comm, timeout_ms) =
+    ccall(entry(162), Int32, (Ptr{gnnmg_comm}, Int64), comm, timeout_ms)
 gnnmg_trainer_config_init(config, struct_size) =
-    ccall(entry(161), Int32, (Ptr{gnnmg_trainer_config}, Csize_t), config, struct_size)
+    ccall(entry(163), Int32, (Ptr{gnnmg_trainer_config}, Csize_t), config, struct_size)
 gnnmg_trainer_create(model, dataset, sampler, comm, config, trainer) =
-    ccall(entry(162), Int32, (Ptr{gnnmg_model}, Ptr{gnnmg_dataset}, Ptr{gnnmg_sampler},
+    ccall(entry(164), Int32, (Ptr{gnnmg_model}, Ptr{gnnmg_dataset}, Ptr{gnnmg_sampler},
           Ptr{gnnmg_comm}, Ptr{gnnmg_trainer_config}, Ptr{Ptr{gnnmg_trainer}}), model, dataset,
           sampler, comm, config, trainer)
 gnnmg_trainer_free(trainer) =
-    ccall(entry(163), Cvoid, (Ptr{gnnmg_trainer},), trainer)
+    ccall(entry(165), Cvoid, (Ptr{gnnmg_trainer},), trainer)
 gnnmg_trainer_set_record(trainer, record, path) =
-    ccall(entry(164), Int32, (Ptr{gnnmg_trainer}, gnnmg_record, Cstring), trainer, record, path)
+    ccall(entry(166), Int32, (Ptr{gnnmg_trainer}, gnnmg_record, Cstring), trainer, record, path)
 gnnmg_checkpoint_config_init(config, struct_size) =
-    ccall(entry(165), Int32, (Ptr{gnnmg_checkpoint_config}, Csize_t), config, struct_size)
+    ccall(entry(167), Int32, (Ptr{gnnmg_checkpoint_config}, Csize_t), config, struct_size)
 gnnmg_trainer_set_checkpoints(trainer, folder, config) =
-    ccall(entry(166), Int32, (Ptr{gnnmg_trainer}, Cstring, Ptr{gnnmg_checkpoint_config}),
+    ccall(entry(168), Int32, (Ptr{gnnmg_trainer}, Cstring, Ptr{gnnmg_checkpoint_config}),
           trainer, folder, config)
 gnnmg_trainer_save(trainer, path, timeout_ms) =
-    ccall(entry(167), Int32, (Ptr{gnnmg_trainer}, Cstring, Int64), trainer, path, timeout_ms)
+    ccall(entry(169), Int32, (Ptr{gnnmg_trainer}, Cstring, Int64), trainer, path, timeout_ms)
 gnnmg_trainer_load(trainer, path, timeout_ms) =
-    ccall(entry(168), Int32, (Ptr{gnnmg_trainer}, Cstring, Int64), trainer, path, timeout_ms)
+    ccall(entry(170), Int32, (Ptr{gnnmg_trainer}, Cstring, Int64), trainer, path, timeout_ms)
 gnnmg_trainer_save_optimizer(trainer, path, config, timeout_ms) =
-    ccall(entry(169), Int32, (Ptr{gnnmg_trainer}, Cstring, Ptr{gnnmg_model_file_config}, Int64),
+    ccall(entry(171), Int32, (Ptr{gnnmg_trainer}, Cstring, Ptr{gnnmg_model_file_config}, Int64),
           trainer, path, config, timeout_ms)
 gnnmg_trainer_load_optimizer(trainer, path, config, timeout_ms) =
-    ccall(entry(170), Int32, (Ptr{gnnmg_trainer}, Cstring, Ptr{gnnmg_model_file_config}, Int64),
+    ccall(entry(172), Int32, (Ptr{gnnmg_trainer}, Cstring, Ptr{gnnmg_model_file_config}, Int64),
           trainer, path, config, timeout_ms)
 gnnmg_trainer_start(trainer, on_epoch, user_data, release) =
-    ccall(entry(171), Int32, (Ptr{gnnmg_trainer}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}), trainer,
-          on_epoch, user_data, release)
-gnnmg_trainer_wait(trainer, timeout_ms) =
-    ccall(entry(172), Int32, (Ptr{gnnmg_trainer}, Int64), trainer, timeout_ms)
-gnnmg_trainer_run(trainer, on_epoch, user_data, release) =
     ccall(entry(173), Int32, (Ptr{gnnmg_trainer}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}), trainer,
           on_epoch, user_data, release)
+gnnmg_trainer_wait(trainer, timeout_ms) =
+    ccall(entry(174), Int32, (Ptr{gnnmg_trainer}, Int64), trainer, timeout_ms)
+gnnmg_trainer_run(trainer, on_epoch, user_data, release) =
+    ccall(entry(175), Int32, (Ptr{gnnmg_trainer}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}), trainer,
+          on_epoch, user_data, release)
 gnnmg_trainer_stop(trainer) =
-    ccall(entry(174), Cvoid, (Ptr{gnnmg_trainer},), trainer)
+    ccall(entry(176), Cvoid, (Ptr{gnnmg_trainer},), trainer)
 gnnmg_trainer_cancel(trainer) =
-    ccall(entry(175), Cvoid, (Ptr{gnnmg_trainer},), trainer)
+    ccall(entry(177), Cvoid, (Ptr{gnnmg_trainer},), trainer)
 gnnmg_trainer_step(trainer, loss, timeout_ms) =
-    ccall(entry(176), Int32, (Ptr{gnnmg_trainer}, Ptr{Float64}, Int64), trainer, loss,
+    ccall(entry(178), Int32, (Ptr{gnnmg_trainer}, Ptr{Float64}, Int64), trainer, loss,
           timeout_ms)
 gnnmg_trainer_evaluate(trainer, part, metrics, timeout_ms) =
-    ccall(entry(177), Int32, (Ptr{gnnmg_trainer}, gnnmg_split, Ptr{gnnmg_metrics}, Int64),
+    ccall(entry(179), Int32, (Ptr{gnnmg_trainer}, gnnmg_split, Ptr{gnnmg_metrics}, Int64),
           trainer, part, metrics, timeout_ms)
 gnnmg_trainer_embed(trainer, rows, timeout_ms) =
-    ccall(entry(178), Int32, (Ptr{gnnmg_trainer}, Ptr{Ptr{DLManagedTensorVersioned}}, Int64),
+    ccall(entry(180), Int32, (Ptr{gnnmg_trainer}, Ptr{Ptr{DLManagedTensorVersioned}}, Int64),
           trainer, rows, timeout_ms)
 gnnmg_trainer_embed_to_file(trainer, path, timeout_ms) =
-    ccall(entry(179), Int32, (Ptr{gnnmg_trainer}, Cstring, Int64), trainer, path, timeout_ms)
+    ccall(entry(181), Int32, (Ptr{gnnmg_trainer}, Cstring, Int64), trainer, path, timeout_ms)
 gnnmg_trainer_progress(trainer, info) =
-    ccall(entry(180), Int32, (Ptr{gnnmg_trainer}, Ptr{gnnmg_progress_info}), trainer, info)
+    ccall(entry(182), Int32, (Ptr{gnnmg_trainer}, Ptr{gnnmg_progress_info}), trainer, info)
 gnnmg_trainer_get_model(trainer, model) =
-    ccall(entry(181), Int32, (Ptr{gnnmg_trainer}, Ptr{Ptr{gnnmg_model}}), trainer, model)
+    ccall(entry(183), Int32, (Ptr{gnnmg_trainer}, Ptr{Ptr{gnnmg_model}}), trainer, model)

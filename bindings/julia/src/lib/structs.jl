@@ -212,6 +212,16 @@ struct gnnmg_loader_config
     gather::Int32
     seed::UInt64
     batch_nodes::Int64
+    device::gnnmg_device_type
+    device_index::Int32
+    graph_placement::gnnmg_graph_placement
+    feature_placement::gnnmg_feature_placement
+    feature_form::gnnmg_feature_form
+    hotness::gnnmg_hotness
+    cache_bytes::Csize_t
+    gather_multiprocessors::Int32
+    padding0::Int32
+    stream::UInt64
 end
 
 struct gnnmg_loader_info
@@ -240,6 +250,8 @@ struct gnnmg_batch_info
     gather_seconds::Float64
     last_of_step::Int32
     sparse_features::Int32
+    device::gnnmg_device_type
+    device_index::Int32
 end
 
 struct gnnmg_block_info
@@ -357,6 +369,8 @@ struct gnnmg_model_info
     output_dim::Int64
     num_parameters::Int64
     num_tensors::Int64
+    device::gnnmg_device_type
+    device_index::Int32
 end
 
 struct gnnmg_model_file_config

@@ -14,6 +14,7 @@ fn left_out(owner: &str, field: &str) -> bool {
             (owner, field),
             ("gnnmg_sampler_config", "num_fanouts" | "fanouts")
                 | ("gnnmg_trainer_config", "num_devices" | "devices")
+                | ("gnnmg_loader_config", "stream")
                 | ("gnnmg_model_file_config", "first_layer" | "dict")
                 | (
                     "gnnmg_model_config",

@@ -241,6 +241,58 @@ pub const GNNMG_DEVICE_AUTO: gnnmg_device_type = 0;
 pub const GNNMG_DEVICE_CPU: gnnmg_device_type = 1;
 /// GPUs, each with memory of its own.
 pub const GNNMG_DEVICE_CUDA: gnnmg_device_type = 2;
+/// Where GPUs read the graph.
+pub type gnnmg_graph_placement = i32;
+/** On the GPU where it takes at most 40 % of what is free, else
+pinned, else with the host.*/
+pub const GNNMG_GRAPH_PLACEMENT_AUTO: gnnmg_graph_placement = 0;
+/// A copy in the memory of each GPU.
+pub const GNNMG_GRAPH_PLACEMENT_DEVICE: gnnmg_graph_placement = 1;
+/// Main memory, once for all, where GPUs sample from it.
+pub const GNNMG_GRAPH_PLACEMENT_PINNED: gnnmg_graph_placement = 2;
+/** Main memory, and the loader's threads sample; the one way
+for custom samplers and whole graphs.*/
+pub const GNNMG_GRAPH_PLACEMENT_HOST: gnnmg_graph_placement = 3;
+/// Where GPUs read rows of features.
+pub type gnnmg_feature_placement = i32;
+/** On the GPU where they take at most 60 % of what is free,
+else cached, pinned, or with the host.*/
+pub const GNNMG_FEATURE_PLACEMENT_AUTO: gnnmg_feature_placement = 0;
+/// A copy in the memory of each GPU.
+pub const GNNMG_FEATURE_PLACEMENT_DEVICE: gnnmg_feature_placement = 1;
+/// Main memory, once for all, where GPUs read them.
+pub const GNNMG_FEATURE_PLACEMENT_PINNED: gnnmg_feature_placement = 2;
+/** The same, and the hottest rows in each GPU's memory; not
+with custom samplers or whole graphs.*/
+pub const GNNMG_FEATURE_PLACEMENT_CACHED: gnnmg_feature_placement = 3;
+/** Main memory, and the loader's threads gather; the one way
+for sparse rows and rows of a mapped file.*/
+pub const GNNMG_FEATURE_PLACEMENT_HOST: gnnmg_feature_placement = 4;
+/** As cached, with other rows on each GPU of a trainer's in
+the process, which read each other's memory: two GPUs
+cache twice as many. `GNNMG_ERR_UNSUPPORTED` for one GPU,
+and where two of them cannot.*/
+pub const GNNMG_FEATURE_PLACEMENT_SPLIT: gnnmg_feature_placement = 5;
+/// How GPUs, or main memory for them, keep rows of features; they are widened when they are read.
+pub type gnnmg_feature_form = i32;
+/// In the type of the data set.
+pub const GNNMG_FEATURE_FORM_AS_GIVEN: gnnmg_feature_form = 0;
+/// IEEE half, rounded to nearest even.
+pub const GNNMG_FEATURE_FORM_F16: gnnmg_feature_form = 1;
+/// bfloat16, rounded to nearest even.
+pub const GNNMG_FEATURE_FORM_BF16: gnnmg_feature_form = 2;
+/// A byte an element, and a scale a row.
+pub const GNNMG_FEATURE_FORM_INT8: gnnmg_feature_form = 3;
+/// What makes a row hot, so that it lies in a cache.
+pub type gnnmg_hotness = i32;
+/** That of being in a mini-batch, by a formula of training ids
+and fan-outs.*/
+pub const GNNMG_HOTNESS_PROBABILITY: gnnmg_hotness = 0;
+/// Edges that leave the node.
+pub const GNNMG_HOTNESS_DEGREE: gnnmg_hotness = 1;
+/** How many of the first mini-batches have it; these are sampled
+when training begins, or a loader is made.*/
+pub const GNNMG_HOTNESS_COUNTING: gnnmg_hotness = 2;
 /// Facts about a GPU.
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -347,7 +399,7 @@ pub struct gnnmg_tensor_info {
     pub struct_size: u32,
     /// Type of the elements.
     pub dtype: gnnmg_dtype,
-    /// DLPack's number: 1 is main memory.
+    /// DLPack's number: 1 is main memory, 2 a GPU.
     pub device_type: i32,
     /// Which of these devices.
     pub device_index: i32,
@@ -359,7 +411,8 @@ pub struct gnnmg_tensor_info {
     pub shape: [i64; 4usize],
     /// Product of the shape.
     pub num_elements: i64,
-    /// The first element; lives as long as the tensor.
+    /** The first element; lives as long as the tensor. Of a tensor on a GPU an
+address there, which the host must not follow.*/
     pub data: *mut ::core::ffi::c_void,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -1199,12 +1252,37 @@ most `batch_size`; a graph of more nodes is one of its own. Epochs
 then differ in the number of mini-batches. With
 `GNNMG_PARTITION_GLOBAL`, without `drop_last`. 0: no limit. 0.*/
     pub batch_nodes: i64,
+    /** Where mini-batches lie: `GNNMG_DEVICE_CUDA`, on a GPU, else in main
+memory. `GNNMG_DEVICE_AUTO`, main memory.*/
+    pub device: gnnmg_device_type,
+    /// Number of the GPU. 0.
+    pub device_index: i32,
+    /// Of a GPU. `GNNMG_GRAPH_PLACEMENT_AUTO`.
+    pub graph_placement: gnnmg_graph_placement,
+    /// Of a GPU. `GNNMG_FEATURE_PLACEMENT_AUTO`.
+    pub feature_placement: gnnmg_feature_placement,
+    /// Of a GPU. `GNNMG_FEATURE_FORM_AS_GIVEN`.
+    pub feature_form: gnnmg_feature_form,
+    /// Of a GPU. `GNNMG_HOTNESS_PROBABILITY`.
+    pub hotness: gnnmg_hotness,
+    /** Of the GPU's memory, for cached rows; 0: 30 % of what the graph
+leaves free. 0.*/
+    pub cache_bytes: usize,
+    /** How many multiprocessors of the GPU may read rows in main
+memory at a time; 0: an eighth of them. 0.*/
+    pub gather_multiprocessors: i32,
+    /// 0.
+    pub padding0: i32,
+    /** A CUDA stream of the caller's on that GPU, which outlives
+loader and mini-batches: exported tensors are there for what
+comes into it afterwards. 0: they are there at once. 0.*/
+    pub stream: u64,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
     [
         "Size of gnnmg_loader_config",
-    ][::core::mem::size_of::<gnnmg_loader_config>() - 72usize];
+    ][::core::mem::size_of::<gnnmg_loader_config>() - 120usize];
     [
         "Alignment of gnnmg_loader_config",
     ][::core::mem::align_of::<gnnmg_loader_config>() - 8usize];
@@ -1250,6 +1328,36 @@ const _: () = {
     [
         "Offset of field: gnnmg_loader_config::batch_nodes",
     ][::core::mem::offset_of!(gnnmg_loader_config, batch_nodes) - 64usize];
+    [
+        "Offset of field: gnnmg_loader_config::device",
+    ][::core::mem::offset_of!(gnnmg_loader_config, device) - 72usize];
+    [
+        "Offset of field: gnnmg_loader_config::device_index",
+    ][::core::mem::offset_of!(gnnmg_loader_config, device_index) - 76usize];
+    [
+        "Offset of field: gnnmg_loader_config::graph_placement",
+    ][::core::mem::offset_of!(gnnmg_loader_config, graph_placement) - 80usize];
+    [
+        "Offset of field: gnnmg_loader_config::feature_placement",
+    ][::core::mem::offset_of!(gnnmg_loader_config, feature_placement) - 84usize];
+    [
+        "Offset of field: gnnmg_loader_config::feature_form",
+    ][::core::mem::offset_of!(gnnmg_loader_config, feature_form) - 88usize];
+    [
+        "Offset of field: gnnmg_loader_config::hotness",
+    ][::core::mem::offset_of!(gnnmg_loader_config, hotness) - 92usize];
+    [
+        "Offset of field: gnnmg_loader_config::cache_bytes",
+    ][::core::mem::offset_of!(gnnmg_loader_config, cache_bytes) - 96usize];
+    [
+        "Offset of field: gnnmg_loader_config::gather_multiprocessors",
+    ][::core::mem::offset_of!(gnnmg_loader_config, gather_multiprocessors) - 104usize];
+    [
+        "Offset of field: gnnmg_loader_config::padding0",
+    ][::core::mem::offset_of!(gnnmg_loader_config, padding0) - 108usize];
+    [
+        "Offset of field: gnnmg_loader_config::stream",
+    ][::core::mem::offset_of!(gnnmg_loader_config, stream) - 112usize];
 };
 /// Facts about a loader's epoch.
 #[repr(C)]
@@ -1333,10 +1441,14 @@ step's exact mean over all ranks.*/
     pub last_of_step: i32,
     /// 1: the features are sparse.
     pub sparse_features: i32,
+    /// Where it lies: `GNNMG_DEVICE_CPU`, `GNNMG_DEVICE_CUDA`.
+    pub device: gnnmg_device_type,
+    /// Number of the GPU.
+    pub device_index: i32,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of gnnmg_batch_info"][::core::mem::size_of::<gnnmg_batch_info>() - 104usize];
+    ["Size of gnnmg_batch_info"][::core::mem::size_of::<gnnmg_batch_info>() - 112usize];
     [
         "Alignment of gnnmg_batch_info",
     ][::core::mem::align_of::<gnnmg_batch_info>() - 8usize];
@@ -1385,6 +1497,12 @@ const _: () = {
     [
         "Offset of field: gnnmg_batch_info::sparse_features",
     ][::core::mem::offset_of!(gnnmg_batch_info, sparse_features) - 100usize];
+    [
+        "Offset of field: gnnmg_batch_info::device",
+    ][::core::mem::offset_of!(gnnmg_batch_info, device) - 104usize];
+    [
+        "Offset of field: gnnmg_batch_info::device_index",
+    ][::core::mem::offset_of!(gnnmg_batch_info, device_index) - 108usize];
 };
 /// Sizes of a block, the edges of one layer.
 #[repr(C)]
@@ -2206,10 +2324,14 @@ pub struct gnnmg_model_info {
     pub num_parameters: i64,
     /// Named tensors, buffers included.
     pub num_tensors: i64,
+    /// Where it lies: `GNNMG_DEVICE_CPU`, `GNNMG_DEVICE_CUDA`.
+    pub device: gnnmg_device_type,
+    /// Number of the GPU.
+    pub device_index: i32,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of gnnmg_model_info"][::core::mem::size_of::<gnnmg_model_info>() - 56usize];
+    ["Size of gnnmg_model_info"][::core::mem::size_of::<gnnmg_model_info>() - 64usize];
     [
         "Alignment of gnnmg_model_info",
     ][::core::mem::align_of::<gnnmg_model_info>() - 8usize];
@@ -2240,6 +2362,12 @@ const _: () = {
     [
         "Offset of field: gnnmg_model_info::num_tensors",
     ][::core::mem::offset_of!(gnnmg_model_info, num_tensors) - 48usize];
+    [
+        "Offset of field: gnnmg_model_info::device",
+    ][::core::mem::offset_of!(gnnmg_model_info, device) - 56usize];
+    [
+        "Offset of field: gnnmg_model_info::device_index",
+    ][::core::mem::offset_of!(gnnmg_model_info, device_index) - 60usize];
 };
 /// Loss of a mini-batch.
 pub type gnnmg_loss = i32;
@@ -2534,58 +2662,6 @@ pub type gnnmg_loss_average = i32;
 pub const GNNMG_LOSS_AVERAGE_EXACT: gnnmg_loss_average = 0;
 /// The ranks' means, as PyTorch's DDP, for comparison.
 pub const GNNMG_LOSS_AVERAGE_RANKS: gnnmg_loss_average = 1;
-/// Where GPUs read the graph.
-pub type gnnmg_graph_placement = i32;
-/** On the GPU where it takes at most 40 % of what is free, else
-pinned, else with the host.*/
-pub const GNNMG_GRAPH_PLACEMENT_AUTO: gnnmg_graph_placement = 0;
-/// A copy in the memory of each GPU.
-pub const GNNMG_GRAPH_PLACEMENT_DEVICE: gnnmg_graph_placement = 1;
-/// Main memory, once for all, where GPUs sample from it.
-pub const GNNMG_GRAPH_PLACEMENT_PINNED: gnnmg_graph_placement = 2;
-/** Main memory, and the loader's threads sample; the one way
-for custom samplers and whole graphs.*/
-pub const GNNMG_GRAPH_PLACEMENT_HOST: gnnmg_graph_placement = 3;
-/// Where GPUs read rows of features.
-pub type gnnmg_feature_placement = i32;
-/** On the GPU where they take at most 60 % of what is free,
-else cached, pinned, or with the host.*/
-pub const GNNMG_FEATURE_PLACEMENT_AUTO: gnnmg_feature_placement = 0;
-/// A copy in the memory of each GPU.
-pub const GNNMG_FEATURE_PLACEMENT_DEVICE: gnnmg_feature_placement = 1;
-/// Main memory, once for all, where GPUs read them.
-pub const GNNMG_FEATURE_PLACEMENT_PINNED: gnnmg_feature_placement = 2;
-/** The same, and the hottest rows in each GPU's memory; not
-with custom samplers or whole graphs.*/
-pub const GNNMG_FEATURE_PLACEMENT_CACHED: gnnmg_feature_placement = 3;
-/** Main memory, and the loader's threads gather; the one way
-for sparse rows and rows of a mapped file.*/
-pub const GNNMG_FEATURE_PLACEMENT_HOST: gnnmg_feature_placement = 4;
-/** As cached, with other rows on each GPU of the process,
-which read each other's memory: two GPUs cache twice as
-many. `GNNMG_ERR_UNSUPPORTED` for one GPU, and where two
-of them cannot.*/
-pub const GNNMG_FEATURE_PLACEMENT_SPLIT: gnnmg_feature_placement = 5;
-/// How GPUs, or main memory for them, keep rows of features; they are widened when they are read.
-pub type gnnmg_feature_form = i32;
-/// In the type of the data set.
-pub const GNNMG_FEATURE_FORM_AS_GIVEN: gnnmg_feature_form = 0;
-/// IEEE half, rounded to nearest even.
-pub const GNNMG_FEATURE_FORM_F16: gnnmg_feature_form = 1;
-/// bfloat16, rounded to nearest even.
-pub const GNNMG_FEATURE_FORM_BF16: gnnmg_feature_form = 2;
-/// A byte an element, and a scale a row.
-pub const GNNMG_FEATURE_FORM_INT8: gnnmg_feature_form = 3;
-/// What makes a row hot, so that it lies in a cache.
-pub type gnnmg_hotness = i32;
-/** That of being in a mini-batch, by a formula of training ids
-and fan-outs.*/
-pub const GNNMG_HOTNESS_PROBABILITY: gnnmg_hotness = 0;
-/// Edges that leave the node.
-pub const GNNMG_HOTNESS_DEGREE: gnnmg_hotness = 1;
-/** How many of the first mini-batches have it; these are sampled
-when training begins.*/
-pub const GNNMG_HOTNESS_COUNTING: gnnmg_hotness = 2;
 /// Whether the steps of a training on GPUs are captured as CUDA graphs, and repeated.
 pub type gnnmg_capture = i32;
 /// Where they can be; else a message in the log says why not.
@@ -3564,7 +3640,7 @@ Since 0.1*/
     #[must_use]
     /** Reads what a tensor holds.
 
-- `tensor`: a tensor in main memory, contiguous, of a type in `gnnmg_dtype`
+- `tensor`: a tensor in main memory or on a GPU, contiguous, of a type in `gnnmg_dtype`
 - `info`: filled
 
 Returns `GNNMG_OK`; `GNNMG_ERR_UNSUPPORTED` for other tensors
@@ -3575,6 +3651,26 @@ Since 0.1*/
     pub fn gnnmg_tensor_get_info(
         tensor: *const DLManagedTensorVersioned,
         info: *mut gnnmg_tensor_info,
+    ) -> gnnmg_status;
+    #[must_use]
+    /** Copies one tensor's elements to another's, each of which lies in main memory or on a GPU,
+and waits for that.
+
+- `context`: whose GPUs they are
+- `from`: a tensor
+- `to`: a writable one of its shape and type
+
+Returns `GNNMG_OK`; `GNNMG_ERR_INVALID_ARGUMENT` for another shape or type, or a read-only
+tensor;
+`GNNMG_ERR_NOT_FOUND` for a GPU that is not there; `GNNMG_ERR_DEVICE_LOST`
+
+Threading: (a)
+
+Since 0.1*/
+    pub fn gnnmg_tensor_copy(
+        context: *const gnnmg_context,
+        from: *const DLManagedTensorVersioned,
+        to: *mut DLManagedTensorVersioned,
     ) -> gnnmg_status;
     /** Calls the tensor's deleter. Not for tensors that were given away.
 
@@ -5281,7 +5377,8 @@ Since 0.1*/
     /** The nodes' features.
 
 - `batch`: a mini-batch
-- `features`: \[num_nodes, feature_dim\] in the data set's type, read-only
+- `features`: \[num_nodes, feature_dim\] in the data set's type, read-only. Of a GPU's
+mini-batch whose rows are kept in another `gnnmg_feature_form`, widened
 
 Returns `GNNMG_OK`; `GNNMG_ERR_NOT_FOUND` without features; `GNNMG_ERR_UNSUPPORTED` when they are
 sparse
@@ -5552,7 +5649,36 @@ Since 0.1*/
         size: i32,
     ) -> gnnmg_status;
     #[must_use]
-    /** Makes a model of its own with equal weights.
+    /** Puts a model on a GPU, or back into main memory: weights, buffers and gradients move, and
+what was exported of them before keeps what it had. Passes, evaluation and updates then work
+there; files are written and read as ever. No layer can be added afterwards.
+
+Before an optimizer or a trainer of the model is made, or when they are freed: they work on its
+memory. A trainer takes a model in main memory and makes replicas on its GPUs itself.
+
+- `model`: a model
+- `device`: `GNNMG_DEVICE_CUDA` or `GNNMG_DEVICE_CPU`
+- `index`: number of the GPU; of the CPU 0
+- `stream`: a CUDA stream of the caller's on that GPU, which outlives the model: calls on
+the model return when their work is in it (see @ref device). 0: one of the library's own, and
+calls return when their work is done; of the CPU 0
+
+Returns `GNNMG_OK`; `GNNMG_ERR_DEPENDENCY` without a GPU, saying why; `GNNMG_ERR_NOT_FOUND` for a
+number that is none; `GNNMG_ERR_BUSY` while an optimizer or a trainer of the model is there;
+`GNNMG_ERR_UNSUPPORTED` for a GPU that is too old; `GNNMG_ERR_DEVICE_LOST`
+
+Threading: (c)
+
+Since 0.1*/
+    pub fn gnnmg_model_set_device(
+        model: *mut gnnmg_model,
+        device: gnnmg_device_type,
+        index: i32,
+        stream: u64,
+    ) -> gnnmg_status;
+    #[must_use]
+    /** Makes a model of its own with equal weights, which lies where the model does. On a GPU it
+works in a stream of the library's own.
 
 - `model`: the model to copy
 - `copy`: the new handle
@@ -5635,7 +5761,7 @@ Since 0.1*/
 
 - `model`: a model
 - `key`: of the tensor
-- `values`: of the same shape; read during the call
+- `values`: of the same shape, in main memory or on a GPU; read during the call
 
 Returns `GNNMG_OK`; `GNNMG_ERR_NOT_FOUND`; `GNNMG_ERR_INVALID_ARGUMENT` for another shape or type
 
@@ -5704,11 +5830,13 @@ Since 0.1*/
     /** The model's result for the seeds of a mini-batch.
 
 - `model`: a model with as many layers as the mini-batch has
-- `batch`: a mini-batch with features; an empty one gives an empty result
+- `batch`: a mini-batch with features, which lies where the model does; an empty one gives
+an empty result
 - `training`: 1: with dropout, and kept for gnnmg_model_backward()
-- `logits`: \[num_seeds, output_dim\], a copy; the pointer may be NULL
+- `logits`: \[num_seeds, output_dim\], a copy, which lies there too; the pointer may be NULL
 
 Returns `GNNMG_OK`; `GNNMG_ERR_NOT_FOUND` when the mini-batch has no features;
+`GNNMG_ERR_INVALID_ARGUMENT` when it lies elsewhere than the model; `GNNMG_ERR_DEVICE_LOST`;
 `GNNMG_ERR_UNSUPPORTED` when training on a sample without `transpose`
 
 Threading: (c)
@@ -5748,8 +5876,8 @@ Since 0.1*/
     /** gnnmg_model_backward() for a loss of the caller's own.
 
 - `model`: a model after gnnmg_model_forward() with `training`
-- `gradient`: of that loss by the logits, \[num_seeds, output_dim\], in the model's type;
-read during the call
+- `gradient`: of that loss by the logits, \[num_seeds, output_dim\], in the model's type, in
+main memory or on a GPU; read during the call
 
 Returns `GNNMG_OK`; `GNNMG_ERR_NOT_FOUND` without a forward since the parameters were last
 changed

@@ -6,6 +6,7 @@ use crate::raw::{call, check, Field};
 use crate::{ffi, DataType};
 use ndarray::{ArrayBase, Data, DataMut, Dimension};
 use std::ffi::c_void;
+use std::ptr::NonNull;
 
 mod sealed {
     pub trait Element {
@@ -73,6 +74,8 @@ pub struct RawArray {
     pub(crate) data_type: DataType,
     pub(crate) num_dims: usize,
     pub(crate) shape: [i64; 4],
+    /// The tensor of the library's that it is, where it lies on a GPU.
+    pub(crate) on_gpu: Option<NonNull<ffi::DLManagedTensorVersioned>>,
 }
 
 impl RawArray {
@@ -86,10 +89,24 @@ impl RawArray {
             *size = given as i64;
         }
         let data = data.cast_mut().cast();
-        Ok(RawArray { data, data_type: T::DATA_TYPE, num_dims: shape.len(), shape: sizes })
+        let (num_dims, on_gpu) = (shape.len(), None);
+        Ok(RawArray { data, data_type: T::DATA_TYPE, num_dims, shape: sizes, on_gpu })
+    }
+
+    /// Where it lies in main memory.
+    pub(crate) fn host_data(&self) -> Result<*mut c_void> {
+        if self.on_gpu.is_some() {
+            return Err(Error::argument(
+                "a tensor lies on a GPU, expected main memory: Tensor::to_host copies it".into(),
+            ));
+        }
+        Ok(self.data)
     }
 
     pub(crate) fn tensor(&self) -> Result<Lent> {
+        if let Some(tensor) = self.on_gpu {
+            return Ok(Lent { tensor: tensor.as_ptr(), own: false });
+        }
         let mut tensor = std::ptr::null_mut();
         check(call!(gnnmg_tensor_create(
             self.data,
@@ -100,22 +117,27 @@ impl RawArray {
             std::ptr::null_mut(),
             &mut tensor
         )))?;
-        Ok(Lent(tensor))
+        Ok(Lent { tensor, own: true })
     }
 }
 
 /// A tensor around an array that stays the caller's; for one call.
-pub(crate) struct Lent(*mut ffi::DLManagedTensorVersioned);
+pub(crate) struct Lent {
+    tensor: *mut ffi::DLManagedTensorVersioned,
+    own: bool, // made for the call
+}
 
 impl Lent {
     pub fn get(&self) -> *mut ffi::DLManagedTensorVersioned {
-        self.0
+        self.tensor
     }
 }
 
 impl Drop for Lent {
     fn drop(&mut self) {
-        call!(gnnmg_tensor_free(self.0));
+        if self.own {
+            call!(gnnmg_tensor_free(self.tensor));
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::raw::{call, check, Field};
-use crate::{ffi, Context, DeviceType, TrainerConfig};
+use crate::{ffi, Context, DeviceType, LoaderConfig, TrainerConfig};
 use std::ffi::{c_char, CStr};
 use std::ptr::null;
 
@@ -14,6 +14,20 @@ impl TrainerConfig {
         for (to, from) in self.raw.devices.iter_mut().zip(devices) {
             *to = *from;
         }
+        self
+    }
+}
+
+impl LoaderConfig {
+    /// A CUDA stream of the caller's on the GPU that the mini-batches lie on, a `cudaStream_t` as a
+    /// number: their tensors are there for what comes into it afterwards. 0: they are there at once.
+    /// 0.
+    ///
+    /// # Safety
+    ///
+    /// The stream is one of that GPU's, which outlives the loader and its mini-batches.
+    pub unsafe fn stream(mut self, stream: u64) -> Self {
+        self.raw.stream = stream;
         self
     }
 }

@@ -252,7 +252,7 @@ impl Graph {
             self.handle.get(),
             index(node_type),
             name.as_ptr(),
-            values.data,
+            values.host_data()?,
             values.data_type.into_raw(),
             values.num_dims.into_raw(),
             values.shape.as_ptr()
@@ -341,7 +341,7 @@ impl Graph {
             self.handle.get(),
             index(edge_type),
             name.as_ptr(),
-            values.data,
+            values.host_data()?,
             values.data_type.into_raw(),
             values.num_dims.into_raw(),
             values.shape.as_ptr()

@@ -8,7 +8,10 @@ use crate::raw::{
     block, borrowed, call, check, length, millis, more, path, ready, text, Field, FOREVER,
 };
 use crate::tensor::{Tensor, Weights, WeightsMut};
-use crate::{ffi, Context, Dataset, Loss, Metrics, ModelConfig, ModelFileConfig, ModelInfo, Split};
+use crate::{
+    ffi, Context, Dataset, DeviceType, Loss, Metrics, ModelConfig, ModelFileConfig, ModelInfo,
+    Split,
+};
 use std::path::Path;
 use std::ptr::{null, null_mut};
 use std::task::Poll;
@@ -101,6 +104,34 @@ impl Model {
         let mut token = null_mut();
         check(call!(gnnmg_model_create_copy(self.handle.get(), &mut token)))?;
         Ok(Model { handle: Handle::new(token) })
+    }
+
+    /// Puts it on a GPU, or back into main memory: weights and gradients move, passes, evaluation
+    /// and updates then work there, with mini-batches of a loader for the same GPU. Before an
+    /// optimizer or a trainer of it is made, or when they are dropped: else [`ErrorKind::Busy`].
+    ///
+    /// [`ErrorKind::Busy`]: crate::ErrorKind::Busy
+    #[doc(alias = "gnnmg_model_set_device")]
+    pub fn set_device(&mut self, device: DeviceType, index: usize) -> Result<()> {
+        // No stream is named: calls return when their work is done.
+        unsafe { self.set_device_and_stream(device, index, 0) }
+    }
+
+    /// The same in a CUDA stream of the caller's, a `cudaStream_t` as a number: calls return when
+    /// their work is in it, and what they yield is there for what comes into it afterwards.
+    ///
+    /// # Safety
+    ///
+    /// The stream is one of that GPU's, which outlives the model and its tensors.
+    #[doc(alias = "gnnmg_model_set_device")]
+    pub unsafe fn set_device_and_stream(
+        &mut self,
+        device: DeviceType,
+        index: usize,
+        stream: u64,
+    ) -> Result<()> {
+        let (device, index) = (device.into_raw(), index.into_raw());
+        check(call!(gnnmg_model_set_device(self.handle.get(), device, index, stream)))
     }
 
     /// Facts about it.

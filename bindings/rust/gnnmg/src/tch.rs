@@ -46,7 +46,8 @@ impl Tensor {
     /// It has to be the only one that lies there, as `tch` lets any other write to the memory, or
     /// give it back, while this one is read: an error for a tensor of which there are views, clones
     /// or a graph of gradients, whose `copy()` is welcome. An error too for one that is not
-    /// contiguous, not in main memory, or of a type that the library does not have.
+    /// contiguous, not in main memory or on a GPU of NVIDIA's, or of a type that the library does not
+    /// have.
     pub fn from_tch(tensor: tch::Tensor) -> Result<Self> {
         let mut raw = std::ptr::null_mut();
         let mut tensor = std::mem::ManuallyDrop::new(tensor);

@@ -4,7 +4,7 @@ use crate::array::{strided, AsArray, AsArrayMut, Element, RawArray, Sealed};
 use crate::callback::contained;
 use crate::error::{Error, Result};
 use crate::raw::{call, check, Field};
-use crate::{ffi, DataType};
+use crate::{ffi, Context, DataType, DeviceType};
 use ndarray::{Array, ArrayView, ArrayViewMut, Dimension, IxDyn};
 use std::ffi::c_void;
 use std::fmt;
@@ -34,6 +34,7 @@ pub struct Tensor {
     num_dims: usize,
     shape: [usize; 4],
     read_only: bool,
+    gpu: Option<usize>,
 }
 
 // Memory that is read through `&` and written through `&mut` only; a deleter of DLPack may be
@@ -60,6 +61,7 @@ impl Tensor {
             num_dims: 0,
             shape: [0; 4],
             read_only: true,
+            gpu: None,
         };
         let mut info = unsafe { std::mem::zeroed::<ffi::gnnmg_tensor_info>() };
         info.struct_size = std::mem::size_of_val(&info) as u32;
@@ -69,6 +71,8 @@ impl Tensor {
         tensor.num_dims = Field::from_raw(info.num_dims);
         tensor.shape = info.shape.map(Field::from_raw);
         tensor.read_only = Field::from_raw(info.read_only);
+        tensor.gpu = (DeviceType::from_raw(info.device_type) == DeviceType::Cuda)
+            .then(|| Field::from_raw(info.device_index));
         Ok(Some(tensor))
     }
 
@@ -163,9 +167,32 @@ impl Tensor {
         self.read_only
     }
 
-    /// The elements, rows first. An error when they are of another type.
+    /// Number of the GPU that it lies on; `None`: main memory, where it can be read.
+    pub fn gpu(&self) -> Option<usize> {
+        self.gpu
+    }
+
+    /// A copy of its own in main memory, of a tensor that lies anywhere.
+    #[doc(alias = "gnnmg_tensor_copy")]
+    pub fn to_host<T: Element + Default>(&self, context: &Context) -> Result<Self> {
+        self.expect_type::<T>()?;
+        let mut copy = Self::from_vec(vec![T::default(); self.len()], self.shape())?;
+        copy.copy_from(context, self)?;
+        Ok(copy)
+    }
+
+    /// Fills it with the elements of an array of the same shape and type; either may lie on a GPU of
+    /// the context's.
+    #[doc(alias = "gnnmg_tensor_copy")]
+    pub fn copy_from<A: AsArray + ?Sized>(&mut self, context: &Context, from: &A) -> Result<()> {
+        let from = from.lend()?.tensor()?;
+        check(call!(gnnmg_tensor_copy(context.handle.get(), from.get(), self.raw.as_ptr())))
+    }
+
+    /// The elements, rows first. An error when they are of another type, or lie on a GPU.
     pub fn as_slice<T: Element>(&self) -> Result<&[T]> {
         self.expect_type::<T>()?;
+        self.expect_host()?;
         if self.is_empty() {
             return Ok(&[]);
         }
@@ -174,9 +201,10 @@ impl Tensor {
         Ok(unsafe { std::slice::from_raw_parts(self.data.cast(), self.len()) })
     }
 
-    /// The elements, to be written. An error when the memory is shared.
+    /// The elements, to be written. An error when the memory is shared, or a GPU's.
     pub fn as_mut_slice<T: Element>(&mut self) -> Result<&mut [T]> {
         self.expect_type::<T>()?;
+        self.expect_host()?;
         self.expect_writable()?;
         if self.is_empty() {
             return Ok(&mut []);
@@ -235,6 +263,13 @@ impl Tensor {
         Err(Error::argument(format!("a tensor has elements of {has:?}, expected {wanted:?}")))
     }
 
+    fn expect_host(&self) -> Result<()> {
+        let Some(gpu) = self.gpu else { return Ok(()) };
+        Err(Error::argument(format!(
+            "a tensor lies on GPU {gpu}, expected main memory: Tensor::to_host copies it"
+        )))
+    }
+
     fn expect_values<T: Element>(&self) -> Result<()> {
         // So many lie there.
         if unsafe { T::are_valid(self.data, self.len()) } {
@@ -264,6 +299,7 @@ impl Tensor {
             data_type: self.data_type,
             num_dims: self.num_dims,
             shape: self.shape.map(|size| size as i64),
+            on_gpu: self.gpu.map(|_| self.raw),
         }
     }
 }
@@ -354,6 +390,12 @@ impl WeightsMut<'_> {
     /// As [`Tensor::as_mut_slice`].
     pub fn as_mut_slice<T: Element>(&mut self) -> Result<&mut [T]> {
         self.tensor.as_mut_slice()
+    }
+
+    /// As [`Tensor::copy_from`].
+    #[doc(alias = "gnnmg_tensor_copy")]
+    pub fn copy_from<A: AsArray + ?Sized>(&mut self, context: &Context, from: &A) -> Result<()> {
+        self.tensor.copy_from(context, from)
     }
 
     /// As [`Tensor::view_mut`].

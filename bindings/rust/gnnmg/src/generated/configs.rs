@@ -241,6 +241,25 @@ config! {
         /// then differ in the number of mini-batches. With
         /// [`Partition::Global`](crate::Partition::Global), without `drop_last`. 0: no limit. 0.
         batch_nodes => batch_nodes: usize,
+        /// Where mini-batches lie: [`DeviceType::Cuda`](crate::DeviceType::Cuda), on a GPU, else in main
+        /// memory. [`DeviceType::Auto`](crate::DeviceType::Auto), main memory.
+        device => device: crate::DeviceType,
+        /// Number of the GPU. 0.
+        device_index => device_index: i32,
+        /// Of a GPU. [`GraphPlacement::Auto`](crate::GraphPlacement::Auto).
+        graph_placement => graph_placement: crate::GraphPlacement,
+        /// Of a GPU. [`FeaturePlacement::Auto`](crate::FeaturePlacement::Auto).
+        feature_placement => feature_placement: crate::FeaturePlacement,
+        /// Of a GPU. [`FeatureForm::AsGiven`](crate::FeatureForm::AsGiven).
+        feature_form => feature_form: crate::FeatureForm,
+        /// Of a GPU. [`Hotness::Probability`](crate::Hotness::Probability).
+        hotness => hotness: crate::Hotness,
+        /// Of the GPU's memory, for cached rows; 0: 30 % of what the graph
+        /// leaves free. 0.
+        cache_bytes => cache_bytes: usize,
+        /// How many multiprocessors of the GPU may read rows in main
+        /// memory at a time; 0: an eighth of them. 0.
+        gather_multiprocessors => gather_multiprocessors: i32,
     }
 }
 

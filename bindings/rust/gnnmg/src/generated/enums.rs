@@ -89,6 +89,74 @@ enumeration! {
 }
 
 enumeration! {
+    /// Where GPUs read the graph.
+    pub enum GraphPlacement {
+        /// On the GPU where it takes at most 40 % of what is free, else
+        /// pinned, else with the host.
+        Auto = GNNMG_GRAPH_PLACEMENT_AUTO,
+        /// A copy in the memory of each GPU.
+        Device = GNNMG_GRAPH_PLACEMENT_DEVICE,
+        /// Main memory, once for all, where GPUs sample from it.
+        Pinned = GNNMG_GRAPH_PLACEMENT_PINNED,
+        /// Main memory, and the loader's threads sample; the one way
+        /// for custom samplers and whole graphs.
+        Host = GNNMG_GRAPH_PLACEMENT_HOST,
+    }
+}
+
+enumeration! {
+    /// Where GPUs read rows of features.
+    pub enum FeaturePlacement {
+        /// On the GPU where they take at most 60 % of what is free,
+        /// else cached, pinned, or with the host.
+        Auto = GNNMG_FEATURE_PLACEMENT_AUTO,
+        /// A copy in the memory of each GPU.
+        Device = GNNMG_FEATURE_PLACEMENT_DEVICE,
+        /// Main memory, once for all, where GPUs read them.
+        Pinned = GNNMG_FEATURE_PLACEMENT_PINNED,
+        /// The same, and the hottest rows in each GPU's memory; not
+        /// with custom samplers or whole graphs.
+        Cached = GNNMG_FEATURE_PLACEMENT_CACHED,
+        /// Main memory, and the loader's threads gather; the one way
+        /// for sparse rows and rows of a mapped file.
+        Host = GNNMG_FEATURE_PLACEMENT_HOST,
+        /// As cached, with other rows on each GPU of a trainer's in
+        /// the process, which read each other's memory: two GPUs
+        /// cache twice as many. [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) for one GPU,
+        /// and where two of them cannot.
+        Split = GNNMG_FEATURE_PLACEMENT_SPLIT,
+    }
+}
+
+enumeration! {
+    /// How GPUs, or main memory for them, keep rows of features; they are widened when they are read.
+    pub enum FeatureForm {
+        /// In the type of the data set.
+        AsGiven = GNNMG_FEATURE_FORM_AS_GIVEN,
+        /// IEEE half, rounded to nearest even.
+        F16 = GNNMG_FEATURE_FORM_F16,
+        /// bfloat16, rounded to nearest even.
+        Bf16 = GNNMG_FEATURE_FORM_BF16,
+        /// A byte an element, and a scale a row.
+        Int8 = GNNMG_FEATURE_FORM_INT8,
+    }
+}
+
+enumeration! {
+    /// What makes a row hot, so that it lies in a cache.
+    pub enum Hotness {
+        /// That of being in a mini-batch, by a formula of training ids
+        /// and fan-outs.
+        Probability = GNNMG_HOTNESS_PROBABILITY,
+        /// Edges that leave the node.
+        Degree = GNNMG_HOTNESS_DEGREE,
+        /// How many of the first mini-batches have it; these are sampled
+        /// when training begins, or a loader is made.
+        Counting = GNNMG_HOTNESS_COUNTING,
+    }
+}
+
+enumeration! {
     /// Type of the elements of an array.
     pub enum DataType {
         /// float
@@ -607,74 +675,6 @@ enumeration! {
         Exact = GNNMG_LOSS_AVERAGE_EXACT,
         /// The ranks' means, as PyTorch's DDP, for comparison.
         Ranks = GNNMG_LOSS_AVERAGE_RANKS,
-    }
-}
-
-enumeration! {
-    /// Where GPUs read the graph.
-    pub enum GraphPlacement {
-        /// On the GPU where it takes at most 40 % of what is free, else
-        /// pinned, else with the host.
-        Auto = GNNMG_GRAPH_PLACEMENT_AUTO,
-        /// A copy in the memory of each GPU.
-        Device = GNNMG_GRAPH_PLACEMENT_DEVICE,
-        /// Main memory, once for all, where GPUs sample from it.
-        Pinned = GNNMG_GRAPH_PLACEMENT_PINNED,
-        /// Main memory, and the loader's threads sample; the one way
-        /// for custom samplers and whole graphs.
-        Host = GNNMG_GRAPH_PLACEMENT_HOST,
-    }
-}
-
-enumeration! {
-    /// Where GPUs read rows of features.
-    pub enum FeaturePlacement {
-        /// On the GPU where they take at most 60 % of what is free,
-        /// else cached, pinned, or with the host.
-        Auto = GNNMG_FEATURE_PLACEMENT_AUTO,
-        /// A copy in the memory of each GPU.
-        Device = GNNMG_FEATURE_PLACEMENT_DEVICE,
-        /// Main memory, once for all, where GPUs read them.
-        Pinned = GNNMG_FEATURE_PLACEMENT_PINNED,
-        /// The same, and the hottest rows in each GPU's memory; not
-        /// with custom samplers or whole graphs.
-        Cached = GNNMG_FEATURE_PLACEMENT_CACHED,
-        /// Main memory, and the loader's threads gather; the one way
-        /// for sparse rows and rows of a mapped file.
-        Host = GNNMG_FEATURE_PLACEMENT_HOST,
-        /// As cached, with other rows on each GPU of the process,
-        /// which read each other's memory: two GPUs cache twice as
-        /// many. [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) for one GPU, and where two
-        /// of them cannot.
-        Split = GNNMG_FEATURE_PLACEMENT_SPLIT,
-    }
-}
-
-enumeration! {
-    /// How GPUs, or main memory for them, keep rows of features; they are widened when they are read.
-    pub enum FeatureForm {
-        /// In the type of the data set.
-        AsGiven = GNNMG_FEATURE_FORM_AS_GIVEN,
-        /// IEEE half, rounded to nearest even.
-        F16 = GNNMG_FEATURE_FORM_F16,
-        /// bfloat16, rounded to nearest even.
-        Bf16 = GNNMG_FEATURE_FORM_BF16,
-        /// A byte an element, and a scale a row.
-        Int8 = GNNMG_FEATURE_FORM_INT8,
-    }
-}
-
-enumeration! {
-    /// What makes a row hot, so that it lies in a cache.
-    pub enum Hotness {
-        /// That of being in a mini-batch, by a formula of training ids
-        /// and fan-outs.
-        Probability = GNNMG_HOTNESS_PROBABILITY,
-        /// Edges that leave the node.
-        Degree = GNNMG_HOTNESS_DEGREE,
-        /// How many of the first mini-batches have it; these are sampled
-        /// when training begins.
-        Counting = GNNMG_HOTNESS_COUNTING,
     }
 }
 

@@ -102,6 +102,10 @@ info! {
         last_of_step: bool,
         /// 1: the features are sparse.
         sparse_features: bool,
+        /// Where it lies: [`DeviceType::Cpu`](crate::DeviceType::Cpu), [`DeviceType::Cuda`](crate::DeviceType::Cuda).
+        device: crate::DeviceType,
+        /// Number of the GPU.
+        device_index: i32,
     }
 }
 
@@ -164,6 +168,10 @@ info! {
         num_parameters: usize,
         /// Named tensors, buffers included.
         num_tensors: usize,
+        /// Where it lies: [`DeviceType::Cpu`](crate::DeviceType::Cpu), [`DeviceType::Cuda`](crate::DeviceType::Cuda).
+        device: crate::DeviceType,
+        /// Number of the GPU.
+        device_index: i32,
     }
 }
 

@@ -4,6 +4,7 @@ mod batches;
 mod comm;
 mod context;
 mod dataset;
+mod gpu;
 mod graph;
 mod hostile;
 mod lifetimes;

@@ -1,0 +1,80 @@
+#include "capi/device_place.h"
+
+#include <c10/core/impl/VirtualGuardImpl.h>
+#include <c10/util/Exception.h>
+
+#include "base/error.h"
+#include "train/rank_device.h"
+
+namespace gnnmg::capi {
+
+using base::Status;
+
+DevicePlace::DevicePlace(std::shared_ptr<Context> context, int index, uint64_t stream)
+    : context_(std::move(context)), follows_caller_(stream != 0) {
+  device_.table = context_->devices.table();
+  device_.index = index;
+  name_ = train::usable_device(*device_.table, index);
+  device_.queue =
+      device_.table->open_queue(index, 0, reinterpret_cast<void*>(static_cast<uintptr_t>(stream)));
+}
+
+DevicePlace::~DevicePlace() { device_.table->close_queue(device_.queue); }
+
+void DevicePlace::synchronize() const { device_.table->synchronize(device_.queue); }
+
+void DevicePlace::rethrow() const {
+  try {
+    synchronize();  // what was begun still reads what now goes
+  } catch (const base::Error& error) {
+    if (error.status() == Status::kDeviceLost)
+      base::fail(Status::kDeviceLost, name_, " is lost: ", error.what());
+  }
+  try {
+    throw;
+  } catch (const c10::OutOfMemoryError& error) {
+    const std::string text = error.what_without_backtrace();
+    train::empty_cache(*device_.table);
+    base::fail(Status::kNoMemory, name_, ": ", text.substr(0, text.find('\n')));
+  } catch (const base::Error& error) {
+    if (error.status() == Status::kNoMemory) train::empty_cache(*device_.table);
+    throw;
+  }
+}
+
+namespace {
+
+// The stream that LibTorch works in on the calling thread.
+c10::Stream present_stream(const nn::Device& device) {
+  const at::Device torch = device.torch();
+  return c10::impl::VirtualGuardImpl(torch.type()).getStream(torch);
+}
+
+}  // namespace
+
+DeviceScope::DeviceScope(DevicePlace& place)
+    : lock_(place.mutex_), before_(present_stream(place.device_)) {
+  place.device_.table->use(place.device_.queue);
+}
+
+std::shared_ptr<DevicePlace> open_place(const std::shared_ptr<Context>& context, int32_t index,
+                                        uint64_t stream, const std::string& name) {
+  const Devices& devices = context->devices;
+  if (devices.count() == 0)
+    base::fail(Status::kDependency, name, " asks for GPU ", index, ": ", devices.why(),
+               "; GNNMG_DEVICE_CPU works without");
+  devices.check(index, name);
+  return std::make_shared<DevicePlace>(context, index, stream);
+}
+
+at::Device torch_device(const Devices& devices) {
+  const base::DeviceTable* table = devices.table();
+  return table ? at::Device(static_cast<at::DeviceType>(table->torch_device_type), 0)
+               : at::Device(at::kCPU);
+}
+
+std::string place_name(const DevicePlace* place) {
+  return place ? base::text("on GPU ", place->index()) : std::string("in main memory");
+}
+
+}  // namespace gnnmg::capi

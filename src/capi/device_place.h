@@ -1,0 +1,92 @@
+// Where an object of the host's works on a GPU: in a queue of the library's own, whose work is over
+// when a call ends, or in a CUDA stream of the caller's, which the work is ordered by.
+#pragma once
+
+#include <c10/core/StreamGuard.h>
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "capi/context.h"
+#include "gnnmg.h"
+#include "nn/device.h"
+
+namespace gnnmg::capi {
+
+class DevicePlace {
+ public:
+  // On GPU `index` of the context's, which is there. `stream`: the caller's, which outlives this;
+  // 0: none. Errors as those of the device table, kUnsupported for a GPU that is too old.
+  DevicePlace(std::shared_ptr<Context> context, int index, uint64_t stream);
+  ~DevicePlace();
+  DevicePlace(const DevicePlace&) = delete;
+  DevicePlace& operator=(const DevicePlace&) = delete;
+
+  const nn::Device& device() const { return device_; }
+  int index() const { return device_.index; }
+  const std::string& name() const { return name_; }  // "GPU 0 (NVIDIA ... at ...)"
+  bool follows_caller() const { return follows_caller_; }
+  void synchronize() const;
+  // Waits for what is in the queue, and tells what a failure that is being handled came from:
+  // throws Error(kDeviceLost) where the GPU is lost, Error(kNoMemory) where it has no memory, when
+  // what LibTorch keeps for later has been given back; else the failure itself.
+  [[noreturn]] void rethrow() const;
+
+ private:
+  friend class DeviceScope;
+  const std::shared_ptr<Context> context_;
+  nn::Device device_;
+  std::string name_;
+  const bool follows_caller_;
+  std::mutex mutex_;  // of the queue
+};
+
+// LibTorch's work of the calling thread for that GPU goes into the place's queue while this lives,
+// and afterwards where it went before. One thread at a time.
+class DeviceScope {
+ public:
+  explicit DeviceScope(DevicePlace& place);
+
+ private:
+  const std::lock_guard<std::mutex> lock_;
+  const c10::StreamGuard before_;
+};
+
+// Runs `work` there. What it has put into a queue of the library's own is over when this returns.
+// A null place is the CPU.
+template <typename Work>
+auto work_at(const std::shared_ptr<DevicePlace>& place, const Work& work) -> decltype(work()) {
+  if (place == nullptr) return work();
+  std::optional<DeviceScope> scope;
+  try {
+    scope.emplace(*place);
+    if constexpr (std::is_void_v<decltype(work())>) {
+      work();
+      if (!place->follows_caller()) place->synchronize();
+    } else {
+      auto result = work();
+      if (!place->follows_caller()) place->synchronize();
+      return result;
+    }
+  } catch (...) {
+    place->rethrow();
+  }
+}
+
+// One for an argument or field `name` that says which GPU: Error(kDependency) where there is none,
+// kNotFound where there is none of that number.
+std::shared_ptr<DevicePlace> open_place(const std::shared_ptr<Context>& context, int32_t index,
+                                        uint64_t stream, const std::string& name);
+
+// LibTorch's kind of these GPUs; the CPU where there are none.
+at::Device torch_device(const Devices& devices);
+
+// "on GPU 1" or "in main memory".
+std::string place_name(const DevicePlace* place);
+
+}  // namespace gnnmg::capi
