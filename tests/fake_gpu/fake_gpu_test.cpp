@@ -123,8 +123,9 @@ TEST_F(FakeGpu, KernelsReadPeersThatTheyWereLetRead) {
       base::Tensor({config.table.data(), base::DType::kF32, {2, 1}}, config.table.owner());
   config.placement = feature::RowPlacement::kSplit;
   config.cached = cached;
-  feature::DeviceStore* stores[2] = {};
-  table_.features->open_split(queues_, config, stores);
+  std::vector<base::DeviceQueue*> queues = {queues_[0], queues_[1]};
+  std::vector<feature::DeviceStore*> stores(2);
+  table_.features->open_split(queues, config, stores);
   void* ids[2];
   void* out[2];
   const auto gather = [&](int device) {
