@@ -302,6 +302,69 @@ func (c *ModelInfo) from(r *raw.ModelInfo) {
 	c.DeviceIndex = int(r.DeviceIndex)
 }
 
+// MemoryInfo: What a training takes of the memory of one GPU, part by part, at most: by the
+// fan-outs and the degrees of the graph. See [Trainer.MemoryInfo].
+type MemoryInfo struct {
+	// true: TotalBytes is at most GpuBytes.
+	Fits bool
+	// Of the GPU: as asked for, or what is free.
+	GpuBytes uint64
+	// The parts together; of a step and an evaluation the larger.
+	TotalBytes uint64
+	// The graph.
+	GraphBytes uint64
+	// All rows of features, or the cached ones and their index.
+	FeatureBytes uint64
+	// Samplers' buffers with mini-batches, or copies of those.
+	SamplerBytes uint64
+	// Gathered rows of mini-batches; 0 where the first layer reads a table of all.
+	RowBytes uint64
+	// Forward and backward pass.
+	StepBytes uint64
+	// A validation between epochs; 0: the training has none.
+	EvaluationBytes uint64
+	// Weights, gradients, and the last weights that were good.
+	ParameterBytes uint64
+	// What the optimizer gathers.
+	OptimizerBytes uint64
+	// What is exchanged with other ranks, and NCCL's buffers.
+	CommunicationBytes uint64
+	// For the driver, libraries and others: 1 GiB of a GPU of a given size, 0 of what is free.
+	ReserveBytes uint64
+	// Of main memory, once a process.
+	PinnedBytes uint64
+	// Rows in a cache.
+	NumCached int64
+	// As [GraphPlacementAuto] would have it.
+	GraphPlacement GraphPlacement
+	// The same of features.
+	FeaturePlacement FeaturePlacement
+	// true: nothing is left out; false: nobody can tell how large the mini-batches of a custom
+	// sampler are, and they and steps count for nothing.
+	Bounded bool
+}
+
+func (c *MemoryInfo) from(r *raw.MemoryInfo) {
+	c.Fits = r.Fits != 0
+	c.GpuBytes = uint64(r.GpuBytes)
+	c.TotalBytes = uint64(r.TotalBytes)
+	c.GraphBytes = uint64(r.GraphBytes)
+	c.FeatureBytes = uint64(r.FeatureBytes)
+	c.SamplerBytes = uint64(r.SamplerBytes)
+	c.RowBytes = uint64(r.RowBytes)
+	c.StepBytes = uint64(r.StepBytes)
+	c.EvaluationBytes = uint64(r.EvaluationBytes)
+	c.ParameterBytes = uint64(r.ParameterBytes)
+	c.OptimizerBytes = uint64(r.OptimizerBytes)
+	c.CommunicationBytes = uint64(r.CommunicationBytes)
+	c.ReserveBytes = uint64(r.ReserveBytes)
+	c.PinnedBytes = uint64(r.PinnedBytes)
+	c.NumCached = int64(r.NumCached)
+	c.GraphPlacement = GraphPlacement(r.GraphPlacement)
+	c.FeaturePlacement = FeaturePlacement(r.FeaturePlacement)
+	c.Bounded = r.Bounded != 0
+}
+
 // ProgressInfo: Where training is; see [Trainer.Progress].
 type ProgressInfo struct {
 	// What it does.
@@ -377,6 +440,60 @@ func (c *ProgressInfo) from(r *raw.ProgressInfo) {
 	c.ReduceSeconds = float64(r.ReduceSeconds)
 	c.OptimizerSeconds = float64(r.OptimizerSeconds)
 	c.PeerWaitSeconds = float64(r.PeerWaitSeconds)
+}
+
+// RankInfo: Where the time of one rank went, and what its GPU read over the bus; see
+// [Trainer.RankInfo]. Seconds are as in [ProgressInfo], of this rank.
+type RankInfo struct {
+	// In the whole job.
+	Rank int
+	// Its GPU; -1: the CPU.
+	Device int
+	// That is counted, from 0.
+	Epoch int64
+	// Of it that are done.
+	NumSteps int64
+	// The epoch so far: what follows, and the rest.
+	Seconds float64
+	// Waiting for mini-batches.
+	WaitSeconds float64
+	// Its loader threads, sampling, summed.
+	SampleSeconds float64
+	// Its loader threads, features, summed.
+	GatherSeconds float64
+	// Its forward and backward passes, until its GPU is through.
+	ComputeSeconds float64
+	// Its all-reduces, waiting for other ranks included.
+	ReduceSeconds float64
+	// Its updates.
+	OptimizerSeconds float64
+	// Of its all-reduces, how long it waited for slower ranks.
+	PeerWaitSeconds float64
+	// Read by its GPU over the bus: copies of mini-batches, and rows of features in main memory.
+	// What gathers read is added when the epoch ends. Edges of a pinned graph are not counted.
+	BusBytes int64
+	// Rows that gathers of its GPU have read, once the epoch has ended.
+	NumRows int64
+	// Of these, those that lay on the GPU: hits of a cache.
+	NumRowsThere int64
+}
+
+func (c *RankInfo) from(r *raw.RankInfo) {
+	c.Rank = int(r.Rank)
+	c.Device = int(r.Device)
+	c.Epoch = int64(r.Epoch)
+	c.NumSteps = int64(r.NumSteps)
+	c.Seconds = float64(r.Seconds)
+	c.WaitSeconds = float64(r.WaitSeconds)
+	c.SampleSeconds = float64(r.SampleSeconds)
+	c.GatherSeconds = float64(r.GatherSeconds)
+	c.ComputeSeconds = float64(r.ComputeSeconds)
+	c.ReduceSeconds = float64(r.ReduceSeconds)
+	c.OptimizerSeconds = float64(r.OptimizerSeconds)
+	c.PeerWaitSeconds = float64(r.PeerWaitSeconds)
+	c.BusBytes = int64(r.BusBytes)
+	c.NumRows = int64(r.NumRows)
+	c.NumRowsThere = int64(r.NumRowsThere)
 }
 
 // EpochInfo: What an epoch came to.

@@ -218,6 +218,24 @@ func (t *Trainer) Progress() (ProgressInfo, error) {
 	return fetch[ProgressInfo](func(info *raw.ProgressInfo) raw.Result { return raw.TrainerProgress(t.token(), info) })
 }
 
+// RankInfo tells where the time of one of this process's ranks went, counted from 0, and what its GPU
+// read over the bus: of the epoch that runs, or, before its first step is done, of the one before.
+func (t *Trainer) RankInfo(index int) (RankInfo, error) {
+	defer runtime.KeepAlive(t)
+	return fetch[RankInfo](func(info *raw.RankInfo) raw.Result {
+		return raw.TrainerGetRankInfo(t.token(), int64(index), info)
+	})
+}
+
+// MemoryInfo tells what the training takes at most of the memory of a GPU of so many bytes, which need
+// not be there; 0: of what is free on that of the first rank.
+func (t *Trainer) MemoryInfo(gpuBytes uint64) (MemoryInfo, error) {
+	defer runtime.KeepAlive(t)
+	return fetch[MemoryInfo](func(info *raw.MemoryInfo) raw.Result {
+		return raw.TrainerGetMemoryInfo(t.token(), gpuBytes, info)
+	})
+}
+
 // Model is the model that is trained.
 func (t *Trainer) Model() (*Model, error) {
 	defer runtime.KeepAlive(t)

@@ -55,6 +55,16 @@ func TestRunAndSteps(t *testing.T) {
 	progress, err := trainer.Progress()
 	ok(t, err)
 	equal(t, progress.State, gnnmg.TrainerFinished)
+	rank, err := trainer.RankInfo(0)
+	ok(t, err)
+	if rank.Device != -1 || !(rank.ComputeSeconds > 0) {
+		t.Error("the first rank has not computed on the CPU", rank)
+	}
+	plan, err := trainer.MemoryInfo(80_000_000_000)
+	ok(t, err)
+	if !plan.Fits || plan.TotalBytes <= plan.StepBytes {
+		t.Error("the plan of a large GPU", plan)
+	}
 	model := made[*gnnmg.Model](t)(trainer.Model())
 	equalSlices(t, values[float32](t)(model.Parameters()), byRun)
 	_, err = (*gnnmg.Trainer)(nil).Model()

@@ -14,6 +14,7 @@
 #include "common.h"
 #include "train_curve.h"
 #include "train_options.h"
+#include "train_plan.h"
 #include "train_progress.h"
 
 static volatile sig_atomic_t interrupted;
@@ -487,6 +488,24 @@ static void check_place(const char* path) {
   exit(2);
 }
 
+/* What the training takes of a GPU's memory. */
+static void print_plan(const gnnmg_trainer* trainer, const train_options* o) {
+  /*! [memory] */
+  gnnmg_memory_info plan = {.struct_size = sizeof plan};
+  CHECK(gnnmg_trainer_get_memory_info(trainer, o->gpu_memory, &plan));
+  train_plan_print(&plan);
+  /*! [memory] */
+}
+
+/* Where the time of each rank of this process went. */
+static void print_ranks_times(const gnnmg_trainer* trainer) {
+  /*! [ranks] */
+  gnnmg_rank_info rank = {.struct_size = sizeof rank};
+  for (int64_t i = 0; gnnmg_trainer_get_rank_info(trainer, i, &rank) == GNNMG_OK; ++i)
+    train_progress_rank(&rank, i == 0);
+  /*! [ranks] */
+}
+
 int main(int argc, char** argv) {
   train_options o;
   train_options_parse(&o, argc, argv);
@@ -524,6 +543,12 @@ int main(int argc, char** argv) {
         .metric = metric,
         .curve = &curve};
     if (run == 0 && speaks) print_head(context, data, model, &o, processes);
+    if (o.plan) {
+      if (speaks) print_plan(trainer, &o);
+      gnnmg_trainer_free(trainer);
+      gnnmg_model_free(model);
+      break;
+    }
     if (o.checkpoints) use_checkpoints(context, trainer, &o, speaks);
     train(trainer, &progress);
     train_curve_end_run(&curve);
@@ -531,6 +556,7 @@ int main(int argc, char** argv) {
     if (speaks) {
       print_test(trainer, part, &test, &o);
       print_tail(&progress.times, now() - start);
+      if (o.times) print_ranks_times(trainer);
       if (o.save && run == 0) CHECK(gnnmg_model_save(model, o.save, NULL, -1));
     }
     train_sums_add(&tests, value_of(&test, &o));

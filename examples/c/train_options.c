@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "train_plan.h"
+
 static const char help_text[] =
     "Usage: train [OPTION]... DATASET\n"
     "\n"
@@ -122,6 +124,10 @@ static const char help_text[] =
     "  --resume               go on from the newest whole checkpoint in there, if there is one\n"
     "  --log FILE             one JSON object an epoch\n"
     "  --tensorboard DIR      event files\n"
+    "  --times                where the time of the last epoch went, for each rank\n"
+    "  --plan                 print what a GPU's memory is taken for, and train nothing\n"
+    "  --gpu-memory SIZE      of a GPU that need not be there, as 80G or 40GiB (that of the first\n"
+    "                         GPU, as far as it is free)\n"
     "  --quiet                only the closing table\n"
     "  --help, --version\n";
 
@@ -468,6 +474,9 @@ void train_options_parse(train_options* o, int argc, char** argv) {
                                         {"resume", flag, 0, 0},
                                         {"log", value, 0, 0},
                                         {"tensorboard", value, 0, 0},
+                                        {"times", flag, 0, 0},
+                                        {"plan", flag, 0, 0},
+                                        {"gpu-memory", value, 0, 0},
                                         {"quiet", flag, 0, 0},
                                         {"help", flag, 0, 'h'},
                                         {"version", flag, 0, 'v'},
@@ -678,7 +687,14 @@ void train_options_parse(train_options* o, int argc, char** argv) {
       o->log = optarg;
     else if (IS("tensorboard"))
       o->tensorboard = optarg;
-    else if (IS("quiet"))
+    else if (IS("times"))
+      o->times = 1;
+    else if (IS("plan"))
+      o->plan = 1;
+    else if (IS("gpu-memory")) {
+      o->gpu_memory = train_plan_size(optarg);
+      if (!o->gpu_memory) complain("gpu-memory", optarg, "a size such as 80G, 40GiB or 512MB");
+    } else if (IS("quiet"))
       o->quiet = 1;
 #undef IS
   }

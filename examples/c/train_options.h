@@ -2,6 +2,7 @@
 #ifndef TRAIN_OPTIONS_H
 #define TRAIN_OPTIONS_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 typedef struct train_options {
@@ -52,6 +53,9 @@ typedef struct train_options {
   const char *save, *load, *log, *tensorboard, *checkpoints;
   int64_t checkpoint_steps;
   int checkpoint_keep, resume;
+  int times;
+  int plan;
+  size_t gpu_memory;
   int quiet;
 } train_options;
 

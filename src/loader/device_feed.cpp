@@ -25,18 +25,6 @@ class Layout {
   int64_t bytes_ = 0;
 };
 
-// Mini-batches of a call: as many as are made ahead, as long as nobody has to count the edges of
-// all together, where they may be 2^31 and more.
-int32_t batches_of_call(const LoaderConfig& config, const sample::NeighborConfig& law,
-                        int64_t max_seeds) {
-  double nodes = static_cast<double>(max_seeds);
-  for (const int64_t fanout : law.fanouts)
-    nodes *= 1 + static_cast<double>(std::max<int64_t>(fanout, 0));
-  const double most = std::numeric_limits<int32_t>::max() / nodes;
-  return static_cast<int32_t>(
-      std::clamp<double>(std::max(config.prefetch, 1), 1, std::max(most, 1.0)));
-}
-
 size_t store_of(const sample::Sample& sample, const sample::BlockView& block) {
   for (size_t i = 0; i < sample.stores.size(); ++i)
     if (sample.stores[i].indptr.data() == block.indptr) return i;
@@ -48,6 +36,16 @@ struct StorePlaces {
 };
 
 }  // namespace
+
+int32_t batches_of_call(const LoaderConfig& config, const sample::NeighborConfig& law,
+                        int64_t max_seeds) {
+  double nodes = static_cast<double>(max_seeds);
+  for (const int64_t fanout : law.fanouts)
+    nodes *= 1 + static_cast<double>(std::max<int64_t>(fanout, 0));
+  const double most = std::numeric_limits<int32_t>::max() / nodes;
+  return static_cast<int32_t>(
+      std::clamp<double>(std::max(config.prefetch, 1), 1, std::max(most, 1.0)));
+}
 
 DeviceFeed::DeviceFeed(std::shared_ptr<const DeviceSource> source, const LoaderConfig& config,
                        int64_t max_seeds)
@@ -110,6 +108,7 @@ void DeviceFeed::copy_sample(Batch& batch) {
     put(places[i].out_targets, store.out_targets);
   }
   source_->parts().config.table->copy(slot->queue(), memory, staging, layout.bytes());
+  out.bus_bytes += layout.bytes();
 
   out.node_ids = reinterpret_cast<const int64_t*>(memory + node_ids);
   out.num_nodes = from.num_nodes();
@@ -144,6 +143,9 @@ void DeviceFeed::add_rows(Batch& batch) {
   out.dtype = rows.dtype;
   out.stride = rows.stride;
   out.num_graph_nodes = parts.store->num_rows();
+  if (parts.features != FeaturePlacement::kPinned || out.blocks.empty()) return;
+  out.bus_bytes += (out.blocks[0].num_edges + out.blocks[0].num_targets) * out.stride *
+                   base::dtype_size(out.dtype);
 }
 
 void DeviceFeed::gather(Batch& batch) {
@@ -185,6 +187,7 @@ void DeviceFeed::copy_rows(Batch& batch) {
     const int64_t bytes = out.num_nodes * static_cast<int64_t>(sizeof(int64_t));
     uint8_t* const staging = slot->reserve_staging(bytes);
     out.slots[0]->read(staging, out.node_ids, bytes);
+    out.bus_bytes += bytes;
     ids.resize_discard(out.num_nodes);
     if (bytes > 0) std::memcpy(ids.data(), staging, static_cast<size_t>(bytes));
   }
@@ -208,6 +211,7 @@ void DeviceFeed::copy_dense(std::span<const int64_t> ids, ArraySlot& slot, Devic
   uint8_t* const memory = slot.reserve(bytes);
   parts.store->gather(ids, staging, nullptr);
   if (bytes > 0) parts.config.table->copy(slot.queue(), memory, staging, bytes);
+  out.bus_bytes += bytes;
   out.rows = memory;
 }
 
@@ -228,6 +232,7 @@ void DeviceFeed::copy_sparse(std::span<const int64_t> ids, feature::SparseRows& 
   put(indices, rows.indices);
   put(values, rows.values);
   parts.config.table->copy(slot.queue(), memory, staging, layout.bytes());
+  out.bus_bytes += layout.bytes();
   out.sparse_indptr = reinterpret_cast<const int64_t*>(memory + indptr);
   out.sparse_indices = reinterpret_cast<const int32_t*>(memory + indices);
   out.sparse_values = reinterpret_cast<const float*>(memory + values);

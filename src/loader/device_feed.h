@@ -12,6 +12,11 @@
 
 namespace gnnmg::loader {
 
+// Mini-batches that a call of a device's sampler makes: as many as are made ahead, as long as
+// nobody has to count the edges of all together, where they may be 2^31 and more.
+int32_t batches_of_call(const LoaderConfig& config, const sample::NeighborConfig& law,
+                        int64_t max_seeds);
+
 class DeviceFeed {
  public:
   // `max_seeds`: of any mini-batch. Takes no memory of the device yet.

@@ -73,6 +73,7 @@ void give_back(DeviceArrays& arrays) noexcept {
   if (arrays.slots[1]) arrays.slots[1]->let_go({reader});
   for (std::shared_ptr<DeviceSlot>& slot : arrays.slots) slot.reset();
   arrays.read_in = arrays.made_in = nullptr;
+  arrays.bus_bytes = 0;
 }
 
 void precede(const DeviceArrays& arrays, base::DeviceQueue* queue) {

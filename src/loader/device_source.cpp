@@ -24,8 +24,9 @@ constexpr std::array<const char*, 4> kGraphNames = {"auto", "device", "pinned", 
 constexpr std::array<const char*, 6> kFeatureNames = {"auto",   "device", "pinned",
                                                       "cached", "host",   "split"};
 
-bool fits(int64_t bytes, double share, int64_t free) {
-  return static_cast<double>(bytes) <= share * static_cast<double>(free);
+bool fits(int64_t bytes, double share, const Room& room) {
+  return static_cast<double>(bytes) <= share * static_cast<double>(room.free) &&
+         bytes <= room.free - room.kept;
 }
 
 std::string list_of(const std::vector<int>& devices) {
@@ -86,17 +87,17 @@ class Resolver {
       if (DeviceTopology::find(*config_.table, config_.device, *law, placement))
         return open_graph(*law, placement, bytes, "it is there already");
     }
-    const int64_t free = free_memory();
+    const Room room = this->room();
     std::string refusals;
-    if (fits(bytes, kGraphShare, free)) {
+    if (room.for_graph(bytes)) {
       try {
-        return open_graph(*law, Placement::kDevice, bytes, text(free, " are free"));
+        return open_graph(*law, Placement::kDevice, bytes, text(room.free, " are free"));
       } catch (const base::Error& error) {
         if (!refused(error)) throw;
         refusals = error.what();
       }
     } else {
-      refusals = text("it takes more than 40 % of ", free, " free bytes");
+      refusals = text("it takes more than 40 % of ", room.free, " free bytes", beside(room));
     }
     try {
       return open_graph(*law, Placement::kPinned, bytes, refusals);
@@ -131,11 +132,11 @@ class Resolver {
       if (DeviceTableOfRows::find(key(placement), rows_))
         return open_rows(placement, "they are there already");
     }
-    const int64_t free = free_memory();
-    std::string why = text("they take more than 60 % of ", free, " free bytes");
-    if (fits(bytes_, kFeatureShare, free)) {
+    const Room room = this->room();
+    std::string why = text("they take more than 60 % of ", room.free, " free bytes", beside(room));
+    if (room.for_features(bytes_)) {
       try {
-        return open_rows(RowPlacement::kDevice, text(free, " are free"));
+        return open_rows(RowPlacement::kDevice, text(room.free, " are free"));
       } catch (const base::Error& error) {
         if (!refused(error)) throw;
         why = error.what();
@@ -252,14 +253,11 @@ class Resolver {
   int64_t cache_rows() const {
     std::vector<int> devices = {config_.device};
     if (config_.features == FeaturePlacement::kSplit) devices = config_.devices;
-    int64_t room = config_.cache_bytes;
-    if (room == 0) {
-      int64_t free = INT64_MAX;
-      for (const int device : devices)
-        free = std::min(free, config_.table->info(device).free_memory);
-      room = static_cast<int64_t>(kCacheShare * static_cast<double>(free));
-    }
-    const int64_t rows = std::min(room / std::max<int64_t>(stride_, 1), rows_.rows());
+    Room least = room();
+    for (const int device : devices)
+      least.free = std::min(least.free, config_.table->info(device).free_memory);
+    const int64_t bytes = least.for_cache(config_.cache_bytes, rows_.rows());
+    const int64_t rows = std::min(bytes / std::max<int64_t>(stride_, 1), rows_.rows());
     return std::min({rows * static_cast<int64_t>(devices.size()), rows_.rows(),
                      static_cast<int64_t>(INT32_MAX)});
   }
@@ -288,7 +286,11 @@ class Resolver {
     }
     return feature::hottest(hotness, cache_rows());
   }
-  int64_t free_memory() const { return config_.table->info(config_.device).free_memory; }
+  Room room() const { return {config_.table->info(config_.device).free_memory, config_.kept}; }
+  static std::string beside(const Room& room) {
+    return room.kept > 0 ? text(", or of them less ", room.kept, " for the training")
+                         : std::string();
+  }
 
   DeviceSource::Parts& parts_;
   const DeviceSourceConfig& config_;
@@ -323,6 +325,14 @@ void check(const DeviceSourceConfig& config) {
 
 }  // namespace
 
+bool Room::for_graph(int64_t bytes) const { return fits(bytes, kGraphShare, *this); }
+bool Room::for_features(int64_t bytes) const { return fits(bytes, kFeatureShare, *this); }
+int64_t Room::for_cache(int64_t asked, int64_t num_rows) const {
+  if (asked > 0) return asked;
+  const auto share = static_cast<int64_t>(kCacheShare * static_cast<double>(free));
+  return std::max<int64_t>(kept > 0 ? std::min(share, free - kept - 4 * num_rows) : share, 0);
+}
+
 DeviceSource::DeviceSource() : parts_(std::make_unique<Parts>()) {}
 DeviceSource::~DeviceSource() = default;
 
@@ -346,6 +356,10 @@ std::shared_ptr<DeviceSource> DeviceSource::open(const DeviceSourceConfig& confi
 
 GraphPlacement DeviceSource::graph() const { return parts_->graph; }
 FeaturePlacement DeviceSource::features() const { return parts_->features; }
+feature::DeviceTraffic DeviceSource::traffic(base::DeviceQueue* queue) const {
+  if (parts_->table == nullptr) return {};
+  return parts_->config.table->features->traffic(queue, parts_->table->store());
+}
 const std::string& DeviceSource::describe() const { return parts_->description; }
 
 }  // namespace gnnmg::loader

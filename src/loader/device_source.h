@@ -11,6 +11,7 @@
 
 #include "base/device.h"
 #include "base/thread_pool.h"
+#include "feature/device.h"
 #include "feature/pack.h"
 #include "feature/store.h"
 #include "loader/loader.h"
@@ -48,8 +49,9 @@ enum class CacheBy : int32_t {
 //     kDevice where the rows, in their form, take at most 60 %; else kCached, with as many rows as
 //     30 % hold, or `cache_bytes`; else kPinned where there is no room for a cache; kHost where
 //     the system refuses to pin.
-// What is left is for the model, the mini-batches and LibTorch. What another source has put on the
-// device already serves, whatever is free. A choice that is made here and cannot be is an error.
+// What is left is for the model, the mini-batches and LibTorch; where `kept` says how much they
+// take, that much stays free. What another source has put on the device already serves, whatever is
+// free. A choice that is made here and cannot be is an error.
 // kSplit is only ever asked for: each device then has as many rows as the one with the least room.
 struct DeviceSourceConfig {
   const base::DeviceTable* table = nullptr;
@@ -67,6 +69,16 @@ struct DeviceSourceConfig {
   bool gather = false;
   base::DType row_type = base::DType::kF32;  // of gathered rows of f32, f16 and bf16: one of these
   int32_t gather_multiprocessors = 0;  // that a gather over the bus may take; 0: an eighth of all
+  int64_t kept = 0;                    // bytes of the device that are to stay free
+};
+
+// What kAuto takes of `free` bytes, of which `kept` stay free.
+struct Room {
+  int64_t free = 0, kept = 0;
+  bool for_graph(int64_t bytes) const;
+  bool for_features(int64_t bytes) const;
+  // Of cached rows, beside an index of all `num_rows`; `asked`: DeviceSourceConfig::cache_bytes.
+  int64_t for_cache(int64_t asked, int64_t num_rows) const;
 };
 
 // What loaders of one device share. Topology and tables are there once a device, however many
@@ -92,6 +104,9 @@ class DeviceSource {
   GraphPlacement graph() const;
   FeaturePlacement features() const;
   // Both with their reasons and sizes, one line, for the log.
+  // What gathers of all its loaders, and of other sources over the same rows, have read; waits for
+  // the queue.
+  feature::DeviceTraffic traffic(base::DeviceQueue* queue) const;
   const std::string& describe() const;
 
   struct Parts;

@@ -39,6 +39,9 @@ struct DeviceArrays {
   const int32_t* sparse_indices = nullptr;
   const float* sparse_values = nullptr;
   int64_t num_entries = 0;
+  // That were copied for it, or that a first layer which reads the rows of a pinned table in place
+  // asks for. What gathers read, their store counts.
+  int64_t bus_bytes = 0;
   // Where they were made: who reads them has his queue wait for this one (DeviceTable::wait()), and
   // names his own here, for which the loader waits before it uses the memory again. That queue is
   // open, and no other thread works with it, when the last reference to the mini-batch goes. One

@@ -85,6 +85,22 @@ struct TrainerConfig {
   void check_world(int64_t world_size) const;  // the same, for what depends on the number of ranks
 };
 
+// Where the time of an epoch went on one rank, as far as it has come; and what its device read over
+// the bus.
+struct RankTimes {
+  int32_t rank = 0;     // in the world
+  int32_t device = -1;  // -1: the CPU
+  int64_t epoch = 0, steps = 0;
+  // As in EpochReport, of this rank.
+  double seconds = 0, wait_seconds = 0, sample_seconds = 0, gather_seconds = 0;
+  double compute_seconds = 0, reduce_seconds = 0, optimizer_seconds = 0, peer_wait_seconds = 0;
+  // Samples and rows of features that came over the bus, copied or read by kernels; edges of a
+  // pinned graph are not counted.
+  int64_t bus_bytes = 0;
+  // Rows that the device gathered, and those of them that lay there. Of whole epochs.
+  int64_t rows = 0, rows_there = 0;
+};
+
 struct EpochReport {
   int64_t epoch = 0, num_epochs = 0;
   int64_t steps = 0;
@@ -103,6 +119,7 @@ struct EpochReport {
   // Of all ranks, without all-reduces, in which the others wait for the slowest.
   double mean_busy_seconds = 0, most_busy_seconds = 0;
   int32_t slowest_rank = 0;
+  std::vector<RankTimes> ranks;  // of this process
 };
 
 enum class TrainerState : int32_t {

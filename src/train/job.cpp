@@ -156,7 +156,13 @@ loader::PlanConfig plan_config(const Job& job, int64_t batches_per_step, int ran
 }
 
 Training::Training(const Job& job)
-    : position(job.config), optimizer(Optimizer::create(*job.model, job.config.optimizer)) {
+    : position(job.config),
+      optimizer(Optimizer::create(*job.model, job.config.optimizer)),
+      times_(static_cast<size_t>(job.config.num_ranks)) {
+  for (size_t r = 0; r < times_.size(); ++r) {
+    times_[r].rank = static_cast<int32_t>(r);
+    if (!job.config.devices.empty()) times_[r].device = job.config.devices[r];
+  }
   progress_.num_epochs = job.config.num_epochs;
   if (!job.environment.processes) set_world_size(job.config, job.config.num_ranks);
 }
@@ -181,6 +187,16 @@ void Training::set_progress(const std::function<void(Progress&)>& change) {
 Progress Training::progress() const {
   std::lock_guard lock(progress_mutex_);
   return progress_;
+}
+
+void Training::set_times(int number, const RankTimes& times) {
+  std::lock_guard lock(progress_mutex_);
+  times_[static_cast<size_t>(number)] = times;
+}
+
+std::vector<RankTimes> Training::times() const {
+  std::lock_guard lock(progress_mutex_);
+  return times_;
 }
 
 std::shared_ptr<const Job> make_job(std::shared_ptr<nn::Model> model, data::DatasetRef dataset,

@@ -27,6 +27,7 @@ struct EpochSums {
   double learning_rate = 0;
   double seconds = 0, wait = 0, sample = 0, gather = 0, compute = 0, reduce = 0, optimizer = 0;
   double peers = 0;
+  int64_t bus_bytes = 0;  // copied for mini-batches
 };
 
 // Where training is, and all that decides how it goes on. Every rank has one of its own, and all
@@ -121,6 +122,9 @@ struct Training {
   // Progress for other threads.
   void set_progress(const std::function<void(Progress&)>& change);
   Progress progress() const;
+  // The same of each rank of this process, `number` counting from 0.
+  void set_times(int number, const RankTimes& times);
+  std::vector<RankTimes> times() const;
 
  private:
   int world_size_ = 0;
@@ -128,6 +132,7 @@ struct Training {
   data::Fingerprint fingerprint_;  // empty until it is asked for
   mutable std::mutex progress_mutex_;
   Progress progress_;
+  std::vector<RankTimes> times_;  // with it
 };
 
 // A call of all processes, while it lives.

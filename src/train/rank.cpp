@@ -41,7 +41,7 @@ Rank::Rank(const Job& job, Training& training, GroupShared& group, int rank, Ran
   }
   position_ = done_ = training_.position;
   if (device_) {
-    source_ = device_->open_source(loader_config());
+    source_ = device_->open_source(loader_config(), comm_->world_size());
     job_.environment.log.add(
         base::LogLevel::kInfo,
         base::text("rank ", rank_, " works on ", device_->name(), ": ", source_->describe()));

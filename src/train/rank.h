@@ -133,6 +133,8 @@ class Rank {
   // Changes model, optimiser and position together: whole, or after a cancel not at all.
   void commit(const std::function<void()>& change);
   void show();
+  // Where its time went, for the host; with what its device gathered, at the end of an epoch.
+  void tell_times(const feature::DeviceTraffic& traffic = {});
 
   const Job& job_;
   Training& training_;
@@ -161,6 +163,7 @@ class Rank {
   int64_t loader_epoch_ = -1;  // what loader_ hands out next
   int64_t loader_step_ = 0;
   int64_t num_steps_ = 0, num_batches_ = 0;  // of the epoch of position_
+  feature::DeviceTraffic traffic_;           // until this epoch began
   bool stop_agreed_ = false;
   std::unique_ptr<CapturedStep> captured_;  // in place of loader_; null: steps are not captured
   Clock::time_point read_at_;               // when the last of them was

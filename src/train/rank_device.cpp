@@ -1,8 +1,10 @@
 #include "train/rank_device.h"
 
+#include <ATen/ops/empty.h>
 #include <ATen/ops/from_blob.h>
 #include <c10/core/CachingDeviceAllocator.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "base/affinity.h"
@@ -14,6 +16,20 @@ namespace {
 template <size_t N>
 std::string bounded(const char (&text)[N]) {
   return {text, strnlen(text, N)};
+}
+
+c10::DeviceAllocator* allocator_of(const base::DeviceTable& table) {
+  c10::Allocator* all = c10::GetAllocator(static_cast<c10::DeviceType>(table.torch_device_type));
+  return dynamic_cast<c10::DeviceAllocator*>(all);
+}
+
+// Bytes that LibTorch has taken of a device and keeps for what comes.
+int64_t kept_by_torch(const base::DeviceTable& table, int device) {
+  c10::DeviceAllocator* const own = allocator_of(table);
+  if (!own) return 0;
+  const auto stats = own->getDeviceStats(static_cast<c10::DeviceIndex>(device));
+  constexpr auto kAll = static_cast<size_t>(c10::CachingAllocator::StatType::AGGREGATE);
+  return stats.reserved_bytes[kAll].current - stats.allocated_bytes[kAll].current;
 }
 
 }  // namespace
@@ -30,8 +46,7 @@ std::string usable_device(const base::DeviceTable& table, int index) {
 
 void empty_cache(const base::DeviceTable& table) noexcept {
   try {
-    c10::Allocator* all = c10::GetAllocator(static_cast<c10::DeviceType>(table.torch_device_type));
-    if (auto* own = dynamic_cast<c10::DeviceAllocator*>(all)) own->emptyCache();
+    if (c10::DeviceAllocator* own = allocator_of(table)) own->emptyCache();
   } catch (const std::exception&) {  // a device that is lost has nothing to give
   }
 }
@@ -64,7 +79,8 @@ RankDevice::RankDevice(const Job& job, int number) : job_(job) {
   device_.queue = device_.table->open_queue(device_.index, 0, nullptr);
   try {
     device_.table->use(device_.queue);
-    if (job.environment.stay_beside_devices) stay_beside(bounded(info.bus_id));
+    if (job.environment.stay_beside_devices)
+      stay_beside(bounded(device_.table->info(device_.index).bus_id));
   } catch (...) {
     device_.table->close_queue(device_.queue);
     throw;
@@ -86,13 +102,47 @@ void RankDevice::stay_beside(const std::string& bus_id) {
 RankDevice::~RankDevice() { device_.table->close_queue(device_.queue); }
 
 std::shared_ptr<const loader::DeviceSource> RankDevice::open_source(
-    const loader::LoaderConfig& training) {
+    const loader::LoaderConfig& training, int num_gpus) {
+  const base::DeviceInfo info = device_.table->info(device_.index);
+  // For what LibTorch and its libraries take beside, and what lies in pieces.
+  MemoryRequest request =
+      memory_request(job_, num_gpus, std::min(info.total_memory / 64, int64_t{64} << 20));
   loader::DeviceSourceConfig config = job_.config.placement;
   config.table = device_.table;
   config.device = device_.index;
   config.devices = job_.config.devices;
-  return loader::DeviceSource::open(config, job_.sampler, job_.store,
-                                    job_.split->part(data::SplitPart::kTrain), training, nullptr);
+  const MemoryPlan wanted = plan_memory(request, info.free_memory);
+  config.kept = wanted.working() + wanted.reserve;
+  const std::shared_ptr<const loader::DeviceSource> source =
+      loader::DeviceSource::open(config, job_.sampler, job_.store,
+                                 job_.split->part(data::SplitPart::kTrain), training, nullptr);
+  request.placement.graph = source->graph();
+  request.placement.features = source->features();
+  reserve(plan_memory(request, info.free_memory));
+  return source;
+}
+
+void RankDevice::reserve(const MemoryPlan& plan) {
+  if (!plan.bounded) return;
+  const int64_t transient = std::max(plan.pass, plan.evaluation);
+  // Of parameters the copy is still to come; the optimizer's state is there.
+  const int64_t of_torch = transient + plan.parameters / 3;
+  const int64_t needed = plan.sampler + plan.rows + plan.communication + plan.reserve + of_torch -
+                         std::min(kept_by_torch(*device_.table, device_.index), of_torch);
+  const int64_t free = device_.table->info(device_.index).free_memory;
+  const auto refuse = [&](const std::string& found) {
+    base::fail(base::Status::kNoMemory, name_,
+               " has no room for the training, which takes at most ", plan.total, " bytes (",
+               list_parts(plan), "): ", found, "; ", remedies(plan));
+  };
+  if (needed > free)
+    refuse(base::text(needed, " of them are still to come, and ", free, " are free"));
+  try {
+    // Given back at once, to the allocator, which cuts what comes out of it.
+    (void)at::empty({transient}, at::TensorOptions(at::kByte).device(device_.torch()));
+  } catch (const c10::OutOfMemoryError&) {
+    refuse(base::text("another program has taken what was free"));
+  }
 }
 
 std::optional<std::string> RankDevice::lost() const noexcept {

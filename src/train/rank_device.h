@@ -8,6 +8,7 @@
 #include "nn/device.h"
 #include "nn/model.h"
 #include "train/job.h"
+#include "train/memory_plan.h"
 
 namespace gnnmg::train {
 
@@ -23,13 +24,17 @@ class RankDevice {
   const nn::Device& get() const { return device_; }
   // "GPU 0 (NVIDIA H100 80GB HBM3 at 0000:19:00.0)"
   const std::string& name() const { return name_; }
-  // Graph and features there, for mini-batches of the job's training part.
-  std::shared_ptr<const loader::DeviceSource> open_source(const loader::LoaderConfig& training);
+  // Graph and features there, for mini-batches of the job's training part, and room for the rest of
+  // the training, by its plan (memory_plan.h), which LibTorch's allocator has from here on. The
+  // model and its optimizer, one of `num_gpus`, are there. Error(kNoMemory) where it cannot have.
+  std::shared_ptr<const loader::DeviceSource> open_source(const loader::LoaderConfig& training,
+                                                          int num_gpus);
   // Why it works no more; nothing where it does.
   std::optional<std::string> lost() const noexcept;
 
  private:
   void stay_beside(const std::string& bus_id);
+  void reserve(const MemoryPlan& plan);
 
   const Job& job_;
   nn::Device device_;

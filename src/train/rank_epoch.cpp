@@ -32,6 +32,11 @@ void Rank::end_epoch() {
   const int64_t epoch = position_.epoch;
   const bool last_epoch = epoch + 1 == c.num_epochs;
   EpochReport report;
+  if (device_) {
+    const feature::DeviceTraffic all = source_->traffic(device_->get().queue);
+    tell_times({all.rows - traffic_.rows, all.host_rows - traffic_.host_rows,
+                all.peer_rows - traffic_.peer_rows, all.host_bytes - traffic_.host_bytes});
+  }
   report.evaluated = c.evaluate_every > 0 && ((epoch + 1) % c.evaluate_every == 0 || last_epoch) &&
                      !job_.split->part(SplitPart::kValidation).empty();
   if (report.evaluated) {
@@ -40,6 +45,8 @@ void Rank::end_epoch() {
     report.validation = evaluate_part(SplitPart::kValidation);
     report.evaluation_seconds = seconds_since(start);
   }
+  // An evaluation may have gathered, too.
+  if (device_) traffic_ = source_->traffic(device_->get().queue);
   stop_agreed_ = agree(training_.stop.load());
 
   const EpochSums sums = position_.sums;
@@ -52,7 +59,8 @@ void Rank::end_epoch() {
   report.learning_rate = sums.learning_rate;
   show_seconds(sums, report);
   report.seeds_per_second = static_cast<double>(sums.seeds) / std::max(sums.seconds, 1e-9);
-  find_slowest(sums, report);
+  find_slowest(sums, report);  // all ranks have told theirs behind it
+  report.ranks = training_.times();
 
   int64_t without_improvement = position_.without_improvement;
   if (report.evaluated) {
@@ -121,7 +129,22 @@ void Rank::finish() {
   if (!leads_ && training_.best.taken()) training_.best.restore(*model_);
 }
 
+void Rank::tell_times(const feature::DeviceTraffic& traffic) {
+  const EpochSums& sums = position_.sums;
+  RankTimes times;
+  times.rank = rank_;
+  if (device_) times.device = device_->get().index;
+  times.epoch = position_.epoch;
+  times.steps = position_.step;
+  show_seconds(sums, times);
+  times.bus_bytes = sums.bus_bytes + traffic.host_bytes;
+  times.rows = traffic.rows;
+  times.rows_there = traffic.rows - traffic.host_rows;
+  training_.set_times(rank_ - group_.comm->first_rank(), times);
+}
+
 void Rank::show() {
+  if (position_.step > 0) tell_times();
   if (!leads_) return;
   training_.set_progress([&](Progress& p) {
     const Position& at = position_;

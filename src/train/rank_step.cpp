@@ -168,6 +168,7 @@ void Rank::step() {
     times.wait += std::chrono::duration<double>(got - asked).count();
     times.sample += batch->sample_seconds;
     times.gather += batch->gather_seconds;
+    if (batch->device) times.bus_bytes += batch->device->bus_bytes;
     note(Phase::kComputing);
     last = batch->last_of_step;
     if (batch->empty()) continue;
@@ -262,6 +263,7 @@ void Rank::commit_step(const StepSums& sums, const EpochSums& times, double rate
     epoch.compute += times.compute;
     epoch.reduce += times.reduce;
     epoch.peers += times.peers;
+    epoch.bus_bytes += times.bus_bytes;
     epoch.optimizer += times.optimizer;
     epoch.seconds += times.seconds;
     ++position_.step;

@@ -37,7 +37,21 @@ std::string epoch_json(const EpochReport& r) {
   line.member("peer_wait_seconds", r.peer_wait_seconds);
   line.member("mean_busy_seconds", r.mean_busy_seconds);
   line.member("most_busy_seconds", r.most_busy_seconds);
-  line.member("slowest_rank", int64_t{r.slowest_rank}).end_object();
+  line.member("slowest_rank", int64_t{r.slowest_rank});
+  if (!r.ranks.empty()) {
+    line.key("ranks").begin_list();
+    for (const RankTimes& t : r.ranks) {
+      line.begin_object().member("rank", int64_t{t.rank}).member("device", int64_t{t.device});
+      line.member("seconds", t.seconds).member("wait_seconds", t.wait_seconds);
+      line.member("sample_seconds", t.sample_seconds).member("gather_seconds", t.gather_seconds);
+      line.member("compute_seconds", t.compute_seconds).member("reduce_seconds", t.reduce_seconds);
+      line.member("peer_wait_seconds", t.peer_wait_seconds);
+      line.member("optimizer_seconds", t.optimizer_seconds).member("bus_bytes", t.bus_bytes);
+      line.member("rows", t.rows).member("rows_there", t.rows_there).end_object();
+    }
+    line.end_list();
+  }
+  line.end_object();
   return line.finish();
 }
 
@@ -69,6 +83,22 @@ void RunLog::add(const EpochReport& r) {
                               {"ranks/mean_busy_seconds", r.mean_busy_seconds},
                               {"ranks/most_busy_seconds", r.most_busy_seconds},
                               {"ranks/slowest", static_cast<double>(r.slowest_rank)}};
+  for (const RankTimes& t : r.ranks) {
+    const std::string name = "rank_" + std::to_string(t.rank) + "/";
+    const Scalar times[] = {{name + "waiting", t.wait_seconds},
+                            {name + "sampling", t.sample_seconds},
+                            {name + "gathering", t.gather_seconds},
+                            {name + "computing", t.compute_seconds},
+                            {name + "reducing", t.reduce_seconds - t.peer_wait_seconds},
+                            {name + "waiting_for_ranks", t.peer_wait_seconds},
+                            {name + "updating", t.optimizer_seconds}};
+    scalars.insert(scalars.end(), std::begin(times), std::end(times));
+    if (t.device < 0) continue;
+    scalars.push_back({name + "bus_bytes", static_cast<double>(t.bus_bytes)});
+    if (t.rows > 0)
+      scalars.push_back(
+          {name + "hit_rate", static_cast<double>(t.rows_there) / static_cast<double>(t.rows)});
+  }
   if (r.evaluated) {
     const nn::Metrics& v = r.validation;
     const Scalar figures[] = {

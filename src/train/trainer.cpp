@@ -231,6 +231,17 @@ class RankTrainer final : public Trainer {
     return embed_somewhere(path, deadline);
   }
 
+  MemoryPlan memory_plan(int64_t gpu_bytes) const override {
+    const comm::Processes* processes = job_->environment.processes.get();
+    const int ranks = job_->config.num_ranks * (processes ? processes->num_processes() : 1);
+    if (gpu_bytes > 0) return plan_memory(memory_request(*job_, ranks, kUsualReserve), gpu_bytes);
+    if (job_->config.devices.empty())
+      base::fail(Status::kNotFound,
+                 "the trainer works on the CPU; say how much memory the GPU has that is meant");
+    const base::DeviceInfo info = job_->environment.devices->info(job_->config.devices[0]);
+    return plan_memory(memory_request(*job_, ranks, 0), info.free_memory);
+  }
+
   Progress progress() const override {
     Progress progress = training_.progress();
     {
@@ -247,6 +258,8 @@ class RankTrainer final : public Trainer {
     progress.elapsed_seconds = elapsed_ + (running_ ? seconds_since(started_) : 0);
     return progress;
   }
+
+  std::vector<RankTimes> rank_times() const override { return training_.times(); }
 
   bool busy() const override { return work_ != Work::kNone; }
   const TrainerConfig& config() const override { return job_->config; }

@@ -17,6 +17,7 @@
 #include "sample/sampler.h"
 #include "train/checkpoint_writer.h"
 #include "train/config.h"
+#include "train/memory_plan.h"
 
 namespace gnnmg::nn {
 class Model;
@@ -114,8 +115,16 @@ class Trainer {
   // when the deadline passed.
   virtual bool embed_to_file(const std::string& path, const base::Deadline& deadline) = 0;
 
+  // What a rank takes of a GPU of so many bytes, none of which are taken; 0: of what is free on the
+  // first rank's now, Error(kNotFound) where it has none. Nothing of a GPU is needed with a number.
+  // Any thread.
+  virtual MemoryPlan memory_plan(int64_t gpu_bytes) const = 0;
+
   virtual Progress progress() const = 0;  // any thread
-  virtual bool busy() const = 0;          // something is under way; any thread
+  // Of the ranks of this process, and of the epoch that runs or, before its first step is done, of
+  // the one before. Any thread.
+  virtual std::vector<RankTimes> rank_times() const = 0;
+  virtual bool busy() const = 0;  // something is under way; any thread
   virtual const TrainerConfig& config() const = 0;
 };
 

@@ -1,7 +1,9 @@
 // Training on GPUs through the header, on a machine with two fake ones (tests/fake_machine): what
 // the CPU comes to, wherever graph and features lie; and what a host is told when they do not fit,
 // cannot be pinned, or a GPU fails.
+#include <algorithm>
 #include <cmath>
+#include <fstream>
 #include <functional>
 
 #include "capi/fake_controls.h"
@@ -132,6 +134,69 @@ TEST(GpuTrainer, CapturesItsStepsWhereTheyCanBe) {
   ASSERT_OK(training.make());
   EXPECT_FAILS(gnnmg_trainer_run(training.trainer, nullptr, nullptr, nullptr),
                GNNMG_ERR_UNSUPPORTED, "cannot be captured: the host gathers the rows of features");
+}
+
+TEST(GpuTrainer, PlansItsMemory) {
+  Training training(GNNMG_DEVICE_CUDA);
+  training.training.num_ranks = 1;
+  ASSERT_OK(training.make());
+  auto free = info<gnnmg_memory_info>(), large = info<gnnmg_memory_info>();
+  ASSERT_OK(gnnmg_trainer_get_memory_info(training.trainer, 0, &free));
+  EXPECT_EQ(free.gpu_bytes, size_t{1} << 30);
+  EXPECT_EQ(free.fits, 1);
+  EXPECT_EQ(free.bounded, 1);
+  EXPECT_EQ(free.reserve_bytes, 0);
+  EXPECT_EQ(free.graph_placement, GNNMG_GRAPH_PLACEMENT_DEVICE);
+  EXPECT_EQ(free.feature_placement, GNNMG_FEATURE_PLACEMENT_DEVICE);
+  EXPECT_EQ(free.total_bytes,
+            free.graph_bytes + free.feature_bytes + free.sampler_bytes + free.row_bytes +
+                std::max(free.step_bytes, free.evaluation_bytes) + free.parameter_bytes +
+                free.optimizer_bytes + free.communication_bytes);
+  ASSERT_OK(gnnmg_trainer_get_memory_info(training.trainer, 80'000'000'000, &large));
+  EXPECT_EQ(large.reserve_bytes, size_t{1} << 30);
+  EXPECT_EQ(large.total_bytes, free.total_bytes + large.reserve_bytes);
+  // With so much to give it trains, with half of a step's it is told before.
+  set_memory(0, static_cast<int64_t>(free.total_bytes - free.step_bytes / 2 - free.graph_bytes));
+  EXPECT_FAILS(gnnmg_trainer_run(training.trainer, nullptr, nullptr, nullptr), GNNMG_ERR_NO_MEMORY,
+               "has no room for the training");
+  set_memory(0, int64_t{1} << 30);
+  EXPECT_OK(gnnmg_trainer_run(training.trainer, nullptr, nullptr, nullptr));
+}
+
+TEST(GpuTrainer, TellsWhereEachRanksTimeWent) {
+  Training training(GNNMG_DEVICE_CUDA);
+  training.training.feature_placement = GNNMG_FEATURE_PLACEMENT_CACHED;
+  training.training.cache_bytes = 4096;
+  ASSERT_OK(training.make());
+  const TempDir folder;
+  const std::string log = folder.file("epochs.jsonl");
+  ASSERT_OK(gnnmg_trainer_set_record(training.trainer, GNNMG_RECORD_JSON_LINES, log.c_str()));
+  (void)training.run();
+  auto facts = info<gnnmg_rank_info>();
+  for (int32_t r = 0; r < 2; ++r) {
+    ASSERT_OK(gnnmg_trainer_get_rank_info(training.trainer, r, &facts));
+    EXPECT_EQ(facts.rank, r);
+    EXPECT_EQ(facts.device, r);
+    EXPECT_EQ(facts.epoch, 2);
+    EXPECT_GT(facts.num_steps, 0);
+    EXPECT_GT(facts.compute_seconds, 0);
+    EXPECT_GT(facts.reduce_seconds, 0);
+    EXPECT_GE(facts.reduce_seconds, facts.peer_wait_seconds);
+    EXPECT_GT(facts.optimizer_seconds, 0);
+    EXPECT_LE(
+        facts.wait_seconds + facts.compute_seconds + facts.reduce_seconds + facts.optimizer_seconds,
+        facts.seconds * 1.001);
+    EXPECT_GT(facts.num_rows, 0);
+    EXPECT_GT(facts.num_rows_there, 0) << "a cache of the hottest rows is never hit";
+    EXPECT_LT(facts.num_rows_there, facts.num_rows);
+    EXPECT_GE(facts.bus_bytes, 128 * (facts.num_rows - facts.num_rows_there));
+  }
+  EXPECT_FAILS(gnnmg_trainer_get_rank_info(training.trainer, 2, &facts), GNNMG_ERR_RANGE,
+               "this process has 2 ranks");
+  std::ifstream lines(log);
+  std::string last, line;
+  while (std::getline(lines, line)) last = line;
+  EXPECT_NE(last.find("\"ranks\":[{\"rank\":0,\"device\":0,"), std::string::npos) << last;
 }
 
 TEST(GpuTrainer, GoesOnOnTheCpuFromItsCheckpoint) {

@@ -282,6 +282,25 @@ TEST(TrainerTest, EpochsAreReportedOnTheThreadThatWaits) {
   EXPECT_EQ(progress.seconds, watcher.epochs.back().seconds);
   EXPECT_EQ(progress.compute_seconds, watcher.epochs.back().compute_seconds);
   EXPECT_GT(progress.compute_seconds, 0);
+  auto rank = info<gnnmg_rank_info>();
+  ASSERT_OK(gnnmg_trainer_get_rank_info(trainer, 0, &rank));
+  EXPECT_EQ(rank.device, -1);
+  EXPECT_EQ(rank.epoch, 3);
+  EXPECT_EQ(rank.num_steps, 6);
+  EXPECT_EQ(rank.seconds, progress.seconds);
+  EXPECT_EQ(rank.compute_seconds, progress.compute_seconds);
+  EXPECT_EQ(rank.num_rows, 0);
+  EXPECT_FAILS(gnnmg_trainer_get_rank_info(trainer, -1, &rank), GNNMG_ERR_RANGE, "index");
+  auto plan = info<gnnmg_memory_info>();
+  EXPECT_FAILS(gnnmg_trainer_get_memory_info(trainer, 0, &plan), GNNMG_ERR_NOT_FOUND,
+               "works on the CPU");
+  ASSERT_OK(gnnmg_trainer_get_memory_info(trainer, size_t{80} << 30, &plan));
+  EXPECT_EQ(plan.fits, 1);
+  EXPECT_GT(plan.step_bytes, 0);
+  ASSERT_OK(gnnmg_trainer_get_memory_info(trainer, 4096, &plan));
+  EXPECT_EQ(plan.fits, 0);
+  EXPECT_FAILS(gnnmg_trainer_get_memory_info(trainer, SIZE_MAX, &plan), GNNMG_ERR_INVALID_ARGUMENT,
+               "gpu_bytes");
 
   auto by_trainer = info<gnnmg_metrics>(), by_model = info<gnnmg_metrics>();
   ASSERT_OK(until_done(

@@ -141,6 +141,7 @@ void* Arena::allocate(int64_t bytes, std::string_view what) {
   const int64_t place = place_of(length);
   used_[place] = length;
   live_bytes_ += length;
+  peak_bytes_ = std::max(peak_bytes_, live_bytes_);
   ++num_allocations_;
   std::memset(base_ + place, kNew, static_cast<size_t>(length));
   return base_ + place;
@@ -198,6 +199,16 @@ int64_t Arena::size() const {
 int64_t Arena::live_bytes() const {
   const std::lock_guard lock(mutex_);
   return live_bytes_;
+}
+
+int64_t Arena::peak_bytes() const {
+  const std::lock_guard lock(mutex_);
+  return peak_bytes_;
+}
+
+void Arena::reset_peak() {
+  const std::lock_guard lock(mutex_);
+  peak_bytes_ = live_bytes_;
 }
 
 int64_t Arena::num_live() const {

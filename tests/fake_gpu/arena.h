@@ -54,6 +54,8 @@ class Arena final : public cuda::Memory {
   void set_size(int64_t bytes);
   int64_t size() const;
   int64_t live_bytes() const;
+  int64_t peak_bytes() const;  // the most that was live since the last reset_peak()
+  void reset_peak();
   int64_t num_live() const;
   int64_t num_allocations() const;
   // The allocation behind the next `after` fails, or, `for_ever`, that one and all others; -1:
@@ -72,7 +74,8 @@ class Arena final : public cuda::Memory {
   std::map<int64_t, int64_t> free_;  // place -> bytes
   std::map<int64_t, int64_t> used_;
   int64_t top_ = 0;  // nothing beyond was ever used
-  int64_t size_ = int64_t{1} << 30, live_bytes_ = 0, num_allocations_ = 0;
+  int64_t size_ = int64_t{1} << 30, live_bytes_ = 0, peak_bytes_ = 0;
+  int64_t num_allocations_ = 0;
   int64_t fail_after_ = -1;
   bool fail_for_ever_ = false;
   int users_ = 0;

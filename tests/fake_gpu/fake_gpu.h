@@ -26,6 +26,8 @@ void set_first_on_bus(int first);
 
 void set_memory(int device, int64_t bytes);
 int64_t live_bytes(int device);
+int64_t peak_bytes(int device);  // the most that was live since the last reset_peak()
+void reset_peak(int device);
 int64_t num_live(int device);         // allocations
 int64_t num_allocations(int device);  // since the program began
 // The allocation behind the next `after` fails, LibTorch's too, or, `for_ever`, that one and all

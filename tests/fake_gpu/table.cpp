@@ -200,6 +200,8 @@ base::DeviceTable make_table(int num_devices) {
 void set_first_on_bus(int first) { first_on_bus = first; }
 void set_memory(int device, int64_t bytes) { arena(device).set_size(bytes); }
 int64_t live_bytes(int device) { return arena(device).live_bytes(); }
+int64_t peak_bytes(int device) { return arena(device).peak_bytes(); }
+void reset_peak(int device) { arena(device).reset_peak(); }
 int64_t num_live(int device) { return arena(device).num_live(); }
 int64_t num_allocations(int device) { return arena(device).num_allocations(); }
 void fail_allocation(int device, int64_t after, bool for_ever) {

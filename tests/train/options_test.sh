@@ -45,6 +45,7 @@ expect '--node-categories 4294967297: expected' --node-categories 4294967297 pla
 expect '--schedule-epochs needs --schedule step' --schedule-epochs 10 planted
 expect '--sort-rows needs --readout sort' --readout mean --sort-rows 4 planted
 expect '--resume needs --checkpoints' --resume planted
+expect '--gpu-memory 80X: expected a size such as' --plan --gpu-memory 80X planted
 expect '--processes needs --port' --processes 2 planted
 expect '--save /nowhere/at/all.pth: No such file' --save /nowhere/at/all.pth planted
 

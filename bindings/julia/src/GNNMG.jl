@@ -51,7 +51,7 @@ export gradient, parameters, gradients, forward!, backward!
 export step!, learning_rate, set_learning_rate!
 export comm_group, comm_from_env, rank, world_size
 export all_reduce!, all_reduce, all_gather!, all_to_all!, barrier, shutdown
-export train!, stop, progress, set_record!, set_checkpoints!
+export train!, stop, progress, rank_info, memory_info, set_record!, set_checkpoints!
 export save_optimizer, load_optimizer!
 
 function __init__()

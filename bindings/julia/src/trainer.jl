@@ -125,6 +125,32 @@ C: `gnnmg_trainer_progress`
 progress(trainer::Trainer) = ask(gnnmg_trainer_progress, gnnmg_progress_info, trainer)
 
 """
+    rank_info(trainer, index)
+
+Where the time of one of this process's ranks went, counted from 1, and what its GPU read over the bus: of the
+epoch that runs, or, before its first step is done, of the one before. As a named tuple:
+
+$(fields_of(gnnmg_rank_info))
+
+C: `gnnmg_trainer_get_rank_info`
+"""
+rank_info(trainer::Trainer, index::Integer) =
+    ask(gnnmg_trainer_get_rank_info, gnnmg_rank_info, trainer, index - 1)
+
+"""
+    memory_info(trainer, gpu_bytes = 0)
+
+What the training takes at most of the memory of a GPU of so many bytes, which need not be there; 0: of what is
+free on that of the first rank. As a named tuple:
+
+$(fields_of(gnnmg_memory_info))
+
+C: `gnnmg_trainer_get_memory_info`
+"""
+memory_info(trainer::Trainer, gpu_bytes::Integer = 0) =
+    ask(gnnmg_trainer_get_memory_info, gnnmg_memory_info, trainer, gpu_bytes)
+
+"""
     set_record!(trainer, kind, path)
 
 Has the trainer write its figures, epoch by epoch, from its next start on: `:json_lines` to a file,

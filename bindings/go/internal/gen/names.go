@@ -60,7 +60,8 @@ var functions = map[string]string{
 	"graph_create_log_normal": "NewLogNormal", "graph_create_planted_partition": "NewPlantedPartition",
 	"graph_create_rmat": "NewRmat", "graph_create_transformed": "Graph.Transformed",
 	"loader_next": "Loader.Next", "model_add_conv": "Model.AddConv", "model_load": "Model.Load", "model_save": "Model.Save", "optimizer_save": "Optimizer.Save", "trainer_save_optimizer": "Trainer.SaveOptimizer",
-	"trainer_create": "NewTrainer", "trainer_progress": "Trainer.Progress", "trainer_set_checkpoints": "Trainer.SetCheckpoints",
+	"trainer_create": "NewTrainer", "trainer_get_memory_info": "Trainer.MemoryInfo", "trainer_get_rank_info": "Trainer.RankInfo",
+	"trainer_progress": "Trainer.Progress", "trainer_set_checkpoints": "Trainer.SetCheckpoints",
 }
 
 var callPattern = regexp.MustCompile(`gnnmg_([a-z0-9_]+)\(\)`)

@@ -190,7 +190,9 @@ var Functions = [...]string{
 	"gnnmg_trainer_evaluate",
 	"gnnmg_trainer_embed",
 	"gnnmg_trainer_embed_to_file",
+	"gnnmg_trainer_get_memory_info",
 	"gnnmg_trainer_progress",
+	"gnnmg_trainer_get_rank_info",
 	"gnnmg_trainer_get_model",
 }
 
@@ -1548,16 +1550,35 @@ func TrainerEmbedToFile(trainer uintptr, path *byte, timeoutMs int64) Result {
 	return finish(r)
 }
 
+// TrainerGetMemoryInfo: What the training takes of the memory of a GPU, before it begins and
+// whether or not there is such a GPU: an upper bound. Trainers on GPUs hold it against what is
+// free when their ranks begin: where it does not fit they end with [ErrNoMemory] and the parts,
+// else it is set aside. Mini-batches of custom samplers have no bound (Bounded), and are not held
+// against anything.
+func TrainerGetMemoryInfo(trainer uintptr, gpuBytes uint64, info *MemoryInfo) Result {
+	reach(181)
+	r := C.shim_trainer_get_memory_info(C.uintptr_t(trainer), C.size_t(gpuBytes), (*C.gnnmg_memory_info)(unsafe.Pointer(info)))
+	return finish(r)
+}
+
 // TrainerProgress: Where training is.
 func TrainerProgress(trainer uintptr, info *ProgressInfo) Result {
-	reach(181)
+	reach(182)
 	r := C.shim_trainer_progress(C.uintptr_t(trainer), (*C.gnnmg_progress_info)(unsafe.Pointer(info)))
+	return finish(r)
+}
+
+// TrainerGetRankInfo: Where the time of one of this process's ranks went in the epoch that runs,
+// or, before the first step of the next one is done, in the one that has ended.
+func TrainerGetRankInfo(trainer uintptr, index int64, info *RankInfo) Result {
+	reach(183)
+	r := C.shim_trainer_get_rank_info(C.uintptr_t(trainer), C.int64_t(index), (*C.gnnmg_rank_info)(unsafe.Pointer(info)))
 	return finish(r)
 }
 
 // TrainerGetModel: The model that is trained.
 func TrainerGetModel(trainer uintptr) (Result, uintptr) {
-	reach(182)
+	reach(184)
 	r := C.shim_trainer_get_model(C.uintptr_t(trainer))
 	return finish(r.outcome), uintptr(r.model)
 }

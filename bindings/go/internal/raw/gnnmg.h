@@ -3928,6 +3928,34 @@ typedef struct gnnmg_trainer_config {
                                      under way. ::GNNMG_CAPTURE_AUTO. */
 } gnnmg_trainer_config;
 
+/** What a training takes of the memory of one GPU, part by part, at most: by the fan-outs and the
+ * degrees of the graph. See gnnmg_trainer_get_memory_info(). */
+typedef struct gnnmg_memory_info {
+  uint32_t struct_size;       /**< sizeof of this struct, set by the caller. */
+  int32_t fits;               /**< 1: `total_bytes` is at most `gpu_bytes`. */
+  size_t gpu_bytes;           /**< Of the GPU: as asked for, or what is free. */
+  size_t total_bytes;         /**< The parts together; of a step and an evaluation the larger. */
+  size_t graph_bytes;         /**< The graph. */
+  size_t feature_bytes;       /**< All rows of features, or the cached ones and their index. */
+  size_t sampler_bytes;       /**< Samplers' buffers with mini-batches, or copies of those. */
+  size_t row_bytes;           /**< Gathered rows of mini-batches; 0 where the first layer reads a
+                                   table of all. */
+  size_t step_bytes;          /**< Forward and backward pass. */
+  size_t evaluation_bytes;    /**< A validation between epochs; 0: the training has none. */
+  size_t parameter_bytes;     /**< Weights, gradients, and the last weights that were good. */
+  size_t optimizer_bytes;     /**< What the optimizer gathers. */
+  size_t communication_bytes; /**< What is exchanged with other ranks, and NCCL's buffers. */
+  size_t reserve_bytes;       /**< For the driver, libraries and others: 1 GiB of a GPU of a given
+                                   size, 0 of what is free. */
+  size_t pinned_bytes;        /**< Of main memory, once a process. */
+  int64_t num_cached;         /**< Rows in a cache. */
+  gnnmg_graph_placement graph_placement;     /**< As ::GNNMG_GRAPH_PLACEMENT_AUTO would have it. */
+  gnnmg_feature_placement feature_placement; /**< The same of features. */
+  int32_t bounded; /**< 1: nothing is left out; 0: nobody can tell how large the mini-batches
+                        of a custom sampler are, and they and steps count for nothing. */
+  int32_t padding; /**< 0. */
+} gnnmg_memory_info;
+
 /** State of a trainer. */
 typedef int32_t gnnmg_trainer_state;
 
@@ -3968,6 +3996,30 @@ typedef struct gnnmg_progress_info {
   double optimizer_seconds;  /**< Its updates. */
   double peer_wait_seconds;  /**< Of its all-reduces, how long it waited for slower ranks. */
 } gnnmg_progress_info;
+
+/** Where the time of one rank went, and what its GPU read over the bus; see
+ * gnnmg_trainer_get_rank_info(). Seconds are as in ::gnnmg_progress_info, of this rank. */
+typedef struct gnnmg_rank_info {
+  uint32_t struct_size;     /**< sizeof of this struct, set by the caller. */
+  int32_t rank;             /**< In the whole job. */
+  int32_t device;           /**< Its GPU; -1: the CPU. */
+  int32_t padding;          /**< 0. */
+  int64_t epoch;            /**< That is counted, from 0. */
+  int64_t num_steps;        /**< Of it that are done. */
+  double seconds;           /**< The epoch so far: what follows, and the rest. */
+  double wait_seconds;      /**< Waiting for mini-batches. */
+  double sample_seconds;    /**< Its loader threads, sampling, summed. */
+  double gather_seconds;    /**< Its loader threads, features, summed. */
+  double compute_seconds;   /**< Its forward and backward passes, until its GPU is through. */
+  double reduce_seconds;    /**< Its all-reduces, waiting for other ranks included. */
+  double optimizer_seconds; /**< Its updates. */
+  double peer_wait_seconds; /**< Of its all-reduces, how long it waited for slower ranks. */
+  int64_t bus_bytes;        /**< Read by its GPU over the bus: copies of mini-batches, and rows of
+                                 features in main memory. What gathers read is added when the epoch
+                                 ends. Edges of a pinned graph are not counted. */
+  int64_t num_rows;       /**< Rows that gathers of its GPU have read, once the epoch has ended. */
+  int64_t num_rows_there; /**< Of these, those that lay on the GPU: hits of a cache. */
+} gnnmg_rank_info;
 
 /** What an epoch came to. */
 typedef struct gnnmg_epoch_info {
@@ -4371,6 +4423,26 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_embed_to_file(gnnmg_trainer*
                                                                   int64_t timeout_ms);
 
 /**
+ * @brief What the training takes of the memory of a GPU, before it begins and whether or not there
+ * is such a GPU: an upper bound. Trainers on GPUs hold it against what is free when their ranks
+ * begin: where it does not fit they end with ::GNNMG_ERR_NO_MEMORY and the parts, else it is set
+ * aside. Mini-batches of custom samplers have no bound (`bounded`), and are not held against
+ * anything.
+ * @snippet train.c memory
+ * @param[in] trainer a trainer, on any device; each of its ranks takes a GPU
+ * @param[in] gpu_bytes memory of such a GPU, all of it; 0: what is free on that of its first rank
+ * now
+ * @param[in,out] info filled
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND with 0, when the trainer works on the CPU,
+ *   ::GNNMG_ERR_DEVICE_LOST then when its GPU is lost
+ * @threading (b)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_get_memory_info(const gnnmg_trainer* trainer,
+                                                                    size_t gpu_bytes,
+                                                                    gnnmg_memory_info* info);
+
+/**
  * @brief Where training is.
  * @snippet cancel_progress.c progress
  * @param[in] trainer a trainer
@@ -4381,6 +4453,21 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_embed_to_file(gnnmg_trainer*
  */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_progress(const gnnmg_trainer* trainer,
                                                              gnnmg_progress_info* info);
+
+/**
+ * @brief Where the time of one of this process's ranks went in the epoch that runs, or, before the
+ * first step of the next one is done, in the one that has ended.
+ * @snippet train.c ranks
+ * @param[in] trainer a trainer
+ * @param[in] index which of this process's ranks, from 0
+ * @param[in,out] info filled
+ * @return ::GNNMG_OK; ::GNNMG_ERR_RANGE for an index that is none
+ * @threading (a)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_trainer_get_rank_info(const gnnmg_trainer* trainer,
+                                                                  int64_t index,
+                                                                  gnnmg_rank_info* info);
 
 /**
  * @brief The model that is trained.

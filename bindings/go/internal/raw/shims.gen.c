@@ -1128,9 +1128,21 @@ outcome shim_trainer_embed_to_file(uintptr_t trainer, const char* path, int64_t 
   return r;
 }
 
+outcome shim_trainer_get_memory_info(uintptr_t trainer, size_t gpu_bytes, gnnmg_memory_info* info) {
+  outcome r = {0};
+  r = GNNMG_CALL(trainer_get_memory_info, (const gnnmg_trainer*)trainer, gpu_bytes, info);
+  return r;
+}
+
 outcome shim_trainer_progress(uintptr_t trainer, gnnmg_progress_info* info) {
   outcome r = {0};
   r = GNNMG_CALL(trainer_progress, (const gnnmg_trainer*)trainer, info);
+  return r;
+}
+
+outcome shim_trainer_get_rank_info(uintptr_t trainer, int64_t index, gnnmg_rank_info* info) {
+  outcome r = {0};
+  r = GNNMG_CALL(trainer_get_rank_info, (const gnnmg_trainer*)trainer, index, info);
   return r;
 }
 

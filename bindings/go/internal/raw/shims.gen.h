@@ -426,7 +426,11 @@ struct r_trainer_embed shim_trainer_embed(uintptr_t trainer, int64_t timeout_ms)
 
 outcome shim_trainer_embed_to_file(uintptr_t trainer, const char* path, int64_t timeout_ms);
 
+outcome shim_trainer_get_memory_info(uintptr_t trainer, size_t gpu_bytes, gnnmg_memory_info* info);
+
 outcome shim_trainer_progress(uintptr_t trainer, gnnmg_progress_info* info);
+
+outcome shim_trainer_get_rank_info(uintptr_t trainer, int64_t index, gnnmg_rank_info* info);
 
 struct r_trainer_get_model { outcome outcome; uintptr_t model; };
 struct r_trainer_get_model shim_trainer_get_model(uintptr_t trainer);

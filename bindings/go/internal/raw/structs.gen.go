@@ -493,6 +493,30 @@ type TrainerConfig struct {
 	Capture               int32
 }
 
+// MemoryInfo is gnnmg_memory_info.
+type MemoryInfo struct {
+	StructSize         uint32
+	Fits               int32
+	GpuBytes           uint64
+	TotalBytes         uint64
+	GraphBytes         uint64
+	FeatureBytes       uint64
+	SamplerBytes       uint64
+	RowBytes           uint64
+	StepBytes          uint64
+	EvaluationBytes    uint64
+	ParameterBytes     uint64
+	OptimizerBytes     uint64
+	CommunicationBytes uint64
+	ReserveBytes       uint64
+	PinnedBytes        uint64
+	NumCached          int64
+	GraphPlacement     int32
+	FeaturePlacement   int32
+	Bounded            int32
+	Padding            int32
+}
+
 // ProgressInfo is gnnmg_progress_info.
 type ProgressInfo struct {
 	StructSize       uint32
@@ -519,6 +543,27 @@ type ProgressInfo struct {
 	ReduceSeconds    float64
 	OptimizerSeconds float64
 	PeerWaitSeconds  float64
+}
+
+// RankInfo is gnnmg_rank_info.
+type RankInfo struct {
+	StructSize       uint32
+	Rank             int32
+	Device           int32
+	Padding          int32
+	Epoch            int64
+	NumSteps         int64
+	Seconds          float64
+	WaitSeconds      float64
+	SampleSeconds    float64
+	GatherSeconds    float64
+	ComputeSeconds   float64
+	ReduceSeconds    float64
+	OptimizerSeconds float64
+	PeerWaitSeconds  float64
+	BusBytes         int64
+	NumRows          int64
+	NumRowsThere     int64
 }
 
 // EpochInfo is gnnmg_epoch_info.
@@ -966,6 +1011,27 @@ var (
 	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.cache_bytes)]byte                 = [unsafe.Offsetof(TrainerConfig{}.CacheBytes)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.gather_multiprocessors)]byte      = [unsafe.Offsetof(TrainerConfig{}.GatherMultiprocessors)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.capture)]byte                     = [unsafe.Offsetof(TrainerConfig{}.Capture)]byte{}
+	_ [unsafe.Sizeof(C.gnnmg_memory_info{})]byte                                  = [unsafe.Sizeof(MemoryInfo{})]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.struct_size)]byte                    = [unsafe.Offsetof(MemoryInfo{}.StructSize)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.fits)]byte                           = [unsafe.Offsetof(MemoryInfo{}.Fits)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.gpu_bytes)]byte                      = [unsafe.Offsetof(MemoryInfo{}.GpuBytes)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.total_bytes)]byte                    = [unsafe.Offsetof(MemoryInfo{}.TotalBytes)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.graph_bytes)]byte                    = [unsafe.Offsetof(MemoryInfo{}.GraphBytes)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.feature_bytes)]byte                  = [unsafe.Offsetof(MemoryInfo{}.FeatureBytes)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.sampler_bytes)]byte                  = [unsafe.Offsetof(MemoryInfo{}.SamplerBytes)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.row_bytes)]byte                      = [unsafe.Offsetof(MemoryInfo{}.RowBytes)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.step_bytes)]byte                     = [unsafe.Offsetof(MemoryInfo{}.StepBytes)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.evaluation_bytes)]byte               = [unsafe.Offsetof(MemoryInfo{}.EvaluationBytes)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.parameter_bytes)]byte                = [unsafe.Offsetof(MemoryInfo{}.ParameterBytes)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.optimizer_bytes)]byte                = [unsafe.Offsetof(MemoryInfo{}.OptimizerBytes)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.communication_bytes)]byte            = [unsafe.Offsetof(MemoryInfo{}.CommunicationBytes)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.reserve_bytes)]byte                  = [unsafe.Offsetof(MemoryInfo{}.ReserveBytes)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.pinned_bytes)]byte                   = [unsafe.Offsetof(MemoryInfo{}.PinnedBytes)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.num_cached)]byte                     = [unsafe.Offsetof(MemoryInfo{}.NumCached)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.graph_placement)]byte                = [unsafe.Offsetof(MemoryInfo{}.GraphPlacement)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.feature_placement)]byte              = [unsafe.Offsetof(MemoryInfo{}.FeaturePlacement)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.bounded)]byte                        = [unsafe.Offsetof(MemoryInfo{}.Bounded)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.padding)]byte                        = [unsafe.Offsetof(MemoryInfo{}.Padding)]byte{}
 	_ [unsafe.Sizeof(C.gnnmg_progress_info{})]byte                                = [unsafe.Sizeof(ProgressInfo{})]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.struct_size)]byte                  = [unsafe.Offsetof(ProgressInfo{}.StructSize)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.state)]byte                        = [unsafe.Offsetof(ProgressInfo{}.State)]byte{}
@@ -991,6 +1057,24 @@ var (
 	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.reduce_seconds)]byte               = [unsafe.Offsetof(ProgressInfo{}.ReduceSeconds)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.optimizer_seconds)]byte            = [unsafe.Offsetof(ProgressInfo{}.OptimizerSeconds)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_progress_info{}.peer_wait_seconds)]byte            = [unsafe.Offsetof(ProgressInfo{}.PeerWaitSeconds)]byte{}
+	_ [unsafe.Sizeof(C.gnnmg_rank_info{})]byte                                    = [unsafe.Sizeof(RankInfo{})]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_rank_info{}.struct_size)]byte                      = [unsafe.Offsetof(RankInfo{}.StructSize)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_rank_info{}.rank)]byte                             = [unsafe.Offsetof(RankInfo{}.Rank)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_rank_info{}.device)]byte                           = [unsafe.Offsetof(RankInfo{}.Device)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_rank_info{}.padding)]byte                          = [unsafe.Offsetof(RankInfo{}.Padding)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_rank_info{}.epoch)]byte                            = [unsafe.Offsetof(RankInfo{}.Epoch)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_rank_info{}.num_steps)]byte                        = [unsafe.Offsetof(RankInfo{}.NumSteps)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_rank_info{}.seconds)]byte                          = [unsafe.Offsetof(RankInfo{}.Seconds)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_rank_info{}.wait_seconds)]byte                     = [unsafe.Offsetof(RankInfo{}.WaitSeconds)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_rank_info{}.sample_seconds)]byte                   = [unsafe.Offsetof(RankInfo{}.SampleSeconds)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_rank_info{}.gather_seconds)]byte                   = [unsafe.Offsetof(RankInfo{}.GatherSeconds)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_rank_info{}.compute_seconds)]byte                  = [unsafe.Offsetof(RankInfo{}.ComputeSeconds)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_rank_info{}.reduce_seconds)]byte                   = [unsafe.Offsetof(RankInfo{}.ReduceSeconds)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_rank_info{}.optimizer_seconds)]byte                = [unsafe.Offsetof(RankInfo{}.OptimizerSeconds)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_rank_info{}.peer_wait_seconds)]byte                = [unsafe.Offsetof(RankInfo{}.PeerWaitSeconds)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_rank_info{}.bus_bytes)]byte                        = [unsafe.Offsetof(RankInfo{}.BusBytes)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_rank_info{}.num_rows)]byte                         = [unsafe.Offsetof(RankInfo{}.NumRows)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_rank_info{}.num_rows_there)]byte                   = [unsafe.Offsetof(RankInfo{}.NumRowsThere)]byte{}
 	_ [unsafe.Sizeof(C.gnnmg_epoch_info{})]byte                                   = [unsafe.Sizeof(EpochInfo{})]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.struct_size)]byte                     = [unsafe.Offsetof(EpochInfo{}.StructSize)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.evaluated)]byte                       = [unsafe.Offsetof(EpochInfo{}.Evaluated)]byte{}

@@ -182,6 +182,8 @@
   X(trainer_evaluate) \
   X(trainer_embed) \
   X(trainer_embed_to_file) \
+  X(trainer_get_memory_info) \
   X(trainer_progress) \
+  X(trainer_get_rank_info) \
   X(trainer_get_model) \
 

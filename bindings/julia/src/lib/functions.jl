@@ -182,7 +182,9 @@ const FUNCTIONS = [
     :gnnmg_trainer_evaluate,
     :gnnmg_trainer_embed,
     :gnnmg_trainer_embed_to_file,
+    :gnnmg_trainer_get_memory_info,
     :gnnmg_trainer_progress,
+    :gnnmg_trainer_get_rank_info,
     :gnnmg_trainer_get_model,
 ]
 
@@ -675,7 +677,13 @@ gnnmg_trainer_embed(trainer, rows, timeout_ms) =
           trainer, rows, timeout_ms)
 gnnmg_trainer_embed_to_file(trainer, path, timeout_ms) =
     ccall(entry(181), Int32, (Ptr{gnnmg_trainer}, Cstring, Int64), trainer, path, timeout_ms)
+gnnmg_trainer_get_memory_info(trainer, gpu_bytes, info) =
+    ccall(entry(182), Int32, (Ptr{gnnmg_trainer}, Csize_t, Ptr{gnnmg_memory_info}), trainer,
+          gpu_bytes, info)
 gnnmg_trainer_progress(trainer, info) =
-    ccall(entry(182), Int32, (Ptr{gnnmg_trainer}, Ptr{gnnmg_progress_info}), trainer, info)
+    ccall(entry(183), Int32, (Ptr{gnnmg_trainer}, Ptr{gnnmg_progress_info}), trainer, info)
+gnnmg_trainer_get_rank_info(trainer, index, info) =
+    ccall(entry(184), Int32, (Ptr{gnnmg_trainer}, Int64, Ptr{gnnmg_rank_info}), trainer, index,
+          info)
 gnnmg_trainer_get_model(trainer, model) =
-    ccall(entry(183), Int32, (Ptr{gnnmg_trainer}, Ptr{Ptr{gnnmg_model}}), trainer, model)
+    ccall(entry(185), Int32, (Ptr{gnnmg_trainer}, Ptr{Ptr{gnnmg_model}}), trainer, model)

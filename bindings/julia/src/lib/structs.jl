@@ -470,6 +470,29 @@ struct gnnmg_trainer_config
     capture::gnnmg_capture
 end
 
+struct gnnmg_memory_info
+    struct_size::UInt32
+    fits::Int32
+    gpu_bytes::Csize_t
+    total_bytes::Csize_t
+    graph_bytes::Csize_t
+    feature_bytes::Csize_t
+    sampler_bytes::Csize_t
+    row_bytes::Csize_t
+    step_bytes::Csize_t
+    evaluation_bytes::Csize_t
+    parameter_bytes::Csize_t
+    optimizer_bytes::Csize_t
+    communication_bytes::Csize_t
+    reserve_bytes::Csize_t
+    pinned_bytes::Csize_t
+    num_cached::Int64
+    graph_placement::gnnmg_graph_placement
+    feature_placement::gnnmg_feature_placement
+    bounded::Int32
+    padding::Int32
+end
+
 struct gnnmg_progress_info
     struct_size::UInt32
     state::gnnmg_trainer_state
@@ -495,6 +518,26 @@ struct gnnmg_progress_info
     reduce_seconds::Float64
     optimizer_seconds::Float64
     peer_wait_seconds::Float64
+end
+
+struct gnnmg_rank_info
+    struct_size::UInt32
+    rank::Int32
+    device::Int32
+    padding::Int32
+    epoch::Int64
+    num_steps::Int64
+    seconds::Float64
+    wait_seconds::Float64
+    sample_seconds::Float64
+    gather_seconds::Float64
+    compute_seconds::Float64
+    reduce_seconds::Float64
+    optimizer_seconds::Float64
+    peer_wait_seconds::Float64
+    bus_bytes::Int64
+    num_rows::Int64
+    num_rows_there::Int64
 end
 
 struct gnnmg_epoch_info

@@ -2995,6 +2995,124 @@ const _: () = {
         "Offset of field: gnnmg_trainer_config::capture",
     ][::core::mem::offset_of!(gnnmg_trainer_config, capture) - 372usize];
 };
+/** What a training takes of the memory of one GPU, part by part, at most: by the fan-outs and the
+degrees of the graph. See gnnmg_trainer_get_memory_info().*/
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct gnnmg_memory_info {
+    /// sizeof of this struct, set by the caller.
+    pub struct_size: u32,
+    /// 1: `total_bytes` is at most `gpu_bytes`.
+    pub fits: i32,
+    /// Of the GPU: as asked for, or what is free.
+    pub gpu_bytes: usize,
+    /// The parts together; of a step and an evaluation the larger.
+    pub total_bytes: usize,
+    /// The graph.
+    pub graph_bytes: usize,
+    /// All rows of features, or the cached ones and their index.
+    pub feature_bytes: usize,
+    /// Samplers' buffers with mini-batches, or copies of those.
+    pub sampler_bytes: usize,
+    /** Gathered rows of mini-batches; 0 where the first layer reads a
+table of all.*/
+    pub row_bytes: usize,
+    /// Forward and backward pass.
+    pub step_bytes: usize,
+    /// A validation between epochs; 0: the training has none.
+    pub evaluation_bytes: usize,
+    /// Weights, gradients, and the last weights that were good.
+    pub parameter_bytes: usize,
+    /// What the optimizer gathers.
+    pub optimizer_bytes: usize,
+    /// What is exchanged with other ranks, and NCCL's buffers.
+    pub communication_bytes: usize,
+    /** For the driver, libraries and others: 1 GiB of a GPU of a given
+size, 0 of what is free.*/
+    pub reserve_bytes: usize,
+    /// Of main memory, once a process.
+    pub pinned_bytes: usize,
+    /// Rows in a cache.
+    pub num_cached: i64,
+    /// As `GNNMG_GRAPH_PLACEMENT_AUTO` would have it.
+    pub graph_placement: gnnmg_graph_placement,
+    /// The same of features.
+    pub feature_placement: gnnmg_feature_placement,
+    /** 1: nothing is left out; 0: nobody can tell how large the mini-batches
+of a custom sampler are, and they and steps count for nothing.*/
+    pub bounded: i32,
+    /// 0.
+    pub padding: i32,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    [
+        "Size of gnnmg_memory_info",
+    ][::core::mem::size_of::<gnnmg_memory_info>() - 136usize];
+    [
+        "Alignment of gnnmg_memory_info",
+    ][::core::mem::align_of::<gnnmg_memory_info>() - 8usize];
+    [
+        "Offset of field: gnnmg_memory_info::struct_size",
+    ][::core::mem::offset_of!(gnnmg_memory_info, struct_size) - 0usize];
+    [
+        "Offset of field: gnnmg_memory_info::fits",
+    ][::core::mem::offset_of!(gnnmg_memory_info, fits) - 4usize];
+    [
+        "Offset of field: gnnmg_memory_info::gpu_bytes",
+    ][::core::mem::offset_of!(gnnmg_memory_info, gpu_bytes) - 8usize];
+    [
+        "Offset of field: gnnmg_memory_info::total_bytes",
+    ][::core::mem::offset_of!(gnnmg_memory_info, total_bytes) - 16usize];
+    [
+        "Offset of field: gnnmg_memory_info::graph_bytes",
+    ][::core::mem::offset_of!(gnnmg_memory_info, graph_bytes) - 24usize];
+    [
+        "Offset of field: gnnmg_memory_info::feature_bytes",
+    ][::core::mem::offset_of!(gnnmg_memory_info, feature_bytes) - 32usize];
+    [
+        "Offset of field: gnnmg_memory_info::sampler_bytes",
+    ][::core::mem::offset_of!(gnnmg_memory_info, sampler_bytes) - 40usize];
+    [
+        "Offset of field: gnnmg_memory_info::row_bytes",
+    ][::core::mem::offset_of!(gnnmg_memory_info, row_bytes) - 48usize];
+    [
+        "Offset of field: gnnmg_memory_info::step_bytes",
+    ][::core::mem::offset_of!(gnnmg_memory_info, step_bytes) - 56usize];
+    [
+        "Offset of field: gnnmg_memory_info::evaluation_bytes",
+    ][::core::mem::offset_of!(gnnmg_memory_info, evaluation_bytes) - 64usize];
+    [
+        "Offset of field: gnnmg_memory_info::parameter_bytes",
+    ][::core::mem::offset_of!(gnnmg_memory_info, parameter_bytes) - 72usize];
+    [
+        "Offset of field: gnnmg_memory_info::optimizer_bytes",
+    ][::core::mem::offset_of!(gnnmg_memory_info, optimizer_bytes) - 80usize];
+    [
+        "Offset of field: gnnmg_memory_info::communication_bytes",
+    ][::core::mem::offset_of!(gnnmg_memory_info, communication_bytes) - 88usize];
+    [
+        "Offset of field: gnnmg_memory_info::reserve_bytes",
+    ][::core::mem::offset_of!(gnnmg_memory_info, reserve_bytes) - 96usize];
+    [
+        "Offset of field: gnnmg_memory_info::pinned_bytes",
+    ][::core::mem::offset_of!(gnnmg_memory_info, pinned_bytes) - 104usize];
+    [
+        "Offset of field: gnnmg_memory_info::num_cached",
+    ][::core::mem::offset_of!(gnnmg_memory_info, num_cached) - 112usize];
+    [
+        "Offset of field: gnnmg_memory_info::graph_placement",
+    ][::core::mem::offset_of!(gnnmg_memory_info, graph_placement) - 120usize];
+    [
+        "Offset of field: gnnmg_memory_info::feature_placement",
+    ][::core::mem::offset_of!(gnnmg_memory_info, feature_placement) - 124usize];
+    [
+        "Offset of field: gnnmg_memory_info::bounded",
+    ][::core::mem::offset_of!(gnnmg_memory_info, bounded) - 128usize];
+    [
+        "Offset of field: gnnmg_memory_info::padding",
+    ][::core::mem::offset_of!(gnnmg_memory_info, padding) - 132usize];
+};
 /// State of a trainer.
 pub type gnnmg_trainer_state = i32;
 /// Not started, or stopped.
@@ -3141,6 +3259,106 @@ const _: () = {
     [
         "Offset of field: gnnmg_progress_info::peer_wait_seconds",
     ][::core::mem::offset_of!(gnnmg_progress_info, peer_wait_seconds) - 168usize];
+};
+/** Where the time of one rank went, and what its GPU read over the bus; see
+gnnmg_trainer_get_rank_info(). Seconds are as in `gnnmg_progress_info`, of this rank.*/
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct gnnmg_rank_info {
+    /// sizeof of this struct, set by the caller.
+    pub struct_size: u32,
+    /// In the whole job.
+    pub rank: i32,
+    /// Its GPU; -1: the CPU.
+    pub device: i32,
+    /// 0.
+    pub padding: i32,
+    /// That is counted, from 0.
+    pub epoch: i64,
+    /// Of it that are done.
+    pub num_steps: i64,
+    /// The epoch so far: what follows, and the rest.
+    pub seconds: f64,
+    /// Waiting for mini-batches.
+    pub wait_seconds: f64,
+    /// Its loader threads, sampling, summed.
+    pub sample_seconds: f64,
+    /// Its loader threads, features, summed.
+    pub gather_seconds: f64,
+    /// Its forward and backward passes, until its GPU is through.
+    pub compute_seconds: f64,
+    /// Its all-reduces, waiting for other ranks included.
+    pub reduce_seconds: f64,
+    /// Its updates.
+    pub optimizer_seconds: f64,
+    /// Of its all-reduces, how long it waited for slower ranks.
+    pub peer_wait_seconds: f64,
+    /** Read by its GPU over the bus: copies of mini-batches, and rows of
+features in main memory. What gathers read is added when the epoch
+ends. Edges of a pinned graph are not counted.*/
+    pub bus_bytes: i64,
+    /// Rows that gathers of its GPU have read, once the epoch has ended.
+    pub num_rows: i64,
+    /// Of these, those that lay on the GPU: hits of a cache.
+    pub num_rows_there: i64,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of gnnmg_rank_info"][::core::mem::size_of::<gnnmg_rank_info>() - 120usize];
+    [
+        "Alignment of gnnmg_rank_info",
+    ][::core::mem::align_of::<gnnmg_rank_info>() - 8usize];
+    [
+        "Offset of field: gnnmg_rank_info::struct_size",
+    ][::core::mem::offset_of!(gnnmg_rank_info, struct_size) - 0usize];
+    [
+        "Offset of field: gnnmg_rank_info::rank",
+    ][::core::mem::offset_of!(gnnmg_rank_info, rank) - 4usize];
+    [
+        "Offset of field: gnnmg_rank_info::device",
+    ][::core::mem::offset_of!(gnnmg_rank_info, device) - 8usize];
+    [
+        "Offset of field: gnnmg_rank_info::padding",
+    ][::core::mem::offset_of!(gnnmg_rank_info, padding) - 12usize];
+    [
+        "Offset of field: gnnmg_rank_info::epoch",
+    ][::core::mem::offset_of!(gnnmg_rank_info, epoch) - 16usize];
+    [
+        "Offset of field: gnnmg_rank_info::num_steps",
+    ][::core::mem::offset_of!(gnnmg_rank_info, num_steps) - 24usize];
+    [
+        "Offset of field: gnnmg_rank_info::seconds",
+    ][::core::mem::offset_of!(gnnmg_rank_info, seconds) - 32usize];
+    [
+        "Offset of field: gnnmg_rank_info::wait_seconds",
+    ][::core::mem::offset_of!(gnnmg_rank_info, wait_seconds) - 40usize];
+    [
+        "Offset of field: gnnmg_rank_info::sample_seconds",
+    ][::core::mem::offset_of!(gnnmg_rank_info, sample_seconds) - 48usize];
+    [
+        "Offset of field: gnnmg_rank_info::gather_seconds",
+    ][::core::mem::offset_of!(gnnmg_rank_info, gather_seconds) - 56usize];
+    [
+        "Offset of field: gnnmg_rank_info::compute_seconds",
+    ][::core::mem::offset_of!(gnnmg_rank_info, compute_seconds) - 64usize];
+    [
+        "Offset of field: gnnmg_rank_info::reduce_seconds",
+    ][::core::mem::offset_of!(gnnmg_rank_info, reduce_seconds) - 72usize];
+    [
+        "Offset of field: gnnmg_rank_info::optimizer_seconds",
+    ][::core::mem::offset_of!(gnnmg_rank_info, optimizer_seconds) - 80usize];
+    [
+        "Offset of field: gnnmg_rank_info::peer_wait_seconds",
+    ][::core::mem::offset_of!(gnnmg_rank_info, peer_wait_seconds) - 88usize];
+    [
+        "Offset of field: gnnmg_rank_info::bus_bytes",
+    ][::core::mem::offset_of!(gnnmg_rank_info, bus_bytes) - 96usize];
+    [
+        "Offset of field: gnnmg_rank_info::num_rows",
+    ][::core::mem::offset_of!(gnnmg_rank_info, num_rows) - 104usize];
+    [
+        "Offset of field: gnnmg_rank_info::num_rows_there",
+    ][::core::mem::offset_of!(gnnmg_rank_info, num_rows_there) - 112usize];
 };
 /// What an epoch came to.
 #[repr(C)]
@@ -6780,6 +6998,29 @@ Since 0.1*/
         timeout_ms: i64,
     ) -> gnnmg_status;
     #[must_use]
+    /** What the training takes of the memory of a GPU, before it begins and whether or not there
+is such a GPU: an upper bound. Trainers on GPUs hold it against what is free when their ranks
+begin: where it does not fit they end with `GNNMG_ERR_NO_MEMORY` and the parts, else it is set
+aside. Mini-batches of custom samplers have no bound (`bounded`), and are not held against
+anything.
+
+- `trainer`: a trainer, on any device; each of its ranks takes a GPU
+- `gpu_bytes`: memory of such a GPU, all of it; 0: what is free on that of its first rank
+now
+- `info`: filled
+
+Returns `GNNMG_OK`; `GNNMG_ERR_NOT_FOUND` with 0, when the trainer works on the CPU,
+`GNNMG_ERR_DEVICE_LOST` then when its GPU is lost
+
+Threading: (b)
+
+Since 0.1*/
+    pub fn gnnmg_trainer_get_memory_info(
+        trainer: *const gnnmg_trainer,
+        gpu_bytes: usize,
+        info: *mut gnnmg_memory_info,
+    ) -> gnnmg_status;
+    #[must_use]
     /** Where training is.
 
 - `trainer`: a trainer
@@ -6793,6 +7034,24 @@ Since 0.1*/
     pub fn gnnmg_trainer_progress(
         trainer: *const gnnmg_trainer,
         info: *mut gnnmg_progress_info,
+    ) -> gnnmg_status;
+    #[must_use]
+    /** Where the time of one of this process's ranks went in the epoch that runs, or, before the
+first step of the next one is done, in the one that has ended.
+
+- `trainer`: a trainer
+- `index`: which of this process's ranks, from 0
+- `info`: filled
+
+Returns `GNNMG_OK`; `GNNMG_ERR_RANGE` for an index that is none
+
+Threading: (a)
+
+Since 0.1*/
+    pub fn gnnmg_trainer_get_rank_info(
+        trainer: *const gnnmg_trainer,
+        index: i64,
+        info: *mut gnnmg_rank_info,
     ) -> gnnmg_status;
     #[must_use]
     /** The model that is trained.

@@ -6,8 +6,8 @@ use crate::handle::{Handle, Token};
 use crate::raw::{block, call, check, millis, path, pointer, ready, Field, FOREVER};
 use crate::tensor::{release, Tensor};
 use crate::{
-    ffi, CheckpointConfig, Comm, Dataset, EpochInfo, Metrics, Model, ModelFileConfig, ProgressInfo,
-    Record, Sampler, Split, TrainerConfig,
+    ffi, CheckpointConfig, Comm, Dataset, EpochInfo, MemoryInfo, Metrics, Model, ModelFileConfig,
+    ProgressInfo, RankInfo, Record, Sampler, Split, TrainerConfig,
 };
 use std::ffi::c_void;
 use std::path::Path;
@@ -378,6 +378,29 @@ impl Trainer {
     #[doc(alias = "gnnmg_trainer_progress")]
     pub fn progress(&self) -> Result<ProgressInfo> {
         self.remote().progress()
+    }
+
+    /// Where the time of one of this process's ranks went, counted from 0, and what its GPU read over
+    /// the bus: of the epoch that runs, or, before its first step is done, of the one before.
+    #[doc(alias = "gnnmg_trainer_get_rank_info")]
+    pub fn rank_info(&self, index: usize) -> Result<RankInfo> {
+        let mut raw = RankInfo::empty();
+        let index = i64::try_from(index).unwrap_or(i64::MAX);
+        check(call!(gnnmg_trainer_get_rank_info(self.handle.get(), index, &mut raw)))?;
+        Ok(RankInfo::read(&raw))
+    }
+
+    /// What the training takes at most of the memory of a GPU of so many bytes, which need not be
+    /// there; `None`: of what is free on that of the first rank.
+    #[doc(alias = "gnnmg_trainer_get_memory_info")]
+    pub fn memory_info(&self, gpu_bytes: Option<usize>) -> Result<MemoryInfo> {
+        let mut raw = MemoryInfo::empty();
+        check(call!(gnnmg_trainer_get_memory_info(
+            self.handle.get(),
+            gpu_bytes.unwrap_or(0),
+            &mut raw
+        )))?;
+        Ok(MemoryInfo::read(&raw))
     }
 
     /// What other threads may do with the trainer, also after it is dropped.

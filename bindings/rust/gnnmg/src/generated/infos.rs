@@ -176,6 +176,52 @@ info! {
 }
 
 info! {
+    /// What a training takes of the memory of one GPU, part by part, at most: by the fan-outs and the
+    /// degrees of the graph. See gnnmg_trainer_get_memory_info().
+    pub struct MemoryInfo(gnnmg_memory_info) {
+        /// 1: `total_bytes` is at most `gpu_bytes`.
+        fits: bool,
+        /// Of the GPU: as asked for, or what is free.
+        gpu_bytes: usize,
+        /// The parts together; of a step and an evaluation the larger.
+        total_bytes: usize,
+        /// The graph.
+        graph_bytes: usize,
+        /// All rows of features, or the cached ones and their index.
+        feature_bytes: usize,
+        /// Samplers' buffers with mini-batches, or copies of those.
+        sampler_bytes: usize,
+        /// Gathered rows of mini-batches; 0 where the first layer reads a
+        /// table of all.
+        row_bytes: usize,
+        /// Forward and backward pass.
+        step_bytes: usize,
+        /// A validation between epochs; 0: the training has none.
+        evaluation_bytes: usize,
+        /// Weights, gradients, and the last weights that were good.
+        parameter_bytes: usize,
+        /// What the optimizer gathers.
+        optimizer_bytes: usize,
+        /// What is exchanged with other ranks, and NCCL's buffers.
+        communication_bytes: usize,
+        /// For the driver, libraries and others: 1 GiB of a GPU of a given
+        /// size, 0 of what is free.
+        reserve_bytes: usize,
+        /// Of main memory, once a process.
+        pinned_bytes: usize,
+        /// Rows in a cache.
+        num_cached: usize,
+        /// As [`GraphPlacement::Auto`](crate::GraphPlacement::Auto) would have it.
+        graph_placement: crate::GraphPlacement,
+        /// The same of features.
+        feature_placement: crate::FeaturePlacement,
+        /// 1: nothing is left out; 0: nobody can tell how large the mini-batches
+        /// of a custom sampler are, and they and steps count for nothing.
+        bounded: bool,
+    }
+}
+
+info! {
     /// Where training is; see gnnmg_trainer_progress().
     pub struct ProgressInfo(gnnmg_progress_info) {
         /// What it does.
@@ -225,6 +271,45 @@ info! {
         optimizer_seconds: f64,
         /// Of its all-reduces, how long it waited for slower ranks.
         peer_wait_seconds: f64,
+    }
+}
+
+info! {
+    /// Where the time of one rank went, and what its GPU read over the bus; see
+    /// gnnmg_trainer_get_rank_info(). Seconds are as in `gnnmg_progress_info`, of this rank.
+    pub struct RankInfo(gnnmg_rank_info) {
+        /// In the whole job.
+        rank: i32,
+        /// Its GPU; -1: the CPU.
+        device: i32,
+        /// That is counted, from 0.
+        epoch: i64,
+        /// Of it that are done.
+        num_steps: usize,
+        /// The epoch so far: what follows, and the rest.
+        seconds: f64,
+        /// Waiting for mini-batches.
+        wait_seconds: f64,
+        /// Its loader threads, sampling, summed.
+        sample_seconds: f64,
+        /// Its loader threads, features, summed.
+        gather_seconds: f64,
+        /// Its forward and backward passes, until its GPU is through.
+        compute_seconds: f64,
+        /// Its all-reduces, waiting for other ranks included.
+        reduce_seconds: f64,
+        /// Its updates.
+        optimizer_seconds: f64,
+        /// Of its all-reduces, how long it waited for slower ranks.
+        peer_wait_seconds: f64,
+        /// Read by its GPU over the bus: copies of mini-batches, and rows of
+        /// features in main memory. What gathers read is added when the epoch
+        /// ends. Edges of a pinned graph are not counted.
+        bus_bytes: i64,
+        /// Rows that gathers of its GPU have read, once the epoch has ended.
+        num_rows: usize,
+        /// Of these, those that lay on the GPU: hits of a cache.
+        num_rows_there: usize,
     }
 }
 

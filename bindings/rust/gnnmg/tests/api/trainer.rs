@@ -11,6 +11,11 @@ fn run_calls_a_closure_that_borrows() {
     trainer.run(|epoch| losses.push((epoch.epoch, epoch.train_loss, epoch.evaluated))).unwrap();
     assert_eq!(losses.iter().map(|loss| loss.0).collect::<Vec<_>>(), [0, 1, 2]);
     assert!(losses[2].1 < losses[0].1 && losses[0].2, "{losses:?}");
+    let plan = trainer.memory_info(Some(80_000_000_000)).unwrap();
+    assert!(plan.fits && plan.bounded && plan.total_bytes > plan.step_bytes);
+    assert_eq!(trainer.memory_info(None).unwrap_err().kind(), ErrorKind::NotFound);
+    assert!(trainer.rank_info(0).unwrap().compute_seconds > 0.0);
+    assert_eq!(trainer.rank_info(9).unwrap_err().kind(), ErrorKind::Range);
     let progress = trainer.progress().unwrap();
     assert_eq!((progress.state, progress.num_epochs), (TrainerState::Finished, 3));
     let metrics = finish(|| trainer.evaluate_timeout(Split::Test, SOON)).unwrap();

@@ -1,0 +1,268 @@
+#include "nn/pass_memory.h"
+
+#include <algorithm>
+
+#include "nn/graph_facts.h"
+
+namespace gnnmg::nn {
+namespace {
+
+// Numbers that a convolution takes in training: so many for each target and column of its input or
+// of its result, for each source and column of its input or of what edges read, and for each edge.
+struct Cost {
+  int64_t target_in = 4, target_out = 5;
+  int64_t source_in = 2, source_read = 0;
+  int64_t edge = 0;       // numbers of an edge by itself
+  int64_t edge_head = 0;  // for each head
+  int64_t edge_read = 0;  // for each column of what edges read
+};
+
+struct Layer {
+  const ModelConfig& options;
+  int64_t in = 0, out = 0;
+  LayerBounds bounds;
+  bool gradient = true;  // of its input is wanted
+};
+
+bool attends(Architecture a) {
+  return a == Architecture::kGat || a == Architecture::kGatv2 || a == Architecture::kTransformer;
+}
+
+int64_t reductions(const ModelConfig& o) {
+  if (o.architecture == Architecture::kPna) return static_cast<int64_t>(o.pna_reductions().size());
+  return std::max<int64_t>(static_cast<int64_t>(o.reductions.size()), 1);
+}
+
+// Columns of the rows that edges read.
+int64_t width_read(const Layer& layer) {
+  const ModelConfig& o = layer.options;
+  if (attends(o.architecture)) return o.concat ? layer.out : layer.out * o.heads;
+  if (o.architecture == Architecture::kPna) return (o.divide_input ? 1 : o.towers) * layer.in;
+  return std::max(layer.in, layer.out);
+}
+
+Cost cost_of(const Layer& layer) {
+  const ModelConfig& o = layer.options;
+  Cost cost;
+  const bool carries = o.edge_columns() > 0 || o.edge_dim > 0;
+  switch (o.architecture) {
+    case Architecture::kSage:
+      if (o.project) cost.source_in += 4;
+      if (o.normalize) cost.target_out += 3;
+      cost.target_in += 4 * (reductions(o) - 1);
+      if (o.framework == Framework::kDgl) cost.source_read += 3;
+      break;
+    case Architecture::kGcn:
+    case Architecture::kGraphConv:
+      cost.source_read = 3;
+      cost.edge = 24;
+      break;
+    case Architecture::kGat:
+      cost.source_read = 4;
+      cost.edge = 30;
+      cost.edge_head = 8;
+      if (carries) cost.edge_read = 4;
+      break;
+    case Architecture::kGatv2:
+      cost.source_read = 5;
+      cost.edge = 30;
+      cost.edge_head = 8;
+      if (carries) cost.edge_read = 4;
+      break;
+    case Architecture::kTransformer:
+      cost.source_read = 8;
+      cost.edge = 24;
+      cost.edge_head = 8;
+      cost.target_out += 6;
+      if (carries) cost.edge_read = 4;
+      break;
+    case Architecture::kGin:
+      cost.target_out += 3 * o.mlp_layers;
+      break;
+    case Architecture::kGine:
+      cost.target_out += 3 * o.mlp_layers;
+      cost.edge = 12;
+      cost.edge_read = 3;
+      break;
+    case Architecture::kRelation:
+      cost.edge = 60;
+      cost.edge_read = 6;
+      break;
+    case Architecture::kPna:
+      cost.source_read = 4;
+      cost.edge = 20;
+      if (o.edge_dim > 0 || o.pre_layers > 1) cost.edge_read = 6 + 2 * o.pre_layers;
+      break;
+    case Architecture::kEdge:
+      cost.source_read = 3;
+      cost.edge = 24;
+      cost.edge_read = 4 * std::max<int64_t>(o.mlp_layers, 1);
+      break;
+    case Architecture::kLayers:
+      break;
+  }
+  if (o.edge_weights) cost.edge += 8;
+  return cost;
+}
+
+int64_t norm_numbers(Norm norm, int64_t rows, int64_t width) {
+  return norm == Norm::kNone ? 0 : 6 * rows * width;
+}
+
+int64_t conv_numbers(const Layer& layer) {
+  const Cost cost = cost_of(layer);
+  const ModelConfig& o = layer.options;
+  const LayerBounds& b = layer.bounds;
+  const int64_t read = width_read(layer);
+  int64_t numbers = b.targets * (cost.target_in * layer.in + cost.target_out * layer.out) +
+                    b.sources * ((layer.gradient ? cost.source_in : cost.source_in - 2) * layer.in +
+                                 cost.source_read * read) +
+                    b.edges * (cost.edge + cost.edge_head * o.heads + cost.edge_read * read);
+  if (o.architecture == Architecture::kPna)
+    numbers += b.targets * layer.in * o.towers * reductions(o) *
+               (4 + 2 * static_cast<int64_t>(o.scalers.size()));
+  if (o.edge_dim > 0) numbers += 2 * b.edges * o.edge_dim;
+  return numbers;
+}
+
+// As the stack arranges them: what each layer reads and gives.
+std::vector<Layer> layers_of(const ModelConfig& c, std::span<const LayerBounds> bounds) {
+  std::vector<Layer> layers;
+  int64_t width = c.skip == Skip::kResidual ? c.hidden_dim : c.first_width();
+  if (c.architecture == Architecture::kLayers) {
+    size_t block = 0;
+    for (const LayerConfig& layer : c.layers) {
+      if (layer.kind == LayerConfig::Kind::kConv)
+        layers.push_back({layer.options, width, layer.options.output_width(), bounds[block]});
+      if (layer.kind == LayerConfig::Kind::kConv)
+        layers.back().gradient = block++ > 0 || c.input == Input::kEmbedding;
+      if (layer.kind == LayerConfig::Kind::kConv || layer.kind == LayerConfig::Kind::kLinear)
+        width = layer.options.output_width();
+    }
+    return layers;
+  }
+  for (size_t i = 0; i < bounds.size(); ++i) {
+    const bool last =
+        i + 1 == bounds.size() && c.skip == Skip::kNone && c.jumping == Jumping::kNone;
+    const bool learned =
+        c.input != Input::kFeatures || !c.node_vocabulary.empty() || c.skip == Skip::kResidual;
+    layers.push_back(
+        {c, width, last ? c.output_width() : c.hidden_dim, bounds[i], i > 0 || learned});
+    width = c.hidden_dim;
+  }
+  return layers;
+}
+
+// What stands between the convolutions of a layer's targets.
+int64_t between_numbers(const ModelConfig& c, const Layer& layer) {
+  const int64_t rows = layer.bounds.targets * layer.out;
+  int64_t numbers = norm_numbers(c.norm, layer.bounds.targets, layer.out);
+  if (c.activation != Activation::kRelu && c.activation != Activation::kNone) numbers += 4 * rows;
+  if (c.skip != Skip::kNone) numbers += 4 * rows;
+  if (c.jumping == Jumping::kLstm)
+    numbers += 24 * rows;
+  else if (c.jumping != Jumping::kNone)
+    numbers += 6 * rows;
+  return numbers;
+}
+
+// Layers of a user's own stack between its convolutions, on the rows of all nodes at that place.
+int64_t own_layers_numbers(const ModelConfig& c, std::span<const LayerBounds> bounds) {
+  int64_t width = c.first_width(), numbers = 0;
+  int64_t rows = bounds.front().sources;
+  size_t block = 0;
+  for (const LayerConfig& layer : c.layers) {
+    if (layer.kind == LayerConfig::Kind::kConv || layer.kind == LayerConfig::Kind::kLinear)
+      width = layer.options.output_width();
+    if (layer.kind == LayerConfig::Kind::kConv)
+      rows = bounds[block++].targets;
+    else
+      numbers += 6 * rows * width;
+  }
+  return numbers;
+}
+
+int64_t bytes_of(const ModelConfig& config, int64_t numbers) {
+  // What LibTorch rounds up, and its small tensors.
+  constexpr int64_t kSmall = 256 << 10;
+  const int64_t size = config.dtype == base::DType::kF64 ? 8 : 4;
+  return numbers * size + kSmall;
+}
+
+// Sources of all layers in front of the first one: input that is made dense, dropped out, embedded.
+int64_t input_numbers(const ModelConfig& c, const LayerBounds& first) {
+  int64_t numbers = (c.input_dropout > 0 ? 2 : 1) * first.sources * c.first_width();
+  if (c.skip == Skip::kResidual) numbers += 4 * first.sources * c.hidden_dim;
+  if (!c.node_vocabulary.empty()) numbers += first.sources * (2 * c.input_dim + 2 * c.hidden_dim);
+  if (c.edge_dropout > 0 || c.node_dropout > 0) numbers += 24 * first.edges + 8 * first.sources;
+  if (c.jumping == Jumping::kScores) numbers += first.sources * c.first_width();
+  return numbers;
+}
+
+int64_t readout_numbers(const ModelConfig& c, const LayerBounds& last, int64_t num_graphs) {
+  if (c.readout == Readout::kNone) return 0;
+  const int64_t width = c.jumping == Jumping::kCat ? c.hidden_dim * c.num_layers : c.hidden_dim;
+  return 4 * last.targets * width + 8 * last.targets +
+         num_graphs * (readout_width(c, width) + width) * (8 + 8 * c.readout_steps);
+}
+
+}  // namespace
+
+int64_t training_pass_bytes(const ModelConfig& config, std::span<const LayerBounds> bounds,
+                            int64_t num_graphs) {
+  if (bounds.empty()) return 0;
+  int64_t numbers = input_numbers(config, bounds.front());
+  for (const Layer& layer : layers_of(config, bounds))
+    numbers += conv_numbers(layer) + between_numbers(config, layer);
+  if (config.architecture == Architecture::kLayers) numbers += own_layers_numbers(config, bounds);
+  numbers += readout_numbers(config, bounds.back(), num_graphs);
+  // The loss, its gradient, and how many are right.
+  const int64_t results = num_graphs > 0 ? num_graphs : bounds.back().targets;
+  numbers += 12 * results * (config.output_width() + 4);
+  return bytes_of(config, numbers);
+}
+
+int64_t plain_pass_bytes(const ModelConfig& config, std::span<const LayerBounds> bounds,
+                         int64_t num_graphs) {
+  if (bounds.empty()) return 0;
+  // A layer at a time, beside its input and, for what reads them together, the results so far.
+  int64_t most = 0, kept = input_numbers(config, bounds.front());
+  for (const Layer& layer : layers_of(config, bounds)) {
+    most = std::max(most, conv_numbers(layer) + between_numbers(config, layer));
+    if (config.jumping != Jumping::kNone || config.skip == Skip::kResidual)
+      kept += layer.bounds.targets * layer.out;
+  }
+  if (config.architecture == Architecture::kLayers)
+    most = std::max(most, own_layers_numbers(config, bounds));
+  return bytes_of(config, kept + most + readout_numbers(config, bounds.back(), num_graphs));
+}
+
+int64_t inference_bytes(const ModelConfig& config, const WholeBounds& whole) {
+  const std::vector<LayerBounds> chunks(static_cast<size_t>(config.num_layers), whole.chunk);
+  const int64_t size = config.dtype == base::DType::kF64 ? 8 : 4;
+  // Rows of all nodes: those that a layer reads, those that its edges read, and its results.
+  int64_t most = 0;
+  for (const Layer& layer : layers_of(config, chunks))
+    most = std::max(most, layer.in + layer.out + width_read(layer));
+  if (config.jumping != Jumping::kNone) most += config.hidden_dim * config.num_layers;
+  if (config.skip == Skip::kResidual) most += 2 * config.hidden_dim;
+  if (over_graph(config.norm)) most += 4 * config.hidden_dim;
+  int64_t numbers = 0;
+  for (const Layer& layer : layers_of(config, chunks))
+    numbers = std::max(numbers, conv_numbers(layer) + between_numbers(config, layer));
+  const int64_t features = whole.num_nodes * whole.feature_bytes;
+  return bytes_of(config, whole.num_nodes * most + numbers) + features +
+         facts_bytes(config, whole.num_nodes, whole.num_edges) +
+         (whole.sparse ? 16 * whole.row_entries : 0) + size * whole.num_nodes;
+}
+
+int64_t facts_bytes(const ModelConfig& config, int64_t num_nodes, int64_t num_edges) {
+  const EdgeNeeds needs = edge_needs(config);
+  const int64_t size = config.dtype == base::DType::kF64 ? 8 : 4;
+  const int64_t of_feature = needs.vocabulary.empty() ? size : 8;
+  return num_edges * ((needs.weights ? size : 0) + needs.features * of_feature +
+                      (needs.types > 0 ? 8 : 0)) +
+         num_nodes * size * (needs.weights ? 4 : 1);
+}
+
+}  // namespace gnnmg::nn
