@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <functional>
 
+#include "fake_gpu.h"
 #include "graph/generate.h"
 #include "nn/model.h"
 #include "train/device_fixture.h"
