@@ -3834,6 +3834,22 @@ enum {
                              ::GNNMG_ERR_UNSUPPORTED with the reason. */
 };
 
+/** In what the matrices of a training's passes are multiplied, by layers of SAGE, GCN, GIN, GAT and
+ * the like; small products of R-GCN, PNA, LSTMs and readouts, weights, gradients, sums over
+ * neighbours and evaluations stay in the model's type. Of models of f32. */
+typedef int32_t gnnmg_precision;
+
+/** Values of ::gnnmg_precision. */
+enum {
+  GNNMG_PRECISION_FLOAT32 = 0, /**< In the model's type. */
+  GNNMG_PRECISION_TF32 = 1, /**< On GPUs with factors of 10 bits of mantissa; on the CPU as FLOAT32.
+                                 While such a trainer works, all that LibTorch multiplies on GPUs of
+                                 the process is so, and another trainer's step without it there is
+                                 ::GNNMG_ERR_UNSUPPORTED. */
+  GNNMG_PRECISION_BF16 = 2  /**< Factors and results rounded to bf16, sums within a product in f32.
+                               On  the CPU too, where it pays with AVX-512's bf16 instructions. */
+};
+
 /** Settings of a trainer. Rates and schedules act alike on all ranks. */
 typedef struct gnnmg_trainer_config {
   uint32_t struct_size;            /**< sizeof of this struct. */
@@ -3926,6 +3942,8 @@ typedef struct gnnmg_trainer_config {
                                      fan-outs bound, wait for nothing on the host, and need more
                                      memory; the host sees what a step came to when the next one is
                                      under way. ::GNNMG_CAPTURE_AUTO. */
+  gnnmg_precision precision;      /**< Of products. ::GNNMG_PRECISION_FLOAT32. */
+  int32_t padding2;               /**< 0. */
 } gnnmg_trainer_config;
 
 /** What a training takes of the memory of one GPU, part by part, at most: by the fan-outs and the

@@ -1216,6 +1216,8 @@ type TrainerConfig struct {
 	// the host, and need more memory; the host sees what a step came to when the next one is under
 	// way. Default: [CaptureAuto].
 	Capture Capture
+	// Of products. Default: [PrecisionFloat32].
+	Precision Precision
 }
 
 func (c *TrainerConfig) from(r *raw.TrainerConfig) {
@@ -1270,6 +1272,7 @@ func (c *TrainerConfig) from(r *raw.TrainerConfig) {
 	c.CacheBytes = uint64(r.CacheBytes)
 	c.GatherMultiprocessors = int(r.GatherMultiprocessors)
 	c.Capture = Capture(r.Capture)
+	c.Precision = Precision(r.Precision)
 }
 
 func (c *TrainerConfig) to(r *raw.TrainerConfig) error {
@@ -1331,6 +1334,7 @@ func (c *TrainerConfig) to(r *raw.TrainerConfig) error {
 	r.CacheBytes = uint64(c.CacheBytes)
 	r.GatherMultiprocessors = narrow(c.GatherMultiprocessors)
 	r.Capture = int32(c.Capture)
+	r.Precision = int32(c.Precision)
 	return nil
 }
 

@@ -1362,6 +1362,37 @@ func (v Capture) String() string {
 	return "Capture(" + strconv.Itoa(int(v)) + ")"
 }
 
+// Precision: In what the matrices of a training's passes are multiplied, by layers of SAGE, GCN,
+// GIN, GAT and the like; small products of R-GCN, PNA, LSTMs and readouts, weights, gradients,
+// sums over neighbours and evaluations stay in the model's type. Of models of f32.
+type Precision int32
+
+// Values of [Precision].
+const (
+	// In the model's type.
+	PrecisionFloat32 Precision = 0
+	// On GPUs with factors of 10 bits of mantissa; on the CPU as FLOAT32. While such a trainer
+	// works, all that LibTorch multiplies on GPUs of the process is so, and another trainer's step
+	// without it there is [ErrUnsupported].
+	PrecisionTf32 Precision = 1
+	// Factors and results rounded to bf16, sums within a product in f32. On the CPU too, where it
+	// pays with AVX-512's bf16 instructions.
+	PrecisionBF16 Precision = 2
+)
+
+// String is the name of the value, or its number where this version has no name for it.
+func (v Precision) String() string {
+	switch v {
+	case PrecisionFloat32:
+		return "PrecisionFloat32"
+	case PrecisionTf32:
+		return "PrecisionTf32"
+	case PrecisionBF16:
+		return "PrecisionBF16"
+	}
+	return "Precision(" + strconv.Itoa(int(v)) + ")"
+}
+
 // TrainerState: State of a trainer.
 type TrainerState int32
 

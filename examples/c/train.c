@@ -287,6 +287,7 @@ static gnnmg_trainer* make_trainer(gnnmg_model* model, gnnmg_dataset* data, gnnm
   config.graph_placement = o->graph_placement;
   config.feature_placement = o->feature_placement;
   config.feature_form = o->feature_form;
+  config.precision = o->precision;
   config.hotness = o->hotness;
   config.cache_bytes = (size_t)o->cache_mib << 20;
   config.gather_multiprocessors = o->gather_multiprocessors;

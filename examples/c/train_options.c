@@ -91,6 +91,7 @@ static const char help_text[] =
     "  --ranks N              replicas, each in a thread of its own (one a GPU, or one)\n"
     "  --loader-threads N     threads a rank that sample and gather (1)\n"
     "  --torch-threads N      threads a rank for dense products; 0: its share of the cores (0)\n"
+    "  --precision P          of products: float32, tf32 (on GPUs), bf16 (float32)\n"
     "  --sync-batch-norm      batch norm over all ranks' mini-batches of a step together\n"
     "  --deterministic        the same bits for any number of ranks and threads\n"
     "  --seed N               of weights, order, samples, dropout and random split (1)\n"
@@ -212,6 +213,9 @@ static const choice choices[] = {
     {"feature-form", "f16", GNNMG_FEATURE_FORM_F16},
     {"feature-form", "bf16", GNNMG_FEATURE_FORM_BF16},
     {"feature-form", "int8", GNNMG_FEATURE_FORM_INT8},
+    {"precision", "float32", GNNMG_PRECISION_FLOAT32},
+    {"precision", "tf32", GNNMG_PRECISION_TF32},
+    {"precision", "bf16", GNNMG_PRECISION_BF16},
     {"hotness", "probability", GNNMG_HOTNESS_PROBABILITY},
     {"hotness", "degree", GNNMG_HOTNESS_DEGREE},
     {"hotness", "counting", GNNMG_HOTNESS_COUNTING},
@@ -454,6 +458,7 @@ void train_options_parse(train_options* o, int argc, char** argv) {
                                         {"device", value, 0, 0},
                                         {"graph-placement", value, 0, 0},
                                         {"feature-placement", value, 0, 0},
+                                        {"precision", value, 0, 0},
                                         {"feature-form", value, 0, 0},
                                         {"cache-mib", value, 0, 0},
                                         {"hotness", value, 0, 0},
@@ -647,6 +652,8 @@ void train_options_parse(train_options* o, int argc, char** argv) {
       o->graph_placement = choose(name, optarg);
     else if (IS("feature-placement"))
       o->feature_placement = choose(name, optarg);
+    else if (IS("precision"))
+      o->precision = choose(name, optarg);
     else if (IS("feature-form"))
       o->feature_form = choose(name, optarg);
     else if (IS("cache-mib"))

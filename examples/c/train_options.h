@@ -53,6 +53,7 @@ typedef struct train_options {
   const char *save, *load, *log, *tensorboard, *checkpoints;
   int64_t checkpoint_steps;
   int checkpoint_keep, resume;
+  int precision;
   int times;
   int plan;
   size_t gpu_memory;

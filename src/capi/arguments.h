@@ -142,6 +142,9 @@ T read_config(const T* config, const T& defaults, const char* name = "config") {
   if constexpr (requires { result.padding1; })
     if (result.padding1 != 0)
       fail(Status::kInvalidArgument, name, ".padding1 is ", result.padding1, ", expected 0");
+  if constexpr (requires { result.padding2; })
+    if (result.padding2 != 0)
+      fail(Status::kInvalidArgument, name, ".padding2 is ", result.padding2, ", expected 0");
   return result;
 }
 

@@ -79,6 +79,9 @@ static_assert(static_cast<int32_t>(train::EvaluationMode::kFull) == GNNMG_EVALUA
               static_cast<int32_t>(train::EvaluationMode::kSampled) == GNNMG_EVALUATION_SAMPLED);
 static_assert(static_cast<int32_t>(train::LossAverage::kExact) == GNNMG_LOSS_AVERAGE_EXACT &&
               static_cast<int32_t>(train::LossAverage::kRanks) == GNNMG_LOSS_AVERAGE_RANKS);
+static_assert(static_cast<int32_t>(train::Precision::kFull) == GNNMG_PRECISION_FLOAT32 &&
+              static_cast<int32_t>(train::Precision::kTf32) == GNNMG_PRECISION_TF32 &&
+              static_cast<int32_t>(train::Precision::kBf16) == GNNMG_PRECISION_BF16);
 static_assert(static_cast<int32_t>(train::TrainerState::kIdle) == GNNMG_TRAINER_IDLE &&
               static_cast<int32_t>(train::TrainerState::kRunning) == GNNMG_TRAINER_RUNNING &&
               static_cast<int32_t>(train::TrainerState::kStopping) == GNNMG_TRAINER_STOPPING &&
@@ -175,6 +178,8 @@ train::TrainerConfig trainer_config(const gnnmg_trainer_config& in) {
   config.early_stop_patience = in.early_stop_patience;
   config.deadline_ms = in.deadline_ms;
   config.stall_limit_ms = in.stall_limit_ms;
+  check_choice(in.precision, GNNMG_PRECISION_FLOAT32, GNNMG_PRECISION_BF16, "config.precision");
+  config.precision = static_cast<train::Precision>(in.precision);
   config.deterministic = in.deterministic;
   config.sync_batch_norm = in.sync_batch_norm;
   config.placement = device_placement(in);

@@ -29,6 +29,8 @@ struct Execution {
   std::shared_ptr<const void> owner = {};
   // Where tensors and blocks lie and the kernels run; null: the CPU.
   const Device* device = nullptr;
+  // Products of f32 matrices read their factors rounded to bf16; sums stay f32 within a product.
+  bool bf16 = false;
 
   Execution with(std::shared_ptr<const void> kept) const {
     Execution other = *this;

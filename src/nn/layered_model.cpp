@@ -49,8 +49,12 @@ std::vector<at::Tensor> LayeredModel::pass(std::span<const ForwardArgs> batches,
 
 Execution LayeredModel::execution_of(std::span<const ForwardArgs> batches,
                                      const RunOptions& options) const {
-  return {batches.empty() ? nullptr : batches[0].pool, scratch_, options.gradients, options.owner,
-          device_};
+  return {batches.empty() ? nullptr : batches[0].pool,
+          scratch_,
+          options.gradients,
+          options.owner,
+          device_,
+          bf16_ && options.training};
 }
 
 void LayeredModel::absent_backward(const SumOverRanks& sum) {

@@ -29,6 +29,7 @@ class LayeredModel : public Model {
   const std::vector<NamedTensor>& state_tensors() const final { return parameters_.state(); }
   at::Tensor flat_parameters() const final { return parameters_.flat(); }
   at::Tensor flat_gradients() const final { return parameters_.flat_gradients(); }
+  void train_in_bf16(bool on) final { bf16_ = on; }
   int64_t batch_statistics_width() const final { return statistics_.width(); }
   at::Tensor take_batch_statistics() final;
   void fold_batch_statistics(const at::Tensor& rows) final;
@@ -63,6 +64,7 @@ class LayeredModel : public Model {
   ParameterSet parameters_;
   at::Tensor embedding_;  // [input_dim, hidden_dim] of Input::kEmbedding
   Scratch scratch_;
+  bool bf16_ = false;  // of training passes
   BatchStatistics statistics_;
   KnownGraph known_;
 

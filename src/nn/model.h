@@ -133,6 +133,8 @@ class Model {
   virtual at::Tensor flat_parameters() const = 0;  // 1-d
   virtual at::Tensor flat_gradients()
       const = 0;  // 1-d, same layout; zero where a parameter got no gradient
+  // Whether products of f32 matrices in training passes round their factors to bf16.
+  virtual void train_in_bf16(bool on) = 0;
   void zero_gradients() {
     use_device();
     flat_gradients().zero_();

@@ -21,6 +21,14 @@ bool own(int64_t depth, int64_t width) {
 
 void multiply(at::Tensor to, const at::Tensor& a, const at::Tensor& b, const Execution& execution,
               bool add) {
+  if (execution.bf16 && to.scalar_type() == at::kFloat) {
+    const at::Tensor product = at::mm(a.to(at::kBFloat16), b.to(at::kBFloat16));
+    if (add)
+      to.add_(product);
+    else
+      to.copy_(product);
+    return;
+  }
   const bool done = !execution.device && visit_type(to.scalar_type(), [&]<typename T>() {
     const int64_t rows = to.size(0), width = to.size(1), depth = a.size(1);
     if (!own<T>(depth, width) || b.stride(1) != 1) return false;

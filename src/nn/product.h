@@ -9,7 +9,8 @@
 namespace gnnmg::nn {
 
 // to = a b, or to += a b, of matrices of one type, f32 or f64; `to` has dense rows. On the calling
-// thread, and the pool's or LibTorch's where the execution has a pool, or on its device.
+// thread, and the pool's or LibTorch's where the execution has a pool, or on its device. In bf16
+// where the execution says so, of f32.
 void multiply(at::Tensor to, const at::Tensor& a, const at::Tensor& b, const Execution& execution,
               bool add = false);
 

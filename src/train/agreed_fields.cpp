@@ -159,6 +159,7 @@ void add_trainer(const TrainerConfig& c, std::vector<Field>& fields) {
   add("loss_average", word<LossAverage::kRanks>(c.loss_average, {"exact", "ranks"}));
   add("sync_batch_norm", yes_or_no(c.sync_batch_norm));
   add("deterministic", yes_or_no(c.deterministic));
+  add("precision", word<Precision::kBf16>(c.precision, {"float32", "tf32", "bf16"}));
   add("feature_form",
       word<feature::Form::kInt8>(c.placement.form, {"as_given", "f16", "bf16", "int8"}));
   add("num_epochs", std::to_string(c.num_epochs));

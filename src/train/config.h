@@ -42,6 +42,13 @@ enum class LossAverage : int32_t { kExact = 0, kRanks = 1 };
 // or else it is an error.
 enum class Capture : int32_t { kAuto = 0, kOff = 1, kOn = 2 };
 
+// Of products of matrices in training passes; all else is as the model's type says.
+enum class Precision : int32_t {
+  kFull = 0,
+  kTf32 = 1,  // on GPUs: factors of f32 are read with 10 bits of mantissa; on the CPU as kFull
+  kBf16 = 2,  // factors of f32 are rounded to bf16
+};
+
 struct TrainerConfig {
   // Threads of this process, each with a replica; 0: one, or one a device.
   int32_t num_ranks = 1;
@@ -77,6 +84,7 @@ struct TrainerConfig {
   Metric best_by = Metric::kAccuracy;  // a regression: the loss
   bool keep_best = true;            // the model ends with the weights of the best validation epoch
   int64_t early_stop_patience = 0;  // evaluations without improvement; 0: never
+  Precision precision = Precision::kFull;
   int64_t deadline_ms = 30000;
   int64_t stall_limit_ms = 600000;  // how long a callback of the host may keep the ranks waiting
   std::string log_jsonl;            // file to append one JSON object an epoch to; empty: none

@@ -221,6 +221,11 @@ std::shared_ptr<const Job> make_job(std::shared_ptr<nn::Model> model, data::Data
   }
   job->split = &data.split(config.split, config.split_index);
 
+  if (config.precision != Precision::kFull && job->model->config().dtype != base::DType::kF32)
+    base::fail(Status::kInvalidArgument, "precision ",
+               config.precision == Precision::kTf32 ? "tf32" : "bf16",
+               ": is of products of f32, and the model's type is ",
+               base::dtype_name(job->model->config().dtype));
   TrainerConfig& meant = job->config;
   meant.num_ranks = check_devices(config, environment, *job->model);
   if (meant.loss == nn::Loss::kAuto) meant.loss = nn::loss_for(data.task);

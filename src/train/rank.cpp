@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "train/background.h"
+#include "train/precision.h"
 #include "train/take_over.h"
 #include "train/tensors.h"
 
@@ -199,6 +200,7 @@ void Rank::follow_host() {
 }
 
 void Rank::train(int64_t max_steps) {
+  const InPrecision precision(*model_, job_.config.precision);
   stop_agreed_ = false;
   capture_steps();
   while (!position_.finished && !stop_agreed_) {

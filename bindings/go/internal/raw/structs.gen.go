@@ -491,6 +491,8 @@ type TrainerConfig struct {
 	CacheBytes            uint64
 	GatherMultiprocessors int32
 	Capture               int32
+	Precision             int32
+	Padding2              int32
 }
 
 // MemoryInfo is gnnmg_memory_info.
@@ -1011,6 +1013,8 @@ var (
 	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.cache_bytes)]byte                 = [unsafe.Offsetof(TrainerConfig{}.CacheBytes)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.gather_multiprocessors)]byte      = [unsafe.Offsetof(TrainerConfig{}.GatherMultiprocessors)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.capture)]byte                     = [unsafe.Offsetof(TrainerConfig{}.Capture)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.precision)]byte                   = [unsafe.Offsetof(TrainerConfig{}.Precision)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_trainer_config{}.padding2)]byte                    = [unsafe.Offsetof(TrainerConfig{}.Padding2)]byte{}
 	_ [unsafe.Sizeof(C.gnnmg_memory_info{})]byte                                  = [unsafe.Sizeof(MemoryInfo{})]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.struct_size)]byte                    = [unsafe.Offsetof(MemoryInfo{}.StructSize)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.fits)]byte                           = [unsafe.Offsetof(MemoryInfo{}.Fits)]byte{}

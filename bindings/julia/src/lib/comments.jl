@@ -379,6 +379,7 @@ const COMMENTS = Dict(
         :cache_bytes => "Of each GPU's memory, for cached rows; 0: 30 % of what the graph leaves free. 0.",
         :gather_multiprocessors => "How many multiprocessors of a GPU may read rows in main memory while the others compute; 0: an eighth of them. 0.",
         :capture => "Of steps on GPUs: captured ones are over shapes that the fan-outs bound, wait for nothing on the host, and need more memory; the host sees what a step came to when the next one is under way. `:auto`.",
+        :precision => "Of products. `:float32`.",
     ],
     :gnnmg_memory_info => [
         :fits => "1: `total_bytes` is at most `gpu_bytes`.",

@@ -157,6 +157,9 @@ choices(::Type{gnnmg_loss_average}) = (:exact=>0, :ranks=>1)
 primitive type gnnmg_capture <: Enumeration 32 end
 choices(::Type{gnnmg_capture}) = (:auto=>0, :off=>1, :on=>2)
 
+primitive type gnnmg_precision <: Enumeration 32 end
+choices(::Type{gnnmg_precision}) = (:float32=>0, :tf32=>1, :bf16=>2)
+
 primitive type gnnmg_trainer_state <: Enumeration 32 end
 choices(::Type{gnnmg_trainer_state}) = (:idle=>0, :running=>1, :stopping=>2, :finished=>3,
     :failed=>4)

@@ -468,6 +468,8 @@ struct gnnmg_trainer_config
     cache_bytes::Csize_t
     gather_multiprocessors::Int32
     capture::gnnmg_capture
+    precision::gnnmg_precision
+    padding2::Int32
 end
 
 struct gnnmg_memory_info

@@ -2671,6 +2671,20 @@ pub const GNNMG_CAPTURE_OFF: gnnmg_capture = 1;
 /** Where they cannot be, and ranks work on GPUs, training is
 `GNNMG_ERR_UNSUPPORTED` with the reason.*/
 pub const GNNMG_CAPTURE_ON: gnnmg_capture = 2;
+/** In what the matrices of a training's passes are multiplied, by layers of SAGE, GCN, GIN, GAT and
+the like; small products of R-GCN, PNA, LSTMs and readouts, weights, gradients, sums over
+neighbours and evaluations stay in the model's type. Of models of f32.*/
+pub type gnnmg_precision = i32;
+/// In the model's type.
+pub const GNNMG_PRECISION_FLOAT32: gnnmg_precision = 0;
+/** On GPUs with factors of 10 bits of mantissa; on the CPU as FLOAT32.
+While such a trainer works, all that LibTorch multiplies on GPUs of
+the process is so, and another trainer's step without it there is
+`GNNMG_ERR_UNSUPPORTED`.*/
+pub const GNNMG_PRECISION_TF32: gnnmg_precision = 1;
+/** Factors and results rounded to bf16, sums within a product in f32.
+On  the CPU too, where it pays with AVX-512's bf16 instructions.*/
+pub const GNNMG_PRECISION_BF16: gnnmg_precision = 2;
 /// Settings of a trainer. Rates and schedules act alike on all ranks.
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -2820,12 +2834,16 @@ fan-outs bound, wait for nothing on the host, and need more
 memory; the host sees what a step came to when the next one is
 under way. `GNNMG_CAPTURE_AUTO`.*/
     pub capture: gnnmg_capture,
+    /// Of products. `GNNMG_PRECISION_FLOAT32`.
+    pub precision: gnnmg_precision,
+    /// 0.
+    pub padding2: i32,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
     [
         "Size of gnnmg_trainer_config",
-    ][::core::mem::size_of::<gnnmg_trainer_config>() - 376usize];
+    ][::core::mem::size_of::<gnnmg_trainer_config>() - 384usize];
     [
         "Alignment of gnnmg_trainer_config",
     ][::core::mem::align_of::<gnnmg_trainer_config>() - 8usize];
@@ -2994,6 +3012,12 @@ const _: () = {
     [
         "Offset of field: gnnmg_trainer_config::capture",
     ][::core::mem::offset_of!(gnnmg_trainer_config, capture) - 372usize];
+    [
+        "Offset of field: gnnmg_trainer_config::precision",
+    ][::core::mem::offset_of!(gnnmg_trainer_config, precision) - 376usize];
+    [
+        "Offset of field: gnnmg_trainer_config::padding2",
+    ][::core::mem::offset_of!(gnnmg_trainer_config, padding2) - 380usize];
 };
 /** What a training takes of the memory of one GPU, part by part, at most: by the fan-outs and the
 degrees of the graph. See gnnmg_trainer_get_memory_info().*/

@@ -662,6 +662,8 @@ config! {
         /// memory; the host sees what a step came to when the next one is
         /// under way. [`Capture::Auto`](crate::Capture::Auto).
         capture => capture: crate::Capture,
+        /// Of products. [`Precision::Float32`](crate::Precision::Float32).
+        precision => precision: crate::Precision,
     }
 }
 

@@ -692,6 +692,24 @@ enumeration! {
 }
 
 enumeration! {
+    /// In what the matrices of a training's passes are multiplied, by layers of SAGE, GCN, GIN, GAT and
+    /// the like; small products of R-GCN, PNA, LSTMs and readouts, weights, gradients, sums over
+    /// neighbours and evaluations stay in the model's type. Of models of f32.
+    pub enum Precision {
+        /// In the model's type.
+        Float32 = GNNMG_PRECISION_FLOAT32,
+        /// On GPUs with factors of 10 bits of mantissa; on the CPU as FLOAT32.
+        /// While such a trainer works, all that LibTorch multiplies on GPUs of
+        /// the process is so, and another trainer's step without it there is
+        /// [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported).
+        Tf32 = GNNMG_PRECISION_TF32,
+        /// Factors and results rounded to bf16, sums within a product in f32.
+        /// On the CPU too, where it pays with AVX-512's bf16 instructions.
+        Bf16 = GNNMG_PRECISION_BF16,
+    }
+}
+
+enumeration! {
     /// State of a trainer.
     pub enum TrainerState {
         /// Not started, or stopped.

@@ -1,0 +1,58 @@
+#include "train/precision.h"
+
+#include <ATen/Context.h>
+
+#include <mutex>
+
+#include "base/error.h"
+
+namespace gnnmg::train {
+namespace {
+
+// Trainings on GPUs of this process.
+struct Holders {
+  std::mutex mutex;
+  int count = 0;
+  bool tf32 = false, before = false;
+};
+Holders& holders() {
+  static auto& all = *new Holders;
+  return all;
+}
+
+void hold(bool tf32) {
+  Holders& all = holders();
+  const std::lock_guard lock(all.mutex);
+  if (all.count > 0 && all.tf32 != tf32)
+    base::fail(base::Status::kUnsupported,
+               "precision: another trainer of this process works on GPUs ",
+               all.tf32 ? "with" : "without",
+               " TF32, which LibTorch has one setting of for all of a "
+               "process; let one of them end first, or give both the same");
+  if (all.count++ > 0) return;
+  all.tf32 = tf32;
+  all.before = at::globalContext().allowTF32CuBLAS();
+  if (all.before != tf32) at::globalContext().setAllowTF32CuBLAS(tf32);
+}
+
+void release() noexcept {
+  Holders& all = holders();
+  const std::lock_guard lock(all.mutex);
+  if (--all.count > 0 || all.before == all.tf32) return;
+  at::globalContext().setAllowTF32CuBLAS(all.before);
+}
+
+}  // namespace
+
+InPrecision::InPrecision(nn::Model& model, Precision precision)
+    : model_(model), precision_(precision) {
+  if (model.device()) hold(precision == Precision::kTf32);
+  model.train_in_bf16(precision == Precision::kBf16);
+}
+
+InPrecision::~InPrecision() {
+  model_.train_in_bf16(false);
+  if (model_.device()) release();
+}
+
+}  // namespace gnnmg::train

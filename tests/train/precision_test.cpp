@@ -1,0 +1,114 @@
+// Trainings whose products are in bf16 or TF32: near those in f32, on the CPU and on fake GPUs, and
+// what cannot be had.
+#include <ATen/Context.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "nn/model.h"
+#include "train/device_fixture.h"
+
+namespace gnnmg::test {
+namespace {
+
+using train::Precision;
+
+struct Course {
+  std::vector<double> losses;
+  double accuracy = 0;
+};
+Course course(const Recipe& setup, Host& host) {
+  Trial run(setup, host);
+  Course course;
+  run->set_epoch_function([&](const train::EpochReport& report) {
+    course.losses.push_back(report.train_loss);
+    return 0;
+  });
+  run.train();
+  course.accuracy = run->evaluate(data::SplitPart::kTest, base::Deadline())->accuracy;
+  return course;
+}
+
+Recipe recipe(Precision precision) {
+  Recipe setup;
+  setup.model.dropout = 0;
+  setup.trainer.num_epochs = 12;
+  setup.trainer.batches_per_step = 2;
+  setup.trainer.precision = precision;
+  return setup;
+}
+
+TEST(Precision, Bf16IsNearF32AndNotTheSame) {
+  Host host;
+  const Course full = course(recipe(Precision::kFull), host);
+  for (const int gpus_used : {0, 1, 2}) {
+    const Gpus gpus(std::max(gpus_used, 1));
+    Host of_gpus;
+    of_gpus.devices = &gpus.table();
+    Recipe setup = recipe(Precision::kBf16);
+    if (gpus_used > 0) setup = gpus.train(setup);
+    const Course half = course(setup, of_gpus);
+    ASSERT_EQ(half.losses.size(), full.losses.size());
+    EXPECT_NE(half.losses, full.losses);
+    for (size_t e = 0; e < full.losses.size(); ++e)
+      EXPECT_NEAR(half.losses[e], full.losses[e], 0.02 * full.losses[0]) << "epoch " << e;
+    EXPECT_NEAR(half.accuracy, full.accuracy, 0.03);
+  }
+}
+
+TEST(Precision, TheModelIsAsItWasBehindATraining) {
+  Host host;
+  Trial half(recipe(Precision::kBf16), host), full(recipe(Precision::kFull), host);
+  half.train();
+  full.train();
+  Recipe again = recipe(Precision::kFull);
+  const std::vector<double> expected = weights_after(again);
+  EXPECT_EQ(full.weights(), expected) << "a training in bf16 has changed another's";
+}
+
+// The fakes multiply in f32 all the same; what LibTorch would do on real ones is its setting.
+TEST(Precision, Tf32IsLibTorchsSettingForAsLongAsATrainingOnGpusLasts) {
+  const Gpus gpus(2);
+  Host host;
+  host.devices = &gpus.table();
+  const std::vector<double> expected = gpus.weights_after(recipe(Precision::kFull));
+  Trial run(gpus.train(recipe(Precision::kTf32)), host);
+  std::vector<bool> during;
+  run->set_epoch_function([&](const train::EpochReport&) {
+    during.push_back(at::globalContext().allowTF32CuBLAS());
+    return 0;
+  });
+  run.train();
+  EXPECT_THAT(during, testing::AllOf(testing::SizeIs(12), testing::Each(true)));
+  EXPECT_FALSE(at::globalContext().allowTF32CuBLAS());
+  EXPECT_EQ(run.weights(), expected);
+}
+
+TEST(Precision, OneSettingServesOneKindOfTrainingAtATime) {
+  const Gpus gpus(1);
+  Host host, other;
+  host.devices = other.devices = &gpus.table();
+  Trial tf32(gpus.train(recipe(Precision::kTf32)), host);
+  Trial full(gpus.train(recipe(Precision::kFull)), other);
+  Caught found;
+  tf32->set_epoch_function([&](const train::EpochReport& report) {
+    if (report.epoch == 0) found = caught([&] { full.train(); });
+    return 0;
+  });
+  tf32.train();
+  EXPECT_EQ(found.status, base::Status::kUnsupported);
+  EXPECT_THAT(found.text, testing::HasSubstr("another trainer of this process works on GPUs with"));
+  full.train();
+  EXPECT_EQ(full.weights(), gpus.weights_after(recipe(Precision::kFull)));
+}
+
+TEST(Precision, WhatCannotBeHadIsRefused) {
+  Host host;
+  Recipe setup = recipe(Precision::kBf16);
+  setup.model.dtype = base::DType::kF64;
+  const Caught found = caught([&] { const Trial run(setup, host); });
+  EXPECT_EQ(found.status, base::Status::kInvalidArgument);
+  EXPECT_THAT(found.text, testing::HasSubstr("precision bf16"));
+}
+
+}  // namespace
+}  // namespace gnnmg::test
