@@ -1,10 +1,7 @@
 // Models and mini-batches on GPUs through the header, in loops of one's own, on a machine with two
 // fake ones (tests/fake_machine): what the CPU comes to, wherever things lie, and what a host is
 // told where they cannot.
-#include <sys/mman.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
 #include <functional>
 #include <thread>
@@ -686,50 +683,6 @@ TEST(GpuLoop, SaysWhatDoesNotFit) {
   ASSERT_OK(gnnmg_loader_next(loader, batch.out(), -1));
   EXPECT_OK(gnnmg_model_forward(model, batch, 1, nullptr));
   EXPECT_OK(gnnmg_model_backward(model, GNNMG_LOSS_AUTO, nullptr));
-}
-
-// Pages that nobody writes are one page of zeros: the lists of 2^31 nodes without edges.
-struct NoEdges {
-  static constexpr int64_t kNodes = (int64_t{1} << 31) + 1;
-  static constexpr size_t kBytes = static_cast<size_t>(kNodes + 1) * sizeof(int64_t);
-  void* const memory =
-      mmap(nullptr, kBytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  NoEdges() { madvise(memory, kBytes, MADV_HUGEPAGE); }
-  ~NoEdges() { munmap(memory, kBytes); }
-};
-
-TEST(GpuLoop, RefusesAGraphWhoseIdsDoNotFit) {
-  const NoEdges none;
-  ASSERT_NE(none.memory, MAP_FAILED) << strerror(errno);
-  World world(20);
-  Graph graph;
-  ASSERT_OK(gnnmg_graph_create(world.context, graph.out()));
-  ASSERT_OK(gnnmg_graph_add_node_type(graph, "node", NoEdges::kNodes, nullptr));
-  ASSERT_OK(gnnmg_graph_add_edge_type(graph, 0, "to", 0, nullptr));
-  const int64_t entries = NoEdges::kNodes + 1, edges = 0;
-  Tensor indptr, indices;
-  ASSERT_OK(gnnmg_tensor_create(none.memory, GNNMG_DTYPE_I64, 1, &entries, nullptr, nullptr,
-                                indptr.out()));
-  ASSERT_OK(
-      gnnmg_tensor_create(nullptr, GNNMG_DTYPE_I64, 1, &edges, nullptr, nullptr, indices.out()));
-  ASSERT_OK(gnnmg_graph_import_csc(graph, 0, indptr, indices, nullptr));
-  indptr.release();
-  indices.release();
-  Sampler sampler;
-  ASSERT_OK(gnnmg_sampler_create(graph, &world.sampling, sampler.out()));
-  const int64_t seeds[] = {0, NoEdges::kNodes - 1};
-  gnnmg_loader_config plan = world.plan;
-  plan.device = GNNMG_DEVICE_CUDA;
-  plan.graph_placement = GNNMG_GRAPH_PLACEMENT_DEVICE;
-  Loader loader;
-  EXPECT_FAILS(
-      gnnmg_loader_create_from_seeds(sampler, nullptr, seeds, 2, &plan, loader.out()),
-      GNNMG_ERR_UNSUPPORTED,
-      "the graph has 2147483649 nodes, a GPU samples from fewer than 2147483648; sample it on the "
-      "CPU");
-  // Which is what happens by itself.
-  plan.graph_placement = GNNMG_GRAPH_PLACEMENT_AUTO;
-  EXPECT_OK(gnnmg_loader_create_from_seeds(sampler, nullptr, seeds, 2, &plan, loader.out()));
 }
 
 TEST(GpuLoop, NamesTheGpuThatIsLost) {

@@ -139,7 +139,9 @@ TEST_F(ImportTest, WhatIsRefusedStaysTheCallers) {
   };
   Foreign device(data, {3, 2});
   device.managed.dl_tensor.device = {2, 0};
-  refused(device, GNNMG_ERR_UNSUPPORTED, "device");
+  refused(device, GNNMG_ERR_UNSUPPORTED, "lies on GPU 0, expected main memory");
+  device.managed.dl_tensor.device = {7, 0};
+  refused(device, GNNMG_ERR_UNSUPPORTED, "lies on a device of DLPack's type 7");
   Foreign version(data, {3, 2});
   version.managed.version = {2, 0};
   refused(version, GNNMG_ERR_UNSUPPORTED, "DLPack 2.0");
