@@ -4,8 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <thread>
 
+#include "fake_gpu.h"
+#include "fake_nccl/fake_nccl.h"
 #include "nn/model.h"
 #include "train/device_capture.h"
 
