@@ -3963,6 +3963,8 @@ typedef struct gnnmg_memory_info {
   size_t parameter_bytes;     /**< Weights, gradients, and the last weights that were good. */
   size_t optimizer_bytes;     /**< What the optimizer gathers. */
   size_t communication_bytes; /**< What is exchanged with other ranks, and NCCL's buffers. */
+  size_t capture_bytes;       /**< Captured steps, beside all that; 0: steps are eager, perhaps
+                                   because captured ones would not fit. */
   size_t reserve_bytes;       /**< For the driver, libraries and others: 1 GiB of a GPU of a given
                                    size, 0 of what is free. */
   size_t pinned_bytes;        /**< Of main memory, once a process. */

@@ -329,6 +329,9 @@ type MemoryInfo struct {
 	OptimizerBytes uint64
 	// What is exchanged with other ranks, and NCCL's buffers.
 	CommunicationBytes uint64
+	// Captured steps, beside all that; 0: steps are eager, perhaps because captured ones would not
+	// fit.
+	CaptureBytes uint64
 	// For the driver, libraries and others: 1 GiB of a GPU of a given size, 0 of what is free.
 	ReserveBytes uint64
 	// Of main memory, once a process.
@@ -357,6 +360,7 @@ func (c *MemoryInfo) from(r *raw.MemoryInfo) {
 	c.ParameterBytes = uint64(r.ParameterBytes)
 	c.OptimizerBytes = uint64(r.OptimizerBytes)
 	c.CommunicationBytes = uint64(r.CommunicationBytes)
+	c.CaptureBytes = uint64(r.CaptureBytes)
 	c.ReserveBytes = uint64(r.ReserveBytes)
 	c.PinnedBytes = uint64(r.PinnedBytes)
 	c.NumCached = int64(r.NumCached)

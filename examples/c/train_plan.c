@@ -38,15 +38,16 @@ static void line(const char* part, size_t bytes, const char* remark) {
 void train_plan_print(const gnnmg_memory_info* plan) {
   static const char* graphs[] = {"", "", "in main memory, read from there",
                                  "in main memory, sampled there"};
-  static const char* features[] = {"", "", "in main memory, read from there", "",
-                                   "in main memory, gathered there"};
+  static const char* features[] = {
+      "", "", "in main memory, read from there", "", "in main memory, gathered there", ""};
   char cached[64];
   snprintf(cached, sizeof cached, "%lld rows cached, all in main memory",
            (long long)plan->num_cached);
   printf("memory of a GPU, at most\n");
   line("graph", plan->graph_bytes, graphs[plan->graph_placement]);
   line("features", plan->feature_bytes,
-       plan->feature_placement == GNNMG_FEATURE_PLACEMENT_CACHED
+       plan->feature_placement == GNNMG_FEATURE_PLACEMENT_CACHED ||
+               plan->feature_placement == GNNMG_FEATURE_PLACEMENT_SPLIT
            ? cached
            : features[plan->feature_placement]);
   line("samplers", plan->sampler_bytes, "");
@@ -57,6 +58,7 @@ void train_plan_print(const gnnmg_memory_info* plan) {
   line("weights and gradients", plan->parameter_bytes, "");
   line("optimizer", plan->optimizer_bytes, "");
   line("communication", plan->communication_bytes, "");
+  line("captured steps", plan->capture_bytes, "");
   line("reserve", plan->reserve_bytes, "the driver, libraries");
   char verdict[64];
   snprintf(verdict, sizeof verdict, plan->fits ? "fits %.3f GB" : "does NOT fit %.3f GB",

@@ -28,6 +28,7 @@ gnnmg_status gnnmg_trainer_get_memory_info(const gnnmg_trainer* trainer, size_t 
     facts.parameter_bytes = bytes(plan.parameters);
     facts.optimizer_bytes = bytes(plan.optimizer);
     facts.communication_bytes = bytes(plan.communication);
+    facts.capture_bytes = bytes(plan.capture);
     facts.reserve_bytes = bytes(plan.reserve);
     facts.pinned_bytes = bytes(plan.pinned);
     facts.num_cached = plan.num_cached;

@@ -2,6 +2,8 @@
 #include <ATen/cuda/CUDAGraph.h>
 #include <c10/cuda/CUDACachingAllocator.h>
 
+#include <map>
+#include <mutex>
 #include <string>
 
 #include "base/error.h"
@@ -22,16 +24,52 @@ using c10::cuda::CUDACachingAllocator::releasePool;
              "this work cannot be kept as a CUDA graph: ", cudaGetErrorString(error));
 }
 
+// Memory of LibTorch's that is for kept work of one stream alone. What is kept of a stream is done
+// one after the other, and nothing that it takes is read behind it, so all of it may take the same.
+class StreamPool {
+ public:
+  explicit StreamPool(cudaStream_t stream) : stream_(stream) {
+    const std::lock_guard lock(mutex());
+    Pool& pool = pools()[stream];
+    if (pool.uses++ == 0) pool.id = at::cuda::graph_pool_handle();
+    id_ = pool.id;
+  }
+  ~StreamPool() {
+    const std::lock_guard lock(mutex());
+    const auto pool = pools().find(stream_);
+    if (--pool->second.uses == 0) pools().erase(pool);
+  }
+  StreamPool(const StreamPool&) = delete;
+  StreamPool& operator=(const StreamPool&) = delete;
+  at::cuda::MempoolId_t id() const { return id_; }
+
+ private:
+  struct Pool {
+    at::cuda::MempoolId_t id;
+    int64_t uses = 0;
+  };
+  // Never destroyed: kept work of other statics may be given back behind them.
+  static std::mutex& mutex() {
+    static auto& mutex = *new std::mutex;
+    return mutex;
+  }
+  static std::map<cudaStream_t, Pool>& pools() {
+    static auto& pools = *new std::map<cudaStream_t, Pool>;
+    return pools;
+  }
+  const cudaStream_t stream_;
+  at::cuda::MempoolId_t id_;
+};
+
 class Replay {
  public:
-  explicit Replay(base::DeviceQueue* queue)
-      : device_(device_of(queue)), pool_(at::cuda::graph_pool_handle()) {
+  explicit Replay(base::DeviceQueue* queue) : device_(device_of(queue)), pool_(stream_of(queue)) {
     const OnDevice on(device_);
     const cudaStream_t stream = stream_of(queue);
     // LibTorch's threads for backward passes work in the same stream, which is what is kept.
     check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed), "keeping work");
     try {
-      beginAllocateToPool(number(), pool_,
+      beginAllocateToPool(number(), pool_.id(),
                           [stream](cudaStream_t other) { return other == stream; });
     } catch (...) {
       cudaGraph_t graph = nullptr;
@@ -46,7 +84,7 @@ class Replay {
     const OnDevice on(device_);
     if (work_) ignore(cudaGraphExecDestroy(work_));
     try {
-      if (has_pool_) releasePool(number(), pool_);
+      if (has_pool_) releasePool(number(), pool_.id());
     } catch (const c10::Error&) {  // a device that is lost
     }
   }
@@ -58,7 +96,7 @@ class Replay {
     const OnDevice on(device_);
     cudaGraph_t graph = nullptr;
     error = cudaStreamEndCapture(stream_of(queue), &graph);
-    endAllocateToPool(number(), pool_);
+    endAllocateToPool(number(), pool_.id());
     return graph;
   }
   void make(cudaGraph_t graph) {
@@ -75,7 +113,7 @@ class Replay {
  private:
   c10::DeviceIndex number() const { return static_cast<c10::DeviceIndex>(device_); }
   const int device_;
-  const at::cuda::MempoolId_t pool_;
+  const StreamPool pool_;
   bool has_pool_ = false;
   cudaGraphExec_t work_ = nullptr;
 };

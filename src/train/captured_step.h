@@ -27,6 +27,8 @@ namespace gnnmg::train {
 // Of one rank; on its thread alone, whose work for LibTorch goes into the device's queue.
 class CapturedStep {
  public:
+  static constexpr size_t kAhead = 3;  // mini-batches in the ring: sampled, gathered, trained on
+
   // Empty where steps of the job can be worked on so; else why not, one line, as in "batch norm
   // takes statistics over all rows".
   static std::string why_not(const Job& job, const nn::Model& model,
@@ -121,7 +123,6 @@ class CapturedStep {
   StepNumbers* numbers();  // on the device
   void* packed();          // within buffer_
 
-  static constexpr size_t kAhead = 3;  // mini-batches in the ring: sampled, gathered, trained on
   const Parts parts_;
   const nn::Device& device_;
   const base::DeviceTable& table_;

@@ -96,6 +96,16 @@ MemoryPlan plan_memory(const MemoryRequest& r, int64_t memory) {
       plan.features = plan.num_cached * r.feature_row + 4 * r.num_nodes + r.scales;
       plan.pinned += r.features;
       break;
+    case FeaturePlacement::kSplit: {
+      const auto gpus = static_cast<int64_t>(std::max<size_t>(r.placement.devices.size(), 1));
+      const int64_t here = std::min(
+          left.for_cache(r.placement.cache_bytes, r.num_nodes) / r.feature_row, r.num_nodes);
+      plan.num_cached = std::min(here * gpus, r.num_nodes);
+      plan.features =
+          (plan.num_cached + gpus - 1) / gpus * r.feature_row + 4 * r.num_nodes + r.scales;
+      plan.pinned += r.features;
+      break;
+    }
     case FeaturePlacement::kPinned:
       plan.features = r.scales;
       plan.pinned += r.features;
@@ -110,6 +120,13 @@ MemoryPlan plan_memory(const MemoryRequest& r, int64_t memory) {
     plan.rows = 0;
   plan.total =
       plan.graph + plan.features + plan.sampler + beside - r.rows + plan.rows + plan.reserve;
+  if (r.capture > 0 && plan.graph_placement != GraphPlacement::kHost &&
+      plan.feature_placement != FeaturePlacement::kHost) {
+    plan.capture_wanted = r.capture + (plan.rows > 0 ? r.capture_rows : 0);
+    if (r.must_capture || plan.total + plan.capture_wanted <= memory)
+      plan.capture = plan.capture_wanted;
+    plan.total += plan.capture;
+  }
   plan.fits = plan.total <= memory;
   return plan;
 }
@@ -127,6 +144,7 @@ std::string list_parts(const MemoryPlan& plan) {
                {"parameters and gradients", plan.parameters},
                {"optimizer", plan.optimizer},
                {"communication", plan.communication},
+               {"captured steps", plan.capture},
                {"reserve", plan.reserve}};
   std::string text;
   for (const auto& part : parts)

@@ -6,8 +6,10 @@
 #include "feature/device.h"
 #include "feature/pack.h"
 #include "loader/device_feed.h"
+#include "nn/fixed_shape.h"
 #include "nn/model.h"
 #include "sample/device_shape.h"
+#include "train/captured_step.h"
 #include "train/job.h"
 #include "train/memory_plan.h"
 
@@ -67,6 +69,7 @@ class Request {
     request_.reserve = reserve;
     request_.num_nodes = data_.graph->num_nodes();
     request_.placement = config_.placement;
+    request_.placement.devices = config_.devices;
     request_.can_cache = law_.has_value();
     request_.bounded = law_ || data_.of_graphs();
     if (law_) degrees_ = DegreeCounts(*law_->csc);
@@ -74,6 +77,7 @@ class Request {
     place_features();
     count_model();
     count_batches();
+    if (can_capture()) count_capture();
   }
   MemoryRequest take() { return std::move(request_); }
 
@@ -133,16 +137,13 @@ class Request {
     else
       memory.layers = graphs_bounds(data_, job_.sampler->num_layers(), max_seeds, batch_nodes);
     const int64_t nodes = memory.layers.front().sources;
-    const int64_t size = base::dtype_size(config_.placement.row_type);
     int64_t row = 0, entries = 0;
     if (job_.store && job_.store->sparse()) {
       const auto& sparse = std::get<base::CsrMatrix>(*job_.features);
       entries = std::min<int64_t>(sparse.values.rows(), nodes * widest(sparse));
       row = 8;
     } else if (job_.store) {
-      const int64_t line = feature::kRowAlignment / size;
-      row = std::max((job_.store->num_cols() + line - 1) / line * line * size,
-                     job_.store->num_cols() * base::dtype_size(job_.store->dtype()));
+      row = gathered_row();
     }
     memory.rows = row > 0 ? at_hand(config_) * with_slack(nodes * row + 8 * entries + 4 * 128) : 0;
     int64_t arrays = 8 * nodes;
@@ -151,6 +152,46 @@ class Request {
     memory.copied = at_hand(config_) * with_slack(arrays);
     if (samples_there()) memory.sampler = sampler_memory(memory.layers, max_seeds);
     return memory;
+  }
+
+  // Bytes of a dense row in a mini-batch.
+  int64_t gathered_row() const {
+    const int64_t size = base::dtype_size(config_.placement.row_type);
+    const int64_t line = feature::kRowAlignment / size;
+    return std::max((job_.store->num_cols() + line - 1) / line * line * size,
+                    job_.store->num_cols() * base::dtype_size(job_.store->dtype()));
+  }
+
+  // As far as it can be told before there is a device: see CapturedStep::why_not().
+  bool can_capture() const {
+    return config_.capture != Capture::kOff && !data_.of_graphs() && !config_.deterministic &&
+           job_.store && !job_.store->sparse() && law_ && samples_there() &&
+           law_->config->transpose && std::ranges::min(law_->config->fanouts) >= 0 &&
+           nn::why_not_of_one_shape(model()).empty();
+  }
+
+  // Shapes are the bounds of the fan-outs, whatever the degrees.
+  void count_capture() {
+    const sample::NeighborConfig& config = *law_->config;
+    const auto training = static_cast<int64_t>(job_.split->part(SplitPart::kTrain).size());
+    const int64_t seeds = std::min(config_.batch_size, training);
+    const sample::SampleShape shape =
+        sample::shape_of(config, law_->csc->num_targets, law_->csc->num_edges(), seeds, 1);
+    if (shape.num_bounded < static_cast<int64_t>(shape.hops.size())) return;
+    std::vector<nn::LayerBounds> layers;
+    for (const sample::HopShape& hop : shape.hops)
+      layers.insert(layers.begin(), {hop.max_targets, hop.max_sources, hop.max_edges});
+    const int64_t inputs = seeds * (8 + 16 * data_.num_classes) + 4096;
+    const int64_t a_slot = sample::sampler_bytes(config, shape, seeds, 1, /*pad=*/true) +
+                           8 * shape.hops.back().max_edges + inputs +
+                           nn::training_pass_bytes(model(), layers, 0);
+    constexpr auto kSlots = static_cast<int64_t>(CapturedStep::kAhead);
+    // Beside the slots weights and the optimizer's state as two steps began with them, the good
+    // weights, and what is exchanged.
+    request_.capture =
+        kSlots * a_slot + 2 * (request_.parameters / 3 + request_.optimizer) + request_.parameters;
+    request_.capture_rows = kSlots * with_slack(layers.front().sources * gathered_row());
+    request_.must_capture = config_.capture == Capture::kOn;
   }
 
   static int64_t widest(const base::CsrMatrix& matrix) {

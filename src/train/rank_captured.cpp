@@ -36,6 +36,7 @@ void Rank::choose_capture() {
   std::string why = job_.config.capture == Capture::kOff
                         ? "capture is off"
                         : CapturedStep::why_not(job_, *model_, *source_, *comm_);
+  if (why.empty()) why = device_->why_no_capture();
   if (agree(!why.empty())) return give_up_capture(std::move(why));
   captured_ = std::make_unique<CapturedStep>(
       CapturedStep::Parts{.job = job_,

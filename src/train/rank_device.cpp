@@ -118,8 +118,16 @@ std::shared_ptr<const loader::DeviceSource> RankDevice::open_source(
                                  job_.split->part(data::SplitPart::kTrain), training, nullptr);
   request.placement.graph = source->graph();
   request.placement.features = source->features();
-  reserve(plan_memory(request, info.free_memory));
+  plan_ = plan_memory(request, info.free_memory);
+  reserve(plan_);
   return source;
+}
+
+std::string RankDevice::why_no_capture() const {
+  if (plan_.capture == plan_.capture_wanted) return {};
+  return base::text("captured they take up to ", plan_.capture_wanted,
+                    " bytes more, and all else takes ", plan_.total, " of ", plan_.memory,
+                    " that were free");
 }
 
 void RankDevice::reserve(const MemoryPlan& plan) {
@@ -127,7 +135,9 @@ void RankDevice::reserve(const MemoryPlan& plan) {
   const int64_t transient = std::max(plan.pass, plan.evaluation);
   // Of parameters the copy is still to come; the optimizer's state is there.
   const int64_t of_torch = transient + plan.parameters / 3;
-  const int64_t needed = plan.sampler + plan.rows + plan.communication + plan.reserve + of_torch -
+  const int64_t capture = job_.config.capture == Capture::kOn ? plan.capture : 0;
+  const int64_t needed = capture + plan.sampler + plan.rows + plan.communication + plan.reserve +
+                         of_torch -
                          std::min(kept_by_torch(*device_.table, device_.index), of_torch);
   const int64_t free = device_.table->info(device_.index).free_memory;
   const auto refuse = [&](const std::string& found) {

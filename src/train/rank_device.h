@@ -29,6 +29,9 @@ class RankDevice {
   // model and its optimizer, one of `num_gpus`, are there. Error(kNoMemory) where it cannot have.
   std::shared_ptr<const loader::DeviceSource> open_source(const loader::LoaderConfig& training,
                                                           int num_gpus);
+  // Why captured steps have no room beside the rest, one line; empty: they have, or nobody can
+  // tell. Behind open_source().
+  std::string why_no_capture() const;
   // Why it works no more; nothing where it does.
   std::optional<std::string> lost() const noexcept;
 
@@ -39,6 +42,7 @@ class RankDevice {
   const Job& job_;
   nn::Device device_;
   std::string name_;
+  MemoryPlan plan_;
 };
 
 // "GPU 0 (NVIDIA H100 80GB HBM3 at 0000:19:00.0)". Error(kUnsupported) where the library has no

@@ -169,10 +169,12 @@ class Bench:
     def epochs(self):
         steps = self.info["mini_batches"]
         epochs = self.options.epochs
-        ways = ["captured", "eager"] if self.info["captures"] else ["eager"]
-        tasks = [(self.ours, f"epoch {place} {way} {epochs + 1}") for place in ("device", "pinned") for way in ways]
+        tasks = [(self.ours, f"epoch {how} {epochs + 1}") for how in (
+            "device captured tf32", "device captured float32", "device captured bf16", "device eager tf32",
+            "pinned captured tf32", "pinned eager tf32")]
         tasks = self.that_work("17", tasks)
-        peers = self.that_work("17", [(self.peer, f"epoch {way} {self.info['nodes']} fp32") for way in ("csr", "lists")])
+        peers = self.that_work("17", [(self.peer, f"epoch {way} {self.info['nodes']} {precision}")
+                                      for way in ("csr", "lists") for precision in ("tf32", "float32")])
         if not tasks or not peers:
             raise Missing("no epoch of ours, or none of the peer's")
         found = self.ask(*tasks, *peers)
@@ -180,20 +182,22 @@ class Bench:
         (rows,) = self.ask_once((self.ours, "sample device 1 plain"))
         theirs = {}
         for (_, task), answers in zip(peers, found[len(tasks):]):
-            theirs[task.split()[1]] = [answer["device"] * steps for answer in answers]
+            _, way, _, precision = task.split()
+            theirs[f"{way}, {precision}"] = [answer["device"] * steps for answer in answers]
         best = min(theirs, key=lambda way: statistics.median(theirs[way]))
         for way, values in theirs.items():
             self.row("17", f"PyG's layers on ready blocks ({way}), {steps} steps", "", f"{spread(values)} s", "", "", None)
         for (_, task), answers in zip(tasks, found):
-            _, place, way, _ = task.split()
+            _, place, way, precision, _ = task.split()
             # The first epoch of an answer may have begun before it.
             seconds = [statistics.median(answer["seconds"][-epochs:]) for answer in answers]
             ratio = [t / o for t, o in zip(theirs[best], seconds)]
             last = answers[-1]
             parts = ", ".join(f"{part} {last[part]:.3f}" for part in ("sample", "gather", "wait", "compute"))
-            judged = way == ways[0]
+            judged = (way, precision) == ("captured", "tf32")
+            way = f"{way}, {precision}"
             if place == "device":
-                self.row("17", f"epoch, all in device memory, {way}, fp32: {last['steps']} steps ({parts})", f"{spread(seconds, digits=3)} s",
+                self.row("17", f"epoch, all in device memory, {way}: {last['steps']} steps ({parts})", f"{spread(seconds, digits=3)} s",
                          "", "", "0.30 s", statistics.median(seconds) <= 0.30 if judged else None)
                 self.row("17", f"the same beside {best}", f"{spread(seconds, digits=3)} s", f"{spread(theirs[best], digits=3)} s",
                          spread(ratio), "3 times", statistics.median(ratio) >= 3 if judged else None)

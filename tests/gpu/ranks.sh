@@ -31,9 +31,9 @@ expect() {
 list() { seq -s , 0 $(($1 - 1)); }
 "${machine[@]}" "$train" --device cuda:0 --log "$folder/one" "${options[@]}" >/dev/null
 for ((ranks = 2; ranks <= gpus; ranks *= 2)); do
-  for place in device pinned cached; do
+  for place in device pinned cached split; do
     cache=()
-    [[ $place != cached ]] || cache=(--cache-mib 1)
+    [[ $place != cached && $place != split ]] || cache=(--cache-mib 1)
     "${machine[@]}" "$train" --device "cuda:$(list $ranks)" --log "$folder/$ranks.$place" --feature-placement $place \
       "${cache[@]}" "${options[@]}" >/dev/null
     expect "$ranks GPUs of one process, features $place" "$folder/$ranks.$place"

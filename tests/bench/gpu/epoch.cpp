@@ -12,17 +12,17 @@ namespace {
 
 constexpr int64_t kClasses = 47;
 
-// Of a trainer that has captured steps.
-template <typename Config>
-void set_capture(Config& config, const std::string& word) {
-  if (word != "captured" && word != "eager")
-    base::fail(base::Status::kInvalidArgument, "captured or eager, not ", word);
-  if constexpr (requires { config.capture; }) {
-    using Capture = decltype(config.capture);
-    config.capture = word == "captured" ? Capture::kRequire : Capture::kNever;
-  } else if (word == "captured") {
-    base::fail(base::Status::kUnsupported, "steps are not captured yet");
-  }
+train::Capture capture_of(const std::string& word) {
+  if (word == "captured") return train::Capture::kOn;
+  if (word == "eager") return train::Capture::kOff;
+  base::fail(base::Status::kInvalidArgument, "captured or eager, not ", word);
+}
+
+train::Precision precision_of(const std::string& word) {
+  if (word == "float32") return train::Precision::kFull;
+  if (word == "tf32") return train::Precision::kTf32;
+  if (word == "bf16") return train::Precision::kBf16;
+  base::fail(base::Status::kInvalidArgument, "no such precision: ", word);
 }
 
 loader::FeaturePlacement place_of(const std::string& word) {
@@ -34,7 +34,8 @@ loader::FeaturePlacement place_of(const std::string& word) {
 // A training on GPU 0 that goes on for as many epochs as it is asked for.
 class Training {
  public:
-  Training(const World& world, loader::FeaturePlacement features, const std::string& capture) {
+  Training(const World& world, loader::FeaturePlacement features, train::Capture capture,
+           train::Precision precision) {
     std::vector<data::Split> splits{data::split_from_ids(world.train, {}, {}, world.size.num_nodes,
                                                          "train", 0, "the benchmark's ids")};
     const data::DatasetRef dataset =
@@ -50,7 +51,8 @@ class Training {
     config.devices = {0};
     config.placement.graph = loader::GraphPlacement::kDevice;
     config.placement.features = features;
-    set_capture(config, capture);
+    config.capture = capture;
+    config.precision = precision;
     config.num_epochs = int64_t{1} << 20;
     config.batch_size = world.size.batch_size;
     config.optimizer.learning_rate = 0.003;
@@ -99,18 +101,15 @@ class Training {
 
 }  // namespace
 
-bool captures() {
-  return []<typename Config>(const Config*) {
-    return requires(Config config) { config.capture; };
-  }(static_cast<const train::TrainerConfig*>(nullptr));
-}
-
 void add_epoch_tasks(Tasks& tasks, const World& world) {
   auto kept = std::make_shared<std::map<std::string, std::unique_ptr<Training>>>();
   tasks["epoch"] = [kept, &world](const Words& words) {
-    std::unique_ptr<Training>& found = (*kept)[base::text(words.at(1), " ", words.at(2))];
-    if (!found) found = std::make_unique<Training>(world, place_of(words[1]), words[2]);
-    return found->run(std::stoll(words.at(3)));
+    std::unique_ptr<Training>& found =
+        (*kept)[base::text(words.at(1), " ", words.at(2), " ", words.at(3))];
+    if (!found)
+      found = std::make_unique<Training>(world, place_of(words[1]), capture_of(words[2]),
+                                         precision_of(words[3]));
+    return found->run(std::stoll(words.at(4)));
   };
 }
 

@@ -33,7 +33,7 @@ Tasks make_tasks(const World& world) {
     const base::DeviceInfo info = gpu_table().info(0);
     return base::text(
         "\"name\": \"", info.name, "\", \"measurement\": ", is_measurement(),
-        ", \"captures\": ", captures(), ", \"capability\": \"", info.major, ".", info.minor,
+        ", \"capability\": \"", info.major, ".", info.minor,
         "\", \"multiprocessors\": ", info.multiprocessors, ", \"memory\": ", info.total_memory,
         ", \"driver\": ", info.driver_version, ", \"runtime\": ", info.runtime_version,
         ", \"nodes\": ", world.size.num_nodes, ", \"edges\": ", world.graph->num_edges(),

@@ -33,9 +33,9 @@ void add_row_tasks(Tasks& tasks, const World& world);
 // largest.
 void add_layer_tasks(Tasks& tasks, const World& world);
 
-// epoch <device|pinned> <captured|eager> <epochs>: "seconds" of each epoch, "steps", and of the
-// last one "waits" and "allocations", "sample", "gather", "wait", "compute", "loss".
+// epoch <device|pinned> <captured|eager> <float32|tf32|bf16> <epochs>: "seconds" of each epoch,
+// "steps", and of the last one "waits" and "allocations", "sample", "gather", "wait", "compute",
+// "loss".
 void add_epoch_tasks(Tasks& tasks, const World& world);
-bool captures();  // whether trainers have captured steps
 
 }  // namespace gnnmg::bench

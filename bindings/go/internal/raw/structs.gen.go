@@ -510,6 +510,7 @@ type MemoryInfo struct {
 	ParameterBytes     uint64
 	OptimizerBytes     uint64
 	CommunicationBytes uint64
+	CaptureBytes       uint64
 	ReserveBytes       uint64
 	PinnedBytes        uint64
 	NumCached          int64
@@ -1029,6 +1030,7 @@ var (
 	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.parameter_bytes)]byte                = [unsafe.Offsetof(MemoryInfo{}.ParameterBytes)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.optimizer_bytes)]byte                = [unsafe.Offsetof(MemoryInfo{}.OptimizerBytes)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.communication_bytes)]byte            = [unsafe.Offsetof(MemoryInfo{}.CommunicationBytes)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.capture_bytes)]byte                  = [unsafe.Offsetof(MemoryInfo{}.CaptureBytes)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.reserve_bytes)]byte                  = [unsafe.Offsetof(MemoryInfo{}.ReserveBytes)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.pinned_bytes)]byte                   = [unsafe.Offsetof(MemoryInfo{}.PinnedBytes)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_memory_info{}.num_cached)]byte                     = [unsafe.Offsetof(MemoryInfo{}.NumCached)]byte{}

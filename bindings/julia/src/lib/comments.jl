@@ -394,6 +394,7 @@ const COMMENTS = Dict(
         :parameter_bytes => "Weights, gradients, and the last weights that were good.",
         :optimizer_bytes => "What the optimizer gathers.",
         :communication_bytes => "What is exchanged with other ranks, and NCCL's buffers.",
+        :capture_bytes => "Captured steps, beside all that; 0: steps are eager, perhaps because captured ones would not fit.",
         :reserve_bytes => "For the driver, libraries and others: 1 GiB of a GPU of a given size, 0 of what is free.",
         :pinned_bytes => "Of main memory, once a process.",
         :num_cached => "Rows in a cache.",

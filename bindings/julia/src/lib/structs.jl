@@ -486,6 +486,7 @@ struct gnnmg_memory_info
     parameter_bytes::Csize_t
     optimizer_bytes::Csize_t
     communication_bytes::Csize_t
+    capture_bytes::Csize_t
     reserve_bytes::Csize_t
     pinned_bytes::Csize_t
     num_cached::Int64

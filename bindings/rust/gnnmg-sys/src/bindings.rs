@@ -3051,6 +3051,9 @@ table of all.*/
     pub optimizer_bytes: usize,
     /// What is exchanged with other ranks, and NCCL's buffers.
     pub communication_bytes: usize,
+    /** Captured steps, beside all that; 0: steps are eager, perhaps
+because captured ones would not fit.*/
+    pub capture_bytes: usize,
     /** For the driver, libraries and others: 1 GiB of a GPU of a given
 size, 0 of what is free.*/
     pub reserve_bytes: usize,
@@ -3072,7 +3075,7 @@ of a custom sampler are, and they and steps count for nothing.*/
 const _: () = {
     [
         "Size of gnnmg_memory_info",
-    ][::core::mem::size_of::<gnnmg_memory_info>() - 136usize];
+    ][::core::mem::size_of::<gnnmg_memory_info>() - 144usize];
     [
         "Alignment of gnnmg_memory_info",
     ][::core::mem::align_of::<gnnmg_memory_info>() - 8usize];
@@ -3116,26 +3119,29 @@ const _: () = {
         "Offset of field: gnnmg_memory_info::communication_bytes",
     ][::core::mem::offset_of!(gnnmg_memory_info, communication_bytes) - 88usize];
     [
+        "Offset of field: gnnmg_memory_info::capture_bytes",
+    ][::core::mem::offset_of!(gnnmg_memory_info, capture_bytes) - 96usize];
+    [
         "Offset of field: gnnmg_memory_info::reserve_bytes",
-    ][::core::mem::offset_of!(gnnmg_memory_info, reserve_bytes) - 96usize];
+    ][::core::mem::offset_of!(gnnmg_memory_info, reserve_bytes) - 104usize];
     [
         "Offset of field: gnnmg_memory_info::pinned_bytes",
-    ][::core::mem::offset_of!(gnnmg_memory_info, pinned_bytes) - 104usize];
+    ][::core::mem::offset_of!(gnnmg_memory_info, pinned_bytes) - 112usize];
     [
         "Offset of field: gnnmg_memory_info::num_cached",
-    ][::core::mem::offset_of!(gnnmg_memory_info, num_cached) - 112usize];
+    ][::core::mem::offset_of!(gnnmg_memory_info, num_cached) - 120usize];
     [
         "Offset of field: gnnmg_memory_info::graph_placement",
-    ][::core::mem::offset_of!(gnnmg_memory_info, graph_placement) - 120usize];
+    ][::core::mem::offset_of!(gnnmg_memory_info, graph_placement) - 128usize];
     [
         "Offset of field: gnnmg_memory_info::feature_placement",
-    ][::core::mem::offset_of!(gnnmg_memory_info, feature_placement) - 124usize];
+    ][::core::mem::offset_of!(gnnmg_memory_info, feature_placement) - 132usize];
     [
         "Offset of field: gnnmg_memory_info::bounded",
-    ][::core::mem::offset_of!(gnnmg_memory_info, bounded) - 128usize];
+    ][::core::mem::offset_of!(gnnmg_memory_info, bounded) - 136usize];
     [
         "Offset of field: gnnmg_memory_info::padding",
-    ][::core::mem::offset_of!(gnnmg_memory_info, padding) - 132usize];
+    ][::core::mem::offset_of!(gnnmg_memory_info, padding) - 140usize];
 };
 /// State of a trainer.
 pub type gnnmg_trainer_state = i32;
