@@ -130,15 +130,21 @@ void CapturedSlot::reserve_rows() {
   row_type_ = type_of_rows(source_);
   const int64_t size = base::dtype_size(row_type_), a_line = feature::kRowAlignment / size;
   row_stride_ = (source_.store->num_cols() + a_line - 1) / a_line * a_line;
-  rows_.reserve(base::checked_mul(
+  const int64_t bytes = base::checked_mul(
       base::checked_mul(sample_->layers[0].max_sources, row_stride_, "rows of a mini-batch"), size,
-      "rows of a mini-batch"));
+      "rows of a mini-batch");
+  // Rows behind a mini-batch's own are not gathered: they are read for nothing, and must be
+  // numbers.
+  const c10::NoGradGuard no_grad;
+  view(rows_.reserve(bytes), {bytes}, at::kByte).zero_();
+  device_.table->wait(parts_.gathering, device_.queue);
 }
 
 void CapturedSlot::put_gather() {
   device_.table->features->gather(parts_.gathering, source_.table->store(),
                                   {.ids = sample_->node_ids,
                                    .max_count = sample_->layers[0].max_sources,
+                                   .count = sample_->hop_ends + num_hops_,
                                    .out = rows_.data(),
                                    .out_type = row_type_,
                                    .out_stride = row_stride_});

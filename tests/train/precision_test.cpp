@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <thread>
+
 #include "nn/model.h"
 #include "train/device_fixture.h"
 
@@ -91,7 +93,7 @@ TEST(Precision, OneSettingServesOneKindOfTrainingAtATime) {
   Trial full(gpus.train(recipe(Precision::kFull)), other);
   Caught found;
   tf32->set_epoch_function([&](const train::EpochReport& report) {
-    if (report.epoch == 0) found = caught([&] { full.train(); });
+    if (report.epoch == 0) std::thread([&] { found = caught([&] { full.train(); }); }).join();
     return 0;
   });
   tf32.train();
