@@ -1369,7 +1369,8 @@ type Precision int32
 
 // Values of [Precision].
 const (
-	// In the model's type.
+	// In the model's type. LibTorch's TF32 is off in the process while such a trainer works on GPUs,
+	// and put back behind it.
 	PrecisionFloat32 Precision = 0
 	// On GPUs with factors of 10 bits of mantissa; on the CPU as FLOAT32. While such a trainer
 	// works, all that LibTorch multiplies on GPUs of the process is so, and another trainer's step

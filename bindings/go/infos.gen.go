@@ -410,7 +410,8 @@ type ProgressInfo struct {
 	SampleSeconds float64
 	// Its loader threads, features, summed.
 	GatherSeconds float64
-	// Its forward and backward passes.
+	// Its forward and backward passes; of captured steps all of Seconds, which the host sees as one
+	// piece.
 	ComputeSeconds float64
 	// Its all-reduces, waiting for other ranks included.
 	ReduceSeconds float64
@@ -465,7 +466,8 @@ type RankInfo struct {
 	SampleSeconds float64
 	// Its loader threads, features, summed.
 	GatherSeconds float64
-	// Its forward and backward passes, until its GPU is through.
+	// Its forward and backward passes, until its GPU is through; of captured steps all of Seconds,
+	// as one piece.
 	ComputeSeconds float64
 	// Its all-reduces, waiting for other ranks included.
 	ReduceSeconds float64
@@ -474,7 +476,8 @@ type RankInfo struct {
 	// Of its all-reduces, how long it waited for slower ranks.
 	PeerWaitSeconds float64
 	// Read by its GPU over the bus: copies of mini-batches, and rows of features in main memory.
-	// What gathers read is added when the epoch ends. Edges of a pinned graph are not counted.
+	// What gathers read is added when the epoch ends, and of captured steps nothing else. Edges of a
+	// pinned graph are not counted.
 	BusBytes int64
 	// Rows that gathers of its GPU have read, once the epoch has ended.
 	NumRows int64
@@ -548,13 +551,15 @@ type EpochInfo struct {
 	SampleSeconds float64
 	// Its loader threads, features, summed.
 	GatherSeconds float64
-	// Its forward and backward passes.
+	// Its forward and backward passes; of captured steps all of Seconds, which the host sees as one
+	// piece.
 	ComputeSeconds float64
 	// Its all-reduces, waiting included.
 	ReduceSeconds float64
 	// Its updates.
 	OptimizerSeconds float64
-	// The epoch without its all-reduces, mean of all ranks.
+	// The epoch without its all-reduces, mean of all ranks. Of captured steps waiting for other
+	// ranks is in it.
 	MeanBusySeconds float64
 	// The same of the slowest rank, which others wait for.
 	MostBusySeconds float64

@@ -101,7 +101,7 @@ struct DeviceTable {
   // memory as it is then. The queue is in use (use()), and the work has run once before, so that
   // what libraries make at their first call is there. What waits for the device, pageable memory
   // or other queues cannot be kept: Error(kUnsupported) with what went wrong. What `work` throws
-  // goes through.
+  // goes through. Waits for the queue.
   DeviceReplay* (*capture)(DeviceQueue* queue, void (*work)(void* context), void* context);
   // Puts it into the queue. Neither waits nor allocates.
   void (*replay)(DeviceQueue* queue, const DeviceReplay* kept);

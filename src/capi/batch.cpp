@@ -182,7 +182,9 @@ Export export_rows(const Batch& batch) {
       rows = view(there.table, there.dtype, {there.num_graph_nodes, there.cols}, {there.stride, 1})
                  .index_select(0, view(there.node_ids, base::DType::kI64, {there.num_nodes}, {1}));
     else
-      rows = view(there.rows, there.dtype, {there.num_nodes, there.cols}, {there.stride, 1});
+      // A copy even of one row, which is contiguous whatever the stride: the slot is used again.
+      rows = view(there.rows, there.dtype, {there.num_nodes, there.cols}, {there.stride, 1})
+                 .clone(at::MemoryFormat::Contiguous);
     Export out = export_torch(rows.to(nn::scalar_type(wanted)), true);
     loader::follow(there, batch.place()->device().queue);
     return out;

@@ -34,11 +34,7 @@ void DevicePlace::rethrow() const {
     throw;
   } catch (const c10::OutOfMemoryError& error) {
     const std::string text = error.what_without_backtrace();
-    train::empty_cache(*device_.table);
     base::fail(Status::kNoMemory, name_, ": ", text.substr(0, text.find('\n')));
-  } catch (const base::Error& error) {
-    if (error.status() == Status::kNoMemory) train::empty_cache(*device_.table);
-    throw;
   }
 }
 
@@ -53,7 +49,7 @@ c10::Stream present_stream(const nn::Device& device) {
 }  // namespace
 
 DeviceScope::DeviceScope(DevicePlace& place)
-    : lock_(place.mutex_), before_(present_stream(place.device_)) {
+    : lock_(place.mutex_), warnings_(*place.context_), before_(present_stream(place.device_)) {
   place.device_.table->use(place.device_.queue);
 }
 

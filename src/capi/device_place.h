@@ -33,8 +33,8 @@ class DevicePlace {
   bool follows_caller() const { return follows_caller_; }
   void synchronize() const;
   // Waits for what is in the queue, and tells what a failure that is being handled came from:
-  // throws Error(kDeviceLost) where the GPU is lost, Error(kNoMemory) where it has no memory, when
-  // what LibTorch keeps for later has been given back; else the failure itself.
+  // throws Error(kDeviceLost) where the GPU is lost, Error(kNoMemory) where it has no memory, even
+  // behind what LibTorch has given back of what it kept for later; else the failure itself.
   [[noreturn]] void rethrow() const;
 
  private:
@@ -54,6 +54,7 @@ class DeviceScope {
 
  private:
   const std::lock_guard<std::mutex> lock_;
+  const TorchScope warnings_;
   const c10::StreamGuard before_;
 };
 

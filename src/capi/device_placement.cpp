@@ -55,6 +55,7 @@ loader::DeviceSourceConfig device_placement(const PlacementFields& in) {
   placement.form = static_cast<feature::Form>(in.form);
   placement.cache_by = static_cast<loader::CacheBy>(in.hotness);
   placement.cache_bytes = static_cast<int64_t>(in.cache_bytes);
+  placement.gather_pinned = true;
   placement.gather_multiprocessors = in.gather_multiprocessors;
   return placement;
 }

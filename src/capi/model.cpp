@@ -154,9 +154,9 @@ gnnmg_status gnnmg_model_create_copy(const gnnmg_model* model, gnnmg_model** cop
     std::shared_ptr<DevicePlace> place;
     if (from) place = std::make_shared<DevicePlace>(m->context, from->index(), 0);
     std::shared_ptr<gnnmg::nn::Model> made = work_at(from, [&] {
+      if (from) from->synchronize();  // the copy is made in a queue of its own
       std::shared_ptr<gnnmg::nn::Model> clone =
           m->get()->clone_on(place ? &place->device() : nullptr);
-      if (from) from->synchronize();
       if (place) place->synchronize();
       return clone;
     });

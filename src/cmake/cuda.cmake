@@ -49,7 +49,7 @@ macro(gnnmg_find_cuda)
       execute_process(COMMAND ${nvcc_on_path} --version OUTPUT_VARIABLE nvcc_version ERROR_QUIET)
     endif()
     if(nvcc_version MATCHES "release 13\\.")  # that of another CUDA is no reason to fail
-      set(CMAKE_CUDA_COMPILER ${nvcc_on_path})
+      get_filename_component(CMAKE_CUDA_COMPILER ${nvcc_on_path} REALPATH)  # beside it lies the toolkit
     elseif(EXISTS ${wheels}/cu13/bin/nvcc AND EXISTS ${wheels}/cu13/lib AND EXISTS ${wheels}/nccl/lib)
       set(linked "")
       if(EXISTS ${PROJECT_BINARY_DIR}/cuda/wheels.txt)

@@ -66,16 +66,15 @@ class Replay {
   explicit Replay(base::DeviceQueue* queue) : device_(device_of(queue)), pool_(stream_of(queue)) {
     const OnDevice on(device_);
     const cudaStream_t stream = stream_of(queue);
+    // Before the capture: what LibTorch's threads free meanwhile may be asked about by events.
+    beginAllocateToPool(number(), pool_.id(),
+                        [stream](cudaStream_t other) { return other == stream; });
     // LibTorch's threads for backward passes work in the same stream, which is what is kept.
-    check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed), "keeping work");
-    try {
-      beginAllocateToPool(number(), pool_.id(),
-                          [stream](cudaStream_t other) { return other == stream; });
-    } catch (...) {
-      cudaGraph_t graph = nullptr;
-      ignore(cudaStreamEndCapture(stream, &graph));
-      if (graph) ignore(cudaGraphDestroy(graph));
-      throw;
+    const cudaError_t error = cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed);
+    if (error != cudaSuccess) {
+      endAllocateToPool(number(), pool_.id());
+      releasePool(number(), pool_.id());
+      check(error, "keeping work");
     }
     has_pool_ = true;
   }
@@ -99,11 +98,16 @@ class Replay {
     endAllocateToPool(number(), pool_.id());
     return graph;
   }
-  void make(cudaGraph_t graph) {
+  void make(cudaGraph_t graph, cudaStream_t stream) {
     const OnDevice on(device_);
-    const cudaError_t error = cudaGraphInstantiate(&work_, graph, 0);
+    // What an allocator of the driver's own takes within the work goes before it is done again.
+    const cudaError_t error =
+        cudaGraphInstantiate(&work_, graph, cudaGraphInstantiateFlagAutoFreeOnLaunch);
     ignore(cudaGraphDestroy(graph));
     if (error != cudaSuccess) fail_to_keep(error);
+    // Its first launch would do this, and take memory.
+    check(cudaGraphUpload(work_, stream), "sending kept work to the device");
+    check(cudaStreamSynchronize(stream), "sending kept work to the device");
   }
   void launch(base::DeviceQueue* queue) const {
     const OnDevice on(device_);
@@ -132,7 +136,7 @@ base::DeviceReplay* capture(base::DeviceQueue* queue, void (*work)(void*), void*
   }
   cudaGraph_t graph = kept->end(queue, error);
   if (error != cudaSuccess) fail_to_keep(error);
-  kept->make(graph);
+  kept->make(graph, stream_of(queue));
   return reinterpret_cast<base::DeviceReplay*>(kept.release());
 }
 

@@ -42,6 +42,7 @@ struct DeviceGather {
   bool wide = true;
   int64_t max_count = 0;           // rows at most: what the launch is sized by
   const int32_t* count = nullptr;  // on the device; null: max_count rows
+  bool clear = false;              // rows from n to max_count become zeros
   void* out = nullptr;  // on the device; a row begins on a multiple of its element's size
   // f32, f16 or bf16 of floating rows (rounded to nearest even where it is narrower than what is
   // kept), the type of the table of all others and of f64.

@@ -138,7 +138,7 @@ void DeviceFeed::add_rows(Batch& batch) {
   out.given = parts.store->dtype();
   if (parts.table == nullptr) return copy_rows(batch);
   const feature::DeviceRows& rows = parts.table->rows();
-  if (rows.data == nullptr || parts.config.gather) return gather(batch);
+  if (parts.gathers()) return gather(batch);
   out.table = rows.data;
   out.dtype = rows.dtype;
   out.stride = rows.stride;

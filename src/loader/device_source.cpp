@@ -227,7 +227,8 @@ class Resolver {
         (config_.devices.size() < 2 ||
          std::ranges::find(config_.devices, config_.device) == config_.devices.end()))
       fail(Status::kUnsupported, "feature placement is split, but GPU ", config_.device,
-           " is the only one of this process; set it to cached");
+           " has no other to share a cache with: that is for trainers on two GPUs or more of a "
+           "process; set it to cached");
     const base::DeviceInfo info = config_.table->info(config_.device);
     const char* const remedy =
         "; set feature placement to pinned, cached or host, or their form to bf16 or int8";

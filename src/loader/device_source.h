@@ -67,6 +67,9 @@ struct DeviceSourceConfig {
   // Rows of each mini-batch are gathered although a table of all would do; of int8, in a cache or
   // on the host they are always.
   bool gather = false;
+  // The same where the table is pinned in memory of the host: each row then comes over the bus once
+  // a mini-batch, and not once for every list that it is in.
+  bool gather_pinned = false;
   base::DType row_type = base::DType::kF32;  // of gathered rows of f32, f16 and bf16: one of these
   int32_t gather_multiprocessors = 0;  // that a gather over the bus may take; 0: an eighth of all
   int64_t kept = 0;                    // bytes of the device that are to stay free

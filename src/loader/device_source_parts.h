@@ -17,6 +17,12 @@ struct DeviceSource::Parts {
   std::shared_ptr<const DeviceTableOfRows> table;  // null: none, or on the host
   int gather_multiprocessors = 0;
   std::string description;
+
+  // Of rows that the device reads: whether those of each mini-batch are gathered.
+  bool gathers() const {
+    return table->rows().data == nullptr || config.gather ||
+           (config.gather_pinned && features == FeaturePlacement::kPinned);
+  }
 };
 
 }  // namespace gnnmg::loader

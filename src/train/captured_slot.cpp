@@ -67,9 +67,7 @@ CapturedSlot::CapturedSlot(const CapturedParts& parts)
 
 CapturedSlot::~CapturedSlot() { device_.table->sampling->free(sampler_); }
 
-bool CapturedSlot::gathers() const {
-  return source_.table->rows().data == nullptr || source_.config.gather;
-}
+bool CapturedSlot::gathers() const { return source_.gathers(); }
 
 void CapturedSlot::write_labels(uint8_t* to, const nn::Targets& targets, int64_t count) {
   const int64_t filled = count * width_, all = parts_.max_seeds * width_;
@@ -130,14 +128,9 @@ void CapturedSlot::reserve_rows() {
   row_type_ = type_of_rows(source_);
   const int64_t size = base::dtype_size(row_type_), a_line = feature::kRowAlignment / size;
   row_stride_ = (source_.store->num_cols() + a_line - 1) / a_line * a_line;
-  const int64_t bytes = base::checked_mul(
+  rows_.reserve(base::checked_mul(
       base::checked_mul(sample_->layers[0].max_sources, row_stride_, "rows of a mini-batch"), size,
-      "rows of a mini-batch");
-  // Rows behind a mini-batch's own are not gathered: they are read for nothing, and must be
-  // numbers.
-  const c10::NoGradGuard no_grad;
-  view(rows_.reserve(bytes), {bytes}, at::kByte).zero_();
-  device_.table->wait(parts_.gathering, device_.queue);
+      "rows of a mini-batch"));
 }
 
 void CapturedSlot::put_gather() {
@@ -145,6 +138,7 @@ void CapturedSlot::put_gather() {
                                   {.ids = sample_->node_ids,
                                    .max_count = sample_->layers[0].max_sources,
                                    .count = sample_->hop_ends + num_hops_,
+                                   .clear = true,  // they are read for nothing, and must be numbers
                                    .out = rows_.data(),
                                    .out_type = row_type_,
                                    .out_stride = row_stride_});

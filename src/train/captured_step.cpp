@@ -208,6 +208,7 @@ const loader::EpochPlan& CapturedStep::seek(int64_t epoch, int64_t step) {
   }
   window_.clear();  // what was sampled for it is sampled over, once nothing reads it
   table_.wait(sampling_.get(), gathering_.get());
+  table_.wait(sampling_.get(), device_.queue);
   sampled_ = gathered_ = next_place_;
   window_.push_back({plan_, loader::first_item(*plan_, step, next_place_++)});
   return *plan_;
@@ -244,7 +245,6 @@ void CapturedStep::sample_through(size_t count, const comm::Wait& wait) {
     slots_[at]->write(plan->batch(item.number),
                       {parts_.loading.sample_seed, parts_.loading.purpose, plan->epoch(), number},
                       {parts_.job.config.seed, plan->epoch(), number});
-    table_.wait(sampling_.get(), device_.queue);
     samples_[at]->run();
     table_.wait(copied, sampling_.get());
   }
@@ -302,9 +302,8 @@ bool CapturedStep::pass(Desk& desk, const comm::Wait& wait) {
   const size_t at = static_cast<size_t>(item.place) % kAhead;
   table_.wait(device_.queue, copied_[at]->get());
   table_.wait(device_.queue, gathering_.get());
-  sample_through(2, wait);
-  gather_through(2);
-  sample_through(3, wait);
+  // What is sampled behind the pass is written over what the one before it read.
+  table_.wait(sampling_.get(), device_.queue);
   if (item.number >= 0) {
     desk.wanted.weight += slots_[at]->weight();
     desk.wanted.labelled += static_cast<double>(slots_[at]->labelled());
@@ -320,6 +319,11 @@ bool CapturedStep::pass(Desk& desk, const comm::Wait& wait) {
     last_->run();
   }
   window_.pop_front();
+  // Behind the pass: a device has fewer queues of its own than there are here, and work that shares
+  // one is begun in the order of this thread.
+  sample_through(1, wait);
+  gather_through(1);
+  sample_through(2, wait);
   return item.last_of_step;
 }
 
@@ -385,16 +389,17 @@ void CapturedStep::roll_back(const comm::Wait& wait) {
 
 void CapturedStep::look_back(const std::function<void()>& look, const comm::Wait& wait) {
   const std::vector<at::Tensor> arrays = updates_.arrays();
-  std::vector<at::Tensor> now;
-  if (in_flight() > 0) {
+  const bool behind = in_flight() > 0;
+  if (behind) {
     await(device_.queue, wait);  // who reads weights waits, and cannot be called off
     for (size_t i = 0; i < arrays.size(); ++i) {
-      now.push_back(arrays[i].clone());
+      copy_into(before_[2][i], arrays[i]);
       copy_into(arrays[i], before_[read_ % 2][i]);
     }
   }
   look();
-  for (size_t i = 0; i < now.size(); ++i) copy_into(arrays[i], now[i]);
+  if (behind)
+    for (size_t i = 0; i < arrays.size(); ++i) copy_into(arrays[i], before_[2][i]);
 }
 
 void CapturedStep::restore_good(const comm::Wait& wait) {

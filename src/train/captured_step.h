@@ -136,7 +136,9 @@ class CapturedStep {
   at::Tensor numbers_;          // StepNumbers
   at::Tensor buffer_;           // gradients, and the numbers that ranks add up
   at::Tensor good_;             // weights that the last good step began with; where it leads
-  std::array<std::vector<at::Tensor>, 2> before_;  // what an update changes, as it was
+  // What an update changes, as it was before two steps; the last is room of look_back(): nobody
+  // takes memory while other ranks have kernels that wait for this one.
+  std::array<std::vector<at::Tensor>, 3> before_;
   std::vector<std::unique_ptr<CapturedSlot>> slots_;
   std::vector<std::unique_ptr<CapturedWork>> samples_, gathers_, passes_;  // by slot
   // In front of a step's passes and behind them; both, where a rank has none; and what follows the

@@ -179,6 +179,11 @@ const data::Fingerprint& Training::fingerprint(const Job& job) {
   return fingerprint_;
 }
 
+void Training::set_rank(int number, int rank) {
+  std::lock_guard lock(progress_mutex_);
+  times_[static_cast<size_t>(number)].rank = rank;
+}
+
 void Training::set_progress(const std::function<void(Progress&)>& change) {
   std::lock_guard lock(progress_mutex_);
   change(progress_);

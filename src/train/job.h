@@ -119,6 +119,8 @@ struct Training {
   // Of the job's data; read when it is first asked for. Any thread.
   const data::Fingerprint& fingerprint(const Job& job);
 
+  // The number in the world of a rank of this process.
+  void set_rank(int number, int rank);
   // Progress for other threads.
   void set_progress(const std::function<void(Progress&)>& change);
   Progress progress() const;

@@ -115,7 +115,7 @@ MemoryPlan plan_memory(const MemoryRequest& r, int64_t memory) {
   }
   // A table of all rows is read in place.
   if ((plan.feature_placement == FeaturePlacement::kDevice ||
-       plan.feature_placement == FeaturePlacement::kPinned) &&
+       (plan.feature_placement == FeaturePlacement::kPinned && !r.placement.gather_pinned)) &&
       r.features > 0 && !r.placement.gather && r.placement.form != feature::Form::kInt8)
     plan.rows = 0;
   plan.total =

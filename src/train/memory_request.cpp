@@ -26,7 +26,7 @@ int64_t with_slack(int64_t bytes) { return bytes + bytes / 8 + 256; }
 
 // Mini-batches of a loader at a time.
 int64_t at_hand(const TrainerConfig& c) {
-  return std::max({1, c.prefetch, c.loader_threads}) + c.loader_threads + 1;
+  return int64_t{std::max({1, c.prefetch, c.loader_threads})} + c.loader_threads + 1;
 }
 
 std::vector<nn::LayerBounds> graphs_bounds(const data::Dataset& data, int layers, int64_t batch,
@@ -70,6 +70,7 @@ class Request {
     request_.num_nodes = data_.graph->num_nodes();
     request_.placement = config_.placement;
     request_.placement.devices = config_.devices;
+    request_.placement.gather_pinned = true;
     request_.can_cache = law_.has_value();
     request_.bounded = law_ || data_.of_graphs();
     if (law_) degrees_ = DegreeCounts(*law_->csc);
@@ -162,6 +163,11 @@ class Request {
                     job_.store->num_cols() * base::dtype_size(job_.store->dtype()));
   }
 
+  // Factors and results of products are copied in bf16.
+  int64_t with_halves(int64_t pass) const {
+    return config_.precision == Precision::kBf16 ? pass + pass / 2 : pass;
+  }
+
   // As far as it can be told before there is a device: see CapturedStep::why_not().
   bool can_capture() const {
     return config_.capture != Capture::kOff && !data_.of_graphs() && !config_.deterministic &&
@@ -184,12 +190,12 @@ class Request {
     const int64_t inputs = seeds * (8 + 16 * data_.num_classes) + 4096;
     const int64_t a_slot = sample::sampler_bytes(config, shape, seeds, 1, /*pad=*/true) +
                            8 * shape.hops.back().max_edges + inputs +
-                           nn::training_pass_bytes(model(), layers, 0);
+                           with_halves(nn::training_pass_bytes(model(), layers, 0));
     constexpr auto kSlots = static_cast<int64_t>(CapturedStep::kAhead);
-    // Beside the slots weights and the optimizer's state as two steps began with them, the good
+    // Beside the slots weights and the optimizer's state as steps began with them, the good
     // weights, and what is exchanged.
     request_.capture =
-        kSlots * a_slot + 2 * (request_.parameters / 3 + request_.optimizer) + request_.parameters;
+        kSlots * a_slot + 3 * (request_.parameters / 3 + request_.optimizer) + request_.parameters;
     request_.capture_rows = kSlots * with_slack(layers.front().sources * gathered_row());
     request_.must_capture = config_.capture == Capture::kOn;
   }
@@ -250,7 +256,8 @@ class Request {
               ? std::max<int64_t>((config_.batches_per_step + num_gpus_ - 1) / num_gpus_, 1)
               : 1;
       const int64_t graphs = data_.of_graphs() ? std::min(config_.batch_size, training) : 0;
-      request_.pass = facts + together * nn::training_pass_bytes(model(), batch.layers, graphs);
+      request_.pass =
+          facts + together * with_halves(nn::training_pass_bytes(model(), batch.layers, graphs));
     }
     const auto validation = static_cast<int64_t>(job_.split->part(SplitPart::kValidation).size());
     if (config_.evaluate_every > 0 && validation > 0) count_evaluation(facts, validation);

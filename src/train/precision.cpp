@@ -31,7 +31,8 @@ void hold(bool tf32) {
                "process; let one of them end first, or give both the same");
   if (all.count++ > 0) return;
   all.tf32 = tf32;
-  all.before = at::globalContext().allowTF32CuBLAS();
+  all.before = at::globalContext().float32Precision(
+                   at::Float32Backend::CUDA, at::Float32Op::MATMUL) == at::Float32Precision::TF32;
   if (all.before != tf32) at::globalContext().setAllowTF32CuBLAS(tf32);
 }
 

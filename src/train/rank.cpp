@@ -2,6 +2,7 @@
 // are in rank_step.cpp, what comes between epochs in rank_epoch.cpp.
 #include "train/rank.h"
 
+#include <ATen/Context.h>
 #include <c10/core/GradMode.h>
 
 #include <algorithm>
@@ -43,6 +44,7 @@ Rank::Rank(const Job& job, Training& training, GroupShared& group, int rank, Ran
   position_ = done_ = training_.position;
   if (device_) {
     source_ = device_->open_source(loader_config(), comm_->world_size());
+    traffic_ = source_->traffic(device_->get().queue);  // of others over the same rows
     job_.environment.log.add(
         base::LogLevel::kInfo,
         base::text("rank ", rank_, " works on ", device_->name(), ": ", source_->describe()));
@@ -66,6 +68,7 @@ comm::Wait Rank::wait_for_start() const {
 
 void Rank::connect() {
   comm_ = group_.comm->connect(rank_, wait_for_start());
+  training_.set_rank(rank_ - group_.comm->first_rank(), rank_);
   note(Phase::kStarting);
   if (leads_)
     for (const std::string& remark : group_.comm->remarks())
@@ -345,6 +348,7 @@ void Rank::embed_to_file(const std::string& path) {
 }
 
 nn::Metrics Rank::evaluate_part(SplitPart part) {
+  const at::NoTF32Guard in_f32;  // training may hold the setting of the whole process meanwhile
   note(Phase::kEvaluating);
   const Subject subject{*model_, *job_.dataset, job_.config.loss, job_.split->part(part)};
   const Participant participant = this->participant();

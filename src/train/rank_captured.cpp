@@ -74,6 +74,7 @@ void Rank::capture_steps() {
           ? base::text("rank ", rank_, ": steps are captured and repeated")
           : base::text("rank ", rank_, ": steps are started kernel after kernel, over the shapes ",
                        "of captured ones, which ", device_->name(), " refuses: ", refused));
+  traffic_ = source_->traffic(device_->get().queue);  // warming up has gathered
   read_at_ = Clock::now();
 }
 
@@ -110,6 +111,7 @@ bool Rank::advance_captured(int64_t& max_steps) {
 
 void Rank::start_captured(int64_t step) {
   group_.cancel.check("training");
+  if (captured_->in_flight() == 0) read_at_ = Clock::now();  // behind an evaluation, say
   note(Phase::kComputing);
   captured_->start({.learning_rate = job_.config.optimizer.learning_rate *
                                      position_.schedule.factor(position_.epoch, step, num_steps_),

@@ -111,6 +111,7 @@ std::shared_ptr<const loader::DeviceSource> RankDevice::open_source(
   config.table = device_.table;
   config.device = device_.index;
   config.devices = job_.config.devices;
+  config.gather_pinned = true;
   const MemoryPlan wanted = plan_memory(request, info.free_memory);
   config.kept = wanted.working() + wanted.reserve;
   const std::shared_ptr<const loader::DeviceSource> source =

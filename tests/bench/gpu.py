@@ -68,8 +68,12 @@ class Bench:
         print(f"# {name}", flush=True)
         try:
             work()
-        except Missing as missing:
+        except (Missing, ValueError, OSError) as missing:  # the latter where a program has ended
             self.missing(name, missing)
+            try:
+                self.forget()
+            except (Missing, ValueError, OSError):
+                pass
         self.at_end[name] = self.clocks()
         print(f"# {name}: at its end {self.at_end[name] or 'no measurement'}", flush=True)
 
@@ -202,7 +206,8 @@ class Bench:
                 self.row("17", f"the same beside {best}", f"{spread(seconds, digits=3)} s", f"{spread(theirs[best], digits=3)} s",
                          spread(ratio), "3 times", statistics.median(ratio) >= 3 if judged else None)
                 self.row("18", f"waits and allocations of the host in an epoch, {way}", f"{last['waits']} and {last['allocations']}",
-                         "", f"{last['waits'] / last['steps']:.2f} and {last['allocations'] / last['steps']:.2f} a step",
+                         "", f"{last['waits'] / last['steps']:.2f} and {last['allocations'] / last['steps']:.2f} a step;"
+                         f" asked {last['polls'] / last['steps']:.1f} times whether the step before is through",
                          "none a step (at most 8 waits an epoch)",
                          (last["waits"] <= 8 and last["allocations"] == 0) if judged else None)
             else:
@@ -269,14 +274,15 @@ def main():
         peer = Server([sys.executable, os.path.join(HERE, "gpu_peer.py"), device, folder, str(hidden)])
         bench = Bench(options, ours, peer)
         bench.run(folder)
-        ours.close()
-        peer.close()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     print(bench.markdown())
     if options.output:
         with open(options.output, "a", encoding="utf-8") as output:
             output.write("\n" + bench.markdown())
+    for server in (ours, peer):
+        server.process.kill()
+        server.process.wait()
     not_measured = any(row[1] == "not measured" for row in bench.rows)
     return int((options.check and bench.missed > 0) or (options.smoke and not_measured))
 

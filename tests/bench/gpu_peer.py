@@ -77,18 +77,14 @@ class CuSparse:
         self.handle = ctypes.c_void_p()
         self.call("cusparseCreate", ctypes.byref(self.handle))
         self.call("cusparseSetStream", self.handle, ctypes.c_void_p(torch.cuda.current_stream().cuda_stream))
-        self.matrix = ctypes.c_void_p()
-        self.call("cusparseCreateCsr", ctypes.byref(self.matrix), ctypes.c_int64(len(indptr) - 1),
-                  ctypes.c_int64(columns), ctypes.c_int64(len(indices)), *map(self.address, (indptr, indices, values)),
-                  self.INT32, self.INT32, self.BASE_ZERO, self.FLOAT)
+        self.columns = columns
         self.x, self.out = self.dense(x), self.dense(out)
         self.ways = {}
         for name, algorithm in self.ALGORITHMS.items():
             try:
-                buffer = self.prepare(algorithm)
+                self.ways[name] = self.prepare(algorithm)
             except RuntimeError:  # an algorithm that does not take these
                 continue
-            self.ways[name] = (algorithm, buffer)
         if not self.ways:
             raise RuntimeError("cuSPARSE has no algorithm for this product")
         times = {name: timer.window(lambda way=way: self.product(way), 20)[0]
@@ -111,20 +107,29 @@ class CuSparse:
                   ctypes.c_int64(tensor.stride(0)), self.address(tensor), self.FLOAT, self.ROW_MAJOR)
         return descriptor
 
-    def arguments(self, algorithm):
-        return (self.handle, self.PLAIN, self.PLAIN, ctypes.byref(self.one), self.matrix, self.x,
+    def sparse(self):
+        """A matrix keeps what was prepared for it last, so each algorithm has a descriptor of its own."""
+        indptr, indices, values = self.kept[:3]
+        matrix = ctypes.c_void_p()
+        self.call("cusparseCreateCsr", ctypes.byref(matrix), ctypes.c_int64(len(indptr) - 1),
+                  ctypes.c_int64(self.columns), ctypes.c_int64(len(indices)), *map(self.address, (indptr, indices, values)),
+                  self.INT32, self.INT32, self.BASE_ZERO, self.FLOAT)
+        return matrix
+
+    def arguments(self, algorithm, matrix):
+        return (self.handle, self.PLAIN, self.PLAIN, ctypes.byref(self.one), matrix, self.x,
                 ctypes.byref(self.zero), self.out, self.FLOAT, algorithm)
 
     def prepare(self, algorithm):
-        size = ctypes.c_size_t()
-        self.call("cusparseSpMM_bufferSize", *self.arguments(algorithm), ctypes.byref(size))
+        size, matrix = ctypes.c_size_t(), self.sparse()
+        self.call("cusparseSpMM_bufferSize", *self.arguments(algorithm, matrix), ctypes.byref(size))
         buffer = torch.empty(max(1, size.value), dtype=torch.uint8, device="cuda")
-        self.call("cusparseSpMM_preprocess", *self.arguments(algorithm), self.address(buffer))
-        return buffer
+        self.call("cusparseSpMM_preprocess", *self.arguments(algorithm, matrix), self.address(buffer))
+        return algorithm, matrix, buffer
 
     def product(self, way):
-        algorithm, buffer = way
-        self.call("cusparseSpMM", *self.arguments(algorithm), self.address(buffer))
+        algorithm, matrix, buffer = way
+        self.call("cusparseSpMM", *self.arguments(algorithm, matrix), self.address(buffer))
 
     def __call__(self):
         self.product(self.ways[self.algorithm])
@@ -310,6 +315,7 @@ class Peer:
             def both():
                 torch.index_select(table, 0, ids, out=x)
                 return forward()
+            both.algorithm = getattr(forward, "algorithm", "")
             return both, out, plain
         return self.answer(*self.once(("first", way, columns), make))
 

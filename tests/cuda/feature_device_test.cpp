@@ -89,6 +89,10 @@ TEST_P(Features, AreGatheredFromEveryPlacement) {
         std::vector<uint8_t> expected = by_cpu(given, {ids.begin(), ids.end() - 11});
         expected.resize(found.size(), 0xEE);
         ASSERT_TRUE(found == expected) << base::dtype_name(dtype) << ", " << cols << " columns";
+        gather.clear = true;
+        features.gather(queue(), store.get(), gather);
+        std::fill(expected.end() - 11 * given.view().row_bytes(), expected.end(), uint8_t{0});
+        ASSERT_TRUE(out.read() == expected) << "the rest is not zeros";
         gather.count = nullptr;
         features.reset_traffic(queue(), store.get());
         features.gather(queue(), store.get(), gather);

@@ -17,7 +17,7 @@ while (($#)); do
     --gpus) gpus=$2 && shift 2 ;;
     --build) build=$2 && shift 2 ;;
     --rows) rows=$2 && shift 2 ;;
-    --prefix | --results | --only) pass+=("$1" "$2") && shift 2 ;;
+    --prefix | --results | --only | --match) pass+=("$1" "$2") && shift 2 ;;
     --sanitize | --bench) pass+=("$1") && shift ;;
     *) sed -n '2,/^set/{/^#/s/^# \?//p}' "$0" >&2 && exit 2 ;;
   esac
@@ -62,6 +62,7 @@ else
 fi
 cmake --build "$build" --target gpu_tests comm_nccl_member -j "$(nproc)"
 program "NCCL among GPUs in threads" "$build/tests/gpu/gpu_nccl_test"
+program "caches split over GPUs" "$build/tests/gpu/gpu_train_test" --gtest_filter=DeviceEquality.CachesThatAreSplit
 shown() { program "$1" "$build/tests/gpu/gpu_multi_test" "--gtest_filter=GpuMulti.$2"; }
 shown "NCCL among GPUs in threads, processes and both: every collective" EveryCollectiveInThreadsAndProcesses
 shown "a killed process is named while kernels wait" AKilledProcessIsNamedByAll

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds the plug-in and runs what needs a GPU, on a machine with one, from what lies in the tree: nothing is fetched.
-#   tests/gpu/run.sh [--prefix FOLDER] [--build FOLDER] [--results FILE] [--sanitize] [--bench] [--only PARTS]
+#   tests/gpu/run.sh [--prefix FOLDER] [--build FOLDER] [--results FILE] [--sanitize] [--bench] [--only PARTS] [--match WORDS]
 #
 #   --prefix FOLDER   where include/ and lib/ hold what the machine lacks of GoogleTest, zlib, OpenSSL, nlohmann-json and
 #                     Gloo's headers, as Debian's packages unpack (usr/ of them); may be given several times
@@ -10,6 +10,7 @@
 #   --bench           the bars of speed as well, beside PyTorch Geometric where python3 has it (tests/bench/gpu.py)
 #   --only PARTS      of build, tests, sanitize and bench, with commas; where one call may not take long. Where LibTorch's
 #                     and CUDA's versions stay, what is built stays, too
+#   --match WORDS     of tests, those whose names match this regular expression, as in 'nn_|train_'; to the same end
 #
 # LibTorch is GNNMG_TORCH_DIR's, or that of the python3 on PATH; nvcc is the one on PATH, or the wheels'. GNNMG_DATA is the
 # folder with Coauthor Physics, Amazon Photo and IMDB-BINARY, without which the test of their accuracy is skipped. What is
@@ -17,7 +18,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
-prefixes=() build=build/gpu results= sanitize=0 bench=0 only=
+prefixes=() build=build/gpu results= sanitize=0 bench=0 only= match=
 while (($#)); do
   case $1 in
     --prefix) prefixes+=("$(cd "$2" && pwd)") && shift 2 ;;
@@ -26,6 +27,7 @@ while (($#)); do
     --sanitize) sanitize=1 && shift ;;
     --bench) bench=1 && shift ;;
     --only) only=$2 && shift 2 ;;
+    --match) match=$2 && shift 2 ;;
     *) sed -n '2,/^set/{/^#/s/^# \?//p}' "$0" >&2 && exit 2 ;;
   esac
 done
@@ -43,11 +45,12 @@ log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 
 for prefix in "${prefixes[@]}"; do
-  CPATH=$prefix/include${CPATH:+:$CPATH}
+  CPATH=$prefix/include:$prefix/include/x86_64-linux-gnu${CPATH:+:$CPATH}
   LIBRARY_PATH=$prefix/lib/x86_64-linux-gnu:$prefix/lib${LIBRARY_PATH:+:$LIBRARY_PATH}
   LD_LIBRARY_PATH=$prefix/lib/x86_64-linux-gnu:$prefix/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
   export CPATH LIBRARY_PATH LD_LIBRARY_PATH
 done
+[[ ! -x /usr/local/cuda/bin/nvcc ]] || export PATH=$PATH:/usr/local/cuda/bin # where toolkits lie; compute-sanitizer, too
 joined=$(IFS=';' && echo "${prefixes[*]}")
 status=0
 if part build; then
@@ -56,7 +59,7 @@ if part build; then
   cmake --build "$build" --target gpu_tests bench_gpu -j "$(nproc)"
 fi
 if part tests; then
-  ctest --test-dir "$build" -L gpu --timeout 900 --verbose --no-tests=error | tee "$log" || status=1
+  ctest --test-dir "$build" -L '^gpu$' ${match:+-R "$match"} --timeout 900 --verbose --no-tests=error | tee "$log" || status=1
   if grep -q '\*\*\*Skipped' "$log"; then
     echo "run.sh: a test was skipped, so not everything was run" >&2
     status=1
@@ -70,7 +73,8 @@ sanitized() {
     [[ $tool != memcheck ]] || options=(--report-api-errors no) # which some tests provoke
     printf '%s %s: ' "$tool" "${1##*/}"
     # Each allocation is the driver's own, so that what lies beside it is not LibTorch's cache.
-    if PYTORCH_CUDA_ALLOC_CONF=backend:cudaMallocAsync timeout 1800 \
+    if PYTORCH_CUDA_ALLOC_CONF=backend:cudaMallocAsync \
+      GTEST_FILTER=${GTEST_FILTER:--DeviceEquality.CachesThatAreSplit} timeout 1800 \
       compute-sanitizer --tool "$tool" "${options[@]}" --error-exitcode 9 "$1" >"$log.tool" 2>&1; then
       grep -E 'SUMMARY' "$log.tool" || echo "nothing found"
     else
@@ -84,6 +88,7 @@ sanitized() {
 if part sanitize; then
   for program in "$build"/tests/gpu/gpu_*_test; do
     [[ $program != *gpu_multi_test ]] || continue # of several GPUs
+    [[ ${program##*/} =~ $match ]] || continue
     sanitized "$program" | tee -a "$log" || status=1
   done
 fi
@@ -96,8 +101,8 @@ fi
 if [[ -n $results ]]; then
   {
     printf '\n## %s, commit %s\n\n' "$(date -u +%F)" "$(git describe --always --dirty 2>/dev/null || echo unknown)"
-    printf 'By `tests/gpu/run.sh`%s. GPUs (name, driver, memory, power limit, most clock): %s\n' \
-      "${only:+, parts $only}" "$(paste -sd ';' <<<"$gpus")"
+    printf 'By `tests/gpu/run.sh`%s%s. GPUs (name, driver, memory, power limit, most clock): %s\n' \
+      "${only:+, parts $only}" "${match:+, those of $match}" "$(paste -sd ';' <<<"$gpus")"
     if [[ -s $log ]]; then
       printf '\n```\n'
       grep -E 'Test +#|tests passed|SUMMARY|FIGURE' "$log" || true

@@ -72,7 +72,7 @@ has_not() { ! grep -qF -- "$2" "$1" || wrong "not expected: $2"; }
 
 called 0 run.sh --results "$world/results"
 has "$world/called" "-DCMAKE_CUDA_ARCHITECTURES=90-real"
-has "$world/called" "ctest --test-dir build/gpu -L gpu"
+has "$world/called" "ctest --test-dir build/gpu -L ^gpu$"
 has_not "$world/called" gpu.py
 for line in "commit v1-2-gabcdef" "A GPU, 580.1" "gpu_nn_test" "a figure of a test"; do has "$world/results" "$line"; done
 called 0 run.sh --only bench --results "$world/results"

@@ -194,7 +194,7 @@ TEST(DeviceFault, GpusThatCannotReadEachOther) {
     Trial run(alone, host);
     const Caught found = caught([&] { run.train(); });
     EXPECT_EQ(found.status, Status::kUnsupported);
-    EXPECT_THAT(found.text, HasSubstr("GPU 1 is the only one of this process"));
+    EXPECT_THAT(found.text, HasSubstr("GPU 1 has no other to share a cache with"));
   }
   gpus.expect_clean();
 }

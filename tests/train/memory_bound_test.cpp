@@ -173,7 +173,7 @@ TEST(MemoryBound, HoldsForEveryArchitecture) {
   for (const auto& c : cases) {
     Recipe setup = recipe();
     c.change(setup.model);
-    expect_bound(c.name, setup, 3);
+    expect_bound(c.name, setup, 4);
   }
 }
 
@@ -201,11 +201,12 @@ TEST(MemoryBound, HoldsForWhatStandsBetweenLayers) {
       {"double", [](Recipe& r) { r.model.dtype = base::DType::kF64; }},
       {"sgd", [](Recipe& r) { r.trainer.optimizer = {.kind = train::OptimizerKind::kSgd}; }},
       {"strict", [](Recipe& r) { r.trainer.deterministic = true; }},
+      {"bf16", [](Recipe& r) { r.trainer.precision = train::Precision::kBf16; }},
   };
   for (const auto& c : cases) {
     Recipe setup = recipe();
     c.change(setup);
-    expect_bound(c.name, setup, 3);
+    expect_bound(c.name, setup, 4);
   }
 }
 

@@ -29,6 +29,12 @@ std::unique_ptr<Collectives> MeetingGroup::connect(int rank, const Wait& wait) {
   try {
     // First, so that whatever this thread asks of CUDA from now on it asks of its own device.
     parts = std::make_unique<Parts>(nccl_, table_, device_of(rank));
+    // Pinned memory is taken before any rank has a kernel that waits for others.
+    if (state_->spread()) {
+      const int64_t world = world_size();
+      parts->lane.desk(2 * world * world * static_cast<int64_t>(sizeof(int64_t)));
+      parts->lane.digests(world);
+    }
     meet(rank, wait);
     const Id id = agree_on_id(rank, wait);
     if (state_->ended()) state_->throw_cause(rank, 0);

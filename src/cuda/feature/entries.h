@@ -125,7 +125,7 @@ struct FeatureEntries {
     const feature::DeviceGather& gather;
     template <typename C>
     void operator()(const C&) const {
-      gather_rows<C>(queue, rows, ids_of(gather), gather.out, gather.out_stride);
+      gather_rows<C>(queue, rows, ids_of(gather), gather.out, gather.out_stride, gather.clear);
     }
   };
 

@@ -107,6 +107,20 @@ struct GatherRows {
   }
 };
 
+// Behind the rows that there are.
+template <typename Out>
+struct ClearRows {
+  GatherIds ids;
+  Out* out;
+  int64_t out_stride, cols;
+  template <typename Tile>
+  GNNMG_BOTH void operator()(const Tile& tile, int64_t i) const {
+    if (i < ids.num()) return;
+    Out* const row = out + i * out_stride;
+    tile.each_of(0, cols, [&](int64_t c) { row[c] = Out{}; });
+  }
+};
+
 struct CountOutOfRange {
   StoreRows rows;
   GatherIds ids;
@@ -119,10 +133,13 @@ struct CountOutOfRange {
 
 template <typename C, typename Queue>
 void gather_rows(Queue& queue, const StoreRows& rows, const GatherIds& ids, void* out,
-                 int64_t out_stride) {
+                 int64_t out_stride, bool clear) {
   using Move = Piece<C>;
-  GatherRows<C> kernel{rows, ids, static_cast<typename C::Out*>(out), out_stride, Divisor(1)};
+  using Out = typename C::Out;
+  GatherRows<C> kernel{rows, ids, static_cast<Out*>(out), out_stride, Divisor(1)};
   if (rows.cols == 0 || ids.max_count <= 0) return;
+  if (clear && ids.count != nullptr)
+    queue.template tiles<32>(ids.max_count, ClearRows<Out>{ids, kernel.out, out_stride, rows.cols});
   if (rows.cols <= Move::kSize) return queue.each(ids.max_count, kernel);
   const int64_t before =
       rows.host == nullptr ? 0 : (kBusLine - 1) / static_cast<int64_t>(sizeof(typename C::In));

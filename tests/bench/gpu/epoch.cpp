@@ -64,8 +64,11 @@ class Training {
                                       config, {host_, log_, pool_, nullptr, 300'000, &gpu_table()});
     trainer_->set_epoch_function([this](const train::EpochReport& report) {
       const Calls now = calls();
-      seconds_.push_back(report.seconds);
-      spent_ = {now.waits - before_.waits, now.allocations - before_.allocations};
+      const auto at = std::chrono::steady_clock::now();  // all that comes between epochs with it
+      seconds_.push_back(std::chrono::duration<double>(at - last_).count());
+      last_ = at;
+      spent_ = {now.waits - before_.waits, now.allocations - before_.allocations,
+                now.polls - before_.polls};
       before_ = now;
       report_ = report;
       if (static_cast<int64_t>(seconds_.size()) == wanted_) trainer_->stop();
@@ -76,15 +79,17 @@ class Training {
   std::string run(int64_t epochs) {
     wanted_ = epochs;
     seconds_.clear();
+    last_ = std::chrono::steady_clock::now();
     trainer_->start();
     trainer_->wait({});
     std::string list;
     for (const double seconds : seconds_) list += base::text(list.empty() ? "" : ", ", seconds);
     return base::text(
         "\"seconds\": [", list, "], \"steps\": ", report_.steps, ", \"waits\": ", spent_.waits,
-        ", \"allocations\": ", spent_.allocations, ", \"sample\": ", report_.sample_seconds,
-        ", \"gather\": ", report_.gather_seconds, ", \"wait\": ", report_.wait_seconds,
-        ", \"compute\": ", report_.compute_seconds, ", \"loss\": ", report_.train_loss);
+        ", \"allocations\": ", spent_.allocations, ", \"polls\": ", spent_.polls,
+        ", \"sample\": ", report_.sample_seconds, ", \"gather\": ", report_.gather_seconds,
+        ", \"wait\": ", report_.wait_seconds, ", \"compute\": ", report_.compute_seconds,
+        ", \"loss\": ", report_.train_loss);
   }
 
  private:
@@ -96,6 +101,7 @@ class Training {
   std::vector<double> seconds_;
   train::EpochReport report_;
   Calls before_, spent_;
+  std::chrono::steady_clock::time_point last_;
   int64_t wanted_ = 0;
 };
 

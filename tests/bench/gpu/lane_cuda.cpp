@@ -13,7 +13,7 @@
 
 namespace {
 
-std::atomic<int64_t> waits{0}, allocations{0};
+std::atomic<int64_t> waits{0}, allocations{0}, polls{0};
 
 template <typename F>
 F* real(const char* name) {
@@ -32,6 +32,7 @@ F* real(const char* name) {
     return next arguments;                                                        \
   }
 GNNMG_COUNTED(waits, cudaStreamSynchronize, (cudaStream_t stream), (stream))
+GNNMG_COUNTED(polls, cudaStreamQuery, (cudaStream_t stream), (stream))
 GNNMG_COUNTED(waits, cudaEventSynchronize, (cudaEvent_t event), (event))
 GNNMG_COUNTED(waits, cudaDeviceSynchronize, (void), ())
 GNNMG_COUNTED(waits, cudaMemcpy, (void* to, const void* from, size_t bytes, cudaMemcpyKind kind),
@@ -45,6 +46,8 @@ GNNMG_COUNTED(allocations, cudaMallocHost, (void** memory, size_t bytes), (memor
 GNNMG_COUNTED(allocations, cudaHostRegister, (void* memory, size_t bytes, unsigned flags),
               (memory, bytes, flags))
 GNNMG_COUNTED(allocations, cudaFree, (void* memory), (memory))
+GNNMG_COUNTED(allocations, cudaFreeAsync, (void* memory, cudaStream_t stream), (memory, stream))
+GNNMG_COUNTED(allocations, cudaHostUnregister, (void* memory), (memory))
 GNNMG_COUNTED(allocations, cudaFreeHost, (void* memory), (memory))
 #undef GNNMG_COUNTED
 
@@ -99,6 +102,6 @@ double Lane::stop() {
   return 1e-3 * static_cast<double>(ms);
 }
 
-Calls calls() { return {waits.load(), allocations.load()}; }
+Calls calls() { return {waits.load(), allocations.load(), polls.load()}; }
 
 }  // namespace gnnmg::bench

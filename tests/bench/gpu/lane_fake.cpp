@@ -43,6 +43,6 @@ double Lane::stop() {
   return now() - clock_->begin;
 }
 
-Calls calls() { return {waits, fake_gpu::num_allocations(0)}; }
+Calls calls() { return {waits, fake_gpu::num_allocations(0), 0}; }
 
 }  // namespace gnnmg::bench

@@ -3841,13 +3841,14 @@ typedef int32_t gnnmg_precision;
 
 /** Values of ::gnnmg_precision. */
 enum {
-  GNNMG_PRECISION_FLOAT32 = 0, /**< In the model's type. */
+  GNNMG_PRECISION_FLOAT32 = 0, /**< In the model's type. LibTorch's TF32 is off in the process while
+                                    such a trainer works on GPUs, and put back behind it. */
   GNNMG_PRECISION_TF32 = 1, /**< On GPUs with factors of 10 bits of mantissa; on the CPU as FLOAT32.
                                  While such a trainer works, all that LibTorch multiplies on GPUs of
                                  the process is so, and another trainer's step without it there is
                                  ::GNNMG_ERR_UNSUPPORTED. */
   GNNMG_PRECISION_BF16 = 2  /**< Factors and results rounded to bf16, sums within a product in f32.
-                               On  the CPU too, where it pays with AVX-512's bf16 instructions. */
+                               On the CPU too, where it pays with AVX-512's bf16 instructions. */
 };
 
 /** Settings of a trainer. Rates and schedules act alike on all ranks. */
@@ -4011,7 +4012,8 @@ typedef struct gnnmg_progress_info {
   double wait_seconds;       /**< Waiting for mini-batches. */
   double sample_seconds;     /**< Its loader threads, sampling, summed. */
   double gather_seconds;     /**< Its loader threads, features, summed. */
-  double compute_seconds;    /**< Its forward and backward passes. */
+  double compute_seconds;    /**< Its forward and backward passes; of captured steps all of
+                                  `seconds`, which the host sees as one piece. */
   double reduce_seconds;     /**< Its all-reduces, waiting for other ranks included. */
   double optimizer_seconds;  /**< Its updates. */
   double peer_wait_seconds;  /**< Of its all-reduces, how long it waited for slower ranks. */
@@ -4030,13 +4032,15 @@ typedef struct gnnmg_rank_info {
   double wait_seconds;      /**< Waiting for mini-batches. */
   double sample_seconds;    /**< Its loader threads, sampling, summed. */
   double gather_seconds;    /**< Its loader threads, features, summed. */
-  double compute_seconds;   /**< Its forward and backward passes, until its GPU is through. */
+  double compute_seconds;   /**< Its forward and backward passes, until its GPU is through; of
+                                 captured steps all of `seconds`, as one piece. */
   double reduce_seconds;    /**< Its all-reduces, waiting for other ranks included. */
   double optimizer_seconds; /**< Its updates. */
   double peer_wait_seconds; /**< Of its all-reduces, how long it waited for slower ranks. */
   int64_t bus_bytes;        /**< Read by its GPU over the bus: copies of mini-batches, and rows of
                                  features in main memory. What gathers read is added when the epoch
-                                 ends. Edges of a pinned graph are not counted. */
+                                 ends, and of captured steps nothing else. Edges of a pinned graph are
+                                 not counted. */
   int64_t num_rows;       /**< Rows that gathers of its GPU have read, once the epoch has ended. */
   int64_t num_rows_there; /**< Of these, those that lay on the GPU: hits of a cache. */
 } gnnmg_rank_info;
@@ -4068,15 +4072,17 @@ typedef struct gnnmg_epoch_info {
   double wait_seconds;                 /**< This process's first rank: waiting for mini-batches. */
   double sample_seconds;               /**< The same rank's loader threads, sampling, summed. */
   double gather_seconds;               /**< Its loader threads, features, summed. */
-  double compute_seconds;              /**< Its forward and backward passes. */
-  double reduce_seconds;               /**< Its all-reduces, waiting included. */
-  double optimizer_seconds;            /**< Its updates. */
-  double mean_busy_seconds;            /**< The epoch without its all-reduces, mean of all ranks. */
-  double most_busy_seconds;            /**< The same of the slowest rank, which others wait for. */
-  int32_t best;                        /**< 1: the best validation so far. */
-  int32_t slowest_rank;                /**< The rank with `most_busy_seconds`. */
-  double peer_wait_seconds;            /**< Of `reduce_seconds`: waiting for slower ranks, those of
-                                            synchronised batch norm aside. */
+  double compute_seconds;   /**< Its forward and backward passes; of captured steps all of
+                       `seconds`, which the host sees as one piece. */
+  double reduce_seconds;    /**< Its all-reduces, waiting included. */
+  double optimizer_seconds; /**< Its updates. */
+  double mean_busy_seconds; /**< The epoch without its all-reduces, mean of all ranks. Of
+                                 captured steps waiting for other ranks is in it. */
+  double most_busy_seconds; /**< The same of the slowest rank, which others wait for. */
+  int32_t best;             /**< 1: the best validation so far. */
+  int32_t slowest_rank;     /**< The rank with `most_busy_seconds`. */
+  double peer_wait_seconds; /**< Of `reduce_seconds`: waiting for slower ranks, those of
+                                 synchronised batch norm aside. */
 } gnnmg_epoch_info;
 
 /**

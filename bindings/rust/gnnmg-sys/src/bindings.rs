@@ -2675,7 +2675,8 @@ pub const GNNMG_CAPTURE_ON: gnnmg_capture = 2;
 the like; small products of R-GCN, PNA, LSTMs and readouts, weights, gradients, sums over
 neighbours and evaluations stay in the model's type. Of models of f32.*/
 pub type gnnmg_precision = i32;
-/// In the model's type.
+/** In the model's type. LibTorch's TF32 is off in the process while
+such a trainer works on GPUs, and put back behind it.*/
 pub const GNNMG_PRECISION_FLOAT32: gnnmg_precision = 0;
 /** On GPUs with factors of 10 bits of mantissa; on the CPU as FLOAT32.
 While such a trainer works, all that LibTorch multiplies on GPUs of
@@ -2683,7 +2684,7 @@ the process is so, and another trainer's step without it there is
 `GNNMG_ERR_UNSUPPORTED`.*/
 pub const GNNMG_PRECISION_TF32: gnnmg_precision = 1;
 /** Factors and results rounded to bf16, sums within a product in f32.
-On  the CPU too, where it pays with AVX-512's bf16 instructions.*/
+On the CPU too, where it pays with AVX-512's bf16 instructions.*/
 pub const GNNMG_PRECISION_BF16: gnnmg_precision = 2;
 /// Settings of a trainer. Rates and schedules act alike on all ranks.
 #[repr(C)]
@@ -3200,7 +3201,8 @@ rank has spent it: what follows, and the rest.*/
     pub sample_seconds: f64,
     /// Its loader threads, features, summed.
     pub gather_seconds: f64,
-    /// Its forward and backward passes.
+    /** Its forward and backward passes; of captured steps all of
+`seconds`, which the host sees as one piece.*/
     pub compute_seconds: f64,
     /// Its all-reduces, waiting for other ranks included.
     pub reduce_seconds: f64,
@@ -3315,7 +3317,8 @@ pub struct gnnmg_rank_info {
     pub sample_seconds: f64,
     /// Its loader threads, features, summed.
     pub gather_seconds: f64,
-    /// Its forward and backward passes, until its GPU is through.
+    /** Its forward and backward passes, until its GPU is through; of
+captured steps all of `seconds`, as one piece.*/
     pub compute_seconds: f64,
     /// Its all-reduces, waiting for other ranks included.
     pub reduce_seconds: f64,
@@ -3325,7 +3328,8 @@ pub struct gnnmg_rank_info {
     pub peer_wait_seconds: f64,
     /** Read by its GPU over the bus: copies of mini-batches, and rows of
 features in main memory. What gathers read is added when the epoch
-ends. Edges of a pinned graph are not counted.*/
+ends, and of captured steps nothing else. Edges of a pinned graph are
+not counted.*/
     pub bus_bytes: i64,
     /// Rows that gathers of its GPU have read, once the epoch has ended.
     pub num_rows: i64,
@@ -3443,13 +3447,15 @@ pub struct gnnmg_epoch_info {
     pub sample_seconds: f64,
     /// Its loader threads, features, summed.
     pub gather_seconds: f64,
-    /// Its forward and backward passes.
+    /** Its forward and backward passes; of captured steps all of
+`seconds`, which the host sees as one piece.*/
     pub compute_seconds: f64,
     /// Its all-reduces, waiting included.
     pub reduce_seconds: f64,
     /// Its updates.
     pub optimizer_seconds: f64,
-    /// The epoch without its all-reduces, mean of all ranks.
+    /** The epoch without its all-reduces, mean of all ranks. Of
+captured steps waiting for other ranks is in it.*/
     pub mean_busy_seconds: f64,
     /// The same of the slowest rank, which others wait for.
     pub most_busy_seconds: f64,

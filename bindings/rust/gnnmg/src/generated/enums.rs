@@ -696,7 +696,8 @@ enumeration! {
     /// the like; small products of R-GCN, PNA, LSTMs and readouts, weights, gradients, sums over
     /// neighbours and evaluations stay in the model's type. Of models of f32.
     pub enum Precision {
-        /// In the model's type.
+        /// In the model's type. LibTorch's TF32 is off in the process while
+        /// such a trainer works on GPUs, and put back behind it.
         Float32 = GNNMG_PRECISION_FLOAT32,
         /// On GPUs with factors of 10 bits of mantissa; on the CPU as FLOAT32.
         /// While such a trainer works, all that LibTorch multiplies on GPUs of

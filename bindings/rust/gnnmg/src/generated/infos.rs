@@ -266,7 +266,8 @@ info! {
         sample_seconds: f64,
         /// Its loader threads, features, summed.
         gather_seconds: f64,
-        /// Its forward and backward passes.
+        /// Its forward and backward passes; of captured steps all of
+        /// `seconds`, which the host sees as one piece.
         compute_seconds: f64,
         /// Its all-reduces, waiting for other ranks included.
         reduce_seconds: f64,
@@ -297,7 +298,8 @@ info! {
         sample_seconds: f64,
         /// Its loader threads, features, summed.
         gather_seconds: f64,
-        /// Its forward and backward passes, until its GPU is through.
+        /// Its forward and backward passes, until its GPU is through; of
+        /// captured steps all of `seconds`, as one piece.
         compute_seconds: f64,
         /// Its all-reduces, waiting for other ranks included.
         reduce_seconds: f64,
@@ -307,7 +309,8 @@ info! {
         peer_wait_seconds: f64,
         /// Read by its GPU over the bus: copies of mini-batches, and rows of
         /// features in main memory. What gathers read is added when the epoch
-        /// ends. Edges of a pinned graph are not counted.
+        /// ends, and of captured steps nothing else. Edges of a pinned graph are
+        /// not counted.
         bus_bytes: i64,
         /// Rows that gathers of its GPU have read, once the epoch has ended.
         num_rows: usize,
@@ -366,13 +369,15 @@ info! {
         sample_seconds: f64,
         /// Its loader threads, features, summed.
         gather_seconds: f64,
-        /// Its forward and backward passes.
+        /// Its forward and backward passes; of captured steps all of
+        /// `seconds`, which the host sees as one piece.
         compute_seconds: f64,
         /// Its all-reduces, waiting included.
         reduce_seconds: f64,
         /// Its updates.
         optimizer_seconds: f64,
-        /// The epoch without its all-reduces, mean of all ranks.
+        /// The epoch without its all-reduces, mean of all ranks. Of
+        /// captured steps waiting for other ranks is in it.
         mean_busy_seconds: f64,
         /// The same of the slowest rank, which others wait for.
         most_busy_seconds: f64,
