@@ -41,7 +41,7 @@ end
 
 here = epoch_on(world, :cpu, 0)
 for index in 0:max(gpus - 1, 0)
-    there = epoch_on(world, gpus > 0 ? :cuda : :cpu, index)
+    local there = epoch_on(world, gpus > 0 ? :cuda : :cpu, index)
     @test there.ids == here.ids
     @test isapprox(there.losses, here.losses; atol = 1e-4, norm = x -> maximum(abs, x))
     @test isapprox(there.weights, here.weights; atol = 1e-3, norm = x -> maximum(abs, x))

@@ -10,7 +10,11 @@ hostile(::Type{AbstractArray}, kind) = (zeros(0, 0), fill(NaN, 2, 2), zeros(1, 1
 hostile(::Type{GNNMG.Sink}, kind) = GNNMG.Sink(Ptr{GNNMG.gnnmg_sink}(UInt(12345 * kind)))
 hostile(::Type{Any}, kind) = (nothing, (_...) -> error("in a closure"), "a\0b")[kind]
 hostile(T::Union, kind) = Nothing <: T ? nothing : hostile(T.a, kind)
-hostile(T, kind) = T isa UnionAll ? hostile(Base.unwrap_unionall(T).name.wrapper, kind) : missing
+function hostile(T, kind)
+    T isa UnionAll || return missing
+    wrapper = Base.unwrap_unionall(T).name.wrapper
+    return wrapper === T ? missing : hostile(wrapper, kind) # the latter of parametric types alone, as tensors on GPUs
+end
 
 function one_of_each()
     world = small_world(60)
