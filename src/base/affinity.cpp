@@ -34,7 +34,7 @@ std::optional<int> number_of(std::string_view text) {
 }
 
 bool is_bus_id(std::string_view text) {
-  return !text.empty() && std::ranges::all_of(text, [](char c) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || c == ':' || c == '.';
   });
 }
@@ -56,8 +56,8 @@ std::optional<std::vector<int>> cores_of_text(std::string_view text) {
     text.remove_prefix(comma + 1);
     if (trimmed(text).empty()) return std::nullopt;
   }
-  std::ranges::sort(cores);
-  cores.erase(std::ranges::unique(cores).begin(), cores.end());
+  std::sort(cores.begin(), cores.end());
+  cores.erase(std::unique(cores.begin(), cores.end()), cores.end());
   return cores;
 }
 
