@@ -8,6 +8,7 @@
 #include "capi/context.h"
 #include "capi/dataset.h"
 #include "capi/model_config.h"
+#include "capi/reaper.h"
 #include "capi/tensor.h"
 #include "capi/torch_tensor.h"
 #include "nn/torch_tensor.h"
@@ -42,6 +43,7 @@ nn::ModelConfig Model::config() const {
 }
 
 void Model::move(std::shared_ptr<DevicePlace> place) {
+  if (users_ > 0) wait_for_reaped();  // a trainer that was freed may be still about to go
   if (users_ > 0)
     fail(
         Status::kBusy,

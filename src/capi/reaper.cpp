@@ -19,6 +19,7 @@ namespace gnnmg::capi {
 namespace {
 
 constexpr std::chrono::milliseconds kPatienceWithIdle{500};
+constexpr std::chrono::seconds kPatienceWithReaped{10};
 
 struct State {
   std::mutex mutex;
@@ -100,6 +101,13 @@ void reap(std::shared_ptr<Object> object, bool idle) noexcept {
     if (idle) s.idle.wait_for(lock, kPatienceWithIdle, [&] { return s.ended >= own; });
   } catch (...) {  // no thread or no memory: the caller's thread does it
   }
+}
+
+void wait_for_reaped() noexcept {
+  State& s = state();
+  std::unique_lock lock(s.mutex);
+  const uint64_t all = s.taken_in;
+  s.idle.wait_for(lock, kPatienceWithReaped, [&] { return s.ended >= all; });
 }
 
 void run_in_background(std::function<void()> work) {

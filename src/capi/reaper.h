@@ -14,6 +14,9 @@ namespace gnnmg::capi {
 // for that.
 void reap(std::shared_ptr<Object> object, bool idle = false) noexcept;
 
+// Waits until what was given to reap() before is destroyed, for a while at most.
+void wait_for_reaped() noexcept;
+
 // Runs `work`, which throws nothing, on a thread of its own. Error(kNoMemory) when the system has
 // none.
 void run_in_background(std::function<void()> work);

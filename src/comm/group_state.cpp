@@ -260,12 +260,12 @@ void GroupState::throw_locked(int rank, uint64_t operation) const {
   // and those who were waited for, were called off.
   const bool shared = cause_->status == Status::kTimeout || cause_->status == Status::kPeerLost ||
                       cause_->status == Status::kMismatch;
-  const bool here = cause_->operation == kEveryOperation || cause_->status == Status::kMismatch
-                        ? !ranks_[rank].told
-                        : cause_->operation == operation;
+  const bool once = cause_->operation == kEveryOperation || cause_->status == Status::kMismatch;
+  const bool here = cause_->operation == operation ||
+                    (once && ranks_[rank].told.value_or(operation) == operation);
   const bool same =
       shared && here && std::ranges::find(cause_->missing, rank) == cause_->missing.end();
-  ranks_[rank].told = true;
+  if (!ranks_[rank].told) ranks_[rank].told = operation;
   throw base::Error(same ? cause_->status : Status::kAborted, cause_->text, cause_->rank);
 }
 

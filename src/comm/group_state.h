@@ -130,7 +130,7 @@ class GroupState {
     Position position;
     base::SteadyClock::time_point since;  // of the position
     bool gone = false;
-    mutable bool told = false;  // has seen the cause
+    mutable std::optional<uint64_t> told;  // the operation in which it has seen the cause
   };
   // One of `done` and `poll` is empty.
   void wait_for(int rank, uint64_t operation, const std::string& what, const Wait& wait,

@@ -32,6 +32,29 @@ Rank::Rank(const Job& job, Training& training, GroupShared& group, int rank, Ran
       position_(job.config),
       done_(position_) {
   connect();
+  try {
+    begin();
+  } catch (...) {
+    group_.keep(rank_, std::move(comm_));
+    throw;
+  }
+}
+
+void GroupShared::keep(int rank, std::unique_ptr<comm::Collectives> comm) {
+  const std::lock_guard lock(mutex_);
+  kept_[rank] = std::move(comm);
+}
+
+std::unique_ptr<comm::Collectives> GroupShared::give_up(int rank) {
+  const std::lock_guard lock(mutex_);
+  const auto found = kept_.find(rank);
+  if (found == kept_.end()) return nullptr;
+  std::unique_ptr<comm::Collectives> comm = std::move(found->second);
+  kept_.erase(found);
+  return comm;
+}
+
+void Rank::begin() {
   if (leads_ && !device_) {
     model_ = job_.model;
     optimizer_ = training_.optimizer.get();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <map>
 #include <memory>
 #include <mutex>
 
@@ -21,6 +22,14 @@ struct GroupShared {
   base::CancelToken cancel;                 // of this group: switched by a failure too
   std::atomic<int64_t> arrived{0};          // ranks of this process, see Rank::meet_here()
   StageRows rows;
+
+  // The communicator of a rank that could not be made: it goes when the others have been told why.
+  void keep(int rank, std::unique_ptr<comm::Collectives> comm);
+  std::unique_ptr<comm::Collectives> give_up(int rank);  // null: there is none
+
+ private:
+  std::mutex mutex_;
+  std::map<int, std::unique_ptr<comm::Collectives>> kept_;
 };
 
 // All functions run on the rank's thread, cancel() aside, and all but it are collective.
@@ -117,6 +126,7 @@ class Rank {
   bool agree(bool flag);
   void check_part(data::SplitPart part);  // the same on all processes
   void find_leaders();
+  void begin();  // what the constructor does, connected
   void connect();
   // Waits until all ranks of this process are here, before one of them fails for a reason that all
   // have seen: its failure ends what the others are in.

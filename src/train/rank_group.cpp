@@ -237,6 +237,7 @@ void RankGroup::run(int number) {
       const base::Error error = as_error(std::current_exception(), first_rank() + number);
       const std::optional<std::string> lost = device ? device->lost() : std::nullopt;
       end(lost ? lost_device(base::text(device->name(), " is lost: ", *lost), number) : error);
+      (void)shared_.give_up(first_rank() + number);  // whose end the others see behind the cause
       if (device && rank && !lost) hand_over(*rank);
     }
     bool all_rest;

@@ -229,7 +229,7 @@ TEST_F(GlooFault, DifferentCallsAreRefusedEverywhere) {
                     ReduceOp::kSum, within_ms(60'000));
   });
   for (const Outcome& outcome : outcomes) {
-    EXPECT_EQ(outcome.status, Status::kMismatch);
+    EXPECT_EQ(outcome.status, Status::kMismatch) << outcome.text;
     EXPECT_THAT(outcome.text, HasSubstr("f32 [7], sum"));
     EXPECT_THAT(outcome.text, HasSubstr("f32 [8], sum"));
   }

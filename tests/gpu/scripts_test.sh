@@ -51,7 +51,9 @@ put "$world/tree/build/gpu/tests/gpu/gpu_nccl_test" <<'STUB'
 #!/usr/bin/env bash
 echo "[ FIGURE   ] 12 ms"
 STUB
-cp "$world/tree/build/gpu/tests/gpu/gpu_nccl_test" "$world/tree/build/gpu/tests/gpu/gpu_multi_test"
+for program in gpu_multi_test gpu_train_test; do
+  cp "$world/tree/build/gpu/tests/gpu/gpu_nccl_test" "$world/tree/build/gpu/tests/gpu/$program"
+done
 for script in ranks job; do
   put "$world/tree/tests/gpu/$script.sh" <<'STUB'
 #!/usr/bin/env bash

@@ -87,7 +87,7 @@ base::Error start_error(int rank, const Failure& failure, const base::DeviceTabl
   if (failure.result() == Result::kUnhandledCudaError) {
     try {
       const base::DeviceInfo info = table.info(device);
-      constexpr int64_t kLittle = int64_t{1} << 30, kMiB = 1 << 20;  // what NCCL may need
+      constexpr int64_t kLittle = int64_t{1} << 29, kMiB = 1 << 20;  // what NCCL may need
       if (info.free_memory < kLittle)
         return {
             Status::kNoMemory,
