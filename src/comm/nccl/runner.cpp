@@ -193,7 +193,9 @@ void Runner::watch(const std::string& what, const Wait& wait, const std::functio
       if (failure.result() != Result::kRemoteError && !connection) throw;
       lost_peer = failure;
       patience = SteadyClock::now() + (state_->spread() ? kExplainedElsewhere : kExplained);
-      if (!wait.deadline.never())
+      // Among processes a deadline that passes meanwhile says more: who is late may be why a peer
+      // has given up.
+      if (!state_->spread() && !wait.deadline.never())
         patience = std::min(patience, wait.deadline.at() - milliseconds(20));
       return false;
     }
