@@ -44,14 +44,13 @@ package() { timeout -k 10 600 "$julia" --startup-file=no -O1 "--project=$here" "
 
 # Most programs are compiled for longer than they run, unless Julia interprets them; some compute a lot themselves.
 twins() {
-  cat >"$scratch/twin" <<'END'
-case $1 in
+  cat >"$scratch/twin" <<END # with the values of now: scripts on the way have variables of these names
+case \$1 in
   custom_loss | embeddings | weighted_sampler) how=-O1 ;;
   *) how=--compile=min ;;
 esac
-exec timeout -k 10 240 "$julia" --startup-file=no "$how" "--project=$here" "$examples/julia/$1.jl" "${@:2}"
+exec timeout -k 10 240 "$julia" --startup-file=no "\$how" "--project=$here" "$examples/julia/\$1.jl" "\${@:2}"
 END
-  export julia here examples
   bash "$examples/twins.sh" "$GNNMG_DIR/examples/c/printed" bash "$scratch/twin" %
 }
 

@@ -108,8 +108,12 @@ TEST(GpuProcessFault, NcclFailsAtACall) {
         EXPECT_THAT(end.status, AnyOf("ERR_IO", "ERR_PEER_LOST", "ERR_ABORTED", "ERR_INTERNAL",
                                       "ERR_UNAVAILABLE"))
             << end.text;
-      EXPECT_THAT(end.text,
-                  HasSubstr(hangs ? "not done after 3 s, though all ranks came" : "rank "));
+      // A rank that hangs in NCCL has not come to what others wait for next.
+      if (hangs)
+        EXPECT_THAT(end.text, AnyOf(HasSubstr("not done after 3 s, though all ranks came"),
+                                    HasSubstr("ranks came within 3 s")));
+      else
+        EXPECT_THAT(end.text, HasSubstr("rank "));
       if (first != 0) {
         EXPECT_LE(std::abs(end.at_ms - first), kMost);
       }
