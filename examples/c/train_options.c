@@ -657,7 +657,7 @@ void train_options_parse(train_options* o, int argc, char** argv) {
     else if (IS("feature-form"))
       o->feature_form = choose(name, optarg);
     else if (IS("cache-mib"))
-      o->cache_mib = integer(name, optarg, 0);
+      o->cache_mib = small(name, optarg, 0);
     else if (IS("hotness"))
       o->hotness = choose(name, optarg);
     else if (IS("capture"))

@@ -18,6 +18,7 @@ expect() {
 expect 'which data set?'
 expect 'one data set, please' one two
 expect '--ranks 4294967297: expected' --ranks 4294967297 planted
+expect '--cache-mib 17592186044416: expected' --cache-mib 17592186044416 planted
 expect '--layers 2x: expected' --layers 2x planted
 expect '--heads 0: expected an integer of at least 1' --heads 0 --model gat planted
 expect '--epochs -1: expected' --epochs -1 planted
