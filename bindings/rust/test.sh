@@ -130,9 +130,10 @@ gpus() {
   local machine="bash $here/../../tests/fake_machine/of_build.sh $GNNMG_DIR" status=0
   $machine true >/dev/null || status=$?
   if ((status == 77)); then lacks "GPUs: the build has no fake ones" && return 0 || return 1; fi
-  # Cargo stays outside: the folder of the library is that of the machine inside.
+  # Cargo stays outside: the folder of the library is that of the machine inside. One test at a time: a fake GPU that one
+  # thread captures is captured for all.
   alone env "CARGO_TARGET_$(rustc -vV | sed -n 's/^host: //p' | tr a-z- A-Z_)_RUNNER=$machine" \
-    cargo test --quiet -p gnnmg --test api gpu_ &&
+    cargo test --quiet -p gnnmg --test api gpu_ -- --test-threads=1 &&
     bash "$examples/twins_on_gpus.sh" "$GNNMG_DIR" "$CARGO_TARGET_DIR/debug/%"
 }
 
