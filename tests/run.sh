@@ -3,7 +3,7 @@
 # rooms again under the sanitizers (the preset asan has all rooms), and the fuzz targets for 30 s each. The presets are
 # built one after another; their tests then run as one list, so that the last lines printed are about all of them.
 #   tests/run.sh [<preset>...]     release asan-rooms tsan fuzz, unless some are named
-# CI=true: a test that has to be skipped fails, and so does a warning of g++.
+# CI=true: a test that has to be skipped fails, and so do a warning of g++ and a build without the CUDA plug-in.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -26,9 +26,10 @@ part() {
 }
 
 build() {
-  local werror=OFF
+  local werror=OFF cuda=AUTO
   [[ ${CI:-} != true || $1 == fuzz ]] || werror=ON # fuzz is clang's, whose warnings differ
-  cmake --preset "$1" -DGNNMG_WERROR=$werror >"build/$1.log" 2>&1 || { cat "build/$1.log" && return 1; }
+  [[ ${CI:-} != true ]] || cuda=ON                 # where the plug-in is built at all
+  cmake --preset "$1" -DGNNMG_WERROR=$werror -DGNNMG_CUDA=$cuda >"build/$1.log" 2>&1 || { cat "build/$1.log" && return 1; }
   cmake --build --preset "$1" -j "$jobs"
 }
 

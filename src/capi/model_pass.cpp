@@ -41,6 +41,13 @@ void check_features(const nn::ModelConfig& config, const BatchFeatures& batch) {
          "; models take floating-point numbers");
 }
 
+// A GPU's ids are not looked at one by one, and kernels must meet none beyond a model's weights.
+void check_ids(const nn::ModelConfig& config, const loader::DeviceArrays& there) {
+  if (there.num_ids > config.input_dim)
+    fail(Status::kRange, "the mini-batch is of a graph of ", there.num_ids,
+         " nodes, and the model has weights for those from 0 to ", config.input_dim - 1);
+}
+
 // Samples that the host made, of a custom sampler, may have edges that it gave no ids: a GPU must
 // not look them up.
 void check_edge_ids(const nn::ModelConfig& config, const loader::Batch& batch) {
@@ -62,7 +69,10 @@ void check_batch(const nn::Model& model, const DevicePlace* place, const Batch& 
          place_name(there),
          "; move the model with gnnmg_model_set_device(), or take mini-batches of a loader whose "
          "config.device and config.device_index are the model's");
-  if (config.reads_features()) check_features(config, features_of(batch));
+  if (config.reads_features())
+    check_features(config, features_of(batch));
+  else if (there)
+    check_ids(config, *batch.device);
   check_edge_ids(config, batch);
   if (blocks_of(batch).size() != static_cast<size_t>(config.num_layers))
     fail(Status::kInvalidArgument, "the mini-batch has ", blocks_of(batch).size(),

@@ -164,7 +164,7 @@ wanted is 2.11: the folder with include/torch and lib/libtorch_cpu.so"
     has_wheels full || has_wheels torch || wheel_lists+=(torch)
   fi
   if ((tests)); then has_wheels style || wheel_lists+=(style); fi
-  if ((nvcc)) && ! has_command nvcc; then has_wheels nvcc || wheel_lists+=(nvcc); fi
+  if ((nvcc)) && ! nvcc --version 2>/dev/null | grep -q 'release 13\.'; then has_wheels nvcc || wheel_lists+=(nvcc); fi
 }
 
 describe_wheels() {

@@ -133,6 +133,7 @@ void DeviceFeed::add_rows(Batch& batch) {
   out.sparse_indices = nullptr;
   out.sparse_values = nullptr;
   out.num_entries = out.num_graph_nodes = out.cols = out.stride = 0;
+  out.num_ids = parts.sampler->num_nodes();
   if (parts.store == nullptr) return;
   out.cols = parts.store->num_cols();
   out.given = parts.store->dtype();

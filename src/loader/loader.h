@@ -26,6 +26,7 @@ struct DeviceArrays {
   std::vector<sample::BlockView> blocks;  // the device's pointers; counts are the host's to read
   const int64_t* node_ids = nullptr;      // [num_nodes]
   int64_t num_nodes = 0;
+  int64_t num_ids = 0;  // node ids are below
   // One of three, or none where the loader has no features: rows of the nodes, gathered; a table
   // whose row node_ids[i] is that of node i; sparse rows.
   const void* rows = nullptr;   // [num_nodes, cols]

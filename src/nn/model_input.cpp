@@ -48,7 +48,8 @@ int64_t check_features(const ModelConfig& config, const RowInput& in) {
                                : static_cast<int64_t>(in.ids.size());
 }
 
-// The number of nodes. Those on a device are not looked at.
+// The number of nodes. Those on a device are not looked at: who made them knows that there are
+// weights for all nodes of their graph.
 int64_t check_nodes(const ModelConfig& config, std::span<const int64_t> ids, const Device* device) {
   if (device) return static_cast<int64_t>(ids.size());
   for (size_t i = 0; i < ids.size(); ++i)

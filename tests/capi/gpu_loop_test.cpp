@@ -685,6 +685,57 @@ TEST(GpuLoop, SaysWhatDoesNotFit) {
   EXPECT_OK(gnnmg_model_backward(model, GNNMG_LOSS_AUTO, nullptr));
 }
 
+// Ids are a GPU's to read, where one beyond the weights would end the process.
+TEST(GpuLoop, RefusesNodesThatAModelHasNoWeightsFor) {
+  constexpr int64_t kNodes = 400;
+  Loop loop(1);
+  std::vector<int64_t> next(kNodes), all(kNodes), types(kNodes);
+  for (int64_t i = 0; i < kNodes; ++i) {
+    all[i] = i;
+    next[i] = (i + 1) % kNodes;
+    types[i] = i % 3;
+  }
+  Graph ring;
+  Dataset data;
+  ASSERT_OK(gnnmg_graph_create_from_coo(loop.context, kNodes, all.data(), next.data(),
+                                        GNNMG_DTYPE_I64, kNodes, ring.out()));
+  for (const char* name : {"y", "edge_type"}) {
+    const auto set = *name == 'y' ? gnnmg_graph_set_node_tensor : gnnmg_graph_set_edge_tensor;
+    ASSERT_OK(set(ring, 0, name, types.data(), GNNMG_DTYPE_I64, 1, &kNodes));
+  }
+  ASSERT_OK(gnnmg_dataset_create(ring, nullptr, "y", GNNMG_TASK_MULTICLASS, 3, data.out()));
+  ASSERT_OK(gnnmg_dataset_add_split(data, "all", all.data(), kNodes, nullptr, 0, nullptr, 0));
+  Sampler sampler;
+  ASSERT_OK(gnnmg_sampler_create(ring, &loop.sampling, sampler.out()));
+  for (const gnnmg_input input : {GNNMG_INPUT_EMBEDDING, GNNMG_INPUT_NODES})
+    for (const gnnmg_graph_placement graph :
+         {GNNMG_GRAPH_PLACEMENT_DEVICE, GNNMG_GRAPH_PLACEMENT_HOST}) {
+      gnnmg_loader_config plan = loop.plan;
+      plan.graph_placement = graph;
+      Loader loader;
+      Batch batch;
+      ASSERT_OK(gnnmg_loader_create(data, sampler, &plan, loader.out()));
+      ASSERT_OK(gnnmg_loader_next(loader, batch.out(), -1));
+      for (const int64_t known : {kNodes - 1, kNodes}) {
+        gnnmg_model_config config = loop.layers;
+        config.architecture = GNNMG_MODEL_RGCN;
+        config.input = input;
+        config.input_dim = known;
+        Model model;
+        ASSERT_OK(gnnmg_model_create(loop.context, data, &config, model.out()));
+        ASSERT_OK(gnnmg_model_set_device(model, GNNMG_DEVICE_CUDA, 1, 0));
+        const gnnmg_status status = gnnmg_model_forward(model, batch, 1, nullptr);
+        if (known == kNodes) {
+          EXPECT_EQ(status, GNNMG_OK) << gnnmg_last_error();
+        } else {
+          EXPECT_FAILS(
+              status, GNNMG_ERR_RANGE,
+              "of a graph of 400 nodes, and the model has weights for those from 0 to 398");
+        }
+      }
+    }
+}
+
 TEST(GpuLoop, NamesTheGpuThatIsLost) {
   Loop loop(1);
   loop.make();

@@ -43,6 +43,13 @@ echo "python3 $*" >>"$WORLD/called"
 while (($#)); do [[ $1 != --output ]] || echo "| 12 | a bar |" >>"$2"; shift; done
 [[ $SAID != slow ]]
 STUB
+put "$world/bin/compute-sanitizer" <<'STUB'
+#!/usr/bin/env bash
+[[ $* != --help ]] || { echo "  --check-api-memory-access arg (=1)" && exit; }
+echo "$2 of ${*: -1} (${*:3:$#-3}): $GTEST_FILTER" >>"$WORLD/called"
+echo "SUMMARY: 0 errors"
+[[ $SAID != failed ]]
+STUB
 put "$world/bin/git" <<'STUB'
 #!/usr/bin/env bash
 echo v1-2-gabcdef
@@ -82,6 +89,15 @@ has "$world/called" "gpu.py --bench build/gpu/tests/bench/gpu/bench_gpu --check"
 has_not "$world/called" ctest
 has "$world/results" "| 12 | a bar |"
 has "$world/results" "gpu_nn_test" # what was there stays
+echo "-Of.Two" >"$world/tree/build/gpu/tests/gpu/gpu_train_test.filter"
+called 0 run.sh --only sanitize
+program=build/gpu/tests/gpu/gpu_train_test
+has "$world/called" "memcheck of $program (--report-api-errors no --error-exitcode 9): -Of.Two"
+has "$world/called" "initcheck of $program (--check-api-memory-access no --error-exitcode 9): -Of.Two"
+for tool in racecheck synccheck; do has "$world/called" "$tool of $program (--error-exitcode 9): -Of.Two"; done
+has "$world/called" "racecheck of build/gpu/tests/gpu/gpu_nccl_test (--error-exitcode 9): *"
+has_not "$world/called" gpu_multi_test
+SAID=failed called 1 run.sh --only sanitize
 called 0 run.sh --bench
 has "$world/called" gpu.py
 SAID=skipped called 1 run.sh

@@ -61,6 +61,10 @@ class NeighborSampler {
     take(batches);
     queue_.fill(bad_.data(), 0xFF, sizeof(uint64_t));
     clear_tables();
+    if (shape_.num_bounded < num_hops_) {  // measure() reads those of later hops, too
+      queue_.fill(ends_.data(), 0, batches_ * (num_hops_ + 1) * 4);
+      queue_.fill(num_edges_.data(), 0, batches_ * num_hops_ * 4);
+    }
     queue_.each(batches_ * max_seeds_,
                 TakeSeeds{nodes(), tables(), num_seeds_, Divisor(max_seeds_), bad_.data()});
     int64_t rows = max_seeds_;
