@@ -19,7 +19,10 @@ namespace gnnmg::fake_gpu {
 namespace {
 
 constexpr int64_t kReserved = int64_t{1} << 36;  // of addresses, a device
-constexpr int64_t kAlignment = 256, kPage = 4096;
+constexpr int64_t kAlignment = 256;
+// Of the host's, where it has such large ones: an arena is opened and closed at every kernel, which
+// takes as long as it has pages.
+constexpr int64_t kPage = int64_t{1} << 21;
 constexpr int kNew = 0xA5, kGone = 0xFF;  // the latter is NaN, and an id of nothing
 
 int64_t rounded(int64_t bytes, int64_t to) {
@@ -82,10 +85,11 @@ int device_of(const void* address) noexcept {
 }
 
 Arena::Arena(int device) : device_(device) {
-  void* base =
-      mmap(nullptr, kReserved, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* base = mmap(nullptr, kReserved + kPage, PROT_NONE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (base == MAP_FAILED) base::fail(base::Status::kInternal, "mmap: ", std::strerror(errno));
-  base_ = static_cast<uint8_t*>(base);
+  base_ = static_cast<uint8_t*>(base) + (-reinterpret_cast<uintptr_t>(base) & (kPage - 1));
+  madvise(base_, kReserved, MADV_HUGEPAGE);  // a kernel without them refuses, and is slower
   bases[device] = base_;
 }
 
