@@ -7,6 +7,7 @@
 //   did <k>                                        (loop=evaluate, embed, file, save: that again
 //   and
 //                                                   again, into=<folder>, until somebody is lost)
+//   trained <n> epochs, best <epoch>               (0 and on; -1: none)
 //   metrics <count> <correct> <loss>               (of the test part, or part=1: the validation's)
 //   memory <before> <most>                         (kB: without the data, and once it was there)
 //   end <process> <status> at <ms> <text>          (a failure)
@@ -143,6 +144,8 @@ void train_on(const Options& options) {
       run_steps(run, options);
     else
       run.train();
+    say(base::text("trained ", run->progress().epoch, " epochs, best ",
+                   run->progress().best_epoch));
     if (options.given("loop")) run_calls(run, options);
     const auto part =
         options.number("part", 0) ? data::SplitPart::kValidation : data::SplitPart::kTest;

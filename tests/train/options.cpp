@@ -32,6 +32,7 @@ void take_nodes(const Options& options, Recipe& setup) {
   data.num_features = static_cast<int32_t>(options.number("features", data.num_features));
   data.num_train = options.number("train", data.num_train);
   data.nan_features = options.number("nan", data.nan_features);
+  data.label_noise = options.number("noise", 0) / 100.0;
   setup.dataset = make_small(data);
 }
 
@@ -77,6 +78,7 @@ Recipe recipe_of(const Options& options) {
   trainer.stall_limit_ms = options.number("stall", trainer.stall_limit_ms);
   if (options.number("sampled", 0)) trainer.evaluation = train::EvaluationMode::kSampled;
   trainer.keep_best = options.number("keep_best", 0) != 0;
+  trainer.early_stop_patience = options.number("patience", 0);
   if (options.text("average", "exact") == "ranks")
     trainer.loss_average = train::LossAverage::kRanks;
   if (options.number("sgd", 0))

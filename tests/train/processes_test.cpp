@@ -46,6 +46,27 @@ TEST(Processes, StrictModeEqualsOneRankToTheBit) {
   expect_equal({"strict=1", "epochs=12", "norm=1", "keep_best=1"}, 0);
 }
 
+// On all ranks at the epoch at which one rank on the CPU does, with the weights of its best.
+TEST(Processes, AllStopEarlyWithTheBestWeights) {
+  const std::vector<std::string> words{"f64=1",     "noise=40",   "lr=0.03",
+                                       "epochs=40", "patience=3", "keep_best=1"};
+  Recipe alone = recipe_of(Options(words));
+  Host cpu;
+  Trial run(alone, cpu);
+  run.train();
+  const train::Progress end = run->progress();
+  EXPECT_GT(end.best_epoch, 0);
+  EXPECT_EQ(end.epoch, end.best_epoch + 4);
+  ASSERT_LT(end.epoch, 40);
+  const std::vector<double> expected = run.weights();
+  for (const std::vector<int>& ranks : {std::vector{1, 1}, std::vector{1, 3}}) {
+    std::string trained;
+    for (const std::vector<double>& found : weights_of_processes(words, ranks, &trained))
+      EXPECT_LE(largest_difference(found, expected), 1e-9) << ranks[1] << " in the second";
+    EXPECT_EQ(trained, base::text("trained ", end.epoch, " epochs, best ", end.best_epoch));
+  }
+}
+
 // Runs a trainer in each of `count` processes; what each threw.
 using TrainerBody = std::function<void(int process, Trial& run, Host& host)>;
 std::vector<Outcome> run_trainers(int count, const std::function<Recipe(int process)>& recipe,

@@ -65,7 +65,8 @@ std::vector<double> weights_of(std::vector<std::string> words, int ranks) {
 }
 
 std::vector<std::vector<double>> weights_of_processes(const std::vector<std::string>& words,
-                                                      const std::vector<int>& ranks) {
+                                                      const std::vector<int>& ranks,
+                                                      std::string* trained) {
   const TempDir dir;
   std::vector<std::string> all = words;
   all.push_back("weights=" + dir.file("w"));
@@ -84,6 +85,11 @@ std::vector<std::vector<double>> weights_of_processes(const std::vector<std::str
       }
   }
   EXPECT_NE(metrics, "");
+  const std::string epochs = line_of(members[0], "trained");
+  EXPECT_NE(epochs, "");
+  for (int p = 1; p < members.size(); ++p)
+    EXPECT_EQ(line_of(members[p], "trained"), epochs) << "process " << p;
+  if (trained) *trained = epochs;
   return weights;
 }
 

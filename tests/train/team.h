@@ -45,9 +45,11 @@ std::vector<std::string> plus(std::vector<std::string> words, const std::vector<
 std::string read_all(const std::string& path);
 
 // What such a training comes to: in this process alone, and in real ones, of each its weights.
-// Those must end well, with equal metrics and nothing left behind.
+// Those must end well, with equal metrics after as many epochs and nothing left behind. `trained`
+// gets the line about the epochs.
 std::vector<double> weights_of(std::vector<std::string> words, int ranks);
 std::vector<std::vector<double>> weights_of_processes(const std::vector<std::string>& words,
-                                                      const std::vector<int>& ranks);
+                                                      const std::vector<int>& ranks,
+                                                      std::string* trained = nullptr);
 
 }  // namespace gnnmg::test
