@@ -11,12 +11,6 @@ inline Recipe captured(Recipe setup) {
   setup.trainer.capture = train::Capture::kOn;
   return setup;
 }
-inline Recipe in_f64() {
-  Recipe setup;
-  setup.model.dtype = base::DType::kF64;
-  setup.trainer.batches_per_step = 4;
-  return setup;
-}
 
 // The table, with `capture` that refuses.
 inline base::DeviceTable refusing(const Gpus& gpus) {

@@ -13,7 +13,7 @@ namespace {
 
 using base::Status;
 
-Recipe in_f64() {
+Recipe recipe() {
   Recipe setup;
   setup.model.dtype = base::DType::kF64;
   setup.model.norm = nn::Norm::kBatch;
@@ -27,7 +27,7 @@ Recipe in_f64() {
 
 // Steps before the checkpoint is taken: in the middle of an epoch, and in front of the last.
 TEST(DeviceCheckpoint, MovesToTheCpuAndBack) {
-  const std::vector<double> expected = weights_after(in_f64());
+  const std::vector<double> expected = weights_after(recipe());
   const Gpus gpus(2);
   const TempDir folder;
   Host host;
@@ -35,13 +35,13 @@ TEST(DeviceCheckpoint, MovesToTheCpuAndBack) {
   for (const int steps : {1, 5, 10}) {
     for (const bool from_gpus : {true, false}) {
       const std::string path = folder.file(base::text(steps, from_gpus));
-      const Recipe on_gpus = gpus.train(in_f64());
+      const Recipe on_gpus = gpus.train(recipe());
       {
-        Trial run(from_gpus ? on_gpus : in_f64(), host);
+        Trial run(from_gpus ? on_gpus : recipe(), host);
         for (int i = 0; i < steps; ++i) ASSERT_EQ(run->step({}, nullptr), Status::kOk);
         run->save(path);
       }
-      Trial run(from_gpus ? in_f64() : on_gpus, host);
+      Trial run(from_gpus ? recipe() : on_gpus, host);
       run->load(path);
       run.train();
       EXPECT_LE(largest_difference(run.weights(), expected), 1e-9)
@@ -52,7 +52,7 @@ TEST(DeviceCheckpoint, MovesToTheCpuAndBack) {
 
 // A series of checkpoints is written while ranks are at work on GPUs; the newest is gone on from.
 TEST(DeviceCheckpoint, ASeriesFromGpus) {
-  Recipe setup = in_f64();
+  Recipe setup = recipe();
   setup.trainer.optimizer = {};  // Adam
   setup.model.norm = nn::Norm::kLayer;
   const std::vector<double> expected = weights_after(setup);
@@ -76,7 +76,7 @@ TEST(DeviceCheckpoint, ASeriesFromGpus) {
 // Single steps, evaluations and changes of the host's in between: the host's model is always what
 // the GPUs hold, and the other way round.
 TEST(DeviceCheckpoint, TheHostChangesWeightsBetweenCommands) {
-  Recipe setup = in_f64();
+  Recipe setup = recipe();
   const auto course = [](const Recipe& recipe, Host& host) {
     Trial run(recipe, host);
     std::vector<std::vector<double>> all;

@@ -24,13 +24,6 @@ void expect_equal(const Recipe& setup, double tolerance,
   }
 }
 
-Recipe in_f64() {
-  Recipe setup;
-  setup.model.dtype = base::DType::kF64;
-  setup.trainer.batches_per_step = 4;
-  return setup;
-}
-
 TEST(DeviceEquality, DoubleWithAdam) {
   Recipe setup = in_f64();
   set_steps(setup, 200);

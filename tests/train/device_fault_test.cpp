@@ -3,8 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <chrono>
-
 #include "fake_gpu.h"
 #include "fake_nccl/fake_nccl.h"
 #include "nn/model.h"
@@ -18,24 +16,6 @@ using comm::nccl::Result;
 using fake_nccl::Fault;
 using testing::AnyOf;
 using testing::HasSubstr;
-
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-Recipe in_f64() {
-  Recipe setup;
-  setup.model.dtype = base::DType::kF64;
-  setup.trainer.batches_per_step = 4;
-  setup.trainer.num_epochs = 6;
-  return setup;
-}
-
-// Equal to a training that nothing happened to, up to the order of sums.
-void expect_goes_on(Trial& run, const std::vector<double>& expected) {
-  run.train();
-  EXPECT_LE(largest_difference(run.weights(), expected), 1e-9);
-}
 
 TEST(DeviceFault, DevicesThatCannotBeMeant) {
   const Gpus gpus(2);
@@ -68,7 +48,7 @@ TEST(DeviceFault, DevicesThatCannotBeMeant) {
 
 // NCCL fails in every way, early and late, on the first rank and another.
 TEST(DeviceFault, NcclFailsAtAnyCall) {
-  const std::vector<double> expected = weights_after(in_f64());
+  const std::vector<double> expected = weights_after(in_f64(6));
   for (const Fault::Kind kind : {Fault::kFails, Fault::kPollFails, Fault::kBreaks}) {
     for (const int call : {1, 2, 3, 5, 8, 13, 21}) {
       const Gpus gpus(2);
@@ -80,7 +60,7 @@ TEST(DeviceFault, NcclFailsAtAnyCall) {
       SCOPED_TRACE(testing::Message()
                    << "kind " << kind << ", call " << call << " of rank " << rank);
       {
-        Trial run(gpus.train(in_f64()), host);
+        Trial run(gpus.train(in_f64(6)), host);
         const Caught found = caught([&] { run.train(); });
         EXPECT_THAT(found.status, AnyOf(Status::kIo, Status::kPeerLost, Status::kAborted))
             << found.text;
@@ -95,7 +75,7 @@ TEST(DeviceFault, NcclFailsAtAnyCall) {
 TEST(DeviceFault, ACollectiveThatHangsEndsAtItsDeadline) {
   const Gpus gpus(2);
   fake_nccl::plan({Fault::kHangs, 1, 9, Result::kSystemError});
-  Recipe setup = gpus.train(in_f64());
+  Recipe setup = gpus.train(in_f64(6));
   setup.trainer.deadline_ms = 400;
   Host host;
   host.devices = &gpus.table();
@@ -105,7 +85,7 @@ TEST(DeviceFault, ACollectiveThatHangsEndsAtItsDeadline) {
     const Caught found = caught([&] { run.train(); });
     EXPECT_EQ(found.status, Status::kTimeout) << found.text;
     EXPECT_LT(now() - start, 5);
-    expect_goes_on(run, weights_after(in_f64()));
+    expect_goes_on(run, weights_after(in_f64(6)));
   }
   gpus.expect_clean();
 }
@@ -113,7 +93,7 @@ TEST(DeviceFault, ACollectiveThatHangsEndsAtItsDeadline) {
 // The k-th allocation of a GPU fails, whoever asks for it: the training says so, nothing is held,
 // and the next start goes on.
 TEST(DeviceFault, MemoryThatRunsOut) {
-  Recipe plain = in_f64();
+  Recipe plain = in_f64(6);
   plain.trainer.num_epochs = 2;
   const std::vector<double> expected = weights_after(plain);
   int failures = 0;
@@ -169,7 +149,7 @@ TEST(DeviceFault, ASmallerTrainingFits) {
 
 TEST(DeviceFault, GpusThatCannotReadEachOther) {
   const Gpus gpus(2);
-  Recipe setup = gpus.train(in_f64());
+  Recipe setup = gpus.train(in_f64(6));
   setup.trainer.placement.features = loader::FeaturePlacement::kSplit;
   setup.trainer.placement.cache_bytes = 512;
   Host host;
@@ -185,10 +165,10 @@ TEST(DeviceFault, GpusThatCannotReadEachOther) {
                                                    peer, ": this machine has no way")));
       EXPECT_THAT(found.text, HasSubstr("set feature placement to cached"));
     }
-    expect_goes_on(run, weights_after(in_f64()));
+    expect_goes_on(run, weights_after(in_f64(6)));
   }
   {
-    Recipe alone = in_f64();
+    Recipe alone = in_f64(6);
     alone.trainer.placement = setup.trainer.placement;
     alone.trainer.devices = {1};
     Trial run(alone, host);
@@ -201,10 +181,10 @@ TEST(DeviceFault, GpusThatCannotReadEachOther) {
 
 // What one holds of a split cache the others miss as well.
 TEST(DeviceFault, AGpuIsLostWhoseRowsOthersRead) {
-  const std::vector<double> expected = weights_after(in_f64());
+  const std::vector<double> expected = weights_after(in_f64(6));
   for (const int lost : {0, 1}) {
     const Gpus gpus(2);
-    Recipe setup = gpus.train(in_f64());
+    Recipe setup = gpus.train(in_f64(6));
     setup.trainer.placement.features = loader::FeaturePlacement::kSplit;
     setup.trainer.placement.cache_bytes = 512;
     Host host;
@@ -230,14 +210,14 @@ TEST(DeviceFault, AGpuIsLostWhoseRowsOthersRead) {
 
 // For good, until the GPU is there again; others and the CPU go on meanwhile.
 TEST(DeviceFault, AGpuIsLost) {
-  const std::vector<double> expected = weights_after(in_f64());
+  const std::vector<double> expected = weights_after(in_f64(6));
   for (const int lost : {0, 1}) {
     const Gpus gpus(2);
     Host host;
     host.devices = &gpus.table();
     SCOPED_TRACE(testing::Message() << "GPU " << lost);
     {
-      Trial run(gpus.train(in_f64()), host);
+      Trial run(gpus.train(in_f64(6)), host);
       run->set_epoch_function([&](const train::EpochReport& report) {
         if (report.epoch == 2) fake_gpu::lose(lost);
         return 0;

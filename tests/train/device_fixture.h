@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -56,6 +57,26 @@ Caught caught(const F& f) {
     return {error.status(), error.what()};
   }
   return {};
+}
+
+// In seconds, from some moment on.
+inline double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+// The same on any number of ranks, but for the order of sums.
+inline Recipe in_f64(int64_t num_epochs = 3) {
+  Recipe setup;
+  setup.model.dtype = base::DType::kF64;
+  setup.trainer.batches_per_step = 4;
+  setup.trainer.num_epochs = num_epochs;
+  return setup;
+}
+
+// As a training that nothing happened to.
+inline void expect_goes_on(Trial& run, const std::vector<double>& expected) {
+  run.train();
+  EXPECT_LE(largest_difference(run.weights(), expected), 1e-9);
 }
 
 inline std::vector<std::string> lines_of(base::Log& log) {

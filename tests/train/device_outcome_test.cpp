@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <chrono>
 
 #include "nn/model.h"
 #include "train/device_fixture.h"
@@ -15,28 +14,10 @@ namespace {
 using base::Status;
 using testing::HasSubstr;
 
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-Recipe in_f64() {
-  Recipe setup;
-  setup.model.dtype = base::DType::kF64;
-  setup.trainer.batches_per_step = 4;
-  setup.trainer.num_epochs = 6;
-  return setup;
-}
-
-// Equal to a training that nothing happened to, up to the order of sums.
-void expect_goes_on(Trial& run, const std::vector<double>& expected) {
-  run.train();
-  EXPECT_LE(largest_difference(run.weights(), expected), 1e-9);
-}
-
 TEST(DeviceOutcome, AFailingSamplerNamesItself) {
   const Gpus gpus(4);
-  Recipe setup = gpus.train(in_f64());
-  const std::vector<double> expected = weights_after(in_f64());
+  Recipe setup = gpus.train(in_f64(6));
+  const std::vector<double> expected = weights_after(in_f64(6));
   std::atomic<int> failures{0};
   std::atomic<double> at{0};
   watch(setup, [&](const sample::BatchKey& key, const base::CancelToken&) {
@@ -61,8 +42,8 @@ TEST(DeviceOutcome, AFailingSamplerNamesItself) {
 TEST(DeviceOutcome, CancelAndGoOn) {
   for (const int world : {1, 4}) {
     const Gpus gpus(world);
-    Recipe setup = gpus.train(in_f64());
-    const std::vector<double> expected = weights_after(in_f64());
+    Recipe setup = gpus.train(in_f64(6));
+    const std::vector<double> expected = weights_after(in_f64(6));
     Trial* running = nullptr;
     std::atomic<int> cancels{0};
     std::atomic<double> at{0};

@@ -24,14 +24,6 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-Recipe in_f64() {
-  Recipe setup;
-  setup.model.dtype = base::DType::kF64;
-  setup.trainer.batches_per_step = 4;
-  setup.trainer.num_epochs = 3;
-  return setup;
-}
-
 // Processes of the job train so, in threads of this one; what each of them threw, and its log.
 struct Job {
   std::vector<Outcome> outcomes;
@@ -64,10 +56,6 @@ Job run_trainers(int count, const Placing& placing, const Body& body) {
 void on(const std::vector<int>& devices, Recipe& setup, Host& host) {
   place(0, setup, host);  // for the table
   setup.trainer.devices = devices;
-}
-
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
 // One, two, four and eight ranks, however they are spread, come to the CPU's weights.
