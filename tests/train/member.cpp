@@ -12,7 +12,8 @@
 //   memory <before> <most>                         (kB: without the data, and once it was there)
 //   end <process> <status> at <ms> <text>          (a failure)
 //   done at <ms>                                   (after a shutdown)
-//   hangs                                          (hang=epoch, sampler, evaluation: in a callback)
+//   hangs                                          (hang=epoch, sampler, evaluation: in a callback,
+//                                                   until SIGUSR1)
 //   left threads <+n> files <+n>                   (against the time before joining)
 //   left ... devices <n>                           (where anything of theirs is held)
 //   trained again                                  (again=<port>: in a job of its own)
@@ -83,10 +84,12 @@ void run_steps(Trial& run, const Options& options) {
   }
 }
 
-// A host that is not soon back from a callback.
+// A host that is not back from a callback before it is told to by SIGUSR1, or after a long time.
+volatile std::sig_atomic_t told = 0;
 void hang() {
+  std::signal(SIGUSR1, [](int) { told = 1; });
   say("hangs");
-  std::this_thread::sleep_for(std::chrono::seconds(8));
+  for (int i = 0; i < 6000 && !told; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(5));
 }
 
 // The same call for ever, so that a test can kill somebody in it.
@@ -182,7 +185,7 @@ int main(int argc, char** argv) {
   using namespace gnnmg::test;
   const Options options(argc - 1, argv + 1);
   // What LibTorch starts on first use stays for good.
-  for (const int64_t ranks : {int64_t{2}, options.number("ranks", 1)}) {
+  for (const int64_t ranks : std::set{int64_t{2}, options.number("ranks", 1)}) {
     Recipe setup = recipe_of(Options({"epochs=1", base::text("ranks=", ranks)}));
     Host host;
     place(0, setup, host);
