@@ -106,7 +106,7 @@ class TrainReadout : public testing::TestWithParam<nn::Readout> {
 
 TEST_P(TrainReadout, DoubleWithAdam) {
   Recipe setup = recipe();
-  set_steps(setup, 200);
+  set_steps(setup, 60);
   expect_equal(setup, 1e-9);
 }
 
@@ -114,7 +114,7 @@ TEST_P(TrainReadout, SingleWithSgd) {
   Recipe setup = recipe();
   setup.model.dtype = base::DType::kF32;
   setup.trainer.optimizer = {.kind = OptimizerKind::kSgd, .learning_rate = 0.01};
-  set_steps(setup, 100);
+  set_steps(setup, 40);
   expect_equal(setup, 1e-5);
 }
 

@@ -36,7 +36,7 @@ void expect_equal(Recipe setup, double tolerance, const std::vector<int>& worlds
 
 TEST(SyncBatchNorm, DoubleWithAdam) {
   Recipe setup = normed();
-  setup.trainer.num_epochs = 100;  // two steps each, the second of one mini-batch of one seed
+  setup.trainer.num_epochs = 40;  // two steps each, the second of one mini-batch of one seed
   expect_equal(setup, 1e-9);
 }
 
@@ -44,7 +44,7 @@ TEST(SyncBatchNorm, SingleWithSgd) {
   Recipe setup = normed();
   setup.model.dtype = base::DType::kF32;
   setup.trainer.optimizer = {.kind = OptimizerKind::kSgd, .learning_rate = 0.05};
-  setup.trainer.num_epochs = 50;
+  setup.trainer.num_epochs = 20;
   expect_equal(setup, 1e-5);
 }
 
