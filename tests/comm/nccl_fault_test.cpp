@@ -84,7 +84,7 @@ Status expected_status(const Case& c) {
                                             : Status::kInternal;
 }
 
-constexpr int64_t kHang = 400, kLong = 60'000;  // ms
+constexpr int64_t kHang = 250, kLong = 60'000;  // ms
 
 // One fault at the n-th call of one rank, for every n, until all ranks are through without it.
 // Returns at how many calls it has struck.
