@@ -93,7 +93,8 @@ Split split_from_codes(std::span<const uint8_t> codes, std::string name, int32_t
 Split split_from_ids(std::span<const int64_t> train, std::span<const int64_t> validation,
                      std::span<const int64_t> test, int64_t num_ids, std::string name,
                      int32_t index, std::string_view where, const char* of) {
-  std::vector<uint8_t> codes(num_ids, 0);
+  const Tensor kept = Tensor::zeros(base::DType::kU8, {num_ids});
+  const std::span<uint8_t> codes = kept.as<uint8_t>();
   const std::array<std::span<const int64_t>, 3> parts = {train, validation, test};
   for (int part = 0; part < 3; ++part) {
     for (size_t i = 0; i < parts[part].size(); ++i) {

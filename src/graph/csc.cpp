@@ -333,9 +333,12 @@ Csc csc_from_coo(const TensorView& sources, const TensorView& targets, int64_t n
     Csc csc;
     csc.num_sources = num_sources;
     csc.num_targets = num_targets;
-    csc.indptr = Tensor::empty(DType::kI64, {num_targets + 1});
+    // Without edges the pointers are zeros, which take no memory.
+    csc.indptr = num_edges == 0 ? Tensor::zeros(DType::kI64, {num_targets + 1})
+                                : Tensor::empty(DType::kI64, {num_targets + 1});
     if (plan.sorted) {
-      pointers_of_sorted<Id>(to, num_targets, csc.indptr.as<int64_t>().data(), pool);
+      if (num_edges > 0)
+        pointers_of_sorted<Id>(to, num_targets, csc.indptr.as<int64_t>().data(), pool);
       csc.indices = Tensor::empty(id_type(num_sources), {num_edges});
       visit_type(csc.indices.dtype(), [&](auto tag) {
         using Source = decltype(tag);

@@ -1,7 +1,11 @@
 #include "base/tensor.h"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -185,6 +189,23 @@ TEST(Tensor, OwnsAlignedMemoryAndSharesItOnCopy) {
   }
   EXPECT_EQ(copy.as<float>()[7], 4.0f);
   EXPECT_EQ(copy.owner().use_count(), 1);
+}
+
+// Beside memory that was written before, which an allocator may hand out again.
+TEST(Tensor, LargeZerosTakeNoMemoryBeforeTheyAreWritten) {
+  constexpr int64_t kBytes = (int64_t{64} << 20) + 12345;
+  for (int round = 0; round < 3; ++round) {
+    const Tensor written = Tensor::empty(DType::kU8, {kBytes});
+    std::memset(written.data(), 0xff, kBytes);
+  }
+  const Tensor tensor = Tensor::zeros(DType::kU8, {kBytes});
+  const int64_t page = sysconf(_SC_PAGESIZE);
+  std::vector<unsigned char> there(static_cast<size_t>((kBytes + page - 1) / page));
+  ASSERT_EQ(mincore(tensor.data(), kBytes, there.data()), 0) << std::strerror(errno);
+  const auto resident = std::count_if(there.begin(), there.end(), [](auto c) { return c & 1; });
+  EXPECT_LT(resident * page, int64_t{4} << 20);
+  const auto bytes = tensor.as<uint8_t>();
+  EXPECT_TRUE(std::all_of(bytes.begin(), bytes.end(), [](uint8_t b) { return b == 0; }));
 }
 
 TEST(Tensor, IsDefinedWhenEmpty) {

@@ -97,6 +97,9 @@ TEST(FromCooOdd, EmptyGraphsSelfLoopsDuplicatesAndOneHub) {
   EXPECT_EQ(values_of<int64_t>(none.indptr), (Ids{0}));
   const Csc isolated = csc_of({}, 3, 3, pool);
   EXPECT_EQ(values_of<int64_t>(isolated.indptr), (Ids{0, 0, 0, 0}));
+  constexpr int64_t kMany = 5'000'000;
+  const Csc many = csc_of({}, kMany, kMany, pool);
+  EXPECT_EQ(values_of<int64_t>(many.indptr), Ids(kMany + 1, 0));
   const EdgeList loops{{1, 1, 0, 1}, {1, 0, 0, 1}};
   EXPECT_EQ(adjacency_of(csc_of(loops, 2, 2, pool)), adjacency_of(loops, 2));
   EdgeList star = random_edges(1000, 1, 400000, 11);
