@@ -42,7 +42,6 @@ struct DeviceGather {
   bool wide = true;
   int64_t max_count = 0;           // rows at most: what the launch is sized by
   const int32_t* count = nullptr;  // on the device; null: max_count rows
-  bool clear = false;              // rows from n to max_count become zeros
   void* out = nullptr;  // on the device; a row begins on a multiple of its element's size
   // f32, f16 or bf16 of floating rows (rounded to nearest even where it is narrower than what is
   // kept), the type of the table of all others and of f64.
@@ -95,6 +94,9 @@ struct DeviceFeatures {
   // has checked. Error(kInvalidArgument) for a type of output or a stride that does not suit. To
   // keep a gather of pinned rows from taking the device, give it a queue of few multiprocessors.
   void (*gather)(base::DeviceQueue* queue, DeviceStore* store, const DeviceGather& gather);
+  // Rows from n to max_count of a gather's result become zeros, as far as a row's columns go; in
+  // order with the queue. Errors as of gather().
+  void (*clear)(base::DeviceQueue* queue, DeviceStore* store, const DeviceGather& gather);
   // How many of a gather's ids are no row of the store, for debugging; waits. One at a time a
   // store.
   int64_t (*num_out_of_range)(base::DeviceQueue* queue, DeviceStore* store,

@@ -1,5 +1,5 @@
-// Which models a pass of one shape serves for every mini-batch: their blocks may be filled up to
-// bounds (sample::DeviceBatches::pad), since no row that is looked at depends on one beyond the
+// Which models a pass of one shape serves for every mini-batch that it holds: their blocks may be
+// filled up (sample::DeviceBatches::pad), since no row that is looked at depends on one beyond the
 // counts, and the host reads nothing meanwhile that is the device's, so that the pass can be kept
 // and repeated (base::DeviceTable::capture).
 #pragma once

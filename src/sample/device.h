@@ -44,9 +44,10 @@ struct DeviceBatches {
   const int32_t* num_seeds = nullptr;  // [num_batches], each at most the sampler's max_seeds
   const uint32_t* keys = nullptr;      // [num_batches][hops][2]: BatchKey::hop() of each
   bool on_host = false;
-  // Kernels that run over the bounds of DeviceLayer in place of the counts find nothing beyond
-  // these: lists without entries, and 0 in the place of ids, sources and targets. With
-  // Expansion::kOnce layers then share no lists: sample() takes memory for those in the first call.
+  // Kernels that run over the bounds of DeviceLayer, or over less, in place of the counts find
+  // nothing beyond these: lists without entries, and 0 in the place of ids, sources and targets.
+  // With Expansion::kOnce layers then share no lists: sample() takes memory for those in the first
+  // call.
   bool pad = false;
 };
 

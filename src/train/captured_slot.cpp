@@ -57,7 +57,8 @@ CapturedSlot::CapturedSlot(const CapturedParts& parts)
   keys_ = room(num_hops_ * 2, sizeof(uint32_t));
   dropout_ = room(kMostDropoutKeys * 2, sizeof(uint32_t));
   num_seeds_ = room(1, sizeof(int32_t));
-  std::memset(host_.reserve(bytes_), 0, static_cast<size_t>(bytes_));
+  const int64_t counts = (2 * num_hops_ + 1) * static_cast<int64_t>(sizeof(int32_t));
+  std::memset(host_.reserve(bytes_ + counts), 0, static_cast<size_t>(bytes_ + counts));
   uint8_t* const there = there_.reserve(bytes_);
   dropout_keys_ = nn::DropoutKeys(in<uint32_t>(there, dropout_), kMostDropoutKeys);
   sampler_ =
@@ -123,6 +124,31 @@ void CapturedSlot::put_sample() {
                                                        .pad = true});
 }
 
+void CapturedSlot::put_counts() {
+  auto* const to = in<int32_t>(host_.data(), bytes_);
+  const int64_t size = sizeof(int32_t);
+  device_.table->copy(parts_.sampling, to, sample_->hop_ends, (num_hops_ + 1) * size);
+  device_.table->copy(parts_.sampling, to + num_hops_ + 1, sample_->num_edges, num_hops_ * size);
+}
+
+PassCounts CapturedSlot::counts() const {
+  const auto* const from = in<const int32_t>(host_.data(), bytes_);
+  const auto hops = static_cast<size_t>(num_hops_);
+  return {{from, hops + 1}, {from + hops + 1, hops}};
+}
+
+PassShape CapturedSlot::bound() const {
+  PassShape bound;
+  bound.hop_ends.resize(static_cast<size_t>(num_hops_) + 1);
+  for (int32_t i = 0; i < num_hops_; ++i) {
+    const sample::DeviceLayer& layer = sample_->layers[i];
+    bound.hop_ends[layer.hop] = static_cast<int32_t>(layer.max_targets);
+    bound.hop_ends[layer.hop + 1] = static_cast<int32_t>(layer.max_sources);
+    bound.num_edges.push_back(static_cast<int32_t>(layer.max_edges));
+  }
+  return bound;
+}
+
 void CapturedSlot::reserve_rows() {
   if (!gathers()) return;
   row_type_ = type_of_rows(source_);
@@ -135,13 +161,16 @@ void CapturedSlot::reserve_rows() {
 
 void CapturedSlot::put_gather() {
   device_.table->features->gather(parts_.gathering, source_.table->store(),
-                                  {.ids = sample_->node_ids,
-                                   .max_count = sample_->layers[0].max_sources,
-                                   .count = sample_->hop_ends + num_hops_,
-                                   .clear = true,  // they are read for nothing, and must be numbers
-                                   .out = rows_.data(),
-                                   .out_type = row_type_,
-                                   .out_stride = row_stride_});
+                                  rows_of(sample_->layers[0].max_sources));
+}
+
+feature::DeviceGather CapturedSlot::rows_of(int64_t most) const {
+  return {.ids = sample_->node_ids,
+          .max_count = most,
+          .count = sample_->hop_ends + num_hops_,
+          .out = rows_.data(),
+          .out_type = row_type_,
+          .out_stride = row_stride_};
 }
 
 at::Tensor CapturedSlot::view(const void* data, at::IntArrayRef sizes, at::ScalarType type,
@@ -203,22 +232,24 @@ at::Tensor CapturedSlot::add_counts(const at::Tensor& logits) const {
   return loss;
 }
 
-void CapturedSlot::put_pass() {
+void CapturedSlot::put_pass(const PassShape& shape) {
   const sample::DeviceSample& sample = *sample_;
   std::vector<sample::BlockView> blocks(num_hops_);
   for (int32_t i = 0; i < num_hops_; ++i) {
     const sample::DeviceLayer& layer = sample.layers[i];
     sample::BlockView& block = blocks[i];
-    block.num_targets = layer.max_targets;
-    block.num_sources = layer.max_sources;
-    block.num_edges = layer.max_edges;
+    block.num_targets = shape.hop_ends[layer.hop];
+    block.num_sources = shape.hop_ends[layer.hop + 1];
+    block.num_edges = shape.num_edges[i];
     block.indptr = layer.indptr;
     block.indices = layer.indices;
     block.edge_ids = layer.edge_ids;
     block.out_indptr = layer.out_indptr;
     block.out_targets = layer.out_targets;
   }
-  const int64_t num_nodes = blocks[0].num_sources;
+  const int64_t num_nodes = shape.rows();
+  if (gathers())  // what lies behind the rows is read for nothing, and must be numbers
+    device_.table->features->clear(device_.queue, source_.table->store(), rows_of(num_nodes));
   nn::ForwardArgs args;
   add_rows(args.input, num_nodes);
   args.blocks = blocks;

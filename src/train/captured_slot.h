@@ -1,6 +1,7 @@
 // The memory of one mini-batch of captured steps, and what is put into queues over it: its sample,
-// the gather of its rows, forward and backward pass. Shapes are the bounds that the fan-outs give,
-// and all that differs from mini-batch to mini-batch is read from memory at fixed addresses.
+// the gather of its rows, forward and backward pass. Passes have one of a few shapes
+// (captured_shape.h), and all else that differs from mini-batch to mini-batch is read from memory
+// at fixed addresses.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -9,11 +10,13 @@
 #include <string>
 #include <vector>
 
+#include "feature/device.h"
 #include "loader/device_memory.h"
 #include "loader/device_source_parts.h"
 #include "nn/loss.h"
 #include "nn/model.h"
 #include "sample/device.h"
+#include "train/captured_shape.h"
 #include "train/job.h"
 
 namespace gnnmg::train {
@@ -49,12 +52,17 @@ class CapturedSlot {
   int64_t labelled() const { return labelled_; }
 
   void put_sample();  // into the sampling queue
+  // Behind it, into the same queue: what counts() reads when that is over.
+  void put_counts();
+  PassCounts counts() const;
+  PassShape bound() const;  // of any mini-batch, behind the first put_sample()
   // Room for the rows, behind the first put_sample(). Error(kNoMemory).
   void reserve_rows();
   bool gathers() const;
   void put_gather();  // into the gathering queue
-  // Into the model's queue: adds to the model's gradients and the counts.
-  void put_pass();
+  // Into the model's queue: adds to the model's gradients and the counts. The shape holds the
+  // mini-batch.
+  void put_pass(const PassShape& shape);
 
  private:
   template <typename T>
@@ -65,6 +73,7 @@ class CapturedSlot {
   void write_labels(uint8_t* to, const nn::Targets& targets, int64_t count);
   at::Tensor view(const void* data, at::IntArrayRef sizes, at::ScalarType type,
                   int64_t stride = 0) const;
+  feature::DeviceGather rows_of(int64_t most) const;
   void add_rows(nn::RowInput& input, int64_t num_nodes) const;
   at::Tensor add_counts(const at::Tensor& logits) const;  // the loss
 
@@ -77,7 +86,7 @@ class CapturedSlot {
   const int64_t width_;  // labels of a seed
   loader::DeviceBuffer host_, there_, rows_;
   int64_t seeds_ = 0, labels_ = 0, weights_ = 0, keys_ = 0, dropout_ = 0, num_seeds_ = 0,
-          bytes_ = 0;
+          bytes_ = 0;  // what is copied to the device; behind it what counts() reads
   double weight_ = 0;
   int64_t labelled_ = 0;
   nn::DropoutKeys dropout_keys_{nullptr, 0};

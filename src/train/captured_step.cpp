@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstddef>
 #include <new>
+#include <ranges>
 #include <thread>
 
 #include "nn/fixed_shape.h"
@@ -22,6 +23,8 @@ namespace {
 
 // A device whose exchange was called off is through with its step by then.
 constexpr std::chrono::seconds kDrain(10);
+// Mini-batches that are looked at for the shapes of passes.
+constexpr int64_t kLookedAt = 8;
 
 constexpr int64_t place_of(size_t offset) { return static_cast<int64_t>(offset / sizeof(double)); }
 constexpr int64_t kLoss = place_of(offsetof(StepNumbers, loss));  // behind it `correct`
@@ -108,7 +111,7 @@ void CapturedStep::warm_up() {
   const CapturedParts shared{
       parts_.job,       parts_.model, parts_.source->parts(),      sampling_.get(),
       gathering_.get(), max_seeds_,   numbers_.narrow(0, kLoss, 2)};
-  const std::span<const int64_t> ids = parts_.job.split->part(data::SplitPart::kTrain);
+  const std::shared_ptr<const loader::EpochPlan> plan = make_plan(0);
   const auto work = [&](base::DeviceQueue* queue, std::function<void()> put) {
     return std::make_unique<CapturedWork>(table_, queue, std::move(put));
   };
@@ -122,10 +125,14 @@ void CapturedStep::warm_up() {
   for (size_t i = 0; i < kAhead; ++i) {
     auto made = std::make_unique<CapturedSlot>(shared);
     CapturedSlot* const slot = made.get();
-    slot->write(ids.first(static_cast<size_t>(max_seeds_)), {}, {});
+    if (shapes_.empty()) choose_shapes(*slot, *plan);
+    write(*slot, *plan, 0);  // which all shapes hold
     slot->put_sample();
     slot->reserve_rows();
-    samples_.push_back(work(sampling_.get(), [slot] { slot->put_sample(); }));
+    samples_.push_back(work(sampling_.get(), [this, slot] {
+      slot->put_sample();
+      if (shapes_.size() > 1) slot->put_counts();
+    }));
     if (slot->gathers()) {
       table_.wait(gathering_.get(), sampling_.get());
       slot->put_gather();
@@ -133,13 +140,17 @@ void CapturedStep::warm_up() {
       table_.wait(device_.queue, gathering_.get());
     }
     table_.wait(device_.queue, sampling_.get());
-    put_begin();
-    slot->put_pass();
-    passes_.push_back(work(device_.queue, [this, slot] {
-      if (merged()) put_begin();
-      slot->put_pass();
-      if (merged()) put_last();
-    }));
+    for (const PassShape& shape : std::views::reverse(shapes_)) {
+      if (i == 0 || &shape == &shapes_.back()) {  // slots differ in nothing that a shape takes
+        put_begin();
+        slot->put_pass(shape);
+      }
+      passes_.push_back(work(device_.queue, [this, slot, &shape] {
+        if (merged()) put_begin();
+        slot->put_pass(shape);
+        if (merged()) put_last();
+      }));
+    }
     slots_.push_back(std::move(made));
   }
   put_begin();
@@ -159,6 +170,28 @@ std::string CapturedStep::capture() {
   for (CapturedWork* each : all)
     if (std::string why = each->capture(); !why.empty()) return why;
   return {};
+}
+
+void CapturedStep::write(CapturedSlot& slot, const loader::EpochPlan& plan, int64_t number) {
+  const auto batch = static_cast<uint64_t>(number);
+  slot.write(plan.batch(number),
+             {parts_.loading.sample_seed, parts_.loading.purpose, plan.epoch(), batch},
+             {parts_.job.config.seed, plan.epoch(), batch});
+}
+
+// By what the first mini-batches of the first epoch have, whatever the rank and whatever training
+// goes on from.
+void CapturedStep::choose_shapes(CapturedSlot& slot, const loader::EpochPlan& plan) {
+  PassShape most;
+  for (int64_t number = 0; number < std::clamp<int64_t>(plan.num_batches(), 1, kLookedAt);
+       ++number) {
+    write(slot, plan, number);
+    slot.put_sample();
+    slot.put_counts();
+    table_.synchronize(sampling_.get());
+    most.include(slot.counts());
+  }
+  shapes_ = train::choose_shapes(most, slot.bound());
 }
 
 void CapturedStep::put_begin() {
@@ -241,10 +274,7 @@ void CapturedStep::sample_through(size_t count, const comm::Wait& wait) {
     const size_t at = static_cast<size_t>(item.place) % kAhead;
     base::DeviceQueue* const copied = copied_[at]->get();
     if (!table_.finished(copied)) await(copied, wait);  // what the slot was given last time
-    const auto number = static_cast<uint64_t>(item.number);
-    slots_[at]->write(plan->batch(item.number),
-                      {parts_.loading.sample_seed, parts_.loading.purpose, plan->epoch(), number},
-                      {parts_.job.config.seed, plan->epoch(), number});
+    write(*slots_[at], *plan, item.number);
     samples_[at]->run();
     table_.wait(copied, sampling_.get());
   }
@@ -260,6 +290,15 @@ void CapturedStep::gather_through(size_t count) {
     table_.wait(gathering_.get(), copied_[at]->get());
     gathers_[at]->run();
   }
+}
+
+// The smallest that holds the mini-batch of a slot. Its counts came to the host behind its sample,
+// which is over by now where sampling is faster than training.
+size_t CapturedStep::shape_of(size_t at, const comm::Wait& wait) {
+  if (shapes_.size() == 1) return 0;
+  base::DeviceQueue* const copied = copied_[at]->get();
+  if (!table_.finished(copied)) await(copied, wait);
+  return smallest_for(shapes_, slots_[at]->counts());
 }
 
 void CapturedStep::start(const Wanted& wanted, const comm::Wait& wait) {
@@ -300,6 +339,7 @@ bool CapturedStep::pass(Desk& desk, const comm::Wait& wait) {
   gather_through(1);
   const loader::Item item = window_.front().item;
   const size_t at = static_cast<size_t>(item.place) % kAhead;
+  const size_t shape = item.number >= 0 ? shape_of(at, wait) : 0;
   table_.wait(device_.queue, copied_[at]->get());
   table_.wait(device_.queue, gathering_.get());
   // What is sampled behind the pass is written over what the one before it read.
@@ -310,10 +350,12 @@ bool CapturedStep::pass(Desk& desk, const comm::Wait& wait) {
     desk.wanted.seeds += static_cast<double>(window_.front().plan->batch(item.number).size());
   }
   if (item.last_of_step && merged()) send(desk);
-  if (item.number >= 0)
-    passes_[at]->run();
-  else if (merged())
+  if (item.number >= 0) {
+    passes_[(at + 1) * shapes_.size() - 1 - shape]->run();
+    ++num_passes_[shape];
+  } else if (merged()) {
     empty_->run();
+  }
   if (item.last_of_step && !merged()) {
     send(desk);
     last_->run();

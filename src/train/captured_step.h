@@ -1,8 +1,9 @@
 // Steps on a device that are captured once and done again: sampling, gather, forward and backward
-// pass, the exchange in the device's queue and the update, over shapes that are the bounds of the
-// fan-outs. Three queues work in a ring: mini-batch i + 2 is sampled while the rows of i + 1 are
-// gathered and i is trained on. The host starts steps, waits for nothing, and looks at what a step
-// came to when the next one is under way.
+// pass, the exchange in the device's queue and the update, over a few shapes. Three queues work in
+// a ring: mini-batch i + 2 is sampled while the rows of i + 1 are gathered and i is trained on. The
+// host starts steps, over the shapes that their mini-batches turned out to need, waits for nothing
+// as long as samples are there in time, and looks at what a step came to when the next one is under
+// way.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -16,6 +17,7 @@
 #include "comm/collectives.h"
 #include "loader/device_source.h"
 #include "loader/item.h"
+#include "train/captured_shape.h"
 #include "train/captured_slot.h"
 #include "train/captured_work.h"
 #include "train/job.h"
@@ -58,6 +60,11 @@ class CapturedStep {
   // Behind it. Why the device refuses, one line: steps are then started kernel after kernel, over
   // the same shapes and with the same results. Errors as of warm_up().
   std::string capture();
+  // What the epoch plan and the sampler make of it, behind warm_up(): the same on every rank, in
+  // every run.
+  std::span<const PassShape> shapes() const { return shapes_; }
+  // Passes that were started over each.
+  std::span<const int64_t> num_passes() const { return {num_passes_.data(), shapes_.size()}; }
 
   // What is started next; nothing where it is that already. Returns the epoch's plan.
   const loader::EpochPlan& seek(int64_t epoch, int64_t step);
@@ -104,9 +111,12 @@ class CapturedStep {
   };
   Desk& desk_of(int64_t step) { return reinterpret_cast<Desk*>(desks_.data())[step % 2]; }
   std::shared_ptr<const loader::EpochPlan> make_plan(int64_t epoch) const;
+  void write(CapturedSlot& slot, const loader::EpochPlan& plan, int64_t number);
+  void choose_shapes(CapturedSlot& slot, const loader::EpochPlan& plan);
   void fill();
   void sample_through(size_t count, const comm::Wait& wait);
   void gather_through(size_t count);
+  size_t shape_of(size_t at, const comm::Wait& wait);
   bool pass(Desk& desk, const comm::Wait& wait);
   void send(Desk& desk);
   void put_begin();
@@ -140,7 +150,10 @@ class CapturedStep {
   // takes memory while other ranks have kernels that wait for this one.
   std::array<std::vector<at::Tensor>, 3> before_;
   std::vector<std::unique_ptr<CapturedSlot>> slots_;
-  std::vector<std::unique_ptr<CapturedWork>> samples_, gathers_, passes_;  // by slot
+  std::vector<PassShape> shapes_;                                 // the smallest first
+  std::array<int64_t, kMostShapes> num_passes_{};                 // over each
+  std::vector<std::unique_ptr<CapturedWork>> samples_, gathers_;  // by slot
+  std::vector<std::unique_ptr<CapturedWork>> passes_;  // by slot and shape, the largest first
   // In front of a step's passes and behind them; both, where a rank has none; and what follows the
   // exchange of several ranks.
   std::unique_ptr<CapturedWork> begin_, last_, empty_, end_;

@@ -176,7 +176,8 @@ class Request {
            nn::why_not_of_one_shape(model()).empty();
   }
 
-  // Shapes are the bounds of the fan-outs, whatever the degrees.
+  // The largest shape is that of the bounds of the fan-outs, whatever the degrees; smaller ones
+  // work in its memory.
   void count_capture() {
     const sample::NeighborConfig& config = *law_->config;
     const auto training = static_cast<int64_t>(job_.split->part(SplitPart::kTrain).size());

@@ -244,7 +244,10 @@ void Rank::train(int64_t max_steps) {
     make_room();
     if (writes()) save(CheckpointWriter::Why::kEnd);
   }
-  if (stop_agreed_ || position_.finished) flush();
+  if (stop_agreed_ || position_.finished) {
+    flush();
+    log_shapes();
+  }
   note(Phase::kIdle);
 }
 

@@ -104,6 +104,7 @@ class Rank {
   bool advance_captured(int64_t& max_steps);
   void start_captured(int64_t step);
   void read_captured();
+  void log_shapes();  // how many mini-batches took which
   // Loss and counts of a mini-batch; its loss is added to `total`, on the CPU where it is finite.
   Sums add_loss(const loader::Batch& batch, const at::Tensor& logits, at::Tensor& total) const;
   // `sparse` as in input_on().

@@ -71,7 +71,9 @@ void Rank::capture_steps() {
   job_.environment.log.add(
       refused.empty() ? base::LogLevel::kInfo : base::LogLevel::kWarning,
       refused.empty()
-          ? base::text("rank ", rank_, ": steps are captured and repeated")
+          ? base::text("rank ", rank_,
+                       ": steps are captured and repeated, for mini-batches of up to ",
+                       list_sizes(captured_->shapes()))
           : base::text("rank ", rank_, ": steps are started kernel after kernel, over the shapes ",
                        "of captured ones, which ", device_->name(), " refuses: ", refused));
   traffic_ = source_->traffic(device_->get().queue);  // warming up has gathered
@@ -93,6 +95,17 @@ void Rank::give_up_capture(std::string why) {
   job_.environment.log.add(
       base::LogLevel::kInfo,
       base::text("rank ", rank_, ": steps are eager, kernel after kernel: ", why));
+}
+
+void Rank::log_shapes() {
+  if (!captured_ || captured_->shapes().size() < 2) return;
+  const std::span<const PassShape> shapes = captured_->shapes();
+  std::string text;
+  for (size_t i = 0; i < shapes.size(); ++i)
+    text += base::text(i == 0 ? "" : ", ", captured_->num_passes()[i], " of up to ",
+                       shapes[i].rows(), i == 0 ? " nodes" : "");
+  job_.environment.log.add(base::LogLevel::kDebug,
+                           base::text("rank ", rank_, ": captured mini-batches: ", text));
 }
 
 bool Rank::advance_captured(int64_t& max_steps) {

@@ -63,6 +63,7 @@ TEST_P(Features, AreGatheredFromEveryPlacement) {
   for (const int64_t id : ids) hits += id % 3 == 0;
   const DeviceArray<int64_t> there(device(), queue(), ids);
   const DeviceArray<int32_t> count(device(), queue(), std::vector<int32_t>{kIds - 11});
+  const DeviceArray<int32_t> few(device(), queue(), std::vector<int32_t>{3});
   for (const DType dtype : {DType::kF32, DType::kF16, DType::kBF16, DType::kI64})
     for (const int64_t cols : {1, 3, 100, 256, 602, 3001})
       for (const RowPlacement placement :
@@ -89,10 +90,13 @@ TEST_P(Features, AreGatheredFromEveryPlacement) {
         std::vector<uint8_t> expected = by_cpu(given, {ids.begin(), ids.end() - 11});
         expected.resize(found.size(), 0xEE);
         ASSERT_TRUE(found == expected) << base::dtype_name(dtype) << ", " << cols << " columns";
-        gather.clear = true;
-        features.gather(queue(), store.get(), gather);
+        features.clear(queue(), store.get(), gather);
         std::fill(expected.end() - 11 * given.view().row_bytes(), expected.end(), uint8_t{0});
         ASSERT_TRUE(out.read() == expected) << "the rest is not zeros";
+        gather.count = few.data();
+        features.clear(queue(), store.get(), gather);
+        std::fill(expected.begin() + 3 * given.view().row_bytes(), expected.end(), uint8_t{0});
+        ASSERT_TRUE(out.read() == expected) << "all but three rows are not zeros";
         gather.count = nullptr;
         features.reset_traffic(queue(), store.get());
         features.gather(queue(), store.get(), gather);

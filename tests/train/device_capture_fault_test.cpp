@@ -3,14 +3,21 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <map>
+#include <set>
 #include <thread>
+#include <utility>
+#include <vector>
 
+#include "arena.h"
 #include "fake_gpu.h"
 #include "fake_nccl/fake_nccl.h"
 #include "nn/model.h"
 #include "train/device_capture.h"
+#include "train/hubs.h"
 
 namespace gnnmg::test {
 namespace {
@@ -43,33 +50,39 @@ TEST(DeviceCaptureFault, ARefusalSaysSoOrIsAnError) {
   EXPECT_THAT(failure.text, HasSubstr("captures no steps: this driver keeps nothing"));
 }
 
-// One rank lacks memory for passes over bounds, at any allocation: all go on with eager steps, or
-// are told where the training itself has none.
-TEST(DeviceCaptureFault, WithoutMemoryForBounds) {
-  Recipe setup = in_f64();
-  setup.trainer.num_epochs = 3;
-  const std::vector<double> expected = weights_after(setup);
-  int eager = 0;
-  for (int64_t nth = 20; nth < 300; nth += 28) {
-    const Gpus gpus(2);
-    Host host;
-    host.devices = &gpus.table();
-    Trial run(gpus.train(setup), host);
-    fake_gpu::fail_allocation(1, nth);
-    const Caught failure = caught([&] { run.train(); });
-    fake_gpu::fail_allocation(1, -1);
-    if (failure.status != Status::kOk) {
-      EXPECT_EQ(failure.status, Status::kNoMemory) << failure.text;
-      run.train();
+// One rank lacks memory for captured passes, at any allocation: all go on with eager steps, or are
+// told where the training itself has none.
+TEST(DeviceCaptureFault, WithoutMemoryForShapes) {
+  Recipe small = in_f64(), hubs = hub_recipe();
+  small.trainer.num_epochs = 3;
+  hubs.model.dtype = base::DType::kF64;
+  hubs.trainer.num_epochs = 1;
+  hubs.trainer.batches_per_step = 2;
+  hubs.trainer.placement.gather = true;
+  for (const Recipe& setup : {small, hubs}) {
+    const std::vector<double> expected = weights_after(setup);
+    int eager = 0;
+    for (int64_t nth = 20; nth < 300; nth += setup.trainer.num_epochs == 3 ? 28 : 61) {
+      const Gpus gpus(2);
+      Host host;
+      host.devices = &gpus.table();
+      Trial run(gpus.train(setup), host);
+      fake_gpu::fail_allocation(1, nth);
+      const Caught failure = caught([&] { run.train(); });
+      fake_gpu::fail_allocation(1, -1);
+      if (failure.status != Status::kOk) {
+        EXPECT_EQ(failure.status, Status::kNoMemory) << failure.text;
+        run.train();
+      }
+      EXPECT_LE(largest_difference(run.weights(), expected), 1e-9) << nth;
+      for (const std::string& line : lines_of(host.log))
+        if (line ==
+            "rank 0: steps are eager, kernel after kernel: those of another rank cannot be "
+            "captured")
+          ++eager;
     }
-    EXPECT_LE(largest_difference(run.weights(), expected), 1e-9) << nth;
-    for (const std::string& line : lines_of(host.log))
-      if (line ==
-          "rank 0: steps are eager, kernel after kernel: those of another rank cannot be "
-          "captured")
-        ++eager;
+    EXPECT_GT(eager, 1);
   }
-  EXPECT_GT(eager, 1);
 }
 
 struct Counts {
@@ -103,36 +116,111 @@ base::DeviceTable counting(const Gpus& gpus) {
   return table;
 }
 
+// What a training costs, and of it what is started at once.
+std::vector<int64_t> cost(const Recipe& setup, int world, std::vector<int64_t>& replays) {
+  const Gpus gpus(world);
+  const base::DeviceTable table = counting(gpus);
+  counts.waits = counts.allocations = counts.queues = counts.captures = counts.replays = 0;
+  int64_t before = 0, behind = 0;
+  for (int device = 0; device < world; ++device) before += fake_gpu::num_allocations(device);
+  after(captured(setup), gpus, table);
+  for (int device = 0; device < world; ++device) behind += fake_gpu::num_allocations(device);
+  replays.push_back(counts.replays);
+  return {counts.waits, counts.allocations, counts.queues, counts.captures, behind - before};
+}
+
 // Of one more step: nothing of the device's memory, and no wait of the host's for a queue.
 TEST(DeviceCaptureFault, ASteadyStepAllocatesNothingAndWaitsForNothing) {
-  const auto cost = [](int world, int64_t num_train, std::vector<int64_t>& replays) {
-    Recipe setup = captured({});
-    setup.dataset = make_small({.num_nodes = 1000, .num_train = num_train});
-    setup.trainer.batch_size = 8;
-    setup.trainer.num_epochs = 1;
-    setup.trainer.evaluate_every = 0;
-    const Gpus gpus(world);
-    const base::DeviceTable table = counting(gpus);
-    counts.waits = counts.allocations = counts.queues = counts.captures = counts.replays = 0;
-    int64_t before = 0, behind = 0;
-    for (int device = 0; device < world; ++device) before += fake_gpu::num_allocations(device);
-    after(setup, gpus, table);
-    for (int device = 0; device < world; ++device) behind += fake_gpu::num_allocations(device);
-    replays.push_back(counts.replays);
-    return std::vector<int64_t>{counts.waits, counts.allocations, counts.queues, counts.captures,
-                                behind - before};
-  };
+  Recipe setup;
+  setup.trainer.batch_size = 8;
+  setup.trainer.num_epochs = 1;
+  setup.trainer.evaluate_every = 0;
   for (const int world : {1, 2}) {
     std::vector<int64_t> replays;
-    const std::vector<int64_t> few = cost(world, 8 * 4 * world, replays);
-    EXPECT_EQ(few, cost(world, 8 * 24 * world, replays)) << world;
+    setup.dataset = make_small({.num_nodes = 1000, .num_train = 8 * 8 * world});
+    const std::vector<int64_t> few = cost(setup, world, replays);
+    setup.dataset = make_small({.num_nodes = 1000, .num_train = 8 * 28 * world});
+    EXPECT_EQ(few, cost(setup, world, replays)) << world;
     // Of 20 steps more: sample and pass, and the end of several ranks' step behind the exchange.
     EXPECT_EQ(replays[1] - replays[0], 20 * world * (world == 1 ? 2 : 3));
   }
 }
 
+// Nor where mini-batches take passes of different shapes.
+TEST(DeviceCaptureFault, NorDoesOneOfAnotherShape) {
+  Recipe few = hub_recipe();
+  few.trainer.num_epochs = 1;
+  few.trainer.batches_per_step = 1;
+  Recipe more = few;
+  more.trainer.num_epochs = 3;
+  std::vector<int64_t> replays;
+  const std::vector<int64_t> expected = cost(few, 1, replays);
+  EXPECT_EQ(expected[3], 3 + 3 * 3);  // of each slot a sample, and passes of three shapes
+  EXPECT_EQ(cost(more, 1, replays), expected);
+  EXPECT_EQ(replays[1] - replays[0], 2 * kHubBatches * 2);
+}
+
+// Copies to the host that come when somebody waits for them, and no earlier: who reads counts
+// before that takes those of another mini-batch.
+struct Late {
+  struct Copy {
+    void* to;
+    std::vector<uint8_t> bytes;
+  };
+  std::map<int64_t, Copy> copies;
+  std::map<base::DeviceQueue*, std::set<int64_t>> of;  // those that a queue's work stands behind
+  int64_t taken = 0;
+
+  void take(base::DeviceQueue* queue, void* to, const void* from, int64_t bytes) {
+    Copy copy{to, std::vector<uint8_t>(static_cast<size_t>(bytes))};
+    counted->copy(queue, copy.bytes.data(), from, bytes);
+    copies.emplace(taken, std::move(copy));
+    of[queue].insert(taken++);
+  }
+  void bring(base::DeviceQueue* queue) {
+    for (const int64_t number : std::exchange(of[queue], {}))
+      if (const auto found = copies.extract(number))
+        std::ranges::copy(found.mapped().bytes, static_cast<uint8_t*>(found.mapped().to));
+  }
+};
+Late* late = nullptr;
+
+TEST(DeviceCaptureFault, CountsThatComeLate) {
+  Recipe setup = hub_recipe();
+  setup.model.dtype = base::DType::kF64;
+  setup.trainer.batches_per_step = 1;
+  const std::vector<double> expected = weights_after(setup);
+  const Gpus gpus(1);
+  counted = &gpus.table();
+  Late copies;
+  late = &copies;
+  base::DeviceTable table = refusing(gpus);  // so that copies come one by one
+  table.copy = [](base::DeviceQueue* queue, void* to, const void* from, int64_t bytes) {
+    if (fake_gpu::device_of(to) >= 0)
+      counted->copy(queue, to, from, bytes);
+    else
+      late->take(queue, to, from, bytes);
+  };
+  table.wait = [](base::DeviceQueue* queue, base::DeviceQueue* other) {
+    const std::set<int64_t> before = late->of[other];
+    late->of[queue].insert(before.begin(), before.end());
+    counted->wait(queue, other);
+  };
+  table.finished = [](base::DeviceQueue* queue) {
+    late->bring(queue);
+    return counted->finished(queue);
+  };
+  table.synchronize = [](base::DeviceQueue* queue) {
+    late->bring(queue);
+    counted->synchronize(queue);
+  };
+  EXPECT_LE(largest_difference(after(setup, gpus, table), expected), 1e-9);
+  EXPECT_GT(copies.taken, 4 * kHubBatches * setup.trainer.num_epochs);
+  gpus.expect_clean();
+}
+
 TEST(DeviceCaptureFault, ALostDeviceAndAStop) {
-  Recipe setup = captured({});
+  Recipe setup = captured(hub_recipe());
   setup.trainer.num_epochs = 1'000'000;
   setup.trainer.evaluate_every = 0;
   const Gpus gpus(2);

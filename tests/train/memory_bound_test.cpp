@@ -10,6 +10,7 @@
 #include "graph/generate.h"
 #include "nn/model.h"
 #include "train/device_fixture.h"
+#include "train/hubs.h"
 #include "train/small_graphs.h"
 
 namespace gnnmg::test {
@@ -232,6 +233,16 @@ TEST(MemoryBound, HoldsForDepthsAndPlacements) {
               .c_str(),
           setup, 3);
     }
+}
+
+TEST(MemoryBound, HoldsForCapturedStepsOfSeveralShapes) {
+  for (const bool gather : {false, true}) {
+    Recipe setup = hub_recipe();
+    setup.model.hidden_dim = 64;
+    setup.trainer.capture = train::Capture::kOn;
+    setup.trainer.placement.gather = gather;
+    expect_bound(gather ? "shapes, gathered" : "shapes", setup, 4);
+  }
 }
 
 TEST(MemoryBound, HoldsWithEvaluations) {

@@ -119,21 +119,27 @@ struct FeatureEntries {
     return {gather.ids, gather.count, gather.max_count, gather.wide};
   }
 
+  template <bool kClears>
   struct Launch {
     Queue& queue;
     const StoreRows& rows;
     const feature::DeviceGather& gather;
     template <typename C>
     void operator()(const C&) const {
-      gather_rows<C>(queue, rows, ids_of(gather), gather.out, gather.out_stride, gather.clear);
+      if constexpr (kClears)
+        clear_rows<C>(queue, rows, ids_of(gather), gather.out, gather.out_stride);
+      else
+        gather_rows<C>(queue, rows, ids_of(gather), gather.out, gather.out_stride);
     }
   };
 
-  static void gather(Handle handle, Store* store, const feature::DeviceGather& gather) {
+  template <bool kClears>
+  static void launch(Handle handle, Store* store, const feature::DeviceGather& gather) {
     if (gather.out_stride < store->rows.cols)
       base::fail(base::Status::kInvalidArgument, "rows of ", store->rows.cols,
                  " features were asked for ", gather.out_stride, " apart");
-    visit_conversion(*store, gather.out_type, Launch{queue_of<Queue>(handle), store->rows, gather});
+    visit_conversion(*store, gather.out_type,
+                     Launch<kClears>{queue_of<Queue>(handle), store->rows, gather});
   }
 
   static TrafficCounts counts(Queue& queue, const Store& store,
@@ -177,9 +183,15 @@ struct FeatureEntries {
 template <typename Queue>
 const feature::DeviceFeatures& features_table() {
   using Entries = FeatureEntries<Queue>;
-  static constexpr feature::DeviceFeatures table = {
-      Entries::open,   Entries::open_split,       Entries::close,   Entries::rows,
-      Entries::gather, Entries::num_out_of_range, Entries::traffic, Entries::reset_traffic};
+  static constexpr feature::DeviceFeatures table = {Entries::open,
+                                                    Entries::open_split,
+                                                    Entries::close,
+                                                    Entries::rows,
+                                                    Entries::template launch<false>,
+                                                    Entries::template launch<true>,
+                                                    Entries::num_out_of_range,
+                                                    Entries::traffic,
+                                                    Entries::reset_traffic};
   return table;
 }
 

@@ -31,6 +31,7 @@ struct GatherIds {
 inline constexpr int kHeldPieces = 4;        // that a lane asks for before it writes the first
 inline constexpr int64_t kPartPieces = 256;  // of a tile of 32 lanes
 inline constexpr int64_t kSmallRow = 40;     // pieces; up to it tiles have 8 lanes
+inline constexpr int64_t kRowsOfTile = 32;   // that one clears at most
 
 template <typename C>
 struct GatherRows {
@@ -107,17 +108,18 @@ struct GatherRows {
   }
 };
 
-// Behind the rows that there are.
+// The rows behind those that there are, which are few: a tile several, in turn with the others.
 template <typename Out>
 struct ClearRows {
   GatherIds ids;
   Out* out;
-  int64_t out_stride, cols;
+  int64_t out_stride, cols, num_tiles;
   template <typename Tile>
-  GNNMG_BOTH void operator()(const Tile& tile, int64_t i) const {
-    if (i < ids.num()) return;
-    Out* const row = out + i * out_stride;
-    tile.each_of(0, cols, [&](int64_t c) { row[c] = Out{}; });
+  GNNMG_BOTH void operator()(const Tile& tile, int64_t number) const {
+    for (int64_t i = ids.num() + number; i < ids.max_count; i += num_tiles) {
+      Out* const row = out + i * out_stride;
+      tile.each_of(0, cols, [&](int64_t c) { row[c] = Out{}; });
+    }
   }
 };
 
@@ -133,13 +135,11 @@ struct CountOutOfRange {
 
 template <typename C, typename Queue>
 void gather_rows(Queue& queue, const StoreRows& rows, const GatherIds& ids, void* out,
-                 int64_t out_stride, bool clear) {
+                 int64_t out_stride) {
   using Move = Piece<C>;
   using Out = typename C::Out;
   GatherRows<C> kernel{rows, ids, static_cast<Out*>(out), out_stride, Divisor(1)};
   if (rows.cols == 0 || ids.max_count <= 0) return;
-  if (clear && ids.count != nullptr)
-    queue.template tiles<32>(ids.max_count, ClearRows<Out>{ids, kernel.out, out_stride, rows.cols});
   if (rows.cols <= Move::kSize) return queue.each(ids.max_count, kernel);
   const int64_t before =
       rows.host == nullptr ? 0 : (kBusLine - 1) / static_cast<int64_t>(sizeof(typename C::In));
@@ -147,6 +147,16 @@ void gather_rows(Queue& queue, const StoreRows& rows, const GatherIds& ids, void
   if (pieces <= kSmallRow) return queue.template tiles<8>(ids.max_count, kernel);
   kernel.parts = Divisor((pieces + kPartPieces - 1) / kPartPieces);
   queue.template tiles<32>(ids.max_count * kernel.parts.by, kernel);
+}
+
+template <typename C, typename Queue>
+void clear_rows(Queue& queue, const StoreRows& rows, const GatherIds& ids, void* out,
+                int64_t out_stride) {
+  using Out = typename C::Out;
+  if (rows.cols == 0 || ids.max_count <= 0 || ids.count == nullptr) return;
+  const int64_t num_tiles = (ids.max_count + kRowsOfTile - 1) / kRowsOfTile;
+  queue.template tiles<32>(
+      num_tiles, ClearRows<Out>{ids, static_cast<Out*>(out), out_stride, rows.cols, num_tiles});
 }
 
 }  // namespace gnnmg::cuda

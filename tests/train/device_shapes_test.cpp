@@ -1,0 +1,125 @@
+// Captured steps over mini-batches that differ in size, so that their passes have different shapes.
+#include <ATen/Parallel.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "support/temp_dir.h"
+#include "train/device_capture.h"
+#include "train/hubs.h"
+
+namespace gnnmg::test {
+namespace {
+
+using base::Status;
+using testing::Contains;
+using train::Capture;
+
+Recipe hubs_in_f64() {
+  Recipe setup = hub_recipe();
+  setup.model.dtype = base::DType::kF64;
+  setup.trainer.batches_per_step = 4;
+  return setup;
+}
+
+// Mini-batches over each shape, of all ranks together, as the log says it.
+std::vector<int64_t> count_passes(const std::vector<std::string>& lines) {
+  std::vector<int64_t> sums(3);
+  for (const std::string& line : lines) {
+    size_t at = line.find(": captured mini-batches: ");
+    if (at == std::string::npos) continue;
+    at = line.find(": ", at + 2);
+    for (int64_t& sum : sums) {
+      sum += std::stoll(line.substr(at + 2));
+      at = line.find(", ", at + 2);
+    }
+  }
+  return sums;
+}
+
+// Whatever the ranks: the same shapes, mini-batches over each, and weights as of the true counts.
+TEST(DeviceShapes, OfMiniBatchesThatDiffer) {
+  for (const bool once : {false, true}) {
+    Recipe setup = hubs_in_f64();
+    setup.trainer.num_epochs = 2;
+    setup.sampler.expansion = once ? sample::Expansion::kOnce : sample::Expansion::kEveryLayer;
+    setup.trainer.placement.gather = once;
+    const std::vector<double> expected = weights_after(setup);
+    for (const int world : once ? std::vector{2} : std::vector{1, 2, 4}) {
+      const Gpus gpus(world);
+      Host host;
+      host.devices = &gpus.table();
+      {
+        Trial run(gpus.train(captured(setup)), host);
+        run.train();
+        EXPECT_LE(largest_difference(run.weights(), expected), 1e-9) << world << " GPUs";
+      }
+      gpus.expect_clean();
+      const std::vector<std::string> lines = lines_of(host.log);
+      for (int rank = 0; rank < gpus.count(); ++rank)
+        EXPECT_THAT(lines, Contains(base::text(
+                               "rank ", rank, ": steps are captured and repeated, for ",
+                               "mini-batches of up to 128 nodes and 128 edges, 256 and 256, or ",
+                               once ? "1168 and 1152" : "1296 and 1152")));
+      std::vector<int64_t> wanted(std::begin(kHubShapes), std::end(kHubShapes));
+      for (int64_t& count : wanted) count *= setup.trainer.num_epochs;
+      EXPECT_EQ(count_passes(lines), wanted) << world << " GPUs";
+    }
+  }
+}
+
+// Rows of a mini-batch that was larger lie behind those of a smaller one, and are not numbers.
+TEST(DeviceShapes, WhatLiesBehindRowsIsNotRead) {
+  Recipe setup = hubs_in_f64();
+  setup.dataset = make_hubs(/*nan_hubs=*/true);
+  setup.trainer.batches_per_step = 1;
+  setup.trainer.placement.gather = true;
+  const std::vector<double> expected = weights_after(setup);
+  EXPECT_LE(largest_difference(Gpus(1).weights_after(captured(setup)), expected), 1e-9);
+}
+
+// Sums of LibTorch on the CPU depend on the number of its threads; see DeviceCapture.
+const bool kOneThread = (at::set_num_threads(1), true);
+
+// Each shape comes to the bits that the same work does, started kernel after kernel.
+TEST(DeviceShapes, TheBitsOfTheSameWorkOneByOne) {
+  ASSERT_TRUE(kOneThread);
+  for (const int world : {1, 2}) {
+    Recipe setup = hub_recipe();
+    setup.trainer.num_epochs = 2;
+    setup.trainer.batches_per_step = world == 1 ? 0 : 5;
+    setup.trainer.placement.gather = world == 2;
+    setup.model.input_dropout = 0.1;
+    if (world == 2) setup.sampler.expansion = sample::Expansion::kEveryLayer;
+    const Gpus gpus(world);
+    EXPECT_EQ(gpus.weights_after(captured(setup)), after(setup, gpus, refusing(gpus)));
+    gpus.expect_clean();
+  }
+}
+
+// A training that goes on from the middle of an epoch takes the same shapes.
+TEST(DeviceShapes, TheBitsOfATrainingThatWasNotInterrupted) {
+  ASSERT_TRUE(kOneThread);
+  Recipe setup = captured(hub_recipe());
+  setup.trainer.num_epochs = 2;
+  setup.trainer.batches_per_step = 1;
+  const Gpus gpus(1);
+  const std::vector<double> expected = gpus.weights_after(setup);
+  const TempDir folder;
+  for (const int64_t steps : {int64_t{9}, kHubBatches + 10}) {
+    Host host;
+    host.devices = &gpus.table();
+    const std::string path = folder.file(std::to_string(steps));
+    {
+      Trial run(gpus.train(setup), host);
+      for (int64_t i = 0; i < steps; ++i) ASSERT_EQ(run->step({}, nullptr), Status::kOk);
+      run->save(path);
+    }
+    Trial run(gpus.train(setup), host);
+    run->load(path);
+    run.train();
+    EXPECT_EQ(run.weights(), expected) << steps;
+  }
+}
+
+}  // namespace
+}  // namespace gnnmg::test
