@@ -199,6 +199,8 @@ class Bench:
             last = answers[-1]
             parts = ", ".join(f"{part} {last[part]:.3f}" for part in ("sample", "gather", "wait", "compute"))
             judged = (way, precision) == ("captured", "tf32")
+            if last["shapes"]:
+                parts += f"; mini-batches: {last['shapes']}"
             way = f"{way}, {precision}"
             if place == "device":
                 self.row("17", f"epoch, all in device memory, {way}: {last['steps']} steps ({parts})", f"{spread(seconds, digits=3)} s",

@@ -1,4 +1,6 @@
 // Whole epochs of training through the trainer: bars 17 and 18.
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/error.h"
@@ -82,6 +84,12 @@ class Training {
     last_ = std::chrono::steady_clock::now();
     trainer_->start();
     trainer_->wait({});
+    // In all that were captured so far, over which shape: the trainer says so where it stops.
+    std::string shapes;
+    constexpr std::string_view kSaid = ": captured mini-batches: ";
+    while (const auto record = log_.next())
+      if (const size_t at = record->text.find(kSaid); at != std::string::npos)
+        shapes = record->text.substr(at + kSaid.size());
     std::string list;
     for (const double seconds : seconds_) list += base::text(list.empty() ? "" : ", ", seconds);
     return base::text(
@@ -89,7 +97,7 @@ class Training {
         ", \"allocations\": ", spent_.allocations, ", \"polls\": ", spent_.polls,
         ", \"sample\": ", report_.sample_seconds, ", \"gather\": ", report_.gather_seconds,
         ", \"wait\": ", report_.wait_seconds, ", \"compute\": ", report_.compute_seconds,
-        ", \"loss\": ", report_.train_loss);
+        ", \"loss\": ", report_.train_loss, ", \"shapes\": \"", shapes, "\"");
   }
 
  private:
