@@ -9,20 +9,30 @@ command=("${@:2}")
 machine=(bash "$examples/../tests/fake_machine/of_build.sh" "$build")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-declare -A says=([own_loop]="2 ranks on GPUs" [gpu]="GPU 1: fake GPU")
+. "$examples/steady.sh"
+
 bad=0
-for name in "${!says[@]}"; do
-  status=0
-  "${machine[@]}" "$build/examples/c/$name" >"$work/c" 2>&1 || status=$?
+compare() { # <name of the run> <what C says> <example> [<argument>...]
+  local status=0
+  "${machine[@]}" "$build/examples/c/$3" "${@:4}" >"$work/c" 2>&1 || status=$?
   ((status != 77)) || { cat "$work/c" && exit 77; }
-  ((status == 0)) && grep -q "${says[$name]}" "$work/c" || { echo "$name in C ended with $status:" && cat "$work/c" && exit 1; }
-  "${machine[@]}" "${command[@]//%/$name}" >"$work/twin" 2>&1 || status=$?
-  if ((status == 0)) && diff "$work/c" "$work/twin" >"$work/difference"; then
-    echo "$name: $(wc -l <"$work/c") lines, the same"
+  ((status == 0)) && grep -q "$2" "$work/c" || { echo "$1 in C ended with $status:" && cat "$work/c" && exit 1; }
+  "${machine[@]}" "${command[@]//%/$3}" "${@:4}" >"$work/twin" 2>&1 || status=$?
+  steady "$1" <"$work/c" >"$work/c.steady"
+  steady "$1" <"$work/twin" >"$work/twin.steady"
+  if ((status == 0)) && diff "$work/c.steady" "$work/twin.steady" >"$work/difference"; then
+    echo "$1: $(wc -l <"$work/c.steady") lines, the same"
   else
     bad=1
-    echo "$name: ended with $status; C (<) and its twin (>):"
+    echo "$1: ended with $status; C (<) and its twin (>):"
     cat "$work/difference" "$work/twin"
   fi
-done
+}
+
+compare gpu "GPU 1: fake GPU" gpu
+compare own_loop "2 ranks on GPUs" own_loop
+compare train_all "one a GPU in this process" train --epochs 2 --batch-size 256 planted:3000
+compare train_cached " 1  GPU 1 .* [1-9][0-9]* %" train --epochs 2 --batch-size 256 --device cuda:0,1 \
+  --feature-placement cached --cache-mib 1 --precision bf16 --capture on --times planted:5000
+compare train_plan "captured steps *0\.0*[1-9].* GB" train --device cuda:1 --feature-placement split --cache-mib 1 --plan planted:5000
 exit $bad

@@ -118,3 +118,38 @@ func TestGPUTrainer(t *testing.T) {
 		t.Errorf("on GPUs the loss is %v, on the CPU %v", there, here)
 	}
 }
+
+// Two GPUs by their numbers, with captured steps, products in bf16 and a cache of features on each, or
+// one that both share: planned before, and told rank by rank behind.
+func TestGPUTrainerOfTwo(t *testing.T) {
+	w := newWorld(t)
+	if gpus, _, err := w.rt.Devices(); err != nil || len(gpus) < 2 {
+		t.Skip("there are no two GPUs", err)
+	}
+	first := w.model
+	for _, placement := range []gnnmg.FeaturePlacement{gnnmg.FeaturePlacementCached, gnnmg.FeaturePlacementSplit} {
+		w.model = made[*gnnmg.Model](t)(first.Copy())
+		trainer := w.trainer(t, func(c *gnnmg.TrainerConfig) {
+			c.Devices, c.BatchesPerStep = []int{1, 0}, 2
+			c.GraphPlacement, c.FeaturePlacement, c.CacheBytes = gnnmg.GraphPlacementDevice, placement, 4096
+			c.Precision, c.Capture = gnnmg.PrecisionBF16, gnnmg.CaptureOn
+		})
+		plan, err := trainer.MemoryInfo(0)
+		ok(t, err)
+		equal(t, plan.FeaturePlacement, placement)
+		if !plan.Fits || plan.CaptureBytes == 0 || plan.NumCached == 0 {
+			t.Error("the plan of two GPUs", plan)
+		}
+		ok(t, trainer.Run(background, nil))
+		ranks, err := trainer.Ranks()
+		ok(t, err)
+		equal(t, len(ranks), 2)
+		for i, rank := range ranks {
+			equal(t, rank.Rank, i)
+			equal(t, rank.Device, 1-i)
+			if rank.NumRowsThere == 0 || rank.NumRowsThere >= rank.NumRows || !(rank.ComputeSeconds > 0) {
+				t.Error("a cache of some of the rows", rank)
+			}
+		}
+	}
+}

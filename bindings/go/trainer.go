@@ -2,6 +2,7 @@ package gnnmg
 
 import (
 	"context"
+	"errors"
 	"io"
 	"runtime"
 	"sync"
@@ -225,6 +226,21 @@ func (t *Trainer) RankInfo(index int) (RankInfo, error) {
 	return fetch[RankInfo](func(info *raw.RankInfo) raw.Result {
 		return raw.TrainerGetRankInfo(t.token(), int64(index), info)
 	})
+}
+
+// Ranks tells that of all ranks of this process, in their order.
+func (t *Trainer) Ranks() ([]RankInfo, error) {
+	var ranks []RankInfo
+	for {
+		rank, err := t.RankInfo(len(ranks))
+		if errors.Is(err, ErrRange) {
+			return ranks, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		ranks = append(ranks, rank)
+	}
 }
 
 // MemoryInfo tells what the training takes at most of the memory of a GPU of so many bytes, which need

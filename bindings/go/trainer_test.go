@@ -60,6 +60,10 @@ func TestRunAndSteps(t *testing.T) {
 	if rank.Device != -1 || !(rank.ComputeSeconds > 0) {
 		t.Error("the first rank has not computed on the CPU", rank)
 	}
+	ranks, err := trainer.Ranks()
+	ok(t, err)
+	equal(t, len(ranks), 1)
+	equal(t, ranks[0], rank)
 	plan, err := trainer.MemoryInfo(80_000_000_000)
 	ok(t, err)
 	if !plan.Fits || plan.TotalBytes <= plan.StepBytes {

@@ -2,6 +2,7 @@
 # several ranks in one or several processes, a progress bar, and a closing table.
 #   julia --project=bindings/julia examples/julia/train.jl --help
 include("common.jl")
+include("train_plan.jl")
 include("train_options.jl")
 include("train_progress.jl")
 include("train_signals.jl")
@@ -183,9 +184,8 @@ end
 function ranks_of(context, settings, processes)
     gpus, ranks = settings[:devices], settings[:num_ranks]
     isempty(gpus) || return "$(length(gpus)) on GPU $(join(gpus, ", "))"
-    # Processes train on the CPU.
-    ranks == 0 && processes < 2 && settings[:device] != :cpu && !isempty(devices(context)) &&
-        return "one a GPU"
+    ranks == 0 && settings[:device] != :cpu && !isempty(devices(context)) &&
+        return processes > 1 ? "one a GPU of its share" : "one a GPU"
     return max(ranks, 1)
 end
 
@@ -233,6 +233,11 @@ function main(arguments)
         trainer = make_trainer(model, data, comm, o, run)
         watch = Watch(!quiet && stderr isa Base.TTY && stdout isa Base.TTY, quiet, metric)
         run == 0 && speaks && print_head(context, data, model, o, processes)
+        if haskey(o.run, :plan)
+            speaks && print_plan(memory_info(trainer, get(o.run, :gpu_memory, 0)))
+            foreach(close, (trainer, model))
+            break
+        end
         haskey(o.run, :checkpoints) && use_checkpoints(context, trainer, o, speaks)
         train(trainer, watch)
         isempty(watch.curve) || push!(curves, watch.curve)
@@ -242,6 +247,7 @@ function main(arguments)
         if speaks
             print_test(trainer, part, metrics, o)
             print_times(watch, time() - begun)
+            haskey(o.run, :times) && print_ranks(rank_info(trainer))
             haskey(o.run, :save) && run == 0 && save(model, o.run[:save])
         end
         foreach(close, (trainer, model))

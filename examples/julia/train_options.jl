@@ -76,6 +76,7 @@ const HELP = """
       --ranks N              replicas, each in a thread of its own (one a GPU, or one)
       --loader-threads N     threads a rank that sample and gather (1)
       --torch-threads N      threads a rank for dense products; 0: its share of the cores (0)
+      --precision P          of products: float32, tf32 (on GPUs), bf16 (float32)
       --sync-batch-norm      batch norm over all ranks' mini-batches of a step together
       --deterministic        the same bits for any number of ranks and threads
       --seed N               of weights, order, samples, dropout and random split (1)
@@ -108,6 +109,10 @@ const HELP = """
       --resume               go on from the newest whole checkpoint in there, if there is one
       --log FILE             one JSON object an epoch
       --tensorboard DIR      event files
+      --times                where the time of the last epoch went, for each rank
+      --plan                 print what a GPU's memory is taken for, and train nothing
+      --gpu-memory SIZE      of a GPU that need not be there, as 80G or 40GiB (that of the first
+                             GPU, as far as it is free)
       --quiet                only the closing table
       --help, --version
     """
@@ -240,6 +245,7 @@ const OPTIONS = Dict(
     "ranks" => (:trainer, :num_ranks, integer(1)),
     "loader-threads" => (:trainer, :loader_threads, integer(0)),
     "torch-threads" => (:trainer, :torch_threads, integer(0)),
+    "precision" => (:trainer, :precision, one_of("float32 tf32 bf16")),
     "sync-batch-norm" => (:trainer, :sync_batch_norm, true),
     "deterministic" => (:trainer, :deterministic, true),
     "seed" => (:run, :seed, integer(0)),
@@ -271,6 +277,9 @@ const OPTIONS = Dict(
     "resume" => (:run, :resume, true),
     "log" => (:run, :log, identity),
     "tensorboard" => (:run, :tensorboard, identity),
+    "times" => (:run, :times, true),
+    "plan" => (:run, :plan, true),
+    "gpu-memory" => (:run, :gpu_memory, memory_size),
     "quiet" => (:run, :quiet, true))
 
 const WITH_HEADS = (:gat, :gatv2, :transformer)

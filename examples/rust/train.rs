@@ -3,6 +3,7 @@
 
 mod train_curve;
 mod train_options;
+mod train_plan;
 mod train_progress;
 
 use gnnmg::*;
@@ -14,7 +15,7 @@ use std::task::Poll;
 use std::time::{Duration, Instant};
 use train_curve::{Curve, Sums, LAST};
 use train_options::{metric_name, word, Options, AGGREGATIONS, MODELS};
-use train_progress::{draw, Progress};
+use train_progress::{draw, print_ranks, Progress};
 
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
@@ -364,9 +365,10 @@ fn print_head(
             let gpus: Vec<String> = o.devices.iter().map(i32::to_string).collect();
             format!("{} on GPU {}", gpus.len(), gpus.join(", "))
         }
-        0 if processes < 2 && o.device != DeviceType::Cpu && !context.devices()?.is_empty() => {
-            "one a GPU".to_string()
-        }
+        0 if o.device != DeviceType::Cpu && !context.devices()?.is_empty() => match processes {
+            1 => "one a GPU".to_string(),
+            _ => "one a GPU of its share".to_string(),
+        },
         0 => "1".to_string(),
         many => many.to_string(),
     };
@@ -484,6 +486,12 @@ fn main() -> std::result::Result<(), Box<dyn Error>> {
         if run == 0 && speaks {
             print_head(&context, &data, trainer.model(), &o, processes)?;
         }
+        if o.plan {
+            if speaks {
+                train_plan::print(&trainer.memory_info(o.gpu_memory)?);
+            }
+            break;
+        }
         if let Some(folder) = &o.checkpoints {
             use_checkpoints(&context, &mut trainer, folder, &o, speaks)?;
         }
@@ -492,6 +500,9 @@ fn main() -> std::result::Result<(), Box<dyn Error>> {
         if speaks {
             print_test(&trainer, part, &test, &o)?;
             progress.print_times(begin.elapsed().as_secs_f64());
+            if o.times {
+                print_ranks(&trainer.ranks()?);
+            }
             if let Some(file) = o.save.as_ref().filter(|_| run == 0) {
                 trainer.model_mut().save(file)?;
             }

@@ -1,5 +1,6 @@
 //! The command line of `train`.
 
+use crate::train_plan;
 use gnnmg::*;
 use std::fmt::Display;
 use std::process::exit;
@@ -81,6 +82,7 @@ Training
   --ranks N              replicas, each in a thread of its own (one a GPU, or one)
   --loader-threads N     threads a rank that sample and gather (1)
   --torch-threads N      threads a rank for dense products; 0: its share of the cores (0)
+  --precision P          of products: float32, tf32 (on GPUs), bf16 (float32)
   --sync-batch-norm      batch norm over all ranks' mini-batches of a step together
   --deterministic        the same bits for any number of ranks and threads
   --seed N               of weights, order, samples, dropout and random split (1)
@@ -113,6 +115,10 @@ Output: of process 0 alone
   --resume               go on from the newest whole checkpoint in there, if there is one
   --log FILE             one JSON object an epoch
   --tensorboard DIR      event files
+  --times                where the time of the last epoch went, for each rank
+  --plan                 print what a GPU's memory is taken for, and train nothing
+  --gpu-memory SIZE      of a GPU that need not be there, as 80G or 40GiB (that of the first
+                         GPU, as far as it is free)
   --quiet                only the closing table
   --help, --version
 ";
@@ -168,6 +174,11 @@ const CAPTURES: Words<Capture> = &[
     ("off", Capture::Off),
     ("on", Capture::On),
 ];
+const PRECISIONS: Words<Precision> = &[
+    ("float32", Precision::Float32),
+    ("tf32", Precision::Tf32),
+    ("bf16", Precision::Bf16),
+];
 /// Options without a value.
 const FLAGS: &[&str] = &[
     "normalize-rows",
@@ -186,6 +197,8 @@ const FLAGS: &[&str] = &[
     "deterministic",
     "vary-split",
     "resume",
+    "times",
+    "plan",
     "quiet",
     "help",
     "version",
@@ -330,6 +343,10 @@ pub struct Options {
     pub resume: bool,
     pub log: Option<String>,
     pub tensorboard: Option<String>,
+    pub times: bool,
+    pub plan: bool,
+    /// Bytes; `None`: that of the first GPU, as far as it is free.
+    pub gpu_memory: Option<usize>,
     pub quiet: bool,
 }
 
@@ -410,6 +427,9 @@ impl Options {
             resume: false,
             log: None,
             tensorboard: None,
+            times: false,
+            plan: false,
+            gpu_memory: None,
             quiet: false,
         }
     }
@@ -574,6 +594,7 @@ impl Options {
             "loader-threads" => self.training = training.loader_threads(number(name, text, 0)),
             "torch-threads" => self.training = training.torch_threads(number(name, text, 0)),
             "sync-batch-norm" => self.training = training.sync_batch_norm(true),
+            "precision" => self.training = training.precision(choose(name, text, PRECISIONS)),
             "deterministic" => self.training = training.deterministic(true),
             "seed" => self.seed = number(name, text, 0),
             "runs" => self.runs = number(name, text, 1),
@@ -618,6 +639,9 @@ impl Options {
             "resume" => self.resume = true,
             "log" => self.log = given,
             "tensorboard" => self.tensorboard = given,
+            "times" => self.times = true,
+            "plan" => self.plan = true,
+            "gpu-memory" => self.gpu_memory = Some(gpu_memory(text)),
             "quiet" => self.quiet = true,
             "help" => {
                 print!("{HELP}");
@@ -654,6 +678,15 @@ fn device(text: &str) -> (DeviceType, Vec<i32>) {
         Some(numbers) => (DeviceType::Cuda, list("device cuda:", numbers, 0)),
         None => (choose("device", text, DEVICES), Vec::new()),
     }
+}
+
+fn gpu_memory(text: &str) -> usize {
+    let size = train_plan::size(text);
+    size.unwrap_or_else(|| {
+        fail(&format!(
+            "--gpu-memory {text}: expected a size such as 80G, 40GiB or 512MB"
+        ))
+    })
 }
 
 fn share(name: &str, text: &str) -> f64 {

@@ -182,3 +182,42 @@ fn draw_times(at: &ProgressInfo) {
         eprint!(" (beside: sample {sample:.0} gather {gather:.0} %)");
     }
 }
+
+/// Where the time of each rank of this process went in the last epoch.
+pub fn print_ranks(ranks: &[RankInfo]) {
+    println!("ranks   in % of epoch {}", ranks[0].epoch + 1);
+    println!(
+        "        rank  on     seconds  waiting  compute  reduce  peers  update  (sample  gather)   bus MB  hits"
+    );
+    for rank in ranks {
+        let percent = if rank.seconds > 0.0 {
+            rank.seconds / 100.0
+        } else {
+            1.0
+        };
+        let on = match rank.device {
+            -1 => "CPU".to_string(),
+            gpu => format!("GPU {gpu}"),
+        };
+        print!(
+            "        {:4}  {on:6} {:7.2}  {:7.1}  {:7.1}  {:6.1}  {:5.1}  {:6.1}  ({:6.1}  {:6.1})",
+            rank.rank,
+            rank.seconds,
+            rank.wait_seconds / percent,
+            rank.compute_seconds / percent,
+            (rank.reduce_seconds - rank.peer_wait_seconds) / percent,
+            rank.peer_wait_seconds / percent,
+            rank.optimizer_seconds / percent,
+            rank.sample_seconds / percent,
+            rank.gather_seconds / percent
+        );
+        if rank.device >= 0 {
+            print!("  {:7.1}", rank.bus_bytes as f64 * 1e-6);
+        }
+        if rank.num_rows > 0 {
+            let hits = 100.0 * rank.num_rows_there as f64 / rank.num_rows as f64;
+            print!("  {hits:.0} %");
+        }
+        println!();
+    }
+}

@@ -99,7 +99,7 @@ end
 # ---- facts
 
 const FLAGS = (:read_only, :evaluating, :has_validation, :evaluated, :best, :last_of_step,
-               :sparse_features)
+               :sparse_features, :fits, :bounded)
 
 fact(value) = value
 fact(value::Union{Int32, UInt64}) = Int(value)

@@ -138,6 +138,25 @@ rank_info(trainer::Trainer, index::Integer) =
     ask(gnnmg_trainer_get_rank_info, gnnmg_rank_info, trainer, index - 1)
 
 """
+    rank_info(trainer)
+
+The same of all ranks of this process, a vector in their order.
+
+C: `gnnmg_trainer_get_rank_info`
+"""
+function rank_info(trainer::Trainer)
+    ranks = [rank_info(trainer, 1)]
+    while true
+        try
+            push!(ranks, rank_info(trainer, length(ranks) + 1))
+        catch failure
+            failure isa GNNMGError && failure.code == :range || rethrow()
+            return ranks
+        end
+    end
+end
+
+"""
     memory_info(trainer, gpu_bytes = 0)
 
 What the training takes at most of the memory of a GPU of so many bytes, which need not be there; 0: of what is

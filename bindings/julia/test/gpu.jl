@@ -58,3 +58,17 @@ function last_loss(world, on)
 end
 trained = last_loss(world, :cpu)
 gpus > 0 && @test isapprox(last_loss(world, :cuda), trained; atol = 1e-3)
+
+# Two by their numbers, with captured steps, products in bf16 and a cache of features on each, or one that both
+# share: planned before, and told rank by rank behind.
+for placement in (gpus >= 2 ? (:cached, :split) : ())
+    local trainer = Trainer(copy(world.model), world.data, world.sampler; batch_size = 64, num_epochs = 3,
+                            devices = [1, 0], batches_per_step = 2, graph_placement = :device,
+                            feature_placement = placement, cache_bytes = 4096, precision = :bf16, capture = :on)
+    local plan = memory_info(trainer)
+    @test plan.fits && plan.capture_bytes > 0 && plan.num_cached > 0 && plan.feature_placement == placement
+    train!(trainer)
+    local ranks = rank_info(trainer)
+    @test [(rank.rank, rank.device) for rank in ranks] == [(0, 1), (1, 0)]
+    @test all(rank -> 0 < rank.num_rows_there < rank.num_rows && rank.compute_seconds > 0, ranks)
+end

@@ -11,9 +11,10 @@ metrics = evaluate(trainer, :test)
 at = progress(trainer)
 @test at.state == :finished && at.num_epochs == 3 && at.has_validation && at.peer_wait_seconds >= 0
 @test rank_info(trainer, 1).compute_seconds > 0 && rank_info(trainer, 1).device == -1
+@test [facts.rank for facts in rank_info(trainer)] == [0, 1] && rank_info(trainer)[2] == rank_info(trainer, 2)
 @test failure_of(() -> rank_info(trainer, 99), :range).code == :range
 plan = memory_info(trainer, 80 * 10^9)
-@test plan.fits == plan.bounded == 1 && plan.total_bytes > plan.step_bytes
+@test plan.fits && plan.bounded && plan.total_bytes > plan.step_bytes
 @test failure_of(() -> memory_info(trainer), :not_found).code == :not_found
 @test info(Model(trainer)) == info(world.model)
 rows = embed(trainer)

@@ -171,7 +171,7 @@ func newTrainer(model *gnnmg.Model, data *gnnmg.Dataset, comm *gnnmg.Comm, o *op
 		c.Device, c.Devices, c.GraphPlacement = o.device, o.devices, o.graphPlacement
 		c.FeaturePlacement, c.FeatureForm, c.Hotness = o.featurePlacement, o.featureForm, o.hotness
 		c.CacheBytes, c.GatherMultiprocessors = o.cacheMiB<<20, o.gatherMultiprocessors
-		c.Capture = o.capture
+		c.Capture, c.Precision = o.capture, o.precision
 		c.Deterministic, c.SyncBatchNorm, c.Deadline = o.deterministic, o.syncBatchNorm, o.deadline
 	}))
 	if o.log != "" {
@@ -263,16 +263,14 @@ func printHead(rt *gnnmg.Runtime, data *gnnmg.Dataset, model *gnnmg.Model, o *op
 
 // ranksOf is how many ranks there are, and what they compute on where that was said.
 func ranksOf(rt *gnnmg.Runtime, o *options, processes int) string {
-	var gpus []gnnmg.DeviceInfo
-	if processes < 2 && o.device != gnnmg.DeviceCPU { // processes train on the CPU
-		var err error
-		gpus, _, err = rt.Devices()
-		Check(err)
-	}
+	gpus, _, err := rt.Devices()
+	Check(err)
 	switch {
 	case len(o.devices) > 0:
 		return fmt.Sprintf("%d on GPU %s", len(o.devices), strings.ReplaceAll(strings.Trim(fmt.Sprint(o.devices), "[]"), " ", ", "))
-	case o.ranks == 0 && len(gpus) > 0:
+	case o.ranks == 0 && len(gpus) > 0 && o.device != gnnmg.DeviceCPU && processes > 1:
+		return "one a GPU of its share"
+	case o.ranks == 0 && len(gpus) > 0 && o.device != gnnmg.DeviceCPU:
 		return "one a GPU"
 	}
 	return strconv.Itoa(max(o.ranks, 1))
@@ -347,6 +345,14 @@ func main() {
 		if run == 0 && speaks {
 			printHead(rt, data, model, o, processes)
 		}
+		if o.plan {
+			if speaks {
+				printPlan(trainer, o)
+			}
+			trainer.Close()
+			model.Close()
+			break
+		}
 		if o.checkpoints != "" {
 			useCheckpoints(rt, trainer, o, speaks)
 		}
@@ -361,6 +367,9 @@ func main() {
 		if speaks {
 			printTest(trainer, part, test, o)
 			p.table(time.Since(start))
+			if o.times {
+				printRanks(Get(trainer.Ranks()))
+			}
 			if o.save != "" && run == 0 {
 				Check(model.Save(Background, o.save))
 			}

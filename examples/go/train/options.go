@@ -63,6 +63,7 @@ type options struct {
 	featureForm                          gnnmg.FeatureForm
 	hotness                              gnnmg.Hotness
 	capture                              gnnmg.Capture
+	precision                            gnnmg.Precision
 	cacheMiB                             uint64
 	gatherMultiprocessors                int
 	weightDecayLayers                    int
@@ -80,6 +81,8 @@ type options struct {
 	checkpointSteps                           int64
 	checkpointKeep                            int
 	resume, quiet                             bool
+	times, plan                               bool
+	gpuMemory                                 uint64 // bytes; 0: that of the first GPU, as far as it is free
 }
 
 // words are what an option takes, each with what it stands for; the first is the default.
@@ -132,6 +135,8 @@ var (
 		{"bf16", gnnmg.FeatureFormBF16}, {"int8", gnnmg.FeatureFormInt8}}
 	hotnesses = words[gnnmg.Hotness]{{"probability", gnnmg.HotnessProbability}, {"degree", gnnmg.HotnessDegree},
 		{"counting", gnnmg.HotnessCounting}}
+	precisions = words[gnnmg.Precision]{{"float32", gnnmg.PrecisionFloat32}, {"tf32", gnnmg.PrecisionTf32},
+		{"bf16", gnnmg.PrecisionBF16}}
 	captures    = words[gnnmg.Capture]{{"auto", gnnmg.CaptureAuto}, {"off", gnnmg.CaptureOff}, {"on", gnnmg.CaptureOn}}
 	evaluations = words[gnnmg.Evaluation]{{"full", gnnmg.EvaluationFull}, {"sampled", gnnmg.EvaluationSampled}}
 )
@@ -313,6 +318,7 @@ func (o *options) defineTraining(flags *flag.FlagSet) {
 	flags.IntVar(&o.ranks, "ranks", 0, "replicas, each in a thread of its own; 0: one a GPU, or one")
 	flags.IntVar(&o.loaderThreads, "loader-threads", 1, "threads a rank that sample and gather")
 	flags.IntVar(&o.torchThreads, "torch-threads", 0, "threads a rank for dense products; 0: its share of the cores")
+	precisions.option(flags, &o.precision, "precision", "of products, tf32 on GPUs")
 	flags.BoolVar(&o.syncBatchNorm, "sync-batch-norm", false, "batch norm over all ranks' mini-batches of a step together")
 	flags.BoolVar(&o.deterministic, "deterministic", false, "the same bits for any number of ranks and threads")
 	flags.Uint64Var(&o.seed, "seed", 1, "of weights, order, samples, dropout and random split")
@@ -380,6 +386,10 @@ func (o *options) defineOutput(flags *flag.FlagSet) {
 	flags.BoolVar(&o.resume, "resume", false, "go on from the newest whole checkpoint, if there is one")
 	flags.StringVar(&o.log, "log", "", "file of one JSON object an epoch")
 	flags.StringVar(&o.tensorboard, "tensorboard", "", "folder of event files")
+	flags.BoolVar(&o.times, "times", false, "where the time of the last epoch went, for each rank")
+	flags.BoolVar(&o.plan, "plan", false, "print what a GPU's memory is taken for, and train nothing")
+	flags.Func("gpu-memory", "`SIZE` of a GPU that need not be there, as 80G or 40GiB (default that of the first GPU, as far as "+
+		"it is free)", o.setGPUMemory)
 	flags.BoolVar(&o.quiet, "quiet", false, "only the closing table")
 }
 

@@ -158,3 +158,29 @@ func (p *progress) table(elapsed time.Duration) {
 	fmt.Printf("        slowest rank: %d, in %d of %d epochs; the slowest is busy %.1f %% longer than the mean\n",
 		slowest, p.slowest[slowest], t.NumEpochs, 100*(t.MostBusySeconds/t.MeanBusySeconds-1))
 }
+
+// printRanks tells where the time of each rank of this process went in the last epoch.
+func printRanks(ranks []gnnmg.RankInfo) {
+	fmt.Printf("ranks   in %% of epoch %d\n", ranks[0].Epoch+1)
+	fmt.Println("        rank  on     seconds  waiting  compute  reduce  peers  update  (sample  gather)   bus MB  hits")
+	for _, r := range ranks {
+		percent := r.Seconds / 100
+		if percent == 0 {
+			percent = 1
+		}
+		on := "CPU"
+		if r.Device >= 0 {
+			on = fmt.Sprintf("GPU %d", r.Device)
+		}
+		fmt.Printf("        %4d  %-6s %7.2f  %7.1f  %7.1f  %6.1f  %5.1f  %6.1f  (%6.1f  %6.1f)", r.Rank, on, r.Seconds,
+			r.WaitSeconds/percent, r.ComputeSeconds/percent, (r.ReduceSeconds-r.PeerWaitSeconds)/percent,
+			r.PeerWaitSeconds/percent, r.OptimizerSeconds/percent, r.SampleSeconds/percent, r.GatherSeconds/percent)
+		if r.Device >= 0 {
+			fmt.Printf("  %7.1f", float64(r.BusBytes)*1e-6)
+		}
+		if r.NumRows > 0 {
+			fmt.Printf("  %.0f %%", 100*float64(r.NumRowsThere)/float64(r.NumRows))
+		}
+		fmt.Println()
+	}
+}

@@ -6,8 +6,8 @@ use crate::handle::{Handle, Token};
 use crate::raw::{block, call, check, millis, path, pointer, ready, Field, FOREVER};
 use crate::tensor::{release, Tensor};
 use crate::{
-    ffi, CheckpointConfig, Comm, Dataset, EpochInfo, MemoryInfo, Metrics, Model, ModelFileConfig,
-    ProgressInfo, RankInfo, Record, Sampler, Split, TrainerConfig,
+    ffi, CheckpointConfig, Comm, Dataset, EpochInfo, ErrorKind, MemoryInfo, Metrics, Model,
+    ModelFileConfig, ProgressInfo, RankInfo, Record, Sampler, Split, TrainerConfig,
 };
 use std::ffi::c_void;
 use std::path::Path;
@@ -388,6 +388,15 @@ impl Trainer {
         let index = i64::try_from(index).unwrap_or(i64::MAX);
         check(call!(gnnmg_trainer_get_rank_info(self.handle.get(), index, &mut raw)))?;
         Ok(RankInfo::read(&raw))
+    }
+
+    /// The same of all ranks of this process, in their order.
+    #[doc(alias = "gnnmg_trainer_get_rank_info")]
+    pub fn ranks(&self) -> Result<Vec<RankInfo>> {
+        let ranks = (0..).map(|index| self.rank_info(index));
+        ranks
+            .take_while(|rank| !matches!(rank, Err(error) if error.kind() == ErrorKind::Range))
+            .collect()
     }
 
     /// What the training takes at most of the memory of a GPU of so many bytes, which need not be

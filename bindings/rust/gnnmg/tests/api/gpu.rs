@@ -103,3 +103,38 @@ fn gpu_trainers_take_all_of_them() {
         assert!((there - here).abs() < 1e-3, "{there} in place of {here}");
     }
 }
+
+/// With captured steps, products in bf16 and a cache of features on each, or one that both share:
+/// planned before, and told rank by rank behind.
+#[test]
+fn gpu_trainers_take_two_by_their_numbers() {
+    let (context, graph, data) = planted(400);
+    let model = small_model(&context, &data);
+    let sampler = Sampler::new(&graph, &SamplerConfig::new().fanouts(&[4, 4])).unwrap();
+    if num_gpus(&context) < 2 {
+        return;
+    }
+    for placement in [FeaturePlacement::Cached, FeaturePlacement::Split] {
+        let config = training()
+            .devices(&[1, 0])
+            .batches_per_step(2)
+            .graph_placement(GraphPlacement::Device)
+            .feature_placement(placement)
+            .cache_bytes(4096)
+            .precision(Precision::Bf16)
+            .capture(Capture::On);
+        let replica = model.try_clone().unwrap();
+        let mut trainer = Trainer::new(replica, &data, &sampler, &config).unwrap();
+        let plan = trainer.memory_info(None).unwrap();
+        assert_eq!(plan.feature_placement, placement);
+        assert!(plan.fits && plan.capture_bytes > 0 && plan.num_cached > 0, "{plan:?}");
+        trainer.run(|_epoch| ()).unwrap();
+        let ranks = trainer.ranks().unwrap();
+        let gpus: Vec<_> = ranks.iter().map(|rank| (rank.rank, rank.device)).collect();
+        assert_eq!(gpus, [(0, 1), (1, 0)]);
+        for rank in ranks {
+            assert!(rank.num_rows_there > 0 && rank.num_rows_there < rank.num_rows, "{rank:?}");
+            assert!(rank.compute_seconds > 0.0, "{rank:?}");
+        }
+    }
+}

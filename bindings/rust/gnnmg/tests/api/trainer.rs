@@ -15,6 +15,8 @@ fn run_calls_a_closure_that_borrows() {
     assert!(plan.fits && plan.bounded && plan.total_bytes > plan.step_bytes);
     assert_eq!(trainer.memory_info(None).unwrap_err().kind(), ErrorKind::NotFound);
     assert!(trainer.rank_info(0).unwrap().compute_seconds > 0.0);
+    let ranks: Vec<i32> = trainer.ranks().unwrap().iter().map(|rank| rank.rank).collect();
+    assert_eq!(ranks, [0]);
     assert_eq!(trainer.rank_info(9).unwrap_err().kind(), ErrorKind::Range);
     let progress = trainer.progress().unwrap();
     assert_eq!((progress.state, progress.num_epochs), (TrainerState::Finished, 3));
