@@ -15,6 +15,8 @@
 #include <gtest/gtest.h>
 #include <torch/csrc/autograd/autograd.h>
 
+#include <atomic>
+#include <chrono>
 #include <cstring>
 #include <thread>
 #include <vector>
@@ -22,6 +24,7 @@
 #include "base/error.h"
 #include "fake_queue.h"
 #include "feature/device.h"
+#include "late.h"
 #include "nn/device.h"
 
 namespace gnnmg::fake_gpu {
@@ -277,6 +280,52 @@ TEST_F(FakeGpu, ThreadsHaveDevicesOfTheirOwn) {
     });
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(sums, (std::vector<float>{3200, 6400}));
+}
+
+// Behind work that is not over copies, waits and what was captured are put off, in order; what the
+// host lends for a copy is taken at once, and what it is given is waited for.
+TEST_F(FakeGpu, WorkIsPutOff) {
+  const Late late(table_);
+  const base::DeviceTable& table = late.table();
+  int streams[2] = {};
+  base::DeviceQueue* queues[2];
+  for (int i = 0; i < 2; ++i) queues[i] = table.open_queue(0, 0, &streams[i]);
+  const at::Tensor x = at::zeros({1}, on(0)), y = at::zeros({1}, on(0));
+  float lent = 3;
+  table.copy(queues[0], x.mutable_data_ptr(), &lent, 4);  // nothing is in front of it
+  EXPECT_EQ(x.cpu().item<float>(), 3);
+  EXPECT_TRUE(table.finished(queues[0]));
+
+  struct Doubling {
+    at::Tensor x;
+  } doubling{x};
+  table.use(queues[0]);
+  base::DeviceReplay* const kept = table.capture(
+      queues[0], [](void* context) { static_cast<Doubling*>(context)->x.mul_(2); }, &doubling);
+  std::atomic<bool> over{false};
+  Late::put(&streams[0], [&] { return over.load(); });
+  lent = 5;
+  table.copy(queues[0], x.mutable_data_ptr(), &lent, 4);
+  lent = 7;
+  table.replay(queues[0], kept);
+  table.wait(queues[1], queues[0]);
+  table.copy(queues[1], y.mutable_data_ptr(), x.const_data_ptr(), 4);
+  std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  for (base::DeviceQueue* queue : queues) EXPECT_FALSE(table.finished(queue));
+  EXPECT_EQ(x.cpu().item<float>(), 3);
+  EXPECT_EQ(late.num_put_off(), 1);
+  std::thread later([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    over = true;
+  });
+  float found = 0;
+  table.copy(queues[1], &found, y.const_data_ptr(), 4);
+  EXPECT_EQ(found, 10);
+  later.join();
+  table.synchronize(queues[0]);
+  for (base::DeviceQueue* queue : queues) table.close_queue(queue);
+  table.free_capture(kept);
+  table_.use(queues_[0]);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
@@ -30,7 +31,7 @@ struct Op {
 // What a communicator is at while it is in progress.
 enum class Doing { kJoining, kOperation, kFinalizing };
 
-// Used by its own thread alone.
+// Used by its own thread alone, but for operations that a stream carries out.
 class Comm {
  public:
   // Throws base::Error when the device cannot be used.
@@ -42,11 +43,16 @@ class Comm {
   // What is to be done by calls of progress(), which goes as far as the others let it.
   void put(const std::vector<Op>& ops);
   void progress();
+  // Operations that stand first in their stream, which are taken up by the first call: true when
+  // they are done, or called off.
+  bool carry_out(std::vector<Op>& ops, bool hang);
   bool broken() const { return clique_ && clique_->broken(); }
   void fail(comm::nccl::Result result);
   void change(comm::nccl::Result result, std::chrono::microseconds in);
   void end(bool aborted);
 
+  std::mutex mutex;  // held by who changes what is below, once operations are put off
+  int put_off = 0;   // operations that are not done
   const int rank;
   const std::thread::id owner = std::this_thread::get_id();
   comm::nccl::Result state = comm::nccl::Result::kSuccess;

@@ -47,11 +47,13 @@ Registry& registry() {
   return registry;
 }
 std::atomic<const base::DeviceTable*> the_devices{nullptr};
+std::atomic<PutOff> the_put_off{nullptr};
 
 struct Group {
   int depth = 0;
   Result error = Result::kSuccess;
   Comm* comm = nullptr;
+  void* stream = nullptr;
   std::vector<Op> ops;
 };
 thread_local Group group;
@@ -82,6 +84,7 @@ Result count_call(int rank) {
 Result count_call(Comm& comm) {
   const Result result = count_call(comm.rank);
   if (result == Result::kSuccess) return result;
+  const std::lock_guard lock(comm.mutex);
   comm.fail(result);
   return result;
 }
@@ -93,19 +96,42 @@ std::optional<Fault> disarm(int rank) {
   return r.armed.extract(found).mapped();
 }
 
-// What was called is under way from now on, and so is what is planned for it.
+// What is planned for what was called comes about from now on; true where that hangs.
+bool befall(Comm& comm) {
+  const auto fault = disarm(comm.rank);
+  if (!fault) return false;
+  if (fault->kind == Fault::kPollFails) {
+    comm.poll_result = fault->result;
+    return false;
+  }
+  if (fault->kind == Fault::kBreaks) comm.change(fault->result, kBreaks);
+  return true;
+}
+
+// What was called is under way from now on.
 Result begin(Comm& comm, Doing doing) {
   comm.state = Result::kInProgress;
   comm.doing = doing;
-  if (const auto fault = disarm(comm.rank)) {
-    if (fault->kind == Fault::kPollFails) {
-      comm.poll_result = fault->result;
-    } else {
-      comm.hangs = true;
-      if (fault->kind == Fault::kBreaks) comm.change(fault->result, kBreaks);
-    }
-  }
+  if (befall(comm)) comm.hangs = true;
   return Result::kInProgress;
+}
+
+// The same of operations, or the stream has them, and the call is over.
+Result start(Comm& comm, std::vector<Op> ops, void* stream) {
+  const PutOff put_off = the_put_off;
+  if (put_off == nullptr) {
+    comm.put(ops);
+    return begin(comm, Doing::kOperation);
+  }
+  bool hangs = false;
+  {
+    const std::lock_guard lock(comm.mutex);
+    hangs = befall(comm);
+    ++comm.put_off;
+  }
+  put_off(stream,
+          [&comm, hangs, ops = std::move(ops)]() mutable { return comm.carry_out(ops, hangs); });
+  return Result::kSuccess;
 }
 
 Comm& comm_of(Communicator* communicator, const char* what) {
@@ -115,12 +141,13 @@ Comm& comm_of(Communicator* communicator, const char* what) {
   if (comm.gone) violate(std::string(what) + " on a communicator that is gone");
   return comm;
 }
-bool ready_for(const Comm& comm, const char* what) {
+bool ready_for(Comm& comm, const char* what) {
+  const std::lock_guard lock(comm.mutex);
   if (comm.state == Result::kInProgress) violate(std::string(what) + " while in progress");
   return !comm.gone && comm.state == Result::kSuccess;
 }
 
-Result call(Communicator* communicator, const Op& op) {
+Result call(Communicator* communicator, void* stream, const Op& op) {
   Comm& comm = comm_of(communicator, "an operation");
   Result result = count_call(comm);
   if (result == Result::kSuccess && !ready_for(comm, "an operation"))
@@ -132,11 +159,11 @@ Result call(Communicator* communicator, const Op& op) {
   if (group.depth > 0) {
     if (group.comm && group.comm != &comm) violate("a group of two communicators");
     group.comm = &comm;
+    group.stream = stream;
     group.ops.push_back(op);
     return Result::kSuccess;
   }
-  comm.put({op});
-  return begin(comm, Doing::kOperation);
+  return start(comm, {op}, stream);
 }
 
 uint8_t* bytes(const void* memory) { return static_cast<uint8_t*>(const_cast<void*>(memory)); }
@@ -172,18 +199,23 @@ Result init_rank(Communicator** made, int world, const Id* id, int rank, int dev
 
 Result async_error(Communicator* communicator, Result* state) {
   Comm& comm = comm_of(communicator, "a question");
+  const std::lock_guard lock(comm.mutex);
   if (const auto result = std::exchange(comm.poll_result, std::nullopt)) {
     *state = *result;
     comm.fail(*result);
     return *result;
   }
-  if (!comm.gone && comm.state == Result::kInProgress) {
+  const auto at_work = [&] {
+    return comm.state == Result::kInProgress ||
+           (comm.state == Result::kSuccess && comm.put_off > 0);
+  };
+  if (!comm.gone && at_work()) {
     const auto now = Clock::now();
     if (now >= comm.change_at)
       comm.fail(comm.changed);
-    else if (!comm.hangs)
+    else if (comm.state == Result::kInProgress && !comm.hangs)
       comm.progress();
-    if (comm.state == Result::kInProgress && comm.changed == Result::kSuccess && comm.broken())
+    if (at_work() && comm.changed == Result::kSuccess && comm.broken())
       comm.change(Result::kRemoteError, kHears);
   }
   *state = comm.state;
@@ -191,26 +223,28 @@ Result async_error(Communicator* communicator, Result* state) {
 }
 
 Result all_reduce(const void* send, void* receive, int64_t count, Type type, Reduction op,
-                  Communicator* communicator, void*) {
-  return call(communicator, {Kind::kReduce, bytes(send), bytes(receive), count, type, op, 0});
+                  Communicator* communicator, void* stream) {
+  return call(communicator, stream,
+              {Kind::kReduce, bytes(send), bytes(receive), count, type, op, 0});
 }
 Result broadcast(const void* send, void* receive, int64_t count, Type type, int root,
-                 Communicator* communicator, void*) {
-  return call(communicator,
+                 Communicator* communicator, void* stream) {
+  return call(communicator, stream,
               {Kind::kBroadcast, bytes(send), bytes(receive), count, type, Reduction::kSum, root});
 }
 Result all_gather(const void* send, void* receive, int64_t count, Type type,
-                  Communicator* communicator, void*) {
-  return call(communicator,
+                  Communicator* communicator, void* stream) {
+  return call(communicator, stream,
               {Kind::kGather, bytes(send), bytes(receive), count, type, Reduction::kSum, 0});
 }
 Result send(const void* from, int64_t count, Type type, int peer, Communicator* communicator,
-            void*) {
-  return call(communicator,
+            void* stream) {
+  return call(communicator, stream,
               {Kind::kSend, bytes(from), nullptr, count, type, Reduction::kSum, peer});
 }
-Result receive(void* to, int64_t count, Type type, int peer, Communicator* communicator, void*) {
-  return call(communicator,
+Result receive(void* to, int64_t count, Type type, int peer, Communicator* communicator,
+               void* stream) {
+  return call(communicator, stream,
               {Kind::kReceive, nullptr, bytes(to), count, type, Reduction::kSum, peer});
 }
 
@@ -225,8 +259,7 @@ Result group_end() {
   if (ended.error != Result::kSuccess) return ended.error;
   if (!ended.comm) return count_call(acting);
   if (const Result result = count_call(*ended.comm); result != Result::kSuccess) return result;
-  ended.comm->put(ended.ops);
-  return begin(*ended.comm, Doing::kOperation);
+  return start(*ended.comm, ended.ops, ended.stream);
 }
 
 Result finalize(Communicator* communicator) {
@@ -246,7 +279,10 @@ Result destroy(Communicator* communicator) {
 }
 Result abort(Communicator* communicator) {
   Comm& comm = comm_of(communicator, "abort");
-  comm.end(true);
+  {
+    const std::lock_guard lock(comm.mutex);
+    comm.end(true);
+  }
   const std::lock_guard lock(registry().mutex);
   ++registry().count.aborted;
   return Result::kSuccess;
@@ -318,6 +354,7 @@ void reset() {
   r.armed.clear();
   r.calls.clear();
   r.comms.clear();
+  the_put_off = nullptr;
   r.violations.clear();
   r.count = {};
   r.version = kVersion;
@@ -328,6 +365,7 @@ void plan(const Fault& fault) {
   read_environment(r);
   r.faults.push_back(fault);
 }
+void put_off_operations(PutOff put_off) { the_put_off = put_off; }
 void set_version(int version) {
   Registry& r = registry();
   const std::lock_guard lock(r.mutex);

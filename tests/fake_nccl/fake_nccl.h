@@ -11,6 +11,7 @@
 // What NCCL forbids, and a real one would answer by a crash or a hang, is noted as a violation.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -47,6 +48,11 @@ const comm::nccl::Table& table(const base::DeviceTable& devices);
 void reset();
 void plan(const Fault& fault);  // besides those that are planned
 void set_version(int version);
+// From here on until reset() operations are work of the stream that they are called with, and the
+// calls are over at once, as on real GPUs. The function puts that work there: it is called again
+// and again, on any thread, until it says that it is done.
+using PutOff = void (*)(void* stream, std::function<bool()> work);
+void put_off_operations(PutOff put_off);
 
 struct Count {
   int made = 0, aborted = 0, destroyed = 0;  // communicators, by ranks

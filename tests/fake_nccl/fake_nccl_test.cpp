@@ -2,7 +2,10 @@
 // to pass.
 #include "fake_nccl/fake_nccl.h"
 
+#include <functional>
 #include <stdexcept>
+#include <utility>
+#include <vector>
 
 #include "comm/collective_checks.h"
 #include "comm/host_ranks.h"
@@ -102,6 +105,45 @@ TEST(FakeNcclRules, AreWatched) {
   reduce();
   EXPECT_THAT(fake_nccl::violations(),
               testing::Contains("an operation on a communicator that is gone"));
+}
+
+std::vector<std::function<bool()>> put_off;
+
+// Operations that a stream has: their calls are over, and they are when that has carried them out;
+// one that hangs by an abort.
+TEST(FakeNcclLater, OperationsAreAStreams) {
+  const HostRanks one(1);
+  const comm::nccl::Table& nccl = fake_nccl::table(fake_nccl::host_gpus());
+  fake_nccl::put_off_operations(
+      [](void*, std::function<bool()> work) { put_off.push_back(std::move(work)); });
+  fake_nccl::plan({Fault::kHangs, 0, 4, Result::kSuccess});
+  comm::nccl::Id id;
+  ASSERT_EQ(nccl.unique_id(&id), Result::kSuccess);
+  comm::nccl::Communicator* comm = nullptr;
+  ASSERT_EQ(nccl.init_rank(&comm, 1, &id, 0, 0), Result::kInProgress);
+  Result state = Result::kInProgress;
+  while (state == Result::kInProgress) nccl.async_error(comm, &state);
+  ASSERT_EQ(state, Result::kSuccess);
+  const float value = 2;
+  float sums[2] = {};
+  for (float& sum : sums) {
+    EXPECT_EQ(nccl.all_reduce(&value, &sum, 1, comm::nccl::Type::kF32, comm::nccl::Reduction::kSum,
+                              comm, nullptr),
+              Result::kSuccess);
+    nccl.async_error(comm, &state);
+    EXPECT_EQ(state, Result::kSuccess);
+    EXPECT_EQ(sum, 0);
+  }
+  ASSERT_EQ(put_off.size(), 2u);
+  EXPECT_TRUE(put_off[0]());
+  EXPECT_EQ(sums[0], 2);
+  EXPECT_FALSE(put_off[1]());
+  EXPECT_FALSE(put_off[1]());
+  nccl.abort(comm);
+  EXPECT_TRUE(put_off[1]());
+  EXPECT_EQ(sums[1], 0);
+  put_off.clear();
+  HostRanks::expect_clean();
 }
 
 }  // namespace

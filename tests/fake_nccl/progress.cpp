@@ -86,6 +86,20 @@ void Comm::progress() {
   }
 }
 
+bool Comm::carry_out(std::vector<Op>& ops, bool hang) {
+  const std::lock_guard lock(mutex);
+  if (gone) return true;
+  hangs = hangs || hang;
+  put(std::exchange(ops, {}));
+  try {
+    if (!operate()) return false;
+  } catch (const base::Error&) {  // its device
+    fail(Result::kUnhandledCudaError);
+  }
+  --put_off;
+  return true;
+}
+
 bool Comm::join() {
   if (!clique_) {
     const base::DeviceInfo info = devices_.info(device_);

@@ -7,7 +7,9 @@
 #include <atomic>
 #include <chrono>
 #include <map>
+#include <optional>
 #include <set>
+#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -15,6 +17,7 @@
 #include "arena.h"
 #include "fake_gpu.h"
 #include "fake_nccl/fake_nccl.h"
+#include "late.h"
 #include "nn/model.h"
 #include "train/device_capture.h"
 #include "train/hubs.h"
@@ -245,16 +248,44 @@ TEST(DeviceCaptureFault, ALostDeviceAndAStop) {
   }
 }
 
+// GPUs whose work is over when it is started, or which work later than they are told, so that
+// exchanges are in flight while the host goes on.
+class Machine {
+ public:
+  Machine(int count, bool late) : gpus_(count) {
+    if (!late) return;
+    late_.emplace(gpus_.table());
+    fake_nccl::put_off_operations(fake_gpu::Late::put);
+  }
+  const base::DeviceTable& table() const { return late_ ? late_->table() : gpus_.table(); }
+  Recipe train(Recipe setup) const { return gpus_.train(std::move(setup)); }
+  void expect_clean() const {
+    gpus_.expect_clean();
+    if (late_ && gpus_.count() > 1) {
+      EXPECT_GT(late_->num_put_off(), 0);
+    }
+  }
+
+ private:
+  const Gpus gpus_;
+  std::optional<fake_gpu::Late> late_;
+};
+
+class DeviceCaptureLate : public testing::TestWithParam<bool> {};
+INSTANTIATE_TEST_SUITE_P(Work, DeviceCaptureLate, testing::Bool(), [](const auto& late) {
+  return std::string(late.param ? "Late" : "AtOnce");
+});
+
 // Weights and position belong together wherever a step is called off: what follows is the training
 // that nothing happened to.
-TEST(DeviceCaptureFault, CalledOffInTheMiddle) {
+TEST_P(DeviceCaptureLate, CalledOffInTheMiddle) {
   Recipe setup = in_f64();
   setup.trainer.num_epochs = 20;
   setup.trainer.evaluate_every = 0;
   const std::vector<double> expected = weights_after(setup);
   for (const int world : {1, 2})
     for (const bool cancel : {false, true}) {
-      const Gpus gpus(world);
+      const Machine gpus(world, GetParam());
       Host host;
       host.devices = &gpus.table();
       {
@@ -315,33 +346,37 @@ TEST(DeviceCaptureFault, AStepThatDoesNotEnd) {
 
 // NCCL fails, hangs or loses a peer at a call of a captured step: told on every rank, and the next
 // start goes on from the step that the first rank has read.
-TEST(DeviceCaptureFault, FaultsOfNccl) {
+TEST_P(DeviceCaptureLate, FaultsOfNccl) {
   using comm::nccl::Result;
   using fake_nccl::Fault;
   Recipe setup = in_f64();
   setup.trainer.num_epochs = 10;
   setup.trainer.evaluate_every = 0;
-  setup.trainer.deadline_ms = 400;
   const std::vector<double> expected = weights_after(setup);
   int rank = 0;
-  for (const Fault::Kind kind : {Fault::kFails, Fault::kPollFails, Fault::kHangs, Fault::kBreaks}) {
-    rank = 1 - rank;
-    const Gpus gpus(2);
-    fake_nccl::plan({kind, rank, 40, Result::kRemoteError});
-    Host host;
-    host.devices = &gpus.table();
-    {
-      Trial run(gpus.train(captured(setup)), host);
-      const Caught failure = caught([&] { run.train(); });
-      EXPECT_THAT(failure.status,
-                  AnyOf(Status::kPeerLost, Status::kTimeout, Status::kAborted, Status::kInternal))
-          << failure.text;
-      EXPECT_GT(run->progress().epoch, 0);
-      run.train();
-      EXPECT_LE(largest_difference(run.weights(), expected), 1e-9) << kind << " on " << rank;
+  for (const int world : {2, 4, 8})
+    for (const Fault::Kind kind :
+         {Fault::kFails, Fault::kPollFails, Fault::kHangs, Fault::kBreaks}) {
+      rank = (rank + world / 2 + 1) % world;
+      SCOPED_TRACE(testing::Message() << "kind " << kind << " on rank " << rank << " of " << world);
+      const Machine gpus(world, GetParam());
+      fake_nccl::plan({kind, rank, 40, Result::kRemoteError});
+      Host host;
+      host.devices = &gpus.table();
+      {
+        setup.trainer.deadline_ms = 200 * world;
+        Trial run(gpus.train(captured(setup)), host);
+        const Caught failure = caught([&] { run.train(); });
+        EXPECT_THAT(failure.status,
+                    AnyOf(Status::kPeerLost, Status::kTimeout, Status::kAborted, Status::kInternal))
+            << failure.text;
+        EXPECT_EQ(fake_nccl::count().aborted, world);
+        EXPECT_GT(run->progress().epoch, 0);
+        run.train();
+        EXPECT_LE(largest_difference(run.weights(), expected), 1e-9);
+      }
+      gpus.expect_clean();
     }
-    gpus.expect_clean();
-  }
 }
 
 }  // namespace

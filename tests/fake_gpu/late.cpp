@@ -1,0 +1,200 @@
+#include "late.h"
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstring>
+#include <deque>
+#include <exception>
+#include <map>
+#include <mutex>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "fake_queue.h"
+
+namespace gnnmg::fake_gpu {
+namespace {
+
+// What is not over of a queue, in order.
+struct Line {
+  std::deque<std::function<bool()>> work;
+  uint64_t done = 0;  // of what was put off
+};
+
+bool is_pageable(const void* address) {
+  return device_of(address) < 0 && !FakeQueue::is_pinned(address);
+}
+
+constexpr std::chrono::microseconds kTurn(50);
+
+}  // namespace
+
+// Work is done with its lock held, on whatever thread.
+class Late::World {
+ public:
+  explicit World(const base::DeviceTable& inner);
+  ~World();
+
+  void open(base::DeviceQueue* queue, void* stream) {
+    const std::lock_guard lock(mutex_);
+    lines_[queue] = std::make_shared<Line>();
+    if (stream != nullptr) streams_[stream] = queue;
+  }
+  void close(base::DeviceQueue* queue) {
+    drain(queue);
+    const std::lock_guard lock(mutex_);
+    lines_.erase(queue);
+    std::erase_if(streams_, [&](const auto& each) { return each.second == queue; });
+  }
+  // At once, where nothing stands in front of it; else false.
+  bool add(base::DeviceQueue* queue, std::function<void()> work) {
+    const std::lock_guard lock(mutex_);
+    Line& line = *lines_.at(queue);
+    if (line.work.empty()) {
+      work();
+      return true;
+    }
+    push(line, [work = std::move(work)] {
+      work();
+      return true;
+    });
+    return false;
+  }
+  void add_to(void* stream, std::function<bool()> work) {
+    const std::lock_guard lock(mutex_);
+    push(*lines_.at(streams_.at(stream)), std::move(work));
+  }
+  void copy(base::DeviceQueue* queue, void* to, const void* from, int64_t bytes) {
+    if (is_pageable(to)) drain(queue);  // the host waits for what comes there
+    if (is_pageable(from) && !empty(queue)) {
+      const auto* begin = static_cast<const uint8_t*>(from);
+      add(queue, [this, queue, to, held = std::vector<uint8_t>(begin, begin + bytes)] {
+        inner_.copy(queue, to, held.data(), static_cast<int64_t>(held.size()));
+      });
+      return;
+    }
+    add(queue, [=, this] { inner_.copy(queue, to, from, bytes); });
+  }
+  void wait(base::DeviceQueue* queue, base::DeviceQueue* other) {
+    inner_.wait(queue, other);
+    const std::lock_guard lock(mutex_);
+    const std::shared_ptr<Line> before = lines_.at(other);
+    if (before->work.empty() || other == queue) return;
+    push(*lines_.at(queue),
+         [before, until = before->done + before->work.size()] { return before->done >= until; });
+  }
+  void replay(base::DeviceQueue* queue, const base::DeviceReplay* kept) {
+    if (!add(queue, [=, this] { inner_.replay(queue, kept); })) ++put_off_;
+  }
+  bool finished(base::DeviceQueue* queue) { return empty(queue) && inner_.finished(queue); }
+  void drain(base::DeviceQueue* queue) {
+    while (!empty(queue)) std::this_thread::sleep_for(kTurn);
+  }
+  const base::DeviceTable& inner() const { return inner_; }
+  const base::DeviceTable& table() const { return table_; }
+  int64_t num_put_off() const { return put_off_; }
+
+ private:
+  bool empty(base::DeviceQueue* queue) {
+    const std::lock_guard lock(mutex_);
+    return lines_.at(queue)->work.empty();
+  }
+  void push(Line& line, std::function<bool()> work) {  // with the lock held
+    line.work.push_back(std::move(work));
+    more_.notify_one();
+  }
+  // A device that is lost is through with everything.
+  static bool over(const std::function<bool()>& work) {
+    try {
+      return work();
+    } catch (const std::exception&) {
+      return true;
+    }
+  }
+  void run() {
+    std::unique_lock lock(mutex_);
+    while (!leaving_) {
+      bool more = false;
+      for (const auto& [queue, line] : lines_) {
+        while (!line->work.empty() && over(line->work.front())) {
+          line->work.pop_front();
+          ++line->done;
+        }
+        more = more || !line->work.empty();
+      }
+      if (more)
+        more_.wait_for(lock, kTurn);
+      else
+        more_.wait(lock);
+    }
+  }
+
+  const base::DeviceTable& inner_;
+  base::DeviceTable table_;
+  std::mutex mutex_;
+  std::condition_variable more_;
+  std::map<base::DeviceQueue*, std::shared_ptr<Line>> lines_;
+  std::map<void*, base::DeviceQueue*> streams_;
+  bool leaving_ = false;
+  std::atomic<int64_t> put_off_{0};
+  std::thread thread_;
+};
+
+namespace {
+Late::World* the_world = nullptr;  // what a table's functions know
+}
+
+Late::World::World(const base::DeviceTable& inner) : inner_(inner), table_(inner) {
+  table_.open_queue = [](int device, int most, void* stream) {
+    base::DeviceQueue* const queue = the_world->inner().open_queue(device, most, stream);
+    the_world->open(queue, stream);
+    return queue;
+  };
+  table_.close_queue = [](base::DeviceQueue* queue) noexcept {
+    the_world->close(queue);
+    the_world->inner().close_queue(queue);
+  };
+  table_.copy = [](base::DeviceQueue* queue, void* to, const void* from, int64_t bytes) {
+    the_world->copy(queue, to, from, bytes);
+  };
+  table_.synchronize = [](base::DeviceQueue* queue) {
+    the_world->drain(queue);
+    the_world->inner().synchronize(queue);
+  };
+  table_.finished = [](base::DeviceQueue* queue) { return the_world->finished(queue); };
+  table_.wait = [](base::DeviceQueue* queue, base::DeviceQueue* other) {
+    the_world->wait(queue, other);
+  };
+  table_.capture = [](base::DeviceQueue* queue, void (*work)(void*), void* context) {
+    the_world->drain(queue);
+    return the_world->inner().capture(queue, work, context);
+  };
+  table_.replay = [](base::DeviceQueue* queue, const base::DeviceReplay* kept) {
+    the_world->replay(queue, kept);
+  };
+  thread_ = std::thread([this] { run(); });
+}
+
+Late::World::~World() {
+  {
+    const std::lock_guard lock(mutex_);
+    leaving_ = true;
+  }
+  more_.notify_one();
+  thread_.join();
+}
+
+Late::Late(const base::DeviceTable& table) : world_(std::make_unique<World>(table)) {
+  the_world = world_.get();
+}
+Late::~Late() = default;
+
+const base::DeviceTable& Late::table() const { return world_->table(); }
+void Late::put(void* stream, std::function<bool()> work) {
+  the_world->add_to(stream, std::move(work));
+}
+int64_t Late::num_put_off() const { return world_->num_put_off(); }
+
+}  // namespace gnnmg::fake_gpu
