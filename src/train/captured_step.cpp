@@ -421,6 +421,10 @@ void CapturedStep::drain(const comm::Wait& wait) {
   }
 }
 
+void CapturedStep::call_off(const comm::Wait& wait) {
+  if (in_flight() > 0) drain(wait);
+}
+
 void CapturedStep::roll_back(const comm::Wait& wait) {
   if (in_flight() == 0) return;
   drain(wait);

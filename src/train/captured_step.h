@@ -87,6 +87,9 @@ class CapturedStep {
   Result read(const comm::Wait& wait);
   void take();
 
+  // Behind a failure of any rank: ends the exchanges in flight, whose kernels would go on waiting
+  // for others. Error where the device does not come to its end any more.
+  void call_off(const comm::Wait& wait);
   // On the rank that leads: model and optimiser become what they were before the oldest step in
   // flight, of which none is then. Nothing where none is. Error where the device does not come to
   // its end any more.

@@ -186,6 +186,14 @@ void Rank::leave_together() {
   meet_here();
 }
 
+void Rank::call_off() noexcept {
+  if (!captured_) return;
+  try {
+    captured_->call_off(wait());
+  } catch (const std::exception&) {  // why the command failed is told already
+  }
+}
+
 void Rank::hand_to_host() {
   if (!leads_) return;
   if (captured_) captured_->roll_back(wait());

@@ -44,6 +44,9 @@ class Rank {
   // Before a command. Where the host has changed the weights since the last one ended, all ranks
   // take over those of the first.
   void follow_host();
+  // After a command that failed: nothing of this rank's waits on its device for other ranks any
+  // more. Not for one that is lost.
+  void call_off() noexcept;
   // After a command, also one that failed: what the host finds, which is the last step that was
   // done. Of a device that is lost, nothing more.
   void hand_to_host();

@@ -238,7 +238,10 @@ void RankGroup::run(int number) {
       const std::optional<std::string> lost = device ? device->lost() : std::nullopt;
       end(lost ? lost_device(base::text(device->name(), " is lost: ", *lost), number) : error);
       (void)shared_.give_up(first_rank() + number);  // whose end the others see behind the cause
-      if (device && rank && !lost) hand_over(*rank);
+      if (device && rank && !lost) {
+        rank->call_off();
+        hand_over(*rank);
+      }
     }
     bool all_rest;
     {

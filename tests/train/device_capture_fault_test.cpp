@@ -344,6 +344,50 @@ TEST(DeviceCaptureFault, AStepThatDoesNotEnd) {
   }
 }
 
+std::atomic<bool> strikes{false};
+std::atomic<int> unlucky{0};
+std::atomic<base::DeviceQueue*> struck{nullptr};  // of the unlucky one's model: opened first
+
+// A rank that fails outside of NCCL ends its exchange at once, whoever leads: none waits on a
+// device that is at rest for ranks that have left.
+TEST_P(DeviceCaptureLate, AFailureElsewhereLeavesNoExchange) {
+  for (const int device : {0, 1}) {
+    const Machine gpus(2, GetParam());
+    counted = &gpus.table();
+    base::DeviceTable table = gpus.table();
+    unlucky = device;
+    struck = nullptr;
+    table.open_queue = [](int on, int most, void* stream) {
+      base::DeviceQueue* const queue = counted->open_queue(on, most, stream);
+      base::DeviceQueue* none = nullptr;
+      if (on == unlucky && stream == nullptr) struck.compare_exchange_strong(none, queue);
+      return queue;
+    };
+    table.copy = [](base::DeviceQueue* queue, void* to, const void* from, int64_t bytes) {
+      if (queue == struck && strikes.exchange(false))
+        base::fail(Status::kInternal, "a copy that nobody expected to fail");
+      counted->copy(queue, to, from, bytes);
+    };
+    Host host;
+    host.devices = &table;
+    Recipe setup = captured(in_f64());
+    setup.trainer.num_epochs = 1'000'000;
+    setup.trainer.evaluate_every = 0;
+    {
+      Trial run(gpus.train(setup), host);
+      run->start();
+      while (run->progress().epoch < 2) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      strikes = true;
+      const Caught failure = caught([&] { run->wait({}); });
+      EXPECT_EQ(failure.status, Status::kInternal) << failure.text;
+      EXPECT_THAT(failure.text, HasSubstr("a copy that nobody expected to fail"));
+      EXPECT_EQ(fake_nccl::count().aborted, 2) << "GPU " << device << " failed";
+      EXPECT_EQ(run->step({}, nullptr), Status::kOk);
+    }
+    gpus.expect_clean();
+  }
+}
+
 // NCCL fails, hangs or loses a peer at a call of a captured step: told on every rank, and the next
 // start goes on from the step that the first rank has read.
 TEST_P(DeviceCaptureLate, FaultsOfNccl) {
