@@ -218,7 +218,7 @@ TEST(DeviceEquality, WholeGraphs) {
 }
 
 // Bit for bit the same on any number of GPUs.
-TEST(DeviceStrict, OneTwoAndFourGpus) {
+TEST(DeviceStrict, OneTwoFourAndEightGpus) {
   for (const nn::Norm norm : {nn::Norm::kNone, nn::Norm::kBatch}) {
     Recipe setup;
     setup.trainer.deterministic = true;
@@ -227,6 +227,7 @@ TEST(DeviceStrict, OneTwoAndFourGpus) {
     const std::vector<double> alone = Gpus(1).weights_after(setup);
     EXPECT_EQ(Gpus(2).weights_after(setup), alone);
     EXPECT_EQ(Gpus(4).weights_after(setup), alone);
+    EXPECT_EQ(Gpus(8).weights_after(setup), alone);
     Recipe cpu = setup;
     cpu.model.dtype = setup.model.dtype = base::DType::kF64;
     EXPECT_LE(largest_difference(Gpus(2).weights_after(setup), weights_after(cpu)), 1e-9);

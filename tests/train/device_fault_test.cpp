@@ -46,13 +46,21 @@ TEST(DeviceFault, DevicesThatCannotBeMeant) {
   EXPECT_EQ(refused({1}, 1, host).status, Status::kOk);
 }
 
-// NCCL fails in every way, early and late, on the first rank and another.
-TEST(DeviceFault, NcclFailsAtAnyCall) {
+class DeviceNcclFault : public testing::TestWithParam<int> {
+ protected:
+  const int world = GetParam();
+};
+INSTANTIATE_TEST_SUITE_P(Gpus, DeviceNcclFault, testing::Values(2, 4, 8));
+
+// NCCL fails in every way, early and late, on the first rank and others.
+TEST_P(DeviceNcclFault, NcclFailsAtAnyCall) {
   const std::vector<double> expected = weights_after(in_f64(6));
+  const std::vector<int> calls =
+      world == 2 ? std::vector<int>{1, 2, 3, 5, 8, 13, 21} : std::vector<int>{3, 16, 21};
   for (const Fault::Kind kind : {Fault::kFails, Fault::kPollFails, Fault::kBreaks}) {
-    for (const int call : {1, 2, 3, 5, 8, 13, 21}) {
-      const Gpus gpus(2);
-      const int rank = call % 2;
+    for (const int call : calls) {
+      const Gpus gpus(world);
+      const int rank = call % world;
       fake_nccl::plan(
           {kind, rank, call, call % 3 == 0 ? Result::kRemoteError : Result::kSystemError});
       Host host;
@@ -72,11 +80,11 @@ TEST(DeviceFault, NcclFailsAtAnyCall) {
   }
 }
 
-TEST(DeviceFault, ACollectiveThatHangsEndsAtItsDeadline) {
-  const Gpus gpus(2);
-  fake_nccl::plan({Fault::kHangs, 1, 9, Result::kSystemError});
+TEST_P(DeviceNcclFault, ACollectiveThatHangsEndsAtItsDeadline) {
+  const Gpus gpus(world);
+  fake_nccl::plan({Fault::kHangs, world - 1, 9, Result::kSystemError});
   Recipe setup = gpus.train(in_f64(6));
-  setup.trainer.deadline_ms = 400;
+  setup.trainer.deadline_ms = 200 * world;
   Host host;
   host.devices = &gpus.table();
   {

@@ -83,24 +83,26 @@ TEST(GpuProcessFault, KilledOrStoppedInsideNccl) {
 }
 
 // NCCL fails at one call, hangs in it, or breaks a moment later: all processes end in time, with a
-// word about it.
+// word about it. A job of one rank has NCCL too.
 TEST(GpuProcessFault, NcclFailsAtACall) {
   struct Case {
     int call, result;
     const char* kind;
+    std::vector<int> ranks{2, 1};
   };
   for (const Case& c :
        {Case{1, 2, "fails"}, Case{2, 6, "poll_fails"}, Case{9, 1, "fails"}, Case{30, 6, "breaks"},
-        Case{47, 2, "poll_fails"}, Case{64, 3, "breaks"}, Case{38, 2, "hangs"}}) {
-    SCOPED_TRACE(base::text("call ", c.call, " ", c.kind));
-    const int victim = c.call % 2;
-    Team team({"epochs=1000", "by=step", "heartbeat=50", "deadline=3000", "stall=3000"}, {2, 1},
+        Case{47, 2, "poll_fails"}, Case{64, 3, "breaks"}, Case{38, 2, "hangs"},
+        Case{22, 2, "poll_fails", {1}}, Case{31, 3, "breaks", {1}}, Case{26, 2, "hangs", {1}}}) {
+    SCOPED_TRACE(base::text("call ", c.call, " ", c.kind, ", processes ", c.ranks.size()));
+    const int victim = c.call % static_cast<int>(c.ranks.size());
+    Team team({"epochs=1000", "by=step", "heartbeat=50", "deadline=3000", "stall=3000"}, c.ranks,
               victim,
               {base::text("nccl=rank=", victim * 2, ",call=", c.call, ",kind=", c.kind,
                           ",result=", c.result)});
     const bool hangs = std::string_view(c.kind) == "hangs";
     int64_t first = 0;
-    for (int p = 0; p < 2; ++p) {
+    for (int p = 0; p < team.size(); ++p) {
       const End end = failed(team[p]);
       if (hangs)
         EXPECT_THAT(end.status, AnyOf("ERR_TIMEOUT", "ERR_ABORTED")) << end.text;

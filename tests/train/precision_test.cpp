@@ -47,7 +47,10 @@ TEST(Precision, Bf16IsNearF32AndNotTheSame) {
     Host of_gpus;
     of_gpus.devices = &gpus.table();
     Recipe setup = recipe(Precision::kBf16);
-    if (gpus_used > 0) setup = gpus.train(setup);
+    if (gpus_used > 0) {
+      setup = gpus.train(setup);
+      setup.trainer.capture = train::Capture::kOn;
+    }
     const Course half = course(setup, of_gpus);
     ASSERT_EQ(half.losses.size(), full.losses.size());
     EXPECT_NE(half.losses, full.losses);
@@ -72,8 +75,12 @@ TEST(Precision, Tf32IsLibTorchsSettingForAsLongAsATrainingOnGpusLasts) {
   const Gpus gpus(2);
   Host host;
   host.devices = &gpus.table();
-  const std::vector<double> expected = gpus.weights_after(recipe(Precision::kFull));
-  Trial run(gpus.train(recipe(Precision::kTf32)), host);
+  Recipe full = recipe(Precision::kFull);
+  full.trainer.capture = train::Capture::kOn;
+  Recipe tf32 = recipe(Precision::kTf32);
+  tf32.trainer.capture = train::Capture::kOn;
+  const std::vector<double> expected = gpus.weights_after(full);
+  Trial run(gpus.train(tf32), host);
   std::vector<bool> during;
   run->set_epoch_function([&](const train::EpochReport&) {
     during.push_back(at::globalContext().allowTF32CuBLAS());
