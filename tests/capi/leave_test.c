@@ -1,6 +1,7 @@
 /*
  * Processes that end at once when they have left their job, without a moment for anything that
  * still runs in them: nobody is lost, and a reason that was given arrives. leave_test <rounds>
+ * [gpus]: with the second word the ways of trainers alone, each process on a GPU.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <arpa/inet.h>
@@ -21,6 +22,8 @@ static const char* const WAYS[] = {"shutdown",     "cancel",          "free", "t
 
 /* Longer than the texts that fit into a string object. */
 static const char* const NOWHERE = "/no/such/data/set/with/a/name/that/needs/memory/of/its/own";
+
+static int on_gpus = 0;
 
 static void give_up(const char* how, int process, const char* what) {
   fprintf(stderr, "%s, process %d: %s: %s\n", how, process, what, gnnmg_last_error());
@@ -102,6 +105,7 @@ static gnnmg_trainer* make_trainer(const char* how, int process, gnnmg_context* 
   training.num_epochs = 1000000000;
   training.batch_size = 32;
   training.torch_threads = 1;
+  training.device = on_gpus ? GNNMG_DEVICE_CUDA : GNNMG_DEVICE_AUTO;
   CHECK(gnnmg_trainer_create(model, data, sampler, comm, &training, &trainer));
   return trainer;
 }
@@ -227,8 +231,11 @@ int main(int argc, char** argv) {
   const int rounds = argc > 1 ? atoi(argv[1]) : 50;
   size_t way;
   int failed = 0, round;
+  on_gpus = argc > 2 && strcmp(argv[2], "gpus") == 0;
   for (way = 0; way < sizeof WAYS / sizeof WAYS[0]; ++way) {
     const int all = way == 0 ? rounds : way < 3 ? (rounds + 4) / 5 : (rounds + 15) / 16;
+    if (on_gpus && strstr(WAYS[way], "trainer") == NULL && strstr(WAYS[way], "start") == NULL)
+      continue;
     for (round = 0; round < all; ++round) failed += run_job(WAYS[way], round % PROCESSES);
     printf("%s: %d jobs\n", WAYS[way], all);
     fflush(stdout); /* which children would print again */
