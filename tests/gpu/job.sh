@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Trainings of several processes on the GPUs of this machine, by the example program train: the CPU's losses with a GPU a
-# process, with all GPUs in one process of a job, and with half of them in each of two; then a process that is killed, and
-# the same bits after the job has been started again.
+# Trainings of several processes on the GPUs of this machine, by the example program train: the CPU's losses with captured
+# steps and a GPU a process, with all GPUs in one process of a job, and with half of them in each of two; then a process that
+# is killed, and the same bits after the job has been started again.
 #   tests/gpu/job.sh <train> <number of GPUs, at least 2> [<epochs of the training with the kill>]
 set -euo pipefail
 train=$1 gpus=$2 epochs=${3:-60}
@@ -22,7 +22,7 @@ shapes=("$gpus 1" "1 $gpus")
 for shape in "${shapes[@]}"; do
   read -r count ranks <<<"$shape"
   rm -f "$folder/gpu"
-  bash "$processes" "$train" "$count" "${options[@]}" --device cuda --ranks "$ranks" --log "$folder/gpu" >"$folder/out" 2>&1 ||
+  bash "$processes" "$train" "$count" "${options[@]}" --device cuda --capture on --ranks "$ranks" --log "$folder/gpu" >"$folder/out" 2>&1 ||
     fail "$count processes of $ranks GPUs"
   paste <(losses "$folder/cpu") <(losses "$folder/gpu") | awk -v name="$count processes of $ranks GPUs" '
     { d = ($1 - $2) / $1; if (d < 0) d = -d; if (d > most) most = d }

@@ -63,6 +63,9 @@ fi
 cmake --build "$build" --target gpu_tests comm_nccl_member -j "$(nproc)"
 program "NCCL among GPUs in threads" "$build/tests/gpu/gpu_nccl_test"
 program "caches split over GPUs" "$build/tests/gpu/gpu_train_test" --gtest_filter=DeviceEquality.CachesThatAreSplit
+captured=(DoubleWithAdam SingleWithSgd UnevenPlans ReportsAndEvaluations)
+program "captured steps on several GPUs of a process: the CPU's curves" "$build/tests/gpu/gpu_capture_test" \
+  "--gtest_filter=$(IFS=: && echo "${captured[*]/#/DeviceCapture.}")"
 shown() { program "$1" "$build/tests/gpu/gpu_multi_test" "--gtest_filter=GpuMulti.$2"; }
 shown "NCCL among GPUs in threads, processes and both: every collective" EveryCollectiveInThreadsAndProcesses
 shown "a killed process is named while kernels wait" AKilledProcessIsNamedByAll

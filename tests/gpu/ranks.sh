@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # One training with a rank on each of 1, 2, 4, ... GPUs of one process: the losses of all epochs are equal but for rounding,
-# wherever the features lie. Prints how much faster it gets. (Several processes: job.sh.)
+# wherever the features lie, with captured steps, and on one GPU with eager ones. Prints how much faster it gets. (Several
+# processes: job.sh.)
 #   ranks.sh <train> <number of GPUs> <nodes> [<word>...]     words go before each command
 set -euo pipefail
 shopt -s inherit_errexit
@@ -11,7 +12,7 @@ status=0
 
 # The same steps for any number of ranks; single precision, SGD, no dropout.
 options=(--quiet --epochs 4 --batch-size 256 --batches-per-step "$gpus" --optimizer sgd --lr 0.05 --dropout 0
-  --fanouts 10,5 --evaluate-every 4 "planted:$nodes")
+  --fanouts 10,5 --evaluate-every 4 --capture on "planted:$nodes")
 losses() { sed -nE 's/.*"train_loss": *([0-9.eE+-]+).*/\1/p' "$1"; }
 # The fastest of the epochs behind the first.
 seconds() { sed -nE 's/.*"seconds": *([0-9.eE+-]+).*/\1/p' "$1" | tail -n +2 | sort -g | sed -n 1p; }
@@ -30,6 +31,8 @@ expect() {
 
 list() { seq -s , 0 $(($1 - 1)); }
 "${machine[@]}" "$train" --device cuda:0 --log "$folder/one" "${options[@]}" >/dev/null
+"${machine[@]}" "$train" --device cuda:0 --log "$folder/eager" "${options[@]}" --capture off >/dev/null
+expect "1 GPU, eager steps" "$folder/eager"
 for ((ranks = 2; ranks <= gpus; ranks *= 2)); do
   for place in device pinned cached split; do
     cache=()

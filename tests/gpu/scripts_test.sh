@@ -58,8 +58,12 @@ put "$world/tree/build/gpu/tests/gpu/gpu_nccl_test" <<'STUB'
 #!/usr/bin/env bash
 echo "[ FIGURE   ] 12 ms"
 STUB
-for program in gpu_multi_test gpu_train_test; do
-  cp "$world/tree/build/gpu/tests/gpu/gpu_nccl_test" "$world/tree/build/gpu/tests/gpu/$program"
+cp "$world/tree/build/gpu/tests/gpu/gpu_nccl_test" "$world/tree/build/gpu/tests/gpu/gpu_train_test"
+for program in gpu_capture_test gpu_multi_test; do
+  put "$world/tree/build/gpu/tests/gpu/$program" <<'STUB'
+#!/usr/bin/env bash
+echo "${0##*/} $*" >>"$WORLD/called"
+STUB
 done
 for script in ranks job; do
   put "$world/tree/tests/gpu/$script.sh" <<'STUB'
@@ -108,6 +112,8 @@ called 2 run.sh --what
 called 1 multi.sh
 has "$world/out" "this machine has 1 GPUs, 2 are needed"
 GPUS=2 called 0 multi.sh --rows "$world/rows"
+has "$world/called" "gpu_capture_test --gtest_filter=DeviceCapture.DoubleWithAdam:DeviceCapture.SingleWithSgd:"
+has "$world/rows" "| captured steps on several GPUs of a process: the CPU's curves | "
 has "$world/called" "job.sh build/gpu/examples/c/train 2"
 has "$world/called" "ranks.sh build/gpu/examples/c/train 2 500000"
 has "$world/rows" "2 x A GPU, driver 580.1, commit v1-2-gabcdef: passed; 12 ms |"
