@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <span>
 #include <thread>
 #include <utility>
 
@@ -276,9 +277,13 @@ void GroupState::notify(const std::function<void()>& change) {
 }
 
 void GroupState::meet(int rank, uint64_t operation, const std::string& what, const Wait& wait_for,
-                      Call call) {
+                      Call call, int first, int count) {
   enter(rank, operation, std::move(call));
-  wait(rank, operation, what, wait_for, [&] { return missing(operation).empty(); });
+  const std::span<const Rank> all = std::span(ranks_).subspan(first, count);
+  wait(rank, operation, what, wait_for, [&] {
+    return std::ranges::all_of(
+        all, [&](const Rank& r) { return r.progress >= static_cast<int64_t>(operation); });
+  });
 }
 
 bool GroupState::excuses(const std::vector<int>& absent) const {

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "comm/collectives.h"
@@ -118,7 +119,12 @@ class GroupState {
              const std::function<bool()>& poll);
   // Enters `operation` and waits until all ranks have.
   void meet(int rank, uint64_t operation, const std::string& what, const Wait& wait,
-            Call call = {});
+            Call call = {}) {
+    meet(rank, operation, what, wait, std::move(call), 0, world_size());
+  }
+  // The same until those of `count` ranks from `first` on have.
+  void meet(int rank, uint64_t operation, const std::string& what, const Wait& wait, Call call,
+            int first, int count);
   // Wakes all who wait, so that they look at done() again. `change` runs with the lock held.
   void notify(const std::function<void()>& change);
 

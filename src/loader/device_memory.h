@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/device.h"
+#include "base/kernel_gate.h"
 
 namespace gnnmg::loader {
 
@@ -24,12 +25,14 @@ class OpenQueue {
 };
 
 // Pinned memory that it has outgrown goes with it and not before: giving it back waits for what
-// runs on devices, and a kernel of NCCL's there may wait for the very rank that does it.
+// runs on devices. Where it takes memory or gives it back that is a base::MemoryCall.
 class DeviceBuffer {
  public:
   DeviceBuffer(const base::DeviceTable& table, int device, base::Placement placement)
       : table_(&table), device_(device), placement_(placement) {}
   ~DeviceBuffer() {
+    if (data_ == nullptr && outgrown_.empty()) return;
+    const base::MemoryCall call;
     table_->release(device_, placement_, data_);
     for (uint8_t* outgrown : outgrown_) table_->release(device_, placement_, outgrown);
   }
@@ -41,6 +44,7 @@ class DeviceBuffer {
   // it any more. Error(kNoMemory).
   uint8_t* reserve(int64_t bytes) {
     if (holds(bytes)) return data_;
+    const base::MemoryCall call;
     const bool pinned = placement_ == base::Placement::kPinned;
     if (data_ != nullptr && pinned)
       outgrown_.push_back(data_);

@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
+
+#include "base/kernel_gate.h"
+#include "sample/device_shape.h"
 
 namespace gnnmg::loader {
 
@@ -30,15 +34,20 @@ SampleSlot::SampleSlot(const DeviceSamplingConfig& config)
 }
 
 void SampleSlot::create() {
+  const base::MemoryCall call;
   const int64_t layers = num_layers();
   input_.reserve(max_batches_ * (config_.max_seeds * 8 + layers * 8 + 4));
   counts_.reserve(8 + max_batches_ * (2 * layers + 1) * 4);
   sampler_ = table_.sampling->create(queue(), config_.topology->graph(), *law_.config,
                                      config_.max_seeds, max_batches_);
+  const sample::SampleShape shape = sample::shape_of(
+      *law_.config, law_.csc->num_targets, law_.csc->num_edges(), config_.max_seeds, max_batches_);
+  bounded_ = shape.num_bounded == layers;
 }
 
 SampleSlot::~SampleSlot() {
   finish();
+  const base::MemoryCall call;
   table_.sampling->free(sampler_);
 }
 
@@ -61,18 +70,27 @@ void SampleSlot::sample(const EpochPlan& plan, std::span<const Item> items) {
       std::copy_n(of_hop.data(), 2, keys + (int64_t{m} * layers + hop) * 2);
     }
   }
-  sample_ = *table_.sampling->sample(sampler_, {.num_batches = count,
-                                                .seeds = seeds,
-                                                .seed_stride = config_.max_seeds,
-                                                .num_seeds = num_seeds,
-                                                .keys = keys,
-                                                .on_host = true});
+  put({.num_batches = count,
+       .seeds = seeds,
+       .seed_stride = config_.max_seeds,
+       .num_seeds = num_seeds,
+       .keys = keys,
+       .on_host = true});
   auto* const bad_seed = reinterpret_cast<uint64_t*>(counts_.data());
   auto* const hop_ends = reinterpret_cast<int32_t*>(bad_seed + 1);
   int32_t* const num_edges = hop_ends + count * (layers + 1);
   table_.copy(queue(), bad_seed, sample_.bad_seed, 8);
   table_.copy(queue(), hop_ends, sample_.hop_ends, int64_t{count} * (layers + 1) * 4);
   table_.copy(queue(), num_edges, sample_.num_edges, int64_t{count} * layers * 4);
+}
+
+// The largest call so far takes room for scans, and hops that are measured take room for their
+// edges.
+void SampleSlot::put(const sample::DeviceBatches& batches) {
+  std::optional<base::MemoryCall> call;
+  if (batches.num_batches > room_for_) call.emplace();
+  sample_ = *table_.sampling->sample(sampler_, batches);
+  if (bounded_) room_for_ = std::max(room_for_, batches.num_batches);
 }
 
 void SampleSlot::wait() {

@@ -45,6 +45,7 @@ class SampleSlot : public DeviceSlot {
 
  private:
   void create();
+  void put(const sample::DeviceBatches& batches);
   int32_t num_layers() const { return static_cast<int32_t>(law_.config->fanouts.size()); }
 
   const DeviceSamplingConfig config_;
@@ -53,6 +54,8 @@ class SampleSlot : public DeviceSlot {
   DeviceBuffer input_, counts_;  // pinned
   sample::DeviceSampler* sampler_ = nullptr;
   sample::DeviceSample sample_;
+  bool bounded_ = false;
+  int32_t room_for_ = 0;  // mini-batches of a call that takes no memory any more
 };
 
 // The mini-batches of an epoch, from the first item on, in calls of several.

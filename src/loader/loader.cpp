@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/kernel_gate.h"
 #include "base/memory.h"
 #include "base/signals.h"
 #include "loader/batch_pool.h"
@@ -275,13 +276,14 @@ Loader::Loader(std::span<const int64_t> ids, std::shared_ptr<const sample::Sampl
     State* state = state_.get();
     state->workers.reserve(config.num_threads);  // so that no thread is made without a place
     for (int i = 0; i < config.num_threads; ++i)
-      state->workers.push_back(base::start_thread([state, budget = base::current_budget(),
-                                                   count = base::HostQueue::current_count(),
-                                                   workspace = sample::Workspace()]() mutable {
-        const base::BudgetScope charged(std::move(budget));
-        const base::HostQueue::Counting counting(std::move(count));
-        state->work(workspace);
-      }));
+      state->workers.push_back(base::start_thread(
+          [state, budget = base::current_budget(), count = base::HostQueue::current_count(),
+           gate = base::KernelGate::current(), workspace = sample::Workspace()]() mutable {
+            const base::BudgetScope charged(std::move(budget));
+            const base::HostQueue::Counting counting(std::move(count));
+            base::KernelGate::set_current(std::move(gate));
+            state->work(workspace);
+          }));
   } catch (...) {  // those there are do the work, or next() does
   }
 }

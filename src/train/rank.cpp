@@ -31,8 +31,8 @@ Rank::Rank(const Job& job, Training& training, GroupShared& group, int rank, Ran
       device_(device),
       position_(job.config),
       done_(position_) {
-  connect();
   try {
+    connect();
     begin();
   } catch (...) {
     group_.keep(rank_, std::move(comm_));

@@ -132,6 +132,8 @@ std::string RankDevice::why_no_capture() const {
 }
 
 void RankDevice::reserve(const MemoryPlan& plan) {
+  // LibTorch's allocator then grows in passes, when no other rank of the process has a kernel that
+  // waits for this one (comm/nccl/runner.h).
   if (!plan.bounded) return;
   const int64_t transient = std::max(plan.pass, plan.evaluation);
   // Of parameters the copy is still to come; the optimizer's state is there.

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "fake_gpu.h"
 #include "recording.h"
 
 namespace gnnmg::fake_gpu {
@@ -67,6 +68,8 @@ std::vector<std::unique_ptr<Arena>>& arenas() {
 
 // The arenas' first addresses, for a handler of signals.
 std::atomic<uint8_t*> bases[kMostDevices];
+
+std::atomic<void (*)(const char*)> memory_watch{nullptr};
 
 }  // namespace
 
@@ -132,8 +135,15 @@ int64_t Arena::place_of(int64_t bytes) {
   return place;
 }
 
+void tell_memory(const char* what) {
+  if (const auto watch = memory_watch.load()) watch(what);
+}
+
+void watch_memory(void (*watch)(const char* what)) { memory_watch = watch; }
+
 void* Arena::allocate(int64_t bytes, std::string_view what) {
   check();
+  tell_memory(what == "a tensor" ? "a tensor is made" : "memory of a device is taken");
   const Working working(*this);
   const std::lock_guard lock(mutex_);
   const int64_t length = rounded(bytes, kAlignment);

@@ -81,6 +81,9 @@ class Arena final : public cuda::Memory {
   int users_ = 0;
 };
 
+// What watch_memory() of fake_gpu.h names is called with `what`.
+void tell_memory(const char* what);
+
 // Device `device`, of 0 to kMostDevices - 1; lives as long as the program.
 Arena& arena(int device);
 // The device that the address is of; -1: the host.

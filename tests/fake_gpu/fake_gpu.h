@@ -38,6 +38,10 @@ void lose(int device);
 void find_again(int device);
 // Kernels of `device` cannot be let read memory of `peer`; what they may already stays.
 void refuse_peer(int device, int peer, bool refuse = true);
+// Is called before memory of a device is taken, tensors' included, and before memory of the host's
+// is pinned or given back, on the thread that does it: calls of CUDA that may wait for kernels of
+// all devices. Null: nobody.
+void watch_memory(void (*watch)(const char* what));
 // The next calls that pin memory of the host's are refused.
 void refuse_pinning(bool refuse);
 

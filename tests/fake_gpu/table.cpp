@@ -27,6 +27,7 @@ using cuda::queue_of;
 class Pinned final : public cuda::PinnedMemory {
  public:
   void* allocate(int64_t bytes, std::string_view what) override {
+    tell_memory("memory of the host's is taken, pinned");
     refuse(bytes, what);
     const auto length = static_cast<size_t>(std::max<int64_t>(bytes, 1) + 255) / 256 * 256;
     void* memory = std::aligned_alloc(256, length);
@@ -35,10 +36,12 @@ class Pinned final : public cuda::PinnedMemory {
     return memory;
   }
   void release(void* memory) noexcept override {
-    give_back(memory);
+    tell_memory("pinned memory is given back");
+    forget(memory);
     std::free(memory);
   }
   void* adopt(void* memory, int64_t bytes, std::string_view what) override {
+    tell_memory("memory of the host's is pinned");
     refuse(bytes, what);
     const std::lock_guard lock(mutex_);
     if (!pinned_.emplace(static_cast<uint8_t*>(memory), bytes).second)
@@ -46,8 +49,8 @@ class Pinned final : public cuda::PinnedMemory {
     return memory;
   }
   void give_back(void* memory) noexcept override {
-    const std::lock_guard lock(mutex_);
-    pinned_.erase(static_cast<uint8_t*>(memory));
+    tell_memory("memory of the host's is pinned no more");
+    forget(memory);
   }
   bool holds(const void* address) {
     const auto* byte = static_cast<const uint8_t*>(address);
@@ -63,6 +66,10 @@ class Pinned final : public cuda::PinnedMemory {
   }
 
  private:
+  void forget(void* memory) {
+    const std::lock_guard lock(mutex_);
+    pinned_.erase(static_cast<uint8_t*>(memory));
+  }
   void refuse(int64_t bytes, std::string_view what) {
     const std::lock_guard lock(mutex_);
     if (refusing_) fail(Status::kNoMemory, "the system pins no ", bytes, " bytes for ", what);

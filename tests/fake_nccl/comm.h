@@ -1,7 +1,9 @@
 // One rank's communicator of the fake.
 #pragma once
 
+#include <atomic>
 #include <chrono>
+#include <cstring>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -61,6 +63,12 @@ class Comm {
   std::optional<comm::nccl::Result> poll_result;
   Clock::time_point change_at = Clock::time_point::max();
   comm::nccl::Result changed = comm::nccl::Result::kSuccess;
+  // Any thread: operations that were called, whether one is under way, and nothing more will be.
+  std::atomic<int64_t> called{0};
+  std::atomic<bool> at_work{false}, ended{false};
+  bool same_clique(const Comm& other) const {
+    return std::memcmp(id_.bytes, other.id_.bytes, sizeof id_.bytes) == 0;
+  }
 
  private:
   // A message, or a broadcast's way to one rank.

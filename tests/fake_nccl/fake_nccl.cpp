@@ -112,6 +112,10 @@ bool befall(Comm& comm) {
 Result begin(Comm& comm, Doing doing) {
   comm.state = Result::kInProgress;
   comm.doing = doing;
+  if (doing == Doing::kOperation) {
+    comm.at_work = true;
+    ++comm.called;
+  }
   if (befall(comm)) comm.hangs = true;
   return Result::kInProgress;
 }
@@ -344,6 +348,18 @@ const comm::nccl::Table& table(const base::DeviceTable& devices) {
                            .open_stream = open_stream,
                            .close_stream = close_stream};
   return table;
+}
+
+void check_memory_call(const char* what) {
+  Registry& r = registry();
+  const std::lock_guard lock(r.mutex);
+  for (const auto& comm : r.comms)
+    for (const auto& other : r.comms)
+      if (comm->at_work && other->same_clique(*comm) && !other->ended &&
+          other->called < comm->called)
+        r.violations.push_back(base::text(what, " while rank ", comm->rank, " is in operation ",
+                                          comm->called.load(), ", which rank ", other->rank,
+                                          " has still to call"));
 }
 
 void reset() {

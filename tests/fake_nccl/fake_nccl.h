@@ -62,6 +62,11 @@ Count count();
 int calls(int rank);  // so far
 std::vector<std::string> violations();
 
+// A violation, where one of this process's ranks is in an operation that another one of them has
+// still to call: what is called waits for that rank's device, and the other for the call. Any
+// thread.
+void check_memory_call(const char* what);
+
 // The form of the environment's. Throws std::invalid_argument that names what is wrong.
 std::vector<Fault> parse_faults(const std::string& text);
 

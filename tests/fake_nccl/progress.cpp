@@ -25,6 +25,8 @@ Comm::~Comm() { end(true); }
 
 void Comm::end(bool aborted) {
   if (std::exchange(gone, true)) return;
+  ended = true;
+  at_work = false;
   if (clique_ && aborted) clique_->place(rank).stage.store(Stage::kAborted);
   clique_.reset();
   devices_.close_queue(queue_);
@@ -81,6 +83,7 @@ void Comm::progress() {
                       : doing == Doing::kOperation ? operate()
                                                    : finalize();
     if (done && state == Result::kInProgress) state = Result::kSuccess;
+    if (done) at_work = false;
   } catch (const base::Error&) {  // its device
     fail(Result::kUnhandledCudaError);
   }

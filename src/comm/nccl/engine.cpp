@@ -69,7 +69,7 @@ class Engine final : public Collectives, private QueuedCollectives {
     Call call{"all_reduce", base::text(describe(tensor), ", ", name)};
     if (tensor.num_bytes() == 0) return synchronize(std::move(call), wait);
     uint8_t* staged = runner_.stage(tensor.num_bytes());
-    runner_.run(std::move(call), wait, Ends::kTogether, [&, reduction = reduction] {
+    runner_.run(std::move(call), wait, [&, reduction = reduction] {
       runner_.lane().copy(staged, tensor.data, tensor.num_bytes());
       runner_.handle().call(runner_.nccl().all_reduce(
           staged, staged, tensor.shape.num_elements(), type_of(tensor.dtype), reduction,
@@ -83,7 +83,7 @@ class Engine final : public Collectives, private QueuedCollectives {
     Call call{"broadcast", base::text(describe(tensor), ", root ", root)};
     if (tensor.num_bytes() == 0) return synchronize(std::move(call), wait);
     uint8_t* staged = runner_.stage(tensor.num_bytes());
-    runner_.run(std::move(call), wait, Ends::kAlone, [&] {
+    runner_.run(std::move(call), wait, [&] {
       if (root == rank()) runner_.lane().copy(staged, tensor.data, tensor.num_bytes());
       runner_.handle().call(runner_.nccl().broadcast(staged, staged, tensor.num_bytes(), Type::kU8,
                                                      root, runner_.handle().get(),
@@ -109,7 +109,7 @@ class Engine final : public Collectives, private QueuedCollectives {
       begin.push_back(begin.back() + (even ? output.num_bytes() : padded(output.num_bytes())));
     if (begin.back() == 0) return synchronize(std::move(call), wait);
     uint8_t* staged = runner_.stage(begin.back());
-    runner_.run(std::move(call), wait, even ? Ends::kTogether : Ends::kAlone, [&] {
+    runner_.run(std::move(call), wait, [&] {
       runner_.lane().copy(staged + begin[rank()], input.data, input.num_bytes());
       if (even)
         return runner_.handle().call(
@@ -144,7 +144,7 @@ class Engine final : public Collectives, private QueuedCollectives {
       to.push_back(to.back() + padded(output.num_bytes()));
     }
     uint8_t* staged = runner_.stage(to.back());
-    runner_.run(std::move(call), wait, Ends::kAlone, [&] {
+    runner_.run(std::move(call), wait, [&] {
       for (int r = 0; r < world_size(); ++r)
         runner_.lane().copy(staged + (r == rank() ? to[r] : from[r]), inputs[r].data,
                             inputs[r].num_bytes());
@@ -209,7 +209,7 @@ class Engine final : public Collectives, private QueuedCollectives {
   void synchronize(Call call, const Wait& wait) {
     static const int32_t kOne = 1;
     uint8_t* staged = runner_.stage(sizeof kOne);
-    runner_.run(std::move(call), wait, Ends::kTogether, [&] {
+    runner_.run(std::move(call), wait, [&] {
       runner_.lane().copy(staged, &kOne, sizeof kOne);
       runner_.handle().call(runner_.nccl().all_reduce(staged, staged, 1, Type::kI32,
                                                       Reduction::kMax, runner_.handle().get(),

@@ -15,20 +15,30 @@
 #pragma once
 
 #include <memory>
+#include <utility>
 
+#include "base/kernel_gate.h"
 #include "comm/group_state.h"
 #include "comm/nccl/handle.h"
 #include "comm/nccl/lane.h"
 
 namespace gnnmg::comm::nccl {
 
+// The ranks of a communicator in one process, and what keeps their threads' calls for memory out of
+// the way of their operations.
+struct Locals {
+  int first = 0, count = 1;
+  std::shared_ptr<base::KernelGate> gate = std::make_shared<base::KernelGate>();
+};
+
 // A rank's share in a communicator while it is made: the parts of an end. Used by the thread of
 // the rank alone, which is the one that aborts or destroys what is in it.
 struct Parts {
-  Parts(const Table& nccl, const base::DeviceTable& devices, int device)
-      : lane(nccl, devices, device), handle(nccl) {}
+  Parts(const Table& nccl, const base::DeviceTable& devices, int device, Locals ranks)
+      : lane(nccl, devices, device), handle(nccl), locals(std::move(ranks)) {}
   Lane lane;  // goes last: what NCCL has queued ends with the communicator
   Handle handle;
+  const Locals locals;
 };
 
 // Stands for a call among ranks: differs where they do, unless by chance.

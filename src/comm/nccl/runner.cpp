@@ -21,6 +21,22 @@ constexpr milliseconds kCopy(10'000);
 // this time.
 constexpr milliseconds kExplained(100), kExplainedElsewhere(1500);
 
+// A rank's turn with those who call for memory.
+class Kernel {
+ public:
+  explicit Kernel(base::KernelGate& gate) : gate_(gate) {}
+  ~Kernel() {
+    if (started_) gate_.finish();
+  }
+  Kernel(const Kernel&) = delete;
+  Kernel& operator=(const Kernel&) = delete;
+  bool try_start() { return started_ = gate_.try_start(); }
+
+ private:
+  base::KernelGate& gate_;
+  bool started_ = false;
+};
+
 }  // namespace
 
 Runner::Runner(std::shared_ptr<GroupState> state, int rank, std::unique_ptr<Parts> parts)
@@ -92,19 +108,18 @@ void Runner::throw_refused() {
     throw base::Error(Status::kInvalidArgument, std::exchange(refused_, {}), rank_);
 }
 
-void Runner::run(Call call, const Wait& wait, Ends ends, const std::function<void()>& start) {
+void Runner::run(Call call, const Wait& wait, const std::function<void()>& start) {
   refuse();
   ++operation_;
   call.caller = caller_;
   const std::string what = call.what;
+  const Locals& here = parts_->locals;
+  Kernel kernel(*here.gate);  // over behind guard(), which aborts what has failed
   guard(what, wait, [&] {
-    const bool meet = ends == Ends::kAlone && !state_->spread();
-    begin(what, wait, [&] {
-      if (meet)
-        state_->meet(rank_, operation_, what, wait, call);
-      else
-        state_->enter(rank_, operation_, call);
-    });
+    begin(what, wait,
+          [&] { state_->meet(rank_, operation_, what, wait, call, here.first, here.count); });
+    if (!kernel.try_start())
+      state_->watch(rank_, operation_, what, wait, [&] { return kernel.try_start(); });
     if (state_->spread()) roll_call(call, wait);
     if (!start_calls(what, start)) return;
     bool launched = false;

@@ -14,12 +14,11 @@
 
 namespace gnnmg::comm::nccl {
 
-// When an operation is over on one rank although another has not come to it yet, their calls could
-// never be compared: such ones begin when all have come.
-enum class Ends : uint8_t { kTogether, kAlone };
-
-// Used by the thread of the rank; abort, spent and positions from any. Among processes nobody sees
-// the others' calls beforehand, so each operation begins with a roll call over NCCL itself.
+// Used by the thread of the rank; abort, spent and positions from any. An operation that the host
+// waits for begins when all ranks of this process have come: their calls are compared, and no
+// rank's thread takes or gives back memory while another one's kernel waits for it. Other
+// processes' calls nobody sees beforehand, so among several each operation begins with a roll call
+// over NCCL itself.
 class Runner {
  public:
   Runner(std::shared_ptr<GroupState> state, int rank, std::unique_ptr<Parts> parts);
@@ -40,7 +39,7 @@ class Runner {
   // operation will say why.
   uint8_t* stage(int64_t bytes);
   // `start` queues copies to staging memory and calls NCCL, last. Returns when all of it is over.
-  void run(Call call, const Wait& wait, Ends ends, const std::function<void()>& start);
+  void run(Call call, const Wait& wait, const std::function<void()>& start);
   // From staging memory to the caller's, at the end of an operation that all ranks are through.
   void write(const std::function<void()>& copies);
   // `start` calls NCCL, which works behind what is in `queue` now; what comes there later is behind

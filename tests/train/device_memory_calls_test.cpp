@@ -1,0 +1,139 @@
+// When trainings on several GPUs of one process take memory and give it back: never while a rank's
+// kernel waits for another rank of the process, since CUDA may then hold up both for ever.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "fake_gpu.h"
+#include "fake_nccl/fake_nccl.h"
+#include "train/device_fixture.h"
+#include "train/small_graphs.h"
+
+namespace gnnmg::test {
+namespace {
+
+// Such a call takes a while, in which the others go on: what is wrong before it or behind is seen.
+void check(const char* what) {
+  fake_nccl::check_memory_call(what);
+  if (std::string_view(what) == "a tensor is made") return;
+  std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  fake_nccl::check_memory_call(what);
+}
+
+void check_but_tensors(const char* what) {
+  if (std::string_view(what) != "a tensor is made") check(what);
+}
+
+class Watched {
+ public:
+  explicit Watched(bool tensors) { fake_gpu::watch_memory(tensors ? check : check_but_tensors); }
+  ~Watched() { fake_gpu::watch_memory(nullptr); }
+  Watched(const Watched&) = delete;
+  Watched& operator=(const Watched&) = delete;
+};
+
+// A host's, whose fan-outs grow from mini-batch to mini-batch.
+class GrowingSampler final : public sample::Sampler {
+ public:
+  explicit GrowingSampler(const graph::GraphRef& graph) {
+    for (int64_t fanout = 1; fanout <= 8; ++fanout) {
+      sample::NeighborConfig config;
+      config.fanouts = {fanout, fanout};
+      config.transpose = true;
+      inner_.push_back(sample::make_neighbor_sampler(graph, config));
+    }
+  }
+  int num_layers() const override { return 2; }
+  int64_t num_nodes() const override { return inner_[0]->num_nodes(); }
+  std::string describe() const override { return "one that grows"; }
+  void sample(std::span<const int64_t> seeds, const sample::BatchKey& key,
+              sample::Workspace& workspace, sample::Sample& out,
+              const base::CancelToken& cancel) const override {
+    const size_t number = 3 * key.epoch + key.batch;
+    inner_[std::min(number, inner_.size() - 1)]->sample(seeds, key, workspace, out, cancel);
+  }
+
+ private:
+  std::vector<std::unique_ptr<sample::Sampler>> inner_;
+};
+
+class DeviceMemoryCalls : public testing::TestWithParam<int> {
+ protected:
+  // Trains and evaluates, and shows what was called when it must not be.
+  void expect_in_turns(const Recipe& setup, bool tensors = true) const {
+    const Gpus gpus(GetParam());
+    Host host;
+    host.devices = &gpus.table();
+    {
+      Trial run(gpus.train(setup), host);
+      const Watched watched(tensors);
+      run.train();
+      run->evaluate(data::SplitPart::kTest, {});
+    }
+    EXPECT_GT(fake_nccl::calls(0), 20);
+    gpus.expect_clean();
+  }
+};
+
+Recipe eager() {
+  Recipe setup;
+  setup.trainer.capture = train::Capture::kOff;
+  setup.trainer.batches_per_step = 8;
+  setup.trainer.num_epochs = 3;
+  setup.trainer.evaluate_every = 1;
+  setup.trainer.loader_threads = 2;
+  setup.trainer.prefetch = 4;
+  return setup;
+}
+
+TEST_P(DeviceMemoryCalls, OfSampledEvaluations) {
+  Recipe setup = eager();
+  setup.trainer.evaluation = train::EvaluationMode::kSampled;
+  setup.trainer.eval_batch_size = 16;
+  expect_in_turns(setup);
+}
+
+TEST_P(DeviceMemoryCalls, OfHopsThatAreMeasured) {
+  Recipe setup = eager();
+  setup.sampler.fanouts = {5, -1};
+  expect_in_turns(setup);
+}
+
+// Samples and rows come from the host, and every mini-batch is larger than those before it.
+TEST_P(DeviceMemoryCalls, OfMiniBatchesThatGrow) {
+  Recipe setup = eager();
+  setup.trainer.placement.graph = loader::GraphPlacement::kHost;
+  setup.trainer.placement.features = loader::FeaturePlacement::kHost;
+  setup.trainer.evaluation = train::EvaluationMode::kSampled;
+  setup.wrap_sampler = [&](std::shared_ptr<const sample::Sampler>) {
+    return std::make_shared<GrowingSampler>(setup.dataset->graph);
+  };
+  expect_in_turns(setup);
+}
+
+TEST_P(DeviceMemoryCalls, OfGraphs) {
+  Recipe setup = gin(rings_and_stars(120));
+  setup.trainer.num_epochs = 3;
+  setup.trainer.evaluate_every = 1;
+  expect_in_turns(setup);
+}
+
+// Steps that are captured take nothing, other than tensors out of what LibTorch keeps.
+TEST_P(DeviceMemoryCalls, OfCapturedSteps) {
+  Recipe setup = eager();
+  setup.trainer.capture = train::Capture::kOn;
+  setup.trainer.evaluation = train::EvaluationMode::kSampled;
+  setup.trainer.eval_batch_size = 16;
+  expect_in_turns(setup, false);
+}
+
+INSTANTIATE_TEST_SUITE_P(Gpus, DeviceMemoryCalls, testing::Values(2, 4));
+
+}  // namespace
+}  // namespace gnnmg::test
