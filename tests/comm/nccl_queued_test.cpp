@@ -159,7 +159,7 @@ void sweep(SpreadFault::Kind kind, Result result, int64_t deadline_ms, Status ex
       well = std::ranges::all_of(
           outcomes, [](const Outcome& outcome) { return outcome.status == Status::kOk; });
       if (well) {
-        EXPECT_LT(fake_nccl::calls(hurt), n);
+        EXPECT_LE(fake_nccl::calls(hurt), n);  // of the end itself nobody is told
         break;
       }
       if (outcomes[static_cast<size_t>(hurt)].text.starts_with("rendezvous")) {

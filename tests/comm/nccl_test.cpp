@@ -38,6 +38,25 @@ class Nccl : public testing::TestWithParam<int> {
   FakeGpus gpus{world};
 };
 
+// Ranks that go without a word, as trainers' do, end NCCL in order where they go together. One that
+// stays is not waited for.
+TEST_P(Nccl, RanksThatGoTogetherEndInOrder) {
+  const auto go = [&](int late) {
+    const auto outcomes = run_nccl_ranks(nccl_group(world), [&](Collectives& comm) {
+      comm.barrier(within_ms(kLong));
+      if (comm.rank() == late) std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    });
+    for (const Outcome& outcome : outcomes) EXPECT_EQ(outcome.status, Status::kOk) << outcome.text;
+    expect_clean(gpus);
+    return outcomes[0].seconds;
+  };
+  go(-1);
+  EXPECT_EQ(gpus.count().destroyed, world);
+  if (world == 1) return;
+  EXPECT_LT(go(world - 1), 0.4);
+  EXPECT_GE(gpus.count().aborted, world - 1);
+}
+
 // Small whole numbers, so that every type holds every sum exactly.
 int value(int rank, int64_t i) { return static_cast<int>((rank * 7 + i * 3) % 11); }
 

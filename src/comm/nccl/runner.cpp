@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <exception>
 #include <thread>
 #include <utility>
 
@@ -17,6 +18,8 @@ using std::chrono::milliseconds;
 constexpr milliseconds kDrain(50);
 // A copy within a device that takes longer never ends.
 constexpr milliseconds kCopy(10'000);
+// How long a rank that goes waits for the others to go too.
+constexpr milliseconds kParting(100);
 // When NCCL has lost a peer, the rank that failed, or whoever misses its process, says why within
 // this time.
 constexpr milliseconds kExplained(100), kExplainedElsewhere(1500);
@@ -43,8 +46,26 @@ Runner::Runner(std::shared_ptr<GroupState> state, int rank, std::unique_ptr<Part
     : state_(std::move(state)), rank_(rank), parts_(std::move(parts)) {}
 
 Runner::~Runner() {
+  // Who goes because something has failed is not held up: the others are about to be told why.
+  if (std::uncaught_exceptions() == 0) part();
   state_->leave(rank_);
   parts_.reset();
+}
+
+// NCCL's orderly end, which flushes, where all ranks go at about the same time; else, or where
+// something has failed, the handle aborts.
+void Runner::part() noexcept {
+  if (lost_ || state_->ended() || !handle().usable()) return;
+  try {
+    handle().finalize();
+    const auto end = SteadyClock::now() + kParting;
+    while (!handle().ready()) {
+      if (state_->ended() || SteadyClock::now() >= end) return;
+      std::this_thread::sleep_for(std::chrono::microseconds(100));
+    }
+    handle().destroy();
+  } catch (const std::exception&) {
+  }
 }
 
 // Before an operation is counted, so that a failure for want of memory leaves all as it was. False

@@ -61,6 +61,7 @@ class Runner {
   };
   void refuse() const;
   bool reserve(const std::function<void()>& allocate);
+  void part() noexcept;
   void begin(const std::string& what, const Wait& wait, const std::function<void()>& enter);
   // False when NCCL refuses an argument and the communicator stays usable: what it says is kept.
   bool start_calls(const std::string& what, const std::function<void()>& start);
