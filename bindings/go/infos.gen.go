@@ -369,7 +369,12 @@ func (c *MemoryInfo) from(r *raw.MemoryInfo) {
 	c.Bounded = r.Bounded != 0
 }
 
-// ProgressInfo: Where training is; see [Trainer.Progress].
+// ProgressInfo: Where training is; see [Trainer.Progress]. Seconds of captured steps are the
+// GPU's own: it samples and gathers in queues beside the one that trains, which waits for
+// mini-batches, computes, reduces and updates, and for the rest of Seconds has nothing to do. Of
+// one rank with a mini-batch a step the update is part of ComputeSeconds, of all captured steps
+// waiting for slower ranks part of ReduceSeconds alone. Where the GPU tells no times, all of
+// Seconds is ComputeSeconds.
 type ProgressInfo struct {
 	// What it does.
 	State TrainerState
@@ -410,8 +415,7 @@ type ProgressInfo struct {
 	SampleSeconds float64
 	// Its loader threads, features, summed.
 	GatherSeconds float64
-	// Its forward and backward passes; of captured steps all of Seconds, which the host sees as one
-	// piece.
+	// Its forward and backward passes.
 	ComputeSeconds float64
 	// Its all-reduces, waiting for other ranks included.
 	ReduceSeconds float64
@@ -466,8 +470,7 @@ type RankInfo struct {
 	SampleSeconds float64
 	// Its loader threads, features, summed.
 	GatherSeconds float64
-	// Its forward and backward passes, until its GPU is through; of captured steps all of Seconds,
-	// as one piece.
+	// Its forward and backward passes, until its GPU is through.
 	ComputeSeconds float64
 	// Its all-reduces, waiting for other ranks included.
 	ReduceSeconds float64
@@ -476,8 +479,7 @@ type RankInfo struct {
 	// Of its all-reduces, how long it waited for slower ranks.
 	PeerWaitSeconds float64
 	// Read by its GPU over the bus: copies of mini-batches, and rows of features in main memory.
-	// What gathers read is added when the epoch ends, and of captured steps nothing else. Edges of a
-	// pinned graph are not counted.
+	// What gathers read is added when the epoch ends. Edges of a pinned graph are not counted.
 	BusBytes int64
 	// Rows that gathers of its GPU have read, once the epoch has ended.
 	NumRows int64
@@ -551,15 +553,13 @@ type EpochInfo struct {
 	SampleSeconds float64
 	// Its loader threads, features, summed.
 	GatherSeconds float64
-	// Its forward and backward passes; of captured steps all of Seconds, which the host sees as one
-	// piece.
+	// Its forward and backward passes.
 	ComputeSeconds float64
 	// Its all-reduces, waiting included.
 	ReduceSeconds float64
 	// Its updates.
 	OptimizerSeconds float64
-	// The epoch without its all-reduces, mean of all ranks. Of captured steps waiting for other
-	// ranks is in it.
+	// The epoch without its all-reduces, mean of all ranks.
 	MeanBusySeconds float64
 	// The same of the slowest rank, which others wait for.
 	MostBusySeconds float64

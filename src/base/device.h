@@ -48,6 +48,9 @@ enum class Placement : int32_t { kDevice = 0, kPinned = 1 };
 struct DeviceQueue;
 // Work that was kept, to be done again and again; a CUDA graph in the plug-in.
 struct DeviceReplay;
+// A point in a queue's work, which has a time when the device has come to it; a CUDA event in the
+// plug-in.
+struct DeviceMark;
 
 struct DeviceTable {
   int64_t size;         // sizeof(DeviceTable), by which a plug-in of another build is known
@@ -107,6 +110,16 @@ struct DeviceTable {
   void (*replay)(DeviceQueue* queue, const DeviceReplay* kept);
   // What was put into queues of it is over.
   void (*free_capture)(DeviceReplay* kept) noexcept;
+
+  // For queues of `device`, put nowhere yet. Error(kUnsupported) where the device tells no times.
+  DeviceMark* (*make_mark)(int device);
+  // Puts it behind what is in the queue now, and not where it was before. Not within capture().
+  // Neither waits nor allocates.
+  void (*mark)(DeviceQueue* queue, DeviceMark* mark);
+  // Seconds from one to the other, of any queues of one device; below 0 where `to` was first. False
+  // while the device has not come to both, or one was put nowhere. Does not wait.
+  bool (*elapsed)(const DeviceMark* from, const DeviceMark* to, double* seconds);
+  void (*free_mark)(DeviceMark* mark) noexcept;
 
   const sample::DeviceSampling* sampling;
   const feature::DeviceFeatures* features;

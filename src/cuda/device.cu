@@ -16,13 +16,6 @@ using base::Status;
 
 std::string version(int number) { return base::text(number / 1000, ".", number % 1000 / 10); }
 
-void check_device(int device) {
-  const int count = num_devices();
-  if (device >= 0 && device < count) return;
-  fail(Status::kNotFound, "there is no GPU ", device, ", expected ",
-       count == 0 ? std::string("none: this process sees no GPU") : base::text("0 to ", count - 1));
-}
-
 }  // namespace
 
 int num_devices() {
@@ -43,6 +36,13 @@ int num_devices() {
   }
   check(error, "counting the GPUs");
   return 0;
+}
+
+void check_device(int device) {
+  const int count = num_devices();
+  if (device >= 0 && device < count) return;
+  fail(Status::kNotFound, "there is no GPU ", device, ", expected ",
+       count == 0 ? std::string("none: this process sees no GPU") : base::text("0 to ", count - 1));
 }
 
 base::DeviceInfo device_info(int device) {

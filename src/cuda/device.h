@@ -6,6 +6,7 @@
 namespace gnnmg::cuda {
 
 int num_devices();
+void check_device(int device);  // Error(kNotFound) where there is none
 base::DeviceInfo device_info(int device);
 void* allocate(int device, base::Placement placement, int64_t bytes);
 void release(int device, base::Placement placement, void* memory) noexcept;
@@ -26,5 +27,11 @@ bool enable_peer(int device, int peer);
 base::DeviceReplay* capture(base::DeviceQueue* queue, void (*work)(void*), void* context);
 void replay(base::DeviceQueue* queue, const base::DeviceReplay* kept);
 void free_capture(base::DeviceReplay* kept) noexcept;
+
+// mark.cpp
+base::DeviceMark* make_mark(int device);
+void mark(base::DeviceQueue* queue, base::DeviceMark* mark);
+bool elapsed(const base::DeviceMark* from, const base::DeviceMark* to, double* seconds);
+void free_mark(base::DeviceMark* mark) noexcept;
 
 }  // namespace gnnmg::cuda

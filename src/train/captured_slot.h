@@ -50,6 +50,7 @@ class CapturedSlot {
   // Of what was written.
   double weight() const { return weight_; }
   int64_t labelled() const { return labelled_; }
+  int64_t bytes() const { return bytes_; }  // that put_sample() copies
 
   void put_sample();  // into the sampling queue
   // Behind it, into the same queue: what counts() reads when that is over.

@@ -18,6 +18,8 @@
 namespace gnnmg::train {
 
 using base::Placement;
+using Ahead = CapturedTimes::Ahead;
+using Part = CapturedTimes::Part;
 
 namespace {
 
@@ -107,6 +109,8 @@ void CapturedStep::warm_up() {
       for (const at::Tensor& array : updates_.arrays()) kept.push_back(at::empty_like(array));
   }
   updates_.begin();
+  times_ = std::make_unique<CapturedTimes>(table_, device_.index, device_.queue,
+                                           std::max<int64_t>(make_plan(0)->num_own(0), 1), kAhead);
 
   const CapturedParts shared{
       parts_.job,       parts_.model, parts_.source->parts(),      sampling_.get(),
@@ -275,7 +279,7 @@ void CapturedStep::sample_through(size_t count, const comm::Wait& wait) {
     base::DeviceQueue* const copied = copied_[at]->get();
     if (!table_.finished(copied)) await(copied, wait);  // what the slot was given last time
     write(*slots_[at], *plan, item.number);
-    samples_[at]->run();
+    times_->run(Ahead::kSample, item.place, sampling_.get(), *samples_[at]);
     table_.wait(copied, sampling_.get());
   }
 }
@@ -288,7 +292,7 @@ void CapturedStep::gather_through(size_t count) {
     if (item.number < 0 || gathers_.empty()) continue;
     const size_t at = static_cast<size_t>(item.place) % kAhead;
     table_.wait(gathering_.get(), copied_[at]->get());
-    gathers_[at]->run();
+    times_->run(Ahead::kGather, item.place, gathering_.get(), *gathers_[at]);
   }
 }
 
@@ -310,6 +314,7 @@ void CapturedStep::start(const Wanted& wanted, const comm::Wait& wait) {
   numbers.share = by_rank() ? 1.0 / parts_.comm.world_size() : 0;
   numbers.learning_rate = wanted.learning_rate;
   numbers.clip_norm = parts_.job.config.clip_norm;
+  times_->begin(started_);
   if (parts_.leads) {
     const std::vector<at::Tensor> arrays = updates_.arrays();
     for (size_t i = 0; i < arrays.size(); ++i)
@@ -318,13 +323,17 @@ void CapturedStep::start(const Wanted& wanted, const comm::Wait& wait) {
   }
   ++started_;
   if (!merged()) begin_->run();
+  times_->behind(Part::kCompute);
   for (bool last = false; !last;) last = pass(desk, wait);
   if (!alone()) {
+    times_->behind(Part::kRest);
     const bool wide = buffer_.scalar_type() == at::kDouble;
     parts_.comm.queued()->all_reduce(
         {buffer_.data_ptr(), wide ? base::DType::kF64 : base::DType::kF32, {buffer_.numel()}},
         comm::ReduceOp::kSum, device_.queue, wait);
+    times_->behind(Part::kReduce);
     end_->run();
+    times_->behind(Part::kUpdate);
   }
   table_.copy(device_.queue, &desk.found, this->numbers(), sizeof desk.found);
   table_.copy(device_.queue, &desk.updates, updates_.numbers(), sizeof desk.updates);
@@ -339,15 +348,18 @@ bool CapturedStep::pass(Desk& desk, const comm::Wait& wait) {
   gather_through(1);
   const loader::Item item = window_.front().item;
   const size_t at = static_cast<size_t>(item.place) % kAhead;
+  times_->behind(Part::kRest);
   const size_t shape = item.number >= 0 ? shape_of(at, wait) : 0;
   table_.wait(device_.queue, copied_[at]->get());
   table_.wait(device_.queue, gathering_.get());
+  times_->behind(Part::kWait);
   // What is sampled behind the pass is written over what the one before it read.
   table_.wait(sampling_.get(), device_.queue);
   if (item.number >= 0) {
     desk.wanted.weight += slots_[at]->weight();
     desk.wanted.labelled += static_cast<double>(slots_[at]->labelled());
     desk.wanted.seeds += static_cast<double>(window_.front().plan->batch(item.number).size());
+    times_->trains_on(item.place, slots_[at]->bytes());
   }
   if (item.last_of_step && merged()) send(desk);
   if (item.number >= 0) {
@@ -356,9 +368,11 @@ bool CapturedStep::pass(Desk& desk, const comm::Wait& wait) {
   } else if (merged()) {
     empty_->run();
   }
+  times_->behind(Part::kCompute);
   if (item.last_of_step && !merged()) {
     send(desk);
     last_->run();
+    times_->behind(alone() ? Part::kUpdate : Part::kCompute);
   }
   window_.pop_front();
   // Behind the pass: a device has fewer queues of its own than there are here, and work that shares
@@ -387,6 +401,7 @@ CapturedStep::Result CapturedStep::read(const comm::Wait& wait) {
   result.sums.write_failed = found.any_write_failed > 0;
   result.sums.bad = found.good == 0;
   result.learning_rate = found.learning_rate;
+  result.timed = times_->add(read_, result.times);
   return result;
 }
 

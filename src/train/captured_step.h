@@ -19,6 +19,7 @@
 #include "loader/item.h"
 #include "train/captured_shape.h"
 #include "train/captured_slot.h"
+#include "train/captured_times.h"
 #include "train/captured_work.h"
 #include "train/job.h"
 #include "train/optimizer.h"
@@ -77,6 +78,8 @@ class CapturedStep {
   struct Result {
     StepSums sums;  // bad: the loss or the gradient was not finite, and nothing was changed
     double learning_rate = 0;
+    EpochSums times;     // the rank's seconds but `seconds`, where `timed`; and its `bus_bytes`
+    bool timed = false;  // the device tells them
   };
   // Steps that are started and not looked at: 2 at most.
   int64_t in_flight() const { return started_ - read_; }
@@ -152,6 +155,7 @@ class CapturedStep {
   // What an update changes, as it was before two steps; the last is room of look_back(): nobody
   // takes memory while other ranks have kernels that wait for this one.
   std::array<std::vector<at::Tensor>, 3> before_;
+  std::unique_ptr<CapturedTimes> times_;
   std::vector<std::unique_ptr<CapturedSlot>> slots_;
   std::vector<PassShape> shapes_;                                 // the smallest first
   std::array<int64_t, kMostShapes> num_passes_{};                 // over each

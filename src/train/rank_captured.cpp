@@ -133,12 +133,14 @@ void Rank::start_captured(int64_t step) {
                    wait());
 }
 
-// The whole of a step is one piece of work, whose parts the host does not see.
+// Steps overlap: the seconds of one are those since the host had read the one before, and its parts
+// are the device's, which was earlier at them.
 void Rank::read_captured() {
   const CapturedStep::Result result = captured_->read(wait());
-  EpochSums times;
+  EpochSums times = result.times;
   const Clock::time_point now = Clock::now();
-  times.seconds = times.compute = std::chrono::duration<double>(now - read_at_).count();
+  times.seconds = std::chrono::duration<double>(now - read_at_).count();
+  if (!result.timed) times.compute = times.seconds;
   read_at_ = now;
   commit_step(result.sums, times, result.learning_rate, [&] {
     captured_->take();

@@ -2,6 +2,7 @@
 // What holds for it is asked of real GPUs by the same cases (tests/gpu).
 #pragma once
 
+#include <chrono>
 #include <cstdio>
 #include <memory>
 
@@ -22,6 +23,24 @@ struct HostTable {
   static void check_device(int device) {
     if (device != 0)
       base::fail(base::Status::kNotFound, "there is no GPU ", device, ", expected 0 to 0");
+  }
+  // The device is where the host is.
+  using Mark = std::chrono::steady_clock::time_point;
+  static void fill_marks(base::DeviceTable& table) {
+    table.make_mark = [](int device) {
+      check_device(device);
+      return reinterpret_cast<base::DeviceMark*>(new Mark);
+    };
+    table.mark = [](base::DeviceQueue*, base::DeviceMark* mark) {
+      *reinterpret_cast<Mark*>(mark) = std::chrono::steady_clock::now();
+    };
+    table.elapsed = [](const base::DeviceMark* from, const base::DeviceMark* to, double* seconds) {
+      const Mark begin = *reinterpret_cast<const Mark*>(from),
+                 end = *reinterpret_cast<const Mark*>(to);
+      *seconds = std::chrono::duration<double>(end - begin).count();
+      return begin != Mark() && end != Mark();
+    };
+    table.free_mark = [](base::DeviceMark* mark) noexcept { delete reinterpret_cast<Mark*>(mark); };
   }
   // Everything but the rooms.
   static base::DeviceTable make() {
@@ -80,6 +99,7 @@ struct HostTable {
     table.free_capture = [](base::DeviceReplay* kept) noexcept {
       delete reinterpret_cast<HostQueue::Steps*>(kept);
     };
+    fill_marks(table);
     return table;
   }
 };

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <memory>
 #include <numeric>
 
 #include "base/error.h"
@@ -123,6 +124,43 @@ TEST_P(Device, CapturesWorkAndDoesItAgain) {
   }
   table().synchronize(queue());
   table().free_capture(capture);
+}
+
+TEST_P(Device, TellsTheTimeBetweenMarks) {
+  struct Free {
+    const base::DeviceTable& table;
+    void operator()(base::DeviceMark* mark) const { table.free_mark(mark); }
+  };
+  using Mark = std::unique_ptr<base::DeviceMark, Free>;
+  const auto make = [&] { return Mark(table().make_mark(device().device), Free{table()}); };
+  EXPECT_EQ(status_of([&] { table().make_mark(-1); }), Status::kNotFound);
+  const Mark begin = make(), middle = make(), end = make(), nowhere = make();
+  constexpr int64_t kBytes = 4 << 20;
+  const DeviceArray<uint8_t> from(device(), queue(), std::vector<uint8_t>(kBytes, 3)),
+      to(device(), queue(), kBytes);
+  base::DeviceQueue* const other = table().open_queue(device().device, 0, nullptr);
+  double first = -1, second = -1, all = -1;
+  for (const int turn : {1, 2}) {  // a mark is put anew
+    table().mark(queue(), begin.get());
+    table().copy(queue(), to.data(), from.data(), kBytes);
+    table().mark(queue(), middle.get());
+    table().wait(other, queue());
+    for (int i = 0; i < 10; ++i) table().copy(other, to.data(), from.data(), kBytes);
+    table().mark(other, end.get());  // of another queue
+    table().synchronize(other);
+    ASSERT_TRUE(table().elapsed(begin.get(), middle.get(), &first)) << turn;
+    ASSERT_TRUE(table().elapsed(middle.get(), end.get(), &second));
+    ASSERT_TRUE(table().elapsed(begin.get(), end.get(), &all));
+    EXPECT_GT(first, 0);
+    EXPECT_GT(second, first / 10);
+    EXPECT_NEAR(all, first + second, 1e-5 + 1e-3 * all);
+    EXPECT_LT(all, 10);
+    EXPECT_FALSE(table().elapsed(begin.get(), nowhere.get(), &all));
+    EXPECT_FALSE(table().elapsed(nowhere.get(), begin.get(), &all));
+  }
+  table().close_queue(other);
+  ASSERT_TRUE(table().elapsed(end.get(), begin.get(), &all));
+  EXPECT_LT(all, 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(, Device, testing::ValuesIn(test_devices()), name_of_device);

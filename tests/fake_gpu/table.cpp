@@ -1,8 +1,10 @@
 // The table of fake devices.
 #include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <utility>
 
@@ -112,6 +114,32 @@ base::DeviceInfo info(int device) {
   return info;
 }
 
+// The device comes to it at once.
+struct Mark {
+  int device;
+  std::chrono::steady_clock::time_point at;
+};
+
+void put_mark(base::DeviceQueue* queue, base::DeviceMark* mark) {
+  Mark& put = *reinterpret_cast<Mark*>(mark);
+  const int device = queue_of<FakeQueue>(queue).device();
+  if (device != put.device)
+    fail(Status::kInternal, "a mark of fake GPU ", put.device, " in a queue of fake GPU ", device);
+  arena(device).check_waits("a mark");
+  put.at = std::chrono::steady_clock::now();
+}
+
+bool time_between(const base::DeviceMark* from, const base::DeviceMark* to, double* seconds) {
+  const Mark &begin = *reinterpret_cast<const Mark*>(from),
+             &end = *reinterpret_cast<const Mark*>(to);
+  if (begin.device != end.device)
+    fail(Status::kInternal, "marks of fake GPUs ", begin.device, " and ", end.device);
+  arena(begin.device).check();
+  *seconds = std::chrono::duration<double>(end.at - begin.at).count();
+  const std::chrono::steady_clock::time_point nowhere;
+  return begin.at != nowhere && end.at != nowhere;
+}
+
 template <int N>
 base::DeviceTable table() {
   static_assert(N <= kMostDevices);
@@ -173,6 +201,14 @@ base::DeviceTable table() {
   table.free_capture = [](base::DeviceReplay* kept) noexcept {
     delete reinterpret_cast<Recording*>(kept);
   };
+  table.make_mark = [](int device) {
+    check_device<N>(device);
+    arena(device).check();
+    return reinterpret_cast<base::DeviceMark*>(new Mark{device, {}});
+  };
+  table.mark = put_mark;
+  table.elapsed = time_between;
+  table.free_mark = [](base::DeviceMark* mark) noexcept { delete reinterpret_cast<Mark*>(mark); };
   table.sampling = &cuda::sampling_table<FakeQueue>();
   table.features = &cuda::features_table<FakeQueue>();
   table.layers_f32 = &cuda::layers_table<FakeQueue, float>();

@@ -107,9 +107,9 @@ Stream::~Stream() {
   streams.of_device[device_].push_back(stream_);
 }
 
-Event::Event(int device) {
+Event::Event(int device, unsigned flags) {
   const OnDevice on(device);
-  check(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming), "making an event");
+  check(cudaEventCreateWithFlags(&event_, flags), "making an event");
 }
 
 Event::~Event() { ignore(cudaEventDestroy(event_)); }

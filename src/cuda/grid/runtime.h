@@ -43,10 +43,10 @@ class Stream {
   bool own_ = false;
 };
 
-// A place in a stream, without a time.
+// A place in a stream; with a time where it is asked for.
 class Event {
  public:
-  explicit Event(int device);
+  explicit Event(int device, unsigned flags = cudaEventDisableTiming);
   ~Event();
   Event(const Event&) = delete;
   Event& operator=(const Event&) = delete;

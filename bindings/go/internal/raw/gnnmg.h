@@ -3989,7 +3989,12 @@ enum {
   GNNMG_TRAINER_FAILED = 4    /**< Ended by an error. */
 };
 
-/** Where training is; see gnnmg_trainer_progress(). */
+/** Where training is; see gnnmg_trainer_progress(). Seconds of captured steps are the GPU's own:
+ * it samples and gathers in queues beside the one that trains, which waits for mini-batches,
+ * computes, reduces and updates, and for the rest of `seconds` has nothing to do. Of one rank with
+ * a mini-batch a step the update is part of `compute_seconds`, of all captured steps waiting for
+ * slower ranks part of `reduce_seconds` alone. Where the GPU tells no times, all of `seconds` is
+ * `compute_seconds`. */
 typedef struct gnnmg_progress_info {
   uint32_t struct_size;      /**< sizeof of this struct, set by the caller. */
   gnnmg_trainer_state state; /**< What it does. */
@@ -4012,8 +4017,7 @@ typedef struct gnnmg_progress_info {
   double wait_seconds;       /**< Waiting for mini-batches. */
   double sample_seconds;     /**< Its loader threads, sampling, summed. */
   double gather_seconds;     /**< Its loader threads, features, summed. */
-  double compute_seconds;    /**< Its forward and backward passes; of captured steps all of
-                                  `seconds`, which the host sees as one piece. */
+  double compute_seconds;    /**< Its forward and backward passes. */
   double reduce_seconds;     /**< Its all-reduces, waiting for other ranks included. */
   double optimizer_seconds;  /**< Its updates. */
   double peer_wait_seconds;  /**< Of its all-reduces, how long it waited for slower ranks. */
@@ -4032,15 +4036,13 @@ typedef struct gnnmg_rank_info {
   double wait_seconds;      /**< Waiting for mini-batches. */
   double sample_seconds;    /**< Its loader threads, sampling, summed. */
   double gather_seconds;    /**< Its loader threads, features, summed. */
-  double compute_seconds;   /**< Its forward and backward passes, until its GPU is through; of
-                                 captured steps all of `seconds`, as one piece. */
+  double compute_seconds;   /**< Its forward and backward passes, until its GPU is through. */
   double reduce_seconds;    /**< Its all-reduces, waiting for other ranks included. */
   double optimizer_seconds; /**< Its updates. */
   double peer_wait_seconds; /**< Of its all-reduces, how long it waited for slower ranks. */
   int64_t bus_bytes;        /**< Read by its GPU over the bus: copies of mini-batches, and rows of
                                  features in main memory. What gathers read is added when the epoch
-                                 ends, and of captured steps nothing else. Edges of a pinned graph are
-                                 not counted. */
+                                 ends. Edges of a pinned graph are not counted. */
   int64_t num_rows;       /**< Rows that gathers of its GPU have read, once the epoch has ended. */
   int64_t num_rows_there; /**< Of these, those that lay on the GPU: hits of a cache. */
 } gnnmg_rank_info;
@@ -4072,17 +4074,15 @@ typedef struct gnnmg_epoch_info {
   double wait_seconds;                 /**< This process's first rank: waiting for mini-batches. */
   double sample_seconds;               /**< The same rank's loader threads, sampling, summed. */
   double gather_seconds;               /**< Its loader threads, features, summed. */
-  double compute_seconds;   /**< Its forward and backward passes; of captured steps all of
-                       `seconds`, which the host sees as one piece. */
-  double reduce_seconds;    /**< Its all-reduces, waiting included. */
-  double optimizer_seconds; /**< Its updates. */
-  double mean_busy_seconds; /**< The epoch without its all-reduces, mean of all ranks. Of
-                                 captured steps waiting for other ranks is in it. */
-  double most_busy_seconds; /**< The same of the slowest rank, which others wait for. */
-  int32_t best;             /**< 1: the best validation so far. */
-  int32_t slowest_rank;     /**< The rank with `most_busy_seconds`. */
-  double peer_wait_seconds; /**< Of `reduce_seconds`: waiting for slower ranks, those of
-                                 synchronised batch norm aside. */
+  double compute_seconds;              /**< Its forward and backward passes. */
+  double reduce_seconds;               /**< Its all-reduces, waiting included. */
+  double optimizer_seconds;            /**< Its updates. */
+  double mean_busy_seconds;            /**< The epoch without its all-reduces, mean of all ranks. */
+  double most_busy_seconds;            /**< The same of the slowest rank, which others wait for. */
+  int32_t best;                        /**< 1: the best validation so far. */
+  int32_t slowest_rank;                /**< The rank with `most_busy_seconds`. */
+  double peer_wait_seconds;            /**< Of `reduce_seconds`: waiting for slower ranks, those of
+                                            synchronised batch norm aside. */
 } gnnmg_epoch_info;
 
 /**

@@ -3156,7 +3156,12 @@ pub const GNNMG_TRAINER_STOPPING: gnnmg_trainer_state = 2;
 pub const GNNMG_TRAINER_FINISHED: gnnmg_trainer_state = 3;
 /// Ended by an error.
 pub const GNNMG_TRAINER_FAILED: gnnmg_trainer_state = 4;
-/// Where training is; see gnnmg_trainer_progress().
+/** Where training is; see gnnmg_trainer_progress(). Seconds of captured steps are the GPU's own:
+it samples and gathers in queues beside the one that trains, which waits for mini-batches,
+computes, reduces and updates, and for the rest of `seconds` has nothing to do. Of one rank with
+a mini-batch a step the update is part of `compute_seconds`, of all captured steps waiting for
+slower ranks part of `reduce_seconds` alone. Where the GPU tells no times, all of `seconds` is
+`compute_seconds`.*/
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct gnnmg_progress_info {
@@ -3201,8 +3206,7 @@ rank has spent it: what follows, and the rest.*/
     pub sample_seconds: f64,
     /// Its loader threads, features, summed.
     pub gather_seconds: f64,
-    /** Its forward and backward passes; of captured steps all of
-`seconds`, which the host sees as one piece.*/
+    /// Its forward and backward passes.
     pub compute_seconds: f64,
     /// Its all-reduces, waiting for other ranks included.
     pub reduce_seconds: f64,
@@ -3317,8 +3321,7 @@ pub struct gnnmg_rank_info {
     pub sample_seconds: f64,
     /// Its loader threads, features, summed.
     pub gather_seconds: f64,
-    /** Its forward and backward passes, until its GPU is through; of
-captured steps all of `seconds`, as one piece.*/
+    /// Its forward and backward passes, until its GPU is through.
     pub compute_seconds: f64,
     /// Its all-reduces, waiting for other ranks included.
     pub reduce_seconds: f64,
@@ -3328,8 +3331,7 @@ captured steps all of `seconds`, as one piece.*/
     pub peer_wait_seconds: f64,
     /** Read by its GPU over the bus: copies of mini-batches, and rows of
 features in main memory. What gathers read is added when the epoch
-ends, and of captured steps nothing else. Edges of a pinned graph are
-not counted.*/
+ends. Edges of a pinned graph are not counted.*/
     pub bus_bytes: i64,
     /// Rows that gathers of its GPU have read, once the epoch has ended.
     pub num_rows: i64,
@@ -3447,15 +3449,13 @@ pub struct gnnmg_epoch_info {
     pub sample_seconds: f64,
     /// Its loader threads, features, summed.
     pub gather_seconds: f64,
-    /** Its forward and backward passes; of captured steps all of
-`seconds`, which the host sees as one piece.*/
+    /// Its forward and backward passes.
     pub compute_seconds: f64,
     /// Its all-reduces, waiting included.
     pub reduce_seconds: f64,
     /// Its updates.
     pub optimizer_seconds: f64,
-    /** The epoch without its all-reduces, mean of all ranks. Of
-captured steps waiting for other ranks is in it.*/
+    /// The epoch without its all-reduces, mean of all ranks.
     pub mean_busy_seconds: f64,
     /// The same of the slowest rank, which others wait for.
     pub most_busy_seconds: f64,

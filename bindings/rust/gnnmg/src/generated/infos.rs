@@ -225,7 +225,12 @@ info! {
 }
 
 info! {
-    /// Where training is; see gnnmg_trainer_progress().
+    /// Where training is; see gnnmg_trainer_progress(). Seconds of captured steps are the GPU's own:
+    /// it samples and gathers in queues beside the one that trains, which waits for mini-batches,
+    /// computes, reduces and updates, and for the rest of `seconds` has nothing to do. Of one rank with
+    /// a mini-batch a step the update is part of `compute_seconds`, of all captured steps waiting for
+    /// slower ranks part of `reduce_seconds` alone. Where the GPU tells no times, all of `seconds` is
+    /// `compute_seconds`.
     pub struct ProgressInfo(gnnmg_progress_info) {
         /// What it does.
         state: crate::TrainerState,
@@ -266,8 +271,7 @@ info! {
         sample_seconds: f64,
         /// Its loader threads, features, summed.
         gather_seconds: f64,
-        /// Its forward and backward passes; of captured steps all of
-        /// `seconds`, which the host sees as one piece.
+        /// Its forward and backward passes.
         compute_seconds: f64,
         /// Its all-reduces, waiting for other ranks included.
         reduce_seconds: f64,
@@ -298,8 +302,7 @@ info! {
         sample_seconds: f64,
         /// Its loader threads, features, summed.
         gather_seconds: f64,
-        /// Its forward and backward passes, until its GPU is through; of
-        /// captured steps all of `seconds`, as one piece.
+        /// Its forward and backward passes, until its GPU is through.
         compute_seconds: f64,
         /// Its all-reduces, waiting for other ranks included.
         reduce_seconds: f64,
@@ -309,8 +312,7 @@ info! {
         peer_wait_seconds: f64,
         /// Read by its GPU over the bus: copies of mini-batches, and rows of
         /// features in main memory. What gathers read is added when the epoch
-        /// ends, and of captured steps nothing else. Edges of a pinned graph are
-        /// not counted.
+        /// ends. Edges of a pinned graph are not counted.
         bus_bytes: i64,
         /// Rows that gathers of its GPU have read, once the epoch has ended.
         num_rows: usize,
@@ -369,15 +371,13 @@ info! {
         sample_seconds: f64,
         /// Its loader threads, features, summed.
         gather_seconds: f64,
-        /// Its forward and backward passes; of captured steps all of
-        /// `seconds`, which the host sees as one piece.
+        /// Its forward and backward passes.
         compute_seconds: f64,
         /// Its all-reduces, waiting included.
         reduce_seconds: f64,
         /// Its updates.
         optimizer_seconds: f64,
-        /// The epoch without its all-reduces, mean of all ranks. Of
-        /// captured steps waiting for other ranks is in it.
+        /// The epoch without its all-reduces, mean of all ranks.
         mean_busy_seconds: f64,
         /// The same of the slowest rank, which others wait for.
         most_busy_seconds: f64,

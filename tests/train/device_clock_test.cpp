@@ -1,0 +1,234 @@
+// Times of captured steps by a clock of the test's, which each repetition of kept work moves on by
+// a second: what is counted, once for each mini-batch and step, whatever comes in between.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+#include "fake_gpu.h"
+#include "support/temp_dir.h"
+#include "train/device_capture.h"
+
+namespace gnnmg::test {
+namespace {
+
+using base::Status;
+
+constexpr double kWait = 1.0 / 64;  // of one queue for another
+
+thread_local double now = 0;  // a rank has a thread
+std::atomic<int64_t> made{0}, live{0};
+std::atomic<int64_t> lost_at{-1};  // marks that are put before it
+const base::DeviceTable* below = nullptr;
+
+double& time_of(base::DeviceMark* mark) { return *reinterpret_cast<double*>(mark); }
+double time_of(const base::DeviceMark* mark) { return *reinterpret_cast<const double*>(mark); }
+
+base::DeviceTable clocked(const Gpus& gpus) {
+  below = &gpus.table();
+  base::DeviceTable table = gpus.table();
+  table.make_mark = [](int) {
+    ++made;
+    ++live;
+    return reinterpret_cast<base::DeviceMark*>(new double(-1));
+  };
+  table.mark = [](base::DeviceQueue* queue, base::DeviceMark* mark) {
+    if (lost_at >= 0 && lost_at-- == 0) {
+      fake_gpu::lose(0);
+      below->synchronize(queue);
+    }
+    time_of(mark) = now;
+  };
+  table.elapsed = [](const base::DeviceMark* from, const base::DeviceMark* to, double* seconds) {
+    *seconds = time_of(to) - time_of(from);
+    return time_of(from) >= 0 && time_of(to) >= 0;
+  };
+  table.free_mark = [](base::DeviceMark* mark) noexcept {
+    --live;
+    delete reinterpret_cast<double*>(mark);
+  };
+  table.replay = [](base::DeviceQueue* queue, const base::DeviceReplay* kept) {
+    now += 1;
+    below->replay(queue, kept);
+  };
+  table.wait = [](base::DeviceQueue* queue, base::DeviceQueue* other) {
+    now += kWait;
+    below->wait(queue, other);
+  };
+  return table;
+}
+
+struct Expected {
+  double sample, gather, compute, optimizer;
+  double passes;
+};
+
+void expect_times(const train::RankTimes& rank, const Expected& expected) {
+  SCOPED_TRACE(testing::Message() << "rank " << rank.rank << ", epoch " << rank.epoch);
+  EXPECT_EQ(rank.sample_seconds, expected.sample);
+  EXPECT_EQ(rank.gather_seconds, expected.gather);
+  // The sampling queue's for the pass before is told of behind the pass's own.
+  EXPECT_EQ(rank.compute_seconds, expected.compute + expected.passes * kWait);
+  EXPECT_EQ(rank.optimizer_seconds, expected.optimizer);
+  EXPECT_EQ(rank.wait_seconds, expected.passes * 2 * kWait);  // for the sample, and for the rows
+}
+
+void collect(Trial& run, std::vector<train::EpochReport>& reports) {
+  run->set_epoch_function([&](const train::EpochReport& report) {
+    reports.push_back(report);
+    return 0;
+  });
+}
+
+std::vector<train::EpochReport> reports_of(const Recipe& setup, const Gpus& gpus,
+                                           const base::DeviceTable& table) {
+  Host host;
+  host.devices = &table;
+  std::vector<train::EpochReport> reports;
+  Trial run(gpus.train(setup), host);
+  collect(run, reports);
+  run.train();
+  return reports;
+}
+
+// Five mini-batches an epoch.
+Recipe five() {
+  Recipe setup = captured(in_f64());
+  setup.trainer.batches_per_step = 1;
+  setup.trainer.num_epochs = 4;
+  setup.trainer.evaluate_every = 0;
+  return setup;
+}
+
+TEST(DeviceClock, EachMiniBatchAndStepOnce) {
+  struct Case {
+    int world;
+    int64_t batches_per_step;
+    std::vector<Expected> ranks;
+  };
+  const Case cases[] = {
+      {1, 1, {{5, 0, 5, 0, 5}}},                                  // the update is in the pass
+      {1, 4, {{5, 0, 2 + 5, 2, 5}}},                              // begins of two steps; updates
+      {2, 2, {{3, 0, 3, 3, 3}, {2, 0, 2 + 1, 3, 3}}},             // one step without a mini-batch
+      {2, 5, {{3, 0, 1 + 3 + 1, 1, 3}, {2, 0, 1 + 2 + 1, 1, 2}}}  // begin and end around passes
+  };
+  for (const Case& c : cases)
+    for (const bool gather : {false, true}) {
+      SCOPED_TRACE(testing::Message() << c.world << " ranks, " << c.batches_per_step << " a step");
+      Recipe setup = five();
+      setup.trainer.batches_per_step = c.batches_per_step;
+      setup.trainer.placement.gather = gather;
+      const Gpus gpus(c.world);
+      const base::DeviceTable table = clocked(gpus);
+      made = 0;
+      const std::vector<train::EpochReport> reports = reports_of(setup, gpus, table);
+      EXPECT_EQ(reports.size(), 4u);
+      for (const train::EpochReport& report : reports)
+        for (size_t rank = 0; rank < c.ranks.size(); ++rank) {
+          Expected expected = c.ranks[rank];
+          if (gather) expected.gather = expected.sample;
+          expect_times(report.ranks[rank], expected);
+        }
+      EXPECT_EQ(live, 0);
+      const int64_t marks = made;
+      setup.trainer.num_epochs = 1;
+      made = 0;
+      reports_of(setup, gpus, table);
+      EXPECT_EQ(made, marks);  // a longer training makes no more
+    }
+}
+
+TEST(DeviceClock, SingleStepsACheckpointAndARollBack) {
+  const Gpus gpus(1);
+  const base::DeviceTable table = clocked(gpus);
+  Host host;
+  host.devices = &table;
+  Recipe setup = gpus.train(five());
+  setup.trainer.num_epochs = 20;
+  const TempDir folder;
+  {
+    Trial run(setup, host);
+    for (int i = 0; i < 2; ++i) ASSERT_EQ(run->step({}, nullptr), Status::kOk);
+    expect_times(run->rank_times()[0], {2, 0, 2, 0, 2});
+    run->save(folder.file("two"));
+  }
+  {
+    Trial run(setup, host);
+    run->load(folder.file("two"));
+    ASSERT_EQ(run->step({}, nullptr), Status::kOk);
+    expect_times(run->rank_times()[0], {3, 0, 3, 0, 3});
+  }
+  std::vector<train::EpochReport> reports;
+  Trial run(setup, host);
+  collect(run, reports);
+  for (int round = 1; round <= 6; ++round) {
+    std::atomic<bool> over{false};
+    std::thread canceller([&] {
+      while (!over && run->progress().epoch < 2 * round)
+        std::this_thread::sleep_for(std::chrono::microseconds(300));
+      run->cancel();
+    });
+    caught([&] { run.train(); });
+    over = true;
+    canceller.join();
+  }
+  run.train();
+  EXPECT_GE(reports.size(), 20u - 6u);  // a cancel may keep the host from one
+  for (const train::EpochReport& report : reports) expect_times(report.ranks[0], {5, 0, 5, 0, 5});
+}
+
+// All of it is the pass then, as far as anybody can tell.
+TEST(DeviceClock, ADeviceThatTellsNoTimes) {
+  const std::vector<double> expected = Gpus(1).weights_after(five());
+  for (const bool makes : {false, true}) {
+    const Gpus gpus(1);
+    base::DeviceTable table = clocked(gpus);
+    made = 0;
+    if (makes)
+      table.elapsed = [](const base::DeviceMark*, const base::DeviceMark*, double*) {
+        return false;
+      };
+    else
+      table.make_mark = [](int) {
+        if (++made == 7) base::fail(Status::kUnsupported, "no times here");
+        ++live;
+        return reinterpret_cast<base::DeviceMark*>(new double(-1));
+      };
+    for (const train::EpochReport& report : reports_of(five(), gpus, table)) {
+      const train::RankTimes& rank = report.ranks[0];
+      EXPECT_GT(rank.seconds, 0);
+      EXPECT_EQ(rank.compute_seconds, rank.seconds);
+      EXPECT_EQ(rank.sample_seconds + rank.wait_seconds + rank.optimizer_seconds, 0);
+      EXPECT_GT(rank.bus_bytes, 0);
+    }
+    EXPECT_EQ(after(five(), gpus, table), expected);
+    EXPECT_EQ(live, 0);
+    gpus.expect_clean();
+  }
+}
+
+TEST(DeviceClock, ADeviceThatIsLostAtAMark) {
+  for (const int world : {1, 2})
+    for (const int64_t nth : {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 17, 31, 64}) {
+      const Gpus gpus(world);
+      const base::DeviceTable table = clocked(gpus);
+      Recipe setup = five();
+      setup.trainer.batches_per_step = 0;
+      Host host;
+      host.devices = &table;
+      {
+        Trial run(gpus.train(setup), host);
+        lost_at = nth;
+        const Caught failure = caught([&] { run.train(); });
+        lost_at = -1;
+        EXPECT_EQ(failure.status, Status::kDeviceLost) << world << ", mark " << nth;
+        fake_gpu::find_again(0);
+      }
+      EXPECT_EQ(live, 0);
+    }
+}
+
+}  // namespace
+}  // namespace gnnmg::test

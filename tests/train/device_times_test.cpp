@@ -1,0 +1,63 @@
+// Where the time of captured steps goes, as reports say it: the parts are there, and the model's
+// queue is never at more than the time that passed.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "train/device_capture.h"
+
+namespace gnnmg::test {
+namespace {
+
+std::vector<train::EpochReport> reports_of(const Recipe& setup, const Gpus& gpus) {
+  Host host;
+  host.devices = &gpus.table();
+  Trial run(gpus.train(captured(setup)), host);
+  std::vector<train::EpochReport> reports;
+  run->set_epoch_function([&](const train::EpochReport& report) {
+    reports.push_back(report);
+    return 0;
+  });
+  run.train();
+  return reports;
+}
+
+TEST(DeviceTimes, PartsOfCapturedSteps) {
+  constexpr int kRanks[] = {1, 2};
+  constexpr int64_t kPasses[] = {0, 5};  // of all ranks; 0: one each
+  for (const int wanted : kRanks)
+    for (const int64_t batches_per_step : kPasses)
+      for (const bool gather : {false, true}) {
+        Recipe setup;
+        setup.trainer.batches_per_step = batches_per_step;
+        setup.trainer.num_epochs = 3;
+        setup.trainer.evaluate_every = 2;
+        setup.trainer.placement.features =
+            gather ? loader::FeaturePlacement::kPinned : loader::FeaturePlacement::kDevice;
+        setup.trainer.placement.gather = gather;
+        const Gpus gpus(wanted);
+        const bool alone = gpus.count() == 1;
+        for (const train::EpochReport& report : reports_of(setup, gpus)) {
+          ASSERT_EQ(report.ranks.size(), static_cast<size_t>(gpus.count()));
+          for (const train::RankTimes& rank : report.ranks) {
+            SCOPED_TRACE(testing::Message() << "rank " << rank.rank << " of " << gpus.count()
+                                            << ", " << batches_per_step << " a step, gather "
+                                            << gather << ", epoch " << rank.epoch);
+            EXPECT_GT(rank.sample_seconds, 0);
+            EXPECT_GT(rank.compute_seconds, 0);
+            EXPECT_GE(rank.wait_seconds, 0);
+            EXPECT_EQ(rank.gather_seconds > 0, gather);
+            EXPECT_EQ(rank.reduce_seconds > 0, !alone);
+            EXPECT_EQ(rank.peer_wait_seconds, 0);
+            EXPECT_EQ(rank.optimizer_seconds > 0, !alone || batches_per_step > 1);
+            EXPECT_LE(rank.wait_seconds + rank.compute_seconds + rank.reduce_seconds +
+                          rank.optimizer_seconds,
+                      rank.seconds * 1.001 + 1e-4);
+            EXPECT_GT(rank.bus_bytes, 129 / gpus.count() * 8);  // the seeds are among them
+          }
+          EXPECT_EQ(report.sample_seconds, report.ranks[0].sample_seconds);
+        }
+      }
+}
+
+}  // namespace
+}  // namespace gnnmg::test
