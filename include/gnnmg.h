@@ -179,7 +179,7 @@ enum {
   GNNMG_ERR_PEER_LOST = -17,       /**< Another rank is gone; the text names it. */
   GNNMG_ERR_ABORTED = -18,         /**< Another rank failed or gave up; the text has the cause. */
   GNNMG_ERR_MISMATCH = -19,        /**< Ranks disagree on what they do. */
-  GNNMG_ERR_UNAVAILABLE = -20,     /**< A server did not answer, or refused. */
+  GNNMG_ERR_UNAVAILABLE = -20,     /**< A server did not answer or refused; a GPU is taken. */
   GNNMG_ERR_AUTH = -21,            /**< A token or certificate was not accepted. */
   GNNMG_ERR_PROTOCOL = -22,        /**< A peer sent what it should not. */
   GNNMG_ERR_CANCELLED = -23,       /**< Cancelled by the caller. */

@@ -47,7 +47,7 @@ const (
 	ErrAborted Status = -18
 	// Ranks disagree on what they do.
 	ErrMismatch Status = -19
-	// A server did not answer, or refused.
+	// A server did not answer or refused; a GPU is taken.
 	ErrUnavailable Status = -20
 	// A token or certificate was not accepted.
 	ErrAuth Status = -21

@@ -88,9 +88,7 @@ void* pin(void* memory, int64_t bytes) {
 }
 
 void unpin(void* memory) noexcept {
-  int device = 0;
-  ignore(cudaGetDevice(&device));
-  pinned_memory(device).give_back(memory);
+  pinned_memory(0).give_back(memory);  // it is known which device's context it was pinned in
 }
 
 base::DeviceQueue* open_queue(int device, int max_multiprocessors, void* stream) {

@@ -30,11 +30,10 @@ class DeviceMemory : public Memory {
       // LibTorch's own guard: its allocator asks for LibTorch's device, which may be another than
       // the runtime's.
       const c10::cuda::CUDAGuard on(static_cast<c10::DeviceIndex>(device_));
-      // The cache may give what the default stream's last kernels still use, and any stream may be
-      // the next to write it.
-      if (stream_ == nullptr) check(cudaStreamSynchronize(nullptr), "waiting for the device");
-      return caching::raw_alloc_with_stream(static_cast<size_t>(std::max<int64_t>(bytes, 1)),
-                                            stream_);
+      void* const memory =
+          caching::raw_alloc_with_stream(static_cast<size_t>(std::max<int64_t>(bytes, 1)), stream_);
+      settle(memory);
+      return memory;
     } catch (const c10::OutOfMemoryError&) {
       no_memory(bytes, what);
     } catch (const c10::Error& error) {
@@ -51,8 +50,17 @@ class DeviceMemory : public Memory {
   }
 
  private:
+  // The cache may give what the default stream's last kernels still use, CUDA's own allocator what
+  // that stream has yet to come to, and any stream may be the next to write it.
+  void settle(void* memory) {
+    if (stream_ != nullptr) return;
+    const cudaError_t error = cudaStreamSynchronize(nullptr);
+    if (error != cudaSuccess) release(memory);
+    check(error, "waiting for the device");
+  }
   // A device that failed is what LibTorch's allocator fails for too.
   void tell_loss() const {
+    const OnDevice on(device_);
     const cudaError_t state = cudaStreamQuery(stream_);
     if (state == cudaErrorNotReady) return ignore(state);
     check(state, "allocating memory");
@@ -84,7 +92,9 @@ class HostPinned : public PinnedMemory, private PinningSystem {
            bytes, what);
     return memory;
   }
-  void release(void* memory) noexcept override { ignore(cudaFreeHost(memory)); }
+  void release(void* memory) noexcept override {
+    give_up([&] { return cudaFreeHost(memory); });
+  }
 
   void* adopt(void* memory, int64_t bytes, std::string_view what) override {
     const OnDevice on(device_);
@@ -95,7 +105,7 @@ class HostPinned : public PinnedMemory, private PinningSystem {
     check(mapped, "asking for the address of pinned memory");
     return address;
   }
-  void give_back(void* memory) noexcept override { ranges().give_back(*this, memory); }
+  void give_back(void* memory) noexcept override { ranges().give_back(memory); }
 
  private:
   static constexpr int64_t kStep = 65536;  // a multiple of all sizes of pages but the huge
@@ -114,7 +124,17 @@ class HostPinned : public PinnedMemory, private PinningSystem {
     refuse(error, bytes, what);
     return true;
   }
-  void unpin(void* memory) noexcept override { ignore(cudaHostUnregister(memory)); }
+  void unpin(void* memory) noexcept override {
+    give_up([&] { return cudaHostUnregister(memory); });
+  }
+  template <typename F>
+  void give_up(const F& call) const noexcept {
+    try {
+      const OnDevice on(device_);
+      ignore(call());
+    } catch (const base::Error&) {  // a device that is lost has no context that keeps it pinned
+    }
+  }
   // Who pins an array pins it as a whole: that there is no gap is looked at in steps.
   bool all_pinned(void* memory, int64_t bytes) override {
     const auto pinned = [&](int64_t at) {

@@ -131,7 +131,7 @@ void* open_stream(int device) {
 void close_stream(int device, void* stream) noexcept {
   try {
     const OnDevice on_device(device);
-    cudaStreamDestroy(stream_of(stream));
+    ignore(cudaStreamDestroy(stream_of(stream)));
   } catch (const base::Error&) {  // a device that is lost has taken its streams along
   }
 }

@@ -131,7 +131,7 @@ class HostMemory : public PinnedMemory, public PinningSystem {
     ranges.take(*this, memory, bytes, what);
     return memory;
   }
-  void give_back(void* memory) noexcept override { ranges.give_back(*this, memory); }
+  void give_back(void* memory) noexcept override { ranges.give_back(memory); }
   int64_t least_to_adopt() const override { return adopts_from; }
   // The system: what was adopted, and what tests have pinned themselves.
   bool pin(void* memory, int64_t bytes, std::string_view what) override {

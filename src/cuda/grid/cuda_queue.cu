@@ -32,7 +32,12 @@ CudaQueue::CudaQueue(int device, int max_multiprocessors, cudaStream_t stream)
       reached_(device),
       memory_(make_device_memory(device, stream_.get())) {}
 
-CudaQueue::~CudaQueue() { ignore(cudaStreamSynchronize(stream())); }
+CudaQueue::~CudaQueue() {
+  try {
+    synchronize();
+  } catch (const base::Error&) {  // a device that is lost does nothing more
+  }
+}
 
 void CudaQueue::fill(void* to, int byte, int64_t bytes) {
   if (bytes <= 0) return;
@@ -46,7 +51,10 @@ void CudaQueue::copy(void* to, const void* from, int64_t bytes) {
   check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream()), "copying");
 }
 
-void CudaQueue::synchronize() { check(cudaStreamSynchronize(stream()), "waiting for the device"); }
+void CudaQueue::synchronize() {
+  const OnDevice on(device_);
+  check(cudaStreamSynchronize(stream()), "waiting for the device");
+}
 
 void CudaQueue::wait(CudaQueue& other) {
   if (&other == this) return;
@@ -59,6 +67,7 @@ void CudaQueue::wait(CudaQueue& other) {
 }
 
 bool CudaQueue::finished() {
+  const OnDevice on(device_);
   const cudaError_t state = cudaStreamQuery(stream());
   if (state == cudaErrorNotReady) {
     cudaGetLastError();  // it stays in the thread else, and the next one who asks takes it for his

@@ -27,7 +27,7 @@ class PinningSystem {
 class PinnedRanges {
  public:
   // Until a give_back() of the same address all of it is pinned. Error(kInvalidArgument) when part
-  // of it is pinned and the rest cannot be.
+  // of it is pinned and the rest cannot be. `system` outlives that.
   void take(PinningSystem& system, void* memory, int64_t bytes, std::string_view what) {
     const std::lock_guard lock(mutex_);
     char* const begin = static_cast<char*>(memory);
@@ -39,7 +39,7 @@ class PinnedRanges {
         use->second = own->first;
         return;
       }
-      const auto [added, is_new] = own_.try_emplace(begin, Own{begin + bytes, 1});
+      const auto [added, is_new] = own_.try_emplace(begin, Own{begin + bytes, 1, &system});
       bool pinned = false;
       try {
         pinned = is_new && system.pin(memory, bytes, what);
@@ -61,14 +61,15 @@ class PinnedRanges {
       throw;
     }
   }
-  void give_back(PinningSystem& system, void* memory) noexcept {
+  // What pinned the memory unpins it, whoever gives it back.
+  void give_back(void* memory) noexcept {
     const std::lock_guard lock(mutex_);
     const auto use = uses_.find(memory);
     if (use == uses_.end()) return;
     if (use->second != nullptr) {
       const auto own = own_.find(use->second);
       if (--own->second.uses == 0) {
-        system.unpin(own->first);
+        own->second.by->unpin(own->first);
         own_.erase(own);
       }
     }
@@ -79,6 +80,7 @@ class PinnedRanges {
   struct Own {
     char* end;
     int64_t uses;
+    PinningSystem* by;
   };
   std::mutex mutex_;
   std::map<char*, Own> own_;          // what was pinned here, by where it begins

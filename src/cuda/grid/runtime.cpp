@@ -1,6 +1,7 @@
 #include "cuda/grid/runtime.h"
 
 #include <c10/cuda/CUDAFunctions.h>
+#include <c10/util/Exception.h>
 
 #include <map>
 #include <mutex>
@@ -43,12 +44,31 @@ Status status_of(cudaError_t error) {
     case cudaErrorAssert:
     case cudaErrorECCUncorrectable:
     case cudaErrorNvlinkUncorrectable:
-    case cudaErrorDevicesUnavailable:
+    case cudaErrorTensorMemoryLeak:
     case cudaErrorContained:
+    case cudaErrorExternalDevice:
+    case cudaErrorMpsClientTerminated:
       return Status::kDeviceLost;
+    // Those that pass, or that who runs the machine can end.
+    case cudaErrorDevicesUnavailable:
+    case cudaErrorDeviceAlreadyInUse:
+    case cudaErrorMpsConnectionFailed:
+    case cudaErrorMpsRpcFailure:
+    case cudaErrorMpsServerNotReady:
+    case cudaErrorMpsMaxClientsReached:
+    case cudaErrorMpsMaxConnectionsReached:
+      return Status::kUnavailable;
     default:
       return Status::kInternal;
   }
+}
+
+// What to do about an error whose name does not tell; or nothing.
+const char* remedy_of(cudaError_t error) {
+  if (error == cudaErrorDevicesUnavailable || error == cudaErrorDeviceAlreadyInUse)
+    return "; another process has the GPU to itself, or it is full: end that one, or have the "
+           "compute mode set to default (nvidia-smi --compute-mode=DEFAULT)";
+  return "";
 }
 
 // Streams that nobody uses now, with nothing in them.
@@ -68,7 +88,7 @@ void check(cudaError_t error, const char* what) {
   if (error == cudaSuccess) return;
   cudaGetLastError();  // an error that can be got over is told once
   base::fail(status_of(error), what, " failed: ", cudaGetErrorString(error), " (",
-             cudaGetErrorName(error), ")");
+             cudaGetErrorName(error), ")", remedy_of(error));
 }
 
 OnDevice::OnDevice(int device) {
@@ -81,7 +101,11 @@ OnDevice::OnDevice(int device) {
 
 OnDevice::~OnDevice() {
   // Not where that device has no context yet: it would get one by this, of some hundred megabytes.
-  if (before_ >= 0) ignore(c10::cuda::MaybeSetDevice(static_cast<c10::DeviceIndex>(before_)));
+  if (before_ < 0) return;
+  try {
+    ignore(c10::cuda::MaybeSetDevice(static_cast<c10::DeviceIndex>(before_)));
+  } catch (const c10::Error&) {  // the driver does not say; the next call chooses its own device
+  }
 }
 
 Stream::Stream(int device, cudaStream_t given)
@@ -107,11 +131,17 @@ Stream::~Stream() {
   streams.of_device[device_].push_back(stream_);
 }
 
-Event::Event(int device, unsigned flags) {
+Event::Event(int device, unsigned flags) : device_(device) {
   const OnDevice on(device);
   check(cudaEventCreateWithFlags(&event_, flags), "making an event");
 }
 
-Event::~Event() { ignore(cudaEventDestroy(event_)); }
+Event::~Event() {
+  try {
+    const OnDevice on(device_);
+    ignore(cudaEventDestroy(event_));
+  } catch (const base::Error&) {  // a device that is lost has taken its events along
+  }
+}
 
 }  // namespace gnnmg::cuda

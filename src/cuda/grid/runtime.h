@@ -15,7 +15,9 @@ inline void ignore(cudaError_t error) {
 
 // Makes a device the calling thread's, and puts the one of before back. A device that was never
 // used gets a context by that, of some hundred megabytes: a thread that works for one device makes
-// it its own first, by cudaSetDevice().
+// it its own first, by cudaSetDevice(). Every call of the runtime that needs a context stands
+// behind one of these, also where a stream or an event says the device: a thread's device is 0
+// until it is told, and the runtime gives that one a context.
 class OnDevice {
  public:
   explicit OnDevice(int device);
@@ -53,6 +55,7 @@ class Event {
   cudaEvent_t get() const { return event_; }
 
  private:
+  int device_;
   cudaEvent_t event_ = nullptr;
 };
 

@@ -50,7 +50,7 @@ pub const GNNMG_ERR_PEER_LOST: gnnmg_status = -17;
 pub const GNNMG_ERR_ABORTED: gnnmg_status = -18;
 /// Ranks disagree on what they do.
 pub const GNNMG_ERR_MISMATCH: gnnmg_status = -19;
-/// A server did not answer, or refused.
+/// A server did not answer or refused; a GPU is taken.
 pub const GNNMG_ERR_UNAVAILABLE: gnnmg_status = -20;
 /// A token or certificate was not accepted.
 pub const GNNMG_ERR_AUTH: gnnmg_status = -21;

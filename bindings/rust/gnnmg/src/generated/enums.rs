@@ -45,7 +45,7 @@ enumeration! {
         Aborted = GNNMG_ERR_ABORTED,
         /// Ranks disagree on what they do.
         Mismatch = GNNMG_ERR_MISMATCH,
-        /// A server did not answer, or refused.
+        /// A server did not answer or refused; a GPU is taken.
         Unavailable = GNNMG_ERR_UNAVAILABLE,
         /// A token or certificate was not accepted.
         Auth = GNNMG_ERR_AUTH,

@@ -1,0 +1,124 @@
+// Kept work of the real plug-in over a pretended runtime: what each refusal of a CUDA graph leaves.
+#include <stdexcept>
+
+#include "fake_cuda/support.h"
+
+namespace gnnmg::fake_cuda {
+namespace {
+
+using base::Status;
+using testing::ElementsAre;
+using testing::Field;
+using testing::HasSubstr;
+using testing::SizeIs;
+
+class Captures : public FakeCuda {
+ protected:
+  void SetUp() override {
+    queue_ = table().open_queue(1, 0, nullptr);
+    FakeCuda::SetUp();
+    table().use(queue_);
+  }
+  void TearDown() override {
+    table().close_queue(queue_);
+    FakeCuda::TearDown();
+  }
+  base::DeviceReplay* keep(void (*work)(void*) = [](void*) {}) {
+    return table().capture(queue_, work, nullptr);
+  }
+  // Graphs that were made are gone, and work is kept as before: LibTorch gives no memory to a pool
+  // that was closed, and lets none be opened twice.
+  void expect_clean() {
+    EXPECT_EQ(calls("cudaGraphDestroy").size() + refused_ends_,
+              calls("cudaStreamEndCapture").size());
+    base::DeviceReplay* const kept = keep();
+    table().replay(queue_, kept);
+    table().free_capture(kept);
+    EXPECT_EQ(error_left(), cudaSuccess);
+    expect_on_their_devices();
+    EXPECT_THAT(contexts(), ElementsAre(1));
+  }
+  base::DeviceQueue* queue_ = nullptr;
+  size_t refused_ends_ = 0;
+};
+
+TEST_F(Captures, AreDoneAgainOnTheirDevice) {
+  base::DeviceReplay* const kept = keep();
+  EXPECT_THAT(calls("cudaStreamBeginCapture"),
+              ElementsAre(Field(&Call::flags, unsigned{cudaStreamCaptureModeRelaxed})));
+  EXPECT_THAT(calls("cudaGraphInstantiate"),
+              ElementsAre(Field(&Call::flags, unsigned{cudaGraphInstantiateFlagAutoFreeOnLaunch})));
+  EXPECT_THAT(calls("cudaGraphUpload"), SizeIs(1));
+  in_fresh_thread([&] {
+    table().replay(queue_, kept);
+    table().replay(queue_, kept);
+    table().free_capture(kept);
+  });
+  EXPECT_THAT(calls("cudaGraphLaunch"), SizeIs(2));
+  EXPECT_THAT(calls("cudaGraphExecDestroy"), SizeIs(1));
+  expect_clean();
+}
+
+// Beside work that is kept already, whose pool a refused one shares.
+TEST_F(Captures, ThatAreRefusedLeaveThePoolClosed) {
+  base::DeviceReplay* const before = keep();
+  fail("cudaStreamBeginCapture", cudaErrorStreamCaptureUnsupported);
+  EXPECT_EQ(failure_of([&] { keep(); }).first, Status::kInternal);
+  EXPECT_THAT(calls("cudaStreamEndCapture"), SizeIs(1));
+  expect_clean();
+  fail("cudaStreamBeginCapture", cudaErrorIllegalAddress);
+  EXPECT_EQ(failure_of([&] { keep(); }).first, Status::kDeviceLost);
+  expect_clean();
+  table().free_capture(before);
+  expect_clean();
+}
+
+TEST_F(Captures, ThatCannotBeKeptAreTold) {
+  base::DeviceReplay* const before = keep();
+  fail("cudaStreamEndCapture", cudaErrorStreamCaptureInvalidated);
+  const auto ended = failure_of([&] { keep(); });
+  ++refused_ends_;
+  EXPECT_EQ(ended.first, Status::kUnsupported);
+  EXPECT_THAT(ended.second, HasSubstr("this work cannot be kept as a CUDA graph: "));
+  expect_clean();
+
+  fail("cudaGraphInstantiate", cudaErrorNotSupported);
+  const auto made = failure_of([&] { keep(); });
+  EXPECT_EQ(made.first, Status::kUnsupported);
+  EXPECT_THAT(made.second, HasSubstr("this work cannot be kept as a CUDA graph: "));
+  expect_clean();
+  table().free_capture(before);
+}
+
+TEST_F(Captures, ThatAreNotSentAreGivenBack) {
+  base::DeviceReplay* const before = keep();
+  fail("cudaGraphUpload", cudaErrorMemoryAllocation);
+  EXPECT_EQ(failure_of([&] { keep(); }).first, Status::kNoMemory);
+  EXPECT_THAT(calls("cudaGraphExecDestroy"), SizeIs(1));
+  expect_clean();
+  table().free_capture(before);
+}
+
+TEST_F(Captures, OfWorkThatThrowsEnd) {
+  base::DeviceReplay* const before = keep();
+  EXPECT_THROW(keep([](void*) { throw std::runtime_error("the work's own"); }), std::runtime_error);
+  expect_clean();
+  // Also where the runtime ends it with an error of its own.
+  fail("cudaStreamEndCapture", cudaErrorStreamCaptureInvalidated);
+  ++refused_ends_;
+  EXPECT_THROW(keep([](void*) { throw std::runtime_error("the work's own"); }), std::runtime_error);
+  expect_clean();
+  table().free_capture(before);
+}
+
+TEST_F(Captures, OfADeviceThatIsLostAreGivenBack) {
+  base::DeviceReplay* const kept = keep();
+  fail("cudaGraphLaunch", cudaErrorIllegalAddress);
+  EXPECT_EQ(failure_of([&] { table().replay(queue_, kept); }).first, Status::kDeviceLost);
+  fail("cudaGraphExecDestroy", cudaErrorIllegalAddress);
+  table().free_capture(kept);
+  EXPECT_EQ(error_left(), cudaSuccess);
+}
+
+}  // namespace
+}  // namespace gnnmg::fake_cuda

@@ -1,0 +1,92 @@
+// Memory of the pretended runtime: all of it the host's.
+#include <cstdlib>
+
+#include "fake_cuda/state.h"
+
+using namespace gnnmg::fake_cuda;
+
+namespace {
+
+using Blocks = std::map<char*, Block> State::*;
+
+// The device that a block of memory is of; -1: none.
+int of(Blocks blocks, const void* memory) {
+  const std::lock_guard lock(state().mutex);
+  const auto& kept = state().*blocks;
+  const auto found = kept.find(static_cast<char*>(const_cast<void*>(memory)));
+  return found == kept.end() ? -1 : found->second.device;
+}
+void add(Blocks blocks, void* memory, size_t bytes) {
+  const std::lock_guard lock(state().mutex);
+  (state().*blocks)[static_cast<char*>(memory)] = {current_device, bytes};
+}
+
+cudaError_t allocate(const Call& call, Blocks blocks, void** memory, size_t bytes) {
+  if (const cudaError_t error = note(call)) return error;
+  *memory = std::aligned_alloc(512, (bytes + 511) / 512 * 512);
+  if (*memory == nullptr) return leave(cudaErrorMemoryAllocation);
+  add(blocks, *memory, bytes);
+  return cudaSuccess;
+}
+cudaError_t take_out(const char* name, Blocks blocks, void* memory) {
+  const int device = of(blocks, memory);
+  if (const cudaError_t error = note(about(name, device))) return error;
+  if (device < 0) return leave(cudaErrorInvalidValue);
+  const std::lock_guard lock(state().mutex);
+  (state().*blocks).erase(static_cast<char*>(memory));
+  return cudaSuccess;
+}
+cudaError_t release(const char* name, Blocks blocks, void* memory) {
+  const cudaError_t error = take_out(name, blocks, memory);
+  if (error == cudaSuccess) std::free(memory);
+  return error;
+}
+
+}  // namespace
+
+GNNMG_FAKE cudaError_t cudaMemGetInfo(size_t* available, size_t* total) {
+  *available = size_t{1} << 29;
+  *total = size_t{1} << 30;
+  return note(about("cudaMemGetInfo", -1));
+}
+GNNMG_FAKE cudaError_t cudaMalloc(void** memory, size_t bytes) {
+  return allocate(about("cudaMalloc", -1), &State::device_blocks, memory, bytes);
+}
+GNNMG_FAKE cudaError_t cudaFree(void* memory) {
+  return release("cudaFree", &State::device_blocks, memory);
+}
+GNNMG_FAKE cudaError_t cudaHostAlloc(void** memory, size_t bytes, unsigned flags) {
+  return allocate(about("cudaHostAlloc", -1, flags), &State::pinned, memory, bytes);
+}
+GNNMG_FAKE cudaError_t cudaFreeHost(void* memory) {
+  return release("cudaFreeHost", &State::pinned, memory);
+}
+GNNMG_FAKE cudaError_t cudaHostRegister(void* memory, size_t bytes, unsigned flags) {
+  if (const cudaError_t error = note(about("cudaHostRegister", -1, flags))) return error;
+  add(&State::registered, memory, bytes);
+  return cudaSuccess;
+}
+GNNMG_FAKE cudaError_t cudaHostUnregister(void* memory) {
+  return take_out("cudaHostUnregister", &State::registered, memory);
+}
+GNNMG_FAKE cudaError_t cudaHostGetDevicePointer(void** address, void* memory, unsigned) {
+  *address = memory;
+  return note(about("cudaHostGetDevicePointer", of(&State::registered, memory)));
+}
+GNNMG_FAKE cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* found, const void* memory) {
+  *found = {};
+  {
+    const std::lock_guard lock(state().mutex);
+    auto* const at = static_cast<char*>(const_cast<void*>(memory));
+    const auto& kept = state().registered;
+    auto block = kept.upper_bound(at);
+    bool inside = block != kept.begin();
+    if (inside) {
+      --block;
+      inside = at < block->first + block->second.bytes;
+    }
+    found->type = inside ? cudaMemoryTypeHost : cudaMemoryTypeUnregistered;
+    if (inside) found->devicePointer = found->hostPointer = at;
+  }
+  return note(about("cudaPointerGetAttributes", -1));
+}

@@ -1,0 +1,205 @@
+// Queues of the real plug-in over a pretended runtime: on which device each call is made, how many
+// multiprocessors a launch may take, and what is left when something fails.
+#include <algorithm>
+
+#include "comm/nccl/table.h"
+#include "fake_cuda/support.h"
+#include "train/device_updates.h"
+
+namespace gnnmg::fake_cuda {
+namespace {
+
+using base::Placement;
+using base::Status;
+using testing::Each;
+using testing::ElementsAre;
+using testing::Field;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+using Queues = FakeCuda;
+
+TEST_F(Queues, WorkOnTheirDeviceInThreadsOfNone) {
+  std::vector<char> from(100, 7), to(100);
+  in_fresh_thread([&] {
+    Queue queue(1), other(1);
+    table().copy(queue.handle, to.data(), from.data(), 100);
+    table().wait(queue.handle, other.handle);
+    table().synchronize(queue.handle);
+    EXPECT_TRUE(table().finished(queue.handle));
+  });
+  EXPECT_EQ(to, from);
+  for (const char* name : {"cudaStreamSynchronize", "cudaStreamQuery", "cudaMemcpyAsync",
+                           "cudaEventRecord", "cudaEventDestroy", "cudaStreamWaitEvent"})
+    EXPECT_THAT(calls(name), testing::Not(IsEmpty())) << name;
+  expect_on_their_devices();
+  EXPECT_THAT(contexts(), ElementsAre(1));
+}
+
+// Each of them alone, as the first call of its thread.
+TEST_F(Queues, EachFirstCallOfAThreadIsOnTheQueuesDevice) {
+  using Work = void (*)(Queue&, Queue&);
+  const std::pair<const char*, Work> works[] = {
+      {"synchronize", [](Queue& queue, Queue&) { table().synchronize(queue.handle); }},
+      {"finished", [](Queue& queue, Queue&) { table().finished(queue.handle); }},
+      {"wait", [](Queue& queue, Queue& other) { table().wait(queue.handle, other.handle); }},
+  };
+  Queue queue(1), other(1);
+  for (const auto& [name, work] : works) {
+    SCOPED_TRACE(name);
+    reset();
+    in_fresh_thread([&] { work(queue, other); });
+    expect_on_their_devices();
+    EXPECT_THAT(contexts(), ElementsAre(1));
+  }
+}
+
+TEST_F(Queues, AreUsedOnTheirDevice) {
+  Queue queue(1);
+  reset();
+  in_fresh_thread([&] {
+    table().use(queue.handle);
+    int device = 0;
+    EXPECT_EQ(cudaGetDevice(&device), cudaSuccess);
+    EXPECT_EQ(device, 1);
+  });
+  EXPECT_THAT(contexts(), ElementsAre(1));
+}
+
+TEST_F(Queues, AreClosedOnTheirDevice) {
+  base::DeviceQueue* const queue = table().open_queue(1, 0, nullptr);
+  reset();
+  in_fresh_thread([&] { table().close_queue(queue); });
+  EXPECT_THAT(calls("cudaStreamSynchronize"), SizeIs(1));
+  EXPECT_THAT(calls("cudaEventDestroy"), SizeIs(1));
+  expect_on_their_devices();
+  EXPECT_THAT(contexts(), ElementsAre(1));
+}
+
+TEST_F(Queues, WaitForThoseOfAnotherDevice) {
+  Queue first(0), second(1);
+  reset();
+  table().wait(first.handle, second.handle);
+  EXPECT_THAT(calls("cudaEventRecord"), ElementsAre(Field(&Call::of, 1)));
+  EXPECT_THAT(calls("cudaStreamWaitEvent"), ElementsAre(Field(&Call::of, 0)));
+  expect_on_their_devices();
+  reset();
+  table().wait(first.handle, first.handle);
+  EXPECT_THAT(calls(), IsEmpty());
+}
+
+TEST_F(Queues, LeaveTheThreadsDevice) {
+  Queue queue(1);
+  table().synchronize(queue.handle);
+  int device = -1;
+  EXPECT_EQ(cudaGetDevice(&device), cudaSuccess);
+  EXPECT_EQ(device, 1) << "device 0 has no context, and would get one by being chosen";
+  EXPECT_THAT(contexts(), ElementsAre(1));
+  // One that has a context is put back.
+  EXPECT_EQ(cudaSetDevice(0), cudaSuccess);
+  table().synchronize(queue.handle);
+  EXPECT_EQ(cudaGetDevice(&device), cudaSuccess);
+  EXPECT_EQ(device, 0);
+}
+
+TEST_F(Queues, OutliveADriverThatTellsNothing) {
+  Queue queue(1);
+  EXPECT_EQ(cudaSetDevice(0), cudaSuccess);
+  fail_driver(true);
+  table().synchronize(queue.handle);
+  fail_driver(false);
+  expect_on_their_devices();
+}
+
+TEST_F(Queues, AreBusyWithoutAnErrorLeft) {
+  Queue queue(1);
+  set_busy(true);
+  EXPECT_FALSE(table().finished(queue.handle));
+  EXPECT_EQ(error_left(), cudaSuccess);
+  set_busy(false);
+  EXPECT_TRUE(table().finished(queue.handle));
+}
+
+TEST_F(Queues, AreClosedOnADeviceThatIsLost) {
+  base::DeviceQueue* const queue = table().open_queue(1, 0, nullptr);
+  fail("cudaStreamSynchronize", cudaErrorIllegalAddress, 1 << 30);
+  fail("cudaEventDestroy", cudaErrorIllegalAddress, 1 << 30);
+  table().close_queue(queue);
+  EXPECT_EQ(error_left(), cudaSuccess);
+  base::DeviceQueue* const other = [] {
+    reset();
+    return table().open_queue(1, 0, nullptr);
+  }();
+  EXPECT_EQ(cudaSetDevice(0), cudaSuccess);
+  fail("cudaSetDevice", cudaErrorIllegalAddress, 1 << 30);
+  table().close_queue(other);
+  EXPECT_EQ(error_left(), cudaSuccess);
+}
+
+TEST_F(Queues, UseTheirStreamsAgain) {
+  { const Queue queue(1); }
+  reset();
+  { const Queue queue(1); }
+  EXPECT_THAT(calls("cudaStreamCreateWithFlags"), IsEmpty());
+  EXPECT_THAT(calls("cudaStreamDestroy"), IsEmpty());
+}
+
+TEST_F(Queues, OfNcclAreClosedOnTheirDevice) {
+  void* stream = nullptr;
+  in_fresh_thread([&] { stream = table().nccl->open_stream(1); });
+  in_fresh_thread([&] {
+    fail("cudaStreamDestroy", cudaErrorIllegalAddress);
+    table().nccl->close_stream(1, stream);
+    EXPECT_EQ(error_left(), cudaSuccess);
+    table().nccl->close_stream(1, stream);
+  });
+  EXPECT_THAT(calls("cudaStreamDestroy"), SizeIs(2));
+  expect_on_their_devices();
+  EXPECT_THAT(contexts(), ElementsAre(1));
+}
+
+// Of the kernels that scale gradients, of which none runs.
+std::vector<Call> launches(int max_multiprocessors, int64_t count) {
+  const Queue queue(1, max_multiprocessors);
+  reset();
+  float gradient = 0;
+  double part = 0;
+  train::UpdateNumbers numbers;
+  table().updates_f32->scale(queue.handle, &gradient, count, &numbers, &part);
+  return calls("cudaLaunchKernelExC");
+}
+
+TEST_F(Queues, TakeAsManyMultiprocessorsAsTheyMay) {
+  constexpr int64_t kMany = int64_t{1} << 40;
+  const auto most = [](const std::vector<Call>& calls) {
+    unsigned most = 0;
+    for (const Call& call : calls) most = std::max(most, call.grid);
+    return most;
+  };
+  for (const int bound : {1, 3, kMultiprocessors}) {
+    const std::vector<Call> made = launches(bound, kMany);
+    EXPECT_EQ(most(made), static_cast<unsigned>(bound));
+    EXPECT_THAT(made, Each(Field(&Call::of, 1)));
+    expect_on_their_devices();
+  }
+  EXPECT_EQ(most(launches(100, kMany)), static_cast<unsigned>(kMultiprocessors))
+      << "there are no more";
+  EXPECT_GT(most(launches(0, kMany)), static_cast<unsigned>(kMultiprocessors)) << "no bound";
+  EXPECT_EQ(most(launches(3, 1)), 1u) << "one item takes one block";
+}
+
+TEST_F(Queues, SayWhichGpusThereAre) {
+  EXPECT_EQ(table().num_devices(), kDevices);
+  EXPECT_STREQ(table().info(1).bus_id, "0000:01:00.0");
+  EXPECT_EQ(failure_of([] { table().open_queue(kDevices, 0, nullptr); }),
+            std::pair(Status::kNotFound, std::string("there is no GPU 2, expected 0 to 1")));
+  fail("cudaGetDeviceCount", cudaErrorNoDevice);
+  EXPECT_EQ(table().num_devices(), 0);
+  fail("cudaGetDeviceCount", cudaErrorNoDevice);
+  EXPECT_EQ(failure_of([] { table().info(0); }),
+            std::pair(Status::kNotFound,
+                      std::string("there is no GPU 0, expected none: this process sees no GPU")));
+}
+
+}  // namespace
+}  // namespace gnnmg::fake_cuda
