@@ -378,10 +378,13 @@ TEST_P(DeviceCaptureLate, AFailureElsewhereLeavesNoExchange) {
       run->start();
       while (run->progress().epoch < 2) std::this_thread::sleep_for(std::chrono::milliseconds(1));
       strikes = true;
+      while (run->progress().state != train::TrainerState::kFailed)
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      // Before the host has heard of it, who lets go of all ranks then.
+      EXPECT_EQ(fake_nccl::count().aborted, 2) << "GPU " << device << " failed";
       const Caught failure = caught([&] { run->wait({}); });
       EXPECT_EQ(failure.status, Status::kInternal) << failure.text;
       EXPECT_THAT(failure.text, HasSubstr("a copy that nobody expected to fail"));
-      EXPECT_EQ(fake_nccl::count().aborted, 2) << "GPU " << device << " failed";
       EXPECT_EQ(run->step({}, nullptr), Status::kOk);
     }
     gpus.expect_clean();
