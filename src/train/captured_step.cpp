@@ -109,13 +109,13 @@ void CapturedStep::warm_up() {
       for (const at::Tensor& array : updates_.arrays()) kept.push_back(at::empty_like(array));
   }
   updates_.begin();
+  const std::shared_ptr<const loader::EpochPlan> plan = make_plan(0);
   times_ = std::make_unique<CapturedTimes>(table_, device_.index, device_.queue,
-                                           std::max<int64_t>(make_plan(0)->num_own(0), 1), kAhead);
+                                           std::max<int64_t>(plan->num_own(0), 1), kAhead);
 
   const CapturedParts shared{
       parts_.job,       parts_.model, parts_.source->parts(),      sampling_.get(),
       gathering_.get(), max_seeds_,   numbers_.narrow(0, kLoss, 2)};
-  const std::shared_ptr<const loader::EpochPlan> plan = make_plan(0);
   const auto work = [&](base::DeviceQueue* queue, std::function<void()> put) {
     return std::make_unique<CapturedWork>(table_, queue, std::move(put));
   };

@@ -88,6 +88,9 @@ class Late::World {
   void replay(base::DeviceQueue* queue, const base::DeviceReplay* kept) {
     if (!add(queue, [=, this] { inner_.replay(queue, kept); })) ++put_off_;
   }
+  void mark(base::DeviceQueue* queue, base::DeviceMark* mark) {
+    add(queue, [=, this] { inner_.mark(queue, mark); });
+  }
   bool finished(base::DeviceQueue* queue) { return empty(queue) && inner_.finished(queue); }
   void drain(base::DeviceQueue* queue) {
     while (!empty(queue)) std::this_thread::sleep_for(kTurn);
@@ -173,6 +176,10 @@ Late::World::World(const base::DeviceTable& inner) : inner_(inner), table_(inner
   };
   table_.replay = [](base::DeviceQueue* queue, const base::DeviceReplay* kept) {
     the_world->replay(queue, kept);
+  };
+  // Who asks for the time between marks has seen that the queues have come to them.
+  table_.mark = [](base::DeviceQueue* queue, base::DeviceMark* mark) {
+    the_world->mark(queue, mark);
   };
   thread_ = std::thread([this] { run(); });
 }
