@@ -30,6 +30,7 @@ void mark(base::DeviceQueue* queue, base::DeviceMark* place) {
 
 bool elapsed(const base::DeviceMark* from, const base::DeviceMark* to, double* seconds) {
   if (!of(from).put || !of(to).put) return false;
+  const OnDevice on(of(from).event.device());
   float milliseconds = 0;
   const cudaError_t state =
       cudaEventElapsedTime(&milliseconds, of(from).event.get(), of(to).event.get());

@@ -137,6 +137,11 @@ GNNMG_FAKE cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t) {
   return note(about("cudaEventRecord", event->device));
 }
 
+GNNMG_FAKE cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t from, cudaEvent_t) {
+  *milliseconds = 500;
+  return note(about("cudaEventElapsedTime", from->device));
+}
+
 GNNMG_FAKE cudaError_t cudaGraphInstantiate(cudaGraphExec_t* made, cudaGraph_t graph,
                                             unsigned long long flags) {
   const Call call = about("cudaGraphInstantiate", graph->device, static_cast<unsigned>(flags));

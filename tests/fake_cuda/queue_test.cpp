@@ -144,6 +144,41 @@ TEST_F(Queues, UseTheirStreamsAgain) {
   EXPECT_THAT(calls("cudaStreamDestroy"), IsEmpty());
 }
 
+TEST_F(Queues, HaveMarksOnTheirDevice) {
+  Queue queue(1);
+  base::DeviceMark *from = nullptr, *to = nullptr;
+  double seconds = 0;
+  reset();
+  in_fresh_thread([&] {
+    from = table().make_mark(1);
+    to = table().make_mark(1);
+    EXPECT_FALSE(table().elapsed(from, to, &seconds)) << "they were put nowhere";
+  });
+  EXPECT_THAT(calls("cudaEventElapsedTime"), IsEmpty());
+  in_fresh_thread([&] {
+    table().mark(queue.handle, from);
+    table().mark(queue.handle, to);
+  });
+  in_fresh_thread([&] {
+    fail("cudaEventElapsedTime", cudaErrorNotReady);
+    EXPECT_FALSE(table().elapsed(from, to, &seconds));
+    EXPECT_EQ(error_left(), cudaSuccess);
+  });
+  in_fresh_thread([&] {
+    EXPECT_TRUE(table().elapsed(from, to, &seconds));
+    EXPECT_EQ(seconds, 0.5);
+  });
+  in_fresh_thread([&] { table().free_mark(from); });
+  in_fresh_thread([&] {
+    fail("cudaEventDestroy", cudaErrorIllegalAddress);
+    table().free_mark(to);
+    EXPECT_EQ(error_left(), cudaSuccess);
+  });
+  EXPECT_THAT(calls("cudaEventDestroy"), SizeIs(2));
+  expect_on_their_devices();
+  EXPECT_THAT(contexts(), ElementsAre(1));
+}
+
 TEST_F(Queues, OfNcclAreClosedOnTheirDevice) {
   void* stream = nullptr;
   in_fresh_thread([&] { stream = table().nccl->open_stream(1); });

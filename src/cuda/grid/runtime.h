@@ -53,6 +53,7 @@ class Event {
   Event(const Event&) = delete;
   Event& operator=(const Event&) = delete;
   cudaEvent_t get() const { return event_; }
+  int device() const { return device_; }
 
  private:
   int device_;
