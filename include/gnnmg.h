@@ -3939,10 +3939,11 @@ typedef struct gnnmg_trainer_config {
                                                   what the graph leaves free. 0. */
   int32_t gather_multiprocessors; /**< How many multiprocessors of a GPU may read rows in main
                                      memory while the others compute; 0: an eighth of them. 0. */
-  gnnmg_capture capture;          /**< Of steps on GPUs: captured ones are over shapes that the
-                                     fan-outs bound, wait for nothing on the host, and need more
-                                     memory; the host sees what a step came to when the next one is
-                                     under way. ::GNNMG_CAPTURE_AUTO. */
+  gnnmg_capture capture;          /**< Of steps on GPUs: captured ones are over a few shapes, the
+                                     largest of which the fan-outs bound, and need more memory; the
+                                     host starts a pass when it knows how large the mini-batch is,
+                                     and sees what a step came to when the next one is under way.
+                                     ::GNNMG_CAPTURE_AUTO. */
   gnnmg_precision precision;      /**< Of products. ::GNNMG_PRECISION_FLOAT32. */
   int32_t padding2;               /**< 0. */
 } gnnmg_trainer_config;

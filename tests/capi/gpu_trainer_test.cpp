@@ -165,9 +165,9 @@ TEST(GpuTrainer, PlansItsMemory) {
   EXPECT_OK(gnnmg_trainer_run(training.trainer, nullptr, nullptr, nullptr));
 }
 
-TEST(GpuTrainer, TellsWhereEachRanksTimeWent) {
+void expect_times(gnnmg_capture capture) {
   Training training(GNNMG_DEVICE_CUDA);
-  training.training.capture = GNNMG_CAPTURE_OFF;  // captured steps are one piece of work
+  training.training.capture = capture;
   training.training.feature_placement = GNNMG_FEATURE_PLACEMENT_CACHED;
   training.training.cache_bytes = 4096;
   ASSERT_OK(training.make());
@@ -200,6 +200,13 @@ TEST(GpuTrainer, TellsWhereEachRanksTimeWent) {
   std::string last, line;
   while (std::getline(lines, line)) last = line;
   EXPECT_NE(last.find("\"ranks\":[{\"rank\":0,\"device\":0,"), std::string::npos) << last;
+}
+
+TEST(GpuTrainer, TellsWhereEachRanksTimeWent) {
+  for (const gnnmg_capture capture : {GNNMG_CAPTURE_OFF, GNNMG_CAPTURE_ON}) {
+    SCOPED_TRACE(capture);
+    expect_times(capture);
+  }
 }
 
 TEST(GpuTrainer, GoesOnOnTheCpuFromItsCheckpoint) {

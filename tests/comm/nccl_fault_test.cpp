@@ -84,7 +84,12 @@ Status expected_status(const Case& c) {
                                             : Status::kInternal;
 }
 
-constexpr int64_t kHang = 250, kLong = 60'000;  // ms
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+constexpr int64_t kHang = 600;  // ms
+#else
+constexpr int64_t kHang = 250;
+#endif
+constexpr int64_t kLong = 60'000;
 
 // One fault at the n-th call of one rank, for every n, until all ranks are through without it.
 // Returns at how many calls it has struck.

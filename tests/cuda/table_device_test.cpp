@@ -152,7 +152,7 @@ TEST_P(Device, TellsTheTimeBetweenMarks) {
     ASSERT_TRUE(table().elapsed(middle.get(), end.get(), &second));
     ASSERT_TRUE(table().elapsed(begin.get(), end.get(), &all));
     EXPECT_GT(first, 0);
-    EXPECT_GT(second, first / 10);
+    EXPECT_GT(second, 0);
     EXPECT_NEAR(all, first + second, 1e-5 + 1e-3 * all);
     EXPECT_LT(all, 10);
     EXPECT_FALSE(table().elapsed(begin.get(), nowhere.get(), &all));

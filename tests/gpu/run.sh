@@ -73,7 +73,7 @@ sanitized() {
     options=()
     [[ $tool != memcheck ]] || options=(--report-api-errors no) # which some tests provoke
     # Tests read gathered rows together with what lies between them, which nobody wrote and nobody looks at.
-    [[ $tool != initcheck ]] || ! compute-sanitizer --help | grep -q -e --check-api-memory-access ||
+    [[ $tool != initcheck ]] || ! grep -q -e --check-api-memory-access <<<"$(compute-sanitizer --help)" ||
       options=(--check-api-memory-access no)
     printf '%s %s: ' "$tool" "${1##*/}"
     # Each allocation is the driver's own, so that what lies beside it is not LibTorch's cache.

@@ -45,7 +45,7 @@ while (($#)); do [[ $1 != --output ]] || echo "| 12 | a bar |" >>"$2"; shift; do
 STUB
 put "$world/bin/compute-sanitizer" <<'STUB'
 #!/usr/bin/env bash
-[[ $* != --help ]] || { echo "  --check-api-memory-access arg (=1)" && exit; }
+[[ $* != --help ]] || { echo "  --check-api-memory-access arg (=1)" && seq 100000 && exit; }
 echo "$2 of ${*: -1} (${*:3:$#-3}): $GTEST_FILTER" >>"$WORLD/called"
 echo "SUMMARY: 0 errors"
 [[ $SAID != failed ]]

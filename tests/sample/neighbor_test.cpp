@@ -9,6 +9,7 @@
 #include "sample/reference.h"
 #include "sample/sampler.h"
 #include "sample/workspace.h"
+#include "support/data.h"
 
 namespace gnnmg {
 namespace {
@@ -123,7 +124,7 @@ graph::GraphRef graph_of_wide_ids(int64_t num_nodes, int64_t num_active) {
 TEST(Neighbor, IdsOf64BitsFollowTheDefinition) {
   const int64_t num_nodes = (int64_t{1} << 31) + 5000;
   const graph::GraphRef graph = graph_of_wide_ids(num_nodes, 3000);
-  if (!graph) GTEST_SKIP() << "needs 16 GiB of addresses";
+  GNNMG_NEEDS(graph, "16 GiB of addresses");
   ASSERT_TRUE(graph->csc().wide());
   std::vector<int64_t> seeds = {3, num_nodes - 1, num_nodes - 99, 3};
   for (int64_t v = num_nodes - 700; v < num_nodes - 100; ++v) seeds.push_back(v);
@@ -146,7 +147,7 @@ TEST(Neighbor, DegreesEndWhere32BitsEnd) {
     csc.num_sources = csc.num_targets = 2;
     csc.indptr = Tensor::copy_of<int64_t>(std::vector<int64_t>{0, 1, 1 + degree});
     csc.indices = endless_zeros(base::DType::kI32, degree + 1);
-    if (!csc.indices.defined()) GTEST_SKIP() << "needs 16 GiB of addresses";
+    GNNMG_NEEDS(csc.indices.defined(), "16 GiB of addresses");
     const graph::GraphRef graph = graph_of(std::move(csc));
     NeighborConfig config;
     config.fanouts = {5};

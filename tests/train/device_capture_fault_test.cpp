@@ -232,7 +232,8 @@ TEST(DeviceCaptureFault, ALostDeviceAndAStop) {
   {
     Trial run(gpus.train(setup), host);
     run->start();
-    while (run->progress().epoch < 2) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    while (run->progress().epoch < 2 && run->busy())
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
     run->stop();
     EXPECT_TRUE(run->wait({}));
     EXPECT_FALSE(run->progress().epoch >= 1'000'000);
@@ -326,7 +327,8 @@ TEST(DeviceCaptureFault, AStepThatDoesNotEnd) {
     host.devices = &table;
     Trial run(gpus.train(setup), host);
     run->start();
-    while (run->progress().epoch < 1) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    while (run->progress().epoch < 1 && run->busy())
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
     stuck = true;
     std::thread later([&] {
       std::this_thread::sleep_for(std::chrono::milliseconds(200));
@@ -376,9 +378,10 @@ TEST_P(DeviceCaptureLate, AFailureElsewhereLeavesNoExchange) {
     {
       Trial run(gpus.train(setup), host);
       run->start();
-      while (run->progress().epoch < 2) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      while (run->progress().epoch < 2 && run->busy())
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
       strikes = true;
-      while (run->progress().state != train::TrainerState::kFailed)
+      while (run->progress().state != train::TrainerState::kFailed && run->busy())
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
       // Before the host has heard of it, who lets go of all ranks then.
       EXPECT_EQ(fake_nccl::count().aborted, 2) << "GPU " << device << " failed";

@@ -378,7 +378,7 @@ const COMMENTS = Dict(
         :hotness => "`:probability`.",
         :cache_bytes => "Of each GPU's memory, for cached rows; 0: 30 % of what the graph leaves free. 0.",
         :gather_multiprocessors => "How many multiprocessors of a GPU may read rows in main memory while the others compute; 0: an eighth of them. 0.",
-        :capture => "Of steps on GPUs: captured ones are over shapes that the fan-outs bound, wait for nothing on the host, and need more memory; the host sees what a step came to when the next one is under way. `:auto`.",
+        :capture => "Of steps on GPUs: captured ones are over a few shapes, the largest of which the fan-outs bound, and need more memory; the host starts a pass when it knows how large the mini-batch is, and sees what a step came to when the next one is under way. `:auto`.",
         :precision => "Of products. `:float32`.",
     ],
     :gnnmg_memory_info => [

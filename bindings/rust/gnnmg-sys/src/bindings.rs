@@ -2830,10 +2830,11 @@ what the graph leaves free. 0.*/
     /** How many multiprocessors of a GPU may read rows in main
 memory while the others compute; 0: an eighth of them. 0.*/
     pub gather_multiprocessors: i32,
-    /** Of steps on GPUs: captured ones are over shapes that the
-fan-outs bound, wait for nothing on the host, and need more
-memory; the host sees what a step came to when the next one is
-under way. `GNNMG_CAPTURE_AUTO`.*/
+    /** Of steps on GPUs: captured ones are over a few shapes, the
+largest of which the fan-outs bound, and need more memory; the
+host starts a pass when it knows how large the mini-batch is,
+and sees what a step came to when the next one is under way.
+`GNNMG_CAPTURE_AUTO`.*/
     pub capture: gnnmg_capture,
     /// Of products. `GNNMG_PRECISION_FLOAT32`.
     pub precision: gnnmg_precision,
