@@ -4,7 +4,9 @@
 // one that is still to be started here, such a call would hold up both for ever.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 
@@ -18,6 +20,9 @@ class KernelGate {
   // somebody does, or where he has waited for his turn.
   bool try_start() noexcept;
   void finish() noexcept;
+  // A rank's kernel is started: from then on no call for memory holds it up.
+  void note_launch() noexcept { ++launches_; }
+  int64_t launches() const noexcept { return launches_; }
 
   // The one that MemoryCall of this thread looks at; null: none. A loader's workers take it over
   // from the thread that makes the loader.
@@ -29,8 +34,9 @@ class KernelGate {
   void begin_call() noexcept;
   void end_call() noexcept;
 
-  std::mutex mutex_;  // guards all below
+  std::mutex mutex_;  // guards all below but the launches
   std::condition_variable free_;
+  std::atomic<int64_t> launches_{0};
   int kernels_ = 0, calls_ = 0, waiting_ = 0;  // the latter for kernels to be over
 };
 

@@ -157,11 +157,7 @@ void CapturedStep::warm_up() {
     }
     slots_.push_back(std::move(made));
   }
-  put_begin();
-  put_last();
-  if (!alone()) put_end();  // of no weight: it updates nothing
-  table_.synchronize(device_.queue);
-  set_bad_steps(static_cast<double>(parts_.bad_steps));
+  settle();
 }
 
 std::string CapturedStep::capture() {
@@ -174,6 +170,24 @@ std::string CapturedStep::capture() {
   for (CapturedWork* each : all)
     if (std::string why = each->capture(); !why.empty()) return why;
   return {};
+}
+
+void CapturedStep::fill_cache() {
+  const c10::AutoGradMode grad(true);
+  for (const PassShape& shape : std::views::reverse(shapes_)) {
+    put_begin();
+    slots_.front()->put_pass(shape);
+  }
+  settle();
+}
+
+// Changes no weight: what has been computed is of no weight.
+void CapturedStep::settle() {
+  put_begin();
+  put_last();
+  if (!alone()) put_end();
+  table_.synchronize(device_.queue);
+  set_bad_steps(static_cast<double>(parts_.bad_steps));
 }
 
 void CapturedStep::write(CapturedSlot& slot, const loader::EpochPlan& plan, int64_t number) {
@@ -269,7 +283,7 @@ void CapturedStep::fill() {
 
 // The first `count` of the window. A slot's last pass stands in the model's queue by now: the one
 // that is started next is of another slot.
-void CapturedStep::sample_through(size_t count, const comm::Wait& wait) {
+void CapturedStep::sample_through(size_t count, const Waiting& wait) {
   for (size_t i = 0; i < std::min(count, window_.size()); ++i) {
     const auto& [plan, item] = window_[i];
     if (item.place < sampled_) continue;
@@ -277,7 +291,7 @@ void CapturedStep::sample_through(size_t count, const comm::Wait& wait) {
     if (item.number < 0) continue;
     const size_t at = static_cast<size_t>(item.place) % kAhead;
     base::DeviceQueue* const copied = copied_[at]->get();
-    if (!table_.finished(copied)) await(copied, wait);  // what the slot was given last time
+    if (!table_.finished(copied)) await(copied, wait());  // what the slot was given last time
     write(*slots_[at], *plan, item.number);
     times_->run(Ahead::kSample, item.place, sampling_.get(), *samples_[at]);
     table_.wait(copied, sampling_.get());
@@ -298,14 +312,14 @@ void CapturedStep::gather_through(size_t count) {
 
 // The smallest that holds the mini-batch of a slot. Its counts came to the host behind its sample,
 // which is over by now where sampling is faster than training.
-size_t CapturedStep::shape_of(size_t at, const comm::Wait& wait) {
+size_t CapturedStep::shape_of(size_t at, const Waiting& wait) {
   if (shapes_.size() == 1) return 0;
   base::DeviceQueue* const copied = copied_[at]->get();
-  if (!table_.finished(copied)) await(copied, wait);
+  if (!table_.finished(copied)) await(copied, wait());
   return smallest_for(shapes_, slots_[at]->counts());
 }
 
-void CapturedStep::start(const Wanted& wanted, const comm::Wait& wait) {
+void CapturedStep::start(const Wanted& wanted, const Waiting& wait) {
   const c10::AutoGradMode grad(true);
   Desk& desk = desk_of(started_);
   StepNumbers& numbers = desk.wanted = {};
@@ -330,7 +344,7 @@ void CapturedStep::start(const Wanted& wanted, const comm::Wait& wait) {
     const bool wide = buffer_.scalar_type() == at::kDouble;
     parts_.comm.queued()->all_reduce(
         {buffer_.data_ptr(), wide ? base::DType::kF64 : base::DType::kF32, {buffer_.numel()}},
-        comm::ReduceOp::kSum, device_.queue, wait);
+        comm::ReduceOp::kSum, device_.queue, wait());
     times_->behind(Part::kReduce);
     end_->run();
     times_->behind(Part::kUpdate);
@@ -342,7 +356,7 @@ void CapturedStep::start(const Wanted& wanted, const comm::Wait& wait) {
 
 // The next mini-batch of the step, and those behind it as far as each queue goes. True for the
 // step's last.
-bool CapturedStep::pass(Desk& desk, const comm::Wait& wait) {
+bool CapturedStep::pass(Desk& desk, const Waiting& wait) {
   fill();
   sample_through(1, wait);
   gather_through(1);

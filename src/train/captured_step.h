@@ -10,6 +10,7 @@
 
 #include <array>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -61,6 +62,9 @@ class CapturedStep {
   // Behind it. Why the device refuses, one line: steps are then started kernel after kernel, over
   // the same shapes and with the same results. Errors as of warm_up().
   std::string capture();
+  // Does everything once more, as warm_up() did: what it takes of LibTorch's memory stays in its
+  // cache, for steps that are started kernel after kernel.
+  void fill_cache();
   // What the epoch plan and the sampler make of it, behind warm_up(): the same on every rank, in
   // every run.
   std::span<const PassShape> shapes() const { return shapes_; }
@@ -83,8 +87,10 @@ class CapturedStep {
   };
   // Steps that are started and not looked at: 2 at most.
   int64_t in_flight() const { return started_ - read_; }
-  // Collective: starts the next one.
-  void start(const Wanted& wanted, const comm::Wait& wait);
+  // Collective: starts the next one. `wait` is asked anew for each time that the host has to wait
+  // for a part of it.
+  using Waiting = std::function<comm::Wait()>;
+  void start(const Wanted& wanted, const Waiting& wait);
   // What the oldest in flight came to. Waits for that step alone, and finds what has become of the
   // other ranks meanwhile. It stays in flight until take().
   Result read(const comm::Wait& wait);
@@ -120,14 +126,15 @@ class CapturedStep {
   void write(CapturedSlot& slot, const loader::EpochPlan& plan, int64_t number);
   void choose_shapes(CapturedSlot& slot, const loader::EpochPlan& plan);
   void fill();
-  void sample_through(size_t count, const comm::Wait& wait);
+  void sample_through(size_t count, const Waiting& wait);
   void gather_through(size_t count);
-  size_t shape_of(size_t at, const comm::Wait& wait);
-  bool pass(Desk& desk, const comm::Wait& wait);
+  size_t shape_of(size_t at, const Waiting& wait);
+  bool pass(Desk& desk, const Waiting& wait);
   void send(Desk& desk);
   void put_begin();
   void put_last();
   void put_end();
+  void settle();
   void await(base::DeviceQueue* queue, const comm::Wait& wait);
   void drain(const comm::Wait& wait);
   void copy_into(const at::Tensor& to, const at::Tensor& from);

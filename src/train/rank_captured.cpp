@@ -62,7 +62,10 @@ void Rank::capture_steps() {
   if (leads_) empty_cache(*device_->get().table);  // captures take memory of their own
   meet_here();
   std::string refused;
-  why = what_lacks([&] { refused = captured_->capture(); });
+  why = what_lacks([&] {
+    refused = captured_->capture();
+    if (!refused.empty()) captured_->fill_cache();
+  });
   meet_here();
   if (agree(!why.empty())) return give_up_capture(std::move(why));
   if (!refused.empty() && job_.config.capture == Capture::kOn)
@@ -130,7 +133,7 @@ void Rank::start_captured(int64_t step) {
                                      position_.schedule.factor(position_.epoch, step, num_steps_),
                     .stop = training_.stop.load(),
                     .write_failed = writes() && training_.checkpoints->failed()},
-                   wait());
+                   [this] { return wait(); });
 }
 
 // Steps overlap: the seconds of one are those since the host had read the one before, and its parts

@@ -30,7 +30,7 @@ std::unique_ptr<Collectives> MeetingGroup::connect(int rank, const Wait& wait) {
     // First, so that whatever this thread asks of CUDA from now on it asks of its own device.
     parts = std::make_unique<Parts>(nccl_, table_, device_of(rank),
                                     Locals{first_rank(), num_local(), gate_});
-    base::KernelGate::set_current(gate_);
+    base::KernelGate::set_current(num_local() > 1 ? gate_ : nullptr);  // alone nobody is held up
     // Pinned memory is taken before any rank has a kernel that waits for others.
     if (state_->spread()) {
       const int64_t world = world_size();

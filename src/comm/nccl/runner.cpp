@@ -136,15 +136,24 @@ void Runner::run(Call call, const Wait& wait, const std::function<void()>& start
   const std::string what = call.what;
   const Locals& here = parts_->locals;
   Kernel kernel(*here.gate);  // over behind guard(), which aborts what has failed
+  ++runs_;
   guard(what, wait, [&] {
     begin(what, wait,
           [&] { state_->meet(rank_, operation_, what, wait, call, here.first, here.count); });
-    if (!kernel.try_start())
+    if (here.count > 1 && !kernel.try_start())
       state_->watch(rank_, operation_, what, wait, [&] { return kernel.try_start(); });
     if (state_->spread()) roll_call(call, wait);
-    if (!start_calls(what, start)) return;
+    if (!start_calls(what, start)) {
+      --runs_;
+      return;
+    }
     bool launched = false;
-    watch(what, wait, [&] { return over(launched); });
+    watch(what, wait, [&] {
+      const bool before = launched, done = over(launched);
+      if (launched && !before) here.gate->note_launch();
+      // A broadcast's root is through before the others have begun.
+      return done && here.gate->launches() >= runs_ * here.count;
+    });
   });
   throw_refused();
 }

@@ -15,8 +15,9 @@
 namespace gnnmg::comm::nccl {
 
 // Used by the thread of the rank; abort, spent and positions from any. An operation that the host
-// waits for begins when all ranks of this process have come: their calls are compared, and no
-// rank's thread takes or gives back memory while another one's kernel waits for it. Other
+// waits for begins when all ranks of this process have come, and is over when all of their kernels
+// are started: their calls are compared, and no rank's thread takes or gives back memory while
+// another one's kernel waits for one that is still to be started. Other
 // processes' calls nobody sees beforehand, so among several each operation begins with a roll call
 // over NCCL itself.
 class Runner {
@@ -84,6 +85,7 @@ class Runner {
   const int rank_;
   std::unique_ptr<Parts> parts_;
   uint64_t operation_ = 0;
+  int64_t runs_ = 0;  // of the operations, those that the host has waited for
   std::string caller_;
   std::string refused_;              // by NCCL, in the operation that runs
   std::optional<base::Error> lost_;  // the device
