@@ -15,6 +15,7 @@ namespace {
 
 using data::Task;
 using testing::Contains;
+using testing::StartsWith;
 using train::EpochReport;
 using train::OptimizerKind;
 using train::ScheduleKind;

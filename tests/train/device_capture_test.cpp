@@ -5,7 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <chrono>
 #include <filesystem>
+#include <thread>
 #include <utility>
 
 #include "nn/model.h"
@@ -159,6 +161,20 @@ TEST(DeviceCapture, CheckpointsAndSingleSteps) {
   gpus.expect_clean();
 }
 
+const base::DeviceTable* quick = nullptr;
+
+// A newer checkpoint takes the place of one that waits to be written, so that steps which are quick
+// beside a disk leave few.
+base::DeviceTable slowed(const Gpus& gpus) {
+  quick = &gpus.table();
+  base::DeviceTable table = gpus.table();
+  table.replay = [](base::DeviceQueue* queue, const base::DeviceReplay* kept) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    quick->replay(queue, kept);
+  };
+  return table;
+}
+
 // Checkpoints that come due while the next step is under way hold the step that they name: each
 // goes on to the same weights.
 TEST(DeviceCapture, CheckpointsWithAStepUnderWay) {
@@ -169,8 +185,9 @@ TEST(DeviceCapture, CheckpointsWithAStepUnderWay) {
   for (const int world : {1, 2}) {
     const Gpus gpus(world);
     const TempDir folder;
+    const base::DeviceTable table = slowed(gpus);
     Host host;
-    host.devices = &gpus.table();
+    host.devices = &table;
     {
       Trial run(gpus.train(captured(setup)), host);
       train::CheckpointConfig keep;
@@ -183,13 +200,14 @@ TEST(DeviceCapture, CheckpointsWithAStepUnderWay) {
     }
     int found = 0;
     for (const auto& entry : std::filesystem::directory_iterator(folder.file("all"))) {
-      if (!entry.is_directory() || ++found % 3 != 0) continue;
+      if (!entry.is_directory()) continue;
+      ++found;
       Trial run(setup, host);
       run->load(entry.path());
       run.train();
       EXPECT_LE(largest_difference(run.weights(), expected), 1e-9) << entry.path();
     }
-    EXPECT_GT(found, 5);
+    EXPECT_GT(found, 1);
   }
 }
 
