@@ -7,6 +7,7 @@
 #include <cerrno>
 
 #include "capi/support.h"
+#include "support/data.h"
 
 namespace gnnmg::test {
 namespace {
