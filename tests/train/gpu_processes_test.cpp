@@ -82,7 +82,8 @@ TEST(GpuProcesses, TrainAsTheCpuDoes) {
     // Over NCCL, also where the job is one process with one GPU.
     EXPECT_EQ(fake_nccl::count().made - before, std::accumulate(ranks.begin(), ranks.end(), 0));
   }
-  // Those of trainers that are freed at about the same time, as most of the 27 are where the machine is not busy.
+  // Those of trainers that are freed at about the same time, as most of the 27 are where the
+  // machine is not busy.
   in_order += fake_nccl::count().destroyed;
   EXPECT_GT(in_order, 5);
 }
