@@ -5,8 +5,9 @@
 namespace gnnmg::base {
 namespace {
 
+// Threads without a gate do not touch it: the first touch takes memory, for its end.
 thread_local std::shared_ptr<KernelGate> current_gate;
-thread_local bool calling = false;
+thread_local bool has_gate = false, calling = false;
 
 }  // namespace
 
@@ -37,13 +38,17 @@ void KernelGate::end_call() noexcept {
 }
 
 void KernelGate::set_current(std::shared_ptr<KernelGate> gate) noexcept {
+  if (!gate && !has_gate) return;
+  has_gate = gate != nullptr;
   current_gate = std::move(gate);
 }
 
-std::shared_ptr<KernelGate> KernelGate::current() noexcept { return current_gate; }
+std::shared_ptr<KernelGate> KernelGate::current() noexcept {
+  return has_gate ? current_gate : nullptr;
+}
 
 MemoryCall::MemoryCall() noexcept {
-  if (calling || !current_gate) return;
+  if (calling || !has_gate) return;
   gate_ = current_gate.get();
   gate_->begin_call();
   calling = true;
