@@ -21,6 +21,14 @@ inline base::DeviceTable refusing(const Gpus& gpus) {
   return table;
 }
 
+// Has the reports of epochs to come put into the list.
+inline void collect(Trial& run, std::vector<train::EpochReport>& reports) {
+  run->set_epoch_function([&](const train::EpochReport& report) {
+    reports.push_back(report);
+    return 0;
+  });
+}
+
 inline std::vector<double> after(const Recipe& setup, const Gpus& gpus,
                                  const base::DeviceTable& table) {
   Host host;

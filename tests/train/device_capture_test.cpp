@@ -101,10 +101,7 @@ TEST(DeviceCapture, ReportsAndEvaluations) {
   const auto course = [](const Recipe& recipe, Host& host) {
     Trial run(recipe, host);
     std::vector<train::EpochReport> reports;
-    run->set_epoch_function([&](const train::EpochReport& report) {
-      reports.push_back(report);
-      return 0;
-    });
+    collect(run, reports);
     run.train();
     return reports;
   };

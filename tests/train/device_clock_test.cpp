@@ -75,13 +75,6 @@ void expect_times(const train::RankTimes& rank, const Expected& expected) {
   EXPECT_EQ(rank.wait_seconds, expected.passes * 2 * kWait);  // for the sample, and for the rows
 }
 
-void collect(Trial& run, std::vector<train::EpochReport>& reports) {
-  run->set_epoch_function([&](const train::EpochReport& report) {
-    reports.push_back(report);
-    return 0;
-  });
-}
-
 std::vector<train::EpochReport> reports_of(const Recipe& setup, const Gpus& gpus,
                                            const base::DeviceTable& table) {
   Host host;

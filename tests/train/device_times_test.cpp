@@ -13,10 +13,7 @@ std::vector<train::EpochReport> reports_of(const Recipe& setup, const Gpus& gpus
   host.devices = &gpus.table();
   Trial run(gpus.train(captured(setup)), host);
   std::vector<train::EpochReport> reports;
-  run->set_epoch_function([&](const train::EpochReport& report) {
-    reports.push_back(report);
-    return 0;
-  });
+  collect(run, reports);
   run.train();
   return reports;
 }

@@ -17,9 +17,8 @@ namespace gnnmg::comm::nccl {
 // Used by the thread of the rank; abort, spent and positions from any. An operation that the host
 // waits for begins when all ranks of this process have come, and is over when all of their kernels
 // are started: their calls are compared, and no rank's thread takes or gives back memory while
-// another one's kernel waits for one that is still to be started. Other
-// processes' calls nobody sees beforehand, so among several each operation begins with a roll call
-// over NCCL itself.
+// another one's kernel waits for one that is still to be started. Other processes' calls nobody
+// sees beforehand, so among several each operation begins with a roll call over NCCL itself.
 class Runner {
  public:
   Runner(std::shared_ptr<GroupState> state, int rank, std::unique_ptr<Parts> parts);
