@@ -4,6 +4,7 @@
 #include <c10/util/Exception.h>
 
 #include "base/error.h"
+#include "nn/torch_failure.h"
 #include "train/rank_device.h"
 
 namespace gnnmg::capi {
@@ -32,9 +33,9 @@ void DevicePlace::rethrow() const {
   }
   try {
     throw;
-  } catch (const c10::OutOfMemoryError& error) {
-    const std::string text = error.what_without_backtrace();
-    base::fail(Status::kNoMemory, name_, ": ", text.substr(0, text.find('\n')));
+  } catch (const c10::Error& error) {
+    const nn::TorchFailure failure = nn::failure_of(error);
+    base::fail(failure.status, name_, ": ", failure.text);
   }
 }
 

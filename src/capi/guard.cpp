@@ -16,6 +16,7 @@
 
 #include "capi/arguments.h"
 #include "io/bytes.h"
+#include "nn/torch_failure.h"
 
 namespace gnnmg::capi {
 namespace {
@@ -214,14 +215,9 @@ gnnmg_status status_of_current_exception() noexcept {
       return set_last_error(Status::kNoMemory, "no memory", -1, 0);
     } catch (const std::length_error&) {  // more elements than any memory holds
       return set_last_error(Status::kNoMemory, "no memory", -1, 0);
-    } catch (const c10::OutOfMemoryError& error) {
-      const std::string text(first_line(error.what_without_backtrace()));
-      return set_last_error(Status::kNoMemory, text.c_str(), -1, 0);
     } catch (const c10::Error& error) {
-      const std::string text(first_line(error.what_without_backtrace()));
-      // LibTorch's allocator for main memory says so with a plain error.
-      const bool memory = text.find("DefaultCPUAllocator") != std::string::npos;
-      return set_last_error(memory ? Status::kNoMemory : Status::kInternal, text.c_str(), -1, 0);
+      const nn::TorchFailure failure = nn::failure_of(error);
+      return set_last_error(failure.status, failure.text.c_str(), -1, 0);
     } catch (const std::system_error& error) {
       return set_last_error(Status::kNoMemory,
                             base::text("the system refused a resource: ", error.what()).c_str(), -1,

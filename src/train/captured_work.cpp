@@ -2,9 +2,10 @@
 
 #include <c10/util/Exception.h>
 
-#include <algorithm>
+#include <utility>
 
 #include "base/error.h"
+#include "nn/torch_failure.h"
 
 namespace gnnmg::train {
 
@@ -20,12 +21,10 @@ std::string CapturedWork::capture() {
     using base::Status;
     if (error.status() == Status::kDeviceLost || error.status() == Status::kNoMemory) throw;
     return error.what();
-  } catch (const c10::OutOfMemoryError&) {
-    throw;
   } catch (const c10::Error& error) {
-    std::string why = error.what_without_backtrace();
-    why.resize(std::min(why.find('\n'), why.size()));
-    return why;
+    nn::TorchFailure failure = nn::failure_of(error);
+    if (failure.status == base::Status::kNoMemory) throw;
+    return std::move(failure.text);
   }
   return {};
 }

@@ -2,6 +2,7 @@
 // the one before.
 #include <c10/util/Exception.h>
 
+#include "nn/torch_failure.h"
 #include "train/rank.h"
 
 namespace gnnmg::train {
@@ -22,9 +23,10 @@ std::string what_lacks(const F& f) {
         error.status() != Status::kRange)
       throw;
     return error.what();
-  } catch (const c10::OutOfMemoryError& error) {
-    const std::string text = error.what_without_backtrace();
-    return text.substr(0, text.find('\n'));
+  } catch (const c10::Error& error) {
+    const nn::TorchFailure failure = nn::failure_of(error);
+    if (failure.status != Status::kNoMemory) throw;
+    return failure.text;
   }
   return {};
 }

@@ -13,6 +13,7 @@
 #include "base/signals.h"
 #include "comm/nccl/thread_group.h"
 #include "nn/parallel.h"
+#include "nn/torch_failure.h"
 #include "train/meeting.h"
 
 namespace gnnmg::train {
@@ -60,13 +61,9 @@ base::Error as_error(const std::exception_ptr& error, int rank) {
     std::rethrow_exception(error);
   } catch (const base::Error& e) {
     return {e.status(), e.what(), e.rank() < 0 ? rank : e.rank(), e.system_error()};
-  } catch (const c10::OutOfMemoryError& e) {
-    return {Status::kNoMemory, first_line(e.what_without_backtrace()), rank};
   } catch (const c10::Error& e) {
-    const std::string text = first_line(e.what_without_backtrace());
-    // LibTorch's allocator for main memory says so with a plain error.
-    const bool memory = text.find("DefaultCPUAllocator") != std::string::npos;
-    return {memory ? Status::kNoMemory : Status::kInternal, text, rank};
+    const nn::TorchFailure failure = nn::failure_of(e);
+    return {failure.status, failure.text, rank};
   } catch (const std::bad_alloc&) {
     return {Status::kNoMemory, "out of memory", rank};
   } catch (const std::exception& e) {
