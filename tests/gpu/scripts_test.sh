@@ -59,7 +59,7 @@ put "$world/tree/build/gpu/tests/gpu/gpu_nccl_test" <<'STUB'
 echo "[ FIGURE   ] 12 ms"
 STUB
 cp "$world/tree/build/gpu/tests/gpu/gpu_nccl_test" "$world/tree/build/gpu/tests/gpu/gpu_train_test"
-for program in gpu_capture_test gpu_multi_test; do
+for program in gpu_capture_test gpu_full_test gpu_lost_test gpu_multi_test; do
   put "$world/tree/build/gpu/tests/gpu/$program" <<'STUB'
 #!/usr/bin/env bash
 echo "${0##*/} $*" >>"$WORLD/called"
@@ -100,7 +100,7 @@ has "$world/called" "memcheck of $program (--report-api-errors no --error-exitco
 has "$world/called" "initcheck of $program (--check-api-memory-access no --error-exitcode 9): -Of.Two"
 for tool in racecheck synccheck; do has "$world/called" "$tool of $program (--error-exitcode 9): -Of.Two"; done
 has "$world/called" "racecheck of build/gpu/tests/gpu/gpu_nccl_test (--error-exitcode 9): *"
-has_not "$world/called" gpu_multi_test
+for program in gpu_full_test gpu_lost_test gpu_multi_test; do has_not "$world/called" $program; done
 SAID=failed called 1 run.sh --only sanitize
 called 0 run.sh --bench
 has "$world/called" gpu.py

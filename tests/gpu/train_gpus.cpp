@@ -1,11 +1,16 @@
 // This machine's GPUs and NCCL for trainers.
 #include <chrono>
+#include <cstdint>
 #include <thread>
 
 #include "comm/background.h"
+#include "nn/kernels/device.h"
 #include "train/device_fixture.h"
+#include "train/rank_device.h"
 
 namespace gnnmg::test {
+
+using base::Placement;
 
 Gpus::Gpus(int wanted) : gpus_(test_gpus(wanted)) {}
 
@@ -13,6 +18,47 @@ void Gpus::expect_clean() const {
   for (int i = 0; i < 10'000 && comm::pending_background() > 0; ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   EXPECT_EQ(comm::pending_background(), 0);
+}
+
+FullGpu::FullGpu(const Gpus& gpus, int device, int64_t left)
+    : table_(gpus.table()), device_(device) {
+  constexpr int64_t kLeast = int64_t{2} << 20;  // of what CUDA gives at a time
+  train::empty_cache(table_);
+  for (int64_t size = table_.info(device).free_memory - left; size >= kLeast;) {
+    if (table_.info(device).free_memory - left < size) {
+      size /= 2;
+      continue;
+    }
+    try {
+      taken_.push_back(table_.allocate(device, Placement::kDevice, size));
+    } catch (const base::Error& error) {
+      EXPECT_EQ(error.status(), base::Status::kNoMemory) << error.what();
+      size /= 2;
+    }
+  }
+}
+
+FullGpu::~FullGpu() {
+  for (void* memory : taken_) table_.release(device_, Placement::kDevice, memory);
+  train::empty_cache(table_);
+}
+
+// It reads where no memory is.
+void break_gpu(const Gpus& gpus, int device) {
+  constexpr int64_t kRows = 4, kWidth = 4;
+  const base::DeviceTable& table = gpus.table();
+  base::DeviceQueue* const queue = table.open_queue(device, 0, nullptr);
+  auto* const out = static_cast<float*>(
+      table.allocate(device, Placement::kDevice, kRows * kWidth * sizeof(float)));
+  const nn::kernels::StoredRows nowhere{.data = reinterpret_cast<const void*>(uintptr_t{1} << 20),
+                                        .stride = kWidth};
+  EXPECT_EQ(caught([&] {
+              table.layers_f32->gather_rows(queue, nowhere, kWidth, {out, kWidth}, kRows);
+              table.synchronize(queue);
+            }).status,
+            base::Status::kDeviceLost);
+  table.release(device, Placement::kDevice, out);
+  table.close_queue(queue);
 }
 
 }  // namespace gnnmg::test

@@ -134,27 +134,6 @@ TEST(DeviceFault, MemoryThatRunsOut) {
   EXPECT_GT(failures, 10);
 }
 
-// A GPU that has no room for a mini-batch has it for a smaller one.
-TEST(DeviceFault, ASmallerTrainingFits) {
-  const Gpus gpus(1);
-  Host host;
-  host.devices = &gpus.table();
-  Recipe setup = gpus.train({});
-  setup.trainer.num_epochs = 1;
-  fake_gpu::set_memory(0, 96 << 10);
-  EXPECT_EQ(caught([&] {
-              Recipe wide = setup;
-              wide.model.hidden_dim = 256;
-              Trial run(wide, host);
-              run.train();
-            }).status,
-            Status::kNoMemory);
-  EXPECT_EQ(fake_gpu::num_live(0), 0);
-  fake_gpu::set_memory(0, int64_t{1} << 30);
-  Trial run(setup, host);
-  run.train();
-}
-
 TEST(DeviceFault, GpusThatCannotReadEachOther) {
   const Gpus gpus(2);
   Recipe setup = gpus.train(in_f64(6));

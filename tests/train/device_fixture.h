@@ -45,6 +45,26 @@ class Gpus {
   TestGpus gpus_;
 };
 
+// While it lives somebody else has all memory of a GPU but `left` bytes, of real ones some
+// megabytes more or less.
+class FullGpu {
+ public:
+  FullGpu(const Gpus& gpus, int device, int64_t left);
+  ~FullGpu();
+  FullGpu(const FullGpu&) = delete;
+  FullGpu& operator=(const FullGpu&) = delete;
+
+ private:
+  const base::DeviceTable& table_;
+  const int device_;
+  std::vector<void*> taken_;  // of real ones
+  int64_t size_ = 0;          // of fake ones
+};
+
+// A kernel of the GPU's fails as those do that leave it unusable. A real one stays so until the
+// process ends; fake ones are mended where Gpus says so, by the next of these.
+void break_gpu(const Gpus& gpus, int device);
+
 struct Caught {
   base::Status status = base::Status::kOk;
   std::string text;

@@ -31,4 +31,12 @@ void Gpus::expect_clean() const {
     EXPECT_EQ(fake_gpu::num_live(device), 0) << "GPU " << device;
 }
 
+FullGpu::FullGpu(const Gpus& gpus, int device, int64_t left)
+    : table_(gpus.table()), device_(device), size_(table_.info(device).total_memory) {
+  fake_gpu::set_memory(device, fake_gpu::live_bytes(device) + left);
+}
+FullGpu::~FullGpu() { fake_gpu::set_memory(device_, size_); }
+
+void break_gpu(const Gpus&, int device) { fake_gpu::lose(device); }
+
 }  // namespace gnnmg::test
