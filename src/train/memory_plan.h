@@ -2,6 +2,7 @@
 // an upper bound, part by part, and where graph and features come to lie.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -83,6 +84,12 @@ MemoryPlan plan_memory(const MemoryRequest& request, int64_t memory);
 // What the job takes on each of `num_gpus` GPUs. `reserve`: for the driver, libraries and others.
 MemoryRequest memory_request(const Job& job, int num_gpus, int64_t reserve);
 inline constexpr int64_t kUsualReserve = int64_t{1} << 30;
+// Where the driver has taken its part of a GPU of `total` bytes: for kernels, which are loaded when
+// they are first used, and cuBLAS, which takes 32 MiB for each thread that multiplies, the backward
+// pass's too; and for what lies in pieces.
+constexpr int64_t reserve_beside_driver(int64_t total) {
+  return std::min(total / 64, int64_t{256} << 20);
+}
 
 // "graph 1.20 GB, features ...", the parts that are not 0; and what to change about the largest.
 std::string list_parts(const MemoryPlan& plan);

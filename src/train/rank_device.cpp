@@ -104,9 +104,7 @@ RankDevice::~RankDevice() { device_.table->close_queue(device_.queue); }
 std::shared_ptr<const loader::DeviceSource> RankDevice::open_source(
     const loader::LoaderConfig& training, int num_gpus) {
   const base::DeviceInfo info = device_.table->info(device_.index);
-  // For what LibTorch and its libraries take beside, and what lies in pieces.
-  MemoryRequest request =
-      memory_request(job_, num_gpus, std::min(info.total_memory / 64, int64_t{64} << 20));
+  MemoryRequest request = memory_request(job_, num_gpus, reserve_beside_driver(info.total_memory));
   loader::DeviceSourceConfig config = job_.config.placement;
   config.table = device_.table;
   config.device = device_.index;

@@ -239,7 +239,8 @@ class RankTrainer final : public Trainer {
       base::fail(Status::kNotFound,
                  "the trainer works on the CPU; say how much memory the GPU has that is meant");
     const base::DeviceInfo info = job_->environment.devices->info(job_->config.devices[0]);
-    return plan_memory(memory_request(*job_, ranks, 0), info.free_memory);
+    const int64_t reserve = reserve_beside_driver(info.total_memory);
+    return plan_memory(memory_request(*job_, ranks, reserve), info.free_memory);
   }
 
   Progress progress() const override {
