@@ -19,9 +19,26 @@ using c10::cuda::CUDACachingAllocator::endAllocateToPool;
 using c10::cuda::CUDACachingAllocator::releasePool;
 
 [[noreturn]] void fail_to_keep(cudaError_t error) {
+  if (error == cudaErrorMemoryAllocation || is_loss(error)) check(error, "keeping work");
   cudaGetLastError();
   base::fail(base::Status::kUnsupported,
              "this work cannot be kept as a CUDA graph: ", cudaGetErrorString(error));
+}
+
+// What is kept names memory that has to stay, which a cache sees to: without one LibTorch would
+// give it back to CUDA behind the capture.
+void check_cache() {
+  if (!c10::cuda::CUDACachingAllocator::isEnabled())
+    base::fail(base::Status::kUnsupported,
+               "LibTorch keeps no memory of GPUs, as PYTORCH_NO_CUDA_MEMORY_CACHING is set, and a "
+               "CUDA graph would name what is gone");
+}
+
+// Over CUDA's own allocator LibTorch lets one work of the process be kept at a time.
+std::unique_lock<std::mutex> own_turn() {
+  static auto& turn = *new std::mutex;
+  if (c10::cuda::CUDACachingAllocator::name() == "native") return {};
+  return std::unique_lock(turn);
 }
 
 // Memory of LibTorch's that is for kept work of one stream alone. What is kept of a stream is done
@@ -125,6 +142,8 @@ class Replay {
 }  // namespace
 
 base::DeviceReplay* capture(base::DeviceQueue* queue, void (*work)(void*), void* context) {
+  check_cache();
+  const std::unique_lock<std::mutex> turn = own_turn();
   auto kept = std::make_unique<Replay>(queue);
   cudaError_t error = cudaSuccess;
   try {

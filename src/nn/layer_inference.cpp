@@ -1,12 +1,12 @@
 // Inference of a user's own stack over a whole graph. A stage is a convolution, the step in front
 // of it that goes row by row, or other layers alone; a norm over all rows ends a stage.
 #include <ATen/TensorOperators.h>
-#include <ATen/ops/linear.h>
 #include <c10/core/GradMode.h>
 
 #include <algorithm>
 
 #include "nn/layer_model.h"
+#include "nn/torch_linear.h"
 #include "nn/torch_tensor.h"
 #include "nn/whole_graph.h"
 
@@ -139,7 +139,7 @@ class LayerInference final : public Inference {
   at::Tensor row_by_row(const Layer& layer, at::Tensor x) const {
     switch (layer.config.kind) {
       case Kind::kLinear:
-        return at::linear(x, layer.linear.weight, layer.linear.bias);
+        return torch_linear(x, layer.linear.weight, layer.linear.bias);
       case Kind::kActivation:
         return activate(layer.config.options.activation, x, layer.prelu);
       case Kind::kNorm:

@@ -4,7 +4,6 @@
 #include <ATen/ops/arange.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/from_blob.h>
-#include <ATen/ops/linear.h>
 #include <ATen/ops/searchsorted.h>
 #include <ATen/ops/sigmoid.h>
 #include <ATen/ops/sort.h>
@@ -19,6 +18,7 @@
 #include "nn/edge_functions.h"
 #include "nn/made_block.h"
 #include "nn/tensors.h"
+#include "nn/torch_linear.h"
 
 namespace gnnmg::nn {
 namespace {
@@ -74,7 +74,7 @@ at::Tensor ReadoutLayer::attention(const at::Tensor& x, std::span<const int64_t>
   const Execution kept = execution.with(graphs);
   WeightedSum sum;
   sum.x = x;
-  sum.weights = edge_softmax(at::linear(x, gate_.weight, gate_.bias), graphs->view(), kept);
+  sum.weights = edge_softmax(torch_linear(x, gate_.weight, gate_.bias), graphs->view(), kept);
   return weighted_sum(sum, graphs->view(), kept);
 }
 
@@ -87,8 +87,8 @@ at::Tensor ReadoutLayer::set2set(const at::Tensor& x, std::span<const int64_t> g
   at::Tensor hidden = at::zeros({count, width_}, options), cell = hidden;
   at::Tensor answer = at::zeros({count, 2 * width_}, options);
   for (int64_t step = 0; step < steps_; ++step) {
-    const at::Tensor gates = at::linear(answer, lstm_.weight_ih, lstm_.bias_ih) +
-                             at::linear(hidden, lstm_.weight_hh, lstm_.bias_hh);
+    const at::Tensor gates = torch_linear(answer, lstm_.weight_ih, lstm_.bias_ih) +
+                             torch_linear(hidden, lstm_.weight_hh, lstm_.bias_hh);
     const std::vector<at::Tensor> gate = gates.chunk(4, 1);  // i, f, g, o
     cell = at::sigmoid(gate[1]) * cell + at::sigmoid(gate[0]) * at::tanh(gate[2]);
     hidden = at::sigmoid(gate[3]) * at::tanh(cell);

@@ -3,7 +3,6 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/from_blob.h>
-#include <ATen/ops/linear.h>
 #include <ATen/ops/lstm.h>
 #include <ATen/ops/sigmoid.h>
 #include <ATen/ops/softmax.h>
@@ -19,6 +18,7 @@
 #include "base/error.h"
 #include "nn/device_lists.h"
 #include "nn/made_block.h"
+#include "nn/torch_linear.h"
 
 namespace gnnmg::nn {
 namespace {
@@ -63,7 +63,7 @@ struct State {
 };
 State stepped(const Lstm& lstm, const at::Tensor& input, const State& state) {
   const std::vector<at::Tensor> gate =
-      (input + at::linear(state.hidden, lstm.weight_hh, lstm.bias_hh)).chunk(4, 1);  // i, f, g, o
+      (input + torch_linear(state.hidden, lstm.weight_hh, lstm.bias_hh)).chunk(4, 1);  // i, f, g, o
   State next;
   next.cell = at::sigmoid(gate[1]) * state.cell + at::sigmoid(gate[0]) * at::tanh(gate[2]);
   next.hidden = at::sigmoid(gate[3]) * at::tanh(next.cell);
@@ -78,7 +78,7 @@ State zero_state(const at::Tensor& x, int64_t rows, int64_t hidden) {
 // state behind the last step of each sequence. Step k has the next sizes[k] rows of x, those of the
 // first sequences.
 at::Tensor run_steps(const at::Tensor& x, const Lstm& lstm, std::span<const int64_t> sizes) {
-  const at::Tensor inputs = at::linear(x, lstm.weight_ih, lstm.bias_ih);
+  const at::Tensor inputs = torch_linear(x, lstm.weight_ih, lstm.bias_ih);
   State state = zero_state(x, sizes[0], lstm.weight_hh.size(1));
   std::vector<at::Tensor> ended;  // the shortest first
   int64_t first = 0;
@@ -101,7 +101,7 @@ std::vector<at::Tensor> states_of(const at::Tensor& x, const Lstm& lstm, bool ba
   State state = zero_state(x, x.size(1), lstm.weight_hh.size(1));
   for (int64_t k = 0; k < x.size(0); ++k) {
     const int64_t at = backward ? x.size(0) - 1 - k : k;
-    state = stepped(lstm, at::linear(x[at], lstm.weight_ih, lstm.bias_ih), state);
+    state = stepped(lstm, torch_linear(x[at], lstm.weight_ih, lstm.bias_ih), state);
     states[at] = state.hidden;
   }
   return states;
@@ -203,7 +203,7 @@ void LayerAttention::declare(ParameterList& list, const std::string& name, int64
 at::Tensor LayerAttention::operator()(const std::vector<at::Tensor>& layers) const {
   const at::Tensor x = at::stack(layers, 0);
   const auto weighted = [&](const at::Tensor& states) {
-    const at::Tensor shares = at::softmax(at::linear(states, score.weight, score.bias), 0);
+    const at::Tensor shares = at::softmax(torch_linear(states, score.weight, score.bias), 0);
     return (x * shares).sum(0);
   };
   if (!x.is_cpu())

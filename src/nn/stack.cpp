@@ -2,7 +2,6 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/cat.h>
-#include <ATen/ops/linear.h>
 #include <ATen/ops/stack.h>
 #include <c10/core/GradMode.h>
 
@@ -14,6 +13,7 @@
 #include "nn/layer_model.h"
 #include "nn/model_input.h"
 #include "nn/tensors.h"
+#include "nn/torch_linear.h"
 #include "nn/torch_tensor.h"
 
 namespace gnnmg::nn {
@@ -176,7 +176,7 @@ at::Tensor StackModel::output(const at::Tensor& last, const std::vector<at::Tens
     at::Tensor sum;
     for (size_t i = 0; i < all.size(); ++i) {
       const at::Tensor score =
-          drop_out(at::linear(read_out(all[i]), scores_[i].weight, scores_[i].bias), i);
+          drop_out(torch_linear(read_out(all[i]), scores_[i].weight, scores_[i].bias), i);
       sum = sum.defined() ? sum + score : score;
     }
     return sum;
@@ -186,7 +186,7 @@ at::Tensor StackModel::output(const at::Tensor& last, const std::vector<at::Tens
   if (config_.jumping == Jumping::kMax) x = std::get<0>(at::stack(all, -1).max(-1));
   if (config_.jumping == Jumping::kLstm) x = layer_attention_(all);
   x = read_out(x);
-  return output_.weight.defined() ? at::linear(drop_out(x, 0), output_.weight, output_.bias) : x;
+  return output_.weight.defined() ? torch_linear(drop_out(x, 0), output_.weight, output_.bias) : x;
 }
 
 StackPass StackModel::begin_pass(const ForwardArgs& args, const Execution& execution,

@@ -7,7 +7,8 @@
 namespace gnnmg::train {
 
 // Of a model's training passes while it lives. LibTorch has one setting of TF32 for all of a
-// process: it is switched while trainings on GPUs hold it, and put back with the last of them.
+// process, and one of whether sums of products in bf16 may be rounded on the way: they are switched
+// while trainings on GPUs hold them, and put back with the last of these.
 // Error(kUnsupported) where another training on GPUs holds the other.
 class InPrecision {
  public:

@@ -1,4 +1,6 @@
 // Kept work of the real plug-in over a pretended runtime: what each refusal of a CUDA graph leaves.
+#include <c10/cuda/CUDACachingAllocator.h>
+
 #include <stdexcept>
 
 #include "fake_cuda/support.h"
@@ -10,6 +12,7 @@ using base::Status;
 using testing::ElementsAre;
 using testing::Field;
 using testing::HasSubstr;
+using testing::IsEmpty;
 using testing::SizeIs;
 
 class Captures : public FakeCuda {
@@ -88,6 +91,28 @@ TEST_F(Captures, ThatCannotBeKeptAreTold) {
   EXPECT_THAT(made.second, HasSubstr("this work cannot be kept as a CUDA graph: "));
   expect_clean();
   table().free_capture(before);
+}
+
+TEST_F(Captures, WithoutMemoryOrADeviceAreNoMatterOfTheWork) {
+  base::DeviceReplay* const before = keep();
+  fail("cudaGraphInstantiate", cudaErrorMemoryAllocation);
+  EXPECT_EQ(failure_of([&] { keep(); }).first, Status::kNoMemory);
+  expect_clean();
+  fail("cudaStreamEndCapture", cudaErrorIllegalAddress);
+  ++refused_ends_;
+  EXPECT_EQ(failure_of([&] { keep(); }).first, Status::kDeviceLost);
+  expect_clean();
+  table().free_capture(before);
+}
+
+TEST_F(Captures, WantLibTorchsCache) {
+  c10::cuda::CUDACachingAllocator::enable(false);
+  const auto found = failure_of([&] { keep(); });
+  c10::cuda::CUDACachingAllocator::enable(true);
+  EXPECT_EQ(found.first, Status::kUnsupported);
+  EXPECT_THAT(found.second, HasSubstr("PYTORCH_NO_CUDA_MEMORY_CACHING"));
+  EXPECT_THAT(calls("cudaStreamBeginCapture"), IsEmpty());
+  expect_clean();
 }
 
 TEST_F(Captures, ThatAreNotSentAreGivenBack) {

@@ -3,6 +3,7 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/cat.h>
+#include <ATen/ops/equal.h>
 #include <ATen/ops/linear.h>
 #include <ATen/ops/zeros_like.h>
 
@@ -12,6 +13,7 @@
 #include "nn/conv/sage_conv.h"
 #include "nn/edge_functions.h"
 #include "nn/support.h"
+#include "nn/torch_linear.h"
 
 namespace gnnmg::nn {
 namespace {
@@ -52,6 +54,17 @@ class Functions : public testing::Test {
   Execution execution_;
   const TestBlock block_{12, 7, random_edges(12, 7, 30, 3)};
 };
+
+// Under the guard the bias is added behind the product.
+TEST_F(Functions, TorchLinearWithAndWithoutTf32) {
+  const at::Tensor x = variable({6, 5}, 1), w = variable({4, 5}, 2), b = variable({4}, 3);
+  const at::Tensor expected = at::linear(x, w, b);
+  EXPECT_TRUE(at::equal(torch_linear(x, w, b), expected));
+  const at::NoTF32Guard in_f32;
+  EXPECT_TRUE(near(torch_linear(x, w, b), expected, 1e-12, 1));
+  EXPECT_TRUE(at::equal(torch_linear(x, w), at::linear(x, w)));
+  expect_right_gradients([&] { return torch_linear(x, w, b); }, {x, w, b});
+}
 
 TEST_F(Functions, Aggregate) {
   for (const Reduce reduce : {Reduce::kSum, Reduce::kMean}) {

@@ -92,6 +92,39 @@ TEST(Precision, Tf32IsLibTorchsSettingForAsLongAsATrainingOnGpusLasts) {
   EXPECT_EQ(run.weights(), expected);
 }
 
+TEST(Precision, Bf16SumsAreInF32ForAsLongAsATrainingOnGpusLasts) {
+  using Option = at::CuBLASReductionOption;
+  const Gpus gpus(2);
+  Host host;
+  host.devices = &gpus.table();
+  const auto trained_under = [&](Precision precision) {
+    Trial run(gpus.train(recipe(precision)), host);
+    std::vector<Option> during;
+    run->set_epoch_function([&](const train::EpochReport&) {
+      during.push_back(at::globalContext().allowBF16ReductionCuBLAS());
+      return 0;
+    });
+    run.train();
+    return during;
+  };
+  const Option before = at::globalContext().allowBF16ReductionCuBLAS();
+  for (const Option set :
+       {Option::AllowReducedPrecisionWithSplitK, Option::DisallowReducedPrecisionAllowSplitK,
+        Option::DisallowReducedPrecisionDisallowSplitK}) {
+    at::globalContext().setAllowBF16ReductionCuBLAS(
+        set == Option::AllowReducedPrecisionWithSplitK,
+        set != Option::DisallowReducedPrecisionDisallowSplitK);
+    EXPECT_THAT(trained_under(Precision::kBf16),
+                testing::AllOf(testing::SizeIs(12),
+                               testing::Each(Option::DisallowReducedPrecisionAllowSplitK)));
+    EXPECT_EQ(at::globalContext().allowBF16ReductionCuBLAS(), set);
+    EXPECT_THAT(trained_under(Precision::kFull), testing::Each(set));
+  }
+  at::globalContext().setAllowBF16ReductionCuBLAS(
+      before == Option::AllowReducedPrecisionWithSplitK,
+      before != Option::DisallowReducedPrecisionDisallowSplitK);
+}
+
 TEST(Precision, OneSettingServesOneKindOfTrainingAtATime) {
   const Gpus gpus(1);
   Host host, other;

@@ -84,6 +84,8 @@ struct FreeStreams {
 
 }  // namespace
 
+bool is_loss(cudaError_t error) { return status_of(error) == Status::kDeviceLost; }
+
 void check(cudaError_t error, const char* what) {
   if (error == cudaSuccess) return;
   cudaGetLastError();  // an error that can be got over is told once

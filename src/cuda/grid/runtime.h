@@ -8,6 +8,8 @@ namespace gnnmg::cuda {
 // `what` is what was being done, as in "copying". A device that failed stays failed: what is said
 // then is Error(kDeviceLost), on this and on every later call.
 void check(cudaError_t error, const char* what);
+// Whether it leaves the device unusable for the rest of the process.
+bool is_loss(cudaError_t error);
 // For what cannot be told, as in destructors: leaves nothing in the thread for the next to find.
 inline void ignore(cudaError_t error) {
   if (error != cudaSuccess) cudaGetLastError();

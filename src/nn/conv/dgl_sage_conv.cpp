@@ -1,7 +1,6 @@
 // DGL's SAGEConv.
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/empty.h>
-#include <ATen/ops/linear.h>
 #include <ATen/ops/relu.h>
 
 #include <algorithm>
@@ -14,6 +13,7 @@
 #include "nn/made_block.h"
 #include "nn/sequence.h"
 #include "nn/tensors.h"
+#include "nn/torch_linear.h"
 
 namespace gnnmg::nn {
 namespace {
@@ -67,7 +67,7 @@ class DglSageConv final : public Conv {
   at::Tensor combine(const at::Tensor& rows, bool, int64_t first_own, const ConvInput& own,
                      const ConvPass& pass) const override {
     const int64_t n = pass.block.num_targets;
-    at::Tensor y = at::linear(gather(rows, first_own, own, pass), neighbours_);
+    at::Tensor y = torch_linear(gather(rows, first_own, own, pass), neighbours_);
     if (self_.defined())
       y = y + target_times(own, n, {self_, bias_}, pass.execution);
     else if (bias_.defined())

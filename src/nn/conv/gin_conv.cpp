@@ -1,6 +1,5 @@
 // GINConv of PyG and DGL, and PyG's GINEConv: a sum of neighbours through a small network.
 #include <ATen/TensorOperators.h>
-#include <ATen/ops/linear.h>
 #include <ATen/ops/relu.h>
 
 #include "base/error.h"
@@ -8,6 +7,7 @@
 #include "nn/conv/network.h"
 #include "nn/conv/sage_conv.h"
 #include "nn/tensors.h"
+#include "nn/torch_linear.h"
 
 namespace gnnmg::nn {
 namespace {
@@ -87,7 +87,7 @@ class GinConv final : public Conv, public StagedConv {
     return first_layer(rows, transformed, first_own, own, pass);
   }
   at::Tensor next_stage(int stage, const at::Tensor& rows) const override {
-    return at::linear(rows, network_.linear(stage).weight, network_.linear(stage).bias);
+    return torch_linear(rows, network_.linear(stage).weight, network_.linear(stage).bias);
   }
   at::Tensor together(int stage, at::Tensor rows, const Execution& execution) const override {
     network_.behind(stage, {&rows, 1}, {nullptr, {}, {}, execution});

@@ -3,12 +3,12 @@
 // over the sources' parts alone, and no row of an edge is made.
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/cat.h>
-#include <ATen/ops/linear.h>
 #include <ATen/ops/relu.h>
 
 #include "base/error.h"
 #include "nn/conv/layers.h"
 #include "nn/conv/reductions.h"
+#include "nn/torch_linear.h"
 
 namespace gnnmg::nn {
 namespace {
@@ -78,7 +78,7 @@ class PnaConv final : public Conv {
       if (!own.edge_attr.defined())
         base::fail(base::Status::kInvalidArgument, "PNA with edge_dim ", o_.edge_dim,
                    " was given no edge features");
-      const at::Tensor encoded = at::linear(own.edge_attr, encoder_.weight, encoder_.bias);
+      const at::Tensor encoded = torch_linear(own.edge_attr, encoder_.weight, encoder_.bias);
       messages = messages + parts(encoded, 2, false, true);
     }
     if (o_.pre_layers > 1) messages = deeper(messages, before_);
@@ -95,17 +95,18 @@ class PnaConv final : public Conv {
       const at::Tensor all = at::cat(of_tower, 1);
       const Linear& first_layer = behind_[t][0];
       const at::Tensor& weight = first_layer.weight;
-      at::Tensor y = at::linear(columns(targets, t), weight.narrow(1, 0, width_), first_layer.bias);
+      at::Tensor y =
+          torch_linear(columns(targets, t), weight.narrow(1, 0, width_), first_layer.bias);
       for (size_t s = 0; s < scales.size(); ++s) {
         const int64_t first = width_ + static_cast<int64_t>(s) * block_width;
-        const at::Tensor part = at::linear(all, weight.narrow(1, first, block_width));
+        const at::Tensor part = torch_linear(all, weight.narrow(1, first, block_width));
         y = y + (scales[s].defined() ? scales[s] * part : part);
       }
       towers.push_back(y);
     }
     at::Tensor y = at::cat(towers, 1);
     if (o_.post_layers > 1) y = deeper(y, behind_);
-    return complete(at::linear(y, last_.weight, last_.bias), own, pass);
+    return complete(torch_linear(y, last_.weight, last_.bias), own, pass);
   }
 
  private:
@@ -119,9 +120,9 @@ class PnaConv final : public Conv {
   at::Tensor parts(const at::Tensor& x, int64_t part, bool bias, bool shared = false) const {
     std::vector<at::Tensor> all;
     for (int64_t t = 0; t < o_.towers; ++t)
-      all.push_back(at::linear(shared ? x : columns(x, t),
-                               before_[t][0].weight.narrow(1, part * width_, width_),
-                               bias ? before_[t][0].bias : at::Tensor()));
+      all.push_back(torch_linear(shared ? x : columns(x, t),
+                                 before_[t][0].weight.narrow(1, part * width_, width_),
+                                 bias ? before_[t][0].bias : at::Tensor()));
     return at::cat(all, 1);
   }
 
@@ -130,7 +131,7 @@ class PnaConv final : public Conv {
     std::vector<at::Tensor> towers = x.chunk(static_cast<int64_t>(networks.size()), 1);
     for (size_t t = 0; t < networks.size(); ++t)
       for (size_t k = 1; k < networks[t].size(); ++k)
-        towers[t] = at::linear(at::relu(towers[t]), networks[t][k].weight, networks[t][k].bias);
+        towers[t] = torch_linear(at::relu(towers[t]), networks[t][k].weight, networks[t][k].bias);
     return at::cat(towers, 1);
   }
 

@@ -2,7 +2,6 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/cat.h>
-#include <ATen/ops/linear.h>
 #include <ATen/ops/relu.h>
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 #include "nn/conv/layers.h"
 #include "nn/conv/reductions.h"
 #include "nn/sequence.h"
+#include "nn/torch_linear.h"
 
 namespace gnnmg::nn {
 namespace {
@@ -196,7 +196,7 @@ class SageConv final : public Conv {
             ? lstm_padded(rows, lstm_, pass.block, own.largest_degree, pass.execution)
             : at::cat(reduce_messages({rows, false, {}}, o_.reductions, pass.block, pass.execution),
                       1);
-    at::Tensor y = at::linear(aggregated, w_.lin_l, w_.lin_l_bias);
+    at::Tensor y = torch_linear(aggregated, w_.lin_l, w_.lin_l_bias);
     if (w_.lin_r.defined())
       y = y + target_times(own, pass.block.num_targets, {w_.lin_r, {}}, pass.execution);
     return complete(o_.normalize ? normalize_rows(y, pass.execution) : y, own, pass);

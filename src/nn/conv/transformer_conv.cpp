@@ -3,7 +3,6 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/einsum.h>
-#include <ATen/ops/linear.h>
 #include <ATen/ops/sigmoid.h>
 
 #include <cmath>
@@ -11,6 +10,7 @@
 #include "base/error.h"
 #include "nn/conv/layers.h"
 #include "nn/made_block.h"
+#include "nn/torch_linear.h"
 
 namespace gnnmg::nn {
 namespace {
@@ -92,7 +92,7 @@ class TransformerConv final : public Conv {
       const at::Tensor root = target_times(own, n, root_, execution);
       if (o_.beta) {
         const at::Tensor share =
-            at::sigmoid(at::linear(at::cat({y, root, y - root}, 1), beta_.weight));
+            at::sigmoid(torch_linear(at::cat({y, root, y - root}, 1), beta_.weight));
         y = share * root + (1 - share) * y;
       } else {
         y = y + root;
