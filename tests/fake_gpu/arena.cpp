@@ -24,7 +24,8 @@ constexpr int64_t kAlignment = 256;
 // Of the host's, where it has such large ones: an arena is opened and closed at every kernel, which
 // takes as long as it has pages.
 constexpr int64_t kPage = int64_t{1} << 21;
-constexpr int kNew = 0xA5, kGone = 0xFF;  // the latter is NaN, and an id of nothing
+constexpr std::string_view kTensor = "a tensor";  // as LibTorch's allocator says
+constexpr int kNew = 0xA5, kGone = 0xFF;          // the latter is NaN, and an id of nothing
 
 int64_t rounded(int64_t bytes, int64_t to) {
   return (std::max<int64_t>(bytes, 1) + to - 1) / to * to;
@@ -143,7 +144,7 @@ void watch_memory(void (*watch)(const char* what)) { memory_watch = watch; }
 
 void* Arena::allocate(int64_t bytes, std::string_view what) {
   check();
-  tell_memory(what == "a tensor" ? "a tensor is made" : "memory of a device is taken");
+  tell_memory(what == kTensor ? "a tensor is made" : "memory of a device is taken");
   const Working working(*this);
   const std::lock_guard lock(mutex_);
   const int64_t length = rounded(bytes, kAlignment);
@@ -157,6 +158,14 @@ void* Arena::allocate(int64_t bytes, std::string_view what) {
   live_bytes_ += length;
   peak_bytes_ = std::max(peak_bytes_, live_bytes_);
   ++num_allocations_;
+  if (what == kTensor) {
+    tensors_.insert(place);
+    int64_t& kept = kept_[length];
+    if (kept > 0)
+      --kept;
+    else
+      ++num_without_kept_;
+  }
   std::memset(base_ + place, kNew, static_cast<size_t>(length));
   return base_ + place;
 }
@@ -174,6 +183,7 @@ void Arena::release(void* memory) noexcept {
   }
   auto [place, length] = *it;
   used_.erase(it);
+  if (tensors_.erase(place) > 0) ++kept_[length];
   live_bytes_ -= length;
   std::memset(base_ + place, kGone, static_cast<size_t>(length));
   const auto next = free_.find(place + length);
@@ -233,6 +243,16 @@ int64_t Arena::num_live() const {
 int64_t Arena::num_allocations() const {
   const std::lock_guard lock(mutex_);
   return num_allocations_;
+}
+
+int64_t Arena::num_without_kept() const {
+  const std::lock_guard lock(mutex_);
+  return num_without_kept_;
+}
+
+void Arena::forget_kept() {
+  const std::lock_guard lock(mutex_);
+  kept_.clear();
 }
 
 void Arena::fail_allocation(int64_t after, bool for_ever) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <set>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -58,6 +59,8 @@ class Arena final : public cuda::Memory {
   void reset_peak();
   int64_t num_live() const;
   int64_t num_allocations() const;
+  int64_t num_without_kept() const;
+  void forget_kept();
   // The allocation behind the next `after` fails, or, `for_ever`, that one and all others; -1:
   // none.
   void fail_allocation(int64_t after, bool for_ever);
@@ -73,9 +76,11 @@ class Arena final : public cuda::Memory {
   mutable std::mutex mutex_;
   std::map<int64_t, int64_t> free_;  // place -> bytes
   std::map<int64_t, int64_t> used_;
-  int64_t top_ = 0;  // nothing beyond was ever used
+  std::set<int64_t> tensors_;        // places of them, of those that are used
+  std::map<int64_t, int64_t> kept_;  // bytes -> tensors that were given back
+  int64_t top_ = 0;                  // nothing beyond was ever used
   int64_t size_ = int64_t{1} << 30, live_bytes_ = 0, peak_bytes_ = 0;
-  int64_t num_allocations_ = 0;
+  int64_t num_allocations_ = 0, num_without_kept_ = 0;
   int64_t fail_after_ = -1;
   bool fail_for_ever_ = false;
   int users_ = 0;

@@ -30,6 +30,10 @@ int64_t peak_bytes(int device);  // the most that was live since the last reset_
 void reset_peak(int device);
 int64_t num_live(int device);         // allocations
 int64_t num_allocations(int device);  // since the program began
+// Of those, tensors for which LibTorch would have asked the device, were it to give what it keeps
+// for the same size alone; and forgets what it keeps.
+int64_t num_without_kept(int device);
+void forget_kept(int device);
 // The allocation behind the next `after` fails, LibTorch's too, or, `for_ever`, that one and all
 // others; -1: none.
 void fail_allocation(int device, int64_t after, bool for_ever = false);

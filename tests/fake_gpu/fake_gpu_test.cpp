@@ -181,6 +181,26 @@ TEST_F(FakeGpu, MemoryEndsAndIsCounted) {
   EXPECT_EQ(num_live(0), live);
 }
 
+TEST_F(FakeGpu, TensorsOfTheSameSizeTakeNothingThatIsNotKept) {
+  const auto make = [&](int64_t count) { return at::empty({count}, on(0)); };
+  const auto taken = [](const auto& f) {
+    const int64_t before = num_without_kept(0);
+    f();
+    return num_without_kept(0) - before;
+  };
+  forget_kept(0);
+  EXPECT_EQ(taken([&] { make(1000), make(1000); }), 2);  // at the same time
+  EXPECT_EQ(taken([&] { make(1000), make(1000); }), 0);
+  EXPECT_EQ(taken([&] { make(5000); }), 1);
+  EXPECT_EQ(taken([&] {
+              void* bytes = table_.allocate(0, base::Placement::kDevice, 5000 * 4);
+              table_.release(0, base::Placement::kDevice, bytes);
+            }),
+            0);  // no tensor
+  forget_kept(0);
+  EXPECT_EQ(taken([&] { make(5000); }), 1);
+}
+
 TEST_F(FakeGpu, ALostDeviceFailsAndFrees) {
   {
     const at::Tensor t = at::zeros({8}, on(1)), other = at::zeros({8}, on(0));

@@ -247,6 +247,8 @@ int64_t peak_bytes(int device) { return arena(device).peak_bytes(); }
 void reset_peak(int device) { arena(device).reset_peak(); }
 int64_t num_live(int device) { return arena(device).num_live(); }
 int64_t num_allocations(int device) { return arena(device).num_allocations(); }
+int64_t num_without_kept(int device) { return arena(device).num_without_kept(); }
+void forget_kept(int device) { arena(device).forget_kept(); }
 void fail_allocation(int device, int64_t after, bool for_ever) {
   arena(device).fail_allocation(after, for_ever);
 }
