@@ -3823,15 +3823,23 @@ enum {
   GNNMG_LOSS_AVERAGE_RANKS = 1  /**< The ranks' means, as PyTorch's DDP, for comparison. */
 };
 
-/** Whether the steps of a training on GPUs are captured as CUDA graphs, and repeated. */
+/** Whether the steps of a training on GPUs are captured as CUDA graphs, and repeated. Steps that
+ * can be, where memory suffices, are over a few shapes which mini-batches are padded to; started
+ * kernel after kernel they come to the same bits, and what is said of the times of captured steps
+ * holds for them as well. Other steps are started kernel after kernel over mini-batches as they
+ * are, and a message in the log says why. */
 typedef int32_t gnnmg_capture;
 
 /** Values of ::gnnmg_capture. */
 enum {
-  GNNMG_CAPTURE_AUTO = 0, /**< Where they can be; else a message in the log says why not. */
-  GNNMG_CAPTURE_OFF = 1,  /**< They are not. */
-  GNNMG_CAPTURE_ON = 2    /**< Where they cannot be, and ranks work on GPUs, training is
-                             ::GNNMG_ERR_UNSUPPORTED with the reason. */
+  GNNMG_CAPTURE_AUTO = 0,    /**< Where they can be; where the driver refuses, as with
+                                  ::GNNMG_CAPTURE_OFF. */
+  GNNMG_CAPTURE_OFF = 1,     /**< They are not: kernel after kernel over the same shapes, and to the
+                                  same bits. */
+  GNNMG_CAPTURE_ON = 2,      /**< Where they cannot be, and ranks work on GPUs, training is
+                                  ::GNNMG_ERR_UNSUPPORTED with the reason. */
+  GNNMG_CAPTURE_UNPADDED = 3 /**< They are not, and no mini-batch is padded: kernel after kernel in
+                                  the least memory, and equal to the others up to rounding. */
 };
 
 /** In what the matrices of a training's passes are multiplied, by layers of SAGE, GCN, GIN, GAT and
@@ -3939,11 +3947,11 @@ typedef struct gnnmg_trainer_config {
                                                   what the graph leaves free. 0. */
   int32_t gather_multiprocessors; /**< How many multiprocessors of a GPU may read rows in main
                                      memory while the others compute; 0: an eighth of them. 0. */
-  gnnmg_capture capture;          /**< Of steps on GPUs: captured ones are over a few shapes, the
-                                     largest of which the fan-outs bound, and need more memory; the
-                                     host starts a pass when it knows how large the mini-batch is,
-                                     and sees what a step came to when the next one is under way.
-                                     ::GNNMG_CAPTURE_AUTO. */
+  gnnmg_capture capture;          /**< Of steps on GPUs: all but ::GNNMG_CAPTURE_UNPADDED are over
+                                     a few shapes, the largest of which the fan-outs bound, and
+                                     need more memory; the host starts a pass when it knows how
+                                     large the mini-batch is, and sees what a step came to when the
+                                     next one is under way. ::GNNMG_CAPTURE_AUTO. */
   gnnmg_precision precision;      /**< Of products. ::GNNMG_PRECISION_FLOAT32. */
   int32_t padding2;               /**< 0. */
 } gnnmg_trainer_config;
@@ -3965,8 +3973,9 @@ typedef struct gnnmg_memory_info {
   size_t parameter_bytes;     /**< Weights, gradients, and the last weights that were good. */
   size_t optimizer_bytes;     /**< What the optimizer gathers. */
   size_t communication_bytes; /**< What is exchanged with other ranks, and NCCL's buffers. */
-  size_t capture_bytes;       /**< Captured steps, beside all that; 0: steps are eager, perhaps
-                                   because captured ones would not fit. */
+  size_t capture_bytes;       /**< Captured steps, or eager ones over the same shapes, beside all
+                                   that; 0: mini-batches are not padded, perhaps because that
+                                   would not fit. */
   size_t reserve_bytes;       /**< For the driver, libraries and others: 1 GiB of a GPU of a given
                                    size, 0 of what is free. */
   size_t pinned_bytes;        /**< Of main memory, once a process. */

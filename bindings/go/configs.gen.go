@@ -1212,9 +1212,10 @@ type TrainerConfig struct {
 	// How many multiprocessors of a GPU may read rows in main memory while the others compute; 0: an
 	// eighth of them. Default: 0.
 	GatherMultiprocessors int
-	// Of steps on GPUs: captured ones are over a few shapes, the largest of which the fan-outs
-	// bound, and need more memory; the host starts a pass when it knows how large the mini-batch is,
-	// and sees what a step came to when the next one is under way. Default: [CaptureAuto].
+	// Of steps on GPUs: all but [CaptureUnpadded] are over a few shapes, the largest of which the
+	// fan-outs bound, and need more memory; the host starts a pass when it knows how large the
+	// mini-batch is, and sees what a step came to when the next one is under way. Default:
+	// [CaptureAuto].
 	Capture Capture
 	// Of products. Default: [PrecisionFloat32].
 	Precision Precision

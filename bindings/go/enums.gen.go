@@ -1337,16 +1337,23 @@ func (v LossAverage) String() string {
 }
 
 // Capture: Whether the steps of a training on GPUs are captured as CUDA graphs, and repeated.
+// Steps that can be, where memory suffices, are over a few shapes which mini-batches are padded
+// to; started kernel after kernel they come to the same bits, and what is said of the times of
+// captured steps holds for them as well. Other steps are started kernel after kernel over
+// mini-batches as they are, and a message in the log says why.
 type Capture int32
 
 // Values of [Capture].
 const (
-	// Where they can be; else a message in the log says why not.
+	// Where they can be; where the driver refuses, as with [CaptureOff].
 	CaptureAuto Capture = 0
-	// They are not.
+	// They are not: kernel after kernel over the same shapes, and to the same bits.
 	CaptureOff Capture = 1
 	// Where they cannot be, and ranks work on GPUs, training is [ErrUnsupported] with the reason.
 	CaptureOn Capture = 2
+	// They are not, and no mini-batch is padded: kernel after kernel in the least memory, and equal
+	// to the others up to rounding.
+	CaptureUnpadded Capture = 3
 )
 
 // String is the name of the value, or its number where this version has no name for it.
@@ -1358,6 +1365,8 @@ func (v Capture) String() string {
 		return "CaptureOff"
 	case CaptureOn:
 		return "CaptureOn"
+	case CaptureUnpadded:
+		return "CaptureUnpadded"
 	}
 	return "Capture(" + strconv.Itoa(int(v)) + ")"
 }

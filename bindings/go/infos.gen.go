@@ -329,8 +329,8 @@ type MemoryInfo struct {
 	OptimizerBytes uint64
 	// What is exchanged with other ranks, and NCCL's buffers.
 	CommunicationBytes uint64
-	// Captured steps, beside all that; 0: steps are eager, perhaps because captured ones would not
-	// fit.
+	// Captured steps, or eager ones over the same shapes, beside all that; 0: mini-batches are not
+	// padded, perhaps because that would not fit.
 	CaptureBytes uint64
 	// For the driver, libraries and others: 1 GiB of a GPU of a given size, 0 of what is free.
 	ReserveBytes uint64

@@ -107,7 +107,7 @@ static const char help_text[] =
     "  --cache-mib N          memory of each GPU for cached features; 0: 30 % of what is free (0)\n"
     "  --hotness H            what is cached: probability, degree, counting (probability)\n"
     "  --gather-multiprocessors N  of a GPU, for features in main memory; 0: an eighth (0)\n"
-    "  --capture C            steps on GPUs as CUDA graphs: auto, off, on (auto)\n"
+    "  --capture C            steps on GPUs as CUDA graphs: auto, off, on, unpadded (auto)\n"
     "Several processes: started by torchrun, srun or mpirun they find each other, or by hand with\n"
     "  --processes N          how many\n"
     "  --process R            which of them this one is, from 0\n"
@@ -222,6 +222,7 @@ static const choice choices[] = {
     {"capture", "auto", GNNMG_CAPTURE_AUTO},
     {"capture", "off", GNNMG_CAPTURE_OFF},
     {"capture", "on", GNNMG_CAPTURE_ON},
+    {"capture", "unpadded", GNNMG_CAPTURE_UNPADDED},
     {"evaluation", "full", GNNMG_EVALUATION_FULL},
     {"evaluation", "sampled", GNNMG_EVALUATION_SAMPLED},
 };

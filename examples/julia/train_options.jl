@@ -91,7 +91,7 @@ const HELP = """
       --cache-mib N          memory of each GPU for cached features; 0: 30 % of what is free (0)
       --hotness H            what is cached: probability, degree, counting (probability)
       --gather-multiprocessors N  of a GPU, for features in main memory; 0: an eighth (0)
-      --capture C            steps on GPUs as CUDA graphs: auto, off, on (auto)
+      --capture C            steps on GPUs as CUDA graphs: auto, off, on, unpadded (auto)
     Several processes: started by torchrun, srun or mpirun they find each other, or by hand with
       --processes N          how many
       --process R            which of them this one is, from 0
@@ -259,7 +259,7 @@ const OPTIONS = Dict(
     "cache-mib" => (:run, :cache_mib, integer(0)),
     "hotness" => (:trainer, :hotness, one_of("probability degree counting")),
     "gather-multiprocessors" => (:trainer, :gather_multiprocessors, integer(0)),
-    "capture" => (:trainer, :capture, one_of("auto off on")),
+    "capture" => (:trainer, :capture, one_of("auto off on unpadded")),
     # Several processes
     "processes" => (:comm, :num_processes, integer(1)),
     "process" => (:comm, :process_rank, integer(0)),

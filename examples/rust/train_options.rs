@@ -97,7 +97,7 @@ Devices
   --cache-mib N          memory of each GPU for cached features; 0: 30 % of what is free (0)
   --hotness H            what is cached: probability, degree, counting (probability)
   --gather-multiprocessors N  of a GPU, for features in main memory; 0: an eighth (0)
-  --capture C            steps on GPUs as CUDA graphs: auto, off, on (auto)
+  --capture C            steps on GPUs as CUDA graphs: auto, off, on, unpadded (auto)
 Several processes: started by torchrun, srun or mpirun they find each other, or by hand with
   --processes N          how many
   --process R            which of them this one is, from 0
@@ -173,6 +173,7 @@ const CAPTURES: Words<Capture> = &[
     ("auto", Capture::Auto),
     ("off", Capture::Off),
     ("on", Capture::On),
+    ("unpadded", Capture::Unpadded),
 ];
 const PRECISIONS: Words<Precision> = &[
     ("float32", Precision::Float32),

@@ -183,7 +183,7 @@ train::TrainerConfig trainer_config(const gnnmg_trainer_config& in) {
   config.deterministic = in.deterministic;
   config.sync_batch_norm = in.sync_batch_norm;
   config.placement = device_placement(in);
-  check_choice(in.capture, GNNMG_CAPTURE_AUTO, GNNMG_CAPTURE_ON, "config.capture");
+  check_choice(in.capture, GNNMG_CAPTURE_AUTO, GNNMG_CAPTURE_UNPADDED, "config.capture");
   config.capture = static_cast<train::Capture>(in.capture);
   return config;
 }

@@ -1,5 +1,6 @@
-// Steps on a device that are captured once and done again: sampling, gather, forward and backward
-// pass, the exchange in the device's queue and the update, over a few shapes. Three queues work in
+// Steps on a device that are captured once and done again, or started kernel after kernel to the
+// same bits: sampling, gather, forward and backward pass, the exchange in the device's queue and
+// the update, over a few shapes. Three queues work in
 // a ring: mini-batch i + 2 is sampled while the rows of i + 1 are gathered and i is trained on. The
 // host starts steps, over the shapes that their mini-batches turned out to need, waits for nothing
 // as long as samples are there in time, and looks at what a step came to when the next one is under
@@ -59,8 +60,8 @@ class CapturedStep {
   // there. Changes no weight. Error(kNoMemory), c10::OutOfMemoryError.
   void warm_up();
   bool warm() const { return !slots_.empty(); }
-  // Behind it. Why the device refuses, one line: steps are then started kernel after kernel, over
-  // the same shapes and with the same results. Errors as of warm_up().
+  // Behind it; without it steps are started kernel after kernel, over the same shapes and with the
+  // same results, and so they are where the device refuses: why, one line. Errors as of warm_up().
   std::string capture();
   // Does everything once more, as warm_up() did: what it takes of LibTorch's memory stays in its
   // cache, for steps that are started kernel after kernel.

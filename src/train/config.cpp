@@ -91,7 +91,7 @@ void TrainerConfig::check() const {
         Status::kInvalidArgument,
         "deterministic: cannot be had with sync_batch_norm, whose gradients are those of all "
         "mini-batches of a rank together");
-  one_of("capture", capture, Capture::kOn);
+  one_of("capture", capture, Capture::kUnpadded);
   one_of("precision", precision, Precision::kBf16);
   optimizer.check();
   schedule.check();

@@ -38,9 +38,13 @@ enum class Metric : int32_t {
 };
 enum class EvaluationMode : int32_t { kFull = 0, kSampled = 1 };
 enum class LossAverage : int32_t { kExact = 0, kRanks = 1 };
-// Whether steps on devices are captured and repeated (captured_step.h): where they can be, never,
-// or else it is an error.
-enum class Capture : int32_t { kAuto = 0, kOff = 1, kOn = 2 };
+// How steps on devices are started (captured_step.h).
+enum class Capture : int32_t {
+  kAuto = 0,      // captured and repeated, where they can be
+  kOff = 1,       // the same ones kernel after kernel, over the same shapes: to the same bits
+  kOn = 2,        // captured, or it is an error
+  kUnpadded = 3,  // kernel after kernel, over mini-batches as they are
+};
 
 // Of products of matrices in training passes; all else is as the model's type says.
 enum class Precision : int32_t {

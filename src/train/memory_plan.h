@@ -50,8 +50,8 @@ struct MemoryRequest {
   int64_t pass = 0;     // forward and backward pass of a mini-batch, or of a rank's of a step
   int64_t evaluation = 0;
   int64_t parameters = 0, optimizer = 0, communication = 0;
-  // Captured steps, beside all that, which serves evaluations; their rows, where those are
-  // gathered. 0: none are captured.
+  // Captured steps, and such over the same shapes, beside all that, which serves evaluations; their
+  // rows, where those are gathered. 0: there are none.
   int64_t capture = 0, capture_rows = 0;
   bool must_capture = false;  // else where there is room for them
   int64_t reserve = 0;
@@ -66,7 +66,7 @@ struct MemoryPlan {
   int64_t num_cached = 0;  // rows
   int64_t graph = 0, features = 0, sampler = 0, rows = 0, pass = 0, evaluation = 0;
   int64_t parameters = 0, optimizer = 0, communication = 0, reserve = 0;
-  int64_t capture = 0;         // 0: steps are eager
+  int64_t capture = 0;         // 0: mini-batches are not padded
   int64_t capture_wanted = 0;  // what it would be, where it does not fit
   int64_t total = 0;           // of a pass and an evaluation the larger one
   int64_t pinned = 0;          // bytes of the host's, once a process

@@ -170,7 +170,7 @@ class Request {
 
   // As far as it can be told before there is a device: see CapturedStep::why_not().
   bool can_capture() const {
-    return config_.capture != Capture::kOff && !data_.of_graphs() && !config_.deterministic &&
+    return config_.capture != Capture::kUnpadded && !data_.of_graphs() && !config_.deterministic &&
            job_.store && !job_.store->sparse() && law_ && samples_there() &&
            law_->config->transpose && std::ranges::min(law_->config->fanouts) >= 0 &&
            nn::why_not_of_one_shape(model()).empty();

@@ -96,9 +96,9 @@ class Rank {
   // What may follow from it: a stop, a checkpoint, the end.
   void follow_step(const StepSums& sums);
 
-  // Captured steps, in rank_captured.cpp; collective. Whether steps are captured, and once before
-  // the first of them what that takes; as the log says. All ranks or none, since their exchanges
-  // differ. Error(kUnsupported) where they have to be and cannot.
+  // Captured steps and such over their shapes, in rank_captured.cpp; collective. Whether there are
+  // any, and once before the first what they take; as the log says. All ranks or none, since their
+  // exchanges differ. Error(kUnsupported) where they have to be captured and cannot.
   void choose_capture();
   void capture_steps();
   void give_up_capture(std::string why);
@@ -179,7 +179,7 @@ class Rank {
   int64_t num_steps_ = 0, num_batches_ = 0;  // of the epoch of position_
   feature::DeviceTraffic traffic_;           // until this epoch began
   bool stop_agreed_ = false;
-  std::unique_ptr<CapturedStep> captured_;  // in place of loader_; null: steps are not captured
+  std::unique_ptr<CapturedStep> captured_;  // in place of loader_; null: steps go by true counts
   Clock::time_point read_at_;               // when the last of them was
 };
 

@@ -1,5 +1,5 @@
-// A rank whose steps are captured: the decision, and the loop that starts a step before it looks at
-// the one before.
+// A rank whose steps are captured, or over the same shapes: the decision, and the loop that starts
+// a step before it looks at the one before.
 #include <c10/util/Exception.h>
 
 #include "nn/torch_failure.h"
@@ -12,8 +12,8 @@ using comm::Phase;
 
 namespace {
 
-// What a step over bounds lacks, where an eager one, which is for counts, may go: one line. Other
-// failures go through.
+// What a step over bounds lacks, where one for true counts may go: one line. Other failures go
+// through.
 template <typename F>
 std::string what_lacks(const F& f) {
   try {
@@ -35,8 +35,8 @@ std::string what_lacks(const F& f) {
 
 void Rank::choose_capture() {
   if (!device_) return;
-  std::string why = job_.config.capture == Capture::kOff
-                        ? "capture is off"
+  std::string why = job_.config.capture == Capture::kUnpadded
+                        ? "capture is unpadded"
                         : CapturedStep::why_not(job_, *model_, *source_, *comm_);
   if (why.empty()) why = device_->why_no_capture();
   if (agree(!why.empty())) return give_up_capture(std::move(why));
@@ -60,13 +60,14 @@ void Rank::capture_steps() {
   std::string why = what_lacks([&] { captured_->warm_up(); });
   meet_here();
   if (agree(!why.empty())) return give_up_capture(std::move(why));
+  const bool off = job_.config.capture == Capture::kOff;
   meet_here();
-  if (leads_) empty_cache(*device_->get().table);  // captures take memory of their own
+  if (leads_ && !off) empty_cache(*device_->get().table);  // captures take memory of their own
   meet_here();
   std::string refused;
   why = what_lacks([&] {
-    refused = captured_->capture();
-    if (!refused.empty()) captured_->fill_cache();
+    if (!off) refused = captured_->capture();
+    if (off || !refused.empty()) captured_->fill_cache();
   });
   meet_here();
   if (agree(!why.empty())) return give_up_capture(std::move(why));
@@ -75,12 +76,13 @@ void Rank::capture_steps() {
                "; leave the choice to the trainer");
   job_.environment.log.add(
       refused.empty() ? base::LogLevel::kInfo : base::LogLevel::kWarning,
-      refused.empty()
-          ? base::text("rank ", rank_,
-                       ": steps are captured and repeated, for mini-batches of up to ",
-                       list_sizes(captured_->shapes()))
-          : base::text("rank ", rank_, ": steps are started kernel after kernel, over the shapes ",
-                       "of captured ones, which ", device_->name(), " refuses: ", refused));
+      base::text("rank ", rank_, ": steps are ",
+                 off || !refused.empty() ? "eager, over the shapes of captured ones, for "
+                                         : "captured and repeated, for ",
+                 "mini-batches of up to ", list_sizes(captured_->shapes()),
+                 refused.empty()
+                     ? std::string()
+                     : base::text(", as ", device_->name(), " captures nothing: ", refused)));
   traffic_ = source_->traffic(device_->get().queue);  // warming up has gathered
   read_at_ = Clock::now();
 }
@@ -97,9 +99,8 @@ void Rank::give_up_capture(std::string why) {
     throw base::Error(elsewhere ? Status::kAborted : Status::kUnsupported,
                       base::text("capture: steps on ", device_->name(), " cannot be captured: ",
                                  why, "; leave the choice to the trainer"));
-  job_.environment.log.add(
-      base::LogLevel::kInfo,
-      base::text("rank ", rank_, ": steps are eager, kernel after kernel: ", why));
+  job_.environment.log.add(base::LogLevel::kInfo,
+                           base::text("rank ", rank_, ": steps are eager, without padding: ", why));
 }
 
 void Rank::log_shapes() {
@@ -110,7 +111,7 @@ void Rank::log_shapes() {
     text += base::text(i == 0 ? "" : ", ", captured_->num_passes()[i], " of up to ",
                        shapes[i].rows(), i == 0 ? " nodes" : "");
   job_.environment.log.add(base::LogLevel::kDebug,
-                           base::text("rank ", rank_, ": captured mini-batches: ", text));
+                           base::text("rank ", rank_, ": padded mini-batches: ", text));
 }
 
 bool Rank::advance_captured(int64_t& max_steps) {

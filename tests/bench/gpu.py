@@ -175,7 +175,7 @@ class Bench:
         epochs = self.options.epochs
         tasks = [(self.ours, f"epoch {how} {epochs + 1}") for how in (
             "device captured tf32", "device captured float32", "device captured bf16", "device eager tf32",
-            "pinned captured tf32", "pinned eager tf32")]
+            "device unpadded tf32", "pinned captured tf32", "pinned unpadded tf32")]
         tasks = self.that_work("17", tasks)
         peers = self.that_work("17", [(self.peer, f"epoch {way} {self.info['nodes']} {precision}")
                                       for way in ("csr", "lists") for precision in ("tf32", "float32")])

@@ -100,6 +100,8 @@ int main(int argc, char** argv) {
     CHECK(gnnmg_comm_create_group(context, 2, NULL, ends));
     if (pthread_create(&thread, NULL, wait_for_nobody, NULL) != 0) return 1;
     CHECK(gnnmg_context_lend(context, 100));
+  } else if (strcmp(how, "unpadded") == 0) {
+    train_on_gpus(context, GNNMG_CAPTURE_UNPADDED);
   } else if (strcmp(how, "eager") == 0) {
     train_on_gpus(context, GNNMG_CAPTURE_OFF);
   } else if (strcmp(how, "captured") == 0) {

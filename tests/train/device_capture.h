@@ -1,16 +1,22 @@
 // What tests of captured steps share.
 #pragma once
 
+#include <utility>
 #include <vector>
 
 #include "train/device_fixture.h"
 
 namespace gnnmg::test {
 
-inline Recipe captured(Recipe setup) {
-  setup.trainer.capture = train::Capture::kOn;
+inline Recipe with(train::Capture capture, Recipe setup) {
+  setup.trainer.capture = capture;
   return setup;
 }
+inline Recipe captured(Recipe setup) { return with(train::Capture::kOn, std::move(setup)); }
+// The same steps, kernel after kernel.
+inline Recipe uncaptured(Recipe setup) { return with(train::Capture::kOff, std::move(setup)); }
+// Kernel after kernel over mini-batches as they are.
+inline Recipe unpadded(Recipe setup) { return with(train::Capture::kUnpadded, std::move(setup)); }
 
 // The table, with `capture` that refuses.
 inline base::DeviceTable refusing(const Gpus& gpus) {

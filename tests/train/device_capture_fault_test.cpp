@@ -1,5 +1,5 @@
-// Captured steps that go wrong: devices that refuse, lack memory, hang or are lost, NCCL's faults;
-// and what a step costs that goes well.
+// Captured steps, and the same kernel after kernel, that go wrong: devices that refuse, lack
+// memory, hang or are lost, NCCL's faults; and what a step costs that goes well.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -29,7 +29,9 @@ using base::Status;
 using testing::AllOf;
 using testing::AnyOf;
 using testing::Contains;
+using testing::Each;
 using testing::HasSubstr;
+using testing::Not;
 using train::Capture;
 
 TEST(DeviceCaptureFault, ARefusalSaysSoOrIsAnError) {
@@ -44,13 +46,45 @@ TEST(DeviceCaptureFault, ARefusalSaysSoOrIsAnError) {
     run.train();
     EXPECT_LE(largest_difference(run.weights(), expected), 1e-9);
     EXPECT_THAT(lines_of(host.log),
-                Contains(AllOf(HasSubstr("rank 1: steps are started kernel after kernel"),
-                               HasSubstr("this driver keeps nothing"))));
+                Contains(AllOf(HasSubstr("rank 1: steps are eager, over the shapes of captured"),
+                               HasSubstr("captures nothing: this driver keeps nothing"))));
+  }
+  {  // who does not ask is not refused
+    Trial run(gpus.train(uncaptured(setup)), host);
+    run.train();
+    EXPECT_LE(largest_difference(run.weights(), expected), 1e-9);
+    EXPECT_THAT(lines_of(host.log), Each(Not(HasSubstr("captures nothing"))));
   }
   Trial run(gpus.train(captured(setup)), host);
   const Caught failure = caught([&] { run.train(); });
   EXPECT_EQ(failure.status, Status::kUnsupported) << failure.text;
   EXPECT_THAT(failure.text, HasSubstr("captures no steps: this driver keeps nothing"));
+}
+
+// Where memory suffices for mini-batches as they are alone, on one of the GPUs, all ranks take
+// these and say so.
+TEST(DeviceCaptureFault, APlanWithoutRoomForShapes) {
+  Recipe setup = in_f64();
+  setup.trainer.torch_threads = 1;
+  setup.trainer.evaluate_every = 0;
+  const Gpus gpus(2);
+  const std::vector<double> expected = gpus.weights_after(unpadded(setup));
+  Host host;
+  host.devices = &gpus.table();
+  for (const Capture capture : {Capture::kAuto, Capture::kOff}) {
+    Trial run(gpus.train(with(capture, setup)), host);
+    const train::MemoryPlan plan = run->memory_plan(0);
+    ASSERT_GT(plan.capture, 0);
+    // A part of the memory is kept free, beside what the training takes.
+    fake_gpu::set_memory(1, (plan.total - plan.reserve - plan.capture / 2) * 64 / 63);
+    run.train();
+    fake_gpu::set_memory(1, int64_t{1} << 30);
+    EXPECT_EQ(run.weights(), expected);
+    const std::vector<std::string> lines = lines_of(host.log);
+    const std::string eager = ": steps are eager, without padding: ";
+    EXPECT_THAT(lines, Contains("rank 0" + eager + "those of another rank cannot be captured"));
+    EXPECT_THAT(lines, Contains(HasSubstr("rank 1" + eager + "captured they take up to ")));
+  }
 }
 
 // One rank lacks memory for captured passes, at any allocation: all go on with eager steps, or are
@@ -65,11 +99,11 @@ TEST(DeviceCaptureFault, WithoutMemoryForShapes) {
   for (const Recipe& setup : {small, hubs}) {
     const std::vector<double> expected = weights_after(setup);
     int eager = 0;
-    for (int64_t nth = 20; nth < 300; nth += setup.trainer.num_epochs == 3 ? 28 : 61) {
+    for (int64_t nth = 20; nth < 300; nth += setup.trainer.num_epochs == 3 ? 29 : 61) {
       const Gpus gpus(2);
       Host host;
       host.devices = &gpus.table();
-      Trial run(gpus.train(setup), host);
+      Trial run(gpus.train(with(nth % 2 ? Capture::kOff : Capture::kAuto, setup)), host);
       fake_gpu::fail_allocation(1, nth);
       const Caught failure = caught([&] { run.train(); });
       fake_gpu::fail_allocation(1, -1);
@@ -80,8 +114,7 @@ TEST(DeviceCaptureFault, WithoutMemoryForShapes) {
       EXPECT_LE(largest_difference(run.weights(), expected), 1e-9) << nth;
       for (const std::string& line : lines_of(host.log))
         if (line ==
-            "rank 0: steps are eager, kernel after kernel: those of another rank cannot be "
-            "captured")
+            "rank 0: steps are eager, without padding: those of another rank cannot be captured")
           ++eager;
     }
     EXPECT_GT(eager, 1);
@@ -119,22 +152,28 @@ base::DeviceTable counting(const Gpus& gpus) {
   return table;
 }
 
-// What a training costs, and of it what is started at once.
+// What a training costs, and of it what is started at once. Of steps kernel after kernel, which
+// make tensors, what counts is how often LibTorch could not give memory that it had kept.
 std::vector<int64_t> cost(const Recipe& setup, int world, std::vector<int64_t>& replays) {
   const Gpus gpus(world);
   const base::DeviceTable table = counting(gpus);
   counts.waits = counts.allocations = counts.queues = counts.captures = counts.replays = 0;
+  const auto taken = setup.trainer.capture == Capture::kOn ? fake_gpu::num_allocations
+                                                           : fake_gpu::num_without_kept;
   int64_t before = 0, behind = 0;
-  for (int device = 0; device < world; ++device) before += fake_gpu::num_allocations(device);
-  after(captured(setup), gpus, table);
-  for (int device = 0; device < world; ++device) behind += fake_gpu::num_allocations(device);
+  for (int device = 0; device < world; ++device) {
+    fake_gpu::forget_kept(device);
+    before += taken(device);
+  }
+  after(setup, gpus, table);
+  for (int device = 0; device < world; ++device) behind += taken(device);
   replays.push_back(counts.replays);
   return {counts.waits, counts.allocations, counts.queues, counts.captures, behind - before};
 }
 
 // Of one more step: nothing of the device's memory, and no wait of the host's for a queue.
-TEST(DeviceCaptureFault, ASteadyStepAllocatesNothingAndWaitsForNothing) {
-  Recipe setup;
+void expect_nothing_of_a_steady_step(Capture capture) {
+  Recipe setup = with(capture, {});
   setup.trainer.batch_size = 8;
   setup.trainer.num_epochs = 1;
   setup.trainer.evaluate_every = 0;
@@ -144,14 +183,28 @@ TEST(DeviceCaptureFault, ASteadyStepAllocatesNothingAndWaitsForNothing) {
     const std::vector<int64_t> few = cost(setup, world, replays);
     setup.dataset = make_small({.num_nodes = 1000, .num_train = 8 * 28 * world});
     EXPECT_EQ(few, cost(setup, world, replays)) << world;
+    if (capture == Capture::kOff) {
+      EXPECT_EQ(few[3], 0);
+      EXPECT_GT(few[4], 0);
+      EXPECT_EQ(replays[1], 0);
+      continue;
+    }
     // Of 20 steps more: sample and pass, and the end of several ranks' step behind the exchange.
     EXPECT_EQ(replays[1] - replays[0], 20 * world * (world == 1 ? 2 : 3));
   }
 }
 
+TEST(DeviceCaptureFault, ASteadyStepAllocatesNothingAndWaitsForNothing) {
+  expect_nothing_of_a_steady_step(Capture::kOn);
+}
+
+TEST(DeviceCaptureFault, ASteadyStepKernelAfterKernelAllocatesNothingAndWaitsForNothing) {
+  expect_nothing_of_a_steady_step(Capture::kOff);
+}
+
 // Nor where mini-batches take passes of different shapes.
 TEST(DeviceCaptureFault, NorDoesOneOfAnotherShape) {
-  Recipe few = hub_recipe();
+  Recipe few = captured(hub_recipe());
   few.trainer.num_epochs = 1;
   few.trainer.batches_per_step = 1;
   Recipe more = few;
@@ -161,6 +214,8 @@ TEST(DeviceCaptureFault, NorDoesOneOfAnotherShape) {
   EXPECT_EQ(expected[3], 3 + 3 * 3);  // of each slot a sample, and passes of three shapes
   EXPECT_EQ(cost(more, 1, replays), expected);
   EXPECT_EQ(replays[1] - replays[0], 2 * kHubBatches * 2);
+  EXPECT_EQ(cost(uncaptured(more), 1, replays), cost(uncaptured(few), 1, replays));
+  EXPECT_EQ(replays[3], 0);
 }
 
 // Copies to the host that come when somebody waits for them, and no earlier: who reads counts
@@ -250,7 +305,8 @@ TEST(DeviceCaptureFault, ALostDeviceAndAStop) {
 }
 
 // GPUs whose work is over when it is started, or which work later than they are told, so that
-// exchanges are in flight while the host goes on.
+// exchanges are in flight while the host goes on. The latter do kernels that are started one by one
+// at once all the same.
 class Machine {
  public:
   Machine(int count, bool late) : gpus_(count) {
@@ -272,10 +328,22 @@ class Machine {
   std::optional<fake_gpu::Late> late_;
 };
 
-class DeviceCaptureLate : public testing::TestWithParam<bool> {};
-INSTANTIATE_TEST_SUITE_P(Work, DeviceCaptureLate, testing::Bool(), [](const auto& late) {
-  return std::string(late.param ? "Late" : "AtOnce");
-});
+enum class How { kAtOnce, kLate, kKernelAfterKernel };
+
+class DeviceCaptureLate : public testing::TestWithParam<How> {
+ protected:
+  static bool late() { return GetParam() == How::kLate; }
+  static Recipe started(const Recipe& setup) {
+    return GetParam() == How::kKernelAfterKernel ? uncaptured(setup) : captured(setup);
+  }
+};
+std::string name_of(const testing::TestParamInfo<How>& how) {
+  constexpr const char* kNames[] = {"AtOnce", "Late", "KernelAfterKernel"};
+  return kNames[static_cast<size_t>(how.param)];
+}
+INSTANTIATE_TEST_SUITE_P(Work, DeviceCaptureLate,
+                         testing::Values(How::kAtOnce, How::kLate, How::kKernelAfterKernel),
+                         name_of);
 
 // Weights and position belong together wherever a step is called off: what follows is the training
 // that nothing happened to.
@@ -286,11 +354,11 @@ TEST_P(DeviceCaptureLate, CalledOffInTheMiddle) {
   const std::vector<double> expected = weights_after(setup);
   for (const int world : {1, 2})
     for (const bool cancel : {false, true}) {
-      const Machine gpus(world, GetParam());
+      const Machine gpus(world, late());
       Host host;
       host.devices = &gpus.table();
       {
-        Trial run(gpus.train(captured(setup)), host);
+        Trial run(gpus.train(started(setup)), host);
         for (int round = 0; round < 3; ++round) {
           run->start();
           const int64_t until = run->progress().epoch + 3;
@@ -354,7 +422,7 @@ std::atomic<base::DeviceQueue*> struck{nullptr};  // of the unlucky one's model:
 // device that is at rest for ranks that have left.
 TEST_P(DeviceCaptureLate, AFailureElsewhereLeavesNoExchange) {
   for (const int device : {0, 1}) {
-    const Machine gpus(2, GetParam());
+    const Machine gpus(2, late());
     counted = &gpus.table();
     base::DeviceTable table = gpus.table();
     unlucky = device;
@@ -373,7 +441,7 @@ TEST_P(DeviceCaptureLate, AFailureElsewhereLeavesNoExchange) {
     };
     Host host;
     host.devices = &table;
-    Recipe setup = captured(in_f64());
+    Recipe setup = started(in_f64());
     setup.trainer.num_epochs = 1'000'000;
     setup.trainer.evaluate_every = 0;
     {
@@ -405,18 +473,19 @@ TEST_P(DeviceCaptureLate, FaultsOfNccl) {
   setup.trainer.evaluate_every = 0;
   const std::vector<double> expected = weights_after(setup);
   int rank = 0;
-  for (const int world : {2, 4, 8})
+  const bool few = GetParam() == How::kKernelAfterKernel;
+  for (const int world : few ? std::vector{2, 4} : std::vector{2, 4, 8})
     for (const Fault::Kind kind :
          {Fault::kFails, Fault::kPollFails, Fault::kHangs, Fault::kBreaks}) {
       rank = (rank + world / 2 + 1) % world;
       SCOPED_TRACE(testing::Message() << "kind " << kind << " on rank " << rank << " of " << world);
-      const Machine gpus(world, GetParam());
+      const Machine gpus(world, late());
       fake_nccl::plan({kind, rank, 40, Result::kRemoteError});
       Host host;
       host.devices = &gpus.table();
       {
         setup.trainer.deadline_ms = 200 * world;
-        Trial run(gpus.train(captured(setup)), host);
+        Trial run(gpus.train(started(setup)), host);
         const Caught failure = caught([&] { run.train(); });
         EXPECT_THAT(failure.status,
                     AnyOf(Status::kPeerLost, Status::kTimeout, Status::kAborted, Status::kInternal))

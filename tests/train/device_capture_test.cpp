@@ -1,5 +1,6 @@
-// Trainings on GPUs whose steps are captured and repeated, beside the CPU's and beside eager ones;
-// and what becomes of those that cannot be captured.
+// Trainings on GPUs whose steps are captured and repeated, beside the CPU's, beside the same ones
+// kernel after kernel, and beside such over mini-batches as they are; and what becomes of those
+// that cannot be captured.
 #include <ATen/Parallel.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -135,10 +136,9 @@ TEST(DeviceCapture, CheckpointsAndSingleSteps) {
   const TempDir folder;
   Host host;
   host.devices = &gpus.table();
-  Recipe eager = gpus.train(setup);
-  eager.trainer.capture = Capture::kOff;
-  const Recipe modes[] = {setup, eager, gpus.train(captured(setup))};
-  for (int from = 0; from < 3; ++from) {
+  const Recipe modes[] = {setup, gpus.train(unpadded(setup)), gpus.train(captured(setup)),
+                          gpus.train(uncaptured(setup))};
+  for (int from = 0; from < 4; ++from) {
     const std::string path = folder.file(std::to_string(from));
     {
       Trial run(modes[from], host);
@@ -147,8 +147,8 @@ TEST(DeviceCapture, CheckpointsAndSingleSteps) {
       ASSERT_EQ(run->step({}, nullptr), Status::kOk);
       run->save(path);
     }
-    for (int to = 0; to < 3; ++to) {
-      if (from != 2 && to != 2) continue;
+    for (int to = 0; to < 4; ++to) {
+      if (from < 2 && to < 2) continue;
       Trial run(modes[to], host);
       run->load(path);
       run.train();
@@ -215,7 +215,7 @@ TEST(DeviceCapture, DivergesAsEagerStepsDo) {
   setup.trainer.num_epochs = 50;
   std::vector<std::string> texts;
   std::vector<std::vector<double>> weights;
-  for (const Capture capture : {Capture::kOff, Capture::kOn}) {
+  for (const Capture capture : {Capture::kUnpadded, Capture::kOn, Capture::kOff}) {
     setup.trainer.capture = capture;
     const Gpus gpus(1);
     Host host;
@@ -227,43 +227,51 @@ TEST(DeviceCapture, DivergesAsEagerStepsDo) {
     weights.push_back(run.weights());
   }
   EXPECT_EQ(texts[0], texts[1]);
+  EXPECT_EQ(texts[0], texts[2]);
   EXPECT_LE(largest_difference(weights[0], weights[1]), 1e-9);
+  EXPECT_LE(largest_difference(weights[0], weights[2]), 1e-9);
+}
+
+std::vector<std::string> lines_of_two_epochs(Recipe setup) {
+  setup.trainer.num_epochs = 2;
+  const Gpus gpus(1);
+  Host host;
+  host.devices = &gpus.table();
+  Trial run(gpus.train(setup), host);
+  run.train();
+  return lines_of(host.log);
+}
+
+testing::Matcher<std::vector<std::string>> without_padding(const char* why) {
+  return Contains(base::text("rank 0: steps are eager, without padding: ", why));
 }
 
 TEST(DeviceCapture, WhatCannotBeCapturedIsEagerAndSaysWhy) {
-  const auto lines = [](Recipe setup) {
-    setup.trainer.num_epochs = 2;
-    const Gpus gpus(1);
-    Host host;
-    host.devices = &gpus.table();
-    Trial run(gpus.train(setup), host);
-    run.train();
-    return lines_of(host.log);
-  };
-  const auto eager = [](const char* why) {
-    return Contains(base::text("rank 0: steps are eager, kernel after kernel: ", why));
-  };
-  Recipe setup;
+  for (const Capture capture : {Capture::kAuto, Capture::kOff}) {
+    const auto lines = [&](const Recipe& setup) {
+      return lines_of_two_epochs(with(capture, setup));
+    };
+    Recipe setup;
+    setup.model.norm = nn::Norm::kBatch;
+    EXPECT_THAT(lines(setup), without_padding("batch norm takes statistics over all rows"));
+    setup = {};
+    setup.sampler.fanouts = {5, -1};
+    EXPECT_THAT(lines(setup), without_padding("a fan-out of -1 has no bound"));
+    setup = {};
+    setup.trainer.placement.features = loader::FeaturePlacement::kHost;
+    EXPECT_THAT(lines(setup), without_padding("the host gathers the rows of features"));
+    setup = {};
+    setup.trainer.placement.graph = loader::GraphPlacement::kHost;
+    EXPECT_THAT(lines(setup), without_padding("the host samples"));
+    setup = {};
+    setup.trainer.deterministic = true;
+    EXPECT_THAT(lines(setup),
+                without_padding("deterministic training exchanges mini-batch by mini-batch"));
+  }
+  EXPECT_THAT(lines_of_two_epochs(unpadded({})), without_padding("capture is unpadded"));
+  Recipe setup = captured({});
   setup.model.norm = nn::Norm::kBatch;
-  EXPECT_THAT(lines(setup), eager("batch norm takes statistics over all rows"));
-  setup = {};
-  setup.sampler.fanouts = {5, -1};
-  EXPECT_THAT(lines(setup), eager("a fan-out of -1 has no bound"));
-  setup = {};
-  setup.trainer.placement.features = loader::FeaturePlacement::kHost;
-  EXPECT_THAT(lines(setup), eager("the host gathers the rows of features"));
-  setup = {};
-  setup.trainer.placement.graph = loader::GraphPlacement::kHost;
-  EXPECT_THAT(lines(setup), eager("the host samples"));
-  setup = {};
-  setup.trainer.deterministic = true;
-  EXPECT_THAT(lines(setup), eager("deterministic training exchanges mini-batch by mini-batch"));
-  setup = {};
-  setup.trainer.capture = Capture::kOff;
-  EXPECT_THAT(lines(setup), eager("capture is off"));
-  setup = captured({});
-  setup.model.norm = nn::Norm::kBatch;
-  const Caught failure = caught([&] { lines(setup); });
+  const Caught failure = caught([&] { lines_of_two_epochs(setup); });
   EXPECT_EQ(failure.status, Status::kUnsupported);
   EXPECT_THAT(failure.text,
               HasSubstr("cannot be captured: batch norm takes statistics over all rows; leave the "
@@ -274,8 +282,9 @@ TEST(DeviceCapture, WhatCannotBeCapturedIsEagerAndSaysWhy) {
 // threads, and backward passes run on other threads than what is repeated.
 const bool kOneThread = (at::set_num_threads(1), true);
 
-// A device that captures nothing: the same work, started kernel after kernel, gives the same bits,
-// whatever the layers, the optimiser, the ranks and the mini-batches of a step.
+// The same work, started kernel after kernel, gives the same bits, whatever the layers, the
+// optimiser, the ranks and the mini-batches of a step; whether that is asked for, or the device
+// captures nothing.
 TEST(DeviceCapture, TheBitsOfTheSameWorkOneByOne) {
   using train::OptimizerConfig;
   const OptimizerConfig optimizers[] = {
@@ -314,7 +323,56 @@ TEST(DeviceCapture, TheBitsOfTheSameWorkOneByOne) {
     const Gpus gpus(world);
     ASSERT_TRUE(kOneThread);
     const std::vector<double> kept = gpus.weights_after(captured(setup));
-    EXPECT_EQ(kept, after(setup, gpus, refusing(gpus)));
+    EXPECT_EQ(kept, gpus.weights_after(uncaptured(setup)));
+    if (number == 2) {
+      EXPECT_EQ(kept, after(setup, gpus, refusing(gpus)));
+    }
+    gpus.expect_clean();
+  }
+}
+
+// Mini-batches as they are come to the same up to rounding, on any number of ranks.
+TEST(DeviceCapture, MiniBatchesAsTheyAreWithinRounding) {
+  for (const int world : {1, 2, 4}) {
+    Recipe setup = in_f64();
+    setup.model.input_dropout = 0.1;
+    setup.trainer.batches_per_step = 0;
+    setup.trainer.evaluate_every = 0;
+    const Gpus gpus(world);
+    const std::vector<double> expected = gpus.weights_after(uncaptured(setup));
+    EXPECT_LE(largest_difference(gpus.weights_after(unpadded(setup)), expected), 1e-9) << world;
+    gpus.expect_clean();
+  }
+}
+
+// Captured steps are interrupted; those that go on from their checkpoint kernel after kernel end as
+// they would have, and the other way round.
+TEST(DeviceCapture, TheBitsOfATrainingThatGoesOnInTheOtherWay) {
+  ASSERT_TRUE(kOneThread);
+  const TempDir folder;
+  for (const int world : {1, 2}) {
+    Recipe setup;
+    setup.trainer.torch_threads = 1;
+    setup.trainer.num_epochs = 3;
+    setup.trainer.batches_per_step = 2;
+    setup.trainer.clip_norm = 0.1;
+    const Gpus gpus(world);
+    const Recipe ways[] = {gpus.train(captured(setup)), gpus.train(uncaptured(setup))};
+    const std::vector<double> expected = gpus.weights_after(captured(setup));
+    Host host;
+    host.devices = &gpus.table();
+    for (int from = 0; from < 2; ++from) {
+      const std::string path = folder.file(base::text(world, " ", from));
+      {
+        Trial run(ways[from], host);
+        for (int i = 0; i < 4; ++i) ASSERT_EQ(run->step({}, nullptr), Status::kOk);
+        run->save(path);
+      }
+      Trial run(ways[1 - from], host);
+      run->load(path);
+      run.train();
+      EXPECT_EQ(run.weights(), expected) << world << " ranks, from " << from;
+    }
     gpus.expect_clean();
   }
 }

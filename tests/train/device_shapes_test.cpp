@@ -1,4 +1,5 @@
-// Captured steps over mini-batches that differ in size, so that their passes have different shapes.
+// Steps over mini-batches that differ in size, so that their passes have different shapes: captured
+// ones, and the same kernel after kernel.
 #include <ATen/Parallel.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -25,7 +26,7 @@ Recipe hubs_in_f64() {
 std::vector<int64_t> count_passes(const std::vector<std::string>& lines) {
   std::vector<int64_t> sums(3);
   for (const std::string& line : lines) {
-    size_t at = line.find(": captured mini-batches: ");
+    size_t at = line.find(": padded mini-batches: ");
     if (at == std::string::npos) continue;
     at = line.find(": ", at + 2);
     for (int64_t& sum : sums) {
@@ -37,7 +38,7 @@ std::vector<int64_t> count_passes(const std::vector<std::string>& lines) {
 }
 
 // Whatever the ranks: the same shapes, mini-batches over each, and weights as of the true counts.
-TEST(DeviceShapes, OfMiniBatchesThatDiffer) {
+void expect_shapes(Capture capture, const char* said) {
   for (const bool once : {false, true}) {
     Recipe setup = hubs_in_f64();
     setup.trainer.num_epochs = 2;
@@ -49,22 +50,31 @@ TEST(DeviceShapes, OfMiniBatchesThatDiffer) {
       Host host;
       host.devices = &gpus.table();
       {
-        Trial run(gpus.train(captured(setup)), host);
+        Trial run(gpus.train(with(capture, setup)), host);
         run.train();
         EXPECT_LE(largest_difference(run.weights(), expected), 1e-9) << world << " GPUs";
       }
       gpus.expect_clean();
       const std::vector<std::string> lines = lines_of(host.log);
       for (int rank = 0; rank < gpus.count(); ++rank)
-        EXPECT_THAT(lines, Contains(base::text(
-                               "rank ", rank, ": steps are captured and repeated, for ",
-                               "mini-batches of up to 128 nodes and 128 edges, 256 and 256, or ",
-                               once ? "1168 and 1152" : "1296 and 1152")));
+        EXPECT_THAT(lines,
+                    Contains(base::text(
+                        "rank ", rank, ": steps are ", said,
+                        ", for mini-batches of up to 128 nodes and 128 edges, 256 and 256, or ",
+                        once ? "1168 and 1152" : "1296 and 1152")));
       std::vector<int64_t> wanted(std::begin(kHubShapes), std::end(kHubShapes));
       for (int64_t& count : wanted) count *= setup.trainer.num_epochs;
       EXPECT_EQ(count_passes(lines), wanted) << world << " GPUs";
     }
   }
+}
+
+TEST(DeviceShapes, OfMiniBatchesThatDiffer) {
+  expect_shapes(Capture::kOn, "captured and repeated");
+}
+
+TEST(DeviceShapes, OfTheSameKernelAfterKernel) {
+  expect_shapes(Capture::kOff, "eager, over the shapes of captured ones");
 }
 
 // Rows of a mini-batch that was larger lie behind those of a smaller one, and are not numbers.
@@ -74,7 +84,8 @@ TEST(DeviceShapes, WhatLiesBehindRowsIsNotRead) {
   setup.trainer.batches_per_step = 1;
   setup.trainer.placement.gather = true;
   const std::vector<double> expected = weights_after(setup);
-  EXPECT_LE(largest_difference(Gpus(1).weights_after(captured(setup)), expected), 1e-9);
+  for (const Recipe& recipe : {captured(setup), uncaptured(setup), unpadded(setup)})
+    EXPECT_LE(largest_difference(Gpus(1).weights_after(recipe), expected), 1e-9);
 }
 
 // Sums of LibTorch on the CPU depend on the number of its threads; see DeviceCapture.
@@ -83,7 +94,7 @@ const bool kOneThread = (at::set_num_threads(1), true);
 // Each shape comes to the bits that the same work does, started kernel after kernel.
 TEST(DeviceShapes, TheBitsOfTheSameWorkOneByOne) {
   ASSERT_TRUE(kOneThread);
-  for (const int world : {1, 2}) {
+  for (const int world : {1, 2, 4}) {
     Recipe setup = hub_recipe();
     setup.trainer.num_epochs = 2;
     setup.trainer.batches_per_step = world == 1 ? 0 : 5;
@@ -91,12 +102,16 @@ TEST(DeviceShapes, TheBitsOfTheSameWorkOneByOne) {
     setup.model.input_dropout = 0.1;
     if (world == 2) setup.sampler.expansion = sample::Expansion::kEveryLayer;
     const Gpus gpus(world);
-    EXPECT_EQ(gpus.weights_after(captured(setup)), after(setup, gpus, refusing(gpus)));
+    const std::vector<double> kept = gpus.weights_after(captured(setup));
+    EXPECT_EQ(kept, gpus.weights_after(uncaptured(setup)));
+    if (world == 2) {
+      EXPECT_EQ(kept, after(setup, gpus, refusing(gpus)));
+    }
     gpus.expect_clean();
   }
 }
 
-// A training that goes on from the middle of an epoch takes the same shapes.
+// A training that goes on from the middle of an epoch takes the same shapes, in either way.
 TEST(DeviceShapes, TheBitsOfATrainingThatWasNotInterrupted) {
   ASSERT_TRUE(kOneThread);
   Recipe setup = captured(hub_recipe());
@@ -114,10 +129,12 @@ TEST(DeviceShapes, TheBitsOfATrainingThatWasNotInterrupted) {
       for (int64_t i = 0; i < steps; ++i) ASSERT_EQ(run->step({}, nullptr), Status::kOk);
       run->save(path);
     }
-    Trial run(gpus.train(setup), host);
-    run->load(path);
-    run.train();
-    EXPECT_EQ(run.weights(), expected) << steps;
+    for (const Recipe& recipe : {setup, uncaptured(setup)}) {
+      Trial run(gpus.train(recipe), host);
+      run->load(path);
+      run.train();
+      EXPECT_EQ(run.weights(), expected) << steps;
+    }
   }
 }
 

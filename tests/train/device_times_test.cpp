@@ -1,5 +1,5 @@
-// Where the time of captured steps goes, as reports say it: the parts are there, and the model's
-// queue is never at more than the time that passed.
+// Where the time of captured steps goes, and of the same kernel after kernel, as reports say it:
+// the parts are there, and the model's queue is never at more than the time that passed.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -11,20 +11,20 @@ namespace {
 std::vector<train::EpochReport> reports_of(const Recipe& setup, const Gpus& gpus) {
   Host host;
   host.devices = &gpus.table();
-  Trial run(gpus.train(captured(setup)), host);
+  Trial run(gpus.train(setup), host);
   std::vector<train::EpochReport> reports;
   collect(run, reports);
   run.train();
   return reports;
 }
 
-TEST(DeviceTimes, PartsOfCapturedSteps) {
+void expect_parts(train::Capture capture) {
   constexpr int kRanks[] = {1, 2};
   constexpr int64_t kPasses[] = {0, 5};  // of all ranks; 0: one each
   for (const int wanted : kRanks)
     for (const int64_t batches_per_step : kPasses)
       for (const bool gather : {false, true}) {
-        Recipe setup;
+        Recipe setup = with(capture, {});
         setup.trainer.batches_per_step = batches_per_step;
         setup.trainer.num_epochs = 3;
         setup.trainer.evaluate_every = 2;
@@ -55,6 +55,9 @@ TEST(DeviceTimes, PartsOfCapturedSteps) {
         }
       }
 }
+
+TEST(DeviceTimes, PartsOfCapturedSteps) { expect_parts(train::Capture::kOn); }
+TEST(DeviceTimes, PartsOfTheSameKernelAfterKernel) { expect_parts(train::Capture::kOff); }
 
 }  // namespace
 }  // namespace gnnmg::test

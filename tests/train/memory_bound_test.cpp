@@ -239,10 +239,32 @@ TEST(MemoryBound, HoldsForCapturedStepsOfSeveralShapes) {
   for (const bool gather : {false, true}) {
     Recipe setup = hub_recipe();
     setup.model.hidden_dim = 64;
-    setup.trainer.capture = train::Capture::kOn;
     setup.trainer.placement.gather = gather;
+    setup.trainer.capture = train::Capture::kOn;
     expect_bound(gather ? "shapes, gathered" : "shapes", setup, 4);
+    // Planned as these, so that both are padded or neither; a fake's captures keep their passes.
+    setup.trainer.capture = train::Capture::kOff;
+    expect_bound(gather ? "not captured, gathered" : "not captured", setup, 6);
   }
+}
+
+// Steps over the same shapes take the same, whether or not they are captured, and others nothing.
+TEST(MemoryBound, CountsShapesAndNotGraphs) {
+  const Gpus gpus(1);
+  Host host;
+  host.devices = &gpus.table();
+  const auto plan = [&](train::Capture capture) {
+    Recipe setup = hub_recipe();
+    setup.trainer.capture = capture;
+    return Trial(gpus.train(setup), host)->memory_plan(int64_t{16} << 30);
+  };
+  const train::MemoryPlan on = plan(train::Capture::kOn), off = plan(train::Capture::kOff),
+                          unpadded = plan(train::Capture::kUnpadded);
+  EXPECT_GT(on.capture, 0);
+  EXPECT_EQ(off.capture, on.capture);
+  EXPECT_EQ(off.total, on.total);
+  EXPECT_EQ(unpadded.capture, 0);
+  EXPECT_EQ(unpadded.total, on.total - on.capture);
 }
 
 TEST(MemoryBound, HoldsWithEvaluations) {

@@ -137,7 +137,8 @@ var (
 		{"counting", gnnmg.HotnessCounting}}
 	precisions = words[gnnmg.Precision]{{"float32", gnnmg.PrecisionFloat32}, {"tf32", gnnmg.PrecisionTf32},
 		{"bf16", gnnmg.PrecisionBF16}}
-	captures    = words[gnnmg.Capture]{{"auto", gnnmg.CaptureAuto}, {"off", gnnmg.CaptureOff}, {"on", gnnmg.CaptureOn}}
+	captures = words[gnnmg.Capture]{{"auto", gnnmg.CaptureAuto}, {"off", gnnmg.CaptureOff}, {"on", gnnmg.CaptureOn},
+		{"unpadded", gnnmg.CaptureUnpadded}}
 	evaluations = words[gnnmg.Evaluation]{{"full", gnnmg.EvaluationFull}, {"sampled", gnnmg.EvaluationSampled}}
 )
 

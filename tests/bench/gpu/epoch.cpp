@@ -17,7 +17,8 @@ constexpr int64_t kClasses = 47;
 train::Capture capture_of(const std::string& word) {
   if (word == "captured") return train::Capture::kOn;
   if (word == "eager") return train::Capture::kOff;
-  base::fail(base::Status::kInvalidArgument, "captured or eager, not ", word);
+  if (word == "unpadded") return train::Capture::kUnpadded;
+  base::fail(base::Status::kInvalidArgument, "captured, eager or unpadded, not ", word);
 }
 
 train::Precision precision_of(const std::string& word) {
@@ -84,9 +85,9 @@ class Training {
     last_ = std::chrono::steady_clock::now();
     trainer_->start();
     trainer_->wait({});
-    // In all that were captured so far, over which shape: the trainer says so where it stops.
+    // In all that were padded so far, to which shape: the trainer says so where it stops.
     std::string shapes;
-    constexpr std::string_view kSaid = ": captured mini-batches: ";
+    constexpr std::string_view kSaid = ": padded mini-batches: ";
     while (const auto record = log_.next())
       if (const size_t at = record->text.find(kSaid); at != std::string::npos)
         shapes = record->text.substr(at + kSaid.size());

@@ -33,9 +33,9 @@ void add_row_tasks(Tasks& tasks, const World& world);
 // largest.
 void add_layer_tasks(Tasks& tasks, const World& world);
 
-// epoch <device|pinned> <captured|eager> <float32|tf32|bf16> <epochs>: "seconds" of each epoch,
-// "steps", and of the last one "waits" and "allocations", "sample", "gather", "wait", "compute",
-// "loss"; and in "shapes" how many mini-batches took which, empty where there is one.
+// epoch <device|pinned> <captured|eager|unpadded> <float32|tf32|bf16> <epochs>: "seconds" of each
+// epoch, "steps", and of the last one "waits" and "allocations", "sample", "gather", "wait",
+// "compute", "loss"; and in "shapes" how many mini-batches took which, empty where there is one.
 void add_epoch_tasks(Tasks& tasks, const World& world);
 
 }  // namespace gnnmg::bench

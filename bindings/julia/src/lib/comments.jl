@@ -378,7 +378,7 @@ const COMMENTS = Dict(
         :hotness => "`:probability`.",
         :cache_bytes => "Of each GPU's memory, for cached rows; 0: 30 % of what the graph leaves free. 0.",
         :gather_multiprocessors => "How many multiprocessors of a GPU may read rows in main memory while the others compute; 0: an eighth of them. 0.",
-        :capture => "Of steps on GPUs: captured ones are over a few shapes, the largest of which the fan-outs bound, and need more memory; the host starts a pass when it knows how large the mini-batch is, and sees what a step came to when the next one is under way. `:auto`.",
+        :capture => "Of steps on GPUs: all but `:unpadded` are over a few shapes, the largest of which the fan-outs bound, and need more memory; the host starts a pass when it knows how large the mini-batch is, and sees what a step came to when the next one is under way. `:auto`.",
         :precision => "Of products. `:float32`.",
     ],
     :gnnmg_memory_info => [
@@ -394,7 +394,7 @@ const COMMENTS = Dict(
         :parameter_bytes => "Weights, gradients, and the last weights that were good.",
         :optimizer_bytes => "What the optimizer gathers.",
         :communication_bytes => "What is exchanged with other ranks, and NCCL's buffers.",
-        :capture_bytes => "Captured steps, beside all that; 0: steps are eager, perhaps because captured ones would not fit.",
+        :capture_bytes => "Captured steps, or eager ones over the same shapes, beside all that; 0: mini-batches are not padded, perhaps because that would not fit.",
         :reserve_bytes => "For the driver, libraries and others: 1 GiB of a GPU of a given size, 0 of what is free.",
         :pinned_bytes => "Of main memory, once a process.",
         :num_cached => "Rows in a cache.",

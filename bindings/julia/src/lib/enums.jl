@@ -155,7 +155,7 @@ primitive type gnnmg_loss_average <: Enumeration 32 end
 choices(::Type{gnnmg_loss_average}) = (:exact=>0, :ranks=>1)
 
 primitive type gnnmg_capture <: Enumeration 32 end
-choices(::Type{gnnmg_capture}) = (:auto=>0, :off=>1, :on=>2)
+choices(::Type{gnnmg_capture}) = (:auto=>0, :off=>1, :on=>2, :unpadded=>3)
 
 primitive type gnnmg_precision <: Enumeration 32 end
 choices(::Type{gnnmg_precision}) = (:float32=>0, :tf32=>1, :bf16=>2)

@@ -2662,15 +2662,24 @@ pub type gnnmg_loss_average = i32;
 pub const GNNMG_LOSS_AVERAGE_EXACT: gnnmg_loss_average = 0;
 /// The ranks' means, as PyTorch's DDP, for comparison.
 pub const GNNMG_LOSS_AVERAGE_RANKS: gnnmg_loss_average = 1;
-/// Whether the steps of a training on GPUs are captured as CUDA graphs, and repeated.
+/** Whether the steps of a training on GPUs are captured as CUDA graphs, and repeated. Steps that
+can be, where memory suffices, are over a few shapes which mini-batches are padded to; started
+kernel after kernel they come to the same bits, and what is said of the times of captured steps
+holds for them as well. Other steps are started kernel after kernel over mini-batches as they
+are, and a message in the log says why.*/
 pub type gnnmg_capture = i32;
-/// Where they can be; else a message in the log says why not.
+/** Where they can be; where the driver refuses, as with
+`GNNMG_CAPTURE_OFF`.*/
 pub const GNNMG_CAPTURE_AUTO: gnnmg_capture = 0;
-/// They are not.
+/** They are not: kernel after kernel over the same shapes, and to the
+same bits.*/
 pub const GNNMG_CAPTURE_OFF: gnnmg_capture = 1;
 /** Where they cannot be, and ranks work on GPUs, training is
 `GNNMG_ERR_UNSUPPORTED` with the reason.*/
 pub const GNNMG_CAPTURE_ON: gnnmg_capture = 2;
+/** They are not, and no mini-batch is padded: kernel after kernel in
+the least memory, and equal to the others up to rounding.*/
+pub const GNNMG_CAPTURE_UNPADDED: gnnmg_capture = 3;
 /** In what the matrices of a training's passes are multiplied, by layers of SAGE, GCN, GIN, GAT and
 the like; small products of R-GCN, PNA, LSTMs and readouts, weights, gradients, sums over
 neighbours and evaluations stay in the model's type. Of models of f32.*/
@@ -2830,11 +2839,11 @@ what the graph leaves free. 0.*/
     /** How many multiprocessors of a GPU may read rows in main
 memory while the others compute; 0: an eighth of them. 0.*/
     pub gather_multiprocessors: i32,
-    /** Of steps on GPUs: captured ones are over a few shapes, the
-largest of which the fan-outs bound, and need more memory; the
-host starts a pass when it knows how large the mini-batch is,
-and sees what a step came to when the next one is under way.
-`GNNMG_CAPTURE_AUTO`.*/
+    /** Of steps on GPUs: all but `GNNMG_CAPTURE_UNPADDED` are over
+a few shapes, the largest of which the fan-outs bound, and
+need more memory; the host starts a pass when it knows how
+large the mini-batch is, and sees what a step came to when the
+next one is under way. `GNNMG_CAPTURE_AUTO`.*/
     pub capture: gnnmg_capture,
     /// Of products. `GNNMG_PRECISION_FLOAT32`.
     pub precision: gnnmg_precision,
@@ -3053,8 +3062,9 @@ table of all.*/
     pub optimizer_bytes: usize,
     /// What is exchanged with other ranks, and NCCL's buffers.
     pub communication_bytes: usize,
-    /** Captured steps, beside all that; 0: steps are eager, perhaps
-because captured ones would not fit.*/
+    /** Captured steps, or eager ones over the same shapes, beside all
+that; 0: mini-batches are not padded, perhaps because that
+would not fit.*/
     pub capture_bytes: usize,
     /** For the driver, libraries and others: 1 GiB of a GPU of a given
 size, 0 of what is free.*/

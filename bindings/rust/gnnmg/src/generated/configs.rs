@@ -657,11 +657,11 @@ config! {
         /// How many multiprocessors of a GPU may read rows in main
         /// memory while the others compute; 0: an eighth of them. 0.
         gather_multiprocessors => gather_multiprocessors: i32,
-        /// Of steps on GPUs: captured ones are over a few shapes, the
-        /// largest of which the fan-outs bound, and need more memory; the
-        /// host starts a pass when it knows how large the mini-batch is,
-        /// and sees what a step came to when the next one is under way.
-        /// [`Capture::Auto`](crate::Capture::Auto).
+        /// Of steps on GPUs: all but [`Capture::Unpadded`](crate::Capture::Unpadded) are over
+        /// a few shapes, the largest of which the fan-outs bound, and
+        /// need more memory; the host starts a pass when it knows how
+        /// large the mini-batch is, and sees what a step came to when the
+        /// next one is under way. [`Capture::Auto`](crate::Capture::Auto).
         capture => capture: crate::Capture,
         /// Of products. [`Precision::Float32`](crate::Precision::Float32).
         precision => precision: crate::Precision,

@@ -679,15 +679,24 @@ enumeration! {
 }
 
 enumeration! {
-    /// Whether the steps of a training on GPUs are captured as CUDA graphs, and repeated.
+    /// Whether the steps of a training on GPUs are captured as CUDA graphs, and repeated. Steps that
+    /// can be, where memory suffices, are over a few shapes which mini-batches are padded to; started
+    /// kernel after kernel they come to the same bits, and what is said of the times of captured steps
+    /// holds for them as well. Other steps are started kernel after kernel over mini-batches as they
+    /// are, and a message in the log says why.
     pub enum Capture {
-        /// Where they can be; else a message in the log says why not.
+        /// Where they can be; where the driver refuses, as with
+        /// [`Capture::Off`](crate::Capture::Off).
         Auto = GNNMG_CAPTURE_AUTO,
-        /// They are not.
+        /// They are not: kernel after kernel over the same shapes, and to the
+        /// same bits.
         Off = GNNMG_CAPTURE_OFF,
         /// Where they cannot be, and ranks work on GPUs, training is
         /// [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) with the reason.
         On = GNNMG_CAPTURE_ON,
+        /// They are not, and no mini-batch is padded: kernel after kernel in
+        /// the least memory, and equal to the others up to rounding.
+        Unpadded = GNNMG_CAPTURE_UNPADDED,
     }
 }
 

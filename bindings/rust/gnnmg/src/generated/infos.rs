@@ -204,8 +204,9 @@ info! {
         optimizer_bytes: usize,
         /// What is exchanged with other ranks, and NCCL's buffers.
         communication_bytes: usize,
-        /// Captured steps, beside all that; 0: steps are eager, perhaps
-        /// because captured ones would not fit.
+        /// Captured steps, or eager ones over the same shapes, beside all
+        /// that; 0: mini-batches are not padded, perhaps because that
+        /// would not fit.
         capture_bytes: usize,
         /// For the driver, libraries and others: 1 GiB of a GPU of a given
         /// size, 0 of what is free.
