@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # One training with a rank on each of 1, 2, 4, ... GPUs of one process: the losses of all epochs are equal but for rounding,
-# wherever the features lie, with captured steps, and on one GPU with eager ones. Prints how much faster it gets. (Several
-# processes: job.sh.)
+# wherever the features lie, with captured steps, and on one GPU with eager ones over mini-batches as they are; eager steps
+# over the shapes of captured ones come to their losses and weights to the last bit, on one GPU and on two. Prints how much
+# faster it gets. (Several processes: job.sh.)
 #   ranks.sh <train> <number of GPUs> <nodes> [<word>...]     words go before each command
 set -euo pipefail
 shopt -s inherit_errexit
@@ -12,7 +13,7 @@ status=0
 
 # The same steps for any number of ranks; single precision, SGD, no dropout.
 options=(--quiet --epochs 4 --batch-size 256 --batches-per-step "$gpus" --optimizer sgd --lr 0.05 --dropout 0
-  --fanouts 10,5 --evaluate-every 4 --capture on "planted:$nodes")
+  --fanouts 10,5 --evaluate-every 4 --torch-threads 1 "planted:$nodes")
 losses() { sed -nE 's/.*"train_loss": *([0-9.eE+-]+).*/\1/p' "$1"; }
 # The fastest of the epochs behind the first.
 seconds() { sed -nE 's/.*"seconds": *([0-9.eE+-]+).*/\1/p' "$1" | tail -n +2 | sort -g | sed -n 1p; }
@@ -29,21 +30,37 @@ expect() {
     'BEGIN { printf "[ FIGURE   ] %s: %.3f s an epoch, %.2f times as fast as one\n", name, s, one / s }'
 }
 
-list() { seq -s , 0 $(($1 - 1)); }
-"${machine[@]}" "$train" --device cuda:0 --log "$folder/one" "${options[@]}" >/dev/null
-"${machine[@]}" "$train" --device cuda:0 --log "$folder/eager" "${options[@]}" --capture off >/dev/null
+# same <name> <log> <log>: their losses and weights, to the last bit.
+same() {
+  cmp "$2.safetensors" "$3.safetensors" && cmp <(losses "$2") <(losses "$3") && echo "$1: the bits of captured ones" && return
+  echo "$1: the losses are $(losses "$3" | paste -sd ' '), of captured ones $(losses "$2" | paste -sd ' ')"
+  status=1
+}
+# run <name> <GPUs> [<option>...]
+run() {
+  "${machine[@]}" "$train" --device "cuda:$(seq -s , 0 $(($2 - 1)))" --log "$folder/$1" --save "$folder/$1.safetensors" \
+    "${options[@]}" "${@:3}" >/dev/null
+}
+
+run one 1 --capture on
+run eager 1 --capture off
+same "1 GPU, eager steps" "$folder/one" "$folder/eager"
 expect "1 GPU, eager steps" "$folder/eager"
+run unpadded 1 --capture unpadded
+expect "1 GPU, eager steps without padding" "$folder/unpadded"
 for ((ranks = 2; ranks <= gpus; ranks *= 2)); do
   for place in device pinned cached split; do
     cache=()
     [[ $place != cached && $place != split ]] || cache=(--cache-mib 1)
-    "${machine[@]}" "$train" --device "cuda:$(list $ranks)" --log "$folder/$ranks.$place" --feature-placement $place \
-      "${cache[@]}" "${options[@]}" >/dev/null 2>"$folder/err" || {
+    run "$ranks.$place" $ranks --capture on --feature-placement $place "${cache[@]}" 2>"$folder/err" || {
       [[ $place == split ]] && grep -q 'cannot read memory of GPU' "$folder/err" &&
         echo "$ranks GPUs, features split: not shown, as they cannot read each other's memory" && continue
       cat "$folder/err" >&2 && exit 1
     }
     expect "$ranks GPUs of one process, features $place" "$folder/$ranks.$place"
   done
+  ((ranks == 2)) || continue # of more, NCCL may add up in another order
+  run 2.eager 2 --capture off --feature-placement device
+  same "2 GPUs of one process, eager steps" "$folder/2.device" "$folder/2.eager"
 done
 exit $status
