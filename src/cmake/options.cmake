@@ -60,8 +60,10 @@ if(GNNMG_SANITIZE)
   target_link_options(gnnmg_flags INTERFACE -fsanitize=${GNNMG_SANITIZE})
 endif()
 
-# An allocation that is too large is an answer in our tests, not the end of the program.
+# An allocation that is too large is an answer in our tests, not the end of the program. OpenMP's threads that wait for
+# their next loop sleep: by default they spin, which takes the processor from the tests beside.
 set(GNNMG_TEST_ENVIRONMENT
+  OMP_WAIT_POLICY=passive
   ASAN_OPTIONS=allocator_may_return_null=1:detect_stack_use_after_return=1
   TSAN_OPTIONS=allocator_may_return_null=1:second_deadlock_stack=1
   UBSAN_OPTIONS=print_stacktrace=1)
