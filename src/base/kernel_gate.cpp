@@ -1,40 +1,117 @@
 #include "base/kernel_gate.h"
 
+#include <condition_variable>
+#include <mutex>
 #include <utility>
 
 namespace gnnmg::base {
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
+struct World {
+  std::mutex mutex;  // guards all below, and what gates hold
+  std::condition_variable changed;
+  int open = 0;                       // gates with a launch that not all of their ranks have made
+  int calls = 0;                      // for memory
+  int waiting = 0;                    // those that wait for launches
+  int64_t age = 0;                    // of calls: those of an earlier one are given up
+  const KernelGate* alone = nullptr;  // whose launch keeps others waiting
+
+  // A call's turn, where `others_open` launches are waited for. Returns its age.
+  template <typename F>
+  int64_t begin_call(std::unique_lock<std::mutex>& lock, std::chrono::milliseconds patience,
+                     const F& others_open) {
+    ++waiting;
+    changed.wait_for(lock, patience, [&] { return others_open() == 0; });
+    --waiting;
+    ++calls;
+    return age;
+  }
+  void end_call(int64_t begun) {
+    if (begun == age) --calls;
+  }
+};
+
+World& world() {
+  static World& world = *new World;  // threads may outlive main
+  return world;
+}
+
 // Threads without a gate do not touch it: the first touch takes memory, for its end.
 thread_local std::shared_ptr<KernelGate> current_gate;
-thread_local bool has_gate = false, calling = false;
+thread_local bool has_gate = false, calling = false, growing = false;
+thread_local int operations = 0;  // that the thread is in
+thread_local int64_t growth_age = 0;
 
 }  // namespace
 
-bool KernelGate::try_start() noexcept {
-  const std::lock_guard lock(mutex_);
-  // Who follows another rank's kernel must not wait for a call that waits for that kernel.
-  if (kernels_ == 0 && (calls_ > 0 || waiting_ > 0)) return false;
+bool KernelGate::try_enter() noexcept {
+  end_growth();
+  const std::lock_guard lock(world().mutex);
+  // Who follows another rank must not wait for a call that waits for that one's operation.
+  if (kernels_ == 0 && callers_ > 0) return false;
   ++kernels_;
+  ++operations;
   return true;
 }
 
-void KernelGate::finish() noexcept {
-  const std::lock_guard lock(mutex_);
-  if (--kernels_ == 0) free_.notify_all();
+void KernelGate::leave() noexcept {
+  const std::lock_guard lock(world().mutex);
+  --operations;
+  if (--kernels_ > 0) return;
+  refused_ = {};
+  if (launched_ < num_ranks_) {  // it has failed
+    --number_;
+    launched_ = num_ranks_;
+    close();
+  }
+  if (world().alone == this) world().alone = nullptr;
+  world().changed.notify_all();
 }
 
-void KernelGate::begin_call() noexcept {
-  std::unique_lock lock(mutex_);
-  ++waiting_;
-  free_.wait(lock, [this] { return kernels_ == 0; });
-  --waiting_;
-  ++calls_;
+void KernelGate::close() noexcept {
+  --world().open;
+  if (world().alone == this) world().alone = nullptr;
+  world().changed.notify_all();
 }
 
-void KernelGate::end_call() noexcept {
-  const std::lock_guard lock(mutex_);
-  --calls_;
+bool KernelGate::tired() noexcept {
+  const auto now = Clock::now();
+  if (refused_ == Clock::time_point()) refused_ = now;
+  return now - refused_ >= kPatience;
+}
+
+bool KernelGate::try_launch(int64_t number, bool alone) noexcept {
+  World& all = world();
+  const std::lock_guard lock(all.mutex);
+  if (number <= number_) return true;
+  if (launched_ < num_ranks_) return false;
+  const bool called = all.calls > 0 || all.waiting > 0;
+  const bool others = (all.alone != nullptr && all.alone != this) || (alone && all.open > 0);
+  if (alone && all.alone == nullptr) all.alone = this;  // others begin nothing until it has had it
+  if (called || others) {
+    if (!tired()) return false;
+    if (all.calls > 0) {  // one that has failed is never ended
+      all.calls = 0;
+      ++all.age;
+    }
+  }
+  refused_ = {};
+  number_ = number;
+  launched_ = 0;
+  ++all.open;
+  return true;
+}
+
+void KernelGate::note_launch(int64_t number) noexcept {
+  const std::lock_guard lock(world().mutex);
+  if (number == number_ && launched_ < num_ranks_ && ++launched_ == num_ranks_) close();
+}
+
+bool KernelGate::all_launched(int64_t number) const noexcept {
+  const std::lock_guard lock(world().mutex);
+  return number < number_ || (number == number_ && launched_ == num_ranks_);
 }
 
 void KernelGate::set_current(std::shared_ptr<KernelGate> gate) noexcept {
@@ -48,16 +125,49 @@ std::shared_ptr<KernelGate> KernelGate::current() noexcept {
 }
 
 MemoryCall::MemoryCall() noexcept {
-  if (calling || !has_gate) return;
-  gate_ = current_gate.get();
-  gate_->begin_call();
-  calling = true;
+  if (calling || operations > 0) return;
+  end_growth();
+  World& all = world();
+  std::unique_lock lock(all.mutex);
+  if (has_gate) {
+    gate_ = current_gate.get();
+    ++gate_->callers_;
+    all.changed.wait(lock, [this] { return gate_->kernels_ == 0; });
+  }
+  age_ = all.begin_call(lock, KernelGate::kPatience, [&] { return all.open; });
+  outermost_ = calling = true;
+}
+
+MemoryCall::MemoryCall(const KernelGate& own, std::chrono::milliseconds patience) noexcept {
+  if (calling) return;
+  end_growth();
+  World& all = world();
+  std::unique_lock lock(all.mutex);
+  age_ = all.begin_call(lock, patience,
+                        [&] { return all.open - (own.launched_ < own.num_ranks_ ? 1 : 0); });
+  outermost_ = calling = true;
 }
 
 MemoryCall::~MemoryCall() {
-  if (!gate_) return;
+  if (!outermost_) return;
   calling = false;
-  gate_->end_call();
+  const std::lock_guard lock(world().mutex);
+  if (gate_) --gate_->callers_;
+  world().end_call(age_);
+}
+
+void begin_growth() noexcept {
+  if (calling || growing || operations > 0) return;
+  World& all = world();
+  std::unique_lock lock(all.mutex);
+  growth_age = all.begin_call(lock, KernelGate::kPatience, [&] { return all.open; });
+  growing = true;
+}
+
+void end_growth() noexcept {
+  if (!std::exchange(growing, false)) return;
+  const std::lock_guard lock(world().mutex);
+  world().end_call(growth_age);
 }
 
 }  // namespace gnnmg::base

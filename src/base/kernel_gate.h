@@ -1,56 +1,93 @@
-// Who takes memory of a device and who starts kernels that wait for each other, in turns. A call
-// that takes or gives back memory (cudaMalloc, cudaFreeHost) may wait for all kernels of the
-// process, and other threads cannot start kernels meanwhile; so where a kernel of NCCL's waits for
-// one that is still to be started here, such a call would hold up both for ever.
+// Who takes memory of a device and who starts kernels that wait for each other, in turns.
+//
+// A call that takes or gives back memory (cudaMalloc, cudaFree, cudaFreeHost, what loads a kernel)
+// may wait for all kernels of the process, of every GPU whose memory another one may read, and hold
+// up threads that are about to start kernels meanwhile. A kernel of NCCL's on one GPU waits for
+// those of the other ranks. So where one is started and its sibling in this process is not, such a
+// call of whatever thread, also of another trainer or of the host's own, could hold up both for
+// ever. There is one world of it for the process, and a gate for each communicator:
+// - an operation begins when all of its ranks here have come to it (comm/nccl/runner.h), so none of
+//   their threads calls for memory between its first launch and its last: what a pass takes in
+//   LibTorch, however large, it takes before its rank comes;
+// - launches of all communicators may overlap, and keep all calls for memory waiting until every
+//   rank here has made its own; calls for memory may overlap, and keep all launches waiting;
+// - a launch that takes memory itself, since NCCL connects in it, is alone among all of these;
+// - calls of a communicator's own threads wait until its operation is over: what one that hangs
+//   would hold up might be the thread that ends it at its deadline.
+// Nobody waits for another communicator longer than kPatience: a launch that is not made by then
+// waits for another process, which may wait for this one.
 #pragma once
 
-#include <atomic>
-#include <condition_variable>
+#include <chrono>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 
 namespace gnnmg::base {
 
 // Of the ranks of one communicator in this process. Any thread.
 class KernelGate {
  public:
-  // A rank's operation, from before its kernel is started until that is over. All ranks of this
-  // process are about to start theirs, or have: none of them calls for memory before. False while
-  // somebody does, or where he has waited for his turn.
-  bool try_start() noexcept;
-  void finish() noexcept;
-  // A rank's kernel is started: from then on no call for memory holds it up.
-  void note_launch() noexcept { ++launches_; }
-  int64_t launches() const noexcept { return launches_; }
+  static constexpr std::chrono::milliseconds kPatience{3000};
 
-  // The one that MemoryCall of this thread looks at; null: none. A loader's workers take it over
-  // from the thread that makes the loader.
+  explicit KernelGate(int num_ranks) : num_ranks_(num_ranks), launched_(num_ranks) {}
+  KernelGate(const KernelGate&) = delete;
+  KernelGate& operator=(const KernelGate&) = delete;
+
+  // A rank's operation, from before its first launch until it is over, or all ranks have launched
+  // where nobody waits for its end; on one thread. All ranks are about to enter it, or have. False
+  // while one of the communicator's threads calls for memory, or waits for its turn.
+  bool try_enter() noexcept;
+  void leave() noexcept;
+
+  // Within it: the rank is about to make the communicator's `number`-th launch, counted by each
+  // from 1, and has made the one before. False as long as another rank has not, or as somebody
+  // calls for memory; with `alone`, which is the same for all ranks, also as others launch.
+  bool try_launch(int64_t number, bool alone) noexcept;
+  // It is made: from then on no call for memory holds it up.
+  void note_launch(int64_t number) noexcept;
+  bool all_launched(int64_t number) const noexcept;
+
+  // The one of this thread; null: none. A loader's workers take it over from the thread that makes
+  // the loader.
   static void set_current(std::shared_ptr<KernelGate> gate) noexcept;
   static std::shared_ptr<KernelGate> current() noexcept;
 
  private:
   friend class MemoryCall;
-  void begin_call() noexcept;
-  void end_call() noexcept;
+  friend void begin_growth() noexcept;
+  void close() noexcept;
+  bool tired() noexcept;
 
-  std::mutex mutex_;  // guards all below but the launches
-  std::condition_variable free_;
-  std::atomic<int64_t> launches_{0};
-  int kernels_ = 0, calls_ = 0, waiting_ = 0;  // the latter for kernels to be over
+  // All guarded by the world's lock.
+  const int num_ranks_;
+  int kernels_ = 0, callers_ = 0;  // the latter wait for the former to be over, or call
+  int64_t number_ = 0;             // of the newest launch
+  int launched_;                   // ranks that have made it
+  std::chrono::steady_clock::time_point refused_{};  // since when, if so
 };
 
-// Calls for memory while it lives, when no operation is under way: waits for those that are. Within
-// another one of the thread it is a part of that.
+// Calls for memory while it lives, in turn. Within another one of the thread it is a part of that.
 class MemoryCall {
  public:
+  // Waits for operations of the thread's communicator, and for launches of all.
   MemoryCall() noexcept;
+  // What a rank calls that has failed, or goes: waits for launches of communicators other than
+  // `own`, and no longer than `patience`.
+  MemoryCall(const KernelGate& own, std::chrono::milliseconds patience) noexcept;
   ~MemoryCall();
   MemoryCall(const MemoryCall&) = delete;
   MemoryCall& operator=(const MemoryCall&) = delete;
 
  private:
   KernelGate* gate_ = nullptr;
+  bool outermost_ = false;
+  int64_t age_ = 0;
 };
+
+// The same of a library that says before it calls, and when it has something (LibTorch's allocator,
+// which calls where its cache has nothing that fits): from the one to the other, on one thread. One
+// that is never ended, since the library has failed, is ended by what the thread does next here.
+void begin_growth() noexcept;
+void end_growth() noexcept;
 
 }  // namespace gnnmg::base

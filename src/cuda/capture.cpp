@@ -10,6 +10,7 @@
 #include "cuda/device.h"
 #include "cuda/grid/queue_stream.h"
 #include "cuda/grid/runtime.h"
+#include "cuda/growth.h"
 
 namespace gnnmg::cuda {
 namespace {
@@ -98,7 +99,10 @@ class Replay {
   // Nothing of it is under way.
   ~Replay() {
     const OnDevice on(device_);
-    if (work_) ignore(cudaGraphExecDestroy(work_));
+    if (work_) {
+      const Growing growing;
+      ignore(cudaGraphExecDestroy(work_));
+    }
     try {
       if (has_pool_) releasePool(number(), pool_.id());
     } catch (const c10::Error&) {  // a device that is lost
@@ -117,6 +121,7 @@ class Replay {
   }
   void make(cudaGraph_t graph, cudaStream_t stream) {
     const OnDevice on(device_);
+    const Growing growing;
     // What an allocator of the driver's own takes within the work goes before it is done again.
     const cudaError_t error =
         cudaGraphInstantiate(&work_, graph, cudaGraphInstantiateFlagAutoFreeOnLaunch);

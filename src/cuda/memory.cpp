@@ -10,6 +10,7 @@
 
 #include "cuda/grid/pinned_ranges.h"
 #include "cuda/grid/runtime.h"
+#include "cuda/growth.h"
 
 namespace gnnmg::cuda {
 namespace {
@@ -86,6 +87,7 @@ class HostPinned : public PinnedMemory, private PinningSystem {
 
   void* allocate(int64_t bytes, std::string_view what) override {
     const OnDevice on(device_);
+    const Growing growing;
     void* memory = nullptr;
     refuse(cudaHostAlloc(&memory, static_cast<size_t>(std::max<int64_t>(bytes, 1)),
                          cudaHostAllocPortable | cudaHostAllocMapped),
@@ -115,6 +117,7 @@ class HostPinned : public PinnedMemory, private PinningSystem {
     return ranges;
   }
   bool pin(void* memory, int64_t bytes, std::string_view what) override {
+    const Growing growing;
     const cudaError_t error = cudaHostRegister(memory, static_cast<size_t>(bytes),
                                                cudaHostRegisterPortable | cudaHostRegisterMapped);
     if (error == cudaErrorHostMemoryAlreadyRegistered) {
@@ -131,6 +134,7 @@ class HostPinned : public PinnedMemory, private PinningSystem {
   void give_up(const F& call) const noexcept {
     try {
       const OnDevice on(device_);
+      const Growing growing;
       ignore(call());
     } catch (const base::Error&) {  // a device that is lost has no context that keeps it pinned
     }

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "cuda/grid/runtime.h"
+#include "cuda/growth.h"
 
 namespace gnnmg::cuda {
 namespace {
@@ -161,6 +162,7 @@ const Table& nccl_table() noexcept {
       .bus_id = bus_id,
       .open_stream = open_stream,
       .close_stream = close_stream,
+      .watch_growth = watch_growth,
   };
   return table;
 }

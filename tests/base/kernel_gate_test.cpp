@@ -1,10 +1,12 @@
-// Calls for memory and operations of ranks take turns, and nobody waits for ever.
+// Calls for memory and operations of ranks take turns, in the whole process, and nobody waits for
+// ever.
 #include "base/kernel_gate.h"
 
 #include <gtest/gtest.h>
 
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <thread>
 #include <vector>
 
@@ -13,72 +15,221 @@ namespace {
 
 void sleep_ms(int ms) { std::this_thread::sleep_for(std::chrono::milliseconds(ms)); }
 
-TEST(KernelGate, ACallWaitsForAllOperationsAndHoldsUpTheNext) {
-  const auto gate = std::make_shared<KernelGate>();
-  ASSERT_TRUE(gate->try_start());
-  std::atomic<bool> called{false}, leave{false};
-  std::thread caller([&] {
-    KernelGate::set_current(gate);
-    const MemoryCall call;
-    const MemoryCall within;  // a part of it
-    called = true;
+// What a thread of its own does between begin() and end(), and whether it has begun.
+class Caller {
+ public:
+  Caller(std::shared_ptr<KernelGate> gate, const std::function<void(Caller&)>& call)
+      : thread_([this, gate = std::move(gate), call] {
+          KernelGate::set_current(gate);
+          call(*this);
+        }) {}
+  ~Caller() { end(); }
+  void begun() {
+    begun_ = true;
+    while (!leave_) sleep_ms(1);
+  }
+  bool has_begun() {
+    for (int i = 0; i < 20 && !begun_; ++i) sleep_ms(1);
+    return begun_;
+  }
+  void await() {
+    while (!begun_) sleep_ms(1);
+  }
+  void end() {
+    leave_ = true;
+    if (thread_.joinable()) thread_.join();
+  }
+
+ private:
+  std::atomic<bool> begun_{false}, leave_{false};
+  std::thread thread_;
+};
+
+void call_memory(Caller& caller) {
+  const MemoryCall call;
+  const MemoryCall within;  // a part of it
+  caller.begun();
+}
+void grow(Caller& caller) {
+  begin_growth();
+  caller.begun();
+  end_growth();
+}
+
+TEST(KernelGate, ACallWaitsForTheOperationsOfItsOwnAndHoldsUpTheNext) {
+  const auto gate = std::make_shared<KernelGate>(2);
+  ASSERT_TRUE(gate->try_enter());
+  ASSERT_TRUE(gate->try_launch(1, false));
+  Caller caller(gate, call_memory);
+  EXPECT_FALSE(caller.has_begun());
+  // A rank whose kernel another one's waits for is let in all the same.
+  EXPECT_TRUE(gate->try_enter());
+  EXPECT_TRUE(gate->try_launch(1, false));
+  gate->note_launch(1);
+  EXPECT_FALSE(gate->all_launched(1));
+  gate->note_launch(1);
+  EXPECT_TRUE(gate->all_launched(1));
+  gate->leave();
+  EXPECT_FALSE(caller.has_begun());
+  gate->leave();
+  caller.await();
+  EXPECT_FALSE(gate->try_enter());
+  caller.end();
+  EXPECT_TRUE(gate->try_enter());
+  EXPECT_TRUE(gate->try_launch(2, false));
+  gate->leave();
+}
+
+// Threads of others, with a gate of theirs or none, wait for what is still to be launched and not
+// for its end; nothing is launched while they call.
+TEST(KernelGate, CallsOfOthersWaitForLaunches) {
+  for (const auto& other : {std::shared_ptr<KernelGate>(), std::make_shared<KernelGate>(2)}) {
+    for (void (*call)(Caller&) : {call_memory, grow}) {
+      const auto gate = std::make_shared<KernelGate>(2);
+      ASSERT_TRUE(gate->try_enter());
+      ASSERT_TRUE(gate->try_launch(1, false));
+      gate->note_launch(1);
+      Caller caller(other, call);
+      EXPECT_FALSE(caller.has_begun());
+      std::atomic<bool> let_in{false};
+      std::thread sibling([&] {
+        ASSERT_TRUE(gate->try_enter());
+        let_in = gate->try_launch(1, false);
+        gate->note_launch(1);
+        gate->leave();
+      });
+      sibling.join();
+      EXPECT_TRUE(let_in);
+      caller.await();
+      EXPECT_FALSE(gate->try_launch(2, false));
+      caller.end();
+      EXPECT_TRUE(gate->try_launch(2, false));
+      gate->leave();  // failed: nobody waits for that launch
+      Caller(other, call).await();
+    }
+  }
+}
+
+TEST(KernelGate, AnOperationIsNoCallWithinAnother) {
+  KernelGate gate(1);
+  ASSERT_TRUE(gate.try_enter());
+  ASSERT_TRUE(gate.try_launch(1, false));
+  { const MemoryCall call; }
+  begin_growth();
+  { const MemoryCall at_its_end(gate, std::chrono::milliseconds(5000)); }
+  end_growth();
+  gate.note_launch(1);
+  gate.leave();
+  // Growth that never came to its end is over when the thread goes on.
+  begin_growth();
+  ASSERT_TRUE(gate.try_enter());
+  EXPECT_TRUE(gate.try_launch(2, false));
+  gate.leave();
+}
+
+TEST(KernelGate, ALaunchThatTakesMemoryIsAlone) {
+  KernelGate one(2), other(2);
+  ASSERT_TRUE(one.try_enter());
+  ASSERT_TRUE(other.try_enter());
+  ASSERT_TRUE(one.try_launch(1, false));
+  EXPECT_FALSE(other.try_launch(1, true));
+  one.note_launch(1);
+  one.note_launch(1);
+  EXPECT_FALSE(one.try_launch(2, false));  // the other one has its turn
+  EXPECT_TRUE(other.try_launch(1, true));
+  EXPECT_TRUE(other.try_launch(1, true));  // its other rank
+  EXPECT_FALSE(one.try_launch(2, false));
+  other.note_launch(1);
+  other.note_launch(1);
+  EXPECT_TRUE(one.try_launch(2, false));
+  EXPECT_TRUE(other.try_launch(2, false));
+  one.leave();
+  other.leave();
+}
+
+// Neither a call of a library that has failed nor a launch that waits for another process holds the
+// others up for good.
+TEST(KernelGate, PatienceEnds) {
+  using Clock = std::chrono::steady_clock;
+  KernelGate gate(2);
+  std::atomic<bool> begun{false}, leave{false};
+  std::thread failed([&] {
+    begin_growth();
+    begun = true;
     while (!leave) sleep_ms(1);
   });
-  sleep_ms(20);
-  EXPECT_FALSE(called);
-  // A rank whose kernel another one's waits for is let in all the same.
-  EXPECT_TRUE(gate->try_start());
-  gate->finish();
-  sleep_ms(20);
-  EXPECT_FALSE(called);
-  gate->finish();
-  while (!called) sleep_ms(1);
-  EXPECT_FALSE(gate->try_start());
+  while (!begun) sleep_ms(1);
+  auto start = Clock::now();
+  ASSERT_TRUE(gate.try_enter());
+  while (!gate.try_launch(1, false)) sleep_ms(10);
+  EXPECT_GE(Clock::now() - start, KernelGate::kPatience - std::chrono::milliseconds(100));
+  EXPECT_LT(Clock::now() - start, 2 * KernelGate::kPatience);
+  gate.note_launch(1);
+
+  start = Clock::now();
+  std::thread([&] { const MemoryCall call; }).join();  // the other rank's launch is still to come
+  EXPECT_LT(Clock::now() - start, 2 * KernelGate::kPatience);
   leave = true;
-  caller.join();
-  EXPECT_TRUE(gate->try_start());
-  gate->finish();
+  failed.join();
+
+  start = Clock::now();
+  gate.note_launch(1);
+  EXPECT_TRUE(gate.try_launch(2, false));  // at once: the failed call counts no more
+  gate.leave();
 }
 
-TEST(KernelGate, AThreadWithoutOneWaitsForNothing) {
-  const auto gate = std::make_shared<KernelGate>();
-  ASSERT_TRUE(gate->try_start());
+TEST(KernelGate, AThreadWithoutOneIsOfNone) {
   EXPECT_EQ(KernelGate::current(), nullptr);
-  { const MemoryCall call; }
-  gate->finish();
+  const auto gate = std::make_shared<KernelGate>(2);
+  ASSERT_TRUE(gate->try_enter());
+  std::thread([] { const MemoryCall call; }).join();  // nothing is being launched
+  gate->leave();
 }
 
-// Two ranks meet before each operation, as those of a communicator do, and threads call for memory
-// meanwhile.
+// The ranks of two communicators meet before each operation, each of its own, and threads of both
+// and of nobody call for memory meanwhile.
 TEST(KernelGate, TheTwoNeverOverlap) {
-  const auto gate = std::make_shared<KernelGate>();
   constexpr int kOperations = 300;
-  std::atomic<int> kernels{0}, calls{0}, overlaps{0}, come{0};
+  struct Group {
+    std::shared_ptr<KernelGate> gate = std::make_shared<KernelGate>(2);
+    std::atomic<int> come{0}, open{0}, at_work{0};
+  };
+  Group groups[2];
+  std::atomic<int> calls{0}, overlaps{0};
   std::atomic<int64_t> num_calls{0};
   std::atomic<bool> over{false};
   std::vector<std::thread> ranks, callers;
-  for (int rank = 0; rank < 2; ++rank)
-    ranks.emplace_back([&] {
-      for (int i = 1; i <= kOperations; ++i) {
-        // Slow enough that the others get their turns.
-        while (num_calls < i / 6) std::this_thread::yield();
-        ++come;
-        while (come < 2 * i) std::this_thread::yield();
-        while (!gate->try_start()) std::this_thread::yield();
-        ++kernels;
-        if (calls > 0) ++overlaps;
-        --kernels;
-        gate->finish();
-      }
-    });
-  for (int k = 0; k < 2; ++k)
-    callers.emplace_back([&] {
-      KernelGate::set_current(gate);
+  for (Group& group : groups)
+    for (int rank = 0; rank < 2; ++rank)
+      ranks.emplace_back([&] {
+        for (int i = 1; i <= kOperations; ++i) {
+          // Slow enough that the others get their turns.
+          while (num_calls < i / 6) std::this_thread::yield();
+          ++group.come;
+          while (group.come < 2 * i) std::this_thread::yield();
+          while (!group.gate->try_enter()) std::this_thread::yield();
+          while (!group.gate->try_launch(i, i % 7 == 0)) std::this_thread::yield();
+          if (calls > 0) ++overlaps;
+          ++group.at_work;
+          ++group.open;
+          std::this_thread::yield();
+          if (calls > 0) ++overlaps;
+          --group.open;
+          group.gate->note_launch(i);
+          while (!group.gate->all_launched(i)) std::this_thread::yield();
+          --group.at_work;
+          group.gate->leave();
+        }
+      });
+  for (int k = 0; k < 3; ++k)
+    callers.emplace_back([&, own = k < 2 ? &groups[k] : nullptr] {
+      KernelGate::set_current(own ? own->gate : nullptr);
       while (!over) {
         {
           const MemoryCall call;
           ++calls;
-          if (kernels > 0) ++overlaps;
+          if (groups[0].open > 0 || groups[1].open > 0) ++overlaps;
+          if (own && own->at_work > 0) ++overlaps;
           --calls;
           ++num_calls;
         }

@@ -26,7 +26,8 @@ class DeviceBuffer {
   DeviceBuffer& operator=(const DeviceBuffer&) = delete;
 
   base::DeviceQueue* queue() const { return queue_; }
-  base::TensorView view() const { return {memory_, base::DType::kF32, {count_}}; }
+  base::TensorView view() const { return view(count_); }
+  base::TensorView view(int64_t count) const { return {memory_, base::DType::kF32, {count}}; }
   // Queued; `values` stay until they have been written.
   void write(const std::vector<float>& values) const { copy(memory_, values.data()); }
   void read(std::vector<float>& values) const { copy(values.data(), memory_); }

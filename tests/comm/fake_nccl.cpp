@@ -505,6 +505,10 @@ void* open_stream(int device) {
   ++machine().counts.streams;
   return machine().streams.back().get();
 }
+
+// These GPUs have no LibTorch.
+void watch_growth(void (*)() noexcept, void (*)() noexcept) {}
+
 void close_stream(int, void* stream) noexcept {
   const std::lock_guard lock(machine().mutex);
   std::erase_if(machine().streams, [&](const auto& each) { return each.get() == stream; });
@@ -621,7 +625,8 @@ const comm::nccl::Table& FakeGpus::nccl() {
                                        last_error,
                                        bus_id,
                                        open_stream,
-                                       close_stream};
+                                       close_stream,
+                                       watch_growth};
   return table;
 }
 

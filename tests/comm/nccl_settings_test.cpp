@@ -50,6 +50,24 @@ TEST(NcclSettings, BlockingCommunicatorsAreRefused) {
   }
 }
 
+// Its barrier among the ranks of a process has no end where one of them has failed.
+TEST(NcclSettings, LaunchesInGroupsAreRefused) {
+  for (const char* value : {"GROUP", "group"}) {
+    const Variable variable("NCCL_LAUNCH_MODE", value);
+    const Outcome here = attempt([] { HostRanks(2).group(); });
+    EXPECT_EQ(here.status, Status::kInvalidArgument) << here.text;
+    EXPECT_THAT(here.text, StartsWith(base::text("NCCL_LAUNCH_MODE=", value, " in the ")));
+    for (const Outcome& outcome : SpreadRanks({2, 1}).run(barrier))
+      EXPECT_THAT(outcome.text, HasSubstr(here.text));
+    EXPECT_EQ(fake_nccl::count().made, 0);
+    for (const Outcome& outcome : SpreadRanks({1, 1}).run(barrier))
+      EXPECT_EQ(outcome.status, Status::kOk) << outcome.text;
+  }
+  const Variable variable("NCCL_LAUNCH_MODE", "PARALLEL");
+  for (const Outcome& outcome : HostRanks(2).run(barrier))
+    EXPECT_EQ(outcome.status, Status::kOk) << outcome.text;
+}
+
 TEST(NcclSettings, InterfacesAreChosenAsNcclDoes) {
   const std::vector<std::string> names{"lo", "eth0", "eth1", "ib0"};
   for (const char* good : {"eth", "eth0", "=ib0", "^lo", "^=lo", "nope,ib", "eth0:1234", "", "^"})

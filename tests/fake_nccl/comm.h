@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -66,6 +67,7 @@ class Comm {
   // Any thread: operations that were called, whether one is under way, and nothing more will be.
   std::atomic<int64_t> called{0};
   std::atomic<bool> at_work{false}, ended{false};
+  std::set<std::string> kinds;  // of operations that it has connected for
   bool same_clique(const Comm& other) const {
     return std::memcmp(id_.bytes, other.id_.bytes, sizeof id_.bytes) == 0;
   }

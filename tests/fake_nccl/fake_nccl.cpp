@@ -11,10 +11,12 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <thread>
 #include <utility>
 
 #include "base/error.h"
 #include "fake_nccl/comm.h"
+#include "fake_nccl/reduce.h"
 
 namespace gnnmg::fake_nccl {
 namespace {
@@ -48,6 +50,7 @@ Registry& registry() {
 }
 std::atomic<const base::DeviceTable*> the_devices{nullptr};
 std::atomic<PutOff> the_put_off{nullptr};
+std::atomic<GrowthCall> before_growth{nullptr}, after_growth{nullptr};
 
 struct Group {
   int depth = 0;
@@ -120,8 +123,22 @@ Result begin(Comm& comm, Doing doing) {
   return Result::kInProgress;
 }
 
+// What takes or gives back memory itself, or may: what is under way among ranks of this
+// communicator is NCCL's own affair.
+void check_own_memory_call(const Comm& own, const char* what);
+
+// NCCL chooses how by kind and size, and connects when it does so for the first time.
+void connect(Comm& comm, const std::vector<Op>& ops) {
+  std::string kind;
+  for (const Op& op : ops)
+    kind +=
+        base::text(static_cast<int>(op.kind), " ", op.count * size_of(op.type), " ", op.peer, ";");
+  if (comm.kinds.insert(kind).second) check_own_memory_call(comm, "NCCL connects");
+}
+
 // The same of operations, or the stream has them, and the call is over.
 Result start(Comm& comm, std::vector<Op> ops, void* stream) {
+  connect(comm, ops);
   const PutOff put_off = the_put_off;
   if (put_off == nullptr) {
     comm.put(ops);
@@ -132,6 +149,8 @@ Result start(Comm& comm, std::vector<Op> ops, void* stream) {
     const std::lock_guard lock(comm.mutex);
     hangs = befall(comm);
     ++comm.put_off;
+    comm.at_work = true;
+    ++comm.called;
   }
   put_off(stream,
           [&comm, hangs, ops = std::move(ops)]() mutable { return comm.carry_out(ops, hangs); });
@@ -192,6 +211,7 @@ Result init_rank(Communicator** made, int world, const Id* id, int rank, int dev
   acting = rank;
   if (const Result result = count_call(rank); result != Result::kSuccess) return result;
   auto comm = std::make_unique<Comm>(*the_devices.load(), *id, world, rank, device);
+  check_own_memory_call(*comm, "NCCL starts");
   begin(*comm, Doing::kJoining);
   *made = reinterpret_cast<Communicator*>(comm.get());
   Registry& r = registry();
@@ -276,6 +296,7 @@ Result destroy(Communicator* communicator) {
   Comm& comm = comm_of(communicator, "destroy");
   if (!comm.quiet) violate("destroyed before it was quiet");
   if (comm.failed) violate("destroyed after a failure");
+  check_own_memory_call(comm, "NCCL gives back what it has");
   comm.end(false);
   const std::lock_guard lock(registry().mutex);
   ++registry().count.destroyed;
@@ -317,12 +338,46 @@ void close_stream(int, void* stream) noexcept {
   --registry().count.streams;
 }
 
+void watch_growth(GrowthCall before, GrowthCall after) {
+  before_growth = before;
+  after_growth = after;
+}
+
 }  // namespace
+
+void begin_growth() noexcept {
+  if (const GrowthCall before = before_growth) before();
+}
+void end_growth() noexcept {
+  if (const GrowthCall after = after_growth) after();
+}
 
 void violate(const std::string& text) {
   const std::lock_guard lock(registry().mutex);
   registry().violations.push_back(text);
 }
+
+namespace {
+
+void check_launches(const char* what, const Comm* own) {
+  Registry& r = registry();
+  const std::lock_guard lock(r.mutex);
+  for (const auto& comm : r.comms) {
+    if (!comm->at_work || (own && comm->same_clique(*own))) continue;
+    for (const auto& other : r.comms)
+      if (other->same_clique(*comm) && !other->ended && other->called < comm->called)
+        r.violations.push_back(base::text(what, " while rank ", comm->rank, " is in operation ",
+                                          comm->called.load(), ", which rank ", other->rank,
+                                          " has still to call"));
+  }
+}
+void check_own_memory_call(const Comm& own, const char* what) {
+  check_launches(what, &own);
+  std::this_thread::sleep_for(microseconds(300));  // in which others go on
+  check_launches(what, &own);
+}
+
+}  // namespace
 
 const comm::nccl::Table& table(const base::DeviceTable& devices) {
   the_devices = &devices;
@@ -346,21 +401,12 @@ const comm::nccl::Table& table(const base::DeviceTable& devices) {
                            .last_error = last_error,
                            .bus_id = bus_id,
                            .open_stream = open_stream,
-                           .close_stream = close_stream};
+                           .close_stream = close_stream,
+                           .watch_growth = watch_growth};
   return table;
 }
 
-void check_memory_call(const char* what) {
-  Registry& r = registry();
-  const std::lock_guard lock(r.mutex);
-  for (const auto& comm : r.comms)
-    for (const auto& other : r.comms)
-      if (comm->at_work && other->same_clique(*comm) && !other->ended &&
-          other->called < comm->called)
-        r.violations.push_back(base::text(what, " while rank ", comm->rank, " is in operation ",
-                                          comm->called.load(), ", which rank ", other->rank,
-                                          " has still to call"));
-}
+void check_memory_call(const char* what) { check_launches(what, nullptr); }
 
 void reset() {
   Registry& r = registry();

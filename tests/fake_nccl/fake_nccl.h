@@ -62,9 +62,16 @@ Count count();
 int calls(int rank);  // so far
 std::vector<std::string> violations();
 
+// What the library wants to be told of memory that LibTorch's allocator takes: to be called before
+// and behind, on its thread.
+using GrowthCall = void (*)() noexcept;
+void begin_growth() noexcept;
+void end_growth() noexcept;
+
 // A violation, where one of this process's ranks is in an operation that another one of them has
 // still to call: what is called waits for that rank's device, and the other for the call. Any
-// thread.
+// thread. Of what NCCL calls itself, when it starts, connects for operations of a new kind or size
+// and ends in an orderly way, the fake looks at operations of other communicators.
 void check_memory_call(const char* what);
 
 // The form of the environment's. Throws std::invalid_argument that names what is wrong.

@@ -99,7 +99,7 @@ bool Comm::carry_out(std::vector<Op>& ops, bool hang) {
   } catch (const base::Error&) {  // its device
     fail(Result::kUnhandledCudaError);
   }
-  --put_off;
+  if (--put_off == 0) at_work = false;
   return true;
 }
 

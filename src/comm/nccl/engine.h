@@ -9,9 +9,8 @@
 // argument is kInvalidArgument and leaves the communicator usable where NCCL says that it is.
 //
 // In a queue of the caller's (queued()) an operation is nothing but events and NCCL's calls on the
-// communicator's stream, so that a CUDA graph can capture it, once NCCL has connected for it by an
-// operation of the same kind; what the host does beside it, entering before and finish() behind,
-// asks the caller's queue alone.
+// communicator's stream, behind which the host does not wait; it begins when all ranks of this
+// process have come to it, and returns when NCCL has started it on all of them.
 #pragma once
 
 #include <memory>
@@ -28,14 +27,25 @@ namespace gnnmg::comm::nccl {
 // the way of their operations.
 struct Locals {
   int first = 0, count = 1;
-  std::shared_ptr<base::KernelGate> gate = std::make_shared<base::KernelGate>();
+  std::shared_ptr<base::KernelGate> gate = std::make_shared<base::KernelGate>(1);
 };
+
+// How long a rank that ends its part of a communicator waits for launches of other communicators:
+// NCCL frees memory, of all ranks of this process with the last of them.
+inline constexpr std::chrono::milliseconds kTurnToGo(50);
 
 // A rank's share in a communicator while it is made: the parts of an end. Used by the thread of
 // the rank alone, which is the one that aborts or destroys what is in it.
 struct Parts {
   Parts(const Table& nccl, const base::DeviceTable& devices, int device, Locals ranks)
       : lane(nccl, devices, device), handle(nccl), locals(std::move(ranks)) {}
+  ~Parts() {
+    if (!handle.get()) return;
+    const base::MemoryCall call(*locals.gate, kTurnToGo);
+    handle.abort();
+  }
+  Parts(const Parts&) = delete;
+  Parts& operator=(const Parts&) = delete;
   Lane lane;  // goes last: what NCCL has queued ends with the communicator
   Handle handle;
   const Locals locals;

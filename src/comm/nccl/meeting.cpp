@@ -2,6 +2,7 @@
 
 #include <cstring>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "comm/nccl/settings.h"
@@ -17,7 +18,9 @@ MeetingGroup::MeetingGroup(const Table& nccl, const base::DeviceTable& table,
       table_(table),
       state_(std::move(state)),
       board_(std::move(board)),
-      devices_(std::move(devices)) {}
+      devices_(std::move(devices)) {
+  nccl_.watch_growth(base::begin_growth, base::end_growth);
+}
 
 std::unique_ptr<Collectives> MeetingGroup::connect(int rank, const Wait& wait) {
   if (rank < first_rank() || rank >= first_rank() + num_local())
@@ -30,7 +33,7 @@ std::unique_ptr<Collectives> MeetingGroup::connect(int rank, const Wait& wait) {
     // First, so that whatever this thread asks of CUDA from now on it asks of its own device.
     parts = std::make_unique<Parts>(nccl_, table_, device_of(rank),
                                     Locals{first_rank(), num_local(), gate_});
-    base::KernelGate::set_current(num_local() > 1 ? gate_ : nullptr);  // alone nobody is held up
+    base::KernelGate::set_current(gate_);
     // Pinned memory is taken before any rank has a kernel that waits for others.
     if (state_->spread()) {
       const int64_t world = world_size();
@@ -40,8 +43,13 @@ std::unique_ptr<Collectives> MeetingGroup::connect(int rank, const Wait& wait) {
     meet(rank, wait);
     const Id id = agree_on_id(rank, wait);
     if (state_->ended()) state_->throw_cause(rank, 0);
-    parts->handle.init(world_size(), id, rank, device_of(rank));
-    state_->watch(rank, 0, kRendezvous, wait, [&] { return parts->handle.ready(); });
+    {
+      // NCCL takes some until it is ready; among processes it waits for others there.
+      std::optional<base::MemoryCall> call;
+      if (!state_->spread()) call.emplace();
+      parts->handle.init(world_size(), id, rank, device_of(rank));
+      state_->watch(rank, 0, kRendezvous, wait, [&] { return parts->handle.ready(); });
+    }
     return make_engine(state_, rank, std::move(parts));
   } catch (const Failure& failure) {
     const base::Error error = start_error(rank, failure, table_, device_of(rank));
@@ -90,7 +98,7 @@ Id MeetingGroup::agree_on_id(int rank, const Wait& wait) {
   Id id{};
   if (rank == 0) {
     check(nccl_, nccl_.unique_id(&id), nullptr);
-    check_environment();  // NCCL has read its configuration file by now
+    check_environment(num_local());  // NCCL has read its configuration file by now
     board_->put("id", std::string(id.bytes, sizeof id.bytes));
     return id;
   }

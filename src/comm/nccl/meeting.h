@@ -40,7 +40,7 @@ class MeetingGroup : public ThreadGroup {
   Id agree_on_id(int rank, const Wait& wait);
   void end(int rank, const base::Error& error);
   const std::vector<int> devices_;
-  const std::shared_ptr<base::KernelGate> gate_ = std::make_shared<base::KernelGate>();
+  const std::shared_ptr<base::KernelGate> gate_ = std::make_shared<base::KernelGate>(num_local());
 };
 
 inline constexpr const char* kRendezvous = "rendezvous";

@@ -24,20 +24,20 @@ constexpr milliseconds kParting(100);
 // this time.
 constexpr milliseconds kExplained(100), kExplainedElsewhere(1500);
 
-// A rank's turn with those who call for memory.
-class Kernel {
+// A rank's turn with those who call for memory, of an operation.
+class Turn {
  public:
-  explicit Kernel(base::KernelGate& gate) : gate_(gate) {}
-  ~Kernel() {
-    if (started_) gate_.finish();
+  explicit Turn(base::KernelGate& gate) : gate_(gate) {}
+  ~Turn() {
+    if (entered_) gate_.leave();
   }
-  Kernel(const Kernel&) = delete;
-  Kernel& operator=(const Kernel&) = delete;
-  bool try_start() { return started_ = gate_.try_start(); }
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+  bool try_enter() { return entered_ = gate_.try_enter(); }
 
  private:
   base::KernelGate& gate_;
-  bool started_ = false;
+  bool entered_ = false;
 };
 
 }  // namespace
@@ -47,7 +47,10 @@ Runner::Runner(std::shared_ptr<GroupState> state, int rank, std::unique_ptr<Part
 
 Runner::~Runner() {
   // Who goes because something has failed is not held up: the others are about to be told why.
-  if (std::uncaught_exceptions() == 0) part();
+  if (std::uncaught_exceptions() == 0) {
+    const base::MemoryCall call(gate(), kTurnToGo);
+    part();
+  }
   state_->leave(rank_);
   parts_.reset();
 }
@@ -118,6 +121,7 @@ bool Runner::start_calls(const std::string& what, const std::function<void()>& s
       throw;
     lane().drain(kDrain);  // of what was copied before
     state_->withdraw(rank_, operation_--);
+    --launches_;
     refused_ = base::text(what, ": NCCL refuses an argument of rank ", rank_, ": ", failure.what());
     return false;
   }
@@ -129,31 +133,50 @@ void Runner::throw_refused() {
     throw base::Error(Status::kInvalidArgument, std::exchange(refused_, {}), rank_);
 }
 
+// Those of this process's ranks who have come hold their launches back until all have, so that
+// nobody's thread is elsewhere, and takes memory there, while another one's kernel waits for its.
+void Runner::come(const Call& call, const Wait& wait, const std::function<bool()>& try_enter) {
+  const Locals& here = parts_->locals;
+  begin(call.what, wait,
+        [&] { state_->meet(rank_, operation_, call.what, wait, call, here.first, here.count); });
+  if (!try_enter()) state_->watch(rank_, operation_, call.what, wait, try_enter);
+}
+
+// Returns when NCCL may be called. In the first call of a kind it connects, and to a peer when
+// something is first sent there: in these it takes memory, and is alone. Not so among processes,
+// whose turns would wait for each other's.
+void Runner::await_launch(const Call& call, const Wait& wait) {
+  const bool first = kinds_.insert(base::text(call.what, " ", call.detail)).second;
+  const bool connects = !state_->spread() && (first || !call.sent.empty());
+  const int64_t number = launches_ + 1;
+  const auto may = [&] { return gate().try_launch(number, connects); };
+  if (!may()) state_->watch(rank_, operation_, call.what, wait, may);
+  launches_ = number;
+}
+
+// Waits until NCCL has started on all ranks of this process what was called.
+void Runner::await_launched(const std::string& what, const Wait& wait) {
+  bool launched = false;
+  watch(what, wait, [&] {
+    if (!launched && (launched = handle().ready())) gate().note_launch(launches_);
+    return launched && gate().all_launched(launches_);
+  });
+}
+
 void Runner::run(Call call, const Wait& wait, const std::function<void()>& start) {
   refuse();
   ++operation_;
   call.caller = caller_;
   const std::string what = call.what;
-  const Locals& here = parts_->locals;
-  Kernel kernel(*here.gate);  // over behind guard(), which aborts what has failed
-  ++runs_;
+  Turn turn(gate());  // over behind guard(), which aborts what has failed
   guard(what, wait, [&] {
-    begin(what, wait,
-          [&] { state_->meet(rank_, operation_, what, wait, call, here.first, here.count); });
-    if (here.count > 1 && !kernel.try_start())
-      state_->watch(rank_, operation_, what, wait, [&] { return kernel.try_start(); });
+    come(call, wait, [&] { return turn.try_enter(); });
     if (state_->spread()) roll_call(call, wait);
-    if (!start_calls(what, start)) {
-      --runs_;
-      return;
-    }
+    await_launch(call, wait);
+    if (!start_calls(what, start)) return;
     bool launched = false;
-    watch(what, wait, [&] {
-      const bool before = launched, done = over(launched);
-      if (launched && !before) here.gate->note_launch();
-      // A broadcast's root is through before the others have begun.
-      return done && here.gate->launches() >= runs_ * here.count;
-    });
+    // A broadcast's root is through before the others have begun.
+    watch(what, wait, [&] { return over(launched) && gate().all_launched(launches_); });
   });
   throw_refused();
 }
@@ -168,12 +191,14 @@ void Runner::put(Call call, base::DeviceQueue* queue, const Wait& wait,
   ++operation_;
   call.caller = caller_;
   const Put put{call.what, operation_, digest_of(call, operation_), next_place_};
+  Turn turn(gate());
   guard(put.what, wait, [&] {
-    begin(put.what, wait, [&] { state_->enter(rank_, operation_, call); });
+    come(call, wait, [&] { return turn.try_enter(); });
     lane().follow(queue);
     if (state_->spread()) put_digest(put, wait);
+    await_launch(call, wait);
     if (!start_calls(put.what, start)) return;
-    watch(put.what, wait, [&] { return handle().ready(); });
+    await_launched(put.what, wait);
     lane().lead(queue);
     puts_.push_back(put);
     next_place_ = (next_place_ + 1) % static_cast<int64_t>(Lane::kMostDigests);
@@ -216,6 +241,7 @@ void Runner::shutdown(const Wait& wait) {
   guard("shutdown", wait, [&] {
     handle().finalize();
     state_->watch(rank_, operation_, "shutdown", wait, [&] { return handle().ready(); });
+    const base::MemoryCall call(gate(), kTurnToGo);
     handle().destroy();
   });
   shut_down_ = true;
@@ -250,7 +276,10 @@ void Runner::watch(const std::string& what, const Wait& wait, const std::functio
 // Whether what was started is over. Until NCCL has queued it the stream says nothing; from then on
 // a stream that has come to its end has done all, whatever becomes of the peers.
 bool Runner::over(bool& launched) {
-  if (!launched && !(launched = handle().ready())) return false;
+  if (!launched) {
+    if (!(launched = handle().ready())) return false;
+    gate().note_launch(launches_);
+  }
   if (lane().finished()) return true;
   handle().ready();
   return false;
@@ -289,7 +318,10 @@ void Runner::guard(const std::string& what, const Wait& wait, const std::functio
 void Runner::fail(const base::Error& error, uint64_t operation) {
   state_->end({error.status(), error.what(), error.rank(), operation, {}});
   if (!handle().get()) return;
-  handle().abort();
+  {
+    const base::MemoryCall call(gate(), kTurnToGo);
+    handle().abort();
+  }
   lane().drain(kDrain);
 }
 

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -14,11 +15,12 @@
 
 namespace gnnmg::comm::nccl {
 
-// Used by the thread of the rank; abort, spent and positions from any. An operation that the host
-// waits for begins when all ranks of this process have come, and is over when all of their kernels
-// are started: their calls are compared, and no rank's thread takes or gives back memory while
-// another one's kernel waits for one that is still to be started. Other processes' calls nobody
-// sees beforehand, so among several each operation begins with a roll call over NCCL itself.
+// Used by the thread of the rank; abort, spent and positions from any. An operation begins when all
+// ranks of this process have come, and returns when all of their kernels are started, and over
+// where the host waits for it: their calls are compared, and no rank's thread takes or gives back
+// memory while another one's kernel waits for one that is still to be started. Other processes'
+// calls nobody sees beforehand, so among several each operation begins with a roll call over NCCL
+// itself.
 class Runner {
  public:
   Runner(std::shared_ptr<GroupState> state, int rank, std::unique_ptr<Parts> parts);
@@ -66,6 +68,10 @@ class Runner {
   // False when NCCL refuses an argument and the communicator stays usable: what it says is kept.
   bool start_calls(const std::string& what, const std::function<void()>& start);
   void throw_refused();
+  base::KernelGate& gate() { return *parts_->locals.gate; }
+  void come(const Call& call, const Wait& wait, const std::function<bool()>& try_enter);
+  void await_launch(const Call& call, const Wait& wait);
+  void await_launched(const std::string& what, const Wait& wait);
   void roll_call(const Call& call, const Wait& wait);
   void compare_sizes(const Call& call, const Wait& wait);
   void gather_words(const std::string& what, const std::vector<int64_t>& own, const Wait& wait);
@@ -84,7 +90,8 @@ class Runner {
   const int rank_;
   std::unique_ptr<Parts> parts_;
   uint64_t operation_ = 0;
-  int64_t runs_ = 0;  // of the operations, those that the host has waited for
+  int64_t launches_ = 0;         // calls of NCCL's, groups counted as one
+  std::set<std::string> kinds_;  // of calls that NCCL has connected for
   std::string caller_;
   std::string refused_;              // by NCCL, in the operation that runs
   std::optional<base::Error> lost_;  // the device

@@ -1,6 +1,7 @@
 #include "comm/nccl/settings.h"
 
 #include <ifaddrs.h>
+#include <strings.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -48,7 +49,13 @@ std::optional<std::string> wrong_interface(int rank, const char* wanted) {
 
 }  // namespace
 
-void check_environment() {
+void check_environment(int num_local) {
+  const char* mode = std::getenv("NCCL_LAUNCH_MODE");
+  if (mode && num_local > 1 && strcasecmp(mode, "GROUP") == 0)
+    base::fail(Status::kInvalidArgument, "NCCL_LAUNCH_MODE=", mode,
+               " in the environment or NCCL's own configuration file makes NCCL start the kernels "
+               "of a process's ranks together, and wait for a rank that has failed where no "
+               "deadline or cancel could end it: unset it, or set it to PARALLEL");
   const char* value = std::getenv("NCCL_COMM_BLOCKING");
   if (value && std::strtoll(value, nullptr, 0) == 1)
     base::fail(Status::kInvalidArgument, "NCCL_COMM_BLOCKING=", value,

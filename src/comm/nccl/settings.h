@@ -11,8 +11,9 @@
 namespace gnnmg::comm::nccl {
 
 // Error(kInvalidArgument) when NCCL_COMM_BLOCKING makes communicators blocking whatever they are
-// asked to be: their calls would wait where no deadline, cancel or lost rank ends them.
-void check_environment();
+// asked to be: their calls would wait where no deadline, cancel or lost rank ends them. So would
+// NCCL's own threads, and abort() for these, with NCCL_LAUNCH_MODE=GROUP and several ranks here.
+void check_environment(int num_local);
 
 // Whether NCCL_SOCKET_IFNAME=`wanted` leaves an interface of these names: a list of prefixes,
 // of whole names behind '=', or of what not to take behind '^'.

@@ -69,7 +69,7 @@ std::shared_ptr<ThreadGroup> make_group(std::shared_ptr<Processes> processes, co
   if (!own.obstacle) {
     try {
       check_world(own.num_ranks);
-      check_environment();
+      check_environment(own.num_ranks);
       words = own_words(*processes, nccl, table, devices);
     } catch (const Failure& failure) {
       own.obstacle.emplace(status_of(failure.result()),

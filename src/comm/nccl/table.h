@@ -89,6 +89,11 @@ struct Table {
   void* (*open_stream)(int device);
   // Waits for nothing: no queue of base/device.h is on it any more.
   void (*close_stream)(int device, void* stream) noexcept;
+
+  // From here on for the rest of the process, where LibTorch's allocator finds nothing in its cache
+  // and takes memory of a device's, or the device table pins the host's or takes the pin away:
+  // `before` that and `after`, on the thread that does it. The first call counts.
+  void (*watch_growth)(void (*before)() noexcept, void (*after)() noexcept);
 };
 
 }  // namespace gnnmg::comm::nccl

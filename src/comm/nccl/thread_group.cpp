@@ -58,7 +58,7 @@ class LocalGroup final : public MeetingGroup {
 std::shared_ptr<ThreadGroup> make_thread_group(const Table& nccl, const base::DeviceTable& table,
                                                std::vector<int> devices) {
   check_world(static_cast<int>(devices.size()));
-  check_environment();
+  check_environment(static_cast<int>(devices.size()));
   return std::make_shared<LocalGroup>(nccl, table, devices);
 }
 

@@ -13,10 +13,11 @@
 namespace gnnmg::comm::nccl {
 
 // Rank r is on devices[r], a number of the device table's; the tables outlive the group and all its
-// ends. Error(kInvalidArgument) when the environment undoes deadlines (NCCL_COMM_BLOCKING).
-// connect() makes the rank's device that of its thread, and has calls for memory
-// (base/kernel_gate.h) of this thread, and of the workers of loaders that it makes, wait while
-// ranks of the process are in an operation; and it is, besides what ThreadGroup says:
+// ends. Error(kInvalidArgument) when the environment undoes deadlines (NCCL_COMM_BLOCKING, and
+// NCCL_LAUNCH_MODE=GROUP). connect() makes the rank's device that of its thread, and has calls for
+// memory (base/kernel_gate.h) of this thread, and of the workers of loaders that it makes, wait
+// while ranks of the process are in an operation; what LibTorch takes waits on all threads of the
+// process for launches of all communicators. It is, besides what ThreadGroup says:
 // Error(kInvalidArgument) on every rank when two ranks are on one GPU, kMismatch when they have
 // loaded different versions of NCCL, kDependency when it is older than the one that the library was
 // built with, kUnavailable when NCCL_SOCKET_IFNAME fits no interface.

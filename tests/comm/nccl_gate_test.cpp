@@ -1,0 +1,143 @@
+// Communicators of one process beside each other and beside threads that take memory: no such call
+// is made while a rank's kernel waits for that of another rank here, which it could hold up.
+#include <atomic>
+#include <chrono>
+#include <functional>
+
+#include "base/kernel_gate.h"
+#include "comm/device_buffer.h"
+#include "comm/spread_ranks.h"
+
+namespace gnnmg::test {
+namespace {
+
+using base::Status;
+using comm::Collectives;
+using comm::ReduceOp;
+
+void sleep_us(int us) { std::this_thread::sleep_for(std::chrono::microseconds(us)); }
+
+// Calls for memory again and again, as threads without a communicator do, until it goes; each takes
+// a while, in which the others go on.
+class Callers {
+ public:
+  Callers() {
+    run([] {
+      const base::MemoryCall call;
+      check("a thread takes memory");
+    });
+    run([] {
+      fake_nccl::begin_growth();
+      check("LibTorch takes memory");
+      fake_nccl::end_growth();
+    });
+  }
+  ~Callers() {
+    over_ = true;
+    for (std::thread& thread : threads_) thread.join();
+    EXPECT_GT(calls_, 10);
+  }
+
+ private:
+  static void check(const char* what) {
+    fake_nccl::check_memory_call(what);
+    sleep_us(300);
+    fake_nccl::check_memory_call(what);
+  }
+  void run(const std::function<void()>& call) {
+    threads_.emplace_back([this, call] {
+      while (!over_) {
+        call();
+        ++calls_;
+        sleep_us(200);
+      }
+    });
+  }
+  std::atomic<bool> over_{false};
+  std::atomic<int> calls_{0};
+  std::vector<std::thread> threads_;
+};
+
+// What ranks do one after another, none of them at the time of the others.
+void work(Collectives& comm, int steps) {
+  const DeviceBuffer buffer(fake_nccl::host_gpus(), comm.rank(), 64);
+  std::vector<float> ones(64, 1.0f);
+  buffer.write(ones);
+  for (int i = 0; i < steps; ++i) {
+    sleep_us(100 * ((comm.rank() + i) % comm.world_size()));
+    comm.queued()->all_reduce(buffer.view(1 + i % 64), ReduceOp::kMean, buffer.queue(),
+                              within_ms(60'000));
+    if (i % 5 == 0) comm.barrier(within_ms(60'000));
+  }
+  comm.queued()->finish(buffer.queue(), within_ms(60'000));
+  comm.shutdown(within_ms(60'000));
+}
+
+TEST(NcclGate, ThreadsOfNoCommunicatorWaitForLaunches) {
+  const HostRanks ranks(3);
+  {
+    const auto made = ranks.group();  // from here on LibTorch tells
+    const Callers callers;
+    for (const Outcome& outcome : ranks.run([](Collectives& comm) { work(comm, 60); }))
+      EXPECT_EQ(outcome.status, Status::kOk) << outcome.text;
+  }
+  HostRanks::expect_clean();
+}
+
+// The second one starts and ends, and connects for operations of new sizes, while the first is at
+// work.
+TEST(NcclGate, CommunicatorsBesideEachOther) {
+  const HostRanks ranks(2);
+  {
+    const auto made = ranks.group();
+    const Callers callers;
+    std::thread beside([&] {
+      for (int i = 0; i < 4; ++i)
+        for (const Outcome& outcome : ranks.run([](Collectives& comm) { work(comm, 20); }))
+          EXPECT_EQ(outcome.status, Status::kOk) << outcome.text;
+    });
+    for (const Outcome& outcome : ranks.run([](Collectives& comm) { work(comm, 80); }))
+      EXPECT_EQ(outcome.status, Status::kOk) << outcome.text;
+    beside.join();
+  }
+  HostRanks::expect_clean();
+}
+
+// A rank that is elsewhere when the others come to a step finds none of their kernels there.
+TEST(NcclGate, NothingIsStartedBeforeAllRanksHaveCome) {
+  for (const std::vector<int>& processes : {std::vector<int>{3}, {2, 1}}) {
+    const SpreadRanks spread(processes);
+    const auto outcomes = spread.run([](Collectives& comm) {
+      const DeviceBuffer buffer(fake_nccl::host_gpus(), comm.rank(), 8);
+      std::vector<float> ones(8, 1.0f), found(8);
+      buffer.write(ones);
+      for (int step = 0; step < 12; ++step) {
+        if (comm.rank() == step % 2) {
+          sleep_us(3000);
+          fake_nccl::check_memory_call("a rank takes memory");
+        }
+        comm.queued()->all_reduce(buffer.view(), ReduceOp::kMean, buffer.queue(),
+                                  within_ms(60'000));
+      }
+      comm.queued()->finish(buffer.queue(), within_ms(60'000));
+      buffer.read(found);
+      expect_each(found, 1.0f, "mean of ones");
+    });
+    for (const Outcome& outcome : outcomes) EXPECT_EQ(outcome.status, Status::kOk) << outcome.text;
+    // Ranks of other processes here are threads of this one, and wait for each other all the same.
+    if (processes.size() == 1) HostRanks::expect_clean();
+  }
+}
+
+// A rank that fails keeps nobody waiting who has nothing to do with it.
+TEST(NcclGate, ARankThatFailsHoldsUpNobody) {
+  const HostRanks ranks(2);
+  fake_nccl::plan({fake_nccl::Fault::kFails, 1, 4, comm::nccl::Result::kInternalError});
+  const auto outcomes = ranks.run([](Collectives& comm) { work(comm, 10); });
+  for (const Outcome& outcome : outcomes) EXPECT_NE(outcome.status, Status::kOk);
+  EXPECT_LT(attempt([] { const base::MemoryCall call; }).seconds, 0.5);
+  HostRanks::expect_clean();
+}
+
+}  // namespace
+}  // namespace gnnmg::test
