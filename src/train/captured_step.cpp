@@ -13,6 +13,7 @@
 #include <ranges>
 #include <thread>
 
+#include "base/kernel_gate.h"
 #include "nn/fixed_shape.h"
 
 namespace gnnmg::train {
@@ -96,6 +97,7 @@ void* CapturedStep::packed() {
 }
 
 void CapturedStep::warm_up() {
+  const base::MemoryCall call;  // of libraries, and of kernels that are loaded, too
   const c10::AutoGradMode grad(true);
   const at::Tensor flat = parts_.model.flat_parameters().detach();
   const at::TensorOptions doubles = flat.options().dtype(at::kDouble);

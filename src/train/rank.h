@@ -165,6 +165,7 @@ class Rank {
   Position done_;    // as of the last commit; on a device
   Snapshot handed_;  // the weights that the host found last; taken on the process's first rank
   std::unique_ptr<StepExchange> exchange_;
+  bool has_run_ = false;      // a mini-batch, eagerly
   bool joint_norms_ = false;  // the model has batch norms, and they are synchronised
 
   // What the loaders that this rank waits for, one of them at a time, call of the host's.

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "base/affinity.h"
+#include "base/kernel_gate.h"
 #include "nn/torch_tensor.h"
 
 namespace gnnmg::train {
@@ -45,6 +46,7 @@ std::string usable_device(const base::DeviceTable& table, int index) {
 }
 
 void empty_cache(const base::DeviceTable& table) noexcept {
+  const base::MemoryCall call;
   try {
     if (c10::DeviceAllocator* own = allocator_of(table)) own->emptyCache();
   } catch (const std::exception&) {  // a device that is lost has nothing to give
@@ -130,8 +132,9 @@ std::string RankDevice::why_no_capture() const {
 }
 
 void RankDevice::reserve(const MemoryPlan& plan) {
-  // LibTorch's allocator then grows in passes, when no other rank of the process has a kernel that
-  // waits for this one (comm/nccl/runner.h).
+  // LibTorch's allocator then grows in passes. No other rank of the training has a kernel then that
+  // waits for one of this process's (comm/nccl/runner.h), and other trainings are waited for when
+  // it does (base/kernel_gate.h).
   if (!plan.bounded) return;
   const int64_t transient = std::max(plan.pass, plan.evaluation);
   // Of parameters the copy is still to come; the optimizer's state is there.

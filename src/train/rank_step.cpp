@@ -7,9 +7,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <thread>
+#include <utility>
 
 #include "base/file.h"
+#include "base/kernel_gate.h"
 #include "data/arrays.h"
 #include "nn/graph_facts.h"
 #include "train/exit.h"
@@ -104,6 +107,9 @@ Rank::Sums Rank::add_loss(const loader::Batch& batch, const at::Tensor& logits,
 }
 
 Rank::Sums Rank::run_batch(const loader::Batch& batch) {
+  // In the first one libraries and kernels are loaded, which takes memory.
+  std::optional<base::MemoryCall> call;
+  if (device_ && !std::exchange(has_run_, true)) call.emplace();
   at::Tensor total;
   nn::SparseView sparse;
   const Sums sums = add_loss(batch, model_->forward(args_of(batch, true, sparse)), total);

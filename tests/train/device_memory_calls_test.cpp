@@ -30,9 +30,17 @@ void check_but_tensors(const char* what) {
   if (std::string_view(what) != "a tensor is made") check(what);
 }
 
+// With the turns that the plug-in takes for all of them.
+void check_in_turn(const char* what) {
+  fake_nccl::begin_growth();
+  check(what);
+  fake_nccl::end_growth();
+}
+
 class Watched {
  public:
-  explicit Watched(bool tensors) { fake_gpu::watch_memory(tensors ? check : check_but_tensors); }
+  explicit Watched(bool tensors) : Watched(tensors ? check : check_but_tensors) {}
+  explicit Watched(void (*watch)(const char* what)) { fake_gpu::watch_memory(watch); }
   ~Watched() { fake_gpu::watch_memory(nullptr); }
   Watched(const Watched&) = delete;
   Watched& operator=(const Watched&) = delete;
@@ -103,6 +111,41 @@ TEST_P(DeviceMemoryCalls, OfHopsThatAreMeasured) {
   Recipe setup = unpadded();
   setup.sampler.fanouts = {5, -1};
   expect_in_turns(setup);
+}
+
+// Passes take what their true sizes need, each its own and none beforehand; with norms over all
+// ranks in the middle of an exchange's step.
+TEST_P(DeviceMemoryCalls, OfPassesWithoutBounds) {
+  for (const bool across : {false, true}) {
+    Recipe setup = eager();
+    setup.sampler.fanouts = {-1, -1};
+    setup.model.norm = nn::Norm::kBatch;
+    setup.trainer.sync_batch_norm = across;
+    expect_in_turns(setup);
+  }
+}
+
+// The GPUs of both are the same, or not: their calls for memory concern all of the process.
+TEST_P(DeviceMemoryCalls, OfTrainersAtTheSameTime) {
+  const Gpus gpus(GetParam());
+  Host host;
+  host.devices = &gpus.table();
+  for (const bool apart : {false, true}) {
+    if (apart && gpus.count() < 4) continue;
+    const auto part = [&](bool second) {
+      Recipe setup = gpus.train(eager());
+      if (apart) setup.trainer.devices = second ? std::vector{2, 3} : std::vector{0, 1};
+      setup.trainer.capture = second ? train::Capture::kAuto : train::Capture::kOff;
+      return setup;
+    };
+    const Watched watched(check_in_turn);
+    std::thread other([&] {
+      for (int i = 0; i < 2; ++i) Trial(part(true), host).train();
+    });
+    Trial(part(false), host).train();
+    other.join();
+  }
+  gpus.expect_clean();
 }
 
 // Samples and rows come from the host, and every mini-batch is larger than those before it.
