@@ -33,28 +33,37 @@ inline constexpr int64_t kPartPieces = 256;  // of a tile of 32 lanes
 inline constexpr int64_t kSmallRow = 40;     // pieces; up to it tiles have 8 lanes
 inline constexpr int64_t kRowsOfTile = 32;   // that one clears at most
 
-template <typename C>
+// `kHost`: rows may lie in the host's memory or on other devices; without it they are all rows of
+// `device`, which takes half the registers.
+template <typename C, bool kHost>
 struct GatherRows {
-  static constexpr bool kWide = true;
+  static constexpr bool kWide = kHost;
   using Move = Piece<C>;
   using In = typename C::In;
   using Out = typename C::Out;
+  static constexpr int kPartElements = static_cast<int>(kPartPieces) * Move::kSize;
   StoreRows rows;
   GatherIds ids;
   Out* out;
   int64_t out_stride;  // elements
   Divisor parts;       // of a row
 
+  GNNMG_BOTH StoreRows::Place place(int64_t id) const {
+    if constexpr (kHost) return rows.place(id);
+    return {rows.device + id * rows.device_stride, false, false};
+  }
   // Adds what a gather reads of the row; lane 0 of the row's first part.
   GNNMG_BOTH void count_row(const StoreRows::Place& place, int64_t i, int64_t num) const {
     if (i == 0) atomic_add(&rows.counts->rows, static_cast<uint64_t>(num));
-    if (place.on_peer) atomic_add(&rows.peer_counts[i % kPeerCounts].rows, uint64_t{1});
-    if (!place.on_host) return;
-    const uintptr_t begin = reinterpret_cast<uintptr_t>(place.row);
-    const uintptr_t end = begin + rows.cols * sizeof(In);
-    atomic_add(&rows.counts->host_rows, uint64_t{1});
-    atomic_add(&rows.counts->host_lines,
-               static_cast<uint64_t>((end + kBusLine - 1) / kBusLine - begin / kBusLine));
+    if constexpr (kHost) {
+      if (place.on_peer) atomic_add(&rows.peer_counts[i % kPeerCounts].rows, uint64_t{1});
+      if (!place.on_host) return;
+      const uintptr_t begin = reinterpret_cast<uintptr_t>(place.row);
+      const uintptr_t end = begin + rows.cols * sizeof(In);
+      atomic_add(&rows.counts->host_rows, uint64_t{1});
+      atomic_add(&rows.counts->host_lines,
+                 static_cast<uint64_t>((end + kBusLine - 1) / kBusLine - begin / kBusLine));
+    }
   }
 
   template <typename Tile>
@@ -64,36 +73,43 @@ struct GatherRows {
     if (i >= num) return;
     const int64_t part = item - i * parts.by;
     const int64_t id = ids[i];
-    const StoreRows::Place place = rows.place(id);
+    const StoreRows::Place place = this->place(id);
     const float scale = C::kScaled ? rows.scales[id] : 0.0f;
-    const int64_t before =  // columns from the line's beginning to the row's
-        place.on_host
-            ? static_cast<int64_t>(reinterpret_cast<uintptr_t>(place.row) % kBusLine / sizeof(In))
+    // Of the host's rows a tile begins in the line of their first byte; elements of the part count
+    // from there, and [low, high) of them are the row's.
+    const int before =
+        kHost && place.on_host
+            ? static_cast<int>(reinterpret_cast<uintptr_t>(place.row) % kBusLine / sizeof(In))
             : 0;
-    const int64_t begin = part * kPartPieces;
-    const int64_t end =
-        least((before + rows.cols + Move::kSize - 1) / Move::kSize, begin + kPartPieces);
-    Out* const row = out + i * out_stride;
-    for (int64_t first = begin; first < end; first += kHeldPieces * Tile::kLanes) {
-      tile.each([&](int lane) {
-        if (first == 0 && lane == 0) count_row(place, i, num);
+    const int64_t skipped = part * kPartElements - before;
+    const int low = part == 0 ? before : 0;
+    const int high = static_cast<int>(least<int64_t>(rows.cols - skipped, kPartElements));
+    const uint8_t* const from = place.row + skipped * static_cast<int64_t>(sizeof(In));
+    Out* const to = out + i * out_stride + skipped;
+    // Of the table's first and last row what lies beside it is nobody's to read.
+    const bool whole = !kHost || !place.on_host ||
+                       rows.in_table(from, from + (int64_t{high} + Move::kSize) *
+                                                      static_cast<int64_t>(sizeof(In)));
+    const bool lines = aligned(to, Move::kOutBytes);
+    constexpr int kStep = Tile::kLanes * Move::kSize;
+    tile.each([&](int lane) {
+      if (part == 0 && lane == 0) count_row(place, i, num);
+      for (int first = lane * Move::kSize; first < high; first += kHeldPieces * kStep) {
         typename Move::RawIn held[kHeldPieces];
         GNNMG_UNROLL
         for (int h = 0; h < kHeldPieces; ++h) {
-          const int64_t piece = first + h * Tile::kLanes + lane;
-          const int64_t col = piece * Move::kSize - before;
+          const int at = first + h * kStep;
           held[h] = typename Move::RawIn{};
-          if (piece < end && col + Move::kSize > 0) held[h] = Move::load(rows, place, col);
+          if (at < high && at + Move::kSize > low) held[h] = Move::load(from, whole, at, low, high);
         }
         GNNMG_UNROLL
         for (int h = 0; h < kHeldPieces; ++h) {
-          const int64_t piece = first + h * Tile::kLanes + lane;
-          const int64_t col = piece * Move::kSize - before;
-          if (piece < end && col + Move::kSize > 0)
-            Move::store(held[h], scale, col, rows.cols, row);
+          const int at = first + h * kStep;
+          if (at < high && at + Move::kSize > low)
+            Move::store(held[h], scale, to, lines, at, low, high);
         }
-      });
-    }
+      }
+    });
   }
 
   // A row that is one piece, by one lane.
@@ -101,10 +117,15 @@ struct GatherRows {
     const int64_t num = ids.num();
     if (i >= num) return;
     const int64_t id = ids[i];
-    const StoreRows::Place place = rows.place(id);
+    const StoreRows::Place place = this->place(id);
     count_row(place, i, num);
-    Move::store(Move::load(rows, place, 0), C::kScaled ? rows.scales[id] : 0.0f, 0, rows.cols,
-                out + i * out_stride);
+    const int cols = static_cast<int>(rows.cols);
+    const bool whole = !kHost || !place.on_host ||
+                       (aligned(place.row, Move::kInBytes) &&
+                        rows.in_table(place.row, place.row + Move::kInBytes));
+    Out* const to = out + i * out_stride;
+    Move::store(Move::load(place.row, whole, 0, 0, cols), C::kScaled ? rows.scales[id] : 0.0f, to,
+                aligned(to, Move::kOutBytes), 0, 0, cols);
   }
 };
 
@@ -133,20 +154,28 @@ struct CountOutOfRange {
   }
 };
 
-template <typename C, typename Queue>
-void gather_rows(Queue& queue, const StoreRows& rows, const GatherIds& ids, void* out,
-                 int64_t out_stride) {
+template <typename C, bool kHost, typename Queue>
+void gather_rows_from(Queue& queue, const StoreRows& rows, const GatherIds& ids, void* out,
+                      int64_t out_stride) {
   using Move = Piece<C>;
   using Out = typename C::Out;
-  GatherRows<C> kernel{rows, ids, static_cast<Out*>(out), out_stride, Divisor(1)};
-  if (rows.cols == 0 || ids.max_count <= 0) return;
+  GatherRows<C, kHost> kernel{rows, ids, static_cast<Out*>(out), out_stride, Divisor(1)};
   if (rows.cols <= Move::kSize) return queue.each(ids.max_count, kernel);
-  const int64_t before =
-      rows.host == nullptr ? 0 : (kBusLine - 1) / static_cast<int64_t>(sizeof(typename C::In));
+  const int64_t before = kHost ? (kBusLine - 1) / static_cast<int64_t>(sizeof(typename C::In)) : 0;
   const int64_t pieces = (before + rows.cols + Move::kSize - 1) / Move::kSize;
   if (pieces <= kSmallRow) return queue.template tiles<8>(ids.max_count, kernel);
   kernel.parts = Divisor((pieces + kPartPieces - 1) / kPartPieces);
   queue.template tiles<32>(ids.max_count * kernel.parts.by, kernel);
+}
+
+template <typename C, typename Queue>
+void gather_rows(Queue& queue, const StoreRows& rows, const GatherIds& ids, void* out,
+                 int64_t out_stride) {
+  if (rows.cols == 0 || ids.max_count <= 0) return;
+  if (rows.host == nullptr)
+    gather_rows_from<C, false>(queue, rows, ids, out, out_stride);
+  else
+    gather_rows_from<C, true>(queue, rows, ids, out, out_stride);
 }
 
 template <typename C, typename Queue>

@@ -55,6 +55,10 @@ struct StoreRows {
     }
     return {host + id * host_stride, true, false};
   }
+  // Whether all of [first, last) is the host's table.
+  GNNMG_BOTH bool in_table(const uint8_t* first, const uint8_t* last) const {
+    return first >= host && last <= host + host_bytes;
+  }
 };
 
 // What moves with one instruction.
@@ -140,25 +144,23 @@ struct Piece {
   using RawIn = typename RawOf<kInBytes>::Type;
   using RawOut = typename RawOf<kOutBytes>::Type;
 
-  // Columns col .. col + kSize - 1, some of which may lie outside the row, though not all: read
-  // whole where neighbours of the row lie there, so that a line of the host's is asked for once.
-  static GNNMG_BOTH RawIn load(const StoreRows& rows, const StoreRows::Place& place, int64_t col) {
-    const uint8_t* from = place.row + col * static_cast<int64_t>(sizeof(In));
-    const bool whole =
-        !place.on_host || (from >= rows.host && from + kInBytes <= rows.host + rows.host_bytes &&
-                           aligned(from, kInBytes));
+  // Elements at .. at + kSize - 1 of the row that has [low, high) of them, some of which may lie
+  // outside, though not all. `whole`: in one instruction, what is outside along with the rest.
+  static GNNMG_BOTH RawIn load(const uint8_t* row, bool whole, int at, int low, int high) {
+    const uint8_t* from = row + int64_t{at} * static_cast<int64_t>(sizeof(In));
     if (whole) return load_raw<RawIn>(from);
     RawIn raw{};
     GNNMG_UNROLL
     for (int k = 0; k < kSize; ++k)
-      if (col + k >= 0 && col + k < rows.cols)
-        set_element(raw, k, load_raw<In>(from + k * sizeof(In)));
+      if (at + k >= low && at + k < high) set_element(raw, k, load_raw<In>(from + k * sizeof(In)));
     return raw;
   }
 
-  static GNNMG_BOTH void store(const RawIn& raw, float scale, int64_t col, int64_t cols, Out* row) {
-    Out* to = row + col;
-    if (col >= 0 && col + kSize <= cols && aligned(to, kOutBytes)) {
+  // `lines`: whether whole pieces can be written at once.
+  static GNNMG_BOTH void store(const RawIn& raw, float scale, Out* row, bool lines, int at, int low,
+                               int high) {
+    Out* to = row + at;
+    if (lines && at >= low && at + kSize <= high) {
       RawOut out{};
       GNNMG_UNROLL
       for (int k = 0; k < kSize; ++k) set_element(out, k, C::convert(element<In>(raw, k), scale));
@@ -166,7 +168,7 @@ struct Piece {
     }
     GNNMG_UNROLL
     for (int k = 0; k < kSize; ++k)
-      if (col + k >= 0 && col + k < cols) store_raw(to + k, C::convert(element<In>(raw, k), scale));
+      if (at + k >= low && at + k < high) store_raw(to + k, C::convert(element<In>(raw, k), scale));
   }
 };
 
