@@ -27,6 +27,7 @@ struct TwoPieces {
 template <typename T>
 struct ReluSum {
   static constexpr int kPiece = kLineOf<T>;
+  static constexpr int kLeastBlocks = 3;  // nvcc spills for a fourth
   nn::kernels::Lists lists;
   nn::kernels::Rows<T> x;
   nn::kernels::Matrix<const T> edge_rows;
@@ -39,13 +40,13 @@ struct ReluSum {
   template <int V>
   GNNMG_BOTH Piece<T, V> part(int64_t, int64_t column, const Span& span) const {
     Piece<T, V> total = filled<V>(T{0});
-    in_order(
-        span.first, span.last,
-        [&](int64_t e) {
+    in_order<int32_t>(
+        span,
+        [&](int32_t e) {
           return Ends<T>{row_of(x, lists.indices[e]) + column, row_of(edge_rows, e) + column};
         },
         [&](const Ends<T>& from) { return TwoPieces<T, V>{load<V>(from.a), load<V>(from.b)}; },
-        [&](const TwoPieces<T, V>& ends, int64_t) {
+        [&](const TwoPieces<T, V>& ends, int32_t) {
           for (int i = 0; i < V; ++i) {
             const T sum = ends.a[i] + ends.b[i];
             total[i] += sum > 0 || sum != sum ? sum : T{0};
@@ -78,13 +79,13 @@ struct ReluSumEdges {
   template <int V>
   GNNMG_BOTH Nothing part(int64_t t, int64_t column, const Span& span) const {
     const Piece<T, V> from = load<V>(row_of(dy, t) + column);
-    in_order(
-        span.first, span.last,
-        [&](int64_t e) {
+    in_order<int32_t>(
+        span,
+        [&](int32_t e) {
           return Ends<T>{row_of(x, lists.indices[e]) + column, row_of(edge_rows, e) + column};
         },
         [&](const Ends<T>& from) { return TwoPieces<T, V>{load<V>(from.a), load<V>(from.b)}; },
-        [&](const TwoPieces<T, V>& ends, int64_t e) {
+        [&](const TwoPieces<T, V>& ends, int32_t e) {
           Piece<T, V> to;
           for (int i = 0; i < V; ++i) to[i] = ends.a[i] + ends.b[i] > 0 ? from[i] : T{0};
           store<V>(row_of(de, e) + column, to);
@@ -100,6 +101,7 @@ struct ReluSumEdges {
 template <typename T>
 struct ReluSumTransposed {
   static constexpr int kPiece = kLineOf<T>;
+  static constexpr int kLeastBlocks = 3;  // nvcc spills for a fourth
   nn::kernels::EdgesBySource by_source;
   nn::kernels::Matrix<const T> x, edge_rows, dy;
   nn::kernels::Matrix<T> dx;
@@ -114,14 +116,14 @@ struct ReluSumTransposed {
   GNNMG_BOTH Piece<T, V> part(int64_t s, int64_t column, const Span& span) const {
     const Piece<T, V> own = load<V>(row_of(x, s) + column);
     Piece<T, V> total = filled<V>(T{0});
-    in_order(
-        span.first, span.last,
-        [&](int64_t p) {
+    in_order<int32_t>(
+        span,
+        [&](int32_t p) {
           return Ends<T>{row_of(edge_rows, by_source.positions[p]) + column,
                          row_of(dy, by_source.lists.indices[p]) + column};
         },
         [&](const Ends<T>& from) { return TwoPieces<T, V>{load<V>(from.a), load<V>(from.b)}; },
-        [&](const TwoPieces<T, V>& edge, int64_t) {
+        [&](const TwoPieces<T, V>& edge, int32_t) {
           for (int i = 0; i < V; ++i) total[i] += own[i] + edge.a[i] > 0 ? edge.b[i] : T{0};
         });
     return total;
@@ -153,11 +155,10 @@ struct LastWinner {
   GNNMG_BOTH Piece<int32_t, V> part(int64_t t, int64_t column, const Span& span) const {
     const Piece<T, V> most = load<V>(row_of(max, t) + column);
     Piece<int32_t, V> won = filled<V>(int32_t{-1});
-    in_order(
-        span.first, span.last, [&](int64_t e) { return row_of(x, lists.indices[e]) + column; },
-        LoadPiece<V>(),
-        [&](const Piece<T, V>& row, int64_t e) {
-          for (int i = 0; i < V; ++i) won[i] = row[i] == most[i] ? static_cast<int32_t>(e) : won[i];
+    in_order<int32_t>(
+        span, [&](int32_t e) { return row_of(x, lists.indices[e]) + column; }, LoadPiece<V>(),
+        [&](const Piece<T, V>& row, int32_t e) {
+          for (int i = 0; i < V; ++i) won[i] = row[i] == most[i] ? e : won[i];
         });
     return won;
   }
@@ -200,9 +201,9 @@ struct WinnerTransposed {
   template <int V>
   GNNMG_BOTH Piece<T, V> part(int64_t, int64_t column, const Span& span) const {
     Piece<T, V> total = filled<V>(T{0});
-    in_order(
-        span.first, span.last,
-        [&](int64_t p) {
+    in_order<int32_t>(
+        span,
+        [&](int32_t p) {
           const int64_t t = by_source.lists.indices[p];
           return Place{row_of(y, t) + column, winner + t * width + column, by_source.positions[p]};
         },
@@ -212,7 +213,7 @@ struct WinnerTransposed {
           for (int i = 0; i < V; ++i) edge.won[i] = from.winner[i] == from.position;
           return edge;
         },
-        [&](const Won<V>& edge, int64_t) {
+        [&](const Won<V>& edge, int32_t) {
           for (int i = 0; i < V; ++i) total[i] += edge.won[i] ? edge.row[i] : T{0};
         });
     return total;

@@ -23,10 +23,9 @@ struct MaxShare {
   GNNMG_BOTH Piece<T, V> part(int64_t t, int64_t column, const Span& span) const {
     const Piece<T, V> top = load<V>(row_of(max, t) + column);
     Piece<T, V> ties = filled<V>(T{0});
-    in_order(
-        span.first, span.last, [&](int64_t e) { return row_of(x, lists.indices[e]) + column; },
-        LoadPiece<V>{},
-        [&](const Piece<T, V>& row, int64_t) {
+    in_order<int32_t>(
+        span, [&](int32_t e) { return row_of(x, lists.indices[e]) + column; }, LoadPiece<V>{},
+        [&](const Piece<T, V>& row, int32_t) {
           for (int i = 0; i < V; ++i) ties[i] += row[i] == top[i] ? T{1} : T{0};
         });
     return ties;
@@ -77,12 +76,12 @@ struct MaxTransposed {
   GNNMG_BOTH Piece<T, V> part(int64_t s, int64_t column, const Span& span) const {
     const Piece<T, V> own = load<V>(row_of(x, s) + column);
     Piece<T, V> sum = filled<V>(T{0});
-    in_order(
-        span.first, span.last, [&](int64_t e) { return lists.indices[e]; },
+    in_order<int32_t>(
+        span, [&](int32_t e) { return lists.indices[e]; },
         [&](int32_t t) {
           return Pair<V>{load<V>(row_of(max, t) + column), load<V>(row_of(share, t) + column)};
         },
-        [&](const Pair<V>& pair, int64_t) {
+        [&](const Pair<V>& pair, int32_t) {
           for (int i = 0; i < V; ++i) sum[i] += own[i] == pair.top[i] ? pair.part[i] : T{0};
         });
     return sum;

@@ -22,12 +22,11 @@ struct Aggregate {
 
   template <int V>
   GNNMG_BOTH Piece<T, V> part(int64_t, int64_t column, const Span& span) const {
-    const auto first = static_cast<int32_t>(span.first), last = static_cast<int32_t>(span.last);
+    const auto first = static_cast<int32_t>(span.first);
     Piece<T, V> sum = filled<V>(T{0});
-    in_order(
-        first, last, [&](int64_t e) { return row_of(x, lists.indices[e]) + column; },
-        LoadPiece<V>{},
-        [&](const Piece<E, V>& from, int64_t e) {
+    in_order<int32_t>(
+        span, [&](int32_t e) { return row_of(x, lists.indices[e]) + column; }, LoadPiece<V>{},
+        [&](const Piece<E, V>& from, int32_t e) {
           for (int i = 0; i < V; ++i) {
             const T value = element_as<T>(from[i]);
             if constexpr (kMax)

@@ -84,13 +84,17 @@ GNNMG_BOTH Piece<T, V> load(const T* from) {
 template <int V, typename T>
 GNNMG_BOTH void store(T* to, const Piece<T, V>& piece) {
 #ifdef __CUDA_ARCH__
-  // nvcc takes pieces apart when it stores them.
+  // Spelled out, for left to itself nvcc takes pieces apart when it stores them.
   if constexpr (sizeof(T) == 4 && V == 4) {
-    *reinterpret_cast<float4*>(to) = make_float4(piece[0], piece[1], piece[2], piece[3]);
+    asm volatile("st.global.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(__cvta_generic_to_global(to)),
+                 "f"(piece[0]), "f"(piece[1]), "f"(piece[2]), "f"(piece[3])
+                 : "memory");
     return;
   }
   if constexpr (sizeof(T) == 8 && V == 2) {
-    *reinterpret_cast<double2*>(to) = make_double2(piece[0], piece[1]);
+    asm volatile("st.global.v2.f64 [%0], {%1, %2};" ::"l"(__cvta_generic_to_global(to)),
+                 "d"(piece[0]), "d"(piece[1])
+                 : "memory");
     return;
   }
 #endif
@@ -103,26 +107,55 @@ GNNMG_BOTH Piece<T, V> filled(T value) {
   return piece;
 }
 
+// A list of at most so many entries is walked by one tile; the tiles of a block share a longer one:
+// each takes a run of it, and what they make of their runs is put together in the runs' order.
+// Where that is a sum, its bits are then others than those of the list walked by one, the same in
+// every run, and no other list is waited for.
+constexpr int64_t kLongList = 1024;
+
+// The entries of a list that are walked, and those of tile t where `tiles` share it.
+struct Span {
+  int64_t first, last;
+  GNNMG_BOTH bool is_long() const { return last - first > kLongList; }
+  GNNMG_BOTH int64_t share(int tiles) const { return (last - first + tiles - 1) / tiles; }
+  // How many of the tiles get any.
+  GNNMG_BOTH int sharing(int tiles) const {
+    const int64_t each = share(tiles);
+    return static_cast<int>((last - first + each - 1) / each);
+  }
+  GNNMG_BOTH Span part(int tiles, int t) const {
+    const int64_t each = share(tiles), begin = least(last, first + t * each);
+    return {begin, least(last, begin + each)};
+  }
+};
+
 // Rows that are asked for at once: so many loads of a lane are under way together.
 constexpr int kTogether = 4;
 
 // Calls use(read(find(e)), e) for the entries e of [first, last) in their order. kTogether of them
-// are found, then read together; find, which only follows indices, may come more than once.
-template <typename Find, typename Read, typename Use>
-GNNMG_BOTH void in_order(int64_t first, int64_t last, const Find& find, const Read& read,
+// are found, then read together; find, which only follows indices, may come more than once. Where
+// 32 bits hold the bounds they should: the walk then takes half the registers.
+template <typename Index, typename Find, typename Read, typename Use>
+GNNMG_BOTH void in_order(Index first, Index last, const Find& find, const Read& read,
                          const Use& use) {
-  for (int64_t e = first; e < last; e += kTogether) {
+  for (Index e = first, left = last - first; left > 0; e += kTogether, left -= kTogether) {
     decltype(find(e)) places[kTogether];
     GNNMG_UNROLL
-    for (int k = 0; k < kTogether; ++k) places[k] = find(least<int64_t>(e + k, last - 1));
+    for (int k = 0; k < kTogether; ++k) places[k] = find(k < left ? e + k : e);
     decltype(read(places[0])) pieces[kTogether];
     GNNMG_UNROLL
     for (int k = 0; k < kTogether; ++k)
-      if (e + k < last) pieces[k] = read(places[k]);
+      if (k < left) pieces[k] = read(places[k]);
     GNNMG_UNROLL
     for (int k = 0; k < kTogether; ++k)
-      if (e + k < last) use(pieces[k], e + k);
+      if (k < left) use(pieces[k], e + k);
   }
+}
+
+// The entries of a span, whose bounds are those of lists of `Index`.
+template <typename Index, typename Find, typename Read, typename Use>
+GNNMG_BOTH void in_order(const Span& span, const Find& find, const Read& read, const Use& use) {
+  in_order(static_cast<Index>(span.first), static_cast<Index>(span.last), find, read, use);
 }
 
 // Reads a piece of what was found, a row's columns.
@@ -159,28 +192,6 @@ bool has_lines(const nn::kernels::Rows<T>& x) {
   return has_pieces<kLineOf<T>>(x);
 }
 
-// A list of at most so many entries is walked by one tile; the tiles of a block share a longer one:
-// each takes a run of it, and what they make of their runs is put together in the runs' order.
-// Where that is a sum, its bits are then others than those of the list walked by one, the same in
-// every run, and no other list is waited for.
-constexpr int64_t kLongList = 1024;
-
-// The entries of a list that are walked, and those of tile t where `tiles` share it.
-struct Span {
-  int64_t first, last;
-  GNNMG_BOTH bool is_long() const { return last - first > kLongList; }
-  GNNMG_BOTH int64_t share(int tiles) const { return (last - first + tiles - 1) / tiles; }
-  // How many of the tiles get any.
-  GNNMG_BOTH int sharing(int tiles) const {
-    const int64_t each = share(tiles);
-    return static_cast<int>((last - first + each - 1) / each);
-  }
-  GNNMG_BOTH Span part(int tiles, int t) const {
-    const int64_t each = share(tiles), begin = least(last, first + t * each);
-    return {begin, least(last, begin + each)};
-  }
-};
-
 // What can be said about a body that walks lists:
 //   Span list(row)                       the list of a row
 //   Share<V>                             what a run of it gives; Nothing where entries are only
@@ -200,12 +211,13 @@ constexpr bool kWalksTwice = requires { Body::kSpreads; };
 // row, a lane each; lanes do not speak with each other.
 template <int V, typename Body>
 struct ByPieces {
-  // Two leave as many registers as walking a list takes; left to itself nvcc spills some.
+  // Four leave the 64 registers that walking a list of rows takes, and 32 warps whose reads are
+  // under way at once; bodies that hold more say less.
   static constexpr int kLeastBlocks = [] {
     if constexpr (requires { Body::kLeastBlocks; })
       return Body::kLeastBlocks;
     else
-      return WalksLists<Body> ? 2 : 0;
+      return WalksLists<Body> ? 4 : 0;
   }();
   Body body;
   int64_t width;

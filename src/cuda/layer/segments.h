@@ -20,10 +20,10 @@ struct ReduceSegments {
 
   template <int V>
   GNNMG_BOTH Piece<T, V> part(int64_t, int64_t column, const Span& span) const {
-    const int64_t first = span.first, last = span.last;
+    const int64_t first = span.first;
     Piece<T, V> sum = filled<V>(T{0});
-    in_order(
-        first, last, [&](int64_t r) { return row_of(x, r) + column; }, LoadPiece<V>{},
+    in_order<int64_t>(
+        span, [&](int64_t r) { return row_of(x, r) + column; }, LoadPiece<V>{},
         [&](const Piece<T, V>& row, int64_t r) {
           for (int i = 0; i < V; ++i) {
             if constexpr (kMax)
@@ -104,6 +104,7 @@ void spread_segments(base::DeviceQueue* queue, nn::kernels::Reduce reduce, const
 template <typename T>
 struct SegmentMaxBackward {
   static constexpr int kPiece = kLineOf<T>;
+  static constexpr int kLeastBlocks = 3;  // nvcc spills for a fourth
   static constexpr bool kSpreads = true;
   const int64_t* pointers;
   nn::kernels::Matrix<const T> x, max, dy;
@@ -118,8 +119,8 @@ struct SegmentMaxBackward {
   GNNMG_BOTH Piece<T, V> part(int64_t g, int64_t column, const Span& span) const {
     const Piece<T, V> top = load<V>(row_of(max, g) + column);
     Piece<T, V> tied = filled<V>(T{0});
-    in_order(
-        span.first, span.last, [&](int64_t r) { return row_of(x, r) + column; }, LoadPiece<V>{},
+    in_order<int64_t>(
+        span, [&](int64_t r) { return row_of(x, r) + column; }, LoadPiece<V>{},
         [&](const Piece<T, V>& row, int64_t) {
           for (int i = 0; i < V; ++i) tied[i] += row[i] == top[i] ? T{1} : T{0};
         });
@@ -135,8 +136,8 @@ struct SegmentMaxBackward {
     const Piece<T, V> top = load<V>(row_of(max, g) + column);
     Piece<T, V> share = load<V>(row_of(dy, g) + column);
     for (int i = 0; i < V; ++i) share[i] /= greatest(tied[i], T{1});
-    in_order(
-        span.first, span.last, [&](int64_t r) { return row_of(x, r) + column; }, LoadPiece<V>{},
+    in_order<int64_t>(
+        span, [&](int64_t r) { return row_of(x, r) + column; }, LoadPiece<V>{},
         [&](const Piece<T, V>& row, int64_t r) {
           Piece<T, V> to;
           for (int i = 0; i < V; ++i) to[i] = row[i] == top[i] ? share[i] : T{0};
@@ -164,8 +165,8 @@ struct SegmentFirstMaxBackward {
     const Piece<T, V> top = load<V>(row_of(max, g) + column);
     const int64_t begin = pointers[g];
     Piece<int32_t, V> won = filled<V>(int32_t{-1});
-    in_order(
-        span.first, span.last, [&](int64_t r) { return row_of(x, r) + column; }, LoadPiece<V>{},
+    in_order<int64_t>(
+        span, [&](int64_t r) { return row_of(x, r) + column; }, LoadPiece<V>{},
         [&](const Piece<T, V>& row, int64_t r) {
           for (int i = 0; i < V; ++i)
             won[i] = won[i] < 0 && row[i] == top[i] ? static_cast<int32_t>(r - begin) : won[i];

@@ -28,7 +28,7 @@ struct HeadOfList {
 // Item: one head of one list.
 template <typename T>
 struct Softmax {
-  static constexpr int kLeastBlocks = 4;  // nvcc spills for a fifth
+  static constexpr int kLeastBlocks = sizeof(T) == 4 ? 4 : 3;  // nvcc spills for one more
   nn::kernels::Lists lists;
   const T* scores;
   Divisor by_heads;

@@ -12,6 +12,7 @@ namespace gnnmg::cuda {
 template <typename T, typename Index>
 struct ListSum {
   static constexpr int kPiece = kLineOf<T>;
+  static constexpr int kLeastBlocks = sizeof(T) + sizeof(Index) == 16 ? 2 : 3;  // else spills
   const Index* indptr;
   const int32_t* indices;
   int64_t
@@ -38,7 +39,8 @@ struct ListSum {
   };
   template <int V>
   struct Term {
-    Piece<T, V> row, weight;
+    Piece<T, V> row;
+    T weight;
   };
 
   template <int V>
@@ -48,45 +50,27 @@ struct ListSum {
     return {first, bound < 0 ? last : first + count_below(indices + first, last - first, bound)};
   }
 
-  // The weights of a piece's columns.
-  template <int V>
-  struct Heads {
-    int64_t at[V];
-    bool one;  // for the whole piece, as is common
-    GNNMG_BOTH Piece<T, V> weights(const T* of_place) const {
-      if (one) return filled<V>(of_place[at[0]]);
-      Piece<T, V> weight;
-      for (int i = 0; i < V; ++i) weight[i] = of_place[at[i]];
-      return weight;
-    }
-  };
-  template <int V>
-  GNNMG_BOTH Heads<V> heads_of(int64_t column) const {
-    Heads<V> found;
-    found.one = heads == 1 || channels.by % V == 0;
-    for (int i = 0; i < V; ++i) found.at[i] = heads == 1 ? 0 : channels(column + i);
-    return found;
-  }
+  // The head of a piece's columns: a piece lies in one (list_sum sees to that).
+  GNNMG_BOTH int64_t head_of(int64_t column) const { return heads == 1 ? 0 : channels(column); }
 
   template <int V>
   GNNMG_BOTH Piece<T, V> part(int64_t, int64_t column, const Span& span) const {
-    const auto first = static_cast<Index>(span.first), last = static_cast<Index>(span.last);
     Piece<T, V> sum = filled<V>(T{0});
     if (weights) {
-      const Heads<V> of_columns = heads_of<V>(column);
-      in_order(
-          first, last,
-          [&](int64_t e) {
-            return Place{row_of(x, indices[e]) + column, weights + place(e) * heads};
+      const T* of_head = weights + head_of(column);
+      in_order<Index>(
+          span,
+          [&](Index e) {
+            return Place{row_of(x, indices[e]) + column, of_head + place(e) * heads};
           },
-          [&](const Place& at) { return Term<V>{load<V>(at.row), of_columns.weights(at.weight)}; },
-          [&](const Term<V>& term, int64_t) {
-            for (int i = 0; i < V; ++i) sum[i] = multiply_add(term.weight[i], term.row[i], sum[i]);
+          [](const Place& at) { return Term<V>{load<V>(at.row), *at.weight}; },
+          [&](const Term<V>& term, Index) {
+            for (int i = 0; i < V; ++i) sum[i] = multiply_add(term.weight, term.row[i], sum[i]);
           });
     } else {
-      in_order(
-          first, last, [&](int64_t e) { return row_of(x, indices[e]) + column; }, LoadPiece<V>{},
-          [&](const Piece<T, V>& row, int64_t) {
+      in_order<Index>(
+          span, [&](Index e) { return row_of(x, indices[e]) + column; }, LoadPiece<V>{},
+          [&](const Piece<T, V>& row, Index) {
             for (int i = 0; i < V; ++i) sum[i] += row[i];
           });
     }
@@ -100,9 +84,8 @@ struct ListSum {
   GNNMG_BOTH void finish(int64_t r, int64_t column, Piece<T, V> sum) const {
     if (r < num_self) {
       const Piece<T, V> own = load<V>(row_of(self, r) + column);
-      const Piece<T, V> weight =
-          self_weights ? heads_of<V>(column).weights(self_weights + r * heads) : filled<V>(T{1});
-      for (int i = 0; i < V; ++i) sum[i] = multiply_add(weight[i], own[i], sum[i]);
+      const T weight = self_weights ? self_weights[r * heads + head_of(column)] : T{1};
+      for (int i = 0; i < V; ++i) sum[i] = multiply_add(weight, own[i], sum[i]);
     }
     store<V>(row_of(out, r) + column, sum);
   }
@@ -110,8 +93,9 @@ struct ListSum {
 
 template <typename Queue, typename T, typename Index>
 void list_sum(base::DeviceQueue* queue, const ListSum<T, Index>& sum, int64_t width, int64_t rows) {
-  const bool lines =
-      has_lines(sum.x) && has_lines(sum.out) && (sum.num_self <= 0 || has_lines(sum.self));
+  const bool lines = has_lines(sum.x) && has_lines(sum.out) &&
+                     (sum.num_self <= 0 || has_lines(sum.self)) &&
+                     (sum.heads == 1 || sum.channels.by % kLineOf<T> == 0);
   by_pieces<Queue>(queue, rows, width, lines, sum);
 }
 
