@@ -3843,8 +3843,9 @@ enum {
 };
 
 /** In what the matrices of a training's passes are multiplied, by layers of SAGE, GCN, GIN, GAT and
- * the like; small products of R-GCN, PNA, LSTMs and readouts, weights, gradients, sums over
- * neighbours and evaluations stay in the model's type. Of models of f32. */
+ * the like; TF32 is for all others as well. With BF16 small products of R-GCN, PNA, LSTMs and
+ * readouts, and always weights, gradients, sums over neighbours and evaluations stay in the model's
+ * type. Of models of f32. */
 typedef int32_t gnnmg_precision;
 
 /** Values of ::gnnmg_precision. */
@@ -3976,8 +3977,8 @@ typedef struct gnnmg_memory_info {
   size_t capture_bytes;       /**< Captured steps, or eager ones over the same shapes, beside all
                                    that; 0: mini-batches are not padded, perhaps because that
                                    would not fit. */
-  size_t reserve_bytes;       /**< For the driver, libraries and others: 1 GiB of a GPU of a given
-                                   size, 0 of what is free. */
+  size_t reserve_bytes;       /**< For libraries and others: 1 GiB of a GPU of a given size, with
+                                   the driver's part, or of what is free up to 256 MiB. */
   size_t pinned_bytes;        /**< Of main memory, once a process. */
   int64_t num_cached;         /**< Rows in a cache. */
   gnnmg_graph_placement graph_placement;     /**< As ::GNNMG_GRAPH_PLACEMENT_AUTO would have it. */

@@ -68,6 +68,7 @@ void Rank::capture_steps() {
   why = what_lacks([&] {
     if (!off) refused = captured_->capture();
     if (off || !refused.empty()) captured_->fill_cache();
+    device_->set_aside_for_evaluations();  // what was went with the rest of the cache
   });
   meet_here();
   if (agree(!why.empty())) return give_up_capture(std::move(why));

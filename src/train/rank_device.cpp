@@ -152,11 +152,19 @@ void RankDevice::reserve(const MemoryPlan& plan) {
   if (needed > free)
     refuse(base::text(needed, " of them are still to come, and ", free, " are free"));
   try {
-    // Given back at once, to the allocator, which cuts what comes out of it.
-    (void)at::empty({transient}, at::TensorOptions(at::kByte).device(device_.torch()));
+    set_aside(transient);
   } catch (const c10::OutOfMemoryError&) {
     refuse(base::text("another program has taken what was free"));
   }
+}
+
+void RankDevice::set_aside_for_evaluations() const {
+  if (plan_.bounded) set_aside(plan_.evaluation);
+}
+
+// Given back at once, to the allocator, which cuts what comes out of it.
+void RankDevice::set_aside(int64_t bytes) const {
+  (void)at::empty({bytes}, at::TensorOptions(at::kByte).device(device_.torch()));
 }
 
 std::optional<std::string> RankDevice::lost() const noexcept {

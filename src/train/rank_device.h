@@ -32,12 +32,15 @@ class RankDevice {
   // Why captured steps have no room beside the rest, one line; empty: they have, or nobody can
   // tell. Behind open_source().
   std::string why_no_capture() const;
+  // Once more what LibTorch's allocator has for evaluations. c10::OutOfMemoryError.
+  void set_aside_for_evaluations() const;
   // Why it works no more; nothing where it does.
   std::optional<std::string> lost() const noexcept;
 
  private:
   void stay_beside(const std::string& bus_id);
   void reserve(const MemoryPlan& plan);
+  void set_aside(int64_t bytes) const;
 
   const Job& job_;
   nn::Device device_;
