@@ -209,11 +209,13 @@ struct FeatureGradients {
   }
 };
 
-// The gradient by sources, without GAT's scores.
+// The gradient by sources, without GAT's scores. A piece of a row lies in one head
+// (attend_transposed sees to that).
 template <typename T, Scores kScores>
 struct SourceGradients {
   static constexpr int kPiece = kLineOf<T>;
   static constexpr bool kGat = kScores == Scores::kGat;
+  static constexpr int kLeastBlocks = kGat ? 3 : 2;  // nvcc spills for one more
   nn::kernels::Attention<T> a;
   nn::kernels::EdgesBySource by_source;
   nn::kernels::Matrix<const T> dy;
@@ -225,46 +227,60 @@ struct SourceGradients {
   struct Share {
     Piece<T, V> by_row, by_score;
   };
+  struct Edge {
+    int32_t target;
+    int64_t place;
+  };
+  // What is read along an edge; `target` and `score` of GATv2 alone.
   template <int V>
-  struct Columns {
-    Piece<T, V> source;
-    int64_t head[V];
+  struct Term {
+    Piece<T, V> row, target;
+    T weight, score;
+    int64_t place;
   };
   GNNMG_BOTH Span list(int64_t s) const {
     return {by_source.lists.indptr[s], end_of_source(by_source, s)};
   }
 
   template <int V>
-  GNNMG_BOTH void add_edge(int64_t t, int64_t place, int64_t column, const Columns<V>& columns,
-                           Share<V>& sums) const {
-    const Piece<T, V> row = load<V>(row_of(dy, t) + column);
-    const T* weights = a.weights + place * a.heads;
-    for (int i = 0; i < V; ++i)
-      sums.by_row[i] = multiply_add(weights[columns.head[i]], row[i], sums.by_row[i]);
+  GNNMG_BOTH Term<V> read(const Edge& edge, int64_t h, int64_t column) const {
+    Term<V> term;
+    term.row = load<V>(row_of(dy, edge.target) + column);
+    term.weight = a.weights[edge.place * a.heads + h];
     if constexpr (!kGat) {
-      const Piece<T, V> target = load<V>(row_of(a.target, t) + column);
-      const T* of_edge = scores + place * a.heads;
+      term.target = load<V>(row_of(a.target, edge.target) + column);
+      term.score = scores[edge.place * a.heads + h];
+      term.place = edge.place;
+    }
+    return term;
+  }
+  template <int V>
+  GNNMG_BOTH void add_term(const Term<V>& term, int64_t column, const Piece<T, V>& source,
+                           Share<V>& sums) const {
+    for (int i = 0; i < V; ++i)
+      sums.by_row[i] = multiply_add(term.weight, term.row[i], sums.by_row[i]);
+    if constexpr (!kGat) {
       for (int i = 0; i < V; ++i) {
-        const T sum = gatv2_sum<kScores>(a, columns.source[i], target[i], place, column + i);
-        sums.by_score[i] += of_edge[columns.head[i]] * (sum > 0 ? T{1} : a.slope);
+        const T sum = gatv2_sum<kScores>(a, source[i], term.target[i], term.place, column + i);
+        sums.by_score[i] += term.score * (sum > 0 ? T{1} : a.slope);
       }
     }
   }
 
   template <int V>
-  GNNMG_BOTH Columns<V> columns_of(int64_t s, int64_t column) const {
-    Columns<V> columns{};
-    for (int i = 0; i < V; ++i) columns.head[i] = by_channels(column + i);
-    if constexpr (!kGat) columns.source = load<V>(row_of(a.source, s) + column);
-    return columns;
+  GNNMG_BOTH Piece<T, V> source_of(int64_t s, int64_t column) const {
+    if constexpr (kGat) return {};
+    return load<V>(row_of(a.source, s) + column);
   }
   template <int V>
   GNNMG_BOTH Share<V> part(int64_t s, int64_t column, const Span& span) const {
-    const Columns<V> columns = columns_of<V>(s, column);
+    const Piece<T, V> source = source_of<V>(s, column);
+    const int64_t h = by_channels(column);
     Share<V> sums{};
-    const auto last = static_cast<int32_t>(span.last);
-    for (auto p = static_cast<int32_t>(span.first); p < last; ++p)
-      add_edge<V>(by_source.lists.indices[p], by_source.positions[p], column, columns, sums);
+    in_order<int32_t>(
+        span, [&](int32_t p) { return Edge{by_source.lists.indices[p], by_source.positions[p]}; },
+        [&](const Edge& edge) { return read<V>(edge, h, column); },
+        [&](const Term<V>& term, int32_t) { add_term<V>(term, column, source, sums); });
     return sums;
   }
   template <int V>
@@ -277,7 +293,8 @@ struct SourceGradients {
   template <int V>
   GNNMG_BOTH void finish(int64_t s, int64_t column, Share<V> sums) const {
     if (a.loops && s < a.num_loops)
-      add_edge<V>(s, a.num_edges + s, column, columns_of<V>(s, column), sums);
+      add_term<V>(read<V>({static_cast<int32_t>(s), a.num_edges + s}, by_channels(column), column),
+                  column, source_of<V>(s, column), sums);
     if constexpr (!kGat)
       for (int i = 0; i < V; ++i)
         sums.by_row[i] = multiply_add(sums.by_score[i], a.vector[column + i], sums.by_row[i]);
@@ -411,7 +428,8 @@ struct AttentionGradientEntries {
                                 const nn::kernels::EdgesBySource& by_source, Read dy,
                                 const T* scores, Write dx, Write score_gradients, int64_t rows) {
     Queue& queue = queue_of<Queue>(handle);
-    const bool lines = has_lines(dy) && has_lines(dx) && has_lines(a.source) && has_lines(a.target);
+    const bool lines = has_lines(dy) && has_lines(dx) && has_lines(a.source) &&
+                       has_lines(a.target) && a.channels % kLineOf<T> == 0;
     with_scores(a, [&]<Scores kScores>() {
       by_pieces<Queue>(
           handle, rows, a.heads * a.channels, lines,

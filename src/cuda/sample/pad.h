@@ -49,6 +49,7 @@ struct PadBlock {
 // first of the shared block. Item: a place of `most` a mini-batch, as many as the longest array of
 // `own` has; what is behind the counts is left to PadBlock.
 struct PartBlock {
+  static constexpr int kLeastBlocks = 6;  // nvcc spills for more
   KernelStore shared;
   TransposedBlock own;
   Divisor most;
