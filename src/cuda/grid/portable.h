@@ -11,6 +11,10 @@
 #else
 #define GNNMG_BOTH inline
 #endif
+// What tests do in front of an atomic on the host, where others may come between.
+#ifndef GNNMG_BEFORE_ATOMIC
+#define GNNMG_BEFORE_ATOMIC()
+#endif
 // Before a loop whose arrays are to stay in registers.
 #ifdef __CUDA_ARCH__
 #define GNNMG_UNROLL _Pragma("unroll")
@@ -35,12 +39,29 @@ GNNMG_BOTH T greatest(T a, T b) {
   return a < b ? b : a;
 }
 
+// What is there while other lanes change it: one access of 8 bytes, and no later one finds older
+// contents than this one did.
+GNNMG_BOTH uint64_t load_atomically(uint64_t* at) {
+#ifdef __CUDA_ARCH__
+  uint64_t value;
+  asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];"
+               : "=l"(value)
+               : "l"(__cvta_generic_to_global(at))
+               : "memory");
+  return value;
+#else
+  GNNMG_BEFORE_ATOMIC();
+  return std::atomic_ref<uint64_t>(*at).load(std::memory_order_relaxed);
+#endif
+}
+
 // Stores the smaller of *at and `value` there; returns what was there.
 GNNMG_BOTH uint64_t atomic_min(uint64_t* at, uint64_t value) {
 #ifdef __CUDA_ARCH__
   return atomicMin(reinterpret_cast<unsigned long long*>(at),
                    static_cast<unsigned long long>(value));
 #else
+  GNNMG_BEFORE_ATOMIC();
   std::atomic_ref<uint64_t> cell(*at);
   uint64_t old = cell.load(std::memory_order_relaxed);
   while (value < old && !cell.compare_exchange_weak(old, value, std::memory_order_relaxed)) {
@@ -56,6 +77,7 @@ GNNMG_BOTH uint64_t atomic_compare_exchange(uint64_t* at, uint64_t expected, uin
                    static_cast<unsigned long long>(expected),
                    static_cast<unsigned long long>(desired));
 #else
+  GNNMG_BEFORE_ATOMIC();
   std::atomic_ref<uint64_t>(*at).compare_exchange_strong(expected, desired,
                                                          std::memory_order_relaxed);
   return expected;
@@ -67,6 +89,7 @@ GNNMG_BOTH int32_t atomic_add(int32_t* at, int32_t value) {
 #ifdef __CUDA_ARCH__
   return atomicAdd(at, value);
 #else
+  GNNMG_BEFORE_ATOMIC();
   return std::atomic_ref<int32_t>(*at).fetch_add(value, std::memory_order_relaxed);
 #endif
 }
@@ -75,6 +98,7 @@ GNNMG_BOTH uint64_t atomic_add(uint64_t* at, uint64_t value) {
   return atomicAdd(reinterpret_cast<unsigned long long*>(at),
                    static_cast<unsigned long long>(value));
 #else
+  GNNMG_BEFORE_ATOMIC();
   return std::atomic_ref<uint64_t>(*at).fetch_add(value, std::memory_order_relaxed);
 #endif
 }

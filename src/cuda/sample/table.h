@@ -29,7 +29,7 @@ struct IdTable {
   GNNMG_BOTH uint32_t insert(uint32_t key, uint32_t position) const {
     const uint64_t mine = entry(key, position);
     for (uint32_t at = home(key);; at = next(at)) {
-      uint64_t slot = slots[at];
+      uint64_t slot = load_atomically(slots + at);
       if (slot == kFreeSlot) {
         slot = atomic_compare_exchange(slots + at, kFreeSlot, mine);
         if (slot == kFreeSlot) return at;
