@@ -28,15 +28,26 @@ function(gnnmg_add_room room)
   endif()
 endfunction()
 
+# For the tests' code in <target>, where one of the rooms' targets reads LibTorch.
+function(gnnmg_precompile_readers target)
+  foreach(room IN LISTS ARGN)
+    get_target_property(reads_torch ${room} GNNMG_READS_TORCH)
+    if(reads_torch)
+      gnnmg_precompile(${target} ${GNNMG_TEST_LEVEL})
+      break()
+    endif()
+  endforeach()
+endfunction()
+
 # gnnmg_add_cases(<name> SOURCES <file>... ROOMS <room>...)
-# Compiled test files for LIBS of several test programs, whose other files say what the cases run on. ROOMS read LibTorch.
+# Compiled test files for LIBS of several test programs, whose other files say what the cases run on.
 function(gnnmg_add_cases name)
   cmake_parse_arguments(arg "" "" "SOURCES;ROOMS" ${ARGN})
   add_library(${name} OBJECT ${arg_SOURCES})
   list(TRANSFORM arg_ROOMS PREPEND gnnmg_)
   target_link_libraries(${name} PUBLIC ${arg_ROOMS} gnnmg_test_support gnnmg_flags)
   target_compile_options(${name} PRIVATE ${GNNMG_TEST_LEVEL})
-  gnnmg_precompile(${name} ${GNNMG_TEST_LEVEL})
+  gnnmg_precompile_readers(${name} ${arg_ROOMS})
 endfunction()
 
 # gnnmg_add_test(<name> SOURCES <file>... ROOMS <room>... [LABELS <label>...] [LIBS <target>...] [TIMEOUT <s>] [TORCH]
@@ -62,13 +73,7 @@ function(gnnmg_add_test name)
   list(TRANSFORM arg_ROOMS PREPEND gnnmg_)
   target_link_libraries(${name} PRIVATE ${arg_LIBS} ${arg_ROOMS} gnnmg_test_support gnnmg_flags)
   target_compile_options(${name} PRIVATE ${GNNMG_TEST_LEVEL})
-  foreach(room IN LISTS arg_ROOMS)
-    get_target_property(reads_torch ${room} GNNMG_READS_TORCH)
-    if(reads_torch)
-      gnnmg_precompile(${name} ${GNNMG_TEST_LEVEL})
-      break()
-    endif()
-  endforeach()
+  gnnmg_precompile_readers(${name} ${arg_ROOMS})
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES
     TIMEOUT ${timeout} LABELS "${arg_LABELS}" SKIP_RETURN_CODE 77 RUN_SERIAL ${arg_SERIAL}

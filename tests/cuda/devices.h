@@ -1,5 +1,6 @@
 // The devices on which a case of the tables runs: the host's twin in several orders in
-// cuda_table_test (devices_host.cpp), every real GPU in gpu_table_test (devices_gpu.cpp).
+// cuda_table_test (devices_host.cpp), the one whose lanes run apart in cuda_lanes_test
+// (devices_lanes.cpp), every real GPU in gpu_table_test (devices_gpu.cpp).
 #pragma once
 
 #include <gtest/gtest.h>
@@ -21,6 +22,8 @@ struct TestDevice {
 
 // Where there is no GPU, one device without a table, whose cases are skipped.
 std::vector<TestDevice> test_devices();
+// Of cases that differ by one of several options every so-manieth is taken: 1 but for slow devices.
+int64_t step_of_cases();
 
 // Memory of a device for the length of a test.
 template <typename T>

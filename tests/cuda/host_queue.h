@@ -15,6 +15,12 @@
 #include <string_view>
 #include <vector>
 
+#if __has_include(<valgrind/memcheck.h>)
+#include <valgrind/memcheck.h>
+#else
+#define VALGRIND_MAKE_MEM_UNDEFINED(at, bytes) 0
+#endif
+
 #include "base/error.h"
 #include "cuda/grid/buffer.h"
 #include "cuda/grid/pinned_ranges.h"
@@ -120,7 +126,8 @@ class HostMemory : public PinnedMemory, public PinningSystem {
     ++num_live;
     const size_t rounded = (static_cast<size_t>(bytes) + 255) / 256 * 256;
     void* memory = std::aligned_alloc(256, rounded);
-    std::memset(memory, 0xA5, rounded);  // nothing may count on zeros
+    std::memset(memory, 0xA5, rounded);  // nothing may count on zeros, nor read what nobody wrote
+    static_cast<void>(VALGRIND_MAKE_MEM_UNDEFINED(memory, rounded));
     return memory;
   }
   void release(void* memory) noexcept override {
@@ -263,6 +270,16 @@ class HostQueue {
   HostMemory device, pinned;
   int64_t num_synchronizations = 0;
 
+ protected:
+  template <typename F>
+  void work(const F& f) {
+    if (recording_ != nullptr)
+      recording_->push_back(f);
+    else
+      f();
+  }
+  const uint32_t seed_;
+
  private:
   // 0: in order; odd seeds: backwards; others: a permutation in strides.
   template <typename F>
@@ -278,14 +295,6 @@ class HostQueue {
       i = seed_ == 1 ? i - 1 : (i + stride) % count;
     }
   }
-  template <typename F>
-  void work(const F& f) {
-    if (recording_ != nullptr)
-      recording_->push_back(f);
-    else
-      f();
-  }
-  uint32_t seed_;
   Steps* recording_ = nullptr;
 };
 

@@ -13,8 +13,8 @@
 
 namespace gnnmg::cuda {
 
-// `Seed`: the order of items in its queues.
-template <uint32_t Seed>
+// `Seed`: the order of items in its queues, which are HostQueue or of that kind.
+template <uint32_t Seed, typename Queue = HostQueue>
 struct HostTable {
   static HostMemory& memory() {
     static HostMemory memory;
@@ -75,22 +75,20 @@ struct HostTable {
     table.enable_peer = [](int, int) { return false; };  // there is one
     table.open_queue = [](int device, int, void*) {
       check_device(device);
-      return handle_of(*new HostQueue(Seed));
+      return handle_of(*new Queue(Seed));
     };
-    table.close_queue = [](base::DeviceQueue* queue) noexcept {
-      delete &queue_of<HostQueue>(queue);
-    };
+    table.close_queue = [](base::DeviceQueue* queue) noexcept { delete &queue_of<Queue>(queue); };
     table.copy = [](base::DeviceQueue* queue, void* to, const void* from, int64_t bytes) {
-      queue_of<HostQueue>(queue).copy(to, from, bytes);
+      queue_of<Queue>(queue).copy(to, from, bytes);
     };
-    table.synchronize = [](base::DeviceQueue* queue) { queue_of<HostQueue>(queue).synchronize(); };
+    table.synchronize = [](base::DeviceQueue* queue) { queue_of<Queue>(queue).synchronize(); };
     table.finished = [](base::DeviceQueue*) { return true; };
     // All of it is over when a function returns.
     table.wait = [](base::DeviceQueue*, base::DeviceQueue*) {};
     table.use = [](base::DeviceQueue*) {};
     table.capture = [](base::DeviceQueue* queue, void (*work)(void*), void* user) {
-      auto steps = std::make_unique<HostQueue::Steps>(
-          queue_of<HostQueue>(queue).capture([&] { work(user); }));
+      auto steps =
+          std::make_unique<HostQueue::Steps>(queue_of<Queue>(queue).capture([&] { work(user); }));
       return reinterpret_cast<base::DeviceReplay*>(steps.release());
     };
     table.replay = [](base::DeviceQueue*, const base::DeviceReplay* kept) {

@@ -24,12 +24,14 @@ TEST_P(DeviceSamples, AreTheCpus) {
   constexpr int kBatches = 4;
   constexpr int64_t kSeeds = 100;
   base::Stream stream({4, 2}, 0);
+  int64_t number = 0;
   for (const base::Placement placement : {base::Placement::kDevice, base::Placement::kPinned}) {
     sample::DeviceGraph* there =
         sampling.open_graph(queue(), sample::csc_for_device(graph->csc(), true), placement);
     for (const auto& fanouts : std::vector<std::vector<int64_t>>{
              {15, 10, 5}, {8, 4}, {32, 16}, {60, 3}, {-1, 2}, {1000}}) {
       for (int bits = 0; bits < 4; ++bits) {
+        if (number++ % step_of_cases() != 0) continue;
         NeighborConfig config;
         config.fanouts = fanouts;
         config.expansion = bits & 1 ? Expansion::kEveryLayer : Expansion::kOnce;

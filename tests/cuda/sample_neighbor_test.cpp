@@ -116,7 +116,7 @@ TEST(DeviceNeighbor, IsTheCpusSampleOnFiveGraphs) {
                      std::to_string(bits));
         const int64_t num_batches = 1 + static_cast<int64_t>(stream.below(16));
         const bool pinned = stream.below(2) == 0;
-        HostQueue queue(kOrders[stream.below(5)]);
+        Twin queue(kOrders[stream.below(5)]);
         {
           OnQueue on(queue, graph->csc(), config, 30, 16,
                      pinned ? Placement::kPinned : Placement::kDevice);
@@ -148,7 +148,7 @@ TEST(DeviceNeighbor, IsTheSameInEveryOrder) {
       config.edge_ids = config.transpose = true;
       const Batches batches(random_seeds(stream, 300, 5, 40), 50, 2);
       for (const uint32_t order : kOrders) {
-        HostQueue queue(order);
+        Twin queue(order);
         OnQueue on(queue, graph->csc(), config, 40, 5);
         check_call(on, graph, config, batches, false);
         ASSERT_FALSE(testing::Test::HasFailure()) << "order " << order;
@@ -164,7 +164,7 @@ TEST(DeviceNeighbor, FollowsOutgoingEdgesOfTheReversedGraph) {
   config.fanouts = {6, 4};
   config.outgoing = config.edge_ids = true;
   base::Stream stream({5, 6}, 0);
-  HostQueue queue(2);
+  Twin queue(2);
   OnQueue on(queue, graph::reversed(graph->csc(), pool), config, 20, 3);
   check_call(on, graph, config, Batches(random_seeds(stream, 300, 3, 20), 20, 2), true);
 }
@@ -178,7 +178,7 @@ TEST(DeviceNeighbor, SmallestGraphs) {
         config.fanouts = {fanout, fanout};
         config.expansion = bits ? Expansion::kEveryLayer : Expansion::kOnce;
         config.edge_ids = config.transpose = true;
-        HostQueue queue(7);
+        Twin queue(7);
         OnQueue on(queue, graph->csc(), config, 4, 3);
         check_call(on, graph, config, Batches({{0, 0}, {}, {0}}, 4, 2), false);
         check_call(on, graph, config, Batches({{}}, 4, 2), true);
@@ -196,7 +196,7 @@ TEST(DeviceNeighbor, NeitherWaitsNorAllocatesOnceItRuns) {
     config.expansion = bits & 1 ? Expansion::kEveryLayer : Expansion::kOnce;
     config.replace = bits & 2;
     config.edge_ids = config.transpose = true;
-    HostQueue queue(2);
+    Twin queue(2);
     OnQueue on(queue, graph->csc(), config, 20, 4);
     const int64_t waits = queue.num_synchronizations, taken = queue.device.num_allocations;
     const int64_t bytes = on.bytes();
@@ -219,7 +219,7 @@ TEST(DeviceNeighbor, WaitsOnceAMeasuredHop) {
       config.fanouts[first] = -1;
       config.expansion = expansion;
       config.transpose = true;
-      HostQueue queue;
+      Twin queue;
       OnQueue on(queue, graph->csc(), config, 20, 2);
       const Batches batches({{1, 2, 3, 4}, {8}}, 20, 3);
       for (int call = 0; call < 2; ++call) on.sample(batches.view());  // buffers grow
@@ -254,7 +254,7 @@ TEST(DeviceNeighbor, FailedAllocationsLeaveAllAsItWas) {
       // Opening and making.
       int64_t failures = 0;
       for (bool failed = true; failed; ++failures) {
-        HostQueue queue;
+        Twin queue;
         queue.device.fail_after = failures;
         try {
           OnQueue on(queue, graph->csc(), config, 20, 2, placement);
@@ -269,7 +269,7 @@ TEST(DeviceNeighbor, FailedAllocationsLeaveAllAsItWas) {
       EXPECT_GT(failures, 10);
       // Sampling: of measured hops, which allocate.
       for (int64_t after = 0, failed = 1; failed != 0; ++after) {
-        HostQueue queue;
+        Twin queue;
         OnQueue on(queue, graph->csc(), config, 20, 2, placement);
         queue.device.fail_after = after;
         failed = 0;
@@ -290,7 +290,7 @@ TEST(DeviceNeighbor, FailedAllocationsLeaveAllAsItWas) {
   }
   // Pinning: each of the arrays.
   for (int64_t array = 0; array < 2; ++array) {
-    HostQueue queue;
+    Twin queue;
     NeighborConfig config;
     config.fanouts = {2};
     queue.pinned.fail_after = array;
@@ -305,7 +305,7 @@ TEST(DeviceNeighbor, PinsAGraphOnce) {
   const graph::GraphRef graph = odd_graph();
   NeighborConfig config;
   config.fanouts = {2};
-  HostQueue first, second;
+  Twin first, second;
   {
     OnQueue a(first, graph->csc(), config, 2, 1, Placement::kPinned);
     EXPECT_EQ(first.pinned.adopted.size(), 2u);
@@ -348,7 +348,7 @@ TEST(DeviceNeighbor, BadSeeds) {
       NeighborConfig config;
       config.fanouts = {fanout, fanout};
       config.expansion = expansion;
-      HostQueue queue(1);
+      Twin queue(1);
       OnQueue on(queue, graph->csc(), config, 4, 2);
       const Batches bad({{1, 2}, {7, 300, -1, 9}}, 4, 2);
       EXPECT_EQ(status_of([&] { on.sample(bad.view(true)); },
@@ -383,7 +383,7 @@ TEST(DeviceNeighbor, BadSeeds) {
 
 TEST(DeviceNeighbor, RefusesWhatDoesNotFit) {
   const graph::GraphRef graph = odd_graph();
-  HostQueue queue;
+  Twin queue;
   const auto make = [&](std::vector<int64_t> fanouts, int64_t seeds, int32_t batches) {
     NeighborConfig config;
     config.fanouts = std::move(fanouts);

@@ -68,7 +68,7 @@ TEST_P(PaddedSample, HoldsNothingBeyondItsCounts) {
         config.replace = replace;
         config.edge_ids = config.transpose = true;
         const auto sampler = sample::make_neighbor_sampler(graph_, config);
-        HostQueue queue(GetParam());
+        Twin queue(GetParam());
         OnQueue on(queue, graph_->csc(), config, 20, 4);
         // Large ones first, so that smaller ones find what these leave; one without a seed.
         const std::vector<std::vector<int64_t>> lists[] = {
@@ -95,7 +95,7 @@ TEST_P(PaddedSample, HoldsNothingBeyondItsCounts) {
 TEST_P(PaddedSample, NeedsBounds) {
   NeighborConfig config;
   config.fanouts = {3, -1};
-  HostQueue queue(GetParam());
+  Twin queue(GetParam());
   OnQueue on(queue, graph_->csc(), config, 4, 1);
   const Batches batches({{1, 2}}, 4, 2);
   sample::DeviceBatches padded = batches.view();

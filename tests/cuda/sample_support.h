@@ -1,21 +1,32 @@
-// The sampler on the host's twin, for the length of a test.
+// The sampler on the host's twin, for the length of a test: on that whose lanes run apart where
+// GNNMG_LANES_APART is defined.
 #pragma once
 
+#ifdef GNNMG_LANES_APART
+#include "lane_queue.h"
+#endif
+//
 #include "cuda/sample/entries.h"
 #include "host_table.h"
 #include "sample_compare.h"
 
 namespace gnnmg::cuda {
 
+#ifdef GNNMG_LANES_APART
+using Twin = LaneQueue;
+#else
+using Twin = HostQueue;
+#endif
+
 inline const base::DeviceTable& host_table() {
-  static const base::DeviceTable table = HostTable<0>::make();
+  static const base::DeviceTable table = HostTable<0, Twin>::make();
   return table;
 }
 
 // A graph and a sampler on a queue, for the length of a test.
 class OnQueue {
  public:
-  OnQueue(HostQueue& queue, const graph::Csc& csc, const sample::NeighborConfig& config,
+  OnQueue(Twin& queue, const graph::Csc& csc, const sample::NeighborConfig& config,
           int64_t max_seeds, int32_t max_batches,
           base::Placement placement = base::Placement::kDevice)
       : queue_(queue) {
@@ -35,7 +46,7 @@ class OnQueue {
   OnQueue(const OnQueue&) = delete;
   OnQueue& operator=(const OnQueue&) = delete;
 
-  static const sample::DeviceSampling& table() { return sampling_table<HostQueue>(); }
+  static const sample::DeviceSampling& table() { return sampling_table<Twin>(); }
   const sample::DeviceSample& sample(const sample::DeviceBatches& batches) {
     return *table().sample(sampler_, batches);
   }
@@ -47,7 +58,7 @@ class OnQueue {
   int64_t bytes() const { return table().bytes(sampler_); }
 
  private:
-  HostQueue& queue_;
+  Twin& queue_;
   sample::DeviceGraph* graph_ = nullptr;
   sample::DeviceSampler* sampler_ = nullptr;
 };
