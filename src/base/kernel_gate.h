@@ -9,9 +9,11 @@
 // - an operation begins when all of its ranks here have come to it (comm/nccl/runner.h), so none of
 //   their threads calls for memory between its first launch and its last: what a pass takes in
 //   LibTorch, however large, it takes before its rank comes;
-// - launches of all communicators may overlap, and keep all calls for memory waiting until every
-//   rank here has made its own; calls for memory may overlap, and keep all launches waiting;
-// - a launch that takes memory itself, since NCCL connects in it, is alone among all of these;
+// - launches keep all calls for memory waiting until every rank here has made its own; calls for
+//   memory may overlap, and keep all launches waiting;
+// - a launch may be alone among those of all communicators, since NCCL takes memory in one in which
+//   it connects, and since two of them have to come to all GPUs in one order: streams may share a
+//   queue of the device's, where a kernel that waits holds up what is behind it;
 // - calls of a communicator's own threads wait until its operation is over: what one that hangs
 //   would hold up might be the thread that ends it at its deadline.
 // Nobody waits for another communicator longer than kPatience: a launch that is not made by then
@@ -41,7 +43,8 @@ class KernelGate {
 
   // Within it: the rank is about to make the communicator's `number`-th launch, counted by each
   // from 1, and has made the one before. False as long as another rank has not, or as somebody
-  // calls for memory; with `alone`, which is the same for all ranks, also as others launch.
+  // calls for memory, or another communicator launches alone; with `alone`, which is the same for
+  // all ranks, as any other launches.
   bool try_launch(int64_t number, bool alone) noexcept;
   // It is made: from then on no call for memory holds it up.
   void note_launch(int64_t number) noexcept;

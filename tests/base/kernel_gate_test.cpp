@@ -127,7 +127,7 @@ TEST(KernelGate, AnOperationIsNoCallWithinAnother) {
   gate.leave();
 }
 
-TEST(KernelGate, ALaunchThatTakesMemoryIsAlone) {
+TEST(KernelGate, ALaunchMayBeAlone) {
   KernelGate one(2), other(2);
   ASSERT_TRUE(one.try_enter());
   ASSERT_TRUE(other.try_enter());

@@ -2,6 +2,7 @@
 // in every way and made again. What only several GPUs can show is in multi_test.cpp.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <numeric>
 
@@ -88,6 +89,35 @@ TEST_F(GpuNccl, WhatIsQueuedIsWaitedForOnceAStep) {
                expect_each(found, 1.0f, "sums of one rank");
              }),
          Status::kOk);
+}
+
+// Two at the same time, and a thread that takes memory and gives it back, which waits for kernels
+// of all GPUs.
+TEST_F(GpuNccl, BesideEachOtherWhileMemoryIsTaken) {
+  std::atomic<bool> over{false};
+  std::thread caller([&] {
+    for (int64_t i = 0; !over; ++i) {
+      const int device = static_cast<int>(i % table->num_devices());
+      for (const base::Placement placement : {base::Placement::kPinned, base::Placement::kDevice})
+        table->release(device, placement,
+                       table->allocate(device, placement, (1 + i % 64) * (int64_t{1} << 20)));
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  });
+  const auto work = [&] {
+    expect(run(table->num_devices(),
+               [&](Collectives& comm) {
+                 for (int round = 0; round < 5; ++round)
+                   check_queued(comm, *table, comm.rank(), [] { return within_ms(60'000); });
+                 comm.shutdown(within_ms(60'000));
+               }),
+           Status::kOk);
+  };
+  std::thread other(work);
+  work();
+  other.join();
+  over = true;
+  caller.join();
 }
 
 TEST_F(GpuNccl, TwoRanksOnOneGpuAreRefused) {

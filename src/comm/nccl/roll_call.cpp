@@ -44,7 +44,7 @@ void Runner::gather_words(const std::string& what, const std::vector<int64_t>& o
   const Lane::Desk desk = lane().desk(bytes * world_size());
   std::copy(own.begin(), own.end(), desk.host + rank_ * own.size());
   lane().copy(desk.device + rank_ * bytes, desk.host + rank_ * own.size(), bytes);
-  await_launch({what, base::text("words, ", bytes)}, wait);
+  await_launch(what, wait);
   handle().call(nccl().all_gather(desk.device + rank_ * bytes, desk.device, bytes, Type::kU8,
                                   handle().get(), lane().stream()));
   bool launched = false, copied = false;
@@ -97,7 +97,7 @@ void Runner::put_digest(const Put& put, const Wait& wait) {
   *own = static_cast<int64_t>(put.digest);
   uint8_t* words = desk.device + place * kWord;
   lane().copy(words + rank_ * kWord, own, kWord);
-  await_launch({put.what, "a word"}, wait);
+  await_launch(put.what, wait);
   handle().call(nccl().all_gather(words + rank_ * kWord, words, kWord, Type::kU8, handle().get(),
                                   lane().stream()));
   await_launched(put.what, wait);

@@ -142,15 +142,14 @@ void Runner::come(const Call& call, const Wait& wait, const std::function<bool()
   if (!try_enter()) state_->watch(rank_, operation_, call.what, wait, try_enter);
 }
 
-// Returns when NCCL may be called. In the first call of a kind it connects, and to a peer when
-// something is first sent there: in these it takes memory, and is alone. Not so among processes,
-// whose turns would wait for each other's.
-void Runner::await_launch(const Call& call, const Wait& wait) {
-  const bool first = kinds_.insert(base::text(call.what, " ", call.detail)).second;
-  const bool connects = !state_->spread() && (first || !call.sent.empty());
+// Returns when NCCL may be called. Among ranks of one process launches of other communicators keep
+// out of it: kernels come to all GPUs in one order then, whatever streams share a queue of the
+// device's, and NCCL may take memory in it, as it does where it connects for what it has not done
+// before. Among processes one that waited for the others here could be what they wait for.
+void Runner::await_launch(const std::string& what, const Wait& wait) {
   const int64_t number = launches_ + 1;
-  const auto may = [&] { return gate().try_launch(number, connects); };
-  if (!may()) state_->watch(rank_, operation_, call.what, wait, may);
+  const auto may = [&] { return gate().try_launch(number, !state_->spread()); };
+  if (!may()) state_->watch(rank_, operation_, what, wait, may);
   launches_ = number;
 }
 
@@ -172,7 +171,7 @@ void Runner::run(Call call, const Wait& wait, const std::function<void()>& start
   guard(what, wait, [&] {
     come(call, wait, [&] { return turn.try_enter(); });
     if (state_->spread()) roll_call(call, wait);
-    await_launch(call, wait);
+    await_launch(what, wait);
     if (!start_calls(what, start)) return;
     bool launched = false;
     // A broadcast's root is through before the others have begun.
@@ -196,7 +195,7 @@ void Runner::put(Call call, base::DeviceQueue* queue, const Wait& wait,
     come(call, wait, [&] { return turn.try_enter(); });
     lane().follow(queue);
     if (state_->spread()) put_digest(put, wait);
-    await_launch(call, wait);
+    await_launch(put.what, wait);
     if (!start_calls(put.what, start)) return;
     await_launched(put.what, wait);
     lane().lead(queue);

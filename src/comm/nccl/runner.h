@@ -6,7 +6,6 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -70,7 +69,7 @@ class Runner {
   void throw_refused();
   base::KernelGate& gate() { return *parts_->locals.gate; }
   void come(const Call& call, const Wait& wait, const std::function<bool()>& try_enter);
-  void await_launch(const Call& call, const Wait& wait);
+  void await_launch(const std::string& what, const Wait& wait);
   void await_launched(const std::string& what, const Wait& wait);
   void roll_call(const Call& call, const Wait& wait);
   void compare_sizes(const Call& call, const Wait& wait);
@@ -90,8 +89,7 @@ class Runner {
   const int rank_;
   std::unique_ptr<Parts> parts_;
   uint64_t operation_ = 0;
-  int64_t launches_ = 0;         // calls of NCCL's, groups counted as one
-  std::set<std::string> kinds_;  // of calls that NCCL has connected for
+  int64_t launches_ = 0;  // calls of NCCL's, groups counted as one
   std::string caller_;
   std::string refused_;              // by NCCL, in the operation that runs
   std::optional<base::Error> lost_;  // the device
