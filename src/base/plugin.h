@@ -7,8 +7,9 @@
 
 namespace gnnmg::base {
 
-// What library and plug-in must agree on: the library's version and LibTorch's, as in "0.1.0 with
-// LibTorch 2.11.0". The build gives both the same text.
+// What library and plug-in must agree on: the library's version, LibTorch's, and a digest of the
+// headers of the device table, as in "0.1.0 with LibTorch 2.11.0, interface 4f1c09aa51d2". The
+// build gives both the same text (src/cmake/interface.cmake).
 const char* build_version() noexcept;
 
 // The one function that the plug-in exports. Never null.

@@ -33,6 +33,17 @@ TEST(Plugin, IsOfAnotherVersion) {
                              build_version())));
 }
 
+// Of the same versions and a table of the same size, whose entries are others.
+TEST(Plugin, IsOfAnotherStateOfTheTree) {
+  const Plugin plugin = open_plugin_at(GNNMG_STALE_PLUGIN);
+  EXPECT_EQ(plugin.table, nullptr);
+  const std::string own = build_version();
+  EXPECT_THAT(own, testing::ContainsRegex(", interface [0-9a-f]{12}$"));
+  const std::string without = own.substr(0, own.rfind(' '));
+  EXPECT_THAT(plugin.why, HasSubstr(text("is of version ", without, " 0123456789ab, the library of ",
+                                         own, "; install both from one build")));
+}
+
 TEST(Plugin, HasATableOfAnotherSize) {
   const Plugin plugin = open_plugin_at(GNNMG_SHORT_PLUGIN);
   EXPECT_EQ(plugin.table, nullptr);

@@ -53,6 +53,8 @@ TEST(NoPlugin, IsTheReason) { expect_none("libgnnmg_cuda.so: cannot open shared 
 
 TEST(OldPlugin, IsTheReason) { expect_none("is of version 0.0.9 with LibTorch 2.10.0"); }
 
+TEST(StalePlugin, IsTheReason) { expect_none("interface 0123456789ab, the library of "); }
+
 TEST(OldDriver, IsTheReason) { expect_none("the library needs one for CUDA 13"); }
 
 TEST(NoGpu, IsTheReason) {

@@ -1,0 +1,28 @@
+# gnnmg_interface_digest(<variable>): the beginning of a SHA-256 over the text of all that library and plug-in must agree on,
+# which are the headers of the device table and what these include. Versions stay the same from one change of the tree to the
+# next, and the tables do not; so the digest is a part of what both tell each other (base/plugin.h). CMake runs again when one
+# of the headers changes.
+function(gnnmg_interface_digest variable)
+  set(waiting base/device.h comm/nccl/table.h feature/device.h nn/kernels/device.h sample/device.h train/device_updates.h)
+  set(headers)
+  while(waiting)
+    list(POP_FRONT waiting header)
+    if(header IN_LIST headers)
+      continue()
+    endif()
+    list(APPEND headers ${header})
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${header})
+    file(STRINGS ${PROJECT_SOURCE_DIR}/src/${header} includes REGEX "^#include \"[^\"]+\"")
+    list(TRANSFORM includes REPLACE "^#include \"([^\"]+)\".*" "\\1")
+    list(APPEND waiting ${includes})
+  endwhile()
+  list(SORT headers)
+  set(digests "")
+  foreach(header IN LISTS headers)
+    file(SHA256 ${PROJECT_SOURCE_DIR}/src/${header} digest)
+    string(APPEND digests "${header} ${digest}\n")
+  endforeach()
+  string(SHA256 digest "${digests}")
+  string(SUBSTRING ${digest} 0 12 digest)
+  set(${variable} ${digest} PARENT_SCOPE)
+endfunction()
