@@ -89,7 +89,7 @@ struct DeviceTable {
   // In order with the queue; either side may be memory of the host's, pinned or not.
   void (*copy)(DeviceQueue* queue, void* to, const void* from, int64_t bytes);
   void (*synchronize)(DeviceQueue* queue);
-  // Whether all of it is over; does not wait.
+  // Whether all of it is over; does not wait. Any thread, also beside one that works with it.
   bool (*finished)(DeviceQueue* queue);
   // What comes into `queue` from here on waits for what is in `other` now, of any device; the
   // calling thread does not.
