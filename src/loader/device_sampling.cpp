@@ -4,6 +4,7 @@
 #include <array>
 #include <optional>
 
+#include "base/device_wait.h"
 #include "base/kernel_gate.h"
 #include "sample/device_shape.h"
 
@@ -94,7 +95,7 @@ void SampleSlot::put(const sample::DeviceBatches& batches) {
 }
 
 void SampleSlot::wait() {
-  table_.synchronize(queue());
+  base::wait_for(table_, device_, queue());
   const uint64_t bad_seed = *reinterpret_cast<const uint64_t*>(counts_.data());
   if (bad_seed != ~uint64_t{0})
     fail(Status::kInternal, "the device found seed ", bad_seed & UINT32_MAX, " of mini-batch ",

@@ -1,5 +1,7 @@
 #include "loader/device_slot.h"
 
+#include "base/device_wait.h"
+
 namespace gnnmg::loader {
 
 DeviceSlot::DeviceSlot(const base::DeviceTable& table, int device, int max_multiprocessors)
@@ -11,7 +13,7 @@ DeviceSlot::DeviceSlot(const base::DeviceTable& table, int device, int max_multi
 void DeviceSlot::begin() {
   const std::lock_guard lock(mutex_);
   if (failed_) std::rethrow_exception(failed_);
-  table_.synchronize(queue_.get());
+  base::wait_for(table_, device_, queue_.get());
   table_.wait(queue_.get(), read_.get());
 }
 
@@ -28,7 +30,7 @@ void DeviceSlot::follow(base::DeviceQueue* queue) {
 void DeviceSlot::read(void* to, const void* from, int64_t bytes) {
   const std::lock_guard lock(mutex_);
   if (bytes > 0) table_.copy(queue_.get(), to, from, bytes);
-  table_.synchronize(queue_.get());
+  base::wait_for(table_, device_, queue_.get());
 }
 
 void DeviceSlot::let_go(std::initializer_list<base::DeviceQueue*> readers) noexcept {
@@ -44,13 +46,14 @@ void DeviceSlot::let_go(std::initializer_list<base::DeviceQueue*> readers) noexc
   users_.fetch_sub(1, std::memory_order_release);
 }
 
+bool DeviceSlot::at_rest() noexcept {
+  return base::comes_to_rest(table_, queue_.get(), {}) &&
+         base::comes_to_rest(table_, read_.get(), {});
+}
+
 void DeviceSlot::finish() noexcept {
-  for (base::DeviceQueue* queue : {queue_.get(), read_.get()}) {
-    try {
-      table_.synchronize(queue);
-    } catch (...) {  // a lost device uses nothing any more
-    }
-  }
+  for (base::DeviceQueue* queue : {queue_.get(), read_.get()})
+    base::wait_to_free(table_, device_, queue);
 }
 
 ArraySlot::ArraySlot(const base::DeviceTable& table, int device, int max_multiprocessors,
@@ -61,7 +64,8 @@ ArraySlot::ArraySlot(const base::DeviceTable& table, int device, int max_multipr
       staging_(table, device, base::Placement::kPinned) {}
 
 uint8_t* ArraySlot::reserve(int64_t bytes) {
-  if (!memory_.holds(bytes)) table_.synchronize(queue());  // for readers of the old memory
+  // For readers of the old memory.
+  if (!memory_.holds(bytes)) base::wait_for(table_, device_, queue());
   return memory_.reserve(bytes);
 }
 
@@ -89,6 +93,12 @@ void follow(const DeviceArrays& arrays, base::DeviceQueue* queue) {
 void wait_for(const DeviceArrays& arrays) {
   for (const std::shared_ptr<DeviceSlot>& slot : arrays.slots)
     if (slot) slot->read(nullptr, nullptr, 0);
+}
+
+bool at_rest(const DeviceArrays& arrays) noexcept {
+  for (const std::shared_ptr<DeviceSlot>& slot : arrays.slots)
+    if (slot && !slot->at_rest()) return false;
+  return true;
 }
 
 }  // namespace gnnmg::loader

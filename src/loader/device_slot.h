@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/device.h"
+#include "base/error.h"
 #include "loader/device_memory.h"
 #include "loader/loader.h"
 
@@ -33,6 +34,9 @@ class DeviceSlot {
   void follow(base::DeviceQueue* queue);
   // Copies what is made here to the host, and waits for that. Any thread.
   void read(void* to, const void* from, int64_t bytes);
+
+  // Nothing is under way in it. Any thread.
+  bool at_rest() noexcept;
 
   void hold(int count) { users_.fetch_add(count, std::memory_order_relaxed); }
   // Behind what `readers` do now; null ones are none. Any thread.
@@ -86,6 +90,12 @@ class SlotPool {
       const std::shared_ptr<Slot> slot = slots_[i];
       try {
         slot->begin();
+      } catch (const base::Error& error) {
+        // The wait was called off; the device is still at it.
+        if (error.status() == base::Status::kCancelled || error.status() == base::Status::kTimeout)
+          throw;
+        slots_.erase(slots_.begin() + static_cast<int64_t>(i));
+        throw;
       } catch (...) {
         slots_.erase(slots_.begin() + static_cast<int64_t>(i));
         throw;
@@ -113,5 +123,7 @@ void give_back(DeviceArrays& arrays) noexcept;
 void precede(const DeviceArrays& arrays, base::DeviceQueue* queue);
 void follow(const DeviceArrays& arrays, base::DeviceQueue* queue);
 void wait_for(const DeviceArrays& arrays);
+// Nothing that makes or reads them is under way. Does not wait.
+bool at_rest(const DeviceArrays& arrays) noexcept;
 
 }  // namespace gnnmg::loader

@@ -6,9 +6,11 @@
 #include <condition_variable>
 #include <exception>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <utility>
 
+#include "base/device_wait.h"
 #include "base/error.h"
 #include "base/kernel_gate.h"
 #include "base/memory.h"
@@ -181,7 +183,10 @@ struct Loader::State {
       const Item item = from->begin();
       ++making;
       lock.unlock();
+      std::optional<base::DevicePatience> patience;
+      if (feed && wait_ms) patience.emplace(*wait_ms, from->cancel);
       Slot slot = run(*from, item, workspace);
+      patience.reset();
       lock.lock();
       --making;
       from->failed |= slot.error != nullptr;
@@ -246,6 +251,10 @@ struct Loader::State {
   base::HostQueue* const host;
   const std::shared_ptr<const DeviceSource> device;
   std::optional<DeviceFeed> feed;
+  // How long workers wait for the device at a time, as who makes the loader does.
+  const std::optional<int64_t> wait_ms =
+      base::DevicePatience::current() ? std::optional(base::DevicePatience::current()->limit_ms())
+                                      : std::nullopt;
   uint64_t num_epochs = 0;  // of the thread that starts them
   // The ring, what the caller holds, and one a worker.
   const std::shared_ptr<BatchPool> pool = BatchPool::create(window() + config.num_threads + 2);

@@ -94,10 +94,11 @@ class Loader {
   // the loader through their references. `host` may be null when no sampler calls back into the
   // host. Error(kRange) for an id that is no seed of the sampler's, kInvalidArgument for a plan
   // that EpochPlan refuses, features that have another number of rows than the graph has nodes, or
-  // negative numbers of threads. Workers count their calls of the host where this thread does.
-  // With `device`, opened for the same sampler and store, mini-batches hold arrays of that device
-  // (Batch::device), of which the source says where rows come from: `config.gather` is not looked
-  // at. Where the device samples, `config.prefetch` mini-batches are sampled at once.
+  // negative numbers of threads. Workers count their calls of the host where this thread does, and
+  // wait for a device as long as this thread would (base/device_wait.h), or until they are
+  // cancelled. With `device`, opened for the same sampler and store, mini-batches hold arrays of
+  // that device (Batch::device), of which the source says where rows come from: `config.gather` is
+  // not looked at. Where the device samples, `config.prefetch` mini-batches are sampled at once.
   Loader(std::span<const int64_t> ids, std::shared_ptr<const sample::Sampler> sampler,
          std::shared_ptr<const feature::FeatureStore> store, const LoaderConfig& config,
          base::HostQueue* host, std::shared_ptr<const DeviceSource> device = nullptr);
