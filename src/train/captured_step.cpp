@@ -13,6 +13,7 @@
 #include <ranges>
 #include <thread>
 
+#include "base/device_wait.h"
 #include "base/kernel_gate.h"
 #include "nn/fixed_shape.h"
 
@@ -24,8 +25,6 @@ using Part = CapturedTimes::Part;
 
 namespace {
 
-// A device whose exchange was called off is through with its step by then.
-constexpr std::chrono::seconds kDrain(10);
 // Mini-batches that are looked at for the shapes of passes.
 constexpr int64_t kLookedAt = 8;
 
@@ -76,15 +75,11 @@ CapturedStep::~CapturedStep() {
   try {
     comm::Wait wait;
     wait.deadline = base::Deadline::after_ms(1000);
-    if (in_flight() > 0) drain(wait);
+    if (in_flight() > 0 && !alone()) await(device_.queue, wait);  // ends the exchange
   } catch (const base::Error&) {
   }
-  for (base::DeviceQueue* queue : {sampling_.get(), gathering_.get(), device_.queue}) {
-    try {
-      table_.synchronize(queue);
-    } catch (const base::Error&) {  // a device that is lost has nothing under way
-    }
-  }
+  for (base::DeviceQueue* queue : {sampling_.get(), gathering_.get(), device_.queue})
+    base::wait_to_free(table_, device_.index, queue);
 }
 
 StepNumbers* CapturedStep::numbers() {
@@ -188,7 +183,7 @@ void CapturedStep::settle() {
   put_begin();
   put_last();
   if (!alone()) put_end();
-  table_.synchronize(device_.queue);
+  base::wait_for(table_, device_.index, device_.queue);
   set_bad_steps(static_cast<double>(parts_.bad_steps));
 }
 
@@ -208,7 +203,7 @@ void CapturedStep::choose_shapes(CapturedSlot& slot, const loader::EpochPlan& pl
     write(slot, plan, number);
     slot.put_sample();
     slot.put_counts();
-    table_.synchronize(sampling_.get());
+    base::wait_for(table_, device_.index, sampling_.get());
     most.include(slot.counts());
   }
   shapes_ = train::choose_shapes(most, slot.bound());
@@ -429,6 +424,10 @@ void CapturedStep::await(base::DeviceQueue* queue, const comm::Wait& wait) {
   if (!alone()) return parts_.comm.queued()->await([&] { return table_.finished(queue); }, wait);
   for (int turn = 0; !table_.finished(queue); ++turn) {
     wait.cancel.check("training");
+    if (wait.deadline.passed())
+      base::fail(base::Status::kTimeout, "GPU ", device_.index,
+                 " has not come to the end of a step within ",
+                 static_cast<double>(parts_.job.config.deadline_ms) / 1000, " s");
     if (turn < 100)
       std::this_thread::yield();
     else
@@ -444,12 +443,9 @@ void CapturedStep::drain(const comm::Wait& wait) {
   } catch (const base::Error& error) {
     if (error.status() == base::Status::kDeviceLost) throw;
   }
-  const auto end = Clock::now() + kDrain;
-  while (!table_.finished(device_.queue)) {
-    if (Clock::now() > end)
-      base::fail(base::Status::kTimeout, "the device is still at a step that was called off");
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
+  if (!base::comes_to_rest(table_, device_.queue,
+                           base::time_to_rest(parts_.job.config.deadline_ms)))
+    base::fail(base::Status::kTimeout, "the device is still at a step that was called off");
 }
 
 void CapturedStep::call_off(const comm::Wait& wait) {

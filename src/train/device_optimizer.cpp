@@ -8,6 +8,7 @@
 
 #include <cmath>
 
+#include "base/device_wait.h"
 #include "train/decay.h"
 #include "train/device_updates.h"
 #include "train/optimizer.h"
@@ -61,8 +62,9 @@ class DeviceOptimizer final : public Optimizer, private QueuedUpdates {
     send();
     updates_.scale(device_.queue, gradients_, count_, there(),
                    parts_.template mutable_data_ptr<double>());
+    settle();  // a copy to memory that is not pinned is not called off
     device_.table->copy(device_.queue, &host_, there(), sizeof host_);
-    device_.table->synchronize(device_.queue);
+    settle();
     return std::sqrt(host_.squares);
   }
   void clip(double, double limit) override { host_.clip_norm = limit; }
@@ -115,7 +117,7 @@ class DeviceOptimizer final : public Optimizer, private QueuedUpdates {
   // QueuedUpdates:
   void begin() override {
     send();
-    device_.table->synchronize(device_.queue);
+    settle();
   }
   void pack(StepNumbers* step, void* packed) override {
     updates_.pack(device_.queue, step, static_cast<T*>(packed), there());
@@ -140,6 +142,7 @@ class DeviceOptimizer final : public Optimizer, private QueuedUpdates {
     return all;
   }
 
+  void settle() const { base::wait_for(*device_.table, device_.index, device_.queue); }
   void send() { device_.table->copy(device_.queue, there(), &host_, sizeof host_); }
 
   // Neighbouring ranges as one.
@@ -158,7 +161,7 @@ class DeviceOptimizer final : public Optimizer, private QueuedUpdates {
                          at::TensorOptions(device_.torch()).dtype(at::kLong));
     device_.table->copy(device_.queue, decayed_.mutable_data_ptr<int64_t>(), bounds.data(),
                         static_cast<int64_t>(bounds.size() * sizeof(int64_t)));
-    device_.table->synchronize(device_.queue);  // the bounds go
+    settle();  // the bounds go
     rule_.decayed = decayed_.const_data_ptr<int64_t>();
     rule_.num_decayed = static_cast<int32_t>(bounds.size() / 2);
   }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/device_wait.h"
 #include "comm/group_state.h"
 #include "comm/single.h"
 #include "nn/torch_tensor.h"
@@ -164,6 +165,7 @@ int64_t num_results(const nn::Model& model, const data::Dataset& dataset) {
 
 LayerWalk::LayerWalk(nn::Model& model, const data::Dataset& dataset, const Participant& participant)
     : participant_(participant),
+      device_(model.device()),
       num_rows_(num_results(model, dataset)),
       dtype_(model.config().dtype),
       inference_(
@@ -178,7 +180,9 @@ at::Tensor LayerWalk::rows_of(int end) {
   for (int stage = 0; stage < end; ++stage) {
     rows = participant_.rows.get(stage, num_rows_, inference_->width(stage), dtype_);
     for_own_chunks(participant_, num_rows_, [&](int64_t begin, int64_t stop) {
-      rows.narrow(0, begin, stop - begin).copy_(inference_->run(stage, begin, stop));
+      const at::Tensor made = inference_->run(stage, begin, stop);
+      if (device_) base::wait_for(*device_->table, device_->index, device_->queue);
+      rows.narrow(0, begin, stop - begin).copy_(made);
     });
     exchange_rows(participant_, rows);
     participant_.comm.barrier(participant_.wait());
@@ -246,7 +250,9 @@ nn::Metrics evaluate_graphs(const Subject& subject, const Participant& participa
       nn::SparseView sparse;
       nn::ForwardArgs there = args_on(batch, *device, sparse);
       there.graph = data.graph;
-      return subject.model.forward(there).cpu();
+      const at::Tensor rows = subject.model.forward(there);
+      base::wait_for(*device->table, device->index, device->queue);
+      return rows.cpu();
     }
     nn::ForwardArgs args;
     args.input = input_of(batch, store.get());

@@ -71,6 +71,7 @@ class LayerWalk {
 
  private:
   const Participant& participant_;
+  const nn::Device* const device_;  // of the model; null: the CPU
   const int64_t num_rows_;
   const base::DType dtype_;
   std::unique_ptr<nn::Inference> inference_;

@@ -15,6 +15,8 @@
 #include <thread>
 #include <vector>
 
+#include "base/device_wait.h"
+
 namespace gnnmg::train {
 
 struct ExitGuard::Entry {
@@ -82,6 +84,7 @@ void ExitGuard::renew() noexcept {
     for (ExitGuard::Entry* entry : registry().entries)
       while (!entry->at_rest() && std::chrono::steady_clock::now() < deadline)
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    base::wait_for_ever();
   });
 }
 

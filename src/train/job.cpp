@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/device_wait.h"
 #include "data/weights.h"
 #include "nn/graph_facts.h"
 #include "nn/loss.h"
@@ -117,6 +118,7 @@ void Snapshot::take(const nn::Model& model) {
 void Snapshot::take_to_host(const nn::Model& model) {
   c10::NoGradGuard no_grad;
   if (!model.device()) return take(model);
+  base::wait_for(*model.device()->table, model.device()->index, model.device()->queue);
   parameters_ = model.flat_parameters().detach().cpu();
   buffers_.resize(model.buffers().size());
   for (size_t i = 0; i < buffers_.size(); ++i) buffers_[i] = model.buffers()[i].tensor.cpu();

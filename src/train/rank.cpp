@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <thread>
 
+#include "base/device_wait.h"
 #include "train/background.h"
 #include "train/precision.h"
 #include "train/take_over.h"
@@ -153,6 +154,8 @@ std::unique_ptr<loader::Loader> Rank::make_loader(std::span<const int64_t> ids,
 
 void Rank::commit(const std::function<void()>& change) {
   group_.cancel.check("training");
+  // What it waits for on the device no cancel comes between.
+  const base::DevicePatience patience(job_.config.deadline_ms, base::CancelToken());
   change();
   if (device_)
     done_ = position_;  // the host has it with the weights
@@ -170,8 +173,14 @@ bool Rank::agree(bool flag) {
 void Rank::meet_here() {
   const int64_t here = group_.comm->num_local();
   const int64_t all = (group_.arrived.fetch_add(1) / here + 1) * here;
+  // Ranks come when they have taken their memory and pinned the host's, which may take a while.
+  const base::Deadline deadline = base::Deadline::after_ms(job_.environment.meet_timeout_ms);
   while (group_.arrived < all) {
     group_.cancel.check("training");
+    if (deadline.passed())
+      base::fail(Status::kTimeout, all - group_.arrived, " of ", here,
+                 " ranks of this process have not come to where the others are within ",
+                 static_cast<double>(job_.environment.meet_timeout_ms) / 1000, " s");
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
 }
@@ -186,49 +195,57 @@ void Rank::leave_together() {
   meet_here();
 }
 
-void Rank::call_off() noexcept {
-  if (!captured_) return;
+bool Rank::call_off(std::chrono::milliseconds rest) noexcept {
   try {
-    captured_->call_off(wait());
+    if (captured_) captured_->call_off(wait());
   } catch (const std::exception&) {  // why the command failed is told already
+    rest = {};
   }
+  return base::comes_to_rest(*device_->get().table, device_->get().queue, rest);
 }
 
 void Rank::hand_to_host() {
   if (!leads_) return;
   if (captured_) captured_->roll_back(wait());
-  if (device_) copy_to_host();
-  handed_.take(*job_.model);
+  const auto take = [&] { handed_.take(*job_.model); };
+  if (device_)
+    copy_to_host(take);
+  else
+    take();
 }
 
-void Rank::copy_to_host() {
+void Rank::copy_to_host(const std::function<void()>& then) {
   const c10::NoGradGuard no_grad;
   Snapshot now;
   now.take_to_host(*model_);  // all of it, before anything is changed
-  training_.optimizer->load_state(optimizer_->state());
-  training_.optimizer->set_learning_rate(optimizer_->learning_rate());
-  now.restore(*job_.model);
-  training_.position = done_;
+  std::vector<nn::NamedTensor> state = optimizer_->state();
+  for (nn::NamedTensor& part : state) part.tensor = part.tensor.cpu();
+  group_.door->pass([&] {
+    training_.optimizer->load_state(state);
+    training_.optimizer->set_learning_rate(optimizer_->learning_rate());
+    now.restore(*job_.model);
+    training_.position = done_;
+    then();
+  });
 }
 
 void Rank::settle() const {
-  if (device_) device_->get().table->synchronize(device_->get().queue);
+  if (device_) base::wait_for(*device_->get().table, device_->get().index, device_->get().queue);
 }
 
 void Rank::save(CheckpointWriter::Why why) {
-  if (device_) {
-    done_ = position_;
-    if (captured_)
-      captured_->look_back([this] { copy_to_host(); }, wait());
-    else
-      copy_to_host();
-  }
-  training_.checkpoints->take(position_, training_, why);
+  const auto take = [&] { training_.checkpoints->take(position_, training_, why); };
+  if (!device_) return take();
+  done_ = position_;
+  if (captured_)
+    captured_->look_back([&] { copy_to_host(take); }, wait());
+  else
+    copy_to_host(take);
 }
 
 void Rank::follow_host() {
   if (!agree(handed_.taken() && !handed_.equals(*job_.model))) return;
-  if (leads_) training_.last_good = {};
+  if (leads_) (device_ ? last_good_ : training_.last_good) = {};
   take_over_weights(job_, *model_, *comm_, leads_, [this] { return wait(); });
   if (captured_) captured_->follow_weights();
 }
@@ -406,7 +423,9 @@ nn::Metrics Rank::evaluate_part(SplitPart part) {
   const nn::Metrics metrics =
       evaluate_sampled(subject, participant, *evaluation_loader_, [&](const loader::Batch& batch) {
         nn::SparseView sparse;
-        return model_->forward(args_of(batch, false, sparse)).cpu();
+        const at::Tensor rows = model_->forward(args_of(batch, false, sparse));
+        settle();
+        return rows.cpu();
       });
   std::lock_guard lock(loaders_);
   evaluation_loader_.reset();

@@ -16,12 +16,34 @@
 
 namespace gnnmg::train {
 
+// Through here ranks change what the host reads, which nobody does any more that was left behind
+// with a device that hangs, whenever that goes on.
+class HostDoor {
+ public:
+  // Runs `change`, which waits for nothing; Error(kCancelled) once the door is closed.
+  template <typename F>
+  void pass(const F& change) {
+    const std::lock_guard lock(mutex_);
+    if (closed_) base::fail(base::Status::kCancelled, "training was cancelled");
+    change();
+  }
+  void close() {
+    const std::lock_guard lock(mutex_);
+    closed_ = true;
+  }
+
+ private:
+  std::mutex mutex_;
+  bool closed_ = false;
+};
+
 // What the ranks of one group share.
 struct GroupShared {
   std::shared_ptr<comm::ThreadGroup> comm;  // null until the processes have met
   base::CancelToken cancel;                 // of this group: switched by a failure too
   std::atomic<int64_t> arrived{0};          // ranks of this process, see Rank::meet_here()
   StageRows rows;
+  const std::shared_ptr<HostDoor> door = std::make_shared<HostDoor>();
 
   // The communicator of a rank that could not be made: it goes when the others have been told why.
   void keep(int rank, std::unique_ptr<comm::Collectives> comm);
@@ -45,8 +67,8 @@ class Rank {
   // take over those of the first.
   void follow_host();
   // After a command that failed: nothing of this rank's waits on its device for other ranks any
-  // more. Not for one that is lost.
-  void call_off() noexcept;
+  // more. Not for one that is lost. False where the device does not come to its end within `rest`.
+  bool call_off(std::chrono::milliseconds rest) noexcept;
   // After a command, also one that failed: what the host finds, which is the last step that was
   // done. Of a device that is lost, nothing more.
   void hand_to_host();
@@ -77,6 +99,7 @@ class Rank {
   bool writes() const;                      // this rank writes checkpoints
   bool by_rank() const;                     // the loss is the mean of the ranks' means
   void end_epoch();
+  void keep_best();  // the weights of now
   void finish();
   loader::BatchRef next_batch();
   // What mini-batches came to, here and in a device's memory.
@@ -115,8 +138,9 @@ class Rank {
   nn::ForwardArgs args_of(const loader::Batch& batch, bool training, nn::SparseView& sparse) const;
   // Waits for what the device was given, where there is one.
   void settle() const;
-  // The first rank's, on its device: the host's model and optimiser become equal to it.
-  void copy_to_host();
+  // The first rank's, on its device: the host's model and optimiser become equal to it, and are
+  // for `then`, which waits for nothing.
+  void copy_to_host(const std::function<void()>& then = [] {});
   // Takes a checkpoint.
   void save(CheckpointWriter::Why why);
   void seek_loader();
@@ -133,7 +157,7 @@ class Rank {
   void begin();  // what the constructor does, connected
   void connect();
   // Waits until all ranks of this process are here, before one of them fails for a reason that all
-  // have seen: its failure ends what the others are in.
+  // have seen: its failure ends what the others are in. Error(kTimeout) where one does not come.
   void meet_here();
   // Before all ranks of all processes fail for such a reason, of which none tells the others: waits
   // until all have seen it, so that none loses the first one that leaves instead.
@@ -162,8 +186,9 @@ class Rank {
   std::unique_ptr<Optimizer> own_optimizer_;  // of all but the process's first rank on the CPU
   Optimizer* optimizer_ = nullptr;
   Position position_;
-  Position done_;    // as of the last commit; on a device
-  Snapshot handed_;  // the weights that the host found last; taken on the process's first rank
+  Position done_;       // as of the last commit; on a device
+  Snapshot handed_;     // the weights that the host found last; taken on the process's first rank
+  Snapshot last_good_;  // on a device, in place of the training's
   std::unique_ptr<StepExchange> exchange_;
   bool has_run_ = false;      // a mini-batch, eagerly
   bool joint_norms_ = false;  // the model has batch norms, and they are synchronised

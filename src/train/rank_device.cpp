@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "base/affinity.h"
+#include "base/device_wait.h"
 #include "base/kernel_gate.h"
 #include "nn/torch_tensor.h"
 
@@ -36,6 +37,7 @@ int64_t kept_by_torch(const base::DeviceTable& table, int device) {
 }  // namespace
 
 std::string usable_device(const base::DeviceTable& table, int index) {
+  base::check_not_given_up(table, index);
   const base::DeviceInfo info = table.info(index);
   std::string name =
       base::text("GPU ", index, " (", bounded(info.name), " at ", bounded(info.bus_id), ")");
@@ -46,6 +48,7 @@ std::string usable_device(const base::DeviceTable& table, int index) {
 }
 
 void empty_cache(const base::DeviceTable& table) noexcept {
+  if (base::any_given_up(table)) return;  // it would wait for that device
   const base::MemoryCall call;
   try {
     if (c10::DeviceAllocator* own = allocator_of(table)) own->emptyCache();
@@ -101,7 +104,10 @@ void RankDevice::stay_beside(const std::string& bus_id) {
                  ", beside it (memory node ", cores->node, ")"));
 }
 
-RankDevice::~RankDevice() { device_.table->close_queue(device_.queue); }
+RankDevice::~RankDevice() {
+  base::wait_to_free(*device_.table, device_.index, device_.queue);
+  device_.table->close_queue(device_.queue);
+}
 
 std::shared_ptr<const loader::DeviceSource> RankDevice::open_source(
     const loader::LoaderConfig& training, int num_gpus) {

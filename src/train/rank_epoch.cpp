@@ -82,7 +82,7 @@ void Rank::end_epoch() {
       if (report.best) {
         p.best = p.last;
         p.best_epoch = epoch;
-        if (leads_ && c.keep_best) training_.best.take_to_host(*model_);
+        if (leads_ && c.keep_best) keep_best();
       }
     }
     ++p.epoch;
@@ -109,6 +109,13 @@ void Rank::end_epoch() {
     }
   }
   if (position_.finished) finish();
+}
+
+void Rank::keep_best() {
+  if (!device_) return training_.best.take(*model_);
+  Snapshot best;
+  best.take_to_host(*model_);
+  group_.door->pass([&] { training_.best = std::move(best); });
 }
 
 void Rank::find_slowest(const EpochSums& sums, EpochReport& report) {

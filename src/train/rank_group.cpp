@@ -83,8 +83,14 @@ std::shared_ptr<comm::ThreadGroup> make_group(const Job& job) {
 
 }  // namespace
 
-RankGroup::RankGroup(std::shared_ptr<const Job> job, Training& training)
-    : job_(std::move(job)), training_(training), ranks_(job_->config.num_ranks, nullptr) {
+RankGroup::RankGroup(std::shared_ptr<const Job> job, std::shared_ptr<Training> training)
+    : job_(std::move(job)),
+      shared_training_(std::move(training)),
+      ends_(job_->config.devices.empty()
+                ? nullptr
+                : std::make_shared<RankEnds>(*job_->environment.devices, job_->config.num_ranks,
+                                             base::time_to_rest(job_->config.deadline_ms))),
+      ranks_(job_->config.num_ranks, nullptr) {
   const int num_ranks = job_->config.num_ranks;
   if (!job_->environment.processes) shared_.comm = make_group(*job_);
   ExitGuard::renew();
@@ -117,6 +123,34 @@ RankGroup::~RankGroup() {
   if (!job_->config.devices.empty()) empty_cache(*job_->environment.devices);
 }
 
+std::string RankGroup::let_go(std::unique_ptr<RankGroup> group) {
+  if (!group || !group->ends_) return {};
+  group->cancel();
+  const std::shared_ptr<RankEnds> ends = group->ends_;
+  const std::shared_ptr<HostDoor> door = group->shared_.door;
+  const int first_rank = group->first_rank();
+  const auto since = Clock::now();
+  const auto over = base::end_in_background(
+      [left = std::shared_ptr<RankGroup>(std::move(group))]() mutable { left.reset(); });
+  while (over.wait_for(std::chrono::milliseconds(5)) != std::future_status::ready)
+    if (ends->only_left_behind(since)) {
+      door->close();
+      return ends->left(first_rank);
+    }
+  return {};
+}
+
+void RankGroup::look() {
+  if (!ends_) return;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!failure_ || running_ == 0 || left_behind_ || !ends_->left_behind(failed_at_)) return;
+    left_behind_ = true;
+  }
+  shared_.door->close();
+  job_->environment.host.notify();
+}
+
 void RankGroup::start(const Command& command) {
   if (job_->environment.processes) {
     std::lock_guard meeting(meeting_);
@@ -133,7 +167,7 @@ void RankGroup::start(const Command& command) {
 
 bool RankGroup::at_rest() const {
   std::lock_guard lock(mutex_);
-  return running_ == 0;
+  return running_ == 0 || left_behind_;
 }
 
 std::optional<base::Error> RankGroup::failure() const {
@@ -180,6 +214,7 @@ void RankGroup::end(base::Error why) noexcept {
   const bool cause = failure_ && follows(failure_->status()) && !follows(why.status()) &&
                      why.status() != Status::kCancelled;
   if (failure_ && !cause) return;
+  if (!failure_) failed_at_ = Clock::now();
   failure_ = why;
   // The communicator gets the cause first: what a rank says after that is no cause any more.
   abort_communicator();
@@ -221,7 +256,9 @@ void RankGroup::run(int number) {
       seen = generation_;
       command = command_;
     }
+    if (ends_) ends_->set_at_work(number, true);
     try {
+      const base::DevicePatience patience(job_->config.deadline_ms, shared_.cancel);
       if (!device && !job_->config.devices.empty()) open_device(device, number);
       if (!rank) rank = make_rank(number, command, device ? &*device : nullptr);
       rank->begin_call(command.call);
@@ -235,11 +272,9 @@ void RankGroup::run(int number) {
       const std::optional<std::string> lost = device ? device->lost() : std::nullopt;
       end(lost ? lost_device(base::text(device->name(), " is lost: ", *lost), number) : error);
       (void)shared_.give_up(first_rank() + number);  // whose end the others see behind the cause
-      if (device && rank && !lost) {
-        rank->call_off();
-        hand_over(*rank);
-      }
+      if (device && !lost) call_off(rank.get(), *device, number);
     }
+    if (ends_) ends_->set_at_work(number, false);
     bool all_rest;
     {
       std::lock_guard lock(mutex_);
@@ -247,9 +282,27 @@ void RankGroup::run(int number) {
     }
     if (all_rest) job_->environment.host.notify();
   }
-  if (device && number == 0) training_.last_good = {};  // it lies there
-  std::lock_guard lock(mutex_);
-  ranks_[number] = nullptr;
+  {
+    std::lock_guard lock(mutex_);
+    ranks_[number] = nullptr;
+  }
+  if (!ends_) return;
+  base::set_time_to_rest(ends_->rest());
+  if (device) base::wait_to_free(*device->get().table, device->get().index, device->get().queue);
+  rank.reset();
+  ends_->close(number);
+  device.reset();
+  ends_->set_gone(number);
+}
+
+// Behind a failure: what is on the rank's device comes to its end, and the host gets what it can
+// have; else the device is given up, and nothing of it is touched.
+void RankGroup::call_off(Rank* rank, const RankDevice& device, int number) noexcept {
+  const nn::Device& on = device.get();
+  const bool rests = rank ? rank->call_off(ends_->rest())
+                          : base::comes_to_rest(*on.table, on.queue, ends_->rest());
+  if (!rests) return ends_->give_up(number);
+  if (rank) hand_over(*rank);
 }
 
 // Other processes wait for this one to come, and are told there what keeps it from taking part: so
@@ -258,6 +311,7 @@ void RankGroup::open_device(std::optional<RankDevice>& device, int number) {
   std::optional<base::Error> obstacle;
   try {
     device.emplace(*job_, number);
+    ends_->open(number, device->get().index, device->name(), device->get().queue);
   } catch (...) {
     if (!job_->environment.processes) throw;
     const base::Error error = as_error(std::current_exception(), number);

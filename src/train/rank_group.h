@@ -8,6 +8,7 @@
 
 #include "train/exit.h"
 #include "train/rank.h"
+#include "train/rank_ends.h"
 
 namespace gnnmg::train {
 
@@ -23,16 +24,22 @@ struct Command {
 
 class RankGroup {
  public:
-  // `training` must outlive it.
-  RankGroup(std::shared_ptr<const Job> job, Training& training);
+  RankGroup(std::shared_ptr<const Job> job, std::shared_ptr<Training> training);
   ~RankGroup();  // cancels and joins
   RankGroup(const RankGroup&) = delete;
   RankGroup& operator=(const RankGroup&) = delete;
 
+  // Destroys it, which is left to a thread in the background where devices do not come to their
+  // end. Returns what is told of those, or nothing.
+  static std::string let_go(std::unique_ptr<RankGroup> group);
+
   // Has all ranks carry out a command; the one before must have ended.
   void start(const Command& command);
-  // True when all ranks are at rest. Notifies the host queue when it becomes so.
+  // True when all ranks are at rest, or left behind. Notifies the host queue when it becomes so.
   bool at_rest() const;
+  // Now and then, by who waits for it: behind a failure, leaves those behind whose device does not
+  // come to its end.
+  void look();
   // Ends the command that is under way, if any, with Error(kCancelled). Any thread.
   void cancel() noexcept;
   // The first failure; the group is of no more use then.
@@ -47,6 +54,7 @@ class RankGroup {
   void open_device(std::optional<RankDevice>& device, int number);
   std::unique_ptr<Rank> make_rank(int number, const Command& command, RankDevice* device);
   base::Error lost_device(const std::string& why, int number);
+  void call_off(Rank* rank, const RankDevice& device, int number) noexcept;
   // Gives the host what it can have after a failure.
   void hand_over(Rank& rank) noexcept;
   void carry_out(const Command& command, Rank& rank, int number);
@@ -58,7 +66,9 @@ class RankGroup {
   int neighbours() const;
 
   std::shared_ptr<const Job> job_;
-  Training& training_;
+  const std::shared_ptr<Training> shared_training_;
+  Training& training_ = *shared_training_;
+  const std::shared_ptr<RankEnds> ends_;  // null: the CPU
   GroupShared shared_;
   nn::Metrics metrics_;
   base::Tensor rows_;
@@ -74,7 +84,9 @@ class RankGroup {
   uint64_t generation_ = 0;
   int running_ = 0;
   bool leaving_ = false;
+  bool left_behind_ = false;  // ranks at work; nobody waits for them
   std::optional<base::Error> failure_;
+  Clock::time_point failed_at_;
   int tried_devices_ = 0;                       // ranks that have opened theirs, or could not
   std::optional<base::Error> device_obstacle_;  // of the first that could not; then it stays
   std::vector<Rank*> ranks_;                    // null until a rank has met the others

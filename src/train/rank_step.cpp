@@ -233,7 +233,7 @@ void Rank::step() {
                       position_.schedule.factor(position_.epoch, position_.step, num_steps_);
   commit_step(sums, times, rate, [&] {
     if (!sums.bad) {
-      if (leads_) training_.last_good.take(*model_);
+      if (leads_) (device_ ? last_good_ : training_.last_good).take(*model_);
       if (sums.weight > 0) {
         optimizer_->set_learning_rate(rate);
         optimizer_->step();
@@ -303,8 +303,8 @@ void Rank::diverged() {
     position_.bad_steps = 0;
     if (captured_)
       captured_->restore_good(wait());
-    else if (training_.last_good.taken())
-      training_.last_good.restore(*model_);
+    else if (const Snapshot& good = device_ ? last_good_ : training_.last_good; good.taken())
+      good.restore(*model_);
   });
   base::fail(Status::kDiverged, "the loss or its gradient was not finite in ", kBadSteps,
              " steps in a row, the last of them step ", position_.step - 1, " of epoch ",

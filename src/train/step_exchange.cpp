@@ -9,6 +9,8 @@
 #include <array>
 #include <cmath>
 
+#include "base/device_wait.h"
+
 namespace gnnmg::train {
 namespace {
 
@@ -175,7 +177,8 @@ double StepExchange::busy() const {
 }
 
 void StepExchange::settle() const {
-  if (const nn::Device* device = model_.device()) device->table->synchronize(device->queue);
+  if (const nn::Device* device = model_.device())
+    base::wait_for(*device->table, device->index, device->queue);
 }
 
 void StepExchange::note_waiting(double own, double most) {

@@ -63,9 +63,11 @@ class RankTrainer final : public Trainer {
  public:
   explicit RankTrainer(std::shared_ptr<const Job> job)
       : job_(std::move(job)),
-        training_(*job_),
+        shared_training_(std::make_shared<Training>(*job_)),
         jsonl_path_(job_->config.log_jsonl),
         tensorboard_folder_(job_->config.log_tensorboard) {}
+
+  ~RankTrainer() override { drop_group(); }
 
   void set_epoch_function(EpochFunction function) override {
     require_rest(Work::kNone);
@@ -238,6 +240,7 @@ class RankTrainer final : public Trainer {
     if (job_->config.devices.empty())
       base::fail(Status::kNotFound,
                  "the trainer works on the CPU; say how much memory the GPU has that is meant");
+    base::check_not_given_up(*job_->environment.devices, job_->config.devices[0]);
     const base::DeviceInfo info = job_->environment.devices->info(job_->config.devices[0]);
     const int64_t reserve = reserve_beside_driver(info.total_memory);
     return plan_memory(memory_request(*job_, ranks, reserve), info.free_memory);
@@ -299,8 +302,12 @@ class RankTrainer final : public Trainer {
       // Other processes wait for this one, to be told.
       if (command.obstacle && !job_->environment.processes) throw base::Error(*command.obstacle);
     }
+    // Other processes are told by the rank that would be there.
+    if (!job_->environment.processes)
+      for (const int device : job_->config.devices)
+        base::check_not_given_up(*job_->environment.devices, device);
     if (!group_) {
-      auto group = std::make_unique<RankGroup>(job_, training_);
+      auto group = std::make_unique<RankGroup>(job_, shared_training_);
       std::lock_guard lock(group_mutex_);
       group_ = std::move(group);
     }
@@ -329,7 +336,10 @@ class RankTrainer final : public Trainer {
       base::HostQueue& host = job_->environment.host;
       std::optional<base::HostQueue::Entry> entry;
       if (!host.entered_here()) entry.emplace(host);
-      if (!host.wait([&] { return at_rest(); }, deadline)) return false;
+      while (!host.wait([&] { return at_rest(); }, Deadline::earlier(deadline, next_look()))) {
+        if (deadline.passed()) return false;
+        group_->look();
+      }
     }
     work_ = Work::kNone;
     {
@@ -340,12 +350,13 @@ class RankTrainer final : public Trainer {
     if (const std::optional<base::Error> failure = group_->failure()) {
       // The host may end the program over it.
       if (job_->environment.processes) job_->environment.processes->drain();
-      drop_group();
+      const std::string left = drop_group();
       set_state(TrainerState::kFailed);
       // What failed after the failure that is told is no news.
       if (training_.checkpoints && failure->status() != Status::kCancelled)
         training_.checkpoints->forget_failure();
-      throw base::Error(*failure);
+      throw base::Error(failure->status(), failure->what() + left, failure->rank(),
+                        failure->system_error());
     }
     set_state(training_.position.finished ? TrainerState::kFinished : TrainerState::kIdle);
     return true;
@@ -470,16 +481,28 @@ class RankTrainer final : public Trainer {
     }
   }
 
-  void drop_group() {
+  // What is told of devices that do not come to their end; else empty.
+  std::string drop_group() {
     std::unique_ptr<RankGroup> group;
     {
       std::lock_guard lock(group_mutex_);
       group = std::move(group_);
     }
+    if (!group || job_->config.devices.empty()) return {};
+    std::string left = RankGroup::let_go(std::move(group));
+    if (!left.empty())
+      job_->environment.log.add(base::LogLevel::kError, left.substr(left.find(' ') + 1));
+    return left;
+  }
+
+  // Devices that do not come to their end are found by who waits.
+  Deadline next_look() const {
+    return job_->config.devices.empty() ? Deadline() : Deadline::after_ms(100);
   }
 
   std::shared_ptr<const Job> job_;
-  Training training_;
+  const std::shared_ptr<Training> shared_training_;  // with ranks that are left behind
+  Training& training_ = *shared_training_;
   std::string jsonl_path_, tensorboard_folder_;
   std::optional<CheckpointConfig> checkpoints_;
 

@@ -42,6 +42,9 @@ struct Environment {
   // Whether a rank's thread for a device, and its loaders', stay on the cores next to it where the
   // system tells which these are.
   bool stay_beside_devices = true;
+  // Keeps alive what is given by reference, for ranks that are left behind with a device that
+  // hangs; null: that is there until the end of the process.
+  std::shared_ptr<const void> keeps = nullptr;
 };
 
 // Among several processes, each has a trainer of its own, and load, save, start, step and evaluate

@@ -21,6 +21,13 @@ namespace {
 struct Line {
   std::deque<std::function<bool()>> work;
   uint64_t done = 0;  // of what was put off
+  int device = 0, number = 0;
+};
+
+// Of a device: queues from `first` on.
+struct Hang {
+  int first = 0;
+  bool silent = false;
 };
 
 bool is_pageable(const void* address) {
@@ -37,9 +44,13 @@ class Late::World {
   explicit World(const base::DeviceTable& inner);
   ~World();
 
-  void open(base::DeviceQueue* queue, void* stream) {
+  void open(base::DeviceQueue* queue, int device, void* stream) {
     const std::lock_guard lock(mutex_);
-    lines_[queue] = std::make_shared<Line>();
+    const auto line = std::make_shared<Line>();
+    line->device = device;
+    line->number = num_opened_[device]++;
+    lines_[queue] = line;
+    hold(*line);
     if (stream != nullptr) streams_[stream] = queue;
   }
   void close(base::DeviceQueue* queue) {
@@ -91,7 +102,21 @@ class Late::World {
   void mark(base::DeviceQueue* queue, base::DeviceMark* mark) {
     add(queue, [=, this] { inner_.mark(queue, mark); });
   }
-  bool finished(base::DeviceQueue* queue) { return empty(queue) && inner_.finished(queue); }
+  bool finished(base::DeviceQueue* queue) {
+    while (silent(queue)) std::this_thread::sleep_for(kTurn);
+    return empty(queue) && inner_.finished(queue);
+  }
+  void hang(int device, const Hang& hang) {
+    const std::lock_guard lock(mutex_);
+    hangs_[device] = hang;
+    for (const auto& [queue, line] : lines_)
+      if (line->device == device) hold(*line);
+  }
+  void go_on(int device) {
+    const std::lock_guard lock(mutex_);
+    hangs_.erase(device);
+    more_.notify_one();
+  }
   void drain(base::DeviceQueue* queue) {
     while (!empty(queue)) std::this_thread::sleep_for(kTurn);
   }
@@ -100,6 +125,16 @@ class Late::World {
   int64_t num_put_off() const { return put_off_; }
 
  private:
+  void hold(Line& line) {  // where its device hangs; with the lock held
+    const auto found = hangs_.find(line.device);
+    if (found != hangs_.end() && line.number >= found->second.first)
+      push(line, [this, device = line.device] { return !hangs_.contains(device); });
+  }
+  bool silent(base::DeviceQueue* queue) {
+    const std::lock_guard lock(mutex_);
+    const auto found = hangs_.find(lines_.at(queue)->device);
+    return found != hangs_.end() && found->second.silent;
+  }
   bool empty(base::DeviceQueue* queue) {
     const std::lock_guard lock(mutex_);
     return lines_.at(queue)->work.empty();
@@ -140,6 +175,8 @@ class Late::World {
   std::condition_variable more_;
   std::map<base::DeviceQueue*, std::shared_ptr<Line>> lines_;
   std::map<void*, base::DeviceQueue*> streams_;
+  std::map<int, int> num_opened_;  // by device
+  std::map<int, Hang> hangs_;
   bool leaving_ = false;
   std::atomic<int64_t> put_off_{0};
   std::thread thread_;
@@ -152,7 +189,7 @@ Late::World* the_world = nullptr;  // what a table's functions know
 Late::World::World(const base::DeviceTable& inner) : inner_(inner), table_(inner) {
   table_.open_queue = [](int device, int most, void* stream) {
     base::DeviceQueue* const queue = the_world->inner().open_queue(device, most, stream);
-    the_world->open(queue, stream);
+    the_world->open(queue, device, stream);
     return queue;
   };
   table_.close_queue = [](base::DeviceQueue* queue) noexcept {
@@ -202,6 +239,10 @@ const base::DeviceTable& Late::table() const { return world_->table(); }
 void Late::put(void* stream, std::function<bool()> work) {
   the_world->add_to(stream, std::move(work));
 }
+void Late::hang(int device, int first, bool silent) {
+  world_->hang(device, {.first = first, .silent = silent});
+}
+void Late::go_on(int device) { world_->go_on(device); }
 int64_t Late::num_put_off() const { return world_->num_put_off(); }
 
 }  // namespace gnnmg::fake_gpu

@@ -24,6 +24,12 @@ class Late {
   // Puts work into the queue that was opened with the stream: it is called again and again, on the
   // thread, until it says that it is done.
   static void put(void* stream, std::function<bool()> work);
+  // From here on nothing that stands in the device's queues comes to its end, until it goes on: as
+  // behind a kernel that never ends. Of all queues of the device from the `first`-th on, counted
+  // from 0 as they were opened. `silent`: who asks whether a queue is finished gets no answer
+  // either, as of a driver that hangs.
+  void hang(int device, int first = 0, bool silent = false);
+  void go_on(int device);
   // How often what was captured had to wait.
   int64_t num_put_off() const;
 
