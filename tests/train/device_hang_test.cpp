@@ -66,7 +66,7 @@ class Hanging {
 
 Recipe endless(bool captured) {
   Recipe setup;
-  setup.trainer.capture = captured ? Capture::kOn : Capture::kOff;
+  setup.trainer.capture = captured ? Capture::kOn : Capture::kUnpadded;
   setup.trainer.batches_per_step = 4;
   setup.trainer.num_epochs = 1'000'000;
   setup.trainer.evaluate_every = 0;

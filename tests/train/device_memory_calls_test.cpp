@@ -117,7 +117,7 @@ TEST_P(DeviceMemoryCalls, OfHopsThatAreMeasured) {
 // ranks in the middle of an exchange's step.
 TEST_P(DeviceMemoryCalls, OfPassesWithoutBounds) {
   for (const bool across : {false, true}) {
-    Recipe setup = eager();
+    Recipe setup = unpadded();
     setup.sampler.fanouts = {-1, -1};
     setup.model.norm = nn::Norm::kBatch;
     setup.trainer.sync_batch_norm = across;
@@ -133,9 +133,9 @@ TEST_P(DeviceMemoryCalls, OfTrainersAtTheSameTime) {
   for (const bool apart : {false, true}) {
     if (apart && gpus.count() < 4) continue;
     const auto part = [&](bool second) {
-      Recipe setup = gpus.train(eager());
+      Recipe setup = gpus.train(unpadded());
       if (apart) setup.trainer.devices = second ? std::vector{2, 3} : std::vector{0, 1};
-      setup.trainer.capture = second ? train::Capture::kAuto : train::Capture::kOff;
+      setup.trainer.capture = second ? train::Capture::kAuto : train::Capture::kUnpadded;
       return setup;
     };
     const Watched watched(check_in_turn);
