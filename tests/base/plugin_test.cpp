@@ -40,8 +40,9 @@ TEST(Plugin, IsOfAnotherStateOfTheTree) {
   const std::string own = build_version();
   EXPECT_THAT(own, testing::ContainsRegex(", interface [0-9a-f]{12}$"));
   const std::string without = own.substr(0, own.rfind(' '));
-  EXPECT_THAT(plugin.why, HasSubstr(text("is of version ", without, " 0123456789ab, the library of ",
-                                         own, "; install both from one build")));
+  EXPECT_THAT(plugin.why,
+              HasSubstr(text("is of version ", without, " 0123456789ab, the library of ", own,
+                             "; install both from one build")));
 }
 
 TEST(Plugin, HasATableOfAnotherSize) {

@@ -1,0 +1,153 @@
+// Waits for devices that come to their end late, or never.
+#include "base/device_wait.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <thread>
+
+#include "base/error.h"
+
+namespace gnnmg::base {
+namespace {
+
+using testing::HasSubstr;
+using namespace std::chrono_literals;
+
+// Of each test one of its own, which is never freed: what is given up is remembered by it.
+struct Device {
+  DeviceTable table{};
+};
+std::atomic<bool> at_work{false};
+std::atomic<bool> lost{false};
+std::atomic<int> synchronized{0};
+
+class DeviceWait : public testing::Test {
+ protected:
+  DeviceWait() {
+    at_work = lost = false;
+    synchronized = 0;
+    table.finished = [](DeviceQueue*) {
+      if (lost) fail(Status::kDeviceLost, "it is lost");
+      return !at_work;
+    };
+    table.synchronize = [](DeviceQueue*) { ++synchronized; };
+  }
+  // What a wait with some patience ends with.
+  Status wait(int64_t limit_ms, const CancelToken& cancel = {}, std::string* text = nullptr) {
+    const DevicePatience patience(limit_ms, cancel);
+    try {
+      wait_for(table, 3, nullptr);
+    } catch (const Error& error) {
+      if (text) *text = error.what();
+      return error.status();
+    }
+    return Status::kOk;
+  }
+  DeviceTable& table = (new Device)->table;
+};
+
+TEST_F(DeviceWait, WithoutPatienceIsTheDevicesOwn) {
+  wait_for(table, 3, nullptr);
+  EXPECT_EQ(synchronized, 1);
+  EXPECT_EQ(wait(1000), Status::kOk);
+  EXPECT_EQ(synchronized, 1);
+}
+
+TEST_F(DeviceWait, EndsByTheLimitAndByACancel) {
+  at_work = true;
+  std::string text;
+  EXPECT_EQ(wait(50, {}, &text), Status::kTimeout);
+  EXPECT_EQ(text, "GPU 3 has not come to the end of its work within 0.05 s");
+  const CancelToken cancel;
+  std::thread later([&] {
+    std::this_thread::sleep_for(20ms);
+    cancel.cancel();
+  });
+  EXPECT_EQ(wait(1'000'000, cancel), Status::kCancelled);
+  later.join();
+  at_work = false;
+  EXPECT_EQ(wait(1'000'000, cancel), Status::kCancelled);
+  EXPECT_EQ(wait(50), Status::kOk);
+  lost = true;
+  EXPECT_EQ(wait(50), Status::kDeviceLost);
+}
+
+TEST_F(DeviceWait, PatienceEndsWithItsScope) {
+  {
+    const DevicePatience outer(100, {});
+    {
+      const DevicePatience inner(200, {});
+      EXPECT_EQ(DevicePatience::current()->limit_ms(), 200);
+    }
+    EXPECT_EQ(DevicePatience::current()->limit_ms(), 100);
+  }
+  EXPECT_EQ(DevicePatience::current(), nullptr);
+}
+
+TEST_F(DeviceWait, ComesToRestInTimeOrNot) {
+  EXPECT_EQ(time_to_rest(10), 1s);
+  EXPECT_EQ(time_to_rest(3000), 3s);
+  EXPECT_EQ(time_to_rest(300'000), 10s);
+  at_work = true;
+  EXPECT_FALSE(comes_to_rest(table, nullptr, 20ms));
+  std::thread later([] {
+    std::this_thread::sleep_for(20ms);
+    at_work = false;
+  });
+  EXPECT_TRUE(comes_to_rest(table, nullptr, 10s));
+  later.join();
+  lost = true;
+  EXPECT_TRUE(comes_to_rest(table, nullptr, 0ms));
+}
+
+TEST_F(DeviceWait, OneThatIsGivenUpStaysSo) {
+  EXPECT_FALSE(any_given_up(table));
+  check_not_given_up(table, 3);
+  give_up(table, 3, "has not come to its end within 1 s of a test");
+  give_up(table, 3, "something else");
+  EXPECT_TRUE(given_up(table, 3));
+  EXPECT_FALSE(given_up(table, 2));
+  EXPECT_TRUE(any_given_up(table));
+  std::string text;
+  EXPECT_EQ(wait(1000, {}, &text), Status::kDeviceLost);
+  EXPECT_EQ(text,
+            "GPU 3 is used no more in this process: it has not come to its end within 1 s of a "
+            "test; end the process, and go on in another one");
+  wait_for(table, 3, nullptr);  // of who frees what it uses
+  EXPECT_EQ(synchronized, 1);
+}
+
+TEST_F(DeviceWait, WhoFreesWaitsAndGivesUp) {
+  set_time_to_rest(30ms);
+  wait_to_free(table, 3, nullptr);
+  EXPECT_FALSE(given_up(table, 3));
+  at_work = true;
+  std::atomic<bool> freed{false};
+  const std::shared_future<void> over = end_in_background([&] {
+    set_time_to_rest(30ms);
+    wait_to_free(table, 3, nullptr);
+    freed = true;
+  });
+  EXPECT_EQ(over.wait_for(200ms), std::future_status::timeout);
+  EXPECT_TRUE(given_up(table, 3));
+  EXPECT_FALSE(freed);
+  EXPECT_EQ(pending_ends(), 1);
+  at_work = false;
+  over.wait();
+  EXPECT_TRUE(freed);
+  EXPECT_EQ(pending_ends(), 0);
+  set_time_to_rest(10s);
+}
+
+TEST_F(DeviceWait, WhatEndsInTheBackgroundLetsGo) {
+  const auto held = std::make_shared<int>(1);
+  end_in_background([held] {}).wait();
+  EXPECT_EQ(held.use_count(), 1);
+}
+
+}  // namespace
+}  // namespace gnnmg::base
