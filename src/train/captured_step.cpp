@@ -344,10 +344,9 @@ void CapturedStep::start(const Wanted& wanted, const Waiting& wait) {
         comm::ReduceOp::kSum, device_.queue, wait());
     times_->behind(Part::kReduce);
     end_->run();
+    fetch(desk);
     times_->behind(Part::kUpdate);
   }
-  table_.copy(device_.queue, &desk.found, this->numbers(), sizeof desk.found);
-  table_.copy(device_.queue, &desk.updates, updates_.numbers(), sizeof desk.updates);
   table_.wait(done_[(started_ - 1) % 2]->get(), device_.queue);
 }
 
@@ -379,10 +378,12 @@ bool CapturedStep::pass(Desk& desk, const Waiting& wait) {
   } else if (merged()) {
     empty_->run();
   }
+  if (item.last_of_step && merged() && alone()) fetch(desk);
   times_->behind(Part::kCompute);
   if (item.last_of_step && !merged()) {
     send(desk);
     last_->run();
+    if (alone()) fetch(desk);
     times_->behind(alone() ? Part::kUpdate : Part::kCompute);
   }
   window_.pop_front();
@@ -397,6 +398,12 @@ bool CapturedStep::pass(Desk& desk, const Waiting& wait) {
 void CapturedStep::send(Desk& desk) {
   if (by_rank() && desk.wanted.weight > 0) desk.wanted.own_share = 1 / desk.wanted.weight;
   table_.copy(device_.queue, numbers(), &desk.wanted, kStepNumbersOfHost * sizeof(double));
+}
+
+// What the step came to, for the host.
+void CapturedStep::fetch(Desk& desk) {
+  table_.copy(device_.queue, &desk.found, numbers(), sizeof desk.found);
+  table_.copy(device_.queue, &desk.updates, updates_.numbers(), sizeof desk.updates);
 }
 
 CapturedStep::Result CapturedStep::read(const comm::Wait& wait) {

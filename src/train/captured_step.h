@@ -132,6 +132,7 @@ class CapturedStep {
   size_t shape_of(size_t at, const Waiting& wait);
   bool pass(Desk& desk, const Waiting& wait);
   void send(Desk& desk);
+  void fetch(Desk& desk);
   void put_begin();
   void put_last();
   void put_end();

@@ -4,12 +4,11 @@
 #pragma once
 
 #include <array>
-#include <memory>
 #include <vector>
 
-#include "base/device.h"
 #include "train/captured_work.h"
 #include "train/job.h"
+#include "train/marks.h"
 
 namespace gnnmg::train {
 
@@ -42,11 +41,6 @@ class CapturedTimes {
   bool add(int64_t step, EpochSums& sums) const;
 
  private:
-  struct Free {
-    const base::DeviceTable* table;
-    void operator()(base::DeviceMark* mark) const noexcept { table->free_mark(mark); }
-  };
-  using Mark = std::unique_ptr<base::DeviceMark, Free>;
   // Of one mini-batch: who reads them asks for its place, as they are used again for another.
   struct Stretch {
     Mark begin, end;

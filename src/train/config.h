@@ -106,6 +106,9 @@ struct RankTimes {
   // As in EpochReport, of this rank.
   double seconds = 0, wait_seconds = 0, sample_seconds = 0, gather_seconds = 0;
   double compute_seconds = 0, reduce_seconds = 0, optimizer_seconds = 0, peer_wait_seconds = 0;
+  // Of `seconds` what is no pass, all-reduce or update: the device's queue, or on the CPU the
+  // rank's thread, had nothing to do.
+  double idle_seconds = 0;
   // Samples and rows of features that came over the bus, copied or read by kernels; edges of a
   // pinned graph are not counted.
   int64_t bus_bytes = 0;

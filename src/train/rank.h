@@ -11,6 +11,7 @@
 #include "train/embedding.h"
 #include "train/evaluation.h"
 #include "train/job.h"
+#include "train/queue_waits.h"
 #include "train/rank_device.h"
 #include "train/step_exchange.h"
 
@@ -108,6 +109,8 @@ class Rank {
     DeviceCounts device;
     void add(const Sums& other);
   };
+  // Of an eager step on a device, which is through: what its queue has waited for mini-batches.
+  void tell_waiting(EpochSums& times) const;
   // Forward and backward pass of one mini-batch.
   Sums run_batch(const loader::Batch& batch);
   // Of all of this rank's in a step, where batch norm takes its statistics from the whole step.
@@ -205,6 +208,7 @@ class Rank {
   int64_t num_steps_ = 0, num_batches_ = 0;  // of the epoch of position_
   feature::DeviceTraffic traffic_;           // until this epoch began
   bool stop_agreed_ = false;
+  std::unique_ptr<QueueWaits> waits_;       // where steps on a device go by true counts
   std::unique_ptr<CapturedStep> captured_;  // in place of loader_; null: steps go by true counts
   Clock::time_point read_at_;               // when the last of them was
 };

@@ -102,6 +102,10 @@ void Rank::give_up_capture(std::string why) {
                                  why, "; leave the choice to the trainer"));
   job_.environment.log.add(base::LogLevel::kInfo,
                            base::text("rank ", rank_, ": steps are eager, without padding: ", why));
+  const int64_t world = comm_->world_size();
+  waits_ = std::make_unique<QueueWaits>(*device_->get().table, device_->get().index,
+                                        device_->get().queue,
+                                        (exchange_->batches_per_step() + world - 1) / world);
 }
 
 void Rank::log_shapes() {

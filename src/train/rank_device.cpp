@@ -182,11 +182,15 @@ std::optional<std::string> RankDevice::lost() const noexcept {
   return std::nullopt;
 }
 
-nn::ForwardArgs args_on(const loader::Batch& batch, const nn::Device& device,
-                        nn::SparseView& sparse) {
+void receive(const loader::Batch& batch, const nn::Device& device) {
   loader::DeviceArrays& there = *batch.device;
   device.table->wait(device.queue, there.made_in);
   there.read_in = device.queue;
+}
+
+nn::ForwardArgs args_on(const loader::Batch& batch, const nn::Device& device,
+                        nn::SparseView& sparse) {
+  receive(batch, device);
   return made_args_on(batch, device, sparse);
 }
 

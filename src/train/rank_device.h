@@ -56,12 +56,15 @@ std::string usable_device(const base::DeviceTable& table, int index);
 // all devices, so no rank of this process is at work on one.
 void empty_cache(const base::DeviceTable& table) noexcept;
 
+// What comes into the device's queue from here on finds the mini-batch, of a loader for it, made,
+// and may read it.
+void receive(const loader::Batch& batch, const nn::Device& device);
 // A mini-batch of a loader for the device as a model there takes it, behind what has made it.
 // `sparse` is written where the rows are sparse, and has to stay with the mini-batch until the pass
 // is over.
 nn::ForwardArgs args_on(const loader::Batch& batch, const nn::Device& device,
                         nn::SparseView& sparse);
-// The same of one whose arrays are made, or precede the device's queue.
+// The same of one that was received, or whose arrays are made or precede the device's queue.
 nn::ForwardArgs made_args_on(const loader::Batch& batch, const nn::Device& device,
                              nn::SparseView& sparse);
 

@@ -144,6 +144,7 @@ void Rank::tell_times(const feature::DeviceTraffic& traffic) {
   times.epoch = position_.epoch;
   times.steps = position_.step;
   show_seconds(sums, times);
+  times.idle_seconds = std::max(0.0, sums.seconds - sums.compute - sums.reduce - sums.optimizer);
   times.bus_bytes = sums.bus_bytes + traffic.host_bytes;
   times.rows = traffic.rows;
   times.rows_there = traffic.rows - traffic.host_rows;

@@ -65,7 +65,9 @@ nn::ForwardArgs Rank::args_of(const loader::Batch& batch, bool training,
   nn::ForwardArgs args;
   if (device_) {
     check_edge_ids(batch);
-    args = args_on(batch, device_->get(), sparse);
+    // step() has received those of training.
+    args = training ? made_args_on(batch, device_->get(), sparse)
+                    : args_on(batch, device_->get(), sparse);
   } else {
     args.input = input_of(batch, job_.store.get());
     args.blocks = batch.sample.blocks;
@@ -160,6 +162,15 @@ Rank::Sums Rank::run_together(std::span<const loader::BatchRef> batches, double&
   return sums;
 }
 
+// What the host has waited for mini-batches while its device was at the passes before is theirs.
+void Rank::tell_waiting(EpochSums& times) const {
+  const std::optional<double> waited = waits_->seconds();
+  if (!waited) return;
+  const double both = times.wait + times.compute;
+  times.wait = std::min(*waited, both);
+  times.compute = both - times.wait;
+}
+
 void Rank::step() {
   const Clock::time_point start = Clock::now();
   Sums made;
@@ -167,9 +178,15 @@ void Rank::step() {
   std::vector<loader::BatchRef> together;
   const int64_t first = position_.step * exchange_->batches_per_step();
   exchange_->begin(std::min(exchange_->batches_per_step(), num_batches_ - first));
+  if (waits_) waits_->begin_step();
   for (bool last = false; !last;) {
     const Clock::time_point asked = Clock::now();
+    if (waits_) waits_->begin();
     const loader::BatchRef batch = next_batch();
+    if (waits_) {
+      if (!batch->empty()) receive(*batch, device_->get());
+      waits_->end();
+    }
     const Clock::time_point got = Clock::now();
     times.wait += std::chrono::duration<double>(got - asked).count();
     times.sample += batch->sample_seconds;
@@ -184,6 +201,7 @@ void Rank::step() {
     }
     const Sums own = run_batch(*batch);
     made.add(own);
+    if (job_.config.deterministic) settle();  // the exchange would wait for it
     const Clock::time_point ran = Clock::now();
     note(Phase::kExchanging);
     times.compute += std::chrono::duration<double>(ran - got).count();
@@ -205,11 +223,12 @@ void Rank::step() {
     times.reduce += reduce;
   }
 
-  if (device_) {
-    // The exchange would wait for it: here it is told apart.
+  if (waits_) {
+    // So would the end of the exchange: here it is told apart.
     const Clock::time_point given = Clock::now();
     settle();
     times.compute += seconds_since(given);
+    tell_waiting(times);
   }
   const Clock::time_point computed = Clock::now();
   StepSums& sums = made.host;

@@ -46,7 +46,8 @@ std::string epoch_json(const EpochReport& r) {
       line.member("sample_seconds", t.sample_seconds).member("gather_seconds", t.gather_seconds);
       line.member("compute_seconds", t.compute_seconds).member("reduce_seconds", t.reduce_seconds);
       line.member("peer_wait_seconds", t.peer_wait_seconds);
-      line.member("optimizer_seconds", t.optimizer_seconds).member("bus_bytes", t.bus_bytes);
+      line.member("optimizer_seconds", t.optimizer_seconds);
+      line.member("idle_seconds", t.idle_seconds).member("bus_bytes", t.bus_bytes);
       line.member("rows", t.rows).member("rows_there", t.rows_there).end_object();
     }
     line.end_list();
@@ -91,7 +92,8 @@ void RunLog::add(const EpochReport& r) {
                             {name + "computing", t.compute_seconds},
                             {name + "reducing", t.reduce_seconds - t.peer_wait_seconds},
                             {name + "waiting_for_ranks", t.peer_wait_seconds},
-                            {name + "updating", t.optimizer_seconds}};
+                            {name + "updating", t.optimizer_seconds},
+                            {name + "idle", t.idle_seconds}};
     scalars.insert(scalars.end(), std::begin(times), std::end(times));
     if (t.device < 0) continue;
     scalars.push_back({name + "bus_bytes", static_cast<double>(t.bus_bytes)});

@@ -73,6 +73,8 @@ void expect_times(const train::RankTimes& rank, const Expected& expected) {
   EXPECT_EQ(rank.compute_seconds, expected.compute + expected.passes * kWait);
   EXPECT_EQ(rank.optimizer_seconds, expected.optimizer);
   EXPECT_EQ(rank.wait_seconds, expected.passes * 2 * kWait);  // for the sample, and for the rows
+  EXPECT_LT(rank.seconds, rank.compute_seconds);  // the host's clock, which is far behind
+  EXPECT_EQ(rank.idle_seconds, 0);
 }
 
 std::vector<train::EpochReport> reports_of(const Recipe& setup, const Gpus& gpus,
@@ -194,6 +196,7 @@ TEST(DeviceClock, ADeviceThatTellsNoTimes) {
       EXPECT_GT(rank.seconds, 0);
       EXPECT_EQ(rank.compute_seconds, rank.seconds);
       EXPECT_EQ(rank.sample_seconds + rank.wait_seconds + rank.optimizer_seconds, 0);
+      EXPECT_EQ(rank.idle_seconds, 0);
       EXPECT_GT(rank.bus_bytes, 0);
     }
     EXPECT_EQ(after(five(), gpus, table), expected);
