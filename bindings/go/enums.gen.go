@@ -1372,8 +1372,9 @@ func (v Capture) String() string {
 }
 
 // Precision: In what the matrices of a training's passes are multiplied, by layers of SAGE, GCN,
-// GIN, GAT and the like; small products of R-GCN, PNA, LSTMs and readouts, weights, gradients,
-// sums over neighbours and evaluations stay in the model's type. Of models of f32.
+// GIN, GAT and the like; TF32 is for all others as well. With BF16 small products of R-GCN, PNA,
+// LSTMs and readouts, and always weights, gradients, sums over neighbours and evaluations stay in
+// the model's type. Of models of f32.
 type Precision int32
 
 // Values of [Precision].

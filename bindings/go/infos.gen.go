@@ -332,7 +332,8 @@ type MemoryInfo struct {
 	// Captured steps, or eager ones over the same shapes, beside all that; 0: mini-batches are not
 	// padded, perhaps because that would not fit.
 	CaptureBytes uint64
-	// For the driver, libraries and others: 1 GiB of a GPU of a given size, 0 of what is free.
+	// For libraries and others: 1 GiB of a GPU of a given size, with the driver's part, or of what
+	// is free up to 256 MiB.
 	ReserveBytes uint64
 	// Of main memory, once a process.
 	PinnedBytes uint64
@@ -369,12 +370,18 @@ func (c *MemoryInfo) from(r *raw.MemoryInfo) {
 	c.Bounded = r.Bounded != 0
 }
 
-// ProgressInfo: Where training is; see [Trainer.Progress]. Seconds of captured steps are the
-// GPU's own: it samples and gathers in queues beside the one that trains, which waits for
-// mini-batches, computes, reduces and updates, and for the rest of Seconds has nothing to do. Of
-// one rank with a mini-batch a step the update is part of ComputeSeconds, of all captured steps
-// waiting for slower ranks part of ReduceSeconds alone. Where the GPU tells no times, all of
-// Seconds is ComputeSeconds.
+// ProgressInfo: Where training is; see [Trainer.Progress]. Seconds of captured steps, and of
+// eager ones over the same shapes, are the GPU's own: it samples and gathers in queues beside the
+// one that trains, which waits for mini-batches, computes, reduces and updates, and for the rest
+// of Seconds has nothing to do. Of one rank with a mini-batch a step the update is part of
+// ComputeSeconds, of all of these waiting for slower ranks part of ReduceSeconds alone. Where the
+// GPU tells no times, all of Seconds is ComputeSeconds. Steps without padding are timed by the
+// host, which waits for the GPU behind the passes and in the exchange: what the GPU still does of
+// an update while the next step begins is ComputeSeconds. Waiting for mini-batches is the GPU's
+// own there too, where it tells times: while the host waits and the GPU is still at the passes
+// before, that is ComputeSeconds. Gaps between kernels that the host starts one by one are part
+// of what they are in. What comes between steps without padding, a checkpoint say, is no part of
+// Seconds; between the others, which overlap, it is.
 type ProgressInfo struct {
 	// What it does.
 	State TrainerState
@@ -485,6 +492,11 @@ type RankInfo struct {
 	NumRows int64
 	// Of these, those that lay on the GPU: hits of a cache.
 	NumRowsThere int64
+	// What is left of Seconds without ComputeSeconds, ReduceSeconds and OptimizerSeconds, and never
+	// below 0: the queue that trains on its GPU, or on the CPU its thread, had nothing to do.
+	// WaitSeconds is a part of it, PeerWaitSeconds is not. 0 where the GPU tells no times and
+	// ComputeSeconds is all.
+	IdleSeconds float64
 }
 
 func (c *RankInfo) from(r *raw.RankInfo) {
@@ -503,6 +515,7 @@ func (c *RankInfo) from(r *raw.RankInfo) {
 	c.BusBytes = int64(r.BusBytes)
 	c.NumRows = int64(r.NumRows)
 	c.NumRowsThere = int64(r.NumRowsThere)
+	c.IdleSeconds = float64(r.IdleSeconds)
 }
 
 // EpochInfo: What an epoch came to.

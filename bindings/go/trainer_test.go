@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -59,6 +60,10 @@ func TestRunAndSteps(t *testing.T) {
 	ok(t, err)
 	if rank.Device != -1 || !(rank.ComputeSeconds > 0) {
 		t.Error("the first rank has not computed on the CPU", rank)
+	}
+	rest := rank.Seconds - rank.ComputeSeconds - rank.ReduceSeconds - rank.OptimizerSeconds
+	if !(rank.IdleSeconds > 0) || math.Abs(rank.IdleSeconds-rest) > 1e-9 {
+		t.Error("idle is not what is left of the time", rank)
 	}
 	ranks, err := trainer.Ranks()
 	ok(t, err)

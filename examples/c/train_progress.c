@@ -100,17 +100,17 @@ void train_progress_rank(const gnnmg_rank_info* rank, int first) {
   if (first)
     printf(
         "ranks   in %% of epoch %lld\n"
-        "        rank  on     seconds  waiting  compute  reduce  peers  update"
+        "        rank  on     seconds  compute  reduce  peers  update    idle  waiting"
         "  (sample  gather)   bus MB  hits\n",
         (long long)rank->epoch + 1);
   char on[16] = "CPU";
   if (rank->device >= 0) snprintf(on, sizeof on, "GPU %d", (int)rank->device);
-  printf("        %4d  %-6s %7.2f  %7.1f  %7.1f  %6.1f  %5.1f  %6.1f  (%6.1f  %6.1f)",
-         (int)rank->rank, on, rank->seconds, rank->wait_seconds / percent,
-         rank->compute_seconds / percent,
+  printf("        %4d  %-6s %7.2f  %7.1f  %6.1f  %5.1f  %6.1f  %6.1f  %7.1f  (%6.1f  %6.1f)",
+         (int)rank->rank, on, rank->seconds, rank->compute_seconds / percent,
          (rank->reduce_seconds - rank->peer_wait_seconds) / percent,
          rank->peer_wait_seconds / percent, rank->optimizer_seconds / percent,
-         rank->sample_seconds / percent, rank->gather_seconds / percent);
+         rank->idle_seconds / percent, rank->wait_seconds / percent, rank->sample_seconds / percent,
+         rank->gather_seconds / percent);
   if (rank->device >= 0) printf("  %7.1f", (double)rank->bus_bytes * 1e-6);
   if (rank->num_rows > 0)
     printf("  %.0f %%", 100 * (double)rank->num_rows_there / (double)rank->num_rows);

@@ -36,8 +36,8 @@ int32_t train_progress_epoch(const gnnmg_epoch_info* epoch, void* user_data);
 void train_progress_draw(const train_progress* progress, const gnnmg_trainer* trainer);
 
 /* Prints a row of a table for a rank's last epoch, and the head in front of the first: where its
- * time went, what its GPU read over the bus, and how many of the rows that it gathered lay there.
- */
+ * time went, compute to idle in all and of idle the waiting for mini-batches, what its GPU read
+ * over the bus, and how many of the rows that it gathered lay there. */
 void train_progress_rank(const gnnmg_rank_info* rank, int first);
 
 /* Wipes the bar, so that other text can follow. */

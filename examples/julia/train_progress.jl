@@ -88,15 +88,16 @@ end
 # Where the time of each rank of this process went in the last epoch.
 function print_ranks(ranks)
     println("ranks   in % of epoch $(ranks[1].epoch + 1)")
-    println("        rank  on     seconds  waiting  compute  reduce  peers  update",
+    println("        rank  on     seconds  compute  reduce  peers  update    idle  waiting",
             "  (sample  gather)   bus MB  hits")
     for r in ranks
         percent(part) = 100part / (r.seconds > 0 ? r.seconds : 100.0)
-        @printf("        %4d  %-6s %7.2f  %7.1f  %7.1f  ", r.rank, r.device < 0 ? "CPU" : "GPU $(r.device)",
-                r.seconds, percent(r.wait_seconds), percent(r.compute_seconds))
-        @printf("%6.1f  %5.1f  %6.1f  (%6.1f  %6.1f)", percent(r.reduce_seconds - r.peer_wait_seconds),
-                percent(r.peer_wait_seconds), percent(r.optimizer_seconds), percent(r.sample_seconds),
-                percent(r.gather_seconds))
+        @printf("        %4d  %-6s %7.2f  %7.1f  ", r.rank, r.device < 0 ? "CPU" : "GPU $(r.device)",
+                r.seconds, percent(r.compute_seconds))
+        @printf("%6.1f  %5.1f  %6.1f  ", percent(r.reduce_seconds - r.peer_wait_seconds),
+                percent(r.peer_wait_seconds), percent(r.optimizer_seconds))
+        @printf("%6.1f  %7.1f  (%6.1f  %6.1f)", percent(r.idle_seconds), percent(r.wait_seconds),
+                percent(r.sample_seconds), percent(r.gather_seconds))
         r.device >= 0 && @printf("  %7.1f", r.bus_bytes * 1e-6)
         r.num_rows > 0 && @printf("  %.0f %%", 100r.num_rows_there / r.num_rows)
         println()

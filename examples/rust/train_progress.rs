@@ -187,7 +187,8 @@ fn draw_times(at: &ProgressInfo) {
 pub fn print_ranks(ranks: &[RankInfo]) {
     println!("ranks   in % of epoch {}", ranks[0].epoch + 1);
     println!(
-        "        rank  on     seconds  waiting  compute  reduce  peers  update  (sample  gather)   bus MB  hits"
+        "        rank  on     seconds  compute  reduce  peers  update    idle  waiting  \
+         (sample  gather)   bus MB  hits"
     );
     for rank in ranks {
         let percent = if rank.seconds > 0.0 {
@@ -200,14 +201,15 @@ pub fn print_ranks(ranks: &[RankInfo]) {
             gpu => format!("GPU {gpu}"),
         };
         print!(
-            "        {:4}  {on:6} {:7.2}  {:7.1}  {:7.1}  {:6.1}  {:5.1}  {:6.1}  ({:6.1}  {:6.1})",
+            "        {:4}  {on:6} {:7.2}  {:7.1}  {:6.1}  {:5.1}  {:6.1}  {:6.1}  {:7.1}  ({:6.1}  {:6.1})",
             rank.rank,
             rank.seconds,
-            rank.wait_seconds / percent,
             rank.compute_seconds / percent,
             (rank.reduce_seconds - rank.peer_wait_seconds) / percent,
             rank.peer_wait_seconds / percent,
             rank.optimizer_seconds / percent,
+            rank.idle_seconds / percent,
+            rank.wait_seconds / percent,
             rank.sample_seconds / percent,
             rank.gather_seconds / percent
         );

@@ -32,14 +32,14 @@ concept SizedStruct = requires(T value) {
 // No struct of any version comes near this; a larger size is garbage, and nothing is read by it.
 inline constexpr size_t kMaxStructSize = 16384;
 
-// Size of the struct in the first release that had it. A struct that has grown since names its old
-// size in a specialisation.
+// Size of the struct when it was there first. A struct that has grown since names its old size in a
+// specialisation.
 template <SizedStruct T>
 inline constexpr size_t kFirstSize = sizeof(T);
 
 template <SizedStruct T>
 bool valid_size(uint32_t size) noexcept {
-  return size >= kFirstSize<T> && size <= kMaxStructSize;
+  return size >= kFirstSize<T> && size <= kMaxStructSize && size % alignof(T) == 0;
 }
 
 // --- Outputs ------------------------------------------------------------------------------------
@@ -111,7 +111,7 @@ template <SizedStruct T>
 gnnmg_status init_config(T* config, size_t struct_size, T defaults) noexcept {
   return guard([&] {
     if (config == nullptr) fail(Status::kInvalidArgument, "argument 'config' is NULL");
-    if (struct_size < kFirstSize<T> || struct_size > kMaxStructSize)
+    if (struct_size > kMaxStructSize || !valid_size<T>(static_cast<uint32_t>(struct_size)))
       fail(Status::kInvalidArgument, "argument 'struct_size' is ", struct_size, ", expected ",
            sizeof(T));
     std::memset(static_cast<void*>(config), 0, struct_size);

@@ -1,8 +1,14 @@
 // What a trainer takes of a GPU's memory, and where its ranks' time goes.
+#include <cstddef>
+
 #include "capi/arguments.h"
 #include "capi/trainer.h"
 
 using namespace gnnmg::capi;
+
+template <>
+inline constexpr size_t gnnmg::capi::kFirstSize<gnnmg_rank_info> =
+    offsetof(gnnmg_rank_info, idle_seconds);
 
 extern "C" {
 
@@ -64,6 +70,7 @@ gnnmg_status gnnmg_trainer_get_rank_info(const gnnmg_trainer* trainer, int64_t i
     facts.bus_bytes = times.bus_bytes;
     facts.num_rows = times.rows;
     facts.num_rows_there = times.rows_there;
+    facts.idle_seconds = times.idle_seconds;
     give(info, facts);
   });
 }

@@ -264,9 +264,10 @@ void expect_times(gnnmg_capture capture) {
     EXPECT_GT(facts.reduce_seconds, 0);
     EXPECT_GE(facts.reduce_seconds, facts.peer_wait_seconds);
     EXPECT_GT(facts.optimizer_seconds, 0);
-    EXPECT_LE(
-        facts.wait_seconds + facts.compute_seconds + facts.reduce_seconds + facts.optimizer_seconds,
-        facts.seconds * 1.001);
+    const double busy = facts.compute_seconds + facts.reduce_seconds + facts.optimizer_seconds;
+    EXPECT_LE(facts.wait_seconds + busy, facts.seconds * 1.001);
+    EXPECT_GE(facts.idle_seconds, 0);
+    EXPECT_NEAR(busy + facts.idle_seconds, facts.seconds, facts.seconds * 1e-3);
     EXPECT_GT(facts.num_rows, 0);
     EXPECT_GT(facts.num_rows_there, 0) << "a cache of the hottest rows is never hit";
     EXPECT_LT(facts.num_rows_there, facts.num_rows);
@@ -278,6 +279,7 @@ void expect_times(gnnmg_capture capture) {
   std::string last, line;
   while (std::getline(lines, line)) last = line;
   EXPECT_NE(last.find("\"ranks\":[{\"rank\":0,\"device\":0,"), std::string::npos) << last;
+  EXPECT_NE(last.find(",\"idle_seconds\":"), std::string::npos) << last;
 }
 
 TEST(GpuTrainer, TellsWhereEachRanksTimeWent) {

@@ -2,6 +2,7 @@
 // header says.
 #include <atomic>
 #include <cmath>
+#include <cstring>
 #include <numeric>
 #include <thread>
 
@@ -255,6 +256,35 @@ struct Watcher {
   static void release(void* data) { ++static_cast<Watcher*>(data)->released; }
 };
 
+// A program that was compiled before the struct grew.
+TEST(TrainerTest, AShorterRankInfoIsFilledAsFarAsItGoes) {
+  World world;
+  world.training.num_epochs = 1;
+  const Sampler sampler = world.make_sampler();
+  const Model model = world.make_model();
+  const Trainer trainer = world.make_trainer(model, sampler);
+  ASSERT_OK(gnnmg_trainer_run(trainer, nullptr, nullptr, nullptr));
+  auto whole = info<gnnmg_rank_info>();
+  ASSERT_OK(gnnmg_trainer_get_rank_info(trainer, 0, &whole));
+  EXPECT_GT(whole.idle_seconds, 0);
+
+  constexpr uint32_t kOld = 120;
+  gnnmg_rank_info old;
+  std::memset(&old, 0x5a, sizeof old);
+  old.struct_size = kOld;
+  ASSERT_OK(gnnmg_trainer_get_rank_info(trainer, 0, &old));
+  EXPECT_EQ(old.struct_size, kOld);
+  old.struct_size = whole.struct_size;
+  EXPECT_EQ(std::memcmp(&old, &whole, kOld), 0);
+  for (size_t i = kOld; i < sizeof old; ++i)
+    EXPECT_EQ(reinterpret_cast<const unsigned char*>(&old)[i], 0x5a) << "byte " << i;
+  for (const uint32_t size : {kOld - 8, kOld + 4}) {
+    old.struct_size = size;
+    EXPECT_FAILS(gnnmg_trainer_get_rank_info(trainer, 0, &old), GNNMG_ERR_INVALID_ARGUMENT,
+                 "expected 128");
+  }
+}
+
 TEST(TrainerTest, EpochsAreReportedOnTheThreadThatWaits) {
   World world;
   world.training.num_epochs = 4;
@@ -290,6 +320,10 @@ TEST(TrainerTest, EpochsAreReportedOnTheThreadThatWaits) {
   EXPECT_EQ(rank.seconds, progress.seconds);
   EXPECT_EQ(rank.compute_seconds, progress.compute_seconds);
   EXPECT_EQ(rank.num_rows, 0);
+  EXPECT_NEAR(
+      rank.compute_seconds + rank.reduce_seconds + rank.optimizer_seconds + rank.idle_seconds,
+      rank.seconds, 1e-9);
+  EXPECT_GE(rank.idle_seconds, rank.wait_seconds - 1e-9);
   EXPECT_FAILS(gnnmg_trainer_get_rank_info(trainer, -1, &rank), GNNMG_ERR_RANGE, "index");
   auto plan = info<gnnmg_memory_info>();
   EXPECT_FAILS(gnnmg_trainer_get_memory_info(trainer, 0, &plan), GNNMG_ERR_NOT_FOUND,

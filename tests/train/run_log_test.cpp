@@ -88,10 +88,15 @@ TEST(RunLog, TheSplitOfTimeIsInBoth) {
   r.sample_seconds = 0.25;
   r.peer_wait_seconds = 0.125;
   r.slowest_rank = 3;
+  RankTimes rank;
+  rank.rank = 1;
+  rank.idle_seconds = 0.75;
+  r.ranks = {rank};
   RunLog(folder.file("log.jsonl"), folder.file("events")).add(r);
   const auto line = lines_of(folder.file("log.jsonl")).at(0);
   EXPECT_EQ(line["sample_seconds"], 0.25);
   EXPECT_EQ(line["slowest_rank"], 3);
+  EXPECT_EQ(line["ranks"][0]["idle_seconds"], 0.75);
   std::string events;
   for (const std::string& name : folder.list())
     if (name.starts_with("events/events.out")) events = test::slurp(folder.file(name));
@@ -106,6 +111,7 @@ TEST(RunLog, TheSplitOfTimeIsInBoth) {
   expect("time/sampling", 0.25F);
   expect("time/waiting_for_ranks", 0.125F);
   expect("ranks/slowest", 3);
+  expect("rank_1/idle", 0.75F);
 }
 
 }  // namespace

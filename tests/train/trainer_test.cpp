@@ -143,6 +143,12 @@ TEST(Trainer, TheSlowestRankIsNamed) {
       EXPECT_GT(report.most_busy_seconds, report.mean_busy_seconds + 0.05);
       EXPECT_GT(report.peer_wait_seconds, 0.05);
       EXPECT_LE(report.peer_wait_seconds, report.reduce_seconds);
+      // Its thread waits for mini-batches, that of the other rank in the all-reduce.
+      EXPECT_GT(report.ranks[1].idle_seconds, 0.05);
+      EXPECT_LT(report.ranks[0].idle_seconds, report.ranks[1].idle_seconds / 2);
+      for (const train::RankTimes& r : report.ranks)
+        EXPECT_NEAR(r.compute_seconds + r.reduce_seconds + r.optimizer_seconds + r.idle_seconds,
+                    r.seconds, 1e-9);
     }
   }
 }

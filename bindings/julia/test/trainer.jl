@@ -11,6 +11,9 @@ metrics = evaluate(trainer, :test)
 at = progress(trainer)
 @test at.state == :finished && at.num_epochs == 3 && at.has_validation && at.peer_wait_seconds >= 0
 @test rank_info(trainer, 1).compute_seconds > 0 && rank_info(trainer, 1).device == -1
+times = rank_info(trainer, 1)
+@test times.idle_seconds >= 0
+@test times.idle_seconds ≈ times.seconds - times.compute_seconds - times.reduce_seconds - times.optimizer_seconds
 @test [facts.rank for facts in rank_info(trainer)] == [0, 1] && rank_info(trainer)[2] == rank_info(trainer, 2)
 @test failure_of(() -> rank_info(trainer, 99), :range).code == :range
 plan = memory_info(trainer, 80 * 10^9)

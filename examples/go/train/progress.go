@@ -162,7 +162,8 @@ func (p *progress) table(elapsed time.Duration) {
 // printRanks tells where the time of each rank of this process went in the last epoch.
 func printRanks(ranks []gnnmg.RankInfo) {
 	fmt.Printf("ranks   in %% of epoch %d\n", ranks[0].Epoch+1)
-	fmt.Println("        rank  on     seconds  waiting  compute  reduce  peers  update  (sample  gather)   bus MB  hits")
+	fmt.Println("        rank  on     seconds  compute  reduce  peers  update    idle  waiting" +
+		"  (sample  gather)   bus MB  hits")
 	for _, r := range ranks {
 		percent := r.Seconds / 100
 		if percent == 0 {
@@ -172,9 +173,10 @@ func printRanks(ranks []gnnmg.RankInfo) {
 		if r.Device >= 0 {
 			on = fmt.Sprintf("GPU %d", r.Device)
 		}
-		fmt.Printf("        %4d  %-6s %7.2f  %7.1f  %7.1f  %6.1f  %5.1f  %6.1f  (%6.1f  %6.1f)", r.Rank, on, r.Seconds,
-			r.WaitSeconds/percent, r.ComputeSeconds/percent, (r.ReduceSeconds-r.PeerWaitSeconds)/percent,
-			r.PeerWaitSeconds/percent, r.OptimizerSeconds/percent, r.SampleSeconds/percent, r.GatherSeconds/percent)
+		fmt.Printf("        %4d  %-6s %7.2f  %7.1f  %6.1f  %5.1f  %6.1f  %6.1f  %7.1f  (%6.1f  %6.1f)", r.Rank, on, r.Seconds,
+			r.ComputeSeconds/percent, (r.ReduceSeconds-r.PeerWaitSeconds)/percent, r.PeerWaitSeconds/percent,
+			r.OptimizerSeconds/percent, r.IdleSeconds/percent, r.WaitSeconds/percent, r.SampleSeconds/percent,
+			r.GatherSeconds/percent)
 		if r.Device >= 0 {
 			fmt.Printf("  %7.1f", float64(r.BusBytes)*1e-6)
 		}

@@ -3843,8 +3843,9 @@ enum {
 };
 
 /** In what the matrices of a training's passes are multiplied, by layers of SAGE, GCN, GIN, GAT and
- * the like; small products of R-GCN, PNA, LSTMs and readouts, weights, gradients, sums over
- * neighbours and evaluations stay in the model's type. Of models of f32. */
+ * the like; TF32 is for all others as well. With BF16 small products of R-GCN, PNA, LSTMs and
+ * readouts, and always weights, gradients, sums over neighbours and evaluations stay in the model's
+ * type. Of models of f32. */
 typedef int32_t gnnmg_precision;
 
 /** Values of ::gnnmg_precision. */
@@ -3976,8 +3977,8 @@ typedef struct gnnmg_memory_info {
   size_t capture_bytes;       /**< Captured steps, or eager ones over the same shapes, beside all
                                    that; 0: mini-batches are not padded, perhaps because that
                                    would not fit. */
-  size_t reserve_bytes;       /**< For the driver, libraries and others: 1 GiB of a GPU of a given
-                                   size, 0 of what is free. */
+  size_t reserve_bytes;       /**< For libraries and others: 1 GiB of a GPU of a given size, with
+                                   the driver's part, or of what is free up to 256 MiB. */
   size_t pinned_bytes;        /**< Of main memory, once a process. */
   int64_t num_cached;         /**< Rows in a cache. */
   gnnmg_graph_placement graph_placement;     /**< As ::GNNMG_GRAPH_PLACEMENT_AUTO would have it. */
@@ -3999,12 +4000,18 @@ enum {
   GNNMG_TRAINER_FAILED = 4    /**< Ended by an error. */
 };
 
-/** Where training is; see gnnmg_trainer_progress(). Seconds of captured steps are the GPU's own:
- * it samples and gathers in queues beside the one that trains, which waits for mini-batches,
- * computes, reduces and updates, and for the rest of `seconds` has nothing to do. Of one rank with
- * a mini-batch a step the update is part of `compute_seconds`, of all captured steps waiting for
- * slower ranks part of `reduce_seconds` alone. Where the GPU tells no times, all of `seconds` is
- * `compute_seconds`. */
+/** Where training is; see gnnmg_trainer_progress(). Seconds of captured steps, and of eager ones
+ * over the same shapes, are the GPU's own: it samples and gathers in queues beside the one that
+ * trains, which waits for mini-batches, computes, reduces and updates, and for the rest of
+ * `seconds` has nothing to do. Of one rank with a mini-batch a step the update is part of
+ * `compute_seconds`, of all of these waiting for slower ranks part of `reduce_seconds` alone.
+ * Where the GPU tells no times, all of `seconds` is `compute_seconds`. Steps without padding are
+ * timed by the host, which waits for the GPU behind the passes and in the exchange: what the GPU
+ * still does of an update while the next step begins is `compute_seconds`. Waiting for
+ * mini-batches is the GPU's own there too, where it tells times: while the host waits and the GPU
+ * is still at the passes before, that is `compute_seconds`. Gaps between kernels that the host
+ * starts one by one are part of what they are in. What comes between steps without padding, a
+ * checkpoint say, is no part of `seconds`; between the others, which overlap, it is. */
 typedef struct gnnmg_progress_info {
   uint32_t struct_size;      /**< sizeof of this struct, set by the caller. */
   gnnmg_trainer_state state; /**< What it does. */
@@ -4055,6 +4062,11 @@ typedef struct gnnmg_rank_info {
                                  ends. Edges of a pinned graph are not counted. */
   int64_t num_rows;       /**< Rows that gathers of its GPU have read, once the epoch has ended. */
   int64_t num_rows_there; /**< Of these, those that lay on the GPU: hits of a cache. */
+  double idle_seconds;    /**< What is left of `seconds` without `compute_seconds`, `reduce_seconds`
+                               and `optimizer_seconds`, and never below 0: the queue that trains on
+                               its GPU, or on the CPU its thread, had nothing to do. `wait_seconds`
+                               is a part of it, `peer_wait_seconds` is not. 0 where the GPU
+                               tells no times and `compute_seconds` is all. */
 } gnnmg_rank_info;
 
 /** What an epoch came to. */

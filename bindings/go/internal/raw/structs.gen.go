@@ -567,6 +567,7 @@ type RankInfo struct {
 	BusBytes         int64
 	NumRows          int64
 	NumRowsThere     int64
+	IdleSeconds      float64
 }
 
 // EpochInfo is gnnmg_epoch_info.
@@ -1081,6 +1082,7 @@ var (
 	_ [unsafe.Offsetof(C.gnnmg_rank_info{}.bus_bytes)]byte                        = [unsafe.Offsetof(RankInfo{}.BusBytes)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_rank_info{}.num_rows)]byte                         = [unsafe.Offsetof(RankInfo{}.NumRows)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_rank_info{}.num_rows_there)]byte                   = [unsafe.Offsetof(RankInfo{}.NumRowsThere)]byte{}
+	_ [unsafe.Offsetof(C.gnnmg_rank_info{}.idle_seconds)]byte                     = [unsafe.Offsetof(RankInfo{}.IdleSeconds)]byte{}
 	_ [unsafe.Sizeof(C.gnnmg_epoch_info{})]byte                                   = [unsafe.Sizeof(EpochInfo{})]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.struct_size)]byte                     = [unsafe.Offsetof(EpochInfo{}.StructSize)]byte{}
 	_ [unsafe.Offsetof(C.gnnmg_epoch_info{}.evaluated)]byte                       = [unsafe.Offsetof(EpochInfo{}.Evaluated)]byte{}

@@ -395,7 +395,7 @@ const COMMENTS = Dict(
         :optimizer_bytes => "What the optimizer gathers.",
         :communication_bytes => "What is exchanged with other ranks, and NCCL's buffers.",
         :capture_bytes => "Captured steps, or eager ones over the same shapes, beside all that; 0: mini-batches are not padded, perhaps because that would not fit.",
-        :reserve_bytes => "For the driver, libraries and others: 1 GiB of a GPU of a given size, 0 of what is free.",
+        :reserve_bytes => "For libraries and others: 1 GiB of a GPU of a given size, with the driver's part, or of what is free up to 256 MiB.",
         :pinned_bytes => "Of main memory, once a process.",
         :num_cached => "Rows in a cache.",
         :graph_placement => "As `:auto` would have it.",
@@ -443,6 +443,7 @@ const COMMENTS = Dict(
         :bus_bytes => "Read by its GPU over the bus: copies of mini-batches, and rows of features in main memory. What gathers read is added when the epoch ends. Edges of a pinned graph are not counted.",
         :num_rows => "Rows that gathers of its GPU have read, once the epoch has ended.",
         :num_rows_there => "Of these, those that lay on the GPU: hits of a cache.",
+        :idle_seconds => "What is left of `seconds` without `compute_seconds`, `reduce_seconds` and `optimizer_seconds`, and never below 0: the queue that trains on its GPU, or on the CPU its thread, had nothing to do. `wait_seconds` is a part of it, `peer_wait_seconds` is not. 0 where the GPU tells no times and `compute_seconds` is all.",
     ],
     :gnnmg_epoch_info => [
         :evaluated => "1: the `validation_` fields are filled.",

@@ -541,6 +541,7 @@ struct gnnmg_rank_info
     bus_bytes::Int64
     num_rows::Int64
     num_rows_there::Int64
+    idle_seconds::Float64
 end
 
 struct gnnmg_epoch_info

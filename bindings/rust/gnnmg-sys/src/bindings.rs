@@ -2681,8 +2681,9 @@ pub const GNNMG_CAPTURE_ON: gnnmg_capture = 2;
 the least memory, and equal to the others up to rounding.*/
 pub const GNNMG_CAPTURE_UNPADDED: gnnmg_capture = 3;
 /** In what the matrices of a training's passes are multiplied, by layers of SAGE, GCN, GIN, GAT and
-the like; small products of R-GCN, PNA, LSTMs and readouts, weights, gradients, sums over
-neighbours and evaluations stay in the model's type. Of models of f32.*/
+the like; TF32 is for all others as well. With BF16 small products of R-GCN, PNA, LSTMs and
+readouts, and always weights, gradients, sums over neighbours and evaluations stay in the model's
+type. Of models of f32.*/
 pub type gnnmg_precision = i32;
 /** In the model's type. LibTorch's TF32 is off in the process while
 such a trainer works on GPUs, and put back behind it.*/
@@ -3066,8 +3067,8 @@ table of all.*/
 that; 0: mini-batches are not padded, perhaps because that
 would not fit.*/
     pub capture_bytes: usize,
-    /** For the driver, libraries and others: 1 GiB of a GPU of a given
-size, 0 of what is free.*/
+    /** For libraries and others: 1 GiB of a GPU of a given size, with
+the driver's part, or of what is free up to 256 MiB.*/
     pub reserve_bytes: usize,
     /// Of main memory, once a process.
     pub pinned_bytes: usize,
@@ -3167,12 +3168,18 @@ pub const GNNMG_TRAINER_STOPPING: gnnmg_trainer_state = 2;
 pub const GNNMG_TRAINER_FINISHED: gnnmg_trainer_state = 3;
 /// Ended by an error.
 pub const GNNMG_TRAINER_FAILED: gnnmg_trainer_state = 4;
-/** Where training is; see gnnmg_trainer_progress(). Seconds of captured steps are the GPU's own:
-it samples and gathers in queues beside the one that trains, which waits for mini-batches,
-computes, reduces and updates, and for the rest of `seconds` has nothing to do. Of one rank with
-a mini-batch a step the update is part of `compute_seconds`, of all captured steps waiting for
-slower ranks part of `reduce_seconds` alone. Where the GPU tells no times, all of `seconds` is
-`compute_seconds`.*/
+/** Where training is; see gnnmg_trainer_progress(). Seconds of captured steps, and of eager ones
+over the same shapes, are the GPU's own: it samples and gathers in queues beside the one that
+trains, which waits for mini-batches, computes, reduces and updates, and for the rest of
+`seconds` has nothing to do. Of one rank with a mini-batch a step the update is part of
+`compute_seconds`, of all of these waiting for slower ranks part of `reduce_seconds` alone.
+Where the GPU tells no times, all of `seconds` is `compute_seconds`. Steps without padding are
+timed by the host, which waits for the GPU behind the passes and in the exchange: what the GPU
+still does of an update while the next step begins is `compute_seconds`. Waiting for
+mini-batches is the GPU's own there too, where it tells times: while the host waits and the GPU
+is still at the passes before, that is `compute_seconds`. Gaps between kernels that the host
+starts one by one are part of what they are in. What comes between steps without padding, a
+checkpoint say, is no part of `seconds`; between the others, which overlap, it is.*/
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct gnnmg_progress_info {
@@ -3348,10 +3355,16 @@ ends. Edges of a pinned graph are not counted.*/
     pub num_rows: i64,
     /// Of these, those that lay on the GPU: hits of a cache.
     pub num_rows_there: i64,
+    /** What is left of `seconds` without `compute_seconds`, `reduce_seconds`
+and `optimizer_seconds`, and never below 0: the queue that trains on
+its GPU, or on the CPU its thread, had nothing to do. `wait_seconds`
+is a part of it, `peer_wait_seconds` is not. 0 where the GPU
+tells no times and `compute_seconds` is all.*/
+    pub idle_seconds: f64,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of gnnmg_rank_info"][::core::mem::size_of::<gnnmg_rank_info>() - 120usize];
+    ["Size of gnnmg_rank_info"][::core::mem::size_of::<gnnmg_rank_info>() - 128usize];
     [
         "Alignment of gnnmg_rank_info",
     ][::core::mem::align_of::<gnnmg_rank_info>() - 8usize];
@@ -3406,6 +3419,9 @@ const _: () = {
     [
         "Offset of field: gnnmg_rank_info::num_rows_there",
     ][::core::mem::offset_of!(gnnmg_rank_info, num_rows_there) - 112usize];
+    [
+        "Offset of field: gnnmg_rank_info::idle_seconds",
+    ][::core::mem::offset_of!(gnnmg_rank_info, idle_seconds) - 120usize];
 };
 /// What an epoch came to.
 #[repr(C)]

@@ -702,8 +702,9 @@ enumeration! {
 
 enumeration! {
     /// In what the matrices of a training's passes are multiplied, by layers of SAGE, GCN, GIN, GAT and
-    /// the like; small products of R-GCN, PNA, LSTMs and readouts, weights, gradients, sums over
-    /// neighbours and evaluations stay in the model's type. Of models of f32.
+    /// the like; TF32 is for all others as well. With BF16 small products of R-GCN, PNA, LSTMs and
+    /// readouts, and always weights, gradients, sums over neighbours and evaluations stay in the model's
+    /// type. Of models of f32.
     pub enum Precision {
         /// In the model's type. LibTorch's TF32 is off in the process while
         /// such a trainer works on GPUs, and put back behind it.

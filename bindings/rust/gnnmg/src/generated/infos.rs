@@ -208,8 +208,8 @@ info! {
         /// that; 0: mini-batches are not padded, perhaps because that
         /// would not fit.
         capture_bytes: usize,
-        /// For the driver, libraries and others: 1 GiB of a GPU of a given
-        /// size, 0 of what is free.
+        /// For libraries and others: 1 GiB of a GPU of a given size, with
+        /// the driver's part, or of what is free up to 256 MiB.
         reserve_bytes: usize,
         /// Of main memory, once a process.
         pinned_bytes: usize,
@@ -226,12 +226,18 @@ info! {
 }
 
 info! {
-    /// Where training is; see gnnmg_trainer_progress(). Seconds of captured steps are the GPU's own:
-    /// it samples and gathers in queues beside the one that trains, which waits for mini-batches,
-    /// computes, reduces and updates, and for the rest of `seconds` has nothing to do. Of one rank with
-    /// a mini-batch a step the update is part of `compute_seconds`, of all captured steps waiting for
-    /// slower ranks part of `reduce_seconds` alone. Where the GPU tells no times, all of `seconds` is
-    /// `compute_seconds`.
+    /// Where training is; see gnnmg_trainer_progress(). Seconds of captured steps, and of eager ones
+    /// over the same shapes, are the GPU's own: it samples and gathers in queues beside the one that
+    /// trains, which waits for mini-batches, computes, reduces and updates, and for the rest of
+    /// `seconds` has nothing to do. Of one rank with a mini-batch a step the update is part of
+    /// `compute_seconds`, of all of these waiting for slower ranks part of `reduce_seconds` alone.
+    /// Where the GPU tells no times, all of `seconds` is `compute_seconds`. Steps without padding are
+    /// timed by the host, which waits for the GPU behind the passes and in the exchange: what the GPU
+    /// still does of an update while the next step begins is `compute_seconds`. Waiting for
+    /// mini-batches is the GPU's own there too, where it tells times: while the host waits and the GPU
+    /// is still at the passes before, that is `compute_seconds`. Gaps between kernels that the host
+    /// starts one by one are part of what they are in. What comes between steps without padding, a
+    /// checkpoint say, is no part of `seconds`; between the others, which overlap, it is.
     pub struct ProgressInfo(gnnmg_progress_info) {
         /// What it does.
         state: crate::TrainerState,
@@ -319,6 +325,12 @@ info! {
         num_rows: usize,
         /// Of these, those that lay on the GPU: hits of a cache.
         num_rows_there: usize,
+        /// What is left of `seconds` without `compute_seconds`, `reduce_seconds`
+        /// and `optimizer_seconds`, and never below 0: the queue that trains on
+        /// its GPU, or on the CPU its thread, had nothing to do. `wait_seconds`
+        /// is a part of it, `peer_wait_seconds` is not. 0 where the GPU
+        /// tells no times and `compute_seconds` is all.
+        idle_seconds: f64,
     }
 }
 

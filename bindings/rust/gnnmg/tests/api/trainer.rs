@@ -14,7 +14,10 @@ fn run_calls_a_closure_that_borrows() {
     let plan = trainer.memory_info(Some(80_000_000_000)).unwrap();
     assert!(plan.fits && plan.bounded && plan.total_bytes > plan.step_bytes);
     assert_eq!(trainer.memory_info(None).unwrap_err().kind(), ErrorKind::NotFound);
-    assert!(trainer.rank_info(0).unwrap().compute_seconds > 0.0);
+    let times = trainer.rank_info(0).unwrap();
+    let busy = times.compute_seconds + times.reduce_seconds + times.optimizer_seconds;
+    assert!(times.compute_seconds > 0.0 && times.idle_seconds > 0.0);
+    assert!((busy + times.idle_seconds - times.seconds).abs() < 1e-9, "{times:?}");
     let ranks: Vec<i32> = trainer.ranks().unwrap().iter().map(|rank| rank.rank).collect();
     assert_eq!(ranks, [0]);
     assert_eq!(trainer.rank_info(9).unwrap_err().kind(), ErrorKind::Range);
