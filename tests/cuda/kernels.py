@@ -14,7 +14,7 @@ REGISTERS = 65536  # of a multiprocessor, which warps take by 256
 WARPS = 64
 SHARED = {80: 163 * 1024, 90: 227 * 1024}  # bytes of a multiprocessor, 99 KiB elsewhere; a block takes 1 KiB more than it says
 BLOCKS = 32
-TEAM_THREADS = 256  # cuda_queue.cuh's kBlockThreads
+TEAM_THREADS = 256  # launch.cuh's kBlockThreads
 LEAST_WARPS = 16  # that keep reads enough under way, four of 16 bytes a lane
 LEAST_KERNELS = 300  # of an architecture; fewer were not all of them
 
