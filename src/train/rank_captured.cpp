@@ -62,7 +62,7 @@ void Rank::capture_steps() {
   if (agree(!why.empty())) return give_up_capture(std::move(why));
   const bool off = job_.config.capture == Capture::kOff;
   meet_here();
-  if (leads_ && !off) empty_cache(*device_->get().table);  // captures take memory of their own
+  if (leads_) empty_cache(*device_->get().table);  // what follows takes memory of its own
   meet_here();
   std::string refused;
   why = what_lacks([&] {
