@@ -31,10 +31,6 @@ TestDevice lanes_apart(const char* name) {
 std::vector<TestDevice> test_devices() { return {lanes_apart<5>("LanesApart")}; }
 
 // Each option is in some case all the same.
-#if defined(__SANITIZE_THREAD__)
 int64_t step_of_cases() { return 13; }
-#else
-int64_t step_of_cases() { return 7; }
-#endif
 
 }  // namespace gnnmg::cuda
