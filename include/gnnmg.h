@@ -442,7 +442,12 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_log_next(gnnmg_context* context, gnn
  * afterwards. Between a model and a mini-batch the library keeps the order itself. A tensor on a
  * GPU that goes in has been made when the call begins, and is read until it returns; one that came
  * out is freed when what reads it is over. The calling thread's device and stream of LibTorch are
- * put back. */
+ * put back.
+ *
+ * When the program ends, what works on a GPU is called off and waited for, two seconds at most, in
+ * front of the end of CUDA's libraries, whatever is alive then. Behind that, in static objects of
+ * the program's own, freeing what lies on a GPU does nothing, and using it is
+ * ::GNNMG_ERR_CANCELLED. */
 /** @{ */
 
 /** Kind of a device, numbered as DLPack does. */

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/exit.h"
 #include "base/memory.h"
 #include "base/signals.h"
 
@@ -132,7 +133,9 @@ std::shared_future<void> end_in_background(std::function<void()> end) {
   auto task = std::make_shared<std::packaged_task<void()>>(
       [end = std::move(end), budget = current_budget()]() mutable {
         const BudgetScope charged(budget);
-        end();
+        const DeviceUse use;
+        if (use) end();
+        if (!use) (void)new std::function<void()>(std::move(end));  // the program ends: it stays
         end = nullptr;  // what it holds goes before it is over
         --num_pending_ends;
       });

@@ -1,5 +1,6 @@
 #include "capi/arguments.h"
 
+#include "base/exit.h"
 #include "capi/reaper.h"
 #include "io/bytes.h"
 
@@ -92,6 +93,8 @@ void free_handle(const void* token, Kind kind) noexcept {
   visit_queue(object->queue);
   const bool idle = object->idle() && !base::HostQueue::inside_callback();
   object->cancel_work();
+  const base::DeviceUse use;
+  if (!use && object->on_device()) return;  // it stays there (drop_object())
   if (object->ends_slowly()) reap(std::move(object), idle);
 }
 

@@ -187,6 +187,13 @@ std::shared_ptr<T> find(const void* token, const char* name) {
   std::shared_ptr<Object> object = find_handle(token, T::kKind);
   if (object == nullptr) fail_handle(token, T::kKind, name);
   visit(*object);
+  if (object->on_device()) {
+    // A trainer's ranks are called off by themselves, and calls that wait for them touch no GPU.
+    if (T::kKind == Kind::kTrainer)
+      base::DeviceUse().require();
+    else
+      use_devices();
+  }
   return std::static_pointer_cast<T>(std::move(object));
 }
 

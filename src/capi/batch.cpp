@@ -6,6 +6,7 @@
 #include <cstring>
 #include <map>
 
+#include "base/exit.h"
 #include "capi/arguments.h"
 #include "capi/context.h"
 #include "capi/dataset.h"
@@ -18,10 +19,25 @@
 
 namespace gnnmg::capi {
 
+namespace {
+
+// One that lies on a GPU stays there when its last reference goes at the end of the program, be it
+// an exported tensor's.
+loader::BatchRef kept_at_exit(loader::BatchRef batch) {
+  loader::Batch* const all = batch.get();
+  return {all, [batch = std::move(batch)](loader::Batch*) mutable {
+            const base::DeviceUse use;
+            if (!use) (void)new loader::BatchRef(std::move(batch));
+            batch.reset();
+          }};
+}
+
+}  // namespace
+
 Batch::Batch(std::shared_ptr<Context> owner, loader::BatchRef made, data::DatasetRef dataset,
              uint64_t seed, bool has_transpose, std::shared_ptr<DevicePlace> place)
     : Object(kKind, owner, owner->queue),
-      batch_(std::move(made)),
+      batch_(place ? kept_at_exit(std::move(made)) : std::move(made)),
       dataset_(std::move(dataset)),
       seed_(seed),
       transpose_(has_transpose),

@@ -27,6 +27,7 @@ class Batch : public Object {
   const std::shared_ptr<DevicePlace>& place() const { return place_; }
   uint64_t seed() const { return seed_; }
   bool has_transpose() const { return transpose_; }
+  bool on_device() const noexcept override { return place_ != nullptr; }
   bool has_labels() const { return dataset_ && dataset_->task != data::Task::kNone; }
 
  private:

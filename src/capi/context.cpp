@@ -3,6 +3,7 @@
 #include <charconv>
 #include <optional>
 
+#include "base/exit.h"
 #include "capi/arguments.h"
 #include "capi/reaper.h"
 #include "capi/torch_check.h"
@@ -55,10 +56,20 @@ void Context::cancel() noexcept {
 
 std::shared_ptr<Job> start_job(std::shared_ptr<Context> context, Job::Work work) {
   auto job = std::make_shared<Job>(context->queue);
-  run_in_background([context = std::move(context), job, work = std::move(work)] {
-    const base::BudgetScope charged(context->memory);
-    TorchScope scope(*context);
-    job->run(work);
+  // One on a GPU is called off when the program ends, and at rest when nothing of it is left.
+  std::shared_ptr<base::ExitGuard> exit_guard;
+  if (uses_devices())
+    exit_guard = std::make_shared<base::ExitGuard>([c = context.get()] { c->cancel(); },
+                                                   [] { return false; }, /*on_devices=*/true);
+  run_in_background([context = std::move(context), job, work = std::move(work),
+                     exit_guard = std::move(exit_guard)]() mutable {
+    {
+      const base::BudgetScope charged(context->memory);
+      TorchScope scope(*context);
+      job->run(work);
+    }
+    work = nullptr;
+    exit_guard.reset();
   });
   return job;
 }

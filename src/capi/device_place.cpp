@@ -3,7 +3,11 @@
 #include <c10/core/impl/VirtualGuardImpl.h>
 #include <c10/util/Exception.h>
 
+#include <atomic>
+
 #include "base/error.h"
+#include "base/exit.h"
+#include "capi/guard.h"
 #include "nn/torch_failure.h"
 #include "train/rank_device.h"
 
@@ -54,6 +58,13 @@ DeviceScope::DeviceScope(DevicePlace& place)
   place.device_.table->use(place.device_.queue);
 }
 
+DeviceScope::~DeviceScope() { watch_first_works(); }
+
+void watch_first_works() noexcept {
+  static std::atomic<int> works{0};
+  if (works.fetch_add(1) < 8) base::watch_exit();
+}
+
 std::shared_ptr<DevicePlace> open_place(const std::shared_ptr<Context>& context, int32_t index,
                                         uint64_t stream, const std::string& name) {
   const Devices& devices = context->devices;
@@ -61,6 +72,7 @@ std::shared_ptr<DevicePlace> open_place(const std::shared_ptr<Context>& context,
     base::fail(Status::kDependency, name, " asks for GPU ", index, ": ", devices.why(),
                "; GNNMG_DEVICE_CPU works without");
   devices.check(index, name);
+  use_devices();
   return std::make_shared<DevicePlace>(context, index, stream);
 }
 

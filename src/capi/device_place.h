@@ -12,6 +12,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "base/exit.h"
 #include "capi/context.h"
 #include "gnnmg.h"
 #include "nn/device.h"
@@ -46,11 +47,16 @@ class DevicePlace {
   std::mutex mutex_;  // of the queue
 };
 
+// Called behind work on a GPU: what LibTorch made of its own at the first few works outlives, when
+// the program ends, those that follow.
+void watch_first_works() noexcept;
+
 // LibTorch's work of the calling thread for that GPU goes into the place's queue while this lives,
 // and afterwards where it went before. One thread at a time.
 class DeviceScope {
  public:
   explicit DeviceScope(DevicePlace& place);
+  ~DeviceScope();
 
  private:
   const std::lock_guard<std::mutex> lock_;
@@ -59,10 +65,12 @@ class DeviceScope {
 };
 
 // Runs `work` there. What it has put into a queue of the library's own is over when this returns.
-// A null place is the CPU.
+// A null place is the CPU. Error(kCancelled) once the program ends.
 template <typename Work>
 auto work_at(const std::shared_ptr<DevicePlace>& place, const Work& work) -> decltype(work()) {
   if (place == nullptr) return work();
+  const base::DeviceUse use;
+  use.require();
   std::optional<DeviceScope> scope;
   try {
     scope.emplace(*place);

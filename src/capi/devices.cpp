@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "base/error.h"
+#include "base/exit.h"
 #include "base/plugin.h"
 #include "capi/arguments.h"
 #include "capi/context.h"
@@ -44,14 +45,20 @@ Devices::Devices() {
   const base::Plugin& plugin = base::open_plugin();
   table_ = plugin.table;
   why_ = plugin.why;
+  if (table_ != nullptr) base::watch_exit();  // what it has opened is there
 }
 
 Devices::~Devices() {
-  for (const auto& [device, queue] : queues_) table_->close_queue(queue);
+  if (queues_.empty()) return;
+  const base::DeviceUse use;
+  for (const auto& [device, queue] : queues_)
+    if (use) table_->close_queue(queue);
 }
 
 void Devices::copy(int device, void* to, const void* from, int64_t bytes) const {
   if (bytes == 0) return;
+  const base::DeviceUse use;
+  use.require();
   const std::lock_guard lock(copies_);
   auto found = queues_.find(device);
   if (found == queues_.end())
@@ -73,6 +80,8 @@ const std::string& Devices::why() const {
 
 std::vector<std::string> Devices::bus_ids() const {
   std::vector<std::string> ids;
+  const base::DeviceUse use;
+  use.require();
   for (int device = 0; device < count(); ++device) try {
       char id[16] = {};
       if (table_->nccl) table_->nccl->bus_id(device, id);
@@ -111,6 +120,7 @@ gnnmg_status gnnmg_context_get_device_info(const gnnmg_context* context, int64_t
                                            gnnmg_device_info* info) {
   return guard(outs(Out{info, "info"}), [&] {
     const auto c = find<Context>(context, "context");
+    use_devices();
     c->devices.check(index, "argument 'index'");
     const gnnmg::base::DeviceInfo found = c->devices.table()->info(static_cast<int>(index));
     gnnmg_device_info facts{};

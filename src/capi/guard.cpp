@@ -176,6 +176,14 @@ void charge_call(const std::shared_ptr<base::MemoryBudget>& budget) noexcept {
   if (present != nullptr && !present->charged_) present->charged_.emplace(budget);
 }
 
+void use_devices() {
+  if (present == nullptr) return;
+  if (!present->devices_) present->devices_.emplace();
+  present->devices_->require();
+}
+
+bool uses_devices() noexcept { return present != nullptr && present->devices_.has_value(); }
+
 void run_on_host(base::HostQueue* queue, std::function<void()> work) noexcept {
   try {
     if (call_depth == 0 && queue == nullptr) return work();

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/exit.h"
 #include "base/host_queue.h"
 #include "base/memory.h"
 #include "gnnmg.h"
@@ -34,10 +35,13 @@ class CallScope {
  private:
   friend void charge_call(const std::shared_ptr<base::MemoryBudget>& budget) noexcept;
   friend void visit_queue(const std::shared_ptr<base::HostQueue>& queue) noexcept;
+  friend void use_devices();
+  friend bool uses_devices() noexcept;
   CallScope* const outer_;                    // the call around a callback that makes this one
   std::shared_ptr<base::HostQueue> visited_;  // the queue of what this call has to do with
   base::BudgetScope own_{nullptr};            // nothing counts until it is known for whom
   std::optional<base::BudgetScope> charged_;
+  std::optional<base::DeviceUse> devices_;
 };
 
 // Runs `work`, which calls into the host and throws nothing, on a thread of the host's inside a
@@ -48,6 +52,11 @@ void run_on_host(base::HostQueue* queue, std::function<void()> work) noexcept;
 // The queue of a context that the present call has to do with: what waits in it is run at the end
 // of the call.
 void visit_queue(const std::shared_ptr<base::HostQueue>& queue) noexcept;
+
+// The present call uses GPUs from here on, to its end: Error(kCancelled) once the program ends.
+void use_devices();
+// Whether it does.
+bool uses_devices() noexcept;
 
 // What the present call allocates from here on counts for this context's budget, unless it counts
 // for one already.

@@ -116,7 +116,7 @@ gnnmg_loader* new_loader(const Sampler& sampler, const Dataset* dataset,
   }
   auto made = std::make_unique<loader::Loader>(seeds, sampler.get(), std::move(store), config,
                                                sampler.queue.get(), std::move(source));
-  return new_handle<gnnmg_loader>(std::make_shared<Loader>(
+  return new_handle<gnnmg_loader>(make_object<Loader>(
       sampler.context, std::move(made), dataset ? dataset->data() : nullptr,
       static_cast<int64_t>(seeds.size()), in.seed, sampler.has_transpose(), place));
 }
@@ -205,8 +205,9 @@ gnnmg_status gnnmg_loader_next(gnnmg_loader* loader, gnnmg_batch** batch, int64_
       ++l->epoch;
       return GNNMG_END;
     }
-    *batch = new_handle<gnnmg_batch>(std::make_shared<Batch>(
-        l->context, std::move(*next), l->dataset(), l->seed(), l->has_transpose(), l->place()));
+    if (l->place()) watch_first_works();
+    *batch = new_handle<gnnmg_batch>(make_object<Batch>(l->context, std::move(*next), l->dataset(),
+                                                        l->seed(), l->has_transpose(), l->place()));
     return GNNMG_OK;
   });
 }

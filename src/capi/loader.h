@@ -25,6 +25,7 @@ class Loader : public Object {
   }
   bool ends_slowly() const noexcept override { return true; }
   bool idle() const noexcept override { return loader_->idle(); }
+  bool on_device() const noexcept override { return place_ != nullptr; }
 
   loader::Loader& get() const { return *loader_; }
   const data::DatasetRef& dataset() const { return dataset_; }

@@ -132,7 +132,7 @@ gnnmg_status gnnmg_model_create(const gnnmg_context* context, const gnnmg_datase
     if (settings.architecture == gnnmg::nn::Architecture::kLayers) {
       gnnmg::nn::complete_layers(settings, /*unfinished=*/true);
       *model = new_handle<gnnmg_model>(
-          std::make_shared<Model>(c, std::move(settings), d ? d->data() : nullptr));
+          make_object<Model>(c, std::move(settings), d ? d->data() : nullptr));
       return;
     }
     if (settings.output_dim == -1)
@@ -144,7 +144,7 @@ gnnmg_status gnnmg_model_create(const gnnmg_context* context, const gnnmg_datase
     settings.check();
     TorchScope scope(*c);
     *model = new_handle<gnnmg_model>(
-        std::make_shared<Model>(c, std::shared_ptr(gnnmg::nn::make_model(settings))));
+        make_object<Model>(c, std::shared_ptr(gnnmg::nn::make_model(settings))));
   });
 }
 
@@ -162,7 +162,7 @@ gnnmg_status gnnmg_model_create_copy(const gnnmg_model* model, gnnmg_model** cop
       if (place) place->synchronize();
       return clone;
     });
-    *copy = new_handle<gnnmg_model>(std::make_shared<Model>(m->context, std::move(made), place));
+    *copy = new_handle<gnnmg_model>(make_object<Model>(m->context, std::move(made), place));
   });
 }
 

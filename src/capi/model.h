@@ -44,6 +44,7 @@ class Model : public Object {
     std::lock_guard lock(mutex_);
     return place_;
   }
+  bool on_device() const noexcept override { return place() != nullptr; }
   // Moves weights, buffers and gradients there; with a hold. Error(kBusy) while something uses the
   // model where it is.
   void move(std::shared_ptr<DevicePlace> place);

@@ -1,5 +1,7 @@
 #include "capi/object.h"
 
+#include "base/exit.h"
+
 namespace gnnmg::capi {
 
 const char* kind_name(Kind kind) noexcept {
@@ -28,6 +30,11 @@ const char* kind_name(Kind kind) noexcept {
       return "trainer";
   }
   return "object";
+}
+
+void drop_object(const Object* object) noexcept {
+  const base::DeviceUse use;
+  if (use || !object->on_device()) delete object;
 }
 
 const char* Object::keep_text(std::string_view text) const {

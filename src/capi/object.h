@@ -72,6 +72,9 @@ class Object {
   // Of what ends slowly: none of its threads is at work, so that its end takes no time to speak of.
   virtual bool idle() const noexcept { return false; }
 
+  // True where it has something on a GPU: it is used while GPUs may be (base/exit.h).
+  virtual bool on_device() const noexcept { return false; }
+
   // A copy of `text` that lives as long as the object. Any thread.
   const char* keep_text(std::string_view text) const;
 
@@ -84,6 +87,14 @@ class Object {
   mutable std::mutex texts_mutex_;
   mutable std::set<std::string, std::less<>> texts_;
 };
+
+// A new one. Its last reference may go at any time, on any thread: what lies on a GPU when the
+// program ends is kept.
+void drop_object(const Object* object) noexcept;
+template <typename T, typename... Args>
+std::shared_ptr<T> make_object(Args&&... args) {
+  return std::shared_ptr<T>(new T(std::forward<Args>(args)...), [](const T* t) { drop_object(t); });
+}
 
 // The present call has to do with the object: its context's host queue is visited, and what is
 // allocated counts for that context. The first object of a call counts. (context.cpp)

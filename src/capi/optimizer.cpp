@@ -65,7 +65,7 @@ gnnmg_status gnnmg_optimizer_create(gnnmg_model* model, const gnnmg_optimizer_co
     TorchScope scope(*m->context);
     *optimizer = work_at(m->place(), [&] {
       return new_handle<gnnmg_optimizer>(
-          std::make_shared<Optimizer>(m.share(), optimizer_config(in, in.kind), in.clip_norm));
+          make_object<Optimizer>(m.share(), optimizer_config(in, in.kind), in.clip_norm));
     });
   });
 }

@@ -56,6 +56,7 @@ class Optimizer : public Object {
 
   const std::shared_ptr<Model>& model() const { return model_; }
   train::Optimizer& get() const { return *optimizer_; }
+  bool on_device() const noexcept override { return model_->on_device(); }
   double clip_norm() const { return clip_norm_; }
 
  private:

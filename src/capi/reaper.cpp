@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/exit.h"
 #include "base/signals.h"
 #include "capi/guard.h"
 #include "capi/handles.h"
 #include "capi/object.h"
-#include "train/exit.h"
 
 namespace gnnmg::capi {
 namespace {
@@ -63,7 +63,8 @@ bool waits_for_exit(const Object& object) noexcept {
 }
 
 // When the process ends, what still runs is cancelled and waited for, for a while: LibTorch's own
-// end must not meet our threads at work. Objects without threads are left as they are.
+// end must not meet our threads at work. Objects without threads are left as they are, and so is
+// what lies on GPUs: LibTorch's CUDA half has come to its end before this.
 struct AtExit {
   ~AtExit() {
     if (forked()) return;
@@ -75,11 +76,12 @@ struct AtExit {
     }
     for (std::shared_ptr<Object>& object : left) {
       object->cancel_work();
+      if (object->on_device()) continue;  // it came to rest before, and stays (base/exit.h)
       if (object->ends_slowly() && !waits_for_exit(*object)) reap(std::move(object));
     }
     State& s = state();
     std::unique_lock lock(s.mutex);
-    s.idle.wait_until(lock, train::exit_deadline(),
+    s.idle.wait_until(lock, base::exit_deadline(),
                       [&] { return s.waiting.empty() && !s.busy && s.background == 0; });
   }
 };

@@ -237,7 +237,7 @@ gnnmg_status gnnmg_sampler_sample(const gnnmg_sampler* sampler, const gnnmg_data
     }
     if (d)
       if (const auto store = d->features()) gather_features(*store, *made, s->context->pool);
-    *batch = new_handle<gnnmg_batch>(std::make_shared<Batch>(
+    *batch = new_handle<gnnmg_batch>(make_object<Batch>(
         s->context, std::move(made), d ? d->data() : nullptr, seed, s->has_transpose()));
   });
 }

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <optional>
 
+#include "base/exit.h"
 #include "capi/arguments.h"
 #include "capi/callback.h"
 #include "capi/context.h"
@@ -58,6 +59,8 @@ void delete_holder(DLManagedTensorVersioned* self) {
   if (self == nullptr) return;
   // Like any call of the host's: what it gives back in turn runs here, at the end.
   CallScope scope;
+  const base::DeviceUse use;
+  if (!use && self->dl_tensor.device.device_type == kDlpackCuda) return;  // it stays there
   delete static_cast<Holder*>(self->manager_ctx);
 }
 

@@ -374,7 +374,7 @@ gnnmg_status gnnmg_trainer_create(gnnmg_model* model, const gnnmg_dataset* datas
         gnnmg::train::Trainer::create((*m).get(), d->data(), s->get(), settings, environment);
     if (!choice.note.empty()) c->log.add(gnnmg::base::LogLevel::kInfo, std::move(choice.note));
     *trainer = new_handle<gnnmg_trainer>(
-        std::make_shared<Trainer>(m.share(), std::move(job), std::move(made), d->data()->task));
+        make_object<Trainer>(m.share(), std::move(job), std::move(made), d->data()->task));
   });
 }
 

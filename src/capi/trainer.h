@@ -27,6 +27,7 @@ class Trainer : public Object {
   void cancel_work() noexcept override;
   bool ends_slowly() const noexcept override { return true; }
   bool idle() const noexcept override { return !trainer_->busy(); }
+  bool on_device() const noexcept override { return !trainer_->config().devices.empty(); }
 
   train::Trainer& get() const { return *trainer_; }
   const std::shared_ptr<Model>& model() const { return model_; }

@@ -12,6 +12,7 @@
 
 #include "base/device_wait.h"
 #include "base/error.h"
+#include "base/exit.h"
 #include "base/kernel_gate.h"
 #include "base/memory.h"
 #include "base/signals.h"
@@ -232,6 +233,25 @@ struct Loader::State {
     if (epoch->thrown) std::rethrow_exception(epoch->thrown);
   }
 
+  void cancel() noexcept {
+    {
+      std::lock_guard lock(mutex);
+      cancelled = true;
+      epoch->cancel.cancel();
+    }
+    tell_consumers();
+  }
+
+  bool idle() {
+    std::lock_guard lock(mutex);
+    return making == 0;
+  }
+
+  // A worker that waits for the callback which ends the program waits for ever, and does no harm.
+  bool idle_for_exit() {
+    return idle() || (base::HostQueue::inside_callback() && host && host->has_calls());
+  }
+
   void stop() noexcept {
     {
       std::lock_guard lock(mutex);
@@ -270,6 +290,7 @@ struct Loader::State {
 
   sample::Workspace workspace;  // of the caller of next(), without workers
   std::vector<std::thread> workers;
+  std::optional<base::ExitGuard> exit_guard;  // where the workers use a device
 };
 
 Loader::Loader(std::span<const int64_t> ids, std::shared_ptr<const sample::Sampler> sampler,
@@ -281,8 +302,12 @@ Loader::Loader(std::span<const int64_t> ids, std::shared_ptr<const sample::Sampl
   state_->open_feed();
   state_->epoch = state_->new_epoch(0, 0);
   state_->epoch->cancel.cancel();  // nothing is made before start_epoch
+  State* const state = state_.get();
+  if (state->device)
+    state->exit_guard.emplace([state] { state->cancel(); },
+                              [state] { return state->idle_for_exit(); },
+                              /*on_devices=*/true);
   try {
-    State* state = state_.get();
     state->workers.reserve(config.num_threads);  // so that no thread is made without a place
     for (int i = 0; i < config.num_threads; ++i)
       state->workers.push_back(base::start_thread(
@@ -316,10 +341,7 @@ Loader::~Loader() {
   host->defer(Leftover{std::shared_ptr<State>(std::move(state_))});
 }
 
-bool Loader::idle() const noexcept {
-  std::lock_guard lock(state_->mutex);
-  return state_->making == 0;
-}
+bool Loader::idle() const noexcept { return state_->idle(); }
 
 void Loader::start_epoch(uint64_t epoch, int64_t first_step) {
   std::shared_ptr<Epoch> fresh = state_->new_epoch(epoch, first_step);
@@ -370,13 +392,6 @@ std::optional<BatchRef> Loader::next(const base::Deadline& deadline) {
   return std::move(slot.batch);
 }
 
-void Loader::cancel() noexcept {
-  {
-    std::lock_guard lock(state_->mutex);
-    state_->cancelled = true;
-    state_->epoch->cancel.cancel();
-  }
-  state_->tell_consumers();
-}
+void Loader::cancel() noexcept { state_->cancel(); }
 
 }  // namespace gnnmg::loader

@@ -6,6 +6,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/exit.h"
 #include "base/memory.h"
 #include "base/signals.h"
 #include "train/checkpoint_state.h"
@@ -84,6 +85,11 @@ struct CheckpointWriter::State {
     image.moments = std::move(moments);
   }
 
+  bool idle() {
+    std::lock_guard lock(mutex);
+    return !writing && !waiting;
+  }
+
   void work() {
     prepare(images[0], nullptr);
     bool both = false;
@@ -141,6 +147,8 @@ struct CheckpointWriter::State {
   bool leaving = false;
   std::optional<base::Error> failure;
   std::thread thread;
+  // What was taken when the program ends is still written.
+  const base::ExitGuard exit_guard{[] {}, [this] { return idle(); }, /*on_devices=*/false};
 };
 
 CheckpointWriter::CheckpointWriter(const Job& job, data::Fingerprint data,
@@ -214,10 +222,7 @@ bool CheckpointWriter::best_waits() const {
   return state_->best_waits();
 }
 
-bool CheckpointWriter::idle() const {
-  std::lock_guard lock(state_->mutex);
-  return !state_->writing && !state_->waiting;
-}
+bool CheckpointWriter::idle() const { return state_->idle(); }
 
 bool CheckpointWriter::failed() const {
   std::lock_guard lock(state_->mutex);

@@ -11,6 +11,7 @@
 #include "base/device_wait.h"
 #include "base/kernel_gate.h"
 #include "nn/torch_tensor.h"
+#include "train/exit.h"
 
 namespace gnnmg::train {
 namespace {
@@ -84,6 +85,7 @@ RankDevice::RankDevice(const Job& job, int number) : job_(job) {
   device_.queue = device_.table->open_queue(device_.index, 0, nullptr);
   try {
     device_.table->use(device_.queue);
+    watch_exit();  // behind what CUDA has made of its own
     if (job.environment.stay_beside_devices)
       stay_beside(bounded(device_.table->info(device_.index).bus_id));
   } catch (...) {

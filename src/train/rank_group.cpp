@@ -14,6 +14,7 @@
 #include "comm/nccl/thread_group.h"
 #include "nn/parallel.h"
 #include "nn/torch_failure.h"
+#include "train/exit.h"
 #include "train/meeting.h"
 
 namespace gnnmg::train {
@@ -93,7 +94,7 @@ RankGroup::RankGroup(std::shared_ptr<const Job> job, std::shared_ptr<Training> t
       ranks_(job_->config.num_ranks, nullptr) {
   const int num_ranks = job_->config.num_ranks;
   if (!job_->environment.processes) shared_.comm = make_group(*job_);
-  ExitGuard::renew();
+  watch_exit();
   threads_.reserve(num_ranks);  // a thread that has no place any more would end the program
   try {
     for (int r = 0; r < num_ranks; ++r)

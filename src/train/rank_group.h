@@ -6,7 +6,7 @@
 #include <optional>
 #include <thread>
 
-#include "train/exit.h"
+#include "base/exit.h"
 #include "train/rank.h"
 #include "train/rank_ends.h"
 
@@ -92,7 +92,8 @@ class RankGroup {
   std::vector<Rank*> ranks_;                    // null until a rank has met the others
   std::vector<std::thread> threads_;
   const base::HostQueue::Count host_calls_ = std::make_shared<std::atomic<int>>(0);  // of ranks
-  ExitGuard exit_guard_{[this] { end_with_program(); }, [this] { return at_rest_for_exit(); }};
+  base::ExitGuard exit_guard_{[this] { end_with_program(); }, [this] { return at_rest_for_exit(); },
+                              !job_->config.devices.empty()};
 };
 
 }  // namespace gnnmg::train

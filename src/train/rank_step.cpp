@@ -303,7 +303,7 @@ void Rank::follow_step(const StepSums& sums) {
     note(Phase::kSaving);
     save(CheckpointWriter::Why::kDue);
   }
-  if (leads_ && position_.total_steps < 3) ExitGuard::renew();
+  if (leads_ && position_.total_steps < 3) watch_exit();
   if (position_.bad_steps == kBadSteps) diverged();
   if (sums.write_failed) write_failed();
 }

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <thread>
 
+#include "base/exit.h"
 #include "train/background.h"
 #include "train/checkpoint_state.h"
 #include "train/meeting.h"
@@ -306,6 +307,8 @@ class RankTrainer final : public Trainer {
     if (!job_->environment.processes)
       for (const int device : job_->config.devices)
         base::check_not_given_up(*job_->environment.devices, device);
+    const base::DeviceUse use;
+    if (on_devices()) use.require();
     if (!group_) {
       auto group = std::make_unique<RankGroup>(job_, shared_training_);
       std::lock_guard lock(group_mutex_);
@@ -488,7 +491,12 @@ class RankTrainer final : public Trainer {
       std::lock_guard lock(group_mutex_);
       group = std::move(group_);
     }
-    if (!group || job_->config.devices.empty()) return {};
+    if (!group || !on_devices()) return {};
+    const base::DeviceUse use;
+    if (!use) {
+      (void)group.release();  // what its ranks have there stays
+      return {};
+    }
     std::string left = RankGroup::let_go(std::move(group));
     if (!left.empty())
       job_->environment.log.add(base::LogLevel::kError, left.substr(left.find(' ') + 1));
@@ -499,6 +507,8 @@ class RankTrainer final : public Trainer {
   Deadline next_look() const {
     return job_->config.devices.empty() ? Deadline() : Deadline::after_ms(100);
   }
+
+  bool on_devices() const { return !job_->config.devices.empty(); }
 
   std::shared_ptr<const Job> job_;
   const std::shared_ptr<Training> shared_training_;  // with ranks that are left behind

@@ -30,37 +30,179 @@ static void* wait_for_nobody(void* unused) {
   return NULL;
 }
 
-/* Two GPUs' ranks, which wait for each other in every step; on the way when it returns. */
-static void train_on_gpus(gnnmg_context* context, gnnmg_capture capture) {
-  const struct timespec pause = {0, 1000000};
-  gnnmg_planted_partition_config planted;
-  gnnmg_trainer_config config;
-  gnnmg_progress_info progress;
+/* A GPU's, and what works on it. */
+typedef struct {
+  gnnmg_context* context;
   gnnmg_graph* graph;
   gnnmg_dataset* data;
   gnnmg_sampler* sampler;
   gnnmg_model* model;
+  gnnmg_optimizer* optimizer;
+  gnnmg_loader* loader;
+  gnnmg_batch* batch;
   gnnmg_trainer* trainer;
+  struct DLManagedTensorVersioned* weights;
+} gpu_world;
+static gpu_world gpu;
+
+static int32_t end_program(const gnnmg_epoch_info* epoch, void* user) {
+  (void)epoch;
+  (void)user;
+  exit(CHOSEN);
+}
+
+static void make_gpu_world(gnnmg_context* context) {
+  gnnmg_planted_partition_config planted;
+  gpu.context = context;
   CHECK(gnnmg_planted_partition_config_init(&planted, sizeof planted));
   planted.num_nodes = 500;
-  CHECK(gnnmg_graph_create_planted_partition(context, &planted, &graph));
-  CHECK(gnnmg_dataset_create(graph, "x", "y", GNNMG_TASK_MULTICLASS, planted.num_classes, &data));
-  CHECK(gnnmg_dataset_add_random_split(data, "random", NULL));
-  CHECK(gnnmg_sampler_create(graph, NULL, &sampler));
-  CHECK(gnnmg_model_create(context, data, NULL, &model));
+  CHECK(gnnmg_graph_create_planted_partition(context, &planted, &gpu.graph));
+  CHECK(gnnmg_dataset_create(gpu.graph, "x", "y", GNNMG_TASK_MULTICLASS, planted.num_classes,
+                             &gpu.data));
+  CHECK(gnnmg_dataset_add_random_split(gpu.data, "random", NULL));
+  CHECK(gnnmg_sampler_create(gpu.graph, NULL, &gpu.sampler));
+  CHECK(gnnmg_model_create(context, gpu.data, NULL, &gpu.model));
+}
+
+/* On all GPUs, for hours; on two of them and more the ranks wait for each other in every step. */
+static void make_trainer(gnnmg_capture capture) {
+  gnnmg_trainer_config config;
   CHECK(gnnmg_trainer_config_init(&config, sizeof config));
   config.device = GNNMG_DEVICE_CUDA;
-  config.num_ranks = 2;
   config.capture = capture;
   config.batch_size = 32;
   config.num_epochs = 1000000;
-  CHECK(gnnmg_trainer_create(model, data, sampler, NULL, &config, &trainer));
-  CHECK(gnnmg_trainer_start(trainer, NULL, NULL, NULL));
+  CHECK(gnnmg_trainer_create(gpu.model, gpu.data, gpu.sampler, NULL, &config, &gpu.trainer));
+}
+
+/* On the way when it returns. */
+static void train_on_gpus(gnnmg_capture capture) {
+  const struct timespec pause = {0, 1000000};
+  gnnmg_progress_info progress;
+  make_trainer(capture);
+  CHECK(gnnmg_trainer_start(gpu.trainer, NULL, NULL, NULL));
   do {
     nanosleep(&pause, NULL);
     progress.struct_size = sizeof progress;
-    CHECK(gnnmg_trainer_progress(trainer, &progress));
+    CHECK(gnnmg_trainer_progress(gpu.trainer, &progress));
   } while (progress.epoch == 0);
+}
+
+/* Its threads make mini-batches on the GPU ahead of the one who asks. */
+static void load_on_gpu(void) {
+  gnnmg_loader_config config;
+  CHECK(gnnmg_loader_config_init(&config, sizeof config));
+  config.device = GNNMG_DEVICE_CUDA;
+  config.batch_size = 4;
+  config.num_threads = 2;
+  config.prefetch = 16;
+  CHECK(gnnmg_loader_create(gpu.data, gpu.sampler, &config, &gpu.loader));
+  CHECK(gnnmg_loader_next(gpu.loader, &gpu.batch, -1));
+}
+
+static void make_loop(void) {
+  CHECK(gnnmg_model_set_device(gpu.model, GNNMG_DEVICE_CUDA, 0, 0));
+  CHECK(gnnmg_optimizer_create(gpu.model, NULL, &gpu.optimizer));
+  load_on_gpu();
+}
+
+/* A step of a loop of one's own; 0 where the program ends meanwhile. */
+static int step_of_loop(void) {
+  gnnmg_status status = GNNMG_OK;
+  double loss;
+  if (gpu.batch == NULL) status = gnnmg_loader_next(gpu.loader, &gpu.batch, -1);
+  if (status == GNNMG_END) return 1;
+  if (status == GNNMG_OK) status = gnnmg_model_forward(gpu.model, gpu.batch, 1, NULL);
+  if (status == GNNMG_OK) status = gnnmg_model_backward(gpu.model, GNNMG_LOSS_AUTO, &loss);
+  if (status == GNNMG_OK) status = gnnmg_optimizer_step(gpu.optimizer);
+  gnnmg_batch_free(gpu.batch);
+  gpu.batch = NULL;
+  if (status == GNNMG_ERR_CANCELLED || status == GNNMG_ERR_HANDLE) return 0;
+  CHECK(status);
+  return 1;
+}
+
+static void* run_loop(void* steps) {
+  int count = 0;
+  while (step_of_loop() == 1) {
+    ++count;
+    __atomic_store_n((int*)steps, count, __ATOMIC_RELEASE);
+  }
+  return NULL;
+}
+
+/* What a host registers for its end, early or late, as its own static objects are destroyed. */
+static void free_all(void) {
+  gnnmg_tensor_free(gpu.weights);
+  gnnmg_batch_free(gpu.batch);
+  gnnmg_loader_free(gpu.loader);
+  gnnmg_optimizer_free(gpu.optimizer);
+  gnnmg_trainer_free(gpu.trainer);
+  gnnmg_model_free(gpu.model);
+  gnnmg_sampler_free(gpu.sampler);
+  gnnmg_dataset_free(gpu.data);
+  gnnmg_graph_free(gpu.graph);
+  gnnmg_context_free(gpu.context);
+}
+
+/* GPUs are not there any more then, and all else is. */
+static void use_and_free_all(void) {
+  int64_t nodes;
+  gnnmg_batch* next;
+  if (gnnmg_graph_num_nodes(gpu.graph, 0, &nodes) != GNNMG_OK || nodes != 500 ||
+      gnnmg_model_forward(gpu.model, gpu.batch, 0, NULL) != GNNMG_ERR_CANCELLED ||
+      gnnmg_loader_next(gpu.loader, &next, -1) != GNNMG_ERR_CANCELLED ||
+      gnnmg_model_set_device(gpu.model, GNNMG_DEVICE_CPU, 0, 0) != GNNMG_ERR_CANCELLED) {
+    fprintf(stderr, "behind the end: %s\n", gnnmg_last_error());
+    _Exit(1);
+  }
+  free_all();
+}
+
+static void end_on_gpus(const char* how, gnnmg_context* context) {
+  double loss;
+  make_gpu_world(context);
+  if (strcmp(how, "unpadded") == 0) {
+    train_on_gpus(GNNMG_CAPTURE_UNPADDED);
+  } else if (strcmp(how, "eager") == 0) {
+    train_on_gpus(GNNMG_CAPTURE_OFF);
+  } else if (strcmp(how, "captured") == 0) {
+    train_on_gpus(GNNMG_CAPTURE_ON);
+  } else if (strcmp(how, "stepped") == 0) { /* at rest, but for what its loaders make ahead */
+    make_trainer(GNNMG_CAPTURE_OFF);
+    CHECK(gnnmg_trainer_step(gpu.trainer, &loss, -1));
+  } else if (strcmp(how, "gpu freed") == 0) {
+    train_on_gpus(GNNMG_CAPTURE_AUTO);
+    gnnmg_trainer_free(gpu.trainer);
+  } else if (strcmp(how, "callback") == 0) {
+    make_trainer(GNNMG_CAPTURE_AUTO);
+    CHECK(gnnmg_trainer_run(gpu.trainer, end_program, NULL, NULL));
+  } else if (strcmp(how, "gpu loading") == 0) {
+    load_on_gpu();
+  } else if (strcmp(how, "loop") == 0) { /* between forward and backward */
+    make_loop();
+    CHECK(gnnmg_model_forward(gpu.model, gpu.batch, 1, NULL));
+  } else if (strcmp(how, "loop of a thread") == 0) {
+    static int steps = 0;
+    const struct timespec pause = {0, 1000000};
+    pthread_t thread;
+    make_loop();
+    if (pthread_create(&thread, NULL, run_loop, &steps) != 0) exit(1);
+    while (__atomic_load_n(&steps, __ATOMIC_ACQUIRE) < 3) nanosleep(&pause, NULL);
+  } else if (strcmp(how, "embedding") == 0) {
+    struct DLManagedTensorVersioned* rows;
+    CHECK(gnnmg_model_set_device(gpu.model, GNNMG_DEVICE_CUDA, 0, 0));
+    CHECK(gnnmg_model_embed(gpu.model, gpu.data, &rows, 0));
+  } else if (strcmp(how, "early") == 0 || strcmp(how, "late") == 0) {
+    make_loop();
+    CHECK(gnnmg_model_export_parameters(gpu.model, &gpu.weights));
+    if (strcmp(how, "late") == 0) atexit(free_all);
+  } else if (strcmp(how, "early trainer") == 0 || strcmp(how, "late trainer") == 0) {
+    train_on_gpus(GNNMG_CAPTURE_AUTO);
+    if (strcmp(how, "late trainer") == 0) atexit(free_all);
+  } else {
+    exit(1);
+  }
 }
 
 int main(int argc, char** argv) {
@@ -70,6 +212,8 @@ int main(int argc, char** argv) {
   gnnmg_dataset* data;
   gnnmg_sampler* sampler;
   gnnmg_model* model;
+  if (strcmp(how, "early") == 0) atexit(use_and_free_all); /* before the library's first use */
+  if (strcmp(how, "early trainer") == 0) atexit(free_all);
   CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
   CHECK(gnnmg_graph_create_planted_partition(context, NULL, &graph));
   CHECK(gnnmg_dataset_create(graph, "x", "y", GNNMG_TASK_NONE, 0, &data));
@@ -100,17 +244,11 @@ int main(int argc, char** argv) {
     CHECK(gnnmg_comm_create_group(context, 2, NULL, ends));
     if (pthread_create(&thread, NULL, wait_for_nobody, NULL) != 0) return 1;
     CHECK(gnnmg_context_lend(context, 100));
-  } else if (strcmp(how, "unpadded") == 0) {
-    train_on_gpus(context, GNNMG_CAPTURE_UNPADDED);
-  } else if (strcmp(how, "eager") == 0) {
-    train_on_gpus(context, GNNMG_CAPTURE_OFF);
-  } else if (strcmp(how, "captured") == 0) {
-    train_on_gpus(context, GNNMG_CAPTURE_ON);
   } else if (strcmp(how, "pending") == 0) {
     struct DLManagedTensorVersioned* rows;
     CHECK(gnnmg_model_embed(model, data, &rows, 0));
   } else if (strcmp(how, "idle") != 0) {
-    return 1;
+    end_on_gpus(how, context);
   }
   return CHOSEN;
 }

@@ -72,7 +72,24 @@ std::atomic<uint8_t*> bases[kMostDevices];
 
 std::atomic<void (*)(const char*)> memory_watch{nullptr};
 
+std::atomic<bool> over{false};
+
+// As LibTorch's allocator is: registered when the file that this is in is opened.
+struct End {
+  ~End() { over = true; }
+} at_end;
+
 }  // namespace
+
+void check_not_over(const char* what) noexcept {
+  if (!over) return;
+  say("fake GPU: the program has ended, and this comes too late: ");
+  say(what);
+  say("\n");
+  void* frames[64];
+  backtrace_symbols_fd(frames, backtrace(frames, 64), STDERR_FILENO);
+  std::abort();
+}
 
 Arena& arena(int device) {
   [[maybe_unused]] static const bool watched = (watch_faults(), true);
@@ -100,6 +117,7 @@ Arena::Arena(int device) : device_(device) {
 bool Arena::holds(const void* address) const noexcept { return device_of(address) == device_; }
 
 void Arena::check() const {
+  check_not_over("a call about a device or a queue");
   if (lost_) base::fail(base::Status::kDeviceLost, "fake GPU ", device_, " is lost");
 }
 
@@ -143,6 +161,7 @@ void tell_memory(const char* what) {
 void watch_memory(void (*watch)(const char* what)) { memory_watch = watch; }
 
 void* Arena::allocate(int64_t bytes, std::string_view what) {
+  check_not_over("memory is taken");
   check();
   tell_memory(what == kTensor ? "a tensor is made" : "memory of a device is taken");
   const Working working(*this);
@@ -172,6 +191,7 @@ void* Arena::allocate(int64_t bytes, std::string_view what) {
 
 void Arena::release(void* memory) noexcept {
   if (memory == nullptr) return;
+  check_not_over("memory is given back");
   // What is done again may use it.
   if (Recording* recording = recording_) return recording->keep(memory);
   const Working working(*this);
@@ -199,6 +219,7 @@ void Arena::release(void* memory) noexcept {
 }
 
 void Arena::open() {
+  check_not_over("a kernel, a copy or an operator");
   const std::lock_guard lock(mutex_);
   if (users_++ == 0 && top_ > 0)
     mprotect(base_, static_cast<size_t>(rounded(top_, kPage)), PROT_READ | PROT_WRITE);

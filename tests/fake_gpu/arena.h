@@ -86,6 +86,10 @@ class Arena final : public cuda::Memory {
   int users_ = 0;
 };
 
+// Dies with a word of `what` where the program has come to the end of LibTorch's CUDA half, whose
+// objects are destroyed behind what was registered for the end after it was opened.
+void check_not_over(const char* what) noexcept;
+
 // What watch_memory() of fake_gpu.h names is called with `what`.
 void tell_memory(const char* what);
 

@@ -5,7 +5,8 @@
 //   device's fails as it does on CUDA;
 // - a gather may read memory of the devices that enable_peer() has let it, and fails once one of
 //   these is lost; nothing else may touch another device's memory;
-// - backward passes run on LibTorch's threads for devices.
+// - backward passes run on LibTorch's threads for devices;
+// - what touches a device when the program ends, behind the end of LibTorch's CUDA half, kills.
 // Work is over when a call returns, so that a queue which should wait for another is not found out.
 // Linking this makes LibTorch know the devices, before it is used.
 #pragma once

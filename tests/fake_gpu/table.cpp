@@ -29,6 +29,7 @@ using cuda::queue_of;
 class Pinned final : public cuda::PinnedMemory {
  public:
   void* allocate(int64_t bytes, std::string_view what) override {
+    check_not_over("memory of the host's is taken, pinned");
     tell_memory("memory of the host's is taken, pinned");
     refuse(bytes, what);
     const auto length = static_cast<size_t>(std::max<int64_t>(bytes, 1) + 255) / 256 * 256;
@@ -38,11 +39,13 @@ class Pinned final : public cuda::PinnedMemory {
     return memory;
   }
   void release(void* memory) noexcept override {
+    check_not_over("pinned memory is given back");
     tell_memory("pinned memory is given back");
     forget(memory);
     std::free(memory);
   }
   void* adopt(void* memory, int64_t bytes, std::string_view what) override {
+    check_not_over("memory of the host's is pinned");
     tell_memory("memory of the host's is pinned");
     refuse(bytes, what);
     const std::lock_guard lock(mutex_);
@@ -51,6 +54,7 @@ class Pinned final : public cuda::PinnedMemory {
     return memory;
   }
   void give_back(void* memory) noexcept override {
+    check_not_over("memory of the host's is pinned no more");
     tell_memory("memory of the host's is pinned no more");
     forget(memory);
   }
@@ -177,7 +181,10 @@ base::DeviceTable table() {
     check_device<N>(device);
     return handle_of(*new FakeQueue(device));
   };
-  table.close_queue = [](base::DeviceQueue* queue) noexcept { delete &queue_of<FakeQueue>(queue); };
+  table.close_queue = [](base::DeviceQueue* queue) noexcept {
+    check_not_over("a queue is closed");
+    delete &queue_of<FakeQueue>(queue);
+  };
   table.copy = [](base::DeviceQueue* queue, void* to, const void* from, int64_t bytes) {
     queue_of<FakeQueue>(queue).copy(to, from, bytes);
   };
@@ -199,6 +206,7 @@ base::DeviceTable table() {
     reinterpret_cast<const Recording*>(kept)->replay();
   };
   table.free_capture = [](base::DeviceReplay* kept) noexcept {
+    check_not_over("kept work is freed");
     delete reinterpret_cast<Recording*>(kept);
   };
   table.make_mark = [](int device) {
@@ -208,7 +216,10 @@ base::DeviceTable table() {
   };
   table.mark = put_mark;
   table.elapsed = time_between;
-  table.free_mark = [](base::DeviceMark* mark) noexcept { delete reinterpret_cast<Mark*>(mark); };
+  table.free_mark = [](base::DeviceMark* mark) noexcept {
+    check_not_over("a mark is freed");
+    delete reinterpret_cast<Mark*>(mark);
+  };
   table.sampling = &cuda::sampling_table<FakeQueue>();
   table.features = &cuda::features_table<FakeQueue>();
   table.layers_f32 = &cuda::layers_table<FakeQueue, float>();

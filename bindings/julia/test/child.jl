@@ -45,6 +45,27 @@ function member()
     shutdown(comm; timeout = 120)
 end
 
+"Ends with GPUs at work: the ranks of a trainer, or a loop of one's own between forward and backward."
+function ending()
+    if ARGS[2] == "trainer"
+        trainer = make_trainer(; num_epochs = 1000000, device = :cuda, num_ranks = 0)
+        start!(trainer)
+        while progress(trainer).epoch == 0
+            wait(trainer; timeout = 0.01)
+        end
+        exit(7)
+    end
+    context = Context(; num_threads = 1)
+    graph = planted_partition(context; num_nodes = 400, num_classes = 3)
+    data = add_random_split!(Dataset(graph, "x", "y"; task = :multiclass), "random")
+    model = set_device!(Model(context, data; hidden_dim = 16), :cuda)
+    optimizer = Optimizer(model)
+    for batch in Loader(data, Sampler(graph); batch_size = 8, prefetch = 16, device = :cuda)
+        forward!(model, batch; training = true)
+        exit(learning_rate(optimizer) > 0 ? 7 : 1)
+    end
+end
+
 # ---- every call that waits, interrupted
 
 "Says what comes, and hears the interrupt in it or soon after; a call that ends by itself works before and afterwards."
@@ -118,4 +139,4 @@ function waits()
     println("end")
 end
 
-Dict("interrupted" => interrupted, "member" => member, "waits" => waits)[ARGS[1]]()
+Dict("interrupted" => interrupted, "member" => member, "waits" => waits, "ending" => ending)[ARGS[1]]()

@@ -48,6 +48,15 @@ for index in 0:max(gpus - 1, 0)
 end
 failure_of(() -> set_device!(world.model, :cuda, gpus), gpus > 0 ? :not_found : :dependency, "argument 'index'")
 
+# A program that ends with GPUs at work, and everything alive, has the exit code that it chose and says nothing.
+for how in (gpus > 0 ? ("trainer", "loop") : ())
+    local said = IOBuffer()
+    local program = `$(Base.julia_cmd()) --startup-file=no --project=$(Base.active_project())
+                     $(joinpath(@__DIR__, "child.jl")) ending $how`
+    local ended = run(pipeline(ignorestatus(program); stdout = said, stderr = said))
+    @test (how, ended.exitcode, String(take!(said))) == (how, 7, "")
+end
+
 # A trainer takes all of them.
 function last_loss(world, on)
     loss = 0.0

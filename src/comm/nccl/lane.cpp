@@ -6,6 +6,7 @@
 
 #include "base/cancel.h"
 #include "base/error.h"
+#include "base/exit.h"
 #include "comm/background.h"
 
 namespace gnnmg::comm::nccl {
@@ -39,7 +40,11 @@ Lane::~Lane() {
     return;
   }
   try {
-    run_in_background([open = open_] { open.close(); }, [] { return true; });
+    const auto close = [open = open_] {
+      const base::DeviceUse use;
+      if (use) open.close();
+    };
+    run_in_background(close, [] { return true; });
   } catch (...) {  // no thread to be had: the device keeps what it may still write to
   }
 }

@@ -1,0 +1,143 @@
+// The end of a program: what is at work is called off and waited for, and behind that no device is
+// touched. Each case is a program of its own.
+#include "base/exit.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <string>
+#include <thread>
+
+#include "base/error.h"
+
+namespace gnnmg::base {
+namespace {
+
+using testing::ExitedWithCode;
+
+constexpr int kChosen = 7;
+
+void say(const std::string& text) {
+  if (write(STDERR_FILENO, text.data(), text.size()) < 0) std::abort();
+}
+
+// As static objects that were made before all else are destroyed: behind the end of devices.
+void say_what_is_left() {
+  const DeviceUse use;
+  say(use ? "behind: devices" : "behind: none");
+}
+
+// Never destroyed, as what lies on a device at the end.
+void guard(std::function<void()> call_off, std::function<bool()> at_rest, bool on_devices) {
+  (void)new ExitGuard(std::move(call_off), std::move(at_rest), on_devices);
+}
+
+class ProgramExit : public testing::Test {
+ protected:
+  void SetUp() override { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
+};
+
+TEST_F(ProgramExit, CallsOffAndWaits) {
+  EXPECT_EXIT(
+      {
+        std::atexit(say_what_is_left);
+        static std::atomic<int> asked{0};
+        guard([] { say("first "); }, [] { return ++asked > 5; }, true);
+        guard([] { say("second "); }, [] { return asked > 5; }, true);
+        watch_exit();
+        std::exit(kChosen);
+      },
+      ExitedWithCode(kChosen), "^first second behind: none$");
+}
+
+TEST_F(ProgramExit, CallsOffWhatBeginsMeanwhile) {
+  EXPECT_EXIT(
+      {
+        std::atexit(say_what_is_left);
+        static std::atomic<bool> begun{false};
+        static std::atomic<bool> called_off{false};
+        std::thread([] {
+          const DeviceUse use;
+          while (!begun) std::this_thread::yield();
+          guard([] { called_off = true; }, [] { return called_off.load(); }, true);
+        }).detach();
+        guard([] { begun = true; }, [] { return called_off.load(); }, true);
+        watch_exit();
+        std::exit(kChosen);
+      },
+      ExitedWithCode(kChosen), "^behind: none$");
+}
+
+TEST_F(ProgramExit, EndsThereWhereADeviceDoesNotRest) {
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_EXIT(
+      {
+        std::atexit(say_what_is_left);
+        guard([] {}, [] { return false; }, true);
+        watch_exit();
+        static char buffer[64];
+        std::setvbuf(stderr, buffer, _IOFBF, sizeof buffer);
+        std::fputs("written out", stderr);
+        std::exit(kChosen);
+      },
+      ExitedWithCode(kChosen), "^written out$");
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(30));
+}
+
+TEST_F(ProgramExit, GoesOnWhereTheCpuDoesNotRest) {
+  EXPECT_EXIT(
+      {
+        std::atexit(say_what_is_left);
+        guard([] {}, [] { return false; }, false);
+        watch_exit();
+        std::exit(kChosen);
+      },
+      ExitedWithCode(kChosen), "^behind: none$");
+}
+
+TEST_F(ProgramExit, WaitsForUsesOfOtherThreadsAndNotItsOwn) {
+  EXPECT_EXIT(
+      {
+        std::atexit(say_what_is_left);
+        static std::atomic<bool> begun{false};
+        std::thread([] {
+          const DeviceUse use;
+          begun = true;
+          std::this_thread::sleep_for(std::chrono::milliseconds(200));
+          const DeviceUse within;
+          say(within ? "within " : "refused ");
+        }).detach();
+        while (!begun) std::this_thread::yield();
+        watch_exit();
+        const DeviceUse own;  // of a call around the callback that ends the program
+        std::exit(kChosen);
+      },
+      ExitedWithCode(kChosen), "^within behind: none$");
+}
+
+TEST_F(ProgramExit, RefusesWithAnError) {
+  EXPECT_EXIT(
+      {
+        std::atexit([] {
+          try {
+            DeviceUse().require();
+          } catch (const Error& error) {
+            say(error.what());
+          }
+        });
+        watch_exit();
+        std::exit(kChosen);
+      },
+      ExitedWithCode(kChosen), "^the program ends, and GPUs are not used any more behind that$");
+  const DeviceUse use;
+  EXPECT_TRUE(use);
+  EXPECT_NO_THROW(use.require());
+}
+
+}  // namespace
+}  // namespace gnnmg::base
