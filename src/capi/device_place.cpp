@@ -65,13 +65,23 @@ void watch_first_works() noexcept {
   if (works.fetch_add(1) < 8) base::watch_exit();
 }
 
+namespace {
+constexpr uint64_t kPerThreadStream = 2;  // cudaStreamPerThread
+}
+
 std::shared_ptr<DevicePlace> open_place(const std::shared_ptr<Context>& context, int32_t index,
-                                        uint64_t stream, const std::string& name) {
+                                        uint64_t stream, const std::string& name,
+                                        const std::string& stream_name) {
   const Devices& devices = context->devices;
   if (devices.count() == 0)
     base::fail(Status::kDependency, name, " asks for GPU ", index, ": ", devices.why(),
                "; GNNMG_DEVICE_CPU works without");
   devices.check(index, name);
+  if (stream == kPerThreadStream)
+    base::fail(
+        Status::kUnsupported, stream_name,
+        " is 2, CUDA's per-thread stream, which is another one on each thread, and backward passes "
+        "run on threads of LibTorch's; give a stream made by cudaStreamCreate(), or 0");
   use_devices();
   return std::make_shared<DevicePlace>(context, index, stream);
 }

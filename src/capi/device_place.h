@@ -88,9 +88,11 @@ auto work_at(const std::shared_ptr<DevicePlace>& place, const Work& work) -> dec
 }
 
 // One for an argument or field `name` that says which GPU: Error(kDependency) where there is none,
-// kNotFound where there is none of that number.
+// kNotFound where there is none of that number, kUnsupported for a `stream`, named `stream_name`,
+// that is no one place of a queue.
 std::shared_ptr<DevicePlace> open_place(const std::shared_ptr<Context>& context, int32_t index,
-                                        uint64_t stream, const std::string& name);
+                                        uint64_t stream, const std::string& name,
+                                        const std::string& stream_name);
 
 // LibTorch's kind of these GPUs; the CPU where there are none.
 at::Device torch_device(const Devices& devices);

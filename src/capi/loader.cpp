@@ -77,7 +77,7 @@ std::shared_ptr<DevicePlace> place_of(const gnnmg_loader_config& in,
                                       const std::shared_ptr<Context>& context) {
   check_choice(in.device, GNNMG_DEVICE_AUTO, GNNMG_DEVICE_CUDA, "config.device");
   if (in.device == GNNMG_DEVICE_CUDA)
-    return open_place(context, in.device_index, in.stream, "config.device_index");
+    return open_place(context, in.device_index, in.stream, "config.device_index", "config.stream");
   if (in.device_index != 0 || in.stream != 0)
     fail(Status::kInvalidArgument, in.device_index != 0 ? "config.device_index" : "config.stream",
          " names a GPU's, but config.device is not GNNMG_DEVICE_CUDA; leave it 0");

@@ -178,7 +178,8 @@ gnnmg_status gnnmg_model_set_device(gnnmg_model* model, gnnmg_device_type device
            ", but device is GNNMG_DEVICE_CPU; leave it 0");
     TorchScope scope(*m->context);
     std::shared_ptr<DevicePlace> place;
-    if (!on_cpu) place = open_place(m->context, index, stream, "argument 'index'");
+    if (!on_cpu)
+      place = open_place(m->context, index, stream, "argument 'index'", "argument 'stream'");
     m->move(std::move(place));
   });
 }

@@ -583,6 +583,8 @@ TEST(GpuLoop, RefusesPlacesThatAreNone) {
                GNNMG_ERR_INVALID_ARGUMENT, "device is 0");
   EXPECT_FAILS(gnnmg_model_set_device(loop.model, GNNMG_DEVICE_CPU, 1, 0),
                GNNMG_ERR_INVALID_ARGUMENT, "index is 1, but device is GNNMG_DEVICE_CPU");
+  EXPECT_FAILS(gnnmg_model_set_device(loop.model, GNNMG_DEVICE_CUDA, 0, 2), GNNMG_ERR_UNSUPPORTED,
+               "argument 'stream' is 2, CUDA's per-thread stream");
   const auto refused = [&](auto change, gnnmg_status status, const std::string& part) {
     gnnmg_loader_config plan = loop.plan;
     change(plan);
@@ -596,6 +598,8 @@ TEST(GpuLoop, RefusesPlacesThatAreNone) {
   refused([](auto& c) { c.device_index = 1; }, GNNMG_ERR_INVALID_ARGUMENT,
           "config.device_index names a GPU's, but config.device is not GNNMG_DEVICE_CUDA");
   refused([](auto& c) { c.stream = 1; }, GNNMG_ERR_INVALID_ARGUMENT, "config.stream names a GPU's");
+  refused([](auto& c) { c.device = 2, c.stream = 2; }, GNNMG_ERR_UNSUPPORTED,
+          "config.stream is 2, CUDA's per-thread stream");
   refused([](auto& c) { c.graph_placement = 4; }, GNNMG_ERR_INVALID_ARGUMENT,
           "config.graph_placement is 4");
   refused([](auto& c) { c.hotness = 3; }, GNNMG_ERR_INVALID_ARGUMENT, "config.hotness is 3");

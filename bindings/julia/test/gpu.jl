@@ -48,6 +48,8 @@ for index in 0:max(gpus - 1, 0)
 end
 failure_of(() -> set_device!(world.model, :cuda, gpus), gpus > 0 ? :not_found : :dependency, "argument 'index'")
 
+gpus > 0 && failure_of(() -> set_device!(world.model, :cuda, 0; stream = 2), :unsupported, "argument 'stream' is 2")
+
 # A program that ends with GPUs at work, and everything alive, has the exit code that it chose and says nothing.
 for how in (gpus > 0 ? ("trainer", "loop") : ())
     local said = IOBuffer()

@@ -437,12 +437,15 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_log_next(gnnmg_context* context, gnn
  *
  * Order: model and loader work in a CUDA stream of the library's own, and what a call yields, or
  * has changed, is done when the call returns: any stream may read it. Or each gets a stream of the
- * caller's, a `cudaStream_t` as a number (1 and 2 are CUDA's legacy and per-thread streams): then
- * calls return sooner, and what they yield or change is there for what comes into that stream
- * afterwards. Between a model and a mini-batch the library keeps the order itself. A tensor on a
- * GPU that goes in has been made when the call begins, and is read until it returns; one that came
- * out is freed when what reads it is over. The calling thread's device and stream of LibTorch are
- * put back.
+ * caller's, a `cudaStream_t` as a number (1 is CUDA's legacy stream; 2, the per-thread stream, is
+ * refused, as backward passes run on threads of LibTorch's): then calls return sooner, and what
+ * they yield or change is there for what comes into that stream afterwards. It outlives what it was
+ * given to. LibTorch keeps the memory that was freed there for later work in that stream, so make
+ * one and use it again; where its allocator has expandable segments it may wait for the stream when
+ * it gives that memory back, and the stream has to be there until the program ends. Between a model
+ * and a mini-batch the library keeps the order itself. A tensor on a GPU that goes in has been made
+ * when the call begins, and is read until it returns; one that came out is freed when what reads it
+ * is over. The calling thread's device and stream of LibTorch are put back.
  *
  * When the program ends, what works on a GPU is called off and waited for, two seconds at most, in
  * front of the end of CUDA's libraries, whatever is alive then. Behind that, in static objects of
@@ -3102,7 +3105,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_add_readout(gnnmg_model* model
  * calls return when their work is done; of the CPU 0
  * @return ::GNNMG_OK; ::GNNMG_ERR_DEPENDENCY without a GPU, saying why; ::GNNMG_ERR_NOT_FOUND for a
  *   number that is none; ::GNNMG_ERR_BUSY while an optimizer or a trainer of the model is there;
- *   ::GNNMG_ERR_UNSUPPORTED for a GPU that is too old; ::GNNMG_ERR_DEVICE_LOST
+ *   ::GNNMG_ERR_UNSUPPORTED for a GPU that is too old, or `stream` 2; ::GNNMG_ERR_DEVICE_LOST
  * @threading (c)
  * @since 0.1
  */
@@ -3848,9 +3851,8 @@ enum {
 };
 
 /** In what the matrices of a training's passes are multiplied, by layers of SAGE, GCN, GIN, GAT and
- * the like; TF32 is for all others as well. With BF16 small products of R-GCN, PNA, LSTMs and
- * readouts, and always weights, gradients, sums over neighbours and evaluations stay in the model's
- * type. Of models of f32. */
+ * the like; small products of R-GCN, PNA, LSTMs and readouts, weights, gradients, sums over
+ * neighbours and evaluations stay in the model's type. Of models of f32. */
 typedef int32_t gnnmg_precision;
 
 /** Values of ::gnnmg_precision. */
@@ -3982,8 +3984,8 @@ typedef struct gnnmg_memory_info {
   size_t capture_bytes;       /**< Captured steps, or eager ones over the same shapes, beside all
                                    that; 0: mini-batches are not padded, perhaps because that
                                    would not fit. */
-  size_t reserve_bytes;       /**< For libraries and others: 1 GiB of a GPU of a given size, with
-                                   the driver's part, or of what is free up to 256 MiB. */
+  size_t reserve_bytes;       /**< For the driver, libraries and others: 1 GiB of a GPU of a given
+                                   size, 0 of what is free. */
   size_t pinned_bytes;        /**< Of main memory, once a process. */
   int64_t num_cached;         /**< Rows in a cache. */
   gnnmg_graph_placement graph_placement;     /**< As ::GNNMG_GRAPH_PLACEMENT_AUTO would have it. */

@@ -5946,7 +5946,7 @@ calls return when their work is done; of the CPU 0
 
 Returns `GNNMG_OK`; `GNNMG_ERR_DEPENDENCY` without a GPU, saying why; `GNNMG_ERR_NOT_FOUND` for a
 number that is none; `GNNMG_ERR_BUSY` while an optimizer or a trainer of the model is there;
-`GNNMG_ERR_UNSUPPORTED` for a GPU that is too old; `GNNMG_ERR_DEVICE_LOST`
+`GNNMG_ERR_UNSUPPORTED` for a GPU that is too old, or `stream` 2; `GNNMG_ERR_DEVICE_LOST`
 
 Threading: (c)
 
