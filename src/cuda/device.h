@@ -19,6 +19,11 @@ void synchronize(base::DeviceQueue* queue);
 bool finished(base::DeviceQueue* queue);
 void wait(base::DeviceQueue* queue, base::DeviceQueue* other);
 
+// given_streams.cpp: these two, and what LibTorch keeps for a stream of the caller's goes with the
+// last queue of it.
+base::DeviceQueue* open_counted_queue(int device, int max_multiprocessors, void* stream);
+void close_counted_queue(base::DeviceQueue* queue) noexcept;
+
 // torch.cpp
 void use(base::DeviceQueue* queue);
 bool enable_peer(int device, int peer);

@@ -1,0 +1,68 @@
+// What LibTorch keeps for cuBLAS by stream, of streams that are the caller's: it would stay for
+// ever, of each such stream some tens of megabytes a thread that multiplies.
+#include <ATen/cuda/CUDAContextLight.h>
+
+#include <exception>
+#include <map>
+#include <mutex>
+#include <tuple>
+#include <utility>
+
+#include "cuda/device.h"
+#include "cuda/grid/queue_stream.h"
+
+namespace gnnmg::cuda {
+namespace {
+
+// The queues of each stream that was given.
+struct GivenStreams {
+  static GivenStreams& instance() {
+    static auto& streams = *new GivenStreams;  // queues may be closed behind all statics
+    return streams;
+  }
+  std::mutex mutex;
+  std::map<cudaStream_t, int64_t> queues;
+};
+
+// Nothing is under way there. Each product asks for its workspace anew.
+void drop_workspaces(cudaStream_t stream) {
+  for (at::cuda::WorkspaceMapWithMutex* kept : {&at::cuda::cublas_handle_stream_to_workspace(),
+                                                &at::cuda::cublaslt_handle_stream_to_workspace()}) {
+    const std::unique_lock lock(kept->mutex);
+    std::erase_if(kept->map, [&](const auto& workspace) {
+      return std::get<1>(workspace.first) == static_cast<void*>(stream);
+    });
+  }
+}
+
+}  // namespace
+
+base::DeviceQueue* open_counted_queue(int device, int max_multiprocessors, void* stream) {
+  base::DeviceQueue* const queue = open_queue(device, max_multiprocessors, stream);
+  if (stream == nullptr) return queue;
+  try {
+    GivenStreams& given = GivenStreams::instance();
+    const std::lock_guard lock(given.mutex);
+    ++given.queues[stream_of(queue)];
+  } catch (...) {
+    close_queue(queue);
+    throw;
+  }
+  return queue;
+}
+
+void close_counted_queue(base::DeviceQueue* queue) noexcept {
+  const cudaStream_t stream = stream_of(queue);
+  close_queue(queue);  // waits for what is in it
+  GivenStreams& given = GivenStreams::instance();
+  const std::lock_guard lock(given.mutex);
+  const auto found = given.queues.find(stream);
+  if (found == given.queues.end() || --found->second > 0) return;
+  given.queues.erase(found);
+  try {
+    drop_workspaces(stream);
+  } catch (const std::exception&) {  // they stay
+  }
+}
+
+}  // namespace gnnmg::cuda
