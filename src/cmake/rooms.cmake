@@ -6,9 +6,6 @@ set(GNNMG_TEST_LEVEL $<$<NOT:$<CONFIG:Debug>>:-O1>)
 if(GNNMG_SANITIZE)
   set(GNNMG_TEST_LEVEL $<$<NOT:$<CONFIG:Debug>>:-Og>)
 endif()
-# GCC 12 warns of its own std::string where that comes out of a precompiled header (PR 105329).
-list(APPEND GNNMG_TEST_LEVEL
-  $<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-array-bounds>)
 
 # gnnmg_add_room(<room> SOURCES <file>... [DEPS <room>...] [LIBS <target>...] [TORCH])
 # One static library gnnmg_<room> from src/<room>; DEPS are rooms of a lower level, LIBS anything else.
