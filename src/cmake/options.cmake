@@ -5,7 +5,7 @@ option(GNNMG_TORCH "Build the rooms above the torch line; OFF leaves the torch-f
 option(GNNMG_WERROR "Treat compiler warnings as errors" OFF)
 option(GNNMG_FUZZ "Build the libFuzzer targets; needs clang, and GNNMG_SANITIZE and GNNMG_TORCH as the preset fuzz sets them" OFF)
 option(GNNMG_BENCH "Build the programs of tests/bench; needs Google Benchmark (libbenchmark-dev)" OFF)
-option(GNNMG_PCH "Precompile the headers of LibTorch and GoogleTest" ON)
+option(GNNMG_PCH "Precompile LibTorch's headers" ON)
 option(GNNMG_COVERAGE "Count executed lines and branches for gcov" OFF)
 set(GNNMG_SANITIZE "" CACHE STRING "Sanitizers, as -fsanitize= takes them, e.g. address,undefined")
 
