@@ -43,6 +43,13 @@ Batch::Batch(std::shared_ptr<Context> owner, loader::BatchRef made, data::Datase
       transpose_(has_transpose),
       place_(std::move(place)) {}
 
+// What it is the last to hold waits for the GPU when it goes. Behind a call of the host's nothing
+// of it is under way, but in streams of the caller's, which the loader's memory is ordered by.
+bool Batch::ends_slowly() const noexcept {
+  if (!place_) return false;
+  return place_->given_up() || (!place_->follows_caller() && !loader::at_rest(*batch_->device));
+}
+
 BatchFeatures features_of(const loader::Batch& batch) {
   if (!batch.device)
     return {batch.has_features, batch.sparse, batch.feature_dtype, batch.feature_cols};

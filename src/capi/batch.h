@@ -22,6 +22,8 @@ class Batch : public Object {
   Batch(std::shared_ptr<Context> owner, loader::BatchRef made, data::DatasetRef dataset,
         uint64_t seed, bool has_transpose, std::shared_ptr<DevicePlace> place = nullptr);
 
+  bool ends_slowly() const noexcept override;
+
   const loader::BatchRef& get() const { return batch_; }
   const data::DatasetRef& dataset() const { return dataset_; }
   const std::shared_ptr<DevicePlace>& place() const { return place_; }

@@ -142,6 +142,19 @@ constexpr Option kOptions[] = {
        options.gpu_affinity = value == "on";
      },
      [](const Options& options) { return std::string(options.gpu_affinity ? "on" : "off"); }},
+    {"gpu_timeout_ms",
+     "how long a call in a loop of one's own waits for a GPU at a time before it fails, "
+     "milliseconds; trainers have deadline_ms of their settings; 30000 by default",
+     [](Options& options, std::string_view value) {
+       int64_t milliseconds = 0;
+       const char* end = value.data() + value.size();
+       const auto [rest, error] = std::from_chars(value.data(), end, milliseconds);
+       if (error != std::errc{} || rest != end || milliseconds < 1)
+         fail(Status::kInvalidArgument, "option 'gpu_timeout_ms' is '", value,
+              "', expected a whole number above 0");
+       options.gpu_timeout_ms = milliseconds;
+     },
+     [](const Options& options) { return std::to_string(options.gpu_timeout_ms); }},
 };
 
 const Option& find_option(std::string_view key) {

@@ -36,6 +36,7 @@ struct Options {
   int32_t log_level = 0;
   int64_t max_file_bytes = int64_t{1} << 40;
   bool gpu_affinity = true;
+  int64_t gpu_timeout_ms = 30'000;
 };
 
 class Context : public Object {

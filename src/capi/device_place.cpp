@@ -24,22 +24,61 @@ DevicePlace::DevicePlace(std::shared_ptr<Context> context, int index, uint64_t s
       device_.table->open_queue(index, 0, reinterpret_cast<void*>(static_cast<uintptr_t>(stream)));
 }
 
-DevicePlace::~DevicePlace() { device_.table->close_queue(device_.queue); }
+DevicePlace::~DevicePlace() {
+  // A stream of the caller's may be gone later, so it is waited for here, for a while.
+  if (at_rest() && give_up_if_stuck().empty()) {
+    device_.table->close_queue(device_.queue);
+    return;
+  }
+  base::end_in_background([device = device_, context = context_] {
+    base::wait_to_free(*device.table, device.index, device.queue);
+    device.table->close_queue(device.queue);
+  });
+}
 
-void DevicePlace::synchronize() const { device_.table->synchronize(device_.queue); }
+void DevicePlace::synchronize() const {
+  const base::DevicePatience patience(context_->options().gpu_timeout_ms, context_->work_token());
+  try {
+    base::wait_for(*device_.table, device_.index, device_.queue);
+  } catch (const base::Error& error) {
+    if (error.status() == Status::kDeviceLost) throw;
+    throw base::Error(error.status(), error.what() + give_up_if_stuck());
+  }
+}
+
+// What is told of it then; else empty, also where it was given up before.
+std::string DevicePlace::give_up_if_stuck() const {
+  if (given_up()) return {};
+  const auto rest = base::time_to_rest(context_->options().gpu_timeout_ms);
+  if (base::comes_to_rest(*device_.table, device_.queue, rest)) return {};
+  const std::string why = base::text("has not come to its end within ",
+                                     static_cast<double>(rest.count()) / 1000, " s of ");
+  base::give_up(*device_.table, device_.index, why + "a call that failed");
+  return base::text("; ", name_, " ", why,
+                    "it and is used no more in this process: end the process, and go on in another "
+                    "one");
+}
+
+bool DevicePlace::at_rest() const noexcept {
+  return !given_up() && (follows_caller_ || base::comes_to_rest(*device_.table, device_.queue, {}));
+}
 
 void DevicePlace::rethrow() const {
-  try {
-    synchronize();  // what was begun still reads what now goes
-  } catch (const base::Error& error) {
-    if (error.status() == Status::kDeviceLost)
-      base::fail(Status::kDeviceLost, name_, " is lost: ", error.what());
-  }
+  const std::string stuck = give_up_if_stuck();  // what was begun still reads what now goes
+  if (!given_up()) try {
+      device_.table->finished(device_.queue);
+    } catch (const base::Error& error) {
+      if (error.status() == Status::kDeviceLost)
+        base::fail(Status::kDeviceLost, name_, " is lost: ", error.what());
+    }
   try {
     throw;
   } catch (const c10::Error& error) {
     const nn::TorchFailure failure = nn::failure_of(error);
-    base::fail(failure.status, name_, ": ", failure.text);
+    base::fail(failure.status, name_, ": ", failure.text, stuck);
+  } catch (const base::Error& error) {
+    if (stuck.empty()) throw;
+    throw base::Error(error.status(), error.what() + stuck, error.rank(), error.system_error());
   }
 }
 
@@ -54,7 +93,11 @@ c10::Stream present_stream(const nn::Device& device) {
 }  // namespace
 
 DeviceScope::DeviceScope(DevicePlace& place)
-    : lock_(place.mutex_), warnings_(*place.context_), before_(present_stream(place.device_)) {
+    : lock_(place.mutex_),
+      warnings_(*place.context_),
+      patience_(place.context_->options().gpu_timeout_ms, place.context_->work_token()),
+      before_(present_stream(place.device_)) {
+  base::check_not_given_up(*place.device_.table, place.device_.index);
   place.device_.table->use(place.device_.queue);
 }
 

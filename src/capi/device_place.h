@@ -12,6 +12,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "base/device_wait.h"
 #include "base/exit.h"
 #include "capi/context.h"
 #include "gnnmg.h"
@@ -32,7 +33,18 @@ class DevicePlace {
   int index() const { return device_.index; }
   const std::string& name() const { return name_; }  // "GPU 0 (NVIDIA ... at ...)"
   bool follows_caller() const { return follows_caller_; }
+  // Waits for what is in the queue, for as long as the context's option gpu_timeout_ms says or
+  // until the context is cancelled. Error(kTimeout), kCancelled; where the GPU does not come to its
+  // end behind that, it is given up (base/device_wait.h), and the text says so.
   void synchronize() const;
+  // Whether what lies there can be freed now, without a wait: memory that a stream of the caller's
+  // uses is used again behind what is in it.
+  bool at_rest() const noexcept;
+  bool given_up() const noexcept { return base::given_up(*device_.table, device_.index); }
+  // Waits for that, for as long as it takes.
+  void wait_to_free() const noexcept {
+    if (!at_rest()) base::wait_to_free(*device_.table, device_.index, device_.queue);
+  }
   // Waits for what is in the queue, and tells what a failure that is being handled came from:
   // throws Error(kDeviceLost) where the GPU is lost, Error(kNoMemory) where it has no memory, even
   // behind what LibTorch has given back of what it kept for later; else the failure itself.
@@ -40,6 +52,7 @@ class DevicePlace {
 
  private:
   friend class DeviceScope;
+  std::string give_up_if_stuck() const;
   const std::shared_ptr<Context> context_;
   nn::Device device_;
   std::string name_;
@@ -61,6 +74,7 @@ class DeviceScope {
  private:
   const std::lock_guard<std::mutex> lock_;
   const TorchScope warnings_;
+  const base::DevicePatience patience_;
   const c10::StreamGuard before_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 
+#include "base/device_wait.h"
 #include "base/error.h"
 #include "base/exit.h"
 #include "base/plugin.h"
@@ -11,6 +12,8 @@
 
 namespace gnnmg::capi {
 namespace {
+
+constexpr int64_t kLongestCopy = 60'000;  // milliseconds
 
 // What the driver shows this process.
 int ask(const base::DeviceTable& table, std::string& why) {
@@ -51,20 +54,37 @@ Devices::Devices() {
 Devices::~Devices() {
   if (queues_.empty()) return;
   const base::DeviceUse use;
+  if (!use) return;  // the program ends
   for (const auto& [device, queue] : queues_)
-    if (use) table_->close_queue(queue);
+    if (base::comes_to_rest(*table_, queue, {}))
+      table_->close_queue(queue);
+    else
+      base::end_in_background([table = table_, device = device, queue = queue] {
+        base::wait_to_free(*table, device, queue);
+        table->close_queue(queue);
+      });
 }
 
 void Devices::copy(int device, void* to, const void* from, int64_t bytes) const {
   if (bytes == 0) return;
   const base::DeviceUse use;
   use.require();
+  base::check_not_given_up(*table(), device);
+  const base::DevicePatience patience(kLongestCopy, base::CancelToken());
   const std::lock_guard lock(copies_);
   auto found = queues_.find(device);
   if (found == queues_.end())
     found = queues_.emplace(device, table()->open_queue(device, 0, nullptr)).first;
   table()->copy(found->second, to, from, bytes);
-  table()->synchronize(found->second);
+  try {
+    base::wait_for(*table(), device, found->second);
+  } catch (const base::Error& error) {
+    if (error.status() == Status::kTimeout)
+      base::give_up(
+          *table(), device,
+          base::text("has not come to the end of a copy within ", kLongestCopy / 1000, " s"));
+    throw;
+  }
 }
 
 int Devices::count() const {
@@ -122,6 +142,7 @@ gnnmg_status gnnmg_context_get_device_info(const gnnmg_context* context, int64_t
     const auto c = find<Context>(context, "context");
     use_devices();
     c->devices.check(index, "argument 'index'");
+    gnnmg::base::check_not_given_up(*c->devices.table(), static_cast<int>(index));
     const gnnmg::base::DeviceInfo found = c->devices.table()->info(static_cast<int>(index));
     gnnmg_device_info facts{};
     facts.device_type = GNNMG_DEVICE_CUDA;

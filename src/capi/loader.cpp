@@ -86,6 +86,10 @@ std::shared_ptr<DevicePlace> place_of(const gnnmg_loader_config& in,
 
 std::optional<loader::BatchRef> next_of(const Loader& loader, const base::Deadline& deadline) {
   try {
+    // Without workers the mini-batch is made here.
+    std::optional<base::DevicePatience> patience;
+    if (loader.place())
+      patience.emplace(loader.context->options().gpu_timeout_ms, loader.context->work_token());
     return loader.get().next(deadline);
   } catch (...) {
     if (!loader.place()) throw;
@@ -114,6 +118,9 @@ gnnmg_loader* new_loader(const Sampler& sampler, const Dataset* dataset,
     sampler.context->log.add(base::LogLevel::kInfo, base::text("a loader works on ", place->name(),
                                                                ": ", source->describe()));
   }
+  std::optional<base::DevicePatience> patience;  // of its workers
+  if (place)
+    patience.emplace(sampler.context->options().gpu_timeout_ms, sampler.context->work_token());
   auto made = std::make_unique<loader::Loader>(seeds, sampler.get(), std::move(store), config,
                                                sampler.queue.get(), std::move(source));
   return new_handle<gnnmg_loader>(make_object<Loader>(

@@ -24,6 +24,16 @@ Model::Model(std::shared_ptr<Context> owner, nn::ModelConfig unfinished, data::D
       growing_(std::move(unfinished)),
       dataset_(std::move(dataset)) {}
 
+Model::~Model() {
+  if (place_) place_->wait_to_free();
+  pass.reset();  // it lies at the place
+}
+
+bool Model::ends_slowly() const noexcept {
+  const std::shared_ptr<DevicePlace> place = this->place();
+  return place && !place->at_rest();
+}
+
 const std::shared_ptr<nn::Model>& Model::get() const {
   std::lock_guard lock(mutex_);
   if (!model_) {

@@ -25,7 +25,8 @@ class Model : public Object {
   // `place`: where it lies; null: on the CPU.
   Model(std::shared_ptr<Context> owner, std::shared_ptr<nn::Model> made,
         std::shared_ptr<DevicePlace> place = nullptr);
-  ~Model() override { pass.reset(); }  // it lies at the place
+  ~Model() override;
+  bool ends_slowly() const noexcept override;
   // One of layers that are still to be added; `dataset` gives what they leave to it, or is null.
   Model(std::shared_ptr<Context> owner, nn::ModelConfig unfinished, data::DatasetRef dataset);
 

@@ -16,6 +16,10 @@ Optimizer::Optimizer(std::shared_ptr<Model> model, const train::OptimizerConfig&
       optimizer_(train::Optimizer::create(*model_->get(), config)),
       clip_norm_(clip_norm) {}
 
+Optimizer::~Optimizer() {
+  if (const std::shared_ptr<DevicePlace> place = model_->place()) place->wait_to_free();
+}
+
 static_assert(static_cast<int32_t>(train::OptimizerKind::kAdam) == GNNMG_OPTIMIZER_ADAM &&
               static_cast<int32_t>(train::OptimizerKind::kAdamW) == GNNMG_OPTIMIZER_ADAMW &&
               static_cast<int32_t>(train::OptimizerKind::kSgd) == GNNMG_OPTIMIZER_SGD);

@@ -53,6 +53,8 @@ class Optimizer : public Object {
  public:
   static constexpr Kind kKind = Kind::kOptimizer;
   Optimizer(std::shared_ptr<Model> model, const train::OptimizerConfig& config, double clip_norm);
+  ~Optimizer() override;
+  bool ends_slowly() const noexcept override { return model_->ends_slowly(); }
 
   const std::shared_ptr<Model>& model() const { return model_; }
   train::Optimizer& get() const { return *optimizer_; }

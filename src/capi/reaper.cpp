@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/device_wait.h"
 #include "base/error.h"
 #include "base/exit.h"
 #include "base/signals.h"
@@ -20,6 +21,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kPatienceWithIdle{500};
 constexpr std::chrono::seconds kPatienceWithReaped{10};
+constexpr std::chrono::seconds kPatienceWithOne{15};
 
 struct State {
   std::mutex mutex;
@@ -47,7 +49,10 @@ void work() {
     s.waiting.pop_front();
     s.busy = true;
     lock.unlock();
-    object.reset();
+    // One that waits for a GPU that never comes to its end holds up no others.
+    base::end_in_background([object = std::move(object)]() mutable {
+      object.reset();
+    }).wait_for(kPatienceWithOne);
     lock.lock();
     s.busy = false;
     ++s.ended;
@@ -83,6 +88,7 @@ struct AtExit {
     std::unique_lock lock(s.mutex);
     s.idle.wait_until(lock, base::exit_deadline(),
                       [&] { return s.waiting.empty() && !s.busy && s.background == 0; });
+    base::wait_for_ever();
   }
 };
 AtExit at_exit;

@@ -366,6 +366,7 @@ gnnmg_status gnnmg_trainer_create(gnnmg_model* model, const gnnmg_dataset* datas
     gnnmg::train::Environment environment{*c->queue, c->log, c->pool};
     if (!settings.devices.empty()) environment.devices = c->devices.table();
     environment.stay_beside_devices = c->options().gpu_affinity;
+    environment.keeps = c;
     if (job) {
       environment.processes = job->processes();
       environment.meet_timeout_ms = job->join_ms();
