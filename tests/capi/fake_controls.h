@@ -21,6 +21,11 @@ F* control(const char* name) {
 }
 inline void lose(int device) { control<void(int)>("gnnmg_fake_lose")(device); }
 inline void find_again(int device) { control<void(int)>("gnnmg_fake_find_again")(device); }
+// From the `first`-th queue on; see fake_gpu/late.h.
+inline void hang(int device, int first = 0) {
+  control<void(int, int)>("gnnmg_fake_hang")(device, first);
+}
+inline void go_on(int device) { control<void(int)>("gnnmg_fake_go_on")(device); }
 inline void refuse_pinning(bool refuse) { control<void(int)>("gnnmg_fake_refuse_pinning")(refuse); }
 inline void refuse_peer(int device, int peer, bool refuse) {
   control<void(int, int, int)>("gnnmg_fake_refuse_peer")(device, peer, refuse);

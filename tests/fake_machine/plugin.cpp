@@ -3,6 +3,7 @@
 //   GNNMG_FAKE_GPUS     how many, 0 to 8; 2
 //   GNNMG_FAKE_MEMORY   bytes of each
 //   GNNMG_FAKE_DRIVER   "old": the driver is for an older CUDA
+//   GNNMG_FAKE_LATE     any: they work later than they are told, and can be made to hang
 // and changed while a test runs, by the functions below.
 #include <cstdlib>
 #include <string>
@@ -11,6 +12,7 @@
 #include "base/error.h"
 #include "fake_gpu.h"
 #include "fake_nccl/fake_nccl.h"
+#include "late.h"
 
 namespace {
 
@@ -37,14 +39,23 @@ DeviceTable make_table() {
   return table;
 }
 
+fake::Late* late = nullptr;
+
 }  // namespace
 
 #define GNNMG_EXPORTED extern "C" __attribute__((visibility("default")))
 
 GNNMG_EXPORTED const DeviceTable* gnnmg_cuda_device_table() noexcept {
   static const DeviceTable* const made = [] {
-    static DeviceTable table = make_table();
-    table.nccl = &gnnmg::fake_nccl::table(table);
+    static const DeviceTable at_once = make_table();
+    static DeviceTable table = at_once;
+    if (std::getenv("GNNMG_FAKE_LATE") != nullptr) {
+      late = new fake::Late(at_once);  // until the process ends
+      table = late->table();
+      gnnmg::fake_nccl::put_off_operations(fake::Late::put);
+    }
+    // Operations that are put off are the late one's own work: they are done at once then.
+    table.nccl = &gnnmg::fake_nccl::table(at_once);
     return &table;
   }();
   return made;
@@ -52,6 +63,8 @@ GNNMG_EXPORTED const DeviceTable* gnnmg_cuda_device_table() noexcept {
 
 GNNMG_EXPORTED void gnnmg_fake_lose(int device) { fake::lose(device); }
 GNNMG_EXPORTED void gnnmg_fake_find_again(int device) { fake::find_again(device); }
+GNNMG_EXPORTED void gnnmg_fake_hang(int device, int first) { late->hang(device, first); }
+GNNMG_EXPORTED void gnnmg_fake_go_on(int device) { late->go_on(device); }
 GNNMG_EXPORTED void gnnmg_fake_refuse_pinning(int refuse) { fake::refuse_pinning(refuse != 0); }
 GNNMG_EXPORTED void gnnmg_fake_refuse_peer(int device, int peer, int refuse) {
   fake::refuse_peer(device, peer, refuse != 0);
