@@ -51,10 +51,10 @@ failure_of(() -> set_device!(world.model, :cuda, gpus), gpus > 0 ? :not_found : 
 gpus > 0 && failure_of(() -> set_device!(world.model, :cuda, 0; stream = 2), :unsupported, "argument 'stream' is 2")
 
 # A program that ends with GPUs at work, and everything alive, has the exit code that it chose and says nothing.
+programs = joinpath(@__DIR__, "child.jl")
 for how in (gpus > 0 ? ("trainer", "loop") : ())
     local said = IOBuffer()
-    local program = `$(Base.julia_cmd()) --startup-file=no --project=$(Base.active_project())
-                     $(joinpath(@__DIR__, "child.jl")) ending $how`
+    local program = `$(Base.julia_cmd()) --startup-file=no --project=$(Base.active_project()) $programs ending $how`
     local ended = run(pipeline(ignorestatus(program); stdout = said, stderr = said))
     @test (how, ended.exitcode, String(take!(said))) == (how, 7, "")
 end
