@@ -34,5 +34,5 @@ compare own_loop "2 ranks on GPUs" own_loop
 compare train_all "one a GPU in this process" train --epochs 2 --batch-size 256 --capture unpadded planted:3000
 compare train_cached " 1  GPU 1 .* [1-9][0-9]* %" train --epochs 2 --batch-size 256 --device cuda:0,1 \
   --feature-placement cached --cache-mib 1 --precision bf16 --capture on --times planted:5000
-compare train_plan "captured steps *0\.0*[1-9].* GB" train --device cuda:1 --feature-placement split --cache-mib 1 --capture off --plan planted:5000
+compare train_plan "padded steps *0\.0*[1-9].* GB" train --device cuda:1 --feature-placement split --cache-mib 1 --capture off --plan planted:5000
 exit $bad

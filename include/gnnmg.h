@@ -3864,8 +3864,10 @@ enum {
                                  While such a trainer works, all that LibTorch multiplies on GPUs of
                                  the process is so, and another trainer's step without it there is
                                  ::GNNMG_ERR_UNSUPPORTED. */
-  GNNMG_PRECISION_BF16 = 2  /**< Factors and results rounded to bf16, sums within a product in f32.
-                               On the CPU too, where it pays with AVX-512's bf16 instructions. */
+  GNNMG_PRECISION_BF16 = 2  /**< Factors and results rounded to bf16, sums within a product in f32,
+                               which LibTorch is told for all of the process while such a trainer
+                               works on GPUs. On the CPU too, where it pays with AVX-512's bf16
+                               instructions. */
 };
 
 /** Settings of a trainer. Rates and schedules act alike on all ranks. */

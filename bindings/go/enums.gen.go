@@ -1386,8 +1386,9 @@ const (
 	// works, all that LibTorch multiplies on GPUs of the process is so, and another trainer's step
 	// without it there is [ErrUnsupported].
 	PrecisionTf32 Precision = 1
-	// Factors and results rounded to bf16, sums within a product in f32. On the CPU too, where it
-	// pays with AVX-512's bf16 instructions.
+	// Factors and results rounded to bf16, sums within a product in f32, which LibTorch is told for
+	// all of the process while such a trainer works on GPUs. On the CPU too, where it pays with
+	// AVX-512's bf16 instructions.
 	PrecisionBF16 Precision = 2
 )
 

@@ -58,7 +58,7 @@ void train_plan_print(const gnnmg_memory_info* plan) {
   line("weights and gradients", plan->parameter_bytes, "");
   line("optimizer", plan->optimizer_bytes, "");
   line("communication", plan->communication_bytes, "");
-  line("captured steps", plan->capture_bytes, "");
+  line("padded steps", plan->capture_bytes, "");
   line("reserve", plan->reserve_bytes, "the driver, libraries");
   char verdict[64];
   snprintf(verdict, sizeof verdict, plan->fits ? "fits %.3f GB" : "does NOT fit %.3f GB",

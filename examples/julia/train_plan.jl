@@ -28,7 +28,7 @@ function print_plan(plan)
             ("weights and gradients", plan.parameter_bytes, ""),
             ("optimizer", plan.optimizer_bytes, ""),
             ("communication", plan.communication_bytes, ""),
-            ("captured steps", plan.capture_bytes, ""),
+            ("padded steps", plan.capture_bytes, ""),
             ("reserve", plan.reserve_bytes, "the driver, libraries"),
             ("in all", plan.total_bytes, verdict),
             ("main memory, pinned", plan.pinned_bytes, "once a process"))

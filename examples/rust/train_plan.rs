@@ -67,7 +67,7 @@ pub fn print(plan: &MemoryInfo) {
     line("weights and gradients", plan.parameter_bytes, "");
     line("optimizer", plan.optimizer_bytes, "");
     line("communication", plan.communication_bytes, "");
-    line("captured steps", plan.capture_bytes, "");
+    line("padded steps", plan.capture_bytes, "");
     line("reserve", plan.reserve_bytes, "the driver, libraries");
     line("in all", plan.total_bytes, &verdict);
     line("main memory, pinned", plan.pinned_bytes, "once a process");

@@ -75,7 +75,9 @@ void DevicePlace::rethrow() const {
     throw;
   } catch (const c10::Error& error) {
     const nn::TorchFailure failure = nn::failure_of(error);
-    base::fail(failure.status, name_, ": ", failure.text, stuck);
+    // Main memory is no GPU's.
+    const bool of_host = failure.text.find("DefaultCPUAllocator") != std::string::npos;
+    base::fail(failure.status, of_host ? std::string() : name_ + ": ", failure.text, stuck);
   } catch (const base::Error& error) {
     if (stuck.empty()) throw;
     throw base::Error(error.status(), error.what() + stuck, error.rank(), error.system_error());

@@ -144,7 +144,7 @@ std::string list_parts(const MemoryPlan& plan) {
                {"parameters and gradients", plan.parameters},
                {"optimizer", plan.optimizer},
                {"communication", plan.communication},
-               {"captured steps", plan.capture},
+               {"padded steps", plan.capture},
                {"reserve", plan.reserve}};
   std::string text;
   for (const auto& part : parts)

@@ -134,7 +134,7 @@ std::shared_ptr<const loader::DeviceSource> RankDevice::open_source(
 
 std::string RankDevice::why_no_capture() const {
   if (plan_.capture == plan_.capture_wanted) return {};
-  return base::text("captured they take up to ", plan_.capture_wanted,
+  return base::text("padded they take up to ", plan_.capture_wanted,
                     " bytes more, and all else takes ", plan_.total, " of ", plan_.memory,
                     " that were free");
 }

@@ -152,7 +152,7 @@ TEST(GpusChoice, RefusesPlacementsThatAreNone) {
         c.feature_placement = GNNMG_FEATURE_PLACEMENT_PINNED;
       },
       "asks for features that are not cached");
-  refused([](auto& c) { c.capture = 3; }, "config.capture is 3");
+  refused([](auto& c) { c.capture = GNNMG_CAPTURE_UNPADDED + 1; }, "config.capture is 4");
 }
 
 }  // namespace

@@ -5,8 +5,9 @@
 //
 // Under ThreadSanitizer a lane is a thread to it, ordered with others by __syncwarp() and
 // __syncthreads() alone, as on a GPU: what one lane writes and another one touches with nothing of
-// these in between is reported as a race, whether they are of one warp or of two blocks. Votes and
-// shuffles order nothing.
+// these in between is reported as a race, whether they are of one warp or of two blocks, unless one
+// thread of the host runs both blocks, as it does with each second one. Votes and shuffles order
+// nothing.
 //
 // A meeting that cannot come about ends the program, and says where the lanes are: lanes that went
 // different ways, have left, or are not of the mask.

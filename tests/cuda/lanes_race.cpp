@@ -35,6 +35,16 @@ struct OneCount {
   int32_t* place;
   GNNMG_BOTH void operator()(int64_t) const { atomic_add(place, 1); }
 };
+// One lane of each tile writes one place: of a block only one does.
+struct FirstLanes {
+  int32_t* place;
+  template <typename Tile>
+  GNNMG_BOTH void operator()(const Tile& tile, int64_t item) const {
+    tile.each([&](int lane) {
+      if (lane == 0) *place = static_cast<int32_t>(item);
+    });
+  }
+};
 // What was counted is read while others count.
 struct ReadCount {
   int32_t* place;
@@ -95,6 +105,8 @@ int run(std::string_view name) {
     queue.each(100, OnePlace{a.data()});
   else if (name == "one_count")
     queue.each(100, OneCount{a.data()});
+  else if (name == "two_blocks")
+    queue.tiles<32>(2, FirstLanes{a.data()});
   else if (name == "read_count")
     queue.each(100, ReadCount{a.data(), b.data()});
   else if (name == "team")

@@ -57,7 +57,7 @@ func printPlan(trainer *gnnmg.Trainer, o *options) {
 		{"weights and gradients", plan.ParameterBytes, ""},
 		{"optimizer", plan.OptimizerBytes, ""},
 		{"communication", plan.CommunicationBytes, ""},
-		{"captured steps", plan.CaptureBytes, ""},
+		{"padded steps", plan.CaptureBytes, ""},
 		{"reserve", plan.ReserveBytes, "the driver, libraries"},
 		{"in all", plan.TotalBytes, fmt.Sprintf("%s %.3f GB", verdict[plan.Fits], float64(plan.GpuBytes)*1e-9)},
 		{"main memory, pinned", plan.PinnedBytes, "once a process"},

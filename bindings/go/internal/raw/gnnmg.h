@@ -3851,8 +3851,9 @@ enum {
 };
 
 /** In what the matrices of a training's passes are multiplied, by layers of SAGE, GCN, GIN, GAT and
- * the like; small products of R-GCN, PNA, LSTMs and readouts, weights, gradients, sums over
- * neighbours and evaluations stay in the model's type. Of models of f32. */
+ * the like; TF32 is for all others as well. With BF16 small products of R-GCN, PNA, LSTMs and
+ * readouts, and always weights, gradients, sums over neighbours and evaluations stay in the model's
+ * type. Of models of f32. */
 typedef int32_t gnnmg_precision;
 
 /** Values of ::gnnmg_precision. */
@@ -3863,8 +3864,10 @@ enum {
                                  While such a trainer works, all that LibTorch multiplies on GPUs of
                                  the process is so, and another trainer's step without it there is
                                  ::GNNMG_ERR_UNSUPPORTED. */
-  GNNMG_PRECISION_BF16 = 2  /**< Factors and results rounded to bf16, sums within a product in f32.
-                               On the CPU too, where it pays with AVX-512's bf16 instructions. */
+  GNNMG_PRECISION_BF16 = 2  /**< Factors and results rounded to bf16, sums within a product in f32,
+                               which LibTorch is told for all of the process while such a trainer
+                               works on GPUs. On the CPU too, where it pays with AVX-512's bf16
+                               instructions. */
 };
 
 /** Settings of a trainer. Rates and schedules act alike on all ranks. */
@@ -3984,8 +3987,8 @@ typedef struct gnnmg_memory_info {
   size_t capture_bytes;       /**< Captured steps, or eager ones over the same shapes, beside all
                                    that; 0: mini-batches are not padded, perhaps because that
                                    would not fit. */
-  size_t reserve_bytes;       /**< For the driver, libraries and others: 1 GiB of a GPU of a given
-                                   size, 0 of what is free. */
+  size_t reserve_bytes;       /**< For libraries and others: 1 GiB of a GPU of a given size, with
+                                   the driver's part, or of what is free up to 256 MiB. */
   size_t pinned_bytes;        /**< Of main memory, once a process. */
   int64_t num_cached;         /**< Rows in a cache. */
   gnnmg_graph_placement graph_placement;     /**< As ::GNNMG_GRAPH_PLACEMENT_AUTO would have it. */

@@ -2693,8 +2693,10 @@ While such a trainer works, all that LibTorch multiplies on GPUs of
 the process is so, and another trainer's step without it there is
 `GNNMG_ERR_UNSUPPORTED`.*/
 pub const GNNMG_PRECISION_TF32: gnnmg_precision = 1;
-/** Factors and results rounded to bf16, sums within a product in f32.
-On the CPU too, where it pays with AVX-512's bf16 instructions.*/
+/** Factors and results rounded to bf16, sums within a product in f32,
+which LibTorch is told for all of the process while such a trainer
+works on GPUs. On the CPU too, where it pays with AVX-512's bf16
+instructions.*/
 pub const GNNMG_PRECISION_BF16: gnnmg_precision = 2;
 /// Settings of a trainer. Rates and schedules act alike on all ranks.
 #[repr(C)]

@@ -714,8 +714,10 @@ enumeration! {
         /// the process is so, and another trainer's step without it there is
         /// [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported).
         Tf32 = GNNMG_PRECISION_TF32,
-        /// Factors and results rounded to bf16, sums within a product in f32.
-        /// On the CPU too, where it pays with AVX-512's bf16 instructions.
+        /// Factors and results rounded to bf16, sums within a product in f32,
+        /// which LibTorch is told for all of the process while such a trainer
+        /// works on GPUs. On the CPU too, where it pays with AVX-512's bf16
+        /// instructions.
         Bf16 = GNNMG_PRECISION_BF16,
     }
 }
