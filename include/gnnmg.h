@@ -3919,7 +3919,8 @@ typedef struct gnnmg_trainer_config {
                                     the variable OMP_NUM_THREADS says so, divided by the ranks
                                     of this machine. 0. */
   int32_t padding0;            /**< 0. */
-  int64_t deadline_ms;         /**< How long ranks wait for each other, milliseconds. 30 000. */
+  int64_t deadline_ms;         /**< How long ranks wait for each other, and each for its GPU,
+                                    milliseconds. 30 000. */
   int64_t stall_limit_ms;      /**< How long a callback may keep the ranks waiting, milliseconds.
                                     600 000. */
   int32_t deterministic;       /**< 1: strict mode. With the same `batches_per_step`, weights and

@@ -1169,7 +1169,7 @@ type TrainerConfig struct {
 	// threads of a rank; 0: the cores of the process, or fewer where the variable OMP_NUM_THREADS
 	// says so, divided by the ranks of this machine. Default: 0.
 	TorchThreads int
-	// How long ranks wait for each other. Default: 30s.
+	// How long ranks wait for each other, and each for its GPU. Default: 30s.
 	Deadline time.Duration
 	// How long a callback may keep the ranks waiting. Default: 10m.
 	StallLimit time.Duration

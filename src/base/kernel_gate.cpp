@@ -13,23 +13,19 @@ struct World {
   std::mutex mutex;  // guards all below, and what gates hold
   std::condition_variable changed;
   int open = 0;                       // gates with a launch that not all of their ranks have made
-  int calls = 0;                      // for memory
-  int waiting = 0;                    // those that wait for launches
-  int64_t age = 0;                    // of calls: those of an earlier one are given up
+  int calls = 0;                      // for memory, which end
+  int growths = 0;                    // of libraries, which may never be ended
+  int waiting = 0;                    // calls that wait for launches
+  int64_t age = 0;                    // of growths: those of an earlier one are given up
   const KernelGate* alone = nullptr;  // whose launch keeps others waiting
 
-  // A call's turn, where `others_open` launches are waited for. Returns its age.
+  // A call's turn, where `others_open` launches are waited for.
   template <typename F>
-  int64_t begin_call(std::unique_lock<std::mutex>& lock, std::chrono::milliseconds patience,
-                     const F& others_open) {
+  void wait_for_launches(std::unique_lock<std::mutex>& lock, std::chrono::milliseconds patience,
+                         const F& others_open) {
     ++waiting;
     changed.wait_for(lock, patience, [&] { return others_open() == 0; });
     --waiting;
-    ++calls;
-    return age;
-  }
-  void end_call(int64_t begun) {
-    if (begun == age) --calls;
   }
 };
 
@@ -76,10 +72,21 @@ void KernelGate::close() noexcept {
   world().changed.notify_all();
 }
 
-bool KernelGate::tired() noexcept {
+bool KernelGate::tired(std::chrono::milliseconds patience) noexcept {
   const auto now = Clock::now();
   if (refused_ == Clock::time_point()) refused_ = now;
-  return now - refused_ >= kPatience;
+  return now - refused_ >= patience;
+}
+
+void KernelGate::note_failure() noexcept {
+  const std::lock_guard lock(world().mutex);
+  if (failed_ == Clock::time_point()) failed_ = Clock::now();
+  world().changed.notify_all();
+}
+
+// One whose driver does not answer may never come out of its operation.
+bool KernelGate::left_alone() const noexcept {
+  return failed_ != Clock::time_point() && Clock::now() - failed_ >= kPatience;
 }
 
 bool KernelGate::try_launch(int64_t number, bool alone) noexcept {
@@ -87,13 +94,13 @@ bool KernelGate::try_launch(int64_t number, bool alone) noexcept {
   const std::lock_guard lock(all.mutex);
   if (number <= number_) return true;
   if (launched_ < num_ranks_) return false;
-  const bool called = all.calls > 0 || all.waiting > 0;
+  const bool called = all.calls > 0 || all.growths > 0 || all.waiting > 0;
   const bool others = (all.alone != nullptr && all.alone != this) || (alone && all.open > 0);
   if (alone && all.alone == nullptr) all.alone = this;  // others begin nothing until it has had it
   if (called || others) {
-    if (!tired()) return false;
-    if (all.calls > 0) {  // one that has failed is never ended
-      all.calls = 0;
+    if (!tired(all.calls > 0 ? kPatienceWithCalls : kPatience)) return false;
+    if (all.growths > 0) {  // one that has failed is never ended
+      all.growths = 0;
       ++all.age;
     }
   }
@@ -132,9 +139,11 @@ MemoryCall::MemoryCall() noexcept {
   if (has_gate) {
     gate_ = current_gate.get();
     ++gate_->callers_;
-    all.changed.wait(lock, [this] { return gate_->kernels_ == 0; });
+    const auto may = [this] { return gate_->kernels_ == 0 || gate_->left_alone(); };
+    while (!all.changed.wait_for(lock, KernelGate::kPatience, may)) continue;
   }
-  age_ = all.begin_call(lock, KernelGate::kPatience, [&] { return all.open; });
+  all.wait_for_launches(lock, KernelGate::kPatience, [&] { return all.open; });
+  ++all.calls;
   outermost_ = calling = true;
 }
 
@@ -143,8 +152,9 @@ MemoryCall::MemoryCall(const KernelGate& own, std::chrono::milliseconds patience
   end_growth();
   World& all = world();
   std::unique_lock lock(all.mutex);
-  age_ = all.begin_call(lock, patience,
+  all.wait_for_launches(lock, patience,
                         [&] { return all.open - (own.launched_ < own.num_ranks_ ? 1 : 0); });
+  ++all.calls;
   outermost_ = calling = true;
 }
 
@@ -153,21 +163,24 @@ MemoryCall::~MemoryCall() {
   calling = false;
   const std::lock_guard lock(world().mutex);
   if (gate_) --gate_->callers_;
-  world().end_call(age_);
+  --world().calls;
 }
 
 void begin_growth() noexcept {
-  if (calling || growing || operations > 0) return;
+  if (calling || operations > 0) return;
   World& all = world();
   std::unique_lock lock(all.mutex);
-  growth_age = all.begin_call(lock, KernelGate::kPatience, [&] { return all.open; });
+  if (growing && growth_age == all.age) return;  // else that one was given up
+  all.wait_for_launches(lock, KernelGate::kPatience, [&] { return all.open; });
+  ++all.growths;
+  growth_age = all.age;
   growing = true;
 }
 
 void end_growth() noexcept {
   if (!std::exchange(growing, false)) return;
   const std::lock_guard lock(world().mutex);
-  world().end_call(growth_age);
+  if (growth_age == world().age) --world().growths;
 }
 
 }  // namespace gnnmg::base

@@ -16,8 +16,10 @@
 //   queue of the device's, where a kernel that waits holds up what is behind it;
 // - calls of a communicator's own threads wait until its operation is over: what one that hangs
 //   would hold up might be the thread that ends it at its deadline.
-// Nobody waits for another communicator longer than kPatience: a launch that is not made by then
-// waits for another process, which may wait for this one.
+// Nobody waits for another communicator's launches longer than kPatience: one that is not made by
+// then waits for another process, which may wait for this one. Launches wait for a library's call
+// for as long, which may have failed, and for the library's own, which end, for kPatienceWithCalls:
+// pinning a hundred gigabytes takes its time.
 #pragma once
 
 #include <chrono>
@@ -30,6 +32,7 @@ namespace gnnmg::base {
 class KernelGate {
  public:
   static constexpr std::chrono::milliseconds kPatience{3000};
+  static constexpr std::chrono::milliseconds kPatienceWithCalls{60'000};
 
   explicit KernelGate(int num_ranks) : num_ranks_(num_ranks), launched_(num_ranks) {}
   KernelGate(const KernelGate&) = delete;
@@ -49,6 +52,8 @@ class KernelGate {
   // It is made: from then on no call for memory holds it up.
   void note_launch(int64_t number) noexcept;
   bool all_launched(int64_t number) const noexcept;
+  // The communicator has failed: its operations are not waited for longer than kPatience.
+  void note_failure() noexcept;
 
   // The one of this thread; null: none. A loader's workers take it over from the thread that makes
   // the loader.
@@ -59,14 +64,15 @@ class KernelGate {
   friend class MemoryCall;
   friend void begin_growth() noexcept;
   void close() noexcept;
-  bool tired() noexcept;
+  bool tired(std::chrono::milliseconds patience) noexcept;
+  bool left_alone() const noexcept;
 
   // All guarded by the world's lock.
   const int num_ranks_;
   int kernels_ = 0, callers_ = 0;  // the latter wait for the former to be over, or call
   int64_t number_ = 0;             // of the newest launch
   int launched_;                   // ranks that have made it
-  std::chrono::steady_clock::time_point refused_{};  // since when, if so
+  std::chrono::steady_clock::time_point refused_{}, failed_{};  // since when, if so
 };
 
 // Calls for memory while it lives, in turn. Within another one of the thread it is a part of that.
@@ -84,7 +90,6 @@ class MemoryCall {
  private:
   KernelGate* gate_ = nullptr;
   bool outermost_ = false;
-  int64_t age_ = 0;
 };
 
 // The same of a library that says before it calls, and when it has something (LibTorch's allocator,

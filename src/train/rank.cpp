@@ -216,6 +216,7 @@ void Rank::hand_to_host() {
 
 void Rank::copy_to_host(const std::function<void()>& then) {
   const c10::NoGradGuard no_grad;
+  settle();  // copies to the host wait for as long as it takes
   Snapshot now;
   now.take_to_host(*model_);  // all of it, before anything is changed
   std::vector<nn::NamedTensor> state = optimizer_->state();
@@ -414,10 +415,7 @@ nn::Metrics Rank::evaluate_part(SplitPart part) {
   config.plan.partition = loader::Partition::kGlobal;
   config.plan.shuffle = config.plan.drop_last = false;
   config.purpose = base::Purpose::kEvaluationSample;
-  {
-    std::lock_guard lock(loaders_);
-    evaluation_loader_ = make_loader(subject.ids, config, evaluation_calls_);
-  }
+  put_evaluation_loader(make_loader(subject.ids, config, evaluation_calls_));
   note(Phase::kEvaluating, evaluation_calls_);
   const base::HostQueue::Counting counting(evaluation_calls_);
   const nn::Metrics metrics =
@@ -427,9 +425,16 @@ nn::Metrics Rank::evaluate_part(SplitPart part) {
         settle();
         return rows.cpu();
       });
-  std::lock_guard lock(loaders_);
-  evaluation_loader_.reset();
+  put_evaluation_loader(nullptr);
   return metrics;
+}
+
+// Loaders are neither made nor destroyed under the lock, for which who cancels waits: that may take
+// as long as a device does.
+void Rank::put_evaluation_loader(std::unique_ptr<loader::Loader> next) {
+  const std::lock_guard lock(loaders_);
+  evaluation_loader_.swap(next);
+  if (evaluation_loader_ && group_.cancel.cancelled()) evaluation_loader_->cancel();
 }
 
 }  // namespace gnnmg::train

@@ -151,6 +151,7 @@ class Rank {
                                               const loader::LoaderConfig& config,
                                               const base::HostQueue::Count& host_calls);
   loader::LoaderConfig loader_config() const;
+  void put_evaluation_loader(std::unique_ptr<loader::Loader> next);
   nn::Metrics evaluate_part(data::SplitPart part);
   Participant participant();
   int64_t chunk() const;  // nodes or graphs of an evaluation at a time

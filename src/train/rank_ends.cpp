@@ -97,7 +97,11 @@ void RankEnds::set_gone(int number) {
 bool RankEnds::stuck(One& one, Clock::time_point since) {
   if (!one.opened) return false;
   if (base::given_up(table_, one.device)) return true;
-  if (!one.queue) return false;
+  if (!one.queue) {  // its thread may be held up while it makes one
+    if (!one.at_work || Clock::now() < since + kLongest) return false;
+    base::give_up(table_, one.device, "does not let itself be opened");
+    return true;
+  }
   if (!one.watch) try {
       one.watch = std::make_unique<Watch>(table_, one.queue);
     } catch (const std::system_error&) {  // no thread: the next one who looks tries again
@@ -137,11 +141,14 @@ std::string RankEnds::left(int first_rank) const {
   std::string all;
   for (size_t r = 0; r < ranks_.size(); ++r) {
     const One& one = ranks_[r];
-    if (!one.opened || one.gone || !base::given_up(table_, one.device)) continue;
-    all += base::text("; rank ", first_rank + static_cast<int>(r), ": ", one.name,
-                      " has not come to its end within ", static_cast<double>(rest_.count()) / 1000,
-                      " s of it and is used no more in this process: end the process, and go on in "
-                      "another one");
+    if (!one.opened || one.gone) continue;
+    all += base::text("; rank ", first_rank + static_cast<int>(r), ": ", one.name);
+    all += base::given_up(table_, one.device)
+               ? base::text(" has not come to its end within ",
+                            static_cast<double>(rest_.count()) / 1000,
+                            " s of it and is used no more in this process")
+               : " and its memory are still held, as a call of its driver does not end";
+    all += ": end the process, and go on in another one";
   }
   return all;
 }

@@ -22,7 +22,7 @@ class RankEnds {
   ~RankEnds();
 
   std::chrono::milliseconds rest() const { return rest_; }
-  // The rank has opened its device. Its queue stays open until close().
+  // The rank opens its device, and has opened it when there is a queue, which stays until close().
   void open(int number, int device, const std::string& name, base::DeviceQueue* queue);
   void set_at_work(int number, bool at_work);
   // What it has called off does not come to its end: the device is given up.

@@ -222,6 +222,7 @@ void RankGroup::end(base::Error why) noexcept {
   shared_.cancel.cancel();
   for (Rank* rank : ranks_)
     if (rank) rank->cancel();
+  wake_.notify_all();
   job_->environment.host.notify();
 }
 
@@ -310,21 +311,28 @@ void RankGroup::call_off(Rank* rank, const RankDevice& device, int number) noexc
 // nobody of this process goes before all have tried.
 void RankGroup::open_device(std::optional<RankDevice>& device, int number) {
   std::optional<base::Error> obstacle;
+  const int index = job_->config.devices[number];
   try {
+    ends_->open(number, index, base::text("GPU ", index), nullptr);
     device.emplace(*job_, number);
     ends_->open(number, device->get().index, device->name(), device->get().queue);
   } catch (...) {
     if (!job_->environment.processes) throw;
     const base::Error error = as_error(std::current_exception(), number);
-    obstacle.emplace(error.status(), base::text("GPU ", job_->config.devices[number],
-                                                " cannot be used: ", error.what()));
+    obstacle.emplace(error.status(), base::text("GPU ", index, " cannot be used: ", error.what()));
   }
   if (!job_->environment.processes) return;
   std::unique_lock lock(mutex_);
   if (obstacle && !device_obstacle_) device_obstacle_ = obstacle;
   ++tried_devices_;
   wake_.notify_all();
-  wake_.wait(lock, [&] { return tried_devices_ == job_->config.num_ranks; });
+  const std::chrono::milliseconds longest(job_->environment.meet_timeout_ms);
+  const bool all = wake_.wait_for(
+      lock, longest, [&] { return tried_devices_ == job_->config.num_ranks || failure_; });
+  if (!all && !device_obstacle_)
+    device_obstacle_.emplace(
+        Status::kTimeout,
+        base::text("GPUs are not open after ", static_cast<double>(longest.count()) / 1000, " s"));
 }
 
 base::Error RankGroup::lost_device(const std::string& why, int number) {

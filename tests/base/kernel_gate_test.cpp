@@ -178,6 +178,66 @@ TEST(KernelGate, PatienceEnds) {
   gate.leave();
 }
 
+// A call of ours ends, however long it takes: launches wait.
+TEST(KernelGate, LaunchesWaitForCallsThatTakeLong) {
+  using Clock = std::chrono::steady_clock;
+  KernelGate gate(1);
+  std::atomic<bool> begun{false};
+  std::thread pins([&] {
+    const MemoryCall call;
+    begun = true;
+    std::this_thread::sleep_for(KernelGate::kPatience + std::chrono::seconds(1));
+  });
+  while (!begun) sleep_ms(1);
+  const auto start = Clock::now();
+  ASSERT_TRUE(gate.try_enter());
+  while (!gate.try_launch(1, false)) sleep_ms(10);
+  EXPECT_GE(Clock::now() - start, KernelGate::kPatience + std::chrono::milliseconds(500));
+  gate.note_launch(1);
+  gate.leave();
+  pins.join();
+}
+
+// A thread whose driver does not answer stays in its operation; who frees what lies elsewhere goes.
+TEST(KernelGate, CallsLeaveAFailedOperationAlone) {
+  using Clock = std::chrono::steady_clock;
+  const auto gate = std::make_shared<KernelGate>(2);
+  ASSERT_TRUE(gate->try_enter());
+  std::thread([&] {
+    KernelGate::set_current(gate);
+    gate->note_failure();
+    const auto start = Clock::now();
+    { const MemoryCall call; }
+    EXPECT_GE(Clock::now() - start, KernelGate::kPatience - std::chrono::milliseconds(100));
+    EXPECT_LT(Clock::now() - start, 4 * KernelGate::kPatience);
+    KernelGate::set_current(nullptr);
+  }).join();
+  gate->leave();
+}
+
+// A library's thread that has failed once takes its turns again later.
+TEST(KernelGate, AGrowthBehindOneThatWasGivenUp) {
+  KernelGate gate(1);
+  begin_growth();  // and is never ended
+  std::thread([&] {
+    ASSERT_TRUE(gate.try_enter());
+    while (!gate.try_launch(1, false)) sleep_ms(10);
+    gate.note_launch(1);
+    gate.leave();
+  }).join();
+  begin_growth();
+  std::thread([&] {
+    ASSERT_TRUE(gate.try_enter());
+    EXPECT_FALSE(gate.try_launch(2, false));
+    gate.leave();
+  }).join();
+  end_growth();
+  ASSERT_TRUE(gate.try_enter());
+  EXPECT_TRUE(gate.try_launch(2, false));
+  gate.note_launch(2);
+  gate.leave();
+}
+
 TEST(KernelGate, AThreadWithoutOneIsOfNone) {
   EXPECT_EQ(KernelGate::current(), nullptr);
   const auto gate = std::make_shared<KernelGate>(2);

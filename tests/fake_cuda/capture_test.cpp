@@ -106,9 +106,11 @@ TEST_F(Captures, WithoutMemoryOrADeviceAreNoMatterOfTheWork) {
 }
 
 TEST_F(Captures, WantLibTorchsCache) {
-  c10::cuda::CUDACachingAllocator::enable(false);
+  auto& cache = static_cast<c10::cuda::CUDACachingAllocator::CUDAAllocator&>(
+      *c10::GetAllocator(c10::DeviceType::CUDA));
+  cache.enable(false);
   const auto found = failure_of([&] { keep(); });
-  c10::cuda::CUDACachingAllocator::enable(true);
+  cache.enable(true);
   EXPECT_EQ(found.first, Status::kUnsupported);
   EXPECT_THAT(found.second, HasSubstr("PYTORCH_NO_CUDA_MEMORY_CACHING"));
   EXPECT_THAT(calls("cudaStreamBeginCapture"), IsEmpty());

@@ -316,6 +316,7 @@ void Runner::guard(const std::string& what, const Wait& wait, const std::functio
 
 void Runner::fail(const base::Error& error, uint64_t operation) {
   state_->end({error.status(), error.what(), error.rank(), operation, {}});
+  gate().note_failure();
   if (!handle().get()) return;
   {
     const base::MemoryCall call(gate(), kTurnToGo);

@@ -2787,7 +2787,8 @@ of this machine. 0.*/
     pub torch_threads: i32,
     /// 0.
     pub padding0: i32,
-    /// How long ranks wait for each other, milliseconds. 30 000.
+    /** How long ranks wait for each other, and each for its GPU,
+milliseconds. 30 000.*/
     pub deadline_ms: i64,
     /** How long a callback may keep the ranks waiting, milliseconds.
 600 000.*/

@@ -609,7 +609,8 @@ config! {
         /// the variable OMP_NUM_THREADS says so, divided by the ranks
         /// of this machine. 0.
         torch_threads => torch_threads: i32,
-        /// How long ranks wait for each other, milliseconds. 30 000.
+        /// How long ranks wait for each other, and each for its GPU,
+        /// milliseconds. 30 000.
         deadline => deadline_ms: std::time::Duration,
         /// How long a callback may keep the ranks waiting, milliseconds.
         /// 600 000.
