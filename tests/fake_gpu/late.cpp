@@ -34,7 +34,7 @@ bool is_pageable(const void* address) {
   return device_of(address) < 0 && !FakeQueue::is_pinned(address);
 }
 
-constexpr std::chrono::microseconds kTurn(50);
+constexpr std::chrono::microseconds kTurn(50), kExchange(300);
 
 }  // namespace
 
@@ -73,9 +73,13 @@ class Late::World {
     });
     return false;
   }
+  // It takes a while, also where all that it waits for is there: what comes next stands behind it.
   void add_to(void* stream, std::function<bool()> work) {
+    const auto from = std::chrono::steady_clock::now() + kExchange;
     const std::lock_guard lock(mutex_);
-    push(*lines_.at(streams_.at(stream)), std::move(work));
+    push(*lines_.at(streams_.at(stream)), [from, work = std::move(work)] {
+      return std::chrono::steady_clock::now() >= from && work();
+    });
   }
   void copy(base::DeviceQueue* queue, void* to, const void* from, int64_t bytes) {
     if (is_pageable(to)) drain(queue);  // the host waits for what comes there
