@@ -8,6 +8,7 @@
 #include <chrono>
 #include <memory>
 #include <thread>
+#include <vector>
 
 #include "base/error.h"
 
@@ -24,6 +25,11 @@ struct Device {
 std::atomic<bool> at_work{false};
 std::atomic<bool> lost{false};
 std::atomic<int> synchronized{0};
+
+Device& make_device() {
+  static auto& all = *new std::vector<Device*>;
+  return *all.emplace_back(new Device);
+}
 
 class DeviceWait : public testing::Test {
  protected:
@@ -47,7 +53,7 @@ class DeviceWait : public testing::Test {
     }
     return Status::kOk;
   }
-  DeviceTable& table = (new Device)->table;
+  DeviceTable& table = make_device().table;
 };
 
 TEST_F(DeviceWait, WithoutPatienceIsTheDevicesOwn) {

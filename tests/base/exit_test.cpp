@@ -10,8 +10,11 @@
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
+#include <mutex>
 #include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "base/error.h"
 
@@ -34,7 +37,11 @@ void say_what_is_left() {
 
 // Never destroyed, as what lies on a device at the end.
 void guard(std::function<void()> call_off, std::function<bool()> at_rest, bool on_devices) {
-  (void)new ExitGuard(std::move(call_off), std::move(at_rest), on_devices);
+  static auto& all = *new std::vector<ExitGuard*>;
+  static auto& mutex = *new std::mutex;
+  auto* const made = new ExitGuard(std::move(call_off), std::move(at_rest), on_devices);
+  const std::lock_guard lock(mutex);
+  all.push_back(made);
 }
 
 class ProgramExit : public testing::Test {
