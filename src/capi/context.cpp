@@ -96,6 +96,16 @@ namespace {
 constexpr gnnmg_context_config kDefaults{sizeof(gnnmg_context_config), 0, 1024, 0};
 constexpr const char* kLevels[] = {"debug", "info", "warning", "error"};
 
+int64_t whole_above_zero(const char* key, std::string_view value) {
+  int64_t number = 0;
+  const char* const end = value.data() + value.size();
+  const auto [rest, error] = std::from_chars(value.data(), end, number);
+  if (error != std::errc{} || rest != end || number < 1)
+    fail(Status::kInvalidArgument, "option '", key, "' is '", value,
+         "', expected a whole number above 0");
+  return number;
+}
+
 // One option: how it is listed, set and shown.
 struct Option {
   const char* key;
@@ -122,13 +132,7 @@ constexpr Option kOptions[] = {
      "largest file or inflated content that gnnmg_dataset_open() reads, bytes; 1099511627776 by "
      "default",
      [](Options& options, std::string_view value) {
-       int64_t bytes = 0;
-       const char* end = value.data() + value.size();
-       const auto [rest, error] = std::from_chars(value.data(), end, bytes);
-       if (error != std::errc{} || rest != end || bytes < 1)
-         fail(Status::kInvalidArgument, "option 'max_file_bytes' is '", value,
-              "', expected a whole number above 0");
-       options.max_file_bytes = bytes;
+       options.max_file_bytes = whole_above_zero("max_file_bytes", value);
      },
      [](const Options& options) { return std::to_string(options.max_file_bytes); }},
     {"gpu_affinity",
@@ -146,13 +150,7 @@ constexpr Option kOptions[] = {
      "how long a call in a loop of one's own waits for a GPU at a time before it fails, "
      "milliseconds; trainers have deadline_ms of their settings; 30000 by default",
      [](Options& options, std::string_view value) {
-       int64_t milliseconds = 0;
-       const char* end = value.data() + value.size();
-       const auto [rest, error] = std::from_chars(value.data(), end, milliseconds);
-       if (error != std::errc{} || rest != end || milliseconds < 1)
-         fail(Status::kInvalidArgument, "option 'gpu_timeout_ms' is '", value,
-              "', expected a whole number above 0");
-       options.gpu_timeout_ms = milliseconds;
+       options.gpu_timeout_ms = whole_above_zero("gpu_timeout_ms", value);
      },
      [](const Options& options) { return std::to_string(options.gpu_timeout_ms); }},
 };
