@@ -50,7 +50,7 @@ TEST(ProcessFault, KilledAndStartedAgain) {
   uint32_t random = 7;
   int64_t slowest = 0;
   constexpr int kKills = GNNMG_TEST_KILLS;
-  int resumed = 0;
+  int resumed = 0, told = 0;
   for (int kill = 0; kill < kKills; ++kill) {
     random = random * 1664525 + 1013904223;
     const int victim = kill % 2;
@@ -71,7 +71,10 @@ TEST(ProcessFault, KilledAndStartedAgain) {
     EXPECT_THAT(end.text, AllOf(HasSubstr(base::text("process ", victim, " on host ")),
                                 HasSubstr(base::text("; rank ", 2 * victim, " (")),
                                 HasSubstr(base::text("; rank ", 2 * victim + 1, " (")),
-                                ContainsRegex("epoch [0-9]+ step [0-9]+, [a-z]+ for ")));
+                                HasSubstr("last heard of ")));
+    const testing::Matcher<std::string> tells_where =
+        ContainsRegex("epoch [0-9]+ step [0-9]+, [a-z]+ for ");
+    told += tells_where.Matches(end.text);
     EXPECT_LE(end.at_ms - killed, 2000);
     slowest = std::max(slowest, end.at_ms - killed);
     EXPECT_THAT(survivor.lines(), Contains("left threads 0 files 0"));
@@ -80,6 +83,8 @@ TEST(ProcessFault, KilledAndStartedAgain) {
     resumed += goes_on;
   }
   EXPECT_GE(resumed, kKills / 2);
+  // One that is killed within its first heartbeat has told nobody where it was.
+  EXPECT_GE(told, kKills - std::max(kKills / 10, 1));
   std::printf("[ FIGURE   ] %d kills, %d starts resumed: the survivor knew after %lld ms at most\n",
               kKills, resumed, static_cast<long long>(slowest));
   {
