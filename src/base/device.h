@@ -48,8 +48,9 @@ enum class Placement : int32_t { kDevice = 0, kPinned = 1 };
 struct DeviceQueue;
 // Work that was kept, to be done again and again; a CUDA graph in the plug-in.
 struct DeviceReplay;
-// A point in a queue's work, which has a time when the device has come to it; a CUDA event in the
-// plug-in.
+// A point in a queue's work, which others ask and wait for, and which may have a time when the
+// device has come to it; a CUDA event in the plug-in. Whoever needs no more than that takes no
+// queue: a device has few of its own, and what shares one of these waits for each other.
 struct DeviceMark;
 
 struct DeviceTable {
@@ -111,14 +112,23 @@ struct DeviceTable {
   // What was put into queues of it is over.
   void (*free_capture)(DeviceReplay* kept) noexcept;
 
-  // For queues of `device`, put nowhere yet. Error(kUnsupported) where the device tells no times.
-  DeviceMark* (*make_mark)(int device);
+  // For queues of `device`, put nowhere yet. `timed`: elapsed() takes it; Error(kUnsupported) where
+  // the device tells no times.
+  DeviceMark* (*make_mark)(int device, bool timed);
   // Puts it behind what is in the queue now, and not where it was before. Not within capture().
-  // Neither waits nor allocates.
+  // Neither waits nor allocates. One thread at a time puts a mark or has queues wait for it.
   void (*mark)(DeviceQueue* queue, DeviceMark* mark);
-  // Seconds from one to the other, of any queues of one device; below 0 where `to` was first. False
-  // while the device has not come to both, or one was put nowhere. Does not wait.
+  // Whether the device has come to where it is now; true where it was put nowhere. Does not wait.
+  // Any thread, also beside one that puts it.
+  bool (*reached)(const DeviceMark* mark);
+  // What comes into `queue` from here on, of any device, waits until the mark is reached where it
+  // is now, wherever it is put later; the calling thread does not. Nothing where it was put
+  // nowhere. Not within capture(). Neither waits nor allocates.
+  void (*wait_mark)(DeviceQueue* queue, const DeviceMark* mark);
+  // Seconds from one to the other, both timed and of any queues of one device; below 0 where `to`
+  // was first. False while the device has not come to both, or one was put nowhere. Does not wait.
   bool (*elapsed)(const DeviceMark* from, const DeviceMark* to, double* seconds);
+  // The device may have yet to come to it; what waits for it goes on waiting.
   void (*free_mark)(DeviceMark* mark) noexcept;
 
   const sample::DeviceSampling* sampling;

@@ -34,8 +34,10 @@ void replay(base::DeviceQueue* queue, const base::DeviceReplay* kept);
 void free_capture(base::DeviceReplay* kept) noexcept;
 
 // mark.cpp
-base::DeviceMark* make_mark(int device);
+base::DeviceMark* make_mark(int device, bool timed);
 void mark(base::DeviceQueue* queue, base::DeviceMark* mark);
+bool reached(const base::DeviceMark* mark);
+void wait_mark(base::DeviceQueue* queue, const base::DeviceMark* mark);
 bool elapsed(const base::DeviceMark* from, const base::DeviceMark* to, double* seconds);
 void free_mark(base::DeviceMark* mark) noexcept;
 

@@ -1,4 +1,4 @@
-// Points in queues that have a time: CUDA events.
+// Points in queues: CUDA events.
 #include "cuda/device.h"
 #include "cuda/grid/queue_stream.h"
 #include "cuda/grid/runtime.h"
@@ -7,18 +7,20 @@ namespace gnnmg::cuda {
 namespace {
 
 struct Mark {
-  explicit Mark(int device) : event(device, cudaEventDefault) {}
+  Mark(int device, bool timed) : event(device, timed ? cudaEventDefault : cudaEventDisableTiming) {}
   const Event event;
-  bool put = false;  // CUDA takes an event that never was for an error
+  // Whoever asks CUDA for the time of an event that never was gets an error. Who asks for the event
+  // itself, or waits for it, is told that it is over.
+  bool put = false;
 };
 
 const Mark& of(const base::DeviceMark* mark) { return *reinterpret_cast<const Mark*>(mark); }
 
 }  // namespace
 
-base::DeviceMark* make_mark(int device) {
+base::DeviceMark* make_mark(int device, bool timed) {
   check_device(device);
-  return reinterpret_cast<base::DeviceMark*>(new Mark(device));
+  return reinterpret_cast<base::DeviceMark*>(new Mark(device, timed));
 }
 
 void mark(base::DeviceQueue* queue, base::DeviceMark* place) {
@@ -26,6 +28,23 @@ void mark(base::DeviceQueue* queue, base::DeviceMark* place) {
   const OnDevice on(device_of(queue));
   check(cudaEventRecord(at.event.get(), stream_of(queue)), "marking a place in a queue");
   at.put = true;
+}
+
+bool reached(const base::DeviceMark* mark) {
+  const Event& event = of(mark).event;
+  const OnDevice on(event.device());
+  const cudaError_t state = cudaEventQuery(event.get());
+  if (state == cudaErrorNotReady) {
+    cudaGetLastError();  // for nobody else to find
+    return false;
+  }
+  check(state, "asking for a mark");
+  return true;
+}
+
+void wait_mark(base::DeviceQueue* queue, const base::DeviceMark* mark) {
+  const OnDevice on(device_of(queue));
+  check(cudaStreamWaitEvent(stream_of(queue), of(mark).event.get(), 0), "waiting for a mark");
 }
 
 bool elapsed(const base::DeviceMark* from, const base::DeviceMark* to, double* seconds) {

@@ -33,6 +33,8 @@ gnnmg_cuda_device_table() noexcept {
       .free_capture = cuda::free_capture,
       .make_mark = cuda::make_mark,
       .mark = cuda::mark,
+      .reached = cuda::reached,
+      .wait_mark = cuda::wait_mark,
       .elapsed = cuda::elapsed,
       .free_mark = cuda::free_mark,
       .sampling = &cuda::cuda_sampling(),

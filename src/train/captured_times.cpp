@@ -17,7 +17,7 @@ CapturedTimes::CapturedTimes(const base::DeviceTable& table, int device, base::D
                              int64_t most_passes, int64_t most_ahead)
     : table_(table), queue_(queue) {
   for (Step& step : steps_) step.places.reserve(static_cast<size_t>(most_passes));
-  const auto make = [&] { return make_mark(table, device); };
+  const auto make = [&] { return make_mark(table, device, true); };
   try {
     // Unread are those of two steps, and what is ahead of them.
     for (auto& list : ahead_)

@@ -14,8 +14,8 @@ struct FreeMark {
 using Mark = std::unique_ptr<base::DeviceMark, FreeMark>;
 
 // Errors as those of DeviceTable::make_mark().
-inline Mark make_mark(const base::DeviceTable& table, int device) {
-  return Mark(table.make_mark(device), FreeMark{&table});
+inline Mark make_mark(const base::DeviceTable& table, int device, bool timed) {
+  return Mark(table.make_mark(device, timed), FreeMark{&table});
 }
 
 }  // namespace gnnmg::train

@@ -12,7 +12,7 @@ QueueWaits::QueueWaits(const base::DeviceTable& table, int device, base::DeviceQ
   std::vector<Stretch> all;
   try {
     for (int64_t i = 0; i < most; ++i)
-      all.push_back({make_mark(table, device), make_mark(table, device)});
+      all.push_back({make_mark(table, device, true), make_mark(table, device, true)});
     stretches_ = std::move(all);
   } catch (const base::Error& error) {
     if (error.status() != base::Status::kUnsupported) throw;

@@ -27,13 +27,15 @@ struct HostTable {
   // The device is where the host is.
   using Mark = std::chrono::steady_clock::time_point;
   static void fill_marks(base::DeviceTable& table) {
-    table.make_mark = [](int device) {
+    table.make_mark = [](int device, bool) {
       check_device(device);
       return reinterpret_cast<base::DeviceMark*>(new Mark);
     };
     table.mark = [](base::DeviceQueue*, base::DeviceMark* mark) {
       *reinterpret_cast<Mark*>(mark) = std::chrono::steady_clock::now();
     };
+    table.reached = [](const base::DeviceMark*) { return true; };
+    table.wait_mark = [](base::DeviceQueue*, const base::DeviceMark*) {};
     table.elapsed = [](const base::DeviceMark* from, const base::DeviceMark* to, double* seconds) {
       const Mark begin = *reinterpret_cast<const Mark*>(from),
                  end = *reinterpret_cast<const Mark*>(to);

@@ -132,8 +132,8 @@ TEST_P(Device, TellsTheTimeBetweenMarks) {
     void operator()(base::DeviceMark* mark) const { table.free_mark(mark); }
   };
   using Mark = std::unique_ptr<base::DeviceMark, Free>;
-  const auto make = [&] { return Mark(table().make_mark(device().device), Free{table()}); };
-  EXPECT_EQ(status_of([&] { table().make_mark(-1); }), Status::kNotFound);
+  const auto make = [&] { return Mark(table().make_mark(device().device, true), Free{table()}); };
+  EXPECT_EQ(status_of([&] { table().make_mark(-1, true); }), Status::kNotFound);
   const Mark begin = make(), middle = make(), end = make(), nowhere = make();
   constexpr int64_t kBytes = 4 << 20;
   const DeviceArray<uint8_t> from(device(), queue(), std::vector<uint8_t>(kBytes, 3)),

@@ -137,6 +137,12 @@ GNNMG_FAKE cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t) {
   return note(about("cudaEventRecord", event->device));
 }
 
+GNNMG_FAKE cudaError_t cudaEventQuery(cudaEvent_t event) {
+  if (const cudaError_t error = note(about("cudaEventQuery", event->device))) return error;
+  const std::lock_guard lock(state().mutex);
+  return state().busy ? leave(cudaErrorNotReady) : cudaSuccess;
+}
+
 GNNMG_FAKE cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t from, cudaEvent_t) {
   *milliseconds = 500;
   return note(about("cudaEventElapsedTime", from->device));

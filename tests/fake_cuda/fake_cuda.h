@@ -41,7 +41,7 @@ void fail(const std::string& name, cudaError_t error, int times = 1, int after =
 cudaError_t error_left();
 // Names of functions of the runtime that were called and are not pretended.
 std::vector<std::string> unpretended();
-// What cudaStreamQuery() says of streams.
+// What cudaStreamQuery() says of streams, and cudaEventQuery() of events.
 void set_busy(bool busy);
 // What is allocated and was not given back: of devices, and pinned.
 int64_t num_device_blocks();

@@ -150,8 +150,8 @@ TEST_F(Queues, HaveMarksOnTheirDevice) {
   double seconds = 0;
   reset();
   in_fresh_thread([&] {
-    from = table().make_mark(1);
-    to = table().make_mark(1);
+    from = table().make_mark(1, true);
+    to = table().make_mark(1, true);
     EXPECT_FALSE(table().elapsed(from, to, &seconds)) << "they were put nowhere";
   });
   EXPECT_THAT(calls("cudaEventElapsedTime"), IsEmpty());

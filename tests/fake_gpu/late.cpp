@@ -24,6 +24,13 @@ struct Line {
   int device = 0, number = 0;
 };
 
+// Where a mark is: reached when so much of the line is done.
+struct Place {
+  std::shared_ptr<Line> line;
+  uint64_t until = 0;
+  bool reached() const { return line->done >= until; }
+};
+
 // Of a device: queues from `first` on.
 struct Hang {
   int first = 0;
@@ -104,7 +111,34 @@ class Late::World {
     if (!add(queue, [=, this] { inner_.replay(queue, kept); })) ++put_off_;
   }
   void mark(base::DeviceQueue* queue, base::DeviceMark* mark) {
-    add(queue, [=, this] { inner_.mark(queue, mark); });
+    const std::lock_guard lock(mutex_);
+    const auto place = std::make_shared<Place>();
+    place->line = lines_.at(queue);
+    marks_[mark] = place;
+    if (place->line->work.empty()) return inner_.mark(queue, mark);
+    push(*place->line, [=, this, place = std::weak_ptr(place)] {
+      if (!place.expired()) inner_.mark(queue, mark);  // else it is elsewhere, or gone
+      return true;
+    });
+    place->until = place->line->done + place->line->work.size();
+  }
+  bool reached(const base::DeviceMark* mark) {
+    while (silent(mark)) std::this_thread::sleep_for(kTurn);
+    const std::lock_guard lock(mutex_);
+    const auto found = marks_.find(mark);
+    return (found == marks_.end() || found->second->reached()) && inner_.reached(mark);
+  }
+  void wait_mark(base::DeviceQueue* queue, const base::DeviceMark* mark) {
+    inner_.wait_mark(queue, mark);
+    const std::lock_guard lock(mutex_);
+    const auto found = marks_.find(mark);
+    if (found == marks_.end() || found->second->reached()) return;
+    push(*lines_.at(queue), [before = *found->second] { return before.reached(); });
+  }
+  void free_mark(base::DeviceMark* mark) {
+    const std::lock_guard lock(mutex_);
+    marks_.erase(mark);
+    inner_.free_mark(mark);
   }
   bool finished(base::DeviceQueue* queue) {
     while (silent(queue)) std::this_thread::sleep_for(kTurn);
@@ -136,7 +170,15 @@ class Late::World {
   }
   bool silent(base::DeviceQueue* queue) {
     const std::lock_guard lock(mutex_);
-    const auto found = hangs_.find(lines_.at(queue)->device);
+    return silent(*lines_.at(queue));
+  }
+  bool silent(const base::DeviceMark* mark) {
+    const std::lock_guard lock(mutex_);
+    const auto found = marks_.find(mark);
+    return found != marks_.end() && silent(*found->second->line);
+  }
+  bool silent(const Line& line) {  // with the lock held
+    const auto found = hangs_.find(line.device);
     return found != hangs_.end() && found->second.silent;
   }
   bool empty(base::DeviceQueue* queue) {
@@ -178,6 +220,7 @@ class Late::World {
   std::mutex mutex_;
   std::condition_variable more_;
   std::map<base::DeviceQueue*, std::shared_ptr<Line>> lines_;
+  std::map<const base::DeviceMark*, std::shared_ptr<Place>> marks_;  // those that were put
   std::map<void*, base::DeviceQueue*> streams_;
   std::map<int, int> num_opened_;  // by device
   std::map<int, Hang> hangs_;
@@ -222,6 +265,11 @@ Late::World::World(const base::DeviceTable& inner) : inner_(inner), table_(inner
   table_.mark = [](base::DeviceQueue* queue, base::DeviceMark* mark) {
     the_world->mark(queue, mark);
   };
+  table_.reached = [](const base::DeviceMark* mark) { return the_world->reached(mark); };
+  table_.wait_mark = [](base::DeviceQueue* queue, const base::DeviceMark* mark) {
+    the_world->wait_mark(queue, mark);
+  };
+  table_.free_mark = [](base::DeviceMark* mark) noexcept { the_world->free_mark(mark); };
   thread_ = std::thread([this] { run(); });
 }
 

@@ -1,7 +1,7 @@
 // Fake GPUs that work later than they are told, so that the host runs ahead of them as it does of
 // real ones: what stands in a queue behind work that is not over is put off, and a thread does it.
-// So for copies, waits and what was captured; kernels and operators that are started one by one are
-// done at once all the same, so that these have to find their queue empty.
+// So for copies, waits, marks and what was captured; kernels and operators that are started one by
+// one are done at once all the same, so that these have to find their queue empty.
 #pragma once
 
 #include <cstdint>

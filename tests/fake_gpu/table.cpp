@@ -121,6 +121,7 @@ base::DeviceInfo info(int device) {
 // The device comes to it at once.
 struct Mark {
   int device;
+  bool timed;
   std::chrono::steady_clock::time_point at;
 };
 
@@ -133,11 +134,21 @@ void put_mark(base::DeviceQueue* queue, base::DeviceMark* mark) {
   put.at = std::chrono::steady_clock::now();
 }
 
+bool is_reached(const base::DeviceMark* mark) {
+  arena(reinterpret_cast<const Mark*>(mark)->device).check_waits("the host");
+  return true;
+}
+
+void wait_for_mark(base::DeviceQueue* queue, const base::DeviceMark*) {
+  arena(queue_of<FakeQueue>(queue).device()).check_waits("a mark of another queue");
+}
+
 bool time_between(const base::DeviceMark* from, const base::DeviceMark* to, double* seconds) {
   const Mark &begin = *reinterpret_cast<const Mark*>(from),
              &end = *reinterpret_cast<const Mark*>(to);
   if (begin.device != end.device)
     fail(Status::kInternal, "marks of fake GPUs ", begin.device, " and ", end.device);
+  if (!begin.timed || !end.timed) fail(Status::kInternal, "marks without a time");
   arena(begin.device).check();
   *seconds = std::chrono::duration<double>(end.at - begin.at).count();
   const std::chrono::steady_clock::time_point nowhere;
@@ -209,12 +220,14 @@ base::DeviceTable table() {
     check_not_over("kept work is freed");
     delete reinterpret_cast<Recording*>(kept);
   };
-  table.make_mark = [](int device) {
+  table.make_mark = [](int device, bool timed) {
     check_device<N>(device);
     arena(device).check();
-    return reinterpret_cast<base::DeviceMark*>(new Mark{device, {}});
+    return reinterpret_cast<base::DeviceMark*>(new Mark{device, timed, {}});
   };
   table.mark = put_mark;
+  table.reached = is_reached;
+  table.wait_mark = wait_for_mark;
   table.elapsed = time_between;
   table.free_mark = [](base::DeviceMark* mark) noexcept {
     check_not_over("a mark is freed");

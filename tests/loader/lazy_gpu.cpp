@@ -25,6 +25,7 @@ using base::Status;
 namespace {
 
 std::atomic<bool> lost{false}, peers_refused{false};
+std::atomic<int64_t> live_marks{0};
 
 void check_lost() {
   if (lost) fail(Status::kDeviceLost, "the GPU is lost");
@@ -179,6 +180,27 @@ class Scheduler {
     }
     add(queue, {{}, other.self_, until});
   }
+  void put(LazyQueue& queue, LazyQueue::Mark& mark) {
+    const std::lock_guard lock(mutex_);
+    mark.queue = queue.self_;
+    mark.until = queue.added_;
+  }
+  void wait(LazyQueue& queue, const LazyQueue::Mark& mark) {
+    LazyQueue::Work work;
+    {
+      const std::lock_guard lock(mutex_);
+      work.other = mark.queue;
+      work.until = mark.until;
+    }
+    if (work.other) add(queue, std::move(work));
+  }
+  bool reached(const LazyQueue::Mark& mark) {
+    const std::lock_guard lock(mutex_);
+    LazyQueue* const queue = mark.queue ? *mark.queue : nullptr;
+    if (queue == nullptr || queue->done_ >= mark.until) return true;
+    step(*queue);
+    return queue->done_ >= mark.until;
+  }
   void synchronize(LazyQueue& queue) {
     const std::lock_guard lock(mutex_);
     drain(queue);
@@ -281,6 +303,20 @@ void LazyQueue::wait(LazyQueue& other) {
   check_lost();
   Scheduler::instance().wait(*this, other);
 }
+void LazyQueue::put(Mark& mark) {
+  check_lost();
+  if (mark.device != device_)
+    fail(Status::kInternal, "a mark of GPU ", mark.device, " in a queue of GPU ", device_);
+  Scheduler::instance().put(*this, mark);
+}
+void LazyQueue::wait(const Mark& mark) {
+  check_lost();
+  Scheduler::instance().wait(*this, mark);
+}
+bool LazyQueue::reached(const Mark& mark) {
+  check_lost();
+  return Scheduler::instance().reached(mark);
+}
 std::unique_ptr<cuda::Memory> LazyQueue::lasting_memory() {
   return std::make_unique<LastingMemory>(device_);
 }
@@ -310,6 +346,32 @@ base::DeviceInfo info(int device) {
   info.major = 9;
   info.multiprocessors = 100;
   return info;
+}
+
+LazyQueue::Mark& of(base::DeviceMark* mark) { return *reinterpret_cast<LazyQueue::Mark*>(mark); }
+const LazyQueue::Mark& of(const base::DeviceMark* mark) {
+  return *reinterpret_cast<const LazyQueue::Mark*>(mark);
+}
+
+void fill_marks(base::DeviceTable& table) {
+  table.make_mark = [](int device, bool timed) {
+    check_device(device);
+    check_lost();
+    if (timed) fail(Status::kUnsupported, "a lazy GPU tells no times");
+    ++live_marks;
+    return reinterpret_cast<base::DeviceMark*>(new LazyQueue::Mark{device, nullptr});
+  };
+  table.mark = [](base::DeviceQueue* queue, base::DeviceMark* mark) {
+    queue_of<LazyQueue>(queue).put(of(mark));
+  };
+  table.reached = [](const base::DeviceMark* mark) { return LazyQueue::reached(of(mark)); };
+  table.wait_mark = [](base::DeviceQueue* queue, const base::DeviceMark* mark) {
+    queue_of<LazyQueue>(queue).wait(of(mark));
+  };
+  table.free_mark = [](base::DeviceMark* mark) noexcept {
+    --live_marks;
+    delete &of(mark);
+  };
 }
 
 base::DeviceTable make() {
@@ -347,6 +409,7 @@ base::DeviceTable make() {
     queue_of<LazyQueue>(queue).wait(queue_of<LazyQueue>(other));
   };
   table.use = [](base::DeviceQueue*) {};
+  fill_marks(table);
   table.sampling = &cuda::sampling_table<LazyQueue>();
   table.features = &cuda::features_table<LazyQueue>();
   return table;
@@ -373,6 +436,7 @@ int64_t num_pinned() {
   });
 }
 int64_t num_queues() { return Scheduler::instance().num_queues(); }
+int64_t num_marks() { return live_marks; }
 int64_t num_allocations() {
   return pieces().with([](Pieces& all) { return all.num_allocations_; });
 }

@@ -22,6 +22,7 @@ void set_memory(int device, int64_t bytes);  // 1 GiB before
 int64_t num_live();  // pieces of memory, of the devices and pinned, and pinned arrays of the host's
 int64_t num_pinned();       // of them: pinned arrays of the host's
 int64_t num_queues();       // open
+int64_t num_marks();        // not freed
 int64_t num_allocations();  // and pins, since the program began
 // The allocation or pin behind the next `after` fails, or, `for_ever`, that one and all others; -1:
 // none.

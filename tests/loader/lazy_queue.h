@@ -41,6 +41,14 @@ class LazyQueue {
   void synchronize();
   bool finished();
   void wait(LazyQueue& other);
+  struct Mark {
+    const int device;
+    std::shared_ptr<LazyQueue*> queue;  // null: put nowhere; its queue is null once it is closed
+    uint64_t until = 0;                 // what is done there
+  };
+  void put(Mark& mark);
+  void wait(const Mark& mark);
+  static bool reached(const Mark& mark);
 
   cuda::Memory& device_memory() { return *memory_; }
   std::unique_ptr<cuda::Memory> lasting_memory();

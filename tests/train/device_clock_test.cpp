@@ -19,27 +19,47 @@ using base::Status;
 constexpr double kWait = 1.0 / 64;  // of one queue for another
 
 thread_local double now = 0;  // a rank has a thread
-std::atomic<int64_t> made{0}, live{0};
+std::atomic<int64_t> made{0}, live{0};  // marks
 std::atomic<int64_t> lost_at{-1};  // marks that are put before it
 const base::DeviceTable* below = nullptr;
 
-double& time_of(base::DeviceMark* mark) { return *reinterpret_cast<double*>(mark); }
-double time_of(const base::DeviceMark* mark) { return *reinterpret_cast<const double*>(mark); }
+// Over one of the table below, for who waits for it.
+struct Mark {
+  double time = -1;
+  base::DeviceMark* below = nullptr;
+};
+Mark& of(base::DeviceMark* mark) { return *reinterpret_cast<Mark*>(mark); }
+const Mark& of(const base::DeviceMark* mark) { return *reinterpret_cast<const Mark*>(mark); }
+double time_of(const base::DeviceMark* mark) { return of(mark).time; }
+
+base::DeviceMark* make_mark(int device, bool timed) {
+  return reinterpret_cast<base::DeviceMark*>(new Mark{-1, below->make_mark(device, timed)});
+}
+void free_mark(base::DeviceMark* mark) noexcept {
+  below->free_mark(of(mark).below);
+  delete &of(mark);
+}
 
 base::DeviceTable clocked(const Gpus& gpus) {
   below = &gpus.table();
   base::DeviceTable table = gpus.table();
-  table.make_mark = [](int) {
+  table.make_mark = [](int device, bool timed) {
     ++made;
     ++live;
-    return reinterpret_cast<base::DeviceMark*>(new double(-1));
+    return make_mark(device, timed);
   };
   table.mark = [](base::DeviceQueue* queue, base::DeviceMark* mark) {
     if (lost_at >= 0 && lost_at-- == 0) {
       fake_gpu::lose(0);
       below->synchronize(queue);
     }
-    time_of(mark) = now;
+    of(mark).time = now;
+    below->mark(queue, of(mark).below);
+  };
+  table.reached = [](const base::DeviceMark* mark) { return below->reached(of(mark).below); };
+  table.wait_mark = [](base::DeviceQueue* queue, const base::DeviceMark* mark) {
+    now += kWait;
+    below->wait_mark(queue, of(mark).below);
   };
   table.elapsed = [](const base::DeviceMark* from, const base::DeviceMark* to, double* seconds) {
     *seconds = time_of(to) - time_of(from);
@@ -47,7 +67,7 @@ base::DeviceTable clocked(const Gpus& gpus) {
   };
   table.free_mark = [](base::DeviceMark* mark) noexcept {
     --live;
-    delete reinterpret_cast<double*>(mark);
+    free_mark(mark);
   };
   table.replay = [](base::DeviceQueue* queue, const base::DeviceReplay* kept) {
     now += 1;
@@ -186,10 +206,10 @@ TEST(DeviceClock, ADeviceThatTellsNoTimes) {
         return false;
       };
     else
-      table.make_mark = [](int) {
-        if (++made == 7) base::fail(Status::kUnsupported, "no times here");
+      table.make_mark = [](int device, bool timed) {
+        if (timed && ++made == 7) base::fail(Status::kUnsupported, "no times here");
         ++live;
-        return reinterpret_cast<base::DeviceMark*>(new double(-1));
+        return make_mark(device, timed);
       };
     for (const train::EpochReport& report : reports_of(five(), gpus, table)) {
       const train::RankTimes& rank = report.ranks[0];

@@ -18,7 +18,7 @@ namespace {
 // Of all queues. Seconds are now()'s.
 struct Pace {
   double pass = 0, sample = 0;
-  bool eager = false;  // a pass stands behind every second mark
+  bool eager = false;  // a pass stands behind every second timed mark
   std::mutex mutex;
   std::map<const base::DeviceQueue*, double> busy_until;
   std::map<const base::DeviceQueue*, int64_t> marks;
@@ -29,8 +29,23 @@ struct Pace {
 Pace* pace = nullptr;
 const base::DeviceTable* below = nullptr;
 
-double& time_of(base::DeviceMark* mark) { return *reinterpret_cast<double*>(mark); }
-double time_of(const base::DeviceMark* mark) { return *reinterpret_cast<const double*>(mark); }
+// Over one of the table below, for who waits for it.
+struct Mark {
+  bool timed = false;
+  double time = -1;
+  base::DeviceMark* below = nullptr;
+};
+Mark& of(base::DeviceMark* mark) { return *reinterpret_cast<Mark*>(mark); }
+const Mark& of(const base::DeviceMark* mark) { return *reinterpret_cast<const Mark*>(mark); }
+double time_of(const base::DeviceMark* mark) { return of(mark).time; }
+
+base::DeviceMark* make_mark(int device, bool timed) {
+  return reinterpret_cast<base::DeviceMark*>(new Mark{timed, -1, below->make_mark(device, timed)});
+}
+void free_mark(base::DeviceMark* mark) noexcept {
+  below->free_mark(of(mark).below);
+  delete &of(mark);
+}
 
 void sleep_for(double seconds) {
   std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
@@ -85,17 +100,31 @@ base::DeviceTable paced(const Gpus& gpus, Pace& by) {
     const std::lock_guard lock(pace->mutex);
     return finished && now() >= pace->busy_until[queue];
   };
-  table.make_mark = [](int) { return reinterpret_cast<base::DeviceMark*>(new double(-1)); };
+  table.make_mark = make_mark;
   table.mark = [](base::DeviceQueue* queue, base::DeviceMark* mark) {
     const std::lock_guard lock(pace->mutex);
-    const double at = time_of(mark) = pace->end_of(queue);
-    if (pace->eager && ++pace->marks[queue] % 2 == 0) pace->busy_until[queue] = at + pace->pass;
+    const double at = of(mark).time = pace->end_of(queue);
+    below->mark(queue, of(mark).below);
+    if (pace->eager && of(mark).timed && ++pace->marks[queue] % 2 == 0)
+      pace->busy_until[queue] = at + pace->pass;
+  };
+  table.reached = [](const base::DeviceMark* mark) {
+    const bool reached = below->reached(of(mark).below);
+    const std::lock_guard lock(pace->mutex);
+    return reached && now() >= time_of(mark);
+  };
+  table.wait_mark = [](base::DeviceQueue* queue, const base::DeviceMark* mark) {
+    {
+      const std::lock_guard lock(pace->mutex);
+      pace->busy_until[queue] = std::max(pace->busy_until[queue], time_of(mark));
+    }
+    below->wait_mark(queue, of(mark).below);
   };
   table.elapsed = [](const base::DeviceMark* from, const base::DeviceMark* to, double* seconds) {
     *seconds = time_of(to) - time_of(from);
     return time_of(from) >= 0 && time_of(to) >= 0 && time_of(to) <= now();
   };
-  table.free_mark = [](base::DeviceMark* mark) noexcept { delete reinterpret_cast<double*>(mark); };
+  table.free_mark = free_mark;
   return table;
 }
 
