@@ -1,20 +1,23 @@
 #include "loader/device_slot.h"
 
+#include <algorithm>
+
 #include "base/device_wait.h"
 
 namespace gnnmg::loader {
 
 DeviceSlot::DeviceSlot(const base::DeviceTable& table, int device, int max_multiprocessors)
-    : table_(table),
-      device_(device),
-      queue_(table, device, max_multiprocessors),
-      read_(table, device) {}
+    : table_(table), device_(device), queue_(table, device, max_multiprocessors) {}
 
 void DeviceSlot::begin() {
   const std::lock_guard lock(mutex_);
-  if (failed_) std::rethrow_exception(failed_);
+  {
+    const std::lock_guard readers(readers_mutex_);
+    if (failed_) std::rethrow_exception(failed_);
+  }
   base::wait_for(table_, device_, queue_.get());
-  table_.wait(queue_.get(), read_.get());
+  const std::lock_guard readers(readers_mutex_);
+  wait_for_readers();
 }
 
 void DeviceSlot::precede(base::DeviceQueue* queue) {
@@ -23,8 +26,38 @@ void DeviceSlot::precede(base::DeviceQueue* queue) {
 }
 
 void DeviceSlot::follow(base::DeviceQueue* queue) {
-  const std::lock_guard lock(mutex_);
-  table_.wait(read_.get(), queue);
+  const std::lock_guard lock(readers_mutex_);
+  reserve_readers(num_readers_ + 1);
+  mark_reader(queue);
+}
+
+// Beside those that may yet come by let_go().
+void DeviceSlot::reserve_readers(size_t count) {
+  count += kMostReaders * static_cast<size_t>(users_.load(std::memory_order_relaxed));
+  while (readers_.size() < count)
+    readers_.push_back({nullptr, base::make_mark(table_, device_)});
+}
+
+void DeviceSlot::mark_reader(base::DeviceQueue* queue) {
+  size_t at = 0;
+  while (at < num_readers_ && readers_[at].queue != queue) ++at;
+  if (at == readers_.size()) reserve_readers(at + 1);
+  readers_[at].queue = queue;
+  table_.mark(queue, readers_[at].mark.get());
+  num_readers_ = std::max(num_readers_, at + 1);
+}
+
+// The marks may be put elsewhere behind it.
+void DeviceSlot::wait_for_readers() {
+  for (size_t i = 0; i < num_readers_; ++i)
+    table_.wait_mark(queue_.get(), readers_[i].mark.get());
+  num_readers_ = 0;
+}
+
+void DeviceSlot::hold(int count) {
+  const std::lock_guard lock(readers_mutex_);
+  reserve_readers(num_readers_ + kMostReaders * static_cast<size_t>(count));
+  users_.fetch_add(count, std::memory_order_relaxed);
 }
 
 void DeviceSlot::read(void* to, const void* from, int64_t bytes) {
@@ -35,10 +68,10 @@ void DeviceSlot::read(void* to, const void* from, int64_t bytes) {
 
 void DeviceSlot::let_go(std::initializer_list<base::DeviceQueue*> readers) noexcept {
   {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(readers_mutex_);
     try {
       for (base::DeviceQueue* reader : readers)
-        if (reader != nullptr) table_.wait(read_.get(), reader);
+        if (reader != nullptr) mark_reader(reader);
     } catch (...) {
       failed_ = std::current_exception();
     }
@@ -47,13 +80,22 @@ void DeviceSlot::let_go(std::initializer_list<base::DeviceQueue*> readers) noexc
 }
 
 bool DeviceSlot::at_rest() noexcept {
-  return base::comes_to_rest(table_, queue_.get(), {}) &&
-         base::comes_to_rest(table_, read_.get(), {});
+  try {
+    const std::lock_guard lock(readers_mutex_);
+    for (size_t i = 0; i < num_readers_; ++i)
+      if (!table_.reached(readers_[i].mark.get())) return false;
+  } catch (const base::Error&) {  // one that is lost is at nothing
+  }
+  return base::comes_to_rest(table_, queue_.get(), {});
 }
 
 void DeviceSlot::finish() noexcept {
-  for (base::DeviceQueue* queue : {queue_.get(), read_.get()})
-    base::wait_to_free(table_, device_, queue);
+  try {
+    const std::lock_guard lock(readers_mutex_);
+    wait_for_readers();
+  } catch (const std::exception&) {  // it is lost
+  }
+  base::wait_to_free(table_, device_, queue_.get());
 }
 
 ArraySlot::ArraySlot(const base::DeviceTable& table, int device, int max_multiprocessors,

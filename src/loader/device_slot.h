@@ -1,5 +1,5 @@
 // Memory that arrays of mini-batches lie in, used again and again: with a queue in which they are
-// made, and one that knows when their readers are through.
+// made, and marks in those of their readers.
 #pragma once
 
 #include <atomic>
@@ -10,6 +10,7 @@
 
 #include "base/device.h"
 #include "base/error.h"
+#include "base/marks.h"
 #include "loader/device_memory.h"
 #include "loader/loader.h"
 
@@ -30,7 +31,8 @@ class DeviceSlot {
   void begin();
   // What comes into `queue` from here on waits for what is made here. Any thread.
   void precede(base::DeviceQueue* queue);
-  // What is made here next waits for what is in `queue` now. Any thread, which works with `queue`.
+  // What is made here next waits for what is in `queue` now, of the slot's device. Any thread,
+  // which works with `queue`.
   void follow(base::DeviceQueue* queue);
   // Copies what is made here to the host, and waits for that. Any thread.
   void read(void* to, const void* from, int64_t bytes);
@@ -38,8 +40,10 @@ class DeviceSlot {
   // Nothing is under way in it. Any thread.
   bool at_rest() noexcept;
 
-  void hold(int count) { users_.fetch_add(count, std::memory_order_relaxed); }
-  // Behind what `readers` do now; null ones are none. Any thread.
+  // Takes what letting go so often needs. Errors as those of DeviceTable::make_mark().
+  void hold(int count);
+  // Behind what `readers` do now, kMostReaders at most; null ones are none. Any thread.
+  static constexpr size_t kMostReaders = 2;
   void let_go(std::initializer_list<base::DeviceQueue*> readers) noexcept;
   bool in_use() const { return users_.load(std::memory_order_acquire) > 0; }
 
@@ -51,8 +55,21 @@ class DeviceSlot {
   const int device_;
 
  private:
-  OpenQueue queue_, read_;  // `read_` waits for readers and does nothing else
-  std::mutex mutex_;        // of `read_`, `failed_` and of waits for `queue_`
+  // A queue that reads, with a mark behind the last of it.
+  struct Reader {
+    base::DeviceQueue* queue;
+    base::Mark mark;
+  };
+  // With the lock of readers held.
+  void reserve_readers(size_t count);
+  void mark_reader(base::DeviceQueue* queue);
+  void wait_for_readers();
+
+  OpenQueue queue_;
+  std::mutex mutex_;          // of waits for `queue_`
+  std::mutex readers_mutex_;  // of all below; with it held nobody waits for the device
+  std::vector<Reader> readers_;
+  size_t num_readers_ = 0;  // since begin(): the first of `readers_`, the rest being spare
   std::exception_ptr failed_;
   std::atomic<int> users_{0};
 };

@@ -67,8 +67,8 @@ CapturedStep::CapturedStep(Parts parts)
       sampling_(table_, device_.index),
       gathering_(table_, device_.index, parts_.source->parts().gather_multiprocessors),
       desks_(table_, device_.index, Placement::kPinned) {
-  for (auto& queue : copied_) queue = std::make_unique<loader::OpenQueue>(table_, device_.index);
-  for (auto& queue : done_) queue = std::make_unique<loader::OpenQueue>(table_, device_.index);
+  for (base::Mark& mark : copied_) mark = base::make_mark(table_, device_.index);
+  for (base::Mark& mark : done_) mark = base::make_mark(table_, device_.index);
 }
 
 CapturedStep::~CapturedStep() {
@@ -287,11 +287,11 @@ void CapturedStep::sample_through(size_t count, const Waiting& wait) {
     sampled_ = item.place + 1;
     if (item.number < 0) continue;
     const size_t at = static_cast<size_t>(item.place) % kAhead;
-    base::DeviceQueue* const copied = copied_[at]->get();
-    if (!table_.finished(copied)) await(copied, wait());  // what the slot was given last time
+    const base::Mark& copied = copied_[at];
+    if (!table_.reached(copied.get())) await(copied, wait());  // what the slot was given last time
     write(*slots_[at], *plan, item.number);
     times_->run(Ahead::kSample, item.place, sampling_.get(), *samples_[at]);
-    table_.wait(copied, sampling_.get());
+    table_.mark(sampling_.get(), copied.get());
   }
 }
 
@@ -302,7 +302,7 @@ void CapturedStep::gather_through(size_t count) {
     gathered_ = item.place + 1;
     if (item.number < 0 || gathers_.empty()) continue;
     const size_t at = static_cast<size_t>(item.place) % kAhead;
-    table_.wait(gathering_.get(), copied_[at]->get());
+    table_.wait_mark(gathering_.get(), copied_[at].get());
     times_->run(Ahead::kGather, item.place, gathering_.get(), *gathers_[at]);
   }
 }
@@ -311,8 +311,8 @@ void CapturedStep::gather_through(size_t count) {
 // which is over by now where sampling is faster than training.
 size_t CapturedStep::shape_of(size_t at, const Waiting& wait) {
   if (shapes_.size() == 1) return 0;
-  base::DeviceQueue* const copied = copied_[at]->get();
-  if (!table_.finished(copied)) await(copied, wait());
+  const base::Mark& copied = copied_[at];
+  if (!table_.reached(copied.get())) await(copied, wait());
   return smallest_for(shapes_, slots_[at]->counts());
 }
 
@@ -347,7 +347,7 @@ void CapturedStep::start(const Wanted& wanted, const Waiting& wait) {
     fetch(desk);
     times_->behind(Part::kUpdate);
   }
-  table_.wait(done_[(started_ - 1) % 2]->get(), device_.queue);
+  table_.mark(device_.queue, done_[(started_ - 1) % 2].get());
 }
 
 // The next mini-batch of the step, and those behind it as far as each queue goes. True for the
@@ -360,7 +360,7 @@ bool CapturedStep::pass(Desk& desk, const Waiting& wait) {
   const size_t at = static_cast<size_t>(item.place) % kAhead;
   times_->behind(Part::kRest);
   const size_t shape = item.number >= 0 ? shape_of(at, wait) : 0;
-  table_.wait(device_.queue, copied_[at]->get());
+  table_.wait_mark(device_.queue, copied_[at].get());
   table_.wait(device_.queue, gathering_.get());
   times_->behind(Part::kWait);
   // What is sampled behind the pass is written over what the one before it read.
@@ -387,8 +387,8 @@ bool CapturedStep::pass(Desk& desk, const Waiting& wait) {
     times_->behind(alone() ? Part::kUpdate : Part::kCompute);
   }
   window_.pop_front();
-  // Behind the pass: a device has fewer queues of its own than there are here, and work that shares
-  // one is begun in the order of this thread.
+  // Behind the pass: a device has few queues of its own, also for the loaders and exchanges beside
+  // this, and work that shares one is begun in the order of this thread.
   sample_through(1, wait);
   gather_through(1);
   sample_through(2, wait);
@@ -407,7 +407,7 @@ void CapturedStep::fetch(Desk& desk) {
 }
 
 CapturedStep::Result CapturedStep::read(const comm::Wait& wait) {
-  await(done_[read_ % 2]->get(), wait);
+  await(done_[read_ % 2], wait);
   const StepNumbers& found = desk_of(read_).found;
   Result result;
   result.sums.loss = found.all_loss;
@@ -425,13 +425,12 @@ CapturedStep::Result CapturedStep::read(const comm::Wait& wait) {
 
 void CapturedStep::take() { updates_.note(desk_of(read_++).updates); }
 
-// Until all that is in the queue now is over. An exchange that hangs, or has lost a rank, ends here
-// in an error.
-void CapturedStep::await(base::DeviceQueue* queue, const comm::Wait& wait) {
-  if (!alone()) return parts_.comm.queued()->await([&] { return table_.finished(queue); }, wait);
-  for (int turn = 0; !table_.finished(queue); ++turn) {
+// An exchange that hangs, or has lost a rank, ends here in an error.
+void CapturedStep::await(const std::function<bool()>& over, const comm::Wait& wait) {
+  if (!alone()) return parts_.comm.queued()->await(over, wait);
+  for (int turn = 0; !over(); ++turn) {
     wait.cancel.check("training");
-    if (wait.deadline.passed() && !table_.finished(queue))
+    if (wait.deadline.passed() && !over())
       base::fail(base::Status::kTimeout, "GPU ", device_.index,
                  " has not come to the end of a step within ",
                  static_cast<double>(parts_.job.config.deadline_ms) / 1000, " s");
@@ -440,6 +439,14 @@ void CapturedStep::await(base::DeviceQueue* queue, const comm::Wait& wait) {
     else
       std::this_thread::sleep_for(std::chrono::microseconds(50));
   }
+}
+
+void CapturedStep::await(base::DeviceQueue* queue, const comm::Wait& wait) {
+  await([&] { return table_.finished(queue); }, wait);
+}
+
+void CapturedStep::await(const base::Mark& mark, const comm::Wait& wait) {
+  await([&] { return table_.reached(mark.get()); }, wait);
 }
 
 // Whatever has become of the exchange: of one that is called off, the device is through soon.

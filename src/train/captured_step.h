@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "base/marks.h"
 #include "comm/collectives.h"
 #include "loader/device_source.h"
 #include "loader/item.h"
@@ -137,7 +138,9 @@ class CapturedStep {
   void put_last();
   void put_end();
   void settle();
+  void await(const std::function<bool()>& over, const comm::Wait& wait);
   void await(base::DeviceQueue* queue, const comm::Wait& wait);
+  void await(const base::Mark& mark, const comm::Wait& wait);
   void drain(const comm::Wait& wait);
   void copy_into(const at::Tensor& to, const at::Tensor& from);
   void set_bad_steps(double count);
@@ -154,9 +157,9 @@ class CapturedStep {
   QueuedUpdates& updates_;
   const int64_t max_seeds_;
   loader::OpenQueue sampling_, gathering_;
-  // Behind what they are named for: they say when that is over.
-  std::array<std::unique_ptr<loader::OpenQueue>, kAhead> copied_;
-  std::array<std::unique_ptr<loader::OpenQueue>, 2> done_;
+  // Behind what they are named for: the sample of a slot and its counts, and the whole of a step.
+  std::array<base::Mark, kAhead> copied_;
+  std::array<base::Mark, 2> done_;
   loader::DeviceBuffer desks_;  // pinned: two
   at::Tensor numbers_;          // StepNumbers
   at::Tensor buffer_;           // gradients, and the numbers that ranks add up

@@ -17,13 +17,13 @@ CapturedTimes::CapturedTimes(const base::DeviceTable& table, int device, base::D
                              int64_t most_passes, int64_t most_ahead)
     : table_(table), queue_(queue) {
   for (Step& step : steps_) step.places.reserve(static_cast<size_t>(most_passes));
-  const auto make = [&] { return make_mark(table, device, true); };
+  const auto make = [&] { return base::make_mark(table, device, true); };
   try {
     // Unread are those of two steps, and what is ahead of them.
     for (auto& list : ahead_)
       for (int64_t i = 0; i < 2 * most_passes + most_ahead; ++i)
         list.push_back({make(), make(), -1});
-    std::array<std::vector<Mark>, 2> marks;
+    std::array<std::vector<base::Mark>, 2> marks;
     for (auto& list : marks)
       for (int64_t i = 0; i < kMarksOfPass * most_passes + kMarksOfStep; ++i)
         list.push_back(make());

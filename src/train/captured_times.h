@@ -6,9 +6,9 @@
 #include <array>
 #include <vector>
 
+#include "base/marks.h"
 #include "train/captured_work.h"
 #include "train/job.h"
-#include "train/marks.h"
 
 namespace gnnmg::train {
 
@@ -43,11 +43,11 @@ class CapturedTimes {
  private:
   // Of one mini-batch: who reads them asks for its place, as they are used again for another.
   struct Stretch {
-    Mark begin, end;
+    base::Mark begin, end;
     int64_t place = -1;
   };
   struct Step {
-    std::vector<Mark> marks;
+    std::vector<base::Mark> marks;
     std::vector<Part> parts;  // in front of each
     size_t used = 0;
     std::vector<int64_t> places;

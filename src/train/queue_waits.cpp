@@ -9,10 +9,11 @@ namespace gnnmg::train {
 QueueWaits::QueueWaits(const base::DeviceTable& table, int device, base::DeviceQueue* queue,
                        int64_t most)
     : table_(table), queue_(queue) {
+  const auto make = [&] { return base::make_mark(table, device, true); };
   std::vector<Stretch> all;
   try {
     for (int64_t i = 0; i < most; ++i)
-      all.push_back({make_mark(table, device, true), make_mark(table, device, true)});
+      all.push_back({make(), make()});
     stretches_ = std::move(all);
   } catch (const base::Error& error) {
     if (error.status() != base::Status::kUnsupported) throw;

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "train/marks.h"
+#include "base/marks.h"
 
 namespace gnnmg::train {
 
@@ -30,7 +30,7 @@ class QueueWaits {
 
  private:
   struct Stretch {
-    Mark begin, end;
+    base::Mark begin, end;
   };
   bool told() const { return !stretches_.empty(); }
 

@@ -2,11 +2,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
-#include <memory>
 #include <numeric>
+#include <thread>
 
 #include "base/error.h"
+#include "base/marks.h"
 #include "devices.h"
 
 namespace gnnmg::cuda {
@@ -126,15 +128,56 @@ TEST_P(Device, CapturesWorkAndDoesItAgain) {
   table().free_capture(capture);
 }
 
+// A mark in one queue, behind as much work as takes a while: the host finds it reached when that is
+// there, and other queues wait for it, also where it is put elsewhere meanwhile.
+TEST_P(Device, AsksAndWaitsForMarks) {
+  const auto make = [&] { return base::make_mark(table(), device().device); };
+  EXPECT_EQ(status_of([&] { table().make_mark(-1, false); }), Status::kNotFound);
+  base::Mark copied = make(), back = make();
+  const base::Mark nowhere = make();
+  constexpr size_t kNumbers = 1 << 19;
+  constexpr int64_t kBytes = kNumbers * 8;
+  const DeviceArray<int64_t> by(device(), queue(), kNumbers);
+  const DeviceArray<int64_t> to(device(), queue(), kNumbers);
+  auto* const pinned = static_cast<int64_t*>(
+      table().allocate(device().device, Placement::kPinned, kBytes));
+  base::DeviceQueue* const other = table().open_queue(device().device, 0, nullptr);
+  EXPECT_TRUE(table().reached(nowhere.get()));
+  table().wait_mark(queue(), nowhere.get());
+  for (const int64_t value : {5, 6, 7}) {
+    std::fill_n(pinned, kNumbers, value);
+    for (int i = 0; i < 20; ++i) table().copy(queue(), by.data(), pinned, kBytes);
+    table().mark(queue(), copied.get());
+    table().wait_mark(other, copied.get());
+    table().mark(queue(), copied.get());
+    table().copy(other, to.data(), by.data(), kBytes);
+    table().copy(other, pinned, to.data(), kBytes);
+    table().mark(other, back.get());
+    while (!table().reached(back.get())) std::this_thread::yield();
+    EXPECT_TRUE(table().reached(copied.get()));
+    EXPECT_EQ(pinned[0], value);
+    EXPECT_EQ(pinned[kNumbers - 1], value);
+    EXPECT_EQ(to.read()[kNumbers / 2], value);
+    std::thread([&] { EXPECT_TRUE(table().reached(back.get())); }).join();
+  }
+  // What waits for a mark goes on doing so when that is gone.
+  std::fill_n(pinned, kNumbers, 8);
+  for (int i = 0; i < 20; ++i) table().copy(queue(), by.data(), pinned, kBytes);
+  table().mark(queue(), copied.get());
+  table().wait_mark(other, copied.get());
+  copied.reset();
+  table().copy(other, to.data(), by.data(), kBytes);
+  table().synchronize(other);
+  EXPECT_EQ(to.read()[kNumbers - 1], 8);
+  table().close_queue(other);
+  table().synchronize(queue());
+  table().release(device().device, Placement::kPinned, pinned);
+}
+
 TEST_P(Device, TellsTheTimeBetweenMarks) {
-  struct Free {
-    const base::DeviceTable& table;
-    void operator()(base::DeviceMark* mark) const { table.free_mark(mark); }
-  };
-  using Mark = std::unique_ptr<base::DeviceMark, Free>;
-  const auto make = [&] { return Mark(table().make_mark(device().device, true), Free{table()}); };
+  const auto make = [&] { return base::make_mark(table(), device().device, true); };
   EXPECT_EQ(status_of([&] { table().make_mark(-1, true); }), Status::kNotFound);
-  const Mark begin = make(), middle = make(), end = make(), nowhere = make();
+  const base::Mark begin = make(), middle = make(), end = make(), nowhere = make();
   constexpr int64_t kBytes = 4 << 20;
   const DeviceArray<uint8_t> from(device(), queue(), std::vector<uint8_t>(kBytes, 3)),
       to(device(), queue(), kBytes);

@@ -179,6 +179,45 @@ TEST_F(Queues, HaveMarksOnTheirDevice) {
   EXPECT_THAT(contexts(), ElementsAre(1));
 }
 
+// Each call alone in its thread, and on the device of the mark or the queue that it is about.
+TEST_F(Queues, HaveMarksThatAreAskedAndWaitedFor) {
+  Queue queue(1), other(0);
+  base::DeviceMark* mark = nullptr;
+  reset();
+  in_fresh_thread([&] { mark = table().make_mark(1, false); });
+  EXPECT_THAT(calls("cudaEventCreateWithFlags"),
+              ElementsAre(Field(&Call::flags, unsigned{cudaEventDisableTiming})));
+  in_fresh_thread([&] { EXPECT_TRUE(table().reached(mark)) << "it was put nowhere"; });
+  in_fresh_thread([&] { table().mark(queue.handle, mark); });
+  in_fresh_thread([&] {
+    set_busy(true);
+    EXPECT_FALSE(table().reached(mark));
+    EXPECT_EQ(error_left(), cudaSuccess);
+    set_busy(false);
+    EXPECT_TRUE(table().reached(mark));
+  });
+  in_fresh_thread([&] { table().wait_mark(queue.handle, mark); });
+  expect_on_their_devices();
+  EXPECT_THAT(contexts(), ElementsAre(1));
+  reset();
+  in_fresh_thread([&] { table().wait_mark(other.handle, mark); });
+  EXPECT_THAT(calls("cudaStreamWaitEvent"), ElementsAre(Field(&Call::of, 0)));
+  EXPECT_THAT(calls("cudaEventRecord"), IsEmpty());
+  expect_on_their_devices();
+  fail("cudaEventQuery", cudaErrorIllegalAddress);
+  EXPECT_EQ(failure_of([&] { table().reached(mark); }).first, Status::kDeviceLost);
+  fail("cudaStreamWaitEvent", cudaErrorIllegalAddress);
+  EXPECT_EQ(failure_of([&] { table().wait_mark(queue.handle, mark); }).first, Status::kDeviceLost);
+  fail("cudaEventRecord", cudaErrorIllegalAddress);
+  EXPECT_EQ(failure_of([&] { table().mark(queue.handle, mark); }).first, Status::kDeviceLost);
+  table().free_mark(mark);
+  EXPECT_EQ(error_left(), cudaSuccess);
+  reset();
+  table().free_mark(table().make_mark(1, true));
+  EXPECT_THAT(calls("cudaEventCreateWithFlags"),
+              ElementsAre(Field(&Call::flags, unsigned{cudaEventDefault})));
+}
+
 TEST_F(Queues, OfNcclAreClosedOnTheirDevice) {
   void* stream = nullptr;
   in_fresh_thread([&] { stream = table().nccl->open_stream(1); });

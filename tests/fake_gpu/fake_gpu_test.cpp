@@ -22,6 +22,8 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/marks.h"
+#include "cuda/grid/entries.h"
 #include "fake_queue.h"
 #include "feature/device.h"
 #include "late.h"
@@ -285,6 +287,11 @@ TEST_F(FakeGpu, WhatWaitsCannotBeCaptured) {
   EXPECT_THROW(queue.capture([&] { static_cast<void>(x.cpu()); }), c10::Error);
   EXPECT_THROW(queue.capture([&] { queue.synchronize(); }), base::Error);
   EXPECT_THROW(queue.capture([&] { queue.copy(&value, x.const_data_ptr(), 4); }), base::Error);
+  const base::Mark mark = base::make_mark(table_, 0);
+  base::DeviceQueue* const handle = cuda::handle_of(queue);
+  EXPECT_THROW(queue.capture([&] { table_.mark(handle, mark.get()); }), base::Error);
+  EXPECT_THROW(queue.capture([&] { table_.wait_mark(handle, mark.get()); }), base::Error);
+  EXPECT_THROW(queue.capture([&] { table_.reached(mark.get()); }), base::Error);
   EXPECT_EQ(x.sum().item<float>(), 0);
 }
 
@@ -346,6 +353,54 @@ TEST_F(FakeGpu, WorkIsPutOff) {
   for (base::DeviceQueue* queue : queues) table.close_queue(queue);
   table.free_capture(kept);
   table_.use(queues_[0]);
+}
+
+// So are marks: one behind work that is not over is not reached, and who waits for it is put off.
+TEST_F(FakeGpu, MarksAreReachedLate) {
+  Late late(table_);
+  const base::DeviceTable& table = late.table();
+  int stream = 0;
+  base::DeviceQueue* const queue = table.open_queue(0, 0, &stream);
+  base::DeviceQueue* const other = table.open_queue(0, 0, nullptr);
+  const at::Tensor x = at::zeros({1}, on(0)), y = at::zeros({1}, on(0));
+  base::Mark mark = base::make_mark(table, 0);
+  EXPECT_TRUE(table.reached(mark.get()));
+  table.mark(queue, mark.get());
+  EXPECT_TRUE(table.reached(mark.get()));  // nothing is in front of it
+
+  std::atomic<bool> over{false};
+  Late::put(&stream, [&] { return over.load(); });
+  EXPECT_TRUE(table.reached(mark.get()));  // it stands in front of that
+  float lent = 5;
+  table.copy(queue, x.mutable_data_ptr(), &lent, 4);
+  table.mark(queue, mark.get());
+  table.wait_mark(other, mark.get());
+  table.copy(other, y.mutable_data_ptr(), x.const_data_ptr(), 4);
+  std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  EXPECT_FALSE(table.reached(mark.get()));
+  EXPECT_FALSE(table.finished(other));
+  base::DeviceQueue* const third = table.open_queue(0, 0, nullptr);
+  table.mark(third, mark.get());  // and is not where it was before
+  EXPECT_TRUE(table.reached(mark.get()));
+  EXPECT_FALSE(table.finished(other)) << "it waits for where the mark was";
+  table.mark(queue, mark.get());
+  mark.reset();  // behind which the device has yet to come to it
+  over = true;
+  table.synchronize(other);
+  EXPECT_EQ(y.cpu().item<float>(), 5);
+
+  late.hang(0);
+  base::Mark behind = base::make_mark(table, 0);
+  table.mark(queue, behind.get());
+  EXPECT_FALSE(table.reached(behind.get()));
+  late.go_on(0);
+  table.synchronize(queue);
+  EXPECT_TRUE(table.reached(behind.get()));
+  lose(0);
+  EXPECT_THROW(table.reached(behind.get()), base::Error);
+  find_again(0);
+  behind.reset();
+  for (base::DeviceQueue* each : {queue, other, third}) table.close_queue(each);
 }
 
 }  // namespace

@@ -46,6 +46,7 @@ class EveryPlace : public testing::TestWithParam<std::tuple<GraphPlacement, Feat
     lazy_gpu::set_order(0);
     EXPECT_EQ(lazy_gpu::num_live(), 0);
     EXPECT_EQ(lazy_gpu::num_queues(), 0);
+    EXPECT_EQ(lazy_gpu::num_marks(), 0);
   }
 };
 
@@ -143,19 +144,21 @@ TEST_P(EveryPlace, StartsAnywhereWhateverIsInFlight) {
   }
 }
 
-// Behind its first epochs a loader asks the device for no memory, nor for queues.
+// Behind its first epochs a loader asks the device for no memory, nor for queues or marks.
 TEST_P(EveryPlace, AllocatesNothingInTheLongRun) {
   const DeviceWorld world;
   const auto loader = world.on_device(test::device_loader_config(0), world.open(config()));
-  int64_t allocations = 0, queues = 0;
+  int64_t allocations = 0, queues = 0, marks = 0;
   for (int epoch = 0; epoch < 4; ++epoch) {
     allocations = lazy_gpu::num_allocations();
     queues = lazy_gpu::num_queues();
+    marks = lazy_gpu::num_marks();
     loader->start_epoch(0);
     test::by_device(*loader);
   }
   EXPECT_EQ(lazy_gpu::num_allocations(), allocations);
   EXPECT_EQ(lazy_gpu::num_queues(), queues);
+  EXPECT_EQ(lazy_gpu::num_marks(), marks);
 }
 
 TEST_P(EveryPlace, BatchesAreHeldAndOutliveTheirLoader) {

@@ -38,6 +38,7 @@ class DeviceSources : public testing::Test {
       lazy_gpu::set_memory(device, int64_t{1} << 30);
     EXPECT_EQ(lazy_gpu::num_live(), 0);
     EXPECT_EQ(lazy_gpu::num_queues(), 0);
+    EXPECT_EQ(lazy_gpu::num_marks(), 0);
   }
 };
 
