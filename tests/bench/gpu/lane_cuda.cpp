@@ -33,6 +33,7 @@ F* real(const char* name) {
   }
 GNNMG_COUNTED(waits, cudaStreamSynchronize, (cudaStream_t stream), (stream))
 GNNMG_COUNTED(polls, cudaStreamQuery, (cudaStream_t stream), (stream))
+GNNMG_COUNTED(polls, cudaEventQuery, (cudaEvent_t event), (event))
 GNNMG_COUNTED(waits, cudaEventSynchronize, (cudaEvent_t event), (event))
 GNNMG_COUNTED(waits, cudaDeviceSynchronize, (void), ())
 GNNMG_COUNTED(waits, cudaMemcpy, (void* to, const void* from, size_t bytes, cudaMemcpyKind kind),
