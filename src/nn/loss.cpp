@@ -89,24 +89,27 @@ Targets gather_targets(const data::Dataset& dataset, std::span<const int64_t> se
 
 namespace {
 
-// The host's tensor where `other` lies.
-at::Tensor beside(const at::Tensor& other, const at::Tensor& host) {
-  return host.to(other.device(), /*non_blocking=*/true);
+SendThere or_by_torch(const SendThere& send, const at::Tensor& logits) {
+  if (send) return send;
+  return [there = logits.device()](const at::Tensor& host) {
+    return host.to(there, /*non_blocking=*/true);
+  };
 }
 
 // Weighted losses of what is labelled; a loss that counts nothing adds nothing, whatever it is.
-LossSum weighted(const at::Tensor& losses, const at::Tensor& given, const at::Tensor& weights) {
+LossSum weighted(const at::Tensor& losses, const at::Tensor& given, const at::Tensor& weights,
+                 const SendThere& send) {
   const at::Tensor none = at::zeros({}, losses.options());
   if (!weights.defined())
-    return {at::where(beside(losses, given), losses, none).sum(),
+    return {at::where(send(given), losses, none).sum(),
             static_cast<double>(given.sum().item<int64_t>())};
   const at::Tensor all = weights.reshape(losses.sizes());
-  const at::Tensor factors = beside(losses, all.to(losses.scalar_type()));
-  const at::Tensor counted = beside(losses, given.logical_and(all.gt(0)));
+  const at::Tensor factors = send(all.to(losses.scalar_type()));
+  const at::Tensor counted = send(given.logical_and(all.gt(0)));
   return {at::where(counted, losses * factors, none).sum(), all.sum().item<double>()};
 }
 
-LossSum cross_entropy(const at::Tensor& logits, const Targets& targets) {
+LossSum cross_entropy(const at::Tensor& logits, const Targets& targets, const SendThere& send) {
   const int64_t num_classes = logits.size(1);
   const at::Tensor flat = targets.labels.contiguous();
   const int64_t* label = flat.const_data_ptr<int64_t>();
@@ -117,10 +120,10 @@ LossSum cross_entropy(const at::Tensor& logits, const Targets& targets) {
            num_classes, ", the number of columns of the logits");
     labelled += label[i] >= 0;
   }
-  const at::Tensor logs = at::log_softmax(logits, 1), wanted = beside(logits, flat);
+  const at::Tensor logs = at::log_softmax(logits, 1), wanted = send(flat);
   if (targets.weights.defined())
     return weighted(at::nll_loss(logs, wanted, {}, at::Reduction::None, -1), flat.ge(0),
-                    targets.weights);
+                    targets.weights, send);
   return {at::nll_loss(logs, wanted, {}, at::Reduction::Sum, -1), static_cast<double>(labelled)};
 }
 
@@ -135,7 +138,9 @@ double label_weight(const Targets& targets) {
   return static_cast<double>(are_given(targets.labels).sum().item<int64_t>());
 }
 
-LossSum loss_sum(Loss loss, const at::Tensor& logits, const Targets& targets) {
+LossSum loss_sum(Loss loss, const at::Tensor& logits, const Targets& targets,
+                 const SendThere& given_send) {
+  const SendThere send = or_by_torch(given_send, logits);
   const at::Tensor& labels = targets.labels;
   if (logits.dim() != 2 || labels.dim() < 1 || labels.size(0) != logits.size(0))
     fail(Status::kInvalidArgument, "found ", logits.dim() ? logits.size(0) : 0,
@@ -143,7 +148,7 @@ LossSum loss_sum(Loss loss, const at::Tensor& logits, const Targets& targets) {
   if (loss == Loss::kCrossEntropy) {
     if (labels.scalar_type() != at::kLong || labels.dim() != 1)
       fail(Status::kInvalidArgument, "cross-entropy takes one class number (i64) a row");
-    return cross_entropy(logits, targets);
+    return cross_entropy(logits, targets, send);
   }
   if (loss != Loss::kBinaryCrossEntropy && loss != Loss::kMeanSquaredError)
     fail(Status::kInvalidArgument, "loss is ", static_cast<int>(loss),
@@ -153,12 +158,12 @@ LossSum loss_sum(Loss loss, const at::Tensor& logits, const Targets& targets) {
          " logits; this loss takes a float a logit");
   const at::Tensor all = labels.reshape(logits.sizes()).to(logits.scalar_type());
   const at::Tensor given = all.isnan().logical_not();
-  const at::Tensor wanted = beside(logits, at::where(given, all, at::zeros({}, all.options())));
+  const at::Tensor wanted = send(at::where(given, all, at::zeros({}, all.options())));
   const at::Tensor losses =
       loss == Loss::kMeanSquaredError
           ? at::pow(logits - wanted, 2)
           : at::binary_cross_entropy_with_logits(logits, wanted, {}, {}, at::Reduction::None);
-  return weighted(losses, given, targets.weights);
+  return weighted(losses, given, targets.weights, send);
 }
 
 }  // namespace gnnmg::nn

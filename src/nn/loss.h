@@ -5,6 +5,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <utility>
@@ -37,9 +38,14 @@ struct LossSum {
   at::Tensor sum;     // 0-d, differentiable, where the logits lie: sum of weighted losses
   double weight = 0;  // sum of the weights
 };
+// A copy of a tensor of the host's where the logits lie, there for what comes into their queue from
+// here on.
+using SendThere = std::function<at::Tensor(const at::Tensor&)>;
 // Rows (or targets) without a label have weight zero. Error(kRange) naming row and label for one
-// outside the classes. Targets are the host's, wherever the logits lie.
-LossSum loss_sum(Loss loss, const at::Tensor& logits, const Targets& targets);
+// outside the classes. Targets are the host's, wherever the logits lie; empty `send`: they are
+// copied by LibTorch, out of pageable memory.
+LossSum loss_sum(Loss loss, const at::Tensor& logits, const Targets& targets,
+                 const SendThere& send = {});
 
 // The weight alone, of targets that loss_sum() would accept.
 double label_weight(const Targets& targets);

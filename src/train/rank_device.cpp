@@ -85,10 +85,12 @@ RankDevice::RankDevice(const Job& job, int number) : job_(job) {
   device_.queue = device_.table->open_queue(device_.index, 0, nullptr);
   try {
     device_.table->use(device_.queue);
+    sends_ = std::make_unique<Sends>(device_);
     watch_exit();  // behind what CUDA has made of its own
     if (job.environment.stay_beside_devices)
       stay_beside(bounded(device_.table->info(device_.index).bus_id));
   } catch (...) {
+    sends_.reset();
     device_.table->close_queue(device_.queue);
     throw;
   }
@@ -108,6 +110,7 @@ void RankDevice::stay_beside(const std::string& bus_id) {
 
 RankDevice::~RankDevice() {
   base::wait_to_free(*device_.table, device_.index, device_.queue);
+  sends_.reset();
   device_.table->close_queue(device_.queue);
 }
 

@@ -2,6 +2,7 @@
 // out about it when something fails.
 #pragma once
 
+#include <memory>
 #include <optional>
 
 #include "loader/device_source.h"
@@ -9,6 +10,7 @@
 #include "nn/model.h"
 #include "train/job.h"
 #include "train/memory_plan.h"
+#include "train/sends.h"
 
 namespace gnnmg::train {
 
@@ -22,6 +24,7 @@ class RankDevice {
   RankDevice& operator=(const RankDevice&) = delete;
 
   const nn::Device& get() const { return device_; }
+  Sends& sends() const { return *sends_; }
   // "GPU 0 (NVIDIA H100 80GB HBM3 at 0000:19:00.0)"
   const std::string& name() const { return name_; }
   // Graph and features there, for mini-batches of the job's training part, and room for the rest of
@@ -44,6 +47,7 @@ class RankDevice {
 
   const Job& job_;
   nn::Device device_;
+  std::unique_ptr<Sends> sends_;
   std::string name_;
   MemoryPlan plan_;
 };

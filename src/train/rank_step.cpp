@@ -84,8 +84,11 @@ Rank::Sums Rank::add_loss(const loader::Batch& batch, const at::Tensor& logits,
                           at::Tensor& total) const {
   Sums sums;
   const nn::Targets targets = nn::gather_targets(*job_.dataset, batch.seeds, logits.scalar_type());
-  const nn::LossSum loss = nn::loss_sum(job_.config.loss, logits, targets);
-  const Correct correct = count_correct(job_.dataset->task, logits, targets.labels);
+  const nn::SendThere send = [&](const at::Tensor& host) {
+    return device_ ? device_->sends().put(host) : host;
+  };
+  const nn::LossSum loss = nn::loss_sum(job_.config.loss, logits, targets, send);
+  const Correct correct = count_correct(job_.dataset->task, logits, targets.labels, send);
   sums.host.weight = loss.weight;
   sums.host.seeds = static_cast<int64_t>(batch.seeds.size());
   sums.host.labelled = correct.labelled;

@@ -49,19 +49,19 @@ nn::RowInput input_of(const loader::Batch& batch, const feature::FeatureStore* s
   return input;
 }
 
-Correct count_correct(data::Task task, const at::Tensor& logits, const at::Tensor& labels) {
+Correct count_correct(data::Task task, const at::Tensor& logits, const at::Tensor& labels,
+                      const nn::SendThere& send) {
   c10::NoGradGuard no_grad;
   Correct out;
   at::Tensor right;
-  const at::Tensor there = labels.to(logits.device(), /*non_blocking=*/true);
   if (task == data::Task::kMulticlass) {
     const at::Tensor known = labels >= 0;
     out.labelled = known.sum().item<int64_t>();
-    right = (logits.argmax(1) == there).sum();
+    right = (logits.argmax(1) == send(labels)).sum();
   } else if (task == data::Task::kBinary) {
     const at::Tensor known = ~labels.isnan();
     out.labelled = known.sum().item<int64_t>();
-    right = (((logits > 0) == (there > 0.5)) & known.to(logits.device())).sum();
+    right = (((logits > 0) == (send(labels) > 0.5)) & send(known)).sum();
   } else {
     return out;
   }

@@ -8,6 +8,7 @@
 #include "data/dataset.h"
 #include "feature/store.h"
 #include "loader/loader.h"
+#include "nn/loss.h"
 #include "nn/model.h"
 
 namespace gnnmg::train {
@@ -31,7 +32,8 @@ struct Correct {
   at::Tensor on_device;  // of logits on a device, in place of `correct`: f64, 0-d
 };
 // Highest logit for classes, sign of the logit for binary targets; nothing for regression. Labels
-// are the host's.
-Correct count_correct(data::Task task, const at::Tensor& logits, const at::Tensor& labels);
+// are the host's; `send` as loss_sum()'s, and not empty.
+Correct count_correct(data::Task task, const at::Tensor& logits, const at::Tensor& labels,
+                      const nn::SendThere& send);
 
 }  // namespace gnnmg::train
