@@ -85,6 +85,9 @@ struct DeviceTable {
   // `stream`: a CUDA stream of the caller's that outlives the queue, or null: one of the queue's
   // own.
   DeviceQueue* (*open_queue)(int device, int max_multiprocessors, void* stream);
+  // One of its own, without such a bound, for what others wait for: where a device has to choose,
+  // its kernels begin before those of queues that open_queue() made, which may go on meanwhile.
+  DeviceQueue* (*open_urgent_queue)(int device);
   // Waits for what is in it.
   void (*close_queue)(DeviceQueue* queue) noexcept;
   // In order with the queue; either side may be memory of the host's, pinned or not.

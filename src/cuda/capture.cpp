@@ -98,10 +98,13 @@ class Replay {
   }
   // Nothing of it is under way.
   ~Replay() {
-    const OnDevice on(device_);
-    if (work_) {
-      const Growing growing;
-      ignore(cudaGraphExecDestroy(work_));
+    try {
+      const OnDevice on(device_);
+      if (work_) {
+        const Growing growing;
+        ignore(cudaGraphExecDestroy(work_));
+      }
+    } catch (const base::Error&) {  // a device that is lost has taken its graphs along
     }
     try {
       if (has_pool_) releasePool(number(), pool_.id());
@@ -129,11 +132,11 @@ class Replay {
     if (error != cudaSuccess) fail_to_keep(error);
     // Its first launch would do this, and take memory.
     check(cudaGraphUpload(work_, stream), "sending kept work to the device");
-    check(cudaStreamSynchronize(stream), "sending kept work to the device");
+    check_work(cudaStreamSynchronize(stream), "sending kept work to the device");
   }
   void launch(base::DeviceQueue* queue) const {
     const OnDevice on(device_);
-    check(cudaGraphLaunch(work_, stream_of(queue)), "doing kept work again");
+    check_work(cudaGraphLaunch(work_, stream_of(queue)), "doing kept work again");
   }
 
  private:

@@ -96,6 +96,11 @@ base::DeviceQueue* open_queue(int device, int max_multiprocessors, void* stream)
   return handle_of(*new CudaQueue(device, max_multiprocessors, static_cast<cudaStream_t>(stream)));
 }
 
+base::DeviceQueue* open_urgent_queue(int device) {
+  check_device(device);
+  return handle_of(*new CudaQueue(device, 0, Urgency::kFirst));
+}
+
 void close_queue(base::DeviceQueue* queue) noexcept { delete &queue_of<CudaQueue>(queue); }
 
 void copy(base::DeviceQueue* queue, void* to, const void* from, int64_t bytes) {

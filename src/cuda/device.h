@@ -13,6 +13,7 @@ void release(int device, base::Placement placement, void* memory) noexcept;
 void* pin(void* memory, int64_t bytes);
 void unpin(void* memory) noexcept;
 base::DeviceQueue* open_queue(int device, int max_multiprocessors, void* stream);
+base::DeviceQueue* open_urgent_queue(int device);
 void close_queue(base::DeviceQueue* queue) noexcept;
 void copy(base::DeviceQueue* queue, void* to, const void* from, int64_t bytes);
 void synchronize(base::DeviceQueue* queue);

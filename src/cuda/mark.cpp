@@ -26,7 +26,7 @@ base::DeviceMark* make_mark(int device, bool timed) {
 void mark(base::DeviceQueue* queue, base::DeviceMark* place) {
   Mark& at = *reinterpret_cast<Mark*>(place);
   const OnDevice on(device_of(queue));
-  check(cudaEventRecord(at.event.get(), stream_of(queue)), "marking a place in a queue");
+  check_work(cudaEventRecord(at.event.get(), stream_of(queue)), "marking a place in a queue");
   at.put = true;
 }
 
@@ -38,13 +38,13 @@ bool reached(const base::DeviceMark* mark) {
     cudaGetLastError();  // for nobody else to find
     return false;
   }
-  check(state, "asking for a mark");
+  check_work(state, "asking for a mark");
   return true;
 }
 
 void wait_mark(base::DeviceQueue* queue, const base::DeviceMark* mark) {
   const OnDevice on(device_of(queue));
-  check(cudaStreamWaitEvent(stream_of(queue), of(mark).event.get(), 0), "waiting for a mark");
+  check_work(cudaStreamWaitEvent(stream_of(queue), of(mark).event.get(), 0), "waiting for a mark");
 }
 
 bool elapsed(const base::DeviceMark* from, const base::DeviceMark* to, double* seconds) {
@@ -57,7 +57,7 @@ bool elapsed(const base::DeviceMark* from, const base::DeviceMark* to, double* s
     cudaGetLastError();  // for nobody else to find
     return false;
   }
-  check(state, "asking for the time between two marks");
+  check_work(state, "asking for the time between two marks");
   *seconds = 1e-3 * static_cast<double>(milliseconds);
   return true;
 }

@@ -37,10 +37,11 @@ class DeviceMemory : public Memory {
       return memory;
     } catch (const c10::OutOfMemoryError&) {
       no_memory(bytes, what);
+    } catch (const c10::AcceleratorError& error) {  // as it says without a cache
+      if (error.get_error_code() == cudaErrorMemoryAllocation) no_memory(bytes, what);
+      refuse(bytes, what, error);
     } catch (const c10::Error& error) {
-      tell_loss();
-      fail(Status::kInternal, "allocating ", bytes, " bytes for ", what, " on GPU ", device_,
-           " failed: ", first_line(error.what_without_backtrace()));
+      refuse(bytes, what, error);
     }
   }
   void release(void* memory) noexcept override {
@@ -58,6 +59,11 @@ class DeviceMemory : public Memory {
     const cudaError_t error = cudaStreamSynchronize(nullptr);
     if (error != cudaSuccess) release(memory);
     check(error, "waiting for the device");
+  }
+  [[noreturn]] void refuse(int64_t bytes, std::string_view what, const c10::Error& error) const {
+    tell_loss();
+    fail(Status::kInternal, "allocating ", bytes, " bytes for ", what, " on GPU ", device_,
+         " failed: ", first_line(error.what_without_backtrace()));
   }
   // A device that failed is what LibTorch's allocator fails for too.
   void tell_loss() const {

@@ -125,7 +125,8 @@ void bus_id(int device, char (&id)[16]) {
 void* open_stream(int device) {
   check(cudaSetDevice(device), "choosing a device");
   cudaStream_t stream = nullptr;
-  check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "making a stream for NCCL");
+  check(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, priority_of(Urgency::kFirst)),
+        "making a stream for NCCL");
   return stream;
 }
 

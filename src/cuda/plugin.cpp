@@ -22,6 +22,7 @@ gnnmg_cuda_device_table() noexcept {
       .unpin = cuda::unpin,
       .enable_peer = cuda::enable_peer,
       .open_queue = cuda::open_counted_queue,
+      .open_urgent_queue = cuda::open_urgent_queue,
       .close_queue = cuda::close_counted_queue,
       .copy = cuda::copy,
       .synchronize = cuda::synchronize,

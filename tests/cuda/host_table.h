@@ -79,6 +79,10 @@ struct HostTable {
       check_device(device);
       return handle_of(*new Queue(Seed));
     };
+    table.open_urgent_queue = [](int device) {
+      check_device(device);
+      return handle_of(*new Queue(Seed));
+    };
     table.close_queue = [](base::DeviceQueue* queue) noexcept { delete &queue_of<Queue>(queue); };
     table.copy = [](base::DeviceQueue* queue, void* to, const void* from, int64_t bytes) {
       queue_of<Queue>(queue).copy(to, from, bytes);

@@ -53,6 +53,7 @@ TEST(CudaPlugin, SaysThatThereIsNoDriver) {
       [](const DeviceTable& t) { t.allocate(0, Placement::kDevice, 100); },
       [](const DeviceTable& t) { t.allocate(0, Placement::kPinned, 100); },
       [](const DeviceTable& t) { t.open_queue(0, 0, nullptr); },
+      [](const DeviceTable& t) { t.open_urgent_queue(0); },
   };
   for (const Call call : calls) {
     const auto [status, text] = failure_of([&] { call(*table()); });

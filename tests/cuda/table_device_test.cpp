@@ -45,6 +45,7 @@ TEST_P(Device, IsOneOfThem) {
     EXPECT_EQ(status_of([&] { table().allocate(wrong, Placement::kDevice, 8); }),
               Status::kNotFound);
     EXPECT_EQ(status_of([&] { table().open_queue(wrong, 0, nullptr); }), Status::kNotFound);
+    EXPECT_EQ(status_of([&] { table().open_urgent_queue(wrong); }), Status::kNotFound);
   }
 }
 

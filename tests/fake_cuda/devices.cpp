@@ -88,12 +88,21 @@ GNNMG_FAKE cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode
   return refusal("cudaThreadExchangeStreamCaptureMode");
 }
 GNNMG_FAKE cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
-  *least = *greatest = 0;
+  *least = 0;
+  *greatest = -5;
   return note(about("cudaDeviceGetStreamPriorityRange", -1));
 }
 
 GNNMG_FAKE cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
   return make("cudaStreamCreateWithFlags", stream, flags);
+}
+GNNMG_FAKE cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags,
+                                                    int priority) {
+  Call call = about("cudaStreamCreateWithPriority", -1, flags);
+  call.priority = priority;
+  if (const cudaError_t error = note(call)) return error;
+  *stream = new CUstream_st{current_device};
+  return cudaSuccess;
 }
 GNNMG_FAKE cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   return destroy("cudaStreamDestroy", stream);

@@ -22,6 +22,7 @@ struct Call {
   int current = 0;     // the thread's device
   int of = -1;         // the device of the stream, event or memory that it is about; -1: of none
   unsigned flags = 0;  // of pinning and registration
+  int priority = 0;    // of a stream
   unsigned grid = 0, block = 0;  // of launches
 };
 

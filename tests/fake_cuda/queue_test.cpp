@@ -140,8 +140,41 @@ TEST_F(Queues, UseTheirStreamsAgain) {
   { const Queue queue(1); }
   reset();
   { const Queue queue(1); }
-  EXPECT_THAT(calls("cudaStreamCreateWithFlags"), IsEmpty());
+  EXPECT_THAT(calls("cudaStreamCreateWithPriority"), IsEmpty());
   EXPECT_THAT(calls("cudaStreamDestroy"), IsEmpty());
+}
+
+// A device begins with the kernels of those first for which others wait; the lower number goes
+// first. Streams are used again by their like.
+TEST_F(Queues, ThatAreUrgentGoFirst) {
+  const auto made = [](int count, bool urgent) {
+    reset();
+    std::vector<base::DeviceQueue*> queues;
+    for (int i = 0; i < count; ++i)
+      queues.push_back(urgent ? table().open_urgent_queue(1) : table().open_queue(1, 0, nullptr));
+    for (base::DeviceQueue* const queue : queues) table().close_queue(queue);
+    std::vector<int> priorities;
+    for (const Call& call : calls("cudaStreamCreateWithPriority"))
+      priorities.push_back(call.priority);
+    return priorities;
+  };
+  EXPECT_THAT(made(20, false), Each(0));  // some were there
+  EXPECT_THAT(made(1, true), ElementsAre(-5));
+  EXPECT_THAT(made(3, true), ElementsAre(-5, -5));
+  EXPECT_THAT(made(20, false), IsEmpty());
+  EXPECT_THAT(made(21, false), ElementsAre(0));
+  reset();
+  table().nccl->close_stream(1, table().nccl->open_stream(1));
+  EXPECT_THAT(calls("cudaStreamCreateWithPriority"), ElementsAre(Field(&Call::priority, -5)));
+}
+
+TEST_F(Queues, UrgentOnesAreOpenedOnTheirDevice) {
+  reset();
+  base::DeviceQueue* queue = nullptr;
+  in_fresh_thread([&] { queue = table().open_urgent_queue(1); });
+  expect_on_their_devices();
+  EXPECT_THAT(contexts(), ElementsAre(1));
+  table().close_queue(queue);
 }
 
 TEST_F(Queues, HaveMarksOnTheirDevice) {

@@ -18,7 +18,6 @@ struct Case {
   Case { error, Status::status, #error }
 const Case kCases[] = {
     GNNMG_ERROR(cudaErrorMemoryAllocation, kNoMemory),
-    GNNMG_ERROR(cudaErrorNoDevice, kNotFound),
     GNNMG_ERROR(cudaErrorInvalidDevice, kNotFound),
     GNNMG_ERROR(cudaErrorInsufficientDriver, kDependency),
     GNNMG_ERROR(cudaErrorStubLibrary, kDependency),
@@ -44,7 +43,11 @@ const Case kCases[] = {
     GNNMG_ERROR(cudaErrorContained, kDeviceLost),
     GNNMG_ERROR(cudaErrorExternalDevice, kDeviceLost),
     GNNMG_ERROR(cudaErrorMpsClientTerminated, kDeviceLost),
-    GNNMG_ERROR(cudaErrorDevicesUnavailable, kUnavailable),
+    GNNMG_ERROR(cudaErrorUnknown, kDeviceLost),
+    // Of a device that was there.
+    GNNMG_ERROR(cudaErrorNoDevice, kDeviceLost),
+    GNNMG_ERROR(cudaErrorDevicesUnavailable, kDeviceLost),
+    GNNMG_ERROR(cudaErrorSystemNotReady, kUnavailable),
     GNNMG_ERROR(cudaErrorDeviceAlreadyInUse, kUnavailable),
     GNNMG_ERROR(cudaErrorMpsConnectionFailed, kUnavailable),
     GNNMG_ERROR(cudaErrorMpsRpcFailure, kUnavailable),
@@ -52,7 +55,6 @@ const Case kCases[] = {
     GNNMG_ERROR(cudaErrorMpsMaxClientsReached, kUnavailable),
     GNNMG_ERROR(cudaErrorMpsMaxConnectionsReached, kUnavailable),
     GNNMG_ERROR(cudaErrorInvalidValue, kInternal),
-    GNNMG_ERROR(cudaErrorUnknown, kInternal),
 };
 #undef GNNMG_ERROR
 
@@ -81,6 +83,13 @@ TEST_F(Statuses, SayWhatToDoAboutAGpuThatIsTaken) {
     EXPECT_THAT(text, HasSubstr("another process has the GPU to itself"));
     EXPECT_THAT(text, HasSubstr("compute mode"));
   }
+}
+
+TEST_F(Statuses, SayWhichServiceIsMissing) {
+  fail("cudaGetDeviceCount", cudaErrorSystemNotReady);
+  const auto [status, text] = failure_of([] { table().num_devices(); });
+  EXPECT_EQ(status, Status::kUnavailable);
+  EXPECT_THAT(text, HasSubstr("nvidia-fabricmanager"));
 }
 
 TEST_F(Statuses, SayWhichDriverIsMissing) {

@@ -239,6 +239,11 @@ Late::World::World(const base::DeviceTable& inner) : inner_(inner), table_(inner
     the_world->open(queue, device, stream);
     return queue;
   };
+  table_.open_urgent_queue = [](int device) {
+    base::DeviceQueue* const queue = the_world->inner().open_urgent_queue(device);
+    the_world->open(queue, device, nullptr);
+    return queue;
+  };
   table_.close_queue = [](base::DeviceQueue* queue) noexcept {
     the_world->close(queue);
     the_world->inner().close_queue(queue);

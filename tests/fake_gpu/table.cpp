@@ -192,6 +192,10 @@ base::DeviceTable table() {
     check_device<N>(device);
     return handle_of(*new FakeQueue(device));
   };
+  table.open_urgent_queue = [](int device) {
+    check_device<N>(device);
+    return handle_of(*new FakeQueue(device));
+  };
   table.close_queue = [](base::DeviceQueue* queue) noexcept {
     check_not_over("a queue is closed");
     delete &queue_of<FakeQueue>(queue);

@@ -399,6 +399,10 @@ base::DeviceTable make() {
     check_device(device);
     return handle_of(*new LazyQueue(device));
   };
+  table.open_urgent_queue = [](int device) {
+    check_device(device);
+    return handle_of(*new LazyQueue(device));
+  };
   table.close_queue = [](base::DeviceQueue* queue) noexcept { delete &queue_of<LazyQueue>(queue); };
   table.copy = [](base::DeviceQueue* queue, void* to, const void* from, int64_t bytes) {
     queue_of<LazyQueue>(queue).copy(to, from, bytes);

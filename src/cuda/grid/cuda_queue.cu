@@ -32,6 +32,14 @@ CudaQueue::CudaQueue(int device, int max_multiprocessors, cudaStream_t stream)
       reached_(device),
       memory_(make_device_memory(device, stream_.get())) {}
 
+CudaQueue::CudaQueue(int device, int max_multiprocessors, Urgency urgency)
+    : device_(device),
+      bounded_(max_multiprocessors > 0),
+      max_blocks_(most_blocks(device, max_multiprocessors)),
+      stream_(device, urgency),
+      reached_(device),
+      memory_(make_device_memory(device, stream_.get())) {}
+
 CudaQueue::~CudaQueue() {
   try {
     synchronize();
@@ -42,28 +50,28 @@ CudaQueue::~CudaQueue() {
 void CudaQueue::fill(void* to, int byte, int64_t bytes) {
   if (bytes <= 0) return;
   const OnDevice on(device_);
-  check(cudaMemsetAsync(to, byte, bytes, stream()), "filling memory");
+  check_work(cudaMemsetAsync(to, byte, bytes, stream()), "filling memory");
 }
 
 void CudaQueue::copy(void* to, const void* from, int64_t bytes) {
   if (bytes <= 0) return;
   const OnDevice on(device_);
-  check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream()), "copying");
+  check_work(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream()), "copying");
 }
 
 void CudaQueue::synchronize() {
   const OnDevice on(device_);
-  check(cudaStreamSynchronize(stream()), "waiting for the device");
+  check_work(cudaStreamSynchronize(stream()), "waiting for the device");
 }
 
 void CudaQueue::wait(CudaQueue& other) {
   if (&other == this) return;
   {
     const OnDevice on(other.device_);
-    check(cudaEventRecord(other.reached_.get(), other.stream()), "marking a place in a queue");
+    check_work(cudaEventRecord(other.reached_.get(), other.stream()), "marking a place in a queue");
   }
   const OnDevice on(device_);
-  check(cudaStreamWaitEvent(stream(), other.reached_.get(), 0), "waiting for another queue");
+  check_work(cudaStreamWaitEvent(stream(), other.reached_.get(), 0), "waiting for another queue");
 }
 
 bool CudaQueue::finished() {
@@ -73,7 +81,7 @@ bool CudaQueue::finished() {
     cudaGetLastError();  // it stays in the thread else, and the next one who asks takes it for his
     return false;
   }
-  check(state, "asking whether the device is ready");
+  check_work(state, "asking whether the device is ready");
   return true;
 }
 
@@ -90,7 +98,7 @@ uint8_t* CudaQueue::scratch(size_t bytes, const char* what) {
 
 void CudaQueue::scan(const int32_t* counts, int32_t* sums, int64_t count) {
   const OnDevice on(device_);
-  check(cudaMemsetAsync(sums, 0, sizeof(int32_t), stream()), "a scan");
+  check_work(cudaMemsetAsync(sums, 0, sizeof(int32_t), stream()), "a scan");
   if (count <= 0) return;
   const int number = in_32_bits(count, "a scan");
   size_t bytes = 0;

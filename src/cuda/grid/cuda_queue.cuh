@@ -42,6 +42,7 @@ class CudaQueue {
   // blocks at most, and a block runs on one multiprocessor: that bounds it wherever they are put.
   // `stream`: null for one of its own.
   CudaQueue(int device, int max_multiprocessors, cudaStream_t stream);
+  CudaQueue(int device, int max_multiprocessors, Urgency urgency);
   // Waits for what is in it.
   ~CudaQueue();
   CudaQueue(const CudaQueue&) = delete;
@@ -95,7 +96,7 @@ class CudaQueue {
     config.gridDim = static_cast<unsigned>(wanted < max_blocks_ ? wanted : max_blocks_);
     config.blockDim = static_cast<unsigned>(threads);
     config.stream = stream();
-    check(cudaLaunchKernelEx(&config, kernel, count, f), "starting a kernel");
+    check_work(cudaLaunchKernelEx(&config, kernel, count, f), "starting a kernel");
   }
   int device_;
   bool bounded_;

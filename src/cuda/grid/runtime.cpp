@@ -48,10 +48,12 @@ Status status_of(cudaError_t error) {
     case cudaErrorContained:
     case cudaErrorExternalDevice:
     case cudaErrorMpsClientTerminated:
+    case cudaErrorUnknown:  // what is said of a GPU that has fallen off the bus
       return Status::kDeviceLost;
     // Those that pass, or that who runs the machine can end.
     case cudaErrorDevicesUnavailable:
     case cudaErrorDeviceAlreadyInUse:
+    case cudaErrorSystemNotReady:
     case cudaErrorMpsConnectionFailed:
     case cudaErrorMpsRpcFailure:
     case cudaErrorMpsServerNotReady:
@@ -68,7 +70,16 @@ const char* remedy_of(cudaError_t error) {
   if (error == cudaErrorDevicesUnavailable || error == cudaErrorDeviceAlreadyInUse)
     return "; another process has the GPU to itself, or it is full: end that one, or have the "
            "compute mode set to default (nvidia-smi --compute-mode=DEFAULT)";
+  if (error == cudaErrorSystemNotReady)
+    return "; on a machine whose GPUs are joined by NVSwitch, the service nvidia-fabricmanager has "
+           "to run, of the driver's version";
   return "";
+}
+
+[[noreturn]] void fail(Status status, cudaError_t error, const char* what) {
+  cudaGetLastError();  // an error that can be got over is told once
+  base::fail(status, what, " failed: ", cudaGetErrorString(error), " (", cudaGetErrorName(error),
+             ")", remedy_of(error));
 }
 
 // Streams that nobody uses now, with nothing in them.
@@ -78,7 +89,7 @@ struct FreeStreams {
     return streams;
   }
   std::mutex mutex;
-  std::map<int, std::vector<cudaStream_t>> of_device;
+  std::map<std::pair<int, Urgency>, std::vector<cudaStream_t>> of_device;
   size_t num_made = 0;
 };
 
@@ -87,10 +98,13 @@ struct FreeStreams {
 bool is_loss(cudaError_t error) { return status_of(error) == Status::kDeviceLost; }
 
 void check(cudaError_t error, const char* what) {
+  if (error != cudaSuccess) fail(status_of(error), error, what);
+}
+
+void check_work(cudaError_t error, const char* what) {
   if (error == cudaSuccess) return;
-  cudaGetLastError();  // an error that can be got over is told once
-  base::fail(status_of(error), what, " failed: ", cudaGetErrorString(error), " (",
-             cudaGetErrorName(error), ")", remedy_of(error));
+  const bool gone = error == cudaErrorNoDevice || error == cudaErrorDevicesUnavailable;
+  fail(gone ? Status::kDeviceLost : status_of(error), error, what);
 }
 
 OnDevice::OnDevice(int device) {
@@ -110,27 +124,40 @@ OnDevice::~OnDevice() {
   }
 }
 
-Stream::Stream(int device, cudaStream_t given)
-    : device_(device), stream_(given), own_(given == nullptr) {
-  if (!own_) return;
+int priority_of(Urgency urgency) {
+  int least = 0, greatest = 0;  // the lower number goes first
+  check(cudaDeviceGetStreamPriorityRange(&least, &greatest), "asking for priorities");
+  return urgency == Urgency::kFirst ? greatest : least;
+}
+
+Stream::Stream(int device, cudaStream_t given) : device_(device), stream_(given) {
+  if (given == nullptr) take(Urgency::kLast);
+}
+
+Stream::Stream(int device, Urgency urgency) : device_(device) { take(urgency); }
+
+void Stream::take(Urgency urgency) {
   FreeStreams& streams = FreeStreams::instance();
   const std::lock_guard lock(streams.mutex);
-  std::vector<cudaStream_t>& free = streams.of_device[device];
+  std::vector<cudaStream_t>& free = streams.of_device[{device_, urgency}];
+  own_ = true;
+  urgency_ = urgency;
   if (!free.empty()) {
     stream_ = free.back();
     free.pop_back();
     return;
   }
   free.reserve(++streams.num_made);  // giving it back allocates nothing
-  const OnDevice on(device);
-  check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "making a stream");
+  const OnDevice on(device_);
+  check(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, priority_of(urgency)),
+        "making a stream");
 }
 
 Stream::~Stream() {
   if (!own_) return;
   FreeStreams& streams = FreeStreams::instance();
   const std::lock_guard lock(streams.mutex);
-  streams.of_device[device_].push_back(stream_);
+  streams.of_device[{device_, urgency_}].push_back(stream_);
 }
 
 Event::Event(int device, unsigned flags) : device_(device) {

@@ -8,6 +8,9 @@ namespace gnnmg::cuda {
 // `what` is what was being done, as in "copying". A device that failed stays failed: what is said
 // then is Error(kDeviceLost), on this and on every later call.
 void check(cudaError_t error, const char* what);
+// The same for work in a queue: that no such device is there, or that it is not available, says of
+// one that was that it is lost.
+void check_work(cudaError_t error, const char* what);
 // Whether it leaves the device unusable for the rest of the process.
 bool is_loss(cudaError_t error);
 // For what cannot be told, as in destructors: leaves nothing in the thread for the next to find.
@@ -31,20 +34,29 @@ class OnDevice {
   int before_ = -1;  // -1: nothing to put back
 };
 
+// Whose kernels a device begins first where it has to choose.
+enum class Urgency { kLast, kFirst };
+
+// What cudaStreamCreateWithPriority() takes for it on the thread's device.
+int priority_of(Urgency urgency);
+
 // A stream, a caller's or one of its own. Those of its own are never destroyed but used again:
 // LibTorch's cache keeps memory by stream, and what lies there for one that is gone serves nobody.
 class Stream {
  public:
   Stream(int device, cudaStream_t given);
+  Stream(int device, Urgency urgency);
   ~Stream();
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
   cudaStream_t get() const { return stream_; }
 
  private:
+  void take(Urgency urgency);
   int device_;
   cudaStream_t stream_ = nullptr;
   bool own_ = false;
+  Urgency urgency_ = Urgency::kLast;
 };
 
 // A place in a stream; with a time where it is asked for.
