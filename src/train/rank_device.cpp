@@ -82,7 +82,7 @@ RankDevice::RankDevice(const Job& job, int number) : job_(job) {
   device_.table = job.environment.devices;
   device_.index = job.config.devices[number];
   name_ = usable_device(*device_.table, device_.index);
-  device_.queue = device_.table->open_queue(device_.index, 0, nullptr);
+  device_.queue = device_.table->open_urgent_queue(device_.index);
   try {
     device_.table->use(device_.queue);
     sends_ = std::make_unique<Sends>(device_);

@@ -141,6 +141,10 @@ base::DeviceTable counting(const Gpus& gpus) {
     ++counts.queues;
     return counted->open_queue(device, most, stream);
   };
+  table.open_urgent_queue = [](int device) {
+    ++counts.queues;
+    return counted->open_urgent_queue(device);
+  };
   table.make_mark = [](int device, bool timed) {
     ++counts.marks;
     return counted->make_mark(device, timed);
@@ -453,10 +457,10 @@ TEST_P(DeviceCaptureLate, AFailureElsewhereLeavesNoExchange) {
     base::DeviceTable table = gpus.table();
     unlucky = device;
     struck = nullptr;
-    table.open_queue = [](int on, int most, void* stream) {
-      base::DeviceQueue* const queue = counted->open_queue(on, most, stream);
+    table.open_urgent_queue = [](int on) {
+      base::DeviceQueue* const queue = counted->open_urgent_queue(on);
       base::DeviceQueue* none = nullptr;
-      if (on == unlucky && stream == nullptr) struck.compare_exchange_strong(none, queue);
+      if (on == unlucky) struck.compare_exchange_strong(none, queue);
       return queue;
     };
     table.copy = [](base::DeviceQueue* queue, void* to, const void* from, int64_t bytes) {
