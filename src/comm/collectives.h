@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -133,6 +134,9 @@ class ThreadGroup {
   // Error(kTimeout) naming the missing ranks.
   virtual std::unique_ptr<Collectives> connect(int rank, const Wait& wait) = 0;
   virtual void abort(const std::string& why) noexcept = 0;
+  // Why it has ended, as its ranks are told; nothing where it has not, or only they know. For who
+  // waits for ranks that a driver's call holds up.
+  virtual std::optional<base::Error> cause() const { return {}; }
 };
 
 // Threads of the library that still wait for operations which were given up. They end by

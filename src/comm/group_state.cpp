@@ -315,6 +315,23 @@ Cause GroupState::time_out(uint64_t operation, const std::string& what, double s
   return cause;
 }
 
+bool GroupState::excused(uint64_t operation) const {
+  std::lock_guard lock(mutex_);
+  return excuses(missing(operation));
+}
+
+void GroupState::end_late(const std::string& what, uint64_t operation, double seconds) {
+  std::lock_guard lock(mutex_);
+  if (cause_) return;
+  Cause cause = time_out(operation, what, rounded(seconds));
+  cause.operation = kEveryOperation;
+  end_locked(std::move(cause));
+}
+
+void GroupState::settle() const noexcept {
+  if (link_) link_->settle();
+}
+
 void GroupState::wait(int rank, uint64_t operation, const std::string& what, const Wait& wait,
                       const std::function<bool()>& done) {
   wait_for(rank, operation, what, wait, done, {});

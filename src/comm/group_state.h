@@ -125,6 +125,12 @@ class GroupState {
   // The same until those of `count` ranks from `first` on have.
   void meet(int rank, uint64_t operation, const std::string& what, const Wait& wait, Call call,
             int first, int count);
+  // For who looks at a rank that cannot look itself, since its thread is held up: whether other
+  // processes may be late with the operation, and its end as of a rank that has waited for so long,
+  // which all suffer whatever they are at by then. settle() of the link before it.
+  bool excused(uint64_t operation) const;
+  void end_late(const std::string& what, uint64_t operation, double seconds);
+  void settle() const noexcept;
   // Wakes all who wait, so that they look at done() again. `change` runs with the lock held.
   void notify(const std::function<void()>& change);
 

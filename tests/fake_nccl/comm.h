@@ -34,7 +34,7 @@ struct Op {
 // What a communicator is at while it is in progress.
 enum class Doing { kJoining, kOperation, kFinalizing };
 
-// Used by its own thread alone, but for operations that a stream carries out.
+// Used by its own thread alone, but for operations that a stream carries out, and an abort.
 class Comm {
  public:
   // Throws base::Error when the device cannot be used.
@@ -54,8 +54,9 @@ class Comm {
   void change(comm::nccl::Result result, std::chrono::microseconds in);
   void end(bool aborted);
 
-  std::mutex mutex;  // held by who changes what is below, once operations are put off
-  int put_off = 0;   // operations that are not done
+  std::atomic<int> inside{0};  // calls of its thread; others abort outside of these
+  std::mutex mutex;            // held by who changes what is below, once operations are put off
+  int put_off = 0;             // operations that are not done
   const int rank;
   const std::thread::id owner = std::this_thread::get_id();
   comm::nccl::Result state = comm::nccl::Result::kSuccess;

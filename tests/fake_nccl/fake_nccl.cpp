@@ -157,13 +157,24 @@ Result start(Comm& comm, std::vector<Op> ops, void* stream) {
   return Result::kSuccess;
 }
 
-Comm& comm_of(Communicator* communicator, const char* what) {
-  Comm& comm = *reinterpret_cast<Comm*>(communicator);
-  if (comm.owner != std::this_thread::get_id())
-    violate(std::string(what) + " on another thread than the communicator's");
-  if (comm.gone) violate(std::string(what) + " on a communicator that is gone");
-  return comm;
-}
+// A call on a communicator, while it lasts.
+class Inside {
+ public:
+  Inside(Communicator* communicator, const char* what)
+      : comm_(*reinterpret_cast<Comm*>(communicator)) {
+    ++comm_.inside;
+    if (comm_.owner != std::this_thread::get_id())
+      violate(std::string(what) + " on another thread than the communicator's");
+    if (comm_.ended) violate(std::string(what) + " on a communicator that is gone");
+  }
+  ~Inside() { --comm_.inside; }
+  Inside(const Inside&) = delete;
+  Inside& operator=(const Inside&) = delete;
+  Comm& comm() const { return comm_; }
+
+ private:
+  Comm& comm_;
+};
 bool ready_for(Comm& comm, const char* what) {
   const std::lock_guard lock(comm.mutex);
   if (comm.state == Result::kInProgress) violate(std::string(what) + " while in progress");
@@ -171,7 +182,8 @@ bool ready_for(Comm& comm, const char* what) {
 }
 
 Result call(Communicator* communicator, void* stream, const Op& op) {
-  Comm& comm = comm_of(communicator, "an operation");
+  const Inside inside(communicator, "an operation");
+  Comm& comm = inside.comm();
   Result result = count_call(comm);
   if (result == Result::kSuccess && !ready_for(comm, "an operation"))
     result = Result::kInvalidArgument;
@@ -222,7 +234,8 @@ Result init_rank(Communicator** made, int world, const Id* id, int rank, int dev
 }
 
 Result async_error(Communicator* communicator, Result* state) {
-  Comm& comm = comm_of(communicator, "a question");
+  const Inside inside(communicator, "a question");
+  Comm& comm = inside.comm();
   const std::lock_guard lock(comm.mutex);
   if (const auto result = std::exchange(comm.poll_result, std::nullopt)) {
     *state = *result;
@@ -287,13 +300,15 @@ Result group_end() {
 }
 
 Result finalize(Communicator* communicator) {
-  Comm& comm = comm_of(communicator, "finalize");
+  const Inside inside(communicator, "finalize");
+  Comm& comm = inside.comm();
   ready_for(comm, "finalize");
   if (const Result result = count_call(comm); result != Result::kSuccess) return result;
   return begin(comm, Doing::kFinalizing);
 }
 Result destroy(Communicator* communicator) {
-  Comm& comm = comm_of(communicator, "destroy");
+  const Inside inside(communicator, "destroy");
+  Comm& comm = inside.comm();
   if (!comm.quiet) violate("destroyed before it was quiet");
   if (comm.failed) violate("destroyed after a failure");
   check_own_memory_call(comm, "NCCL gives back what it has");
@@ -303,7 +318,9 @@ Result destroy(Communicator* communicator) {
   return Result::kSuccess;
 }
 Result abort(Communicator* communicator) {
-  Comm& comm = comm_of(communicator, "abort");
+  Comm& comm = *reinterpret_cast<Comm*>(communicator);  // any thread's
+  if (comm.ended) violate("abort on a communicator that is gone");
+  if (comm.inside > 0) violate("abort while its thread is inside a call");
   {
     const std::lock_guard lock(comm.mutex);
     comm.end(true);

@@ -57,7 +57,7 @@ int64_t padded(int64_t bytes) { return (bytes + 15) / 16 * 16; }
 
 class Engine final : public Collectives, private QueuedCollectives {
  public:
-  Engine(std::shared_ptr<GroupState> state, int rank, std::unique_ptr<Parts> parts)
+  Engine(std::shared_ptr<GroupState> state, int rank, std::shared_ptr<Parts> parts)
       : runner_(std::move(state), rank, std::move(parts)) {}
 
   int rank() const override { return runner_.rank(); }
@@ -71,9 +71,11 @@ class Engine final : public Collectives, private QueuedCollectives {
     uint8_t* staged = runner_.stage(tensor.num_bytes());
     runner_.run(std::move(call), wait, [&, reduction = reduction] {
       runner_.lane().copy(staged, tensor.data, tensor.num_bytes());
-      runner_.handle().call(runner_.nccl().all_reduce(
-          staged, staged, tensor.shape.num_elements(), type_of(tensor.dtype), reduction,
-          runner_.handle().get(), runner_.lane().stream()));
+      runner_.handle().call([&](Communicator* communicator) {
+        return runner_.nccl().all_reduce(staged, staged, tensor.shape.num_elements(),
+                                         type_of(tensor.dtype), reduction, communicator,
+                                         runner_.lane().stream());
+      });
     });
     runner_.write([&] { runner_.lane().copy(tensor.data, staged, tensor.num_bytes()); });
   }
@@ -85,9 +87,10 @@ class Engine final : public Collectives, private QueuedCollectives {
     uint8_t* staged = runner_.stage(tensor.num_bytes());
     runner_.run(std::move(call), wait, [&] {
       if (root == rank()) runner_.lane().copy(staged, tensor.data, tensor.num_bytes());
-      runner_.handle().call(runner_.nccl().broadcast(staged, staged, tensor.num_bytes(), Type::kU8,
-                                                     root, runner_.handle().get(),
-                                                     runner_.lane().stream()));
+      runner_.handle().call([&](Communicator* communicator) {
+        return runner_.nccl().broadcast(staged, staged, tensor.num_bytes(), Type::kU8, root,
+                                        communicator, runner_.lane().stream());
+      });
     });
     if (root != rank())
       runner_.write([&] { runner_.lane().copy(tensor.data, staged, tensor.num_bytes()); });
@@ -112,15 +115,17 @@ class Engine final : public Collectives, private QueuedCollectives {
     runner_.run(std::move(call), wait, [&] {
       runner_.lane().copy(staged + begin[rank()], input.data, input.num_bytes());
       if (even)
-        return runner_.handle().call(
-            runner_.nccl().all_gather(staged + begin[rank()], staged, input.num_bytes(), Type::kU8,
-                                      runner_.handle().get(), runner_.lane().stream()));
+        return runner_.handle().call([&](Communicator* communicator) {
+          return runner_.nccl().all_gather(staged + begin[rank()], staged, input.num_bytes(),
+                                           Type::kU8, communicator, runner_.lane().stream());
+        });
       runner_.handle().group([&] {
         for (int r = 0; r < world_size(); ++r)
           if (const int64_t bytes = outputs[r].num_bytes(); bytes > 0)
-            runner_.handle().call(
-                runner_.nccl().broadcast(staged + begin[r], staged + begin[r], bytes, Type::kU8, r,
-                                         runner_.handle().get(), runner_.lane().stream()));
+            runner_.handle().call([&](Communicator* communicator) {
+              return runner_.nccl().broadcast(staged + begin[r], staged + begin[r], bytes,
+                                              Type::kU8, r, communicator, runner_.lane().stream());
+            });
       });
     });
     runner_.write([&] {
@@ -153,13 +158,15 @@ class Engine final : public Collectives, private QueuedCollectives {
         for (int r = 0; r < world_size(); ++r) {
           if (r == rank()) continue;
           if (const int64_t bytes = inputs[r].num_bytes(); bytes > 0)
-            runner_.handle().call(runner_.nccl().send(staged + from[r], bytes, Type::kU8, r,
-                                                      runner_.handle().get(),
-                                                      runner_.lane().stream()));
+            runner_.handle().call([&](Communicator* communicator) {
+              return runner_.nccl().send(staged + from[r], bytes, Type::kU8, r, communicator,
+                                         runner_.lane().stream());
+            });
           if (const int64_t bytes = outputs[r].num_bytes(); bytes > 0)
-            runner_.handle().call(runner_.nccl().receive(staged + to[r], bytes, Type::kU8, r,
-                                                         runner_.handle().get(),
-                                                         runner_.lane().stream()));
+            runner_.handle().call([&](Communicator* communicator) {
+              return runner_.nccl().receive(staged + to[r], bytes, Type::kU8, r, communicator,
+                                            runner_.lane().stream());
+            });
         }
       });
     });
@@ -195,9 +202,11 @@ class Engine final : public Collectives, private QueuedCollectives {
     runner_.put({"all_reduce", base::text(describe(tensor), ", ", name, ", queued")}, queue, wait,
                 [&, reduction = reduction] {
                   if (tensor.num_bytes() == 0) return;
-                  runner_.handle().call(runner_.nccl().all_reduce(
-                      tensor.data, tensor.data, tensor.shape.num_elements(), type_of(tensor.dtype),
-                      reduction, runner_.handle().get(), runner_.lane().stream()));
+                  runner_.handle().call([&](Communicator* communicator) {
+                    return runner_.nccl().all_reduce(
+                        tensor.data, tensor.data, tensor.shape.num_elements(),
+                        type_of(tensor.dtype), reduction, communicator, runner_.lane().stream());
+                  });
                 });
   }
   void finish(base::DeviceQueue* queue, const Wait& wait) override { runner_.finish(queue, wait); }
@@ -211,9 +220,10 @@ class Engine final : public Collectives, private QueuedCollectives {
     uint8_t* staged = runner_.stage(sizeof kOne);
     runner_.run(std::move(call), wait, [&] {
       runner_.lane().copy(staged, &kOne, sizeof kOne);
-      runner_.handle().call(runner_.nccl().all_reduce(staged, staged, 1, Type::kI32,
-                                                      Reduction::kMax, runner_.handle().get(),
-                                                      runner_.lane().stream()));
+      runner_.handle().call([&](Communicator* communicator) {
+        return runner_.nccl().all_reduce(staged, staged, 1, Type::kI32, Reduction::kMax,
+                                         communicator, runner_.lane().stream());
+      });
     });
   }
 
@@ -234,7 +244,7 @@ base::Status status_of(Result result) noexcept {
 }
 
 std::unique_ptr<Collectives> make_engine(std::shared_ptr<GroupState> state, int rank,
-                                         std::unique_ptr<Parts> parts) {
+                                         std::shared_ptr<Parts> parts) {
   return std::make_unique<Engine>(std::move(state), rank, std::move(parts));
 }
 

@@ -35,7 +35,8 @@ struct Locals {
 inline constexpr std::chrono::milliseconds kTurnToGo(50);
 
 // A rank's share in a communicator while it is made: the parts of an end. Used by the thread of
-// the rank alone, which is the one that aborts or destroys what is in it.
+// the rank alone, which is the one that aborts or destroys what is in it; where that thread is held
+// up, an abort is another's (in_flight.h), which has a share in it meanwhile.
 struct Parts {
   Parts(const Table& nccl, const base::DeviceTable& devices, int device, Locals ranks)
       : lane(nccl, devices, device), handle(nccl), locals(std::move(ranks)) {}
@@ -59,6 +60,6 @@ base::Status status_of(Result result) noexcept;
 
 // `parts` holds the connected communicator of `rank`, and `state` has all ranks at operation 0.
 std::unique_ptr<Collectives> make_engine(std::shared_ptr<GroupState> state, int rank,
-                                         std::unique_ptr<Parts> parts);
+                                         std::shared_ptr<Parts> parts);
 
 }  // namespace gnnmg::comm::nccl

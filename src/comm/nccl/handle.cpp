@@ -1,7 +1,5 @@
 #include "comm/nccl/handle.h"
 
-#include <utility>
-
 #include "base/error.h"
 
 namespace gnnmg::comm::nccl {
@@ -19,27 +17,54 @@ void check(const Table& nccl, Result result, Communicator* communicator) {
   throw Failure(result, words(nccl, result, communicator));
 }
 
+Communicator* Handle::made() const {
+  Communicator* const communicator = communicator_;
+  if (!communicator) throw Failure(Result::kRemoteError, "the communicator was aborted");
+  return communicator;
+}
+
+Communicator* Handle::try_take() noexcept {
+  const std::unique_lock lock(calls_, std::try_to_lock);
+  return lock ? communicator_.exchange(nullptr) : nullptr;
+}
+
 void Handle::init(int world, const Id& id, int rank, int device) {
-  call(nccl_->init_rank(&communicator_, world, &id, rank, device));
+  const std::lock_guard lock(calls_);
+  Communicator* made = nullptr;
+  const Result result = nccl_->init_rank(&made, world, &id, rank, device);
+  communicator_ = made;
+  check(*nccl_, result, made);
 }
 
 bool Handle::ready() const {
+  const std::lock_guard lock(calls_);
+  Communicator* const communicator = made();
   Result state = Result::kSuccess;
-  call(nccl_->async_error(communicator_, &state));
-  call(state);
+  check(*nccl_, nccl_->async_error(communicator, &state), communicator);
+  check(*nccl_, state, communicator);
   return state == Result::kSuccess;
 }
 
 bool Handle::usable() const noexcept {
+  const std::lock_guard lock(calls_);
+  Communicator* const communicator = communicator_;
   Result state = Result::kInternalError;
-  return communicator_ && nccl_->async_error(communicator_, &state) == Result::kSuccess &&
+  return communicator && nccl_->async_error(communicator, &state) == Result::kSuccess &&
          state == Result::kSuccess;
 }
 
-void Handle::destroy() noexcept { nccl_->destroy(std::exchange(communicator_, nullptr)); }
+void Handle::finalize() const {
+  call([this](Communicator* communicator) { return nccl_->finalize(communicator); });
+}
+
+void Handle::destroy() noexcept {
+  if (Communicator* const communicator = communicator_.exchange(nullptr))
+    nccl_->destroy(communicator);
+}
 
 void Handle::abort() noexcept {
-  if (communicator_) nccl_->abort(std::exchange(communicator_, nullptr));
+  if (Communicator* const communicator = communicator_.exchange(nullptr))
+    nccl_->abort(communicator);
 }
 
 }  // namespace gnnmg::comm::nccl

@@ -79,6 +79,13 @@ void Lane::copy(void* to, const void* from, int64_t bytes) {
   if (bytes > 0) open_.devices->copy(open_.queue, to, from, bytes);
 }
 
+void Lane::use_device() noexcept {
+  try {
+    open_.devices->use(open_.queue);
+  } catch (const base::Error&) {  // one that is lost is nobody's
+  }
+}
+
 bool Lane::drain(std::chrono::milliseconds limit) noexcept {
   const auto end = base::SteadyClock::now() + limit;
   try {

@@ -42,9 +42,11 @@ class Lane {
   // round; the host does not.
   void follow(base::DeviceQueue* queue) { open_.devices->wait(open_.queue, queue); }
   void lead(base::DeviceQueue* queue) { open_.devices->wait(queue, open_.queue); }
-  // Whether all that is queued is over, here or in a queue of the caller's.
+  // Whether all that is queued is over, here or in a queue of the caller's. Any thread.
   bool finished() { return finished(open_.queue); }
   bool finished(base::DeviceQueue* queue) { return open_.devices->finished(queue); }
+  // The device becomes that of the calling thread, which may be another one.
+  void use_device() noexcept;
   // Waits for that, no longer than `limit`; true when it is. A lost device is over with everything.
   bool drain(std::chrono::milliseconds limit) noexcept;
 

@@ -1,5 +1,6 @@
 #include "comm/nccl/meeting.h"
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
 #include <optional>
@@ -28,10 +29,10 @@ std::unique_ptr<Collectives> MeetingGroup::connect(int rank, const Wait& wait) {
                first_rank() + num_local() - 1, " of this process");
   if (!state_->enter(rank, 0))
     base::fail(Status::kInvalidArgument, "rank ", rank, " is already connected");
-  std::unique_ptr<Parts> parts;  // aborted after the others have been told why
+  std::shared_ptr<Parts> parts;  // aborted after the others have been told why
   try {
     // First, so that whatever this thread asks of CUDA from now on it asks of its own device.
-    parts = std::make_unique<Parts>(nccl_, table_, device_of(rank),
+    parts = std::make_shared<Parts>(nccl_, table_, device_of(rank),
                                     Locals{first_rank(), num_local(), gate_});
     base::KernelGate::set_current(gate_);
     // Pinned memory is taken before any rank has a kernel that waits for others.
@@ -74,6 +75,18 @@ std::unique_ptr<Collectives> MeetingGroup::connect(int rank, const Wait& wait) {
 
 void MeetingGroup::abort(const std::string& why) noexcept {
   state_->end({Status::kAborted, why, -1, std::numeric_limits<uint64_t>::max(), {}});
+}
+
+std::optional<base::Error> MeetingGroup::cause() const {
+  const std::optional<Cause> cause = state_->cause();
+  if (!cause) return std::nullopt;
+  const bool waited_for = std::ranges::any_of(cause->missing, [&](int rank) {
+    return rank >= first_rank() && rank < first_rank() + num_local();
+  });
+  const bool shared = cause->status == Status::kTimeout || cause->status == Status::kPeerLost ||
+                      cause->status == Status::kMismatch;
+  return base::Error(shared && !waited_for ? cause->status : Status::kAborted, cause->text,
+                     cause->rank);
 }
 
 void MeetingGroup::end(int rank, const base::Error& error) {

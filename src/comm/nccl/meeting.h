@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,7 @@ class MeetingGroup : public ThreadGroup {
   int num_local() const override { return static_cast<int>(devices_.size()); }
   std::unique_ptr<Collectives> connect(int rank, const Wait& wait) override;
   void abort(const std::string& why) noexcept override;
+  std::optional<base::Error> cause() const override;
 
  protected:
   // All have come, and fit together.

@@ -45,8 +45,10 @@ void Runner::gather_words(const std::string& what, const std::vector<int64_t>& o
   std::copy(own.begin(), own.end(), desk.host + rank_ * own.size());
   lane().copy(desk.device + rank_ * bytes, desk.host + rank_ * own.size(), bytes);
   await_launch(what, wait);
-  handle().call(nccl().all_gather(desk.device + rank_ * bytes, desk.device, bytes, Type::kU8,
-                                  handle().get(), lane().stream()));
+  handle().call([&](Communicator* communicator) {
+    return nccl().all_gather(desk.device + rank_ * bytes, desk.device, bytes, Type::kU8,
+                             communicator, lane().stream());
+  });
   bool launched = false, copied = false;
   watch(what, wait, [&] {
     if (!over(launched)) return false;
@@ -98,8 +100,10 @@ void Runner::put_digest(const Put& put, const Wait& wait) {
   uint8_t* words = desk.device + place * kWord;
   lane().copy(words + rank_ * kWord, own, kWord);
   await_launch(put.what, wait);
-  handle().call(nccl().all_gather(words + rank_ * kWord, words, kWord, Type::kU8, handle().get(),
-                                  lane().stream()));
+  handle().call([&](Communicator* communicator) {
+    return nccl().all_gather(words + rank_ * kWord, words, kWord, Type::kU8, communicator,
+                             lane().stream());
+  });
   await_launched(put.what, wait);
   lane().copy(desk.host + place, words, world * kWord);
   puts_.push_back(put);

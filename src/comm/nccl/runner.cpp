@@ -42,10 +42,13 @@ class Turn {
 
 }  // namespace
 
-Runner::Runner(std::shared_ptr<GroupState> state, int rank, std::unique_ptr<Parts> parts)
-    : state_(std::move(state)), rank_(rank), parts_(std::move(parts)) {}
+Runner::Runner(std::shared_ptr<GroupState> state, int rank, std::shared_ptr<Parts> parts)
+    : state_(std::move(state)), rank_(rank), parts_(std::move(parts)) {
+  if (world_size() > 1) in_flight_.emplace(state_, rank_, parts_);
+}
 
 Runner::~Runner() {
+  in_flight_.reset();
   // Who goes because something has failed is not held up: the others are about to be told why.
   if (std::uncaught_exceptions() == 0) {
     const base::MemoryCall call(gate(), kTurnToGo);
@@ -137,6 +140,7 @@ void Runner::throw_refused() {
 // nobody's thread is elsewhere, and takes memory there, while another one's kernel waits for its.
 void Runner::come(const Call& call, const Wait& wait, const std::function<bool()>& try_enter) {
   const Locals& here = parts_->locals;
+  const InFlight::Awake awake(in_flight_);
   begin(call.what, wait,
         [&] { state_->meet(rank_, operation_, call.what, wait, call, here.first, here.count); });
   if (!try_enter()) state_->watch(rank_, operation_, call.what, wait, try_enter);
@@ -148,6 +152,7 @@ void Runner::come(const Call& call, const Wait& wait, const std::function<bool()
 // before. Among processes one that waited for the others here could be what they wait for.
 void Runner::await_launch(const std::string& what, const Wait& wait) {
   const int64_t number = launches_ + 1;
+  const InFlight::Awake awake(in_flight_);
   const auto may = [&] { return gate().try_launch(number, !state_->spread()); };
   if (!may()) state_->watch(rank_, operation_, what, wait, may);
   launches_ = number;
@@ -167,6 +172,7 @@ void Runner::run(Call call, const Wait& wait, const std::function<void()>& start
   ++operation_;
   call.caller = caller_;
   const std::string what = call.what;
+  if (in_flight_) in_flight_->follow(what, operation_, wait);
   Turn turn(gate());  // over behind guard(), which aborts what has failed
   guard(what, wait, [&] {
     come(call, wait, [&] { return turn.try_enter(); });
@@ -190,6 +196,7 @@ void Runner::put(Call call, base::DeviceQueue* queue, const Wait& wait,
   ++operation_;
   call.caller = caller_;
   const Put put{call.what, operation_, digest_of(call, operation_), next_place_};
+  if (in_flight_) in_flight_->put(put.what, operation_, wait);
   Turn turn(gate());
   guard(put.what, wait, [&] {
     come(call, wait, [&] { return turn.try_enter(); });
@@ -208,6 +215,7 @@ void Runner::put(Call call, base::DeviceQueue* queue, const Wait& wait,
 void Runner::finish(base::DeviceQueue* queue, const Wait& wait) {
   refuse();
   const std::string what = puts_.empty() ? "finish" : puts_.back().what;
+  if (in_flight_) in_flight_->follow(what, operation_, wait);
   guard(what, wait, [&] {
     if (state_->ended()) state_->throw_cause(rank_, operation_);
     watch(what, wait, [&] {
@@ -217,12 +225,14 @@ void Runner::finish(base::DeviceQueue* queue, const Wait& wait) {
     });
     compare_puts();
     puts_.clear();
+    if (in_flight_) in_flight_->clear();
   });
 }
 
 void Runner::await(const std::function<bool()>& over, const Wait& wait) {
   refuse();
   const std::string what = puts_.empty() ? "await" : puts_.back().what;
+  if (in_flight_) in_flight_->follow(what, operation_, wait);
   guard(what, wait, [&] {
     if (state_->ended()) state_->throw_cause(rank_, operation_);
     watch(what, wait, [&] {
@@ -252,6 +262,7 @@ void Runner::watch(const std::string& what, const Wait& wait, const std::functio
   std::optional<Failure> lost_peer;
   SteadyClock::time_point patience;
   state_->watch(rank_, operation_, what, wait, [&] {
+    if (in_flight_) in_flight_->note_alive();
     if (lost_peer) {
       if (SteadyClock::now() >= patience) throw Failure(*lost_peer);
       return false;
@@ -317,8 +328,8 @@ void Runner::guard(const std::string& what, const Wait& wait, const std::functio
 void Runner::fail(const base::Error& error, uint64_t operation) {
   state_->end({error.status(), error.what(), error.rank(), operation, {}});
   gate().note_failure();
-  if (!handle().get()) return;
-  {
+  if (std::exchange(aborted_, true)) return;
+  if (handle().get()) {  // else it was aborted while this thread was held up
     const base::MemoryCall call(gate(), kTurnToGo);
     handle().abort();
   }

@@ -11,6 +11,7 @@
 
 #include "comm/group_state.h"
 #include "comm/nccl/engine.h"
+#include "comm/nccl/in_flight.h"
 
 namespace gnnmg::comm::nccl {
 
@@ -22,7 +23,7 @@ namespace gnnmg::comm::nccl {
 // itself.
 class Runner {
  public:
-  Runner(std::shared_ptr<GroupState> state, int rank, std::unique_ptr<Parts> parts);
+  Runner(std::shared_ptr<GroupState> state, int rank, std::shared_ptr<Parts> parts);
   ~Runner();
   Runner(const Runner&) = delete;
   Runner& operator=(const Runner&) = delete;
@@ -87,12 +88,14 @@ class Runner {
 
   const std::shared_ptr<GroupState> state_;
   const int rank_;
-  std::unique_ptr<Parts> parts_;
+  std::shared_ptr<Parts> parts_;
+  std::optional<InFlight> in_flight_;  // of a rank alone nothing is
   uint64_t operation_ = 0;
   int64_t launches_ = 0;  // calls of NCCL's, groups counted as one
   std::string caller_;
   std::string refused_;              // by NCCL, in the operation that runs
   std::optional<base::Error> lost_;  // the device
+  bool aborted_ = false;             // here
   std::vector<Put> puts_;            // since the last finish, or that await has not seen
   int64_t next_place_ = 0;
   bool shut_down_ = false;

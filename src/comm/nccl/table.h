@@ -38,7 +38,8 @@ struct Communicator;  // NCCL's own
 // Communicators are non-blocking: a function that would wait for other ranks or for the network
 // returns kInProgress instead, and until async_error() says something else the communicator takes
 // no other call but abort(). All calls of one communicator come from one thread, the one that made
-// it. `stream` is a CUDA stream of the communicator's device; operations are queued there, and what
+// it, but for an abort() outside of these, from another thread whose device is the communicator's.
+// `stream` is a CUDA stream of the communicator's device; operations are queued there, and what
 // they read and write is memory of that device. Counts are elements.
 struct Table {
   int64_t size;           // sizeof(Table), by which a plug-in of another build is known

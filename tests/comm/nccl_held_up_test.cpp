@@ -1,0 +1,131 @@
+// Ranks whose threads are held up behind an exchange that they have put into a queue, as by a
+// driver whose launch queue is full: they look at nothing until the queue has come past it. Of one
+// process, whose GPUs work later than they are told; of many: train/gpu_process_fault_test.cpp.
+#include "comm/device_buffer.h"
+#include "comm/nccl_ranks.h"
+
+namespace gnnmg::test {
+namespace {
+
+using base::Status;
+using comm::Collectives;
+using comm::ReduceOp;
+using comm::nccl::Result;
+using testing::HasSubstr;
+
+// Behind which the test has failed, and the rank goes on.
+constexpr int64_t kTooLong = 10'000;
+
+// False where it is not over in the end.
+bool hold_up(const base::DeviceTable& table, base::DeviceQueue* queue, int64_t ms = kTooLong) {
+  const base::Deadline until = base::Deadline::after_ms(ms);
+  while (!table.finished(queue)) {
+    if (until.passed()) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return true;
+}
+
+class NcclHeldUp : public testing::TestWithParam<int> {
+ protected:
+  // After a step that goes well: the next one's exchange hangs on the last rank, and each rank does
+  // `meanwhile` and is held up until it is over. What it hears then.
+  std::vector<Outcome> run(const comm::Wait& wait,
+                           const std::function<void(Collectives&)>& meanwhile = {}) {
+    return run_nccl_ranks(nccl_group(world), [&](Collectives& comm) {
+      const int me = comm.rank();
+      const base::DeviceTable& table = FakeGpus::devices();
+      const DeviceBuffer buffer(table, me, 100);
+      comm.queued()->all_reduce(buffer.view(), ReduceOp::kSum, buffer.queue(), within_ms(5000));
+      comm.queued()->finish(buffer.queue(), within_ms(5000));
+      if (me == world - 1) gpus.plan({Fault::kHangs, me, gpus.calls(me) + 1, Result::kSuccess});
+      comm.queued()->all_reduce(buffer.view(), ReduceOp::kSum, buffer.queue(), wait);
+      Outcome outcome = attempt([&] {
+        if (meanwhile) meanwhile(comm);
+        EXPECT_TRUE(hold_up(table, buffer.queue())) << "rank " << me;
+      });
+      const double seconds = outcome.seconds;
+      EXPECT_LT(seconds, 2.5) << "rank " << me;
+      if (outcome.status == Status::kOk)
+        outcome = attempt([&] {
+          comm.queued()->all_reduce(buffer.view(), ReduceOp::kSum, buffer.queue(), within_ms(5000));
+        });
+      EXPECT_LT(outcome.seconds, 0.5);
+      const Outcome again = attempt([&] { comm.barrier(within_ms(5000)); });
+      EXPECT_EQ(again.status, Status::kAborted) << again.text;
+      throw base::Error(outcome.status, outcome.text);
+    });
+  }
+  const int world = GetParam();
+  FakeGpus gpus{world};
+};
+INSTANTIATE_TEST_SUITE_P(Worlds, NcclHeldUp, testing::Values(2, 4));
+
+TEST_P(NcclHeldUp, UntilTheDeadline) {
+  for (const Outcome& outcome : run(within_ms(500))) {
+    EXPECT_EQ(outcome.status, Status::kTimeout) << outcome.text;
+    EXPECT_THAT(outcome.text, HasSubstr("all_reduce: not done after "));
+    EXPECT_THAT(outcome.text, HasSubstr(" s, though all ranks came"));
+  }
+  expect_clean(gpus);
+}
+
+TEST_P(NcclHeldUp, UntilItIsCancelled) {
+  const comm::Wait wait = within_ms(60'000);
+  std::thread canceller([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    wait.cancel.cancel();
+  });
+  const auto outcomes = run(wait);
+  canceller.join();
+  for (const Outcome& outcome : outcomes) {
+    EXPECT_EQ(outcome.status, Status::kAborted) << outcome.text;
+    EXPECT_THAT(outcome.text, HasSubstr("was cancelled"));
+  }
+  expect_clean(gpus);
+}
+
+TEST_P(NcclHeldUp, UntilAnotherRankFails) {
+  const auto outcomes = run(within_ms(60'000), [&](Collectives& comm) {
+    if (comm.rank() != 0) return;
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    comm.abort("rank 0 has had enough");
+  });
+  for (const Outcome& outcome : outcomes) {
+    EXPECT_EQ(outcome.status, Status::kAborted) << outcome.text;
+    EXPECT_EQ(outcome.text, "rank 0 has had enough");
+  }
+  expect_clean(gpus);
+}
+
+// An exchange that is over in time is nobody's business, however long its rank does something else.
+TEST_P(NcclHeldUp, ByNothingButItself) {
+  const auto outcomes = run_nccl_ranks(nccl_group(world), [&](Collectives& comm) {
+    const DeviceBuffer buffer(FakeGpus::devices(), comm.rank(), 100);
+    for (int step = 0; step < 2; ++step) {
+      comm.queued()->all_reduce(buffer.view(), ReduceOp::kSum, buffer.queue(), within_ms(200));
+      std::this_thread::sleep_for(std::chrono::milliseconds(900));
+      comm.queued()->finish(buffer.queue(), within_ms(200));
+    }
+  });
+  for (const Outcome& outcome : outcomes) EXPECT_EQ(outcome.status, Status::kOk) << outcome.text;
+  expect_clean(gpus);
+}
+
+// While ranks are late for a good reason the deadline does not run, up to the stall limit.
+TEST_P(NcclHeldUp, ByWhatIsExcused) {
+  comm::Wait wait = within_ms(200);
+  const auto begun = base::SteadyClock::now();
+  wait.excused = [begun] {
+    return base::SteadyClock::now() < begun + std::chrono::milliseconds(1000);
+  };
+  wait.stall = base::Deadline::after_ms(60'000);
+  for (const Outcome& outcome : run(wait)) {
+    EXPECT_EQ(outcome.status, Status::kTimeout) << outcome.text;
+    EXPECT_THAT(outcome.text, testing::ContainsRegex("not done after 1\\.[0-9]* s"));
+  }
+  expect_clean(gpus);
+}
+
+}  // namespace
+}  // namespace gnnmg::test
