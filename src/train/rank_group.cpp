@@ -22,6 +22,9 @@ namespace {
 
 using base::Status;
 
+// Within which one of the ranks has heard of the end of their communicator.
+constexpr std::chrono::milliseconds kUntold(1000);
+
 // LibTorch's warnings on this thread go to the log; its own handler would print them.
 class LogWarnings final : public c10::WarningHandler {
  public:
@@ -141,8 +144,25 @@ std::string RankGroup::let_go(std::unique_ptr<RankGroup> group) {
   return {};
 }
 
+// A communicator that has ended tells its ranks, which end the group. Where none does, all are held
+// up by their drivers, or by a callback: then it ends here, so that RankEnds looks at their
+// devices.
+void RankGroup::find_end() {
+  std::optional<base::Error> cause;
+  {
+    const std::lock_guard lock(mutex_);
+    if (failure_ || running_ == 0 || !shared_.comm) return;
+    cause = shared_.comm->cause();
+    if (!cause) return;
+    if (comm_ended_ == Clock::time_point()) comm_ended_ = Clock::now();
+    if (Clock::now() < comm_ended_ + kUntold) return;
+  }
+  end(*cause);
+}
+
 void RankGroup::look() {
   if (!ends_) return;
+  find_end();
   {
     const std::lock_guard lock(mutex_);
     if (!failure_ || running_ == 0 || left_behind_ || !ends_->left_behind(failed_at_)) return;

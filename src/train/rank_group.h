@@ -59,6 +59,7 @@ class RankGroup {
   void hand_over(Rank& rank) noexcept;
   void carry_out(const Command& command, Rank& rank, int number);
   void end(base::Error why) noexcept;
+  void find_end();
   void abort_communicator() noexcept;  // once there are both it and a failure; with the lock held
   void end_with_program() noexcept;
   bool at_rest_for_exit() const;
@@ -87,6 +88,7 @@ class RankGroup {
   bool left_behind_ = false;  // ranks at work; nobody waits for them
   std::optional<base::Error> failure_;
   Clock::time_point failed_at_;
+  Clock::time_point comm_ended_;                // as look() has found it
   int tried_devices_ = 0;                       // ranks that have opened theirs, or could not
   std::optional<base::Error> device_obstacle_;  // of the first that could not; then it stays
   std::vector<Rank*> ranks_;                    // null until a rank has met the others

@@ -11,6 +11,13 @@
 
 namespace gnnmg::fake_gpu {
 
+class FakeQueue;
+// Is called before the host starts a kernel in the queue, or, null, an operator of LibTorch's on
+// the device. Null: nobody is.
+using BeforeLaunch = void (*)(int device, FakeQueue* queue);
+void set_before_launch(BeforeLaunch before) noexcept;
+void before_launch(int device, FakeQueue* queue);
+
 class FakeQueue {
  public:
   template <int N>
@@ -108,6 +115,7 @@ class FakeQueue {
 
   template <typename F>
   void work(const F& f) {
+    before_launch(device_, this);
     arena_.check();
     const Working working(arena_);
     f();

@@ -43,12 +43,30 @@ bool is_pageable(const void* address) {
 
 constexpr std::chrono::microseconds kTurn(50), kExchange(300);
 
+std::atomic<BeforeLaunch> the_before_launch{nullptr};
+thread_local bool inside = false;  // of what the world does with its lock held
+
+// A piece of work, of which the kernels are started by the device.
+template <typename F>
+auto as_device(const F& f) {
+  struct Inside {
+    const bool before = std::exchange(inside, true);
+    ~Inside() { inside = before; }
+  } const scope;
+  return f();
+}
+
 }  // namespace
+
+void set_before_launch(BeforeLaunch before) noexcept { the_before_launch = before; }
+void before_launch(int device, FakeQueue* queue) {
+  if (const BeforeLaunch before = the_before_launch) before(device, queue);
+}
 
 // Work is done with its lock held, on whatever thread.
 class Late::World {
  public:
-  explicit World(const base::DeviceTable& inner);
+  World(const base::DeviceTable& inner, Launches launches);
   ~World();
 
   void open(base::DeviceQueue* queue, int device, void* stream) {
@@ -68,10 +86,11 @@ class Late::World {
   }
   // At once, where nothing stands in front of it; else false.
   bool add(base::DeviceQueue* queue, std::function<void()> work) {
+    wait_for_room(queue, kMostPutOff);
     const std::lock_guard lock(mutex_);
     Line& line = *lines_.at(queue);
     if (line.work.empty()) {
-      work();
+      as_device(work);
       return true;
     }
     push(line, [work = std::move(work)] {
@@ -158,6 +177,23 @@ class Late::World {
   void drain(base::DeviceQueue* queue) {
     while (!empty(queue)) std::this_thread::sleep_for(kTurn);
   }
+  void use(base::DeviceQueue* queue) {
+    inner_.use(queue);
+    const std::lock_guard lock(mutex_);
+    used_[lines_.at(queue)->device] = queue;
+  }
+  // What is started kernel by kernel, on the host's threads.
+  void launch(int device, base::DeviceQueue* queue) {
+    if (inside) return;
+    if (queue == nullptr) {
+      const std::lock_guard lock(mutex_);
+      const auto found = used_.find(device);
+      if (found == used_.end()) return;
+      queue = found->second;
+    }
+    wait_for_room(queue, 1);
+  }
+  int64_t num_held_up() const { return held_up_; }
   const base::DeviceTable& inner() const { return inner_; }
   const base::DeviceTable& table() const { return table_; }
   int64_t num_put_off() const { return put_off_; }
@@ -167,6 +203,18 @@ class Late::World {
     const auto found = hangs_.find(line.device);
     if (found != hangs_.end() && line.number >= found->second.first)
       push(line, [this, device = line.device] { return !hangs_.contains(device); });
+  }
+  // Until fewer pieces than `most` stand in the queue, where threads are held up.
+  void wait_for_room(base::DeviceQueue* queue, size_t most) {
+    if (launches_ == Launches::kAtOnce || inside) return;
+    const auto room = [&] {
+      const std::lock_guard lock(mutex_);
+      const auto found = lines_.find(queue);
+      return found == lines_.end() || found->second->work.size() < most;
+    };
+    if (room()) return;
+    ++held_up_;
+    while (!room()) std::this_thread::sleep_for(kTurn);
   }
   bool silent(base::DeviceQueue* queue) {
     const std::lock_guard lock(mutex_);
@@ -192,7 +240,7 @@ class Late::World {
   // A device that is lost is through with everything.
   static bool over(const std::function<bool()>& work) {
     try {
-      return work();
+      return as_device(work);
     } catch (const std::exception&) {
       return true;
     }
@@ -217,6 +265,7 @@ class Late::World {
 
   const base::DeviceTable& inner_;
   base::DeviceTable table_;
+  const Launches launches_;
   std::mutex mutex_;
   std::condition_variable more_;
   std::map<base::DeviceQueue*, std::shared_ptr<Line>> lines_;
@@ -224,8 +273,9 @@ class Late::World {
   std::map<void*, base::DeviceQueue*> streams_;
   std::map<int, int> num_opened_;  // by device
   std::map<int, Hang> hangs_;
+  std::map<int, base::DeviceQueue*> used_;  // by LibTorch, by device
   bool leaving_ = false;
-  std::atomic<int64_t> put_off_{0};
+  std::atomic<int64_t> put_off_{0}, held_up_{0};
   std::thread thread_;
 };
 
@@ -233,7 +283,13 @@ namespace {
 Late::World* the_world = nullptr;  // what a table's functions know
 }
 
-Late::World::World(const base::DeviceTable& inner) : inner_(inner), table_(inner) {
+Late::World::World(const base::DeviceTable& inner, Launches launches)
+    : inner_(inner), table_(inner), launches_(launches) {
+  if (launches == Launches::kHoldUp)
+    set_before_launch([](int device, FakeQueue* queue) {
+      the_world->launch(device, reinterpret_cast<base::DeviceQueue*>(queue));
+    });
+  table_.use = [](base::DeviceQueue* queue) { the_world->use(queue); };
   table_.open_queue = [](int device, int most, void* stream) {
     base::DeviceQueue* const queue = the_world->inner().open_queue(device, most, stream);
     the_world->open(queue, device, stream);
@@ -279,6 +335,7 @@ Late::World::World(const base::DeviceTable& inner) : inner_(inner), table_(inner
 }
 
 Late::World::~World() {
+  if (launches_ == Launches::kHoldUp) set_before_launch(nullptr);
   {
     const std::lock_guard lock(mutex_);
     leaving_ = true;
@@ -287,7 +344,8 @@ Late::World::~World() {
   thread_.join();
 }
 
-Late::Late(const base::DeviceTable& table) : world_(std::make_unique<World>(table)) {
+Late::Late(const base::DeviceTable& table, Launches launches)
+    : world_(std::make_unique<World>(table, launches)) {
   the_world = world_.get();
 }
 Late::~Late() = default;
@@ -300,6 +358,7 @@ void Late::hang(int device, int first, bool silent) {
   world_->hang(device, {.first = first, .silent = silent});
 }
 void Late::go_on(int device) { world_->go_on(device); }
+int64_t Late::num_held_up() const { return world_->num_held_up(); }
 int64_t Late::num_put_off() const { return world_->num_put_off(); }
 
 }  // namespace gnnmg::fake_gpu

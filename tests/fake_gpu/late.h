@@ -1,7 +1,8 @@
 // Fake GPUs that work later than they are told, so that the host runs ahead of them as it does of
 // real ones: what stands in a queue behind work that is not over is put off, and a thread does it.
 // So for copies, waits, marks and what was captured; kernels and operators that are started one by
-// one are done at once all the same, so that these have to find their queue empty.
+// one are done at once all the same, so that these have to find their queue empty, or wait for that
+// (Launches).
 #pragma once
 
 #include <cstdint>
@@ -12,10 +13,19 @@
 
 namespace gnnmg::fake_gpu {
 
+// What becomes of a kernel or an operator that is started behind work that is not over.
+enum class Launches : uint8_t {
+  kAtOnce,  // it is done at once
+  // The thread that starts it is held up until the work is over, as by a driver whose launch queue
+  // is full; so it is by more than kMostPutOff pieces of other work.
+  kHoldUp,
+};
+inline constexpr size_t kMostPutOff = 64;
+
 // One at a time. What uses its table is gone when it goes.
 class Late {
  public:
-  explicit Late(const base::DeviceTable& table);
+  explicit Late(const base::DeviceTable& table, Launches launches = Launches::kAtOnce);
   ~Late();
   Late(const Late&) = delete;
   Late& operator=(const Late&) = delete;
@@ -30,6 +40,8 @@ class Late {
   // either, as of a driver that hangs.
   void hang(int device, int first = 0, bool silent = false);
   void go_on(int device);
+  // How often a thread has been held up by a launch.
+  int64_t num_held_up() const;
   // How often what was captured had to wait.
   int64_t num_put_off() const;
 

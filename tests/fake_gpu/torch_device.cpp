@@ -169,7 +169,13 @@ class Devices {
   bool open_[kMostDevices] = {};
 };
 
+void before_launch_on(const at::Tensor& t) {
+  if (on_device(t)) before_launch(t.device().index(), nullptr);
+}
+
 at::Tensor copy_from(const at::Tensor& from, const at::Tensor& to, bool) {
+  before_launch_on(from);
+  before_launch_on(to);
   const at::AutoDispatchBelowAutograd below;
   const auto copy = [from, to] {
     Devices devices;
@@ -195,6 +201,7 @@ at::Tensor copy_from_and_resize(const at::Tensor& from, const at::Tensor& to) {
 }
 
 at::Scalar local_scalar(const at::Tensor& t) {
+  before_launch_on(t);
   as_torch([&] { arena(t.device().index()).check_waits("item()"); });
   const at::AutoDispatchBelowAutograd below;
   Devices devices;
@@ -341,6 +348,11 @@ void on_cpu(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   const size_t count = op.schema().arguments().size();
   const size_t first = stack->size() - count;
   const torch::jit::Stack given(stack->begin() + static_cast<std::ptrdiff_t>(first), stack->end());
+  for (const c10::IValue& value : given) {
+    if (value.isTensor()) before_launch_on(value.toTensor());
+    if (value.isTensorList())
+      for (const at::Tensor& t : value.toTensorVector()) before_launch_on(t);
+  }
   Call call(op);
   for (size_t i = first; i < stack->size(); ++i)
     (*stack)[i] = call.argument((*stack)[i], op.schema().arguments()[i - first]);

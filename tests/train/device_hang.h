@@ -1,0 +1,116 @@
+// What tests of GPUs that never come to their end share.
+#pragma once
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/device_wait.h"
+#include "fake_gpu.h"
+#include "fake_nccl/fake_nccl.h"
+#include "late.h"
+#include "nn/model.h"
+#include "train/device_capture.h"
+
+namespace gnnmg::test {
+
+inline constexpr int64_t kDeadline = 300;
+// The deadline, a second in which a device may come to its end, half of one behind which threads
+// that are held up by the driver are given up, twice where others wait for these; and what a
+// machine with other work takes.
+inline constexpr double kLongest = 0.3 + 2 * 1.5 + 3;
+
+// GPUs that work later than they are told, until they hang. Nobody asks them anything any more when
+// the test is over, but which of them were given up is remembered by their table, which stays.
+class Hanging {
+ public:
+  explicit Hanging(int count, fake_gpu::Launches launches = fake_gpu::Launches::kAtOnce)
+      : gpus_(count) {
+    static auto& all = *new std::vector<std::unique_ptr<fake_gpu::Late>>;
+    late_ = all.emplace_back(std::make_unique<fake_gpu::Late>(gpus_.table(), launches)).get();
+    fake_nccl::put_off_operations(fake_gpu::Late::put);
+    host_.devices = &late_->table();
+  }
+  fake_gpu::Late& late() { return *late_; }
+  Host& host() { return host_; }
+  Recipe train(Recipe setup) const { return gpus_.train(std::move(setup)); }
+  // The GPU goes on after all: what was left behind goes, and nothing else.
+  void expect_clean_behind(int device) {
+    late_->go_on(device);
+    const double until = now() + 20;
+    while (base::pending_ends() > 0 && now() < until)
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    EXPECT_EQ(base::pending_ends(), 0);
+    gpus_.expect_clean();
+  }
+
+ private:
+  const Gpus gpus_;
+  fake_gpu::Late* late_ = nullptr;
+  Host host_;
+};
+
+inline Recipe endless(train::Capture capture) {
+  Recipe setup;
+  setup.trainer.capture = capture;
+  setup.trainer.batches_per_step = 4;
+  setup.trainer.num_epochs = 1'000'000;
+  setup.trainer.evaluate_every = 0;
+  setup.trainer.deadline_ms = kDeadline;
+  return setup;
+}
+inline Recipe endless(bool captured) {
+  return endless(captured ? train::Capture::kOn : train::Capture::kUnpadded);
+}
+
+inline void train_until(Trial& run, int64_t epoch) {
+  run->start();
+  while (run->progress().epoch < epoch && run->busy() &&
+         run->progress().state == train::TrainerState::kRunning)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
+inline void expect_given_up(const Caught& found, int device) {
+  EXPECT_EQ(found.status, base::Status::kDeviceLost) << found.text;
+  EXPECT_THAT(found.text,
+              testing::HasSubstr(base::text("GPU ", device, " is used no more in this process")));
+  EXPECT_THAT(found.text, testing::HasSubstr("end the process, and go on in another one"));
+}
+
+// Later calls say so at once, the host has what it had, other GPUs and the CPU go on, and freeing
+// waits for nothing.
+inline void expect_goes_on_without(int device, int world, std::optional<Trial>& run, Host& host) {
+  double start = now();
+  expect_given_up(caught([&] { (*run)->step({}, nullptr); }), device);
+  expect_given_up(caught([&] { (*run)->evaluate(data::SplitPart::kTest, {}); }), device);
+  if (device == 0) expect_given_up(caught([&] { (*run)->memory_plan(0); }), device);
+  for (const double weight : run->weights()) ASSERT_TRUE(std::isfinite(weight));
+  run.reset();
+  EXPECT_LT(now() - start, 1);
+  Recipe other;
+  other.trainer.num_epochs = 1;
+  if (world > 1) {
+    other.trainer.devices = {device == 0 ? 1 : 0};
+    Trial on_other(other, host);
+    on_other.train();
+  }
+  other.trainer.devices = {};
+  Trial on_cpu(other, host);
+  on_cpu.train();
+}
+
+inline std::string of_rank(int rank) {
+  return base::text("; rank ", rank, ": GPU ", rank, " (fake GPU at 0000:0", rank + 1,
+                    ":00.0) has not come to its end within 1 s of it and is used no more in this "
+                    "process: end the process, and go on in another one");
+}
+
+}  // namespace gnnmg::test

@@ -1,0 +1,142 @@
+// Ranks whose threads are held up inside a call of the driver: by a launch that finds its queue
+// full behind an exchange which does not come to its end. They can look at no deadline and no
+// cancel, so somebody else ends the exchange, in time, and the ranks find why.
+#include <chrono>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "train/device_hang.h"
+
+namespace gnnmg::test {
+namespace {
+
+using base::Status;
+using fake_gpu::Launches;
+using testing::HasSubstr;
+using testing::Not;
+using train::Capture;
+
+// Each step starts its kernels behind an exchange that nobody waits for.
+Recipe eager(int64_t deadline_ms = kDeadline) {
+  Recipe setup = endless(Capture::kOff);
+  setup.trainer.deadline_ms = deadline_ms;
+  return setup;
+}
+
+// What the watchdog takes behind a deadline of 0.3 s, and what a machine with other work does.
+constexpr double kInTime = 0.3 + 0.7 + 1.5;
+
+class DeviceHeldUp : public testing::TestWithParam<int> {
+ protected:
+  // Over as for a rank that waits for an exchange, without the loss of a GPU; and it goes on.
+  static void expect_over(Hanging& gpus, Trial& run, const Caught& found, double seconds) {
+    EXPECT_LT(seconds, kInTime) << found.text;
+    EXPECT_THAT(found.text, Not(HasSubstr("used no more")));
+    EXPECT_EQ(found.text.find('\n'), std::string::npos);
+    EXPECT_GT(gpus.late().num_held_up(), 0);
+    EXPECT_EQ(run->step({}, nullptr), Status::kOk);
+  }
+  const int world = GetParam();
+};
+INSTANTIATE_TEST_SUITE_P(Worlds, DeviceHeldUp, testing::Values(2, 4));
+
+// Steps kernel after kernel come to the same, whoever is held up meanwhile.
+TEST_P(DeviceHeldUp, ByWorkThatIsDoneInTime) {
+  const Recipe setup = in_f64();
+  const std::vector<double> expected = weights_after(setup);
+  Hanging gpus(world, Launches::kHoldUp);
+  {
+    Trial run(gpus.train(uncaptured(setup)), gpus.host());
+    run.train();
+    EXPECT_LE(largest_difference(run.weights(), expected), 1e-9);
+    EXPECT_GT(gpus.late().num_held_up(), 0);
+  }
+  gpus.expect_clean_behind(0);
+}
+
+TEST_P(DeviceHeldUp, ByAnExchangeThatHangs) {
+  Hanging gpus(world, Launches::kHoldUp);
+  {
+    Trial run(gpus.train(eager()), gpus.host());
+    train_until(run, 2);
+    const int last = world - 1;
+    fake_nccl::plan({fake_nccl::Fault::kHangs, last, fake_nccl::calls(last) + 5});
+    const double start = now();
+    const Caught found = caught([&] { run->wait({}); });
+    EXPECT_EQ(found.status, Status::kTimeout) << found.text;
+    EXPECT_THAT(found.text, testing::ContainsRegex("all_reduce: not done after (0.[5-9]|1)"));
+    EXPECT_THAT(found.text, HasSubstr(" s, though all ranks came"));
+    expect_over(gpus, run, found, now() - start);
+  }
+  gpus.expect_clean_behind(0);
+}
+
+TEST_P(DeviceHeldUp, AndCancelled) {
+  Hanging gpus(world, Launches::kHoldUp);
+  {
+    Trial run(gpus.train(eager(60'000)), gpus.host());
+    train_until(run, 2);
+    fake_nccl::plan({fake_nccl::Fault::kHangs, 0, fake_nccl::calls(0) + 5});
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    const double start = now();
+    run->cancel();
+    const Caught found = caught([&] { run->wait({}); });
+    EXPECT_EQ(found.status, Status::kCancelled) << found.text;
+    expect_over(gpus, run, found, now() - start);
+  }
+  gpus.expect_clean_behind(0);
+}
+
+// Of one rank of the process, which says so; the others hear of it.
+TEST_P(DeviceHeldUp, AndAnotherRankLosesItsGpu) {
+  Hanging gpus(world, Launches::kHoldUp);
+  {
+    Trial run(gpus.train(eager(60'000)), gpus.host());
+    train_until(run, 2);
+    const int last = world - 1;
+    fake_gpu::lose(last);
+    const double start = now();
+    const Caught found = caught([&] { run->wait({}); });
+    EXPECT_EQ(found.status, Status::kDeviceLost) << found.text;
+    EXPECT_THAT(found.text, HasSubstr(base::text("rank ", last, ": GPU ", last)));
+    fake_gpu::find_again(last);
+    expect_over(gpus, run, found, now() - start);
+  }
+  gpus.expect_clean_behind(0);
+}
+
+enum class Way { kDeadline, kCancel, kFree };
+
+// All ranks are held up, by a GPU that hangs for good or by the exchange with it. That one is given
+// up, and no other.
+TEST_P(DeviceHeldUp, ByAGpuThatHangs) {
+  for (const Way way : {Way::kDeadline, Way::kCancel, Way::kFree}) {
+    Hanging gpus(world, Launches::kHoldUp);
+    const int device = way == Way::kCancel ? 0 : world - 1;
+    std::optional<Trial> run;
+    run.emplace(gpus.train(eager()), gpus.host());
+    train_until(*run, 2);
+    gpus.late().hang(device);
+    const double start = now();
+    if (way == Way::kFree) {
+      run.reset();
+      EXPECT_LT(now() - start, kLongest);
+      gpus.expect_clean_behind(device);
+      continue;
+    }
+    if (way == Way::kCancel) (*run)->cancel();
+    const Caught found = caught([&] { (*run)->wait({}); });
+    EXPECT_LT(now() - start, kLongest) << found.text;
+    EXPECT_EQ(found.status, way == Way::kCancel ? Status::kCancelled : Status::kTimeout)
+        << found.text;
+    for (int r = 0; r < world; ++r)
+      EXPECT_EQ(found.text.find(of_rank(r)) != std::string::npos, r == device) << found.text;
+    expect_goes_on_without(device, world, run, gpus.host());
+    gpus.expect_clean_behind(device);
+    if (HasFailure()) break;
+  }
+}
+
+}  // namespace
+}  // namespace gnnmg::test
