@@ -2,11 +2,14 @@
 #include "train/trainer.h"
 
 #include <atomic>
+#include <memory>
 #include <thread>
+#include <utility>
 
 #include "base/exit.h"
 #include "train/background.h"
 #include "train/checkpoint_state.h"
+#include "train/joint_norms.h"
 #include "train/meeting.h"
 #include "train/optimizer_file.h"
 #include "train/rank_group.h"
@@ -298,8 +301,9 @@ class RankTrainer final : public Trainer {
 
   void begin(Work work, Command command) {
     command.call = call_of(work, command);
+    std::unique_ptr<JointNormsTurn> turn;
     if (trains(work)) {
-      command.obstacle = report_of(*job_, [&] { return open_log(), ""; }).error;
+      command.obstacle = report_of(*job_, [&] { return open_log(), turn = take_turn(), ""; }).error;
       // Other processes wait for this one, to be told.
       if (command.obstacle && !job_->environment.processes) throw base::Error(*command.obstacle);
     }
@@ -322,7 +326,17 @@ class RankTrainer final : public Trainer {
     }
     set_state(TrainerState::kRunning);
     group_->start(command);
+    turn_ = std::move(turn);
     work_ = work;
+  }
+
+  // Null where nobody's turn matters.
+  std::unique_ptr<JointNormsTurn> take_turn() const {
+    const std::vector<int>& devices = job_->config.devices;
+    const bool alone = devices.size() < 2 && !job_->environment.processes;
+    const bool joint = job_->config.sync_batch_norm && job_->model->batch_statistics_width() > 0;
+    if (devices.empty() || alone || !joint) return nullptr;
+    return std::make_unique<JointNormsTurn>(*job_->environment.devices, devices);
   }
 
   void open_log() {
@@ -345,6 +359,7 @@ class RankTrainer final : public Trainer {
       }
     }
     work_ = Work::kNone;
+    turn_.reset();
     {
       std::lock_guard lock(clock_mutex_);
       if (running_) elapsed_ += seconds_since(started_);
@@ -516,6 +531,7 @@ class RankTrainer final : public Trainer {
   std::string jsonl_path_, tensorboard_folder_;
   std::optional<CheckpointConfig> checkpoints_;
 
+  std::unique_ptr<JointNormsTurn> turn_;  // while it trains, where there are turns
   std::atomic<Work> work_{Work::kNone};
   data::SplitPart part_ = data::SplitPart::kValidation;
   int64_t steps_before_ = 0;

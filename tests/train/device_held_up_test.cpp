@@ -138,5 +138,35 @@ TEST_P(DeviceHeldUp, ByAGpuThatHangs) {
   }
 }
 
+// Backward passes that wait for other ranks, on the one thread that LibTorch has for a GPU: of two
+// trainings that could hold each other up for ever the second one is refused.
+TEST(DeviceJointNorms, TakeTurns) {
+  const Gpus gpus(4);
+  Host host;
+  host.devices = &gpus.table();
+  Recipe setup;
+  setup.model.norm = nn::Norm::kBatch;
+  setup.trainer.sync_batch_norm = true;
+  setup.trainer.num_ranks = 0;
+  setup.trainer.num_epochs = 1'000'000;
+  const auto on = [&](const std::vector<int32_t>& devices) {
+    Recipe own = setup;
+    own.trainer.devices.assign(devices.begin(), devices.end());
+    return own;
+  };
+  Trial first(on({0, 1}), host), second(on({1, 2}), host), elsewhere(on({2, 3}), host),
+      alone(on({1}), host);
+  EXPECT_EQ(second->step({}, nullptr), Status::kOk);
+  train_until(first, 1);
+  const Caught busy = caught([&] { second->step({}, nullptr); });
+  EXPECT_EQ(busy.status, Status::kBusy) << busy.text;
+  EXPECT_THAT(busy.text, HasSubstr("another trainer with synchronised batch norms is at work on "
+                                   "GPU 1: they take turns"));
+  for (Trial* other : {&elsewhere, &alone}) EXPECT_EQ((*other)->step({}, nullptr), Status::kOk);
+  first->cancel();
+  EXPECT_EQ(caught([&] { first->wait({}); }).status, Status::kCancelled);
+  EXPECT_EQ(second->step({}, nullptr), Status::kOk);
+}
+
 }  // namespace
 }  // namespace gnnmg::test
