@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <numeric>
 
 #include "support/temp_dir.h"
 #include "train/team.h"
@@ -79,6 +80,69 @@ TEST(GpuProcessFault, KilledOrStoppedInsideNccl) {
       EXPECT_GT(read_all(dir.file("whole") + process).size(), 1000u);
       EXPECT_EQ(read_all(dir.file("whole") + process), read_all(dir.file("again") + process));
     }
+  }
+}
+
+// A process goes while the threads of the others are held up by their drivers, in launches behind
+// an exchange with it: killed, stopped, or failed for a reason of its own. They hear of it in time
+// all the same, in the words of those who wait for an exchange, and the GPUs are as good as new.
+TEST(GpuProcessFault, RanksThatAreHeldUpByLaunches) {
+  enum class How { kKilled, kStopped, kFailed };
+  struct Case {
+    std::vector<int> ranks;
+    int victim;
+    How how;
+  };
+  for (const Case& c : {Case{{1, 1}, 1, How::kKilled}, Case{{1, 1}, 0, How::kKilled},
+                        Case{{2, 2}, 1, How::kKilled}, Case{{1, 1, 2}, 0, How::kKilled},
+                        Case{{1, 1}, 0, How::kStopped}, Case{{2, 2}, 1, How::kStopped},
+                        Case{{2, 1}, 0, How::kFailed}, Case{{2, 1}, 1, How::kFailed}}) {
+    SCOPED_TRACE(base::text(c.ranks.size(), " processes, process ", c.victim, ", ",
+                            static_cast<int>(c.how)));
+    std::vector<std::string> words{"epochs=100000", "capture=off",   "late=1",
+                                   "heartbeat=50",  "deadline=3000", "stall=3000"};
+    const bool again = c.ranks.size() == 2 && c.how != How::kFailed;  // one at a time
+    if (again) words.push_back(base::text("again=", free_port()));
+    Team team(words, c.ranks, c.how == How::kFailed ? c.victim : -1, {"lose=3"});
+    for (int p = 0; p < team.size(); ++p)
+      ASSERT_NE(team[p].wait_for("joined ", 60'000), "") << team[p].all();
+    Child& victim = team[c.victim];
+    int64_t from = 0;
+    if (c.how != How::kFailed) {
+      usleep(1'500'000);  // they train
+      from = monotonic_ms();
+      victim.signal(c.how == How::kKilled ? SIGKILL : SIGSTOP);
+    }
+    const int first = std::accumulate(c.ranks.begin(), c.ranks.begin() + c.victim, 0);
+    for (int p = 0; p < team.size(); ++p) {
+      if (p == c.victim) continue;
+      const End end = failed(team[p]);
+      const int64_t took = end.at_ms - from;
+      EXPECT_THAT(team[p].lines(), Contains(ContainsRegex("^held up [1-9]")));
+      if (again) {
+        EXPECT_THAT(team[p].lines(), Contains("trained again"));
+      }
+      if (c.how == How::kFailed) {
+        EXPECT_EQ(end.status, "ERR_ABORTED") << end.text;
+        EXPECT_THAT(end.text, HasSubstr(base::text("rank ", first, ": GPU 0 (fake GPU at ")));
+        continue;
+      }
+      const bool killed = c.how == How::kKilled;
+      EXPECT_EQ(end.status, killed ? "ERR_PEER_LOST" : "ERR_TIMEOUT") << end.text;
+      EXPECT_THAT(end.text, ContainsRegex(base::text("; rank ", first, " .*epoch [0-9]+ step")));
+      EXPECT_THAT(end.text, HasSubstr(killed ? base::text("process ", c.victim, " on host ")
+                                             : std::string(" on host ")));
+      EXPECT_LE(took, killed ? 2000 : kMost);
+      std::printf("[ FIGURE   ] %s: process %d of %d after %lld ms\n",
+                  killed ? "killed" : "stopped, deadline 3000 ms", p, team.size(),
+                  static_cast<long long>(took));
+    }
+    if (c.how == How::kKilled) {
+      EXPECT_EQ(victim.wait_end(10'000), -SIGKILL);
+      continue;
+    }
+    if (c.how == How::kStopped) victim.signal(SIGCONT);
+    EXPECT_EQ(failed(victim).status, c.how == How::kStopped ? "ERR_ABORTED" : "ERR_DEVICE_LOST");
   }
 }
 

@@ -16,6 +16,7 @@
 //                                                   until SIGUSR1)
 //   left threads <+n> files <+n>                   (against the time before joining)
 //   left ... devices <n>                           (where anything of theirs is held)
+//   held up <n>                                    (late=1: by launches, so often)
 //   trained again                                  (again=<port>: in a job of its own)
 #include <unistd.h>
 
@@ -118,14 +119,16 @@ void train_on(const Options& options) {
     const int64_t pause = options.number("pause", 0);
     const std::string hangs_in = options.text("hang", "");
     std::atomic<bool> hung{false};
-    watch(setup, [&](const sample::BatchKey& key, const base::CancelToken& cancel) {
+    const auto look = [&](const sample::BatchKey& key, const base::CancelToken& cancel) {
       const bool here = key.purpose == base::Purpose::kSample
                             ? hangs_in == "sampler" && key.epoch == 1
                             : hangs_in == "evaluation";
       if (here && !hung.exchange(true)) host.queue.call(hang, cancel);
       if (key.purpose != base::Purpose::kSample) return;
       std::this_thread::sleep_for(std::chrono::milliseconds(pause));
-    });
+    };
+    // A device has no such sampler, so that the host would sample.
+    if (!options.given("capture")) watch(setup, look);
     Trial run(setup, host);
     run->set_epoch_function([&](const train::EpochReport& report) {
       if (hangs_in == "epoch" && report.epoch == 1) hang();
@@ -184,6 +187,7 @@ int main(int argc, char** argv) {
   using namespace gnnmg;
   using namespace gnnmg::test;
   const Options options(argc - 1, argv + 1);
+  open_devices(options);
   // What LibTorch starts on first use stays for good.
   for (const int64_t ranks : std::set{int64_t{2}, options.number("ranks", 1)}) {
     Recipe setup = recipe_of(Options({"epochs=1", base::text("ranks=", ranks)}));
@@ -203,6 +207,7 @@ int main(int argc, char** argv) {
   const std::string counts = left.count();
   const int64_t held = num_on_devices();
   say(base::text("left ", counts, held == 0 ? "" : base::text(" devices ", held)));
+  if (options.given("late")) say(base::text("held up ", num_held_up()));
   // A process that has seen another job fail is as good as new.
   if (!good && options.given("again")) {
     train_on(Options({"epochs=2", "process=0", "of=1", "port=" + options.text("again", ""),

@@ -6,6 +6,8 @@
 
 namespace gnnmg::test {
 
+// First of all in a process of its own: what stays until it ends.
+void open_devices(const Options& options);
 // A process of its own: opens devices for its ranks, if it is on some, and has the recipe name them
 // and the host know them. Options are told where they are read.
 void place(const Options& options, Recipe& setup, Host& host);
@@ -18,6 +20,8 @@ bool slow();
 // Allocations, queues, communicators of devices that are there, and rules that were broken; 0 on
 // the CPU. Waits a moment for what ends in the background.
 int64_t num_on_devices();
+// How often a launch has held up a thread (late=1).
+int64_t num_held_up();
 // As if the process's first one had fallen off the bus.
 void lose_device();
 

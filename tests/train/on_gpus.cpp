@@ -3,6 +3,8 @@
 //                 in each as in this one
 //   gpus=0        there are none: the CPU
 //   gpu_mib=<n>   memory of each
+//   late=1        they work later than they are told, and hold up who starts a kernel behind work
+//                 that is not over
 //   nccl=<faults> as GNNMG_FAKE_NCCL_FAULTS
 //   nccl_version=<n>
 #include <chrono>
@@ -12,6 +14,7 @@
 #include "comm/background.h"
 #include "fake_gpu.h"
 #include "fake_nccl/fake_nccl.h"
+#include "late.h"
 #include "train/on_devices.h"
 
 namespace gnnmg::test {
@@ -19,12 +22,21 @@ namespace {
 
 constexpr int kMost = 8;
 
+fake_gpu::Late* late = nullptr;  // until the process ends
+
 void put_on(int first, Recipe& setup, Host& host) {
   static const base::DeviceTable& table = [&]() -> base::DeviceTable& {
-    static base::DeviceTable all = fake_gpu::make_table(kMost);
-    all.nccl = &fake_nccl::table(all);
+    // Operations that are put off are the late one's own work: they are done at once then.
+    static base::DeviceTable at_once = fake_gpu::make_table(kMost);
+    at_once.nccl = &fake_nccl::table(at_once);
+    static base::DeviceTable all = at_once;
+    if (late) {
+      all = late->table();
+      all.nccl = at_once.nccl;
+    }
     return all;
   }();
+  if (late) fake_nccl::put_off_operations(fake_gpu::Late::put);
   setup.trainer.devices.resize(static_cast<size_t>(std::max(setup.trainer.num_ranks, 1)));
   std::iota(setup.trainer.devices.begin(), setup.trainer.devices.end(), first);
   setup.trainer.num_ranks = 0;
@@ -32,6 +44,12 @@ void put_on(int first, Recipe& setup, Host& host) {
 }
 
 }  // namespace
+
+void open_devices(const Options& options) {
+  if (!options.given("late")) return;
+  static const base::DeviceTable at_once = fake_gpu::make_table(kMost);
+  late = new fake_gpu::Late(at_once, fake_gpu::Launches::kHoldUp);
+}
 
 void place(const Options& options, Recipe& setup, Host& host) {
   if (options.number("gpus", 1) == 0) return;
@@ -60,6 +78,8 @@ int64_t num_on_devices() {
   for (int device = 0; device < kMost; ++device) held += fake_gpu::num_live(device);
   return held;
 }
+
+int64_t num_held_up() { return late ? late->num_held_up() : 0; }
 
 void lose_device() { fake_gpu::lose(0); }
 

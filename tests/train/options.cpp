@@ -77,6 +77,7 @@ Recipe recipe_of(const Options& options) {
   trainer.deterministic = options.number("strict", 0) != 0;
   trainer.stall_limit_ms = options.number("stall", trainer.stall_limit_ms);
   if (options.number("sampled", 0)) trainer.evaluation = train::EvaluationMode::kSampled;
+  if (options.text("capture", "") == "off") trainer.capture = train::Capture::kOff;
   trainer.keep_best = options.number("keep_best", 0) != 0;
   trainer.early_stop_patience = options.number("patience", 0);
   if (options.text("average", "exact") == "ranks")
