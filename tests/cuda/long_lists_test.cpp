@@ -1,6 +1,11 @@
 // Lists that the tiles of a block share: what the CPU's kernels make of them, in numbers whose sums
 // are exact, so that no order of adding up can be told from another; and the same bits on every
 // device where they are not.
+#include <compare>
+#include <cstdint>
+#include <vector>
+
+#include "cuda/layer/row.h"
 #include "layer_cases.h"
 
 namespace gnnmg::cuda {
@@ -249,6 +254,44 @@ void check_edge_dots(const DeviceLayers<T>& device, Random& random) {
         },
         text("edge_dots", width, static_cast<int>(heads), Layout::kTight));
   }
+}
+
+// A number of 32 bits that says so when a sum of it would not fit.
+struct Checked {
+  Checked(int32_t number) : value(number) {}
+  Checked& operator+=(Checked more) {
+    const int64_t sum = int64_t{value} + more.value;
+    EXPECT_LE(sum, INT32_MAX) << value << " + " << more.value;
+    value = static_cast<int32_t>(sum);
+    return *this;
+  }
+  Checked& operator-=(Checked less) {
+    value -= less.value;
+    return *this;
+  }
+  friend Checked operator+(Checked a, Checked b) { return a += b; }
+  friend Checked operator-(Checked a, Checked b) { return a -= b; }
+  friend std::strong_ordering operator<=>(Checked, Checked) = default;
+  friend bool operator==(Checked, Checked) = default;
+  int32_t value;
+};
+
+// Lists may end where the numbers of edges end.
+TEST(ListsInOrder, GoUpToTheLastNumberAndNotBeyond) {
+  for (int32_t before = 0; before < 3; ++before)
+    for (int32_t count = 0; count < 3 * kTogether + 2; ++count) {
+      const int32_t last = INT32_MAX - before, first = last - count;
+      std::vector<int32_t> used;
+      in_order(
+          Checked(first), Checked(last), [](Checked e) { return e.value; },
+          [](int32_t found) { return found; },
+          [&](int32_t found, Checked e) {
+            EXPECT_EQ(found, e.value);
+            used.push_back(found);
+          });
+      ASSERT_EQ(used.size(), static_cast<size_t>(count));
+      for (int32_t i = 0; i < count; ++i) EXPECT_EQ(used[i], first + i);
+    }
 }
 
 class DeviceLongLists : public Layers {};

@@ -134,11 +134,14 @@ constexpr int kTogether = 4;
 
 // Calls use(read(find(e)), e) for the entries e of [first, last) in their order. kTogether of them
 // are found, then read together; find, which only follows indices, may come more than once. Where
-// 32 bits hold the bounds they should: the walk then takes half the registers.
+// 32 bits hold the bounds they should: the walk then takes half the registers. No number is made
+// that is above `last`, which may be the largest of its type.
 template <typename Index, typename Find, typename Read, typename Use>
 GNNMG_BOTH void in_order(Index first, Index last, const Find& find, const Read& read,
                          const Use& use) {
-  for (Index e = first, left = last - first; left > 0; e += kTogether, left -= kTogether) {
+  Index e = first, left = last - first;
+  if (left <= 0) return;
+  while (true) {
     decltype(find(e)) places[kTogether];
     GNNMG_UNROLL
     for (int k = 0; k < kTogether; ++k) places[k] = find(k < left ? e + k : e);
@@ -149,6 +152,9 @@ GNNMG_BOTH void in_order(Index first, Index last, const Find& find, const Read& 
     GNNMG_UNROLL
     for (int k = 0; k < kTogether; ++k)
       if (k < left) use(pieces[k], e + k);
+    if (left <= kTogether) return;
+    e += kTogether;
+    left -= kTogether;
   }
 }
 
