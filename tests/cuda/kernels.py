@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """What nvcc made of the plug-in's kernels, read from the machine code: none spills registers or keeps an array in its own
 memory, of each as many warps are resident on a multiprocessor as reading memory takes, and what moves rows by pieces of 16
-bytes does so (that, from the code for the GPUs to come).
+bytes moves no number of them by itself (that, from the code for the GPUs to come, access by access).
   kernels.py <cuobjdump or -NOTFOUND> <libgnnmg_cuda.so> <architecture, as 90> ...
   kernels.py --table <cuobjdump> <libgnnmg_cuda.so> <architecture>    registers, shared memory and warps of each, as a list
 """
+import collections
 import os
 import re
 import subprocess
@@ -25,9 +26,22 @@ ALLOWED = [
     ("::Attend<double", 0, 8, "numbers of f64 take two registers each, and few train in f64"),
     ("::ScoreGradients<double", 0, 8, "as above"),
 ]
-# Kernels that move pieces of rows, and those of them that read such, and write numbers that stand apart.
+# Kernels that move pieces of rows, and those of them that copy rows, which have a second way for what lies anywhere.
 MOVES_PIECES = re.compile(r"\bByPieces<[24], |\brun_tiles<.*GatherRows<gnnmg::cuda::Keep<")
-WRITES_NUMBERS = re.compile(r"LastWinner<|ColumnParts<")
+COPIES = re.compile(r"GatherRows<gnnmg::cuda::Keep<")
+HELD_PIECES = 4  # feature/gather.h's kHeldPieces: so many of a lane are under way at once
+# What kernels of pieces read and write of single numbers besides, as (part of a kernel's name, "ld" or "st", numbers for each
+# instruction that moves a piece, at most, why); the first that fits counts. A piece that is taken apart is two or four.
+# Each has to be needed.
+SINGLE = [
+    ("SourceGradients<float, (gnnmg::cuda::Scores)2>", "ld", 25, "the edges' matrix, column by column"),
+    ("SourceGradients<double, (gnnmg::cuda::Scores)2>", "ld", 13, "as above"),
+    ("SourceGradients<", "ld", 1.2, "two weights of each edge, and GATv2's vector"),
+    ("ListSum<", "ld", 1, "a weight for each row"),
+    ("LastWinner<", "st", 99, "the numbers of edges, which stand apart"),
+    ("ColumnParts<", "st", 99, "a column's sums, which stand apart"),
+]
+ACCESS = re.compile(r"\b(ld|st)\.(?:[a-z]+\.)*global(?:\.\w+(?:::\w+)?)*?(?:\.(v[24]))?\.([usbf]\d+)\b")
 
 
 class Kernel:
@@ -67,20 +81,42 @@ def plain(names):
     return subprocess.run(["c++filt"], input="\n".join(names), text=True, check=True, capture_output=True).stdout.splitlines()
 
 
-def narrow_of(ptx):
+def accesses_of(name, body):
+    """Instructions that read or write pieces, and those for less; whole numbers that are read alone are places in lists."""
+    copies, two = COPIES.search(name), "ByPieces<2" in name
+    pieces, numbers = collections.Counter(), collections.Counter()
+    for what, vector, type_ in ACCESS.findall(body):
+        if vector == "v4" or vector and (two or type_ == "f64"):
+            pieces[what] += 1
+        elif vector or what == "st" or type_ in ("f32", "f64", "u16", "b16") or copies and type_ in ("u8", "u32"):
+            numbers[what] += 1
+    return pieces, numbers
+
+
+def narrow_of(ptx, archs):
     """Faults of kernels that should move 16 bytes at once."""
     parts = re.split(r"\.entry (\w+)\(", ptx)[1:]
-    faults, seen = [], 0
+    faults, seen, needed = [], 0, set()
     for name, body in zip(plain(parts[::2]), parts[1::2], strict=True):
         if not MOVES_PIECES.search(name):
             continue
         seen += 1
+        copies = COPIES.search(name)
+        pieces, numbers = accesses_of(name, body)
         for what, how in (("ld", "reads"), ("st", "writes")):
-            if what == "st" and WRITES_NUMBERS.search(name):
+            entry = next((e for e in SINGLE if e[0] in name and e[1] == what), None)
+            if copies and pieces[what] < HELD_PIECES:
+                faults.append(f"{name}: {how} {pieces[what]} pieces at once, expected {HELD_PIECES}")
+            if copies and what == "st":
                 continue
-            if not re.search(rf"\b{what}\.global\.v[24]\.", body):
-                faults.append(f"{name}: {how} nothing by two or four numbers at once, expected pieces of 16 bytes: nvcc takes "
-                              "them apart where their instruction is not spelled out")
+            most = entry[2] * max(pieces[what], 1) if entry else 0
+            if numbers[what] > most or pieces[what] + numbers[what] == 0:
+                faults.append(f"{name}: {how} {numbers[what]} single numbers beside {pieces[what]} pieces, expected {most:g} at "
+                              "most: nvcc takes pieces apart where their instruction is not spelled out")
+            elif numbers[what]:
+                needed.add(entry)
+    if {80, 90} <= set(archs):
+        faults += [f"nothing needs single numbers of {e[0]} ({e[1]}) any more: take it away" for e in SINGLE if e not in needed]
     return faults if seen else ["no kernel that moves pieces of rows was found"]
 
 
@@ -135,7 +171,7 @@ def main(arguments):
         for kernel in sorted((k for k in kernels if k.arch == archs[0] and k.ours), key=Kernel.short):
             print(f"{kernel.registers:3} registers {kernel.shared:6} B shared {kernel.warps():2} warps  {kernel.short()}")
         return 0
-    faults = faults_of(kernels, archs) + (narrow_of(ptx) if has_ptx else [])
+    faults = faults_of(kernels, archs) + (narrow_of(ptx, archs) if has_ptx else [])
     print(*faults, sep="\n")
     ours = [kernel for kernel in kernels if kernel.ours]
     if not faults:
