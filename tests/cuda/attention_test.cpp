@@ -1,6 +1,7 @@
 // Attention on a device against the CPU's kernels, and its gradients against differences.
 #include <ostream>
 
+#include "chosen_cases.h"
 #include "edge_cases.h"
 
 namespace gnnmg::cuda {
@@ -176,7 +177,7 @@ struct Case {
   Array<T> row = Array<T>(width);
 };
 
-std::vector<Kind> kinds() {
+std::vector<Kind> all_kinds() {
   std::vector<Kind> all;
   int turn = 0;
   for (const int64_t heads : {1, 2, 3, 8})
@@ -194,10 +195,39 @@ std::vector<Kind> kinds() {
     all.push_back({1, 150, true, loops, 5, true, false});
     all.push_back({2, 150, false, loops, 1, false, true});
   }
+  return all;
+}
+
+bool by_pieces(const Kind& k) { return k.heads * k.channels % 4 == 0; }
+
+// Every two options together; and, of one head and of several, what decides together which kernels
+// run and whether they move rows by pieces of 16 bytes.
+Haves haves_of(const Kind& k) {
+  Haves haves = pairs_of({k.heads, k.channels, k.v2, k.loops, k.columns, k.dropout, k.factors});
+  haves.insert({k.v2, k.columns > 0, by_pieces(k), k.heads > 1});
+  return haves;
+}
+// Of tests that are about one thing in the kernels.
+Haves few_haves_of(const Kind& k) {
+  return {{0, k.v2, k.loops}, {1, k.v2, k.columns > 0}, {2, k.v2, by_pieces(k)}};
+}
+
+std::vector<Kind> taken_kinds(const std::vector<Kind>& all, Haves (*haves)(const Kind&)) {
+  std::vector<Haves> cases;
+  for (const Kind& kind : all) cases.push_back(haves(kind));
   std::vector<Kind> taken;
-  for (size_t i = 0; i < all.size(); i += static_cast<size_t>(step_of_cases()))
-    taken.push_back(all[i]);
+  for (const size_t i : taken_of(cases)) taken.push_back(all[i]);
   return taken;
+}
+std::vector<Kind> kinds() { return taken_kinds(all_kinds(), haves_of); }
+
+TEST(Attention, CasesOfSlowDevicesHaveAllThatThereIs) {
+  Haves missing;
+  for (const Kind& kind : all_kinds()) missing.merge(haves_of(kind));
+  for (const Kind& kind : kinds())
+    for (const auto& what : haves_of(kind)) missing.erase(what);
+  EXPECT_EQ(missing, Haves());
+  EXPECT_LT(kinds().size(), is_slow() ? 40U : 1000U);
 }
 
 template <typename T>
@@ -240,8 +270,9 @@ void check_ranges(const DeviceLayers<T>& device) {
 template <typename T>
 void check_dropout_keys(const DeviceLayers<T>& device) {
   const TestBlock block = test_blocks()[0];
-  for (const Kind& kind : kinds()) {
-    if (!kind.dropout) continue;
+  std::vector<Kind> dropping = all_kinds();
+  std::erase_if(dropping, [](const Kind& k) { return !k.dropout; });
+  for (const Kind& kind : taken_kinds(dropping, few_haves_of)) {
     SCOPED_TRACE(testing::Message() << kind);
     Case<T> by_value(block, kind), by_place(block, kind);
     by_value.run(device);
@@ -274,10 +305,12 @@ void check_long_lists(const DeviceLayers<T>& device) {
                                          {2, 2, 3500, 22},
                                          {30, {3, 1024, 1023, 1025, 0, 2, 2048, 1, 5, 40}, 23},
                                          {12, {1, 12000, 7}, 24}};
+  const bool slow = is_slow();
+  std::vector<Kind> all = all_kinds();
+  if (slow) std::erase_if(all, [](const Kind& k) { return k.heads > 1 || k.channels > 8; });
   size_t turn = 0;
-  for (const Kind& kind : kinds()) {
-    const bool slow = step_of_cases() > 1;
-    if (slow ? kind.heads > 1 : ++turn % 4 != 0 && kind.channels < 70) continue;
+  for (const Kind& kind : taken_kinds(all, few_haves_of)) {
+    if (!slow && ++turn % 4 != 0 && kind.channels < 70) continue;
     for (size_t b = 0; b < blocks.size(); ++b) {
       if (slow ? b != 2
                : (b == 2 && turn % 8 != 0 && kind.channels < 70) || (b == 3 && turn % 32 != 0))
@@ -312,7 +345,7 @@ TEST_P(DeviceAttention, GradientsAgreeWithDifferences) {
   const std::vector<TestBlock> blocks = test_blocks();
   size_t turn = 0;
   for (const Kind& kind : kinds()) {
-    if (step_of_cases() > 1 && kind.heads > 1) continue;
+    if (is_slow() && kind.heads > 1) continue;
     const TestBlock& block = blocks[turn++ % blocks.size()];
     SCOPED_TRACE(testing::Message() << kind << ", " << block.edges() << " edges");
     Case<double> c(block, kind), moved(block, kind);

@@ -22,8 +22,8 @@ struct TestDevice {
 
 // Where there is no GPU, one device without a table, whose cases are skipped.
 std::vector<TestDevice> test_devices();
-// Of cases that differ by one of several options every so-manieth is taken: 1 but for slow devices.
-int64_t step_of_cases();
+// Whether a case takes seconds: then few of like ones are taken (chosen_cases.h).
+bool is_slow();
 
 // Memory of a device for the length of a test.
 template <typename T>

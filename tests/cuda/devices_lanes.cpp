@@ -30,7 +30,6 @@ TestDevice lanes_apart(const char* name) {
 
 std::vector<TestDevice> test_devices() { return {lanes_apart<5>("LanesApart")}; }
 
-// A share of the like cases: each takes seconds.
-int64_t step_of_cases() { return 13; }
+bool is_slow() { return true; }
 
 }  // namespace gnnmg::cuda

@@ -1,7 +1,9 @@
 // The kernels along edges that carry rows, and of the winners of maxima, on a device: the CPU's
 // bits, and gradients against differences.
 #include <functional>
+#include <iterator>
 
+#include "chosen_cases.h"
 #include "edge_cases.h"
 
 namespace gnnmg::cuda {
@@ -47,16 +49,21 @@ template <typename T, typename F>
 void for_all(const F& body) {
   std::vector<TestBlock> blocks = test_blocks();
   blocks.push_back({30, 20, 7000, 7});  // lists that several tiles share
-  int64_t number = 0;
-  for (const TestBlock& block : blocks)
+  // Each width by pieces and number by number, and each block, where not all can be taken.
+  std::vector<Haves> cases;
+  for (size_t b = 0; b < blocks.size(); ++b)
     for (const int64_t width : kEdgeWidths)
-      for (const bool odd : {false, true}) {
-        if (number++ % step_of_cases() != 0) continue;
-        SCOPED_TRACE(testing::Message() << "width " << width << ", " << block.edges()
-                                        << " edges, rows anywhere " << odd);
-        body(Case<T>(block, width, odd));
-        if (testing::Test::HasFatalFailure()) return;
-      }
+      for (const bool odd : {false, true})
+        cases.push_back({{width, odd}, {static_cast<int64_t>(b), odd}});
+  for (const size_t i : taken_of(cases)) {
+    const bool odd = i % 2 != 0;
+    const int64_t width = kEdgeWidths[i / 2 % std::size(kEdgeWidths)];
+    const TestBlock& block = blocks[i / 2 / std::size(kEdgeWidths)];
+    SCOPED_TRACE(testing::Message()
+                 << "width " << width << ", " << block.edges() << " edges, rows anywhere " << odd);
+    body(Case<T>(block, width, odd));
+    if (testing::Test::HasFatalFailure()) return;
+  }
 }
 
 class DeviceEdges : public Layers {};

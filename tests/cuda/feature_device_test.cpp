@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/philox.h"
+#include "chosen_cases.h"
 #include "devices.h"
 #include "feature/device.h"
 #include "feature/store.h"
@@ -64,48 +65,52 @@ TEST_P(Features, AreGatheredFromEveryPlacement) {
   const DeviceArray<int64_t> there(device(), queue(), ids);
   const DeviceArray<int32_t> count(device(), queue(), std::vector<int32_t>{kIds - 11});
   const DeviceArray<int32_t> few(device(), queue(), std::vector<int32_t>{3});
-  for (const DType dtype : {DType::kF32, DType::kF16, DType::kBF16, DType::kI64})
-    for (const int64_t cols : {1, 3, 100, 256, 602, 3001})
-      for (const RowPlacement placement :
-           {RowPlacement::kDevice, RowPlacement::kPinned, RowPlacement::kCached}) {
-        const base::Tensor given = numbers(dtype, kRows, cols, 1);
-        feature::DeviceStoreConfig config;
-        config.table = given;
-        config.placement = placement;
-        if (placement == RowPlacement::kCached) config.cached = cached;
-        const std::unique_ptr<feature::DeviceStore, Closer> store(features.open(queue(), config),
-                                                                  Closer{&features});
-        const std::vector<uint8_t> untouched(kIds * given.view().row_bytes(), 0xEE);
-        const DeviceArray<uint8_t> out(device(), queue(), untouched);
-        feature::DeviceGather gather;
-        gather.ids = there.data();
-        gather.max_count = kIds;
-        gather.count = count.data();
-        gather.out = out.data();
-        gather.out_type = dtype;
-        gather.out_stride = cols;
-        ASSERT_EQ(features.num_out_of_range(queue(), store.get(), gather), 0);
-        features.gather(queue(), store.get(), gather);
-        const std::vector<uint8_t> found = out.read();
-        std::vector<uint8_t> expected = by_cpu(given, {ids.begin(), ids.end() - 11});
-        expected.resize(found.size(), 0xEE);
-        ASSERT_TRUE(found == expected) << base::dtype_name(dtype) << ", " << cols << " columns";
-        features.clear(queue(), store.get(), gather);
-        std::fill(expected.end() - 11 * given.view().row_bytes(), expected.end(), uint8_t{0});
-        ASSERT_TRUE(out.read() == expected) << "the rest is not zeros";
-        gather.count = few.data();
-        features.clear(queue(), store.get(), gather);
-        std::fill(expected.begin() + 3 * given.view().row_bytes(), expected.end(), uint8_t{0});
-        ASSERT_TRUE(out.read() == expected) << "all but three rows are not zeros";
-        gather.count = nullptr;
-        features.reset_traffic(queue(), store.get());
-        features.gather(queue(), store.get(), gather);
-        const feature::DeviceTraffic traffic = features.traffic(queue(), store.get());
-        EXPECT_EQ(traffic.rows, kIds);
-        EXPECT_EQ(traffic.host_rows, placement == RowPlacement::kDevice   ? 0
-                                     : placement == RowPlacement::kPinned ? kIds
-                                                                          : kIds - hits);
-      }
+  constexpr DType kTypes[] = {DType::kF32, DType::kF16, DType::kBF16, DType::kI64};
+  constexpr int64_t kColumns[] = {1, 3, 100, 256, 602, 3001};
+  constexpr RowPlacement kPlacements[] = {RowPlacement::kDevice, RowPlacement::kPinned,
+                                          RowPlacement::kCached};
+  for (const auto& c : taken_combinations({4, 6, 3})) {
+    const DType dtype = kTypes[c[0]];
+    const int64_t cols = kColumns[c[1]];
+    const RowPlacement placement = kPlacements[c[2]];
+    const base::Tensor given = numbers(dtype, kRows, cols, 1);
+    feature::DeviceStoreConfig config;
+    config.table = given;
+    config.placement = placement;
+    if (placement == RowPlacement::kCached) config.cached = cached;
+    const std::unique_ptr<feature::DeviceStore, Closer> store(features.open(queue(), config),
+                                                              Closer{&features});
+    const std::vector<uint8_t> untouched(kIds * given.view().row_bytes(), 0xEE);
+    const DeviceArray<uint8_t> out(device(), queue(), untouched);
+    feature::DeviceGather gather;
+    gather.ids = there.data();
+    gather.max_count = kIds;
+    gather.count = count.data();
+    gather.out = out.data();
+    gather.out_type = dtype;
+    gather.out_stride = cols;
+    ASSERT_EQ(features.num_out_of_range(queue(), store.get(), gather), 0);
+    features.gather(queue(), store.get(), gather);
+    const std::vector<uint8_t> found = out.read();
+    std::vector<uint8_t> expected = by_cpu(given, {ids.begin(), ids.end() - 11});
+    expected.resize(found.size(), 0xEE);
+    ASSERT_TRUE(found == expected) << base::dtype_name(dtype) << ", " << cols << " columns";
+    features.clear(queue(), store.get(), gather);
+    std::fill(expected.end() - 11 * given.view().row_bytes(), expected.end(), uint8_t{0});
+    ASSERT_TRUE(out.read() == expected) << "the rest is not zeros";
+    gather.count = few.data();
+    features.clear(queue(), store.get(), gather);
+    std::fill(expected.begin() + 3 * given.view().row_bytes(), expected.end(), uint8_t{0});
+    ASSERT_TRUE(out.read() == expected) << "all but three rows are not zeros";
+    gather.count = nullptr;
+    features.reset_traffic(queue(), store.get());
+    features.gather(queue(), store.get(), gather);
+    const feature::DeviceTraffic traffic = features.traffic(queue(), store.get());
+    EXPECT_EQ(traffic.rows, kIds);
+    EXPECT_EQ(traffic.host_rows, placement == RowPlacement::kDevice   ? 0
+                                 : placement == RowPlacement::kPinned ? kIds
+                                                                      : kIds - hits);
+  }
 }
 
 // Over this device and all that it reads and that read it; where there are none, over it alone.

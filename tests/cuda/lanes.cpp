@@ -1,7 +1,6 @@
 #include "lanes.h"
 
 #include <sys/mman.h>
-#include <ucontext.h>
 
 #include <array>
 #include <atomic>
@@ -10,6 +9,8 @@
 #include <cstdlib>
 #include <mutex>
 #include <thread>
+
+#include "lane_switch.h"
 
 #undef threadIdx
 #undef blockIdx
@@ -50,7 +51,7 @@ constexpr const char* kNames[] = {"running",         "at a vote",          "at a
                                   "at __syncwarp()", "at __syncthreads()", "through"};
 
 struct Lane {
-  ucontext_t context;
+  Context context;
   void* fiber;
   At at;
   uint32_t mask;
@@ -89,7 +90,7 @@ class Worker {
   [[noreturn]] void fail(const char* what);
 
   std::array<Lane, kMostThreads> lanes_;
-  ucontext_t own_;
+  Context own_;
   void* fiber_ = nullptr;
   uint32_t state_ = 1;
   char begin_, end_, blocks_[2], warps_[kMostThreads][2];
@@ -107,13 +108,10 @@ GNNMG_UNWATCHED void Worker::start(Worker*& own) {
 
 GNNMG_UNWATCHED void Worker::prepare(Lane& lane) {
   lane.fiber = new_fiber();
-  getcontext(&lane.context);
-  lane.context.uc_stack.ss_sp = mmap(nullptr, kStackBytes, PROT_READ | PROT_WRITE,
-                                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (lane.context.uc_stack.ss_sp == MAP_FAILED) std::abort();
-  lane.context.uc_stack.ss_size = kStackBytes;
-  lane.context.uc_link = nullptr;
-  makecontext(&lane.context, enter, 0);
+  void* stack = mmap(nullptr, kStackBytes, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (stack == MAP_FAILED) std::abort();
+  lanes::prepare(lane.context, stack, kStackBytes, enter);
 }
 
 GNNMG_UNWATCHED uint32_t Worker::random() {
@@ -162,14 +160,14 @@ GNNMG_UNWATCHED void Worker::run(const Job& job, int block) {
 GNNMG_UNWATCHED void Worker::resume(int lane) {
   current_ = lane;
   go_on_as(lanes_[lane].fiber);
-  swapcontext(&own_, &lanes_[lane].context);
+  go_on(own_, lanes_[lane].context);
 }
 
 // Of the lane that runs: until it is resumed.
 GNNMG_UNWATCHED void Worker::leave() {
   Lane& lane = lanes_[current_];
   go_on_as(fiber_);
-  swapcontext(&lane.context, &own_);
+  go_on(lane.context, own_);
 }
 
 GNNMG_UNWATCHED void Worker::body() {

@@ -10,9 +10,9 @@ constexpr double kRates[] = {0, 0.3, 0.9};
 // Calls f(rows, width, layout).
 template <typename F>
 void for_shapes(const F& f) {
-  for (int64_t rows : kRowCounts)
-    for (int64_t width : kWidths)
-      for (Layout layout : kLayouts) f(rows, width, layout);
+  for (const auto& c :
+       taken_combinations({std::ssize(kRowCounts), std::ssize(kWidths), std::ssize(kLayouts)}))
+    f(kRowCounts[c[0]], kWidths[c[1]], kLayouts[c[2]]);
 }
 
 }  // namespace

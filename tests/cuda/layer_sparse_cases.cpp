@@ -36,9 +36,9 @@ Array<T> as(const Array<float>& values) {
 
 template <typename F>
 void for_sparse(Random& random, const F& f) {
-  for (int kind = 0; kind < 4; ++kind)
-    for (int64_t width : kWidths)
-      for (Layout layout : kLayouts) f(random_sparse(random, kind), kind, width, layout);
+  for (const auto& c : taken_combinations({4, std::ssize(kWidths), std::ssize(kLayouts)}))
+    f(random_sparse(random, static_cast<int>(c[0])), static_cast<int>(c[0]), kWidths[c[1]],
+      kLayouts[c[2]]);
 }
 
 // The entries by column that the device makes, and their memory.

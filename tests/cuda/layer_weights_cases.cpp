@@ -20,9 +20,10 @@ std::vector<Heads> many_heads() {
 // Calls f(block, kind, heads, layout).
 template <typename F>
 void for_headed_blocks(Random& random, const F& f) {
-  for (int kind = 0; kind < kBlockKinds; ++kind)
-    for (const Heads& heads : many_heads())
-      for (Layout layout : kLayouts) f(random_block(random, kind), kind, heads, layout);
+  const std::vector<Heads> all = many_heads();
+  for (const auto& c : taken_combinations({kBlockKinds, std::ssize(all), std::ssize(kLayouts)}))
+    f(random_block(random, static_cast<int>(c[0])), static_cast<int>(c[0]), all[c[1]],
+      kLayouts[c[2]]);
 }
 
 }  // namespace

@@ -1,6 +1,10 @@
 // Sampling by the device table: the CPU's samples on every device.
 #include <gtest/gtest.h>
 
+#include <iterator>
+#include <set>
+
+#include "chosen_cases.h"
 #include "devices.h"
 #include "graph/generate.h"
 #include "sample/device.h"
@@ -24,14 +28,22 @@ TEST_P(DeviceSamples, AreTheCpus) {
   constexpr int kBatches = 4;
   constexpr int64_t kSeeds = 100;
   base::Stream stream({4, 2}, 0);
-  int64_t number = 0;
+  const std::vector<std::vector<int64_t>> all_fanouts = {{15, 10, 5}, {8, 4},  {32, 16},
+                                                         {60, 3},     {-1, 2}, {1000}};
+  std::vector<Haves> cases;  // each fan-out, and each place with each option
+  for (int64_t place = 0; place < 2; ++place)
+    for (int64_t f = 0; f < std::ssize(all_fanouts); ++f)
+      for (int64_t bits = 0; bits < 4; ++bits)
+        cases.push_back({{0, f}, {1, place, bits & 1}, {2, place, bits & 2}});
+  const std::vector<size_t> numbers = taken_of(cases);
+  const std::set<size_t> taken(numbers.begin(), numbers.end());
+  size_t number = 0;
   for (const base::Placement placement : {base::Placement::kDevice, base::Placement::kPinned}) {
     sample::DeviceGraph* there =
         sampling.open_graph(queue(), sample::csc_for_device(graph->csc(), true), placement);
-    for (const auto& fanouts : std::vector<std::vector<int64_t>>{
-             {15, 10, 5}, {8, 4}, {32, 16}, {60, 3}, {-1, 2}, {1000}}) {
+    for (const auto& fanouts : all_fanouts) {
       for (int bits = 0; bits < 4; ++bits) {
-        if (number++ % step_of_cases() != 0) continue;
+        if (!taken.contains(number++)) continue;
         NeighborConfig config;
         config.fanouts = fanouts;
         config.expansion = bits & 1 ? Expansion::kEveryLayer : Expansion::kOnce;
