@@ -122,18 +122,4 @@ struct NumberSources {
   }
 };
 
-// Rows of one length to rows of another; item: an element of the old ones.
-template <typename T>
-struct Restride {
-  const T* from;
-  T* to;
-  Divisor from_stride;
-  int64_t to_stride;
-
-  GNNMG_BOTH void operator()(int64_t i) const {
-    const int64_t row = from_stride(i), column = i - row * from_stride.by;
-    to[row * to_stride + column] = from[i];
-  }
-};
-
 }  // namespace gnnmg::cuda
