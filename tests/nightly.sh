@@ -1,19 +1,19 @@
 #!/usr/bin/env bash
-# What takes too long for every change: all tests under AddressSanitizer and UndefinedBehaviorSanitizer, coverage of the
-# torch-free rooms, the same tests under valgrind, a training of processes that are killed for hours, fuzzing for hours, the
-# accuracy of published recipes, and every test again and again to find those that fail once in a while. Each part may be
-# named alone.
-#   tests/nightly.sh [asan] [coverage] [valgrind] [soak] [fuzz] [accuracy] [repeat]
+# What takes too long for every change: all tests under AddressSanitizer and UndefinedBehaviorSanitizer, all cases of the
+# compiled kernels, coverage of the torch-free rooms, the same tests under valgrind, a training of processes that are killed
+# for hours, fuzzing for hours, the accuracy of published recipes, and every test again and again to find those that fail
+# once in a while. Each part may be named alone.
+#   tests/nightly.sh [asan] [kernels] [coverage] [valgrind] [soak] [fuzz] [accuracy] [repeat]
 # GNNMG_FUZZ_SECONDS is for each target (default 3600), GNNMG_REPEAT the number of rounds (default 50), GNNMG_SOAK_SECONDS
 # how long the training takes that nobody kills (default 7200; a process is killed every 60 s of the other one).
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 parts=("$@")
-((${#parts[@]})) || parts=(asan coverage valgrind soak fuzz accuracy repeat)
+((${#parts[@]})) || parts=(asan kernels coverage valgrind soak fuzz accuracy repeat)
 for part in "${parts[@]}"; do
   case $part in
-    asan | coverage | valgrind | soak | fuzz | accuracy | repeat) ;;
+    asan | kernels | coverage | valgrind | soak | fuzz | accuracy | repeat) ;;
     *) echo "nightly.sh: no part is called \"$part\"" >&2 && exit 2 ;;
   esac
 done
@@ -30,6 +30,12 @@ build() { # <preset> [<cmake argument>...]
 asan() {
   build asan
   ctest --preset asan -j "$jobs"
+}
+
+# All cases of the compiled kernels on the host, of which tests/run.sh takes some.
+kernels() {
+  build release
+  GNNMG_PTX_ALL=1 ctest --test-dir build/release -R '^ptx_table_test$' --timeout 5000 --output-on-failure --no-tests=error
 }
 
 # Lines and branches that the tests reach, room by room. Branches that only a failing allocation takes do not count.

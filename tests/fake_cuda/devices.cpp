@@ -1,4 +1,5 @@
 // Devices, streams, events, graphs and launches of the pretended runtime.
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <utility>
@@ -10,15 +11,19 @@ using namespace gnnmg::fake_cuda;
 struct CUstream_st {
   int device;
   bool capturing = false;
+  std::vector<Work> kept{};
 };
 struct CUevent_st {
   int device;
+  std::chrono::steady_clock::time_point recorded{};
 };
 struct CUgraph_st {
   int device;
+  std::vector<Work> work{};
 };
 struct CUgraphExec_st {
   int device;
+  std::vector<Work> work{};
 };
 
 namespace {
@@ -40,6 +45,14 @@ cudaError_t destroy(const char* name, T* object) {
 
 }  // namespace
 
+int gnnmg::fake_cuda::device_of(cudaStream_t stream) { return of(stream); }
+
+cudaError_t gnnmg::fake_cuda::submit(cudaStream_t stream, Work work) {
+  if (stream == nullptr || !stream->capturing) return work();
+  stream->kept.push_back(std::move(work));
+  return cudaSuccess;
+}
+
 GNNMG_FAKE cudaError_t cudaGetDeviceCount(int* count) {
   *count = kDevices;
   return refusal("cudaGetDeviceCount");
@@ -59,8 +72,13 @@ GNNMG_FAKE cudaError_t cudaSetDevice(int device) {
 GNNMG_FAKE cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
   *value = attribute == cudaDevAttrMultiProcessorCount      ? kMultiprocessors
            : attribute == cudaDevAttrComputeCapabilityMajor ? 9
+           : attribute == cudaDevAttrMaxGridDimX            ? INT32_MAX
                                                             : 0;
   return refusal("cudaDeviceGetAttribute");
+}
+GNNMG_FAKE cudaError_t cudaDeviceCanAccessPeer(int* can, int, int) {
+  *can = 0;
+  return refusal("cudaDeviceCanAccessPeer");
 }
 GNNMG_FAKE cudaError_t cudaDeviceGetPCIBusId(char* id, int length, int device) {
   std::snprintf(id, static_cast<size_t>(length), "0000:%02x:00.0", device);
@@ -127,7 +145,7 @@ GNNMG_FAKE cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCap
 GNNMG_FAKE cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
   stream->capturing = false;
   if (const cudaError_t error = note(about("cudaStreamEndCapture", of(stream)))) return error;
-  *graph = new CUgraph_st{stream->device};
+  *graph = new CUgraph_st{stream->device, std::exchange(stream->kept, {})};
   return cudaSuccess;
 }
 GNNMG_FAKE cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {
@@ -143,6 +161,7 @@ GNNMG_FAKE cudaError_t cudaEventDestroy(cudaEvent_t event) {
   return destroy("cudaEventDestroy", event);
 }
 GNNMG_FAKE cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t) {
+  event->recorded = std::chrono::steady_clock::now();
   return note(about("cudaEventRecord", event->device));
 }
 
@@ -152,8 +171,10 @@ GNNMG_FAKE cudaError_t cudaEventQuery(cudaEvent_t event) {
   return state().busy ? leave(cudaErrorNotReady) : cudaSuccess;
 }
 
-GNNMG_FAKE cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t from, cudaEvent_t) {
+GNNMG_FAKE cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t from, cudaEvent_t to) {
   *milliseconds = 500;
+  if (state().make_work != nullptr)  // work takes time
+    *milliseconds = std::chrono::duration<float, std::milli>(to->recorded - from->recorded).count();
   return note(about("cudaEventElapsedTime", from->device));
 }
 
@@ -161,7 +182,7 @@ GNNMG_FAKE cudaError_t cudaGraphInstantiate(cudaGraphExec_t* made, cudaGraph_t g
                                             unsigned long long flags) {
   const Call call = about("cudaGraphInstantiate", graph->device, static_cast<unsigned>(flags));
   if (const cudaError_t error = note(call)) return error;
-  *made = new CUgraphExec_st{graph->device};
+  *made = new CUgraphExec_st{graph->device, graph->work};
   return cudaSuccess;
 }
 GNNMG_FAKE cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
@@ -173,24 +194,27 @@ GNNMG_FAKE cudaError_t cudaGraphExecDestroy(cudaGraphExec_t work) {
 GNNMG_FAKE cudaError_t cudaGraphUpload(cudaGraphExec_t, cudaStream_t stream) {
   return note(about("cudaGraphUpload", of(stream)));
 }
-GNNMG_FAKE cudaError_t cudaGraphLaunch(cudaGraphExec_t, cudaStream_t stream) {
-  return note(about("cudaGraphLaunch", of(stream)));
+GNNMG_FAKE cudaError_t cudaGraphLaunch(cudaGraphExec_t graph, cudaStream_t stream) {
+  if (const cudaError_t error = note(about("cudaGraphLaunch", of(stream)))) return error;
+  for (const Work& work : graph->work)
+    if (const cudaError_t error = work()) return error;
+  return cudaSuccess;
 }
 
 GNNMG_FAKE cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind,
                                        cudaStream_t stream) {
   if (const cudaError_t error = note(about("cudaMemcpyAsync", of(stream)))) return error;
-  std::memcpy(to, from, bytes);
-  return cudaSuccess;
+  return submit(stream, [=] {
+    std::memcpy(to, from, bytes);
+    note_written(to, bytes, from);
+    return cudaSuccess;
+  });
 }
 GNNMG_FAKE cudaError_t cudaMemsetAsync(void* to, int byte, size_t bytes, cudaStream_t stream) {
   if (const cudaError_t error = note(about("cudaMemsetAsync", of(stream)))) return error;
-  std::memset(to, byte, bytes);
-  return cudaSuccess;
-}
-GNNMG_FAKE cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void*, void**) {
-  Call call = about("cudaLaunchKernelExC", of(config->stream));
-  call.grid = config->gridDim.x * config->gridDim.y * config->gridDim.z;
-  call.block = config->blockDim.x;
-  return note(call);
+  return submit(stream, [=] {
+    std::memset(to, byte, bytes);
+    note_written(to, bytes);
+    return cudaSuccess;
+  });
 }

@@ -1,7 +1,7 @@
 // A CUDA runtime that is only pretended, in front of the real one for the whole process: the real
 // plug-in opens and runs over it, LibTorch's allocator included, on a machine without a GPU. It
 // notes every call with the device of its thread, makes contexts as the real one does, and fails
-// where it is told. Kernels do not run.
+// where it is told. Kernels do not run, but in tests/ptx.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -16,6 +16,7 @@ namespace gnnmg::fake_cuda {
 
 inline constexpr int kDevices = 2;
 inline constexpr int kMultiprocessors = 16;
+inline constexpr size_t kMemory = size_t{1} << 30;
 
 struct Call {
   std::string name;

@@ -18,11 +18,13 @@ int of(Blocks blocks, const void* memory) {
 }
 void add(Blocks blocks, void* memory, size_t bytes) {
   const std::lock_guard lock(state().mutex);
-  (state().*blocks)[static_cast<char*>(memory)] = {current_device, bytes};
+  Block& block = (state().*blocks)[static_cast<char*>(memory)] = {current_device, bytes};
+  if (blocks == &State::device_blocks && state().make_work != nullptr) block.written.resize(bytes);
 }
 
 cudaError_t allocate(const Call& call, Blocks blocks, void** memory, size_t bytes) {
   if (const cudaError_t error = note(call)) return error;
+  if (bytes > kMemory) return leave(cudaErrorMemoryAllocation);
   *memory = std::aligned_alloc(512, (bytes + 511) / 512 * 512);
   if (*memory == nullptr) return leave(cudaErrorMemoryAllocation);
   add(blocks, *memory, bytes);
@@ -44,9 +46,25 @@ cudaError_t release(const char* name, Blocks blocks, void* memory) {
 
 }  // namespace
 
+void gnnmg::fake_cuda::note_written(void* to, size_t bytes, const void* from) {
+  const std::lock_guard lock(state().mutex);
+  const auto of = [](const void* memory) -> uint8_t* {
+    auto* const at = static_cast<char*>(const_cast<void*>(memory));
+    auto block = state().device_blocks.upper_bound(at);
+    if (block == state().device_blocks.begin()) return nullptr;
+    --block;
+    const auto place = static_cast<size_t>(at - block->first);
+    return place < block->second.written.size() ? block->second.written.data() + place : nullptr;
+  };
+  uint8_t* const written = of(to);
+  const uint8_t* const known = from == nullptr ? nullptr : of(from);
+  if (written == nullptr) return;
+  for (size_t i = 0; i < bytes; ++i) written[i] = known == nullptr ? 1 : known[i];
+}
+
 GNNMG_FAKE cudaError_t cudaMemGetInfo(size_t* available, size_t* total) {
-  *available = size_t{1} << 29;
-  *total = size_t{1} << 30;
+  *available = kMemory / 2;
+  *total = kMemory;
   return note(about("cudaMemGetInfo", -1));
 }
 GNNMG_FAKE cudaError_t cudaMalloc(void** memory, size_t bytes) {

@@ -1,0 +1,17 @@
+// The same, as the GPUs of tests that run on fake ones and on real ones.
+#include "support/test_gpus.h"
+
+#include <algorithm>
+
+#include "fake_cuda/fake_cuda.h"
+
+namespace gnnmg::test {
+
+TestGpus test_gpus(int wanted) {
+  static base::DeviceTable table = fake_cuda::table();  // a copy: tests write into theirs
+  return {&table, std::min(wanted, fake_cuda::kDevices)};
+}
+
+bool gpus_are_fake() { return true; }
+
+}  // namespace gnnmg::test
