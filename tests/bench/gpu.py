@@ -28,6 +28,11 @@ def spread(values, unit=1.0, digits=2):
     return f"{statistics.median(values):.{digits}f} ({min(values):.{digits}f}-{max(values):.{digits}f})"
 
 
+def no_waits(epoch):
+    """Bar 18: the few are an epoch's end."""
+    return epoch["waits"] + epoch["stalls"] <= 8 and epoch["pageable"] == 0 and epoch["allocations"] == 0
+
+
 class Missing(Exception):
     """A task that could not be done, with its reason."""
 
@@ -100,6 +105,7 @@ class Bench:
             raise Missing(f"{same['same']} of {self.options.batches_compared} mini-batches are the CPU's")
         self.row("-", "samples equal to the CPU's, whose uniformity its tests prove", f"{same['same']} mini-batches", "", "", "", None)
         more = self.options.at_once
+        # All are of whole epochs, the last and smaller mini-batch with the others.
         # Bars are without the lists by source, which peers do not make; many at once are a stretch.
         for place, at_once, lists, bar, wanted in (
                 ("device", 1, "plain", 2.0, True), ("device", more, "plain", 5.0, False), ("device", 1, "by_source", None, False),
@@ -165,7 +171,7 @@ class Bench:
                                  {way: f"mean {way} {columns} {direction} {layer}" for way in self.ways()}, needed)
             self.forget()
         for columns in WIDTHS:
-            self.compare("16", f"first layer fused with the gather, {columns} columns", f"first {columns}",
+            self.compare("16", f"first layer's [mean | own row] fused with the gather, {columns} columns", f"first {columns}",
                          {way: f"first {way} {columns} {self.info['nodes']}" for way in self.ways()}, {"cusparse": 1.5})
             self.forget()
 
@@ -207,11 +213,13 @@ class Bench:
                          "", "", "0.30 s", statistics.median(seconds) <= 0.30 if judged else None)
                 self.row("17", f"the same beside {best}", f"{spread(seconds, digits=3)} s", f"{spread(theirs[best], digits=3)} s",
                          spread(ratio), "3 times", statistics.median(ratio) >= 3 if judged else None)
-                self.row("18", f"waits and allocations of the host in an epoch, {way}", f"{last['waits']} and {last['allocations']}",
-                         "", f"{last['waits'] / last['steps']:.2f} and {last['allocations'] / last['steps']:.2f} a step;"
-                         f" asked {last['polls'] / last['steps']:.1f} times whether the step before is through",
-                         "none a step (at most 8 waits an epoch)",
-                         (last["waits"] <= 8 and last["allocations"] == 0) if judged else None)
+                # Waits for work that has more behind it are how the host runs no further ahead.
+                self.row("18", f"host in an epoch, {way}: waits in calls; stalls, at whose end the GPU had no work; copies of"
+                         " memory that is not pinned; allocations",
+                         f"{last['waits']}; {last['stalls']}; {last['pageable']}; {last['allocations']}", "",
+                         f"stalls {1e3 * last['stalled_seconds']:.2f} ms; of {last['waitings']} waitings,"
+                         f" {last['waiting_seconds']:.3f} s, {last['asked'] / last['steps']:.1f} times a step not yet through",
+                         "none a step (at most 8 waits and stalls an epoch)", no_waits(last) if judged else None)
             else:
                 rate = statistics.median(answer["bytes"] / answer["device"] for answer in copy)
                 # A row of 400 bytes always lies in four lines of 128.

@@ -10,7 +10,8 @@ alone), else the same operators called as its SAGEConv calls them; `info` says w
 
     info
     mean WAY COLUMNS forward|backward LAYER    WAY: cusparse, csr (torch's sparse product), scatter
-    first WAY COLUMNS NODES                    gather of rows from a table, then their mean
+    first WAY COLUMNS NODES                    gather of rows from a table, own rows
+                                               among them, then their mean
     epoch csr|lists NODES TF32                 a training step of PyG's layers on ready blocks
     forget
 """

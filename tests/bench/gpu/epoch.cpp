@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "bench/gpu/tasks.h"
+#include "bench/gpu/waits.h"
 #include "data/split.h"
 #include "nn/model.h"
 #include "train/trainer.h"
@@ -62,17 +63,22 @@ class Training {
     config.prefetch = 8;
     config.evaluate_every = 0;
     config.keep_best = false;
-    trainer_ = train::Trainer::create(nn::make_model(model), dataset,
-                                      sample::make_neighbor_sampler(world.graph, world.law(true)),
-                                      config, {host_, log_, pool_, nullptr, 300'000, &gpu_table()});
+    trainer_ = train::Trainer::create(
+        nn::make_model(model), dataset, sample::make_neighbor_sampler(world.graph, world.law(true)),
+        config, {host_, log_, pool_, nullptr, 300'000, &watched(gpu_table())});
     trainer_->set_epoch_function([this](const train::EpochReport& report) {
       const Calls now = calls();
       const auto at = std::chrono::steady_clock::now();  // all that comes between epochs with it
       seconds_.push_back(std::chrono::duration<double>(at - last_).count());
       last_ = at;
       spent_ = {now.waits - before_.waits, now.allocations - before_.allocations,
-                now.polls - before_.polls};
+                now.pageable - before_.pageable};
       before_ = now;
+      const Waits waited = waits();
+      waited_ = {waited.asked - waited_before_.asked, waited.waitings - waited_before_.waitings,
+                 waited.stalls - waited_before_.stalls, waited.seconds - waited_before_.seconds,
+                 waited.stalled_seconds - waited_before_.stalled_seconds};
+      waited_before_ = waited;
       report_ = report;
       if (static_cast<int64_t>(seconds_.size()) == wanted_) trainer_->stop();
       return 0;
@@ -95,7 +101,10 @@ class Training {
     for (const double seconds : seconds_) list += base::text(list.empty() ? "" : ", ", seconds);
     return base::text(
         "\"seconds\": [", list, "], \"steps\": ", report_.steps, ", \"waits\": ", spent_.waits,
-        ", \"allocations\": ", spent_.allocations, ", \"polls\": ", spent_.polls,
+        ", \"allocations\": ", spent_.allocations, ", \"pageable\": ", spent_.pageable,
+        ", \"asked\": ", waited_.asked, ", \"waitings\": ", waited_.waitings,
+        ", \"waiting_seconds\": ", waited_.seconds, ", \"stalls\": ", waited_.stalls,
+        ", \"stalled_seconds\": ", waited_.stalled_seconds,
         ", \"sample\": ", report_.sample_seconds, ", \"gather\": ", report_.gather_seconds,
         ", \"wait\": ", report_.wait_seconds, ", \"compute\": ", report_.compute_seconds,
         ", \"loss\": ", report_.train_loss, ", \"shapes\": \"", shapes, "\"");
@@ -110,6 +119,7 @@ class Training {
   std::vector<double> seconds_;
   train::EpochReport report_;
   Calls before_, spent_;
+  Waits waited_before_, waited_;
   std::chrono::steady_clock::time_point last_;
   int64_t wanted_ = 0;
 };

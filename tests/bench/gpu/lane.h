@@ -36,7 +36,7 @@ class Lane {
 struct Calls {
   int64_t waits = 0;        // for a stream, an event, the device or a copy
   int64_t allocations = 0;  // of the device's memory or of pinned memory, and frees
-  int64_t polls = 0;        // whether a stream is through
+  int64_t pageable = 0;  // copies in a queue of memory that is not pinned, for which the host waits
 };
 Calls calls();
 

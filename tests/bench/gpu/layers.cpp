@@ -1,5 +1,5 @@
-// Means along the edges of sampled blocks, and the first layer's straight from the table of all
-// rows: bar 16. Peers take the same blocks from files (gpu_peer.py).
+// Means along the edges of sampled blocks, and the input of the first layer's product straight from
+// the table of all rows: bar 16. Peers take the same blocks from files (gpu_peer.py).
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -39,11 +39,11 @@ struct Block {
   const GpuArray indptr, indices, out_indptr, out_targets;
 };
 
-// The mean of rows `row_of` gives, target by target, against what was found: the largest
-// difference as a share of the largest mean.
+// The mean of rows `row_of` gives, target by target, against the first `cols` of what was found in
+// rows of `stride`: the largest difference as a share of the largest mean.
 template <typename F>
 double mean_error(const sample::BlockView& block, const std::vector<float>& found, int64_t cols,
-                  const F& row_of) {
+                  int64_t stride, const F& row_of) {
   double largest = 0, scale = 0;
   std::vector<double> sum(static_cast<size_t>(cols));
   for (int64_t t = 0; t < block.num_targets; ++t) {
@@ -55,7 +55,7 @@ double mean_error(const sample::BlockView& block, const std::vector<float>& foun
     const int32_t count = std::max(1, block.indptr[t + 1] - block.indptr[t]);
     for (int64_t c = 0; c < cols; ++c) {
       scale = std::max(scale, std::abs(sum[c] / count));
-      largest = std::max(largest, std::abs(found[t * cols + c] - sum[c] / count));
+      largest = std::max(largest, std::abs(found[t * stride + c] - sum[c] / count));
     }
   }
   return largest / scale;
@@ -82,7 +82,7 @@ class Mean {
   double error(bool of_backward) {
     if (!of_backward) {
       forward();
-      return mean_error(block(), y_.read<float>(lane_, block().num_targets * cols_), cols_,
+      return mean_error(block(), y_.read<float>(lane_, block().num_targets * cols_), cols_, cols_,
                         [&](int32_t source) { return rows_.data() + source * cols_; });
     }
     backward();
@@ -127,7 +127,9 @@ class Mean {
   const GpuArray dy_, dx_, scale_;
 };
 
-// The mean of the first layer, whose rows are read in the table of all nodes.
+// What the first layer multiplies, [mean | own row] of each target, whose rows are read in the
+// table of all nodes: the two kernels of a training (nn/aggregate_linear.cpp). Who gathers first
+// has the own rows among what was gathered.
 class First {
  public:
   First(const World& world, int64_t cols)
@@ -137,24 +139,34 @@ class First {
         rows_(random_rows(world.size.num_nodes, cols)),
         table_(lane_, rows_.data(), world.size.num_nodes * cols),
         ids_(lane_, sample_.node_ids.data(), sample_.num_nodes()),
-        y_(block_.host.num_targets * cols * static_cast<int64_t>(sizeof(float))) {}
+        y_(block_.host.num_targets * 2 * cols * static_cast<int64_t>(sizeof(float))) {}
   const sample::BlockView& block() const { return block_.host; }
   Timing time() {
     return timed(lane_, 50, [&] { run(); });
   }
+  // 1 where an own row is another.
   double error() {
     run();
-    return mean_error(
-        block(), y_.read<float>(lane_, block().num_targets * cols_), cols_,
-        [&](int32_t source) { return rows_.data() + sample_.node_ids[source] * cols_; });
+    const std::vector<float> found = y_.read<float>(lane_, block().num_targets * 2 * cols_);
+    const auto row_of = [&](int32_t source) {
+      return rows_.data() + sample_.node_ids[source] * cols_;
+    };
+    for (int64_t t = 0; t < block().num_targets; ++t)
+      if (!std::equal(row_of(static_cast<int32_t>(t)), row_of(static_cast<int32_t>(t)) + cols_,
+                      found.data() + t * 2 * cols_ + cols_))
+        return 1;
+    return mean_error(block(), found, cols_, 2 * cols_, row_of);
   }
 
  private:
   void run() {
     const nn::kernels::StoredRows rows{table_.as<const float>(), base::DType::kF32, cols_,
                                        ids_.as<const int64_t>()};
-    layers().aggregate_stored(lane_.queue(), Reduce::kMean, block_.by_target(), rows, cols_,
-                              {y_.as<float>(), cols_}, block().num_targets);
+    layers().aggregate(lane_.queue(), Reduce::kMean, block_.by_target(),
+                       {table_.as<const float>(), cols_, ids_.as<const int64_t>()}, cols_,
+                       {y_.as<float>(), 2 * cols_}, block().num_targets);
+    layers().gather_rows(lane_.queue(), rows, cols_, {y_.as<float>() + cols_, 2 * cols_},
+                         block().num_targets);
   }
   const sample::Sample sample_;
   const int64_t cols_;

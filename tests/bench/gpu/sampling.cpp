@@ -15,10 +15,7 @@ const sample::DeviceSampling& sampling() { return *gpu_table().sampling; }
 class Sampling {
  public:
   Sampling(const World& world, base::Placement placement, int32_t at_once, bool by_source)
-      : world_(world), at_once_(at_once), num_batches_(world.num_batches() / at_once * at_once) {
-    if (num_batches_ == 0)
-      base::fail(base::Status::kInvalidArgument, "an epoch has fewer than ", at_once,
-                 " mini-batches");
+      : world_(world), at_once_(at_once), num_batches_(world.num_batches()) {
     graph_ = sampling().open_graph(lane_.queue(), sample::csc_for_device(world.graph->csc(), false),
                                    placement);
     sampler_ = sampling().create(lane_.queue(), graph_, world.law(by_source), world.size.batch_size,
@@ -48,13 +45,16 @@ class Sampling {
   Sampling(const Sampling&) = delete;
   Sampling& operator=(const Sampling&) = delete;
 
-  // Of one mini-batch; a window is the epoch's.
+  // Of one mini-batch; a window is of whole epochs, so that the edges are those of its mini-batches
+  // however many a call takes.
   Timing time() {
-    const int64_t calls = num_batches_ / at_once_;
+    constexpr int64_t kLeastCalls = 50;
+    const int64_t epochs = (kLeastCalls + num_calls() - 1) / num_calls();
     int64_t call = 0;
-    Timing timing = timed(lane_, std::max<int64_t>(calls, 50), [&] { sample(call++ % calls); });
-    timing.device /= at_once_;
-    timing.wall /= at_once_;
+    Timing timing = timed(lane_, epochs * num_calls(), [&] { sample(call++ % num_calls()); });
+    const double each = static_cast<double>(num_calls()) / static_cast<double>(num_batches_);
+    timing.device *= each;
+    timing.wall *= each;
     return timing;
   }
   double edges() const { return edges_; }  // of a mini-batch, on average
@@ -73,11 +73,16 @@ class Sampling {
   }
 
  private:
+  // Of an epoch; the last one may have fewer mini-batches.
+  int64_t num_calls() const { return (num_batches_ + at_once_ - 1) / at_once_; }
+  int32_t batches_of(int64_t call) const {
+    return static_cast<int32_t>(std::min<int64_t>(at_once_, num_batches_ - call * at_once_));
+  }
   const sample::DeviceSample* sample(int64_t call) {
     const int64_t first = call * at_once_;
     const auto hops = static_cast<int64_t>(world_.size.fanouts.size());
     return sampling().sample(sampler_,
-                             {.num_batches = at_once_,
+                             {.num_batches = batches_of(call),
                               .seeds = seeds_->as<const int64_t>() + first * world_.size.batch_size,
                               .seed_stride = world_.size.batch_size,
                               .num_seeds = counts_->as<const int32_t>() + first,
@@ -87,10 +92,11 @@ class Sampling {
     int64_t edges = 0, nodes = 0;
     sample::DeviceCounts counts;
     const auto layers = static_cast<int64_t>(world_.size.fanouts.size());
-    for (int64_t call = 0; call < num_batches_ / at_once_; ++call) {
+    for (int64_t call = 0; call < num_calls(); ++call) {
       sample::read_counts(gpu_table(), lane_.queue(), *sample(call), counts);
       for (const int32_t count : counts.num_edges) edges += count;
-      for (int32_t b = 0; b < at_once_; ++b) nodes += counts.hop_ends[(b + 1) * (layers + 1) - 1];
+      for (int32_t b = 0; b < batches_of(call); ++b)
+        nodes += counts.hop_ends[(b + 1) * (layers + 1) - 1];
     }
     edges_ = static_cast<double>(edges) / static_cast<double>(num_batches_);
     nodes_ = static_cast<double>(nodes) / static_cast<double>(num_batches_);

@@ -12,6 +12,14 @@ if [[ -z $python ]]; then
   echo "needs a Python with torch and numpy: none of ${*:2}"
   [[ ${CI:-} == true ]] && exit 1 || exit 77
 fi
+# What bar 18 takes: an epoch whose host waits in calls, stalls, copies memory that is not pinned or allocates, does not meet it.
+(cd "$here/.." && "$python" - <<'BAR')
+from gpu import no_waits
+good = {"waits": 2, "stalls": 6, "pageable": 0, "allocations": 0, "waitings": 193, "waiting_seconds": 0.2}
+assert no_waits(good)
+for fault in ({"waits": 3}, {"stalls": 7}, {"pageable": 1}, {"allocations": 1}):
+    assert not no_waits({**good, **fault}), fault
+BAR
 found=$(mktemp)
 trap 'rm -f "$found"' EXIT
 OMP_NUM_THREADS=1 "$python" "$here/../gpu.py" --bench "$program" --smoke --output "$found"

@@ -28,14 +28,16 @@ void add_sampling_tasks(Tasks& tasks, const World& world);
 void add_row_tasks(Tasks& tasks, const World& world);
 
 // mean <columns> <forward|backward> <layer>, first <columns>: the mean along a block of mini-batch
-// 0, and that of the block next to the input straight from the table of all rows: "edges",
-// "targets", "sources", "error", the largest difference from a plain loop as a share of the
-// largest.
+// 0, and beside that of the block next to the input, straight from the table of all rows, each
+// target's own row: "edges", "targets", "sources", "error", the largest difference from a plain
+// loop as a share of the largest.
 void add_layer_tasks(Tasks& tasks, const World& world);
 
 // epoch <device|pinned> <captured|eager|unpadded> <float32|tf32|bf16> <epochs>: "seconds" of each
-// epoch, "steps", and of the last one "waits" and "allocations", "sample", "gather", "wait",
-// "compute", "loss"; and in "shapes" how many mini-batches took which, empty where there is one.
+// epoch, "steps", and of the last one "waits", "allocations" and "pageable" (Calls), "asked",
+// "waitings", "waiting_seconds", "stalls" and "stalled_seconds" (Waits), "sample", "gather",
+// "wait", "compute", "loss"; and in "shapes" how many mini-batches took which, empty where there is
+// one.
 void add_epoch_tasks(Tasks& tasks, const World& world);
 
 }  // namespace gnnmg::bench

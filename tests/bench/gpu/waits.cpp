@@ -1,0 +1,75 @@
+#include "bench/gpu/waits.h"
+
+#include <chrono>
+#include <mutex>
+
+namespace gnnmg::bench {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+const base::DeviceTable* real = nullptr;
+
+std::mutex mutex;
+Waits all;
+
+// Of a thread: the queue that LibTorch's work goes into, and what it waits for.
+struct Thread {
+  base::DeviceQueue* queue = nullptr;
+  const void* awaited = nullptr;
+  Clock::time_point since{};
+};
+thread_local Thread thread;
+
+// What `asked` for was answered with; passes it on.
+bool note(const void* asked, bool reached) {
+  if (thread.queue == nullptr) return reached;
+  if (!reached) {
+    if (thread.awaited != asked) {
+      thread.awaited = asked;
+      thread.since = Clock::now();
+    }
+    const std::lock_guard lock(mutex);
+    ++all.asked;
+  } else if (thread.awaited == asked) {
+    thread.awaited = nullptr;
+    const double seconds = std::chrono::duration<double>(Clock::now() - thread.since).count();
+    const bool stalled = real->finished(thread.queue);
+    const std::lock_guard lock(mutex);
+    ++all.waitings;
+    all.seconds += seconds;
+    if (stalled) {
+      ++all.stalls;
+      all.stalled_seconds += seconds;
+    }
+  }
+  return reached;
+}
+
+}  // namespace
+
+const base::DeviceTable& watched(const base::DeviceTable& table) {
+  static base::DeviceTable watching;
+  if (real == &table) return watching;
+  real = &table;
+  watching = table;
+  watching.use = [](base::DeviceQueue* queue) {
+    real->use(queue);
+    thread = {};
+    thread.queue = queue;
+  };
+  watching.close_queue = [](base::DeviceQueue* queue) noexcept {
+    if (thread.queue == queue) thread = {};
+    real->close_queue(queue);
+  };
+  watching.reached = [](const base::DeviceMark* mark) { return note(mark, real->reached(mark)); };
+  watching.finished = [](base::DeviceQueue* queue) { return note(queue, real->finished(queue)); };
+  return watching;
+}
+
+Waits waits() {
+  const std::lock_guard lock(mutex);
+  return all;
+}
+
+}  // namespace gnnmg::bench

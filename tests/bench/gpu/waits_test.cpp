@@ -1,0 +1,137 @@
+// The count of a training's waits, on a device of which the test says what is reached.
+#include "bench/gpu/waits.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <thread>
+
+namespace gnnmg::bench {
+namespace {
+
+// By number: what is behind a mark or all of a queue's work.
+bool marks[4], queues[2];
+
+const base::DeviceMark* mark(size_t i) {
+  return reinterpret_cast<const base::DeviceMark*>(&marks[i]);
+}
+base::DeviceQueue* queue(size_t i) { return reinterpret_cast<base::DeviceQueue*>(&queues[i]); }
+
+const base::DeviceTable& device() {
+  static const base::DeviceTable made = [] {
+    base::DeviceTable table{};
+    table.use = [](base::DeviceQueue*) {};
+    table.close_queue = [](base::DeviceQueue*) noexcept {};
+    table.reached = [](const base::DeviceMark* asked) {
+      return *reinterpret_cast<const bool*>(asked);
+    };
+    table.finished = [](base::DeviceQueue* asked) { return *reinterpret_cast<bool*>(asked); };
+    return table;
+  }();
+  static const base::DeviceTable& table = watched(made);
+  return table;
+}
+
+// What happens in `work`, in a thread of its own.
+template <typename F>
+Waits of(const F& work) {
+  const Waits before = waits();
+  std::thread(work).join();
+  const Waits after = waits();
+  return {after.asked - before.asked, after.waitings - before.waitings,
+          after.stalls - before.stalls, after.seconds - before.seconds,
+          after.stalled_seconds - before.stalled_seconds};
+}
+
+void ask(size_t i, bool reached) {
+  marks[i] = reached;
+  EXPECT_EQ(device().reached(mark(i)), reached);
+}
+
+TEST(Waits, WhatIsReachedAlreadyIsNoWaiting) {
+  const Waits found = of([] {
+    device().use(queue(0));
+    for (size_t i = 0; i < 4; ++i) ask(i, true);
+  });
+  EXPECT_EQ(found.asked, 0);
+  EXPECT_EQ(found.waitings, 0);
+}
+
+// The step before the last is waited for, and the last is still to be done.
+TEST(Waits, ForOlderWorkTheDeviceGoesOn) {
+  const Waits found = of([] {
+    device().use(queue(0));
+    queues[0] = false;
+    ask(0, false);
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    ask(0, false);
+    ask(0, true);
+  });
+  EXPECT_EQ(found.asked, 2);
+  EXPECT_EQ(found.waitings, 1);
+  EXPECT_GE(found.seconds, 0.02);
+  EXPECT_EQ(found.stalls, 0);
+  EXPECT_EQ(found.stalled_seconds, 0);
+}
+
+TEST(Waits, ForTheNewestWorkTheDeviceStands) {
+  const Waits found = of([] {
+    device().use(queue(0));
+    ask(0, false);
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    queues[0] = true;
+    ask(0, true);
+    // For the queue itself.
+    queues[0] = false;
+    EXPECT_FALSE(device().finished(queue(0)));
+    queues[0] = true;
+    EXPECT_TRUE(device().finished(queue(0)));
+  });
+  EXPECT_EQ(found.asked, 2);
+  EXPECT_EQ(found.waitings, 2);
+  EXPECT_EQ(found.stalls, 2);
+  EXPECT_GE(found.stalled_seconds, 0.02);
+}
+
+// Another queue's work, of samples ahead for instance, is no matter while the thread's own is busy.
+TEST(Waits, OfAnotherQueue) {
+  const Waits found = of([] {
+    device().use(queue(0));
+    queues[0] = false;
+    queues[1] = false;
+    EXPECT_FALSE(device().finished(queue(1)));
+    queues[1] = true;
+    EXPECT_TRUE(device().finished(queue(1)));
+  });
+  EXPECT_EQ(found.waitings, 1);
+  EXPECT_EQ(found.stalls, 0);
+}
+
+TEST(Waits, WhatIsAskedOnceIsNotWaitedFor) {
+  const Waits found = of([] {
+    device().use(queue(0));
+    queues[0] = true;
+    ask(0, false);
+    ask(1, false);
+    ask(1, true);
+    ask(0, true);
+  });
+  EXPECT_EQ(found.asked, 2);
+  EXPECT_EQ(found.waitings, 1);
+}
+
+TEST(Waits, ThreadsWithoutAQueueAreNotCounted) {
+  const Waits found = of([] {
+    ask(0, false);
+    ask(0, true);
+    device().use(queue(0));
+    device().close_queue(queue(0));
+    ask(0, false);
+    ask(0, true);
+  });
+  EXPECT_EQ(found.asked, 0);
+  EXPECT_EQ(found.waitings, 0);
+}
+
+}  // namespace
+}  // namespace gnnmg::bench
