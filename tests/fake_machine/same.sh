@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # Runs a program on the CPU and, unchanged, on a machine with fake GPUs: both end with 0 and come to the same accuracy, but
 # for 0.03, and the second one prints what is expected. Arguments of one of them alone stand behind --cpu and --gpu. With
-# "real" in place of the driver the GPUs are this machine's, and without any the test is skipped.
+# "real" in place of the driver the GPUs are this machine's, which the first one does not see, and without any the test is
+# skipped. What the library logs is printed with "log: " before it where GNNMG_TEST_SAY is say.c's library; by that the
+# first one trained on no GPU.
 #   same.sh <regular expression> <libgnnmg.so> <libcuda.so.1> <libgnnmg_cuda.so> <program> [<argument>...]
 #           [--cpu <argument>... --gpu <argument>...]
 set -euo pipefail
@@ -14,18 +16,20 @@ for word in "${@:5}"; do
     *) declare -n to=$list && to+=("$word") ;;
   esac
 done
-run=(bash "$here/run.sh" "${machine[@]}")
+run=(bash "$here/run.sh" "${machine[@]}") alone=()
 if [[ ${machine[1]} == real ]]; then
   nvidia-smi -L >/dev/null 2>&1 || { echo "skipped: no driver, hence no GPU" && exit 77; }
-  run=()
+  run=() alone=(env CUDA_VISIBLE_DEVICES=)
 fi
+[[ -z ${GNNMG_TEST_SAY:-} ]] || both=(env "LD_PRELOAD=$GNNMG_TEST_SAY" "${both[@]}")
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"
 accuracy() { sed -nE 's/.*test +accuracy (0\.[0-9]+|1\.0+).*/\1/p' "$1" | tail -n 1; }
 status=0
-"${both[@]}" "${cpu[@]}" >cpu 2>&1 || status=$?
+"${alone[@]}" "${both[@]}" "${cpu[@]}" >cpu 2>&1 || status=$?
 ((status == 0)) || { cat cpu && ((status == 77)) && exit 77 || exit 1; }
+! grep "training on GPU" cpu || { echo "which was to be the CPU's" && exit 1; }
 "${run[@]}" "${both[@]}" "${gpu[@]}" >gpu 2>&1 || status=$?
 cat gpu
 ((status == 0)) || { echo "it ended with $status" && exit 1; }

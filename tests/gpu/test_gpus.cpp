@@ -15,10 +15,11 @@ namespace gnnmg::test {
 namespace {
 
 base::DeviceTable table;  // a copy: tests write into theirs
+int num_gpus = 0;         // as first said: a process that has lost one may not be told any more
 
 }  // namespace
 
-TestGpus test_gpus(int wanted) { return {&table, std::min(wanted, table.num_devices())}; }
+TestGpus test_gpus(int wanted) { return {&table, std::min(wanted, num_gpus)}; }
 
 bool gpus_are_fake() { return false; }
 
@@ -38,7 +39,8 @@ int main(int argc, char** argv) {
     return 1;
   }
   try {
-    if (plugin.table->num_devices() == 0) {
+    gnnmg::test::num_gpus = plugin.table->num_devices();
+    if (gnnmg::test::num_gpus == 0) {
       std::puts("skipped: no GPU");
       return kSkipped;
     }
@@ -47,6 +49,8 @@ int main(int argc, char** argv) {
     return 1;
   }
   gnnmg::test::table = *plugin.table;
+  std::printf("[ FIGURE   ] on %d GPU%s\n", gnnmg::test::num_gpus,
+              gnnmg::test::num_gpus == 1 ? "" : "s");
   if (RUN_ALL_TESTS() != 0) return 1;
   return testing::UnitTest::GetInstance()->skipped_test_count() > 0 ? kSkipped : 0;
 }

@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "fake_gpu.h"
 #include "nn/device_fixture.h"
 #include "nn/fixed_shape.h"
 #include "nn/torch_tensor.h"
@@ -72,6 +71,7 @@ class KeptPass {
 
   // Once as it is, for what is made at a first call, then kept.
   void keep(const Given& given) {
+    device_.table->use(device_.queue);
     write(given);
     work();
     kept_ = device_.table->capture(

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <numeric>
 #include <string>
@@ -44,6 +45,17 @@ class Gpus {
  private:
   TestGpus gpus_;
 };
+
+// How many GPUs there are where so many are wanted, each number once: where a program sees one, a
+// training on two or four of them is that on one again.
+inline std::vector<int> worlds(const std::vector<int>& wanted) {
+  std::vector<int> there;
+  for (const int count : wanted) {
+    const int found = test_gpus(count).count;
+    if (std::ranges::find(there, found) == there.end()) there.push_back(found);
+  }
+  return there;
+}
 
 // While it lives somebody else has all memory of a GPU but `left` bytes, of real ones some
 // megabytes more or less.

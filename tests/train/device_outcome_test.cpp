@@ -40,7 +40,7 @@ TEST(DeviceOutcome, AFailingSamplerNamesItself) {
 }
 
 TEST(DeviceOutcome, CancelAndGoOn) {
-  for (const int world : {1, 4}) {
+  for (const int world : worlds({1, 4})) {
     const Gpus gpus(world);
     Recipe setup = gpus.train(in_f64(6));
     const std::vector<double> expected = weights_after(in_f64(6));
@@ -68,7 +68,7 @@ TEST(DeviceOutcome, CancelAndGoOn) {
 }
 
 TEST(DeviceOutcome, DivergenceLeavesTheLastGoodWeights) {
-  for (const int world : {1, 2}) {
+  for (const int world : worlds({1, 2})) {
     const Gpus gpus(world);
     Host host;
     host.devices = &gpus.table();

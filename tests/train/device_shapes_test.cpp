@@ -45,7 +45,7 @@ void expect_shapes(Capture capture, const char* said) {
     setup.sampler.expansion = once ? sample::Expansion::kOnce : sample::Expansion::kEveryLayer;
     setup.trainer.placement.gather = once;
     const std::vector<double> expected = weights_after(setup);
-    for (const int world : once ? std::vector{2} : std::vector{1, 2, 4}) {
+    for (const int world : worlds(once ? std::vector{2} : std::vector{1, 2, 4})) {
       const Gpus gpus(world);
       Host host;
       host.devices = &gpus.table();

@@ -19,9 +19,8 @@ std::vector<train::EpochReport> reports_of(const Recipe& setup, const Gpus& gpus
 }
 
 void expect_parts(train::Capture capture) {
-  constexpr int kRanks[] = {1, 2};
   constexpr int64_t kPasses[] = {0, 5};  // of all ranks; 0: one each
-  for (const int wanted : kRanks)
+  for (const int world : worlds({1, 2}))
     for (const int64_t batches_per_step : kPasses)
       for (const bool gather : {false, true}) {
         Recipe setup = with(capture, {});
@@ -31,7 +30,7 @@ void expect_parts(train::Capture capture) {
         setup.trainer.placement.features =
             gather ? loader::FeaturePlacement::kPinned : loader::FeaturePlacement::kDevice;
         setup.trainer.placement.gather = gather;
-        const Gpus gpus(wanted);
+        const Gpus gpus(world);
         const bool alone = gpus.count() == 1;
         for (const train::EpochReport& report : reports_of(setup, gpus)) {
           ASSERT_EQ(report.ranks.size(), static_cast<size_t>(gpus.count()));
