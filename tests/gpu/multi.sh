@@ -17,8 +17,8 @@ while (($#)); do
     --gpus) gpus=$2 && shift 2 ;;
     --build) build=$2 && shift 2 ;;
     --rows) rows=$2 && shift 2 ;;
-    --prefix | --results | --only | --match) pass+=("$1" "$2") && shift 2 ;;
-    --sanitize | --bench) pass+=("$1") && shift ;;
+    --prefix | --results | --only | --match | --limit) pass+=("$1" "$2") && shift 2 ;;
+    --sanitize | --bench | --without-data) pass+=("$1") && shift ;;
     *) sed -n '2,/^set/{/^#/s/^# \?//p}' "$0" >&2 && exit 2 ;;
   esac
 done
@@ -46,7 +46,7 @@ program() { # <row's name> <program> [arguments]
   shift
   command -v "$1" >/dev/null || { note "$name" "not built" && return; }
   GNNMG_TEST_GPUS=$gpus timeout 1800 "$@" 2>&1 | tee "$log" || rc=$?
-  if ((rc == 77)) || grep -q '^\[  SKIPPED \]' "$log"; then
+  if ((rc == 77)) || grep -qE '^\[  SKIPPED \]|\*\*\*Skipped' "$log"; then
     note "$name" "skipped"
   elif ((rc)); then
     note "$name" "failed ($rc)"
@@ -63,6 +63,8 @@ fi
 cmake --build "$build" --target gpu_tests comm_nccl_member -j "$(nproc)"
 program "NCCL among GPUs in threads" "$build/tests/gpu/gpu_nccl_test"
 program "caches split over GPUs" "$build/tests/gpu/gpu_train_test" --gtest_filter=DeviceEquality.CachesThatAreSplit
+program "a program of two ranks on two GPUs, unchanged" \
+  ctest --test-dir "$build" -R '^gpu_program_node_classification$' --verbose --no-tests=error
 captured=(DoubleWithAdam SingleWithSgd UnevenPlans ReportsAndEvaluations)
 program "captured steps on several GPUs of a process: the CPU's curves" "$build/tests/gpu/gpu_capture_test" \
   "--gtest_filter=$(IFS=: && echo "${captured[*]/#/DeviceCapture.}")"

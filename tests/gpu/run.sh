@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Builds the plug-in and runs what needs a GPU, on a machine with one, from what lies in the tree: nothing is fetched.
 #   tests/gpu/run.sh [--prefix FOLDER] [--build FOLDER] [--results FILE] [--sanitize] [--bench] [--only PARTS] [--match WORDS]
+#                    [--without-data] [--limit SECONDS]
 #
 #   --prefix FOLDER   where include/ and lib/ hold what the machine lacks of GoogleTest, zlib, OpenSSL, nlohmann-json and
 #                     Gloo's headers, as Debian's packages unpack (usr/ of them); may be given several times
@@ -11,6 +12,8 @@
 #   --only PARTS      of build, tests, sanitize and bench, with commas; where one call may not take long. Where LibTorch's
 #                     and CUDA's versions stay, what is built stays, too
 #   --match WORDS     of tests, those whose names match this regular expression, as in 'nn_|train_'; to the same end
+#   --without-data    leaves out the accuracy on data sets, for machines without them; the results say so
+#   --limit SECONDS   of a test program under one of compute-sanitizer's tools; 900
 #
 # LibTorch is GNNMG_TORCH_DIR's, or that of the python3 on PATH; nvcc is the one on PATH, or the wheels'. GNNMG_DATA is the
 # folder with Coauthor Physics, Amazon Photo and IMDB-BINARY, without which the test of their accuracy is skipped. What is
@@ -18,7 +21,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
-prefixes=() build=build/gpu results= sanitize=0 bench=0 only= match=
+prefixes=() build=build/gpu results= sanitize=0 bench=0 only= match= without=() limit=900
 while (($#)); do
   case $1 in
     --prefix) prefixes+=("$(cd "$2" && pwd)") && shift 2 ;;
@@ -28,6 +31,8 @@ while (($#)); do
     --bench) bench=1 && shift ;;
     --only) only=$2 && shift 2 ;;
     --match) match=$2 && shift 2 ;;
+    --without-data) without=(-E '^gpu_program_accuracy_real$') && shift ;;
+    --limit) limit=$2 && shift 2 ;;
     *) sed -n '2,/^set/{/^#/s/^# \?//p}' "$0" >&2 && exit 2 ;;
   esac
 done
@@ -59,32 +64,60 @@ if part build; then
   cmake --build "$build" --target gpu_tests bench_gpu -j "$(nproc)"
 fi
 if part tests; then
-  ctest --test-dir "$build" -L '^gpu$' ${match:+-R "$match"} --timeout 900 --verbose --no-tests=error | tee "$log" || status=1
+  ctest --test-dir "$build" -L '^gpu$' ${match:+-R "$match"} "${without[@]}" --timeout 900 --verbose --no-tests=error | tee "$log" || status=1
   if grep -q '\*\*\*Skipped' "$log"; then
-    echo "run.sh: a test was skipped, so not everything was run" >&2
+    echo "run.sh: a test was skipped, so not everything was run (without the data sets: --without-data)" >&2
     status=1
   fi
 fi
-# sanitized <program>: under each tool; fails when one finds something.
-sanitized() {
-  local tool bad=0 options filter='*'
+# cases <program>: its tests that hold on one GPU, without those that look at a clock, which the tools slow down.
+cases() {
+  local filter='*'
   [[ ! -e $1.filter ]] || filter=$(<"$1.filter")
+  filter=${GTEST_FILTER:-$filter}
+  if [[ -e $1.timed ]]; then
+    [[ $filter == *-* ]] && filter+=: || filter+=-
+    filter+=$(<"$1.timed")
+  fi
+  echo "$filter"
+}
+# sanitized <program>: under each tool, a line of what came of it; fails unless all are clean.
+sanitized() {
+  local tool bad=0 options option rc said help
+  help=$(compute-sanitizer --help 2>&1) || true
   for tool in memcheck racecheck initcheck synccheck; do # racecheck looks at shared memory
     options=()
-    [[ $tool != memcheck ]] || options=(--report-api-errors no) # which some tests provoke
-    # Tests read gathered rows together with what lies between them, which nobody wrote and nobody looks at.
-    [[ $tool != initcheck ]] || ! grep -q -e --check-api-memory-access <<<"$(compute-sanitizer --help)" ||
-      options=(--check-api-memory-access no)
-    printf '%s %s: ' "$tool" "${1##*/}"
+    case $tool in
+      memcheck) options=(--report-api-errors no) ;; # which some tests provoke
+      initcheck)
+        # Tests read gathered rows together with what lies between them, which nobody wrote and nobody looks at. All kernels
+        # are watched, since of what others write it has to know.
+        [[ $help != *--check-api-memory-access* ]] || options=(--check-api-memory-access no)
+        ;;
+    esac
+    # Our kernels alone: thousands of LibTorch's and cuBLAS's take hours. The option was renamed.
+    if [[ $tool != initcheck ]]; then
+      for option in --kernel-name --kernel-regex; do
+        [[ $help == *$option* ]] && options+=("$option" kns=gnnmg) && break
+      done
+    fi
     # Each allocation is the driver's own, so that what lies beside it is not LibTorch's cache.
-    if PYTORCH_CUDA_ALLOC_CONF=backend:cudaMallocAsync \
-      GTEST_FILTER=${GTEST_FILTER:-$filter} timeout 1800 \
-      compute-sanitizer --tool "$tool" "${options[@]}" --error-exitcode 9 "$1" >"$log.tool" 2>&1; then
-      grep -E 'SUMMARY' "$log.tool" || echo "nothing found"
+    rc=0
+    PYTORCH_CUDA_ALLOC_CONF=backend:cudaMallocAsync GTEST_FILTER=$(cases "$1") timeout --kill-after 30 "$limit" \
+      compute-sanitizer --tool "$tool" "${options[@]}" --error-exitcode 9 "$1" >"$log.tool" 2>&1 || rc=$?
+    case $rc in
+      0) said=clean ;;
+      9) said=findings ;;
+      124 | 137) said="timed out" ;;
+      *) said="failed $rc" ;;
+    esac
+    if [[ $said == clean ]]; then
+      grep SUMMARY "$log.tool" || true
     else
       bad=1
       tail -n 30 "$log.tool"
     fi
+    echo "SANITIZED $tool ${1##*/}: $said"
     rm -f "$log.tool"
   done
   return $bad
@@ -108,9 +141,10 @@ if [[ -n $results ]]; then
     printf '\n## %s, commit %s\n\n' "$(date -u +%F)" "$(git describe --always --dirty 2>/dev/null || echo unknown)"
     printf 'By `tests/gpu/run.sh`%s%s. GPUs (name, driver, memory, power limit, most clock): %s\n' \
       "${only:+, parts $only}" "${match:+, those of $match}" "$(paste -sd ';' <<<"$gpus")"
+    ((${#without[@]} == 0)) || printf '\nWithout the data sets: `gpu_program_accuracy_real` was left out.\n'
     if [[ -s $log ]]; then
       printf '\n```\n'
-      grep -E 'Test +#|tests passed|SUMMARY|FIGURE' "$log" || true
+      grep -E 'Test +#|tests passed|SANITIZED|FIGURE' "$log" || true
       printf '```\n'
     fi
     cat "$table"

@@ -8,7 +8,7 @@ world=$(mktemp -d)
 trap 'rm -rf "$world"' EXIT
 mkdir -p "$world/bin" "$world/tree/tests/gpu" "$world/tree/build/gpu/tests/gpu"
 cp "$here"/*.sh "$world/tree/tests/gpu"
-export WORLD=$world PATH=$world/bin:$PATH GPUS=1 SAID=passed
+export WORLD=$world PATH=$world/bin:$PATH GPUS=1 SAID=passed KERNELS=--kernel-name
 
 put() { # <path>: a program, from standard input
   cat >"$1"
@@ -45,10 +45,12 @@ while (($#)); do [[ $1 != --output ]] || echo "| 12 | a bar |" >>"$2"; shift; do
 STUB
 put "$world/bin/compute-sanitizer" <<'STUB'
 #!/usr/bin/env bash
-[[ $* != --help ]] || { echo "  --check-api-memory-access arg (=1)" && seq 100000 && exit; }
+[[ $* != --help ]] || { echo "  --check-api-memory-access arg (=1) $KERNELS" && seq 100000 && exit; }
 echo "$2 of ${*: -1} (${*:3:$#-3}): $GTEST_FILTER" >>"$WORLD/called"
+[[ $SAID != slow ]] || exec sleep 20
+[[ $SAID != crashed ]] || exit 134
 echo "SUMMARY: 0 errors"
-[[ $SAID != failed ]]
+[[ $SAID != failed ]] || exit 9
 STUB
 put "$world/bin/git" <<'STUB'
 #!/usr/bin/env bash
@@ -93,15 +95,34 @@ has "$world/called" "gpu.py --bench build/gpu/tests/bench/gpu/bench_gpu --check"
 has_not "$world/called" ctest
 has "$world/results" "| 12 | a bar |"
 has "$world/results" "gpu_nn_test" # what was there stays
-echo "-Of.Two" >"$world/tree/build/gpu/tests/gpu/gpu_train_test.filter"
-called 0 run.sh --only sanitize
-program=build/gpu/tests/gpu/gpu_train_test
-has "$world/called" "memcheck of $program (--report-api-errors no --error-exitcode 9): -Of.Two"
-has "$world/called" "initcheck of $program (--check-api-memory-access no --error-exitcode 9): -Of.Two"
-for tool in racecheck synccheck; do has "$world/called" "$tool of $program (--error-exitcode 9): -Of.Two"; done
-has "$world/called" "racecheck of build/gpu/tests/gpu/gpu_nccl_test (--error-exitcode 9): *"
+sanitizing=build/gpu/tests/gpu
+echo "-Of.Two" >"$world/tree/$sanitizing/gpu_train_test.filter"
+echo "Timed.*" >"$world/tree/$sanitizing/gpu_train_test.timed"
+cp "$world/tree/$sanitizing/gpu_train_test.timed" "$world/tree/$sanitizing/gpu_capture_test.timed"
+called 0 run.sh --only sanitize --results "$world/sanitized"
+program=$sanitizing/gpu_train_test kernels="--kernel-name kns=gnnmg"
+has "$world/called" "memcheck of $program (--report-api-errors no $kernels --error-exitcode 9): -Of.Two:Timed.*"
+has "$world/called" "initcheck of $program (--check-api-memory-access no --error-exitcode 9): -Of.Two:Timed.*"
+for tool in racecheck synccheck; do has "$world/called" "$tool of $program ($kernels --error-exitcode 9): -Of.Two:Timed.*"; done
+has "$world/called" "racecheck of $sanitizing/gpu_nccl_test ($kernels --error-exitcode 9): *"
+has "$world/called" "racecheck of $sanitizing/gpu_capture_test ($kernels --error-exitcode 9): *-Timed.*"
 for program in gpu_full_test gpu_lost_test gpu_multi_test; do has_not "$world/called" $program; done
-SAID=failed called 1 run.sh --only sanitize
+for program in gpu_nccl_test gpu_train_test; do
+  for tool in memcheck racecheck initcheck synccheck; do has "$world/sanitized" "SANITIZED $tool $program: clean"; done
+done
+KERNELS=--kernel-regex called 0 run.sh --only sanitize
+has "$world/called" "racecheck of $sanitizing/gpu_nccl_test (--kernel-regex kns=gnnmg --error-exitcode 9): *"
+KERNELS= called 0 run.sh --only sanitize
+has "$world/called" "racecheck of $sanitizing/gpu_nccl_test (--error-exitcode 9): *"
+# What came of each is told, the time's end too.
+for said in "failed:findings" "crashed:failed 134" "slow:timed out"; do
+  SAID=${said%%:*} called 1 run.sh --only sanitize --match nccl --limit 1 --results "$world/sanitized"
+  has "$world/sanitized" "SANITIZED racecheck gpu_nccl_test: ${said#*:}"
+done
+called 0 run.sh --without-data --results "$world/dataless"
+has "$world/called" "-E ^gpu_program_accuracy_real$"
+has "$world/dataless" '`gpu_program_accuracy_real` was left out'
+has_not "$world/results" "left out"
 called 0 run.sh --bench
 has "$world/called" gpu.py
 SAID=skipped called 1 run.sh
@@ -109,11 +130,49 @@ SAID=failed called 1 run.sh
 SAID=slow called 1 run.sh --bench
 called 2 run.sh --what
 
+# A program that ends well may warn of the machine on a real one, and nothing else.
+put "$world/bin/ends" <<'STUB'
+#!/usr/bin/env bash
+[[ -z $WORDS ]] || echo "$WORDS" >&2
+exit "$CODE"
+STUB
+ends() { # <expected exit code> <the program's> <its words> [<kind>]
+  local rc=0
+  WORDS=$3 CODE=$2 bash "$here/../capi/exit_test.sh" "$world/bin/ends" "${@:4}" >"$world/out" 2>&1 || rc=$?
+  ((rc == $1)) || wrong "exit_test.sh ${*:4}: exit code $2, words '$3' came to $rc, expected $1"
+}
+warning="[W1124 09:00:00.000000000 Context.cpp:1] Warning: an error in some setting (function check)"
+ends 0 7 "" real
+ends 0 7 "$warning" real
+ends 1 7 "$warning"
+ends 1 7 "$warning"$'\nterminate called without an active exception' real
+ends 1 7 "gnnmg_trainer_free: ..." real
+ends 1 1 "" real
+
+# A program on the CPU, which sees no GPU, and on one, which says that it trains there.
+put "$world/bin/trains" <<'STUB'
+#!/usr/bin/env bash
+[[ ${CUDA_VISIBLE_DEVICES-all} == "" ]] && place="the CPU" || place="GPU 0"
+[[ $SAID != blind ]] || place="the CPU"
+[[ $SAID != both ]] || place="GPU 0"
+echo "log: training on $place"
+echo "test accuracy 0.9"
+STUB
+same() { # <expected exit code>
+  local rc=0
+  bash "$here/../fake_machine/same.sh" "log: training on GPU 0" libgnnmg.so real none "$world/bin/trains" >"$world/out" 2>&1 || rc=$?
+  ((rc == $1)) || wrong "same.sh with a program that is $SAID ended with $rc, expected $1"
+}
+same 0
+SAID=blind same 1
+SAID=both same 1
+
 called 1 multi.sh
 has "$world/out" "this machine has 1 GPUs, 2 are needed"
 GPUS=2 called 0 multi.sh --rows "$world/rows"
 has "$world/called" "gpu_capture_test --gtest_filter=DeviceCapture.DoubleWithAdam:DeviceCapture.SingleWithSgd:"
 has "$world/rows" "| captured steps on several GPUs of a process: the CPU's curves | "
+has "$world/called" "ctest --test-dir build/gpu -R ^gpu_program_node_classification$"
 has "$world/called" "job.sh build/gpu/examples/c/train 2"
 has "$world/called" "ranks.sh build/gpu/examples/c/train 2 500000"
 has "$world/rows" "2 x A GPU, driver 580.1, commit v1-2-gabcdef: passed; 12 ms |"
