@@ -12,7 +12,7 @@ namespace gnnmg::test {
 // Communicators name the table that they were made with.
 Gpus::Gpus(int wanted) : gpus_(test_gpus(wanted)) {
   fake_nccl::reset();
-  for (int device = 0; device < wanted; ++device) {
+  for (int device = 0; device < gpus_.count; ++device) {
     fake_gpu::find_again(device);
     fake_gpu::fail_allocation(device, -1);
   }
