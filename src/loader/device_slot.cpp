@@ -34,8 +34,7 @@ void DeviceSlot::follow(base::DeviceQueue* queue) {
 // Beside those that may yet come by let_go().
 void DeviceSlot::reserve_readers(size_t count) {
   count += kMostReaders * static_cast<size_t>(users_.load(std::memory_order_relaxed));
-  while (readers_.size() < count)
-    readers_.push_back({nullptr, base::make_mark(table_, device_)});
+  while (readers_.size() < count) readers_.push_back({nullptr, base::make_mark(table_, device_)});
 }
 
 void DeviceSlot::mark_reader(base::DeviceQueue* queue) {
@@ -49,8 +48,7 @@ void DeviceSlot::mark_reader(base::DeviceQueue* queue) {
 
 // The marks may be put elsewhere behind it.
 void DeviceSlot::wait_for_readers() {
-  for (size_t i = 0; i < num_readers_; ++i)
-    table_.wait_mark(queue_.get(), readers_[i].mark.get());
+  for (size_t i = 0; i < num_readers_; ++i) table_.wait_mark(queue_.get(), readers_[i].mark.get());
   num_readers_ = 0;
 }
 

@@ -12,8 +12,7 @@ QueueWaits::QueueWaits(const base::DeviceTable& table, int device, base::DeviceQ
   const auto make = [&] { return base::make_mark(table, device, true); };
   std::vector<Stretch> all;
   try {
-    for (int64_t i = 0; i < most; ++i)
-      all.push_back({make(), make()});
+    for (int64_t i = 0; i < most; ++i) all.push_back({make(), make()});
     stretches_ = std::move(all);
   } catch (const base::Error& error) {
     if (error.status() != base::Status::kUnsupported) throw;

@@ -26,16 +26,15 @@ class Sends {
   Sends(const Sends&) = delete;
   Sends& operator=(const Sends&) = delete;
 
-  // A copy of a tensor of the host's, which may go at once, there for what comes into the queue from
-  // here on. Never waits for a piece: out of pageable memory where the device has yet to come to the
-  // copy of kPieces before, or the system pins no memory. Not within capture().
+  // A copy of a tensor of the host's, which may go at once, there for what comes into the queue
+  // from here on. Never waits for a piece: out of pageable memory where the device has yet to come
+  // to the copy of kPieces before, or the system pins no memory. Not within capture().
   at::Tensor put(const at::Tensor& host);
 
  private:
   struct Piece {
     Piece(const base::DeviceTable& table, int device)
-        : memory(table, device, base::Placement::kPinned),
-          copied(base::make_mark(table, device)) {}
+        : memory(table, device, base::Placement::kPinned), copied(base::make_mark(table, device)) {}
     loader::DeviceBuffer memory;
     base::Mark copied;
   };

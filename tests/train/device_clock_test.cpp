@@ -18,9 +18,9 @@ using base::Status;
 
 constexpr double kWait = 1.0 / 64;  // of one queue for another
 
-thread_local double now = 0;  // a rank has a thread
+thread_local double now = 0;            // a rank has a thread
 std::atomic<int64_t> made{0}, live{0};  // marks
-std::atomic<int64_t> lost_at{-1};  // marks that are put before it
+std::atomic<int64_t> lost_at{-1};       // marks that are put before it
 const base::DeviceTable* below = nullptr;
 
 // Over one of the table below, for who waits for it.
