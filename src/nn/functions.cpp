@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "base/error.h"
+#include "nn/device_lists.h"
 #include "nn/launch.h"
 #include "nn/torch_tensor.h"
 
@@ -109,6 +110,7 @@ struct SparseSpec : torch::CustomClassHolder {
   at::Tensor values;  // of the weight's type, after dropout
   int64_t num_rows;
   Execution execution;
+  std::shared_ptr<Transposed> by_column;
 
   template <typename T>
   kernels::SparseMatrix<T> matrix() const {
@@ -153,31 +155,45 @@ struct SparseLinearFunction : torch::autograd::Function<SparseLinearFunction> {
     return {by_column.t(), at::Tensor()};
   }
 
+  // The entries by column, on a device; sorted where no product of these rows has done so before.
+  static kernels::SparseColumns columns_of(const SparseSpec& spec) {
+    const SparseView& x = spec.x;
+    Transposed& by = *spec.by_column;
+    if (!by.indptr.defined()) {
+      if (x.num_entries > std::numeric_limits<int32_t>::max())
+        base::fail(base::Status::kRange, "the sparse features of a mini-batch have ", x.num_entries,
+                   " entries, expected fewer than 2^31 on a GPU: take a smaller batch_size");
+      const auto numbers = [&](int64_t count) {
+        return at::empty({count}, options_of(spec.execution, at::kInt));
+      };
+      const Transposed made{numbers(x.num_cols + 1), numbers(x.num_entries),
+                            numbers(x.num_entries)};
+      const at::Tensor room = numbers(3 * x.num_entries);
+      launch(spec.execution, at::kFloat, [&](const auto& layers, base::DeviceQueue* queue) {
+        layers.sparse_columns(queue, x.indptr, x.indices, x.num_rows, x.num_cols, x.num_entries,
+                              room.mutable_data_ptr<int32_t>(), view_of(made));
+      });
+      by = made;
+    }
+    return view_of(by);
+  }
+  static kernels::SparseColumns view_of(const Transposed& by) {
+    return {by.indptr.mutable_data_ptr<int32_t>(), by.lists.mutable_data_ptr<int32_t>(),
+            by.positions.mutable_data_ptr<int32_t>()};
+  }
+
   // On a device: to[c] = the sum of dy over the entries of column c.
   static void by_columns(const SparseSpec& spec, const at::Tensor& dy, const at::Tensor& to) {
-    const Execution& execution = spec.execution;
     const SparseView& x = spec.x;
-    if (x.num_entries > std::numeric_limits<int32_t>::max())
-      base::fail(base::Status::kRange, "the sparse features of a mini-batch have ", x.num_entries,
-                 " entries, expected fewer than 2^31 on a GPU: take a smaller batch_size");
-    const auto numbers = [&](int64_t count) {
-      return at::empty({count}, options_of(execution, at::kInt));
-    };
-    const at::Tensor indptr = numbers(x.num_cols + 1), rows = numbers(x.num_entries),
-                     entries = numbers(x.num_entries), room = numbers(3 * x.num_entries);
-    const kernels::SparseColumns columns{indptr.mutable_data_ptr<int32_t>(),
-                                         rows.mutable_data_ptr<int32_t>(),
-                                         entries.mutable_data_ptr<int32_t>()};
+    const kernels::SparseColumns columns = columns_of(spec);
     // How many entries the first rows have is not known here: the others are multiplied by zeros.
     at::Tensor all = dy;
     if (spec.num_rows < x.num_rows) {
       all = at::zeros({x.num_rows, dy.size(1)}, dy.options());
       all.narrow(0, 0, spec.num_rows).copy_(dy);
     }
-    launch(execution, dy.scalar_type(),
+    launch(spec.execution, dy.scalar_type(),
            [&]<typename T>(const DeviceLayers<T>& layers, base::DeviceQueue* queue) {
-             layers.sparse_columns(queue, x.indptr, x.indices, x.num_rows, x.num_cols,
-                                   x.num_entries, room.mutable_data_ptr<int32_t>(), columns);
              layers.sparse_transposed_times_dense(queue, columns, spec.values.const_data_ptr<T>(),
                                                   const_matrix<T>(all), dy.size(1), matrix<T>(to),
                                                   x.num_cols);
@@ -340,12 +356,14 @@ at::Tensor aggregate(const at::Tensor& x, const sample::BlockView& block, Reduce
 }
 
 at::Tensor sparse_linear(const SparseView& x, int64_t num_rows, const Dropout& dropout,
-                         const at::Tensor& weight, const Execution& execution) {
+                         const at::Tensor& weight, const Execution& execution,
+                         std::shared_ptr<Transposed> by_column) {
   auto spec = c10::make_intrusive<SparseSpec>();
   spec->x = x;
   spec->num_rows = num_rows;
   spec->values = sparse_values(x, dropout, weight.scalar_type(), execution);
   spec->execution = execution;
+  spec->by_column = by_column ? std::move(by_column) : std::make_shared<Transposed>();
   return SparseLinearFunction::apply(weight, std::move(spec));
 }
 

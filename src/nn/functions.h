@@ -17,6 +17,8 @@
 
 namespace gnnmg::nn {
 
+struct Transposed;  // device_lists.h
+
 using kernels::Dropout;
 using kernels::Reduce;
 
@@ -70,9 +72,12 @@ at::Tensor aggregate_linear(const AggregateLinear& in, const sample::BlockView& 
 at::Tensor aggregate(const at::Tensor& x, const sample::BlockView& block, Reduce reduce,
                      const Execution& execution);
 
-// x weight^T for the first num_rows sparse rows, with dropout of the stored values.
+// x weight^T for the first num_rows sparse rows, with dropout of the stored values. `by_column`, if
+// it is given, is one for all products of these rows, and empty: gradients on a device want the
+// entries sorted by column, which the first of them to be made does for all.
 at::Tensor sparse_linear(const SparseView& x, int64_t num_rows, const Dropout& dropout,
-                         const at::Tensor& weight, const Execution& execution);
+                         const at::Tensor& weight, const Execution& execution,
+                         std::shared_ptr<Transposed> by_column = nullptr);
 // The sparse rows as a dense matrix, without a gradient.
 at::Tensor densify(const SparseView& x, const Dropout& dropout, at::ScalarType type,
                    const Execution& execution);

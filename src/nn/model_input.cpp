@@ -3,7 +3,10 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/embedding.h>
 
+#include <memory>
+
 #include "base/error.h"
+#include "nn/device_lists.h"
 #include "nn/readout.h"
 #include "nn/tensors.h"
 #include "nn/torch_tensor.h"
@@ -108,6 +111,7 @@ ConvInput first_input(const InputLayer& layer, const ForwardArgs& args) {
     in.type = scalar_type(layer.config.dtype);
     in.rows = input.sparse ? view_of(*input.sparse) : *input.sparse_on_device;
     in.rows_dropout = layer.dropout;
+    in.by_column = std::make_shared<Transposed>();
     return in;
   }
   const at::ScalarType type = scalar_type(layer.config.dtype);

@@ -7,6 +7,7 @@
 #include <ATen/ops/ones.h>
 #include <ATen/ops/zeros.h>
 
+#include <atomic>
 #include <functional>
 #include <limits>
 #include <tuple>
@@ -82,6 +83,65 @@ TEST_F(DeviceModels, TablesOfAnyFloatTypeAreReadInPlace) {
       expect_same_on_device(*dropping, args, devices_[1], tolerance);
     }
   }
+}
+
+// A device whose sorts by column are counted, of entries of these rows.
+class CountedSorts {
+ public:
+  explicit CountedSorts(const Device& device)
+      : table_(*device.table), f32_(*table_.layers_f32), f64_(*table_.layers_f64) {
+    really_ = f32_.sparse_columns;
+    f32_.sparse_columns = f64_.sparse_columns = count;
+    table_.layers_f32 = &f32_;
+    table_.layers_f64 = &f64_;
+    device_ = device;
+    device_.table = &table_;
+    sorts = 0;
+  }
+  CountedSorts(const CountedSorts&) = delete;
+  CountedSorts& operator=(const CountedSorts&) = delete;
+  const Device& device() const { return device_; }
+  static inline std::atomic<int> sorts{0};
+  static inline const int64_t* rows = nullptr;
+
+ private:
+  static void count(base::DeviceQueue* queue, const int64_t* indptr, const int32_t* indices,
+                    int64_t num_rows, int64_t num_columns, int64_t num_entries, int32_t* room,
+                    kernels::SparseColumns columns) {
+    if (indptr == rows) ++sorts;
+    really_(queue, indptr, indices, num_rows, num_columns, num_entries, room, columns);
+  }
+  static inline decltype(count)* really_ = nullptr;
+  base::DeviceTable table_;
+  kernels::DeviceLayers<float> f32_;
+  kernels::DeviceLayers<double> f64_;
+  Device device_;
+};
+
+// Layers with several products of the same rows, of all sources and of the targets: the gradient of
+// each wants the columns' order.
+TEST_F(DeviceModels, GradientsOfSparseProductsSortColumnsOnce) {
+  ModelConfig config = small_config();
+  for (const Skip skip : {Skip::kNone, Skip::kLinear})
+    for (const Architecture architecture :
+         {Architecture::kSage, Architecture::kGcn, Architecture::kGatv2}) {
+      config.architecture = architecture;
+      config.skip = skip;
+      SCOPED_TRACE(describe(config));
+      const auto on_cpu = make_model(config);
+      const Batch batch = batch_for(config);
+      const ForwardArgs host = args_of(batch, true, true);
+      const PassResult expected = training_pass(*on_cpu, host);
+      CountedSorts counted(devices_[0]);
+      const auto model = on_cpu->clone_on(&counted.device());
+      const DeviceBatch there(host, counted.device());
+      CountedSorts::rows = there.args().input.sparse_on_device->indptr;
+      for (int pass = 1; pass <= 2; ++pass) {
+        const PassResult found = training_pass(*model, there.args());
+        EXPECT_EQ(CountedSorts::sorts, pass);
+        EXPECT_TRUE(near(found.gradients, expected.gradients, kF64));
+      }
+    }
 }
 
 TEST_F(DeviceModels, DropoutDropsTheSame) {

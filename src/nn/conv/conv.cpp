@@ -46,7 +46,8 @@ at::Tensor target_rows(const ConvInput& in, int64_t count, const Execution& exec
 at::Tensor times(const ConvInput& in, int64_t count, const Linear& linear,
                  const Execution& execution) {
   if (in.sparse) {
-    const at::Tensor y = sparse_linear(in.rows, count, in.rows_dropout, linear.weight, execution);
+    const at::Tensor y =
+        sparse_linear(in.rows, count, in.rows_dropout, linear.weight, execution, in.by_column);
     return apply_finish(y, {}, execution, linear.bias);
   }
   return nn::linear(dense_rows(in, count, execution), linear.weight, linear.bias, execution);

@@ -25,6 +25,7 @@ struct ConvInput {
   at::ScalarType type = at::kFloat;
   SparseView rows;
   Dropout rows_dropout;
+  std::shared_ptr<Transposed> by_column;  // as sparse_linear() takes it
   // What the edges carry, in the block's order; undefined: nothing.
   at::Tensor edge_weight;  // [num_edges]
   at::Tensor edge_attr;    // [num_edges, D]

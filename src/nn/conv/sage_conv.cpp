@@ -24,11 +24,12 @@ at::Tensor convolve(const SageConvWeights& w, const ConvInput& in, const at::Ten
                     const at::Tensor& bias, const sample::BlockView& block, Reduce reduce,
                     const Finish& finish, const Execution& execution) {
   if (in.sparse) {
-    const at::Tensor sources =
-        sparse_linear(in.rows, block.num_sources, in.rows_dropout, w.lin_l, execution);
+    const auto times = [&](int64_t rows, const at::Tensor& weight) {
+      return sparse_linear(in.rows, rows, in.rows_dropout, weight, execution, in.by_column);
+    };
+    const at::Tensor sources = times(block.num_sources, w.lin_l);
     at::Tensor y = aggregate(sources, block, reduce, execution);
-    if (own.defined())
-      y = y + sparse_linear(in.rows, block.num_targets, in.rows_dropout, own, execution);
+    if (own.defined()) y = y + times(block.num_targets, own);
     return apply_finish(plus(y, bias), finish, execution);
   }
   if (transforms_first(reduce, block, w.lin_l.size(1), w.lin_l.size(0)) && !in.ids) {
@@ -94,7 +95,9 @@ at::Tensor sage_conv(const SageConvWeights& w, const ConvInput& input,
       execution);
   if (w.skip.defined()) {
     if (in.sparse) {
-      y = y + sparse_linear(in.rows, block.num_targets, in.rows_dropout, w.skip, execution) +
+      y = y +
+          sparse_linear(in.rows, block.num_targets, in.rows_dropout, w.skip, execution,
+                        in.by_column) +
           w.skip_bias;
     } else {
       at::Tensor target = in.x_target;
