@@ -371,8 +371,10 @@ gnnmg_status gnnmg_trainer_create(gnnmg_model* model, const gnnmg_dataset* datas
       environment.processes = job->processes();
       environment.meet_timeout_ms = job->join_ms();
     }
-    auto made =
-        gnnmg::train::Trainer::create((*m).get(), d->data(), s->get(), settings, environment);
+    const auto store = d->features();
+    auto sampler = gnnmg::nn::training_sampler(*(*m).get(), s->get(), store && store->sparse());
+    auto made = gnnmg::train::Trainer::create((*m).get(), d->data(), std::move(sampler), settings,
+                                              environment);
     if (!choice.note.empty()) c->log.add(gnnmg::base::LogLevel::kInfo, std::move(choice.note));
     *trainer = new_handle<gnnmg_trainer>(
         make_object<Trainer>(m.share(), std::move(job), std::move(made), d->data()->task));

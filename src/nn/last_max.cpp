@@ -31,7 +31,7 @@ struct LastMaxFunction : torch::autograd::Function<LastMaxFunction> {
     const at::Tensor rows = with_dense_rows(x);
     at::Tensor out = scratch_tensor(execution, {block.num_targets, width}, x.scalar_type());
     at::Tensor winner;
-    if (execution.gradients) {
+    if (execution.gradients && x.requires_grad()) {
       lists_by_source(block);
       winner = at::empty({block.num_targets, width}, options_of(execution, at::kInt));
     }

@@ -21,6 +21,7 @@
 #include "nn/file_names.h"
 #include "nn/sparse_view.h"
 #include "sample/mini_batch.h"
+#include "sample/sampler.h"
 
 namespace gnnmg::nn {
 
@@ -56,7 +57,8 @@ struct DropoutKey {
 struct ForwardArgs {
   RowInput input;  // none where the model reads no features
   std::span<const sample::BlockView>
-      blocks;  // one a layer, with out_* lists when gradients are wanted
+      blocks;  // one a layer, with out_* lists when gradients are wanted, but for blocks[0] of a
+               // model that does not read them there: reads_input_by_source()
   bool training = false;
   bool gradients = false;  // keep what backward() needs; implied by training
   DropoutKey dropout;
@@ -120,6 +122,9 @@ class Model {
                                                const SumOverRanks& sum) = 0;
   // Collective: takes part in the other ranks' backward pass behind forward_step().
   virtual void absent_backward(const SumOverRanks& sum) = 0;
+  // Whether backward passes may read lists by source of blocks[0], where rows of features come
+  // dense or `sparse`: not where the first layer aggregates the rows as they are.
+  virtual bool reads_input_by_source([[maybe_unused]] bool sparse) const { return true; }
   // The model and the graph must outlive it; `features` are read unless the config says otherwise,
   // `pool` is as in ForwardArgs. Error(kUnsupported) with a readout: batches of graphs have no
   // neighbours outside, so that forward() is all there is.
@@ -185,5 +190,10 @@ class Model {
 };
 
 std::unique_ptr<Model> make_model(const ModelConfig& config);
+
+// The sampler to train a model with: the same, but without the lists by source that the model does
+// not read, where `sampler` can do without. `sparse`: whether features are.
+std::shared_ptr<const sample::Sampler> training_sampler(
+    const Model& model, std::shared_ptr<const sample::Sampler> sampler, bool sparse);
 
 }  // namespace gnnmg::nn

@@ -123,6 +123,13 @@ void StackModel::declare(ParameterList& list) {
     list.linear("lin", c.output_width(), readout_width(c, jumped_width(c)), true, output_);
 }
 
+bool StackModel::reads_input_by_source(bool sparse) const {
+  // Rows that are learned, or made by something that is.
+  const bool learned = config_.input == Input::kEmbedding || !config_.node_vocabulary.empty() ||
+                       config_.skip == Skip::kResidual;
+  return learned || layers_.front().conv->reads_by_source(sparse);
+}
+
 bool StackModel::plain_output(int layer) const { return yields_output(config_, layer); }
 
 Finish StackModel::finish_of_conv(int layer, const Dropout& dropout) const {
@@ -272,6 +279,13 @@ std::vector<at::Tensor> StackModel::run(std::span<const ForwardArgs> batches,
 
 std::unique_ptr<Model> StackModel::clone_on(const Device* device) const {
   return filled(std::make_unique<StackModel>(config_, device));
+}
+
+std::shared_ptr<const sample::Sampler> training_sampler(
+    const Model& model, std::shared_ptr<const sample::Sampler> sampler, bool sparse) {
+  if (model.reads_input_by_source(sparse)) return sampler;
+  std::shared_ptr<const sample::Sampler> lean = sampler->without_input_lists();
+  return lean ? lean : sampler;
 }
 
 std::unique_ptr<Model> make_model(const ModelConfig& config) {

@@ -43,6 +43,7 @@ class StackModel final : public LayeredModel {
   std::unique_ptr<Inference> inference(const graph::Graph& graph, const graph::Column* features,
                                        base::ThreadPool* pool) override;
   std::unique_ptr<Model> clone_on(const Device* device) const override;
+  bool reads_input_by_source(bool sparse) const override;
 
  private:
   friend class StackInference;

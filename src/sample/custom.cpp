@@ -51,6 +51,11 @@ class CustomSampler : public Sampler {
   int num_layers() const override { return num_layers_; }
   std::string describe() const override { return base::text("custom, ", num_layers_, " layers"); }
   int64_t num_nodes() const override { return graph_->num_nodes(); }
+  std::shared_ptr<const Sampler> without_input_lists() const override {
+    auto other = std::make_shared<CustomSampler>(*this);
+    other->transpose_input_ = false;
+    return other;
+  }
 
   void sample(std::span<const int64_t> seeds, const BatchKey& key, Workspace& workspace,
               Sample& out, const base::CancelToken& cancel) const override {
@@ -61,6 +66,10 @@ class CustomSampler : public Sampler {
   }
 
  private:
+  bool transposes(int hop) const {
+    return transpose_ && (transpose_input_ || hop < num_layers_ - 1);
+  }
+
   template <typename Table>
   void run(std::span<const int64_t> seeds, const BatchKey& key, Workspace::State& state,
            Sample& out, const base::CancelToken& cancel) const {
@@ -89,12 +98,12 @@ class CustomSampler : public Sampler {
       }
       build<Table>(hop, num_targets, repeated, state, out, store);
       out.hop_ends[hop + 1] = out.num_nodes();
-      if (transpose_) transpose(store, num_targets, out.num_nodes());
+      if (transposes(hop)) transpose(store, num_targets, out.num_nodes());
     }
     for (int hop = 0; hop < num_layers_; ++hop) {
       const int layer = num_layers_ - 1 - hop;
       out.blocks[layer] = view_of(out.stores[layer], out.hop_ends[hop], out.hop_ends[hop + 1],
-                                  edge_ids_, transpose_);
+                                  edge_ids_, transposes(hop));
     }
   }
 
@@ -193,7 +202,7 @@ class CustomSampler : public Sampler {
 
   graph::GraphRef graph_;
   int num_layers_;
-  bool edge_ids_, transpose_;
+  bool edge_ids_, transpose_, transpose_input_ = true;
   LayerFunction function_;
 };
 

@@ -99,10 +99,14 @@ void read_sample(const base::DeviceTable& table, base::DeviceQueue* queue,
     store.edge_ids.clear();
     if (from.edge_ids != nullptr)
       read(table, queue, from.edge_ids + batch * from.edge_stride, edges, store.edge_ids);
-    if (from.out_indptr != nullptr) {
-      read(table, queue, from.out_indptr + batch * from.out_indptr_stride,
-           hop_ends[from.hop + 1] + 1, store.out_indptr);
-      read(table, queue, from.out_targets + batch * from.edge_stride, edges, store.out_targets);
+    // Lists of which the layer next to the input has none are those of the layer behind it.
+    const int listed = once && from.out_indptr == nullptr ? 1 : layer;
+    const DeviceLayer& lists = sample.layers[listed];
+    if (lists.out_indptr != nullptr) {
+      read(table, queue, lists.out_indptr + batch * lists.out_indptr_stride,
+           hop_ends[lists.hop + 1] + 1, store.out_indptr);
+      read(table, queue, lists.out_targets + batch * lists.edge_stride, num_edges[listed],
+           store.out_targets);
     }
   }
   table.synchronize(queue);

@@ -80,6 +80,18 @@ inline StoreShape part_of(const HopShape& hop) {
   return {padded(hop.max_targets + 1), hop.max_edges, hop.max_targets, hop.max_sources};
 }
 
+// What of a store has lists by source, its first rows: all of it, or, where layers share it, what
+// those layers have that are to have such lists.
+inline StoreShape listed_of(const NeighborConfig& config, const SampleShape& shape, int64_t store) {
+  const int hops = config.num_transposed();
+  const bool all = config.expansion == Expansion::kEveryLayer || hops < 1 || config.transpose_input;
+  return all || hops > shape.num_bounded ? shape.stores[store] : part_of(shape.hops[hops - 1]);
+}
+// Whether it has any.
+inline bool has_lists(const NeighborConfig& config, int64_t store) {
+  return config.num_transposed() > (config.expansion == Expansion::kOnce ? 0 : store);
+}
+
 // Bytes that a GPU's sampler of such a shape takes before its first call, all hops bounded; the
 // room of scans and sorts, which the first call takes, is less than that of the edges of the last
 // hop. `pad`: of one whose mini-batches are padded, behind its first call.
@@ -98,19 +110,25 @@ inline int64_t sampler_bytes(const NeighborConfig& config, const SampleShape& sh
                     edges * (4 * 4) + 16 * drawn;
   const int64_t fixed = 8 + 4 + 4;  // the bad seed, and one more sum of rows and of edges
   int64_t sources = 0, turned = 0;
-  std::vector<StoreShape> stores = shape.stores;
-  if (pad && config.expansion == Expansion::kOnce)
-    for (int64_t h = 0; h + 1 < num_hops; ++h) stores.push_back(part_of(shape.hops[h]));
-  for (const StoreShape& store : stores) {
+  const auto add = [&](const StoreShape& store, const StoreShape* listed) {
     a_batch += 4 * (store.indptr_stride + store.edge_stride);
     if (config.edge_ids) a_batch += 8 * store.edge_stride;
-    if (!config.transpose) continue;
-    a_batch += 4 * (padded(store.max_sources + 1) + store.edge_stride);
-    sources = std::max(sources, store.max_sources);
-    turned = std::max(turned, store.edge_stride);
+    if (!listed) return;
+    a_batch += 4 * (padded(listed->max_sources + 1) + store.edge_stride);
+    sources = std::max(sources, listed->max_sources);
+    turned = std::max(turned, listed->edge_stride);
+  };
+  for (int64_t s = 0; s < static_cast<int64_t>(shape.stores.size()); ++s) {
+    const StoreShape listed = listed_of(config, shape, s);
+    add(shape.stores[s], has_lists(config, s) ? &listed : nullptr);
   }
+  if (pad && config.expansion == Expansion::kOnce)
+    for (int64_t h = 0; h + 1 < num_hops; ++h) {
+      const StoreShape part = part_of(shape.hops[h]);
+      add(part, config.transpose ? &part : nullptr);
+    }
   a_batch += 4 * (4 * turned + 2 * sources);
-  return max_batches * a_batch + fixed + (config.transpose ? 4 : 0);
+  return max_batches * a_batch + fixed + (config.num_transposed() > 0 ? 4 : 0);
 }
 
 }  // namespace gnnmg::sample

@@ -24,7 +24,7 @@ struct BlockView {
   const int64_t* edge_ids = nullptr;  // [num_edges], or null when not asked for
   // The same edges by source, for gradients: the targets that source s sends to, ascending. The
   // lists may go on with targets >= num_targets, which belong to other layers: stop there. Null
-  // when not asked for.
+  // when not asked for, or not for this block.
   const int32_t* out_indptr = nullptr;  // [num_sources + 1]
   const int32_t* out_targets = nullptr;
 };

@@ -75,6 +75,11 @@ class NeighborSampler : public Sampler {
   std::optional<NeighborLaw> neighbors() const override {
     return NeighborLaw{&csc_, &config_, edge_type_};
   }
+  std::shared_ptr<const Sampler> without_input_lists() const override {
+    auto other = std::make_shared<NeighborSampler>(*this);
+    other->config_.transpose_input = false;
+    return other;
+  }
 
   void sample(std::span<const int64_t> seeds, const BatchKey& key, Workspace& workspace,
               Sample& out, const base::CancelToken& cancel) const override {
@@ -97,6 +102,7 @@ class NeighborSampler : public Sampler {
     out.blocks.resize(layers);
     out.stores.resize(once ? 1 : layers);
 
+    const int transposed = config_.num_transposed();
     int64_t expanded = 0;  // rows that store 0 has, expansion once
     for (int hop = 0; hop < layers; ++hop) {
       // Layers count from the input, hops from the seeds.
@@ -110,13 +116,13 @@ class NeighborSampler : public Sampler {
       expand<Table>(expanded, known, draw, state, out, store, cancel);
       expanded = known;
       out.hop_ends[hop + 1] = out.num_nodes();
-      if (config_.transpose && (!once || hop == layers - 1))
-        transpose(store, known, out.num_nodes());
+      // Of those who share a store, the last one that has lists has the others' in its own.
+      if (once ? hop == transposed - 1 : hop < transposed) transpose(store, known, out.num_nodes());
     }
     for (int hop = 0; hop < layers; ++hop) {
       const int layer = layers - 1 - hop;
       out.blocks[layer] = view_of(out.stores[once ? 0 : layer], out.hop_ends[hop],
-                                  out.hop_ends[hop + 1], config_.edge_ids, config_.transpose);
+                                  out.hop_ends[hop + 1], config_.edge_ids, hop < transposed);
     }
   }
 

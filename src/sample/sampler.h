@@ -32,7 +32,16 @@ struct NeighborConfig {
   bool replace = false;
   bool edge_ids = false;   // fill BlockView::edge_ids
   bool transpose = false;  // fill BlockView::out_*
-  bool outgoing = false;   // follow edges from source to target instead
+  // With `transpose`: of blocks[0], the one next to the input, as well. Gradients need it only
+  // where they go on to what the first layer's edges read (nn::Model::reads_input_by_source()).
+  bool transpose_input = true;
+  bool outgoing = false;  // follow edges from source to target instead
+
+  // Hops, from the seeds on, whose blocks have lists by source.
+  int num_transposed() const {
+    const int hops = static_cast<int>(fanouts.size());
+    return transpose ? hops - !transpose_input : 0;
+  }
 };
 
 // Names the draws of one mini-batch.
@@ -78,6 +87,8 @@ class Sampler {
   virtual bool of_graphs() const { return false; }
   // How it draws, in words: equal for samplers that draw alike, as far as a sampler can tell.
   virtual std::string describe() const = 0;
+  // The same sampler, but without lists by source of blocks[0]; null where layers share them.
+  virtual std::shared_ptr<const Sampler> without_input_lists() const { return nullptr; }
   // Of a neighbour sampler; nothing for all others.
   virtual std::optional<NeighborLaw> neighbors() const { return std::nullopt; }
   // Samples for `seeds`; a repeated seed gets a row of its own with the same draws, and edges from

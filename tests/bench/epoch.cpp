@@ -65,10 +65,11 @@ class Server {
     config.loader_threads = loader_threads;
     config.torch_threads = std::max(1, threads / ranks);
     config.evaluate_every = 0;
-    trainer_ =
-        train::Trainer::create(nn::make_model(model), dataset,
-                               sample::make_neighbor_sampler(folder.graph, sampler_config(once)),
-                               config, {host_, log_, pool_});
+    std::shared_ptr<nn::Model> made = nn::make_model(model);
+    auto sampler = nn::training_sampler(
+        *made, sample::make_neighbor_sampler(folder.graph, sampler_config(once)), false);
+    trainer_ = train::Trainer::create(std::move(made), dataset, std::move(sampler), config,
+                                      {host_, log_, pool_});
     trainer_->set_epoch_function([this](const train::EpochReport& report) {
       report_ = report;
       return 0;

@@ -24,7 +24,7 @@ graph::GraphRef some_graph() {
 TEST(PlannedSampler, TakesItsBytes) {
   const graph::GraphRef graph = some_graph();
   for (const auto& fanouts : std::vector<std::vector<int64_t>>{{3}, {4, 2}, {5, 0, 3}, {40, 2}})
-    for (int options = 0; options < 32; ++options)
+    for (int options = 0; options < 64; ++options)
       for (const int64_t batches : {1, 3}) {
         NeighborConfig config;
         config.fanouts = fanouts;
@@ -33,6 +33,7 @@ TEST(PlannedSampler, TakesItsBytes) {
         config.edge_ids = options / 4 % 2;
         config.replace = options / 8 % 2;
         const bool pad = options / 16 % 2;
+        config.transpose_input = options / 32;
         const sample::SampleShape shape =
             sample::shape_of(config, graph->csc().num_targets, graph->num_edges(), 50, batches);
         HostQueue queue;

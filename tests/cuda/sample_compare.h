@@ -78,11 +78,13 @@ inline void expect_same(const sample::Sample& found, const sample::Sample& expec
     if (config.edge_ids) {
       EXPECT_EQ(list_of(a.edge_ids, a.num_edges), list_of(b.edge_ids, b.num_edges));
     }
-    ASSERT_EQ(a.out_indptr != nullptr, config.transpose);
-    if (config.transpose && parted) {
+    const bool listed = config.transpose && (layer > 0 || config.transpose_input);
+    ASSERT_EQ(a.out_indptr != nullptr, listed);
+    ASSERT_EQ(a.out_targets != nullptr, listed);
+    if (listed && parted) {
       EXPECT_EQ(a.out_indptr[a.num_sources], a.num_edges);
       for (int64_t s = 0; s < a.num_sources; ++s) ASSERT_EQ(targets_of(a, s), targets_of(b, s));
-    } else if (config.transpose) {
+    } else if (listed) {
       EXPECT_EQ(list_of(a.out_indptr, a.num_sources + 1), list_of(b.out_indptr, b.num_sources + 1));
       const int64_t sent = b.out_indptr[b.num_sources];
       EXPECT_EQ(list_of(a.out_targets, sent), list_of(b.out_targets, sent));

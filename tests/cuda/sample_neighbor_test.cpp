@@ -111,6 +111,7 @@ TEST(DeviceNeighbor, IsTheCpusSampleOnFiveGraphs) {
         config.replace = bits & 2;
         config.edge_ids = stream.below(2) == 0;
         config.transpose = stream.below(2) == 0;
+        config.transpose_input = stream.below(2) == 0;
         if (config.replace && fanouts[0] > 1000) continue;  // as many picks
         SCOPED_TRACE(name + " " + testing::PrintToString(fanouts) + " bits " +
                      std::to_string(bits));
@@ -146,6 +147,7 @@ TEST(DeviceNeighbor, IsTheSameInEveryOrder) {
       config.fanouts = fanouts;
       config.expansion = expansion;
       config.edge_ids = config.transpose = true;
+      config.transpose_input = fanouts[0] == 12;
       const Batches batches(random_seeds(stream, 300, 5, 40), 50, 2);
       for (const uint32_t order : kOrders) {
         Twin queue(order);
@@ -190,12 +192,13 @@ TEST(DeviceNeighbor, SmallestGraphs) {
 TEST(DeviceNeighbor, NeitherWaitsNorAllocatesOnceItRuns) {
   const graph::GraphRef graph = odd_graph();
   base::Stream stream({9, 9}, 0);
-  for (int bits = 0; bits < 4; ++bits) {
+  for (int bits = 0; bits < 8; ++bits) {
     NeighborConfig config;
     config.fanouts = {40, 5, 2};
     config.expansion = bits & 1 ? Expansion::kEveryLayer : Expansion::kOnce;
     config.replace = bits & 2;
     config.edge_ids = config.transpose = true;
+    config.transpose_input = bits & 4;
     Twin queue(2);
     OnQueue on(queue, graph->csc(), config, 20, 4);
     const int64_t waits = queue.num_synchronizations, taken = queue.device.num_allocations;
@@ -219,6 +222,7 @@ TEST(DeviceNeighbor, WaitsOnceAMeasuredHop) {
       config.fanouts[first] = -1;
       config.expansion = expansion;
       config.transpose = true;
+      config.transpose_input = first != 1;
       Twin queue;
       OnQueue on(queue, graph->csc(), config, 20, 2);
       const Batches batches({{1, 2, 3, 4}, {8}}, 20, 3);

@@ -128,6 +128,97 @@ TEST(Stack, GcnNamesTheNodeOfNegativeDegree) {
   }
 }
 
+// Without the lists by source of the block next to the input, models that say that they do not read
+// them leave the same bits; those that do read them say so.
+TEST(Stack, SaysWhetherItReadsListsOfTheInput) {
+  const graph::GraphRef graph = make_graph();
+  int spared = 0, read = 0;
+  std::vector<ModelConfig> all = configs();
+  for (const Architecture architecture : {Architecture::kSage, Architecture::kGcn})
+    for (const int64_t width : {4, 24}) {  // below and above the features'
+      all.push_back(small_config());
+      all.back().architecture = architecture;
+      all.back().hidden_dim = width;
+    }
+  for (const ModelConfig& config : all) {
+    SCOPED_TRACE(describe(config));
+    const auto model = make_model(config);
+    for (const bool sparse : {false, true}) {
+      if (sparse && (!config.reads_features() || !config.node_vocabulary.empty())) continue;
+      const Batch batch = sample_batch(
+          graph, std::vector<int64_t>(static_cast<size_t>(model->config().num_layers), 3),
+          {4, 0, 59, 17, 33}, sample::Expansion::kEveryLayer);
+      ForwardArgs args = args_of(batch, sparse, true);
+      if (!config.node_vocabulary.empty()) args.input.dense = batch.codes;
+      std::vector<sample::BlockView> lean(args.blocks.begin(), args.blocks.end());
+      lean[0].out_indptr = lean[0].out_targets = nullptr;
+      const auto train = [&](std::span<const sample::BlockView> blocks) {
+        args.blocks = blocks;
+        model->zero_gradients();
+        const at::Tensor logits = model->forward(args);
+        logits.square().sum().backward();
+        if (model->batch_statistics_width() > 0) model->take_batch_statistics();
+        return std::pair(logits.detach().clone(), model->flat_gradients().clone());
+      };
+      if (model->reads_input_by_source(sparse)) {
+        std::string text;
+        read += status_of([&] { train(lean); }, &text) == base::Status::kInvalidArgument &&
+                text.find("no lists of edges by source") != std::string::npos;
+        continue;
+      }
+      ++spared;
+      const auto expected = train(batch.sample.blocks);
+      auto found = expected;
+      EXPECT_EQ(status_of([&] { found = train(lean); }), base::Status::kOk);
+      EXPECT_TRUE(found.first.equal(expected.first));
+      EXPECT_TRUE(found.second.equal(expected.second));
+    }
+  }
+  EXPECT_GT(spared, 20);
+  EXPECT_GT(read, 20);
+  // Which it is, of some.
+  const auto reads = [](ModelConfig config, bool sparse = false) {
+    return make_model(config)->reads_input_by_source(sparse);
+  };
+  ModelConfig config = small_config();
+  config.hidden_dim = kFeatures;
+  EXPECT_FALSE(reads(config));
+  EXPECT_TRUE(reads(config, /*sparse=*/true));
+  config.hidden_dim = kFeatures - 1;  // the product may come first
+  EXPECT_TRUE(reads(config));
+  config.aggregation = Aggregation::kMax;
+  EXPECT_FALSE(reads(config));
+  config.skip = Skip::kResidual;  // rows that a linear layer has made
+  EXPECT_TRUE(reads(config));
+  config = small_config();
+  config.hidden_dim = 2 * kFeatures;
+  config.project = true;
+  EXPECT_TRUE(reads(config));
+  config.project = false;
+  config.input = Input::kEmbedding;
+  EXPECT_TRUE(reads(config));
+  config.input = Input::kFeatures;
+  config.architecture = Architecture::kGat;
+  config.heads = 1;
+  EXPECT_TRUE(reads(config));
+}
+
+TEST(Stack, IsTrainedWithASamplerOfWhatItReads) {
+  const graph::GraphRef graph = make_graph();
+  sample::NeighborConfig law;
+  law.fanouts = {3, 3, 3};
+  law.transpose = true;
+  const std::shared_ptr<const sample::Sampler> whole = sample::make_neighbor_sampler(graph, law);
+  ModelConfig config = small_config();
+  config.hidden_dim = kFeatures;
+  const auto lean = training_sampler(*make_model(config), whole, false);
+  EXPECT_FALSE(lean->neighbors()->config->transpose_input);
+  EXPECT_EQ(training_sampler(*make_model(config), whole, true), whole);
+  config.architecture = Architecture::kGat;
+  config.heads = 1;
+  EXPECT_EQ(training_sampler(*make_model(config), whole, false), whole);
+}
+
 TEST(Stack, AttentionDropsOutInTrainingOnly) {
   const graph::GraphRef graph = make_graph();
   ModelConfig config = small_config();

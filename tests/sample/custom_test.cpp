@@ -70,6 +70,26 @@ TEST(CustomSampler, OneHopCallsRebuildTheMultiLayerSampler) {
   for (std::thread& thread : threads) thread.join();
 }
 
+TEST(CustomSampler, LeavesOutListsOfTheInput) {
+  const graph::GraphRef graph = test::skewed_graph(400, 3000, 1);
+  const auto whole = sample::make_custom_sampler(
+      graph, 2, true, true, [&](const LayerRequest& request, EdgeSink& sink) {
+        sample::sample_neighbors(*graph, request.targets, 4, false, request.key, sink);
+      });
+  const auto lean = whole->without_input_lists();
+  ASSERT_NE(lean, nullptr);
+  sample::Workspace workspace;
+  sample::Sample a, b;
+  const std::vector<int64_t> seeds = {1, 2, 3};
+  whole->sample(seeds, {5}, workspace, a, {});
+  lean->sample(seeds, {5}, workspace, b, {});
+  EXPECT_EQ(b.blocks[0].out_indptr, nullptr);
+  EXPECT_EQ(b.blocks[0].out_targets, nullptr);
+  b.blocks[0].out_indptr = a.blocks[0].out_indptr;
+  b.blocks[0].out_targets = a.blocks[0].out_targets;
+  expect_same(a, b);
+}
+
 TEST(CustomSampler, TellsTheFunctionWhatItSamplesFor) {
   const graph::GraphRef graph = test::skewed_graph(100, 10, 1);
   std::vector<LayerRequest> requests;

@@ -50,17 +50,45 @@ TEST(Neighbor, EveryOptionFollowsTheDefinition) {
   sample::Workspace workspace;  // and one sample: what a batch leaves must not show in the next
   sample::Sample sample;
   for (const auto& list : fanouts) {
-    for (int bits = 0; bits < 16; ++bits) {
+    for (int bits = 0; bits < 32; ++bits) {
       NeighborConfig config;
       config.fanouts = list;
       config.expansion = bits & 1 ? Expansion::kEveryLayer : Expansion::kOnce;
       config.replace = bits & 2;
       config.edge_ids = bits & 4;
       config.transpose = bits & 8;
+      config.transpose_input = bits & 16;
       SCOPED_TRACE(testing::PrintToString(list) + " option bits " + std::to_string(bits));
       expect_as_reference(graph, config, seeds, workspace, sample);
       if (HasFailure()) return;
     }
+  }
+}
+
+// What models are trained with that do not read the lists: the same sampler but for these.
+TEST(Neighbor, LeavesOutListsOfTheInput) {
+  const graph::GraphRef graph = test::skewed_graph(300, 3000, 3);
+  const std::vector<int64_t> seeds = {4, 9, 250};
+  for (const bool outgoing : {false, true}) {
+    NeighborConfig config;
+    config.fanouts = {4, 3, 2};
+    config.edge_ids = config.transpose = true;
+    config.outgoing = outgoing;
+    const auto whole = sample::make_neighbor_sampler(graph, config);
+    const auto lean = whole->without_input_lists();
+    ASSERT_NE(lean, nullptr);
+    EXPECT_TRUE(whole->neighbors()->config->transpose_input);
+    EXPECT_FALSE(lean->neighbors()->config->transpose_input);
+    EXPECT_TRUE(lean->neighbors()->config->transpose);
+    EXPECT_EQ(lean->describe(), whole->describe());
+    sample::Workspace workspace;
+    sample::Sample sample;
+    lean->sample(seeds, kKey, workspace, sample, {});
+    config.transpose_input = false;
+    const graph::Csc csc = *whole->neighbors()->csc;
+    test::expect_equal(sample, test::reference_sample(csc, config, seeds, kKey), config);
+    EXPECT_EQ(sample.blocks[0].out_indptr, nullptr);
+    EXPECT_NE(sample.blocks[1].out_indptr, nullptr);
   }
 }
 

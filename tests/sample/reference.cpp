@@ -148,8 +148,10 @@ void expect_equal(const sample::Sample& found, const ReferenceSample& expected,
     if (config.edge_ids) {
       EXPECT_EQ(vector(block.edge_ids, block.num_edges), wanted.edge_ids) << "block " << i;
     }
-    ASSERT_EQ(block.out_indptr != nullptr, config.transpose);
-    if (config.transpose) expect_transposed(block);
+    const bool listed = config.transpose && (i > 0 || config.transpose_input);
+    ASSERT_EQ(block.out_indptr != nullptr, listed) << "block " << i;
+    ASSERT_EQ(block.out_targets != nullptr, listed) << "block " << i;
+    if (listed) expect_transposed(block);
     edges = config.expansion == sample::Expansion::kOnce ? std::max(edges, block.num_edges)
                                                          : edges + block.num_edges;
   }

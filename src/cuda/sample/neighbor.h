@@ -48,6 +48,7 @@ class NeighborSampler {
         max_seeds_(max_seeds),
         max_batches_(max_batches),
         num_hops_(static_cast<int32_t>(config.fanouts.size())),
+        transposed_(config.num_transposed()),
         shape_(shape_of(config, graph.csc().num_nodes, graph.num_edges(), max_seeds, max_batches)),
         transposing_(queue.device_memory()) {
     for (size_t i = 0; i < shape_.stores.size(); ++i) stores_.emplace_back(queue.device_memory());
@@ -70,6 +71,8 @@ class NeighborSampler {
     int64_t rows = max_seeds_;
     for (int32_t hop = 0; hop < num_hops_; ++hop) rows = expand(hop, rows);
     parted_ = batches.pad && once() ? num_hops_ - 1 : 0;
+    // The block that layers share, as far as one that has no part of its own is to have lists.
+    if (once() && transposed_ > parted_) turn_round(transposed_ - 1);
     if (batches.pad) pad();
     describe();
     return &sample_;
@@ -151,23 +154,27 @@ class NeighborSampler {
       reserve_rows(batches * shape_.hops[hop].rows);
       reserve_edges(hop, batches * shape_.hops[hop].edges);
     }
-    if (!config_.transpose) return;
     if (once() && shape_.num_bounded < num_hops_) return;
     const int32_t stores = once() ? 1 : shape_.num_bounded;
-    for (int32_t i = 0; i < stores; ++i)
-      transposing_.reserve(batches * shape_.stores[i].edge_stride,
-                           batches * shape_.stores[i].max_sources);
+    for (int32_t i = 0; i < stores; ++i) {
+      if (!sample::has_lists(config_, i)) continue;
+      const StoreShape listed = sample::listed_of(config_, shape_, i);
+      transposing_.reserve(batches * listed.edge_stride, batches * listed.max_sources);
+    }
   }
   void reserve_store(int i, int64_t batches) {
-    reserve_store(stores_[i], shape_.stores[i], batches);
+    const StoreShape listed = sample::listed_of(config_, shape_, i);
+    reserve_store(stores_[i], shape_.stores[i], sample::has_lists(config_, i) ? &listed : nullptr,
+                  batches);
   }
-  void reserve_store(StoreBuffers& store, const StoreShape& shape, int64_t batches) {
+  void reserve_store(StoreBuffers& store, const StoreShape& shape, const StoreShape* listed,
+                     int64_t batches) {
     store.indptr.reserve(batches * shape.indptr_stride, "index pointers of mini-batches");
     store.indices.reserve(batches * shape.edge_stride, "edges of mini-batches");
     if (config_.edge_ids)
       store.edge_ids.reserve(batches * shape.edge_stride, "edge ids of mini-batches");
-    if (!config_.transpose) return;
-    store.out_indptr.reserve(batches * padded(shape.max_sources + 1),
+    if (!listed) return;
+    store.out_indptr.reserve(batches * padded(listed->max_sources + 1),
                              "index pointers of mini-batches");
     store.out_targets.reserve(batches * shape.edge_stride, "edges of mini-batches");
   }
@@ -239,9 +246,7 @@ class NeighborSampler {
     queue_.each(batches_ * edges, NumberSources{nodes(), tables(), store(s), kernel,
                                                 sources_.data(), edge_slots_.data(), ranks_.data(),
                                                 num_edges_.data(), num_hops_ - 1 - hop, !last});
-    if (config_.transpose && (!once() || last)) {
-      transpose(queue_, turned_round(s, hop), batches_, transposing_);
-    }
+    if (!once() && hop < transposed_) turn_round(hop);
     // A node is one row, but for repeated seeds.
     return std::max<int64_t>(
         once() ? std::min(edges, graph_.csc().num_nodes)
@@ -249,18 +254,23 @@ class NeighborSampler {
         1);
   }
 
-  TransposedBlock turned_round(int s, int32_t hop) const {
-    const StoreShape& shape = shape_.stores[s];
-    const bool both = config_.transpose;
+  // The block of a hop in its store, with lists by source if it is to have them.
+  TransposedBlock block_of(int32_t hop) const {
+    const int s = store_of(hop);
+    const bool both = hop < transposed_;
+    const StoreShape shape =
+        both ? sample::listed_of(config_, shape_, s) : shape_.stores[static_cast<size_t>(s)];
     return {nodes(),
             store(s),
             hop,
             Divisor(shape.max_sources),
             Divisor(shape.max_targets),
+            Divisor(shape.edge_stride),
             both ? stores_[s].out_indptr.data() : nullptr,
             both ? padded(shape.max_sources + 1) : 0,
             both ? stores_[s].out_targets.data() : nullptr};
   }
+  void turn_round(int32_t hop) { transpose(queue_, block_of(hop), batches_, transposing_); }
   // Of a layer that shares its block, and gets one of its own.
   TransposedBlock part(int32_t hop) {
     const StoreShape shape = sample::part_of(shape_.hops[hop]);
@@ -273,6 +283,7 @@ class NeighborSampler {
             hop,
             Divisor(shape.max_sources),
             Divisor(shape.max_targets),
+            Divisor(shape.edge_stride),
             both ? buffers.out_indptr.data() : nullptr,
             both ? padded(shape.max_sources + 1) : 0,
             both ? buffers.out_targets.data() : nullptr};
@@ -280,7 +291,8 @@ class NeighborSampler {
   void pad() {
     for (int32_t hop = 0; hop < parted_; ++hop) {
       if (static_cast<int32_t>(parts_.size()) == hop) parts_.emplace_back(memory());
-      reserve_store(parts_[hop], sample::part_of(shape_.hops[hop]), max_batches_);
+      const StoreShape shape = sample::part_of(shape_.hops[hop]);
+      reserve_store(parts_[hop], shape, config_.transpose ? &shape : nullptr, max_batches_);
       const TransposedBlock own = part(hop);
       part_block(queue_, store(0), own, batches_);
       if (config_.transpose) transpose(queue_, own, batches_, transposing_);
@@ -288,7 +300,7 @@ class NeighborSampler {
     }
     queue_.each(batches_ * shape_.node_stride, PadNodes{nodes(), Divisor(shape_.node_stride)});
     for (int s = 0; s < static_cast<int>(stores_.size()); ++s)
-      pad_block(queue_, turned_round(s, once() ? num_hops_ - 1 : s), batches_);
+      pad_block(queue_, block_of(once() ? num_hops_ - 1 : s), batches_);
   }
 
   template <int N, bool kMany>
@@ -425,11 +437,12 @@ class NeighborSampler {
       layer.indptr = stores_[s].indptr.data();
       layer.indices = stores_[s].indices.data();
       layer.edge_ids = config_.edge_ids ? stores_[s].edge_ids.data() : nullptr;
-      layer.out_indptr = config_.transpose ? stores_[s].out_indptr.data() : nullptr;
-      layer.out_targets = config_.transpose ? stores_[s].out_targets.data() : nullptr;
+      const TransposedBlock block = block_of(hop);
+      layer.out_indptr = block.out_indptr;
+      layer.out_targets = block.out_targets;
       layer.indptr_stride = shape.indptr_stride;
       layer.edge_stride = shape.edge_stride;
-      layer.out_indptr_stride = padded(shape.max_sources + 1);
+      layer.out_indptr_stride = block.out_indptr_stride;
       layer.max_targets = shape.max_targets;
       layer.max_sources = shape.max_sources;
       layer.max_edges = shape.edge_stride;
@@ -455,6 +468,7 @@ class NeighborSampler {
   const sample::NeighborConfig config_;
   const int64_t max_seeds_, max_batches_;
   const int32_t num_hops_;
+  const int32_t transposed_;  // hops whose blocks have lists by source
   SampleShape shape_;
   sample::DeviceSample sample_;
 

@@ -20,6 +20,7 @@ struct TransposedBlock {
   int32_t target_hop;
   Divisor max_sources;  // of a mini-batch
   Divisor max_targets;
+  Divisor max_edges;  // at most the store's edge_stride
   int32_t* out_indptr;
   int64_t out_indptr_stride;
   int32_t* out_targets;  // strides of the store's edges
@@ -43,9 +44,10 @@ struct ListTargets {
     const int64_t batch = block.max_targets(i), row = i - batch * block.max_targets.by;
     if (row >= block.num_targets(batch)) return;
     const int32_t* indptr = block.store.indptr + batch * block.store.indptr_stride;
-    const int64_t start = batch * block.store.edge_stride;
+    const int32_t* indices = block.store.indices + batch * block.store.edge_stride;
+    const int64_t start = batch * block.max_edges.by;
     tile.each_of(indptr[row], indptr[row + 1], [&](int64_t edge) {
-      const int64_t source = batch * block.max_sources.by + block.store.indices[start + edge];
+      const int64_t source = batch * block.max_sources.by + indices[edge];
       sources[start + edge] = static_cast<uint32_t>(source);
       targets[start + edge] = static_cast<int32_t>(row);
       atomic_add(counts + source, 1);
@@ -68,17 +70,17 @@ struct WriteStarts {
   }
 };
 
-// Item: an edge of the store's `edge_stride` a mini-batch.
+// Item: an edge of `max_edges` a mini-batch.
 struct WriteTargets {
   TransposedBlock block;
-  Divisor edge_stride;
   const int32_t* starts;
   const int32_t* sorted;
 
   GNNMG_BOTH void operator()(int64_t i) const {
-    const int64_t batch = edge_stride(i), edge = i - batch * edge_stride.by;
+    const int64_t batch = block.max_edges(i), edge = i - batch * block.max_edges.by;
     if (edge < block.num_edges(batch))
-      block.out_targets[i] = sorted[starts[batch * block.max_sources.by] + edge];
+      block.out_targets[batch * block.store.edge_stride + edge] =
+          sorted[starts[batch * block.max_sources.by] + edge];
   }
 };
 
@@ -112,7 +114,7 @@ struct TransposeBuffers {
 template <typename Queue>
 void transpose(Queue& queue, const TransposedBlock& block, int64_t num_batches,
                TransposeBuffers& buffers) {
-  const int64_t edges = num_batches * block.store.edge_stride;
+  const int64_t edges = num_batches * block.max_edges.by;
   const int64_t sources = num_batches * block.max_sources.by;
   buffers.reserve(edges, sources);
   // Places without an edge sort behind all others: all ones in the lowest bits.
@@ -128,8 +130,7 @@ void transpose(Queue& queue, const TransposedBlock& block, int64_t num_batches,
              static_cast<int>(std::bit_width(static_cast<uint64_t>(sources))));
   queue.each(sources + num_batches,
              WriteStarts{block, Divisor(block.max_sources.by + 1), buffers.starts.data()});
-  queue.each(edges, WriteTargets{block, Divisor(block.store.edge_stride), buffers.starts.data(),
-                                 buffers.sorted_targets.data()});
+  queue.each(edges, WriteTargets{block, buffers.starts.data(), buffers.sorted_targets.data()});
 }
 
 }  // namespace gnnmg::cuda

@@ -87,6 +87,10 @@ class Conv {
                                               std::span<const ConvPass> passes,
                                               const NormPass& norms) const;
 
+  // Whether a gradient goes back along the edges where the sources' rows, dense or sparse, want
+  // none: to what is learned and makes of each row what the edges read.
+  virtual bool reads_by_source([[maybe_unused]] bool sparse) const { return true; }
+
   // Step one: what the edges read, made row by row. `transforms` says whether there is such a step
   // for dense or sparse rows on this block; without it combine() gets the rows themselves.
   virtual bool transforms(bool sparse, const sample::BlockView& block) const = 0;

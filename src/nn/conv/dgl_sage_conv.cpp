@@ -43,6 +43,10 @@ class DglSageConv final : public Conv {
   }
   int64_t output_width() const override { return o_.out; }
 
+  bool reads_by_source(bool sparse) const override {
+    if (o_.aggregator != Aggregator::kMean) return o_.aggregator == Aggregator::kPool;
+    return sparse || may_transform_first(Reduce::kMean, o_.in, o_.out);
+  }
   bool transforms(bool, const sample::BlockView&) const override {
     return o_.aggregator == Aggregator::kPool;
   }

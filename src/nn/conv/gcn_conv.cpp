@@ -30,6 +30,9 @@ class WeightedConv : public Conv {
  public:
   int64_t output_width() const override { return out_; }
   int64_t transformed_width() const override { return out_; }
+  bool reads_by_source(bool sparse) const override {
+    return sparse || may_transform_first(Reduce::kSum, in_, out_);
+  }
   bool transforms(bool sparse, const sample::BlockView& block) const override {
     return sparse || transforms_first(Reduce::kSum, block, in_, out_);
   }

@@ -40,6 +40,10 @@ class GinConv final : public Conv, public StagedConv {
   int64_t output_width() const override { return network_.output_width(); }
   std::vector<NormLayer*> norms() override { return network_.norms(); }
 
+  bool reads_by_source(bool sparse) const override {
+    if (o_.edges || o_.reduce == Reduce::kMax) return false;
+    return sparse || may_transform_first(o_.reduce, o_.widths[0], o_.widths[1]);
+  }
   // The first linear layer and a sum may change places.
   bool transforms(bool sparse, const sample::BlockView& block) const override {
     if (o_.edges || o_.reduce == Reduce::kMax) return false;

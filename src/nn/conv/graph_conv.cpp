@@ -25,6 +25,10 @@ class GraphConv final : public Conv {
   }
   int64_t output_width() const override { return options_.out; }
   int64_t transformed_width() const override { return options_.out; }
+  bool reads_by_source(bool sparse) const override {
+    if (options_.reduce == Reduce::kMax) return false;
+    return sparse || may_transform_first(options_.reduce, options_.in, options_.out);
+  }
   bool transforms(bool sparse, const sample::BlockView& block) const override {
     if (options_.reduce == Reduce::kMax) return false;
     return sparse || transforms_first(options_.reduce, block, options_.in, options_.out);

@@ -201,6 +201,8 @@ class RelationConv final : public Conv {
     if (o_.bias) list.constant("bias", {o_.out}, 0, &bias_);
   }
   int64_t output_width() const override { return o_.out; }
+  // Edges are grouped by relation, in lists of the layer's own.
+  bool reads_by_source(bool) const override { return false; }
   bool transforms(bool, const sample::BlockView&) const override { return false; }
   int64_t transformed_width() const override { return o_.out; }
   at::Tensor transform(const ConvInput& in, int64_t count,

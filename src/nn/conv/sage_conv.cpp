@@ -58,7 +58,7 @@ at::Tensor whole_bias(const SageConvWeights& weights) {
 }
 
 bool transforms_first(Reduce reduce, const sample::BlockView& block, int64_t in, int64_t out) {
-  if (reduce == Reduce::kMax || out >= in) return false;
+  if (!may_transform_first(reduce, in, out)) return false;
   // Sixteen operations of a product take about as long as moving one byte of a gathered row.
   const double more_work = 2.0 * static_cast<double>(block.num_sources - block.num_targets) *
                            static_cast<double>(in) * static_cast<double>(out);
@@ -136,6 +136,11 @@ class SageConv final : public Conv {
     if (aggregates_first()) return Conv::forward(in, pass);
     return sage_conv(with_skip(pass), in, pass.block, {o_.reduce, o_.normalize}, pass.finish,
                      pass.execution);
+  }
+
+  bool reads_by_source(bool sparse) const override {
+    if (o_.project || aggregates_first()) return o_.project;
+    return (sparse && o_.reduce != Reduce::kMax) || may_transform_first(o_.reduce, o_.in, o_.out);
   }
 
   bool transforms(bool sparse, const sample::BlockView& block) const override {

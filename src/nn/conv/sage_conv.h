@@ -27,6 +27,11 @@ at::Tensor sage_conv(const SageConvWeights& weights, const ConvInput& input,
 at::Tensor own_weight(const SageConvWeights& weights);
 at::Tensor whole_bias(const SageConvWeights& weights);
 
+// Whether it can ever cost less to multiply the rows before they are aggregated: on no block if it
+// does not make them narrower.
+inline bool may_transform_first(Reduce reduce, int64_t in, int64_t out) {
+  return reduce != Reduce::kMax && out < in;
+}
 // Whether it costs less to multiply the rows before they are aggregated: it must make them
 // narrower, and there must not be many more sources than targets.
 bool transforms_first(Reduce reduce, const sample::BlockView& block, int64_t in, int64_t out);

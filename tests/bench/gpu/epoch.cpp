@@ -63,9 +63,12 @@ class Training {
     config.prefetch = 8;
     config.evaluate_every = 0;
     config.keep_best = false;
-    trainer_ = train::Trainer::create(
-        nn::make_model(model), dataset, sample::make_neighbor_sampler(world.graph, world.law(true)),
-        config, {host_, log_, pool_, nullptr, 300'000, &watched(gpu_table())});
+    std::shared_ptr<nn::Model> made = nn::make_model(model);
+    auto sampler = nn::training_sampler(
+        *made, sample::make_neighbor_sampler(world.graph, world.law(true)), false);
+    trainer_ =
+        train::Trainer::create(std::move(made), dataset, std::move(sampler), config,
+                               {host_, log_, pool_, nullptr, 300'000, &watched(gpu_table())});
     trainer_->set_epoch_function([this](const train::EpochReport& report) {
       const Calls now = calls();
       const auto at = std::chrono::steady_clock::now();  // all that comes between epochs with it
