@@ -45,6 +45,19 @@ class Arena final : public cuda::Memory {
   void let_read(int peer) noexcept { peers_ |= 1u << peer; }
   uint32_t peers() const noexcept { return peers_; }
 
+  // Copies from the host's memory, and to it.
+  struct Copied {
+    std::atomic<int64_t> count{0}, bytes{0};
+    void add(int64_t more) noexcept {
+      ++count;
+      bytes += more;
+    }
+  };
+  Copied& copied_to() noexcept { return copied_to_; }
+  Copied& copied_from() noexcept { return copied_from_; }
+  const Copied& copied_to() const noexcept { return copied_to_; }
+  const Copied& copied_from() const noexcept { return copied_from_; }
+
   // What work of the device is added to; null: it is not captured.
   Recording* recording() const noexcept { return recording_; }
   void set_recording(Recording* recording) noexcept { recording_ = recording; }
@@ -73,6 +86,7 @@ class Arena final : public cuda::Memory {
   std::atomic<bool> lost_{false};
   std::atomic<uint32_t> peers_{0};
   std::atomic<Recording*> recording_{nullptr};
+  Copied copied_to_, copied_from_;
   mutable std::mutex mutex_;
   std::map<int64_t, int64_t> free_;  // place -> bytes
   std::map<int64_t, int64_t> used_;

@@ -35,6 +35,13 @@ int64_t num_allocations(int device);  // since the program began
 // for the same size alone; and forgets what it keeps.
 int64_t num_without_kept(int device);
 void forget_kept(int device);
+// Copies between the host's memory and a device's since the program began, by queues and by
+// LibTorch.
+struct Copies {
+  int64_t to_device = 0, to_host = 0;  // how many
+  int64_t bytes_to_device = 0, bytes_to_host = 0;
+};
+Copies copies(int device);
 // The allocation behind the next `after` fails, LibTorch's too, or, `for_ever`, that one and all
 // others; -1: none.
 void fail_allocation(int device, int64_t after, bool for_ever = false);

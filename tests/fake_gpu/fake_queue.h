@@ -58,6 +58,8 @@ class FakeQueue {
     for (const void* side : {static_cast<const void*>(to), from})
       if (device_of(side) < 0 && !is_pinned(side)) arena_.check_waits("a copy of pageable memory");
     const int other = device_of(device_of(to) == device_ ? from : to);
+    if (device_of(from) < 0 && device_of(to) >= 0) arena(device_of(to)).copied_to().add(bytes);
+    if (device_of(to) < 0 && device_of(from) >= 0) arena(device_of(from)).copied_from().add(bytes);
     work([=, this] {
       const Working there(other >= 0 ? arena(other) : arena_);
       queue_.copy(to, from, bytes);

@@ -277,6 +277,11 @@ int64_t num_live(int device) { return arena(device).num_live(); }
 int64_t num_allocations(int device) { return arena(device).num_allocations(); }
 int64_t num_without_kept(int device) { return arena(device).num_without_kept(); }
 void forget_kept(int device) { arena(device).forget_kept(); }
+Copies copies(int device) {
+  const Arena& own = arena(device);
+  const Arena::Copied &to = own.copied_to(), &from = own.copied_from();
+  return {to.count, from.count, to.bytes, from.bytes};
+}
 void fail_allocation(int device, int64_t after, bool for_ever) {
   arena(device).fail_allocation(after, for_ever);
 }

@@ -186,6 +186,8 @@ at::Tensor copy_from(const at::Tensor& from, const at::Tensor& to, bool) {
   for (const at::Tensor* t : {&from, &to}) {
     if (!on_device(*t)) continue;
     const Arena& own = arena(t->device().index());
+    if (!on_device(from)) arena(to.device().index()).copied_to().add(to.nbytes());
+    if (!on_device(to)) arena(from.device().index()).copied_from().add(to.nbytes());
     // LibTorch waits for copies from and to the host.
     if (!on_device(from) || !on_device(to))
       as_torch([&] { own.check_waits("a copy of LibTorch's"); });
