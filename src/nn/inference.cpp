@@ -29,7 +29,7 @@ struct Stage {
 
 }  // namespace
 
-class StackInference final : public Inference {
+class StackInference final : public WholeInference {
  public:
   StackInference(StackModel& model, const graph::Graph& graph, const graph::Column* features,
                  base::ThreadPool* pool)
@@ -50,20 +50,22 @@ class StackInference final : public Inference {
   int num_stages() const override { return static_cast<int>(stages_.size()); }
   int64_t width(int stage) const override { return stages_.at(stage).width; }
 
-  at::Tensor run(int stage, int64_t begin, int64_t end) override {
+  void run_into(int stage, int64_t begin, int64_t end, const at::Tensor& out) override {
     const Stage& s = stages_.at(stage);
     used(execution_.device);
+    lay_features();
     if (s.step == Step::kConv && in_one(*model_.layers_[s.layer].conv))
-      return graph_.rows_at_once(begin, end, s.width, at_once_,
+      return graph_.rows_at_once(begin, end, out, at_once_,
                                  [&] { return rows_of(s, 0, graph_.num_nodes()); });
-    return graph_.rows_of_stage(begin, end, s.width,
-                                [&](int64_t low, int64_t high) { return rows_of(s, low, high); });
+    graph_.rows_of_stage(begin, end, out,
+                         [&](int64_t low, int64_t high) { return rows_of(s, low, high); });
   }
 
   void set_rows(int stage, at::Tensor rows) override {
     const Stage& s = stages_.at(stage);
     used(execution_.device);
     const c10::NoGradGuard no_grad;
+    lay_features();
     rows = graph_.stage_rows(stage, s.width, rows);
     at_once_ = at::Tensor();
     if (s.step == Step::kTransform) {
@@ -89,6 +91,13 @@ class StackInference final : public Inference {
   }
 
  private:
+  at::ScalarType type() const override { return scalar_type(model_.config_.dtype); }
+
+  void lay_features() {
+    const c10::NoGradGuard no_grad;
+    if (graph_.lay_features(features_)) input_ = graph_.rows();
+  }
+
   void plan() {
     const ModelConfig& c = model_.config_;
     bool sparse = sparse_;

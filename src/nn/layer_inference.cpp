@@ -29,7 +29,7 @@ bool over_all_rows(const Layer& layer) {
 
 }  // namespace
 
-class LayerInference final : public Inference {
+class LayerInference final : public WholeInference {
  public:
   LayerInference(LayerModel& model, const graph::Graph& graph, const graph::Column* features,
                  base::ThreadPool* pool)
@@ -49,21 +49,23 @@ class LayerInference final : public Inference {
   int num_stages() const override { return static_cast<int>(stages_.size()); }
   int64_t width(int stage) const override { return stages_.at(stage).width; }
 
-  at::Tensor run(int stage, int64_t begin, int64_t end) override {
+  void run_into(int stage, int64_t begin, int64_t end, const at::Tensor& out) override {
     const Stage& s = stages_.at(stage);
     used(execution_.device);
+    lay_features();
     const Conv* conv = s.end > s.begin ? model_.layers_[s.begin].conv.get() : nullptr;
     if (conv && !s.transform && conv->normalises_all_rows())
-      return graph_.rows_at_once(begin, end, s.width, at_once_,
+      return graph_.rows_at_once(begin, end, out, at_once_,
                                  [&] { return rows_of(s, 0, graph_.num_nodes()); });
-    return graph_.rows_of_stage(begin, end, s.width,
-                                [&](int64_t low, int64_t high) { return rows_of(s, low, high); });
+    graph_.rows_of_stage(begin, end, out,
+                         [&](int64_t low, int64_t high) { return rows_of(s, low, high); });
   }
 
   void set_rows(int stage, at::Tensor rows) override {
     const Stage& s = stages_.at(stage);
     used(execution_.device);
     const c10::NoGradGuard no_grad;
+    lay_features();
     rows = graph_.stage_rows(stage, s.width, rows);
     at_once_ = at::Tensor();
     if (s.transform) {
@@ -78,6 +80,13 @@ class LayerInference final : public Inference {
   }
 
  private:
+  at::ScalarType type() const override { return scalar_type(model_.config_.dtype); }
+
+  void lay_features() {
+    const c10::NoGradGuard no_grad;
+    if (graph_.lay_features(features_)) input_ = graph_.rows();
+  }
+
   void plan() {
     const std::vector<Layer>& layers = model_.layers_;
     const int count = static_cast<int>(layers.size());

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "nn/graph_facts.h"
+#include "nn/inference_pieces.h"
 
 namespace gnnmg::nn {
 namespace {
@@ -244,6 +245,11 @@ int64_t inference_bytes(const ModelConfig& config, const WholeBounds& whole) {
   int64_t most = 0;
   for (const Layer& layer : layers_of(config, chunks))
     most = std::max(most, layer.in + layer.out + width_read(layer));
+  // What stands in front of the layers and behind them.
+  most = std::max(most, config.first_width() + config.hidden_dim);
+  most = std::max(most, config.hidden_dim + config.output_width());
+  for (const LayerConfig& layer : config.layers)
+    most = std::max(most, 2 * layer.options.output_width());
   if (config.jumping != Jumping::kNone) most += config.hidden_dim * config.num_layers;
   if (config.skip == Skip::kResidual) most += 2 * config.hidden_dim;
   if (over_graph(config.norm)) most += 4 * config.hidden_dim;
@@ -251,9 +257,42 @@ int64_t inference_bytes(const ModelConfig& config, const WholeBounds& whole) {
   for (const Layer& layer : layers_of(config, chunks))
     numbers = std::max(numbers, conv_numbers(layer) + between_numbers(config, layer));
   const int64_t features = whole.num_nodes * whole.feature_bytes;
-  return bytes_of(config, whole.num_nodes * most + numbers) + features +
+  // The result's rows of the nodes that are asked for, and their ids.
+  const int64_t asked =
+      std::min(whole.num_nodes * (config.output_width() * size + 8), 2 * kGathered);
+  return bytes_of(config, whole.num_nodes * most + numbers) + features + asked +
          facts_bytes(config, whole.num_nodes, whole.num_edges) +
          (whole.sparse ? 16 * whole.row_entries : 0) + size * whole.num_nodes;
+}
+
+std::vector<int64_t> inference_pieces(const ModelConfig& config, std::span<const int64_t> indptr,
+                                      int64_t chunk) {
+  const auto num_nodes = static_cast<int64_t>(indptr.size()) - 1;
+  const int64_t most = std::max(chunk, (num_nodes + kPieces - 1) / kPieces);
+  constexpr int64_t kMany = 1 << 20;
+  const auto bytes = [&](int64_t targets, int64_t edges) {
+    return inference_bytes(config,
+                           {.num_nodes = 0, .num_edges = 0, .chunk = {targets, targets, edges}}) -
+           inference_bytes(config, {});
+  };
+  // Of a target and of an edge, at most.
+  const double target = static_cast<double>(bytes(kMany, 0)) / kMany;
+  const double edge = static_cast<double>(bytes(0, kMany)) / kMany;
+  std::vector<int64_t> bounds = {0};
+  for (int64_t begin = 0; begin < num_nodes; begin = bounds.back()) {
+    int64_t low = begin + 1, high = std::min(begin + most, num_nodes);
+    while (low < high) {
+      const int64_t end = low + (high - low + 1) / 2;
+      const double taken = target * static_cast<double>(end - begin) +
+                           edge * static_cast<double>(indptr[end] - indptr[begin]);
+      if (taken <= static_cast<double>(kPieceBytes))
+        low = end;
+      else
+        high = end - 1;
+    }
+    bounds.push_back(low);
+  }
+  return bounds;
 }
 
 int64_t facts_bytes(const ModelConfig& config, int64_t num_nodes, int64_t num_edges) {

@@ -39,7 +39,26 @@ const int64_t* pointers_of(const graph::Csc& csc) {
   return static_cast<const int64_t*>(csc.indptr.data());
 }
 
+// A copy on the device of memory of the host's that outlasts what is in the queue: where it is
+// pinned nobody waits for it.
+at::Tensor put_lasting(const Execution& execution, const void* from, at::IntArrayRef sizes,
+                       at::ScalarType type, std::string_view what) {
+  const at::Tensor to = reserve(execution, sizes, type, what);
+  const Device& device = *execution.device;
+  if (to.numel() > 0)
+    device.table->copy(device.queue, to.mutable_data_ptr(), from,
+                       static_cast<int64_t>(to.nbytes()));
+  return to;
+}
+
 }  // namespace
+
+at::Tensor WholeInference::run(int stage, int64_t begin, int64_t end) {
+  const at::Tensor out =
+      at::empty({std::max<int64_t>(end - begin, 0), width(stage)}, at::TensorOptions(type()));
+  run_into(stage, begin, end, out);
+  return out;
+}
 
 WholeGraph::WholeGraph(const graph::Graph& graph, const ModelConfig& config,
                        const CategoryEncoder& edges, const Execution& execution)
@@ -73,11 +92,8 @@ WholeGraph::Range WholeGraph::edges_into(int64_t begin, int64_t end) const {
   range.block.indices = static_cast<const int32_t*>(csc_.indices.data()) + pointers[begin];
   if (execution_.device) {
     range.indptr_on_device = put(execution_, range.indptr);
-    range.indices_on_device =
-        put(execution_,
-            at::from_blob(const_cast<int32_t*>(range.block.indices), {range.block.num_edges},
-                          at::TensorOptions(at::kInt)),
-            "the edges of a range of nodes");
+    range.indices_on_device = put_lasting(execution_, range.block.indices, {range.block.num_edges},
+                                          at::kInt, "the edges of a range of nodes");
     range.block.indptr = range.indptr_on_device.const_data_ptr<int32_t>();
     range.block.indices = range.indices_on_device.const_data_ptr<int32_t>();
   }
@@ -91,13 +107,11 @@ WholeGraph::Range WholeGraph::edges_into(int64_t begin, int64_t end) const {
   return range;
 }
 
-at::Tensor WholeGraph::rows_of_stage(
-    int64_t begin, int64_t end, int64_t width,
-    const std::function<at::Tensor(int64_t, int64_t)>& rows_of) const {
+void WholeGraph::rows_of_stage(int64_t begin, int64_t end, const at::Tensor& out,
+                               const std::function<at::Tensor(int64_t, int64_t)>& rows_of) const {
   if (begin < 0 || begin > end || end > num_nodes())
     fail(Status::kRange, "rows ", begin, " to ", end, " of ", num_nodes(), " nodes");
   const c10::NoGradGuard no_grad;
-  at::Tensor out = at::empty({end - begin, width}, at::TensorOptions(scalar_type(config_.dtype)));
   const int64_t* pointers = pointers_of(csc_);
   for (int64_t low = begin; low < end;) {
     const int64_t limit = pointers[low] + kMost;
@@ -108,19 +122,18 @@ at::Tensor WholeGraph::rows_of_stage(
     out.narrow(0, low - begin, high - low).copy_(rows_of(low, high));
     low = high;
   }
-  return out;
 }
 
-at::Tensor WholeGraph::rows_at_once(int64_t begin, int64_t end, int64_t width, at::Tensor& all,
-                                    const std::function<at::Tensor()>& all_rows) const {
+void WholeGraph::rows_at_once(int64_t begin, int64_t end, const at::Tensor& out, at::Tensor& all,
+                              const std::function<at::Tensor()>& all_rows) const {
   const int64_t edges = pointers_of(csc_)[num_nodes()] - pointers_of(csc_)[0];
   if (edges > kMost)
     fail(Status::kUnsupported, "a norm over the rows of all edges, inside a layer, takes ", kMost,
          " edges at most, and the graph has ", edges);
   const c10::NoGradGuard no_grad;
   if (!all.defined()) all = all_rows();
-  return rows_of_stage(begin, end, width,
-                       [&](int64_t low, int64_t high) { return all.narrow(0, low, high - low); });
+  rows_of_stage(begin, end, out,
+                [&](int64_t low, int64_t high) { return all.narrow(0, low, high - low); });
 }
 
 at::Tensor WholeGraph::stage_rows(int stage, int64_t width, const at::Tensor& rows) const {
@@ -168,6 +181,8 @@ void WholeGraph::take_features(const graph::Column& features, const CategoryEnco
   if (sparse_ && nodes.defined())
     fail(Status::kUnsupported, "features are a sparse matrix, and the model reads categories");
   const at::ScalarType type = scalar_type(config_.dtype);
+  with_host_ = execution_.device && !nodes.defined() && !sparse_;
+  if (with_host_) return;
   if (execution_.device && rows_.defined()) rows_ = put(execution_, rows_, kRowsOfAll);
   if (nodes.defined()) {
     rows_ = nodes.encode(rows_, "node", execution_);
@@ -177,6 +192,18 @@ void WholeGraph::take_features(const graph::Column& features, const CategoryEnco
     rows_ = densify(sparse_rows(0, num_nodes()).view, {}, type, execution_);
     sparse_ = false;
   }
+}
+
+bool WholeGraph::lay_features(const at::Tensor& there) {
+  if (!with_host_) return false;
+  const bool the_same = there.defined() && there.sizes() == rows_.sizes() &&
+                        there.scalar_type() == rows_.scalar_type();
+  const at::Tensor rows = the_same ? there
+                                   : put_lasting(execution_, rows_.const_data_ptr(), rows_.sizes(),
+                                                 rows_.scalar_type(), kRowsOfAll);
+  rows_ = rows.to(scalar_type(config_.dtype)).contiguous();
+  with_host_ = false;
+  return true;
 }
 
 WholeGraph::SparseRange WholeGraph::sparse_rows(int64_t begin, int64_t end) const {

@@ -7,8 +7,26 @@
 
 #include "nn/category_encoder.h"
 #include "nn/graph_facts.h"
+#include "nn/model.h"
 
 namespace gnnmg::nn {
+
+// Inference over the nodes of a graph, whose rows may stay where the model lies.
+class WholeInference : public Inference {
+ public:
+  // Before the first run, of a model on a device: its features lie there as they are given,
+  // [num_nodes, columns], and stay so for as long as it runs. Else they are copied there. Others
+  // than these are not used.
+  void features_lie_there(at::Tensor rows) { features_ = std::move(rows); }
+  // Rows [begin, end) of the output of `stage` into `out`, [end - begin, width(stage)] of the
+  // model's type: on the CPU, or where the model lies, made in its queue.
+  virtual void run_into(int stage, int64_t begin, int64_t end, const at::Tensor& out) = 0;
+  at::Tensor run(int stage, int64_t begin, int64_t end) final;
+
+ protected:
+  virtual at::ScalarType type() const = 0;
+  at::Tensor features_;
+};
 
 // The device, if any, with LibTorch's work of the calling thread in its queue.
 inline const Device* used(const Device* device) {
@@ -40,14 +58,14 @@ class WholeGraph {
     EdgeValues edges;  // as the layers read them
   };
   Range edges_into(int64_t begin, int64_t end) const;
-  // Rows [begin, end) of a stage, [end - begin, width], on the CPU, from those that `rows_of` makes
-  // of pieces whose edges one block can count. Error(kRange) unless these are rows of the graph.
-  at::Tensor rows_of_stage(int64_t begin, int64_t end, int64_t width,
-                           const std::function<at::Tensor(int64_t, int64_t)>& rows_of) const;
+  // Rows [begin, end) of a stage into `out`, from those that `rows_of` makes of pieces whose edges
+  // one block can count. Error(kRange) unless these are rows of the graph.
+  void rows_of_stage(int64_t begin, int64_t end, const at::Tensor& out,
+                     const std::function<at::Tensor(int64_t, int64_t)>& rows_of) const;
   // The same from all rows, which `all_rows` makes where `all` does not hold them yet.
   // Error(kRange) where the graph has more edges than one block can count.
-  at::Tensor rows_at_once(int64_t begin, int64_t end, int64_t width, at::Tensor& all,
-                          const std::function<at::Tensor()>& all_rows) const;
+  void rows_at_once(int64_t begin, int64_t end, const at::Tensor& out, at::Tensor& all,
+                    const std::function<at::Tensor()>& all_rows) const;
   // All rows of a stage, which come from anywhere, where the model lies. Error(kInvalidArgument)
   // unless that is what they are.
   at::Tensor stage_rows(int stage, int64_t width, const at::Tensor& rows) const;
@@ -62,6 +80,10 @@ class WholeGraph {
     bool keep_sparse = false;
   };
   void take_input(const graph::Column* features, const FirstLayer& layer);
+  // Before rows are read where the model lies on a device: dense features come to lie there, which
+  // have stayed with the host so far. `there`: as of WholeInference::features_lie_there(). False
+  // where nothing was to be done.
+  bool lay_features(const at::Tensor& there);
   // Features that were kept sparse, of some nodes.
   struct SparseRange {
     std::vector<int64_t> indptr;
@@ -86,7 +108,8 @@ class WholeGraph {
   int64_t largest_degree_ = 0;
   bool sparse_ = false;
   base::CsrMatrix csr_;
-  base::Tensor features_;  // keeps the memory of dense features
+  base::Tensor features_;   // keeps the memory of dense features
+  bool with_host_ = false;  // `rows_` are those of the host's, as they are given
   at::Tensor rows_;
 };
 

@@ -43,7 +43,7 @@ void alone(const base::CancelToken& cancel, const std::function<void(const Parti
 base::Tensor embed(nn::Model& model, const data::Dataset& dataset, const Participant& participant) {
   c10::NoGradGuard no_grad;
   LayerWalk walk(model, dataset, participant);
-  const at::Tensor rows = walk.rows_of(walk.inference().num_stages());
+  const at::Tensor rows = walk.on_host(walk.rows_of(walk.inference().num_stages()));
   return {view_of(rows), std::make_shared<at::Tensor>(rows)};
 }
 

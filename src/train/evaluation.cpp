@@ -8,6 +8,8 @@
 #include "base/device_wait.h"
 #include "comm/group_state.h"
 #include "comm/single.h"
+#include "nn/device_lists.h"
+#include "nn/inference_pieces.h"
 #include "nn/torch_tensor.h"
 #include "train/graph_inference.h"
 #include "train/rank_device.h"
@@ -111,32 +113,25 @@ void for_own_chunks(const Participant& participant, int64_t count,
   }
 }
 
-// Among several processes: brings the rows that other processes' ranks have computed into this
-// process's `rows`, in rounds of one chunk a rank. Every rank sends its rows to the first rank of
-// each other process, which holds the rows for all of its own.
-void exchange_rows(const Participant& participant, const at::Tensor& rows) {
-  if (participant.leaders.empty()) return;
-  const int world = participant.comm.world_size(), own = participant.comm.rank();
-  const std::span<const int> leaders = participant.leaders;
-  const base::DType dtype = nn::dtype_of(rows);
-  const auto chunk_of = [&](int64_t round, int rank, bool wanted) -> base::TensorView {
-    const int64_t begin = std::min((round * world + rank) * participant.chunk, rows.size(0));
-    const int64_t end = wanted ? std::min(begin + participant.chunk, rows.size(0)) : begin;
-    const at::Tensor part = rows.narrow(0, begin, end - begin);
-    return {part.data_ptr(), dtype, {part.size(0), part.size(1)}};
-  };
-  std::vector<base::TensorView> sent(world), received(world);
-  const int64_t rounds =
-      (rows.size(0) + world * participant.chunk - 1) / (world * participant.chunk);
-  for (int64_t round = 0; round < rounds; ++round) {
-    participant.cancel.check("the evaluation");
-    for (int r = 0; r < world; ++r) {
-      const bool apart = leaders[r] != leaders[own];
-      sent[r] = chunk_of(round, own, apart && leaders[r] == r);
-      received[r] = chunk_of(round, r, apart && leaders[own] == own);
-    }
-    participant.comm.all_to_all(sent, received, participant.wait());
+nn::Execution on(const nn::Device* device) {
+  nn::Execution execution;
+  execution.device = device;
+  return execution;
+}
+
+// Where the nodes are cut, or the graphs: as the chunks of what is evaluated are, on the CPU.
+std::vector<int64_t> pieces_of(const nn::Model& model, const data::Dataset& dataset, int64_t count,
+                               int64_t chunk) {
+  if (model.device() && !gives_graphs(model, dataset)) {
+    const graph::Csc& csc = dataset.graph->csc();
+    return nn::inference_pieces(
+        model.config(),
+        {static_cast<const int64_t*>(csc.indptr.data()), static_cast<size_t>(csc.num_targets) + 1},
+        chunk);
   }
+  std::vector<int64_t> bounds = {0};
+  while (bounds.back() < count) bounds.push_back(std::min(bounds.back() + chunk, count));
+  return bounds;
 }
 
 }  // namespace
@@ -173,23 +168,140 @@ LayerWalk::LayerWalk(nn::Model& model, const data::Dataset& dataset, const Parti
               ? make_graph_inference(model, dataset, participant.pool)
               : model.inference(*dataset.graph,
                                 dataset.graph->node_column(dataset.feature, dataset.node_type),
-                                participant.pool)) {}
+                                participant.pool)),
+      whole_(dynamic_cast<nn::WholeInference*>(inference_.get())),
+      pieces_(pieces_of(model, dataset, num_rows_, participant.chunk)),
+      copies_(participant.copies) {
+  if (!device_ || !whole_) return;
+  whole_->features_lie_there(participant.features);
+  if (!copies_) copies_ = &own_copies_.emplace(*device_);
+}
+
+LayerWalk::~LayerWalk() = default;
+
+// Calls body(begin, end) for this rank's pieces.
+void LayerWalk::for_own_pieces(const std::function<void(int64_t, int64_t)>& body) const {
+  for (int64_t p = participant_.comm.rank(); p < num_pieces();
+       p += participant_.comm.world_size()) {
+    participant_.cancel.check("the evaluation");
+    body(pieces_[p], pieces_[p + 1]);
+  }
+}
+
+// Among several processes: brings the rows that other processes' ranks have computed into this
+// process's `rows`, in rounds of one piece a rank. Every rank sends its rows to the first rank of
+// each other process, which holds the rows for all of its own.
+void LayerWalk::exchange(const at::Tensor& rows) const {
+  if (participant_.leaders.empty()) return;
+  const int world = participant_.comm.world_size(), own = participant_.comm.rank();
+  const std::span<const int> leaders = participant_.leaders;
+  const base::DType dtype = nn::dtype_of(rows);
+  const auto piece_of = [&](int64_t round, int rank, bool wanted) -> base::TensorView {
+    const int64_t piece = std::min(round * world + rank, num_pieces());
+    const int64_t begin = pieces_[piece];
+    const int64_t end = wanted ? pieces_[std::min(piece + 1, num_pieces())] : begin;
+    const at::Tensor part = rows.narrow(0, begin, end - begin);
+    return {part.data_ptr(), dtype, {part.size(0), part.size(1)}};
+  };
+  std::vector<base::TensorView> sent(world), received(world);
+  const int64_t rounds = (num_pieces() + world - 1) / world;
+  for (int64_t round = 0; round < rounds; ++round) {
+    participant_.cancel.check("the evaluation");
+    for (int r = 0; r < world; ++r) {
+      const bool apart = leaders[r] != leaders[own];
+      sent[r] = piece_of(round, own, apart && leaders[r] == r);
+      received[r] = piece_of(round, r, apart && leaders[own] == own);
+    }
+    participant_.comm.all_to_all(sent, received, participant_.wait());
+  }
+}
+
+at::Tensor LayerWalk::rows_there(int stage, int64_t count) const {
+  return nn::reserve(on(device_), {count, inference_->width(stage)}, nn::scalar_type(dtype_),
+                     "rows of all nodes");
+}
+
+void LayerWalk::wait() const { base::wait_for(*device_->table, device_->index, device_->queue); }
+
+at::Tensor LayerWalk::made_alone(int stage) {
+  const at::Tensor there = rows_there(stage, num_rows_);
+  for_own_pieces([&](int64_t begin, int64_t end) {
+    whole_->run_into(stage, begin, end, there.narrow(0, begin, end - begin));
+    wait();
+  });
+  return there;
+}
+
+// This rank's pieces into `rows` of the host's, and `there` where that is defined.
+void LayerWalk::make_own(int stage, const at::Tensor& rows, const at::Tensor& there) {
+  for_own_pieces([&](int64_t begin, int64_t end) {
+    const at::Tensor here = rows.narrow(0, begin, end - begin);
+    if (!whole_) {
+      here.copy_(inference_->run(stage, begin, end));
+    } else if (!device_) {
+      whole_->run_into(stage, begin, end, here);
+    } else {
+      const at::Tensor made =
+          there.defined() ? there.narrow(0, begin, end - begin) : rows_there(stage, end - begin);
+      whole_->run_into(stage, begin, end, made);
+      wait();
+      copies_->to_host(here.mutable_data_ptr(), made.const_data_ptr(),
+                       static_cast<int64_t>(made.nbytes()));
+    }
+  });
+}
+
+void LayerWalk::take_others(const at::Tensor& rows, const at::Tensor& there) {
+  const int world = participant_.comm.world_size();
+  for (int64_t p = 0; p < num_pieces(); ++p) {
+    if (p % world == participant_.comm.rank()) continue;
+    participant_.cancel.check("the evaluation");
+    const int64_t begin = pieces_[p], count = pieces_[p + 1] - begin;
+    const at::Tensor from = rows.narrow(0, begin, count);
+    copies_->to_device(there.narrow(0, begin, count).mutable_data_ptr(), from.const_data_ptr(),
+                       static_cast<int64_t>(from.nbytes()));
+  }
+}
+
+at::Tensor LayerWalk::made_together(int stage) {
+  const bool last = stage + 1 == inference_->num_stages();
+  const at::Tensor rows = participant_.rows.get(stage, num_rows_, inference_->width(stage), dtype_);
+  const at::Tensor there = device_ && whole_ && !last ? rows_there(stage, num_rows_) : at::Tensor();
+  make_own(stage, rows, there);
+  exchange(rows);
+  participant_.comm.barrier(participant_.wait());
+  if (participant_.leads()) participant_.rows.release(stage);
+  if (!there.defined()) return rows;
+  take_others(rows, there);
+  return there;
+}
 
 at::Tensor LayerWalk::rows_of(int end) {
-  at::Tensor rows;
+  const bool alone = device_ && whole_ && participant_.comm.world_size() == 1;
   for (int stage = 0; stage < end; ++stage) {
-    rows = participant_.rows.get(stage, num_rows_, inference_->width(stage), dtype_);
-    for_own_chunks(participant_, num_rows_, [&](int64_t begin, int64_t stop) {
-      const at::Tensor made = inference_->run(stage, begin, stop);
-      if (device_) base::wait_for(*device_->table, device_->index, device_->queue);
-      rows.narrow(0, begin, stop - begin).copy_(made);
-    });
-    exchange_rows(participant_, rows);
-    participant_.comm.barrier(participant_.wait());
-    if (participant_.leads()) participant_.rows.release(stage);
-    if (stage + 1 < inference_->num_stages()) inference_->set_rows(stage, rows);
+    at::Tensor rows = alone ? made_alone(stage) : made_together(stage);
+    if (stage + 1 == inference_->num_stages()) return rows;
+    inference_->set_rows(stage, std::move(rows));
   }
-  return rows;
+  return {};
+}
+
+at::Tensor LayerWalk::on_host(const at::Tensor& rows) {
+  if (rows.is_cpu()) return rows;
+  const at::Tensor here = counted_matrix(rows.size(0), rows.size(1), dtype_);
+  copies_->to_host(here.mutable_data_ptr(), rows.const_data_ptr(),
+                   static_cast<int64_t>(rows.nbytes()));
+  return here;
+}
+
+at::Tensor LayerWalk::on_host(const at::Tensor& rows, std::span<const int64_t> ids) {
+  const auto count = static_cast<int64_t>(ids.size());
+  if (rows.is_cpu())
+    return rows.index_select(0,
+                             at::from_blob(const_cast<int64_t*>(ids.data()), {count}, at::kLong));
+  const at::Tensor there = nn::reserve(on(device_), {count}, at::kLong, "the ids of nodes");
+  copies_->to_device(there.mutable_data_ptr(), ids.data(), static_cast<int64_t>(ids.size_bytes()));
+  return on_host(rows.index_select(0, there));
 }
 
 nn::Metrics evaluate_full(const Subject& subject, const Participant& participant) {
@@ -197,13 +309,26 @@ nn::Metrics evaluate_full(const Subject& subject, const Participant& participant
   LayerWalk walk(subject.model, subject.dataset, participant);
   const at::Tensor rows = walk.rows_of(walk.inference().num_stages());
   ChunkSums sums(subject, participant);
-  for_own_chunks(
-      participant, static_cast<int64_t>(subject.ids.size()), [&](int64_t begin, int64_t end) {
-        const auto ids = subject.ids.subspan(begin, end - begin);
-        const at::Tensor index = at::from_blob(const_cast<int64_t*>(ids.data()),
-                                               {static_cast<int64_t>(ids.size())}, at::kLong);
-        sums.add(rows.index_select(0, index), ids);
-      });
+  const auto count = static_cast<int64_t>(subject.ids.size());
+  if (rows.is_cpu()) {
+    for_own_chunks(participant, count, [&](int64_t begin, int64_t end) {
+      const auto ids = subject.ids.subspan(begin, end - begin);
+      sums.add(walk.on_host(rows, ids), ids);
+    });
+    return sums.result();
+  }
+  // Many chunks at a time, all of this rank's.
+  const auto of_chunk = participant.chunk * rows.size(1) * static_cast<int64_t>(rows.itemsize());
+  const int64_t many = participant.chunk * std::max<int64_t>(nn::kGathered / of_chunk, 1);
+  for (int64_t low = 0; low < count; low += many) {
+    participant.cancel.check("the evaluation");
+    const int64_t high = std::min(low + many, count);
+    const at::Tensor here = walk.on_host(rows, subject.ids.subspan(low, high - low));
+    for (int64_t begin = low; begin < high; begin += participant.chunk) {
+      const int64_t size = std::min(participant.chunk, high - begin);
+      sums.add(here.narrow(0, begin - low, size), subject.ids.subspan(begin, size));
+    }
+  }
   return sums.result();
 }
 

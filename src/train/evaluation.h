@@ -5,6 +5,7 @@
 #include <chrono>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -14,6 +15,8 @@
 #include "loader/loader.h"
 #include "nn/loss.h"
 #include "nn/model.h"
+#include "nn/whole_graph.h"
+#include "train/pinned_copies.h"
 
 namespace gnnmg::train {
 
@@ -42,6 +45,10 @@ struct Participant {
   std::span<const int> leaders = {};  // by rank, the first one of its process; empty: one process
   base::ThreadPool* pool = nullptr;   // as in nn::ForwardArgs
   std::chrono::milliseconds slice{500};  // how long to wait for a file without meeting the others
+  // Of a model on a device: as of nn::WholeInference::features_lie_there(); what brings rows to the
+  // host and back, null: made for each evaluation.
+  at::Tensor features = {};
+  PinnedCopies* copies = nullptr;
   // The first rank of its process.
   bool leads() const {
     return leaders.empty() ? comm.rank() == 0 : leaders[comm.rank()] == comm.rank();
@@ -60,21 +67,42 @@ struct Subject {
 int64_t num_results(const nn::Model& model, const data::Dataset& dataset);
 
 // Layer by layer over the whole graph with full neighbourhoods, or graph by graph where the result
-// is of graphs, chunk by chunk on all ranks.
+// is of graphs, piece by piece on all ranks. Of a model on a device the rows of a stage stay there:
+// a rank that is alone brings none of them to the host, and one of several its own, for the others,
+// and takes theirs.
 class LayerWalk {
  public:
   LayerWalk(nn::Model& model, const data::Dataset& dataset, const Participant& participant);
-  // Collective, once: runs the stages before `end`. The rows of the last of them, undefined where
-  // `end` is 0; the inference has been given them unless they are its result.
+  ~LayerWalk();
+  // Collective, once: runs the stages before `end`. Where these are all, the rows of the result, on
+  // the CPU unless they lie where an only rank has made them; else the inference has been given
+  // what they come to.
   at::Tensor rows_of(int end);
   nn::Inference& inference() { return *inference_; }
+  // Rows of the result, or all, on the CPU.
+  at::Tensor on_host(const at::Tensor& rows);
+  at::Tensor on_host(const at::Tensor& rows, std::span<const int64_t> ids);
 
  private:
+  int64_t num_pieces() const { return static_cast<int64_t>(pieces_.size()) - 1; }
+  void for_own_pieces(const std::function<void(int64_t, int64_t)>& body) const;
+  void exchange(const at::Tensor& rows) const;
+  at::Tensor rows_there(int stage, int64_t count) const;
+  void wait() const;
+  at::Tensor made_alone(int stage);
+  at::Tensor made_together(int stage);
+  void make_own(int stage, const at::Tensor& rows, const at::Tensor& there);
+  void take_others(const at::Tensor& rows, const at::Tensor& there);
+
   const Participant& participant_;
   const nn::Device* const device_;  // of the model; null: the CPU
   const int64_t num_rows_;
   const base::DType dtype_;
   std::unique_ptr<nn::Inference> inference_;
+  nn::WholeInference* const whole_;    // the same; null: of graphs
+  const std::vector<int64_t> pieces_;  // bounds; piece k is of rank k mod W
+  std::optional<PinnedCopies> own_copies_;
+  PinnedCopies* copies_ = nullptr;
 };
 
 // Full neighbourhoods, layer by layer over the whole graph.

@@ -7,6 +7,7 @@
 #include "feature/pack.h"
 #include "loader/device_feed.h"
 #include "nn/fixed_shape.h"
+#include "nn/inference_pieces.h"
 #include "nn/model.h"
 #include "sample/device_shape.h"
 #include "train/captured_step.h"
@@ -277,11 +278,15 @@ class Request {
     }
     const graph::Csc& csc = data_.graph->csc();
     const int64_t* pointers = static_cast<const int64_t*>(csc.indptr.data());
-    nn::WholeBounds whole{
-        .num_nodes = csc.num_targets, .num_edges = csc.num_edges(), .chunk = {chunk, chunk, 0}};
-    for (int64_t begin = 0; begin < csc.num_targets; begin += chunk)
-      whole.chunk.edges = std::max(
-          whole.chunk.edges, pointers[std::min(begin + chunk, csc.num_targets)] - pointers[begin]);
+    nn::WholeBounds whole{.num_nodes = csc.num_targets, .num_edges = csc.num_edges(), .chunk = {}};
+    const std::vector<int64_t> pieces =
+        nn::inference_pieces(model(), {pointers, static_cast<size_t>(csc.num_targets) + 1}, chunk);
+    for (size_t p = 1; p < pieces.size(); ++p) {
+      whole.chunk.targets = std::max(whole.chunk.targets, pieces[p] - pieces[p - 1]);
+      whole.chunk.edges =
+          std::max(whole.chunk.edges, pointers[pieces[p]] - pointers[pieces[p - 1]]);
+    }
+    whole.chunk.sources = whole.chunk.targets;
     if (job_.store && job_.store->sparse()) {
       whole.sparse = true;
       whole.row_entries = std::get<base::CsrMatrix>(*job_.features).values.rows();

@@ -3,12 +3,15 @@
 #include "train/rank.h"
 
 #include <ATen/Context.h>
+#include <ATen/ops/from_blob.h>
 #include <c10/core/GradMode.h>
 
 #include <algorithm>
 #include <thread>
 
 #include "base/device_wait.h"
+#include "loader/device_source_parts.h"
+#include "nn/torch_tensor.h"
 #include "train/background.h"
 #include "train/precision.h"
 #include "train/take_over.h"
@@ -20,6 +23,18 @@ namespace {
 using base::Status;
 using comm::Phase;
 using data::SplitPart;
+
+// The features of all nodes where the device has them as they are given; undefined: it has not.
+at::Tensor features_there(const loader::DeviceSource& source, const feature::FeatureStore* store,
+                          const nn::Device& device) {
+  if (!store || source.features() != loader::FeaturePlacement::kDevice) return {};
+  const feature::DeviceRows& rows = source.parts().table->rows();
+  if (rows.data == nullptr || rows.dtype != store->dtype()) return {};
+  return at::from_blob(
+      const_cast<void*>(rows.data), {store->num_rows(), store->num_cols()}, {rows.stride, 1},
+      [](void*) {}, at::TensorOptions(nn::scalar_type(rows.dtype)).device(device.torch()),
+      device.torch());
+}
 
 }  // namespace
 
@@ -380,13 +395,17 @@ int64_t Rank::chunk() const {
 }
 
 Participant Rank::participant() {
+  if (device_ && !copies_) copies_ = std::make_unique<PinnedCopies>(device_->get());
   return {.comm = *comm_,
           .wait = [this] { return wait(); },
           .rows = group_.rows,
           .cancel = group_.cancel,
           .chunk = chunk(),
           .leaders = leaders_,
-          .slice = slice()};
+          .slice = slice(),
+          .features =
+              device_ ? features_there(*source_, job_.store.get(), device_->get()) : at::Tensor(),
+          .copies = copies_.get()};
 }
 
 base::Tensor Rank::embed() {

@@ -201,6 +201,7 @@ class Rank {
   const base::HostQueue::Count host_calls_ = std::make_shared<std::atomic<int>>(0),
                                evaluation_calls_ = std::make_shared<std::atomic<int>>(0);
   std::shared_ptr<const loader::DeviceSource> source_;  // of the loaders; null: the CPU's
+  std::unique_ptr<PinnedCopies> copies_;                // of evaluations on a device
   std::mutex loaders_;                                  // guards the pointers against cancel()
   std::unique_ptr<loader::Loader> loader_;
   std::unique_ptr<loader::Loader> evaluation_loader_;

@@ -1,0 +1,115 @@
+#include "train/pinned_copies.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <thread>
+
+#include "base/device_wait.h"
+#include "base/error.h"
+
+namespace gnnmg::train {
+namespace {
+
+constexpr int64_t kSlice = int64_t{8} << 20;  // of a slot
+
+}  // namespace
+
+PinnedCopies::PinnedCopies(const nn::Device& device)
+    : device_(device),
+      slots_{Slot{{*device.table, device.index, base::Placement::kPinned},
+                  base::make_mark(*device.table, device.index)},
+             Slot{{*device.table, device.index, base::Placement::kPinned},
+                  base::make_mark(*device.table, device.index)}} {}
+
+PinnedCopies::~PinnedCopies() { base::wait_to_free(*device_.table, device_.index, device_.queue); }
+
+bool PinnedCopies::has_memory(int64_t bytes) {
+  if (refused_) return false;
+  try {
+    for (Slot& slot : slots_) {
+      if (slot.memory.holds(std::min(bytes, kSlice))) continue;
+      wait(slot);
+      (void)slot.memory.reserve(std::min(bytes, kSlice));
+    }
+    return true;
+  } catch (const base::Error& error) {
+    if (error.status() != base::Status::kNoMemory && error.status() != base::Status::kUnsupported)
+      throw;
+    refused_ = true;
+    return false;
+  }
+}
+
+// As base::wait_for(), which waits for all that is in the queue.
+void PinnedCopies::wait(const Slot& slot) const {
+  const base::DevicePatience* const patience = base::DevicePatience::current();
+  if (!patience) {
+    if (!device_.table->reached(slot.over.get()))
+      base::wait_for(*device_.table, device_.index, device_.queue);
+    return;
+  }
+  base::check_not_given_up(*device_.table, device_.index);
+  const base::Deadline deadline = base::Deadline::after_ms(patience->limit_ms());
+  for (int turn = 0; !device_.table->reached(slot.over.get()); ++turn) {
+    patience->cancel().check("waiting for a GPU");
+    if (deadline.passed() && !device_.table->reached(slot.over.get()))
+      base::fail(base::Status::kTimeout, "GPU ", device_.index,
+                 " has not come to the end of a copy within ",
+                 static_cast<double>(patience->limit_ms()) / 1000, " s");
+    if (turn < 200)
+      std::this_thread::yield();
+    else
+      std::this_thread::sleep_for(std::chrono::microseconds(20));
+  }
+}
+
+void PinnedCopies::bring(Slot& slot) const {
+  if (slot.bytes == 0) return;
+  wait(slot);
+  std::memcpy(slot.here, slot.memory.data(), static_cast<size_t>(slot.bytes));
+  slot.bytes = 0;
+}
+
+void PinnedCopies::to_host(void* here, const void* there, int64_t bytes) {
+  const base::DeviceTable& table = *device_.table;
+  if (bytes == 0) return;
+  if (!has_memory(bytes)) {
+    table.copy(device_.queue, here, there, bytes);
+    return base::wait_for(table, device_.index, device_.queue);
+  }
+  for (Slot& slot : slots_) slot.bytes = 0;  // of a call that has failed
+  size_t turn = 0;
+  for (int64_t done = 0; done < bytes; done += kSlice, turn ^= 1) {
+    Slot& slot = slots_[turn];
+    bring(slot);
+    const int64_t part = std::min(kSlice, bytes - done);
+    table.copy(device_.queue, slot.memory.data(), static_cast<const uint8_t*>(there) + done, part);
+    table.mark(device_.queue, slot.over.get());
+    slot.here = static_cast<uint8_t*>(here) + done;
+    slot.bytes = part;
+  }
+  bring(slots_[turn]);
+  bring(slots_[turn ^ 1]);
+}
+
+void PinnedCopies::to_device(void* there, const void* here, int64_t bytes) {
+  const base::DeviceTable& table = *device_.table;
+  if (bytes == 0) return;
+  if (!has_memory(bytes)) {
+    table.copy(device_.queue, there, here, bytes);
+    return base::wait_for(table, device_.index, device_.queue);
+  }
+  size_t turn = 0;
+  for (int64_t done = 0; done < bytes; done += kSlice, turn ^= 1) {
+    Slot& slot = slots_[turn];
+    wait(slot);
+    const int64_t part = std::min(kSlice, bytes - done);
+    std::memcpy(slot.memory.data(), static_cast<const uint8_t*>(here) + done,
+                static_cast<size_t>(part));
+    table.copy(device_.queue, static_cast<uint8_t*>(there) + done, slot.memory.data(), part);
+    table.mark(device_.queue, slot.over.get());
+  }
+}
+
+}  // namespace gnnmg::train

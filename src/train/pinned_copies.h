@@ -1,0 +1,45 @@
+// Copies between a device's memory and memory of the host's that is not pinned, by way of some that
+// is, so that they take as long as the bus does, and nobody waits for them but as for a device.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "base/marks.h"
+#include "loader/device_memory.h"
+#include "nn/device.h"
+
+namespace gnnmg::train {
+
+// Of one queue; its thread's. Takes its memory at first use; where the system pins none, copies go
+// without.
+class PinnedCopies {
+ public:
+  explicit PinnedCopies(const nn::Device& device);
+  ~PinnedCopies();
+  PinnedCopies(const PinnedCopies&) = delete;
+  PinnedCopies& operator=(const PinnedCopies&) = delete;
+
+  // Behind what is in the queue; returns when all is here. Errors as of base::wait_for().
+  void to_host(void* here, const void* there, int64_t bytes);
+  // There for what comes into the queue from here on; `here` is read when it returns.
+  void to_device(void* there, const void* here, int64_t bytes);
+
+ private:
+  // Two, so that the one is filled while the other is under way.
+  struct Slot {
+    loader::DeviceBuffer memory;
+    base::Mark over;  // of what was last copied from it or to it
+    uint8_t* here = nullptr;
+    int64_t bytes = 0;  // that are to go on to `here`
+  };
+  bool has_memory(int64_t bytes);
+  void wait(const Slot& slot) const;
+  void bring(Slot& slot) const;
+
+  const nn::Device device_;
+  std::array<Slot, 2> slots_;
+  bool refused_ = false;
+};
+
+}  // namespace gnnmg::train
