@@ -399,9 +399,10 @@ uint8_t* reach(Warp& warp, const Instruction& what, const Range* range, int lane
   }();
   if (range != nullptr && address % kBytes == 0 && address >= range->begin &&
       address + kBytes <= range->end) {
+    if (range->written == nullptr) return reinterpret_cast<uint8_t*>(address);
     uint8_t* const written = range->written + (address - range->begin);
-    if (range->written != nullptr && kWrites) std::memcpy(written, kOnes.data(), kBytes);
-    if (range->written == nullptr || kWrites || std::memcmp(written, kOnes.data(), kBytes) == 0)
+    if constexpr (kWrites) std::memcpy(written, kOnes.data(), kBytes);
+    if (kWrites || std::memcmp(written, kOnes.data(), kBytes) == 0)
       return reinterpret_cast<uint8_t*>(address);
   }
   return reach_slowly(warp, what, lane, address, kBytes, kWrites);
