@@ -17,17 +17,35 @@ constexpr int64_t kSlice = int64_t{8} << 20;  // of a slot
 
 PinnedCopies::PinnedCopies(const nn::Device& device)
     : device_(device),
-      slots_{Slot{{*device.table, device.index, base::Placement::kPinned},
-                  base::make_mark(*device.table, device.index)},
-             Slot{{*device.table, device.index, base::Placement::kPinned},
-                  base::make_mark(*device.table, device.index)}} {}
+      slots_(new Slots{Slot{{*device.table, device.index, base::Placement::kPinned},
+                            base::make_mark(*device.table, device.index)},
+                       Slot{{*device.table, device.index, base::Placement::kPinned},
+                            base::make_mark(*device.table, device.index)}}) {}
 
-PinnedCopies::~PinnedCopies() { base::wait_to_free(*device_.table, device_.index, device_.queue); }
+bool PinnedCopies::at_rest(const base::DeviceTable& table, const Slots& slots) noexcept {
+  try {
+    return std::ranges::all_of(slots,
+                               [&](const Slot& slot) { return table.reached(slot.over.get()); });
+  } catch (const std::exception&) {  // a device that is lost writes nothing
+    return true;
+  }
+}
+
+PinnedCopies::~PinnedCopies() {
+  if (at_rest(*device_.table, *slots_)) return;
+  try {
+    base::end_in_background([slots = slots_, table = device_.table] {
+      while (!at_rest(*table, *slots)) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    });
+  } catch (const std::exception&) {  // no memory, no thread
+    (void)new std::shared_ptr<Slots>(slots_);
+  }
+}
 
 bool PinnedCopies::has_memory(int64_t bytes) {
   if (refused_) return false;
   try {
-    for (Slot& slot : slots_) {
+    for (Slot& slot : *slots_) {
       if (slot.memory.holds(std::min(bytes, kSlice))) continue;
       wait(slot);
       (void)slot.memory.reserve(std::min(bytes, kSlice));
@@ -78,10 +96,10 @@ void PinnedCopies::to_host(void* here, const void* there, int64_t bytes) {
     table.copy(device_.queue, here, there, bytes);
     return base::wait_for(table, device_.index, device_.queue);
   }
-  for (Slot& slot : slots_) slot.bytes = 0;  // of a call that has failed
+  for (Slot& slot : *slots_) slot.bytes = 0;  // of a call that has failed
   size_t turn = 0;
   for (int64_t done = 0; done < bytes; done += kSlice, turn ^= 1) {
-    Slot& slot = slots_[turn];
+    Slot& slot = (*slots_)[turn];
     bring(slot);
     const int64_t part = std::min(kSlice, bytes - done);
     table.copy(device_.queue, slot.memory.data(), static_cast<const uint8_t*>(there) + done, part);
@@ -89,8 +107,8 @@ void PinnedCopies::to_host(void* here, const void* there, int64_t bytes) {
     slot.here = static_cast<uint8_t*>(here) + done;
     slot.bytes = part;
   }
-  bring(slots_[turn]);
-  bring(slots_[turn ^ 1]);
+  bring((*slots_)[turn]);
+  bring((*slots_)[turn ^ 1]);
 }
 
 void PinnedCopies::to_device(void* there, const void* here, int64_t bytes) {
@@ -102,7 +120,7 @@ void PinnedCopies::to_device(void* there, const void* here, int64_t bytes) {
   }
   size_t turn = 0;
   for (int64_t done = 0; done < bytes; done += kSlice, turn ^= 1) {
-    Slot& slot = slots_[turn];
+    Slot& slot = (*slots_)[turn];
     wait(slot);
     const int64_t part = std::min(kSlice, bytes - done);
     std::memcpy(slot.memory.data(), static_cast<const uint8_t*>(here) + done,

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 
 #include "base/marks.h"
 #include "loader/device_memory.h"
@@ -12,7 +13,8 @@
 namespace gnnmg::train {
 
 // Of one queue; its thread's. Takes its memory at first use; where the system pins none, copies go
-// without.
+// without. Its end waits for nobody: memory that a device may yet write, since it hangs, goes when
+// it no longer can.
 class PinnedCopies {
  public:
   explicit PinnedCopies(const nn::Device& device);
@@ -33,12 +35,14 @@ class PinnedCopies {
     uint8_t* here = nullptr;
     int64_t bytes = 0;  // that are to go on to `here`
   };
+  using Slots = std::array<Slot, 2>;
+  static bool at_rest(const base::DeviceTable& table, const Slots& slots) noexcept;
   bool has_memory(int64_t bytes);
   void wait(const Slot& slot) const;
   void bring(Slot& slot) const;
 
   const nn::Device device_;
-  std::array<Slot, 2> slots_;
+  std::shared_ptr<Slots> slots_;
   bool refused_ = false;
 };
 
