@@ -22,7 +22,7 @@ LEAST_KERNELS = 300  # of an architecture; fewer were not all of them
 # What may be otherwise, as (part of a kernel's name, stack bytes at most, warps at least, why). Each has to be needed.
 ALLOWED = [
     ("DeviceScanKernel", 8, 0, "CUB's own, of a scan that is a few microseconds"),
-    ("::Attend<float, (gnnmg::cuda::Scores)2, 4>", 8, 16, "one number twice a tile's edges; half of the warps would cost more"),
+    ("::Attend<float, (gnnmg::cuda::Scores)2, 4>", 16, 16, "one or two numbers twice a tile's edges; half of the warps would cost more"),
     ("::Attend<double", 0, 8, "numbers of f64 take two registers each, and few train in f64"),
     ("::ScoreGradients<double", 0, 8, "as above"),
 ]
