@@ -11,7 +11,7 @@
 namespace gnnmg::train {
 namespace {
 
-constexpr int64_t kSlice = int64_t{8} << 20;  // of a slot
+constexpr int64_t kSlice = int64_t{4} << 20;  // of a slot
 
 }  // namespace
 
@@ -20,7 +20,9 @@ PinnedCopies::PinnedCopies(const nn::Device& device)
       slots_(new Slots{Slot{{*device.table, device.index, base::Placement::kPinned},
                             base::make_mark(*device.table, device.index)},
                        Slot{{*device.table, device.index, base::Placement::kPinned},
-                            base::make_mark(*device.table, device.index)}}) {}
+                            base::make_mark(*device.table, device.index)}}) {
+  take();
+}
 
 bool PinnedCopies::at_rest(const base::DeviceTable& table, const Slots& slots) noexcept {
   try {
@@ -42,20 +44,13 @@ PinnedCopies::~PinnedCopies() {
   }
 }
 
-bool PinnedCopies::has_memory(int64_t bytes) {
-  if (refused_) return false;
+void PinnedCopies::take() {
   try {
-    for (Slot& slot : *slots_) {
-      if (slot.memory.holds(std::min(bytes, kSlice))) continue;
-      wait(slot);
-      (void)slot.memory.reserve(std::min(bytes, kSlice));
-    }
-    return true;
+    for (Slot& slot : *slots_) (void)slot.memory.reserve(kSlice);
+    pinned_ = true;
   } catch (const base::Error& error) {
     if (error.status() != base::Status::kNoMemory && error.status() != base::Status::kUnsupported)
       throw;
-    refused_ = true;
-    return false;
   }
 }
 
@@ -92,7 +87,7 @@ void PinnedCopies::bring(Slot& slot) const {
 void PinnedCopies::to_host(void* here, const void* there, int64_t bytes) {
   const base::DeviceTable& table = *device_.table;
   if (bytes == 0) return;
-  if (!has_memory(bytes)) {
+  if (!pinned_) {
     table.copy(device_.queue, here, there, bytes);
     return base::wait_for(table, device_.index, device_.queue);
   }
@@ -114,7 +109,7 @@ void PinnedCopies::to_host(void* here, const void* there, int64_t bytes) {
 void PinnedCopies::to_device(void* there, const void* here, int64_t bytes) {
   const base::DeviceTable& table = *device_.table;
   if (bytes == 0) return;
-  if (!has_memory(bytes)) {
+  if (!pinned_) {
     table.copy(device_.queue, there, here, bytes);
     return base::wait_for(table, device_.index, device_.queue);
   }

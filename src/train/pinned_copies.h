@@ -12,9 +12,9 @@
 
 namespace gnnmg::train {
 
-// Of one queue; its thread's. Takes its memory at first use; where the system pins none, copies go
-// without. Its end waits for nobody: memory that a device may yet write, since it hangs, goes when
-// it no longer can.
+// Of one queue; its thread's. Takes its memory when it is made, for that must not be while kernels
+// of other ranks wait for this one; where the system pins none, copies go without. Its end waits
+// for nobody: memory that a device may yet write, since it hangs, goes when it no longer can.
 class PinnedCopies {
  public:
   explicit PinnedCopies(const nn::Device& device);
@@ -37,13 +37,13 @@ class PinnedCopies {
   };
   using Slots = std::array<Slot, 2>;
   static bool at_rest(const base::DeviceTable& table, const Slots& slots) noexcept;
-  bool has_memory(int64_t bytes);
+  void take();
   void wait(const Slot& slot) const;
   void bring(Slot& slot) const;
 
   const nn::Device device_;
   std::shared_ptr<Slots> slots_;
-  bool refused_ = false;
+  bool pinned_ = false;
 };
 
 }  // namespace gnnmg::train

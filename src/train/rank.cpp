@@ -48,6 +48,7 @@ Rank::Rank(const Job& job, Training& training, GroupShared& group, int rank, Ran
       position_(job.config),
       done_(position_) {
   try {
+    if (device_) copies_ = std::make_unique<PinnedCopies>(device_->get());  // before any waits
     connect();
     begin();
   } catch (...) {
@@ -395,7 +396,6 @@ int64_t Rank::chunk() const {
 }
 
 Participant Rank::participant() {
-  if (device_ && !copies_) copies_ = std::make_unique<PinnedCopies>(device_->get());
   return {.comm = *comm_,
           .wait = [this] { return wait(); },
           .rows = group_.rows,
