@@ -17,16 +17,15 @@ constexpr int64_t kSlice = int64_t{4} << 20;  // of a slot
 
 PinnedCopies::PinnedCopies(const nn::Device& device)
     : device_(device),
-      slots_(new Slots{Slot{{*device.table, device.index, base::Placement::kPinned},
-                            base::make_mark(*device.table, device.index)},
-                       Slot{{*device.table, device.index, base::Placement::kPinned},
-                            base::make_mark(*device.table, device.index)}}) {
+      slots_(new Slots{{*device.table, device.index, base::Placement::kPinned},
+                       {Slot{base::make_mark(*device.table, device.index)},
+                        Slot{base::make_mark(*device.table, device.index)}}}) {
   take();
 }
 
 bool PinnedCopies::at_rest(const base::DeviceTable& table, const Slots& slots) noexcept {
   try {
-    return std::ranges::all_of(slots,
+    return std::ranges::all_of(slots.each,
                                [&](const Slot& slot) { return table.reached(slot.over.get()); });
   } catch (const std::exception&) {  // a device that is lost writes nothing
     return true;
@@ -46,7 +45,9 @@ PinnedCopies::~PinnedCopies() {
 
 void PinnedCopies::take() {
   try {
-    for (Slot& slot : *slots_) (void)slot.memory.reserve(kSlice);
+    uint8_t* const memory = slots_->memory.reserve(2 * kSlice);
+    slots_->each[0].memory = memory;
+    slots_->each[1].memory = memory + kSlice;
     pinned_ = true;
   } catch (const base::Error& error) {
     if (error.status() != base::Status::kNoMemory && error.status() != base::Status::kUnsupported)
@@ -80,7 +81,7 @@ void PinnedCopies::wait(const Slot& slot) const {
 void PinnedCopies::bring(Slot& slot) const {
   if (slot.bytes == 0) return;
   wait(slot);
-  std::memcpy(slot.here, slot.memory.data(), static_cast<size_t>(slot.bytes));
+  std::memcpy(slot.here, slot.memory, static_cast<size_t>(slot.bytes));
   slot.bytes = 0;
 }
 
@@ -91,19 +92,19 @@ void PinnedCopies::to_host(void* here, const void* there, int64_t bytes) {
     table.copy(device_.queue, here, there, bytes);
     return base::wait_for(table, device_.index, device_.queue);
   }
-  for (Slot& slot : *slots_) slot.bytes = 0;  // of a call that has failed
+  for (Slot& slot : slots_->each) slot.bytes = 0;  // of a call that has failed
   size_t turn = 0;
   for (int64_t done = 0; done < bytes; done += kSlice, turn ^= 1) {
-    Slot& slot = (*slots_)[turn];
+    Slot& slot = slots_->each[turn];
     bring(slot);
     const int64_t part = std::min(kSlice, bytes - done);
-    table.copy(device_.queue, slot.memory.data(), static_cast<const uint8_t*>(there) + done, part);
+    table.copy(device_.queue, slot.memory, static_cast<const uint8_t*>(there) + done, part);
     table.mark(device_.queue, slot.over.get());
     slot.here = static_cast<uint8_t*>(here) + done;
     slot.bytes = part;
   }
-  bring((*slots_)[turn]);
-  bring((*slots_)[turn ^ 1]);
+  bring(slots_->each[turn]);
+  bring(slots_->each[turn ^ 1]);
 }
 
 void PinnedCopies::to_device(void* there, const void* here, int64_t bytes) {
@@ -115,12 +116,11 @@ void PinnedCopies::to_device(void* there, const void* here, int64_t bytes) {
   }
   size_t turn = 0;
   for (int64_t done = 0; done < bytes; done += kSlice, turn ^= 1) {
-    Slot& slot = (*slots_)[turn];
+    Slot& slot = slots_->each[turn];
     wait(slot);
     const int64_t part = std::min(kSlice, bytes - done);
-    std::memcpy(slot.memory.data(), static_cast<const uint8_t*>(here) + done,
-                static_cast<size_t>(part));
-    table.copy(device_.queue, static_cast<uint8_t*>(there) + done, slot.memory.data(), part);
+    std::memcpy(slot.memory, static_cast<const uint8_t*>(here) + done, static_cast<size_t>(part));
+    table.copy(device_.queue, static_cast<uint8_t*>(there) + done, slot.memory, part);
     table.mark(device_.queue, slot.over.get());
   }
 }

@@ -30,12 +30,15 @@ class PinnedCopies {
  private:
   // Two, so that the one is filled while the other is under way.
   struct Slot {
-    loader::DeviceBuffer memory;
-    base::Mark over;  // of what was last copied from it or to it
+    base::Mark over;            // of what was last copied from it or to it
+    uint8_t* memory = nullptr;  // pinned
     uint8_t* here = nullptr;
     int64_t bytes = 0;  // that are to go on to `here`
   };
-  using Slots = std::array<Slot, 2>;
+  struct Slots {
+    loader::DeviceBuffer memory;  // of both: taking it may have to wait for others' launches
+    std::array<Slot, 2> each;
+  };
   static bool at_rest(const base::DeviceTable& table, const Slots& slots) noexcept;
   void take();
   void wait(const Slot& slot) const;
