@@ -49,6 +49,16 @@ class TeamSize {
 
 }  // namespace
 
+// As at::set_num_threads(), but for what that remembers.
+void set_intraop_threads(int count) {
+  // Whoever is first to go parallel on a thread sets it up from the remembered number: LibTorch's
+  // code and, through an inline function, ours, each once. Both come before the number is set.
+  at::internal::lazy_init_num_threads();
+  if (at::get_num_threads() == count) return;
+  omp_set_num_threads(count);
+  if (MKL_Set_Num_Threads_Local) MKL_Set_Num_Threads_Local(count);
+}
+
 void set_loop_threads(int count) noexcept { loop_threads = count; }
 
 void for_ranges(base::ThreadPool* pool, int64_t count, int64_t grain,

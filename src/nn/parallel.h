@@ -9,6 +9,11 @@
 
 namespace gnnmg::nn {
 
+// How many intra-op threads LibTorch takes on the calling thread, and on no other:
+// at::set_num_threads() sets it for threads that start later too, such as the host's and those of
+// backward passes.
+void set_intraop_threads(int count);
+
 // The number of threads that loops without a pool use on the calling thread in place of LibTorch's
 // intra-op threads, which may then be fewer; 0: as many as those.
 void set_loop_threads(int count) noexcept;

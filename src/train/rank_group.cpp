@@ -1,6 +1,5 @@
 #include "train/rank_group.h"
 
-#include <ATen/Parallel.h>
 #include <c10/util/Exception.h>
 
 #include <algorithm>
@@ -36,18 +35,6 @@ class LogWarnings final : public c10::WarningHandler {
  private:
   base::Log& log_;
 };
-
-// Sets LibTorch's threads for the calling thread. LibTorch also remembers the number for threads
-// that start later; those are the host's, so a thread of no other use puts that back.
-void set_own_torch_threads(int count) {
-  // Whoever is first to go parallel on a thread sets it up from the remembered number: LibTorch's
-  // code and, through an inline function, ours, each once. Both come before the number is set.
-  at::internal::lazy_init_num_threads();
-  const int before = at::get_num_threads();
-  if (count == before) return;
-  at::set_num_threads(count);
-  std::thread([before] { at::set_num_threads(before); }).join();
-}
 
 // The cores of the process, or as many as OpenMP's own variable allows.
 int cores_to_use() {
@@ -262,7 +249,7 @@ void RankGroup::run(int number) {
   const int asked = job_->config.torch_threads;
   const int threads = asked > 0 ? asked : std::max(1, cores_to_use() / neighbours());
   // LibTorch's own sums depend on the number of its threads, those of our loops do not.
-  set_own_torch_threads(job_->config.deterministic ? 1 : threads);
+  nn::set_intraop_threads(job_->config.deterministic ? 1 : threads);
   nn::set_loop_threads(threads);
 
   std::optional<RankDevice> device;

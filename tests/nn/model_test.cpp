@@ -10,10 +10,13 @@
 #include <ATen/ops/zeros_like.h>
 #include <gmock/gmock.h>
 
+#include <atomic>
 #include <cmath>
+#include <thread>
 
 #include "base/error.h"
 #include "nn/model_world.h"
+#include "nn/parallel.h"
 
 namespace gnnmg::nn {
 namespace {
@@ -130,6 +133,23 @@ TEST(Sage, ForwardAndBackwardAreEqualForAnyNumberOfThreads) {
     EXPECT_TRUE(logits[i].equal(logits[0]));
     EXPECT_TRUE(gradients[i].equal(gradients[0]));
   }
+}
+
+// Threads that start while another one sets its own number, and those before, have as many as ever.
+TEST(Parallel, IntraopThreadsAreOneThreadsAlone) {
+  const int own = at::get_num_threads();
+  std::atomic<bool> over{false};
+  std::thread setter([&] {
+    for (int i = 0; !over; ++i) {
+      const int wanted = i % 2 == 0 ? own + 3 : 1;
+      set_intraop_threads(wanted);
+      EXPECT_EQ(at::get_num_threads(), wanted);
+    }
+  });
+  for (int i = 0; i < 300; ++i) std::thread([&] { EXPECT_EQ(at::get_num_threads(), own); }).join();
+  over = true;
+  setter.join();
+  EXPECT_EQ(at::get_num_threads(), own);
 }
 
 TEST(Sage, AnEmptyMiniBatchHasNoLogitsAndNoGradient) {
