@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/exit.h"
+#include "base/kernel_gate.h"
 #include "base/memory.h"
 #include "base/signals.h"
 
@@ -101,9 +102,12 @@ void set_time_to_rest(std::chrono::milliseconds time) noexcept { time_before_fre
 void wait_for_ever() noexcept { program_ends = true; }
 
 void give_up(const DeviceTable& table, int device, const std::string& why) {
-  GivenUp& given = the_given_up();
-  const std::lock_guard lock(given.mutex);
-  given.all.emplace(std::pair(&table, device), why);
+  {
+    GivenUp& given = the_given_up();
+    const std::lock_guard lock(given.mutex);
+    given.all.emplace(std::pair(&table, device), why);
+  }
+  KernelGate::leave_failed_alone();
 }
 
 bool given_up(const DeviceTable& table, int device) noexcept {

@@ -5,32 +5,49 @@
 #include <utility>
 
 namespace gnnmg::base {
-namespace {
-
 using Clock = std::chrono::steady_clock;
 
-struct World {
+struct KernelWorld {
   std::mutex mutex;  // guards all below, and what gates hold
   std::condition_variable changed;
-  int open = 0;                       // gates with a launch that not all of their ranks have made
+  KernelGate* gates = nullptr;        // all there are
   int calls = 0;                      // for memory, which end
   int growths = 0;                    // of libraries, which may never be ended
   int waiting = 0;                    // calls that wait for launches
   int64_t age = 0;                    // of growths: those of an earlier one are given up
   const KernelGate* alone = nullptr;  // whose launch keeps others waiting
 
-  // A call's turn, where `others_open` launches are waited for.
   template <typename F>
-  void wait_for_launches(std::unique_lock<std::mutex>& lock, std::chrono::milliseconds patience,
-                         const F& others_open) {
+  void for_gates(const F& body) {
+    for (KernelGate* gate = gates; gate; gate = gate->next_) body(*gate);
+  }
+  // Whether a gate other than `own` has a launch that not all of its ranks have made.
+  bool any_open(const KernelGate* own) {
+    bool any = false;
+    for_gates([&](const KernelGate& gate) { any = any || (gate.open_ && &gate != own); });
+    return any;
+  }
+  // Those that have been open since then are waited for no more.
+  void leave_open(Clock::time_point since, const KernelGate* own) {
+    for_gates([&](KernelGate& gate) {
+      if (gate.open_ && &gate != own && gate.opened_ <= since) gate.close();
+    });
+  }
+  // A call's turn.
+  void wait_for_launches(std::unique_lock<std::mutex>& lock, const KernelGate* own,
+                         std::chrono::milliseconds patience) {
+    const auto begun = Clock::now();
     ++waiting;
-    changed.wait_for(lock, patience, [&] { return others_open() == 0; });
+    const bool none = changed.wait_for(lock, patience, [&] { return !any_open(own); });
     --waiting;
+    if (!none && patience >= KernelGate::kPatience) leave_open(begun, own);
   }
 };
 
-World& world() {
-  static World& world = *new World;  // threads may outlive main
+namespace {
+
+KernelWorld& world() {
+  static KernelWorld& world = *new KernelWorld;  // threads may outlive main
   return world;
 }
 
@@ -41,6 +58,19 @@ thread_local int operations = 0;  // that the thread is in
 thread_local int64_t growth_age = 0;
 
 }  // namespace
+
+KernelGate::KernelGate(int num_ranks) : num_ranks_(num_ranks), launched_(num_ranks) {
+  const std::lock_guard lock(world().mutex);
+  next_ = std::exchange(world().gates, this);
+}
+
+KernelGate::~KernelGate() {
+  const std::lock_guard lock(world().mutex);
+  close();
+  KernelGate** at = &world().gates;
+  while (*at != this) at = &(*at)->next_;
+  *at = next_;
+}
 
 bool KernelGate::try_enter() noexcept {
   end_growth();
@@ -66,8 +96,13 @@ void KernelGate::leave() noexcept {
   world().changed.notify_all();
 }
 
+void KernelGate::open() noexcept {
+  open_ = !alone_;
+  opened_ = Clock::now();
+}
+
 void KernelGate::close() noexcept {
-  --world().open;
+  open_ = false;
   if (world().alone == this) world().alone = nullptr;
   world().changed.notify_all();
 }
@@ -84,21 +119,33 @@ void KernelGate::note_failure() noexcept {
   world().changed.notify_all();
 }
 
+void KernelGate::leave_failed_alone() noexcept {
+  const std::lock_guard lock(world().mutex);
+  world().for_gates([](KernelGate& gate) {
+    if (gate.failed_ == Clock::time_point()) return;
+    gate.alone_ = true;
+    gate.close();
+  });
+  world().changed.notify_all();
+}
+
 // One whose driver does not answer may never come out of its operation.
 bool KernelGate::left_alone() const noexcept {
+  if (alone_) return true;
   return failed_ != Clock::time_point() && Clock::now() - failed_ >= kPatience;
 }
 
 bool KernelGate::try_launch(int64_t number, bool alone) noexcept {
-  World& all = world();
+  KernelWorld& all = world();
   const std::lock_guard lock(all.mutex);
   if (number <= number_) return true;
   if (launched_ < num_ranks_) return false;
   const bool called = all.calls > 0 || all.growths > 0 || all.waiting > 0;
-  const bool others = (all.alone != nullptr && all.alone != this) || (alone && all.open > 0);
+  const bool others = (all.alone != nullptr && all.alone != this) || (alone && all.any_open(this));
   if (alone && all.alone == nullptr) all.alone = this;  // others begin nothing until it has had it
   if (called || others) {
     if (!tired(all.calls > 0 ? kPatienceWithCalls : kPatience)) return false;
+    all.leave_open(refused_, this);
     if (all.growths > 0) {  // one that has failed is never ended
       all.growths = 0;
       ++all.age;
@@ -107,7 +154,7 @@ bool KernelGate::try_launch(int64_t number, bool alone) noexcept {
   refused_ = {};
   number_ = number;
   launched_ = 0;
-  ++all.open;
+  open();
   return true;
 }
 
@@ -134,7 +181,7 @@ std::shared_ptr<KernelGate> KernelGate::current() noexcept {
 MemoryCall::MemoryCall() noexcept {
   if (calling || operations > 0) return;
   end_growth();
-  World& all = world();
+  KernelWorld& all = world();
   std::unique_lock lock(all.mutex);
   if (has_gate) {
     gate_ = current_gate.get();
@@ -142,7 +189,7 @@ MemoryCall::MemoryCall() noexcept {
     const auto may = [this] { return gate_->kernels_ == 0 || gate_->left_alone(); };
     while (!all.changed.wait_for(lock, KernelGate::kPatience, may)) continue;
   }
-  all.wait_for_launches(lock, KernelGate::kPatience, [&] { return all.open; });
+  all.wait_for_launches(lock, nullptr, KernelGate::kPatience);
   ++all.calls;
   outermost_ = calling = true;
 }
@@ -150,10 +197,9 @@ MemoryCall::MemoryCall() noexcept {
 MemoryCall::MemoryCall(const KernelGate& own, std::chrono::milliseconds patience) noexcept {
   if (calling) return;
   end_growth();
-  World& all = world();
+  KernelWorld& all = world();
   std::unique_lock lock(all.mutex);
-  all.wait_for_launches(lock, patience,
-                        [&] { return all.open - (own.launched_ < own.num_ranks_ ? 1 : 0); });
+  all.wait_for_launches(lock, &own, patience);
   ++all.calls;
   outermost_ = calling = true;
 }
@@ -168,10 +214,10 @@ MemoryCall::~MemoryCall() {
 
 void begin_growth() noexcept {
   if (calling || operations > 0) return;
-  World& all = world();
+  KernelWorld& all = world();
   std::unique_lock lock(all.mutex);
   if (growing && growth_age == all.age) return;  // else that one was given up
-  all.wait_for_launches(lock, KernelGate::kPatience, [&] { return all.open; });
+  all.wait_for_launches(lock, nullptr, KernelGate::kPatience);
   ++all.growths;
   growth_age = all.age;
   growing = true;

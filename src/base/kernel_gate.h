@@ -17,9 +17,9 @@
 // - calls of a communicator's own threads wait until its operation is over: what one that hangs
 //   would hold up might be the thread that ends it at its deadline.
 // Nobody waits for another communicator's launches longer than kPatience: one that is not made by
-// then waits for another process, which may wait for this one. Launches wait for a library's call
-// for as long, which may have failed, and for the library's own, which end, for kPatienceWithCalls:
-// pinning a hundred gigabytes takes its time.
+// then waits for another process, which may wait for this one, and nobody waits for it again.
+// Launches wait for a library's call for as long, which may have failed, and for the library's own,
+// which end, for kPatienceWithCalls: pinning a hundred gigabytes takes its time.
 #pragma once
 
 #include <chrono>
@@ -34,7 +34,8 @@ class KernelGate {
   static constexpr std::chrono::milliseconds kPatience{3000};
   static constexpr std::chrono::milliseconds kPatienceWithCalls{60'000};
 
-  explicit KernelGate(int num_ranks) : num_ranks_(num_ranks), launched_(num_ranks) {}
+  explicit KernelGate(int num_ranks);
+  ~KernelGate();
   KernelGate(const KernelGate&) = delete;
   KernelGate& operator=(const KernelGate&) = delete;
 
@@ -54,6 +55,9 @@ class KernelGate {
   bool all_launched(int64_t number) const noexcept;
   // The communicator has failed: its operations are not waited for longer than kPatience.
   void note_failure() noexcept;
+  // Nor are those of communicators that have failed waited for at all from here on: a device is
+  // given up (base/device_wait.h), whose driver may never let a thread out of its operation.
+  static void leave_failed_alone() noexcept;
 
   // The one of this thread; null: none. A loader's workers take it over from the thread that makes
   // the loader.
@@ -62,17 +66,22 @@ class KernelGate {
 
  private:
   friend class MemoryCall;
-  friend void begin_growth() noexcept;
+  friend struct KernelWorld;
+  using Time = std::chrono::steady_clock::time_point;
+  void open() noexcept;
   void close() noexcept;
   bool tired(std::chrono::milliseconds patience) noexcept;
   bool left_alone() const noexcept;
 
   // All guarded by the world's lock.
   const int num_ranks_;
-  int kernels_ = 0, callers_ = 0;  // the latter wait for the former to be over, or call
-  int64_t number_ = 0;             // of the newest launch
-  int launched_;                   // ranks that have made it
-  std::chrono::steady_clock::time_point refused_{}, failed_{};  // since when, if so
+  int kernels_ = 0, callers_ = 0;         // the latter wait for the former to be over, or call
+  int64_t number_ = 0;                    // of the newest launch
+  int launched_;                          // ranks that have made it
+  bool open_ = false;                     // not all of them, and it is waited for
+  bool alone_ = false;                    // its operations are waited for no more
+  Time opened_{}, refused_{}, failed_{};  // since when, if so
+  KernelGate* next_ = nullptr;            // of all gates there are
 };
 
 // Calls for memory while it lives, in turn. Within another one of the thread it is a part of that.

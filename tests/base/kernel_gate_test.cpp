@@ -10,6 +10,8 @@
 #include <thread>
 #include <vector>
 
+#include "base/device_wait.h"
+
 namespace gnnmg::base {
 namespace {
 
@@ -168,7 +170,11 @@ TEST(KernelGate, PatienceEnds) {
 
   start = Clock::now();
   std::thread([&] { const MemoryCall call; }).join();  // the other rank's launch is still to come
+  EXPECT_GE(Clock::now() - start, KernelGate::kPatience - std::chrono::milliseconds(100));
   EXPECT_LT(Clock::now() - start, 2 * KernelGate::kPatience);
+  start = Clock::now();
+  std::thread([&] { const MemoryCall call; }).join();  // nobody waits for it again
+  EXPECT_LT(Clock::now() - start, std::chrono::seconds(1));
   leave = true;
   failed.join();
 
@@ -213,6 +219,33 @@ TEST(KernelGate, CallsLeaveAFailedOperationAlone) {
     KernelGate::set_current(nullptr);
   }).join();
   gate->leave();
+}
+
+// Once its device is given up, at once: its own threads' calls, and those of others, who wait for
+// communicators that have not failed as ever.
+TEST(KernelGate, CallsDoNotWaitForAThreadInADeviceThatIsGivenUp) {
+  using Clock = std::chrono::steady_clock;
+  const auto hangs = std::make_shared<KernelGate>(2), works = std::make_shared<KernelGate>(2);
+  for (const auto& gate : {hangs, works}) {
+    ASSERT_TRUE(gate->try_enter());
+    ASSERT_TRUE(gate->try_launch(1, false));
+    gate->note_launch(1);
+  }
+  hangs->note_failure();
+  Caller own(hangs, call_memory);
+  EXPECT_FALSE(own.has_begun());
+  const auto start = Clock::now();
+  DeviceTable table;
+  give_up(table, 3, "does not answer");
+  EXPECT_FALSE(own.has_begun());  // for the other one's launch
+  works->note_launch(1);
+  own.await();
+  own.end();
+  std::thread([&] { const MemoryCall call; }).join();
+  EXPECT_LT(Clock::now() - start, std::chrono::seconds(1));
+  EXPECT_TRUE(given_up(table, 3));
+  hangs->leave();
+  works->leave();
 }
 
 // A library's thread that has failed once takes its turns again later.
