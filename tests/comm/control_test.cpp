@@ -14,6 +14,7 @@ namespace {
 using base::Status;
 using comm::GroupState;
 using comm::Processes;
+using testing::ContainsRegex;
 using testing::HasSubstr;
 using JobPtr = std::shared_ptr<Processes>;
 
@@ -119,6 +120,7 @@ void wait_for_count(const std::atomic<int>& count, int least) {
   while (count < least) sleep_ms(1);
 }
 
+// Seconds are those since it began to wait, which on a busy machine is a while into its second.
 // Who gives up has given up waiting, and nothing else: the late one meets those who come again.
 TEST(Control, ATimeOutIsNotTheEndOfTheJob) {
   for (const int late : {0, 1, 2}) {
@@ -130,7 +132,8 @@ TEST(Control, ATimeOutIsNotTheEndOfTheJob) {
         const Outcome outcome = attempt([&] { job->agree("trainer", {}, within_ms(1000)); });
         ++given_up;
         EXPECT_EQ(outcome.status, Status::kTimeout) << outcome.text;
-        EXPECT_THAT(outcome.text, HasSubstr("agree trainer: 2 of 3 processes came within 1"));
+        EXPECT_THAT(outcome.text,
+                    ContainsRegex("agree trainer: 2 of 3 processes came within (1|0[.]9)"));
         EXPECT_THAT(outcome.text, HasSubstr(base::text("missing: process ", late, " on host")));
         EXPECT_LT(outcome.seconds, 5.0);
         EXPECT_FALSE(job->spent());
@@ -182,7 +185,7 @@ TEST(Control, ThoseWhoWereThereBeforeAreNamed) {
     ++given_up;
     EXPECT_EQ(outcome.status, Status::kTimeout) << outcome.text;
     if (job->process() == 2) {
-      EXPECT_THAT(outcome.text, HasSubstr("1 of 3 processes came within 1"));
+      EXPECT_THAT(outcome.text, ContainsRegex("1 of 3 processes came within (1|0[.]9)"));
       EXPECT_THAT(outcome.text, HasSubstr("which came and gave up waiting, last heard of "));
     }
     wait_for_count(given_up, 3);
