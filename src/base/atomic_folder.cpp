@@ -17,15 +17,6 @@
 namespace gnnmg::base {
 namespace {
 
-[[noreturn]] void fail_io(int error, const std::string& path, std::string_view doing) {
-  char buffer[128];
-  const Status status = error == ENOENT   ? Status::kNotFound
-                        : error == ENOMEM ? Status::kNoMemory
-                                          : Status::kIo;
-  throw Error(status, text(path, ": ", doing, ": ", strerror_r(error, buffer, sizeof buffer)), -1,
-              error);
-}
-
 // -1, with errno, when it cannot be opened.
 int open_folder(const std::string& path, int more_flags = 0) {
   int fd;

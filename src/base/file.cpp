@@ -23,13 +23,6 @@ std::string system_text(int error) {
   return strerror_r(error, buffer, sizeof buffer);
 }
 
-[[noreturn]] void fail_io(int error, const std::string& path, std::string_view doing) {
-  const Status status = error == ENOENT   ? Status::kNotFound
-                        : error == ENOMEM ? Status::kNoMemory
-                                          : Status::kIo;
-  throw Error(status, text(path, ": ", doing, ": ", system_text(error)), -1, error);
-}
-
 int retry(auto call) {
   int result;
   do result = call();
@@ -67,6 +60,13 @@ void remove_abandoned(const std::string& path) noexcept {
 }
 
 }  // namespace
+
+void fail_io(int error, const std::string& path, std::string_view doing) {
+  const Status status = error == ENOENT   ? Status::kNotFound
+                        : error == ENOMEM ? Status::kNoMemory
+                                          : Status::kIo;
+  throw Error(status, text(path, ": ", doing, ": ", system_text(error)), -1, error);
+}
 
 const FileTable& system_files() noexcept {
   static const FileTable table{

@@ -12,6 +12,7 @@
 #include <mutex>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -36,6 +37,9 @@ const FileTable& system_files() noexcept;
 // Replaces the table for the whole process and returns the old one; null: the system's. For tests.
 const FileTable* set_file_table(const FileTable* table) noexcept;
 const FileTable& files() noexcept;
+
+// Throws Error "<path>: <doing>: <text of errno>": kNotFound, kNoMemory or kIo as errno says.
+[[noreturn]] void fail_io(int error, const std::string& path, std::string_view doing);
 
 // A file open for reading. All errors are Error(kIo) with errno and path, or kNotFound; a path that
 // is no regular file is Error(kIo) too, at once, also for a pipe that nobody writes to. EINTR and

@@ -93,7 +93,7 @@ void check_same_context(const Object& a, const Object& b) {
 
 namespace {
 
-constexpr gnnmg_context_config kDefaults{sizeof(gnnmg_context_config), 0, 1024, 0};
+constexpr gnnmg_context_config kContextDefaults{sizeof(gnnmg_context_config), 0, 1024, 0};
 constexpr const char* kLevels[] = {"debug", "info", "warning", "error"};
 
 int64_t whole_above_zero(const char* key, std::string_view value) {
@@ -169,7 +169,7 @@ using namespace gnnmg::capi;
 extern "C" {
 
 gnnmg_status gnnmg_context_config_init(gnnmg_context_config* config, size_t struct_size) {
-  return init_config(config, struct_size, kDefaults);
+  return init_config(config, struct_size, kContextDefaults);
 }
 
 gnnmg_status gnnmg_context_create(int32_t header_version, const gnnmg_context_config* config,
@@ -179,7 +179,7 @@ gnnmg_status gnnmg_context_create(int32_t header_version, const gnnmg_context_co
       fail(Status::kVersion, "the header is of version ", header_version / 10000, ".",
            header_version / 100 % 100, ", the library of ", GNNMG_VERSION_MAJOR, ".",
            GNNMG_VERSION_MINOR);
-    const gnnmg_context_config settings = read_config(config, kDefaults);
+    const gnnmg_context_config settings = read_config(config, kContextDefaults);
     check_least(settings.num_threads, 0, "config.num_threads");
     if (settings.num_threads > 4096)
       fail(Status::kInvalidArgument, "config.num_threads is ", settings.num_threads,

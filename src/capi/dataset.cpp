@@ -100,7 +100,7 @@ void Dataset::need_labels() const {
 
 namespace {
 
-const gnnmg_dataset_config kDefaults = [] {
+const gnnmg_dataset_config kDatasetDefaults = [] {
   const data::OpenOptions d;
   gnnmg_dataset_config config{};
   config.struct_size = sizeof config;
@@ -235,7 +235,7 @@ using gnnmg::data::DatasetRef;
 extern "C" {
 
 gnnmg_status gnnmg_dataset_config_init(gnnmg_dataset_config* config, size_t struct_size) {
-  return init_config(config, struct_size, kDefaults);
+  return init_config(config, struct_size, kDatasetDefaults);
 }
 
 gnnmg_status gnnmg_split_config_init(gnnmg_split_config* config, size_t struct_size) {
@@ -253,7 +253,7 @@ gnnmg_status gnnmg_dataset_open(const gnnmg_context* context, const char* path,
     check_timeout(timeout_ms);
     const auto c = find<Context>(context, "context");
     const std::string file(read_name(path, "path"));
-    const gnnmg_dataset_config in = read_config(config, kDefaults);
+    const gnnmg_dataset_config in = read_config(config, kDatasetDefaults);
     const gnnmg::data::OpenOptions options = options_of(in, *c);
     std::string key = "open " + file + '\0';
     key.append(reinterpret_cast<const char*>(&in) + sizeof in.struct_size,

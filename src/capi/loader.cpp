@@ -22,7 +22,7 @@ Loader::Loader(std::shared_ptr<Context> owner, std::unique_ptr<loader::Loader> m
 
 namespace {
 
-const gnnmg_loader_config kDefaults = [] {
+const gnnmg_loader_config kLoaderDefaults = [] {
   const loader::LoaderConfig d;
   gnnmg_loader_config config{};
   config.struct_size = sizeof config;
@@ -136,7 +136,7 @@ using namespace gnnmg::capi;
 extern "C" {
 
 gnnmg_status gnnmg_loader_config_init(gnnmg_loader_config* config, size_t struct_size) {
-  return init_config(config, struct_size, kDefaults);
+  return init_config(config, struct_size, kLoaderDefaults);
 }
 
 gnnmg_status gnnmg_loader_create(const gnnmg_dataset* dataset, const gnnmg_sampler* sampler,
@@ -144,7 +144,7 @@ gnnmg_status gnnmg_loader_create(const gnnmg_dataset* dataset, const gnnmg_sampl
   return guard(outs(Out{loader, "loader"}), [&] {
     const auto d = read<Dataset>(dataset, "dataset");
     const auto s = read<Sampler>(sampler, "sampler");
-    const gnnmg_loader_config in = read_config(config, kDefaults);
+    const gnnmg_loader_config in = read_config(config, kLoaderDefaults);
     check_fit(*s, *d);
     check_choice(in.part, GNNMG_SPLIT_TRAIN, GNNMG_SPLIT_TEST, "config.part");
     *loader = new_loader(*s, &*d, d->part(in.part), in);
@@ -163,7 +163,7 @@ gnnmg_status gnnmg_loader_create_from_seeds(const gnnmg_sampler* sampler,
       check_fit(*s, *d);
     }
     *loader = new_loader(*s, d ? &*d : nullptr, read_list(seeds, num_seeds, "seeds"),
-                         read_config(config, kDefaults));
+                         read_config(config, kLoaderDefaults));
   });
 }
 

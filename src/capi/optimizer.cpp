@@ -26,7 +26,7 @@ static_assert(static_cast<int32_t>(train::OptimizerKind::kAdam) == GNNMG_OPTIMIZ
 
 namespace {
 
-const gnnmg_optimizer_config kDefaults = [] {
+const gnnmg_optimizer_config kOptimizerDefaults = [] {
   gnnmg_optimizer_config config{};
   config.struct_size = sizeof config;
   config.kind = GNNMG_OPTIMIZER_ADAM;
@@ -52,14 +52,14 @@ using namespace gnnmg::capi;
 extern "C" {
 
 gnnmg_status gnnmg_optimizer_config_init(gnnmg_optimizer_config* config, size_t struct_size) {
-  return init_config(config, struct_size, kDefaults);
+  return init_config(config, struct_size, kOptimizerDefaults);
 }
 
 gnnmg_status gnnmg_optimizer_create(gnnmg_model* model, const gnnmg_optimizer_config* config,
                                     gnnmg_optimizer** optimizer) {
   return guard(outs(Out{optimizer, "optimizer"}), [&] {
     const auto m = hold<Model>(model, "model");
-    const gnnmg_optimizer_config in = read_config(config, kDefaults);
+    const gnnmg_optimizer_config in = read_config(config, kOptimizerDefaults);
     check_choice(in.kind, GNNMG_OPTIMIZER_ADAM, GNNMG_OPTIMIZER_SGD, "config.kind");
     check_flag(in.amsgrad, "config.amsgrad");
     check_flag(in.nesterov, "config.nesterov");

@@ -54,7 +54,7 @@ void Sink::close() noexcept {
 
 namespace {
 
-const gnnmg_sampler_config kDefaults = [] {
+const gnnmg_sampler_config kSamplerDefaults = [] {
   gnnmg_sampler_config config{};
   config.struct_size = sizeof config;
   config.num_fanouts = 2;
@@ -62,7 +62,8 @@ const gnnmg_sampler_config kDefaults = [] {
   config.transpose = 1;
   return config;
 }();
-static_assert(sizeof kDefaults.fanouts / sizeof kDefaults.fanouts[0] == sample::kMaxHops);
+static_assert(sizeof kSamplerDefaults.fanouts / sizeof kSamplerDefaults.fanouts[0] ==
+              sample::kMaxHops);
 static_assert(static_cast<int32_t>(sample::Expansion::kOnce) == GNNMG_EXPANSION_ONCE &&
               static_cast<int32_t>(sample::Expansion::kEveryLayer) == GNNMG_EXPANSION_EVERY_LAYER);
 
@@ -133,14 +134,14 @@ using namespace gnnmg::capi;
 extern "C" {
 
 gnnmg_status gnnmg_sampler_config_init(gnnmg_sampler_config* config, size_t struct_size) {
-  return init_config(config, struct_size, kDefaults);
+  return init_config(config, struct_size, kSamplerDefaults);
 }
 
 gnnmg_status gnnmg_sampler_create(const gnnmg_graph* graph, const gnnmg_sampler_config* config,
                                   gnnmg_sampler** sampler) {
   return guard(outs(Out{sampler, "sampler"}), [&] {
     const auto g = read<Graph>(graph, "graph");
-    const gnnmg_sampler_config in = read_config(config, kDefaults);
+    const gnnmg_sampler_config in = read_config(config, kSamplerDefaults);
     gnnmg::sample::NeighborConfig settings = neighbor_config(in);
     check_edge_type(g->parts(), in.edge_type);
     settings.edge_ids = settings.edge_ids || has_tensors(g->parts().edge_columns, in.edge_type);
@@ -158,7 +159,8 @@ gnnmg_status gnnmg_sampler_create_custom(const gnnmg_graph* graph,
   Registration registration(user_data, release);
   return guard(outs(Out{sampler, "sampler"}), [&] {
     const auto g = read<Graph>(graph, "graph");
-    const gnnmg::sample::NeighborConfig settings = neighbor_config(read_config(config, kDefaults));
+    const gnnmg::sample::NeighborConfig settings =
+        neighbor_config(read_config(config, kSamplerDefaults));
     if (function == nullptr) fail(Status::kInvalidArgument, "argument 'function' is NULL");
     const gnnmg::graph::GraphRef made = g->take();
     if (!made->homogeneous())
@@ -183,7 +185,7 @@ gnnmg_status gnnmg_sampler_create_graphs(const gnnmg_dataset* dataset,
                                          gnnmg_sampler** sampler) {
   return guard(outs(Out{sampler, "sampler"}), [&] {
     const auto d = read<Dataset>(dataset, "dataset");
-    gnnmg::sample::NeighborConfig settings = neighbor_config(read_config(config, kDefaults));
+    gnnmg::sample::NeighborConfig settings = neighbor_config(read_config(config, kSamplerDefaults));
     const gnnmg::data::Dataset& data = *d->data();
     if (!data.of_graphs())
       fail(Status::kInvalidArgument, "the data set '", data.name,

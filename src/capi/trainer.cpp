@@ -88,7 +88,7 @@ static_assert(static_cast<int32_t>(train::TrainerState::kIdle) == GNNMG_TRAINER_
               static_cast<int32_t>(train::TrainerState::kFinished) == GNNMG_TRAINER_FINISHED &&
               static_cast<int32_t>(train::TrainerState::kFailed) == GNNMG_TRAINER_FAILED);
 
-const gnnmg_trainer_config kDefaults = [] {
+const gnnmg_trainer_config kTrainerDefaults = [] {
   const train::TrainerConfig d;
   gnnmg_trainer_config config{};
   config.struct_size = sizeof config;
@@ -318,7 +318,7 @@ using namespace gnnmg::capi;
 extern "C" {
 
 gnnmg_status gnnmg_trainer_config_init(gnnmg_trainer_config* config, size_t struct_size) {
-  return init_config(config, struct_size, kDefaults);
+  return init_config(config, struct_size, kTrainerDefaults);
 }
 
 gnnmg_status gnnmg_trainer_create(gnnmg_model* model, const gnnmg_dataset* dataset,
@@ -347,7 +347,7 @@ gnnmg_status gnnmg_trainer_create(gnnmg_model* model, const gnnmg_dataset* datas
       fail(Status::kUnsupported, "the model lies on GPU ", m->place()->index(),
            ", and a trainer makes a replica of one in main memory on each GPU that it takes; bring "
            "it back with gnnmg_model_set_device() and GNNMG_DEVICE_CPU first");
-    const gnnmg_trainer_config in = read_config(config, kDefaults);
+    const gnnmg_trainer_config in = read_config(config, kTrainerDefaults);
     gnnmg::train::TrainerConfig settings = trainer_config(in);
     DeviceChoice choice =
         job ? choose_devices(in, m->context->devices, job->devices, job->processes()->process())

@@ -8,7 +8,7 @@
 namespace gnnmg::capi {
 namespace {
 
-const gnnmg_checkpoint_config kDefaults = [] {
+const gnnmg_checkpoint_config kCheckpointDefaults = [] {
   const train::CheckpointConfig d;
   gnnmg_checkpoint_config config{};
   config.struct_size = sizeof config;
@@ -55,7 +55,7 @@ using namespace gnnmg::capi;
 extern "C" {
 
 gnnmg_status gnnmg_checkpoint_config_init(gnnmg_checkpoint_config* config, size_t struct_size) {
-  return init_config(config, struct_size, kDefaults);
+  return init_config(config, struct_size, kCheckpointDefaults);
 }
 
 gnnmg_status gnnmg_trainer_set_checkpoints(gnnmg_trainer* trainer, const char* folder,
@@ -63,7 +63,7 @@ gnnmg_status gnnmg_trainer_set_checkpoints(gnnmg_trainer* trainer, const char* f
   return guard([&] {
     const auto t = hold<Trainer>(trainer, "trainer");
     t->check_not_running();
-    const gnnmg_checkpoint_config in = read_config(config, kDefaults);
+    const gnnmg_checkpoint_config in = read_config(config, kCheckpointDefaults);
     if (folder == nullptr) return t->get().set_checkpoints(std::nullopt);
     gnnmg::train::CheckpointConfig out;
     out.folder = read_name(folder, "folder");

@@ -11,10 +11,10 @@
 
 namespace gnnmg::comm {
 namespace {
-std::atomic<int> pending{0};
+std::atomic<int> pending_tasks{0};
 }
 
-int pending_background() noexcept { return pending.load(); }
+int pending_background() noexcept { return pending_tasks.load(); }
 
 bool run_in_background(std::function<void()> work, const std::function<bool()>& over) {
   struct Shared {
@@ -30,7 +30,7 @@ bool run_in_background(std::function<void()> work, const std::function<bool()>& 
       work = nullptr;  // what it owns goes before anybody is told
       std::lock_guard lock(shared->mutex);
       shared->ended = true;
-      if (shared->alone) --pending;
+      if (shared->alone) --pending_tasks;
       shared->changed.notify_all();
     });
   } catch (const std::system_error& e) {
@@ -43,7 +43,7 @@ bool run_in_background(std::function<void()> work, const std::function<bool()>& 
     lock.lock();
     if (leave && !shared->ended) {
       shared->alone = true;
-      ++pending;
+      ++pending_tasks;
       thread.detach();
       return false;
     }

@@ -14,7 +14,7 @@ using base::Status;
 using base::SteadyClock;
 
 // How often a waiting rank looks at its cancel token and at excuses, which nobody announces.
-constexpr auto kSlice = std::chrono::milliseconds(10);
+constexpr auto kWaitSlice = std::chrono::milliseconds(10);
 // A rank that has to look for itself whether an operation is over does nothing else as long as most
 // operations last, and then sleeps for longer and longer.
 constexpr auto kSpin = std::chrono::microseconds(200);
@@ -34,7 +34,7 @@ double seconds_since(SteadyClock::time_point start) {
   return rounded(std::chrono::duration<double>(SteadyClock::now() - start).count());
 }
 
-std::string join(const std::vector<int>& ranks) {
+std::string list_ranks(const std::vector<int>& ranks) {
   std::string out;
   for (int r : ranks) out += base::text(out.empty() ? "" : ", ", r);
   return out;
@@ -302,7 +302,7 @@ Cause GroupState::time_out(uint64_t operation, const std::string& what, double s
     cause.text = base::text(what, ": not done after ", seconds, " s, though all ranks came");
   else
     cause.text = base::text(what, ": ", came, " of ", world_size(), " ranks came within ", seconds,
-                            " s, missing: ", join(cause.missing));
+                            " s, missing: ", list_ranks(cause.missing));
   if (!silent.empty()) {
     cause.missing = silent;
     cause.operation = kEveryOperation;
@@ -404,7 +404,7 @@ void GroupState::wait_for(int rank, uint64_t operation, const std::string& what,
     }
     const SteadyClock::time_point asleep = SteadyClock::now();
     if (!poll) {
-      changed_.wait_until(lock, std::min(asleep + kSlice, limit));
+      changed_.wait_until(lock, std::min(asleep + kWaitSlice, limit));
     } else if (asleep - start < kSpin) {
       lock.unlock();
       std::this_thread::yield();

@@ -11,7 +11,7 @@ using base::DType;
 using base::fail;
 using base::Status;
 
-constexpr int64_t kGrainBytes = 1 << 20;  // of a parallel range
+constexpr int64_t kPackedBytes = 1 << 20;  // of a parallel range
 
 float read(DType dtype, const uint8_t* row, int64_t col) {
   if (dtype == DType::kF32) {
@@ -98,7 +98,7 @@ void pack_rows(const base::TensorView& table, Form form, std::span<const int64_t
     }
   };
   if (pool == nullptr) return pack(0, end - begin);
-  pool->parallel_for(end - begin, kGrainBytes / (row_bytes + 1) + 1, pack);
+  pool->parallel_for(end - begin, kPackedBytes / (row_bytes + 1) + 1, pack);
 }
 
 }  // namespace gnnmg::feature

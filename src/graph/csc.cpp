@@ -21,7 +21,7 @@ using base::Tensor;
 using base::TensorView;
 using base::ThreadPool;
 
-constexpr int64_t kGrain = 1 << 18;       // entries in one range of a parallel loop
+constexpr int64_t kEntryGrain = 1 << 18;  // entries in one range of a parallel loop
 constexpr int64_t kBucketSize = 1 << 15;  // edges, or targets, sought in a bucket: what L2 holds
 constexpr int kMaxBucketBits = 10;
 constexpr int64_t kMaxTargets = int64_t{1} << (32 + kMaxBucketBits);
@@ -49,7 +49,7 @@ class Minimum {
 template <typename F>
 int64_t find_first(int64_t count, ThreadPool& pool, F bad) {
   Minimum first;
-  pool.parallel_for(count, kGrain, [&](int64_t begin, int64_t end) {
+  pool.parallel_for(count, kEntryGrain, [&](int64_t begin, int64_t end) {
     if (begin > first.value()) return;
     for (int64_t i = begin; i < end; ++i)
       if (bad(i)) return first.offer(i);
@@ -103,7 +103,7 @@ Tensor converted(const Tensor& values, DType type, ThreadPool& pool) {
     visit_type(type, [&](auto tag) {
       using To = decltype(tag);
       const std::span<To> to = out.as<To>();
-      pool.parallel_for(values.rows(), kGrain, [&](int64_t begin, int64_t end) {
+      pool.parallel_for(values.rows(), kEntryGrain, [&](int64_t begin, int64_t end) {
         for (int64_t i = begin; i < end; ++i) to[i] = static_cast<To>(from[i]);
       });
     });
@@ -117,7 +117,7 @@ template <typename Id>
 void pointers_of_sorted(std::span<const Id> targets, int64_t num_targets, int64_t* indptr,
                         ThreadPool& pool) {
   const auto count = static_cast<int64_t>(targets.size());
-  pool.parallel_for(count, kGrain, [&](int64_t begin, int64_t end) {
+  pool.parallel_for(count, kEntryGrain, [&](int64_t begin, int64_t end) {
     int64_t next = begin == 0 ? 0 : int64_t{targets[begin - 1]} + 1;
     for (int64_t e = begin; e < end; ++e)
       for (; next <= targets[e]; ++next) indptr[next] = e;
@@ -141,7 +141,7 @@ struct Plan {
         std::min<int>(kMaxBucketBits, width_of(std::max(num_edges, num_targets) / kBucketSize));
     shift = std::max<int>(0, width_of(std::max<int64_t>(num_targets, 1) - 1) - bits);
     num_buckets = num_targets == 0 ? 0 : ((num_targets - 1) >> shift) + 1;
-    num_chunks = (num_edges + kGrain - 1) / kGrain;
+    num_chunks = (num_edges + kEntryGrain - 1) / kEntryGrain;
     counts.resize(num_chunks * num_buckets);
   }
 
@@ -166,8 +166,8 @@ Plan check_and_count(std::span<const Id> sources, std::span<const Id> targets, i
   Plan plan(num_edges, num_targets);
   Minimum first_bad;
   std::atomic<bool> sorted{true};
-  pool.parallel_for(num_edges, kGrain, [&](int64_t begin, int64_t end) {
-    int64_t* counts = plan.counts.data() + begin / kGrain * plan.num_buckets;
+  pool.parallel_for(num_edges, kEntryGrain, [&](int64_t begin, int64_t end) {
+    int64_t* counts = plan.counts.data() + begin / kEntryGrain * plan.num_buckets;
     Id previous = begin == 0 ? 0 : targets[begin - 1];
     bool rising = true;
     for (int64_t e = begin; e < end; ++e) {
@@ -240,8 +240,8 @@ void sort_by_target(std::span<const Id> sources, std::span<const Id> targets, Pl
   const uint64_t mask = (uint64_t{1} << plan.shift) - 1;
 
   plan.place();
-  pool.parallel_for(num_edges, kGrain, [&](int64_t begin, int64_t end) {
-    int64_t* next = plan.counts.data() + begin / kGrain * plan.num_buckets;
+  pool.parallel_for(num_edges, kEntryGrain, [&](int64_t begin, int64_t end) {
+    int64_t* next = plan.counts.data() + begin / kEntryGrain * plan.num_buckets;
     for (int64_t e = begin; e < end; ++e) {
       const int64_t to = next[targets[e] >> plan.shift]++;
       local[to] = static_cast<uint32_t>(static_cast<uint64_t>(targets[e]) & mask);
@@ -282,7 +282,7 @@ void check_permutation(const Tensor& edge_ids, ThreadPool& pool) {
   std::vector<std::atomic<uint64_t>> seen(num_edges / 64 + 1);
   visit_ids(edge_ids.view(), [&](auto ids) {
     std::atomic<bool> repeated{false};
-    pool.parallel_for(num_edges, kGrain, [&](int64_t begin, int64_t end) {
+    pool.parallel_for(num_edges, kEntryGrain, [&](int64_t begin, int64_t end) {
       for (int64_t e = begin; e < end; ++e) {
         const uint64_t bit = uint64_t{1} << (ids[e] % 64);
         if (seen[ids[e] / 64].fetch_or(bit, std::memory_order_relaxed) & bit)
@@ -343,7 +343,7 @@ Csc csc_from_coo(const TensorView& sources, const TensorView& targets, int64_t n
       visit_type(csc.indices.dtype(), [&](auto tag) {
         using Source = decltype(tag);
         const std::span<Source> out = csc.indices.as<Source>();
-        pool.parallel_for(num_edges, kGrain, [&](int64_t begin, int64_t end) {
+        pool.parallel_for(num_edges, kEntryGrain, [&](int64_t begin, int64_t end) {
           for (int64_t e = begin; e < end; ++e) out[e] = static_cast<Source>(from[e]);
         });
       });
@@ -403,7 +403,7 @@ std::pair<Tensor, Tensor> coo_of(const Csc& csc, ThreadPool& pool, DType type) {
     using Id = decltype(tag);
     Id* out_sources = sources.as<Id>().data();
     Id* out_targets = targets.as<Id>().data();
-    pool.parallel_for(num_edges, kGrain, [&](int64_t begin, int64_t end) {
+    pool.parallel_for(num_edges, kEntryGrain, [&](int64_t begin, int64_t end) {
       int64_t target = std::upper_bound(indptr.begin(), indptr.end(), begin) - indptr.begin() - 1;
       for (int64_t e = begin; e < end; ++e) {
         while (indptr[target + 1] <= e) ++target;

@@ -5,10 +5,6 @@
 #include "graph/planted.h"
 
 namespace gnnmg::graph {
-namespace {
-constexpr int64_t kGrain = 1 << 14;  // edges in one range of a parallel loop
-}
-
 GraphRef erdos_renyi(const ErdosRenyiConfig& config, base::ThreadPool& pool) {
   check_field("num_edges", config.num_edges, 0, int64_t{1} << 40);
   check_field("num_nodes", config.num_nodes, config.num_edges ? 1 : 0,
@@ -18,7 +14,7 @@ GraphRef erdos_renyi(const ErdosRenyiConfig& config, base::ThreadPool& pool) {
   const auto targets = base::Tensor::empty(base::DType::kI32, {config.num_edges});
   int32_t* source = sources.as<int32_t>().data();
   int32_t* target = targets.as<int32_t>().data();
-  pool.parallel_for(config.num_edges, kGrain, [&](int64_t begin, int64_t end) {
+  pool.parallel_for(config.num_edges, kEdgeGrain, [&](int64_t begin, int64_t end) {
     for (int64_t e = begin; e < end; ++e) {
       base::Stream stream(key, e);
       source[e] = static_cast<int32_t>(stream.below(config.num_nodes));

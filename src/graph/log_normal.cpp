@@ -19,9 +19,6 @@ using base::Key;
 using base::Tensor;
 using base::ThreadPool;
 
-constexpr int64_t kGrain = 1 << 12;  // nodes in one range of a parallel loop
-constexpr Generator kSelf = Generator::kLogNormal;
-
 void check(const LogNormalConfig& config) {
   check_field("num_nodes", config.num_nodes, 0, std::numeric_limits<int32_t>::max());
   check_field("mean_degree", config.mean_degree, 1e-6, 1e9);
@@ -36,13 +33,13 @@ void check(const LogNormalConfig& config) {
 
 // In-degrees as index pointers.
 Tensor draw_degrees(const LogNormalConfig& config, ThreadPool& pool) {
-  const Key key = generator_key(config.seed, kSelf, Part::kDegrees);
+  const Key key = generator_key(config.seed, Generator::kLogNormal, Part::kDegrees);
   const double mu = std::log(config.mean_degree) - config.sigma * config.sigma / 2;
   const auto most = static_cast<double>(std::max<int64_t>(1, config.num_nodes / 20));
   Tensor indptr = Tensor::empty(DType::kI64, {config.num_nodes + 1});
   const std::span<int64_t> pointers = indptr.as<int64_t>();
   pointers[0] = 0;
-  pool.parallel_for(config.num_nodes, kGrain, [&](int64_t begin, int64_t end) {
+  pool.parallel_for(config.num_nodes, kNodeGrain, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       const double degree = std::exp(mu + config.sigma * base::Stream(key, i).normal());
       pointers[i + 1] = static_cast<int64_t>(std::clamp(std::round(degree), 1.0, most));
@@ -54,13 +51,13 @@ Tensor draw_degrees(const LogNormalConfig& config, ThreadPool& pool) {
 
 // The class of each node, class c with probability in proportion to (c + 1)^-zipf.
 std::vector<int32_t> draw_classes(const LogNormalConfig& config, ThreadPool& pool) {
-  const Key key = generator_key(config.seed, kSelf, Part::kClasses);
+  const Key key = generator_key(config.seed, Generator::kLogNormal, Part::kClasses);
   std::vector<double> reach(config.num_classes);  // sum of the weights up to and with a class
   double total = 0;
   for (int32_t c = 0; c < config.num_classes; ++c)
     reach[c] = total += std::pow(c + 1.0, -config.zipf);
   std::vector<int32_t> classes(config.num_nodes);
-  pool.parallel_for(config.num_nodes, kGrain, [&](int64_t begin, int64_t end) {
+  pool.parallel_for(config.num_nodes, kNodeGrain, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       const double at = base::Stream(key, i).uniform() * total;
       const auto c = std::upper_bound(reach.begin(), reach.end(), at) - reach.begin();
@@ -114,7 +111,7 @@ struct SourceTables {
 class SourceDrawer {
  public:
   SourceDrawer(const LogNormalConfig& config, const Members& members, const SourceTables& tables)
-      : key_(generator_key(config.seed, kSelf, Part::kEdges)),
+      : key_(generator_key(config.seed, Generator::kLogNormal, Part::kEdges)),
         homophily_(config.num_classes ? config.homophily : 0),
         members_(members),
         tables_(tables) {}
@@ -168,7 +165,7 @@ Tensor draw_sources(const LogNormalConfig& config, std::span<const int64_t> indp
   const SourceTables tables(indptr, members, pool);
   Tensor sources = Tensor::empty(DType::kI32, {indptr.back()});
   int32_t* out = sources.as<int32_t>().data();
-  pool.parallel_for(config.num_nodes, kGrain, [&](int64_t begin, int64_t end) {
+  pool.parallel_for(config.num_nodes, kNodeGrain, [&](int64_t begin, int64_t end) {
     SourceDrawer drawer(config, members, tables);
     for (int64_t t = begin; t < end; ++t)
       for (int64_t e = indptr[t]; e < indptr[t + 1]; ++e)
@@ -182,7 +179,7 @@ Tensor draw_sources(const LogNormalConfig& config, std::span<const int64_t> indp
 
 Tensor class_centres(const LogNormalConfig& config) {
   return make_centres(config.num_classes, config.num_features, config.centre_scale,
-                      generator_key(config.seed, kSelf, Part::kCentres));
+                      generator_key(config.seed, Generator::kLogNormal, Part::kCentres));
 }
 
 LogNormalConfig products_shaped(double scale) {
@@ -215,10 +212,12 @@ GraphRef log_normal(const LogNormalConfig& config, ThreadPool& pool) {
   if (config.num_features)
     columns["x"] = make_features(
         config.num_nodes, classes, config.num_classes ? class_centres(config) : Tensor(),
-        config.num_features, 1.0, generator_key(config.seed, kSelf, Part::kFeatures), pool);
+        config.num_features, 1.0,
+        generator_key(config.seed, Generator::kLogNormal, Part::kFeatures), pool);
   if (config.num_classes)
-    columns["y"] = make_labels(classes, config.num_classes, config.label_noise, false,
-                               generator_key(config.seed, kSelf, Part::kLabels), pool);
+    columns["y"] =
+        make_labels(classes, config.num_classes, config.label_noise, false,
+                    generator_key(config.seed, Generator::kLogNormal, Part::kLabels), pool);
   GraphParts parts;
   parts.num_nodes = {config.num_nodes};
   parts.topology = {std::move(csc)};

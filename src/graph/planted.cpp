@@ -12,8 +12,6 @@ using base::DType;
 using base::Key;
 using base::Tensor;
 
-constexpr int64_t kGrain = 1 << 12;  // nodes in one range of a parallel loop
-
 // Adds N(0, scale^2) to each of `values`, four from each Philox block of item `id` (Box and
 // Muller).
 void add_normals(std::span<float> values, float scale, Key key, uint64_t id) {
@@ -55,7 +53,7 @@ Tensor make_features(int64_t num_nodes, std::span<const int32_t> classes, const 
                      int32_t num_features, double noise, Key key, base::ThreadPool& pool) {
   Tensor features = Tensor::empty(DType::kF32, {num_nodes, num_features});
   const std::span<float> values = features.as<float>();
-  pool.parallel_for(num_nodes, kGrain, [&](int64_t begin, int64_t end) {
+  pool.parallel_for(num_nodes, kNodeGrain, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       const std::span<float> row = values.subspan(i * num_features, num_features);
       if (classes.empty()) {
@@ -76,7 +74,7 @@ Tensor make_labels(std::span<const int32_t> classes, int32_t num_classes, double
   Tensor labels = Tensor::empty(DType::kI64, {num_nodes});
   const std::span<int64_t> values = labels.as<int64_t>();
   const bool no_other = other && num_classes == 1;
-  pool.parallel_for(num_nodes, kGrain, [&](int64_t begin, int64_t end) {
+  pool.parallel_for(num_nodes, kNodeGrain, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       base::Stream stream(key, i);
       values[i] = classes[i];

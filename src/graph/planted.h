@@ -11,6 +11,10 @@
 
 namespace gnnmg::graph {
 
+// Edges and nodes in one range of a generator's parallel loops.
+inline constexpr int64_t kEdgeGrain = 1 << 14;
+inline constexpr int64_t kNodeGrain = 1 << 12;
+
 // Generators and the parts of each that have streams of their own. Numbers are part of what a seed
 // means and are never reused.
 enum class Generator : uint32_t {

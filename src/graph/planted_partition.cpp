@@ -14,9 +14,6 @@ using base::Key;
 using base::Tensor;
 using base::ThreadPool;
 
-constexpr int64_t kGrain = 1 << 14;  // edges in one range of a parallel loop
-constexpr Generator kSelf = Generator::kPlantedPartition;
-
 void check(const PlantedPartitionConfig& config) {
   check_field("num_classes", int64_t{config.num_classes}, 1, 1 << 20);
   // Every node has another one of its class.
@@ -55,14 +52,14 @@ Ends draw_edge(const PlantedPartitionConfig& config, Key key, int64_t e) {
 }
 
 Csc draw_topology(const PlantedPartitionConfig& config, ThreadPool& pool) {
-  const Key key = generator_key(config.seed, kSelf, Part::kEdges);
+  const Key key = generator_key(config.seed, Generator::kPlantedPartition, Part::kEdges);
   const auto pairs = static_cast<int64_t>(
       std::llround(static_cast<double>(config.num_nodes) * config.mean_degree / 2));
   const Tensor sources = Tensor::empty(base::DType::kI32, {2 * pairs});
   const Tensor targets = Tensor::empty(base::DType::kI32, {2 * pairs});
   int32_t* source = sources.as<int32_t>().data();
   int32_t* target = targets.as<int32_t>().data();
-  pool.parallel_for(pairs, kGrain, [&](int64_t begin, int64_t end) {
+  pool.parallel_for(pairs, kEdgeGrain, [&](int64_t begin, int64_t end) {
     for (int64_t e = begin; e < end; ++e) {
       const Ends ends = draw_edge(config, key, e);
       source[e] = target[pairs + e] = ends.first;
@@ -78,7 +75,7 @@ Csc draw_topology(const PlantedPartitionConfig& config, ThreadPool& pool) {
 
 Tensor class_centres(const PlantedPartitionConfig& config) {
   return make_centres(config.num_classes, config.num_features, config.centre_scale,
-                      generator_key(config.seed, kSelf, Part::kCentres));
+                      generator_key(config.seed, Generator::kPlantedPartition, Part::kCentres));
 }
 
 GraphRef planted_partition(const PlantedPartitionConfig& config, ThreadPool& pool) {
@@ -88,11 +85,12 @@ GraphRef planted_partition(const PlantedPartitionConfig& config, ThreadPool& poo
     classes[i] = static_cast<int32_t>(i % config.num_classes);
   Columns columns;
   if (config.num_features)
-    columns["x"] =
-        make_features(config.num_nodes, classes, class_centres(config), config.num_features,
-                      config.noise, generator_key(config.seed, kSelf, Part::kFeatures), pool);
-  columns["y"] = make_labels(classes, config.num_classes, config.label_noise, true,
-                             generator_key(config.seed, kSelf, Part::kLabels), pool);
+    columns["x"] = make_features(
+        config.num_nodes, classes, class_centres(config), config.num_features, config.noise,
+        generator_key(config.seed, Generator::kPlantedPartition, Part::kFeatures), pool);
+  columns["y"] =
+      make_labels(classes, config.num_classes, config.label_noise, true,
+                  generator_key(config.seed, Generator::kPlantedPartition, Part::kLabels), pool);
   GraphParts parts;
   parts.num_nodes = {config.num_nodes};
   parts.topology = {draw_topology(config, pool)};

@@ -7,8 +7,6 @@
 namespace gnnmg::graph {
 namespace {
 
-constexpr int64_t kGrain = 1 << 14;  // edges in one range of a parallel loop
-
 // A probability as the bound below which 32 random bits fall.
 uint64_t bound_of(double probability) { return static_cast<uint64_t>(probability * 0x1p32 + 0.5); }
 
@@ -29,7 +27,7 @@ GraphRef rmat(const RmatConfig& config, base::ThreadPool& pool) {
   const auto targets = base::Tensor::empty(base::DType::kI32, {config.num_edges});
   int32_t* source = sources.as<int32_t>().data();
   int32_t* target = targets.as<int32_t>().data();
-  pool.parallel_for(config.num_edges, kGrain, [&](int64_t begin, int64_t end) {
+  pool.parallel_for(config.num_edges, kEdgeGrain, [&](int64_t begin, int64_t end) {
     for (int64_t e = begin; e < end; ++e) {
       base::Stream stream(key, e);
       int32_t row = 0, column = 0;

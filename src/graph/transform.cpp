@@ -17,8 +17,8 @@ using base::Status;
 using base::Tensor;
 using base::ThreadPool;
 
-constexpr int64_t kGrain = 1 << 16;     // edges or nodes in one range of a parallel loop
-constexpr int64_t kRowGrain = 1 << 11;  // rows likewise
+constexpr int64_t kTransformGrain = 1 << 16;     // edges or nodes in one range of a parallel loop
+constexpr int64_t kTransformRowGrain = 1 << 11;  // rows likewise
 
 // The edge type's topology; Error unless it joins nodes of one type.
 const Csc& square(const Graph& graph, int32_t edge_type) {
@@ -38,17 +38,17 @@ const Csc& square(const Graph& graph, int32_t edge_type) {
 // The positions in [0, count) that `keep` holds for, ascending: i64.
 template <typename Keep>
 Tensor positions_where(int64_t count, ThreadPool& pool, Keep keep) {
-  std::vector<int64_t> begins((count + kGrain - 1) / kGrain + 1, 0);
-  pool.parallel_for(count, kGrain, [&](int64_t begin, int64_t end) {
+  std::vector<int64_t> begins((count + kTransformGrain - 1) / kTransformGrain + 1, 0);
+  pool.parallel_for(count, kTransformGrain, [&](int64_t begin, int64_t end) {
     int64_t kept = 0;
     for (int64_t i = begin; i < end; ++i) kept += keep(i) ? 1 : 0;
-    begins[begin / kGrain + 1] = kept;
+    begins[begin / kTransformGrain + 1] = kept;
   });
   for (size_t i = 1; i < begins.size(); ++i) begins[i] += begins[i - 1];
   Tensor out = Tensor::empty(DType::kI64, {begins.back()});
   int64_t* positions = out.as<int64_t>().data();
-  pool.parallel_for(count, kGrain, [&](int64_t begin, int64_t end) {
-    int64_t to = begins[begin / kGrain];
+  pool.parallel_for(count, kTransformGrain, [&](int64_t begin, int64_t end) {
+    int64_t to = begins[begin / kTransformGrain];
     for (int64_t i = begin; i < end; ++i)
       if (keep(i)) positions[to++] = i;
   });
@@ -86,7 +86,7 @@ Edges changed(const Csc& csc, Change change, bool with_rows, ThreadPool& pool) {
     added = positions_where(csc.num_targets, pool, [](int64_t) { return true; });
   } else if (change.added == Added::kRemainingLoops) {
     std::vector<std::atomic<bool>> has_loop(csc.num_targets);
-    pool.parallel_for(csc.num_edges(), kGrain, [&](int64_t begin, int64_t end) {
+    pool.parallel_for(csc.num_edges(), kTransformGrain, [&](int64_t begin, int64_t end) {
       for (int64_t e = begin; e < end; ++e)
         if (is_loop(e)) has_loop[target[e]].store(true, std::memory_order_relaxed);
     });
@@ -106,7 +106,7 @@ Edges changed(const Csc& csc, Change change, bool with_rows, ThreadPool& pool) {
     to_target[at] = static_cast<Id>(to);
     if (with_rows) out.rows.as<int64_t>()[at] = row;
   };
-  pool.parallel_for(num_edges, kGrain, [&](int64_t begin, int64_t end) {
+  pool.parallel_for(num_edges, kTransformGrain, [&](int64_t begin, int64_t end) {
     for (int64_t at = begin; at < end; ++at) {
       if (at < num_kept) {
         const int64_t e = kept.defined() ? kept.as<int64_t>()[at] : at;
@@ -162,7 +162,7 @@ Tensor divided_by_sums(const Tensor& values, int64_t num_rows, Begin begin, Thre
   Tensor out = Tensor::empty(DType::kF32, values.shape());
   const std::span<const float> from = values.as<const float>();
   const std::span<float> to = out.as<float>();
-  pool.parallel_for(num_rows, kRowGrain, [&](int64_t first, int64_t last) {
+  pool.parallel_for(num_rows, kTransformRowGrain, [&](int64_t first, int64_t last) {
     for (int64_t r = first; r < last; ++r) {
       double sum = 0;
       for (int64_t i = begin(r); i < begin(r + 1); ++i) sum += from[i];

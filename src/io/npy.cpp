@@ -18,7 +18,7 @@ using base::Status;
 using base::Tensor;
 
 constexpr std::string_view kMagic = "\x93NUMPY";
-constexpr int64_t kHeaderLimit = int64_t{64} << 10;
+constexpr int64_t kNpyHeaderLimit = int64_t{64} << 10;
 constexpr int kMaxHeaderDims = 32;  // NumPy's own limit
 
 // A parser for exactly one text: a Python dict of descr, fortran_order and shape.
@@ -320,9 +320,9 @@ NpyHeader parse_npy_header(std::span<const uint8_t> start, int64_t file_bytes,
   if (start.size() < text_offset) fail(Status::kFormat, name, ": the .npy header is cut");
   const int64_t length =
       version == 1 ? load_little<uint16_t>(start, 8) : load_little<uint32_t>(start, 8);
-  if (length > kHeaderLimit)
-    fail(Status::kFormat, name, ": the .npy header has ", length, " bytes, at most ", kHeaderLimit,
-         " are accepted");
+  if (length > kNpyHeaderLimit)
+    fail(Status::kFormat, name, ": the .npy header has ", length, " bytes, at most ",
+         kNpyHeaderLimit, " are accepted");
   if (length > static_cast<int64_t>(start.size() - text_offset))
     fail(Status::kFormat, name, ": the .npy header has ", length, " bytes, the file ends before");
 

@@ -17,7 +17,7 @@ using base::fail;
 using base::Status;
 
 constexpr int64_t kLengthBytes = 8;
-constexpr int64_t kHeaderLimit = 100'000'000;  // the format's own
+constexpr int64_t kSafetensorsHeaderLimit = 100'000'000;  // the format's own
 constexpr size_t kMaxMetadata = 65'536;
 constexpr std::string_view kMetadata = "__metadata__";
 
@@ -226,9 +226,9 @@ StateFile load(int64_t size, std::string_view name, const Fetch& fetch) {
   uint8_t raw[kLengthBytes];
   fetch(0, std::span<uint8_t>(raw));
   const auto length = load_little<uint64_t>(raw, 0);
-  if (length > kHeaderLimit || static_cast<int64_t>(length) > size - kLengthBytes)
+  if (length > kSafetensorsHeaderLimit || static_cast<int64_t>(length) > size - kLengthBytes)
     fail(Status::kFormat, name, ": announces a header of ", length, " bytes, the file has ", size,
-         " and at most ", kHeaderLimit, " are accepted");
+         " and at most ", kSafetensorsHeaderLimit, " are accepted");
   const auto data_offset = kLengthBytes + static_cast<int64_t>(length);
 
   StateFile state;
@@ -341,9 +341,9 @@ void write_safetensors(const std::string& path, const StateFile& state) {
   }
   std::string header = json.end_object().finish();
   header.append((kLengthBytes - header.size() % kLengthBytes) % kLengthBytes, ' ');
-  if (static_cast<int64_t>(header.size()) > kHeaderLimit)
+  if (static_cast<int64_t>(header.size()) > kSafetensorsHeaderLimit)
     fail(Status::kUnsupported, path, ": the header would have ", header.size(), " bytes, at most ",
-         kHeaderLimit, " are allowed");
+         kSafetensorsHeaderLimit, " are allowed");
 
   base::AtomicFile file(path);
   std::string length;

@@ -15,7 +15,7 @@ namespace {
 using base::fail;
 using base::Status;
 
-constexpr size_t kInputPiece = 64 << 10;
+constexpr size_t kTextPiece = 64 << 10;
 constexpr size_t kFirstLineBuffer = 256 << 10;
 constexpr std::string_view kUtf8Mark = "\xef\xbb\xbf";
 
@@ -74,7 +74,7 @@ class PeekedSource final : public ByteSource {
 class GzipSource final : public ByteSource {
  public:
   explicit GzipSource(std::unique_ptr<ByteSource> source)
-      : source_(std::move(source)), input_(kInputPiece) {
+      : source_(std::move(source)), input_(kTextPiece) {
     if (inflateInit2(&z_, 16 + MAX_WBITS) != Z_OK)  // 16: a gzip wrapper is expected
       fail(Status::kNoMemory, name(), ": no memory to inflate");
   }

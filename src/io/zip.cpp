@@ -25,15 +25,12 @@ constexpr int64_t kDirectoryHeaderSize = 46;
 constexpr int64_t kEndRecordSize = 22;
 constexpr int64_t kEndRecord64Size = 56;
 constexpr int64_t kEndLocator64Size = 20;
-constexpr uint32_t kSaturated32 = 0xffffffff;
-constexpr uint16_t kSaturated16 = 0xffff;
-constexpr uint16_t kZip64Field = 1;
 constexpr uint16_t kHasDescriptor = 1 << 3;
 // Deflate's level hint, descriptor and UTF-8 names; everything else (encryption, patches, masked
 // headers) is refused.
 constexpr uint16_t kKnownFlags = 0x0006 | kHasDescriptor | 1 << 11;
 constexpr int64_t kMaxRatio = 1100;
-constexpr int64_t kInputPiece = 64 << 10;
+constexpr int64_t kDeflatedPiece = 64 << 10;
 
 // The end of the archive: where the directory lies and how many entries it has.
 struct Directory {
@@ -344,7 +341,7 @@ ZipStream::ZipStream(const ZipReader& archive, const ZipEntry& entry)
     : archive_(archive), entry_(entry) {
   if (!entry.deflated) return;
   inflater_ = std::make_unique<Inflater>();
-  inflater_->input.resize(std::min(entry.compressed_size, kInputPiece));
+  inflater_->input.resize(std::min(entry.compressed_size, kDeflatedPiece));
   if (inflateInit2(&inflater_->z, -MAX_WBITS) != Z_OK)  // raw: the zip format has its own wrapper
     fail(Status::kNoMemory, archive.name(), ": no memory to inflate \"", printable(entry.name),
          "\"");

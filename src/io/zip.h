@@ -13,6 +13,11 @@
 
 namespace gnnmg::io {
 
+// A field that holds this has its value in the zip64 extra field with the number kZip64Field.
+inline constexpr uint32_t kSaturated32 = 0xffffffff;
+inline constexpr uint16_t kSaturated16 = 0xffff;
+inline constexpr uint16_t kZip64Field = 1;
+
 struct ZipEntry {
   std::string name;
   int64_t compressed_size = 0;

@@ -5,14 +5,12 @@
 #include <algorithm>
 
 #include "io/bytes.h"
+#include "io/zip.h"
 
 namespace gnnmg::io {
 namespace {
 
 constexpr int64_t kAlignment = 64;
-constexpr uint32_t kSaturated32 = 0xffffffff;
-constexpr uint16_t kSaturated16 = 0xffff;
-constexpr uint16_t kZip64Field = 1;
 // The registered extra field that holds an alignment and as many zeros as it takes.
 constexpr uint16_t kAlignmentField = 0xd935;
 constexpr uint16_t kUtf8Names = 1 << 11;

@@ -8,10 +8,11 @@
 namespace gnnmg::loader {
 namespace {
 
-using Key = std::tuple<const void*, int, feature::RowPlacement, feature::Form, int32_t, int64_t,
-                       const void*, int64_t, int64_t, base::DType, std::vector<int>>;
+using FeaturesKey =
+    std::tuple<const void*, int, feature::RowPlacement, feature::Form, int32_t, int64_t,
+               const void*, int64_t, int64_t, base::DType, std::vector<int>>;
 
-Key key_of(const DeviceTableKey& key, const base::Tensor& rows) {
+FeaturesKey key_of(const DeviceTableKey& key, const base::Tensor& rows) {
   return {key.table,    key.device,   key.placement,
           key.form,     key.cache_by, key.cache_bytes,
           rows.data(),  rows.rows(),  rows.shape().row_elements(),
@@ -19,13 +20,13 @@ Key key_of(const DeviceTableKey& key, const base::Tensor& rows) {
 }
 
 // Never destroyed: loaders of other statics may end behind it.
-SharedByKey<Key, const DeviceTableOfRows>& all() {
-  static auto& tables = *new SharedByKey<Key, const DeviceTableOfRows>;
-  return tables;
+SharedByKey<FeaturesKey, const DeviceTableOfRows>& tables() {
+  static auto& shared = *new SharedByKey<FeaturesKey, const DeviceTableOfRows>;
+  return shared;
 }
 
-SharedByKey<Key, const SplitCache>& splits() {
-  static auto& caches = *new SharedByKey<Key, const SplitCache>;
+SharedByKey<FeaturesKey, const SplitCache>& splits() {
+  static auto& caches = *new SharedByKey<FeaturesKey, const SplitCache>;
   return caches;
 }
 
@@ -33,7 +34,7 @@ SharedByKey<Key, const SplitCache>& splits() {
 
 std::shared_ptr<const DeviceTableOfRows> DeviceTableOfRows::find(const DeviceTableKey& key,
                                                                  const base::Tensor& rows) {
-  return all().find(key_of(key, rows));
+  return tables().find(key_of(key, rows));
 }
 
 std::shared_ptr<const DeviceTableOfRows> DeviceTableOfRows::open(
@@ -46,11 +47,11 @@ std::shared_ptr<const DeviceTableOfRows> DeviceTableOfRows::open(
       return std::make_shared<const SplitCache>(*key.table, key.devices, rows, key.form, cached(),
                                                 pool);
     });
-    return all().open(key_of(key, rows), [&] {
+    return tables().open(key_of(key, rows), [&] {
       return std::shared_ptr<const DeviceTableOfRows>(new DeviceTableOfRows(key, split));
     });
   }
-  return all().open(key_of(key, rows), [&] {
+  return tables().open(key_of(key, rows), [&] {
     std::vector<int64_t> hottest;
     if (key.placement == feature::RowPlacement::kCached) hottest = cached();
     return std::shared_ptr<const DeviceTableOfRows>(

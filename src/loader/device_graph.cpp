@@ -7,19 +7,20 @@
 namespace gnnmg::loader {
 namespace {
 
-using Key = std::tuple<const void*, int, base::Placement, const void*, const void*, const void*>;
+using TopologyKey =
+    std::tuple<const void*, int, base::Placement, const void*, const void*, const void*>;
 
-Key key_of(const base::DeviceTable& table, int device, const sample::NeighborLaw& law,
-           base::Placement placement) {
+TopologyKey key_of(const base::DeviceTable& table, int device, const sample::NeighborLaw& law,
+                   base::Placement placement) {
   const graph::Csc& csc = *law.csc;
   const void* const ids = law.config->edge_ids ? csc.edge_ids.data() : nullptr;
   return {&table, device, placement, csc.indptr.data(), csc.indices.data(), ids};
 }
 
 // Never destroyed: loaders of other statics may end behind it.
-SharedByKey<Key, const DeviceTopology>& all() {
-  static auto& topologies = *new SharedByKey<Key, const DeviceTopology>;
-  return topologies;
+SharedByKey<TopologyKey, const DeviceTopology>& topologies() {
+  static auto& shared = *new SharedByKey<TopologyKey, const DeviceTopology>;
+  return shared;
 }
 
 }  // namespace
@@ -28,14 +29,14 @@ std::shared_ptr<const DeviceTopology> DeviceTopology::find(const base::DeviceTab
                                                            int device,
                                                            const sample::NeighborLaw& law,
                                                            base::Placement placement) {
-  return all().find(key_of(table, device, law, placement));
+  return topologies().find(key_of(table, device, law, placement));
 }
 
 std::shared_ptr<const DeviceTopology> DeviceTopology::open(const base::DeviceTable& table,
                                                            int device,
                                                            const sample::NeighborLaw& law,
                                                            base::Placement placement) {
-  return all().open(key_of(table, device, law, placement), [&] {
+  return topologies().open(key_of(table, device, law, placement), [&] {
     return std::shared_ptr<const DeviceTopology>(new DeviceTopology(table, device, law, placement));
   });
 }

@@ -23,10 +23,10 @@ using torch::autograd::variable_list;
 
 constexpr int64_t kMaxChunk = 512;
 constexpr int64_t kMinChunk = 64;
-constexpr int64_t kLanes = 16;  // partial sums of the weight gradient
+constexpr int64_t kWeightSums = 16;  // partial sums of the weight gradient
 
-int64_t chunk_rows(int64_t rows) {
-  const int64_t even = (rows + kLanes - 1) / kLanes;
+int64_t aggregate_chunk(int64_t rows) {
+  const int64_t even = (rows + kWeightSums - 1) / kWeightSums;
   return std::clamp<int64_t>((even + 15) / 16 * 16, kMinChunk, kMaxChunk);
 }
 
@@ -72,7 +72,7 @@ struct SourceGradient {
   }
 };
 
-struct Spec : torch::CustomClassHolder {
+struct AggregateLinearSpec : torch::CustomClassHolder {
   sample::BlockView block;
   const int64_t* ids = nullptr;
   Reduce reduce = Reduce::kMean;
@@ -83,14 +83,14 @@ struct Spec : torch::CustomClassHolder {
   bool has_bias = false;
   size_t target_edge = 0;  // of x_target among the inputs that are there
   // The layer that made x and takes its gradient from here, in place of LibTorch's graph.
-  c10::intrusive_ptr<Spec> producer;
+  c10::intrusive_ptr<AggregateLinearSpec> producer;
   bool has_taker = false;                  // some layer has this one as its producer
   std::optional<SourceGradient> incoming;  // what that layer left in its backward pass
 };
 
 // Rows [begin, end) of the product's input: [reduced | own], from `out` on.
 template <typename T>
-void gather_rows(const Spec& spec, const at::Tensor& x, const at::Tensor& x_target,
+void gather_rows(const AggregateLinearSpec& spec, const at::Tensor& x, const at::Tensor& x_target,
                  kernels::Matrix<T> out, int64_t begin, int64_t end) {
   const auto source = const_matrix<T>(x);
   kernels::table<T>().aggregate(spec.reduce, lists_by_target(spec.block),
@@ -111,8 +111,8 @@ void gather_rows(const Spec& spec, const at::Tensor& x, const at::Tensor& x_targ
 }
 
 // The same on a device, all rows; x may be a table of any element type.
-void gather_on_device(const Spec& spec, const at::Tensor& x, const at::Tensor& x_target,
-                      const at::Tensor& input) {
+void gather_on_device(const AggregateLinearSpec& spec, const at::Tensor& x,
+                      const at::Tensor& x_target, const at::Tensor& input) {
   const int64_t rows = spec.block.num_targets, width = spec.source_width;
   const kernels::Lists lists = lists_by_target(spec.block);
   const kernels::StoredRows stored{x.const_data_ptr(), dtype_of(x), x.stride(0), spec.ids};
@@ -134,8 +134,9 @@ void gather_on_device(const Spec& spec, const at::Tensor& x, const at::Tensor& x
 }
 
 // The gradient of x from that of the product's input. `own`: what reaches x by way of own rows.
-SourceGradient source_gradient(const Spec& spec, const at::Tensor& input, const at::Tensor& x,
-                               const at::Tensor& input_gradient, const at::Tensor& own) {
+SourceGradient source_gradient(const AggregateLinearSpec& spec, const at::Tensor& input,
+                               const at::Tensor& x, const at::Tensor& input_gradient,
+                               const at::Tensor& own) {
   const sample::BlockView& block = spec.block;
   const at::ScalarType type = input_gradient.scalar_type();
   SourceGradient gradient{.block = block,
@@ -185,8 +186,8 @@ struct Product {
   at::Tensor y;  // where a relu follows
 };
 
-void product_on_device(const Spec& spec, const Product& product, const at::Tensor& dy,
-                       ProductGradient& gradient) {
+void product_on_device(const AggregateLinearSpec& spec, const Product& product,
+                       const at::Tensor& dy, ProductGradient& gradient) {
   const Execution& execution = spec.execution;
   const FinishGradient dz = finish_gradient(spec.finish, dy, product.y, spec.has_bias, execution);
   gradient.bias = dz.bias;
@@ -197,13 +198,13 @@ void product_on_device(const Spec& spec, const Product& product, const at::Tenso
 
 // Lane l takes the chunks l, l + lanes, ... in this order. `incoming` is added to dy, or is all
 // there is.
-void product_by_lanes(const Spec& spec, const Product& product, const at::Tensor& dy,
+void product_by_lanes(const AggregateLinearSpec& spec, const Product& product, const at::Tensor& dy,
                       const std::optional<SourceGradient>& incoming, ProductGradient& gradient) {
   const Execution& execution = spec.execution;
   const auto& [weight, input, y] = product;
   const int64_t rows = input.size(0), out_width = weight.size(0), in_width = weight.size(1);
-  const int64_t chunk = chunk_rows(rows), num_chunks = (rows + chunk - 1) / chunk;
-  const int64_t lanes = std::clamp<int64_t>(num_chunks, 1, kLanes);
+  const int64_t chunk = aggregate_chunk(rows), num_chunks = (rows + chunk - 1) / chunk;
+  const int64_t lanes = std::clamp<int64_t>(num_chunks, 1, kWeightSums);
   const at::ScalarType type = weight.scalar_type();
   at::Tensor weight_sums = scratch_tensor(execution, {lanes, out_width, in_width}, type);
   at::Tensor bias_sums = scratch_tensor(execution, {lanes, out_width}, type);
@@ -249,8 +250,9 @@ void product_by_lanes(const Spec& spec, const Product& product, const at::Tensor
   }
 }
 
-c10::intrusive_ptr<Spec> spec_of(AutogradContext* context) {
-  return c10::static_intrusive_pointer_cast<Spec>(context->saved_data["spec"].toCapsule());
+c10::intrusive_ptr<AggregateLinearSpec> linear_spec(AutogradContext* context) {
+  return c10::static_intrusive_pointer_cast<AggregateLinearSpec>(
+      context->saved_data["spec"].toCapsule());
 }
 
 struct AggregateLinearFunction : torch::autograd::Function<AggregateLinearFunction> {
@@ -258,7 +260,7 @@ struct AggregateLinearFunction : torch::autograd::Function<AggregateLinearFuncti
                             const at::Tensor& lin_l, const std::optional<at::Tensor>& bias,
                             const std::optional<at::Tensor>& lin_r,
                             const std::optional<at::Tensor>& target_any,
-                            c10::intrusive_ptr<Spec> spec) {
+                            c10::intrusive_ptr<AggregateLinearSpec> spec) {
     const Execution& execution = spec->execution;
     context->set_materialize_grads(false);
     const at::Tensor x = with_dense_rows(x_any);
@@ -268,7 +270,7 @@ struct AggregateLinearFunction : torch::autograd::Function<AggregateLinearFuncti
     const at::Tensor weight = lin_r ? at::cat({lin_l, *lin_r}, 1) : lin_l.contiguous();
     const at::Tensor by_input = as_factor(weight.t(), execution);
     const int64_t rows = spec->block.num_targets, out_width = weight.size(0);
-    const int64_t in_width = weight.size(1), chunk = chunk_rows(rows);
+    const int64_t in_width = weight.size(1), chunk = aggregate_chunk(rows);
     const at::ScalarType type = weight.scalar_type();
 
     // With a pool the products stay on this thread, behind all rows.
@@ -321,7 +323,7 @@ struct AggregateLinearFunction : torch::autograd::Function<AggregateLinearFuncti
   }
 
   static variable_list backward(AutogradContext* context, variable_list gradients) {
-    const auto spec = spec_of(context);
+    const auto spec = linear_spec(context);
     const variable_list saved = context->get_saved_variables();
     const at::Tensor &weight = saved[0], &input = saved[1], &y = saved[2], &x = saved[3];
     const Execution& execution = spec->execution;
@@ -360,17 +362,17 @@ struct AggregateLinearFunction : torch::autograd::Function<AggregateLinearFuncti
 };
 
 // The layer that x is the result of; null where that is something else.
-c10::intrusive_ptr<Spec> maker_of(const at::Tensor& x) {
+c10::intrusive_ptr<AggregateLinearSpec> maker_of(const at::Tensor& x) {
   const auto node =
       std::dynamic_pointer_cast<torch::autograd::CppNode<AggregateLinearFunction>>(x.grad_fn());
-  return node ? spec_of(&node->ctx_) : nullptr;
+  return node ? linear_spec(&node->ctx_) : nullptr;
 }
 
 }  // namespace
 
 at::Tensor aggregate_linear(const AggregateLinear& in, const sample::BlockView& block,
                             Reduce reduce, const Finish& finish, const Execution& execution) {
-  auto spec = c10::make_intrusive<Spec>();
+  auto spec = c10::make_intrusive<AggregateLinearSpec>();
   spec->block = block;
   spec->ids = in.ids;
   spec->reduce = reduce;
@@ -381,7 +383,7 @@ at::Tensor aggregate_linear(const AggregateLinear& in, const sample::BlockView& 
   spec->own_is_source = !in.x_target.defined();
   // Chunks that stay in a cache are the CPU's: a device makes the gradient whole.
   if (in.x_is_internal && !execution.device && execution.gradients && in.x.requires_grad()) {
-    c10::intrusive_ptr<Spec> producer = maker_of(in.x);
+    c10::intrusive_ptr<AggregateLinearSpec> producer = maker_of(in.x);
     if (producer && !std::exchange(producer->has_taker, true)) spec->producer = producer;
   }
   const auto given = [](const at::Tensor& t) {

@@ -18,10 +18,10 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-constexpr int64_t kRows = 128;  // a range of targets
-constexpr int64_t kLanes = 16;  // partial sums of the gradient of a vector
+constexpr int64_t kTargetRows = 128;  // a range of targets
+constexpr int64_t kVectorSums = 16;   // partial sums of the gradient of a vector
 
-struct Spec : torch::CustomClassHolder {
+struct AttentionSpec : torch::CustomClassHolder {
   sample::BlockView block;
   Execution execution;
   int64_t heads = 1, channels = 0, num_loops = 0, num_places = 0, first_own = 0;
@@ -51,7 +51,7 @@ kernels::Matrix<T> columns(kernels::Matrix<T> rows, int64_t first) {
 }
 
 template <typename T>
-kernels::Attention<T> attention_of(const Spec& spec, const Parts& parts) {
+kernels::Attention<T> attention_of(const AttentionSpec& spec, const Parts& parts) {
   kernels::Attention<T> a;
   a.lists = lists_by_target(spec.block);
   a.num_edges = spec.block.num_edges;
@@ -88,7 +88,7 @@ kernels::Attention<T> attention_of(const Spec& spec, const Parts& parts) {
 // Row 0 plus the others, in their order.
 at::Tensor sum_of_lanes(const at::Tensor& sums) {
   at::Tensor sum = sums[0];
-  for (int64_t lane = 1; lane < kLanes; ++lane) sum.add_(sums[lane]);
+  for (int64_t lane = 1; lane < kVectorSums; ++lane) sum.add_(sums[lane]);
   return sum;
 }
 
@@ -98,14 +98,14 @@ struct VectorGradients {
   at::Tensor vector, edge_weight;
 };
 template <typename T>
-VectorGradients backward_by_targets(const Spec& spec, const kernels::Attention<T>& a,
+VectorGradients backward_by_targets(const AttentionSpec& spec, const kernels::Attention<T>& a,
                                     const at::Tensor& dy, const kernels::AttentionGradient<T>& to) {
   const int64_t rows = spec.block.num_targets, width = spec.v2 ? spec.width() : 0;
-  at::Tensor sums = at::zeros({kLanes, width}, dy.options());
-  at::Tensor edge_sums = at::zeros({kLanes, a.edge_columns * width}, dy.options());
-  at::Tensor edge_rows = at::empty({kLanes, to.edge_features.data ? width : 0}, dy.options());
-  const int64_t share = (rows + kLanes - 1) / kLanes;
-  for_ranges(spec.execution.pool, kLanes, 1, [&](int64_t lane, int64_t) {
+  at::Tensor sums = at::zeros({kVectorSums, width}, dy.options());
+  at::Tensor edge_sums = at::zeros({kVectorSums, a.edge_columns * width}, dy.options());
+  at::Tensor edge_rows = at::empty({kVectorSums, to.edge_features.data ? width : 0}, dy.options());
+  const int64_t share = (rows + kVectorSums - 1) / kVectorSums;
+  for_ranges(spec.execution.pool, kVectorSums, 1, [&](int64_t lane, int64_t) {
     kernels::AttentionGradient<T> of_lane = to;
     if (a.edge_columns > 0) of_lane.edge_weight = matrix<T>(edge_sums).row(lane);
     if (to.edge_features.data) of_lane.edge_row = matrix<T>(edge_rows).row(lane);
@@ -118,7 +118,7 @@ VectorGradients backward_by_targets(const Spec& spec, const kernels::Attention<T
 
 // The same on a device, whose kernels add up in parts of their own.
 template <typename T>
-VectorGradients by_targets_on_device(const Spec& spec, const kernels::Attention<T>& a,
+VectorGradients by_targets_on_device(const AttentionSpec& spec, const kernels::Attention<T>& a,
                                      const at::Tensor& dy, kernels::AttentionGradient<T> to) {
   const Device& device = *spec.execution.device;
   const int64_t rows = spec.block.num_targets, width = spec.v2 ? spec.width() : 0;
@@ -144,7 +144,7 @@ struct AttendFunction : torch::autograd::Function<AttendFunction> {
                             const std::optional<at::Tensor>& edges,
                             const std::optional<at::Tensor>& edge_weight,
                             const std::optional<at::Tensor>& factors,
-                            c10::intrusive_ptr<Spec> spec) {
+                            c10::intrusive_ptr<AttentionSpec> spec) {
     context->saved_data["spec"] = c10::IValue::make_capsule(spec);
     const sample::BlockView& block = spec->block;
     const Execution& execution = spec->execution;
@@ -168,7 +168,7 @@ struct AttendFunction : torch::autograd::Function<AttendFunction> {
     parts.weights = spec->dropout.active() || factors ? over_edges() : parts.alpha;
     at::Tensor out = scratch_tensor(execution, {block.num_targets, spec->width()}, type);
     visit_type(type, [&]<typename T>() {
-      over_rows(execution, block.num_targets, kRows, &kernels::Table<T>::attend,
+      over_rows(execution, block.num_targets, kTargetRows, &kernels::Table<T>::attend,
                 &kernels::DeviceLayers<T>::attend, attention_of<T>(*spec, parts), matrix<T>(out));
     });
     if (execution.gradients) {
@@ -182,7 +182,7 @@ struct AttendFunction : torch::autograd::Function<AttendFunction> {
 
   static variable_list backward(AutogradContext* context, variable_list gradients) {
     const auto spec =
-        c10::static_intrusive_pointer_cast<Spec>(context->saved_data["spec"].toCapsule());
+        c10::static_intrusive_pointer_cast<AttentionSpec>(context->saved_data["spec"].toCapsule());
     const sample::BlockView& block = spec->block;
     const Execution& execution = spec->execution;
     const variable_list saved = context->get_saved_variables();
@@ -219,7 +219,7 @@ struct AttendFunction : torch::autograd::Function<AttendFunction> {
             spec->has_target_scores ? matrix<T>(dtarget_scores) : columns(to_source, width + heads);
       sums = execution.device ? by_targets_on_device(*spec, a, dy, to)
                               : backward_by_targets(*spec, a, dy, to);
-      over_rows(execution, block.num_sources, kRows, &kernels::Table<T>::attend_transposed,
+      over_rows(execution, block.num_sources, kTargetRows, &kernels::Table<T>::attend_transposed,
                 &kernels::DeviceLayers<T>::attend_transposed, a, sources.edges, const_matrix<T>(dy),
                 static_cast<const T*>(to.scores), to_source,
                 spec->v2 ? kernels::Matrix<T>{} : columns(to_source, width));
@@ -241,7 +241,7 @@ struct AttendFunction : torch::autograd::Function<AttendFunction> {
 }  // namespace
 
 at::Tensor attend(const Attend& in, const sample::BlockView& block, const Execution& execution) {
-  auto spec = c10::make_intrusive<Spec>();
+  auto spec = c10::make_intrusive<AttentionSpec>();
   spec->block = block;
   spec->execution = execution;
   spec->heads = in.heads;

@@ -25,7 +25,7 @@ void check_rate(const char* field, double value) {
          ", expected at least 0 and below 1");
 }
 
-constexpr int64_t kMaxWidth = int64_t{1} << 24;
+constexpr int64_t kMaxModelWidth = int64_t{1} << 24;
 constexpr int64_t kMaxRelations = int64_t{1} << 20;
 constexpr int64_t kMaxNodes = std::numeric_limits<int32_t>::max();
 
@@ -121,7 +121,7 @@ void check_architecture(const ModelConfig& c) {
 
 void check_input_kind(const ModelConfig& c) {
   check_range("input", static_cast<int64_t>(c.input), 0, 2);
-  check_range("input_dim", c.input_dim, 1, c.reads_features() ? kMaxWidth : kMaxNodes);
+  check_range("input_dim", c.input_dim, 1, c.reads_features() ? kMaxModelWidth : kMaxNodes);
   if (c.reads_features()) return;
   if (!c.node_vocabulary.empty())
     fail(Status::kInvalidArgument, "model config: node_vocabulary has ", c.node_vocabulary.size(),
@@ -146,7 +146,7 @@ void check_input_kind(const ModelConfig& c) {
 // What edges carry against what the layers read.
 void check_edges(const ModelConfig& c) {
   const bool dgl = c.framework == Framework::kDgl;
-  check_range("edge_dim", c.edge_dim, 0, kMaxWidth);
+  check_range("edge_dim", c.edge_dim, 0, kMaxModelWidth);
   const bool reads_rows = c.architecture == Architecture::kGine ||
                           c.architecture == Architecture::kPna || (attends(c.architecture) && !dgl);
   if (c.edge_dim > 0 && !reads_rows)
@@ -172,8 +172,8 @@ void check_edges(const ModelConfig& c) {
   if (!c.edge_vocabulary.empty() && c.edge_dim == 0)
     fail(Status::kInvalidArgument, "model config: edge_vocabulary has ", c.edge_vocabulary.size(),
          " columns, and edge_dim, to which they are mapped, is 0");
-  for (int64_t size : c.edge_vocabulary) check_range("edge_vocabulary", size, 1, kMaxWidth);
-  for (int64_t size : c.node_vocabulary) check_range("node_vocabulary", size, 1, kMaxWidth);
+  for (int64_t size : c.edge_vocabulary) check_range("edge_vocabulary", size, 1, kMaxModelWidth);
+  for (int64_t size : c.node_vocabulary) check_range("node_vocabulary", size, 1, kMaxModelWidth);
   if (!c.node_vocabulary.empty() && static_cast<int64_t>(c.node_vocabulary.size()) != c.input_dim)
     fail(Status::kInvalidArgument, "model config: node_vocabulary has ", c.node_vocabulary.size(),
          " columns, and input_dim is ", c.input_dim);
@@ -222,7 +222,7 @@ void check_end(const ModelConfig& c) {
          ", and jumping that adds up scores takes sum, mean and max");
   // The recurrent network's square matrices are this wide.
   if (c.jumping == Jumping::kLstm)
-    check_range("hidden_dim times num_layers", c.hidden_dim * c.num_layers, 2, kMaxWidth);
+    check_range("hidden_dim times num_layers", c.hidden_dim * c.num_layers, 2, kMaxModelWidth);
   const bool linear_end =
       c.jumping != Jumping::kNone || (c.skip != Skip::kNone && c.output_dim > 0);
   if (c.output_dropout > 0 && c.jumping == Jumping::kNone && c.skip == Skip::kNone)
@@ -235,7 +235,7 @@ void check_end(const ModelConfig& c) {
   if (c.readout == Readout::kSort)
     check_range("hidden_dim times sort_rows",
                 c.hidden_dim * c.sort_rows * (c.jumping == Jumping::kCat ? c.num_layers : 1), 1,
-                kMaxWidth);
+                kMaxModelWidth);
 }
 
 }  // namespace
@@ -253,8 +253,8 @@ void ModelConfig::check() const {
     return complete_layers(completed);
   }
   check_range("architecture", static_cast<int64_t>(architecture), 1, 12);
-  check_range("hidden_dim", hidden_dim, 1, kMaxWidth);
-  check_range("output_dim", output_dim, 0, kMaxWidth);
+  check_range("hidden_dim", hidden_dim, 1, kMaxModelWidth);
+  check_range("output_dim", output_dim, 0, kMaxModelWidth);
   check_range("num_layers", num_layers, 1, 10);
   check_range("aggregation", static_cast<int64_t>(aggregation), -1, 5);
   check_range("framework", static_cast<int64_t>(framework), 0, 1);

@@ -1,6 +1,7 @@
 #include "nn/convert_notes.h"
 
 #include "base/error.h"
+#include "nn/option_check.h"
 
 namespace gnnmg::nn {
 namespace {
@@ -56,19 +57,6 @@ std::string note_of(const ModelConfig& c, bool reading) {
                  : "PyG's layer has to be made with aggr add";
     default:
       return "";
-  }
-}
-
-const char* name_of(Architecture architecture) {
-  switch (architecture) {
-    case Architecture::kGcn:
-      return "GCN";
-    case Architecture::kGat:
-      return "GAT";
-    case Architecture::kGatv2:
-      return "GATv2";
-    default:
-      return "R-GCN";
   }
 }
 

@@ -26,7 +26,7 @@ using torch::autograd::variable_list;
 
 namespace {
 
-constexpr int64_t kRows = 256;  // a range of rows
+constexpr int64_t kEdgeRows = 256;  // a range of rows
 
 // With the padding behind it that kernels of several heads may read.
 at::Tensor padded(const at::Tensor& values, const Execution& execution) {
@@ -93,7 +93,7 @@ struct WeightedFunction : torch::autograd::Function<WeightedFunction> {
                         finish.dropout, matrix<T>(out), block.num_targets);
         return;
       }
-      for_ranges(execution.pool, block.num_targets, kRows, [&](int64_t begin, int64_t end) {
+      for_ranges(execution.pool, block.num_targets, kEdgeRows, [&](int64_t begin, int64_t end) {
         kernels::table<T>().weighted_sum(edges, from, const_matrix<T>(target), matrix<T>(out),
                                          begin, end);
         if (shift || finish.any())
@@ -136,13 +136,13 @@ struct WeightedFunction : torch::autograd::Function<WeightedFunction> {
       const int64_t num_self = edges.num_self;
       if (wants_weights) {
         dw = scratch_tensor(execution, {block.num_edges, heads}, dy.scalar_type());
-        over_rows(execution, block.num_targets, kRows, &Table<T>::edge_dots,
+        over_rows(execution, block.num_targets, kEdgeRows, &Table<T>::edge_dots,
                   &DeviceLayers<T>::edge_dots, edges, rows_of<T>(x), from,
                   dw.mutable_data_ptr<T>());
       }
       if (wants_self) {
         dself = scratch_tensor(execution, {num_self, heads}, dy.scalar_type());
-        over_rows(execution, num_self, kRows, &Table<T>::row_dots, &DeviceLayers<T>::row_dots,
+        over_rows(execution, num_self, kEdgeRows, &Table<T>::row_dots, &DeviceLayers<T>::row_dots,
                   const_matrix<T>(target.defined() ? target : x), from, heads, width / heads,
                   dself.mutable_data_ptr<T>());
       }
@@ -153,7 +153,7 @@ struct WeightedFunction : torch::autograd::Function<WeightedFunction> {
             at::zeros({block.num_targets + 1}, options_of(execution, at::kInt));
         const kernels::EdgesBySource empty{
             {no_lists.const_data_ptr<int32_t>(), nullptr}, nullptr, 0};
-        over_rows(execution, num_self, kRows, &Table<T>::weighted_transposed,
+        over_rows(execution, num_self, kEdgeRows, &Table<T>::weighted_transposed,
                   &DeviceLayers<T>::weighted_transposed, edges, empty, from, matrix<T>(dtarget));
       }
       if (wants_x) {
@@ -161,7 +161,7 @@ struct WeightedFunction : torch::autograd::Function<WeightedFunction> {
         if (spec->has_weights) sources = by_source(block, execution);
         if (spec->has_target) edges.self_weights = nullptr;
         dx = scratch_tensor(execution, {block.num_sources, width}, dy.scalar_type());
-        over_rows(execution, block.num_sources, kRows, &Table<T>::weighted_transposed,
+        over_rows(execution, block.num_sources, kEdgeRows, &Table<T>::weighted_transposed,
                   &DeviceLayers<T>::weighted_transposed, edges, sources.edges, from, matrix<T>(dx));
       }
     });
@@ -183,7 +183,7 @@ struct ReluSumFunction : torch::autograd::Function<ReluSumFunction> {
     at::Tensor out =
         scratch_tensor(spec->execution, {block.num_targets, x.size(1)}, x.scalar_type());
     visit_type(x.scalar_type(), [&]<typename T>() {
-      over_rows(spec->execution, block.num_targets, kRows, &Table<T>::relu_sum,
+      over_rows(spec->execution, block.num_targets, kEdgeRows, &Table<T>::relu_sum,
                 &DeviceLayers<T>::relu_sum, lists_by_target(block), rows_of<T>(rows),
                 const_matrix<T>(edges), x.size(1), matrix<T>(out));
     });
@@ -208,13 +208,13 @@ struct ReluSumFunction : torch::autograd::Function<ReluSumFunction> {
       if (context->needs_input_grad(0)) {
         dx = scratch_tensor(spec->execution, {block.num_sources, width}, dy.scalar_type());
         const BySource sources = by_source(block, spec->execution);
-        over_rows(spec->execution, block.num_sources, kRows, &Table<T>::relu_sum_transposed,
+        over_rows(spec->execution, block.num_sources, kEdgeRows, &Table<T>::relu_sum_transposed,
                   &DeviceLayers<T>::relu_sum_transposed, sources.edges, const_matrix<T>(x),
                   edge_rows, from, width, matrix<T>(dx));
       }
       if (context->needs_input_grad(1)) {
         de = scratch_tensor(spec->execution, {block.num_edges, width}, dy.scalar_type());
-        over_rows(spec->execution, block.num_targets, kRows, &Table<T>::relu_sum_edges,
+        over_rows(spec->execution, block.num_targets, kEdgeRows, &Table<T>::relu_sum_edges,
                   &DeviceLayers<T>::relu_sum_edges, lists_by_target(block), rows_of<T>(x),
                   edge_rows, from, width, matrix<T>(de));
       }

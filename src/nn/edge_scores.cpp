@@ -13,20 +13,20 @@ using kernels::Table;
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-constexpr int64_t kRows = 256;  // a range of targets or sources
+constexpr int64_t kScoreRows = 256;  // a range of targets or sources
 
-struct Spec : torch::CustomClassHolder {
+struct EdgeScoreSpec : torch::CustomClassHolder {
   sample::BlockView block;
   Execution execution;
   int64_t heads = 1;
 };
 
-c10::intrusive_ptr<Spec> spec_of(AutogradContext* context) {
-  return c10::static_intrusive_pointer_cast<Spec>(context->saved_data["spec"].toCapsule());
+c10::intrusive_ptr<EdgeScoreSpec> score_spec(AutogradContext* context) {
+  return c10::static_intrusive_pointer_cast<EdgeScoreSpec>(context->saved_data["spec"].toCapsule());
 }
 
 template <typename T>
-kernels::WeightedLists<T> lists_of(const Spec& spec, int64_t width, const T* weights) {
+kernels::WeightedLists<T> lists_of(const EdgeScoreSpec& spec, int64_t width, const T* weights) {
   kernels::WeightedLists<T> edges;
   edges.lists = lists_by_target(spec.block);
   edges.weights = weights;
@@ -37,7 +37,7 @@ kernels::WeightedLists<T> lists_of(const Spec& spec, int64_t width, const T* wei
 
 struct DotsFunction : torch::autograd::Function<DotsFunction> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& x,
-                            const at::Tensor& x_target, c10::intrusive_ptr<Spec> spec) {
+                            const at::Tensor& x_target, c10::intrusive_ptr<EdgeScoreSpec> spec) {
     context->saved_data["spec"] = c10::IValue::make_capsule(spec);
     const sample::BlockView& block = spec->block;
     const at::Tensor rows = with_dense_rows(x), targets = with_dense_rows(x_target);
@@ -45,7 +45,7 @@ struct DotsFunction : torch::autograd::Function<DotsFunction> {
         scratch_tensor(spec->execution, {block.num_edges, spec->heads}, x.scalar_type());
     visit_type(x.scalar_type(), [&]<typename T>() {
       const auto edges = lists_of<T>(*spec, rows.size(1), nullptr);
-      over_rows(spec->execution, block.num_targets, kRows, &Table<T>::edge_dots,
+      over_rows(spec->execution, block.num_targets, kScoreRows, &Table<T>::edge_dots,
                 &DeviceLayers<T>::edge_dots, edges, rows_of<T>(rows), const_matrix<T>(targets),
                 dots.mutable_data_ptr<T>());
     });
@@ -57,7 +57,7 @@ struct DotsFunction : torch::autograd::Function<DotsFunction> {
   }
 
   static variable_list backward(AutogradContext* context, variable_list gradients) {
-    const auto spec = spec_of(context);
+    const auto spec = score_spec(context);
     const sample::BlockView& block = spec->block;
     const Execution& execution = spec->execution;
     const variable_list saved = context->get_saved_variables();
@@ -74,13 +74,13 @@ struct DotsFunction : torch::autograd::Function<DotsFunction> {
       if (context->needs_input_grad(0)) {
         dx = scratch_tensor(execution, {block.num_sources, width}, x.scalar_type());
         const BySource sources = by_source(block, execution);
-        over_rows(execution, block.num_sources, kRows, &Table<T>::weighted_transposed,
+        over_rows(execution, block.num_sources, kScoreRows, &Table<T>::weighted_transposed,
                   &DeviceLayers<T>::weighted_transposed, edges, sources.edges,
                   const_matrix<T>(targets), matrix<T>(dx));
       }
       if (context->needs_input_grad(1)) {
         dtarget = scratch_tensor(execution, targets.sizes(), x.scalar_type());
-        over_rows(execution, block.num_targets, kRows, &Table<T>::weighted_sum,
+        over_rows(execution, block.num_targets, kScoreRows, &Table<T>::weighted_sum,
                   &DeviceLayers<T>::weighted_sum, edges, rows_of<T>(x), kernels::Matrix<const T>{},
                   matrix<T>(dtarget));
       }
@@ -91,12 +91,12 @@ struct DotsFunction : torch::autograd::Function<DotsFunction> {
 
 struct SoftmaxFunction : torch::autograd::Function<SoftmaxFunction> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& scores,
-                            c10::intrusive_ptr<Spec> spec) {
+                            c10::intrusive_ptr<EdgeScoreSpec> spec) {
     context->saved_data["spec"] = c10::IValue::make_capsule(spec);
     const at::Tensor from = scores.contiguous();
     at::Tensor out = scratch_tensor(spec->execution, from.sizes(), from.scalar_type());
     visit_type(from.scalar_type(), [&]<typename T>() {
-      over_rows(spec->execution, spec->block.num_targets, kRows, &Table<T>::softmax,
+      over_rows(spec->execution, spec->block.num_targets, kScoreRows, &Table<T>::softmax,
                 &DeviceLayers<T>::softmax, lists_by_target(spec->block), from.const_data_ptr<T>(),
                 spec->heads, out.mutable_data_ptr<T>());
     });
@@ -105,11 +105,11 @@ struct SoftmaxFunction : torch::autograd::Function<SoftmaxFunction> {
   }
 
   static variable_list backward(AutogradContext* context, variable_list gradients) {
-    const auto spec = spec_of(context);
+    const auto spec = score_spec(context);
     const at::Tensor out = context->get_saved_variables()[0], dy = gradients[0].contiguous();
     at::Tensor dx = scratch_tensor(spec->execution, dy.sizes(), dy.scalar_type());
     visit_type(dy.scalar_type(), [&]<typename T>() {
-      over_rows(spec->execution, spec->block.num_targets, kRows, &Table<T>::softmax_backward,
+      over_rows(spec->execution, spec->block.num_targets, kScoreRows, &Table<T>::softmax_backward,
                 &DeviceLayers<T>::softmax_backward, lists_by_target(spec->block),
                 out.const_data_ptr<T>(), dy.const_data_ptr<T>(), spec->heads,
                 dx.mutable_data_ptr<T>());
@@ -118,9 +118,9 @@ struct SoftmaxFunction : torch::autograd::Function<SoftmaxFunction> {
   }
 };
 
-c10::intrusive_ptr<Spec> make_spec(const sample::BlockView& block, const Execution& execution,
-                                   int64_t heads) {
-  auto spec = c10::make_intrusive<Spec>();
+c10::intrusive_ptr<EdgeScoreSpec> make_spec(const sample::BlockView& block,
+                                            const Execution& execution, int64_t heads) {
+  auto spec = c10::make_intrusive<EdgeScoreSpec>();
   spec->block = block;
   spec->execution = execution;
   spec->heads = heads;

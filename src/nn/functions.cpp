@@ -23,7 +23,7 @@ using torch::autograd::variable_list;
 
 namespace {
 
-constexpr int64_t kRows = 512;  // a range of cheap rows
+constexpr int64_t kCheapRows = 512;  // a range of cheap rows
 
 template <typename Spec>
 c10::intrusive_ptr<Spec> spec_of(AutogradContext* context) {
@@ -56,10 +56,11 @@ struct AggregateFunction : torch::autograd::Function<AggregateFunction> {
       if (const Device* device = spec->execution.device)
         return device->layers<T>().aggregate(device->queue, spec->reduce, lists, from, width, to,
                                              block.num_targets);
-      for_ranges(spec->execution.pool, block.num_targets, kRows, [&](int64_t begin, int64_t end) {
-        kernels::table<T>().aggregate(spec->reduce, lists, from, width, {to.row(begin), to.stride},
-                                      begin, end);
-      });
+      for_ranges(spec->execution.pool, block.num_targets, kCheapRows,
+                 [&](int64_t begin, int64_t end) {
+                   kernels::table<T>().aggregate(spec->reduce, lists, from, width,
+                                                 {to.row(begin), to.stride}, begin, end);
+                 });
     });
     if (spec->execution.gradients && spec->reduce == Reduce::kMax)
       context->save_for_backward({rows, out});
@@ -76,7 +77,7 @@ struct AggregateFunction : torch::autograd::Function<AggregateFunction> {
     const at::Tensor scale = source_scale(block, spec->reduce, dy.scalar_type(), spec->execution);
     visit_type(dy.scalar_type(), [&]<typename T>() {
       const T* factor = scale.defined() ? scale.const_data_ptr<T>() : nullptr;
-      over_rows(spec->execution, block.num_sources, kRows, &Table<T>::aggregate_transposed,
+      over_rows(spec->execution, block.num_sources, kCheapRows, &Table<T>::aggregate_transposed,
                 &DeviceLayers<T>::aggregate_transposed, lists_by_source(block), block.num_targets,
                 factor, const_matrix<T>(dy), kernels::Matrix<const T>{}, width, matrix<T>(dx));
     });
@@ -93,10 +94,10 @@ struct AggregateFunction : torch::autograd::Function<AggregateFunction> {
     at::Tensor share = scratch_tensor(spec.execution, dy.sizes(), dy.scalar_type());
     at::Tensor dx = scratch_tensor(spec.execution, {block.num_sources, width}, dy.scalar_type());
     visit_type(dy.scalar_type(), [&]<typename T>() {
-      over_rows(spec.execution, block.num_targets, kRows, &Table<T>::max_share,
+      over_rows(spec.execution, block.num_targets, kCheapRows, &Table<T>::max_share,
                 &DeviceLayers<T>::max_share, lists_by_target(block), rows_of<T>(x),
                 const_matrix<T>(max), const_matrix<T>(dy), width, matrix<T>(share));
-      over_rows(spec.execution, block.num_sources, kRows, &Table<T>::max_transposed,
+      over_rows(spec.execution, block.num_sources, kCheapRows, &Table<T>::max_transposed,
                 &DeviceLayers<T>::max_transposed, lists_by_source(block), block.num_targets,
                 const_matrix<T>(x), const_matrix<T>(max), const_matrix<T>(share),
                 kernels::Matrix<const T>{}, width, matrix<T>(dx));
@@ -217,7 +218,7 @@ struct FinishFunction : torch::autograd::Function<FinishFunction> {
     at::Tensor y = scratch_tensor(spec->execution, x.sizes(), x.scalar_type());
     visit_type(x.scalar_type(), [&]<typename T>() {
       const T* shift = bias ? bias->const_data_ptr<T>() : nullptr;
-      over_rows(spec->execution, x.size(0), kRows, &Table<T>::finish, &DeviceLayers<T>::finish,
+      over_rows(spec->execution, x.size(0), kCheapRows, &Table<T>::finish, &DeviceLayers<T>::finish,
                 const_matrix<T>(from), x.size(1), shift, spec->finish.relu, spec->finish.dropout,
                 matrix<T>(y));
     });
@@ -248,7 +249,7 @@ struct NormalizeFunction : torch::autograd::Function<NormalizeFunction> {
     at::Tensor norms = at::empty({x.size(0)}, x.options());
     visit_type(x.scalar_type(), [&]<typename T>() {
       T* lengths = norms.mutable_data_ptr<T>();
-      over_rows(spec->execution, x.size(0), kRows, &Table<T>::normalize,
+      over_rows(spec->execution, x.size(0), kCheapRows, &Table<T>::normalize,
                 &DeviceLayers<T>::normalize, const_matrix<T>(from), x.size(1), matrix<T>(y),
                 lengths);
     });
@@ -262,7 +263,7 @@ struct NormalizeFunction : torch::autograd::Function<NormalizeFunction> {
     const variable_list saved = context->get_saved_variables();
     at::Tensor dx = scratch_tensor(spec->execution, dy.sizes(), dy.scalar_type());
     visit_type(dy.scalar_type(), [&]<typename T>() {
-      over_rows(spec->execution, dy.size(0), kRows, &Table<T>::normalize_backward,
+      over_rows(spec->execution, dy.size(0), kCheapRows, &Table<T>::normalize_backward,
                 &DeviceLayers<T>::normalize_backward, const_matrix<T>(dy),
                 const_matrix<T>(saved[0]), saved[1].const_data_ptr<T>(), dy.size(1), matrix<T>(dx));
     });
@@ -279,7 +280,7 @@ at::Tensor sparse_values(const SparseView& x, const Dropout& dropout, at::Scalar
   }
   at::Tensor values = scratch_tensor(execution, {x.num_entries}, type);
   visit_type(type, [&]<typename T>() {
-    over_rows(execution, x.num_rows, kRows, &Table<T>::sparse_dropout,
+    over_rows(execution, x.num_rows, kCheapRows, &Table<T>::sparse_dropout,
               &DeviceLayers<T>::sparse_dropout,
               kernels::SparseMatrix<float>{x.indptr, x.indices, x.values}, dropout,
               values.mutable_data_ptr<T>());
@@ -377,7 +378,7 @@ at::Tensor densify(const SparseView& x, const Dropout& dropout, at::ScalarType t
     if (const Device* device = execution.device)
       return device->layers<T>().densify(device->queue, {x.indptr, x.indices, value}, x.num_cols,
                                          to, x.num_rows);
-    for_ranges(execution.pool, x.num_rows, kRows, [&](int64_t begin, int64_t end) {
+    for_ranges(execution.pool, x.num_rows, kCheapRows, [&](int64_t begin, int64_t end) {
       for (int64_t r = begin; r < end; ++r) {
         std::fill_n(to.row(r), x.num_cols, T{0});
         for (int64_t k = x.indptr[r]; k < x.indptr[r + 1]; ++k) to.row(r)[x.indices[k]] += value[k];

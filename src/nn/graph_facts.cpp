@@ -21,7 +21,7 @@ namespace {
 using base::fail;
 using base::Status;
 
-constexpr int64_t kRows = 1 << 16;  // looked through at a time
+constexpr int64_t kFactRows = 1 << 16;  // looked through at a time
 
 std::string listed(std::span<const char* const> names) {
   std::string text;
@@ -112,9 +112,9 @@ GraphFacts::GraphFacts(const graph::Graph& graph, const EdgeNeeds& needs, at::Sc
          ", expected integers");
   const int64_t edges = graph.num_edges();
   if (types_ || !needs.vocabulary.empty()) {
-    std::vector<int64_t> ids(std::min(kRows, edges));
-    for (int64_t first = 0; first < edges; first += kRows) {
-      ids.resize(std::min(kRows, edges - first));
+    std::vector<int64_t> ids(std::min(kFactRows, edges));
+    for (int64_t first = 0; first < edges; first += kFactRows) {
+      ids.resize(std::min(kFactRows, edges - first));
       std::iota(ids.begin(), ids.end(), first);
       if (types_) check_codes(gather(*types_, ids, at::kLong), {&needs_.types, 1}, first, "type");
       if (!needs.vocabulary.empty())
@@ -132,8 +132,8 @@ at::Tensor GraphFacts::all_on_device(const feature::FeatureStore& store, int64_t
   const at::Tensor all = reserve(execution_, {num_edges, store.num_cols()}, type,
                                  base::text("the ", what, " of all edges"));
   std::vector<int64_t> ids;
-  for (int64_t first = 0; first < num_edges; first += kRows) {
-    ids.resize(std::min(kRows, num_edges - first));
+  for (int64_t first = 0; first < num_edges; first += kFactRows) {
+    ids.resize(std::min(kFactRows, num_edges - first));
     std::iota(ids.begin(), ids.end(), first);
     all.narrow(0, first, static_cast<int64_t>(ids.size())).copy_(gather(store, ids, type));
   }
@@ -227,7 +227,7 @@ at::Tensor GraphFacts::weighted_degrees(const graph::Csc& csc, bool loops_apart)
     T* out = sums.mutable_data_ptr<T>();
     for (int64_t low = 0; low < csc.num_targets;) {
       int64_t high = low + 1;
-      while (high < csc.num_targets && indptr[high + 1] - indptr[low] <= kRows) ++high;
+      while (high < csc.num_targets && indptr[high + 1] - indptr[low] <= kFactRows) ++high;
       ids.clear();
       for (int64_t e = indptr[low]; e < indptr[high]; ++e) ids.push_back(csc.edge_id(e));
       const at::Tensor weights = gather(*weights_, ids, type_);

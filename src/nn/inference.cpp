@@ -20,7 +20,7 @@ enum class Step {
   kOutput      // linear output
 };
 
-struct Stage {
+struct StackStage {
   Step step;
   int layer;
   int64_t width;
@@ -51,7 +51,7 @@ class StackInference final : public WholeInference {
   int64_t width(int stage) const override { return stages_.at(stage).width; }
 
   void run_into(int stage, int64_t begin, int64_t end, const at::Tensor& out) override {
-    const Stage& s = stages_.at(stage);
+    const StackStage& s = stages_.at(stage);
     used(execution_.device);
     lay_features();
     if (s.step == Step::kConv && in_one(*model_.layers_[s.layer].conv))
@@ -62,7 +62,7 @@ class StackInference final : public WholeInference {
   }
 
   void set_rows(int stage, at::Tensor rows) override {
-    const Stage& s = stages_.at(stage);
+    const StackStage& s = stages_.at(stage);
     used(execution_.device);
     const c10::NoGradGuard no_grad;
     lay_features();
@@ -132,7 +132,7 @@ class StackInference final : public WholeInference {
     return pass.in.x;
   }
 
-  at::Tensor rows_of(const Stage& s, int64_t begin, int64_t end) {
+  at::Tensor rows_of(const StackStage& s, int64_t begin, int64_t end) {
     const int64_t n = end - begin;
     if (s.step == Step::kOutput) {
       std::vector<at::Tensor> all;
@@ -181,7 +181,7 @@ class StackInference final : public WholeInference {
   StackModel& model_;
   Execution execution_;
   WholeGraph graph_;
-  std::vector<Stage> stages_;
+  std::vector<StackStage> stages_;
   // What the convolution under way reads, for all nodes: dense, or sparse features in the first.
   bool sparse_ = false;
   at::Tensor input_;

@@ -14,16 +14,16 @@ using kernels::Table;
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-constexpr int64_t kRows = 256;  // a range of targets or sources
+constexpr int64_t kMaxRows = 256;  // a range of targets or sources
 
-struct Spec : torch::CustomClassHolder {
+struct LastMaxSpec : torch::CustomClassHolder {
   sample::BlockView block;
   Execution execution;
 };
 
 struct LastMaxFunction : torch::autograd::Function<LastMaxFunction> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& x,
-                            c10::intrusive_ptr<Spec> spec) {
+                            c10::intrusive_ptr<LastMaxSpec> spec) {
     context->saved_data["spec"] = c10::IValue::make_capsule(spec);
     const sample::BlockView& block = spec->block;
     const Execution& execution = spec->execution;
@@ -47,7 +47,7 @@ struct LastMaxFunction : torch::autograd::Function<LastMaxFunction> {
                              winner.mutable_data_ptr<int32_t>(), block.num_targets);
         return;
       }
-      for_ranges(execution.pool, block.num_targets, kRows, [&](int64_t begin, int64_t end) {
+      for_ranges(execution.pool, block.num_targets, kMaxRows, [&](int64_t begin, int64_t end) {
         kernels::table<T>().aggregate(Reduce::kMax, lists, sources, width,
                                       {to.row(begin), to.stride}, begin, end);
         if (winner.defined())
@@ -61,7 +61,7 @@ struct LastMaxFunction : torch::autograd::Function<LastMaxFunction> {
 
   static variable_list backward(AutogradContext* context, variable_list gradients) {
     const auto spec =
-        c10::static_intrusive_pointer_cast<Spec>(context->saved_data["spec"].toCapsule());
+        c10::static_intrusive_pointer_cast<LastMaxSpec>(context->saved_data["spec"].toCapsule());
     const sample::BlockView& block = spec->block;
     const at::Tensor dy = with_dense_rows(gradients[0]);
     const at::Tensor winner = context->get_saved_variables()[0];
@@ -69,7 +69,7 @@ struct LastMaxFunction : torch::autograd::Function<LastMaxFunction> {
     at::Tensor dx = scratch_tensor(spec->execution, {block.num_sources, width}, dy.scalar_type());
     const BySource sources = by_source(block, spec->execution);
     visit_type(dy.scalar_type(), [&]<typename T>() {
-      over_rows(spec->execution, block.num_sources, kRows, &Table<T>::winner_transposed,
+      over_rows(spec->execution, block.num_sources, kMaxRows, &Table<T>::winner_transposed,
                 &DeviceLayers<T>::winner_transposed, sources.edges,
                 winner.const_data_ptr<int32_t>(), const_matrix<T>(dy), width, matrix<T>(dx));
     });
@@ -81,7 +81,7 @@ struct LastMaxFunction : torch::autograd::Function<LastMaxFunction> {
 
 at::Tensor aggregate_last_max(const at::Tensor& x, const sample::BlockView& block,
                               const Execution& execution) {
-  auto spec = c10::make_intrusive<Spec>();
+  auto spec = c10::make_intrusive<LastMaxSpec>();
   spec->block = block;
   spec->execution = execution;
   return LastMaxFunction::apply(x, std::move(spec));

@@ -15,7 +15,7 @@ using base::fail;
 using base::Status;
 using Kind = LayerConfig::Kind;
 
-constexpr int64_t kMaxWidth = int64_t{1} << 24;
+constexpr int64_t kMaxLayerWidth = int64_t{1} << 24;
 constexpr size_t kMaxLayers = 500;
 
 const char* name_of(Kind kind) {
@@ -140,9 +140,9 @@ class Checker {
            "the model's input is the nodes themselves, which have no rows: expected a convolution "
            "of R-GCN's");
     if (layer.kind == Kind::kConv || layer.kind == Kind::kLinear) {
-      if (o.output_dim < 1 || o.output_dim > kMaxWidth)
+      if (o.output_dim < 1 || o.output_dim > kMaxLayerWidth)
         fail(Status::kInvalidArgument, "output_dim is ", o.output_dim, ", expected 1 to ",
-             kMaxWidth);
+             kMaxLayerWidth);
     }
     if (has_parameters(layer)) {
       if (!is_key(layer.name))
@@ -219,9 +219,9 @@ class Checker {
       fail(Status::kInvalidArgument, "readout_steps is ", o.readout_steps, " and sort_rows ",
            o.sort_rows, ", expected 1 to 100 and 1 to 10000");
     width_ = readout_width(o, width_);
-    if (width_ > kMaxWidth)
+    if (width_ > kMaxLayerWidth)
       fail(Status::kInvalidArgument, "its rows have ", width_, " columns, expected at most ",
-           kMaxWidth);
+           kMaxLayerWidth);
     readout_ = o.readout;
   }
 
@@ -236,13 +236,15 @@ class Checker {
 }  // namespace
 
 void complete_layers(ModelConfig& config, bool unfinished) {
-  const int64_t most = config.reads_features() ? kMaxWidth : std::numeric_limits<int32_t>::max();
+  const int64_t most =
+      config.reads_features() ? kMaxLayerWidth : std::numeric_limits<int32_t>::max();
   if (config.input_dim < 1 || config.input_dim > most)
     fail(Status::kInvalidArgument, "model: input_dim is ", config.input_dim, ", expected 1 to ",
          most);
-  if (config.input == Input::kEmbedding && (config.hidden_dim < 1 || config.hidden_dim > kMaxWidth))
+  if (config.input == Input::kEmbedding &&
+      (config.hidden_dim < 1 || config.hidden_dim > kMaxLayerWidth))
     fail(Status::kInvalidArgument, "model: hidden_dim is ", config.hidden_dim, ", expected 1 to ",
-         kMaxWidth, " columns of the learned rows");
+         kMaxLayerWidth, " columns of the learned rows");
   check_whole(config);
   check_dropouts(config);
   if (config.dtype != base::DType::kF32 && config.dtype != base::DType::kF64)

@@ -17,7 +17,7 @@ using Kind = LayerConfig::Kind;
 
 // Layers [begin, end), of which the first may be a convolution; with `transform` its first step
 // alone. `norms` are those behind that go over all rows, up to that layer.
-struct Stage {
+struct LayerStage {
   int begin = 0, end = 0, norms = 0;
   bool transform = false;
   int64_t width = 0;
@@ -50,7 +50,7 @@ class LayerInference final : public WholeInference {
   int64_t width(int stage) const override { return stages_.at(stage).width; }
 
   void run_into(int stage, int64_t begin, int64_t end, const at::Tensor& out) override {
-    const Stage& s = stages_.at(stage);
+    const LayerStage& s = stages_.at(stage);
     used(execution_.device);
     lay_features();
     const Conv* conv = s.end > s.begin ? model_.layers_[s.begin].conv.get() : nullptr;
@@ -62,7 +62,7 @@ class LayerInference final : public WholeInference {
   }
 
   void set_rows(int stage, at::Tensor rows) override {
-    const Stage& s = stages_.at(stage);
+    const LayerStage& s = stages_.at(stage);
     used(execution_.device);
     const c10::NoGradGuard no_grad;
     lay_features();
@@ -92,7 +92,7 @@ class LayerInference final : public WholeInference {
     const int count = static_cast<int>(layers.size());
     bool sparse = sparse_;
     for (int i = 0; i < count || stages_.back().norms > stages_.back().end;) {
-      Stage stage{.begin = i, .end = i};
+      LayerStage stage{.begin = i, .end = i};
       const Conv* conv = i < count ? layers[i].conv.get() : nullptr;
       if (conv && conv->transforms(sparse, graph_.sizes()))
         stages_.push_back({i, i + 1, i + 1, true, conv->transformed_width()});
@@ -108,7 +108,7 @@ class LayerInference final : public WholeInference {
     }
   }
 
-  at::Tensor rows_of(const Stage& s, int64_t begin, int64_t end) {
+  at::Tensor rows_of(const LayerStage& s, int64_t begin, int64_t end) {
     const int64_t n = end - begin;
     WholeGraph::SparseRange sparse;
     ConvInput own;
@@ -163,7 +163,7 @@ class LayerInference final : public WholeInference {
   const CategoryEncoder no_categories_;
   Execution execution_;
   WholeGraph graph_;
-  std::vector<Stage> stages_;
+  std::vector<LayerStage> stages_;
   bool sparse_ = false;  // `input_` is not there: the features are sparse
   at::Tensor input_;     // what the layer under way reads, for all nodes
   at::Tensor at_once_;   // all rows of a stage that makes them together

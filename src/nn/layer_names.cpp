@@ -13,13 +13,13 @@ namespace {
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 // "convs.12.lin.weight" as {"convs.", 12, "lin.weight"}, "conv2.bias" as {"conv", 2, "bias"}.
-struct Numbered {
+struct NumberedKey {
   std::string stem;
   int64_t number = 0;
   std::string tail;
 };
 
-std::optional<Numbered> split(std::string_view key) {
+std::optional<NumberedKey> split_key(std::string_view key) {
   size_t end = key.find('.');
   if (end == std::string_view::npos || end == 0) return std::nullopt;
   size_t begin = end;
@@ -31,7 +31,7 @@ std::optional<Numbered> split(std::string_view key) {
     if (begin == end || !std::all_of(key.begin() + begin, key.begin() + end, is_digit))
       return std::nullopt;
   }
-  Numbered found{std::string(key.substr(0, begin)), 0, std::string(key.substr(end + 1))};
+  NumberedKey found{std::string(key.substr(0, begin)), 0, std::string(key.substr(end + 1))};
   const auto [rest, error] = std::from_chars(key.data() + begin, key.data() + end, found.number);
   if (error != std::errc() || found.stem.empty()) return std::nullopt;
   return found;
@@ -67,13 +67,14 @@ void rename_layers(io::StateFile& state, std::string_view list, std::string_view
   const bool plain = std::ranges::all_of(first, [](char c) {
     return is_digit(c) || c == '_' || c == '.' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
   });
-  const std::optional<Numbered> name = plain ? split(std::string(first) + ".x") : std::nullopt;
+  const std::optional<NumberedKey> name =
+      plain ? split_key(std::string(first) + ".x") : std::nullopt;
   if (!name || name->tail != "x")
     base::fail(base::Status::kInvalidArgument, "the first layer's name is '", first,
                "', expected a name that ends with a number, as in 'conv1' or 'layers.0'");
   const std::string own = std::string(list) + ".";
   for (auto& [key, tensor] : state.tensors) {
-    const std::optional<Numbered> parts = split(key);
+    const std::optional<NumberedKey> parts = split_key(key);
     if (parts && parts->stem == own)
       key = base::text(name->stem, name->number + parts->number, ".", parts->tail);
   }
@@ -84,11 +85,11 @@ void adopt_layer_names(std::map<std::string, const base::Tensor*>& tensors, std:
   const std::string own = std::string(list) + ".";
   Layers wanted;
   for (const std::string& key : expected)
-    if (const auto parts = split(key); parts && parts->stem == own)
+    if (const auto parts = split_key(key); parts && parts->stem == own)
       wanted[parts->number].insert(parts->tail);
   std::map<std::string, Layers> rows;
   for (const auto& [key, tensor] : tensors)
-    if (const auto parts = split(key)) rows[parts->stem][parts->number].insert(parts->tail);
+    if (const auto parts = split_key(key)) rows[parts->stem][parts->number].insert(parts->tail);
   if (wanted.empty() || rows.contains(own)) return;
   std::erase_if(rows, [&](const auto& row) { return !fits(row.second, wanted); });
   if (rows.size() != 1) return;
@@ -96,7 +97,7 @@ void adopt_layer_names(std::map<std::string, const base::Tensor*>& tensors, std:
   const int64_t shift = layers.begin()->first;
   std::map<std::string, const base::Tensor*> renamed;
   for (const auto& [key, tensor] : tensors) {
-    const auto parts = split(key);
+    const auto parts = split_key(key);
     renamed[parts && parts->stem == stem ? base::text(own, parts->number - shift, ".", parts->tail)
                                          : key] = tensor;
   }

@@ -18,16 +18,16 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-constexpr int64_t kLanes = 16;  // partial sums of the weight gradient
+constexpr int64_t kLinearSums = 16;  // partial sums of the weight gradient
 
 // Chunks for every lane where they are of some size: each packs the matrix anew.
-int64_t chunk_rows(int64_t rows) {
+int64_t linear_chunk(int64_t rows) {
   constexpr int64_t kMin = 1024, kMax = 2048;
-  const int64_t even = (rows + kLanes - 1) / kLanes;
+  const int64_t even = (rows + kLinearSums - 1) / kLinearSums;
   return std::clamp<int64_t>((even + 15) / 16 * 16, kMin, kMax);
 }
 
-struct Spec : torch::CustomClassHolder {
+struct LinearSpec : torch::CustomClassHolder {
   Execution execution;
   Finish finish;
   int64_t num_first = 0;                  // rows that the second matrix takes
@@ -53,7 +53,7 @@ void product(const at::Tensor& x, const at::Tensor& by, const at::Tensor& bias,
     multiply(y, x, by, execution);
     return finish_in_place(y, bias, finish, execution);
   }
-  const int64_t rows = y.size(0), chunk = chunk_rows(rows);
+  const int64_t rows = y.size(0), chunk = linear_chunk(rows);
   const at::Tensor factor = as_factor(by, execution);
   visit_type(y.scalar_type(), [&]<typename T>() {
     const T* shift = bias.defined() ? bias.const_data_ptr<T>() : nullptr;
@@ -98,8 +98,8 @@ Gradients backward_of(const at::Tensor& dy, const at::Tensor& x, const at::Tenso
                       const Execution& execution) {
   if (execution.device) return backward_on_device(dy, x, weight, y, finish, wanted, execution);
   const int64_t rows = dy.size(0), width = dy.size(1);
-  const int64_t chunk = chunk_rows(rows), chunks = (rows + chunk - 1) / chunk;
-  const int64_t lanes = std::clamp<int64_t>(chunks, 1, kLanes);
+  const int64_t chunk = linear_chunk(rows), chunks = (rows + chunk - 1) / chunk;
+  const int64_t lanes = std::clamp<int64_t>(chunks, 1, kLinearSums);
   at::Tensor weights = scratch_tensor(execution, {lanes, width, x.size(1)}, dy.scalar_type());
   const at::Tensor factor = wanted.x.defined() ? as_factor(weight, execution) : at::Tensor();
   at::Tensor biases;
@@ -147,7 +147,7 @@ struct LinearFunction : torch::autograd::Function<LinearFunction> {
                                const at::Tensor& weight, const std::optional<at::Tensor>& bias,
                                const std::optional<at::Tensor>& first_weight,
                                const std::optional<at::Tensor>& first_bias,
-                               c10::intrusive_ptr<Spec> spec) {
+                               c10::intrusive_ptr<LinearSpec> spec) {
     context->set_materialize_grads(false);
     context->saved_data["spec"] = c10::IValue::make_capsule(spec);
     spec->bias = bias.has_value();
@@ -171,7 +171,7 @@ struct LinearFunction : torch::autograd::Function<LinearFunction> {
 
   static variable_list backward(AutogradContext* context, variable_list gradients) {
     const auto spec =
-        c10::static_intrusive_pointer_cast<Spec>(context->saved_data["spec"].toCapsule());
+        c10::static_intrusive_pointer_cast<LinearSpec>(context->saved_data["spec"].toCapsule());
     const Execution& execution = spec->execution;
     const variable_list saved = context->get_saved_variables();
     const at::Tensor &x = saved[0], &weight = saved[1], &first_weight = saved[2];
@@ -200,7 +200,7 @@ std::optional<at::Tensor> given(const at::Tensor& t) {
 
 at::Tensor linear(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,
                   const Execution& execution, const Finish& finish) {
-  auto spec = c10::make_intrusive<Spec>();
+  auto spec = c10::make_intrusive<LinearSpec>();
   spec->execution = execution;
   spec->finish = finish;
   return LinearFunction::apply(x, weight, given(bias), std::optional<at::Tensor>(),
@@ -209,7 +209,7 @@ at::Tensor linear(const at::Tensor& x, const at::Tensor& weight, const at::Tenso
 
 std::pair<at::Tensor, at::Tensor> linear_of_ends(const at::Tensor& x, const LinearOfEnds& by,
                                                  const Execution& execution) {
-  auto spec = c10::make_intrusive<Spec>();
+  auto spec = c10::make_intrusive<LinearSpec>();
   spec->execution = execution;
   spec->num_first = by.num_targets;
   const variable_list both =

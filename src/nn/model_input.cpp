@@ -18,7 +18,7 @@ using base::Status;
 
 namespace {
 
-SparseView view_of(const feature::SparseRows& rows) {
+SparseView sparse_view_of(const feature::SparseRows& rows) {
   return {rows.num_rows,      rows.num_cols,       rows.indptr[rows.num_rows],
           rows.indptr.data(), rows.indices.data(), rows.values.data()};
 }
@@ -109,7 +109,7 @@ ConvInput first_input(const InputLayer& layer, const ForwardArgs& args) {
   if (input.sparse || input.sparse_on_device) {
     in.sparse = true;
     in.type = scalar_type(layer.config.dtype);
-    in.rows = input.sparse ? view_of(*input.sparse) : *input.sparse_on_device;
+    in.rows = input.sparse ? sparse_view_of(*input.sparse) : *input.sparse_on_device;
     in.rows_dropout = layer.dropout;
     in.by_column = std::make_shared<Transposed>();
     return in;

@@ -26,12 +26,12 @@ size_t behind_network(std::string_view key) {
 }
 
 // "12.weight" as 12 and "weight".
-struct Numbered {
+struct NumberedTail {
   int64_t number = 0;
   std::string tail;
 };
-std::optional<Numbered> split(std::string_view text) {
-  Numbered found;
+std::optional<NumberedTail> split_number(std::string_view text) {
+  NumberedTail found;
   const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), found.number);
   if (error != std::errc() || found.number < 0 || found.number > kMostModules ||
       rest == text.data() + text.size() || *rest != '.')
@@ -108,7 +108,7 @@ std::optional<std::map<std::string, std::string>> as_mlp(const Tails& tails,
       renamed[tail] = base::text(kLinears, "0.", tail);
       alone = true;
     } else {
-      const std::optional<Numbered> parts = split(tail);
+      const std::optional<NumberedTail> parts = split_number(tail);
       if (!parts) return std::nullopt;
       modules[parts->number][parts->tail] = tensor;
     }
@@ -172,7 +172,7 @@ bool has_norm_keys(const std::vector<std::string>& expected) {
 std::pair<std::string_view, int64_t> place_of(std::string_view key) {
   const size_t at = behind_network(key);
   if (at == std::string_view::npos) return {key, 0};
-  const auto parts = split(key.substr(at));
+  const auto parts = split_number(key.substr(at));
   return {key.substr(0, at), parts ? parts->number : 0};
 }
 
@@ -254,7 +254,7 @@ std::vector<size_t> to_torch_modules(io::StateFile& state, const ModelConfig& co
       const bool norm = tail.starts_with(kNorms);
       const auto parts =
           tail.starts_with(kLinears) || norm
-              ? split(std::string_view(tail).substr(norm ? kNorms.size() : kLinears.size()))
+              ? split_number(std::string_view(tail).substr(norm ? kNorms.size() : kLinears.size()))
               : std::nullopt;
       if (parts && !deep.contains(network))
         key = network + parts->tail;

@@ -13,7 +13,7 @@
 namespace gnnmg::nn {
 namespace {
 
-using Kind = ParameterSpec::Kind;
+using ParameterKind = ParameterSpec::Kind;
 
 int64_t elements(const std::vector<int64_t>& shape) {
   int64_t size = 1;
@@ -52,15 +52,16 @@ void ParameterList::constant(const std::string& key, std::vector<int64_t> shape,
 
 void ParameterList::buffer(const std::string& key, std::vector<int64_t> shape, double value,
                            at::Tensor* slot) {
-  add({.kind = Kind::kBuffer, .shape = std::move(shape), .fill = value, .slot = slot}, key);
+  add({.kind = ParameterKind::kBuffer, .shape = std::move(shape), .fill = value, .slot = slot},
+      key);
 }
 
 void ParameterList::counter(const std::string& key, at::Tensor* slot) {
-  add({.kind = Kind::kBuffer, .shape = {}, .integer = true, .slot = slot}, key);
+  add({.kind = ParameterKind::kBuffer, .shape = {}, .integer = true, .slot = slot}, key);
 }
 
 void ParameterList::alias(const std::string& key, at::Tensor* slot) {
-  add({.kind = Kind::kAlias, .slot = slot}, key);
+  add({.kind = ParameterKind::kAlias, .slot = slot}, key);
 }
 
 void ParameterList::weight(const std::string& key, int64_t out, int64_t in, at::Tensor* slot) {
@@ -96,7 +97,7 @@ ParameterSet::ParameterSet(const ParameterList& list, at::ScalarType type, uint6
                            at::Device device) {
   int64_t total = 0;
   for (const ParameterSpec& spec : list.specs()) {
-    if (spec.kind != Kind::kParameter) continue;
+    if (spec.kind != ParameterKind::kParameter) continue;
     int64_t size = 1;
     for (int64_t length : spec.shape) size = base::checked_mul(size, length, spec.key);
     total = base::checked_add(total, size, "number of parameters");
@@ -106,7 +107,7 @@ ParameterSet::ParameterSet(const ParameterList& list, at::ScalarType type, uint6
   double* value = values.mutable_data_ptr<double>();
   uint64_t number = 0;
   for (const ParameterSpec& spec : list.specs()) {
-    if (spec.kind != Kind::kParameter) continue;
+    if (spec.kind != ParameterKind::kParameter) continue;
     const int64_t size = elements(spec.shape);
     base::Stream words(base::stream_key(seed, base::Purpose::kInitialWeights, number++), 0);
     if (spec.bound > 0) {
@@ -122,11 +123,11 @@ ParameterSet::ParameterSet(const ParameterList& list, at::ScalarType type, uint6
   gradients_ = at::zeros({total}, at::TensorOptions(type).device(device));
   int64_t offset = 0;
   for (const ParameterSpec& spec : list.specs()) {
-    if (spec.kind == Kind::kBuffer) {
+    if (spec.kind == ParameterKind::kBuffer) {
       *spec.slot = at::full(spec.shape, spec.fill,
                             at::TensorOptions(spec.integer ? at::kLong : type).device(device));
       buffers_.push_back({spec.key, *spec.slot});
-    } else if (spec.kind == Kind::kParameter) {
+    } else if (spec.kind == ParameterKind::kParameter) {
       const int64_t size = elements(spec.shape);
       at::Tensor parameter = flat_.narrow(0, offset, size).view(spec.shape).detach();
       parameter.set_requires_grad(true);

@@ -4,6 +4,7 @@
 
 #include "nn/graph_facts.h"
 #include "nn/inference_pieces.h"
+#include "nn/option_check.h"
 
 namespace gnnmg::nn {
 namespace {
@@ -18,16 +19,12 @@ struct Cost {
   int64_t edge_read = 0;  // for each column of what edges read
 };
 
-struct Layer {
+struct PlannedLayer {
   const ModelConfig& options;
   int64_t in = 0, out = 0;
   LayerBounds bounds;
   bool gradient = true;  // of its input is wanted
 };
-
-bool attends(Architecture a) {
-  return a == Architecture::kGat || a == Architecture::kGatv2 || a == Architecture::kTransformer;
-}
 
 int64_t reductions(const ModelConfig& o) {
   if (o.architecture == Architecture::kPna) return static_cast<int64_t>(o.pna_reductions().size());
@@ -35,14 +32,14 @@ int64_t reductions(const ModelConfig& o) {
 }
 
 // Columns of the rows that edges read.
-int64_t width_read(const Layer& layer) {
+int64_t width_read(const PlannedLayer& layer) {
   const ModelConfig& o = layer.options;
   if (attends(o.architecture)) return o.concat ? layer.out : layer.out * o.heads;
   if (o.architecture == Architecture::kPna) return (o.divide_input ? 1 : o.towers) * layer.in;
   return std::max(layer.in, layer.out);
 }
 
-Cost cost_of(const Layer& layer) {
+Cost cost_of(const PlannedLayer& layer) {
   const ModelConfig& o = layer.options;
   Cost cost;
   const bool carries = o.edge_columns() > 0 || o.edge_dim > 0;
@@ -110,7 +107,7 @@ int64_t norm_numbers(Norm norm, int64_t rows, int64_t width) {
   return norm == Norm::kNone ? 0 : 6 * rows * width;
 }
 
-int64_t conv_numbers(const Layer& layer) {
+int64_t conv_numbers(const PlannedLayer& layer) {
   const Cost cost = cost_of(layer);
   const ModelConfig& o = layer.options;
   const LayerBounds& b = layer.bounds;
@@ -127,8 +124,8 @@ int64_t conv_numbers(const Layer& layer) {
 }
 
 // As the stack arranges them: what each layer reads and gives.
-std::vector<Layer> layers_of(const ModelConfig& c, std::span<const LayerBounds> bounds) {
-  std::vector<Layer> layers;
+std::vector<PlannedLayer> layers_of(const ModelConfig& c, std::span<const LayerBounds> bounds) {
+  std::vector<PlannedLayer> layers;
   int64_t width = c.skip == Skip::kResidual ? c.hidden_dim : c.first_width();
   if (c.architecture == Architecture::kLayers) {
     size_t block = 0;
@@ -155,7 +152,7 @@ std::vector<Layer> layers_of(const ModelConfig& c, std::span<const LayerBounds> 
 }
 
 // What stands between the convolutions of a layer's targets.
-int64_t between_numbers(const ModelConfig& c, const Layer& layer) {
+int64_t between_numbers(const ModelConfig& c, const PlannedLayer& layer) {
   const int64_t rows = layer.bounds.targets * layer.out;
   int64_t numbers = norm_numbers(c.norm, layer.bounds.targets, layer.out);
   if (c.activation != Activation::kRelu && c.activation != Activation::kNone) numbers += 4 * rows;
@@ -213,7 +210,7 @@ int64_t training_pass_bytes(const ModelConfig& config, std::span<const LayerBoun
                             int64_t num_graphs) {
   if (bounds.empty()) return 0;
   int64_t numbers = input_numbers(config, bounds.front());
-  for (const Layer& layer : layers_of(config, bounds))
+  for (const PlannedLayer& layer : layers_of(config, bounds))
     numbers += conv_numbers(layer) + between_numbers(config, layer);
   if (config.architecture == Architecture::kLayers) numbers += own_layers_numbers(config, bounds);
   numbers += readout_numbers(config, bounds.back(), num_graphs);
@@ -228,7 +225,7 @@ int64_t plain_pass_bytes(const ModelConfig& config, std::span<const LayerBounds>
   if (bounds.empty()) return 0;
   // A layer at a time, beside its input and, for what reads them together, the results so far.
   int64_t most = 0, kept = input_numbers(config, bounds.front());
-  for (const Layer& layer : layers_of(config, bounds)) {
+  for (const PlannedLayer& layer : layers_of(config, bounds)) {
     most = std::max(most, conv_numbers(layer) + between_numbers(config, layer));
     if (config.jumping != Jumping::kNone || config.skip == Skip::kResidual)
       kept += layer.bounds.targets * layer.out;
@@ -243,7 +240,7 @@ int64_t inference_bytes(const ModelConfig& config, const WholeBounds& whole) {
   const int64_t size = config.dtype == base::DType::kF64 ? 8 : 4;
   // Rows of all nodes: those that a layer reads, those that its edges read, and its results.
   int64_t most = 0;
-  for (const Layer& layer : layers_of(config, chunks))
+  for (const PlannedLayer& layer : layers_of(config, chunks))
     most = std::max(most, layer.in + layer.out + width_read(layer));
   // What stands in front of the layers and behind them.
   most = std::max(most, config.first_width() + config.hidden_dim);
@@ -254,7 +251,7 @@ int64_t inference_bytes(const ModelConfig& config, const WholeBounds& whole) {
   if (config.skip == Skip::kResidual) most += 2 * config.hidden_dim;
   if (over_graph(config.norm)) most += 4 * config.hidden_dim;
   int64_t numbers = 0;
-  for (const Layer& layer : layers_of(config, chunks))
+  for (const PlannedLayer& layer : layers_of(config, chunks))
     numbers = std::max(numbers, conv_numbers(layer) + between_numbers(config, layer));
   const int64_t features = whole.num_nodes * whole.feature_bytes;
   // The result's rows of the nodes that are asked for, and their ids.

@@ -19,7 +19,7 @@ using torch::autograd::variable_list;
 
 constexpr int64_t kGraphs = 16;  // a range of graphs
 
-struct Spec : torch::CustomClassHolder {
+struct ReadoutSpec : torch::CustomClassHolder {
   std::vector<int64_t> graph_ptr;
   Reduce reduce = Reduce::kSum;
   Ties ties = Ties::kSplit;
@@ -32,7 +32,7 @@ struct Spec : torch::CustomClassHolder {
 };
 
 // One row a graph from those of its nodes.
-at::Tensor reduced(const at::Tensor& rows, const Spec& spec) {
+at::Tensor reduced(const at::Tensor& rows, const ReadoutSpec& spec) {
   const int64_t width = rows.size(1);
   at::Tensor out = scratch_tensor(spec.execution, {spec.num_graphs(), width}, rows.scalar_type());
   visit_type(rows.scalar_type(), [&]<typename T>() {
@@ -49,7 +49,7 @@ at::Tensor reduced(const at::Tensor& rows, const Spec& spec) {
 }
 
 // One row a node from those of the graphs: the gradient of sums and means.
-at::Tensor spread_out(const at::Tensor& rows, const Spec& spec) {
+at::Tensor spread_out(const at::Tensor& rows, const ReadoutSpec& spec) {
   const int64_t width = rows.size(1);
   at::Tensor out =
       scratch_tensor(spec.execution, {spec.graph_ptr.back(), width}, rows.scalar_type());
@@ -67,7 +67,7 @@ at::Tensor spread_out(const at::Tensor& rows, const Spec& spec) {
 }
 
 at::Tensor max_gradient(const at::Tensor& x, const at::Tensor& max, const at::Tensor& dy,
-                        const Spec& spec) {
+                        const ReadoutSpec& spec) {
   const int64_t width = x.size(1);
   at::Tensor dx = scratch_tensor(spec.execution, x.sizes(), x.scalar_type());
   visit_type(x.scalar_type(), [&]<typename T>() {
@@ -84,13 +84,13 @@ at::Tensor max_gradient(const at::Tensor& x, const at::Tensor& max, const at::Te
   return dx;
 }
 
-c10::intrusive_ptr<Spec> spec_of(AutogradContext* context) {
-  return c10::static_intrusive_pointer_cast<Spec>(context->saved_data["spec"].toCapsule());
+c10::intrusive_ptr<ReadoutSpec> readout_spec(AutogradContext* context) {
+  return c10::static_intrusive_pointer_cast<ReadoutSpec>(context->saved_data["spec"].toCapsule());
 }
 
 struct ReadoutFunction : torch::autograd::Function<ReadoutFunction> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& x,
-                            c10::intrusive_ptr<Spec> spec) {
+                            c10::intrusive_ptr<ReadoutSpec> spec) {
     context->saved_data["spec"] = c10::IValue::make_capsule(spec);
     const at::Tensor rows = with_dense_rows(x);
     const at::Tensor out = reduced(rows, *spec);
@@ -99,7 +99,7 @@ struct ReadoutFunction : torch::autograd::Function<ReadoutFunction> {
     return out;
   }
   static variable_list backward(AutogradContext* context, variable_list gradients) {
-    const auto spec = spec_of(context);
+    const auto spec = readout_spec(context);
     const at::Tensor dy = with_dense_rows(gradients[0]);
     if (spec->reduce != Reduce::kMax) return {spread_out(dy, *spec), at::Tensor()};
     const variable_list saved = context->get_saved_variables();
@@ -109,18 +109,18 @@ struct ReadoutFunction : torch::autograd::Function<ReadoutFunction> {
 
 struct SpreadFunction : torch::autograd::Function<SpreadFunction> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& rows,
-                            c10::intrusive_ptr<Spec> spec) {
+                            c10::intrusive_ptr<ReadoutSpec> spec) {
     context->saved_data["spec"] = c10::IValue::make_capsule(spec);
     return spread_out(with_dense_rows(rows), *spec);
   }
   static variable_list backward(AutogradContext* context, variable_list gradients) {
-    return {reduced(with_dense_rows(gradients[0]), *spec_of(context)), at::Tensor()};
+    return {reduced(with_dense_rows(gradients[0]), *readout_spec(context)), at::Tensor()};
   }
 };
 
-c10::intrusive_ptr<Spec> make_spec(std::span<const int64_t> graph_ptr, Reduce reduce, Ties ties,
-                                   const Execution& execution) {
-  auto spec = c10::make_intrusive<Spec>();
+c10::intrusive_ptr<ReadoutSpec> make_spec(std::span<const int64_t> graph_ptr, Reduce reduce,
+                                          Ties ties, const Execution& execution) {
+  auto spec = c10::make_intrusive<ReadoutSpec>();
   spec->graph_ptr.assign(graph_ptr.begin(), graph_ptr.end());
   spec->reduce = reduce;
   spec->ties = ties;

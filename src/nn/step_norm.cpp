@@ -50,7 +50,7 @@ Moments moments_of(const at::Tensor& rows, const at::Tensor& shift, const SumOve
   return moments;
 }
 
-struct Spec : torch::CustomClassHolder {
+struct StepNormSpec : torch::CustomClassHolder {
   Moments moments;
   double epsilon = 0;
   SumOverRanks sum;
@@ -59,7 +59,7 @@ struct Spec : torch::CustomClassHolder {
 struct StepNormFunction : torch::autograd::Function<StepNormFunction> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& rows,
                             const at::Tensor& weight, const at::Tensor& bias,
-                            c10::intrusive_ptr<Spec> spec) {
+                            c10::intrusive_ptr<StepNormSpec> spec) {
     const Moments& m = spec->moments;
     const at::ScalarType type = rows.scalar_type();
     const at::Tensor scale = (m.square / m.count + spec->epsilon).rsqrt().to(type);
@@ -71,7 +71,7 @@ struct StepNormFunction : torch::autograd::Function<StepNormFunction> {
 
   static variable_list backward(AutogradContext* context, variable_list gradients) {
     const auto spec =
-        c10::static_intrusive_pointer_cast<Spec>(context->saved_data["spec"].toCapsule());
+        c10::static_intrusive_pointer_cast<StepNormSpec>(context->saved_data["spec"].toCapsule());
     const variable_list saved = context->get_saved_variables();
     const at::Tensor &unit = saved[0], &weight = saved[1], &scale = saved[2];
     const at::Tensor& dy = gradients[0];
@@ -94,7 +94,7 @@ struct StepNormFunction : torch::autograd::Function<StepNormFunction> {
 StepNorm step_norm(const std::vector<at::Tensor>& rows, const StepNormParameters& parameters,
                    const SumOverRanks& sum) {
   const at::Tensor all = rows.empty() ? at::Tensor() : rows.size() == 1 ? rows[0] : at::cat(rows);
-  auto spec = c10::make_intrusive<Spec>();
+  auto spec = c10::make_intrusive<StepNormSpec>();
   spec->epsilon = parameters.epsilon;
   spec->sum = sum;
   {

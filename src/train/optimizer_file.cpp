@@ -14,7 +14,7 @@ namespace {
 
 using base::Status;
 
-constexpr const char* kStep = "step";
+constexpr const char* kStepEntry = "step";
 
 // Where a parameter lies in the flat buffers, in elements.
 int64_t offset_of(const nn::NamedTensor& parameter, const at::Tensor& flat) {
@@ -50,8 +50,8 @@ void copy_state(const Optimizer& optimizer, const nn::Model& model, io::StateFil
   const std::vector<nn::NamedTensor> state = optimizer.state();
   if (out.tensors.empty()) {
     for (const nn::NamedTensor& entry : state) {
-      if (entry.key == kStep)
-        out.tensors.emplace_back(kStep, base::Tensor::empty(base::DType::kF64, {1}));
+      if (entry.key == kStepEntry)
+        out.tensors.emplace_back(kStepEntry, base::Tensor::empty(base::DType::kF64, {1}));
       else
         for (const nn::NamedTensor& parameter : model.parameters())
           out.tensors.emplace_back(
@@ -62,7 +62,7 @@ void copy_state(const Optimizer& optimizer, const nn::Model& model, io::StateFil
   auto next = out.tensors.begin();
   for (const nn::NamedTensor& entry : state) {
     const at::Tensor values = entry.tensor.cpu().contiguous();
-    if (entry.key == kStep) {
+    if (entry.key == kStepEntry) {
       std::memcpy((next++)->second.data(), values.data_ptr(), sizeof(double));
       continue;
     }
@@ -77,7 +77,7 @@ void copy_state(const Optimizer& optimizer, const nn::Model& model, io::StateFil
 io::StateFile reserve_state(const OptimizerConfig& config, const nn::Model& model) {
   io::StateFile out;
   if (config.kind != OptimizerKind::kSgd)
-    out.tensors.emplace_back(kStep, base::Tensor::zeros(base::DType::kF64, {1}));
+    out.tensors.emplace_back(kStepEntry, base::Tensor::zeros(base::DType::kF64, {1}));
   else if (config.momentum == 0)
     return out;
   for (const char* kind : state_kinds(config))
@@ -112,8 +112,8 @@ std::vector<nn::NamedTensor> parse_state(const io::StateFile& file, const nn::Mo
 
   std::vector<nn::NamedTensor> state;
   if (config.kind != OptimizerKind::kSgd) {
-    state.push_back({kStep, at::full({1}, 0.0, at::kDouble)});
-    take(kStep, base::DType::kF64, {1}, state.back().tensor.data_ptr());
+    state.push_back({kStepEntry, at::full({1}, 0.0, at::kDouble)});
+    take(kStepEntry, base::DType::kF64, {1}, state.back().tensor.data_ptr());
   }
   for (const char* kind : state_kinds(config)) {
     state.push_back({kind, at::empty_like(flat, at::TensorOptions(at::kCPU))});

@@ -21,7 +21,7 @@ namespace {
 using base::Status;
 using base::Tensor;
 
-constexpr std::string_view kStep = "step";
+constexpr std::string_view kStepKey = "step";
 
 // Every option that PyTorch 2.11's optimizers have, without which an update would fail.
 std::vector<std::pair<std::string, io::OptimizerDict::Option>> options_of(const Optimizer& from,
@@ -152,7 +152,7 @@ Entries read_entries(const std::string& path, const std::string& dict,
     if (!entry) continue;
     entries.none &= entry->tensors.empty();
     for (const auto& [key, tensor] : entry->tensors) {
-      if (key != kStep) {
+      if (key != kStepKey) {
         check_finite(base::text(key, ".", name), tensor, path);
         if (key == kSquares || key == kLargestSquares)
           check_squares(base::text(key, ".", name), tensor, path);
@@ -213,7 +213,7 @@ void check_others(const io::StateFile& entry, const std::string& key, const Opti
                   Lists& lists) {
   const std::vector<const char*> kinds = state_kinds(config);
   for (const auto& [kind, tensor] : entry.tensors)
-    if (kind != kStep && std::ranges::none_of(kinds, [&](const char* k) { return kind == k; }))
+    if (kind != kStepKey && std::ranges::none_of(kinds, [&](const char* k) { return kind == k; }))
       lists.add(lists.unexpected, base::text(kind, ".", key));
 }
 
@@ -231,12 +231,12 @@ io::OptimizerDict torch_state_of(const Optimizer& optimizer, const nn::Model& mo
     dict.groups.push_back({options_of(optimizer, 0), groups.order.size() - groups.decayed});
   dict.state.resize(parameters.list().size());
   if (own.tensors.empty()) return dict;
-  if (const Tensor* made = own.find(kStep))
+  if (const Tensor* made = own.find(kStepKey))
     for (io::StateFile& entry : dict.state) {
       Tensor step = Tensor::empty(base::DType::kF32, {});
       *static_cast<float*>(step.data()) =
           static_cast<float>(*static_cast<const double*>(made->data()));
-      entry.tensors.emplace_back(kStep, step);
+      entry.tensors.emplace_back(kStepKey, step);
     }
   for (const char* kind : state_kinds(optimizer.config())) {
     std::vector<Tensor> kept;
@@ -274,7 +274,8 @@ std::vector<nn::NamedTensor> read_torch_state(const std::string& path, const nn:
     }
   for (size_t i = 0; i < parameters.list().size(); ++i)
     if (entries.of[i]) check_others(*entries.of[i], parameters.list()[i].key, config, lists);
-  if (adam != entries.steps.has_value()) lists.add(adam ? lists.missing : lists.unexpected, kStep);
+  if (adam != entries.steps.has_value())
+    lists.add(adam ? lists.missing : lists.unexpected, kStepKey);
   const bool other = parameters.loaded_in_other_order();
   lists.refuse_any(path, other ? "; the weights were loaded from a file with another order of "
                                  "parameters, which loaded_names 1 reads it in"
@@ -288,7 +289,7 @@ std::vector<nn::NamedTensor> read_torch_state(const std::string& path, const nn:
 
   io::StateFile own;
   if (entries.steps) {
-    own.tensors.emplace_back(kStep, Tensor::empty(base::DType::kF64, {1}));
+    own.tensors.emplace_back(kStepKey, Tensor::empty(base::DType::kF64, {1}));
     *own.tensors.back().second.as<double>().data() = *entries.steps;
   }
   for (auto& [kind, tensors] : kept) {

@@ -10,10 +10,10 @@
 
 namespace gnnmg::comm {
 namespace {
-std::atomic<int> pending{0};
+std::atomic<int> pending_groups{0};
 }  // namespace
 
-int pending_reapers() noexcept { return pending.load() + pending_background(); }
+int pending_reapers() noexcept { return pending_groups.load() + pending_background(); }
 
 namespace gloo {
 namespace {
@@ -33,7 +33,7 @@ void end_operations(const TaggedGroup& group) {
 
 void reap(GroupPtr group) noexcept {
   if (!group) return;
-  ++pending;
+  ++pending_groups;
   // Released by hand, so that a thread that cannot be made leaks the group instead of waiting.
   TaggedGroup* raw = group.release();
   try {
@@ -43,10 +43,10 @@ void reap(GroupPtr group) noexcept {
         GroupPtr::reclaim(raw).reset();
       } catch (...) {  // a failed operation has nobody left to tell
       }
-      --pending;
+      --pending_groups;
     }).detach();
   } catch (...) {
-    --pending;
+    --pending_groups;
   }
 }
 

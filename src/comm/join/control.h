@@ -4,6 +4,7 @@
 // in a collective that goes well.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <functional>
@@ -24,6 +25,9 @@ namespace gnnmg::comm {
 
 // The name of the last exchange of a job: whoever closes its connection after it is not lost.
 inline constexpr std::string_view kFinish = "shutdown";
+
+// How long a wait sleeps before it looks at its deadline and its cancel token again.
+inline constexpr std::chrono::milliseconds kControlSlice{10};
 
 // Tells the other processes of a communicator why it has ended.
 std::string ended_frame(uint64_t group, const Cause& cause);

@@ -11,7 +11,6 @@ using base::Status;
 using std::chrono::milliseconds;
 
 namespace {
-constexpr auto kSlice = milliseconds(10);
 constexpr auto kSettle = milliseconds(300);
 constexpr auto kDrain = milliseconds(100);
 constexpr int kSilentBeats = 3;
@@ -48,7 +47,7 @@ void Control::settle() noexcept {
   const uint64_t now = passes_;
   const auto until = Clock::now() + kSettle;
   while (passes_ < now + 2 && Clock::now() < until && !stopping_) {
-    changed_.wait_for(lock, kSlice);
+    changed_.wait_for(lock, kControlSlice);
     wake();
   }
 }
@@ -58,7 +57,7 @@ void Control::drain() noexcept {
   std::unique_lock lock(mutex_);
   const auto until = Clock::now() + kDrain;
   while (!(written_ && outbox_.empty()) && Clock::now() < until && !stopping_)
-    changed_.wait_for(lock, kSlice);
+    changed_.wait_for(lock, kControlSlice);
 }
 
 double Control::silence(int process) const {
@@ -157,7 +156,7 @@ void Control::finish(const Wait& wait) {
     return std::all_of(parted_.begin() + 1, parted_.end(), [](char parted) { return parted; });
   };
   while (process_ == 0 && !all_parted() && !wait.cancel.cancelled() && !wait.deadline.passed())
-    changed_.wait_for(lock, kSlice);
+    changed_.wait_for(lock, kControlSlice);
 }
 
 }  // namespace gnnmg::comm

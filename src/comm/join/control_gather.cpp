@@ -12,7 +12,6 @@ using std::chrono::milliseconds;
 
 namespace {
 
-constexpr auto kSlice = milliseconds(10);
 // How long process 0, while it is heard of, may take to say how an exchange has ended.
 constexpr auto kVerdict = milliseconds(5000);
 
@@ -79,7 +78,7 @@ std::vector<std::string> Control::gather(const std::string& name, const std::str
     else if (patience.deadline.passed())
       own = give_missing(lock, gather, wait, patience);
     else
-      changed_.wait_for(lock, kSlice);
+      changed_.wait_for(lock, kControlSlice);
     if (!own) continue;
     own->ending = ending;
     lock.unlock();
@@ -170,7 +169,7 @@ void Control::give_up(uint64_t number, CallOff why) {
     while (true) {
       if (gather.done || gather.called_off || failure_) return;
       if (is_silent(0) || Clock::now() >= until) break;
-      changed_.wait_for(lock, kSlice);
+      changed_.wait_for(lock, kControlSlice);
     }
     if (why.status == Status::kTimeout) failure.rank = 0;
     failure.missing = {0};

@@ -12,7 +12,6 @@ namespace gnnmg::comm {
 using base::Status;
 
 namespace {
-constexpr auto kSlice = std::chrono::milliseconds(10);
 constexpr size_t kMostEarly = 1 << 16;  // words of communicators that are not made here yet
 }  // namespace
 
@@ -188,7 +187,7 @@ std::optional<std::string> Control::get(uint64_t group, const std::string& key,
     const bool leave = over();
     lock.lock();
     if (leave) return std::nullopt;
-    changed_.wait_for(lock, kSlice);
+    changed_.wait_for(lock, kControlSlice);
   }
 }
 

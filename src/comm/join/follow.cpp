@@ -17,7 +17,7 @@ using base::Status;
 using base::SteadyClock;
 using std::chrono::milliseconds;
 
-constexpr auto kSlice = milliseconds(20);
+constexpr auto kFollowSlice = milliseconds(20);
 constexpr auto kAgain = milliseconds(100);  // between attempts
 constexpr auto kAttempt = std::chrono::seconds(5);
 constexpr auto kGrace = milliseconds(500);  // for process 0's own word on who is missing
@@ -70,7 +70,7 @@ class Follower {
     const auto until = SteadyClock::now() + time;
     while (SteadyClock::now() < until) {
       check_wait();
-      std::this_thread::sleep_for(std::min(kSlice, time));
+      std::this_thread::sleep_for(std::min(kFollowSlice, time));
     }
   }
 
@@ -113,7 +113,7 @@ class Follower {
       // Another program perhaps, and process 0 comes later or is at the host's next address.
       if (!proven && SteadyClock::now() > until) return std::nullopt;
       std::vector<PollEntry> entries{{connection.socket.fd(), !connection.out.empty(), 0, 0}};
-      poll_sockets(entries, kSlice.count());
+      poll_sockets(entries, kFollowSlice.count());
       if (entries[0].readable) {
         std::string bytes;
         const bool closed = connection.socket.read(bytes) == Socket::Result::kClosed;
@@ -147,7 +147,7 @@ class Follower {
     while (SteadyClock::now() < until) {
       check_wait();
       std::vector<PollEntry> entries{{socket.fd(), true, false, false}};
-      poll_sockets(entries, kSlice.count());
+      poll_sockets(entries, kFollowSlice.count());
       if (!entries[0].writable && !entries[0].readable) continue;
       const int error = socket.pending_error();
       if (error == 0) return true;

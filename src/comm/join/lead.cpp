@@ -14,7 +14,7 @@ using base::Status;
 using base::SteadyClock;
 using std::chrono::milliseconds;
 
-constexpr auto kSlice = milliseconds(20);
+constexpr auto kServeSlice = milliseconds(20);
 // How long those who have not come yet can still learn why joining has failed.
 constexpr int64_t kLinger = 3000;
 
@@ -51,7 +51,7 @@ class Leader {
         linger(milliseconds(ending_->status() == Status::kTimeout ? 0 : kLinger));
         throw *ending_;
       }
-      serve(kSlice);
+      serve(kServeSlice);
     }
     return welcome();
   }
@@ -90,7 +90,7 @@ class Leader {
         throw *last;
       LateDoor::give_way(config_.port);
       wait_.cancel.check("joining");
-      std::this_thread::sleep_for(kSlice);
+      std::this_thread::sleep_for(kServeSlice);
     }
   }
 
