@@ -1,21 +1,25 @@
 #!/usr/bin/env bash
-# What takes too long for every change: all tests under AddressSanitizer and UndefinedBehaviorSanitizer, all cases of the
-# compiled kernels, coverage of the torch-free rooms, the same tests under valgrind, a training of processes that are killed
-# for hours, fuzzing for hours, the accuracy of published recipes, and every test again and again to find those that fail
-# once in a while. Each part may be named alone.
-#   tests/nightly.sh [asan] [kernels] [coverage] [valgrind] [soak] [fuzz] [accuracy] [repeat]
-# GNNMG_FUZZ_SECONDS is for each target (default 3600), GNNMG_REPEAT the number of rounds (default 50), GNNMG_SOAK_SECONDS
-# how long the training takes that nobody kills (default 7200; a process is killed every 60 s of the other one).
+# What takes too long for every change. Each part may be named alone; without names all of them run, and a table of their
+# seconds closes the log.
+#   tests/nightly.sh [long] [fuzz] [asan] [tsan] [kernels] [coverage] [valgrind] [soak] [accuracy] [repeat]
+# long      entries of ctest with the label `long`, of the build that users have
+# fuzz      each fuzz target for GNNMG_FUZZ_SECONDS (30)
+# asan      everything under AddressSanitizer and UndefinedBehaviorSanitizer, without batches and precompiled headers
+# tsan      all torch-free rooms under ThreadSanitizer, and the kernels with their lanes apart
+# kernels   registers of the kernels for every architecture, and all cases of the compiled kernels on the host
+# coverage  lines and branches that the tests of the torch-free rooms reach
+# valgrind  the same tests under valgrind
+# soak      a training whose processes are killed, for GNNMG_SOAK_SECONDS (7200), one every 60 s
+# accuracy  the recipes of docs/accuracy.md
+# repeat    every test GNNMG_REPEAT times (50), to find those that fail once in a while
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
+all=(long fuzz asan tsan kernels coverage valgrind soak accuracy repeat)
 parts=("$@")
-((${#parts[@]})) || parts=(asan kernels coverage valgrind soak fuzz accuracy repeat)
+((${#parts[@]})) || parts=("${all[@]}")
 for part in "${parts[@]}"; do
-  case $part in
-    asan | kernels | coverage | valgrind | soak | fuzz | accuracy | repeat) ;;
-    *) echo "nightly.sh: no part is called \"$part\"" >&2 && exit 2 ;;
-  esac
+  [[ " ${all[*]} " == *" $part "* ]] || { echo "nightly.sh: no part is called \"$part\"" >&2 && exit 2; }
 done
 jobs=$(nproc)
 
@@ -26,19 +30,30 @@ build() { # <preset> [<cmake argument>...]
   cmake --build --preset "$preset" -j "$jobs"
 }
 
-# The rooms above the torch line too, which tests/run.sh leaves out, and the C interface under the tests of the Rust crates.
+long() {
+  build release
+  ctest --preset release -L '^long$' -j "$jobs"
+}
+
+# Its entries include the C interface under the tests of the Rust crates.
 asan() {
   build asan
   ctest --preset asan -j "$jobs"
 }
 
-# All cases of the compiled kernels on the host, of which tests/run.sh takes some.
+tsan() {
+  cmake --preset tsan -B build/tsan-all -DGNNMG_TEST_FOLDERS= >/dev/null
+  cmake --build build/tsan-all -j "$jobs"
+  ctest --test-dir build/tsan-all -j "$jobs" --output-on-failure --no-tests=error
+}
+
 kernels() {
-  build release
+  build release -DGNNMG_CUDA=ON "-DCMAKE_CUDA_ARCHITECTURES=80-real;90"
+  ctest --test-dir build/release -R '^cuda_kernels$' --output-on-failure --no-tests=error
   GNNMG_PTX_ALL=1 ctest --test-dir build/release -R '^ptx_table_test$' --timeout 5000 --output-on-failure --no-tests=error
 }
 
-# Lines and branches that the tests reach, room by room. Branches that only a failing allocation takes do not count.
+# Branches that only a failing allocation takes do not count.
 coverage() {
   build coverage
   find build/coverage -name '*.gcda' -delete
@@ -64,7 +79,7 @@ print("%-10s %8s %8s %10s" % (sys.argv[1], percent("line"), percent("branch"), p
   echo "line by line: build/coverage/report/index.html"
 }
 
-# Reads of memory that nobody wrote, and leaks: each test program is run by valgrind.
+# Each test program is run by valgrind, which sees reads of memory that nobody wrote, and leaks.
 valgrind() {
   cmake --preset dev -B build/valgrind -DGNNMG_TORCH=OFF -DGNNMG_TIMEOUT_FACTOR=60 \
     -DCMAKE_CROSSCOMPILING_EMULATOR="valgrind;--quiet;--error-exitcode=1;--leak-check=full;--errors-for-leak-kinds=definite" \
@@ -82,7 +97,7 @@ soak() {
 
 fuzz() {
   build fuzz
-  GNNMG_FUZZ_SECONDS=${GNNMG_FUZZ_SECONDS:-3600} ctest --preset fuzz -j "$jobs"
+  ctest --preset fuzz -j "$jobs"
 }
 
 accuracy() {
@@ -90,23 +105,26 @@ accuracy() {
   bash tests/accuracy.sh
 }
 
-# A test that fails once in 200 runs is a bug, of the code or of the test.
 repeat() {
   build release
-  ctest --preset release -j "$jobs" -LE 'structure|install|docs|abi' --repeat "until-fail:${GNNMG_REPEAT:-50}"
+  ctest --preset release -j "$jobs" -LE 'structure|install|docs|abi|long' --repeat "until-fail:${GNNMG_REPEAT:-50}"
 }
 
 if ((${#parts[@]} == 1)); then
-  [[ -n ${GNNMG_NIGHTLY_INSIDE:-} ]] || src/cmake/setup.sh --full --tests --nightly
+  [[ -n ${GNNMG_NIGHTLY_INSIDE:-} ]] || src/cmake/setup.sh --full --tests --nightly --cuda-compiler
   "${parts[0]}"
   exit
 fi
 # Each part in a shell of its own, so that its first failure ends it and the others still run.
-src/cmake/setup.sh --full --tests --nightly
-failed=()
+src/cmake/setup.sh --full --tests --nightly --cuda-compiler
+failed=() table=()
 for part in "${parts[@]}"; do
   printf '\n== %s\n' "$part"
-  GNNMG_NIGHTLY_INSIDE=1 bash tests/nightly.sh "$part" || failed+=("$part")
+  begin=$SECONDS result=passed
+  GNNMG_NIGHTLY_INSIDE=1 bash tests/nightly.sh "$part" || { failed+=("$part") && result=failed; }
+  table+=("$(printf '%-9s %6d s  %s' "$part" $((SECONDS - begin)) "$result")")
 done
+printf '\n== parts\n'
+printf '%s\n' "${table[@]}"
 ((${#failed[@]} == 0)) || { echo "failed: ${failed[*]}" && exit 1; }
 echo "all parts passed"

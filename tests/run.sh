@@ -1,14 +1,16 @@
 #!/usr/bin/env bash
-# Sets up what is missing, builds, and runs every test: all of them as users build the library, those of the torch-free
-# rooms again under the sanitizers (the preset asan has all rooms), and the fuzz targets for 30 s each. The presets are
-# built one after another; their tests then run as one list, so that the last lines printed are about all of them.
-#   tests/run.sh [<preset>...]     release asan-rooms tsan fuzz, unless some are named
-# CI=true: a test that has to be skipped fails, and so do a warning of g++ and a build without the CUDA plug-in.
+# Sets up what is missing, builds, and runs the tests.
+#   tests/run.sh [<preset>...]     release, the build as users have it, unless others are named; .ci/run names the sanitizers' too
+# The presets are built one after another; their tests then run as one list, so that the last lines are about all of them.
+# Before these stand the seconds of each part, the slowest tests, and the tests that take more CPU than their class has.
+# Entries with the label `long` are left to tests/nightly.sh.
+# The CUDA plug-in is built where nvcc is there. CI=true: nvcc is fetched, a test that has to be skipped fails, and so do
+# warnings and a build without the plug-in.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 presets=("$@")
-((${#presets[@]})) || presets=(release asan-rooms tsan fuzz)
+((${#presets[@]})) || presets=(release)
 jobs=$(nproc)
 kilobytes=$(awk '/^MemAvailable/ { print $2 }' /proc/meminfo)
 ((jobs * 2000000 <= kilobytes)) || jobs=$((kilobytes / 2000000 + 1)) # a file with torch's headers takes 1.5 GB
@@ -16,29 +18,68 @@ kilobytes=$(awk '/^MemAvailable/ { print $2 }' /proc/meminfo)
 # Paths below this folder count as relative in ccache, so that another clone finds what this one has compiled.
 export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=true
 
+# Seconds of CPU that ended child processes have used.
+cpu() {
+  local stat
+  stat=$(</proc/$$/stat)
+  read -ra stat <<<"${stat##*) }"
+  echo $(((stat[13] + stat[14]) / $(getconf CLK_TCK)))
+}
+
 # part <title> <command...>: runs it and says how long it took.
+parts=()
 part() {
-  local title=$1 begin=$SECONDS
+  local title=$1 begin=$SECONDS used status=0
+  used=$(cpu)
   shift
   printf '\n== %s\n' "$title"
-  "$@"
-  printf '== %s: %d s\n' "$title" $((SECONDS - begin))
+  "$@" || status=$?
+  parts+=("$(printf '%6d s, CPU %6d s  %s' $((SECONDS - begin)) $(($(cpu) - used)) "$title")")
+  printf '== %s\n' "${parts[-1]}"
+  return $status
 }
 
 build() {
-  local werror=OFF cuda=AUTO
-  [[ ${CI:-} != true || $1 == fuzz ]] || werror=ON # fuzz is clang's, whose warnings differ
-  [[ ${CI:-} != true ]] || cuda=ON                 # where the plug-in is built at all
-  cmake --preset "$1" -DGNNMG_WERROR=$werror -DGNNMG_CUDA=$cuda >"build/$1.log" 2>&1 || { cat "build/$1.log" && return 1; }
+  local options=()
+  if [[ ${CI:-} == true ]]; then # the plug-in for one architecture: its kernels take five minutes of CPU for each
+    options=(-DGNNMG_WERROR=ON -DGNNMG_CUDA=ON -DCMAKE_CUDA_ARCHITECTURES=90)
+  fi
+  cmake --preset "$1" "${options[@]}" >"build/$1.log" 2>&1 || { cat "build/$1.log" && return 1; }
   cmake --build --preset "$1" -j "$jobs"
 }
 
-part "set-up" src/cmake/setup.sh --full --tests --cuda-compiler
+# What run_test.py wrote of each test: name, class, seconds, CPU seconds, exit status.
+report() {
+  printf '\n== parts\n' && printf '%s\n' "${parts[@]}"
+  printf '\n== the ten slowest tests: seconds, CPU seconds, class\n'
+  sort -k3 -rn "$GNNMG_TEST_FIGURES" | awk 'NR <= 10 { printf "%8.1f %8.1f  %-5s %s\n", $3, $4, $2, $1 }'
+  printf '\n== tests that take more CPU seconds than their class: unit 10, dist 40\n'
+  sort -k4 -rn "$GNNMG_TEST_FIGURES" |
+    awk '$4 > 10 && $2 == "unit" || $4 > 40 && $2 == "dist" { printf "%8.1f  %-5s %s\n", $4, $2, $1 }'
+}
+
+# Many tests wait more than they compute: twice as many as cores run at a time. ctest's own summary is kept back until the
+# report stands before it.
+tests() {
+  export GNNMG_TEST_FIGURES=$PWD/build/all/figures.txt
+  : >"$GNNMG_TEST_FIGURES"
+  local status=0
+  ctest --test-dir build/all -j $((2 * jobs)) -LE '^long$' --output-on-failure --no-tests=error |
+    awk -v summary="build/all/summary.txt" '/^[0-9]+% tests passed/ { late = 1 } late { print >summary; next } { print; fflush() }' || status=$?
+  return $status
+}
+
 mkdir -p build
+part "set-up, downloads included" src/cmake/setup.sh --full --tests $([[ ${CI:-} != true ]] || echo --cuda-compiler)
 for preset in "${presets[@]}"; do part "build of preset $preset" build "$preset"; done
 
 # One list of tests out of all the build folders.
+rm -rf build/all
 mkdir -p build/all
 printf 'subdirs("%s")\n' "${presets[@]/#/$PWD/build/}" >build/all/CTestTestfile.cmake
-printf '\n== tests of: %s\n' "${presets[*]}"
-exec ctest --test-dir build/all -j "$jobs" --output-on-failure --no-tests=error
+status=0
+part "tests of ${presets[*]}" tests || status=$?
+report
+printf '\n'
+cat build/all/summary.txt
+exit $status

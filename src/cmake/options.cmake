@@ -5,8 +5,10 @@ option(GNNMG_TORCH "Build the rooms above the torch line; OFF leaves the torch-f
 option(GNNMG_WERROR "Treat compiler warnings as errors" OFF)
 option(GNNMG_FUZZ "Build the libFuzzer targets; needs clang, and GNNMG_SANITIZE and GNNMG_TORCH as the preset fuzz sets them" OFF)
 option(GNNMG_BENCH "Build the programs of tests/bench; needs Google Benchmark (libbenchmark-dev)" OFF)
-option(GNNMG_PCH "Precompile LibTorch's headers" ON)
+option(GNNMG_PCH "Precompile the headers of the standard library, GoogleTest and LibTorch" ON)
+option(GNNMG_BATCH "Compile the files of a room in batches" ON)
 option(GNNMG_COVERAGE "Count executed lines and branches for gcov" OFF)
+set(GNNMG_TEST_FOLDERS "" CACHE STRING "Folders of tests/ to build; empty: all")
 set(GNNMG_SANITIZE "" CACHE STRING "Sanitizers, as -fsanitize= takes them, e.g. address,undefined")
 
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
@@ -44,6 +46,10 @@ target_compile_options(gnnmg_flags INTERFACE
   $<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict>
   $<$<COMPILE_LANGUAGE:CXX>:-fvisibility-inlines-hidden>
   $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fno-gnu-unique>)
+# clang does not know every warning of GCC that is turned off; and ccache keeps what it compiles with precompiled headers
+# without their times.
+target_compile_options(gnnmg_flags INTERFACE
+  "$<$<COMPILE_LANG_AND_ID:CXX,Clang>:SHELL:-Wno-unknown-warning-option -Xclang -fno-pch-timestamp>")
 target_link_libraries(gnnmg_flags INTERFACE Threads::Threads)
 if(GNNMG_WERROR)
   target_compile_options(gnnmg_flags INTERFACE -Werror)
@@ -56,7 +62,16 @@ if(GNNMG_FUZZ)
   target_compile_options(gnnmg_flags INTERFACE -fsanitize=fuzzer-no-link)
 endif()
 if(GNNMG_SANITIZE)
-  target_compile_options(gnnmg_flags INTERFACE -fsanitize=${GNNMG_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  # UndefinedBehaviorSanitizer watches the rooms, not the tests' code (gnnmg_compile_as_test), which it makes slow to compile.
+  string(REPLACE "," ";" sanitizers ${GNNMG_SANITIZE})
+  foreach(sanitizer IN LISTS sanitizers)
+    set(watched 1)
+    if(sanitizer STREQUAL "undefined")
+      set(watched $<NOT:$<BOOL:$<TARGET_PROPERTY:GNNMG_IS_TEST>>>)
+    endif()
+    target_compile_options(gnnmg_flags INTERFACE $<${watched}:-fsanitize=${sanitizer}>)
+  endforeach()
+  target_compile_options(gnnmg_flags INTERFACE -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_link_options(gnnmg_flags INTERFACE -fsanitize=${GNNMG_SANITIZE})
 endif()
 

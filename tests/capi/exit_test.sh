@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # A program that ends with the library at work has the exit code it chose, says nothing, and ends soon.
+# GNNMG_EXIT_ROUNDS: how often in each way (3).
 #   exit_test.sh <program> [gpus|real]
 # With gpus the ways of ending with GPUs at work; with real on this machine's, of which LibTorch and the driver may say what
 # they like but for words of a crash and of the library, and without any the test is skipped.
 set -uo pipefail
-bad=0 kind=${2:-}
+bad=0 kind=${2:-} rounds=${GNNMG_EXIT_ROUNDS:-3}
 words='gnnmg|behind the end|terminate|what\(\)|abort|segmentation|assert|free\(\)|malloc|corrupt|pure virtual|core dumped'
 words+='|error|exception|fatal|failed|lost'
 # wrong_words <output>: the lines that should not be there.
@@ -24,7 +25,7 @@ if (($# > 1)); then
     "early trainer" "late trainer")
 fi
 for how in "${ways[@]}"; do
-  for round in 1 2 3; do
+  for ((round = 1; round <= rounds; ++round)); do
     begin=$(date +%s%N)
     output=$(timeout 60 "$1" "$how" 2>&1)
     status=$?

@@ -119,7 +119,8 @@ struct Sizes {
 class Transforms : public testing::TestWithParam<Sizes> {};
 
 TEST_P(Transforms, EqualTheReferenceForEveryNumberOfThreads) {
-  const auto [n, num_edges] = GetParam();
+  const int64_t n = GetParam().num_nodes;
+  const int64_t num_edges = GetParam().num_edges;
   const EdgeList list = n ? random_edges(n, n, num_edges, 4) : EdgeList{};
   const Edges edges = plain(list);
   for (int threads : {1, 2, 5}) {

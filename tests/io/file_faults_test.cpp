@@ -69,7 +69,9 @@ TEST(FileFaults, FailedReadsAreErrors) {
     for (std::string_view line; reader.next(line);) {
     }
   });
-  for (const auto& [path, read] : readers) {
+  for (const auto& reader : readers) {
+    const auto& path = reader.first;
+    const auto& read = reader.second;
     for (const FileCall call : {FileCall::kOpen, FileCall::kRead, FileCall::kStat}) {
       const int64_t faults =
           fail_each_file_call({.call = call}, read, [&](int64_t n, const base::Error* error) {

@@ -170,7 +170,7 @@ std::vector<train::RankTimes> times_of(const Recipe& setup, int world, double pa
   return reports.at(1).ranks;
 }
 
-constexpr double kLong = 0.025, kShort = 0.001;
+constexpr double kLong = 0.05, kShort = 0.001;
 
 TEST(DeviceIdle, ALoaderThatIsSlow) {
   for (const int world : {1, 2})
