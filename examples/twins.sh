@@ -2,6 +2,7 @@
 # Runs the examples in another language as their twins in C were run, and compares what they print, less what depends on
 # time. % in the command stands for the name of an example. Those of real data, which begins with %data in the arguments,
 # are left out where there is none, as c/test.sh leaves them out.
+# GNNMG_TWINS chooses some, by the names of the programs; without it all are run.
 #   examples/twins.sh <folder "printed" of the examples in C> <command> [<argument>...]
 set -euo pipefail
 c=$(cd "$(dirname "${BASH_SOURCE[0]}")/c" && pwd)
@@ -13,15 +14,16 @@ trap 'rm -rf "$work"' EXIT
 . "$c/../steady.sh"
 
 [[ -e $printed/list ]] || { echo "twins.sh: $printed has no list of examples"; exit 1; }
-bad=0
+bad=0 ran=0
 while read -r name program processes arguments; do
+  [[ -z ${GNNMG_TWINS:-} || " $GNNMG_TWINS " == *" $program "* ]] || continue
   run=("${command[@]//%/$program}")
   [[ $processes == alone ]] || run=(bash "$c/processes.sh" "${run[0]}" "$processes" "${run[@]:1}")
   if [[ $arguments == %data/* ]]; then
     arguments=${GNNMG_DATA:-$c/../../../shared/data}/${arguments#%data/}
     [[ -e $arguments || ${CI:-} == true ]] || { echo "$name: left out, there is no $arguments" && continue; }
   fi
-  mkdir "$work/$name"
+  mkdir "$work/$name" && ((++ran))
   status=0
   # shellcheck disable=SC2086 # arguments are words
   (cd "$work/$name" && "${run[@]}" $arguments) >"$work/twin" 2>&1 </dev/null || status=$?
@@ -37,4 +39,5 @@ while read -r name program processes arguments; do
   fi
   rm -rf "${work:?}/$name"
 done <"$printed/list"
+((ran)) || { echo "twins.sh: no example is called ${GNNMG_TWINS:-}" && exit 1; }
 exit $bad

@@ -3,7 +3,9 @@
 # function of the header is called, and that the examples print what those of C print. Julia must be on PATH, 1.5 or newer,
 # or where src/cmake/setup.sh puts it: without it the answer is 77, under continuous integration 1. What the examples of C
 # print is that of their last run by ctest.
-#   bindings/julia/test.sh <build folder of the library>
+#   bindings/julia/test.sh <build folder of the library> [twins]
+# `twins` sweeps hostile arguments too, compares all examples, also on fake GPUs, and interrupts one;
+# without it a few examples are compared, and the rest is checked.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 top=$(cd "$here/../.." && pwd)
@@ -40,38 +42,42 @@ readme() {
 }
 
 # Julia says where it was when timeout ends it.
-package() { timeout -k 10 600 "$julia" --startup-file=no -O1 "--project=$here" "$here/test/runtests.jl"; }
+package() { timeout -k 10 600 "$julia" --startup-file=no -O1 "--project=$here" "$here/test/runtests.jl" "$@"; }
 
 # Most programs are compiled for longer than they run, unless Julia interprets them; some compute a lot themselves.
-twins() {
-  cat >"$scratch/twin" <<END # with the values of now: scripts on the way have variables of these names
+cat >"$scratch/twin" <<END # with the values of now: scripts on the way have variables of these names
 case \$1 in
   custom_loss | embeddings | weighted_sampler) how=-O1 ;;
   *) how=--compile=min ;;
 esac
 exec timeout -k 10 240 "$julia" --startup-file=no "\$how" "--project=$here" "$examples/julia/\$1.jl" "\${@:2}"
 END
-  bash "$examples/twins.sh" "$GNNMG_DIR/examples/c/printed" bash "$scratch/twin" %
-}
+twins() { bash "$examples/twins.sh" "$GNNMG_DIR/examples/c/printed" bash "$scratch/twin" %; }
+twins_on_gpus() { bash "$examples/twins_on_gpus.sh" "$GNNMG_DIR" bash "$scratch/twin" %; }
 
-# On a machine with two fake GPUs, of which nothing is said where the library was built without tests.
+# On a machine with two fake GPUs, which a library that was built without tests does not have.
 gpus() {
   local machine=(bash "$top/tests/fake_machine/of_build.sh" "$GNNMG_DIR") status=0
   "${machine[@]}" true >/dev/null || status=$?
   if ((status == 77)); then echo "left out: the build has no fake GPUs" && [[ ${CI:-} != true ]]; return; fi
   "${machine[@]}" timeout -k 10 300 "$julia" --startup-file=no -O1 "--project=$here" -e \
     'using GNNMG, Test; include(ARGS[1]); @testset "GPUs" begin include(ARGS[2]) end' \
-    "$here/test/support.jl" "$here/test/gpu.jl" &&
-    bash "$examples/twins_on_gpus.sh" "$GNNMG_DIR" bash "$scratch/twin" %
+    "$here/test/support.jl" "$here/test/gpu.jl"
 }
 
 interrupt() {
   bash "$examples/interrupt.sh" "$julia" --startup-file=no --compile=min "--project=$here" "$examples/julia/train.jl"
 }
 
+if [[ ${2:-} == twins ]]; then
+  part "package" package
+  part "twins" twins
+  part "GPUs" twins_on_gpus
+  part "interrupt" interrupt
+  exit
+fi
 part "generated" generated
 part "readme" readme
-part "package" package
-part "twins" twins
+part "package" package --quick
+GNNMG_TWINS="first node_classification own_loop custom_sampler" part "some twins" twins
 part "GPUs" gpus
-part "interrupt" interrupt
