@@ -14,7 +14,10 @@ trap 'rm -rf "$work"' EXIT
 . "$c/../steady.sh"
 
 [[ -e $printed/list ]] || { echo "twins.sh: $printed has no list of examples"; exit 1; }
-bad=0 ran=0
+for program in ${GNNMG_TWINS:-}; do
+  grep -q "^[^ ]* $program " "$printed/list" || { echo "twins.sh: no example is called $program" && exit 1; }
+done
+bad=0
 while read -r name program processes arguments; do
   [[ -z ${GNNMG_TWINS:-} || " $GNNMG_TWINS " == *" $program "* ]] || continue
   run=("${command[@]//%/$program}")
@@ -23,7 +26,7 @@ while read -r name program processes arguments; do
     arguments=${GNNMG_DATA:-$c/../../../shared/data}/${arguments#%data/}
     [[ -e $arguments || ${CI:-} == true ]] || { echo "$name: left out, there is no $arguments" && continue; }
   fi
-  mkdir "$work/$name" && ((++ran))
+  mkdir "$work/$name"
   status=0
   # shellcheck disable=SC2086 # arguments are words
   (cd "$work/$name" && "${run[@]}" $arguments) >"$work/twin" 2>&1 </dev/null || status=$?
@@ -39,5 +42,4 @@ while read -r name program processes arguments; do
   fi
   rm -rf "${work:?}/$name"
 done <"$printed/list"
-((ran)) || { echo "twins.sh: no example is called ${GNNMG_TWINS:-}" && exit 1; }
 exit $bad

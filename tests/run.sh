@@ -40,7 +40,7 @@ part() {
 }
 
 build() {
-  local options=()
+  local options=(-DGNNMG_WERROR=OFF -DGNNMG_CUDA=AUTO)
   if [[ ${CI:-} == true ]]; then # the plug-in for one architecture: its kernels take five minutes of CPU for each
     options=(-DGNNMG_WERROR=ON -DGNNMG_CUDA=ON -DCMAKE_CUDA_ARCHITECTURES=90)
   fi
@@ -48,14 +48,19 @@ build() {
   cmake --build --preset "$1" -j "$jobs"
 }
 
-# What run_test.py wrote of each test: name, class, seconds, CPU seconds, exit status.
-report() {
-  printf '\n== parts\n' && printf '%s\n' "${parts[@]}"
+report_parts() { printf '\n== parts\n' && printf '%s\n' "${parts[@]}"; }
+
+# What run_test.py wrote of each test: build/name, class, seconds, CPU seconds, exit status.
+report_tests() {
+  local ended
+  ended=$(awk 'NF == 5' "$GNNMG_TEST_FIGURES")
   printf '\n== the ten slowest tests: seconds, CPU seconds, class\n'
-  sort -k3 -rn "$GNNMG_TEST_FIGURES" | awk 'NR <= 10 { printf "%8.1f %8.1f  %-5s %s\n", $3, $4, $2, $1 }'
+  sort -k3 -rn <<<"$ended" | awk 'NR <= 10 { printf "%8.1f %8.1f  %-5s %s\n", $3, $4, $2, $1 }'
   printf '\n== tests that take more CPU seconds than their class: unit 10, dist 40\n'
-  sort -k4 -rn "$GNNMG_TEST_FIGURES" |
+  sort -k4 -rn <<<"$ended" |
     awk '$4 > 10 && $2 == "unit" || $4 > 40 && $2 == "dist" { printf "%8.1f  %-5s %s\n", $4, $2, $1 }'
+  awk 'NF == 2 { begun[$1] } NF == 5 { delete begun[$1] } END { for (name in begun) print "ended by its time limit: " name }' \
+    "$GNNMG_TEST_FIGURES"
 }
 
 # Many tests wait more than they compute: twice as many as cores run at a time. ctest's own summary is kept back until the
@@ -64,12 +69,13 @@ tests() {
   export GNNMG_TEST_FIGURES=$PWD/build/all/figures.txt
   : >"$GNNMG_TEST_FIGURES"
   local status=0
-  ctest --test-dir build/all -j $((2 * jobs)) -LE '^long$' --output-on-failure --no-tests=error |
-    awk -v summary="build/all/summary.txt" '/^[0-9]+% tests passed/ { late = 1 } late { print >summary; next } { print; fflush() }' || status=$?
+  env -u CLICOLOR_FORCE ctest --test-dir build/all -j $((2 * jobs)) -LE '^long$' --output-on-failure --no-tests=error |
+    awk -v summary="build/all/summary.txt" '/^[0-9]+% tests passed, [0-9]+ tests? failed out of/ { late = 1 } late { print >summary; next } { print; fflush() }' || status=$?
   return $status
 }
 
 mkdir -p build
+trap report_parts EXIT
 part "set-up, downloads included" src/cmake/setup.sh --full --tests $([[ ${CI:-} != true ]] || echo --cuda-compiler)
 for preset in "${presets[@]}"; do part "build of preset $preset" build "$preset"; done
 
@@ -79,7 +85,9 @@ mkdir -p build/all
 printf 'subdirs("%s")\n' "${presets[@]/#/$PWD/build/}" >build/all/CTestTestfile.cmake
 status=0
 part "tests of ${presets[*]}" tests || status=$?
-report
+trap - EXIT
+report_parts
+report_tests
 printf '\n'
 cat build/all/summary.txt
 exit $status

@@ -4,7 +4,8 @@
 # must be there, as new as the manifest says: without it the answer is 77, under continuous integration 1. What the examples
 # of C print is that of their last run by ctest.
 #   bindings/rust/test.sh <build folder of the library> [twins]
-# `twins` compares all examples, also on fake GPUs; without it a few are compared, and the rest is checked.
+# `twins` compares all examples, also on fake GPUs, and checks what takes minutes to compile: tensors of tch, the benchmark, the
+# packages, the oldest Rust; without it a few examples are compared, and the rest is checked.
 # Cargo builds in the folder CARGO_TARGET_DIR, else in bindings/rust of the build folder.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -143,6 +144,10 @@ trap 'rm -rf "$scratch"' EXIT
 part "crates" fetch
 if [[ ${2:-} == twins ]]; then
   part "build" build
+  part "tensors of tch" torch
+  part "benchmark" benchmark
+  part "packages" packages
+  part "oldest Rust" oldest
   part "twins" twins
   part "GPUs" twins_on_gpus
   exit
@@ -152,10 +157,6 @@ part "build" build
 part "generated files" generated
 part "tests" tests
 part "documentation" documentation
-part "tensors of tch" torch
-part "benchmark" benchmark
-part "packages" packages
-part "oldest Rust" oldest
 part "readme" readme
 GNNMG_TWINS="first node_classification own_loop custom_sampler" part "some twins" twins
 part "GPUs" gpus

@@ -7,9 +7,11 @@ find_package(Python3 REQUIRED COMPONENTS Interpreter)
 # gnnmg_register_test(<name> COMMAND <command> <argument>... [LABELS <label>...] [TIMEOUT <s>] [PROCESSORS <number>] [SERIAL]
 #                     [ENVIRONMENT <variable=value>...])
 # One ctest entry. A target as command is its file. Exit status 77 means skipped. One of the labels is the test's class,
-# which bounds its CPU seconds (tests/support/run_test.py): unit (10 s, where no class is named), dist (40 s), long, which
-# tests/run.sh leaves to tests/nightly.sh, or gpu, which is skipped where there is none. TIMEOUT, 120 unless given, is for a plain build: sanitizers get
-# GNNMG_TIMEOUT_FACTOR times as much; those with the longest start first. PROCESSORS: what the test keeps busy, 1 unless given. SERIAL: nothing runs beside it.
+# which bounds its CPU seconds (tests/support/run_test.py): unit (10 s, where no class is named), dist (40 s; both by
+# GNNMG_TIMEOUT_FACTOR), long, which
+# tests/run.sh leaves to tests/nightly.sh, or gpu, which is skipped where there is none. TIMEOUT, 120 unless given, is for a
+# plain build: sanitizers get GNNMG_TIMEOUT_FACTOR times as much. Tests with the longest TIMEOUT start first. PROCESSORS: what
+# the test keeps busy, 1 unless given. SERIAL: nothing runs beside it.
 function(gnnmg_register_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "SERIAL" "TIMEOUT;PROCESSORS" "COMMAND;LABELS;ENVIRONMENT")
   if(arg_UNPARSED_ARGUMENTS OR NOT arg_COMMAND)
@@ -35,7 +37,7 @@ function(gnnmg_register_test name)
   endif()
   math(EXPR timeout "${arg_TIMEOUT} * ${GNNMG_TIMEOUT_FACTOR}")
   add_test(NAME ${name} COMMAND ${Python3_EXECUTABLE} -S ${PROJECT_SOURCE_DIR}/tests/support/run_test.py
-           ${name} ${class} ${program} ${arg_COMMAND})
+           ${name} ${class} ${GNNMG_TIMEOUT_FACTOR} ${program} ${arg_COMMAND})
   set_tests_properties(${name} PROPERTIES
     LABELS "${arg_LABELS}" TIMEOUT ${timeout} COST ${arg_TIMEOUT} PROCESSORS ${arg_PROCESSORS} RUN_SERIAL ${arg_SERIAL}
     SKIP_RETURN_CODE 77

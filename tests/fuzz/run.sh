@@ -9,4 +9,4 @@ seconds=${GNNMG_FUZZ_SECONDS:-30}
 found=$program-found
 mkdir -p "$found"
 exec timeout $((seconds + 120)) "$program" -max_total_time="$seconds" -timeout=5 -rss_limit_mb=512 -malloc_limit_mb=512 \
-  -print_final_stats=1 -verbosity=1 -artifact_prefix="$program-bad-" "$found" "$corpus"
+  -error_exitcode=1 -print_final_stats=1 -verbosity=1 -artifact_prefix="$program-bad-" "$found" "$corpus"

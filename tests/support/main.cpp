@@ -7,6 +7,6 @@ int main(int argc, char** argv) {
   testing::InitGoogleMock(&argc, argv);
   const int failed = RUN_ALL_TESTS();
   if (failed) return failed;
-  constexpr int kSkipped = 77;  // SKIP_RETURN_CODE in gnnmg_add_test
+  constexpr int kSkipped = 77;  // SKIP_RETURN_CODE in gnnmg_register_test
   return testing::UnitTest::GetInstance()->skipped_test_count() > 0 ? kSkipped : 0;
 }

@@ -1,10 +1,10 @@
 """Runs one test for ctest and measures it.
 
-  run_test.py <name> <class> <command>...
+  run_test.py <name> <class> <factor> <command>...
 
-With GNNMG_TEST_FIGURES, which tests/run.sh sets, a line goes to that file: name, class, seconds, CPU seconds of the test
-and of every process that it started, exit status. A class bounds the CPU seconds of its tests; a test that takes more than
-three times as much fails.
+With GNNMG_TEST_FIGURES, which tests/run.sh sets, two lines go to that file: build/name and "begun", and when the test has
+ended build/name, class, seconds, CPU seconds of the test and of every process that it started, exit status. A class bounds
+the CPU seconds of its tests; a test that takes more than three times as much, by the factor of its build, fails.
 """
 import ctypes
 import os
@@ -18,9 +18,21 @@ CPU_SECONDS = {"unit": 10, "dist": 40}  # "long" and "gpu" have no bound
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
 
 figures = os.environ.pop("GNNMG_TEST_FIGURES", None)
-name, kind, command = sys.argv[1], sys.argv[2], sys.argv[3:]
+name, kind, factor, command = sys.argv[1], sys.argv[2], float(sys.argv[3]), sys.argv[4:]
 if not figures:
+    for ignored in (signal.SIGPIPE, signal.SIGXFSZ):  # by Python
+        signal.signal(ignored, signal.SIG_DFL)
     os.execvp(command[0], command)
+
+
+def tell(line):
+    with open(figures, "a") as file:
+        file.write(line + "\n")
+
+
+folders = os.getcwd().split("/")
+build = folders[folders.index("build") + 1] if "build" in folders[:-1] else "build"
+tell(f"{build}/{name} begun")
 
 # Processes that lose their parent become ours, so that their time counts; the test ends with this process.
 libc = ctypes.CDLL(None, use_errno=True)
@@ -39,10 +51,9 @@ cpu = used.ru_utime + used.ru_stime
 if status < 0:
     print(f"{name}: ended by signal {-status}", flush=True)
     status = 128 - status
-bound = 3 * CPU_SECONDS.get(kind, float("inf"))
+bound = 3 * factor * CPU_SECONDS.get(kind, float("inf"))
 if status == 0 and cpu > bound:
-    print(f"{name}: {cpu:.1f} s of CPU, and a test of the class {kind} may take {bound} s", flush=True)
+    print(f"{name}: {cpu:.1f} s of CPU, and a test of the class {kind} may take {bound:.0f} s", flush=True)
     status = 1
-with open(figures, "a") as file:
-    file.write(f"{name} {kind} {seconds:.2f} {cpu:.2f} {status}\n")
+tell(f"{build}/{name} {kind} {seconds:.2f} {cpu:.2f} {status}")
 sys.exit(status)
