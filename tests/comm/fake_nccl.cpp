@@ -184,7 +184,7 @@ struct FakeGpus::Machine {
       return false;
     }
     if (planned.kind == Fault::kLater || planned.kind == Fault::kBreaks) {
-      comm.change_at = Clock::now() + microseconds(2000);
+      comm.change_at = Clock::now() + microseconds(500);
       comm.change = planned.result;
     }
     return true;

@@ -15,17 +15,26 @@ namespace {
 using base::Status;
 using comm::Processes;
 
-constexpr int64_t kJoinMs = 1'000, kCallMs = 3'000;
+// How long what has failed may be waited for.
+struct Times {
+  int64_t join_ms, call_ms;
+};
+constexpr Times kLong{1'000, 3'000}, kShort{600, 1'500};
+// One kind of call has the long ones.
+const Times& times_of(SocketCall call) { return call == SocketCall::kRecv ? kLong : kShort; }
 
 // What a job does: all agree, bytes of some size go round, all leave.
-void talk(const std::shared_ptr<Processes>& job) {
-  job->agree("test", {{"field", "same"}}, within_ms(kCallMs));
+void talk(const std::shared_ptr<Processes>& job, const Times& times) {
+  job->agree("test", {{"field", "same"}}, within_ms(times.call_ms));
   const std::string own(3'000, static_cast<char>('a' + job->process()));
-  const std::vector<std::string> all = job->gather("bytes", own, within_ms(kCallMs));
+  const std::vector<std::string> all = job->gather("bytes", own, within_ms(times.call_ms));
   for (int p = 0; p < job->num_processes(); ++p)
     if (all[p] != std::string(3'000, static_cast<char>('a' + p)))
       throw std::logic_error("bytes of another");
-  job->shutdown(within_ms(kCallMs));
+  job->shutdown(within_ms(times.call_ms));
+}
+JobBody talk_within(const Times& times) {
+  return [&](const std::shared_ptr<Processes>& job) { talk(job, times); };
 }
 
 class SocketFault : public testing::Test {
@@ -46,7 +55,7 @@ TEST_F(SocketFault, ShortAndInterruptedCallsChangeNothing) {
     plan.chunk = chunk;
     plan.interrupts = true;
     const SocketFaults faults(plan);
-    for (const Outcome& outcome : run_job(3, talk))
+    for (const Outcome& outcome : run_job(3, talk_within(kLong)))
       EXPECT_EQ(outcome.status, Status::kOk) << outcome.text;
     EXPECT_GT(faults.count(SocketCall::kRecv), 20);
   }
@@ -63,6 +72,7 @@ class EachCall : public SocketFault, public testing::WithParamInterface<Kind> {}
 // Fails the n-th call of a kind, n = 1, 2, ... until a job meets no fault.
 TEST_P(EachCall, Fails) {
   const Kind kind = GetParam();
+  const Times& times = times_of(kind.call);
   int met = 0, failed = 0;
   for (int64_t n = 1; n <= 400; ++n) {
     SocketPlan plan;
@@ -73,7 +83,7 @@ TEST_P(EachCall, Fails) {
     std::vector<Outcome> outcomes;
     {
       const SocketFaults faults(plan);
-      outcomes = run_job(2, talk, {}, kJoinMs);
+      outcomes = run_job(2, talk_within(times), {}, times.join_ms);
       struck = faults.struck();
     }
     for (const Outcome& outcome : outcomes) {
@@ -106,7 +116,7 @@ TEST_P(EachCall, FailsForEver) {
   std::vector<Outcome> outcomes;
   {
     const SocketFaults faults(plan);
-    outcomes = run_job(2, talk, {}, harmless ? 10'000 : 500);
+    outcomes = run_job(2, talk_within(kLong), {}, harmless ? 10'000 : 500);
     EXPECT_TRUE(faults.struck());
   }
   for (const Outcome& outcome : outcomes) EXPECT_LT(outcome.seconds, 15) << outcome.text;

@@ -29,9 +29,10 @@ class SpreadRanks {
                                   within_ms(60'000));
   }
   // What each rank threw, or, where the group could not be made, each of a process's ranks.
-  std::vector<Outcome> run(const std::function<void(comm::Collectives&)>& body) const {
+  std::vector<Outcome> run(const std::function<void(comm::Collectives&)>& body,
+                           const std::function<void(comm::JoinConfig&)>& change = {}) const {
     std::vector<Outcome> outcomes(static_cast<size_t>(world()));
-    run_job(static_cast<int>(ranks_.size()), [&](const std::shared_ptr<comm::Processes>& job) {
+    const auto process = [&](const std::shared_ptr<comm::Processes>& job) {
       const std::vector<int> own = devices(job->process());
       std::shared_ptr<comm::ThreadGroup> made;
       const Outcome making = attempt([&] { made = group(job); });
@@ -45,7 +46,8 @@ class SpreadRanks {
         });
       for (std::thread& thread : threads) thread.join();
       attempt([&] { job->shutdown(within_ms(5000)); });
-    });
+    };
+    run_job(static_cast<int>(ranks_.size()), process, change);
     return outcomes;
   }
 
