@@ -65,13 +65,12 @@ report_tests() {
 
 # Many tests wait more than they compute: twice as many as cores run at a time. ctest's own summary is kept back until the
 # report stands before it.
+summary='^[0-9]+% tests passed, [0-9]+ tests? failed out of'
 tests() {
   export GNNMG_TEST_FIGURES=$PWD/build/all/figures.txt
   : >"$GNNMG_TEST_FIGURES"
-  local status=0
   env -u CLICOLOR_FORCE ctest --test-dir build/all -j $((2 * jobs)) -LE '^long$' --output-on-failure --no-tests=error |
-    awk -v summary="build/all/summary.txt" '/^[0-9]+% tests passed, [0-9]+ tests? failed out of/ { late = 1 } late { print >summary; next } { print; fflush() }' || status=$?
-  return $status
+    tee build/all/ctest.log | sed -uE "/$summary/,\$d"
 }
 
 mkdir -p build
@@ -89,5 +88,5 @@ trap - EXIT
 report_parts
 report_tests
 printf '\n'
-cat build/all/summary.txt
+sed -nE "/$summary/,\$p" build/all/ctest.log
 exit $status
