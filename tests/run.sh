@@ -56,9 +56,9 @@ report_tests() {
   ended=$(awk 'NF == 5' "$GNNMG_TEST_FIGURES")
   printf '\n== the ten slowest tests: seconds, CPU seconds, class\n'
   sort -k3 -rn <<<"$ended" | awk 'NR <= 10 { printf "%8.1f %8.1f  %-5s %s\n", $3, $4, $2, $1 }'
-  printf '\n== tests that take more CPU seconds than their class: unit 10, dist 40\n'
+  printf '\n== tests that take more CPU seconds than their class: unit 10, dist 40, bindings 100\n'
   sort -k4 -rn <<<"$ended" |
-    awk '$4 > 10 && $2 == "unit" || $4 > 40 && $2 == "dist" { printf "%8.1f  %-5s %s\n", $4, $2, $1 }'
+    awk '$4 > 10 && $2 == "unit" || $4 > 40 && $2 == "dist" || $4 > 100 && $2 == "bindings" { printf "%8.1f  %-5s %s\n", $4, $2, $1 }'
   awk 'NF == 2 { begun[$1] } NF == 5 { delete begun[$1] } END { for (name in begun) print "ended by its time limit: " name }' \
     "$GNNMG_TEST_FIGURES"
 }

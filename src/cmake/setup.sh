@@ -214,6 +214,11 @@ wants_julia() { ((tests)) && ! has_julia && bash "$here/unpack-julia.sh" --check
 
 # The oldest version that the crates promise, beside the one that is there, which rustup alone can have.
 oldest_rust=$(sed -n 's/^rust-version = "\([0-9.]*\)"/\1/p' "$top/bindings/rust/Cargo.toml").0
+if has_command cargo && ! cargo --version >/dev/null 2>&1; then # rustup looks in the home, which may be another than Rust's
+  installed=$(command -v cargo)
+  installed=${installed%/.cargo/bin/cargo}/.rustup
+  if [[ -d $installed ]]; then export RUSTUP_HOME=$installed; fi
+fi
 has_rust() { rustup run "$oldest_rust" rustc --version >/dev/null 2>&1; }
 wants_rust() { ((tests)) && has_command rustup && ! has_rust; }
 

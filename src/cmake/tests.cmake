@@ -7,8 +7,8 @@ find_package(Python3 REQUIRED COMPONENTS Interpreter)
 # gnnmg_register_test(<name> COMMAND <command> <argument>... [LABELS <label>...] [TIMEOUT <s>] [PROCESSORS <number>] [SERIAL]
 #                     [ENVIRONMENT <variable=value>...])
 # One ctest entry. A target as command is its file. Exit status 77 means skipped. One of the labels is the test's class,
-# which bounds its CPU seconds (tests/support/run_test.py): unit (10 s, where no class is named), dist (40 s; both by
-# GNNMG_TIMEOUT_FACTOR), long, which
+# which bounds its CPU seconds (tests/support/run_test.py): unit (10 s, where no class is named), dist (40 s),
+# bindings (100 s, most of it compilers'; all by GNNMG_TIMEOUT_FACTOR), long, which
 # tests/run.sh leaves to tests/nightly.sh, or gpu, which is skipped where there is none. TIMEOUT, 120 unless given, is for a
 # plain build: sanitizers get GNNMG_TIMEOUT_FACTOR times as much. Tests with the longest TIMEOUT start first. PROCESSORS: what
 # the test keeps busy, 1 unless given. SERIAL: nothing runs beside it.
@@ -24,7 +24,7 @@ function(gnnmg_register_test name)
     set(arg_PROCESSORS 1)
   endif()
   set(class unit)
-  foreach(label IN ITEMS dist long gpu)
+  foreach(label IN ITEMS dist bindings long gpu)
     if(label IN_LIST arg_LABELS)
       set(class ${label})
     endif()

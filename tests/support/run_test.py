@@ -14,7 +14,7 @@ import subprocess
 import sys
 import time
 
-CPU_SECONDS = {"unit": 10, "dist": 40}  # "long" and "gpu" have no bound
+CPU_SECONDS = {"unit": 10, "dist": 40, "bindings": 100}  # "long" and "gpu" have no bound
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
 
 figures = os.environ.pop("GNNMG_TEST_FIGURES", None)
