@@ -11,7 +11,7 @@ using base::DType;
 using base::fail;
 using base::Status;
 
-constexpr int64_t kPackedBytes = 1 << 20;  // of a parallel range
+constexpr int64_t kPackedBytes = 1 << 20;  // a parallel range has so many
 
 float read(DType dtype, const uint8_t* row, int64_t col) {
   if (dtype == DType::kF32) {
