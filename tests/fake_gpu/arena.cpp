@@ -216,6 +216,16 @@ void Arena::release(void* memory) noexcept {
     std::prev(last)->second += length;
   else
     free_[place] = length;
+  if (used_.empty()) begin_again();
+}
+
+// Else every kernel would pay for the pages of the largest program that there has been.
+void Arena::begin_again() {
+  const auto bytes = static_cast<size_t>(rounded(top_, kPage));
+  mprotect(base_, bytes, PROT_NONE);
+  madvise(base_, bytes, MADV_DONTNEED);
+  free_.clear();
+  top_ = 0;
 }
 
 void Arena::open() {

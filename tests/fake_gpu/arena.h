@@ -79,7 +79,9 @@ class Arena final : public cuda::Memory {
   void fail_allocation(int64_t after, bool for_ever);
 
  private:
-  int64_t place_of(int64_t bytes);  // with the lock held
+  // With the lock held.
+  int64_t place_of(int64_t bytes);
+  void begin_again();  // nothing is used
 
   const int device_;
   uint8_t* base_ = nullptr;
@@ -92,7 +94,7 @@ class Arena final : public cuda::Memory {
   std::map<int64_t, int64_t> used_;
   std::set<int64_t> tensors_;        // places of them, of those that are used
   std::map<int64_t, int64_t> kept_;  // bytes -> tensors that were given back
-  int64_t top_ = 0;                  // nothing beyond was ever used
+  int64_t top_ = 0;                  // nothing beyond is used
   int64_t size_ = int64_t{1} << 30, live_bytes_ = 0, peak_bytes_ = 0;
   int64_t num_allocations_ = 0, num_without_kept_ = 0;
   int64_t fail_after_ = -1;
