@@ -182,12 +182,6 @@ const Kind kKinds[] = {
      }},
 };
 
-std::vector<double> weights_of(const gnnmg_model* model) {
-  Tensor tensor;
-  EXPECT_OK(gnnmg_model_export_parameters(model, tensor.out()));
-  return values<double>(tensor);
-}
-
 TEST(EdgeModelsTest, TrainAlikeOnAnyNumberOfRanksAndAreExchanged) {
   const EdgeWorld world;
   const TempDir folder;

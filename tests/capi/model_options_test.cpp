@@ -9,25 +9,25 @@
 namespace gnnmg::test {
 namespace {
 
-constexpr int64_t kNodes = 60, kEdges = 300;
+constexpr int64_t kSeats = 60, kLinks = 300;
 
 struct Nodes {
   Nodes() {
     EXPECT_OK(gnnmg_context_create(GNNMG_VERSION, nullptr, context.out()));
     std::vector<int64_t> sources, targets, labels;
     std::vector<double> features;
-    for (int64_t e = 0; e < kEdges; ++e) {
-      sources.push_back(e * 37 % kNodes);
-      targets.push_back((e * 53 + e / 7) % kNodes);
+    for (int64_t e = 0; e < kLinks; ++e) {
+      sources.push_back(e * 37 % kSeats);
+      targets.push_back((e * 53 + e / 7) % kSeats);
     }
-    for (int64_t i = 0; i < kNodes; ++i) {
+    for (int64_t i = 0; i < kSeats; ++i) {
       labels.push_back(i % 3);
       for (int64_t k = 0; k < 5; ++k)
         features.push_back(std::cos(static_cast<double>(i * 5 + k)) + (i % 3 ? 0.3 : 0));
     }
-    const int64_t x[] = {kNodes, 5}, y[] = {kNodes};
-    EXPECT_OK(gnnmg_graph_create_from_coo(context, kNodes, sources.data(), targets.data(),
-                                          GNNMG_DTYPE_I64, kEdges, graph.out()));
+    const int64_t x[] = {kSeats, 5}, y[] = {kSeats};
+    EXPECT_OK(gnnmg_graph_create_from_coo(context, kSeats, sources.data(), targets.data(),
+                                          GNNMG_DTYPE_I64, kLinks, graph.out()));
     EXPECT_OK(gnnmg_graph_set_node_tensor(graph, 0, "x", features.data(), GNNMG_DTYPE_F64, 2, x));
     EXPECT_OK(gnnmg_graph_set_node_tensor(graph, 0, "y", labels.data(), GNNMG_DTYPE_I64, 1, y));
     EXPECT_OK(gnnmg_dataset_create(graph, "x", "y", GNNMG_TASK_MULTICLASS, 3, data.out()));
@@ -48,12 +48,6 @@ struct Nodes {
   gnnmg_model_config layers;
 };
 
-std::vector<double> weights_of(const gnnmg_model* model) {
-  Tensor tensor;
-  EXPECT_OK(gnnmg_model_export_parameters(model, tensor.out()));
-  return values<double>(tensor);
-}
-
 TEST(ModelOptionsTest, ResultsMayBeAsWideAsHiddenRows) {
   Nodes world;
   world.layers.output_dim = -1;
@@ -65,7 +59,7 @@ TEST(ModelOptionsTest, ResultsMayBeAsWideAsHiddenRows) {
     EXPECT_EQ(facts.output_dim, 8);
     Tensor rows;
     ASSERT_OK(gnnmg_model_embed(model, world.data, rows.out(), -1));
-    EXPECT_EQ(shape_of(rows), (std::vector<int64_t>{kNodes, 8}));
+    EXPECT_EQ(shape_of(rows), (std::vector<int64_t>{kSeats, 8}));
   }
   // The data set is not asked for its classes.
   world.layers.input_dim = 5;

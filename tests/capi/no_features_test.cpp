@@ -6,24 +6,24 @@
 namespace gnnmg::test {
 namespace {
 
-constexpr int64_t kNodes = 90, kEdges = 500;
+constexpr int64_t kEntities = 90, kFacts = 500;
 
 // Nodes in three classes, the first 60 for training; most edges keep to a class. Edges have types.
 struct Knowledge {
-  explicit Knowledge(int64_t nodes = kNodes) {
+  explicit Knowledge(int64_t nodes = kEntities) {
     EXPECT_OK(gnnmg_context_create(GNNMG_VERSION, nullptr, context.out()));
     std::vector<int64_t> sources, targets, types, labels, train, test;
-    for (int64_t e = 0; e < kEdges; ++e) {
-      const int64_t source = e * 37 % kNodes, shift = e % 5 == 0 ? 1 : 3;
+    for (int64_t e = 0; e < kFacts; ++e) {
+      const int64_t source = e * 37 % kEntities, shift = e % 5 == 0 ? 1 : 3;
       sources.push_back(source);
-      targets.push_back((source + shift * (1 + e % 7)) % kNodes);
+      targets.push_back((source + shift * (1 + e % 7)) % kEntities);
       types.push_back(e / 3 % 4);
     }
     for (int64_t i = 0; i < nodes; ++i) labels.push_back(i % 3);
-    for (int64_t i = 0; i < kNodes; ++i) (i < 60 ? train : test).push_back(i);
-    const int64_t y[] = {nodes}, one[] = {kEdges};
+    for (int64_t i = 0; i < kEntities; ++i) (i < 60 ? train : test).push_back(i);
+    const int64_t y[] = {nodes}, one[] = {kFacts};
     EXPECT_OK(gnnmg_graph_create_from_coo(context, nodes, sources.data(), targets.data(),
-                                          GNNMG_DTYPE_I64, kEdges, graph.out()));
+                                          GNNMG_DTYPE_I64, kFacts, graph.out()));
     EXPECT_OK(gnnmg_graph_set_node_tensor(graph, 0, "y", labels.data(), GNNMG_DTYPE_I64, 1, y));
     EXPECT_OK(
         gnnmg_graph_set_edge_tensor(graph, 0, "edge_type", types.data(), GNNMG_DTYPE_I64, 1, one));
@@ -52,12 +52,6 @@ struct Knowledge {
   gnnmg_model_config layers;
 };
 
-std::vector<double> weights_of(const gnnmg_model* model) {
-  Tensor tensor;
-  EXPECT_OK(gnnmg_model_export_parameters(model, tensor.out()));
-  return values<double>(tensor);
-}
-
 TEST(NoFeaturesTest, TrainAlikeOnAnyNumberOfRanksAndAreKept) {
   const Knowledge world;
   const TempDir folder;
@@ -71,7 +65,7 @@ TEST(NoFeaturesTest, TrainAlikeOnAnyNumberOfRanksAndAreKept) {
         Model model = world.model(architecture, input);
         auto facts = info<gnnmg_model_info>();
         ASSERT_OK(gnnmg_model_get_info(model, &facts));
-        EXPECT_EQ(facts.input_dim, kNodes);
+        EXPECT_EQ(facts.input_dim, kEntities);
         auto training = init(gnnmg_trainer_config_init);
         training.num_epochs = 30;
         training.batch_size = 20;
@@ -99,12 +93,12 @@ TEST(NoFeaturesTest, TrainAlikeOnAnyNumberOfRanksAndAreKept) {
       EXPECT_EQ(weights_of(copy), weights_of(trained));
       Tensor rows;
       ASSERT_OK(gnnmg_model_embed(copy, world.data, rows.out(), -1));
-      EXPECT_EQ(shape_of(rows), (std::vector<int64_t>{kNodes, 3}));
+      EXPECT_EQ(shape_of(rows), (std::vector<int64_t>{kEntities, 3}));
       // Of another number of nodes: nothing of it is taken.
       gnnmg_model_config smaller = world.layers;
       smaller.architecture = architecture;
       smaller.input = input;
-      smaller.input_dim = kNodes - 1;
+      smaller.input_dim = kEntities - 1;
       smaller.num_relations = architecture == GNNMG_MODEL_RGCN ? 4 : 0;
       Model other;
       ASSERT_OK(gnnmg_model_create(world.context, world.data, &smaller, other.out()));
@@ -133,16 +127,16 @@ TEST(NoFeaturesTest, LoopsOfOnesOwn) {
   EXPECT_GT(loss, 0);
   Tensor gradient;
   ASSERT_OK(gnnmg_model_export_gradient(model, "convs.0.weight", gradient.out()));
-  EXPECT_EQ(shape_of(gradient), (std::vector<int64_t>{4, kNodes, 8}));
+  EXPECT_EQ(shape_of(gradient), (std::vector<int64_t>{4, kEntities, 8}));
   double sum = 0;
   for (double value : values<double>(gradient)) sum += value * value;
   EXPECT_GT(sum, 0);
   // A graph of more nodes has ids that the model does not know.
-  const Knowledge larger(kNodes + 5);
-  const int64_t beyond[] = {kNodes + 2};
+  const Knowledge larger(kEntities + 5);
+  const int64_t beyond[] = {kEntities + 2};
   gnnmg_model_config config = world.layers;
   config.input = GNNMG_INPUT_EMBEDDING;
-  config.input_dim = kNodes;
+  config.input_dim = kEntities;
   Model known;
   ASSERT_OK(gnnmg_model_create(larger.context, larger.data, &config, known.out()));
   ASSERT_OK(gnnmg_sampler_sample(larger.sampler, larger.data, beyond, 1, 0, 0, 0, batch.out(), -1));
@@ -194,7 +188,7 @@ TEST(NoFeaturesTest, LayersOfOnesOwn) {
     ASSERT_OK(gnnmg_model_add_conv(model, "conv2", &layer));
     auto facts = info<gnnmg_model_info>();
     ASSERT_OK(gnnmg_model_get_info(model, &facts));
-    EXPECT_EQ(facts.input_dim, kNodes);
+    EXPECT_EQ(facts.input_dim, kEntities);
     auto training = init(gnnmg_trainer_config_init);
     training.num_epochs = 20;
     training.batch_size = 20;
@@ -209,8 +203,8 @@ TEST(NoFeaturesTest, LayersOfOnesOwn) {
     Tensor first;
     ASSERT_OK(gnnmg_model_export_tensor(
         model, input == GNNMG_INPUT_NODES ? "conv1.weight" : "embedding.weight", first.out()));
-    EXPECT_EQ(shape_of(first), input == GNNMG_INPUT_NODES ? (std::vector<int64_t>{4, kNodes, 6})
-                                                          : (std::vector<int64_t>{kNodes, 5}));
+    EXPECT_EQ(shape_of(first), input == GNNMG_INPUT_NODES ? (std::vector<int64_t>{4, kEntities, 6})
+                                                          : (std::vector<int64_t>{kEntities, 5}));
   }
 }
 

@@ -25,6 +25,12 @@ std::vector<int64_t> shape_of(const DLManagedTensorVersioned* tensor) {
   return {facts.shape, facts.shape + facts.num_dims};
 }
 
+std::vector<double> weights_of(const gnnmg_model* model) {
+  Tensor tensor;
+  EXPECT_OK(gnnmg_model_export_parameters(model, tensor.out()));
+  return values<double>(tensor);
+}
+
 World::World(int64_t num_nodes, int32_t threads) {
   auto config = init(gnnmg_context_config_init);
   config.num_threads = threads;

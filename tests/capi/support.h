@@ -87,6 +87,7 @@ std::vector<T> values(const DLManagedTensorVersioned* tensor) {
   return {data, data + facts.num_elements};
 }
 std::vector<int64_t> shape_of(const DLManagedTensorVersioned* tensor);
+std::vector<double> weights_of(const gnnmg_model* model);
 // A tensor over a list, which must outlive it.
 template <typename T>
 Tensor wrap(std::vector<T>& list) {

@@ -13,14 +13,14 @@ constexpr int64_t kEdgeWidths[] = {1, 5, 16, 47, 48, 64, 140, 264};
 
 // Rows of sources may be picked from a table.
 template <typename T>
-struct Case {
+struct EdgeCase {
   const TestBlock& block;
   int64_t width, stride;
   Array<T> x, edge_rows, dy;
   Array<int64_t> ids;
 
   // `odd`: rows begin anywhere; else at multiples of 16 bytes.
-  Case(const TestBlock& b, int64_t w, bool odd)
+  EdgeCase(const TestBlock& b, int64_t w, bool odd)
       : block(b),
         width(w),
         stride(odd ? width + 1 + width % 2 : (width + 3) / 4 * 4),
@@ -61,7 +61,7 @@ void for_all(const F& body) {
     const TestBlock& block = blocks[i / 2 / std::size(kEdgeWidths)];
     SCOPED_TRACE(testing::Message()
                  << "width " << width << ", " << block.edges() << " edges, rows anywhere " << odd);
-    body(Case<T>(block, width, odd));
+    body(EdgeCase<T>(block, width, odd));
     if (testing::Test::HasFatalFailure()) return;
   }
 }
@@ -72,7 +72,7 @@ template <typename T>
 void check_sums(const DeviceLayers<T>& device) {
   using V = Array<T>;
   const auto& cpu = kernels::table<T>();
-  for_all<T>([&](const Case<T>& c) {
+  for_all<T>([&](const EdgeCase<T>& c) {
     const TestBlock& block = c.block;
     for (const bool of_table : {false, true}) {
       const Rows<T> rows = c.rows(of_table);
@@ -131,7 +131,7 @@ void check_winners(const DeviceLayers<T>& device) {
   using V = Array<T>;
   using Places = Array<int32_t>;
   const auto& cpu = kernels::table<T>();
-  for_all<T>([&](Case<T> c) {
+  for_all<T>([&](EdgeCase<T> c) {
     const TestBlock& block = c.block;
     for (T& x : c.x) x = std::floor(x);
     c.x[c.x.size() / 3] = std::numeric_limits<T>::quiet_NaN();
@@ -183,7 +183,7 @@ TEST_P(DeviceEdges, WinnersAndWhatTheyGetAreTheCpus) {
 
 TEST_P(DeviceEdges, GradientsOfSumsOfReluAgreeWithDifferences) {
   const DeviceLayers<double>& device = *table().layers_f64;
-  for_all<double>([&](Case<double> c) {
+  for_all<double>([&](EdgeCase<double> c) {
     const TestBlock& block = c.block;
     Array<double> dx = c.over(block.sources), de = c.over(block.edges());
     device.relu_sum_transposed(running_queue(), block.by_source(), c.sources(), c.edges(),
@@ -206,7 +206,7 @@ TEST_P(DeviceEdges, GradientsOfSumsOfReluAgreeWithDifferences) {
 // Of a maximum none of whose edges are tied but those that are there twice, of which one gets it.
 TEST_P(DeviceEdges, GradientsOfMaximaAgreeWithDifferences) {
   const DeviceLayers<double>& device = *table().layers_f64;
-  for_all<double>([&](Case<double> c) {
+  for_all<double>([&](EdgeCase<double> c) {
     const TestBlock& block = c.block;
     for (size_t i = 0; i < c.x.size(); ++i) c.x[i] += 1e-4 * static_cast<double>(i % 1009);
     const auto maxima = [&] {

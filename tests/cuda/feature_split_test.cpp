@@ -17,7 +17,7 @@ using feature::DeviceTraffic;
 using feature::Form;
 using feature::RowPlacement;
 
-constexpr int64_t kRows = 97;
+constexpr int64_t kSplitRows = 97;
 
 // Devices of a process, each with an order of its own.
 struct Machine {
@@ -45,7 +45,7 @@ struct Machine {
 // Rows of which the hottest are anywhere.
 std::vector<int64_t> hottest(int64_t count) {
   std::vector<int64_t> rows(count);
-  for (int64_t p = 0; p < count; ++p) rows[p] = (p * 31 + 5) % kRows;
+  for (int64_t p = 0; p < count; ++p) rows[p] = (p * 31 + 5) % kSplitRows;
   return rows;
 }
 
@@ -85,12 +85,12 @@ constexpr Kept kKept[] = {{DType::kF32, Form::kAsGiven}, {DType::kF32, Form::kF1
                           {DType::kF16, Form::kInt8}};
 
 TEST(SplitStore, GathersTheCpusRowsOnEveryDevice) {
-  const std::vector<int64_t> ids = some_ids(211, kRows);
+  const std::vector<int64_t> ids = some_ids(211, kSplitRows);
   for (const int64_t devices : {1, 2, 3, 4, 8})
     for (const Kept& kept : kKept)
       for (const int64_t cols : {1, 3, 25, 100, 700}) {
-        const base::Tensor features = make_table(kept.dtype, {kRows, cols}, 1, true);
-        for (const int64_t cached : {int64_t{0}, int64_t{1}, int64_t{50}, kRows}) {
+        const base::Tensor features = make_table(kept.dtype, {kSplitRows, cols}, 1, true);
+        for (const int64_t cached : {int64_t{0}, int64_t{1}, int64_t{50}, kSplitRows}) {
           SCOPED_TRACE(testing::Message()
                        << devices << " devices, form " << static_cast<int>(kept.form) << ", "
                        << cols << " columns, " << cached << " cached");
@@ -111,8 +111,8 @@ TEST(SplitStore, GathersTheCpusRowsOnEveryDevice) {
 
 // Each device holds its own part and no row of another's.
 TEST(SplitStore, HoldsEveryRowOnceAndCountsWhereRowsCameFrom) {
-  const base::Tensor features = make_table(DType::kF32, {kRows, 24}, 0, true);
-  const std::vector<int64_t> ids = some_ids(500, kRows), rows = hottest(50);
+  const base::Tensor features = make_table(DType::kF32, {kSplitRows, 24}, 0, true);
+  const std::vector<int64_t> ids = some_ids(500, kSplitRows), rows = hottest(50);
   for (const int64_t devices : {2, 4}) {
     Machine machine(devices);
     const std::vector<StoreOwner> stores = machine.open(split(features, Form::kAsGiven, rows));
@@ -140,20 +140,20 @@ TEST(SplitStore, HoldsEveryRowOnceAndCountsWhereRowsCameFrom) {
 }
 
 TEST(SplitStore, NeitherAllocatesNorWaitsInGathers) {
-  const base::Tensor features = make_table(DType::kF32, {kRows, 24}, 0, true);
+  const base::Tensor features = make_table(DType::kF32, {kSplitRows, 24}, 0, true);
   const std::vector<int64_t> rows = hottest(40);
   Machine machine(2);
   const std::vector<StoreOwner> stores = machine.open(split(features, Form::kInt8, rows));
   const int64_t allocations = machine.devices[0].device.num_allocations;
   const int64_t waits = machine.devices[0].num_synchronizations;
   gather_and_check(machine.handles[0], stores[0], features, Form::kInt8, DType::kF32,
-                   some_ids(80, kRows));
+                   some_ids(80, kSplitRows));
   EXPECT_EQ(machine.devices[0].device.num_allocations, allocations);
   EXPECT_EQ(machine.devices[0].num_synchronizations, waits);
 }
 
 TEST(SplitStore, LeavesNothingWhereItCannotBe) {
-  const base::Tensor features = make_table(DType::kF32, {kRows, 24}, 0, true);
+  const base::Tensor features = make_table(DType::kF32, {kSplitRows, 24}, 0, true);
   const std::vector<int64_t> rows = hottest(40);
   Machine machine(3);
   for (size_t device = 0; device < 3; ++device)
@@ -171,11 +171,11 @@ TEST(SplitStore, LeavesNothingWhereItCannotBe) {
     }
   const std::vector<StoreOwner> stores = machine.open(split(features, Form::kInt8, rows));
   gather_and_check(machine.handles[2], stores[2], features, Form::kInt8, DType::kF32,
-                   some_ids(80, kRows));
+                   some_ids(80, kSplitRows));
 }
 
 TEST(SplitStore, SaysWhatIsWrong) {
-  const base::Tensor features = make_table(DType::kF32, {kRows, 24}, 0, true);
+  const base::Tensor features = make_table(DType::kF32, {kSplitRows, 24}, 0, true);
   Machine machine(2);
   const auto refused = [&](const DeviceStoreConfig& config, size_t room, Status status,
                            const std::string& text) {
@@ -189,7 +189,7 @@ TEST(SplitStore, SaysWhatIsWrong) {
     }
     EXPECT_EQ(machine.num_live(), 0);
   };
-  const std::vector<int64_t> twice = {4, 9, 4}, beyond = {4, kRows};
+  const std::vector<int64_t> twice = {4, 9, 4}, beyond = {4, kSplitRows};
   DeviceStoreConfig config = split(features, Form::kAsGiven, twice);
   refused(config, 2, Status::kInvalidArgument, "row 4 is listed twice");
   config.cached = beyond;

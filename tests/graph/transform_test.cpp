@@ -113,10 +113,10 @@ Edges with_loops(Edges edges, int64_t num_nodes, bool remaining) {
   return edges;
 }
 
-struct Sizes {
+struct NodesAndEdges {
   int64_t num_nodes, num_edges;
 };
-class Transforms : public testing::TestWithParam<Sizes> {};
+class Transforms : public testing::TestWithParam<NodesAndEdges> {};
 
 TEST_P(Transforms, EqualTheReferenceForEveryNumberOfThreads) {
   const int64_t n = GetParam().num_nodes;
@@ -146,8 +146,10 @@ TEST_P(Transforms, EqualTheReferenceForEveryNumberOfThreads) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Shapes, Transforms,
-                         testing::Values(Sizes{0, 0}, Sizes{1, 3}, Sizes{4, 0}, Sizes{5, 60},
-                                         Sizes{40, 300}, Sizes{700, 2000}, Sizes{300, 70000}));
+                         testing::Values(NodesAndEdges{0, 0}, NodesAndEdges{1, 3},
+                                         NodesAndEdges{4, 0}, NodesAndEdges{5, 60},
+                                         NodesAndEdges{40, 300}, NodesAndEdges{700, 2000},
+                                         NodesAndEdges{300, 70000}));
 
 TEST(TransformsPlain, GraphsWithoutEdgeTensorsGetTheSameTopology) {
   ThreadPool pool(2);

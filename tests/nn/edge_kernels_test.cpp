@@ -7,12 +7,12 @@
 #include <vector>
 
 #include "base/philox.h"
+#include "nn/isas.h"
 #include "nn/kernels/kernels.h"
 
 namespace gnnmg::nn::kernels {
 namespace {
 
-constexpr Isa kAll[] = {Isa::kGeneric, Isa::kAvx2, Isa::kAvx512};
 constexpr std::pair<int64_t, int64_t> kShapes[] = {{1, 1},  {1, 5},  {1, 40}, {4, 4},  {2, 8},
                                                    {4, 16}, {8, 16}, {16, 8}, {2, 70}, {8, 8},
                                                    {6, 3},  {3, 16}, {2, 47}, {4, 64}};
@@ -23,30 +23,30 @@ struct Kind {
 constexpr Kind kKinds[] = {{false, false, false}, {false, false, true}, {false, true, false},
                            {false, true, true},   {true, false, false}, {true, false, true},
                            {true, true, false},   {true, true, true}};
-constexpr int64_t kSources = 30, kTargets = 20, kEdges = 160;
+constexpr int64_t kFewSources = 30, kFewTargets = 20, kFewEdges = 160;
 
 struct Graph {
   std::vector<int32_t> indptr, indices, out_indptr, out_targets, positions;
-  Graph() : indptr(kTargets + 1), out_indptr(kSources + 1) {
+  Graph() : indptr(kFewTargets + 1), out_indptr(kFewSources + 1) {
     base::Stream words(base::stream_key(11, base::Purpose::kGenerator), 0);
-    std::vector<std::vector<int32_t>> lists(kTargets);
-    for (int64_t e = 0; e < kEdges; ++e) {
+    std::vector<std::vector<int32_t>> lists(kFewTargets);
+    for (int64_t e = 0; e < kFewEdges; ++e) {
       // A third of the edges go into target 0; the last two targets and the last source have none.
-      const int64_t target = e % 3 == 0 ? 0 : words.below(kTargets - 2);
-      const int64_t source = e % 9 == 4 ? target : words.below(kSources - 1);
+      const int64_t target = e % 3 == 0 ? 0 : words.below(kFewTargets - 2);
+      const int64_t source = e % 9 == 4 ? target : words.below(kFewSources - 1);
       lists[target].push_back(static_cast<int32_t>(source));
       if (e % 10 == 0) lists[target].push_back(static_cast<int32_t>(source));
     }
     lists[5] = {5, 5};  // loops alone
-    std::vector<std::vector<std::pair<int32_t, int32_t>>> out(kSources);
-    for (int64_t t = 0; t < kTargets; ++t) {
+    std::vector<std::vector<std::pair<int32_t, int32_t>>> out(kFewSources);
+    for (int64_t t = 0; t < kFewTargets; ++t) {
       for (int32_t s : lists[t]) {
         out[s].emplace_back(static_cast<int32_t>(t), static_cast<int32_t>(indices.size()));
         indices.push_back(s);
       }
       indptr[t + 1] = static_cast<int32_t>(indices.size());
     }
-    for (int64_t s = 0; s < kSources; ++s) {
+    for (int64_t s = 0; s < kFewSources; ++s) {
       for (const auto& [target, position] : out[s]) {
         out_targets.push_back(target);
         positions.push_back(position);
@@ -56,7 +56,7 @@ struct Graph {
   }
   Lists by_target() const { return {indptr.data(), indices.data()}; }
   EdgesBySource by_source() const {
-    return {{out_indptr.data(), out_targets.data()}, positions.data(), kTargets};
+    return {{out_indptr.data(), out_targets.data()}, positions.data(), kFewTargets};
   }
   int64_t num_edges() const { return static_cast<int64_t>(indices.size()); }
 };
@@ -96,14 +96,14 @@ struct Case {
         heads(h),
         channels(c),
         width(h * c),
-        places(g.num_edges() + (with_loops ? kTargets : 0)),
+        places(g.num_edges() + (with_loops ? kFewTargets : 0)),
         v2(second),
         loops(with_loops),
         carried(carry),
-        source(values<T>(kSources * width, 1)),
-        target(values<T>(kTargets * width, 2)),
-        source_scores(values<T>(kSources * heads, 3)),
-        target_scores(values<T>(kTargets * heads, 4)),
+        source(values<T>(kFewSources * width, 1)),
+        target(values<T>(kFewTargets * width, 2)),
+        source_scores(values<T>(kFewSources * heads, 3)),
+        target_scores(values<T>(kFewTargets * heads, 4)),
         edge_scores(values<T>(places * heads, 5)),
         vector(values<T>(width, 6)),
         edge_features(values<T>(places * kColumns, 7)),
@@ -111,15 +111,15 @@ struct Case {
         factors(values<T>(places, 8)),
         alpha(places * heads + kPadding),
         weights(places * heads + kPadding),
-        out(kTargets * width),
-        dy(values<T>(kTargets * width, 9)),
+        out(kFewTargets * width),
+        dy(values<T>(kFewTargets * width, 9)),
         dropout(make_dropout(0.3, 1, 2, 3, 4)) {}
 
   Attention<T> attention() {
     Attention<T> a;
     a.lists = graph.by_target();
     a.num_edges = graph.num_edges();
-    a.num_loops = loops ? kTargets : 0;
+    a.num_loops = loops ? kFewTargets : 0;
     a.loops = loops;
     a.heads = heads;
     a.channels = channels;
@@ -154,9 +154,9 @@ struct Case {
 
   // By the formula, in double, with the dropout that the kernel drew.
   std::vector<double> plain() const {
-    std::vector<double> result(kTargets * width);
+    std::vector<double> result(kFewTargets * width);
     const auto leaky = [](double x) { return x > 0 ? x : static_cast<T>(0.2) * x; };
-    for (int64_t t = 0; t < kTargets; ++t)
+    for (int64_t t = 0; t < kFewTargets; ++t)
       for (int64_t h = 0; h < heads; ++h) {
         std::vector<std::pair<int64_t, int64_t>> edges;  // source, place
         for (int64_t e = graph.indptr[t]; e < graph.indptr[t + 1]; ++e)
@@ -193,7 +193,7 @@ class EdgeKernels : public testing::Test {
  protected:
   template <typename F>
   void for_all(const F& body) {
-    for (const Isa isa : kAll) {
+    for (const Isa isa : kAllIsas) {
       const Table<T>* table = table_for<T>(isa);
       if (!table) continue;
       for (const auto& [heads, channels] : kShapes) {
@@ -216,8 +216,8 @@ TYPED_TEST(EdgeKernels, AttendIsItsFormula) {
       Case<T> c(this->graph, heads, channels, v2, loops, carried);
       const Attention<T> a = c.attention();
       table.attend(a, {c.out.data(), c.width}, 0, 7);
-      table.attend(a, {c.out.data(), c.width}, 7, kTargets);
-      expect_near(c.out, c.plain(), kTargets * c.width);
+      table.attend(a, {c.out.data(), c.width}, 7, kFewTargets);
+      expect_near(c.out, c.plain(), kFewTargets * c.width);
       int64_t dropped = 0;
       for (int64_t i = 0; i < c.places * heads; ++i) dropped += c.weights[i] == 0;
       EXPECT_GT(dropped, c.places * heads / 6);
@@ -235,11 +235,11 @@ TYPED_TEST(EdgeKernels, AttentionsGradientsAgreeWithDifferences) {
       Case<T> c(this->graph, heads, channels, v2, loops, carried);
       const int64_t width = c.width;
       const Attention<T> a = c.attention();
-      table.attend(a, {c.out.data(), width}, 0, kTargets);
-      std::vector<T> scores(c.places * heads + kPadding), target_scores(kTargets * heads),
-          source_scores(kSources * heads), target(kTargets * width),
+      table.attend(a, {c.out.data(), width}, 0, kFewTargets);
+      std::vector<T> scores(c.places * heads + kPadding), target_scores(kFewTargets * heads),
+          source_scores(kFewSources * heads), target(kFewTargets * width),
           features(c.places * c.kColumns), weight(c.kColumns * width), row(width),
-          factors(c.places), vector(width), dx(kSources * width);
+          factors(c.places), vector(width), dx(kFewSources * width);
       AttentionGradient<T> to;
       to.scores = scores.data();
       to.factors = factors.data();
@@ -253,9 +253,9 @@ TYPED_TEST(EdgeKernels, AttentionsGradientsAgreeWithDifferences) {
       } else {
         to.target_scores = {target_scores.data(), heads};
       }
-      table.attend_backward(a, {c.dy.data(), width}, to, vector.data(), 0, kTargets);
+      table.attend_backward(a, {c.dy.data(), width}, to, vector.data(), 0, kFewTargets);
       table.attend_transposed(a, this->graph.by_source(), {c.dy.data(), width}, scores.data(),
-                              {dx.data(), width}, {source_scores.data(), heads}, 0, kSources);
+                              {dx.data(), width}, {source_scores.data(), heads}, 0, kFewSources);
       // The same case in double, moved.
       constexpr double kStep = 1e-6;
       double along = 0;
@@ -285,7 +285,7 @@ TYPED_TEST(EdgeKernels, AttentionsGradientsAgreeWithDifferences) {
       }
       double value[2] = {0, 0}, size = 0;
       for (int side : {0, 1}) {
-        exact.attend(moved[side].attention(), {moved[side].out.data(), width}, 0, kTargets);
+        exact.attend(moved[side].attention(), {moved[side].out.data(), width}, 0, kFewTargets);
         for (size_t i = 0; i < moved[side].out.size(); ++i)
           value[side] += moved[side].out[i] * moved[side].dy[i];
       }
@@ -301,7 +301,8 @@ TYPED_TEST(EdgeKernels, WeightedSumsAndTheirGradients) {
   using T = TypeParam;
   this->for_all([&](const Table<T>& table, int64_t heads, int64_t channels) {
     const int64_t width = heads * channels, places = this->graph.num_edges(), num_self = 12;
-    const std::vector<T> x = values<T>(kSources * width, 1), y = values<T>(kTargets * width, 2),
+    const std::vector<T> x = values<T>(kFewSources * width, 1),
+                         y = values<T>(kFewTargets * width, 2),
                          weights = values<T>(places * heads, 3),
                          self_weights = values<T>(num_self * heads, 4);
     for (const bool ones : {false, true}) {
@@ -312,15 +313,16 @@ TYPED_TEST(EdgeKernels, WeightedSumsAndTheirGradients) {
                              heads,
                              channels};
       if (ones && heads > 1) continue;
-      std::vector<T> out(kTargets * width), dx(kSources * width), dots(places * heads);
+      std::vector<T> out(kFewTargets * width), dx(kFewSources * width), dots(places * heads);
       table.weighted_sum(edges, {x.data(), width, nullptr}, {x.data(), width}, {out.data(), width},
-                         0, kTargets);
+                         0, kFewTargets);
       table.weighted_transposed(edges, this->graph.by_source(), {y.data(), width},
-                                {dx.data(), width}, 0, kSources);
+                                {dx.data(), width}, 0, kFewSources);
       table.edge_dots(edges, {x.data(), width, nullptr}, {y.data(), width}, dots.data(), 0,
-                      kTargets);
-      std::vector<double> sums(kTargets * width), back(kSources * width), products(places * heads);
-      for (int64_t t = 0; t < kTargets; ++t)
+                      kFewTargets);
+      std::vector<double> sums(kFewTargets * width), back(kFewSources * width),
+          products(places * heads);
+      for (int64_t t = 0; t < kFewTargets; ++t)
         for (int64_t c = 0; c < width; ++c) {
           const int64_t h = c / channels;
           const auto add = [&](int64_t s, double weight) {
@@ -334,8 +336,8 @@ TYPED_TEST(EdgeKernels, WeightedSumsAndTheirGradients) {
           }
           if (t < num_self) add(t, self_weights[t * heads + h]);
         }
-      expect_near(out, sums, kTargets * width);
-      expect_near(dx, back, kSources * width);
+      expect_near(out, sums, kFewTargets * width);
+      expect_near(dx, back, kFewSources * width);
       expect_near(dots, products, places * heads);
     }
   });
@@ -345,17 +347,18 @@ TYPED_TEST(EdgeKernels, SumsOfReluAndTheirGradients) {
   using T = TypeParam;
   this->for_all([&](const Table<T>& table, int64_t heads, int64_t channels) {
     const int64_t width = heads * channels, places = this->graph.num_edges();
-    const std::vector<T> x = values<T>(kSources * width, 1), dy = values<T>(kTargets * width, 2),
+    const std::vector<T> x = values<T>(kFewSources * width, 1),
+                         dy = values<T>(kFewTargets * width, 2),
                          rows = values<T>(places * width, 3);
-    std::vector<T> out(kTargets * width), dx(kSources * width), de(places * width);
+    std::vector<T> out(kFewTargets * width), dx(kFewSources * width), de(places * width);
     table.relu_sum(this->graph.by_target(), {x.data(), width, nullptr}, {rows.data(), width}, width,
-                   {out.data(), width}, 0, kTargets);
+                   {out.data(), width}, 0, kFewTargets);
     table.relu_sum_edges(this->graph.by_target(), {x.data(), width, nullptr}, {rows.data(), width},
-                         {dy.data(), width}, width, {de.data(), width}, 0, kTargets);
+                         {dy.data(), width}, width, {de.data(), width}, 0, kFewTargets);
     table.relu_sum_transposed(this->graph.by_source(), {x.data(), width}, {rows.data(), width},
-                              {dy.data(), width}, width, {dx.data(), width}, 0, kSources);
+                              {dy.data(), width}, width, {dx.data(), width}, 0, kFewSources);
     std::vector<double> sums(out.size()), by_x(dx.size()), by_edge(de.size());
-    for (int64_t t = 0; t < kTargets; ++t)
+    for (int64_t t = 0; t < kFewTargets; ++t)
       for (int64_t e = this->graph.indptr[t]; e < this->graph.indptr[t + 1]; ++e)
         for (int64_t c = 0; c < width; ++c) {
           const int64_t s = this->graph.indices[e] * width + c;
@@ -365,8 +368,8 @@ TYPED_TEST(EdgeKernels, SumsOfReluAndTheirGradients) {
           by_x[s] += dy[t * width + c];
           by_edge[e * width + c] = dy[t * width + c];
         }
-    expect_near(out, sums, kTargets * width);
-    expect_near(dx, by_x, kSources * width);
+    expect_near(out, sums, kFewTargets * width);
+    expect_near(dx, by_x, kFewSources * width);
     expect_near(de, by_edge, places * width);
   });
 }

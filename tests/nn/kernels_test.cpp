@@ -6,12 +6,12 @@
 #include <vector>
 
 #include "base/thread_pool.h"
+#include "nn/isas.h"
 #include "nn/kernels/kernels.h"
 
 namespace gnnmg::nn::kernels {
 namespace {
 
-constexpr Isa kAll[] = {Isa::kGeneric, Isa::kAvx2, Isa::kAvx512};
 constexpr int64_t kWidths[] = {1, 3, 8, 15, 16, 17, 47, 64, 100, 129, 256, 300};
 constexpr int64_t kSources = 90, kTargets = 60, kEdges = 700;
 
@@ -85,7 +85,7 @@ class Kernels : public testing::Test {
   template <typename F>
   void each(F&& body) {
     int tried = 0;
-    for (Isa isa : kAll) {
+    for (Isa isa : kAllIsas) {
       const Table<T>* table = table_for<T>(isa);
       if (!table) continue;
       ++tried;
@@ -404,7 +404,7 @@ TYPED_TEST(Kernels, SparseDropoutHasTheBitsOfTheDenseOne) {
   constexpr int64_t kRows = 50, kColumns = 700;
   const Sparse<float> a(kRows, kColumns);
   const Dropout dropout = make_dropout(0.4, 5, 6, 7, 0);
-  for (Isa isa : kAll) {
+  for (Isa isa : kAllIsas) {
     const Table<T>* table = table_for<T>(isa);
     if (!table) continue;
     std::vector<T> out(a.values.size());

@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "nn/model_world.h"
 #include "nn/support.h"
 
 namespace gnnmg::nn {
@@ -106,15 +107,6 @@ TEST(LossSum, OfNoRowsIsZeroAndDifferentiable) {
     sum.sum.backward();
     EXPECT_EQ(logits.grad().numel(), 0);
   }
-}
-
-Status status_of(const std::function<void()>& f) {
-  try {
-    f();
-  } catch (const base::Error& e) {
-    return e.status();
-  }
-  return Status::kOk;
 }
 
 TEST(LossSum, RefusesWhatDoesNotFit) {

@@ -33,7 +33,7 @@ const std::set<std::string> kNotCovered = {};
 // Those that parity_test.cpp runs, from its own copies.
 const std::set<std::string> kElsewhere = {"pyg/trajectory", "pyg/real_sage_100_256_47_l3"};
 
-struct Case {
+struct LayerCase {
   std::string framework, name, layer;
   bool f64 = false, training = true;
   std::map<std::string, std::string> options;
@@ -72,9 +72,9 @@ struct Case {
   }
 };
 
-std::vector<Case> read_cases(const std::string& framework) {
+std::vector<LayerCase> read_cases(const std::string& framework) {
   std::ifstream index(test::data_path("parity/" + framework) + "/index.tsv");
-  std::vector<Case> all;
+  std::vector<LayerCase> all;
   std::string line;
   std::getline(index, line);
   while (std::getline(index, line)) {
@@ -82,7 +82,7 @@ std::vector<Case> read_cases(const std::string& framework) {
     std::stringstream columns(line);
     for (std::string field; std::getline(columns, field, '\t');) fields.push_back(field);
     fields.resize(6);
-    Case c{framework, fields[0], fields[1], fields[2] == "f64", fields[3] != "eval", {}};
+    LayerCase c{framework, fields[0], fields[1], fields[2] == "f64", fields[3] != "eval", {}};
     std::stringstream options(fields[5]);
     for (std::string option; std::getline(options, option, ';');) {
       const size_t equals = option.find('=');
@@ -120,7 +120,7 @@ std::vector<E> list_of(const std::string& text, const std::vector<std::string>& 
   return found;
 }
 
-std::unique_ptr<Conv> relation_layer_of(const Case& c) {
+std::unique_ptr<Conv> relation_layer_of(const LayerCase& c) {
   if (!c.knows({"in_channels", "out_channels", "num_relations", "num_bases", "num_blocks", "aggr",
                 "in_feat", "out_feat", "num_rels", "regularizer", "self_loop"}))
     return nullptr;
@@ -137,7 +137,7 @@ std::unique_ptr<Conv> relation_layer_of(const Case& c) {
   return make_relation_conv(o);
 }
 
-std::unique_ptr<Conv> rarer_layer_of(const Case& c) {
+std::unique_ptr<Conv> rarer_layer_of(const LayerCase& c) {
   if (c.kind() == "dgl/SAGEConv") {
     if (!c.knows({"in_feats", "out_feats", "aggregator_type", "activation"})) return nullptr;
     using Aggregator = DglSageOptions::Aggregator;
@@ -196,7 +196,7 @@ std::unique_ptr<Conv> rarer_layer_of(const Case& c) {
 }
 
 // The layer of a case; null where there is none.
-std::unique_ptr<Conv> layer_of(const Case& c) {
+std::unique_ptr<Conv> layer_of(const LayerCase& c) {
   if (c.kind() == "pyg/SAGEConv") {
     if (!c.knows({"in_channels", "out_channels", "aggr", "normalize", "project", "root_weight"}))
       return nullptr;
@@ -284,7 +284,7 @@ std::unique_ptr<Conv> layer_of(const Case& c) {
 }
 
 // The model of a case of DGL's, which its users write as classes; null where there is none.
-std::unique_ptr<Model> dgl_model_of(const Case& c) {
+std::unique_ptr<Model> dgl_model_of(const LayerCase& c) {
   ModelConfig config;
   config.framework = Framework::kDgl;
   config.input_dim = c.number("in_", 8);
@@ -312,7 +312,7 @@ std::unique_ptr<Model> dgl_model_of(const Case& c) {
 }
 
 // The model of a case; null where there is none.
-std::unique_ptr<Model> model_of(const Case& c) {
+std::unique_ptr<Model> model_of(const LayerCase& c) {
   if (!c.pyg()) return dgl_model_of(c);
   ModelConfig config;
   if (c.name == "real_gat_128_h4x32_40_ddp") {
@@ -392,7 +392,7 @@ struct Inputs {
   std::unique_ptr<TestBlock> block;
 };
 
-void compare(const Case& c, const io::Npz& npz, const at::Tensor& out, const Inputs& inputs,
+void compare(const LayerCase& c, const io::Npz& npz, const at::Tensor& out, const Inputs& inputs,
              const std::vector<NamedTensor>& parameters) {
   at::Tensor expected = to_torch(npz.get("out")), cotangent = to_torch(npz.get("cot"));
   // DGL keeps the heads apart.
@@ -412,7 +412,7 @@ std::vector<std::string> keys_of(const io::StateFile& state) {
   return keys;
 }
 
-void run_layer(const Case& c, Conv& layer) {
+void run_layer(const LayerCase& c, Conv& layer) {
   const io::Npz npz = io::Npz::open(c.path(".npz"));
   ParameterList list(Init::kPyg);
   layer.declare(list);
@@ -455,7 +455,7 @@ void run_layer(const Case& c, Conv& layer) {
   }
 }
 
-void run_model(const Case& c, Model& model) {
+void run_model(const LayerCase& c, Model& model) {
   std::vector<io::StateFile> states{io::read_pth(c.path(".pth"))};
   if (std::ifstream(c.path(".safetensors")))
     states.push_back(io::read_safetensors(c.path(".safetensors")));
@@ -499,7 +499,7 @@ void run_model(const Case& c, Model& model) {
 }
 
 // Of keys that the model has, those that the class of the case has.
-std::string name_in_case(const Case& c, const std::string& key) {
+std::string name_in_case(const LayerCase& c, const std::string& key) {
   const std::map<std::string, std::string> first{{"Gat", "gat1"}, {"GinClassifier", "conv1"}};
   if (!first.contains(c.layer)) return key;
   io::StateFile one;
@@ -538,7 +538,7 @@ struct DglBlocks {
 
 std::vector<int64_t> graph_ptr_of(const io::Npz& npz, int64_t num_rows, int64_t num_graphs);
 
-void run_dgl_model(const Case& c, Model& model) {
+void run_dgl_model(const LayerCase& c, Model& model) {
   std::vector<io::StateFile> states{io::read_pth(c.path(".pth")),
                                     io::read_safetensors(c.path(".safetensors"))};
   if (std::ifstream(c.path(".ddp.pth"))) states.push_back(io::read_pth(c.path(".ddp.pth")));
@@ -572,7 +572,7 @@ void run_dgl_model(const Case& c, Model& model) {
 }
 
 // Twenty steps over the whole graph: losses, the last output and weights.
-void run_trajectory(const Case& c, Model& model) {
+void run_trajectory(const LayerCase& c, Model& model) {
   const io::Npz npz = io::Npz::open(c.path(".npz"));
   const at::Tensor x = to_torch(npz.get("x")), losses = to_torch(npz.get("loss"));
   at::Tensor labels = to_torch(npz.get("y"));
@@ -603,7 +603,7 @@ void run_trajectory(const Case& c, Model& model) {
 }
 
 // The readout of a case; kNone where it is none.
-Readout readout_of(const Case& c) {
+Readout readout_of(const LayerCase& c) {
   const std::map<std::string, Readout> kinds{
       {"global_add_pool", Readout::kSum}, {"global_mean_pool", Readout::kMean},
       {"global_max_pool", Readout::kMax}, {"SumPooling", Readout::kSum},
@@ -623,7 +623,7 @@ std::vector<int64_t> graph_ptr_of(const io::Npz& npz, int64_t num_rows, int64_t 
   return graph_ptr;
 }
 
-void run_readout(const Case& c, Readout kind) {
+void run_readout(const LayerCase& c, Readout kind) {
   const io::Npz npz = io::Npz::open(c.path(".npz"));
   const at::Tensor x = to_torch(npz.get("x")).set_requires_grad(true);
   const auto graph_ptr = graph_ptr_of(npz, x.size(0), npz.get("out").rows());
@@ -638,7 +638,7 @@ void run_readout(const Case& c, Readout kind) {
 }
 
 // The norm of a case; kNone where it is none.
-Norm norm_of(const Case& c) {
+Norm norm_of(const LayerCase& c) {
   if (c.layer == "BatchNorm") return Norm::kBatch;
   if (c.layer == "GraphNorm") return Norm::kGraph;
   if (c.layer == "PairNorm") return c.flag("scale_individually") ? Norm::kPairRows : Norm::kPair;
@@ -647,7 +647,7 @@ Norm norm_of(const Case& c) {
   return Norm::kNone;
 }
 
-void run_norm(const Case& c, Norm kind) {
+void run_norm(const LayerCase& c, Norm kind) {
   const io::Npz npz = io::Npz::open(c.path(".npz"));
   NormLayer layer(kind, c.number("in_channels", 0));
   ParameterList list(Init::kPyg);
@@ -693,7 +693,7 @@ TEST(Reference, EveryCaseIsCoveredOrListed) {
   std::set<std::string> unused = kNotCovered;
   int covered = 0, left = 0;
   for (const std::string framework : {"pyg", "dgl"})
-    for (const Case& c : read_cases(framework)) {
+    for (const LayerCase& c : read_cases(framework)) {
       SCOPED_TRACE(c.full_name());
       if (kElsewhere.contains(c.kind()) || kElsewhere.contains(c.full_name())) continue;
       const bool listed = kNotCovered.contains(c.kind()) || kNotCovered.contains(c.full_name());
@@ -741,8 +741,8 @@ TEST(Reference, WeightsOfOlderVersionsGiveTheSame) {
     ++found;
     const std::string name =
         file.substr(prefix.size(), file.size() - prefix.size() - ending.size());
-    const std::vector<Case> all = read_cases("pyg");
-    const auto of = std::ranges::find(all, name, &Case::name);
+    const std::vector<LayerCase> all = read_cases("pyg");
+    const auto of = std::ranges::find(all, name, &LayerCase::name);
     ASSERT_NE(of, all.end());
     ASSERT_EQ(of->layer, "GATConv");
     const io::StateFile older = io::read_pth(test::data_path("parity/pyg/" + file));

@@ -37,14 +37,6 @@ uint64_t word_of(T value) {
     return value;
 }
 
-template <typename F>
-void on_lanes(uint32_t mask, const F& f) {
-  if (mask == ~0u)
-    for (int lane = 0; lane < kLanes; ++lane) f(lane);
-  else
-    for (; mask != 0; mask &= mask - 1) f(std::countr_zero(mask));
-}
-
 // R f(A), R f(A, B), R f(A, B, C) of registers.
 template <typename F, typename R, typename A>
 void one(Warp& warp, const Instruction& what, uint32_t mask) {

@@ -11,11 +11,6 @@ constexpr uint32_t kAll = ~0u;
 
 uint32_t bit(int lane) { return 1u << lane; }
 
-template <typename F>
-void on_lanes(uint32_t mask, const F& f) {
-  for (; mask != 0; mask &= mask - 1) f(std::countr_zero(mask));
-}
-
 // Some of a mask's lanes, one at least.
 uint32_t some_of(uint32_t mask, std::minstd_rand& random) {
   const uint32_t some =

@@ -4,6 +4,7 @@
 // written, lanes that wait for lanes that never come, or that read from one that did not come.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <random>
 #include <string>
@@ -12,6 +13,14 @@
 #include "ptx/program.h"
 
 namespace gnnmg::ptx {
+
+template <typename F>
+void on_lanes(uint32_t mask, const F& f) {
+  if (mask == ~0u)
+    for (int lane = 0; lane < kLanes; ++lane) f(lane);
+  else
+    for (; mask != 0; mask &= mask - 1) f(std::countr_zero(mask));
+}
 
 // Memory that kernels may use, by addresses of the host.
 struct Range {

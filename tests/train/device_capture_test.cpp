@@ -14,6 +14,7 @@
 #include "nn/model.h"
 #include "support/temp_dir.h"
 #include "train/device_capture.h"
+#include "train/one_thread.h"
 
 namespace gnnmg::test {
 namespace {
@@ -279,10 +280,6 @@ TEST(DeviceCapture, WhatCannotBeCapturedIsEagerAndSaysWhy) {
               HasSubstr("cannot be captured: batch norm takes statistics over all rows; leave the "
                         "choice to the trainer"));
 }
-
-// LibTorch's sums of the CPU, which carries the fakes' operators out, depend on the number of its
-// threads, and backward passes run on other threads than what is repeated.
-const bool kOneThread = (at::set_num_threads(1), true);
 
 // The same work, started kernel after kernel, gives the same bits, whatever the layers, the
 // optimiser, the ranks and the mini-batches of a step; whether that is asked for, or the device

@@ -28,6 +28,9 @@ inline constexpr int64_t kDeadline = 300;
 // machine with other work takes.
 inline constexpr double kLongest = 0.3 + 2 * 1.5 + 3;
 
+// How a training with a GPU that hangs ends.
+enum class Way { kDeadline, kCancel, kFree };
+
 // GPUs that work later than they are told, until they hang. Nobody asks them anything any more when
 // the test is over, but which of them were given up is remembered by their table, which stays.
 class Hanging {

@@ -15,8 +15,6 @@ namespace {
 using base::Status;
 using testing::HasSubstr;
 
-enum class Way { kDeadline, kCancel, kFree };
-
 class DeviceHang : public testing::TestWithParam<std::tuple<int, bool, bool>> {
  protected:
   const int world = std::get<0>(GetParam());

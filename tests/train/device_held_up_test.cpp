@@ -106,8 +106,6 @@ TEST_P(DeviceHeldUp, AndAnotherRankLosesItsGpu) {
   gpus.expect_clean_behind(0);
 }
 
-enum class Way { kDeadline, kCancel, kFree };
-
 // All ranks are held up, by a GPU that hangs for good or by the exchange with it. That one is given
 // up, and no other.
 TEST_P(DeviceHeldUp, ByAGpuThatHangs) {

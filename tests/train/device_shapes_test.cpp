@@ -7,6 +7,7 @@
 #include "support/temp_dir.h"
 #include "train/device_capture.h"
 #include "train/hubs.h"
+#include "train/one_thread.h"
 
 namespace gnnmg::test {
 namespace {
@@ -87,9 +88,6 @@ TEST(DeviceShapes, WhatLiesBehindRowsIsNotRead) {
   for (const Recipe& recipe : {captured(setup), uncaptured(setup), unpadded(setup)})
     EXPECT_LE(largest_difference(Gpus(1).weights_after(recipe), expected), 1e-9);
 }
-
-// Sums of LibTorch on the CPU depend on the number of its threads; see DeviceCapture.
-const bool kOneThread = (at::set_num_threads(1), true);
 
 // Each shape comes to the bits that the same work does, started kernel after kernel.
 TEST(DeviceShapes, TheBitsOfTheSameWorkOneByOne) {

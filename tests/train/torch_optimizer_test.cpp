@@ -29,14 +29,14 @@ std::unique_ptr<nn::Model> make_model(bool f64 = false, int64_t hidden = 16) {
   return nn::make_model(config);
 }
 
-OptimizerConfig config_of(OptimizerKind kind) {
+OptimizerConfig with_momentum(OptimizerKind kind) {
   OptimizerConfig config;
   config.kind = kind;
   if (kind == OptimizerKind::kSgd) config.momentum = 0.9;
   return config;
 }
 
-void update(nn::Model& model, Optimizer& optimizer) {
+void step_uphill(nn::Model& model, Optimizer& optimizer) {
   at::Tensor gradients = model.flat_gradients(), weights = model.flat_parameters().detach();
   gradients.copy_(weights * weights + 0.1);
   optimizer.step();
@@ -68,7 +68,7 @@ TEST(TorchOptimizer, ReadsWhatPyTorchWroteAndWritesItAgain) {
                                Stored{"traj_sgd_momentum", OptimizerKind::kSgd, false}}) {
     SCOPED_TRACE(stored.name);
     const auto model = make_model(stored.f64);
-    const OptimizerConfig config = config_of(stored.kind);
+    const OptimizerConfig config = with_momentum(stored.kind);
     const auto optimizer = Optimizer::create(*model, config);
     const std::string theirs = test::data_path(base::text("parity/pyg/", stored.name, ".opt.pth"));
     optimizer->load_state(read_torch_state(theirs, *model, config));
@@ -94,19 +94,19 @@ TEST(TorchOptimizer, GoesOnWhereItWas) {
   for (const OptimizerKind kind :
        {OptimizerKind::kAdam, OptimizerKind::kAdamW, OptimizerKind::kSgd})
     for (const bool amsgrad : {false, true}) {
-      OptimizerConfig config = config_of(kind);
+      OptimizerConfig config = with_momentum(kind);
       config.amsgrad = amsgrad && kind != OptimizerKind::kSgd;
       const auto model = make_model();
       const auto optimizer = Optimizer::create(*model, config);
       io::write_optimizer_pth(path, torch_state_of(*optimizer, *model));
       EXPECT_TRUE(read_torch_state(path, *model, config).empty()) << "before the first step";
-      for (int i = 0; i < 3; ++i) update(*model, *optimizer);
+      for (int i = 0; i < 3; ++i) step_uphill(*model, *optimizer);
       io::write_optimizer_pth(path, torch_state_of(*optimizer, *model));
       const auto copy = model->clone();
       const auto other = Optimizer::create(*copy, config);
       other->load_state(read_torch_state(path, *copy, config));
-      update(*model, *optimizer);
-      update(*copy, *other);
+      step_uphill(*model, *optimizer);
+      step_uphill(*copy, *other);
       EXPECT_TRUE(copy->flat_parameters().equal(model->flat_parameters()));
     }
 }
@@ -122,11 +122,11 @@ TEST(TorchOptimizer, GroupsOfDecayedParametersComeFirst) {
   layers.output_dim = 5;
   layers.activation = nn::Activation::kPrelu;
   const auto model = nn::make_model(layers);
-  OptimizerConfig config = config_of(OptimizerKind::kAdam);
+  OptimizerConfig config = with_momentum(OptimizerKind::kAdam);
   config.weight_decay = 0.25;
   config.weight_decay_layers = 1;
   const auto optimizer = Optimizer::create(*model, config);
-  for (int i = 0; i < 3; ++i) update(*model, *optimizer);
+  for (int i = 0; i < 3; ++i) step_uphill(*model, *optimizer);
   const io::OptimizerDict dict = torch_state_of(*optimizer, *model);
   ASSERT_EQ(dict.groups.size(), 2);
   EXPECT_EQ(dict.groups[0].count, 3);
@@ -145,8 +145,8 @@ TEST(TorchOptimizer, GroupsOfDecayedParametersComeFirst) {
   const auto copy = model->clone();
   const auto other = Optimizer::create(*copy, config);
   other->load_state(read_torch_state(path, *copy, config));
-  update(*model, *optimizer);
-  update(*copy, *other);
+  step_uphill(*model, *optimizer);
+  step_uphill(*copy, *other);
   EXPECT_TRUE(copy->flat_parameters().equal(model->flat_parameters()));
 }
 
@@ -154,10 +154,10 @@ TEST(TorchOptimizer, FilesOfOthersAreRefused) {
   const test::TempDir folder;
   const std::string path = folder.file("o.pth");
   const auto model = make_model();
-  const OptimizerConfig adam = config_of(OptimizerKind::kAdam);
-  const OptimizerConfig sgd = config_of(OptimizerKind::kSgd);
+  const OptimizerConfig adam = with_momentum(OptimizerKind::kAdam);
+  const OptimizerConfig sgd = with_momentum(OptimizerKind::kSgd);
   const auto optimizer = Optimizer::create(*model, adam);
-  update(*model, *optimizer);
+  step_uphill(*model, *optimizer);
   const io::OptimizerDict good = torch_state_of(*optimizer, *model);
   io::write_optimizer_pth(path, good);
   const auto refused = [&](const nn::Model& of, const OptimizerConfig& config, Status status) {

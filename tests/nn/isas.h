@@ -1,0 +1,10 @@
+// Every instruction set that kernels are compiled for; a machine may run fewer.
+#pragma once
+
+#include "nn/kernels/kernels.h"
+
+namespace gnnmg::nn::kernels {
+
+inline constexpr Isa kAllIsas[] = {Isa::kGeneric, Isa::kAvx2, Isa::kAvx512};
+
+}  // namespace gnnmg::nn::kernels
