@@ -27,7 +27,7 @@ struct Closer {
 };
 
 // Finite numbers; the table begins `shift` elements into its memory.
-base::Tensor numbers(DType dtype, int64_t rows, int64_t cols, int64_t shift) {
+base::Tensor finite_numbers(DType dtype, int64_t rows, int64_t cols, int64_t shift) {
   const base::Tensor block = base::Tensor::empty(dtype, {rows * cols + shift});
   base::Stream stream({1, 2}, static_cast<uint64_t>(cols));
   for (int64_t i = 0; i < rows * cols + shift; ++i) {
@@ -73,7 +73,7 @@ TEST_P(Features, AreGatheredFromEveryPlacement) {
     const DType dtype = kTypes[c[0]];
     const int64_t cols = kColumns[c[1]];
     const RowPlacement placement = kPlacements[c[2]];
-    const base::Tensor given = numbers(dtype, kRows, cols, 1);
+    const base::Tensor given = finite_numbers(dtype, kRows, cols, 1);
     feature::DeviceStoreConfig config;
     config.table = given;
     config.placement = placement;
@@ -131,7 +131,7 @@ TEST_P(Features, AreGatheredFromASplitCache) {
   const DeviceArray<int64_t> there(device(), queue(), ids);
   for (const Form form : {Form::kAsGiven, Form::kBF16, Form::kInt8})
     for (const int64_t cols : {1, 3, 100, 602}) {
-      const base::Tensor given = numbers(DType::kF32, kRows, cols, 1);
+      const base::Tensor given = finite_numbers(DType::kF32, kRows, cols, 1);
       feature::DeviceStoreConfig config;
       config.table = given;
       config.form = form;
@@ -170,7 +170,7 @@ TEST_P(Features, AreGatheredFromASplitCache) {
 TEST_P(Features, AreOneTableWhereTheyLieSo) {
   constexpr int64_t kRows = 50, kCols = 7;
   const feature::DeviceFeatures& features = *table().features;
-  const base::Tensor given = numbers(DType::kF32, kRows, kCols, 0);
+  const base::Tensor given = finite_numbers(DType::kF32, kRows, kCols, 0);
   const float* const x = static_cast<const float*>(given.data());
   for (const RowPlacement placement :
        {RowPlacement::kDevice, RowPlacement::kPinned, RowPlacement::kCached})

@@ -19,7 +19,7 @@ namespace {
 using base::Status;
 using testing::HasSubstr;
 
-constexpr int64_t kFeatures = 7;
+constexpr int64_t kWidth = 7;
 
 // Graphs side by side; the second has no edge.
 struct GraphBatch {
@@ -34,7 +34,7 @@ struct GraphBatch {
     }
     const int64_t n = graph_ptr.back();
     block = std::make_unique<TestBlock>(n, n, edges);
-    x = random_tensor({n, kFeatures}, at::kDouble, 8);
+    x = random_tensor({n, kWidth}, at::kDouble, 8);
   }
   static TestBlock::Edges edges_of(int64_t size, uint64_t seed) {
     return size ? random_edges(size, size, 3 * size, seed) : TestBlock::Edges{};
@@ -61,10 +61,10 @@ at::Tensor run(Model& model, const TestBlock& block, const at::Tensor& x,
   return model.forward(args);
 }
 
-ModelConfig small_config(Architecture architecture = Architecture::kGin) {
+ModelConfig config_of_graphs(Architecture architecture = Architecture::kGin) {
   ModelConfig config;
   config.architecture = architecture;
-  config.input_dim = kFeatures;
+  config.input_dim = kWidth;
   config.hidden_dim = 6;
   config.output_dim = 3;
   config.readout = Readout::kSum;
@@ -72,21 +72,21 @@ ModelConfig small_config(Architecture architecture = Architecture::kGin) {
   return config;
 }
 
-std::vector<ModelConfig> configs() {
+std::vector<ModelConfig> configs_of_graphs() {
   std::vector<ModelConfig> all;
   for (const Architecture architecture :
        {Architecture::kSage, Architecture::kGcn, Architecture::kGat, Architecture::kGin})
     for (const Readout kind : {Readout::kSum, Readout::kMean, Readout::kMax})
       for (const Jumping jumping : {Jumping::kNone, Jumping::kLast, Jumping::kCat, Jumping::kMax,
                                     Jumping::kLstm, Jumping::kScores}) {
-        ModelConfig config = small_config(architecture);
+        ModelConfig config = config_of_graphs(architecture);
         config.readout = kind;
         config.jumping = jumping;
         all.push_back(config);
       }
   for (const Norm norm : {Norm::kLayer, Norm::kLayerGraph, Norm::kGraph, Norm::kInstance,
                           Norm::kPair, Norm::kPairRows}) {
-    ModelConfig config = small_config();
+    ModelConfig config = config_of_graphs();
     config.norm = norm;
     if (norm == Norm::kPair || norm == Norm::kPairRows) config.norm_options.scale = 1.5;
     config.jumping = Jumping::kScores;
@@ -100,17 +100,17 @@ std::vector<ModelConfig> configs() {
   }
   for (const Readout kind : {Readout::kAttention, Readout::kSet2Set, Readout::kSort})
     for (const Jumping jumping : {Jumping::kLast, Jumping::kCat}) {
-      ModelConfig config = small_config(Architecture::kSage);
+      ModelConfig config = config_of_graphs(Architecture::kSage);
       config.activation = Activation::kTanh;  // no rows of zeros, which would be tied in order
       config.readout = kind;
       config.jumping = jumping;
       if (kind == Readout::kSort) config.sort_rows = 4;
       all.push_back(config);
     }
-  ModelConfig config = small_config();
+  ModelConfig config = config_of_graphs();
   config.readout = Readout::kAttention;
   all.push_back(config);
-  config = small_config();
+  config = config_of_graphs();
   for (const Skip skip : {Skip::kLinear, Skip::kResidual}) {
     config.skip = skip;
     config.norm = Norm::kLayer;
@@ -194,7 +194,7 @@ TEST(Norms, InstanceNormOfEachGraph) {
 
 TEST(GraphModels, EachGraphHasTheResultThatItHasAlone) {
   const GraphBatch batch({5, 3, 9, 0, 1, 12});
-  for (const ModelConfig& config : configs()) {
+  for (const ModelConfig& config : configs_of_graphs()) {
     SCOPED_TRACE(base::text(
         "architecture ", static_cast<int>(config.architecture), " readout ",
         static_cast<int>(config.readout), " jumping ", static_cast<int>(config.jumping), " skip ",
@@ -221,7 +221,7 @@ TEST(GraphModels, EachGraphHasTheResultThatItHasAlone) {
 }
 
 TEST(GraphModels, ScoresComeFromTheInputAndEveryLayer) {
-  ModelConfig config = small_config();
+  ModelConfig config = config_of_graphs();
   config.jumping = Jumping::kScores;
   config.norm = Norm::kBatch;
   const std::unique_ptr<Model> model = make_model(config);
@@ -252,7 +252,7 @@ TEST(GraphModels, ScoresComeFromTheInputAndEveryLayer) {
 TEST(GraphModels, OutputDropoutActsInTrainingAlone) {
   const GraphBatch batch(std::vector<int64_t>(200, 3));
   for (const Jumping jumping : {Jumping::kLast, Jumping::kScores}) {
-    ModelConfig config = small_config();
+    ModelConfig config = config_of_graphs();
     config.jumping = jumping;
     const std::unique_ptr<Model> plain = make_model(config);
     config.output_dropout = 0.5;
@@ -274,7 +274,7 @@ TEST(GraphModels, OutputDropoutActsInTrainingAlone) {
 
 TEST(GraphModels, BatchesThatAreNoneAreRefused) {
   const GraphBatch batch({5, 3, 9});
-  const std::unique_ptr<Model> model = make_model(small_config());
+  const std::unique_ptr<Model> model = make_model(config_of_graphs());
   const auto refused = [&](const std::vector<int64_t>& graph_ptr) {
     return refusal_of([&] { run(*model, *batch.block, batch.x, graph_ptr); });
   };
@@ -292,7 +292,7 @@ TEST(GraphModels, BatchesThatAreNoneAreRefused) {
   parts.num_nodes = {4};
   parts.topology = {graph::csc_from_coo(none.view(), none.view(), 4, 4, pool)};
   parts.node_columns.emplace_back();
-  parts.node_columns[0].emplace("x", base::Tensor::zeros(base::DType::kF32, {4, kFeatures}));
+  parts.node_columns[0].emplace("x", base::Tensor::zeros(base::DType::kF32, {4, kWidth}));
   const graph::GraphRef graph = graph::Graph::create(std::move(parts));
   try {
     model->inference(*graph, graph->node_column("x"), nullptr);
@@ -304,7 +304,7 @@ TEST(GraphModels, BatchesThatAreNoneAreRefused) {
 
 TEST(GraphModels, ConfigNamesTheField) {
   const auto text_of = [](auto&& change) {
-    ModelConfig config = small_config();
+    ModelConfig config = config_of_graphs();
     change(config);
     return refusal_of([&] { make_model(config); });
   };
