@@ -28,7 +28,8 @@ function(gnnmg_add_library)
   set_target_properties(gnnmg PROPERTIES
     VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
     LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}
-    INSTALL_RPATH "$ORIGIN;${torch_lib}")
+    INSTALL_RPATH "$ORIGIN;${torch_lib}"
+    BUILD_WITH_INSTALL_RPATH ON)  # else CMake makes room in the built one by empty entries, which are the current folder
 
   set(cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/gnnmg)
   install(TARGETS gnnmg EXPORT gnnmg

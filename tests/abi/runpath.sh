@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# Every program and library below the folders is loaded from places that are the same wherever the user stands: no entry of a
+# run path is empty, which the loader takes for the current folder, or relative.
+#   runpath.sh <folder>...
+set -euo pipefail
+count=0 bad=0
+while IFS= read -r file; do
+  [[ $(head -c 4 "$file" | tr -d '\0') == $'\x7fELF' ]] || continue
+  path=$(readelf -dW "$file" 2>/dev/null | sed -nE 's/.*\((RPATH|RUNPATH)\).*\[(.*)\]$/\2/p')
+  count=$((count + 1))
+  [[ -z $path ]] && continue
+  while IFS= read -r -d: entry; do
+    [[ $entry == /* || $entry == '$ORIGIN' || $entry == '$ORIGIN/'* ]] || {
+      echo "$file: the entry \"$entry\" of the run path $path"
+      bad=1
+      break
+    }
+  done <<<"$path:"
+done < <(find "$@" -name CMakeFiles -prune -o -type f \( -perm -u+x -o -name '*.so*' \) -print)
+((count > 0)) || { echo "nothing of $* is a program or a library" && exit 1; }
+((bad == 0)) && echo "$count programs and libraries are loaded from absolute places"
