@@ -61,7 +61,8 @@ class DeviceArray {
 class OnDevices : public testing::TestWithParam<TestDevice> {
  protected:
   void SetUp() override {
-    if (GetParam().table == nullptr) GTEST_SKIP() << GetParam().name;
+    if (GetParam().table == nullptr)
+      GTEST_SKIP() << (GetParam().name == "NoDriver" ? "no driver, hence no GPU" : "no GPU");
     queue_ = table().open_queue(GetParam().device, 0, nullptr);
   }
   void TearDown() override {

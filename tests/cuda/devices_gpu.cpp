@@ -1,12 +1,13 @@
 // All GPUs of this machine, through the plug-in.
 #include "base/error.h"
 #include "devices.h"
+#include "support/plugin.h"
 
 namespace gnnmg::cuda {
 
 std::vector<TestDevice> test_devices() {
   if (!base::has_driver()) return {{nullptr, 0, "NoDriver"}};
-  static const base::Plugin plugin = base::open_plugin_at(GNNMG_CUDA_PLUGIN);
+  static const base::Plugin plugin = base::open_plugin_at(test::plugin_path());
   if (plugin.table == nullptr) base::fail(base::Status::kDependency, plugin.why);
   std::vector<TestDevice> devices;
   const int count = plugin.table->num_devices();

@@ -11,6 +11,7 @@
 #include "comm/device_buffer.h"
 #include "comm/members.h"
 #include "comm/nccl/thread_group.h"
+#include "support/plugin.h"
 
 namespace gnnmg::test {
 namespace {
@@ -33,7 +34,7 @@ class GpuMulti : public testing::Test {
  protected:
   void SetUp() override {
     static const base::Plugin plugin =
-        base::has_driver() ? base::open_plugin_at(GNNMG_CUDA_PLUGIN) : base::Plugin{};
+        base::has_driver() ? base::open_plugin_at(plugin_path()) : base::Plugin{};
     table = plugin.table;
     const int there = table ? table->num_devices() : 0;
     const char* wanted = std::getenv("GNNMG_TEST_GPUS");
@@ -50,7 +51,7 @@ class GpuMulti : public testing::Test {
     if (world > 2) all.push_back({world / 2, world - world / 2});
     return all;
   }
-  const std::string plugin = std::string("GNNMG_TEST_PLUGIN=") + GNNMG_CUDA_PLUGIN;
+  const std::string plugin = "GNNMG_TEST_PLUGIN=" + plugin_path();
   const base::DeviceTable* table = nullptr;
   int world = 0;
 };

@@ -10,6 +10,7 @@
 #include "comm/device_buffer.h"
 #include "comm/nccl/thread_group.h"
 #include "comm/ranks.h"
+#include "support/plugin.h"
 
 namespace gnnmg::test {
 namespace {
@@ -22,7 +23,7 @@ class GpuNccl : public testing::Test {
  protected:
   void SetUp() override {
     if (!base::has_driver()) GTEST_SKIP() << "no driver, hence no GPU";
-    static const base::Plugin plugin = base::open_plugin_at(GNNMG_CUDA_PLUGIN);
+    static const base::Plugin plugin = base::open_plugin_at(plugin_path());
     ASSERT_TRUE(plugin.table) << plugin.why;
     table = plugin.table;
     if (table->num_devices() == 0) GTEST_SKIP() << "no GPU";

@@ -130,6 +130,61 @@ SAID=failed called 1 run.sh
 SAID=slow called 1 run.sh --bench
 called 2 run.sh --what
 
+# A package: each part has a verdict, whatever becomes of it, at once and at the end.
+packed=$world/packed
+mkdir -p "$packed/build/gpu" "$packed/tests/gpu" "$packed/data" "$world/package" "$world/site/torch/lib" "$world/site/nvidia/cu13/lib"
+echo "__version__ = '2.11.0+cu130'" >"$world/site/torch/version.py"
+echo v3 >"$packed/commit"
+for name in table loader nn train nccl capture full lost; do
+  printf 'gpu_%s_test\t60\tenv A=b %s gpu_%s_test\n' $name @HERE@/say.sh $name
+done >"$packed/build/gpu/tests.tsv"
+for name in gpu train exit accuracy_real; do
+  printf 'gpu_program_%s\t60\tenv A=b %s gpu_program_%s\n' $name @HERE@/say.sh $name
+done >>"$packed/build/gpu/tests.tsv"
+put "$packed/say.sh" <<'STUB'
+#!/usr/bin/env bash
+echo "ran $1 with $LD_LIBRARY_PATH" >>"$WORLD/called"
+case $1 in
+  gpu_loader_test) echo "x.cpp:1: Failure" && exit 1 ;;
+  gpu_nn_test) echo "skipped: no driver, hence no GPU" && exit 77 ;;
+  gpu_train_test) kill -KILL $$ ;;
+  gpu_nccl_test) [[ $SAID != slow ]] || sleep 30 ;;
+esac
+echo "[ FIGURE   ] of $1"
+STUB
+tar -C "$packed" -czf "$world/package/gnnmg-gpu.tar.gz" .
+put "$world/bin/python3" <<'STUB'
+#!/usr/bin/env bash
+[[ $1 != -c ]] || { echo "$WORLD/site/torch" && exit; }
+echo "python3 $*" >>"$WORLD/called"
+[[ $* != *--check* || $SAID != slow ]]
+STUB
+rm -f "$world/lit"
+called 1 run.sh --from "$world/package" --light first --results "$world/lit"
+for line in "gpu_table_test: passed" "gpu_loader_test: failed 1" "gpu_nn_test: skipped (skipped: no driver, hence no GPU)" \
+  "gpu_train_test: failed" "gpu_nccl_test: passed" "bench_epochs: passed" "sanitizer_accepts_gpu: passed" "memcheck_gpu_table_test: passed"; do
+  has "$world/out" "VERDICT $line"
+  has "$world/lit" "VERDICT $line"
+done
+has "$world/out" "x.cpp:1: Failure"
+has "$world/lit" "of gpu_table_test"
+has "$world/lit" "commit v3"
+has "$world/called" "build/gpu/lib:$world/site/torch/lib:$world/site/nvidia/cu13/lib"
+has_not "$world/called" cmake
+SAID=slow called 1 run.sh --from "$world/package" --light first --budget 6
+has "$world/out" "VERDICT gpu_nccl_test: timed out"
+has "$world/out" "VERDICT gpu_capture_test: not run, for the time was over"
+called 0 run.sh --from "$world/package" --light second
+for tool in racecheck initcheck synccheck; do has "$world/out" "VERDICT ${tool}_gpu_table_test: passed"; done
+SAID=slow called 1 run.sh --from "$world/package" --only bench
+called 0 run.sh --from "$world/package" --match nccl
+has_not "$world/called" gpu_table_test
+called 2 run.sh --light first
+called 2 run.sh --from "$world/package" --light third
+echo "__version__ = '2.10.0+cu128'" >"$world/site/torch/version.py"
+called 1 run.sh --from "$world/package" --light first
+has "$world/out" "torch is 2.10.0+cu128: expected 2.11 for CUDA 13"
+
 # A program that ends well may warn of the machine on a real one, and nothing else.
 put "$world/bin/ends" <<'STUB'
 #!/usr/bin/env bash

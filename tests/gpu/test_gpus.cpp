@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/plugin.h"
+#include "support/plugin.h"
 
 namespace gnnmg::test {
 namespace {
@@ -33,7 +34,7 @@ int main(int argc, char** argv) {
     return kSkipped;
   }
   // Before anything of LibTorch runs, which looks for its CUDA half once.
-  const gnnmg::base::Plugin plugin = gnnmg::base::open_plugin_at(GNNMG_CUDA_PLUGIN);
+  const gnnmg::base::Plugin plugin = gnnmg::base::open_plugin_at(gnnmg::test::plugin_path());
   if (plugin.table == nullptr) {
     std::fprintf(stderr, "%s\n", plugin.why.c_str());
     return 1;

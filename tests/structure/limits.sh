@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Every test with the label gpu has so many seconds and more: limits.sh <build folder> <seconds>
+# Every test of a build, or every one with a label, has a time limit of so many seconds or more.
+#   limits.sh <build folder> <seconds> [<pattern of labels>]
 set -euo pipefail
-ctest --test-dir "$1" -L '^(gpu|several_gpus)$' --show-only=json-v1 | python3 -c '
+ctest --test-dir "$1" ${3:+-L "$3"} --show-only=json-v1 | python3 -c '
 import json, sys
 tests = json.load(sys.stdin)["tests"]
 limits = {test["name"]: {p["name"]: p["value"] for p in test["properties"]}.get("TIMEOUT", 0) for test in tests}
