@@ -10,8 +10,10 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <climits>
 #include <cstdio>
 #include <cstring>
+#include <tuple>
 
 namespace gnnmg::base {
 namespace {
@@ -34,6 +36,19 @@ std::string parent_of(const std::string& path) {
   const size_t slash = path.rfind('/');
   if (slash == std::string::npos) return ".";
   return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+// What the path names when links of its last part are followed, whether that exists or not.
+std::string behind_links(std::string path) {
+  constexpr int kMostLinks = 40;  // as the system allows
+  for (int link = 0; link < kMostLinks; ++link) {
+    std::string target(PATH_MAX, '\0');
+    const ssize_t size = ::readlink(path.c_str(), target.data(), target.size());
+    if (size < 0) return path;  // no link; what else is wrong with it, who opens it hears
+    target.resize(static_cast<size_t>(size));
+    path = target.starts_with('/') ? target : join_path(parent_of(path), target);
+  }
+  fail_io(ELOOP, path, "follow links");
 }
 
 constexpr std::string_view kTemporary = ".gnnmg-tmp-";
@@ -178,8 +193,10 @@ std::shared_ptr<void> MappedFile::shared_copy(
   return copy;
 }
 
-AtomicFile::AtomicFile(const std::string& path) : path_(path) {
-  remove_abandoned(path);
+AtomicFile::AtomicFile(const std::string& path, Links links) : path_(behind_links(path)) {
+  if (links == Links::kRefuse && path_ != path)
+    fail(Status::kIo, path, ": is a link, to ", path_, "; expected a file of this folder");
+  remove_abandoned(path_);
   constexpr int kTries = 8;  // a name that is taken, by chance or ill will, is left alone
   int tries = 1;
   while (!create())
@@ -191,8 +208,13 @@ bool AtomicFile::create() {
   uint64_t random = 0;
   if (getrandom(&random, sizeof random, 0) != sizeof random) fail_io(errno, path_, "draw a name");
   temporary_ = text(path_, kTemporary, random);
+  // Nobody may read for a moment what only some may read in the end.
+  struct stat info;
+  const bool replaces = ::stat(path_.c_str(), &info) == 0 && S_ISREG(info.st_mode);
+  const mode_t mode = replaces ? info.st_mode & 0777 : 0666;
   const int fd = retry([&] {
-    return files().open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    return files().open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+                        replaces ? mode & 0600 : mode);
   });
   if (fd < 0) return false;
   const auto give_up = [&](int error) {
@@ -200,10 +222,10 @@ bool AtomicFile::create() {
     errno = error;
     return false;
   };
+  if (replaces) std::ignore = ::fchmod(fd, mode);  // a file system without permissions refuses
   // Who removes abandoned files may have come between, and has it locked or removed already.
   const bool locked = files().flock(fd, LOCK_EX | LOCK_NB) == 0;
   if (!locked && errno == EWOULDBLOCK) return give_up(EEXIST);
-  struct stat info;
   if (locked && ::fstat(fd, &info) == 0 && info.st_nlink == 0) return give_up(EEXIST);
   // The lock has to hold until the file has its name, and a file is closed before.
   lock_ = fcntl(fd, F_DUPFD_CLOEXEC, 0);
@@ -284,6 +306,12 @@ std::vector<std::string> list_directory(const std::string& path) {
     if (name != "." && name != "..") names.push_back(name);
   }
   std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::vector<std::string> list_visible(const std::string& path) {
+  std::vector<std::string> names = list_directory(path);
+  std::erase_if(names, [](const std::string& name) { return name.starts_with('.'); });
   return names;
 }
 

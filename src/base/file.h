@@ -104,10 +104,13 @@ class MappedFile {
 // killed is removed by the next one that writes to `path`, which knows it by the lock that nobody
 // holds on it any more, where the file system has such locks. kIo with errno and path on any
 // failure; when only the last step failed, the new file is in place but may not outlive a loss of
-// power.
+// power. A new file has the permissions that the umask leaves, one that replaces another has the
+// other's. Where `path` is a link, what it leads to is replaced, and the link stays; or it is
+// refused, with kIo, in folders whose contents are the library's own.
 class AtomicFile {
  public:
-  explicit AtomicFile(const std::string& path);
+  enum class Links { kFollow, kRefuse };
+  explicit AtomicFile(const std::string& path, Links links = Links::kFollow);
   ~AtomicFile();
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
@@ -135,6 +138,9 @@ bool is_directory(const std::string& path) noexcept;
 void make_directory(const std::string& path);
 // Names in a folder, sorted, without "." and "..".
 std::vector<std::string> list_directory(const std::string& path);
+// Those that do not begin with a dot: the others are not the user's, but a system's, such as the
+// "._NAME" that macOS puts beside each NAME.
+std::vector<std::string> list_visible(const std::string& path);
 std::string join_path(const std::string& folder, std::string_view name);
 // `name` must stay inside its folder: not absolute, no "..", no NUL; Error(kFormat) naming `where`
 // otherwise.

@@ -33,7 +33,7 @@ constexpr size_t kDigits = 6;
 constexpr int64_t kSmallFile = 1 << 20;
 
 void write_text(const std::string& path, std::string_view text) {
-  base::AtomicFile file(path);
+  base::AtomicFile file(path, base::AtomicFile::Links::kRefuse);
   file.write(text);
   file.commit();
 }

@@ -159,13 +159,79 @@ TEST(AtomicFile, ReplacesOnCommitOnly) {
   EXPECT_THAT(folder.list(), ElementsAre("f"));
 }
 
-TEST(AtomicFile, IsReadableByItsOwnerAlone) {
-  const TempDir folder;
-  AtomicFile file(folder.file("f"));
-  file.commit();
+mode_t mode_of(const std::string& path) {
   struct stat info;
-  ASSERT_EQ(stat(folder.file("f").c_str(), &info), 0);
-  EXPECT_EQ(info.st_mode & 0777, 0600u);
+  EXPECT_EQ(lstat(path.c_str(), &info), 0) << path;
+  return info.st_mode & 07777;
+}
+
+void replace(const std::string& path, std::string_view text) {
+  AtomicFile file(path);
+  file.write(text);
+  file.commit();
+}
+
+TEST(AtomicFile, HasThePermissionsThatTheUmaskLeaves) {
+  const TempDir folder;
+  const mode_t before = umask(0);
+  for (const mode_t mask : {0022, 0077, 0002, 0000}) {
+    umask(mask);
+    const std::string path = folder.file(std::to_string(mask));
+    replace(path, "text");
+    EXPECT_EQ(mode_of(path), 0666 & ~mask);
+  }
+  umask(before);
+}
+
+TEST(AtomicFile, KeepsThePermissionsOfWhatItReplaces) {
+  const TempDir folder;
+  for (const mode_t mode : {0600, 0640, 0664, 0444, 0755}) {
+    const std::string path = folder.write("f", "old");
+    chmod(path.c_str(), mode);
+    {
+      AtomicFile file(path);
+      for (const std::string& name : folder.list()) EXPECT_EQ(mode_of(folder.file(name)), mode);
+      file.write("new");
+      file.commit();
+    }
+    EXPECT_EQ(mode_of(path), mode);
+    EXPECT_EQ(slurp(path), "new");
+    unlink(path.c_str());
+  }
+}
+
+TEST(AtomicFile, ReplacesWhatALinkLeadsTo) {
+  const TempDir folder, other;
+  const std::string target = other.write("target", "old"), link = folder.file("link");
+  chmod(target.c_str(), 0640);
+  ASSERT_EQ(symlink(target.c_str(), folder.file("second").c_str()), 0);
+  ASSERT_EQ(symlink("second", link.c_str()), 0);  // relative to its own folder
+  replace(link, "new");
+  EXPECT_EQ(slurp(target), "new");
+  EXPECT_EQ(mode_of(target), 0640u);
+  EXPECT_TRUE(std::filesystem::is_symlink(link));
+  EXPECT_THAT(folder.list(), ElementsAre("link", "second"));
+  EXPECT_THAT(other.list(), ElementsAre("target"));
+  // One that leads to nothing yet is given what it leads to.
+  ASSERT_EQ(symlink("late", folder.file("dangling").c_str()), 0);
+  replace(folder.file("dangling"), "there");
+  EXPECT_EQ(slurp(folder.file("late")), "there");
+  EXPECT_TRUE(std::filesystem::is_symlink(folder.file("dangling")));
+}
+
+TEST(AtomicFile, RefusesLinksThatLeadNowhereOrAreNotWanted) {
+  const TempDir folder;
+  ASSERT_EQ(symlink("b", folder.file("a").c_str()), 0);
+  ASSERT_EQ(symlink("a", folder.file("b").c_str()), 0);
+  EXPECT_EQ(error_of([&] { AtomicFile file(folder.file("a")); }).system_error(), ELOOP);
+  const std::string target = folder.write("target", "old"), link = folder.file("link");
+  ASSERT_EQ(symlink(target.c_str(), link.c_str()), 0);
+  const Error refused = error_of([&] { AtomicFile file(link, AtomicFile::Links::kRefuse); });
+  EXPECT_EQ(refused.status(), Status::kIo);
+  EXPECT_THAT(refused.what(), HasSubstr("is a link, to " + target));
+  EXPECT_EQ(slurp(target), "old");
+  AtomicFile(folder.file("new"), AtomicFile::Links::kRefuse).commit();
+  EXPECT_EQ(slurp(folder.file("new")), "");
 }
 
 TEST(AtomicFile, KeepsTwoWritersOfOneNameApart) {
