@@ -279,7 +279,7 @@ gnnmg_status gnnmg_dataset_create(const gnnmg_graph* graph, const char* features
   return guard(outs(Out{dataset, "dataset"}), [&] {
     const auto g = read<Graph>(graph, "graph");
     check_least(num_classes, 0, "num_classes");
-    const gnnmg::graph::GraphRef made = g->take();
+    const gnnmg::graph::GraphRef made = g->made();
     if (made->schema().node_types.size() != 1)
       fail(Status::kUnsupported, "the graph has ", made->schema().node_types.size(),
            " node types; data sets are made around graphs with one");
@@ -290,6 +290,7 @@ gnnmg_status gnnmg_dataset_create(const gnnmg_graph* graph, const char* features
     *dataset = new_handle<gnnmg_dataset>(std::make_shared<Dataset>(
         g->context,
         gnnmg::data::make_dataset(made, x, y, task == GNNMG_TASK_BINARY, {}, num_classes)));
+    g->freeze();
   });
 }
 
@@ -302,7 +303,7 @@ gnnmg_status gnnmg_dataset_create_graphs(const gnnmg_graph* graph, const int64_t
     check_least(num_graphs, 1, "num_graphs");
     check_least(num_classes, 0, "num_classes");
     check_choice(task, GNNMG_TASK_NONE, GNNMG_TASK_REGRESSION, "task");
-    const gnnmg::graph::GraphRef made = g->take();
+    const gnnmg::graph::GraphRef made = g->made();
     if (!made->homogeneous())
       fail(Status::kUnsupported, "the graph has ", made->schema().node_types.size(),
            " node types and ", made->schema().edge_types.size(),
@@ -329,6 +330,7 @@ gnnmg_status gnnmg_dataset_create_graphs(const gnnmg_graph* graph, const int64_t
         gnnmg::data::make_dataset_of_graphs(made, gnnmg::base::Tensor::copy_of<int64_t>(starts), x,
                                             labels != nullptr ? "y" : "", std::move(rows),
                                             task == GNNMG_TASK_BINARY, {}, num_classes)));
+    g->freeze();
   });
 }
 

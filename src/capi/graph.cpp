@@ -58,12 +58,11 @@ Graph::Graph(std::shared_ptr<Context> owner, graph::GraphRef made)
       made_(std::move(made)),
       taken_(true) {}
 
-graph::GraphRef Graph::take() const {
+graph::GraphRef Graph::made() const {
   if (made_ == nullptr)
     fail(Status::kInvalidArgument, "the graph has ", parts_.schema.node_types.size(),
          " node types and ", parts_.schema.edge_types.size(),
          " edge types, expected at least one of each");
-  taken_.store(true, std::memory_order_release);
   return made_;
 }
 

@@ -18,9 +18,12 @@ class Graph : public Object {
   Graph(std::shared_ptr<Context> owner, graph::GraphRef made);
 
   const graph::GraphParts& parts() const { return parts_; }
-  // For another object: from here on the graph never changes. Error(kInvalidArgument) for a graph
-  // without node or edge types. With a reader's share.
-  graph::GraphRef take() const;
+  // As it is, for another object. Error(kInvalidArgument) for a graph without node or edge types.
+  // With a reader's share.
+  graph::GraphRef made() const;
+  // Another object has it: from here on the graph never changes. With the same share, and only once
+  // the object is there: a call that fails leaves the graph as it was.
+  void freeze() const noexcept { taken_.store(true, std::memory_order_release); }
   // Changes a copy of the parts, checks it, and puts it in place. With a hold.
   void change(const std::function<void(graph::GraphParts&)>& change);
 

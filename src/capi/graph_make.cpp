@@ -109,7 +109,8 @@ gnnmg_status gnnmg_graph_create_transformed(const gnnmg_graph* graph, gnnmg_tran
                  "transform");
     if (transform != GNNMG_TRANSFORM_REMOVE_EDGES) check_edge_type(g->parts(), edge_type);
     *transformed = new_open_graph(
-        g->context, transformed_graph(*g->take(), transform, edge_type, g->context->pool));
+        g->context, transformed_graph(*g->made(), transform, edge_type, g->context->pool));
+    g->freeze();
   });
 }
 
@@ -119,7 +120,8 @@ gnnmg_status gnnmg_graph_create_normalized(const gnnmg_graph* graph, const char*
     const auto g = read<Graph>(graph, "graph");
     *normalized = new_open_graph(
         g->context,
-        gnnmg::graph::normalize_rows(*g->take(), read_name(name, "name"), g->context->pool));
+        gnnmg::graph::normalize_rows(*g->made(), read_name(name, "name"), g->context->pool));
+    g->freeze();
   });
 }
 

@@ -145,10 +145,11 @@ gnnmg_status gnnmg_sampler_create(const gnnmg_graph* graph, const gnnmg_sampler_
     gnnmg::sample::NeighborConfig settings = neighbor_config(in);
     check_edge_type(g->parts(), in.edge_type);
     settings.edge_ids = settings.edge_ids || has_tensors(g->parts().edge_columns, in.edge_type);
-    const gnnmg::graph::GraphRef made = g->take();
+    const gnnmg::graph::GraphRef made = g->made();
     *sampler = new_handle<gnnmg_sampler>(std::make_shared<Sampler>(
         g->context, gnnmg::sample::make_neighbor_sampler(made, settings, in.edge_type),
         Sampler::Edges{made, in.edge_type, settings.outgoing}, settings.transpose));
+    g->freeze();
   });
 }
 
@@ -162,7 +163,7 @@ gnnmg_status gnnmg_sampler_create_custom(const gnnmg_graph* graph,
     const gnnmg::sample::NeighborConfig settings =
         neighbor_config(read_config(config, kSamplerDefaults));
     if (function == nullptr) fail(Status::kInvalidArgument, "argument 'function' is NULL");
-    const gnnmg::graph::GraphRef made = g->take();
+    const gnnmg::graph::GraphRef made = g->made();
     if (!made->homogeneous())
       fail(Status::kUnsupported, "the graph has ", made->schema().node_types.size(),
            " node types and ", made->schema().edge_types.size(),
@@ -177,6 +178,7 @@ gnnmg_status gnnmg_sampler_create_custom(const gnnmg_graph* graph,
         gnnmg::sample::make_custom_sampler(made, static_cast<int>(settings.fanouts.size()),
                                            settings.edge_ids, settings.transpose, std::move(ask)),
         Sampler::Edges{made}, settings.transpose));
+    g->freeze();
   });
 }
 
@@ -264,8 +266,9 @@ gnnmg_status gnnmg_graph_sample_neighbors(const gnnmg_graph* graph, int32_t edge
     const auto s = hold<Sink>(sink, "sink");
     check_edge_type(g->parts(), edge_type);
     check_flag(replace, "replace");
-    gnnmg::sample::sample_neighbors(*g->take(), read_list(targets, num_targets, "targets"), fanout,
+    gnnmg::sample::sample_neighbors(*g->made(), read_list(targets, num_targets, "targets"), fanout,
                                     replace, key_of(key), s->edges(), edge_type);
+    g->freeze();
   });
 }
 

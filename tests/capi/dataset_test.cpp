@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <set>
 #include <thread>
 
@@ -38,6 +39,76 @@ TEST(DatasetTest, TellsWhatItHolds) {
   ASSERT_OK(gnnmg_graph_num_edges(graph, 0, &edges));
   EXPECT_EQ(edges, facts.num_edges);
   EXPECT_EQ(gnnmg_dataset_get_graph(world.dataset, 1, graph.out()), GNNMG_ERR_NOT_FOUND);
+}
+
+// Whatever goes wrong, the graph can be changed as before; once something was made of it, it
+// cannot.
+TEST(DatasetTest, AFailedCallLeavesItsGraphAsItWas) {
+  const World world(30);
+  const int64_t ends[2][3] = {{0, 1, 2}, {1, 2, 0}}, rows[] = {3, 1}, starts[] = {0, 1, 3};
+  const float x[] = {1, 2, 3};
+  std::vector<int64_t> labels{0, 1, 2}, wrong{0, 5};
+  const Tensor classes = wrap(wrong);
+  auto narrow = init(gnnmg_sampler_config_init);
+  narrow.num_fanouts = 99;
+  auto type = init(gnnmg_sampler_config_init);
+  type.edge_type = 7;
+  Dataset dataset;
+  Sampler sampler;
+  Graph other;
+  const gnnmg_layer_fn layer = [](const gnnmg_layer_info*, const int64_t*, int64_t, gnnmg_sink*,
+                                  void*) { return int32_t{0}; };
+  using Call = std::function<gnnmg_status(gnnmg_graph*)>;
+  const std::vector<Call> failing{
+      [&](gnnmg_graph* g) {
+        return gnnmg_dataset_create(g, "X", "y", GNNMG_TASK_MULTICLASS, 3, dataset.out());
+      },
+      [&](gnnmg_graph* g) {
+        return gnnmg_dataset_create(g, "x", "Y", GNNMG_TASK_MULTICLASS, 3, dataset.out());
+      },
+      [&](gnnmg_graph* g) {
+        return gnnmg_dataset_create(g, "x", "y", GNNMG_TASK_MULTICLASS, 2, dataset.out());
+      },
+      [&](gnnmg_graph* g) {
+        return gnnmg_dataset_create(g, "x", "y", static_cast<gnnmg_task>(77), 3, dataset.out());
+      },
+      [&](gnnmg_graph* g) {
+        return gnnmg_dataset_create_graphs(g, starts, 2, "X", nullptr, GNNMG_TASK_NONE, 0,
+                                           dataset.out());
+      },
+      [&](gnnmg_graph* g) {
+        return gnnmg_dataset_create_graphs(g, starts, 2, "x", classes, GNNMG_TASK_MULTICLASS, 2,
+                                           dataset.out());
+      },
+      [&](gnnmg_graph* g) {
+        return gnnmg_dataset_create_graphs(g, ends[1], 2, "x", nullptr, GNNMG_TASK_NONE, 0,
+                                           dataset.out());
+      },
+      [&](gnnmg_graph* g) { return gnnmg_sampler_create(g, &narrow, sampler.out()); },
+      [&](gnnmg_graph* g) { return gnnmg_sampler_create(g, &type, sampler.out()); },
+      [&](gnnmg_graph* g) {
+        return gnnmg_sampler_create_custom(g, &narrow, layer, nullptr, nullptr, sampler.out());
+      },
+      [&](gnnmg_graph* g) {
+        return gnnmg_graph_create_transformed(g, static_cast<gnnmg_transform>(99), 0, other.out());
+      },
+      [&](gnnmg_graph* g) { return gnnmg_graph_create_normalized(g, "none", other.out()); },
+  };
+  for (size_t i = 0; i < failing.size(); ++i) {
+    SCOPED_TRACE(i);
+    Graph graph;
+    ASSERT_OK(gnnmg_graph_create_from_coo(world.context, 3, ends[0], ends[1], GNNMG_DTYPE_I64, 3,
+                                          graph.out()));
+    const auto set = [&](const char* name) {
+      return gnnmg_graph_set_node_tensor(graph, 0, name, x, GNNMG_DTYPE_F32, 2, rows);
+    };
+    ASSERT_OK(set("x"));
+    ASSERT_OK(gnnmg_graph_set_node_tensor(graph, 0, "y", labels.data(), GNNMG_DTYPE_I64, 1, rows));
+    EXPECT_LT(failing[i](graph), 0);
+    EXPECT_OK(set("more"));
+    EXPECT_OK(gnnmg_dataset_create(graph, "x", "y", GNNMG_TASK_MULTICLASS, 3, dataset.out()));
+    EXPECT_FAILS(set("late"), GNNMG_ERR_INVALID_ARGUMENT, "cannot be changed any more");
+  }
 }
 
 TEST(DatasetTest, SavedAndOpenedInSlicesOfAMillisecond) {
