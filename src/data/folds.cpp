@@ -124,7 +124,7 @@ void read_folds(const std::string& folder, int64_t num_graphs, Reading& reading,
   for (const char* place : {"splits_fair", "../splits_fair"}) {
     const std::string fair = join_path(folder, place);
     if (!base::is_directory(fair)) continue;
-    for (const std::string& name : base::list_directory(fair)) {
+    for (const std::string& name : base::list_visible(fair)) {
       if (!name.ends_with(".json")) continue;
       const std::string path = join_path(fair, name);
       const int64_t size = reading.budget.take_file(path);

@@ -177,11 +177,11 @@ Found parse_gin(std::unique_ptr<io::ByteSource> source, Reading& reading) {
 bool looks_like_gin(std::string_view start) {
   // The three lines that every such text begins with.
   for (int line = 0; line < 3; ++line) {
-    const size_t end = start.find('\n');
+    const size_t end = start.find_first_of("\r\n");
     const bool whole = end != start.npos;
-    std::string_view text = start.substr(0, end);
-    if (text.ends_with('\r')) text.remove_suffix(1);
-    start.remove_prefix(whole ? end + 1 : start.size());
+    const std::string_view text = start.substr(0, end);
+    start.remove_prefix(whole ? end : start.size());
+    start.remove_prefix(start.starts_with("\r\n") ? 2 : whole);
     Fields fields(text);
     std::string_view field;
     int64_t count = 0, second = -1;

@@ -74,8 +74,10 @@ bool is_none(T value) {
   return false;
 }
 
+// Integers count something and keep their value; numbers with a fraction are rounded to the
+// nearest.
 template <typename T>
-float exact_float(T value, std::string_view where, int64_t row) {
+float float_of(T value, std::string_view where, int64_t row) {
   if constexpr (std::is_integral_v<T>) {
     if constexpr (sizeof(T) >= 4) {
       constexpr T kExact = T{1} << 24;
@@ -88,8 +90,8 @@ float exact_float(T value, std::string_view where, int64_t row) {
       fail(Status::kNan, where, ", row ", row, ": expected a finite label or NaN (none), found ",
            value < 0 ? "-inf" : "inf");
     const float converted = static_cast<float>(value);
-    if (!std::isnan(value) && static_cast<T>(converted) != value)
-      fail(Status::kRange, where, ", row ", row, ": ", value, " is not exact as f32");
+    if (std::isinf(converted))
+      fail(Status::kRange, where, ", row ", row, ": ", value, " is beyond the numbers of f32");
     return converted;
   }
 }
@@ -109,10 +111,12 @@ Labels make_targets(const Tensor& raw, int64_t rows, bool binary, std::string_vi
   visit_elements(raw, where, [&](auto values) {
     for (size_t i = 0; i < values.size(); ++i) {
       const int64_t row = static_cast<int64_t>(i) / targets;
-      const float value = binary && is_none(values[i]) ? std::numeric_limits<float>::quiet_NaN()
-                                                       : exact_float(values[i], where, row);
-      if (binary && !(value == 0.0f || value == 1.0f || std::isnan(value)))
-        fail(Status::kRange, where, ", row ", row, ": label ", value,
+      const bool none = binary && is_none(values[i]);
+      const float value =
+          none ? std::numeric_limits<float>::quiet_NaN() : float_of(values[i], where, row);
+      const auto given = static_cast<double>(values[i]);
+      if (binary && !std::isnan(value) && given != 0 && given != 1)
+        fail(Status::kRange, where, ", row ", row, ": label ", given,
              ", expected 0, 1 or none in binary labels");
       if (!shared) out[i] = value;
     }

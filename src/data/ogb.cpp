@@ -275,7 +275,7 @@ void read_tables(OgbFolder& folder, Reading& reading, Found& found) {
   found.targets = std::move(edges.targets);
   if (graphs) shift_edges(found.graph_ptr.as<const int64_t>(), edge_ptr.as<const int64_t>(), found);
 
-  for (const std::string& file : base::list_directory(folder.path("raw"))) {
+  for (const std::string& file : base::list_visible(folder.path("raw"))) {
     constexpr std::string_view kEnding = ".csv.gz";
     if (!file.ends_with(kEnding)) continue;
     const std::string stem = file.substr(0, file.size() - kEnding.size());
@@ -341,7 +341,7 @@ void read_archives(OgbFolder& folder, Reading& reading, Found& found) {
 
 void read_splits(OgbFolder& folder, Reading& reading, Found& found) {
   if (!base::is_directory(folder.path("split"))) return;
-  for (const std::string& name : base::list_directory(folder.path("split"))) {
+  for (const std::string& name : base::list_visible(folder.path("split"))) {
     const std::string inner = "split/" + name;
     if (!base::is_directory(folder.path(inner))) continue;
     if (!folder.has(inner + "/train.csv.gz")) {

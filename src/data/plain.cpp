@@ -24,7 +24,7 @@ using base::Tensor;
 class PlainFolder {
  public:
   PlainFolder(std::string folder, Reading& reading)
-      : folder_(std::move(folder)), names_(base::list_directory(folder_)), reading_(reading) {}
+      : folder_(std::move(folder)), names_(base::list_visible(folder_)), reading_(reading) {}
 
   std::string path(std::string_view name) const { return join_path(folder_, name); }
   // By name alone: a link that leads nowhere is an error when it is opened, not a missing file.

@@ -196,14 +196,14 @@ Candidate recognise(const std::string& path, std::string_view wanted,
   std::vector<Candidate> found;
   std::string what = "nothing that is known";
   if (is_directory(path)) {
-    const std::vector<std::string> names = base::list_directory(path);
+    const std::vector<std::string> names = base::list_visible(path);
     what = listed(names);
     found = keep_wanted(look_in_folder(path, names));
     if (found.empty()) {
       for (const std::string& name : names) {
         const std::string inner = join_path(path, name);
-        if (name.starts_with('.') || !is_directory(inner)) continue;
-        for (Candidate& candidate : keep_wanted(look_in_folder(inner, base::list_directory(inner))))
+        if (!is_directory(inner)) continue;
+        for (Candidate& candidate : keep_wanted(look_in_folder(inner, base::list_visible(inner))))
           // Any text in a sub-folder might be a list of edges; that guess would be too bold.
           if (candidate.format != Format::kEdges) found.push_back(std::move(candidate));
       }

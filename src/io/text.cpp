@@ -156,13 +156,40 @@ std::string_view trim(std::string_view field) noexcept {
   return field.substr(begin, field.find_last_not_of(" \t") - begin + 1);
 }
 
+// Whether a number that is out of a type's range, written in decimal, is nearer to 0 than 1 is.
+bool is_tiny(std::string_view number) noexcept {
+  const size_t mark = std::min(number.find_first_of("eE"), number.size());
+  const std::string_view digits = number.substr(0, mark);
+  const size_t point = std::min(digits.find('.'), digits.size());
+  const size_t first = digits.find_first_of("123456789");
+  if (first == std::string_view::npos) return true;
+  // Of its first digit: 0 for the one before the point.
+  const int64_t place = first < point ? static_cast<int64_t>(point - first) - 1
+                                      : static_cast<int64_t>(point) - static_cast<int64_t>(first);
+  int64_t exponent = 0;
+  if (mark < number.size()) {
+    std::string_view text = number.substr(mark + 1);
+    if (text.starts_with('+')) text.remove_prefix(1);
+    const auto [rest, code] = std::from_chars(text.data(), text.data() + text.size(), exponent);
+    if (code != std::errc()) return text.starts_with('-');  // of more than 18 digits
+  }
+  return exponent < -place;
+}
+
+// As data files write numbers: C++'s, a plus sign before them, and numbers too near to 0 for the
+// type, which are 0.
 template <typename T>
 std::optional<T> parse_number(std::string_view field) noexcept {
   field = trim(field);
+  if (field.starts_with('+') && !field.starts_with("+-")) field.remove_prefix(1);
   T value{};
   const char* end = field.data() + field.size();
   const auto [rest, code] = std::from_chars(field.data(), end, value);
-  if (code != std::errc() || rest != end) return std::nullopt;
+  if (rest != end) return std::nullopt;
+  if constexpr (std::is_floating_point_v<T>)
+    if (code == std::errc::result_out_of_range && is_tiny(field))
+      return field.starts_with('-') ? -T{0} : T{0};
+  if (code != std::errc()) return std::nullopt;
   return value;
 }
 
@@ -183,6 +210,23 @@ LineReader::LineReader(std::unique_ptr<ByteSource> source, int64_t max_line)
   if (end_ >= kUtf8Mark.size() &&
       std::memcmp(buffer_.get(), kUtf8Mark.data(), kUtf8Mark.size()) == 0)
     begin_ = kUtf8Mark.size();
+  find_end_of_line();
+}
+
+// The first line's is every line's: LF, a CR before it or not, or CR alone, as old spreadsheets
+// write.
+void LineReader::find_end_of_line() {
+  for (size_t at = begin_; static_cast<int64_t>(at - begin_) <= max_line_; ++at) {
+    while (!ended_ && at + 1 >= end_) {
+      at -= begin_;  // what was read moves to the front
+      fill();
+      at += begin_;
+    }
+    if (at >= end_ || buffer_.get()[at] == '\n') return;
+    if (buffer_.get()[at] != '\r') continue;
+    if (at + 1 == end_ || buffer_.get()[at + 1] != '\n') end_of_line_ = '\r';
+    return;
+  }
 }
 
 void LineReader::Free::operator()(uint8_t* memory) const { std::free(memory); }
@@ -216,7 +260,7 @@ bool LineReader::next(std::string_view& line) {
   for (size_t scanned = 0;;) {
     const uint8_t* start = buffer_.get() + begin_;
     const size_t size = end_ - begin_;
-    found = scanned < size ? std::memchr(start + scanned, '\n', size - scanned) : nullptr;
+    found = scanned < size ? std::memchr(start + scanned, end_of_line_, size - scanned) : nullptr;
     if (found || ended_) break;
     scanned = size;
     if (static_cast<int64_t>(size) > max_line_) break;

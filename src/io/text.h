@@ -45,18 +45,20 @@ class LineReader {
   };
   void fill();
   void grow();
+  void find_end_of_line();
 
   std::unique_ptr<ByteSource> source_;
   std::unique_ptr<uint8_t, Free> buffer_;  // from malloc, so that it can grow in place
   base::MemoryCharge charge_;              // for the buffer
   size_t capacity_ = 0, begin_ = 0, end_ = 0;
   bool ended_ = false;
+  char end_of_line_ = '\n';
   int64_t max_line_;
   int64_t line_number_ = 0;
 };
 
-// Parses the whole field: no sign but '-', no surplus characters (blanks around it aside). Nullopt
-// if it is no such number.
+// Parses the whole field: a sign may stand before the number and blanks around it, nothing else.
+// Nullopt if it is no such number, or one that is too large for the type; one too near to 0 is 0.
 std::optional<int64_t> parse_int(std::string_view field) noexcept;
 std::optional<double> parse_double(std::string_view field) noexcept;
 

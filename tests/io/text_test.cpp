@@ -55,6 +55,16 @@ TEST(Text, HandsOutLines) {
   EXPECT_EQ(lines_of("a\r\nb\rc\r\n\r\n"), (Lines{"a", "b\rc", ""}));
   EXPECT_EQ(lines_of("\n\nx"), (Lines{"", "", "x"}));
   EXPECT_EQ(lines_of("a\r"), Lines{"a"});
+  // As the first line ends, all do.
+  EXPECT_EQ(lines_of("a\rb\r\rc"), (Lines{"a", "b", "", "c"}));
+  EXPECT_EQ(lines_of("\ra\r"), (Lines{"", "a"}));
+  EXPECT_EQ(lines_of("\xef\xbb\xbf"
+                     "a\rb\r"),
+            (Lines{"a", "b"}));
+  LineReader slow(std::make_unique<SlowSource>("ab\rc\r"));
+  Lines lines;
+  for (std::string_view line; slow.next(line);) lines.emplace_back(line);
+  EXPECT_EQ(lines, (Lines{"ab", "c"}));
 }
 
 TEST(Text, DropsTheUtf8Mark) {
@@ -158,12 +168,13 @@ TEST(Text, ReadsFiles) {
 TEST(Text, ParsesIntegers) {
   EXPECT_EQ(io::parse_int("0"), 0);
   EXPECT_EQ(io::parse_int(" -17\t"), -17);
+  EXPECT_EQ(io::parse_int("+17"), 17);
   EXPECT_EQ(io::parse_int("9223372036854775807"), INT64_MAX);
   EXPECT_EQ(io::parse_int("-9223372036854775808"), INT64_MIN);
-  for (const char* bad :
-       {"", " ", "+1", "1.0", "1e3", "0x10", "1 2", "--1", "-", "a", "1a", "9223372036854775808",
-        "\xe2\x88\x92"
-        "1"})
+  for (const char* bad : {"", " ", "+", "++1", "+-1", "+ 1", "1.0", "1e3", "0x10", "1 2", "--1",
+                          "-", "a", "1a", "9223372036854775808",
+                          "\xe2\x88\x92"
+                          "1"})
     EXPECT_EQ(io::parse_int(bad), std::nullopt) << bad;
 }
 
@@ -171,9 +182,20 @@ TEST(Text, ParsesFloatingPoint) {
   EXPECT_EQ(io::parse_double("0.1"), 0.1);
   EXPECT_EQ(io::parse_double(" -2.5e-3 "), -2.5e-3);
   EXPECT_EQ(io::parse_double("7"), 7.0);
+  EXPECT_EQ(io::parse_double(" +2.5e+3"), 2500.0);
+  EXPECT_EQ(io::parse_double("+inf"), INFINITY);
+  EXPECT_EQ(io::parse_double("4.9e-324"), 4.9e-324);
+  for (const char* tiny :
+       {"1e-400", "0.0001e-400", "123456e-500", "1e-99999999999999999999", "0e999"})
+    EXPECT_EQ(io::parse_double(tiny), 0.0) << tiny;
+  EXPECT_TRUE(std::signbit(*io::parse_double("-1e-400")));
+  EXPECT_EQ(io::parse_double("0." + std::string(400, '0') + "1"), 0.0);
+  EXPECT_EQ(io::parse_double("0." + std::string(400, '0') + "1e401"), 1.0);
+  EXPECT_EQ(io::parse_double("1" + std::string(400, '0')), std::nullopt);
   EXPECT_TRUE(std::isnan(*io::parse_double("nan")));
   EXPECT_EQ(io::parse_double("-inf"), -INFINITY);
-  for (const char* bad : {"", "+1", "1,5", "1.5x", "1e999", "0x1p3", "e5", "."})
+  for (const char* bad : {"", "+", "++1", "+-1", "-+1", "1,5", "1.5x", "1e999", "-1e999", "0x1p3",
+                          "e5", ".", "1e99999999999999999999"})
     EXPECT_EQ(io::parse_double(bad), std::nullopt) << bad;
 }
 

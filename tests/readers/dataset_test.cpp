@@ -57,6 +57,16 @@ TEST_F(MakeDataset, FloatsAreRegressionAndBinaryIsAsked) {
   EXPECT_TRUE(std::isnan(dense(*integers, "y").as<const float>()[2])) << "-1 is none";
 }
 
+TEST_F(MakeDataset, TargetsOfDoublePrecisionAreRounded) {
+  const DatasetRef dataset = make(tensor<double>({0.1, 1e-60, NAN, -16777217}, {4}));
+  const std::vector<float> found = values<float>(dense(*dataset, "y"));
+  ASSERT_EQ(found.size(), 4u);
+  EXPECT_EQ(found[0], 0.1f);
+  EXPECT_EQ(found[1], 0.0f);
+  EXPECT_TRUE(std::isnan(found[2]));
+  EXPECT_EQ(found[3], -16777216.0f);
+}
+
 TEST_F(MakeDataset, ClassWeightsFitTheClasses) {
   const DatasetRef dataset = make(tensor<int64_t>({2, 0, -1, 0}, {4}));
   const auto of = [](const DatasetRef& set, std::vector<double> weights) {
@@ -151,8 +161,10 @@ TEST_F(MakeDataset, LabelsOutsideTheirRangeAreRefused) {
                [&] { make(tensor<int64_t>({2, 1, 1, 0}, {4}), true); });
   expect_error(Status::kNan, {"row 1", "found inf"},
                [&] { make(tensor<float>({0, INFINITY, 1, 0}, {4})); });
-  expect_error(Status::kRange, {"row 1", "not exact as f32"},
-               [&] { make(tensor<double>({0, 0.1, 1, 0}, {4})); });
+  expect_error(Status::kRange, {"row 1", "1e+39 is beyond the numbers of f32"},
+               [&] { make(tensor<double>({0, 1e39, 1, 0}, {4})); });
+  expect_error(Status::kRange, {"row 2", "expected 0, 1 or none"},
+               [&] { make(tensor<double>({0, 1, 1 - 1e-12, 0}, {4}), true); });
   expect_error(Status::kInvalidArgument, {"-1 classes"},
                [&] { make(tensor<int64_t>({0, 1, 1, 0}, {4}), false, -1); });
 }

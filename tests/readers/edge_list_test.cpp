@@ -107,10 +107,16 @@ TEST_F(EdgeList, LinesThatCannotBeRead) {
   expect_refused(std::string("0 1\n1 \0 2\n", 10), {"list.txt, line 2", "NUL byte at column 3"});
 }
 
+TEST_F(EdgeList, LinesMayEndWithCrAlone) {
+  const Edges expected{{0, 1}, {1, 2}};
+  EXPECT_EQ(edges(*open("0,1\r1,2\r")->graph), expected);
+  EXPECT_EQ(edges(*open("source,target\r0,1\r1,2")->graph), expected);
+}
+
 // A line is passed over as a header only if nothing in it could be meant as a number.
 TEST_F(EdgeList, NoEdgeIsTakenForAHeader) {
   for (const char* first :
-       {"+1,+2", "0x0,0x1", "\"0\",\"1\"", "'0','1'", "1st,2nd", "1_000,2_000", "0:1", ".5,a"})
+       {"+-1,2", "0x0,0x1", "\"0\",\"1\"", "'0','1'", "1st,2nd", "1_000,2_000", "0:1", ".5,a"})
     expect_refused(base::text(first, "\n1,2\n"), {"line 1"});
   expect_refused("\"0\",\"1\"\n", {"header_lines"});
   OpenOptions options;

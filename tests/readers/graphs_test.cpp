@@ -250,6 +250,30 @@ TEST_F(Graphs, TuLabelsOfAnyKind) {
   EXPECT_EQ(opener_.open(dir_.file("tu"))->feature_dim(), 2);
 }
 
+// macOS puts a file "._NAME" beside each NAME.
+TEST_F(Graphs, FilesOfTheSystemAreNoData) {
+  write_tu();
+  const int64_t edges = opener_.open(dir_.file("tu"))->graph->num_edges();
+  for (const char* part : {"A", "graph_indicator", "graph_labels", "node_labels", "edge_labels"})
+    dir_.write(base::text("tu/._S_", part, ".txt"), std::string_view("\0\5\26\7", 4));
+  EXPECT_EQ(opener_.open(dir_.file("tu"))->graph->num_edges(), edges);
+}
+
+// As half of the published sets write them.
+TEST_F(Graphs, TuNumbersMayHaveAPlusSign) {
+  write_tu();
+  dir_.write("tu/S_graph_labels.txt", "+1\n-1\n+1\n");
+  dir_.write("tu/S_node_attributes.txt", "+1, 2\n3, +4e+0\n5, 6\n7, 1e-400\n9, 10\n11, 12\n");
+  const DatasetRef dataset = opener_.open(dir_.file("tu"));
+  EXPECT_EQ(dataset->task, Task::kMulticlass);
+  EXPECT_EQ(values<int64_t>(*dataset->labels()), (Ids{1, 0, 1}));
+  const std::vector<float> x = values<float>(dense(*dataset, "x"));
+  const size_t width = x.size() / 6;
+  EXPECT_EQ(x[0], 1.0f);
+  EXPECT_EQ(x[width + 1], 4.0f);
+  EXPECT_EQ(x[3 * width + 1], 0.0f);
+}
+
 TEST_F(Graphs, TuAttributesAndNumbers) {
   write_tu();
   dir_.write("tu/S_graph_labels.txt", "1\n0.5\n-2\n");
