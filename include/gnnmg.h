@@ -2486,15 +2486,15 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_batch_export_block(
 
 /** Exact results of an evaluation; which fields have a meaning depends on the task. */
 typedef struct gnnmg_metrics {
-  uint32_t struct_size;     /**< sizeof of this struct, set by the caller. */
-  gnnmg_task task;          /**< What was evaluated. */
-  int64_t count;            /**< Labelled rows, or labelled targets. */
-  int64_t correct;          /**< Of these, right ones; 0 for regression. */
-  double loss;              /**< Mean loss. */
-  double accuracy;          /**< correct / count; 0 for regression. */
-  double f1_micro;          /**< F1 over all decisions. */
-  double f1_macro;          /**< Mean of the classes' F1. */
-  double roc_auc;           /**< Binary tasks: mean over targets; NaN where one class is missing. */
+  uint32_t struct_size; /**< sizeof of this struct, set by the caller. */
+  gnnmg_task task;      /**< What was evaluated. */
+  int64_t count;        /**< Labelled rows, or labelled targets. */
+  int64_t correct;      /**< Of these, right ones; 0 for regression. */
+  double loss;          /**< Mean loss. */
+  double accuracy;      /**< correct / count; 0 for regression, NaN where nothing has a label. */
+  double f1_micro;      /**< F1 over all decisions; NaN likewise. */
+  double f1_macro;      /**< Mean of the classes' F1; NaN likewise. */
+  double roc_auc;       /**< Binary tasks: mean over targets; NaN where one class is missing. */
   double average_precision; /**< Binary tasks: mean over targets. */
   double rmse;              /**< Regression: root of the mean squared error. */
   double mae;               /**< Regression: mean absolute error. */

@@ -235,11 +235,11 @@ type Metrics struct {
 	Correct int64
 	// Mean loss.
 	Loss float64
-	// correct / count; 0 for regression.
+	// correct / count; 0 for regression, NaN where nothing has a label.
 	Accuracy float64
-	// F1 over all decisions.
+	// F1 over all decisions; NaN likewise.
 	F1Micro float64
-	// Mean of the classes' F1.
+	// Mean of the classes' F1; NaN likewise.
 	F1Macro float64
 	// Binary tasks: mean over targets; NaN where one class is missing.
 	ROCAUC float64

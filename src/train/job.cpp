@@ -258,13 +258,22 @@ std::shared_ptr<const Job> make_job(std::shared_ptr<nn::Model> model, data::Data
     base::fail(Status::kInvalidArgument, "drop_last: leaves no mini-batch, because the ",
                train.size(), " training ", data.sample_name(), "s are fewer than batch_size ",
                config.batch_size);
-  const bool validates =
-      config.evaluate_every > 0 && !job->split->part(SplitPart::kValidation).empty();
+  const std::span<const int64_t> validation = job->split->part(SplitPart::kValidation);
+  const bool known = data::count_labelled(data, validation) > 0;
+  const bool validates = config.evaluate_every > 0 && known;
+  const std::string lacks =
+      validation.empty() || known
+          ? base::text(where, " has no validation part")
+          : base::text(where, ": none of its ", validation.size(), " validation ",
+                       data.sample_name(), "s has a label that counts");
   if (!validates && config.early_stop_patience > 0)
     base::fail(Status::kInvalidArgument, "early_stop_patience ", config.early_stop_patience, ": ",
-               where, " has no validation part");
+               lacks);
   if (!validates && config.schedule.kind == ScheduleKind::kPlateau)
-    base::fail(Status::kInvalidArgument, "schedule plateau: ", where, " has no validation part");
+    base::fail(Status::kInvalidArgument, "schedule plateau: ", lacks);
+  if (config.evaluate_every > 0 && config.keep_best && !validation.empty() && !known)
+    job->environment.log.add(base::LogLevel::kWarning,
+                             lacks + ": no epoch is the best, and the last weights stay");
   // What the layers read of edges is there.
   const nn::ModelConfig& layers = job->model->config();
   (void)nn::GraphFacts(*data.graph, nn::edge_needs(layers), nn::scalar_type(layers.dtype));

@@ -5,6 +5,14 @@
 #include "base/error.h"
 
 namespace gnnmg::train {
+namespace {
+
+// The lower, the better.
+bool is_error(Metric metric) noexcept {
+  return metric == Metric::kLoss || metric == Metric::kRmse || metric == Metric::kMae;
+}
+
+}  // namespace
 
 const char* metric_name(Metric metric) noexcept {
   switch (metric) {
@@ -50,10 +58,14 @@ double metric_value(Metric metric, const nn::Metrics& metrics) noexcept {
   return std::nan("");
 }
 
+bool metric_tells(Metric metric, double value) noexcept {
+  return !std::isnan(value) || is_error(metric);
+}
+
 bool metric_better(Metric metric, double value, double than) noexcept {
   if (std::isnan(value)) return false;
   if (std::isnan(than)) return true;
-  const bool lower = metric == Metric::kLoss || metric == Metric::kRmse || metric == Metric::kMae;
+  const bool lower = is_error(metric);
   return lower ? value < than : value > than;
 }
 

@@ -63,9 +63,11 @@ void Rank::end_epoch() {
   report.ranks = training_.times();
 
   int64_t without_improvement = position_.without_improvement;
-  if (report.evaluated) {
-    report.best =
-        metric_better(c.best_by, metric_value(c.best_by, report.validation), position_.best);
+  const double reached = metric_value(c.best_by, report.validation);
+  const bool tells =
+      report.evaluated && report.validation.count > 0 && metric_tells(c.best_by, reached);
+  if (tells) {
+    report.best = metric_better(c.best_by, reached, position_.best);
     without_improvement = report.best ? 0 : without_improvement + 1;
   }
   const bool finished = last_epoch || (c.early_stop_patience > 0 && report.evaluated &&
@@ -75,10 +77,10 @@ void Rank::end_epoch() {
   commit([&] {
     Position& p = position_;
     if (report.evaluated) {
-      p.last = metric_value(c.best_by, report.validation);
+      p.last = reached;
       p.has_validation = true;
       p.without_improvement = without_improvement;
-      p.schedule.observe(report.best);
+      if (tells) p.schedule.observe(report.best);
       if (report.best) {
         p.best = p.last;
         p.best_epoch = epoch;

@@ -143,6 +143,22 @@ TEST(Metrics, OfClasses) {
       1e-12);
 }
 
+TEST(Metrics, OfNothingAreNoNumbers) {
+  for (const Task task : {Task::kMulticlass, Task::kBinary, Task::kRegression}) {
+    const Metrics m = MetricSum(task, Loss::kAuto, 3).result();
+    EXPECT_EQ(m.count, 0);
+    EXPECT_TRUE(std::isnan(m.loss));
+    if (task != Task::kRegression) {
+      EXPECT_TRUE(std::isnan(m.accuracy));
+      EXPECT_TRUE(std::isnan(m.f1_micro));
+      EXPECT_TRUE(std::isnan(m.f1_macro));
+    } else {
+      EXPECT_TRUE(std::isnan(m.rmse));
+      EXPECT_TRUE(std::isnan(m.mae));
+    }
+  }
+}
+
 TEST(Metrics, OfTwoClassesHaveAnArea) {
   MetricSum sum(Task::kMulticlass, Loss::kAuto, 2);
   sum.add(numbers({0, 3, 0, 1, 0, 1, 0, -2}, {4, 2}), {classes({1, 0, 1, 0})});

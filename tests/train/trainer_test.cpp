@@ -16,6 +16,7 @@
 #include "nn/model.h"
 #include "support/temp_dir.h"
 #include "train/fixture.h"
+#include "train/metric.h"
 
 namespace gnnmg::test {
 namespace {
@@ -67,6 +68,42 @@ TEST(Trainer, LearnsPlantedClasses) {
   EXPECT_EQ(test.count, 1500);
   EXPECT_GT(test.accuracy, 0.93);
   EXPECT_EQ(test.accuracy, static_cast<double>(test.correct) / 1500);
+}
+
+// As in competitions: no epoch is better than another, so the last weights stay, and nothing ends
+// early.
+TEST(Trainer, AValidationPartWithoutLabelsDecidesNothing) {
+  for (const Metric metric :
+       {Metric::kAccuracy, Metric::kF1Macro, Metric::kF1Micro, Metric::kLoss}) {
+    SCOPED_TRACE(train::metric_name(metric));
+    Recipe setup;
+    setup.dataset = make_small({.withheld = true});
+    setup.trainer.num_ranks = 2;
+    setup.trainer.best_by = metric;
+    const std::vector<double> last = weights_after(setup);
+    setup.trainer.keep_best = true;
+    Host host;
+    Trial run(setup, host);
+    for (const EpochReport& report : reports_of(run)) {
+      EXPECT_TRUE(report.evaluated);
+      EXPECT_FALSE(report.best);
+      EXPECT_EQ(report.validation.count, 0);
+      EXPECT_TRUE(std::isnan(report.validation.accuracy));
+    }
+    EXPECT_EQ(run.weights(), last);
+    EXPECT_EQ(run->progress().best_epoch, -1);
+    EXPECT_TRUE(std::isnan(run->evaluate(SplitPart::kValidation, {})->accuracy));
+    EXPECT_GT(run->evaluate(SplitPart::kTest, {})->accuracy, 0);
+    const auto warning = host.log.next();
+    ASSERT_TRUE(warning);
+    EXPECT_THAT(warning->text, HasSubstr("none of its 100 validation nodes has a label"));
+    setup.trainer.early_stop_patience = 2;
+    EXPECT_THAT(refusal(setup, Status::kInvalidArgument), HasSubstr("none of its 100 validation"));
+    setup.trainer.early_stop_patience = 0;
+    setup.trainer.schedule.kind = train::ScheduleKind::kPlateau;
+    EXPECT_THAT(refusal(setup, Status::kInvalidArgument),
+                HasSubstr("schedule plateau: split main"));
+  }
 }
 
 TEST(Trainer, Reports) {

@@ -1555,11 +1555,11 @@ pub struct gnnmg_metrics {
     pub correct: i64,
     /// Mean loss.
     pub loss: f64,
-    /// correct / count; 0 for regression.
+    /// correct / count; 0 for regression, NaN where nothing has a label.
     pub accuracy: f64,
-    /// F1 over all decisions.
+    /// F1 over all decisions; NaN likewise.
     pub f1_micro: f64,
-    /// Mean of the classes' F1.
+    /// Mean of the classes' F1; NaN likewise.
     pub f1_macro: f64,
     /// Binary tasks: mean over targets; NaN where one class is missing.
     pub roc_auc: f64,

@@ -132,11 +132,11 @@ info! {
         correct: usize,
         /// Mean loss.
         loss: f64,
-        /// correct / count; 0 for regression.
+        /// correct / count; 0 for regression, NaN where nothing has a label.
         accuracy: f64,
-        /// F1 over all decisions.
+        /// F1 over all decisions; NaN likewise.
         f1_micro: f64,
-        /// Mean of the classes' F1.
+        /// Mean of the classes' F1; NaN likewise.
         f1_macro: f64,
         /// Binary tasks: mean over targets; NaN where one class is missing.
         roc_auc: f64,
