@@ -427,7 +427,7 @@ static void print_test(gnnmg_trainer* trainer, gnnmg_split part, const gnnmg_met
   printf("%s%s %s %.4f, loss %.4f", o->quiet ? "" : "\n",
          part == GNNMG_SPLIT_TEST ? "test   " : "held out", name_of(test, o), value_of(test, o),
          test->loss);
-  if (info.has_validation && info.state == GNNMG_TRAINER_FINISHED)
+  if (info.has_validation && info.best_epoch >= 0 && info.state == GNNMG_TRAINER_FINISHED)
     printf(" (weights of epoch %lld, validation %.4f)", (long long)info.best_epoch + 1,
            info.best_validation);
   printf("\n");
@@ -553,14 +553,17 @@ int main(int argc, char** argv) {
     if (o.checkpoints) use_checkpoints(context, trainer, &o, speaks);
     train(trainer, &progress);
     train_curve_end_run(&curve);
-    CHECK(gnnmg_trainer_evaluate(trainer, part, &test, -1));
+    if (speaks && o.save && run == 0) CHECK(gnnmg_model_save(model, o.save, NULL, -1));
+    const int held_out = size_of(data, part) > 0; /* all may be for training */
+    if (held_out) {
+      CHECK(gnnmg_trainer_evaluate(trainer, part, &test, -1));
+      train_sums_add(&tests, value_of(&test, &o));
+    }
     if (speaks) {
-      print_test(trainer, part, &test, &o);
+      if (held_out) print_test(trainer, part, &test, &o);
       print_tail(&progress.times, now() - start);
       if (o.times) print_ranks_times(trainer);
-      if (o.save && run == 0) CHECK(gnnmg_model_save(model, o.save, NULL, -1));
     }
-    train_sums_add(&tests, value_of(&test, &o));
     gnnmg_trainer_free(trainer);
     gnnmg_model_free(model);
   }

@@ -198,7 +198,7 @@ function print_test(trainer, part, metrics, o)
     at, (name, value) = progress(trainer), score(metrics, o)
     haskey(o.run, :quiet) || println()
     @printf("%s %s %.4f, loss %.4f", part == :test ? "test   " : "held out", name, value, metrics.loss)
-    at.has_validation && at.state == :finished &&
+    at.has_validation && at.best_epoch >= 0 && at.state == :finished &&
         @printf(" (weights of epoch %d, validation %.4f)", at.best_epoch + 1, at.best_validation)
     println()
     haskey(REACHABLE, o.dataset) && println("        reachable: ", REACHABLE[o.dataset])
@@ -241,14 +241,16 @@ function main(arguments)
         haskey(o.run, :checkpoints) && use_checkpoints(context, trainer, o, speaks)
         train(trainer, watch)
         isempty(watch.curve) || push!(curves, watch.curve)
-        metrics = evaluate(trainer, part)
-        name, value = score(metrics, o)
-        push!(scores, value)
+        speaks && haskey(o.run, :save) && run == 0 && save(model, o.run[:save])
+        if !isempty(split_ids(data, part)) # all may be for training
+            metrics = evaluate(trainer, part)
+            name, value = score(metrics, o)
+            push!(scores, value)
+            speaks && print_test(trainer, part, metrics, o)
+        end
         if speaks
-            print_test(trainer, part, metrics, o)
             print_times(watch, time() - begun)
             haskey(o.run, :times) && print_ranks(rank_info(trainer))
-            haskey(o.run, :save) && run == 0 && save(model, o.run[:save])
         end
         foreach(close, (trainer, model))
     end

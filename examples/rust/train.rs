@@ -399,7 +399,7 @@ fn print_test(trainer: &Trainer, part: Split, test: &Metrics, o: &Options) -> Re
         "held out"
     };
     print!("{above}{label} {name} {value:.4}, loss {:.4}", test.loss);
-    if at.has_validation && at.state == TrainerState::Finished {
+    if at.has_validation && at.best_epoch >= 0 && at.state == TrainerState::Finished {
         let (epoch, best) = (at.best_epoch + 1, at.best_validation);
         print!(" (weights of epoch {epoch}, validation {best:.4})");
     }
@@ -496,21 +496,26 @@ fn main() -> std::result::Result<(), Box<dyn Error>> {
             use_checkpoints(&context, &mut trainer, folder, &o, speaks)?;
         }
         train(&mut trainer, &mut progress)?;
-        let test = trainer.evaluate(part)?;
+        if let Some(file) = o.save.as_ref().filter(|_| speaks && run == 0) {
+            trainer.model_mut().save(file)?;
+        }
+        // All may be for training.
+        if !data.split(part)?.is_empty() {
+            let test = trainer.evaluate(part)?;
+            if speaks {
+                print_test(&trainer, part, &test, &o)?;
+            }
+            let (of, result) = value(&test, &o);
+            tests.add(result);
+            name = of;
+        }
         if speaks {
-            print_test(&trainer, part, &test, &o)?;
             progress.print_times(begin.elapsed().as_secs_f64());
             if o.times {
                 print_ranks(&trainer.ranks()?);
             }
-            if let Some(file) = o.save.as_ref().filter(|_| run == 0) {
-                trainer.model_mut().save(file)?;
-            }
         }
         curve.end_run();
-        let (of, result) = value(&test, &o);
-        tests.add(result);
-        name = of;
     }
     if speaks && tests.count > 1 {
         println!();

@@ -370,5 +370,57 @@ TEST(EdgeModelsTest, ReadoutsOfGraphsWithCategories) {
   }
 }
 
+// A mini-batch may have nodes without edges alone; what then depends on no row still depends on the
+// parameters.
+TEST(EdgeModels, TrainOnNodesWithoutEdges) {
+  const EdgeWorld world;
+  Graph graph;
+  const int64_t ends[] = {0, 1}, rows[] = {kNodes, 1};
+  const std::vector<double> x(kNodes, 0.5);
+  std::vector<int64_t> labels, nodes, types{0, 1};
+  for (int64_t i = 0; i < kNodes; ++i) labels.push_back(i % 2), nodes.push_back(i);
+  ASSERT_OK(gnnmg_graph_create_from_coo(world.context, kNodes, ends, ends + 1, GNNMG_DTYPE_I64, 1,
+                                        graph.out()));
+  ASSERT_OK(gnnmg_graph_set_node_tensor(graph, 0, "x", x.data(), GNNMG_DTYPE_F64, 2, rows));
+  ASSERT_OK(gnnmg_graph_set_node_tensor(graph, 0, "y", labels.data(), GNNMG_DTYPE_I64, 1, rows));
+  const int64_t edges[] = {1};
+  ASSERT_OK(
+      gnnmg_graph_set_edge_tensor(graph, 0, "edge_type", types.data(), GNNMG_DTYPE_I64, 1, edges));
+  Dataset data;
+  ASSERT_OK(gnnmg_dataset_create(graph, "x", "y", GNNMG_TASK_MULTICLASS, 2, data.out()));
+  ASSERT_OK(gnnmg_dataset_add_split(data, "all", nodes.data() + 2, kNodes - 2, nodes.data(), 1,
+                                    nodes.data() + 1, 1));
+  Sampler sampler;
+  ASSERT_OK(gnnmg_sampler_create(graph, nullptr, sampler.out()));
+  for (const gnnmg_architecture architecture :
+       {GNNMG_MODEL_SAGE, GNNMG_MODEL_GCN, GNNMG_MODEL_GAT, GNNMG_MODEL_GATV2, GNNMG_MODEL_RGCN,
+        GNNMG_MODEL_TRANSFORMER, GNNMG_MODEL_GRAPHCONV})
+    for (const int32_t bases : {0, 2}) {
+      if (bases > 0 && architecture != GNNMG_MODEL_RGCN) continue;
+      SCOPED_TRACE(testing::Message() << "architecture " << architecture << ", bases " << bases);
+      gnnmg_model_config layers = world.layers;
+      layers.architecture = architecture;
+      layers.bias = 0;
+      if (architecture == GNNMG_MODEL_SAGE || architecture == GNNMG_MODEL_RGCN ||
+          architecture == GNNMG_MODEL_TRANSFORMER)
+        layers.root_weight = 0;
+      if (architecture == GNNMG_MODEL_RGCN) {
+        layers.num_relations = 2;
+        layers.num_bases = bases;
+      }
+      if (architecture == GNNMG_MODEL_GCN || architecture == GNNMG_MODEL_GAT ||
+          architecture == GNNMG_MODEL_GATV2)
+        layers.self_loops = 0;
+      Model model;
+      ASSERT_OK(gnnmg_model_create(world.context, data, &layers, model.out()));
+      auto training = init(gnnmg_trainer_config_init);
+      training.num_epochs = 2;
+      training.batch_size = 16;
+      Trainer trainer;
+      ASSERT_OK(gnnmg_trainer_create(model, data, sampler, nullptr, &training, trainer.out()));
+      EXPECT_OK(gnnmg_trainer_run(trainer, nullptr, nullptr, nullptr));
+    }
+}
+
 }  // namespace
 }  // namespace gnnmg::test

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Wrong command lines of `train`: each is refused before anything is read, in one line that names the option.
+# Wrong command lines of `train`: each is refused before anything is read, in one line that names the option. And one that
+# looks wrong and is not.
 #   options_test.sh <the example program train>
 set -euo pipefail
 train=$1
@@ -50,4 +51,14 @@ expect '--gpu-memory 80X: expected a size such as' --plan --gpu-memory 80X plant
 expect '--processes needs --port' --processes 2 planted
 expect '--save /nowhere/at/all.pth: No such file' --save /nowhere/at/all.pth planted
 
-((failures == 0)) && echo "every one was refused"
+# Where all is for training there is nothing to test, and the weights are kept all the same.
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+for split in 1,0 0.9,0.1; do
+  status=0
+  output=$("$train" planted:200 --random-split $split --epochs 2 --fanouts 3,3 --save "$folder/$split.pth" 2>&1) || status=$?
+  [[ $status == 0 && -s $folder/$split.pth && $output != *ERR_* ]] ||
+    { echo "train --random-split $split --save ended with $status: $output" && failures=$((failures + 1)); }
+done
+
+((failures == 0)) && echo "every one was refused, and weights are kept"

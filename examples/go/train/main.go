@@ -290,7 +290,7 @@ func printTest(trainer *gnnmg.Trainer, part gnnmg.Split, test gnnmg.Metrics, o *
 	name, value := score(test, o)
 	label := map[bool]string{true: "test   ", false: "held out"}[part == gnnmg.SplitTest]
 	fmt.Printf("%s %s %.4f, loss %.4f", label, name, value, test.Loss)
-	if at := Get(trainer.Progress()); at.HasValidation && at.State == gnnmg.TrainerFinished {
+	if at := Get(trainer.Progress()); at.HasValidation && at.BestEpoch >= 0 && at.State == gnnmg.TrainerFinished {
 		fmt.Printf(" (weights of epoch %d, validation %.4f)", at.BestEpoch+1, at.BestValidation)
 	}
 	fmt.Println()
@@ -360,18 +360,22 @@ func main() {
 		if len(p.curve) > 0 {
 			curves = append(curves, p.curve)
 		}
-		test := Get(trainer.Evaluate(Background, part))
-		var value float64
-		name, value = score(test, o)
-		values = append(values, value)
+		if speaks && o.save != "" && run == 0 {
+			Check(model.Save(Background, o.save))
+		}
+		if sizeOf(data, part) > 0 { // all may be for training
+			test := Get(trainer.Evaluate(Background, part))
+			var value float64
+			name, value = score(test, o)
+			values = append(values, value)
+			if speaks {
+				printTest(trainer, part, test, o)
+			}
+		}
 		if speaks {
-			printTest(trainer, part, test, o)
 			p.table(time.Since(start))
 			if o.times {
 				printRanks(Get(trainer.Ranks()))
-			}
-			if o.save != "" && run == 0 {
-				Check(model.Save(Background, o.save))
 			}
 		}
 		trainer.Close()

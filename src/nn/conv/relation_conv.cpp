@@ -274,7 +274,9 @@ class RelationConv final : public Conv {
         (k > 0 ? weight_.view({o_.relations, k, o_.in / k, o_.out / k}) : matrices()).unbind(0);
     std::vector<at::Tensor> products;
     for (int64_t r = 0; r < o_.relations; ++r) {
-      if (sizes[r] == 0) continue;
+      // Where there is no edge at all the product of no rows stays, whose gradient is 0.
+      const bool only = products.empty() && r + 1 == o_.relations;
+      if (sizes[r] == 0 && !only) continue;
       if (k == 0)
         products.push_back(at::mm(parts[r], by_relation[r]));
       else
@@ -283,8 +285,7 @@ class RelationConv final : public Conv {
                 .transpose(0, 1)
                 .reshape({sizes[r], o_.out}));
     }
-    return products.empty() ? at::zeros({0, o_.out}, rows.options().requires_grad(false))
-                            : at::cat(products);
+    return at::cat(products);
   }
 
   RelationOptions o_;
