@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What the loader reads of the library: its name, that every symbol is bound at once, that it stays loaded, and that it
-# does not ask for a library of which LibTorch holds a copy of its own.
+# does not ask for a library of which LibTorch holds a copy of its own, nor for what starts a shell or another program.
 #   dynamic.sh <library> <soname>
 set -euo pipefail
 dynamic=$(readelf -dW "$1")
@@ -12,4 +12,5 @@ expect 'FLAGS_1.*\bNODELETE\b' "-z nodelete"
 expect 'NEEDED.*\[libtorch_cpu\.so\]' "libtorch_cpu.so"
 ! grep -E 'NEEDED.*\[(libgloo|libtorch_cuda|libc10_cuda|libcuda|libgtest)' <<<"$dynamic" || bad=1
 ! grep TEXTREL <<<"$dynamic" || bad=1
+! readelf -W --dyn-syms "$1" | grep -E ' UND (system|popen|wordexp|v?fork|f?exec[a-z]*|posix_spawnp?|clone)(@|$)' || bad=1
 ((bad == 0)) && echo "$2 is as it should be"

@@ -36,6 +36,13 @@ class CommTest : public testing::Test {
   std::vector<Comm> comms;
 };
 
+TEST(CommDefaults, DeadlinesAreHalfAMinuteAndFiveMinutesForAStart) {
+  const auto comm = init(gnnmg_comm_config_init);
+  EXPECT_EQ(comm.deadline_ms, 30'000);
+  EXPECT_EQ(comm.join_ms, 300'000);
+  EXPECT_EQ(init(gnnmg_trainer_config_init).deadline_ms, 30'000);
+}
+
 TEST_F(CommTest, ReducesGathersAndSends) {
   make(3);
   on_all([&](int32_t rank) {
