@@ -54,11 +54,9 @@ expect '--save /nowhere/at/all.pth: No such file' --save /nowhere/at/all.pth pla
 # Where all is for training there is nothing to test, and the weights are kept all the same.
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-for split in 1,0 0.9,0.1; do
-  status=0
-  output=$("$train" planted:200 --random-split $split --epochs 2 --fanouts 3,3 --save "$folder/$split.pth" 2>&1) || status=$?
-  [[ $status == 0 && -s $folder/$split.pth && $output != *ERR_* ]] ||
-    { echo "train --random-split $split --save ended with $status: $output" && failures=$((failures + 1)); }
-done
+status=0
+output=$("$train" planted:200 --random-split 1,0 --epochs 1 --fanouts 3,3 --save "$folder/all.pth" 2>&1) || status=$?
+[[ $status == 0 && -s $folder/all.pth && $output != *ERR_* ]] ||
+  { echo "train --random-split 1,0 --save ended with $status: $output" && failures=$((failures + 1)); }
 
 ((failures == 0)) && echo "every one was refused, and weights are kept"
