@@ -8,12 +8,10 @@ find_package(Python3 REQUIRED COMPONENTS Interpreter)
 #                     [ENVIRONMENT <variable=value>...])
 # One ctest entry. A target as command is its file. Exit status 77 means skipped. One of the labels is the test's class,
 # which bounds its CPU seconds (tests/support/run_test.py): unit (10 s, where no class is named), dist (40 s, of several
-# ranks or every kernel),
-# bindings (100 s, most of it compilers'; all by GNNMG_TIMEOUT_FACTOR), long, which
-# tests/run.sh leaves to tests/nightly.sh, or gpu, which is skipped where there is none. TIMEOUT, 120 unless given, is for a
+# ranks or every kernel), bindings (100 s, most of it compilers'; all by GNNMG_TIMEOUT_FACTOR), long, which tests/run.sh
+# leaves to tests/nightly.sh, or gpu, which is skipped where there is none. TIMEOUT, 120 unless given, is for a
 # plain build: sanitizers get GNNMG_TIMEOUT_FACTOR times as much. Tests with the longest TIMEOUT start first. PROCESSES: it is
-# of several processes and looks at a clock. These run one after another from the start on, each in two places: with one place
-# free at a time others would always take it, and they would all be left for the end. SERIAL: nothing runs beside it.
+# of several processes and looks at a clock, and takes two places. SERIAL: nothing runs beside it.
 function(gnnmg_register_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "SERIAL;PROCESSES" "TIMEOUT" "COMMAND;LABELS;ENVIRONMENT")
   if(arg_UNPARSED_ARGUMENTS OR NOT arg_COMMAND)
@@ -22,11 +20,9 @@ function(gnnmg_register_test name)
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 120)
   endif()
-  set(cost ${arg_TIMEOUT})
-  set(alone PROCESSORS 1)
+  set(places 1)
   if(arg_PROCESSES)
-    math(EXPR cost "${cost} + 1000")
-    set(alone PROCESSORS 2 RESOURCE_LOCK processes)
+    set(places 2)
   endif()
   set(class unit)
   foreach(label IN ITEMS dist bindings long gpu)
@@ -44,7 +40,7 @@ function(gnnmg_register_test name)
   add_test(NAME ${name} COMMAND ${Python3_EXECUTABLE} -S ${PROJECT_SOURCE_DIR}/tests/support/run_test.py
            ${name} ${class} ${GNNMG_TIMEOUT_FACTOR} ${program} ${arg_COMMAND})
   set_tests_properties(${name} PROPERTIES
-    LABELS "${arg_LABELS}" TIMEOUT ${timeout} COST ${cost} ${alone} RUN_SERIAL ${arg_SERIAL}
+    LABELS "${arg_LABELS}" TIMEOUT ${timeout} COST ${arg_TIMEOUT} PROCESSORS ${places} RUN_SERIAL ${arg_SERIAL}
     SKIP_RETURN_CODE 77
     ENVIRONMENT "${GNNMG_TEST_ENVIRONMENT};${arg_ENVIRONMENT}")
 endfunction()
