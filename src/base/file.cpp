@@ -38,13 +38,13 @@ std::string parent_of(const std::string& path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-// What the path names when links of its last part are followed, whether that exists or not.
-std::string behind_links(std::string path) {
+// Follows the links of the last part of a path. What they lead to need not exist.
+std::string follow_links(std::string path) {
   constexpr int kMostLinks = 40;  // as the system allows
   for (int link = 0; link < kMostLinks; ++link) {
     std::string target(PATH_MAX, '\0');
     const ssize_t size = ::readlink(path.c_str(), target.data(), target.size());
-    if (size < 0) return path;  // no link; what else is wrong with it, who opens it hears
+    if (size < 0) return path;  // no link; other errors show when it is opened
     target.resize(static_cast<size_t>(size));
     path = target.starts_with('/') ? target : join_path(parent_of(path), target);
   }
@@ -193,7 +193,7 @@ std::shared_ptr<void> MappedFile::shared_copy(
   return copy;
 }
 
-AtomicFile::AtomicFile(const std::string& path, Links links) : path_(behind_links(path)) {
+AtomicFile::AtomicFile(const std::string& path, Links links) : path_(follow_links(path)) {
   if (links == Links::kRefuse && path_ != path)
     fail(Status::kIo, path, ": is a link, to ", path_, "; expected a file of this folder");
   remove_abandoned(path_);
@@ -208,7 +208,7 @@ bool AtomicFile::create() {
   uint64_t random = 0;
   if (getrandom(&random, sizeof random, 0) != sizeof random) fail_io(errno, path_, "draw a name");
   temporary_ = text(path_, kTemporary, random);
-  // Nobody may read for a moment what only some may read in the end.
+  // Until it has its permissions only its owner may read it.
   struct stat info;
   const bool replaces = ::stat(path_.c_str(), &info) == 0 && S_ISREG(info.st_mode);
   const mode_t mode = replaces ? info.st_mode & 0777 : 0666;

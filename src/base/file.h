@@ -138,8 +138,8 @@ bool is_directory(const std::string& path) noexcept;
 void make_directory(const std::string& path);
 // Names in a folder, sorted, without "." and "..".
 std::vector<std::string> list_directory(const std::string& path);
-// Those that do not begin with a dot: the others are not the user's, but a system's, such as the
-// "._NAME" that macOS puts beside each NAME.
+// The same without names that begin with a dot, which are files of a system: macOS puts a "._NAME"
+// beside each NAME.
 std::vector<std::string> list_visible(const std::string& path);
 std::string join_path(const std::string& folder, std::string_view name);
 // `name` must stay inside its folder: not absolute, no "..", no NUL; Error(kFormat) naming `where`

@@ -9,9 +9,9 @@ find_package(Python3 REQUIRED COMPONENTS Interpreter)
 # One ctest entry. A target as command is its file. Exit status 77 means skipped. One of the labels is the test's class,
 # which bounds its CPU seconds (tests/support/run_test.py): unit (10 s, where no class is named), dist (40 s, of several
 # ranks or every kernel), bindings (100 s, most of it compilers'; all by GNNMG_TIMEOUT_FACTOR), long, which tests/run.sh
-# leaves to tests/nightly.sh, or gpu, which is skipped where there is none. TIMEOUT, 120 unless given, is for a
-# plain build: sanitizers get GNNMG_TIMEOUT_FACTOR times as much. Tests with the longest TIMEOUT start first. PROCESSES: it is
-# of several processes and looks at a clock, and takes two places. SERIAL: nothing runs beside it.
+# leaves to tests/nightly.sh, or gpu, which is skipped where there is none. TIMEOUT, 120 unless given, is for a plain build:
+# sanitizers get GNNMG_TIMEOUT_FACTOR times as much. PROCESSES: the test starts several processes and looks at a clock; it
+# takes two places. SERIAL: nothing runs beside it.
 function(gnnmg_register_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "SERIAL;PROCESSES" "TIMEOUT" "COMMAND;LABELS;ENVIRONMENT")
   if(arg_UNPARSED_ARGUMENTS OR NOT arg_COMMAND)

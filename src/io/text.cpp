@@ -156,14 +156,14 @@ std::string_view trim(std::string_view field) noexcept {
   return field.substr(begin, field.find_last_not_of(" \t") - begin + 1);
 }
 
-// Whether a number that is out of a type's range, written in decimal, is nearer to 0 than 1 is.
+// Whether a decimal number that is out of a type's range is smaller than 1.
 bool is_tiny(std::string_view number) noexcept {
   const size_t mark = std::min(number.find_first_of("eE"), number.size());
   const std::string_view digits = number.substr(0, mark);
   const size_t point = std::min(digits.find('.'), digits.size());
   const size_t first = digits.find_first_of("123456789");
   if (first == std::string_view::npos) return true;
-  // Of its first digit: 0 for the one before the point.
+  // The decimal place of its first digit; 0 is the one before the point.
   const int64_t place = first < point ? static_cast<int64_t>(point - first) - 1
                                       : static_cast<int64_t>(point) - static_cast<int64_t>(first);
   int64_t exponent = 0;
@@ -171,7 +171,7 @@ bool is_tiny(std::string_view number) noexcept {
     std::string_view text = number.substr(mark + 1);
     if (text.starts_with('+')) text.remove_prefix(1);
     const auto [rest, code] = std::from_chars(text.data(), text.data() + text.size(), exponent);
-    if (code != std::errc()) return text.starts_with('-');  // of more than 18 digits
+    if (code != std::errc()) return text.starts_with('-');  // the exponent has more than 18 digits
   }
   return exponent < -place;
 }
@@ -213,12 +213,12 @@ LineReader::LineReader(std::unique_ptr<ByteSource> source, int64_t max_line)
   find_end_of_line();
 }
 
-// The first line's is every line's: LF, a CR before it or not, or CR alone, as old spreadsheets
-// write.
+// Every line ends as the first one does: with LF, with CR LF, or with CR alone, as old spreadsheets
+// write it.
 void LineReader::find_end_of_line() {
   for (size_t at = begin_; static_cast<int64_t>(at - begin_) <= max_line_; ++at) {
     while (!ended_ && at + 1 >= end_) {
-      at -= begin_;  // what was read moves to the front
+      at -= begin_;  // fill() moves the bytes to the front of the buffer
       fill();
       at += begin_;
     }

@@ -205,7 +205,7 @@ Metrics MetricSum::result() const {
   }
   m.f1_micro = quotient(2.0 * static_cast<double>(both), static_cast<double>(labelled + predicted));
   m.f1_macro = quotient(f1_sum, static_cast<double>(present));
-  if (m.count == 0) m.accuracy = m.f1_micro = m.f1_macro = kUndefined;  // no bad ones, but none
+  if (m.count == 0) m.accuracy = m.f1_micro = m.f1_macro = kUndefined;  // undefined, not bad
   std::vector<double> areas, precisions;
   for (const auto& list : scores_) {
     const Ranked ranked = rank(list);

@@ -9,10 +9,10 @@ namespace gnnmg::train {
 
 const char* metric_name(Metric metric) noexcept;
 double metric_value(Metric metric, const nn::Metrics& metrics) noexcept;
-// Strictly better; NaN is never better, and anything is better than NaN.
-// Whether a value tells better from worse. A loss or an error that is NaN does, for it is bad; a
-// share of nothing, or an area without one of the classes, does not.
+// Whether a value counts when epochs are compared. A loss or an error that is NaN counts, as a bad
+// one; an accuracy of no labels or an area without one of the classes is undefined and does not.
 bool metric_tells(Metric metric, double value) noexcept;
+// Strictly better; NaN is never better, and anything is better than NaN.
 bool metric_better(Metric metric, double value, double than) noexcept;
 // What `best_by` means for a task: a regression has no accuracy and is judged by its loss instead.
 // Error(kInvalidArgument) when the task has no such figure.

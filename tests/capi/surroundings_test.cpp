@@ -1,5 +1,5 @@
-// What the library leaves as the program has it: environment, locale, working folder, the mode of
-// floating-point numbers, signal handlers, permissions of new files, what is printed.
+// The library does not change the program's environment, locale, working folder, floating-point
+// mode, signal handlers and umask, and prints nothing.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -19,9 +19,9 @@
 namespace gnnmg::test {
 namespace {
 
-constexpr unsigned kMode = 0xFFC0;  // of MXCSR all but the flags of what has happened
+constexpr unsigned kMode = 0xFFC0;  // MXCSR without the flags of past exceptions
 
-// Of the calling thread, or of the process.
+// The state that the library must not change, of the calling thread and of the process.
 std::map<std::string, std::string> surroundings() {
   std::map<std::string, std::string> all;
   for (char** each = environ; *each != nullptr; ++each)
@@ -47,7 +47,7 @@ std::map<std::string, std::string> surroundings() {
   return all;
 }
 
-// What comes to standard output and standard error while it lives.
+// Catches standard output and standard error while it lives.
 class Printed {
  public:
   explicit Printed(const std::string& path) : path_(path) {
@@ -103,7 +103,7 @@ void use_all(const std::string& folder) {
 
 TEST(Surroundings, StayAsTheProgramHasThem) {
   const TempDir folder;
-  // Not what every program has anyway.
+  // Values that differ from the defaults.
   ASSERT_EQ(setenv("GNNMG_TEST_OF_SURROUNDINGS", "a b=c", 1), 0);
   ASSERT_EQ(chdir(folder.path().c_str()), 0);
   std::setlocale(LC_ALL, "C.UTF-8");

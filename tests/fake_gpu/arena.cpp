@@ -219,7 +219,7 @@ void Arena::release(void* memory) noexcept {
   if (used_.empty()) begin_again();
 }
 
-// Else every kernel would pay for the pages of the largest program that there has been.
+// Gives all pages back: otherwise every later kernel pays for those of the largest program before.
 void Arena::begin_again() {
   const auto bytes = static_cast<size_t>(rounded(top_, kPage));
   mprotect(base_, bytes, PROT_NONE);
