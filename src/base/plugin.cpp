@@ -7,13 +7,23 @@
 namespace gnnmg::base {
 namespace {
 
-// The folder of the library or program that holds this code, with a slash behind it.
+// The folder of the library or program that holds this code, with a slash at its end.
 std::string own_folder() {
   Dl_info info{};
   if (dladdr(reinterpret_cast<const void*>(&open_plugin), &info) == 0 || info.dli_fname == nullptr)
     return "";
   const std::string path = info.dli_fname;
   return path.substr(0, path.rfind('/') + 1);  // nothing of a path without a slash
+}
+
+// Local, so that its names meet nobody's; all bound now, so that `reason` says what is missing.
+void* open_library(const std::string& path, std::string* reason) {
+  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) {
+    const char* said = dlerror();
+    *reason = said != nullptr ? said : path;
+  }
+  return library;
 }
 
 }  // namespace
@@ -27,11 +37,14 @@ bool has_driver() {
 }
 
 Plugin open_plugin_at(const std::string& path) {
-  // Local, so that its names meet nobody's; all bound now, so that what is missing is said here.
-  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  std::string reason;
+  void* library = open_library(path, &reason);
+  // CUDA's runtime and NCCL lie in folders that LibTorch's CUDA half knows and an installed plug-in
+  // does not. The loader takes what is loaded already.
+  if (library == nullptr && dlopen("libtorch_cuda.so", RTLD_LAZY | RTLD_LOCAL) != nullptr)
+    library = open_library(path, &reason);
   if (library == nullptr) {
-    const char* reason = dlerror();
-    return {nullptr, text("the CUDA plug-in cannot be opened: ", reason ? reason : path,
+    return {nullptr, text("the CUDA plug-in cannot be opened: ", reason,
                           "; build the library with nvcc of CUDA 13 and LibTorch's CUDA libraries "
                           "(src/cmake/setup.sh --full --cuda-compiler)")};
   }
@@ -44,7 +57,7 @@ Plugin open_plugin_at(const std::string& path) {
   const DeviceTable* table = function();
   if (table->size != static_cast<int64_t>(sizeof(DeviceTable)) ||
       std::string(table->version) != build_version()) {
-    // Where the size differs, what stands behind it may too; the version has always been second.
+    // Where the size differs, later fields may too; the version has always been second.
     return {nullptr, text("the CUDA plug-in ", path, " is of version ", table->version,
                           ", the library of ", build_version(), "; install both from one build")};
   }

@@ -1,8 +1,11 @@
 #!/usr/bin/env bash
 # Every program and library below the folders is loaded from places that are the same wherever the user stands: no entry of a
 # run path is empty, which the loader takes for the current folder, or relative.
-#   runpath.sh <folder>...
+#   runpath.sh [--installed] <folder>...
+# --installed: of each, one entry at most is a folder of this machine.
 set -euo pipefail
+most=1000
+[[ $1 != --installed ]] || { most=1 && shift; }
 count=0 bad=0
 while IFS= read -r file; do
   [[ $(head -c 4 "$file" | tr -d '\0') == $'\x7fELF' ]] || continue
@@ -16,6 +19,8 @@ while IFS= read -r file; do
       break
     }
   done <<<"$path:"
+  absolute=$(tr ':' '\n' <<<"$path" | grep -c '^/' || true)
+  ((absolute <= most)) || { echo "$file: $absolute folders of this machine in the run path $path" && bad=1; }
 done < <(find "$@" -name CMakeFiles -prune -o -type f \( -perm -u+x -o -name '*.so*' \) -print)
 ((count > 0)) || { echo "nothing of $* is a program or a library" && exit 1; }
 ((bad == 0)) && echo "$count programs and libraries are loaded from absolute places"

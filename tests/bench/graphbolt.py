@@ -102,7 +102,7 @@ def main():
     parser.add_argument("--int64", action="store_true", help="also GraphBolt with 64-bit ids")
     parser.add_argument("--cols", type=int, default=100, help="f32 features of the gather")
     options = parser.parse_args()
-    print(machine(options.bench), flush=True)
+    print(machine(options.rounds), flush=True)
     torch.set_num_threads(1)
 
     ours = Server([options.rounds, "serve", options.graph])

@@ -40,7 +40,7 @@ found=${found/gnnmgConfig-relwithdebinfo/gnnmgConfig-release}
 ! readelf -dW "$scratch/first"/lib*/libgnnmg*.so "$scratch/first"/lib/*/libgnnmg*.so 2>/dev/null |
   grep -E 'R(UN)?PATH' | grep -F "$build/" || fail "the run path leads into the build folder"
 
-bash "$here/../abi/runpath.sh" "$scratch/first"
+bash "$here/../abi/runpath.sh" --installed "$scratch/first"
 
 by_find_package "$scratch/first" cmake-first
 by_pkg_config "$pc" pc-first
