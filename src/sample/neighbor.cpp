@@ -1,8 +1,5 @@
 // The built-in neighbour sampler and its one-hop call: reads the sources that the picker chose,
 // numbers them, writes the blocks.
-#include <algorithm>
-#include <limits>
-
 #include "base/error.h"
 #include "base/thread_pool.h"
 #include "graph/transform.h"
@@ -30,20 +27,6 @@ void check_edge_type(const graph::Graph& graph, int32_t edge_type) {
          "' joins two node types; a neighbour sampler needs one that joins nodes of one type");
 }
 
-template <typename Id>
-void copy_edge_ids(const Id* ids, std::span<const int64_t> places, int64_t* out) {
-  for (const int64_t place : places) *out++ = ids[place];
-}
-
-void read_edge_ids(const graph::Csc& csc, std::span<const int64_t> places, int64_t* out) {
-  if (!csc.edge_ids.defined())
-    std::copy(places.begin(), places.end(), out);
-  else if (csc.edge_ids.dtype() == base::DType::kI64)
-    copy_edge_ids(static_cast<const int64_t*>(csc.edge_ids.data()), places, out);
-  else
-    copy_edge_ids(static_cast<const int32_t*>(csc.edge_ids.data()), places, out);
-}
-
 graph::Csc topology(const graph::Graph& graph, const NeighborConfig& config, int32_t edge_type) {
   if (!config.outgoing) return graph.csc(edge_type);
   base::ThreadPool pool;
@@ -63,14 +46,7 @@ class NeighborSampler : public Sampler {
   }
 
   int num_layers() const override { return static_cast<int>(config_.fanouts.size()); }
-  std::string describe() const override {
-    std::string text = "neighbours";
-    for (int64_t fanout : config_.fanouts) text += base::text(" ", fanout);
-    text += config_.expansion == Expansion::kOnce ? ", expanded once" : ", expanded in every layer";
-    if (config_.replace) text += ", with replacement";
-    if (config_.outgoing) text += ", along outgoing edges";
-    return text;
-  }
+  std::string describe() const override { return describe_neighbors(config_); }
   int64_t num_nodes() const override { return csc_.num_targets; }
   std::optional<NeighborLaw> neighbors() const override {
     return NeighborLaw{&csc_, &config_, edge_type_};
@@ -93,37 +69,10 @@ class NeighborSampler : public Sampler {
   template <typename Table>
   void run(std::span<const int64_t> seeds, const BatchKey& key, Workspace::State& state,
            Sample& out, const base::CancelToken& cancel) const {
-    const int layers = num_layers();
-    const bool once = config_.expansion == Expansion::kOnce;
-    Table& table = state.table<Table>();
-    begin_sample(seeds, num_nodes(), table, out);
-    out.hop_ends.resize(layers + 1);
-    out.hop_ends[0] = out.num_seeds;
-    out.blocks.resize(layers);
-    out.stores.resize(once ? 1 : layers);
-
-    const int transposed = config_.num_transposed();
-    int64_t expanded = 0;  // rows that store 0 has, expansion once
-    for (int hop = 0; hop < layers; ++hop) {
-      // Layers count from the input, hops from the seeds.
-      BlockStore& store = out.stores[once ? 0 : layers - 1 - hop];
-      if (hop == 0 || !once) {
-        clear(store);
-        expanded = 0;
-      }
-      const HopDraw draw{key.hop(hop, edge_type_), config_.fanouts[hop], config_.replace};
-      const int64_t known = out.num_nodes();
-      expand<Table>(expanded, known, draw, state, out, store, cancel);
-      expanded = known;
-      out.hop_ends[hop + 1] = out.num_nodes();
-      // Of those who share a store, the last one that has lists has the others' in its own.
-      if (once ? hop == transposed - 1 : hop < transposed) transpose(store, known, out.num_nodes());
-    }
-    for (int hop = 0; hop < layers; ++hop) {
-      const int layer = layers - 1 - hop;
-      out.blocks[layer] = view_of(out.stores[once ? 0 : layer], out.hop_ends[hop],
-                                  out.hop_ends[hop + 1], config_.edge_ids, hop < transposed);
-    }
+    sample_hops<Table>(seeds, num_nodes(), key, config_, edge_type_, state, out,
+                       [&](int64_t first, int64_t last, const HopDraw& draw, BlockStore& store) {
+                         expand<Table>(first, last, draw, state, out, store, cancel);
+                       });
   }
 
   // Appends rows first .. last - 1 of the node list to the store, chunk by chunk, and their sources
@@ -139,15 +88,12 @@ class NeighborSampler : public Sampler {
     for (int64_t row = first; row < last;) {
       cancel.check("sampling");
       Picker& picker = state.picker;
-      const int64_t num_rows =
-          picker.pick(csc_, {out.node_ids.data() + row, static_cast<size_t>(last - row)}, draw);
+      const std::span<const int64_t> nodes(out.node_ids.data() + row, last - row);
+      const int64_t num_rows = picker.pick(csc_, nodes, nodes, draw);
       const int64_t num_picks = picker.num_picks();
       const int64_t* places = picker.places();
       const int64_t edges = store.indices.size();
-      if (edges + num_picks > kMaxBlockEdges)
-        fail(Status::kRange, "a mini-batch has more than ", kMaxBlockEdges,
-             " edges in one layer; take smaller mini-batches or fan-outs");
-
+      check_block_edges(edges + num_picks);
       sources.resize_discard(num_picks);
       for (int64_t i = 0; i < num_picks; ++i) {
         sources[i] = graph_sources[places[i]];
@@ -172,20 +118,11 @@ class NeighborSampler : public Sampler {
   graph::Csc csc_;  // shares the graph's tensors, or is its reverse
 };
 
-void check_fanout(int64_t fanout, std::string_view what) {
-  if (fanout < -1 || fanout > std::numeric_limits<int32_t>::max())
-    fail(Status::kInvalidArgument, what, " is ", fanout, ", expected -1 (all), 0 or up to ",
-         std::numeric_limits<int32_t>::max());
-}
-
 }  // namespace
 
 std::unique_ptr<Sampler> make_neighbor_sampler(graph::GraphRef graph, const NeighborConfig& config,
                                                int32_t edge_type) {
-  const int64_t hops = static_cast<int64_t>(config.fanouts.size());
-  if (hops < 1 || hops > kMaxHops)
-    fail(Status::kInvalidArgument, hops, " fan-outs, expected 1 to ", kMaxHops);
-  for (int64_t h = 0; h < hops; ++h) check_fanout(config.fanouts[h], base::text("fan-out ", h));
+  check_fanouts(config.fanouts);
   check_edge_type(*graph, edge_type);
   return std::make_unique<NeighborSampler>(std::move(graph), config, edge_type);
 }
@@ -204,7 +141,7 @@ void sample_neighbors(const graph::Graph& graph, std::span<const int64_t> target
   const auto picker = std::make_unique<Picker>();
   const HopDraw draw{key, fanout, replace};
   for (size_t row = 0; row < targets.size();) {
-    const int64_t num_rows = picker->pick(csc, targets.subspan(row), draw);
+    const int64_t num_rows = picker->pick(csc, targets.subspan(row), targets.subspan(row), draw);
     const int64_t num_picks = picker->num_picks();
     const int64_t* places = picker->places();
     const int64_t edges = sink.sources.size();

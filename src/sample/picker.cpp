@@ -4,22 +4,23 @@
 
 namespace gnnmg::sample {
 
-int64_t Picker::pick(const graph::Csc& csc, std::span<const int64_t> nodes, const HopDraw& draw) {
+int64_t Picker::pick(const graph::Csc& csc, std::span<const int64_t> rows,
+                     std::span<const int64_t> ids, const HopDraw& draw) {
   const int64_t* indptr = static_cast<const int64_t*>(csc.indptr.data());
   const char* sources = static_cast<const char*>(csc.indices.data());
   const int64_t source_bytes = csc.wide() ? 8 : 4;
-  const int64_t available = static_cast<int64_t>(nodes.size());
+  const int64_t available = static_cast<int64_t>(rows.size());
   int64_t num_rows = std::min(available, kChunkRows);
 
   const int64_t ahead = std::min(available, 2 * kChunkRows);
-  for (int64_t r = num_rows; r < ahead; ++r) __builtin_prefetch(indptr + nodes[r]);
+  for (int64_t r = num_rows; r < ahead; ++r) __builtin_prefetch(indptr + rows[r]);
 
   const bool all = draw.fanout < 0;
   const int64_t fanout = draw.fanout;
   num_picks_ = 0;
   for (int64_t r = 0; r < num_rows; ++r) {
-    const int64_t begin = indptr[nodes[r]];
-    const int64_t degree = indptr[nodes[r] + 1] - begin;
+    const int64_t begin = indptr[rows[r]];
+    const int64_t degree = indptr[rows[r] + 1] - begin;
     begins_[r] = begin;
     degrees_[r] = degree;
     num_picks_ += all            ? degree
@@ -45,11 +46,11 @@ int64_t Picker::pick(const graph::Csc& csc, std::span<const int64_t> nodes, cons
     } else if (degree == 0 || fanout == 0) {
       continue;
     } else if (fanout > kMaxLaneFanout) {
-      draw_row(draw.key, nodes[r], static_cast<uint32_t>(degree), fanout, draw.replace, set_, begin,
+      draw_row(draw.key, ids[r], static_cast<uint32_t>(degree), fanout, draw.replace, set_, begin,
                out);
       for (int64_t i = 0; i < fanout; ++i) __builtin_prefetch(sources + out[i] * source_bytes);
     } else {
-      const uint64_t id = nodes[r];
+      const uint64_t id = ids[r];
       lanes_.id_low[lane] = static_cast<uint32_t>(id);
       lanes_.id_high[lane] = static_cast<uint32_t>(id >> 32);
       lanes_.degree[lane] = static_cast<uint32_t>(degree);

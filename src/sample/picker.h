@@ -26,9 +26,12 @@ inline constexpr int64_t kChunkEdges = 8192;
 
 class Picker {
  public:
-  // Picks for the first rows of `nodes`: at most kChunkRows, fewer once they have kChunkEdges
-  // edges, at least one. Returns how many. Index pointers of the rows after those are prefetched.
-  int64_t pick(const graph::Csc& csc, std::span<const int64_t> nodes, const HopDraw& draw);
+  // Picks for the first of `rows`: at most kChunkRows, fewer once they have kChunkEdges edges, at
+  // least one. Returns how many. rows[i] is the row of node ids[i] in `csc`: the same number where
+  // that has all rows, another where it has some. Index pointers of the rows after those are
+  // prefetched.
+  int64_t pick(const graph::Csc& csc, std::span<const int64_t> rows, std::span<const int64_t> ids,
+               const HopDraw& draw);
   // ends()[r]: picks of the rows up to and with r.
   const int64_t* ends() const { return ends_.data() + 1; }
   int64_t num_picks() const { return num_picks_; }

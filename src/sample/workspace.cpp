@@ -2,8 +2,12 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 namespace gnnmg::sample {
+
+using base::fail;
+using base::Status;
 
 Workspace::Workspace() : state_(std::make_unique<State>()) {}
 Workspace::~Workspace() = default;
@@ -14,6 +18,52 @@ int64_t Sample::num_edges_drawn() const {
   int64_t edges = 0;
   for (const BlockView& block : blocks) edges += block.num_edges;
   return edges;
+}
+
+void check_fanout(int64_t fanout, std::string_view what) {
+  if (fanout < -1 || fanout > std::numeric_limits<int32_t>::max())
+    fail(Status::kInvalidArgument, what, " is ", fanout, ", expected -1 (all), 0 or up to ",
+         std::numeric_limits<int32_t>::max());
+}
+
+void check_fanouts(std::span<const int64_t> fanouts) {
+  if (fanouts.empty() || fanouts.size() > kMaxHops)
+    fail(Status::kInvalidArgument, fanouts.size(), " fan-outs, expected 1 to ", kMaxHops);
+  for (size_t hop = 0; hop < fanouts.size(); ++hop)
+    check_fanout(fanouts[hop], base::text("fan-out ", hop));
+}
+
+void check_block_edges(int64_t num_edges) {
+  if (num_edges > kMaxBlockEdges)
+    fail(Status::kRange, "a mini-batch has more than ", kMaxBlockEdges,
+         " edges in one layer; take smaller mini-batches or fan-outs");
+}
+
+std::string describe_neighbors(const NeighborConfig& config) {
+  std::string text = "neighbours";
+  for (const int64_t fanout : config.fanouts) text += base::text(" ", fanout);
+  text += config.expansion == Expansion::kOnce ? ", expanded once" : ", expanded in every layer";
+  if (config.replace) text += ", with replacement";
+  if (config.outgoing) text += ", along outgoing edges";
+  return text;
+}
+
+namespace {
+
+template <typename Id>
+void copy_edge_ids(const Id* ids, std::span<const int64_t> places, int64_t* out) {
+  for (const int64_t place : places) *out++ = ids[place];
+}
+
+}  // namespace
+
+void read_edge_ids(const graph::Csc& csc, std::span<const int64_t> places, int64_t* out) {
+  if (!csc.edge_ids.defined())
+    std::copy(places.begin(), places.end(), out);
+  else if (csc.edge_ids.dtype() == base::DType::kI64)
+    copy_edge_ids(static_cast<const int64_t*>(csc.edge_ids.data()), places, out);
+  else
+    copy_edge_ids(static_cast<const int32_t*>(csc.edge_ids.data()), places, out);
 }
 
 void clear(BlockStore& store) {

@@ -4,6 +4,8 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/memory.h"
@@ -107,5 +109,57 @@ void transpose(BlockStore& store, int64_t num_targets, int64_t num_sources);
 // What a view says of a store.
 BlockView view_of(const BlockStore& store, int64_t num_targets, int64_t num_sources, bool edge_ids,
                   bool transposed);
+
+// Error(kInvalidArgument) for a fan-out below -1 or beyond 2^31 - 1, none, or more than kMaxHops.
+void check_fanout(int64_t fanout, std::string_view what);
+void check_fanouts(std::span<const int64_t> fanouts);
+
+// The ids of the edges at `places` of csc.indices.
+void read_edge_ids(const graph::Csc& csc, std::span<const int64_t> places, int64_t* out);
+
+// Error(kRange) for more edges in one layer than a block may hold.
+void check_block_edges(int64_t num_edges);
+
+// How neighbour samplers of this configuration draw, in words.
+std::string describe_neighbors(const NeighborConfig& config);
+
+// The hops of a neighbour sampler: numbers the seeds, calls expand(first, last, draw, store) once a
+// hop, and makes the blocks. `expand` appends the rows of nodes first .. last - 1 of the node list
+// to the store, and to the node list the sources that are not in it yet (number_sources()).
+template <typename Table, typename Expand>
+void sample_hops(std::span<const int64_t> seeds, int64_t num_nodes, const BatchKey& key,
+                 const NeighborConfig& config, int32_t edge_type, Workspace::State& state,
+                 Sample& out, Expand expand) {
+  const int layers = static_cast<int>(config.fanouts.size());
+  const bool once = config.expansion == Expansion::kOnce;
+  begin_sample(seeds, num_nodes, state.table<Table>(), out);
+  out.hop_ends.resize(layers + 1);
+  out.hop_ends[0] = out.num_seeds;
+  out.blocks.resize(layers);
+  out.stores.resize(once ? 1 : layers);
+
+  const int transposed = config.num_transposed();
+  int64_t expanded = 0;  // rows that store 0 has, expansion once
+  for (int hop = 0; hop < layers; ++hop) {
+    // Layers count from the input, hops from the seeds.
+    BlockStore& store = out.stores[once ? 0 : layers - 1 - hop];
+    if (hop == 0 || !once) {
+      clear(store);
+      expanded = 0;
+    }
+    const int64_t known = out.num_nodes();
+    expand(expanded, known, HopDraw{key.hop(hop, edge_type), config.fanouts[hop], config.replace},
+           store);
+    expanded = known;
+    out.hop_ends[hop + 1] = out.num_nodes();
+    // Of those who share a store, the last one that has lists has the others' in its own.
+    if (once ? hop == transposed - 1 : hop < transposed) transpose(store, known, out.num_nodes());
+  }
+  for (int hop = 0; hop < layers; ++hop) {
+    const int layer = layers - 1 - hop;
+    out.blocks[layer] = view_of(out.stores[once ? 0 : layer], out.hop_ends[hop],
+                                out.hop_ends[hop + 1], config.edge_ids, hop < transposed);
+  }
+}
 
 }  // namespace gnnmg::sample

@@ -2,31 +2,19 @@
 
 #include <unistd.h>
 
-#include <array>
 #include <atomic>
 #include <bit>
 #include <chrono>
 #include <utility>
 
 #include "base/file.h"
+#include "io/crc32c.h"
 
 namespace gnnmg::train {
 namespace {
 
-// Castagnoli's polynomial, reflected.
-constexpr std::array<uint32_t, 256> make_table() {
-  std::array<uint32_t, 256> table{};
-  for (uint32_t i = 0; i < 256; ++i) {
-    uint32_t value = i;
-    for (int bit = 0; bit < 8; ++bit) value = value >> 1 ^ (value & 1 ? 0x82F63B78u : 0);
-    table[i] = value;
-  }
-  return table;
-}
-constexpr std::array<uint32_t, 256> kTable = make_table();
-
 uint32_t masked(std::span<const uint8_t> bytes) {
-  return std::rotr(crc32c(bytes), 15) + 0xA282EAD8u;
+  return std::rotr(io::crc32c(bytes), 15) + 0xA282EAD8u;
 }
 
 // A protocol-buffer message under construction.
@@ -77,12 +65,6 @@ double unix_seconds() {
 }
 
 }  // namespace
-
-uint32_t crc32c(std::span<const uint8_t> bytes) noexcept {
-  uint32_t value = ~0u;
-  for (uint8_t byte : bytes) value = value >> 8 ^ kTable[(value ^ byte) & 0xFF];
-  return ~value;
-}
 
 std::vector<uint8_t> frame_record(std::span<const uint8_t> data) {
   Message frame;

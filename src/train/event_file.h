@@ -17,7 +17,6 @@ struct Scalar {
   double value = 0;
 };
 
-uint32_t crc32c(std::span<const uint8_t> bytes) noexcept;
 // Length, its checksum, the data, their checksum.
 std::vector<uint8_t> frame_record(std::span<const uint8_t> data);
 

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <vector>
+
+#include "io/crc32c.h"
 #include "support/file_faults.h"
 #include "support/temp_dir.h"
 
@@ -25,6 +28,30 @@ TEST(Checksum, KnownSums) {
   const std::string thousand(1000, 'a');
   for (int i = 0; i < 1000; ++i) million.add(bytes_of(thousand));
   EXPECT_EQ(million.finish(), "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+}
+
+// The check value of CRC-32C and two vectors of RFC 3720, B.4.
+TEST(Crc32c, KnownSums) {
+  for (const auto sum : {crc32c, crc32c_by_table}) {
+    EXPECT_EQ(sum({}, 0), 0u);
+    EXPECT_EQ(sum(bytes_of("123456789"), 0), 0xE3069283u);
+    EXPECT_EQ(sum(std::vector<uint8_t>(32, 0), 0), 0x8A9136AAu);
+    EXPECT_EQ(sum(std::vector<uint8_t>(32, 0xFF), 0), 0x62A8AB43u);
+  }
+}
+
+TEST(Crc32c, BothWaysAndInPieces) {
+  std::vector<uint8_t> bytes(100);
+  for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<uint8_t>(i * 37 + 11);
+  const std::span<const uint8_t> all(bytes);
+  for (size_t begin = 0; begin < 9; ++begin) {
+    for (size_t size = 0; begin + size <= all.size(); ++size) {
+      const auto part = all.subspan(begin, size);
+      const uint32_t sum = crc32c(part);
+      EXPECT_EQ(sum, crc32c_by_table(part));
+      EXPECT_EQ(sum, crc32c(part.subspan(size / 3), crc32c(part.first(size / 3))));
+    }
+  }
 }
 
 TEST(Checksum, OfAFileOfAnySize) {

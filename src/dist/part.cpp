@@ -1,0 +1,86 @@
+#include "dist/part.h"
+
+#include <utility>
+
+#include "base/error.h"
+#include "sample/workspace.h"
+
+namespace gnnmg::dist {
+
+using base::fail;
+using base::Status;
+
+Part::Part(std::span<const int64_t> ids, int64_t num_nodes, std::vector<graph::Csc> topology,
+           std::vector<std::shared_ptr<const feature::FeatureStore>> columns)
+    : rows_(ids, num_nodes),
+      topology_(std::move(topology)),
+      columns_(std::move(columns)),
+      wide_(num_nodes > INT32_MAX) {
+  const auto num_rows = static_cast<int64_t>(ids.size());
+  for (size_t type = 0; type < topology_.size(); ++type) {
+    const graph::Csc& csc = topology_[type];
+    if (csc.num_targets != num_rows || csc.num_sources != num_nodes || csc.wide() != wide_)
+      fail(Status::kInvalidArgument, "edge type ", type, " of a part joins ", csc.num_sources,
+           " sources to ", csc.num_targets, " rows, expected ", num_nodes, " and ", num_rows);
+  }
+  for (size_t number = 0; number < columns_.size(); ++number) {
+    if (columns_[number]->num_rows() != num_rows)
+      fail(Status::kInvalidArgument, "column ", number, " of a part has ",
+           columns_[number]->num_rows(), " rows, expected ", num_rows);
+  }
+}
+
+const graph::Csc& Part::topology(int32_t edge_type) const {
+  if (edge_type < 0 || static_cast<size_t>(edge_type) >= topology_.size())
+    fail(Status::kRange, "edge type ", edge_type, " of a part, expected 0 to ",
+         static_cast<int64_t>(topology_.size()) - 1);
+  return topology_[edge_type];
+}
+
+const feature::FeatureStore& Part::column(int32_t number) const {
+  if (number < 0 || number >= num_columns())
+    fail(Status::kRange, "column ", number, " of a part, expected 0 to ", num_columns() - 1);
+  return *columns_[number];
+}
+
+void Part::rows_of(std::span<const int64_t> ids, int64_t* rows) const {
+  for (size_t i = 0; i < ids.size(); ++i) {
+    rows[i] = ids[i] < 0 || ids[i] >= num_nodes() ? -1 : rows_.row_of(ids[i]);
+    if (rows[i] < 0)
+      fail(Status::kRange, "node ", ids[i], ", at ", i, " of a question, is none of this part's");
+  }
+}
+
+void pick(const Part& part, std::span<const int64_t> ids, const Question& question,
+          PickScratch& scratch, const base::CancelToken& cancel, Picks& picks) {
+  const graph::Csc& csc = part.topology(question.edge_type);
+  const auto num_rows = static_cast<int64_t>(ids.size());
+  scratch.rows.resize_discard(num_rows);
+  part.rows_of(ids, scratch.rows.data());
+  picks.clear();
+  picks.counts.resize_discard(num_rows);
+  const std::span<const int64_t> rows = scratch.rows.span();
+  for (int64_t row = 0; row < num_rows;) {
+    cancel.check("sampling");
+    sample::Picker& picker = scratch.picker;
+    const int64_t taken = picker.pick(csc, rows.subspan(row), ids.subspan(row), question.draw);
+    const int64_t* ends = picker.ends();
+    for (int64_t r = 0; r < taken; ++r) picks.counts[row + r] = ends[r] - (r > 0 ? ends[r - 1] : 0);
+
+    const std::span<const int64_t> places(picker.places(), picker.num_picks());
+    const int64_t before = picks.sources.size();
+    sample::check_block_edges(before + picker.num_picks());
+    picks.sources.resize_keep(before + picker.num_picks());
+    graph::visit_indices(csc, [&](auto sources) {
+      int64_t* out = picks.sources.data() + before;
+      for (const int64_t place : places) *out++ = sources[place];
+    });
+    if (question.edge_ids) {
+      picks.edge_ids.resize_keep(before + picker.num_picks());
+      sample::read_edge_ids(csc, places, picks.edge_ids.data() + before);
+    }
+    row += taken;
+  }
+}
+
+}  // namespace gnnmg::dist

@@ -1,0 +1,55 @@
+// A part: what a process has of a graph, the rows of some of its nodes. Ids are those of the whole
+// graph everywhere; nothing is numbered anew.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "dist/wire.h"
+#include "feature/store.h"
+#include "graph/csc.h"
+#include "partition/rows.h"
+#include "sample/picker.h"
+
+namespace gnnmg::dist {
+
+// Immutable once made. Any thread.
+class Part {
+ public:
+  // `ids` are the part's nodes, ascending. `topology` has a CSC for each edge type whose target t
+  // is node ids[t]; its sources and edge ids are the whole graph's, num_sources is num_nodes. A
+  // column has a row for each of the ids; columns are in the order that all parts share.
+  // Error(kInvalidArgument) where these do not agree, and what partition::Rows throws.
+  Part(std::span<const int64_t> ids, int64_t num_nodes, std::vector<graph::Csc> topology,
+       std::vector<std::shared_ptr<const feature::FeatureStore>> columns);
+
+  int64_t num_nodes() const { return rows_.num_nodes(); }
+  bool wide() const { return wide_; }  // ids of 8 bytes
+  int32_t num_columns() const { return static_cast<int32_t>(columns_.size()); }
+  // Error(kRange) for a number that is none of the part's.
+  const graph::Csc& topology(int32_t edge_type) const;
+  const feature::FeatureStore& column(int32_t number) const;
+  // The row of each id. Error(kRange) naming the first that is no node of this part.
+  void rows_of(std::span<const int64_t> ids, int64_t* rows) const;
+
+ private:
+  partition::Rows rows_;
+  std::vector<graph::Csc> topology_;
+  std::vector<std::shared_ptr<const feature::FeatureStore>> columns_;
+  bool wide_;
+};
+
+// What picking for a list of nodes needs, kept from call to call.
+struct PickScratch {
+  sample::Picker picker;
+  base::PageVector<int64_t> rows;
+};
+
+// Replaces `picks` by what the hop draws for `ids`, which are nodes of the part. Error(kRange) for
+// others, kCancelled between two chunks of rows.
+void pick(const Part& part, std::span<const int64_t> ids, const Question& question,
+          PickScratch& scratch, const base::CancelToken& cancel, Picks& picks);
+
+}  // namespace gnnmg::dist

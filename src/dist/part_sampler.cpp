@@ -1,0 +1,188 @@
+#include "dist/part_sampler.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "dist/pool.h"
+#include "sample/workspace.h"
+
+namespace gnnmg::dist {
+namespace {
+
+using base::fail;
+using base::Status;
+using sample::BlockStore;
+using sample::HopDraw;
+using sample::Sample;
+using sample::Workspace;
+
+// What one call of sample() needs beside the workspace.
+struct HopScratch {
+  // One part in one hop.
+  struct Peer {
+    Question question;
+    Message message;
+    std::unique_ptr<Call> call;  // after its message, which it reads until it ends
+    Picks picks;
+    int64_t next_row = 0, next_pick = 0;  // of `picks`, while rows are joined
+  };
+  ByPart rows;
+  PickScratch pick;
+  std::vector<Peer> peers;
+  base::PageVector<int64_t> sources;  // of a chunk
+};
+
+class PartSampler : public sample::Sampler {
+ public:
+  PartSampler(std::shared_ptr<const Parts> parts, const sample::NeighborConfig& config,
+              int32_t edge_type)
+      : parts_(std::move(parts)), config_(config), edge_type_(edge_type) {}
+  PartSampler(const PartSampler& other)
+      : PartSampler(other.parts_, other.config_, other.edge_type_) {}
+
+  int num_layers() const override { return static_cast<int>(config_.fanouts.size()); }
+  int64_t num_nodes() const override { return parts_->num_nodes(); }
+  std::string describe() const override { return sample::describe_neighbors(config_); }
+  std::shared_ptr<const Sampler> without_input_lists() const override {
+    auto other = std::make_shared<PartSampler>(*this);
+    other->config_.transpose_input = false;
+    return other;
+  }
+  void sample(std::span<const int64_t> seeds, const sample::BatchKey& key, Workspace& workspace,
+              Sample& out, const base::CancelToken& cancel) const override {
+    if (parts_->wide())
+      run<sample::WideTable>(seeds, key, workspace.state(), out, cancel);
+    else
+      run<sample::NarrowTable>(seeds, key, workspace.state(), out, cancel);
+  }
+
+ private:
+  template <typename Table>
+  void run(std::span<const int64_t> seeds, const sample::BatchKey& key, Workspace::State& state,
+           Sample& out, const base::CancelToken& cancel) const {
+    const auto scratch = scratch_.take();
+    scratch->peers.resize(parts_->num_parts());
+    try {
+      sample::sample_hops<Table>(
+          seeds, num_nodes(), key, config_, edge_type_, state, out,
+          [&](int64_t first, int64_t last, const HopDraw& draw, BlockStore& store) {
+            const std::span<const int64_t> nodes(out.node_ids.data() + first, last - first);
+            pick_rows(nodes, draw, *scratch, cancel);
+            join<Table>(first, *scratch, state, out, store, cancel);
+          });
+    } catch (...) {
+      for (HopScratch::Peer& peer : scratch->peers) peer.call.reset();
+      throw;
+    }
+  }
+
+  // Fills the picks of every part for its nodes among `nodes`.
+  void pick_rows(std::span<const int64_t> nodes, const HopDraw& draw, HopScratch& scratch,
+                 const base::CancelToken& cancel) const {
+    scratch.rows.split(parts_->book(), nodes, false);
+    for_parts(scratch, [&](int32_t part, HopScratch::Peer& peer, std::span<const int64_t> ids) {
+      peer.question = parts_->question(Op::kSample);
+      peer.question.draw = draw;
+      peer.question.edge_type = edge_type_;
+      peer.question.edge_ids = config_.edge_ids;
+      if (!parts_->own(part)) peer.call = parts_->ask(part, peer.question, ids, peer.message);
+    });
+    for_parts(scratch, [&](int32_t part, HopScratch::Peer& peer, std::span<const int64_t> ids) {
+      if (const Part* own = parts_->own(part))
+        pick(*own, ids, peer.question, scratch.pick, cancel, peer.picks);
+    });
+    for_parts(scratch, [&](int32_t part, HopScratch::Peer& peer, std::span<const int64_t> ids) {
+      if (!peer.call) return;
+      parts_->answer(part, *peer.call, cancel, [&](std::span<const uint8_t> message) {
+        read_picks(peer.question, static_cast<int64_t>(ids.size()), num_nodes(), message,
+                   peer.picks);
+      });
+      peer.call.reset();
+    });
+  }
+
+  // f(part, peer, ids) for each part that has any of the nodes.
+  template <typename F>
+  static void for_parts(HopScratch& scratch, F f) {
+    for (size_t part = 0; part < scratch.peers.size(); ++part) {
+      const auto ids = scratch.rows.ids[part].span();
+      if (!ids.empty()) f(static_cast<int32_t>(part), scratch.peers[part], ids);
+    }
+  }
+
+  // Appends the rows of the nodes from `first` on to the store, each from its part's picks, and
+  // their sources to the node list.
+  template <typename Table>
+  void join(int64_t first, HopScratch& scratch, Workspace::State& state, Sample& out,
+            BlockStore& store, const base::CancelToken& cancel) const {
+    for (HopScratch::Peer& peer : scratch.peers) peer.next_row = peer.next_pick = 0;
+    const int64_t num_rows = scratch.rows.part.size();
+    store.indptr.resize_keep(first + num_rows + 1);
+    for (int64_t row = 0; row < num_rows;) {
+      cancel.check("sampling");
+      const int64_t before = store.indices.size();
+      scratch.sources.clear();
+      for (; row < num_rows && scratch.sources.size() < sample::kChunkEdges; ++row) {
+        take_row(scratch.peers[scratch.rows.part[row]], scratch.sources, store);
+        const int64_t edges = before + scratch.sources.size();
+        sample::check_block_edges(edges);
+        store.indptr[first + row + 1] = static_cast<int32_t>(edges);
+      }
+      number<Table>(scratch.sources.span(), state, out, store, before);
+    }
+  }
+
+  // The sources of the part's next row, to the end of `sources`, and their edge ids to the store.
+  void take_row(HopScratch::Peer& peer, base::PageVector<int64_t>& sources,
+                BlockStore& store) const {
+    const int64_t count = peer.picks.counts[peer.next_row++];
+    const int64_t from = std::exchange(peer.next_pick, peer.next_pick + count);
+    const auto append = [&](const base::PageVector<int64_t>& picked,
+                            base::PageVector<int64_t>& to) {
+      const int64_t at = to.size();
+      to.resize_keep(at + count);
+      std::copy_n(picked.data() + from, count, to.data() + at);
+    };
+    append(peer.picks.sources, sources);
+    if (config_.edge_ids) append(peer.picks.edge_ids, store.edge_ids);
+  }
+
+  template <typename Table>
+  void number(std::span<const int64_t> ids, Workspace::State& state, Sample& out, BlockStore& store,
+              int64_t before) const {
+    Table& table = state.table<Table>();
+    auto& sources = state.sources<Table>();
+    const auto count = static_cast<int64_t>(ids.size());
+    sources.resize_discard(count);
+    for (int64_t i = 0; i < count; ++i) {
+      sources[i] = static_cast<typename Table::Key>(ids[i]);
+      table.prefetch(sources[i]);
+    }
+    store.indices.resize_keep(before + count);
+    sample::number_sources<Table>(sources.span(), table, out, store.indices.data() + before);
+  }
+
+  std::shared_ptr<const Parts> parts_;
+  sample::NeighborConfig config_;
+  int32_t edge_type_;
+  mutable Pool<HopScratch> scratch_;
+};
+
+}  // namespace
+
+std::unique_ptr<sample::Sampler> make_part_sampler(std::shared_ptr<const Parts> parts,
+                                                   const sample::NeighborConfig& config,
+                                                   int32_t edge_type) {
+  sample::check_fanouts(config.fanouts);
+  if (config.outgoing)
+    fail(Status::kUnsupported,
+         "sampling along outgoing edges over parts: a part has the edges into its nodes; "
+         "partition the reversed graph instead");
+  if (edge_type < 0)
+    fail(Status::kInvalidArgument, "edge type is ", edge_type, ", expected 0 or more");
+  return std::make_unique<PartSampler>(std::move(parts), config, edge_type);
+}
+
+}  // namespace gnnmg::dist

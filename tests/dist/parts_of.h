@@ -1,0 +1,34 @@
+// A graph in memory cut into parts, and who answers for those that a process does not have.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "dist/parts.h"
+#include "graph/graph.h"
+
+namespace gnnmg::test {
+
+inline constexpr uint64_t kStamp = 0x0123456789ABCDEF;
+
+// Part `number` of a graph of one type, whose nodes are those that `part_of` says. Its columns are
+// the graph's node columns in the order of their names.
+std::shared_ptr<const dist::Part> cut_part(const graph::Graph& graph,
+                                           std::span<const uint16_t> part_of, int32_t number);
+
+std::vector<uint16_t> hashed_parts(int64_t num_nodes, int32_t num_parts, uint64_t seed);
+
+// The parts as the process that has those of `own` sees them; it asks servers of the same process
+// for the others, through `between` where one is given.
+using Between = std::function<std::unique_ptr<dist::Channel>(std::unique_ptr<dist::Channel>)>;
+std::shared_ptr<const dist::Parts> parts_of(const graph::Graph& graph,
+                                            std::span<const uint16_t> part_of, int32_t num_parts,
+                                            const std::vector<int32_t>& own,
+                                            const dist::PartsConfig& config = {},
+                                            const Between& between = {});
+
+}  // namespace gnnmg::test

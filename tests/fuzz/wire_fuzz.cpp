@@ -1,0 +1,60 @@
+// Messages between processes of a graph in parts: whatever the bytes are, a question, an answer
+// that obeys the rules, or an Error.
+#include <cstring>
+
+#include "base/error.h"
+#include "dist/wire.h"
+
+namespace {
+
+using namespace gnnmg::dist;
+
+void read(const auto& call) {
+  try {
+    call();
+  } catch (const gnnmg::base::Error&) {
+  }
+}
+
+void read_all(std::span<const uint8_t> message) {
+  read([&] { read_question(message); });
+  Question question;
+  question.request = 1;
+  question.draw.fanout = 5;
+  for (int bits = 0; bits < 4; ++bits) {
+    question.wide = bits & 1;
+    question.edge_ids = bits & 2;
+    question.op = Op::kSample;
+    read([&] {
+      Picks picks;
+      read_picks(question, 3, 1000, message, picks);
+      int64_t total = 0;
+      for (const int64_t count : picks.counts) total += count;
+      if (total != picks.sources.size()) __builtin_trap();
+      for (const int64_t source : picks.sources)
+        if (source < 0 || source >= 1000) __builtin_trap();
+    });
+    question.op = Op::kRows;
+    read([&] { read_rows(question, 3, 8, message); });
+    question.op = Op::kSparseRows;
+    read([&] {
+      gnnmg::feature::SparseRows rows;
+      read_sparse_rows(question, 3, 1000, message, rows);
+      for (const int32_t column : rows.indices)
+        if (column < 0 || column >= 1000) __builtin_trap();
+    });
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  read_all({data, size});
+  if (size < static_cast<size_t>(kHeadBytes)) return 0;
+  Message sealed;  // what only a right checksum lets in
+  sealed.resize_discard(static_cast<int64_t>(size));
+  std::memcpy(sealed.data(), data, size);
+  seal(sealed);
+  read_all(sealed.span());
+  return 0;
+}
