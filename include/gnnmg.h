@@ -1442,7 +1442,9 @@ enum {
   GNNMG_FORMAT_EDGES = 7,         /**< Text, one edge a line, also gzipped. */
   GNNMG_FORMAT_GIN = 8,           /**< Many graphs in one text, as GIN and DGCNN take them. */
   GNNMG_FORMAT_TU = 9,            /**< Many graphs: `NAME_A.txt`, `NAME_graph_indicator.txt`, ... */
-  GNNMG_FORMAT_PACKED = 10 /**< Many graphs: one `.npz` with `node_ptr`, `edge_ptr`, `edges`. */
+  GNNMG_FORMAT_PACKED = 10, /**< Many graphs: one `.npz` with `node_ptr`, `edge_ptr`, `edges`. */
+  GNNMG_FORMAT_MATRIX_MARKET = 11, /**< Text that begins with `%%MatrixMarket`, also gzipped. */
+  GNNMG_FORMAT_METIS = 12          /**< Text of a METIS graph, also gzipped. */
 };
 
 /** How a data set is opened. */
@@ -1458,11 +1460,16 @@ typedef struct gnnmg_dataset_config {
   int32_t check_finite;   /**< 1: refuse features of nodes, and features and weights of edges, that
                                are NaN, infinite or beyond f32. 1. */
   int32_t separator;      /**< Edge lists: the character between columns; 0: guessed. 0. */
-  int32_t header_lines;   /**< Edge lists: lines to skip; -1: a first line without numbers. -1. */
-  int32_t source_column;  /**< Edge lists: counting from 0. 0. */
+  int32_t header_lines;   /**< Edge lists: lines to skip, whatever is in them; -1: a first line that
+                               names the columns is used, and one that counts nodes and edges is
+                               taken for that. -1. */
+  int32_t source_column;  /**< Edge lists: counting from 0. With source_column 0 and target_column 1
+                               a header that names the ends says where they are. 0. */
   int32_t target_column;  /**< Edge lists: counting from 0. 1. */
-  int32_t relabel;        /**< Edge lists: 1: ids of any size, numbered in order of appearance, kept
-                               in the node tensor "original_id". 0. */
+  int32_t relabel;        /**< Edge lists: 1: ids of any size and names, numbered in order of
+                               appearance. The node tensor "original_id", i64 [N], has them, or where
+                               there are names "original_name", u8 [N, W], each followed by zeros, at
+                               least one. 0. */
   int32_t round_values;   /**< 1: round sparse and integer features to the nearest f32; 0: refuse
                                what is none. 0. */
   int64_t num_nodes;      /**< Edge lists: number of nodes; -1: the largest id + 1. -1. */

@@ -29,4 +29,19 @@ void CancelToken::check(std::string_view what) const {
   if (cancelled()) fail(Status::kCancelled, what, " was cancelled");
 }
 
+namespace {
+thread_local const CancelScope* innermost_scope = nullptr;
+}
+
+CancelScope::CancelScope(const CancelToken& token, std::string_view what) noexcept
+    : token_(token), what_(what), outer_(innermost_scope) {
+  innermost_scope = this;
+}
+
+CancelScope::~CancelScope() { innermost_scope = outer_; }
+
+void check_cancelled() {
+  if (innermost_scope) innermost_scope->token_.check(innermost_scope->what_);
+}
+
 }  // namespace gnnmg::base

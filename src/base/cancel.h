@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <string_view>
 
 #include "base/error.h"
 
@@ -45,6 +46,41 @@ class CancelToken {
     std::atomic<bool> cancelled{false};
   };
   std::shared_ptr<State> state_;
+};
+
+// What the reads of a thread listen to. Within a scope check_cancelled() throws once `token` is
+// switched, with `what` in the error's text, which must outlive the scope. The innermost scope
+// counts; threads that a scope's thread starts have none.
+class CancelScope {
+ public:
+  CancelScope(const CancelToken& token, std::string_view what) noexcept;
+  ~CancelScope();
+  CancelScope(const CancelScope&) = delete;
+  CancelScope& operator=(const CancelScope&) = delete;
+
+ private:
+  friend void check_cancelled();
+  const CancelToken token_;
+  const std::string_view what_;
+  const CancelScope* const outer_;
+};
+
+// Error(kCancelled) when the thread's scope was cancelled; nothing without a scope.
+void check_cancelled();
+
+// check_cancelled() for loops with short steps: looks after each million units of work.
+class CancelPoll {
+ public:
+  void add(int64_t units) {
+    left_ -= units;
+    if (left_ > 0) return;
+    left_ = kUnits;
+    check_cancelled();
+  }
+
+ private:
+  static constexpr int64_t kUnits = int64_t{1} << 20;
+  int64_t left_ = kUnits;
 };
 
 }  // namespace gnnmg::base

@@ -88,4 +88,15 @@ int64_t checked_add(int64_t a, int64_t b, std::string_view what) {
   return result;
 }
 
+std::string bounded_text(std::string text) {
+  constexpr size_t kEnd = 2 << 10;
+  constexpr std::string_view kGap = " ... ";
+  if (text.size() <= kMostTextBytes) return text;
+  const auto inside = [&](size_t at) { return (static_cast<uint8_t>(text[at]) & 0xc0) == 0x80; };
+  size_t begin = kMostTextBytes - kEnd - kGap.size(), end = text.size() - kEnd;
+  while (begin > 0 && inside(begin)) --begin;
+  while (end < text.size() && inside(end)) ++end;
+  return text.substr(0, begin).append(kGap).append(text, end);
+}
+
 }  // namespace gnnmg::base

@@ -70,12 +70,21 @@ std::string text(const Args&... args) {
   return out;
 }
 
+// Texts of errors and of the log hold at most so many bytes, whatever the names in a file are.
+inline constexpr size_t kMostTextBytes = 16 << 10;
+// `text`, or its beginning and its end around "..." where it is longer. Characters of UTF-8 stay
+// whole.
+std::string bounded_text(std::string text);
+
 // What every failure inside the library is thrown as. `what()` is one line that names the argument,
 // file, array or position, what was expected and what was found.
 class Error : public std::exception {
  public:
   Error(Status status, std::string text, int rank = -1, int system_error = 0)
-      : status_(status), rank_(rank), system_error_(system_error), text_(std::move(text)) {}
+      : status_(status),
+        rank_(rank),
+        system_error_(system_error),
+        text_(bounded_text(std::move(text))) {}
   const char* what() const noexcept override { return text_.c_str(); }
   Status status() const noexcept { return status_; }
   int rank() const noexcept { return rank_; }                  // the rank that failed, or -1

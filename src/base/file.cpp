@@ -15,6 +15,8 @@
 #include <cstring>
 #include <tuple>
 
+#include "base/cancel.h"
+
 namespace gnnmg::base {
 namespace {
 
@@ -128,10 +130,12 @@ File::File(const std::string& path) : path_(path) {
 File::~File() { files().close(fd_); }
 
 int64_t File::read_some(int64_t offset, std::span<uint8_t> out) const {
+  constexpr size_t kPieceOfRead = size_t{16} << 20;  // between two looks at a cancel
   size_t done = 0;
   while (done < out.size()) {
+    check_cancelled();
     const ssize_t got = files().pread(fd_, out.data() + done,
-                                      std::min(out.size() - done, size_t{1} << 30), offset + done);
+                                      std::min(out.size() - done, kPieceOfRead), offset + done);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) fail_io(errno, path_, text("read at byte ", offset + done));
     if (got == 0) break;
@@ -326,7 +330,10 @@ void check_relative_name(std::string_view name, std::string_view where) {
     bad = name.substr(begin, end - begin) == "..";
     begin = end + 1;
   }
-  if (bad) fail(Status::kFormat, where, ": the name \"", name, "\" leaves its folder");
+  constexpr size_t kMostShown = 200;
+  if (bad)
+    fail(Status::kFormat, where, ": the name \"", name.substr(0, kMostShown),
+         name.size() > kMostShown ? "..." : "", "\" leaves its folder");
 }
 
 }  // namespace gnnmg::base

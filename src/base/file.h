@@ -43,7 +43,7 @@ const FileTable& files() noexcept;
 
 // A file open for reading. All errors are Error(kIo) with errno and path, or kNotFound; a path that
 // is no regular file is Error(kIo) too, at once, also for a pipe that nobody writes to. EINTR and
-// short reads are resumed.
+// short reads are resumed. Reads look at the thread's CancelScope.
 class File {
  public:
   explicit File(const std::string& path);

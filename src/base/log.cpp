@@ -2,6 +2,8 @@
 
 #include <chrono>
 
+#include "base/error.h"
+
 namespace gnnmg::base {
 
 void Log::add(LogLevel level, std::string text) noexcept {
@@ -13,7 +15,7 @@ void Log::add(LogLevel level, std::string text) noexcept {
       ++dropped_;
     }
     records_.push_back({level, std::chrono::duration_cast<std::chrono::nanoseconds>(now).count(), 0,
-                        std::move(text)});
+                        bounded_text(std::move(text))});
   } catch (...) {  // a message is not worth failing the work it speaks of
     ++dropped_;
   }

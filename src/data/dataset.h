@@ -69,7 +69,8 @@ using DatasetRef = std::shared_ptr<const Dataset>;
 
 struct OpenOptions {
   std::string format;  // empty: recognise; else "gnnmg", "planetoid", "plain", "shchur",
-                       // "heterophilous", "ogb", "edges", "gin", "tu", "packed"
+                       // "heterophilous", "ogb", "edges", "gin", "tu", "packed",
+                       // "matrix-market", "metis"
   // Foreign formats: 1 adds the reverse of every edge and drops repeated edges, for planetoid and
   // shchur also self-loops, which their published counts leave out; 0 takes the edges as they are
   // listed, -1 does what the format means: 1 for planetoid, plain, shchur, heterophilous, tu,
@@ -83,9 +84,10 @@ struct OpenOptions {
   // Edge lists.
   std::string separator;  // empty: guessed
   int32_t source_column = 0, target_column = 1;
-  int32_t header = -1;  // lines to skip; -1: a first line that holds no numbers
-  bool relabel =
-      false;  // ids of any size, numbered in order of appearance; node tensor "original_id"
+  int32_t header = -1;  // lines to skip; -1: a first line that names columns, or counts, is used
+  // Ids of any size and names, numbered in order of appearance; node tensor "original_id" (i64 [N])
+  // or "original_name" (u8 [N, W], zeros after each).
+  bool relabel = false;
   int64_t num_nodes = -1;  // -1: largest id + 1
   // Sets of many graphs in text: 1: the features are one-hot of a node's degree, -1: of its tag, 0:
   // of its tag unless all tags are equal.

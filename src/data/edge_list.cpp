@@ -1,11 +1,16 @@
 #include "data/edge_list.h"
 
 #include <algorithm>
-#include <cmath>
+#include <bit>
+#include <limits>
+#include <tuple>
 
-#include "data/lines.h"
+#include "data/edge_attributes.h"
+#include "data/edge_records.h"
+#include "data/edge_values.h"
+#include "data/node_keys.h"
 #include "data/numbers.h"
-#include "data/relabeller.h"
+#include "data/table_header.h"
 #include "io/bytes.h"
 
 namespace gnnmg::data {
@@ -13,10 +18,9 @@ namespace {
 
 using base::fail;
 using base::Status;
+using Fields = std::span<const std::string_view>;
 
-bool is_comment(std::string_view line) {
-  return line.starts_with('#') || line.starts_with('%') || line.starts_with("//");
-}
+constexpr size_t kMostNamed = 12;  // columns in one text
 
 // Whether a field might be meant as a number in whatever notation: 1, "1", +1, 0x1, .5, 1st. The
 // first line is passed over as a header only when none is, so that no edge is lost.
@@ -25,17 +29,126 @@ bool begins_like_number(std::string_view field) {
   return begin != field.npos && field[begin] >= '0' && field[begin] <= '9';
 }
 
-bool is_blank(std::string_view line) { return line.find_first_not_of(" \t") == line.npos; }
-
 // Index pointers of eight bytes a node may take twice the text and a mebibyte.
 int64_t most_nodes(int64_t bytes) { return bytes / 4 + (int64_t{1} << 17); }
 
+std::string in_quotes(std::string_view name) {
+  return base::text('"', io::printable(name, 40), '"');
+}
+
+std::string joined(const std::vector<std::string>& items) {
+  std::string all;
+  for (size_t i = 0; i < std::min(items.size(), kMostNamed); ++i)
+    all += base::text(i ? ", " : "", items[i]);
+  if (items.size() > kMostNamed) all += base::text(" and ", items.size() - kMostNamed, " more");
+  return all;
+}
+
+// The values of a list besides its ends: those of columns, and those of NetworkX's attributes.
+class EdgeValues {
+ public:
+  void begin(NumberForm form) { form_ = form; }
+  // A column with a name. One of a kind is taken, and further ones are left out.
+  void add_named(size_t column, std::string_view name) {
+    std::string title = in_quotes(name);
+    const ColumnRole role = role_of(name);
+    const bool taken = std::find(roles_.begin(), roles_.end(), role) != roles_.end();
+    auto values = taken ? nullptr : make_edge_column(role, title, form_);
+    if (!values) return left_out_.push_back(std::move(title));
+    roles_.push_back(role);
+    columns_.push_back({column, std::move(values)});
+  }
+  // One without, the `position`-th of those that begin with a number.
+  void add_unnamed(size_t column, size_t position) {
+    std::string title = base::text(column);
+    auto values = make_edge_column(position, title, form_);
+    if (!values) return left_out_.push_back(std::move(title));
+    columns_.push_back({column, std::move(values)});
+  }
+  void leave_out(size_t column) { left_out_.push_back(base::text(column)); }
+
+  // The row of the next edge.
+  void add(Fields fields, std::string_view attributes, const TextPlace& place) {
+    for (const Column& column : columns_) column.values->add(fields[column.at], place);
+    if (!attributes.empty() || !attributes_.empty()) add_attributes(attributes, place);
+    if (rows_++ == 0) first_line_ = place.line;
+  }
+
+  void finish(Found& found, EdgeNotes& notes) {
+    for (std::string& title : left_out_) notes.left_out.push_back(std::move(title));
+    for (const Column& column : columns_) column.values->finish(found, notes);
+    for (const Attribute& attribute : attributes_)
+      if (attribute.values) attribute.values->finish(found, notes);
+  }
+
+ private:
+  struct Column {
+    size_t at;
+    std::unique_ptr<EdgeColumn> values;
+  };
+  struct Attribute {
+    std::string name;
+    std::unique_ptr<EdgeColumn> values;  // null: left out
+    int64_t rows = 0;
+  };
+
+  void add_attributes(std::string_view text, const TextPlace& place) {
+    pairs_.clear();
+    if (!text.empty() && !parse_attributes(text, pairs_))
+      fail(Status::kFormat, place.where(), ": \"", io::printable(text),
+           "\", expected attributes such as {'weight': 2.5}");
+    for (const auto& [name, value] : pairs_) {
+      Attribute& attribute = attribute_of(name, place);
+      if (attribute.rows > rows_)
+        fail(Status::kFormat, place.where(), ": the attribute ", in_quotes(name), " stands twice");
+      attribute.rows = rows_ + 1;
+      if (attribute.values) attribute.values->add(value, place);
+    }
+    for (Attribute& attribute : attributes_) {
+      if (attribute.values && attribute.rows <= rows_) attribute.values->add({}, place);
+      attribute.rows = rows_ + 1;
+    }
+  }
+
+  Attribute& attribute_of(std::string_view name, const TextPlace& place) {
+    constexpr size_t kMostAttributes = 64;
+    for (Attribute& attribute : attributes_)
+      if (attribute.name == name) return attribute;
+    if (attributes_.size() == kMostAttributes)
+      fail(Status::kFormat, place.where(), ": more than ", kMostAttributes,
+           " different attributes of edges");
+    Attribute& made = attributes_.emplace_back(std::string(name));
+    const ColumnRole role = role_of(name);
+    if (std::find(roles_.begin(), roles_.end(), role) == roles_.end())
+      made.values = make_edge_column(role, in_quotes(name), form_);
+    if (!made.values) {
+      left_out_.push_back(in_quotes(name));
+      return made;
+    }
+    roles_.push_back(role);
+    if (rows_ > 0) made.values->add({}, TextPlace{place.file, first_line_});
+    return made;
+  }
+
+  NumberForm form_;
+  std::vector<Column> columns_;
+  std::vector<Attribute> attributes_;
+  std::vector<ColumnRole> roles_;  // that are taken
+  std::vector<std::string> left_out_;
+  std::vector<std::pair<std::string_view, std::string_view>> pairs_;
+  int64_t rows_ = 0, first_line_ = 0;
+};
+
 class EdgeParser {
  public:
-  EdgeParser(std::unique_ptr<io::ByteSource> source, Reading& reading)
-      : lines_(std::move(source), reading), reading_(reading), options_(reading.options) {
-    if (options_.source_column < 0 || options_.target_column < 0 ||
-        options_.source_column == options_.target_column)
+  EdgeParser(std::unique_ptr<io::ByteSource> source, Reading& reading, TextShape shape)
+      : records_(std::move(source), reading),
+        reading_(reading),
+        options_(reading.options),
+        shape_(shape),
+        source_(options_.source_column),
+        target_(options_.target_column) {
+    if (options_.source_column < 0 || options_.target_column < 0 || source_ == target_)
       fail(Status::kInvalidArgument, "source_column ", options_.source_column, ", target_column ",
            options_.target_column, ": expected two different columns, counted from 0");
     if (options_.separator.size() > 1)
@@ -44,148 +157,343 @@ class EdgeParser {
     if (options_.relabel && options_.num_nodes >= 0)
       fail(Status::kInvalidArgument, "num_nodes ", options_.num_nodes,
            ": expected -1 with relabel, which counts the nodes itself");
+    if (!options_.separator.empty()) separator_ = options_.separator[0];
   }
 
   Found parse() {
-    std::string_view line;
-    for (int32_t i = 0; i < options_.header; ++i)
-      if (!lines_.next(line)) break;
-    while (lines_.next(line)) {
-      if (is_blank(line) || is_comment(line)) continue;
-      if (separator_ == 0)
-        separator_ = options_.separator.empty() ? io::guess_separator(line) : options_.separator[0];
-      io::split_fields(line, separator_, fields_);
-      if (columns_ == 0 && begin_columns()) continue;
-      if (fields_.size() != columns_)
-        fail(Status::kFormat, lines_.where(), ": ", fields_.size(), " columns, expected ", columns_,
-             " as in the first edge");
-      add_edge();
+    records_.skip(options_.header);
+    const bool counted = shape_ == TextShape::kCounts || shape_ == TextShape::kCountsFromOne;
+    if (counted && records_.next()) take_counts();
+    if (records_.next() && begin()) {
+      do add_edge();
+      while (records_.next());
     }
     return finish();
   }
 
  private:
-  // Looks at the first line that is no comment; true when it is a header.
-  bool begin_columns() {
-    const size_t source = options_.source_column, target = options_.target_column;
-    const size_t needed = std::max(source, target) + 1;
-    const bool enough = fields_.size() >= needed;
-    const bool no_numbers =
-        enough ? !begins_like_number(fields_[source]) && !begins_like_number(fields_[target])
-               : std::none_of(fields_.begin(), fields_.end(), begins_like_number);
-    if (options_.header < 0 && !header_seen_ && no_numbers) {
-      header_seen_ = true;
-      separator_ = 0;
-      return true;
+  // "nodes edges", or "nodes nodes edges".
+  void take_counts() {
+    const Fields fields = records_.cut(choose_separator(records_.line(), 0, 1));
+    counted_nodes_ = io::parse_int(fields[0]).value_or(0);
+    base_ = shape_ == TextShape::kCountsFromOne && !options_.relabel ? 1 : 0;
+    warn(base::text(records_.where(), ": \"", io::printable(records_.line()),
+                    "\" is taken for the numbers of nodes and edges, because as many lines follow "
+                    "with ids from ",
+                    shape_ == TextShape::kCountsFromOne ? "1, which are numbered from 0" : "0",
+                    "; header_lines = 0 takes it for an edge"));
+  }
+
+  // Looks at the first line, passes over a header, and is at the first edge; false when there is
+  // none.
+  bool begin() {
+    const bool may_have_header = options_.header < 0 && shape_ == TextShape::kEdges;
+    if (may_have_header && take_separator_line() && !records_.next()) return false;
+    if (separator_ == 0) separator_ = choose_separator(records_.line(), source_, target_);
+    if (may_have_header && take_header()) {
+      if (!records_.next()) return false;
+      if (options_.separator.empty()) compare_with_header();
     }
-    first_edge_ = true;
-    if (!enough)
-      fail(Status::kFormat, lines_.where(), ": ", fields_.size(), " columns, expected at least ",
-           needed);
-    columns_ = fields_.size();
-    weight_column_ = 0;
-    while (weight_column_ == source || weight_column_ == target) ++weight_column_;
-    has_weight_ = weight_column_ < columns_ && io::parse_double(fields_[weight_column_]);
+    begin_columns(records_.cut(separator_));
+    return true;
+  }
+
+  // Keeps the names of the line at hand if it is a header.
+  bool take_header() {
+    const Fields fields = records_.cut(separator_);
+    header_line_ = records_.line();
+    header_.assign(fields.begin(), fields.end());
+    if (is_header(fields)) return true;
+    header_.clear();
     return false;
   }
 
-  int64_t node(std::string_view field, const char* end) {
-    const auto id = io::parse_int(field);
-    if (options_.relabel) {
-      if (!id)
-        fail(Status::kFormat, lines_.where(), ": ", end, " \"", io::printable(field),
-             "\", expected an integer of 64 bits");
-      return relabeller_.number(*id);
+  // The header and the line at hand, the first edge, may show together what separates fields.
+  void compare_with_header() {
+    const auto common = common_separator(header_line_, records_.line(), separator_);
+    if (!common && records_.cut(separator_).size() < header_.size())
+      separator_ = choose_separator(records_.line(), source_, target_);
+    if (!common || *common == separator_) return;
+    separator_ = *common;
+    io::FieldCutter cutter(EdgeRecords::kMostFields);
+    cutter.cut(header_line_, separator_);
+    header_.assign(cutter.fields().begin(), cutter.fields().end());
+    const auto ends = find_ends(cutter.fields());
+    header_says_ends_ = ends.has_value();
+    if (ends && named_ends()) std::tie(source_, target_) = std::tie(ends->source, ends->target);
+  }
+
+  // "sep=;", as spreadsheets write it.
+  bool take_separator_line() {
+    const std::string_view line = io::trim_blanks(records_.line());
+    if (line.size() != 5 || !line.starts_with("sep=")) return false;
+    if (separator_ == 0) separator_ = line[4];
+    return true;
+  }
+
+  bool is_header(Fields fields) {
+    const auto ends = find_ends(fields);
+    if (ends && named_ends()) std::tie(source_, target_) = std::tie(ends->source, ends->target);
+    header_says_ends_ = ends.has_value();
+    if (ends && ends->sure) return true;
+    // Names of nodes look like those of columns, unless numbers follow.
+    const size_t needed = std::max(source_, target_) + 1;
+    const bool numbers =
+        fields.size() < needed
+            ? std::any_of(fields.begin(), fields.end(), begins_like_number)
+            : begins_like_number(fields[source_]) || begins_like_number(fields[target_]);
+    const bool alone = ends && !options_.relabel && !records_.peek();
+    if (!numbers && (alone || numbers_follow())) return true;
+    if (ends && named_ends()) source_ = 0, target_ = 1;
+    header_says_ends_ = false;
+    return false;
+  }
+  // Whether the line after that of header_ has numbers at both ends, or in another column that has
+  // none there.
+  bool numbers_follow() {
+    const auto following = records_.peek();
+    if (!following) return false;
+    io::FieldCutter cutter(EdgeRecords::kMostFields);
+    const char separator =
+        options_.separator.empty() ? choose_separator(*following, source_, target_) : separator_;
+    cutter.cut(*following, separator);
+    const auto& next = cutter.fields();
+    if (std::max(source_, target_) < next.size() && begins_like_number(next[source_]) &&
+        begins_like_number(next[target_]))
+      return true;
+    for (size_t i = 0; i < next.size() && next.size() == header_.size(); ++i)
+      if (i != source_ && i != target_ && !header_[i].empty() && !begins_like_number(header_[i]) &&
+          io::parse_double(next[i]))
+        return true;
+    return false;
+  }
+  // Ends that the caller chose stay chosen.
+  bool named_ends() const { return options_.source_column == 0 && options_.target_column == 1; }
+
+  void begin_columns(Fields fields) {
+    columns_ = fields.size();
+    // R leaves out the name of the column of row names.
+    if (header_says_ends_ && columns_ == header_.size() + 1) {
+      header_.insert(header_.begin(), "");
+      if (named_ends()) ++source_, ++target_;
     }
-    if (!id)
-      fail(Status::kFormat, lines_.where(), ": ", end, " \"", io::printable(field),
-           "\", expected an integer from 0",
-           options_.header < 0 && first_edge_ ? "; header_lines passes over a header" : "");
-    if (*id < 0)
-      fail(Status::kRange, lines_.where(), ": ", end, " ", *id, ", expected an integer from 0");
-    if (options_.num_nodes >= 0 && *id >= options_.num_nodes)
-      fail(Status::kRange, lines_.where(), ": ", end, " ", *id, ", expected 0 to ",
-           options_.num_nodes - 1);
-    if (*id > largest_) {
-      largest_ = *id;
-      largest_line_ = lines_.line_number();
+    const size_t needed = std::max(source_, target_) + 1;
+    if (columns_ < needed)
+      fail(Status::kFormat, records_.where(), ": ", columns_, " columns, expected at least ",
+           needed);
+    const bool named = !header_.empty() && header_.size() == columns_;
+    if (header_says_ends_ && !named)
+      fail(Status::kFormat, records_.where(), ": ", columns_, " columns, expected ", header_.size(),
+           " as in the header");
+    if (!header_.empty() && !header_says_ends_) check_unknown_header(named);
+    values_.begin({.decimal_commas = separator_ != ','});
+    std::vector<size_t> unnamed;
+    for (size_t i = 0; i < columns_; ++i) {
+      if (i == source_ || i == target_) continue;
+      if (header_says_ends_ || (named && role_of(header_[i]) != ColumnRole::kUnknown))
+        values_.add_named(i, header_[i]);
+      else
+        unnamed.push_back(i);
     }
-    return *id;
+    begin_unnamed(fields, unnamed);
+  }
+
+  // The first two that may be numbers count, or the first of all.
+  void begin_unnamed(Fields fields, const std::vector<size_t>& columns) {
+    const auto is_text = [&](size_t i) {
+      return !fields[i].empty() && !reads_as_number(fields[i]);
+    };
+    const bool all_text = std::all_of(columns.begin(), columns.end(), is_text);
+    size_t position = 0;
+    for (const size_t i : columns)
+      if (is_text(i) && !(all_text && i == columns.front()))
+        values_.leave_out(i);
+      else
+        values_.add_unnamed(i, position++);
+  }
+
+  bool reads_as_number(std::string_view field) const {
+    if (io::parse_double(field)) return true;
+    std::string with_point(field);
+    std::replace(with_point.begin(), with_point.end(), ',', '.');
+    return separator_ != ',' && io::parse_double(with_point).has_value();
+  }
+
+  // A header that does not name the ends.
+  void check_unknown_header(bool named) {
+    if (!named)
+      return warn(base::text(records_.name(), ": the header has ", header_.size(), " names for ",
+                             columns_, " columns and is passed over"));
+    const std::string names =
+        base::text(in_quotes(header_[source_]), " and ", in_quotes(header_[target_]));
+    const auto beside = [&](size_t column) {
+      return role_of(header_[column]) != ColumnRole::kUnknown;
+    };
+    if (named_ends() && (beside(source_) || beside(target_)))
+      fail(Status::kFormat, records_.name(), ": the columns ", names,
+           " of the header are no ends of edges, and no others are known as such; say "
+           "source_column, target_column and header_lines");
+    if (named_ends())
+      warn(base::text(records_.name(),
+                      ": the header does not say which columns are the ends of "
+                      "edges; taken are ",
+                      names, "; source_column and target_column choose others"));
   }
 
   void add_edge() {
-    sources_.push(node(fields_[options_.source_column], "source"));
-    targets_.push(node(fields_[options_.target_column], "target"));
-    first_edge_ = false;
-    if (!has_weight_) return;
-    const auto weight = io::parse_double(fields_[weight_column_]);
-    const float value = weight ? static_cast<float>(*weight) : 0.0f;
-    if (!weight || !std::isfinite(value))
-      fail(Status::kFormat, lines_.where(), ": weight \"", io::printable(fields_[weight_column_]),
-           weight && std::isfinite(*weight) ? "\" is beyond the range of 32-bit floats"
-                                            : "\", expected a finite number");
-    weights_.push_back(value);
+    const Fields fields = records_.cut(separator_);
+    if (fields.size() != columns_) refuse_columns(fields.size());
+    sources_.push(node(fields[source_], "source"));
+    targets_.push(node(fields[target_], "target"));
+    values_.add(fields, records_.attributes(), records_.place());
+  }
+
+  [[noreturn]] void refuse_columns(size_t found) const {
+    fail(Status::kFormat, records_.where(), ": ", found, " columns, expected ", columns_,
+         " as in the first edge; lines of different lengths are no list of edges, but may be an "
+         "adjacency list, which is not read");
+  }
+
+  int64_t node(std::string_view field, const char* end) {
+    if (options_.relabel) return keys_.number(field, [this] { return records_.where(); });
+    const auto id = io::parse_int(field);
+    if (!id) refuse_end(field, end);
+    if (*id < base_)
+      fail(Status::kRange, records_.where(), ": ", end, " ", *id, ", expected an integer from ",
+           base_);
+    if (options_.num_nodes >= 0 && *id >= options_.num_nodes + base_)
+      fail(Status::kRange, records_.where(), ": ", end, " ", *id, ", expected ", base_, " to ",
+           options_.num_nodes + base_ - 1);
+    if (*id > largest_) {
+      largest_ = *id;
+      largest_line_ = records_.place().line;
+    }
+    smallest_ = std::min(smallest_, *id);
+    return *id - base_;
+  }
+
+  [[noreturn]] void refuse_end(std::string_view field, const char* end) const {
+    const bool digits = field.size() > 18 && field.find_first_not_of("0123456789") == field.npos;
+    const bool name = !field.empty() && !begins_like_number(field) && sources_.size() == 0;
+    fail(Status::kFormat, records_.where(), ": ", end, " \"", io::printable(field),
+         "\", expected an integer from 0",
+         digits            ? " below 2^63; relabel = 1 numbers ids of any size"
+         : !name           ? ""
+         : header_.empty() ? "; relabel = 1 numbers names, header_lines = 1 passes over a header"
+                           : "; relabel = 1 numbers names");
   }
 
   Found finish() {
-    const std::string& where = lines_.name();
-    if (sources_.size() == 0 && options_.num_nodes < 0)
+    const std::string& where = records_.name();
+    if (records_.comments().bipartite)
+      fail(Status::kUnsupported, where,
+           ": a bipartite network of KONECT, in which both ends count from 1; add the number of "
+           "sources to the targets");
+    if (records_.comments().adjacency)
+      fail(Status::kUnsupported, where,
+           ": an adjacency list of NetworkX; write the graph with write_edgelist()");
+    if (sources_.size() == 0 && options_.num_nodes < 0 && counted_nodes_ < 0)
       fail(Status::kFormat, where, ": holds no edges; give num_nodes to open a graph without any");
     Found found;
     found.format = "edges";
     found.source = found.edges_from = where;
     found.undirected = false;
+    set_num_nodes(found);
+    const bool wide = sources_.wide() || targets_.wide();
+    found.sources = sources_.take(wide);
+    found.targets = targets_.take(wide);
+    EdgeNotes notes;
+    values_.finish(found, notes);
+    log_notes(std::move(notes), found.sources.rows());
+    return found;
+  }
+
+  void set_num_nodes(Found& found) {
+    const std::string& where = records_.name();
     if (options_.relabel) {
-      found.num_nodes = relabeller_.count();
-      found.node_columns.emplace("original_id", relabeller_.take());
+      found.num_nodes = keys_.count();
+      keys_.take(found.node_columns, records_.bytes(), where);
     } else if (options_.num_nodes >= 0) {
       found.num_nodes = options_.num_nodes;
     } else {
       // The largest id of 64 bits has no successor; it fails here like any id beyond proportion.
-      const int64_t most = most_nodes(lines_.bytes());
+      const int64_t most = most_nodes(records_.bytes());
       if (largest_ >= most)
         fail(Status::kRange, where, ", line ", largest_line_, ": id ", largest_,
-             ", expected less than ", most, " in a text of ", lines_.bytes(),
+             ", expected less than ", most, " in a text of ", records_.bytes(),
              " bytes; give num_nodes, or relabel the ids");
-      found.num_nodes = largest_ + 1;
+      found.num_nodes = counted_nodes_ >= 0 ? counted_nodes_ : largest_ + 1;
+      if (counted_nodes_ >= most)
+        fail(Status::kRange, where, ": ", counted_nodes_, " nodes, expected less than ", most,
+             " in a text of ", records_.bytes(), " bytes; give num_nodes");
+      const int64_t said = records_.comments().num_nodes;
+      if (counted_nodes_ < 0 && said > found.num_nodes && said < most) found.num_nodes = said;
+      if (found.num_nodes == largest_ + 1) note_nodes(found.num_nodes);
     }
-    const bool wide = sources_.wide() || targets_.wide();
-    found.sources = sources_.take(wide);
-    found.targets = targets_.take(wide);
-    if (has_weight_) {
-      base::Tensor weights = base::Tensor::empty(base::DType::kF32, {weights_.size()});
-      weights_.drain_into(weights.as<float>());
-      found.edge_columns.emplace("weight", std::move(weights));
-    }
-    log_columns(where);
-    return found;
   }
 
-  void log_columns(const std::string& where) {
-    std::string note = base::text(where, ": separator ",
-                                  separator_ == '\t'  ? "tab"
-                                  : separator_ == ' ' ? "blanks"
-                                                      : std::string{'"', separator_, '"'});
-    if (header_seen_) note += ", the first line is a header";
-    if (has_weight_) note += base::text(", column ", weight_column_, " kept as \"weight\"");
-    const size_t kept = has_weight_ ? 3 : 2;
-    if (columns_ > kept) note += base::text(", ", columns_ - kept, " more columns not kept");
-    if (columns_ > 0) reading_.context.log.add(base::LogLevel::kInfo, std::move(note));
+  // Nodes that no edge has, where nobody said how many nodes there are.
+  void note_nodes(int64_t num_nodes) {
+    std::vector<uint64_t> seen(num_nodes / 64 + 1);
+    const auto mark = [&](int64_t id) { seen[id / 64] |= uint64_t{1} << id % 64; };
+    sources_.for_each(mark);
+    targets_.for_each(mark);
+    int64_t without = num_nodes;
+    for (const uint64_t word : seen) without -= std::popcount(word);
+    const std::string& where = records_.name();
+    if (smallest_ > 0 && base_ == 0)
+      warn(base::text(where, ": ids count from ", smallest_, ", so that node 0 has no edge",
+                      smallest_ == 1 ? "" : ", nor have others",
+                      "; relabel = 1 numbers them from 0"));
+    if (without > (smallest_ > 0 ? smallest_ : 0))
+      warn(base::text(where, ": ", without, " of ", num_nodes,
+                      " nodes have no edge; relabel = 1 numbers only those that have one"));
   }
 
-  CountedLines lines_;
+  void log_notes(EdgeNotes notes, int64_t num_edges) {
+    const std::string& where = records_.name();
+    if (columns_ > 0) {
+      std::string note = base::text(where, ": separator ",
+                                    separator_ == '\t'  ? "tab"
+                                    : separator_ == ' ' ? "blanks"
+                                                        : std::string{'"', separator_, '"'},
+                                    ", ends in columns ", source_, " and ", target_);
+      if (!header_.empty()) note += ", the first line is a header";
+      if (!notes.kept.empty()) note += base::text(", ", joined(notes.kept));
+      reading_.context.log.add(base::LogLevel::kInfo, std::move(note));
+    }
+    for (const std::string& warning : notes.warnings) warn(base::text(where, ": ", warning));
+    if (!notes.left_out.empty())
+      warn(base::text(where, ": columns left out: ", joined(notes.left_out)));
+    const EdgeComments& comments = records_.comments();
+    if (options_.undirected < 0 && (notes.undirected || comments.undirected))
+      warn(base::text(where,
+                      ": says that it is undirected; edges are taken one way, as they are "
+                      "listed; undirected = 1 adds their reverses"));
+    if (comments.num_edges >= 0 && comments.num_edges != num_edges)
+      warn(base::text(where, ": its comments count ", comments.num_edges, " edges, it has ",
+                      num_edges));
+  }
+  void warn(std::string text) {
+    reading_.context.log.add(base::LogLevel::kWarning, std::move(text));
+  }
+
+  EdgeRecords records_;
   Reading& reading_;
   const OpenOptions& options_;
-  std::vector<std::string_view> fields_;
+  const TextShape shape_;
+  size_t source_, target_;
   char separator_ = 0;
-  bool header_seen_ = false;
-  bool first_edge_ = false;  // that is the line at hand
-  size_t columns_ = 0;       // of every line; 0 before the first edge
-  size_t weight_column_ = 0;
-  bool has_weight_ = false;
-  Relabeller relabeller_;
+  std::string header_line_;
+  std::vector<std::string> header_;  // names of columns; empty: none
+  bool header_says_ends_ = false;
+  size_t columns_ = 0;  // of every line; 0 before the first edge
+  EdgeValues values_;
+  NodeKeys keys_;
   IdColumn sources_, targets_;
-  Pieces<float> weights_;
+  int64_t base_ = 0;  // the smallest id
+  int64_t counted_nodes_ = -1;
+  int64_t smallest_ = std::numeric_limits<int64_t>::max();
   int64_t largest_ = -1, largest_line_ = 0;
 };
 
@@ -199,17 +507,8 @@ void check_node_count(int64_t num_nodes, int64_t bytes, std::string_view where) 
          " bytes of edges");
 }
 
-Found parse_edges(std::unique_ptr<io::ByteSource> source, Reading& reading) {
-  return EdgeParser(std::move(source), reading).parse();
-}
-
-DatasetRef read_edges(const std::string& path, Reading& reading) {
-  reading.budget.take_file(path);
-  Found found = parse_edges(io::ByteSource::open(path), reading);
-  const size_t slash = path.rfind('/');
-  found.name = slash == std::string::npos ? path : path.substr(slash + 1);
-  found.name.resize(std::min(found.name.size(), std::max<size_t>(found.name.find('.'), 1)));
-  return assemble(std::move(found), reading.options, reading.context);
+Found parse_edges(std::unique_ptr<io::ByteSource> source, Reading& reading, TextShape shape) {
+  return EdgeParser(std::move(source), reading, shape).parse();
 }
 
 }  // namespace gnnmg::data

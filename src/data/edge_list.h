@@ -6,14 +6,18 @@
 
 #include "data/assemble.h"
 #include "data/readers.h"
+#include "data/text_shape.h"
 #include "io/text.h"
 
 namespace gnnmg::data {
 
-// Reads every line. Blank lines and lines that begin with '#', '%' or "//" are skipped. The first
-// column besides the ends becomes the edge tensor "weight" (f32) if it holds a number in the first
-// edge, and then must in all. Error(kFormat / kRange) naming file and line.
-Found parse_edges(std::unique_ptr<io::ByteSource> source, Reading& reading);
+// Reads every line. Blank lines and lines that begin with '#', '%' or "//" are skipped. A header
+// says by its names what the columns are; without one the first columns are the ends and the first
+// further column with numbers is the edge tensor "weight" (f32). What becomes of other columns is
+// in docs/formats.md; each that is left out is named in a warning. Of a text of `shape` kCounts or
+// kCountsFromOne the first line is no edge. Error(kFormat / kRange) naming file and line.
+Found parse_edges(std::unique_ptr<io::ByteSource> source, Reading& reading,
+                  TextShape shape = TextShape::kEdges);
 
 // Error(kRange) when `num_nodes`, which no array over the nodes proves, is out of proportion to the
 // `bytes` of edges that came with it: arrays over such a number would not fit any memory.

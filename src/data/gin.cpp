@@ -89,6 +89,8 @@ class GinParser {
       if (!first && num_attributes_ == 0)
         fail(Status::kFormat, lines_.where(), ": expected the end of the line, found \"",
              io::printable(field), "\"");
+      if (count == kMostColumnsOfText)
+        fail(Status::kFormat, lines_.where(), ": more than ", kMostColumnsOfText, " attributes");
       const auto value = io::parse_double(field);
       if (!value)
         fail(Status::kFormat, lines_.where(), ": the attribute \"", io::printable(field),
@@ -212,8 +214,7 @@ DatasetRef read_gin(const std::string& path, Reading& reading) {
   reading.budget.take_file(path);
   Found found = parse_gin(io::ByteSource::open(path), reading);
   const size_t slash = path.rfind('/');
-  found.name = slash == std::string::npos ? path : path.substr(slash + 1);
-  found.name.resize(std::min(found.name.size(), std::max<size_t>(found.name.find('.'), 1)));
+  found.name = name_of_text(path);
   read_folds(slash == std::string::npos ? "." : path.substr(0, slash), found.graph_ptr.rows() - 1,
              reading, found.splits);
   return assemble(std::move(found), reading.options, reading.context);

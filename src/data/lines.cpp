@@ -1,6 +1,22 @@
 #include "data/lines.h"
 
+#include <algorithm>
+
 namespace gnnmg::data {
+
+std::string name_of_text(const std::string& path) {
+  std::string name = path.substr(path.rfind('/') + 1);
+  name.resize(std::min(name.size(), std::max<size_t>(name.find('.'), 1)));
+  return name;
+}
+
+void CountedLines::split(std::string_view line, char separator,
+                         std::vector<std::string_view>& fields) const {
+  if (std::count(line.begin(), line.end(), separator) >= kMostColumnsOfText)
+    base::fail(base::Status::kFormat, where(), ": more than ", kMostColumnsOfText,
+               " columns, expected at most so many");
+  io::split_fields(line, separator, fields);
+}
 
 bool CountedLines::next(std::string_view& line) {
   constexpr int64_t kBlock = int64_t{1} << 20;

@@ -53,7 +53,7 @@ Table parse_table(std::unique_ptr<io::ByteSource> source, Reading& reading) {
   std::vector<std::string_view> fields;
   while (lines.next(line)) {
     if (line.empty()) continue;
-    io::split_fields(line, ',', fields);
+    lines.split(line, ',', fields);
     const auto columns = static_cast<int64_t>(fields.size());
     if (table.rows == 0) table.columns = columns;
     if (columns != table.columns)

@@ -28,6 +28,10 @@ DatasetRef read(const Candidate& candidate, Reading& reading) {
       return read_tu(candidate.path, reading);
     case Format::kPacked:
       return read_packed(candidate.path, reading);
+    case Format::kMatrixMarket:
+      return read_matrix_market(candidate.path, reading);
+    case Format::kMetis:
+      return read_metis(candidate.path, reading);
   }
   base::fail(base::Status::kInternal, "unknown format");
 }
@@ -57,6 +61,7 @@ DatasetRef open_dataset(const std::string& path, const OpenOptions& options,
   if (options.degree_features < -1 || options.degree_features > 1)
     base::fail(base::Status::kInvalidArgument, "degree_features ", options.degree_features,
                ": expected -1, 0 or 1");
+  const base::CancelScope listening(context.cancel, "opening a data set");
   std::vector<Candidate> passed_over;
   const Candidate candidate = recognise(path, options.format, &passed_over);
   for (const Candidate& other : passed_over)
@@ -69,6 +74,7 @@ DatasetRef open_dataset(const std::string& path, const OpenOptions& options,
                        options.separator.empty() && options.header <= 0;
   if (guessed && begins_with_a_count(candidate.path))
     return read_damaged_gin(candidate.path, reading);
+  if (guessed) return read_text_graph(candidate.path, reading);
   return read(candidate, reading);
 }
 

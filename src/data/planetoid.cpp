@@ -13,6 +13,7 @@
 #include "data/pickled_arrays.h"
 #include "data/readers.h"
 #include "data/split.h"
+#include "io/bytes.h"
 #include "io/text.h"
 
 namespace gnnmg::data {
@@ -96,7 +97,7 @@ std::vector<int64_t> test_ids(std::span<const uint8_t> bytes, const std::string&
     const auto id = io::parse_int(line);
     if (!id || *id < first || *id >= num_nodes)
       fail(Status::kFormat, lines.where(), ": expected a node from ", first, " to ", num_nodes - 1,
-           ", found \"", line.substr(0, 40), "\"");
+           ", found \"", io::printable(line), "\"");
     if (seen[*id - first]) fail(Status::kFormat, lines.where(), ": node ", *id, " occurs twice");
     seen[*id - first] = true;
     ids.push_back(*id);

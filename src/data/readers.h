@@ -33,6 +33,12 @@ DatasetRef read_shchur(const std::string& path, Reading& reading);
 DatasetRef read_heterophilous(const std::string& path, Reading& reading);
 // A text file with an edge a line, plain or compressed by gzip.
 DatasetRef read_edges(const std::string& path, Reading& reading);
+// The same, or a METIS graph or a text with counts in its first line, whichever its lines fit.
+DatasetRef read_text_graph(const std::string& path, Reading& reading);
+// A text that begins with %%MatrixMarket, plain or compressed by gzip.
+DatasetRef read_matrix_market(const std::string& path, Reading& reading);
+// A METIS graph in text, plain or compressed by gzip.
+DatasetRef read_metis(const std::string& path, Reading& reading);
 // A folder with raw/ and split/ as the Open Graph Benchmark lays them out.
 DatasetRef read_ogb(const std::string& folder, Reading& reading);
 // A text with many graphs, as GIN and DGCNN take it; published folds beside it become splits.

@@ -5,9 +5,14 @@
 #include <cerrno>
 
 #include "base/file.h"
+#include "data/foreign.h"
 #include "data/gin.h"
+#include "data/matrix_market.h"
 #include "data/native_metadata.h"
+#include "io/bytes.h"
 #include "io/npy.h"
+#include "io/text.h"
+#include "io/zip.h"
 
 namespace gnnmg::data {
 namespace {
@@ -18,16 +23,17 @@ using base::is_directory;
 using base::join_path;
 using base::Status;
 
-constexpr std::array kFormats = {
-    Format::kNative,        Format::kPlain,  Format::kPlanetoid, Format::kOgb, Format::kShchur,
-    Format::kHeterophilous, Format::kPacked, Format::kGin,       Format::kTu,  Format::kEdges};
+constexpr std::array kFormats = {Format::kNative,       Format::kPlain,  Format::kPlanetoid,
+                                 Format::kOgb,          Format::kShchur, Format::kHeterophilous,
+                                 Format::kPacked,       Format::kGin,    Format::kTu,
+                                 Format::kMatrixMarket, Format::kMetis,  Format::kEdges};
 constexpr const char* kSupported =
     "supported are gnnmg (metadata.json), plain (edges.npy or triples.npy, labels.npy), "
     "planetoid (ind.NAME.*), "
     "ogb (raw/, split/), shchur, heterophilous and packed (.npz), gin (a text with many graphs), "
     "tu "
-    "(NAME_A.txt, NAME_graph_indicator.txt), edges (a text with an edge a line, also gzipped, by "
-    "its own path)";
+    "(NAME_A.txt, NAME_graph_indicator.txt), matrix-market (%%MatrixMarket), metis, edges (a "
+    "text with an edge a line, also gzipped, by its own path)";
 constexpr int64_t kStart = 4096;  // bytes by which a text is known
 constexpr std::string_view kTuEdges = "_A.txt", kTuIndicator = "_graph_indicator.txt";
 constexpr std::string_view kPlanetoidParts[] = {".x",    ".y",    ".tx",    ".ty",
@@ -42,9 +48,33 @@ std::string start_of(const std::string& path, int64_t count) {
 
 bool is_file(const std::string& path) { return exists(path) && !is_directory(path); }
 
+// The first bytes of a text, inflated where they are gzip; what is broken there is found later.
+std::string text_start(const std::string& path) {
+  std::string start = start_of(path, kStart);
+  if (!start.starts_with("\x1f\x8b")) return start;
+  std::string inflated(kStart, '\0');
+  size_t size = 0;
+  try {
+    const auto source = io::ByteSource::open(path);
+    const auto bytes = std::span(reinterpret_cast<uint8_t*>(inflated.data()), inflated.size());
+    for (int64_t got = 1; got > 0 && size < bytes.size(); size += static_cast<size_t>(got))
+      got = source->read(bytes.subspan(size));
+  } catch (const base::Error& error) {
+    if (error.status() != Status::kFormat && error.status() != Status::kChecksum) throw;
+  }
+  inflated.resize(size);
+  return inflated;
+}
+
+// Error(kFormat) naming the file's kind where that is one that is not read.
+void refuse_foreign(const std::string& path) {
+  if (const auto kind = foreign_kind(text_start(path))) fail(Status::kFormat, path, ": ", *kind);
+}
+
 bool is_edge_list_name(std::string_view name) {
   if (name.ends_with(".gz")) name.remove_suffix(3);
-  for (std::string_view ending : {".csv", ".tsv", ".txt", ".edges", ".edgelist", ".el"})
+  for (std::string_view ending :
+       {".csv", ".tsv", ".txt", ".edges", ".edgelist", ".el", ".mtx", ".graph", ".metis"})
     if (name.ends_with(ending)) return true;
   return false;
 }
@@ -89,6 +119,8 @@ std::vector<Candidate> look_at_file(const std::string& path) {
     return found;  // empty or broken, but meant as an archive and no text
   } else if (const std::string prefix = tu_prefix(path); !prefix.empty()) {
     found.push_back({Format::kTu, prefix});
+  } else if (looks_like_matrix_market(text_start(path))) {
+    found.push_back({Format::kMatrixMarket, path});
   } else if (looks_like_gin(start)) {
     found.push_back({Format::kGin, path});
   } else if (start.starts_with("\x1f\x8b") || is_edge_list_name(name) ||
@@ -136,8 +168,10 @@ std::vector<Candidate> look_in_folder(const std::string& folder,
   for (const std::string& name : names) {
     if (name.starts_with('.') || name.starts_with("README") || name.starts_with("LICENSE"))
       continue;
-    if (!found.empty() || !is_edge_list_name(name) || !is_file(join_path(folder, name))) return {};
-    found.push_back({Format::kEdges, join_path(folder, name)});
+    const std::string path = join_path(folder, name);
+    if (!found.empty() || !is_edge_list_name(name) || !is_file(path)) return {};
+    const bool matrix = looks_like_matrix_market(text_start(path));
+    found.push_back({matrix ? Format::kMatrixMarket : Format::kEdges, path});
   }
   return found;
 }
@@ -150,6 +184,36 @@ std::string listed(const std::vector<std::string>& names) {
     out += base::text(i ? ", " : "", names[i]);
   if (names.size() > kMost) out += base::text(" and ", names.size() - kMost, " more");
   return out;
+}
+
+// What a file is that no format takes.
+std::string found_in(const std::string& path) {
+  const std::string start = text_start(path);
+  if (start.starts_with("PK")) {
+    const io::ZipReader archive = io::ZipReader::open(path);
+    std::vector<std::string> names;
+    bool arrays = false, torch = false;
+    for (const io::ZipEntry& entry : archive.entries()) {
+      arrays |= entry.name.ends_with(".npy");
+      torch |= entry.name.ends_with("data.pkl");
+      names.push_back(io::printable(entry.name));
+    }
+    if (arrays) return base::text("an .npz of the arrays ", listed(names));
+    if (torch) return "a file of torch.save(), whose arrays numpy.save() writes for format plain";
+    return base::text("a zip archive of ", listed(names), ", which has to be unpacked");
+  }
+  refuse_foreign(path);
+  if (const size_t nul = start.find('\0'); nul != start.npos)
+    return base::text("no text, by the NUL at byte ", nul, ", and nothing else that is known");
+  return "nothing that is known";
+}
+
+// OGB's tables are gzip-compressed as they are published.
+void refuse_unpacked_ogb(const std::string& folder) {
+  for (const char* table : {"raw/edge.csv", "raw/triplet-type-list.csv"})
+    if (exists(join_path(folder, table)) && !exists(join_path(folder, base::text(table, ".gz"))))
+      fail(Status::kFormat, join_path(folder, table), ": is expected as ", table,
+           ".gz; compress the tables of OGB in raw/ and split/ with gzip");
 }
 
 }  // namespace
@@ -176,6 +240,10 @@ const char* format_name(Format format) noexcept {
       return "tu";
     case Format::kPacked:
       return "packed";
+    case Format::kMatrixMarket:
+      return "matrix-market";
+    case Format::kMetis:
+      return "metis";
   }
   return "unknown";
 }
@@ -200,6 +268,7 @@ Candidate recognise(const std::string& path, std::string_view wanted,
     what = listed(names);
     found = keep_wanted(look_in_folder(path, names));
     if (found.empty()) {
+      refuse_unpacked_ogb(path);
       for (const std::string& name : names) {
         const std::string inner = join_path(path, name);
         if (!is_directory(inner)) continue;
@@ -210,14 +279,10 @@ Candidate recognise(const std::string& path, std::string_view wanted,
     }
   } else if (exists(path)) {
     // Any file can be read as text when that is asked for.
-    if (wanted == format_name(Format::kEdges))
-      found = {{Format::kEdges, path}};
-    else if (wanted == format_name(Format::kGin))
-      found = {{Format::kGin, path}};
-    else
-      found = keep_wanted(look_at_file(path));
-    if (const size_t nul = start_of(path, kStart).find('\0'); found.empty() && nul != path.npos)
-      what = base::text("no text, by the NUL at byte ", nul, ", and nothing else that is known");
+    for (const Format text : {Format::kEdges, Format::kGin, Format::kMatrixMarket, Format::kMetis})
+      if (wanted == format_name(text)) found = {{text, path}};
+    if (found.empty()) found = keep_wanted(look_at_file(path));
+    if (found.empty()) what = found_in(path);
   } else if (exists(path + ".graph")) {
     found = keep_wanted({{Format::kPlanetoid, path}});
   } else if (const std::string prefix = tu_prefix(base::text(path, kTuEdges)); !prefix.empty()) {
@@ -235,6 +300,12 @@ Candidate recognise(const std::string& path, std::string_view wanted,
     fail(Status::kFormat, path, ": expected ",
          any ? "a data set" : base::text("a data set of format ", wanted), ", found ", what, "; ",
          kSupported);
+  if (found[0].format == Format::kEdges) {
+    refuse_foreign(found[0].path);
+    if (looks_like_matrix_market(text_start(found[0].path)))
+      fail(Status::kFormat, found[0].path,
+           ": is a Matrix Market file; its format is matrix-market");
+  }
   std::stable_sort(found.begin(), found.end(),
                    [](const Candidate& a, const Candidate& b) { return a.format < b.format; });
   if (found.size() > 1 && found[1].format == found[0].format) {

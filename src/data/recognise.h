@@ -18,6 +18,8 @@ enum class Format {
   kPacked,
   kGin,
   kTu,
+  kMatrixMarket,
+  kMetis,
   kEdges
 };
 // As OpenOptions::format names it.
@@ -31,8 +33,8 @@ struct Candidate {
 // The data set at `path`: a file, a folder, a folder with one of the formats in a sub-folder, or
 // the prefix of Planetoid files. `wanted` empty: the most preferred format that is there;
 // `passed_over` gets the others. kNotFound when nothing is there; kFormat, with what is supported
-// and what was found, when nothing is recognised or two of equal rank are; kInvalidArgument for an
-// unknown `wanted`.
+// and what was found, when nothing is recognised or two of equal rank are, or naming a kind of file
+// that is not read; kInvalidArgument for an unknown `wanted`.
 Candidate recognise(const std::string& path, std::string_view wanted,
                     std::vector<Candidate>* passed_over);
 

@@ -59,6 +59,9 @@ class TuLines {
       fail(Status::kRange, where(), ": ", what, " ", *value, ", expected ", least, " to ", most);
     return *value;
   }
+  void split(std::string_view line, std::vector<std::string_view>& fields) const {
+    lines_.split(line, ',', fields);
+  }
   std::string where() const { return lines_.where(); }
   const std::string& name() const { return lines_.name(); }
 
@@ -157,7 +160,7 @@ class TuParser {
       if (count == rows)
         fail(Status::kFormat, in.where(), ": expected the end after ", rows,
              " rows, the number of ", of, " in ", by);
-      io::split_fields(line, ',', fields);
+      in.split(line, fields);
       if (count == 0 && fields.size() <= kMostLabelColumns)
         columns = std::vector<CategoryColumn>(fields.size());
       if (fields.size() != columns.size())

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/cancel.h"
 #include "base/memory_charge.h"
 #include "io/json_events.h"
 
@@ -47,12 +48,14 @@ class Builder : public JsonHandler {
 
  private:
   bool put(JsonValue value) {
+    cancel_.add(kUnitsPerValue);
     place(std::move(value));
     return true;
   }
   bool open(JsonValue container) {
     if (static_cast<int>(open_.size()) >= limits_.max_depth)
       fail(Status::kFormat, name_, ": nested more than ", limits_.max_depth, " levels deep");
+    cancel_.add(kUnitsPerValue);
     open_.push_back(place(std::move(container)));
     return true;
   }
@@ -95,6 +98,7 @@ class Builder : public JsonHandler {
     memory_.give_back(had == 0 ? 0 : static_cast<int64_t>(had * sizeof(JsonValue)) + kBlock);
   }
 
+  static constexpr int64_t kUnitsPerValue = 64;  // of the work that a cancel waits for
   static constexpr int64_t kFreeMemory = int64_t{1} << 20;
   static constexpr int64_t kMaxGrowth = 16;
   static constexpr int64_t kBlock = 16;                         // what the heap adds to a block
@@ -106,6 +110,7 @@ class Builder : public JsonHandler {
   JsonValue root_;
   std::vector<JsonValue*> open_;
   std::string key_;
+  base::CancelPoll cancel_;
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <functional>
 #include <limits>
 
+#include "base/cancel.h"
 #include "io/bytes.h"
 #include "io/npy_load.h"
 
@@ -19,7 +20,8 @@ using base::Tensor;
 
 constexpr std::string_view kMagic = "\x93NUMPY";
 constexpr int64_t kNpyHeaderLimit = int64_t{64} << 10;
-constexpr int kMaxHeaderDims = 32;  // NumPy's own limit
+constexpr int kMaxHeaderDims = 32;                    // NumPy's own limit
+constexpr int64_t kPieceOfArray = int64_t{16} << 20;  // read between two looks at a cancel
 
 // A parser for exactly one text: a Python dict of descr, fortran_order and shape.
 class HeaderParser {
@@ -246,7 +248,9 @@ void to_row_major(const T* from, T* to, const base::Shape& shape) {
   std::array<int64_t, base::kMaxDims> size{1, 1, 1, 1};
   std::copy_n(shape.dims.begin(), shape.num_dims, size.begin());
   const int64_t step1 = size[0], step2 = step1 * size[1], step3 = step2 * size[2];
-  for (int64_t i = 0; i < size[0]; ++i)
+  const int64_t row = size[1] * size[2] * size[3];
+  base::CancelPoll cancel;
+  for (int64_t i = 0; i < size[0]; ++i, cancel.add(row))
     for (int64_t j = 0; j < size[1]; ++j)
       for (int64_t k = 0; k < size[2]; ++k)
         for (int64_t l = 0; l < size[3]; ++l) *to++ = from[i + j * step1 + k * step2 + l * step3];
@@ -347,16 +351,21 @@ Tensor load_npy_data(const NpyHeader& header, U2 u2, std::string_view name,
   Tensor out = Tensor::empty(target.dtype, shape_of(header, name));
   const int64_t count = header.num_elements();
   if (target.same_bytes) {
-    const std::span bytes(static_cast<uint8_t*>(out.data()),
-                          static_cast<size_t>(header.num_bytes()));
-    read(bytes);
-    if (header.big_endian) swap_bytes(bytes, header.item_size);
-    if (target.dtype == DType::kBool) check_bools(bytes, 0, name);
+    const int64_t size = header.num_bytes();
+    for (int64_t at = 0; at < size; at += kPieceOfArray) {
+      const std::span bytes(static_cast<uint8_t*>(out.data()) + at,
+                            static_cast<size_t>(std::min(size - at, kPieceOfArray)));
+      base::check_cancelled();
+      read(bytes);
+      if (header.big_endian) swap_bytes(bytes, header.item_size);
+      if (target.dtype == DType::kBool) check_bools(bytes, at, name);
+    }
   } else {
     std::vector<uint8_t> piece(std::min(count, kPieceElements) * header.item_size);
     for (int64_t first = 0; first < count; first += kPieceElements) {
       const auto part =
           std::span(piece).first(std::min(count - first, kPieceElements) * header.item_size);
+      base::check_cancelled();
       read(part);
       if (header.big_endian) swap_bytes(part, header.item_size);
       widen_piece(header, part, out, first, name);

@@ -6,6 +6,7 @@
 #include <limits>
 #include <unordered_map>
 
+#include "base/cancel.h"
 #include "base/error.h"
 #include "base/memory_charge.h"
 #include "io/bytes.h"
@@ -57,6 +58,7 @@ enum Opcode : uint8_t {
 constexpr int kHighestProtocol = 2;
 constexpr size_t kMaxGlobalName = 256;
 constexpr size_t kTextPerWeight = 64;
+constexpr int64_t kUnitsPerStep = 64;  // of the work that a cancel waits for
 constexpr int64_t kFreeMemory = int64_t{1} << 20;
 constexpr int64_t kBlock = 16;         // what the heap adds to a block, rounding included
 constexpr int64_t kCountedBlock = 24;  // the same for one with the counts of a shared pointer
@@ -88,6 +90,7 @@ class Machine {
       if (at_ == bytes_.size()) refuse("the pickle is cut: it has no STOP");
       opcode_ = bytes_[at_++];
       if (opcode_ == kStop) break;
+      cancel_.add(kUnitsPerStep);
       step();
       if (made_ + stack_.size() + marks_.size() + memo_.size() + scattered_.size() > most_)
         refuse_many();
@@ -424,6 +427,7 @@ class Machine {
   uint64_t made_ = 0;
   size_t at_ = 0, opcode_at_ = 0;
   uint8_t opcode_ = 0;
+  base::CancelPoll cancel_;
   std::vector<PickleRef> stack_;
   std::vector<size_t> marks_;                          // sizes of the stack
   std::vector<PickleRef> memo_;                        // null: a gap

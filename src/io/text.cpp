@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/cancel.h"
 #include "io/bytes.h"
 
 namespace gnnmg::io {
@@ -16,6 +17,7 @@ using base::fail;
 using base::Status;
 
 constexpr size_t kTextPiece = 64 << 10;
+constexpr size_t kMostAtOnce = size_t{16} << 20;  // inflated between two looks at a cancel
 constexpr size_t kFirstLineBuffer = 256 << 10;
 constexpr std::string_view kUtf8Mark = "\xef\xbb\xbf";
 
@@ -83,6 +85,7 @@ class GzipSource final : public ByteSource {
 
   int64_t read(std::span<uint8_t> out) override {
     for (;;) {
+      base::check_cancelled();
       if (z_.avail_in == 0) {
         z_.avail_in = static_cast<uInt>(source_->read(input_));
         z_.next_in = input_.data();
@@ -97,7 +100,7 @@ class GzipSource final : public ByteSource {
         inflateReset(&z_);
         member_ended_ = false;
       }
-      const size_t wanted = std::min(out.size(), size_t{1} << 30);
+      const size_t wanted = std::min(out.size(), kMostAtOnce);
       z_.next_out = out.data();
       z_.avail_out = static_cast<uInt>(wanted);
       const bool input_ended = z_.avail_in == 0;

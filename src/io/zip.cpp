@@ -31,6 +31,7 @@ constexpr uint16_t kHasDescriptor = 1 << 3;
 constexpr uint16_t kKnownFlags = 0x0006 | kHasDescriptor | 1 << 11;
 constexpr int64_t kMaxRatio = 1100;
 constexpr int64_t kDeflatedPiece = 64 << 10;
+constexpr size_t kInflatedAtOnce = size_t{16} << 20;  // between two looks at a cancel
 
 // The end of the archive: where the directory lies and how many entries it has.
 struct Directory {
@@ -359,6 +360,7 @@ void ZipStream::read(std::span<uint8_t> out) {
     for (auto rest = out; !rest.empty();) {
       if (inflater_->ended)
         refuse(base::text("inflates to fewer than the ", entry_.size, " bytes that it declares"));
+      base::check_cancelled();
       rest = rest.subspan(inflate_some(rest));
     }
   } else {
@@ -385,7 +387,7 @@ size_t ZipStream::inflate_some(std::span<uint8_t> out) {
     z.next_in = inflater_->input.data();
     z.avail_in = static_cast<uInt>(piece);
   }
-  const size_t wanted = std::min(out.size(), size_t{1} << 30);
+  const size_t wanted = std::min(out.size(), kInflatedAtOnce);
   z.next_out = out.data();
   z.avail_out = static_cast<uInt>(wanted);
   const int code = inflate(&z, Z_NO_FLUSH);

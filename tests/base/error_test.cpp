@@ -69,6 +69,18 @@ TEST(Error, FailJoinsItsArguments) {
   }
 }
 
+TEST(Error, TextsAreBounded) {
+  EXPECT_EQ(std::string(Error(Status::kFormat, "short").what()), "short");
+  std::string text = "begin ";
+  for (int i = 0; i < 1'000'000; ++i) text += "\xc3\xa9";
+  const std::string bounded = Error(Status::kFormat, text + " end").what();
+  EXPECT_LE(bounded.size(), kMostTextBytes);
+  EXPECT_GT(bounded.size(), kMostTextBytes - 16);
+  EXPECT_TRUE(bounded.starts_with("begin \xc3\xa9"));
+  EXPECT_TRUE(bounded.ends_with("\xc3\xa9 end"));
+  EXPECT_THAT(bounded, testing::HasSubstr("\xc3\xa9 ... \xc3\xa9")) << "characters stay whole";
+}
+
 TEST(CheckedArithmetic, GivesExactResultsUpToTheEdge) {
   constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
   constexpr int64_t kMin = std::numeric_limits<int64_t>::min();

@@ -85,7 +85,8 @@ TEST_F(Recognise, NothingThatIsKnown) {
   expect_error(Status::kFormat, {"found a.txt, b.txt", "by its own path"}, [&] { found("two"); });
   EXPECT_EQ(found("two/a.txt"), "edges two/a.txt");
   dir_.write("x.npy", npy_of<float>({1}, "(1,)"));
-  expect_error(Status::kFormat, {"x.npy: expected a data set"}, [&] { found("x.npy"); });
+  expect_error(Status::kFormat, {"x.npy: is one NumPy array", "edges.npy"},
+               [&] { found("x.npy"); });
   dir_.write("x.bin", std::string("a\0b", 3));
   expect_error(Status::kFormat, {"x.bin: expected a data set", "NUL at byte 1"},
                [&] { found("x.bin"); });

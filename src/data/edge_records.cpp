@@ -1,0 +1,126 @@
+#include "data/edge_records.h"
+
+#include <algorithm>
+
+#include "data/edge_attributes.h"
+#include "data/table_header.h"
+#include "io/bytes.h"
+
+namespace gnnmg::data {
+
+using base::fail;
+using base::Status;
+
+namespace {
+
+// Whether runs of blanks and tabs cut a line that holds both as tabs alone do.
+bool blanks_separate(std::string_view line, const std::vector<std::string_view>& by_tabs) {
+  if (line.find(' ') == line.npos) return false;
+  io::FieldCutter cutter(EdgeRecords::kMostFields);
+  return cutter.cut(line, ' ') == io::FieldCutter::Result::kWhole && cutter.fields() == by_tabs;
+}
+
+// Whether no quoted field has been cut in two.
+bool has_whole_quotes(const std::vector<std::string_view>& fields) {
+  return std::none_of(fields.begin(), fields.end(), [](std::string_view field) {
+    return field.starts_with('"') || field.ends_with('"');
+  });
+}
+
+}  // namespace
+
+char choose_separator(std::string_view line, size_t source, size_t target) {
+  io::FieldCutter cutter(EdgeRecords::kMostFields);
+  char named = 0, clean = 0;
+  for (const char candidate : {'\t', ',', ';', '|', ' '}) {
+    if (line.find(candidate) == line.npos && candidate != ' ') continue;
+    if (cutter.cut(line, candidate) != io::FieldCutter::Result::kWhole) continue;
+    const auto& fields = cutter.fields();
+    if (candidate == '\t' && blanks_separate(line, fields)) continue;
+    if (std::max(source, target) < fields.size() && io::parse_int(fields[source]) &&
+        io::parse_int(fields[target]))
+      return candidate;
+    if (named == 0 && find_ends(fields)) named = candidate;
+    if (clean == 0 && fields.size() > std::max(source, target) && has_whole_quotes(fields))
+      clean = candidate;
+  }
+  return named != 0 ? named : clean != 0 ? clean : io::guess_separator(line);
+}
+
+std::optional<char> common_separator(std::string_view header, std::string_view line,
+                                     char preferred) {
+  const auto count = [](std::string_view text, char separator) {
+    io::FieldCutter cutter(EdgeRecords::kMostFields);
+    return cutter.cut(text, separator) == io::FieldCutter::Result::kTooMany
+               ? EdgeRecords::kMostFields + 1
+               : cutter.fields().size();
+  };
+  for (const char candidate : {preferred, '\t', ',', ';', '|', ' '})
+    if (const size_t fields = count(header, candidate);
+        fields > 1 && fields <= EdgeRecords::kMostFields && fields == count(line, candidate))
+      return candidate;
+  return std::nullopt;
+}
+
+void EdgeRecords::skip(int64_t count) {
+  std::string_view line;
+  for (int64_t i = 0; i < count; ++i)
+    if (!lines_.next(line)) return;
+}
+
+bool EdgeRecords::read(std::string_view& line) {
+  while (lines_.next(line)) {
+    if (is_comment(line))
+      comments_.read(line);
+    else if (!io::trim_blanks(line).empty())
+      return true;
+  }
+  return false;
+}
+
+bool EdgeRecords::next() {
+  if (peeked_) {
+    held_ = std::move(*peeked_);
+    peeked_.reset();
+    line_ = held_;
+    number_ = peeked_number_;
+    return true;
+  }
+  if (!read(line_)) return false;
+  number_ = lines_.line_number();
+  return true;
+}
+
+std::optional<std::string_view> EdgeRecords::peek() {
+  if (!peeked_) {
+    if (line_.data() != held_.data()) held_ = line_;
+    line_ = held_;
+    std::string_view following;
+    if (!read(following)) return std::nullopt;
+    peeked_ = following;
+    peeked_number_ = lines_.line_number();
+  }
+  return *peeked_;
+}
+
+std::span<const std::string_view> EdgeRecords::cut(char separator) {
+  for (;;) {
+    std::string_view table = line_;
+    attributes_ = table.find('{') == table.npos ? std::string_view() : take_attributes(table);
+    const auto result = cutter_.cut(table, separator);
+    if (result == io::FieldCutter::Result::kWhole) return cutter_.fields();
+    if (result == io::FieldCutter::Result::kTooMany)
+      fail(Status::kFormat, where(), ": more than ", kMostFields,
+           " columns, expected an edge a line");
+    if (line_.data() != held_.data()) held_ = line_;
+    std::string_view more;
+    if (peeked_ || static_cast<int64_t>(held_.size()) > kMostBytes || !lines_.next(more))
+      fail(Status::kFormat, where(), ": a field begins with \" and has no end: \"",
+           io::printable(held_), "\"");
+    held_ += '\n';
+    held_ += more;
+    line_ = held_;
+  }
+}
+
+}  // namespace gnnmg::data

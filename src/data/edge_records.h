@@ -1,0 +1,70 @@
+// The lines of a list of edges that are not comments, with quoted fields that go on in the next
+// line put together.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "data/edge_comments.h"
+#include "data/edge_values.h"
+#include "data/lines.h"
+#include "io/fields.h"
+
+namespace gnnmg::data {
+
+// The separator at which a line falls into integers in both columns of ends; where there is none,
+// into names that say which columns are the ends; else into enough fields with whole quotes; else
+// io::guess_separator().
+char choose_separator(std::string_view line, size_t source, size_t target);
+
+// The separator at which both lines fall into equally many fields, `preferred` if it is one;
+// nullopt where there is none.
+std::optional<char> common_separator(std::string_view header, std::string_view line,
+                                     char preferred);
+
+class EdgeRecords {
+ public:
+  static constexpr size_t kMostFields = 4096;
+  static constexpr int64_t kMostBytes = int64_t{1} << 20;  // of a record
+
+  EdgeRecords(std::unique_ptr<io::ByteSource> source, Reading& reading)
+      : lines_(std::move(source), reading, kMostBytes) {}
+  // Passes over lines of any kind.
+  void skip(int64_t count);
+  // Goes on to the next line that is neither blank nor a comment; false at the end.
+  bool next();
+  // The line after that, without going on to it.
+  std::optional<std::string_view> peek();
+  // The line at hand, until the next call of next().
+  std::string_view line() const { return line_; }
+  // Its fields. Reads on where a quoted field does, and cuts attributes() off before.
+  std::span<const std::string_view> cut(char separator);
+  // "{...}" at the end of the line that was cut last; empty where there is none.
+  std::string_view attributes() const { return attributes_; }
+
+  TextPlace place() const { return {lines_.name(), number_}; }
+  std::string where() const { return place().where(); }
+  const std::string& name() const { return lines_.name(); }
+  int64_t bytes() const { return lines_.bytes(); }
+  const EdgeComments& comments() const { return comments_; }
+
+ private:
+  bool read(std::string_view& line);
+
+  CountedLines lines_;
+  EdgeComments comments_;
+  io::FieldCutter cutter_{kMostFields};
+  std::string_view line_, attributes_;
+  int64_t number_ = 0;  // of the line at hand
+  std::optional<std::string> peeked_;
+  int64_t peeked_number_ = 0;
+  std::string held_;  // the line at hand, once another one has been read
+};
+
+}  // namespace gnnmg::data

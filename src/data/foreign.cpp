@@ -1,0 +1,208 @@
+#include "data/foreign.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "data/lines.h"
+#include "io/fields.h"
+
+namespace gnnmg::data {
+namespace {
+
+using namespace std::string_view_literals;
+
+struct Magic {
+  size_t at;
+  std::string_view bytes, kind, remedy;
+  bool binary = false;  // a zero byte has to follow, for the magic alone may be text
+};
+
+constexpr std::string_view kUnpack = "unpack it";
+constexpr std::string_view kDecompress = "decompress it, or compress it with gzip";
+constexpr std::string_view kWriteEdges = "write the graph with an edge a line";
+constexpr std::string_view kArrays = "write its arrays as .npy files in a folder (format plain)";
+constexpr std::string_view kUtf8 = "write it as UTF-8";
+
+constexpr Magic kMagics[] = {
+    {4, "1AY&SY"sv, "compressed by bzip2", kDecompress, true},
+    {0,
+     "\xfd"
+     "7zXZ\0"sv,
+     "compressed by xz", kDecompress},
+    {0, "\x28\xb5\x2f\xfd"sv, "compressed by Zstandard", kDecompress},
+    {0, "\x04\x22\x4d\x18"sv, "compressed by LZ4", kDecompress},
+    {0, "LZIP"sv, "compressed by lzip", kDecompress, true},
+    {0, "\x1f\x9d"sv, "compressed by compress", kDecompress},
+    {0, "7z\xbc\xaf\x27\x1c"sv, "a 7-Zip archive", kUnpack},
+    {0, "Rar!\x1a\x07"sv, "a RAR archive", kUnpack},
+    {257, "ustar"sv, "a tar archive", kUnpack},
+    {0, "\xff\xfe\0\0"sv, "text in UTF-32", kUtf8},
+    {0, "\xff\xfe"sv, "text in UTF-16", kUtf8},
+    {0, "\xfe\xff"sv, "text in UTF-16", kUtf8},
+    {0, "\x89HDF\r\n\x1a\n"sv, "an HDF5 file", kArrays},
+    {0, "PAR1"sv, "a Parquet file", kWriteEdges, true},
+    {0, "ARROW1"sv, "an Arrow file", kWriteEdges, true},
+    {0, "SQLite format 3"sv, "an SQLite data base", kWriteEdges},
+    {0, "%PDF-"sv, "a PDF document", kWriteEdges},
+    {0, "MATLAB 5.0 MAT-file"sv, "a MATLAB file", kArrays},
+    {0, "\x93NUMPY"sv, "one NumPy array",
+     "open the folder that holds edges.npy and labels.npy (format plain)"},
+    {0, "version https://git-lfs"sv, "a pointer of Git LFS to a file that was not fetched",
+     "run git lfs pull"},
+    {0, "/annex/objects/"sv, "a pointer of git-annex to a file that was not fetched",
+     "run git annex get"},
+    {0, "outs:\n- md5:"sv, "a pointer of DVC to a file that was not fetched", "run dvc pull"},
+    {0, ">>graph6<<"sv, "a graph6 file", kWriteEdges},
+    {0, ">>sparse6<<"sv, "a sparse6 file", kWriteEdges},
+};
+
+std::string lowered(std::string_view text) {
+  std::string out(text);
+  for (char& c : out)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return out;
+}
+
+bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
+
+std::string_view without_space(std::string_view text) {
+  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
+  return text;
+}
+
+// Takes the first line off a text; lines end with LF, CR LF or CR.
+std::string_view take_line(std::string_view& text) {
+  const size_t end = std::min(text.find_first_of("\r\n"), text.size());
+  const std::string_view line = text.substr(0, end);
+  text.remove_prefix(end);
+  text.remove_prefix(text.starts_with("\r\n") ? 2 : !text.empty());
+  return line;
+}
+
+// The text from its first line on that is neither blank nor a comment of `is_skipped`.
+template <typename F>
+std::string_view after_comments(std::string_view text, F&& is_skipped) {
+  for (;;) {
+    std::string_view rest = text;
+    const std::string_view line = take_line(rest);
+    if (text.empty() || !(io::trim_blanks(line).empty() || is_skipped(line))) return text;
+    text = rest;
+  }
+}
+
+bool is_word(std::string_view text, std::string_view word) {
+  return text.starts_with(word) && (text.size() == word.size() || is_space(text[word.size()]) ||
+                                    text[word.size()] == '[' || text[word.size()] == '{');
+}
+
+struct Kind {
+  std::string_view name, remedy = kWriteEdges;
+};
+
+// A problem line of DIMACS behind comments "c ...", such as "p edge 5 6".
+bool is_dimacs(std::string_view text) {
+  text = after_comments(text, [](std::string_view line) { return is_word(line, "c"); });
+  std::string_view rest = text;
+  const std::string_view line = take_line(rest);
+  io::FieldCutter words(8);
+  words.cut(line, ' ');
+  const auto& fields = words.fields();
+  if (fields.size() < 4 || fields[0] != "p") return false;
+  constexpr std::string_view kProblems[] = {"edge", "edges", "col", "sp",  "max",
+                                            "min",  "asn",   "cep", "cut", "tw"};
+  return std::find(std::begin(kProblems), std::end(kProblems), fields[1]) != std::end(kProblems) &&
+         io::parse_int(fields[2]) && io::parse_int(fields[3]);
+}
+
+// GML: "graph [" behind "Creator ..." and "Version ...".
+bool is_gml(std::string_view text) {
+  text = after_comments(text, [](std::string_view line) {
+    return line.starts_with('#') || is_word(line, "creator") || is_word(line, "version") ||
+           is_word(line, "comment");
+  });
+  return is_word(text, "graph") && without_space(text.substr(5)).starts_with('[');
+}
+
+// Graphviz: "digraph name {" behind comments.
+bool is_dot(std::string_view text) {
+  text = after_comments(
+      text, [](std::string_view line) { return line.starts_with('#') || line.starts_with("//"); });
+  if (is_word(text, "strict")) text = without_space(text.substr(6));
+  if (!is_word(text, "graph") && !is_word(text, "digraph")) return false;
+  std::string_view rest = text;
+  const size_t open = take_line(rest).find('{');
+  return open != text.npos || without_space(rest).starts_with('{');
+}
+
+bool is_pajek(std::string_view text) {
+  text = after_comments(text, [](std::string_view line) { return line.starts_with('%'); });
+  for (const std::string_view word : {"*vertices", "*network", "*arcs", "*edges", "*matrix"})
+    if (text.starts_with(word)) return true;
+  return false;
+}
+
+bool is_rdf(std::string_view text) {
+  text = after_comments(text, [](std::string_view line) { return line.starts_with('#'); });
+  return text.starts_with("@prefix") || text.starts_with("<http://") ||
+         text.starts_with("<https://") || text.starts_with("<urn:");
+}
+
+bool is_networkx_adjacency(std::string_view text) {
+  for (int i = 0; i < 4 && text.starts_with('#'); ++i)
+    if (take_line(text).starts_with("# gmt ")) return true;
+  return false;
+}
+
+// By the words of a text, in lower case.
+std::optional<Kind> kind_of_words(std::string_view text) {
+  const std::string_view begin = without_space(text);
+  if (begin.starts_with("<!doctype html") || begin.starts_with("<html"))
+    return Kind{"an HTML page", "fetch the file itself"};
+  if (begin.starts_with("<graphml") || text.find("<graphml") != text.npos)
+    return Kind{"a GraphML file"};
+  if (text.find("<gexf") != text.npos && begin.starts_with('<')) return Kind{"a GEXF file"};
+  if (is_rdf(begin)) return Kind{"a file of RDF", "number its terms and write triples.npy"};
+  if (begin.starts_with("<?xml") || begin.starts_with('<')) return Kind{"an XML file"};
+  if (is_gml(begin)) return Kind{"a GML file"};
+  if (is_dot(begin)) return Kind{"a Graphviz file"};
+  if (is_pajek(begin)) return Kind{"a Pajek file"};
+  if (is_dimacs(begin)) return Kind{"a DIMACS file"};
+  if (is_networkx_adjacency(begin)) return Kind{"an adjacency list of NetworkX"};
+  if (begin.starts_with('{') || begin.starts_with('[')) return Kind{"a JSON file"};
+  if (is_word(begin, "dl") && begin.find("n=") != begin.npos) return Kind{"a UCINET file"};
+  return std::nullopt;
+}
+
+// Every second byte of text in UTF-16 without a mark is zero.
+std::optional<Kind> kind_of_binary(std::string_view start) {
+  if (start.size() >= 4 && start[0] == '\x80' && start[1] >= 2 && start[1] <= 5)
+    return Kind{"a Python pickle", kArrays};
+  if (start.size() < 4 || start.size() % 2 != 0) return std::nullopt;
+  size_t zeros[2] = {};
+  for (size_t i = 0; i < start.size(); ++i) zeros[i % 2] += start[i] == 0;
+  if ((zeros[0] == 0) == (zeros[1] == 0) || std::max(zeros[0], zeros[1]) != start.size() / 2)
+    return std::nullopt;
+  return Kind{"text in UTF-16", kUtf8};
+}
+
+}  // namespace
+
+std::optional<std::string> foreign_kind(std::string_view start) {
+  const auto said = [](std::string_view kind, std::string_view remedy) {
+    return base::text("is ", kind, ", which is not read; ", remedy);
+  };
+  const bool binary = start.find('\0') != start.npos;
+  for (const Magic& magic : kMagics)
+    if (start.size() >= magic.at && start.substr(magic.at).starts_with(magic.bytes) &&
+        (binary || !magic.binary))
+      return said(magic.kind, magic.remedy);
+  if (binary) {
+    const auto kind = kind_of_binary(start);
+    return kind ? std::optional(said(kind->name, kind->remedy)) : std::nullopt;
+  }
+  if (start.starts_with("\xef\xbb\xbf")) start.remove_prefix(3);
+  const auto kind = kind_of_words(lowered(start));
+  return kind ? std::optional(said(kind->name, kind->remedy)) : std::nullopt;
+}
+
+}  // namespace gnnmg::data

@@ -1,0 +1,189 @@
+#include "data/matrix_market.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "data/edge_list.h"
+#include "data/lines.h"
+#include "data/numbers.h"
+#include "io/bytes.h"
+#include "io/fields.h"
+
+namespace gnnmg::data {
+namespace {
+
+using base::fail;
+using base::Status;
+
+constexpr std::string_view kBanner = "%%matrixmarket";
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  for (char& c : out)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return out;
+}
+
+class MatrixMarketParser {
+ public:
+  MatrixMarketParser(std::unique_ptr<io::ByteSource> source, Reading& reading)
+      : lines_(std::move(source), reading) {}
+
+  Found parse() {
+    read_banner();
+    read_sizes();
+    for (; listed_ < num_entries_; ++listed_) {
+      if (!next())
+        fail(Status::kFormat, lines_.name(), ": ends after ", listed_, " entries, expected ",
+             num_entries_);
+      read_entry();
+    }
+    if (next())
+      fail(Status::kFormat, lines_.where(), ": expected the end after ", num_entries_,
+           " entries, found another line");
+    return finish();
+  }
+
+ private:
+  // The fields of the next line that is neither blank nor a comment.
+  bool next() {
+    std::string_view line;
+    while (lines_.next(line)) {
+      if (line.starts_with('%') || io::trim_blanks(line).empty()) continue;
+      if (cutter_.cut(line, ' ') != io::FieldCutter::Result::kWhole)
+        fail(Status::kFormat, lines_.where(), ": \"", io::printable(line),
+             "\", expected numbers, at most three");
+      return true;
+    }
+    return false;
+  }
+
+  void read_banner() {
+    std::string_view line;
+    if (!lines_.next(line) || !looks_like_matrix_market(line))
+      fail(Status::kFormat, lines_.name(), ": does not begin with %%MatrixMarket");
+    io::FieldCutter words(kMostWords);
+    words.cut(line, ' ');
+    std::string kind[4];
+    for (size_t i = 0; i < 4; ++i)
+      if (i + 1 < words.fields().size()) kind[i] = lower(words.fields()[i + 1]);
+    const auto& [object, format, field, symmetry] = kind;
+    const auto refuse = [&](std::string_view word, std::string_view expected) {
+      fail(Status::kUnsupported, lines_.where(), ": a Matrix Market file of the kind \"",
+           io::printable(word), "\", expected ", expected);
+    };
+    if (object != "matrix") refuse(object, "matrix");
+    if (format != "coordinate") refuse(format, "coordinate, which lists entries");
+    pattern_ = field == "pattern";
+    if (!pattern_ && field != "real" && field != "double" && field != "integer" &&
+        field != "unsigned-integer")
+      refuse(field, "real, integer or pattern");
+    skew_ = symmetry == "skew-symmetric";
+    symmetric_ = skew_ || symmetry == "symmetric";
+    if (!symmetric_ && symmetry != "general")
+      refuse(symmetry, "general, symmetric or skew-symmetric");
+    if (skew_ && pattern_) refuse("pattern skew-symmetric", "values whose signs differ");
+  }
+
+  void read_sizes() {
+    if (!next()) fail(Status::kFormat, lines_.name(), ": ends before the line of sizes");
+    if (cutter_.fields().size() != 3)
+      fail(Status::kFormat, lines_.where(), ": ", cutter_.fields().size(),
+           " numbers, expected rows, columns and entries");
+    num_nodes_ = integer(0, "the number of rows", 0, INT64_MAX);
+    const int64_t columns = integer(1, "the number of columns", 0, INT64_MAX);
+    num_entries_ = integer(2, "the number of entries", 0, INT64_MAX);
+    if (columns != num_nodes_)
+      fail(Status::kFormat, lines_.where(), ": a matrix of ", num_nodes_, " rows and ", columns,
+           " columns, expected an adjacency matrix, which has as many of both");
+  }
+
+  int64_t integer(size_t at, const char* what, int64_t least, int64_t most) const {
+    const std::string_view field = cutter_.fields()[at];
+    const auto value = io::parse_int(field);
+    if (!value)
+      fail(Status::kFormat, lines_.where(), ": ", what, " \"", io::printable(field),
+           "\", expected an integer");
+    if (*value < least || *value > most)
+      fail(Status::kRange, lines_.where(), ": ", what, " ", *value, ", expected ", least, " to ",
+           most);
+    return *value;
+  }
+
+  void read_entry() {
+    const size_t columns = pattern_ ? 2 : 3;
+    if (cutter_.fields().size() != columns)
+      fail(Status::kFormat, lines_.where(), ": ", cutter_.fields().size(), " numbers, expected ",
+           columns, pattern_ ? ", row and column" : ", row, column and value");
+    const int64_t row = integer(0, "row", 1, num_nodes_) - 1;
+    const int64_t column = integer(1, "column", 1, num_nodes_) - 1;
+    if (skew_ && row == column)
+      fail(Status::kFormat, lines_.where(),
+           ": an entry on the diagonal, where a skew-symmetric matrix has none");
+    const float weight = pattern_ ? 0 : value(cutter_.fields()[2]);
+    add_edge(row, column, weight);
+    if (symmetric_ && row != column) add_edge(column, row, skew_ ? -weight : weight);
+  }
+  float value(std::string_view field) const {
+    const auto number = io::parse_double(field);
+    if (!number || !std::isfinite(static_cast<float>(*number)))
+      fail(Status::kFormat, lines_.where(), ": value \"", io::printable(field),
+           number && std::isfinite(*number) ? "\" is beyond the range of 32-bit floats"
+                                            : "\", expected a finite number");
+    return static_cast<float>(*number);
+  }
+  void add_edge(int64_t source, int64_t target, float weight) {
+    sources_.push(source);
+    targets_.push(target);
+    if (!pattern_) weights_.push_back(weight);
+  }
+
+  Found finish() {
+    check_node_count(num_nodes_, lines_.bytes(), lines_.name());
+    Found found;
+    found.format = "matrix-market";
+    found.source = found.edges_from = lines_.name();
+    found.undirected = false;
+    found.num_nodes = num_nodes_;
+    const bool wide = sources_.wide() || targets_.wide();
+    found.sources = sources_.take(wide);
+    found.targets = targets_.take(wide);
+    if (!pattern_) {
+      base::Tensor weights = base::Tensor::empty(base::DType::kF32, {weights_.size()});
+      weights_.drain_into(weights.as<float>());
+      found.edge_columns.emplace("weight", std::move(weights));
+    }
+    return found;
+  }
+
+  static constexpr size_t kMostWords = 8, kMostNumbersInLine = 4;
+  CountedLines lines_;
+  io::FieldCutter cutter_{kMostNumbersInLine};
+  bool pattern_ = false, symmetric_ = false, skew_ = false;
+  int64_t num_nodes_ = 0, num_entries_ = 0, listed_ = 0;
+  IdColumn sources_, targets_;
+  Pieces<float> weights_;
+};
+
+}  // namespace
+
+bool looks_like_matrix_market(std::string_view start) noexcept {
+  if (start.starts_with("\xef\xbb\xbf")) start.remove_prefix(3);
+  if (start.size() < kBanner.size()) return false;
+  return std::equal(kBanner.begin(), kBanner.end(), start.begin(),
+                    [](char a, char b) { return a == (b >= 'A' && b <= 'Z' ? b - 'A' + 'a' : b); });
+}
+
+Found parse_matrix_market(std::unique_ptr<io::ByteSource> source, Reading& reading) {
+  return MatrixMarketParser(std::move(source), reading).parse();
+}
+
+DatasetRef read_matrix_market(const std::string& path, Reading& reading) {
+  reading.budget.take_file(path);
+  Found found = parse_matrix_market(io::ByteSource::open(path), reading);
+  found.name = name_of_text(path);
+  return assemble(std::move(found), reading.options, reading.context);
+}
+
+}  // namespace gnnmg::data

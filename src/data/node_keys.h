@@ -1,0 +1,70 @@
+// Ids of any size and names of nodes to numbers from 0, in order of appearance.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/memory.h"
+#include "data/numbers.h"
+#include "data/relabeller.h"
+#include "graph/graph.h"
+#include "io/text.h"
+
+namespace gnnmg::data {
+
+// Numbers texts by their bytes, each once.
+class NameTable {
+ public:
+  static constexpr size_t kLongest = 255;  // bytes of a name
+
+  // At most kLongest bytes.
+  int64_t number(std::string_view name);
+  int64_t count() const { return starts_.size(); }
+  std::string_view name(int64_t number) const;
+
+ private:
+  static constexpr int64_t kPageBytes = int64_t{64} << 10;
+  int64_t slot_of(std::string_view name) const;
+  void grow();
+
+  base::PageVector<int32_t> slots_;           // numbers, at most half full; -1: free
+  std::vector<std::shared_ptr<void>> pages_;  // a byte with the length, and the name; none crosses
+  int64_t used_ = kPageBytes;                 // of the last page
+  Pieces<int64_t> starts_;
+};
+
+// What stands at the ends of edges: integers of 64 bits, which are equal however they are written,
+// and names, which are any other text.
+class NodeKeys {
+ public:
+  // Error(kFormat) naming `where` for no text, and for a name of more than NameTable::kLongest
+  // bytes.
+  template <typename Where>
+  int64_t number(std::string_view key, const Where& where) {
+    if (const auto id = io::parse_int(key)) return number_of(ids_.number(*id), id_numbers_);
+    if (key.empty() || key.size() > NameTable::kLongest)
+      base::fail(base::Status::kFormat, where(), ": an end of ", key.size(),
+                 " bytes, expected a name of 1 to ", NameTable::kLongest);
+    return number_of(names_.number(key), name_numbers_);
+  }
+  int64_t count() const { return count_; }
+  // Puts them into `columns`: "original_id", i64 [N], when all are integers, else "original_name",
+  // u8 [N, longest + 1], each name followed by zeros, integers in decimal. Empties the table.
+  // Error(kRange) naming `where` when names of very different lengths would take far more memory
+  // than the `bytes` of text that they were read from.
+  void take(graph::Columns& columns, int64_t bytes, const std::string& where);
+
+ private:
+  int64_t number_of(int64_t key, Pieces<int32_t>& numbers);
+  base::Tensor take_names(int64_t bytes, const std::string& where);
+
+  Relabeller ids_;
+  NameTable names_;
+  Pieces<int32_t> id_numbers_, name_numbers_;  // of nodes, by the numbers in the tables above
+  int64_t count_ = 0;
+};
+
+}  // namespace gnnmg::data

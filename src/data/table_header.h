@@ -1,0 +1,29 @@
+// What the names in the header of a table of edges usually mean.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string_view>
+
+namespace gnnmg::data {
+
+enum class ColumnRole {
+  kUnknown,
+  kWeight,
+  kTime,
+  kLabel,
+  kDirection,  // Gephi's "Type": Directed or Undirected, else a label
+  kGraph,      // the graph that an edge is of, in a table of many
+  kBeside      // an index, the number of an edge, features, ...: known, and no end of an edge
+};
+ColumnRole role_of(std::string_view name);
+
+struct EndColumns {
+  size_t source = 0, target = 0;
+  bool sure = false;  // nobody would call two nodes so
+};
+// The columns of the two ends: "source,target", "src_id,dst_id", "Node1;Node2", ..., in any case,
+// among other columns. Nullopt where no two names say so.
+std::optional<EndColumns> find_ends(std::span<const std::string_view> names);
+
+}  // namespace gnnmg::data

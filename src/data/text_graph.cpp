@@ -1,0 +1,101 @@
+// Texts of numbers that hold one graph: which of the readers takes one, by the shape of its lines.
+#include "data/edge_list.h"
+#include "data/lines.h"
+#include "data/metis.h"
+#include "io/fields.h"
+
+namespace gnnmg::data {
+namespace {
+
+using base::fail;
+using base::Status;
+
+// A budget of its own: the text is read once more by its reader, which takes it from the other.
+template <typename F>
+auto with_own_budget(const Reading& reading, F&& look) {
+  Reading own{reading.options, reading.context, ByteBudget(reading.options.max_bytes)};
+  return look(own);
+}
+
+TextShape shape_at(const std::string& path, const Reading& reading) {
+  const OpenOptions& options = reading.options;
+  if (options.header >= 0 || options.source_column != 0 || options.target_column != 1)
+    return TextShape::kEdges;
+  return with_own_budget(
+      reading, [&](Reading& own) { return shape_of_text(io::ByteSource::open(path), own); });
+}
+
+// A graph, or why the text is none of METIS; neither, where it does not begin as one. A graph
+// without edges might be anything.
+struct Metis {
+  std::optional<Found> found;
+  std::string refusal;
+};
+Metis try_metis(const std::string& path, const Reading& reading) {
+  std::string_view line;
+  io::LineReader lines(io::ByteSource::open(path));
+  do {
+    if (!lines.next(line)) return {};
+  } while (line.starts_with('%') || io::trim_blanks(line).empty());
+  const auto header = parse_metis_header(line);
+  if (!header || header->num_nodes == 0 || header->num_edges == 0) return {};
+  try {
+    return {
+        with_own_budget(reading,
+                        [&](Reading& own) { return parse_metis(io::ByteSource::open(path), own); }),
+        {}};
+  } catch (const base::Error& error) {
+    if (error.status() != Status::kFormat && error.status() != Status::kRange) throw;
+    return {std::nullopt, error.what()};
+  }
+}
+
+bool is_metis_name(std::string_view path) {
+  if (path.ends_with(".gz")) path.remove_suffix(3);
+  return path.ends_with(".graph") || path.ends_with(".metis");
+}
+
+// Of a file that is called as METIS's are, why it is none is told too.
+DatasetRef read_edges_or_say(const std::string& path, const std::string& refusal,
+                             Reading& reading) {
+  try {
+    return read_edges(path, reading);
+  } catch (const base::Error& error) {
+    if (refusal.empty() || error.status() != Status::kFormat || !is_metis_name(path)) throw;
+    throw base::Error(Status::kFormat, base::text(error.what(), "; as a METIS graph: ", refusal));
+  }
+}
+
+}  // namespace
+
+DatasetRef read_edges(const std::string& path, Reading& reading) {
+  reading.budget.take_file(path);
+  const TextShape shape = shape_at(path, reading);
+  if (shape == TextShape::kMatrix)
+    fail(Status::kUnsupported, path,
+         ": has as many lines as columns, as an adjacency matrix, which is not read; write an edge "
+         "a line, or say source_column, target_column and header_lines of a list of edges");
+  if (shape == TextShape::kTransposed)
+    fail(
+        Status::kUnsupported, path,
+        ": has two long lines, as an array [2, E] of sources and targets, which is not read; write "
+        "an edge a line");
+  Found found = parse_edges(io::ByteSource::open(path), reading, shape);
+  found.name = name_of_text(path);
+  return assemble(std::move(found), reading.options, reading.context);
+}
+
+DatasetRef read_text_graph(const std::string& path, Reading& reading) {
+  Metis metis = try_metis(path, reading);
+  if (!metis.found) return read_edges_or_say(path, metis.refusal, reading);
+  reading.budget.take_file(path);
+  reading.context.log.add(
+      base::LogLevel::kInfo,
+      base::text(path,
+                 ": is taken for a METIS graph, which its lines are to the end; format edges "
+                 "takes it for a list of edges"));
+  metis.found->name = name_of_text(path);
+  return assemble(std::move(*metis.found), reading.options, reading.context);
+}
+
+}  // namespace gnnmg::data

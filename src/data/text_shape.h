@@ -1,0 +1,23 @@
+// What a text of numbers is, where its first line alone does not say: a list of edges, with or
+// without a line of counts, or a matrix.
+#pragma once
+
+#include <memory>
+
+#include "data/readers.h"
+#include "io/text.h"
+
+namespace gnnmg::data {
+
+enum class TextShape {
+  kEdges,
+  kCounts,         // a list whose first line counts nodes and edges: "5 6", or "5 5 6"
+  kCountsFromOne,  // the same with ids from 1
+  kMatrix,         // as many lines as columns: an adjacency matrix
+  kTransposed      // two lines, all sources and all targets
+};
+
+// Reads on only while the text may still be one of the last four. Errors are those of lines.
+TextShape shape_of_text(std::unique_ptr<io::ByteSource> source, Reading& reading);
+
+}  // namespace gnnmg::data

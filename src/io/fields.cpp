@@ -1,0 +1,73 @@
+#include "io/fields.h"
+
+#include <algorithm>
+
+namespace gnnmg::io {
+namespace {
+
+constexpr std::string_view kFieldBlanks = " \t";
+
+bool separates(char c, char separator) { return c == separator || (separator == ' ' && c == '\t'); }
+
+}  // namespace
+
+std::string_view trim_blanks(std::string_view text) noexcept {
+  const size_t begin = text.find_first_not_of(kFieldBlanks);
+  if (begin == text.npos) return {};
+  return text.substr(begin, text.find_last_not_of(kFieldBlanks) - begin + 1);
+}
+
+std::string_view FieldCutter::unescape(std::string_view inner) {
+  if (inner.find('"') == inner.npos) return inner;
+  std::string& text = unescaped_.emplace_back();
+  for (size_t at = 0; at < inner.size(); ++at) {
+    text += inner[at];
+    if (inner[at] == '"') ++at;  // the second of two
+  }
+  return text;
+}
+
+bool FieldCutter::take_quoted(std::string_view rest, char separator, size_t& end) {
+  size_t quote = rest.find('"', 1);
+  while (quote != rest.npos && quote + 1 < rest.size() && rest[quote + 1] == '"')
+    quote = rest.find('"', quote + 2);
+  end = quote;
+  if (quote == rest.npos) return true;
+  end = quote + 1;
+  while (end < rest.size() && kFieldBlanks.find(rest[end]) != kFieldBlanks.npos &&
+         !separates(rest[end], separator))
+    ++end;
+  if (end < rest.size() && !separates(rest[end], separator)) return false;
+  fields_.push_back(unescape(rest.substr(1, quote - 1)));
+  return true;
+}
+
+FieldCutter::Result FieldCutter::cut(std::string_view line, char separator) {
+  fields_.clear();
+  unescaped_.clear();
+  const bool blanks = separator == ' ';
+  if (blanks) line = trim_blanks(line);
+  if (blanks && line.empty()) return Result::kWhole;
+  for (;;) {
+    if (fields_.size() == most_) return Result::kTooMany;
+    // A tab that separates is no blank before a field.
+    const size_t first =
+        blanks ? line.find_first_not_of(kFieldBlanks) : line.find_first_not_of(' ');
+    size_t end = 0;
+    const bool quoted =
+        first != line.npos && line[first] == '"' && take_quoted(line.substr(first), separator, end);
+    if (quoted && end == line.npos) return Result::kOpenQuote;
+    if (quoted) {
+      end += first;
+    } else {
+      end = blanks ? line.find_first_of(kFieldBlanks) : line.find(separator);
+      end = std::min(end, line.size());
+      fields_.push_back(trim_blanks(line.substr(0, end)));
+    }
+    if (end == line.size()) return Result::kWhole;
+    line.remove_prefix(end + 1);
+    if (blanks) line = trim_blanks(line);
+  }
+}
+
+}  // namespace gnnmg::io

@@ -1,0 +1,41 @@
+// Fields of one line of a table in text, quoted ones included, as RFC 4180 has them.
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gnnmg::io {
+
+// Without the blanks and tabs around it.
+std::string_view trim_blanks(std::string_view text) noexcept;
+
+class FieldCutter {
+ public:
+  enum class Result {
+    kWhole,
+    kOpenQuote,  // a quoted field goes on in the next line
+    kTooMany     // more than the most fields; what lies beyond was not looked at
+  };
+  explicit FieldCutter(size_t most_fields) : most_(most_fields) {}
+  // Cuts a line at `separator`; ' ' means any run of blanks and tabs. Blanks around a field are
+  // dropped. A field that begins with '"' ends at the next one, may hold separators, and has '""'
+  // for a quote; quotes elsewhere are text.
+  Result cut(std::string_view line, char separator);
+  // Of the last cut. They live until the next one, and as long as its line.
+  const std::vector<std::string_view>& fields() const { return fields_; }
+
+ private:
+  // The end of the quoted field that begins `rest`, after its quote and the blanks behind that;
+  // npos where there is none. False when something other than a separator follows.
+  bool take_quoted(std::string_view rest, char separator, size_t& end);
+  std::string_view unescape(std::string_view inner);
+
+  const size_t most_;
+  std::vector<std::string_view> fields_;
+  std::deque<std::string> unescaped_;  // fields that had '""'
+};
+
+}  // namespace gnnmg::io

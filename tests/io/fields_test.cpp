@@ -1,0 +1,49 @@
+// Fields of a line, quoted and not.
+#include "io/fields.h"
+
+#include <gmock/gmock.h>
+
+namespace gnnmg::io {
+namespace {
+
+using testing::ElementsAre;
+using Result = FieldCutter::Result;
+
+TEST(Fields, AreCutAtSeparators) {
+  FieldCutter cutter(10);
+  EXPECT_EQ(cutter.cut("1, 2 ,,\t3", ','), Result::kWhole);
+  EXPECT_THAT(cutter.fields(), ElementsAre("1", "2", "", "3"));
+  EXPECT_EQ(cutter.cut("", ','), Result::kWhole);
+  EXPECT_THAT(cutter.fields(), ElementsAre(""));
+  EXPECT_EQ(cutter.cut("a\t\tb\t", '\t'), Result::kWhole);
+  EXPECT_THAT(cutter.fields(), ElementsAre("a", "", "b", ""));
+  EXPECT_EQ(cutter.cut("  a \t b  ", ' '), Result::kWhole);
+  EXPECT_THAT(cutter.fields(), ElementsAre("a", "b"));
+  EXPECT_EQ(cutter.cut("   ", ' '), Result::kWhole);
+  EXPECT_TRUE(cutter.fields().empty());
+}
+
+TEST(Fields, QuotesHoldSeparators) {
+  FieldCutter cutter(10);
+  EXPECT_EQ(cutter.cut("\"a, b\",\"say \"\"x\"\"\", \"c\" ,\"\"", ','), Result::kWhole);
+  EXPECT_THAT(cutter.fields(), ElementsAre("a, b", "say \"x\"", "c", ""));
+  EXPECT_EQ(cutter.cut("\"a b\" \t\"c\"", ' '), Result::kWhole);
+  EXPECT_THAT(cutter.fields(), ElementsAre("a b", "c"));
+  EXPECT_EQ(cutter.cut("\"a\tb\"\t\"c\"", '\t'), Result::kWhole);
+  EXPECT_THAT(cutter.fields(), ElementsAre("a\tb", "c"));
+  EXPECT_EQ(cutter.cut("5\" disk,\"a\"b,c", ','), Result::kWhole) << "quotes that are text";
+  EXPECT_THAT(cutter.fields(), ElementsAre("5\" disk", "\"a\"b", "c"));
+  EXPECT_EQ(cutter.cut("a,\"b", ','), Result::kOpenQuote);
+  EXPECT_EQ(cutter.cut("a,\"b\"\"", ','), Result::kOpenQuote);
+}
+
+TEST(Fields, AreBoundedInNumber) {
+  FieldCutter cutter(3);
+  EXPECT_EQ(cutter.cut("1,2,3", ','), Result::kWhole);
+  EXPECT_EQ(cutter.cut("1,2,3,4", ','), Result::kTooMany);
+  EXPECT_EQ(cutter.cut("1,2,3,", ','), Result::kTooMany);
+  EXPECT_EQ(cutter.cut("1 2 3 ", ' '), Result::kWhole);
+}
+
+}  // namespace
+}  // namespace gnnmg::io

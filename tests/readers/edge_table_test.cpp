@@ -1,0 +1,262 @@
+// Lists of edges as programs write them: headers, columns of values, quotes, names, attributes,
+// comments, and what becomes of each.
+#include "readers/support.h"
+
+namespace gnnmg::data {
+namespace {
+
+using base::Status;
+using EdgePairs = std::vector<std::pair<int64_t, int64_t>>;
+
+class EdgeTable : public testing::Test {
+ protected:
+  DatasetRef open(const std::string& text, const OpenOptions& options = {},
+                  const std::string& name = "table.csv") {
+    opener_.log();
+    return opener_.open(dir_.write(name, text), options);
+  }
+  DatasetRef relabelled(const std::string& text) {
+    OpenOptions options;
+    options.relabel = true;
+    return open(text, options);
+  }
+  void refused(const std::string& text, const std::vector<std::string>& parts,
+               Status status = Status::kFormat, const OpenOptions& options = {}) {
+    expect_error(status, parts, [&] { open(text, options); });
+  }
+  static EdgePairs pairs(const DatasetRef& dataset) { return edges(*dataset->graph); }
+  template <typename T = float>
+  static std::vector<T> edge_values(const DatasetRef& dataset, const std::string& name = "weight") {
+    const graph::Column* column = dataset->graph->edge_column(name);
+    return column ? values<T>(std::get<base::Tensor>(*column)) : std::vector<T>();
+  }
+  static std::vector<std::string> names(const DatasetRef& dataset) {
+    const base::Tensor& table = dense(*dataset, "original_name");
+    std::vector<std::string> all;
+    for (int64_t i = 0; i < table.rows(); ++i)
+      all.emplace_back(static_cast<const char*>(table.data()) + i * table.shape()[1]);
+    return all;
+  }
+  void expect_log(const std::string& part) {
+    const std::string log = opener_.log();
+    EXPECT_NE(log.find(part), std::string::npos) << "\"" << part << "\" is not in: " << log;
+  }
+  test::TempDir dir_;
+  Opener opener_;
+};
+
+TEST_F(EdgeTable, TheHeaderSaysWhereTheEndsAre) {
+  const EdgePairs expected{{4, 2}, {2, 0}, {0, 1}, {1, 3}};
+  for (const char* text :
+       {",source,target\n0,4,2\n1,2,0\n2,0,1\n3,1,3\n",
+        "edge_id,src,dst\n0,4,2\n1,2,0\n2,0,1\n3,1,3\n", "Target;Source\n2;4\n0;2\n1;0\n3;1\n",
+        "FROM_ID\tTO_ID\n4\t2\n2\t0\n0\t1\n1\t3\n", "u v\n4 2\n2 0\n0 1\n1 3\n",
+        ":START_ID,:END_ID,:TYPE\n4,2,A\n2,0,A\n0,1,B\n1,3,A\n",
+        "protein1 protein2\n4 2\n2 0\n0 1\n1 3\n", "id,node_1,node_2\n9,4,2\n8,2,0\n7,0,1\n6,1,3\n",
+        "\"head\",\"relation\",\"tail\"\n4,x,2\n2,x,0\n0,y,1\n1,y,3\n",
+        "sep=;\nsource;target\n4;2\n2;0\n0;1\n1;3\n", "i,j\n4,2\n2,0\n0,1\n1,3\n",
+        "\"source\" \"target\"\n\"1\" 4 2\n\"2\" 2 0\n\"3\" 0 1\n\"4\" 1 3\n"})
+    EXPECT_EQ(pairs(open(text)), expected) << text;
+  const DatasetRef weighted = open("weight,source,target\n1,4,2\n2,2,0\n1.5,0,1\n");
+  EXPECT_EQ(pairs(weighted), (EdgePairs{{4, 2}, {2, 0}, {0, 1}}));
+  EXPECT_EQ(edge_values(weighted), (std::vector<float>{1, 2, 1.5f}));
+  OpenOptions options;
+  options.source_column = 2;
+  EXPECT_EQ(pairs(open("source,target,other\n0,1,5\n", options)), (EdgePairs{{5, 1}}))
+      << "what the caller says counts";
+}
+
+TEST_F(EdgeTable, AHeaderThatDoesNotSayIt) {
+  EXPECT_EQ(pairs(open("foo,bar\n0,1\n1,2\n")), (EdgePairs{{0, 1}, {1, 2}}));
+  expect_log("the header does not say which columns are the ends of edges; taken are \"foo\"");
+  refused("id,label\n0,3\n1,2\n", {"\"id\" and \"label\"", "no ends of edges", "source_column"});
+  refused("node_id,feat,name\n0,3,a\n", {"\"node_id\" and \"feat\""});
+  refused("source,target,weight\n0,1\n", {"line 2", "2 columns, expected 3 as in the header"});
+}
+
+TEST_F(EdgeTable, ColumnsAreKeptOrNamed) {
+  const DatasetRef gephi =
+      open("Source,Target,Type,Id,Label,Weight\n0,1,Undirected,0,,1.0\n1,2,Undirected,1,,2.5\n");
+  EXPECT_EQ(edge_values(gephi), (std::vector<float>{1, 2.5f}));
+  std::string log = opener_.log();
+  EXPECT_NE(log.find("columns left out: \"Id\", \"Label\" (empty)"), std::string::npos) << log;
+  EXPECT_NE(log.find("says that it is undirected"), std::string::npos) << log;
+  const DatasetRef timed = open("from,to,timestamp,label,year\n0,1,5,7,1999\n1,2,6,8,2000\n");
+  EXPECT_EQ(edge_values<int64_t>(timed, "time"), (std::vector<int64_t>{5, 6}));
+  EXPECT_EQ(edge_values<int64_t>(timed, "edge_label"), (std::vector<int64_t>{7, 8}));
+  EXPECT_EQ(timed->graph->edge_column("weight"), nullptr);
+  expect_log("columns left out: \"year\"");
+  open("source,target,time\n0,1,5\n1,2,6.5\n");
+  expect_log("columns left out: \"time\" (line 3 has no integer of 64 bits)");
+  open("source,target,label\n0,1,friend\n1,2,foe\n");
+  expect_log("\"label\" (no number in it: \"friend\" in line 2)");
+  refused("graph_id,src_id,dst_id\n0,0,1\n0,1,2\n1,0,1\n",
+          {"line 4", "graph \"1\" after \"0\"", "many graphs"}, Status::kUnsupported);
+  EXPECT_EQ(edge_values(open("source,target,weight,value\n0,1,2,3\n")), (std::vector<float>{2}));
+  expect_log("columns left out: \"value\"");
+}
+
+TEST_F(EdgeTable, ColumnsWithoutNames) {
+  const DatasetRef rated = open("6,2,4,1289241911\n6,5,2,1289241941\n");
+  EXPECT_EQ(edge_values(rated), (std::vector<float>{4, 2}));
+  EXPECT_EQ(edge_values<int64_t>(rated, "time"), (std::vector<int64_t>{1289241911, 1289241941}));
+  open("6,2,4,1289241911.72836\n6,5,2,1289241941.53378\n");
+  expect_log("columns left out: 3 (line 1 has no integer of 64 bits)");
+  EXPECT_EQ(edge_values<int64_t>(open("0 1 1082040961\n1 2 1082155839\n"), "time"),
+            (std::vector<int64_t>{1082040961, 1082155839}));
+  EXPECT_EQ(edge_values(open("0 1 friend 2.5\n1 2 foe -1\n")), (std::vector<float>{2.5f, -1}));
+  expect_log("columns left out: 2");
+  open("0 1 16777217\n");
+  expect_log("integers such as that in line 1 are rounded");
+  open("0,1,2,3,4,5\n");
+  expect_log("columns left out: 4, 5, 3");
+}
+
+TEST_F(EdgeTable, WeightsAreNotDecidedByTheFirstRow) {
+  EXPECT_EQ(edge_values(open("0\t1\t+1\n1\t2\t-1\n")), (std::vector<float>{1, -1}));
+  EXPECT_EQ(edge_values(open("source;target;weight\n0;1;0,5\n1;2;1,25\n")),
+            (std::vector<float>{0.5f, 1.25f}));
+  EXPECT_EQ(edge_values(open("source\ttarget\tweight\n0\t1\t0,5\n")), (std::vector<float>{0.5f}));
+  EXPECT_EQ(edge_values(open("0;1;0,5\n1;2;3\n")), (std::vector<float>{0.5f, 3}));
+  EXPECT_EQ(edge_values(open("0 1 -0,5\n")), (std::vector<float>{-0.5f}));
+  for (const char* column : {"", "oops", "1.2.3", "--1", "1,2,3"}) {
+    const std::string expected = "a finite number as in other lines";
+    refused(base::text("0\t1\t", column, "\n1\t2\t0.5\n"), {"line 1", "weight", expected});
+    refused(base::text("1\t2\t0.5\n0\t1\t", column, "\n"), {"line 2", "weight", expected});
+  }
+  refused("source,target,weight\n0,1,\n1,2,0.5\n", {"line 2", "weight \"\""});
+  refused("0;1;0,5\n1;2;0.5\n", {"line 2", "decimal commas, as in line 1, and points"});
+  open("source,target,weight\n0,1,\n1,2,\n");
+  expect_log("columns left out: \"weight\" (empty)");
+}
+
+TEST_F(EdgeTable, AttributesOfNetworkX) {
+  for (const char* text :
+       {"0 1 {'weight': 2.5}\n1 2 {'weight': 0.5}\n", "0 1 {weight: 2.5}\n1 2 {weight: 0.5}\n",
+        "0,1,{'weight': 2.5, 'c': 'a, b'}\n1,2,{'c': [1, 2], 'weight': 0.5}\n",
+        "0\t1\t{\"weight\": \"2.5\"}\n1\t2\t{\"weight\": 0.5}\n"}) {
+    const DatasetRef dataset = open(text);
+    EXPECT_EQ(pairs(dataset), (EdgePairs{{0, 1}, {1, 2}})) << text;
+    EXPECT_EQ(edge_values(dataset), (std::vector<float>{2.5f, 0.5f})) << text;
+  }
+  EXPECT_EQ(pairs(open("0 1 {}\n1 2 {}\n")), (EdgePairs{{0, 1}, {1, 2}}));
+  open("0 1 {'color': 3}\n");
+  expect_log("columns left out: \"color\"");
+  refused("0 1 {}\n1 2 {'weight': 1}\n", {"line 1", "weight \"\""});
+  refused("0 1 {'weight': 1}\n1 2 {}\n", {"line 2", "weight \"\""});
+  refused("0 1 {'weight': 1}\n1 2 {weight}\n", {"line 2", "attributes such as"});
+  refused("0 1 {'weight': 1, 'weight': 2}\n", {"line 1", "stands twice"});
+}
+
+TEST_F(EdgeTable, QuotedFields) {
+  EXPECT_EQ(pairs(open("\"source\",\"target\"\n\"0\",\"1\"\n\"1\",\"2\"\n")),
+            (EdgePairs{{0, 1}, {1, 2}}));
+  EXPECT_EQ(pairs(open("0,1,\"x, y\"\n1,2,\"z\"\n")), (EdgePairs{{0, 1}, {1, 2}}));
+  EXPECT_EQ(pairs(open("source,note,target\n0,\"two\nlines \"\"x\"\"\",1\n1,,2\n")),
+            (EdgePairs{{0, 1}, {1, 2}}));
+  EXPECT_EQ(names(relabelled("\"a, b\",c\nc,\"say \"\"x\"\"\"\n")),
+            (std::vector<std::string>{"a, b", "c", "say \"x\""}));
+  refused("0,1,\"open\n1,2,x\n", {"line 1", "has no end"});
+}
+
+TEST_F(EdgeTable, NamesAreNumberedInOrderOfAppearance) {
+  const DatasetRef people = relabelled("alice,bob\nbob,carol\ncarol,alice\n");
+  EXPECT_EQ(pairs(people), (EdgePairs{{0, 1}, {1, 2}, {2, 0}}));
+  EXPECT_EQ(names(people), (std::vector<std::string>{"alice", "bob", "carol"}));
+  EXPECT_EQ(
+      names(relabelled("76561198000000001 76561198000000002\n"
+                       "76561198000000002 18446744073709551615\n")),
+      (std::vector<std::string>{"76561198000000001", "76561198000000002", "18446744073709551615"}));
+  EXPECT_EQ(pairs(relabelled("7 x\n007 +7\n")), (EdgePairs{{0, 1}, {0, 0}})) << "equal integers";
+  // The first edge is no header unless its names or the next line say so.
+  EXPECT_EQ(names(relabelled("n1 n2\nn2 n3\n")), (std::vector<std::string>{"n1", "n2", "n3"}));
+  EXPECT_EQ(names(relabelled("a b\nb c\n")), (std::vector<std::string>{"a", "b", "c"}));
+  EXPECT_EQ(names(relabelled("left right\nright up\n")),
+            (std::vector<std::string>{"left", "right", "up"}));
+  EXPECT_EQ(names(relabelled("source,target\nx,y\n")), (std::vector<std::string>{"x", "y"}));
+  EXPECT_EQ(names(relabelled("Gene_A,Gene_B,score\nTP53,MDM2,0.9\n")),
+            (std::vector<std::string>{"TP53", "MDM2"}));
+  EXPECT_EQ(names(relabelled("Person,Friend,Closeness\nal,bo,3\n")),
+            (std::vector<std::string>{"al", "bo"}));
+  for (const char* text : {"alice,bob\nbob,carol\n", "a b\nb c\n", "n1 n2\nn2 n3\n"})
+    refused(text, {"line 1", "expected an integer from 0; relabel = 1 numbers names"});
+  refused("0 18446744073709551615\n", {"below 2^63; relabel = 1 numbers ids of any size"});
+  OpenOptions options;
+  options.relabel = true;
+  refused("a,b\n,c\n", {"line 2", "an end of 0 bytes"}, Status::kFormat, options);
+  refused("a,b\n" + std::string(256, 'x') + ",c\n", {"line 2", "an end of 256 bytes"},
+          Status::kFormat, options);
+  try {
+    open("0,1\n1,x\n");
+    ADD_FAILURE() << "a name among numbers is an error";
+  } catch (const base::Error& error) {
+    EXPECT_EQ(std::string(error.what()).find("relabel"), std::string::npos) << error.what();
+  }
+}
+
+TEST_F(EdgeTable, NamesAreSavedWithTheDataSet) {
+  save_dataset(*relabelled("alice,bob\nbob,carol\n"), dir_.file("saved"));
+  EXPECT_EQ(names(opener_.open(dir_.file("saved"))),
+            (std::vector<std::string>{"alice", "bob", "carol"}));
+}
+
+TEST_F(EdgeTable, ManyNames) {
+  std::string text;
+  constexpr int kCount = 20000;
+  for (int i = 0; i < kCount; ++i)
+    text += base::text("node-", i, "\tnode-", (i + 1) % kCount, "\n");
+  const DatasetRef dataset = relabelled(text);
+  EXPECT_EQ(dataset->graph->num_nodes(), kCount);
+  const std::vector<std::string> all = names(dataset);
+  for (int i = 0; i < kCount; ++i) ASSERT_EQ(all[i], base::text("node-", i));
+  // A table of names is as wide as the longest, so that one long name makes it too large.
+  std::string skewed = std::string(255, 'x') + " y\n";
+  for (int i = 0; i < 300'000; ++i) skewed += base::text("a", i, " y\n");
+  OpenOptions options;
+  options.relabel = true;
+  refused(skewed, {"names of up to 255 bytes", "shorten the longest"}, Status::kRange, options);
+}
+
+TEST_F(EdgeTable, CommentsThatSaySomething) {
+  const DatasetRef snap = open(
+      "# Undirected graph: roads.txt\n# Nodes: 5 Edges: 3\n# "
+      "FromNodeId\tToNodeId\n0\t1\n1\t2\n2\t0\n");
+  EXPECT_EQ(snap->graph->num_nodes(), 5);
+  expect_log("says that it is undirected; edges are taken one way");
+  open("# Nodes: 3 Edges: 4\n0 1\n1 2\n");
+  expect_log("its comments count 4 edges, it has 2");
+  const DatasetRef konect = open("% sym weighted\n% 2 3 3\n0 1\t1\n1 2\t5\n");
+  EXPECT_EQ(edge_values(konect), (std::vector<float>{1, 5}));
+  expect_log("says that it is undirected");
+  refused("% bip unweighted\n1 1\n2 1\n", {"bipartite network of KONECT"}, Status::kUnsupported);
+}
+
+TEST_F(EdgeTable, IdsFromOneAndHoles) {
+  open("1 2\n2 3\n");
+  expect_log("ids count from 1, so that node 0 has no edge; relabel = 1 numbers them from 0");
+  open("0 1\n5 9\n");
+  expect_log("6 of 10 nodes have no edge; relabel = 1 numbers only those that have one");
+  OpenOptions options;
+  options.num_nodes = 20;
+  open("1 2\n", options);
+  EXPECT_EQ(opener_.log().find("no edge"), std::string::npos) << "as it was asked for";
+  open("0 1\n1 2\n");
+  EXPECT_EQ(opener_.log().find("no edge"), std::string::npos);
+}
+
+TEST_F(EdgeTable, ErrorsQuoteABoundedPart) {
+  for (const std::string& text :
+       {"0 1\n" + std::string(500'000, 'x') + " 1\n", "0,1,\"" + std::string(500'000, 'y') + "\n",
+        "0 1 {" + std::string(500'000, 'z') + "}\n",
+        "source,target," + std::string(500'000, 'w') + "\n0,1\n"}) {
+    try {
+      open(text);
+      ADD_FAILURE() << "no error for " << text.substr(0, 20);
+    } catch (const base::Error& error) {
+      EXPECT_LT(std::string(error.what()).size(), 1000u);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace gnnmg::data

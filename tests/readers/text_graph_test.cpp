@@ -1,0 +1,229 @@
+// Graphs in text that are no lists of edges: Matrix Market, METIS, lines of counts, and files of
+// other kinds, which are named.
+#include "readers/support.h"
+
+namespace gnnmg::data {
+namespace {
+
+using base::Status;
+using TextEdges = std::vector<std::pair<int64_t, int64_t>>;
+
+class TextGraph : public testing::Test {
+ protected:
+  DatasetRef open(const std::string& text, const std::string& name = "graph.txt",
+                  const std::string& format = "") {
+    OpenOptions options;
+    options.format = format;
+    return opener_.open(dir_.write(name, text), options);
+  }
+  void refused(const std::string& text, const std::vector<std::string>& parts,
+               Status status = Status::kFormat, const std::string& name = "graph.txt",
+               const std::string& format = "") {
+    expect_error(status, parts, [&] { open(text, name, format); });
+  }
+  static TextEdges pairs(const DatasetRef& dataset) { return edges(*dataset->graph); }
+  static std::vector<float> weights(const DatasetRef& dataset) {
+    const graph::Column* column = dataset->graph->edge_column("weight");
+    return column ? values<float>(std::get<base::Tensor>(*column)) : std::vector<float>();
+  }
+  test::TempDir dir_;
+  Opener opener_;
+};
+
+constexpr const char* kSymmetric =
+    "%%MatrixMarket matrix coordinate real symmetric\n% by hand\n5 5 6\n1 1 2.5\n2 1 1\n3 2 1\n"
+    "4 3 1\n5 4 1\n5 1 3\n";
+
+TEST_F(TextGraph, MatrixMarket) {
+  for (const std::string& text : {std::string(kSymmetric), gzip(kSymmetric)}) {
+    const DatasetRef dataset = open(text);
+    EXPECT_EQ(dataset->graph->num_nodes(), 5);
+    EXPECT_EQ(pairs(dataset), (TextEdges{{0, 0},
+                                         {1, 0},
+                                         {0, 1},
+                                         {2, 1},
+                                         {1, 2},
+                                         {3, 2},
+                                         {2, 3},
+                                         {4, 3},
+                                         {3, 4},
+                                         {4, 0},
+                                         {0, 4}}));
+    EXPECT_EQ(weights(dataset), (std::vector<float>{2.5f, 1, 1, 1, 1, 1, 1, 1, 1, 3, 3}));
+  }
+  const DatasetRef pattern =
+      open("%%matrixmarket MATRIX Coordinate pattern general\r\n\r\n3 3 2\r\n1 2\r\n3 1\r\n");
+  EXPECT_EQ(pairs(pattern), (TextEdges{{0, 1}, {2, 0}}));
+  EXPECT_EQ(pattern->graph->edge_column("weight"), nullptr);
+  const DatasetRef skew =
+      open("%%MatrixMarket matrix coordinate integer skew-symmetric\n3 3 2\n2 1 5\n3 1 -2\n");
+  EXPECT_EQ(pairs(skew), (TextEdges{{1, 0}, {0, 1}, {2, 0}, {0, 2}}));
+  EXPECT_EQ(weights(skew), (std::vector<float>{5, -5, -2, 2}));
+  EXPECT_EQ(open("%%MatrixMarket matrix coordinate pattern general\n4 4 0\n")->graph->num_edges(),
+            0);
+}
+
+TEST_F(TextGraph, MatrixMarketRefused) {
+  const std::string coordinate = "%%MatrixMarket matrix coordinate ";
+  refused("%%MatrixMarket matrix array real general\n2 2\n1\n2\n3\n4\n", {"\"array\""},
+          Status::kUnsupported);
+  refused("%%MatrixMarket vector coordinate real general\n", {"\"vector\""}, Status::kUnsupported);
+  refused(coordinate + "complex general\n1 1 0\n", {"\"complex\""}, Status::kUnsupported);
+  refused(coordinate + "real hermitian\n1 1 0\n", {"\"hermitian\""}, Status::kUnsupported);
+  refused(coordinate + "pattern skew-symmetric\n1 1 0\n", {"skew"}, Status::kUnsupported);
+  refused(coordinate + "\n1 1 0\n", {"expected real, integer or pattern"}, Status::kUnsupported);
+  refused(coordinate + "pattern general\n3 2 1\n1 2\n", {"line 2", "3 rows and 2 columns"});
+  refused(coordinate + "pattern general\n3 3\n", {"line 2", "2 numbers, expected rows"});
+  refused(coordinate + "pattern general\n3 3 2\n1 2\n", {"ends after 1 entries, expected 2"});
+  refused(coordinate + "pattern general\n3 3 1\n1 2\n2 3\n", {"line 4", "the end after 1 entries"});
+  refused(coordinate + "pattern general\n3 3 1\n1 2 3\n", {"line 3", "3 numbers, expected 2"});
+  refused(coordinate + "real general\n3 3 1\n1 2\n", {"line 3", "2 numbers, expected 3"});
+  refused(coordinate + "real general\n3 3 1\n1 2 x\n", {"line 3", "value \"x\""});
+  refused(coordinate + "real general\n3 3 1\n1 2 1e300\n", {"line 3", "beyond the range"});
+  refused(coordinate + "real general\n3 3 1\n0 2 1\n", {"line 3", "row 0, expected 1 to 3"},
+          Status::kRange);
+  refused(coordinate + "real general\n3 3 1\n1 4 1\n", {"line 3", "column 4"}, Status::kRange);
+  refused(coordinate + "real skew-symmetric\n3 3 1\n2 2 1\n", {"line 3", "diagonal"});
+  refused(coordinate + "pattern general\n", {"ends before the line of sizes"});
+  refused(coordinate + "pattern general\n999999999 999999999 0\n", {"999999999 nodes"},
+          Status::kRange);
+  refused(kSymmetric, {"is a Matrix Market file; its format is matrix-market"}, Status::kFormat,
+          "graph.txt", "edges");
+}
+
+TEST_F(TextGraph, Metis) {
+  const DatasetRef ring = open("6 6\n2 6\n1 3\n2 4\n3 5\n4 6\n5 1\n");
+  EXPECT_EQ(ring->graph->num_nodes(), 6);
+  EXPECT_EQ(ring->graph->num_edges(), 12);
+  EXPECT_NE(opener_.log().find("METIS"), std::string::npos);
+  for (const std::string& text : {std::string("% alone\n4 3\n2 3\n1 3\n1 2\n\n"),
+                                  gzip("4 3 0\r\n2 3\r\n1 3\r\n% third\r\n1 2\r\n\r\n\r\n")}) {
+    const DatasetRef isolated = open(text, "a.graph");
+    EXPECT_EQ(isolated->graph->num_nodes(), 4);
+    EXPECT_EQ(pairs(isolated), (TextEdges{{0, 1}, {0, 2}, {1, 0}, {1, 2}, {2, 0}, {2, 1}}));
+  }
+  const DatasetRef weighted = open("3 2 111 2\n9 5 50 2 7\n8 6 60 1 7 3 8\n7 4 40 2 8\n");
+  EXPECT_EQ(pairs(weighted), (TextEdges{{0, 1}, {1, 0}, {1, 2}, {2, 1}}));
+  EXPECT_EQ(weights(weighted), (std::vector<float>{7, 7, 8, 8}));
+  EXPECT_EQ(values<int64_t>(dense(*weighted, "vertex_size")), (std::vector<int64_t>{9, 8, 7}));
+  EXPECT_EQ(values<int64_t>(dense(*weighted, "vertex_weight")),
+            (std::vector<int64_t>{5, 50, 6, 60, 4, 40}));
+  EXPECT_EQ(open("2 0\n\n\n", "a.graph", "metis")->graph->num_nodes(), 2);
+  EXPECT_EQ(open("2 2\n1 2\n1\n", "a.graph", "metis")->graph->num_edges(), 3) << "a loop";
+}
+
+TEST_F(TextGraph, MetisRefused) {
+  const auto no = [&](const std::string& text, const std::vector<std::string>& parts,
+                      Status status = Status::kFormat) {
+    refused(text, parts, status, "a.graph", "metis");
+  };
+  no("", {"ends before the line"});
+  no("3\n", {"line 1", "the numbers of nodes and edges"});
+  no("3 2 2\n", {"line 1", "a format of up to three digits 0 and 1"});
+  no("3 2\n2\n1 3\n1\n", {"node 2 lists 3, but 3 does not list 2"});
+  no("3 2 1\n2 5\n1 5 3 4\n2 9\n", {"with the same weight"});
+  no("3 5\n2\n1 3\n2\n", {"4 neighbours, expected 10"});
+  no("3 1\n2 3\n1\n1\n", {"neighbours, expected 2"});
+  no("2 1\n3\n1\n", {"line 2", "the neighbour 3, expected 1 to 2"}, Status::kRange);
+  no("2 1\n0\n1\n", {"line 2", "the neighbour \"0\""});
+  no("2 1\n2\n1\n2\n", {"line 4", "the end after 2 nodes"});
+  no("2 1 1\n2\n1 1\n", {"line 2", "the weight of an edge"});
+  no("2 1 11\n1 2 4\n", {"neighbours, expected 2"});
+  no("999999999 1\n2\n1\n", {"999999999 nodes"}, Status::kRange);
+  refused("3 2\n2\n1 3\n1\n", {"1 columns, expected 2", "as a METIS graph", "3 does not list 2"},
+          Status::kFormat, "a.graph");
+}
+
+TEST_F(TextGraph, CountsInTheFirstLine) {
+  const TextEdges expected{{0, 1}, {0, 2}, {1, 3}, {2, 3}, {3, 4}, {4, 0}};
+  for (const char* text :
+       {"5 6\n0 1\n0 2\n1 3\n2 3\n3 4\n4 0\n", "5,6\n0,1\n0,2\n1,3\n2,3\n3,4\n4,0\n",
+        "5 6\n1 2\n1 3\n2 4\n3 4\n4 5\n5 1\n"}) {
+    const DatasetRef dataset = open(text);
+    EXPECT_EQ(dataset->graph->num_nodes(), 5) << text;
+    EXPECT_EQ(pairs(dataset), expected) << text;
+    EXPECT_NE(opener_.log().find("is taken for the numbers of nodes and edges"), std::string::npos);
+  }
+  const DatasetRef weighted = open("4 2\n0 1 0.5\n1 2 0.25\n");
+  EXPECT_EQ(weighted->graph->num_nodes(), 4);
+  EXPECT_EQ(weights(weighted), (std::vector<float>{0.5f, 0.25f}));
+  EXPECT_EQ(pairs(open("3 3 2\n1 2 0.5\n2 3 0.25\n")), (TextEdges{{0, 1}, {1, 2}}));
+  // No counts: other numbers of lines, or ids beyond.
+  EXPECT_EQ(open("5 7\n0 1\n0 2\n1 3\n2 3\n3 4\n4 0\n")->graph->num_edges(), 7);
+  EXPECT_EQ(open("5 2\n0 1\n0 6\n")->graph->num_edges(), 3);
+  EXPECT_EQ(open("5 0\n")->graph->num_edges(), 1);
+  OpenOptions options;
+  options.header = 0;
+  EXPECT_EQ(opener_.open(dir_.write("e.txt", "3 2\n0 1\n1 2\n"), options)->graph->num_edges(), 3);
+  options = {};
+  options.relabel = true;
+  const DatasetRef named = opener_.open(dir_.write("e.txt", "3 2\n1 2\n2 3\n"), options);
+  EXPECT_EQ(values<int64_t>(dense(*named, "original_id")), (std::vector<int64_t>{1, 2, 3}));
+}
+
+TEST_F(TextGraph, MatricesAreNoEdges) {
+  refused("0,1,0,0,1\n1,0,1,0,0\n0,1,0,1,0\n0,0,1,0,1\n1,0,0,1,0\n", {"an adjacency matrix"},
+          Status::kUnsupported);
+  refused("0 1 1\n1 0 1\n1 1 0\n", {"an adjacency matrix"}, Status::kUnsupported);
+  refused("0 1 2 3 4\n1 2 3 4 0\n", {"an array [2, E]"}, Status::kUnsupported);
+  refused("0 1 2 3\n1 2\n2 3\n3\n", {"line 2", "2 columns, expected 4", "adjacency list"});
+  EXPECT_EQ(open("0 1 5\n2 1 6\n0 1 7\n")->graph->num_edges(), 3);
+}
+
+TEST_F(TextGraph, OtherKindsAreNamed) {
+  using namespace std::string_literals;
+  const std::vector<std::pair<std::string, std::string>> kinds = {
+      {"BZh91AY&SY\xff\xa0\x41\0\0"s, "bzip2"},
+      {"\xfd"s + "7zXZ\0\0\x04"s, "xz"},
+      {"\x28\xb5\x2f\xfd\x04\x58"s, "Zstandard"},
+      {"\x04\x22\x4d\x18\x64"s, "LZ4"},
+      {"7z\xbc\xaf\x27\x1c\0"s, "7-Zip"},
+      {"\xff\xfe"s + "0\0 \0"s, "UTF-16"},
+      {"\xfe\xff\0"s + "0\0 "s, "UTF-16"},
+      {"0\0 \0001\0\n\0"s, "UTF-16"},
+      {"\x89HDF\r\n\x1a\n"s, "HDF5"},
+      {"PAR1\x15\0"s, "Parquet"},
+      {"\x80\x04\x95\0\0"s, "pickle"},
+      {"version https://git-lfs.github.com/spec/v1\noid sha256:4d\nsize 5\n", "git lfs pull"},
+      {"/annex/objects/SHA256E-s1--x\n", "git annex get"},
+      {"<!DOCTYPE html>\n<html>404</html>\n", "HTML"},
+      {"<?xml version=\"1.0\"?>\n<graphml></graphml>\n", "GraphML"},
+      {"<?xml version=\"1.0\"?>\n<gexf></gexf>\n", "GEXF"},
+      {"Creator \"x\"\ngraph\n[\n  node [ id 0 ]\n]\n", "GML"},
+      {"graph [\n directed 0\n]\n", "GML"},
+      {"digraph g {\n a -> b;\n}\n", "Graphviz"},
+      {"% x\n*Vertices 3\n1 \"a\"\n*Edges\n1 2\n", "Pajek"},
+      {"c hi\np sp 3 2\na 1 2 3\n", "DIMACS"},
+      {"#a.py\n# GMT Tue Jan  1\n# \n0 1 2\n", "adjacency list of NetworkX"},
+      {"{\"nodes\": []}\n", "JSON"},
+      {"dl n=3 format=fullmatrix\n", "UCINET"},
+      {"<http://a> <http://b> <http://c> .\n", "RDF"},
+      {">>graph6<<DQc\n", "graph6"}};
+  for (const auto& [text, kind] : kinds)
+    for (const char* name : {"graph.txt", "graph.csv", "graph"}) {
+      refused(text, {kind}, Status::kFormat, name);
+      refused(gzip(text), {kind}, Status::kFormat, name);
+    }
+  std::string tar(512, '\0');
+  tar.replace(0, 5, "a.csv");
+  tar.replace(257, 5, "ustar");
+  refused(gzip(tar), {"a tar archive"}, Status::kFormat, "a.tar.gz");
+  write_npz(dir_.file("adj.npz"), {{"indices", npy_of<int32_t>({0}, "(1,)")}});
+  expect_error(Status::kFormat, {"an .npz of the arrays indices"},
+               [&] { opener_.open(dir_.file("adj.npz")); });
+  dir_.write("ogb/raw/edge.csv", "0,1\n");
+  expect_error(Status::kFormat, {"raw/edge.csv", "expected as raw/edge.csv.gz", "gzip"},
+               [&] { opener_.open(dir_.file("ogb")); });
+}
+
+// Words that begin as other kinds do are names of nodes all the same.
+TEST_F(TextGraph, NamesThatLookLikeOtherKinds) {
+  OpenOptions options;
+  options.relabel = true;
+  for (const char* text : {"BZh PAR1\nPAR1 LZIP\n", "graph node\nnode edge\n", "p edge 5\np q 6\n",
+                           "c d\nd e\n", "dl x\nx y\n", "strict graph\ngraph x\n"})
+    EXPECT_EQ(opener_.open(dir_.write("names.txt", text), options)->graph->num_edges(), 2) << text;
+}
+
+}  // namespace
+}  // namespace gnnmg::data
