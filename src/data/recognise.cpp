@@ -8,13 +8,14 @@
 #include "data/gin.h"
 #include "data/native_metadata.h"
 #include "io/npy.h"
+#include "io/text.h"
 
 namespace gnnmg::data {
 namespace {
 
-using base::exists;
 using base::fail;
 using base::is_directory;
+using base::is_present;
 using base::join_path;
 using base::Status;
 
@@ -40,7 +41,28 @@ std::string start_of(const std::string& path, int64_t count) {
   return {bytes.begin(), bytes.end()};
 }
 
-bool is_file(const std::string& path) { return exists(path) && !is_directory(path); }
+bool is_file(const std::string& path) { return is_present(path) && !is_directory(path); }
+
+// The first bytes of a text, inflated where it is packed by gzip; none of what is no whole gzip.
+std::string start_of_text(const std::string& path, int64_t count) {
+  const auto source = io::ByteSource::open(path);
+  std::string text(static_cast<size_t>(count), '\0');
+  size_t size = 0;
+  try {
+    while (size < text.size()) {
+      const auto rest = std::span(reinterpret_cast<uint8_t*>(text.data()), text.size());
+      const int64_t got = source->read(rest.subspan(size));
+      if (got == 0) break;
+      size += static_cast<size_t>(got);
+    }
+  } catch (const base::Error& error) {
+    if (error.status() != Status::kFormat && error.status() != Status::kChecksum) throw;
+  }
+  text.resize(size);
+  return text;
+}
+
+bool holds_gin(const std::string& path) { return looks_like_gin(start_of_text(path, kStart)); }
 
 bool is_edge_list_name(std::string_view name) {
   if (name.ends_with(".gz")) name.remove_suffix(3);
@@ -57,6 +79,14 @@ void classify_npz(const std::string& path, std::vector<Candidate>& out) {
     out.push_back({Format::kHeterophilous, path});
   else if (npz.has("node_ptr") && npz.has("edge_ptr") && npz.has("edges"))
     out.push_back({Format::kPacked, path});
+}
+
+bool holds_ogb(const std::string& raw) {
+  if (!base::is_present_directory(raw)) return false;
+  constexpr const char* kFiles[] = {"edge.csv.gz", "edge.csv", "data.npz",
+                                    "triplet-type-list.csv.gz", "triplet-type-list.csv"};
+  return std::ranges::any_of(kFiles,
+                             [&](const char* file) { return is_present(join_path(raw, file)); });
 }
 
 // The prefix of TU files of which `path` names the edges; empty when it does not.
@@ -89,7 +119,7 @@ std::vector<Candidate> look_at_file(const std::string& path) {
     return found;  // empty or broken, but meant as an archive and no text
   } else if (const std::string prefix = tu_prefix(path); !prefix.empty()) {
     found.push_back({Format::kTu, prefix});
-  } else if (looks_like_gin(start)) {
+  } else if (holds_gin(path)) {
     found.push_back({Format::kGin, path});
   } else if (start.starts_with("\x1f\x8b") || is_edge_list_name(name) ||
              (start.find('\0') == start.npos && !start.starts_with("\x93NUMPY"))) {
@@ -115,20 +145,18 @@ std::vector<Candidate> look_in_folder(const std::string& folder,
   for (const std::string& name : names)
     if (name.starts_with("ind.") && name.ends_with(".graph"))
       found.push_back({Format::kPlanetoid, join_path(folder, name.substr(0, name.size() - 6))});
-  if (has("raw") &&
-      (exists(join_path(folder, "raw/edge.csv.gz")) || exists(join_path(folder, "raw/data.npz")) ||
-       exists(join_path(folder, "raw/triplet-type-list.csv.gz"))))
-    found.push_back({Format::kOgb, folder});
+  if (has("raw") && holds_ogb(join_path(folder, "raw"))) found.push_back({Format::kOgb, folder});
   if (!found.empty()) return found;
   for (const std::string& name : names)
     if (name.ends_with(".npz") && is_file(join_path(folder, name)))
       classify_npz(join_path(folder, name), found);
   for (const std::string& name : names) {
-    if (!name.ends_with(".txt") || !is_file(join_path(folder, name))) continue;
+    const bool packed = name.ends_with(".txt.gz");
+    if ((!packed && !name.ends_with(".txt")) || !is_file(join_path(folder, name))) continue;
     const std::string path = join_path(folder, name);
     if (const std::string prefix = tu_prefix(path); !prefix.empty())
       found.push_back({Format::kTu, prefix});
-    else if (looks_like_gin(start_of(path, kStart)))
+    else if (holds_gin(path))
       found.push_back({Format::kGin, path});
   }
   if (!found.empty()) return found;
@@ -208,7 +236,7 @@ Candidate recognise(const std::string& path, std::string_view wanted,
           if (candidate.format != Format::kEdges) found.push_back(std::move(candidate));
       }
     }
-  } else if (exists(path)) {
+  } else if (is_present(path)) {
     // Any file can be read as text when that is asked for.
     if (wanted == format_name(Format::kEdges))
       found = {{Format::kEdges, path}};
@@ -218,7 +246,7 @@ Candidate recognise(const std::string& path, std::string_view wanted,
       found = keep_wanted(look_at_file(path));
     if (const size_t nul = start_of(path, kStart).find('\0'); found.empty() && nul != path.npos)
       what = base::text("no text, by the NUL at byte ", nul, ", and nothing else that is known");
-  } else if (exists(path + ".graph")) {
+  } else if (is_present(path + ".graph")) {
     found = keep_wanted({{Format::kPlanetoid, path}});
   } else if (const std::string prefix = tu_prefix(base::text(path, kTuEdges)); !prefix.empty()) {
     found = keep_wanted({{Format::kTu, prefix}});
