@@ -40,14 +40,20 @@ std::string parent_of(const std::string& path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
+// What a link says it leads to; empty for what is no link.
+std::string link_target(const std::string& path) {
+  std::string target(PATH_MAX, '\0');
+  const ssize_t size = ::readlink(path.c_str(), target.data(), target.size());
+  target.resize(static_cast<size_t>(std::max<ssize_t>(size, 0)));
+  return target;
+}
+
 // Follows the links of the last part of a path. What they lead to need not exist.
 std::string follow_links(std::string path) {
   constexpr int kMostLinks = 40;  // as the system allows
   for (int link = 0; link < kMostLinks; ++link) {
-    std::string target(PATH_MAX, '\0');
-    const ssize_t size = ::readlink(path.c_str(), target.data(), target.size());
-    if (size < 0) return path;  // no link; other errors show when it is opened
-    target.resize(static_cast<size_t>(size));
+    const std::string target = link_target(path);
+    if (target.empty()) return path;  // no link; other errors show when it is opened
     path = target.starts_with('/') ? target : join_path(parent_of(path), target);
   }
   fail_io(ELOOP, path, "follow links");
@@ -112,7 +118,11 @@ const FileTable& files() noexcept {
 File::File(const std::string& path) : path_(path) {
   // O_NONBLOCK changes nothing for regular files and keeps pipes and devices from blocking here.
   fd_ = retry([&] { return files().open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0); });
-  if (fd_ < 0) fail_io(errno, path, "open");
+  if (fd_ < 0) {
+    const int error = errno;
+    const std::string target = error == ENOENT ? link_target(path) : std::string();
+    fail_io(error, path, target.empty() ? "open" : text("open the link to ", target));
+  }
   struct stat info;
   if (files().fstat(fd_, &info) < 0) {
     const int error = errno;
@@ -146,9 +156,13 @@ int64_t File::read_some(int64_t offset, std::span<uint8_t> out) const {
 
 void File::read_at(int64_t offset, std::span<uint8_t> out) const {
   const int64_t got = read_some(offset, out);
-  if (got != static_cast<int64_t>(out.size()))
-    fail(Status::kIo, path_, ": ends at byte ", offset + got, ", expected ", out.size(),
-         " bytes from byte ", offset);
+  if (got == static_cast<int64_t>(out.size())) return;
+  struct stat info;  // where nothing was read the file ends there or before
+  const int64_t end = got == 0 && files().fstat(fd_, &info) == 0
+                          ? std::min<int64_t>(offset, info.st_size)
+                          : offset + got;
+  fail(Status::kIo, path_, ": ends at byte ", end, ", expected ", out.size(), " bytes from byte ",
+       offset);
 }
 
 std::vector<uint8_t> read_file(const std::string& path, int64_t limit) {
@@ -290,6 +304,20 @@ bool exists(const std::string& path) noexcept {
 bool is_directory(const std::string& path) noexcept {
   struct stat info;
   return ::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+bool is_present(const std::string& path) {
+  struct stat info;
+  if (::stat(path.c_str(), &info) == 0) return true;
+  const int error = errno;
+  if (::lstat(path.c_str(), &info) == 0 && S_ISLNK(info.st_mode))
+    fail_io(error, path, text("open the link to ", link_target(path)));
+  if (error == ENOENT || error == ENOTDIR) return false;
+  fail_io(error, path, "look for it");
+}
+
+bool is_present_directory(const std::string& path) {
+  return is_present(path) && is_directory(path);
 }
 
 void make_directory(const std::string& path) {

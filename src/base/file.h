@@ -52,7 +52,8 @@ class File {
   File& operator=(const File&) = delete;
   int64_t size() const { return size_; }
   const std::string& path() const { return path_; }
-  // Fills `out` from `offset`; kIo "ends at byte ..." when the file is too short.
+  // Fills `out` from `offset`; kIo "ends at byte ...", where it really ends, when the file is too
+  // short.
   void read_at(int64_t offset, std::span<uint8_t> out) const;
   // As much as there is, up to out.size(); returns the count.
   int64_t read_some(int64_t offset, std::span<uint8_t> out) const;
@@ -134,6 +135,11 @@ class AtomicFile {
 
 bool exists(const std::string& path) noexcept;
 bool is_directory(const std::string& path) noexcept;
+// The same for what may be missing, of a data set for example: false only where nothing is there.
+// Something that cannot be reached, as a link that leads nowhere, is kNotFound or kIo, naming the
+// link and what it leads to.
+bool is_present(const std::string& path);
+bool is_present_directory(const std::string& path);
 // Makes the folder; fine if it is there already.
 void make_directory(const std::string& path);
 // Names in a folder, sorted, without "." and "..".

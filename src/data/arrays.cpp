@@ -235,9 +235,6 @@ Tensor to_i64(const Tensor& tensor, std::string_view where) {
     case DType::kU8:
       convert(tensor.as<const uint8_t>());
       break;
-    case DType::kBool:
-      convert(tensor.as<const bool>());
-      break;
     default:
       fail(Status::kFormat, where, ": elements of type ", base::dtype_name(tensor.dtype()),
            ", expected integers");

@@ -59,7 +59,8 @@ int64_t find_not_finite(const void* data, base::DType dtype, int64_t count,
 // Error(kFormat) "WHERE: ..." for a name from a file that holds a NUL byte, where C would end it.
 void check_name(std::string_view name, std::string_view where);
 
-// The tensor itself, or its values as i64; floats are Error(kFormat).
+// The tensor itself, or its values as i64; floats and bools, of which neither counts nor names
+// anything, are Error(kFormat).
 base::Tensor to_i64(const base::Tensor& tensor, std::string_view where);
 
 }  // namespace gnnmg::data

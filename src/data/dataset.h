@@ -50,8 +50,8 @@ struct Dataset {
   base::Tensor class_weights;   // [num_classes]: one a class, or a binary target
   base::Tensor sample_weights;  // [num_samples()]
   // Many graphs stand side by side in `graph`: nodes graph_ptr[g] .. graph_ptr[g + 1] - 1 are those
-  // of graph g, which has at least one, and no edge leaves its graph. i64 [graphs + 1]; undefined:
-  // one graph, whose nodes have the labels.
+  // of graph g, which may have none, and no edge leaves its graph. i64 [graphs + 1]; undefined: one
+  // graph, whose nodes have the labels.
   base::Tensor graph_ptr;
   base::Tensor graph_labels;  // of many graphs: i64 [graphs] or f32 [graphs, T], named `label`
 
@@ -123,8 +123,8 @@ DatasetRef make_dataset(graph::GraphRef graph, std::string feature, std::string 
 
 // The same of many graphs that stand side by side in a homogeneous one. `graph_ptr` as Dataset has
 // it; `labels` have a row a graph and are called `label`; undefined: none, and `label` is empty.
-// Error(kInvalidArgument / kRange) naming the graph that has no node, or the edge that leaves its
-// graph.
+// Error(kInvalidArgument / kRange) naming the entry of `graph_ptr` that falls, or the edge that
+// leaves its graph.
 DatasetRef make_dataset_of_graphs(graph::GraphRef graph, base::Tensor graph_ptr,
                                   std::string feature, std::string label, base::Tensor labels,
                                   bool binary, std::vector<Split> splits, int64_t num_classes = 0);

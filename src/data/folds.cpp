@@ -20,7 +20,9 @@ using io::JsonValue;
 // Calls take(value, line reader) for a file of integers, one a line; blank lines are passed over.
 template <typename F>
 void for_integers(const std::string& path, Reading& reading, F&& take) {
-  reading.budget.take_file(path);
+  // An empty list has one empty line; no bytes at all are what is left of a lost file.
+  if (reading.budget.take_file(path) == 0)
+    fail(Status::kFormat, path, ": has 0 bytes, expected integers, one a line");
   io::LineReader lines(io::ByteSource::open(path));
   std::string_view line;
   while (lines.next(line)) {
@@ -69,7 +71,7 @@ void read_id_files(const std::string& folder, int64_t num_graphs, Reading& readi
   for (int32_t k = 0; k < kMaxFolds; ++k) {
     const std::string train = join_path(folder, base::text("train_idx-", k + 1, ".txt"));
     const std::string test = join_path(folder, base::text("test_idx-", k + 1, ".txt"));
-    if (!base::exists(train) && !base::exists(test)) return;
+    if (!base::is_present(train) && !base::is_present(test)) return;
     splits.push_back(split_from_ids(read_ids(train, num_graphs, reading), {},
                                     read_ids(test, num_graphs, reading), num_graphs, "10fold_idx",
                                     k, test, "graph"));
@@ -118,12 +120,12 @@ void parse_fair_splits(std::span<const uint8_t> text, const std::string& path, i
 void read_folds(const std::string& folder, int64_t num_graphs, Reading& reading,
                 std::vector<Split>& splits) {
   const std::string folds = join_path(folder, "fold_of_graph.txt");
-  if (base::exists(folds)) read_fold_of_graph(folds, num_graphs, reading, splits);
+  if (base::is_present(folds)) read_fold_of_graph(folds, num_graphs, reading, splits);
   const std::string lists = join_path(folder, "10fold_idx");
-  if (base::is_directory(lists)) read_id_files(lists, num_graphs, reading, splits);
+  if (base::is_present_directory(lists)) read_id_files(lists, num_graphs, reading, splits);
   for (const char* place : {"splits_fair", "../splits_fair"}) {
     const std::string fair = join_path(folder, place);
-    if (!base::is_directory(fair)) continue;
+    if (!base::is_present_directory(fair)) continue;
     for (const std::string& name : base::list_visible(fair)) {
       if (!name.ends_with(".json")) continue;
       const std::string path = join_path(fair, name);

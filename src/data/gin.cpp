@@ -107,7 +107,8 @@ class GinParser {
   void read_graph(int64_t graph, int64_t num_graphs) {
     const auto where = [this] { return lines_.where(); };
     next("graph ", graph, " of ", num_graphs);
-    const int64_t count = integer("the number of nodes", 1, kMaxNodesInText);
+    // Not the first, or "2", "0 1", "0 2", a count and two edges, would be a set of graphs.
+    const int64_t count = integer("the number of nodes", graph == 0, kMaxNodesInText);
     if (count > kMaxNodesInText - num_nodes_)
       fail(Status::kRange, lines_.where(), ": more than ", kMaxNodesInText, " nodes in all");
     labels_.push(integer("the label", INT64_MIN, INT64_MAX), where);
@@ -176,30 +177,50 @@ Found parse_gin(std::unique_ptr<io::ByteSource> source, Reading& reading) {
   return GinParser(std::move(source), reading).parse();
 }
 
-bool looks_like_gin(std::string_view start) {
-  // The three lines that every such text begins with.
-  for (int line = 0; line < 3; ++line) {
-    const size_t end = start.find_first_of("\r\n");
-    const bool whole = end != start.npos;
-    const std::string_view text = start.substr(0, end);
-    start.remove_prefix(whole ? end : start.size());
-    start.remove_prefix(start.starts_with("\r\n") ? 2 : whole);
-    Fields fields(text);
-    std::string_view field;
-    int64_t count = 0, second = -1;
-    while (fields.next(field)) {
-      // Behind a node's neighbours there may be numbers of any kind.
-      const bool attribute = line == 2 && count > 1 && count >= second + 2;
-      const auto value = io::parse_int(field);
-      if (!value && (whole || line < 2) && !(attribute && io::parse_double(field))) return false;
-      if (count == 0 && line < 2 && *value < 1) return false;
-      if (count == 1) second = value ? *value : -1;
-      ++count;
-    }
-    if (line < 2 && (!whole || count != line + 1)) return false;
-    if (line == 2) return second >= 0 && (!whole || count >= second + 2);
+namespace {
+
+// The next line of `start`, which may end in the middle of one.
+struct StartLine {
+  std::string_view text;
+  bool whole;
+};
+StartLine take_line(std::string_view& start) {
+  const size_t end = start.find_first_of("\r\n");
+  const StartLine line{start.substr(0, end), end != start.npos};
+  start.remove_prefix(line.whole ? end : start.size());
+  start.remove_prefix(start.starts_with("\r\n") ? 2 : line.whole);
+  return line;
+}
+
+// Whether the line is `count` integers, the first of them 1 or more.
+bool is_integers(const StartLine& line, int64_t count) {
+  Fields fields(line.text);
+  int64_t found = 0;
+  for (std::string_view field; fields.next(field); ++found) {
+    const auto value = io::parse_int(field);
+    if (!value || (found == 0 && *value < 1)) return false;
   }
-  return false;
+  return line.whole && found == count;
+}
+
+// Whether the line may be a node's: tag, degree, neighbours, and behind them numbers of any kind.
+bool is_node(const StartLine& line) {
+  Fields fields(line.text);
+  int64_t count = 0, degree = -1;
+  for (std::string_view field; fields.next(field); ++count) {
+    const auto value = io::parse_int(field);
+    const bool attribute = count > 1 && count - 2 >= degree;
+    if (!value && line.whole && !(attribute && io::parse_double(field))) return false;
+    if (count == 1) degree = value ? *value : -1;
+  }
+  return degree >= 0 && (!line.whole || count - 2 >= degree);
+}
+
+}  // namespace
+
+bool looks_like_gin(std::string_view start) {
+  return is_integers(take_line(start), 1) && is_integers(take_line(start), 2) &&
+         is_node(take_line(start));
 }
 
 bool begins_with_a_count(const std::string& path) {

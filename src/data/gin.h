@@ -11,10 +11,10 @@
 
 namespace gnnmg::data {
 
-// A line with the number of graphs; for each a line "nodes label" and for each of its nodes a line
-// "tag degree neighbour ... attribute ...", neighbours counted within the graph. A node's line
-// lists the sources of its incoming edges; all have equally many attributes, or none. Error(kFormat
-// / kRange) naming file and line.
+// A line with the number of graphs; for each a line "nodes label", where all but the first may have
+// no nodes, and for each of its nodes a line "tag degree neighbour ... attribute ...", neighbours
+// counted within the graph. A node's line lists the sources of its incoming edges; all have equally
+// many attributes, or none. Error(kFormat / kRange) naming file and line.
 Found parse_gin(std::unique_ptr<io::ByteSource> source, Reading& reading);
 
 // Whether a text that begins so is meant as that.

@@ -1,4 +1,5 @@
 #include "data/graphs.h"
+#include "graph/homogeneous.h"
 
 #include <algorithm>
 #include <array>
@@ -174,8 +175,7 @@ void shift_edges(std::span<const int64_t> node_ptr, std::span<const int64_t> edg
 }
 
 void check_graph_ptr(const graph::Graph& graph, const Tensor& ptr) {
-  if (!graph.homogeneous())
-    fail(Status::kUnsupported, "graph_ptr: many graphs with several node or edge types");
+  graph::expect_homogeneous(graph, "sets of many graphs");
   const int64_t num_nodes = graph.num_nodes();
   if (!ptr.defined() || ptr.dtype() != DType::kI64 || ptr.shape().num_dims != 1 || ptr.rows() < 2)
     fail(Status::kInvalidArgument, "graph_ptr: expected i64 [graphs + 1] for at least one graph");
@@ -183,9 +183,9 @@ void check_graph_ptr(const graph::Graph& graph, const Tensor& ptr) {
   const int64_t num_graphs = ptr.rows() - 1;
   if (starts[0] != 0) fail(Status::kInvalidArgument, "graph_ptr[0] is ", starts[0], ", expected 0");
   for (int64_t g = 0; g < num_graphs; ++g)
-    if (starts[g + 1] <= starts[g])
-      fail(Status::kInvalidArgument, "graph_ptr[", g + 1, "] is ", starts[g + 1],
-           ", expected more than ", starts[g], ": graph ", g, " needs at least one node");
+    if (starts[g + 1] < starts[g])
+      fail(Status::kInvalidArgument, "graph_ptr[", g + 1, "] is ", starts[g + 1], ", expected ",
+           starts[g], " or more");
   if (starts[num_graphs] != num_nodes)
     fail(Status::kInvalidArgument, "graph_ptr[", num_graphs, "] is ", starts[num_graphs],
          ", expected ", num_nodes, ", the number of nodes");

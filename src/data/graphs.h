@@ -86,8 +86,8 @@ base::Tensor graph_ptr_of(Pieces<int32_t>& node_counts);
 void shift_edges(std::span<const int64_t> node_ptr, std::span<const int64_t> edge_ptr,
                  Found& found);
 
-// Error(kInvalidArgument) unless `graph` is homogeneous and `ptr` rises from 0 to its number of
-// nodes, by at least one each time; Error(kRange) naming an edge that leaves its graph.
+// Error(kInvalidArgument) unless `graph` is homogeneous and `ptr` goes from 0 to its number of
+// nodes and never falls; Error(kRange) naming an edge that leaves its graph.
 void check_graph_ptr(const graph::Graph& graph, const base::Tensor& ptr);
 
 }  // namespace gnnmg::data

@@ -235,9 +235,8 @@ void read_graphs(const Node& root, Metadata& metadata) {
   metadata.graph_ptr = read_array(ptr);
   const int64_t entries = metadata.graph_ptr->shape[0];
   expect_array(ptr, *metadata.graph_ptr, {DType::kI64}, {entries});
-  if (entries < 2 || entries - 1 > metadata.node_types[0].num_nodes)
-    ptr.refuse(entries, " entries for ", metadata.node_types[0].num_nodes,
-               " nodes, expected one more than there are graphs, each of at least one node");
+  if (entries < 2)
+    ptr.refuse(entries, " entries, expected one more than there are graphs, at least 2");
   if (root.has("graph_labels") == metadata.label.empty())
     root.at("label").refuse("\"", io::printable(metadata.label),
                             "\", expected a name with graph_labels and \"\" without");

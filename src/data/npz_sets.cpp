@@ -6,6 +6,7 @@
 #include "data/assemble.h"
 #include "data/npz_splits.h"
 #include "data/readers.h"
+#include "data/unused.h"
 #include "io/npy.h"
 
 namespace gnnmg::data {
@@ -88,6 +89,15 @@ DatasetRef read_shchur(const std::string& path, Reading& reading) {
     found.labels = npz.get("labels");
     found.labels_from = array_name(npz, "labels");
   }
+  warn_of_unused_arrays(
+      npz,
+      [](std::string_view key) {
+        constexpr std::string_view kKnown[] = {
+            "adj_data",  "adj_indices",  "adj_indptr",  "adj_shape",  "adj_format",  "labels",
+            "attr_data", "attr_indices", "attr_indptr", "attr_shape", "attr_format", "attr_matrix"};
+        return std::ranges::count(kKnown, key) > 0;
+      },
+      reading.context.log);
   return assemble(std::move(found), reading.options, reading.context);
 }
 
@@ -104,6 +114,13 @@ DatasetRef read_heterophilous(const std::string& path, Reading& reading) {
   std::tie(found.sources, found.targets) =
       edge_columns(npz.get("edges"), false, found.edges_from, reading.context.pool);
   append_npz_splits(npz, "published", found.num_nodes, found.splits);
+  warn_of_unused_arrays(
+      npz,
+      [](std::string_view key) {
+        return key == "node_features" || key == "node_labels" || key == "edges" ||
+               is_split_array(key);
+      },
+      reading.context.log);
   return assemble(std::move(found), reading.options, reading.context);
 }
 

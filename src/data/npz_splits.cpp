@@ -15,15 +15,19 @@ using base::fail;
 using base::Status;
 using base::Tensor;
 
+constexpr std::string_view kSplitEndings[] = {"", "_masks", "_mask", "_idx"};
+constexpr std::string_view kTrainNames[] = {"train"}, kTestNames[] = {"test"},
+                           kValidationNames[] = {"val", "valid", "validation"};
+
 struct Part {
   Tensor tensor;
   std::string where;
 };
 
 // The array of one part under any of its names; undefined when there is none.
-Part find_part(const io::Npz& npz, std::initializer_list<std::string_view> stems) {
+Part find_part(const io::Npz& npz, std::span<const std::string_view> stems) {
   for (std::string_view stem : stems)
-    for (std::string_view ending : {"", "_masks", "_mask", "_idx"})
+    for (std::string_view ending : kSplitEndings)
       if (const std::string key = base::text(stem, ending); npz.has(key))
         return {npz.get(key), base::text(npz.name(), ", array \"", key, "\"")};
   return {};
@@ -42,11 +46,21 @@ void fail_without_splits(const io::Npz& npz) {
        ", expected train, val (valid, validation) and test, each also with _mask, _masks or _idx");
 }
 
+bool is_split_array(std::string_view key) {
+  for (const std::span<const std::string_view> stems :
+       {std::span<const std::string_view>(kTrainNames),
+        std::span<const std::string_view>(kValidationNames),
+        std::span<const std::string_view>(kTestNames)})
+    for (std::string_view stem : stems)
+      for (std::string_view ending : kSplitEndings)
+        if (key == base::text(stem, ending)) return true;
+  return false;
+}
+
 bool append_npz_splits(const io::Npz& npz, const std::string& name, int64_t num_nodes,
                        std::vector<Split>& splits) {
-  const std::array<Part, 3> parts = {find_part(npz, {"train"}),
-                                     find_part(npz, {"val", "valid", "validation"}),
-                                     find_part(npz, {"test"})};
+  const std::array<Part, 3> parts = {find_part(npz, kTrainNames), find_part(npz, kValidationNames),
+                                     find_part(npz, kTestNames)};
   const auto count_parts = std::count_if(parts.begin(), parts.end(),
                                          [](const Part& part) { return part.tensor.defined(); });
   if (count_parts == 0) return false;

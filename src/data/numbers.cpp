@@ -82,6 +82,29 @@ void NumberColumn::push(double value) {
   push_float(static_cast<float>(value));
 }
 
+void NumberColumn::insert_nan(std::span<const int64_t> before) {
+  has_nan_ |= !before.empty();
+  const auto insert = [before]<typename T>(Pieces<T>& values, T nan) {
+    Pieces<T> all;
+    size_t done = 0;
+    int64_t row = 0;
+    const auto insert_here = [&] {
+      for (; done < before.size() && before[done] == row; ++done) all.push_back(nan);
+      ++row;
+    };
+    values.drain([&](T value) {
+      insert_here();
+      all.push_back(value);
+    });
+    insert_here();
+    values = std::move(all);
+  };
+  if (wide_)
+    insert(large_, kNanMark);
+  else
+    insert(small_, std::numeric_limits<float>::quiet_NaN());
+}
+
 Tensor NumberColumn::take_f32(base::Shape shape) {
   Tensor tensor = Tensor::empty(DType::kF32, shape);
   float* to = tensor.as<float>().data();

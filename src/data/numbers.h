@@ -90,6 +90,8 @@ class NumberColumn {
   void push(int64_t value);
   // A whole number below 2^53 in size counts as an integer. NaN goes with integers too.
   void push(double value);
+  // NaN before each of these rows, ascending; as often as a row is named, and at the end by size().
+  void insert_nan(std::span<const int64_t> before);
   int64_t size() const { return wide_ ? large_.size() : small_.size(); }
   // Every value so far is an integer that is held exactly, or NaN.
   bool integral() const { return integral_; }

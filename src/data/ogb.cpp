@@ -1,19 +1,18 @@
 // The Open Graph Benchmark's layouts for properties of nodes and of graphs: raw/ with tables
-// (edge.csv.gz, node-feat.csv.gz, node-label.csv.gz, num-node-list.csv.gz, num-edge-list.csv.gz and
-// further node_*.csv.gz and edge_*.csv.gz) or with archives (data.npz, node-label.npz), and
-// split/NAME/{train,valid,test}.csv.gz. With graph-label.csv.gz the counts are of many graphs, and
-// edges count nodes within each.
+// (edge, node-feat, node-label, num-node-list, num-edge-list and further node_* and edge_*, each a
+// .csv.gz or unpacked) or with archives (data.npz, node-label.npz), and split/NAME. With labels of
+// graphs (graph-label) the counts are of many graphs, and edges count nodes within each.
 #include "data/ogb.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "base/file.h"
 #include "data/edge_list.h"
 #include "data/graphs.h"
 #include "data/lines.h"
-#include "data/split.h"
+#include "data/ogb_folder.h"
+#include "data/unused.h"
 #include "io/bytes.h"
 #include "io/npy.h"
 
@@ -21,14 +20,26 @@ namespace gnnmg::data {
 
 using base::DType;
 using base::fail;
-using base::join_path;
 using base::Status;
 using base::Tensor;
 
 namespace {
 
+// What pandas, with which OGB reads and writes its tables, takes for a missing number.
+bool is_missing(std::string_view field) {
+  constexpr std::string_view kWords[] = {
+      "",         "nan", "NaN",  "-nan", "-NaN", "NA",     "<NA>",    "N/A",     "n/a",     "#N/A",
+      "#N/A N/A", "#NA", "NULL", "null", "None", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN"};
+  return std::ranges::count(kWords, field) > 0;
+}
+
+std::string_view without_quotes(std::string_view field) {
+  const bool quoted = field.size() >= 2 && field.starts_with('"') && field.ends_with('"');
+  return quoted ? field.substr(1, field.size() - 2) : field;
+}
+
 void push_field(std::string_view field, const CountedLines& lines, Table& table) {
-  if (field.empty() || field == "nan" || field == "NaN") return table.values.push(std::nan(""));
+  field = without_quotes(field);
   const bool held = table.values.integral();
   // Integers by themselves: a double would not tell those beyond 2^53 apart.
   if (const auto integer = io::parse_int(field)) {
@@ -38,21 +49,38 @@ void push_field(std::string_view field, const CountedLines& lines, Table& table)
       fail(Status::kRange, lines.where(), ": \"", io::printable(field),
            "\" is beyond the range of 32-bit floats");
     table.values.push(*number);
+  } else if (is_missing(field)) {
+    table.values.push(std::nan(""));
   } else {
     fail(Status::kFormat, lines.where(), ": \"", io::printable(field), "\", expected a number");
   }
   if (held && !table.values.integral() && table.values.whole()) table.too_large = lines.where();
 }
 
+// Makes missing numbers of blank lines where so many rows are lacking: of all between rows, and of
+// those behind the last one as far as they are needed.
+void take_blank_rows(std::span<const int64_t> blank, int64_t lacking, Table& table) {
+  const auto behind = std::ranges::count(blank, table.rows);
+  const auto between = static_cast<int64_t>(blank.size()) - behind;
+  if (lacking <= 0 || between > lacking || between + behind < lacking) return;
+  table.values.insert_nan(blank.first(static_cast<size_t>(lacking)));
+  table.rows += lacking;
+  table.columns = 1;
+}
+
 }  // namespace
 
-Table parse_table(std::unique_ptr<io::ByteSource> source, Reading& reading) {
+Table parse_table(std::unique_ptr<io::ByteSource> source, Reading& reading, int64_t rows) {
   Table table;
   CountedLines lines(std::move(source), reading);
   std::string_view line;
   std::vector<std::string_view> fields;
+  std::vector<int64_t> blank;  // the row before which each blank line stands
   while (lines.next(line)) {
-    if (line.empty()) continue;
+    if (line.find_first_not_of(" \t") == line.npos) {
+      if (static_cast<int64_t>(blank.size()) < rows) blank.push_back(table.rows);
+      continue;
+    }
     lines.split(line, ',', fields);
     const auto columns = static_cast<int64_t>(fields.size());
     if (table.rows == 0) table.columns = columns;
@@ -64,6 +92,7 @@ Table parse_table(std::unique_ptr<io::ByteSource> source, Reading& reading) {
     }
     ++table.rows;
   }
+  if (table.columns <= 1) take_blank_rows(blank, rows - table.rows, table);
   return table;
 }
 
@@ -139,30 +168,14 @@ void set_labels(const Tensor& raw, int64_t rows, std::string where, Found& found
   if (kind.classes && floating) found.labels = numbers.take_i64({raw.rows()});
 }
 
-class OgbFolder {
- public:
-  OgbFolder(std::string folder, Reading& reading) : folder_(std::move(folder)), reading_(reading) {}
-
-  std::string path(std::string_view name) const { return join_path(folder_, name); }
-  bool has(std::string_view name) const { return base::exists(path(name)); }
-  std::unique_ptr<io::ByteSource> source(std::string_view name) {
-    // An empty table is the gzip of no lines; no bytes at all are what is left of a lost file.
-    if (reading_.budget.take_file(path(name)) == 0)
-      fail(Status::kFormat, path(name), ": has 0 bytes, expected gzip data");
-    return io::ByteSource::open(path(name));
-  }
-  Table table(std::string_view name) { return parse_table(source(name), reading_); }
-  io::Npz archive(std::string_view name) {
-    reading_.budget.take_file(path(name));
-    return io::Npz::open(path(name));
-  }
-
- private:
-  std::string folder_;
-  Reading& reading_;
+// What the lists of counts say: one graph, or many side by side.
+struct OgbCounts {
+  int64_t num_edges = 0;
+  Tensor edge_ptr;       // where the edges of each graph begin; undefined: one graph
+  std::string nodes_by;  // where the number of nodes is from
+  std::string edges_by;
 };
 
-// Counts per graph; a set for node properties has one graph.
 int64_t only_count(std::span<const int64_t> counts, const std::string& where) {
   if (counts.size() != 1)
     fail(Status::kUnsupported, where, ": counts for ", counts.size(),
@@ -171,26 +184,49 @@ int64_t only_count(std::span<const int64_t> counts, const std::string& where) {
   return counts[0];
 }
 
-Tensor counts_in_table(OgbFolder& folder, const std::string& name) {
-  Table table = folder.table(name);
-  if (table.columns > 1 || !table.values.integral() || table.values.has_nan())
-    fail(Status::kFormat, folder.path(name), ": expected one integer a row");
-  return table.values.take_i64({table.rows});
-}
-
 // Where the rows of each graph begin, [graphs + 1], from how many there are.
-Tensor starts_of(const Tensor& counts, int64_t least, const std::string& where) {
+Tensor starts_of(const Tensor& counts, const std::string& where) {
   Tensor starts = Tensor::empty(DType::kI64, {counts.rows() + 1});
   const auto from = counts.as<const int64_t>();
   const auto to = starts.as<int64_t>();
   to[0] = 0;
   for (size_t g = 0; g < from.size(); ++g) {
-    if (from[g] < least || from[g] > kMaxNodesInText)
-      fail(Status::kFormat, where, ", row ", g, ": ", from[g], ", expected ", least, " to ",
-           kMaxNodesInText);
+    if (from[g] < 0 || from[g] > kMaxNodesInText)
+      fail(Status::kFormat, where, ", row ", g, ": ", from[g], ", expected 0 to ", kMaxNodesInText);
     to[g + 1] = to[g] + from[g];
   }
   return starts;
+}
+
+// Sets found.num_nodes, and of many graphs found.graph_ptr.
+OgbCounts take_counts(const Tensor& nodes_of, std::string nodes_by, const Tensor& edges_of,
+                      std::string edges_by, bool graphs, Found& found) {
+  OgbCounts counts;
+  counts.nodes_by = std::move(nodes_by);
+  counts.edges_by = std::move(edges_by);
+  if (!graphs) {
+    found.num_nodes = only_count(nodes_of.as<const int64_t>(), counts.nodes_by);
+    counts.num_edges = only_count(edges_of.as<const int64_t>(), counts.edges_by);
+    return counts;
+  }
+  if (nodes_of.rows() < 1 || nodes_of.rows() != edges_of.rows())
+    fail(Status::kFormat, counts.edges_by, ": counts for ", edges_of.rows(), " graphs, ",
+         counts.nodes_by, " for ", nodes_of.rows(),
+         ", expected both for the same graphs, of which there is one");
+  found.graph_ptr = starts_of(nodes_of, counts.nodes_by);
+  counts.edge_ptr = starts_of(edges_of, counts.edges_by);
+  found.num_nodes = found.graph_ptr.as<const int64_t>().back();
+  counts.num_edges = counts.edge_ptr.as<const int64_t>().back();
+  if (found.num_nodes > kMaxNodesInText)
+    fail(Status::kRange, counts.nodes_by, ": ", found.num_nodes, " nodes in all, expected at most ",
+         kMaxNodesInText);
+  return counts;
+}
+
+// Edges of many graphs count nodes within each.
+void number_edges(const OgbCounts& counts, Found& found) {
+  if (counts.edge_ptr.defined())
+    shift_edges(found.graph_ptr.as<const int64_t>(), counts.edge_ptr.as<const int64_t>(), found);
 }
 
 // Decimal text may be rounded, a column of integers may not.
@@ -208,56 +244,15 @@ void expect_rows(int64_t found, int64_t expected, const std::string& where, cons
     fail(Status::kFormat, where, ": ", found, " rows, expected ", expected, " by ", by);
 }
 
-void read_tables(OgbFolder& folder, Reading& reading, Found& found) {
-  const std::string nodes_by = folder.path("raw/num-node-list.csv.gz");
-  const std::string edges_by = folder.path("raw/num-edge-list.csv.gz");
-  const Tensor nodes_of = counts_in_table(folder, "raw/num-node-list.csv.gz");
-  const Tensor edges_of = counts_in_table(folder, "raw/num-edge-list.csv.gz");
-  const bool graphs = folder.has("raw/graph-label.csv.gz");
-  int64_t num_edges = 0;
-  Tensor edge_ptr;
-  if (graphs) {
-    if (nodes_of.rows() < 1 || nodes_of.rows() != edges_of.rows())
-      fail(Status::kFormat, edges_by, ": counts for ", edges_of.rows(), " graphs, ", nodes_by,
-           " for ", nodes_of.rows(), ", expected both for the same graphs, of which there is one");
-    found.graph_ptr = starts_of(nodes_of, 1, nodes_by);
-    edge_ptr = starts_of(edges_of, 0, edges_by);
-    found.num_nodes = found.graph_ptr.as<const int64_t>().back();
-    num_edges = edge_ptr.as<const int64_t>().back();
-    if (found.num_nodes > kMaxNodesInText)
-      fail(Status::kRange, nodes_by, ": ", found.num_nodes, " nodes in all, expected at most ",
-           kMaxNodesInText);
-  } else {
-    found.num_nodes = only_count(nodes_of.as<const int64_t>(), nodes_by);
-    num_edges = only_count(edges_of.as<const int64_t>(), edges_by);
-  }
-  bool nodes_proved = false;
-  if (folder.has("raw/node-feat.csv.gz")) {
-    found.features_from = folder.path("raw/node-feat.csv.gz");
-    Table table = folder.table("raw/node-feat.csv.gz");
-    expect_rows(table.rows, found.num_nodes, found.features_from, nodes_by);
-    found.features = table_tensor(std::move(table), true);
-    nodes_proved = true;
-  }
-  const char* label_file = graphs ? "raw/graph-label.csv.gz" : "raw/node-label.csv.gz";
-  if (folder.has(label_file)) {
-    const std::string where = folder.path(label_file);
-    const int64_t rows = graphs ? nodes_of.rows() : found.num_nodes;
-    Table table = folder.table(label_file);
-    expect_rows(table.rows, rows, where, nodes_by);
-    const bool classes = table.columns == 1 && table.values.integral();
-    set_labels(classes ? table.values.take_i64({table.rows})
-                       : table.values.take_f32({table.rows, table.columns}),
-               rows, where, found);
-    nodes_proved |= !graphs;
-  }
-  if (graphs && !found.features) found.degree_features = true;
-  if (!nodes_proved) {
-    const int64_t bytes = base::File(folder.path("raw/edge.csv.gz")).size();
-    check_node_count(found.num_nodes, bytes, nodes_by);
-  }
+// A table of a row each for what `by` counts.
+Table counted_table(OgbFolder& folder, std::string_view name, int64_t rows, const std::string& by) {
+  Table table = folder.table(name, rows);
+  expect_rows(table.rows, rows, folder.table_path(name), by);
+  return table;
+}
 
-  found.edges_from = folder.path("raw/edge.csv.gz");
+void read_edge_table(OgbFolder& folder, const OgbCounts& counts, Reading& reading, Found& found) {
+  found.edges_from = folder.table_path("raw/edge");
   OpenOptions list = reading.options;
   list.separator = ",";
   list.source_column = 0;
@@ -266,30 +261,66 @@ void read_tables(OgbFolder& folder, Reading& reading, Found& found) {
   list.relabel = false;
   list.num_nodes = found.num_nodes;
   Reading list_reading{list, reading.context, reading.budget};
-  Found edges = parse_edges(folder.source("raw/edge.csv.gz"), list_reading);
+  Found edges = parse_edges(folder.source("raw/edge"), list_reading);
   reading.budget = list_reading.budget;
   if (!edges.edge_columns.empty())
     fail(Status::kFormat, found.edges_from, ": more than 2 columns, expected source and target");
-  expect_rows(edges.sources.rows(), num_edges, found.edges_from, edges_by);
+  expect_rows(edges.sources.rows(), counts.num_edges, found.edges_from, counts.edges_by);
   found.sources = std::move(edges.sources);
   found.targets = std::move(edges.targets);
-  if (graphs) shift_edges(found.graph_ptr.as<const int64_t>(), edge_ptr.as<const int64_t>(), found);
+  number_edges(counts, found);
+}
 
-  for (const std::string& file : base::list_visible(folder.path("raw"))) {
-    constexpr std::string_view kEnding = ".csv.gz";
-    if (!file.ends_with(kEnding)) continue;
-    const std::string stem = file.substr(0, file.size() - kEnding.size());
-    const bool of_nodes = stem.starts_with("node_");
-    const bool of_edges = stem.starts_with("edge_") || stem == "edge-feat";
-    if (!of_nodes && !of_edges) continue;
-    const std::string where = folder.path("raw/" + file);
-    Table table = folder.table("raw/" + file);
-    expect_rows(table.rows, of_nodes ? found.num_nodes : num_edges, where,
-                of_nodes ? nodes_by : edges_by);
-    const bool features = stem == "edge-feat";
-    add_column(of_nodes ? found.node_columns : found.edge_columns, features ? "x" : stem.substr(5),
-               table_tensor(std::move(table), features), where);
+// Tables whose names say that they are of nodes or of edges, and a warning of others.
+void read_more_tables(OgbFolder& folder, const OgbCounts& counts, const std::string& label_table,
+                      Reading& reading, Found& found) {
+  constexpr std::string_view kKnown[] = {"edge", "node-feat", "num-node-list", "num-edge-list"};
+  std::vector<std::string> unused;
+  for (const std::string& name : folder.raw_tables()) {
+    const std::string table = base::text("raw/", name);
+    const bool of_nodes = name.starts_with("node_");
+    const bool features = name == "edge-feat";
+    if (!of_nodes && !features && !name.starts_with("edge_")) {
+      if (std::ranges::count(kKnown, name) == 0 && table != label_table) unused.push_back(name);
+      continue;
+    }
+    Table rows = of_nodes ? counted_table(folder, table, found.num_nodes, counts.nodes_by)
+                          : counted_table(folder, table, counts.num_edges, counts.edges_by);
+    add_column(of_nodes ? found.node_columns : found.edge_columns, features ? "x" : name.substr(5),
+               table_tensor(std::move(rows), features), folder.table_path(table));
   }
+  warn_of_unused_files(folder.path("raw"), unused, reading.context.log);
+}
+
+void read_tables(OgbFolder& folder, Reading& reading, Found& found) {
+  const bool graphs = folder.has_table("raw/graph-label");
+  const Tensor nodes_of = folder.integers("raw/num-node-list", "integer");
+  const Tensor edges_of = folder.integers("raw/num-edge-list", "integer");
+  const OgbCounts counts = take_counts(nodes_of, folder.table_path("raw/num-node-list"), edges_of,
+                                       folder.table_path("raw/num-edge-list"), graphs, found);
+  bool nodes_proved = false;
+  if (folder.has_table("raw/node-feat")) {
+    found.features_from = folder.table_path("raw/node-feat");
+    found.features = table_tensor(
+        counted_table(folder, "raw/node-feat", found.num_nodes, counts.nodes_by), true);
+    nodes_proved = true;
+  }
+  const std::string label_table = graphs ? "raw/graph-label" : "raw/node-label";
+  if (folder.has_table(label_table)) {
+    const int64_t rows = graphs ? nodes_of.rows() : found.num_nodes;
+    Table table = counted_table(folder, label_table, rows, counts.nodes_by);
+    const bool classes = table.columns == 1 && table.values.integral();
+    set_labels(classes ? table.values.take_i64({table.rows})
+                       : table.values.take_f32({table.rows, table.columns}),
+               rows, folder.table_path(label_table), found);
+    nodes_proved |= !graphs;
+  }
+  if (graphs && !found.features) found.degree_features = true;
+  if (!nodes_proved)
+    check_node_count(found.num_nodes, base::File(folder.table_path("raw/edge")).size(),
+                     counts.nodes_by);
+  read_edge_table(folder, counts, reading, found);
+  read_more_tables(folder, counts, label_table, reading, found);
 }
 
 void read_archives(OgbFolder& folder, Reading& reading, Found& found) {
@@ -297,25 +328,26 @@ void read_archives(OgbFolder& folder, Reading& reading, Found& found) {
   const auto array = [&](std::string_view key) {
     return base::text(npz.name(), ", array \"", key, "\"");
   };
-  const auto count = [&](const char* key) {
-    const Tensor counts = to_i64(npz.get(key), array(key));
-    return only_count(counts.as<const int64_t>(), array(key));
-  };
-  found.num_nodes = count("num_nodes_list");
-  const int64_t num_edges = count("num_edges_list");
+  const auto integers = [&](const char* key) { return to_i64(npz.get(key), array(key)); };
+  const bool graphs = folder.has("raw/graph-label.npz");
+  const Tensor nodes_of = integers("num_nodes_list");
+  const OgbCounts counts =
+      take_counts(nodes_of, array("num_nodes_list"), integers("num_edges_list"),
+                  array("num_edges_list"), graphs, found);
   found.edges_from = array("edge_index");
   std::tie(found.sources, found.targets) =
       edge_columns(npz.get("edge_index"), true, found.edges_from, reading.context.pool);
-  if (found.sources.rows() != num_edges)
+  if (found.sources.rows() != counts.num_edges)
     fail(Status::kFormat, found.edges_from, ": ", found.sources.rows(), " edges, expected ",
-         num_edges, " by num_edges_list");
+         counts.num_edges, " by num_edges_list");
+  number_edges(counts, found);
   bool nodes_proved = false;
   for (const std::string& key : npz.keys()) {
     const bool of_nodes = key.starts_with("node_");
     const bool of_edges = key.starts_with("edge_") && key != "edge_index";
     if (!of_nodes && !of_edges) continue;
     Tensor tensor = npz.get(key);
-    const int64_t expected = of_nodes ? found.num_nodes : num_edges;
+    const int64_t expected = of_nodes ? found.num_nodes : counts.num_edges;
     if (tensor.shape().num_dims < 1 || tensor.rows() != expected)
       fail(Status::kFormat, array(key), ": shape ", tensor.shape().to_string(), ", expected ",
            expected, " rows");
@@ -329,51 +361,33 @@ void read_archives(OgbFolder& folder, Reading& reading, Found& found) {
                  std::move(tensor), array(key));
     }
   }
-  if (folder.has("raw/node-label.npz")) {
-    const io::Npz labels = folder.archive("raw/node-label.npz");
-    set_labels(labels.get("node_label"), found.num_nodes,
-               base::text(labels.name(), ", array \"node_label\""), found);
-    nodes_proved |= found.labels.shape().row_elements() > 0;
+  const std::string label = graphs ? "graph_label" : "node_label";
+  const std::string label_file = graphs ? "raw/graph-label.npz" : "raw/node-label.npz";
+  if (folder.has(label_file)) {
+    const io::Npz labels = folder.archive(label_file);
+    set_labels(labels.get(label), graphs ? nodes_of.rows() : found.num_nodes,
+               base::text(labels.name(), ", array \"", label, "\""), found);
+    nodes_proved |= !graphs && found.labels.shape().row_elements() > 0;
   }
+  if (graphs && !found.features) found.degree_features = true;
   // Rows without columns take no bytes, so any number of them proves nothing.
-  if (!nodes_proved) check_node_count(found.num_nodes, 8 * num_edges, array("num_nodes_list"));
-}
-
-void read_splits(OgbFolder& folder, Reading& reading, Found& found) {
-  if (!base::is_directory(folder.path("split"))) return;
-  for (const std::string& name : base::list_visible(folder.path("split"))) {
-    const std::string inner = "split/" + name;
-    if (!base::is_directory(folder.path(inner))) continue;
-    if (!folder.has(inner + "/train.csv.gz")) {
-      reading.context.log.add(
-          base::LogLevel::kWarning,
-          base::text(folder.path(inner), ": no train.csv.gz, the split is passed over"));
-      continue;
-    }
-    std::array<Tensor, 3> ids;
-    constexpr const char* kFiles[] = {"/train.csv.gz", "/valid.csv.gz", "/test.csv.gz"};
-    for (int part = 0; part < 3; ++part) {
-      const std::string where = folder.path(inner + kFiles[part]);
-      Table table = folder.table(inner + kFiles[part]);
-      if (table.columns > 1 || !table.values.integral() || table.values.has_nan())
-        fail(Status::kFormat, where, ": expected one ",
-             found.graph_ptr.defined() ? "graph" : "node", " id a row");
-      ids[part] = table.values.take_i64({table.rows});
-    }
-    const bool graphs = found.graph_ptr.defined();
-    found.splits.push_back(split_from_ids(ids[0].as<const int64_t>(), ids[1].as<const int64_t>(),
-                                          ids[2].as<const int64_t>(),
-                                          graphs ? found.graph_ptr.rows() - 1 : found.num_nodes,
-                                          name, 0, folder.path(inner), graphs ? "graph" : "node"));
-  }
+  if (!nodes_proved) check_node_count(found.num_nodes, 8 * counts.num_edges, counts.nodes_by);
+  warn_of_unused_arrays(
+      npz,
+      [](std::string_view key) {
+        return key.starts_with("node_") || key.starts_with("edge_") || key == "num_nodes_list" ||
+               key == "num_edges_list";
+      },
+      reading.context.log);
+  warn_of_unused_files(folder.path("raw"), folder.raw_tables(), reading.context.log);
 }
 
 }  // namespace
 
 DatasetRef read_ogb(const std::string& path, Reading& reading) {
   OgbFolder folder(path, reading);
-  if (folder.has("raw/triplet-type-list.csv.gz"))
-    fail(Status::kUnsupported, folder.path("raw/triplet-type-list.csv.gz"),
+  if (folder.has_table("raw/triplet-type-list"))
+    fail(Status::kUnsupported, folder.table_path("raw/triplet-type-list"),
          ": the graph has several types of edges, expected a layout with one");
   Found found;
   found.format = "ogb";
@@ -386,7 +400,7 @@ DatasetRef read_ogb(const std::string& path, Reading& reading) {
     read_archives(folder, reading, found);
   else
     read_tables(folder, reading, found);
-  read_splits(folder, reading, found);
+  read_ogb_splits(folder, reading, found);
   return assemble(std::move(found), reading.options, reading.context);
 }
 

@@ -15,9 +15,11 @@ struct Table {
   std::string too_large;  // where the first integer stands that is not exact in 64 bits; or empty
 };
 
-// Comma-separated numbers without a header; an empty field and "nan" are NaN. Error(kFormat) naming
-// file and line for anything else and for rows of unequal length, Error(kRange) for a number that
-// is no finite 32-bit float.
-Table parse_table(std::unique_ptr<io::ByteSource> source, Reading& reading);
+// Comma-separated numbers without a header, in quotes or not; an empty field, "nan" and the other
+// words that pandas takes for a missing number are NaN. Blank lines are passed over, but where a
+// table of one column is to have `rows` and lacks some, they are missing numbers. Error(kFormat)
+// naming file and line for anything else and for rows of unequal length, Error(kRange) for a number
+// that is no finite 32-bit float.
+Table parse_table(std::unique_ptr<io::ByteSource> source, Reading& reading, int64_t rows = -1);
 
 }  // namespace gnnmg::data

@@ -3,12 +3,15 @@
 // graph.
 #include "data/packed.h"
 
+#include <algorithm>
+
 #include "data/arrays.h"
 #include "data/assemble.h"
 #include "data/edge_list.h"
 #include "data/graphs.h"
 #include "data/readers.h"
 #include "data/split.h"
+#include "data/unused.h"
 
 namespace gnnmg::data {
 namespace {
@@ -27,7 +30,7 @@ class Packed {
     return base::text(npz_.name(), ", array \"", key, "\"");
   }
   // Starts that begin with 0 and end with `rows` (-1: with anything).
-  Tensor starts(const char* key, int64_t rows, const char* rows_of, bool may_be_empty) const {
+  Tensor starts(const char* key, int64_t rows, const char* rows_of) const {
     const Tensor raw = get(key);
     if (raw.shape().num_dims != 1 || raw.rows() < 2)
       fail(Status::kFormat, where(key), ": shape ", raw.shape().to_string(),
@@ -37,9 +40,9 @@ class Packed {
     if (values[0] != 0)
       fail(Status::kFormat, where(key), ": begins with ", values[0], ", expected 0");
     for (size_t g = 0; g + 1 < values.size(); ++g)
-      if (values[g + 1] < values[g] || (values[g + 1] == values[g] && !may_be_empty))
+      if (values[g + 1] < values[g])
         fail(Status::kFormat, where(key), ", row ", g + 1, ": ", values[g + 1], " after ",
-             values[g], ", expected ", may_be_empty ? "no less" : "a graph of at least one node");
+             values[g], ", expected no less");
     if (rows >= 0 && values.back() != rows)
       fail(Status::kFormat, where(key), ": ends with ", values.back(), ", expected ", rows,
            ", the number of rows of \"", rows_of, "\"");
@@ -56,7 +59,7 @@ void take_edges(const Packed& packed, std::span<const int64_t> node_ptr, Reading
   found.edges_from = packed.where("edges");
   std::tie(found.sources, found.targets) =
       edge_columns(packed.get("edges"), false, found.edges_from, reading.context.pool);
-  const Tensor edge_ptr = packed.starts("edge_ptr", found.sources.rows(), "edges", true);
+  const Tensor edge_ptr = packed.starts("edge_ptr", found.sources.rows(), "edges");
   if (edge_ptr.rows() != static_cast<int64_t>(node_ptr.size()))
     fail(Status::kFormat, packed.where("edge_ptr"), ": ", edge_ptr.rows(), " rows, expected ",
          node_ptr.size(), ", as \"node_ptr\" has");
@@ -102,7 +105,7 @@ Found parse_packed(const io::Npz& npz, Reading& reading) {
     rows = table.rows();
     found.features = std::move(table);
   }
-  found.graph_ptr = packed.starts("node_ptr", rows, "node_feat", false);
+  found.graph_ptr = packed.starts("node_ptr", rows, "node_feat");
   const auto node_ptr = found.graph_ptr.as<const int64_t>();
   found.num_nodes = node_ptr.back();
   if (found.num_nodes > kMaxNodesInText)
@@ -128,6 +131,14 @@ Found parse_packed(const io::Npz& npz, Reading& reading) {
     found.labels_from = packed.where("labels");
   }
   take_splits(packed, npz, num_graphs, found);
+  warn_of_unused_arrays(
+      npz,
+      [](std::string_view key) {
+        constexpr std::string_view kKnown[] = {"node_ptr", "edge_ptr",  "node_feat",
+                                               "edges",    "edge_feat", "labels"};
+        return key.starts_with("split_") || std::ranges::count(kKnown, key) > 0;
+      },
+      reading.context.log);
   return found;
 }
 

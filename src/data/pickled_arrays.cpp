@@ -1,5 +1,6 @@
 #include "data/pickled_arrays.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 #include <vector>
@@ -22,8 +23,16 @@ using io::PickleValue;
 bool is_numpy_core(std::string_view module) {
   return module == "numpy.core.multiarray" || module == "numpy._core.multiarray";
 }
+// What protocol 5 makes arrays with.
+bool is_from_buffer(std::string_view module, std::string_view name) {
+  return name == "_frombuffer" &&
+         (module == "numpy.core.numeric" || module == "numpy._core.numeric");
+}
+bool is_builtin(std::string_view module) { return module == "__builtin__" || module == "builtins"; }
 bool is_csr(std::string_view module, std::string_view name) {
-  return name == "csr_matrix" && (module == "scipy.sparse.csr" || module == "scipy.sparse._csr");
+  constexpr std::string_view kModules[] = {"scipy.sparse.csr", "scipy.sparse._csr",
+                                           "scipy.sparse._arrays"};
+  return (name == "csr_matrix" || name == "csr_array") && std::ranges::count(kModules, module) > 0;
 }
 
 const PickleValue& expect(const io::PickleRef& ref, const std::string& where, const char* what) {
@@ -42,6 +51,42 @@ std::string_view expect_text(const PickleValue& value, const std::string& where,
   const std::string_view* text = value.as_text();
   if (!text) fail(Status::kFormat, where, ": expected ", what, ", found another kind of value");
   return *text;
+}
+
+// The bytes that codecs.encode(text, "latin1") makes: a character each.
+std::string latin1_of(std::string_view text, const std::string& where) {
+  std::string bytes;
+  bytes.reserve(text.size());
+  for (size_t i = 0; i < text.size(); ++i) {
+    const auto first = static_cast<uint8_t>(text[i]);
+    if (first < 0x80) {
+      bytes += text[i];
+    } else if ((first == 0xc2 || first == 0xc3) && i + 1 < text.size()) {
+      const auto second = static_cast<uint8_t>(text[++i]);
+      bytes += static_cast<char>((first & 3) << 6 | (second & 0x3f));
+    } else {
+      fail(Status::kFormat, where, ": bytes that are no latin-1 text, at byte ", i);
+    }
+  }
+  return bytes;
+}
+
+// Bytes as they are, or as Python 3 dresses them in protocol 2. The view is of the pickle or of
+// `decoded`.
+std::string_view expect_bytes(const PickleValue& value, const std::string& where, const char* what,
+                              std::string& decoded) {
+  const PickleObject* object = value.as<PickleObject>();
+  if (!object) return expect_text(value, where, what);
+  const auto& arguments = expect_as<PickleTuple>(*object->arguments, where, what).items;
+  if (is_builtin(object->module) && object->name == "bytes" && arguments.empty()) return {};
+  if (!object->is("_codecs", "encode") || arguments.size() != 2)
+    fail(Status::kFormat, where, ": expected ", what, ", found ", object->module, ".",
+         object->name);
+  const std::string_view encoding = expect_text(*arguments[1], where, "an encoding");
+  if (encoding != "latin1")
+    fail(Status::kFormat, where, ": ", what, " in the encoding \"", io::printable(encoding),
+         "\", expected latin1");
+  return decoded = latin1_of(expect_text(*arguments[0], where, what), where);
 }
 
 const PickleTuple& expect_tuple(const PickleValue& value, size_t least, const std::string& where,
@@ -90,25 +135,9 @@ Tensor as_tensor(const std::string& descr, bool fortran, const std::vector<int64
   return io::parse_npy(io::as_bytes(header), io::as_bytes(data), where);
 }
 
-}  // namespace
-
-bool accept_array_globals(std::string_view module, std::string_view name) {
-  if (is_numpy_core(module)) return name == "_reconstruct" || name == "scalar";
-  if (module == "numpy") return name == "ndarray" || name == "dtype";
-  if (module == "collections") return name == "defaultdict";
-  if (module == "__builtin__" || module == "builtins") return name == "list";
-  return is_csr(module, name);
-}
-
-Tensor pickled_array(const PickleValue& value, const std::string& where) {
-  const PickleObject& object = expect_as<PickleObject>(value, where, "a NumPy array");
-  if (!is_numpy_core(object.module) || object.name != "_reconstruct")
-    fail(Status::kFormat, where, ": expected a NumPy array, found ", object.module, ".",
-         object.name);
-  const PickleTuple& state =
-      expect_tuple(expect(object.state, where, "an array's state"), 5, where, "an array's state");
+std::vector<int64_t> shape_of(const PickleValue& value, const std::string& where) {
   constexpr size_t kMaxDims = 4;
-  const PickleTuple& dims = expect_as<PickleTuple>(*state.items[1], where, "an array's shape");
+  const PickleTuple& dims = expect_as<PickleTuple>(value, where, "an array's shape");
   if (dims.items.size() > kMaxDims)
     fail(Status::kFormat, where, ": an array of ", dims.items.size(), " dimensions");
   std::vector<int64_t> shape;
@@ -117,14 +146,95 @@ Tensor pickled_array(const PickleValue& value, const std::string& where) {
     if (size < 0) fail(Status::kFormat, where, ": an array's dimension is ", size);
     shape.push_back(size);
   }
+  return shape;
+}
+
+// numpy.core.numeric._frombuffer(bytes, dtype, shape, order)
+Tensor array_from_buffer(const PickleObject& object, const std::string& where) {
+  const auto& arguments = expect_tuple(expect(object.arguments, where, "an array's arguments"), 4,
+                                       where, "an array's arguments")
+                              .items;
+  const std::string_view order = expect_text(*arguments[3], where, "an array's order");
+  if (order != "C" && order != "F")
+    fail(Status::kFormat, where, ": an array of order \"", io::printable(order),
+         "\", expected C or F; numpy.ascontiguousarray() makes one");
+  std::string decoded;
+  return as_tensor(dtype_descr(*arguments[1], where), order == "F", shape_of(*arguments[2], where),
+                   expect_bytes(*arguments[0], where, "an array's bytes", decoded), where);
+}
+
+// The numbers of a dense array that are not 0, row by row.
+base::CsrMatrix csr_of(const Tensor& table, const std::string& where,
+                       const io::SparseOptions& options) {
+  if (table.shape().num_dims != 2)
+    fail(Status::kFormat, where, ": an array of shape ", table.shape().to_string(),
+         ", expected [n, columns]");
+  const int64_t rows = table.rows(), columns = table.shape()[1];
+  Tensor indptr = Tensor::empty(base::DType::kI64, {rows + 1});
+  std::vector<int32_t> indices;
+  const auto gather = [&](auto numbers) {
+    using T = std::remove_cv_t<typename decltype(numbers)::element_type>;
+    std::vector<T> kept;
+    const auto ends = indptr.as<int64_t>();
+    ends[0] = 0;
+    for (int64_t row = 0; row < rows; ++row) {
+      for (int64_t c = 0; c < columns; ++c) {
+        const T number = numbers[row * columns + c];
+        if (number == T{0}) continue;
+        indices.push_back(static_cast<int32_t>(c));
+        kept.push_back(number);
+      }
+      ends[row + 1] = static_cast<int64_t>(indices.size());
+    }
+    return Tensor::copy_of(std::span<const T>(kept));
+  };
+  Tensor values;
+  switch (table.dtype()) {
+    case base::DType::kF32:
+      values = gather(table.as<const float>());
+      break;
+    case base::DType::kF64:
+      values = gather(table.as<const double>());
+      break;
+    default:
+      values = gather(to_i64(table, where).as<const int64_t>());
+  }
+  return io::csr_from_arrays({std::move(indptr), where},
+                             {Tensor::copy_of(std::span<const int32_t>(indices)), where},
+                             {std::move(values), where}, rows, columns, options);
+}
+
+}  // namespace
+
+bool accept_array_globals(std::string_view module, std::string_view name) {
+  if (is_numpy_core(module)) return name == "_reconstruct" || name == "scalar";
+  if (module == "numpy") return name == "ndarray" || name == "dtype" || name == "matrix";
+  if (module == "numpy.matrixlib.defmatrix") return name == "matrix";
+  if (module == "collections") return name == "defaultdict" || name == "OrderedDict";
+  if (is_builtin(module)) return name == "list" || name == "set" || name == "bytes";
+  if (module == "_codecs") return name == "encode";
+  return is_csr(module, name) || is_from_buffer(module, name);
+}
+
+Tensor pickled_array(const PickleValue& value, const std::string& where) {
+  const PickleObject& object = expect_as<PickleObject>(value, where, "a NumPy array");
+  if (is_from_buffer(object.module, object.name)) return array_from_buffer(object, where);
+  if (!is_numpy_core(object.module) || object.name != "_reconstruct")
+    fail(Status::kFormat, where, ": expected a NumPy array, found ", object.module, ".",
+         object.name);
+  const PickleTuple& state =
+      expect_tuple(expect(object.state, where, "an array's state"), 5, where, "an array's state");
   const bool fortran = expect_as<bool>(*state.items[3], where, "an array's order");
-  return as_tensor(dtype_descr(*state.items[2], where), fortran, shape,
-                   expect_text(*state.items[4], where, "an array's bytes"), where);
+  std::string decoded;
+  return as_tensor(dtype_descr(*state.items[2], where), fortran, shape_of(*state.items[1], where),
+                   expect_bytes(*state.items[4], where, "an array's bytes", decoded), where);
 }
 
 base::CsrMatrix pickled_csr(const PickleValue& value, const std::string& where,
                             const io::SparseOptions& options) {
   const PickleObject& object = expect_as<PickleObject>(value, where, "a SciPy CSR matrix");
+  if (is_numpy_core(object.module) || is_from_buffer(object.module, object.name))
+    return csr_of(pickled_array(value, where), where, options);
   if (!is_csr(object.module, object.name))
     fail(Status::kFormat, where, ": expected a SciPy CSR matrix, found ", object.module, ".",
          object.name);
@@ -148,7 +258,8 @@ base::CsrMatrix pickled_csr(const PickleValue& value, const std::string& where,
 const PickleDict& pickled_dict(const PickleValue& value, const std::string& where) {
   if (const auto* dict = value.as<PickleDict>()) return *dict;
   const auto* object = value.as<PickleObject>();
-  if (!object || !object->is("collections", "defaultdict"))
+  if (!object ||
+      (!object->is("collections", "defaultdict") && !object->is("collections", "OrderedDict")))
     fail(Status::kFormat, where, ": expected a dict, found another kind of value");
   return object->items;
 }
@@ -160,11 +271,37 @@ int64_t pickled_int(const PickleValue& value, const std::string& where) {
     fail(Status::kFormat, where, ": expected an integer, found another kind of value");
   const PickleTuple& arguments = expect_tuple(expect(object->arguments, where, "a scalar's value"),
                                               2, where, "a scalar's arguments");
+  std::string decoded;
+  const std::string_view bytes =
+      expect_bytes(*arguments.items[1], where, "a scalar's bytes", decoded);
   const Tensor scalar =
-      to_i64(as_tensor(dtype_descr(*arguments.items[0], where), false, {},
-                       expect_text(*arguments.items[1], where, "a scalar's bytes"), where),
-             where);
+      to_i64(as_tensor(dtype_descr(*arguments.items[0], where), false, {}, bytes, where), where);
   return scalar.as<const int64_t>()[0];
+}
+
+std::vector<int64_t> pickled_ints(const PickleValue& value, const std::string& where) {
+  std::vector<int64_t> numbers;
+  const auto take = [&](const std::vector<io::PickleRef>& items) {
+    numbers.reserve(items.size());
+    for (const io::PickleRef& item : items) numbers.push_back(pickled_int(*item, where));
+    return std::move(numbers);
+  };
+  if (const auto* list = value.as<io::PickleList>()) return take(list->items);
+  if (const auto* tuple = value.as<PickleTuple>()) return take(tuple->items);
+  const auto* object = value.as<PickleObject>();
+  if (!object)
+    fail(Status::kFormat, where, ": expected a list of integers, found another kind of value");
+  if (is_builtin(object->module) && object->name == "set") {  // of a list
+    const PickleTuple& arguments = expect_tuple(*object->arguments, 1, where, "a set");
+    return take(expect_as<io::PickleList>(*arguments.items[0], where, "a set's list").items);
+  }
+  const Tensor array = to_i64(pickled_array(value, where), where);
+  if (array.shape().num_dims != 1)
+    fail(Status::kFormat, where, ": an array of shape ", array.shape().to_string(),
+         ", expected one dimension");
+  const auto span = array.as<const int64_t>();
+  numbers.assign(span.begin(), span.end());
+  return numbers;
 }
 
 }  // namespace gnnmg::data

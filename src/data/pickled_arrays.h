@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/tensor.h"
 #include "io/npy.h"
@@ -11,17 +12,21 @@
 
 namespace gnnmg::data {
 
-// The globals that may appear: NumPy's array, scalar and dtype constructors, SciPy's CSR class,
-// defaultdict and list, under the names of Python 2 and 3.
+// The globals that may appear: NumPy's array, scalar and dtype constructors, SciPy's CSR classes,
+// defaultdict, OrderedDict, list, set and bytes, and codecs.encode, in which Python 3 dresses bytes
+// for Python 2; under the names that Python 2 and 3, NumPy 1 and 2 and SciPy from 0.x on give them.
 bool accept_array_globals(std::string_view module, std::string_view name);
 
 // Each throws Error(kFormat) naming `where`, expected and found, when the value is something else.
 base::Tensor pickled_array(const io::PickleValue& value, const std::string& where);
+// A CSR matrix, or a dense array of two dimensions as one.
 base::CsrMatrix pickled_csr(const io::PickleValue& value, const std::string& where,
                             const io::SparseOptions& options);
-// A dict or defaultdict.
+// A dict, defaultdict or OrderedDict.
 const io::PickleDict& pickled_dict(const io::PickleValue& value, const std::string& where);
 // An int, or a NumPy scalar of an integer type.
 int64_t pickled_int(const io::PickleValue& value, const std::string& where);
+// The integers of a list, a tuple, a set or an array of one dimension.
+std::vector<int64_t> pickled_ints(const io::PickleValue& value, const std::string& where);
 
 }  // namespace gnnmg::data

@@ -10,6 +10,7 @@
 #include "data/readers.h"
 #include "data/split.h"
 #include "data/triples.h"
+#include "data/unused.h"
 #include "io/json.h"
 #include "io/npy.h"
 
@@ -164,7 +165,8 @@ void read_features(PlainFolder& folder, const Counts& counts, Found& found) {
   }
 }
 
-void read_splits(PlainFolder& folder, int64_t num_nodes, std::vector<Split>& splits) {
+void read_splits(PlainFolder& folder, int64_t num_nodes, base::Log& log,
+                 std::vector<Split>& splits) {
   constexpr std::string_view kPrefix = "split_";
   for (const std::string& file : folder.names()) {
     const bool archive = file.ends_with(".npz");
@@ -178,6 +180,7 @@ void read_splits(PlainFolder& folder, int64_t num_nodes, std::vector<Split>& spl
     if (archive) {
       const io::Npz npz = folder.archive(file);
       if (!append_npz_splits(npz, name, num_nodes, splits)) fail_without_splits(npz);
+      warn_of_unused_arrays(npz, is_split_array, log);
       continue;
     }
     const Tensor codes = folder.array(file);
@@ -215,6 +218,17 @@ void read_triples(PlainFolder& folder, const Counts& counts, const Reading& read
   found.sources = std::move(triples.sources);
   found.targets = std::move(triples.targets);
   add_column(found.edge_columns, "edge_type", std::move(triples.relations), found.edges_from);
+}
+
+std::vector<std::string> unknown_tables(const PlainFolder& folder) {
+  constexpr std::string_view kKnown[] = {"edges.npy",        "triples.npy",  "labels.npy",
+                                         "feat.npy",         "feat.npz",     "feat_indptr.npy",
+                                         "feat_indices.npy", "feat_data.npy"};
+  std::vector<std::string> unknown;
+  for (const std::string& name : folder.names())
+    if (is_table_name(name) && !name.starts_with("split_") && std::ranges::count(kKnown, name) == 0)
+      unknown.push_back(name);
+  return unknown;
 }
 
 // "DIR/cora/plain" is about cora.
@@ -261,7 +275,8 @@ DatasetRef read_plain(const std::string& path, Reading& reading) {
   }
 
   read_features(folder, counts, found);
-  read_splits(folder, found.num_nodes, found.splits);
+  read_splits(folder, found.num_nodes, reading.context.log, found.splits);
+  warn_of_unused_files(path, unknown_tables(folder), reading.context.log);
   DatasetRef dataset = assemble(std::move(found), options, reading.context);
   if (dataset->task == Task::kMulticlass)
     counts.expect_class_counts(std::get<Tensor>(*dataset->graph->node_column("y")),

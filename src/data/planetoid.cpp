@@ -1,5 +1,5 @@
 // Planetoid's raw files (Yang, Cohen, Salakhutdinov, "Revisiting semi-supervised learning with
-// graph embeddings", 2016): pickles of Python 2 with features and one-hot labels of all but the
+// graph embeddings", 2016): pickles of Python with features and one-hot labels of all but the
 // test nodes (allx, ally) and of the test nodes (tx, ty) in the order of test.index, and the graph
 // as a dict of lists. The first len(y) nodes are the training set, the next 500 the validation set.
 #include "data/planetoid.h"
@@ -72,6 +72,9 @@ std::vector<int64_t> classes_of(const Tensor& one_hot, const std::string& where)
     case DType::kU8:
       convert(one_hot.as<const uint8_t>());
       break;
+    case DType::kBool:
+      convert(one_hot.as<const bool>());
+      break;
     case DType::kF32:
       convert(one_hot.as<const float>());
       break;
@@ -109,8 +112,7 @@ void read_graph(std::span<const uint8_t> bytes, const std::string& where, Found&
   const io::PickleRef root = unpickle(bytes, where);
   const auto& entries = pickled_dict(*root, where).items;
   const int64_t num_nodes = static_cast<int64_t>(entries.size());
-  const auto node = [&](const io::PickleValue& value, std::string_view of, int64_t position) {
-    const int64_t id = pickled_int(value, where);
+  const auto node = [&](int64_t id, std::string_view of, int64_t position) {
     if (id < 0 || id >= num_nodes)
       fail(Status::kRange, where, ", ", of, " ", position, ": node ", id, ", expected 0 to ",
            num_nodes - 1);
@@ -119,14 +121,12 @@ void read_graph(std::span<const uint8_t> bytes, const std::string& where, Found&
   std::vector<bool> seen(num_nodes);
   IdColumn sources, targets;
   for (int64_t i = 0; i < num_nodes; ++i) {
-    const int64_t source = node(*entries[i].first, "entry", i);
+    const int64_t source = node(pickled_int(*entries[i].first, where), "entry", i);
     if (seen[source]) fail(Status::kFormat, where, ": node ", source, " occurs twice");
     seen[source] = true;
-    const auto* neighbours = entries[i].second->as<io::PickleList>();
-    if (!neighbours)
-      fail(Status::kFormat, where, ", node ", source, ": expected a list of neighbours");
-    for (const auto& neighbour : neighbours->items) {
-      targets.push(node(*neighbour, "neighbours of node", source));
+    for (const int64_t neighbour :
+         pickled_ints(*entries[i].second, base::text(where, ", node ", source))) {
+      targets.push(node(neighbour, "neighbours of node", source));
       sources.push(source);
     }
   }

@@ -17,9 +17,9 @@
 namespace gnnmg::data {
 namespace {
 
-using base::exists;
 using base::fail;
 using base::is_directory;
+using base::is_present;
 using base::join_path;
 using base::Status;
 
@@ -46,7 +46,7 @@ std::string start_of(const std::string& path, int64_t count) {
   return {bytes.begin(), bytes.end()};
 }
 
-bool is_file(const std::string& path) { return exists(path) && !is_directory(path); }
+bool is_file(const std::string& path) { return is_present(path) && !is_directory(path); }
 
 // The first bytes of a text, inflated where they are gzip; what is broken there is found later.
 std::string text_start(const std::string& path) {
@@ -65,6 +65,8 @@ std::string text_start(const std::string& path) {
   inflated.resize(size);
   return inflated;
 }
+
+bool holds_gin(const std::string& path) { return looks_like_gin(text_start(path)); }
 
 // Error(kFormat) naming the file's kind where that is one that is not read.
 void refuse_foreign(const std::string& path) {
@@ -87,6 +89,14 @@ void classify_npz(const std::string& path, std::vector<Candidate>& out) {
     out.push_back({Format::kHeterophilous, path});
   else if (npz.has("node_ptr") && npz.has("edge_ptr") && npz.has("edges"))
     out.push_back({Format::kPacked, path});
+}
+
+bool holds_ogb(const std::string& raw) {
+  if (!base::is_present_directory(raw)) return false;
+  constexpr const char* kFiles[] = {"edge.csv.gz", "edge.csv", "data.npz",
+                                    "triplet-type-list.csv.gz", "triplet-type-list.csv"};
+  return std::ranges::any_of(kFiles,
+                             [&](const char* file) { return is_present(join_path(raw, file)); });
 }
 
 // The prefix of TU files of which `path` names the edges; empty when it does not.
@@ -121,7 +131,7 @@ std::vector<Candidate> look_at_file(const std::string& path) {
     found.push_back({Format::kTu, prefix});
   } else if (looks_like_matrix_market(text_start(path))) {
     found.push_back({Format::kMatrixMarket, path});
-  } else if (looks_like_gin(start)) {
+  } else if (holds_gin(path)) {
     found.push_back({Format::kGin, path});
   } else if (start.starts_with("\x1f\x8b") || is_edge_list_name(name) ||
              (start.find('\0') == start.npos && !start.starts_with("\x93NUMPY"))) {
@@ -147,20 +157,18 @@ std::vector<Candidate> look_in_folder(const std::string& folder,
   for (const std::string& name : names)
     if (name.starts_with("ind.") && name.ends_with(".graph"))
       found.push_back({Format::kPlanetoid, join_path(folder, name.substr(0, name.size() - 6))});
-  if (has("raw") &&
-      (exists(join_path(folder, "raw/edge.csv.gz")) || exists(join_path(folder, "raw/data.npz")) ||
-       exists(join_path(folder, "raw/triplet-type-list.csv.gz"))))
-    found.push_back({Format::kOgb, folder});
+  if (has("raw") && holds_ogb(join_path(folder, "raw"))) found.push_back({Format::kOgb, folder});
   if (!found.empty()) return found;
   for (const std::string& name : names)
     if (name.ends_with(".npz") && is_file(join_path(folder, name)))
       classify_npz(join_path(folder, name), found);
   for (const std::string& name : names) {
-    if (!name.ends_with(".txt") || !is_file(join_path(folder, name))) continue;
+    const bool packed = name.ends_with(".txt.gz");
+    if ((!packed && !name.ends_with(".txt")) || !is_file(join_path(folder, name))) continue;
     const std::string path = join_path(folder, name);
     if (const std::string prefix = tu_prefix(path); !prefix.empty())
       found.push_back({Format::kTu, prefix});
-    else if (looks_like_gin(start_of(path, kStart)))
+    else if (holds_gin(path))
       found.push_back({Format::kGin, path});
   }
   if (!found.empty()) return found;
@@ -277,13 +285,13 @@ Candidate recognise(const std::string& path, std::string_view wanted,
           if (candidate.format != Format::kEdges) found.push_back(std::move(candidate));
       }
     }
-  } else if (exists(path)) {
+  } else if (is_present(path)) {
     // Any file can be read as text when that is asked for.
     for (const Format text : {Format::kEdges, Format::kGin, Format::kMatrixMarket, Format::kMetis})
       if (wanted == format_name(text)) found = {{text, path}};
     if (found.empty()) found = keep_wanted(look_at_file(path));
     if (found.empty()) what = found_in(path);
-  } else if (exists(path + ".graph")) {
+  } else if (is_present(path + ".graph")) {
     found = keep_wanted({{Format::kPlanetoid, path}});
   } else if (const std::string prefix = tu_prefix(base::text(path, kTuEdges)); !prefix.empty()) {
     found = keep_wanted({{Format::kTu, prefix}});

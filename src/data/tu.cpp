@@ -8,6 +8,7 @@
 #include "data/graphs.h"
 #include "data/lines.h"
 #include "data/ogb.h"
+#include "data/unused.h"
 #include "io/bytes.h"
 
 namespace gnnmg::data {
@@ -79,6 +80,7 @@ class TuParser {
     read_indicator();
     read_edges();
     read_graph_labels();
+    set_graph_ptr();
     read_nodes();
     read_edge_tables();
     return std::move(found_);
@@ -96,11 +98,10 @@ class TuParser {
     int64_t graph = 0;
     while (in.next(line)) {
       const int64_t id = in.integer(line, "the graph", 1, kMaxNodesInText);
-      if (id < graph || id > graph + 1)
-        fail(Status::kFormat, in.where(), ": graph ", id, ", expected ",
-             graph == 0 ? "" : base::text(graph, " or "), graph + 1,
-             id < graph ? ", for the nodes of a graph stand together"
-                        : base::text(", for graph ", graph + 1, " needs at least one node"));
+      if (id < graph)
+        fail(Status::kFormat, in.where(), ": graph ", id, ", expected ", graph,
+             " or more, for the nodes of a graph stand together");
+      if (id > graph + 1) without_nodes_ += id - graph - 1;
       graph = id;
       if (graph_of_.size() == kMaxNodesInText)
         fail(Status::kRange, in.where(), ": more than ", kMaxNodesInText, " nodes in all");
@@ -109,7 +110,16 @@ class TuParser {
     if (graph == 0) fail(Status::kFormat, in.name(), ": holds no nodes");
     indicator_ = in.name();
     found_.num_nodes = graph_of_.size();
-    num_graphs_ = graph;
+    set_num_graphs(graph, in.name());
+  }
+
+  // Graphs without nodes take memory that no line of the indicator answers for.
+  void set_num_graphs(int64_t count, const std::string& where) {
+    const int64_t most = (int64_t{1} << 17) + 4 * found_.num_nodes;
+    if (count > most)
+      fail(Status::kRange, where, ": ", count, " graphs for ", found_.num_nodes,
+           " nodes, expected at most ", most);
+    num_graphs_ = count;
   }
 
   void read_edges() {
@@ -134,10 +144,26 @@ class TuParser {
     found_.targets = Tensor::empty(base::DType::kI32, {to.size()});
     from.drain_into(found_.sources.as<int32_t>());
     to.drain_into(found_.targets.as<int32_t>());
+  }
+
+  // Once it is known how many graphs there are: the labels tell of those after the last node.
+  void set_graph_ptr() {
     found_.graph_ptr = Tensor::zeros(base::DType::kI64, {num_graphs_ + 1});
     const auto ptr = found_.graph_ptr.as<int64_t>();
     graph_of_.drain([&](int32_t graph) { ++ptr[graph + 1]; });
     for (int64_t g = 0; g < num_graphs_; ++g) ptr[g + 1] += ptr[g];
+    if (without_nodes_ > 0)
+      reading_.context.log.add(
+          base::LogLevel::kWarning,
+          base::text(indicator_, ": ", without_nodes_, " of ", num_graphs_,
+                     " graphs have no nodes; they stay, and a readout of them is 0"));
+  }
+
+  // Of a table with a row a graph.
+  void take_graph_rows(int64_t rows, const std::string& where) {
+    if (rows < num_graphs_) return expect_rows(rows, num_graphs_, "graphs", where, indicator_);
+    without_nodes_ += rows - num_graphs_;
+    set_num_graphs(rows, where);
   }
 
   void expect_rows(int64_t rows, int64_t expected, const char* of, const std::string& where,
@@ -184,14 +210,32 @@ class TuParser {
     return table.values.take_f32({table.rows, table.columns});
   }
 
+  std::string name_of(TuPart part) const { return sources_[static_cast<int>(part)]->name(); }
+
+  void warn_unused(TuPart part, TuPart taken, std::string_view remedy) {
+    reading_.context.log.add(
+        base::LogLevel::kWarning,
+        base::text(name_of(part), ": is left out beside ", name_of(taken), remedy));
+  }
+
+  void read_graph_attributes() {
+    if (has(TuPart::kGraphLabels)) warn_unused(TuPart::kGraphLabels, TuPart::kGraphAttributes, "");
+    found_.labels_from = name_of(TuPart::kGraphAttributes);
+    Table table =
+        parse_table(std::move(sources_[static_cast<int>(TuPart::kGraphAttributes)]), reading_);
+    take_graph_rows(table.rows, found_.labels_from);
+    found_.labels = table.values.take_f32({table.rows, table.columns});
+    found_.regression = true;
+  }
+
   void read_graph_labels() {
-    if (!has(TuPart::kGraphLabels)) {
-      if (!has(TuPart::kGraphAttributes)) return;
-      found_.labels =
-          numbers(TuPart::kGraphAttributes, num_graphs_, "graphs", indicator_, found_.labels_from);
-      found_.regression = true;
-      return;
-    }
+    const bool numbers_wanted = reading_.options.task == Task::kRegression;
+    if (has(TuPart::kGraphAttributes) && (numbers_wanted || !has(TuPart::kGraphLabels)))
+      return read_graph_attributes();
+    if (!has(TuPart::kGraphLabels)) return;
+    if (has(TuPart::kGraphAttributes))
+      warn_unused(TuPart::kGraphAttributes, TuPart::kGraphLabels,
+                  "; the task regression takes them");
     TuLines in = lines(TuPart::kGraphLabels);
     const std::string where = in.name();
     CategoryColumn classes;
@@ -200,9 +244,6 @@ class TuParser {
     int64_t rows = 0;
     bool integral = true;
     while (in.next(line)) {
-      if (rows == num_graphs_)
-        fail(Status::kFormat, in.where(), ": expected the end after ", num_graphs_,
-             " rows, the number of graphs in ", indicator_);
       ++rows;
       const auto whole = io::parse_int(line);
       const auto number = io::parse_double(line);
@@ -223,7 +264,7 @@ class TuParser {
       }
       values.push_back(value);
     }
-    expect_rows(rows, num_graphs_, "graphs", where, indicator_);
+    take_graph_rows(rows, where);
     if (integral) return set_graph_classes(classes, where, reading_.context.log, found_);
     found_.labels = Tensor::empty(base::DType::kF32, {rows, 1});
     values.drain_into(found_.labels.as<float>());
@@ -280,6 +321,7 @@ class TuParser {
   Pieces<int32_t> graph_of_;  // of each node
   std::string indicator_;     // the file that says so
   int64_t num_graphs_ = 0;
+  int64_t without_nodes_ = 0;  // of those
 };
 
 }  // namespace
@@ -288,22 +330,39 @@ Found parse_tu(TuSources sources, Reading& reading) {
   return TuParser(std::move(sources), reading).parse();
 }
 
+namespace {
+
+// Texts of the set beside those that are read, but for words about it.
+std::vector<std::string> unknown_parts(const std::string& folder, const std::string& set) {
+  std::vector<std::string> unknown;
+  for (const std::string& name : base::list_visible(folder)) {
+    if (!name.starts_with(set + "_") || !name.ends_with(".txt")) continue;
+    const std::string_view ending = std::string_view(name).substr(set.size());
+    const bool words = name.find("readme") != name.npos || name.find("README") != name.npos;
+    if (!words && std::ranges::count(kTuEndings, ending) == 0) unknown.push_back(name);
+  }
+  return unknown;
+}
+
+}  // namespace
+
 DatasetRef read_tu(const std::string& prefix, Reading& reading) {
   TuSources sources;
   for (int part = 0; part < kNumTuParts; ++part) {
     const std::string path = prefix + kTuEndings[part];
     const bool needed =
         part == static_cast<int>(TuPart::kEdges) || part == static_cast<int>(TuPart::kIndicator);
-    if (!needed && !base::exists(path)) continue;
+    if (!needed && !base::is_present(path)) continue;
     reading.budget.take_file(path);
     sources[part] = io::ByteSource::open(path);
   }
   Found found = parse_tu(std::move(sources), reading);
   const size_t slash = prefix.rfind('/');
+  const std::string folder = slash == std::string::npos ? "." : prefix.substr(0, slash);
   found.source = prefix;
   found.name = slash == std::string::npos ? prefix : prefix.substr(slash + 1);
-  read_folds(slash == std::string::npos ? "." : prefix.substr(0, slash), found.graph_ptr.rows() - 1,
-             reading, found.splits);
+  warn_of_unused_files(folder, unknown_parts(folder, found.name), reading.context.log);
+  read_folds(folder, found.graph_ptr.rows() - 1, reading, found.splits);
   return assemble(std::move(found), reading.options, reading.context);
 }
 

@@ -22,6 +22,8 @@ enum Opcode : uint8_t {
   kMark = '(',
   kEmptyTuple = ')',
   kStop = '.',
+  kBinBytes = 'B',
+  kShortBinBytes = 'C',
   kBinFloat = 'G',
   kBinInt = 'J',
   kBinInt1 = 'K',
@@ -53,9 +55,18 @@ enum Opcode : uint8_t {
   kNewTrue = 0x88,
   kNewFalse = 0x89,
   kLong1 = 0x8a,
+  kShortBinUnicode = 0x8c,
+  kBinUnicode8 = 0x8d,
+  kBinBytes8 = 0x8e,
+  kEmptySet = 0x8f,
+  kAddItems = 0x90,
+  kStackGlobal = 0x93,
+  kMemoize = 0x94,
+  kFrame = 0x95,
+  kByteArray8 = 0x96,
 };
 
-constexpr int kHighestProtocol = 2;
+constexpr int kHighestProtocol = 5;
 constexpr size_t kMaxGlobalName = 256;
 constexpr size_t kTextPerWeight = 64;
 constexpr int64_t kUnitsPerStep = 64;  // of the work that a cancel waits for
@@ -104,6 +115,12 @@ class Machine {
 
   [[noreturn]] void refuse(std::string_view what) const {
     fail(Status::kFormat, name_, ", byte ", opcode_at_, " of the pickle: ", what);
+  }
+
+  const char* protocol_hint() const {
+    return bytes_[0] == kProto ? ""
+                               : "; it names no protocol, so it may be of protocol 0 or 1, "
+                                 "expected 2 to 5";
   }
 
   [[noreturn]] void refuse_many() const {
@@ -285,10 +302,21 @@ class Machine {
   }
   void push_global() {
     const std::string_view module = take_line();
-    const std::string_view name = take_line();
+    push_global(module, take_line());
+  }
+  void push_stack_global() {
+    const PickleRef name = pop(), module = pop();
+    const auto* name_text = name->as<PickleText>();
+    const auto* module_text = module->as<PickleText>();
+    if (!name_text || !module_text || name_text->text.size() > kMaxGlobalName ||
+        module_text->text.size() > kMaxGlobalName)
+      refuse("the name of a global is no short text");
+    push_global(module_text->text, name_text->text);
+  }
+  void push_global(std::string_view module, std::string_view name) {
     if (!options_.accept || !options_.accept(module, name))
       refuse(base::text("names ", printable(module), ".", printable(name),
-                        ", which is not accepted here"));
+                        ", which is not accepted here", protocol_hint()));
     charge(sizeof(PickleGlobal) + kBlock);
     push(make(std::make_unique<PickleGlobal>(PickleGlobal{module, name})));
   }
@@ -300,10 +328,15 @@ class Machine {
     push_int(static_cast<int64_t>(value));
   }
   void push_bytes(size_t size) { push_text(make(PickleBytes{as_text(take(size))}), size); }
-  void push_unicode() {
-    const auto raw = take(take_little<uint32_t>());
+  void push_unicode(size_t size) {
+    const auto raw = take(size);
     if (!is_utf8(as_text(raw))) refuse("text that is not UTF-8");
     push_text(make(PickleText{as_text(raw)}), raw.size());
+  }
+  // Puts at the end of the memo.
+  void memoize() {
+    if (memo_.size() + scattered_.size() >= std::numeric_limits<uint32_t>::max()) refuse_many();
+    put(static_cast<uint32_t>(memo_.size() + scattered_.size()));
   }
   void put(uint32_t index) {
     top();
@@ -360,8 +393,19 @@ class Machine {
         return push_bytes(take_little<uint8_t>());
       case kBinString:  // a negative length becomes one that no file has
         return push_bytes(static_cast<size_t>(int64_t{take_little<int32_t>()}));
+      case kBinBytes:
+        return push_bytes(take_little<uint32_t>());
+      case kShortBinBytes:
+        return push_bytes(take_little<uint8_t>());
+      case kBinBytes8:
+      case kByteArray8:
+        return push_bytes(take_little<uint64_t>());
       case kBinUnicode:
-        return push_unicode();
+        return push_unicode(take_little<uint32_t>());
+      case kShortBinUnicode:
+        return push_unicode(take_little<uint8_t>());
+      case kBinUnicode8:
+        return push_unicode(take_little<uint64_t>());
       case kEmptyTuple:
         return push_shared(empty_tuple_, PickleTuple{});
       case kTuple:
@@ -373,6 +417,7 @@ class Machine {
       case kTuple3:
         return push_tuple_of(3);
       case kEmptyList:
+      case kEmptySet:
         return push(make(PickleList{}));
       case kAppend: {
         std::vector<PickleRef> item;
@@ -381,6 +426,7 @@ class Machine {
         return append(std::move(item));
       }
       case kAppends:
+      case kAddItems:
         return append(pop_marked());
       case kEmptyDict:
         return push(make(PickleDict{}));
@@ -396,6 +442,8 @@ class Machine {
         return set_items(pop_marked());
       case kGlobal:
         return push_global();
+      case kStackGlobal:
+        return push_stack_global();
       case kReduce:
       case kNewObj:
         return apply();
@@ -411,12 +459,17 @@ class Machine {
         return put(take_little<uint8_t>());
       case kLongBinPut:
         return put(take_little<uint32_t>());
+      case kMemoize:
+        return memoize();
+      case kFrame:  // how much of the file to read ahead; all of it is here
+        if (take_little<uint64_t>() > bytes_.size() - at_) refuse("the pickle is cut");
+        return;
       case kBinGet:
         return get(take_little<uint8_t>());
       case kLongBinGet:
         return get(take_little<uint32_t>());
       default:
-        refuse(base::text("opcode ", int{opcode_}, " is not accepted"));
+        refuse(base::text("opcode ", int{opcode_}, " is not accepted", protocol_hint()));
     }
   }
 

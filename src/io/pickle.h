@@ -27,7 +27,8 @@ struct PickleText {
 };  // UTF-8
 struct PickleBytes {
   std::string_view bytes;
-};  // Python 2 str
+};  // bytes and bytearray; str of Python 2
+// A list, or the items of a set.
 struct PickleList {
   std::vector<PickleRef> items;
 };
@@ -95,7 +96,7 @@ struct PickleOptions {
   int64_t max_growth = 16;
 };
 
-// Protocols 0 to 2 as far as state dicts and Planetoid files use them, by a list of opcodes.
+// Protocols 2 to 5 as far as state dicts and files of arrays use them, by a list of opcodes.
 // Error(kFormat) naming `name`, opcode and byte; reference cycles, surplus bytes and pickles that
 // take more memory than the options allow are refused. The memory counts for the thread's budget
 // while the result lives. `bytes` must outlive it.

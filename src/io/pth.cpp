@@ -11,6 +11,7 @@
 #include "io/npy_load.h"
 #include "io/optimizer_pth.h"
 #include "io/pickle.h"
+#include "io/pth_arrays.h"
 #include "io/state_file.h"
 #include "io/zip.h"
 
@@ -163,6 +164,27 @@ class PthReader {
     return found;
   }
 
+  using Names = std::function<bool(std::string_view module, std::string_view name)>;
+  using ArrayOf = std::function<Tensor(const PickleValue& value, const std::string& where)>;
+  std::vector<std::pair<std::string, Tensor>> arrays(const Names& accept, const ArrayOf& array_of) {
+    const Pickle pickle = unpickle([&](std::string_view module, std::string_view name) {
+      return accepted(module, name) || accept(module, name);
+    });
+    const PickleDict* dict = as_dict(pickle.root);
+    if (!dict) refuse(base::text(": holds ", kind_of(pickle.root), ", expected a dict"));
+    std::vector<std::pair<std::string, Tensor>> all;
+    for (const auto& [key, value] : dict->items) {
+      const std::optional<std::string> name = key_text(key);
+      if (!name) refuse(": a key of the dict is no text");
+      where_ = base::text(", tensor \"", printable(*name), "\": ");
+      all.emplace_back(*name,
+                       is_tensor(value)
+                           ? tensor_of(value)
+                           : array_of(*value, base::text(name_, ", \"", printable(*name), "\"")));
+    }
+    return all;
+  }
+
   std::vector<std::string> keys(std::string_view path) const {
     const Pickle pickle = unpickle();
     PickleRef found;
@@ -179,10 +201,10 @@ class PthReader {
     std::vector<uint8_t> bytes;  // what the texts are views of
     PickleRef root;
   };
-  Pickle unpickle() const {
+  Pickle unpickle(const Names& accept = accepted) const {
     const ZipEntry& entry = record("data.pkl");
     PickleOptions options;
-    options.accept = accepted;
+    options.accept = accept;
     options.max_bytes = kMaxPickle;
     options.max_values =
         kFreeValues + kValuesPerRecord * static_cast<int64_t>(archive_.entries().size());
@@ -474,6 +496,13 @@ std::string find_optimizer_pth(const std::string& path) {
 
 std::vector<std::string> keys_of_pth(const std::string& path, std::string_view path_in_file) {
   return PthReader(open_archive(path)).keys(path_in_file);
+}
+
+std::vector<std::pair<std::string, Tensor>> read_pth_arrays(
+    const std::string& path,
+    const std::function<bool(std::string_view module, std::string_view name)>& accept,
+    const std::function<Tensor(const PickleValue& value, const std::string& where)>& array_of) {
+  return PthReader(open_archive(path)).arrays(accept, array_of);
 }
 
 StateFile parse_pth(std::span<const uint8_t> bytes, std::string_view name,

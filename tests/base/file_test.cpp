@@ -78,6 +78,29 @@ TEST(File, SaysWhereItEnds) {
   const Error error = error_of([&] { file.read_at(95, out); });
   EXPECT_EQ(error.status(), Status::kIo);
   EXPECT_EQ(error.what(), folder.file("f") + ": ends at byte 100, expected 10 bytes from byte 95");
+  EXPECT_EQ(error_of([&] { file.read_at(5000, out); }).what(),
+            folder.file("f") + ": ends at byte 100, expected 10 bytes from byte 5000")
+      << "not where reading began";
+}
+
+TEST(Paths, ALinkThatLeadsNowhereIsNotAbsent) {
+  const TempDir folder;
+  EXPECT_FALSE(is_present(folder.file("nothing")));
+  EXPECT_FALSE(is_present_directory(folder.file("nothing")));
+  folder.write("real/file", "x");
+  std::filesystem::create_symlink("real", folder.file("link"));
+  EXPECT_TRUE(is_present(folder.file("link/file")));
+  EXPECT_TRUE(is_present_directory(folder.file("link")));
+  EXPECT_FALSE(is_present(folder.file("real/file/below")));
+  std::filesystem::create_symlink("../annex/gone", folder.file("dangling"));
+  for (bool (*look)(const std::string&) : {is_present, is_present_directory}) {
+    const Error error = error_of([&] { look(folder.file("dangling")); });
+    EXPECT_EQ(error.status(), Status::kNotFound);
+    EXPECT_THAT(error.what(),
+                StartsWith(folder.file("dangling") + ": open the link to ../annex/gone: "));
+  }
+  EXPECT_THAT(error_of([&] { File file(folder.file("dangling")); }).what(),
+              HasSubstr("open the link to ../annex/gone: "));
 }
 
 TEST(File, IsOpenedCloseOnExec) {

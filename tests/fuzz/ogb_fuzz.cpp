@@ -44,7 +44,8 @@ constexpr const char* kFiles[] = {
     "raw/num-node-list.csv.gz", "raw/num-edge-list.csv.gz", "raw/edge.csv.gz",
     "raw/node-feat.csv.gz",     "raw/node-label.csv.gz",    "raw/edge-feat.csv.gz",
     "raw/node_year.csv.gz",     "raw/edge_reltype.csv.gz",  "split/a/train.csv.gz",
-    "split/a/valid.csv.gz",     "split/a/test.csv.gz",      "raw/triplet-type-list.csv.gz"};
+    "split/a/valid.csv.gz",     "split/a/test.csv.gz",      "raw/triplet-type-list.csv.gz",
+    "split/a/split_dict.pt",    "raw/node-label.csv",       "raw/graph-label.csv.gz"};
 constexpr const char* kArrays[] = {"num_nodes_list", "num_edges_list", "edge_index",  "node_feat",
                                    "node_year",      "edge_feat",      "edge_reltype"};
 constexpr base::DType kTypes[] = {base::DType::kI64,  base::DType::kI32, base::DType::kU8,

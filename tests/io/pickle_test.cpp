@@ -167,9 +167,11 @@ TEST(Pickle, CallsOnlyGlobals) {
 }
 
 TEST(Pickle, RefusesOtherOpcodes) {
-  // Every opcode of protocols 0 to 5 that is not on the list: INST, OBJ, EXT1, BINBYTES,
-  // STACK_GLOBAL, FRAME, MEMOIZE and the like.
-  const std::string known = "().GJKMNQRTUX]abcehjqrstu}\x80\x81\x85\x86\x87\x88\x89\x8a";
+  // Every opcode of protocols 0 to 5 that is not on the list: INST, OBJ, EXT1, NEWOBJ_EX,
+  // NEXT_BUFFER and the like.
+  const std::string known =
+      "().BCGJKMNQRTUX]abcehjqrstu}\x80\x81\x85\x86\x87\x88\x89\x8a"
+      "\x8c\x8d\x8e\x8f\x90\x93\x94\x95\x96";
   for (int opcode = 0; opcode < 256; ++opcode) {
     const char c = static_cast<char>(opcode);
     if (known.find(c) != known.npos) continue;
@@ -178,10 +180,29 @@ TEST(Pickle, RefusesOtherOpcodes) {
   }
 }
 
+TEST(Pickle, ReadsWhatPython3Writes) {
+  const auto bytes = [](const PickleRef& value) { return value->as<PickleBytes>()->bytes; };
+  EXPECT_EQ(bytes(parse("\x80\3C\2\xff\1."s)), "\xff\1");
+  EXPECT_EQ(bytes(parse("\x80\3B\1\0\0\0x."s)), "x");
+  EXPECT_EQ(bytes(parse("\x80\4\x8e\1\0\0\0\0\0\0\0x."s)), "x");
+  EXPECT_EQ(bytes(parse("\x80\5\x96\1\0\0\0\0\0\0\0x."s)), "x");
+  EXPECT_EQ(parse("\x80\4\x8c\2\xc3\xa4."s)->as<PickleText>()->text, "\xc3\xa4");
+  EXPECT_EQ(parse("\x80\4\x8d\1\0\0\0\0\0\0\0x."s)->as<PickleText>()->text, "x");
+  EXPECT_EQ(parse("\x80\4\x8f\x94(K\1K\2\x90."s)->as<PickleList>()->items.size(), 2u) << "a set";
+  const PickleRef twice = parse("\x80\4\x95\7\0\0\0\0\0\0\0K\7\x94h\0\x86."s);
+  EXPECT_EQ(*twice->as<PickleTuple>()->items[1]->as<int64_t>(), 7) << "by the memo";
+  expect_refused("\x95\7\0\0\0\0\0\0\0."s, "the pickle is cut");
+  expect_refused("\x8d\xff\xff\xff\xff\xff\xff\xff\xff."s, "the pickle is cut");
+  expect_refused("\x8c\2os\x8c\6system\x93."s, "names os.system");
+  expect_refused("NN\x93."s, "no short text");
+}
+
 TEST(Pickle, RefusesOtherProtocols) {
   EXPECT_EQ(*parse("K\1.")->as<int64_t>(), 1);
   EXPECT_EQ(*parse("\x80\1K\1.")->as<int64_t>(), 1);
-  for (const int protocol : {3, 4, 5, 255})
+  for (const int protocol : {2, 3, 4, 5})
+    EXPECT_EQ(*parse("\x80"s + static_cast<char>(protocol) + "K\1.")->as<int64_t>(), 1);
+  for (const int protocol : {6, 255})
     expect_error(Status::kFormat, "protocol " + std::to_string(protocol),
                  [&] { parse("\x80"s + static_cast<char>(protocol) + "K\1."); });
   expect_refused("\x80\2N.", "at the start");

@@ -171,6 +171,26 @@ TEST_F(Graphs, GinRefused) {
 }
 
 // What cannot be a list of edges gets this reader's word, however it is damaged.
+TEST_F(Graphs, GinIsKnownByItsFirstThreeLines) {
+  EXPECT_TRUE(looks_like_gin(kGin));
+  EXPECT_TRUE(looks_like_gin("1\n2 0\n0 1 1 0.5 -2\n0 1 0"));
+  EXPECT_FALSE(looks_like_gin("1\n1 0\n0 9223372036854775807 1\n"))
+      << "a degree without neighbours";
+  EXPECT_FALSE(looks_like_gin("3\n0 1\n1 2\n2 0\n")) << "a count and edges";
+  EXPECT_FALSE(looks_like_gin("1\n2 0"));
+  // Packed, too, by itself and in its folder.
+  const std::string packed = dir_.write("gz/set.txt.gz", gzip(kGin));
+  dir_.write("gz/README.md", "what it is");
+  for (const std::string& path : {packed, dir_.file("gz")}) expect_graphs(*opener_.open(path));
+}
+
+TEST_F(Graphs, GinGraphsWithoutNodes) {
+  const DatasetRef dataset = gin("3\n1 0\n0 0\n0 4\n1 0\n0 0\n");
+  EXPECT_EQ(values<int64_t>(dataset->graph_ptr), (Ids{0, 1, 1, 2}));
+  EXPECT_EQ(values<int64_t>(*dataset->labels()), (Ids{0, 1, 0}));
+  refuse_gin("2\n0 1\n0 2\n", {"line 2", "the number of nodes 0, expected 1"}, Status::kRange);
+}
+
 TEST_F(Graphs, DamagedGinIsNoListOfEdges) {
   const auto refused = [&](const std::string& text, const std::vector<std::string>& parts) {
     std::vector<std::string> all = {"as edges line 1 has 1 column, expected at least 2"};
@@ -307,9 +327,7 @@ TEST_F(Graphs, TuAttributesAndNumbers) {
 
 TEST_F(Graphs, TuRefused) {
   refuse_tu("_graph_indicator.txt", "", {"holds no nodes"});
-  refuse_tu("_graph_indicator.txt", "2\n", {"line 1", "graph 2, expected 1"});
-  refuse_tu("_graph_indicator.txt", "1\n1\n1\n3\n3\n3\n",
-            {"line 4", "graph 3, expected 1 or 2", "at least one node"});
+  refuse_tu("_graph_indicator.txt", "2\n9000000\n", {"9000000 graphs for 2 nodes"}, Status::kRange);
   refuse_tu("_graph_indicator.txt", "1\n2\n1\n", {"line 3", "stand together"});
   refuse_tu("_graph_indicator.txt", "1\nx\n", {"line 2", "the graph \"x\""});
   refuse_tu("_A.txt", "1, 2\n1, 7\n", {"line 2", "node 7, expected 1 to 6"}, Status::kRange);
@@ -320,7 +338,6 @@ TEST_F(Graphs, TuRefused) {
   refuse_tu("_A.txt", "1, 2, 3\n", {"line 1", "\" 2, 3\", expected an integer"});
   refuse_tu("_A.txt", "1, 2\n", {"S_edge_labels.txt, line 2", "1 rows, the number of edges"});
   refuse_tu("_graph_labels.txt", "1\n0\n", {"2 rows, expected 3", "S_graph_indicator.txt"});
-  refuse_tu("_graph_labels.txt", "1\n0\n1\n0\n", {"line 4", "the end after 3 rows"});
   refuse_tu("_graph_labels.txt", "1\none\n1\n", {"line 2", "the label \"one\", expected a number"});
   refuse_tu("_graph_labels.txt", "1\nnan\n1\n", {"line 2", "the label \"nan\""});
   refuse_tu("_node_labels.txt", "1\n", {"1 rows, expected 6, the number of nodes"});
@@ -404,8 +421,8 @@ TEST_F(Graphs, PackedEdgeFeaturesAreFinite) {
 }
 
 TEST_F(Graphs, PackedRefused) {
-  refuse_packed("node_ptr", npy_of<int64_t>({0, 3, 3, 6}, "(4,)"),
-                {"row 2", "3 after 3", "at least one node"});
+  refuse_packed("node_ptr", npy_of<int64_t>({0, 3, 2, 6}, "(4,)"),
+                {"row 2", "2 after 3", "expected no less"});
   refuse_packed("node_ptr", npy_of<int64_t>({1, 3, 5, 6}, "(4,)"), {"begins with 1"});
   refuse_packed("node_ptr", npy_of<int64_t>({0, 3, 5, 7}, "(4,)"),
                 {"ends with 7, expected 6", "\"node_feat\""});
@@ -531,8 +548,8 @@ TEST_F(Graphs, SavedAndOpenedAgain) {
   };
   refuse("\"version\": 2", "\"version\": 1", {"graphs are known from version 2 on"});
   refuse("\"label\": \"y\"", "\"label\": \"\"", {"label", "expected a name with graph_labels"});
-  dir_.write("saved/graph_ptr.npy", npy_of<int64_t>({0, 3, 3, 6}, "(4,)"));
-  expect_error(Status::kFormat, {"graph_ptr.npy", "graph_ptr[2] is 3", "at least one node"},
+  dir_.write("saved/graph_ptr.npy", npy_of<int64_t>({0, 3, 2, 6}, "(4,)"));
+  expect_error(Status::kFormat, {"graph_ptr.npy", "graph_ptr[2] is 2, expected 3 or more"},
                [&] { opener_.open(dir_.file("saved")); });
   dir_.write("saved/graph_ptr.npy", npy_of<int64_t>({0, 2, 5, 6}, "(4,)"));
   expect_error(Status::kRange, {"comes into graph 0 from node 2, expected 0 to 1"},
@@ -554,7 +571,7 @@ TEST_F(Graphs, AroundAGraphOfOnesOwn) {
   };
   refuse({0}, "at least one graph");
   refuse({1, 6}, "graph_ptr[0] is 1");
-  refuse({0, 3, 3, 6}, "graph_ptr[2] is 3");
+  refuse({0, 3, 2, 6}, "graph_ptr[2] is 2");
   refuse({0, 3, 5}, "graph_ptr[2] is 5, expected 6, the number of nodes");
   refuse({0, 4, 6}, "comes into graph 0 from node 4", Status::kRange);
   expect_error(Status::kInvalidArgument, {"labels \"y\"", "each of 3 graphs"}, [&] {

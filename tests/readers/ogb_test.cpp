@@ -305,7 +305,8 @@ TEST_F(Ogb, BadSplits) {
   remove("split/time/train.csv.gz");
   opener_.log();
   EXPECT_TRUE(open()->splits.empty());
-  EXPECT_NE(opener_.log().find("no train.csv.gz"), std::string::npos);
+  EXPECT_NE(opener_.log().find("split/time: holds no train.csv.gz, train.csv or split_dict.pt"),
+            std::string::npos);
 }
 
 TEST_F(Ogb, NamesWithNul) {
@@ -389,8 +390,8 @@ TEST_F(Ogb, PropertiesOfGraphs) {
   put("raw/graph-label.csv.gz", "1\n0\n");
   expect_refused({"graph-label.csv.gz", "2 rows, expected 3"});
   put_graphs();
-  put("raw/num-node-list.csv.gz", "3\n0\n3\n");
-  expect_refused({"num-node-list.csv.gz, row 1: 0, expected 1"});
+  put("raw/num-node-list.csv.gz", "3\n-1\n4\n");
+  expect_refused({"num-node-list.csv.gz, row 1: -1, expected 0"});
   put("raw/num-node-list.csv.gz", "3\n3\n");
   expect_refused({"num-edge-list.csv.gz", "counts for 3 graphs", "for 2"});
   put("raw/num-node-list.csv.gz", "2\n3\n1\n");

@@ -1,0 +1,23 @@
+// What lies in a data set and is not taken: said in the log, for nobody else tells the user.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/log.h"
+#include "io/npy.h"
+
+namespace gnnmg::data {
+
+// A warning that names the arrays of numbers in `npz` for which `known` is false, if there are any.
+void warn_of_unused_arrays(const io::Npz& npz, const std::function<bool(std::string_view)>& known,
+                           base::Log& log);
+// A warning that names files of `folder` that are not read, if there are any.
+void warn_of_unused_files(const std::string& folder, const std::vector<std::string>& names,
+                          base::Log& log);
+// Whether a file of this name holds numbers, by its ending.
+bool is_table_name(std::string_view name);
+
+}  // namespace gnnmg::data

@@ -1,0 +1,26 @@
+// Dicts of arrays that torch.save() has written and that are no state dict of a model: their values
+// may also be what other libraries pickle.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/tensor.h"
+#include "io/pickle.h"
+
+namespace gnnmg::io {
+
+// The entries of the dict at the top of the file, in its order. `accept` says which names may
+// appear beside torch's, and `array_of` makes a tensor of a value that is none of torch's, or
+// throws; `where` is what its errors call the value. Error(kFormat) naming file and key;
+// kUnsupported for the layout before torch 1.6.
+std::vector<std::pair<std::string, base::Tensor>> read_pth_arrays(
+    const std::string& path,
+    const std::function<bool(std::string_view module, std::string_view name)>& accept,
+    const std::function<base::Tensor(const PickleValue& value, const std::string& where)>&
+        array_of);
+
+}  // namespace gnnmg::io

@@ -1,0 +1,64 @@
+// What tells formats apart by the first bytes of a file: the first byte chooses the file's name,
+// the rest is the file. It is looked at by its own path, in its folder and in a folder above that.
+// The files are really written, in memory where the system has such a place.
+#include "data/recognise.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "base/error.h"
+#include "data/gin.h"
+
+namespace {
+
+namespace fs = std::filesystem;
+using namespace gnnmg;
+
+constexpr const char* kNames[] = {"s.txt",   "s.txt.gz", "s.npz", "metadata.json", "ind.s.graph",
+                                  "s_A.txt", "s",        "s.csv", "raw/edge.csv",  "raw/data.npz"};
+
+class Folder {
+ public:
+  Folder() {
+    std::string name = (fs::is_directory("/dev/shm") ? "/dev/shm" : fs::temp_directory_path()) /
+                       fs::path("gnnmg-fuzz-XXXXXX");
+    if (!mkdtemp(name.data())) std::abort();
+    path_ = name;
+  }
+  ~Folder() { fs::remove_all(path_); }
+  const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+void look_at(const fs::path& path) {
+  for (const char* wanted : {"", "gin", "edges"}) try {
+      std::vector<data::Candidate> passed_over;
+      data::recognise(path, wanted, &passed_over);
+    } catch (const base::Error&) {
+    }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  if (size == 0) return 0;
+  static const Folder folder;
+  const fs::path set = folder.path() / "set";
+  fs::remove_all(set);
+  const fs::path file = set / kNames[data[0] % std::size(kNames)];
+  fs::create_directories(file.parent_path());
+  std::ofstream(set / "s_graph_indicator.txt") << "1\n";
+  std::ofstream(file, std::ios::binary)
+      .write(reinterpret_cast<const char*>(data + 1), static_cast<std::streamsize>(size - 1));
+  look_at(file);
+  look_at(set);
+  look_at(folder.path());
+  try {
+    data::begins_with_a_count(file);
+  } catch (const base::Error&) {
+  }
+  return 0;
+}

@@ -1,0 +1,292 @@
+// Files with the oddities of published sets, which cannot be kept here: TU Dortmund's, those of the
+// heterophilous benchmark, and OGB's as its own tools and pandas write them; and what becomes of
+// files that cannot be reached.
+#include <cmath>
+#include <filesystem>
+
+#include "base/file.h"
+#include "io/zip_writer.h"
+#include "readers/python3.h"
+#include "readers/support.h"
+
+namespace gnnmg::data {
+namespace {
+
+namespace fs = std::filesystem;
+using base::Status;
+using Ids = std::vector<int64_t>;
+using Edges = std::vector<std::pair<int64_t, int64_t>>;
+
+class Published : public testing::Test {
+ protected:
+  DatasetRef open(const std::string& name, const OpenOptions& options = {}) {
+    opener_.log();
+    return opener_.open(dir_.file(name), options);
+  }
+  void expect_log(const std::vector<std::string>& parts) {
+    const std::string log = opener_.log();
+    for (const std::string& part : parts) EXPECT_NE(log.find(part), std::string::npos) << log;
+  }
+  void expect_no_warning() { EXPECT_EQ(opener_.log().find("left out"), std::string::npos); }
+  void link(const std::string& name) {
+    fs::remove(dir_.file(name));
+    fs::create_symlink("../annex/objects/gone", dir_.file(name));
+  }
+  void expect_link_named(const std::string& folder, const std::string& name) {
+    SCOPED_TRACE(name);
+    link(name);
+    expect_error(Status::kNotFound, {fs::path(name).filename(), "link to ../annex/objects/gone"},
+                 [&] { open(folder); });
+    fs::remove(dir_.file(name));
+  }
+  test::TempDir dir_;
+  Opener opener_;
+};
+
+// Fingerprint: 651 of its 2 800 graphs have no nodes. Here the first, one in the middle, the last.
+TEST_F(Published, TuGraphsWithoutNodes) {
+  dir_.write("F/F_graph_indicator.txt", "2\n2\n4\n");
+  dir_.write("F/F_A.txt", "1, 2\n2, 1\n");
+  dir_.write("F/F_graph_labels.txt", "0\n1\n0\n2\n1\n");
+  dir_.write("F/F_node_attributes.txt", "0.5, 1\n2, 3\n4, 5\n");
+  dir_.write("F/fold_of_graph.txt", "0\n1\n0\n1\n0\n");
+  const DatasetRef dataset = open("F");
+  EXPECT_EQ(values<int64_t>(dataset->graph_ptr), (Ids{0, 0, 2, 2, 3, 3}));
+  EXPECT_EQ(values<int64_t>(*dataset->labels()), (Ids{0, 1, 0, 2, 1})) << "a label each";
+  EXPECT_EQ(ids(dataset->split("fold_of_graph", 0), SplitPart::kValidation), (Ids{0, 2, 4}))
+      << "folds count all graphs";
+  expect_log({"F_graph_indicator.txt: 3 of 5 graphs have no nodes"});
+  save_dataset(*dataset, dir_.file("saved"));
+  EXPECT_EQ(values<int64_t>(open("saved")->graph_ptr), (Ids{0, 0, 2, 2, 3, 3}));
+}
+
+// BZR_MD, the sets of Tox21 and others: signs, padding, line ends, labels that do not start at 0.
+TEST_F(Published, TuNumbersInEveryDress) {
+  dir_.write("B/B_graph_indicator.txt", "1\r\n1\r\n2\r\n2");
+  dir_.write("B/B_A.txt", "  1,   2\r\n  2,   1\r\n  3,   4\r\n  4,   3\r\n");
+  dir_.write("B/B_graph_labels.txt", "+1\n-1");
+  dir_.write("B/B_node_labels.txt", "  7\n  9\n  7\n  8\n\n");
+  dir_.write("B/B_node_attributes.txt", " 1.0000e+00,-2\n+.5, 1e-400\n 3,4\n5,6");
+  dir_.write("B/B_edge_labels.txt", "2, 0\n2, 0\n5, 1\n5, 1\n");
+  dir_.write("B/B_edge_attributes.txt", "0.25\n0.25\n-1\n-1\n");
+  dir_.write("B/README.txt", "what it is\n");
+  dir_.write("B/B_label_readme.txt", "node labels: 7 is carbon\n");
+  const DatasetRef dataset = open("B");
+  EXPECT_EQ(values<int64_t>(*dataset->labels()), (Ids{1, 0}));
+  EXPECT_EQ(values<int64_t>(dense(*dataset, "tag")), (Ids{7, 9, 7, 8}));
+  EXPECT_EQ(values<float>(dense(*dataset, "x")),
+            (std::vector<float>{1, -2, 1, 0, 0, .5f, 0, 0, 0, 1, 3, 4, 1, 0, 0, 5, 6, 0, 1, 0}));
+  EXPECT_EQ(values<int64_t>(std::get<base::Tensor>(*dataset->graph->edge_column("edge_label"))),
+            (Ids{0, 0, 0, 0, 3, 1, 3, 1}));
+  expect_no_warning();
+}
+
+// Of labels and numbers of graphs one is read; files that nothing is known of are named.
+TEST_F(Published, TuFilesThatAreNotRead) {
+  dir_.write("Q/Q_graph_indicator.txt", "1\n2\n");
+  dir_.write("Q/Q_A.txt", "");
+  dir_.write("Q/Q_graph_labels.txt", "4\n2\n");
+  dir_.write("Q/Q_graph_attributes.txt", "0.5, 1\n1.5, 2\n");
+  dir_.write("Q/Q_coordinates.txt", "1, 2\n3, 4\n");
+  EXPECT_EQ(values<int64_t>(*open("Q")->labels()), (Ids{1, 0}));
+  expect_log({"Q_graph_attributes.txt: is left out beside", "Q_graph_labels.txt; the task",
+              "left out: Q_coordinates.txt"});
+  OpenOptions options;
+  options.task = Task::kRegression;
+  EXPECT_EQ(values<float>(*open("Q", options)->labels()), (std::vector<float>{.5f, 1, 1.5f, 2}));
+  expect_log({"Q_graph_labels.txt: is left out beside"});
+}
+
+using Arrays = std::vector<std::pair<std::string, std::string>>;
+
+Arrays heterophilous() {
+  return {{"node_features", npy_of<float>({1, 2, 3, 4}, "(4, 1)")},
+          {"node_labels", npy_of<int64_t>({1, 0, 1, 0}, "(4,)")},
+          {"edges", npy_of<int64_t>({0, 1, 2, 3}, "(2, 2)")},
+          {"train_masks", npy_text("|b1", "(1, 4)", raw<uint8_t>({1, 1, 0, 0}))},
+          {"val_masks", npy_text("|b1", "(1, 4)", raw<uint8_t>({0, 0, 1, 0}))},
+          {"test_masks", npy_text("|b1", "(1, 4)", raw<uint8_t>({0, 0, 0, 1}))}};
+}
+
+TEST_F(Published, ArraysThatAreNotRead) {
+  Arrays arrays = heterophilous();
+  write_npz(dir_.file("texas.npz"), arrays);
+  open("texas.npz");
+  expect_no_warning();
+  arrays.emplace_back("edge_weights", npy_of<float>({1, 2}, "(2,)"));
+  arrays.emplace_back("names", npy_text("<U1", "(1,)", raw<int32_t>({65})));
+  write_npz(dir_.file("more.npz"), arrays);
+  open("more.npz");
+  expect_log({"more.npz: arrays that the format does not know are left out: edge_weights\n"});
+}
+
+TEST_F(Published, BoolsAreNoNodes) {
+  Arrays arrays = heterophilous();
+  arrays[2].second = npy_text("|b1", "(2, 2)", raw<uint8_t>({0, 1, 1, 0}));
+  write_npz(dir_.file("bools.npz"), arrays);
+  expect_error(Status::kFormat, {"array \"edges\"", "elements of type bool, expected integers"},
+               [&] { open("bools.npz"); });
+}
+
+class PublishedOgb : public Published {
+ protected:
+  void SetUp() override {
+    put("raw/num-node-list.csv", "5\n");
+    put("raw/num-edge-list.csv", "2\n");
+    put("raw/edge.csv", "0,1\n3,2\n");
+    put("raw/node-feat.csv", "1,2\n3,4\n5,6\n7,8\n9,0\n");
+    put("raw/node-label.csv", "1\n\"\"\n0\n\n2\n");
+  }
+  void put(const std::string& name, const std::string& text) {
+    dir_.write("ogbn-own/" + name, text);
+  }
+  DatasetRef own() { return open("ogbn-own"); }
+};
+
+// Missing labels as pandas writes them and as empty lines; blank lines behind the table are none.
+TEST_F(PublishedOgb, MissingLabels) {
+  EXPECT_EQ(values<int64_t>(*own()->labels()), (Ids{1, -1, 0, -1, 2}));
+  for (const char* text : {"\n\n0\n1\n2\n", "\n\n0\n1\n2\n\n\n", "NA\nNone\n+0\n\"1\"\n 2\n"}) {
+    put("raw/node-label.csv", text);
+    EXPECT_EQ(values<int64_t>(*own()->labels()), (Ids{-1, -1, 0, 1, 2})) << text;
+  }
+  put("raw/node-label.csv", "\r\n0\r\n\r\n1\r\n\r\n");
+  EXPECT_EQ(values<int64_t>(*own()->labels()), (Ids{-1, 0, -1, 1, -1}));
+  put("raw/node-label.csv", "0\n1\n\n2\n0\n\n1\n");
+  EXPECT_EQ(values<int64_t>(*own()->labels()), (Ids{0, 1, 2, 0, 1})) << "nothing is missing";
+  put("raw/node-label.csv", "0.5\n\n1.5\n\"\"\n2\n");
+  const DatasetRef regression = own();
+  EXPECT_EQ(regression->task, Task::kRegression);
+  const auto numbers = regression->labels()->as<const float>();
+  EXPECT_TRUE(std::isnan(numbers[1]) && std::isnan(numbers[3]));
+  EXPECT_EQ(numbers[2], 1.5f);
+  put("raw/node-label.csv", "0\n1\n\n\n\n\n2\n");
+  expect_error(Status::kFormat, {"node-label.csv: 3 rows, expected 5"}, [&] { own(); });
+}
+
+// OGB's DatasetSaver: tensors or arrays under three names.
+TEST_F(PublishedOgb, SplitsOfTorchSave) {
+  const auto save = [&](const std::string& pickle,
+                        const std::vector<std::pair<std::string, std::string>>& storages = {}) {
+    fs::create_directories(dir_.file("ogbn-own/split/time"));
+    base::AtomicFile file(dir_.file("ogbn-own/split/time/split_dict.pt"));
+    io::ZipWriter zip(file);
+    const auto add = [&](const std::string& name, const std::string& bytes) {
+      zip.add("archive/" + name, {reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()});
+    };
+    add("data.pkl", pickle);
+    for (const auto& [name, bytes] : storages) add("data/" + name, bytes);
+    add("version", "3\n");
+    zip.finish();
+    file.commit();
+  };
+  const auto expect_split = [&] {
+    const DatasetRef dataset = own();
+    const Split& split = dataset->split("time", 0);
+    EXPECT_EQ(ids(split, SplitPart::kTrain), (Ids{2, 4}));
+    EXPECT_EQ(ids(split, SplitPart::kValidation), (Ids{0}));
+    EXPECT_EQ(ids(split, SplitPart::kTest), (Ids{}));
+  };
+  for (const int protocol : {2, 3, 4, 5})
+    for (const bool new_names : {false, true}) {
+      const Python3 python(protocol, new_names);
+      save(python.finish(
+          python.dict({{python.text("train"), python.array("i8", {2}, raw<int64_t>({4, 2}))},
+                       {python.text("valid"), python.list({python.integer(0)})},
+                       {python.text("test"), python.array("i4", {0}, "")}})));
+      expect_split();
+    }
+  // A tensor of torch's, which wins over tables, as OGB reads the dict first.
+  const Python3 python(2, false);
+  const auto tensor_of = [&](const std::string& storage, int64_t count) {
+    const std::string id =
+        python.tuple({python.text("storage"), python.global("torch", "LongStorage"),
+                      python.text(storage), python.text("cpu"), python.integer(count)});
+    return python.global("torch._utils", "_rebuild_tensor_v2") +
+           python.tuple({id + "Q", python.integer(0), python.tuple({python.integer(count)}),
+                         python.tuple({python.integer(1)}), "\x89",
+                         python.global("collections", "OrderedDict") + ")R"}) +
+           "R";
+  };
+  put("split/time/train.csv", "1\n");
+  save(python.finish(python.dict({{python.text("train"), tensor_of("0", 2)},
+                                  {python.text("valid"), tensor_of("1", 1)},
+                                  {python.text("test"), python.list({})}})),
+       {{"0", raw<int64_t>({2, 4})}, {"1", raw<int64_t>({0})}});
+  expect_split();
+
+  save(python.finish(python.dict({{python.text("train"), tensor_of("0", 2)}})),
+       {{"0", raw<int64_t>({2, 4})}});
+  expect_error(Status::kFormat, {"split_dict.pt", "holds no \"valid\""}, [&] { own(); });
+  save(python.finish(python.list({})));
+  expect_error(Status::kFormat, {"split_dict.pt", "expected a dict"}, [&] { own(); });
+  save(python.finish(python.global("os", "system")));
+  expect_error(Status::kFormat, {"split_dict.pt", "names os.system"}, [&] { own(); });
+}
+
+TEST_F(PublishedOgb, UnpackedSplitsAndBothForms) {
+  put("split/time/train.csv", "2\n4\n");
+  put("split/time/valid.csv", "\n");
+  put("split/time/test.csv", "0\n1\n3");
+  EXPECT_EQ(ids(own()->split("time", 0), SplitPart::kTest), (Ids{0, 1, 3}));
+  expect_no_warning();
+  put("raw/node-label.csv.gz", gzip("0\n0\n0\n0\n1\n"));
+  EXPECT_EQ(values<int64_t>(*own()->labels()), (Ids{0, 0, 0, 0, 1})) << "what OGB reads";
+  expect_log({"node-label.csv.gz: is read, and", "node-label.csv is left out"});
+  put("split/time/valid.csv", "");
+  expect_error(Status::kFormat, {"valid.csv: has 0 bytes"}, [&] { own(); });
+}
+
+TEST_F(PublishedOgb, TablesThatAreNotRead) {
+  put("raw/relations.csv", "1\n2\n");
+  own();
+  expect_log({"raw: files that the format does not know are left out: relations"});
+}
+
+// What DatasetSaver writes of many graphs.
+TEST_F(Published, OgbArchivesOfGraphs) {
+  fs::create_directories(dir_.file("ogbg-own/raw"));
+  write_npz(dir_.file("ogbg-own/raw/data.npz"),
+            {{"edge_index", npy_of<int64_t>({0, 1, 0, 1, 0, 1}, "(2, 3)")},
+             {"num_nodes_list", npy_of<int64_t>({2, 0, 2}, "(3,)")},
+             {"num_edges_list", npy_of<int64_t>({2, 0, 1}, "(3,)")},
+             {"node_feat", npy_of<float>({1, 2, 3, 4}, "(4, 1)")},
+             {"edge_feat", npy_of<float>({5, 6, 7}, "(3, 1)")}});
+  write_npz(dir_.file("ogbg-own/raw/graph-label.npz"),
+            {{"graph_label", npy_of<int64_t>({1, 0, 1}, "(3, 1)")}});
+  OpenOptions options;
+  options.undirected = 0;
+  const DatasetRef dataset = open("ogbg-own", options);
+  EXPECT_EQ(values<int64_t>(dataset->graph_ptr), (Ids{0, 2, 2, 4}));
+  EXPECT_EQ(edges(*dataset->graph), (Edges{{0, 1}, {1, 0}, {2, 3}}));
+  EXPECT_EQ(values<int64_t>(*dataset->labels()), (Ids{1, 0, 1}));
+}
+
+// git-annex, DVC, a disk that is not mounted: a link in the place of a file that may be missing.
+TEST_F(PublishedOgb, LinksThatLeadNowhere) {
+  for (const char* name : {"raw/node-feat.csv.gz", "raw/node-label.csv.gz", "raw/edge-feat.csv.gz",
+                           "raw/node_year.csv", "raw/graph-label.csv.gz", "split"})
+    expect_link_named("ogbn-own", std::string("ogbn-own/") + name);
+  put("split/time/train.csv", "0\n");
+  put("split/time/valid.csv", "1\n");
+  put("split/time/test.csv", "2\n");
+  expect_link_named("ogbn-own", "ogbn-own/split/time/split_dict.pt");
+  expect_link_named("ogbn-own", "ogbn-own/split/other");
+}
+
+TEST_F(Published, LinksThatLeadNowhereInTextSets) {
+  dir_.write("T/T_graph_indicator.txt", "1\n1\n2\n");
+  dir_.write("T/T_A.txt", "1, 2\n");
+  for (const char* part : {"graph_labels", "graph_attributes", "node_labels", "node_attributes",
+                           "edge_labels", "edge_attributes"})
+    expect_link_named("T", std::string("T/T_") + part + ".txt");
+  for (const char* name : {"T/fold_of_graph.txt", "T/10fold_idx", "T/splits_fair"})
+    expect_link_named("T", name);
+  dir_.write("T/10fold_idx/train_idx-1.txt", "0\n");
+  expect_link_named("T", "T/10fold_idx/test_idx-1.txt");
+  dir_.write("T/10fold_idx/test_idx-1.txt", "");
+  expect_error(Status::kFormat, {"test_idx-1.txt: has 0 bytes"}, [&] { open("T"); });
+}
+
+}  // namespace
+}  // namespace gnnmg::data

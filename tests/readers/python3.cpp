@@ -1,0 +1,159 @@
+#include "readers/python3.h"
+
+#include "readers/support.h"
+
+namespace gnnmg::data {
+namespace {
+
+template <typename T>
+std::string little(int64_t value) {
+  return raw<T>({static_cast<T>(value)});
+}
+
+std::string latin1_as_utf8(const std::string& bytes) {
+  std::string out;
+  for (const char c : bytes) {
+    const auto byte = static_cast<uint8_t>(c);
+    if (byte < 0x80) {
+      out += c;
+    } else {
+      out += static_cast<char>(0xc0 | byte >> 6);
+      out += static_cast<char>(0x80 | (byte & 0x3f));
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+// Each value goes into the memo, though nothing here names one a second time.
+std::string Python3::memoized(const std::string& value) const {
+  return protocol_ >= 4 ? value + "\x94" : value;
+}
+
+std::string Python3::integer(int64_t value) const {
+  if (value >= 0 && value < 256) return "K" + little<uint8_t>(value);
+  if (value >= 0 && value < 65536) return "M" + little<uint16_t>(value);
+  if (value == static_cast<int32_t>(value)) return "J" + little<int32_t>(value);
+  return "\x8a\x08" + little<int64_t>(value);
+}
+
+std::string Python3::text(const std::string& utf8) const {
+  const auto size = static_cast<int64_t>(utf8.size());
+  const std::string head =
+      protocol_ >= 4 && size < 256 ? "\x8c" + little<uint8_t>(size) : "X" + little<uint32_t>(size);
+  return memoized(head + utf8);
+}
+
+std::string Python3::bytes(const std::string& data) const {
+  const auto size = static_cast<int64_t>(data.size());
+  if (protocol_ < 3 && size == 0) return builtin("bytes") + ")R";
+  if (protocol_ < 3)
+    return global("_codecs", "encode") + tuple({text(latin1_as_utf8(data)), text("latin1")}) + "R";
+  return memoized((size < 256 ? "C" + little<uint8_t>(size) : "B" + little<uint32_t>(size)) + data);
+}
+
+std::string Python3::tuple(const std::vector<std::string>& items) const {
+  std::string all;
+  for (const std::string& item : items) all += item;
+  if (items.empty()) return ")";
+  if (items.size() <= 3) return memoized(all + static_cast<char>(0x84 + items.size()));
+  return memoized("(" + all + "t");
+}
+
+std::string Python3::list(const std::vector<std::string>& items) const {
+  std::string all = memoized("]");
+  if (items.size() == 1) return all + items[0] + "a";
+  if (items.empty()) return all;
+  all += "(";
+  for (const std::string& item : items) all += item;
+  return all + "e";
+}
+
+std::string Python3::set(const std::vector<std::string>& items) const {
+  if (protocol_ < 4) return builtin("set") + tuple({list(items)}) + "R";
+  std::string all = memoized("\x8f") + "(";
+  for (const std::string& item : items) all += item;
+  return all + "\x90";
+}
+
+std::string Python3::items(const std::vector<std::pair<std::string, std::string>>& items) const {
+  if (items.empty()) return "";
+  std::string all = "(";
+  for (const auto& [key, value] : items) all += key + value;
+  return all + "u";
+}
+
+std::string Python3::dict(const std::vector<std::pair<std::string, std::string>>& entries) const {
+  return memoized("}") + items(entries);
+}
+
+std::string Python3::defaultdict(
+    const std::vector<std::pair<std::string, std::string>>& entries) const {
+  return memoized(global("collections", "defaultdict") + tuple({builtin("list")}) + "R") +
+         items(entries);
+}
+
+std::string Python3::global(const std::string& module, const std::string& name) const {
+  if (protocol_ >= 4) return memoized(text(module) + text(name) + "\x93");
+  return "c" + module + "\n" + name + "\n";
+}
+
+std::string Python3::builtin(const std::string& name) const {
+  return global(protocol_ < 3 ? "__builtin__" : "builtins", name);
+}
+
+std::string Python3::numpy_core(const std::string& module) const {
+  return (new_names_ ? "numpy._core." : "numpy.core.") + module;
+}
+
+std::string Python3::dtype(const std::string& code) const {
+  const std::string order = code == "b1" || code == "u1" || code == "i1" ? "|" : "<";
+  const std::string minus_one = integer(-1);
+  return memoized(global("numpy", "dtype") + tuple({text(code), "\x89", "\x88"}) + "R") +
+         tuple({integer(3), text(order), "N", "N", "N", minus_one, minus_one, integer(0)}) + "b";
+}
+
+std::string Python3::array(const std::string& code, const std::vector<int64_t>& shape,
+                           const std::string& data) const {
+  std::vector<std::string> dims;
+  for (const int64_t size : shape) dims.push_back(integer(size));
+  if (protocol_ >= 5) {
+    const std::string buffer = "\x96" + little<uint64_t>(static_cast<int64_t>(data.size())) + data;
+    return memoized(global(numpy_core("numeric"), "_frombuffer") +
+                    tuple({memoized(buffer), dtype(code), tuple(dims), text("C")}) + "R");
+  }
+  return memoized(global(numpy_core("multiarray"), "_reconstruct") +
+                  tuple({global("numpy", "ndarray"), tuple({integer(0)}), bytes("b")}) + "R") +
+         tuple({integer(1), tuple(dims), dtype(code), "\x89", bytes(data)}) + "b";
+}
+
+std::string Python3::scalar(int64_t value) const {
+  return memoized(global(numpy_core("multiarray"), "scalar") +
+                  tuple({dtype("i8"), bytes(little<int64_t>(value))}) + "R");
+}
+
+std::string Python3::csr(int64_t rows, int64_t cols, const std::vector<int32_t>& indptr,
+                         const std::vector<int32_t>& indices,
+                         const std::vector<float>& values) const {
+  const auto length = [](const auto& vector) {
+    return std::vector<int64_t>{static_cast<int64_t>(vector.size())};
+  };
+  return memoized(global(new_names_ ? "scipy.sparse._csr" : "scipy.sparse.csr", "csr_matrix") +
+                  ")\x81") +
+         dict({{text("_shape"), tuple({integer(rows), integer(cols)})},
+               {text("maxprint"), integer(50)},
+               {text("indices"), array("i4", length(indices), raw(indices))},
+               {text("indptr"), array("i4", length(indptr), raw(indptr))},
+               {text("data"), array("f4", length(values), raw(values))},
+               {text("_has_sorted_indices"), "\x88"}}) +
+         "b";
+}
+
+std::string Python3::finish(const std::string& value) const {
+  const std::string start = std::string("\x80") + static_cast<char>(protocol_);
+  if (protocol_ < 4) return start + value + ".";
+  return start + "\x95" + little<uint64_t>(static_cast<int64_t>(value.size()) + 1) + value + ".";
+}
+
+}  // namespace gnnmg::data

@@ -1,0 +1,46 @@
+// Writes pickles as Python 3 writes them: protocols 2 to 5, with the names of NumPy 1 and 2 and of
+// old and new SciPy. Apart from pickles.h, which writes what Python 2 wrote.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace gnnmg::data {
+
+class Python3 {
+ public:
+  Python3(int protocol, bool new_names) : protocol_(protocol), new_names_(new_names) {}
+
+  // Parts of a pickle; finish() makes a file of one.
+  std::string integer(int64_t value) const;
+  std::string text(const std::string& utf8) const;
+  std::string bytes(const std::string& raw) const;
+  std::string tuple(const std::vector<std::string>& items) const;
+  std::string list(const std::vector<std::string>& items) const;
+  std::string set(const std::vector<std::string>& items) const;
+  std::string dict(const std::vector<std::pair<std::string, std::string>>& items) const;
+  std::string defaultdict(const std::vector<std::pair<std::string, std::string>>& items) const;
+  std::string global(const std::string& module, const std::string& name) const;
+  // An ndarray with this dtype ("i4"), little-endian, row by row; protocol 5 hands its buffer over.
+  std::string array(const std::string& dtype, const std::vector<int64_t>& shape,
+                    const std::string& data) const;
+  // A NumPy integer.
+  std::string scalar(int64_t value) const;
+  std::string csr(int64_t rows, int64_t cols, const std::vector<int32_t>& indptr,
+                  const std::vector<int32_t>& indices, const std::vector<float>& values) const;
+  std::string finish(const std::string& value) const;
+
+ private:
+  std::string builtin(const std::string& name) const;
+  std::string dtype(const std::string& code) const;
+  std::string items(const std::vector<std::pair<std::string, std::string>>& items) const;
+  std::string memoized(const std::string& value) const;
+  std::string numpy_core(const std::string& module) const;
+
+  int protocol_;
+  bool new_names_;
+};
+
+}  // namespace gnnmg::data
