@@ -184,7 +184,7 @@ struct StartLine {
   std::string_view text;
   bool whole;
 };
-StartLine take_line(std::string_view& start) {
+StartLine take_start_line(std::string_view& start) {
   const size_t end = start.find_first_of("\r\n");
   const StartLine line{start.substr(0, end), end != start.npos};
   start.remove_prefix(line.whole ? end : start.size());
@@ -219,8 +219,8 @@ bool is_node(const StartLine& line) {
 }  // namespace
 
 bool looks_like_gin(std::string_view start) {
-  return is_integers(take_line(start), 1) && is_integers(take_line(start), 2) &&
-         is_node(take_line(start));
+  return is_integers(take_start_line(start), 1) && is_integers(take_start_line(start), 2) &&
+         is_node(take_start_line(start));
 }
 
 bool begins_with_a_count(const std::string& path) {

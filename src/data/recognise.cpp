@@ -216,14 +216,6 @@ std::string found_in(const std::string& path) {
   return "nothing that is known";
 }
 
-// OGB's tables are gzip-compressed as they are published.
-void refuse_unpacked_ogb(const std::string& folder) {
-  for (const char* table : {"raw/edge.csv", "raw/triplet-type-list.csv"})
-    if (exists(join_path(folder, table)) && !exists(join_path(folder, base::text(table, ".gz"))))
-      fail(Status::kFormat, join_path(folder, table), ": is expected as ", table,
-           ".gz; compress the tables of OGB in raw/ and split/ with gzip");
-}
-
 }  // namespace
 
 const char* format_name(Format format) noexcept {
@@ -276,7 +268,6 @@ Candidate recognise(const std::string& path, std::string_view wanted,
     what = listed(names);
     found = keep_wanted(look_in_folder(path, names));
     if (found.empty()) {
-      refuse_unpacked_ogb(path);
       for (const std::string& name : names) {
         const std::string inner = join_path(path, name);
         if (!is_directory(inner)) continue;
