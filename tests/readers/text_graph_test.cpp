@@ -211,9 +211,6 @@ TEST_F(TextGraph, OtherKindsAreNamed) {
   write_npz(dir_.file("adj.npz"), {{"indices", npy_of<int32_t>({0}, "(1,)")}});
   expect_error(Status::kFormat, {"an .npz of the arrays indices"},
                [&] { opener_.open(dir_.file("adj.npz")); });
-  dir_.write("ogb/raw/edge.csv", "0,1\n");
-  expect_error(Status::kFormat, {"raw/edge.csv", "expected as raw/edge.csv.gz", "gzip"},
-               [&] { opener_.open(dir_.file("ogb")); });
 }
 
 // Words that begin as other kinds do are names of nodes all the same.
