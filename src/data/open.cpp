@@ -28,6 +28,8 @@ DatasetRef read(const Candidate& candidate, Reading& reading) {
       return read_tu(candidate.path, reading);
     case Format::kPacked:
       return read_packed(candidate.path, reading);
+    case Format::kParts:
+      return read_parts(candidate.path, reading);
   }
   base::fail(base::Status::kInternal, "unknown format");
 }
