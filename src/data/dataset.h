@@ -13,6 +13,7 @@
 #include "base/cancel.h"
 #include "base/log.h"
 #include "base/thread_pool.h"
+#include "data/parts.h"
 #include "graph/graph.h"
 
 namespace gnnmg::data {
@@ -55,6 +56,9 @@ struct Dataset {
   base::Tensor graph_ptr;
   base::Tensor graph_labels;  // of many graphs: i64 [graphs] or f32 [graphs, T], named `label`
 
+  // How it lies in parts, where it was opened from such a folder; else null.
+  std::shared_ptr<const Parts> parts;
+
   bool of_graphs() const { return graph_ptr.defined(); }
   int64_t num_graphs() const { return of_graphs() ? graph_ptr.rows() - 1 : 1; }
   // What labels, splits and weights are of: graphs, or nodes of node_type.
@@ -68,7 +72,7 @@ struct Dataset {
 using DatasetRef = std::shared_ptr<const Dataset>;
 
 struct OpenOptions {
-  std::string format;  // empty: recognise; else "gnnmg", "planetoid", "plain", "shchur",
+  std::string format;  // empty: recognise; else "gnnmg", "parts", "planetoid", "plain", "shchur",
                        // "heterophilous", "ogb", "edges", "gin", "tu", "packed",
                        // "matrix-market", "metis"
   // Foreign formats: 1 adds the reverse of every edge and drops repeated edges, for planetoid and

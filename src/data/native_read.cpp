@@ -8,7 +8,7 @@
 #include "base/file.h"
 #include "data/assemble.h"
 #include "data/edge_tensors.h"
-#include "data/native_metadata.h"
+#include "data/native_arrays.h"
 #include "data/readers.h"
 #include "data/split.h"
 #include "data/weights.h"
@@ -52,8 +52,9 @@ std::string shape_text(const std::vector<int64_t>& shape) {
   return out + "]";
 }
 
-// Reads the header and holds it against the metadata.
-io::NpyHeader check_header(const base::File& file, const Array& array) {
+}  // namespace
+
+io::NpyHeader native::check_header(const base::File& file, const Array& array) {
   std::vector<uint8_t> start(std::min(file.size(), io::kNpyStart));
   file.read_at(0, start);
   io::NpyHeader header = io::parse_npy_header(start, file.size(), file.path());
@@ -68,26 +69,47 @@ io::NpyHeader check_header(const base::File& file, const Array& array) {
   return header;
 }
 
-class Loader {
- public:
-  Loader(std::string folder, Reading& reading) : folder_(std::move(folder)), reading_(reading) {}
+namespace {
 
-  Tensor read(const Array& array) {
+// The arrays of a folder of the own format, each in a file.
+class FolderArrays : public native::ArraySource {
+ public:
+  FolderArrays(std::string folder, Reading& reading)
+      : folder_(std::move(folder)), reading_(reading) {}
+
+  Tensor read(const Array& array) override {
     const std::string file = path(array);
     reading_.budget.take_file(file);
-    check_header(base::File(file), array);
+    native::check_header(base::File(file), array);
     return io::read_npy(file, u2(array));
   }
-
-  Tensor map(const Array& array) {
+  Tensor map(const Array& array) override {
     const std::string file = path(array);
-    check_header(base::File(file), array);
+    native::check_header(base::File(file), array);
     return io::map_npy(file, u2(array));
   }
+  std::string path(const Array& array) const override {
+    return base::join_path(folder_, array.file);
+  }
+
+ private:
+  static io::U2 u2(const Array& array) {
+    return array.dtype == DType::kBF16 ? io::U2::kBFloat16 : io::U2::kInteger;
+  }
+
+  std::string folder_;
+  Reading& reading_;
+};
+
+class Loader {
+ public:
+  Loader(native::ArraySource& source, Reading& reading) : source_(source), reading_(reading) {}
+
+  Tensor read(const Array& array) { return source_.read(array); }
 
   graph::Column column(const native::Column& column, bool may_map) {
     if (!column.sparse)
-      return may_map && reading_.options.map_files ? map(column.dense) : read(column.dense);
+      return may_map && reading_.options.map_files ? source_.map(column.dense) : read(column.dense);
     base::CsrMatrix matrix;
     matrix.num_rows = column.indptr.shape[0] - 1;
     matrix.num_cols = column.num_cols;
@@ -105,17 +127,13 @@ class Loader {
     check_finite(loaded, path(column.sparse ? column.values : column.dense), reading_.context.pool);
   }
 
-  std::string path(const Array& array) const { return base::join_path(folder_, array.file); }
+  std::string path(const Array& array) const { return source_.path(array); }
 
  private:
-  static io::U2 u2(const Array& array) {
-    return array.dtype == DType::kBF16 ? io::U2::kBFloat16 : io::U2::kInteger;
-  }
-
   void check_finite_file(const Array& array) {
     if (!base::is_floating(array.dtype)) return;
     const base::File file(path(array));
-    const io::NpyHeader header = check_header(file, array);
+    const io::NpyHeader header = native::check_header(file, array);
     const int64_t size = header.item_size;
     std::atomic<int64_t> first{std::numeric_limits<int64_t>::max()};
     reading_.context.pool.parallel_for(
@@ -137,7 +155,7 @@ class Loader {
     fail_not_finite(file.path(), bad / width, bad % width, value, array.dtype);
   }
 
-  std::string folder_;
+  native::ArraySource& source_;
   Reading& reading_;
 };
 
@@ -169,13 +187,11 @@ std::vector<Split> read_splits(const std::vector<native::SplitGroup>& groups, Lo
 
 }  // namespace
 
-DatasetRef read_native(const std::string& folder, Reading& reading) {
-  const std::string where = base::join_path(folder, native::kMetadataFile);
-  constexpr int64_t kMaxMetadata = int64_t{16} << 20;
-  native::Metadata metadata = native::parse_metadata(base::read_file(where, kMaxMetadata), where);
+DatasetRef native::read_described(native::Metadata metadata, const std::string& where,
+                                  native::ArraySource& source, Reading& reading) {
   if (reading.options.task != Task::kNone && reading.options.task != metadata.task)
     fail(Status::kInvalidArgument, where, ": .task: is another than the one that is asked for");
-  Loader loader(folder, reading);
+  Loader loader(source, reading);
 
   graph::GraphParts parts;
   parts.schema = {};
@@ -272,9 +288,19 @@ DatasetRef read_native(const std::string& folder, Reading& reading) {
   });
   dataset.name = std::move(metadata.name);
   dataset.source = std::move(metadata.source);
-  reading.context.log.add(base::LogLevel::kInfo,
-                          base::text("opened ", folder, " as gnnmg, version ", metadata.version()));
   return std::make_shared<const Dataset>(std::move(dataset));
+}
+
+DatasetRef read_native(const std::string& folder, Reading& reading) {
+  const std::string where = base::join_path(folder, native::kMetadataFile);
+  native::Metadata metadata =
+      native::parse_metadata(base::read_file(where, native::kMaxMetadata), where);
+  const int64_t version = metadata.version();
+  FolderArrays source(folder, reading);
+  DatasetRef dataset = native::read_described(std::move(metadata), where, source, reading);
+  reading.context.log.add(base::LogLevel::kInfo,
+                          base::text("opened ", folder, " as gnnmg, version ", version));
+  return dataset;
 }
 
 }  // namespace gnnmg::data

@@ -1,12 +1,13 @@
 // Writing the own format: every tensor as a .npy file, metadata.json last, and all of it in a
-// folder that takes its name only when it is complete.
+// folder that takes its name only when it is complete. Its description alone is for the format
+// with parts.
 #include <algorithm>
 #include <set>
 
 #include "base/atomic_folder.h"
 #include "base/file.h"
 #include "base/mapped_tensor.h"
-#include "data/native_metadata.h"
+#include "data/native_arrays.h"
 #include "io/npy.h"
 
 namespace gnnmg::data {
@@ -17,11 +18,11 @@ using base::Tensor;
 
 class Writer {
  public:
-  explicit Writer(const std::string& folder) : folder_(folder) {}
+  explicit Writer(const native::ArraySink& sink) : sink_(sink) {}
 
   native::Array array(const Tensor& tensor, std::string_view stem) {
     native::Array array{file_name(stem), tensor.dtype(), tensor.shape()};
-    io::write_npy(base::join_path(folder_, array.file), base::in_memory(tensor).view());
+    sink_(array, tensor);
     return array;
   }
 
@@ -60,7 +61,7 @@ class Writer {
     }
   }
 
-  std::string folder_;
+  const native::ArraySink& sink_;
   std::set<std::string> used_;
 };
 
@@ -83,12 +84,10 @@ native::SplitGroup write_splits(const std::vector<const Split*>& splits, int64_t
 
 }  // namespace
 
-void save_dataset(const Dataset& dataset, const std::string& path) {
+native::Metadata native::describe(const Dataset& dataset, const ArraySink& sink) {
   const graph::Graph& graph = *dataset.graph;
   const graph::Schema& schema = graph.schema();
-  base::AtomicFolder folder(path);
-  Writer writer(folder.temporary());
-
+  Writer writer(sink);
   native::Metadata metadata;
   metadata.name = dataset.name;
   metadata.source = dataset.source;
@@ -140,7 +139,15 @@ void save_dataset(const Dataset& dataset, const std::string& path) {
   if (dataset.of_graphs()) metadata.graph_ptr = writer.array(dataset.graph_ptr, "graph_ptr");
   if (dataset.graph_labels.defined())
     metadata.graph_labels = writer.array(dataset.graph_labels, "graph_labels");
+  return metadata;
+}
 
+void save_dataset(const Dataset& dataset, const std::string& path) {
+  base::AtomicFolder folder(path);
+  const native::Metadata metadata = native::describe(dataset, [&](const native::Array& array,
+                                                                  const Tensor& tensor) {
+    io::write_npy(base::join_path(folder.temporary(), array.file), base::in_memory(tensor).view());
+  });
   base::AtomicFile file(base::join_path(folder.temporary(), native::kMetadataFile));
   file.write(native::metadata_text(metadata));
   file.commit();

@@ -32,6 +32,8 @@ DatasetRef read(const Candidate& candidate, Reading& reading) {
       return read_matrix_market(candidate.path, reading);
     case Format::kMetis:
       return read_metis(candidate.path, reading);
+    case Format::kParts:
+      return read_parts(candidate.path, reading);
   }
   base::fail(base::Status::kInternal, "unknown format");
 }

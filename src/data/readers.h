@@ -45,6 +45,8 @@ DatasetRef read_ogb(const std::string& folder, Reading& reading);
 DatasetRef read_gin(const std::string& path, Reading& reading);
 // The files PREFIX_A.txt, PREFIX_graph_indicator.txt, ... of TU Dortmund.
 DatasetRef read_tu(const std::string& prefix, Reading& reading);
+// A folder with manifest.json, as save_parts() writes it: all parts become one data set.
+DatasetRef read_parts(const std::string& folder, Reading& reading);
 // An .npz of many graphs with node_ptr, edge_ptr and edges.
 DatasetRef read_packed(const std::string& path, Reading& reading);
 

@@ -9,6 +9,7 @@
 #include "data/gin.h"
 #include "data/matrix_market.h"
 #include "data/native_metadata.h"
+#include "data/parts_metadata.h"
 #include "io/bytes.h"
 #include "io/npy.h"
 #include "io/text.h"
@@ -23,12 +24,14 @@ using base::is_present;
 using base::join_path;
 using base::Status;
 
-constexpr std::array kFormats = {Format::kNative,       Format::kPlain,  Format::kPlanetoid,
-                                 Format::kOgb,          Format::kShchur, Format::kHeterophilous,
-                                 Format::kPacked,       Format::kGin,    Format::kTu,
-                                 Format::kMatrixMarket, Format::kMetis,  Format::kEdges};
+constexpr std::array kFormats = {
+    Format::kNative, Format::kParts,  Format::kPlain,         Format::kPlanetoid,
+    Format::kOgb,    Format::kShchur, Format::kHeterophilous, Format::kPacked,
+    Format::kGin,    Format::kTu,     Format::kMatrixMarket,  Format::kMetis,
+    Format::kEdges};
 constexpr const char* kSupported =
-    "supported are gnnmg (metadata.json), plain (edges.npy or triples.npy, labels.npy), "
+    "supported are gnnmg (metadata.json), parts (manifest.json), plain (edges.npy or triples.npy, "
+    "labels.npy), "
     "planetoid (ind.NAME.*), "
     "ogb (raw/, split/), shchur, heterophilous and packed (.npz), gin (a text with many graphs), "
     "tu "
@@ -116,6 +119,9 @@ std::vector<Candidate> look_at_file(const std::string& path) {
     classify_npz(path, found);
   } else if (name == native::kMetadataFile && native::looks_native(start)) {
     found.push_back({Format::kNative, folder});
+  } else if ((name == parts::kManifestFile || name == parts::kMetadataFile) &&
+             parts::looks_like_parts(start)) {
+    found.push_back({Format::kParts, folder});
   } else if (name.starts_with("ind.")) {
     for (std::string_view part : kPlanetoidParts)
       if (path.ends_with(part))
@@ -151,6 +157,12 @@ std::vector<Candidate> look_in_folder(const std::string& folder,
     const std::string path = join_path(folder, native::kMetadataFile);
     if (is_file(path) && native::looks_native(start_of(path, kStart)))
       found.push_back({Format::kNative, folder});
+  }
+  for (const char* name : {parts::kManifestFile, parts::kJournalFile}) {
+    if (!found.empty() || !has(name)) continue;
+    const std::string path = join_path(folder, name);
+    if (is_file(path) && parts::looks_like_parts(start_of(path, kStart)))
+      found.push_back({Format::kParts, folder});
   }
   if ((has("edges.npy") || has("triples.npy")) && has("labels.npy"))
     found.push_back({Format::kPlain, folder});
@@ -244,6 +256,8 @@ const char* format_name(Format format) noexcept {
       return "matrix-market";
     case Format::kMetis:
       return "metis";
+    case Format::kParts:
+      return "parts";
   }
   return "unknown";
 }

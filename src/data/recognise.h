@@ -10,6 +10,7 @@ namespace gnnmg::data {
 // In order of preference where a folder holds several.
 enum class Format {
   kNative,
+  kParts,
   kPlain,
   kPlanetoid,
   kOgb,

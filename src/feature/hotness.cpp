@@ -41,6 +41,18 @@ void check(const graph::Csc& csc, std::span<const int64_t> seeds, const Sampling
            csc.num_targets - 1);
 }
 
+// q(0, v) of each node.
+std::vector<double> seed_probabilities(int64_t num_nodes, std::span<const int64_t> seeds,
+                                       int64_t batch_size) {
+  std::vector<double> first(num_nodes);
+  const double share =
+      seeds.empty()
+          ? 0
+          : std::min(1.0, static_cast<double>(batch_size) / static_cast<double>(seeds.size()));
+  for (const int64_t seed : seeds) first[seed] = share;
+  return first;
+}
+
 }  // namespace
 
 std::vector<double> hotness_by_degree(const graph::Csc& csc, base::ThreadPool& pool) {
@@ -58,12 +70,7 @@ std::vector<double> hotness_by_formula(const graph::Csc& csc, std::span<const in
                                        const SamplingLaw& law, base::ThreadPool& pool) {
   check(csc, seeds, law);
   const int64_t num_nodes = csc.num_targets;
-  std::vector<double> first(num_nodes);
-  const double share =
-      seeds.empty()
-          ? 0
-          : std::min(1.0, static_cast<double>(law.batch_size) / static_cast<double>(seeds.size()));
-  for (const int64_t seed : seeds) first[seed] = share;
+  const std::vector<double> first = seed_probabilities(num_nodes, seeds, law.batch_size);
   if (law.fanouts.empty()) return first;
 
   const graph::Csc outgoing = graph::reversed(csc, pool);
@@ -86,6 +93,32 @@ std::vector<double> hotness_by_formula(const graph::Csc& csc, std::span<const in
         }
       });
     });
+  }
+  return known;
+}
+
+std::vector<double> hotness_by_rows(const graph::Csc& csc, std::span<const int64_t> seeds,
+                                    const SamplingLaw& law, const std::function<void()>& check_in) {
+  check(csc, seeds, law);
+  const int64_t num_nodes = csc.num_targets;
+  const std::vector<double> first = seed_probabilities(num_nodes, seeds, law.batch_size);
+  std::vector<double> known = first, before(num_nodes), drawn(num_nodes);
+  const auto starts = csc.indptr.as<const int64_t>();
+  for (const int64_t fanout : law.fanouts) {
+    for (int64_t v = 0; v < num_nodes; ++v) {
+      const double draw = draw_probability(csc.in_degree(v), fanout, law.replace);
+      drawn[v] += draw * (known[v] - (law.every_layer ? drawn[v] : before[v]));
+    }
+    std::swap(before, known);
+    for (int64_t v = 0; v < num_nodes; ++v) known[v] = 1 - first[v];  // missed so far
+    graph::visit_indices(csc, [&](auto sources) {
+      for (int64_t v = 0; v < num_nodes; ++v) {
+        if (v % kGrain == 0) check_in();
+        if (drawn[v] == 0) continue;
+        for (int64_t e = starts[v]; e < starts[v + 1]; ++e) known[sources[e]] *= 1 - drawn[v];
+      }
+    });
+    for (double& probability : known) probability = 1 - probability;
   }
   return known;
 }

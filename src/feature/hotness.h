@@ -47,6 +47,12 @@ struct SamplingLaw {
 std::vector<double> hotness_by_formula(const graph::Csc& csc, std::span<const int64_t> seeds,
                                        const SamplingLaw& law, base::ThreadPool& pool);
 
+// The same, to the last few bits, in one pass over the rows of `csc` a fan-out and on the calling
+// thread alone: for graphs of which no reversed copy fits into memory. Takes 32 bytes a node.
+// `check` is called every few thousand rows and may throw.
+std::vector<double> hotness_by_rows(const graph::Csc& csc, std::span<const int64_t> seeds,
+                                    const SamplingLaw& law, const std::function<void()>& check);
+
 // How many rows of a node the mini-batches 0 .. num_batches-1 read in the mean: the share that hold
 // it, a repeated seed being read as often as it stands there. `nodes_of(batch, nodes)` puts the
 // node list of one into `nodes`: a sampler's work. It is called by several threads at once, and

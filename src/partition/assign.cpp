@@ -77,8 +77,8 @@ std::vector<uint16_t> parts_by_clusters(const CscRows& rows, const Load& total, 
   work.begin("putting the clusters together");
   std::vector<uint16_t> of_clusters;
   {
-    const SmallGraph graph = contract(
-        rows, {limit, pairs_within(config.memory_limit, rows.size())}, work, places);
+    const SmallGraph graph =
+        contract(rows, {limit, pairs_within(config.memory_limit, rows.size())}, work, places);
     work.begin(base::text("partitioning ", graph.size(), " clusters"));
     of_clusters = partition_small(graph, config.num_parts, goal, config.seed, work);
   }

@@ -47,8 +47,8 @@ Book Book::from_table(base::Tensor table, int32_t num_parts) {
 Book Book::from_parts(std::span<const uint16_t> parts, int32_t num_parts) {
   check_num_parts(num_parts);
   const bool narrow = num_parts <= 256;
-  base::Tensor table = base::Tensor::empty(narrow ? DType::kU8 : DType::kBF16,
-                                           {static_cast<int64_t>(parts.size())});
+  base::Tensor table =
+      base::Tensor::empty(narrow ? DType::kU8 : DType::kBF16, {static_cast<int64_t>(parts.size())});
   if (narrow)
     std::copy(parts.begin(), parts.end(), static_cast<uint8_t*>(table.data()));
   else

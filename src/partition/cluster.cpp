@@ -117,8 +117,7 @@ std::vector<uint32_t> labels_of(const Rows& rows, const ClusterConfig& config, c
   std::vector<uint32_t> labels(rows.size());
   std::iota(labels.begin(), labels.end(), uint32_t{0});
   ClusterLoads loads(rows.size(), config.limit);
-  for (int64_t v = 0; v < rows.size(); ++v)
-    loads.add(static_cast<uint32_t>(v), rows.weight(v));
+  for (int64_t v = 0; v < rows.size(); ++v) loads.add(static_cast<uint32_t>(v), rows.weight(v));
   for (int32_t pass = 0; pass < config.passes; ++pass) {
     if constexpr (!Rows::kSymmetric)
       work.begin(base::text("clustering, pass ", pass + 1, " of ", config.passes));

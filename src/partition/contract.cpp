@@ -41,8 +41,7 @@ class PairCounts {
 #pragma pack(pop)
 
   static uint32_t capped(int64_t weight) {
-    return static_cast<uint32_t>(
-        std::min<int64_t>(weight, std::numeric_limits<uint32_t>::max()));
+    return static_cast<uint32_t>(std::min<int64_t>(weight, std::numeric_limits<uint32_t>::max()));
   }
   // True when the pair was there already.
   bool put(uint64_t key, int64_t weight) {

@@ -35,8 +35,8 @@ struct Load {
       return most > 0 ? static_cast<double>(value) / static_cast<double>(most)
                       : static_cast<double>(value);
     };
-    return std::max({share(nodes, limit.nodes), share(edges, limit.edges),
-                     share(train, limit.train)});
+    return std::max(
+        {share(nodes, limit.nodes), share(edges, limit.edges), share(train, limit.train)});
   }
 };
 

@@ -50,8 +50,7 @@ Metis open_metis() {
     metis.why = base::text("METIS cannot be opened: ", dlerror(), kRemedy);
     return metis;
   }
-  metis.set_defaults =
-      reinterpret_cast<SetDefaults>(dlsym(library, "METIS_SetDefaultOptions"));
+  metis.set_defaults = reinterpret_cast<SetDefaults>(dlsym(library, "METIS_SetDefaultOptions"));
   metis.part_graph = reinterpret_cast<PartGraph>(dlsym(library, "METIS_PartGraphKway"));
   if (!metis.set_defaults || !metis.part_graph)
     metis.why = base::text("libmetis.so.5 lacks the functions of METIS 5.1", kRemedy);
@@ -90,8 +89,8 @@ std::vector<Index> weights_of(const SmallGraph& graph, const Load& total, const 
 
 const std::string& why_no_metis() { return metis().why; }
 
-std::vector<uint16_t> partition_by_metis(const CscRows& rows, int32_t num_parts,
-                                         const Slack& slack, uint64_t seed, const Work& work) {
+std::vector<uint16_t> partition_by_metis(const CscRows& rows, int32_t num_parts, const Slack& slack,
+                                         uint64_t seed, const Work& work) {
   if (!why_no_metis().empty()) fail(Status::kDependency, why_no_metis());
   if (rows.size() < int64_t{16} * num_parts)
     fail(Status::kInvalidArgument, "METIS on ", rows.size(), " nodes into ", num_parts,

@@ -19,7 +19,7 @@ const std::string& why_no_metis();
 // process's rand(): the result depends on the seed alone when no other thread calls rand().
 // Error(kDependency) without METIS, kInvalidArgument for fewer than 16 nodes a part, kUnsupported
 // for more edges than its 32-bit integers count, kNoMemory, kCancelled before and after METIS.
-std::vector<uint16_t> partition_by_metis(const CscRows& rows, int32_t num_parts,
-                                         const Slack& slack, uint64_t seed, const Work& work);
+std::vector<uint16_t> partition_by_metis(const CscRows& rows, int32_t num_parts, const Slack& slack,
+                                         uint64_t seed, const Work& work);
 
 }  // namespace gnnmg::partition

@@ -8,8 +8,8 @@ namespace gnnmg::partition {
 namespace {
 
 // A row of more neighbours is not looked at again each time that one of them moves.
-constexpr int64_t kMostUpdated = 1000;
-constexpr int kMostPasses = 12;
+constexpr int64_t kMostUpdated = 250;
+constexpr int kMostPasses = 5;
 
 struct Move {
   int64_t gain = 0;

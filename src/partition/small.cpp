@@ -169,8 +169,8 @@ Candidate best_start(const SmallGraph& graph, int32_t num_parts, const Load& goa
   Candidate best;
   for (int start = 0; start < starts; ++start) {
     const uint64_t own = mixed(seed, start);
-    Candidate next = polished(graph, Growth(graph, num_parts, goal, own).run(), num_parts, goal,
-                              own, work);
+    Candidate next =
+        polished(graph, Growth(graph, num_parts, goal, own).run(), num_parts, goal, own, work);
     if (start == 0 || next.better_than(best)) best = std::move(next);
   }
   return best;

@@ -70,8 +70,7 @@ Graph make(int argc, char** argv, base::ThreadPool& pool) {
     return {made, some_ids(made->num_nodes())};
   }
   base::Log log;
-  const data::DatasetRef set =
-      data::open_dataset(argv[1], {}, {pool, log, base::CancelToken()});
+  const data::DatasetRef set = data::open_dataset(argv[1], {}, {pool, log, base::CancelToken()});
   if (set->splits.empty()) return {set->graph, some_ids(set->graph->num_nodes())};
   const auto train = set->splits[0].part(data::SplitPart::kTrain);
   return {set->graph, {train.begin(), train.end()}};
@@ -81,9 +80,10 @@ Graph make(int argc, char** argv, base::ThreadPool& pool) {
 
 int main(int argc, char** argv) {
   if (argc < 2) {
-    std::fputs("usage: bench_partition rmat SCALE EDGES | lognormal NODES COMMUNITIES HOMOPHILY | "
-               "PATH [--parts P] [--method NAME] [--seeds S] [--passes N]\n",
-               stderr);
+    std::fputs(
+        "usage: bench_partition rmat SCALE EDGES | lognormal NODES COMMUNITIES HOMOPHILY | "
+        "PATH [--parts P] [--method NAME] [--seeds S] [--passes N]\n",
+        stderr);
     return 2;
   }
   partition::Config config;
@@ -118,12 +118,11 @@ int main(int argc, char** argv) {
       forget_peak();
       const int64_t before = memory("VmRSS");
       const double start = cpu_seconds();
-      const std::vector<uint16_t> parts =
-          partition::assign_parts(csc, made.train, config, work);
+      const std::vector<uint16_t> parts = partition::assign_parts(csc, made.train, config, work);
       const double took = cpu_seconds() - start;
       const int64_t peak = memory("VmHWM") - before;
-      const partition::Quality quality = partition::quality_of(
-          partition::CscRows(csc, made.train), parts, config.num_parts, {});
+      const partition::Quality quality =
+          partition::quality_of(partition::CscRows(csc, made.train), parts, config.num_parts, {});
       std::printf(
           "seed %d: cut %.2f %%, largest part / mean: nodes %.3f, edges %.3f, training ids %.3f; "
           "%.2f s of CPU, %.3f GB more memory\n",

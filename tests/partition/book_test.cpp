@@ -61,9 +61,8 @@ TEST(Book, RefusesWhatIsNoBook) {
   refusal(base::Status::kInvalidArgument, [&] { Book::from_ranges({1, 2}); });
   refusal(base::Status::kInvalidArgument, [&] { Book::from_ranges({0, 5, 4}); });
   refusal(base::Status::kInvalidArgument, [&] { Book::from_ranges({0}); });
-  refusal(base::Status::kInvalidArgument, [&] {
-    Book::from_table(base::Tensor::zeros(base::DType::kI32, {3}), 2);
-  });
+  refusal(base::Status::kInvalidArgument,
+          [&] { Book::from_table(base::Tensor::zeros(base::DType::kI32, {3}), 2); });
   refusal(base::Status::kInvalidArgument, [&] { Book::from_table(base::Tensor(), 2); });
   const Book book = Book::from_parts(parts, 3);
   EXPECT_THAT(refusal(base::Status::kRange, [&] { parts_of(book, {0, 3}); }),
@@ -86,7 +85,8 @@ TEST(PartRows, RankOfEachNodeAndNoneOfOthers) {
 
 TEST(PartRows, RefusesIdsThatAreNoNodesOrNotAscending) {
   const std::vector<int64_t> beyond = {1, 4}, twice = {1, 1}, falling = {2, 1}, below = {-1};
-  EXPECT_THAT(refusal(base::Status::kRange, [&] { Rows(beyond, 4); }), HasSubstr("row 1 is node 4"));
+  EXPECT_THAT(refusal(base::Status::kRange, [&] { Rows(beyond, 4); }),
+              HasSubstr("row 1 is node 4"));
   refusal(base::Status::kRange, [&] { Rows(below, 4); });
   refusal(base::Status::kInvalidArgument, [&] { Rows(twice, 4); });
   refusal(base::Status::kInvalidArgument, [&] { Rows(falling, 4); });

@@ -32,8 +32,8 @@ double against_metis(const graph::Csc& csc, std::span<const int64_t> train) {
   double ours = 0, metis = 0;
   for (config.seed = 0; config.seed < kSeeds; ++config.seed) {
     ours += cut_of(rows, partition::assign_parts(csc, train, config, {}));
-    metis += cut_of(rows,
-                    partition::partition_by_metis(rows, kParts, config.slack, config.seed, {}));
+    metis +=
+        cut_of(rows, partition::partition_by_metis(rows, kParts, config.slack, config.seed, {}));
   }
   std::printf("mean cut %.4f, METIS %.4f\n", ours / kSeeds, metis / kSeeds);
   return ours / metis;

@@ -77,7 +77,8 @@ TEST(Contraction, CountsEveryEdgeBetweenClustersOnce) {
   for (size_t c = 0; c < groups.size(); ++c) groups[c] = static_cast<uint32_t>(c % 7);
   const SmallGraph again = contract(graph, {{0, 0, 0}}, {}, groups);
   int64_t between = 0;
-  for (const auto& [pair, weight] : expected) between += pair.first % 7 != pair.second % 7 ? weight : 0;
+  for (const auto& [pair, weight] : expected)
+    between += pair.first % 7 != pair.second % 7 ? weight : 0;
   int64_t sum = 0;
   for (const uint32_t weight : again.weights) sum += weight;
   EXPECT_EQ(sum, between);

@@ -1,0 +1,39 @@
+// The own format as a list of arrays: what the folder of a data set and the folder of its parts,
+// which lay them out differently, share.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "base/file.h"
+#include "data/native_metadata.h"
+#include "data/readers.h"
+
+namespace gnnmg::data::native {
+
+inline constexpr int64_t kMaxMetadata = int64_t{16} << 20;  // bytes
+
+// Gets each array of a data set once, in the order of the description.
+using ArraySink = std::function<void(const Array& array, const base::Tensor& tensor)>;
+// What metadata.json says of a data set. Names of files are each another.
+Metadata describe(const Dataset& dataset, const ArraySink& sink);
+
+// Where arrays come from. What is read has the type and shape that the description says, or
+// Error(kFormat) naming the file.
+class ArraySource {
+ public:
+  virtual ~ArraySource() = default;
+  virtual base::Tensor read(const Array& array) = 0;  // into memory
+  virtual base::Tensor map(const Array& array) = 0;   // as a view of its file, where it has one
+  virtual std::string path(const Array& array) const = 0;  // for error texts
+};
+
+// The data set that is described, with every check that the own format has. `where`: the file that
+// the description comes from.
+DatasetRef read_described(Metadata metadata, const std::string& where, ArraySource& source,
+                          Reading& reading);
+
+// Reads the header of a .npy file and holds it against the description.
+io::NpyHeader check_header(const base::File& file, const Array& array);
+
+}  // namespace gnnmg::data::native
