@@ -70,12 +70,14 @@ int main(void) {
   /*! [steps] */
   gnnmg_progress_info at = {.struct_size = sizeof at};
   double loss;
-  while (gnnmg_trainer_step(first, &loss, -1) == GNNMG_OK) {
+  gnnmg_status status;
+  while ((status = gnnmg_trainer_step(first, &loss, -1)) == GNNMG_OK) {
     CHECK(gnnmg_trainer_progress(first, &at));
     printf("epoch %lld step %lld of %lld: loss %.4f\n", (long long)at.epoch, (long long)at.step,
            (long long)at.num_steps, loss);
     if (at.epoch == 1 && at.step == 3) break; /* whenever the program likes */
   }
+  CHECK(status); /* of "run" for instance: that it has another training's checkpoints */
   /*! [steps] */
   /*! [save] */
   CHECK(gnnmg_trainer_save(first, "pause", -1)); /* a folder, whole or not at all */

@@ -103,7 +103,8 @@ const HELP = """
     Output: of process 0 alone
       --save FILE            weights, .safetensors or .pth
       --load FILE            weights to start from
-      --checkpoints DIR      checkpoints after each epoch, and on an interrupt
+      --checkpoints DIR      checkpoints after each epoch, and on an interrupt; a folder
+                             is of one training, which --resume goes on with
       --checkpoint-steps N   after so many steps instead
       --checkpoint-keep N    how many of the last stay, beside the best (3)
       --resume               go on from the newest whole checkpoint in there, if there is one

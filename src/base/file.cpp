@@ -13,6 +13,7 @@
 #include <climits>
 #include <cstdio>
 #include <cstring>
+#include <optional>
 #include <tuple>
 
 #include "base/cancel.h"
@@ -60,6 +61,14 @@ std::string follow_links(std::string path) {
 }
 
 constexpr std::string_view kTemporary = ".gnnmg-tmp-";
+constexpr mode_t kOwner = 0600;
+
+// The permissions of a file; none where there is no regular one.
+std::optional<mode_t> mode_of_file(const std::string& path) {
+  struct stat info;
+  if (::stat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return {};
+  return info.st_mode & 0777;
+}
 
 // Removes temporary files for `path` whose writers are gone. Whoever writes one has it locked.
 void remove_abandoned(const std::string& path) noexcept {
@@ -71,9 +80,12 @@ void remove_abandoned(const std::string& path) noexcept {
           name.find_first_not_of("0123456789", start.size()) != name.npos)
         continue;
       const std::string found = join_path(folder, name);
-      const int fd = retry([&] {
-        return files().open(found.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW, 0);
-      });
+      const auto open = [&](int access) {
+        const int flags = access | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW;
+        return retry([&] { return files().open(found.c_str(), flags, 0); });
+      };
+      int fd = open(O_WRONLY);  // as locks over a network want it
+      if (fd < 0 && errno == EACCES) fd = open(O_RDONLY);
       if (fd < 0) continue;
       if (files().flock(fd, LOCK_EX | LOCK_NB) == 0) files().unlink(found.c_str());
       files().close(fd);
@@ -226,13 +238,12 @@ bool AtomicFile::create() {
   uint64_t random = 0;
   if (getrandom(&random, sizeof random, 0) != sizeof random) fail_io(errno, path_, "draw a name");
   temporary_ = text(path_, kTemporary, random);
-  // Until it has its permissions only its owner may read it.
-  struct stat info;
-  const bool replaces = ::stat(path_.c_str(), &info) == 0 && S_ISREG(info.st_mode);
-  const mode_t mode = replaces ? info.st_mode & 0777 : 0666;
+  // What replaces another file gets that one's permissions when it is whole. Until then only its
+  // owner may read it; and he can open it, so that who removes abandoned files can ask for its
+  // lock.
+  const mode_t mode = mode_of_file(path_) ? kOwner : 0666;
   const int fd = retry([&] {
-    return files().open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
-                        replaces ? mode & 0600 : mode);
+    return files().open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
   });
   if (fd < 0) return false;
   const auto give_up = [&](int error) {
@@ -240,10 +251,10 @@ bool AtomicFile::create() {
     errno = error;
     return false;
   };
-  if (replaces) std::ignore = ::fchmod(fd, mode);  // a file system without permissions refuses
   // Who removes abandoned files may have come between, and has it locked or removed already.
   const bool locked = files().flock(fd, LOCK_EX | LOCK_NB) == 0;
   if (!locked && errno == EWOULDBLOCK) return give_up(EEXIST);
+  struct stat info;
   if (locked && ::fstat(fd, &info) == 0 && info.st_nlink == 0) return give_up(EEXIST);
   // The lock has to hold until the file has its name, and a file is closed before.
   lock_ = fcntl(fd, F_DUPFD_CLOEXEC, 0);
@@ -278,6 +289,10 @@ void AtomicFile::sync() {
 }
 
 void AtomicFile::commit() {
+  if (const std::optional<mode_t> mode = mode_of_file(path_); mode && mode != kOwner) {
+    std::ignore = ::fchmod(fd_, *mode);  // a file system without permissions refuses
+    synced_ = false;
+  }
   if (!synced_) sync();
   const int closed = files().close(fd_);
   fd_ = -1;

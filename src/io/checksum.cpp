@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "base/libcrypto.h"
+#include "io/checked_file.h"
 
 namespace gnnmg::io {
 
@@ -54,6 +55,12 @@ std::string Sha256::finish() {
   return text;
 }
 
+FileSum sum_of(std::span<const uint8_t> bytes) {
+  Sha256 sum;
+  sum.add(bytes);
+  return {static_cast<int64_t>(bytes.size()), sum.finish()};
+}
+
 FileSum sum_of_file(const std::string& path) {
   constexpr int64_t kPiece = 1 << 20;
   const base::File file(path);
@@ -65,6 +72,19 @@ FileSum sum_of_file(const std::string& path) {
     sum.add(part);
   }
   return {file.size(), sum.finish()};
+}
+
+void check_bytes(const std::string& path, int64_t found, const FileSum& written) {
+  if (found != written.bytes)
+    base::fail(base::Status::kChecksum, path, ": has ", found, " bytes, ", written.bytes,
+               " were written");
+}
+
+void check_sum(const std::string& path, const FileSum& found, const FileSum& written) {
+  check_bytes(path, found.bytes, written);
+  if (found.sha256 != written.sha256)
+    base::fail(base::Status::kChecksum, path, ": SHA-256 ", found.sha256, ", written was ",
+               written.sha256);
 }
 
 }  // namespace gnnmg::io

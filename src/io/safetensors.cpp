@@ -4,10 +4,10 @@
 
 #include "base/file.h"
 #include "base/memory_charge.h"
+#include "io/checked_file.h"
 #include "io/json_events.h"
 #include "io/json_writer.h"
 #include "io/npy_load.h"
-#include "io/state_file.h"
 
 namespace gnnmg::io {
 namespace {
@@ -219,7 +219,8 @@ void check_ranges(const std::vector<Entry>& entries, int64_t data_size, std::str
          " surplus bytes behind the last tensor");
 }
 
-// `fetch(offset, out)` fills `out` from a file of `size` bytes.
+// `fetch(offset, out)` fills `out` from a file of `size` bytes. It is asked for each byte once,
+// from the first to the last.
 template <typename Fetch>
 StateFile load(int64_t size, std::string_view name, const Fetch& fetch) {
   if (size < kLengthBytes) fail(Status::kFormat, name, ": is cut: it has ", size, " bytes");
@@ -251,6 +252,9 @@ StateFile load(int64_t size, std::string_view name, const Fetch& fetch) {
     if (entries[i].name == entries[i - 1].name)
       fail(Status::kFormat, name, ": holds the tensor \"", printable(entries[i].name), "\" twice");
 
+  std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
+    return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
+  });
   state.tensors.reserve(entries.size());
   for (Entry& entry : entries) {
     NpyHeader array;
@@ -266,8 +270,34 @@ StateFile load(int64_t size, std::string_view name, const Fetch& fetch) {
         });
     state.tensors.emplace_back(std::move(entry.name), std::move(tensor));
   }
+  std::sort(state.tensors.begin(), state.tensors.end(),
+            [](const auto& a, const auto& b) { return a.first < b.first; });
   return state;
 }
+
+// A file that is read from its beginning to its end, and summed.
+class SummedFile {
+ public:
+  explicit SummedFile(const std::string& path) : file_(path) {}
+  int64_t size() const { return file_.size(); }
+  void read(int64_t offset, std::span<uint8_t> out) {
+    file_.read_at(offset, out);
+    sum_.add(out);
+    at_ = offset + static_cast<int64_t>(out.size());
+  }
+  // Reads what is left.
+  FileSum finish() {
+    std::vector<uint8_t> piece(1 << 20);
+    while (at_ < size())
+      read(at_, std::span(piece).first(std::min<int64_t>(std::ssize(piece), size() - at_)));
+    return {at_, sum_.finish()};
+  }
+
+ private:
+  const base::File file_;
+  Sha256 sum_;
+  int64_t at_ = 0;
+};
 
 std::string_view type_name(DType dtype) {
   switch (dtype) {
@@ -297,6 +327,21 @@ StateFile read_safetensors(const std::string& path) {
   const base::File file(path);
   return load(file.size(), path,
               [&](int64_t offset, std::span<uint8_t> out) { file.read_at(offset, out); });
+}
+
+StateFile read_checked_safetensors(const std::string& path, const FileSum& written) {
+  SummedFile file(path);
+  check_bytes(path, file.size(), written);  // first, for it may be far longer than what was written
+  try {
+    StateFile state = load(file.size(), path,
+                           [&](int64_t offset, std::span<uint8_t> out) { file.read(offset, out); });
+    check_sum(path, file.finish(), written);
+    return state;
+  } catch (const base::Error& error) {
+    const bool of_system = error.status() == Status::kIo || error.status() == Status::kNoMemory;
+    if (!of_system) check_sum(path, file.finish(), written);
+    throw;
+  }
 }
 
 StateFile parse_safetensors(std::span<const uint8_t> bytes, std::string_view name) {

@@ -1,17 +1,20 @@
 #include "train/checkpoint_folder.h"
 
+#include <sys/random.h>
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <charconv>
+#include <limits>
 #include <optional>
-#include <string_view>
+#include <span>
 #include <utility>
 
 #include "base/atomic_folder.h"
 #include "base/file.h"
 #include "data/arrays.h"
-#include "io/checksum.h"
+#include "io/checked_file.h"
 #include "io/json.h"
 #include "io/json_writer.h"
 
@@ -31,6 +34,8 @@ constexpr const char* kState = "state.json";
 constexpr std::string_view kMiddle = "-step-";
 constexpr size_t kDigits = 6;
 constexpr int64_t kSmallFile = 1 << 20;
+constexpr std::string_view kTraining = "training";  // a member of state.json
+constexpr size_t kLongestId = 64;
 
 void write_text(const std::string& path, std::string_view text) {
   base::AtomicFile file(path, base::AtomicFile::Links::kRefuse);
@@ -89,17 +94,17 @@ std::string named_by(const std::string& folder, const char* file) {
   return number_of(name) ? name : std::string();
 }
 
-struct Entry {
-  std::string name;
-  io::FileSum sum;
+// What a manifest lists.
+struct Manifest {
+  std::vector<std::pair<std::string, io::FileSum>> files;
+
+  const io::FileSum* find(std::string_view name) const {
+    const auto found = std::ranges::find(files, name, [](const auto& file) { return file.first; });
+    return found == files.end() ? nullptr : &found->second;
+  }
 };
 
-std::vector<Entry> read_manifest(const std::string& folder) {
-  const std::string path = base::join_path(folder, kManifest);
-  if (!base::exists(path))
-    throw base::Error(Status::kNotFound,
-                      base::text(folder, ": is no checkpoint, it has no ", kManifest), -1, ENOENT);
-  const std::vector<uint8_t> text = base::read_file(path, kSmallFile);
+Manifest parse_manifest(std::span<const uint8_t> text, const std::string& path) {
   const JsonValue manifest = io::parse_json(text, path);
   const JsonValue* format = manifest.find("format");
   const auto* name = format ? format->as<std::string>() : nullptr;
@@ -115,7 +120,7 @@ std::vector<Entry> read_manifest(const std::string& folder) {
   const JsonValue* files = manifest.find("files");
   const auto* entries = files ? files->as<JsonValue::Object>() : nullptr;
   if (!entries) base::fail(Status::kFormat, path, ": files: expected an object");
-  std::vector<Entry> out;
+  Manifest out;
   for (const auto& [file, entry] : *entries) {
     base::check_relative_name(file, path);
     const JsonValue* bytes = entry.find("bytes");
@@ -124,30 +129,51 @@ std::vector<Entry> read_manifest(const std::string& folder) {
     const auto* digits = sum ? sum->as<std::string>() : nullptr;
     if (!count || !digits)
       base::fail(Status::kFormat, path, ": files: ", file, ": expected \"bytes\" and \"sha256\"");
-    out.push_back({file, {*count, *digits}});
+    out.files.push_back({file, {*count, *digits}});
   }
   return out;
 }
 
-void compare(const std::string& path, const io::FileSum& expected) {
-  io::FileSum found;
-  const auto check_size = [&] {
-    if (found.bytes != expected.bytes)
-      base::fail(Status::kChecksum, path, ": has ", found.bytes, " bytes, ", expected.bytes,
-                 " were written");
-  };
+std::vector<uint8_t> manifest_bytes(const std::string& folder) {
+  const std::string path = base::join_path(folder, kManifest);
+  if (!base::exists(path))
+    throw base::Error(Status::kNotFound,
+                      base::text(folder, ": is no checkpoint, it has no ", kManifest), -1, ENOENT);
+  return base::read_file(path, kSmallFile);
+}
+
+// `read(path)` of a listed file, of which it is known that it was there.
+template <typename Read>
+auto read_listed(const std::string& path, const Read& read) {
   try {
-    found.bytes = base::File(path).size();
-    check_size();  // first, for a file may be far longer than what was written
-    found = io::sum_of_file(path);
+    return read(path);
   } catch (const base::Error& error) {
     if (error.status() != Status::kNotFound) throw;
     base::fail(Status::kChecksum, path, ": is missing, though the manifest lists it");
   }
-  check_size();
-  if (found.sha256 != expected.sha256)
-    base::fail(Status::kChecksum, path, ": SHA-256 ", found.sha256, ", written was ",
-               expected.sha256);
+}
+
+io::StateFile read_tensors(const std::string& path, const io::FileSum& written) {
+  return read_listed(path,
+                     [&](const auto& file) { return io::read_checked_safetensors(file, written); });
+}
+
+std::string read_small(const std::string& path, const io::FileSum& written) {
+  return read_listed(path, [&](const auto& file) {
+    io::check_bytes(file, base::File(file).size(), written);
+    const std::string text = read_text(file);
+    io::check_sum(file, io::sum_of({reinterpret_cast<const uint8_t*>(text.data()), text.size()}),
+                  written);
+    return text;
+  });
+}
+
+// One that this library does not know, of which it reads nothing.
+void check_other(const std::string& path, const io::FileSum& written) {
+  read_listed(path, [&](const auto& file) {
+    io::check_bytes(file, base::File(file).size(), written);
+    io::check_sum(file, io::sum_of_file(file), written);
+  });
 }
 
 // kNan naming the first weight with which nobody could go on.
@@ -214,22 +240,35 @@ void write_checkpoint(const std::string& path, const CheckpointFiles& files) {
   folder.commit();
 }
 
-CheckpointFiles read_checkpoint(const std::string& path) {
-  const std::vector<Entry> entries = read_manifest(path);
-  for (const Entry& entry : entries) compare(base::join_path(path, entry.name), entry.sum);
-  const auto listed = [&](const char* name) {
-    return std::ranges::any_of(entries, [&](const Entry& entry) { return entry.name == name; });
-  };
+namespace {
+
+CheckpointFiles read_files(const std::string& path, std::span<const uint8_t> manifest_text) {
+  const Manifest manifest = parse_manifest(manifest_text, base::join_path(path, kManifest));
   for (const char* name : {kModel, kState})
-    if (!listed(name))
+    if (!manifest.find(name))
       base::fail(Status::kFormat, base::join_path(path, kManifest), ": files: has no ", name);
   CheckpointFiles files;
-  files.model = io::read_safetensors(base::join_path(path, kModel));
-  files.state = read_text(base::join_path(path, kState));
-  if (listed(kOptimizer)) files.optimizer = io::read_safetensors(base::join_path(path, kOptimizer));
-  if (listed(kBest)) files.best = io::read_safetensors(base::join_path(path, kBest));
+  for (const auto& [name, written] : manifest.files) {
+    const std::string file = base::join_path(path, name);
+    if (name == kState)
+      files.state = read_small(file, written);
+    else if (name == kModel)
+      files.model = read_tensors(file, written);
+    else if (name == kOptimizer)
+      files.optimizer = read_tensors(file, written);
+    else if (name == kBest)
+      files.best = read_tensors(file, written);
+    else
+      check_other(file, written);
+  }
   check_weights(path, files);
   return files;
+}
+
+}  // namespace
+
+CheckpointFiles read_checkpoint(const std::string& path) {
+  return read_files(path, manifest_bytes(path));
 }
 
 LoadedCheckpoint open_checkpoint(const std::string& path, const std::string& name,
@@ -237,26 +276,62 @@ LoadedCheckpoint open_checkpoint(const std::string& path, const std::string& nam
   LoadedCheckpoint loaded;
   loaded.path = name.empty() ? path : base::join_path(path, name);
   loaded.name = name;
-  const std::string manifest = base::join_path(loaded.path, kManifest);
-  if (!digest.empty()) {
-    if (!base::exists(manifest))
-      base::fail(Status::kMismatch, loaded.path,
-                 ": is not here, but the first process goes on from it; a checkpoint has to lie "
-                 "where all processes can read it");
-    const std::string found = io::sum_of_file(manifest).sha256;
-    if (found != digest)
-      base::fail(Status::kMismatch, loaded.path,
-                 ": is another checkpoint than the first process's: its manifest has SHA-256 ",
-                 found, ", that one ", digest);
-  }
-  loaded.files = read_checkpoint(loaded.path);
-  loaded.digest = io::sum_of_file(manifest).sha256;
+  const std::string file = base::join_path(loaded.path, kManifest);
+  if (!digest.empty() && !base::exists(file))
+    base::fail(Status::kMismatch, loaded.path,
+               ": is not here, but the first process goes on from it; a checkpoint has to lie "
+               "where all processes can read it");
+  const std::vector<uint8_t> manifest = manifest_bytes(loaded.path);
+  loaded.digest = io::sum_of(manifest).sha256;
+  if (!digest.empty() && loaded.digest != digest)
+    base::fail(Status::kMismatch, loaded.path,
+               ": is another checkpoint than the first process's: its manifest has SHA-256 ",
+               loaded.digest, ", that one ", digest);
+  loaded.files = read_files(loaded.path, manifest);
   return loaded;
+}
+
+std::string draw_training_id() {
+  std::array<uint8_t, 16> random;
+  if (getrandom(random.data(), random.size(), 0) != std::ssize(random))
+    base::fail(Status::kIo, "the system gives no random numbers for the name of a training");
+  return io::sum_of(random).sha256.substr(0, 2 * random.size());
+}
+
+std::string training_id_in(std::string_view state, std::string_view name) {
+  const JsonValue parsed =
+      io::parse_json({reinterpret_cast<const uint8_t*>(state.data()), state.size()}, name);
+  const JsonValue* id = parsed.find(kTraining);
+  if (!id) return {};
+  const auto* text = id->as<std::string>();
+  if (!text || text->empty() || text->size() > kLongestId)
+    base::fail(Status::kFormat, name, ": ", kTraining, ": expected a text of 1 to ", kLongestId,
+               " bytes");
+  return *text;
+}
+
+// The newest that can be read speaks for all: nobody adds to those of another.
+void CheckpointSeries::check_folder() const {
+  if (!last_.empty() || !base::exists(folder_)) return;
+  const std::vector<std::string> names = names_in(folder_);
+  if (names.empty()) return;
+  for (const std::string& name : names) try {
+      const std::string state = base::join_path(base::join_path(folder_, name), kState);
+      if (training_id_in(read_text(state), state) == training_) return;
+      break;
+    } catch (const base::Error& error) {
+      if (!is_damage(error)) throw;
+    }
+  base::fail(Status::kMismatch, folder_, ": holds checkpoints of another training, the newest ",
+             names.front(),
+             ", which stay as they are. To go on with that training, load it first "
+             "(gnnmg_trainer_load()); else give this one a folder of its own");
 }
 
 std::string CheckpointSeries::add(int64_t step, const CheckpointFiles& files, bool best) {
   base::make_directory(folder_);
   base::remove_leftovers(folder_);
+  check_folder();
   const std::vector<std::string> names = names_in(folder_);
   if (!last_.empty() && !names.empty() && *number_of(names[0]) > *number_of(last_)) {
     const std::string own = std::exchange(last_, {});
@@ -264,6 +339,9 @@ std::string CheckpointSeries::add(int64_t step, const CheckpointFiles& files, bo
                ", which this training wrote last: another one writes its checkpoints there, and "
                "each needs a folder of its own");
   }
+  if (!names.empty() && *number_of(names[0]) == std::numeric_limits<int64_t>::max())
+    base::fail(Status::kRange, base::join_path(folder_, names[0]),
+               ": no number is left after its own; give this training another folder");
   const std::string name = name_of(names.empty() ? 0 : *number_of(names[0]) + 1, step);
   const std::string path = base::join_path(folder_, name);
   last_ = name;  // even if it fails: it may be there then

@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/log.h"
@@ -30,19 +31,31 @@ struct CheckpointFiles {
 // `path` must not exist. Errors are those of AtomicFolder and AtomicFile, and kNan naming a weight
 // that is not finite, with which nobody could go on; nothing stays then.
 void write_checkpoint(const std::string& path, const CheckpointFiles& files);
-// Compares all sums before a tensor is read: kChecksum naming the file that is not what was
-// written, kFormat for a manifest that is none, kVersion for one of a later format, kNotFound where
-// there is no checkpoint, kNan as above.
+// Compares all sums, each with the bytes that are returned: kChecksum naming the file that is not
+// what was written, kFormat for a manifest that is none, kVersion for one of a later format,
+// kNotFound where there is no checkpoint, kNan as above.
 CheckpointFiles read_checkpoint(const std::string& path);
+
+// Which training a checkpoint is of: a text that all checkpoints of one have in their state, drawn
+// when it begins.
+std::string draw_training_id();
+// What the text of a state.json has of it; empty for those of libraries that wrote none. kFormat
+// naming `name` where it is something else.
+std::string training_id_in(std::string_view state, std::string_view name);
 
 class CheckpointSeries {
  public:
   // Keeps the last `keep` (at least 1), the best, and those that were named to protect().
-  // Makes the folder when the first checkpoint comes.
-  CheckpointSeries(std::string folder, int32_t keep) : folder_(std::move(folder)), keep_(keep) {}
+  // Makes the folder when the first checkpoint comes. `training`: which one they are of.
+  CheckpointSeries(std::string folder, int32_t keep, std::string training = {})
+      : folder_(std::move(folder)), keep_(keep), training_(std::move(training)) {}
 
+  // kMismatch when the folder has checkpoints of another training, or such as do not say of which:
+  // they would be removed one by one. It is looked at until add() has written there.
+  void check_folder() const;
   // Writes one, then `latest`, and `best` if it is that; then removes what is not to be kept.
-  // Returns its path. kIo when somebody else has written a newer one since this series' last.
+  // Returns its path. kMismatch as above; kIo when somebody else has written a newer one since this
+  // series' last; kRange where the newest one has the last number that there is.
   std::string add(int64_t step, const CheckpointFiles& files, bool best);
   void protect(std::string name) { protected_.push_back(std::move(name)); }
   const std::string& folder() const { return folder_; }
@@ -52,6 +65,7 @@ class CheckpointSeries {
 
   std::string folder_;
   int32_t keep_;
+  std::string training_;
   std::vector<std::string> protected_;
   std::string last_;  // that this series has begun to write; empty: none
 };

@@ -135,10 +135,14 @@ class List {
   std::string text_;
 };
 
-// What a member that is a text says; null where it is none.
-const std::string* text_in(const JsonValue& members, std::string_view key) {
+// What a member says, which must be a text; null where there is none.
+const std::string* text_in(const JsonValue& members, std::string_view key, std::string_view where) {
   const JsonValue* entry = members.find(key);
-  return entry ? entry->as<std::string>() : nullptr;
+  if (!entry) return nullptr;
+  const auto* text = entry->as<std::string>();
+  if (!text)
+    base::fail(Status::kFormat, where, ": ", key, ": expected a text, found ", entry->kind());
+  return text;
 }
 
 const JsonValue& object_in(const JsonValue& state, std::string_view member, std::string_view name) {
@@ -152,8 +156,9 @@ const JsonValue& object_in(const JsonValue& state, std::string_view member, std:
 void compare(const JsonValue& state, std::string_view member, const Facts& facts,
              std::string_view name, List& differences) {
   const JsonValue& saved = object_in(state, member, name);
+  const std::string where = base::text(name, ": ", member);
   for (const auto& [key, value] : facts) {
-    const std::string* text = text_in(saved, key);
+    const std::string* text = text_in(saved, key, where);
     if (text && *text == value) continue;
     differences.add(key, " is ", value, ", was ", text ? *text : std::string("not given"));
   }
@@ -172,8 +177,9 @@ void compare_settings(const Job& job, const JsonValue& state, const Position& po
   const JsonValue& saved = object_in(state, kSettings, name);
   JsonValue::Object left = *saved.as<JsonValue::Object>();
   List silent(", ");
+  const std::string where = base::text(name, ": ", kSettings);
   for (const auto& [key, value] : settings_fields(job)) {
-    const std::string* text = text_in(saved, key);
+    const std::string* text = text_in(saved, key, where);
     left.erase(key);
     if (!text)
       silent.add(key);
@@ -228,44 +234,69 @@ class Reader {
   std::string_view name_;
 };
 
-void check(const Position& p, std::string_view name) {
-  const auto refuse = [&](const char* what, int64_t found) {
+// No training counts as far as this, and every sum of two such numbers has its place.
+constexpr int64_t kMostCounted = int64_t{1} << 53;
+
+// What lies outside its range, whatever the job is.
+void check(const Position& p, const Schedule::State& schedule, std::string_view name) {
+  const auto refuse = [&](const char* what, auto found) {
     base::fail(Status::kRange, name, ": position: ", what, " is ", found);
   };
-  if (p.epoch < 0) refuse("epoch", p.epoch);
-  if (p.step < 0) refuse("step", p.step);
-  if (p.total_steps < p.step) refuse("total_steps", p.total_steps);
-  if (p.batches_per_step < 1) refuse("batches_per_step", p.batches_per_step);
   for (const auto& [what, count] :
-       {std::pair("bad_steps", p.bad_steps),
+       {std::pair("epoch", p.epoch), std::pair("step", p.step),
+        std::pair("total_steps", p.total_steps), std::pair("batches_per_step", p.batches_per_step),
+        std::pair("bad_steps", p.bad_steps),
+        std::pair("schedule_waited", schedule.without_improvement),
         std::pair("validations_without_improvement", p.without_improvement),
         std::pair("correct", p.sums.correct), std::pair("labelled", p.sums.labelled),
         std::pair("seeds", p.sums.seeds)})
-    if (count < 0) refuse(what, count);
+    if (count < 0 || count > kMostCounted) refuse(what, count);
+  if (p.batches_per_step < 1) refuse("batches_per_step", p.batches_per_step);
+  if (p.total_steps < p.step) refuse("total_steps", p.total_steps);
   if (p.best_epoch < -1 || p.best_epoch >= std::max<int64_t>(p.epoch, 1))
     refuse("best_epoch", p.best_epoch);
+  if (!(schedule.plateau >= 0 && schedule.plateau <= 1))
+    refuse("schedule_factor", schedule.plateau);
+  const EpochSums& s = p.sums;
+  if (s.weight < 0) refuse("sum_weight", s.weight);
+  if (s.learning_rate < 0) refuse("learning_rate", s.learning_rate);
+  for (const auto& [what, number] :
+       {std::pair("sum_weight", s.weight), std::pair("learning_rate", s.learning_rate),
+        std::pair("seconds", s.seconds), std::pair("wait_seconds", s.wait),
+        std::pair("sample_seconds", s.sample), std::pair("gather_seconds", s.gather),
+        std::pair("compute_seconds", s.compute), std::pair("reduce_seconds", s.reduce),
+        std::pair("optimizer_seconds", s.optimizer), std::pair("peer_wait_seconds", s.peers)})
+    if (!std::isfinite(number)) refuse(what, number);
 }
 
-// That the epoch has so many steps, of so many mini-batches each.
+// That the epoch has so many steps, of so many mini-batches each, and those before it as many.
 void check_in_plan(const Job& job, int ranks, const Position& p, std::string_view name) {
   if (job.config.partition != loader::Partition::kGlobal && p.batches_per_step != ranks)
     base::fail(Status::kRange, name, ": position: batches_per_step is ", p.batches_per_step,
                ", expected ", ranks, ", one of each rank");
-  if (p.step == 0) return;
   const loader::EpochPlan plan(job.split->part(data::SplitPart::kTrain),
                                plan_config(job, p.batches_per_step, 0, ranks),
                                static_cast<uint64_t>(p.epoch));
   if (p.step > plan.num_steps())
     base::fail(Status::kRange, name, ": position: step is ", p.step, ", but epoch ", p.epoch,
                " has ", plan.num_steps(), plan.num_steps() == 1 ? " step" : " steps");
+  if (job.config.batch_nodes != 0) return;  // then epochs differ
+  const int64_t before = p.total_steps - p.step;
+  if (plan.num_steps() == 0
+          ? before != 0
+          : before % plan.num_steps() != 0 || before / plan.num_steps() != p.epoch)
+    base::fail(Status::kRange, name, ": position: total_steps is ", p.total_steps, ", but epoch ",
+               p.epoch, " begins after ", p.epoch, " times ", plan.num_steps(),
+               plan.num_steps() == 1 ? " step" : " steps");
 }
 
 }  // namespace
 
 std::string write_state(const Job& job, int ranks, const data::Fingerprint& data,
-                        const Position& position) {
+                        const std::string& training, const Position& position) {
   io::JsonWriter out(2);
   out.begin_object();
+  if (!training.empty()) out.member("training", std::string_view(training));
   out.member("ranks", int64_t{ranks}).member("num_epochs", job.config.num_epochs);
   write_facts(out, "plan", plan_facts(job, ranks));
   write_facts(out, "data", data);
@@ -285,7 +316,7 @@ Position read_state(const Job& job, int ranks, const data::Fingerprint& data, st
   Position position(job.config);
   Schedule::State schedule;
   visit_position(position, schedule, Reader(members, name));
-  check(position, name);
+  check(position, schedule, name);
   position.schedule.set_state(schedule);
   List differences("; ");
   compare(state, "plan", plan_facts(job, ranks), name, differences);

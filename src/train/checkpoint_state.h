@@ -9,10 +9,10 @@
 
 namespace gnnmg::train {
 
-// `data` is the fingerprint of the job's data set and split.
-// `ranks`: of all processes together.
+// `data` is the fingerprint of the job's data set and split, `training` what training_id_in() finds
+// again. `ranks`: of all processes together.
 std::string write_state(const Job& job, int ranks, const data::Fingerprint& data,
-                        const Position& position);
+                        const std::string& training, const Position& position);
 // Takes a position over. kFormat naming the member that is missing or wrong, kRange naming one that
 // lies nowhere in the job's plan; kMismatch with one
 // list of what differs between the job and the one that was saved and would make other batches of

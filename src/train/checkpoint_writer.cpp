@@ -33,7 +33,7 @@ void copy_files(const Job& job, const data::Fingerprint& data, const Position& p
                 const Training& training, CheckpointFiles& files) {
   job.model->copy_state(files.model);
   copy_state(*training.optimizer, *job.model, files.optimizer);
-  files.state = write_state(job, training.world_size(), data, position);
+  files.state = write_state(job, training.world_size(), data, training.id, position);
 }
 
 io::StateFile best_weights(const Job& job, const Training& training) {
@@ -57,14 +57,14 @@ struct Image {
 }  // namespace
 
 struct CheckpointWriter::State {
-  State(const Job& of, data::Fingerprint facts, const CheckpointConfig& c,
+  State(const Job& of, data::Fingerprint facts, std::string training, const CheckpointConfig& c,
         std::function<void()> at_rest)
       : job(of),
         data(std::move(facts)),
         config(c),
         ended(std::move(at_rest)),
         budget(base::current_budget()),
-        series(c.folder, c.keep) {}
+        series(c.folder, c.keep, std::move(training)) {}
 
   // Fresh pages cost more than the copy into them, so they are made here and not while training
   // waits. `model`: null where the image has its own.
@@ -141,6 +141,7 @@ struct CheckpointWriter::State {
   mutable std::mutex mutex;  // guards all below; images while they are one of the two
   std::condition_variable wake;
   CheckpointSeries series;
+  bool folder_checked = false;
   std::array<Image, 2> images;
   Image* writing = nullptr;
   Image* waiting = nullptr;
@@ -151,10 +152,11 @@ struct CheckpointWriter::State {
   const base::ExitGuard exit_guard{[] {}, [this] { return idle(); }, /*on_devices=*/false};
 };
 
-CheckpointWriter::CheckpointWriter(const Job& job, data::Fingerprint data,
+CheckpointWriter::CheckpointWriter(const Job& job, data::Fingerprint data, std::string training,
                                    const CheckpointConfig& config, std::function<void()> ended) {
   config.check();
-  state_ = std::make_unique<State>(job, std::move(data), config, std::move(ended));
+  state_ =
+      std::make_unique<State>(job, std::move(data), std::move(training), config, std::move(ended));
   job.model->copy_state(state_->images[0].files.model);
   state_->thread = base::start_thread([state = state_.get()] { state->work(); });
 }
@@ -175,6 +177,17 @@ const std::string& CheckpointWriter::folder() const { return state_->config.fold
 void CheckpointWriter::protect(std::string name) {
   std::lock_guard lock(state_->mutex);
   state_->series.protect(std::move(name));
+}
+
+void CheckpointWriter::check_folder() {
+  std::lock_guard lock(state_->mutex);
+  if (std::exchange(state_->folder_checked, true)) return;
+  try {
+    state_->series.check_folder();
+  } catch (...) {
+    state_->folder_checked = false;
+    throw;
+  }
 }
 
 bool CheckpointWriter::due(int64_t total_steps) const {

@@ -28,10 +28,10 @@ struct Training;
 
 class CheckpointWriter {
  public:
-  // `data`: the fingerprint of the job's data. `ended` is called on the writer's thread each time
-  // it comes to rest. The job outlives it.
-  CheckpointWriter(const Job& job, data::Fingerprint data, const CheckpointConfig& config,
-                   std::function<void()> ended);
+  // `data`: the fingerprint of the job's data. `training`: what draw_training_id() has given it.
+  // `ended` is called on the writer's thread each time it comes to rest. The job outlives it.
+  CheckpointWriter(const Job& job, data::Fingerprint data, std::string training,
+                   const CheckpointConfig& config, std::function<void()> ended);
   ~CheckpointWriter();  // writes what was taken first
   CheckpointWriter(const CheckpointWriter&) = delete;
   CheckpointWriter& operator=(const CheckpointWriter&) = delete;
@@ -39,6 +39,8 @@ class CheckpointWriter {
   const std::string& folder() const;
   // Never removed to make room for others.
   void protect(std::string name);
+  // Error(kMismatch) when the folder has checkpoints of another training; any thread.
+  void check_folder();
 
   enum class Why { kDue, kBest, kEnd };  // kBest: the weights are those of the best validation
 

@@ -158,7 +158,8 @@ loader::PlanConfig plan_config(const Job& job, int64_t batches_per_step, int ran
 }
 
 Training::Training(const Job& job)
-    : position(job.config),
+    : id(draw_training_id()),
+      position(job.config),
       optimizer(Optimizer::create(*job.model, job.config.optimizer)),
       times_(static_cast<size_t>(job.config.num_ranks)) {
   for (size_t r = 0; r < times_.size(); ++r) {

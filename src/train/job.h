@@ -7,6 +7,7 @@
 #include <limits>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <vector>
 
 #include "comm/processes.h"
@@ -101,6 +102,7 @@ loader::PlanConfig plan_config(const Job& job, int64_t batches_per_step, int ran
 struct Training {
   explicit Training(const Job& job);
 
+  std::string id;  // of draw_training_id(), or of the checkpoint that training goes on from
   // The first rank's; where ranks work on devices, as with Job::model.
   Position position;
   std::unique_ptr<Optimizer> optimizer;

@@ -100,7 +100,7 @@ void take_over(const Job& job, Training& training, comm::Collectives& comm, bool
   if (comm.rank() == 0) {
     optimizer = training.optimizer->state();
     Contents contents;
-    contents.state = write_state(job, training.world_size(), data, training.position);
+    contents.state = write_state(job, training.world_size(), data, training.id, training.position);
     contents.best = training.best.taken();
     for (const NamedTensor& entry : optimizer)
       contents.optimizer.push_back({entry.key, nn::dtype_of(entry.tensor), entry.tensor.numel()});
@@ -127,6 +127,7 @@ void take_over(const Job& job, Training& training, comm::Collectives& comm, bool
   if (!leads || comm.rank() == 0) return;
   const Position position =
       read_state(job, training.world_size(), data, contents.state, "what rank 0 is at");
+  training.id = training_id_in(contents.state, "what rank 0 is at");
   training.optimizer->load_state(optimizer);
   training.best = {};
   if (contents.best) {

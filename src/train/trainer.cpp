@@ -303,7 +303,10 @@ class RankTrainer final : public Trainer {
     command.call = call_of(work, command);
     std::unique_ptr<JointNormsTurn> turn;
     if (trains(work)) {
-      command.obstacle = report_of(*job_, [&] { return open_log(), turn = take_turn(), ""; }).error;
+      command.obstacle = report_of(*job_, [&] {
+                           if (training_.checkpoints) training_.checkpoints->check_folder();
+                           return open_log(), turn = take_turn(), "";
+                         }).error;
       // Other processes wait for this one, to be told.
       if (command.obstacle && !job_->environment.processes) throw base::Error(*command.obstacle);
     }
@@ -392,8 +395,9 @@ class RankTrainer final : public Trainer {
 
   void make_writer() {
     if (!job_->first_process()) return;
-    training_.checkpoints = std::make_unique<CheckpointWriter>(
-        *job_, data(), *checkpoints_, [&host = job_->environment.host] { host.notify(); });
+    training_.checkpoints =
+        std::make_unique<CheckpointWriter>(*job_, data(), training_.id, *checkpoints_,
+                                           [&host = job_->environment.host] { host.notify(); });
   }
 
   // What a checkpoint of now consists of, in memory of its own.
@@ -439,6 +443,7 @@ class RankTrainer final : public Trainer {
   // What a checkpoint comes to for this trainer. Everything that can be wrong is found here, before
   // anything is changed.
   struct Loaded {
+    std::string training;
     std::optional<Position> position;
     std::vector<nn::NamedTensor> optimizer;
     std::unique_ptr<nn::Model> model;
@@ -447,6 +452,7 @@ class RankTrainer final : public Trainer {
   Loaded read(const LoadedCheckpoint& from) {
     const CheckpointFiles& files = from.files;
     Loaded parts;
+    parts.training = training_id_in(files.state, from.path);
     parts.position = read_state(*job_, training_.world_size(), data(), files.state, from.path);
     parts.optimizer = parse_state(files.optimizer, *job_->model, job_->config.optimizer, from.path);
     parts.model = job_->model->clone();
@@ -472,6 +478,7 @@ class RankTrainer final : public Trainer {
     training_.best = std::move(parts.best);
     training_.last_good = {};
     training_.position = position;
+    training_.id = parts.training;
     if (position.finished && training_.best.taken()) training_.best.restore(*job_->model);
     training_.set_progress([&](Progress& p) {
       p = {.state = position.finished ? TrainerState::kFinished : TrainerState::kIdle,

@@ -213,7 +213,8 @@ TEST(AtomicFile, KeepsThePermissionsOfWhatItReplaces) {
     chmod(path.c_str(), mode);
     {
       AtomicFile file(path);
-      for (const std::string& name : folder.list()) EXPECT_EQ(mode_of(folder.file(name)), mode);
+      for (const std::string& name : folder.list())  // nobody else reads a part
+        EXPECT_EQ(mode_of(folder.file(name)), name == "f" ? mode : 0600u);
       file.write("new");
       file.commit();
     }
@@ -298,6 +299,55 @@ TEST(AtomicFile, ClearsAfterTheDeadAlone) {
   }
   EXPECT_EQ(slurp(folder.file("f")), "first");
   EXPECT_THAT(folder.list(), ElementsAre("f", "f.gnnmg-tmp-", "f.gnnmg-tmp-12a", "g.gnnmg-tmp-12"));
+}
+
+// Runs `body` in a process of a user who may not open whatever he likes; how it ended.
+template <typename Body>
+int as_somebody(const Body& body) {
+  const pid_t child = fork();
+  if (child == 0) {
+    if (geteuid() == 0 && setuid(65534) != 0) _exit(1);
+    body();
+    _exit(0);
+  }
+  int status = -1;
+  EXPECT_EQ(waitpid(child, &status, 0), child);
+  return status;
+}
+
+// The permissions of the file do not keep its owner from finding out that the writer is dead.
+TEST(AtomicFile, ClearsAfterTheDeadWhateverThePermissions) {
+  for (const mode_t mode : {0444, 0000, 0200, 0640}) {
+    const TempDir folder;
+    chmod(folder.path().c_str(), 0777);
+    const std::string path = folder.file("f");
+    EXPECT_EQ(as_somebody([&] {
+                replace(path, "old");
+                chmod(path.c_str(), mode);
+              }),
+              0);
+    const int killed = as_somebody([&] {
+      AtomicFile file(path);
+      file.write("a part");
+      file.sync();
+      raise(SIGKILL);
+    });
+    ASSERT_TRUE(WIFSIGNALED(killed));
+    ASSERT_EQ(folder.list().size(), 2u);
+    EXPECT_EQ(as_somebody([&] { replace(path, "new"); }), 0);
+    EXPECT_THAT(folder.list(), ElementsAre("f")) << "mode " << mode;
+    EXPECT_EQ(mode_of(path), mode);
+  }
+  const TempDir folder;
+  chmod(folder.path().c_str(), 0777);
+  const int killed = as_somebody([&] {
+    umask(0222);
+    AtomicFile file(folder.file("f"));
+    raise(SIGKILL);
+  });
+  ASSERT_TRUE(WIFSIGNALED(killed));
+  EXPECT_EQ(as_somebody([&] { replace(folder.file("f"), "new"); }), 0);
+  EXPECT_THAT(folder.list(), ElementsAre("f"));
 }
 
 // Where the file system has no locks, nothing is known of others, and nothing is removed.

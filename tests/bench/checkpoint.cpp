@@ -71,7 +71,8 @@ int main(int argc, char** argv) {
                       {queue, log, pool});
   train::Training training(*job);
   training.optimizer->step();  // makes the moments
-  train::CheckpointWriter writer(*job, training.fingerprint(*job), {.folder = folder}, [] {});
+  train::CheckpointWriter writer(*job, training.fingerprint(*job), training.id, {.folder = folder},
+                                 [] {});
 
   std::this_thread::sleep_for(std::chrono::seconds(2));  // training's first steps
   std::vector<double> pauses, writes, work;

@@ -1,6 +1,7 @@
 // Checkpoints on disk: whole or not there, whatever fails, is damaged or loses its power.
 #include "train/checkpoint_folder.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -14,6 +15,8 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <functional>
+#include <map>
 #include <memory>
 
 #include "base/atomic_folder.h"
@@ -127,6 +130,126 @@ TEST(CheckpointFolder, TwoTrainingsInOneFolder) {
   // Whoever starts once more means it.
   first.add(11, files_of(5), false);
   EXPECT_EQ(value_of(train::find_checkpoint(first.folder(), log).files), 5);
+}
+
+CheckpointFiles files_of_training(const std::string& id) {
+  CheckpointFiles files = files_of(1);
+  files.state = base::text("{\"training\": \"", id, "\"}");
+  return files;
+}
+
+TEST(CheckpointFolder, BelongsToOneTraining) {
+  const TempDir parent;
+  const std::string folder = parent.file("run"), id = train::draw_training_id();
+  EXPECT_EQ(id.size(), 32u);
+  EXPECT_NE(train::draw_training_id(), id);
+  EXPECT_EQ(train::training_id_in(files_of_training(id).state, "it"), id);
+  EXPECT_EQ(train::training_id_in("{}", "it"), "");
+
+  const auto expect_refused = [&](CheckpointSeries series, const CheckpointFiles& files) {
+    const std::vector<std::string> before = names(folder);
+    for (const auto& begin : std::vector<std::function<void()>>{
+             [&] { series.check_folder(); }, [&] { series.add(9, files, true); }}) {
+      const auto [status, text] = failure(begin);
+      EXPECT_EQ(status, Status::kMismatch);
+      EXPECT_THAT(text,
+                  StartsWith(folder + ": holds checkpoints of another training, the newest "));
+    }
+    EXPECT_EQ(names(folder), before);
+  };
+  CheckpointSeries first(folder, 1, id);
+  first.check_folder();  // there is none
+  first.add(1, files_of_training(id), true);
+  CheckpointSeries(folder, 1, id).check_folder();
+  expect_refused({folder, 1, "another"}, files_of_training("another"));
+  expect_refused({folder, 1}, files_of(1));
+  // Damaged ones say nothing; where none says anything, they are not this training's.
+  first.add(2, files_of_training(id), false);
+  const std::string newest = parent.file("run/000001-step-2/state.json");
+  parent.write("run/000001-step-2/state.json", "{");
+  CheckpointSeries(folder, 3, id).check_folder();
+  expect_refused({folder, 1, "another"}, files_of_training("another"));
+  base::remove_folder(parent.file("run/000000-step-1"));
+  expect_refused({folder, 1, id}, files_of_training(id));
+  // What only looks alike is nobody's.
+  base::remove_folder(parent.file("run/000001-step-2"));
+  parent.write("run/notes.txt", "mine");
+  CheckpointSeries(folder, 1, "another").add(3, files_of_training("another"), true);
+  EXPECT_THAT(names(folder), testing::Contains("notes.txt"));
+}
+
+// Two begin in an empty folder at once: who comes second finds it out at its first checkpoint.
+TEST(CheckpointFolder, TwoTrainingsBeginAtOnce) {
+  const TempDir parent;
+  CheckpointSeries first(parent.file("run"), 1, "a"), second(parent.file("run"), 1, "b");
+  first.check_folder();
+  second.check_folder();
+  first.add(1, files_of_training("a"), false);
+  EXPECT_EQ(failure([&] { second.add(1, files_of_training("b"), false); }).first,
+            Status::kMismatch);
+  first.add(2, files_of_training("a"), false);
+  EXPECT_THAT(names(parent.file("run")), ElementsAre("000001-step-2", "latest"));
+}
+
+// The counter does not wrap around: that would make the next one the oldest, and remove it.
+TEST(CheckpointFolder, TheLastNumberThereIs) {
+  const TempDir parent;
+  const std::string folder = parent.file("run"), last = "9223372036854775807-step-1";
+  base::make_directory(folder);
+  train::write_checkpoint(base::join_path(folder, last), files_of(1));
+  CheckpointSeries series(folder, 1);
+  const auto [status, text] = failure([&] { series.add(2, files_of(2), true); });
+  EXPECT_EQ(status, Status::kRange);
+  EXPECT_THAT(text, HasSubstr(last + ": no number is left after its own"));
+  EXPECT_THAT(names(folder), ElementsAre(last));
+  // A larger one is no number, and no checkpoint.
+  const std::string beyond = "9223372036854775808-step-1";
+  ASSERT_EQ(
+      std::rename(base::join_path(folder, last).c_str(), base::join_path(folder, beyond).c_str()),
+      0);
+  series.add(2, files_of(2), false);
+  EXPECT_THAT(names(folder), ElementsAre("000000-step-2", beyond, "latest"));
+}
+
+// A file that changes between two looks at it: what is returned is what was summed.
+TEST(CheckpointFolder, ReadsWhatItSums) {
+  static std::map<std::string, int> opened;  // by the file's name
+  opened.clear();
+  static const base::FileTable counting = [] {
+    base::FileTable table = base::system_files();
+    table.open = [](const char* path, int flags, mode_t mode) {
+      const std::string name = path;
+      if ((flags & O_DIRECTORY) == 0) ++opened[name.substr(name.rfind('/') + 1)];
+      return base::system_files().open(path, flags, mode);
+    };
+    table.pread = [](int fd, void* buffer, size_t size, off_t offset) {
+      const ssize_t got = base::system_files().pread(fd, buffer, size, offset);
+      // Each byte turns bad once it was read.
+      std::string link(4096, '\0');
+      const ssize_t length =
+          readlink(base::text("/proc/self/fd/", fd).c_str(), link.data(), link.size());
+      link.resize(static_cast<size_t>(length));
+      const int again = open(link.c_str(), O_WRONLY | O_CLOEXEC);
+      const std::string junk(static_cast<size_t>(std::max<ssize_t>(got, 0)), '!');
+      EXPECT_EQ(pwrite(again, junk.data(), junk.size(), offset), std::ssize(junk));
+      close(again);
+      return got;
+    };
+    return table;
+  }();
+  const TempDir folder;
+  const std::string path = folder.file("one");
+  train::write_checkpoint(path, files_of(3));
+  const base::FileTable* before = base::set_file_table(&counting);
+  CheckpointFiles found;
+  const auto [status, text] = failure([&] { found = train::read_checkpoint(path); });
+  base::set_file_table(before);
+  ASSERT_EQ(status, Status::kOk) << text;
+  EXPECT_EQ(value_of(found), 3);
+  EXPECT_EQ(opened["model.safetensors"], 1);
+  EXPECT_EQ(opened["optimizer.safetensors"], 1);
+  EXPECT_EQ(opened["best.safetensors"], 1);
+  EXPECT_EQ(opened["manifest.json"], 1);
 }
 
 // The newest counts, whatever the small files say: a save may have been cut off before them.

@@ -418,6 +418,22 @@ TEST(Checkpoint, APositionThatIsNone) {
   refused("\"step\": 1", "\"step\": 1000", "step is 1000, but epoch 1 has 3 steps");
   refused("\"step\": 1", "\"step\": 4", "step is 4, but epoch 1 has 3 steps");
   refused("\"seeds\": ", "\"seeds\": -", "seeds is -64");
+  // Epochs that the steps so far do not come to, and numbers that no training comes to.
+  refused("\"epoch\": 1", "\"epoch\": 1000",
+          "total_steps is 4, but epoch 1000 begins after 1000 times 3 steps");
+  refused("\"epoch\": 1", "\"epoch\": 9223372036854775807", "epoch is 9223372036854775807");
+  refused("\"total_steps\": 4", "\"total_steps\": 9223372036854775807",
+          "total_steps is 9223372036854775807");
+  refused("\"total_steps\": 4", "\"total_steps\": 5",
+          "total_steps is 5, but epoch 1 begins after 1 times 3 steps");
+  refused("\"bad_steps\": 0", "\"bad_steps\": -1", "bad_steps is -1");
+  refused("\"schedule_waited\": 0", "\"schedule_waited\": -1", "schedule_waited is -1");
+  refused("\"schedule_factor\": 1.0", "\"schedule_factor\": 1e300", "schedule_factor is 1e+300");
+  refused("\"schedule_factor\": 1.0", "\"schedule_factor\": -0.5", "schedule_factor is -0.5");
+  refused("\"schedule_factor\": 1.0", "\"schedule_factor\": null", "schedule_factor is nan");
+  refused("\"sum_weight\": ", "\"sum_weight\": -", "sum_weight is -64");
+  refused("\"peer_wait_seconds\": ", "\"peer_wait_seconds\": null, \"was\": ",
+          "peer_wait_seconds is nan");
   // The last step is done, and the end of the epoch is to come.
   const std::string end = altered(folder.file("it"), folder, [](std::string& state) {
     put(state, "\"step\": 1", "\"step\": 3");
@@ -427,6 +443,134 @@ TEST(Checkpoint, APositionThatIsNone) {
   run->load(end);
   EXPECT_EQ(run->step({}, nullptr), Status::kOk);
   EXPECT_EQ(run->progress().epoch, 2);
+}
+
+// A member of another type is no older library's silence.
+TEST(Checkpoint, MembersOfAnotherType) {
+  const TempDir folder;
+  const Recipe setup = eventful(train::OptimizerKind::kAdam, 1);
+  Host host;
+  {
+    Trial run(setup, host);
+    EXPECT_EQ(run->step({}, nullptr), Status::kOk);
+    run->save(folder.file("it"));
+  }
+  const auto refused = [&](const std::string& from, const std::string& to,
+                           const std::string& text) {
+    const std::string path =
+        altered(folder.file("it"), folder, [&](std::string& state) { put(state, from, to); });
+    Trial run(setup, host);
+    const Outcome outcome = attempt([&] { run->load(path); });
+    EXPECT_EQ(outcome.status, Status::kFormat);
+    EXPECT_EQ(outcome.text, path + ": " + text);
+    EXPECT_FALSE(host.log.next());
+  };
+  refused("\"sampler\": \"", "\"sampler\": 3, \"was\": \"",
+          "settings: sampler: expected a text, found an integer");
+  refused("\"model dropout\": \"", "\"model dropout\": null, \"was\": \"",
+          "settings: model dropout: expected a text, found null");
+  refused("\"model norm\": \"", "\"model norm\": [], \"was\": \"",
+          "settings: model norm: expected a text, found a list");
+  refused("\"seed\": \"", "\"seed\": 11, \"was\": \"",
+          "plan: seed: expected a text, found an integer");
+  refused("\"nodes\": \"", "\"nodes\": {}, \"was\": \"",
+          "data: nodes: expected a text, found an object");
+  refused("\"settings\": {", "\"settings\": 0, \"was\": {", "settings: expected an object");
+  refused("\"training\": \"", "\"training\": true, \"was\": \"",
+          "training: expected a text of 1 to 64 bytes");
+  refused("\"epoch\": 0", "\"epoch\": 0.5", "position: epoch: expected an integer");
+}
+
+// All that lies in a folder, with its contents.
+std::string contents(const std::string& folder) {
+  std::string all;
+  for (const std::string& name : base::list_directory(folder)) {
+    const std::string path = base::join_path(folder, name);
+    all += name + "\n" + (base::is_directory(path) ? contents(path) : slurp(path)) + "\n";
+  }
+  return all;
+}
+
+// The folder is that of the training which began it: another one, be it of the same settings, is
+// refused before its first step, and one that goes on from a checkpoint of the folder is none.
+TEST(Checkpoint, AFolderBelongsToOneTraining) {
+  const TempDir folder;
+  const std::string path = folder.file("run");
+  Recipe setup = eventful(train::OptimizerKind::kAdam, 2);
+  const CheckpointConfig each{.folder = path, .every_steps = 1, .keep = 1};
+  Host host;
+  {
+    Trial run(setup, host);
+    run->set_checkpoints(each);
+    for (int i = 0; i < 4; ++i) run->step({}, nullptr);
+    run->set_checkpoints(each);  // once more is no other training
+    run->step({}, nullptr);
+  }
+  const std::string before = contents(path);
+  {
+    Trial second(setup, host);
+    second->set_checkpoints(each);
+    for (const auto& begin : std::vector<std::function<void()>>{
+             [&] { second.train(); }, [&] { second->step({}, nullptr); }}) {
+      const Outcome outcome = attempt(begin);
+      EXPECT_EQ(outcome.status, Status::kMismatch);
+      EXPECT_THAT(outcome.text,
+                  AllOf(HasSubstr(path + ": holds checkpoints of another training, the newest "),
+                        HasSubstr("load it first"), HasSubstr("a folder of its own")));
+      EXPECT_EQ(contents(path), before);
+    }
+    EXPECT_TRUE(second->evaluate(data::SplitPart::kTest, {}));  // which writes nothing
+    // With another folder, or without checkpoints, it trains.
+    second->set_checkpoints(CheckpointConfig{.folder = folder.file("other")});
+    EXPECT_EQ(second->step({}, nullptr), Status::kOk);
+    second->set_checkpoints(std::nullopt);
+    EXPECT_EQ(second->step({}, nullptr), Status::kOk);
+  }
+  EXPECT_EQ(contents(path), before);
+  // Loaded before or after the folder is named, from the folder or from what was saved elsewhere.
+  for (const bool first_load : {true, false}) {
+    Trial again(setup, host);
+    if (first_load) again->load(path);
+    again->set_checkpoints(each);
+    if (!first_load) again->load(path);
+    EXPECT_EQ(again->step({}, nullptr), Status::kOk);
+    again->save(folder.file(first_load ? "saved" : "saved later"));
+  }
+  Trial moved(setup, host);
+  moved->load(folder.file("saved"));
+  moved->set_checkpoints(each);
+  EXPECT_EQ(moved->step({}, nullptr), Status::kOk);
+}
+
+// Checkpoints that do not say of which training they are, of a library that wrote no such thing.
+TEST(Checkpoint, AFolderOfAnOlderLibrary) {
+  const TempDir folder;
+  const std::string path = folder.file("run");
+  const Recipe setup = eventful(train::OptimizerKind::kAdam, 1);
+  const CheckpointConfig each{.folder = path, .every_steps = 1};
+  Host host;
+  {
+    Trial run(setup, host);
+    EXPECT_EQ(run->step({}, nullptr), Status::kOk);
+    run->save(folder.file("it"));
+  }
+  base::make_directory(path);
+  const std::string made = altered(folder.file("it"), folder, [](std::string& state) {
+    const size_t begin = state.find("\"training\"");
+    ASSERT_NE(begin, std::string::npos);
+    state.erase(begin, state.find("\"ranks\"") - begin);
+  });
+  ASSERT_EQ(std::rename(made.c_str(), (path + "/000003-step-1").c_str()), 0);
+  Trial other(setup, host);
+  other->set_checkpoints(each);
+  EXPECT_EQ(attempt([&] { other.train(); }).status, Status::kMismatch);
+  for (int time = 0; time < 2; ++time) {
+    Trial again(setup, host);
+    again->set_checkpoints(each);
+    again->load(path);
+    EXPECT_EQ(again->step({}, nullptr), Status::kOk);
+  }
+  EXPECT_EQ(attempt([&] { other.train(); }).status, Status::kMismatch);
 }
 
 TEST(Checkpoint, AFullDiskIsAnErrorAndTrainingGoesOn) {

@@ -381,7 +381,7 @@ func (o *options) defineProcesses(flags *flag.FlagSet) {
 func (o *options) defineOutput(flags *flag.FlagSet) {
 	flags.StringVar(&o.save, "save", "", "weights, .safetensors or .pth")
 	flags.StringVar(&o.load, "load", "", "weights to start from")
-	flags.StringVar(&o.checkpoints, "checkpoints", "", "folder of checkpoints after each epoch, and on an interrupt")
+	flags.StringVar(&o.checkpoints, "checkpoints", "", "folder of checkpoints after each epoch, and on an interrupt;\nit is of one training, which --resume goes on with")
 	flags.Int64Var(&o.checkpointSteps, "checkpoint-steps", 0, "after so many steps instead")
 	flags.IntVar(&o.checkpointKeep, "checkpoint-keep", 3, "how many of the last stay, beside the best")
 	flags.BoolVar(&o.resume, "resume", false, "go on from the newest whole checkpoint, if there is one")
