@@ -289,7 +289,8 @@ class EdgeParser {
 
   [[noreturn]] void refuse_end(std::string_view field, const char* end) const {
     const bool digits = field.size() > 18 && field.find_first_not_of("0123456789") == field.npos;
-    const bool name = !field.empty() && !begins_like_number(field) && sources_.size() == 0;
+    const bool name = !field.empty() && !io::parse_double(field) && sources_.size() == 0 &&
+                      std::string_view("([{<'").find(field[0]) == std::string_view::npos;
     fail(Status::kFormat, records_.where(), ": ", end, " \"", io::printable(field),
          "\", expected an integer from 0",
          digits            ? " below 2^63; relabel = 1 numbers ids of any size"

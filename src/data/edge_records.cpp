@@ -118,7 +118,7 @@ std::span<const std::string_view> EdgeRecords::cut(char separator) {
            " columns, expected an edge a line");
     if (line_.data() != held_.data()) held_ = line_;
     std::string_view more;
-    if (peeked_ || static_cast<int64_t>(held_.size()) > kMostBytes || !lines_.next(more))
+    if (peeked_ || static_cast<int64_t>(held_.size()) > kMostBytesOfEdge || !lines_.next(more))
       fail(Status::kFormat, where(), ": a field begins with \" and has no end: \"",
            io::printable(held_), "\"");
     held_ += '\n';

@@ -31,10 +31,9 @@ std::optional<char> common_separator(std::string_view header, std::string_view l
 class EdgeRecords {
  public:
   static constexpr size_t kMostFields = 4096;
-  static constexpr int64_t kMostBytes = int64_t{1} << 20;  // of a record
 
   EdgeRecords(std::unique_ptr<io::ByteSource> source, Reading& reading)
-      : lines_(std::move(source), reading, kMostBytes) {}
+      : lines_(std::move(source), reading, kMostBytesOfEdge) {}
   // Passes over lines of any kind.
   void skip(int64_t count);
   // Goes on to the next line that is neither blank nor a comment; false at the end.

@@ -9,7 +9,7 @@
 namespace gnnmg::data {
 namespace {
 
-constexpr size_t kMostShapeFields = size_t{1} << 20;
+constexpr size_t kMostShapeFields = size_t{1} << 16;
 constexpr size_t kFewestOfMatrix = 5;  // columns; a list of edges has fewer, or a header
 
 // The separator at which a line of numbers falls into most of them; it need not be cut well.
@@ -93,7 +93,7 @@ class ShapeProbe {
 }  // namespace
 
 TextShape shape_of_text(std::unique_ptr<io::ByteSource> source, Reading& reading) {
-  CountedLines lines(std::move(source), reading);
+  CountedLines lines(std::move(source), reading, kMostBytesOfEdge);
   ShapeFields fields;
   ShapeProbe probe;
   bool begun = false;
