@@ -42,8 +42,9 @@ std::string_view without_quotes(std::string_view text) {
 
 std::string_view take_attributes(std::string_view& line) {
   const std::string_view text = io::trim_blanks(line);
+  if (!text.ends_with('}')) return {};
   const size_t open = text.find('{');
-  if (open == text.npos || open == 0 || !text.ends_with('}')) return {};
+  if (open == text.npos || open == 0) return {};
   if (std::string_view(" \t,;|").find(text[open - 1]) == std::string_view::npos) return {};
   line = io::trim_blanks(text.substr(0, open));
   if (!line.empty() && std::string_view(",;|").find(line.back()) != std::string_view::npos)

@@ -1,4 +1,4 @@
-// The attributes that NetworkX writes behind an edge: {'weight': 2.5}.
+// The attributes that NetworkX writes after an edge: {'weight': 2.5}.
 #pragma once
 
 #include <string_view>

@@ -5,7 +5,6 @@
 #include <limits>
 #include <tuple>
 
-#include "data/edge_attributes.h"
 #include "data/edge_records.h"
 #include "data/edge_values.h"
 #include "data/node_keys.h"
@@ -32,10 +31,6 @@ bool begins_like_number(std::string_view field) {
 // Index pointers of eight bytes a node may take twice the text and a mebibyte.
 int64_t most_nodes(int64_t bytes) { return bytes / 4 + (int64_t{1} << 17); }
 
-std::string in_quotes(std::string_view name) {
-  return base::text('"', io::printable(name, 40), '"');
-}
-
 std::string joined(const std::vector<std::string>& items) {
   std::string all;
   for (size_t i = 0; i < std::min(items.size(), kMostNamed); ++i)
@@ -43,101 +38,6 @@ std::string joined(const std::vector<std::string>& items) {
   if (items.size() > kMostNamed) all += base::text(" and ", items.size() - kMostNamed, " more");
   return all;
 }
-
-// The values of a list besides its ends: those of columns, and those of NetworkX's attributes.
-class EdgeValues {
- public:
-  void begin(NumberForm form) { form_ = form; }
-  // A column with a name. One of a kind is taken, and further ones are left out.
-  void add_named(size_t column, std::string_view name) {
-    std::string title = in_quotes(name);
-    const ColumnRole role = role_of(name);
-    const bool taken = std::find(roles_.begin(), roles_.end(), role) != roles_.end();
-    auto values = taken ? nullptr : make_edge_column(role, title, form_);
-    if (!values) return left_out_.push_back(std::move(title));
-    roles_.push_back(role);
-    columns_.push_back({column, std::move(values)});
-  }
-  // One without, the `position`-th of those that begin with a number.
-  void add_unnamed(size_t column, size_t position) {
-    std::string title = base::text(column);
-    auto values = make_edge_column(position, title, form_);
-    if (!values) return left_out_.push_back(std::move(title));
-    columns_.push_back({column, std::move(values)});
-  }
-  void leave_out(size_t column) { left_out_.push_back(base::text(column)); }
-
-  // The row of the next edge.
-  void add(Fields fields, std::string_view attributes, const TextPlace& place) {
-    for (const Column& column : columns_) column.values->add(fields[column.at], place);
-    if (!attributes.empty() || !attributes_.empty()) add_attributes(attributes, place);
-    if (rows_++ == 0) first_line_ = place.line;
-  }
-
-  void finish(Found& found, EdgeNotes& notes) {
-    for (std::string& title : left_out_) notes.left_out.push_back(std::move(title));
-    for (const Column& column : columns_) column.values->finish(found, notes);
-    for (const Attribute& attribute : attributes_)
-      if (attribute.values) attribute.values->finish(found, notes);
-  }
-
- private:
-  struct Column {
-    size_t at;
-    std::unique_ptr<EdgeColumn> values;
-  };
-  struct Attribute {
-    std::string name;
-    std::unique_ptr<EdgeColumn> values;  // null: left out
-    int64_t rows = 0;
-  };
-
-  void add_attributes(std::string_view text, const TextPlace& place) {
-    pairs_.clear();
-    if (!text.empty() && !parse_attributes(text, pairs_))
-      fail(Status::kFormat, place.where(), ": \"", io::printable(text),
-           "\", expected attributes such as {'weight': 2.5}");
-    for (const auto& [name, value] : pairs_) {
-      Attribute& attribute = attribute_of(name, place);
-      if (attribute.rows > rows_)
-        fail(Status::kFormat, place.where(), ": the attribute ", in_quotes(name), " stands twice");
-      attribute.rows = rows_ + 1;
-      if (attribute.values) attribute.values->add(value, place);
-    }
-    for (Attribute& attribute : attributes_) {
-      if (attribute.values && attribute.rows <= rows_) attribute.values->add({}, place);
-      attribute.rows = rows_ + 1;
-    }
-  }
-
-  Attribute& attribute_of(std::string_view name, const TextPlace& place) {
-    constexpr size_t kMostAttributes = 64;
-    for (Attribute& attribute : attributes_)
-      if (attribute.name == name) return attribute;
-    if (attributes_.size() == kMostAttributes)
-      fail(Status::kFormat, place.where(), ": more than ", kMostAttributes,
-           " different attributes of edges");
-    Attribute& made = attributes_.emplace_back(std::string(name));
-    const ColumnRole role = role_of(name);
-    if (std::find(roles_.begin(), roles_.end(), role) == roles_.end())
-      made.values = make_edge_column(role, in_quotes(name), form_);
-    if (!made.values) {
-      left_out_.push_back(in_quotes(name));
-      return made;
-    }
-    roles_.push_back(role);
-    if (rows_ > 0) made.values->add({}, TextPlace{place.file, first_line_});
-    return made;
-  }
-
-  NumberForm form_;
-  std::vector<Column> columns_;
-  std::vector<Attribute> attributes_;
-  std::vector<ColumnRole> roles_;  // that are taken
-  std::vector<std::string> left_out_;
-  std::vector<std::pair<std::string_view, std::string_view>> pairs_;
-  int64_t rows_ = 0, first_line_ = 0;
-};
 
 class EdgeParser {
  public:
@@ -178,7 +78,7 @@ class EdgeParser {
     counted_nodes_ = io::parse_int(fields[0]).value_or(0);
     base_ = shape_ == TextShape::kCountsFromOne && !options_.relabel ? 1 : 0;
     warn(base::text(records_.where(), ": \"", io::printable(records_.line()),
-                    "\" is taken for the numbers of nodes and edges, because as many lines follow "
+                    "\" is taken for the numbers of nodes and edges, because so many lines follow "
                     "with ids from ",
                     shape_ == TextShape::kCountsFromOne ? "1, which are numbered from 0" : "0",
                     "; header_lines = 0 takes it for an edge"));
@@ -193,6 +93,8 @@ class EdgeParser {
     if (may_have_header && take_header()) {
       if (!records_.next()) return false;
       if (options_.separator.empty()) compare_with_header();
+    } else if (may_have_header) {
+      take_header_in_comment();
     }
     begin_columns(records_.cut(separator_));
     return true;
@@ -206,6 +108,21 @@ class EdgeParser {
     if (is_header(fields)) return true;
     header_.clear();
     return false;
+  }
+
+  // "# source target weight", as numpy.savetxt() writes a header.
+  void take_header_in_comment() {
+    std::string_view comment = records_.comment_before();
+    comment.remove_prefix(std::min(comment.find_first_not_of("#%/ \t"), comment.size()));
+    io::FieldCutter cutter(EdgeRecords::kMostFields);
+    const auto common = common_separator(comment, records_.line(), separator_);
+    if (!common || *common != separator_) return;
+    cutter.cut(comment, separator_);
+    const auto ends = find_ends(cutter.fields());
+    if (!ends || !ends->sure) return;
+    header_.assign(cutter.fields().begin(), cutter.fields().end());
+    header_says_ends_ = true;
+    if (named_ends()) std::tie(source_, target_) = std::tie(ends->source, ends->target);
   }
 
   // The header and the line at hand, the first edge, may show together what separates fields.
@@ -286,7 +203,6 @@ class EdgeParser {
       fail(Status::kFormat, records_.where(), ": ", columns_, " columns, expected ", header_.size(),
            " as in the header");
     if (!header_.empty() && !header_says_ends_) check_unknown_header(named);
-    values_.begin({.decimal_commas = separator_ != ','});
     std::vector<size_t> unnamed;
     for (size_t i = 0; i < columns_; ++i) {
       if (i == source_ || i == target_) continue;
@@ -312,11 +228,10 @@ class EdgeParser {
         values_.add_unnamed(i, position++);
   }
 
-  bool reads_as_number(std::string_view field) const {
-    if (io::parse_double(field)) return true;
+  static bool reads_as_number(std::string_view field) {
     std::string with_point(field);
     std::replace(with_point.begin(), with_point.end(), ',', '.');
-    return separator_ != ',' && io::parse_double(with_point).has_value();
+    return io::parse_double(with_point).has_value();
   }
 
   // A header that does not name the ends.
@@ -374,7 +289,8 @@ class EdgeParser {
 
   [[noreturn]] void refuse_end(std::string_view field, const char* end) const {
     const bool digits = field.size() > 18 && field.find_first_not_of("0123456789") == field.npos;
-    const bool name = !field.empty() && !begins_like_number(field) && sources_.size() == 0;
+    const bool name = !field.empty() && !io::parse_double(field) && sources_.size() == 0 &&
+                      std::string_view("([{<'").find(field[0]) == std::string_view::npos;
     fail(Status::kFormat, records_.where(), ": ", end, " \"", io::printable(field),
          "\", expected an integer from 0",
          digits            ? " below 2^63; relabel = 1 numbers ids of any size"
@@ -458,7 +374,7 @@ class EdgeParser {
                                     : separator_ == ' ' ? "blanks"
                                                         : std::string{'"', separator_, '"'},
                                     ", ends in columns ", source_, " and ", target_);
-      if (!header_.empty()) note += ", the first line is a header";
+      if (!header_.empty()) note += ", a header names the columns";
       if (!notes.kept.empty()) note += base::text(", ", joined(notes.kept));
       reading_.context.log.add(base::LogLevel::kInfo, std::move(note));
     }

@@ -69,11 +69,15 @@ void EdgeRecords::skip(int64_t count) {
 }
 
 bool EdgeRecords::read(std::string_view& line) {
+  constexpr size_t kMostOfComment = 4096;
   while (lines_.next(line)) {
-    if (is_comment(line))
+    if (is_comment(line)) {
       comments_.read(line);
-    else if (!io::trim_blanks(line).empty())
+      if (!begun_) comment_before_ = line.substr(0, kMostOfComment);
+    } else if (!io::trim_blanks(line).empty()) {
+      begun_ = true;
       return true;
+    }
   }
   return false;
 }
@@ -106,7 +110,7 @@ std::optional<std::string_view> EdgeRecords::peek() {
 std::span<const std::string_view> EdgeRecords::cut(char separator) {
   for (;;) {
     std::string_view table = line_;
-    attributes_ = table.find('{') == table.npos ? std::string_view() : take_attributes(table);
+    attributes_ = take_attributes(table);
     const auto result = cutter_.cut(table, separator);
     if (result == io::FieldCutter::Result::kWhole) return cutter_.fields();
     if (result == io::FieldCutter::Result::kTooMany)
@@ -114,7 +118,7 @@ std::span<const std::string_view> EdgeRecords::cut(char separator) {
            " columns, expected an edge a line");
     if (line_.data() != held_.data()) held_ = line_;
     std::string_view more;
-    if (peeked_ || static_cast<int64_t>(held_.size()) > kMostBytes || !lines_.next(more))
+    if (peeked_ || static_cast<int64_t>(held_.size()) > kMostBytesOfEdge || !lines_.next(more))
       fail(Status::kFormat, where(), ": a field begins with \" and has no end: \"",
            io::printable(held_), "\"");
     held_ += '\n';

@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "data/edge_column.h"
 #include "data/edge_comments.h"
-#include "data/edge_values.h"
 #include "data/lines.h"
 #include "io/fields.h"
 
@@ -31,10 +31,9 @@ std::optional<char> common_separator(std::string_view header, std::string_view l
 class EdgeRecords {
  public:
   static constexpr size_t kMostFields = 4096;
-  static constexpr int64_t kMostBytes = int64_t{1} << 20;  // of a record
 
   EdgeRecords(std::unique_ptr<io::ByteSource> source, Reading& reading)
-      : lines_(std::move(source), reading, kMostBytes) {}
+      : lines_(std::move(source), reading, kMostBytesOfEdge) {}
   // Passes over lines of any kind.
   void skip(int64_t count);
   // Goes on to the next line that is neither blank nor a comment; false at the end.
@@ -53,12 +52,16 @@ class EdgeRecords {
   const std::string& name() const { return lines_.name(); }
   int64_t bytes() const { return lines_.bytes(); }
   const EdgeComments& comments() const { return comments_; }
+  // The last comment before the first record, at most a few kilobytes of it.
+  std::string_view comment_before() const { return comment_before_; }
 
  private:
   bool read(std::string_view& line);
 
   CountedLines lines_;
   EdgeComments comments_;
+  std::string comment_before_;
+  bool begun_ = false;  // a record has been read
   io::FieldCutter cutter_{kMostFields};
   std::string_view line_, attributes_;
   int64_t number_ = 0;  // of the line at hand

@@ -1,312 +1,88 @@
 #include "data/edge_values.h"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
-#include <optional>
 
+#include "data/edge_attributes.h"
 #include "io/bytes.h"
-#include "io/fields.h"
-#include "io/text.h"
 
 namespace gnnmg::data {
-namespace {
 
 using base::fail;
 using base::Status;
 
-constexpr size_t kShown = 40;  // characters of a field in a text
-
-std::string shown(std::string_view field) { return io::printable(field, kShown); }
-
-// Numbers, or nothing that is one. A column of both is an error at the line of what is none.
-class NumericColumn : public EdgeColumn {
- public:
-  NumericColumn(std::string title, const char* what) : EdgeColumn(std::move(title)), what_(what) {}
-
-  void add(std::string_view field, const TextPlace& place) final {
-    if (!add_number(field, place))
-      note_odd(field, place);
-    else if (!has_numbers_) {
-      has_numbers_ = true;
-      if (odd_line_ > 0) refuse_odd(place);
-    }
-  }
-
- protected:
-  // False for what is no number.
-  virtual bool add_number(std::string_view field, const TextPlace& place) = 0;
-  // Whether a row may have nothing where others have a number.
-  virtual bool may_be_empty() const { return false; }
-  virtual std::string expected() const = 0;
-
-  bool has_numbers() const { return has_numbers_; }
-  bool has_gaps() const { return empty_line_ > 0; }
-  int64_t gap_line() const { return empty_line_; }
-  const char* what() const { return what_; }
-
-  // True, and noted, when the column is left out for having no numbers.
-  bool left_out_as_text(EdgeNotes& notes) const {
-    if (has_numbers_) return false;
-    std::string reason = title_;
-    if (odd_line_ > 0 && !odd_.empty())
-      reason += base::text(" (no number in it: \"", odd_, "\" in line ", odd_line_, ")");
-    else if (odd_line_ > 0 || empty_line_ > 0)
-      reason += " (empty)";
-    notes.left_out.push_back(std::move(reason));
-    return true;
-  }
-
- private:
-  void note_odd(std::string_view field, const TextPlace& place) {
-    if (field.empty() && may_be_empty()) {
-      if (empty_line_ == 0) empty_line_ = place.line;
-      return;
-    }
-    if (odd_line_ == 0 || (odd_.empty() && !field.empty())) {
-      odd_ = shown(field);
-      odd_line_ = place.line;
-    }
-    if (has_numbers_) refuse_odd(place);
-  }
-  [[noreturn]] void refuse_odd(const TextPlace& place) const {
-    fail(Status::kFormat, TextPlace{place.file, odd_line_}.where(), ": ", what_, " \"", odd_,
-         "\", expected ", expected(), " as in other lines");
-  }
-
-  const char* const what_;
-  bool has_numbers_ = false;
-  int64_t empty_line_ = 0;
-  int64_t odd_line_ = 0;  // of the first field that is no number
-  std::string odd_;
-};
-
-// A number as programs write it, or with a comma for its point.
-struct DecimalReader {
-  NumberForm form;
-  int64_t comma_line = 0, point_line = 0;
-
-  std::optional<double> read(std::string_view field, const TextPlace& place) {
-    const size_t comma = field.find(',');
-    if (!form.decimal_commas || comma == field.npos) {
-      const auto value = io::parse_double(field);
-      if (value && form.decimal_commas && field.find('.') != field.npos) note(point_line, place);
-      return value;
-    }
-    std::string with_point(field);
-    with_point[comma] = '.';
-    const auto value = io::parse_double(with_point);
-    if (value) note(comma_line, place);
-    return value;
-  }
-
- private:
-  void note(int64_t& line, const TextPlace& place) {
-    if (line == 0) line = place.line;
-    if (comma_line > 0 && point_line > 0)
-      fail(Status::kFormat, place.where(), ": decimal commas, as in line ", comma_line,
-           ", and points, as in line ", point_line, ", in one column; expected one of them");
-  }
-};
-
-class WeightColumn : public NumericColumn {
- public:
-  WeightColumn(std::string title, NumberForm form)
-      : NumericColumn(std::move(title), "weight"), decimal_{form} {}
-
-  void finish(Found& found, EdgeNotes& notes) override {
-    if (left_out_as_text(notes)) return;
-    const int64_t rows = values_.size();
-    std::string note = base::text("column ", title_, " kept as \"weight\"");
-    if (decimal_.comma_line > 0) note += " with decimal commas";
-    notes.kept.push_back(std::move(note));
-    if (rounded_line_ > 0)
-      notes.warnings.push_back(base::text("column ", title_, ": integers such as that in line ",
-                                          rounded_line_, " are rounded to 32-bit floats"));
-    found.edge_columns.emplace("weight", values_.take_f32({rows}));
-  }
-
- protected:
-  bool add_number(std::string_view field, const TextPlace& place) override {
-    if (const auto integer = io::parse_int(field)) {
-      constexpr int64_t kExact = int64_t{1} << 24;
-      if (rounded_line_ == 0 && (*integer > kExact || *integer < -kExact) &&
-          static_cast<int64_t>(static_cast<double>(static_cast<float>(*integer))) != *integer)
-        rounded_line_ = place.line;
-      smallest_ = std::min(smallest_, *integer);
-      largest_ = std::max(largest_, *integer);
-      values_.push(*integer);
-      return true;
-    }
-    const auto weight = decimal_.read(field, place);
-    if (!weight) return false;
-    if (!std::isfinite(static_cast<float>(*weight)))
-      fail(Status::kFormat, place.where(), ": weight \"", shown(field),
-           std::isfinite(*weight) ? "\" is beyond the range of 32-bit floats"
-                                  : "\", expected a finite number");
-    values_.push(*weight);
-    return true;
-  }
-  std::string expected() const override { return "a finite number"; }
-
-  NumberColumn values_;
-  int64_t smallest_ = std::numeric_limits<int64_t>::max();
-  int64_t largest_ = std::numeric_limits<int64_t>::min();
-  int64_t rounded_line_ = 0;
-
- private:
-  DecimalReader decimal_;
-};
-
-// Integers of 64 bits. Others would lose what they say, so the column is left out with them.
-class IntegerColumn : public NumericColumn {
- public:
-  IntegerColumn(std::string title, const char* what, const char* tensor)
-      : NumericColumn(std::move(title), what), tensor_(tensor) {}
-
-  void finish(Found& found, EdgeNotes& notes) override {
-    if (left_out_as_text(notes)) return;
-    if (broken_line_ > 0 || has_gaps() || !taken() || found.edge_columns.contains(tensor_)) {
-      const int64_t line = broken_line_ > 0 ? broken_line_ : gap_line();
-      notes.left_out.push_back(
-          line == 0 ? title_ : base::text(title_, " (line ", line, " has no integer of 64 bits)"));
-      return;
-    }
-    notes.kept.push_back(base::text("column ", title_, " kept as \"", tensor_, "\""));
-    const int64_t rows = values_.size();
-    found.edge_columns.emplace(tensor_, values_.take_i64({rows}));
-  }
-
- protected:
-  bool add_number(std::string_view field, const TextPlace& place) override {
-    const auto integer = io::parse_int(field);
-    if (!integer && !io::parse_double(field)) return false;
-    if (!integer && broken_line_ == 0) {
-      broken_line_ = place.line;
-      values_ = {};
-    }
-    if (broken_line_ == 0) {
-      values_.push(*integer);
-      note_integer(*integer);
-    }
-    return true;
-  }
-  bool may_be_empty() const override { return true; }
-  std::string expected() const override { return "a number"; }
-  virtual void note_integer(int64_t) {}
-  virtual bool taken() const { return true; }
-
- private:
-  const char* const tensor_;
-  NumberColumn values_;
-  int64_t broken_line_ = 0;  // of the first number that is no integer of 64 bits
-};
-
-// Seconds since 1970, from 1973 to 2286: integers that nobody takes for weights.
-constexpr int64_t kFirstUnixTime = 100'000'000, kLastUnixTime = 9'999'999'999;
-
-// The first column without a name.
-class GuessedWeight final : public WeightColumn {
- public:
-  using WeightColumn::WeightColumn;
-  void finish(Found& found, EdgeNotes& notes) override {
-    const bool times = has_numbers() && values_.integral() && !values_.has_nan() &&
-                       smallest_ >= kFirstUnixTime && largest_ <= kLastUnixTime &&
-                       smallest_ <= largest_;
-    if (!times) return WeightColumn::finish(found, notes);
-    notes.kept.push_back(base::text("column ", title_, ", Unix times, kept as \"time\""));
-    const int64_t rows = values_.size();
-    found.edge_columns.emplace("time", values_.take_i64({rows}));
-  }
-};
-
-// The second column without a name, where it holds Unix times.
-class GuessedTime final : public IntegerColumn {
- public:
-  explicit GuessedTime(std::string title) : IntegerColumn(std::move(title), "time", "time") {}
-
- protected:
-  void note_integer(int64_t value) override {
-    times_ &= value >= kFirstUnixTime && value <= kLastUnixTime;
-  }
-  bool taken() const override { return times_; }
-
- private:
-  bool times_ = true;
-};
-
-// Gephi's "Type" says of every edge whether it has a direction; other tables have labels there.
-class DirectionColumn final : public EdgeColumn {
- public:
-  explicit DirectionColumn(std::string title)
-      : EdgeColumn(title), labels_(std::move(title), "label", "edge_label") {}
-  void add(std::string_view field, const TextPlace& place) override {
-    directions_ &= is(field, "undirected") || is(field, "directed");
-    undirected_ |= is(field, "undirected");
-    labels_.add(field, place);
-  }
-  void finish(Found& found, EdgeNotes& notes) override {
-    if (!directions_) return labels_.finish(found, notes);
-    notes.undirected |= undirected_;
-    notes.kept.push_back(base::text("column ", title_, " says ",
-                                    undirected_ ? "that edges are undirected" : "directed"));
-  }
-
- private:
-  static bool is(std::string_view field, std::string_view word) {
-    return std::equal(field.begin(), field.end(), word.begin(), word.end(), [](char a, char b) {
-      return (a >= 'A' && a <= 'Z' ? a - 'A' + 'a' : a) == b;
-    });
-  }
-  IntegerColumn labels_;
-  bool directions_ = true, undirected_ = false;
-};
-
-// Edges of many graphs count their nodes anew in each, so they make no one graph.
-class GraphColumn final : public EdgeColumn {
- public:
-  using EdgeColumn::EdgeColumn;
-  void add(std::string_view field, const TextPlace& place) override {
-    if (!first_) first_ = shown(field);
-    if (shown(field) != *first_)
-      fail(Status::kUnsupported, place.where(), ": column ", title_, " has graph \"", shown(field),
-           "\" after \"", *first_,
-           "\": a table with the edges of many graphs is not read; write each graph into a file of "
-           "its own, or many in a format for them, such as packed or tu");
-  }
-  void finish(Found&, EdgeNotes& notes) override {
-    notes.left_out.push_back(title_ + " (the same in every line)");
-  }
-
- private:
-  std::optional<std::string> first_;
-};
-
-}  // namespace
-
-std::unique_ptr<EdgeColumn> make_edge_column(ColumnRole role, std::string title, NumberForm form) {
-  switch (role) {
-    case ColumnRole::kWeight:
-      return std::make_unique<WeightColumn>(std::move(title), form);
-    case ColumnRole::kTime:
-      return std::make_unique<IntegerColumn>(std::move(title), "time", "time");
-    case ColumnRole::kLabel:
-      return std::make_unique<IntegerColumn>(std::move(title), "label", "edge_label");
-    case ColumnRole::kDirection:
-      return std::make_unique<DirectionColumn>(std::move(title));
-    case ColumnRole::kGraph:
-      return std::make_unique<GraphColumn>(std::move(title));
-    case ColumnRole::kUnknown:
-    case ColumnRole::kBeside:
-      break;
-  }
-  return nullptr;
+std::string in_quotes(std::string_view name) {
+  return base::text('"', io::printable(name, 40), '"');
 }
 
-std::unique_ptr<EdgeColumn> make_edge_column(size_t position, std::string title, NumberForm form) {
-  if (position == 0) return std::make_unique<GuessedWeight>(std::move(title), form);
-  if (position == 1) return std::make_unique<GuessedTime>(std::move(title));
-  return nullptr;
+bool EdgeValues::is_taken(ColumnRole role) const {
+  return std::find(roles_.begin(), roles_.end(), role) != roles_.end();
+}
+
+void EdgeValues::add_named(size_t column, std::string_view name) {
+  std::string title = in_quotes(name);
+  const ColumnRole role = role_of(name);
+  auto values = is_taken(role) ? nullptr : make_edge_column(role, title);
+  if (!values) return left_out_.push_back(std::move(title));
+  roles_.push_back(role);
+  columns_.push_back({column, std::move(values)});
+}
+
+void EdgeValues::add_unnamed(size_t column, size_t position) {
+  std::string title = base::text(column);
+  auto values = make_edge_column(position, title);
+  if (!values) return left_out_.push_back(std::move(title));
+  columns_.push_back({column, std::move(values)});
+}
+
+void EdgeValues::add(std::span<const std::string_view> fields, std::string_view attributes,
+                     const TextPlace& place) {
+  for (const Column& column : columns_) column.values->add(fields[column.at], place);
+  if (!attributes.empty() || !attributes_.empty()) add_attributes(attributes, place);
+  if (rows_++ == 0) first_line_ = place.line;
+}
+
+void EdgeValues::finish(Found& found, EdgeNotes& notes) {
+  for (std::string& title : left_out_) notes.left_out.push_back(std::move(title));
+  for (const Column& column : columns_) column.values->finish(found, notes);
+  for (const Attribute& attribute : attributes_)
+    if (attribute.values) attribute.values->finish(found, notes);
+}
+
+void EdgeValues::add_attributes(std::string_view text, const TextPlace& place) {
+  pairs_.clear();
+  if (!text.empty() && !parse_attributes(text, pairs_))
+    fail(Status::kFormat, place.where(), ": \"", io::printable(text),
+         "\", expected attributes such as {'weight': 2.5}");
+  for (const auto& [name, value] : pairs_) {
+    Attribute& attribute = attribute_of(name, place);
+    if (attribute.rows > rows_)
+      fail(Status::kFormat, place.where(), ": the attribute ", in_quotes(name), " stands twice");
+    attribute.rows = rows_ + 1;
+    if (attribute.values) attribute.values->add(value, place);
+  }
+  for (Attribute& attribute : attributes_) {
+    if (attribute.values && attribute.rows <= rows_) attribute.values->add({}, place);
+    attribute.rows = rows_ + 1;
+  }
+}
+
+EdgeValues::Attribute& EdgeValues::attribute_of(std::string_view name, const TextPlace& place) {
+  constexpr size_t kMostAttributes = 64;
+  for (Attribute& attribute : attributes_)
+    if (attribute.name == name) return attribute;
+  if (attributes_.size() == kMostAttributes)
+    fail(Status::kFormat, place.where(), ": more than ", kMostAttributes,
+         " different attributes of edges");
+  Attribute& made = attributes_.emplace_back(std::string(name));
+  const ColumnRole role = role_of(name);
+  if (!is_taken(role)) made.values = make_edge_column(role, in_quotes(name));
+  if (!made.values) {
+    left_out_.push_back(in_quotes(name));
+    return made;
+  }
+  roles_.push_back(role);
+  if (rows_ > 0) made.values->add({}, TextPlace{place.file, first_line_});
+  return made;
 }
 
 }  // namespace gnnmg::data

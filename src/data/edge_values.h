@@ -1,56 +1,55 @@
-// Columns of a list of edges besides the two ends: what each becomes in the data set, and what is
-// said of one that becomes nothing. Whether a column holds numbers is decided by all of its rows.
+// The values of a list of edges besides its ends: those of its columns, and those of NetworkX's
+// attributes.
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-#include "base/log.h"
-#include "data/assemble.h"
-#include "data/numbers.h"
-#include "data/table_header.h"
+#include "data/edge_column.h"
 
 namespace gnnmg::data {
 
-// A line of a text, for errors.
-struct TextPlace {
-  const std::string& file;
-  int64_t line = 0;
-  std::string where() const { return base::text(file, ", line ", line); }
-};
+// A name from a file, bounded, in quotes.
+std::string in_quotes(std::string_view name);
 
-// What is told of a list once all of it is read.
-struct EdgeNotes {
-  std::vector<std::string> left_out;  // columns, each with the reason
-  std::vector<std::string> kept;
-  std::vector<std::string> warnings;
-  bool undirected = false;  // the file says that its edges are
-};
-
-class EdgeColumn {
+class EdgeValues {
  public:
-  // `title` names the column in texts: "\"Weight\"", "2".
-  explicit EdgeColumn(std::string title) : title_(std::move(title)) {}
-  virtual ~EdgeColumn() = default;
-  // The field of the next edge; empty where there is none.
-  virtual void add(std::string_view field, const TextPlace& place) = 0;
-  virtual void finish(Found& found, EdgeNotes& notes) = 0;
+  // A column with a name. One of a kind is taken, and further ones are left out.
+  void add_named(size_t column, std::string_view name);
+  // One without, the `position`-th of those that may be numbers.
+  void add_unnamed(size_t column, size_t position);
+  void leave_out(size_t column) { left_out_.push_back(base::text(column)); }
 
- protected:
-  const std::string title_;
+  // The row of the next edge; `attributes` is "{...}" or empty. Error(kFormat) naming `place`.
+  void add(std::span<const std::string_view> fields, std::string_view attributes,
+           const TextPlace& place);
+  void finish(Found& found, EdgeNotes& notes);
+
+ private:
+  struct Column {
+    size_t at;
+    std::unique_ptr<EdgeColumn> values;
+  };
+  struct Attribute {
+    std::string name;
+    std::unique_ptr<EdgeColumn> values;  // null: left out
+    int64_t rows = 0;
+  };
+
+  bool is_taken(ColumnRole role) const;
+  void add_attributes(std::string_view text, const TextPlace& place);
+  Attribute& attribute_of(std::string_view name, const TextPlace& place);
+
+  std::vector<Column> columns_;
+  std::vector<Attribute> attributes_;
+  std::vector<ColumnRole> roles_;  // that are taken
+  std::vector<std::string> left_out_;
+  std::vector<std::pair<std::string_view, std::string_view>> pairs_;
+  int64_t rows_ = 0, first_line_ = 0;
 };
-
-// How numbers of a text are written.
-struct NumberForm {
-  bool decimal_commas = false;  // may be: the comma separates no columns
-};
-
-// By what a column is called. Null for one that becomes nothing.
-std::unique_ptr<EdgeColumn> make_edge_column(ColumnRole role, std::string title, NumberForm form);
-// By where one without a name stands: the first is the weight, and times of Unix are the time. Null
-// beyond the second.
-std::unique_ptr<EdgeColumn> make_edge_column(size_t position, std::string title, NumberForm form);
 
 }  // namespace gnnmg::data

@@ -99,7 +99,7 @@ struct Kind {
   std::string_view name, remedy = kWriteEdges;
 };
 
-// A problem line of DIMACS behind comments "c ...", such as "p edge 5 6".
+// A problem line of DIMACS after comments "c ...", such as "p edge 5 6".
 bool is_dimacs(std::string_view text) {
   text = after_comments(text, [](std::string_view line) { return is_word(line, "c"); });
   std::string_view rest = text;
@@ -114,7 +114,7 @@ bool is_dimacs(std::string_view text) {
          io::parse_int(fields[2]) && io::parse_int(fields[3]);
 }
 
-// GML: "graph [" behind "Creator ..." and "Version ...".
+// GML: "graph [" after "Creator ..." and "Version ...".
 bool is_gml(std::string_view text) {
   text = after_comments(text, [](std::string_view line) {
     return line.starts_with('#') || is_word(line, "creator") || is_word(line, "version") ||
@@ -123,7 +123,7 @@ bool is_gml(std::string_view text) {
   return is_word(text, "graph") && without_space(text.substr(5)).starts_with('[');
 }
 
-// Graphviz: "digraph name {" behind comments.
+// Graphviz: "digraph name {" after comments.
 bool is_dot(std::string_view text) {
   text = after_comments(
       text, [](std::string_view line) { return line.starts_with('#') || line.starts_with("//"); });

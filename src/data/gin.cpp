@@ -224,9 +224,15 @@ bool looks_like_gin(std::string_view start) {
 }
 
 bool begins_with_a_count(const std::string& path) {
-  io::LineReader lines(io::ByteSource::open(path));
+  constexpr int64_t kMostOfLine = 4096;
+  io::LineReader lines(io::ByteSource::open(path), kMostOfLine);
   std::string_view line, word, second;
-  if (!lines.next(line) || io::guess_separator(line) != ' ') return false;
+  try {
+    if (!lines.next(line) || io::guess_separator(line) != ' ') return false;
+  } catch (const base::Error& error) {
+    if (error.status() != Status::kFormat) throw;
+    return false;  // a longer line, which is no count
+  }
   Fields fields(line);
   return fields.next(word) && !fields.next(second) && word[0] >= '0' && word[0] <= '9';
 }

@@ -16,6 +16,9 @@ namespace gnnmg::data {
 // Columns of a table in text, at most: enough for any features, and little beside the longest line.
 inline constexpr int64_t kMostColumnsOfText = int64_t{1} << 20;
 
+// Of a line of a list of edges.
+inline constexpr int64_t kMostBytesOfEdge = int64_t{1} << 20;
+
 // Whether a line of a list of edges is a comment.
 inline bool is_comment(std::string_view line) {
   return line.starts_with('#') || line.starts_with('%') || line.starts_with("//");

@@ -67,19 +67,19 @@ class MetisParser {
       weights_.push_back(number("the weight of a node", 0));
     std::string_view field;
     while (take(field)) {
-      const int64_t neighbour = integer(field, "the neighbour", 1);
-      if (neighbour > header_.num_nodes)
-        fail(Status::kRange, lines_.where(), ": the neighbour ", neighbour, ", expected 1 to ",
+      const int64_t neighbor = integer(field, "the neighbor", 1);
+      if (neighbor > header_.num_nodes)
+        fail(Status::kRange, lines_.where(), ": the neighbor ", neighbor, ", expected 1 to ",
              header_.num_nodes);
       sources_.push(node_);
-      targets_.push(neighbour - 1);
-      loops_ += neighbour - 1 == node_;
+      targets_.push(neighbor - 1);
+      loops_ += neighbor - 1 == node_;
       int64_t weight = 0;
       if (header_.edge_weights) {
         weight = number("the weight of an edge", 0);
         edge_weights_.push_back(static_cast<float>(weight));
       }
-      asymmetry_ += mixed(node_, neighbour - 1, weight) - mixed(neighbour - 1, node_, weight);
+      asymmetry_ += mixed(node_, neighbor - 1, weight) - mixed(neighbor - 1, node_, weight);
     }
     if ((sources_.size() - loops_) / 2 > header_.num_edges) check_counts();
   }
@@ -119,7 +119,7 @@ class MetisParser {
   void check_counts() const {
     const int64_t listed = sources_.size(), pairs = listed - loops_;
     if (listed == 2 * header_.num_edges || pairs + 2 * loops_ == 2 * header_.num_edges) return;
-    fail(Status::kFormat, lines_.name(), ": ", listed, " neighbours, expected ",
+    fail(Status::kFormat, lines_.name(), ": ", listed, " neighbors, expected ",
          2 * header_.num_edges, " by the first line, each edge at both of its nodes",
          node_ < header_.num_nodes
              ? base::text("; it has lines for ", node_, " of ", header_.num_nodes, " nodes")

@@ -21,7 +21,7 @@ struct MetisHeader {
 // Nullopt for a line that is none.
 std::optional<MetisHeader> parse_metis_header(std::string_view line);
 
-// A line a node: its size, its weights, then its neighbours, counted from 1, each with the weight
+// A line a node: its size, its weights, then its neighbors, counted from 1, each with the weight
 // of the edge, as the header says. '%' begins a comment; a blank line is a node without edges.
 // Every edge is listed at both of its nodes. Becomes the graph with both directions, the node
 // tensors "vertex_size" i64 [N] and "vertex_weight" i64 [N] or [N, weights], and the edge tensor

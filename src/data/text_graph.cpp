@@ -25,20 +25,43 @@ TextShape shape_at(const std::string& path, const Reading& reading) {
       reading, [&](Reading& own) { return shape_of_text(io::ByteSource::open(path), own); });
 }
 
-// A graph, or why the text is none of METIS; neither, where it does not begin as one. A graph
-// without edges might be anything.
+// Without edges there is a blank line for each node, and one might be the end of any file.
+bool blank_lines_follow(io::LineReader& lines, int64_t num_nodes) {
+  int64_t count = 0;
+  std::string_view line;
+  while (lines.next(line)) {
+    if (line.starts_with('%')) continue;
+    if (!io::trim_blanks(line).empty()) return false;
+    ++count;
+  }
+  return num_nodes > 1 && count >= num_nodes;
+}
+
+// Whether the text begins as METIS's do, and is more than the list of one edge.
+bool may_be_metis(const std::string& path) {
+  constexpr int64_t kMostOfLine = 64 << 10;
+  try {
+    io::LineReader lines(io::ByteSource::open(path), kMostOfLine);
+    std::string_view line;
+    do {
+      if (!lines.next(line)) return false;
+    } while (line.starts_with('%') || io::trim_blanks(line).empty());
+    const auto header = parse_metis_header(line);
+    return header && header->num_nodes > 0 &&
+           (header->num_edges > 0 || blank_lines_follow(lines, header->num_nodes));
+  } catch (const base::Error& error) {
+    if (error.status() != Status::kFormat) throw;
+    return false;  // a long line, or no text
+  }
+}
+
+// A graph, or why the text is none of METIS; neither, where it does not begin as one.
 struct Metis {
   std::optional<Found> found;
   std::string refusal;
 };
 Metis try_metis(const std::string& path, const Reading& reading) {
-  std::string_view line;
-  io::LineReader lines(io::ByteSource::open(path));
-  do {
-    if (!lines.next(line)) return {};
-  } while (line.starts_with('%') || io::trim_blanks(line).empty());
-  const auto header = parse_metis_header(line);
-  if (!header || header->num_nodes == 0 || header->num_edges == 0) return {};
+  if (!may_be_metis(path)) return {};
   try {
     return {
         with_own_budget(reading,

@@ -9,7 +9,7 @@
 namespace gnnmg::data {
 namespace {
 
-constexpr size_t kMostShapeFields = size_t{1} << 20;
+constexpr size_t kMostShapeFields = size_t{1} << 16;
 constexpr size_t kFewestOfMatrix = 5;  // columns; a list of edges has fewer, or a header
 
 // The separator at which a line of numbers falls into most of them; it need not be cut well.
@@ -58,7 +58,7 @@ class ShapeProbe {
     ++further_;
     const size_t columns = line.count();
     const auto& numbers = line.first();
-    const bool ends = columns >= 2 && further_ <= edges_;
+    const bool ends = columns >= 2 && further_ / 2 <= edges_;
     const auto within = [&](int64_t first) {
       const auto [least, most] = std::minmax(numbers[0], numbers[1]);
       return least >= first && most < first + nodes_;
@@ -72,7 +72,8 @@ class ShapeProbe {
   bool decided() const { return !from_zero_ && !from_one_ && !matrix_ && !transposed_; }
 
   TextShape shape() const {
-    const bool counted = further_ == edges_;
+    // Each edge once, or both ways.
+    const bool counted = further_ == edges_ || further_ == 2 * edges_;
     if (counted && from_zero_) return TextShape::kCounts;
     if (counted && from_one_) return TextShape::kCountsFromOne;
     const bool square = further_ + 1 == static_cast<int64_t>(columns_);
@@ -92,7 +93,7 @@ class ShapeProbe {
 }  // namespace
 
 TextShape shape_of_text(std::unique_ptr<io::ByteSource> source, Reading& reading) {
-  CountedLines lines(std::move(source), reading);
+  CountedLines lines(std::move(source), reading, kMostBytesOfEdge);
   ShapeFields fields;
   ShapeProbe probe;
   bool begun = false;

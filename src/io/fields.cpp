@@ -44,7 +44,31 @@ bool FieldCutter::take_quoted(std::string_view rest, char separator, size_t& end
 
 FieldCutter::Result FieldCutter::cut(std::string_view line, char separator) {
   fields_.clear();
+  if (line.find('"') == line.npos) return cut_plain(line, separator);
   unescaped_.clear();
+  return cut_quoted(line, separator);
+}
+
+FieldCutter::Result FieldCutter::cut_plain(std::string_view line, char separator) {
+  if (separator == ' ') {
+    for (size_t begin = 0; (begin = line.find_first_not_of(kFieldBlanks, begin)) != line.npos;) {
+      if (fields_.size() == most_) return Result::kTooMany;
+      const size_t end = std::min(line.find_first_of(kFieldBlanks, begin), line.size());
+      fields_.push_back(line.substr(begin, end - begin));
+      begin = end;
+    }
+    return Result::kWhole;
+  }
+  for (size_t begin = 0;;) {
+    if (fields_.size() == most_) return Result::kTooMany;
+    const size_t end = line.find(separator, begin);
+    fields_.push_back(trim_blanks(line.substr(begin, end - begin)));
+    if (end == line.npos) return Result::kWhole;
+    begin = end + 1;
+  }
+}
+
+FieldCutter::Result FieldCutter::cut_quoted(std::string_view line, char separator) {
   const bool blanks = separator == ' ';
   if (blanks) line = trim_blanks(line);
   if (blanks && line.empty()) return Result::kWhole;

@@ -28,7 +28,9 @@ class FieldCutter {
   const std::vector<std::string_view>& fields() const { return fields_; }
 
  private:
-  // The end of the quoted field that begins `rest`, after its quote and the blanks behind that;
+  Result cut_plain(std::string_view line, char separator);
+  Result cut_quoted(std::string_view line, char separator);
+  // The end of the quoted field that begins `rest`, after its quote and the blanks after that;
   // npos where there is none. False when something other than a separator follows.
   bool take_quoted(std::string_view rest, char separator, size_t& end);
   std::string_view unescape(std::string_view inner);

@@ -54,6 +54,7 @@ TEST_F(EdgeTable, TheHeaderSaysWhereTheEndsAre) {
         ":START_ID,:END_ID,:TYPE\n4,2,A\n2,0,A\n0,1,B\n1,3,A\n",
         "protein1 protein2\n4 2\n2 0\n0 1\n1 3\n", "id,node_1,node_2\n9,4,2\n8,2,0\n7,0,1\n6,1,3\n",
         "\"head\",\"relation\",\"tail\"\n4,x,2\n2,x,0\n0,y,1\n1,y,3\n",
+        "# weight source target\n1 4 2\n1 2 0\n1 0 1\n1 1 3\n",
         "sep=;\nsource;target\n4;2\n2;0\n0;1\n1;3\n", "i,j\n4,2\n2,0\n0,1\n1,3\n",
         "\"source\" \"target\"\n\"1\" 4 2\n\"2\" 2 0\n\"3\" 0 1\n\"4\" 1 3\n"})
     EXPECT_EQ(pairs(open(text)), expected) << text;
@@ -119,6 +120,7 @@ TEST_F(EdgeTable, WeightsAreNotDecidedByTheFirstRow) {
   EXPECT_EQ(edge_values(open("source\ttarget\tweight\n0\t1\t0,5\n")), (std::vector<float>{0.5f}));
   EXPECT_EQ(edge_values(open("0;1;0,5\n1;2;3\n")), (std::vector<float>{0.5f, 3}));
   EXPECT_EQ(edge_values(open("0 1 -0,5\n")), (std::vector<float>{-0.5f}));
+  EXPECT_EQ(edge_values(open("0,1,\"0,5\"\n1,2,\"1,25\"\n")), (std::vector<float>{0.5f, 1.25f}));
   for (const char* column : {"", "oops", "1.2.3", "--1", "1,2,3"}) {
     const std::string expected = "a finite number as in other lines";
     refused(base::text("0\t1\t", column, "\n1\t2\t0.5\n"), {"line 1", "weight", expected});

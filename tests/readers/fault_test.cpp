@@ -163,6 +163,27 @@ TEST(Memory, TextsAreHeldInFourBytesANumber) {
   EXPECT_LE(watch.peak_bytes(), 2 * size + (1 << 20));
 }
 
+// A line of millions of columns, which gzip makes small, takes no more than the longest line may.
+TEST(Memory, WideLines) {
+  test::TempDir dir;
+  Opener opener(1);
+  std::string wide;
+  for (int i = 0; i < 8'000'000; ++i) wide += "0,";
+  const std::string path = dir.write("wide.csv.gz", gzip(wide + "0\n"));
+  {
+    test::AllocationFaults watch;
+    EXPECT_THROW(opener.open(path), base::Error);
+    EXPECT_LE(watch.peak_bytes(), 6 << 20);
+  }
+  OpenOptions gin;
+  gin.format = "gin";
+  std::replace(wide.begin(), wide.end(), ',', ' ');
+  const std::string graphs = dir.write("gin.txt.gz", gzip("1\n1 0\n0 0 " + wide + "\n"));
+  test::AllocationFaults watch;
+  EXPECT_THROW(opener.open(graphs, gin), base::Error);
+  EXPECT_LE(watch.peak_bytes(), 3 * static_cast<int64_t>(wide.size()) + (8 << 20));
+}
+
 TEST(Memory, TextsOfGraphsAreHeldInTwiceTheirSize) {
   test::TempDir dir;
   Opener opener(1);

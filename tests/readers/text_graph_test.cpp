@@ -109,6 +109,7 @@ TEST_F(TextGraph, Metis) {
   EXPECT_EQ(values<int64_t>(dense(*weighted, "vertex_weight")),
             (std::vector<int64_t>{5, 50, 6, 60, 4, 40}));
   EXPECT_EQ(open("2 0\n\n\n", "a.graph", "metis")->graph->num_nodes(), 2);
+  EXPECT_EQ(open("3 0\n\n\n\n")->graph->num_edges(), 0) << "a blank line for each node";
   EXPECT_EQ(open("2 2\n1 2\n1\n", "a.graph", "metis")->graph->num_edges(), 3) << "a loop";
 }
 
@@ -122,13 +123,13 @@ TEST_F(TextGraph, MetisRefused) {
   no("3 2 2\n", {"line 1", "a format of up to three digits 0 and 1"});
   no("3 2\n2\n1 3\n1\n", {"node 2 lists 3, but 3 does not list 2"});
   no("3 2 1\n2 5\n1 5 3 4\n2 9\n", {"with the same weight"});
-  no("3 5\n2\n1 3\n2\n", {"4 neighbours, expected 10"});
-  no("3 1\n2 3\n1\n1\n", {"neighbours, expected 2"});
-  no("2 1\n3\n1\n", {"line 2", "the neighbour 3, expected 1 to 2"}, Status::kRange);
-  no("2 1\n0\n1\n", {"line 2", "the neighbour \"0\""});
+  no("3 5\n2\n1 3\n2\n", {"4 neighbors, expected 10"});
+  no("3 1\n2 3\n1\n1\n", {"neighbors, expected 2"});
+  no("2 1\n3\n1\n", {"line 2", "the neighbor 3, expected 1 to 2"}, Status::kRange);
+  no("2 1\n0\n1\n", {"line 2", "the neighbor \"0\""});
   no("2 1\n2\n1\n2\n", {"line 4", "the end after 2 nodes"});
   no("2 1 1\n2\n1 1\n", {"line 2", "the weight of an edge"});
-  no("2 1 11\n1 2 4\n", {"neighbours, expected 2"});
+  no("2 1 11\n1 2 4\n", {"neighbors, expected 2"});
   no("999999999 1\n2\n1\n", {"999999999 nodes"}, Status::kRange);
   refused("3 2\n2\n1 3\n1\n", {"1 columns, expected 2", "as a METIS graph", "3 does not list 2"},
           Status::kFormat, "a.graph");
@@ -148,6 +149,7 @@ TEST_F(TextGraph, CountsInTheFirstLine) {
   EXPECT_EQ(weighted->graph->num_nodes(), 4);
   EXPECT_EQ(weights(weighted), (std::vector<float>{0.5f, 0.25f}));
   EXPECT_EQ(pairs(open("3 3 2\n1 2 0.5\n2 3 0.25\n")), (TextEdges{{0, 1}, {1, 2}}));
+  EXPECT_EQ(open("3 2\n0 1\n1 0\n1 2\n2 1\n")->graph->num_edges(), 4) << "each edge both ways";
   // No counts: other numbers of lines, or ids beyond.
   EXPECT_EQ(open("5 7\n0 1\n0 2\n1 3\n2 3\n3 4\n4 0\n")->graph->num_edges(), 7);
   EXPECT_EQ(open("5 2\n0 1\n0 6\n")->graph->num_edges(), 3);

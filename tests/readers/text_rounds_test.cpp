@@ -276,7 +276,7 @@ TEST_F(TextRounds, MetisGraphs) {
     const bool sizes = dice.below(3) == 0, weighted = dice.flip();
     const int64_t num_weights = dice.flip() ? 0 : 1 + dice.below(3);
     const std::string end = dice.pick<std::string>({"\n", "\r\n", "\r"});
-    std::vector<std::vector<std::pair<int64_t, int64_t>>> lists(num_nodes);  // neighbour, weight
+    std::vector<std::vector<std::pair<int64_t, int64_t>>> lists(num_nodes);  // neighbor, weight
     int64_t num_edges = 0;
     for (int64_t a = 0; a < num_nodes; ++a)
       for (int64_t b = 0; b < a; ++b)
@@ -306,10 +306,10 @@ TEST_F(TextRounds, MetisGraphs) {
         fields.push_back(base::text(node_weights.back()));
       }
       dice.shuffle(lists[node]);
-      for (const auto& [neighbour, weight] : lists[node]) {
-        fields.push_back(whole(neighbour + 1, dice));
+      for (const auto& [neighbor, weight] : lists[node]) {
+        fields.push_back(whole(neighbor + 1, dice));
         if (weighted) fields.push_back(base::text(weight));
-        expected.emplace_back(node, neighbour);
+        expected.emplace_back(node, neighbor);
         expected_weights.push_back(static_cast<float>(weight));
       }
       for (size_t i = 0; i < fields.size(); ++i)
