@@ -94,6 +94,64 @@ TEST(TypedSetsTest, SamplersTakeTheTypeThatTheyAreTold) {
   EXPECT_EQ(values<int64_t>(nodes), (std::vector<int64_t>{0, 3})) << "3 precedes 0 on the ring";
 }
 
+template <typename T>
+std::string npy(const std::string& descr, const std::string& shape, const std::vector<T>& values) {
+  std::string header =
+      "{'descr': '" + descr + "', 'fortran_order': False, 'shape': (" + shape + "), }";
+  header.resize(118, ' ');
+  header.back() = '\n';
+  return std::string("\x93NUMPY\x01\x00\x76\x00", 10) + header +
+         std::string(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T));
+}
+
+// Features of one node type are no features of another, of as many nodes as there may be.
+TEST(TypedSetsTest, SeedsAreOfTheDataSetsNodeType) {
+  const TempDir folder;
+  const auto array = [&](const std::string& name, const std::string& dtype, int64_t size,
+                         const std::string& bytes) {
+    folder.write("set/" + name, bytes);
+    return "{\"file\": \"" + name + "\", \"dtype\": \"" + dtype + "\", \"shape\": [" +
+           std::to_string(size) + "]}";
+  };
+  const auto edges = [&](const std::string& type) {
+    return "{\"name\": \"likes\", \"source\": \"" + type + "\", \"target\": \"" + type +
+           "\", \"indptr\": " +
+           array(type + "p.npy", "i64", 3, npy<int64_t>("<i8", "3,", {0, 1, 1})) +
+           ", \"indices\": " + array(type + "i.npy", "i32", 1, npy<int32_t>("<i4", "1,", {1})) +
+           ", \"tensors\": []}";
+  };
+  folder.write("set/metadata.json",
+               "{\"format\": \"gnnmg-dataset\", \"version\": 1, \"name\": \"\", \"source\": \"\", "
+               "\"task\": \"none\", \"num_classes\": 0, \"node_type\": 0, \"feature\": \"x\", "
+               "\"label\": \"\", \"node_types\": [{\"name\": \"a\", \"num_nodes\": 2, \"tensors\": "
+               "[{\"name\": \"x\", \"layout\": \"dense\", \"array\": " +
+                   array("x.npy", "f32", 2, npy<float>("<f4", "2,", {1, 2})) +
+                   "}]}, {\"name\": \"b\", \"num_nodes\": 2, \"tensors\": []}], \"edge_types\": [" +
+                   edges("a") + ", " + edges("b") + "], \"splits\": []}");
+  Context context;
+  ASSERT_OK(gnnmg_context_create(GNNMG_VERSION, nullptr, context.out()));
+  Dataset data;
+  ASSERT_OK(gnnmg_dataset_open(context, folder.file("set").c_str(), nullptr, data.out(), -1));
+  Graph graph;
+  ASSERT_OK(gnnmg_dataset_get_graph(data, 0, graph.out()));
+  const int64_t seed = 0;
+  for (const int32_t type : {0, 1}) {
+    auto config = init(gnnmg_sampler_config_init);
+    config.edge_type = type;
+    Sampler sampler;
+    ASSERT_OK(gnnmg_sampler_create(graph, &config, sampler.out()));
+    Batch batch;
+    const gnnmg_status status =
+        gnnmg_sampler_sample(sampler, data, &seed, 1, 0, 0, 0, batch.out(), -1);
+    if (type == 0) {
+      EXPECT_OK(status);
+    } else {
+      EXPECT_FAILS(status, GNNMG_ERR_INVALID_ARGUMENT,
+                   "the seeds of the sampler are nodes of type 1");
+    }
+  }
+}
+
 // Two of the four graphs have no nodes; a mini-batch may have nothing but those.
 TEST(GraphsWithoutNodesTest, AreTrainedOnAndAnswered) {
   Context context;
