@@ -299,7 +299,7 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_context_create(int32_t header_versio
 /**
  * @brief Frees the handle. The context itself lives on while objects made from it do; threads that
  *   were lent to it come back.
- * @snippet graph_from_arrays.c free
+ * @snippet context.c free
  * @param[in] context a handle, or NULL
  * @threading (a)
  * @since 0.1
@@ -1615,8 +1615,8 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_create(const gnnmg_graph* gr
  * @brief Makes a data set of many graphs, which stand side by side in one. It has no split yet.
  * @snippet graph_batches.c data set
  * @param[in] graph a graph with one node and one edge type; it can no longer be changed
- * @param[in] graph_ptr where the nodes of each graph begin, [num_graphs + 1]: it rises from 0 to
- * the number of nodes, by at least one; no edge leaves its graph
+ * @param[in] graph_ptr where the nodes of each graph begin, [num_graphs + 1]: from 0 to the number
+ * of nodes, never falling; a graph may have no nodes, and no edge leaves its graph
  * @param[in] num_graphs how many
  * @param[in] features name of the node tensor with the features; NULL: none
  * @param[in] labels a row a graph, [num_graphs] or [num_graphs, T], borrowed; NULL: none

@@ -27,7 +27,7 @@ int main(void) {
   gnnmg_context* context;
   gnnmg_graph* graph;
   gnnmg_sampler* sampler;
-  CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
+  context = open_context();
   gnnmg_dataset* data = planted_data(context, 4000, &graph);
   CHECK(gnnmg_sampler_create(graph, NULL, &sampler));
 
@@ -65,6 +65,6 @@ int main(void) {
   gnnmg_sampler_free(sampler);
   gnnmg_dataset_free(data);
   gnnmg_graph_free(graph);
-  gnnmg_context_free(context);
+  close_context(context);
   return learned == KINDS ? 0 : 1;
 }

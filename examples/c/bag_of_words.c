@@ -17,7 +17,7 @@ int main(void) {
   gnnmg_graph* graph;
   gnnmg_dataset* data;
   gnnmg_sampler* sampler;
-  CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
+  context = open_context();
   CHECK(gnnmg_graph_create_from_coo(context, PAGES, from, to, GNNMG_DTYPE_I64, LINKS, &graph));
   /*! [set] */
   /* Page v has the entries start[v] to start[v+1] - 1, each a word and how often. */
@@ -83,6 +83,6 @@ int main(void) {
   gnnmg_sampler_free(sampler);
   gnnmg_dataset_free(data);
   gnnmg_graph_free(graph);
-  gnnmg_context_free(context);
+  close_context(context);
   return num_entries == ENTRIES && sums[0] == 2 + 5 + 1 + 1 + 4 && sums[1] == 1 + 1 ? 0 : 1;
 }

@@ -36,7 +36,7 @@ int main(void) {
   gnnmg_sampler* sampler;
   gnnmg_model* model;
   gnnmg_trainer* trainer;
-  CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
+  context = open_context();
   CHECK(gnnmg_graph_create_planted_partition(context, NULL, &graph));
   CHECK(gnnmg_dataset_create(graph, "x", "y", GNNMG_TASK_MULTICLASS, 0, &data));
   CHECK(gnnmg_dataset_add_random_split(data, "random", NULL));
@@ -70,6 +70,6 @@ int main(void) {
   gnnmg_sampler_free(sampler);
   gnnmg_dataset_free(data);
   gnnmg_graph_free(graph);
-  gnnmg_context_free(context);
+  close_context(context);
   return status == GNNMG_ERR_CANCELLED ? 0 : 1;
 }

@@ -82,8 +82,7 @@ static void* work(void* argument) {
 }
 
 int main(void) {
-  gnnmg_context* context;
-  CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
+  gnnmg_context* context = open_context();
   /*! [group] */
   gnnmg_comm_config config;
   CHECK(gnnmg_comm_config_init(&config, sizeof config));
@@ -107,7 +106,7 @@ int main(void) {
     gnnmg_comm_free(comms[rank]);
     gnnmg_comm_free(others[rank]);
   }
-  gnnmg_context_free(context);
+  close_context(context);
   printf("%d results are wrong\n", wrong);
   return wrong == 0 ? 0 : 1;
 }

@@ -3,8 +3,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+static gnnmg_context* opened; /* by open_context(), until it is closed */
+
 /* Not exit(), which two threads must not call at once. */
 static void leave(void) {
+  print_warnings(opened);
   fflush(stdout);
   _Exit(1);
 }
@@ -19,6 +22,35 @@ void check(gnnmg_status status, const char* call, const char* file, int line) {
 void give_up(const char* text) {
   fprintf(stderr, "%s\n", text);
   leave();
+}
+
+gnnmg_context* open_context(void) {
+  gnnmg_context* context;
+  CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
+  return opened = context;
+}
+
+void print_warnings(gnnmg_context* context) {
+  gnnmg_log_info info = {.struct_size = sizeof info};
+  char* text = NULL;
+  size_t capacity = 0, needed = 0;
+  fflush(stdout); /* what the program has said until now comes first */
+  while (context && gnnmg_log_next(context, &info, text, capacity, &needed) == GNNMG_OK) {
+    if (needed > capacity) { /* it has stayed in the queue */
+      free(text);
+      text = malloc(capacity = needed);
+      if (text == NULL) return;
+    } else if (info.level >= GNNMG_LOG_WARNING) {
+      fprintf(stderr, "warning: %s\n", text);
+    }
+  }
+  free(text);
+}
+
+void close_context(gnnmg_context* context) {
+  print_warnings(context);
+  opened = NULL;
+  gnnmg_context_free(context);
 }
 
 const void* data_of(const struct DLManagedTensorVersioned* tensor, int64_t* num_elements) {

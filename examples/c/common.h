@@ -11,6 +11,12 @@ void check(gnnmg_status status, const char* call, const char* file, int line);
 /* Ends the program with a line on standard error. */
 void give_up(const char* text);
 
+/* A context whose warnings the program prints on standard error, with print_warnings(): before it
+ * gives up, and when it closes the context. A program has one of them at a time. */
+gnnmg_context* open_context(void);
+void print_warnings(gnnmg_context* context);
+void close_context(gnnmg_context* context);
+
 /* The numbers of a tensor; the tensor keeps them alive. */
 const void* data_of(const struct DLManagedTensorVersioned* tensor, int64_t* num_elements);
 

@@ -97,6 +97,8 @@ int main(void) {
 
   gnnmg_dataset_free(again);
   gnnmg_dataset_free(data);
+  /*! [free] */
   gnnmg_context_free(context);
+  /*! [free] */
   return refused && fits && warnings == 0 ? 0 : 1;
 }

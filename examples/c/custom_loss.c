@@ -65,7 +65,7 @@ int main(void) {
   gnnmg_sampler* sampler;
   gnnmg_loader* loader;
   gnnmg_model* model;
-  CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
+  context = open_context();
   gnnmg_dataset* data = planted_data(context, 4000, &graph);
   CHECK(gnnmg_sampler_create(graph, NULL, &sampler));
   gnnmg_model_config layers;
@@ -118,6 +118,6 @@ int main(void) {
   gnnmg_sampler_free(sampler);
   gnnmg_dataset_free(data);
   gnnmg_graph_free(graph);
-  gnnmg_context_free(context);
+  close_context(context);
   return last < first && metrics.accuracy > 0.5 ? 0 : 1;
 }

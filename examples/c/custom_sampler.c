@@ -27,7 +27,7 @@ int main(void) {
   gnnmg_context* context;
   gnnmg_graph* graph;
   gnnmg_dataset* data;
-  CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
+  context = open_context();
   gnnmg_planted_partition_config planted;
   CHECK(gnnmg_planted_partition_config_init(&planted, sizeof planted));
   planted.num_nodes = 5000;
@@ -69,6 +69,6 @@ int main(void) {
   gnnmg_sampler_free(sampler);
   gnnmg_dataset_free(data);
   gnnmg_graph_free(graph);
-  gnnmg_context_free(context);
+  close_context(context);
   return metrics.accuracy > 0.5 ? 0 : 1;
 }

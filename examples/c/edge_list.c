@@ -33,8 +33,7 @@ static void describe(const gnnmg_dataset* data) {
 int main(int argc, char** argv) {
   const char* text = argc > 1 ? argv[1] : small_text();
   const char* folder = argc > 2 ? argv[2] : "follows";
-  gnnmg_context* context;
-  CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
+  gnnmg_context* context = open_context();
 
   /*! [open] */
   gnnmg_dataset_config config;
@@ -71,7 +70,7 @@ int main(int argc, char** argv) {
   CHECK(gnnmg_dataset_get_info(again, &after));
   gnnmg_dataset_free(again);
   gnnmg_dataset_free(data);
-  gnnmg_context_free(context);
+  close_context(context);
   if (argc == 1 && (before.num_nodes != 7 || before.num_edges != 16)) return 1;
   return after.num_nodes == before.num_nodes && after.num_edges == before.num_edges ? 0 : 1;
 }

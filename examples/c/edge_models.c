@@ -90,7 +90,7 @@ int main(void) {
   gnnmg_graph* graph;
   gnnmg_sampler* sampler;
   gnnmg_sampler_config sampling;
-  CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
+  context = open_context();
   gnnmg_dataset* data = make_data(context, &graph);
   CHECK(gnnmg_sampler_config_init(&sampling, sizeof sampling));
   sampling.num_fanouts = 1;
@@ -106,6 +106,6 @@ int main(void) {
   gnnmg_sampler_free(sampler);
   gnnmg_dataset_free(data);
   gnnmg_graph_free(graph);
-  gnnmg_context_free(context);
+  close_context(context);
   return 0;
 }

@@ -34,7 +34,7 @@ int main(void) {
   gnnmg_sampler* sampler;
   gnnmg_model* model;
   gnnmg_trainer* trainer;
-  CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
+  context = open_context();
   gnnmg_dataset* data = planted_data(context, NODES, &graph);
   CHECK(gnnmg_sampler_create(graph, NULL, &sampler));
   CHECK(gnnmg_model_create(context, data, NULL, &model));
@@ -105,6 +105,6 @@ int main(void) {
   gnnmg_sampler_free(sampler);
   gnnmg_dataset_free(data);
   gnnmg_graph_free(graph);
-  gnnmg_context_free(context);
+  close_context(context);
   return difference < 1e-4 && alike > QUERIES / 3 && given_up && written ? 0 : 1;
 }

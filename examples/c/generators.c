@@ -26,7 +26,7 @@ static double show(const char* name, gnnmg_graph* graph) {
 int main(void) {
   gnnmg_context* context;
   gnnmg_graph* graph;
-  CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
+  context = open_context();
 
   /*! [planted partition] */
   gnnmg_planted_partition_config planted; /* classes that features alone do not tell */
@@ -62,6 +62,6 @@ int main(void) {
   /*! [erdos renyi] */
   const double flat = show("Erdos-Renyi", graph);
 
-  gnnmg_context_free(context);
+  close_context(context);
   return even < 5 && flat < 5 && skewed > 10 && heavy > skewed / 10 ? 0 : 1;
 }

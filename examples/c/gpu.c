@@ -65,8 +65,7 @@ static void print_results(const gnnmg_context* context, const gnnmg_dataset* dat
 }
 
 int main(void) {
-  gnnmg_context* context;
-  CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
+  gnnmg_context* context = open_context();
   const int64_t num_gpus = list_devices(context);
 
   gnnmg_graph* graph;
@@ -100,6 +99,6 @@ int main(void) {
   gnnmg_sampler_free(sampler);
   gnnmg_graph_free(graph);
   gnnmg_dataset_free(data);
-  gnnmg_context_free(context);
+  close_context(context);
   return 0;
 }

@@ -12,7 +12,7 @@ int main(void) {
   gnnmg_context* context;
   gnnmg_graph* graph;
   gnnmg_dataset* data;
-  CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
+  context = open_context();
 
   /* Side by side in one graph: nodes are numbered on from graph to graph. */
   static int64_t sources[2 * GRAPHS * LARGEST], targets[2 * GRAPHS * LARGEST];
@@ -109,6 +109,6 @@ int main(void) {
   gnnmg_tensor_free(test);
   gnnmg_dataset_free(data);
   gnnmg_graph_free(graph);
-  gnnmg_context_free(context);
+  close_context(context);
   return 0;
 }

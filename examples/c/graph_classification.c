@@ -167,7 +167,7 @@ int main(int argc, char** argv) {
 
   gnnmg_context* context;
   gnnmg_dataset* data;
-  CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
+  context = open_context();
   if (path != NULL)
     CHECK(gnnmg_dataset_open(context, path, NULL, &data, -1));
   else
@@ -192,7 +192,7 @@ int main(int argc, char** argv) {
     train(context, data, epochs, 1, print_epoch, NULL, 1);
   }
   gnnmg_dataset_free(data);
-  gnnmg_context_free(context);
+  close_context(context);
   return 0;
 }
 /*! [whole program] */

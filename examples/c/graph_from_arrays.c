@@ -25,8 +25,7 @@ int main(void) {
     features[v][1] = (float)(labels[v] == 1 && v % 2 == 0);
   }
 
-  gnnmg_context* context;
-  CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
+  gnnmg_context* context = open_context();
 
   /*! [graph from edges] */
   gnnmg_graph* graph;
@@ -69,7 +68,7 @@ int main(void) {
 
   /*! [free] */
   /* In any order: what is still needed stays. */
-  gnnmg_context_free(context);
+  close_context(context);
   gnnmg_graph_free(graph);
   gnnmg_dataset_free(data);
   gnnmg_sampler_free(sampler);

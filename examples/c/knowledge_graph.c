@@ -60,7 +60,7 @@ static gnnmg_dataset* generated(const gnnmg_context* context) {
 int main(int argc, char** argv) {
   gnnmg_context* context;
   gnnmg_dataset* data;
-  CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
+  context = open_context();
   if (argc > 1)
     CHECK(gnnmg_dataset_open(context, argv[1], NULL, &data, -1));
   else
@@ -108,6 +108,6 @@ int main(int argc, char** argv) {
   gnnmg_graph_free(graph);
   gnnmg_model_free(model);
   gnnmg_dataset_free(data);
-  gnnmg_context_free(context);
+  close_context(context);
   return 0;
 }

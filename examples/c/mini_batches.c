@@ -49,7 +49,7 @@ int main(void) {
   gnnmg_loader* loader;
   gnnmg_batch* batch;
   gnnmg_status status;
-  CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
+  context = open_context();
   gnnmg_dataset* data = planted_data(context, 3000, &graph);
   CHECK(gnnmg_sampler_create(graph, NULL, &sampler));
   /*! [layers] */
@@ -99,6 +99,6 @@ int main(void) {
   gnnmg_sampler_free(sampler);
   gnnmg_dataset_free(data);
   gnnmg_graph_free(graph);
-  gnnmg_context_free(context);
+  close_context(context);
   return batches == 3 && again == 2 && edges > 0 && status == GNNMG_ERR_CANCELLED ? 0 : 1;
 }

@@ -61,7 +61,7 @@ static double largest_difference(const gnnmg_model* a, const gnnmg_model* b) {
 int main(void) {
   world w;
   gnnmg_graph* graph;
-  CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &w.context));
+  w.context = open_context();
   w.data = planted_data(w.context, 2000, &graph);
   gnnmg_sampler_config neighbours;
   CHECK(gnnmg_sampler_config_init(&neighbours, sizeof neighbours));
@@ -108,6 +108,6 @@ int main(void) {
   gnnmg_sampler_free(w.sampler);
   gnnmg_dataset_free(w.data);
   gnnmg_graph_free(graph);
-  gnnmg_context_free(w.context);
+  close_context(w.context);
   return same ? 0 : 1;
 }

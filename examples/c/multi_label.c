@@ -19,7 +19,7 @@ static int32_t on_epoch(const gnnmg_epoch_info* epoch, void* user_data) {
 int main(void) {
   gnnmg_context* context;
   gnnmg_graph* graph;
-  CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
+  context = open_context();
   gnnmg_planted_partition_config planted;
   CHECK(gnnmg_planted_partition_config_init(&planted, sizeof planted));
   planted.num_nodes = NODES;
@@ -76,6 +76,6 @@ int main(void) {
   gnnmg_sampler_free(sampler);
   gnnmg_dataset_free(data);
   gnnmg_graph_free(graph);
-  gnnmg_context_free(context);
+  close_context(context);
   return metrics.roc_auc > 0.75 && epochs < training.num_epochs ? 0 : 1;
 }

@@ -18,7 +18,7 @@ int main(int argc, char** argv) {
   gnnmg_context* context;
   gnnmg_dataset* data;
   gnnmg_graph* graph;
-  CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
+  context = open_context();
 
   if (argc > 1) {
     /*! [open] */
@@ -79,7 +79,7 @@ int main(int argc, char** argv) {
   gnnmg_sampler_free(sampler);
   gnnmg_graph_free(graph);
   gnnmg_dataset_free(data);
-  gnnmg_context_free(context);
+  close_context(context);
   return 0;
 }
 /*! [whole program] */

@@ -69,7 +69,7 @@ int main(void) {
   gnnmg_context* context;
   gnnmg_graph* graph;
   gnnmg_sampler* sampler;
-  CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
+  context = open_context();
   gnnmg_dataset* data = planted_data(context, 2000, &graph);
   CHECK(gnnmg_sampler_create(graph, NULL, &sampler)); /* two hops, as the stack has convolutions */
 
@@ -110,6 +110,6 @@ int main(void) {
   gnnmg_sampler_free(sampler);
   gnnmg_dataset_free(data);
   gnnmg_graph_free(graph);
-  gnnmg_context_free(context);
+  close_context(context);
   return 0;
 }

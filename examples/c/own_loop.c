@@ -87,7 +87,7 @@ int main(void) {
   gnnmg_context* context;
   gnnmg_graph* graph;
   gnnmg_sampler* sampler;
-  CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
+  context = open_context();
   gnnmg_dataset* data = planted_data(context, 5000, &graph);
   CHECK(gnnmg_sampler_create(graph, NULL, &sampler));
   int64_t num_gpus;
@@ -127,6 +127,6 @@ int main(void) {
   gnnmg_sampler_free(sampler);
   gnnmg_dataset_free(data);
   gnnmg_graph_free(graph);
-  gnnmg_context_free(context);
+  close_context(context);
   return metrics.accuracy > 0.5 ? 0 : 1;
 }

@@ -10,8 +10,7 @@
 
 int main(int argc, char** argv) {
   if (argc < 5) give_up("peers <host> <port> <processes> <number of this one> [<token file>]");
-  gnnmg_context* context;
-  CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
+  gnnmg_context* context = open_context();
 
   /*! [join] */
   gnnmg_comm_config config;
@@ -55,6 +54,6 @@ int main(int argc, char** argv) {
   gnnmg_sampler_free(sampler);
   gnnmg_dataset_free(data);
   gnnmg_graph_free(graph);
-  gnnmg_context_free(context);
+  close_context(context);
   return metrics.accuracy > 0.5 ? 0 : 1;
 }

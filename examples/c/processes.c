@@ -14,7 +14,7 @@ int main(void) {
   int32_t rank = 0, size = 0;
   float sum;
 
-  CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
+  context = open_context();
   /*! [join] */
   CHECK(gnnmg_comm_create_from_env(context, NULL, &comm, -1));
   CHECK(gnnmg_comm_rank(comm, &rank));
@@ -30,6 +30,6 @@ int main(void) {
   /* Without it the first process to leave would abort the others. */
   CHECK(gnnmg_comm_shutdown(comm, -1));
   gnnmg_comm_free(comm);
-  gnnmg_context_free(context);
+  close_context(context);
   return 0;
 }

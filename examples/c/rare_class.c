@@ -14,7 +14,7 @@ int main(void) {
   gnnmg_graph* graph;
   gnnmg_dataset* data;
   gnnmg_sampler* sampler;
-  CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
+  context = open_context();
   gnnmg_planted_partition_config planted;
   CHECK(gnnmg_planted_partition_config_init(&planted, sizeof planted));
   planted.num_nodes = NODES;
@@ -80,6 +80,6 @@ int main(void) {
   gnnmg_sampler_free(sampler);
   gnnmg_dataset_free(data);
   gnnmg_graph_free(graph);
-  gnnmg_context_free(context);
+  close_context(context);
   return wrong == 0 && balanced.f1_macro > plain.f1_macro ? 0 : 1;
 }

@@ -48,7 +48,7 @@ static struct DLManagedTensorVersioned* weights_of(const gnnmg_trainer* trainer)
 int main(void) {
   world w;
   gnnmg_graph* graph;
-  CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &w.context));
+  w.context = open_context();
   w.data = planted_data(w.context, 4000, &graph);
   CHECK(gnnmg_sampler_create(graph, NULL, &w.sampler));
 
@@ -109,6 +109,6 @@ int main(void) {
   gnnmg_sampler_free(w.sampler);
   gnnmg_dataset_free(w.data);
   gnnmg_graph_free(graph);
-  gnnmg_context_free(w.context);
+  close_context(w.context);
   return same ? 0 : 1;
 }

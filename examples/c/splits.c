@@ -9,8 +9,7 @@
 enum { RANDOM_SPLITS = 5, CLASSES = 10, PER_CLASS = 20, EPOCHS = 4 };
 
 int main(void) {
-  gnnmg_context* context;
-  CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
+  gnnmg_context* context = open_context();
   gnnmg_dataset* data = planted_data(context, 3000, NULL); /* has a split "random" */
 
   /*! [random] */
@@ -68,6 +67,6 @@ int main(void) {
   gnnmg_sampler_free(sampler);
   gnnmg_graph_free(graph);
   gnnmg_dataset_free(data);
-  gnnmg_context_free(context);
+  close_context(context);
   return mean > 0.5 && num_train == PER_CLASS * CLASSES ? 0 : 1;
 }

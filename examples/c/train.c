@@ -49,20 +49,11 @@ static gnnmg_comm* join(gnnmg_context* context, const train_options* o) {
   } while (status == GNNMG_PENDING && !interrupted);
   if (status == GNNMG_PENDING) {
     gnnmg_context_cancel(context);
-    gnnmg_context_free(context);
+    close_context(context);
     exit(130);
   }
   if (o->processes || status != GNNMG_ERR_NOT_FOUND) CHECK(status);
   return comm;
-}
-
-/* What the library warns of, a checkpoint that it passed over for instance. */
-static void print_warnings(gnnmg_context* context) {
-  gnnmg_log_info info = {.struct_size = sizeof info};
-  char text[4096];
-  size_t needed;
-  while (gnnmg_log_next(context, &info, text, sizeof text, &needed) == GNNMG_OK)
-    if (info.level >= GNNMG_LOG_WARNING) fprintf(stderr, "train: %s\n", text);
 }
 
 /* "planted:20000" names a generator and a size; returns 0 for anything else. */
@@ -311,7 +302,7 @@ static void use_checkpoints(gnnmg_context* context, gnnmg_trainer* trainer, cons
   CHECK(gnnmg_trainer_set_checkpoints(trainer, o->checkpoints, &config));
   if (!o->resume) return;
   const gnnmg_status status = gnnmg_trainer_load(trainer, o->checkpoints, -1);
-  if (speaks) print_warnings(context);
+  print_warnings(context); /* of a checkpoint that was passed over, for instance */
   if (status == GNNMG_ERR_NOT_FOUND) return; /* this is the first start */
   CHECK(status);
   gnnmg_progress_info at = {.struct_size = sizeof at};
@@ -515,8 +506,7 @@ int main(int argc, char** argv) {
   signal(SIGTERM, on_interrupt);
 
   const double start = now();
-  gnnmg_context* context;
-  CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
+  gnnmg_context* context = open_context();
   gnnmg_comm* comm = join(context, &o);
   int32_t process = 0, processes = 1;
   if (comm) {
@@ -525,6 +515,7 @@ int main(int argc, char** argv) {
   }
   const int speaks = process == 0; /* one process of a job prints and saves */
   gnnmg_dataset* data = open_data(context, &o);
+  print_warnings(context);
   const int metric = validated_by(data, &o);
   const char* validated =
       metric == GNNMG_METRIC_RMSE ? "RMSE" : train_option_word("metric", metric);
@@ -578,6 +569,6 @@ int main(int argc, char** argv) {
   if (comm) CHECK(gnnmg_comm_shutdown(comm, -1)); /* all processes leave together */
   gnnmg_comm_free(comm);
   gnnmg_dataset_free(data);
-  gnnmg_context_free(context);
+  close_context(context);
   return interrupted ? 130 : 0;
 }

@@ -32,8 +32,7 @@ int main(void) {
   const int64_t sources[EDGES] = {1, 1, 1, 0, 3, 4};
   const float counts[NODES][2] = {{1, 3}, {0, 0}, {2, 2}, {5, 0}, {1, 4}};
   const int64_t shape[] = {NODES, 2};
-  gnnmg_context* context;
-  CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
+  gnnmg_context* context = open_context();
   /*! [from columns] */
   gnnmg_graph* graph;
   CHECK(
@@ -80,6 +79,6 @@ int main(void) {
 
   gnnmg_graph_free(normalized);
   gnnmg_graph_free(graph);
-  gnnmg_context_free(context);
+  close_context(context);
   return given == EDGES && made == 2 * 4 + NODES && sums ? 0 : 1;
 }

@@ -73,8 +73,7 @@ static void describe(const gnnmg_graph* graph) {
 }
 
 int main(void) {
-  gnnmg_context* context;
-  CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
+  gnnmg_context* context = open_context();
   gnnmg_graph* graph = build(context);
   describe(graph);
 
@@ -94,6 +93,6 @@ int main(void) {
   printf("film 0: %.2f stars from %lld people\n", sum / (double)count, (long long)count);
 
   gnnmg_graph_free(graph);
-  gnnmg_context_free(context);
+  close_context(context);
   return count == 3 && sum == 13 ? 0 : 1; /* 5 + 4 + 4: the ratings 0, 2 and 5 */
 }

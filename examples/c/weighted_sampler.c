@@ -60,7 +60,7 @@ int main(void) {
   gnnmg_sampler* sampler;
   gnnmg_model* model;
   gnnmg_trainer* trainer;
-  CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
+  context = open_context();
   gnnmg_dataset* data = planted_data(context, 2000, &graph);
 
   /* An edge counts twice when its ends are of one class, as a hint that real data might have. */
@@ -91,7 +91,7 @@ int main(void) {
   for (int i = 0; i < LENT; ++i)
     if (pthread_create(&threads[i], NULL, lend, context) != 0) give_up("no thread");
   CHECK(gnnmg_trainer_run(trainer, NULL, NULL, NULL));
-  gnnmg_context_free(context); /* the threads come back; what is made from it lives on */
+  close_context(context); /* the threads come back; what is made from it lives on */
   int failed = 0;
   for (int i = 0; i < LENT; ++i) {
     void* result;

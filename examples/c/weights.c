@@ -46,8 +46,7 @@ static int equal(const gnnmg_model* a, const gnnmg_model* b) {
 }
 
 int main(void) {
-  gnnmg_context* context;
-  CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
+  gnnmg_context* context = open_context();
   /*! [without data] */
   gnnmg_model_config config;
   CHECK(gnnmg_model_config_init(&config, sizeof config));
@@ -97,7 +96,7 @@ int main(void) {
   gnnmg_model_free(narrow);
   gnnmg_model_free(other);
   gnnmg_model_free(model);
-  gnnmg_context_free(context);
+  close_context(context);
   const int counted = num_parameters == 2 * 64 * 32 + 32 + 2 * 32 + 2 * 32 * 10 + 10;
   return counted && !equal_before && equal_after && status == GNNMG_ERR_FORMAT ? 0 : 1;
 }

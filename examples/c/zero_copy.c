@@ -41,7 +41,7 @@ int main(void) {
 
   gnnmg_context* context;
   gnnmg_graph* graph;
-  CHECK(gnnmg_context_create(GNNMG_VERSION, NULL, &context));
+  context = open_context();
   CHECK(gnnmg_graph_create(context, &graph));
   CHECK(gnnmg_graph_add_node_type(graph, "page", NODES, NULL));
   CHECK(gnnmg_graph_add_edge_type(graph, 0, "links", 0, NULL));
@@ -78,7 +78,7 @@ int main(void) {
   gnnmg_tensor_free(features);
   /*! [export] */
 
-  gnnmg_context_free(context);
+  close_context(context);
   printf("%d arrays have not come back\n", arrays_out);
   return info.num_elements == 2 * NODES && arrays_out == 0 ? 0 : 1;
 }

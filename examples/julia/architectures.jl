@@ -5,7 +5,7 @@ include("common.jl")
 function main()
     kinds = [("GraphSAGE", :sage, 1), ("GCN", :gcn, 1), ("GAT", :gat, 4), ("GATv2", :gatv2, 4),
              ("GIN", :gin, 1)]
-    context = Context()
+    context = open_context()
     graph, data = planted_data(context, 4000)
     sampler = Sampler(graph)
     for (name, architecture, heads) in kinds # heads divide hidden_dim

@@ -6,7 +6,7 @@ function main()
     from, to = [1, 2, 3, 0, 4, 5, 5], [0, 0, 0, 1, 1, 2, 4]
     start = [0, 1, 3, 5, 6, 7, 9]
     word, times = [7, 7, 42, 42, 999, 7, 0, 1, 2], [1, 2, 5, 1, 1, 4, 1, 1, 1]
-    context = Context()
+    context = open_context()
     graph = Graph(context, 6, from, to)
     # Page v has the entries start[v] to start[v+1] - 1, each a word and how often.
     set_node_csr!(graph, "words", 1000, start, word, times)

@@ -13,7 +13,7 @@ function watch(trainer)
 end
 
 function main()
-    context = Context()
+    context = open_context()
     graph = planted_partition(context)
     data = add_random_split!(Dataset(graph, "x", "y"; task = :multiclass), "random")
     model = Model(context, data)

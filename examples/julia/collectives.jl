@@ -39,7 +39,7 @@ function work(comm, other)
 end
 
 function main()
-    context = Context()
+    context = open_context()
     # A rank that has not come by then is an error that names it.
     comms = comm_group(context, RANKS; deadline_ms = 60000)
     others = comm_group(context, RANKS)

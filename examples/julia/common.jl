@@ -3,6 +3,24 @@
 using GNNMG
 using Printf
 
+"""
+A context whose warnings the program prints on standard error when it ends, however it ends; `settings` as `Context()`
+takes them.
+"""
+function open_context(; settings...)
+    context = Context(; settings...)
+    atexit(() -> print_warnings(context))
+    return context
+end
+
+"Prints what the library has warned of."
+function print_warnings(context)
+    flush(stdout)
+    for message in messages(context)
+        message.level in (:warning, :error) && println(stderr, "warning: ", message.text)
+    end
+end
+
 "A generated graph of that many nodes with features, labels and a random split: `(graph, data)`."
 function planted_data(context, num_nodes)
     graph = planted_partition(context; num_nodes = num_nodes)

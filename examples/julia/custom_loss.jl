@@ -32,7 +32,7 @@ function backward_smoothed!(model, batch)
 end
 
 function main()
-    context = Context()
+    context = open_context()
     graph, data = planted_data(context, 4000)
     model = Model(context, data; hidden_dim = 64)
     loader = Loader(data, Sampler(graph); batch_size = 256)

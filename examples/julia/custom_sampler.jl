@@ -3,7 +3,7 @@
 include("common.jl")
 
 function main()
-    context = Context()
+    context = open_context()
     graph = planted_partition(context; num_nodes = 5000)
     data = add_random_split!(Dataset(graph, "x", "y"; task = :multiclass), "random")
 

@@ -28,7 +28,7 @@ function describe(data)
 end
 
 function main(text = small_text(), folder = "follows")
-    context = Context()
+    context = open_context()
     data = pending
     while data === pending
         data = Dataset(context, text; timeout = 0.2, format = :edges, undirected = true,

@@ -55,7 +55,7 @@ end
 function main()
     kinds = ["GraphSAGE" => :sage, "GINE" => :gine, "R-GCN" => :rgcn, "transformer" => :transformer,
              "PNA" => :pna]
-    context = Context()
+    context = open_context()
     graph, data = make_data(context)
     sampler = Sampler(graph; fanouts = [-1])
     seeing = 0

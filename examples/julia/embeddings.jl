@@ -16,7 +16,7 @@ function cosine(rows, v, u) # a node's numbers are a column
 end
 
 function main()
-    context = Context()
+    context = open_context()
     graph, data = planted_data(context, NODES)
     model = Model(context, data)
     trainer = Trainer(model, data, Sampler(graph); num_ranks = 2, num_epochs = 5, batch_size = 256)

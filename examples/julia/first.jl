@@ -13,3 +13,4 @@ train!(trainer)
 test = evaluate(trainer, :test)
 @printf("test accuracy %.3f on %d nodes\n", test.accuracy, test.count)
 save(model, "sage.safetensors")                                  # PyG's keys; or .pth
+foreach(said -> said.level == :warning && println(stderr, "warning: ", said.text), messages(context))

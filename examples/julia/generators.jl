@@ -10,7 +10,7 @@ function show_degrees(name, graph)
 end
 
 function main()
-    context = Context()
+    context = open_context()
     # Classes that features alone do not tell.
     show_degrees("planted partition", planted_partition(context; num_nodes = 20000))
     # Degrees and communities as in a graph of products.

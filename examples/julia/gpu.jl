@@ -2,7 +2,7 @@
 # none, why, and the same on the CPU.
 include("common.jl")
 
-context = Context()
+context = open_context()
 for (i, gpu) in enumerate(devices(context))
     @printf("GPU %d: %s (%s), %.1f of %.1f GiB free, %d multiprocessors, capability %d.%d\n", i - 1,
             gpu.name, gpu.bus_id, gpu.free_memory / 2^30, gpu.total_memory / 2^30,

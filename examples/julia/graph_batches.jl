@@ -5,7 +5,7 @@ include("common.jl")
 const GRAPHS, LARGEST = 200, 12
 
 function main()
-    context = Context()
+    context = open_context()
     # Side by side in one graph: nodes are numbered on from graph to graph.
     sources, targets, starts, classes = Int[], Int[], [0], Int[]
     for g in 0:(GRAPHS - 1)

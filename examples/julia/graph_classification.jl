@@ -76,7 +76,7 @@ function main(arguments)
             path = argument
         end
     end
-    context = Context()
+    context = open_context()
     data = path === nothing ? generated(context) : Dataset(context, path)
     facts = info(data)
     @printf("%d graphs of %.1f nodes in the mean, %d features, %d classes\n", facts.num_graphs,

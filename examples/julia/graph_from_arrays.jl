@@ -14,7 +14,7 @@ function main()
     # A node looks wrong itself half of the time; its neighbours give it away.
     features = Float32[(nodes .+ labels) .% 2  (labels .== 1) .& (nodes .% 2 .== 0)]
 
-    context = Context()
+    context = open_context()
     graph = Graph(context, length(nodes), sources, targets)
     set_node_tensor!(graph, "x", features)
     set_node_tensor!(graph, "y", labels)

@@ -46,7 +46,7 @@ function generated(context)
 end
 
 function main(folder = nothing)
-    context = Context()
+    context = open_context()
     data = folder === nothing ? generated(context) : Dataset(context, folder)
 
     # Of any other architecture input = :embedding.

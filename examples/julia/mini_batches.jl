@@ -17,7 +17,7 @@ function look_into(batch)
 end
 
 function main()
-    context = Context()
+    context = open_context()
     graph, data = planted_data(context, 3000)
     sampler = Sampler(graph)
 

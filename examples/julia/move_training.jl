@@ -14,7 +14,7 @@ function train_on(trainer, name)
 end
 
 function main()
-    context = Context()
+    context = open_context()
     graph, data = planted_data(context, 2000)
     sampler = Sampler(graph; fanouts = [-1, -1]) # all neighbours
     make_model(framework) = Model(context, data; framework = framework, hidden_dim = 32, dtype = :f64)

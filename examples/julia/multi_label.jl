@@ -3,7 +3,7 @@
 include("common.jl")
 
 function main()
-    context = Context()
+    context = open_context()
     graph = planted_partition(context; num_nodes = 2500)
     # Is the class below 5? even? 7? One node in five has no answer to the last.
     class = node_tensor(graph, "y")

@@ -25,6 +25,7 @@ function main(path = nothing)
     metrics = evaluate(trainer, :test)
     @printf("test accuracy %.4f (%d of %d)\n", metrics.accuracy, metrics.correct, metrics.count)
     save(model, "sage.safetensors")
+    foreach(said -> said.level == :warning && println(stderr, "warning: ", said.text), messages(context))
 end
 
 main(ARGS...)

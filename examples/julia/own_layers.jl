@@ -26,7 +26,7 @@ function make_graph_stack(context)
 end
 
 function main()
-    context = Context()
+    context = open_context()
     graph, data = planted_data(context, 2000)
     sampler = Sampler(graph) # two hops, as the stack has convolutions
     model = make_stack(context, data, 1)

@@ -30,7 +30,7 @@ function train(data, sampler, model, comm)
 end
 
 function main()
-    context = Context()
+    context = open_context()
     graph, data = planted_data(context, 5000)
     sampler = Sampler(graph)
     on_gpus = length(devices(context)) >= RANKS

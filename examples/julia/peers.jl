@@ -4,7 +4,7 @@
 include("common.jl")
 
 function main(host, port, processes, number, token_file = nothing)
-    context = Context()
+    context = open_context()
     comm = pending
     while comm === pending
         comm = Comm(context; host = host, token_file = token_file, timeout = 1,

@@ -4,7 +4,7 @@
 include("common.jl")
 
 function main()
-    comm = comm_from_env(Context())
+    comm = comm_from_env(open_context())
     sum = all_reduce(comm, Float32(rank(comm) + 1))
     # In one piece, as others print to the same place.
     print(@sprintf("process %d of %d: the sum is %.0f\n", rank(comm), world_size(comm), sum))

@@ -6,7 +6,7 @@ include("common.jl")
 const NODES, EPOCHS = 4000, 6
 
 function main()
-    context = Context()
+    context = open_context()
     graph = planted_partition(context; num_nodes = NODES, intra_probability = 0.35)
     rare = Int.(node_tensor(graph, "y") .== 0)
     set_node_tensor!(graph, "rare", rare)

@@ -9,7 +9,7 @@ function make_trainer(context, data, sampler)
 end
 
 function main()
-    context = Context()
+    context = open_context()
     graph, data = planted_data(context, 4000)
     sampler = Sampler(graph)
 

@@ -3,7 +3,7 @@
 include("common.jl")
 
 function main()
-    context = Context()
+    context = open_context()
     _, data = planted_data(context, 3000) # has a split "random"
     for seed in 0:4
         add_random_split!(data, "rand602020"; train_fraction = 0.6, validation_fraction = 0.2, seed = seed)

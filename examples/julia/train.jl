@@ -115,13 +115,6 @@ function make_trainer(model, data, comm, o, run)
     return trainer
 end
 
-# What the library warns of, a checkpoint that it passed over for instance.
-function print_warnings(context)
-    for message in messages(context)
-        message.level in (:warning, :error) && println(stderr, "train: ", message.text)
-    end
-end
-
 # Has the trainer write checkpoints, and goes on from the newest when that is asked for.
 function use_checkpoints(context, trainer, o, speaks)
     folder = o.run[:checkpoints]
@@ -133,7 +126,7 @@ function use_checkpoints(context, trainer, o, speaks)
         failure isa GNNMGError && failure.code == :not_found || rethrow()
         return # this is the first start
     finally
-        speaks && print_warnings(context)
+        print_warnings(context) # of a checkpoint that was passed over, for instance
     end
     at = progress(trainer)
     speaks && println("resumed $(at.epoch) epochs and $(at.step) steps into training")
@@ -215,12 +208,13 @@ function main(arguments)
     haskey(o.run, :save) && check_place(o.run[:save])
     hear_sigterm()
     begun = time()
-    context = Context()
+    context = open_context()
     comm = join_job(context, o)
     process, processes = comm === nothing ? (0, 1) : (rank(comm), world_size(comm))
     speaks = process == 0 # one process of a job prints and saves
     quiet = haskey(o.run, :quiet) || !speaks
     data = open_data(context, o)
+    print_warnings(context)
     # Of numbers there is nothing to be right about.
     metric = info(data).task == :regression ? :rmse : o.trainer[:best_by]
 

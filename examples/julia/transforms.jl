@@ -9,7 +9,7 @@ function show_edges(title, graph)
 end
 
 function main()
-    context = Context()
+    context = open_context()
     # A repeated edge and a self-loop, as crawled data has them; compressed by target.
     graph = Graph(context, 5; indptr = [0, 2, 3, 5, 6, 6], indices = [1, 1, 1, 0, 3, 4])
     set_node_tensor!(graph, "x", Float32[1 3; 0 0; 2 2; 5 0; 1 4])

@@ -36,7 +36,7 @@ function describe(graph)
 end
 
 function main()
-    graph = build(Context())
+    graph = build(open_context())
     describe(graph)
 
     stars = edge_tensor(graph, "stars"; edge_type = 1) # rows by edge id

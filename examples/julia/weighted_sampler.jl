@@ -29,7 +29,7 @@ function sample_layer(graph, weights, layer, targets, sink)
 end
 
 function main()
-    context = Context()
+    context = open_context()
     graph, data = planted_data(context, 2000)
     # An edge counts twice when its ends are of one class, as a hint that real data might have.
     sources, targets = coo(graph)

@@ -13,7 +13,7 @@ function summary_of(model)
 end
 
 function main()
-    context = Context()
+    context = open_context()
     # Else the data set's features and classes say the first and the last.
     make(; settings...) = Model(context; input_dim = 64, output_dim = 10, norm = :batch, settings...)
     model = make(; hidden_dim = 32)

@@ -21,7 +21,7 @@ function main()
     arrays_out = Ref(9) # lent to the library
     release() = arrays_out[] -= 1
 
-    context = Context()
+    context = open_context()
     graph = Graph(context)
     add_node_type!(graph, "page", NODES)
     add_edge_type!(graph, 0, "links", 0)

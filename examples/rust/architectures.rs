@@ -14,6 +14,7 @@ fn main() -> Result<()> {
         ("GIN", Architecture::Gin, 1),
     ];
     let context = Context::new()?;
+    let _warnings = common::Warnings::of(&context);
     let (graph, data) = common::planted_data(&context, 4000)?;
     let sampler = Sampler::new(&graph, &SamplerConfig::new())?;
 

@@ -1,12 +1,15 @@
 //! Sparse features, as texts have them: the words of each page and how often. They stay sparse in
 //! the graph and in a sample, whose first aggregation is then done by hand over the sample's edges.
 
+mod common;
+
 use gnnmg::*;
 
 const PAGES: usize = 6;
 
 fn main() -> Result<()> {
     let context = Context::new()?;
+    let _warnings = common::Warnings::of(&context);
     let (from, to) = ([1i64, 2, 3, 0, 4, 5, 5], [0, 0, 0, 1, 1, 2, 4]);
     let mut graph = Graph::from_coo(&context, PAGES, &from, &to)?;
     // Page v has the entries start[v] .. start[v + 1], each a word and how often.

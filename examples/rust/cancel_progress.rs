@@ -1,6 +1,8 @@
 //! Training that is watched from outside: one thread waits for it, another one shows where it is and
 //! cancels it after a while. What was learned until then stays in the model.
 
+mod common;
+
 use gnnmg::*;
 use std::time::Duration;
 
@@ -25,6 +27,7 @@ fn watch(trainer: TrainerHandle) -> Result<()> {
 
 fn main() -> Result<()> {
     let context = Context::new()?;
+    let _warnings = common::Warnings::of(&context);
     let graph = Graph::planted_partition(&context, &PlantedPartitionConfig::new())?;
     let mut data = Dataset::from_graph(&graph, "x", "y", Task::Multiclass, 0)?;
     data.add_random_split("random", &SplitConfig::new())?;

@@ -1,6 +1,8 @@
 //! What ranks can do together, a thread each: broadcast, all-gather, all-to-all, barrier; and what
 //! the others hear when one of them finds that its data is bad and gives up.
 
+mod common;
+
 use gnnmg::*;
 use std::time::Duration;
 
@@ -45,6 +47,7 @@ fn work(mut comm: Comm, mut other: Comm) -> Result<(usize, Comm)> {
 
 fn main() -> Result<()> {
     let context = Context::new()?;
+    let _warnings = common::Warnings::of(&context);
     // A rank that has not come by then is an error that names it.
     let config = CommConfig::new().deadline(Duration::from_secs(60));
     let comms = Comm::group(&context, RANKS, &config)?;

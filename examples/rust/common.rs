@@ -2,6 +2,32 @@
 
 use gnnmg::*;
 
+/// Prints what the library has warned of on standard error when it goes out of scope, which it does
+/// before the context, also on the way out of a program that fails.
+#[allow(dead_code)]
+pub struct Warnings<'context>(&'context Context);
+
+#[allow(dead_code)]
+impl<'context> Warnings<'context> {
+    pub fn of(context: &'context Context) -> Self {
+        Warnings(context)
+    }
+
+    pub fn print(&self) {
+        for message in self.0.messages() {
+            if matches!(message.level, LogLevel::Warning | LogLevel::Error) {
+                eprintln!("warning: {}", message.text);
+            }
+        }
+    }
+}
+
+impl Drop for Warnings<'_> {
+    fn drop(&mut self) {
+        self.print();
+    }
+}
+
 /// A generated graph and a data set around it.
 #[allow(dead_code)]
 pub fn planted_data(context: &Context, num_nodes: usize) -> Result<(Graph, Dataset)> {

@@ -47,6 +47,7 @@ fn backward(model: &mut Model, batch: &Batch) -> Result<f64> {
 
 fn main() -> Result<()> {
     let context = Context::new()?;
+    let _warnings = common::Warnings::of(&context);
     let (graph, data) = common::planted_data(&context, 4000)?;
     let sampler = Sampler::new(&graph, &SamplerConfig::new())?;
     let mut model = Model::new(&context, &data, &ModelConfig::new().hidden_dim(64))?;

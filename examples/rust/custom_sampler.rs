@@ -1,11 +1,14 @@
 //! A sampler of one's own: a closure chooses a node's fan-out by its layer and leaves the drawing to
 //! the library. Trained with over two ranks.
 
+mod common;
+
 use gnnmg::*;
 use std::sync::Arc;
 
 fn main() -> Result<()> {
     let context = Context::new()?;
+    let _warnings = common::Warnings::of(&context);
     let planted = PlantedPartitionConfig::new().num_nodes(5000);
     let graph = Arc::new(Graph::planted_partition(&context, &planted)?);
     let mut data = Dataset::from_graph(&graph, "x", "y", Task::Multiclass, 0)?;

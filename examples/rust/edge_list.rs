@@ -2,6 +2,8 @@
 //! own format, and opened again from there, which is the fast way from then on.
 //! `edge_list [<text> [<new folder>]]`, without arguments a small text is made
 
+mod common;
+
 use gnnmg::*;
 use std::error::Error;
 use std::task::Poll;
@@ -52,6 +54,7 @@ fn main() -> std::result::Result<(), Box<dyn Error>> {
     };
     let folder = arguments.next().unwrap_or("follows".to_string());
     let context = Context::new()?;
+    let _warnings = common::Warnings::of(&context);
 
     // Account numbers become 0, 1, 2, ...
     let config = DatasetConfig::new()

@@ -2,6 +2,8 @@
 //! transformer and PNA. A node's class is whether what reaches it by edges of one kind outweighs
 //! what does by the other, so nobody can tell who does not see the kinds.
 
+mod common;
+
 use gnnmg::*;
 use ndarray::Array2;
 
@@ -84,6 +86,7 @@ fn main() -> Result<()> {
         ("PNA", Architecture::Pna),
     ];
     let context = Context::new()?;
+    let _warnings = common::Warnings::of(&context);
     let (graph, data) = make_data(&context)?;
     let sampler = Sampler::new(&graph, &SamplerConfig::new().fanouts(&[-1]))?;
     let mut seeing = 0;

@@ -21,6 +21,7 @@ fn cosine(a: ArrayView1<f32>, b: ArrayView1<f32>) -> f64 {
 
 fn main() -> std::result::Result<(), Box<dyn Error>> {
     let context = Context::new()?;
+    let _warnings = common::Warnings::of(&context);
     let (graph, data) = common::planted_data(&context, NODES)?;
     let sampler = Sampler::new(&graph, &SamplerConfig::new())?;
     let model = Model::new(&context, &data, &ModelConfig::new())?;

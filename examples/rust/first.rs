@@ -19,5 +19,11 @@ fn main() -> Result<()> {
 
     let test = trainer.evaluate(Split::Test)?;
     println!("test accuracy {:.3} on {} nodes", test.accuracy, test.count);
+    for said in context
+        .messages()
+        .filter(|said| said.level != LogLevel::Info)
+    {
+        eprintln!("warning: {}", said.text);
+    }
     trainer.model_mut().save("sage.safetensors") // PyG's keys; or .pth
 }

@@ -1,6 +1,8 @@
 //! Graphs to measure on: four generators, and how uneven their degrees are. A graph is a pure
 //! function of its settings and seed, on every machine.
 
+mod common;
+
 use gnnmg::*;
 
 fn show(name: &str, graph: &Graph) -> Result<()> {
@@ -21,6 +23,7 @@ fn show(name: &str, graph: &Graph) -> Result<()> {
 
 fn main() -> Result<()> {
     let context = Context::new()?;
+    let _warnings = common::Warnings::of(&context);
 
     // Classes that features alone do not tell.
     let planted = PlantedPartitionConfig::new().num_nodes(20_000);

@@ -29,6 +29,7 @@ fn print_results(
 
 fn main() -> Result<()> {
     let context = Context::new()?;
+    let _warnings = common::Warnings::of(&context);
     let gibibytes = |bytes: usize| bytes as f64 / f64::from(1 << 30);
     for (i, gpu) in context.devices()?.iter().enumerate() {
         let (major, minor) = gpu.capability;

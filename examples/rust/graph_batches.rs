@@ -1,6 +1,8 @@
 //! Many small graphs: a data set made of arrays, folds in which every class has its share, and
 //! mini-batches of whole graphs. The graphs are rings and stars of 3 to 12 nodes, one class each.
 
+mod common;
+
 use gnnmg::*;
 
 fn main() -> Result<()> {
@@ -23,6 +25,7 @@ fn main() -> Result<()> {
     let num_nodes = graph_ptr[graph_ptr.len() - 1] as usize;
 
     let context = Context::new()?;
+    let _warnings = common::Warnings::of(&context);
     let mut graph = Graph::from_coo(&context, num_nodes, &sources, &targets)?;
     graph.set_node_tensor(0, "x", &ndarray::Array2::<f32>::ones((num_nodes, 1)))?;
     let mut data =

@@ -7,6 +7,8 @@
 //! in the mean of all. With `--batch-nodes` a mini-batch is as many graphs as have so many nodes
 //! together, in place of 16.
 
+mod common;
+
 use gnnmg::*;
 use ndarray::Array2;
 use std::error::Error;
@@ -145,6 +147,7 @@ fn main() -> std::result::Result<(), Box<dyn Error>> {
     }
 
     let context = Context::new()?;
+    let _warnings = common::Warnings::of(&context);
     let mut data = match path {
         Some(path) => Dataset::open(&context, path)?,
         None => generated(&context)?,

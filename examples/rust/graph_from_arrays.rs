@@ -1,6 +1,8 @@
 //! A graph of one's own: two rings of eight nodes whose features say little about the ring, and a
 //! model that learns which ring a node is in. Prints the accuracy on the nodes it was not shown.
 
+mod common;
+
 use gnnmg::*;
 use ndarray::Array2;
 
@@ -28,6 +30,7 @@ fn main() -> Result<()> {
     });
 
     let context = Context::new()?;
+    let _warnings = common::Warnings::of(&context);
     let mut graph = Graph::from_coo(&context, NODES as usize, &sources, &targets)?;
     graph.set_node_tensor(0, "x", &features)?;
     graph.set_node_tensor(0, "y", &labels)?;

@@ -5,6 +5,8 @@
 //! Without a folder, on people who wrote papers about topics and know each other; a class is the
 //! department that somebody works in.
 
+mod common;
+
 use gnnmg::*;
 
 const PEOPLE: i64 = 300;
@@ -65,6 +67,7 @@ fn generated(context: &Context) -> Result<Dataset> {
 
 fn main() -> Result<()> {
     let context = Context::new()?;
+    let _warnings = common::Warnings::of(&context);
     let data = match std::env::args().nth(1) {
         Some(folder) => Dataset::open(&context, folder)?,
         None => generated(&context)?,

@@ -39,6 +39,7 @@ fn look_into(batch: &Batch) -> Result<()> {
 
 fn main() -> Result<()> {
     let context = Context::new()?;
+    let _warnings = common::Warnings::of(&context);
     let (graph, data) = common::planted_data(&context, 3000)?;
     let sampler = Sampler::new(&graph, &SamplerConfig::new())?;
 

@@ -43,6 +43,7 @@ fn train(trainer: &mut Trainer, name: &str) -> Result<()> {
 
 fn main() -> Result<()> {
     let context = Context::new()?;
+    let _warnings = common::Warnings::of(&context);
     let (graph, data) = common::planted_data(&context, 2000)?;
     let sampler = Sampler::new(&graph, &SamplerConfig::new().fanouts(&[-1, -1]))?; // all neighbours
 

@@ -1,6 +1,8 @@
 //! Several yes-or-no questions about each node, some without an answer, and the metrics of such a
 //! task on every part of the split. Training ends early, and keeps the epoch with the best ROC-AUC.
 
+mod common;
+
 use gnnmg::*;
 use ndarray::Array2;
 
@@ -8,6 +10,7 @@ const NODES: usize = 2500;
 
 fn main() -> Result<()> {
     let context = Context::new()?;
+    let _warnings = common::Warnings::of(&context);
     let planted = PlantedPartitionConfig::new().num_nodes(NODES);
     let mut graph = Graph::planted_partition(&context, &planted)?;
 

@@ -49,6 +49,7 @@ fn make_graph_stack(context: &Context) -> Result<Model> {
 
 fn main() -> Result<()> {
     let context = Context::new()?;
+    let _warnings = common::Warnings::of(&context);
     let (graph, data) = common::planted_data(&context, 2000)?;
     // Two hops, as the stack has convolutions.
     let sampler = Sampler::new(&graph, &SamplerConfig::new())?;

@@ -48,6 +48,7 @@ fn train(data: &Dataset, sampler: &Sampler, mut model: Model, mut comm: Comm) ->
 
 fn main() -> Result<()> {
     let context = Context::new()?;
+    let _warnings = common::Warnings::of(&context);
     let (graph, data) = common::planted_data(&context, 5000)?;
     let sampler = Sampler::new(&graph, &SamplerConfig::new())?;
     let on_gpus = context.devices()?.len() >= RANKS as usize;

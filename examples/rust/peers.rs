@@ -17,6 +17,7 @@ fn main() -> std::result::Result<(), Box<dyn Error>> {
         return Err("peers <host> <port> <processes> <number of this one> [<token file>]".into());
     };
     let context = Context::new()?;
+    let _warnings = common::Warnings::of(&context);
 
     let config = CommConfig::new()
         .port(port.parse()?) // where process 0 listens

@@ -1,10 +1,13 @@
 //! One process of a job that a launcher has started (torchrun, srun, mpirun, a loop of the shell):
 //! they meet, add up a number, and leave together.
 
+mod common;
+
 use gnnmg::*;
 
 fn main() -> Result<()> {
     let context = Context::new()?;
+    let _warnings = common::Warnings::of(&context);
     let mut comm = Comm::from_env(&context, &CommConfig::new())?;
     let (rank, size) = (comm.rank()?, comm.world_size()?);
 

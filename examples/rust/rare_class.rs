@@ -10,6 +10,7 @@ const NODES: usize = 4000;
 
 fn main() -> Result<()> {
     let context = Context::new()?;
+    let _warnings = common::Warnings::of(&context);
     let planted = PlantedPartitionConfig::new()
         .num_nodes(NODES)
         .intra_probability(0.35);

@@ -18,6 +18,7 @@ fn make_trainer(context: &Context, data: &Dataset, sampler: &Sampler) -> Result<
 
 fn main() -> Result<()> {
     let context = Context::new()?;
+    let _warnings = common::Warnings::of(&context);
     let (graph, data) = common::planted_data(&context, 4000)?;
     let sampler = Sampler::new(&graph, &SamplerConfig::new())?;
 

@@ -9,6 +9,7 @@ const RANDOM_SPLITS: usize = 5;
 
 fn main() -> Result<()> {
     let context = Context::new()?;
+    let _warnings = common::Warnings::of(&context);
     let (graph, mut data) = common::planted_data(&context, 3000)?; // has a split "random"
 
     for seed in 0..RANDOM_SPLITS as u64 {

@@ -6,6 +6,8 @@ mod train_options;
 mod train_plan;
 mod train_progress;
 
+mod common;
+
 use gnnmg::*;
 use std::error::Error;
 use std::io::IsTerminal;
@@ -247,12 +249,7 @@ fn use_checkpoints(
         return Ok(());
     }
     let loaded = trainer.load(folder);
-    for message in context.messages().filter(|_| speaks) {
-        // Of a checkpoint that was passed over, for instance.
-        if matches!(message.level, LogLevel::Warning | LogLevel::Error) {
-            eprintln!("train: {}", message.text);
-        }
-    }
+    common::Warnings::of(context); // of a checkpoint that was passed over, for instance
     match loaded {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()), // the first start
         other => other?,
@@ -458,6 +455,7 @@ fn main() -> std::result::Result<(), Box<dyn Error>> {
     hear_interrupts();
     let begin = Instant::now();
     let context = Context::new()?;
+    let warnings = common::Warnings::of(&context);
     let comm = join(&context, &o)?;
     let (process, processes) = match &comm {
         Some(comm) => (comm.rank()?, comm.world_size()?),
@@ -465,6 +463,7 @@ fn main() -> std::result::Result<(), Box<dyn Error>> {
     };
     let speaks = process == 0; // one process of a job prints and saves
     let mut data = open_data(&context, &o)?;
+    warnings.print();
     let metric = validated_by(&data, &o)?;
     let (mut tests, mut curve, mut name) = (Sums::default(), Curve::default(), "");
     let mut part = Split::Test;

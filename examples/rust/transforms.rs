@@ -2,6 +2,8 @@
 //! self-loop on each node, rows of features that sum to 1. Every step is a new graph that shares
 //! what has not changed.
 
+mod common;
+
 use gnnmg::*;
 use ndarray::{array, ArrayView2};
 
@@ -21,6 +23,7 @@ fn show(title: &str, graph: &Graph) -> Result<()> {
 
 fn main() -> Result<()> {
     let context = Context::new()?;
+    let _warnings = common::Warnings::of(&context);
     // A repeated edge and a self-loop, as crawled data has them; compressed by target.
     let mut graph = Graph::from_csc(&context, &[0, 2, 3, 5, 6, 6], &[1i64, 1, 1, 0, 3, 4])?;
     let counts = array![[1f32, 3.0], [0.0, 0.0], [2.0, 2.0], [5.0, 0.0], [1.0, 4.0]];

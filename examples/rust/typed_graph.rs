@@ -1,6 +1,8 @@
 //! A graph with types: people follow people and rate films. Its edges come as lists and as
 //! compressed columns, with tensors on nodes and edges; then it is read back as a stranger would.
 
+mod common;
+
 use gnnmg::*;
 
 fn build(context: &Context) -> Result<Graph> {
@@ -60,6 +62,7 @@ fn describe(graph: &Graph) -> Result<()> {
 
 fn main() -> Result<()> {
     let context = Context::new()?;
+    let _warnings = common::Warnings::of(&context);
     let graph = build(&context)?;
     describe(&graph)?;
 

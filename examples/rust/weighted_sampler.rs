@@ -38,6 +38,7 @@ fn sample_layer(graph: &Graph, weights: &[f32], layer: &Layer, sink: &mut Sink) 
 
 fn main() -> Result<()> {
     let context = Context::new()?;
+    let warnings = common::Warnings::of(&context);
     let (graph, data) = common::planted_data(&context, 2000)?;
     let graph = Arc::new(graph);
 
@@ -74,6 +75,7 @@ fn main() -> Result<()> {
         "test accuracy {:.4}",
         trainer.evaluate(Split::Test)?.accuracy
     );
+    drop(warnings);
     drop(context);
     for thread in lent {
         thread.join().expect("a lent thread panicked")?;

@@ -1,6 +1,8 @@
 //! A model's weights: listed by key, changed one by one, written to files that PyTorch reads, and
 //! read back into another model, which then says the same.
 
+mod common;
+
 use gnnmg::*;
 
 /// Prints what a model is made of.
@@ -27,6 +29,7 @@ fn equal(a: &Model, b: &Model) -> Result<bool> {
 
 fn main() -> Result<()> {
     let context = Context::new()?;
+    let _warnings = common::Warnings::of(&context);
     // Else the data set's features and classes say the widths.
     let config = ModelConfig::new()
         .input_dim(64)

@@ -1,6 +1,8 @@
 //! A graph and its tensors around arrays of this program, without copying, and out again. Each
 //! array is given back exactly once.
 
+mod common;
+
 use gnnmg::*;
 use ndarray::ArrayView2;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -36,6 +38,7 @@ fn main() -> Result<()> {
     );
 
     let context = Context::new()?;
+    let warnings = common::Warnings::of(&context);
     let mut graph = Graph::new(&context)?;
     graph.add_node_type("page", 4)?;
     graph.add_edge_type(0, "links", 0)?;
@@ -72,6 +75,7 @@ fn main() -> Result<()> {
     );
 
     drop(features);
+    drop(warnings);
     drop(context);
     println!("{} arrays have not come back", out());
     Ok(())

@@ -88,6 +88,10 @@ void check_fit(const Sampler& sampler, const Dataset& dataset) {
     fail(Status::kInvalidArgument,
          "the sampler works on a graph of other edges than the data set's; make the sampler on the "
          "graph of gnnmg_dataset_graph(), or the data set of the sampler's graph");
+  const int32_t seeds = edges.graph->schema().edge_types[static_cast<size_t>(edges.type)].target;
+  if (seeds != dataset.data()->node_type)
+    fail(Status::kInvalidArgument, "the seeds of the sampler are nodes of type ", seeds,
+         ", features and labels of the data set those of type ", dataset.data()->node_type);
   const bool of_graphs = dataset.data()->of_graphs();
   if (sampler.get()->of_graphs() != of_graphs)
     fail(Status::kInvalidArgument,

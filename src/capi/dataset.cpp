@@ -11,6 +11,7 @@
 #include "data/edge_tensors.h"
 #include "data/split.h"
 #include "data/weights.h"
+#include "graph/homogeneous.h"
 
 namespace gnnmg::capi {
 
@@ -305,13 +306,7 @@ gnnmg_status gnnmg_dataset_create_graphs(const gnnmg_graph* graph, const int64_t
     check_least(num_classes, 0, "num_classes");
     check_choice(task, GNNMG_TASK_NONE, GNNMG_TASK_REGRESSION, "task");
     const gnnmg::graph::GraphRef made = g->made();
-    if (!made->homogeneous())
-      fail(Status::kUnsupported, "the graph has ", made->schema().node_types.size(),
-           " node types and ", made->schema().edge_types.size(),
-           " edge types; many graphs stand side by side in one with one of each");
-    if (num_graphs > made->num_nodes())
-      fail(Status::kInvalidArgument, "num_graphs is ", num_graphs, ", but there are ",
-           made->num_nodes(), " nodes, and every graph needs one");
+    gnnmg::graph::expect_homogeneous(*made, "sets of many graphs");
     const auto starts = read_list(graph_ptr, num_graphs + 1, "graph_ptr");
     gnnmg::base::Tensor rows;
     if (labels != nullptr) {

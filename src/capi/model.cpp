@@ -11,6 +11,7 @@
 #include "capi/reaper.h"
 #include "capi/tensor.h"
 #include "capi/torch_tensor.h"
+#include "graph/homogeneous.h"
 #include "nn/torch_tensor.h"
 
 namespace gnnmg::capi {
@@ -131,6 +132,7 @@ gnnmg_status gnnmg_model_create(const gnnmg_context* context, const gnnmg_datase
     if (dataset != nullptr) {
       d = read<Dataset>(dataset, "dataset");
       check_same_context(*c, *d);
+      gnnmg::graph::expect_homogeneous(*d->data()->graph, "models");
     }
     gnnmg::nn::ModelConfig settings = model_config(read_config(config, kModelDefaults));
     if (settings.reads_features())

@@ -345,7 +345,7 @@ nn::ModelConfig model_config(const gnnmg_model_config& in) {
 
 void complete_config(nn::ModelConfig& config, const data::Dataset* dataset) {
   using nn::Architecture;
-  const bool known = dataset && dataset->graph->homogeneous();
+  const bool known = dataset != nullptr;
   const auto need = [&](bool found, const char* field, const char* what) {
     if (!found)
       fail(Status::kInvalidArgument, field,

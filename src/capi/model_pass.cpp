@@ -11,6 +11,7 @@
 #include "capi/model.h"
 #include "capi/tensor.h"
 #include "capi/torch_tensor.h"
+#include "graph/homogeneous.h"
 #include "loader/device_slot.h"
 #include "nn/graph_facts.h"
 #include "nn/loss.h"
@@ -136,6 +137,7 @@ Model::Pass take_pass(Model& model) {
 }
 
 void check_width(const nn::Model& model, const Dataset& dataset) {
+  graph::expect_homogeneous(*dataset.data()->graph, "models");
   const int64_t nodes = dataset.data()->graph->num_nodes(dataset.data()->node_type);
   if (!model.config().reads_features()) {
     if (nodes != model.config().input_dim)

@@ -164,10 +164,6 @@ gnnmg_status gnnmg_sampler_create_custom(const gnnmg_graph* graph,
         neighbor_config(read_config(config, kSamplerDefaults));
     if (function == nullptr) fail(Status::kInvalidArgument, "argument 'function' is NULL");
     const gnnmg::graph::GraphRef made = g->made();
-    if (!made->homogeneous())
-      fail(Status::kUnsupported, "the graph has ", made->schema().node_types.size(),
-           " node types and ", made->schema().edge_types.size(),
-           " edge types; custom samplers work on graphs with one of each");
     auto ask = [context = g->context, function, user = registration.take(g->queue)](
                    const gnnmg::sample::LayerRequest& request, gnnmg::sample::EdgeSink& edges) {
       context->queue->call([&] { ask_host(context, function, user->get(), request, edges); },

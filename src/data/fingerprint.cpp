@@ -58,28 +58,44 @@ std::string sum_of_values(const graph::Column& column) {
   return sum.finish();
 }
 
-// What edges carry, which models may read by name.
-void add_edge_tensors(const graph::Graph& graph, Fingerprint& facts) {
+// What edges of a type carry, which models may read by name.
+void add_edge_tensors(const graph::Graph& graph, int32_t type, const std::string& of,
+                      Fingerprint& facts) {
   std::string names, sums;
-  for (const auto& [name, column] : graph.edge_columns()) {
+  for (const auto& [name, column] : graph.edge_columns(type)) {
     names += base::text(names.empty() ? "" : ", ", name, ", ", type_of(column));
     sums += base::text(sums.empty() ? "" : ", ", sum_of_values(column));
   }
-  facts.emplace_back("edge tensors", names.empty() ? "none" : names);
+  facts.emplace_back("edge tensors" + of, names.empty() ? "none" : names);
   if (names.empty()) return;
   // Their rows are by edge id.
-  const base::Tensor& ids = graph.csc().edge_ids;
-  facts.emplace_back("edge ids", ids.defined() ? sum_of({&ids}) : std::string("in order"));
-  facts.emplace_back("edge values", sums);
+  const base::Tensor& ids = graph.csc(type).edge_ids;
+  facts.emplace_back("edge ids" + of, ids.defined() ? sum_of({&ids}) : std::string("in order"));
+  facts.emplace_back("edge values" + of, sums);
+}
+
+// Edges of every type, and between what nodes they are; of one type alone as ever.
+void add_edges(const graph::Graph& graph, Fingerprint& facts) {
+  const graph::Schema& schema = graph.schema();
+  for (size_t i = 0; i < schema.edge_types.size(); ++i) {
+    const graph::EdgeType& type = schema.edge_types[i];
+    const auto number = static_cast<int32_t>(i);
+    const std::string of = graph.homogeneous()
+                               ? ""
+                               : base::text(" of ", schema.node_types[type.source], " ", type.name,
+                                            " ", schema.node_types[type.target]);
+    const graph::Csc& csc = graph.csc(number);
+    facts.emplace_back("edges" + of, std::to_string(csc.num_edges()));
+    facts.emplace_back("topology" + of, sum_of({&csc.indptr, &csc.indices}));
+    add_edge_tensors(graph, number, of, facts);
+  }
 }
 
 }  // namespace
 
 Fingerprint fingerprint(const Dataset& dataset, const Split& split) {
-  const graph::Csc& csc = dataset.graph->csc();
-  Fingerprint facts{{"nodes", std::to_string(dataset.graph->num_nodes(dataset.node_type))},
-                    {"edges", std::to_string(csc.num_edges())},
-                    {"topology", sum_of({&csc.indptr, &csc.indices})}};
+  Fingerprint facts{{"nodes", std::to_string(dataset.graph->num_nodes(dataset.node_type))}};
+  add_edges(*dataset.graph, facts);
   const graph::Column* features =
       dataset.feature.empty() ? nullptr
                               : dataset.graph->node_column(dataset.feature, dataset.node_type);
@@ -87,7 +103,6 @@ Fingerprint fingerprint(const Dataset& dataset, const Split& split) {
                      features ? base::text(type_of(*features), " of width ", dataset.feature_dim())
                               : std::string("none"));
   if (features) facts.emplace_back("feature values", sum_of_values(*features));
-  add_edge_tensors(*dataset.graph, facts);
   facts.emplace_back("classes", std::to_string(dataset.num_classes));
   if (dataset.of_graphs()) facts.emplace_back("graphs", sum_of({&dataset.graph_ptr}));
   const base::Tensor* labels = dataset.labels();

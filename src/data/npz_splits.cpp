@@ -24,12 +24,44 @@ struct Part {
   std::string where;
 };
 
+// A mask that is stored as numbers, as Geom-GCN's splits are: 0 and 1.
+Tensor as_mask(const Tensor& numbers, const std::string& where) {
+  Tensor mask = Tensor::empty(DType::kBool, numbers.shape());
+  const auto to = mask.as<bool>();
+  const auto convert = [&](auto from) {
+    for (size_t i = 0; i < from.size(); ++i) {
+      if (from[i] != 0 && from[i] != 1)
+        fail(Status::kFormat, where, ": element ", i, " is ", from[i],
+             ", expected 0 or 1 in a mask");
+      to[i] = from[i] == 1;
+    }
+  };
+  switch (numbers.dtype()) {
+    case DType::kF32:
+      convert(numbers.as<const float>());
+      break;
+    case DType::kF64:
+      convert(numbers.as<const double>());
+      break;
+    default:
+      convert(to_i64(numbers, where).as<const int64_t>());
+  }
+  return mask;
+}
+
 // The array of one part under any of its names; undefined when there is none.
-Part find_part(const io::Npz& npz, std::span<const std::string_view> stems) {
+Part find_part(const io::Npz& npz, std::span<const std::string_view> stems, int64_t num_nodes) {
   for (std::string_view stem : stems)
     for (std::string_view ending : kSplitEndings)
-      if (const std::string key = base::text(stem, ending); npz.has(key))
-        return {npz.get(key), base::text(npz.name(), ", array \"", key, "\"")};
+      if (const std::string key = base::text(stem, ending); npz.has(key)) {
+        Part part{npz.get(key), base::text(npz.name(), ", array \"", key, "\"")};
+        const base::Shape& shape = part.tensor.shape();
+        const bool masks = ending.starts_with("_mask") && shape.num_dims > 0 &&
+                           shape[shape.num_dims - 1] == num_nodes;
+        if (masks && part.tensor.dtype() != DType::kBool)
+          part.tensor = as_mask(part.tensor, part.where);
+        return part;
+      }
   return {};
 }
 
@@ -59,8 +91,9 @@ bool is_split_array(std::string_view key) {
 
 bool append_npz_splits(const io::Npz& npz, const std::string& name, int64_t num_nodes,
                        std::vector<Split>& splits) {
-  const std::array<Part, 3> parts = {find_part(npz, kTrainNames), find_part(npz, kValidationNames),
-                                     find_part(npz, kTestNames)};
+  const std::array<Part, 3> parts = {find_part(npz, kTrainNames, num_nodes),
+                                     find_part(npz, kValidationNames, num_nodes),
+                                     find_part(npz, kTestNames, num_nodes)};
   const auto count_parts = std::count_if(parts.begin(), parts.end(),
                                          [](const Part& part) { return part.tensor.defined(); });
   if (count_parts == 0) return false;

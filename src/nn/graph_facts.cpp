@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "data/edge_tensors.h"
+#include "graph/homogeneous.h"
 #include "nn/conv/layers.h"
 #include "nn/device_lists.h"
 #include "nn/tensors.h"
@@ -102,6 +103,7 @@ const graph::Column* edge_column(const graph::Graph& graph, std::span<const char
 GraphFacts::GraphFacts(const graph::Graph& graph, const EdgeNeeds& needs, at::ScalarType type,
                        const Device* device)
     : needs_(needs), type_(type) {
+  graph::expect_homogeneous(graph, "models");
   execution_.device = device;
   if (needs.weights) weights_ = open(graph, data::kEdgeWeightNames, "weights", 1);
   if (needs.features > 0)
@@ -165,6 +167,21 @@ EdgeValues GraphFacts::of_edges(std::span<const int64_t> ids) const {
   return values;
 }
 
+// Stores read the rows of whatever ids they are given.
+void GraphFacts::check_ids(std::span<const int64_t> ids) const {
+  const auto* store = weights_ ? weights_.get() : features_ ? features_.get() : types_.get();
+  if (!store) return;
+  const auto edges = static_cast<uint64_t>(store->num_rows());
+  const auto bad =
+      std::ranges::find_if(ids, [edges](int64_t id) { return static_cast<uint64_t>(id) >= edges; });
+  if (bad == ids.end()) return;
+  if (*bad < 0)
+    fail(Status::kInvalidArgument,
+         "the model reads what edges carry, and the mini-batch has edges of unknown ids");
+  fail(Status::kRange, "the mini-batch has the edge ", *bad,
+       ", and what the model reads of edges ends with that of edge ", edges - 1);
+}
+
 std::vector<EdgeValues> GraphFacts::of_blocks(std::span<const sample::BlockView> blocks) const {
   std::vector<EdgeValues> all;
   const auto first = [](const at::Tensor& rows, int64_t count) {
@@ -187,9 +204,7 @@ std::vector<EdgeValues> GraphFacts::of_blocks(std::span<const sample::BlockView>
       continue;
     }
     const std::span<const int64_t> ids(block.edge_ids, static_cast<size_t>(block.num_edges));
-    if (std::ranges::any_of(ids, [](int64_t id) { return id < 0; }))
-      fail(Status::kInvalidArgument,
-           "the model reads what edges carry, and the mini-batch has edges of unknown ids");
+    check_ids(ids);
     all.push_back(of_edges(ids));
   }
   return all;

@@ -34,11 +34,11 @@ const graph::Column* edge_column(const graph::Graph& graph, std::span<const char
 
 class GraphFacts {
  public:
-  // `graph` is read during the call, but for mapped tensors, which it must outlive.
-  // Error(kNotFound) naming an edge tensor that is missing, kInvalidArgument one of another shape
-  // or type, kRange an edge whose type or category there is none of. With a device, which must
-  // outlive it, what edges carry is copied there, and all that it gives and is asked by lies there;
-  // Error(kNoMemory) where there is no room.
+  // `graph`, of one node type and one edge type, else kUnsupported, is read during the call, but
+  // for mapped tensors, which it must outlive. Error(kNotFound) naming an edge tensor that is
+  // missing, kInvalidArgument one of another shape or type, kRange an edge whose type or category
+  // there is none of. With a device, which must outlive it, what edges carry is copied there, and
+  // all that it gives and is asked by lies there; Error(kNoMemory) where there is no room.
   GraphFacts(const graph::Graph& graph, const EdgeNeeds& needs, at::ScalarType type,
              const Device* device = nullptr);
 
@@ -51,10 +51,12 @@ class GraphFacts {
 
   // Of these edges, by id; what the needs leave out is undefined. The ids are the host's.
   EdgeValues of_edges(std::span<const int64_t> ids) const;
-  // Of each block, by its edge ids. Error(kInvalidArgument) where a block has none.
+  // Of each block, by its edge ids. Error(kInvalidArgument) where a block has none, kRange at one
+  // that the graph does not have.
   std::vector<EdgeValues> of_blocks(std::span<const sample::BlockView> blocks) const;
 
  private:
+  void check_ids(std::span<const int64_t> ids) const;
   at::Tensor weighted_degrees(const graph::Csc& csc, bool loops_apart) const;
   void check_degrees(const at::Tensor& sums, Degrees kind) const;
   at::Tensor gather(const feature::FeatureStore& store, std::span<const int64_t> ids,

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "base/error.h"
+#include "graph/homogeneous.h"
 #include "nn/device_lists.h"
 #include "nn/readout.h"
 #include "nn/tensors.h"
@@ -65,6 +66,7 @@ int64_t check_nodes(const ModelConfig& config, std::span<const int64_t> ids, con
 }  // namespace
 
 void check_input(const ModelConfig& config, const ForwardArgs& args, const Device* device) {
+  if (args.graph) graph::expect_homogeneous(*args.graph, "models");
   if (static_cast<int64_t>(args.blocks.size()) != config.num_layers)
     fail(Status::kInvalidArgument, "the mini-batch has ", args.blocks.size(),
          " blocks, the model has ", config.num_layers, " layers");

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/mapped_tensor.h"
+#include "graph/homogeneous.h"
 #include "nn/device_lists.h"
 #include "nn/torch_tensor.h"
 
@@ -24,8 +25,7 @@ constexpr std::string_view kRowsOfAll = "rows of all nodes";
 constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
 
 const graph::Graph& checked(const graph::Graph& graph, const ModelConfig& config) {
-  if (!graph.homogeneous())
-    fail(Status::kUnsupported, "models run on graphs of one node type and one edge type");
+  graph::expect_homogeneous(graph, "models");
   if (config.readout != Readout::kNone)
     fail(Status::kUnsupported,
          "a model with a readout has results for graphs: run it on batches of them");

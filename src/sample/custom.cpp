@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "graph/homogeneous.h"
 #include "sample/workspace.h"
 
 namespace gnnmg::sample {
@@ -213,9 +214,7 @@ std::unique_ptr<Sampler> make_custom_sampler(graph::GraphRef graph, int num_laye
   if (num_layers < 1 || num_layers > kMaxHops)
     fail(Status::kInvalidArgument, "a custom sampler of ", num_layers, " layers, expected 1 to ",
          kMaxHops);
-  if (!graph->homogeneous())
-    fail(Status::kInvalidArgument,
-         "a custom sampler needs a graph of one node type and one edge type");
+  graph::expect_homogeneous(*graph, "custom samplers");
   if (!function) fail(Status::kInvalidArgument, "a custom sampler needs a function");
   return std::make_unique<CustomSampler>(std::move(graph), num_layers, edge_ids, transpose,
                                          std::move(function));

@@ -2,6 +2,7 @@
 // of its nodes and edges. Nothing is drawn or numbered anew, rows are copied with an offset.
 #include <algorithm>
 
+#include "graph/homogeneous.h"
 #include "sample/workspace.h"
 
 namespace gnnmg::sample {
@@ -104,9 +105,7 @@ std::unique_ptr<Sampler> make_graphs_sampler(graph::GraphRef graph, base::Tensor
   if (config.num_layers < 1 || config.num_layers > kMaxHops)
     fail(Status::kInvalidArgument, "a sampler of graphs for ", config.num_layers,
          " layers, expected 1 to ", kMaxHops);
-  if (!graph->homogeneous())
-    fail(Status::kInvalidArgument,
-         "a sampler of graphs needs a graph of one node type and one edge type");
+  graph::expect_homogeneous(*graph, "samplers of graphs");
   if (!graph_ptr.defined() || graph_ptr.rows() < 1 ||
       graph_ptr.as<const int64_t>().back() != graph->num_nodes())
     fail(Status::kInvalidArgument, "graph_ptr: expected to end with ", graph->num_nodes(),

@@ -7,6 +7,7 @@
 
 #include "base/device_wait.h"
 #include "data/weights.h"
+#include "graph/homogeneous.h"
 #include "nn/graph_facts.h"
 #include "nn/loss.h"
 #include "nn/torch_tensor.h"
@@ -218,9 +219,7 @@ std::shared_ptr<const Job> make_job(std::shared_ptr<nn::Model> model, data::Data
                                        .config = config,
                                        .environment = environment});
   const data::Dataset& data = *job->dataset;
-  if (!data.graph->homogeneous())
-    base::fail(Status::kUnsupported, "data set ", data.name,
-               " has several node or edge types, which GraphSAGE does not take");
+  graph::expect_homogeneous(*data.graph, "models");
   if (data.task == Task::kNone)
     base::fail(Status::kNotFound, "data set ", data.name, " has no labels to train on");
   if (job->model->config().reads_features()) {

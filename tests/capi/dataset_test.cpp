@@ -320,13 +320,13 @@ struct ManyGraphs {
 
 TEST(DatasetTest, ManyGraphs) {
   ManyGraphs many;
-  EXPECT_FAILS(many.make({0, 3, 3, 6}, {1, 0, 1}), GNNMG_ERR_INVALID_ARGUMENT,
-               "graph 1 needs at least one node");
+  EXPECT_FAILS(many.make({0, 3, 2, 6}, {1, 0, 1}), GNNMG_ERR_INVALID_ARGUMENT,
+               "graph_ptr[2] is 2, expected 3 or more");
   EXPECT_FAILS(many.make({0, 2, 5, 6}, {1, 0, 1}), GNNMG_ERR_RANGE,
                "edge 3 comes into graph 0 from node 2");
   EXPECT_FAILS(many.make({0, 3, 5, 6}, {1, 0}), GNNMG_ERR_INVALID_ARGUMENT, "each of 3 graphs");
   EXPECT_FAILS(many.make({0, 1, 2, 3, 4, 5, 6, 7}, {1}), GNNMG_ERR_INVALID_ARGUMENT,
-               "num_graphs is 7");
+               "graph_ptr[7] is 7, expected 6, the number of nodes");
   EXPECT_FAILS(many.make({0, 3, 5, 6}, {1, 0, 1}, GNNMG_TASK_REGRESSION),
                GNNMG_ERR_INVALID_ARGUMENT, "the labels 'labels' are i64");
   ASSERT_OK(many.make({0, 3, 5, 6}, {1, 0, 1}));

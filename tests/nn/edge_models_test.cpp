@@ -3,6 +3,7 @@
 #include <ATen/ops/tensor.h>
 #include <gmock/gmock.h>
 
+#include "nn/graph_facts.h"
 #include "nn/model_world.h"
 
 namespace gnnmg::nn {
@@ -112,6 +113,38 @@ TEST(EdgeModels, NameWhatTheGraphLacks) {
   std::get<base::Tensor>(codes.at("edge_attr")).as<int32_t>()[3] = 2;
   EXPECT_THAT(text_of(bonds, codes, Status::kRange),
               HasSubstr("edge 1 has category 1 2, expected 0 to 1"));
+}
+
+// What stores trust is looked at before: ids, and that there is one edge type to read.
+TEST(EdgeModels, ReadNoRowThatTheGraphHasNot) {
+  graph::Columns columns;
+  columns.emplace("weight", base::Tensor::zeros(base::DType::kF32, {2}));
+  const graph::GraphRef graph = tiny(columns);
+  EdgeNeeds needs;
+  needs.weights = true;
+  GraphFacts facts(*graph, needs, at::kFloat);
+  const auto text_of = [&](int64_t id, Status expected) {
+    const int64_t ids[] = {1, id};
+    sample::BlockView block;
+    block.num_edges = 2;
+    block.edge_ids = ids;
+    std::string text;
+    EXPECT_EQ(status_of([&] { (void)facts.of_blocks({&block, 1}); }, &text), expected) << text;
+    return text;
+  };
+  EXPECT_EQ(text_of(2, Status::kRange),
+            "the mini-batch has the edge 2, and what the model reads of edges ends with that of "
+            "edge 1");
+  EXPECT_THAT(text_of(-1, Status::kInvalidArgument), HasSubstr("edges of unknown ids"));
+
+  graph::GraphParts parts = graph->parts();
+  parts.schema.edge_types.push_back({0, 0, "other"});
+  parts.topology.push_back(parts.topology[0]);
+  const graph::GraphRef typed = graph::Graph::create(std::move(parts));
+  std::string text;
+  EXPECT_EQ(status_of([&] { GraphFacts(*typed, needs, at::kFloat); }, &text), Status::kUnsupported);
+  EXPECT_EQ(text,
+            "the graph has 1 node types and 2 edge types; models take graphs with one of each");
 }
 
 TEST(Categories, OfNodesThatTheTablesLackAreRefused) {

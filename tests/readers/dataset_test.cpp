@@ -1,6 +1,7 @@
 // Data sets around a graph of one's own: what follows from the labels, and what is refused.
 #include <cmath>
 
+#include "data/fingerprint.h"
 #include "data/weights.h"
 #include "readers/support.h"
 
@@ -215,6 +216,30 @@ TEST_F(MakeDataset, SplitsAreSortedCheckedAndFound) {
                [&] { make_dataset(graph, "x", "y", false, {first}); });
   expect_error(Status::kInvalidArgument, {"split \"b\" 0 is given twice"},
                [&] { make_dataset(graph, "x", "y", false, {third, third}); });
+}
+
+// Sets of two edge types that differ in the second alone: in its edges, in what they carry, in its
+// name.
+TEST_F(MakeDataset, FingerprintsLookAtEveryEdgeType) {
+  const auto print_of = [&](int64_t last_target, float weight, const std::string& name) {
+    graph::GraphParts parts = small_graph(pool_)->parts();
+    parts.schema.edge_types.push_back({0, 0, name});
+    const base::Tensor sources = tensor<int64_t>({0, 1}, {2});
+    const base::Tensor targets = tensor<int64_t>({1, last_target}, {2});
+    parts.topology.push_back(graph::csc_from_coo(sources.view(), targets.view(), 4, 4, pool_));
+    parts.edge_columns.resize(2);
+    parts.edge_columns[1].emplace("weight", tensor<float>({1, weight}, {2}));
+    const DatasetRef dataset =
+        make_dataset(graph::Graph::create(std::move(parts)), "x", "y", false, {});
+    Split split;
+    for (base::Tensor& ids : split.ids) ids = tensor<int64_t>({0}, {1});
+    return fingerprint(*dataset, split);
+  };
+  const Fingerprint print = print_of(2, 1, "b");
+  EXPECT_EQ(print_of(2, 1, "b"), print);
+  EXPECT_NE(print_of(3, 1, "b"), print);
+  EXPECT_NE(print_of(2, 5, "b"), print);
+  EXPECT_NE(print_of(2, 1, "c"), print);
 }
 
 }  // namespace

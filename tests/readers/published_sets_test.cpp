@@ -120,6 +120,45 @@ TEST_F(Published, ArraysThatAreNotRead) {
   expect_log({"more.npz: arrays that the format does not know are left out: edge_weights\n"});
 }
 
+// The same set in the types that NumPy's users come to: masks of numbers as Geom-GCN's splits have
+// them, narrow integers, doubles, columns one after another, labels as a column, loops and repeats.
+TEST_F(Published, HeterophilousInEveryType) {
+  for (const bool wide : {false, true}) {
+    Arrays arrays = {
+        {"node_features",
+         wide ? npy_text("<f8", "(4, 2)", raw<double>({1, 3, 5, 7, 2, 4, 6, 8}), true)
+              : npy_of<uint8_t>({1, 2, 3, 4, 5, 6, 7, 8}, "(4, 2)")},
+        {"node_labels", wide ? npy_of<int64_t>({1, 0, -1, 0}, "(4, 1)")
+                             : npy_text("<i2", "(4,)", raw<int16_t>({1, 0, -1, 0}))},
+        {"edges", wide ? npy_text(">i8", "(3, 2)",
+                                  std::string(7, 0) + '\0' + std::string(7, 0) + '\1' +
+                                      std::string(7, 0) + '\1' + std::string(7, 0) + '\0' +
+                                      std::string(7, 0) + '\2' + std::string(7, 0) + '\2')
+                       : npy_of<int32_t>({0, 1, 1, 0, 2, 2}, "(3, 2)")},
+        {"train_masks", wide ? npy_of<double>({1, 0, 0, 0, 0, 1, 0, 0}, "(2, 4)")
+                             : npy_of<uint8_t>({1, 0, 0, 0, 0, 1, 0, 0}, "(2, 4)")},
+        {"val_masks", npy_of<int64_t>({0, 1, 0, 0, 1, 0, 0, 0}, "(2, 4)")},
+        {"test_masks", npy_text("|b1", "(2, 4)", raw<uint8_t>({0, 0, 1, 1, 0, 0, 1, 1}))}};
+    write_npz(dir_.file("set.npz"), arrays);
+    const DatasetRef dataset = open("set.npz");
+    EXPECT_EQ(values<int64_t>(dense(*dataset, "y")), (Ids{1, 0, -1, 0}));
+    EXPECT_EQ(dense(*dataset, "x").shape(), base::Shape({4, 2}));
+    if (!wide) {
+      EXPECT_EQ(values<float>(dense(*dataset, "x")), (std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8}));
+    } else {
+      EXPECT_EQ(values<double>(dense(*dataset, "x")),
+                (std::vector<double>{1, 2, 3, 4, 5, 6, 7, 8}));
+    }
+    EXPECT_EQ(dataset->graph->num_edges(), 3) << "both directions, and the loop once";
+    EXPECT_EQ(ids(dataset->split("published", 1), SplitPart::kTrain), (Ids{1}));
+    EXPECT_EQ(ids(dataset->split("published", 0), SplitPart::kTest), (Ids{2, 3}));
+    arrays[3].second = npy_of<int64_t>({2, 0, 0, 0, 0, 1, 0, 0}, "(2, 4)");
+    write_npz(dir_.file("set.npz"), arrays);
+    expect_error(Status::kFormat, {"array \"train_masks\": element 0 is 2, expected 0 or 1"},
+                 [&] { open("set.npz"); });
+  }
+}
+
 TEST_F(Published, BoolsAreNoNodes) {
   Arrays arrays = heterophilous();
   arrays[2].second = npy_text("|b1", "(2, 2)", raw<uint8_t>({0, 1, 1, 0}));

@@ -16,8 +16,8 @@ func main() {
 		heads        int // of those that attend
 	}{{"GraphSAGE", gnnmg.ModelSAGE, 1}, {"GCN", gnnmg.ModelGCN, 1}, {"GAT", gnnmg.ModelGAT, 4},
 		{"GATv2", gnnmg.ModelGATv2, 4}, {"GIN", gnnmg.ModelGIN, 1}}
-	rt := Get(gnnmg.NewRuntime())
-	defer rt.Close()
+	rt := OpenRuntime()
+	defer CloseRuntime(rt)
 	data, graph := PlantedData(rt, 4000)
 	sampler := Get(gnnmg.NewSampler(graph))
 

@@ -15,8 +15,8 @@ const (
 )
 
 func main() {
-	rt := Get(gnnmg.NewRuntime())
-	defer rt.Close()
+	rt := OpenRuntime()
+	defer CloseRuntime(rt)
 	graph := Get(gnnmg.NewGraphFromCOO(rt, pages, []int64{1, 2, 3, 0, 4, 5, 5}, []int64{0, 0, 0, 1, 1, 2, 4}))
 	// Page v has the entries start[v] to start[v+1]-1, each a word and how often.
 	Check(graph.SetNodeCSR(0, "words", gnnmg.CSR{NumColumns: words,

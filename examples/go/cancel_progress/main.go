@@ -13,8 +13,8 @@ import (
 )
 
 func main() {
-	rt := Get(gnnmg.NewRuntime())
-	defer rt.Close()
+	rt := OpenRuntime()
+	defer CloseRuntime(rt)
 	graph := Get(gnnmg.NewPlantedPartition(rt))
 	data := Get(gnnmg.NewDataset(graph, "x", "y", gnnmg.TaskMulticlass, 0))
 	Check(data.AddRandomSplit("random"))

@@ -77,8 +77,8 @@ func work(comm, other *gnnmg.Comm) {
 }
 
 func main() {
-	rt := Get(gnnmg.NewRuntime())
-	defer rt.Close()
+	rt := OpenRuntime()
+	defer CloseRuntime(rt)
 	comms := Get(gnnmg.NewCommGroup(rt, ranks, func(c *gnnmg.CommConfig) {
 		c.Deadline = time.Minute // a rank that has not come by then is an error that names it
 	}))

@@ -13,11 +13,47 @@ import (
 // Background is for calls that wait as long as the library's deadlines say.
 var Background = context.Background()
 
+// opened is the runtime of OpenRuntime until it is closed.
+var opened *gnnmg.Runtime
+
+// OpenRuntime is a runtime whose warnings the program prints on standard error: before it gives up,
+// and in CloseRuntime. A program has one of them at a time.
+func OpenRuntime() *gnnmg.Runtime {
+	opened = Get(gnnmg.NewRuntime())
+	return opened
+}
+
+// PrintWarnings prints what the library has warned of.
+func PrintWarnings(rt *gnnmg.Runtime) {
+	for message, err := range rt.Messages() {
+		if err != nil {
+			return
+		}
+		if message.Level >= gnnmg.LogWarning {
+			fmt.Fprintln(os.Stderr, "warning:", message.Text)
+		}
+	}
+}
+
+// CloseRuntime prints warnings and closes the runtime.
+func CloseRuntime(rt *gnnmg.Runtime) {
+	PrintWarnings(rt)
+	opened = nil
+	rt.Close()
+}
+
+func giveUp() {
+	if opened != nil {
+		PrintWarnings(opened)
+	}
+	os.Exit(1)
+}
+
 // Check ends the program with a line on standard error when a call has failed.
 func Check(err error) {
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
+		giveUp()
 	}
 }
 
@@ -30,7 +66,7 @@ func Get[T any](value T, err error) T {
 // Expect ends the program with 1 when it has not come to what it should.
 func Expect(good bool) {
 	if !good {
-		os.Exit(1)
+		giveUp()
 	}
 }
 

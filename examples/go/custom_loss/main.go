@@ -58,8 +58,8 @@ func gradientNorm(model *gnnmg.Model, key string) float64 {
 }
 
 func main() {
-	rt := Get(gnnmg.NewRuntime())
-	defer rt.Close()
+	rt := OpenRuntime()
+	defer CloseRuntime(rt)
 	data, graph := PlantedData(rt, 4000)
 	sampler := Get(gnnmg.NewSampler(graph))
 	model := Get(gnnmg.NewModel(rt, data, func(c *gnnmg.ModelConfig) { c.HiddenDim = 64 }))

@@ -10,8 +10,8 @@ import (
 )
 
 func main() {
-	rt := Get(gnnmg.NewRuntime())
-	defer rt.Close()
+	rt := OpenRuntime()
+	defer CloseRuntime(rt)
 	data, graph := PlantedData(rt, 5000)
 
 	fanouts := []int64{8, 4}

@@ -47,8 +47,8 @@ func main() {
 	if len(os.Args) > 2 {
 		folder = os.Args[2]
 	}
-	rt := Get(gnnmg.NewRuntime())
-	defer rt.Close()
+	rt := OpenRuntime()
+	defer CloseRuntime(rt)
 
 	data := Get(gnnmg.OpenDataset(Background, rt, text, func(c *gnnmg.DatasetConfig) {
 		c.Format, c.Undirected = gnnmg.FormatEdges, 1

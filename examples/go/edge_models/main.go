@@ -79,8 +79,8 @@ func main() {
 		architecture gnnmg.Architecture
 	}{{"GraphSAGE", gnnmg.ModelSAGE}, {"GINE", gnnmg.ModelGINE}, {"R-GCN", gnnmg.ModelRGCN},
 		{"transformer", gnnmg.ModelTransformer}, {"PNA", gnnmg.ModelPNA}}
-	rt := Get(gnnmg.NewRuntime())
-	defer rt.Close()
+	rt := OpenRuntime()
+	defer CloseRuntime(rt)
 	data, graph := newData(rt)
 	sampler := Get(gnnmg.NewSampler(graph, func(c *gnnmg.SamplerConfig) {
 		c.Fanouts = []int64{-1} // one hop, all neighbours

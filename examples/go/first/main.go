@@ -30,6 +30,11 @@ func main() {
 
 	test := gnnmg.Must(trainer.Evaluate(ctx, gnnmg.SplitTest))
 	fmt.Printf("test accuracy %.3f on %d nodes\n", test.Accuracy, test.Count)
+	for said, err := range rt.Messages() {
+		if err == nil && said.Level >= gnnmg.LogWarning {
+			fmt.Fprintln(os.Stderr, "warning:", said.Text)
+		}
+	}
 	if err := model.Save(ctx, "sage.safetensors"); err != nil { // PyG's keys; or .pth
 		panic(err)
 	}

@@ -28,8 +28,8 @@ func show(name string, graph *gnnmg.Graph) float64 {
 }
 
 func main() {
-	rt := Get(gnnmg.NewRuntime())
-	defer rt.Close()
+	rt := OpenRuntime()
+	defer CloseRuntime(rt)
 	// Classes that features alone do not tell.
 	even := show("planted partition", Get(gnnmg.NewPlantedPartition(rt, func(c *gnnmg.PlantedPartitionConfig) {
 		c.NumNodes = 20000

@@ -45,8 +45,8 @@ func printResults(rt *gnnmg.Runtime, data *gnnmg.Dataset, sampler *gnnmg.Sampler
 }
 
 func main() {
-	rt := Get(gnnmg.NewRuntime())
-	defer rt.Close()
+	rt := OpenRuntime()
+	defer CloseRuntime(rt)
 	device := listDevices(rt)
 	data, graph := PlantedData(rt, 5000)
 	sampler := Get(gnnmg.NewSampler(graph))

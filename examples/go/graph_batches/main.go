@@ -36,8 +36,8 @@ func main() {
 		ones[i] = 1
 	}
 
-	rt := Get(gnnmg.NewRuntime())
-	defer rt.Close()
+	rt := OpenRuntime()
+	defer CloseRuntime(rt)
 	graph := Get(gnnmg.NewGraphFromCOO(rt, nodes, sources, targets))
 	Check(graph.SetNodeTensor(0, "x", gnnmg.TensorOf(ones, nodes, 1)))
 	data := Get(gnnmg.NewGraphsDataset(graph, graphPtr, "x", gnnmg.TensorOf(classes), gnnmg.TaskMulticlass, 0))

@@ -119,8 +119,8 @@ func main() {
 	if *epochs < 1 || *epochs > 1000 {
 		Check(fmt.Errorf("--epochs: expected 1 to 1000"))
 	}
-	rt := Get(gnnmg.NewRuntime())
-	defer rt.Close()
+	rt := OpenRuntime()
+	defer CloseRuntime(rt)
 	var data *gnnmg.Dataset
 	if flag.NArg() > 0 {
 		data = Get(gnnmg.OpenDataset(Background, rt, flag.Arg(0)))

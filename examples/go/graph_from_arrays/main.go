@@ -31,8 +31,8 @@ func main() {
 		features = append(features, float32((v+label)%2), looks)
 	}
 
-	rt := Get(gnnmg.NewRuntime())
-	defer rt.Close()
+	rt := OpenRuntime()
+	defer CloseRuntime(rt)
 	graph := Get(gnnmg.NewGraphFromCOO(rt, nodes, sources, targets))
 	Check(graph.SetNodeTensor(0, "x", gnnmg.TensorOf(features, nodes, 2)))
 	Check(graph.SetNodeTensor(0, "y", gnnmg.TensorOf(labels)))

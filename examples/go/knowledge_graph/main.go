@@ -79,8 +79,8 @@ func generated(rt *gnnmg.Runtime) *gnnmg.Dataset {
 }
 
 func main() {
-	rt := Get(gnnmg.NewRuntime())
-	defer rt.Close()
+	rt := OpenRuntime()
+	defer CloseRuntime(rt)
 	var data *gnnmg.Dataset
 	if len(os.Args) > 1 {
 		data = Get(gnnmg.OpenDataset(Background, rt, os.Args[1]))

@@ -28,8 +28,8 @@ func lookInto(batch *gnnmg.Batch) (numEdges int64) {
 }
 
 func main() {
-	rt := Get(gnnmg.NewRuntime())
-	defer rt.Close()
+	rt := OpenRuntime()
+	defer CloseRuntime(rt)
 	data, graph := PlantedData(rt, 3000)
 	sampler := Get(gnnmg.NewSampler(graph))
 	numLayers := Get(sampler.NumLayers()) // as many as a model for it needs

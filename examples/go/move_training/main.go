@@ -50,8 +50,8 @@ func largestDifference(a, b *gnnmg.Model) float64 {
 }
 
 func main() {
-	rt := Get(gnnmg.NewRuntime())
-	defer rt.Close()
+	rt := OpenRuntime()
+	defer CloseRuntime(rt)
 	data, graph := PlantedData(rt, 2000)
 	all := func(c *gnnmg.SamplerConfig) { c.Fanouts = []int64{-1, -1} }
 	w := world{rt, data, Get(gnnmg.NewSampler(graph, all))}

@@ -20,8 +20,8 @@ func yes(is bool) float32 {
 }
 
 func main() {
-	rt := Get(gnnmg.NewRuntime())
-	defer rt.Close()
+	rt := OpenRuntime()
+	defer CloseRuntime(rt)
 	graph := Get(gnnmg.NewPlantedPartition(rt, func(c *gnnmg.PlantedPartitionConfig) { c.NumNodes = nodes }))
 
 	// Is the class below 5? even? 7? One node in five has no answer to the last.

@@ -9,12 +9,13 @@ import (
 	"os"
 
 	"gnnmg"
+	. "gnnmg/examples/common"
 )
 
 func main() {
 	ctx := context.Background()
-	rt := gnnmg.Must(gnnmg.NewRuntime())
-	defer rt.Close()
+	rt := OpenRuntime()
+	defer CloseRuntime(rt)
 	data := open(ctx, rt)
 	graph := gnnmg.Must(data.Graph())
 	sampler := gnnmg.Must(gnnmg.NewSampler(graph, func(c *gnnmg.SamplerConfig) {

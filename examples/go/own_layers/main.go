@@ -46,8 +46,8 @@ func testAccuracy(model *gnnmg.Model, data *gnnmg.Dataset) float64 {
 }
 
 func main() {
-	rt := Get(gnnmg.NewRuntime())
-	defer rt.Close()
+	rt := OpenRuntime()
+	defer CloseRuntime(rt)
 	data, graph := PlantedData(rt, 2000)
 	sampler := Get(gnnmg.NewSampler(graph)) // two hops, as the stack has convolutions
 

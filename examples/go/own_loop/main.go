@@ -49,8 +49,8 @@ func train(data *gnnmg.Dataset, sampler *gnnmg.Sampler, model *gnnmg.Model, comm
 }
 
 func main() {
-	rt := Get(gnnmg.NewRuntime())
-	defer rt.Close()
+	rt := OpenRuntime()
+	defer CloseRuntime(rt)
 	data, graph := PlantedData(rt, 5000)
 	sampler := Get(gnnmg.NewSampler(graph))
 	gpus, _, err := rt.Devices()

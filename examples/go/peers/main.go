@@ -21,8 +21,8 @@ func main() {
 		fmt.Fprintln(os.Stderr, "peers <host> <port> <processes> <number of this one> [<token file>]")
 		os.Exit(1)
 	}
-	rt := Get(gnnmg.NewRuntime())
-	defer rt.Close()
+	rt := OpenRuntime()
+	defer CloseRuntime(rt)
 
 	at := gnnmg.Meeting{Host: os.Args[1]}
 	if len(os.Args) > 5 {

@@ -14,8 +14,8 @@ import (
 )
 
 func main() {
-	rt := Get(gnnmg.NewRuntime())
-	defer rt.Close()
+	rt := OpenRuntime()
+	defer CloseRuntime(rt)
 	comm := Get(gnnmg.NewCommFromEnv(Background, rt))
 	defer comm.Close()
 	rank, size := Get(comm.Rank()), Get(comm.WorldSize())

@@ -16,8 +16,8 @@ const (
 )
 
 func main() {
-	rt := Get(gnnmg.NewRuntime())
-	defer rt.Close()
+	rt := OpenRuntime()
+	defer CloseRuntime(rt)
 	graph := Get(gnnmg.NewPlantedPartition(rt, func(c *gnnmg.PlantedPartitionConfig) {
 		c.NumNodes, c.IntraProbability = nodes, 0.35
 	}))

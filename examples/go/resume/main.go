@@ -34,8 +34,8 @@ func weights(trainer *gnnmg.Trainer) []float32 {
 }
 
 func main() {
-	rt := Get(gnnmg.NewRuntime())
-	defer rt.Close()
+	rt := OpenRuntime()
+	defer CloseRuntime(rt)
 	data, graph := PlantedData(rt, 4000)
 	w := world{rt, data, Get(gnnmg.NewSampler(graph))}
 

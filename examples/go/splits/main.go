@@ -12,8 +12,8 @@ import (
 const randomSplits = 5
 
 func main() {
-	rt := Get(gnnmg.NewRuntime())
-	defer rt.Close()
+	rt := OpenRuntime()
+	defer CloseRuntime(rt)
 	data, graph := PlantedData(rt, 3000) // has a split "random"
 
 	for i := range uint64(randomSplits) {

@@ -183,15 +183,6 @@ func newTrainer(model *gnnmg.Model, data *gnnmg.Dataset, comm *gnnmg.Comm, o *op
 	return trainer
 }
 
-// printWarnings prints what the library warns of, a checkpoint that it passed over for instance.
-func printWarnings(rt *gnnmg.Runtime) {
-	for message, err := range rt.Messages() {
-		if Check(err); message.Level >= gnnmg.LogWarning {
-			fmt.Fprintln(os.Stderr, "train:", message.Text)
-		}
-	}
-}
-
 // useCheckpoints has the trainer write checkpoints, and goes on from the newest when that is asked for.
 func useCheckpoints(rt *gnnmg.Runtime, trainer *gnnmg.Trainer, o *options, speaks bool) {
 	Check(trainer.SetCheckpoints(o.checkpoints, func(c *gnnmg.CheckpointConfig) {
@@ -201,9 +192,7 @@ func useCheckpoints(rt *gnnmg.Runtime, trainer *gnnmg.Trainer, o *options, speak
 		return
 	}
 	err := trainer.Load(Background, o.checkpoints)
-	if speaks {
-		printWarnings(rt)
-	}
+	PrintWarnings(rt) // of a checkpoint that was passed over, for instance
 	if errors.Is(err, gnnmg.ErrNotFound) {
 		return // this is the first start
 	}
@@ -315,8 +304,8 @@ func main() {
 	interrupted, stop := signal.NotifyContext(Background, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	start := time.Now()
-	rt := Get(gnnmg.NewRuntime())
-	defer rt.Close()
+	rt := OpenRuntime()
+	defer CloseRuntime(rt)
 	comm := join(interrupted, rt, o)
 	process, processes := 0, 1
 	if comm != nil {
@@ -324,6 +313,7 @@ func main() {
 	}
 	speaks := process == 0 // one process of a job prints and saves
 	data := openData(rt, o)
+	PrintWarnings(rt)
 	metric := o.metric
 	if Get(data.Info()).Task == gnnmg.TaskRegression {
 		metric = gnnmg.MetricRMSE // there is nothing to be right about

@@ -24,8 +24,8 @@ func show(title string, graph *gnnmg.Graph) int {
 }
 
 func main() {
-	rt := Get(gnnmg.NewRuntime())
-	defer rt.Close()
+	rt := OpenRuntime()
+	defer CloseRuntime(rt)
 	// A repeated edge and a self-loop, as crawled data has them; compressed by target.
 	graph := Get(gnnmg.NewGraphFromCSC(rt, []int64{0, 2, 3, 5, 6, 6}, []int64{1, 1, 1, 0, 3, 4}))
 	counts := []float32{1, 3, 0, 0, 2, 2, 5, 0, 1, 4}

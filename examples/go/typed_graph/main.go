@@ -49,8 +49,8 @@ func describe(graph *gnnmg.Graph) {
 }
 
 func main() {
-	rt := Get(gnnmg.NewRuntime())
-	defer rt.Close()
+	rt := OpenRuntime()
+	defer CloseRuntime(rt)
 	graph := build(rt)
 	describe(graph)
 

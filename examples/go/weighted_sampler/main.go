@@ -26,7 +26,7 @@ func draw(state *uint64) float64 {
 }
 
 func main() {
-	rt := Get(gnnmg.NewRuntime())
+	rt := OpenRuntime()
 	data, graph := PlantedData(rt, 2000)
 
 	// An edge counts twice when its ends are of one class, as a hint that real data might have.
@@ -81,7 +81,7 @@ func main() {
 		}()
 	}
 	Check(trainer.Run(Background, nil))
-	Check(rt.Close()) // the goroutines come back; what is made from it lives on
+	CloseRuntime(rt) // the goroutines come back; what is made from it lives on
 	lenders.Wait()
 	metrics := Get(trainer.Evaluate(Background, gnnmg.SplitTest))
 	fmt.Printf("test accuracy %.4f\n", metrics.Accuracy)

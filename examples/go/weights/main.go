@@ -40,8 +40,8 @@ func equal(a, b *gnnmg.Model) int {
 }
 
 func main() {
-	rt := Get(gnnmg.NewRuntime())
-	defer rt.Close()
+	rt := OpenRuntime()
+	defer CloseRuntime(rt)
 	widths := func(c *gnnmg.ModelConfig) { // else the data set's features and classes say them
 		c.InputDim, c.HiddenDim, c.OutputDim, c.Norm = 64, 32, 10, gnnmg.NormBatch
 	}

@@ -28,8 +28,8 @@ func wrap[T gnnmg.Element](numbers []T, shape ...int64) *gnnmg.Tensor {
 }
 
 func main() {
-	rt := Get(gnnmg.NewRuntime())
-	defer rt.Close()
+	rt := OpenRuntime()
+	defer CloseRuntime(rt)
 	graph := Get(gnnmg.NewGraph(rt))
 	Get(graph.AddNodeType("page", nodes))
 	Get(graph.AddEdgeType(0, "links", 0))

@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# Every example program prints what the library warns of: it has its context from the one place of its language that sees
+# to that, or reads the messages itself.
+#   warnings.sh <folder of the examples>
+set -euo pipefail
+cd "$1"
+bad=0
+# <how a context is made> <what prints its warnings> <file>...
+check() {
+  local made=$1 printed=$2 file
+  for file in "${@:3}"; do
+    grep -qE "$made" "$file" || continue
+    grep -qE "$printed" "$file" && continue
+    echo "$file makes a context and prints no warnings, expected: $printed"
+    bad=1
+  done
+}
+check 'gnnmg_context_create\(' 'gnnmg_log_next\(' c/*.c
+check 'open_context\(' 'close_context\(' c/*.c
+check 'Context::(new|with_config)\(' 'Warnings::of\(|\.messages\(\)' rust/*.rs
+check 'gnnmg\.NewRuntime\(' '\.Messages\(\)' go/*/*.go
+check 'OpenRuntime\(' 'CloseRuntime\(' go/*/*.go
+check '(^|[^_A-Za-z])Context\(' 'messages\(' julia/*.jl
+((bad == 0)) && echo "every example prints warnings"
+exit $bad
