@@ -2810,7 +2810,8 @@ typedef struct gnnmg_model_config {
   double norm_scale;     /**< ::GNNMG_NORM_PAIR, ::GNNMG_NORM_PAIR_ROWS: above 0; -1: the columns of
                             the rows, which PyG's model classes take, given no more than the name;
                             0: 1. 1. */
-  int32_t mlp_layers; /**< GIN, GINE, EdgeConv: linear layers of their networks, 1 to 8; 0: 2. 2. */
+  int32_t mlp_layers; /**< GIN, GINE, EdgeConv: linear layers of their networks, 1 to 8; -1: DGL's
+                         GIN without `apply_func`, all rows equally wide; 0: 2. 2. */
   int32_t reserved2;  /**< 0. */
   int64_t edge_dim;   /**< GINE, GAT, GATv2, transformer, PNA: columns of edge features; -1: the
                          data set's; 0: none, but for GINE the data set's. They are the first edge
@@ -2868,7 +2869,8 @@ typedef struct gnnmg_model_config {
                              before them; 0: 0.1. 0.1. */
   gnnmg_norm_affine norm_affine; /**< Batch, layer and instance norms.
                                       ::GNNMG_NORM_AFFINE_DEFAULT. */
-  int32_t padding0;              /**< 0. */
+  int32_t output_heads;          /**< GAT, GATv2, transformer: heads of the layer that yields the
+                                      result, which takes their mean, 1 to 64; 0: as `heads`. 0. */
 } gnnmg_model_config;
 
 /** Settings of a norm that is added to a model. One that the norm does not have stays at its
@@ -2915,7 +2917,8 @@ typedef int32_t gnnmg_model_format;
 
 /** Values of ::gnnmg_model_format. */
 enum {
-  GNNMG_MODEL_FORMAT_AUTO = 0,        /**< By the end of the path: `.pth`, `.pt`, else the next. */
+  GNNMG_MODEL_FORMAT_AUTO = 0,        /**< Loading: what the file's first bytes show; saving: by the
+                                         end of the path, `.pth` or `.pt`, else the next. */
   GNNMG_MODEL_FORMAT_SAFETENSORS = 1, /**< safetensors. */
   GNNMG_MODEL_FORMAT_PTH = 2          /**< A state dict as `torch.save` writes it. */
 };
@@ -2935,8 +2938,10 @@ typedef struct gnnmg_model_file_config {
                                 names by itself. Ends with 0. "". */
   char dict[64];             /**< Loading a `.pth` that holds several dicts of tensors, as a
                                 checkpoint of a training does: which, as in "model", or with dots
-                                "averages.model"; of an optimizer, the place of its own. Ends with
-                                0. "": the whole file, or the only one. */
+                                "averages.model"; or, of any file, the first part of the keys to
+                                read, as in "student" of "student.weight"; of an optimizer, the
+                                place of its own. Ends with 0. "": the whole file, or the only
+                                one. */
   int32_t torch_modules;     /**< Saving: 1: the networks inside of GIN's, GINE's and EdgeConv's as
                                 torch's Sequential has them, "convs.0.nn.0", "convs.0.nn.2", or as
                                 one Linear, "convs.0.nn", in place of PyG's MLP, and batch norms as
@@ -2944,7 +2949,8 @@ typedef struct gnnmg_model_file_config {
                                 by itself, but for an optimizer's, whose numbers follow the order of
                                 the modules. 0. */
   int32_t loaded_names;      /**< Saving: 1: the keys are those of the file that the weights were
-                                loaded from last, without a prefix "module.", so that the class it
+                                loaded from last, without what wrappers had put there, as
+                                "module." or "_orig_mod.", so that the class it
                                 came from reads it strictly, whatever mixture of modules it is made
                                 of; not with `torch_modules` or `first_layer`, with
                                 `other_framework` as they were loaded. Of an optimizer: the
@@ -3367,7 +3373,9 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_model_save(gnnmg_model* model, const
 /**
  * @brief Reads parameters and buffers under the keys of the model's framework. All or nothing: one
  *   text lists every key that is missing, unexpected, or of another shape; one names the first
- * number that no model computes with.
+ *   number that no model computes with. A prefix that all keys have, and without which they are the
+ *   model's, is left out, and so are counters beside them; the log says so. It also warns that
+ *   settings which no tensor shows were not checked.
  * @snippet weights.c load
  * @param[in] model a model
  * @param[in] path the file

@@ -83,8 +83,8 @@ recipe products 5 "0.6625 0.0082" products --random-split 0.0803,0.0161 --layers
 
 # GCN and GAT
 recipe cora-gcn 10 "0.8175 0.0025" $cora --model gcn --hidden 16 $whole $sparse --weight-decay-layers 1 --epochs 200
-recipe cora-gat 10 "0.8277 0.0023" $cora --model gat --heads 8 --hidden 64 $whole --init glorot --input-dropout 0.6 \
-  --dropout 0.6 --lr 0.005 --weight-decay 5e-4 --epochs 300
+recipe cora-gat 10 "0.8277 0.0023" $cora --model gat --heads 8 --output-heads 1 --hidden 64 --activation elu $whole \
+  --init glorot --input-dropout 0.6 --dropout 0.6 --lr 0.005 --weight-decay 5e-4 --epochs 300
 recipe photo-gcn 5 "0.9617 0.0012" $photo --model gcn --layers 3 $skip --dropout 0.5 --weight-decay 5e-5 --epochs 150
 recipe photo-gat 5 "0.9690 0.0003" $photo --model gat --heads 8 $skip --dropout 0.5 --weight-decay 5e-5 --epochs 80
 

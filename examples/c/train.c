@@ -193,6 +193,7 @@ static gnnmg_model* make_model(gnnmg_context* context, gnnmg_dataset* data, cons
   CHECK(gnnmg_model_config_init(&config, sizeof config));
   config.architecture = o->model;
   config.heads = o->heads;
+  config.output_heads = o->output_heads;
   config.readout = o->readout;
   config.sort_rows = o->sort_rows;
   config.jumping = o->jumping;

@@ -34,6 +34,7 @@ static const char help_text[] =
     "graphconv,\n"
     "                         edge (sage)\n"
     "  --heads N              of gat, gatv2, transformer, dividing the hidden width (1)\n"
+    "  --output-heads N       of their last layer, which takes the mean (as --heads)\n"
     "  --edge-features        gat, gatv2, transformer, pna read the edges' features; gine always "
     "does\n"
     "  --edge-weights         gcn, graphconv read the edges' weights\n"
@@ -365,6 +366,7 @@ static void check_applies(const train_options* o, const char* option) {
     const char* option;
     int models;
   } limited[] = {{"heads", gats | transformer},
+                 {"output-heads", gats | transformer},
                  {"edge-features", gats | transformer | pna | gine},
                  {"edge-categories", gats | transformer | pna | gine},
                  {"edge-weights", gcn | graphconv},
@@ -402,6 +404,7 @@ void train_options_parse(train_options* o, int argc, char** argv) {
                                         {"balance-classes", flag, 0, 0},
                                         {"model", value, 0, 0},
                                         {"heads", value, 0, 0},
+                                        {"output-heads", value, 0, 0},
                                         {"edge-features", flag, 0, 0},
                                         {"edge-weights", flag, 0, 0},
                                         {"node-categories", value, 0, 0},
@@ -538,6 +541,8 @@ void train_options_parse(train_options* o, int argc, char** argv) {
       o->model = choose(name, optarg);
     else if (IS("heads"))
       o->heads = small(name, optarg, 1);
+    else if (IS("output-heads"))
+      o->output_heads = small(name, optarg, 1);
     else if (IS("edge-features"))
       o->edge_features = 1;
     else if (IS("edge-weights"))

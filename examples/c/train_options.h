@@ -19,7 +19,7 @@ typedef struct train_options {
   int layers;
   int64_t hidden;
   int model, aggregation, activation, norm, skip, init; /* numbers of gnnmg.h */
-  int heads, readout, jumping, sort_rows, bases, blocks;
+  int heads, output_heads, readout, jumping, sort_rows, bases, blocks;
   int input; /* below 0: what the data set has */
   int64_t relations;
   int edge_features, edge_weights;

@@ -2,6 +2,7 @@
 
 #include <charconv>
 #include <optional>
+#include <thread>
 
 #include "base/exit.h"
 #include "capi/arguments.h"
@@ -15,6 +16,23 @@ void LogWarnings::process(const c10::Warning& warning) {
   const std::string& text = warning.msg();
   log_.add(base::LogLevel::kWarning, text.substr(0, text.find('\n')));
 }
+
+namespace {
+
+// LibTorch's state of a thread that nobody has changed anything for. It may be used until the end
+// of the process.
+const at::ThreadLocalState& untouched_state() {
+  static const at::ThreadLocalState& state = *[] {
+    const at::ThreadLocalState* made = nullptr;
+    std::thread([&] { made = new at::ThreadLocalState; }).join();
+    return made;
+  }();
+  return state;
+}
+
+}  // namespace
+
+TorchScope::TorchScope(Context& context) : modes_(untouched_state()), guard_(&context.warnings) {}
 
 Context::Context(const gnnmg_context_config& config)
     : Object(kKind, nullptr, make_host_queue()),
@@ -188,7 +206,7 @@ gnnmg_status gnnmg_context_create(int32_t header_version, const gnnmg_context_co
     if (settings.memory_limit > INT64_MAX)
       fail(Status::kInvalidArgument, "config.memory_limit is ", settings.memory_limit,
            ", expected at most ", INT64_MAX);
-    check_torch(find_torch());
+    check_torch(find_torch_and_missing());
     watch_for_fork();
     *context = new_handle<gnnmg_context>(std::make_shared<Context>(settings));
   });

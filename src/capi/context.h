@@ -2,6 +2,7 @@
 // keeps it alive.
 #pragma once
 
+#include <ATen/ThreadLocalState.h>
 #include <c10/util/Exception.h>
 
 #include <atomic>
@@ -72,12 +73,15 @@ class Context : public Object {
   std::atomic<bool> freed_{false};
 };
 
-// Where LibTorch is used: its warnings go to the context's log while this lives.
+// Where LibTorch is used: its warnings go to the context's log while this lives, and the thread is
+// in none of the modes that the host may have set for it (inference mode, no_grad, autocast, hooks
+// of saved tensors).
 class TorchScope {
  public:
-  explicit TorchScope(Context& context) : guard_(&context.warnings) {}
+  explicit TorchScope(Context& context);
 
  private:
+  at::ThreadLocalStateGuard modes_;
   c10::WarningUtils::WarningHandlerGuard guard_;
 };
 

@@ -74,6 +74,7 @@ class Model : public Object {
     std::unique_ptr<nn::SparseView> sparse;  // of a mini-batch on a GPU
   };
   std::optional<Pass> pass;
+  bool told_of_lone_row = false;  // with a hold
 
  private:
   mutable std::mutex mutex_;            // guards what follows

@@ -280,6 +280,7 @@ nn::ModelConfig model_config(const gnnmg_model_config& in) {
   config.architecture = static_cast<nn::Architecture>(in.architecture);
   config.jumping = static_cast<nn::Jumping>(in.jumping);
   config.heads = in.heads == 0 ? 1 : in.heads;
+  config.output_heads = in.output_heads;
   config.concat = in.concat;
   config.self_loops = in.self_loops;
   config.residual = in.residual;
@@ -297,7 +298,8 @@ nn::ModelConfig model_config(const gnnmg_model_config& in) {
   config.inner_norm = in.inner_norm;
   config.train_norm = in.train_norm;
   config.framework = static_cast<nn::Framework>(in.framework);
-  config.mlp_layers = in.mlp_layers == 0 ? 2 : in.mlp_layers;
+  // -1: none, and below that what no model has.
+  config.mlp_layers = in.mlp_layers == 0 ? 2 : in.mlp_layers == -1 ? 0 : in.mlp_layers;
   config.edge_dim = in.edge_dim;
   config.relations = in.num_relations;
   config.bases = in.num_bases;

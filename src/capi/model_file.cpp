@@ -35,6 +35,7 @@ FileForm file_form(const gnnmg_model_file_config* in, std::string_view path) {
   check_flag(config.torch_modules, "config.torch_modules");
   check_flag(config.loaded_names, "config.loaded_names");
   FileForm form{config.format == GNNMG_MODEL_FORMAT_PTH,
+                config.format == GNNMG_MODEL_FORMAT_AUTO,
                 config.other_framework == 1,
                 config.torch_modules == 1,
                 config.loaded_names == 1,
@@ -44,8 +45,7 @@ FileForm file_form(const gnnmg_model_file_config* in, std::string_view path) {
     fail(Status::kInvalidArgument, "config.loaded_names is 1, and config.",
          form.torch_modules ? "torch_modules is 1" : "first_layer is '" + form.first_layer + "'",
          ": the keys are those that were loaded, or others, choose one");
-  if (config.format == GNNMG_MODEL_FORMAT_AUTO)
-    form.pth = path.ends_with(".pth") || path.ends_with(".pt");
+  if (form.by_content) form.pth = path.ends_with(".pth") || path.ends_with(".pt");
   return form;
 }
 
@@ -76,6 +76,30 @@ void log_notes(Context& context, const nn::Model& model, const FileForm& form,
   if (!form.other_framework) return;
   for (const std::string& note : nn::conversion_notes(model.config(), reading))
     context.log.add(base::LogLevel::kWarning, base::text(path, ": ", note));
+}
+
+// What the file held beside the weights, and what it does not tell.
+void log_reading(Context& context, const nn::Model& model, const std::string& path) {
+  if (const std::string& left_out = model.file_names().left_out; !left_out.empty())
+    context.log.add(
+        base::LogLevel::kInfo,
+        base::text(path, ": a wrapper of the model has saved it; left out: ", left_out));
+  context.log.add(base::LogLevel::kWarning,
+                  base::text(path,
+                             ": weights were read, and settings that no tensor shows were not "
+                             "checked: the aggregation, the function between layers and the "
+                             "like are those of the model's config"));
+}
+
+// The format is the file's own; where another was asked for, that is an error.
+io::StateFile read_weights(const std::string& path, const FileForm& form) {
+  const bool pth = io::state_format(path) == io::StateFormat::kPth;
+  if (!form.by_content && pth != form.pth)
+    fail(Status::kFormat, path, ": is a file of ", pth ? "torch.save()" : "safetensors",
+         ", but config.format asks for the other format: leave it GNNMG_MODEL_FORMAT_AUTO");
+  if (pth) return io::read_pth(path, form.dict);
+  const io::StateFile state = io::read_safetensors(path);
+  return form.dict.empty() ? state : io::below(state, form.dict, path);
 }
 
 }  // namespace
@@ -119,29 +143,26 @@ gnnmg_status gnnmg_model_load(gnnmg_model* model, const char* path,
     const auto m = find<Model>(model, "model");
     const std::string file(read_name(path, "path"));
     const FileForm form = file_form(config, file);
-    if (!form.pth && !form.dict.empty())
-      fail(Status::kInvalidArgument, "config.dict is '", form.dict,
-           "', but a safetensors file holds no dicts");
     const Outcome outcome = run_held(m, "model", call_key("load", file, form), timeout_ms, [&] {
       m->pass.reset();
-      return start_job(
-          m->context,
-          [context = m->context.get(), made = m->get(), place = m->place(), file,
-           form]() -> Job::Result {
-            const gnnmg::io::StateFile state =
-                form.pth ? gnnmg::io::read_pth(file, form.dict) : gnnmg::io::read_safetensors(file);
-            try {
-              work_at(place, [&] {
-                form.other_framework ? made->load_state_of_other_framework(state)
-                                     : made->load_state(state);
-              });
-            } catch (const gnnmg::base::Error& error) {
-              // It tells of keys; of which file, is known here.
-              throw gnnmg::base::Error(error.status(), gnnmg::base::text(file, ": ", error.what()));
-            }
-            log_notes(*context, *made, form, file, /*reading=*/true);
-            return nullptr;
-          });
+      return start_job(m->context,
+                       [context = m->context.get(), made = m->get(), place = m->place(), file,
+                        form]() -> Job::Result {
+                         const gnnmg::io::StateFile state = read_weights(file, form);
+                         try {
+                           work_at(place, [&] {
+                             form.other_framework ? made->load_state_of_other_framework(state)
+                                                  : made->load_state(state);
+                           });
+                         } catch (const gnnmg::base::Error& error) {
+                           // It tells of keys; of which file, is known here.
+                           throw gnnmg::base::Error(error.status(),
+                                                    gnnmg::base::text(file, ": ", error.what()));
+                         }
+                         log_notes(*context, *made, form, file, /*reading=*/true);
+                         log_reading(*context, *made, file);
+                         return nullptr;
+                       });
     });
     return outcome.pending ? GNNMG_PENDING : GNNMG_OK;
   });

@@ -9,13 +9,15 @@
 namespace gnnmg::capi {
 
 struct FileForm {
-  bool pth = false, other_framework = false, torch_modules = false, loaded_names = false;
+  bool pth = false;         // asked for, or by the end of the path
+  bool by_content = false;  // nothing was asked for
+  bool other_framework = false, torch_modules = false, loaded_names = false;
   std::string first_layer, dict;
 };
 
 extern const gnnmg_model_file_config kModelFileDefaults;
 
-// The settings, checked; AUTO is what the path's ending says.
+// The settings, checked.
 FileForm file_form(const gnnmg_model_file_config* config, std::string_view path);
 
 // What a call that goes on has to be equal in.

@@ -2,6 +2,7 @@
 #include <ATen/ops/zeros.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "capi/arguments.h"
 #include "capi/batch.h"
@@ -118,6 +119,15 @@ at::Tensor forward(nn::Model& model, const Batch& handle, bool training, nn::Spa
   return logits;
 }
 
+// Once a model: every epoch may have such a mini-batch.
+void tell_of_lone_row(Model& model) {
+  if (!model.get()->take_lone_row() || std::exchange(model.told_of_lone_row, true)) return;
+  model.context->log.add(
+      base::LogLevel::kWarning,
+      "in a training pass a batch norm got one row, which has no variance. It took the running "
+      "statistics and left them as they are, as it does with every such row from here on");
+}
+
 // The backward pass reads the mini-batch, too.
 void backward(nn::Model& model, const Model::Pass& pass, const at::Tensor& result,
               const at::Tensor& gradient) {
@@ -176,6 +186,7 @@ gnnmg_status gnnmg_model_forward(gnnmg_model* model, const gnnmg_batch* batch, i
       if (logits != nullptr) out = export_torch(rows.detach().clone(), false);
       return rows;
     });
+    tell_of_lone_row(*m);
     m->pass.reset();
     if (training) m->pass = Model::Pass{result, b->get(), b->dataset(), std::move(sparse)};
     if (logits != nullptr) *logits = out.release();

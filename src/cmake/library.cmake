@@ -14,7 +14,7 @@ function(gnnmg_add_library)
   target_sources(gnnmg PUBLIC FILE_SET HEADERS
                  BASE_DIRS ${PROJECT_SOURCE_DIR}/include FILES ${PROJECT_SOURCE_DIR}/include/gnnmg.h)
 
-  # Every symbol is bound when the library is loaded: with a wrong LibTorch in the process loading fails, not a later call.
+  # Every symbol is bound when the library is loaded, and missing ones of LibTorch are found before it is used: see below.
   # The library stays loaded: a collective that was given up may still be ending on a thread of ours.
   set(map ${PROJECT_SOURCE_DIR}/src/capi/gnnmg.map)
   target_link_options(gnnmg PRIVATE
@@ -23,6 +23,13 @@ function(gnnmg_add_library)
     target_link_options(gnnmg PRIVATE LINKER:-z,defs)
   endif()
   set_property(TARGET gnnmg APPEND PROPERTY LINK_DEPENDS ${map})
+  # Beside another LibTorch, which the process has loaded before, loading would end with the first symbol that it lacks. What
+  # is imported of LibTorch is weak, so that gnnmg_context_create() tells the versions and what is missing.
+  add_executable(gnnmg_weak_imports EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/src/cmake/weak_imports.cpp)
+  target_compile_features(gnnmg_weak_imports PRIVATE cxx_std_20)
+  add_dependencies(gnnmg gnnmg_weak_imports)
+  add_custom_command(TARGET gnnmg POST_BUILD VERBATIM
+    COMMAND gnnmg_weak_imports $<TARGET_FILE:gnnmg> ${LibTorch_CPU_LIBRARY} ${LibTorch_C10_LIBRARY})
 
   get_filename_component(torch_lib ${LibTorch_CPU_LIBRARY} DIRECTORY)
   set_target_properties(gnnmg PROPERTIES

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "base/file.h"
 #include "base/memory_charge.h"
@@ -142,9 +143,9 @@ class PthReader {
 
   StateFile read(std::string_view path_in_file) {
     const Pickle pickle = unpickle();
-    const PickleRef picked =
-        path_in_file.empty() ? guess(pickle.root) : walk(pickle.root, path_in_file);
-    return build(*as_dict(picked));
+    if (path_in_file.empty()) return build(*as_dict(guess(pickle.root)));
+    if (const PickleRef found = walk(pickle.root, path_in_file)) return build(*as_dict(found));
+    return read_below(pickle.root, path_in_file);
   }
 
   std::string find_optimizer() const {
@@ -249,26 +250,46 @@ class PthReader {
     return std::string(as_text(archive_.read(entry)));
   }
 
+  // Dicts of tensors, on the first level that has any.
+  struct StateDicts {
+    std::vector<PickleRef> found;
+    std::string names;  // of the first eight, as paths
+  };
+  static StateDicts state_dicts_in(const PickleRef& root) {
+    StateDicts all;
+    std::vector<std::pair<std::string, PickleRef>> level{{"", root}}, next;
+    for (; !level.empty() && all.found.empty(); level = std::exchange(next, {}))
+      for (const auto& [path, value] : level) {
+        if (is_optimizer(value)) continue;
+        for (const auto& [key, item] : as_dict(value)->items) {
+          const PickleDict* dict = as_dict(item);
+          if (!dict || dict->items.empty()) continue;
+          const std::string own =
+              base::text(path, path.empty() ? "" : ".", printable(key_text(key).value_or("?"), 40));
+          if (!is_state_dict(item)) {
+            next.emplace_back(own, item);
+            continue;
+          }
+          all.found.push_back(item);
+          if (all.found.size() <= 8) all.names += (all.names.empty() ? "" : ", ") + own;
+        }
+      }
+    return all;
+  }
+
   PickleRef guess(const PickleRef& root) const {
     if (is_state_dict(root)) return root;
     const PickleDict* dict = as_dict(root);
     if (!dict) refuse(": holds no dict");
-    PickleRef found;
-    int64_t count = 0;
-    std::string names;
-    for (const auto& [key, value] : dict->items) {
-      if (!is_state_dict(value) || as_dict(value)->items.empty()) continue;
-      found = value;
-      if (count++ < 8)
-        names += base::text(names.empty() ? "" : ", ", printable(key_text(key).value_or("?"), 40));
-    }
-    if (count == 0) {
+    const StateDicts all = state_dicts_in(root);
+    if (all.found.empty()) {
       refuse_mixed(root);
       for (const auto& [key, value] : dict->items) refuse_mixed(value);
       refuse(": holds no dict of tensors");
     }
-    if (count > 1) refuse(base::text(": holds ", count, " dicts of tensors, say which: ", names));
-    return found;
+    if (all.found.size() > 1)
+      refuse(base::text(": holds ", all.found.size(), " dicts of tensors, say which: ", all.names));
+    return all.found[0];
   }
 
   // Names the first entry that is no tensor of a dict that has tensors.
@@ -280,15 +301,28 @@ class PthReader {
                           "\" of the state dict is ", kind_of(item), ", expected a tensor"));
   }
 
-  // The state dict at a dotted path; keys may hold dots themselves.
+  // The state dict at a dotted path, or null; keys may hold dots themselves.
   PickleRef walk(const PickleRef& root, std::string_view path) const {
     PickleRef found;
-    if (!descend(root, path, found))
-      fail(Status::kNotFound, name_, ": has nothing at \"", printable(path), "\"");
-    if (is_state_dict(found)) return found;
+    if (!descend(root, path, found) || is_state_dict(found)) return found;
     refuse_mixed(found);
     refuse(base::text(": what is at \"", printable(path), "\" is ",
                       as_dict(found) ? "" : kind_of(found) + ", which is ", "no dict of tensors"));
+  }
+  // The tensors of a state dict whose keys begin with what is left of the path: the dict is at the
+  // first part of it, or the only one.
+  StateFile read_below(const PickleRef& root, std::string_view path) {
+    for (size_t dot = path.rfind('.'); dot != std::string_view::npos && dot > 0;
+         dot = path.rfind('.', dot - 1)) {
+      PickleRef found;
+      if (descend(root, path.substr(0, dot), found) && is_state_dict(found))
+        return below(build(*as_dict(found)), path.substr(dot + 1), name_);
+    }
+    if (is_state_dict(root)) return below(build(*as_dict(root)), path, name_);
+    StateFile none;
+    if (!as_dict(root)) return below(none, path, name_);
+    const StateDicts all = state_dicts_in(root);
+    return below(all.found.size() == 1 ? build(*as_dict(all.found[0])) : none, path, name_);
   }
   bool descend(const PickleRef& value, std::string_view path, PickleRef& found) const {
     const PickleDict* dict = as_dict(value);
@@ -309,12 +343,6 @@ class PthReader {
   StateFile build(const PickleDict& dict) {
     StateFile state;
     std::set<std::string_view> seen;
-    const bool strip =
-        !dict.items.empty() &&
-        std::all_of(dict.items.begin(), dict.items.end(), [](const auto& item) {
-          const auto* key = item.first->as_text();
-          return key && key->starts_with(kParallelPrefix) && key->size() > kParallelPrefix.size();
-        });
     state.tensors.reserve(dict.items.size());
     for (const auto& [key, value] : dict.items) {
       const auto* text = key->as_text();
@@ -322,8 +350,7 @@ class PthReader {
       if (!seen.insert(*text).second)
         refuse(base::text(": the key \"", printable(*text), "\" occurs twice"));
       where_ = base::text(", tensor \"", printable(*text), "\": ");
-      state.tensors.emplace_back(std::string(strip ? text->substr(kParallelPrefix.size()) : *text),
-                                 tensor_of(value));
+      state.tensors.emplace_back(std::string(*text), tensor_of(value));
     }
     return state;
   }
@@ -456,8 +483,6 @@ class PthReader {
                 item);
     return copy;
   }
-
-  static constexpr std::string_view kParallelPrefix = "module.";
 
   const ZipReader& archive_;
   const std::string& name_;

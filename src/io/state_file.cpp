@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/file.h"
 #include "io/bytes.h"
 
 namespace gnnmg::io {
@@ -13,6 +14,32 @@ const base::Tensor* StateFile::find(std::string_view name) const {
   const auto found = std::find_if(tensors.begin(), tensors.end(),
                                   [name](const auto& named) { return named.first == name; });
   return found == tensors.end() ? nullptr : &found->second;
+}
+
+StateFile below(const StateFile& state, std::string_view prefix, std::string_view path) {
+  const std::string start = std::string(prefix) + ".";
+  StateFile part;
+  part.metadata = state.metadata;
+  part.ordered = state.ordered;
+  for (const auto& [name, tensor] : state.tensors)
+    if (name.starts_with(start)) part.tensors.emplace_back(name.substr(start.size()), tensor);
+  if (part.tensors.empty())
+    fail(Status::kNotFound, path, ": has nothing at \"", printable(prefix), "\"");
+  return part;
+}
+
+StateFormat state_format(const std::string& path) {
+  constexpr size_t kHeader = 8;  // of safetensors, in front of its JSON: the length of that
+  constexpr std::string_view kZip = "PK", kPickle = "\x80";
+  uint8_t bytes[32];
+  const base::File file(path);
+  const std::string_view start = as_text(std::span(bytes).first(file.read_some(0, bytes)));
+  // First, as the length may have any bytes. A zip has a method of compression there.
+  if (start.size() > kHeader && start[kHeader] == '{') return StateFormat::kSafetensors;
+  if (start.starts_with(kZip) || start.starts_with(kPickle)) return StateFormat::kPth;
+  if (start.empty()) fail(Status::kFormat, path, ": is empty, expected a file of weights");
+  fail(Status::kFormat, path, ": begins with \"", printable(start),
+       "\", expected a file of torch.save() or of safetensors");
 }
 
 void check_names(const StateFile& state, const std::string& path) {

@@ -22,6 +22,15 @@ struct StateFile {
   const base::Tensor* find(std::string_view name) const;
 };
 
+// The tensors below a prefix of keys, "student" of "student.weight", under what is left of their
+// keys. Error(kNotFound) where there are none.
+StateFile below(const StateFile& state, std::string_view prefix, std::string_view path);
+
+enum class StateFormat { kSafetensors, kPth };
+// Told by the first bytes, whatever the name ends in; Error(kFormat) saying what they are where it
+// is neither.
+StateFormat state_format(const std::string& path);
+
 // For writers: kInvalidArgument, naming `path`, when two tensors have one name, a name is not UTF-8
 // or a tensor is undefined.
 void check_names(const StateFile& state, const std::string& path);
@@ -35,12 +44,12 @@ StateFile parse_safetensors(std::span<const uint8_t> bytes, std::string_view nam
 void write_safetensors(const std::string& path, const StateFile& state);
 
 // A state dict written by torch.save: zip of a restricted pickle and raw storages. `path_in_file`
-// picks a nested dict ("model.state_dict"; a number picks the entry of that key); empty: the top,
-// or its only value that is a dict of tensors. One leading "module." is stripped if every key has
-// it. Tensors that lie one behind the other in a storage are views of it and share its memory;
-// views with other strides become copies of their own, which in all must not be larger than the
-// file and 1 MiB. The layout before torch 1.6 is kUnsupported with a hint; a path that is not there
-// kNotFound.
+// picks a nested dict ("model.state_dict"; a number picks the entry of that key), or of a dict of
+// tensors those below a prefix of their keys; empty: the top, or the only dict of tensors on the
+// first level that has any. Tensors that lie one behind the other in a storage are views of it and
+// share its memory; views with other strides become copies of their own, which in all must not be
+// larger than the file and 1 MiB. The layout before torch 1.6 is kUnsupported with a hint; a path
+// that is not there kNotFound.
 StateFile read_pth(const std::string& path, std::string_view path_in_file = "");
 StateFile parse_pth(std::span<const uint8_t> bytes, std::string_view name,
                     std::string_view path_in_file = "");

@@ -34,6 +34,31 @@ void check_reductions(const ModelConfig& c) {
     check_range("reductions", static_cast<int64_t>(reduction), 1, 6);
 }
 
+// GIN without a network leaves rows as wide as they are.
+void check_no_network(const ModelConfig& c) {
+  if (c.mlp_layers > 0) return;
+  if (c.framework != Framework::kDgl || c.architecture != Architecture::kGin)
+    fail(Status::kInvalidArgument,
+         "model config: mlp_layers is 0, and DGL's GIN alone goes without a network");
+  const bool plain_end = c.skip == Skip::kNone && c.jumping == Jumping::kNone;
+  const int64_t first = c.skip == Skip::kResidual ? c.hidden_dim : c.first_width();
+  const int64_t last = plain_end ? c.output_width() : c.hidden_dim;
+  if (first != last || (c.num_layers > 1 && first != c.hidden_dim))
+    fail(Status::kInvalidArgument,
+         "model config: mlp_layers is 0, and layers without a network "
+         "leave rows as wide as they are: the first reads ",
+         first, " columns, hidden_dim is ", c.hidden_dim, " and the last yields ", last);
+}
+
+void check_heads(const ModelConfig& c) {
+  check_range("heads", c.heads, 1, 64);
+  check_range("output_heads", c.output_heads, 0, 64);
+  if (c.output_heads > 0 &&
+      (c.skip != Skip::kNone || c.jumping != Jumping::kNone || c.output_dim == 0))
+    fail(Status::kInvalidArgument, "model config: output_heads is ", c.output_heads,
+         ", and without output_dim, or with skip or jumping, no convolution yields the result");
+}
+
 void check_architecture(const ModelConfig& c) {
   const bool dgl = c.framework == Framework::kDgl;
   const Aggregation reduction = c.reduction();
@@ -58,6 +83,7 @@ void check_architecture(const ModelConfig& c) {
       if (!of_both && !of_pyg)
         fail(Status::kInvalidArgument, "model config: aggregation is ", static_cast<int>(reduction),
              ", and GIN has sum, mean and max");
+      check_no_network(c);
       break;
     case Architecture::kRelation:
       check_range("relations", c.relations, 1, kMaxRelations);
@@ -66,9 +92,9 @@ void check_architecture(const ModelConfig& c) {
       if (c.bases > 0 && c.blocks > 0)
         fail(Status::kInvalidArgument, "model config: bases is ", c.bases, " and blocks ", c.blocks,
              ", and the matrices of relations are made of one or the other");
-      if (reduction != Aggregation::kSum && (dgl || !of_both))
+      if (reduction != Aggregation::kSum && (dgl || (!of_both && !of_pyg)))
         fail(Status::kInvalidArgument, "model config: aggregation is ", static_cast<int>(reduction),
-             dgl ? ", and DGL's R-GCN has sum" : ", and R-GCN has mean and sum");
+             dgl ? ", and DGL's R-GCN has sum" : ", and PyG's R-GCN has mean, sum and max");
       return;
     case Architecture::kGraphConv:
       if (!of_both && !of_pyg)
@@ -93,6 +119,7 @@ void check_architecture(const ModelConfig& c) {
              ", expected those of the training graph, above 0");
       break;
     case Architecture::kEdge:
+      check_no_network(c);
       if (dgl ? reduction != Aggregation::kMax : !of_both && !of_pyg)
         fail(Status::kInvalidArgument, "model config: aggregation is ", static_cast<int>(reduction),
              dgl ? ", and DGL's EdgeConv has max" : ", and PyG's EdgeConv has mean, max and sum");
@@ -258,7 +285,7 @@ void ModelConfig::check() const {
   check_range("num_layers", num_layers, 1, 10);
   check_range("aggregation", static_cast<int64_t>(aggregation), -1, 5);
   check_range("framework", static_cast<int64_t>(framework), 0, 1);
-  check_range("mlp_layers", mlp_layers, 1, 8);
+  check_range("mlp_layers", mlp_layers, 0, 8);
   check_range("activation", static_cast<int64_t>(activation), 0, 8);
   check_range("norm", static_cast<int64_t>(norm), 0, 7);
   check_range("skip", static_cast<int64_t>(skip), 0, 2);
@@ -266,7 +293,7 @@ void ModelConfig::check() const {
   check_range("jumping", static_cast<int64_t>(jumping), 0, 5);
   check_range("loop_fill", static_cast<int64_t>(loop_fill), 0, 4);
   check_range("degree_norm", static_cast<int64_t>(degree_norm), 0, 3);
-  check_range("heads", heads, 1, 64);
+  check_heads(*this);
   check_rate("dropout", dropout);
   check_rate("input_dropout", input_dropout);
   check_rate("output_dropout", output_dropout);

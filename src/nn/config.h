@@ -181,7 +181,9 @@ struct ModelConfig {
   bool self_loops = true;
   bool improved = false;  // GCN with edge weights: loops weigh 2
   // GAT, GATv2, transformer; attention drops out at the rate `dropout`:
-  int32_t heads = 1;   // 1 to 64; hidden_dim is a multiple of it with concat
+  int32_t heads = 1;  // 1 to 64; hidden_dim is a multiple of it with concat
+  // Of the layer that yields the result, which takes their mean; 0: as `heads`.
+  int32_t output_heads = 0;
   bool concat = true;  // else the mean over the heads, each of the full width
   bool residual = false;
   double slope = 0.2;                    // of the leaky function
@@ -191,10 +193,11 @@ struct ModelConfig {
   double loop_value = 0;                 // of LoopFill::kConstant
   DegreeNorm degree_norm = DegreeNorm::kBoth;
   // GIN, GINE, EdgeConv of PyG's:
-  int32_t mlp_layers = 2;  // linear layers of its networks, 1 to 8
+  int32_t mlp_layers = 2;  // linear layers of its networks, 1 to 8; 0: DGL's GIN without a network
   bool train_eps = false;
   double eps = 0;
-  // R-GCN; `aggregation` mean or sum, of DGL's sum. At most one of bases and blocks is above 0.
+  // R-GCN; `aggregation` mean, sum or max, of DGL's sum. At most one of bases and blocks is above
+  // 0.
   int64_t relations = 0;
   int64_t bases = 0;   // matrices that those of the relations are sums of
   int64_t blocks = 0;  // of block-diagonal matrices

@@ -462,7 +462,7 @@ ConvertedLayer layer_of(const ModelConfig& c, bool last, bool reads_nodes) {
              "GATv2 with one linear map for both ends has no counterpart in the other framework");
       if (c.edge_weights)
         fail(Status::kUnsupported, "GATConv with edge weights has no counterpart in PyG");
-      layer.heads = c.heads;
+      layer.heads = last && c.output_heads > 0 ? c.output_heads : c.heads;
       layer.concat = c.concat && !last;
       layer.residual = c.residual;
       break;
@@ -472,6 +472,8 @@ ConvertedLayer layer_of(const ModelConfig& c, bool last, bool reads_nodes) {
              "norms and learned functions in GIN's networks have no counterpart in DGL");
       if (c.edge_weights)
         fail(Status::kUnsupported, "GINConv with edge weights has no counterpart in PyG");
+      if (c.mlp_layers == 0)
+        fail(Status::kUnsupported, "GINConv without a network has no counterpart in PyG");
       layer.kind = LayerKind::kGin;
       layer.mlp = true;
       break;
@@ -481,6 +483,8 @@ ConvertedLayer layer_of(const ModelConfig& c, bool last, bool reads_nodes) {
              "R-GCN that reads the nodes themselves has no counterpart in DGL");
       if (c.inner_norm)
         fail(Status::kUnsupported, "RelGraphConv with a norm inside has no counterpart in PyG");
+      if (reduction == Aggregation::kMax)
+        fail(Status::kUnsupported, "R-GCN that takes the maximum has no counterpart in DGL");
       layer.kind = c.blocks > 0 ? LayerKind::kRelationBlocks : LayerKind::kRelation;
       layer.blocks = c.blocks;
       break;
@@ -556,8 +560,10 @@ io::StateFile converted(const ModelConfig& config, const io::StateFile& state, F
   // A tensor that stays as it is, or null and the layer whose first one stands here.
   std::vector<std::pair<const std::pair<std::string, Tensor>*, size_t>> order;
   for (const auto& entry : state.tensors) {
-    const auto scope = std::ranges::find_if(
-        scopes, [&](const LayerScope& s) { return entry.first.starts_with(s.from); });
+    // A norm named inside a convolution is a layer of its own.
+    const auto scope = std::ranges::find_if(scopes, [&](const LayerScope& s) {
+      return entry.first.starts_with(s.from) && !entry.first.starts_with(s.from + "norm.");
+    });
     const auto k = static_cast<size_t>(scope - scopes.begin());
     if (scope == scopes.end()) {
       order.emplace_back(&entry, k);

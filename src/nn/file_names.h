@@ -19,6 +19,9 @@ struct FileNames {
   bool other_framework = false;       // the keys are those of the model's counterpart
   bool ordered = true;                // the numbers are those of the modules
   std::map<std::string, Place> keys;  // to the file's; none before weights were loaded
+  // What wrappers had put into the file's keys or beside them, one line; empty: nothing. The keys
+  // are without it.
+  std::string left_out;
   // A tensor of the file that is not one of the model's: several became one, or all are others.
   std::string lost;
 };

@@ -248,6 +248,7 @@ at::Tensor GraphFacts::weighted_degrees(const graph::Csc& csc, bool loops_apart)
       const at::Tensor weights = gather(*weights_, ids, type_);
       for (int64_t t = low; t < high; ++t) {
         T sum = 0, count = 0, loop = std::numeric_limits<T>::quiet_NaN();
+        int64_t last = -1;  // the loop whose weight is taken
         for (int64_t e = indptr[t]; e < indptr[t + 1]; ++e) {
           const T weight = weights.const_data_ptr<T>()[e - indptr[low]];
           if (!loops_apart || csc.source(e) != t) {
@@ -255,8 +256,10 @@ at::Tensor GraphFacts::weighted_degrees(const graph::Csc& csc, bool loops_apart)
             count += 1;
             continue;
           }
-          if (!std::isnan(loop)) fail_several_loops(t);
-          loop = weight;
+          if (const int64_t id = ids[e - indptr[low]]; id > last) {
+            last = id;
+            loop = weight;
+          }
         }
         out[3 * t] = sum;
         out[3 * t + 1] = count;

@@ -51,6 +51,12 @@ bool is_key(const std::string& name) {
          });
 }
 
+// Whether the layer is a norm that has its name inside a convolution's, "conv1.norm", as that of
+// DGL's SAGEConv: no convolution has other tensors under such keys.
+bool is_inner_norm(const LayerConfig& layer, const std::string& conv) {
+  return layer.kind == Kind::kNorm && layer.name == conv + ".norm";
+}
+
 // The options of a convolution as a model of that one layer has them. With `nodes` it reads the
 // nodes themselves.
 void check_conv(const ModelConfig& layer, int64_t in, bool nodes) {
@@ -61,18 +67,20 @@ void check_conv(const ModelConfig& layer, int64_t in, bool nodes) {
   if (alone.skip != Skip::kNone || alone.jumping != Jumping::kNone ||
       alone.readout != Readout::kNone || alone.activation == Activation::kPrelu ||
       !alone.reads_features() || alone.input_dropout != 0 || alone.edge_dropout != 0 ||
-      alone.node_dropout != 0 || !alone.node_vocabulary.empty() || !alone.edge_vocabulary.empty())
+      alone.node_dropout != 0 || !alone.node_vocabulary.empty() || !alone.edge_vocabulary.empty() ||
+      alone.output_heads != 0)
     fail(Status::kInvalidArgument,
          "a convolution has no input, dropout of features, edges or nodes, skip, jumping, readout, "
-         "learned function or categories of its own: these are options of whole models");
+         "learned function, categories or output_heads of its own: these are options of whole "
+         "models");
   if ((alone.norm != Norm::kNone || alone.act_first) && !has_network(alone))
     fail(Status::kInvalidArgument,
          "a convolution's norm, and act_first, are those in GIN's and EdgeConv's networks, and "
          "this is ",
          name_of(alone.architecture), ": add a layer of it");
-  if (alone.norm != Norm::kNone && alone.mlp_layers == 1)
-    fail(Status::kInvalidArgument,
-         "mlp_layers is 1, and a convolution's norm stands between the linear layers of its "
+  if (alone.norm != Norm::kNone && alone.mlp_layers <= 1)
+    fail(Status::kInvalidArgument, "mlp_layers is ", alone.mlp_layers,
+         ", and a convolution's norm stands between the linear layers of its "
          "network: add a layer of it");
   if (alone.act_first && alone.norm == Norm::kNone)
     fail(Status::kInvalidArgument,
@@ -150,7 +158,7 @@ class Checker {
              "', expected letters, digits, '_' and dots between, as in 'conv1'");
       for (const std::string& other : names_)
         if (other == layer.name || other.starts_with(layer.name + ".") ||
-            layer.name.starts_with(other + "."))
+            (layer.name.starts_with(other + ".") && !is_inner_norm(layer, other)))
           fail(Status::kInvalidArgument, "its name is '", layer.name, "', and there is a layer '",
                other, "' already");
       names_.insert(layer.name);

@@ -32,6 +32,7 @@ class LayeredModel : public Model {
   void train_in_bf16(bool on) final { bf16_ = on; }
   int64_t batch_statistics_width() const final { return statistics_.width(); }
   at::Tensor take_batch_statistics() final;
+  bool take_lone_row() final { return statistics_.take_lone_row(); }
   void fold_batch_statistics(const at::Tensor& rows) final;
 
  protected:

@@ -167,13 +167,16 @@ class Model {
   const FileNames& file_names() const { return file_names_; }
 
   // Batch norm takes its statistics from the rows of the pass when training; its running statistics
-  // (buffers) move only when the trainer folds them in, in the order of the plan.
+  // (buffers) move only when the trainer folds them in, in the order of the plan. A lone row has
+  // none: it is normalised by the running statistics, which the pass then does not move.
   virtual int64_t batch_statistics_width() const = 0;  // 0 without batch norm
   // Statistics of the training passes since the last call, one row each: [passes, width]. Those of
   // forward_step() are one row, the same on all ranks. They lie where the model lies.
   virtual at::Tensor take_batch_statistics() = 0;
   // running <- 0.9 running + 0.1 statistics, row after row. These may lie anywhere.
   virtual void fold_batch_statistics(const at::Tensor& rows) = 0;
+  // Whether a batch norm has met a lone row in a training pass since the last call.
+  virtual bool take_lone_row() = 0;
 
   // Where it lies; null: on the CPU. States are read from and copied to anywhere.
   virtual const Device* device() const = 0;

@@ -226,6 +226,24 @@ void adopt_network_names(Given& given, const std::vector<std::string>& expected,
   }
 }
 
+void adopt_inner_norm_names(Given& given, const std::vector<std::string>& expected) {
+  const std::string list = base::text(layer_list(Framework::kDgl), ".");
+  for (const std::string& key : expected) {
+    if (!key.starts_with(kNorms) || given.contains(key)) continue;
+    const size_t end = key.find('.', kNorms.size());
+    if (end == std::string::npos) continue;
+    std::string inner =
+        list + key.substr(kNorms.size(), end - kNorms.size()) + ".norm" + key.substr(end);
+    if (!given.contains(inner))
+      if (const size_t at = inner.rfind(kModule); at != std::string::npos)
+        inner.erase(at, kModule.size() - 1);
+    const auto found = given.find(inner);
+    if (found == given.end()) continue;
+    given[key] = found->second;
+    given.erase(found);
+  }
+}
+
 void adopt_norm_names(Given& given, const std::vector<std::string>& expected) {
   for (const std::string& key : expected) {
     const size_t at = key.rfind(kModule);

@@ -20,6 +20,11 @@ namespace gnnmg::nn {
 void adopt_network_names(std::map<std::string, const base::Tensor*>& tensors,
                          const std::vector<std::string>& expected, const ModelConfig& config);
 
+// Gives the norms that DGL's layers have inside, "layers.0.norm.weight", the expected keys of those
+// between the layers, "norms.0.weight".
+void adopt_inner_norm_names(std::map<std::string, const base::Tensor*>& tensors,
+                            const std::vector<std::string>& expected);
+
 // Gives tensors of torch's BatchNorm1d the expected keys of PyG's BatchNorm.
 void adopt_norm_names(std::map<std::string, const base::Tensor*>& tensors,
                       const std::vector<std::string>& expected);

@@ -16,11 +16,14 @@
 #include <ATen/ops/stack.h>
 #include <ATen/ops/std.h>
 #include <ATen/ops/tanh.h>
+#include <ATen/ops/where.h>
+#include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
 #include <c10/core/GradMode.h>
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "base/error.h"
 #include "nn/readout.h"
@@ -75,14 +78,17 @@ at::Tensor NormLayer::scaled(const at::Tensor& x) const {
   return weight_.defined() ? x * weight_ + bias_ : x;
 }
 
+at::Tensor NormLayer::by_running(const at::Tensor& x) const {
+  return at::batch_norm(x, weight_, bias_, running_mean_, running_var_, false, 0.1,
+                        options_.epsilon, false);
+}
+
 at::Tensor NormLayer::batch(const at::Tensor& x, BatchStatistics* statistics) const {
-  if (!statistics)
-    return at::batch_norm(x, weight_, bias_, running_mean_, running_var_, false, 0.1,
-                          options_.epsilon, false);
-  if (x.size(0) == 1)
-    base::fail(base::Status::kInvalidArgument,
-               "batch norm needs more than one row when training, and this mini-batch has one: "
-               "take a larger batch_size or another norm");
+  if (!statistics) return by_running(x);
+  if (x.size(0) == 1) {
+    statistics->lone_row_ = true;
+    return by_running(x);
+  }
   // With a momentum of 1 the "running" statistics are those of these rows alone.
   at::Tensor mean = at::zeros_like(running_mean_), var = at::zeros_like(running_var_);
   const at::Tensor y =
@@ -128,14 +134,24 @@ at::Tensor NormLayer::graph(const at::Tensor& x, std::span<const int64_t> graph_
   return scaled(unit);
 }
 
+void NormLayer::step(std::span<at::Tensor> rows, const NormPass& pass) const {
+  const at::Tensor weight = weight_.defined() ? weight_ : at::ones_like(running_mean_);
+  const at::Tensor bias = bias_.defined() ? bias_ : at::zeros_like(running_mean_);
+  const StepNorm step = step_norm({rows.begin(), rows.end()},
+                                  {weight, bias, running_mean_, options_.epsilon}, pass.sum);
+  if (step.count < 2) {
+    pass.statistics->lone_row_ |= step.count == 1;
+    for (at::Tensor& x : rows)
+      if (x.size(0) > 0) x = by_running(x);
+    return;
+  }
+  std::ranges::copy(step.rows, rows.begin());
+  pass.statistics->put(*this, step.mean, step.variance);
+}
+
 void NormLayer::apply(std::span<at::Tensor> rows, const NormPass& pass) const {
   if (kind_ == Norm::kBatch && pass.sum && pass.statistics) {
-    const at::Tensor weight = weight_.defined() ? weight_ : at::ones_like(running_mean_);
-    const at::Tensor bias = bias_.defined() ? bias_ : at::zeros_like(running_mean_);
-    const StepNorm step = step_norm({rows.begin(), rows.end()},
-                                    {weight, bias, running_mean_, options_.epsilon}, pass.sum);
-    std::ranges::copy(step.rows, rows.begin());
-    pass.statistics->put(*this, step.mean, step.variance);
+    step(rows, pass);
     return;
   }
   for (size_t i = 0; i < rows.size(); ++i) {
@@ -170,7 +186,7 @@ BatchStatistics::BatchStatistics(const std::vector<NormLayer*>& layers) {
   for (NormLayer* layer : layers) {
     if (!layer->takes_statistics()) continue;
     layer->offset_ = width_;
-    width_ += 2 * layer->width_;
+    width_ += 2 * layer->width_ + 1;
     layers_.push_back(layer);
   }
 }
@@ -180,31 +196,26 @@ void BatchStatistics::put(const NormLayer& layer, const at::Tensor& mean,
   const c10::NoGradGuard no_grad;
   pass_.narrow(0, layer.offset_, layer.width_).copy_(mean);
   pass_.narrow(0, layer.offset_ + layer.width_, layer.width_).copy_(variance);
-  any_ = true;
+  pass_[layer.offset_ + 2 * layer.width_].fill_(1);
+  put_.push_back(&layer);
 }
 
 void BatchStatistics::absent_backward(const SumOverRanks& sum) const {
-  for (size_t i = layers_.size(); i-- > 0;)
-    absent_step_norm(layers_[i]->width_, layers_[i]->running_mean_.device(), sum);
+  for (size_t i = put_.size(); i-- > 0;)
+    absent_step_norm(put_[i]->width_, put_[i]->running_mean_.device(), sum);
 }
 
 void BatchStatistics::begin_pass() {
-  any_ = false;
-  if (width_ == 0) return;
-  // A norm over the edges of a mini-batch that has none writes nothing: its running statistics stay
-  // what they are.
-  pass_ = at::empty({width_}, layers_[0]->running_mean_.options());
-  const c10::NoGradGuard no_grad;
-  for (const NormLayer* layer : layers_) {
-    pass_.narrow(0, layer->offset_, layer->width_).copy_(layer->running_mean_);
-    pass_.narrow(0, layer->offset_ + layer->width_, layer->width_).copy_(layer->running_var_);
-  }
+  put_.clear();
+  if (width_ > 0) pass_ = at::zeros({width_}, layers_[0]->running_mean_.options());
 }
 
 void BatchStatistics::end_pass() {
-  if (any_) finished_.push_back(std::move(pass_));
+  if (width_ > 0) finished_.push_back(std::move(pass_));
   pass_ = at::Tensor();
 }
+
+bool BatchStatistics::take_lone_row() { return std::exchange(lone_row_, false); }
 
 at::Tensor BatchStatistics::take() {
   if (width_ == 0) return at::empty({0, 0}, at::TensorOptions(at::kFloat));
@@ -224,13 +235,18 @@ void BatchStatistics::fold(const at::Tensor& rows) {
   for (int64_t r = 0; r < rows.size(0); ++r)
     for (NormLayer* layer : layers_) {
       const int64_t at = layer->offset_, width = layer->width_;
-      layer->num_batches_.add_(1);
+      const at::Tensor moves = here[r][at + 2 * width].to(at::kBool);
+      layer->num_batches_.add_(moves);
       // A device is waited for only where the mean is one over all batches.
       const double momentum = layer->options_.momentum == -1
-                                  ? 1 / layer->num_batches_.item<double>()
+                                  ? 1 / std::max(layer->num_batches_.item<double>(), 1.0)
                                   : layer->options_.momentum;
-      layer->running_mean_.mul_(1 - momentum).add_(here[r].narrow(0, at, width), momentum);
-      layer->running_var_.mul_(1 - momentum).add_(here[r].narrow(0, at + width, width), momentum);
+      const auto move = [&](at::Tensor& running, const at::Tensor& statistics) {
+        const at::Tensor moved = running.mul(1 - momentum).add_(statistics, momentum);
+        running.copy_(at::where(moves, moved, running));
+      };
+      move(layer->running_mean_, here[r].narrow(0, at, width));
+      move(layer->running_var_, here[r].narrow(0, at + width, width));
     }
 }
 

@@ -44,6 +44,9 @@ class NormLayer {
  private:
   friend class BatchStatistics;
   at::Tensor batch(const at::Tensor& x, BatchStatistics* statistics) const;
+  at::Tensor by_running(const at::Tensor& x) const;  // batch norm by the running statistics
+  // Batch norm over the rows of a step on all ranks.
+  void step(std::span<at::Tensor> rows, const NormPass& pass) const;
   at::Tensor layer(const at::Tensor& x, std::span<const int64_t> graph_ptr,
                    const Execution& execution) const;
   at::Tensor graph(const at::Tensor& x, std::span<const int64_t> graph_ptr,
@@ -52,10 +55,12 @@ class NormLayer {
   Norm kind_ = Norm::kNone;
   int64_t width_ = 0;
   NormOptions options_;
-  int64_t offset_ = 0;  // of its mean in a row of statistics
+  int64_t offset_ = 0;  // in a row of statistics: mean, variance, 1 where the pass has them
   at::Tensor weight_, bias_, mean_scale_, running_mean_, running_var_, num_batches_;
 };
 
+// Statistics need two rows. A norm that meets one in a training pass goes by its running
+// statistics, and neither it nor a norm that meets none moves them.
 class BatchStatistics {
  public:
   BatchStatistics() = default;
@@ -63,7 +68,8 @@ class BatchStatistics {
   // without statistics are left out.
   explicit BatchStatistics(const std::vector<NormLayer*>& layers);
   int64_t width() const { return width_; }  // numbers of one pass
-  // Collective: takes part in the backward pass of all batch norms under `sum` without having one.
+  // Collective: takes part in the backward pass of the last pass's batch norms under `sum` without
+  // having one.
   void absent_backward(const SumOverRanks& sum) const;
   void begin_pass();
   void end_pass();
@@ -73,6 +79,8 @@ class BatchStatistics {
   // running <- (1 - m) running + m statistics with the momentum m, 0.1 by default, row after row,
   // which may lie anywhere.
   void fold(const at::Tensor& rows);
+  // Whether a norm has met one row since the last call.
+  bool take_lone_row();
 
  private:
   friend class NormLayer;
@@ -80,7 +88,8 @@ class BatchStatistics {
   std::vector<NormLayer*> layers_;
   int64_t width_ = 0;
   at::Tensor pass_;
-  bool any_ = false;  // rows were there, of one norm at least
+  std::vector<const NormLayer*> put_;  // of the last pass, in its order
+  bool lone_row_ = false;
   std::vector<at::Tensor> finished_;
 };
 

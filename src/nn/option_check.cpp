@@ -91,6 +91,8 @@ void check_options(const ModelConfig& c) {
       {"degree_norm", c.degree_norm != d.degree_norm, set(kGcn), set(kGcn)},
       {"improved", c.improved != d.improved, set(kGcn), kNone},
       {"heads", c.heads != d.heads, set(kGat, kGatv2, kTransformer), kAttention},
+      {"output_heads", c.output_heads != d.output_heads, set(kGat, kGatv2, kTransformer),
+       kAttention},
       {"concat", c.concat != d.concat, set(kGat, kGatv2, kTransformer), kAttention},
       {"residual", c.residual != d.residual, kAttention, kAttention},
       {"negative_slope", c.slope != d.slope, kAttention, kAttention},

@@ -31,10 +31,12 @@ int64_t reductions(const ModelConfig& o) {
   return std::max<int64_t>(static_cast<int64_t>(o.reductions.size()), 1);
 }
 
+int64_t most_heads(const ModelConfig& o) { return std::max(o.heads, o.output_heads); }
+
 // Columns of the rows that edges read.
 int64_t width_read(const PlannedLayer& layer) {
   const ModelConfig& o = layer.options;
-  if (attends(o.architecture)) return o.concat ? layer.out : layer.out * o.heads;
+  if (attends(o.architecture)) return o.concat ? layer.out : layer.out * most_heads(o);
   if (o.architecture == Architecture::kPna) return (o.divide_input ? 1 : o.towers) * layer.in;
   return std::max(layer.in, layer.out);
 }
@@ -115,7 +117,7 @@ int64_t conv_numbers(const PlannedLayer& layer) {
   int64_t numbers = b.targets * (cost.target_in * layer.in + cost.target_out * layer.out) +
                     b.sources * ((layer.gradient ? cost.source_in : cost.source_in - 2) * layer.in +
                                  cost.source_read * read) +
-                    b.edges * (cost.edge + cost.edge_head * o.heads + cost.edge_read * read);
+                    b.edges * (cost.edge + cost.edge_head * most_heads(o) + cost.edge_read * read);
   if (o.architecture == Architecture::kPna)
     numbers += b.targets * layer.in * o.towers * reductions(o) *
                (4 + 2 * static_cast<int64_t>(o.scalers.size()));

@@ -289,8 +289,16 @@ std::shared_ptr<const sample::Sampler> training_sampler(
 }
 
 std::unique_ptr<Model> make_model(const ModelConfig& config) {
-  if (config.architecture == Architecture::kLayers) return std::make_unique<LayerModel>(config);
-  return std::make_unique<StackModel>(config);
+  std::unique_ptr<Model> model;
+  if (config.architecture == Architecture::kLayers)
+    model = std::make_unique<LayerModel>(config);
+  else
+    model = std::make_unique<StackModel>(config);
+  if (model->flat_parameters().numel() == 0)
+    base::fail(base::Status::kInvalidArgument,
+               "model: no layer has anything that is learned; take train_eps, or a layer with "
+               "weights");
+  return model;
 }
 
 }  // namespace gnnmg::nn

@@ -10,8 +10,6 @@
 
 #include <torch/csrc/autograd/custom_function.h>
 
-#include "base/error.h"
-
 namespace gnnmg::nn {
 namespace {
 
@@ -40,10 +38,7 @@ Moments moments_of(const at::Tensor& rows, const at::Tensor& shift, const SumOve
   Moments moments;
   // On a device the one wait for it: how many rows there are tells whether there is a result.
   moments.count = sums[0].item<double>();
-  if (moments.count < 2)
-    base::fail(base::Status::kInvalidArgument,
-               "batch norm needs more than one row when training, and this step has ",
-               moments.count, ": take a larger batch_size or another norm");
+  if (moments.count < 2) return moments;
   const at::Tensor first = sums.narrow(0, 1, width), second = sums.narrow(0, 1 + width, width);
   moments.mean = shift + first / moments.count;
   moments.square = (second - first.square() / moments.count).clamp_min(0);
@@ -101,10 +96,12 @@ StepNorm step_norm(const std::vector<at::Tensor>& rows, const StepNormParameters
     const c10::NoGradGuard no_grad;
     spec->moments = moments_of(all, parameters.shift, sum);
   }
+  StepNorm out;
+  out.count = spec->moments.count;
+  if (out.count < 2) return out;
   const at::ScalarType type = parameters.weight.scalar_type();
-  StepNorm out{.rows = {},
-               .mean = spec->moments.mean.to(type),
-               .variance = (spec->moments.square / (spec->moments.count - 1)).to(type)};
+  out.mean = spec->moments.mean.to(type);
+  out.variance = (spec->moments.square / (out.count - 1)).to(type);
   if (rows.empty()) return out;
   std::vector<int64_t> sizes;
   for (const at::Tensor& part : rows) sizes.push_back(part.size(0));

@@ -16,12 +16,13 @@ struct StepNormParameters {
 };
 
 struct StepNorm {
+  double count = 0;              // rows of all ranks; below 2 that is all there is
   std::vector<at::Tensor> rows;  // as given, normalised
   at::Tensor mean, variance;     // of all ranks' rows; the variance is that of a sample
 };
 
-// Collective, and so is the backward pass through the result. Rows may be missing on some ranks,
-// also all of them. Error(kInvalidArgument) where all ranks together have one row.
+// Collective, and so is the backward pass through the result, where there is one. Rows may be
+// missing on some ranks, also all of them.
 StepNorm step_norm(const std::vector<at::Tensor>& rows, const StepNormParameters& parameters,
                    const SumOverRanks& sum);
 

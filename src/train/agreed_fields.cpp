@@ -77,6 +77,7 @@ void add_config(const nn::ModelConfig& c, const std::string& of, std::vector<Fie
   add("jumping",
       word<nn::Jumping::kScores>(c.jumping, {"none", "last", "cat", "max", "lstm", "scores"}));
   add("heads", std::to_string(c.heads));
+  add("output_heads", std::to_string(c.output_heads));
   add("concat", yes_or_no(c.concat));
   add("self_loops", yes_or_no(c.self_loops));
   add("residual", yes_or_no(c.residual));

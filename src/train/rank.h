@@ -110,6 +110,7 @@ class Rank {
     void add(const Sums& other);
   };
   // Of an eager step on a device, which is through: what its queue has waited for mini-batches.
+  void tell_of_lone_row();
   void tell_waiting(EpochSums& times) const;
   // Forward and backward pass of one mini-batch.
   Sums run_batch(const loader::Batch& batch);

@@ -165,6 +165,18 @@ Rank::Sums Rank::run_together(std::span<const loader::BatchRef> batches, double&
   return sums;
 }
 
+// Once a training: every epoch may have such a mini-batch.
+void Rank::tell_of_lone_row() {
+  if (!model_->take_lone_row() || training_.told_of_lone_row.exchange(true)) return;
+  job_.environment.log.add(
+      base::LogLevel::kWarning,
+      base::text(
+          "step ", position_.step, " of epoch ", position_.epoch,
+          ": a batch norm got one row, which has no variance. It took the running statistics "
+          "and left them as they are, as it does with every such row from here on; a "
+          "batch_size that leaves no short mini-batch, or drop_last, avoids it"));
+}
+
 // What the host has waited for mini-batches while its device was at the passes before is theirs.
 void Rank::tell_waiting(EpochSums& times) const {
   const std::optional<double> waited = waits_->seconds();
@@ -210,7 +222,7 @@ void Rank::step() {
     times.compute += std::chrono::duration<double>(ran - got).count();
     exchange_->add(
         own.host, own.device, batch->number - first,
-        model_->batch_statistics_width() > 0 ? model_->take_batch_statistics()[0] : at::Tensor(),
+        model_->batch_statistics_width() > 0 ? model_->take_batch_statistics()[-1] : at::Tensor(),
         wait());
     times.reduce += seconds_since(ran);
   }
@@ -225,6 +237,8 @@ void Rank::step() {
     times.compute += seconds_since(got) - reduce;
     times.reduce += reduce;
   }
+
+  tell_of_lone_row();
 
   if (waits_) {
     // So would the end of the exchange: here it is told apart.

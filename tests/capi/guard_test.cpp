@@ -154,12 +154,16 @@ TEST(TorchCheck, AnotherLibTorchIsRefusedWithBothVersions) {
     EXPECT_EQ(guard([&] { check_torch(found); }), GNNMG_ERR_DEPENDENCY);
     return std::string(last_error().text);
   };
-  EXPECT_EQ(text({version(2, 12), {"/a/libtorch_cpu.so"}}),
+  EXPECT_EQ(text({version(2, 12), {"/a/libtorch_cpu.so"}, {}}),
             "built for LibTorch 2.11, but this process has 2.12.0 from /a/libtorch_cpu.so");
-  EXPECT_EQ(text({0, {"/a/libtorch_cpu.so"}}),
+  EXPECT_EQ(text({0, {"/a/libtorch_cpu.so"}, {}}),
             "built for LibTorch 2.11, but this process has an older one from /a/libtorch_cpu.so");
-  EXPECT_EQ(text({version(2, 11), {"/a/libtorch_cpu.so", "/b/libtorch_cpu.so"}}),
+  EXPECT_EQ(text({version(2, 11), {"/a/libtorch_cpu.so", "/b/libtorch_cpu.so"}, {}}),
             "this process holds more than one LibTorch: /a/libtorch_cpu.so and /b/libtorch_cpu.so");
+  EXPECT_EQ(
+      text({version(2, 11), {"/a/libtorch_cpu.so"}, {"_Z1a", "_Z1b"}}),
+      "the LibTorch 2.11.0 of this process, from /a/libtorch_cpu.so, lacks 2 names that one of "
+      "this version has, as _Z1a");
 }
 
 TEST(JobTest, AResultOrAFailureIsKeptForWhoeverComes) {

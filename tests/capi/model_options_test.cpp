@@ -88,7 +88,7 @@ TEST(ModelOptionsTest, WrongValuesAreNamed) {
   refused([](C& c) { c.plain_edges = 2; }, "config.plain_edges is 2");
   refused([](C& c) { c.inner_norm = 2; }, "config.inner_norm is 2");
   refused([](C& c) { c.train_norm = 2; }, "config.train_norm is 2");
-  refused([](C& c) { c.padding0 = 1; }, "config.padding0 is 1");
+  refused([](C& c) { c.output_heads = -1; }, "output_heads is -1");
   refused([](C& c) { c.norm_epsilon = 1e-3; }, "norm_epsilon is an option of norms");
   refused([](C& c) { c.norm_momentum = NAN; }, "norm_momentum is nan");
 }

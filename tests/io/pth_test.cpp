@@ -182,13 +182,57 @@ TEST(Pth, ReadsDictsOfAllForms) {
   EXPECT_EQ(parse("}U\1w" + w + "s").tensors[0].first, "w");
 }
 
-TEST(Pth, StripsThePrefixOfParallelModules) {
+TEST(Pth, ReadsWhatStandsBelowAPrefixOfKeys) {
   const std::string w = floats(0, {6}, {1});
-  const StateFile stripped = parse(dict({{"module.a", w}, {"module.module.b", w}}));
-  EXPECT_EQ(stripped.tensors[0].first, "a");
-  EXPECT_EQ(stripped.tensors[1].first, "module.b");
-  EXPECT_EQ(parse(dict({{"module.a", w}, {"b", w}})).tensors[0].first, "module.a");
-  EXPECT_EQ(parse(dict({{"module.", w}})).tensors[0].first, "module.");
+  const std::string two = dict({{"student.a", w}, {"teacher.a.b", w}, {"student.b", w}});
+  const StateFile student = parse(two, "student");
+  ASSERT_EQ(student.tensors.size(), 2u);
+  EXPECT_EQ(student.tensors[0].first, "a");
+  EXPECT_EQ(student.tensors[1].first, "b");
+  EXPECT_EQ(parse(two, "teacher.a").tensors[0].first, "b");
+  const std::string checkpoint = dict({{"epoch", integer(3)}, {"state_dict", two}});
+  for (const char* path : {"state_dict.student", "student"})
+    EXPECT_EQ(parse(checkpoint, path).tensors.size(), 2u) << path;
+  EXPECT_EQ(parse(dict({{"module.a", w}})).tensors[0].first, "module.a");
+  for (const char* path : {"studen", "student.a", "state_dict.teacher.b"})
+    expect_refused(checkpoint, "has nothing at", Status::kNotFound, path);
+}
+
+TEST(Pth, FindsTheOnlyDictOfTensorsOnTheFirstLevelThatHasAny) {
+  const std::string model = dict({{"w", floats(0, {6}, {1})}});
+  const std::string optimizer =
+      dict({{"state", "}K\0"s + dict({{"step", floats(0, {}, {})}}) + "s"}, {"param_groups", "]"}});
+  const std::string deep =
+      dict({{"meta", dict({{"epoch", integer(1)}})},
+            {"run", dict({{"optimizer", optimizer}, {"net", dict({{"state", model}})}})}});
+  EXPECT_EQ(parse(deep).tensors[0].first, "w");
+  expect_refused(dict({{"a", dict({{"m", model}})}, {"b", dict({{"m", model}})}}),
+                 "holds 2 dicts of tensors, say which: a.m, b.m");
+  EXPECT_EQ(parse(dict({{"a", dict({{"m", model}})}, {"b", model}})).tensors[0].first, "w");
+}
+
+TEST(StateFile, FormatIsKnownByTheFirstBytes) {
+  const TempDir folder;
+  const std::string zip = archive_of(dict({{"w", floats(0, {6}, {1})}})).build();
+  EXPECT_EQ(io::state_format(folder.write("plain.safetensors", zip)), io::StateFormat::kPth);
+  EXPECT_EQ(io::state_format(folder.write("old.bin", "\x80\x02\x8a\x0a"s)), io::StateFormat::kPth);
+  const std::string path = folder.file("model.pth.tar");
+  io::write_safetensors(path, parse(dict({{"w", floats(0, {6}, {1})}})));
+  EXPECT_EQ(io::state_format(path), io::StateFormat::kSafetensors);
+  // Headers whose length begins as a pickle or a zip does.
+  for (const char* length : {"\x80", "PK"}) {
+    const std::string bytes = length + std::string(8 - strlen(length), '\0') + "{\"w\":";
+    EXPECT_EQ(io::state_format(folder.write("m", bytes)), io::StateFormat::kSafetensors);
+  }
+  const auto refused = [&](const std::string& bytes, const char* part) {
+    const std::string file = folder.write("other.pt", bytes);
+    expect_error(Status::kFormat, part, [&] { io::state_format(file); });
+  };
+  refused("", "is empty");
+  refused("version https://git-lfs.github.com/spec/v1", "begins with \"version https://git");
+  refused("<!DOCTYPE html>", "begins with \"<!DOCTYPE html>\", expected a file of torch.save()");
+  refused("\x1f\x8b\x08", "begins with \"\\x1f\\x8b");
+  expect_error(Status::kNotFound, "none", [&] { io::state_format(folder.file("none")); });
 }
 
 TEST(Pth, FindsNestedDicts) {
@@ -485,12 +529,8 @@ TEST(Pth, ReadsTheStateDictsOfBothFrameworks) {
       if (!base::exists(twin)) continue;
       const StateFile plain = io::read_safetensors(twin);
       EXPECT_EQ(pth.tensors.size(), plain.tensors.size()) << path;
-      // safetensors keeps the prefix of parallel modules.
-      const bool prefixed =
-          std::all_of(plain.tensors.begin(), plain.tensors.end(),
-                      [](auto& named) { return named.first.starts_with("module."); });
       for (const auto& [key, tensor] : pth.tensors) {
-        const Tensor* other = plain.find(prefixed ? "module." + key : key);
+        const Tensor* other = plain.find(key);
         ASSERT_NE(other, nullptr) << path << " " << key;
         ASSERT_EQ(tensor.dtype(), other->dtype());
         ASSERT_EQ(tensor.shape(), other->shape());

@@ -206,6 +206,32 @@ TEST_F(DeviceModels, StepsOfSeveralMiniBatchesHaveOneNorm) {
   }
 }
 
+// A lone row goes by the running statistics, of one mini-batch and of a whole step.
+TEST_F(DeviceModels, BatchNormOfALoneRow) {
+  ModelConfig config = small_config();
+  config.norm = Norm::kBatch;
+  const auto on_cpu = make_model(config), on_device = on_cpu->clone_on(&devices_[0]);
+  const Batch alone = sample_batch(graph_, {0, 0, 0}, {3});
+  expect_same_on_device(*on_cpu, args_of(alone, false, true), devices_[0], kF64);
+  const std::vector<ForwardArgs> host{args_of(alone, false, true)};
+  const DeviceBatch batch(host[0], devices_[0]);
+  const std::vector<ForwardArgs> device{batch.args()};
+  OneRank cpu_sum{at::kCPU}, device_sum{devices_[0].torch()};
+  const at::Tensor expected = on_cpu->forward_step(host, std::ref(cpu_sum))[0];
+  const at::Tensor found = on_device->forward_step(device, std::ref(device_sum))[0];
+  EXPECT_TRUE(near(found.cpu(), expected, kF64));
+  found.sum().backward();
+  EXPECT_EQ(device_sum.calls, 2) << "none on the way back";
+  const at::Tensor statistics = on_device->take_batch_statistics().cpu();
+  EXPECT_EQ(largest(statistics), 0);
+  on_device->fold_batch_statistics(statistics);
+  for (size_t i = 0; i < on_cpu->buffers().size(); ++i)
+    EXPECT_TRUE(on_device->buffers()[i].tensor.cpu().equal(on_cpu->buffers()[i].tensor));
+  on_device->absent_backward(std::ref(device_sum));
+  EXPECT_EQ(device_sum.calls, 2);
+  EXPECT_TRUE(on_device->take_lone_row());
+}
+
 TEST_F(DeviceModels, ClonesAndStatesGoAnywhere) {
   ModelConfig config = small_config();
   config.norm = Norm::kBatch;
@@ -256,7 +282,7 @@ TEST_F(DeviceModels, ClonesAndStatesGoAnywhere) {
   EXPECT_TRUE(first->flat_parameters().cpu().equal(source->flat_parameters()));
   broken = on_cpu->state();
   first->fold_batch_statistics(
-      at::zeros({1, first->batch_statistics_width()}, at::TensorOptions(at::kDouble)));
+      at::ones({1, first->batch_statistics_width()}, at::TensorOptions(at::kDouble)));
   EXPECT_EQ(first->buffers()[2].tensor.item<int64_t>(), 1);
   std::erase_if(broken.tensors,
                 [](const auto& entry) { return entry.first.ends_with("num_batches_tracked"); });

@@ -203,8 +203,8 @@ TEST(EdgeModelConfig, NamesTheField) {
   EXPECT_THAT(text_of(A::kRelation, [](C& c) { c.bases = -1; }), HasSubstr("bases is -1"));
   EXPECT_THAT(text_of(A::kRelation, [](C& c) { c.blocks = 3; }),
               HasSubstr("the width of the features is 10, expected a multiple of the 3 blocks"));
-  EXPECT_THAT(text_of(A::kRelation, [](C& c) { c.aggregation = Aggregation::kMax; }),
-              HasSubstr("R-GCN has mean and sum"));
+  EXPECT_THAT(text_of(A::kRelation, [](C& c) { c.aggregation = Aggregation::kPool; }),
+              HasSubstr("PyG's R-GCN has mean, sum and max"));
   EXPECT_THAT(text_of(A::kTransformer, [](C& c) { c.heads = 5; }), HasSubstr("the 5 heads"));
   EXPECT_THAT(text_of(A::kTransformer, [](C& c) { c.framework = Framework::kDgl; }),
               HasSubstr("framework is DGL"));

@@ -236,6 +236,37 @@ TEST(LayerModel, ConvolutionsConvertUnderTheirNames) {
   EXPECT_THAT(text, HasSubstr("layer 'b' is not of the same framework"));
 }
 
+// The norm of DGL's SAGEConv: after its function, under a key of the convolution's, in the last
+// layer too.
+TEST(LayerModel, NormsHaveNamesInsideOfConvolutions) {
+  const Batch batch = sample_batch(make_graph(), {3, 3}, {4, 0, 59, 17, 30, 31});
+  const auto made = [](const std::string& first, const std::string& second) {
+    std::vector<LayerConfig> layers{conv("conv1", Architecture::kSage, 12),
+                                    activation(Activation::kRelu), norm(first, Norm::kLayer),
+                                    conv("conv2", Architecture::kSage, 4),
+                                    norm(second, Norm::kBatch)};
+    for (LayerConfig& layer : layers) layer.options.framework = Framework::kDgl;
+    return make_model(stack(layers));
+  };
+  const auto inner = made("conv1.norm", "conv2.norm"), apart = made("n1", "n2");
+  io::StateFile state = apart->state();
+  for (auto& [key, tensor] : state.tensors) {
+    if (key.starts_with("n1.")) key = "conv1.norm." + key.substr(3);
+    if (key.starts_with("n2.module.")) key = "conv2.norm." + key.substr(10);  // as torch's own
+  }
+  inner->load_state(state);
+  EXPECT_NE(inner->state().find("conv2.norm.module.running_mean"), nullptr);
+  EXPECT_TRUE(inner->forward(args_of(batch, false, true))
+                  .equal(apart->forward(args_of(batch, false, true))));
+  io::StateFile own = inner->state();
+  to_file_names(own, inner->file_names(), false);
+  for (const auto& [key, tensor] : state.tensors) EXPECT_NE(own.find(key), nullptr) << key;
+  const auto again = made("conv1.norm", "conv2.norm");
+  again->load_state_of_other_framework(inner->state_of_other_framework());
+  EXPECT_TRUE(again->forward(args_of(batch, false, false))
+                  .equal(inner->forward(args_of(batch, false, false))));
+}
+
 TEST(LayerModel, DropoutIsThatOfItsPlaceAndOffInEvaluation) {
   const Batch batch = sample_batch(make_graph(), {3}, {1, 2, 3});
   const auto model = make_model(stack({dropout(0.5), conv("conv", Architecture::kSage, 4)}));
@@ -264,6 +295,9 @@ TEST(LayerModel, WhatDoesNotFitIsNamedWithItsPlace) {
               HasSubstr("layer 1, convolution 'conv1': its name is 'conv1', and there is"));
   EXPECT_THAT(text_of({good, conv("conv1.x", Architecture::kSage, 3)}),
               HasSubstr("'conv1' already"));
+  EXPECT_THAT(text_of({good, norm("conv1.fc", Norm::kLayer)}), HasSubstr("'conv1' already"));
+  EXPECT_THAT(text_of({good, norm("conv1.norm", Norm::kLayer), norm("conv1.norm", Norm::kLayer)}),
+              HasSubstr("'conv1.norm' already"));
   EXPECT_THAT(text_of({conv("", Architecture::kSage, 3)}), HasSubstr("its name is ''"));
   EXPECT_THAT(text_of({conv("a..b", Architecture::kSage, 3)}), HasSubstr("its name is 'a..b'"));
   EXPECT_THAT(text_of({conv("a b", Architecture::kSage, 3)}), HasSubstr("its name is 'a b'"));
@@ -294,6 +328,10 @@ TEST(LayerModel, WhatDoesNotFitIsNamedWithItsPlace) {
   with_norm.options.architecture = Architecture::kGin;
   with_norm.options.mlp_layers = 1;
   EXPECT_THAT(text_of({with_norm}), HasSubstr("mlp_layers is 1, and a convolution's norm stands"));
+  LayerConfig plain = conv("gin", Architecture::kGin, 4);
+  plain.options.framework = Framework::kDgl;
+  plain.options.mlp_layers = 0;
+  EXPECT_THAT(text_of({plain}), HasSubstr("leave rows as wide as they are"));
   LayerConfig act_first = conv("a", Architecture::kGin, 4);
   act_first.options.act_first = true;
   EXPECT_THAT(text_of({act_first}), HasSubstr("act_first is on, and there is no norm"));

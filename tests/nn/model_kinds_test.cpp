@@ -3,6 +3,10 @@
 #include "nn/model.h"
 
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/eye.h>
+#include <ATen/ops/full.h>
+#include <ATen/ops/tensor.h>
+#include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
 #include <gtest/gtest.h>
 
@@ -126,6 +130,126 @@ TEST(Stack, GcnNamesTheNodeOfNegativeDegree) {
       EXPECT_NE(text.find("into node 3"), std::string::npos) << text;
     }
   }
+}
+
+// PyG's numbers (GCNConv, weight the unit matrix). Nodes 1 and 2 have two loops each, nodes 0 and 3
+// none.
+TEST(Gcn, OfSeveralLoopsTheLastCounts) {
+  base::ThreadPool pool(1);
+  const std::vector<int64_t> from{0, 1, 2, 1, 3, 2, 0, 1, 2, 2}, to{1, 1, 1, 1, 2, 2, 2, 0, 2, 3};
+  const std::vector<float> weights{.5, 2, .25, .75, 1.5, 3, .125, 1, .5, .25};
+  const std::vector<float> features{1, 2, -1, .5, 3, -2, .5, 4};
+  const auto ends = [](const std::vector<int64_t>& ids) {
+    return base::Tensor::copy_of(std::span(ids));
+  };
+  const base::Tensor rows = base::Tensor::copy_of(std::span(features));
+  graph::GraphParts parts;
+  parts.num_nodes = {4};
+  parts.topology = {graph::csc_from_coo(ends(from).view(), ends(to).view(), 4, 4, pool)};
+  parts.node_columns.emplace_back();
+  parts.node_columns[0].emplace(
+      "x", base::Tensor({rows.data(), base::DType::kF32, {4, 2}}, rows.owner()));
+  parts.edge_columns.emplace_back();
+  parts.edge_columns[0].emplace("edge_weight", base::Tensor::copy_of(std::span(weights)));
+  const graph::GraphRef graph = graph::Graph::create(std::move(parts));
+  sample::NeighborConfig all;
+  all.fanouts = {-1};
+  all.edge_ids = all.transpose = true;
+  sample::Workspace workspace;
+  sample::Sample sample;
+  const std::vector<int64_t> seeds{0, 1, 2, 3};
+  sample::make_neighbor_sampler(graph, all)->sample(seeds, {0}, workspace, sample, {});
+
+  struct Case {
+    bool improved, loops;
+    std::vector<double> expected;  // by node
+  };
+  for (const Case& c :
+       {Case{false,
+             true,
+             {-0.07735026918962595, 1.2886751345948126, 0.2087591598032158, 0.5472942523840238,
+              1.2266952525086818, 3.3321115236914265, 0.8601789933084222, 2.8932140044610515}},
+        Case{true,
+             true,
+             {0.19526214587563506, 1.5690355937288496, 0.15578628560391883, 0.44134850398542985,
+              1.0983869003750275, 2.3724038812836907, 0.7874416147294621, 3.3268907753655435}},
+        Case{false,
+             false,
+             {-0.5345224838248488, 0.2672612419124244, -0.3413686429715748, 0.8093233594618008,
+              2.7665854072913802, 4.045291119130895, 0.6625891564490792, -0.44172610429938614}}})
+    for (const bool block_degrees : {false, true}) {
+      SCOPED_TRACE(base::text("improved ", c.improved, ", loops ", c.loops, ", degrees of the ",
+                              block_degrees ? "block" : "graph"));
+      ModelConfig config;
+      config.architecture = Architecture::kGcn;
+      config.dtype = base::DType::kF64;
+      config.input_dim = config.hidden_dim = config.output_dim = 2;
+      config.num_layers = 1;
+      config.bias = false;
+      config.edge_weights = true;
+      config.improved = c.improved;
+      config.self_loops = c.loops;
+      config.block_degrees = block_degrees;
+      const auto model = make_model(config);
+      model->flat_parameters().detach().copy_(at::eye(2, at::TensorOptions(at::kDouble)).flatten());
+      const at::Tensor expected = at::tensor(c.expected).view({4, 2});
+      const at::Tensor x = to_torch(rows).view({4, 2}).to(at::kDouble);
+      ForwardArgs args;
+      args.graph = graph;
+      args.node_ids = sample.node_ids.span();
+      args.blocks = sample.blocks;
+      args.input.dense = x.index_select(
+          0, at::tensor(std::vector<int64_t>(args.node_ids.begin(), args.node_ids.end())));
+      EXPECT_TRUE(near(model->forward(args), expected, 1e-7));
+      const auto inference = model->inference(*graph, graph->node_column("x"), nullptr);
+      EXPECT_TRUE(near(inference->run(0, 0, 4), expected, 1e-7));
+    }
+}
+
+// DGL's GINConv without apply_func, against matrices: (1 + eps) x + the neighbours' sum or mean.
+TEST(Gin, WithoutANetworkIsTheAggregationAlone) {
+  const int64_t n = 7;
+  const TestBlock block(n, n, {{0, 1}, {2, 1}, {2, 1}, {3, 3}, {4, 5}, {5, 0}, {1, 0}, {6, 0}});
+  const auto blocks = TestBlock::repeated(block, 2);
+  at::Tensor sums = at::zeros({n, n}, at::TensorOptions(at::kDouble));
+  for (int64_t t = 0; t < n; ++t)
+    for (int64_t e = block.view().indptr[t]; e < block.view().indptr[t + 1]; ++e)
+      sums[t][block.view().indices[e]].add_(1);
+  const at::Tensor x = random_tensor({n, kFeatures}, at::kDouble, 3);
+  for (const Aggregation aggregation : {Aggregation::kSum, Aggregation::kMean}) {
+    ModelConfig config = small_config();
+    config.architecture = Architecture::kGin;
+    config.framework = Framework::kDgl;
+    config.aggregation = aggregation;
+    config.mlp_layers = 0;
+    config.num_layers = 2;
+    config.hidden_dim = config.output_dim = kFeatures;
+    config.train_eps = true;
+    config.eps = 0.25;
+    const auto model = make_model(config);
+    ASSERT_EQ(model->parameters().size(), 2u);
+    EXPECT_EQ(model->parameters()[1].key, "layers.1.eps");
+    ForwardArgs args;
+    args.blocks = blocks;
+    args.input.dense = x;
+    args.training = true;
+    const at::Tensor out = model->forward(args);
+    const at::Tensor by =
+        aggregation == Aggregation::kSum ? sums : sums / sums.sum(1, true).clamp_min(1);
+    const at::Tensor eps = at::full({2}, 0.25, x.options()).requires_grad_(true);
+    const at::Tensor first = ((1 + eps[0]) * x + by.matmul(x)).relu();
+    const at::Tensor expected = (1 + eps[1]) * first + by.matmul(first);
+    EXPECT_TRUE(near(out, expected, 1e-12));
+    out.square().sum().backward();
+    expected.square().sum().backward();
+    EXPECT_TRUE(near(model->flat_gradients(), eps.grad(), 1e-12));
+  }
+  ModelConfig nothing = small_config();
+  nothing.architecture = Architecture::kGin;
+  nothing.framework = Framework::kDgl;
+  nothing.mlp_layers = 0;
+  nothing.hidden_dim = nothing.output_dim = kFeatures;
+  EXPECT_EQ(status_of([&] { make_model(nothing); }), base::Status::kInvalidArgument);
 }
 
 // Without the lists by source of the block next to the input, models that say that they do not read

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "nn/model_world.h"
 #include "nn/module_names.h"
@@ -55,6 +56,127 @@ TEST(Sage, StateIsStrictAndFailsAsAWhole) {
   for (size_t i = 0; i < back.tensors.size(); ++i) {
     EXPECT_EQ(back.tensors[i].first, good.tensors[i].first);
     EXPECT_TRUE(to_torch(back.tensors[i].second).equal(to_torch(good.tensors[i].second)));
+  }
+}
+
+// As wrappers of a model save it.
+TEST(State, IsReadWithoutWhatWrappersPutIn) {
+  ModelConfig config = small_config();
+  config.norm = Norm::kBatch;
+  const auto model = make_model(config);
+  config.seed = 77;
+  const io::StateFile good = make_model(config)->state();
+  const base::Tensor count = base::Tensor::zeros(base::DType::kI64, {});
+  using Change = std::function<void(io::StateFile&)>;
+  const auto in_front = [](const std::string& prefix) -> Change {
+    return [prefix](io::StateFile& state) {
+      for (auto& [key, tensor] : state.tensors) key = prefix + key;
+    };
+  };
+  const auto within = [](const std::string& name) -> Change {
+    return [name](io::StateFile& state) {
+      for (auto& [key, tensor] : state.tensors)
+        if (const size_t at = key.find(".1."); at != std::string::npos) key.insert(at + 3, name);
+    };
+  };
+  const auto both = [](const Change& first, const Change& second) -> Change {
+    return [=](io::StateFile& state) {
+      first(state);
+      second(state);
+    };
+  };
+  const auto counted = [&](const char* name) -> Change {
+    return
+        [=](io::StateFile& state) { state.tensors.insert(state.tensors.begin(), {name, count}); };
+  };
+  const std::vector<std::pair<Change, std::string>> wrapped{
+      {[](io::StateFile&) {}, ""},
+      {in_front("module."), "\"module.\" in front of its keys"},
+      {in_front("_orig_mod."), "\"_orig_mod.\" in front of its keys"},
+      {in_front("module._orig_mod."), "\"module._orig_mod.\" in front of its keys"},
+      {in_front("_orig_mod.module."), "\"_orig_mod.module.\" in front of its keys"},
+      {in_front("model."), "\"model.\" in front of its keys"},
+      {in_front("a.very.own.class."), "\"a.very.own.class.\" in front of its keys"},
+      {both(in_front("module."), counted("n_averaged")),
+       "\"module.\" in front of its keys, n_averaged"},
+      {within("_checkpoint_wrapped_module."), "the names _checkpoint_wrapped_module in its keys"},
+      {both(within("_orig_mod."), in_front("_fsdp_wrapped_module.")),
+       "the names _fsdp_wrapped_module, _orig_mod in its keys"},
+      {both(within("_orig_mod."), in_front("net.")),
+       "\"net.\" in front of its keys, the names _orig_mod in its keys"},
+  };
+  for (const auto& [change, left_out] : wrapped) {
+    SCOPED_TRACE(left_out);
+    io::StateFile state = good;
+    change(state);
+    const auto fresh = model->clone();
+    fresh->load_state(state);
+    const io::StateFile back = fresh->state();
+    for (size_t i = 0; i < back.tensors.size(); ++i)
+      EXPECT_TRUE(to_torch(back.tensors[i].second).equal(to_torch(good.tensors[i].second)));
+    EXPECT_EQ(fresh->file_names().left_out, left_out);
+    io::StateFile own = fresh->state();
+    to_file_names(own, fresh->file_names(), false);
+    for (const auto& [key, tensor] : own.tensors)
+      EXPECT_NE(good.find(key), nullptr) << key << " has a wrapper's name";
+  }
+}
+
+TEST(State, OfWrappersThatIsNotTheModelsNamesThePrefix) {
+  const auto model = make_model(small_config());
+  const io::StateFile good = model->state();
+  const base::Tensor one = base::Tensor::zeros(base::DType::kF32, {1});
+  const auto refusal = [&](const io::StateFile& state) {
+    std::string text;
+    EXPECT_EQ(status_of([&] { model->load_state(state); }, &text), Status::kFormat);
+    return text;
+  };
+  io::StateFile beside, twice, lacking, learned;
+  for (const auto& [key, tensor] : good.tensors) {
+    for (io::StateFile* state : {&beside, &lacking, &learned})
+      state->tensors.emplace_back("model." + key, tensor);
+    for (const char* prefix : {"student.", "teacher."})
+      twice.tensors.emplace_back(prefix + key, tensor);
+  }
+  beside.tensors.emplace_back("criterion.weight", one);
+  EXPECT_EQ(refusal(beside),
+            "the keys that begin with \"model.\" fit the model, and beside them there are others: "
+            "criterion.weight; to load those of the model alone, set dict to their prefix, as in "
+            "\"model\"");
+  EXPECT_EQ(refusal(twice),
+            "the state has keys that fit the model 2 times, below \"student.\", \"teacher.\": set "
+            "dict to the prefix of those to load, as in \"student\"");
+  lacking.tensors.pop_back();
+  EXPECT_EQ(refusal(lacking),
+            "the state, whose keys begin with \"model.\", does not fit the "
+            "model: missing: " +
+                good.tensors.back().first);
+  learned.tensors.emplace_back("temperature", one);  // no counter
+  EXPECT_THAT(refusal(learned), HasSubstr("others: temperature;"));
+}
+
+// DGL's SAGEConv has a norm inside where its class was given one.
+TEST(State, NormsInsideOfDglsLayersAreThoseBetween) {
+  ModelConfig config = small_config();
+  config.framework = Framework::kDgl;
+  for (const Norm norm : {Norm::kLayer, Norm::kBatch}) {
+    config.norm = norm;
+    config.seed = 7;
+    io::StateFile inner = make_model(config)->state();
+    const io::StateFile good = inner;
+    for (auto& [key, tensor] : inner.tensors) {
+      if (!key.starts_with("norms.")) continue;
+      if (const size_t at = key.find(".module."); at != std::string::npos) key.erase(at, 7);
+      key = "layers." + key.substr(6, 1) + ".norm" + key.substr(7);
+    }
+    config.seed = 8;
+    const auto model = make_model(config);
+    model->load_state(inner);
+    for (const auto& [key, tensor] : model->state().tensors)
+      EXPECT_TRUE(to_torch(tensor).equal(to_torch(*good.find(key)))) << key;
+    io::StateFile own = model->state();
+    to_file_names(own, model->file_names(), false);
+    for (const auto& [key, tensor] : inner.tensors) EXPECT_NE(own.find(key), nullptr) << key;
   }
 }
 
@@ -526,6 +648,7 @@ TEST(ModelConfigCheck, RefusesOptionsThatAnArchitectureDoesNotHave) {
       {"degree_norm", [](C& c) { c.degree_norm = DegreeNorm::kRight; }, {A::kGcn}, {A::kGcn}},
       {"improved", [](C& c) { c.improved = true; }, {A::kGcn}, {}},
       {"heads", [](C& c) { c.heads = 2; }, heads, attention},
+      {"output_heads", [](C& c) { c.output_heads = 1; }, heads, attention},
       {"concat", [](C& c) { c.concat = false; }, heads, attention},
       {"residual", [](C& c) { c.residual = true; }, attention, attention},
       {"negative_slope", [](C& c) { c.slope = 0.9; }, attention, attention},
@@ -586,6 +709,23 @@ TEST(ModelConfigCheck, RefusesOptionsThatAnArchitectureDoesNotHave) {
         c.mlp_layers = 1;
       }),
       "model config: mlp_layers is an option of GIN, GINE and PyG's EdgeConv, and this is GCN");
+  EXPECT_THAT(text_of([](C& c) {
+                c.architecture = A::kGin;
+                c.mlp_layers = 0;
+              }),
+              HasSubstr("DGL's GIN alone goes without a network"));
+  EXPECT_THAT(text_of([](C& c) {
+                c.architecture = A::kGin;
+                c.framework = Framework::kDgl;
+                c.mlp_layers = 0;
+              }),
+              HasSubstr("leave rows as wide as they are: the first reads"));
+  EXPECT_THAT(text_of([](C& c) {
+                c.architecture = A::kGat;
+                c.output_heads = 1;
+                c.skip = Skip::kLinear;
+              }),
+              HasSubstr("no convolution yields the result"));
   EXPECT_THAT(text_of([](C& c) { c.norm_options.scale = 2; }),
               HasSubstr("option of the pair norms"));
   EXPECT_THAT(text_of([](C& c) { c.readout_steps = 2; }), HasSubstr("readout Set2Set"));

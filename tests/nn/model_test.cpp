@@ -165,7 +165,31 @@ TEST(Sage, AnEmptyMiniBatchHasNoLogitsAndNoGradient) {
       out.sum().backward();
       EXPECT_EQ(largest(model->flat_gradients()), 0);
     }
-    EXPECT_EQ(model->take_batch_statistics().size(0), 0);
+    if (model->batch_statistics_width() > 0) {
+      EXPECT_EQ(largest(model->take_batch_statistics()), 0) << "of no norm";
+    }
+  }
+}
+
+// Mini-batches of one row, and of one row and an edge, are trained on like others.
+TEST(Stack, TrainsOnALoneSeed) {
+  const graph::GraphRef graph = make_graph();
+  for (const ModelConfig& config : configs()) {
+    SCOPED_TRACE(describe(config));
+    const auto model = make_model(config);
+    for (const int64_t fanout : {0, 1}) {
+      const Batch batch =
+          sample_batch(graph, std::vector<int64_t>(model->config().num_layers, fanout), {3});
+      model->zero_gradients();
+      const at::Tensor out = model->forward(args_of(batch, false, true));
+      EXPECT_EQ(out.sizes(), (std::vector<int64_t>{1, model->config().output_width()}));
+      out.sum().backward();
+      EXPECT_TRUE(out.isfinite().all().item<bool>());
+      EXPECT_TRUE(model->flat_gradients().isfinite().all().item<bool>());
+      model->fold_batch_statistics(model->take_batch_statistics());
+    }
+    for (const NamedTensor& buffer : model->buffers())
+      EXPECT_TRUE(buffer.tensor.isfinite().all().item<bool>()) << buffer.key;
   }
 }
 
@@ -264,7 +288,7 @@ TEST(Sage, BatchStatisticsWaitUntilTheyAreFolded) {
     EXPECT_TRUE(to_torch(tensor).equal(to_torch(*model->state().find(key)))) << key;
   const at::Tensor rows = model->take_batch_statistics();
   EXPECT_EQ(rows.sizes(), (std::vector<int64_t>{2, model->batch_statistics_width()}));
-  EXPECT_EQ(model->batch_statistics_width(), 2 * 2 * 12);
+  EXPECT_EQ(model->batch_statistics_width(), 2 * (2 * 12 + 1));
   EXPECT_EQ(model->take_batch_statistics().size(0), 0);
   model->fold_batch_statistics(rows);
   const at::Tensor mean = rows.narrow(1, 0, 12), var = rows.narrow(1, 12, 12);
@@ -273,18 +297,51 @@ TEST(Sage, BatchStatisticsWaitUntilTheyAreFolded) {
   EXPECT_EQ(model->buffers()[2].tensor.item<int64_t>(), 2);
 }
 
-TEST(Sage, BatchNormOfOneRowIsRefused) {
+// A lone row goes by the running statistics, which stay what they are; a norm beside it that has
+// more rows takes its own.
+TEST(Sage, BatchNormOfOneRowTakesTheRunningStatistics) {
   const graph::GraphRef graph = make_graph();
   ModelConfig config = small_config();
   config.norm = Norm::kBatch;
-  config.num_layers = 2;
   const auto model = make_model(config);
-  const Batch batch = sample_batch(graph, {0, 0}, {3});
-  std::string text;
-  EXPECT_EQ(status_of([&] { model->forward(args_of(batch, false, true)); }, &text),
-            Status::kInvalidArgument);
-  EXPECT_THAT(text, HasSubstr("more than one row"));
-  EXPECT_EQ(model->forward(args_of(batch, false, false)).size(0), 1);
+  const Batch many = sample_batch(graph, {3, 3, 3}, {1, 2, 3});
+  for (int i = 0; i < 3; ++i) model->forward(args_of(many, false, true));
+  model->fold_batch_statistics(model->take_batch_statistics());
+  EXPECT_FALSE(model->take_lone_row());
+  const auto buffers = [&] {
+    std::vector<at::Tensor> all;
+    for (const NamedTensor& buffer : model->buffers()) all.push_back(buffer.tensor.clone());
+    return all;
+  };
+  const std::vector<at::Tensor> before = buffers();
+  ASSERT_EQ(before.size(), 6u);  // of two norms
+
+  const Batch alone = sample_batch(graph, {0, 0, 0}, {3});
+  const at::Tensor logits = model->forward(args_of(alone, false, true));
+  EXPECT_TRUE(logits.equal(model->forward(args_of(alone, false, false))));
+  logits.sum().backward();
+  for (const NamedTensor& parameter : model->parameters())
+    if (parameter.key.starts_with("norms.")) {
+      EXPECT_GT(largest(parameter.tensor.grad()), 0) << parameter.key;
+    }
+  EXPECT_TRUE(model->take_lone_row());
+  EXPECT_FALSE(model->take_lone_row());
+  at::Tensor rows = model->take_batch_statistics();
+  EXPECT_EQ(rows.size(0), 1);
+  model->fold_batch_statistics(rows);
+  std::vector<at::Tensor> after = buffers();
+  for (size_t i = 0; i < before.size(); ++i) EXPECT_TRUE(after[i].equal(before[i])) << i;
+
+  // One seed that is sampled for each layer afresh: the second norm has its row alone, the first
+  // one more.
+  const Batch mixed = sample_batch(graph, {0, 3, 3}, {3}, sample::Expansion::kEveryLayer);
+  ASSERT_EQ(mixed.sample.blocks[1].num_targets, 1);
+  ASSERT_GT(mixed.sample.blocks[0].num_targets, 1);
+  model->forward(args_of(mixed, false, true));
+  model->fold_batch_statistics(model->take_batch_statistics());
+  after = buffers();
+  for (size_t i = 0; i < before.size(); ++i)
+    EXPECT_EQ(after[i].equal(before[i]), i >= 3) << model->buffers()[i].key;
 }
 
 TEST(Sage, BatchesThatDoNotFitAreRefused) {

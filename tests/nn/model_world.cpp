@@ -466,6 +466,27 @@ void add_option_configs(std::vector<ModelConfig>& all) {
   config.edge_weights = false;
   config.architecture = Architecture::kEdge;
   all.push_back(config);
+  config = plain;
+  config.architecture = Architecture::kRelation;
+  config.relations = kTypes;
+  config.aggregation = Aggregation::kMax;
+  all.push_back(config);
+  config = plain;
+  config.architecture = Architecture::kGin;
+  config.framework = Framework::kDgl;
+  config.mlp_layers = 0;
+  config.train_eps = true;
+  config.eps = 0.3;  // with 0, neighbours of each other are tied in the maximum
+  config.hidden_dim = config.output_dim = kFeatures;
+  for (const Aggregation aggregation : {Aggregation::kMean, Aggregation::kMax, Aggregation::kSum}) {
+    config.aggregation = aggregation;
+    all.push_back(config);
+  }
+  config = plain;
+  config.architecture = Architecture::kGatv2;
+  config.heads = 3;
+  config.output_heads = 2;
+  all.push_back(config);
 
   for (const Norm norm : {Norm::kBatch, Norm::kLayer, Norm::kLayerGraph, Norm::kInstance}) {
     config = plain;

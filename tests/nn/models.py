@@ -163,6 +163,10 @@ def cases(data):
     yield "norm_instance", pyg.GraphSAGE(IN, HIDDEN, 2, OUT, norm="instance_norm", norm_kwargs=dict(eps=0.1, affine=True)), []
     yield "norm_graph", pyg.GraphSAGE(IN, HIDDEN, 2, OUT, norm="graph_norm", norm_kwargs=dict(eps=0.1)), []
     yield "norm_pair", pyg.GraphSAGE(IN, HIDDEN, 2, OUT, norm="pair_norm", norm_kwargs=dict(eps=0.1)), []
+    yield "rgcn_max", Stack([pyg.RGCNConv(IN, HIDDEN, 3, aggr="max"), pyg.RGCNConv(HIDDEN, OUT, 3, aggr="max")], kind), kind
+    yield "gcn_loops", pyg.GCN(IN, HIDDEN, 2, OUT), weight + ["loops"]
+    yield "gcn_loops_improved", pyg.GCN(IN, HIDDEN, 2, OUT, improved=True), weight + ["loops"]
+    yield "gat_output_heads", Stack([pyg.GATConv(IN, HIDDEN // 2, heads=2), pyg.GATConv(HIDDEN, OUT, heads=1, concat=False)], []), []
 
 
 def distinct(index):
@@ -186,6 +190,9 @@ def main(folder):
         keep, inside = distinct(data["edge_index"])
         if "batch" in carried:
             keep = keep[inside]
+        if "loops" in carried:  # several of a node, others between them
+            data["edge_index"][:, ::6] = data["edge_index"][1, ::6] % 3
+            keep = torch.arange(EDGES)
         if "by_target" in carried:
             keep = keep[torch.argsort(data["edge_index"][1, keep], stable=True)]
         for key in ["edge_index"]:

@@ -655,8 +655,7 @@ void run_norm(const LayerCase& c, Norm kind) {
   const ParameterSet parameters(list, c.f64 ? at::kDouble : at::kFloat, 0);
   if (!parameters.state().empty()) {
     const c10::NoGradGuard no_grad;
-    // Not the .pth: readers take batch norm's "module." for the one that wrappers put in front.
-    const io::StateFile state = io::read_safetensors(c.path(".safetensors"));
+    const io::StateFile state = io::read_pth(c.path(".pth"));
     ASSERT_EQ(state.tensors.size(), parameters.state().size());
     for (const NamedTensor& item : parameters.state()) {
       ASSERT_TRUE(state.find(item.key)) << item.key;

@@ -107,9 +107,14 @@ ModelConfig pyg_config(const std::string& name) {
     c.architecture = name == "gat_edges" ? Architecture::kGat : Architecture::kGatv2;
     c.heads = 2;
     c.edge_dim = 3;
-  } else if (name == "gcn_weights") {
+  } else if (name == "gat_output_heads") {
+    c.architecture = Architecture::kGat;
+    c.heads = 2;
+    c.output_heads = 1;
+  } else if (name == "gcn_weights" || name.starts_with("gcn_loops")) {
     c.architecture = Architecture::kGcn;
-    c.edge_weights = c.improved = true;
+    c.edge_weights = true;
+    c.improved = name != "gcn_loops";
   } else if (name.starts_with("gin_") || name.starts_with("gine") || name == "categories") {
     c.architecture = name.starts_with("gin_") ? Architecture::kGin : Architecture::kGine;
     c.edge_dim = c.architecture == Architecture::kGine ? 3 : 0;
@@ -151,6 +156,7 @@ ModelConfig pyg_config(const std::string& name) {
     c.bases = name == "rgcn_bases" ? 2 : 0;
     c.blocks = name == "rgcn_blocks" ? 2 : 0;
     if (c.blocks > 0) c.aggregation = Aggregation::kSum;
+    if (name == "rgcn_max") c.aggregation = Aggregation::kMax;
     if (name == "rgcn_nodes") c.input = Input::kNodes;
     if (name == "rgcn_nodes") c.input_dim = 14;
   } else if (name == "transformer") {
@@ -320,7 +326,7 @@ INSTANTIATE_TEST_SUITE_P(Small, DglModel, testing::ValuesIn(names_of_layers()),
                          [](const auto& info) { return info.param; });
 
 TEST(StoredModels, AllAreThere) {
-  EXPECT_EQ(names_in("models").size(), 65);
+  EXPECT_EQ(names_in("models").size(), 69);
   EXPECT_EQ(names_in("dgl_models").size(), 10);
 }
 

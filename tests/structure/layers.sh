@@ -7,6 +7,7 @@ cd "$1"
 
 # room, level, and "torch" where LibTorch may be included: a folder's own line counts before its room's.
 table='
+cmake      0
 base       0
 io         1
 graph      2

@@ -35,6 +35,7 @@ expect '--model mlp: expected one of' --model mlp planted
 expect '--project is not an option of the model gat' --model gat --project planted
 expect '--project is not an option of the model gat' --project --model gat planted
 expect '--heads is not an option of the model sage' --heads 2 planted
+expect '--output-heads is not an option of the model gcn' --output-heads 1 --model gcn planted
 expect '--relations is not an option of the model sage' --relations 3 planted
 expect '--input rows: expected one of' --input rows planted
 expect '--edge-dropout 2: expected' --edge-dropout 2 planted

@@ -5,7 +5,6 @@
 #include <ATen/ops/cat.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/ones_like.h>
-#include <ATen/ops/stack.h>
 #include <ATen/ops/where.h>
 #include <ATen/ops/zeros.h>
 
@@ -39,7 +38,9 @@ struct Edges {
     const at::Tensor before =
         at::cat({at::zeros({1}, options_of(pass.execution, at::kInt)), loop.cumsum(0, at::kInt)});
     const at::Tensor at_ends = before.index_select(0, indptr_of(block, pass.execution));
-    num_loops = at_ends.narrow(0, 1, block.num_targets) - at_ends.narrow(0, 0, block.num_targets);
+    const at::Tensor ends = at_ends.narrow(0, 1, block.num_targets);
+    num_loops = ends - at_ends.narrow(0, 0, block.num_targets);
+    last_loop = loop & (before.narrow(0, 1, loop.numel()) == ends.index_select(0, targets));
     counts = counts - num_loops;
   }
   // Zeros for loops.
@@ -49,6 +50,7 @@ struct Edges {
   at::Tensor sources, targets;  // [num_edges] i32
   at::Tensor counts;            // [num_targets] i32: of edges that are no loops
   at::Tensor loop;              // [num_edges], or undefined: loops are edges like others
+  at::Tensor last_loop;         // [num_edges], with it: of each target
   at::Tensor num_loops;         // [num_targets] i32
 };
 
@@ -120,27 +122,19 @@ void weighted(WeightedSum& sum, const GcnOptions& options, const ConvInput& own,
   if (loops) {
     loop_weights =
         at::where(edges.num_loops == 0, at::full({}, options.improved ? 2 : 1, numbers), zero) +
-        added(given - weights);
+        added(given.masked_fill(edges.last_loop.logical_not(), 0));
     degree = degree + loop_weights;
   }
-  // What is no graph for the layer is refused, so two numbers are waited for.
+  // What is no graph for the layer is refused, so one number is waited for.
   const at::Tensor negative = degree.detach() < 0;
-  const at::Tensor several = loops ? edges.num_loops > 1 : at::zeros({1}, negative.options());
-  const at::Tensor bad = at::stack({several.any(), negative.any()}).cpu();
-  const auto first = [](const at::Tensor& flags) {
-    const at::Tensor host = flags.cpu();
+  if (negative.any().item<bool>()) {
+    const at::Tensor flags = negative.cpu();
     int64_t t = 0;
-    while (!host.const_data_ptr<bool>()[t]) ++t;
-    return t;
-  };
-  const auto node = [&](int64_t target) {
-    if (!own.node_ids) return target;
-    return view_on(pass.execution, own.node_ids, {block.num_targets})[target].item<int64_t>();
-  };
-  if (bad.const_data_ptr<bool>()[0]) fail_several_loops(node(first(several)));
-  if (bad.const_data_ptr<bool>()[1]) {
-    const int64_t t = first(negative);
-    check_degree(node(t), degree[t].item<double>(), loops);
+    while (!flags.const_data_ptr<bool>()[t]) ++t;
+    const int64_t node =
+        own.node_ids ? view_on(pass.execution, own.node_ids, {block.num_targets})[t].item<int64_t>()
+                     : t;
+    check_degree(node, degree[t].item<double>(), loops);
   }
   at::Tensor root = root_of(degree);
   if (loops) sum.self_weights = loop_weights * root * root;

@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
 #include "base/error.h"
 #include "nn/conv/device_weights.h"
@@ -190,18 +189,22 @@ class GcnConv final : public WeightedConv {
     const bool loops = options_.add_self_loops;
     const auto ids = at::TensorOptions(at::kLong);
     at::Tensor sources = at::empty({block.num_edges}, ids), targets = at::empty_like(sources);
-    at::Tensor others = at::empty({block.num_edges}, at::TensorOptions(at::kBool));
-    at::Tensor no_loop = at::ones({block.num_targets}, at::TensorOptions(at::kBool));
+    const auto flags = at::TensorOptions(at::kBool);
+    at::Tensor others = at::empty({block.num_edges}, flags);
+    at::Tensor kept = at::zeros({block.num_edges}, flags);  // the last loop of each target
+    at::Tensor no_loop = at::ones({block.num_targets}, flags);
     for (int64_t t = 0; t < block.num_targets; ++t) {
-      bool found = false;
+      int64_t last = -1;
       for (int64_t e = block.indptr[t]; e < block.indptr[t + 1]; ++e) {
         const bool loop = loops && block.indices[e] == t;
-        if (loop && std::exchange(found, true)) fail_several_loops(node(own, t));
+        if (loop) last = e;
         sources.mutable_data_ptr<int64_t>()[e] = block.indices[e];
         targets.mutable_data_ptr<int64_t>()[e] = t;
         others.mutable_data_ptr<bool>()[e] = !loop;
       }
-      no_loop.mutable_data_ptr<bool>()[t] = !found;
+      if (last < 0) continue;
+      kept.mutable_data_ptr<bool>()[last] = true;
+      no_loop.mutable_data_ptr<bool>()[t] = false;
     }
     const at::Tensor zero = at::zeros({}, given.options().requires_grad(false));
     const at::Tensor weights = at::where(others, given, zero);
@@ -211,7 +214,7 @@ class GcnConv final : public WeightedConv {
     if (loops) {
       loop_weights =
           at::where(no_loop, at::full({}, options_.improved ? 2 : 1, zero.options()), zero)
-              .index_add(0, targets, given - weights);
+              .index_add(0, targets, at::where(kept, given, zero));
       degree = degree + loop_weights;
     }
     const at::Tensor lowest = degree.detach();
@@ -302,11 +305,6 @@ void check_degree(int64_t node, double degree, bool loops) {
     fail(Status::kInvalidArgument, "GCN: the weights of the edges into node ", node,
          loops ? ", its loop included," : "", " add up to ", degree,
          ", expected 0 or more, of which the layer takes the root");
-}
-
-void fail_several_loops(int64_t node) {
-  fail(Status::kInvalidArgument, "GCN with edge weights: node ", node,
-       " has several self-loops, of which none is the one to keep");
 }
 
 std::unique_ptr<Conv> make_gcn_conv(const GcnOptions& options) {

@@ -41,15 +41,15 @@ class GinConv final : public Conv, public StagedConv {
   std::vector<NormLayer*> norms() override { return network_.norms(); }
 
   bool reads_by_source(bool sparse) const override {
-    if (o_.edges || o_.reduce == Reduce::kMax) return false;
+    if (!may_change_places()) return false;
     return sparse || may_transform_first(o_.reduce, o_.widths[0], o_.widths[1]);
   }
   // The first linear layer and a sum may change places.
   bool transforms(bool sparse, const sample::BlockView& block) const override {
-    if (o_.edges || o_.reduce == Reduce::kMax) return false;
+    if (!may_change_places()) return false;
     return sparse || transforms_first(o_.reduce, block, o_.widths[0], o_.widths[1]);
   }
-  int64_t transformed_width() const override { return o_.widths[1]; }
+  int64_t transformed_width() const override { return o_.widths[has_network() ? 1 : 0]; }
   at::Tensor transform(const ConvInput& in, int64_t count,
                        const Execution& execution) const override {
     return times(in, count, {network_.linear(0).weight, {}}, execution);
@@ -103,6 +103,10 @@ class GinConv final : public Conv, public StagedConv {
   }
 
  private:
+  bool has_network() const { return network_.num_linears() > 0; }
+  // Whether the first linear layer may stand in front of the sum.
+  bool may_change_places() const { return has_network() && !o_.edges && o_.reduce != Reduce::kMax; }
+
   // (1 + eps) x_i + AGG, of rows or of what the first linear layer made of them. Behind a sum of
   // the latter, its bias and what follows it are there already.
   at::Tensor gather(const at::Tensor& rows, bool transformed, int64_t first_own,
@@ -166,6 +170,7 @@ class GinConv final : public Conv, public StagedConv {
   at::Tensor first_layer(const at::Tensor& rows, bool transformed, int64_t first_own,
                          const ConvInput& own, const ConvPass& pass) const {
     const at::Tensor y = gather(rows, transformed, first_own, own, pass);
+    if (!has_network()) return y;
     const Linear& first = network_.linear(0);
     if (!transformed)
       return linear(y, first.weight, first.bias, pass.execution, network_.finish(0));

@@ -33,7 +33,8 @@ struct DglSageOptions {
 };
 std::unique_ptr<Conv> make_dgl_sage_conv(const DglSageOptions& options);
 
-// PyG's GCNConv: out_i = sum r_j w r_i (lin x_j) + bias with r = degree^-1/2, loops added.
+// PyG's GCNConv: out_i = sum r_j w r_i (lin x_j) + bias with r = degree^-1/2, loops added. Of
+// several loops of a node the last edge's weight counts, once.
 struct GcnOptions {
   int64_t in = 0, out = 0;
   bool improved = false;  // loops weigh 2; has an effect with edge weights only
@@ -41,9 +42,8 @@ struct GcnOptions {
 };
 std::unique_ptr<Conv> make_gcn_conv(const GcnOptions& options);
 // Error(kInvalidArgument) where the weights of the edges into a node, with `loops` its loop
-// included, add up to less than 0; that it has several loops, of which one is to be kept.
+// included, add up to less than 0.
 void check_degree(int64_t node, double degree, bool loops);
-[[noreturn]] void fail_several_loops(int64_t node);
 
 // DGL's GraphConv: its degrees are those of the block, at least 1.
 struct DglGraphOptions {
@@ -83,9 +83,9 @@ struct GatOptions {
 std::unique_ptr<Conv> make_gat_conv(const GatOptions& options);
 
 // GINConv of PyG or of DGL, and PyG's GINEConv: nn((1 + eps) x_i + AGG), where nn is made of linear
-// layers with a function and a norm between them.
+// layers with a function and a norm between them, or, of DGL's, is not there.
 struct GinOptions {
-  std::vector<int64_t> widths;  // of nn, input first: one linear layer fewer than numbers
+  std::vector<int64_t> widths;  // of nn, input first: one linear layer fewer than numbers, or none
   Reduce reduce = Reduce::kSum;
   bool last_of_tied = false;  // max: the whole gradient to the last of tied edges, as in DGL
   double eps = 0;
@@ -131,7 +131,7 @@ struct RelationOptions {
   int64_t bases = 0;     // 0: a matrix for every relation
   int64_t blocks = 0;    // of block-diagonal matrices; 0: whole ones
   bool features = true;  // else rows are those of the unit matrix, and `in` the number of nodes
-  Reduce reduce = Reduce::kMean;  // PyG; sum or mean
+  Reduce reduce = Reduce::kMean;  // PyG
   bool dgl = false;
   bool layer_norm = false;  // DGL: of each row of the sums
   bool root_weight = true, bias = true;

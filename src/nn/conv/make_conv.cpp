@@ -94,13 +94,17 @@ std::unique_ptr<Conv> gcn(const ModelConfig& c, const ConvWidths& widths) {
   return make_gcn_conv(options);
 }
 
+int64_t heads_of(const ModelConfig& c, const ConvWidths& widths) {
+  return widths.mean_of_heads && c.output_heads > 0 ? c.output_heads : c.heads;
+}
+
 std::unique_ptr<Conv> gat(const ModelConfig& c, const ConvWidths& widths) {
   GatOptions options;
   options.in = widths.in;
-  options.heads = c.heads;
+  options.heads = heads_of(c, widths);
   options.edge_dim = c.edge_dim;
   options.concat = c.concat && !widths.mean_of_heads;
-  options.out = options.concat ? widths.out / c.heads : widths.out;
+  options.out = options.concat ? widths.out / options.heads : widths.out;
   options.v2 = c.architecture == Architecture::kGatv2;
   options.dgl = c.framework == Framework::kDgl;
   options.add_self_loops = c.self_loops;
@@ -151,10 +155,10 @@ std::unique_ptr<Conv> relation(const ModelConfig& c, const ConvWidths& widths) {
 std::unique_ptr<Conv> transformer(const ModelConfig& c, const ConvWidths& widths) {
   TransformerOptions options;
   options.in = widths.in;
-  options.heads = c.heads;
+  options.heads = heads_of(c, widths);
   options.edge_dim = c.edge_dim;
   options.concat = c.concat && !widths.mean_of_heads;
-  options.out = options.concat ? widths.out / c.heads : widths.out;
+  options.out = options.concat ? widths.out / options.heads : widths.out;
   options.beta = c.beta;
   options.root_weight = c.root_weight;
   options.bias = c.bias;
