@@ -174,7 +174,7 @@ TEST(EdgeModelConfig, NamesTheField) {
               HasSubstr("R-GCN has mean and sum"));
   EXPECT_THAT(text_of(A::kTransformer, [](C& c) { c.heads = 5; }), HasSubstr("the 5 heads"));
   EXPECT_THAT(text_of(A::kTransformer, [](C& c) { c.framework = Framework::kDgl; }),
-              HasSubstr("framework is DGL"));
+              HasSubstr("framework is GNNMG_FRAMEWORK_DGL, which"));
   EXPECT_THAT(text_of(A::kPna, [](C& c) { c.towers = 5; }),
               HasSubstr("hidden_dim is 12, expected a multiple of the 5 towers"));
   EXPECT_THAT(text_of(A::kPna, [](C& c) { c.towers = 0; }), HasSubstr("towers is 0"));
