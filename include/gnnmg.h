@@ -104,6 +104,18 @@ extern "C" {
  * with ::GNNMG_ERR_CALLBACK. It may call (a) and (b) functions, and (c) functions on objects that
  * no running call holds; a function that waits answers ::GNNMG_ERR_BUSY there.
  *
+ * A callback has to return. It must not leave by longjmp(), nor by an error of a language that is
+ * made of it (R, Lua, Ruby): catch the error inside, keep it, answer non-zero, and raise it when
+ * the call has returned. The guide has the lines for each language. What such a callback was
+ * called for stays held, and functions that wait answer ::GNNMG_ERR_CALLBACK on that thread from
+ * then on. A C++ exception of a callback is ::GNNMG_ERR_CALLBACK too; one of a release or deleter
+ * ends there, with a warning in the log.
+ *
+ * A thread is not cancelled (pthread_cancel()) inside a call, callbacks included: the cancellation
+ * acts after it. A callback, release or deleter may end its thread by pthread_exit(): the call
+ * never returns, as if it had answered ::GNNMG_PENDING, and what the callback was called for ends
+ * with ::GNNMG_ERR_CALLBACK, which a wait on another thread reports.
+ *
  * @section behaviour Manners
  * The library never prints, exits, raises a signal, installs a handler, or changes the
  * environment, the locale or the working directory. Messages wait in a queue, gnnmg_log_next().
@@ -4269,8 +4281,12 @@ GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_checkpoint_config_init(gnnmg_checkpo
  * checkpoint is a folder ("000007-step-1200") of `model.safetensors`, `optimizer.safetensors`,
  * `best.safetensors`, `state.json` and a manifest with the SHA-256 of each, which appears whole or
  * not at all; beside them `latest` and `best` name one each. One that cannot be written is an error
- * of the next step, behind which training may be started again. Of several processes the first one
+ * of the next step, after which training may be started again. Of several processes the first one
  * writes, also at the end of training, when the others do not wait for it.
+ *
+ * A folder belongs to the training that began it. Where it has checkpoints of another one, be it of
+ * the same settings, the start of training is ::GNNMG_ERR_MISMATCH and nothing in it is changed:
+ * gnnmg_trainer_load() goes on with that training, and a new one takes a folder of its own.
  * @snippet resume.c checkpoints
  * @param[in] trainer a trainer
  * @param[in] folder where they go, made when the first is written; NULL: no more of them

@@ -1,11 +1,19 @@
 #include "base/host_queue.h"
 
+#include <pthread.h>
+
+#include <cstdint>
 #include <utility>
+
+#include "base/callback.h"
+#include "base/give_back.h"
+#include "base/thread_end.h"
 
 namespace gnnmg::base {
 namespace {
 thread_local HostQueue* entered = nullptr;
-thread_local int callback_depth = 0;
+// Where the stack stood when the callback that runs was called; null: none runs.
+thread_local const void* callback_frame = nullptr;
 // Of the innermost Counting; a plain pointer, because a thread-local object with a destructor takes
 // memory on each thread, and without any the C library ends the program.
 thread_local const HostQueue::Count* counted = nullptr;
@@ -21,15 +29,17 @@ struct Counted {
 };
 
 struct CallbackScope {
-  CallbackScope() { ++callback_depth; }
-  ~CallbackScope() { --callback_depth; }
+  ~CallbackScope() { callback_frame = outer; }
+  const void* const outer = std::exchange(callback_frame, __builtin_frame_address(0));
 };
 }  // namespace
 
 struct HostQueue::Call {
-  const std::function<void()>* work;
+  explicit Call(const std::function<void()>& its_work) : work(&its_work) {}
+  const std::function<void()>* const work;
   bool taken = false;
   bool done = false;
+  bool thread_ended = false;  // inside of it
   std::exception_ptr error;
 };
 
@@ -56,7 +66,29 @@ bool HostQueue::has_calls() const noexcept {
 
 bool HostQueue::entered_here() const noexcept { return entered == this; }
 
-bool HostQueue::inside_callback() noexcept { return callback_depth > 0; }
+bool HostQueue::inside_callback() noexcept { return callback_frame != nullptr; }
+
+namespace {
+// Of the stack that the system gave to the calling thread. Languages with tasks have others, which
+// stand in no order.
+bool on_own_stack(const void* address) noexcept {
+  pthread_attr_t attributes;
+  if (pthread_getattr_np(pthread_self(), &attributes) != 0) return false;
+  void* lowest = nullptr;
+  size_t size = 0;
+  const bool known = pthread_attr_getstack(&attributes, &lowest, &size) == 0;
+  pthread_attr_destroy(&attributes);
+  const auto offset = reinterpret_cast<uintptr_t>(address) - reinterpret_cast<uintptr_t>(lowest);
+  return known && offset < size;
+}
+}  // namespace
+
+// Stacks grow towards lower addresses.
+__attribute__((noinline)) bool callback_was_left() noexcept {
+  const void* const here = __builtin_frame_address(0);
+  return callback_frame != nullptr && here > callback_frame && on_own_stack(here) &&
+         on_own_stack(callback_frame);
+}
 
 void HostQueue::call(const std::function<void()>& work, const CancelToken& cancel) {
   const Counted in_call;
@@ -65,7 +97,7 @@ void HostQueue::call(const std::function<void()>& work, const CancelToken& cance
     work();
     return;
   }
-  auto call = std::make_shared<Call>(Call{&work, false, false, nullptr});
+  auto call = std::make_shared<Call>(work);
   std::unique_lock lock(mutex_);
   calls_.push_back(call);
   ++version_;
@@ -77,6 +109,8 @@ void HostQueue::call(const std::function<void()>& work, const CancelToken& cance
     }
     changed_.wait_for(lock, std::chrono::milliseconds(100));
   }
+  if (call->thread_ended)
+    fail(Status::kCallback, "the program's thread that ran a callback ended inside of it");
   if (call->error) std::rethrow_exception(call->error);
 }
 
@@ -87,18 +121,23 @@ void HostQueue::run(std::unique_lock<std::mutex>& lock) {
     call->taken = true;
     ++running_;
     lock.unlock();
-    std::exception_ptr error;
+    const auto finish = [&] {
+      lock.lock();
+      --running_;
+      call->done = true;
+      changed_.notify_all();
+    };
     try {
       CallbackScope scope;
       (*call->work)();
+    } catch (const ThreadEnd&) {
+      call->thread_ended = true;
+      finish();
+      throw;
     } catch (...) {
-      error = std::current_exception();
+      call->error = std::current_exception();
     }
-    lock.lock();
-    --running_;
-    call->error = error;
-    call->done = true;
-    changed_.notify_all();
+    finish();
   }
 }
 
@@ -136,11 +175,15 @@ void HostQueue::defer(std::function<void()> work) {
 
 void HostQueue::run_deferred() {
   std::unique_lock lock(mutex_);
-  if (deferred_.empty()) return;  // an empty deque is no free thing to make
-  std::deque<std::function<void()>> taken;
-  taken.swap(deferred_);
-  lock.unlock();
-  for (std::function<void()>& work : taken) work();
+  // Those that are deferred meanwhile are a later call's: they may defer themselves once more.
+  for (size_t left = deferred_.size(); left > 0 && !deferred_.empty(); --left) {
+    std::function<void()> work = std::move(deferred_.front());
+    deferred_.pop_front();
+    lock.unlock();
+    give_back(work);
+    work = nullptr;  // what it holds may defer in turn
+    lock.lock();
+  }
 }
 
 }  // namespace gnnmg::base

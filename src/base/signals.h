@@ -5,8 +5,11 @@
 
 #include <signal.h>
 
+#include <mutex>
 #include <thread>
 #include <utility>
+
+#include "base/thread_room.h"
 
 namespace gnnmg::base {
 
@@ -29,6 +32,7 @@ class SignalGuard {
 template <typename Body>
 std::thread start_thread(Body&& body) {
   const SignalGuard guard;
+  const std::lock_guard turn(thread_starts());
   return std::thread(std::forward<Body>(body));
 }
 

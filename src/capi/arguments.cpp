@@ -31,6 +31,13 @@ void check_choice(int32_t value, int32_t first, int32_t last, const char* name) 
     fail(Status::kInvalidArgument, name, " is ", value, ", expected ", first, " to ", last);
 }
 
+void check_constant(int32_t value, int32_t first, const char* first_name, int32_t last,
+                    const char* last_name, const char* name) {
+  if (value < first || value > last)
+    fail(Status::kInvalidArgument, name, " is ", value, ", expected ", first_name, " (", first,
+         ") to ", last_name, " (", last, ")");
+}
+
 void check_least(int64_t value, int64_t least, const char* name) {
   if (value < least)
     fail(Status::kInvalidArgument, name, " is ", value, ", expected at least ", least);
@@ -43,7 +50,7 @@ void check_timeout(int64_t timeout_ms) {
 }
 
 void check_dtype(gnnmg_dtype dtype, const char* name) {
-  check_choice(dtype, GNNMG_DTYPE_F32, GNNMG_DTYPE_BOOL, name);
+  GNNMG_CHECK_CONSTANT(dtype, GNNMG_DTYPE_F32, GNNMG_DTYPE_BOOL, name);
 }
 
 std::string_view read_text(const char* text, const char* name) {
@@ -81,13 +88,20 @@ void fail_busy(Kind kind, const char* name) {
 }
 
 void check_may_wait() {
+  if (left_a_callback())
+    fail(Status::kCallback,
+         "a callback on this thread never returned: it was left by longjmp() or by an error of "
+         "another language, which the library does not allow. What it was called for stays held, "
+         "and no function that waits can be called here any more; wait on another thread, and have "
+         "callbacks return non-zero in place of jumping (see Callbacks in gnnmg.h)");
   if (base::HostQueue::inside_callback())
-    fail(Status::kBusy, "a function that waits was called inside a callback");
+    fail(Status::kBusy,
+         "a function that waits was called inside a callback, or after one that was left by "
+         "longjmp()");
 }
 
-void free_handle(const void* token, Kind kind) noexcept {
-  if (token == nullptr || forked()) return;
-  CallScope scope;
+namespace {
+void free_object(const void* token, Kind kind) {
   std::shared_ptr<Object> object = remove_handle(token, kind);
   if (object == nullptr) return;
   visit_queue(object->queue);
@@ -96,6 +110,12 @@ void free_handle(const void* token, Kind kind) noexcept {
   const base::DeviceUse use;
   if (!use && object->on_device()) return;  // it stays there (drop_object())
   if (object->ends_slowly()) reap(std::move(object), idle);
+}
+}  // namespace
+
+void free_handle(const void* token, Kind kind) {
+  if (token == nullptr || forked()) return;
+  in_call([token, kind] { free_object(token, kind); });
 }
 
 }  // namespace gnnmg::capi

@@ -108,7 +108,7 @@ void give_text(std::string_view text, char* out, size_t capacity, size_t* needed
 
 // Body of the _config_init functions. `defaults` holds the default of each field.
 template <SizedStruct T>
-gnnmg_status init_config(T* config, size_t struct_size, T defaults) noexcept {
+gnnmg_status init_config(T* config, size_t struct_size, T defaults) {
   return guard([&] {
     if (config == nullptr) fail(Status::kInvalidArgument, "argument 'config' is NULL");
     if (struct_size > kMaxStructSize || !valid_size<T>(static_cast<uint32_t>(struct_size)))
@@ -150,8 +150,13 @@ T read_config(const T* config, const T& defaults, const char* name = "config") {
 
 // --- Values -------------------------------------------------------------------------------------
 
-void check_flag(int32_t value, const char* name);                                 // 0 or 1
-void check_choice(int32_t value, int32_t first, int32_t last, const char* name);  // an enumeration
+void check_flag(int32_t value, const char* name);  // 0 or 1
+void check_choice(int32_t value, int32_t first, int32_t last, const char* name);
+// The same of an enumeration of the header's, whose constants the error names.
+void check_constant(int32_t value, int32_t first, const char* first_name, int32_t last,
+                    const char* last_name, const char* name);
+#define GNNMG_CHECK_CONSTANT(value, first, last, name) \
+  check_constant(value, first, #first, last, #last, name)
 void check_least(int64_t value, int64_t least, const char* name);
 void check_timeout(int64_t timeout_ms);  // -1 or more
 void check_dtype(gnnmg_dtype dtype, const char* name);
@@ -219,10 +224,11 @@ Handle* new_handle(std::shared_ptr<Object> object) {
   return static_cast<Handle*>(add_handle(std::move(object)));
 }
 
-// Waiting functions are refused inside a callback, where they could wait for themselves.
+// Waiting functions are refused inside a callback, where they could wait for themselves, and on a
+// thread that has left a callback by longjmp(): Error(kBusy) and Error(kCallback).
 void check_may_wait();
 
 // Body of the _free functions.
-void free_handle(const void* token, Kind kind) noexcept;
+void free_handle(const void* token, Kind kind);
 
 }  // namespace gnnmg::capi

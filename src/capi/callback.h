@@ -3,7 +3,9 @@
 #pragma once
 
 #include <memory>
+#include <utility>
 
+#include "base/give_back.h"
 #include "base/host_queue.h"
 #include "capi/guard.h"
 
@@ -28,25 +30,38 @@ class UserData {
   std::shared_ptr<base::HostQueue> queue_;
 };
 
-// Stands at the head of a registering function, outside of its guard: gives the user data back when
-// the registration fails.
+// The user data of a call that registers a function, until the registration takes it.
 class Registration {
  public:
   Registration(void* data, gnnmg_release_fn release) : data_(data), release_(release) {}
-  ~Registration() {
-    if (release_ != nullptr) release_(data_);
-  }
   Registration(const Registration&) = delete;
   Registration& operator=(const Registration&) = delete;
+
   std::shared_ptr<UserData> take(std::shared_ptr<base::HostQueue> queue) {
     auto taken = std::make_shared<UserData>(data_, release_, std::move(queue));
     release_ = nullptr;
     return taken;
+  }
+  // What was not taken goes back to the host.
+  void give_back() {
+    if (gnnmg_release_fn release = std::exchange(release_, nullptr))
+      base::give_back([release, data = data_] { release(data); });
   }
 
  private:
   void* data_;
   gnnmg_release_fn release_;
 };
+
+// The guard of a registering function: the user data goes back when the registration fails, or is
+// not even tried.
+template <typename Body>
+gnnmg_status guard_registration(const OutCheck& outs, void* data, gnnmg_release_fn release,
+                                Body&& body) {
+  Registration registration(data, release);
+  const gnnmg_status status = guard(outs, [&] { return body(registration); });
+  registration.give_back();
+  return status;
+}
 
 }  // namespace gnnmg::capi

@@ -266,7 +266,7 @@ gnnmg_status gnnmg_comm_all_reduce(gnnmg_comm* comm, DLManagedTensorVersioned* t
   return guard([&] {
     check_timeout(timeout_ms);
     find<Comm>(comm, "comm");
-    check_choice(operation, GNNMG_REDUCE_SUM, GNNMG_REDUCE_MAX, "operation");
+    GNNMG_CHECK_CONSTANT(operation, GNNMG_REDUCE_SUM, GNNMG_REDUCE_MAX, "operation");
     return run_in_place(comm, gnnmg::base::text("all_reduce ", operation), tensor, timeout_ms,
                         [operation](Collectives& c, const TensorView& view, const Wait& wait) {
                           c.all_reduce(view, static_cast<gnnmg::comm::ReduceOp>(operation), wait);
@@ -332,8 +332,9 @@ gnnmg_status gnnmg_comm_barrier(gnnmg_comm* comm, int64_t timeout_ms) {
 
 void gnnmg_comm_cancel(gnnmg_comm* comm) {
   if (forked()) return;
-  CallScope scope;
-  if (const auto object = find_handle(comm, Kind::kComm)) static_cast<Comm&>(*object).cancel();
+  in_call([comm] {
+    if (const auto object = find_handle(comm, Kind::kComm)) static_cast<Comm&>(*object).cancel();
+  });
 }
 
 gnnmg_status gnnmg_comm_shutdown(gnnmg_comm* comm, int64_t timeout_ms) {

@@ -36,14 +36,26 @@ TorchScope::TorchScope(Context& context) : modes_(untouched_state()), guard_(&co
 
 Context::Context(const gnnmg_context_config& config)
     : Object(kKind, nullptr, make_host_queue()),
-      log(static_cast<size_t>(config.log_capacity)),
+      shared_log(std::make_shared<base::Log>(static_cast<size_t>(config.log_capacity))),
       memory(std::make_shared<base::MemoryBudget>(static_cast<int64_t>(config.memory_limit))),
       pool(config.num_threads),
-      warnings(log) {}
+      warnings(log) {
+  const int asked = config.num_threads > 0 ? config.num_threads : base::available_cores();
+  if (pool.num_threads() < asked)
+    log.add(base::LogLevel::kWarning,
+            base::text("the system has no threads left: the context works with ",
+                       pool.num_threads(), " of ", asked,
+                       "; raise the limit (ulimit -u, pids.max of the control group), or ask for "
+                       "fewer (config.num_threads)"));
+}
 
 void Context::cancel_work() noexcept {
   freed_.store(true, std::memory_order_release);
   queue->notify();
+}
+
+void Context::tell_once_no_threads() noexcept {
+  if (!told_no_threads_.exchange(true)) nn::IntraopScope::tell(log);
 }
 
 Options Context::options() const {
@@ -83,13 +95,20 @@ std::shared_ptr<Job> start_job(std::shared_ptr<Context> context, Job::Work work)
                      exit_guard = std::move(exit_guard)]() mutable {
     {
       const base::BudgetScope charged(context->memory);
-      TorchScope scope(*context);
+      const c10::WarningUtils::WarningHandlerGuard told(&context->warnings);
       job->run(work);
     }
     work = nullptr;
     exit_guard.reset();
   });
   return job;
+}
+
+std::shared_ptr<Job> start_torch_job(const std::shared_ptr<Context>& context, Job::Work work) {
+  return start_job(context, [c = context.get(), work = std::move(work)] {
+    const TorchScope scope(*c, nn::Loops::kMany);
+    return work();
+  });
 }
 
 namespace {
@@ -99,8 +118,10 @@ const Context& context_of(const Object& object) {
 }  // namespace
 
 void visit(const Object& object) noexcept {
+  const Context& context = context_of(object);
   visit_queue(object.queue);
-  charge_call(context_of(object).memory);
+  visit_log(context.shared_log);
+  charge_call(context.memory);
 }
 
 void check_same_context(const Object& a, const Object& b) {
@@ -270,9 +291,10 @@ gnnmg_status gnnmg_context_lend(gnnmg_context* context, int64_t timeout_ms) {
 
 void gnnmg_context_cancel(gnnmg_context* context) {
   if (forked()) return;
-  CallScope scope;
-  if (const auto object = find_handle(context, Kind::kContext))
-    static_cast<Context&>(*object).cancel();
+  in_call([context] {
+    if (const auto object = find_handle(context, Kind::kContext))
+      static_cast<Context&>(*object).cancel();
+  });
 }
 
 gnnmg_status gnnmg_log_next(gnnmg_context* context, gnnmg_log_info* info, char* text,

@@ -20,6 +20,7 @@
 #include "capi/devices.h"
 #include "capi/job.h"
 #include "capi/object.h"
+#include "nn/intraop.h"
 
 namespace gnnmg::capi {
 
@@ -48,7 +49,8 @@ class Context : public Object {
   void cancel_work() noexcept override;  // the handle was freed: lent threads come back
 
   const Devices devices;  // before whatever may use LibTorch
-  base::Log log;
+  const std::shared_ptr<base::Log> shared_log;
+  base::Log& log = *shared_log;
   const std::shared_ptr<base::MemoryBudget> memory;
   base::ThreadPool pool;
   LogWarnings warnings;
@@ -62,6 +64,9 @@ class Context : public Object {
   void cancel() noexcept;
   bool freed() const noexcept { return freed_.load(std::memory_order_acquire); }
 
+  // That LibTorch's loops have no threads.
+  void tell_once_no_threads() noexcept;
+
   // A message pulled from the log for which the host's buffer was too small.
   std::mutex log_mutex;
   std::optional<base::LogRecord> kept_record;
@@ -71,22 +76,27 @@ class Context : public Object {
   Options options_;
   base::CancelToken work_token_;
   std::atomic<bool> freed_{false};
+  std::atomic<bool> told_no_threads_{false};
 };
 
-// Where LibTorch is used: its warnings go to the context's log while this lives, and the thread is
-// in none of the modes that the host may have set for it (inference mode, no_grad, autocast, hooks
-// of saved tensors).
+// Where LibTorch is used: its warnings go to the context's log while this lives, the thread is in
+// none of the modes that the host may have set for it (inference mode, no_grad, autocast, hooks of
+// saved tensors), and its loops have their threads, or do without where these are few or the system
+// refuses them.
 class TorchScope {
  public:
-  explicit TorchScope(Context& context);
+  explicit TorchScope(Context& context, nn::Loops loops = nn::Loops::kFew);
 
  private:
   at::ThreadLocalStateGuard modes_;
   c10::WarningUtils::WarningHandlerGuard guard_;
+  nn::IntraopScope loops_;
 };
 
 // Starts a job on a thread of its own.
 std::shared_ptr<Job> start_job(std::shared_ptr<Context> context, Job::Work work);
+// One that computes with LibTorch.
+std::shared_ptr<Job> start_torch_job(const std::shared_ptr<Context>& context, Job::Work work);
 
 // Objects that work together must hang on one context.
 void check_same_context(const Object& a, const Object& b);

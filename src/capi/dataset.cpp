@@ -36,7 +36,7 @@ const data::Split& Dataset::split() const {
 }
 
 std::span<const int64_t> Dataset::part(gnnmg_split part) const {
-  check_choice(part, GNNMG_SPLIT_TRAIN, GNNMG_SPLIT_TEST, "part");
+  GNNMG_CHECK_CONSTANT(part, GNNMG_SPLIT_TRAIN, GNNMG_SPLIT_TEST, "part");
   return split().part(static_cast<data::SplitPart>(part));
 }
 
@@ -142,7 +142,7 @@ constexpr const char* kFormats[] = {
     "edges", "gin",   "tu",        "packed", "matrix-market", "metis"};
 
 data::OpenOptions options_of(const gnnmg_dataset_config& in, const Context& context) {
-  check_choice(in.format, GNNMG_FORMAT_AUTO, GNNMG_FORMAT_METIS, "config.format");
+  GNNMG_CHECK_CONSTANT(in.format, GNNMG_FORMAT_AUTO, GNNMG_FORMAT_METIS, "config.format");
   check_choice(in.undirected, -1, 1, "config.undirected");
   check_flag(in.sum_duplicates, "config.sum_duplicates");
   check_flag(in.round_values, "config.round_values");
@@ -155,7 +155,7 @@ data::OpenOptions options_of(const gnnmg_dataset_config& in, const Context& cont
   check_least(in.target_column, 0, "config.target_column");
   check_least(in.num_nodes, -1, "config.num_nodes");
   check_choice(in.degree_features, -1, 1, "config.degree_features");
-  check_choice(in.task, GNNMG_TASK_NONE, GNNMG_TASK_REGRESSION, "config.task");
+  GNNMG_CHECK_CONSTANT(in.task, GNNMG_TASK_NONE, GNNMG_TASK_REGRESSION, "config.task");
   data::OpenOptions options;
   options.format = kFormats[in.format];
   options.undirected = in.undirected;
@@ -201,18 +201,24 @@ void check_features(const graph::Graph& graph, const std::string& name, base::Th
         check_finite(column, base::text("edge tensor '", edge_name, "'"), pool);
 }
 
+const char* task_name(gnnmg_task task) {
+  constexpr const char* kNames[] = {"GNNMG_TASK_NONE", "GNNMG_TASK_MULTICLASS", "GNNMG_TASK_BINARY",
+                                    "GNNMG_TASK_REGRESSION"};
+  return kNames[task];
+}
+
 void check_task(base::DType labels, std::string_view name, gnnmg_task task) {
   const bool floats = base::is_floating(labels);
   if ((task == GNNMG_TASK_MULTICLASS && floats) || (task == GNNMG_TASK_REGRESSION && !floats))
-    fail(Status::kInvalidArgument, "task is ", task, ", but the labels '", name, "' are ",
-         base::dtype_name(labels));
+    fail(Status::kInvalidArgument, "task is ", task_name(task), ", but the labels '", name,
+         "' are ", base::dtype_name(labels));
 }
 
 void check_task(const graph::Graph& graph, const std::string& labels, gnnmg_task task) {
-  check_choice(task, GNNMG_TASK_NONE, GNNMG_TASK_REGRESSION, "task");
+  GNNMG_CHECK_CONSTANT(task, GNNMG_TASK_NONE, GNNMG_TASK_REGRESSION, "task");
   if (labels.empty()) {
     if (task != GNNMG_TASK_NONE)
-      fail(Status::kInvalidArgument, "task is ", task, ", but there are no labels");
+      fail(Status::kInvalidArgument, "task is ", task_name(task), ", but there are no labels");
     return;
   }
   const auto* tensor = std::get_if<base::Tensor>(graph.node_column(labels));
@@ -304,7 +310,7 @@ gnnmg_status gnnmg_dataset_create_graphs(const gnnmg_graph* graph, const int64_t
     const auto g = read<Graph>(graph, "graph");
     check_least(num_graphs, 1, "num_graphs");
     check_least(num_classes, 0, "num_classes");
-    check_choice(task, GNNMG_TASK_NONE, GNNMG_TASK_REGRESSION, "task");
+    GNNMG_CHECK_CONSTANT(task, GNNMG_TASK_NONE, GNNMG_TASK_REGRESSION, "task");
     const gnnmg::graph::GraphRef made = g->made();
     gnnmg::graph::expect_homogeneous(*made, "sets of many graphs");
     const auto starts = read_list(graph_ptr, num_graphs + 1, "graph_ptr");
@@ -317,7 +323,7 @@ gnnmg_status gnnmg_dataset_create_graphs(const gnnmg_graph* graph, const int64_t
       if (view.num_bytes() > 0)
         std::memcpy(rows.data(), view.data, static_cast<size_t>(view.num_bytes()));
     } else if (task != GNNMG_TASK_NONE) {
-      fail(Status::kInvalidArgument, "task is ", task, ", but there are no labels");
+      fail(Status::kInvalidArgument, "task is ", task_name(task), ", but there are no labels");
     }
     const std::string x = tensor_name(*made, features, "features");
     check_features(*made, x, g->context->pool);
@@ -460,7 +466,7 @@ gnnmg_status gnnmg_dataset_add_folds(gnnmg_dataset* dataset, const char* name,
     const std::string key(read_new_name(name, "name"));
     const gnnmg_folds_config in = read_config(config, kFoldsDefaults);
     check_choice(in.num_folds, 2, gnnmg::data::kMaxFolds, "config.num_folds");
-    check_choice(in.held_out, GNNMG_SPLIT_VALIDATION, GNNMG_SPLIT_TEST, "config.held_out");
+    GNNMG_CHECK_CONSTANT(in.held_out, GNNMG_SPLIT_VALIDATION, GNNMG_SPLIT_TEST, "config.held_out");
     check_flag(in.numpy_legacy, "config.numpy_legacy");
     std::vector<gnnmg::data::Split> splits = gnnmg::data::fold_splits(
         *d->data(), in.num_folds, static_cast<gnnmg::data::SplitPart>(in.held_out), in.seed,

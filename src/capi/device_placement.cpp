@@ -29,13 +29,14 @@ static_assert(static_cast<int32_t>(loader::CacheBy::kProbability) == GNNMG_HOTNE
 }  // namespace
 
 loader::DeviceSourceConfig device_placement(const PlacementFields& in) {
-  check_choice(in.graph, GNNMG_GRAPH_PLACEMENT_AUTO, GNNMG_GRAPH_PLACEMENT_HOST,
-               "config.graph_placement");
-  check_choice(in.features, GNNMG_FEATURE_PLACEMENT_AUTO, GNNMG_FEATURE_PLACEMENT_SPLIT,
-               "config.feature_placement");
-  check_choice(in.form, GNNMG_FEATURE_FORM_AS_GIVEN, GNNMG_FEATURE_FORM_INT8,
-               "config.feature_form");
-  check_choice(in.hotness, GNNMG_HOTNESS_PROBABILITY, GNNMG_HOTNESS_COUNTING, "config.hotness");
+  GNNMG_CHECK_CONSTANT(in.graph, GNNMG_GRAPH_PLACEMENT_AUTO, GNNMG_GRAPH_PLACEMENT_HOST,
+                       "config.graph_placement");
+  GNNMG_CHECK_CONSTANT(in.features, GNNMG_FEATURE_PLACEMENT_AUTO, GNNMG_FEATURE_PLACEMENT_SPLIT,
+                       "config.feature_placement");
+  GNNMG_CHECK_CONSTANT(in.form, GNNMG_FEATURE_FORM_AS_GIVEN, GNNMG_FEATURE_FORM_INT8,
+                       "config.feature_form");
+  GNNMG_CHECK_CONSTANT(in.hotness, GNNMG_HOTNESS_PROBABILITY, GNNMG_HOTNESS_COUNTING,
+                       "config.hotness");
   check_choice(in.gather_multiprocessors, 0, 65536, "config.gather_multiprocessors");
   if (in.cache_bytes > INT64_MAX)
     fail(Status::kInvalidArgument, "config.cache_bytes is ", in.cache_bytes, ", expected at most ",
@@ -45,8 +46,10 @@ loader::DeviceSourceConfig device_placement(const PlacementFields& in) {
     fail(Status::kInvalidArgument, "config.cache_bytes is ", in.cache_bytes,
          ", but config.feature_placement asks for features that are not cached; leave one of them "
          "0");
+  constexpr const char* kForms[] = {"GNNMG_FEATURE_FORM_AS_GIVEN", "GNNMG_FEATURE_FORM_F16",
+                                    "GNNMG_FEATURE_FORM_BF16", "GNNMG_FEATURE_FORM_INT8"};
   if (in.form != GNNMG_FEATURE_FORM_AS_GIVEN && in.features == GNNMG_FEATURE_PLACEMENT_HOST)
-    fail(Status::kInvalidArgument, "config.feature_form is ", in.form,
+    fail(Status::kInvalidArgument, "config.feature_form is ", kForms[in.form],
          ", but config.feature_placement leaves the features with the host, as they are given; "
          "leave one of them 0");
   loader::DeviceSourceConfig placement;

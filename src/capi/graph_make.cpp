@@ -105,8 +105,8 @@ gnnmg_status gnnmg_graph_create_transformed(const gnnmg_graph* graph, gnnmg_tran
                                             int32_t edge_type, gnnmg_graph** transformed) {
   return guard(outs(Out{transformed, "transformed"}), [&] {
     const auto g = read<Graph>(graph, "graph");
-    check_choice(transform, GNNMG_TRANSFORM_ADD_REVERSE_EDGES, GNNMG_TRANSFORM_REVERSE_EDGES,
-                 "transform");
+    GNNMG_CHECK_CONSTANT(transform, GNNMG_TRANSFORM_ADD_REVERSE_EDGES,
+                         GNNMG_TRANSFORM_REVERSE_EDGES, "transform");
     if (transform != GNNMG_TRANSFORM_REMOVE_EDGES) check_edge_type(g->parts(), edge_type);
     *transformed = new_open_graph(
         g->context, transformed_graph(*g->made(), transform, edge_type, g->context->pool));

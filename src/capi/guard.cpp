@@ -1,19 +1,23 @@
 #include "capi/guard.h"
 
 #include <c10/util/Exception.h>
+#include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cstring>
+#include <list>
 #include <mutex>
 #include <new>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <system_error>
-#include <vector>
 
+#include "base/callback.h"
+#include "base/give_back.h"
+#include "base/thread_room.h"
 #include "capi/arguments.h"
 #include "io/bytes.h"
 #include "nn/torch_failure.h"
@@ -28,58 +32,106 @@ std::atomic<pid_t> first_process{0};
 thread_local int call_depth = 0;
 thread_local CallScope* present = nullptr;
 
-using Work = std::vector<std::function<void()>>;
+using Works = std::list<std::function<void()>>;  // an empty one takes no memory
 
 // What the present thread has to run at the end of its call. A pointer, so that the order in which
 // a thread's variables end does not matter.
-thread_local Work* collected = nullptr;
+thread_local Works* collected = nullptr;
 
-// Queues whose last reference was dropped by a thread of ours: emptied by the next call.
-struct Orphans {
+// What no call of the thread that it came up on can run any more: the next call of any does.
+struct Left {
   std::mutex mutex;
-  std::vector<base::HostQueue*> queues;
+  Works works;
   std::atomic<bool> any{false};
 };
-Orphans& orphans() noexcept {
-  static Orphans& instance = *new Orphans;
+Left& left() noexcept {
+  static Left& instance = *new Left;
   return instance;
 }
 
-void run_orphans() {
-  Orphans& o = orphans();
-  if (!o.any.load(std::memory_order_acquire)) return;
-  std::vector<base::HostQueue*> taken;
-  {
-    std::lock_guard lock(o.mutex);
-    taken.swap(o.queues);
-    o.any = false;
+void leave(Works& works) noexcept {
+  if (works.empty()) return;
+  Left& l = left();
+  std::lock_guard lock(l.mutex);
+  l.works.splice(l.works.end(), works);
+  l.any.store(true, std::memory_order_release);
+}
+
+// Runs them one after the other. When the thread ends inside of one, the next call runs the others.
+void run_works(Works works) {
+  struct Rest {
+    Works& works;
+    ~Rest() { leave(works); }
+  } const rest{works};
+  while (!works.empty()) {
+    const std::function<void()> work = std::move(works.front());
+    works.pop_front();
+    base::give_back(work);
   }
-  for (base::HostQueue* queue : taken) delete queue;
+}
+
+void run_left() {
+  Left& l = left();
+  if (!l.any.load(std::memory_order_acquire)) return;
+  Works taken;
+  {
+    std::lock_guard lock(l.mutex);
+    taken.swap(l.works);
+    l.any = false;
+  }
+  run_works(std::move(taken));
 }
 
 void run_collected() {
   while (collected != nullptr && !collected->empty()) {
-    Work work;
-    work.swap(*collected);
-    for (std::function<void()>& item : work) item();
+    Works taken;
+    taken.swap(*collected);
+    run_works(std::move(taken));
   }
+}
+
+void collect(std::function<void()> work) {
+  if (collected == nullptr) collected = new Works;
+  collected->push_back(std::move(work));
+}
+
+// On a thread of the host: what waits in the queue, and then the queue.
+void finish_queue(base::HostQueue* queue) {
+  try {
+    base::HostQueue::Entry drain(*queue);
+  } catch (const base::ThreadEnd&) {
+    Works again;
+    again.push_back([queue] { finish_queue(queue); });
+    leave(again);
+    throw;
+  }
+  delete queue;
 }
 
 void drop_queue(base::HostQueue* queue) noexcept {
   try {
-    if (call_depth > 0) {
-      if (collected == nullptr) collected = new Work;
-      collected->push_back([queue] { delete queue; });
-      return;
-    }
-    Orphans& o = orphans();
-    std::lock_guard lock(o.mutex);
-    o.queues.push_back(queue);
-    o.any.store(true, std::memory_order_release);
-  } catch (...) {
+    if (call_depth > 0) return collect([queue] { finish_queue(queue); });
+    Works works;
+    works.push_back([queue] { finish_queue(queue); });
+    leave(works);
+  } catch (const std::bad_alloc&) {
     delete queue;  // without memory to keep it for later
   }
 }
+
+// A call of the host's is not cancelled: the library's locks, files and threads would be left as
+// they are. A cancellation that came meanwhile acts at the end, or after it.
+class NotCancelled {
+ public:
+  NotCancelled() { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
+  // For a host that lets itself be cancelled at any moment this is such a one.
+  ~NotCancelled() noexcept(false) { pthread_setcancelstate(before_, nullptr); }
+  NotCancelled(const NotCancelled&) = delete;
+  NotCancelled& operator=(const NotCancelled&) = delete;
+
+ private:
+  int before_ = PTHREAD_CANCEL_ENABLE;
+};
 
 // Without a destructor, so that it is there as long as its thread is.
 struct Failure {
@@ -141,19 +193,58 @@ void watch_for_fork() noexcept {
   });
 }
 
-CallScope::CallScope() noexcept : outer_(std::exchange(present, this)) {
-  if (++call_depth == 1) run_orphans();
+CallScope::CallScope() noexcept
+    : outer_(std::exchange(present, this)),
+      left_a_callback_(base::callback_was_left()),
+      outer_log_(base::set_give_back_log(nullptr)) {
+  ++call_depth;
 }
 
 CallScope::~CallScope() {
+  base::set_give_back_log(outer_log_);
+  present = outer_;
+  if (--call_depth > 0) return;
+  if (collected != nullptr) leave(*collected);
+  delete collected;
+  collected = nullptr;
+}
+
+void CallScope::begin() {
+  if (call_depth == 1) run_left();
+}
+
+void CallScope::end() {
   if (const std::shared_ptr<base::HostQueue> queue = std::move(visited_))
     base::HostQueue::Entry drain(*queue);
   run_collected();
-  present = outer_;
-  if (--call_depth == 0) {
-    delete collected;
-    collected = nullptr;
+}
+
+namespace {
+
+// What the work has thrown.
+std::exception_ptr run_in_scope(void (*work)(void* closure), void* closure) {
+  const NotCancelled guarded;
+  CallScope scope;
+  scope.begin();
+  std::exception_ptr failure;
+  try {
+    work(closure);
+  } catch (const base::ThreadEnd&) {
+    throw;
+  } catch (...) {
+    failure = std::current_exception();
   }
+  scope.end();
+  return failure;
+}
+
+}  // namespace
+
+// Thrown once the thread can be cancelled again, which must not be while an exception is on its
+// way.
+void in_call(void (*work)(void* closure), void* closure) {
+  if (const std::exception_ptr failure = run_in_scope(work, closure))
+    std::rethrow_exception(failure);
 }
 
 void OutCheck::require() const {
@@ -172,6 +263,14 @@ void visit_queue(const std::shared_ptr<base::HostQueue>& queue) noexcept {
   if (present != nullptr && present->visited_ == nullptr) present->visited_ = queue;
 }
 
+bool left_a_callback() noexcept { return present != nullptr && present->left_a_callback_; }
+
+void visit_log(const std::shared_ptr<base::Log>& log) noexcept {
+  if (present == nullptr || present->log_ != nullptr) return;
+  present->log_ = log;
+  base::set_give_back_log(log.get());
+}
+
 void charge_call(const std::shared_ptr<base::MemoryBudget>& budget) noexcept {
   if (present != nullptr && !present->charged_) present->charged_.emplace(budget);
 }
@@ -186,12 +285,11 @@ bool uses_devices() noexcept { return present != nullptr && present->devices_.ha
 
 void run_on_host(base::HostQueue* queue, std::function<void()> work) noexcept {
   try {
-    if (call_depth == 0 && queue == nullptr) return work();
+    if (call_depth == 0 && queue == nullptr) return base::give_back(work);
     if (call_depth == 0) return queue->defer(std::move(work));
-    if (collected == nullptr) collected = new Work;
-    collected->push_back(std::move(work));
-  } catch (...) {
-    if (work) work();  // without memory to keep it for later
+    collect(std::move(work));
+  } catch (const std::bad_alloc&) {
+    if (work) base::give_back(work);  // without memory to keep it for later
   }
 }
 
@@ -227,9 +325,8 @@ gnnmg_status status_of_current_exception() noexcept {
       const nn::TorchFailure failure = nn::failure_of(error);
       return set_last_error(failure.status, failure.text.c_str(), -1, 0);
     } catch (const std::system_error& error) {
-      return set_last_error(Status::kNoMemory,
-                            base::text("the system refused a resource: ", error.what()).c_str(), -1,
-                            error.code().value());
+      const base::Error refused = base::refused_resource(error);
+      return set_last_error(refused.status(), refused.what(), -1, refused.system_error());
     } catch (const std::exception& error) {
       const std::string text(first_line(error.what()));
       return set_last_error(Status::kInternal, text.c_str(), -1, 0);

@@ -13,7 +13,9 @@
 #include "base/error.h"
 #include "base/exit.h"
 #include "base/host_queue.h"
+#include "base/log.h"
 #include "base/memory.h"
+#include "base/thread_end.h"
 #include "gnnmg.h"
 
 namespace gnnmg::capi {
@@ -23,35 +25,60 @@ bool forked() noexcept;
 // From here on, children are told from this process. Idempotent.
 void watch_for_fork() noexcept;
 
-// Marks the calling thread, which is the host's, as being inside a call of the library. At the end
-// runs what run_on_host() has collected.
+// Marks the calling thread, which is the host's, as being inside a call of the library.
 class CallScope {
  public:
   CallScope() noexcept;
+  // What the end of the thread has kept end() from running is left to a later call.
   ~CallScope();
   CallScope(const CallScope&) = delete;
   CallScope& operator=(const CallScope&) = delete;
 
+  // Before and after the work of a call: these run what other calls and this one have collected for
+  // the host (run_on_host()). The end of the thread inside of that passes.
+  void begin();
+  void end();
+
  private:
   friend void charge_call(const std::shared_ptr<base::MemoryBudget>& budget) noexcept;
   friend void visit_queue(const std::shared_ptr<base::HostQueue>& queue) noexcept;
+  friend void visit_log(const std::shared_ptr<base::Log>& log) noexcept;
+  friend bool left_a_callback() noexcept;
   friend void use_devices();
   friend bool uses_devices() noexcept;
-  CallScope* const outer_;                    // the call around a callback that makes this one
+  CallScope* const outer_;  // the call around a callback that makes this one
+  const bool left_a_callback_;
   std::shared_ptr<base::HostQueue> visited_;  // the queue of what this call has to do with
-  base::BudgetScope own_{nullptr};            // nothing counts until it is known for whom
+  std::shared_ptr<base::Log> log_;
+  base::Log* const outer_log_;
+  base::BudgetScope own_{nullptr};  // nothing counts until it is known for whom
   std::optional<base::BudgetScope> charged_;
   std::optional<base::DeviceUse> devices_;
 };
 
-// Runs `work`, which calls into the host and throws nothing, on a thread of the host's inside a
-// call: at the end of the present call, or, on a thread of ours, by `queue` in a later one. Without
-// a queue the thread is taken to be the host's.
+// Runs `work` on this thread of the host's as a call of the library: it is marked as such, it is
+// not cancelled (pthread_cancel()) before the call is over, and what was collected for the host
+// runs around the work. Throws what the work throws, once that has run.
+void in_call(void (*work)(void* closure), void* closure);
+template <typename Work>
+void in_call(Work&& work) {
+  using Closure = std::remove_reference_t<Work>;
+  in_call([](void* closure) { (*static_cast<Closure*>(closure))(); }, &work);
+}
+
+// Runs `work`, in which the host takes something back (base::give_back()), on a thread of the
+// host's inside a call: at the end of the present call, or, on a thread of ours, by `queue` in a
+// later one. Without a queue the thread is taken to be the host's.
 void run_on_host(base::HostQueue* queue, std::function<void()> work) noexcept;
 
 // The queue of a context that the present call has to do with: what waits in it is run at the end
 // of the call.
 void visit_queue(const std::shared_ptr<base::HostQueue>& queue) noexcept;
+// The log of that context, for what the host's deleters and releases throw in the call.
+void visit_log(const std::shared_ptr<base::Log>& log) noexcept;
+
+// The thread of the present call has left a callback by longjmp() (base/callback.h).
+bool left_a_callback() noexcept;
 
 // The present call uses GPUs from here on, to its end: Error(kCancelled) once the program ends.
 void use_devices();
@@ -90,30 +117,34 @@ struct OutCheck {
   void require() const;
 };
 
-// Runs the body of an exported function. It returns a gnnmg_status, or nothing for GNNMG_OK.
+// Runs the body of an exported function. It returns a gnnmg_status, or nothing for GNNMG_OK. What
+// it throws becomes a status; the end of the thread inside of a function of the host's passes.
 template <typename Body>
-gnnmg_status guard(const OutCheck& outs, Body&& body) noexcept {
+gnnmg_status guard(const OutCheck& outs, Body&& body) {
   if (forked())
     return set_last_error(base::Status::kForked,
                           "this process was forked from one that had used the library; start a "
                           "new process instead",
                           -1, 0);
   try {
-    CallScope scope;
-    outs.require();
-    if constexpr (std::is_void_v<decltype(body())>) {
-      body();
-      return GNNMG_OK;
-    } else {
-      return body();
-    }
+    gnnmg_status status = GNNMG_OK;
+    in_call([&] {
+      outs.require();
+      if constexpr (std::is_void_v<decltype(body())>)
+        body();
+      else
+        status = body();
+    });
+    return status;
+  } catch (const base::ThreadEnd&) {
+    throw;
   } catch (...) {
     return status_of_current_exception();
   }
 }
 
 template <typename Body>
-gnnmg_status guard(Body&& body) noexcept {
+gnnmg_status guard(Body&& body) {
   return guard(OutCheck{}, std::forward<Body>(body));
 }
 

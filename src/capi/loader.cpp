@@ -47,8 +47,8 @@ static_assert(static_cast<int32_t>(loader::Partition::kGlobal) == GNNMG_PARTITIO
               static_cast<int32_t>(loader::Partition::kContiguous) == GNNMG_PARTITION_CONTIGUOUS);
 
 loader::LoaderConfig loader_config(const gnnmg_loader_config& in, const data::Dataset* dataset) {
-  check_choice(in.partition, GNNMG_PARTITION_GLOBAL, GNNMG_PARTITION_CONTIGUOUS,
-               "config.partition");
+  GNNMG_CHECK_CONSTANT(in.partition, GNNMG_PARTITION_GLOBAL, GNNMG_PARTITION_CONTIGUOUS,
+                       "config.partition");
   check_flag(in.shuffle, "config.shuffle");
   check_flag(in.drop_last, "config.drop_last");
   check_flag(in.gather, "config.gather");
@@ -75,7 +75,7 @@ loader::LoaderConfig loader_config(const gnnmg_loader_config& in, const data::Da
 // Null: mini-batches in main memory.
 std::shared_ptr<DevicePlace> place_of(const gnnmg_loader_config& in,
                                       const std::shared_ptr<Context>& context) {
-  check_choice(in.device, GNNMG_DEVICE_AUTO, GNNMG_DEVICE_CUDA, "config.device");
+  GNNMG_CHECK_CONSTANT(in.device, GNNMG_DEVICE_AUTO, GNNMG_DEVICE_CUDA, "config.device");
   if (in.device == GNNMG_DEVICE_CUDA)
     return open_place(context, in.device_index, in.stream, "config.device_index", "config.stream");
   if (in.device_index != 0 || in.stream != 0)
@@ -146,7 +146,7 @@ gnnmg_status gnnmg_loader_create(const gnnmg_dataset* dataset, const gnnmg_sampl
     const auto s = read<Sampler>(sampler, "sampler");
     const gnnmg_loader_config in = read_config(config, kLoaderDefaults);
     check_fit(*s, *d);
-    check_choice(in.part, GNNMG_SPLIT_TRAIN, GNNMG_SPLIT_TEST, "config.part");
+    GNNMG_CHECK_CONSTANT(in.part, GNNMG_SPLIT_TRAIN, GNNMG_SPLIT_TEST, "config.part");
     *loader = new_loader(*s, &*d, d->part(in.part), in);
   });
 }
@@ -221,8 +221,9 @@ gnnmg_status gnnmg_loader_next(gnnmg_loader* loader, gnnmg_batch** batch, int64_
 
 void gnnmg_loader_cancel(gnnmg_loader* loader) {
   if (forked()) return;
-  CallScope scope;
-  if (const auto object = find_handle(loader, Kind::kLoader)) object->cancel_work();
+  in_call([loader] {
+    if (const auto object = find_handle(loader, Kind::kLoader)) object->cancel_work();
+  });
 }
 
 }  // extern "C"

@@ -182,7 +182,7 @@ gnnmg_status gnnmg_model_set_device(gnnmg_model* model, gnnmg_device_type device
                                     uint64_t stream) {
   return guard([&] {
     const auto m = hold<Model>(model, "model");
-    check_choice(device, GNNMG_DEVICE_CPU, GNNMG_DEVICE_CUDA, "device");
+    GNNMG_CHECK_CONSTANT(device, GNNMG_DEVICE_CPU, GNNMG_DEVICE_CUDA, "device");
     const bool on_cpu = device == GNNMG_DEVICE_CPU;
     if (on_cpu && (index != 0 || stream != 0))
       fail(Status::kInvalidArgument, index != 0 ? "index is " : "stream is ",

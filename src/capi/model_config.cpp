@@ -223,25 +223,27 @@ nn::NormOptions norm_options(double scale, double epsilon, double momentum,
 }
 
 nn::ModelConfig model_config(const gnnmg_model_config& in) {
-  check_choice(in.architecture, GNNMG_MODEL_SAGE, GNNMG_MODEL_EDGE, "config.architecture");
-  check_choice(in.degree_norm, GNNMG_DEGREE_NORM_BOTH, GNNMG_DEGREE_NORM_NONE,
-               "config.degree_norm");
+  GNNMG_CHECK_CONSTANT(in.architecture, GNNMG_MODEL_SAGE, GNNMG_MODEL_EDGE, "config.architecture");
+  GNNMG_CHECK_CONSTANT(in.degree_norm, GNNMG_DEGREE_NORM_BOTH, GNNMG_DEGREE_NORM_NONE,
+                       "config.degree_norm");
   check_flag(in.share_weights, "config.share_weights");
-  check_choice(in.aggregation, GNNMG_AGGREGATION_DEFAULT, GNNMG_AGGREGATION_GCN,
-               "config.aggregation");
-  check_choice(in.framework, GNNMG_FRAMEWORK_PYG, GNNMG_FRAMEWORK_DGL, "config.framework");
-  check_choice(in.activation, GNNMG_ACTIVATION_RELU, GNNMG_ACTIVATION_SIGMOID, "config.activation");
-  check_choice(in.norm, GNNMG_NORM_NONE, GNNMG_NORM_PAIR_ROWS, "config.norm");
-  check_choice(in.skip, GNNMG_SKIP_NONE, GNNMG_SKIP_RESIDUAL, "config.skip");
-  check_choice(in.weight_init, GNNMG_WEIGHT_INIT_PYG, GNNMG_WEIGHT_INIT_DGL, "config.weight_init");
-  check_choice(in.dtype, GNNMG_DTYPE_F32, GNNMG_DTYPE_F64, "config.dtype");
+  GNNMG_CHECK_CONSTANT(in.aggregation, GNNMG_AGGREGATION_DEFAULT, GNNMG_AGGREGATION_GCN,
+                       "config.aggregation");
+  GNNMG_CHECK_CONSTANT(in.framework, GNNMG_FRAMEWORK_PYG, GNNMG_FRAMEWORK_DGL, "config.framework");
+  GNNMG_CHECK_CONSTANT(in.activation, GNNMG_ACTIVATION_RELU, GNNMG_ACTIVATION_SIGMOID,
+                       "config.activation");
+  GNNMG_CHECK_CONSTANT(in.norm, GNNMG_NORM_NONE, GNNMG_NORM_PAIR_ROWS, "config.norm");
+  GNNMG_CHECK_CONSTANT(in.skip, GNNMG_SKIP_NONE, GNNMG_SKIP_RESIDUAL, "config.skip");
+  GNNMG_CHECK_CONSTANT(in.weight_init, GNNMG_WEIGHT_INIT_PYG, GNNMG_WEIGHT_INIT_DGL,
+                       "config.weight_init");
+  GNNMG_CHECK_CONSTANT(in.dtype, GNNMG_DTYPE_F32, GNNMG_DTYPE_F64, "config.dtype");
   check_flag(in.bias, "config.bias");
   check_flag(in.root_weight, "config.root_weight");
   check_flag(in.normalize, "config.normalize");
   check_flag(in.project, "config.project");
   check_flag(in.act_first, "config.act_first");
-  check_choice(in.jumping, GNNMG_JUMPING_NONE, GNNMG_JUMPING_SCORES, "config.jumping");
-  check_choice(in.readout, GNNMG_READOUT_NONE, GNNMG_READOUT_SORT, "config.readout");
+  GNNMG_CHECK_CONSTANT(in.jumping, GNNMG_JUMPING_NONE, GNNMG_JUMPING_SCORES, "config.jumping");
+  GNNMG_CHECK_CONSTANT(in.readout, GNNMG_READOUT_NONE, GNNMG_READOUT_SORT, "config.readout");
   check_flag(in.concat, "config.concat");
   check_flag(in.self_loops, "config.self_loops");
   check_flag(in.residual, "config.residual");
@@ -255,14 +257,15 @@ nn::ModelConfig model_config(const gnnmg_model_config& in) {
     fail(Status::kInvalidArgument, "config.reserved3 is ", in.reserved3, ", expected 0");
   if (in.reserved4 != 0)
     fail(Status::kInvalidArgument, "config.reserved4 is ", in.reserved4, ", expected 0");
-  check_choice(in.input, GNNMG_INPUT_FEATURES, GNNMG_INPUT_NODES, "config.input");
+  GNNMG_CHECK_CONSTANT(in.input, GNNMG_INPUT_FEATURES, GNNMG_INPUT_NODES, "config.input");
   check_flag(in.edge_weights, "config.edge_weights");
   check_flag(in.improved, "config.improved");
   check_flag(in.beta, "config.beta");
   check_flag(in.divide_input, "config.divide_input");
-  check_choice(in.loop_fill, GNNMG_LOOP_FILL_MEAN, GNNMG_LOOP_FILL_CONSTANT, "config.loop_fill");
-  check_choice(in.norm_affine, GNNMG_NORM_AFFINE_DEFAULT, GNNMG_NORM_AFFINE_OFF,
-               "config.norm_affine");
+  GNNMG_CHECK_CONSTANT(in.loop_fill, GNNMG_LOOP_FILL_MEAN, GNNMG_LOOP_FILL_CONSTANT,
+                       "config.loop_fill");
+  GNNMG_CHECK_CONSTANT(in.norm_affine, GNNMG_NORM_AFFINE_DEFAULT, GNNMG_NORM_AFFINE_OFF,
+                       "config.norm_affine");
   check_flag(in.plain_edges, "config.plain_edges");
   check_flag(in.inner_norm, "config.inner_norm");
   check_flag(in.train_norm, "config.train_norm");
@@ -320,6 +323,14 @@ nn::ModelConfig model_config(const gnnmg_model_config& in) {
   config.sort_rows = in.sort_rows == 0 ? 30 : in.sort_rows;
   config.average_degree = in.average_degree;
   config.average_log_degree = in.average_log_degree;
+  for (const int32_t reduction : in.reductions)
+    if (reduction != 0)
+      GNNMG_CHECK_CONSTANT(reduction, GNNMG_PNA_REDUCTION_MEAN, GNNMG_PNA_REDUCTION_DEVIATION,
+                           "config.reductions");
+  for (const int32_t scaler : in.scalers)
+    if (scaler != 0)
+      GNNMG_CHECK_CONSTANT(scaler, GNNMG_PNA_SCALER_IDENTITY, GNNMG_PNA_SCALER_INVERSE_LINEAR,
+                           "config.scalers");
   read_array(in.reductions, "config.reductions", config.reductions);
   read_array(in.scalers, "config.scalers", config.scalers);
   read_array(in.node_vocabulary, "config.node_vocabulary", config.node_vocabulary);

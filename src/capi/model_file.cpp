@@ -30,7 +30,8 @@ std::string text_of(const char (&field)[N], const char* name) {
 
 FileForm file_form(const gnnmg_model_file_config* in, std::string_view path) {
   const gnnmg_model_file_config config = read_config(in, kModelFileDefaults);
-  check_choice(config.format, GNNMG_MODEL_FORMAT_AUTO, GNNMG_MODEL_FORMAT_PTH, "config.format");
+  GNNMG_CHECK_CONSTANT(config.format, GNNMG_MODEL_FORMAT_AUTO, GNNMG_MODEL_FORMAT_PTH,
+                       "config.format");
   check_flag(config.other_framework, "config.other_framework");
   check_flag(config.torch_modules, "config.torch_modules");
   check_flag(config.loaded_names, "config.loaded_names");
@@ -121,16 +122,16 @@ gnnmg_status gnnmg_model_save(gnnmg_model* model, const char* path,
     const std::string file(read_name(path, "path"));
     const FileForm form = file_form(config, file);
     const Outcome outcome = run_held(m, "model", call_key("save", file, form), timeout_ms, [&] {
-      return start_job(m->context,
-                       [context = m->context.get(), made = m->get(), place = m->place(), file,
-                        form]() -> Job::Result {
-                         const gnnmg::io::StateFile state =
-                             work_at(place, [&] { return state_of(*made, form); });
-                         form.pth ? gnnmg::io::write_pth(file, state)
-                                  : gnnmg::io::write_safetensors(file, state);
-                         log_notes(*context, *made, form, file, /*reading=*/false);
-                         return nullptr;
-                       });
+      return start_torch_job(m->context,
+                             [context = m->context.get(), made = m->get(), place = m->place(), file,
+                              form]() -> Job::Result {
+                               const gnnmg::io::StateFile state =
+                                   work_at(place, [&] { return state_of(*made, form); });
+                               form.pth ? gnnmg::io::write_pth(file, state)
+                                        : gnnmg::io::write_safetensors(file, state);
+                               log_notes(*context, *made, form, file, /*reading=*/false);
+                               return nullptr;
+                             });
     });
     return outcome.pending ? GNNMG_PENDING : GNNMG_OK;
   });
@@ -145,24 +146,24 @@ gnnmg_status gnnmg_model_load(gnnmg_model* model, const char* path,
     const FileForm form = file_form(config, file);
     const Outcome outcome = run_held(m, "model", call_key("load", file, form), timeout_ms, [&] {
       m->pass.reset();
-      return start_job(m->context,
-                       [context = m->context.get(), made = m->get(), place = m->place(), file,
-                        form]() -> Job::Result {
-                         const gnnmg::io::StateFile state = read_weights(file, form);
-                         try {
-                           work_at(place, [&] {
-                             form.other_framework ? made->load_state_of_other_framework(state)
-                                                  : made->load_state(state);
-                           });
-                         } catch (const gnnmg::base::Error& error) {
-                           // It tells of keys; of which file, is known here.
-                           throw gnnmg::base::Error(error.status(),
-                                                    gnnmg::base::text(file, ": ", error.what()));
-                         }
-                         log_notes(*context, *made, form, file, /*reading=*/true);
-                         log_reading(*context, *made, file);
-                         return nullptr;
-                       });
+      return start_torch_job(m->context,
+                             [context = m->context.get(), made = m->get(), place = m->place(), file,
+                              form]() -> Job::Result {
+                               const gnnmg::io::StateFile state = read_weights(file, form);
+                               try {
+                                 work_at(place, [&] {
+                                   form.other_framework ? made->load_state_of_other_framework(state)
+                                                        : made->load_state(state);
+                                 });
+                               } catch (const gnnmg::base::Error& error) {
+                                 // It tells of keys; of which file, is known here.
+                                 throw gnnmg::base::Error(
+                                     error.status(), gnnmg::base::text(file, ": ", error.what()));
+                               }
+                               log_notes(*context, *made, form, file, /*reading=*/true);
+                               log_reading(*context, *made, file);
+                               return nullptr;
+                             });
     });
     return outcome.pending ? GNNMG_PENDING : GNNMG_OK;
   });

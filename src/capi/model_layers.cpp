@@ -67,8 +67,9 @@ gnnmg_status gnnmg_model_add_norm(gnnmg_model* model, const char* name, gnnmg_no
                                   const gnnmg_norm_config* config) {
   return add(model, name, LayerKind::kNorm, [&](gnnmg::nn::ModelConfig& options) {
     const gnnmg_norm_config in = read_config(config, kNormDefaults);
-    check_choice(norm, GNNMG_NORM_BATCH, GNNMG_NORM_PAIR_ROWS, "norm");
-    check_choice(in.affine, GNNMG_NORM_AFFINE_DEFAULT, GNNMG_NORM_AFFINE_OFF, "config.affine");
+    GNNMG_CHECK_CONSTANT(norm, GNNMG_NORM_BATCH, GNNMG_NORM_PAIR_ROWS, "norm");
+    GNNMG_CHECK_CONSTANT(in.affine, GNNMG_NORM_AFFINE_DEFAULT, GNNMG_NORM_AFFINE_OFF,
+                         "config.affine");
     options.norm = static_cast<gnnmg::nn::Norm>(norm);
     options.norm_options = norm_options(in.scale, in.epsilon, in.momentum, in.affine);
   });
@@ -77,7 +78,7 @@ gnnmg_status gnnmg_model_add_norm(gnnmg_model* model, const char* name, gnnmg_no
 gnnmg_status gnnmg_model_add_activation(gnnmg_model* model, const char* name,
                                         gnnmg_activation activation) {
   return add(model, name, LayerKind::kActivation, [&](gnnmg::nn::ModelConfig& options) {
-    check_choice(activation, GNNMG_ACTIVATION_RELU, GNNMG_ACTIVATION_SIGMOID, "activation");
+    GNNMG_CHECK_CONSTANT(activation, GNNMG_ACTIVATION_RELU, GNNMG_ACTIVATION_SIGMOID, "activation");
     options.activation = static_cast<gnnmg::nn::Activation>(activation);
   });
 }
@@ -90,7 +91,7 @@ gnnmg_status gnnmg_model_add_dropout(gnnmg_model* model, double rate) {
 gnnmg_status gnnmg_model_add_readout(gnnmg_model* model, const char* name, gnnmg_readout readout,
                                      int32_t size) {
   return add(model, name, LayerKind::kReadout, [&](gnnmg::nn::ModelConfig& options) {
-    check_choice(readout, GNNMG_READOUT_SUM, GNNMG_READOUT_SORT, "readout");
+    GNNMG_CHECK_CONSTANT(readout, GNNMG_READOUT_SUM, GNNMG_READOUT_SORT, "readout");
     options.readout = static_cast<gnnmg::nn::Readout>(readout);
     if (readout == GNNMG_READOUT_SET2SET && size != 0) options.readout_steps = size;
     if (readout == GNNMG_READOUT_SORT && size != 0) options.sort_rows = size;

@@ -178,7 +178,7 @@ gnnmg_status gnnmg_model_forward(gnnmg_model* model, const gnnmg_batch* batch, i
     check_flag(training, "training");
     const auto place = m->place();
     check_batch(*m->get(), place.get(), *b, training);
-    TorchScope scope(*m->context);
+    TorchScope scope(*m->context, gnnmg::nn::Loops::kMany);
     auto sparse = std::make_unique<gnnmg::nn::SparseView>();
     Export out;
     const at::Tensor result = work_at(place, [&] {
@@ -197,7 +197,7 @@ gnnmg_status gnnmg_model_backward(gnnmg_model* model, gnnmg_loss loss, double* v
   if (value != nullptr) *value = 0;
   return guard([&] {
     const auto m = hold<Model>(model, "model");
-    check_choice(loss, GNNMG_LOSS_AUTO, GNNMG_LOSS_MEAN_SQUARED_ERROR, "loss");
+    GNNMG_CHECK_CONSTANT(loss, GNNMG_LOSS_AUTO, GNNMG_LOSS_MEAN_SQUARED_ERROR, "loss");
     if (m->pass && (!m->pass->dataset || m->pass->dataset->task == gnnmg::data::Task::kNone))
       fail(Status::kNotFound, "the mini-batch has no labels");
     if (m->pass && m->pass->logits.size(0) != static_cast<int64_t>(m->pass->batch->seeds.size()))
@@ -207,7 +207,7 @@ gnnmg_status gnnmg_model_backward(gnnmg_model* model, gnnmg_loss loss, double* v
            "for each");
     const Model::Pass pass = take_pass(*m);
     if (pass.batch->empty()) return;
-    TorchScope scope(*m->context);
+    TorchScope scope(*m->context, gnnmg::nn::Loops::kMany);
     const gnnmg::data::Dataset& data = *pass.dataset;
     const auto kind = loss == GNNMG_LOSS_AUTO ? gnnmg::nn::loss_for(data.task)
                                               : static_cast<gnnmg::nn::Loss>(loss);
@@ -234,7 +234,7 @@ gnnmg_status gnnmg_model_backward_from(gnnmg_model* model,
     const Devices& devices = m->context->devices;
     const PlacedView placed = borrow_placed(devices, gradient, "gradient");
     const gnnmg::base::TensorView& view = placed.view;
-    TorchScope scope(*m->context);
+    TorchScope scope(*m->context, gnnmg::nn::Loops::kMany);
     if (m->pass) {
       const at::Tensor& logits = m->pass->logits;
       const gnnmg::base::Shape expected{logits.size(0), logits.size(1)};
@@ -273,13 +273,14 @@ gnnmg_status gnnmg_model_evaluate(gnnmg_model* model, const gnnmg_dataset* datas
         gnnmg::base::text("evaluate ", reinterpret_cast<uintptr_t>(dataset), " ", part, " ",
                           d->split().name, " ", d->split().index);
     const Outcome outcome = run_held(m, "model", key, timeout_ms, [&] {
-      return start_job(m->context, [context = m->context.get(), made = m->get(), place = m->place(),
-                                    data = d->data(), ids, cancel = m->context->work_token()] {
-        return work_at(place, [&] {
-          return std::make_shared<gnnmg::nn::Metrics>(gnnmg::train::evaluate_model(
-              *made, *data, ids, gnnmg::nn::loss_for(data->task), context->pool, cancel));
-        });
-      });
+      return start_torch_job(
+          m->context, [context = m->context.get(), made = m->get(), place = m->place(),
+                       data = d->data(), ids, cancel = m->context->work_token()] {
+            return work_at(place, [&] {
+              return std::make_shared<gnnmg::nn::Metrics>(gnnmg::train::evaluate_model(
+                  *made, *data, ids, gnnmg::nn::loss_for(data->task), context->pool, cancel));
+            });
+          });
     });
     if (outcome.pending) return GNNMG_PENDING;
     give(metrics, metrics_of(outcome.as<gnnmg::nn::Metrics>(), d->data()->task));
@@ -297,8 +298,8 @@ gnnmg_status gnnmg_model_embed(gnnmg_model* model, const gnnmg_dataset* dataset,
     check_width(*m->get(), *d);
     const std::string key = gnnmg::base::text("embed ", reinterpret_cast<uintptr_t>(dataset));
     const Outcome outcome = run_held(m, "model", key, timeout_ms, [&] {
-      return start_job(m->context, [made = m->get(), place = m->place(), data = d->data(),
-                                    cancel = m->context->work_token()] {
+      return start_torch_job(m->context, [made = m->get(), place = m->place(), data = d->data(),
+                                          cancel = m->context->work_token()] {
         return work_at(place, [&] {
           return std::make_shared<gnnmg::base::Tensor>(
               gnnmg::train::embed_model(*made, *data, cancel));
@@ -323,7 +324,7 @@ gnnmg_status gnnmg_model_embed_to_file(gnnmg_model* model, const gnnmg_dataset* 
     const std::string key =
         gnnmg::base::text("embed ", reinterpret_cast<uintptr_t>(dataset), " to ", file);
     const Outcome outcome = run_held(m, "model", key, timeout_ms, [&] {
-      return start_job(
+      return start_torch_job(
           m->context,
           [made = m->get(), place = m->place(), data = d->data(), file,
            cancel = m->context->work_token()]() -> Job::Result {

@@ -60,7 +60,7 @@ gnnmg_status gnnmg_optimizer_create(gnnmg_model* model, const gnnmg_optimizer_co
   return guard(outs(Out{optimizer, "optimizer"}), [&] {
     const auto m = hold<Model>(model, "model");
     const gnnmg_optimizer_config in = read_config(config, kOptimizerDefaults);
-    check_choice(in.kind, GNNMG_OPTIMIZER_ADAM, GNNMG_OPTIMIZER_SGD, "config.kind");
+    GNNMG_CHECK_CONSTANT(in.kind, GNNMG_OPTIMIZER_ADAM, GNNMG_OPTIMIZER_SGD, "config.kind");
     check_flag(in.amsgrad, "config.amsgrad");
     check_flag(in.nesterov, "config.nesterov");
     if (!(in.clip_norm >= 0) || std::isinf(in.clip_norm))
@@ -81,7 +81,7 @@ gnnmg_status gnnmg_optimizer_step(gnnmg_optimizer* optimizer) {
     const auto o = hold<Optimizer>(optimizer, "optimizer");
     if (!o->model()->occupancy.try_hold()) fail_busy(Kind::kModel, "optimizer's model");
     const Hold<Model> held(o->model());
-    TorchScope scope(*o->context);
+    TorchScope scope(*o->context, gnnmg::nn::Loops::kMany);
     gnnmg::nn::Model& model = *held->get();
     held->pass.reset();
     work_at(held->place(), [&] {

@@ -4,6 +4,7 @@
 
 #include <mutex>
 #include <string>
+#include <utility>
 
 #include "capi/arguments.h"
 
@@ -18,9 +19,9 @@ class Suspension {
     call_.clear();
     return true;
   }
-  void set(const std::string& call) {
+  void set(std::string call) noexcept {
     std::lock_guard lock(mutex_);
-    call_ = call;
+    call_ = std::move(call);
   }
 
  private:
@@ -46,9 +47,9 @@ class Resumed {
   T* operator->() const { return object_.get(); }
   T& operator*() const { return *object_; }
   bool continued() const { return continued_; }
-  // The call answers GNNMG_PENDING.
-  gnnmg_status suspend() {
-    object_->suspension.set(call_);
+  // The call answers GNNMG_PENDING. Once.
+  gnnmg_status suspend() noexcept {
+    object_->suspension.set(std::move(call_));
     suspended_ = true;
     return GNNMG_PENDING;
   }

@@ -69,7 +69,8 @@ static_assert(static_cast<int32_t>(sample::Expansion::kOnce) == GNNMG_EXPANSION_
 
 sample::NeighborConfig neighbor_config(const gnnmg_sampler_config& in) {
   check_choice(in.num_fanouts, 1, sample::kMaxHops, "config.num_fanouts");
-  check_choice(in.expansion, GNNMG_EXPANSION_ONCE, GNNMG_EXPANSION_EVERY_LAYER, "config.expansion");
+  GNNMG_CHECK_CONSTANT(in.expansion, GNNMG_EXPANSION_ONCE, GNNMG_EXPANSION_EVERY_LAYER,
+                       "config.expansion");
   check_flag(in.fanouts_reversed, "config.fanouts_reversed");
   check_flag(in.replace, "config.replace");
   check_flag(in.outgoing, "config.outgoing");
@@ -97,11 +98,29 @@ base::Key key_of(uint64_t number) {
   return {static_cast<uint32_t>(number), static_cast<uint32_t>(number >> 32)};
 }
 
+// A sink while a callback may fill it.
+class LentSink {
+ public:
+  LentSink(const std::shared_ptr<Context>& context, sample::EdgeSink& edges)
+      : sink_(std::make_shared<Sink>(context, edges)), token_(new_handle<gnnmg_sink>(sink_)) {}
+  ~LentSink() {
+    remove_handle(token_, Kind::kSink);
+    sink_->close();
+  }
+  LentSink(const LentSink&) = delete;
+  LentSink& operator=(const LentSink&) = delete;
+
+  gnnmg_sink* token() const { return token_; }
+
+ private:
+  const std::shared_ptr<Sink> sink_;
+  gnnmg_sink* const token_;
+};
+
 // Asks the host's function for the edges of one layer, on a thread of the host.
 void ask_host(const std::shared_ptr<Context>& context, gnnmg_layer_fn function, void* user_data,
               const sample::LayerRequest& request, sample::EdgeSink& edges) {
-  auto sink = std::make_shared<Sink>(context, edges);
-  auto* token = new_handle<gnnmg_sink>(sink);
+  const LentSink sink(context, edges);
   gnnmg_layer_info info{};
   info.struct_size = sizeof info;
   info.layer = request.layer;
@@ -112,12 +131,12 @@ void ask_host(const std::shared_ptr<Context>& context, gnnmg_layer_fn function, 
   bool thrown = false;
   try {
     answer = function(&info, request.targets.data(), static_cast<int64_t>(request.targets.size()),
-                      token, user_data);
+                      sink.token(), user_data);
+  } catch (const base::ThreadEnd&) {
+    throw;
   } catch (...) {
     thrown = true;
   }
-  remove_handle(token, Kind::kSink);
-  sink->close();
   const auto where = [&] {
     return base::text("epoch ", request.epoch, ", mini-batch ", request.batch, ", layer ",
                       request.layer);
@@ -157,6 +176,7 @@ gnnmg_status gnnmg_sampler_create_custom(const gnnmg_graph* graph,
                                          const gnnmg_sampler_config* config,
                                          gnnmg_layer_fn function, void* user_data,
                                          gnnmg_release_fn release, gnnmg_sampler** sampler) {
+<<<<<<< HEAD
   Registration registration(user_data, release);
   return guard(outs(Out{sampler, "sampler"}), [&] {
     const auto g = read<Graph>(graph, "graph");
@@ -176,6 +196,32 @@ gnnmg_status gnnmg_sampler_create_custom(const gnnmg_graph* graph,
         Sampler::Edges{made}, settings.transpose));
     g->freeze();
   });
+=======
+  return guard_registration(
+      outs(Out{sampler, "sampler"}), user_data, release, [&](Registration& r) {
+        const auto g = read<Graph>(graph, "graph");
+        const gnnmg::sample::NeighborConfig settings =
+            neighbor_config(read_config(config, kSamplerDefaults));
+        if (function == nullptr) fail(Status::kInvalidArgument, "argument 'function' is NULL");
+        const gnnmg::graph::GraphRef made = g->made();
+        if (!made->homogeneous())
+          fail(Status::kUnsupported, "the graph has ", made->schema().node_types.size(),
+               " node types and ", made->schema().edge_types.size(),
+               " edge types; custom samplers work on graphs with one of each");
+        auto ask = [context = g->context, function, user = r.take(g->queue)](
+                       const gnnmg::sample::LayerRequest& request, gnnmg::sample::EdgeSink& edges) {
+          context->queue->call([&] { ask_host(context, function, user->get(), request, edges); },
+                               *request.cancel);
+        };
+        *sampler = new_handle<gnnmg_sampler>(std::make_shared<Sampler>(
+            g->context,
+            gnnmg::sample::make_custom_sampler(made, static_cast<int>(settings.fanouts.size()),
+                                               settings.edge_ids, settings.transpose,
+                                               std::move(ask)),
+            Sampler::Edges{made}, settings.transpose));
+        g->freeze();
+      });
+>>>>>>> wt-host
 }
 
 gnnmg_status gnnmg_sampler_create_graphs(const gnnmg_dataset* dataset,

@@ -58,10 +58,11 @@ struct Holder {
 void delete_holder(DLManagedTensorVersioned* self) {
   if (self == nullptr) return;
   // Like any call of the host's: what it gives back in turn runs here, at the end.
-  CallScope scope;
-  const base::DeviceUse use;
-  if (!use && self->dl_tensor.device.device_type == kDlpackCuda) return;  // it stays there
-  delete static_cast<Holder*>(self->manager_ctx);
+  in_call([self] {
+    const base::DeviceUse use;
+    if (!use && self->dl_tensor.device.device_type == kDlpackCuda) return;  // it stays there
+    delete static_cast<Holder*>(self->manager_ctx);
+  });
 }
 
 }  // namespace
@@ -253,8 +254,7 @@ extern "C" {
 gnnmg_status gnnmg_tensor_create(void* data, gnnmg_dtype dtype, int32_t num_dims,
                                  const int64_t* shape, gnnmg_release_fn release, void* user_data,
                                  DLManagedTensorVersioned** tensor) {
-  Registration registration(user_data, release);
-  return guard(outs(Out{tensor, "tensor"}), [&] {
+  return guard_registration(outs(Out{tensor, "tensor"}), user_data, release, [&](Registration& r) {
     check_dtype(dtype, "dtype");
     gnnmg::base::TensorView view{data, dtype_of(dtype), read_shape(shape, num_dims, 0)};
     if (data == nullptr && view.shape.num_elements() > 0)
@@ -263,7 +263,7 @@ gnnmg_status gnnmg_tensor_create(void* data, gnnmg_dtype dtype, int32_t num_dims
         static_cast<uintptr_t>(gnnmg::base::dtype_size(view.dtype)))
       fail(Status::kInvalidArgument, "argument 'data' is not aligned to its elements");
     Export made = export_tensor(view, nullptr, false);
-    static_cast<Holder*>(made->manager_ctx)->owner = registration.take(nullptr);
+    static_cast<Holder*>(made->manager_ctx)->owner = r.take(nullptr);
     *tensor = made.release();
   });
 }
@@ -305,8 +305,7 @@ gnnmg_status gnnmg_tensor_copy(const gnnmg_context* context, const DLManagedTens
 
 void gnnmg_tensor_free(DLManagedTensorVersioned* tensor) {
   if (tensor == nullptr || tensor->deleter == nullptr || forked()) return;
-  CallScope scope;
-  tensor->deleter(tensor);
+  in_call([tensor] { gnnmg::base::give_back([tensor] { tensor->deleter(tensor); }); });
 }
 
 }  // extern "C"

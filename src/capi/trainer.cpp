@@ -129,19 +129,21 @@ const gnnmg_trainer_config kTrainerDefaults = [] {
 
 train::TrainerConfig trainer_config(const gnnmg_trainer_config& in) {
   check_choice(in.num_ranks, 0, 1024, "config.num_ranks");
-  check_choice(in.partition, GNNMG_PARTITION_GLOBAL, GNNMG_PARTITION_CONTIGUOUS,
-               "config.partition");
-  check_choice(in.loss_average, GNNMG_LOSS_AVERAGE_EXACT, GNNMG_LOSS_AVERAGE_RANKS,
-               "config.loss_average");
+  GNNMG_CHECK_CONSTANT(in.partition, GNNMG_PARTITION_GLOBAL, GNNMG_PARTITION_CONTIGUOUS,
+                       "config.partition");
+  GNNMG_CHECK_CONSTANT(in.loss_average, GNNMG_LOSS_AVERAGE_EXACT, GNNMG_LOSS_AVERAGE_RANKS,
+                       "config.loss_average");
   check_flag(in.shuffle, "config.shuffle");
   check_flag(in.drop_last, "config.drop_last");
-  check_choice(in.loss, GNNMG_LOSS_AUTO, GNNMG_LOSS_MEAN_SQUARED_ERROR, "config.loss");
-  check_choice(in.optimizer, GNNMG_OPTIMIZER_ADAM, GNNMG_OPTIMIZER_SGD, "config.optimizer");
+  GNNMG_CHECK_CONSTANT(in.loss, GNNMG_LOSS_AUTO, GNNMG_LOSS_MEAN_SQUARED_ERROR, "config.loss");
+  GNNMG_CHECK_CONSTANT(in.optimizer, GNNMG_OPTIMIZER_ADAM, GNNMG_OPTIMIZER_SGD, "config.optimizer");
   check_flag(in.amsgrad, "config.amsgrad");
   check_flag(in.nesterov, "config.nesterov");
-  check_choice(in.schedule, GNNMG_SCHEDULE_CONSTANT, GNNMG_SCHEDULE_PLATEAU, "config.schedule");
-  check_choice(in.evaluation, GNNMG_EVALUATION_FULL, GNNMG_EVALUATION_SAMPLED, "config.evaluation");
-  check_choice(in.best_by, GNNMG_METRIC_ACCURACY, GNNMG_METRIC_MAE, "config.best_by");
+  GNNMG_CHECK_CONSTANT(in.schedule, GNNMG_SCHEDULE_CONSTANT, GNNMG_SCHEDULE_PLATEAU,
+                       "config.schedule");
+  GNNMG_CHECK_CONSTANT(in.evaluation, GNNMG_EVALUATION_FULL, GNNMG_EVALUATION_SAMPLED,
+                       "config.evaluation");
+  GNNMG_CHECK_CONSTANT(in.best_by, GNNMG_METRIC_ACCURACY, GNNMG_METRIC_MAE, "config.best_by");
   check_flag(in.keep_best, "config.keep_best");
   check_choice(in.loader_threads, 0, 1024, "config.loader_threads");
   check_choice(in.prefetch, 0, 4096, "config.prefetch");
@@ -178,12 +180,13 @@ train::TrainerConfig trainer_config(const gnnmg_trainer_config& in) {
   config.early_stop_patience = in.early_stop_patience;
   config.deadline_ms = in.deadline_ms;
   config.stall_limit_ms = in.stall_limit_ms;
-  check_choice(in.precision, GNNMG_PRECISION_FLOAT32, GNNMG_PRECISION_BF16, "config.precision");
+  GNNMG_CHECK_CONSTANT(in.precision, GNNMG_PRECISION_FLOAT32, GNNMG_PRECISION_BF16,
+                       "config.precision");
   config.precision = static_cast<train::Precision>(in.precision);
   config.deterministic = in.deterministic;
   config.sync_batch_norm = in.sync_batch_norm;
   config.placement = device_placement(in);
-  check_choice(in.capture, GNNMG_CAPTURE_AUTO, GNNMG_CAPTURE_UNPADDED, "config.capture");
+  GNNMG_CHECK_CONSTANT(in.capture, GNNMG_CAPTURE_AUTO, GNNMG_CAPTURE_UNPADDED, "config.capture");
   config.capture = static_cast<train::Capture>(in.capture);
   return config;
 }
@@ -240,6 +243,8 @@ train::EpochFunction epoch_function(gnnmg_epoch_fn function, std::shared_ptr<Use
     const gnnmg_epoch_info info = epoch_info(report);
     try {
       return function(&info, user->get());
+    } catch (const base::ThreadEnd&) {
+      throw;
     } catch (...) {
       fail(Status::kCallback, "the epoch callback threw an exception after epoch ", report.epoch);
     }
@@ -270,6 +275,8 @@ gnnmg_status wait_for_training(Trainer& trainer, int64_t timeout_ms) {
   bool ended = true;
   try {
     ended = trainer.get().wait(base::Deadline::after_ms(timeout_ms));
+  } catch (const base::ThreadEnd&) {  // the ranks are at work still: another thread may wait
+    throw;
   } catch (...) {
     trainer.end_training();
     throw;
@@ -290,6 +297,9 @@ gnnmg_status work_in_slices(Resumed<Trainer>& trainer, const std::function<bool(
   bool ended = true;
   try {
     ended = work();
+  } catch (const base::ThreadEnd&) {  // as if it had answered GNNMG_PENDING
+    trainer.suspend();
+    throw;
   } catch (...) {
     trainer->end_work();
     throw;
@@ -388,7 +398,7 @@ gnnmg_status gnnmg_trainer_set_record(gnnmg_trainer* trainer, gnnmg_record recor
   return guard([&] {
     const auto t = hold<Trainer>(trainer, "trainer");
     t->check_not_running();
-    check_choice(record, GNNMG_RECORD_JSON_LINES, GNNMG_RECORD_TENSORBOARD, "record");
+    GNNMG_CHECK_CONSTANT(record, GNNMG_RECORD_JSON_LINES, GNNMG_RECORD_TENSORBOARD, "record");
     const std::string where(path == nullptr ? std::string_view() : read_name(path, "path"));
     (record == GNNMG_RECORD_JSON_LINES ? t->json_lines : t->tensorboard) = where;
     t->get().set_records(t->json_lines, t->tensorboard);
@@ -397,8 +407,7 @@ gnnmg_status gnnmg_trainer_set_record(gnnmg_trainer* trainer, gnnmg_record recor
 
 gnnmg_status gnnmg_trainer_start(gnnmg_trainer* trainer, gnnmg_epoch_fn on_epoch, void* user_data,
                                  gnnmg_release_fn release) {
-  Registration registration(user_data, release);
-  return guard([&] {
+  return guard_registration({}, user_data, release, [&](Registration& registration) {
     const auto t = hold<Trainer>(trainer, "trainer");
     start_training(*t, on_epoch, registration);
   });
@@ -417,8 +426,7 @@ gnnmg_status gnnmg_trainer_wait(gnnmg_trainer* trainer, int64_t timeout_ms) {
 
 gnnmg_status gnnmg_trainer_run(gnnmg_trainer* trainer, gnnmg_epoch_fn on_epoch, void* user_data,
                                gnnmg_release_fn release) {
-  Registration registration(user_data, release);
-  return guard([&] {
+  return guard_registration({}, user_data, release, [&](Registration& registration) {
     check_may_wait();
     const auto t = hold<Trainer>(trainer, "trainer");
     start_training(*t, on_epoch, registration);
@@ -428,16 +436,18 @@ gnnmg_status gnnmg_trainer_run(gnnmg_trainer* trainer, gnnmg_epoch_fn on_epoch, 
 
 void gnnmg_trainer_stop(gnnmg_trainer* trainer) {
   if (forked()) return;
-  CallScope scope;
-  if (const auto object = find_handle(trainer, Kind::kTrainer))
-    static_cast<Trainer&>(*object).get().stop();
+  in_call([trainer] {
+    if (const auto object = find_handle(trainer, Kind::kTrainer))
+      static_cast<Trainer&>(*object).get().stop();
+  });
 }
 
 void gnnmg_trainer_cancel(gnnmg_trainer* trainer) {
   if (forked()) return;
-  CallScope scope;
-  if (const auto object = find_handle(trainer, Kind::kTrainer))
-    static_cast<Trainer&>(*object).get().cancel();  // it stays in its job, and may run again
+  in_call([trainer] {
+    if (const auto object = find_handle(trainer, Kind::kTrainer))
+      static_cast<Trainer&>(*object).get().cancel();  // it stays in its job, and may run again
+  });
 }
 
 gnnmg_status gnnmg_trainer_step(gnnmg_trainer* trainer, double* loss, int64_t timeout_ms) {
@@ -464,7 +474,7 @@ gnnmg_status gnnmg_trainer_evaluate(gnnmg_trainer* trainer, gnnmg_split part,
     check_timeout(timeout_ms);
     check_may_wait();
     Resumed<Trainer> t(trainer, "trainer", gnnmg::base::text("evaluate ", part));
-    check_choice(part, GNNMG_SPLIT_TRAIN, GNNMG_SPLIT_TEST, "part");
+    GNNMG_CHECK_CONSTANT(part, GNNMG_SPLIT_TRAIN, GNNMG_SPLIT_TEST, "part");
     std::optional<gnnmg::nn::Metrics> result;
     const gnnmg_status sliced = work_in_slices(t, [&] {
       result = t->get().evaluate(static_cast<gnnmg::data::SplitPart>(part),

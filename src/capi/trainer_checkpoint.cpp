@@ -29,10 +29,11 @@ gnnmg_status run_at_rest(const std::shared_ptr<Trainer>& trainer, const std::str
         trainer->check_not_running();
         trainer->begin_work();
         try {
-          std::shared_ptr<Job> job = start_job(trainer->context, [trainer, work]() -> Job::Result {
-            work(trainer->get());
-            return nullptr;
-          });
+          std::shared_ptr<Job> job =
+              start_torch_job(trainer->context, [trainer, work]() -> Job::Result {
+                work(trainer->get());
+                return nullptr;
+              });
           held.keep();
           return job;
         } catch (...) {

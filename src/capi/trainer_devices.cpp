@@ -70,7 +70,7 @@ std::string obstacle_elsewhere(const gnnmg_trainer_config& config, std::span<con
 
 DeviceChoice choose_devices(const gnnmg_trainer_config& config, const Devices& devices,
                             std::span<const SeenDevices> job, int process) {
-  check_choice(config.device, GNNMG_DEVICE_AUTO, GNNMG_DEVICE_CUDA, "config.device");
+  GNNMG_CHECK_CONSTANT(config.device, GNNMG_DEVICE_AUTO, GNNMG_DEVICE_CUDA, "config.device");
   check_choice(config.num_devices, 0, static_cast<int32_t>(std::size(config.devices)),
                "config.num_devices");
   if (config.device == GNNMG_DEVICE_CPU) {

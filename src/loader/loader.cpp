@@ -16,6 +16,7 @@
 #include "base/kernel_gate.h"
 #include "base/memory.h"
 #include "base/signals.h"
+#include "base/thread_end.h"
 #include "loader/batch_pool.h"
 #include "loader/device_feed.h"
 #include "loader/device_source_parts.h"
@@ -164,10 +165,12 @@ struct Loader::State {
   }
 
   // Makes the item's mini-batch and keeps it, or what went wrong.
-  Slot run(const Epoch& from, const Item& item, sample::Workspace& workspace) noexcept {
+  Slot run(const Epoch& from, const Item& item, sample::Workspace& workspace) {
     Slot slot;
     try {
       slot.batch = make(from, item, workspace);
+    } catch (const base::ThreadEnd&) {
+      throw;
     } catch (...) {
       slot.error = std::current_exception();
     }
@@ -375,7 +378,12 @@ std::optional<BatchRef> Loader::next(const base::Deadline& deadline) {
   if (state.workers.empty()) {
     const Item item = epoch.begin();
     lock.unlock();
-    slot = state.run(epoch, item, state.workspace);
+    try {
+      slot = state.run(epoch, item, state.workspace);
+    } catch (const base::ThreadEnd&) {  // the host's, in its sampler: the mini-batch is lost
+      state.cancel();
+      throw;
+    }
     lock.lock();
     if (state.cancelled) state.throw_if_spent();
   } else {

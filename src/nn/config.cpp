@@ -67,12 +67,12 @@ void check_architecture(const ModelConfig& c) {
   switch (c.architecture) {
     case Architecture::kSage:
       if (!of_both && reduction != Aggregation::kLstm && of_pyg == dgl)
-        fail(Status::kInvalidArgument, "model config: aggregation is ", static_cast<int>(reduction),
+        fail(Status::kInvalidArgument, "model config: aggregation is ", constant_of(reduction),
              dgl ? ", and DGL's GraphSAGE has mean, pool, LSTM and GCN"
                  : ", and PyG's GraphSAGE has mean, max, sum and LSTM");
       check_reductions(c);
       if (!c.reductions.empty() && c.aggregation != Aggregation::kDefault)
-        fail(Status::kInvalidArgument, "model config: aggregation is ", static_cast<int>(reduction),
+        fail(Status::kInvalidArgument, "model config: aggregation is ", constant_of(reduction),
              " and reductions has ", c.reductions.size(),
              ": GraphSAGE takes the one or the others");
       return;
@@ -81,7 +81,7 @@ void check_architecture(const ModelConfig& c) {
       if (!c.bias)
         fail(Status::kInvalidArgument, "model config: bias is off, and GIN's networks have one");
       if (!of_both && !of_pyg)
-        fail(Status::kInvalidArgument, "model config: aggregation is ", static_cast<int>(reduction),
+        fail(Status::kInvalidArgument, "model config: aggregation is ", constant_of(reduction),
              ", and GIN has sum, mean and max");
       check_no_network(c);
       break;
@@ -93,12 +93,12 @@ void check_architecture(const ModelConfig& c) {
         fail(Status::kInvalidArgument, "model config: bases is ", c.bases, " and blocks ", c.blocks,
              ", and the matrices of relations are made of one or the other");
       if (reduction != Aggregation::kSum && (dgl || (!of_both && !of_pyg)))
-        fail(Status::kInvalidArgument, "model config: aggregation is ", static_cast<int>(reduction),
+        fail(Status::kInvalidArgument, "model config: aggregation is ", constant_of(reduction),
              dgl ? ", and DGL's R-GCN has sum" : ", and PyG's R-GCN has mean, sum and max");
       return;
     case Architecture::kGraphConv:
       if (!of_both && !of_pyg)
-        fail(Status::kInvalidArgument, "model config: aggregation is ", static_cast<int>(reduction),
+        fail(Status::kInvalidArgument, "model config: aggregation is ", constant_of(reduction),
              ", and GraphConv has mean, max and sum");
       break;
     case Architecture::kPna:
@@ -121,7 +121,7 @@ void check_architecture(const ModelConfig& c) {
     case Architecture::kEdge:
       check_no_network(c);
       if (dgl ? reduction != Aggregation::kMax : !of_both && !of_pyg)
-        fail(Status::kInvalidArgument, "model config: aggregation is ", static_cast<int>(reduction),
+        fail(Status::kInvalidArgument, "model config: aggregation is ", constant_of(reduction),
              dgl ? ", and DGL's EdgeConv has max" : ", and PyG's EdgeConv has mean, max and sum");
       if (!c.bias)
         fail(Status::kInvalidArgument,
@@ -130,8 +130,7 @@ void check_architecture(const ModelConfig& c) {
     case Architecture::kGcn:
       if (c.degree_norm != DegreeNorm::kBoth && !dgl &&
           (c.degree_norm != DegreeNorm::kNone || c.self_loops))
-        fail(Status::kInvalidArgument, "model config: degree_norm is ",
-             static_cast<int>(c.degree_norm),
+        fail(Status::kInvalidArgument, "model config: degree_norm is ", constant_of(c.degree_norm),
              ", and PyG's GCN has both, or none without self_loops");
       return;
     case Architecture::kGat:
@@ -142,8 +141,8 @@ void check_architecture(const ModelConfig& c) {
       break;
   }
   if (dgl && c.architecture != Architecture::kGin)
-    fail(Status::kInvalidArgument, "model config: framework is DGL, which architecture ",
-         static_cast<int>(c.architecture), " is not made for here");
+    fail(Status::kInvalidArgument, "model config: framework is GNNMG_FRAMEWORK_DGL, which ",
+         name_of(c.architecture), " is not made for here");
 }
 
 void check_input_kind(const ModelConfig& c) {
@@ -185,7 +184,7 @@ void check_edges(const ModelConfig& c) {
          ", columns of edges to rows of ", c.first_width(), ", and of ", c.hidden_dim,
          " behind the first layer: expected the same width everywhere");
   if (c.loop_fill != LoopFill::kMean && (c.edge_dim == 0 || !c.self_loops))
-    fail(Status::kInvalidArgument, "model config: loop_fill is ", static_cast<int>(c.loop_fill),
+    fail(Status::kInvalidArgument, "model config: loop_fill is ", constant_of(c.loop_fill),
          ", of the loops that self_loops adds to edges with features, and ",
          c.self_loops ? "edge_dim is 0" : "self_loops is off");
   if (c.edge_dim == 0 && c.architecture == Architecture::kGine)
@@ -245,7 +244,7 @@ void check_end(const ModelConfig& c) {
     fail(Status::kInvalidArgument,
          "model config: jumping adds up the scores of readouts, and readout is none");
   if (c.jumping == Jumping::kScores && c.readout > Readout::kMax)
-    fail(Status::kInvalidArgument, "model config: readout is ", static_cast<int>(c.readout),
+    fail(Status::kInvalidArgument, "model config: readout is ", constant_of(c.readout),
          ", and jumping that adds up scores takes sum, mean and max");
   // The recurrent network's square matrices are this wide.
   if (c.jumping == Jumping::kLstm)
@@ -256,7 +255,7 @@ void check_end(const ModelConfig& c) {
     fail(Status::kInvalidArgument, "model config: output_dropout is ", c.output_dropout,
          ", and without jumping or skip no linear layer comes last");
   if (!linear_end && (c.readout == Readout::kSet2Set || c.readout == Readout::kSort))
-    fail(Status::kInvalidArgument, "model config: readout is ", static_cast<int>(c.readout),
+    fail(Status::kInvalidArgument, "model config: readout is ", constant_of(c.readout),
          ", whose rows are of another width than the result, and without jumping or skip no linear "
          "layer comes last");
   if (c.readout == Readout::kSort)

@@ -76,6 +76,34 @@ const char* name_of(Architecture architecture) {
   return "a stack of one's own layers";
 }
 
+const char* constant_of(Aggregation aggregation) {
+  constexpr const char* kNames[] = {"GNNMG_AGGREGATION_DEFAULT", "GNNMG_AGGREGATION_MEAN",
+                                    "GNNMG_AGGREGATION_MAX",     "GNNMG_AGGREGATION_SUM",
+                                    "GNNMG_AGGREGATION_POOL",    "GNNMG_AGGREGATION_LSTM",
+                                    "GNNMG_AGGREGATION_GCN"};
+  return kNames[static_cast<int>(aggregation) + 1];
+}
+
+const char* constant_of(DegreeNorm norm) {
+  constexpr const char* kNames[] = {"GNNMG_DEGREE_NORM_BOTH", "GNNMG_DEGREE_NORM_RIGHT",
+                                    "GNNMG_DEGREE_NORM_LEFT", "GNNMG_DEGREE_NORM_NONE"};
+  return kNames[static_cast<int>(norm)];
+}
+
+const char* constant_of(LoopFill fill) {
+  constexpr const char* kNames[] = {"GNNMG_LOOP_FILL_MEAN", "GNNMG_LOOP_FILL_SUM",
+                                    "GNNMG_LOOP_FILL_MAX", "GNNMG_LOOP_FILL_MIN",
+                                    "GNNMG_LOOP_FILL_CONSTANT"};
+  return kNames[static_cast<int>(fill)];
+}
+
+const char* constant_of(Readout readout) {
+  constexpr const char* kNames[] = {
+      "GNNMG_READOUT_NONE",      "GNNMG_READOUT_SUM",     "GNNMG_READOUT_MEAN", "GNNMG_READOUT_MAX",
+      "GNNMG_READOUT_ATTENTION", "GNNMG_READOUT_SET2SET", "GNNMG_READOUT_SORT"};
+  return kNames[static_cast<int>(readout)];
+}
+
 void check_options(const ModelConfig& c) {
   const ModelConfig d;
   const Option options[] = {

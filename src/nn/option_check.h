@@ -21,6 +21,12 @@ constexpr bool has_network(const ModelConfig& config) {
 // What users call it, as "GraphSAGE".
 const char* name_of(Architecture architecture);
 
+// The constant of gnnmg.h that stands for a value, as "GNNMG_AGGREGATION_MEAN".
+const char* constant_of(Aggregation aggregation);
+const char* constant_of(DegreeNorm norm);
+const char* constant_of(LoopFill fill);
+const char* constant_of(Readout readout);
+
 // Error(kInvalidArgument) naming an option that is not left at its default and means nothing to
 // this architecture, framework, norm or readout.
 void check_options(const ModelConfig& config);

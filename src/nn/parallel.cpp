@@ -5,6 +5,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <new>
+
+#include "base/thread_room.h"
+#include "nn/intraop.h"
 
 // Of the MKL inside LibTorch, where that is what it multiplies with: how many threads products on
 // the calling thread take, 0: as many as elsewhere. Returns what held before.
@@ -14,6 +18,9 @@ namespace gnnmg::nn {
 namespace {
 
 thread_local int loop_threads = 0;
+// How many threads OpenMP has for the calling thread's regions, that one included. It keeps them
+// until a region takes fewer, but more than one.
+thread_local int team = 1;
 
 // Has products on the calling thread take it alone, as they do inside a parallel region.
 class OneProductThread {
@@ -47,7 +54,52 @@ class TeamSize {
   const int before_;
 };
 
+// Has OpenMP start what the team of the calling thread lacks; false where the system refuses it.
+bool start_team(int count) {
+  std::atomic<int> there{0};  // an empty region would be left out
+  const bool started = base::start_where_room(count - team, [&] {
+    const TeamSize size(count);
+#pragma omp parallel
+    ++there;
+  });
+  if (started) team = count;
+  return started;
+}
+
 }  // namespace
+
+IntraopScope::IntraopScope(Loops loops) {
+  at::internal::lazy_init_num_threads();
+  const int count = std::max(at::get_num_threads(), loop_threads);
+  if (omp_in_parallel()) return;
+  if (count <= team) {
+    if (count > 1) team = count;
+    return;
+  }
+  refused_ = loops == Loops::kMany && !start_team(count);
+  if (loops == Loops::kMany && !refused_) return;
+  before_ = {at::get_num_threads(), loop_threads,
+             MKL_Set_Num_Threads_Local ? MKL_Set_Num_Threads_Local(1) : 0};
+  omp_set_num_threads(1);
+  loop_threads = std::min(loop_threads, 1);
+}
+
+IntraopScope::~IntraopScope() {
+  if (!before_) return;
+  omp_set_num_threads(before_->loops);
+  loop_threads = before_->own_loops;
+  if (MKL_Set_Num_Threads_Local) MKL_Set_Num_Threads_Local(before_->products);
+}
+
+void IntraopScope::tell(base::Log& log) noexcept {
+  try {
+    log.add(base::LogLevel::kWarning,
+            "the system has no threads left for the loops of LibTorch and of the layers: they run "
+            "on one thread each; raise the limit (ulimit -u, pids.max of the control group), or "
+            "ask for fewer (torch_threads, OMP_NUM_THREADS)");
+  } catch (const std::bad_alloc&) {  // a message is not worth failing the work it speaks of
+  }
+}
 
 // As at::set_num_threads(), but for what that remembers.
 void set_intraop_threads(int count) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <new>
 
+#include "base/thread_room.h"
 #include "comm/check.h"
 #include "comm/join/frame.h"
 #include "comm/nccl/thread_group.h"
@@ -85,6 +86,8 @@ Report report_of(const Job& job, const std::function<std::string()>& body) {
     report.error = error;
   } catch (const std::bad_alloc&) {
     report.error.emplace(Status::kNoMemory, "out of memory");
+  } catch (const std::system_error& error) {
+    report.error = base::refused_resource(error);
   } catch (const std::exception& error) {
     const std::string text = error.what();
     report.error.emplace(Status::kInternal, text.substr(0, text.find('\n')));

@@ -10,7 +10,9 @@
 
 #include "base/memory.h"
 #include "base/signals.h"
+#include "base/thread_room.h"
 #include "comm/nccl/thread_group.h"
+#include "nn/intraop.h"
 #include "nn/parallel.h"
 #include "nn/torch_failure.h"
 #include "train/exit.h"
@@ -57,6 +59,9 @@ base::Error as_error(const std::exception_ptr& error, int rank) {
     return {failure.status, failure.text, rank};
   } catch (const std::bad_alloc&) {
     return {Status::kNoMemory, "out of memory", rank};
+  } catch (const std::system_error& e) {
+    const base::Error refused = base::refused_resource(e);
+    return {refused.status(), refused.what(), rank, refused.system_error()};
   } catch (const std::exception& e) {
     return {Status::kInternal, first_line(e.what()), rank};
   } catch (...) {
@@ -251,6 +256,8 @@ void RankGroup::run(int number) {
   // LibTorch's own sums depend on the number of its threads, those of our loops do not.
   nn::set_intraop_threads(job_->config.deterministic ? 1 : threads);
   nn::set_loop_threads(threads);
+  const nn::IntraopScope loops(nn::Loops::kMany);
+  if (loops.refused() && number == 0) nn::IntraopScope::tell(job_->environment.log);
 
   std::optional<RankDevice> device;
   std::unique_ptr<Rank> rank;

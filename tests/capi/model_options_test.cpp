@@ -93,6 +93,53 @@ TEST(ModelOptionsTest, WrongValuesAreNamed) {
   refused([](C& c) { c.norm_momentum = NAN; }, "norm_momentum is nan");
 }
 
+// Errors speak of an enumeration in its constants, be the value none of them or one that does not
+// go with the rest.
+TEST(ModelOptionsTest, ConstantsAreNamed) {
+  Nodes world;
+  const gnnmg_model_config good = world.layers;
+  const auto refused = [&](auto&& change, const std::string& part) {
+    gnnmg_model_config config = good;
+    change(config);
+    Model none;
+    EXPECT_FAILS(gnnmg_model_create(world.context, world.data, &config, none.out()),
+                 GNNMG_ERR_INVALID_ARGUMENT, part);
+  };
+  using C = gnnmg_model_config;
+  const auto range = [](const std::string& first, const std::string& last) {
+    return "expected GNNMG_" + first + " to GNNMG_" + last;
+  };
+  refused([](C& c) { c.architecture = 0; }, range("MODEL_SAGE (1)", "MODEL_EDGE (12)"));
+  refused([](C& c) { c.aggregation = -2; },
+          range("AGGREGATION_DEFAULT (-1)", "AGGREGATION_GCN (5)"));
+  refused([](C& c) { c.framework = 2; }, range("FRAMEWORK_PYG (0)", "FRAMEWORK_DGL (1)"));
+  refused([](C& c) { c.dtype = 5; }, range("DTYPE_F32 (0)", "DTYPE_F64 (1)"));
+  refused([](C& c) { c.reductions[0] = 9; },
+          range("PNA_REDUCTION_MEAN (1)", "PNA_REDUCTION_DEVIATION (6)"));
+  refused([](C& c) { c.scalers[0] = -1; },
+          range("PNA_SCALER_IDENTITY (1)", "PNA_SCALER_INVERSE_LINEAR (5)"));
+  refused([](C& c) { c.aggregation = GNNMG_AGGREGATION_POOL; },
+          "aggregation is GNNMG_AGGREGATION_POOL, and PyG's GraphSAGE has");
+  refused(
+      [](C& c) {
+        c.architecture = GNNMG_MODEL_GIN;
+        c.aggregation = GNNMG_AGGREGATION_LSTM;
+      },
+      "aggregation is GNNMG_AGGREGATION_LSTM, and GIN has");
+  refused(
+      [](C& c) {
+        c.architecture = GNNMG_MODEL_TRANSFORMER;
+        c.framework = GNNMG_FRAMEWORK_DGL;
+      },
+      "framework is GNNMG_FRAMEWORK_DGL, which the graph transformer is not made for");
+  refused([](C& c) { c.loop_fill = GNNMG_LOOP_FILL_MAX; }, "loop_fill");
+  Dataset none;
+  EXPECT_FAILS(gnnmg_dataset_create(world.graph, "x", "y", 7, 0, none.out()),
+               GNNMG_ERR_INVALID_ARGUMENT, range("TASK_NONE (0)", "TASK_REGRESSION (3)"));
+  EXPECT_FAILS(gnnmg_dataset_create(world.graph, "x", "y", GNNMG_TASK_REGRESSION, 0, none.out()),
+               GNNMG_ERR_INVALID_ARGUMENT, "task is GNNMG_TASK_REGRESSION, but the labels");
+}
+
 // The class of DGL's GIN example through files: a model writes its keys and reads them.
 TEST(ModelOptionsTest, TheClassOfDglsGinExample) {
   Nodes world;
