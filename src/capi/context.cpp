@@ -32,7 +32,10 @@ const at::ThreadLocalState& untouched_state() {
 
 }  // namespace
 
-TorchScope::TorchScope(Context& context) : modes_(untouched_state()), guard_(&context.warnings) {}
+TorchScope::TorchScope(Context& context, nn::Loops loops)
+    : modes_(untouched_state()), guard_(&context.warnings), loops_(loops) {
+  if (loops_.refused()) context.tell_once_no_threads();
+}
 
 Context::Context(const gnnmg_context_config& config)
     : Object(kKind, nullptr, make_host_queue()),

@@ -176,27 +176,6 @@ gnnmg_status gnnmg_sampler_create_custom(const gnnmg_graph* graph,
                                          const gnnmg_sampler_config* config,
                                          gnnmg_layer_fn function, void* user_data,
                                          gnnmg_release_fn release, gnnmg_sampler** sampler) {
-<<<<<<< HEAD
-  Registration registration(user_data, release);
-  return guard(outs(Out{sampler, "sampler"}), [&] {
-    const auto g = read<Graph>(graph, "graph");
-    const gnnmg::sample::NeighborConfig settings =
-        neighbor_config(read_config(config, kSamplerDefaults));
-    if (function == nullptr) fail(Status::kInvalidArgument, "argument 'function' is NULL");
-    const gnnmg::graph::GraphRef made = g->made();
-    auto ask = [context = g->context, function, user = registration.take(g->queue)](
-                   const gnnmg::sample::LayerRequest& request, gnnmg::sample::EdgeSink& edges) {
-      context->queue->call([&] { ask_host(context, function, user->get(), request, edges); },
-                           *request.cancel);
-    };
-    *sampler = new_handle<gnnmg_sampler>(std::make_shared<Sampler>(
-        g->context,
-        gnnmg::sample::make_custom_sampler(made, static_cast<int>(settings.fanouts.size()),
-                                           settings.edge_ids, settings.transpose, std::move(ask)),
-        Sampler::Edges{made}, settings.transpose));
-    g->freeze();
-  });
-=======
   return guard_registration(
       outs(Out{sampler, "sampler"}), user_data, release, [&](Registration& r) {
         const auto g = read<Graph>(graph, "graph");
@@ -204,10 +183,6 @@ gnnmg_status gnnmg_sampler_create_custom(const gnnmg_graph* graph,
             neighbor_config(read_config(config, kSamplerDefaults));
         if (function == nullptr) fail(Status::kInvalidArgument, "argument 'function' is NULL");
         const gnnmg::graph::GraphRef made = g->made();
-        if (!made->homogeneous())
-          fail(Status::kUnsupported, "the graph has ", made->schema().node_types.size(),
-               " node types and ", made->schema().edge_types.size(),
-               " edge types; custom samplers work on graphs with one of each");
         auto ask = [context = g->context, function, user = r.take(g->queue)](
                        const gnnmg::sample::LayerRequest& request, gnnmg::sample::EdgeSink& edges) {
           context->queue->call([&] { ask_host(context, function, user->get(), request, edges); },
@@ -221,7 +196,6 @@ gnnmg_status gnnmg_sampler_create_custom(const gnnmg_graph* graph,
             Sampler::Edges{made}, settings.transpose));
         g->freeze();
       });
->>>>>>> wt-host
 }
 
 gnnmg_status gnnmg_sampler_create_graphs(const gnnmg_dataset* dataset,
