@@ -203,7 +203,7 @@ bool is_integers(const StartLine& line, int64_t count) {
   return line.whole && found == count;
 }
 
-// Whether the line may be a node's: tag, degree, neighbours, and behind them numbers of any kind.
+// Whether the line may be a node's: tag, degree, neighbours, and after them numbers of any kind.
 bool is_node(const StartLine& line) {
   Fields fields(line.text);
   int64_t count = 0, degree = -1;

@@ -58,11 +58,11 @@ void push_field(std::string_view field, const CountedLines& lines, Table& table)
 }
 
 // Makes missing numbers of blank lines where so many rows are lacking: of all between rows, and of
-// those behind the last one as far as they are needed.
+// those after the last one as far as they are needed.
 void take_blank_rows(std::span<const int64_t> blank, int64_t lacking, Table& table) {
-  const auto behind = std::ranges::count(blank, table.rows);
-  const auto between = static_cast<int64_t>(blank.size()) - behind;
-  if (lacking <= 0 || between > lacking || between + behind < lacking) return;
+  const auto after = std::ranges::count(blank, table.rows);
+  const auto between = static_cast<int64_t>(blank.size()) - after;
+  if (lacking <= 0 || between > lacking || between + after < lacking) return;
   table.values.insert_nan(blank.first(static_cast<size_t>(lacking)));
   table.rows += lacking;
   table.columns = 1;

@@ -71,7 +71,7 @@ std::string latin1_of(std::string_view text, const std::string& where) {
   return bytes;
 }
 
-// Bytes as they are, or as Python 3 dresses them in protocol 2. The view is of the pickle or of
+// Bytes as they are, or as Python 3 writes them in protocol 2. The view is of the pickle or of
 // `decoded`.
 std::string_view expect_bytes(const PickleValue& value, const std::string& where, const char* what,
                               std::string& decoded) {

@@ -13,7 +13,7 @@
 namespace gnnmg::data {
 
 // The globals that may appear: NumPy's array, scalar and dtype constructors, SciPy's CSR classes,
-// defaultdict, OrderedDict, list, set and bytes, and codecs.encode, in which Python 3 dresses bytes
+// defaultdict, OrderedDict, list, set and bytes, and codecs.encode, as which Python 3 writes bytes
 // for Python 2; under the names that Python 2 and 3, NumPy 1 and 2 and SciPy from 0.x on give them.
 bool accept_array_globals(std::string_view module, std::string_view name);
 

@@ -61,7 +61,7 @@ TEST_F(Published, TuGraphsWithoutNodes) {
 }
 
 // BZR_MD, the sets of Tox21 and others: signs, padding, line ends, labels that do not start at 0.
-TEST_F(Published, TuNumbersInEveryDress) {
+TEST_F(Published, TuNumbersInEveryForm) {
   dir_.write("B/B_graph_indicator.txt", "1\r\n1\r\n2\r\n2");
   dir_.write("B/B_A.txt", "  1,   2\r\n  2,   1\r\n  3,   4\r\n  4,   3\r\n");
   dir_.write("B/B_graph_labels.txt", "+1\n-1");
@@ -182,7 +182,7 @@ class PublishedOgb : public Published {
   DatasetRef own() { return open("ogbn-own"); }
 };
 
-// Missing labels as pandas writes them and as empty lines; blank lines behind the table are none.
+// Missing labels as pandas writes them and as empty lines; blank lines after the table are none.
 TEST_F(PublishedOgb, MissingLabels) {
   EXPECT_EQ(values<int64_t>(*own()->labels()), (Ids{1, -1, 0, -1, 2}));
   for (const char* text : {"\n\n0\n1\n2\n", "\n\n0\n1\n2\n\n\n", "NA\nNone\n+0\n\"1\"\n 2\n"}) {
