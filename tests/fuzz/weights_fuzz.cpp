@@ -6,14 +6,23 @@
 #include "nn/convert.h"
 #include "nn/layer_names.h"
 #include "nn/module_names.h"
+#include "nn/wrapper_names.h"
 
 namespace {
 
 using namespace gnnmg;
 using namespace gnnmg::nn;
 
-constexpr const char* kLayers[] = {"convs.0.", "convs.1.", "layers.0.", "layers.1.",
-                                   "conv1.",   "norms.0.", ""};
+constexpr const char* kLayers[] = {"convs.0.",
+                                   "convs.1.",
+                                   "layers.0.",
+                                   "layers.1.",
+                                   "conv1.",
+                                   "norms.0.",
+                                   "",
+                                   "module._orig_mod.convs.0.",
+                                   "convs.1._wrapped.",
+                                   "module."};
 constexpr const char* kNames[] = {"lin_l.weight",
                                   "lin_l.bias",
                                   "lin_r.weight",
@@ -127,11 +136,18 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     config.act_first = data[3] & 64;
     adopt_network_names(given, expected, config);
     adopt_layer_names(given, layer_list(config.framework), expected);
+    adopt_inner_norm_names(given, expected);
     adopt_norm_names(given, expected);
   });
   attempt([&] {
     io::StateFile renamed = state;
     to_torch_modules(renamed, config);
   });
+  for (const auto& ways : {ways_to_unwrap(state, data[3] & 128), parts_below_prefixes(state, 8)})
+    for (const Unwrapped& way : ways)
+      for (size_t i = 0; i < way.keys.size(); ++i)
+        if (!state.tensors[way.numbers[i]].first.ends_with(
+                std::string_view(way.keys[i]).substr(way.keys[i].rfind('.') + 1)))
+          __builtin_trap();  // the last name of a key stays
   return 0;
 }
