@@ -96,7 +96,7 @@ fn text_of_edges_with_settings() {
     assert_eq!(data.info().unwrap().task, Task::None);
     assert_eq!(data.names().unwrap().labels, None);
     expect(data.labels(), ErrorKind::NotFound, "");
-    std::fs::write(folder.join("bad.csv"), "1,x\n").unwrap();
+    std::fs::write(folder.join("bad.csv"), "1,x\n2\n").unwrap();
     let bad = Dataset::open_with(&context, folder.join("bad.csv"), &config);
     expect(bad, ErrorKind::Format, "bad.csv");
 }
