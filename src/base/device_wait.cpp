@@ -80,7 +80,9 @@ bool comes_to_rest(const DeviceTable& table, DeviceQueue* queue, std::chrono::mi
   try {
     for (Pace pace; !table.finished(queue); pace.wait())
       if (SteadyClock::now() > until) return table.finished(queue);
-  } catch (const Error&) {  // one that is lost is at nothing
+  } catch (const Error&) {           // one that is lost is at nothing
+  } catch (const std::bad_alloc&) {  // for its words: nothing is known of it
+    return false;
   }
   return true;
 }

@@ -77,11 +77,16 @@ comm::Wait Comm::wait() const {
 void Comm::cancel_work() noexcept {
   if (closed_) return;
   cancel_.cancel();
-  // The others can only guess why; what last failed on the thread that frees is the best guess.
-  const std::string why = last_error_since(created_);
-  if (processes_ && !why.empty()) processes_->set_parting_words(why);
-  group_->abort(base::text("rank ", rank_, " freed its communicator without a shutdown",
-                           why.empty() ? "" : ": ", why));
+  std::string words;
+  try {
+    // The others can only guess why; what last failed on the thread that frees is the best guess.
+    const std::string why = last_error_since(created_);
+    words = base::text("rank ", rank_, " freed its communicator without a shutdown",
+                       why.empty() ? "" : ": ", why);
+    if (processes_ && !why.empty()) processes_->set_parting_words(why);
+  } catch (const std::bad_alloc&) {  // no memory for them
+  }
+  group_->abort(words);
   if (processes_) processes_->drain();
   if (!freed_.exchange(true)) end_use();
 }

@@ -26,14 +26,17 @@ DevicePlace::DevicePlace(std::shared_ptr<Context> context, int index, uint64_t s
 
 DevicePlace::~DevicePlace() {
   // A stream of the caller's may be gone later, so it is waited for here, for a while.
-  if (at_rest() && give_up_if_stuck().empty()) {
-    device_.table->close_queue(device_.queue);
-    return;
+  try {
+    if (at_rest() && give_up_if_stuck().empty()) {
+      device_.table->close_queue(device_.queue);
+      return;
+    }
+    base::end_in_background([device = device_, context = context_] {
+      base::wait_to_free(*device.table, device.index, device.queue);
+      device.table->close_queue(device.queue);
+    });
+  } catch (const std::exception&) {  // no memory for a thread: the queue stays
   }
-  base::end_in_background([device = device_, context = context_] {
-    base::wait_to_free(*device.table, device.index, device.queue);
-    device.table->close_queue(device.queue);
-  });
 }
 
 void DevicePlace::synchronize() const {

@@ -59,10 +59,13 @@ Devices::~Devices() {
     if (base::comes_to_rest(*table_, queue, {}))
       table_->close_queue(queue);
     else
-      base::end_in_background([table = table_, device = device, queue = queue] {
-        base::wait_to_free(*table, device, queue);
-        table->close_queue(queue);
-      });
+      try {
+        base::end_in_background([table = table_, device = device, queue = queue] {
+          base::wait_to_free(*table, device, queue);
+          table->close_queue(queue);
+        });
+      } catch (const std::exception&) {  // no memory for a thread: the queue stays
+      }
 }
 
 void Devices::copy(int device, void* to, const void* from, int64_t bytes) const {

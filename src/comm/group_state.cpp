@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <new>
 #include <span>
 #include <thread>
 #include <utility>
@@ -63,6 +64,15 @@ std::string compare(int a, const Call& call_a, int b, const Call& call_b) {
 }
 
 }  // namespace
+
+Cause make_cause(Status status, std::string_view why, int rank, uint64_t operation) noexcept {
+  Cause cause{status, "short of memory", rank, operation, {}};  // needs no memory itself
+  try {
+    if (!why.empty()) cause.text = why;
+  } catch (const std::bad_alloc&) {
+  }
+  return cause;
+}
 
 double rounded(double seconds) { return std::round(seconds * 100) / 100; }
 
@@ -257,10 +267,11 @@ void GroupState::throw_cause(int rank, uint64_t operation) const {
 
 void GroupState::throw_locked(int rank, uint64_t operation) const {
   // Whoever waits in the same operation suffers the same, and so does everybody once when a process
-  // is lost or calls differ, of which one may be in another operation by its number; all others,
-  // and those who were waited for, were called off.
+  // is lost, words are changed on their way, or calls differ, of which one may be in another
+  // operation by its number; all others, and those who were waited for, were called off.
   const bool shared = cause_->status == Status::kTimeout || cause_->status == Status::kPeerLost ||
-                      cause_->status == Status::kMismatch;
+                      cause_->status == Status::kMismatch ||
+                      (cause_->status == Status::kAuth && cause_->operation == kEveryOperation);
   const bool once = cause_->operation == kEveryOperation || cause_->status == Status::kMismatch;
   const bool here = cause_->operation == operation ||
                     (once && ranks_[rank].told.value_or(operation) == operation);

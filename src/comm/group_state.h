@@ -8,6 +8,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -23,6 +24,13 @@ struct Cause {
   uint64_t operation = 0;
   std::vector<int> missing;  // ranks that had not come to the operation
 };
+
+// A cause for those who may not throw, and must end what others wait in: where there is no memory
+// for the words, or there are none, it says that.
+Cause make_cause(base::Status status, std::string_view why, int rank, uint64_t operation) noexcept;
+inline Cause abort_cause(std::string_view why, int rank, uint64_t operation) noexcept {
+  return make_cause(base::Status::kAborted, why, rank, operation);
+}
 
 // Seconds as texts say them: to hundredths.
 double rounded(double seconds);

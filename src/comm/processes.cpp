@@ -1,6 +1,7 @@
 #include "comm/processes.h"
 
 #include <algorithm>
+#include <new>
 #include <system_error>
 
 #include "base/signals.h"
@@ -70,13 +71,14 @@ void Processes::agree(const std::string& name, const std::vector<Field>& fields,
 }
 
 void Processes::leave() noexcept {
-  std::string words;
-  {
+  std::string why;
+  try {
     std::lock_guard lock(parting_);
-    words = parting_words_;
+    why = base::text(control_->process_text(process()), " has left the job without a shutdown",
+                     parting_words_);
+  } catch (const std::bad_alloc&) {  // no memory for the words
   }
-  control_->abort(
-      base::text(control_->process_text(process()), " has left the job without a shutdown", words));
+  control_->abort(why);
 }
 
 void Processes::drain() noexcept { control_->drain(); }

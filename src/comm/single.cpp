@@ -36,9 +36,7 @@ class Single final : public Collectives {
   }
   void barrier(const Wait& wait) override { pass("barrier", wait); }
   void shutdown(const Wait& wait) override { pass("shutdown", wait); }
-  void abort(const std::string& why) noexcept override {
-    state_->end({base::Status::kAborted, why, -1, 0, {}});
-  }
+  void abort(const std::string& why) noexcept override { state_->end(abort_cause(why, -1, 0)); }
   bool spent() const noexcept override { return state_->ended(); }
   void set_position(const Position& position) noexcept override {
     state_->set_position(0, position);

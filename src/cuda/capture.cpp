@@ -104,7 +104,7 @@ class Replay {
         const Growing growing;
         ignore(cudaGraphExecDestroy(work_));
       }
-    } catch (const base::Error&) {  // a device that is lost has taken its graphs along
+    } catch (const std::exception&) {  // a device that is lost has taken its graphs along
     }
     try {
       if (has_pool_) releasePool(number(), pool_.id());

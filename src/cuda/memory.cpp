@@ -142,7 +142,7 @@ class HostPinned : public PinnedMemory, private PinningSystem {
       const OnDevice on(device_);
       const Growing growing;
       ignore(call());
-    } catch (const base::Error&) {  // a device that is lost has no context that keeps it pinned
+    } catch (const std::exception&) {  // a device that is lost has no context that keeps it pinned
     }
   }
   // Who pins an array pins it as a whole: that there is no gap is looked at in steps.

@@ -82,7 +82,7 @@ bool DeviceSlot::at_rest() noexcept {
     const std::lock_guard lock(readers_mutex_);
     for (size_t i = 0; i < num_readers_; ++i)
       if (!table_.reached(readers_[i].mark.get())) return false;
-  } catch (const base::Error&) {  // one that is lost is at nothing
+  } catch (const std::exception&) {  // one that is lost is at nothing
   }
   return base::comes_to_rest(table_, queue_.get(), {});
 }

@@ -332,16 +332,18 @@ Loader::~Loader() {
   }
   cancel();
   struct Leftover {
-    std::shared_ptr<State> state;
+    State* state;
     void operator()() const {
-      if (base::HostQueue::inside_callback())
-        state->host->defer(*this);
-      else
-        state->stop();
+      if (base::HostQueue::inside_callback()) return state->host->defer(*this);
+      state->stop();
+      delete state;
     }
   };
-  base::HostQueue* host = state_->host;
-  host->defer(Leftover{std::shared_ptr<State>(std::move(state_))});
+  State* const state = state_.release();
+  try {
+    state->host->defer(Leftover{state});
+  } catch (const std::exception&) {  // no memory to end it later: it stays
+  }
 }
 
 bool Loader::idle() const noexcept { return state_->idle(); }

@@ -101,27 +101,36 @@ struct CheckpointWriter::State {
       lock.unlock();
       wake.notify_all();  // take() may wait for its turn
       if (!std::exchange(both, true)) prepare(images[1], &writing->files.model);
-      std::optional<base::Error> error;
-      try {
-        series.add(writing->step, writing->files, writing->best);
-      } catch (const base::Error& e) {
-        // A training that diverges says so itself; those before it stay.
-        if (e.status() == Status::kNan)
-          job.environment.log.add(base::LogLevel::kWarning,
-                                  base::text("checkpoint not written: ", e.what()));
-        else
-          error = e;
-      } catch (const std::exception& e) {
-        error = base::Error(Status::kNoMemory, e.what());
-      }
+      std::optional<base::Error> error = write(*writing);
       lock.lock();
       writing = nullptr;
-      if (error && !failure) failure = error;
+      if (error && !failure) failure = std::move(error);
       if (waiting) continue;
       lock.unlock();
       ended();
       lock.lock();
     }
+  }
+
+  // What went wrong. Where there is no memory, in a text that needs none.
+  std::optional<base::Error> write(const Image& image) noexcept {
+    try {
+      return write_or_tell(image);
+    } catch (const std::exception&) {
+      return base::Error(Status::kNoMemory, "out of memory");
+    }
+  }
+
+  std::optional<base::Error> write_or_tell(const Image& image) {
+    try {
+      series.add(image.step, image.files, image.best);
+    } catch (const base::Error& e) {
+      if (e.status() != Status::kNan) return e;
+      // A training that diverges says so itself; those before it stay.
+      job.environment.log.add(base::LogLevel::kWarning,
+                              base::text("checkpoint not written: ", e.what()));
+    }
+    return std::nullopt;
   }
 
   bool best_waits() const { return waiting && waiting->best; }  // with the lock held
@@ -168,8 +177,11 @@ CheckpointWriter::~CheckpointWriter() {
   }
   state_->wake.notify_all();
   state_->thread.join();
-  if (state_->failure)
+  if (!state_->failure) return;
+  try {
     state_->job.environment.log.add(base::LogLevel::kError, state_->failure->what());
+  } catch (const std::bad_alloc&) {  // no memory for the words
+  }
 }
 
 const std::string& CheckpointWriter::folder() const { return state_->config.folder; }

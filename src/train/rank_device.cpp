@@ -178,11 +178,12 @@ void RankDevice::set_aside(int64_t bytes) const {
   (void)at::empty({bytes}, at::TensorOptions(at::kByte).device(device_.torch()));
 }
 
-std::optional<std::string> RankDevice::lost() const noexcept {
+std::optional<base::Error> RankDevice::lost() const noexcept {
   try {
     device_.table->finished(device_.queue);
-  } catch (const base::Error& error) {
-    if (error.status() == base::Status::kDeviceLost) return error.what();
+  } catch (base::Error& error) {
+    if (error.status() == base::Status::kDeviceLost) return std::move(error);
+  } catch (const std::exception&) {  // no memory for its words: nothing is known of it
   }
   return std::nullopt;
 }

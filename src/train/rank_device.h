@@ -38,7 +38,7 @@ class RankDevice {
   // Once more what LibTorch's allocator has for evaluations. c10::OutOfMemoryError.
   void set_aside_for_evaluations() const;
   // Why it works no more; nothing where it does.
-  std::optional<std::string> lost() const noexcept;
+  std::optional<base::Error> lost() const noexcept;
 
  private:
   void stay_beside(const std::string& bus_id);

@@ -49,7 +49,7 @@ int cores_to_use() {
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
-base::Error as_error(const std::exception_ptr& error, int rank) {
+base::Error in_words(const std::exception_ptr& error, int rank) {
   try {
     std::rethrow_exception(error);
   } catch (const base::Error& e) {
@@ -66,6 +66,23 @@ base::Error as_error(const std::exception_ptr& error, int rank) {
     return {Status::kInternal, first_line(e.what()), rank};
   } catch (...) {
     return {Status::kInternal, "unknown exception", rank};
+  }
+}
+
+// These are reached where there is no memory: then the texts are such as need none.
+base::Error as_error(const std::exception_ptr& error, int rank) noexcept {
+  try {
+    return in_words(error, rank);
+  } catch (...) {
+    return {Status::kNoMemory, "out of memory", rank};
+  }
+}
+
+base::Error cancelled(const char* words) noexcept {
+  try {
+    return {Status::kCancelled, words};
+  } catch (const std::bad_alloc&) {
+    return {Status::kCancelled, "cancelled"};
   }
 }
 
@@ -193,7 +210,7 @@ void RankGroup::cancel() noexcept {
     std::lock_guard lock(mutex_);
     if (running_ == 0) return;
   }
-  end({Status::kCancelled, "training was cancelled"});
+  end(cancelled("training was cancelled"));
 }
 
 // The program ends, and takes this process out of the job.
@@ -207,7 +224,7 @@ void RankGroup::end_with_program() noexcept {
     processes->leave();
     processes->drain();
   }
-  end({Status::kCancelled, "training was cancelled: the program ends"});
+  end(cancelled("training was cancelled: the program ends"));
 }
 
 // A rank that waits for the callback which ends the program never comes to rest, and does no harm
@@ -228,7 +245,7 @@ void RankGroup::end(base::Error why) noexcept {
                      why.status() != Status::kCancelled;
   if (failure_ && !cause) return;
   if (!failure_) failed_at_ = Clock::now();
-  failure_ = why;
+  failure_ = std::move(why);
   // The communicator gets the cause first: what a rank says after that is no cause any more.
   abort_communicator();
   shared_.cancel.cancel();
@@ -243,8 +260,13 @@ void RankGroup::abort_communicator() noexcept {
   // These the ranks of all processes find out from the same numbers: none has to tell the others.
   if (failure_->status() == Status::kDiverged || failure_->status() == Status::kMismatch) return;
   const comm::Processes* processes = job_->environment.processes.get();
-  shared_.comm->abort(processes ? base::text(own_name(*processes), ": ", failure_->what())
-                                : std::string(failure_->what()));
+  std::string words;
+  try {
+    words = processes ? base::text(own_name(*processes), ": ", failure_->what())
+                      : std::string(failure_->what());
+  } catch (const std::bad_alloc&) {  // no memory for the words: it ends without them
+  }
+  shared_.comm->abort(words);
 }
 
 void RankGroup::run(int number) {
@@ -284,11 +306,7 @@ void RankGroup::run(int number) {
       carry_out(command, *rank, number);
       rank->hand_to_host();
     } catch (...) {
-      const base::Error error = as_error(std::current_exception(), first_rank() + number);
-      const std::optional<std::string> lost = device ? device->lost() : std::nullopt;
-      end(lost ? lost_device(base::text(device->name(), " is lost: ", *lost), number) : error);
-      (void)shared_.give_up(first_rank() + number);  // whose end the others see behind the cause
-      if (device && !lost) call_off(rank.get(), *device, number);
+      take_failure(std::current_exception(), rank.get(), device ? &*device : nullptr, number);
     }
     if (ends_) ends_->set_at_work(number, false);
     bool all_rest;
@@ -311,14 +329,26 @@ void RankGroup::run(int number) {
   ends_->set_gone(number);
 }
 
+void RankGroup::take_failure(const std::exception_ptr& thrown, Rank* rank, const RankDevice* device,
+                             int number) noexcept {
+  const std::optional<base::Error> lost = device ? device->lost() : std::nullopt;
+  end(lost ? lost_device(*device, *lost, number) : as_error(thrown, first_rank() + number));
+  (void)shared_.give_up(first_rank() + number);  // whose end the others see behind the cause
+  if (device && !lost) call_off(rank, *device, number);
+}
+
 // Behind a failure: what is on the rank's device comes to its end, and the host gets what it can
 // have; else the device is given up, and nothing of it is touched.
 void RankGroup::call_off(Rank* rank, const RankDevice& device, int number) noexcept {
   const nn::Device& on = device.get();
   const bool rests = rank ? rank->call_off(ends_->rest())
                           : base::comes_to_rest(*on.table, on.queue, ends_->rest());
-  if (!rests) return ends_->give_up(number);
-  if (rank) hand_over(*rank);
+  if (rests && rank) hand_over(*rank);
+  if (rests) return;
+  try {
+    ends_->give_up(number);
+  } catch (const std::bad_alloc&) {  // no memory to note it: look() finds it later
+  }
 }
 
 // Other processes wait for this one to come, and are told there what keeps it from taking part: so
@@ -349,25 +379,39 @@ void RankGroup::open_device(std::optional<RankDevice>& device, int number) {
         base::text("GPUs are not open after ", static_cast<double>(longest.count()) / 1000, " s"));
 }
 
-base::Error RankGroup::lost_device(const std::string& why, int number) {
+base::Error RankGroup::lost_device(const RankDevice& device, const base::Error& why,
+                                   int number) noexcept {
   const int rank = first_rank() + number;
-  std::string text = base::text("rank ", rank, ": ", why,
-                                "; go on in another process, on other GPUs, or on the CPU");
+  try {
+    return {Status::kDeviceLost, lost_text(device, why, number), rank};
+  } catch (const std::bad_alloc&) {
+    return {Status::kDeviceLost, "a GPU is lost", rank};
+  }
+}
+
+std::string RankGroup::lost_text(const RankDevice& device, const base::Error& why, int number) {
+  std::string text =
+      base::text("rank ", first_rank() + number, ": ", device.name(), " is lost: ", why.what(),
+                 "; go on in another process, on other GPUs, or on the CPU");
   // Nobody but the first rank's thread changes that position.
   if (number == 0)
     text += base::text("; the model is what it was at step ", training_.position.step, " of epoch ",
                        training_.position.epoch, ", when it was last read from there");
-  return {Status::kDeviceLost, text, rank};
+  return text;
 }
 
 void RankGroup::hand_over(Rank& rank) noexcept {
   try {
     rank.hand_to_host();
   } catch (const std::exception& error) {
-    job_->environment.log.add(base::LogLevel::kWarning,
-                              base::text("the model could not be read from the first rank's GPU, "
-                                         "and stays what it was: ",
-                                         first_line(error.what())));
+    try {
+      job_->environment.log.add(
+          base::LogLevel::kWarning,
+          base::text("the model could not be read from the first rank's GPU, and stays what it "
+                     "was: ",
+                     first_line(error.what())));
+    } catch (const std::bad_alloc&) {  // no memory for the words
+    }
   }
 }
 
@@ -397,7 +441,7 @@ std::unique_ptr<Rank> RankGroup::make_rank(int number, const Command& command, R
   return rank;
 }
 
-int RankGroup::first_rank() {
+int RankGroup::first_rank() noexcept {
   std::lock_guard lock(mutex_);
   return shared_.comm ? shared_.comm->first_rank() : 0;
 }

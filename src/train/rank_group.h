@@ -53,7 +53,11 @@ class RankGroup {
   void run(int number);
   void open_device(std::optional<RankDevice>& device, int number);
   std::unique_ptr<Rank> make_rank(int number, const Command& command, RankDevice* device);
-  base::Error lost_device(const std::string& why, int number);
+  // What a rank's thread does with what it has caught.
+  void take_failure(const std::exception_ptr& thrown, Rank* rank, const RankDevice* device,
+                    int number) noexcept;
+  base::Error lost_device(const RankDevice& device, const base::Error& why, int number) noexcept;
+  std::string lost_text(const RankDevice& device, const base::Error& why, int number);
   void call_off(Rank* rank, const RankDevice& device, int number) noexcept;
   // Gives the host what it can have after a failure.
   void hand_over(Rank& rank) noexcept;
@@ -63,7 +67,7 @@ class RankGroup {
   void abort_communicator() noexcept;  // once there are both it and a failure; with the lock held
   void end_with_program() noexcept;
   bool at_rest_for_exit() const;
-  int first_rank();  // of this process in the world; 0 before that is known
+  int first_rank() noexcept;  // of this process in the world; 0 before that is known
   int neighbours() const;
 
   std::shared_ptr<const Job> job_;

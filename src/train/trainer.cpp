@@ -71,7 +71,12 @@ class RankTrainer final : public Trainer {
         jsonl_path_(job_->config.log_jsonl),
         tensorboard_folder_(job_->config.log_tensorboard) {}
 
-  ~RankTrainer() override { drop_group(); }
+  ~RankTrainer() override {
+    try {
+      drop_group();
+    } catch (const std::exception&) {  // no memory for what is told of it
+    }
+  }
 
   void set_epoch_function(EpochFunction function) override {
     require_rest(Work::kNone);

@@ -93,12 +93,73 @@ TEST(Frame, CountsAreBounded) {
   EXPECT_THROW(FrameReader(body).text(), Error);
 }
 
+Proof key_of(uint8_t byte) {
+  Proof key;
+  key.fill(byte);
+  return key;
+}
+
+std::string sealed(int frames, uint8_t key = 1) {
+  Seal seal(key_of(key));
+  std::string out;
+  for (int i = 0; i < frames; ++i) seal.append(sample(), out);
+  return out;
+}
+
+int read_sealed(const std::string& bytes, size_t piece) {
+  FrameBuffer buffer(1 << 10);
+  buffer.expect_seal(key_of(1));
+  int frames = 0;
+  for (size_t i = 0; i < bytes.size(); i += piece) {
+    buffer.append(bytes.substr(i, piece));
+    while (const auto frame = buffer.next()) {
+      EXPECT_EQ(static_cast<int>(frame->kind), static_cast<int>(FrameKind::kPut));
+      EXPECT_EQ(frame->body, sample().substr(5));
+      ++frames;
+    }
+  }
+  return frames;
+}
+
+TEST(Frame, SealedRoundTripInPieces) {
+  for (const size_t piece : {1, 7, 1000}) EXPECT_EQ(read_sealed(sealed(3), piece), 3);
+  std::string none;
+  Seal(key_of(1)).append(FrameWriter(FrameKind::kEndKnown).finish(), none);
+  EXPECT_EQ(none.size(), kFrameHeader + 2 * Seal::kTag);
+}
+
+// The header alone is enough to find a change in it: nothing waits for a body that never comes.
+TEST(Frame, EveryBitOfASealedFrameCounts) {
+  const std::string good = sealed(1);
+  for (size_t bit = 0; bit < 8 * good.size(); ++bit) {
+    std::string bad = good;
+    bad[bit / 8] ^= static_cast<char>(1 << (bit % 8));
+    if (bit / 8 < kFrameHeader + Seal::kTag) bad.resize(kFrameHeader + Seal::kTag);
+    try {
+      read_sealed(bad, bad.size());
+      ADD_FAILURE() << "bit " << bit;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.status(), Status::kAuth) << "bit " << bit;
+    }
+  }
+}
+
+TEST(Frame, SealedFramesHaveOneOrderAndOneKey) {
+  const std::string two = sealed(2), first = two.substr(0, two.size() / 2);
+  const std::string second = two.substr(first.size());
+  for (const std::string& bytes : {second, first + first, second + first, sealed(1, 2), sample()}) {
+    EXPECT_THROW(read_sealed(bytes, bytes.size()), Error);
+  }
+  EXPECT_EQ(read_sealed(first + second, 10), 2);
+}
+
 TEST(Frame, AnyBytes) {
   std::mt19937 random(1);
   for (int round = 0; round < 2000; ++round) {
     std::string bytes(random() % 64, '\0');
     for (char& c : bytes) c = static_cast<char>(random() % (round % 2 ? 256 : 16));
     FrameBuffer buffer(1 << 10);
+    if (round % 3 == 0) buffer.expect_seal(key_of(1));
     buffer.append(bytes);
     try {
       while (const auto frame = buffer.next()) {
@@ -108,7 +169,7 @@ TEST(Frame, AnyBytes) {
         reader.finish();
       }
     } catch (const Error& error) {
-      EXPECT_EQ(error.status(), Status::kProtocol);
+      EXPECT_EQ(error.status(), round % 3 == 0 ? Status::kAuth : Status::kProtocol);
     }
   }
 }

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -14,6 +15,7 @@
 #include <optional>
 #include <set>
 
+#include "comm/gloo/descriptors.h"
 #include "comm/gloo/thread_group.h"
 #include "comm/ranks.h"
 #include "support/leftovers.h"
@@ -426,6 +428,100 @@ TEST_F(GlooFault, AnImpostorIsFoundOut) {
     found_out += outcome.status == Status::kAuth;
   }
   EXPECT_GE(found_out, 1);
+}
+
+// No more than so many descriptors, or threads, from now on, beyond those that there are.
+class Limit {
+ public:
+  Limit(__rlimit_resource what, int64_t most) : what_(what) {
+    getrlimit(what_, &before_);
+    rlimit limit = before_;
+    limit.rlim_cur = static_cast<rlim_t>(most);
+    setrlimit(what_, &limit);
+  }
+  ~Limit() { setrlimit(what_, &before_); }
+  Limit(const Limit&) = delete;
+  Limit& operator=(const Limit&) = delete;
+
+ private:
+  const __rlimit_resource what_;
+  rlimit before_{};
+};
+
+// The limit with which so many descriptors are free.
+int64_t limit_for(int64_t free) {
+  for (int64_t most = free;; ++most) {
+    const Limit limit(RLIMIT_NOFILE, most);
+    if (comm::gloo::count_descriptors().free == free) return most;
+  }
+}
+
+std::vector<Outcome> connect_all(comm::ThreadGroup& group) {
+  std::vector<Outcome> outcomes(group.world_size());
+  std::vector<std::thread> threads;
+  for (int r = 0; r < group.world_size(); ++r)
+    threads.emplace_back([&, r] {
+      outcomes[r] =
+          attempt([&] { all_reduce(*group.connect(r, within_ms(5000)), within_ms(5000)); });
+    });
+  for (std::thread& thread : threads) thread.join();
+  return outcomes;
+}
+
+// Gloo ends the program when it has none left: they are counted beforehand, and what is asked for
+// is enough.
+TEST_F(GlooFault, TooFewDescriptorsAreRefusedBeforehand) {
+  for (const int world : {2, 3, 8, 16}) {
+    wait_for_reapers();
+    const int64_t needed = comm::gloo::descriptors_needed(world, world) + 16;
+    {
+      const Limit limit(RLIMIT_NOFILE, limit_for(needed - 1));
+      try {
+        comm::ThreadGroup::create(world);
+        ADD_FAILURE() << world;
+      } catch (const base::Error& error) {
+        EXPECT_EQ(error.status(), Status::kUnavailable);
+        EXPECT_EQ(error.system_error(), EMFILE);
+        EXPECT_THAT(error.what(),
+                    HasSubstr(base::text(world, " ranks of one process in a world of ", world,
+                                         " need ", needed, " descriptors")));
+        EXPECT_THAT(error.what(), HasSubstr("ulimit -n 1024"));
+      }
+    }
+    const Limit limit(RLIMIT_NOFILE, limit_for(needed));
+    const auto group = comm::ThreadGroup::create(world);
+    for (const Outcome& outcome : connect_all(*group))
+      EXPECT_EQ(outcome.status, Status::kOk) << world << ": " << outcome.text;
+  }
+}
+
+TEST_F(GlooFault, WhatOneGroupWillTakeIsNoOthers) {
+  const int64_t needed = comm::gloo::descriptors_needed(6, 6) + 16;
+  const Limit limit(RLIMIT_NOFILE, limit_for(needed + 20));
+  {
+    const auto first = comm::ThreadGroup::create(6);
+    EXPECT_EQ(attempt([] { comm::ThreadGroup::create(6); }).status, Status::kUnavailable);
+    for (const Outcome& outcome : connect_all(*first))
+      EXPECT_EQ(outcome.status, Status::kOk) << outcome.text;
+  }
+  wait_for_reapers();
+  EXPECT_EQ(attempt([] { comm::ThreadGroup::create(6); }).status, Status::kOk);
+}
+
+TEST_F(GlooFault, NoDescriptorWhileTheRanksConnectIsNoLoss) {
+  const auto group = comm::ThreadGroup::create(2);
+  std::vector<Outcome> outcomes;
+  {
+    const Limit limit(RLIMIT_NOFILE, Leftovers::open_files());
+    outcomes = connect_all(*group);
+  }
+  int named = 0;
+  for (const Outcome& outcome : outcomes) {
+    EXPECT_NE(outcome.status, Status::kPeerLost) << outcome.text;
+    EXPECT_THAT(outcome.text, HasSubstr("Too many open files"));
+    named += outcome.status == Status::kUnavailable;
+  }
+  EXPECT_GE(named, 1);
 }
 
 TEST_F(GlooFault, AGivenUpOperationWritesNothingLater) {

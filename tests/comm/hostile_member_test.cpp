@@ -28,7 +28,9 @@ class Member {
  public:
   explicit Member(int port)
       : joined_(comm::join_processes(job_config(port, kSelf, kWorld), within_ms(60'000), {})) {}
-  void send(std::string bytes) {
+  void send(std::string_view frame) {
+    connection().send(frame);
+    std::string& bytes = connection().out;
     while (!bytes.empty() && connection().socket.write(bytes) != comm::Socket::Result::kClosed)
       std::this_thread::yield();
   }
@@ -149,6 +151,24 @@ std::string verdict(FrameKind kind) {
   return frame.finish();
 }
 
+std::string call_of(const std::string& detail) {
+  FrameWriter frame = word(FrameKind::kCame, 1);
+  frame.text("all_reduce");
+  frame.text(detail);
+  frame.list({});
+  frame.list({});
+  frame.text("");
+  return frame.finish();
+}
+
+std::string gather(uint64_t exchange) {
+  FrameWriter frame(FrameKind::kGather);
+  frame.u64(exchange);
+  frame.text("state");
+  frame.text("");
+  return frame.finish();
+}
+
 std::string cut_short() {
   FrameWriter frame(FrameKind::kGather);
   frame.u64(2);
@@ -190,7 +210,11 @@ std::vector<Words> hostile_words() {
       {"JoiningAgain", verdict(FrameKind::kWelcome), "a frame of kind 3 for process 0"},
       {"TooShort", cut_short(), "a frame ends where"},
       {"TooLong", with_rest(), "bytes too many"},
-      {"NoKind", std::string(64, '\xff'), "a frame of kind 255"},
+      {"CallWithoutEnd", call_of(std::string(100'000, 'x')),
+       "a text of 100000 bytes, expected at most 65536"},
+      {"FrameWithoutEnd", call_of(std::string(5'000'000, 'x')), "expected at most 4194304"},
+      {"ExchangeFarAhead", gather(18), "exchange 18 is told of when 1 has begun here"},
+      {"NoKind", std::string(64, '\xff'), "a frame of kind 127"},
       {"NoSize", std::string("\xff\xff\xff\x7f\x05", 5), "a frame of 2147483647 bytes"},
   };
 }
@@ -217,6 +241,47 @@ TEST_P(Hostile, IsNamedByTheOthers) {
 }
 INSTANTIATE_TEST_SUITE_P(Words, Hostile, testing::ValuesIn(hostile_words()),
                          [](const auto& each) { return each.param.name; });
+
+// What a member has others keep has an end, of communicators that are and that may come.
+TEST(HostileMember, WordsWithoutEndAreNotKept) {
+  for (const uint64_t group : {kGroup, kGroup + 1}) {
+    const auto outcomes = run_with(
+        [&](Member& member) {
+          come_to_meet(member);
+          for (int i = 0; i < 64; ++i) {
+            FrameWriter put(FrameKind::kPut);
+            put.u64(group + (group == kGroup ? 0 : i));
+            put.text(base::text("key ", i));
+            put.text(std::string(1 << 20, 'x'));
+            member.send(put.finish());
+          }
+        },
+        meet);
+    for (const int p : {0, 2}) {
+      EXPECT_EQ(outcomes[p].status, Status::kPeerLost) << p;
+      EXPECT_THAT(outcomes[p].text, HasSubstr("words of ranks for each other of 33"));
+      EXPECT_THAT(outcomes[p].text, HasSubstr("bytes, expected at most 33554432"));
+    }
+  }
+}
+
+TEST(HostileMember, WhatItSaysInAnErrorIsCut) {
+  FrameWriter end(FrameKind::kJobEnded);
+  end.u64(0);
+  write_cause(end, {Status::kAborted, std::string(3'000'000, 'x'), 1, comm::kEveryOperation, {}});
+  const auto outcomes = run_with(
+      [&](Member& member) {
+        come_to_meet(member);
+        member.send(end.finish());
+        while (member.wait_for(FrameKind::kBeat)) {
+        }
+      },
+      meet);
+  for (const int p : {0, 2}) {
+    EXPECT_EQ(outcomes[p].status, Status::kAborted) << p;
+    EXPECT_EQ(outcomes[p].text, std::string(comm::kTextLimit, 'x'));
+  }
+}
 
 // Any change of one bit in what is well-formed: it means something or nothing, and the job ends.
 TEST(HostileMember, OneBitIsAnother) {

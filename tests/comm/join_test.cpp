@@ -6,14 +6,13 @@
 
 #include <atomic>
 #include <fstream>
-#include <map>
-#include <mutex>
 #include <optional>
 
 #include "comm/jobs.h"
 #include "comm/join/handshake.h"
 #include "comm/join/join.h"
 #include "comm/join/token.h"
+#include "comm/shared_board.h"
 #include "support/leftovers.h"
 #include "support/temp_dir.h"
 
@@ -414,10 +413,14 @@ TEST_F(Join, AFalseMemberThatSpeaksIsPutOut) {
     who.i64(1);
     who.text("");
     who.i64(3);
+    who.text("");
+    const comm::SessionKeys keys = handshake.keys();
+    who.text(comm::bytes_of(comm::make_mac(comm::bytes_of(keys.who), who.fields())));
     liar.send(out + who.finish());
     in.append(liar.read_all(300, &closed));
     EXPECT_FALSE(closed);
     EXPECT_TRUE(handshake.advance(in, out));
+    in.expect_seal(keys.to_member);
     const auto roster = in.next();
     ASSERT_TRUE(roster && roster->kind == comm::FrameKind::kRoster);
     const int64_t before = resident_bytes();
@@ -463,26 +466,6 @@ TEST_F(Join, AFalseProcessZeroIsFoundOut) {
   EXPECT_EQ(outcome.status, Status::kAuth);
   EXPECT_THAT(outcome.text, HasSubstr("does not know the token"));
 }
-
-// The board stands for the store of torchrun's agent.
-struct SharedBoard : comm::Board {
-  struct Words {
-    std::mutex mutex;
-    std::map<std::string, std::string> map;
-  };
-  explicit SharedBoard(std::shared_ptr<Words> shared) : words(std::move(shared)) {}
-  void publish(const std::string& key, const std::string& value) override {
-    std::lock_guard lock(words->mutex);
-    words->map[key] = value;
-  }
-  std::optional<std::string> look(const std::string& key) override {
-    std::lock_guard lock(words->mutex);
-    const auto found = words->map.find(key);
-    if (found == words->map.end()) return std::nullopt;
-    return found->second;
-  }
-  std::shared_ptr<Words> words;
-};
 
 TEST_F(Join, TheAddressIsTakenFromABoard) {
   const auto words = std::make_shared<SharedBoard::Words>();

@@ -18,10 +18,13 @@ std::atomic<bool> was_struck{false};
 std::atomic<int64_t> calls{0}, held{0}, peak{0};
 std::atomic<int64_t> first_failure{0}, smallest{0};
 std::atomic<bool> fails_for_ever{false};
+std::atomic<bool> here_alone{false};
+constinit thread_local bool is_here = false;
 
 bool strikes(size_t size) {
   if (!counting.load(std::memory_order_acquire) || static_cast<int64_t>(size) < smallest)
     return false;
+  if (here_alone && !is_here) return false;
   const int64_t n = ++calls;
   const int64_t first = first_failure;
   if (first == 0 || n < first || (n > first && !fails_for_ever)) return false;
@@ -127,10 +130,15 @@ AllocationFaults::AllocationFaults(const AllocationPlan& plan) {
   first_failure = plan.fail_at;
   smallest = plan.at_least;
   fails_for_ever = plan.for_ever;
+  here_alone = plan.here;
+  is_here = true;
   counting.store(true, std::memory_order_release);
 }
 
-AllocationFaults::~AllocationFaults() { counting = false; }
+AllocationFaults::~AllocationFaults() {
+  counting = false;
+  is_here = false;
+}
 
 int64_t AllocationFaults::count() const { return calls; }
 bool AllocationFaults::struck() const { return was_struck; }

@@ -19,9 +19,12 @@ struct AllocationPlan {
   // Smaller ones, in bytes, are not counted and never fail: what LibTorch does not survive are
   // failures of its own bookkeeping.
   int64_t at_least = 0;
+  // Those of the thread that makes the faults alone are counted and fail: the others, LibTorch's
+  // among them, go on as ever.
+  bool here = false;
 };
 
-// One at a time in a process. All threads are counted.
+// One at a time in a process. All threads are counted, unless the plan says otherwise.
 class AllocationFaults {
  public:
   explicit AllocationFaults(const AllocationPlan& plan = {});

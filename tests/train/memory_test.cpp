@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <new>
+#include <thread>
 
 #include "base/error.h"
 #include "support/alloc_faults.h"
@@ -41,6 +43,34 @@ TEST(Memory, TrainingGoesOnFromWhereMemoryRanOut) {
     if (!struck) break;
   }
   EXPECT_GE(failures, 10);
+}
+
+// Whoever calls a training off may be out of memory: the ranks end all the same, and the program
+// goes on.
+TEST(Memory, ACancelNeedsNone) {
+  for (const int ranks : {1, 2})
+    for (int64_t n = 1;; ++n) {
+      test::Recipe setup;
+      setup.trainer.num_ranks = ranks;
+      setup.trainer.num_epochs = 1'000'000;
+      test::Host host;
+      test::Trial trial(setup, host);
+      trial->start();
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      bool struck = false;
+      {
+        const test::AllocationFaults faults({.fail_at = n, .for_ever = true, .here = true});
+        trial->cancel();
+        struck = faults.struck();
+      }
+      try {
+        trial->wait({});
+        ADD_FAILURE() << "allocation " << n;
+      } catch (const base::Error& error) {
+        EXPECT_EQ(error.status(), base::Status::kCancelled) << n << ": " << error.what();
+      }
+      if (!struck) break;
+    }
 }
 
 }  // namespace

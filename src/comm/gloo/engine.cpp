@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
-#include <limits>
 
 #include "comm/check.h"
+#include "comm/gloo/failure.h"
 
 namespace gnnmg::comm::gloo {
 namespace {
@@ -36,18 +36,6 @@ at::ScalarType scalar_type(base::DType dtype) {
       return at::kByte;
   }
   base::fail(Status::kInternal, "element type ", static_cast<int>(dtype));
-}
-
-// LibTorch appends its C++ trace below the first line.
-std::string first_line(const std::exception_ptr& error) {
-  try {
-    std::rethrow_exception(error);
-  } catch (const std::exception& e) {
-    const std::string text = e.what();
-    return text.substr(0, text.find('\n'));
-  } catch (...) {
-    return "unknown error";
-  }
 }
 
 // Gloo's own time-out comes after ours: it closes connections for good, so it only bounds the life
@@ -236,7 +224,7 @@ class Engine final : public Collectives {
     for (int r = 0; r < world_size(); ++r) {
       Proof theirs;
       copy(theirs.data(), found.data_ptr<uint8_t>() + r * kSize, kSize);
-      if (r == rank_ || equal(theirs, proofs.expected[r])) continue;
+      if (r == rank_ || equal(bytes_of(theirs), bytes_of(proofs.expected[r]))) continue;
       const std::string text = base::text("rendezvous: what has connected to rank ", rank_,
                                           " as rank ", r, " cannot prove to be it");
       groups_->end({Status::kAuth, text, r, operation_, {}});
@@ -245,7 +233,7 @@ class Engine final : public Collectives {
   }
 
   void abort(const std::string& why) noexcept override {
-    groups_->end({Status::kAborted, why, -1, std::numeric_limits<uint64_t>::max(), {}});
+    groups_->end(abort_cause(why, -1, kEveryOperation));
   }
   bool spent() const noexcept override { return groups_->state->ended(); }
   void set_position(const Position& position) noexcept override {
@@ -354,23 +342,25 @@ class Engine final : public Collectives {
       works.clear();
       state->wait(rank_, operation, what, wait, [&] { return completion->open == 0; });
       if (completion->error) {
-        state->end_unless_explained(rank_, operation,
-                                    {Status::kPeerLost,
-                                     base::text(what, ": ", first_line(completion->error)),
-                                     -1,
-                                     operation,
-                                     {}});
+        state->end_unless_explained(
+            rank_, operation,
+            {Status::kPeerLost,
+             failure_of(completion->error, what, -1, Status::kPeerLost).what(),
+             -1,
+             operation,
+             {}});
         state->throw_cause(rank_, operation);
       }
     } catch (const base::Error& error) {
-      groups_->end({error.status(), error.what(), error.rank(), operation, {}});
+      groups_->end(make_cause(error.status(), error.what(), error.rank(), operation));
       // Who cancels may be quicker to end the communicator than this rank is to see why.
       if (error.status() == Status::kAborted) wait.cancel.check(what);
       throw;
     } catch (const std::exception&) {
-      const std::string text = base::text(what, ": ", first_line(std::current_exception()));
-      groups_->end({Status::kInternal, text, rank_, operation, {}});
-      throw base::Error(Status::kInternal, text, rank_);
+      const base::Error error =
+          failure_of(std::current_exception(), what, rank_, Status::kInternal);
+      groups_->end(make_cause(error.status(), error.what(), rank_, operation));
+      throw base::Error(error);
     }
   }
 

@@ -16,6 +16,12 @@ class TaggedGroup final : public c10d::ProcessGroupGloo {
  public:
   using c10d::ProcessGroupGloo::ProcessGroupGloo;
   void set_tag(uint32_t tag) { collectiveCounter_ = tag; }
+  // LibTorch keeps a record of every group for the life of the process, by this number (2.11): one
+  // does for all of ours. Before the first operation.
+  void share_record() {
+    static const size_t first = local_id_;
+    local_id_ = first;
+  }
   GroupSockets sockets;
   // Operations that run; who starts one counts it.
   const std::shared_ptr<std::atomic<int>> in_flight = std::make_shared<std::atomic<int>>(0);

@@ -8,12 +8,14 @@ using base::Status;
 
 c10::intrusive_ptr<c10d::Store> RendezvousStore::clone() {
   auto copy = c10::make_intrusive<RendezvousStore>(board_, state_, deadline_);
-  copy->told_ = told_;
+  copy->words_ = words_;
   return copy;
 }
 
 void RendezvousStore::set(const std::string& key, const std::vector<uint8_t>& value) {
-  board_->put(key, told_->emplace_back(value.begin(), value.end()));
+  const std::string& words = words_->told.emplace_back(value.begin(), value.end());
+  words_->seen[key] = make_digest(words);
+  board_->put(key, words);
 }
 
 std::vector<uint8_t> RendezvousStore::get(const std::string& key) {
@@ -26,7 +28,17 @@ std::vector<uint8_t> RendezvousStore::get(const std::string& key) {
     return deadline_.passed() || (grace && grace->passed());
   });
   if (!value) base::fail(Status::kTimeout, "rendezvous: no rank has told ", key);
+  words_->seen[key] = make_digest(*value);
   return {value->begin(), value->end()};
+}
+
+Proof RendezvousStore::transcript() const {
+  std::string all;
+  for (const auto& [key, digest] : words_->seen) {
+    all += bytes_of(make_digest(key));
+    all += bytes_of(digest);
+  }
+  return make_digest(all);
 }
 
 bool RendezvousStore::check(const std::vector<std::string>& keys) {

@@ -1,6 +1,7 @@
 // The store in which Gloo's ranks find each other's addresses: LibTorch's view of a board.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <torch/csrc/distributed/c10d/Store.hpp>
@@ -8,6 +9,7 @@
 
 #include "comm/address_board.h"
 #include "comm/group_state.h"
+#include "comm/join/token.h"
 
 namespace gnnmg::comm::gloo {
 
@@ -19,7 +21,10 @@ class RendezvousStore final : public c10d::Store {
       : board_(std::move(board)), state_(std::move(state)), deadline_(deadline) {}
 
   // What was set through this store and its clones.
-  const std::vector<std::string>& told() const { return *told_; }
+  const std::vector<std::string>& told() const { return words_->told; }
+  // A digest of all that was set or found through them, the addresses of all ranks: every rank that
+  // is connected has the same, unless somebody was told another address than was set.
+  Proof transcript() const;
 
   c10::intrusive_ptr<c10d::Store> clone() override;
   void set(const std::string& key, const std::vector<uint8_t>& value) override;
@@ -37,7 +42,11 @@ class RendezvousStore final : public c10d::Store {
   std::shared_ptr<AddressBoard> board_;
   std::shared_ptr<GroupState> state_;
   base::Deadline deadline_;
-  std::shared_ptr<std::vector<std::string>> told_ = std::make_shared<std::vector<std::string>>();
+  struct Words {
+    std::vector<std::string> told;
+    std::map<std::string, Proof> seen;  // digests by key
+  };
+  std::shared_ptr<Words> words_ = std::make_shared<Words>();
 };
 
 }  // namespace gnnmg::comm::gloo

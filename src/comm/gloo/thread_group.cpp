@@ -2,13 +2,14 @@
 // only then make their process groups, over a board in this process or, among several processes,
 // over the control connections, and make sure of each other.
 #include <algorithm>
-#include <limits>
 #include <optional>
 
 #include "base/signals.h"
 #include "comm/background.h"
 #include "comm/check.h"
+#include "comm/gloo/descriptors.h"
 #include "comm/gloo/engine.h"
+#include "comm/gloo/failure.h"
 #include "comm/gloo/introduction.h"
 #include "comm/gloo/quiet.h"
 #include "comm/gloo/rendezvous_store.h"
@@ -39,26 +40,26 @@ GroupPtr make_group(c10::intrusive_ptr<RendezvousStore> store, int rank, int wor
                                  : c10d::ProcessGroupGloo::createDeviceForHostname(address));
   options->threads = 1;  // operations of one rank run one after another
   auto group = c10::make_intrusive<TaggedGroup>(store, rank, world_size, options);
+  group->share_record();
   group->sockets = GroupSockets::close_to_strangers(store->told());
   return group;
 }
 
-std::string first_line(const std::exception& error) {
-  const std::string text = error.what();
-  return text.substr(0, text.find('\n'));
-}
-
 class GlooThreadGroup : public ThreadGroup {
  public:
-  // `address`: of this process, for its data connections; empty: the loopback interface. `token`:
+  // `address`: of this process, for its data connections; empty: the loopback interface. `key`:
   // of the job, or empty.
   GlooThreadGroup(std::shared_ptr<GroupState> state, std::shared_ptr<AddressBoard> board,
-                  std::string address, std::string token)
+                  std::string address, std::string key, int num_local)
       : state_(std::move(state)),
         groups_(std::make_shared<Groups>(state_)),
         board_(std::move(board)),
         address_(std::move(address)),
-        token_(std::move(token)) {}
+        key_(std::move(key)),
+        unconnected_(num_local) {
+    const int64_t each = descriptors_needed(1, state_->world_size());
+    for (auto& claim : unconnected_) claim = std::make_unique<DescriptorClaim>(each);
+  }
 
   int world_size() const override { return state_->world_size(); }
 
@@ -71,26 +72,30 @@ class GlooThreadGroup : public ThreadGroup {
     state_->meet(rank, 0, "rendezvous", wait);
     if (world_size() == 1) return make_single(state_);
     try {
-      const Introduction introduction(board_, token_, rank, world_size());
-      groups_->set(rank, connect_group(rank, wait));
+      const Introduction introduction(board_, key_, rank, world_size());
+      const auto store = c10::make_intrusive<RendezvousStore>(board_, state_, wait.deadline);
+      groups_->set(rank, connect_group(store, rank, wait));
+      unconnected_[rank - first_rank()].reset();
       Wait soon = wait;
       soon.deadline = base::Deadline::earlier(wait.deadline, base::Deadline::after_ms(kLongest));
-      const auto proofs = introduction.proofs(
-          [&] { return soon.cancel.cancelled() || soon.deadline.passed() || state_->ended(); });
+      const auto proofs = introduction.proofs(store->transcript(), [&] {
+        return soon.cancel.cancelled() || soon.deadline.passed() || state_->ended();
+      });
       if (!proofs) state_->wait(rank, 0, "rendezvous", soon, [] { return false; });  // says why
       return make_engine(groups_, rank, *proofs, soon);
     } catch (const base::Error& error) {
-      groups_->end({error.status(), error.what(), rank, 0, {}});
+      groups_->end(make_cause(error.status(), error.what(), rank, 0));
       throw;
-    } catch (const std::exception& e) {
-      const std::string text = base::text("rendezvous: ", first_line(e));
-      groups_->end({Status::kInternal, text, rank, 0, {}});
-      throw base::Error(Status::kInternal, text, rank);
+    } catch (const std::exception&) {
+      const base::Error error =
+          failure_of(std::current_exception(), "rendezvous", rank, Status::kInternal);
+      groups_->end(make_cause(error.status(), error.what(), rank, 0));
+      throw base::Error(error);
     }
   }
 
   void abort(const std::string& why) noexcept override {
-    groups_->end({Status::kAborted, why, -1, std::numeric_limits<uint64_t>::max(), {}});
+    groups_->end(abort_cause(why, -1, kEveryOperation));
   }
 
  protected:
@@ -99,7 +104,8 @@ class GlooThreadGroup : public ThreadGroup {
 
  private:
   // Connecting cannot be called off, so it runs aside and is left alone when it must be.
-  GroupPtr connect_group(int rank, const Wait& wait) {
+  GroupPtr connect_group(const c10::intrusive_ptr<RendezvousStore>& store, int rank,
+                         const Wait& wait) {
     struct Made {
       GroupPtr group;
       std::exception_ptr error;
@@ -107,7 +113,6 @@ class GlooThreadGroup : public ThreadGroup {
     auto made = std::make_shared<Made>();
     constexpr int64_t kGraceMs = 200;
     std::optional<base::Deadline> grace;
-    auto store = c10::make_intrusive<RendezvousStore>(board_, state_, wait.deadline);
     const bool ended = run_in_background(
         [made, store, rank, world = world_size(), address = address_, deadline = wait.deadline] {
           try {
@@ -124,20 +129,19 @@ class GlooThreadGroup : public ThreadGroup {
         });
     if (!ended) state_->wait(rank, 0, "rendezvous", wait, [] { return false; });  // says why
     if (made->error) {
-      try {
-        std::rethrow_exception(made->error);
-      } catch (const std::exception& e) {
-        // A process that was lost meanwhile explains it.
-        state_->end_unless_explained(
-            rank, 0, {Status::kPeerLost, base::text("rendezvous: ", first_line(e)), -1, 0, {}});
-        state_->throw_cause(rank, 0);
-      }
+      const base::Error error = failure_of(made->error, "rendezvous", rank, Status::kPeerLost);
+      if (error.system_error() != 0 || error.status() == Status::kNoMemory)
+        throw base::Error(error);
+      // A process that was lost meanwhile explains it.
+      state_->end_unless_explained(rank, 0, {Status::kPeerLost, error.what(), -1, 0, {}});
+      state_->throw_cause(rank, 0);
     }
     return std::move(made->group);
   }
 
   const std::shared_ptr<AddressBoard> board_;
-  const std::string address_, token_;
+  const std::string address_, key_;
+  std::vector<std::unique_ptr<DescriptorClaim>> unconnected_;  // by rank of this process; its own
 };
 
 class SpreadThreadGroup final : public GlooThreadGroup {
@@ -147,7 +151,8 @@ class SpreadThreadGroup final : public GlooThreadGroup {
       : GlooThreadGroup(std::make_shared<GroupState>(
                             first_ranks.back(), processes->control()->link(number, first_ranks)),
                         make_control_board(processes->control(), number), processes->address(),
-                        processes->control()->token()),
+                        processes->control()->key(),
+                        first_ranks[processes->process() + 1] - first_ranks[processes->process()]),
         processes_(std::move(processes)),
         number_(number),
         first_ranks_(std::move(first_ranks)) {
@@ -170,9 +175,38 @@ class SpreadThreadGroup final : public GlooThreadGroup {
 std::shared_ptr<ThreadGroup> make_thread_group(int world_size,
                                                std::shared_ptr<AddressBoard> board) {
   check_world(world_size);
+  check_descriptors(base::text(world_size, " ranks of one process"), world_size, world_size,
+                    count_descriptors());
   return std::make_shared<GlooThreadGroup>(std::make_shared<GroupState>(world_size),
-                                           std::move(board), "", "");
+                                           std::move(board), "", "", world_size);
 }
+
+namespace {
+
+// What each process can still open is told with its share, so that all find the same.
+std::string own_descriptors() {
+  const Descriptors found = count_descriptors();
+  FrameWriter out;
+  out.i64(found.limit);
+  out.i64(found.free);
+  return out.fields();
+}
+
+void check_shares(const Control& control, const std::string& name, const Shares& shares) {
+  for (size_t p = 0; p < shares.words.size(); ++p) {
+    FrameReader in(shares.words[p]);
+    Descriptors found;
+    found.limit = in.i64();
+    found.free = in.i64();
+    in.finish();
+    const int ranks = shares.first_ranks[p + 1] - shares.first_ranks[p];
+    check_descriptors(
+        base::text(name, ": ", ranks, " ranks of ", control.process_text(static_cast<int>(p))),
+        ranks, shares.first_ranks.back(), found);
+  }
+}
+
+}  // namespace
 
 }  // namespace gloo
 
@@ -182,7 +216,8 @@ std::shared_ptr<ThreadGroup> ThreadGroup::create(int world_size) {
 
 std::shared_ptr<ThreadGroup> make_group(std::shared_ptr<Processes> processes, const Share& share,
                                         const Wait& wait) {
-  Shares shares = exchange_shares(*processes, share, kOnHost, "", wait);
+  Shares shares = exchange_shares(*processes, share, kOnHost, gloo::own_descriptors(), wait);
+  gloo::check_shares(*processes->control(), share.name, shares);
   return std::make_shared<gloo::SpreadThreadGroup>(std::move(processes), shares.number,
                                                    std::move(shares.first_ranks));
 }

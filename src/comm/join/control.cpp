@@ -30,7 +30,7 @@ Control::Control(Joined joined)
     : process_(joined.process),
       hosts_(std::move(joined.hosts)),
       address_(std::move(joined.address)),
-      token_(std::move(joined.token)),
+      key_(std::move(joined.key)),
       heartbeat_ms_(joined.heartbeat_ms),
       connections_(std::move(joined.connections)),
       door_(std::move(joined.door)),
@@ -60,7 +60,7 @@ void Control::stop() noexcept {
 
 void Control::run() {
   Clock::time_point next_beat = Clock::now();
-  const auto in_spite_of_memory = [](const std::function<void()>& work) {
+  const auto in_spite_of_memory = [](const auto& work) {
     try {
       work();
     } catch (const std::bad_alloc&) {  // what could not be done is done in a later pass
@@ -142,6 +142,7 @@ void Control::receive(int from) {
     }
     while (const auto frame = connection.in.next()) handle(from, *frame);
   } catch (const base::Error& error) {
+    if (error.status() == Status::kAuth) return distrust(from, error.what());
     return lose(from, base::text("it sent what is no message: ", error.what()));
   } catch (const std::bad_alloc&) {
     return lose(from, "memory ran out over what it sent");
@@ -196,7 +197,7 @@ void Control::handle_verdict(FrameKind kind, FrameReader& reader) {
     case FrameKind::kLost: {
       const uint32_t process = reader.u32();
       if (process >= hosts_.size()) base::fail(Status::kProtocol, "there is no process ", process);
-      return lose(static_cast<int>(process), reader.text());
+      return lose(static_cast<int>(process), reader.text(kTextLimit));
     }
     default:
       base::fail(Status::kProtocol, "a frame of kind ", static_cast<int>(kind), " after joining");
@@ -257,9 +258,7 @@ void Control::handle_beat(int from, FrameReader& reader) {
 }
 
 void Control::handle_job_end(int from, const Frame& frame) {
-  FrameReader reader(frame.body);
-  const uint64_t number = reader.u64();
-  const Cause cause = read_cause(reader);
+  const auto [number, cause] = read_job_end(frame.body);
   if (cause.status == Status::kPeerLost)
     base::fail(Status::kProtocol, "a loss, which is process 0's to tell");
   pass_on(from, frame);
@@ -267,6 +266,16 @@ void Control::handle_job_end(int from, const Frame& frame) {
 }
 
 void Control::lose(int process, const std::string& why) {
+  // What needs memory comes first: where there is none, a later pass finds all as it was.
+  FrameWriter lost(FrameKind::kLost);
+  lost.u32(static_cast<uint32_t>(process));
+  lost.text(why);
+  const std::string frame = lost.finish();
+  const Failure failure{Status::kPeerLost,
+                        base::text("lost ", process_text(process), ": ", why),
+                        process,
+                        0,
+                        {process}};
   const int connection = process_ == 0 ? process : 0;
   if (connection == process || process == 0) connections_[connection].socket.close();
   {
@@ -277,14 +286,24 @@ void Control::lose(int process, const std::string& why) {
     lost_[process] = 1;
   }
   if (process_ == 0) {
-    FrameWriter lost(FrameKind::kLost);
-    lost.u32(static_cast<uint32_t>(process));
-    lost.text(why);
-    send_all(lost.finish(), process);
+    send_all(frame, process);
     flush();
   }
-  const std::string text = base::text("lost ", process_text(process), ": ", why);
-  fail_job({Status::kPeerLost, text, process, 0, {process}}, true);
+  fail_job(failure, true);
+}
+
+// Somebody stands between this process and another: the job ends, before anything that he may have
+// written is believed.
+void Control::distrust(int process, const std::string& why) {
+  fail_job({Status::kAuth,
+            base::text("what came to ", process_text(process_), " from ", process_text(process),
+                       " is ", why, ": somebody stands between them"),
+            process,
+            0,
+            {}},
+           false);
+  flush();
+  lose(process, why);
 }
 
 void Control::beat() {
@@ -296,7 +315,7 @@ void Control::beat() {
   const bool excused = excuse && excuse();
   const std::string frame = beat_frame(excused);
   for (Connection& connection : connections_)
-    if (connection.socket.open() && connection.out.size() < kMostBehind) connection.out += frame;
+    if (connection.socket.open() && connection.out.size() < kMostBehind) connection.send(frame);
 }
 
 std::string Control::beat_frame(bool excused) {
@@ -344,7 +363,7 @@ void Control::flush() {
   while (!taken_.empty()) {
     const auto& [target, bytes] = taken_.front();
     Connection& connection = connections_[process_ == 0 ? target : 0];
-    if (connection.socket.open()) connection.out += bytes;
+    if (connection.socket.open()) connection.send(bytes);
     taken_.pop_front();
   }
   // A connection that cannot be written to shows as closed when it is read.

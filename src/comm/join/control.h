@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "comm/group_state.h"
+#include "comm/join/causes.h"
 #include "comm/join/join.h"
 #include "comm/processes.h"
 
@@ -28,12 +29,6 @@ inline constexpr std::string_view kFinish = "shutdown";
 
 // How long a wait sleeps before it looks at its deadline and its cancel token again.
 inline constexpr std::chrono::milliseconds kControlSlice{10};
-
-// Tells the other processes of a communicator why it has ended.
-std::string ended_frame(uint64_t group, const Cause& cause);
-// How a cause travels, at the end of a frame.
-void write_cause(FrameWriter& frame, const Cause& cause);
-Cause read_cause(FrameReader& reader);
 
 class Control : public std::enable_shared_from_this<Control> {
  public:
@@ -49,7 +44,8 @@ class Control : public std::enable_shared_from_this<Control> {
   int num_processes() const { return static_cast<int>(hosts_.size()); }
   const std::string& host(int process) const { return hosts_[process]; }
   const std::string& address() const { return address_; }
-  const std::string& token() const { return token_; }
+  // Known to the processes of this job alone; empty where there is one.
+  const std::string& key() const { return key_; }
   std::string process_text(int process) const;  // "process 1 on host b"
 
   // Everyone's bytes by process, and the number of this exchange in the job.
@@ -73,8 +69,8 @@ class Control : public std::enable_shared_from_this<Control> {
   std::shared_ptr<Link> link(uint64_t group, std::vector<int> first_ranks);
   void add_group(uint64_t group, std::vector<int> first_ranks, std::shared_ptr<GroupState> state,
                  std::function<void(const Cause&)> end);
-  // After run() has returned: lets go of all communicators.
-  void clear();
+  // After run() has returned: ends all communicators, and lets go of them.
+  void clear() noexcept;
 
   // A few words that each process can leave for all, for a group's rendezvous. get() returns
   // nothing once over() is true.
@@ -104,6 +100,20 @@ class Control : public std::enable_shared_from_this<Control> {
     uint64_t operation = 0;
     Call call{};    // kCame
     Cause cause{};  // kEnded
+    size_t bytes = 0;
+  };
+  // What ranks leave for each other, by group and key, and about how much memory it takes.
+  class Words {
+   public:
+    void keep(uint64_t group, const std::string& key, const std::string& value);
+    const std::string* find(uint64_t group, const std::string& key) const;
+    void drop(uint64_t group) noexcept;
+    size_t bytes() const { return bytes_; }
+
+   private:
+    static constexpr size_t kOverhead = 128;  // of an entry
+    std::map<uint64_t, std::map<std::string, std::string>> groups_;
+    size_t bytes_ = 0;
   };
   // That an exchange was given up.
   struct CallOff {
@@ -156,6 +166,7 @@ class Control : public std::enable_shared_from_this<Control> {
   void handle_called_off(FrameReader& reader);
   void handle_job_end(int from, const Frame& frame);
   void lose(int process, const std::string& why);
+  void distrust(int process, const std::string& why);
   void beat();
   void sweep();
   void pass(Clock::time_point& next_beat);
@@ -171,6 +182,7 @@ class Control : public std::enable_shared_from_this<Control> {
   void wake() noexcept;
   void settle() noexcept;
   void fail_job(Failure failure, bool elsewhere);
+  void end_groups_by(const Failure& failure);
   void end_groups(const std::function<Cause(const Group&)>& cause_of);
   std::optional<Group> find_group(uint64_t id) const;
   static Word read_word(int from, const Frame& frame);
@@ -202,7 +214,7 @@ class Control : public std::enable_shared_from_this<Control> {
 
   const int process_;
   const std::vector<std::string> hosts_;
-  const std::string address_, token_;
+  const std::string address_, key_;
   const int64_t heartbeat_ms_;
   std::vector<Connection> connections_;  // the control thread's
   std::unique_ptr<LateDoor> door_;       // the control thread's; null once it is closed
@@ -222,12 +234,13 @@ class Control : public std::enable_shared_from_this<Control> {
   std::vector<char> parted_;  // by process, on process 0: it knows of the end, or is gone
   std::map<uint64_t, Group> groups_;
   std::map<uint64_t, std::vector<Word>> early_;  // of groups not known here yet
-  size_t num_early_ = 0;
+  size_t num_early_ = 0, early_bytes_ = 0;
   uint64_t newest_group_ = 0;
-  std::map<uint64_t, std::map<std::string, std::string>> words_;  // by group
+  Words words_;
   std::map<uint64_t, Gather> gathers_;
   uint64_t last_gather_ = 0;
   std::optional<Failure> failure_;
+  bool groups_told_ = false;  // of the failure; by sweep(), where memory was short at first
   std::function<bool()> excuse_;
   uint64_t passes_ = 0;
   bool stopping_ = false, finished_ = false;

@@ -90,7 +90,8 @@ std::string Control::silence_text() const {
 void Control::throw_failure(uint64_t gather) {
   const bool waited_for = std::ranges::find(failure_->missing, process_) != failure_->missing.end();
   const bool same =
-      (failure_->status == Status::kPeerLost && !failure_->told) ||
+      ((failure_->status == Status::kPeerLost || failure_->status == Status::kAuth) &&
+       !failure_->told) ||
       (failure_->status == Status::kTimeout && gather != 0 && failure_->gather == gather);
   failure_->told = true;
   throw base::Error(same && !waited_for ? failure_->status : Status::kAborted, failure_->text,
@@ -105,9 +106,16 @@ void Control::fail_job(Failure failure, bool elsewhere) {
     changed_.notify_all();
   }
   if (!elsewhere) send_job_end(failure, -1);
+  end_groups_by(failure);
+  std::lock_guard lock(mutex_);
+  groups_told_ = true;
+}
+
+void Control::end_groups_by(const Failure& failure) {
   const bool lost = failure.status == Status::kPeerLost;
   end_groups([&](const Group& group) {
-    Cause cause{lost ? Status::kPeerLost : Status::kAborted, failure.text, -1, kEveryOperation, {}};
+    const bool same = lost || failure.status == Status::kAuth;
+    Cause cause{same ? failure.status : Status::kAborted, failure.text, -1, kEveryOperation, {}};
     if (!lost) return cause;
     for (int r = group.first_ranks[failure.rank]; r < group.first_ranks[failure.rank + 1]; ++r) {
       cause.missing.push_back(r);
@@ -119,21 +127,20 @@ void Control::fail_job(Failure failure, bool elsewhere) {
 }
 
 void Control::send_job_end(const Failure& failure, int except) {
-  FrameWriter frame(FrameKind::kJobEnded);
-  frame.u64(failure.gather);
-  frame.i64(static_cast<int32_t>(failure.status));
-  frame.i64(failure.rank);
-  frame.u64(kEveryOperation);
-  frame.list({failure.missing.begin(), failure.missing.end()});
-  frame.text(failure.text);
-  send_all(frame.finish(), except);
+  send_all(job_end_frame(failure.gather, {failure.status, failure.text, failure.rank,
+                                          kEveryOperation, failure.missing}),
+           except);
 }
 
 void Control::abort(const std::string& why) noexcept {
   try {
-    fail_job({Status::kAborted, why, process_, 0, {}}, false);
+    return fail_job({Status::kAborted, why, process_, 0, {}}, false);
   } catch (const std::exception&) {  // no memory: the others have their deadlines
   }
+  std::lock_guard lock(mutex_);
+  if (!failure_ && !finished_)
+    failure_ = Failure{Status::kAborted, "short of memory", process_, 0, {}};
+  changed_.notify_all();
 }
 
 bool Control::spent() const noexcept {

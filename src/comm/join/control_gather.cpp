@@ -15,17 +15,23 @@ namespace {
 // How long process 0, while it is heard of, may take to say how an exchange has ended.
 constexpr auto kVerdict = milliseconds(5000);
 
+constexpr uint64_t kMostAhead = 16;  // exchanges
+
 bool holds(const std::vector<int64_t>& processes, int process) {
   return std::ranges::find(processes, process) != processes.end();
 }
 
 }  // namespace
 
-// Null for one that this process has left behind.
+// Null for one that this process has left behind. Another is ahead of this one by an exchange, and
+// by those that it has called off for all.
 Control::Gather* Control::open_gather(uint64_t number) {
   const auto found = gathers_.find(number);
   if (found != gathers_.end()) return &found->second;
   if (number <= last_gather_) return nullptr;
+  if (number - last_gather_ > kMostAhead)
+    base::fail(Status::kProtocol, "exchange ", number, " is told of when ", last_gather_,
+               " has begun here");
   Gather& gather = gathers_[number];
   gather.came.resize(hosts_.size(), false);
   gather.withdrawn.resize(hosts_.size());
@@ -41,6 +47,9 @@ std::vector<std::string> Control::gather(const std::string& name, const std::str
   if (bytes.size() > kFrameLimit / 2)
     base::fail(Status::kInvalidArgument, name, ": ", bytes.size(), " bytes are too many, at most ",
                kFrameLimit / 2);
+  if (name.size() > kTextLimit)
+    base::fail(Status::kInvalidArgument, "the name of a call of all processes has ", name.size(),
+               " bytes, expected at most ", kTextLimit);
   std::unique_lock call(call_mutex_, std::try_to_lock);
   if (!call) base::fail(Status::kBusy, name, ": another thread is in a call of all processes");
   std::unique_lock lock(mutex_);
@@ -286,8 +295,8 @@ void Control::post_all(const std::string& bytes) {
 
 void Control::handle_gather(int from, FrameReader& reader) {
   const uint64_t number = reader.u64();
-  const std::string name = reader.text();
-  std::string bytes = reader.text();
+  const std::string name = reader.word(kTextLimit);
+  std::string bytes = reader.word(kFrameLimit / 2);
   reader.finish();
   note_gather(number, from, name, std::move(bytes));
 }
@@ -303,7 +312,7 @@ void Control::handle_gather_came(FrameReader& reader) {
 
 void Control::handle_gathered(FrameReader& reader) {
   const uint64_t number = reader.u64();
-  const std::string mismatch = reader.text();
+  const std::string mismatch = reader.text(kTextLimit);
   std::vector<std::string> parts(reader.count(4));
   for (std::string& part : parts) part = reader.text();
   reader.finish();
@@ -329,7 +338,7 @@ void Control::handle_given_up(int from, FrameReader& reader) {
   why.process = from;
   why.blamed = static_cast<int>(reader.i64());
   why.ending = static_cast<Ending>(reader.u8());
-  why.text = reader.text();
+  why.text = reader.text(kTextLimit);
   reader.finish();
   call_off(number, std::move(why));
 }
@@ -342,7 +351,7 @@ void Control::handle_called_off(FrameReader& reader) {
   why.process = static_cast<int>(process);
   why.blamed = static_cast<int>(reader.i64());
   why.ending = static_cast<Ending>(reader.u8());
-  why.text = reader.text();
+  why.text = reader.text(kTextLimit);
   why.came = reader.list();
   reader.finish();
   for (const int64_t p : why.came)

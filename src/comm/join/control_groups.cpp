@@ -12,35 +12,32 @@ namespace gnnmg::comm {
 using base::Status;
 
 namespace {
-constexpr size_t kMostEarly = 1 << 16;  // words of communicators that are not made here yet
+// Words of communicators that are not made here yet, and the bytes of such, and of what ranks leave
+// for each other: a thousand ranks need a quarter of them.
+constexpr size_t kMostEarly = 1 << 16;
+constexpr size_t kMostBytes = size_t{32} << 20;
+constexpr size_t kMostCall = size_t{64} << 10;  // bytes of what a rank calls, in words
 }  // namespace
 
-void write_cause(FrameWriter& frame, const Cause& cause) {
-  frame.i64(static_cast<int32_t>(cause.status));
-  frame.i64(cause.rank);
-  frame.u64(cause.operation);
-  frame.list({cause.missing.begin(), cause.missing.end()});
-  frame.text(cause.text);
+void Control::Words::keep(uint64_t group, const std::string& key, const std::string& value) {
+  const auto [entry, fresh] = groups_[group].try_emplace(key);
+  if (fresh) bytes_ += key.size() + kOverhead;
+  bytes_ += value.size() - entry->second.size();
+  entry->second = value;
 }
 
-Cause read_cause(FrameReader& reader) {
-  Cause cause;
-  cause.status = static_cast<Status>(reader.i64());
-  cause.rank = static_cast<int>(reader.i64());
-  cause.operation = reader.u64();
-  for (const int64_t rank : reader.list()) cause.missing.push_back(static_cast<int>(rank));
-  cause.text = reader.text();
-  reader.finish();
-  if (cause.status >= Status::kOk || cause.status < Status::kInternal)
-    base::fail(Status::kProtocol, "a cause with status ", static_cast<int>(cause.status));
-  return cause;
+const std::string* Control::Words::find(uint64_t group, const std::string& key) const {
+  const auto words = groups_.find(group);
+  if (words == groups_.end()) return nullptr;
+  const auto found = words->second.find(key);
+  return found == words->second.end() ? nullptr : &found->second;
 }
 
-std::string ended_frame(uint64_t group, const Cause& cause) {
-  FrameWriter frame(FrameKind::kEnded);
-  frame.u64(group);
-  write_cause(frame, cause);
-  return frame.finish();
+void Control::Words::drop(uint64_t group) noexcept {
+  const auto words = groups_.find(group);
+  if (words == groups_.end()) return;
+  for (const auto& [key, value] : words->second) bytes_ -= key.size() + value.size() + kOverhead;
+  groups_.erase(words);
 }
 
 int Control::Group::process_of(int rank) const {
@@ -101,7 +98,8 @@ class GroupLink final : public Link {
   }
 
  private:
-  void tell(const std::function<std::string()>& make_frame) noexcept {
+  template <typename MakeFrame>
+  void tell(const MakeFrame& make_frame) noexcept {
     try {
       control_->send_all(make_frame());
     } catch (const std::exception&) {  // no memory: the others have their deadlines
@@ -135,6 +133,7 @@ void Control::add_group(uint64_t group, std::vector<int> first_ranks,
     if (const auto found = early_.find(group); found != early_.end()) {
       early = std::move(found->second);
       num_early_ -= early.size();
+      for (const Word& word : early) early_bytes_ -= word.bytes;
       early_.erase(found);
     }
     failure = failure_;
@@ -150,18 +149,25 @@ void Control::add_group(uint64_t group, std::vector<int> first_ranks,
   if (failure) end({Status::kAborted, failure->text, -1, kEveryOperation, {}});
 }
 
-void Control::clear() {
+void Control::clear() noexcept {
   std::map<uint64_t, Group> groups;
+  Cause cause = abort_cause({}, -1, kEveryOperation);
   {
     std::lock_guard lock(mutex_);
     groups.swap(groups_);
+    if (failure_) cause.text = std::move(failure_->text);
   }
+  for (const auto& [id, group] : groups) try {  // those that could not be told before
+      group.end(cause);
+    } catch (const std::exception&) {
+      group.end(abort_cause({}, -1, kEveryOperation));
+    }
 }
 
 void Control::forget(uint64_t id) noexcept {
   std::lock_guard lock(mutex_);
   groups_.erase(id);
-  words_.erase(id);
+  words_.drop(id);
 }
 
 void Control::put(uint64_t group, const std::string& key, const std::string& value) {
@@ -171,7 +177,7 @@ void Control::put(uint64_t group, const std::string& key, const std::string& val
   frame.text(value);
   send_all(frame.finish());
   std::lock_guard lock(mutex_);
-  words_[group][key] = value;
+  words_.keep(group, key, value);
   changed_.notify_all();
 }
 
@@ -179,10 +185,7 @@ std::optional<std::string> Control::get(uint64_t group, const std::string& key,
                                         const std::function<bool()>& over) {
   std::unique_lock lock(mutex_);
   while (true) {
-    const auto words = words_.find(group);
-    if (words != words_.end())
-      if (const auto found = words->second.find(key); found != words->second.end())
-        return found->second;
+    if (const std::string* value = words_.find(group, key)) return *value;
     lock.unlock();
     const bool leave = over();
     lock.lock();
@@ -193,8 +196,7 @@ std::optional<std::string> Control::get(uint64_t group, const std::string& key,
 
 bool Control::has(uint64_t group, const std::string& key) const {
   std::lock_guard lock(mutex_);
-  const auto words = words_.find(group);
-  return words != words_.end() && words->second.contains(key);
+  return words_.find(group, key) != nullptr;
 }
 
 void Control::handle_put(int from, const Frame& frame) {
@@ -206,13 +208,16 @@ void Control::handle_put(int from, const Frame& frame) {
   std::lock_guard lock(mutex_);
   // Late words of a group that is gone would never be forgotten.
   if (id <= newest_group_ && !groups_.contains(id)) return;
-  words_[id][key] = value;
+  words_.keep(id, key, value);
+  if (words_.bytes() > kMostBytes)
+    base::fail(Status::kProtocol, "words of ranks for each other of ", words_.bytes(),
+               " bytes, expected at most ", kMostBytes);
   changed_.notify_all();
 }
 
 Control::Word Control::read_word(int from, const Frame& frame) {
   FrameReader reader(frame.body);
-  Word word{.from = from, .kind = frame.kind, .group = reader.u64()};
+  Word word{.from = from, .kind = frame.kind, .group = reader.u64(), .bytes = frame.body.size()};
   if (frame.kind == FrameKind::kEnded) {
     word.cause = read_cause(reader);
     return word;
@@ -220,11 +225,11 @@ Control::Word Control::read_word(int from, const Frame& frame) {
   word.rank = reader.u32();
   word.operation = reader.u64();
   if (frame.kind == FrameKind::kCame) {
-    word.call.what = reader.text();
-    word.call.detail = reader.text();
+    word.call.what = reader.word(kMostCall);
+    word.call.detail = reader.word(kMostCall);
     word.call.sent = reader.list();
     word.call.received = reader.list();
-    word.call.caller = reader.text();
+    word.call.caller = reader.word(kMostCall);
   }
   reader.finish();
   return word;
@@ -263,7 +268,8 @@ void Control::hear(Word word) {
     const auto found = groups_.find(word.group);
     if (found == groups_.end()) {
       if (word.group <= newest_group_) return;  // it is gone here
-      if (++num_early_ > kMostEarly)
+      early_bytes_ += word.bytes;
+      if (++num_early_ > kMostEarly || early_bytes_ > kMostBytes)
         base::fail(Status::kProtocol, "too many messages of communicators that are not made yet");
       early_[word.group].push_back(std::move(word));
       return;
@@ -293,9 +299,16 @@ void Control::end_groups(const std::function<Cause(const Group&)>& cause_of) {
 // the lock; nothing is in flight in them.
 void Control::sweep() {
   std::map<uint64_t, Group> groups;
+  std::optional<Failure> untold;
   {
     std::lock_guard lock(mutex_);
+    if (!groups_told_) untold = failure_;
     groups = groups_;
+  }
+  if (untold) {
+    end_groups_by(*untold);
+    std::lock_guard lock(mutex_);
+    groups_told_ = true;
   }
   for (const auto& [id, group] : groups) {
     if (const auto cause = group.state->cause())
@@ -304,7 +317,7 @@ void Control::sweep() {
       continue;
     std::lock_guard lock(mutex_);
     groups_.erase(id);
-    words_.erase(id);
+    words_.drop(id);
   }
 }
 

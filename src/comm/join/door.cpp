@@ -19,15 +19,31 @@ constexpr size_t kMostNoted = 8;     // of those who were turned away
 
 }  // namespace
 
-Visitor::Visitor(FrameReader& reader) {
+Visitor::Visitor(const std::string& body, const SessionKeys& keys) {
+  constexpr size_t kProof = 4 + sizeof(Proof);
+  const std::string_view all(body),
+      said = all.substr(0, body.size() - std::min(body.size(), kProof));
+  genuine = body.size() >= kProof &&
+            equal(all.substr(said.size() + 4), bytes_of(make_mac(bytes_of(keys.who), said)));
+  try {
+    read(FrameReader(body));
+  } catch (const base::Error&) {
+    if (genuine) throw;
+    protocol = kProtocolVersion;  // changed until nothing can be read of it
+  }
+}
+
+void Visitor::read(FrameReader reader) {
   protocol = reader.text();
   version = reader.text();
   host = reader.text();
   pid = reader.i64();
   process = reader.i64();
-  if (protocol != kProtocolVersion) return;
+  if (!of_this_protocol()) return;
   job = reader.text();
   num_processes = reader.i64();
+  told = reader.text();
+  reader.text();  // the proof
   reader.finish();
 }
 
@@ -47,7 +63,7 @@ Door::~Door() = default;
 void Door::watch(std::vector<PollEntry>& entries) const {
   entries.push_back({listener_.fd(), false, false, false});
   for (const Guest& guest : guests_)
-    entries.push_back({guest.socket.fd(), !guest.out.empty(), false, false});
+    entries.push_back({guest.connection.socket.fd(), !guest.connection.out.empty(), false, false});
 }
 
 void Door::serve(std::span<const PollEntry> entries, const Admit& admit) {
@@ -59,11 +75,12 @@ void Door::serve(std::span<const PollEntry> entries, const Admit& admit) {
     try {
       keep = keep && (!readable || advance(*guest, admit));
     } catch (const base::Error&) {  // what a stranger sends is no news to anybody
+      if (guest->proven) note(guest->address, "what is no message of a process");
       keep = false;
     }
-    if (keep && !guest->out.empty())
-      keep = guest->socket.write(guest->out) != Socket::Result::kClosed;
-    if (keep && guest->leaving && guest->out.empty()) keep = false;
+    std::string& out = guest->connection.out;
+    if (keep && !out.empty()) keep = guest->connection.socket.write(out) != Socket::Result::kClosed;
+    if (keep && guest->leaving && out.empty()) keep = false;
     guest = keep ? std::next(guest) : guests_.erase(guest);
   }
   if (entries[0].readable) accept();
@@ -88,12 +105,13 @@ void Door::accept() {
 
 // False when the guest is to be dropped, or has become a member.
 bool Door::advance(Guest& guest, const Admit& admit) {
+  Connection& connection = guest.connection;
   std::string bytes;
-  if (guest.socket.read(bytes) == Socket::Result::kClosed) return false;
+  if (connection.socket.read(bytes) == Socket::Result::kClosed) return false;
   if (guest.leaving) return true;
-  guest.in.append(bytes);
+  connection.in.append(bytes);
   if (!guest.proven) {
-    switch (guest.handshake.advance(guest.in, guest.out)) {
+    switch (guest.handshake.advance(connection.in, connection.out)) {
       case ServerHandshake::Result::kMore:
         return true;
       case ServerHandshake::Result::kStranger:
@@ -107,23 +125,26 @@ bool Door::advance(Guest& guest, const Admit& admit) {
         guest.proven = true;
     }
   }
-  const auto frame = guest.in.next();
+  const auto frame = connection.in.next();
   if (!frame) return true;
-  if (frame->kind != FrameKind::kWho) return false;
-  FrameReader reader(frame->body);
-  return admit(guest, reader);
+  if (frame->kind != FrameKind::kWho) base::fail(Status::kProtocol, "it does not say who it is");
+  const SessionKeys& keys = guest.handshake.keys();
+  const Visitor visitor(frame->body, keys);
+  if (visitor.of_this_protocol()) connection.seal(keys.to_member, keys.to_leader);
+  return admit(guest, visitor);
 }
 
 void Door::refuse(Guest& guest, Status status, const std::string& text) {
   FrameWriter refused(FrameKind::kRefused);
   refused.i64(static_cast<int32_t>(status));
   refused.text(text);
-  guest.out += refused.finish();
+  guest.connection.send(refused.finish());
   guest.leaving = true;
 }
 
 bool Door::written() const {
-  return std::ranges::all_of(guests_, [](const Guest& guest) { return guest.out.empty(); });
+  return std::ranges::all_of(guests_,
+                             [](const Guest& guest) { return guest.connection.out.empty(); });
 }
 
 void Door::note(const std::string& who, const std::string& why) {
@@ -186,11 +207,10 @@ void LateDoor::give_way(int32_t port) {
 
 void LateDoor::serve(std::span<const PollEntry> entries) {
   door_->serve(entries,
-               [this](join::Guest& guest, FrameReader& reader) { return admit(guest, reader); });
+               [this](join::Guest& guest, const join::Visitor& v) { return admit(guest, v); });
 }
 
-bool LateDoor::admit(join::Guest& guest, FrameReader& reader) const {
-  const join::Visitor visitor(reader);
+bool LateDoor::admit(join::Guest& guest, const join::Visitor& visitor) const {
   const std::string full = base::text("; the job has all of its ", self_.num_processes,
                                       " processes and goes on without");
   const auto differ = [&](const char* what, const auto& theirs, const auto& ours) {
@@ -199,8 +219,9 @@ bool LateDoor::admit(join::Guest& guest, FrameReader& reader) const {
                                   join::own_name(self_), " has ", ours, full));
     return true;
   };
-  if (visitor.protocol != join::kProtocolVersion)
+  if (!visitor.of_this_protocol())
     return differ("protocol", visitor.protocol, join::kProtocolVersion);
+  if (!visitor.genuine) return false;
   if (visitor.job != self_.job) return differ("job", visitor.job, self_.job);
   if (visitor.num_processes != self_.num_processes)
     return differ("world size (number of processes)", visitor.num_processes, self_.num_processes);

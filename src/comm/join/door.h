@@ -16,34 +16,41 @@ namespace gnnmg::comm::join {
 
 // A connection that is not a member's yet, or not any more.
 struct Guest {
-  Guest(Socket connection, std::string from, const std::string& token)
-      : socket(std::move(connection)), address(std::move(from)), handshake(token, out) {}
-  Socket socket;
+  Guest(Socket socket, std::string from, const std::string& token)
+      : address(std::move(from)), handshake(token, connection.out) {
+    connection.socket = std::move(socket);
+    connection.in.set_limit(kStrangerLimit);
+  }
+  Connection connection;
   std::string address;
-  FrameBuffer in{kStrangerLimit};
-  std::string out;
   ServerHandshake handshake;
   base::SteadyClock::time_point since = base::SteadyClock::now();
   bool proven = false;
-  bool leaving = false;  // closed when `out` is written
+  bool leaving = false;  // closed when what is to go is written
 };
 
 // What a guest that has proven itself says of itself.
 struct Visitor {
-  explicit Visitor(FrameReader& reader);
+  Visitor(const std::string& body, const SessionKeys& keys);
   std::string name() const;  // "process 1 on host b (pid 12)"
+  bool of_this_protocol() const { return protocol == kProtocolVersion; }
   // Of other versions only these are read.
   std::string protocol, version, host;
   int64_t pid = 0, process = 0;
   std::string job;
   int64_t num_processes = 0;
+  std::string told;      // process 0's address, as the board has told it; empty: there is no board
+  bool genuine = false;  // it is what the guest has said: nobody between has changed it
+
+ private:
+  void read(FrameReader reader);
 };
 std::string own_name(const Who& self);
 
 class Door {
  public:
   // False: the guest has become a member, or is to be dropped.
-  using Admit = std::function<bool(Guest& guest, FrameReader& reader)>;
+  using Admit = std::function<bool(Guest& guest, const Visitor& visitor)>;
   Door(Socket listener, std::string token);
   ~Door();
   Door(const Door&) = delete;
@@ -94,7 +101,7 @@ class LateDoor {
   static void give_way(int32_t port);
 
  private:
-  bool admit(join::Guest& guest, FrameReader& reader) const;
+  bool admit(join::Guest& guest, const join::Visitor& visitor) const;
 
   const std::unique_ptr<join::Door> door_;
   const Who self_;

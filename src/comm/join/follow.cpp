@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "comm/group_state.h"
+#include "comm/join/causes.h"
 #include "comm/join/handshake.h"
 #include "comm/join/join.h"
 
@@ -20,6 +21,8 @@ using std::chrono::milliseconds;
 constexpr auto kFollowSlice = milliseconds(20);
 constexpr auto kAgain = milliseconds(100);  // between attempts
 constexpr auto kAttempt = std::chrono::seconds(5);
+constexpr size_t kLongestAddress = 280;     // of a text: a host's name and a port
+constexpr double kComesAgain = 3;           // seconds
 constexpr auto kGrace = milliseconds(500);  // for process 0's own word on who is missing
 
 class Follower {
@@ -31,7 +34,7 @@ class Follower {
     std::unique_ptr<Board> board;
     std::vector<Address> addresses;
     if (config_.agent_store) {
-      where_ = base::text("the store at ", config_.host, ":", config_.port);
+      where_ = board_text(config_);
       last_ = "process 0 has not told its address there";
       board = open_board(config_.host, config_.port, wait_);
     } else {
@@ -52,6 +55,7 @@ class Follower {
  private:
   void check_wait() const {
     wait_.cancel.check("joining");
+    check_parted();
     if (!wait_.deadline.passed()) return;
     if (roster_.empty())
       base::fail(Status::kTimeout, "joining: process 0 is not to be had at ", where_, " within ",
@@ -59,6 +63,16 @@ class Follower {
     if (wait_.deadline.at() + kGrace < SteadyClock::now())
       base::fail(Status::kTimeout, count_text(roster_, seconds()), "; so said process 0 ",
                  seconds_since(told_), " s ago");
+  }
+
+  // A store's process 0 does not come again at this restart: it has ended, or its word was kept
+  // back by who stands there.
+  void check_parted() const {
+    if (!config_.agent_store || !parted_ || seconds_since(*parted_) < kComesAgain) return;
+    base::fail(Status::kPeerLost, "joining: process 0 has proven itself at ", shown(led_to_),
+               ", where ", board_text(config_), " (", board_key(config_),
+               ") leads, and then the connection ended without a word of it: process 0 has ended, "
+               "and says why, or somebody stands between them");
   }
 
   double seconds() const { return seconds_since(start_); }
@@ -75,16 +89,17 @@ class Follower {
   }
 
   // What process 0 has written to the board; empty when there is nothing yet.
-  std::vector<Address> told_address(Board& board) const {
+  std::vector<Address> told_address(Board& board) {
     const auto value = board.look(board_key(config_));
     if (!value) return {};
+    led_to_ = *value;
     const size_t colon = value->rfind(':');
     int32_t port = 0;
     if (colon != std::string::npos)
       std::from_chars(value->data() + colon + 1, value->data() + value->size(), port);
-    if (port < 1 || port > 65535)
-      base::fail(Status::kProtocol, "the store at ", config_.host, ":", config_.port, " says \"",
-                 *value, "\" under ", board_key(config_), ": expected an address and a port");
+    if (port < 1 || port > 65535 || value->size() > kLongestAddress)
+      base::fail(Status::kProtocol, board_text(config_), " says \"", shown(*value), "\" under ",
+                 board_key(config_), ": expected an address and a port");
     std::string host = value->substr(0, colon);
     if (host.size() > 2 && host.front() == '[') host = host.substr(1, host.size() - 2);
     return resolve(host, port, wait_);
@@ -128,13 +143,14 @@ class Follower {
             last_ = error.what();
             return std::nullopt;
           }
-          if (proven) connection.out += who();
+          if (proven) introduce(connection, handshake.keys());
         }
         if (proven)
-          while (auto frame = connection.in.next())
+          while (auto frame = next_frame(connection))
             if (auto joined = take(*frame, connection)) return joined;
         if (closed) {
           last_ = "it closed the connection";
+          if (proven && !parted_) parted_ = SteadyClock::now();
           return std::nullopt;
         }
       }
@@ -158,7 +174,9 @@ class Follower {
     return false;
   }
 
-  std::string who() const {
+  // The first frame is as other versions write it, with a proof at its end; from then on all is
+  // sealed.
+  void introduce(Connection& connection, const SessionKeys& keys) const {
     FrameWriter who(FrameKind::kWho);
     who.text(kProtocolVersion);
     who.text(self_.version);
@@ -167,7 +185,32 @@ class Follower {
     who.i64(self_.process);
     who.text(self_.job);
     who.i64(self_.num_processes);
-    return who.finish(kStrangerLimit);
+    who.text(led_to_);
+    who.text(bytes_of(make_mac(bytes_of(keys.who), who.fields())));
+    connection.send(who.finish(kStrangerLimit));
+    connection.seal(keys.to_leader, keys.to_member);
+  }
+
+  // Where process 0's words are changed on their way, it is told so. Its first ones have no seal
+  // when it is of an older version.
+  std::optional<Frame> next_frame(Connection& connection) const {
+    try {
+      return connection.in.next();
+    } catch (const base::Error& error) {
+      if (error.status() != Status::kAuth) throw;
+      if (roster_.empty() && !connection.in.next_has_seal())
+        base::fail(Status::kMismatch, "joining at ", where_,
+                   ": process 0 speaks a protocol before ", kProtocolVersion,
+                   ", which is this process's (library version ", self_.version,
+                   "), unless somebody stands between them: expected the same version of the "
+                   "library on all processes");
+      const std::string text =
+          base::text("joining: what came to process ", self_.process, " on host ", self_.host,
+                     " from process 0 at ", where_, " is ", error.what());
+      connection.send(job_end_frame(0, {Status::kAuth, text, self_.process, kEveryOperation, {}}));
+      connection.socket.write(connection.out);
+      base::fail(Status::kAuth, text);
+    }
   }
 
   std::optional<Joined> take(const Frame& frame, Connection& connection) {
@@ -183,12 +226,13 @@ class Follower {
         const int64_t status = reader.i64();
         if (status >= 0 || status < static_cast<int32_t>(Status::kInternal))
           base::fail(Status::kProtocol, "process 0 refuses with status ", status);
-        throw base::Error(static_cast<Status>(status), reader.text());
+        throw base::Error(static_cast<Status>(status), reader.text(kTextLimit));
       }
       case FrameKind::kWelcome: {
         Joined joined;
         joined.process = self_.process;
         const std::string reachable = reader.text();
+        joined.key = job_key(token_, reader.text());
         joined.heartbeat_ms = reader.i64();
         if (joined.heartbeat_ms < kHeartbeatLeast || joined.heartbeat_ms > kHeartbeatMost)
           base::fail(Status::kProtocol, "process 0 gives a sign of life every ",
@@ -217,8 +261,10 @@ class Follower {
   const Wait& wait_;
   const SteadyClock::time_point start_ = SteadyClock::now();
   std::string where_, last_;
+  std::string led_to_;        // process 0's address, as the board has it; empty: there is no board
   std::vector<bool> roster_;  // who has come, as process 0 last said; empty: it has said nothing
-  SteadyClock::time_point told_;  // when it did
+  SteadyClock::time_point told_;                   // when it did
+  std::optional<SteadyClock::time_point> parted_;  // when one that had proven itself first went
 };
 
 }  // namespace

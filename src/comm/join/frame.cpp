@@ -1,12 +1,10 @@
 #include "comm/join/frame.h"
 
+#include <algorithm>
+
 namespace gnnmg::comm {
 
 using base::Status;
-
-namespace {
-constexpr size_t kHeader = 5;  // length of the body, kind
-}
 
 FrameWriter::FrameWriter(FrameKind kind) : bytes_(4, '\0') { u8(static_cast<uint8_t>(kind)); }
 
@@ -25,7 +23,7 @@ void FrameWriter::list(const std::vector<int64_t>& values) {
 }
 
 std::string FrameWriter::finish(size_t limit) {
-  const size_t size = bytes_.size() - kHeader;
+  const size_t size = bytes_.size() - kFrameHeader;
   if (size > limit)
     base::fail(Status::kInvalidArgument, "a message of ", size,
                " bytes between processes: at most ", limit);
@@ -52,6 +50,15 @@ uint64_t FrameReader::number(int bytes) {
 
 std::string FrameReader::text() { return std::string(take(u32())); }
 
+std::string FrameReader::text(size_t most) { return std::string(take(u32()).substr(0, most)); }
+
+std::string FrameReader::word(size_t most) {
+  const uint32_t size = u32();
+  if (size > most)
+    base::fail(Status::kProtocol, "a text of ", size, " bytes, expected at most ", most);
+  return std::string(take(size));
+}
+
 uint32_t FrameReader::count(size_t least) {
   const uint32_t n = u32();
   if (n > body_.size() / least)
@@ -71,20 +78,44 @@ void FrameReader::finish() const {
     base::fail(Status::kProtocol, "a frame has ", body_.size(), " bytes too many");
 }
 
+std::string_view FrameBuffer::peek(size_t offset, size_t size) const {
+  return std::string_view(bytes_).substr(read_ + offset, size);
+}
+
+bool FrameBuffer::next_has_seal() const {
+  return (static_cast<uint8_t>(peek(0, kFrameHeader).back()) & Seal::kSealed) != 0;
+}
+
+void FrameBuffer::check_header() const {
+  const std::string_view header = peek(0, kFrameHeader);
+  if (!next_has_seal())
+    base::fail(Status::kAuth, "a message without a seal: it was changed on its way");
+  if (!seal_->fits(header, peek(kFrameHeader, Seal::kTag)))
+    base::fail(Status::kAuth, "a message with a wrong seal: it was changed on its way");
+}
+
 std::optional<Frame> FrameBuffer::next() {
-  if (bytes_.size() - read_ < kHeader) return std::nullopt;
+  const size_t tag = seal_ ? Seal::kTag : 0;
+  if (bytes_.size() - read_ < kFrameHeader + tag) return std::nullopt;
+  if (seal_) check_header();
   uint32_t size = 0;
   for (int i = 0; i < 4; ++i)
     size |= static_cast<uint32_t>(static_cast<uint8_t>(bytes_[read_ + i])) << (8 * i);
-  const auto kind = static_cast<uint8_t>(bytes_[read_ + 4]);
+  auto kind = static_cast<uint8_t>(bytes_[read_ + 4]);
+  if (seal_) kind &= static_cast<uint8_t>(~Seal::kSealed);
   if (kind < static_cast<uint8_t>(FrameKind::kWho) || kind > static_cast<uint8_t>(FrameKind::kLast))
     base::fail(Status::kProtocol, "a frame of kind ", static_cast<int>(kind),
                ", which this version does not know");
-  if (size > limit_)
-    base::fail(Status::kProtocol, "a frame of ", size, " bytes, expected at most ", limit_);
-  auto body = take(kHeader + size);
-  if (!body) return std::nullopt;
-  body->erase(0, kHeader);
+  const size_t limit = std::min(limit_, frame_limit(static_cast<FrameKind>(kind)));
+  if (size > limit)
+    base::fail(Status::kProtocol, "a frame of ", size, " bytes, expected at most ", limit);
+  const size_t begin = kFrameHeader + tag;
+  if (bytes_.size() - read_ < begin + size + tag) return std::nullopt;
+  if (seal_ && !seal_->accept(peek(0, kFrameHeader), peek(begin, size), peek(begin + size, tag)))
+    base::fail(Status::kAuth, "a message with a wrong seal: it was changed on its way");
+  auto body = take(begin + size + tag);
+  body->resize(begin + size);
+  body->erase(0, begin);
   return Frame{static_cast<FrameKind>(kind), std::move(*body)};
 }
 

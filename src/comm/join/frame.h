@@ -9,11 +9,14 @@
 #include <vector>
 
 #include "base/error.h"
+#include "comm/join/seal.h"
 
 namespace gnnmg::comm {
 
 constexpr size_t kFrameLimit = size_t{64} << 20;  // bytes of a frame, once its sender is known
 constexpr size_t kStrangerLimit = size_t{16} << 10;
+
+constexpr size_t kTextLimit = size_t{4} << 10;  // of what an error says
 
 enum class FrameKind : uint8_t {
   kWho = 1,          // a member says who it is
@@ -35,6 +38,12 @@ enum class FrameKind : uint8_t {
   kEndKnown = 17,    // a process knows that all have agreed to end the job
   kLast = kEndKnown,
 };
+
+// The most bytes that a frame of a kind may have: only exchanges carry what callers bring.
+constexpr size_t frame_limit(FrameKind kind) {
+  const bool exchange = kind == FrameKind::kGather || kind == FrameKind::kGathered;
+  return exchange ? kFrameLimit : kFrameLimit / 16;
+}
 
 // Little-endian; texts and lists carry their length.
 class FrameWriter {
@@ -66,6 +75,10 @@ class FrameReader {
   uint64_t u64() { return number(8); }
   int64_t i64() { return static_cast<int64_t>(number(8)); }
   std::string text();
+  // What is longer than `most` is cut there.
+  std::string text(size_t most);
+  // What is longer than `most` is Error(kProtocol).
+  std::string word(size_t most);
   std::vector<int64_t> list();
   // A number of things of at least `least` bytes each: no more than the body can hold.
   uint32_t count(size_t least);
@@ -87,16 +100,24 @@ class FrameBuffer {
  public:
   explicit FrameBuffer(size_t limit) : limit_(limit) {}
   void set_limit(size_t limit) { limit_ = limit; }
+  // From now on frames must carry the seal of this key.
+  void expect_seal(const Proof& key) { seal_.emplace(key); }
   void append(std::string_view bytes) { bytes_.append(bytes); }
-  // The next whole frame; Error(kProtocol) on an unknown kind or a length above the limit.
+  // The next whole frame; Error(kProtocol) on an unknown kind or a length above its limit,
+  // Error(kAuth) when it does not carry the seal that is expected: nothing after it is of use.
   std::optional<Frame> next();
+  // Whether what comes next, the header of which is there, has a seal at all.
+  bool next_has_seal() const;
   // The first `size` bytes, once they are there.
   std::optional<std::string> take(size_t size);
 
  private:
+  std::string_view peek(size_t offset, size_t size) const;
+  void check_header() const;
   std::string bytes_;
   size_t read_ = 0;  // of bytes_
   size_t limit_;
+  std::optional<Seal> seal_;
 };
 
 }  // namespace gnnmg::comm

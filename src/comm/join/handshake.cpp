@@ -15,11 +15,6 @@ constexpr size_t kReply = 8 + 32 + 32;
 constexpr size_t kAnswer = 1 + 32;
 constexpr std::string_view kMemberRole = "member", kLeaderRole = "process 0";
 
-template <size_t n>
-std::string_view view(const std::array<uint8_t, n>& bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), n};
-}
-
 std::array<uint8_t, 32> bytes_at(const std::string& text, size_t offset) {
   std::array<uint8_t, 32> bytes;
   std::memcpy(bytes.data(), text.data() + offset, bytes.size());
@@ -32,7 +27,7 @@ ServerHandshake::ServerHandshake(const std::string& token, std::string& out)
     : token_(token), nonce_(make_nonce()) {
   out += kMagic;
   out.push_back(token.empty() ? 0 : 1);
-  out += view(nonce_);
+  out += bytes_of(nonce_);
 }
 
 ServerHandshake::Result ServerHandshake::advance(FrameBuffer& in, std::string& out) {
@@ -40,10 +35,13 @@ ServerHandshake::Result ServerHandshake::advance(FrameBuffer& in, std::string& o
   if (!reply) return Result::kMore;
   if (!reply->starts_with(kMagic)) return Result::kStranger;
   const Nonce client = bytes_at(*reply, 8);
-  const bool known = equal(bytes_at(*reply, 40), make_proof(token_, kMemberRole, nonce_, client));
+  const bool known = equal(std::string_view(*reply).substr(40),
+                           bytes_of(make_proof(token_, kMemberRole, nonce_, client)));
   out.push_back(known ? 1 : 0);
-  out += view(known ? make_proof(token_, kLeaderRole, nonce_, client) : Proof{});
-  return known ? Result::kProven : Result::kWrongToken;
+  out += bytes_of(known ? make_proof(token_, kLeaderRole, nonce_, client) : Proof{});
+  if (!known) return Result::kWrongToken;
+  keys_ = make_session_keys(token_, nonce_, client);
+  return Result::kProven;
 }
 
 bool ClientHandshake::advance(FrameBuffer& in, std::string& out) {
@@ -55,8 +53,8 @@ bool ClientHandshake::advance(FrameBuffer& in, std::string& out) {
     const bool asked = (*greeting)[8] != 0;
     if (asked == token_.empty()) {  // process 0 is to know that somebody has come in vain
       out += kMagic;
-      out += view(nonce_);
-      out += view(Proof{});
+      out += bytes_of(nonce_);
+      out += bytes_of(Proof{});
     }
     if (asked && token_.empty())
       base::fail(Status::kAuth,
@@ -66,15 +64,16 @@ bool ClientHandshake::advance(FrameBuffer& in, std::string& out) {
       base::fail(Status::kAuth, "this process has a token, and process 0 has none");
     server_ = bytes_at(*greeting, 9);
     out += kMagic;
-    out += view(nonce_);
-    out += view(make_proof(token_, kMemberRole, server_, nonce_));
+    out += bytes_of(nonce_);
+    out += bytes_of(make_proof(token_, kMemberRole, server_, nonce_));
     greeted_ = true;
   }
   const auto answer = in.take(kAnswer);
   if (!answer) return false;
   if ((*answer)[0] != 1)
     base::fail(Status::kAuth, "process 0 refused this process's token: the tokens differ");
-  if (!equal(bytes_at(*answer, 1), make_proof(token_, kLeaderRole, server_, nonce_)))
+  if (!equal(std::string_view(*answer).substr(1),
+             bytes_of(make_proof(token_, kLeaderRole, server_, nonce_))))
     base::fail(Status::kAuth, "what answers as process 0 does not know the token");
   return true;
 }

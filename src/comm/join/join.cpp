@@ -10,6 +10,18 @@ namespace gnnmg::comm {
 
 using base::Status;
 
+void Connection::seal(const Proof& own, const Proof& theirs) {
+  seal_.emplace(own);
+  in.expect_seal(theirs);
+}
+
+void Connection::send(std::string_view frame) {
+  if (seal_)
+    seal_->append(frame, out);
+  else
+    out += frame;
+}
+
 Joined::Joined() = default;
 Joined::Joined(Joined&&) noexcept = default;
 Joined::~Joined() = default;
@@ -41,6 +53,24 @@ std::string board_key(const JoinConfig& config) {
   return base::text("gnnmg/", config.job, "/", config.restart);
 }
 
+std::string board_text(const JoinConfig& config) {
+  return base::text("the store at ", config.host, ":", config.port);
+}
+
+std::string shown(const std::string& text) {
+  constexpr size_t kMost = 280;
+  std::string result = text.substr(0, kMost);
+  for (char& c : result)
+    if (c < ' ' || c > '~') c = '?';
+  if (text.size() > kMost) result += base::text("... (", text.size(), " bytes)");
+  return result;
+}
+
+std::string job_key(const std::string& token, std::string_view number) {
+  const Proof key = make_mac(token, base::text("key: job ", number));
+  return {key.begin(), key.end()};
+}
+
 }  // namespace join
 
 Joined join_processes(const JoinConfig& config, const Wait& wait, const OpenBoard& board) {
@@ -66,10 +96,8 @@ Joined join_processes(const JoinConfig& config, const Wait& wait, const OpenBoar
                         : interface_address(config.interface, AF_UNSPEC).host();
     return alone;
   }
-  Joined joined = config.process == 0 ? join::lead(config, self, token, wait, board)
-                                      : join::follow(config, self, token, wait, board);
-  joined.token = token;
-  return joined;
+  return config.process == 0 ? join::lead(config, self, token, wait, board)
+                             : join::follow(config, self, token, wait, board);
 }
 
 }  // namespace gnnmg::comm

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,9 +16,17 @@ namespace gnnmg::comm {
 
 // A control connection, with what has come and what is still to go.
 struct Connection {
+  // From now on frames are sealed, each way under its key.
+  void seal(const Proof& own, const Proof& theirs);
+  // Puts a frame at the end of `out`; nothing of it when it throws.
+  void send(std::string_view frame);
+
   Socket socket;
   FrameBuffer in{kFrameLimit};
   std::string out;
+
+ private:
+  std::optional<Seal> seal_;
 };
 
 class LateDoor;
@@ -30,9 +39,11 @@ struct Joined {
   std::vector<std::string> hosts;       // by process
   std::vector<Connection> connections;  // by process: process 0 has one to all others, they to it
   std::string address;                  // of this process, numeric
-  std::string token;                    // the job's secret; empty: none
-  int64_t heartbeat_ms = 0;             // process 0's
-  std::unique_ptr<LateDoor> door;       // of process 0, for those who are one too many
+  // Of this job alone, known to those who know the token: for what its processes prove to each
+  // other elsewhere. Empty: there is one process.
+  std::string key;
+  int64_t heartbeat_ms = 0;        // process 0's
+  std::unique_ptr<LateDoor> door;  // of process 0, for those who are one too many
 };
 
 // What processes say of themselves, and what of it must be the same.
@@ -48,13 +59,19 @@ Joined join_processes(const JoinConfig& config, const Wait& wait, const OpenBoar
 namespace join {  // the two sides
 
 // Of what is said on control connections; process 0 and members must have the same.
-inline constexpr std::string_view kProtocolVersion = "5";
+inline constexpr std::string_view kProtocolVersion = "6";
 
 // "joining: 3 of 4 processes came within 5 s, missing: 2"
 std::string count_text(const std::vector<bool>& came, double seconds);
 // Error(kAuth) unless the address is of this machine alone or there is a token.
 void check_asked(const Address& address, const std::string& host, const std::string& token);
 std::string board_key(const JoinConfig& config);
+// "the store at 10.0.0.1:29500"
+std::string board_text(const JoinConfig& config);
+// A text of somebody else as errors show it: printable, and not too long.
+std::string shown(const std::string& text);
+// `Joined::key`, from a number that process 0 has made up for the job.
+std::string job_key(const std::string& token, std::string_view number);
 
 Joined lead(const JoinConfig& config, const Who& self, const std::string& token, const Wait& wait,
             const OpenBoard& board);

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "comm/group_state.h"
+#include "comm/join/causes.h"
 #include "comm/join/door.h"
 
 namespace gnnmg::comm::join {
@@ -17,6 +18,7 @@ using std::chrono::milliseconds;
 constexpr auto kServeSlice = milliseconds(20);
 // How long those who have not come yet can still learn why joining has failed.
 constexpr int64_t kLinger = 3000;
+constexpr int64_t kLookMs = 500;  // for a look at the board when time is up
 
 struct Member {
   Connection connection;
@@ -38,15 +40,17 @@ class Leader {
 
   Joined run(const OpenBoard& board) {
     listen();
-    if (config_.agent_store)
-      board(config_.host, config_.port, wait_)->publish(board_key(config_), told_address());
+    if (config_.agent_store) {
+      told_address_ = told_address();
+      board(config_.host, config_.port, wait_)->publish(board_key(config_), told_address_);
+    }
     while (!complete()) {
       if (wait_.cancel.cancelled()) {
         end(Status::kAborted, "joining: process 0 was cancelled");
         linger(milliseconds(0));
         base::fail(Status::kCancelled, "joining was cancelled");
       }
-      if (wait_.deadline.passed()) end(Status::kTimeout, timeout_text());
+      if (wait_.deadline.passed()) end(Status::kTimeout, timeout_text(board));
       if (ending_) {
         linger(milliseconds(ending_->status() == Status::kTimeout ? 0 : kLinger));
         throw *ending_;
@@ -123,14 +127,30 @@ class Leader {
     return rounded(std::chrono::duration<double>(SteadyClock::now() - start_).count());
   }
 
-  std::string timeout_text() const {
-    std::string text = count_text(came(), seconds()) + door_->turned_away();
+  std::string timeout_text(const OpenBoard& board) const {
+    std::string text = count_text(came(), seconds()) + door_->turned_away() + changed_board(board);
     if (loopback_ && !everywhere_)
       text += base::text("; ", own_name(self_), " listens at ", address_.text(),
                          ", which is what \"", config_.host,
                          "\" is on its machine and which no other machine can reach: "
                          "expected an address of the network, or a token (GNNMG_TOKEN_FILE)");
     return text;
+  }
+
+  // Where the others were told to come instead, if somebody else has written to the board.
+  std::string changed_board(const OpenBoard& board) const {
+    if (!config_.agent_store) return {};
+    try {
+      Wait moment = wait_;
+      moment.deadline = base::Deadline::after_ms(kLookMs);
+      const auto found = board(config_.host, config_.port, moment)->look(board_key(config_));
+      if (!found || *found == told_address_) return {};
+      return base::text("; ", board_text(config_), " leads the others to \"", shown(*found),
+                        "\", and process 0 has written \"", told_address_, "\" there (",
+                        board_key(config_), "): somebody else writes to that store");
+    } catch (const base::Error&) {  // nobody answers there any more
+      return {};
+    }
   }
 
   // One round: takes what has come from everyone, writes what is to go.
@@ -148,14 +168,13 @@ class Leader {
     for (size_t p = 1; p < members_.size(); ++p)
       if (members_[p] && entries[i++].readable) watch(static_cast<int>(p));
     door_->serve(std::span(entries).subspan(guests),
-                 [this](Guest& guest, FrameReader& reader) { return admit(guest, reader); });
+                 [this](Guest& guest, const Visitor& v) { return admit(guest, v); });
     for (auto& member : members_)
       if (member && !member->connection.out.empty())
         member->connection.socket.write(member->connection.out);
   }
 
-  bool admit(Guest& guest, FrameReader& reader) {
-    const Visitor visitor(reader);
+  bool admit(Guest& guest, const Visitor& visitor) {
     const std::string name = visitor.name(), own = own_name(self_);
     const int64_t process = visitor.process;
     const auto tell_end = [&] {
@@ -163,14 +182,14 @@ class Leader {
       if (process >= 0 && process < self_.num_processes) told_[process] = true;
       return true;
     };
+    if (visitor.of_this_protocol() && !visitor.genuine && !mind_changed(guest)) return false;
     if (ending_) return tell_end();
     const auto differ = [&](const char* what, const auto& theirs, const auto& ours) {
       end(Status::kMismatch,
           base::text(name, " has ", what, " ", theirs, ", ", own, " has ", ours));
       return tell_end();
     };
-    if (visitor.protocol != kProtocolVersion)
-      return differ("protocol", visitor.protocol, kProtocolVersion);
+    if (!visitor.of_this_protocol()) return differ("protocol", visitor.protocol, kProtocolVersion);
     if (visitor.version != self_.version)
       return differ("library version", visitor.version, self_.version);
     if (visitor.job != self_.job) {  // a neighbour that came to the wrong door
@@ -179,6 +198,10 @@ class Leader {
                    base::text(name, " is of job \"", visitor.job, "\", ", own, " of job \"",
                               self_.job, "\""));
       return true;
+    }
+    if (visitor.told != told_address_) {
+      end(Status::kAuth, misled_text(name, visitor.told));
+      return tell_end();
     }
     if (visitor.num_processes != self_.num_processes)
       return differ("world size (number of processes)", visitor.num_processes, self_.num_processes);
@@ -193,10 +216,8 @@ class Leader {
       return true;
     }
     Member member;
-    member.connection.socket = std::move(guest.socket);
-    member.connection.in = std::move(guest.in);
+    member.connection = std::move(guest.connection);
     member.connection.in.set_limit(kFrameLimit);
-    member.connection.out = std::move(guest.out);
     member.host = visitor.host;
     member.pid = visitor.pid;
     members_[process] = std::move(member);
@@ -204,13 +225,48 @@ class Leader {
     return false;
   }
 
+  // Only the token's owner gets this far, or who passes on his bytes and has changed some. Without
+  // a token it may be anybody of this machine, and is of no account.
+  bool mind_changed(const Guest& guest) {
+    door_->note(guest.address, "a message that was changed on its way");
+    if (token_.empty()) return false;
+    end(Status::kAuth, base::text("joining: what came from ", guest.address,
+                                  " in the name of a process that knows the token was changed on "
+                                  "its way: somebody stands between the processes"));
+    return true;
+  }
+
+  std::string misled_text(const std::string& who, const std::string& told) const {
+    return base::text("joining: ", who, " was led to \"", shown(told), "\" by ",
+                      board_text(config_), " (", board_key(config_), "), where ", own_name(self_),
+                      " has written \"", told_address_, "\": somebody else writes to that store");
+  }
+
   // A member that goes before all have come may come again. One that speaks before it has been
-  // welcomed is none, and has to go: nobody would ever read what it sends.
+  // welcomed is none, and has to go: nobody would ever read what it sends. Unless it says that what
+  // it gets is changed on its way.
   void watch(int process) {
+    Connection& connection = members_[process]->connection;
     std::string bytes;
-    if (members_[process]->connection.socket.read(bytes) == Socket::Result::kAgain) return;
+    if (connection.socket.read(bytes) == Socket::Result::kAgain) return;
+    hear_end(process, bytes);
     members_[process].reset();
     if (!ending_) tell_roster();
+  }
+
+  void hear_end(int process, const std::string& bytes) {
+    if (bytes.size() > kStrangerLimit) return;
+    try {
+      Connection& connection = members_[process]->connection;
+      connection.in.append(bytes);
+      const auto frame = connection.in.next();
+      if (!frame || frame->kind != FrameKind::kJobEnded) return;
+      const auto [number, cause] = read_job_end(frame->body);
+      if (cause.status != Status::kAuth) return;
+      end(cause.status, cause.text);
+      told_[process] = true;
+    } catch (const base::Error&) {  // what it says is not of it
+    }
   }
 
   void tell_roster() {
@@ -221,9 +277,9 @@ class Leader {
     tell_all(roster.finish());
   }
 
-  void tell_all(const std::string& bytes) {
+  void tell_all(const std::string& frame) {
     for (auto& member : members_)
-      if (member) member->connection.out += bytes;
+      if (member) member->connection.send(frame);
   }
 
   // Joining fails; the first reason counts.
@@ -265,6 +321,9 @@ class Leader {
     joined.heartbeat_ms = config_.heartbeat_ms;
     FrameWriter welcome(FrameKind::kWelcome);
     welcome.text(joined.address);
+    const Nonce number = make_nonce();
+    welcome.text(bytes_of(number));
+    joined.key = job_key(token_, bytes_of(number));
     welcome.i64(joined.heartbeat_ms);
     welcome.u32(static_cast<uint32_t>(members.size()));
     for (const LateDoor::Member& member : members) {
@@ -298,6 +357,7 @@ class Leader {
   const SteadyClock::time_point start_ = SteadyClock::now();
   std::unique_ptr<Door> door_;
   Address address_;                  // of the door
+  std::string told_address_;         // what the board has of it; empty: there is no board
   std::optional<Address> loopback_;  // what the host's name comes to, when that is all
   bool everywhere_ = false;          // the door is at all addresses in its place
   std::vector<std::optional<Member>> members_;

@@ -2,11 +2,15 @@
 
 #include <fcntl.h>
 #include <openssl/crypto.h>
+#include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
-#include <openssl/rand.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <new>
 
 #include "base/file.h"
 #include "base/libcrypto.h"
@@ -14,6 +18,28 @@
 namespace gnnmg::comm {
 
 using base::Status;
+
+namespace {
+
+// Whether libcrypto has a function of this kind: once it had, only memory can be short, and what it
+// says of that is this and that.
+class Function {
+ public:
+  explicit constexpr Function(const char* name) : name_(name) {}
+  void check(bool done) {
+    if (done) return has_.store(true, std::memory_order_relaxed);
+    ERR_clear_error();
+    if (has_) throw std::bad_alloc();
+    base::fail(Status::kDependency, "libcrypto has no ", name_, ", or no memory for it");
+  }
+
+ private:
+  const char* const name_;
+  std::atomic<bool> has_{false};
+};
+constinit Function hmac{"HMAC-SHA-256"}, sha256{"SHA-256"};
+
+}  // namespace
 
 std::string read_token(const std::string& path) {
   constexpr int64_t kLeast = 32, kMost = 1024;
@@ -38,32 +64,44 @@ std::string read_token(const std::string& path) {
 }
 
 Nonce make_nonce() {
-  base::init_libcrypto();
   Nonce nonce;
-  if (RAND_bytes(nonce.data(), static_cast<int>(nonce.size())) != 1)
-    base::fail(Status::kDependency, "libcrypto has no random bytes");
+  if (getentropy(nonce.data(), nonce.size()) != 0)
+    throw base::Error(Status::kUnavailable, "the system has no random bytes", -1, errno);
   return nonce;
+}
+
+Proof make_mac(std::string_view key, std::string_view message) {
+  base::init_libcrypto();
+  Proof mac;
+  unsigned int size = 0;
+  hmac.check(HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()),
+                  reinterpret_cast<const uint8_t*>(message.data()), message.size(), mac.data(),
+                  &size) &&
+             size == mac.size());
+  return mac;
+}
+
+Proof make_digest(std::string_view bytes) {
+  base::init_libcrypto();
+  Proof digest;
+  unsigned int size = 0;
+  sha256.check(
+      EVP_Digest(bytes.data(), bytes.size(), digest.data(), &size, EVP_sha256(), nullptr) == 1 &&
+      size == digest.size());
+  return digest;
 }
 
 Proof make_proof(std::string_view token, std::string_view role, const Nonce& server,
                  const Nonce& client) {
-  base::init_libcrypto();
   std::string message(role);
   message.push_back('\0');
-  message.append(reinterpret_cast<const char*>(server.data()), server.size());
-  message.append(reinterpret_cast<const char*>(client.data()), client.size());
-  Proof proof;
-  unsigned int size = 0;
-  if (!HMAC(EVP_sha256(), token.data(), static_cast<int>(token.size()),
-            reinterpret_cast<const uint8_t*>(message.data()), message.size(), proof.data(),
-            &size) ||
-      size != proof.size())
-    base::fail(Status::kDependency, "libcrypto has no HMAC-SHA-256");
-  return proof;
+  message += bytes_of(server);
+  message += bytes_of(client);
+  return make_mac(token, message);
 }
 
-bool equal(const Proof& a, const Proof& b) noexcept {
-  return CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
+bool equal(std::string_view a, std::string_view b) noexcept {
+  return a.size() == b.size() && CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
 }
 
 }  // namespace gnnmg::comm

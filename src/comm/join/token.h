@@ -11,6 +11,9 @@ namespace gnnmg::comm {
 
 using Nonce = std::array<uint8_t, 32>;
 using Proof = std::array<uint8_t, 32>;
+inline std::string_view bytes_of(const Proof& proof) {
+  return {reinterpret_cast<const char*>(proof.data()), proof.size()};
+}
 
 // The bytes of a file: 32 to 1024 of them, readable by its owner alone, who must be this user or
 // root. Error(kAuth) naming the file otherwise, kNotFound, kIo.
@@ -19,11 +22,15 @@ std::string read_token(const std::string& path);
 // Fresh random bytes of the system.
 Nonce make_nonce();
 
+// HMAC-SHA-256, and SHA-256. std::bad_alloc when there is no memory for it.
+Proof make_mac(std::string_view key, std::string_view message);
+Proof make_digest(std::string_view bytes);
+
 // HMAC-SHA-256 of a role and both sides' nonces under the token, which may be empty. The role keeps
 // one side's proof from serving as the other's.
 Proof make_proof(std::string_view token, std::string_view role, const Nonce& server,
                  const Nonce& client);
-// Takes the same time wherever they differ.
-bool equal(const Proof& a, const Proof& b) noexcept;
+// Whether two are the same; takes the same time wherever they differ.
+bool equal(std::string_view a, std::string_view b) noexcept;
 
 }  // namespace gnnmg::comm

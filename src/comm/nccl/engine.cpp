@@ -1,6 +1,5 @@
 #include "comm/nccl/engine.h"
 
-#include <limits>
 #include <utility>
 
 #include "comm/check.h"
@@ -184,7 +183,7 @@ class Engine final : public Collectives, private QueuedCollectives {
   }
 
   void abort(const std::string& why) noexcept override {
-    runner_.state().end({Status::kAborted, why, -1, std::numeric_limits<uint64_t>::max(), {}});
+    runner_.state().end(abort_cause(why, -1, kEveryOperation));
   }
   bool spent() const noexcept override { return runner_.spent(); }
   void set_position(const Position& position) noexcept override {

@@ -114,13 +114,13 @@ void InFlight::ask() {
           const base::DeviceUse use;
           try {
             answer->kind = use && !parts->lane.finished() ? Answer::kAtWork : Answer::kOver;
-          } catch (const base::Error&) {  // it is lost, which the rank hears
+          } catch (const std::exception&) {  // it is lost, which the rank hears
             answer->kind = Answer::kOver;
           }
           parts.reset();
         },
         [] { return true; });
-  } catch (const base::Error&) {  // no thread: as if the driver did not answer
+  } catch (const std::exception&) {  // no thread: as if the driver did not answer
   }
 }
 
@@ -151,7 +151,7 @@ void InFlight::end(Clock::time_point now) {
   };
   try {
     run_in_background(abort, [] { return true; });
-  } catch (const base::Error&) {  // no thread to be had
+  } catch (const std::exception&) {  // no thread to be had
     parts_->handle.nccl().abort(taken);
   }
 }

@@ -82,7 +82,7 @@ void Lane::copy(void* to, const void* from, int64_t bytes) {
 void Lane::use_device() noexcept {
   try {
     open_.devices->use(open_.queue);
-  } catch (const base::Error&) {  // one that is lost is nobody's
+  } catch (const std::exception&) {  // one that is lost is nobody's
   }
 }
 
@@ -93,7 +93,9 @@ bool Lane::drain(std::chrono::milliseconds limit) noexcept {
       if (base::SteadyClock::now() >= end) return false;
       std::this_thread::sleep_for(std::chrono::microseconds(50));
     }
-  } catch (const base::Error&) {  // nothing runs on it any more
+  } catch (const base::Error&) {     // nothing runs on it any more
+  } catch (const std::exception&) {  // no memory for the words
+    return false;
   }
   return true;
 }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <limits>
 #include <optional>
 #include <utility>
 
@@ -74,7 +73,7 @@ std::unique_ptr<Collectives> MeetingGroup::connect(int rank, const Wait& wait) {
 }
 
 void MeetingGroup::abort(const std::string& why) noexcept {
-  state_->end({Status::kAborted, why, -1, std::numeric_limits<uint64_t>::max(), {}});
+  state_->end(abort_cause(why, -1, kEveryOperation));
 }
 
 std::optional<base::Error> MeetingGroup::cause() const {
@@ -84,13 +83,13 @@ std::optional<base::Error> MeetingGroup::cause() const {
     return rank >= first_rank() && rank < first_rank() + num_local();
   });
   const bool shared = cause->status == Status::kTimeout || cause->status == Status::kPeerLost ||
-                      cause->status == Status::kMismatch;
+                      cause->status == Status::kMismatch || cause->status == Status::kAuth;
   return base::Error(shared && !waited_for ? cause->status : Status::kAborted, cause->text,
                      cause->rank);
 }
 
 void MeetingGroup::end(int rank, const base::Error& error) {
-  state_->end({error.status(), error.what(), error.rank() < 0 ? rank : error.rank(), 0, {}});
+  state_->end(make_cause(error.status(), error.what(), error.rank() < 0 ? rank : error.rank(), 0));
   state_->leave(rank);
 }
 

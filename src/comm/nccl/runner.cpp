@@ -345,7 +345,13 @@ void Runner::find_loss() noexcept {
   try {
     lane().finished();
   } catch (const base::Error& error) {
-    if (error.status() == Status::kDeviceLost) lose(error.what());
+    if (error.status() != Status::kDeviceLost) return;
+    try {
+      lose(error.what());
+    } catch (const std::bad_alloc&) {  // no memory for the words
+      lost_.emplace(Status::kDeviceLost, "its GPU is lost", rank_);
+    }
+  } catch (const std::exception&) {  // no memory for its words: nothing is known of it
   }
 }
 

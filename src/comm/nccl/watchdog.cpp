@@ -10,6 +10,10 @@
 
 namespace gnnmg::comm::nccl {
 
+namespace {
+constexpr std::chrono::milliseconds kAgain(5);
+}
+
 Watchdog& Watchdog::instance() {
   static Watchdog& instance = *new Watchdog;  // ranks may outlive main
   return instance;
@@ -58,7 +62,11 @@ void Watchdog::run() {
     woken_ = false;
     const auto now = InFlight::Clock::now();
     auto next = InFlight::Clock::time_point::max();
-    for (InFlight* one : all_) next = std::min(next, one->look(now));
+    for (InFlight* one : all_) try {
+        next = std::min(next, one->look(now));
+      } catch (const std::exception&) {  // no memory for the words: it is looked at again soon
+        next = std::min(next, now + kAgain);
+      }
     const auto called = [this] { return woken_ || leaving_; };
     if (next == InFlight::Clock::time_point::max())
       changed_.wait(lock, called);

@@ -58,7 +58,7 @@ struct FeatureEntries {
   static void settle(Queue& queue) noexcept {
     try {
       queue.synchronize();
-    } catch (const base::Error&) {  // a device that is lost does nothing more
+    } catch (const std::exception&) {  // a device that is lost does nothing more
     }
   }
 

@@ -169,7 +169,7 @@ Event::~Event() {
   try {
     const OnDevice on(device_);
     ignore(cudaEventDestroy(event_));
-  } catch (const base::Error&) {  // a device that is lost has taken its events along
+  } catch (const std::exception&) {  // a device that is lost has taken its events along
   }
 }
 

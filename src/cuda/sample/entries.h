@@ -34,7 +34,7 @@ class SamplingEntries {
     Held* held = reinterpret_cast<Held*>(sampler);
     try {
       held->queue.synchronize();
-    } catch (const base::Error&) {
+    } catch (const std::exception&) {
       // A lost device: what is released is released there too.
     }
     delete held;

@@ -1,0 +1,81 @@
+// What communicators over Gloo keep when they are gone, and their end where there is no memory. A
+// program of its own, because it replaces the allocator.
+#include <gtest/gtest.h>
+
+#include "comm/ranks.h"
+#include "support/alloc_faults.h"
+
+namespace gnnmg::test {
+namespace {
+
+using base::Status;
+using comm::Collectives;
+
+void wait_for_reapers() {
+  for (int i = 0; i < 4000 && comm::pending_reapers() > 0; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+}
+
+// LibTorch notes its last 2000 operations, and keeps 120 bytes for each thread that has ended one,
+// which is one a rank and communicator; the rest is ours to let go of.
+TEST(GlooMemory, CommunicatorsThatAreGoneKeepNextToNothing) {
+  constexpr int kGroups = 50, kRanks = 2;
+  run_ranks(kRanks, [](Collectives& comm) {
+    for (int i = 0; i < 1200; ++i) comm.barrier(within_ms(60'000));
+  });
+  const auto cycle = [] {
+    for (const Outcome& outcome : run_ranks(kRanks, [](Collectives& comm) {
+           comm.barrier(within_ms(60'000));
+           comm.shutdown(within_ms(60'000));
+         }))
+      EXPECT_EQ(outcome.status, Status::kOk) << outcome.text;
+  };
+  for (int i = 0; i < 10; ++i) cycle();
+  wait_for_reapers();
+  const AllocationFaults counted;
+  for (int i = 0; i < kGroups; ++i) cycle();
+  wait_for_reapers();
+  const double each = static_cast<double>(counted.held_bytes()) / (kGroups * kRanks);
+  std::printf("[ FIGURE   ] %.0f bytes stay of a rank's communicator\n", each);
+  EXPECT_LT(each, 220);
+}
+
+TEST(GlooMemory, AnAbortNeedsNone) {
+  const std::string why = "a reason of many words, for which memory is needed wherever it is kept";
+  for (int64_t n = 1;; ++n) {
+    const auto group = comm::ThreadGroup::create(2);
+    bool struck = false;
+    {
+      const AllocationFaults faults({.fail_at = n, .for_ever = true, .here = true});
+      group->abort(why);
+      struck = faults.struck();
+    }
+    const Outcome outcome = attempt([&] { group->connect(0, within_ms(1000)); });
+    EXPECT_EQ(outcome.status, Status::kAborted);
+    EXPECT_EQ(outcome.text, struck ? "short of memory" : why);
+    if (!struck) return;
+  }
+}
+
+// Also of ranks at work: a thread to drop their groups on may not be had.
+TEST(GlooMemory, AnAbortOfRanksAtWorkNeedsNone) {
+  for (int64_t n = 1;; ++n) {
+    bool struck = false;
+    const auto outcomes = run_ranks(2, [&](Collectives& comm) {
+      comm.barrier(within_ms(60'000));
+      if (comm.rank() == 0) {
+        const AllocationFaults faults({.fail_at = n, .for_ever = true, .here = true});
+        comm.abort("enough");
+        struck = faults.struck();
+      }
+      comm.barrier(within_ms(60'000));
+    });
+    wait_for_reapers();
+    for (const Outcome& outcome : outcomes)
+      EXPECT_EQ(outcome.status, Status::kAborted) << n << ": " << outcome.text;
+    if (!struck) return;
+  }
+}
+
+}  // namespace
+}  // namespace gnnmg::test
