@@ -137,10 +137,10 @@ const gnnmg_split_config kSplitDefaults = [] {
 
 // By gnnmg_format.
 constexpr const char* kFormats[] = {"",    "gnnmg", "planetoid", "plain", "shchur", "heterophilous",
-                                    "ogb", "edges", "gin",       "tu",    "packed"};
+                                    "ogb", "edges", "gin",       "tu",    "packed", "parts"};
 
 data::OpenOptions options_of(const gnnmg_dataset_config& in, const Context& context) {
-  check_choice(in.format, GNNMG_FORMAT_AUTO, GNNMG_FORMAT_PACKED, "config.format");
+  check_choice(in.format, GNNMG_FORMAT_AUTO, GNNMG_FORMAT_PARTS, "config.format");
   check_choice(in.undirected, -1, 1, "config.undirected");
   check_flag(in.sum_duplicates, "config.sum_duplicates");
   check_flag(in.round_values, "config.round_values");
