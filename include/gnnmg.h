@@ -1456,7 +1456,8 @@ enum {
   GNNMG_FORMAT_TU = 9,            /**< Many graphs: `NAME_A.txt`, `NAME_graph_indicator.txt`, ... */
   GNNMG_FORMAT_PACKED = 10, /**< Many graphs: one `.npz` with `node_ptr`, `edge_ptr`, `edges`. */
   GNNMG_FORMAT_MATRIX_MARKET = 11, /**< Text that begins with `%%MatrixMarket`, also gzipped. */
-  GNNMG_FORMAT_METIS = 12          /**< Text of a METIS graph, also gzipped. */
+  GNNMG_FORMAT_METIS = 12,         /**< Text of a METIS graph, also gzipped. */
+  GNNMG_FORMAT_PARTS = 13 /**< What gnnmg_dataset_save_parts() writes: all parts at once. */
 };
 
 /** How a data set is opened. */
@@ -1517,6 +1518,60 @@ typedef struct gnnmg_split_info {
   int64_t num_validation; /**< Ids in it. */
   int64_t num_test;       /**< Ids in it. */
 } gnnmg_split_info;
+
+/** How nodes are divided into parts. */
+typedef int32_t gnnmg_parts_method;
+
+/** Values of ::gnnmg_parts_method. */
+enum {
+  GNNMG_PARTS_METHOD_CLUSTER = 0, /**< Few edges between parts: clusters, parts of the graph of
+                                     clusters, moves. Memory: 26 bytes a node and 0.3 GB. */
+  GNNMG_PARTS_METHOD_METIS = 1,   /**< METIS on the whole graph, which must be installed: about 120
+                                     bytes an edge. While it runs it handles SIGABRT and SIGTERM
+                                     itself and uses rand(). */
+  GNNMG_PARTS_METHOD_RANGE = 2,   /**< Equal ranges of ids. */
+  GNNMG_PARTS_METHOD_HASH = 3     /**< A hash of id and seed. */
+};
+
+/** How a data set is divided. 0 is the default in every field: `{sizeof config}` is complete. */
+typedef struct gnnmg_parts_config {
+  uint32_t struct_size;      /**< sizeof of this struct. */
+  int32_t num_parts;         /**< 1 to 65535. Default 2. */
+  gnnmg_parts_method method; /**< Default ::GNNMG_PARTS_METHOD_CLUSTER. */
+  int32_t edge_ids;    /**< 1: keep the id of each edge also where ids are places. Default 0. */
+  uint64_t seed;       /**< The parts are a pure function of it, of the data and the settings.
+                            Default 0. */
+  size_t memory_limit; /**< Bytes that dividing may take beside the data set; with less room
+                            ::GNNMG_PARTS_METHOD_CLUSTER keeps fewer edges between clusters.
+                            Default 0: as many as the method needs. */
+} gnnmg_parts_config;
+
+/** Facts about all parts of a data set. */
+typedef struct gnnmg_parts_info {
+  uint32_t struct_size; /**< sizeof of this struct, set by the caller. */
+  int32_t num_parts;    /**< Parts. */
+  int64_t num_nodes;    /**< Nodes of all parts. */
+  int64_t num_edges;    /**< Edges of all parts. */
+  int64_t cut_edges;    /**< Edges between nodes of two parts. */
+  double cut;           /**< Their share of all edges, 0 to 1. */
+  double node_balance;  /**< Nodes of the largest part, divided by the mean of all. */
+  double edge_balance;  /**< The same of edges; an edge belongs to the part of its target. */
+  double train_balance; /**< The same of training ids. */
+} gnnmg_parts_info;
+
+/** Facts about one part of a data set. */
+typedef struct gnnmg_part_info {
+  uint32_t struct_size; /**< sizeof of this struct, set by the caller. */
+  int32_t hotness;      /**< 1: hotness was kept, and the last three fields are known. */
+  int64_t num_nodes;    /**< Its nodes. */
+  int64_t num_edges;    /**< Edges that lead to them. */
+  int64_t num_train;    /**< Training ids among them. */
+  int64_t cut_edges;    /**< Edges that lead to them from other parts. */
+  double batch_rows;    /**< Nodes of a mini-batch whose seeds are training ids of the part, as
+                             expected. */
+  double remote_rows;   /**< Those of other parts among them. */
+  double hit_rate;      /**< Share of these that a cache would hold, 0 to 1. */
+} gnnmg_part_info;
 
 /** How a random split is drawn. */
 typedef struct gnnmg_split_config {
@@ -1669,6 +1724,86 @@ GNNMG_API void gnnmg_dataset_free(gnnmg_dataset* dataset);
  */
 GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_save(const gnnmg_dataset* dataset,
                                                          const char* path, int64_t timeout_ms);
+
+/**
+ * @brief Writes the data set as a folder of parts: of each part the rows of its nodes, as `.npy`
+ * files, and which node is in which part. Nodes keep their ids.
+ *
+ * A call that was interrupted, by whatever, leaves an unfinished folder; a call with the same
+ * arguments goes on there, and the result is the same to the last byte. The log tells each step. No
+ * part of ::GNNMG_PARTS_METHOD_CLUSTER and ::GNNMG_PARTS_METHOD_METIS holds more nodes, edges and
+ * training ids of the chosen split than the slack allows, plus one row.
+ *
+ * Settings are words `name=value` with blanks between them:
+ * - `node_slack`, `edge_slack`, `train_slack`: the largest part divided by the mean, of nodes,
+ * edges and training ids. 1 to 1000. Default 1.05, 1.1, 1.05.
+ * - `passes`, `refine_passes`: passes of clustering and of moves, at most. Default 5, 4.
+ * - `fanouts`: neighbours a hop, with commas, of the mini-batches for which the hotness of all
+ * nodes is kept with each part, 4 bytes a node; -1: all; `none`: no hotness. Default 10,10 for up
+ * to 64 parts, else none.
+ * - `batch_size`: seeds of these mini-batches. Default 1024.
+ *
+ * @snippet partition.c save
+ * @param[in] dataset a data set with one node type and one edge type
+ * @param[in] folder a new folder, or one that an earlier call has begun or completed
+ * @param[in] given the part of each node, [num_nodes], each below `num_parts`: used in place of a
+ *   method; NULL: none
+ * @param[in] num_given number of nodes, or 0
+ * @param[in] config settings, or NULL
+ * @param[in] settings further settings, or NULL
+ * @param[in] timeout_ms milliseconds, -1: until done
+ * @return ::GNNMG_OK, also for a complete folder of the same arguments; ::GNNMG_PENDING, continued
+ *   by a call with equal arguments; ::GNNMG_ERR_MISMATCH when the folder was begun with other
+ *   arguments or data; ::GNNMG_ERR_BUSY while another call writes it; ::GNNMG_ERR_DEPENDENCY
+ *   without METIS; ::GNNMG_ERR_UNSUPPORTED for several types, or many graphs;
+ *   ::GNNMG_ERR_NO_MEMORY; ::GNNMG_ERR_IO; ::GNNMG_ERR_CANCELLED
+ * @threading (b)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_save_parts(
+    const gnnmg_dataset* dataset, const char* folder, const int32_t* given, int64_t num_given,
+    const gnnmg_parts_config* config, const char* settings, int64_t timeout_ms);
+
+/**
+ * @brief Facts about the parts of a data set that was opened from a folder of parts.
+ * @snippet partition.c facts
+ * @param[in] dataset a data set
+ * @param[in,out] info filled
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND when it was not opened from parts
+ * @threading (b)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_get_parts_info(const gnnmg_dataset* dataset,
+                                                                   gnnmg_parts_info* info);
+
+/**
+ * @brief Facts about one part, and what a cache of rows of other parts would save it.
+ * @snippet partition.c part
+ * @param[in] dataset a data set that was opened from a folder of parts
+ * @param[in] part 0, 1, ...
+ * @param[in] cache_rows how many rows of other parts are kept: those read most
+ * @param[in,out] info filled; the traffic is read from the part's file of hotness
+ * @return ::GNNMG_OK; ::GNNMG_END after the last part; ::GNNMG_ERR_NOT_FOUND when it was not opened
+ *   from parts; ::GNNMG_ERR_IO; ::GNNMG_ERR_CHECKSUM
+ * @threading (b)
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status gnnmg_dataset_get_part_info(const gnnmg_dataset* dataset,
+                                                                  int32_t part, int64_t cache_rows,
+                                                                  gnnmg_part_info* info);
+
+/**
+ * @brief The part of each node.
+ * @snippet partition.c book
+ * @param[in] dataset a data set that was opened from a folder of parts
+ * @param[out] book i32 [num_nodes], read-only
+ * @return ::GNNMG_OK; ::GNNMG_ERR_NOT_FOUND when it was not opened from parts
+ * @threading (b)
+ * @owns the caller frees `book` by gnnmg_tensor_free() or its deleter
+ * @since 0.1
+ */
+GNNMG_API GNNMG_MUST_USE gnnmg_status
+gnnmg_dataset_export_book(const gnnmg_dataset* dataset, struct DLManagedTensorVersioned** book);
 
 /**
  * @brief Facts about a data set.

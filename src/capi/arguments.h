@@ -127,7 +127,7 @@ T read_config(const T* config, const T& defaults, const char* name = "config") {
   const uint32_t size = config->struct_size;
   if (!valid_size<T>(size))
     fail(Status::kInvalidArgument, "argument '", name, "': struct_size is ", size, ", expected ",
-         sizeof(T), "; fill the struct with its init function");
+         sizeof(T), "; fill the struct with its init function, or set it where there is none");
   const unsigned char* bytes = reinterpret_cast<const unsigned char*>(config);
   for (size_t i = sizeof(T); i < size; ++i)
     if (bytes[i] != 0)

@@ -139,10 +139,10 @@ const gnnmg_split_config kSplitDefaults = [] {
 // By gnnmg_format.
 constexpr const char* kFormats[] = {
     "",      "gnnmg", "planetoid", "plain",  "shchur",        "heterophilous", "ogb",
-    "edges", "gin",   "tu",        "packed", "matrix-market", "metis"};
+    "edges", "gin",   "tu",        "packed", "matrix-market", "metis",         "parts"};
 
 data::OpenOptions options_of(const gnnmg_dataset_config& in, const Context& context) {
-  GNNMG_CHECK_CONSTANT(in.format, GNNMG_FORMAT_AUTO, GNNMG_FORMAT_METIS, "config.format");
+  GNNMG_CHECK_CONSTANT(in.format, GNNMG_FORMAT_AUTO, GNNMG_FORMAT_PARTS, "config.format");
   check_choice(in.undirected, -1, 1, "config.undirected");
   check_flag(in.sum_duplicates, "config.sum_duplicates");
   check_flag(in.round_values, "config.round_values");

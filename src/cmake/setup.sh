@@ -11,7 +11,7 @@ usage: src/cmake/setup.sh [--check] [--full] [--tests] [--nightly] [--cuda-compi
   --full           all of torch's wheels and PyTorch Geometric, so that Python can import torch; also done when this
                    machine has an NVIDIA driver
   --tests          what the tests need beyond that: GoogleTest, Google Benchmark, clang's libFuzzer, Doxygen, clang-format,
-                   Open MPI's mpirun, and Julia, unpacked from Debian's archive where one is among apt's sources
+                   Open MPI's mpirun, METIS, and Julia, unpacked from Debian's archive where one is among apt's sources
   --nightly        what tests/nightly.sh needs beyond that: valgrind, gcovr
   --cuda-compiler  nvcc from its wheels, where no nvcc is on PATH
   --check          only say what is missing; exit status 1 when anything is
@@ -66,6 +66,7 @@ has_compiler() {
 has_cmake() { has_command cmake && at_least "$(cmake --version | sed -n '1s/.* //p')" 3.25; }
 has_venv() { python3 -c 'import ensurepip, venv'; }
 has_library() { echo 'int main() {}' | c++ -x c++ - "$@" -o /dev/null; }
+has_shared() { python3 -c 'import ctypes, sys; ctypes.CDLL(sys.argv[1])' "$1"; }
 has_fuzzer() {
   has_command clang++ &&
     echo 'extern "C" int LLVMFuzzerTestOneInput(const unsigned char*, unsigned long) { return 0; }' |
@@ -99,6 +100,7 @@ find_missing_packages() {
     want doxygen has_command doxygen
     want abigail-tools has_command abidiff
     want openmpi-bin has_command mpirun
+    want libmetis5 has_shared libmetis.so.5
   fi
   if ((nightly)); then
     want valgrind has_command valgrind

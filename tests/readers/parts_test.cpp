@@ -358,6 +358,42 @@ TEST_F(PartsFolder, OtherArgumentsOrDataAreRefused) {
                [&] { save(*dataset, dir_.file("mine"), 3); });
 }
 
+TEST_F(PartsFolder, OfADataSetThatIsMapped) {
+  const DatasetRef dataset = rich_dataset(opener_.pool());
+  save_dataset(*dataset, dir_.file("own"));
+  const DatasetRef mapped = opener_.open(dir_.file("own"));
+  save(*mapped, dir_.file("parts"), 3);
+  EXPECT_EQ(bytes_of(*opener_.open(dir_.file("parts"))), bytes_of(*dataset));
+  // Its files are read, so that one that shrinks is an error.
+  std::filesystem::resize_file(dir_.file("own/node-node-x.npy"), 200);
+  expect_error(Status::kIo, {"node-node-x.npy"}, [&] { save(*mapped, dir_.file("again"), 3); });
+}
+
+TEST_F(PartsFolder, HasOneWriter) {
+  const DatasetRef dataset = rich_dataset(opener_.pool());
+  PartsSteps steps = steps_of(*dataset, 2);
+  steps.report = [&](const std::string& step) {
+    if (step.starts_with("writing ids"))
+      expect_error(Status::kBusy, {"/parts", "another call or process"},
+                   [&] { save(*dataset, dir_.file("parts"), 2); });
+  };
+  save(*dataset, dir_.file("parts"), 2, steps);
+  EXPECT_EQ(bytes_of(*opener_.open(dir_.file("parts"))), bytes_of(*dataset));
+}
+
+TEST_F(PartsFolder, OfNoNodes) {
+  graph::GraphParts parts;
+  parts.num_nodes = {0};
+  parts.topology = {graph::csc_from_coo(tensor<int64_t>({}, {0}).view(),
+                                        tensor<int64_t>({}, {0}).view(), 0, 0, opener_.pool())};
+  const DatasetRef dataset =
+      make_dataset(graph::Graph::create(std::move(parts)), "", "", false, {});
+  PartsSteps steps = steps_of(*dataset, 2);
+  steps.assign = [] { return std::vector<uint16_t>(); };
+  save_parts(*dataset, nullptr, dir_.file("none"), arguments_of(2), steps, {});
+  EXPECT_EQ(opener_.open(dir_.file("none"))->graph->num_nodes(), 0);
+}
+
 TEST_F(PartsFolder, RefusesKindsOfDataWithoutParts) {
   graph::GraphParts typed;
   typed.schema = {{"a", "b"}, {{0, 1, "likes"}}};
