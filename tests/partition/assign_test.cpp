@@ -100,7 +100,7 @@ TEST(AssignParts, KeepBoundsWithoutAnySlack) {
 
 TEST(AssignParts, KeepBoundsOnRandomGraphsWithHubs) {
   base::ThreadPool pool(1);
-  for (uint64_t seed = 0; seed < 6; ++seed) {
+  for (uint64_t seed = 0; seed < 5; ++seed) {
     graph::RmatConfig rmat;
     rmat.scale = 8 + static_cast<int32_t>(seed);
     rmat.num_edges = int64_t{12} << rmat.scale;
@@ -128,7 +128,7 @@ TEST(AssignParts, CutNoMoreThanTheBridgesOfCliques) {
 TEST(AssignParts, AreTheSameForASeedAndOthersForAnother) {
   base::ThreadPool pool(1);
   graph::LogNormalConfig shape;
-  shape.num_nodes = 4000;
+  shape.num_nodes = 1500;
   shape.num_features = 0;
   const graph::GraphRef made = graph::log_normal(shape, pool);
   Config config;
@@ -219,8 +219,8 @@ TEST(AssignParts, RefuseWhatCannotBe) {
 TEST(AssignParts, StopWhenCancelled) {
   base::ThreadPool pool(1);
   graph::ErdosRenyiConfig random;
-  random.num_nodes = 3000;
-  random.num_edges = 30000;
+  random.num_nodes = 1000;
+  random.num_edges = 6000;
   const graph::GraphRef made = graph::erdos_renyi(random, pool);
   std::set<std::string> steps;
   Config config;
