@@ -1,4 +1,6 @@
 // Texts of numbers that hold one graph: which of the readers takes one, by the shape of its lines.
+#include <optional>
+
 #include "data/edge_list.h"
 #include "data/lines.h"
 #include "data/metis.h"

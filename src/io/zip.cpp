@@ -6,6 +6,7 @@
 #include <array>
 #include <numeric>
 
+#include "base/cancel.h"
 #include "io/bytes.h"
 
 namespace gnnmg::io {
